@@ -1,0 +1,35 @@
+# graven_settings: what every target of ours is compiled with. Targets link it PRIVATE, so that
+# nothing of it reaches users of the installed package.
+add_library(graven_settings INTERFACE)
+target_compile_features(graven_settings INTERFACE cxx_std_20)
+target_compile_options(
+  graven_settings
+  INTERFACE -Wall
+            -Wextra
+            # Products and sums are fused where the optimiser says so, never by the compiler.
+            -ffp-contract=off
+            $<$<CONFIG:Release>:-O2>
+            $<$<CONFIG:Release>:-g1>)
+
+if(GRAVEN_SANITIZE)
+  target_compile_options(graven_settings INTERFACE -fsanitize=${GRAVEN_SANITIZE}
+                                                   -fno-omit-frame-pointer -O1 -g1)
+  target_link_options(graven_settings INTERFACE -fsanitize=${GRAVEN_SANITIZE})
+  if(GRAVEN_SANITIZE MATCHES "undefined")
+    target_compile_options(graven_settings INTERFACE -fno-sanitize-recover=undefined)
+  endif()
+endif()
+
+# graven_set_properties(TARGET): hidden symbols, position-independent code, and where results go.
+# Shared objects find each other by $ORIGIN, in the build tree and when installed.
+function(graven_set_properties target)
+  set_target_properties(
+    ${target}
+    PROPERTIES CXX_EXTENSIONS OFF
+               CXX_VISIBILITY_PRESET hidden
+               VISIBILITY_INLINES_HIDDEN ON
+               POSITION_INDEPENDENT_CODE ON
+               BUILD_RPATH_USE_ORIGIN ON
+               RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin"
+               LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+endfunction()
