@@ -1,0 +1,44 @@
+# graven_python_extension(SOURCES <a.cc>... [HEADERS <a.h>...])
+# The extension module graven._engine. It links libgraven.so and lies in
+# build/<preset>/python/graven/, where tools/graven_path.py finds it; a wheel holds it, its stubs
+# and the shared objects in one folder.
+if(NOT DEFINED Python_EXECUTABLE AND EXISTS "${PROJECT_SOURCE_DIR}/.venv/bin/python")
+  set(Python_EXECUTABLE "${PROJECT_SOURCE_DIR}/.venv/bin/python")
+endif()
+
+function(graven_python_extension)
+  cmake_parse_arguments(PARSE_ARGV 0 extension "" "" "SOURCES;HEADERS")
+  find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
+  execute_process(
+    COMMAND "${Python_EXECUTABLE}" -m nanobind --cmake_dir
+    OUTPUT_VARIABLE nanobind_ROOT
+    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  find_package(nanobind CONFIG REQUIRED)
+
+  nanobind_add_module(_engine NB_STATIC NB_DOMAIN graven NOMINSIZE ${extension_SOURCES}
+                      ${extension_HEADERS})
+  graven_set_properties(_engine)
+  set(folder "${CMAKE_BINARY_DIR}/python/graven")
+  set_target_properties(
+    _engine
+    PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${folder}"
+               BUILD_RPATH "${CMAKE_BINARY_DIR}/lib"
+               INSTALL_RPATH "$ORIGIN")
+  # nanobind's headers are not ours to warn about.
+  get_target_property(includes nanobind-static INTERFACE_INCLUDE_DIRECTORIES)
+  target_include_directories(_engine SYSTEM PRIVATE ${includes})
+  target_link_libraries(_engine PRIVATE graven_settings Graven::graven)
+
+  if(NOT GRAVEN_SANITIZE)  # A sanitized module can only be imported with its runtime preloaded.
+    nanobind_add_stub(
+      _engine_stub
+      MODULE _engine
+      OUTPUT "${folder}/_engine.pyi"
+      PYTHON_PATH "${folder}"
+      DEPENDS _engine)
+  endif()
+  if(GRAVEN_WHEEL)
+    install(TARGETS _engine LIBRARY DESTINATION graven COMPONENT wheel)
+    install(FILES "${folder}/_engine.pyi" DESTINATION graven COMPONENT wheel)
+  endif()
+endfunction()

@@ -1,0 +1,1 @@
+"""What ./dev does, verb by verb. Needs nothing but Python's standard library."""
