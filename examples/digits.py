@@ -1,0 +1,229 @@
+"""Trains a small convolutional network to read handwritten digits.
+
+It is an ordinary program for `tf.function`: with `import tensorflow as tf` in place of the one
+import below it runs there too. The initial weights and the order of the images come from seeded
+random numbers, which are the same in both.
+
+    python digits.py --png curve.png
+"""
+
+import argparse
+import json
+import math
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import graven as tf
+import numpy as np
+import numpy.typing as npt
+from draw_png import draw_learning_curve
+
+DATA = Path(__file__).resolve().parent / "data" / "digits.bin"
+CLASSES = 10
+
+# Adam's constants: decay of the two running means, and what keeps a division from zero.
+BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-7
+
+
+def load_digits(path: Path) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
+    """Reads the file that data/README.md describes.
+
+    Returns:
+      Images, float32 [n, height, width, 1], from 0 for paper to 1 for ink; labels, int32 [n].
+    """
+    content = path.read_bytes()
+    if content[:8] != b"DIGITS01":
+        raise ValueError(f"{path} is not a file of digits: it begins with {content[:8]!r}")
+    n, height, width, _ = (int(number) for number in np.frombuffer(content, "<u4", 4, offset=8))
+    pixels = np.frombuffer(content, np.uint8, n * height * width, offset=24)
+    labels = np.frombuffer(content, np.uint8, n, offset=24 + pixels.size)
+    images = pixels.reshape(n, height, width, 1).astype(np.float32) / np.float32(16.0)
+    return images, labels.astype(np.int32)
+
+
+def shuffled_order(n: int, seed: int, epoch: int) -> npt.NDArray[np.int64]:
+    """Returns 0 .. n-1 in the order that sorts n random numbers; equal ones keep their order."""
+    keys = tf.random.stateless_uniform([n], seed=[seed, 1000 + epoch])
+    return np.argsort(keys.numpy(), kind="stable")
+
+
+class Network:
+    """Two convolutions, each followed by pooling, and two dense layers."""
+
+    def __init__(self, seed: int) -> None:
+        self.conv1, self.conv1_bias = self._layer([3, 3, 1, 32], 9, [seed, 1])
+        self.conv2, self.conv2_bias = self._layer([3, 3, 32, 32], 9 * 32, [seed, 2])
+        self.dense1, self.dense1_bias = self._layer([2 * 2 * 32, 64], 2 * 2 * 32, [seed, 3])
+        self.dense2, self.dense2_bias = self._layer([64, CLASSES], 64, [seed, 4])
+        self.parameters: list[tf.Variable] = [
+            self.conv1, self.conv1_bias, self.conv2, self.conv2_bias,
+            self.dense1, self.dense1_bias, self.dense2, self.dense2_bias,
+        ]  # fmt: skip
+
+    @staticmethod
+    def _layer(shape: list[int], fan_in: int, seed: list[int]) -> tuple[tf.Variable, tf.Variable]:
+        """Makes weights, uniform within sqrt(6 / fan_in) as He et al. advise, and a zero bias."""
+        limit = math.sqrt(6.0 / fan_in)
+        weights = tf.random.stateless_uniform(shape, seed=seed, minval=-limit, maxval=limit)
+        return tf.Variable(weights), tf.Variable(tf.zeros([shape[-1]]))
+
+    def __call__(self, images: tf.Tensor) -> tf.Tensor:
+        """Returns the logits, float32 [n, 10], of images, float32 [n, 8, 8, 1]."""
+        x = tf.nn.conv2d(images, self.conv1, strides=1, padding="SAME")
+        x = tf.nn.relu(tf.nn.bias_add(x, self.conv1_bias))
+        x = tf.nn.max_pool2d(x, ksize=2, strides=2, padding="VALID")
+        x = tf.nn.conv2d(x, self.conv2, strides=1, padding="SAME")
+        x = tf.nn.relu(tf.nn.bias_add(x, self.conv2_bias))
+        x = tf.nn.max_pool2d(x, ksize=2, strides=2, padding="VALID")
+        x = tf.reshape(x, [-1, 2 * 2 * 32])
+        x = tf.nn.relu(tf.nn.bias_add(tf.matmul(x, self.dense1), self.dense1_bias))
+        return tf.nn.bias_add(tf.matmul(x, self.dense2), self.dense2_bias)
+
+
+class Adam:
+    """The optimiser of Kingma and Ba (2015), algorithm 1, written out."""
+
+    def __init__(self, parameters: list[tf.Variable], rate: float) -> None:
+        self.parameters = parameters
+        self.rate = rate
+        self.means = [tf.Variable(tf.zeros_like(p)) for p in parameters]
+        self.squares = [tf.Variable(tf.zeros_like(p)) for p in parameters]
+        self.power1 = tf.Variable(1.0)  # BETA1 to the number of steps
+        self.power2 = tf.Variable(1.0)
+
+    def apply(self, gradients: list[tf.Tensor]) -> None:
+        """Moves each parameter one step against its gradient."""
+        self.power1.assign(self.power1 * BETA1)
+        self.power2.assign(self.power2 * BETA2)
+        for p, m, v, g in zip(self.parameters, self.means, self.squares, gradients, strict=True):
+            m.assign(m * BETA1 + g * (1.0 - BETA1))
+            v.assign(v * BETA2 + g * g * (1.0 - BETA2))
+            mean = m / (1.0 - self.power1)
+            square = v / (1.0 - self.power2)
+            p.assign_sub(mean * self.rate / (tf.sqrt(square) + EPSILON))
+
+
+def make_functions(network: Network, adam: Adam) -> tuple[Any, Any]:
+    """Returns the two functions that are traced: one training step, and reading digits."""
+
+    @tf.function
+    def train_step(images: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns the mean loss of the batch, and how many of its digits were read right."""
+        with tf.GradientTape() as tape:
+            logits = network(images)
+            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+            loss = tf.reduce_mean(losses)
+        adam.apply(tape.gradient(loss, network.parameters))
+        right = tf.equal(tf.argmax(logits, axis=1, output_type=tf.int32), labels)
+        return loss, tf.reduce_sum(tf.cast(right, tf.int32))
+
+    @tf.function
+    def read_digits(images: tf.Tensor) -> tf.Tensor:
+        return tf.argmax(network(images), axis=1, output_type=tf.int32)
+
+    return train_step, read_digits
+
+
+def show_progress(epoch: int, epochs: int, part: float, loss: float, right: float, speed: float,
+                  ) -> None:  # fmt: skip
+    """Redraws the epoch's line on a terminal; into a file or a pipe only finished lines go."""
+    if part < 1.0 and not sys.stdout.isatty():
+        return
+    bar = ("#" * round(24 * part)).ljust(24, ".")
+    line = f"epoch {epoch:3}/{epochs} [{bar}] loss {loss:.4f}  accuracy {100 * right:6.2f} %"
+    start, end = ("\r", "") if sys.stdout.isatty() else ("", "\n")
+    print(f"{start}{line}  {speed:7.0f} images/s", end="\n" if part == 1.0 else end, flush=True)
+
+
+def print_traces(functions: Sequence[Any]) -> None:
+    """Prints what each function's cache holds; TensorFlow cannot tell, and prints nothing."""
+    if not all(hasattr(function, "cache_info") for function in functions):
+        return
+    rows = [("function", "signature", "hits", "trace ms", "bytes")]
+    for function in functions:
+        for trace in function.cache_info().signatures:
+            counts = (f"{trace.hits}", f"{trace.trace_ms:.2f}", f"{trace.bytes}")
+            rows.append((function.__name__, trace.signature, *counts))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    print("\ntraces")
+    for row in rows:
+        texts = [cell.ljust(width) for cell, width in zip(row[:2], widths[:2], strict=True)]
+        numbers = [cell.rjust(width) for cell, width in zip(row[2:], widths[2:], strict=True)]
+        print("  " + "  ".join(texts + numbers))
+
+
+def print_confusion(labels: npt.NDArray[np.int32], read: npt.NDArray[np.int32]) -> None:
+    """Prints how often each digit (a row) was read as which digit (a column)."""
+    counts = np.zeros((CLASSES, CLASSES), np.int64)
+    np.add.at(counts, (labels, read), 1)
+    print("\nconfusion matrix (rows: the digit, columns: what it was read as)")
+    print("     " + "".join(f"{digit:4}" for digit in range(CLASSES)))
+    for digit, row in enumerate(counts):
+        print(f"  {digit} |" + "".join(f"{count:4}" if count else "   ." for count in row))
+
+
+def positive(text: str) -> int:
+    """Reads a command-line argument that must be a whole number above zero."""
+    if (number := int(text)) < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, not {number}")
+    return number
+
+
+def main() -> None:
+    """Trains on four fifths of the images, tests on the others, and reports."""
+    parser = argparse.ArgumentParser(description="Train a network that reads handwritten digits.")
+    parser.add_argument("--epochs", type=positive, default=20, help="passes over the images")
+    parser.add_argument("--batch", type=positive, default=32, help="images in a step")
+    parser.add_argument("--rate", type=float, default=0.0015, help="Adam's learning rate")
+    parser.add_argument("--seed", type=int, default=1, help="of the weights and of the order")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="write losses and accuracy")
+    parser.add_argument("--png", type=Path, metavar="PATH", help="draw the learning curve")
+    options = parser.parse_args()
+
+    images, labels = load_digits(DATA)
+    is_test = np.arange(len(labels)) % 5 == 0
+    test_images, test_labels = tf.constant(images[is_test]), labels[is_test]
+    images, labels = images[~is_test], labels[~is_test]
+
+    network = Network(options.seed)
+    train_step, read_digits = make_functions(network, Adam(network.parameters, options.rate))
+
+    losses: list[float] = []
+    begin = time.perf_counter()
+    for epoch in range(1, options.epochs + 1):
+        order = shuffled_order(len(labels), options.seed, epoch)
+        epoch_begin, total_loss, total_right = time.perf_counter(), 0.0, 0
+        for start in range(0, len(order), options.batch):
+            batch = order[start : start + options.batch]
+            loss, right = train_step(tf.constant(images[batch]), tf.constant(labels[batch]))
+            # The shortest text that reads back to the same float32 is what goes into the JSON file.
+            losses.append(float(str(loss.numpy())))
+            total_loss += losses[-1] * len(batch)
+            total_right += int(right.numpy())
+            done = start + len(batch)
+            speed = done / (time.perf_counter() - epoch_begin)
+            show_progress(epoch, options.epochs, done / len(order), total_loss / done,
+                          total_right / done, speed)  # fmt: skip
+    seconds = time.perf_counter() - begin
+
+    read = read_digits(test_images).numpy()
+    test_accuracy = float(np.mean(read == test_labels))
+    print(f"\n{len(losses)} steps in {seconds:.2f} s")
+    print(f"test accuracy {100 * test_accuracy:.2f} % of {len(test_labels)} images")
+    print_traces([train_step, read_digits])
+    print_confusion(test_labels, read)
+
+    if options.json:
+        traces = [f.experimental_get_tracing_count() for f in (train_step, read_digits)]
+        result = {"losses": losses, "test_accuracy": test_accuracy, "seconds": seconds}
+        options.json.write_text(json.dumps({**result, "traces": sum(traces)}) + "\n")
+    if options.png:
+        draw_learning_curve(options.png, losses, math.ceil(len(labels) / options.batch))
+        print(f"\nlearning curve drawn to {options.png}")
+
+
+if __name__ == "__main__":
+    main()
