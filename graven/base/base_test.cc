@@ -1,0 +1,110 @@
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "graven/base/inline_vector.h"
+#include "graven/base/ref.h"
+#include "graven/base/status.h"
+#include "graven/base/thread_pool.h"
+
+namespace graven::engine {
+namespace {
+
+TEST_CASE("a good status has no message and costs one pointer") {
+  Status status;
+  CHECK(status.ok());
+  CHECK(status.message().empty());
+  CHECK(sizeof(Status) == sizeof(void*));
+}
+
+TEST_CASE("a note keeps code, kind and payload of an error") {
+  struct Own : Payload {};
+  Status status = Status::user_exception("boom", make_ref<Own>()).with_prefix("in f: ");
+  CHECK(status.message() == "in f: boom");
+  CHECK(status.kind() == ErrorKind::kUserException);
+  CHECK(status.payload());
+}
+
+TEST_CASE("a result passes its error on") {
+  auto half = [](int x) -> Result<int> {
+    if (x % 2) return invalid_argument(x, " is odd");
+    return x / 2;
+  };
+  auto quarter = [&](int x) -> Result<int> {
+    ASSIGN_OR_RETURN(int h, half(x));
+    return half(h);
+  };
+  CHECK(*quarter(8) == 2);
+  CHECK(quarter(6).status().message() == "3 is odd");
+}
+
+TEST_CASE("an inline vector grows, shrinks, moves and compares") {
+  InlineVector<std::string, 2> v = {"a", "b"};
+  v.push_back("c");
+  v.insert(v.begin(), "z");
+  CHECK(str_join(v, "") == "zabc");
+  auto moved = std::move(v);
+  CHECK(v.empty());
+  moved.erase(moved.begin());
+  CHECK(moved == InlineVector<std::string, 2>{"a", "b", "c"});
+  moved.resize(1);
+  auto copy = moved;
+  copy = InlineVector<std::string, 2>{"q"};
+  CHECK(copy[0] == "q");
+}
+
+TEST_CASE("the last reference destroys the object") {
+  static int alive;
+  alive = 0;
+  struct Counted : RefCounted {
+    Counted() { ++alive; }
+    ~Counted() override { --alive; }
+  };
+  {
+    auto a = make_ref<Counted>();
+    Ref<Counted> b = a;
+    CHECK(!a->is_unique());
+    a = nullptr;
+    CHECK(alive == 1);
+    CHECK(b->is_unique());
+  }
+  CHECK(alive == 0);
+}
+
+TEST_CASE("each chunk runs once, whatever the number of threads") {
+  for (int threads : {1, 2, 7}) {
+    ThreadPool::shared().set_num_threads(threads);
+    for (int64_t chunks : {0, 1, 2, 1000}) {
+      std::vector<std::atomic<int>> runs(chunks);
+      ThreadPool::shared().run(chunks, [&](int64_t i) { ++runs[i]; });
+      CHECK(std::all_of(runs.begin(), runs.end(), [](auto& n) { return n == 1; }));
+    }
+  }
+  ThreadPool::shared().set_num_threads(0);
+}
+
+TEST_CASE("several threads may use the pool at once") {
+  std::vector<std::thread> callers;
+  std::atomic<int64_t> total{0};
+  for (int t = 0; t < 4; ++t) {
+    callers.emplace_back([&] {
+      for (int repeat = 0; repeat < 200; ++repeat) {
+        ThreadPool::shared().run(16, [&](int64_t i) { total += i; });
+      }
+    });
+  }
+  for (auto& caller : callers) caller.join();
+  CHECK(total == 4 * 200 * 120);
+}
+
+TEST_CASE("floats print as the shortest text that reads back") {
+  CHECK(shortest(0.1f) == "0.1");
+  CHECK(shortest(1.0 / 3) == "0.3333333333333333");
+  CHECK(str_cat("x", 3, ' ', 2.5, true) == "x3 2.5true");
+}
+
+}  // namespace
+}  // namespace graven::engine

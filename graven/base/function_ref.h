@@ -1,0 +1,29 @@
+#pragma once
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace graven::engine {
+
+template <typename Signature>
+class FunctionRef;
+
+// A borrowed callable: two words, no allocation. Valid while the callable lives, so it is for
+// parameters, never for members.
+template <typename R, typename... Args>
+class FunctionRef<R(Args...)> {
+ public:
+  template <typename F>
+  requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef>) FunctionRef(F&& callable)
+      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(callable)))),
+        call_([](void* object, Args... args) -> R {
+          return (*static_cast<std::remove_reference_t<F>*>(object))(std::forward<Args>(args)...);
+        }) {}
+  R operator()(Args... args) const { return call_(object_, std::forward<Args>(args)...); }
+
+ private:
+  void* object_;
+  R (*call_)(void*, Args...);
+};
+
+}  // namespace graven::engine

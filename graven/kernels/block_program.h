@@ -1,0 +1,40 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "graven/base/export.h"
+#include "graven/base/status.h"
+#include "graven/expr/expression.h"
+
+namespace graven::engine {
+
+// Elements that one block instruction handles at a time.
+inline constexpr int64_t kBlockElements = 512;
+
+// An Expression as a list of block instructions over registers of kBlockElements elements that
+// stay in L1: how tier 0 computes elementwise ops, chains of them, and what reductions read and
+// write. Made once per expression, then shared by threads.
+class GRAVEN_API BlockProgram {
+ public:
+  // Fails (kUnimplemented) only if an instruction does not exist for its type.
+  static Result<std::shared_ptr<const BlockProgram>> compile(const Expression& expression);
+  ~BlockProgram();
+
+  const Expression& expression() const;
+
+  // Computes n <= kBlockElements elements. inputs[i] points to n contiguous stored elements of
+  // input i, or to one element if is_scalar[i]; outputs[i] to memory for n stored elements, which
+  // may be that of an input of the same element size (elements are read before they are written).
+  // scratch: scratch_bytes() bytes, 64-byte aligned, of the calling thread.
+  void run(int64_t n, const void* const* inputs, const bool* is_scalar, void* const* outputs,
+           void* scratch) const;
+  size_t scratch_bytes() const;
+
+ private:
+  struct Rep;
+  explicit BlockProgram(std::unique_ptr<Rep> rep);
+  std::unique_ptr<Rep> rep_;
+};
+
+}  // namespace graven::engine

@@ -1,0 +1,60 @@
+#pragma once
+#include <cstdint>
+
+#include "graven/base/export.h"
+#include "graven/base/status.h"
+#include "graven/tensor/dtype.h"
+
+namespace graven::engine {
+
+// A two-dimensional convolution in NHWC with filters in HWIO, as TensorFlow stores them.
+// Sizes are checked by the caller and all at least 0; paddings are explicit.
+struct Convolution {
+  DType dtype;
+  int64_t batch, in_height, in_width, in_channels;
+  int64_t filter_height, filter_width, out_channels;
+  int64_t out_height, out_width;
+  int64_t stride_height = 1, stride_width = 1;
+  int64_t dilation_height = 1, dilation_width = 1;
+  int64_t pad_top = 0, pad_bottom = 0, pad_left = 0, pad_right = 0;
+  int64_t groups = 1;  // filter: [fh, fw, in_channels / groups, out_channels]
+};
+struct ConvolutionEpilogue {
+  const void* bias = nullptr;  // [out_channels]
+  bool relu = false;
+};
+
+// Floating dtypes. float32 through oneDNN, one primitive (kept by shape) for each slice of the
+// batch, or slab of rows for a batch of one, cut by shape alone, on our pool; other dtypes by
+// blocks of im2col and matmul. The filter gradient adds its slices in index order.
+GRAVEN_API Status convolution_forward(const Convolution& c, const void* input, const void* filter,
+                                      void* output, const ConvolutionEpilogue& epilogue = {});
+GRAVEN_API Status convolution_input_gradient(const Convolution& c, const void* filter,
+                                             const void* output_gradient, void* input_gradient);
+GRAVEN_API Status convolution_filter_gradient(const Convolution& c, const void* input,
+                                              const void* output_gradient, void* filter_gradient);
+
+// Pooling over windows of [window_height, window_width] in NHWC. Padding takes no part: the
+// average divides by the elements inside; a maximum of none (cannot happen for SAME and VALID)
+// is the lowest value. The gradient of the maximum goes to the first largest element in row-major
+// order, as TensorFlow's does; NaN counts as largest.
+struct Pooling {
+  DType dtype;
+  int64_t batch, in_height, in_width, channels;
+  int64_t window_height, window_width, out_height, out_width;
+  int64_t stride_height = 1, stride_width = 1;
+  int64_t pad_top = 0, pad_left = 0;
+};
+GRAVEN_API Status max_pool(const Pooling& p, const void* input, void* output);
+GRAVEN_API Status max_pool_gradient(const Pooling& p, const void* input, const void* output,
+                                    const void* output_gradient, void* input_gradient);
+// The gradient of max_pool_gradient with respect to output_gradient: picks the elements of
+// `gradient` (shaped like the input) that were largest.
+GRAVEN_API Status max_pool_gradient_gradient(const Pooling& p, const void* input,
+                                             const void* output, const void* gradient,
+                                             void* output_gradient_gradient);
+GRAVEN_API Status average_pool(const Pooling& p, const void* input, void* output);
+GRAVEN_API Status average_pool_gradient(const Pooling& p, const void* output_gradient,
+                                        void* input_gradient);
+
+}  // namespace graven::engine

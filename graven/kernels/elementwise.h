@@ -1,0 +1,24 @@
+#pragma once
+#include <span>
+
+#include "graven/base/export.h"
+#include "graven/base/status.h"
+#include "graven/kernels/block_program.h"
+#include "graven/tensor/shape.h"
+
+namespace graven::engine {
+
+// Contiguous stored elements and their shape, which broadcasts to that of the result.
+struct Operand {
+  const void* data;
+  const Shape* shape;
+};
+
+// Computes every element of the outputs, which all have the shape `shape` (fully known; the
+// broadcast of the operands' shapes, checked by the caller). An output may be the memory of an
+// operand of the same shape and element size. Runs on the pool, cut into chunks by shape alone.
+// Never fails, allocates nothing from the system in steady state.
+GRAVEN_API void run_elementwise(const BlockProgram& program, std::span<const Operand> inputs,
+                                const Shape& shape, std::span<void* const> outputs);
+
+}  // namespace graven::engine

@@ -1,0 +1,39 @@
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "graven/base/export.h"
+#include "graven/base/status.h"
+#include "graven/tensor/dtype.h"
+
+namespace graven::engine {
+
+// What happens to a block of the product while it is in cache.
+struct MatMulEpilogue {
+  const void* bias = nullptr;  // [n] of the result's dtype, added to each row
+  bool relu = false;           // then max(x, 0)
+};
+
+// A batch of products of row-major matrices: c[i] = op(a[i]) op(b[i]), where op transposes
+// (adjoint: and conjugates) on request. The offsets are in elements, one for each product, so
+// that batches may broadcast; c is contiguous, batch after batch, and overlaps neither input.
+struct MatMulArguments {
+  DType dtype;
+  int64_t m, n, k;  // op(a): [m, k], op(b): [k, n], c: [m, n]
+  bool transpose_a = false, transpose_b = false;
+  bool conjugate_a = false, conjugate_b = false;
+  const void* a;
+  const void* b;
+  void* c;
+  std::span<const int64_t> a_offsets, b_offsets;
+  MatMulEpilogue epilogue;
+};
+
+// All number dtypes. float32 (and what else it has) through oneDNN, single-threaded on slices of
+// the product that are cut by shape alone, on our pool; the others, and float32 where oneDNN is
+// missing, through one blocked kernel of ours. half and bfloat16 accumulate in float32, small
+// integers wrap around in their own dtype. k = 0 gives zeros. One thread or two give the same
+// bits.
+GRAVEN_API Status matmul(const MatMulArguments& arguments);
+
+}  // namespace graven::engine

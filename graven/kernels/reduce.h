@@ -1,0 +1,46 @@
+#pragma once
+#include <memory>
+#include <span>
+
+#include "graven/base/export.h"
+#include "graven/base/status.h"
+#include "graven/expr/expression.h"
+#include "graven/kernels/block_program.h"
+#include "graven/kernels/elementwise.h"
+
+namespace graven::engine {
+
+// A reduction of elementwise values: acc = identity; for each element acc = combine(acc,
+// prepare(inputs...)); result = finish(acc, count). Each part is an expression:
+//   prepare: the inputs -> one value of the accumulator's dtype (may fuse a chain)
+//   combine: (acc, value) -> acc; associative and commutative up to rounding
+//   finish:  (acc, number of elements as float64) -> the stored result
+// identity: bits of the accumulator (two words for complex).
+struct ReductionParts {
+  Expression prepare, combine, finish;
+  DType accumulator;
+  uint64_t identity[2] = {0, 0};
+};
+
+// Made once per op and dtype, then shared by threads.
+class GRAVEN_API ReductionProgram {
+ public:
+  static Result<std::shared_ptr<const ReductionProgram>> compile(const ReductionParts& parts);
+  ~ReductionProgram();
+  struct Rep;
+  const Rep& rep() const { return *rep_; }
+
+ private:
+  explicit ReductionProgram(std::unique_ptr<Rep> rep);
+  std::unique_ptr<Rep> rep_;
+};
+
+// Reduces over the axes in reduced (bit i: axis i) of `shape`, to which the inputs broadcast;
+// the output has the kept axes in order. The order of combination is fixed by shape alone:
+// lanes and partial sums are added in index order, so that 1 thread and 2 give the same bits
+// and sums of many float32 elements stay accurate (pairwise over blocks). An empty reduction
+// gives finish(identity, 0). Sums, products, min, max, and, or over plain types have fast paths.
+GRAVEN_API void run_reduction(const ReductionProgram& program, std::span<const Operand> inputs,
+                              const Shape& shape, uint64_t reduced, void* output);
+
+}  // namespace graven::engine

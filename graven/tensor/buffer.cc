@@ -1,0 +1,66 @@
+#include "graven/tensor/buffer.h"
+
+#include "graven/tensor/allocator.h"
+#include "graven/tensor/resource.h"
+
+namespace graven::engine {
+namespace {
+
+class PlainBuffer final : public Buffer {
+ public:
+  PlainBuffer(void* data, size_t bytes) : Buffer(data, bytes) {}
+  ~PlainBuffer() override { Allocator::host().free(data_, bytes_); }
+};
+
+// Elements with constructors: strings and handles.
+template <typename T>
+class ObjectBuffer final : public Buffer {
+ public:
+  explicit ObjectBuffer(int64_t n) : Buffer(new T[n](), n * sizeof(T)) {}
+  ~ObjectBuffer() override { delete[] static_cast<T*>(data_); }
+};
+
+class BorrowedBuffer final : public Buffer {
+ public:
+  BorrowedBuffer(const void* data, size_t bytes, std::function<void()> release)
+      : Buffer(const_cast<void*>(data), bytes), release_(std::move(release)) {}
+  ~BorrowedBuffer() override { release_(); }
+  bool is_writable() const override { return false; }
+
+ private:
+  std::function<void()> release_;
+};
+
+}  // namespace
+
+const Device& Device::host() {
+  static const Device* host = new Device("/job:localhost/replica:0/task:0/device:CPU:0");
+  return *host;
+}
+
+Result<Ref<Buffer>> Buffer::allocate(DType type, int64_t num_elements) {
+  size_t bytes;
+  if (__builtin_mul_overflow(static_cast<size_t>(num_elements), dtype_size(type), &bytes)) {
+    return Status(Code::kResourceExhausted,
+                  str_cat("A tensor of ", num_elements, " elements of ", dtype_name(type),
+                          " is larger than any memory"));
+  }
+  if (type == DType::kString) return Ref<Buffer>(new ObjectBuffer<std::string>(num_elements));
+  if (!is_plain(type)) return Ref<Buffer>(new ObjectBuffer<Ref<Resource>>(num_elements));
+  void* data = Allocator::host().allocate(bytes);
+  if (!data) {
+    auto stats = Allocator::host().stats();
+    return Status(Code::kResourceExhausted,
+                  str_cat("Out of memory when allocating a tensor of ", num_elements,
+                          " elements of ", dtype_name(type), " (", bytes, " bytes): ", stats.in_use,
+                          " bytes are in use and the limit is ", Allocator::host().limit(),
+                          " (config.set_memory_limit)"));
+  }
+  return Ref<Buffer>(new PlainBuffer(data, bytes));
+}
+
+Ref<Buffer> Buffer::borrow(const void* data, size_t bytes, std::function<void()> release) {
+  return Ref<Buffer>(new BorrowedBuffer(data, bytes, std::move(release)));
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,103 @@
+#include "graven/tensor/shape.h"
+
+#include <algorithm>
+
+#include "graven/base/strings.h"
+
+namespace graven::engine {
+
+Shape::Shape(std::span<const int64_t> sizes) {
+  dims_.reserve(sizes.size());
+  for (int64_t size : sizes) dims_.push_back(size < 0 ? Dim::unknown() : Dim(size));
+}
+
+Shape Shape::unknown_rank() {
+  Shape shape;
+  shape.has_rank_ = false;
+  return shape;
+}
+
+bool Shape::is_fully_known() const {
+  return has_rank_ &&
+         std::all_of(dims_.begin(), dims_.end(), [](Dim dim) { return dim.is_number(); });
+}
+
+int64_t Shape::num_elements() const {
+  int64_t product = 1;
+  for (Dim dim : dims_) product *= dim.number();
+  return product;
+}
+
+std::optional<int64_t> Shape::checked_num_elements() const {
+  if (!is_fully_known()) return std::nullopt;
+  // A size of zero makes the product zero whatever the others are.
+  if (std::any_of(dims_.begin(), dims_.end(), [](Dim dim) { return dim.number() == 0; })) return 0;
+  int64_t product = 1;
+  for (Dim dim : dims_) {
+    if (__builtin_mul_overflow(product, dim.number(), &product)) return std::nullopt;
+  }
+  return product;
+}
+
+std::string Shape::to_text() const {
+  if (!has_rank_) return "<unknown>";
+  std::string text = "(";
+  for (int i = 0; i < rank(); ++i) {
+    if (i > 0) text += ", ";
+    text += dims_[i].is_number() ? str_cat(dims_[i].number()) : "None";
+  }
+  return text + (rank() == 1 ? ",)" : ")");
+}
+
+std::string Shape::to_message() const {
+  if (!has_rank_) return "<unknown>";
+  std::string text = "[";
+  for (int i = 0; i < rank(); ++i) {
+    if (i > 0) text += ",";
+    text += dims_[i].is_number() ? str_cat(dims_[i].number()) : "?";
+  }
+  return text + "]";
+}
+
+bool is_subshape(const Shape& a, const Shape& b) {
+  if (!b.has_rank()) return true;
+  if (!a.has_rank() || a.rank() != b.rank()) return false;
+  for (int i = 0; i < a.rank(); ++i) {
+    if (b[i].is_number() && a[i] != b[i]) return false;
+  }
+  return true;
+}
+
+bool are_compatible(const Shape& a, const Shape& b) {
+  if (!a.has_rank() || !b.has_rank()) return true;
+  if (a.rank() != b.rank()) return false;
+  for (int i = 0; i < a.rank(); ++i) {
+    if (a[i].is_number() && b[i].is_number() && a[i] != b[i]) return false;
+  }
+  return true;
+}
+
+Shape common_supershape(const Shape& a, const Shape& b) {
+  if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return Shape::unknown_rank();
+  Shape common = a;
+  for (int i = 0; i < a.rank(); ++i) {
+    if (a[i] != b[i]) common.set(i, Dim::unknown());
+  }
+  return common;
+}
+
+Result<Shape> merge_shapes(const Shape& a, const Shape& b) {
+  if (!are_compatible(a, b)) {
+    return invalid_argument("Shapes ", a.to_message(), " and ", b.to_message(),
+                            " are not compatible");
+  }
+  if (!a.has_rank()) return b;
+  if (!b.has_rank()) return a;
+  Shape merged = a;
+  for (int i = 0; i < a.rank(); ++i) {
+    if (b[i].is_number() || a[i].is_unknown()) merged.set(i, b[i]);
+  }
+  return merged;
+}
+
+}  // namespace graven::engine
