@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graven/base/export.h"
@@ -101,6 +102,16 @@ enum class Instruction : uint8_t {
 };
 inline constexpr int kNumInstructions = static_cast<int>(Instruction::kSelect) + 1;
 GRAVEN_API std::string_view instruction_name(Instruction instruction);
+// How many of a, b and c are operands: 0 for leaves.
+GRAVEN_API int num_operands(Instruction instruction);
+// Whether the instruction exists for operands of the type. The condition of kSelect is bool, and
+// the type here is that of its branches.
+GRAVEN_API bool instruction_takes(Instruction instruction, DType operand_type);
+// The type in which elements of a dtype are computed: float32 for half and bfloat16, that of the
+// parts for complex dtypes, otherwise the dtype itself.
+GRAVEN_API DType computing_type(DType dtype);
+// kRoundToHalf or kRoundToBFloat16 for these dtypes, kInput (nothing to do) for others.
+GRAVEN_API Instruction rounding_instruction(DType dtype);
 
 struct ExprNode {
   Instruction instruction;
@@ -115,6 +126,7 @@ struct ExprNode {
 // or not.
 class GRAVEN_API Expression {
  public:
+  static constexpr int kMaxNodes = 0xffff;
   struct Output {
     DType dtype;             // of the stored element
     uint16_t real = 0;       // the node
@@ -133,8 +145,9 @@ class GRAVEN_API Expression {
   uint16_t add_node(ExprNode node);
   uint16_t add_constant(DType type, uint64_t bits);
   void add_output(Output output) { outputs_.push_back(output); }
+  bool is_full() const { return nodes_.size() >= kMaxNodes; }  // then add nothing more
 
-  // "%2 = mul.float32 %0, %1" lines; for tests and dumps.
+  // "%2 = mul.float32 %0, %1" lines, and one "return %2 : float32"; for tests and dumps.
   std::string to_text() const;
   // Estimated cost per element, in units of one addition.
   double cost() const;

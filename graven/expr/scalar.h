@@ -2,6 +2,8 @@
 #include <concepts>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <type_traits>
 
 #include "graven/base/export.h"
 #include "graven/base/status.h"
@@ -58,6 +60,10 @@ class GRAVEN_API Recorder {
   Scalar constant(DType dtype, double real, double imaginary = 0);
   Scalar integer_constant(DType dtype, int64_t value);
   void fail(std::string message);  // keeps the first
+  bool has_failed() const { return !failure_.empty(); }
+  // A scalar of x's value in type float32 (half, bfloat16), or the parts of a complex one.
+  Scalar real_part(Scalar x);
+  Scalar imaginary_part(Scalar x);
 
  private:
   Expression expression_;
@@ -73,6 +79,7 @@ GRAVEN_API Scalar one_like(Scalar x);
 // Largest and smallest finite values, the distance from 1 to the next float, infinity, NaN.
 GRAVEN_API Scalar highest_like(Scalar x);
 GRAVEN_API Scalar lowest_like(Scalar x);
+GRAVEN_API Scalar epsilon_like(Scalar x);
 GRAVEN_API Scalar infinity_like(Scalar x);
 GRAVEN_API Scalar nan_like(Scalar x);
 
@@ -130,7 +137,8 @@ GRAVEN_API Scalar imag(Scalar x);  // zero, of a real number
 GRAVEN_API Scalar make_complex(Scalar real, Scalar imag);
 GRAVEN_API Scalar conj(Scalar x);
 
-// --- Functions named after their instruction. Those marked C also take complex numbers.
+// --- Functions named after their instruction. Those marked C also take complex numbers. Rounding
+// to integers takes integers too, which it leaves alone, and so do is_nan and kin.
 GRAVEN_API Scalar min(Scalar a, Scalar b);
 GRAVEN_API Scalar max(Scalar a, Scalar b);
 GRAVEN_API Scalar rem(Scalar a, Scalar b);

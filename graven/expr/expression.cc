@@ -1,0 +1,159 @@
+#include "graven/expr/expression.h"
+
+#include <bit>
+
+#include "graven/base/hash.h"
+#include "graven/base/strings.h"
+
+namespace graven::engine {
+namespace {
+
+std::string constant_text(DType type, uint64_t bits) {
+  switch (type) {
+    case DType::kFloat32:
+      return shortest(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+    case DType::kFloat64:
+      return shortest(std::bit_cast<double>(bits));
+    case DType::kBool:
+      return bits ? "true" : "false";
+    case DType::kInt8:
+      return str_cat(static_cast<int8_t>(bits));
+    case DType::kInt16:
+      return str_cat(static_cast<int16_t>(bits));
+    case DType::kInt32:
+      return str_cat(static_cast<int32_t>(bits));
+    case DType::kInt64:
+      return str_cat(static_cast<int64_t>(bits));
+    default:
+      return str_cat(bits);
+  }
+}
+
+// Costs were taken from block instructions over float32 in L1, in units of one addition.
+double instruction_cost(Instruction instruction, DType type) {
+  double wide = type == DType::kFloat64 ? 2 : 1;
+  switch (instruction) {
+    case Instruction::kInput:
+    case Instruction::kConstant:
+      return 0;
+    case Instruction::kDiv:
+    case Instruction::kSqrt:
+    case Instruction::kRsqrt:
+    case Instruction::kRem:
+    case Instruction::kFloorDiv:
+    case Instruction::kFloorMod:
+      return is_integer(type) ? 12 : 4 * wide;
+    case Instruction::kExp:
+    case Instruction::kExpm1:
+    case Instruction::kLog:
+    case Instruction::kLog1p:
+    case Instruction::kSin:
+    case Instruction::kCos:
+    case Instruction::kTanh:
+    case Instruction::kSigmoid:
+    case Instruction::kSoftplus:
+    case Instruction::kErf:
+      return 8 * wide;
+    case Instruction::kTan:
+    case Instruction::kAsin:
+    case Instruction::kAcos:
+    case Instruction::kAtan:
+    case Instruction::kAtan2:
+    case Instruction::kSinh:
+    case Instruction::kCosh:
+    case Instruction::kAsinh:
+    case Instruction::kAcosh:
+    case Instruction::kAtanh:
+    case Instruction::kErfc:
+      return 16 * wide;
+    case Instruction::kPow:
+      return 30 * wide;
+    case Instruction::kErfinv:
+    case Instruction::kNdtri:
+    case Instruction::kLgamma:
+    case Instruction::kDigamma:
+      return 200;
+    default:
+      return wide;
+  }
+}
+
+}  // namespace
+
+uint16_t Expression::add_input(DType dtype) {
+  inputs_.push_back(dtype);
+  return static_cast<uint16_t>(inputs_.size() - 1);
+}
+
+uint16_t Expression::add_node(ExprNode node) {
+  for (size_t i = nodes_.size(); i-- > 0;) {
+    if (nodes_[i] == node) return static_cast<uint16_t>(i);
+  }
+  nodes_.push_back(node);
+  return static_cast<uint16_t>(nodes_.size() - 1);
+}
+
+uint16_t Expression::add_constant(DType type, uint64_t bits) {
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const ExprNode& node = nodes_[i];
+    if (node.instruction == Instruction::kConstant && node.type == type && constant(node) == bits) {
+      return static_cast<uint16_t>(i);
+    }
+  }
+  constants_.push_back(bits);
+  nodes_.push_back(
+      {Instruction::kConstant, type, static_cast<uint16_t>(constants_.size() - 1), 0, 0});
+  return static_cast<uint16_t>(nodes_.size() - 1);
+}
+
+std::string Expression::to_text() const {
+  std::string text;
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const ExprNode& node = nodes_[i];
+    text +=
+        str_cat("%", i, " = ", instruction_name(node.instruction), ".", dtype_name(node.type), " ");
+    if (node.instruction == Instruction::kInput) {
+      text += str_cat(node.a, is_complex(inputs_[node.a]) ? node.b ? ".imag" : ".real" : "");
+    } else if (node.instruction == Instruction::kConstant) {
+      text += constant_text(node.type, constant(node));
+    } else {
+      const uint16_t operands[] = {node.a, node.b, node.c};
+      for (int k = 0; k < num_operands(node.instruction); ++k) {
+        text += str_cat(k ? ", %" : "%", operands[k]);
+      }
+    }
+    text += "\n";
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const Output& output = outputs_[i];
+    text += str_cat(i ? ", %" : "return %", output.real);
+    if (is_complex(output.dtype)) text += str_cat("+%", output.imaginary, "i");
+    text += str_cat(" : ", dtype_name(output.dtype));
+  }
+  return outputs_.empty() ? text : text + "\n";
+}
+
+double Expression::cost() const {
+  double total = 0;
+  for (const ExprNode& node : nodes_) total += instruction_cost(node.instruction, node.type);
+  return total;
+}
+
+uint64_t Expression::hash() const {
+  uint64_t h = hash_combine(inputs_.size(), outputs_.size());
+  for (DType dtype : inputs_) h = hash_combine(h, static_cast<uint64_t>(dtype));
+  for (const ExprNode& node : nodes_) {
+    h = hash_combine(h, static_cast<uint64_t>(node.instruction) << 8 |
+                            static_cast<uint64_t>(node.type) | static_cast<uint64_t>(node.a) << 16 |
+                            static_cast<uint64_t>(node.b) << 32 |
+                            static_cast<uint64_t>(node.c) << 48);
+  }
+  for (uint64_t bits : constants_) h = hash_combine(h, bits);
+  for (const Output& output : outputs_) {
+    h = hash_combine(h, static_cast<uint64_t>(output.dtype) << 32 |
+                            static_cast<uint64_t>(output.real) << 16 | output.imaginary);
+  }
+  return h;
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,150 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "graven/expr/fuse.h"
+#include "graven/expr/scalar.h"
+
+namespace graven::engine {
+namespace {
+
+template <typename Body>
+Result<Expression> record(std::initializer_list<DType> dtypes, Body body) {
+  Recorder recorder;
+  std::vector<Scalar> inputs;
+  for (DType dtype : dtypes) inputs.push_back(recorder.input(dtype));
+  recorder.output(body(inputs));
+  return recorder.finish();
+}
+
+TEST_CASE("a body becomes one node per operation, and its text shows them") {
+  auto relu = record({DType::kFloat32}, [](auto& x) { return max(x[0], zero_like(x[0])); });
+  REQUIRE(relu.ok());
+  CHECK(relu->to_text() ==
+        "%0 = input.float32 0\n"
+        "%1 = constant.float32 0\n"
+        "%2 = max.float32 %0, %1\n"
+        "return %2 : float32\n");
+}
+
+TEST_CASE("equal nodes are merged, constants of different bits are not") {
+  auto e = record({DType::kFloat32}, [](auto& x) { return (x[0] * 2 + 1) * (x[0] * 2 + 1); });
+  REQUIRE(e.ok());
+  CHECK(e->nodes().size() == 6);
+  auto zeros = record({DType::kFloat32}, [](auto& x) { return x[0] * 0.0 + x[0] * -0.0; });
+  REQUIRE(zeros.ok());
+  CHECK(zeros->nodes().size() == 6);
+}
+
+TEST_CASE("the dtype of a scalar decides in plain C++") {
+  auto body = [](auto& x) { return x[0].dtype() == DType::kInt32 ? x[0] + 1 : x[0]; };
+  CHECK(record({DType::kInt32}, body)->nodes().size() == 3);
+  CHECK(record({DType::kFloat32}, body)->nodes().size() == 1);
+}
+
+TEST_CASE("half computes in float32 and rounds where it is stored or cast") {
+  auto e = record({DType::kHalf}, [](auto& x) { return x[0] + 0.1; });
+  REQUIRE(e.ok());
+  CHECK(e->to_text() ==
+        "%0 = input.float32 0\n"
+        "%1 = constant.float32 0.099975586\n"
+        "%2 = add.float32 %0, %1\n"
+        "return %2 : float16\n");
+  auto cast_down = record({DType::kFloat64}, [](auto& x) { return cast(x[0], DType::kHalf); });
+  CHECK(cast_down->to_text() ==
+        "%0 = input.float64 0\n"
+        "%1 = cast.float32 %0\n"
+        "%2 = round_to_half.float32 %1\n"
+        "return %2 : float16\n");
+}
+
+TEST_CASE("complex scalars are two nodes") {
+  auto e = record({DType::kComplex64, DType::kComplex64}, [](auto& x) { return x[0] * x[1]; });
+  REQUIRE(e.ok());
+  CHECK(e->to_text() ==
+        "%0 = input.float32 0.real\n"
+        "%1 = input.float32 0.imag\n"
+        "%2 = input.float32 1.real\n"
+        "%3 = input.float32 1.imag\n"
+        "%4 = mul.float32 %0, %2\n"
+        "%5 = mul.float32 %1, %3\n"
+        "%6 = mul.float32 %0, %3\n"
+        "%7 = mul.float32 %1, %2\n"
+        "%8 = sub.float32 %4, %5\n"
+        "%9 = add.float32 %6, %7\n"
+        "return %8+%9i : complex64\n");
+}
+
+TEST_CASE("mistakes in a body are internal errors that name the instruction and the dtypes") {
+  auto mixed = record({DType::kFloat32, DType::kInt32},
+                      [](auto& x) { return x[0] + cast(x[1], DType::kInt64); });
+  CHECK(mixed.status().code() == Code::kInternal);
+  CHECK(mixed.status().message() ==
+        "body of an op: add of float32 and int64: operands must have one dtype");
+  auto missing = record({DType::kInt32}, [](auto& x) { return exp(x[0]); });
+  CHECK(missing.status().message() == "body of an op: exp does not exist for int32");
+  auto complex = record({DType::kComplex64}, [](auto& x) { return erf(x[0]); });
+  CHECK(complex.status().message() == "body of an op: erf does not exist for complex64");
+  auto condition = record({DType::kInt32}, [](auto& x) { return select(x[0], x[0], x[0]); });
+  CHECK(condition.status().message() == "body of an op: condition of select is int32, not bool");
+  auto empty = record({DType::kInt32}, [](auto&) { return Scalar(); });
+  CHECK(empty.status().message() == "body of an op: an output has no value");
+}
+
+TEST_CASE("limits follow the dtype") {
+  auto text = [](DType dtype, Scalar (*limit)(Scalar)) {
+    Recorder recorder;
+    recorder.output(limit(recorder.input(dtype)));
+    std::string lines = recorder.finish()->to_text();
+    size_t from = lines.find("%1 = ") + 5;
+    return lines.substr(from, lines.find('\n', from) - from);
+  };
+  CHECK(text(DType::kInt8, lowest_like) == "constant.int8 -128");
+  CHECK(text(DType::kUInt64, highest_like) == "constant.uint64 18446744073709551615");
+  CHECK(text(DType::kInt64, lowest_like) == "constant.int64 -9223372036854775808");
+  CHECK(text(DType::kBool, highest_like) == "constant.bool true");
+  CHECK(text(DType::kHalf, highest_like) == "constant.float32 65504");
+  CHECK(text(DType::kBFloat16, epsilon_like) == "constant.float32 0.0078125");
+  CHECK(text(DType::kFloat64, infinity_like) == "constant.float64 inf");
+}
+
+TEST_CASE("fusing puts members one after the other and rounds what would have been stored") {
+  auto add_tenth = record({DType::kHalf}, [](auto& x) { return x[0] + 0.5; });
+  auto mul = record({DType::kHalf, DType::kHalf}, [](auto& x) { return x[0] * x[1]; });
+  REQUIRE(add_tenth.ok());
+  REQUIRE(mul.ok());
+  const DType inputs[] = {DType::kHalf};
+  const FusionMember members[] = {{&*add_tenth, {{-1, 0}}}, {&*mul, {{0, 0}, {-1, 0}}}};
+  const FusionMember::Source outputs[] = {{1, 0}, {0, 0}};
+  CHECK(fuse_expressions(inputs, members, outputs).to_text() ==
+        "%0 = input.float32 0\n"
+        "%1 = constant.float32 0.5\n"
+        "%2 = add.float32 %0, %1\n"
+        "%3 = round_to_half.float32 %2\n"
+        "%4 = mul.float32 %3, %0\n"
+        "return %4 : float16, %2 : float16\n");
+}
+
+TEST_CASE("fusing merges what two members both compute, and hands on inputs and complex parts") {
+  auto square = record({DType::kComplex64}, [](auto& x) { return x[0] * x[0]; });
+  const DType inputs[] = {DType::kComplex64};
+  const FusionMember members[] = {{&*square, {{-1, 0}}}, {&*square, {{-1, 0}}}};
+  const FusionMember::Source outputs[] = {{1, 0}, {-1, 0}};
+  Expression fused = fuse_expressions(inputs, members, outputs);
+  CHECK(fused.nodes().size() == square->nodes().size());
+  CHECK(fused.outputs()[1] == Expression::Output{DType::kComplex64, 0, 1});
+}
+
+TEST_CASE("expressions are equal, and hash equally, if their nodes are") {
+  auto once = record({DType::kFloat32}, [](auto& x) { return x[0] * 2; });
+  auto again = record({DType::kFloat32}, [](auto& x) { return x[0] * 2; });
+  auto other = record({DType::kFloat32}, [](auto& x) { return x[0] * 3; });
+  CHECK(*once == *again);
+  CHECK(once->hash() == again->hash());
+  CHECK(!(*once == *other));
+  CHECK(once->hash() != other->hash());
+  CHECK(once->cost() > 0);
+}
+
+}  // namespace
+}  // namespace graven::engine
