@@ -1,0 +1,33 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "graven/tensor/dtype.h"
+
+namespace graven::engine {
+
+// A block of a product of matrices, c = op(a) op(b), computed by one thread. Strides are in
+// elements; of the two strides of an input one is 1. The bias starts at the block's first column.
+struct ProductBlock {
+  DType dtype;  // of numbers
+  int64_t rows, columns, depth;
+  const void* a;
+  int64_t a_row_stride, a_depth_stride;
+  const void* b;
+  int64_t b_depth_stride, b_column_stride;
+  bool conjugate_a = false, conjugate_b = false;
+  void* c;
+  int64_t c_stride;
+  const void* bias = nullptr;
+  bool relu = false;
+};
+
+// Bytes of scratch memory, 64-byte aligned, that a block of this size (or smaller) needs.
+size_t product_block_scratch(DType dtype, int64_t rows, int64_t columns, int64_t depth);
+
+// Each element is the sum over the depth in ascending order, so how a product is cut into blocks
+// does not show in the bits. half and bfloat16 accumulate in float and are rounded before bias is
+// added; integers wrap around.
+void multiply_block(const ProductBlock& block, void* scratch);
+
+}  // namespace graven::engine

@@ -1,0 +1,342 @@
+#include "graven/kernels/matmul.h"
+
+#include <doctest/doctest.h>
+
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "graven/base/thread_pool.h"
+#include "graven/kernels/blocked_matmul.h"
+#include "graven/kernels/onednn.h"
+#include "graven/tensor/allocator.h"
+
+namespace graven::engine {
+namespace {
+
+template <typename T>
+constexpr bool kIsComplex = false;
+template <typename R>
+constexpr bool kIsComplex<std::complex<R>> = true;
+
+// The type in which the naive loops below add up: exact for integers (they wrap around), wider
+// than the kernel's for floats.
+template <typename T>
+struct WideOf {
+  using Type = std::conditional_t<std::is_integral_v<T>, uint64_t,
+                                  std::conditional_t<sizeof(T) == 8, long double, double>>;
+};
+template <typename R>
+struct WideOf<std::complex<R>> {
+  using Type = std::complex<typename WideOf<R>::Type>;
+};
+template <typename T>
+using Wide = typename WideOf<T>::Type;
+
+template <typename T>
+Wide<T> widen(T value) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    return static_cast<float>(value);
+  } else {
+    return static_cast<Wide<T>>(value);
+  }
+}
+
+template <typename T>
+std::vector<T> random_elements(size_t count, std::mt19937& random) {
+  std::vector<T> elements(count);
+  std::uniform_real_distribution<float> real(-1, 1);
+  for (T& element : elements) {
+    if constexpr (std::is_integral_v<T>) {
+      element = static_cast<T>(random() * uint64_t{0x123456789abcdef});
+    } else if constexpr (kIsComplex<T>) {
+      element = T(real(random), real(random));
+    } else {
+      element = T(real(random));
+    }
+  }
+  return elements;
+}
+
+// Half the distance between neighbours of 1 in the type, and of the type in which it is summed.
+template <typename T>
+double rounding() {
+  if constexpr (std::is_same_v<T, Half>) return 0x1p-11;
+  if constexpr (std::is_same_v<T, BFloat16>) return 0x1p-8;
+  if constexpr (kIsComplex<T>) return rounding<typename T::value_type>();
+  if constexpr (std::is_floating_point_v<T>) return std::numeric_limits<T>::epsilon() / 2;
+  return 0;
+}
+template <typename T>
+double rounding_of_sums() {
+  return dtype_size(kDTypeOf<T>) == 2 ? 0x1p-24 : rounding<T>();
+}
+
+template <typename T>
+struct Product {
+  std::vector<T> a, b, c, bias;
+  std::vector<int64_t> a_offsets, b_offsets;
+  MatMulArguments arguments;
+
+  Product(int64_t m, int64_t n, int64_t k, std::vector<int64_t> a_matrices,
+          std::vector<int64_t> b_matrices, int seed = 1) {
+    std::mt19937 random(seed);
+    int64_t count_a = 0, count_b = 0;
+    for (int64_t i : a_matrices) {
+      a_offsets.push_back(i * m * k);
+      count_a = std::max(count_a, i + 1);
+    }
+    for (int64_t i : b_matrices) {
+      b_offsets.push_back(i * k * n);
+      count_b = std::max(count_b, i + 1);
+    }
+    a = random_elements<T>(count_a * m * k, random);
+    b = random_elements<T>(count_b * k * n, random);
+    bias = random_elements<T>(n, random);
+    c.resize(a_offsets.size() * m * n);
+    std::memset(static_cast<void*>(c.data()), 0x5a, c.size() * sizeof(T));
+    arguments = {.dtype = kDTypeOf<T>,
+                 .m = m,
+                 .n = n,
+                 .k = k,
+                 .a = a.data(),
+                 .b = b.data(),
+                 .c = c.data(),
+                 .a_offsets = a_offsets,
+                 .b_offsets = b_offsets,
+                 .epilogue = {}};
+  }
+  Product(const Product&) = delete;
+
+  // The largest distance from the naive result, in units of what rounding may cost.
+  double error() const {
+    const MatMulArguments& p = arguments;
+    double worst = 0;
+    for (size_t i = 0; i < a_offsets.size(); ++i) {
+      for (int64_t row = 0; row < p.m; ++row) {
+        for (int64_t column = 0; column < p.n; ++column) {
+          Wide<T> sum{};
+          double magnitude = 0;
+          for (int64_t q = 0; q < p.k; ++q) {
+            Wide<T> x = widen(a[a_offsets[i] + (p.transpose_a ? q * p.m + row : row * p.k + q)]);
+            Wide<T> y =
+                widen(b[b_offsets[i] + (p.transpose_b ? column * p.k + q : q * p.n + column)]);
+            if constexpr (kIsComplex<T>) {
+              if (p.conjugate_a) x = std::conj(x);
+              if (p.conjugate_b) y = std::conj(y);
+              magnitude += static_cast<double>(std::abs(x) * std::abs(y));
+            } else if constexpr (!std::is_integral_v<T>) {
+              magnitude += static_cast<double>(std::abs(x * y));
+            }
+            if constexpr (kIsComplex<T>) {  // without the detours of operator* for infinities
+              sum += Wide<T>(x.real() * y.real() - x.imag() * y.imag(),
+                             x.real() * y.imag() + x.imag() * y.real());
+            } else {
+              sum += x * y;
+            }
+          }
+          if (p.epilogue.bias) {
+            sum += widen(bias[column]);
+            magnitude += 1;
+          }
+          if constexpr (!kIsComplex<T>) {
+            bool negative = sum < 0;
+            if constexpr (std::is_integral_v<T>) negative = static_cast<T>(sum) < 0;
+            if (p.epilogue.relu && negative) sum = 0;
+          }
+          const T got = c[(i * p.m + row) * p.n + column];
+          if constexpr (std::is_integral_v<T>) {
+            if (got != static_cast<T>(sum)) return std::numeric_limits<double>::infinity();
+          } else {
+            const auto distance = static_cast<double>(std::abs(widen(got) - sum));
+            const double allowed = (static_cast<double>(p.k) + 4) * rounding_of_sums<T>() *
+                                       magnitude * (kIsComplex<T> ? 2 : 1) +
+                                   2 * rounding<T>() * (magnitude > 1 ? magnitude : 1);
+            if (!(distance / allowed <= worst)) worst = distance / allowed;
+          }
+        }
+      }
+    }
+    return worst;
+  }
+};
+
+template <typename T>
+void check_all_forms() {
+  const int64_t shapes[][3] = {{1, 1, 1},  {1, 7, 3},    {5, 1, 9},    {4, 4, 4},    {3, 17, 33},
+                               {17, 3, 2}, {31, 50, 67}, {9, 49, 300}, {130, 241, 2}};
+  for (const auto& shape : shapes) {
+    for (int form = 0; form < 16; ++form) {
+      const bool conjugate = form & 12;
+      if (conjugate && !kIsComplex<T>) continue;
+      Product<T> product(shape[0], shape[1], shape[2], {0, 1, 0}, {0, 0, 1}, form + 1);
+      product.arguments.transpose_a = form & 1;
+      product.arguments.transpose_b = form & 2;
+      product.arguments.conjugate_a = form & 4;
+      product.arguments.conjugate_b = form & 8;
+      if (form & 1) product.arguments.epilogue.bias = product.bias.data();
+      product.arguments.epilogue.relu = !kIsComplex<T> && form & 2;
+      CAPTURE(dtype_name(kDTypeOf<T>));
+      CAPTURE(shape[0]);
+      CAPTURE(shape[1]);
+      CAPTURE(shape[2]);
+      CAPTURE(form);
+      REQUIRE(matmul(product.arguments).ok());
+      CHECK(product.error() <= 1);
+    }
+  }
+}
+
+TEST_CASE("products of floats, transposed or not, with bias and relu, are those of naive loops") {
+  check_all_forms<float>();
+  check_all_forms<double>();
+  check_all_forms<Half>();
+  check_all_forms<BFloat16>();
+}
+
+TEST_CASE("products of integers wrap around in their own dtype") {
+  check_all_forms<int8_t>();
+  check_all_forms<uint8_t>();
+  check_all_forms<int16_t>();
+  check_all_forms<uint16_t>();
+  check_all_forms<int32_t>();
+  check_all_forms<uint32_t>();
+  check_all_forms<int64_t>();
+  check_all_forms<uint64_t>();
+}
+
+TEST_CASE("products of complex numbers conjugate either side") {
+  check_all_forms<std::complex<float>>();
+  check_all_forms<std::complex<double>>();
+}
+
+TEST_CASE("the engine's own kernel computes float32 too") {
+  for (int form = 0; form < 4; ++form) {
+    const int64_t m = 61, n = 103, k = 517;
+    Product<float> product(m, n, k, {0}, {0});
+    product.arguments.transpose_a = form & 1;
+    product.arguments.transpose_b = form & 2;
+    ProductBlock block{.dtype = DType::kFloat32,
+                       .rows = m,
+                       .columns = n,
+                       .depth = k,
+                       .a = product.a.data(),
+                       .a_row_stride = form & 1 ? 1 : k,
+                       .a_depth_stride = form & 1 ? m : 1,
+                       .b = product.b.data(),
+                       .b_depth_stride = form & 2 ? 1 : n,
+                       .b_column_stride = form & 2 ? k : 1,
+                       .c = product.c.data(),
+                       .c_stride = n};
+    const size_t bytes = product_block_scratch(block.dtype, m, n, k);
+    void* scratch = Allocator::host().allocate(bytes);
+    REQUIRE(scratch);
+    multiply_block(block, scratch);
+    Allocator::host().free(scratch, bytes);
+    CHECK(product.error() <= 1);
+  }
+}
+
+TEST_CASE("matrices that broadcast over a batch are found by their offsets") {
+  Product<float> one_b(5, 6, 7, {0, 1, 2, 3}, {0, 0, 0, 0});
+  REQUIRE(matmul(one_b.arguments).ok());
+  CHECK(one_b.error() <= 1);
+  Product<double> one_a(5, 6, 7, {0, 0, 0}, {2, 1, 0});
+  REQUIRE(matmul(one_a.arguments).ok());
+  CHECK(one_a.error() <= 1);
+  std::vector<int64_t> many(1000);
+  for (int64_t i = 0; i < 1000; ++i) many[i] = i;
+  Product<int32_t> small(3, 2, 4, many, many);
+  REQUIRE(matmul(small.arguments).ok());
+  CHECK(small.error() <= 1);
+}
+
+TEST_CASE("a product over nothing is zero, or what the epilogue makes of zero") {
+  Product<float> product(3, 5, 0, {0, 0}, {0, 0});
+  REQUIRE(matmul(product.arguments).ok());
+  for (float x : product.c) CHECK(x == 0);
+  product.arguments.epilogue = {product.bias.data(), true};
+  REQUIRE(matmul(product.arguments).ok());
+  for (size_t i = 0; i < product.c.size(); ++i) {
+    CHECK(product.c[i] == std::max(0.0f, product.bias[i % 5]));
+  }
+}
+
+TEST_CASE("a product without rows, columns or matrices does nothing") {
+  CHECK(matmul(Product<float>(0, 5, 3, {0}, {0}).arguments).ok());
+  CHECK(matmul(Product<double>(5, 0, 3, {0}, {0}).arguments).ok());
+  CHECK(matmul(Product<double>(5, 4, 3, {}, {}).arguments).ok());
+}
+
+TEST_CASE("relu keeps NaN") {
+  Product<float> product(1, 4, 1, {0}, {0});
+  product.a = {std::numeric_limits<float>::quiet_NaN()};
+  product.arguments.a = product.a.data();
+  product.arguments.epilogue.relu = true;
+  REQUIRE(matmul(product.arguments).ok());
+  for (float x : product.c) CHECK(std::isnan(x));
+}
+
+TEST_CASE("bool is refused by name") {
+  MatMulArguments arguments = Product<float>(2, 2, 2, {0}, {0}).arguments;
+  arguments.dtype = DType::kBool;
+  CHECK(matmul(arguments).message() == "[MatMul] takes a dtype of numbers, but got bool");
+}
+
+template <typename T>
+void check_bits(int64_t m, int64_t n, int64_t k, size_t batch) {
+  std::vector<int64_t> matrices(batch);
+  for (size_t i = 0; i < batch; ++i) matrices[i] = static_cast<int64_t>(i);
+  Product<T> product(m, n, k, matrices, matrices);
+  product.arguments.epilogue.bias = product.bias.data();
+  std::vector<T> first;
+  for (int threads : {1, 2, 3}) {
+    ThreadPool::shared().set_num_threads(threads);
+    REQUIRE(matmul(product.arguments).ok());
+    if (first.empty()) first = product.c;
+    CHECK(std::memcmp(first.data(), product.c.data(), first.size() * sizeof(T)) == 0);
+  }
+  ThreadPool::shared().set_num_threads(0);
+}
+
+TEST_CASE("any number of threads gives the same bits") {
+  check_bits<float>(300, 301, 302, 1);
+  check_bits<float>(1, 1000, 768, 1);
+  check_bits<float>(2000, 10, 300, 1);
+  check_bits<float>(70, 40, 50, 30);
+  check_bits<double>(300, 301, 302, 1);
+  check_bits<std::complex<float>>(100, 101, 102, 3);
+  check_bits<Half>(200, 101, 302, 1);
+}
+
+TEST_CASE("a product allocates nothing from the system in steady state") {
+  Product<double> product(500, 400, 300, {0}, {0});
+  REQUIRE(matmul(product.arguments).ok());
+  const int64_t before = Allocator::host().stats().num_system_allocations;
+  for (int i = 0; i < 5; ++i) REQUIRE(matmul(product.arguments).ok());
+  CHECK(Allocator::host().stats().num_system_allocations <= before + 1);
+}
+
+TEST_CASE("no memory for the blocks is a ResourceExhaustedError") {
+  Product<double> product(50, 40, 30, {0}, {0});
+  const int64_t limit = Allocator::host().limit();
+  Allocator::host().set_limit(0);
+  const Status status = matmul(product.arguments);
+  Allocator::host().set_limit(limit);
+  CHECK(status.code() == Code::kResourceExhausted);
+}
+
+TEST_CASE("oneDNN is there, or the reason is told") {
+  if (onednn_is_available()) {
+    CHECK(onednn_unavailable_reason().empty());
+  } else {
+    CHECK(onednn_unavailable_reason().find("libgraven_onednn.so") != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace graven::engine

@@ -1,0 +1,25 @@
+#pragma once
+#include <cstddef>
+
+#include "graven/tensor/allocator.h"
+
+namespace graven::engine {
+
+// Memory that a kernel needs while it runs, from the allocator of buffers, so that in steady
+// state the system is not asked. get() is null if there is none left.
+class Scratch {
+ public:
+  explicit Scratch(size_t bytes) : bytes_(bytes), block_(Allocator::host().allocate(bytes)) {}
+  ~Scratch() {
+    if (block_) Allocator::host().free(block_, bytes_);
+  }
+  Scratch(const Scratch&) = delete;
+
+  void* get() const { return block_; }
+
+ private:
+  size_t bytes_;
+  void* block_;
+};
+
+}  // namespace graven::engine
