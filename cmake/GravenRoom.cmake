@@ -86,6 +86,16 @@ if(GRAVEN_BUILD_TESTS)
   target_link_libraries(graven_doctest_main PRIVATE graven_settings PUBLIC doctest::doctest)
 endif()
 
+# graven_program(NAME <target> SOURCES <a.cc>...)
+# A program in build/<preset>/bin that links libgraven.so, as a user's would.
+function(graven_program)
+  cmake_parse_arguments(PARSE_ARGV 0 program "" "NAME" "SOURCES")
+  add_executable(${program_NAME})
+  graven_set_properties(${program_NAME})
+  target_sources(${program_NAME} PRIVATE ${program_SOURCES})
+  target_link_libraries(${program_NAME} PRIVATE graven_settings Graven::graven)
+endfunction()
+
 # graven_plugin(NAME <name> SOURCES <a.cc>... [HEADERS <a.h>...] [LIBRARIES <target>...])
 # A shared object libgraven_<name>.so that the engine opens at run time with
 # dlopen("libgraven_<name>.so", RTLD_NOW | RTLD_LOCAL): a plain name, found by the caller's

@@ -25,8 +25,8 @@ def presets() -> list[str]:
     return [preset["name"] for preset in written["buildPresets"]]
 
 
-def build(preset: str = "release") -> None:
-    """Builds everything of a preset. Silent when there is nothing to do."""
+def configure(preset: str) -> Path:
+    """Configures a preset if that has not been done; returns its build folder."""
     if preset not in presets():
         raise DevError(f"no preset is named {preset}; there are {', '.join(presets())}")
     bootstrap()
@@ -36,6 +36,12 @@ def build(preset: str = "release") -> None:
     if not (folder / "build.ninja").exists():
         say(f"configuring build/{preset}")
         run(["cmake", "--preset", preset])
+    return folder
+
+
+def build(preset: str = "release") -> None:
+    """Builds everything of a preset. Silent when there is nothing to do."""
+    folder = configure(preset)
     dry_run = subprocess.run(["ninja", "-n"], cwd=folder, capture_output=True, text=True)
     if dry_run.returncode != 0 or "no work to do" not in dry_run.stdout:
         say(f"building build/{preset}")

@@ -5,8 +5,11 @@ import shutil
 from collections.abc import Callable, Sequence
 
 from devtool.build import bootstrap, build
-from devtool.commands import ROOT, DevError, say
+from devtool.commands import ROOT, DevError, say, show
+from devtool.demo import demo
 from devtool.environments import PROJECT
+from devtool.lint import lint
+from devtool.testing import sanitize, test
 
 Verb = Callable[[Sequence[str]], int]
 
@@ -49,6 +52,34 @@ def python_verb(arguments: Sequence[str]) -> int:
     os.execv(PROJECT.python, [str(PROJECT.python), *arguments])
 
 
+def demo_verb(arguments: Sequence[str]) -> int:
+    """train on real handwritten digits, from Python and from C++"""
+    no_arguments(arguments)
+    return demo()
+
+
+def test_verb(arguments: Sequence[str]) -> int:
+    """run all tests; or cpp, python, conformance, a mode of the ops, a path"""
+    return test(arguments)
+
+
+def sanitize_verb(arguments: Sequence[str]) -> int:
+    """build with sanitizers and run what each is for (both)"""
+    return sanitize(arguments)
+
+
+def bench_verb(arguments: Sequence[str]) -> int:
+    """time workloads, with --peers beside TensorFlow, JAX and PyTorch"""
+    build("bench")
+    env = {**os.environ, "GRAVEN_PRESET": "bench"}
+    return show([PROJECT.python, "-m", "benchmarks", "--preset", "bench", *arguments], env=env)
+
+
+def lint_verb(arguments: Sequence[str]) -> int:
+    """run all checks of form; --no-tidy leaves out the slow one"""
+    return lint(arguments)
+
+
 def shell_verb(arguments: Sequence[str]) -> int:
     """start a shell in which python is the project's"""
     no_arguments(arguments)
@@ -70,6 +101,11 @@ VERBS: dict[str, Verb] = {
     "help": help_verb,
     "bootstrap": bootstrap_verb,
     "build [PRESET]": build_verb,
+    "demo": demo_verb,
+    "test [MODE|PATH...] [--no-peers]": test_verb,
+    "sanitize [asan|tsan]": sanitize_verb,
+    "bench [NAMES] [--peers]": bench_verb,
+    "lint [--no-tidy]": lint_verb,
     "python ARGS...": python_verb,
     "shell": shell_verb,
     "clean": clean_verb,

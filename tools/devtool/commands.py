@@ -46,4 +46,6 @@ def run(
 def show(command: Sequence[str | Path], *, env: Mapping[str, str] | None = None) -> int:
     """Runs a command whose output the user asked for, in the repository; returns its status."""
     sys.stdout.flush()
-    return subprocess.run([str(word) for word in command], cwd=ROOT, env=env, check=False).returncode
+    return subprocess.run(
+        [str(word) for word in command], cwd=ROOT, env=env, check=False
+    ).returncode

@@ -1,6 +1,5 @@
 """Debian packages and Python environments, installed when they are missing."""
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -64,26 +63,19 @@ class Environment:
         self.purpose = purpose
         self.python = self.folder / "bin" / "python"
 
-    def _key(self) -> str:
-        parts = [self.requirements.read_bytes(), sys.version.encode()]
-        return hashlib.sha256(b"\0".join(parts)).hexdigest()
-
     def ensure(self) -> Path:
         """Makes or completes the environment if it is not as its list says; returns its Python."""
-        stamp = self.folder / "made-from"
-        if not (stamp.exists() and stamp.read_text() == self._key() and self.python.exists()):
+        stamp = self.folder / "installed-requirements.txt"
+        wanted = self.requirements.read_text()
+        if not (stamp.exists() and stamp.read_text() == wanted and self.python.exists()):
             install_packages(python_packages())
-            names = [
-                line
-                for line in self.requirements.read_text().splitlines()
-                if line and not line.startswith("#")
-            ]
+            names = [line for line in wanted.splitlines() if line and not line.startswith("#")]
             say(f"making {self.folder.name} ({self.purpose}) with {' '.join(names)}")
             stamp.unlink(missing_ok=True)
             run([sys.executable, "-m", "venv", "--clear", self.folder])
-            pip = [self.python, "-m", "pip", "--disable-pip-version-check", "install"]
-            run([*pip, "--progress-bar", "off", "-r", self.requirements])
-            stamp.write_text(self._key())
+            pip: list[str | Path] = [self.python, "-m", "pip", "install"]
+            run([*pip, "--disable-pip-version-check", "-r", self.requirements])
+            stamp.write_text(wanted)
         self._install_path_hook()
         return self.python
 
@@ -91,7 +83,10 @@ class Environment:
         """Lets this environment import graven from the checkout, whatever the working folder."""
         site = next((self.folder / "lib").glob("python3*")) / "site-packages"
         hook = (ROOT / "tools" / "graven_path.py").read_text()
-        for name, text in (("_graven_path.py", hook), ("_graven_path.pth", "import _graven_path\n")):
+        for name, text in (
+            ("_graven_path.py", hook),
+            ("_graven_path.pth", "import _graven_path\n"),
+        ):
             file = site / name
             if not file.exists() or file.read_text() != text:
                 file.write_text(text)

@@ -1,0 +1,57 @@
+"""./dev lint: each check runs, and all that it finds is shown, whatever the others found."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from devtool.build import build_folder, configure
+from devtool.commands import ROOT, DevError, say, show
+from devtool.environments import FORMAT_PACKAGES, PROJECT, TIDY_PACKAGES, install_packages
+
+SOURCE_FOLDERS = ("benchmarks", "cmake", "examples", "graven", "tests")
+
+
+def cpp_files(*suffixes: str) -> list[Path]:
+    """The C++ files of the repository that end so."""
+    files = [file for folder in SOURCE_FOLDERS for file in (ROOT / folder).rglob("*")]
+    return sorted(file.relative_to(ROOT) for file in files if file.suffix in suffixes)
+
+
+def typed_paths() -> list[str]:
+    """What mypy --strict reads."""
+    return [path for path in ("python/graven", "tools") if (ROOT / path).exists()]
+
+
+def tidy_command() -> list[str | Path]:
+    """clang-tidy over the sources that the release build compiles."""
+    jobs = str(os.cpu_count() or 1)
+    return ["run-clang-tidy-14", "-quiet", "-p", build_folder("release"), "-j", jobs, "/graven/"]
+
+
+def lint(arguments: Sequence[str]) -> int:
+    """Runs all checks; returns 1 if one of them finds something."""
+    unknown = [word for word in arguments if word != "--no-tidy"]
+    if unknown:
+        raise DevError(f"lint takes --no-tidy, not {' '.join(unknown)}")
+    install_packages(FORMAT_PACKAGES)
+    python = PROJECT.ensure()
+    ruff = python.parent / "ruff"
+    checks: dict[str, list[str | Path]] = {
+        "includes": [python, "tools/check_includes.py"],
+        "file lists": [python, "tools/check_cmake_file_lists.py"],
+        "clang-format": ["clang-format-14", "--dry-run", "-Werror", *cpp_files(".h", ".cc")],
+        "ruff format": [ruff, "format", "--check", "--diff", "--quiet"],
+        "ruff": [ruff, "check", "--quiet"],
+        "mypy": [python, "-m", "mypy", *typed_paths()],
+    }
+    if "--no-tidy" not in arguments:
+        install_packages(TIDY_PACKAGES)
+        configure("release")
+        checks["clang-tidy"] = tidy_command()
+    failed = []
+    for name, command in checks.items():
+        say(f"lint: {name}")
+        if show(command) != 0:
+            failed.append(name)
+    say(f"lint found something: {', '.join(failed)}" if failed else "lint found nothing")
+    return 1 if failed else 0

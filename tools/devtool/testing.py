@@ -1,0 +1,194 @@
+"""./dev test and ./dev sanitize."""
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from devtool.build import build, build_folder
+from devtool.commands import ROOT, DevError, say, show
+from devtool.counts import Counts, read_ctest, read_pytest
+from devtool.environments import PEERS, PROJECT, Environment
+
+# Folders of tests/ that hold Graven against TensorFlow, both in one process.
+PEERS_FOLDERS = ("tests/ops", "tests/peers")
+CONFORMANCE = "tests/conformance"
+# Modes of the table of ops, which tests/ops takes as --mode.
+OP_MODES = ("eager", "graph", "roundtrip", "jit")
+# What the address and thread sanitizers run of the conformance suite.
+SPINE = (
+    "test_binding.py",
+    "test_dispatch.py",
+    "test_function_calls.py",
+    "test_gradient_tape.py",
+    "test_module.py",
+    "test_trace_types.py",
+    "test_trace_types_of_containers.py",
+    "test_variables.py",
+)
+
+
+class TestRun:
+    """Runs parts of the tests with one build, and adds up what they did."""
+
+    def __init__(self, preset: str, peers: bool, env: Mapping[str, str] | None = None) -> None:
+        self.preset = preset
+        self.peers = peers
+        self.env = {**os.environ, "GRAVEN_PRESET": preset, **(env or {})}
+        self.counts = Counts()
+        self.reports = build_folder(preset) / "reports"
+        self.reports.mkdir(parents=True, exist_ok=True)
+
+    def _add(self, report: Path, status: int, read: Callable[[Path], Counts]) -> None:
+        """Adds a report; a runner that failed without one that says so is a failure itself."""
+        counts = read(report) if report.exists() else Counts()
+        if status != 0 and counts.failed == 0:
+            counts.failed = 1
+        self.counts += counts
+
+    def cpp(self, *filters: str) -> None:
+        """Runs the C++ tests."""
+        say("C++ tests")
+        report = self.reports / "cpp.xml"
+        report.unlink(missing_ok=True)
+        status = show(
+            [
+                "ctest",
+                *("--preset", self.preset),
+                *("--output-junit", report),
+                *("--test-output-size-passed", "1000000"),
+                *("--test-output-truncation", "head"),
+                "--no-tests=ignore",
+                *filters,
+            ],
+            env=self.env,
+        )
+        self._add(report, status, read_ctest)
+
+    def _pytest(self, name: str, environment: Environment, words: Sequence[str]) -> None:
+        report = self.reports / f"{name}.xml"
+        report.unlink(missing_ok=True)
+        command: list[str | Path] = [environment.ensure(), *words, "-q", f"--junitxml={report}"]
+        status = show(command, env=self.env)
+        self._add(report, status, read_pytest)
+
+    def python(self, paths: Sequence[str], options: Sequence[str] = ()) -> None:
+        """Runs Python tests, those that need TensorFlow in its environment."""
+        beside = [path for path in paths if path.startswith(PEERS_FOLDERS) and self.peers]
+        alone = [path for path in paths if path not in beside]
+        for name, environment, chosen in (
+            ("python", PROJECT, alone),
+            ("peers", PEERS, beside),
+        ):
+            if chosen:
+                say(f"Python tests in {environment.folder.name}: {' '.join(chosen)}")
+                self._pytest(name, environment, ["-m", "pytest", *chosen, *options])
+
+    def conformance(self, paths: Sequence[str] = ()) -> None:
+        """Runs the conformance suite, or some of its tests."""
+        say("conformance suite")
+        self._pytest("conformance", PROJECT, ["tools/run_conformance.py", *paths])
+
+    def close(self) -> int:
+        """Prints what all runs did; returns the status of the process."""
+        status = 1 if self.counts.failed or not self.counts.passed else 0
+        if self.counts.skipped and os.environ.get("CI"):
+            say("in CI a skipped test is a failure:")
+            print("\n".join(self.counts.names_of_skipped))
+            status = 1
+        if self.counts.not_yet:
+            print(f"{self.counts.not_yet} tests of {CONFORMANCE}/not_yet.txt do not pass yet")
+        print(self.counts, flush=True)
+        return status
+
+
+def python_folders(peers: bool) -> list[str]:
+    """The folders of tests/ with Python tests, the conformance suite left out."""
+    folders = sorted({f"tests/{file.relative_to(ROOT / 'tests').parts[0]}" for file in _tests()})
+    return [folder for folder in folders if peers or folder != "tests/peers"]
+
+
+def _tests() -> list[Path]:
+    files = (ROOT / "tests").rglob("test_*.py")
+    return [file for file in files if ROOT / CONFORMANCE not in file.parents]
+
+
+def run_path(run: TestRun, path: str) -> None:
+    """Runs the tests of one file or folder, or one test of a file."""
+    file = (Path.cwd() / path.partition("::")[0]).resolve()
+    if not file.exists() or ROOT not in file.parents:
+        raise DevError(f"{path} is no part of the tests, no mode ({', '.join(OP_MODES)}), no file")
+    name = path.replace(path.partition("::")[0], file.relative_to(ROOT).as_posix(), 1)
+    if name.startswith(CONFORMANCE):
+        run.conformance([name] if name != CONFORMANCE else [])
+    elif name.startswith("graven/"):
+        run.cpp("-R", f"graven_{name.split('/')[1]}_test")
+    else:
+        run.python([name])
+
+
+def test(arguments: Sequence[str]) -> int:
+    """Runs everything, or what is named: a part, a mode of the ops, files, single tests."""
+    peers = "--no-peers" not in arguments
+    chosen = [word for word in arguments if word != "--no-peers"]
+    unknown = [word for word in chosen if word.startswith("-")]
+    if unknown:
+        raise DevError(f"test takes a mode or paths, and --no-peers; not {' '.join(unknown)}")
+    build()
+    run = TestRun("release", peers)
+    parts: dict[str, Callable[[], None]] = {
+        "cpp": run.cpp,
+        "python": lambda: run.python(python_folders(peers)),
+        "conformance": run.conformance,
+    }
+    for word in chosen or parts:
+        if word in parts:
+            parts[word]()
+        elif word in OP_MODES:
+            run.python(["tests/ops"], ["--mode", word])
+        else:
+            run_path(run, word)
+    return run.close()
+
+
+def sanitize(arguments: Sequence[str]) -> int:
+    """Builds with sanitizers and runs the C++ tests and what else each is for."""
+    chosen = list(arguments) or ["asan", "tsan"]
+    if not set(chosen) <= {"asan", "tsan"}:
+        raise DevError(f"sanitize takes asan or tsan, not {' '.join(chosen)}")
+    return max([_sanitize(preset) for preset in chosen])
+
+
+def _library_of_compiler(name: str) -> str:
+    """The path of a library that comes with the compiler."""
+    command = ["g++", f"-print-file-name={name}"]
+    return str(Path(subprocess.check_output(command, text=True).strip()).resolve())
+
+
+def _sanitize(preset: str) -> int:
+    build(preset)
+    say(f"tests with {preset}")
+    run = TestRun(
+        preset,
+        peers=False,
+        env={
+            "ASAN_OPTIONS": "detect_leaks=1",
+            "TSAN_OPTIONS": "halt_on_error=1",
+            "UBSAN_OPTIONS": "print_stacktrace=1",
+        },
+    )
+    run.cpp()
+    # Python itself is not sanitized: the runtime must be there before it, with the libstdc++
+    # whose throw it wraps, and what CPython keeps until it ends is no leak of ours.
+    runtime = [_library_of_compiler(f"lib{preset}.so"), _library_of_compiler("libstdc++.so")]
+    run.env |= {
+        "ASAN_OPTIONS": "detect_leaks=0",
+        "LD_LIBRARY_PATH": str(build_folder(preset) / "lib"),
+        "LD_PRELOAD": ":".join(runtime),
+        "PYTHONMALLOC": "malloc",
+    }
+    if preset == "asan":
+        run.conformance([f"{CONFORMANCE}/{name}" for name in SPINE])
+    elif (ROOT / "tests" / "threads").exists():
+        run.python(["tests/threads"])
+    return run.close()
