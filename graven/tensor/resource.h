@@ -1,8 +1,12 @@
 #pragma once
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "graven/base/export.h"
 #include "graven/base/ref.h"
+#include "graven/tensor/dtype.h"
+#include "graven/tensor/shape.h"
 
 namespace graven::engine {
 
@@ -12,6 +16,8 @@ class GRAVEN_API Resource : public RefCounted {
  public:
   // The kind, for messages: "Variable", "Generator", ...
   virtual std::string_view kind() const = 0;
+  // The dtype and declared shape of the value that it holds, if it holds one: a variable's.
+  virtual std::optional<std::pair<DType, Shape>> value_type() const { return std::nullopt; }
 };
 
 }  // namespace graven::engine

@@ -70,6 +70,8 @@ struct SymbolTable::State {
 SymbolTable::SymbolTable() : state_(std::make_unique<State>()) {}
 SymbolTable::~SymbolTable() = default;
 
+void SymbolTable::copy_from(const SymbolTable& other) { *state_ = *other.state_; }
+
 Dim SymbolTable::new_symbol(std::string name) {
   state_->symbols.push_back({.name = std::move(name)});
   return state_->symbol_dim(static_cast<int64_t>(state_->symbols.size()) - 1);

@@ -30,6 +30,9 @@ class GRAVEN_API SymbolTable {
   ~SymbolTable();
   SymbolTable(const SymbolTable&) = delete;
 
+  // Makes this a copy of another table, in which all Dims of the other mean the same.
+  void copy_from(const SymbolTable& other);
+
   // A fresh symbol; the name is for printing ("n", "x.0") and need not be unique.
   Dim new_symbol(std::string name);
 

@@ -1,0 +1,198 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "graven/base/export.h"
+#include "graven/base/hash.h"
+#include "graven/base/ref.h"
+#include "graven/base/status.h"
+#include "graven/tensor/dtype.h"
+#include "graven/tensor/shape.h"
+#include "graven/tensor/tensor.h"
+
+namespace graven::engine {
+
+class Body;
+
+// Any value that an attribute can have: those of TensorFlow's AttrValue. A function attribute is
+// the Body itself.
+using AttrValue =
+    std::variant<std::monostate, bool, int64_t, double, std::string, DType, Shape, Tensor,
+                 Ref<Body>, std::vector<int64_t>, std::vector<double>, std::vector<std::string>,
+                 std::vector<DType>, std::vector<Shape>, std::vector<Ref<Body>>>;
+GRAVEN_API std::string to_text(const AttrValue& value);
+GRAVEN_API uint64_t hash_of(const AttrValue& value);
+GRAVEN_API bool equal(const AttrValue& a, const AttrValue& b);  // tensors by value
+
+// One attribute of an op: a member of its attributes struct.
+struct AttrField {
+  std::string_view name;
+  size_t kind;  // index of its type in AttrValue
+  AttrValue (*get)(const void* attrs);
+  // The value is of the field's kind.
+  void (*set)(void* attrs, AttrValue value);
+};
+
+// How to handle a struct of attributes without knowing its type. One per struct.
+struct AttrsType {
+  size_t size, alignment;
+  void (*construct)(void* attrs);
+  void (*copy)(void* to, const void* from);
+  void (*destroy)(void* attrs);
+  bool (*equal)(const void* a, const void* b);
+  uint64_t (*hash)(const void* attrs);
+  std::span<const AttrField> fields;
+};
+
+// A struct of attributes is an aggregate with defaults, whose fields() names every member:
+//
+//   struct SumAttrs {
+//     bool keep_dims = false;
+//     static constexpr auto fields() { return std::tuple(field("keep_dims", &SumAttrs::keep_dims));
+//     }
+//   };
+//
+// Members have a type of AttrValue, or float (kept as double there). Equality, hash, text and
+// the keywords of Python come from the fields.
+template <typename Attrs, typename T>
+struct FieldOf {
+  std::string_view name;
+  T Attrs::*member;
+};
+template <typename Attrs, typename T>
+constexpr FieldOf<Attrs, T> field(std::string_view name, T Attrs::*member) {
+  return {name, member};
+}
+
+struct NoAttrs {
+  static constexpr auto fields() { return std::tuple(); }
+};
+
+// A borrowed struct of attributes: two words. Valid while the struct lives.
+class AttrsRef {
+ public:
+  AttrsRef();  // NoAttrs
+  template <typename Attrs>
+  requires(!std::is_same_v<Attrs, AttrsRef>) AttrsRef(const Attrs& attrs);
+  AttrsRef(const AttrsType* type, const void* data) : type_(type), data_(data) {}
+
+  template <typename Attrs>
+  const Attrs& as() const {
+    return *static_cast<const Attrs*>(data_);
+  }
+  const AttrsType& type() const { return *type_; }
+  const void* data() const { return data_; }
+  // The value of an attribute, or monostate if the struct has none of that name.
+  AttrValue get(std::string_view name) const;
+  uint64_t hash() const { return type_->hash(data_); }
+  friend bool operator==(AttrsRef a, AttrsRef b) {
+    return a.type_ == b.type_ && a.type_->equal(a.data_, b.data_);
+  }
+
+ private:
+  const AttrsType* type_;
+  const void* data_;
+};
+
+// An owned struct of attributes, whose type is known at run time only.
+class GRAVEN_API Attrs {
+ public:
+  explicit Attrs(const AttrsType& type);  // defaults
+  explicit Attrs(AttrsRef attrs);
+  Attrs(const Attrs& other) : Attrs(AttrsRef(other)) {}
+  Attrs(Attrs&& other) noexcept = default;
+  Attrs& operator=(Attrs other) noexcept {
+    std::swap(type_, other.type_);
+    std::swap(data_, other.data_);
+    return *this;
+  }
+  ~Attrs();
+  operator AttrsRef() const { return {type_, data_.get()}; }
+  // kInvalidArgument if there is no such attribute, or it is of another kind.
+  Status set(std::string_view name, AttrValue value);
+
+ private:
+  struct Free {
+    void operator()(void* memory) const { ::operator delete(memory); }
+  };
+  const AttrsType* type_;
+  std::unique_ptr<void, Free> data_;
+};
+
+// --- Internals.
+
+namespace attributes_internal {
+
+template <typename T>
+struct Stored {
+  using type = T;
+};
+template <>
+struct Stored<float> {
+  using type = double;
+};
+
+template <typename T, size_t i = 0>
+constexpr size_t kind_of() {
+  using S = typename Stored<T>::type;
+  if constexpr (std::is_same_v<std::variant_alternative_t<i, AttrValue>, S>) {
+    return i;
+  } else {
+    return kind_of<T, i + 1>();
+  }
+}
+
+template <typename A, size_t... i>
+const AttrsType& make_type(std::index_sequence<i...>) {
+  static const std::vector<AttrField> fields = {AttrField{
+      std::get<i>(A::fields()).name,
+      kind_of<std::remove_cvref_t<decltype(std::declval<A>().*std::get<i>(A::fields()).member)>>(),
+      [](const void* attrs) {
+        const auto& value = static_cast<const A*>(attrs)->*std::get<i>(A::fields()).member;
+        using S = typename Stored<std::remove_cvref_t<decltype(value)>>::type;
+        return AttrValue(std::in_place_type<S>, static_cast<S>(value));
+      },
+      [](void* attrs, AttrValue value) {
+        auto& member = static_cast<A*>(attrs)->*std::get<i>(A::fields()).member;
+        using M = std::remove_cvref_t<decltype(member)>;
+        member = static_cast<M>(std::get<typename Stored<M>::type>(std::move(value)));
+      }}...};
+  static const AttrsType type = {
+      sizeof(A),
+      alignof(A),
+      [](void* attrs) { new (attrs) A(); },
+      [](void* to, const void* from) { new (to) A(*static_cast<const A*>(from)); },
+      [](void* attrs) { static_cast<A*>(attrs)->~A(); },
+      [](const void* a, const void* b) {
+        return (true && ... && equal(fields[i].get(a), fields[i].get(b)));
+      },
+      [](const void* attrs) {
+        uint64_t h = 0;
+        ((h = hash_combine(h, hash_of(fields[i].get(attrs)))), ...);
+        (void)attrs;
+        return h;
+      },
+      fields};
+  return type;
+}
+
+}  // namespace attributes_internal
+
+template <typename A>
+const AttrsType& attrs_type() {
+  static const AttrsType& type = attributes_internal::make_type<A>(
+      std::make_index_sequence<std::tuple_size_v<decltype(A::fields())>>());
+  return type;
+}
+
+template <typename A>
+requires(!std::is_same_v<A, AttrsRef>) AttrsRef::AttrsRef(const A& attrs)
+    : type_(&attrs_type<A>()), data_(&attrs) {}
+
+}  // namespace graven::engine

@@ -1,0 +1,38 @@
+#include "graven/ir/body.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace graven::engine {
+
+Ref<Body> Body::create(std::string name, Ref<Graph> graph) {
+  Ref<Body> body(new Body(std::move(name), std::move(graph)));
+  Effects& effects = body->effects_;
+  const Graph& g = *body->graph_;
+  std::unordered_map<const Node*, int> input_number;
+  for (size_t i = 0; i < g.inputs().size(); ++i) {
+    input_number.emplace(g.inputs()[i], static_cast<int>(i));
+  }
+  auto add = [&](const Node& node, std::span<const int> which, std::vector<int>& to) {
+    for (int i : which) {
+      auto at = input_number.find(node.inputs()[i].node);
+      if (at == input_number.end()) continue;
+      if (std::find(to.begin(), to.end(), at->second) == to.end()) to.push_back(at->second);
+    }
+  };
+  for (const Node* node : g.nodes()) {
+    if (!node->op().is_stateful_ever()) continue;
+    Effects one = node->op().record().effects(node->op(), node->attrs());
+    effects.stateful |= one.stateful;
+    effects.ordered |= one.ordered;
+    effects.must_run |= one.must_run;
+    add(*node, one.reads, effects.reads);
+    add(*node, one.writes, effects.writes);
+  }
+  std::erase_if(effects.reads, [&](int i) {
+    return std::find(effects.writes.begin(), effects.writes.end(), i) != effects.writes.end();
+  });
+  return body;
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,28 @@
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "graven/base/export.h"
+#include "graven/base/status.h"
+#include "graven/ir/attributes.h"
+#include "graven/ir/op.h"
+#include "graven/tensor/tensor.h"
+
+namespace graven::engine {
+
+// The one way to apply an op. Who calls it does not know which kind it is: the eager one
+// (runtime) computes values at once, the one of a graph (graph_builder.h) adds a node, and a
+// RecordingBuilder (frame.h) also tells tapes.
+class GRAVEN_API Builder {
+ public:
+  virtual ~Builder() = default;
+
+  // The outputs of the op on these inputs. `name` is the wished name of the node; empty means
+  // the op's own. The attributes are borrowed for the call.
+  virtual Result<Tensors> apply(const Op& op, std::span<const Tensor> inputs, AttrsRef attrs,
+                                std::string_view name = {}) = 0;
+  // The graph that nodes go to, null when values are computed at once.
+  virtual class Graph* graph() { return nullptr; }
+};
+
+}  // namespace graven::engine

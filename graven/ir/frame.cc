@@ -1,0 +1,68 @@
+#include "graven/ir/frame.h"
+
+#include "graven/ir/emitter.h"
+#include "graven/ir/graph_builder.h"
+
+namespace graven::engine {
+namespace {
+
+constinit thread_local Frame* t_current = nullptr;
+
+}  // namespace
+
+Frame& Frame::current() {
+  if (t_current) return *t_current;
+  static thread_local Frame bottom{Bottom{}};
+  t_current = &bottom;
+  return bottom;
+}
+
+Frame::Frame(GraphBuilder* builder) : builder_(builder), below_(&current()) {
+  if (!builder) name_scope = below_->name_scope;
+  locations = below_->locations;
+  t_current = this;
+}
+
+Frame::~Frame() {
+  // The bottom frame dies with its thread, when nobody asks any more.
+  t_current = below_;
+}
+
+Graph* Frame::graph() const { return builder_ ? builder_->graph() : nullptr; }
+
+bool Frame::inside_function() {
+  for (Frame* frame = &current(); frame; frame = frame->below_) {
+    if (frame->is_graph()) return true;
+  }
+  return false;
+}
+
+NameScope::NameScope(std::string_view name) : frame_(Frame::current()), saved_(frame_.name_scope) {
+  if (name.empty()) {
+    frame_.name_scope.clear();
+  } else if (name.back() == '/') {
+    frame_.name_scope = name;
+  } else {
+    std::string full = saved_ + std::string(name);
+    if (Graph* graph = frame_.graph()) full = graph->unique_name(full);
+    frame_.name_scope = full + "/";
+  }
+}
+
+NameScope::~NameScope() { frame_.name_scope = std::move(saved_); }
+
+Result<Tensors> RecordingBuilder::apply(const Op& op, std::span<const Tensor> inputs,
+                                        AttrsRef attrs, std::string_view name) {
+  // Without a gradient of its own a composite is differentiated by its parts.
+  if (op.record().body.kind() == OpBody::Kind::kComposite && !op.record().gradient) {
+    return expand_composite(*this, op, inputs, attrs);
+  }
+  auto outputs = beneath_.apply(op, inputs, attrs, name);
+  if (!outputs.ok()) return outputs;
+  // A copy: a listener may leave while it is being told.
+  auto listeners = Frame::current().listeners;
+  for (Listener* listener : listeners) listener->on_op(op, attrs, inputs, *outputs);
+  return outputs;
+}
+
+}  // namespace graven::engine

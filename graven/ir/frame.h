@@ -1,0 +1,87 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "graven/base/export.h"
+#include "graven/base/inline_vector.h"
+#include "graven/ir/builder.h"
+#include "graven/ir/graph.h"
+#include "graven/ir/location.h"
+
+namespace graven::engine {
+
+class GraphBuilder;
+
+// Hears of every op that is applied in the frame it joined: a tape, a forward accumulator.
+class GRAVEN_API Listener {
+ public:
+  virtual ~Listener() = default;
+  // Inputs are what the caller gave, before any capture. Called after the op was applied.
+  virtual void on_op(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
+                     const Tensors& outputs) = 0;
+};
+
+// The state of building on one thread: a stack of frames, one for each graph being built, with
+// an eager frame at the bottom and wherever init_scope was entered. Frames are objects on the C++
+// stack of whoever traces; the top one is current.
+class GRAVEN_API Frame {
+ public:
+  // The current frame of this thread; the eager one at the bottom if no other was made.
+  static Frame& current();
+
+  // A frame for a graph, or (null) an eager one, current while it lives. An eager frame keeps
+  // the name scope of the one below, a graph's starts without.
+  explicit Frame(GraphBuilder* builder);
+  ~Frame();
+  Frame(const Frame&) = delete;
+
+  bool is_graph() const { return builder_ != nullptr; }
+  GraphBuilder* graph_builder() const { return builder_; }
+  Graph* graph() const;
+  Frame* below() const { return below_; }
+  // True if this frame or one below builds a graph: inside_function (S5.40).
+  static bool inside_function();
+
+  // The current name scope, "" or "a/b/".
+  std::string name_scope;
+  // The merged device request, as written; "" without one.
+  std::string device;
+  // Where the user's code is; null: unknown. Inherited from the frame below.
+  LocationSource* locations = nullptr;
+
+  // Tapes and accumulators, in the order in which they joined; they leave in any order.
+  InlineVector<Listener*, 2> listeners;
+
+ private:
+  struct Bottom {};
+  explicit Frame(Bottom) {}
+  GraphBuilder* builder_ = nullptr;
+  Frame* below_ = nullptr;
+};
+
+// Enters a name scope while it lives (S5.10): a name is made unique in a graph, one that ends in
+// "/" is entered exactly, an empty one goes to the root.
+class GRAVEN_API NameScope {
+ public:
+  explicit NameScope(std::string_view name);
+  ~NameScope();
+  NameScope(const NameScope&) = delete;
+
+ private:
+  Frame& frame_;
+  std::string saved_;
+};
+
+// Applies through a Builder and tells the listeners of the current frame.
+class GRAVEN_API RecordingBuilder final : public Builder {
+ public:
+  explicit RecordingBuilder(Builder& beneath) : beneath_(beneath) {}
+  Result<Tensors> apply(const Op& op, std::span<const Tensor> inputs, AttrsRef attrs,
+                        std::string_view name = {}) override;
+  Graph* graph() override { return beneath_.graph(); }
+
+ private:
+  Builder& beneath_;
+};
+
+}  // namespace graven::engine

@@ -1,0 +1,175 @@
+#pragma once
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "graven/base/export.h"
+#include "graven/base/ref.h"
+#include "graven/base/status.h"
+#include "graven/ir/attributes.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ir/location.h"
+#include "graven/ir/op.h"
+#include "graven/tensor/symbol_table.h"
+
+namespace graven::engine {
+
+class Graph;
+class Node;
+
+// Output `index` of a node.
+struct OutputRef {
+  Node* node = nullptr;
+  int index = 0;
+  explicit operator bool() const { return node != nullptr; }
+  friend bool operator==(OutputRef a, OutputRef b) = default;
+};
+
+// What is known of one output of a node.
+struct OutputType {
+  DType dtype = DType::kInvalid;
+  Shape shape;
+  std::unique_ptr<SymbolicValue> sizes;     // see InferContext::sizes
+  std::unique_ptr<HandleData> handle_data;  // of a resource
+};
+
+// One application of an op in a graph: typed SSA, plus control inputs for effects. Owned by the
+// graph's arena. Changed only through the graph.
+class GRAVEN_API Node {
+ public:
+  const Op& op() const { return *op_; }
+  AttrsRef attrs() const { return attrs_; }
+  const std::string& name() const { return name_; }
+  // Position in the order of creation; unique in the graph, not dense after removals.
+  int id() const { return id_; }
+  Graph& graph() const { return *graph_; }
+
+  std::span<const OutputRef> inputs() const { return inputs_; }
+  std::span<Node* const> control_inputs() const { return control_inputs_; }
+  int num_outputs() const { return static_cast<int>(outputs_.size()); }
+  const OutputType& output(int i) const { return outputs_[i]; }
+  OutputType& output(int i) { return outputs_[i]; }
+
+  const std::string& device() const { return device_; }
+  const Ref<Location>& location() const { return location_; }
+  // An attribute by name: of the op's struct, a type parameter ("T"), a count ("N"), or one that
+  // was set on this node only ("_user_specified_name"). monostate if there is none.
+  AttrValue attribute(std::string_view name) const;
+  // All of them, sorted by name.
+  std::vector<std::pair<std::string, AttrValue>> attributes() const;
+
+ private:
+  friend class Graph;
+  const Op* op_ = nullptr;
+  Graph* graph_ = nullptr;
+  Attrs attrs_{engine::attrs_type<NoAttrs>()};
+  std::string name_, device_;
+  int id_ = 0;
+  std::vector<OutputRef> inputs_;
+  std::vector<Node*> control_inputs_;
+  std::vector<OutputType> outputs_;
+  std::vector<std::pair<std::string, AttrValue>> extra_attributes_;
+  Ref<Location> location_;
+};
+
+// A function body: nodes in an order in which inputs come before users. Not for use by several
+// threads while it is being built; constant, and free to share, once a Body holds it.
+class GRAVEN_API Graph : public RefCounted {
+ public:
+  explicit Graph(std::string name);
+  ~Graph() override;
+
+  const std::string& name() const { return name_; }
+  void set_name(std::string name) { name_ = std::move(name); }
+  // The graph in which this one was being built, null if none; not kept alive.
+  Graph* outer() const { return outer_; }
+  void set_outer(Graph* outer) { outer_ = outer; }
+  SymbolTable& symbols() { return symbols_; }
+  const SymbolTable& symbols() const { return symbols_; }
+
+  // Nodes in order.
+  std::span<Node* const> nodes() const { return nodes_; }
+  Node* find(std::string_view name) const;
+
+  // --- What is fed, in order: arguments, then captures. Placeholders, or constants that stand
+  // for a captured tensor (S5.16); what is fed is used, never the constant's value.
+  std::span<Node* const> inputs() const { return inputs_; }
+  void add_input(Node* node);
+  bool is_input(const Node* node) const;
+  void set_inputs(std::vector<Node*> inputs) { inputs_ = std::move(inputs); }
+  // --- What is returned, and what must have run when the graph returns.
+  std::span<const OutputRef> outputs() const { return outputs_; }
+  void set_outputs(std::vector<OutputRef> outputs) { outputs_ = std::move(outputs); }
+  std::span<Node* const> control_outputs() const { return control_outputs_; }
+  void set_control_outputs(std::vector<Node*> nodes) { control_outputs_ = std::move(nodes); }
+
+  // --- Building. Builders call these; they check types and infer shapes first.
+  struct NewNode {
+    const Op* op;
+    AttrsRef attrs;
+    std::string name;  // unique: see unique_name
+    std::span<const OutputRef> inputs;
+    std::vector<OutputType> outputs;
+    std::vector<Node*> control_inputs = {};
+    std::string device = {};
+    Ref<Location> location = {};
+  };
+  Node* add(NewNode node);
+  // `wished`, or wished_1, wished_2, ... (S5.9: names are unique whatever their case). Marks it
+  // used.
+  std::string unique_name(std::string_view wished);
+  void set_attribute(Node* node, std::string name, AttrValue value);
+  void add_control_input(Node* node, Node* before);
+
+  // --- For passes.
+  void set_input_of(Node* node, int i, OutputRef value);
+  void replace_uses(OutputRef old, OutputRef by);
+  void replace_control_uses(Node* old, Node* by);  // by may be null: dropped
+  void set_attrs(Node* node, AttrsRef attrs) { node->attrs_ = Attrs(attrs); }
+  // Removes nodes that nothing refers to any more.
+  void remove(std::span<Node* const> nodes);
+  // Puts the nodes in an order in which inputs and control inputs come first, else by id.
+  void sort();
+  // A copy; symbols keep their numbers. map[node->id()] is filled with the copies if given.
+  Ref<Graph> clone(std::vector<Node*>* map = nullptr) const;
+
+  int64_t bytes() const;  // estimated memory, constants included
+
+ private:
+  std::string name_;
+  Graph* outer_ = nullptr;
+  SymbolTable symbols_;
+  std::deque<Node> arena_;
+  std::vector<Node*> nodes_, inputs_, control_outputs_;
+  std::vector<OutputRef> outputs_;
+  std::unordered_map<std::string, int> used_names_;  // lower case to next suffix
+  std::unordered_map<std::string_view, Node*> by_name_;
+};
+
+// A symbolic tensor: an output of a node of a graph that is or was being built. Owns the graph.
+class GRAVEN_API SymbolicTensor final : public TensorObject {
+ public:
+  SymbolicTensor(Ref<Graph> graph, OutputRef output);
+  const Ref<Graph>& graph() const { return graph_; }
+  OutputRef output() const { return output_; }
+  Node& node() const { return *output_.node; }
+  // What a user sees after x.set_shape(...): merges into the node's type.
+  Status set_shape(const Shape& shape);
+
+ private:
+  Ref<Graph> graph_;
+  OutputRef output_;
+};
+
+GRAVEN_API Tensor symbolic_tensor(const Ref<Graph>& graph, OutputRef output);
+// The tensor's object as a symbolic one; the tensor must be symbolic.
+inline const SymbolicTensor& symbolic(const Tensor& tensor) {
+  return *static_cast<const SymbolicTensor*>(tensor.get());
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,182 @@
+#include "graven/ir/graph_builder.h"
+
+#include "graven/base/strings.h"
+#include "graven/ir/emitter.h"
+#include "graven/ir/frame.h"
+#include "graven/ir/structural_ops.h"
+
+namespace graven::engine {
+namespace {
+
+// Captured tensors of up to this many elements are visible to shape inference (S5.16).
+constexpr int64_t kMaxVisibleElements = 128;
+
+// Each unknown dimension becomes a symbol of its own.
+void name_unknown_dims(SymbolTable& symbols, std::string_view name, Shape& shape) {
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (shape[i].is_unknown()) shape.set(i, symbols.new_symbol(str_cat(name, ".", i)));
+  }
+}
+
+std::string scoped(std::string_view name) {
+  if (!name.empty() && name.back() == '/') return std::string(name.substr(0, name.size() - 1));
+  return Frame::current().name_scope + std::string(name);
+}
+
+Ref<Location> current_location() {
+  LocationSource* source = Frame::current().locations;
+  return source ? source->current() : Ref<Location>();
+}
+
+// True if the tensor's graph is being built inside `graph`: its values never reach it.
+bool is_inside(const Graph* inner, const Graph* graph) {
+  for (const Graph* g = inner->outer(); g; g = g->outer()) {
+    if (g == graph) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<Tensors> GraphBuilder::apply(const Op& op, std::span<const Tensor> inputs, AttrsRef attrs,
+                                    std::string_view name) {
+  const OpRecord& record = op.record();
+  // A composite without inference of its own is its parts; the others are expanded by the
+  // optimiser, on its copy.
+  if (record.body.kind() == OpBody::Kind::kComposite && !record.infer) {
+    return expand_composite(*this, op, inputs, attrs);
+  }
+  TypeBindings types;
+  RETURN_IF_ERROR(op.bind_types(inputs, attrs, /*eager=*/false, types));
+  if (name.empty()) name = record.default_node_name.empty() ? op.name() : record.default_node_name;
+  std::string node_name = graph_->unique_name(scoped(name));
+
+  InlineVector<Tensor, 4> inner;
+  InlineVector<OutputRef, 4> refs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].is_symbolic() && symbolic(inputs[i]).graph().get() == graph_.get()) {
+      inner.push_back(inputs[i]);
+    } else {
+      std::string operand =
+          str_cat(node_name, "/",
+                  op.flat_input_name(static_cast<int>(i), static_cast<int>(inputs.size())), "/");
+      ASSIGN_OR_RETURN(Tensor captured, capture(inputs[i], operand));
+      inner.push_back(std::move(captured));
+    }
+    refs.push_back(symbolic(inner.back()).output());
+  }
+
+  int num_inputs = static_cast<int>(inputs.size());
+  InlineVector<DType, 4> dtypes;
+  op.output_dtypes(types, attrs, num_inputs, dtypes);
+  InferContext infer(op, attrs, inner, types, static_cast<int>(dtypes.size()), &graph_->symbols());
+  if (record.infer) {
+    if (Status status = record.infer(infer); !status.ok()) {
+      return status.with_prefix(str_cat("[", op.name(), "] ")).as_kind(ErrorKind::kValueError);
+    }
+  }
+  std::vector<OutputType> outputs(dtypes.size());
+  for (size_t i = 0; i < dtypes.size(); ++i) {
+    outputs[i].dtype = dtypes[i];
+    outputs[i].shape = infer.shapes()[i];
+    name_unknown_dims(graph_->symbols(), node_name, outputs[i].shape);
+  }
+  for (const InferContext::Extra& extra : infer.extras()) {
+    OutputType& output = outputs[extra.output];
+    if (extra.sizes) output.sizes = std::make_unique<SymbolicValue>(*extra.sizes);
+    if (extra.handle_data) output.handle_data = std::make_unique<HandleData>(*extra.handle_data);
+  }
+  Node* node = graph_->add({.op = &op,
+                            .attrs = attrs,
+                            .name = std::move(node_name),
+                            .inputs = refs,
+                            .outputs = std::move(outputs),
+                            .control_inputs = control_inputs,
+                            .device = Frame::current().device,
+                            .location = current_location()});
+  Tensors result;
+  for (int i = 0; i < node->num_outputs(); ++i) {
+    result.push_back(symbolic_tensor(graph_, {node, i}));
+  }
+  return result;
+}
+
+Tensor GraphBuilder::add_placeholder(DType dtype, const Shape& shape, std::string_view name,
+                                     std::optional<HandleData> handle_data) {
+  std::string node_name = graph_->unique_name(name);
+  std::vector<OutputType> outputs(1);
+  outputs[0].dtype = dtype;
+  outputs[0].shape = shape;
+  for (int i = 0; i < shape.rank(); ++i) {
+    // Terms of another graph mean nothing here.
+    if (!shape[i].is_number()) outputs[0].shape.set(i, Dim::unknown());
+  }
+  name_unknown_dims(graph_->symbols(), node_name, outputs[0].shape);
+  if (handle_data) outputs[0].handle_data = std::make_unique<HandleData>(*handle_data);
+  Node* node = graph_->add({.op = kPlaceholder.op,
+                            .attrs = PlaceholderAttrs{dtype, shape},
+                            .name = std::move(node_name),
+                            .inputs = {},
+                            .outputs = std::move(outputs),
+                            .location = current_location()});
+  graph_->add_input(node);
+  return symbolic_tensor(graph_, {node, 0});
+}
+
+Tensor GraphBuilder::add_constant(const Tensor& value, std::string_view name) {
+  std::vector<OutputType> outputs(1);
+  outputs[0].dtype = value.dtype();
+  outputs[0].shape = value.shape();
+  Node* node = graph_->add({.op = kConst.op,
+                            .attrs = ConstAttrs{value, value.dtype()},
+                            .name = graph_->unique_name(scoped(name)),
+                            .inputs = {},
+                            .outputs = std::move(outputs),
+                            .device = Frame::current().device,
+                            .location = current_location()});
+  return symbolic_tensor(graph_, {node, 0});
+}
+
+Result<Tensor> GraphBuilder::capture(const Tensor& external, std::string_view name) {
+  if (external.is_symbolic() && symbolic(external).graph().get() == graph_.get()) return external;
+  if (auto at = capture_of_.find(external.get()); at != capture_of_.end()) {
+    return captures_[at->second].internal;
+  }
+  Tensor internal;
+  if (external.is_symbolic()) {
+    const SymbolicTensor& outer = symbolic(external);
+    if (is_inside(outer.graph().get(), graph_.get())) {
+      return Status(Code::kInvalidArgument,
+                    str_cat("Tensor(\"", outer.node().name(), ":", outer.output().index,
+                            "\") is out of scope and cannot be used here: it belongs to the "
+                            "inner function '",
+                            outer.graph()->name(), "'"),
+                    ErrorKind::kInaccessibleTensorError);
+    }
+    std::optional<HandleData> data;
+    if (const auto& known = outer.node().output(outer.output().index).handle_data) data = *known;
+    internal = add_placeholder(external.dtype(), external.shape(), scoped(name), data);
+  } else if (is_plain(external.dtype()) && external.num_elements() <= kMaxVisibleElements) {
+    internal = add_constant(external, name);
+    graph_->add_input(&symbolic(internal).node());
+  } else {
+    std::optional<HandleData> data;
+    if (external.dtype() == DType::kResource && external.resource()) {
+      if (auto type = external.resource()->value_type()) data = {type->first, type->second};
+    }
+    internal = add_placeholder(external.dtype(), external.shape(), scoped(name), data);
+  }
+  bind_capture(external, internal);
+  return internal;
+}
+
+void GraphBuilder::bind_capture(const Tensor& external, Tensor internal) {
+  capture_of_[external.get()] = static_cast<int>(captures_.size());
+  captures_.push_back({external, std::move(internal)});
+}
+
+bool GraphBuilder::is_captured(const Tensor& external) const {
+  return capture_of_.contains(external.get());
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,54 @@
+#pragma once
+#include <functional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "graven/base/export.h"
+#include "graven/ir/builder.h"
+#include "graven/ir/graph.h"
+
+namespace graven::engine {
+
+// The Builder that adds nodes to a graph. Inputs that are no tensors of the graph are captured:
+// each becomes an input of the graph, once, and is remembered beside its inner tensor.
+//
+// Shape errors are ValueErrors, dtype errors TypeErrors, as TensorFlow has it while tracing.
+class GRAVEN_API GraphBuilder : public Builder {
+ public:
+  explicit GraphBuilder(Ref<Graph> graph) : graph_(std::move(graph)) {}
+
+  Result<Tensors> apply(const Op& op, std::span<const Tensor> inputs, AttrsRef attrs,
+                        std::string_view name = {}) override;
+  Graph* graph() override { return graph_.get(); }
+  const Ref<Graph>& graph_ref() const { return graph_; }
+
+  // A new argument. Unknown dimensions of the shape become fresh symbols, named after the
+  // placeholder. The user-specified name is kept as an attribute (S3.11).
+  Tensor add_placeholder(DType dtype, const Shape& shape, std::string_view name,
+                         std::optional<HandleData> handle_data = std::nullopt);
+  Tensor add_constant(const Tensor& value, std::string_view name = "Const");
+
+  struct Capture {
+    Tensor external, internal;
+  };
+  // In order of first capture.
+  std::span<const Capture> captures() const { return captures_; }
+  // The inner tensor of an outer one, captured now if it was not before. A tensor of this graph
+  // is itself. `name` is the wished name of the new node.
+  Result<Tensor> capture(const Tensor& external, std::string_view name);
+  // Makes an inner tensor stand for an outer one (variables that are arguments, S3.16).
+  void bind_capture(const Tensor& external, Tensor internal);
+  bool is_captured(const Tensor& external) const;
+
+  // Operations that every new node waits for (control_dependencies).
+  std::vector<Node*> control_inputs;
+
+ private:
+  Ref<Graph> graph_;
+  std::vector<Capture> captures_;
+  std::unordered_map<const TensorObject*, int> capture_of_;
+};
+
+}  // namespace graven::engine

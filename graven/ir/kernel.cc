@@ -1,0 +1,10 @@
+#include "graven/ir/kernel.h"
+
+namespace graven::engine {
+
+Status KernelContext::allocate_output(int i, DType dtype, const Shape& shape) {
+  ASSIGN_OR_RETURN(outputs_[i], Tensor::allocate(dtype, shape));
+  return {};
+}
+
+}  // namespace graven::engine

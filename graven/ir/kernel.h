@@ -1,0 +1,58 @@
+#pragma once
+#include <span>
+
+#include "graven/base/export.h"
+#include "graven/base/status.h"
+#include "graven/ir/attributes.h"
+#include "graven/ir/op.h"
+#include "graven/tensor/tensor.h"
+
+namespace graven::engine {
+
+// What a kernel body is given: values, attributes, and the outputs. Outputs whose shapes
+// inference knows are there before the kernel runs, not cleared; the others are made by the
+// kernel. A kernel checks what only values can tell, and returns an error for it; it may be
+// called by several threads at once, for different calls.
+class GRAVEN_API KernelContext {
+ public:
+  KernelContext(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs, Tensors& outputs,
+                Ref<RefCounted>* state)
+      : op_(op), attrs_(attrs), inputs_(inputs), outputs_(outputs), state_(state) {}
+
+  const Op& op() const { return op_; }
+  template <typename A>
+  const A& attrs() const {
+    return attrs_.as<A>();
+  }
+  int num_inputs() const { return static_cast<int>(inputs_.size()); }
+  const Tensor& input(int i) const { return inputs_[i]; }
+  std::span<const Tensor> inputs() const { return inputs_; }
+  template <typename T>
+  std::span<const T> in(int i) const {
+    return inputs_[i].data<T>();
+  }
+
+  int num_outputs() const { return static_cast<int>(outputs_.size()); }
+  const Tensor& output(int i) const { return outputs_[i]; }
+  template <typename T>
+  std::span<T> out(int i) const {
+    return outputs_[i].mutable_data<T>();
+  }
+  // Makes an output whose shape inference could not know.
+  Status allocate_output(int i, DType dtype, const Shape& shape);
+  // Gives a tensor as output: a view of an input, a variable's value.
+  void set_output(int i, Tensor value) { outputs_[i] = std::move(value); }
+
+  // An object that belongs to this node of this Program, made by the kernel when it is null: the
+  // counter of a random op. Null pointer in eager calls.
+  Ref<RefCounted>* state() const { return state_; }
+
+ private:
+  const Op& op_;
+  AttrsRef attrs_;
+  std::span<const Tensor> inputs_;
+  Tensors& outputs_;
+  Ref<RefCounted>* state_;
+};
+
+}  // namespace graven::engine

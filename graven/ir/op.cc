@@ -1,0 +1,270 @@
+#include "graven/ir/op.h"
+
+#include <algorithm>
+
+#include "graven/base/hash.h"
+#include "graven/base/strings.h"
+#include "graven/ir/gradient_context.h"
+
+namespace graven::engine {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+int field_index(const AttrsType& attrs, std::string_view name) {
+  for (size_t i = 0; i < attrs.fields.size(); ++i) {
+    if (attrs.fields[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+std::string allowed_list(DTypeSet allowed) {
+  std::string out;
+  for (int i = 0; i < kNumDTypes; ++i) {
+    auto type = static_cast<DType>(i);
+    if (!allowed.contains(type)) continue;
+    if (!out.empty()) out += ", ";
+    out += dtype_op_def_name(type);
+  }
+  return out;
+}
+
+DType dtype_attr(const AttrField& field, AttrsRef attrs) {
+  return std::get<DType>(field.get(attrs.data()));
+}
+
+}  // namespace
+
+Effects pure_effects(const Op&, AttrsRef) { return {}; }
+Effects unordered_effects(const Op&, AttrsRef) {
+  return {.stateful = true, .reads = {}, .writes = {}};
+}
+Effects ordered_effects(const Op&, AttrsRef) {
+  return {.stateful = true, .ordered = true, .must_run = true, .reads = {}, .writes = {}};
+}
+Effects reads_resource_effects(const Op&, AttrsRef) {
+  return {.stateful = true, .reads = {0}, .writes = {}};
+}
+Effects writes_resource_effects(const Op&, AttrsRef) {
+  return {.stateful = true, .must_run = true, .reads = {}, .writes = {0}};
+}
+
+void not_differentiable(GradientContext&) {}
+
+int Op::input_index(std::string_view name) const {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (inputs_[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+// OpDef's grammar of an argument: "name: type", where type is a dtype, the name of a type
+// attribute, "N * T" for a list of one type, or the name of an attribute that lists types.
+Status Op::parse() {
+  auto parse_arg = [&](std::string_view text, ArgSpec& arg) -> Status {
+    size_t colon = text.find(':');
+    if (colon == std::string_view::npos) return internal_error("no ':' in '", text, "'");
+    arg.name = trimmed(text.substr(0, colon));
+    std::string_view type = trimmed(text.substr(colon + 1));
+    if (size_t star = type.find('*'); star != std::string_view::npos) {
+      arg.is_list = true;
+      arg.count_attr = field_index(*attrs_type_, trimmed(type.substr(0, star)));
+      type = trimmed(type.substr(star + 1));
+    }
+    for (size_t i = 0; i < record_.types.size(); ++i) {
+      if (record_.types[i].name == type) arg.type_param = static_cast<int>(i);
+    }
+    if (arg.type_param >= 0) return {};
+    if (int field = field_index(*attrs_type_, type); field >= 0) {
+      arg.type_list_attr = field;
+      arg.is_list = true;
+      return {};
+    }
+    auto fixed = dtype_from_name(type);
+    if (!fixed) return internal_error("'", type, "' is no dtype and no attribute");
+    arg.fixed = *fixed;
+    return {};
+  };
+  int num_lists = 0;
+  for (const std::string& text : record_.inputs) {
+    RETURN_IF_ERROR(parse_arg(text, inputs_.emplace_back()));
+    num_lists += inputs_.back().is_list;
+  }
+  if (num_lists > 1) return internal_error("more than one list among the inputs");
+  for (const std::string& text : record_.outputs) {
+    RETURN_IF_ERROR(parse_arg(text, outputs_.emplace_back()));
+  }
+  for (const TypeConstraint& type : record_.types) {
+    type_attr_.push_back(field_index(*attrs_type_, type.name));
+  }
+  all_inputs_are_first_type_ = record_.types.size() == 1 && type_attr_[0] < 0 &&
+                               std::all_of(inputs_.begin(), inputs_.end(), [](const ArgSpec& arg) {
+                                 return arg.type_param == 0 && !arg.is_list;
+                               });
+  return {};
+}
+
+Status Op::bind_types(std::span<const Tensor> inputs, AttrsRef attrs, bool eager,
+                      TypeBindings& bindings) const {
+  if (all_inputs_are_first_type_ && inputs.size() == inputs_.size() && !inputs.empty()) {
+    DType type = inputs[0].dtype();
+    bool same = true;
+    for (size_t i = 1; i < inputs.size(); ++i) same &= inputs[i].dtype() == type;
+    if (same && record_.types[0].allowed.contains(type)) {
+      bindings.clear();
+      bindings.push_back(type);
+      return {};
+    }
+  }
+  bindings = TypeBindings(record_.types.size(), DType::kInvalid);
+  for (size_t p = 0; p < record_.types.size(); ++p) {
+    if (type_attr_[p] >= 0) {
+      bindings[p] = dtype_attr(attrs_type_->fields[type_attr_[p]], attrs);
+    }
+  }
+  int num_fixed = static_cast<int>(std::count_if(inputs_.begin(), inputs_.end(),
+                                                 [](const ArgSpec& arg) { return !arg.is_list; }));
+  bool has_list = num_fixed != static_cast<int>(inputs_.size());
+  int in_list = static_cast<int>(inputs.size()) - num_fixed;
+  if (in_list < 0 || (!has_list && in_list > 0)) {
+    return invalid_argument(name(), " takes ", inputs_.size(), " inputs, got ", inputs.size());
+  }
+  // Which input bound a type parameter, for the message.
+  InlineVector<int, 4> bound_by(record_.types.size(), -1);
+  int flat = 0;
+  for (size_t a = 0; a < inputs_.size(); ++a) {
+    const ArgSpec& arg = inputs_[a];
+    int count = arg.is_list ? in_list : 1;
+    for (int i = 0; i < count; ++i, ++flat) {
+      DType got = inputs[flat].dtype();
+      DType expected = arg.fixed;
+      if (arg.type_list_attr >= 0) {
+        auto listed =
+            std::get<std::vector<DType>>(attrs_type_->fields[arg.type_list_attr].get(attrs.data()));
+        if (i >= static_cast<int>(listed.size())) {
+          return invalid_argument(name(), " takes ", listed.size(), " inputs '", arg.name,
+                                  "', got ", count);
+        }
+        expected = listed[i];
+      } else if (arg.type_param >= 0) {
+        DType& bound = bindings[arg.type_param];
+        if (bound == DType::kInvalid) {
+          bound = got;
+          bound_by[arg.type_param] = flat;
+          continue;
+        }
+        expected = bound;
+      }
+      if (got == expected) continue;
+      if (eager) {
+        return invalid_argument("cannot compute ", name(), " as input #", flat,
+                                "(zero-based) was expected to be a ", dtype_op_def_name(expected),
+                                " tensor but is a ", dtype_op_def_name(got), " tensor [Op:", name(),
+                                "]");
+      }
+      if (arg.type_param >= 0 && bound_by[arg.type_param] >= 0) {
+        int n = static_cast<int>(inputs.size());
+        return type_error("Input '", flat_input_name(flat, n), "' of '", name(), "' Op has type ",
+                          dtype_name(got), " that does not match type ", dtype_name(expected),
+                          " of argument '", flat_input_name(bound_by[arg.type_param], n), "'.");
+      }
+      return type_error("Input '", arg.name, "' of '", name(), "' Op has type ", dtype_name(got),
+                        " that does not match expected type of ", dtype_name(expected), ".");
+    }
+  }
+  for (size_t p = 0; p < record_.types.size(); ++p) {
+    const TypeConstraint& type = record_.types[p];
+    if (bindings[p] != DType::kInvalid && !type.allowed.contains(bindings[p])) {
+      std::string text =
+          str_cat("Value for attr '", type.name, "' of ", dtype_op_def_name(bindings[p]),
+                  " is not in the list of allowed values: ", allowed_list(type.allowed),
+                  " [Op:", name(), "]");
+      return eager ? invalid_argument(text) : type_error(text);
+    }
+  }
+  return {};
+}
+
+int Op::num_outputs(AttrsRef attrs, int num_inputs) const {
+  int total = 0;
+  for (const ArgSpec& arg : outputs_) {
+    if (!arg.is_list) {
+      ++total;
+    } else if (arg.type_list_attr >= 0) {
+      auto listed = attrs_type_->fields[arg.type_list_attr].get(attrs.data());
+      total += static_cast<int>(std::get<std::vector<DType>>(listed).size());
+    } else if (arg.count_attr >= 0) {
+      auto count = attrs_type_->fields[arg.count_attr].get(attrs.data());
+      total += static_cast<int>(std::get<int64_t>(count));
+    } else {  // as many as in the list of inputs
+      int num_fixed = static_cast<int>(std::count_if(
+          inputs_.begin(), inputs_.end(), [](const ArgSpec& in) { return !in.is_list; }));
+      total += num_inputs - num_fixed;
+    }
+  }
+  return total;
+}
+
+void Op::output_dtypes(const TypeBindings& bindings, AttrsRef attrs, int num_inputs,
+                       InlineVector<DType, 4>& dtypes) const {
+  for (const ArgSpec& arg : outputs_) {
+    if (arg.type_list_attr >= 0) {
+      auto listed =
+          std::get<std::vector<DType>>(attrs_type_->fields[arg.type_list_attr].get(attrs.data()));
+      for (DType type : listed) dtypes.push_back(type);
+      continue;
+    }
+    DType type = arg.type_param >= 0 ? bindings[arg.type_param] : arg.fixed;
+    int count = 1;
+    if (arg.is_list) {
+      count = num_outputs(attrs, num_inputs) - (static_cast<int>(outputs_.size()) - 1);
+    }
+    for (int i = 0; i < count; ++i) dtypes.push_back(type);
+  }
+}
+
+std::string Op::flat_input_name(int i, int num_inputs) const {
+  int in_list = num_inputs - (static_cast<int>(inputs_.size()) - 1);
+  for (const ArgSpec& arg : inputs_) {
+    int count = arg.is_list ? in_list : 1;
+    if (i < count) return arg.is_list ? str_cat(arg.name, "_", i) : arg.name;
+    i -= count;
+  }
+  return "input";
+}
+
+OpRegistry& OpRegistry::global() {
+  static OpRegistry* registry = new OpRegistry();
+  return *registry;
+}
+
+const Op* OpRegistry::add(OpRecord record, const AttrsType& attrs) {
+  auto op = std::make_unique<Op>();
+  op->record_ = std::move(record);
+  op->attrs_type_ = &attrs;
+  op->index_ = static_cast<int>(ops_.size());
+  if (Status status = op->parse(); !status.ok()) {
+    errors_.push_back(str_cat(op->name(), ": ", status.message()));
+  }
+  if (find(op->name())) errors_.push_back(str_cat(op->name(), ": defined twice"));
+  std::pair<uint64_t, const Op*> entry(hash_text(op->name()), op.get());
+  by_name_.insert(std::upper_bound(by_name_.begin(), by_name_.end(), entry), entry);
+  ops_.push_back(std::move(op));
+  return ops_.back().get();
+}
+
+const Op* OpRegistry::find(std::string_view name) const {
+  uint64_t hash = hash_text(name);
+  auto at = std::lower_bound(by_name_.begin(), by_name_.end(), hash,
+                             [](const auto& entry, uint64_t h) { return entry.first < h; });
+  for (; at != by_name_.end() && at->first == hash; ++at) {
+    if (at->second->name() == name) return at->second;
+  }
+  return nullptr;
+}
+
+}  // namespace graven::engine

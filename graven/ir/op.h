@@ -1,0 +1,166 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graven/base/export.h"
+#include "graven/base/status.h"
+#include "graven/ir/attributes.h"
+#include "graven/ir/op_body.h"
+#include "graven/tensor/dtype.h"
+#include "graven/tensor/tensor.h"
+
+namespace graven::engine {
+
+class GradientContext;
+class InferContext;
+class Op;
+
+// What an op does besides computing its outputs.
+struct Effects {
+  bool stateful = false;  // TensorFlow registers it stateful: never merged, never folded
+  bool ordered = false;   // one of the chain of stateful ops without resources (prints, asserts)
+  bool must_run = false;  // runs though nobody uses its outputs
+  std::vector<int> reads, writes;  // inputs that are resources which it reads, or changes
+};
+using EffectsFunction = Effects (*)(const Op& op, AttrsRef attrs);
+// For records: the usual kinds.
+GRAVEN_API Effects pure_effects(const Op& op, AttrsRef attrs);
+// Stateful, but free to run in any order, or not at all: the old random ops.
+GRAVEN_API Effects unordered_effects(const Op& op, AttrsRef attrs);
+GRAVEN_API Effects ordered_effects(const Op& op, AttrsRef attrs);          // prints, asserts
+GRAVEN_API Effects reads_resource_effects(const Op& op, AttrsRef attrs);   // input 0
+GRAVEN_API Effects writes_resource_effects(const Op& op, AttrsRef attrs);  // input 0
+
+using InferFunction = Status (*)(InferContext& context);
+using GradientFunction = void (*)(GradientContext& context);
+
+// Which dtypes a type attribute may have.
+struct TypeConstraint {
+  std::string name;  // "T"
+  DTypeSet allowed;
+};
+
+// Everything there is to know about an op, as its section in graven/ops writes it down
+// (STYLE 2). Most fields have a default that is right for pure ops.
+struct OpRecord {
+  std::string name;     // TensorFlow's OpDef name
+  std::string python;   // public name, "nn.relu"; empty: only in raw_ops
+  std::string summary;  // what it computes, in one or two sentences
+  std::string details;  // Args, Returns, Raises for the docstring, where the summary leaves doubt
+  std::vector<std::string> inputs;   // OpDef's grammar: "x: T", "values: N * T", "args: Tin"
+  std::vector<std::string> outputs;  // "y: T", "index: int64", "output: num * T"
+  std::vector<TypeConstraint> types;
+  InferFunction infer = nullptr;
+  // Null: no gradient is defined, asking for it is a LookupError. See not_differentiable.
+  GradientFunction gradient = nullptr;
+  OpBody body;
+  EffectsFunction effects = pure_effects;
+  // Inputs whose values inference wants (shapes, axes, paddings).
+  std::vector<int> values_for_inference;
+  // The input whose elements output 0 shares, under another shape: Reshape, Identity. -1: none.
+  int view_of = -1;
+  // Inputs 0 and 1 may change places.
+  bool commutative = false;
+  // x op e = x, for the number e on the right (and on the left if commutative).
+  std::optional<double> identity_on_right;
+  // The default name of a node, where it is not the op's name.
+  std::string default_node_name;
+};
+
+// The flow of gradients stops at the op, as TensorFlow's NotDifferentiable says.
+GRAVEN_API void not_differentiable(GradientContext& context);
+
+// An argument of an op as OpDef's grammar describes it.
+struct ArgSpec {
+  std::string name;
+  DType fixed = DType::kInvalid;  // or one of the following
+  int type_param = -1;            // index into type_params(), for "T" and "N * T"
+  int type_list_attr = -1;        // index into attrs fields: "args: Tin"
+  bool is_list = false;           // "N * T" or a list of types
+  int count_attr = -1;            // index into attrs fields of N, if the struct has it
+};
+
+// What type attributes are bound to in one application, in the order of type_params().
+using TypeBindings = InlineVector<DType, 4>;
+
+// A record after define: its grammar is parsed. Lives for ever, never changes.
+class GRAVEN_API Op {
+ public:
+  const OpRecord& record() const { return record_; }
+  const std::string& name() const { return record_.name; }
+  const AttrsType& attrs_type() const { return *attrs_type_; }
+  // Position in the registry, for tables beside it.
+  int index() const { return index_; }
+  bool is_stateful_ever() const { return record_.effects != pure_effects; }
+
+  std::span<const ArgSpec> inputs() const { return inputs_; }
+  std::span<const ArgSpec> outputs() const { return outputs_; }
+  std::span<const TypeConstraint> type_params() const { return record_.types; }
+  // Index of an input by its name, or -1. A list counts as one.
+  int input_index(std::string_view name) const;
+
+  // Binds the type attributes to the dtypes of the flat inputs and to attributes of the same
+  // name, and checks them. The error is worded for the graph or, if eager, for an eager call.
+  Status bind_types(std::span<const Tensor> inputs, AttrsRef attrs, bool eager,
+                    TypeBindings& bindings) const;
+  int num_outputs(AttrsRef attrs, int num_inputs) const;
+  // The dtypes of the flat outputs.
+  void output_dtypes(const TypeBindings& bindings, AttrsRef attrs, int num_inputs,
+                     InlineVector<DType, 4>& dtypes) const;
+  // The name of flat input i: "x", or "values_2" within a list (S5.17).
+  std::string flat_input_name(int i, int num_inputs) const;
+
+ private:
+  friend class OpRegistry;
+  Status parse();
+  OpRecord record_;
+  const AttrsType* attrs_type_ = nullptr;
+  int index_ = -1;
+  std::vector<ArgSpec> inputs_, outputs_;
+  std::vector<int> type_attr_;  // for each type parameter: the attrs field of its name, or -1
+  bool all_inputs_are_first_type_ = false;  // fixed arity, all inputs are of type_params()[0]
+};
+
+// The name of an op for code that must apply it: bound to its record by define, so using it costs
+// no look-up, and typed by its attributes.
+template <typename Attrs>
+struct OpHandle {
+  const Op* op = nullptr;
+  const Op& operator*() const { return *op; }
+};
+
+// All ops. Filled when libgraven.so is loaded, constant afterwards.
+class GRAVEN_API OpRegistry {
+ public:
+  static OpRegistry& global();
+
+  // Records an op. A record that does not parse, or whose name exists, is a mistake of ours and
+  // is remembered in errors(), which a test shows to be empty.
+  template <typename Attrs>
+  void define(OpRecord record) {
+    add(std::move(record), attrs_type<Attrs>());
+  }
+  // The same, and binds the handle.
+  template <typename Attrs>
+  void define(OpHandle<Attrs>& handle, OpRecord record) {
+    handle.op = add(std::move(record), attrs_type<Attrs>());
+  }
+
+  // Null if there is none.
+  const Op* find(std::string_view name) const;
+  std::span<const std::unique_ptr<Op>> ops() const { return ops_; }
+  std::span<const std::string> errors() const { return errors_; }
+
+ private:
+  const Op* add(OpRecord record, const AttrsType& attrs);
+  std::vector<std::unique_ptr<Op>> ops_;
+  std::vector<std::pair<uint64_t, const Op*>> by_name_;  // sorted by hash of the name
+  std::vector<std::string> errors_;
+};
+
+}  // namespace graven::engine

@@ -1,0 +1,124 @@
+#pragma once
+#include <concepts>
+#include <functional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "graven/base/export.h"
+#include "graven/base/status.h"
+#include "graven/expr/expression.h"
+#include "graven/expr/scalar.h"
+#include "graven/ir/attributes.h"
+
+namespace graven::engine {
+
+class CompositeContext;
+class KernelContext;
+
+using ElementwiseFunction = std::function<Scalar(std::span<const Scalar> x, AttrsRef attrs)>;
+using KernelFunction = Status (*)(KernelContext& context);
+using CompositeFunction = void (*)(CompositeContext& context);
+
+// A reduction over axes, said in scalars. Input 0 is reduced; input 1 holds the axes; the
+// attribute keep_dims keeps them with size 1.
+struct ReductionBody {
+  // The value to start from, and what an empty reduction finishes from.
+  Scalar (*identity)(Scalar like);
+  Scalar (*combine)(Scalar accumulator, Scalar value);
+  // Made from each element before it is combined, in the accumulator's dtype.
+  Scalar (*prepare)(Scalar x) = nullptr;
+  // Makes the result from the accumulator and the number of elements (a float64 scalar).
+  Scalar (*finish)(Scalar accumulator, Scalar count) = nullptr;
+  // The dtype to accumulate in. Default: half and bfloat16 in float32, others in their own.
+  DType (*accumulator)(DType x) = nullptr;
+};
+
+// How an op is computed.
+class OpBody {
+ public:
+  enum class Kind {
+    kNone,         // the executor knows it by its record: placeholders, calls, control flow
+    kElementwise,  // an expression for each element of inputs that broadcast
+    kReduction,
+    kKernel,     // a function over whole tensors, its own lowering
+    kComposite,  // other ops
+  };
+  OpBody() = default;
+
+  Kind kind() const { return kind_; }
+  const ElementwiseFunction& elementwise() const { return elementwise_; }
+  const ReductionBody& reduction() const { return reduction_; }
+  KernelFunction kernel() const { return kernel_; }
+  CompositeFunction composite() const { return composite_; }
+
+ private:
+  friend OpBody elementwise_body(ElementwiseFunction f);
+  friend OpBody reduction(ReductionBody body);
+  friend OpBody kernel(KernelFunction f);
+  friend OpBody composite(CompositeFunction f);
+  Kind kind_ = Kind::kNone;
+  ElementwiseFunction elementwise_;
+  ReductionBody reduction_ = {};
+  KernelFunction kernel_ = nullptr;
+  CompositeFunction composite_ = nullptr;
+};
+
+inline OpBody elementwise_body(ElementwiseFunction f) {
+  OpBody body;
+  body.kind_ = OpBody::Kind::kElementwise;
+  body.elementwise_ = std::move(f);
+  return body;
+}
+inline OpBody reduction(ReductionBody parts) {
+  OpBody body;
+  body.kind_ = OpBody::Kind::kReduction;
+  body.reduction_ = parts;
+  return body;
+}
+inline OpBody kernel(KernelFunction f) {
+  OpBody body;
+  body.kind_ = OpBody::Kind::kKernel;
+  body.kernel_ = f;
+  return body;
+}
+inline OpBody composite(CompositeFunction f) {
+  OpBody body;
+  body.kind_ = OpBody::Kind::kComposite;
+  body.composite_ = f;
+  return body;
+}
+
+// elementwise([](auto x, auto y) { return x + y; }): a lambda over as many scalars as the op has
+// inputs. elementwise<Attrs>([](const Attrs& a, auto x) {...}) also sees the attributes.
+template <typename F>
+OpBody elementwise(F f) {
+  return elementwise_body([f](std::span<const Scalar> x, AttrsRef) -> Scalar {
+    if constexpr (std::is_invocable_v<F, Scalar>) {
+      return f(x[0]);
+    } else if constexpr (std::is_invocable_v<F, Scalar, Scalar>) {
+      return f(x[0], x[1]);
+    } else {
+      return f(x[0], x[1], x[2]);
+    }
+  });
+}
+template <typename A, typename F>
+OpBody elementwise(F f) {
+  return elementwise_body([f](std::span<const Scalar> x, AttrsRef attrs) -> Scalar {
+    if constexpr (std::is_invocable_v<F, const A&, Scalar>) {
+      return f(attrs.as<A>(), x[0]);
+    } else if constexpr (std::is_invocable_v<F, const A&, Scalar, Scalar>) {
+      return f(attrs.as<A>(), x[0], x[1]);
+    } else {
+      return f(attrs.as<A>(), x[0], x[1], x[2]);
+    }
+  });
+}
+
+// The expression of an elementwise body for inputs of the given dtypes.
+GRAVEN_API Result<Expression> record_expression(const OpBody& body, std::span<const DType> inputs,
+                                                AttrsRef attrs);
+
+}  // namespace graven::engine

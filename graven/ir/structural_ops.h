@@ -1,0 +1,93 @@
+#pragma once
+#include "graven/ir/attributes.h"
+#include "graven/ir/body.h"
+#include "graven/ir/op.h"
+
+namespace graven::engine {
+
+// The ops that the structure itself is made of, which code below `ops` must know by name. Their
+// records are in graven/ops/structural_ops.cc; nobody writes another op's name.
+
+struct PlaceholderAttrs {
+  DType dtype = DType::kInvalid;
+  Shape shape = Shape::unknown_rank();
+  static constexpr auto fields() {
+    return std::tuple(field("dtype", &PlaceholderAttrs::dtype),
+                      field("shape", &PlaceholderAttrs::shape));
+  }
+};
+inline OpHandle<PlaceholderAttrs> kPlaceholder;
+
+struct ConstAttrs {
+  Tensor value;
+  DType dtype = DType::kInvalid;
+  static constexpr auto fields() {
+    return std::tuple(field("value", &ConstAttrs::value), field("dtype", &ConstAttrs::dtype));
+  }
+};
+inline OpHandle<ConstAttrs> kConst;
+
+inline OpHandle<NoAttrs> kIdentity;  // input -> output
+inline OpHandle<NoAttrs> kNoOp;
+inline OpHandle<NoAttrs> kAddN;       // inputs: N * T -> sum
+inline OpHandle<NoAttrs> kZerosLike;  // x -> y
+inline OpHandle<NoAttrs> kOnesLike;   // x -> y
+inline OpHandle<NoAttrs> kFill;       // dims, value -> output
+inline OpHandle<NoAttrs> kReshape;    // tensor, shape -> output
+inline OpHandle<NoAttrs> kStopGradient;
+
+struct CastAttrs {
+  DType DstT = DType::kInvalid;
+  bool Truncate = false;
+  static constexpr auto fields() {
+    return std::tuple(field("DstT", &CastAttrs::DstT), field("Truncate", &CastAttrs::Truncate));
+  }
+};
+inline OpHandle<CastAttrs> kCast;
+
+struct ShapeAttrs {
+  DType out_type = DType::kInt32;
+  static constexpr auto fields() { return std::tuple(field("out_type", &ShapeAttrs::out_type)); }
+};
+inline OpHandle<ShapeAttrs> kShape;
+
+inline OpHandle<NoAttrs> kConcatV2;            // values: N * T, axis -> output
+inline OpHandle<NoAttrs> kUnsortedSegmentSum;  // data, segment_ids, num_segments -> output
+
+// args: Tin -> output: Tout. Stateful if the body is.
+struct CallAttrs {
+  std::vector<DType> Tin, Tout;
+  Ref<Body> f;
+  std::string config, config_proto, executor_type;
+  static constexpr auto fields() {
+    return std::tuple(field("Tin", &CallAttrs::Tin), field("Tout", &CallAttrs::Tout),
+                      field("f", &CallAttrs::f), field("config", &CallAttrs::config),
+                      field("config_proto", &CallAttrs::config_proto),
+                      field("executor_type", &CallAttrs::executor_type));
+  }
+};
+inline OpHandle<CallAttrs> kPartitionedCall;
+inline OpHandle<CallAttrs> kStatefulPartitionedCall;
+// The call op that fits the body's effects, with its attributes.
+GRAVEN_API const OpHandle<CallAttrs>& call_op(const Body& body);
+GRAVEN_API CallAttrs call_attrs(const Ref<Body>& body);
+
+struct ReadVariableAttrs {
+  DType dtype = DType::kInvalid;
+  static constexpr auto fields() { return std::tuple(field("dtype", &ReadVariableAttrs::dtype)); }
+};
+inline OpHandle<ReadVariableAttrs> kReadVariable;  // resource -> value
+
+struct AssignVariableAttrs {
+  DType dtype = DType::kInvalid;
+  bool validate_shape = false;
+  static constexpr auto fields() {
+    return std::tuple(field("dtype", &AssignVariableAttrs::dtype),
+                      field("validate_shape", &AssignVariableAttrs::validate_shape));
+  }
+};
+inline OpHandle<AssignVariableAttrs> kAssignVariable;   // resource, value
+inline OpHandle<ReadVariableAttrs> kAssignAddVariable;  // resource, value
+inline OpHandle<ReadVariableAttrs> kAssignSubVariable;  // resource, value
+
+}  // namespace graven::engine

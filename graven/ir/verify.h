@@ -1,0 +1,13 @@
+#pragma once
+#include "graven/base/export.h"
+#include "graven/base/status.h"
+#include "graven/ir/graph.h"
+
+namespace graven::engine {
+
+// Checks what every graph promises: inputs and control inputs come before their users and belong
+// to the graph, numbers and dtypes of inputs fit the op's record, names are unique, Dims belong
+// to the graph's table, what is returned exists. An error here is a mistake of ours: kInternal.
+GRAVEN_API Status verify_graph(const Graph& graph);
+
+}  // namespace graven::engine
