@@ -34,6 +34,11 @@ class GRAVEN_API RefCounted {
   mutable std::atomic<int64_t> count_{0};
 };
 
+// How Ref counts. A type that is handled by Ref where it is only declared gets overloads of these
+// beside its declaration.
+inline void add_ref_to(const RefCounted* object) { object->add_ref(); }
+inline void drop_ref_of(const RefCounted* object) { object->drop_ref(); }
+
 // A counted handle to a RefCounted object; may be null.
 template <typename T>
 class Ref {
@@ -41,7 +46,7 @@ class Ref {
   Ref() = default;
   Ref(std::nullptr_t) {}
   explicit Ref(T* object) : object_(object) {
-    if (object_) object_->add_ref();
+    if (object_) add_ref_to(object_);
   }
   Ref(const Ref& other) : Ref(other.object_) {}
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
@@ -51,7 +56,7 @@ class Ref {
   requires std::is_convertible_v<U*, T*> Ref(Ref<U>&& other)
   noexcept : object_(other.release()) {}
   ~Ref() {
-    if (object_) object_->drop_ref();
+    if (object_) drop_ref_of(object_);
   }
   Ref& operator=(Ref other) noexcept {
     std::swap(object_, other.object_);

@@ -19,6 +19,8 @@
 namespace graven::engine {
 
 class Body;
+GRAVEN_API void add_ref_to(const Body* body);
+GRAVEN_API void drop_ref_of(const Body* body);
 
 // Any value that an attribute can have: those of TensorFlow's AttrValue. A function attribute is
 // the Body itself.
@@ -78,8 +80,9 @@ struct NoAttrs {
 class AttrsRef {
  public:
   AttrsRef();  // NoAttrs
-  template <typename Attrs>
-  requires(!std::is_same_v<Attrs, AttrsRef>) AttrsRef(const Attrs& attrs);
+  template <typename A>
+  requires requires { A::fields(); }
+  AttrsRef(const A& attrs);
   AttrsRef(const AttrsType* type, const void* data) : type_(type), data_(data) {}
 
   template <typename Attrs>
@@ -169,7 +172,7 @@ const AttrsType& make_type(std::index_sequence<i...>) {
       [](void* attrs) { new (attrs) A(); },
       [](void* to, const void* from) { new (to) A(*static_cast<const A*>(from)); },
       [](void* attrs) { static_cast<A*>(attrs)->~A(); },
-      [](const void* a, const void* b) {
+      []([[maybe_unused]] const void* a, [[maybe_unused]] const void* b) {
         return (true && ... && equal(fields[i].get(a), fields[i].get(b)));
       },
       [](const void* attrs) {
@@ -192,7 +195,7 @@ const AttrsType& attrs_type() {
 }
 
 template <typename A>
-requires(!std::is_same_v<A, AttrsRef>) AttrsRef::AttrsRef(const A& attrs)
-    : type_(&attrs_type<A>()), data_(&attrs) {}
+requires requires { A::fields(); }
+AttrsRef::AttrsRef(const A& attrs) : type_(&attrs_type<A>()), data_(&attrs) {}
 
 }  // namespace graven::engine

@@ -5,6 +5,9 @@
 
 namespace graven::engine {
 
+void add_ref_to(const Body* body) { body->add_ref(); }
+void drop_ref_of(const Body* body) { body->drop_ref(); }
+
 Ref<Body> Body::create(std::string name, Ref<Graph> graph) {
   Ref<Body> body(new Body(std::move(name), std::move(graph)));
   Effects& effects = body->effects_;

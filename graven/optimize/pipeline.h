@@ -1,0 +1,18 @@
+#pragma once
+#include <functional>
+#include <string_view>
+
+#include "graven/base/export.h"
+#include "graven/base/status.h"
+#include "graven/ir/builder.h"
+#include "graven/ir/graph.h"
+
+namespace graven::engine {
+
+// Rewrites a copy of a traced graph so that it runs faster and computes the same bits. The list of
+// passes, in order, is in pipeline.cc; each is a file. evaluate: an eager Builder, for folding.
+// after_pass, if given, sees the graph after each pass (tests verify it there, dumps print it).
+using AfterPass = std::function<Status(std::string_view pass, const Graph& graph)>;
+GRAVEN_API Status optimize(Graph& graph, Builder& evaluate, const AfterPass& after_pass = {});
+
+}  // namespace graven::engine

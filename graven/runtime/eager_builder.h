@@ -1,0 +1,21 @@
+#pragma once
+#include "graven/base/export.h"
+#include "graven/ir/builder.h"
+
+namespace graven::engine {
+
+// The Builder that computes at once: types and shapes from the record, then its body through the
+// kernels. Calls run their Body's Program. Outputs never alias inputs that could change.
+// kInvalidArgument errors begin with "[Op] ", dtype errors are worded as TensorFlow's eager ones.
+// Any thread may use it.
+GRAVEN_API Builder& eager_builder();
+
+// What applies ops right now on this thread: the builder of the current frame's graph, or the
+// eager one; wrapped so that the frame's tapes hear of it, if there are any.
+GRAVEN_API Builder& current_builder();
+
+// The same, with `current_builder().apply`: the front door of front ends.
+GRAVEN_API Result<Tensors> apply(const Op& op, std::span<const Tensor> inputs, AttrsRef attrs,
+                                 std::string_view name = {});
+
+}  // namespace graven::engine

@@ -1,0 +1,50 @@
+#pragma once
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "graven/base/export.h"
+#include "graven/base/function_ref.h"
+#include "graven/base/status.h"
+#include "graven/tensor/resource.h"
+#include "graven/tensor/tensor.h"
+
+namespace graven::engine {
+
+// A mutable tensor. What was read is a snapshot: a later write makes a new tensor, or overwrites
+// in place when nobody else holds the old one. Each read or write is atomic as a whole; any
+// thread may use it.
+class GRAVEN_API Variable final : public Resource {
+ public:
+  // The declared shape may be more general than that of any value.
+  Variable(DType dtype, Shape shape, std::string name)
+      : dtype_(dtype), shape_(std::move(shape)), name_(std::move(name)) {}
+
+  std::string_view kind() const override { return "Variable"; }
+  std::optional<std::pair<DType, Shape>> value_type() const override {
+    return std::pair(dtype_, shape_);
+  }
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  const std::string& name() const { return name_; }  // without ":0"
+
+  bool is_initialized() const;
+  // kFailedPrecondition, naming the variable, if it holds no value.
+  Result<Tensor> read() const;
+  // kInvalidArgument if dtype or shape do not fit the declared ones.
+  Status assign(Tensor value);
+  // Replaces the value by what `update` makes of it; nobody else reads or writes meanwhile. The
+  // tensor it is given is the only handle if nobody holds a snapshot (so it may be overwritten).
+  // If it fails the old value stays.
+  Status update(FunctionRef<Result<Tensor>(Tensor value)> update);
+  void clear();
+
+ private:
+  const DType dtype_;
+  const Shape shape_;
+  const std::string name_;
+  mutable std::mutex mutex_;
+  Tensor value_;  // GUARDED_BY(mutex_)
+};
+
+}  // namespace graven::engine
