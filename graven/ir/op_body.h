@@ -11,6 +11,8 @@
 #include "graven/expr/expression.h"
 #include "graven/expr/scalar.h"
 #include "graven/ir/attributes.h"
+#include "graven/tensor/dtype.h"
+#include "graven/tensor/tensor.h"
 
 namespace graven::engine {
 
@@ -20,6 +22,7 @@ class KernelContext;
 using ElementwiseFunction = std::function<Scalar(std::span<const Scalar> x, AttrsRef attrs)>;
 using KernelFunction = Status (*)(KernelContext& context);
 using CompositeFunction = void (*)(CompositeContext& context);
+using CheckFunction = Status (*)(std::span<const Tensor> inputs, AttrsRef attrs);
 
 // A reduction over axes, said in scalars. Input 0 is reduced; input 1 holds the axes; the
 // attribute keep_dims keeps them with size 1.
@@ -48,10 +51,34 @@ class OpBody {
   OpBody() = default;
 
   Kind kind() const { return kind_; }
+  // The kind for inputs of which the last has this dtype: see with_kernel_for.
+  Kind kind_for(DType last_input) const {
+    return kernel_types_.contains(last_input) ? Kind::kKernel : kind_;
+  }
+  // What the values of such inputs are asked before the body runs, or null: see with_check.
+  CheckFunction check_for(DType last_input) const {
+    return checked_types_.contains(last_input) ? check_ : nullptr;
+  }
   const ElementwiseFunction& elementwise() const { return elementwise_; }
   const ReductionBody& reduction() const { return reduction_; }
   KernelFunction kernel() const { return kernel_; }
   CompositeFunction composite() const { return composite_; }
+
+  // The same body, but a kernel where the last input has one of these dtypes, of which no
+  // expression can speak: strings.
+  OpBody with_kernel_for(DTypeSet types, KernelFunction f) && {
+    kernel_types_ = types;
+    kernel_ = f;
+    return std::move(*this);
+  }
+  // The same elementwise body, which refuses some values of the last input's dtypes `types`
+  // (integer division by zero). `f` sees whole inputs that have elements and broadcast to a
+  // result with elements; an application that is checked fuses with no other.
+  OpBody with_check(DTypeSet types, CheckFunction f) && {
+    checked_types_ = types;
+    check_ = f;
+    return std::move(*this);
+  }
 
  private:
   friend OpBody elementwise_body(ElementwiseFunction f);
@@ -63,6 +90,8 @@ class OpBody {
   ReductionBody reduction_ = {};
   KernelFunction kernel_ = nullptr;
   CompositeFunction composite_ = nullptr;
+  DTypeSet kernel_types_, checked_types_;
+  CheckFunction check_ = nullptr;
 };
 
 inline OpBody elementwise_body(ElementwiseFunction f) {
