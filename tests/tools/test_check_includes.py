@@ -1,5 +1,7 @@
 """The include check finds what the house forbids, and nothing else."""
 
+from pathlib import Path
+
 import pytest
 from check_includes import HOUSE, check_file, check_tree, rooms_below
 
@@ -46,7 +48,7 @@ def test_no_room_of_the_house_stands_above_itself() -> None:
         assert all(room not in rooms_below(below) for below in direct)
 
 
-def test_a_source_with_another_ending_is_found(tmp_path) -> None:
+def test_a_source_with_another_ending_is_found(tmp_path: Path) -> None:
     room = tmp_path / "graven" / "base"
     room.mkdir(parents=True)
     (room / "status.cpp").touch()

@@ -5,7 +5,13 @@ import subprocess
 from pathlib import Path
 
 from devtool.commands import ROOT, DevError, run, say
-from devtool.environments import BENCHMARK_PACKAGES, BUILD_PACKAGES, PROJECT, install_packages
+from devtool.environments import (
+    BENCHMARK_PACKAGES,
+    BUILD_PACKAGES,
+    PROJECT,
+    install_packages,
+    python_packages,
+)
 
 
 def build_folder(preset: str) -> Path:
@@ -15,7 +21,7 @@ def build_folder(preset: str) -> Path:
 
 def bootstrap() -> None:
     """Installs what building and running need."""
-    install_packages(BUILD_PACKAGES)
+    install_packages((*BUILD_PACKAGES, *python_packages()))
     PROJECT.ensure()
 
 

@@ -19,7 +19,7 @@ def cpp_files(*suffixes: str) -> list[Path]:
 
 def typed_paths() -> list[str]:
     """What mypy --strict reads."""
-    return [path for path in ("python/graven", "tools") if (ROOT / path).exists()]
+    return [path for path in ("python/graven", "tools", "tests/tools") if (ROOT / path).exists()]
 
 
 def tidy_command() -> list[str | Path]:
@@ -38,6 +38,7 @@ def lint(arguments: Sequence[str]) -> int:
     ruff = python.parent / "ruff"
     checks: dict[str, list[str | Path]] = {
         "includes": [python, "tools/check_includes.py"],
+        "exceptions": [python, "tools/check_exceptions.py"],
         "file lists": [python, "tools/check_cmake_file_lists.py"],
         "clang-format": ["clang-format-14", "--dry-run", "-Werror", *cpp_files(".h", ".cc")],
         "ruff format": [ruff, "format", "--check", "--diff", "--quiet"],

@@ -1,0 +1,65 @@
+"""./dev python is Python and nothing else; ./dev says what it does not know."""
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DEV = ROOT / "dev"
+
+
+def dev(
+    arguments: Sequence[str],
+    cwd: Path = ROOT,
+    text: str = "",
+    env: dict[str, str] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Runs ./dev."""
+    command = [str(DEV), *arguments]
+    return subprocess.run(command, cwd=cwd, input=text, env=env, capture_output=True, text=True)
+
+
+def test_python_keeps_input_environment_and_folder(tmp_path: Path) -> None:
+    program = (
+        "import json, os, sys;"
+        "print(json.dumps([sys.argv, sys.stdin.read(), os.getcwd(), dict(os.environ)]))"
+    )
+    env = {**os.environ, "PYTHONHASHSEED": "7", "MARK": "a b\n", "PWD": str(tmp_path)}
+    done = dev(["python", "-c", program, "x", "--y z"], cwd=tmp_path, text="some\ninput", env=env)
+    assert done.stderr == ""
+    assert json.loads(done.stdout) == [["-c", "x", "--y z"], "some\ninput", str(tmp_path), env]
+
+
+def test_python_passes_on_its_status() -> None:
+    assert dev(["python", "-c", "raise SystemExit(7)"]).returncode == 7
+
+
+def test_python_has_what_tests_of_users_need() -> None:
+    assert dev(["python", "-c", "import attrs, hypothesis, numpy, pytest"]).returncode == 0
+
+
+def test_help_lists_the_verbs() -> None:
+    words = {line.split()[0] for line in dev(["help"]).stdout.splitlines() if line[:2] == "  "}
+    wanted = "help bootstrap build demo test sanitize bench lint python shell clean"
+    assert words == set(wanted.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["tset"], "no verb is named tset"),
+        (["build", "fast"], "no preset is named fast; there are dev, release"),
+        (["test", "tests/no_such_file.py"], "tests/no_such_file.py is no part of the tests"),
+        (["test", "--quick"], "test takes a mode or paths"),
+        (["sanitize", "msan"], "sanitize takes asan or tsan, not msan"),
+        (["lint", "--fast"], "lint takes --no-tidy, not --fast"),
+        (["demo", "fast"], "unexpected: fast"),
+    ],
+)
+def test_what_is_not_known_is_refused(arguments: list[str], message: str) -> None:
+    done = dev(arguments)
+    assert done.returncode == 1 and message in done.stderr and done.stdout == ""
