@@ -1,0 +1,1 @@
+"""Workloads timed on Graven and its peers, side by side."""

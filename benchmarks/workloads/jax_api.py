@@ -1,0 +1,295 @@
+"""The workloads for JAX: jit of pure functions, with the state of a train step donated."""
+
+import importlib
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks.cell import Cell
+from benchmarks.workloads import inputs
+
+jax: Any = importlib.import_module("jax")
+jnp: Any = importlib.import_module("jax.numpy")
+
+
+def configure(threads: int) -> None:
+    # A call returns when its results are there, as on the other systems, and without the price of
+    # waiting for them from Python. The number of threads is NPROC, read when JAX is imported.
+    jax.config.update("jax_cpu_enable_async_dispatch", False)
+    if os.environ["NPROC"] != str(threads):
+        raise RuntimeError(f"NPROC is {os.environ['NPROC']}; it must be {threads}")
+
+
+def threads() -> int:
+    return int(os.environ["NPROC"])
+
+
+def version() -> str:
+    return str(jax.__version__)
+
+
+def _sums(*results: Any) -> Sequence[float]:
+    return inputs.moments(np.asarray(result) for result in results)
+
+
+def _cell(body: Callable[..., Any], arguments: Sequence[Any]) -> Cell:
+    f = jax.jit(body)
+    arrays = [jnp.asarray(argument) for argument in arguments]
+    names = {f"x{i}": array for i, array in enumerate(arrays)}
+    return Cell(f"f({', '.join(names)})", {"f": f, **names}, lambda: _sums(f(*arrays)))
+
+
+def eager_add() -> Cell:
+    x = jnp.asarray(inputs.normal(0, 4))
+    return Cell("x + x", {"x": x}, lambda: _sums(x + x))
+
+
+def cached_call() -> Cell:
+    return _cell(lambda x: x + 1.0, [np.float32(2.0)])
+
+
+def cached_call_20() -> Cell:
+    def body(*positional: Any, **keywords: Any) -> Any:
+        return positional[0] + keywords["k3"]
+
+    f = jax.jit(body)
+    arrays = [jnp.asarray(argument) for argument in inputs.twenty()]
+    names = {f"a{i}": array for i, array in enumerate(arrays[:16])}
+    keywords = {f"k{i}": array for i, array in enumerate(arrays[16:])}
+    call = f"f({', '.join(names)}, {', '.join(f'{name}={name}' for name in keywords)})"
+    return Cell(call, {"f": f, **names, **keywords}, lambda: _sums(f(*names.values(), **keywords)))
+
+
+def cached_call_literals() -> Cell:
+    def body(x: Any, add: bool, mode: str, count: int) -> Any:
+        return x + float(count) if add and mode == "train" else x
+
+    f = jax.jit(body, static_argnums=(1, 2, 3))
+    x = jnp.asarray(inputs.normal(0, 4))
+    return Cell('f(x, True, "train", 3)', {"f": f, "x": x}, lambda: _sums(f(x, True, "train", 3)))
+
+
+def _first_call(make_call: Callable[[list[int]], Callable[[], Any]]) -> Cell:
+    traces: list[int] = []
+
+    def first_call() -> Any:
+        before = len(traces)
+        result = make_call(traces)()
+        if len(traces) == before:
+            raise RuntimeError("a new jit was called without being traced")
+        return result
+
+    return Cell("first_call()", {"first_call": first_call}, lambda: _sums(first_call()))
+
+
+def trace_200() -> Cell:
+    x = jnp.asarray(inputs.normal(0, 8))
+
+    def make_call(traces: list[int]) -> Callable[[], Any]:
+        def body(x: Any) -> Any:
+            traces.append(1)
+            for _ in range(100):
+                x = x * 1.01 + 0.5
+            return x
+
+        f = jax.jit(body)
+        return lambda: f(x)
+
+    return _first_call(make_call)
+
+
+def chain_1000() -> Cell:
+    def body(x: Any) -> Any:
+        for _ in range(500):
+            x = jnp.sin(x) + 0.001
+        return x
+
+    return _cell(body, [inputs.normal(0, 16)])
+
+
+def fused_elementwise() -> Cell:
+    return _cell(lambda a, b, c: jnp.tanh(a * b + c) * jax.nn.sigmoid(a), inputs.fused())
+
+
+def softmax() -> Cell:
+    return _cell(lambda x: jax.nn.softmax(x, axis=-1), [inputs.softmax()])
+
+
+def _layer_norm(x: Any, scale: Any, shift: Any) -> Any:
+    mean = jnp.mean(x, axis=-1, keepdims=True)
+    centred = x - mean
+    variance = jnp.mean(centred * centred, axis=-1, keepdims=True)
+    return centred * jax.lax.rsqrt(variance + inputs.EPSILON) * scale + shift
+
+
+def _gelu(x: Any) -> Any:
+    return 0.5 * x * (1.0 + jnp.tanh(0.7978845608 * (x + 0.044715 * x * x * x)))
+
+
+def layer_norm_gelu() -> Cell:
+    return _cell(lambda x, scale, shift: _gelu(_layer_norm(x, scale, shift)), inputs.layer_norm())
+
+
+def matmul() -> Cell:
+    return _cell(lambda a, b, c: jax.nn.relu(a @ b + c), inputs.matmul())
+
+
+def _loss(logits: Any, labels: Any) -> Any:
+    logs = jax.nn.log_softmax(logits)
+    return -jnp.mean(jnp.take_along_axis(logs, labels[:, None], axis=1))
+
+
+def _train_cell(step: Any, arguments: Sequence[Any], initial: Any) -> Cell:
+    """Times a step `state, *arguments -> state, loss`, whose state each round finds as at first."""
+    state: Any = None
+
+    def reset() -> None:
+        nonlocal state
+        state = jax.tree.map(jnp.array, initial)
+
+    def train() -> Any:
+        nonlocal state
+        state, loss = step(state, *arguments)
+        return loss
+
+    def check() -> Sequence[float]:
+        reset()
+        return [*(float(train()) for _ in range(3)), *_sums(*jax.tree.leaves(state))]
+
+    return Cell("train()", {"train": train}, check, reset)
+
+
+def _mlp_logits(x: Any, parameters: Sequence[Any]) -> Any:
+    w1, b1, w2, b2, w3, b3 = parameters
+    hidden = jax.nn.relu(x @ w1 + b1)
+    hidden = jax.nn.relu(hidden @ w2 + b2)
+    return hidden @ w3 + b3
+
+
+def _mlp_step(traces: list[int]) -> Any:
+    """A train step with Adam over (parameters, count, means, squares)."""
+    beta_1, beta_2 = inputs.ADAM_BETA_1, inputs.ADAM_BETA_2
+
+    def step(state: Any, x: Any, y: Any) -> Any:
+        traces.append(1)
+        parameters, count, means, squares = state
+        loss, gradients = jax.value_and_grad(lambda p: _loss(_mlp_logits(x, p), y))(parameters)
+        count = count + 1.0
+        rate = inputs.ADAM_RATE * jnp.sqrt(1.0 - beta_2**count) / (1.0 - beta_1**count)
+        means = [beta_1 * m + (1.0 - beta_1) * g for m, g in zip(means, gradients, strict=True)]
+        squares = [
+            beta_2 * s + (1.0 - beta_2) * g * g for s, g in zip(squares, gradients, strict=True)
+        ]
+        parameters = [
+            p - rate * m / (jnp.sqrt(s) + inputs.ADAM_EPSILON)
+            for p, m, s in zip(parameters, means, squares, strict=True)
+        ]
+        return (parameters, count, means, squares), loss
+
+    return jax.jit(step, donate_argnums=0)
+
+
+def _mlp_state(values: Sequence[Any]) -> Any:
+    zeros = [np.zeros_like(value) for value in values]
+    return list(values), np.float32(0.0), zeros, zeros
+
+
+def mlp_train() -> Cell:
+    images, labels, values = inputs.mlp()
+    return _train_cell(
+        _mlp_step([]), [jnp.asarray(images), jnp.asarray(labels)], _mlp_state(values)
+    )
+
+
+def trace_train_step() -> Cell:
+    images, labels, values = inputs.mlp()
+    x, y = jnp.asarray(images), jnp.asarray(labels)
+    initial = _mlp_state(values)
+
+    def make_call(traces: list[int]) -> Callable[[], Any]:
+        step = _mlp_step(traces)
+        # Donated by the call, hence new each time; a few megabytes beside a trace.
+        state = jax.tree.map(jnp.array, initial)
+        return lambda: step(state, x, y)
+
+    cell = _first_call(make_call)
+    train = _train_cell(_mlp_step([]), [x, y], initial)
+    return Cell(cell.statement, cell.names, train.check)
+
+
+def _max_pool(x: Any) -> Any:
+    return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+
+
+def cnn_train() -> Cell:
+    images, labels, values = inputs.cnn()
+    layout = ("NHWC", "HWIO", "NHWC")
+
+    def convolve(x: Any, filters: Any) -> Any:
+        return jax.lax.conv_general_dilated(x, filters, (1, 1), "SAME", dimension_numbers=layout)
+
+    def loss_of(parameters: Any, x: Any, y: Any) -> Any:
+        f1, b1, f2, b2, w, b = parameters
+        h = _max_pool(jax.nn.relu(convolve(x, f1) + b1))
+        h = _max_pool(jax.nn.relu(convolve(h, f2) + b2))
+        return _loss(h.reshape(inputs.CNN_BATCH, inputs.CNN_POOLED) @ w + b, y)
+
+    def step(parameters: Any, x: Any, y: Any) -> Any:
+        loss, gradients = jax.value_and_grad(loss_of)(parameters, x, y)
+        return [p - inputs.SGD_RATE * g for p, g in zip(parameters, gradients, strict=True)], loss
+
+    return _train_cell(
+        jax.jit(step, donate_argnums=0), [jnp.asarray(images), jnp.asarray(labels)], values
+    )
+
+
+def lstm() -> Cell:
+    def body(x: Any, w: Any, u: Any, b: Any) -> Any:
+        def step(state: Any, x_t: Any) -> Any:
+            h, c = state
+            i, f, g, o = jnp.split(x_t @ w + h @ u + b, 4, axis=1)
+            c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+            return (jax.nn.sigmoid(o) * jnp.tanh(c), c), None
+
+        zeros = jnp.zeros((inputs.LSTM_BATCH, inputs.LSTM_STATE))
+        return jax.lax.scan(step, (zeros, zeros), jnp.swapaxes(x, 0, 1))[0][0]
+
+    return _cell(body, inputs.lstm())
+
+
+def transformer() -> Cell:
+    x, values = inputs.transformer()
+    batch, length, width = inputs.BLOCK_BATCH, inputs.BLOCK_LENGTH, inputs.BLOCK_WIDTH
+    heads = inputs.BLOCK_HEADS
+    names = list(values)
+
+    def body(x: Any, *parameters: Any) -> Any:
+        p = dict(zip(names, parameters, strict=True))
+        h = _layer_norm(x, p["scale_1"], p["shift_1"])
+        qkv = (h @ p["qkv"]).reshape(batch, length, 3, heads, width // heads)
+        q, k, v = jnp.transpose(qkv, (2, 0, 3, 1, 4))
+        scores = q @ jnp.swapaxes(k, -1, -2) * (width // heads) ** -0.5
+        mixed = jnp.transpose(jax.nn.softmax(scores) @ v, (0, 2, 1, 3))
+        x = x + mixed.reshape(batch, length, width) @ p["project"]
+        h = _layer_norm(x, p["scale_2"], p["shift_2"])
+        return x + _gelu(h @ p["up"] + p["up_bias"]) @ p["down"] + p["down_bias"]
+
+    return _cell(body, [x, *values.values()])
+
+
+def lengths() -> Cell:
+    arrays, weight = inputs.lengths()
+    xs, w = [jnp.asarray(array) for array in arrays], jnp.asarray(weight)
+    last: list[Any] = []
+
+    def body(x: Any, w: Any) -> Any:
+        return jnp.sum(jnp.tanh(x @ w))
+
+    def all_lengths() -> None:
+        f = jax.jit(body)
+        last[:] = [f(x, w) for x in xs]
+
+    body(w, w)  # Loads the libraries that a first op loads.
+    return Cell("all_lengths()", {"all_lengths": all_lengths}, lambda: _sums(*last))

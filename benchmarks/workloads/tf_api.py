@@ -1,0 +1,318 @@
+"""The workloads for Graven and TensorFlow: one source, the module is named by the environment."""
+
+import importlib
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks.cell import Cell
+from benchmarks.workloads import inputs
+
+tf: Any = importlib.import_module(os.environ["BENCHMARK_MODULE"])
+if getattr(tf, "__file__", None) is None:
+    # A mere folder of that name imports as an empty namespace package.
+    raise ImportError(
+        f"the package {tf.__name__} is not installed for this Python", name=tf.__name__
+    )
+
+_OPTIONS: dict[str, Any] = {"jit_compile": True} if os.environ.get("BENCHMARK_JIT_COMPILE") else {}
+
+
+def configure(threads: int) -> None:
+    tf.config.threading.set_intra_op_parallelism_threads(threads)
+    tf.config.threading.set_inter_op_parallelism_threads(threads)
+
+
+def threads() -> int:
+    return int(tf.config.threading.get_intra_op_parallelism_threads())
+
+
+def version() -> str:
+    return str(tf.__version__)
+
+
+def _function(body: Callable[..., Any]) -> Any:
+    return tf.function(body, **_OPTIONS)
+
+
+def _sums(*results: Any) -> Sequence[float]:
+    return inputs.moments(result.numpy() for result in results)
+
+
+def _cell(body: Callable[..., Any], arguments: Sequence[Any]) -> Cell:
+    """Times a Function of tensors."""
+    f = _function(body)
+    tensors = [tf.constant(argument) for argument in arguments]
+    names = {f"x{i}": tensor for i, tensor in enumerate(tensors)}
+    return Cell(f"f({', '.join(names)})", {"f": f, **names}, lambda: _sums(f(*tensors)))
+
+
+def eager_add() -> Cell:
+    x = tf.constant(inputs.normal(0, 4))
+    return Cell("x + x", {"x": x}, lambda: _sums(x + x))
+
+
+def cached_call() -> Cell:
+    return _cell(lambda x: x + 1.0, [np.float32(2.0)])
+
+
+def cached_call_20() -> Cell:
+    # fmt: off
+    def body(
+        a0: Any, a1: Any, a2: Any, a3: Any, a4: Any, a5: Any, a6: Any, a7: Any,
+        a8: Any, a9: Any, a10: Any, a11: Any, a12: Any, a13: Any, a14: Any, a15: Any,
+        *, k0: Any, k1: Any, k2: Any, k3: Any,
+    ) -> Any:
+        return a0 + k3
+    # fmt: on
+
+    f = _function(body)
+    tensors = [tf.constant(argument) for argument in inputs.twenty()]
+    names = {f"a{i}": tensor for i, tensor in enumerate(tensors[:16])}
+    keywords = {f"k{i}": tensor for i, tensor in enumerate(tensors[16:])}
+    call = f"f({', '.join(names)}, {', '.join(f'{name}={name}' for name in keywords)})"
+    return Cell(call, {"f": f, **names, **keywords}, lambda: _sums(f(**names, **keywords)))
+
+
+def cached_call_literals() -> Cell:
+    def body(x: Any, add: bool, mode: str, count: int) -> Any:
+        return x + float(count) if add and mode == "train" else x
+
+    f = _function(body)
+    x = tf.constant(inputs.normal(0, 4))
+    return Cell('f(x, True, "train", 3)', {"f": f, "x": x}, lambda: _sums(f(x, True, "train", 3)))
+
+
+def _first_call(make_call: Callable[[list[int]], Callable[[], Any]]) -> Cell:
+    """Times the first call of a new Function each time, and sees to it that it is traced.
+
+    make_call gets a list and returns a call of a new Function whose body appends to it.
+    """
+    traces: list[int] = []
+
+    def first_call() -> Any:
+        before = len(traces)
+        result = make_call(traces)()
+        if len(traces) == before:
+            raise RuntimeError("a new Function was called without being traced")
+        return result
+
+    return Cell("first_call()", {"first_call": first_call}, lambda: _sums(first_call()))
+
+
+def trace_200() -> Cell:
+    x = tf.constant(inputs.normal(0, 8))
+
+    def make_call(traces: list[int]) -> Callable[[], Any]:
+        def body(x: Any) -> Any:
+            traces.append(1)
+            for _ in range(100):
+                x = x * 1.01 + 0.5
+            return x
+
+        f = _function(body)
+        return lambda: f(x)
+
+    return _first_call(make_call)
+
+
+def chain_1000() -> Cell:
+    def body(x: Any) -> Any:
+        for _ in range(500):
+            x = tf.sin(x) + 0.001
+        return x
+
+    return _cell(body, [inputs.normal(0, 16)])
+
+
+def fused_elementwise() -> Cell:
+    return _cell(lambda a, b, c: tf.tanh(a * b + c) * tf.sigmoid(a), inputs.fused())
+
+
+def softmax() -> Cell:
+    return _cell(lambda x: tf.nn.softmax(x), [inputs.softmax()])
+
+
+def _layer_norm(x: Any, scale: Any, shift: Any) -> Any:
+    mean = tf.reduce_mean(x, axis=-1, keepdims=True)
+    centred = x - mean
+    variance = tf.reduce_mean(centred * centred, axis=-1, keepdims=True)
+    return centred * tf.math.rsqrt(variance + inputs.EPSILON) * scale + shift
+
+
+def _gelu(x: Any) -> Any:
+    return 0.5 * x * (1.0 + tf.tanh(0.7978845608 * (x + 0.044715 * x * x * x)))
+
+
+def layer_norm_gelu() -> Cell:
+    return _cell(lambda x, scale, shift: _gelu(_layer_norm(x, scale, shift)), inputs.layer_norm())
+
+
+def matmul() -> Cell:
+    return _cell(lambda a, b, c: tf.nn.relu(tf.matmul(a, b) + c), inputs.matmul())
+
+
+def _train_cell(step: Any, arguments: Sequence[Any], variables: Sequence[Any]) -> Cell:
+    """Times a train step, whose variables every round finds as they were at first."""
+    initial = [variable.numpy() for variable in variables]
+
+    def reset() -> None:
+        for variable, value in zip(variables, initial, strict=True):
+            variable.assign(value)
+
+    def check() -> Sequence[float]:
+        reset()
+        losses = [float(step(*arguments).numpy()) for _ in range(3)]
+        return [*losses, *_sums(*variables)]
+
+    names = {f"x{i}": argument for i, argument in enumerate(arguments)}
+    return Cell(f"step({', '.join(names)})", {"step": step, **names}, check, reset)
+
+
+def _loss(logits: Any, labels: Any) -> Any:
+    return tf.reduce_mean(
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    )
+
+
+class _Adam:
+    """Adam by hand (Kingma and Ba, 2015) over variables of its own."""
+
+    def __init__(self, parameters: Sequence[Any]) -> None:
+        self.parameters = parameters
+        self.count = tf.Variable(0.0)
+        self.means = [tf.Variable(tf.zeros_like(parameter)) for parameter in parameters]
+        self.squares = [tf.Variable(tf.zeros_like(parameter)) for parameter in parameters]
+
+    @property
+    def variables(self) -> list[Any]:
+        return [*self.parameters, self.count, *self.means, *self.squares]
+
+    def apply(self, gradients: Sequence[Any]) -> None:
+        beta_1, beta_2 = inputs.ADAM_BETA_1, inputs.ADAM_BETA_2
+        self.count.assign_add(1.0)
+        count = self.count.read_value()
+        rate = (
+            inputs.ADAM_RATE * tf.sqrt(1.0 - tf.pow(beta_2, count)) / (1.0 - tf.pow(beta_1, count))
+        )
+        for parameter, gradient, mean, square in zip(
+            self.parameters, gradients, self.means, self.squares, strict=True
+        ):
+            mean.assign(beta_1 * mean + (1.0 - beta_1) * gradient)
+            square.assign(beta_2 * square + (1.0 - beta_2) * gradient * gradient)
+            parameter.assign_sub(rate * mean / (tf.sqrt(square) + inputs.ADAM_EPSILON))
+
+
+def _mlp_logits(x: Any, parameters: Sequence[Any]) -> Any:
+    w1, b1, w2, b2, w3, b3 = parameters
+    hidden = tf.nn.relu(tf.matmul(x, w1) + b1)
+    hidden = tf.nn.relu(tf.matmul(hidden, w2) + b2)
+    return tf.matmul(hidden, w3) + b3
+
+
+def _mlp_step(adam: _Adam, traces: list[int]) -> Any:
+    def step(x: Any, y: Any) -> Any:
+        traces.append(1)
+        with tf.GradientTape() as tape:
+            loss = _loss(_mlp_logits(x, adam.parameters), y)
+        adam.apply(tape.gradient(loss, adam.parameters))
+        return loss
+
+    return _function(step)
+
+
+def mlp_train() -> Cell:
+    images, labels, values = inputs.mlp()
+    adam = _Adam([tf.Variable(value) for value in values])
+    arguments = [tf.constant(images), tf.constant(labels)]
+    return _train_cell(_mlp_step(adam, []), arguments, adam.variables)
+
+
+def trace_train_step() -> Cell:
+    images, labels, values = inputs.mlp()
+    x, y = tf.constant(images), tf.constant(labels)
+    adam = _Adam([tf.Variable(value) for value in values])
+
+    def make_call(traces: list[int]) -> Callable[[], Any]:
+        step = _mlp_step(adam, traces)
+        return lambda: step(x, y)
+
+    cell = _first_call(make_call)
+    train = _train_cell(_mlp_step(adam, []), [x, y], adam.variables)
+    return Cell(cell.statement, cell.names, train.check, train.reset)
+
+
+def cnn_train() -> Cell:
+    images, labels, values = inputs.cnn()
+    parameters = [tf.Variable(value) for value in values]
+
+    def step(x: Any, y: Any) -> Any:
+        f1, b1, f2, b2, w, b = parameters
+        with tf.GradientTape() as tape:
+            h = tf.nn.relu(tf.nn.bias_add(tf.nn.conv2d(x, f1, 1, "SAME"), b1))
+            h = tf.nn.max_pool2d(h, 2, 2, "VALID")
+            h = tf.nn.relu(tf.nn.bias_add(tf.nn.conv2d(h, f2, 1, "SAME"), b2))
+            h = tf.nn.max_pool2d(h, 2, 2, "VALID")
+            logits = tf.matmul(tf.reshape(h, [inputs.CNN_BATCH, inputs.CNN_POOLED]), w) + b
+            loss = _loss(logits, y)
+        gradients = tape.gradient(loss, parameters)
+        for parameter, gradient in zip(parameters, gradients, strict=True):
+            parameter.assign_sub(inputs.SGD_RATE * gradient)
+        return loss
+
+    return _train_cell(_function(step), [tf.constant(images), tf.constant(labels)], parameters)
+
+
+def lstm() -> Cell:
+    def body(x: Any, w: Any, u: Any, b: Any) -> Any:
+        h = tf.zeros([inputs.LSTM_BATCH, inputs.LSTM_STATE])
+        c = tf.zeros([inputs.LSTM_BATCH, inputs.LSTM_STATE])
+        for step in tf.unstack(x, axis=1):
+            gates = tf.matmul(step, w) + tf.matmul(h, u) + b
+            i, f, g, o = tf.split(gates, 4, axis=1)
+            c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
+            h = tf.sigmoid(o) * tf.tanh(c)
+        return h
+
+    return _cell(body, inputs.lstm())
+
+
+def transformer() -> Cell:
+    x, values = inputs.transformer()
+    names = list(values)
+    batch, length, width = inputs.BLOCK_BATCH, inputs.BLOCK_LENGTH, inputs.BLOCK_WIDTH
+    heads = inputs.BLOCK_HEADS
+
+    def body(x: Any, *parameters: Any) -> Any:
+        p = dict(zip(names, parameters, strict=True))
+        h = _layer_norm(x, p["scale_1"], p["shift_1"])
+        qkv = tf.reshape(tf.matmul(h, p["qkv"]), [batch, length, 3, heads, width // heads])
+        q, k, v = tf.unstack(tf.transpose(qkv, [2, 0, 3, 1, 4]))
+        weights = tf.nn.softmax(tf.matmul(q, k, transpose_b=True) * (width // heads) ** -0.5)
+        mixed = tf.transpose(tf.matmul(weights, v), [0, 2, 1, 3])
+        x = x + tf.matmul(tf.reshape(mixed, [batch, length, width]), p["project"])
+        h = _layer_norm(x, p["scale_2"], p["shift_2"])
+        h = _gelu(tf.matmul(h, p["up"]) + p["up_bias"])
+        return x + tf.matmul(h, p["down"]) + p["down_bias"]
+
+    return _cell(body, [x, *values.values()])
+
+
+def lengths() -> Cell:
+    arrays, weight = inputs.lengths()
+    tensors, w = [tf.constant(array) for array in arrays], tf.constant(weight)
+
+    last: list[Any] = []
+
+    def body(x: Any, w: Any) -> Any:
+        return tf.reduce_sum(tf.tanh(tf.matmul(x, w)))
+
+    def all_lengths() -> None:
+        f = _function(body)
+        last[:] = [f(x, w) for x in tensors]
+
+    body(w, w)  # Loads the libraries that a first op loads.
+    # A call more would leave traces behind, and the growth of memory is part of the figure.
+    return Cell("all_lengths()", {"all_lengths": all_lengths}, lambda: _sums(*last))
