@@ -19,7 +19,8 @@ def cpp_files(*suffixes: str) -> list[Path]:
 
 def typed_paths() -> list[str]:
     """What mypy --strict reads."""
-    return [path for path in ("python/graven", "tools", "tests/tools") if (ROOT / path).exists()]
+    folders = ("benchmarks", "python/graven", "tools", "tests/benchmarks", "tests/tools")
+    return [path for path in folders if (ROOT / path).exists()]
 
 
 def tidy_command() -> list[str | Path]:
