@@ -1,5 +1,7 @@
 #include "graven/ir/emitter.h"
 
+#include "graven/ir/structural_ops.h"
+
 namespace graven::engine {
 
 Tensors Emitter::apply(const Op& op, std::span<const Tensor> inputs, AttrsRef attrs,
@@ -17,6 +19,11 @@ Tensors Emitter::apply(const Op& op, std::span<const Tensor> inputs, AttrsRef at
     return {};
   }
   return std::move(*outputs);
+}
+
+Tensor Emitter::constant(const Tensor& value) {
+  if (!builder_.graph()) return value;
+  return (*this)(kConst, {}, {value, value.dtype()});
 }
 
 void Emitter::fail(Status status) {

@@ -27,6 +27,10 @@ class GRAVEN_API Emitter {
   Tensors apply(const Op& op, std::span<const Tensor> inputs, AttrsRef attrs,
                 std::string_view name = {});
 
+  // A value as a tensor that ops take: a Const node in a graph, where it would otherwise be
+  // captured; itself when values are computed at once.
+  Tensor constant(const Tensor& value);
+
   Builder& builder() { return builder_; }
   const Status& status() const { return status_; }
   void fail(Status status);

@@ -24,6 +24,8 @@ Frame::Frame(GraphBuilder* builder) : builder_(builder), below_(&current()) {
 }
 
 Frame::~Frame() {
+  auto remaining = listeners;
+  for (Listener* listener : remaining) listener->on_frame_end();
   // The bottom frame dies with its thread, when nobody asks any more.
   t_current = below_;
 }

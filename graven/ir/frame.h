@@ -1,16 +1,25 @@
 #pragma once
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "graven/base/export.h"
 #include "graven/base/inline_vector.h"
 #include "graven/ir/builder.h"
+#include "graven/ir/gradient_context.h"
 #include "graven/ir/graph.h"
 #include "graven/ir/location.h"
 
 namespace graven::engine {
 
 class GraphBuilder;
+
+// The gradients of a step's inputs, one each, from those of its outputs (none where there are
+// none). Ops go through the builder.
+using Backward =
+    std::function<Result<std::vector<Gradient>>(Builder& builder, std::span<const Gradient> dy)>;
 
 // Hears of every op that is applied in the frame it joined: a tape, a forward accumulator.
 class GRAVEN_API Listener {
@@ -19,6 +28,17 @@ class GRAVEN_API Listener {
   // Inputs are what the caller gave, before any capture. Called after the op was applied.
   virtual void on_op(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
                      const Tensors& outputs) = 0;
+  // Hears of a step that is no op to it, but has a gradient as a whole: a call of a function, a
+  // custom_gradient.
+  virtual void on_step(std::string_view name, std::span<const Tensor> inputs,
+                       std::span<const Tensor> outputs,
+                       const std::shared_ptr<const Backward>& backward) = 0;
+  // True if it would remember a step with these inputs.
+  virtual bool wants(std::span<const Tensor> inputs) const = 0;
+  // True if it may ask for gradients of gradients of what it hears.
+  virtual bool wants_higher_orders() const = 0;
+  // The frame that it joined ends.
+  virtual void on_frame_end() = 0;
 };
 
 // The state of building on one thread: a stack of frames, one for each graph being built, with

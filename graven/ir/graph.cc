@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "graven/base/strings.h"
+#include "graven/ir/custom_gradient.h"
 #include "graven/ir/structural_ops.h"
 
 namespace graven::engine {
@@ -23,6 +24,9 @@ OutputType copy_of(const OutputType& type) {
 }
 
 }  // namespace
+
+void add_ref_to(const CustomGradient* gradient) { gradient->add_ref(); }
+void drop_ref_of(const CustomGradient* gradient) { gradient->drop_ref(); }
 
 AttrValue Node::attribute(std::string_view name) const {
   for (const auto& [key, value] : extra_attributes_) {
@@ -120,6 +124,22 @@ void Graph::set_attribute(Node* node, std::string name, AttrValue value) {
   node->extra_attributes_.emplace_back(std::move(name), std::move(value));
 }
 
+void Graph::set_custom_gradient(Node* node, Ref<CustomGradient> gradient) {
+  node->custom_gradient_ = std::move(gradient);
+}
+
+Node* Graph::capture_of(uint64_t tensor_id) const {
+  auto at = capture_of_.find(tensor_id);
+  return at == capture_of_.end() ? nullptr : at->second;
+}
+
+void Graph::replace_op(Node* node, const Op& op, AttrsRef attrs,
+                       std::vector<OutputType> more_outputs) {
+  node->op_ = &op;
+  node->attrs_ = Attrs(attrs);
+  for (OutputType& type : more_outputs) node->outputs_.push_back(std::move(type));
+}
+
 void Graph::add_control_input(Node* node, Node* before) {
   auto& controls = node->control_inputs_;
   if (std::find(controls.begin(), controls.end(), before) == controls.end()) {
@@ -162,10 +182,12 @@ void Graph::remove(std::span<Node* const> removed) {
     // The memory stays in the arena; what it holds on to goes.
     node->attrs_ = Attrs(engine::attrs_type<NoAttrs>());
     node->extra_attributes_.clear();
+    node->custom_gradient_ = nullptr;
     node->inputs_.clear();
     node->control_inputs_.clear();
   }
   std::erase_if(nodes_, [&](Node* node) { return is_removed[node->id()]; });
+  std::erase_if(capture_of_, [&](const auto& entry) { return is_removed[entry.second->id()]; });
 }
 
 void Graph::sort() {
@@ -223,6 +245,7 @@ Ref<Graph> Graph::clone(std::vector<Node*>* map) const {
                             .device = node->device_,
                             .location = node->location_});
     made->extra_attributes_ = node->extra_attributes_;
+    made->custom_gradient_ = node->custom_gradient_;
     of[node->id()] = made;
   }
   for (Node* node : inputs_) copy->inputs_.push_back(of[node->id()]);
@@ -231,6 +254,9 @@ Ref<Graph> Graph::clone(std::vector<Node*>* map) const {
   }
   for (Node* node : control_outputs_) copy->control_outputs_.push_back(of[node->id()]);
   copy->used_names_ = used_names_;
+  for (const auto& [id, node] : capture_of_) {
+    if (Node* made = of[node->id()]) copy->capture_of_.emplace(id, made);
+  }
   if (map) *map = std::move(of);
   return copy;
 }

@@ -21,6 +21,9 @@ namespace graven::engine {
 
 class Graph;
 class Node;
+class CustomGradient;
+GRAVEN_API void add_ref_to(const CustomGradient* gradient);
+GRAVEN_API void drop_ref_of(const CustomGradient* gradient);
 
 // Output `index` of a node.
 struct OutputRef {
@@ -57,6 +60,8 @@ class GRAVEN_API Node {
 
   const std::string& device() const { return device_; }
   const Ref<Location>& location() const { return location_; }
+  // What differentiates the node in place of its op's gradient; null for nearly all.
+  const Ref<CustomGradient>& custom_gradient() const { return custom_gradient_; }
   // An attribute by name: of the op's struct, a type parameter ("T"), a count ("N"), or one that
   // was set on this node only ("_user_specified_name"). monostate if there is none.
   AttrValue attribute(std::string_view name) const;
@@ -75,6 +80,7 @@ class GRAVEN_API Node {
   std::vector<OutputType> outputs_;
   std::vector<std::pair<std::string, AttrValue>> extra_attributes_;
   Ref<Location> location_;
+  Ref<CustomGradient> custom_gradient_;
 };
 
 // A function body: nodes in an order in which inputs come before users. Not for use by several
@@ -124,9 +130,15 @@ class GRAVEN_API Graph : public RefCounted {
   // used.
   std::string unique_name(std::string_view wished);
   void set_attribute(Node* node, std::string name, AttrValue value);
+  void set_custom_gradient(Node* node, Ref<CustomGradient> gradient);
   void add_control_input(Node* node, Node* before);
+  // The input that stands for an outer tensor of this id (TensorObject::id); null if none does.
+  Node* capture_of(uint64_t tensor_id) const;
+  void note_capture(uint64_t tensor_id, Node* input) { capture_of_[tensor_id] = input; }
 
   // --- For passes.
+  // Makes the node one of another op, with the same inputs and at least the old outputs.
+  void replace_op(Node* node, const Op& op, AttrsRef attrs, std::vector<OutputType> more_outputs);
   void set_input_of(Node* node, int i, OutputRef value);
   void replace_uses(OutputRef old, OutputRef by);
   void replace_control_uses(Node* old, Node* by);  // by may be null: dropped
@@ -149,6 +161,7 @@ class GRAVEN_API Graph : public RefCounted {
   std::vector<OutputRef> outputs_;
   std::unordered_map<std::string, int> used_names_;  // lower case to next suffix
   std::unordered_map<std::string_view, Node*> by_name_;
+  std::unordered_map<uint64_t, Node*> capture_of_;
 };
 
 // A symbolic tensor: an output of a node of a graph that is or was being built. Owns the graph.

@@ -172,6 +172,7 @@ Result<Tensor> GraphBuilder::capture(const Tensor& external, std::string_view na
 
 void GraphBuilder::bind_capture(const Tensor& external, Tensor internal) {
   capture_of_[external.get()] = static_cast<int>(captures_.size());
+  graph_->note_capture(external.get()->id(), &symbolic(internal).node());
   captures_.push_back({external, std::move(internal)});
 }
 

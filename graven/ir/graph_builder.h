@@ -37,7 +37,7 @@ class GRAVEN_API GraphBuilder : public Builder {
   std::span<const Capture> captures() const { return captures_; }
   // The inner tensor of an outer one, captured now if it was not before. A tensor of this graph
   // is itself. `name` is the wished name of the new node.
-  Result<Tensor> capture(const Tensor& external, std::string_view name);
+  virtual Result<Tensor> capture(const Tensor& external, std::string_view name);
   // Makes an inner tensor stand for an outer one (variables that are arguments, S3.16).
   void bind_capture(const Tensor& external, Tensor internal);
   bool is_captured(const Tensor& external) const;

@@ -28,6 +28,11 @@ struct ConstAttrs {
 inline OpHandle<ConstAttrs> kConst;
 
 inline OpHandle<NoAttrs> kIdentity;  // input -> output
+struct IdentityNAttrs {
+  std::vector<DType> T;
+  static constexpr auto fields() { return std::tuple(field("T", &IdentityNAttrs::T)); }
+};
+inline OpHandle<IdentityNAttrs> kIdentityN;  // input: T -> output: T
 inline OpHandle<NoAttrs> kNoOp;
 inline OpHandle<NoAttrs> kAddN;       // inputs: N * T -> sum
 inline OpHandle<NoAttrs> kZerosLike;  // x -> y

@@ -2,6 +2,13 @@
 
 namespace graven::engine {
 
+uint64_t TensorObject::give_id() const {
+  static std::atomic<uint64_t> last{0};
+  uint64_t id = last.fetch_add(1, std::memory_order_relaxed) + 1, none = 0;
+  // Another thread may have been first.
+  return id_.compare_exchange_strong(none, id, std::memory_order_relaxed) ? id : none;
+}
+
 Result<Tensor> Tensor::allocate(DType dtype, const Shape& shape) {
   auto num_elements = shape.checked_num_elements();
   if (!num_elements) {

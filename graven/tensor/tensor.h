@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <cstring>
 #include <span>
 #include <string>
@@ -23,12 +24,24 @@ class GRAVEN_API TensorObject : public RefCounted {
   bool is_symbolic() const { return is_symbolic_; }
   const Shape& shape() const { return shape_; }
 
+  // A number of its own, for whoever remembers a tensor without keeping it alive (its address may
+  // be used again). Given out when first asked for; known_id() is 0 before.
+  uint64_t id() const {
+    uint64_t id = id_.load(std::memory_order_relaxed);
+    return id ? id : give_id();
+  }
+  uint64_t known_id() const { return id_.load(std::memory_order_relaxed); }
+
  protected:
   TensorObject(DType dtype, Shape shape, bool is_symbolic)
       : dtype_(dtype), is_symbolic_(is_symbolic), shape_(std::move(shape)) {}
   DType dtype_;
   bool is_symbolic_;
   Shape shape_;
+
+ private:
+  uint64_t give_id() const;
+  mutable std::atomic<uint64_t> id_{0};
 };
 
 // A tensor with a value: contiguous, row-major elements. Plain values of up to 16 bytes live in

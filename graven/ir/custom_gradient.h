@@ -1,0 +1,24 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "graven/base/export.h"
+#include "graven/base/ref.h"
+#include "graven/base/status.h"
+#include "graven/ir/gradient_context.h"
+
+namespace graven::engine {
+
+// The door to a gradient that the user's own function computes (S6.24): what custom_gradient
+// leaves on a node, and on tapes. Called on the thread that asks for the gradient, with no lock
+// held but the claim of the body that is being differentiated, inside the frame to which the
+// builder adds; it may be called any number of times.
+class GRAVEN_API CustomGradient : public RefCounted {
+ public:
+  // dy: the gradients of the outputs, dense, zeros where there is none. Gives those of the
+  // inputs, one each.
+  virtual Result<std::vector<Gradient>> gradient(Builder& builder,
+                                                 std::span<const Tensor> dy) const = 0;
+};
+
+}  // namespace graven::engine
