@@ -98,7 +98,7 @@ struct Product {
     b = random_elements<T>(count_b * k * n, random);
     bias = random_elements<T>(n, random);
     c.resize(a_offsets.size() * m * n);
-    std::memset(static_cast<void*>(c.data()), 0x5a, c.size() * sizeof(T));
+    if (!c.empty()) std::memset(static_cast<void*>(c.data()), 0x5a, c.size() * sizeof(T));
     arguments = {.dtype = kDTypeOf<T>,
                  .m = m,
                  .n = n,
