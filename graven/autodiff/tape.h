@@ -16,7 +16,8 @@ namespace graven::engine {
 // reverse accumulation (S10). Works on eager and on symbolic tensors alike. Used by one thread.
 class GRAVEN_API Tape final : public Listener {
  public:
-  explicit Tape(bool persistent) : persistent_(persistent) {}
+  explicit Tape(bool persistent, bool watch_accessed_variables = true)
+      : persistent_(persistent), watch_accessed_variables_(watch_accessed_variables) {}
   ~Tape() override;
 
   // Joins and leaves the current frame's listeners.
@@ -32,6 +33,10 @@ class GRAVEN_API Tape final : public Listener {
 
   void on_op(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
              const Tensors& outputs) override;
+  // Watches a trainable variable, unless that was switched off.
+  void on_variable(const Tensor& handle) override;
+  // The handles of the variables that are watched.
+  std::vector<Tensor> watched_variables() const;
 
   // Records a step whose gradient is not that of an op: custom_gradient, a call of a Function.
   // `backward` gets the gradients of the outputs (none where there are none) and gives those of
@@ -53,7 +58,7 @@ class GRAVEN_API Tape final : public Listener {
  private:
   struct Step;
   bool wants(std::span<const Tensor> inputs) const;
-  const bool persistent_;
+  const bool persistent_, watch_accessed_variables_;
   Frame* recording_in_ = nullptr;
   std::vector<Step> steps_;
   // Watched tensors, and outputs of recorded steps: the step that made each, or -1.

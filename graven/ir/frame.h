@@ -39,6 +39,8 @@ class GRAVEN_API Listener {
   virtual bool wants_higher_orders() const = 0;
   // The frame that it joined ends.
   virtual void on_frame_end() = 0;
+  // A variable was read or assigned, or a Function that does so was called (S6.14).
+  virtual void on_variable(const Tensor& handle) = 0;
 };
 
 // The state of building on one thread: a stack of frames, one for each graph being built, with

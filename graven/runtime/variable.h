@@ -17,13 +17,14 @@ namespace graven::engine {
 class GRAVEN_API Variable final : public Resource {
  public:
   // The declared shape may be more general than that of any value.
-  Variable(DType dtype, Shape shape, std::string name)
-      : dtype_(dtype), shape_(std::move(shape)), name_(std::move(name)) {}
+  Variable(DType dtype, Shape shape, std::string name, bool trainable = true)
+      : dtype_(dtype), shape_(std::move(shape)), name_(std::move(name)), trainable_(trainable) {}
 
   std::string_view kind() const override { return "Variable"; }
   std::optional<std::pair<DType, Shape>> value_type() const override {
     return std::pair(dtype_, shape_);
   }
+  bool is_trainable() const override { return trainable_; }
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   const std::string& name() const { return name_; }  // without ":0"
@@ -43,6 +44,7 @@ class GRAVEN_API Variable final : public Resource {
   const DType dtype_;
   const Shape shape_;
   const std::string name_;
+  const bool trainable_;
   mutable std::mutex mutex_;
   Tensor value_;  // GUARDED_BY(mutex_)
 };

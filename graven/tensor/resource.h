@@ -18,6 +18,8 @@ class GRAVEN_API Resource : public RefCounted {
   virtual std::string_view kind() const = 0;
   // The dtype and declared shape of the value that it holds, if it holds one: a variable's.
   virtual std::optional<std::pair<DType, Shape>> value_type() const { return std::nullopt; }
+  // A variable that tapes watch when it is read.
+  virtual bool is_trainable() const { return false; }
 };
 
 }  // namespace graven::engine
