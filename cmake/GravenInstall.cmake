@@ -7,6 +7,27 @@ get_property(graven_plugins GLOBAL PROPERTY GRAVEN_PLUGINS)
 
 if(GRAVEN_WHEEL)
   install(TARGETS libgraven ${graven_plugins} LIBRARY DESTINATION graven COMPONENT wheel)
+  # What these need beyond the C++ runtime lies beside them, each under the name it is asked for.
+  # Not install(RUNTIME_DEPENDENCY_SET): its symbolic links become second copies in a wheel.
+  set(graven_objects "$<TARGET_FILE:libgraven>")
+  foreach(plugin IN LISTS graven_plugins)
+    list(APPEND graven_objects "$<TARGET_FILE:${plugin}>")
+  endforeach()
+  install(
+    CODE "
+      file(
+        GET_RUNTIME_DEPENDENCIES
+        LIBRARIES ${graven_objects}
+        RESOLVED_DEPENDENCIES_VAR found
+        PRE_INCLUDE_REGEXES \"^lib(dnnl|gomp|hwy|OpenCL)[.]so\"
+        PRE_EXCLUDE_REGEXES \".*\")
+      foreach(file IN LISTS found)
+        cmake_path(GET file FILENAME name)
+        file(REAL_PATH \"\${file}\" file)
+        message(STATUS \"Copying \${file} as \${name}\")
+        file(COPY_FILE \"\${file}\" \"\${CMAKE_INSTALL_PREFIX}/graven/\${name}\")
+      endforeach()"
+    COMPONENT wheel)
   return()
 endif()
 

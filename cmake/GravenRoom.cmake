@@ -62,7 +62,7 @@ function(graven_room)
 endfunction()
 
 # graven_test(NAME <target> SOURCES <a_test.cc>... [LIBRARIES <target>...])
-# A doctest program, registered in CTest under its own name.
+# A doctest program, registered in CTest under its own name, with its folder as label.
 function(graven_test)
   cmake_parse_arguments(PARSE_ARGV 0 test "" "NAME" "SOURCES;LIBRARIES")
   add_executable(${test_NAME})
@@ -73,6 +73,9 @@ function(graven_test)
   target_link_libraries(${test_NAME} PRIVATE graven_settings graven_doctest_main
                                              ${test_LIBRARIES})
   add_test(NAME ${test_NAME} COMMAND ${test_NAME} --force-colors=false)
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY "${PROJECT_SOURCE_DIR}"
+             OUTPUT_VARIABLE folder)
+  set_tests_properties(${test_NAME} PROPERTIES LABELS "${folder}")
   if(GRAVEN_SANITIZE)  # Sanitizers intercept dlopen, which then no longer sees the caller's $ORIGIN.
     set_tests_properties(${test_NAME} PROPERTIES ENVIRONMENT
                                                  "LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/lib")
@@ -111,6 +114,9 @@ function(graven_plugin)
   target_link_libraries(${target} PRIVATE graven_settings ${plugin_LIBRARIES})
   if(NOT GRAVEN_SANITIZE)
     target_link_options(${target} PRIVATE -Wl,--no-undefined)
+  endif()
+  if(GRAVEN_WHEEL)  # An RPATH, unlike a RUNPATH, also finds what the libraries themselves need.
+    target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
   endif()
   set_property(GLOBAL APPEND PROPERTY GRAVEN_PLUGINS ${target})
 endfunction()

@@ -121,9 +121,12 @@ def run_path(run: TestRun, path: str) -> None:
     name = path.replace(path.partition("::")[0], file.relative_to(ROOT).as_posix(), 1)
     if name.startswith(CONFORMANCE):
         run.conformance([name] if name != CONFORMANCE else [])
-    elif name.startswith("graven/"):
-        run.cpp("-R", f"graven_{name.split('/')[1]}_test")
-    else:
+        return
+    folder = file if file.is_dir() else file.parent
+    if file.suffix == ".cc" or (file.is_dir() and list(folder.rglob("*.cc"))):
+        # The label of a C++ test is its folder.
+        run.cpp("-L", f"^{folder.relative_to(ROOT).as_posix()}")
+    if file.suffix == ".py" or (file.is_dir() and list(folder.rglob("test_*.py"))):
         run.python([name])
 
 
