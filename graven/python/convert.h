@@ -1,0 +1,39 @@
+#pragma once
+#include <Python.h>
+
+#include <optional>
+#include <string_view>
+
+#include "graven/base/status.h"
+#include "graven/tensor/tensor.h"
+
+namespace graven::python {
+
+// A tensor from anything that tf.convert_to_tensor takes: a tensor (itself), a variable (read), a
+// Python number, string or bool, a NumPy array or scalar, nested lists and tuples of these and of
+// tensors (packed), a TensorShape, an object with __array__ or __tf_tensor__ or a registered
+// conversion. int becomes int32 (int64 if too wide), float float32, complex complex128, str and
+// bytes string, unless `dtype` says otherwise; then values must be representable, and a tensor of
+// another dtype is a ValueError. In a graph a value becomes a Const node with the given name.
+// Errors are those of S11.9.
+engine::Result<engine::Tensor> to_tensor(PyObject* object,
+                                         std::optional<engine::DType> dtype = std::nullopt,
+                                         std::string_view name = {});
+// The same, but always an eager tensor, never a node: what tf.constant holds. Fails for symbolic
+// tensors.
+engine::Result<engine::Tensor> to_eager_tensor(PyObject* object,
+                                               std::optional<engine::DType> dtype = std::nullopt);
+// True for what to_tensor takes without looking inside containers: used by signatures (S3.24).
+bool is_array_like(PyObject* object);
+
+// A dtype from what Python programs pass for one: tf.float32, np.float32, "float32", 1, float.
+engine::Result<engine::DType> to_dtype(PyObject* object);
+// A shape from a TensorShape, a list of ints, None and dimensions, an int, None (unknown rank).
+engine::Result<engine::Shape> to_shape(PyObject* object);
+PyObject* wrap(engine::DType dtype);         // the tf.DType object, a new reference
+PyObject* wrap(const engine::Shape& shape);  // a tf.TensorShape
+// The elements as a NumPy array (a scalar for rank 0 as .numpy() does), sharing memory read-only
+// where that is safe.
+PyObject* to_numpy(const engine::Tensor& tensor);
+
+}  // namespace graven::python

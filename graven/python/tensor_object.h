@@ -1,0 +1,32 @@
+#pragma once
+#include <Python.h>
+
+#include "graven/tensor/tensor.h"
+
+namespace graven::python {
+
+// The Python object of a tensor. Two classes share the layout: Tensor's subclasses EagerTensor and
+// SymbolicTensor (S5.6); isinstance(x, tf.Tensor) holds for both. An object is made for each
+// handle that reaches Python; identity of tensors is that of the engine's object, see
+// Tensor.ref() and the tape.
+struct TensorObject {
+  PyObject_HEAD engine::Tensor tensor;
+  PyObject* weak_references;
+};
+
+extern PyTypeObject* tensor_type;  // the common base
+extern PyTypeObject* eager_tensor_type;
+extern PyTypeObject* symbolic_tensor_type;
+
+inline bool is_tensor(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  return type == eager_tensor_type || type == symbolic_tensor_type ||
+         PyType_IsSubtype(type, tensor_type);
+}
+inline const engine::Tensor& tensor_of(PyObject* object) {
+  return reinterpret_cast<TensorObject*>(object)->tensor;
+}
+// A new reference; null and an exception when memory is gone.
+PyObject* wrap(engine::Tensor tensor);
+
+}  // namespace graven::python
