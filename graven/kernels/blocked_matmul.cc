@@ -10,6 +10,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "graven/kernels/epilogue.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "graven/kernels/blocked_matmul.cc"
 #include <hwy/foreach_target.h>
@@ -205,28 +207,6 @@ HWY_NOINLINE void pack(const T* from, int64_t outer_stride, int64_t depth_stride
   }
 }
 
-template <typename T>
-HWY_INLINE T add_bias(T value, T bias) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
-    return T(static_cast<float>(value) + static_cast<float>(bias));
-  } else if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(static_cast<uint64_t>(value) + static_cast<uint64_t>(bias));
-  } else {
-    return value + bias;
-  }
-}
-
-template <typename T>
-HWY_INLINE T relu_of(T value) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
-    return static_cast<float>(value) < 0 ? T() : value;
-  } else if constexpr (SumOf<T>::kParts == 2) {
-    return value;  // complex numbers have no order
-  } else {
-    return value < 0 ? T() : value;
-  }
-}
-
 // Writes a row of finished sums, which stand in panels of kColumns, as elements.
 template <typename T>
 HWY_INLINE void store_run(const typename Kernel<T>::Sum* sums, int64_t count, T* to) {
@@ -249,20 +229,10 @@ HWY_INLINE void store_run(const typename Kernel<T>::Sum* sums, int64_t count, T*
 }
 
 template <typename T>
-HWY_INLINE void apply_epilogue(T* row, int64_t count, const T* bias, bool relu) {
-  if (bias) {
-    for (int64_t j = 0; j < count; ++j) row[j] = add_bias(row[j], bias[j]);
-  }
-  if (relu) {
-    for (int64_t j = 0; j < count; ++j) row[j] = relu_of(row[j]);
-  }
-}
-
-template <typename T>
-struct Scratch {
+struct PanelSizes {
   using K = Kernel<T>;
   int64_t rows, columns, depth;  // rounded up
-  Scratch(int64_t m, int64_t n, int64_t k)
+  PanelSizes(int64_t m, int64_t n, int64_t k)
       : rows(round_up(m, K::kRows)),
         columns(round_up(n, K::kColumns)),
         depth(std::min(k, K::kDepth)) {}
@@ -276,7 +246,7 @@ template <typename T>
 void multiply(const ProductBlock& block, void* scratch) {
   using K = Kernel<T>;
   using Sum = typename K::Sum;
-  const Scratch<T> size(block.rows, block.columns, block.depth);
+  const PanelSizes<T> size(block.rows, block.columns, block.depth);
   Sum* const sums = static_cast<Sum*>(scratch);
   Sum* const b_panels = sums + size.sums_size();
   Sum* const a_panels = b_panels + size.b_size();
@@ -302,8 +272,9 @@ void multiply(const ProductBlock& block, void* scratch) {
       const int64_t count = std::min<int64_t>(K::kColumns, block.columns - j);
       store_run<T>(sums + i * stride + j * K::kParts, count, row + j);
     }
-    apply_epilogue(row, block.columns, static_cast<const T*>(block.bias), block.relu);
   }
+  apply_epilogue(block.dtype, block.c, block.c_stride, block.rows, block.columns, block.bias,
+                 block.relu);
 }
 
 void multiply_block_of_target(const ProductBlock& block, void* scratch) {
@@ -318,7 +289,7 @@ size_t scratch_of_target(DType dtype, int64_t rows, int64_t columns, int64_t dep
     if constexpr (std::is_same_v<T, bool>) {
       return 0;
     } else {
-      const Scratch<T> size(rows, columns, depth);
+      const PanelSizes<T> size(rows, columns, depth);
       return (size.a_size() + size.b_size() + size.sums_size()) * sizeof(typename Kernel<T>::Sum);
     }
   });

@@ -10,14 +10,14 @@ namespace graven::engine {
 // elements; of the two strides of an input one is 1. The bias starts at the block's first column.
 struct ProductBlock {
   DType dtype;  // of numbers
-  int64_t rows, columns, depth;
-  const void* a;
-  int64_t a_row_stride, a_depth_stride;
-  const void* b;
-  int64_t b_depth_stride, b_column_stride;
+  int64_t rows = 0, columns = 0, depth = 0;
+  const void* a = nullptr;
+  int64_t a_row_stride = 1, a_depth_stride = 1;
+  const void* b = nullptr;
+  int64_t b_depth_stride = 1, b_column_stride = 1;
   bool conjugate_a = false, conjugate_b = false;
-  void* c;
-  int64_t c_stride;
+  void* c = nullptr;
+  int64_t c_stride = 1;
   const void* bias = nullptr;
   bool relu = false;
 };

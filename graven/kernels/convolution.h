@@ -18,21 +18,36 @@ struct Convolution {
   int64_t dilation_height = 1, dilation_width = 1;
   int64_t pad_top = 0, pad_bottom = 0, pad_left = 0, pad_right = 0;
   int64_t groups = 1;  // filter: [fh, fw, in_channels / groups, out_channels]
+
+  friend bool operator==(const Convolution&, const Convolution&) = default;
 };
 struct ConvolutionEpilogue {
   const void* bias = nullptr;  // [out_channels]
   bool relu = false;
 };
 
-// Floating dtypes. float32 through oneDNN, one primitive (kept by shape) for each slice of the
-// batch, or slab of rows for a batch of one, cut by shape alone, on our pool; other dtypes by
-// blocks of im2col and matmul. The filter gradient adds its slices in index order.
+// Floating dtypes, int32 and int64 (which wrap around). float32 through oneDNN, one primitive
+// (kept by shape) for each slice of the batch, or slab of rows for a small batch, cut by shape
+// alone, on our pool; what oneDNN refuses, where it is missing, and other dtypes by blocks of
+// im2col and matmul. half and bfloat16 compute in float32 and round the result, and once more
+// after the bias. The filter gradient adds its slices in index order. One thread or two give the
+// same bits. Rows and columns of the output beyond padding see zeros; a sum over nothing is zero.
 GRAVEN_API Status convolution_forward(const Convolution& c, const void* input, const void* filter,
                                       void* output, const ConvolutionEpilogue& epilogue = {});
 GRAVEN_API Status convolution_input_gradient(const Convolution& c, const void* filter,
                                              const void* output_gradient, void* input_gradient);
 GRAVEN_API Status convolution_filter_gradient(const Convolution& c, const void* input,
                                               const void* output_gradient, void* filter_gradient);
+
+// The compiled convolutions that oneDNN keeps by shape: how many, about how many bytes of the
+// process they take, and how often one was asked for and made. At most `max_bytes` are kept, the
+// least recently used go first.
+struct ConvolutionCacheStats {
+  int64_t entries = 0, bytes = 0, max_bytes = 0, requests = 0, misses = 0;
+};
+GRAVEN_API ConvolutionCacheStats convolution_cache_stats();
+GRAVEN_API void set_convolution_cache_bytes(int64_t max_bytes);  // 0 empties it and keeps none
+GRAVEN_API void clear_convolution_cache();
 
 // Pooling over windows of [window_height, window_width] in NHWC. Padding takes no part: the
 // average divides by the elements inside; a maximum of none (cannot happen for SAME and VALID)

@@ -7,6 +7,7 @@
 
 #include "graven/base/thread_pool.h"
 #include "graven/kernels/blocked_matmul.h"
+#include "graven/kernels/epilogue.h"
 #include "graven/kernels/onednn.h"
 #include "graven/kernels/onednn/plugin.h"
 #include "graven/kernels/scratch.h"
@@ -93,24 +94,6 @@ T* at(T* base, int64_t elements, size_t size) {
   return static_cast<Byte*>(base) + elements * static_cast<int64_t>(size);
 }
 
-void apply_epilogue(float* c, int64_t stride, int64_t rows, int64_t columns, const float* bias,
-                    bool relu) {
-  if (!bias && !relu) return;
-  for (int64_t i = 0; i < rows; ++i) {
-    float* row = c + i * stride;
-    if (bias && relu) {
-      for (int64_t j = 0; j < columns; ++j) {
-        const float sum = row[j] + bias[j];
-        row[j] = sum < 0 ? 0.0f : sum;
-      }
-    } else if (bias) {
-      for (int64_t j = 0; j < columns; ++j) row[j] += bias[j];
-    } else {
-      for (int64_t j = 0; j < columns; ++j) row[j] = row[j] < 0 ? 0.0f : row[j];
-    }
-  }
-}
-
 Status out_of_memory() {
   return Status(Code::kResourceExhausted,
                 "[MatMul] no memory for the packed blocks of the product");
@@ -172,29 +155,10 @@ Status multiply_onednn(const OneDnn& library, const MatMulArguments& p, int64_t 
       failed.store(true, std::memory_order_relaxed);
       return;
     }
-    apply_epilogue(piece.c, p.n, piece.m, piece.n, bias ? bias + column : nullptr, p.epilogue.relu);
+    apply_epilogue(p.dtype, piece.c, p.n, piece.m, piece.n, bias ? bias + column : nullptr,
+                   p.epilogue.relu);
   });
   return failed ? out_of_memory() : Status();
-}
-
-// The product of nothing is zero, and the epilogue still applies.
-void fill_with_epilogue_of_zero(const MatMulArguments& p, int64_t batch) {
-  visit_plain(p.dtype, [&](auto zero) {
-    using T = decltype(zero);
-    auto* c = static_cast<T*>(p.c);
-    const auto* bias = static_cast<const T*>(p.epilogue.bias);
-    for (int64_t i = 0; i < batch * p.m; ++i) {
-      for (int64_t j = 0; j < p.n; ++j) {
-        T value = bias ? bias[j] : T();
-        if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
-          if (p.epilogue.relu && static_cast<float>(value) < 0) value = T();
-        } else if constexpr (std::is_arithmetic_v<T>) {
-          if (p.epilogue.relu && value < T()) value = T();
-        }
-        c[i * p.n + j] = value;
-      }
-    }
-  });
 }
 
 }  // namespace
@@ -211,7 +175,9 @@ Status matmul(const MatMulArguments& arguments) {
   auto batch = static_cast<int64_t>(p.a_offsets.size());
   if (batch == 0 || p.m == 0 || p.n == 0) return {};
   if (p.k == 0) {
-    fill_with_epilogue_of_zero(p, batch);
+    // The sum of nothing is zero, and the epilogue still applies.
+    std::memset(p.c, 0, static_cast<size_t>(batch * p.m * p.n) * dtype_size(p.dtype));
+    apply_epilogue(p.dtype, p.c, p.n, batch * p.m, p.n, p.epilogue.bias, p.epilogue.relu);
     return {};
   }
   // Neighbouring matrices times one matrix are one tall matrix times it.

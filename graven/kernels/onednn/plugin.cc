@@ -2,6 +2,7 @@
 
 #include <dnnl.h>
 
+#include "graven/kernels/onednn/convolution.h"
 #include "graven/kernels/onednn/single_thread.h"
 
 namespace graven::engine {
@@ -13,6 +14,11 @@ class Plugin final : public OneDnn {
     SingleThread single;
     return dnnl_sgemm(p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', p.m, p.n, p.k, 1.0f,
                       p.a, p.lda, p.b, p.ldb, 0.0f, p.c, p.ldc) == dnnl_success;
+  }
+
+  std::unique_ptr<OneDnnConvolution> compile(const Convolution& shape,
+                                             ConvolutionDirection direction) const override {
+    return compile_convolution(shape, direction);
   }
 };
 

@@ -1,5 +1,9 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+
+#include "graven/kernels/convolution.h"
 
 namespace graven::engine {
 
@@ -19,9 +23,28 @@ struct FloatProduct {
   int64_t ldc;
 };
 
+enum class ConvolutionDirection : uint8_t { kForward, kInputGradient, kFilterGradient };
+
+// A float32 convolution in one direction, compiled for one shape. Any number of threads may run
+// it at once.
+class OneDnnConvolution {
+ public:
+  virtual ~OneDnnConvolution() = default;
+  // The filter in oneDNN's own layout, and scratch memory for one run.
+  virtual size_t packed_filter_bytes() const = 0;
+  virtual size_t scratch_bytes() const = 0;
+  virtual bool pack_filter(const float* filter, void* packed) const = 0;
+  virtual bool unpack_filter(const void* packed, float* filter) const = 0;
+  // Reads two of the three and writes the one that the direction names.
+  virtual bool run(float* input, void* packed_filter, float* output, void* scratch) const = 0;
+};
+
 class OneDnn {
  public:
   virtual bool multiply(const FloatProduct& product) const = 0;
+  // Null where oneDNN has no fast kernel for it.
+  virtual std::unique_ptr<OneDnnConvolution> compile(const Convolution& shape,
+                                                     ConvolutionDirection direction) const = 0;
 
  protected:
   ~OneDnn() = default;

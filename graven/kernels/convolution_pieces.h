@@ -1,0 +1,28 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "graven/kernels/convolution.h"
+
+namespace graven::engine {
+
+// A part of a convolution that is a convolution itself: some whole images, or a slab of rows of
+// one image, with paddings of its own. The offsets are in elements of the whole's input and
+// output.
+struct ConvolutionPiece {
+  Convolution shape;
+  int64_t input_offset = 0, output_offset = 0;
+};
+
+// Pieces whose outputs together are the output, each once. Neighbouring slabs read common rows of
+// the input; one that reads padding only has in_height 0. About `wanted` pieces, cut by shape
+// alone.
+std::vector<ConvolutionPiece> cut_output(const Convolution& c, int64_t wanted);
+// Pieces whose inputs together are the input, each once: for the input's gradient. Neighbouring
+// slabs read common rows of the output. A slab that no output row reads has out_height 0.
+std::vector<ConvolutionPiece> cut_input(const Convolution& c, int64_t wanted);
+
+// Multiplications of one direction of it.
+double convolution_cost(const Convolution& c);
+
+}  // namespace graven::engine

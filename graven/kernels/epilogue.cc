@@ -1,0 +1,80 @@
+#include "graven/kernels/epilogue.h"
+
+#include <complex>
+#include <type_traits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "graven/kernels/epilogue.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace graven::engine {
+namespace HWY_NAMESPACE {
+namespace {
+
+template <typename T>
+constexpr bool kIsShortFloat = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+
+template <typename T>
+HWY_INLINE T add(T x, T y) {
+  if constexpr (kIsShortFloat<T>) {
+    return T(static_cast<float>(x) + static_cast<float>(y));
+  } else if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(static_cast<uint64_t>(x) + static_cast<uint64_t>(y));  // wraps around
+  } else {
+    return x + y;
+  }
+}
+
+template <typename T>
+HWY_INLINE T relu_of(T x) {
+  if constexpr (kIsShortFloat<T>) {
+    return static_cast<float>(x) < 0 ? T() : x;
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return x < 0 ? T() : x;
+  } else {
+    return x;
+  }
+}
+
+template <typename T>
+void epilogue(T* row, int64_t stride, int64_t rows, int64_t columns, const T* bias, bool relu) {
+  for (int64_t i = 0; i < rows; ++i, row += stride) {
+    if (bias && relu) {
+      for (int64_t j = 0; j < columns; ++j) row[j] = relu_of(add(row[j], bias[j]));
+    } else if (bias) {
+      for (int64_t j = 0; j < columns; ++j) row[j] = add(row[j], bias[j]);
+    } else {
+      for (int64_t j = 0; j < columns; ++j) row[j] = relu_of(row[j]);
+    }
+  }
+}
+
+void epilogue_of_target(DType dtype, void* rows, int64_t stride, int64_t num_rows, int64_t columns,
+                        const void* bias, bool relu) {
+  visit_plain(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (!std::is_same_v<T, bool>) {
+      epilogue(static_cast<T*>(rows), stride, num_rows, columns, static_cast<const T*>(bias), relu);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace graven::engine
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace graven::engine {
+HWY_EXPORT(epilogue_of_target);
+
+void apply_epilogue(DType dtype, void* rows, int64_t stride, int64_t num_rows, int64_t columns,
+                    const void* bias, bool relu) {
+  if (!bias && !relu) return;
+  HWY_DYNAMIC_DISPATCH(epilogue_of_target)(dtype, rows, stride, num_rows, columns, bias, relu);
+}
+
+}  // namespace graven::engine
+#endif  // HWY_ONCE
