@@ -13,7 +13,7 @@
 #include "graven/kernels/epilogue.h"
 #include "graven/kernels/im2col.h"
 #include "graven/kernels/onednn.h"
-#include "graven/kernels/scratch.h"
+#include "graven/kernels/scratch_block.h"
 #include "graven/kernels/short_floats.h"
 
 namespace graven::engine {
@@ -114,7 +114,7 @@ class Compiled {
 
   Status pack(const float* filter) {
     for (Kind& kind : kinds_) {
-      kind.filter = std::make_unique<Scratch>(kind.convolution->packed_filter_bytes());
+      kind.filter = std::make_unique<ScratchBlock>(kind.convolution->packed_filter_bytes());
       if (!kind.filter->get()) return out_of_memory();
     }
     std::atomic<bool> failed{false};
@@ -136,7 +136,7 @@ class Compiled {
   struct Kind {
     Convolution shape;
     std::shared_ptr<const OneDnnConvolution> convolution;
-    std::unique_ptr<Scratch> filter;
+    std::unique_ptr<ScratchBlock> filter;
   };
   std::vector<Kind> kinds_;
   std::vector<size_t> of_piece_;
@@ -147,7 +147,7 @@ template <typename BytesOf, typename Body>
 Status run_pieces(size_t count, const BytesOf& bytes_of, const Body& body) {
   std::atomic<bool> failed{false};
   ThreadPool::shared().run(static_cast<int64_t>(count), [&](int64_t i) {
-    const Scratch scratch(bytes_of(i));
+    const ScratchBlock scratch(bytes_of(i));
     if (!scratch.get() || !body(i, scratch.get())) failed.store(true, std::memory_order_relaxed);
   });
   return failed ? out_of_memory() : Status();
@@ -233,7 +233,7 @@ Status run_filter_gradient(const Convolution& c, const void* input, const void* 
   const std::vector<ConvolutionPiece> pieces = cut_output(c, wanted);
   const auto count = static_cast<int64_t>(pieces.size());
   const auto size = static_cast<int64_t>(dtype_size(c.dtype));
-  const Scratch sums(count > 1 ? static_cast<size_t>(count * filter_bytes) : 0);
+  const ScratchBlock sums(count > 1 ? static_cast<size_t>(count * filter_bytes) : 0);
   if (!sums.get()) return out_of_memory();
   auto sum_of = [&](int64_t i) {
     return count > 1 ? static_cast<std::byte*>(sums.get()) + i * filter_bytes

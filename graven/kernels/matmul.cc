@@ -10,7 +10,7 @@
 #include "graven/kernels/epilogue.h"
 #include "graven/kernels/onednn.h"
 #include "graven/kernels/onednn/plugin.h"
-#include "graven/kernels/scratch.h"
+#include "graven/kernels/scratch_block.h"
 
 namespace graven::engine {
 namespace {
@@ -123,7 +123,7 @@ Status multiply_blocked(const MatMulArguments& p, int64_t batch) {
     block.c_stride = p.n;
     block.bias = p.epilogue.bias ? at(p.epilogue.bias, column, size) : nullptr;
     block.relu = p.epilogue.relu;
-    Scratch scratch(scratch_bytes);
+    ScratchBlock scratch(scratch_bytes);
     if (!scratch.get()) {
       failed.store(true, std::memory_order_relaxed);
       return;

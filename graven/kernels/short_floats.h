@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "graven/kernels/scratch.h"
+#include "graven/kernels/scratch_block.h"
 #include "graven/tensor/dtype.h"
 
 namespace graven::engine {
@@ -25,7 +25,7 @@ class Floats {
 
  private:
   int64_t num_elements_;
-  Scratch scratch_;
+  ScratchBlock scratch_;
 };
 
 }  // namespace graven::engine

@@ -7,13 +7,13 @@ namespace graven::engine {
 
 // Memory that a kernel needs while it runs, from the allocator of buffers, so that in steady
 // state the system is not asked. get() is null if there is none left.
-class Scratch {
+class ScratchBlock {
  public:
-  explicit Scratch(size_t bytes) : bytes_(bytes), block_(Allocator::host().allocate(bytes)) {}
-  ~Scratch() {
+  explicit ScratchBlock(size_t bytes) : bytes_(bytes), block_(Allocator::host().allocate(bytes)) {}
+  ~ScratchBlock() {
     if (block_) Allocator::host().free(block_, bytes_);
   }
-  Scratch(const Scratch&) = delete;
+  ScratchBlock(const ScratchBlock&) = delete;
 
   void* get() const { return block_; }
 
