@@ -129,6 +129,12 @@ Dim InferContext::new_symbol(std::string name) const {
   return symbols_ ? symbols_->new_symbol(std::move(name)) : Dim::unknown();
 }
 
+Dim InferContext::substitute(const SymbolTable& from, Dim dim,
+                             FunctionRef<Dim(int64_t symbol)> of) const {
+  if (!dim.is_term()) return dim;
+  return symbols_ ? symbols_->substitute(from, dim, of) : Dim::unknown();
+}
+
 Result<Shape> InferContext::broadcast(const Shape& a, const Shape& b) const {
   if (a == b) return a;
   if (!a.has_rank() || !b.has_rank()) return Shape::unknown_rank();

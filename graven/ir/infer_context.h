@@ -67,6 +67,9 @@ class GRAVEN_API InferContext {
   Dim ceil_div(Dim a, Dim b) const;
   Dim max(Dim a, Dim b) const;
   Dim new_symbol(std::string name) const;  // unknown, eagerly
+  // A Dim of another graph in this one's terms, for calls: `of` says what its symbols are here.
+  // Unknown, eagerly.
+  Dim substitute(const SymbolTable& from, Dim dim, FunctionRef<Dim(int64_t symbol)> of) const;
   // The size of two dimensions that broadcast, or an error that names the shapes.
   Result<Shape> broadcast(const Shape& a, const Shape& b) const;
   // Both Dims say the size of one dimension: the better known, or an error.

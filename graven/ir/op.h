@@ -25,7 +25,7 @@ struct Effects {
   bool stateful = false;  // TensorFlow registers it stateful: never merged, never folded
   bool ordered = false;   // one of the chain of stateful ops without resources (prints, asserts)
   bool must_run = false;  // runs though nobody uses its outputs
-  std::vector<int> reads, writes;  // inputs that are resources which it reads, or changes
+  std::vector<int> reads = {}, writes = {};  // inputs that are resources which it reads, or changes
 };
 using EffectsFunction = Effects (*)(const Op& op, AttrsRef attrs);
 // For records: the usual kinds.
@@ -48,28 +48,29 @@ struct TypeConstraint {
 // Everything there is to know about an op, as its section in graven/ops writes it down
 // (STYLE 2). Most fields have a default that is right for pure ops.
 struct OpRecord {
-  std::string name;     // TensorFlow's OpDef name
-  std::string python;   // public name, "nn.relu"; empty: only in raw_ops
-  std::string summary;  // what it computes, in one or two sentences
-  std::string details;  // Args, Returns, Raises for the docstring, where the summary leaves doubt
-  std::vector<std::string> inputs;   // OpDef's grammar: "x: T", "values: N * T", "args: Tin"
-  std::vector<std::string> outputs;  // "y: T", "index: int64", "output: num * T"
-  std::vector<TypeConstraint> types;
+  std::string name = {};     // TensorFlow's OpDef name
+  std::string python = {};   // public name, "nn.relu"; empty: only in raw_ops
+  std::string summary = {};  // what it computes, in one or two sentences
+  // Args, Returns, Raises for the docstring, where the summary leaves doubt.
+  std::string details = {};
+  std::vector<std::string> inputs = {};   // OpDef's grammar: "x: T", "values: N * T", "args: Tin"
+  std::vector<std::string> outputs = {};  // "y: T", "index: int64", "output: num * T"
+  std::vector<TypeConstraint> types = {};
   InferFunction infer = nullptr;
   // Null: no gradient is defined, asking for it is a LookupError. See not_differentiable.
   GradientFunction gradient = nullptr;
-  OpBody body;
+  OpBody body = {};
   EffectsFunction effects = pure_effects;
   // Inputs whose values inference wants (shapes, axes, paddings).
-  std::vector<int> values_for_inference;
+  std::vector<int> values_for_inference = {};
   // The input whose elements output 0 shares, under another shape: Reshape, Identity. -1: none.
   int view_of = -1;
   // Inputs 0 and 1 may change places.
   bool commutative = false;
   // x op e = x, for the number e on the right (and on the left if commutative).
-  std::optional<double> identity_on_right;
+  std::optional<double> identity_on_right = {};
   // The default name of a node, where it is not the op's name.
-  std::string default_node_name;
+  std::string default_node_name = {};
 };
 
 // The flow of gradients stops at the op, as TensorFlow's NotDifferentiable says.
@@ -140,10 +141,11 @@ class GRAVEN_API OpRegistry {
   static OpRegistry& global();
 
   // Records an op. A record that does not parse, or whose name exists, is a mistake of ours and
-  // is remembered in errors(), which a test shows to be empty.
+  // is remembered in errors(), which a test shows to be empty. `kSum = ops.define<SumAttrs>({...})`
+  // binds a handle.
   template <typename Attrs>
-  void define(OpRecord record) {
-    add(std::move(record), attrs_type<Attrs>());
+  OpHandle<Attrs> define(OpRecord record) {
+    return {add(std::move(record), attrs_type<Attrs>())};
   }
   // The same, and binds the handle.
   template <typename Attrs>

@@ -1,4 +1,5 @@
 #pragma once
+#include "graven/base/export.h"
 #include "graven/ir/attributes.h"
 #include "graven/ir/body.h"
 #include "graven/ir/op.h"
@@ -16,7 +17,7 @@ struct PlaceholderAttrs {
                       field("shape", &PlaceholderAttrs::shape));
   }
 };
-inline OpHandle<PlaceholderAttrs> kPlaceholder;
+GRAVEN_API inline OpHandle<PlaceholderAttrs> kPlaceholder;
 
 struct ConstAttrs {
   Tensor value;
@@ -25,21 +26,21 @@ struct ConstAttrs {
     return std::tuple(field("value", &ConstAttrs::value), field("dtype", &ConstAttrs::dtype));
   }
 };
-inline OpHandle<ConstAttrs> kConst;
+GRAVEN_API inline OpHandle<ConstAttrs> kConst;
 
-inline OpHandle<NoAttrs> kIdentity;  // input -> output
+GRAVEN_API inline OpHandle<NoAttrs> kIdentity;  // input -> output
 struct IdentityNAttrs {
   std::vector<DType> T;
   static constexpr auto fields() { return std::tuple(field("T", &IdentityNAttrs::T)); }
 };
-inline OpHandle<IdentityNAttrs> kIdentityN;  // input: T -> output: T
-inline OpHandle<NoAttrs> kNoOp;
-inline OpHandle<NoAttrs> kAddN;       // inputs: N * T -> sum
-inline OpHandle<NoAttrs> kZerosLike;  // x -> y
-inline OpHandle<NoAttrs> kOnesLike;   // x -> y
-inline OpHandle<NoAttrs> kFill;       // dims, value -> output
-inline OpHandle<NoAttrs> kReshape;    // tensor, shape -> output
-inline OpHandle<NoAttrs> kStopGradient;
+GRAVEN_API inline OpHandle<IdentityNAttrs> kIdentityN;  // input: T -> output: T
+GRAVEN_API inline OpHandle<NoAttrs> kNoOp;
+GRAVEN_API inline OpHandle<NoAttrs> kAddN;       // inputs: N * T -> sum
+GRAVEN_API inline OpHandle<NoAttrs> kZerosLike;  // x -> y
+GRAVEN_API inline OpHandle<NoAttrs> kOnesLike;   // x -> y
+GRAVEN_API inline OpHandle<NoAttrs> kFill;       // dims, value -> output
+GRAVEN_API inline OpHandle<NoAttrs> kReshape;    // tensor, shape -> output
+GRAVEN_API inline OpHandle<NoAttrs> kStopGradient;
 
 struct CastAttrs {
   DType DstT = DType::kInvalid;
@@ -48,16 +49,17 @@ struct CastAttrs {
     return std::tuple(field("DstT", &CastAttrs::DstT), field("Truncate", &CastAttrs::Truncate));
   }
 };
-inline OpHandle<CastAttrs> kCast;
+GRAVEN_API inline OpHandle<CastAttrs> kCast;
 
 struct ShapeAttrs {
   DType out_type = DType::kInt32;
   static constexpr auto fields() { return std::tuple(field("out_type", &ShapeAttrs::out_type)); }
 };
-inline OpHandle<ShapeAttrs> kShape;
+GRAVEN_API inline OpHandle<ShapeAttrs> kShape;
 
-inline OpHandle<NoAttrs> kConcatV2;            // values: N * T, axis -> output
-inline OpHandle<NoAttrs> kUnsortedSegmentSum;  // data, segment_ids, num_segments -> output
+GRAVEN_API inline OpHandle<NoAttrs> kConcatV2;  // values: N * T, axis -> output
+GRAVEN_API inline OpHandle<NoAttrs>
+    kUnsortedSegmentSum;  // data, segment_ids, num_segments -> output
 
 // args: Tin -> output: Tout. Stateful if the body is.
 struct CallAttrs {
@@ -71,8 +73,8 @@ struct CallAttrs {
                       field("executor_type", &CallAttrs::executor_type));
   }
 };
-inline OpHandle<CallAttrs> kPartitionedCall;
-inline OpHandle<CallAttrs> kStatefulPartitionedCall;
+GRAVEN_API inline OpHandle<CallAttrs> kPartitionedCall;
+GRAVEN_API inline OpHandle<CallAttrs> kStatefulPartitionedCall;
 // The call op that fits the body's effects, with its attributes.
 GRAVEN_API const OpHandle<CallAttrs>& call_op(const Body& body);
 GRAVEN_API CallAttrs call_attrs(const Ref<Body>& body);
@@ -81,7 +83,7 @@ struct ReadVariableAttrs {
   DType dtype = DType::kInvalid;
   static constexpr auto fields() { return std::tuple(field("dtype", &ReadVariableAttrs::dtype)); }
 };
-inline OpHandle<ReadVariableAttrs> kReadVariable;  // resource -> value
+GRAVEN_API inline OpHandle<ReadVariableAttrs> kReadVariable;  // resource -> value
 
 struct AssignVariableAttrs {
   DType dtype = DType::kInvalid;
@@ -91,8 +93,8 @@ struct AssignVariableAttrs {
                       field("validate_shape", &AssignVariableAttrs::validate_shape));
   }
 };
-inline OpHandle<AssignVariableAttrs> kAssignVariable;   // resource, value
-inline OpHandle<ReadVariableAttrs> kAssignAddVariable;  // resource, value
-inline OpHandle<ReadVariableAttrs> kAssignSubVariable;  // resource, value
+GRAVEN_API inline OpHandle<AssignVariableAttrs> kAssignVariable;   // resource, value
+GRAVEN_API inline OpHandle<ReadVariableAttrs> kAssignAddVariable;  // resource, value
+GRAVEN_API inline OpHandle<ReadVariableAttrs> kAssignSubVariable;  // resource, value
 
 }  // namespace graven::engine
