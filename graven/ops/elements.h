@@ -1,0 +1,67 @@
+#pragma once
+#include <algorithm>
+#include <complex>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "graven/base/ref.h"
+#include "graven/base/thread_pool.h"
+#include "graven/tensor/dtype.h"
+#include "graven/tensor/resource.h"
+#include "graven/tensor/tensor.h"
+
+namespace graven::engine {
+
+// Helpers of kernels that move elements.
+
+// Calls f with a value of the type in which elements of a dtype are copied: an unsigned integer
+// (or complex) of their size, std::string, or Ref<Resource>.
+template <typename F>
+auto visit_copied(DType dtype, F&& f) {
+  if (dtype == DType::kString) return f(std::string());
+  if (!is_plain(dtype)) return f(Ref<Resource>());
+  return visit_element_size(dtype_size(dtype), std::forward<F>(f));
+}
+
+// An integer of an int16, int32 or int64 tensor, by its number.
+inline int64_t integer_at(const Tensor& tensor, int64_t i) {
+  switch (tensor.dtype()) {
+    case DType::kInt16:
+      return tensor.data<int16_t>()[i];
+    case DType::kInt32:
+      return tensor.data<int32_t>()[i];
+    default:
+      return tensor.data<int64_t>()[i];
+  }
+}
+
+// Calls body(begin, end) for ranges that cover [0, n), each of at most `grain`, on the pool if
+// there are several.
+template <typename F>
+void for_ranges(int64_t n, int64_t grain, F&& body) {
+  if (n <= 0) return;
+  grain = std::max<int64_t>(grain, 1);
+  if (n <= grain) return body(int64_t{0}, n);
+  ThreadPool::shared().run((n + grain - 1) / grain, [&](int64_t chunk) {
+    body(chunk * grain, std::min(n, (chunk + 1) * grain));
+  });
+}
+
+// x + y in the arithmetic of stored elements: integers wrap around, half and bfloat16 add in
+// float32.
+template <typename T>
+T add_elements(T x, T y) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    return T(static_cast<float>(x) + static_cast<float>(y));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return x || y;
+  } else if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<U>(static_cast<U>(x) + static_cast<U>(y)));
+  } else {
+    return x + y;
+  }
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,18 @@
+#pragma once
+#include "graven/ir/op.h"
+
+namespace graven::engine {
+
+struct MatMulAttrs {
+  bool transpose_a = false, transpose_b = false;
+  // Whether an input is itself a gradient: a hint for quantised kernels, of no effect here.
+  bool grad_a = false, grad_b = false;
+  static constexpr auto fields() {
+    return std::tuple(field("transpose_a", &MatMulAttrs::transpose_a),
+                      field("transpose_b", &MatMulAttrs::transpose_b),
+                      field("grad_a", &MatMulAttrs::grad_a), field("grad_b", &MatMulAttrs::grad_b));
+  }
+};
+GRAVEN_API inline OpHandle<MatMulAttrs> kMatMul;  // a, b -> product
+
+}  // namespace graven::engine

@@ -1,0 +1,18 @@
+#include "graven/ops/register_ops.h"
+
+#include "graven/ir/op.h"
+
+namespace graven::engine {
+namespace {
+
+[[maybe_unused]] const bool all_ops_are_registered = [] {
+  OpRegistry& ops = OpRegistry::global();
+  define_linear_algebra_ops(ops);
+  define_math_ops(ops);
+  define_reduction_ops(ops);
+  define_structural_ops(ops);
+  return true;
+}();
+
+}  // namespace
+}  // namespace graven::engine

@@ -1,0 +1,13 @@
+#pragma once
+
+namespace graven::engine {
+class OpRegistry;
+
+// One function a family. register_ops.cc calls them all when the library is loaded, in an order
+// that nothing depends on: records refer to each other through handles, when they are used.
+void define_linear_algebra_ops(OpRegistry& ops);
+void define_math_ops(OpRegistry& ops);
+void define_reduction_ops(OpRegistry& ops);
+void define_structural_ops(OpRegistry& ops);
+
+}  // namespace graven::engine

@@ -1,0 +1,33 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "graven/ir/op.h"
+#include "graven/ir/structural_ops.h"
+
+namespace graven::engine {
+
+// Ops of shapes and identity that `ir` need not know by name.
+
+struct PreventGradientAttrs {
+  std::string message;
+  static constexpr auto fields() {
+    return std::tuple(field("message", &PreventGradientAttrs::message));
+  }
+};
+GRAVEN_API inline OpHandle<PreventGradientAttrs> kPreventGradient;  // input -> output
+
+struct EnsureShapeAttrs {
+  Shape shape = Shape::unknown_rank();
+  static constexpr auto fields() { return std::tuple(field("shape", &EnsureShapeAttrs::shape)); }
+};
+GRAVEN_API inline OpHandle<EnsureShapeAttrs> kEnsureShape;  // input -> output
+
+GRAVEN_API inline OpHandle<ShapeAttrs> kShapeN;  // input: N * T -> output: N * out_type
+GRAVEN_API inline OpHandle<ShapeAttrs> kSize;    // input -> output
+GRAVEN_API inline OpHandle<NoAttrs> kRank;       // input -> output
+
+GRAVEN_API inline OpHandle<NoAttrs> kBroadcastTo;            // input, shape -> output
+GRAVEN_API inline OpHandle<NoAttrs> kBroadcastGradientArgs;  // s0, s1 -> r0, r1
+
+}  // namespace graven::engine

@@ -1,0 +1,90 @@
+#include "graven/ops/structural_ops.h"
+
+#include <doctest/doctest.h>
+
+#include "graven/ir/emitter.h"
+#include "graven/ir/graph_builder.h"
+#include "graven/ops/linear_algebra_ops.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/reduction_ops.h"
+
+namespace graven::engine {
+namespace {
+
+// A graph, and ops applied to its placeholders.
+struct Trace {
+  Ref<Graph> graph{new Graph("test")};
+  GraphBuilder builder{graph};
+  Emitter emit{builder};
+
+  Tensor placeholder(DType dtype, const Shape& shape) {
+    return builder.add_placeholder(dtype, shape, "x");
+  }
+  Tensor ints(std::initializer_list<int32_t> values) {
+    std::vector<int32_t> list(values);
+    return builder.add_constant(Tensor::vector<int32_t>(list));
+  }
+  std::string symbols(const Tensor& x) {
+    std::string text;
+    for (Dim dim : x.shape().dims()) text += graph->symbols().to_text(dim) + " ";
+    return text;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the registry has no errors, and each op says what it computes") {
+  for (const std::string& error : OpRegistry::global().errors()) FAIL_CHECK(error);
+  for (const auto& op : OpRegistry::global().ops()) {
+    INFO(op->name());
+    CHECK(!op->record().summary.empty());
+    CHECK((op->record().infer != nullptr));
+  }
+}
+
+TEST_CASE("a reshape keeps symbols, and finds what -1 stands for") {
+  Trace t;
+  Tensor x = t.placeholder(DType::kFloat32, {Dim::unknown(), 4, 6});
+  Tensor shape = t.emit(kShape, {x});
+  CHECK(t.emit(kReshape, {x, shape}).shape() == x.shape());
+  CHECK(t.symbols(t.emit(kReshape, {x, t.ints({-1, 8})})) == "3*x.0 8 ");
+  CHECK(t.symbols(t.emit(kReshape, {x, t.ints({-1})})) == "24*x.0 ");
+  Tensor batch = t.placeholder(DType::kFloat32, {x.shape()[0]});
+  Tensor keep_rows = t.emit(kConcatV2, {t.emit(kShape, {batch}), t.ints({-1}),
+                                        t.builder.add_constant(Tensor::scalar<int32_t>(0))});
+  CHECK(t.emit(kReshape, {x, keep_rows}).shape().rank() == 2);
+  CHECK(t.emit.status().ok());
+}
+
+TEST_CASE("a reshape to another number of elements is an error that tells both") {
+  Trace t;
+  Tensor x = t.placeholder(DType::kFloat32, {2, 3});
+  t.emit(kReshape, {x, t.ints({4})});
+  CHECK(t.emit.status().kind() == ErrorKind::kValueError);
+  CHECK(t.emit.status().message().find("[Reshape] Input to reshape is a tensor with 6 values, but "
+                                       "the requested shape has 4") == 0);
+}
+
+TEST_CASE("a concatenation adds symbols up") {
+  Trace t;
+  Tensor x = t.placeholder(DType::kFloat32, {Dim::unknown(), 2});
+  Tensor axis = t.builder.add_constant(Tensor::scalar<int32_t>(-2));
+  Tensor y = t.emit(kConcatV2, {x, x, axis});
+  CHECK(t.symbols(y) == "2*x.0 2 ");
+  Tensor wrong = t.placeholder(DType::kFloat32, {1, 3});
+  t.emit(kConcatV2, {x, wrong, axis});
+  CHECK(t.emit.status().message().find("Dimension 1 in both shapes must be equal") !=
+        std::string::npos);
+}
+
+TEST_CASE("a matrix product checks its inner dimensions") {
+  Trace t;
+  Tensor a = t.placeholder(DType::kFloat32, {Dim::unknown(), 3});
+  Tensor b = t.placeholder(DType::kFloat32, {4, 3});
+  CHECK(t.symbols(t.emit(kMatMul, {a, b}, {.transpose_b = true})) == "x.0 4 ");
+  t.emit(kMatMul, {a, b});
+  CHECK(t.emit.status().message().find("Dimensions must be equal, but are 3 and 4") !=
+        std::string::npos);
+}
+
+}  // namespace graven::engine
