@@ -23,13 +23,15 @@ class GRAVEN_API BlockProgram {
 
   const Expression& expression() const;
 
-  // Computes n <= kBlockElements elements. inputs[i] points to n contiguous stored elements of
-  // input i, or to one element if is_scalar[i]; outputs[i] to memory for n stored elements, which
-  // may be that of an input of the same element size (elements are read before they are written).
-  // scratch: scratch_bytes() bytes, 64-byte aligned, of the calling thread.
+  // Computes n elements, any number, block by block. inputs[i] points to n contiguous stored
+  // elements of input i, or to one element if is_scalar[i]; outputs[i] to memory for n stored
+  // elements, which may be that of an input of the same element size (elements are read before they
+  // are written). scratch: scratch_bytes() bytes, 64-byte aligned, of the calling thread.
   void run(int64_t n, const void* const* inputs, const bool* is_scalar, void* const* outputs,
            void* scratch) const;
   size_t scratch_bytes() const;
+  // Expression::cost(), computed once.
+  double cost() const;
 
  private:
   struct Rep;

@@ -1,0 +1,416 @@
+// Arithmetic and bits: instructions that are one or a few machine instructions, written as plain
+// loops that the vectoriser turns into those of each target.
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "graven/kernels/arithmetic_blocks.cc"
+#include "hwy/foreach_target.h"
+//
+#include "graven/kernels/block_functions.h"
+#include "graven/kernels/simd_target.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace graven::engine::HWY_NAMESPACE {
+namespace {
+
+// Integers wrap around: computed unsigned, in at least 32 bits so that nothing is promoted to a
+// signed int.
+template <typename T>
+using Wide = std::conditional_t<(sizeof(T) < 4), uint32_t, std::make_unsigned_t<T>>;
+template <typename T>
+inline constexpr bool kIsFloat = std::is_floating_point_v<T>;
+
+template <typename T>
+T wrap_add(T a, T b) {
+  return static_cast<T>(static_cast<Wide<T>>(a) + static_cast<Wide<T>>(b));
+}
+template <typename T>
+T wrap_sub(T a, T b) {
+  return static_cast<T>(static_cast<Wide<T>>(a) - static_cast<Wide<T>>(b));
+}
+template <typename T>
+T wrap_mul(T a, T b) {
+  return static_cast<T>(static_cast<Wide<T>>(a) * static_cast<Wide<T>>(b));
+}
+
+// Quotients of integers of up to 16 (32) bits are exact when the rounded quotient of floats
+// (doubles) is truncated, and so can be vectorised.
+template <typename T>
+T integer_div(T a, T b) {
+  bool is_minus_one = std::is_signed_v<T> && b == static_cast<T>(-1);
+  T divisor = b == 0 || is_minus_one ? static_cast<T>(1) : b;
+  T quotient;
+  if constexpr (sizeof(T) <= 2) {
+    quotient =
+        static_cast<T>(static_cast<int32_t>(static_cast<float>(a) / static_cast<float>(divisor)));
+  } else if constexpr (std::is_same_v<T, int32_t>) {
+    quotient = static_cast<int32_t>(static_cast<double>(a) / static_cast<double>(divisor));
+  } else {
+    quotient = static_cast<T>(a / divisor);
+  }
+  T negated = wrap_sub<T>(0, a);
+  quotient = is_minus_one ? negated : quotient;
+  return b == 0 ? static_cast<T>(0) : quotient;
+}
+template <typename T>
+T integer_rem(T a, T b) {
+  T rest = wrap_sub<T>(a, wrap_mul<T>(integer_div(a, b), b));
+  return b == 0 ? static_cast<T>(0) : rest;
+}
+template <typename T>
+bool rounds_down(T rest, T divisor) {
+  return rest != 0 && ((rest < 0) != (divisor < 0));
+}
+
+template <typename T>
+T integer_pow(T base, T exponent) {
+  if constexpr (std::is_signed_v<T>) {
+    if (exponent < 0) {
+      if (base == 1) return 1;
+      if (base == static_cast<T>(-1)) return (exponent & 1) ? static_cast<T>(-1) : T{1};
+      return 0;
+    }
+  }
+  T power = 1;
+  while (exponent != 0) {
+    if (exponent & 1) power = wrap_mul(power, base);
+    base = wrap_mul(base, base);
+    exponent = static_cast<T>(exponent >> 1);
+  }
+  return power;
+}
+
+template <typename T>
+T next_after(T from, T to) {
+  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  if (std::isnan(from) || std::isnan(to)) return from + to;
+  if (from == to) return to;
+  Bits bits;
+  std::memcpy(&bits, &from, sizeof(T));
+  constexpr Bits kSign = Bits{1} << (sizeof(T) * 8 - 1);
+  if (from == 0) {
+    bits = (to < 0 ? kSign : 0) | 1;
+  } else {
+    bits += (from < to) == (from > 0) ? 1 : -1;
+  }
+  T next;
+  std::memcpy(&next, &bits, sizeof(T));
+  return next;
+}
+
+#define GRAVEN_OP(Name)   \
+  struct Name {           \
+    template <typename T> \
+    static T apply([[maybe_unused]] T a, [[maybe_unused]] T b, [[maybe_unused]] T c)
+
+GRAVEN_OP(Add) {
+  if constexpr (kIsFloat<T>)
+    return a + b;
+  else
+    return wrap_add(a, b);
+}
+};
+GRAVEN_OP(Sub) {
+  if constexpr (kIsFloat<T>)
+    return a - b;
+  else
+    return wrap_sub(a, b);
+}
+};
+GRAVEN_OP(Mul) {
+  if constexpr (kIsFloat<T>)
+    return a * b;
+  else
+    return wrap_mul(a, b);
+}
+}
+;
+GRAVEN_OP(Div) {
+  if constexpr (kIsFloat<T>)
+    return a / b;
+  else
+    return integer_div(a, b);
+}
+}
+;
+GRAVEN_OP(Rem) {
+  if constexpr (kIsFloat<T>)
+    return std::fmod(a, b);
+  else
+    return integer_rem(a, b);
+}
+}
+;
+GRAVEN_OP(FloorDiv) {
+  if constexpr (kIsFloat<T>) {
+    return std::floor(a / b);
+  } else {
+    T quotient = integer_div(a, b);
+    if constexpr (std::is_signed_v<T>) {
+      T rest = wrap_sub<T>(a, wrap_mul(quotient, b));
+      T lower = wrap_sub<T>(quotient, 1);
+      quotient = b != 0 && rounds_down(rest, b) ? lower : quotient;
+    }
+    return quotient;
+  }
+}
+}
+;
+GRAVEN_OP(FloorMod) {
+  if constexpr (kIsFloat<T>) {
+    T rest = std::fmod(a, b);
+    return rest != 0 && ((rest < 0) != (b < 0)) ? rest + b : rest;
+  } else {
+    T rest = integer_rem(a, b);
+    if constexpr (std::is_signed_v<T>) {
+      T shifted = wrap_add(rest, b);
+      rest = rounds_down(rest, b) ? shifted : rest;
+    }
+    return rest;
+  }
+}
+}
+;
+GRAVEN_OP(Min) { return a < b || a != a ? a : b; }
+}
+;
+GRAVEN_OP(Max) { return a > b || a != a ? a : b; }
+}
+;
+GRAVEN_OP(Fma) { return std::fma(a, b, c); }
+}
+;
+GRAVEN_OP(IntegerPow) { return integer_pow(a, b); }
+}
+;
+GRAVEN_OP(NextAfter) { return next_after(a, b); }
+}
+;
+GRAVEN_OP(Neg) {
+  if constexpr (kIsFloat<T>)
+    return -a;
+  else
+    return wrap_sub<T>(0, a);
+}
+}
+;
+GRAVEN_OP(Abs) {
+  if constexpr (kIsFloat<T>)
+    return std::fabs(a);
+  else if constexpr (std::is_unsigned_v<T>)
+    return a;
+  else
+    return a < 0 ? wrap_sub<T>(0, a) : a;
+}
+}
+;
+GRAVEN_OP(Sign) {
+  T sign = static_cast<T>(a > 0 ? 1 : a < 0 ? -1 : 0);
+  return a != a ? a : sign;
+}
+}
+;
+GRAVEN_OP(Floor) { return std::floor(a); }
+}
+;
+GRAVEN_OP(Ceil) { return std::ceil(a); }
+}
+;
+GRAVEN_OP(Trunc) { return std::trunc(a); }
+}
+;
+GRAVEN_OP(Round) { return std::nearbyint(a); }
+}
+;
+GRAVEN_OP(Sqrt) { return std::sqrt(a); }
+}
+;
+GRAVEN_OP(Rsqrt) { return T{1} / std::sqrt(a); }
+}
+;
+GRAVEN_OP(And) { return static_cast<T>(a & b); }
+}
+;
+GRAVEN_OP(Or) { return static_cast<T>(a | b); }
+}
+;
+GRAVEN_OP(Xor) { return static_cast<T>(a ^ b); }
+}
+;
+GRAVEN_OP(Not) { return static_cast<T>(~a); }
+}
+;
+GRAVEN_OP(LogicalNot) { return static_cast<T>(a ^ 1); }
+}
+;
+GRAVEN_OP(ShiftLeft) {
+  using U = Wide<T>;
+  constexpr T kBits = sizeof(T) * 8;
+  bool inside = b >= 0 && b < kBits;
+  return static_cast<T>(inside ? static_cast<U>(a) << static_cast<U>(inside ? b : 0) : U{0});
+}
+}
+;
+GRAVEN_OP(ShiftRight) {
+  constexpr T kBits = sizeof(T) * 8;
+  bool inside = b >= 0 && b < kBits;
+  T all = static_cast<T>(a < 0 ? -1 : 0);
+  T shifted = static_cast<T>(a >> (inside ? b : T{0}));
+  return inside ? shifted : all;
+}
+}
+;
+#undef GRAVEN_OP
+
+// One loop for one, two or three operands; those that are not used are null.
+template <typename Op, int kOperands, typename T>
+void loop(void* out, const void* a, const void* b, const void* c, int64_t n) {
+  T* o = static_cast<T*>(out);
+  const T* x = static_cast<const T*>(a);
+  const T* y = static_cast<const T*>(b);
+  const T* z = static_cast<const T*>(c);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    o[i] = Op::template apply<T>(x[i], kOperands > 1 ? y[i] : T{}, kOperands > 2 ? z[i] : T{});
+  }
+}
+
+template <typename T>
+BlockFunction of_numbers(Instruction instruction) {
+  switch (instruction) {
+    case Instruction::kAdd:
+      return loop<Add, 2, T>;
+    case Instruction::kSub:
+      return loop<Sub, 2, T>;
+    case Instruction::kMul:
+      return loop<Mul, 2, T>;
+    case Instruction::kDiv:
+      return loop<Div, 2, T>;
+    case Instruction::kRem:
+      return loop<Rem, 2, T>;
+    case Instruction::kFloorDiv:
+      return loop<FloorDiv, 2, T>;
+    case Instruction::kFloorMod:
+      return loop<FloorMod, 2, T>;
+    case Instruction::kMin:
+      return loop<Min, 2, T>;
+    case Instruction::kMax:
+      return loop<Max, 2, T>;
+    case Instruction::kNeg:
+      return loop<Neg, 1, T>;
+    case Instruction::kAbs:
+      return loop<Abs, 1, T>;
+    case Instruction::kSign:
+      return loop<Sign, 1, T>;
+    default:
+      return nullptr;
+  }
+}
+
+template <typename T>
+BlockFunction of_floats(Instruction instruction) {
+  switch (instruction) {
+    case Instruction::kFma:
+      return loop<Fma, 3, T>;
+    case Instruction::kNextAfter:
+      return loop<NextAfter, 2, T>;
+    case Instruction::kFloor:
+      return loop<Floor, 1, T>;
+    case Instruction::kCeil:
+      return loop<Ceil, 1, T>;
+    case Instruction::kTrunc:
+      return loop<Trunc, 1, T>;
+    case Instruction::kRound:
+      return loop<Round, 1, T>;
+    case Instruction::kSqrt:
+      return loop<Sqrt, 1, T>;
+    case Instruction::kRsqrt:
+      return loop<Rsqrt, 1, T>;
+    default:
+      return of_numbers<T>(instruction);
+  }
+}
+
+template <typename T>
+BlockFunction of_integers(Instruction instruction) {
+  switch (instruction) {
+    case Instruction::kPow:
+      return loop<IntegerPow, 2, T>;
+    case Instruction::kAnd:
+      return loop<And, 2, T>;
+    case Instruction::kOr:
+      return loop<Or, 2, T>;
+    case Instruction::kXor:
+      return loop<Xor, 2, T>;
+    case Instruction::kNot:
+      return loop<Not, 1, T>;
+    case Instruction::kShiftLeft:
+      return loop<ShiftLeft, 2, T>;
+    case Instruction::kShiftRight:
+      return loop<ShiftRight, 2, T>;
+    default:
+      return of_numbers<T>(instruction);
+  }
+}
+
+BlockFunction of_bools(Instruction instruction) {
+  switch (instruction) {
+    case Instruction::kAnd:
+    case Instruction::kMin:
+      return loop<And, 2, uint8_t>;
+    case Instruction::kOr:
+    case Instruction::kMax:
+      return loop<Or, 2, uint8_t>;
+    case Instruction::kXor:
+      return loop<Xor, 2, uint8_t>;
+    case Instruction::kNot:
+      return loop<LogicalNot, 1, uint8_t>;
+    default:
+      return nullptr;
+  }
+}
+
+BlockFunction find(Instruction instruction, DType type) {
+  switch (type) {
+    case DType::kFloat32:
+      return of_floats<float>(instruction);
+    case DType::kFloat64:
+      return of_floats<double>(instruction);
+    case DType::kInt8:
+      return of_integers<int8_t>(instruction);
+    case DType::kInt16:
+      return of_integers<int16_t>(instruction);
+    case DType::kInt32:
+      return of_integers<int32_t>(instruction);
+    case DType::kInt64:
+      return of_integers<int64_t>(instruction);
+    case DType::kUInt8:
+      return of_integers<uint8_t>(instruction);
+    case DType::kUInt16:
+      return of_integers<uint16_t>(instruction);
+    case DType::kUInt32:
+      return of_integers<uint32_t>(instruction);
+    case DType::kUInt64:
+      return of_integers<uint64_t>(instruction);
+    case DType::kBool:
+      return of_bools(instruction);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+}  // namespace graven::engine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace graven::engine {
+BlockFunction arithmetic_function(Instruction instruction, DType type) {
+  return GRAVEN_SIMD_DISPATCH(find)(instruction, type);
+}
+}  // namespace graven::engine
+#endif

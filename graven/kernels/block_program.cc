@@ -1,0 +1,319 @@
+#include "graven/kernels/block_program.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "graven/base/strings.h"
+#include "graven/kernels/block_functions.h"
+
+namespace graven::engine {
+namespace {
+
+constexpr uint16_t kNone = 0xffff;
+
+// Operands are entries of a table of pointers that each run fills in: values of inputs, outputs,
+// constants, registers, in this order.
+struct Step {
+  BlockFunction function;
+  uint16_t out, a, b, c;
+};
+
+// One part (real or imaginary) of an input that some step reads.
+struct InputValue {
+  uint16_t input;
+  uint16_t slot;           // its entry in the table
+  BlockFunction load;      // null: read in place
+  BlockFunction splat;     // for an input that is one element
+  size_t stored_size;      // bytes of a stored element
+  size_t register_offset;  // where loaded and splat elements go
+};
+
+struct OutputStore {
+  uint16_t output;
+  size_t stored_size;
+  BlockFunction store;  // null: a step wrote it in place
+  uint16_t real, imaginary;
+};
+
+template <typename T>
+void copy(void* out, const void* a, const void*, const void*, int64_t n) {
+  std::memmove(out, a, n * sizeof(T));
+}
+BlockFunction copy_function(size_t element_size) {
+  switch (element_size) {
+    case 1:
+      return copy<uint8_t>;
+    case 2:
+      return copy<uint16_t>;
+    case 4:
+      return copy<uint32_t>;
+    default:
+      return copy<uint64_t>;
+  }
+}
+
+size_t align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
+
+}  // namespace
+
+struct BlockProgram::Rep {
+  Expression expression;
+  std::vector<InputValue> inputs;
+  std::vector<Step> steps;
+  std::vector<OutputStore> outputs;
+  // The table of pointers: outputs, then constants, then registers by offset.
+  uint16_t first_output = 0, first_constant = 0, first_register = 0, num_slots = 0;
+  std::vector<size_t> register_offsets;
+  std::vector<const void*> constants;
+  std::vector<std::vector<uint64_t>> constant_blocks;  // one more cache line, to align them
+  size_t scratch_bytes = 0;
+  double cost = 0;
+};
+
+namespace {
+
+// Gives registers to nodes in order of steps. Registers of one element size are kept together,
+// so that a register is always reused at the same size and the loops may write in place.
+class Registers {
+ public:
+  uint16_t take(size_t element_size) {
+    auto& free = free_[size_class(element_size)];
+    if (!free.empty()) {
+      uint16_t number = free.back();
+      free.pop_back();
+      return number;
+    }
+    sizes_.push_back(element_size);
+    return static_cast<uint16_t>(sizes_.size() - 1);
+  }
+  void give_back(uint16_t number) { free_[size_class(sizes_[number])].push_back(number); }
+  const std::vector<size_t>& sizes() const { return sizes_; }
+
+ private:
+  static int size_class(size_t size) { return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3; }
+  std::vector<size_t> sizes_;
+  std::vector<uint16_t> free_[4];
+};
+
+}  // namespace
+
+BlockProgram::BlockProgram(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
+BlockProgram::~BlockProgram() = default;
+const Expression& BlockProgram::expression() const { return rep_->expression; }
+size_t BlockProgram::scratch_bytes() const { return rep_->scratch_bytes; }
+double BlockProgram::cost() const { return rep_->cost; }
+
+Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expression& expression) {
+  auto rep = std::make_unique<Rep>();
+  rep->expression = expression;
+  rep->cost = expression.cost();
+  auto nodes = expression.nodes();
+  auto outputs = expression.outputs();
+
+  // Which nodes are needed, and until when. Steps are numbered like nodes; copies of leaves into
+  // outputs, and then stores, come after all of them.
+  std::vector<size_t> last_use(nodes.size(), 0);
+  std::vector<bool> needed(nodes.size(), false);
+  size_t end = nodes.size();
+  auto for_parts = [&](const Expression::Output& output, auto&& f) {
+    f(output.real);
+    if (is_complex(output.dtype)) f(output.imaginary);
+  };
+  for (const auto& output : outputs) {
+    for_parts(output, [&](uint16_t node) {
+      needed[node] = true;
+      last_use[node] = end;
+    });
+  }
+  size_t last_input_read = 0;  // the last step that reads an input in place
+  for (size_t i = end; i-- > 0;) {
+    if (!needed[i]) continue;
+    const uint16_t operands[] = {nodes[i].a, nodes[i].b, nodes[i].c};
+    for (int k = 0; k < num_operands(nodes[i].instruction); ++k) {
+      needed[operands[k]] = true;
+      last_use[operands[k]] = std::max(last_use[operands[k]], i);
+      if (nodes[operands[k]].instruction == Instruction::kInput) {
+        last_input_read = std::max(last_input_read, i);
+      }
+    }
+  }
+  auto is_leaf = [&](uint16_t node) { return num_operands(nodes[node].instruction) == 0; };
+  for (const auto& output : outputs) {
+    for_parts(output, [&](uint16_t node) {
+      if (nodes[node].instruction == Instruction::kInput) last_input_read = end;
+    });
+  }
+
+  // The table: inputs, outputs, constants, registers.
+  std::vector<uint16_t> slots(nodes.size(), kNone);
+  uint16_t next_slot = 0;
+  size_t input_register_bytes = 0;
+  for (size_t i = 0; i < end; ++i) {
+    const ExprNode& node = nodes[i];
+    if (!needed[i] || node.instruction != Instruction::kInput) continue;
+    DType stored = expression.inputs()[node.a];
+    size_t size = dtype_size(node.type);
+    slots[i] = next_slot++;
+    rep->inputs.push_back({node.a, slots[i], load_function(stored, node.b), splat_function(size),
+                           dtype_size(stored), input_register_bytes});
+    input_register_bytes += align(size * kBlockElements);
+  }
+  rep->first_output = next_slot;
+  next_slot = static_cast<uint16_t>(next_slot + outputs.size());
+  rep->first_constant = next_slot;
+  for (size_t i = 0; i < end; ++i) {
+    const ExprNode& node = nodes[i];
+    if (!needed[i] || node.instruction != Instruction::kConstant) continue;
+    size_t size = dtype_size(node.type);
+    auto& block = rep->constant_blocks.emplace_back(size * kBlockElements / 8 + 8);
+    void* aligned = reinterpret_cast<void*>(align(reinterpret_cast<size_t>(block.data())));
+    uint64_t bits = expression.constant(node);
+    splat_function(size)(aligned, &bits, nullptr, nullptr, kBlockElements);
+    rep->constants.push_back(aligned);
+    slots[i] = next_slot++;
+  }
+  rep->first_register = next_slot;
+
+  // An output that is stored as it is computed is written in place by the step that computes it,
+  // unless a later step still reads an input, whose memory it may be.
+  std::vector<uint16_t> direct_output(nodes.size(), kNone);
+  std::vector<bool> is_written(outputs.size(), false);
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    uint16_t node = outputs[o].real;
+    if (store_function(outputs[o].dtype) || is_leaf(node) || node < last_input_read ||
+        direct_output[node] != kNone) {
+      continue;
+    }
+    direct_output[node] = static_cast<uint16_t>(o);
+    is_written[o] = true;
+  }
+
+  Registers registers;
+  std::vector<uint16_t> register_of(nodes.size(), kNone);
+  auto register_slot = [&](uint16_t number) {
+    return static_cast<uint16_t>(rep->first_register + number);
+  };
+  for (size_t i = 0; i < end; ++i) {
+    const ExprNode& node = nodes[i];
+    if (!needed[i] || is_leaf(static_cast<uint16_t>(i))) continue;
+    int operands = num_operands(node.instruction);
+    const uint16_t operand[] = {node.a, node.b, node.c};
+    // The type of a selection's operands is that of its branches.
+    DType operand_type = nodes[operand[node.instruction == Instruction::kSelect ? 1 : 0]].type;
+    BlockFunction function = block_function(node.instruction, operand_type, node.type);
+    if (!function) {
+      return unimplemented("no block instruction ", instruction_name(node.instruction), " of ",
+                           dtype_name(operand_type), " to ", dtype_name(node.type));
+    }
+    Step step{function, 0, 0, 0, 0};
+    uint16_t* fields[] = {&step.a, &step.b, &step.c};
+    for (int k = 0; k < operands; ++k) *fields[k] = slots[operand[k]];
+    // Operands that end here give their registers to the result.
+    for (int k = 0; k < operands; ++k) {
+      uint16_t& number = register_of[operand[k]];
+      if (number != kNone && last_use[operand[k]] == i) {
+        registers.give_back(number);
+        number = kNone;
+      }
+    }
+    if (direct_output[i] != kNone) {
+      slots[i] = static_cast<uint16_t>(rep->first_output + direct_output[i]);
+    } else {
+      register_of[i] = registers.take(dtype_size(node.type));
+      slots[i] = register_slot(register_of[i]);
+    }
+    step.out = slots[i];
+    rep->steps.push_back(step);
+  }
+
+  // What is left of the outputs: conversions to stored elements, and copies. Inputs that are
+  // handed on are copied into registers first, as their memory may be that of another output.
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    const auto& output = outputs[o];
+    OutputStore store{static_cast<uint16_t>(o), dtype_size(output.dtype), nullptr, 0, 0};
+    if (!is_written[o]) {
+      uint16_t parts[2] = {output.real, output.imaginary};
+      for (int k = 0; k < (is_complex(output.dtype) ? 2 : 1); ++k) {
+        uint16_t node = parts[k];
+        parts[k] = slots[node];
+        if (nodes[node].instruction == Instruction::kInput && outputs.size() > 1) {
+          size_t size = dtype_size(nodes[node].type);
+          uint16_t kept = register_slot(registers.take(size));
+          rep->steps.push_back({copy_function(size), kept, slots[node], 0, 0});
+          parts[k] = kept;
+        }
+      }
+      store.store = store_function(output.dtype);
+      if (!store.store) store.store = copy_function(dtype_size(output.dtype));
+      store.real = parts[0];
+      store.imaginary = is_complex(output.dtype) ? parts[1] : parts[0];
+    }
+    rep->outputs.push_back(store);
+  }
+
+  size_t table_bytes = align((rep->first_register + registers.sizes().size()) * sizeof(void*));
+  for (auto& input : rep->inputs) input.register_offset += table_bytes;
+  size_t offset = table_bytes + input_register_bytes;
+  for (size_t size : registers.sizes()) {
+    rep->register_offsets.push_back(offset);
+    offset += align(size * kBlockElements);
+  }
+  rep->num_slots = static_cast<uint16_t>(rep->first_register + registers.sizes().size());
+  rep->scratch_bytes = offset;
+  return std::shared_ptr<const BlockProgram>(new BlockProgram(std::move(rep)));
+}
+
+void BlockProgram::run(int64_t n, const void* const* inputs, const bool* is_scalar,
+                       void* const* outputs, void* scratch) const {
+  const Rep& rep = *rep_;
+  auto* memory = static_cast<std::byte*>(scratch);
+  void** table = static_cast<void**>(scratch);
+  for (size_t i = 0; i < rep.constants.size(); ++i) {
+    table[rep.first_constant + i] = const_cast<void*>(rep.constants[i]);
+  }
+  for (size_t i = 0; i < rep.register_offsets.size(); ++i) {
+    table[rep.first_register + i] = memory + rep.register_offsets[i];
+  }
+  int64_t first = std::min(n, kBlockElements);
+  for (const InputValue& value : rep.inputs) {
+    if (!is_scalar[value.input]) continue;
+    void* block = memory + value.register_offset;
+    const void* element = inputs[value.input];
+    if (value.load) {
+      value.load(block, element, nullptr, nullptr, 1);
+      element = block;
+    }
+    value.splat(block, element, nullptr, nullptr, first);
+    table[value.slot] = block;
+  }
+  for (int64_t done = 0; done < n; done += kBlockElements) {
+    int64_t count = std::min(n - done, kBlockElements);
+    for (const InputValue& value : rep.inputs) {
+      if (is_scalar[value.input]) continue;
+      const std::byte* from =
+          static_cast<const std::byte*>(inputs[value.input]) + done * value.stored_size;
+      if (value.load) {
+        void* block = memory + value.register_offset;
+        value.load(block, from, nullptr, nullptr, count);
+        table[value.slot] = block;
+      } else {
+        table[value.slot] = const_cast<std::byte*>(from);
+      }
+    }
+    for (const OutputStore& store : rep.outputs) {
+      table[rep.first_output + store.output] =
+          static_cast<std::byte*>(outputs[store.output]) + done * store.stored_size;
+    }
+    for (const Step& step : rep.steps) {
+      step.function(table[step.out], table[step.a], table[step.b], table[step.c], count);
+    }
+    for (const OutputStore& store : rep.outputs) {
+      if (!store.store) continue;
+      store.store(table[rep.first_output + store.output], table[store.real], table[store.imaginary],
+                  nullptr, count);
+    }
+  }
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,79 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "graven/base/inline_vector.h"
+#include "graven/kernels/elementwise.h"
+
+namespace graven::engine {
+
+// How kernels walk over broadcasting operands: the dimensions of the result, outermost first,
+// and for each operand the bytes from one index to the next, 0 where it broadcasts.
+struct StridedOperand {
+  const std::byte* data;
+  size_t element_size;
+  InlineVector<int64_t, 6> strides;
+};
+struct Iteration {
+  InlineVector<int64_t, 6> sizes;
+  InlineVector<bool, 6> is_reduced;
+  InlineVector<StridedOperand, 4> operands;
+};
+
+// The iteration over a fully known shape. Dimensions of size 1 are dropped, and neighbours are
+// merged where every operand allows it and both are kept or both reduced (bit i: axis i).
+Iteration make_iteration(std::span<const Operand> inputs, std::span<const DType> dtypes,
+                         const Shape& shape, uint64_t reduced);
+
+// Hands out the elements of operands block by block, in row-major order of some dimensions of an
+// iteration: in place where they are contiguous, otherwise gathered into staging memory. The
+// innermost stride of an operand is its element size or 0.
+class BlockReader {
+ public:
+  // The dimensions and, for each operand, their strides.
+  BlockReader(std::span<const int64_t> sizes, std::span<const StridedOperand> operands);
+
+  int64_t num_elements() const { return num_elements_; }
+  size_t staging_bytes() const { return staging_bytes_; }
+
+  // Staging memory of the calling thread, and what is remembered about it.
+  struct State {
+    std::byte* staging;
+    InlineVector<const std::byte*, 4> pattern_of;
+  };
+  State start(std::byte* staging) const;
+
+  // Gives up to `limit` (at most kBlockElements) elements from `position` on, for operands whose
+  // first elements are at bases[i]: pointers[i], and whether it is one element for all of them.
+  // Returns how many.
+  int64_t read(State& state, const std::byte* const* bases, int64_t position, int64_t limit,
+               const void** pointers, bool* is_scalar) const;
+
+ private:
+  enum class Kind : uint8_t {
+    kContiguous,
+    kScalar,
+    kPeriodic,  // the same few elements again and again: a bias over rows
+    kGathered,
+  };
+  struct Source {
+    Kind kind;
+    size_t element_size;
+    int64_t period;  // elements
+    size_t staging_offset;
+    InlineVector<int64_t, 6> strides;
+  };
+  void gather(const Source& source, const std::byte* base, int64_t position, int64_t count,
+              std::byte* out) const;
+
+  InlineVector<int64_t, 6> sizes_;
+  InlineVector<Source, 4> sources_;
+  int64_t num_elements_ = 1;
+  int64_t inner_ = 1;     // size of the innermost dimension
+  bool is_flat_ = true;   // every operand is contiguous or scalar
+  bool by_rows_ = false;  // the innermost dimension is long enough to be read row by row
+  size_t staging_bytes_ = 0;
+};
+
+}  // namespace graven::engine
