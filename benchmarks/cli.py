@@ -18,7 +18,7 @@ from benchmarks.catalogue import (
     choose,
 )
 from benchmarks.compare import Column, Measurement, Settings, compare
-from benchmarks.machine import describe_machine
+from benchmarks.machine import Neighbours, describe_machine
 from benchmarks.summary import format_ratio
 from benchmarks.systems import GRAVEN, PEERS, SYSTEMS, TENSORFLOW, System
 from benchmarks.table import format_table, judge, medians, report
@@ -139,6 +139,10 @@ def _finish(results: dict[str, list[Measurement]], path: Path | None) -> int:
     return 1 if failed else 0
 
 
+def _print_neighbours(neighbours: Neighbours) -> None:
+    print(f"other programs used {neighbours.share():.0%} of the CPUs meanwhile", end="\n\n")
+
+
 def _run_workloads(options: argparse.Namespace) -> int:
     systems = _systems(options)
     workloads = choose(options.names)
@@ -146,7 +150,9 @@ def _run_workloads(options: argparse.Namespace) -> int:
         system.install()
     print(f"{describe_machine()}; {options.threads} threads\n", flush=True)
     columns = [Column(system, options.threads, system.name) for system in systems]
+    neighbours = Neighbours()
     results = _measure(workloads, columns, _settings(options))
+    _print_neighbours(neighbours)
     _print_versions(results, str(options.threads))
     _print_targets(results)
     return _finish(results, options.json)
@@ -166,7 +172,9 @@ def _run_scaling(options: argparse.Namespace) -> int:
         for system in systems
         for threads in (1, 2)
     ]
+    neighbours = Neighbours()
     results = _measure(choose(SCALING_WORKLOADS), columns, _settings(options, pinned=False))
+    _print_neighbours(neighbours)
     rows = []
     for name, row in results.items():
         times = medians(row)
@@ -191,7 +199,10 @@ def _run_ops(options: argparse.Namespace) -> int:
         timeout=options.timeout,
     )
     names = options.names[1:]
-    return op_report.run(system, TENSORFLOW, names, options.threads, settings, options.json)
+    neighbours = Neighbours()
+    status = op_report.run(system, TENSORFLOW, names, options.threads, settings, options.json)
+    _print_neighbours(neighbours)
+    return status
 
 
 def run(arguments: Sequence[str]) -> int:

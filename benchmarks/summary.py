@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+_SMALL = 1e-2
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 
@@ -66,11 +67,12 @@ def format_bytes(count: int) -> str:
 def differs(values: Sequence[float], reference: Sequence[float], tolerance: float) -> bool:
     """Whether two systems disagree about the same numbers.
 
+    The tolerance is relative, but for numbers below _SMALL, which are means that nearly cancel.
     Numbers that are not finite differ from everything: no workload is meant to give one.
     """
     if len(values) != len(reference):
         return True
     return any(
-        not abs(value - expected) <= tolerance * max(1.0, abs(expected))
+        not abs(value - expected) <= tolerance * max(_SMALL, abs(expected))
         for value, expected in zip(values, reference, strict=True)
     )

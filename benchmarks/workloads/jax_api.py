@@ -15,8 +15,8 @@ jnp: Any = importlib.import_module("jax.numpy")
 
 
 def configure(threads: int) -> None:
-    # A call returns when its results are there, as on the other systems, and without the price of
-    # waiting for them from Python. The number of threads is NPROC, read when JAX is imported.
+    # A call whose arguments are there returns when its results are, as on the other systems, and
+    # without the price of waiting for them from Python. The number of threads is NPROC, read when JAX is imported.
     jax.config.update("jax_cpu_enable_async_dispatch", False)
     if os.environ["NPROC"] != str(threads):
         raise RuntimeError(f"NPROC is {os.environ['NPROC']}; it must be {threads}")
@@ -141,17 +141,24 @@ def _loss(logits: Any, labels: Any) -> Any:
     return -jnp.mean(jnp.take_along_axis(logs, labels[:, None], axis=1))
 
 
+def _ready_copy(values: Any) -> Any:
+    """Arrays with those values; a call on arrays that are still being made would not wait."""
+    return jax.block_until_ready(jax.tree.map(jnp.array, values))
+
+
 def _train_cell(step: Any, arguments: Sequence[Any], initial: Any) -> Cell:
     """Times a step `state, *arguments -> state, loss`, whose state each round finds as at first."""
     state: Any = None
 
     def reset() -> None:
         nonlocal state
-        state = jax.tree.map(jnp.array, initial)
+        state = _ready_copy(initial)
 
     def train() -> Any:
         nonlocal state
         state, loss = step(state, *arguments)
+        if not loss.is_ready():
+            raise RuntimeError("a train step returned before its loss was there")
         return loss
 
     def check() -> Sequence[float]:
@@ -211,7 +218,7 @@ def trace_train_step() -> Cell:
     def make_call(traces: list[int]) -> Callable[[], Any]:
         step = _mlp_step(traces)
         # Donated by the call, hence new each time; a few megabytes beside a trace.
-        state = jax.tree.map(jnp.array, initial)
+        state = _ready_copy(initial)
         return lambda: step(state, x, y)
 
     cell = _first_call(make_call)

@@ -67,13 +67,14 @@ def test_bytes_are_written_in_mebibytes_with_their_sign() -> None:
 
 
 def test_values_within_the_tolerance_agree() -> None:
-    assert not differs([1000.5, 0.0], [1000.0, 1e-4], 1e-3)
+    assert not differs([1000.5, 0.0], [1000.0, 1e-6], 1e-3)
 
 
 @pytest.mark.parametrize(
     ("values", "reference"),
     [
         ([1000.0], [1002.0]),
+        ([0.0], [1e-4]),
         ([1.0], [1.0, 2.0]),
         ([math.nan], [1.0]),
         ([math.nan], [math.nan]),
