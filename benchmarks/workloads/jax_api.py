@@ -16,8 +16,9 @@ jnp: Any = importlib.import_module("jax.numpy")
 
 def configure(threads: int) -> None:
     # A call whose arguments are there returns when its results are, as on the other systems, and
-    # without the price of waiting for them from Python. The number of threads is NPROC, read when JAX is imported.
+    # without the price of waiting for them from Python.
     jax.config.update("jax_cpu_enable_async_dispatch", False)
+    # JAX read the number of threads from NPROC when it was imported.
     if os.environ["NPROC"] != str(threads):
         raise RuntimeError(f"NPROC is {os.environ['NPROC']}; it must be {threads}")
 
