@@ -1,9 +1,12 @@
 #pragma once
 #include <memory>
 #include <span>
-#include <unordered_map>
+#include <string>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
+#include "graven/autodiff/add_gradients.h"
 #include "graven/base/export.h"
 #include "graven/base/status.h"
 #include "graven/ir/frame.h"
@@ -12,64 +15,74 @@
 
 namespace graven::engine {
 
+struct Step;
+
 // Records which ops were applied to watched tensors, and differentiates what it recorded, by
 // reverse accumulation (S10). Works on eager and on symbolic tensors alike. Used by one thread.
+//
+// It keeps the values that gradients ask for, and of the others dtype and shape only.
 class GRAVEN_API Tape final : public Listener {
  public:
   explicit Tape(bool persistent, bool watch_accessed_variables = true)
       : persistent_(persistent), watch_accessed_variables_(watch_accessed_variables) {}
   ~Tape() override;
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
 
-  // Joins and leaves the current frame's listeners.
+  // Joins and leaves the current frame's listeners. A frame that ends is left.
   void start();
   void stop();
   bool is_recording() const { return recording_in_ != nullptr; }
+  bool is_persistent() const { return persistent_; }
 
-  // Later ops on the tensor are recorded. Only float and complex dtypes propagate; false, and no
-  // effect, for others.
+  // Later ops on the tensor are recorded. Only float and complex dtypes propagate, and handles,
+  // whose gradient is that of the variable's value; false, and no effect, for others.
   bool watch(const Tensor& tensor);
+  // True of watched tensors, and of outputs of recorded steps.
   bool is_watched(const Tensor& tensor) const;
+  // The handles of the variables that are watched, in the order in which they came.
+  const std::vector<Tensor>& watched_variables() const { return variables_; }
+  // Forgets all steps and watched tensors.
   void reset();
-
-  void on_op(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
-             const Tensors& outputs) override;
-  // Watches a trainable variable, unless that was switched off.
-  void on_variable(const Tensor& handle) override;
-  // The handles of the variables that are watched.
-  std::vector<Tensor> watched_variables() const;
 
   // Records a step whose gradient is not that of an op: custom_gradient, a call of a Function.
   // `backward` gets the gradients of the outputs (none where there are none) and gives those of
   // the inputs, one each.
-  using Backward =
-      std::function<Result<std::vector<Gradient>>(Builder& builder, std::span<const Gradient> dy)>;
-  void record(std::string name, std::span<const Tensor> inputs, std::span<const Tensor> outputs,
-              Backward backward);
+  using Backward = engine::Backward;
+  void record(std::string_view name, std::span<const Tensor> inputs,
+              std::span<const Tensor> outputs, Backward backward);
 
   // The gradients of the targets, summed, with respect to the sources: one each, none where there
-  // is no path (S10.4 to S10.7). output_gradients: one for each target; an empty tensor stands
-  // for ones. The ops of the gradient go through `builder`, so outer tapes hear of them. A path
-  // through an op without a gradient is an error of kind kLookupError.
+  // is no path (S10.4 to S10.7). output_gradients: one for each target, or nothing at all; an
+  // empty tensor stands for ones. The ops of the gradient go through `builder`, so outer tapes
+  // hear of them, and this one if it is persistent and still recording. A tape that is not
+  // persistent stops, and forgets its steps as it goes. A path through an op without a gradient
+  // is an error of kind kLookupError.
   Result<std::vector<Gradient>> gradient(std::span<const Tensor> targets,
                                          std::span<const Tensor> sources,
                                          std::span<const Tensor> output_gradients,
                                          Builder& builder);
 
+  // Bytes of eager values that the recorded steps keep; values that are kept twice count twice.
+  int64_t kept_bytes() const;
+
+  void on_op(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
+             const Tensors& outputs) override;
+  void on_step(std::string_view name, std::span<const Tensor> inputs,
+               std::span<const Tensor> outputs,
+               const std::shared_ptr<const engine::Backward>& backward) override;
+  // Watches a trainable variable, unless that was switched off.
+  void on_variable(const Tensor& handle) override;
+  bool wants(std::span<const Tensor> inputs) const override;
+  bool wants_higher_orders() const override { return persistent_; }
+  void on_frame_end() override { recording_in_ = nullptr; }
+
  private:
-  struct Step;
-  bool wants(std::span<const Tensor> inputs) const;
   const bool persistent_, watch_accessed_variables_;
   Frame* recording_in_ = nullptr;
-  std::vector<Step> steps_;
-  // Watched tensors, and outputs of recorded steps: the step that made each, or -1.
-  std::unordered_map<const TensorObject*, int> made_by_;
-  std::vector<Tensor> watched_;  // keeps them alive, so that addresses are not reused
+  std::vector<std::shared_ptr<const Step>> steps_;
+  std::unordered_set<uint64_t> watched_;  // by TensorObject::id
+  std::vector<Tensor> variables_;         // the handles among them
 };
-
-// One gradient of several for the same tensor: dense ones are added, IndexedSlices concatenated
-// unless a dense one is among them (S10.16).
-GRAVEN_API Gradient add_gradients(Emitter& emit, std::span<const Gradient> terms);
-// IndexedSlices as a tensor of the dense shape.
-GRAVEN_API Tensor densify(Emitter& emit, const IndexedSlices& slices);
 
 }  // namespace graven::engine

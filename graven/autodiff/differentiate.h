@@ -1,0 +1,29 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graven/autodiff/step.h"
+#include "graven/base/status.h"
+#include "graven/ir/builder.h"
+#include "graven/ir/gradient_context.h"
+
+namespace graven::engine {
+
+// A tensor to differentiate, and its own gradient.
+struct Target {
+  Tensor tensor;
+  Gradient dy;  // none stands for ones
+};
+
+// The gradients of the targets, summed, with respect to the sources (tensors by their ids): one
+// each, none where there is no path. The steps are in an order in which makers come before users.
+// Only those between sources and targets are run, the last first, and each is dropped after it
+// was, so that a caller who gives the only reference frees its memory.
+//
+// Terms are added in a fixed order, that of the steps backwards.
+Result<std::vector<Gradient>> differentiate(std::vector<StepRef> steps,
+                                            std::span<const Target> targets,
+                                            std::span<const uint64_t> sources, Builder& builder);
+
+}  // namespace graven::engine

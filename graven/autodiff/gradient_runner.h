@@ -1,0 +1,28 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "graven/autodiff/step.h"
+#include "graven/base/status.h"
+#include "graven/ir/builder.h"
+#include "graven/ir/gradient_context.h"
+
+namespace graven::engine {
+
+// The gradients of a step's inputs, one each, from those of its outputs: none where there is no
+// path, or where it is not wanted. An op without gradient is an error of kind kLookupError.
+Result<std::vector<Gradient>> run_gradient(const Step& step, std::span<const Gradient> dy,
+                                           const std::vector<bool>& wants, Builder& builder);
+
+// The error of S10.13: the op of the step has no gradient.
+Status no_gradient_error(const Step& step);
+
+// Which tensors the gradient of an op asks for, found by running it once on placeholders of the
+// step's dtypes and ranks, and remembered. All, if that fails.
+struct AskedFor {
+  std::vector<bool> inputs, outputs;
+};
+AskedFor asked_for(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
+                   std::span<const Tensor> outputs);
+
+}  // namespace graven::engine

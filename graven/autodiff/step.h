@@ -1,0 +1,51 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graven/base/inline_vector.h"
+#include "graven/ir/attributes.h"
+#include "graven/ir/frame.h"
+#include "graven/ir/op.h"
+#include "graven/tensor/tensor.h"
+
+namespace graven::engine {
+
+// A tensor that a step took or made. The tensor itself is kept only if a gradient asks for it.
+struct StepTensor {
+  StepTensor() = default;
+  explicit StepTensor(const Tensor& t)
+      : tensor(t), id(t.get()->id()), dtype(t.dtype()), shape(t.shape()) {}
+  Tensor tensor;  // may be empty
+  uint64_t id = 0;
+  DType dtype = DType::kInvalid;
+  Shape shape;
+};
+
+// One application of an op, or of something that has a gradient as a whole. Never changes.
+struct Step {
+  const Op* op = nullptr;  // null if the step has a gradient of its own
+  Attrs attrs{attrs_type<NoAttrs>()};
+  std::string name;  // of the node, if it is one in a graph; or of the step
+  InlineVector<StepTensor, 2> inputs;
+  InlineVector<StepTensor, 1> outputs;
+  std::shared_ptr<const Backward> backward;
+};
+using StepRef = std::shared_ptr<const Step>;
+
+// Whether gradients flow through tensors of the dtype. Those of a resource or variant are
+// gradients of what it holds.
+constexpr bool propagates(DType dtype) {
+  return kDifferentiableTypes.contains(dtype) || dtype == DType::kResource ||
+         dtype == DType::kVariant;
+}
+
+// The step of an op that was applied, with all of its tensors.
+StepRef make_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
+                  std::span<const Tensor> outputs);
+// The same without the large values that the op's gradient does not ask for.
+StepRef make_lean_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
+                       std::span<const Tensor> outputs);
+
+}  // namespace graven::engine

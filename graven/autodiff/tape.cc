@@ -1,0 +1,139 @@
+#include "graven/autodiff/tape.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "graven/autodiff/differentiate.h"
+#include "graven/autodiff/step.h"
+#include "graven/base/strings.h"
+#include "graven/ir/op.h"
+
+namespace graven::engine {
+namespace {
+
+bool holds(std::span<const Tensor> tensors, const Tensor& tensor) {
+  return std::find(tensors.begin(), tensors.end(), tensor) != tensors.end();
+}
+
+int64_t bytes_of(const StepTensor& tensor) {
+  if (!tensor.tensor || tensor.tensor.is_symbolic()) return 0;
+  return static_cast<int64_t>(tensor.tensor.bytes());
+}
+
+}  // namespace
+
+Tape::~Tape() { stop(); }
+
+void Tape::start() {
+  stop();
+  recording_in_ = &Frame::current();
+  recording_in_->listeners.push_back(this);
+}
+
+void Tape::stop() {
+  if (!recording_in_) return;
+  auto& listeners = recording_in_->listeners;
+  auto* at = std::find(listeners.begin(), listeners.end(), this);
+  if (at != listeners.end()) listeners.erase(at);
+  recording_in_ = nullptr;
+}
+
+bool Tape::watch(const Tensor& tensor) {
+  if (!propagates(tensor.dtype())) return false;
+  bool is_new = watched_.insert(tensor.get()->id()).second;
+  if (is_new && tensor.dtype() == DType::kResource) variables_.push_back(tensor);
+  return true;
+}
+
+void Tape::on_variable(const Tensor& handle) {
+  if (!watch_accessed_variables_ || handle.is_symbolic()) return;
+  if (handle.resource() && handle.resource()->is_trainable()) watch(handle);
+}
+
+bool Tape::is_watched(const Tensor& tensor) const {
+  uint64_t id = tensor.get()->known_id();
+  return id != 0 && watched_.contains(id);
+}
+
+void Tape::reset() {
+  steps_.clear();
+  watched_.clear();
+  variables_.clear();
+}
+
+bool Tape::wants(std::span<const Tensor> inputs) const {
+  return std::any_of(inputs.begin(), inputs.end(), [&](const Tensor& input) {
+    return propagates(input.dtype()) && is_watched(input);
+  });
+}
+
+void Tape::on_op(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
+                 const Tensors& outputs) {
+  if (op.record().gradient == not_differentiable || outputs.empty() || !wants(inputs)) return;
+  // An op that gives back its very input made nothing.
+  for (const Tensor& output : outputs) {
+    if (holds(inputs, output)) return;
+  }
+  for (const Tensor& output : outputs) watched_.insert(output.get()->id());
+  steps_.push_back(make_lean_step(op, attrs, inputs, outputs));
+}
+
+void Tape::on_step(std::string_view name, std::span<const Tensor> inputs,
+                   std::span<const Tensor> outputs,
+                   const std::shared_ptr<const engine::Backward>& backward) {
+  if (!wants(inputs)) return;
+  auto step = std::make_shared<Step>();
+  step->name = name;
+  step->backward = backward;
+  for (const Tensor& input : inputs) step->inputs.emplace_back(input).tensor = Tensor();
+  for (const Tensor& output : outputs) {
+    step->outputs.emplace_back(output).tensor = Tensor();
+    if (holds(inputs, output)) {
+      step->outputs.back().id = 0;  // not made by the step: no gradient comes to it from here
+    } else {
+      watched_.insert(output.get()->id());
+    }
+  }
+  steps_.push_back(std::move(step));
+}
+
+void Tape::record(std::string_view name, std::span<const Tensor> inputs,
+                  std::span<const Tensor> outputs, Backward backward) {
+  on_step(name, inputs, outputs, std::make_shared<const Backward>(std::move(backward)));
+}
+
+Result<std::vector<Gradient>> Tape::gradient(std::span<const Tensor> targets,
+                                             std::span<const Tensor> sources,
+                                             std::span<const Tensor> output_gradients,
+                                             Builder& builder) {
+  if (!output_gradients.empty() && output_gradients.size() != targets.size()) {
+    return value_error("There are ", output_gradients.size(), " output_gradients for ",
+                       targets.size(), " targets");
+  }
+  std::vector<Target> seeded;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    seeded.push_back({targets[i], {}});
+    if (!output_gradients.empty()) seeded.back().dy.dense = output_gradients[i];
+  }
+  std::vector<uint64_t> source_ids;
+  for (const Tensor& source : sources) source_ids.push_back(source.get()->id());
+  std::vector<StepRef> steps;
+  if (persistent_) {
+    steps = steps_;
+  } else {
+    stop();
+    steps = std::exchange(steps_, {});
+  }
+  return differentiate(std::move(steps), seeded, source_ids, builder);
+}
+
+int64_t Tape::kept_bytes() const {
+  int64_t total = 0;
+  for (const auto& step : steps_) {
+    for (const StepTensor& x : step->inputs) total += bytes_of(x);
+    for (const StepTensor& y : step->outputs) total += bytes_of(y);
+  }
+  return total;
+}
+
+}  // namespace graven::engine
