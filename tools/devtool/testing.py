@@ -55,6 +55,7 @@ class TestRun:
             [
                 "ctest",
                 *("--preset", self.preset),
+                *("--parallel", str(os.cpu_count() or 1)),
                 *("--output-junit", report),
                 *("--test-output-size-passed", "1000000"),
                 *("--test-output-truncation", "head"),
