@@ -155,6 +155,47 @@ Scalar complex_tan(Scalar z) {
   return make_complex(imag(w), -real(w));
 }
 
+// Kahan's formulas (the same paper), with 1 - z and z - 1 made so that zero imaginary parts keep
+// their sign, which tells the sides of a branch cut apart.
+namespace {
+Scalar sqrt_one_minus(Scalar z) { return complex_sqrt(make_complex(1 - real(z), -imag(z))); }
+Scalar sqrt_one_plus(Scalar z) { return complex_sqrt(make_complex(1 + real(z), imag(z))); }
+// The real and imaginary part of conj(a) * b.
+Scalar inner(Scalar a, Scalar b) { return real(a) * real(b) + imag(a) * imag(b); }
+Scalar outer(Scalar a, Scalar b) { return real(a) * imag(b) - imag(a) * real(b); }
+}  // namespace
+
+Scalar complex_asin(Scalar z) {
+  Scalar minus = sqrt_one_minus(z), plus = sqrt_one_plus(z);
+  Scalar cosine = real(minus) * real(plus) - imag(minus) * imag(plus);
+  return make_complex(atan2(real(z), cosine), asinh(outer(minus, plus)));
+}
+Scalar complex_acos(Scalar z) {
+  Scalar minus = sqrt_one_minus(z), plus = sqrt_one_plus(z);
+  return make_complex(2 * atan2(real(minus), real(plus)), asinh(outer(plus, minus)));
+}
+Scalar complex_acosh(Scalar z) {
+  Scalar minus = complex_sqrt(make_complex(real(z) - 1, imag(z))), plus = sqrt_one_plus(z);
+  return make_complex(asinh(inner(minus, plus)), 2 * atan2(imag(minus), real(plus)));
+}
+// |1 + z|^2 / |1 - z|^2 = 1 + 4 a / |1 - z|^2, whose larger side is taken: it does not cancel.
+Scalar complex_atanh(Scalar z) {
+  Scalar a = abs(real(z)), b = imag(z);
+  Scalar distance = (1 - a) * (1 - a) + b * b;
+  Scalar re = log1p(4 * a / distance) * 0.25;
+  Scalar im = atan2(2 * b, (1 - a) * (1 + a) - b * b) * 0.5;
+  return make_complex(copy_sign(re, real(z)), im);
+}
+// asinh(z) = -i asin(i z), atan(z) = -i atanh(i z).
+Scalar complex_asinh(Scalar z) {
+  Scalar w = complex_asin(make_complex(-imag(z), real(z)));
+  return make_complex(imag(w), -real(w));
+}
+Scalar complex_atan(Scalar z) {
+  Scalar w = complex_atanh(make_complex(-imag(z), real(z)));
+  return make_complex(imag(w), -real(w));
+}
+
 Scalar complex_sigmoid(Scalar z) { return one_like(z) / (complex_exp(-z) + one_like(z)); }
 
 }  // namespace graven::engine

@@ -20,9 +20,15 @@ Scalar complex_log1p(Scalar z);
 Scalar complex_sin(Scalar z);
 Scalar complex_cos(Scalar z);
 Scalar complex_tan(Scalar z);
+Scalar complex_asin(Scalar z);
+Scalar complex_acos(Scalar z);
+Scalar complex_atan(Scalar z);
 Scalar complex_sinh(Scalar z);
 Scalar complex_cosh(Scalar z);
 Scalar complex_tanh(Scalar z);
+Scalar complex_asinh(Scalar z);
+Scalar complex_acosh(Scalar z);
+Scalar complex_atanh(Scalar z);
 Scalar complex_sigmoid(Scalar z);
 
 }  // namespace graven::engine

@@ -154,24 +154,24 @@ GRAVEN_API Scalar floor(Scalar x);
 GRAVEN_API Scalar ceil(Scalar x);
 GRAVEN_API Scalar trunc(Scalar x);
 GRAVEN_API Scalar round(Scalar x);
-GRAVEN_API Scalar sqrt(Scalar x);   // C
-GRAVEN_API Scalar rsqrt(Scalar x);  // C
-GRAVEN_API Scalar exp(Scalar x);    // C
-GRAVEN_API Scalar expm1(Scalar x);  // C
-GRAVEN_API Scalar log(Scalar x);    // C
-GRAVEN_API Scalar log1p(Scalar x);  // C
-GRAVEN_API Scalar sin(Scalar x);    // C
-GRAVEN_API Scalar cos(Scalar x);    // C
-GRAVEN_API Scalar tan(Scalar x);    // C
-GRAVEN_API Scalar asin(Scalar x);
-GRAVEN_API Scalar acos(Scalar x);
-GRAVEN_API Scalar atan(Scalar x);
-GRAVEN_API Scalar sinh(Scalar x);  // C
-GRAVEN_API Scalar cosh(Scalar x);  // C
-GRAVEN_API Scalar tanh(Scalar x);  // C
-GRAVEN_API Scalar asinh(Scalar x);
-GRAVEN_API Scalar acosh(Scalar x);
-GRAVEN_API Scalar atanh(Scalar x);
+GRAVEN_API Scalar sqrt(Scalar x);     // C
+GRAVEN_API Scalar rsqrt(Scalar x);    // C
+GRAVEN_API Scalar exp(Scalar x);      // C
+GRAVEN_API Scalar expm1(Scalar x);    // C
+GRAVEN_API Scalar log(Scalar x);      // C
+GRAVEN_API Scalar log1p(Scalar x);    // C
+GRAVEN_API Scalar sin(Scalar x);      // C
+GRAVEN_API Scalar cos(Scalar x);      // C
+GRAVEN_API Scalar tan(Scalar x);      // C
+GRAVEN_API Scalar asin(Scalar x);     // C
+GRAVEN_API Scalar acos(Scalar x);     // C
+GRAVEN_API Scalar atan(Scalar x);     // C
+GRAVEN_API Scalar sinh(Scalar x);     // C
+GRAVEN_API Scalar cosh(Scalar x);     // C
+GRAVEN_API Scalar tanh(Scalar x);     // C
+GRAVEN_API Scalar asinh(Scalar x);    // C
+GRAVEN_API Scalar acosh(Scalar x);    // C
+GRAVEN_API Scalar atanh(Scalar x);    // C
 GRAVEN_API Scalar sigmoid(Scalar x);  // C
 GRAVEN_API Scalar softplus(Scalar x);
 GRAVEN_API Scalar erf(Scalar x);

@@ -439,6 +439,12 @@ TEST_CASE("complex arithmetic agrees with std::complex") {
   check([](auto& v) { return sinh(v[0]); }, [](C a, C) { return std::sinh(a); }, 1e-14);
   check([](auto& v) { return cosh(v[0]); }, [](C a, C) { return std::cosh(a); }, 1e-14);
   check([](auto& v) { return tanh(v[0]); }, [](C a, C) { return std::tanh(a); }, 1e-13);
+  check([](auto& v) { return asin(v[0]); }, [](C a, C) { return std::asin(a); }, 1e-13);
+  check([](auto& v) { return acos(v[0]); }, [](C a, C) { return std::acos(a); }, 1e-13);
+  check([](auto& v) { return atan(v[0]); }, [](C a, C) { return std::atan(a); }, 1e-13);
+  check([](auto& v) { return asinh(v[0]); }, [](C a, C) { return std::asinh(a); }, 1e-13);
+  check([](auto& v) { return acosh(v[0]); }, [](C a, C) { return std::acosh(a); }, 1e-13);
+  check([](auto& v) { return atanh(v[0]); }, [](C a, C) { return std::atanh(a); }, 1e-13);
   check([](auto& v) { return sigmoid(v[0]); }, [](C a, C) { return 1.0 / (1.0 + std::exp(-a)); },
         1e-13);
   check([](auto& v) { return sign(v[0]); }, [](C a, C) { return a / std::abs(a); }, 1e-14);
@@ -446,6 +452,29 @@ TEST_CASE("complex arithmetic agrees with std::complex") {
   check([](auto& v) { return select(v[0] == v[1], v[0], v[1]); }, [](C, C b) { return b; }, 0);
   check([](auto& v) { return make_complex(abs(v[0]), imag(v[1])); },
         [](C a, C b) { return C(std::abs(a), b.imag()); }, 1e-15);
+}
+
+TEST_CASE("inverse complex functions tell the sides of their branch cuts apart") {
+  using C = std::complex<double>;
+  const std::vector<C> z = {{2, 0.0},   {2, -0.0},    {-2, 0.0}, {-2, -0.0},
+                            {0.0, 2},   {-0.0, 2},    {0.0, -2}, {-0.0, -2},
+                            {0.5, 0.0}, {-0.5, -0.0}, {0, 0.0},  {1e-9, 1e-9}};
+  auto check = [&](auto body, C (*reference)(const C&)) {
+    auto program = compile(record({DType::kComplex128}, [&](auto& v) { return body(v[0]); }));
+    auto out = run<C>(*program, {z.data()}, static_cast<int64_t>(z.size()));
+    for (size_t i = 0; i < z.size(); ++i) {
+      C expected = reference(z[i]);
+      INFO(z[i].real(), " ", z[i].imag(), " gives ", out[i].real(), " ", out[i].imag(), ", not ",
+           expected.real(), " ", expected.imag());
+      CHECK(std::abs(out[i] - expected) <= 1e-13 * std::abs(expected));
+    }
+  };
+  check([](Scalar x) { return asin(x); }, std::asin<double>);
+  check([](Scalar x) { return acos(x); }, std::acos<double>);
+  check([](Scalar x) { return atan(x); }, std::atan<double>);
+  check([](Scalar x) { return asinh(x); }, std::asinh<double>);
+  check([](Scalar x) { return acosh(x); }, std::acosh<double>);
+  check([](Scalar x) { return atanh(x); }, std::atanh<double>);
 }
 
 TEST_CASE("complex functions at their edges") {
