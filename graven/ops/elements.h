@@ -1,14 +1,17 @@
 #pragma once
 #include <algorithm>
+#include <array>
 #include <complex>
 #include <cstdint>
 #include <string>
 #include <type_traits>
 
+#include "graven/base/inline_vector.h"
 #include "graven/base/ref.h"
 #include "graven/base/thread_pool.h"
 #include "graven/tensor/dtype.h"
 #include "graven/tensor/resource.h"
+#include "graven/tensor/shape.h"
 #include "graven/tensor/tensor.h"
 
 namespace graven::engine {
@@ -46,6 +49,35 @@ void for_ranges(int64_t n, int64_t grain, F&& body) {
   ThreadPool::shared().run((n + grain - 1) / grain, [&](int64_t chunk) {
     body(chunk * grain, std::min(n, (chunk + 1) * grain));
   });
+}
+
+// Calls body(i, offsets) for each element i of a result of shape `out`, in order, where offsets[k]
+// is the place of the element of input k that is broadcast to it.
+template <size_t n, typename F>
+void for_each_broadcast(const Shape& out, const std::array<const Shape*, n>& inputs, F&& body) {
+  const int rank = out.rank();
+  const int64_t num_elements = out.num_elements();
+  std::array<InlineVector<int64_t, 6>, n> strides;  // 0 where the input is repeated
+  for (size_t k = 0; k < n; ++k) {
+    strides[k].resize(rank, 0);
+    int64_t stride = 1;
+    for (int i = inputs[k]->rank() - 1; i >= 0; --i) {
+      int64_t size = inputs[k]->size(i);
+      if (size != 1) strides[k][rank - inputs[k]->rank() + i] = stride;
+      stride *= size;
+    }
+  }
+  InlineVector<int64_t, 6> index(static_cast<size_t>(rank), 0);
+  std::array<int64_t, n> offsets = {};
+  for (int64_t element = 0; element < num_elements; ++element) {
+    body(element, offsets);
+    for (int axis = rank - 1; axis >= 0; --axis) {
+      for (size_t k = 0; k < n; ++k) offsets[k] += strides[k][axis];
+      if (++index[axis] < out.size(axis)) break;
+      for (size_t k = 0; k < n; ++k) offsets[k] -= strides[k][axis] * index[axis];
+      index[axis] = 0;
+    }
+  }
 }
 
 // x + y in the arithmetic of stored elements: integers wrap around, half and bfloat16 add in

@@ -13,6 +13,7 @@ namespace graven::engine {
 Formula operator+(const Formula& a, const Formula& b) { return call(kAddV2, a, b); }
 Formula operator-(const Formula& a, const Formula& b) { return call(kSub, a, b); }
 Formula operator*(const Formula& a, const Formula& b) { return call(kMul, a, b); }
+Formula operator/(const Formula& a, const Formula& b) { return call(kRealDiv, a, b); }
 Formula operator-(const Formula& a) { return call(kNeg, a); }
 Formula operator+(const Formula& a, double b) { return a + constant_like(a, b); }
 Formula operator-(const Formula& a, double b) { return a - constant_like(a, b); }

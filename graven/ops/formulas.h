@@ -30,6 +30,7 @@ class GRAVEN_API Formula {
 GRAVEN_API Formula operator+(const Formula& a, const Formula& b);
 GRAVEN_API Formula operator-(const Formula& a, const Formula& b);
 GRAVEN_API Formula operator*(const Formula& a, const Formula& b);
+GRAVEN_API Formula operator/(const Formula& a, const Formula& b);  // no integers
 GRAVEN_API Formula operator-(const Formula& a);
 GRAVEN_API Formula operator+(const Formula& a, double b);
 GRAVEN_API Formula operator-(const Formula& a, double b);

@@ -1,0 +1,532 @@
+#include <algorithm>
+#include <string>
+
+#include "graven/ir/gradient_context.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ir/kernel.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/ops/elements.h"
+#include "graven/ops/formulas.h"
+#include "graven/ops/gamma_functions.h"
+#include "graven/ops/logical_ops.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/register_ops.h"
+#include "graven/ops/shape_rules.h"
+
+namespace graven::engine {
+namespace {
+
+// --- What values must not be.
+
+bool any_element(const Tensor& tensor, bool (*holds)(int64_t)) {
+  return visit_plain(tensor.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_integral_v<T>) {
+      auto elements = tensor.data<T>();
+      return std::any_of(elements.begin(), elements.end(),
+                         [&](T value) { return holds(static_cast<int64_t>(value)); });
+    }
+    return false;
+  });
+}
+
+Status no_zero_divisor(std::span<const Tensor> inputs, AttrsRef) {
+  bool has_zero = any_element(inputs[1], [](int64_t y) { return y == 0; });
+  return has_zero ? invalid_argument("Integer division by zero") : Status();
+}
+
+Status no_negative_exponent(std::span<const Tensor> inputs, AttrsRef) {
+  bool has_negative = any_element(inputs[1], [](int64_t y) { return y < 0; });
+  return has_negative ? invalid_argument("Integers to negative integer powers are not allowed")
+                      : Status();
+}
+
+// --- Kernels.
+
+Status join_strings(KernelContext& c) {
+  auto x = c.in<std::string>(0), y = c.in<std::string>(1);
+  auto z = c.out<std::string>(0);
+  for_each_broadcast<2>(c.output(0).shape(), {&c.input(0).shape(), &c.input(1).shape()},
+                        [&](int64_t i, const auto& at) { z[i] = x[at[0]] + y[at[1]]; });
+  return {};
+}
+
+Status apply_in_double(KernelContext& c, double (*f)(double, double)) {
+  visit_plain(c.output(0).dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_floating_point_v<T>) {
+      auto x = c.in<T>(0), y = c.in<T>(1);
+      auto z = c.out<T>(0);
+      for_each_broadcast<2>(
+          c.output(0).shape(), {&c.input(0).shape(), &c.input(1).shape()},
+          [&](int64_t i, const auto& at) { z[i] = static_cast<T>(f(x[at[0]], y[at[1]])); });
+    }
+  });
+  return {};
+}
+Status zeta_kernel(KernelContext& c) { return apply_in_double(c, zeta); }
+Status polygamma_kernel(KernelContext& c) { return apply_in_double(c, polygamma); }
+
+// --- Shapes.
+
+Status clip_shape(InferContext& c) {
+  for (int i = 1; i < 3; ++i) {
+    const Shape& bound = c.shape(i);
+    bool is_scalar = bound.has_rank() && bound.rank() == 0;
+    if (!is_scalar && !are_compatible(bound, c.shape(0))) {
+      return invalid_argument(
+          "clip_value_min and clip_value_max must be scalars or have the shape "
+          "of t, ",
+          c.shape(0).to_message(), ", got ", bound.to_message());
+    }
+  }
+  c.set_shape(0, c.shape(0));
+  return {};
+}
+
+// --- Gradients: the derivative times dy, summed over what was broadcast. conj leaves real numbers
+// alone.
+
+Formula x_of(GradientContext& c, int i) { return {c, c.x(i)}; }
+Formula dy_of(GradientContext& c) { return {c, c.dy()}; }
+void set_sum(GradientContext& c, int i, const Formula& dx) {
+  c.set_dx(i, reduce_to_shape(c, dx, i));
+}
+// dy where the condition holds, else 0.
+Formula where(const Formula& condition, const Formula& t, const Formula& e) {
+  return {t.emit(), t.emit()(kSelectV2, {condition.tensor(), t.tensor(), e.tensor()})};
+}
+
+void add_gradient(GradientContext& c) {
+  if (c.wants(0)) set_sum(c, 0, dy_of(c));
+  if (c.wants(1)) set_sum(c, 1, dy_of(c));
+}
+void sub_gradient(GradientContext& c) {
+  if (c.wants(0)) set_sum(c, 0, dy_of(c));
+  if (c.wants(1)) set_sum(c, 1, -dy_of(c));
+}
+void mul_gradient(GradientContext& c) {
+  if (c.wants(0)) set_sum(c, 0, dy_of(c) * conj(x_of(c, 1)));
+  if (c.wants(1)) set_sum(c, 1, dy_of(c) * conj(x_of(c, 0)));
+}
+void mul_no_nan_gradient(GradientContext& c) {
+  if (c.wants(0)) set_sum(c, 0, call(kMulNoNan, dy_of(c), conj(x_of(c, 1))));
+  if (c.wants(1)) set_sum(c, 1, call(kMulNoNan, conj(x_of(c, 0)), dy_of(c)));
+}
+void squared_difference_gradient(GradientContext& c) {
+  Formula scaled = 2.0 * dy_of(c) * (x_of(c, 0) - x_of(c, 1));
+  if (c.wants(0)) set_sum(c, 0, scaled);
+  if (c.wants(1)) set_sum(c, 1, -scaled);
+}
+void div_gradient(GradientContext& c) {
+  Formula y = conj(x_of(c, 1));
+  if (c.wants(0)) set_sum(c, 0, dy_of(c) / y);
+  if (c.wants(1)) set_sum(c, 1, dy_of(c) * (-conj(x_of(c, 0)) / y / y));
+}
+void div_no_nan_gradient(GradientContext& c) {
+  Formula y = conj(x_of(c, 1));
+  if (c.wants(0)) set_sum(c, 0, call(kDivNoNan, dy_of(c), y));
+  if (c.wants(1)) {
+    Formula quotient = call(kDivNoNan, call(kDivNoNan, -conj(x_of(c, 0)), y), y);
+    set_sum(c, 1, dy_of(c) * quotient);
+  }
+}
+void floor_mod_gradient(GradientContext& c) {
+  if (c.wants(0)) set_sum(c, 0, dy_of(c));
+  if (c.wants(1)) set_sum(c, 1, -dy_of(c) * call(kFloorDiv, x_of(c, 0), x_of(c, 1)));
+}
+
+// 1 where x is not 0, in x's dtype.
+Formula is_not_zero(GradientContext& c, const Formula& x) {
+  return {c, cast(c, call(kNotEqual, x, constant_like(x, 0)), x.dtype())};
+}
+void xdivy_gradient(GradientContext& c) {
+  Formula x = conj(x_of(c, 0)), y = conj(x_of(c, 1));
+  if (c.wants(0)) set_sum(c, 0, dy_of(c) * call(kXdivy, is_not_zero(c, x), y));
+  if (c.wants(1)) set_sum(c, 1, dy_of(c) * call(kXdivy, -x, call(kSquare, y)));
+}
+void xlogy_gradient(GradientContext& c) {
+  Formula x = conj(x_of(c, 0)), y = conj(x_of(c, 1));
+  if (c.wants(0)) set_sum(c, 0, dy_of(c) * call(kXlogy, is_not_zero(c, x), y));
+  if (c.wants(1)) set_sum(c, 1, dy_of(c) * call(kXdivy, x, y));
+}
+void xlog1py_gradient(GradientContext& c) {
+  Formula x = conj(x_of(c, 0)), y = conj(x_of(c, 1));
+  if (c.wants(0)) set_sum(c, 0, dy_of(c) * call(kXlog1py, is_not_zero(c, x), y));
+  if (c.wants(1)) set_sum(c, 1, dy_of(c) * call(kXdivy, x, y + 1.0));
+}
+
+// Where both are equal, x has the gradient.
+void extreme_gradient(GradientContext& c, const OpHandle<NoAttrs>& x_is_taken) {
+  Formula condition = call(x_is_taken, x_of(c, 0), x_of(c, 1));
+  Formula zero = constant_like(dy_of(c), 0);
+  if (c.wants(0)) set_sum(c, 0, where(condition, dy_of(c), zero));
+  if (c.wants(1)) set_sum(c, 1, where(condition, zero, dy_of(c)));
+}
+void maximum_gradient(GradientContext& c) { extreme_gradient(c, kGreaterEqual); }
+void minimum_gradient(GradientContext& c) { extreme_gradient(c, kLessEqual); }
+
+// x^y log(x) is taken as 0 where the logarithm is of no real number, or of 0.
+void pow_gradient(GradientContext& c) {
+  Formula x = conj(x_of(c, 0)), y = conj(x_of(c, 1));
+  if (c.wants(0)) set_sum(c, 0, dy_of(c) * y * call(kPow, x, y - 1.0));
+  if (c.wants(1)) {
+    Formula zero = constant_like(x, 0);
+    Formula has_log = is_complex(x.dtype()) ? call(kNotEqual, x, zero) : call(kGreater, x, zero);
+    Formula log_x = call(kLog, where(has_log, x, constant_like(x, 1)));
+    set_sum(c, 1, dy_of(c) * conj(Formula(c, c.y(0))) * where(has_log, log_x, zero));
+  }
+}
+void atan2_gradient(GradientContext& c) {
+  Formula y = x_of(c, 0), x = x_of(c, 1);
+  Formula scaled = dy_of(c) / (call(kSquare, x) + call(kSquare, y));
+  if (c.wants(0)) set_sum(c, 0, x * scaled);
+  if (c.wants(1)) set_sum(c, 1, -y * scaled);
+}
+void next_after_gradient(GradientContext& c) {
+  if (c.wants(0)) set_sum(c, 0, dy_of(c));
+  if (c.wants(1)) set_sum(c, 1, call(kZerosLike, dy_of(c)));
+}
+void clip_gradient(GradientContext& c) {
+  Formula t = x_of(c, 0), low = x_of(c, 1), high = x_of(c, 2), zero = constant_like(dy_of(c), 0);
+  Formula is_low = call(kLess, t, low), is_high = call(kGreater, t, high);
+  if (c.wants(0)) c.set_dx(0, where(call(kLogicalOr, is_low, is_high), zero, dy_of(c)));
+  if (c.wants(1)) set_sum(c, 1, where(is_low, dy_of(c), zero));
+  if (c.wants(2)) set_sum(c, 2, where(is_high, dy_of(c), zero));
+}
+
+// TensorFlow has no gradient in the order of these either.
+void zeta_gradient(GradientContext& c) {
+  Formula x = x_of(c, 0), q = x_of(c, 1);
+  if (c.wants(1)) set_sum(c, 1, dy_of(c) * (-x * call(kZeta, x + 1.0, q)));
+}
+void polygamma_gradient(GradientContext& c) {
+  if (c.wants(1)) set_sum(c, 1, dy_of(c) * call(kPolygamma, x_of(c, 0) + 1.0, x_of(c, 1)));
+}
+
+}  // namespace
+
+void define_binary_math_ops(OpRegistry& ops) {
+  // --- Sums and products.
+
+  kAddV2 = ops.define<NoAttrs>({
+      .name = "AddV2",
+      .summary = "x + y, element by element. Integers wrap around.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kNumberTypes}},
+      .infer = broadcast_sizes<&InferContext::add>,
+      .gradient = add_gradient,
+      .body = elementwise([](auto x, auto y) { return x + y; }),
+      .commutative = true,
+      .identity_on_right = -0.0,
+  });
+  kAdd = ops.define<NoAttrs>({
+      .name = "Add",
+      .summary = "x + y, element by element. Integers wrap around, strings are joined.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kNumberTypes | DTypeSet{DType::kString}}},
+      .infer = broadcast_sizes<&InferContext::add>,
+      .gradient = add_gradient,
+      .body = elementwise([](auto x, auto y) {
+                return x + y;
+              }).with_kernel_for({DType::kString}, join_strings),
+      .identity_on_right = -0.0,
+  });
+  kSub = ops.define<NoAttrs>({
+      .name = "Sub",
+      .python = "math.subtract, subtract",
+      .summary = "x - y, element by element. Integers wrap around.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kNumberTypes}},
+      .infer = broadcast_sizes<&InferContext::subtract>,
+      .gradient = sub_gradient,
+      .body = elementwise([](auto x, auto y) { return x - y; }),
+      .identity_on_right = 0,
+  });
+  kMul = ops.define<NoAttrs>({
+      .name = "Mul",
+      .python = "math.multiply, multiply",
+      .summary = "x * y, element by element. Integers wrap around.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kNumberTypes}},
+      .infer = broadcast_sizes<&InferContext::multiply>,
+      .gradient = mul_gradient,
+      .body = elementwise([](auto x, auto y) { return x * y; }),
+      .commutative = true,
+      .identity_on_right = 1,
+  });
+  kMulNoNan = ops.define<NoAttrs>({
+      .name = "MulNoNan",
+      .python = "math.multiply_no_nan",
+      .summary = "x * y, but 0 where y is 0, even if x is infinite or NaN.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kDifferentiableTypes}},
+      .infer = broadcast_inputs,
+      .gradient = mul_no_nan_gradient,
+      .body = elementwise(
+          [](auto x, auto y) { return select(y == zero_like(y), zero_like(x), x * y); }),
+      .identity_on_right = 1,
+  });
+  kSquaredDifference = ops.define<NoAttrs>({
+      .name = "SquaredDifference",
+      .python = "math.squared_difference",
+      .summary = "conj(x - y) * (x - y), element by element.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kDifferentiableTypes | kIndexTypes}},
+      .infer = broadcast_inputs,
+      .gradient = squared_difference_gradient,
+      .body = elementwise([](auto x, auto y) { return conj(x - y) * (x - y); }),
+      .commutative = true,
+  });
+
+  // --- Quotients and remainders.
+
+  kRealDiv = ops.define<NoAttrs>({
+      .name = "RealDiv",
+      .python = "realdiv",
+      .summary = "x / y, element by element.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kDifferentiableTypes}},
+      .infer = broadcast_inputs,
+      .gradient = div_gradient,
+      .body = elementwise([](auto x, auto y) { return x / y; }),
+      .identity_on_right = 1,
+  });
+  kDiv = ops.define<NoAttrs>({
+      .name = "Div",
+      .summary = "x / y, element by element; quotients of integers are truncated towards 0.",
+      .details = "Raises:\n  InvalidArgumentError: An integer y is 0.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kNumberTypes}},
+      .infer = broadcast_inputs,
+      .gradient = div_gradient,
+      .body =
+          elementwise([](auto x, auto y) { return x / y; }).with_check(kIntTypes, no_zero_divisor),
+      .identity_on_right = 1,
+  });
+  kTruncateDiv = ops.define<NoAttrs>({
+      .name = "TruncateDiv",
+      .python = "truncatediv",
+      .summary = "x / y, truncated towards 0 if they are integers.",
+      .details = "Raises:\n  InvalidArgumentError: An integer y is 0.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kRealTypes}},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body =
+          elementwise([](auto x, auto y) { return x / y; }).with_check(kIntTypes, no_zero_divisor),
+      .identity_on_right = 1,
+  });
+  kFloorDiv = ops.define<NoAttrs>({
+      .name = "FloorDiv",
+      .python = "math.floordiv",
+      .summary = "x / y rounded down to an integer.",
+      .details = "Raises:\n  InvalidArgumentError: An integer y is 0.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kRealTypes}},
+      .infer = broadcast_sizes<&InferContext::floor_div>,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) {
+                return floor_div(x, y);
+              }).with_check(kIntTypes, no_zero_divisor),
+  });
+  kFloorMod = ops.define<NoAttrs>({
+      .name = "FloorMod",
+      .python = "math.floormod, math.mod",
+      .summary = "The remainder of x / y with the sign of y.",
+      .details = "Raises:\n  InvalidArgumentError: An integer y is 0.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kRealTypes}},
+      .infer = broadcast_inputs,
+      .gradient = floor_mod_gradient,
+      .body = elementwise([](auto x, auto y) {
+                return floor_mod(x, y);
+              }).with_check(kIntTypes, no_zero_divisor),
+  });
+  kMod = ops.define<NoAttrs>({
+      .name = "Mod",
+      .summary = "The remainder of x / y with the sign of x.",
+      .details = "Raises:\n  InvalidArgumentError: An integer y is 0.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kRealTypes}},
+      .infer = broadcast_inputs,
+      .body = elementwise([](auto x, auto y) {
+                return rem(x, y);
+              }).with_check(kIntTypes, no_zero_divisor),
+  });
+  kTruncateMod = ops.define<NoAttrs>({
+      .name = "TruncateMod",
+      .python = "truncatemod",
+      .summary = "The remainder of x / y with the sign of x.",
+      .details = "Raises:\n  InvalidArgumentError: An integer y is 0.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kRealTypes}},
+      .infer = broadcast_inputs,
+      .body = elementwise([](auto x, auto y) {
+                return rem(x, y);
+              }).with_check(kIntTypes, no_zero_divisor),
+  });
+  kDivNoNan = ops.define<NoAttrs>({
+      .name = "DivNoNan",
+      .summary = "x / y, but 0 where y is 0.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kDifferentiableTypes}},
+      .infer = broadcast_inputs,
+      .gradient = div_no_nan_gradient,
+      .body = elementwise(
+          [](auto x, auto y) { return select(y == zero_like(y), zero_like(x), x / y); }),
+      .identity_on_right = 1,
+  });
+  kXdivy = ops.define<NoAttrs>({
+      .name = "Xdivy",
+      .python = "math.xdivy",
+      .summary = "x / y, but 0 where x is 0.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kDifferentiableTypes}},
+      .infer = broadcast_inputs,
+      .gradient = xdivy_gradient,
+      .body = elementwise(
+          [](auto x, auto y) { return select(x == zero_like(x), zero_like(x), x / y); }),
+  });
+  kXlogy = ops.define<NoAttrs>({
+      .name = "Xlogy",
+      .python = "math.xlogy",
+      .summary = "x * log(y), but 0 where x is 0.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kDifferentiableTypes}},
+      .infer = broadcast_inputs,
+      .gradient = xlogy_gradient,
+      .body = elementwise(
+          [](auto x, auto y) { return select(x == zero_like(x), zero_like(x), x * log(y)); }),
+  });
+  kXlog1py = ops.define<NoAttrs>({
+      .name = "Xlog1py",
+      .python = "math.xlog1py",
+      .summary = "x * log1p(y), but 0 where x is 0.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kDifferentiableTypes}},
+      .infer = broadcast_inputs,
+      .gradient = xlog1py_gradient,
+      .body = elementwise(
+          [](auto x, auto y) { return select(x == zero_like(x), zero_like(x), x * log1p(y)); }),
+  });
+
+  // --- Extremes, powers, angles.
+
+  kMaximum = ops.define<NoAttrs>({
+      .name = "Maximum",
+      .python = "math.maximum, maximum",
+      .summary = "The larger of x and y; NaN if one of them is.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kRealTypes}},
+      .infer = broadcast_sizes<&InferContext::max>,
+      .gradient = maximum_gradient,
+      .body = elementwise([](auto x, auto y) { return max(x, y); }),
+      .commutative = true,
+  });
+  kMinimum = ops.define<NoAttrs>({
+      .name = "Minimum",
+      .python = "math.minimum, minimum",
+      .summary = "The smaller of x and y; NaN if one of them is.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kRealTypes}},
+      .infer = broadcast_inputs,
+      .gradient = minimum_gradient,
+      .body = elementwise([](auto x, auto y) { return min(x, y); }),
+      .commutative = true,
+  });
+  kPow = ops.define<NoAttrs>({
+      .name = "Pow",
+      .python = "math.pow, pow",
+      .summary = "x to the power of y, element by element. Integers wrap around.",
+      .details = "Raises:\n  InvalidArgumentError: An integer y is negative.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kFloatTypes | kComplexTypes | kSignedIntTypes}},
+      .infer = broadcast_inputs,
+      .gradient = pow_gradient,
+      .body = elementwise([](auto x, auto y) {
+                return pow(x, y);
+              }).with_check(kSignedIntTypes, no_negative_exponent),
+      .identity_on_right = 1,
+  });
+  kAtan2 = ops.define<NoAttrs>({
+      .name = "Atan2",
+      .python = "math.atan2, atan2",
+      .summary = "The angle of the point (x, y) in [-pi, pi].",
+      .inputs = {"y: T", "x: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kFloatTypes}},
+      .infer = broadcast_inputs,
+      .gradient = atan2_gradient,
+      .body = elementwise([](auto y, auto x) { return atan2(y, x); }),
+  });
+  kNextAfter = ops.define<NoAttrs>({
+      .name = "NextAfter",
+      .python = "math.nextafter",
+      .summary = "The float next to x1 in the direction of x2.",
+      .inputs = {"x1: T", "x2: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kWideFloats}},
+      .infer = broadcast_inputs,
+      .gradient = next_after_gradient,
+      .body = elementwise([](auto x1, auto x2) { return next_after(x1, x2); }),
+  });
+  kClipByValue = ops.define<NoAttrs>({
+      .name = "ClipByValue",
+      .summary = "t, but not below clip_value_min and not above clip_value_max.",
+      .inputs = {"t: T", "clip_value_min: T", "clip_value_max: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kRealTypes}},
+      .infer = clip_shape,
+      .gradient = clip_gradient,
+      .body = elementwise([](auto t, auto low, auto high) { return min(max(t, low), high); }),
+  });
+
+  // --- Functions of two variables that need a series.
+
+  kZeta = ops.define<NoAttrs>({
+      .name = "Zeta",
+      .python = "math.zeta",
+      .summary = "The Hurwitz zeta function: the sum of (q + n)^-x over n = 0, 1, 2, ...",
+      .details = "1 for x below 1 is NaN, infinite for x = 1.",
+      .inputs = {"x: T", "q: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kWideFloats}},
+      .infer = broadcast_inputs,
+      .gradient = zeta_gradient,
+      .body = kernel(zeta_kernel),
+  });
+  kPolygamma = ops.define<NoAttrs>({
+      .name = "Polygamma",
+      .python = "math.polygamma",
+      .summary = "The derivative of order a of digamma, for whole a of 0 or more.",
+      .inputs = {"a: T", "x: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kWideFloats}},
+      .infer = broadcast_inputs,
+      .gradient = polygamma_gradient,
+      .body = kernel(polygamma_kernel),
+  });
+}
+
+}  // namespace graven::engine

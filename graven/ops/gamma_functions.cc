@@ -1,0 +1,72 @@
+// The Hurwitz zeta function by Euler's and Maclaurin's summation: the first terms are added up,
+// and from a = q + n on the rest is
+//
+//   a^(1-x) / (x - 1) - a^-x / 2 + sum over k of B_2k / (2k)! x (x + 1) ... (x + 2k - 2)
+//   a^(-x-2k+1)
+//
+// counted from the last term that was added. See Abramowitz and Stegun, 23.1.30 and 23.2.
+#include "graven/ops/gamma_functions.h"
+
+#include <cmath>
+#include <limits>
+
+#include "graven/kernels/special_functions.h"
+
+namespace graven::engine {
+
+double zeta(double x, double q) {
+  // (2k)! / B_2k for k = 1, 2, ...
+  static constexpr double kReciprocalCoefficients[] = {
+      12,
+      -720,
+      30240,
+      -1209600,
+      47900160,
+      -1.8924375803183791606e9,
+      7.47242496e10,
+      -2.950130727918164224e12,
+      1.1646782814350067249e14,
+      -4.5979787224074726105e15,
+      1.8152105401943546773e17,
+      -7.1661652561756670113e18,
+  };
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kEpsilon = std::numeric_limits<double>::epsilon() / 2;
+  if (std::isnan(x) || std::isnan(q)) return kNaN;
+  if (x == 1) return kInfinity;
+  if (x < 1) return kNaN;
+  if (q <= 0) {
+    if (q == std::floor(q)) return std::fmod(x, 2) == 0 ? kInfinity : kNaN;
+    if (x != std::floor(x)) return kNaN;
+  }
+  double sum = std::pow(q, -x), a = q, term = 0;
+  for (int n = 0; n < 9 || a <= 9; ++n) {
+    a += 1;
+    term = std::pow(a, -x);
+    sum += term;
+    if (std::abs(term / sum) < kEpsilon) return sum;
+  }
+  sum += term * a / (x - 1) - 0.5 * term;
+  double product = 1, power = term, k = 0;
+  for (double reciprocal : kReciprocalCoefficients) {
+    product *= x + k;
+    power /= a;
+    double correction = product * power / reciprocal;
+    sum += correction;
+    if (std::abs(correction / sum) < kEpsilon) break;
+    product *= x + k + 1;
+    power /= a;
+    k += 2;
+  }
+  return sum;
+}
+
+double polygamma(double a, double x) {
+  if (a == 0) return digamma(x);
+  if (a < 0 || a != std::floor(a)) return std::numeric_limits<double>::quiet_NaN();
+  double sign = std::fmod(a, 2) == 0 ? -1 : 1;
+  return sign * std::tgamma(a + 1) * zeta(a + 1, x);
+}
+
+}  // namespace graven::engine

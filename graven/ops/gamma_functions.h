@@ -1,0 +1,12 @@
+#pragma once
+
+namespace graven::engine {
+
+// The Hurwitz zeta function: the sum of (q + n)^-x over n >= 0. Infinite for x = 1, NaN for x < 1,
+// and for q <= 0 unless x is a whole number (and q none: there it is infinite for even x, else
+// NaN). Relative error below 1e-14.
+double zeta(double x, double q);
+// The derivative of order a of digamma, for whole a >= 0; NaN for others.
+double polygamma(double a, double x);
+
+}  // namespace graven::engine

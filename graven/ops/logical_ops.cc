@@ -1,0 +1,393 @@
+#include "graven/ops/logical_ops.h"
+
+#include <bit>
+#include <complex>
+#include <string>
+
+#include "graven/ir/gradient_context.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ir/kernel.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/ops/elements.h"
+#include "graven/ops/formulas.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/register_ops.h"
+#include "graven/ops/shape_rules.h"
+
+namespace graven::engine {
+namespace {
+
+// --- Equal and NotEqual.
+
+template <bool equal>
+Status compare_strings(KernelContext& c) {
+  auto x = c.in<std::string>(0), y = c.in<std::string>(1);
+  auto z = c.out<bool>(0);
+  for_each_broadcast<2>(c.output(0).shape(), {&c.input(0).shape(), &c.input(1).shape()},
+                        [&](int64_t i, const auto& at) { z[i] = (x[at[0]] == y[at[1]]) == equal; });
+  return {};
+}
+
+// --- PopulationCount.
+
+Status population_count_kernel(KernelContext& c) {
+  visit_plain(c.input(0).dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      auto x = c.in<T>(0);
+      auto y = c.out<uint8_t>(0);
+      for (size_t i = 0; i < x.size(); ++i) {
+        y[i] = static_cast<uint8_t>(std::popcount(static_cast<std::make_unsigned_t<T>>(x[i])));
+      }
+    }
+  });
+  return {};
+}
+
+// --- SelectV2.
+
+Status select_objects(KernelContext& c) {
+  auto condition = c.in<bool>(0);
+  visit_copied(c.output(0).dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    auto t = static_cast<const T*>(c.input(1).raw_data());
+    auto e = static_cast<const T*>(c.input(2).raw_data());
+    auto output = static_cast<T*>(c.output(0).mutable_raw_data());
+    for_each_broadcast<3>(
+        c.output(0).shape(), {&c.input(0).shape(), &c.input(1).shape(), &c.input(2).shape()},
+        [&](int64_t i, const auto& at) { output[i] = condition[at[0]] ? t[at[1]] : e[at[2]]; });
+  });
+  return {};
+}
+
+// dy where the output came from the input, else 0.
+void choice_gradient(GradientContext& c, bool sums) {
+  Tensor condition = c.x(0);
+  Formula dy(c, c.dy());
+  Tensor zero = sums ? constant_like(dy, 0).tensor() : c(kZerosLike, {dy});
+  const OpHandle<NoAttrs>& op = sums ? kSelectV2 : kSelect;
+  auto set = [&](int i, const Tensor& dx) { c.set_dx(i, sums ? reduce_to_shape(c, dx, i) : dx); };
+  if (c.wants(1)) set(1, c(op, {condition, dy, zero}));
+  if (c.wants(2)) set(2, c(op, {condition, zero, dy}));
+}
+void select_gradient(GradientContext& c) { choice_gradient(c, true); }
+void old_select_gradient(GradientContext& c) { choice_gradient(c, false); }
+
+// --- Select.
+
+Status select_shape(InferContext& c) {
+  const Shape& condition = c.shape(0);
+  auto both = merge_shapes(c.shape(1), c.shape(2));
+  if (!both.ok()) {
+    return invalid_argument("t and e must have the same shape, got ", c.shape(1).to_message(),
+                            " and ", c.shape(2).to_message());
+  }
+  c.set_shape(0, *both);
+  if (!condition.has_rank() || !both->has_rank() || condition.rank() == 0) return {};
+  bool chooses_rows = condition.rank() == 1 && both->rank() >= 1;
+  if (chooses_rows ? c.merge(condition[0], (*both)[0]).ok() : are_compatible(condition, *both)) {
+    return {};
+  }
+  return invalid_argument(
+      "condition must be a scalar, a vector of as many elements as t has rows, "
+      "or have the shape of t, ",
+      both->to_message(), ", got ", condition.to_message());
+}
+
+Status select_kernel(KernelContext& c) {
+  auto condition = c.in<bool>(0);
+  const Tensor& output = c.output(0);
+  if (output.num_elements() == 0) return {};
+  int64_t width = output.num_elements() / c.input(0).num_elements();
+  visit_copied(output.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    auto t = static_cast<const T*>(c.input(1).raw_data());
+    auto e = static_cast<const T*>(c.input(2).raw_data());
+    auto to = static_cast<T*>(output.mutable_raw_data());
+    for_ranges(static_cast<int64_t>(condition.size()), (1 << 16) / width,
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t row = begin; row < end; ++row) {
+                   std::copy_n((condition[row] ? t : e) + row * width, width, to + row * width);
+                 }
+               });
+  });
+  return {};
+}
+
+// --- Where.
+
+Status where_shape(InferContext& c) {
+  const Shape& x = c.shape(0);
+  c.set_shape(0, {c.new_symbol("where"), x.has_rank() ? Dim(x.rank()) : Dim::unknown()});
+  return {};
+}
+
+Status where_kernel(KernelContext& c) {
+  const Tensor& x = c.input(0);
+  const int rank = x.rank();
+  return visit_plain(x.dtype(), [&](auto zero) -> Status {
+    using T = decltype(zero);
+    auto elements = x.data<T>();
+    int64_t count = 0;
+    for (const T& element : elements) count += !(element == zero);
+    RETURN_IF_ERROR(c.allocate_output(0, DType::kInt64, Shape{Dim(count), Dim(rank)}));
+    if (rank == 0) return {};
+    int64_t* to = c.out<int64_t>(0).data();
+    InlineVector<int64_t, 6> index(static_cast<size_t>(rank), 0);
+    for (const T& element : elements) {
+      if (!(element == zero)) to = std::copy(index.begin(), index.end(), to);
+      for (int axis = rank - 1; axis >= 0 && ++index[axis] == x.shape().size(axis); --axis) {
+        index[axis] = 0;
+      }
+    }
+    return {};
+  });
+}
+
+}  // namespace
+
+void define_logical_ops(OpRegistry& ops) {
+  // --- Comparisons.
+
+  kLess = ops.define<NoAttrs>({
+      .name = "Less",
+      .python = "math.less, less",
+      .summary = "Is x < y? False if one is NaN.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: bool"},
+      .types = {{"T", kRealTypes}},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return x < y; }),
+  });
+  kLessEqual = ops.define<NoAttrs>({
+      .name = "LessEqual",
+      .python = "math.less_equal, less_equal",
+      .summary = "Is x <= y? False if one is NaN.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: bool"},
+      .types = {{"T", kRealTypes}},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return x <= y; }),
+  });
+  kGreater = ops.define<NoAttrs>({
+      .name = "Greater",
+      .python = "math.greater, greater",
+      .summary = "Is x > y? False if one is NaN.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: bool"},
+      .types = {{"T", kRealTypes}},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return x > y; }),
+  });
+  kGreaterEqual = ops.define<NoAttrs>({
+      .name = "GreaterEqual",
+      .python = "math.greater_equal, greater_equal",
+      .summary = "Is x >= y? False if one is NaN.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: bool"},
+      .types = {{"T", kRealTypes}},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return x >= y; }),
+  });
+  kEqual = ops.define<EqualAttrs>({
+      .name = "Equal",
+      .summary = "Is x equal to y?",
+      .details = "Tensors whose shapes do not broadcast are an error, or unequal as a whole if "
+                 "incompatible_shape_error is false.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: bool"},
+      .types = {{"T", kPlainTypes | DTypeSet{DType::kString}}},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) {
+                return x == y;
+              }).with_kernel_for({DType::kString}, compare_strings<true>),
+      .commutative = true,
+  });
+  kNotEqual = ops.define<EqualAttrs>({
+      .name = "NotEqual",
+      .summary = "Is x unlike y?",
+      .details = "Tensors whose shapes do not broadcast are an error, or unequal as a whole if "
+                 "incompatible_shape_error is false.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: bool"},
+      .types = {{"T", kPlainTypes | DTypeSet{DType::kString}}},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) {
+                return x != y;
+              }).with_kernel_for({DType::kString}, compare_strings<false>),
+      .commutative = true,
+  });
+  kApproximateEqual = ops.define<ApproximateEqualAttrs>({
+      .name = "ApproximateEqual",
+      .python = "math.approximate_equal",
+      .summary = "Is |x - y| < tolerance?",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: bool"},
+      .types = {{"T", kFloatTypes}},
+      .infer = same_shapes,
+      .gradient = not_differentiable,
+      .body = elementwise<ApproximateEqualAttrs>(
+          [](const ApproximateEqualAttrs& a, auto x, auto y) { return abs(x - y) < a.tolerance; }),
+      .commutative = true,
+  });
+
+  // --- Logic.
+
+  kLogicalAnd = ops.define<NoAttrs>({
+      .name = "LogicalAnd",
+      .python = "math.logical_and, logical_and",
+      .summary = "Are both true?",
+      .inputs = {"x: bool", "y: bool"},
+      .outputs = {"z: bool"},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return x & y; }),
+      .commutative = true,
+  });
+  kLogicalOr = ops.define<NoAttrs>({
+      .name = "LogicalOr",
+      .python = "math.logical_or, logical_or",
+      .summary = "Is one of them true?",
+      .inputs = {"x: bool", "y: bool"},
+      .outputs = {"z: bool"},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return x | y; }),
+      .commutative = true,
+  });
+  kLogicalNot = ops.define<NoAttrs>({
+      .name = "LogicalNot",
+      .python = "math.logical_not, logical_not",
+      .summary = "Is x false?",
+      .inputs = {"x: bool"},
+      .outputs = {"y: bool"},
+      .infer = same_as_input,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x) { return !x; }),
+  });
+
+  // --- Bits.
+
+  kBitwiseAnd = ops.define<NoAttrs>({
+      .name = "BitwiseAnd",
+      .python = "bitwise.bitwise_and",
+      .summary = "The bits that are set in both.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kIntTypes}},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return x & y; }),
+      .commutative = true,
+  });
+  kBitwiseOr = ops.define<NoAttrs>({
+      .name = "BitwiseOr",
+      .python = "bitwise.bitwise_or",
+      .summary = "The bits that are set in one of them or both.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kIntTypes}},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return x | y; }),
+      .commutative = true,
+  });
+  kBitwiseXor = ops.define<NoAttrs>({
+      .name = "BitwiseXor",
+      .python = "bitwise.bitwise_xor",
+      .summary = "The bits that are set in one of them only.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kIntTypes}},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return x ^ y; }),
+      .commutative = true,
+  });
+  kLeftShift = ops.define<NoAttrs>({
+      .name = "LeftShift",
+      .python = "bitwise.left_shift",
+      .summary = "x shifted by y bits; 0 if these are more than it has.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kIntTypes}},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return shift_left(x, y); }),
+  });
+  kRightShift = ops.define<NoAttrs>({
+      .name = "RightShift",
+      .python = "bitwise.right_shift",
+      .summary = "x shifted by y bits; copies of the sign come in.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kIntTypes}},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return shift_right(x, y); }),
+  });
+  kInvert = ops.define<NoAttrs>({
+      .name = "Invert",
+      .python = "bitwise.invert",
+      .summary = "The bits that are not set in x.",
+      .inputs = {"x: T"},
+      .outputs = {"y: T"},
+      .types = {{"T", kIntTypes}},
+      .infer = same_as_input,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x) { return ~x; }),
+  });
+  kPopulationCount = ops.define<NoAttrs>({
+      .name = "PopulationCount",
+      .summary = "How many bits of x are set.",
+      .inputs = {"x: T"},
+      .outputs = {"y: uint8"},
+      .types = {{"T", kIntTypes}},
+      .infer = same_as_input,
+      .gradient = not_differentiable,
+      .body = kernel(population_count_kernel),
+  });
+
+  // --- Choices.
+
+  kSelectV2 = ops.define<NoAttrs>({
+      .name = "SelectV2",
+      .summary = "t where the condition holds, e elsewhere. All three broadcast.",
+      .inputs = {"condition: bool", "t: T", "e: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}},
+      .infer = broadcast_inputs,
+      .gradient = select_gradient,
+      .body = elementwise([](auto condition, auto t, auto e) {
+                return select(condition, t, e);
+              }).with_kernel_for(kObjectTypes, select_objects),
+  });
+  kSelect = ops.define<NoAttrs>({
+      .name = "Select",
+      .summary = "t where the condition holds, e elsewhere; a vector of conditions chooses rows.",
+      .inputs = {"condition: bool", "t: T", "e: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}},
+      .infer = select_shape,
+      .gradient = old_select_gradient,
+      .body = kernel(select_kernel),
+  });
+  kWhere = ops.define<NoAttrs>({
+      .name = "Where",
+      .summary = "The places of the elements that are not zero (true), one row of indices each.",
+      .inputs = {"input: T"},
+      .outputs = {"index: int64"},
+      .types = {{"T", kPlainTypes}},
+      .infer = where_shape,
+      .gradient = not_differentiable,
+      .body = kernel(where_kernel),
+  });
+}
+
+}  // namespace graven::engine
