@@ -1,5 +1,6 @@
 #include "graven/ir/attributes.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -170,8 +171,13 @@ uint64_t hash_of(const AttrValue& value) {
 bool equal(const AttrValue& a, const AttrValue& b) {
   if (a.index() != b.index()) return false;
   if (const auto* x = std::get_if<Tensor>(&a)) return equal_tensors(*x, std::get<Tensor>(b));
-  if (const auto* x = std::get_if<double>(&a)) {
-    return std::bit_cast<uint64_t>(*x) == std::bit_cast<uint64_t>(std::get<double>(b));
+  auto same_bits = [](double x, double y) {
+    return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y);
+  };
+  if (const auto* x = std::get_if<double>(&a)) return same_bits(*x, std::get<double>(b));
+  if (const auto* x = std::get_if<std::vector<double>>(&a)) {
+    const auto& y = std::get<std::vector<double>>(b);
+    return std::equal(x->begin(), x->end(), y.begin(), y.end(), same_bits);
   }
   return a == b;
 }

@@ -30,7 +30,7 @@ using AttrValue =
                  std::vector<DType>, std::vector<Shape>, std::vector<Ref<Body>>>;
 GRAVEN_API std::string to_text(const AttrValue& value);
 GRAVEN_API uint64_t hash_of(const AttrValue& value);
-GRAVEN_API bool equal(const AttrValue& a, const AttrValue& b);  // tensors by value
+GRAVEN_API bool equal(const AttrValue& a, const AttrValue& b);  // by bits; tensors by value
 
 // One attribute of an op: a member of its attributes struct.
 struct AttrField {

@@ -174,11 +174,26 @@ void Graph::replace_control_uses(Node* old, Node* by) {
   replace(control_outputs_);
 }
 
+void Graph::make_constant(Node* node, Tensor value) {
+  std::vector<OutputType> outputs(1);
+  outputs[0].dtype = value.dtype();
+  outputs[0].shape = value.shape();
+  node->op_ = kConst.op;
+  DType dtype = value.dtype();
+  node->attrs_ = Attrs(AttrsRef(ConstAttrs{std::move(value), dtype}));
+  node->inputs_.clear();
+  node->control_inputs_.clear();
+  node->outputs_ = std::move(outputs);
+  node->extra_attributes_.clear();
+}
+
 void Graph::remove(std::span<Node* const> removed) {
   std::vector<bool> is_removed(arena_.size(), false);
   for (Node* node : removed) {
     is_removed[node->id()] = true;
-    by_name_.erase(node->name());
+    if (auto at = by_name_.find(node->name()); at != by_name_.end() && at->second == node) {
+      by_name_.erase(at);
+    }
     // The memory stays in the arena; what it holds on to goes.
     node->attrs_ = Attrs(engine::attrs_type<NoAttrs>());
     node->extra_attributes_.clear();

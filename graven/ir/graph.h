@@ -65,6 +65,10 @@ class GRAVEN_API Node {
   // An attribute by name: of the op's struct, a type parameter ("T"), a count ("N"), or one that
   // was set on this node only ("_user_specified_name"). monostate if there is none.
   AttrValue attribute(std::string_view name) const;
+  // Those that were set on this node only, in the order of setting.
+  std::span<const std::pair<std::string, AttrValue>> extra_attributes() const {
+    return extra_attributes_;
+  }
   // All of them, sorted by name.
   std::vector<std::pair<std::string, AttrValue>> attributes() const;
 
@@ -101,6 +105,8 @@ class GRAVEN_API Graph : public RefCounted {
   // Nodes in order.
   std::span<Node* const> nodes() const { return nodes_; }
   Node* find(std::string_view name) const;
+  // Above all ids there are, for tables by id.
+  int id_bound() const { return static_cast<int>(arena_.size()); }
 
   // --- What is fed, in order: arguments, then captures. Placeholders, or constants that stand
   // for a captured tensor (S5.16); what is fed is used, never the constant's value.
@@ -140,13 +146,21 @@ class GRAVEN_API Graph : public RefCounted {
   // Makes the node one of another op, with the same inputs and at least the old outputs.
   void replace_op(Node* node, const Op& op, AttrsRef attrs, std::vector<OutputType> more_outputs);
   void set_input_of(Node* node, int i, OutputRef value);
+  void set_control_inputs(Node* node, std::vector<Node*> before) {
+    node->control_inputs_ = std::move(before);
+  }
   void replace_uses(OutputRef old, OutputRef by);
   void replace_control_uses(Node* old, Node* by);  // by may be null: dropped
   void set_attrs(Node* node, AttrsRef attrs) { node->attrs_ = Attrs(attrs); }
+  // Turns a node of one output into the constant of this value; it keeps its name and place, and
+  // waits for nothing.
+  void make_constant(Node* node, Tensor value);
   // Removes nodes that nothing refers to any more.
   void remove(std::span<Node* const> nodes);
   // Puts the nodes in an order in which inputs and control inputs come first, else by id.
   void sort();
+  // Puts the nodes in the given order, which is a valid one and holds each of them once.
+  void set_order(std::vector<Node*> nodes) { nodes_ = std::move(nodes); }
   // A copy; symbols keep their numbers. map[node->id()] is filled with the copies if given.
   Ref<Graph> clone(std::vector<Node*>* map = nullptr) const;
 

@@ -120,6 +120,13 @@ Status Op::bind_types(std::span<const Tensor> inputs, AttrsRef attrs, bool eager
       return {};
     }
   }
+  InlineVector<DType, 4> dtypes;
+  for (const Tensor& input : inputs) dtypes.push_back(input.dtype());
+  return bind_types(std::span<const DType>(dtypes.data(), dtypes.size()), attrs, eager, bindings);
+}
+
+Status Op::bind_types(std::span<const DType> inputs, AttrsRef attrs, bool eager,
+                      TypeBindings& bindings) const {
   bindings = TypeBindings(record_.types.size(), DType::kInvalid);
   for (size_t p = 0; p < record_.types.size(); ++p) {
     if (type_attr_[p] >= 0) {
@@ -139,16 +146,19 @@ Status Op::bind_types(std::span<const Tensor> inputs, AttrsRef attrs, bool eager
   for (size_t a = 0; a < inputs_.size(); ++a) {
     const ArgSpec& arg = inputs_[a];
     int count = arg.is_list ? in_list : 1;
+    std::vector<DType> listed;
+    if (arg.type_list_attr >= 0) {
+      listed =
+          std::get<std::vector<DType>>(attrs_type_->fields[arg.type_list_attr].get(attrs.data()));
+      if (static_cast<int>(listed.size()) != count) {
+        return invalid_argument(name(), " takes ", listed.size(), " inputs '", arg.name, "', got ",
+                                count);
+      }
+    }
     for (int i = 0; i < count; ++i, ++flat) {
-      DType got = inputs[flat].dtype();
+      DType got = inputs[flat];
       DType expected = arg.fixed;
       if (arg.type_list_attr >= 0) {
-        auto listed =
-            std::get<std::vector<DType>>(attrs_type_->fields[arg.type_list_attr].get(attrs.data()));
-        if (i >= static_cast<int>(listed.size())) {
-          return invalid_argument(name(), " takes ", listed.size(), " inputs '", arg.name,
-                                  "', got ", count);
-        }
         expected = listed[i];
       } else if (arg.type_param >= 0) {
         DType& bound = bindings[arg.type_param];

@@ -67,7 +67,9 @@ struct OpRecord {
   int view_of = -1;
   // Inputs 0 and 1 may change places.
   bool commutative = false;
-  // x op e = x, for the number e on the right (and on the left if commutative).
+  // x op e = x, for the number e on the right (and on the left if commutative), bit for bit. The
+  // sign of a zero counts where the dtype has one: that of a sum is -0.0, because x + 0.0 turns
+  // -0.0 into 0.0, and that of a difference is 0.0. Complex dtypes have none.
   std::optional<double> identity_on_right = {};
   // The default name of a node, where it is not the op's name.
   std::string default_node_name = {};
@@ -108,6 +110,8 @@ class GRAVEN_API Op {
   // Binds the type attributes to the dtypes of the flat inputs and to attributes of the same
   // name, and checks them. The error is worded for the graph or, if eager, for an eager call.
   Status bind_types(std::span<const Tensor> inputs, AttrsRef attrs, bool eager,
+                    TypeBindings& bindings) const;
+  Status bind_types(std::span<const DType> inputs, AttrsRef attrs, bool eager,
                     TypeBindings& bindings) const;
   int num_outputs(AttrsRef attrs, int num_inputs) const;
   // The dtypes of the flat outputs.

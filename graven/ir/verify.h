@@ -10,4 +10,7 @@ namespace graven::engine {
 // to the graph's table, what is returned exists. An error here is a mistake of ours: kInternal.
 GRAVEN_API Status verify_graph(const Graph& graph);
 
+// What can be checked of one node alone: its inputs and outputs against the record.
+GRAVEN_API Status verify_node(const Node& node);
+
 }  // namespace graven::engine

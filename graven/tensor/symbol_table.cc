@@ -32,6 +32,15 @@ int64_t compute(SymbolTable::Function function, int64_t a, int64_t b) {
 constexpr std::string_view kFunctionNames[] = {"floordiv", "ceildiv",   "max",
                                                "min",      "broadcast", "mod"};
 
+std::string_view function_name(SymbolTable::Function function) {
+  return kFunctionNames[static_cast<int>(function)];
+}
+
+bool commutes(SymbolTable::Function function) {
+  return function == SymbolTable::Function::kMax || function == SymbolTable::Function::kMin ||
+         function == SymbolTable::Function::kBroadcast;
+}
+
 }  // namespace
 
 struct SymbolTable::State {
@@ -137,9 +146,7 @@ Dim SymbolTable::apply(Function function, Dim a, Dim b) {
       return state_->intern(std::move(quotient));
     }
   }
-  bool commutes =
-      function == Function::kMax || function == Function::kMin || function == Function::kBroadcast;
-  if (commutes && b.word() < a.word()) std::swap(a, b);
+  if (commutes(function) && b.word() < a.word()) std::swap(a, b);
   auto [at, is_new] = state_->function_symbols.try_emplace(
       {function, a.word(), b.word()}, static_cast<int64_t>(state_->symbols.size()));
   if (is_new) state_->symbols.push_back({"", true, function, a, b});
@@ -196,6 +203,61 @@ int64_t SymbolTable::as_symbol(Dim dim) const {
   return sum.begin()->first[0];
 }
 
+Dim SymbolTable::dim_of(int64_t symbol) { return state_->symbol_dim(symbol); }
+
+bool SymbolTable::is_function(int64_t symbol) const { return state_->symbols[symbol].is_function; }
+
+const std::string& SymbolTable::symbol_name(int64_t symbol) const {
+  return state_->symbols[symbol].name;
+}
+
+bool SymbolTable::contains(Dim dim) const {
+  return !dim.is_term() || dim.term_index() < static_cast<int64_t>(state_->terms.size());
+}
+
+std::string SymbolTable::to_text(Dim dim, FunctionRef<std::string(int64_t symbol)> name) const {
+  if (dim.is_number()) return str_cat(dim.number());
+  if (dim.is_unknown()) return "?";
+  struct Part {
+    size_t degree;
+    std::string factors;
+    int64_t factor;
+  };
+  std::vector<Part> parts;
+  for (const auto& [product, factor] : state_->terms[dim.term_index()]) {
+    std::vector<std::string> symbols;
+    for (int64_t symbol : product) {
+      const auto& made = state_->symbols[symbol];
+      if (!made.is_function) {
+        symbols.push_back(name(symbol));
+        continue;
+      }
+      std::string a = to_text(made.a, name), b = to_text(made.b, name);
+      if (commutes(made.function) && b < a) std::swap(a, b);
+      symbols.push_back(str_cat(function_name(made.function), "(", a, ", ", b, ")"));
+    }
+    std::sort(symbols.begin(), symbols.end());
+    parts.push_back({product.size(), str_join(symbols, "*"), factor});
+  }
+  std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+    return a.degree != b.degree ? a.degree > b.degree : a.factors < b.factors;
+  });
+  std::string text;
+  for (const Part& part : parts) {
+    if (text.empty()) {
+      if (part.factor < 0) text += "-";
+    } else {
+      text += part.factor < 0 ? " - " : " + ";
+    }
+    int64_t magnitude = part.factor < 0 ? -part.factor : part.factor;
+    if (part.factors.empty() || magnitude != 1) {
+      text += str_cat(magnitude, part.factors.empty() ? "" : "*");
+    }
+    text += part.factors;
+  }
+  return text;
+}
+
 std::string SymbolTable::to_text(Dim dim) const {
   if (dim.is_number()) return str_cat(dim.number());
   if (dim.is_unknown()) return "?";
@@ -211,8 +273,8 @@ std::string SymbolTable::to_text(Dim dim) const {
       const auto& made = state_->symbols[symbol];
       if (!factors.empty()) factors += "*";
       if (made.is_function) {
-        factors += str_cat(kFunctionNames[static_cast<int>(made.function)], "(", to_text(made.a),
-                           ", ", to_text(made.b), ")");
+        factors +=
+            str_cat(function_name(made.function), "(", to_text(made.a), ", ", to_text(made.b), ")");
       } else {
         factors += made.name;
       }

@@ -54,7 +54,18 @@ class GRAVEN_API SymbolTable {
   int64_t num_symbols() const;
   // The symbol that a Dim is, or -1 if it is no lone symbol.
   int64_t as_symbol(Dim dim) const;
+  // The Dim that is the symbol alone.
+  Dim dim_of(int64_t symbol);
+  // True if the symbol stands for a function of other Dims, and so has no name of its own.
+  bool is_function(int64_t symbol) const;
+  const std::string& symbol_name(int64_t symbol) const;
+  // True if the Dim is no term, or a term of this table.
+  bool contains(Dim dim) const;
   std::string to_text(Dim dim) const;
+  // The same with other names for the symbols that are no functions. What stands first in sums,
+  // products and functions that commute is decided by the names alone, so two tables in which
+  // things were made in another order give the same text.
+  std::string to_text(Dim dim, FunctionRef<std::string(int64_t symbol)> name) const;
 
  private:
   struct State;

@@ -50,6 +50,25 @@ TEST_CASE("dims that are equal by arithmetic are equal words") {
   CHECK(t.add(n, Dim::unknown()).is_unknown());
 }
 
+TEST_CASE("a term can be printed under other names, in an order of the names alone") {
+  SymbolTable one, two;
+  Dim n = one.new_symbol("n"), m = one.new_symbol("m");
+  Dim m2 = two.new_symbol("m"), n2 = two.new_symbol("n");
+  auto term = [](SymbolTable& t, Dim n, Dim m) {
+    Dim larger = t.apply(SymbolTable::Function::kMax, n, m);
+    return t.subtract(t.add(t.add(t.multiply(2, t.multiply(n, m)), t.add(larger, 7)), n), m);
+  };
+  auto text = [](SymbolTable& t, Dim dim) {
+    return t.to_text(dim, [&](int64_t symbol) { return "a" + t.symbol_name(symbol); });
+  };
+  CHECK(text(one, term(one, n, m)) == "2*am*an - am + an + max(am, an) + 7");
+  CHECK(text(two, term(two, n2, m2)) == "2*am*an - am + an + max(am, an) + 7");
+  CHECK(one.dim_of(one.as_symbol(m)) == m);
+  CHECK(one.is_function(one.as_symbol(one.apply(SymbolTable::Function::kMax, n, m))));
+  CHECK(one.contains(n));
+  CHECK(!one.contains(Dim::term(99)));
+}
+
 TEST_CASE("a term is computed and substituted") {
   SymbolTable t, outer;
   Dim n = t.new_symbol("n"), m = t.new_symbol("m");

@@ -1,0 +1,761 @@
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "graven/base/strings.h"
+#include "graven/ir/body.h"
+#include "graven/ir/graph_syntax.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/ir/text.h"
+#include "graven/ir/verify.h"
+
+namespace graven::engine {
+namespace {
+
+using namespace graph_syntax;
+
+// Texts come from files and users, so what they nest and multiply is bounded.
+constexpr int kMaxNesting = 100;
+constexpr int64_t kMaxFactor = int64_t{1} << 40;
+constexpr int kMaxProducts = 1000;
+
+// Where the parser is in the text, and the words that are read there. Errors say the line.
+class Cursor {
+ public:
+  explicit Cursor(std::string_view text) : text_(text) {}
+
+  size_t at() const { return at_; }
+  void go_to(size_t at) { at_ = at; }
+
+  // A mistake in what was read last.
+  template <typename... Args>
+  Status error(const Args&... args) const {
+    size_t at = std::min(at_, text_.size());
+    while (at > 0 && (text_[at - 1] == ' ' || text_[at - 1] == '\n')) --at;
+    return error_at(at, args...);
+  }
+  // Something else should stand here.
+  template <typename... Args>
+  Status expected(const Args&... args) {
+    skip_space();
+    if (at_ == text_.size())
+      return error_at(at_, "expected ", args..., ", got the end of the text");
+    size_t end = std::min(text_.find('\n', at_), std::min(text_.size(), at_ + 20));
+    return error_at(at_, "expected ", args..., ", got '", text_.substr(at_, end - at_), "'");
+  }
+
+  void skip_space() {
+    while (at_ < text_.size()) {
+      char c = text_[at_];
+      if (c == '#') {
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      } else if (c == ' ' || c == '\n' || c == '\t' || c == '\r') {
+        ++at_;
+      } else {
+        break;
+      }
+    }
+  }
+  bool at_end() {
+    skip_space();
+    return at_ == text_.size();
+  }
+  char peek() {
+    skip_space();
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+  bool accept(std::string_view punctuation) {
+    skip_space();
+    if (!text_.substr(at_).starts_with(punctuation)) return false;
+    at_ += punctuation.size();
+    return true;
+  }
+  Status expect(std::string_view punctuation) {
+    if (accept(punctuation)) return {};
+    return expected("'", punctuation, "'");
+  }
+  // A word of letters, digits and _; empty if none stands here.
+  std::string_view peek_word() {
+    skip_space();
+    size_t end = at_;
+    while (end < text_.size() &&
+           (is_letter(text_[end]) || is_digit(text_[end]) || text_[end] == '_')) {
+      ++end;
+    }
+    return text_.substr(at_, end - at_);
+  }
+  bool accept_word(std::string_view word) {
+    if (peek_word() != word) return false;
+    at_ += word.size();
+    return true;
+  }
+  std::string_view word() {
+    std::string_view found = peek_word();
+    at_ += found.size();
+    return found;
+  }
+  // The characters from here on that satisfy a condition.
+  template <typename F>
+  std::string_view take_while(F&& is_part) {
+    skip_space();
+    size_t begin = at_;
+    while (at_ < text_.size() && is_part(text_[at_])) ++at_;
+    return text_.substr(begin, at_ - begin);
+  }
+
+  Result<std::string> string() {
+    if (!accept("\"")) return expected("a string in quotes");
+    std::string out;
+    for (;;) {
+      if (at_ >= text_.size() || text_[at_] == '\n') return error("a string does not end");
+      char c = text_[at_++];
+      if (c == '"') return out;
+      if (c != '\\') {
+        out += c;
+        continue;
+      }
+      char escaped = at_ < text_.size() ? text_[at_++] : '\0';
+      if (escaped == 'n') {
+        out += '\n';
+      } else if (escaped == '"' || escaped == '\\') {
+        out += escaped;
+      } else if (escaped == 'x' && at_ + 2 <= text_.size()) {
+        ASSIGN_OR_RETURN(unsigned char byte, hex_byte(text_.substr(at_, 2)));
+        out += static_cast<char>(byte);
+        at_ += 2;
+      } else {
+        return error("unknown escape in a string");
+      }
+    }
+  }
+  Result<std::string> name() {
+    if (peek() == '"') return string();
+    std::string_view found = take_while(is_name_char);
+    if (found.empty()) return expected("a name");
+    return std::string(found);
+  }
+  template <typename T>
+  Result<T> number() {
+    skip_space();
+    T value = {};
+    auto [end, status] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    if (status == std::errc::result_out_of_range) return error("the number is out of range");
+    if (status != std::errc()) return expected("a number");
+    at_ = static_cast<size_t>(end - text_.data());
+    return value;
+  }
+  Result<unsigned char> hex_byte(std::string_view digits) const {
+    unsigned char byte = 0;
+    auto [end, status] = std::from_chars(digits.data(), digits.data() + 2, byte, 16);
+    if (status != std::errc() || end != digits.data() + 2) return error("expected two hex digits");
+    return byte;
+  }
+
+ private:
+  template <typename... Args>
+  Status error_at(size_t at, const Args&... args) const {
+    auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<int64_t>(at), '\n');
+    return invalid_argument("line ", line, ": ", args...);
+  }
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text), cursor_(text) {}
+
+  Result<Ref<Graph>> parse() {
+    RETURN_IF_ERROR(find_bodies());
+    ASSIGN_OR_RETURN(Ref<Graph> graph, this->graph());
+    // Bodies that nobody mentions must be right too.
+    while (!cursor_.at_end()) {
+      if (!cursor_.accept("body") || !cursor_.accept("@")) {
+        return cursor_.expected("'body @' or the end of the text");
+      }
+      ASSIGN_OR_RETURN(std::string name, cursor_.name());
+      RETURN_IF_ERROR(body(name).status());
+      size_t end = bodies_.at(name).end;
+      if (end <= cursor_.at()) return cursor_.error("the body @", name, " is there twice");
+      cursor_.go_to(end);
+    }
+    return graph;
+  }
+
+ private:
+  struct BodySection {
+    size_t begin = 0, end = 0;  // of its graph
+    bool is_open = false;
+    Ref<Body> body;
+  };
+  // What belongs to the graph that is being read.
+  struct Scope {
+    Graph* graph;
+    std::map<std::string, Dim, std::less<>> symbols;
+  };
+
+  // Sections of bodies begin lines, which nothing else that holds "body @" does: a newline within
+  // a string is escaped.
+  Status find_bodies() {
+    for (size_t line = 0; line < text_.size(); line = text_.find('\n', line) + 1) {
+      if (text_.substr(line).starts_with("body @")) {
+        cursor_.go_to(line + 6);
+        ASSIGN_OR_RETURN(std::string name, cursor_.name());
+        RETURN_IF_ERROR(cursor_.expect("="));
+        if (!bodies_.try_emplace(name, BodySection{cursor_.at(), 0, false, {}}).second) {
+          return cursor_.error("the body @", name, " is there twice");
+        }
+      }
+      if (text_.find('\n', line) == std::string_view::npos) break;
+    }
+    cursor_.go_to(0);
+    return {};
+  }
+
+  Result<Ref<Body>> body(const std::string& name) {
+    auto at = bodies_.find(name);
+    if (at == bodies_.end()) return cursor_.error("there is no body @", name);
+    BodySection& section = at->second;
+    if (section.body) return section.body;
+    if (section.is_open) return cursor_.error("the body @", name, " holds itself");
+    if (nesting_ >= kMaxNesting) return cursor_.error("bodies are nested too deeply");
+    section.is_open = true;
+    ++nesting_;
+    size_t back = cursor_.at();
+    cursor_.go_to(section.begin);
+    ASSIGN_OR_RETURN(Ref<Graph> graph, this->graph());
+    section.end = cursor_.at();
+    cursor_.go_to(back);
+    --nesting_;
+    section.is_open = false;
+    section.body = Body::create(name, std::move(graph));
+    return section.body;
+  }
+
+  Result<Ref<Graph>> graph() {
+    if (!cursor_.accept_word("graph")) {
+      return cursor_.expected("'graph'");
+    }
+    ASSIGN_OR_RETURN(std::string name, cursor_.name());
+    auto graph = make_ref<Graph>(std::move(name));
+    Scope scope{graph.get(), {}};
+    RETURN_IF_ERROR(cursor_.expect("("));
+    while (!cursor_.accept(")")) {
+      if (!graph->inputs().empty()) RETURN_IF_ERROR(cursor_.expect(","));
+      RETURN_IF_ERROR(input(scope));
+    }
+    RETURN_IF_ERROR(cursor_.expect("{"));
+    while (cursor_.accept("%")) RETURN_IF_ERROR(node(scope));
+    if (cursor_.accept_word("return")) {
+      std::vector<OutputRef> outputs;
+      if (cursor_.peek() != '^' && cursor_.peek() != '}') {
+        do {
+          ASSIGN_OR_RETURN(outputs.emplace_back(), output_ref(scope));
+        } while (cursor_.accept(","));
+      }
+      graph->set_outputs(std::move(outputs));
+      ASSIGN_OR_RETURN(std::vector<Node*> controls, control_refs(scope));
+      graph->set_control_outputs(std::move(controls));
+    }
+    RETURN_IF_ERROR(cursor_.expect("}"));
+    return graph;
+  }
+
+  // --- Nodes.
+
+  // A node that was read but not added yet.
+  struct Draft {
+    const Op* op = nullptr;
+    std::string name, device;
+    std::optional<Attrs> attrs;
+    std::vector<OutputRef> inputs;
+    std::vector<OutputType> outputs;
+    std::vector<Node*> controls;
+    std::vector<std::pair<std::string, AttrValue>> extra;
+  };
+
+  Status add(Scope& scope, Draft draft, bool is_input) {
+    if (scope.graph->unique_name(draft.name) != draft.name) {
+      return cursor_.error("there is another node of the name '", draft.name, "'");
+    }
+    Node* node = scope.graph->add({.op = draft.op,
+                                   .attrs = *draft.attrs,
+                                   .name = std::move(draft.name),
+                                   .inputs = draft.inputs,
+                                   .outputs = std::move(draft.outputs),
+                                   .control_inputs = std::move(draft.controls),
+                                   .device = std::move(draft.device)});
+    for (auto& [name, value] : draft.extra) scope.graph->set_attribute(node, name, value);
+    if (is_input) scope.graph->add_input(node);
+    if (Status status = verify_node(*node); !status.ok()) return cursor_.error(status.message());
+    return {};
+  }
+
+  Status input(Scope& scope) {
+    Draft draft;
+    ASSIGN_OR_RETURN(draft.name, cursor_.name());
+    RETURN_IF_ERROR(cursor_.expect(":"));
+    ASSIGN_OR_RETURN(OutputType type, output_type(scope));
+    if (cursor_.accept("=")) {
+      RETURN_IF_ERROR(constant(draft, type));
+    } else {
+      RETURN_IF_ERROR(must_exist(kPlaceholder.op, "Placeholder"));
+      draft.op = kPlaceholder.op;
+      PlaceholderAttrs attrs{type.dtype, type.shape};
+      for (int i = 0; i < attrs.shape.rank(); ++i) {
+        if (!attrs.shape[i].is_number()) attrs.shape.set(i, Dim::unknown());
+      }
+      draft.attrs = Attrs(AttrsRef(attrs));
+    }
+    draft.outputs.push_back(std::move(type));
+    RETURN_IF_ERROR(attributes(scope, draft));
+    RETURN_IF_ERROR(device(draft));
+    return add(scope, std::move(draft), /*is_input=*/true);
+  }
+
+  Status node(Scope& scope) {
+    Draft draft;
+    ASSIGN_OR_RETURN(draft.name, cursor_.name());
+    if (cursor_.accept(":")) {
+      do {
+        ASSIGN_OR_RETURN(draft.outputs.emplace_back(), output_type(scope));
+      } while (cursor_.accept(","));
+    }
+    RETURN_IF_ERROR(cursor_.expect("="));
+    size_t before = cursor_.at();
+    std::string_view op = cursor_.word();
+    if (op.empty() || !cursor_.accept("(")) {
+      cursor_.go_to(before);
+      if (draft.outputs.size() != 1) return cursor_.expected("an op");
+      RETURN_IF_ERROR(constant(draft, draft.outputs[0]));
+    } else {
+      draft.op = OpRegistry::global().find(op);
+      RETURN_IF_ERROR(must_exist(draft.op, op));
+      draft.attrs.emplace(draft.op->attrs_type());
+      while (!cursor_.accept(")")) {
+        if (!draft.inputs.empty()) RETURN_IF_ERROR(cursor_.expect(","));
+        ASSIGN_OR_RETURN(draft.inputs.emplace_back(), output_ref(scope));
+      }
+    }
+    RETURN_IF_ERROR(attributes(scope, draft));
+    ASSIGN_OR_RETURN(draft.controls, control_refs(scope));
+    RETURN_IF_ERROR(device(draft));
+    return add(scope, std::move(draft), /*is_input=*/false);
+  }
+
+  Status must_exist(const Op* op, std::string_view name) {
+    return op ? Status() : cursor_.error("there is no op named ", name);
+  }
+
+  // The elements of a constant of the given type.
+  Status constant(Draft& draft, const OutputType& type) {
+    RETURN_IF_ERROR(must_exist(kConst.op, "Const"));
+    draft.op = kConst.op;
+    bool is_list = cursor_.accept("[");
+    ASSIGN_OR_RETURN(Tensor value, elements(type.dtype, type.shape, is_list ? "]" : ""));
+    if (is_list) RETURN_IF_ERROR(cursor_.expect("]"));
+    draft.attrs = Attrs(AttrsRef(ConstAttrs{std::move(value), type.dtype}));
+    return {};
+  }
+
+  Status device(Draft& draft) {
+    if (!cursor_.accept_word("on")) return {};
+    ASSIGN_OR_RETURN(draft.device, cursor_.string());
+    return {};
+  }
+
+  Result<Node*> node_ref(Scope& scope) {
+    (void)cursor_.accept("%");
+    ASSIGN_OR_RETURN(std::string name, cursor_.name());
+    Node* node = scope.graph->find(name);
+    if (!node) return cursor_.error("there is no node '", name, "' above");
+    return node;
+  }
+  Result<OutputRef> output_ref(Scope& scope) {
+    ASSIGN_OR_RETURN(Node * node, node_ref(scope));
+    int index = 0;
+    if (cursor_.accept(":")) {
+      ASSIGN_OR_RETURN(index, cursor_.number<int>());
+    }
+    if (index < 0 || index >= node->num_outputs()) {
+      return cursor_.error("node '", node->name(), "' has no output ", index);
+    }
+    return OutputRef{node, index};
+  }
+  Result<std::vector<Node*>> control_refs(Scope& scope) {
+    std::vector<Node*> nodes;
+    while (cursor_.accept("^")) {
+      ASSIGN_OR_RETURN(Node * node, node_ref(scope));
+      if (std::find(nodes.begin(), nodes.end(), node) != nodes.end()) {
+        return cursor_.error("^", node->name(), " stands twice");
+      }
+      nodes.push_back(node);
+    }
+    return nodes;
+  }
+
+  // --- Types.
+
+  Result<DType> dtype() {
+    std::string_view name = cursor_.word();
+    auto type = dtype_from_name(name);
+    if (!type) return cursor_.error("'", name, "' is no dtype");
+    return *type;
+  }
+  Result<OutputType> output_type(Scope& scope) {
+    OutputType type;
+    ASSIGN_OR_RETURN(type.dtype, dtype());
+    ASSIGN_OR_RETURN(type.shape, shape(scope));
+    if (cursor_.accept("(")) {
+      type.sizes = std::make_unique<SymbolicValue>();
+      RETURN_IF_ERROR(dims(scope, ")", [&](Dim dim) { type.sizes->push_back(dim); }));
+    }
+    if (cursor_.accept("<")) {
+      type.handle_data = std::make_unique<HandleData>();
+      ASSIGN_OR_RETURN(type.handle_data->dtype, dtype());
+      ASSIGN_OR_RETURN(type.handle_data->shape, shape(scope));
+      RETURN_IF_ERROR(cursor_.expect(">"));
+    }
+    return type;
+  }
+  Result<Shape> shape(Scope& scope) {
+    RETURN_IF_ERROR(cursor_.expect("["));
+    if (cursor_.accept("...")) {
+      RETURN_IF_ERROR(cursor_.expect("]"));
+      return Shape::unknown_rank();
+    }
+    Shape shape;
+    RETURN_IF_ERROR(dims(scope, "]", [&](Dim dim) { shape.push_back(dim); }));
+    if (shape.rank() > kMaxRank) return cursor_.error("a shape has more than 254 dimensions");
+    return shape;
+  }
+  template <typename F>
+  Status dims(Scope& scope, std::string_view end, F&& add) {
+    if (cursor_.accept(end)) return {};
+    do {
+      if (cursor_.accept("?")) {
+        add(Dim::unknown());
+      } else {
+        ASSIGN_OR_RETURN(Dim dim, sum(scope));
+        add(dim);
+      }
+    } while (cursor_.accept(","));
+    return cursor_.expect(end);
+  }
+  // A lone number may be any; within a term it is bounded, so that arithmetic cannot overflow.
+  Result<Dim> sum(Scope& scope) {
+    if (is_digit(cursor_.peek())) {
+      size_t before = cursor_.at();
+      ASSIGN_OR_RETURN(int64_t number, cursor_.number<int64_t>());
+      if (char next = cursor_.peek(); next != '+' && next != '-' && next != '*') {
+        return Dim(number);
+      }
+      cursor_.go_to(before);
+    }
+    SymbolTable& symbols = scope.graph->symbols();
+    // What is subtracted is subtracted last: a Dim is not negative on the way.
+    Dim added(0), subtracted(0);
+    bool is_minus = cursor_.accept("-");
+    for (int products = 1;; ++products) {
+      if (products > kMaxProducts) return cursor_.error("a dimension has too many terms");
+      ASSIGN_OR_RETURN(Dim term, product(scope));
+      Dim& total = is_minus ? subtracted : added;
+      total = symbols.add(total, term);
+      if (cursor_.accept("+")) {
+        is_minus = false;
+      } else if (cursor_.accept("-")) {
+        is_minus = true;
+      } else {
+        return symbols.subtract(added, subtracted);
+      }
+    }
+  }
+  Result<Dim> product(Scope& scope) {
+    Dim product(1);
+    if (is_digit(cursor_.peek())) {
+      ASSIGN_OR_RETURN(int64_t number, cursor_.number<int64_t>());
+      if (number > kMaxFactor) return cursor_.error("a factor of a dimension is too large");
+      product = Dim(number);
+      if (!cursor_.accept("*")) return product;
+    }
+    SymbolTable& symbols = scope.graph->symbols();
+    for (int factors = 1;; ++factors) {
+      if (factors > kMaxNesting) return cursor_.error("a dimension has too many factors");
+      ASSIGN_OR_RETURN(Dim factor, symbol(scope));
+      bool more = cursor_.accept("*");
+      // A function that comes out as a number or a sum is no factor: factors would multiply.
+      if (symbols.as_symbol(factor) < 0 && (more || !(product == Dim(1)))) {
+        return cursor_.error("a factor of a dimension is not a symbol");
+      }
+      product = symbols.multiply(product, factor);
+      if (!more) return product;
+    }
+  }
+  // A symbol, or a function of Dims.
+  Result<Dim> symbol(Scope& scope) {
+    using Function = SymbolTable::Function;
+    static constexpr std::pair<std::string_view, Function> kFunctions[] = {
+        {"floordiv", Function::kFloorDiv},
+        {"ceildiv", Function::kCeilDiv},
+        {"max", Function::kMax},
+        {"min", Function::kMin},
+        {"broadcast", Function::kBroadcast},
+        {"mod", Function::kMod}};
+    if (!starts_symbol(cursor_.peek())) {
+      return cursor_.expected("a dimension");
+    }
+    std::string_view name = cursor_.take_while(is_symbol_char);
+    if (!cursor_.accept("(")) {
+      auto at = scope.symbols.find(name);
+      if (at == scope.symbols.end()) {
+        Dim made = scope.graph->symbols().new_symbol(std::string(name));
+        at = scope.symbols.emplace(std::string(name), made).first;
+      }
+      return at->second;
+    }
+    auto function = std::find_if(std::begin(kFunctions), std::end(kFunctions),
+                                 [&](const auto& entry) { return entry.first == name; });
+    if (function == std::end(kFunctions)) {
+      return cursor_.error("'", name, "' is no function of dimensions");
+    }
+    if (nesting_ >= kMaxNesting) return cursor_.error("dimensions are nested too deeply");
+    ++nesting_;
+    ASSIGN_OR_RETURN(Dim a, sum(scope));
+    RETURN_IF_ERROR(cursor_.expect(","));
+    ASSIGN_OR_RETURN(Dim b, sum(scope));
+    RETURN_IF_ERROR(cursor_.expect(")"));
+    --nesting_;
+    Dim dim = scope.graph->symbols().apply(function->second, a, b);
+    if (dim.is_number() && dim.number() > kMaxFactor) {
+      return cursor_.error("a factor of a dimension is too large");
+    }
+    return dim;
+  }
+
+  // --- Values.
+
+  // Elements up to `end`, which stays. An empty `end` means one element.
+  Result<Tensor> elements(DType dtype, const Shape& shape, std::string_view end) {
+    auto count = shape.checked_num_elements();
+    if (!count) return cursor_.error("the shape of a constant is not known");
+    if (dtype == DType::kString) {
+      std::vector<std::string> values;
+      RETURN_IF_ERROR(list(end, [&]() -> Status {
+        ASSIGN_OR_RETURN(values.emplace_back(), cursor_.string());
+        return {};
+      }));
+      RETURN_IF_ERROR(must_be(*count, values.size()));
+      ASSIGN_OR_RETURN(Tensor value, Tensor::allocate(dtype, shape));
+      std::copy(values.begin(), values.end(), value.mutable_data<std::string>().begin());
+      return value;
+    }
+    if (!is_plain(dtype)) {
+      return cursor_.error("a constant of dtype ", dtype_name(dtype), " has no text");
+    }
+    if (cursor_.accept_word("hex")) return bytes(dtype, shape, *count);
+    Tensor value;
+    RETURN_IF_ERROR(visit_plain(dtype, [&](auto zero) -> Status {
+      using T = decltype(zero);
+      std::vector<T> values;
+      RETURN_IF_ERROR(list(end, [&]() -> Status {
+        ASSIGN_OR_RETURN(T element, this->element<T>());
+        values.push_back(element);
+        return {};
+      }));
+      RETURN_IF_ERROR(must_be(*count, values.size()));
+      ASSIGN_OR_RETURN(value, Tensor::allocate(dtype, shape));
+      std::copy(values.begin(), values.end(), value.mutable_data<T>().begin());
+      return {};
+    }));
+    return value;
+  }
+  Status must_be(int64_t expected, size_t got) {
+    if (static_cast<size_t>(expected) == got) return {};
+    return cursor_.error("the type has ", expected, " elements, got ", got);
+  }
+  Result<Tensor> bytes(DType dtype, const Shape& shape, int64_t count) {
+    ASSIGN_OR_RETURN(std::string digits, cursor_.string());
+    size_t size = dtype_size(dtype);
+    if (digits.size() % (2 * size) != 0) return cursor_.error("hex digits are missing");
+    RETURN_IF_ERROR(must_be(count, digits.size() / (2 * size)));
+    ASSIGN_OR_RETURN(Tensor value, Tensor::allocate(dtype, shape));
+    auto* out = static_cast<unsigned char*>(value.mutable_raw_data());
+    for (size_t i = 0; i < digits.size() / 2; ++i) {
+      ASSIGN_OR_RETURN(out[i], cursor_.hex_byte(std::string_view(digits).substr(2 * i, 2)));
+      if (dtype == DType::kBool && out[i] > 1) return cursor_.error("a bool is 00 or 01");
+    }
+    return value;
+  }
+  template <typename F>
+  Status list(std::string_view end, F&& one) {
+    if (end.empty()) return one();
+    if (cursor_.peek() == end[0]) return {};
+    do {
+      RETURN_IF_ERROR(one());
+    } while (cursor_.accept(","));
+    return {};
+  }
+  template <typename T>
+  Result<T> element() {
+    if constexpr (std::is_same_v<T, bool>) {
+      if (cursor_.accept_word("true")) return true;
+      if (cursor_.accept_word("false")) return false;
+      return cursor_.expected("true or false");
+    } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+      ASSIGN_OR_RETURN(float value, cursor_.number<float>());
+      return T(value);
+    } else if constexpr (std::is_same_v<T, std::complex<float>> ||
+                         std::is_same_v<T, std::complex<double>>) {
+      using Part = typename T::value_type;
+      ASSIGN_OR_RETURN(Part real, cursor_.number<Part>());
+      bool is_minus = cursor_.accept("-");
+      if (!is_minus) RETURN_IF_ERROR(cursor_.expect("+"));
+      ASSIGN_OR_RETURN(Part imaginary, cursor_.number<Part>());
+      RETURN_IF_ERROR(cursor_.expect("i"));
+      return T(real, is_minus ? -imaginary : imaginary);
+    } else {
+      return cursor_.number<T>();
+    }
+  }
+
+  Status attributes(Scope& scope, Draft& draft) {
+    if (!cursor_.accept("{")) return {};
+    for (bool first = true; !cursor_.accept("}"); first = false) {
+      if (!first) RETURN_IF_ERROR(cursor_.expect(","));
+      ASSIGN_OR_RETURN(std::string name, cursor_.name());
+      RETURN_IF_ERROR(cursor_.expect("="));
+      const auto& fields = draft.op->attrs_type().fields;
+      auto field = std::find_if(fields.begin(), fields.end(),
+                                [&](const AttrField& f) { return f.name == name; });
+      if (field != fields.end()) {
+        ASSIGN_OR_RETURN(AttrValue value, attribute_value(scope, field->kind));
+        if (Status status = draft.attrs->set(name, std::move(value)); !status.ok()) {
+          return cursor_.error(status.message());
+        }
+      } else {
+        ASSIGN_OR_RETURN(size_t kind, kind_of_value());
+        ASSIGN_OR_RETURN(AttrValue value, attribute_value(scope, kind));
+        draft.extra.emplace_back(std::move(name), std::move(value));
+      }
+    }
+    return {};
+  }
+
+  template <typename T>
+  static constexpr size_t kKindOf = attributes_internal::kind_of<T>();
+
+  // The kind of value that stands here, by its word or its text.
+  Result<size_t> kind_of_value() {
+    std::string_view word = cursor_.peek_word();
+    for (size_t kind = 0; kind < std::size(kKindWords); ++kind) {
+      if (!word.empty() && kKindWords[kind] == word) {
+        (void)cursor_.word();
+        return kind;
+      }
+    }
+    if (cursor_.peek() == '"') return kKindOf<std::string>;
+    if (word == "true" || word == "false") return kKindOf<bool>;
+    if (dtype_from_name(word)) return kKindOf<DType>;
+    size_t before = cursor_.at();
+    std::string_view number = cursor_.take_while(
+        [](char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '+'; });
+    cursor_.go_to(before);
+    if (number.empty()) return cursor_.expected("a value");
+    return number.find_first_of(".en") == std::string_view::npos ? kKindOf<int64_t>
+                                                                 : kKindOf<double>;
+  }
+
+  Result<AttrValue> attribute_value(Scope& scope, size_t kind) {
+    switch (kind) {
+      case kKindOf<std::monostate>:
+        return AttrValue();
+      case kKindOf<bool>:
+        return wrapped(element<bool>());
+      case kKindOf<int64_t>:
+        return wrapped(cursor_.number<int64_t>());
+      case kKindOf<double>:
+        return wrapped(double_value());
+      case kKindOf<std::string>:
+        return wrapped(cursor_.string());
+      case kKindOf<DType>:
+        return wrapped(dtype_value());
+      case kKindOf<Shape>:
+        return wrapped(shape(scope));
+      case kKindOf<Tensor>:
+        return wrapped(tensor_value(scope));
+      case kKindOf<Ref<Body>>:
+        return wrapped(body_value());
+      case kKindOf<std::vector<int64_t>>:
+        return list_value<int64_t>([&] { return cursor_.number<int64_t>(); });
+      case kKindOf<std::vector<double>>:
+        return list_value<double>([&] { return double_value(); });
+      case kKindOf<std::vector<std::string>>:
+        return list_value<std::string>([&] { return cursor_.string(); });
+      case kKindOf<std::vector<DType>>:
+        return list_value<DType>([&] { return dtype_value(); });
+      case kKindOf<std::vector<Shape>>:
+        return list_value<Shape>([&] { return shape(scope); });
+      default:
+        return list_value<Ref<Body>>([&] { return body_value(); });
+    }
+  }
+  template <typename T>
+  static Result<AttrValue> wrapped(Result<T> value) {
+    if (!value.ok()) return value.status();
+    return AttrValue(std::in_place_type<T>, std::move(*value));
+  }
+  template <typename T, typename F>
+  Result<AttrValue> list_value(F&& one) {
+    std::vector<T> values;
+    RETURN_IF_ERROR(cursor_.expect("["));
+    RETURN_IF_ERROR(list("]", [&]() -> Status {
+      ASSIGN_OR_RETURN(T value, one());
+      values.push_back(std::move(value));
+      return {};
+    }));
+    RETURN_IF_ERROR(cursor_.expect("]"));
+    return AttrValue(std::in_place_type<std::vector<T>>, std::move(values));
+  }
+  Result<double> double_value() {
+    if (!cursor_.accept("nan(")) return cursor_.number<double>();
+    ASSIGN_OR_RETURN(uint64_t bits, cursor_.number<uint64_t>());
+    RETURN_IF_ERROR(cursor_.expect(")"));
+    return std::bit_cast<double>(bits);
+  }
+  Result<DType> dtype_value() {
+    if (cursor_.accept_word(dtype_name(DType::kInvalid))) return DType::kInvalid;
+    return dtype();
+  }
+  Result<Tensor> tensor_value(Scope& scope) {
+    if (cursor_.accept_word("none")) return Tensor();
+    ASSIGN_OR_RETURN(DType type, dtype());
+    ASSIGN_OR_RETURN(Shape shape, this->shape(scope));
+    RETURN_IF_ERROR(cursor_.expect("("));
+    ASSIGN_OR_RETURN(Tensor value, elements(type, shape, ")"));
+    RETURN_IF_ERROR(cursor_.expect(")"));
+    return value;
+  }
+  Result<Ref<Body>> body_value() {
+    if (cursor_.accept_word("none")) return Ref<Body>();
+    RETURN_IF_ERROR(cursor_.expect("@"));
+    ASSIGN_OR_RETURN(std::string name, cursor_.name());
+    return body(name);
+  }
+
+  std::string_view text_;
+  Cursor cursor_;
+  std::map<std::string, BodySection> bodies_;
+  int nesting_ = 0;
+};
+
+}  // namespace
+
+Result<Ref<Graph>> parse_graph(std::string_view text) { return Parser(text).parse(); }
+
+}  // namespace graven::engine
