@@ -12,10 +12,24 @@
 
 #include "graven/kernels/epilogue.h"
 
+#ifndef GRAVEN_SMALL_PRODUCT
+#define GRAVEN_SMALL_PRODUCT
+namespace graven::engine {
+namespace {
+// What counts as a small product: elements of b, its rows padded to whole vectors, and all
+// multiplications.
+constexpr int64_t kMaxElements = 2 << 10, kMaxMultiplications = 16 << 10;
+constexpr DTypeSet kSmallTypes = {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kInt64};
+}  // namespace
+}  // namespace graven::engine
+#endif  // GRAVEN_SMALL_PRODUCT
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "graven/kernels/blocked_matmul.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#include "graven/kernels/short_floats-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace graven::engine {
@@ -130,16 +144,8 @@ HWY_INLINE void run_kernel(int64_t depth, const typename Kernel<T>::Sum* HWY_RES
 template <typename T, typename Sum>
 HWY_INLINE void convert_run(const T* from, int64_t count, bool conjugate, Sum* to, Sum* imaginary) {
   (void)conjugate, (void)imaginary;
-  if constexpr (std::is_same_v<T, Half>) {
-    const hn::ScalableTag<float> d;
-    const hn::Rebind<hwy::float16_t, decltype(d)> stored;
-    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    int64_t i = 0;
-    for (; i + lanes <= count; i += lanes) {
-      const auto* halves = reinterpret_cast<const hwy::float16_t*>(from + i);
-      hn::StoreU(hn::PromoteTo(d, hn::LoadU(stored, halves)), d, to + i);
-    }
-    for (; i < count; ++i) to[i] = static_cast<float>(from[i]);
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    promote_run(from, count, to);
   } else if constexpr (SumOf<T>::kParts == 2) {
     const Sum sign = conjugate ? Sum(-1) : Sum(1);
     const auto* parts = reinterpret_cast<const Sum*>(from);
@@ -211,16 +217,8 @@ HWY_NOINLINE void pack(const T* from, int64_t outer_stride, int64_t depth_stride
 template <typename T>
 HWY_INLINE void store_run(const typename Kernel<T>::Sum* sums, int64_t count, T* to) {
   using K = Kernel<T>;
-  if constexpr (std::is_same_v<T, Half>) {
-    const hn::ScalableTag<float> d;
-    const hn::Rebind<hwy::float16_t, decltype(d)> stored;
-    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    int64_t i = 0;
-    for (; i + lanes <= count; i += lanes) {
-      auto* halves = reinterpret_cast<hwy::float16_t*>(to + i);
-      hn::StoreU(hn::DemoteTo(stored, hn::LoadU(d, sums + i)), stored, halves);
-    }
-    for (; i < count; ++i) to[i] = Half(sums[i]);
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    demote_run(sums, count, to);
   } else if constexpr (K::kParts == 2) {
     for (int64_t i = 0; i < count; ++i) to[i] = T(sums[i], sums[i + K::kColumns]);
   } else {
@@ -277,6 +275,80 @@ void multiply(const ProductBlock& block, void* scratch) {
                  block.relu);
 }
 
+// R rows of a small product: b is packed, `stride` elements a row, of which the last ones are
+// padding.
+template <int R, typename T>
+HWY_INLINE void multiply_small_rows(const ProductBlock& block, const T* a, const T* b,
+                                    int64_t stride, T* c) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t j = 0; j < block.columns; j += lanes) {
+    V sum[R];
+#pragma GCC unroll 8
+    for (int i = 0; i < R; ++i) sum[i] = hn::Zero(d);
+    for (int64_t p = 0; p < block.depth; ++p) {
+      const V column = hn::Load(d, b + p * stride + j);
+#pragma GCC unroll 8
+      for (int i = 0; i < R; ++i) {
+        const V row = hn::Set(d, a[i * block.a_row_stride + p * block.a_depth_stride]);
+        sum[i] = multiply_add(d, row, column, sum[i]);
+      }
+    }
+    const int64_t count = std::min(lanes, block.columns - j);
+#pragma GCC unroll 8
+    for (int i = 0; i < R; ++i) {
+      T* to = c + i * block.c_stride + j;
+      if (count == lanes) {
+        hn::StoreU(sum[i], d, to);
+      } else {
+        alignas(64) T tail[HWY_MAX_BYTES / sizeof(T)];
+        hn::Store(sum[i], d, tail);
+        for (int64_t lane = 0; lane < count; ++lane) to[lane] = tail[lane];
+      }
+    }
+  }
+}
+
+template <typename T>
+HWY_NOINLINE void multiply_small(const ProductBlock& block) {
+  constexpr int64_t kLanes = HWY_MAX_BYTES / sizeof(T);
+  alignas(64) T b[kMaxElements];
+  const int64_t stride = round_up(block.columns, kLanes);
+  const T* from = static_cast<const T*>(block.b);
+  for (int64_t p = 0; p < block.depth; ++p, from += block.b_depth_stride) {
+    T* row = b + p * stride;
+    for (int64_t j = 0; j < block.columns; ++j) row[j] = from[j * block.b_column_stride];
+    for (int64_t j = block.columns; j < stride; ++j) row[j] = T();
+  }
+  const T* a = static_cast<const T*>(block.a);
+  T* c = static_cast<T*>(block.c);
+  int64_t i = 0;
+  for (; i + 8 <= block.rows; i += 8) {
+    multiply_small_rows<8>(block, a + i * block.a_row_stride, b, stride, c + i * block.c_stride);
+  }
+  for (; i + 2 <= block.rows; i += 2) {
+    multiply_small_rows<2>(block, a + i * block.a_row_stride, b, stride, c + i * block.c_stride);
+  }
+  if (i < block.rows) {
+    multiply_small_rows<1>(block, a + i * block.a_row_stride, b, stride, c + i * block.c_stride);
+  }
+  apply_epilogue(block.dtype, c, block.c_stride, block.rows, block.columns, block.bias, block.relu);
+}
+
+void multiply_small_of_target(const ProductBlock& block) {
+  switch (block.dtype) {
+    case DType::kFloat32:
+      return multiply_small<float>(block);
+    case DType::kFloat64:
+      return multiply_small<double>(block);
+    case DType::kInt32:
+      return multiply_small<int32_t>(block);
+    default:
+      return multiply_small<int64_t>(block);
+  }
+}
+
 void multiply_block_of_target(const ProductBlock& block, void* scratch) {
   visit_plain(block.dtype, [&](auto zero) {
     if constexpr (!std::is_same_v<decltype(zero), bool>) multiply<decltype(zero)>(block, scratch);
@@ -303,10 +375,23 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace graven::engine {
 HWY_EXPORT(multiply_block_of_target);
+HWY_EXPORT(multiply_small_of_target);
 HWY_EXPORT(scratch_of_target);
 
 size_t product_block_scratch(DType dtype, int64_t rows, int64_t columns, int64_t depth) {
   return HWY_DYNAMIC_DISPATCH(scratch_of_target)(dtype, rows, columns, depth);
+}
+
+bool is_small_product(DType dtype, int64_t rows, int64_t columns, int64_t depth) {
+  if (!kSmallTypes.contains(dtype)) return false;
+  // Widths of vectors differ between targets, but not what counts as small.
+  const int64_t padded = (columns + 15) / 16 * 16;
+  return depth <= kMaxElements && padded <= kMaxElements && padded * depth <= kMaxElements &&
+         rows <= kMaxMultiplications / (padded * depth);
+}
+
+void multiply_small_block(const ProductBlock& block) {
+  HWY_DYNAMIC_DISPATCH(multiply_small_of_target)(block);
 }
 
 void multiply_block(const ProductBlock& block, void* scratch) {

@@ -30,4 +30,9 @@ size_t product_block_scratch(DType dtype, int64_t rows, int64_t columns, int64_t
 // added; integers wrap around.
 void multiply_block(const ProductBlock& block, void* scratch);
 
+// Small products of float32, float64, int32 and int64, for which packing does not pay. They need
+// no scratch memory and are called with whole products only.
+bool is_small_product(DType dtype, int64_t rows, int64_t columns, int64_t depth);
+void multiply_small_block(const ProductBlock& block);
+
 }  // namespace graven::engine

@@ -1,5 +1,6 @@
 #include "graven/kernels/epilogue.h"
 
+#include <algorithm>
 #include <complex>
 #include <type_traits>
 
@@ -7,6 +8,8 @@
 #define HWY_TARGET_INCLUDE "graven/kernels/epilogue.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#include "graven/kernels/short_floats-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace graven::engine {
@@ -18,9 +21,7 @@ constexpr bool kIsShortFloat = std::is_same_v<T, Half> || std::is_same_v<T, BFlo
 
 template <typename T>
 HWY_INLINE T add(T x, T y) {
-  if constexpr (kIsShortFloat<T>) {
-    return T(static_cast<float>(x) + static_cast<float>(y));
-  } else if constexpr (std::is_integral_v<T>) {
+  if constexpr (std::is_integral_v<T>) {
     return static_cast<T>(static_cast<uint64_t>(x) + static_cast<uint64_t>(y));  // wraps around
   } else {
     return x + y;
@@ -29,9 +30,7 @@ HWY_INLINE T add(T x, T y) {
 
 template <typename T>
 HWY_INLINE T relu_of(T x) {
-  if constexpr (kIsShortFloat<T>) {
-    return static_cast<float>(x) < 0 ? T() : x;
-  } else if constexpr (std::is_arithmetic_v<T>) {
+  if constexpr (std::is_arithmetic_v<T>) {
     return x < 0 ? T() : x;
   } else {
     return x;
@@ -39,14 +38,37 @@ HWY_INLINE T relu_of(T x) {
 }
 
 template <typename T>
+HWY_INLINE void finish_row(T* row, int64_t columns, const T* bias, bool relu) {
+  if (bias && relu) {
+    for (int64_t j = 0; j < columns; ++j) row[j] = relu_of(add(row[j], bias[j]));
+  } else if (bias) {
+    for (int64_t j = 0; j < columns; ++j) row[j] = add(row[j], bias[j]);
+  } else {
+    for (int64_t j = 0; j < columns; ++j) row[j] = relu_of(row[j]);
+  }
+}
+
+// Rounding does not change a sign, so relu may come before it.
+template <typename T>
+HWY_INLINE void finish_short_row(T* row, int64_t columns, const T* bias, bool relu) {
+  constexpr int64_t kRun = 256;
+  float sums[kRun], biases[kRun];
+  for (int64_t first = 0; first < columns; first += kRun) {
+    const int64_t count = std::min(kRun, columns - first);
+    promote_run(row + first, count, sums);
+    if (bias) promote_run(bias + first, count, biases);
+    finish_row<float>(sums, count, bias ? biases : nullptr, relu);
+    demote_run(sums, count, row + first);
+  }
+}
+
+template <typename T>
 void epilogue(T* row, int64_t stride, int64_t rows, int64_t columns, const T* bias, bool relu) {
   for (int64_t i = 0; i < rows; ++i, row += stride) {
-    if (bias && relu) {
-      for (int64_t j = 0; j < columns; ++j) row[j] = relu_of(add(row[j], bias[j]));
-    } else if (bias) {
-      for (int64_t j = 0; j < columns; ++j) row[j] = add(row[j], bias[j]);
+    if constexpr (kIsShortFloat<T>) {
+      finish_short_row(row, columns, bias, relu);
     } else {
-      for (int64_t j = 0; j < columns; ++j) row[j] = relu_of(row[j]);
+      finish_row(row, columns, bias, relu);
     }
   }
 }

@@ -8,85 +8,13 @@
 #include "graven/base/thread_pool.h"
 #include "graven/kernels/blocked_matmul.h"
 #include "graven/kernels/epilogue.h"
+#include "graven/kernels/matmul_pieces.h"
 #include "graven/kernels/onednn.h"
 #include "graven/kernels/onednn/plugin.h"
 #include "graven/kernels/scratch_block.h"
 
 namespace graven::engine {
 namespace {
-
-// Multiplications that are worth a chunk of their own, about ten microseconds.
-constexpr int64_t kWorthAChunk = 1 << 20;
-constexpr int64_t kMaxPieces = 32;
-// Pieces are cut at multiples of this: oneDNN then gives the bits of the uncut product.
-constexpr int64_t kCut = 16;
-
-constexpr int64_t divide_up(int64_t value, int64_t divisor) {
-  return (value + divisor - 1) / divisor;
-}
-constexpr int64_t round_up(int64_t value, int64_t multiple) {
-  return divide_up(value, multiple) * multiple;
-}
-
-// One product of the batch, cut into a grid of pieces; or several products to a chunk.
-struct Pieces {
-  int64_t rows, columns;          // of one piece
-  int64_t down, across;           // pieces of one product
-  int64_t products_in_chunk = 1;  // with more than one, a product is one piece
-};
-
-// What a product costs, in multiplications. Reading an element from memory costs as much as
-// eight, which counts for products with few rows or columns.
-double cost_of(int64_t m, int64_t n, int64_t k) {
-  const double rows = m, columns = n, depth = k;
-  return rows * columns * depth + 8 * (rows * depth + depth * columns + rows * columns);
-}
-
-Pieces cut(int64_t m, int64_t n, int64_t k, int64_t batch, int64_t max_rows, int64_t max_columns) {
-  const double cost = cost_of(m, n, k);
-  Pieces best = {std::min(m, max_rows), std::min(n, max_columns), 0, 0};
-  const auto wanted = static_cast<int64_t>(std::min<double>(
-      cost / kWorthAChunk, static_cast<double>(std::max<int64_t>(1, kMaxPieces / batch))));
-  // Of the grids with about the wanted number of pieces the one that packs least: every column of
-  // pieces packs a again, every row of pieces b.
-  double least = 0;
-  for (int64_t down = 1; down <= wanted; ++down) {
-    const int64_t across = divide_up(wanted, down);
-    const int64_t rows = std::min({m, max_rows, round_up(divide_up(m, down), kCut)});
-    const int64_t columns = std::min({n, max_columns, round_up(divide_up(n, across), 3 * kCut)});
-    const int64_t real_down = divide_up(m, rows), real_across = divide_up(n, columns);
-    if (real_down * real_across < wanted * 3 / 4 && best.down != 0) continue;
-    const double packed = static_cast<double>(real_across) * m + static_cast<double>(real_down) * n;
-    if (best.down == 0 || packed < least) {
-      least = packed;
-      best = {rows, columns, real_down, real_across};
-    }
-  }
-  best.down = divide_up(m, best.rows);
-  best.across = divide_up(n, best.columns);
-  if (best.down * best.across == 1) {
-    best.products_in_chunk =
-        std::clamp<int64_t>(static_cast<int64_t>(kWorthAChunk / cost), 1, batch);
-  }
-  return best;
-}
-
-// Calls body(product, first_row, first_column) for every piece, on the pool.
-template <typename F>
-void for_each_piece(const Pieces& pieces, int64_t batch, const F& body) {
-  const int64_t group = pieces.products_in_chunk;
-  if (group > 1 || pieces.down * pieces.across == 1) {
-    ThreadPool::shared().run(divide_up(batch, group), [&](int64_t chunk) {
-      const int64_t end = std::min(batch, (chunk + 1) * group);
-      for (int64_t i = chunk * group; i < end; ++i) body(i, 0, 0);
-    });
-    return;
-  }
-  ThreadPool::shared().run(batch * pieces.down * pieces.across, [&](int64_t chunk) {
-    const int64_t across = chunk % pieces.across, rest = chunk / pieces.across;
-    body(rest / pieces.down, rest % pieces.down * pieces.rows, across * pieces.columns);
-  });
-}
 
 template <typename T>
 T* at(T* base, int64_t elements, size_t size) {
@@ -99,30 +27,64 @@ Status out_of_memory() {
                 "[MatMul] no memory for the packed blocks of the product");
 }
 
+// The whole product i of the batch.
+ProductBlock block_of(const MatMulArguments& p, int64_t i) {
+  const size_t size = dtype_size(p.dtype);
+  ProductBlock block;
+  block.dtype = p.dtype;
+  block.rows = p.m;
+  block.columns = p.n;
+  block.depth = p.k;
+  block.a_row_stride = p.transpose_a ? 1 : p.k;
+  block.a_depth_stride = p.transpose_a ? p.m : 1;
+  block.b_depth_stride = p.transpose_b ? 1 : p.n;
+  block.b_column_stride = p.transpose_b ? p.k : 1;
+  block.a = at(p.a, p.a_offsets[i], size);
+  block.b = at(p.b, p.b_offsets[i], size);
+  block.conjugate_a = p.conjugate_a;
+  block.conjugate_b = p.conjugate_b;
+  block.c = at(p.c, i * p.m * p.n, size);
+  block.c_stride = p.n;
+  block.bias = p.epilogue.bias;
+  block.relu = p.epilogue.relu;
+  return block;
+}
+
+// Products of matrices so small that packing them would take longer than multiplying.
+void multiply_small(const MatMulArguments& p, int64_t batch) {
+  const ProductPieces pieces = cut_product(p.m, p.n, p.k, batch,
+                                           {.multiplication = 0.03,
+                                            .pack_a = 0,
+                                            .pack_b = 0.1,
+                                            .row_step = p.m,
+                                            .column_step = p.n,
+                                            .max_rows = p.m,
+                                            .max_columns = p.n});
+  for_each_piece(pieces, batch,
+                 [&](int64_t i, int64_t, int64_t) { multiply_small_block(block_of(p, i)); });
+}
+
 // Each piece through the engine's own kernel.
 Status multiply_blocked(const MatMulArguments& p, int64_t batch) {
   const size_t size = dtype_size(p.dtype);
-  const Pieces pieces = cut(p.m, p.n, p.k, batch, 128, 240);
+  const ProductPieces pieces = cut_product(p.m, p.n, p.k, batch,
+                                           {.multiplication = 0.02,
+                                            .pack_a = 0.3,
+                                            .pack_b = 0.1,
+                                            .row_step = 16,
+                                            .column_step = 48,
+                                            .max_rows = 128,
+                                            .max_columns = 240});
   const size_t scratch_bytes = product_block_scratch(p.dtype, pieces.rows, pieces.columns, p.k);
   std::atomic<bool> failed{false};
   for_each_piece(pieces, batch, [&](int64_t i, int64_t row, int64_t column) {
-    ProductBlock block;
-    block.dtype = p.dtype;
+    ProductBlock block = block_of(p, i);
     block.rows = std::min(pieces.rows, p.m - row);
     block.columns = std::min(pieces.columns, p.n - column);
-    block.depth = p.k;
-    block.a_row_stride = p.transpose_a ? 1 : p.k;
-    block.a_depth_stride = p.transpose_a ? p.m : 1;
-    block.b_depth_stride = p.transpose_b ? 1 : p.n;
-    block.b_column_stride = p.transpose_b ? p.k : 1;
-    block.a = at(p.a, p.a_offsets[i] + row * block.a_row_stride, size);
-    block.b = at(p.b, p.b_offsets[i] + column * block.b_column_stride, size);
-    block.conjugate_a = p.conjugate_a;
-    block.conjugate_b = p.conjugate_b;
-    block.c = at(p.c, (i * p.m + row) * p.n + column, size);
-    block.c_stride = p.n;
-    block.bias = p.epilogue.bias ? at(p.epilogue.bias, column, size) : nullptr;
-    block.relu = p.epilogue.relu;
+    block.a = at(block.a, row * block.a_row_stride, size);
+    block.b = at(block.b, column * block.b_column_stride, size);
+    block.c = at(block.c, row * p.n + column, size);
+    if (block.bias) block.bias = at(block.bias, column, size);
     ScratchBlock scratch(scratch_bytes);
     if (!scratch.get()) {
       failed.store(true, std::memory_order_relaxed);
@@ -133,9 +95,58 @@ Status multiply_blocked(const MatMulArguments& p, int64_t batch) {
   return failed ? out_of_memory() : Status();
 }
 
-// Each piece through oneDNN, which computes what it refuses (it has no memory) never.
+// Few rows times a large matrix: memory is the limit, and a run of whole rows of b is read faster
+// than a band of columns. So the depth is cut, and the partial sums are added in index order.
+constexpr int64_t kFewRows = 16, kElementsOfBand = 128 << 10;
+
+Status multiply_few_rows(const OneDnn& library, const MatMulArguments& p) {
+  const int64_t wanted = std::clamp<int64_t>(p.k * p.n / kElementsOfBand, 1, 16);
+  const int64_t depth = std::max<int64_t>(16, ((p.k + wanted - 1) / wanted + 15) / 16 * 16);
+  const int64_t bands = (p.k + depth - 1) / depth, size = p.m * p.n;
+  const ScratchBlock sums(static_cast<size_t>(bands * size) * sizeof(float));
+  if (!sums.get()) return out_of_memory();
+  auto* partial = static_cast<float*>(sums.get());
+  std::atomic<bool> failed{false};
+  ThreadPool::shared().run(bands, [&](int64_t band) {
+    const int64_t first = band * depth;
+    FloatProduct piece;
+    piece.transpose_a = p.transpose_a;
+    piece.transpose_b = false;
+    piece.m = p.m;
+    piece.n = p.n;
+    piece.k = std::min(depth, p.k - first);
+    piece.lda = p.transpose_a ? p.m : p.k;
+    piece.ldb = p.n;
+    piece.ldc = p.n;
+    piece.a = static_cast<const float*>(p.a) + p.a_offsets[0] + first * (p.transpose_a ? p.m : 1);
+    piece.b = static_cast<const float*>(p.b) + p.b_offsets[0] + first * p.n;
+    piece.c = partial + band * size;
+    if (!library.multiply(piece)) failed.store(true, std::memory_order_relaxed);
+  });
+  if (failed) return out_of_memory();
+  const FlushDenormals flush;
+  auto* c = static_cast<float*>(p.c);
+  std::memcpy(c, partial, static_cast<size_t>(size) * sizeof(float));
+  for (int64_t band = 1; band < bands; ++band) {
+    const float* sum = partial + band * size;
+    for (int64_t i = 0; i < size; ++i) c[i] += sum[i];
+  }
+  apply_epilogue(p.dtype, c, p.n, p.m, p.n, p.epilogue.bias, p.epilogue.relu);
+  return {};
+}
+
+// Each piece through oneDNN, which refuses only when it has no memory.
 Status multiply_onednn(const OneDnn& library, const MatMulArguments& p, int64_t batch) {
-  const Pieces pieces = cut(p.m, p.n, p.k, batch, p.m, p.n);
+  // Measured on one Zen 5 core with oneDNN 2.6.3. Cut at multiples of 16, its bits are those of
+  // the uncut product; narrow pieces are slow, twice so if b is transposed.
+  const ProductPieces pieces = cut_product(p.m, p.n, p.k, batch,
+                                           {.multiplication = 0.009,
+                                            .pack_a = p.transpose_a ? 0.3 : 0.13,
+                                            .pack_b = p.transpose_b ? 0.13 : 0.07,
+                                            .row_step = 16,
+                                            .column_step = 128,
+                                            .max_rows = p.m,
+                                            .max_columns = p.n});
   const auto* bias = static_cast<const float*>(p.epilogue.bias);
   std::atomic<bool> failed{false};
   for_each_piece(pieces, batch, [&](int64_t i, int64_t row, int64_t column) {
@@ -191,8 +202,18 @@ Status matmul(const MatMulArguments& arguments) {
       batch = 1;
     }
   }
+  if (is_small_product(p.dtype, p.m, p.n, p.k)) {
+    multiply_small(p, batch);
+    return {};
+  }
   if (p.dtype == DType::kFloat32) {
-    if (const OneDnn* library = onednn()) return multiply_onednn(*library, p, batch);
+    if (const OneDnn* library = onednn()) {
+      const bool few_rows = batch == 1 && p.m < kFewRows && !p.transpose_b;
+      if (few_rows && p.k >= 2 * p.m && p.k * p.n >= 2 * kElementsOfBand) {
+        return multiply_few_rows(*library, p);
+      }
+      return multiply_onednn(*library, p, batch);
+    }
   }
   return multiply_blocked(p, batch);
 }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <complex>
 #include <cstring>
 #include <limits>
@@ -12,6 +13,7 @@
 
 #include "graven/base/thread_pool.h"
 #include "graven/kernels/blocked_matmul.h"
+#include "graven/kernels/matmul_pieces.h"
 #include "graven/kernels/onednn.h"
 #include "graven/tensor/allocator.h"
 
@@ -241,6 +243,37 @@ TEST_CASE("the engine's own kernel computes float32 too") {
   }
 }
 
+TEST_CASE("a large matrix with few rows before it is cut along the depth") {
+  for (int form = 0; form < 4; ++form) {
+    Product<float> product(form + 1, 300, 1100, {0}, {0});
+    product.arguments.transpose_a = form & 1;
+    product.arguments.epilogue = {product.bias.data(), form > 1};
+    REQUIRE(matmul(product.arguments).ok());
+    CHECK(product.error() <= 1);
+  }
+}
+
+TEST_CASE("the pieces of a product cover it once") {
+  std::mt19937 random(1);
+  for (int i = 0; i < 300; ++i) {
+    const int64_t m = 1 + random() % (i % 2 ? 40 : 3000), n = 1 + random() % (i % 3 ? 3000 : 20);
+    const int64_t k = 1 + random() % 2000, batch = i % 5 ? 1 : 1 + random() % 100;
+    const int64_t limit = i % 7 ? 4000 : 96;
+    const ProductPieces pieces =
+        cut_product(m, n, k, batch, {0.01, 0.1, 0.1, 16, 48, limit, limit});
+    std::vector<std::atomic<int>> covered(static_cast<size_t>(batch * m));
+    for_each_piece(pieces, batch, [&](int64_t product, int64_t row, int64_t column) {
+      const int64_t columns = std::min(pieces.columns, n - column);
+      for (int64_t r = row; r < std::min(m, row + pieces.rows); ++r) {
+        covered[product * m + r] += static_cast<int>(columns);
+      }
+    });
+    CHECK(pieces.rows <= limit);
+    CHECK(pieces.columns <= limit);
+    for (const std::atomic<int>& columns : covered) REQUIRE(columns == n);
+  }
+}
+
 TEST_CASE("matrices that broadcast over a batch are found by their offsets") {
   Product<float> one_b(5, 6, 7, {0, 1, 2, 3}, {0, 0, 0, 0});
   REQUIRE(matmul(one_b.arguments).ok());
@@ -306,7 +339,9 @@ void check_bits(int64_t m, int64_t n, int64_t k, size_t batch) {
 TEST_CASE("any number of threads gives the same bits") {
   check_bits<float>(300, 301, 302, 1);
   check_bits<float>(1, 1000, 768, 1);
+  check_bits<float>(3, 1000, 768, 1);
   check_bits<float>(2000, 10, 300, 1);
+  check_bits<float>(128, 512, 512, 1);
   check_bits<float>(70, 40, 50, 30);
   check_bits<double>(300, 301, 302, 1);
   check_bits<std::complex<float>>(100, 101, 102, 3);

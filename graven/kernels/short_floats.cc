@@ -9,44 +9,26 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "graven/kernels/short_floats-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace graven::engine {
 namespace HWY_NAMESPACE {
 namespace {
-namespace hn = hwy::HWY_NAMESPACE;
-
 void to_float_of_target(DType dtype, const void* from, int64_t count, float* to) {
-  if (dtype == DType::kBFloat16) {
-    const auto* stored = static_cast<const BFloat16*>(from);
-    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(stored[i]);
-    return;
+  if (dtype == DType::kHalf) {
+    promote_run(static_cast<const Half*>(from), count, to);
+  } else {
+    promote_run(static_cast<const BFloat16*>(from), count, to);
   }
-  const hn::ScalableTag<float> d;
-  const hn::Rebind<hwy::float16_t, decltype(d)> half;
-  const auto* stored = static_cast<const hwy::float16_t*>(from);
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    hn::StoreU(hn::PromoteTo(d, hn::LoadU(half, stored + i)), d, to + i);
-  }
-  for (; i < count; ++i) to[i] = static_cast<float>(static_cast<const Half*>(from)[i]);
 }
 
 void from_float_of_target(DType dtype, const float* from, int64_t count, void* to) {
-  if (dtype == DType::kBFloat16) {
-    auto* stored = static_cast<BFloat16*>(to);
-    for (int64_t i = 0; i < count; ++i) stored[i] = BFloat16(from[i]);
-    return;
+  if (dtype == DType::kHalf) {
+    demote_run(from, count, static_cast<Half*>(to));
+  } else {
+    demote_run(from, count, static_cast<BFloat16*>(to));
   }
-  const hn::ScalableTag<float> d;
-  const hn::Rebind<hwy::float16_t, decltype(d)> half;
-  auto* stored = static_cast<hwy::float16_t*>(to);
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    hn::StoreU(hn::DemoteTo(half, hn::LoadU(d, from + i)), half, stored + i);
-  }
-  for (; i < count; ++i) static_cast<Half*>(to)[i] = Half(from[i]);
 }
 
 }  // namespace

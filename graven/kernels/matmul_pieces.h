@@ -1,0 +1,48 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "graven/base/thread_pool.h"
+
+namespace graven::engine {
+
+// What a kernel of products takes on one core, in nanoseconds, and how it may be cut. The figures
+// need not be exact: they weigh pieces that pack their inputs seldom against pieces that keep
+// many threads busy.
+struct ProductCosts {
+  double multiplication;          // for one of the m * n * k
+  double pack_a, pack_b;          // for each element that a piece reads
+  int64_t row_step, column_step;  // pieces begin at multiples of these
+  int64_t max_rows, max_columns;  // of a piece
+};
+
+// A batch of products, each cut into a grid of pieces, or several to a chunk of work.
+struct ProductPieces {
+  int64_t rows, columns;  // of one piece; the last ones may be smaller
+  int64_t down, across;   // pieces of one product
+  int64_t products_in_chunk = 1;
+};
+
+// By the shape alone, never by the number of threads: the grid that is best on average on 2, 4, 8
+// and 16 threads, two counting most.
+ProductPieces cut_product(int64_t m, int64_t n, int64_t k, int64_t batch,
+                          const ProductCosts& costs);
+
+// Calls body(product, first row, first column) for every piece, on the pool.
+template <typename F>
+void for_each_piece(const ProductPieces& pieces, int64_t batch, const F& body) {
+  if (pieces.down * pieces.across > 1) {
+    ThreadPool::shared().run(batch * pieces.down * pieces.across, [&](int64_t chunk) {
+      const int64_t across = chunk % pieces.across, rest = chunk / pieces.across;
+      body(rest / pieces.down, rest % pieces.down * pieces.rows, across * pieces.columns);
+    });
+    return;
+  }
+  const int64_t group = pieces.products_in_chunk;
+  ThreadPool::shared().run((batch + group - 1) / group, [&](int64_t chunk) {
+    const int64_t end = std::min(batch, (chunk + 1) * group);
+    for (int64_t i = chunk * group; i < end; ++i) body(i, 0, 0);
+  });
+}
+
+}  // namespace graven::engine
