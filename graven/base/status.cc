@@ -43,4 +43,10 @@ Status Status::with_suffix(std::string_view note) const {
 
 Status Status::as_kind(ErrorKind kind) const { return copy_with(message(), kind); }
 
+Status Status::with_payload(Ref<Payload> payload) const {
+  Status copy = copy_with(message(), kind());
+  if (!copy.ok()) copy.rep_->payload = std::move(payload);
+  return copy;
+}
+
 }  // namespace graven::engine

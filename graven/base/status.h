@@ -76,6 +76,8 @@ class [[nodiscard]] GRAVEN_API Status {
   Status with_prefix(std::string_view note) const;
   Status with_suffix(std::string_view note) const;
   Status as_kind(ErrorKind kind) const;
+  // The same error with an object of the engine or a front end, in place of the one it had.
+  Status with_payload(Ref<Payload> payload) const;
 
  private:
   struct Rep : RefCounted {

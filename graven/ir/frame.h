@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,18 @@ class GRAVEN_API Listener {
   virtual void on_variable(const Tensor& handle) = 0;
 };
 
+// Applies through a Builder and tells the listeners of the current frame.
+class GRAVEN_API RecordingBuilder final : public Builder {
+ public:
+  explicit RecordingBuilder(Builder& beneath) : beneath_(beneath) {}
+  Result<Tensors> apply(const Op& op, std::span<const Tensor> inputs, AttrsRef attrs,
+                        std::string_view name = {}) override;
+  Graph* graph() override { return beneath_.graph(); }
+
+ private:
+  Builder& beneath_;
+};
+
 // The state of building on one thread: a stack of frames, one for each graph being built, with
 // an eager frame at the bottom and wherever init_scope was entered. Frames are objects on the C++
 // stack of whoever traces; the top one is current.
@@ -73,6 +86,9 @@ class GRAVEN_API Frame {
 
   // Tapes and accumulators, in the order in which they joined; they leave in any order.
   InlineVector<Listener*, 2> listeners;
+  // What tells them, over the frame's builder: made by the runtime when it is first needed, as it
+  // knows the eager one.
+  std::optional<RecordingBuilder> recording;
 
  private:
   struct Bottom {};
@@ -92,18 +108,6 @@ class GRAVEN_API NameScope {
  private:
   Frame& frame_;
   std::string saved_;
-};
-
-// Applies through a Builder and tells the listeners of the current frame.
-class GRAVEN_API RecordingBuilder final : public Builder {
- public:
-  explicit RecordingBuilder(Builder& beneath) : beneath_(beneath) {}
-  Result<Tensors> apply(const Op& op, std::span<const Tensor> inputs, AttrsRef attrs,
-                        std::string_view name = {}) override;
-  Graph* graph() override { return beneath_.graph(); }
-
- private:
-  Builder& beneath_;
 };
 
 }  // namespace graven::engine
