@@ -1,5 +1,7 @@
 #pragma once
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -8,41 +10,78 @@
 #include "graven/base/ref.h"
 #include "graven/base/status.h"
 #include "graven/ir/body.h"
+#include "graven/ir/builder.h"
 #include "graven/ir/graph.h"
 #include "graven/tensor/tensor.h"
 
 namespace graven::engine {
 
 class BlockProgram;
-class ReductionProgram;
 
 // What runs: a graph as steps over numbered slots, made by plan_program. Constant once made, apart
 // from the states of random ops; several threads may run it at once.
 //
-// A slot holds a tensor from the step that makes it to the last step that reads it, when its
-// memory goes back to the allocator and is used again by the next step of that size; a step that
-// is the last reader of an input of the right size writes into it. Slots are numbered so that
-// the inputs come first.
+// Slots are numbered so that the inputs come first, then the constants, then what steps make. A
+// slot holds a tensor from the step that makes it to the last step that reads it, when its memory
+// goes back to the allocator and is used again by the next step of that size; a step that is the
+// last reader of an input of the right size writes into it.
 class GRAVEN_API Program : public RefCounted {
  public:
-  // One step: an op, or a group of elementwise ops (and reductions) that fused.
+  // One step: an op, a call of another Program, or a group of elementwise ops that fused.
   struct Step {
-    const Op* op = nullptr;  // null for a fused group
-    Attrs attrs;
-    std::vector<int> inputs;     // slots
-    std::vector<int> outputs;    // slots; -1: nobody wants it
+    enum class Kind {
+      kOp,           // run_typed_op
+      kView,         // output 0 shares the elements of input `view_of`
+      kElementwise,  // a scalar body, or several that fused: `block`
+      kCall,         // `program`
+    };
+    // What is known of an output before the run.
+    struct Output {
+      int slot = -1;  // -1: nobody wants it
+      DType dtype = DType::kInvalid;
+      Shape shape;                   // exact where shapes_known, else what the graph says
+      bool must_be_checked = false;  // the graph says more than inference does (set_shape)
+    };
+    // One of the ops of an elementwise step, for the messages of shape errors. Its inputs are
+    // inputs of the step (i), or earlier members (-1 - m).
+    struct Member {
+      const Node* node;
+      std::vector<int> inputs;
+    };
+
+    Kind kind = Kind::kOp;
+    const Op* op = nullptr;  // null for a group of several ops
+    Attrs attrs{attrs_type<NoAttrs>()};
+    std::vector<int> inputs;  // slots
+    std::vector<Output> outputs;
+    bool shapes_known = false;   // else they are found from the inputs when it runs
     uint64_t last_use = 0;       // bit i: no later step reads input i, nor is it returned
-    std::vector<int> waits_for;  // earlier steps whose effects or memory it needs
+    std::vector<int> frees;      // slots that nobody reads after this step
+    std::vector<int> waits_for;  // earlier steps whose outputs, effects or memory it needs
     int queue = 0;               // the device queue it belongs to; 0 is the host
     const Node* node = nullptr;  // for errors: where it comes from
-    std::shared_ptr<const BlockProgram> fused;  // a chain of elementwise ops
-    mutable Ref<RefCounted> state;              // of random ops
-    double cost = 0;                            // estimate in nanoseconds
+    double cost = 0;             // estimate in nanoseconds
+
+    // --- For the executor.
+    TypeBindings types;                         // kOp, and kElementwise unless it broadcasts
+    bool broadcasts = true;                     // kElementwise: its shape is that of the inputs
+    int view_of = -1;                           // kView
+    std::shared_ptr<const BlockProgram> block;  // kElementwise
+    CheckFunction check = nullptr;              // of an elementwise op that checks values
+    std::vector<Member> members;                // kElementwise
+    Ref<Program> program;                       // kCall
+    // What a random op keeps between runs; null for other ops.
+    struct State {
+      std::mutex mutex;                 // held by the run that makes the object
+      std::atomic<bool> is_set{false};  // then the object is read without it
+      Ref<RefCounted> object;
+    };
+    std::unique_ptr<State> state;
   };
 
-  // Runs the program. inputs: the graph's inputs in order; they are borrowed. Errors of kernels
-  // carry the node's location ("Graph execution error", S6.9) as a note for the front end:
-  // see ExecutionError.
+  // Runs the program. inputs: the graph's inputs in order, of the types that the graph says; they
+  // are borrowed. Each output is a tensor object of its own. Errors of kernels carry the node's
+  // name and location for the front end: see ExecutionError.
   Status run(std::span<const Tensor> inputs, Tensors& outputs) const;
 
   std::span<const Step> steps() const { return steps_; }
@@ -57,10 +96,13 @@ class GRAVEN_API Program : public RefCounted {
 
  private:
   friend class Planner;
+  friend class ProgramRun;
+  Program() = default;
   Ref<Graph> graph_;  // the optimised copy, kept for locations of errors
   std::vector<Step> steps_;
-  std::vector<std::pair<int, Tensor>> constants_;  // slot, value
-  std::vector<int> outputs_;                       // slots
+  std::vector<Tensor> constants_;
+  std::vector<int> outputs_;  // slots
+  std::vector<std::pair<int, Shape>> checked_inputs_;
   int num_inputs_ = 0, num_slots_ = 0;
   double cost_ = 0;
   bool may_block_ = false;
@@ -68,7 +110,7 @@ class GRAVEN_API Program : public RefCounted {
 
 // Steps for a graph that is optimised already, which the Program keeps. Elementwise ops that can
 // compute in one pass are fused; shapes that are not known now are found when it runs, from the
-// records.
+// records. Nodes on which neither an output nor a control output depends are left out (S5.31).
 GRAVEN_API Result<Ref<Program>> plan_program(Ref<Graph> graph);
 
 // How a Body gets its Program: optimised on a copy, then planned. `optimize` is given by the room
@@ -77,11 +119,18 @@ using OptimizeFunction = Status (*)(Graph& graph, Builder& evaluate);
 GRAVEN_API void set_optimizer(OptimizeFunction optimize);
 GRAVEN_API Result<Ref<Program>> program_of(const Ref<Body>& body);
 
-// The node at which a run failed, travelling with the Status (Status::payload).
+// The node at which a run failed, travelling with the Status (Status::payload). That of the
+// innermost function, if functions call each other.
 class GRAVEN_API ExecutionError : public Payload {
  public:
   std::string node_name;
-  Ref<Location> location;
+  Ref<Location> location;  // may be null
 };
+
+// The door through which a front end stops a long run (KeyboardInterrupt): asked between steps,
+// on the thread that runs the Program, after each tenth of a millisecond of estimated work. What
+// it returns, if not ok, ends the run. Variables keep whole values. Null: nobody asks.
+using InterruptCheck = Status (*)();
+GRAVEN_API void set_interrupt_check(InterruptCheck check);
 
 }  // namespace graven::engine

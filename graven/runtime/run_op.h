@@ -9,11 +9,45 @@
 
 namespace graven::engine {
 
-// One application of an op on values: what an eager call and a step of a Program share.
+// One application of an op on values: what an eager call and a step of a Program share. Checks
+// types and shapes; errors of these, and kInvalidArgument ones of kernels, begin with "[Op] ".
 //
 // reusable: bit i says that input i has no other use, so that its elements may be overwritten
-// (if its handle, which `inputs` then gives up, owns them). state: see KernelContext.
+// (if its handle, which `inputs` then gives up, owns them). Other inputs are left as they are,
+// and all are after an error of types or shapes. state: see KernelContext.
 GRAVEN_API Status run_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs, uint64_t reusable,
                          Ref<RefCounted>* state, Tensors& outputs);
+
+// --- Internals, shared with the executor.
+
+class BlockProgram;
+class CompiledBody;
+
+// The same for types that are checked already. shapes: those of the outputs where the caller
+// knows them to be right (then they are fully known), else null, and the record finds them.
+struct OutputTypes {
+  const TypeBindings& bindings;
+  std::span<const DType> dtypes;
+  const Shape* shapes = nullptr;
+};
+Status run_typed_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
+                    const OutputTypes& types, uint64_t reusable, Ref<RefCounted>* state,
+                    Tensors& outputs);
+
+// The shapes of the outputs of an op on these values.
+Status infer_shapes(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
+                    const TypeBindings& bindings, std::span<Shape> shapes);
+
+// Computes elementwise outputs of the given shape from operands that broadcast to it. Outputs
+// take the memory of reusable inputs, whose handles are then empty.
+Status run_blocks(const BlockProgram& program, std::span<Tensor* const> inputs, uint64_t reusable,
+                  const Shape& shape, std::span<Tensor> outputs);
+
+// Reduces inputs[0] over the axes that `axes` holds, which inference has checked.
+Status run_reduction_body(const CompiledBody& body, const Tensor& x, const Tensor& axes,
+                          const Shape& output_shape, Tensor& output);
+
+// "[Op] " in front, once.
+Status with_op_name(const Op& op, Status status);
 
 }  // namespace graven::engine

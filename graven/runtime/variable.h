@@ -11,6 +11,8 @@
 
 namespace graven::engine {
 
+class Op;
+
 // A mutable tensor. What was read is a snapshot: a later write makes a new tensor, or overwrites
 // in place when nobody else holds the old one. Each read or write is atomic as a whole; any
 // thread may use it.
@@ -34,10 +36,14 @@ class GRAVEN_API Variable final : public Resource {
   Result<Tensor> read() const;
   // kInvalidArgument if dtype or shape do not fit the declared ones.
   Status assign(Tensor value);
-  // Replaces the value by what `update` makes of it; nobody else reads or writes meanwhile. The
-  // tensor it is given is the only handle if nobody holds a snapshot (so it may be overwritten).
-  // If it fails the old value stays.
-  Status update(FunctionRef<Result<Tensor>(Tensor value)> update);
+  // Replaces the value by what `update` gives; nobody else reads or writes meanwhile. It is handed
+  // the variable's own handle: if value.owns_its_elements(), which is so unless somebody holds a
+  // snapshot, it may take it, overwrite the elements and give it back. If it fails it leaves the
+  // handle, and the value stays. kFailedPrecondition if there is no value; kInvalidArgument if the
+  // new one does not fit.
+  Status update(FunctionRef<Result<Tensor>(Tensor& value)> update);
+  // value = op(value, operand), computed in place if nobody holds a snapshot: AssignAdd and kin.
+  Status combine(const Op& op, const Tensor& operand);
   void clear();
 
  private:
@@ -45,6 +51,8 @@ class GRAVEN_API Variable final : public Resource {
   const Shape shape_;
   const std::string name_;
   const bool trainable_;
+  // Whether the variable can hold the value.
+  Status check_fits(const Tensor& value) const;
   mutable std::mutex mutex_;
   Tensor value_;  // GUARDED_BY(mutex_)
 };

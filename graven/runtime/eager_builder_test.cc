@@ -1,0 +1,235 @@
+#include "graven/runtime/eager_builder.h"
+
+#include "graven/ir/frame.h"
+#include "graven/runtime/run_op.h"
+#include "graven/runtime/testing.h"
+
+namespace graven::engine {
+namespace {
+
+Status error_of(const Op& op, std::initializer_list<Tensor> inputs, AttrsRef attrs = {}) {
+  define_test_ops();
+  return eager_builder().apply(op, {inputs.begin(), inputs.size()}, attrs).status();
+}
+
+TEST_CASE("an elementwise op computes, broadcasts and keeps dtypes apart") {
+  define_test_ops();
+  Builder& eager = eager_builder();
+  for (int again = 0; again < 2; ++again) {
+    CHECK(values_of(run(eager, kTestAdd, {floats({1, 2, 3, 4}), floats({10, 20, 30, 40})})) ==
+          std::vector<float>{11, 22, 33, 44});
+    Tensor sum = run(eager, kTestAdd, {ints({1, 2}), ints({3, 4})});
+    CHECK(sum.dtype() == DType::kInt32);
+    CHECK(sum.data<int32_t>()[1] == 6);
+    Tensor outer = run(eager, kTestMul, {floats_of({2, 1}, {2, 3}), floats({1, 10, 100})});
+    CHECK(outer.shape() == Shape{2, 3});
+    CHECK(values_of(outer) == std::vector<float>{2, 20, 200, 3, 30, 300});
+    CHECK(values_of(run(eager, kTestAdd, {Tensor::scalar(1.0f), floats({1, 2})})) ==
+          std::vector<float>{2, 3});
+    CHECK(run(eager, kTestAdd, {floats_of({2, 0}, {}), floats_of({2, 1}, {1, 2})}).shape() ==
+          Shape{2, 0});
+    Tensor less = run(eager, kTestLess, {floats({1, 5}), floats({2, 3})});
+    CHECK(less.dtype() == DType::kBool);
+    CHECK(less.data<bool>()[0]);
+    CHECK(!less.data<bool>()[1]);
+  }
+}
+
+TEST_CASE("attributes of a body are told apart, and many of them do not pile up") {
+  define_test_ops();
+  for (int by = 0; by < 200; ++by) {
+    ScaleAttrs attrs{static_cast<float>(by)};
+    CHECK(values_of(run(eager_builder(), kTestScale, {floats({1, 2})}, attrs)) ==
+          std::vector<float>{1.0f * by, 2.0f * by});
+  }
+}
+
+TEST_CASE("a reduction takes its axes from its second input") {
+  define_test_ops();
+  Tensor x = floats_of({2, 3}, {1, 2, 3, 4, 5, 6});
+  CHECK(values_of(run(eager_builder(), kTestSum, {x, ints({0})})) == std::vector<float>{5, 7, 9});
+  CHECK(values_of(run(eager_builder(), kTestSum, {x, ints({-1})})) == std::vector<float>{6, 15});
+  CHECK(values_of(run(eager_builder(), kTestMax, {x, ints({0, 1})})) == std::vector<float>{6});
+  CHECK(values_of(run(eager_builder(), kTestMean, {x, ints({1})})) == std::vector<float>{2, 5});
+  Tensor kept = run(eager_builder(), kTestSum, {x, ints({1})}, {true});
+  CHECK(kept.shape() == Shape{2, 1});
+  // Of nothing: the identity.
+  CHECK(values_of(run(eager_builder(), kTestSum, {floats_of({2, 0}, {}), ints({1})})) ==
+        std::vector<float>{0, 0});
+  CHECK(error_of(*kTestSum, {x, ints({2})}).message() ==
+        "[TestSum] Invalid reduction dimension: axis 2 is outside [-2, 2)");
+}
+
+TEST_CASE("a composite is its parts, with the messages of the op that was called") {
+  CHECK(values_of(run(eager_builder(), kTestSquareOfSum, {floats({1, 2}), floats({1, 1})})) ==
+        std::vector<float>{4, 9});
+  Status error = error_of(*kTestSquareOfSum, {floats({1}), ints({1})});
+  CHECK(error.message() ==
+        "cannot compute TestSquareOfSum as input #1(zero-based) was expected to be a float tensor "
+        "but is a int32 tensor [Op:TestSquareOfSum]");
+}
+
+TEST_CASE("a view shares the elements and is a tensor of its own") {
+  define_test_ops();
+  Tensor x = floats_of({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+  Tensor y = run(eager_builder(), kReshape, {x, ints({4, 2})});
+  CHECK(y.shape() == Shape{4, 2});
+  CHECK(y.raw_data() == x.raw_data());
+  Tensor same = run(eager_builder(), kIdentity, {x});
+  CHECK(!(same == x));
+  CHECK(same.raw_data() == x.raw_data());
+}
+
+TEST_CASE("dtype errors are worded as TensorFlow's eager ones") {
+  Status mixed = error_of(*kTestAdd, {floats({1}), ints({1})});
+  CHECK(mixed.code() == Code::kInvalidArgument);
+  CHECK(mixed.kind() == ErrorKind::kOpError);
+  CHECK(mixed.message() ==
+        "cannot compute TestAdd as input #1(zero-based) was expected to be a float tensor but is "
+        "a int32 tensor [Op:TestAdd]");
+  CHECK(error_of(*kTestTanh, {ints({1})})
+            .message()
+            .starts_with("Value for attr 'T' of int32 is not in the list of allowed values: "));
+}
+
+TEST_CASE("shape errors, and errors of kernels, name the op once") {
+  Status shapes = error_of(*kTestAdd, {floats({1, 2}), floats({1, 2, 3})});
+  CHECK(shapes.code() == Code::kInvalidArgument);
+  CHECK(shapes.message() == "[TestAdd] Incompatible shapes: [2] vs. [3]");
+  CHECK(error_of(*kTestGather, {floats({1, 2}), ints({0, 7})}).message() ==
+        "[TestGather] indices[1] = 7 is not in [0, 2)");
+  CHECK(error_of(*kTestSquareOfSum, {floats({1, 2}), floats({1, 2, 3})}).message() ==
+        "[TestAdd] Incompatible shapes: [2] vs. [3]");
+}
+
+TEST_CASE("a body that checks values refuses them, if there are elements") {
+  CHECK(error_of(*kTestDivide, {ints({1}), ints({0})}).message() ==
+        "[TestDivide] Integer division by zero");
+  CHECK(run(eager_builder(), kTestDivide, {ints({7}), ints({2})}).item<int32_t>() == 3);
+  CHECK(run(eager_builder(), kTestDivide, {ints({}), Tensor::scalar<int32_t>(0)}).num_elements() ==
+        0);
+  CHECK(run(eager_builder(), kTestDivide, {floats({1}), floats({0})}).num_elements() == 1);
+}
+
+TEST_CASE("a kernel makes outputs whose shape only running finds") {
+  define_test_ops();
+  CHECK(values_of(run(eager_builder(), kTestUnique, {floats({3, 1, 3, 2})})) ==
+        std::vector<float>{1, 2, 3});
+}
+
+class HereLocation final : public Location {
+ public:
+  std::vector<SourceFrame> frames() const override { return {{"a.py", 7, "f", "y = x + 1"}}; }
+};
+class HereSource final : public LocationSource {
+ public:
+  Ref<Location> current() override { return make_ref<HereLocation>(); }
+};
+
+TEST_CASE("a symbolic tensor in an eager op is a TypeError that tells where it was made") {
+  TestGraph g("inner");
+  Tensor leaked;
+  {
+    Frame frame(&g.builder);
+    HereSource here;
+    frame.locations = &here;
+    leaked = g.placeholder(DType::kFloat32, {2}, "a");
+  }
+  Status error = error_of(*kTestAdd, {floats({1, 2}), leaked});
+  CHECK(error.kind() == ErrorKind::kTypeError);
+  std::string text = error.message();
+  CHECK(
+      text.starts_with("<tf.Tensor 'a:0' shape=(2,) dtype=float32> is out of scope and cannot be "
+                       "used here. Use return values, explicit Python locals or TensorFlow "
+                       "collections to access it."));
+  CHECK(text.find("was defined here:\n    File \"a.py\", line 7, in f\n      y = x + 1\n") !=
+        std::string::npos);
+  CHECK(text.find("FuncGraph(name=inner, id=") != std::string::npos);
+}
+
+TEST_CASE("what a placeholder stands for is known to its function only") {
+  define_test_ops();
+  CHECK(error_of(*kPlaceholder, {}, PlaceholderAttrs{DType::kFloat32, {}}).code() ==
+        Code::kInvalidArgument);
+}
+
+TEST_CASE("an input is overwritten only if it is reusable and nobody else has it") {
+  define_test_ops();
+  auto twice = [](Tensor x, uint64_t reusable) {
+    Tensor inputs[] = {std::move(x), floats({1, 1, 1, 1, 1, 1})};
+    Tensors outputs;
+    REQUIRE(run_op(*kTestAdd, {}, inputs, reusable, nullptr, outputs).ok());
+    return outputs[0];
+  };
+  Tensor x = floats({1, 2, 3, 4, 5, 6});
+  const void* memory = x.raw_data();
+  Tensor y = twice(x, 1);  // x is held here too
+  CHECK(y.raw_data() != memory);
+  CHECK(values_of(x) == std::vector<float>{1, 2, 3, 4, 5, 6});
+  y = twice(std::move(x), 0);
+  CHECK(y.raw_data() != memory);
+  Tensor view_source = floats({1, 2, 3, 4, 5, 6});
+  Tensor view = view_source.with_shape({6});
+  y = twice(std::move(view), 1);  // shares its buffer
+  CHECK(values_of(view_source) == std::vector<float>{1, 2, 3, 4, 5, 6});
+  x = floats({1, 2, 3, 4, 5, 6});
+  memory = x.raw_data();
+  y = twice(std::move(x), 1);
+  CHECK(y.raw_data() == memory);
+  CHECK(values_of(y) == std::vector<float>{2, 3, 4, 5, 6, 7});
+  // One whose number somebody knows gives its memory, and stays another tensor.
+  uint64_t id = y.get()->id();
+  Tensor z = twice(std::move(y), 1);
+  CHECK(z.raw_data() == memory);
+  CHECK(z.get()->id() != id);
+}
+
+TEST_CASE("memory goes to a result of another dtype of the same size, not of another size") {
+  define_test_ops();
+  Tensor x = floats({1, 2, 3, 4, 5, 6});
+  Tensor inputs[] = {x, floats({9, 1, 9, 1, 9, 1})};
+  x = Tensor();
+  Tensors outputs;
+  REQUIRE(run_op(*kTestLess, {}, inputs, 3, nullptr, outputs).ok());
+  CHECK(outputs[0].data<bool>()[0]);
+  CHECK(!outputs[0].data<bool>()[1]);
+}
+
+struct CountingListener : Listener {
+  void on_op(const Op& op, AttrsRef, std::span<const Tensor>, const Tensors&) override {
+    names.push_back(op.name());
+  }
+  void on_step(std::string_view, std::span<const Tensor>, std::span<const Tensor>,
+               const std::shared_ptr<const Backward>&) override {}
+  bool wants(std::span<const Tensor>) const override { return true; }
+  bool wants_higher_orders() const override { return false; }
+  void on_frame_end() override {}
+  void on_variable(const Tensor&) override {}
+  std::vector<std::string> names;
+};
+
+TEST_CASE("the current builder is that of the frame, and its listeners hear of ops") {
+  define_test_ops();
+  CHECK(&current_builder() == &eager_builder());
+  CountingListener outer, inner;
+  Frame::current().listeners.push_back(&outer);
+  Tensor x = floats({1});
+  Tensor both[] = {x, x};
+  CHECK(apply(*kTestSquareOfSum, both, {}).ok());
+  CHECK(outer.names == std::vector<std::string>{"TestAdd", "TestMul"});
+  TestGraph g;
+  {
+    Frame frame(&g.builder);
+    CHECK(current_builder().graph() == g.graph.get());
+    frame.listeners.push_back(&inner);
+    CHECK(apply(*kTestAdd, both, {}).ok());
+    CHECK(inner.names.size() == 1);
+    CHECK(outer.names.size() == 2);
+    frame.listeners.clear();
+  }
+  Frame::current().listeners.clear();
+  CHECK(&current_builder() == &eager_builder());
+}
+
+}  // namespace
+}  // namespace graven::engine

@@ -1,0 +1,561 @@
+// Makes a Program of a graph.
+//
+// 1. Nodes that an output or a control output depends on are kept; of each it is found out how it
+//    is computed and what inference knows of its outputs' shapes.
+// 2. Nodes that compute nothing (NoOp, Identity, constants) become no steps: who waits for them
+//    waits for what they wait for.
+// 3. Scalar bodies of equal shape are put together into groups (group_elementwise.h).
+// 4. Groups and other nodes are put into an order, as close to the graph's as groups allow.
+// 5. Slots are numbered; last uses, and what each step waits for, are found.
+#include <algorithm>
+#include <queue>
+
+#include "graven/base/strings.h"
+#include "graven/expr/fuse.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/kernels/block_program.h"
+#include "graven/runtime/compiled_body.h"
+#include "graven/runtime/group_elementwise.h"
+#include "graven/runtime/program.h"
+
+namespace graven::engine {
+namespace {
+
+// A guess of the size of a dimension that is not known before the run.
+constexpr double kGuessedSize = 64;
+
+double guessed_elements(const Shape& shape) {
+  double n = 1;
+  for (Dim dim : shape.dims())
+    n *= dim.is_number() ? static_cast<double>(dim.number()) : kGuessedSize;
+  return shape.has_rank() ? n : kGuessedSize;
+}
+
+bool has_only_numbers(const Shape& shape) { return shape.is_fully_known(); }
+
+}  // namespace
+
+class Planner {
+ public:
+  explicit Planner(Ref<Graph> graph) : graph_(std::move(graph)) {}
+
+  Result<Ref<Program>> plan() {
+    program_ = Ref<Program>(new Program());
+    program_->graph_ = graph_;
+    mark_needed();
+    RETURN_IF_ERROR(put_in_order());
+    for (Node* node : nodes_) RETURN_IF_ERROR(describe(node));
+    std::vector<Group> groups = group_elementwise(candidates());
+    RETURN_IF_ERROR(order_groups(groups));
+    assign_leading_slots();
+    for (const Group& group : ordered_) RETURN_IF_ERROR(add_step(group));
+    find_last_uses();
+    for (const Program::Step& step : program_->steps_) program_->cost_ += step.cost;
+    return program_;
+  }
+
+ private:
+  using Step = Program::Step;
+  using Group = std::vector<Node*>;
+  enum class Kind { kInput, kConstant, kNothing, kAlias, kScalar, kOther };
+
+  struct Info {
+    bool is_needed = false;
+    Kind kind = Kind::kOther;
+    OutputRef alias;               // kAlias
+    Ref<const CompiledBody> body;  // kScalar
+    bool shapes_known = false;
+    TypeBindings types;
+    InlineVector<DType, 4> dtypes;
+    InlineVector<Shape, 2> shapes;    // as known for the run
+    InlineVector<bool, 2> unchecked;  // the graph promises more: see Output::must_be_checked
+    InlineVector<int, 2> slots;
+    std::vector<Tensor> symbolic;  // of the outputs, for inference
+    // Nodes that become steps and that this one waits for, directly or through nodes that do not.
+    std::vector<const Node*> waits_for;
+    int step = -1;
+    int position = -1;
+  };
+  Info& info(const Node* node) { return infos_[node->id()]; }
+
+  static bool becomes_a_step(const Info& info) {
+    return info.kind == Kind::kScalar || info.kind == Kind::kOther;
+  }
+
+  OutputRef resolved(OutputRef output) {
+    while (info(output.node).kind == Kind::kAlias) output = info(output.node).alias;
+    return output;
+  }
+
+  void mark_needed() {
+    int max_id = 0;
+    for (const Node* node : graph_->nodes()) max_id = std::max(max_id, node->id());
+    for (const Node* node : graph_->inputs()) max_id = std::max(max_id, node->id());
+    infos_.resize(max_id + 1);
+    std::vector<const Node*> todo;
+    auto need = [&](const Node* node) {
+      if (info(node).is_needed) return;
+      info(node).is_needed = true;
+      todo.push_back(node);
+    };
+    for (const Node* node : graph_->inputs()) info(node).kind = Kind::kInput;
+    for (OutputRef output : graph_->outputs()) need(output.node);
+    for (const Node* node : graph_->control_outputs()) need(node);
+    while (!todo.empty()) {
+      const Node* node = todo.back();
+      todo.pop_back();
+      if (info(node).kind == Kind::kInput) continue;  // fed: nothing before it is run
+      for (OutputRef input : node->inputs()) need(input.node);
+      for (const Node* before : node->control_inputs()) need(before);
+    }
+  }
+
+  Status put_in_order() {
+    auto collect = [&] {
+      nodes_.clear();
+      for (Node* node : graph_->nodes()) {
+        if (!info(node).is_needed) continue;
+        info(node).position = static_cast<int>(nodes_.size());
+        nodes_.push_back(node);
+      }
+    };
+    auto is_ordered = [&] {
+      for (Node* node : nodes_) {
+        if (info(node).kind == Kind::kInput) continue;
+        int here = info(node).position;
+        for (OutputRef input : node->inputs()) {
+          if (info(input.node).position >= here) return false;
+        }
+        for (const Node* before : node->control_inputs()) {
+          if (info(before).position >= here) return false;
+        }
+      }
+      return true;
+    };
+    collect();
+    if (is_ordered()) return {};
+    graph_->sort();
+    collect();
+    if (is_ordered()) return {};
+    return internal_error("The graph '", graph_->name(), "' has a cycle");
+  }
+
+  // How the node is computed, and what is known of its outputs.
+  Status describe(Node* node) {
+    Info& about = info(node);
+    const Op& op = node->op();
+    for (int i = 0; i < node->num_outputs(); ++i) {
+      about.symbolic.push_back(symbolic_tensor(graph_, {node, i}));
+    }
+    about.slots.resize(node->num_outputs(), -1);
+    if (about.kind == Kind::kInput) {
+      about.shapes.push_back(node->output(0).shape);
+      about.dtypes.push_back(node->output(0).dtype);
+      return {};
+    }
+    find_waits(node);
+    if (&op == kConst.op) {
+      about.kind = Kind::kConstant;
+      about.shapes_known = true;
+      about.shapes.push_back(node->attrs().as<ConstAttrs>().value.shape());
+      about.dtypes.push_back(node->attrs().as<ConstAttrs>().value.dtype());
+      return {};
+    }
+    if (&op == kNoOp.op) {
+      about.kind = Kind::kNothing;
+      return {};
+    }
+    RETURN_IF_ERROR(infer(node));
+    if (is_alias(node)) {
+      about.kind = Kind::kAlias;
+      about.alias = node->inputs()[op.record().view_of];
+    } else if (!node->inputs().empty() && body_kind(node) == OpBody::Kind::kElementwise) {
+      about.kind = Kind::kScalar;
+      InlineVector<DType, 4> dtypes;
+      for (OutputRef input : node->inputs()) dtypes.push_back(dtype_of(input));
+      ASSIGN_OR_RETURN(about.body, BodyCache::get(op, node->attrs(), dtypes, about.dtypes[0]));
+    } else {
+      about.kind = Kind::kOther;
+    }
+    return {};
+  }
+
+  static DType dtype_of(OutputRef output) { return output.node->output(output.index).dtype; }
+  static OpBody::Kind body_kind(const Node* node) {
+    return node->op().record().body.kind_for(dtype_of(node->inputs().back()));
+  }
+
+  void find_waits(Node* node) {
+    std::vector<const Node*>& waits = info(node).waits_for;
+    auto wait_for = [&](const Node* before) {
+      const Info& about = info(before);
+      if (about.kind == Kind::kInput) return;
+      if (becomes_a_step(about)) {
+        waits.push_back(before);
+      } else {
+        waits.insert(waits.end(), about.waits_for.begin(), about.waits_for.end());
+      }
+    };
+    for (OutputRef input : node->inputs()) wait_for(input.node);
+    for (const Node* before : node->control_inputs()) wait_for(before);
+    auto by_position = [&](const Node* a, const Node* b) {
+      return info(a).position < info(b).position;
+    };
+    std::sort(waits.begin(), waits.end(), by_position);
+    waits.erase(std::unique(waits.begin(), waits.end()), waits.end());
+  }
+
+  // Runs inference again: what the graph says may have been promised by the user (set_shape), and
+  // a promise is checked when it runs. Shapes are known for the run if they are numbers that
+  // follow from numbers; from symbols, inference must be asked again, as its checks then count.
+  Status infer(Node* node) {
+    Info& about = info(node);
+    const Op& op = node->op();
+    InlineVector<Tensor, 4> inputs;
+    bool inputs_known = true;
+    for (OutputRef input : node->inputs()) {
+      const Info& from = info(input.node);
+      inputs.push_back(from.symbolic[input.index]);
+      inputs_known &= has_only_numbers(inputs.back().shape());
+    }
+    RETURN_IF_ERROR(op.bind_types(inputs, node->attrs(), /*eager=*/false, about.types));
+    op.output_dtypes(about.types, node->attrs(), static_cast<int>(inputs.size()), about.dtypes);
+    int n = static_cast<int>(about.dtypes.size());
+    if (n != node->num_outputs()) {
+      return internal_error("Node '", node->name(), "' has ", node->num_outputs(),
+                            " outputs, its op ", op.name(), " makes ", n);
+    }
+    InferContext context(op, node->attrs(), inputs, about.types, n, &graph_->symbols());
+    bool is_good = op.record().infer && op.record().infer(context).ok();
+    bool all_known = is_good && inputs_known;
+    for (int i : op.record().values_for_inference) {
+      all_known &= i < static_cast<int>(inputs.size()) && static_cast<bool>(context.value(i));
+    }
+    for (int i = 0; i < n; ++i) {
+      const Shape& declared = node->output(i).shape;
+      const Shape& found = is_good ? context.shapes()[i] : Shape::unknown_rank();
+      all_known &= has_only_numbers(found);
+      about.unchecked.push_back(!is_subshape(found, declared));
+      about.shapes.push_back(has_only_numbers(found) && all_known ? found : declared);
+    }
+    about.shapes_known = all_known;
+    return {};
+  }
+
+  // The output is the input itself: Identity, a Reshape to the same shape.
+  bool is_alias(Node* node) {
+    const OpRecord& record = node->op().record();
+    if (record.view_of < 0 || node->op().is_stateful_ever()) return false;
+    Info& about = info(node);
+    OutputRef source = node->inputs()[record.view_of];
+    if (about.unchecked[0] || dtype_of(source) != about.dtypes[0]) return false;
+    const Shape& shape = about.shapes[0];
+    if (!shape.has_rank()) return false;
+    for (Dim dim : shape.dims()) {
+      if (dim.is_unknown()) return false;
+    }
+    return shape == source.node->output(source.index).shape;
+  }
+
+  std::vector<GroupCandidate> candidates() {
+    std::vector<bool> is_returned(infos_.size(), false);
+    for (OutputRef output : graph_->outputs()) is_returned[resolved(output).node->id()] = true;
+    std::vector<GroupCandidate> all;
+    for (Node* node : nodes_) {
+      Info& about = info(node);
+      if (!becomes_a_step(about)) continue;
+      GroupCandidate candidate;
+      candidate.node = node;
+      candidate.waits_for = about.waits_for;
+      if (about.kind == Kind::kScalar && about.body->broadcasts() && !about.body->check() &&
+          !about.unchecked[0]) {
+        candidate.body = about.body.get();
+        candidate.shape = &about.shapes[0];
+        candidate.shape_known = about.shapes_known;
+        for (OutputRef input : node->inputs()) candidate.inputs.push_back(resolved(input));
+      }
+      candidate.is_returned = is_returned[node->id()];
+      all.push_back(std::move(candidate));
+    }
+    return all;
+  }
+
+  // Topological order of the groups, each at about the place of its last node.
+  Status order_groups(std::vector<Group>& groups) {
+    std::vector<int> group_of(infos_.size(), -1), missing(groups.size(), 0);
+    std::vector<std::vector<int>> users(groups.size());
+    for (size_t g = 0; g < groups.size(); ++g) {
+      for (Node* node : groups[g]) group_of[node->id()] = static_cast<int>(g);
+    }
+    for (size_t g = 0; g < groups.size(); ++g) {
+      for (Node* node : groups[g]) {
+        for (const Node* before : info(node).waits_for) {
+          int from = group_of[before->id()];
+          if (from == static_cast<int>(g)) continue;
+          users[from].push_back(static_cast<int>(g));
+          ++missing[g];
+        }
+      }
+    }
+    using Ready = std::pair<int, int>;  // position of the last node, group
+    std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
+    auto push = [&](int g) { ready.push({info(groups[g].back()).position, g}); };
+    for (size_t g = 0; g < groups.size(); ++g) {
+      if (missing[g] == 0) push(static_cast<int>(g));
+    }
+    while (!ready.empty()) {
+      int g = ready.top().second;
+      ready.pop();
+      for (int user : users[g]) {
+        if (--missing[user] == 0) push(user);
+      }
+      ordered_.push_back(std::move(groups[g]));
+    }
+    if (ordered_.size() != groups.size()) {
+      return internal_error("The groups of '", graph_->name(), "' wait for each other");
+    }
+    for (size_t s = 0; s < ordered_.size(); ++s) {
+      for (Node* node : ordered_[s]) info(node).step = static_cast<int>(s);
+    }
+    return {};
+  }
+
+  void assign_leading_slots() {
+    program_->num_inputs_ = static_cast<int>(graph_->inputs().size());
+    int slot = 0;
+    for (Node* node : graph_->inputs()) {
+      Info& about = info(node);
+      about.slots.resize(1, -1);
+      about.slots[0] = slot;
+      if (&node->op() == kPlaceholder.op) {
+        const Shape& given = node->attrs().as<PlaceholderAttrs>().shape;
+        if (!is_subshape(given, node->output(0).shape)) {
+          program_->checked_inputs_.emplace_back(slot, node->output(0).shape);
+        }
+      }
+      ++slot;
+    }
+    for (Node* node : nodes_) {
+      if (info(node).kind != Kind::kConstant) continue;
+      info(node).slots[0] = slot++;
+      program_->constants_.push_back(node->attrs().as<ConstAttrs>().value);
+    }
+    next_slot_ = slot;
+    // Who reads what outside of its group, or returns it.
+    is_read_.resize(infos_.size());
+    auto read = [&](OutputRef output) {
+      auto& outputs = is_read_[output.node->id()];
+      outputs.resize(std::max<size_t>(outputs.size(), output.index + 1), false);
+      outputs[output.index] = true;
+    };
+    for (OutputRef output : graph_->outputs()) read(resolved(output));
+    for (const Group& group : ordered_) {
+      for (const Node* node : group) {
+        for (OutputRef input : node->inputs()) {
+          OutputRef source = resolved(input);
+          bool inside =
+              becomes_a_step(info(source.node)) && info(source.node).step == info(node).step;
+          if (!inside) read(source);
+        }
+      }
+    }
+  }
+
+  bool is_read(const Node* node, int output) const {
+    const auto& outputs = is_read_[node->id()];
+    return output < static_cast<int>(outputs.size()) && outputs[output];
+  }
+
+  int slot_of(OutputRef output) {
+    OutputRef source = resolved(output);
+    return info(source.node).slots[source.index];
+  }
+
+  Step::Output output_of(Node* node, int i) {
+    Info& about = info(node);
+    Step::Output output;
+    output.dtype = about.dtypes[i];
+    output.shape = about.shapes[i];
+    output.must_be_checked = about.unchecked[i];
+    if (is_read(node, i)) output.slot = about.slots[i] = next_slot_++;
+    return output;
+  }
+
+  Status add_step(const Group& group) {
+    Step step;
+    Node* last = group.back();
+    step.node = last;
+    for (Node* node : group) {
+      for (const Node* before : info(node).waits_for) {
+        if (info(before).step != info(node).step) step.waits_for.push_back(info(before).step);
+      }
+    }
+    std::sort(step.waits_for.begin(), step.waits_for.end());
+    step.waits_for.erase(std::unique(step.waits_for.begin(), step.waits_for.end()),
+                         step.waits_for.end());
+    if (info(last).kind == Kind::kScalar) {
+      RETURN_IF_ERROR(describe_elementwise(step, group));
+    } else {
+      RETURN_IF_ERROR(describe_op(step, last));
+    }
+    program_->steps_.push_back(std::move(step));
+    return {};
+  }
+
+  Status describe_op(Step& step, Node* node) {
+    Info& about = info(node);
+    const Op& op = node->op();
+    step.op = &op;
+    step.attrs = Attrs(node->attrs());
+    step.types = about.types;
+    step.shapes_known = about.shapes_known;
+    double elements = 0;
+    for (OutputRef input : node->inputs()) {
+      step.inputs.push_back(slot_of(input));
+      elements += guessed_elements(input.node->output(input.index).shape);
+    }
+    for (int i = 0; i < node->num_outputs(); ++i) {
+      elements += guessed_elements(about.shapes[i]);
+      step.outputs.push_back(output_of(node, i));
+    }
+    step.cost = 300 + elements;
+    if (&op == kPartitionedCall.op || &op == kStatefulPartitionedCall.op) {
+      step.kind = Step::Kind::kCall;
+      ASSIGN_OR_RETURN(step.program, program_of(node->attrs().as<CallAttrs>().f));
+      step.cost = step.program->cost();
+      program_->may_block_ |= step.program->may_block();
+    } else if (op.record().view_of >= 0 && about.shapes_known && is_read(node, 0)) {
+      step.kind = Step::Kind::kView;
+      step.view_of = op.record().view_of;
+      step.cost = 30;
+    }
+    if (op.is_stateful_ever()) {
+      Effects effects = op.record().effects(op, node->attrs());
+      program_->may_block_ |= effects.ordered;
+      // Stateful, but in no order and on no resource: what it keeps is its own.
+      if (effects.stateful && !effects.ordered && effects.reads.empty() && effects.writes.empty()) {
+        step.state = std::make_unique<Step::State>();
+      }
+    }
+    return {};
+  }
+
+  Status describe_elementwise(Step& step, const Group& group) {
+    step.kind = Step::Kind::kElementwise;
+    std::vector<DType> input_dtypes;
+    auto input_number = [&](OutputRef source) {
+      int slot = info(source.node).slots[source.index];
+      auto at = std::find(step.inputs.begin(), step.inputs.end(), slot);
+      if (at != step.inputs.end()) return static_cast<int>(at - step.inputs.begin());
+      step.inputs.push_back(slot);
+      input_dtypes.push_back(info(source.node).dtypes[source.index]);
+      return static_cast<int>(step.inputs.size()) - 1;
+    };
+    std::vector<FusionMember> members;
+    std::vector<FusionMember::Source> outputs;
+    step.shapes_known = true;
+    for (Node* node : group) {
+      Info& about = info(node);
+      step.shapes_known &= about.shapes_known;
+      FusionMember member{&about.body->block()->expression(), {}};
+      Step::Member named{node, {}};
+      for (OutputRef input : node->inputs()) {
+        OutputRef source = resolved(input);
+        auto at = std::find(group.begin(), group.end(), source.node);
+        if (group.size() > 1 && at != group.end()) {
+          int m = static_cast<int>(at - group.begin());
+          member.sources.push_back({m, 0});
+          named.inputs.push_back(-1 - m);
+        } else {
+          int i = input_number(source);
+          member.sources.push_back({-1, i});
+          named.inputs.push_back(i);
+        }
+      }
+      if (is_read(node, 0) || group.size() == 1) {
+        outputs.push_back({static_cast<int>(members.size()), 0});
+      }
+      members.push_back(std::move(member));
+      step.members.push_back(std::move(named));
+    }
+    if (group.size() == 1) {
+      Node* node = group[0];
+      Info& about = info(node);
+      // As its body was compiled: inputs that are the same tensor stay two.
+      step.inputs.clear();
+      for (OutputRef input : node->inputs()) step.inputs.push_back(slot_of(input));
+      for (size_t i = 0; i < step.inputs.size(); ++i) {
+        step.members[0].inputs[i] = static_cast<int>(i);
+      }
+      step.op = &node->op();
+      step.attrs = Attrs(node->attrs());
+      step.block = about.body->block();
+      step.check = about.body->check();
+      step.broadcasts = about.body->broadcasts();
+      step.types = about.types;
+    } else {
+      Expression fused = fuse_expressions(input_dtypes, members, outputs);
+      ASSIGN_OR_RETURN(step.block, BlockProgram::compile(fused));
+    }
+    for (const FusionMember::Source& output : outputs) {
+      step.outputs.push_back(output_of(group[output.member], 0));
+    }
+    step.cost =
+        60 + guessed_elements(step.outputs[0].shape) * step.block->expression().cost() * 0.1;
+    return {};
+  }
+
+  // For each slot the last step that reads it, and who else does.
+  void find_last_uses() {
+    auto& steps = program_->steps_;
+    int first_made = program_->num_inputs_ + static_cast<int>(program_->constants_.size());
+    std::vector<std::vector<int>> readers(next_slot_);
+    for (size_t s = 0; s < steps.size(); ++s) {
+      for (int slot : steps[s].inputs) {
+        if (readers[slot].empty() || readers[slot].back() != static_cast<int>(s)) {
+          readers[slot].push_back(static_cast<int>(s));
+        }
+      }
+    }
+    std::vector<bool> is_returned(next_slot_, false);
+    for (OutputRef output : graph_->outputs()) {
+      program_->outputs_.push_back(slot_of(output));
+      is_returned[program_->outputs_.back()] = true;
+    }
+    for (size_t s = 0; s < steps.size(); ++s) {
+      Step& step = steps[s];
+      for (size_t i = 0; i < step.inputs.size(); ++i) {
+        int slot = step.inputs[i];
+        if (slot < first_made || is_returned[slot] || readers[slot].back() != static_cast<int>(s)) {
+          continue;
+        }
+        // The last mention counts, as the handle is given up there.
+        bool is_again =
+            std::find(step.inputs.begin() + i + 1, step.inputs.end(), slot) != step.inputs.end();
+        if (is_again) continue;
+        step.frees.push_back(slot);
+        if (i >= 64) continue;
+        step.last_use |= uint64_t{1} << i;
+        // It may be overwritten once the other readers are done.
+        step.waits_for.insert(step.waits_for.end(), readers[slot].begin(), readers[slot].end() - 1);
+      }
+      std::sort(step.waits_for.begin(), step.waits_for.end());
+      step.waits_for.erase(std::unique(step.waits_for.begin(), step.waits_for.end()),
+                           step.waits_for.end());
+    }
+    program_->num_slots_ = next_slot_;
+  }
+
+  Ref<Graph> graph_;
+  Ref<Program> program_;
+  std::vector<Info> infos_;   // by id
+  std::vector<Node*> nodes_;  // needed ones, in order
+  std::vector<Group> ordered_;
+  std::vector<std::vector<bool>> is_read_;
+  int next_slot_ = 0;
+};
+
+Result<Ref<Program>> plan_program(Ref<Graph> graph) { return Planner(std::move(graph)).plan(); }
+
+}  // namespace graven::engine

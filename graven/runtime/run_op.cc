@@ -1,0 +1,261 @@
+#include "graven/runtime/run_op.h"
+
+#include <algorithm>
+
+#include "graven/base/thread_pool.h"
+#include "graven/ir/emitter.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ir/kernel.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/kernels/elementwise.h"
+#include "graven/kernels/reduce.h"
+#include "graven/runtime/compiled_body.h"
+#include "graven/runtime/eager_builder.h"
+#include "graven/runtime/program.h"
+
+namespace graven::engine {
+namespace {
+
+using Dtypes = InlineVector<DType, 4>;
+
+Dtypes dtypes_of(std::span<const Tensor> inputs) {
+  Dtypes dtypes;
+  for (const Tensor& input : inputs) dtypes.push_back(input.dtype());
+  return dtypes;
+}
+
+OpBody::Kind kind_of(const Op& op, std::span<const Tensor> inputs) {
+  const OpBody& body = op.record().body;
+  return inputs.empty() ? body.kind() : body.kind_for(inputs.back().dtype());
+}
+
+// A tensor over the memory of `from`, which gives it up; empty if that memory is not for it. The
+// shape may be that of `from` itself.
+Tensor take_memory(Tensor& from, DType dtype, const Shape& shape) {
+  if (dtype_size(from.dtype()) != dtype_size(dtype) || !is_plain(from.dtype()) ||
+      !from.owns_its_elements() || !(from.shape() == shape)) {
+    return {};
+  }
+  const EagerTensor& eager = *from.eager();
+  // An object that somebody remembers by its number is the tensor that it was.
+  if (from.dtype() == dtype && eager.known_id() == 0) return std::move(from);
+  if (!eager.buffer()) return {};
+  size_t offset = static_cast<const std::byte*>(eager.data()) -
+                  static_cast<const std::byte*>(eager.buffer()->data());
+  Tensor taken = Tensor::of_buffer(dtype, shape, eager.buffer(), offset);
+  from = Tensor();
+  return taken;
+}
+
+// The shape to which the operands broadcast, if that is one of theirs and easy to see.
+const Shape* common_shape(std::span<const Tensor> inputs) {
+  const Shape* shape = &inputs[0].shape();
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    const Shape& other = inputs[i].shape();
+    if (other.rank() == 0 || other == *shape) continue;
+    if (shape->rank() != 0) return nullptr;
+    shape = &other;
+    for (size_t j = 0; j < i; ++j) {
+      if (inputs[j].shape().rank() != 0) return nullptr;
+    }
+  }
+  return shape;
+}
+
+Status run_elementwise_body(const Op& op, AttrsRef attrs, const CompiledBody& body,
+                            std::span<Tensor> inputs, const Shape& shape, uint64_t reusable,
+                            Tensors& outputs) {
+  if (CheckFunction check = body.check()) {
+    bool has_elements = true;
+    for (const Tensor& input : inputs) has_elements &= input.num_elements() > 0;
+    if (has_elements) {
+      if (Status status = check(inputs, attrs); !status.ok()) return with_op_name(op, status);
+    }
+  }
+  InlineVector<Tensor*, 4> operands;
+  for (Tensor& input : inputs) operands.push_back(&input);
+  outputs.resize(1);
+  return with_op_name(op,
+                      run_blocks(*body.block(), operands, reusable, shape, {outputs.data(), 1}));
+}
+
+// A call of another function: its Program on these inputs.
+Status run_call(const Ref<Body>& body, std::span<const Tensor> inputs, Tensors& outputs) {
+  ASSIGN_OR_RETURN(Ref<Program> program, program_of(body));
+  return program->run(inputs, outputs);
+}
+
+Status run_structural(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
+                      Tensors& outputs) {
+  if (&op == kConst.op) {
+    outputs.push_back(attrs.as<ConstAttrs>().value);
+    return {};
+  }
+  if (&op == kPartitionedCall.op || &op == kStatefulPartitionedCall.op) {
+    return run_call(attrs.as<CallAttrs>().f, inputs, outputs);
+  }
+  if (&op == kNoOp.op) return {};
+  if (&op == kPlaceholder.op) {
+    return invalid_argument("[Placeholder] a placeholder has no value outside of the function ",
+                            "whose argument it is");
+  }
+  return unimplemented("[", op.name(), "] the op has no kernel");
+}
+
+Status run_kernel(const Op& op, AttrsRef attrs, KernelFunction kernel,
+                  std::span<const Tensor> inputs, std::span<const DType> dtypes,
+                  std::span<const Shape> shapes, Ref<RefCounted>* state, Tensors& outputs) {
+  outputs.resize(dtypes.size());
+  for (size_t i = 0; i < dtypes.size(); ++i) {
+    if (!shapes[i].is_fully_known()) continue;
+    auto made = Tensor::allocate(dtypes[i], shapes[i]);
+    if (!made.ok()) return with_op_name(op, made.status());
+    outputs[i] = std::move(*made);
+  }
+  KernelContext context(op, attrs, inputs, outputs, state);
+  if (Status status = kernel(context); !status.ok()) return with_op_name(op, status);
+  for (size_t i = 0; i < dtypes.size(); ++i) {
+    if (!outputs[i]) return internal_error("[", op.name(), "] the kernel made no output ", i);
+    if (outputs[i].dtype() != dtypes[i]) {
+      return internal_error("[", op.name(), "] the kernel made output ", i, " of ",
+                            dtype_name(outputs[i].dtype()), " instead of ", dtype_name(dtypes[i]));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status with_op_name(const Op& op, Status status) {
+  if (status.code() != Code::kInvalidArgument || status.kind() == ErrorKind::kUserException ||
+      status.message().starts_with('[')) {
+    return status;
+  }
+  return status.with_prefix(str_cat("[", op.name(), "] "));
+}
+
+Status infer_shapes(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
+                    const TypeBindings& bindings, std::span<Shape> shapes) {
+  if (!op.record().infer) {
+    for (Shape& shape : shapes) shape = Shape::unknown_rank();
+    return {};
+  }
+  InferContext context(op, attrs, inputs, bindings, static_cast<int>(shapes.size()), nullptr);
+  if (Status status = op.record().infer(context); !status.ok()) return with_op_name(op, status);
+  for (size_t i = 0; i < shapes.size(); ++i) shapes[i] = std::move(context.shapes()[i]);
+  return {};
+}
+
+Status run_blocks(const BlockProgram& program, std::span<Tensor* const> inputs, uint64_t reusable,
+                  const Shape& shape, std::span<Tensor> outputs) {
+  InlineVector<Operand, 4> operands;
+  for (const Tensor* input : inputs) operands.push_back({input->raw_data(), &input->shape()});
+  auto types = program.expression().outputs();
+  InlineVector<void*, 4> results;
+  // The object of an input goes when its memory is taken, and with it the shape that operands
+  // point to: from then on they point to that of the output, which is the same.
+  const Shape* result = &shape;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    for (size_t k = 0; reusable && k < std::min<size_t>(inputs.size(), 64); ++k) {
+      if (!(reusable >> k & 1) || !*inputs[k]) continue;
+      outputs[i] = take_memory(*inputs[k], types[i].dtype, *result);
+      if (!outputs[i]) continue;
+      result = &outputs[i].shape();
+      for (size_t j = 0; j < inputs.size(); ++j) {
+        if (inputs[j] == inputs[k]) operands[j].shape = result;
+      }
+      break;
+    }
+    if (!outputs[i]) {
+      ASSIGN_OR_RETURN(outputs[i], Tensor::allocate(types[i].dtype, *result));
+    }
+    results.push_back(outputs[i].mutable_raw_data());
+  }
+  run_elementwise(program, operands, *result, results);
+  return {};
+}
+
+Status run_reduction_body(const CompiledBody& body, const Tensor& x, const Tensor& axes,
+                          const Shape& output_shape, Tensor& output) {
+  ASSIGN_OR_RETURN(auto reduced, normalized_axes(axes, x.rank()));
+  uint64_t mask = 0;
+  for (int axis : reduced) mask |= uint64_t{1} << axis;
+  ASSIGN_OR_RETURN(output, Tensor::allocate(body.output(), output_shape));
+  Operand operand{x.raw_data(), &x.shape()};
+  run_reduction(*body.reduction(), {&operand, 1}, x.shape(), mask, output.mutable_raw_data());
+  return {};
+}
+
+Status run_typed_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
+                    const OutputTypes& types, uint64_t reusable, Ref<RefCounted>* state,
+                    Tensors& outputs) {
+  const OpRecord& record = op.record();
+  OpBody::Kind kind = kind_of(op, inputs);
+  if (kind == OpBody::Kind::kComposite) {
+    ASSIGN_OR_RETURN(outputs, expand_composite(eager_builder(), op, inputs, attrs));
+    return {};
+  }
+  if (kind == OpBody::Kind::kNone && record.view_of < 0) {
+    return run_structural(op, attrs, inputs, outputs);
+  }
+  InlineVector<Shape, 2> inferred;
+  std::span<const Shape> shapes(types.shapes, types.shapes ? types.dtypes.size() : 0);
+  if (!types.shapes) {
+    inferred.resize(types.dtypes.size());
+    RETURN_IF_ERROR(
+        infer_shapes(op, attrs, inputs, types.bindings, {inferred.data(), inferred.size()}));
+    shapes = inferred;
+  }
+  if (record.view_of >= 0 && shapes[0].is_fully_known()) {
+    const Tensor& source = inputs[record.view_of];
+    if (shapes[0].num_elements() == source.num_elements()) {
+      outputs.push_back(source.with_shape(shapes[0]));
+      return {};
+    }
+    return internal_error("[", op.name(), "] a view of ", source.shape().to_message(), " as ",
+                          shapes[0].to_message());
+  }
+  switch (kind) {
+    case OpBody::Kind::kElementwise: {
+      ASSIGN_OR_RETURN(auto body, BodyCache::get(op, attrs, dtypes_of(inputs), types.dtypes[0]));
+      return run_elementwise_body(op, attrs, *body, inputs, shapes[0], reusable, outputs);
+    }
+    case OpBody::Kind::kReduction: {
+      if (inputs[0].rank() > 64) {
+        return unimplemented("[", op.name(), "] reductions of more than 64 dimensions");
+      }
+      DType x = inputs[0].dtype();
+      ASSIGN_OR_RETURN(auto body, BodyCache::get(op, attrs, {&x, 1}, types.dtypes[0]));
+      outputs.resize(1);
+      return with_op_name(op,
+                          run_reduction_body(*body, inputs[0], inputs[1], shapes[0], outputs[0]));
+    }
+    case OpBody::Kind::kKernel:
+      return run_kernel(op, attrs, record.body.kernel(), inputs, types.dtypes, shapes, state,
+                        outputs);
+    default:
+      return unimplemented("[", op.name(), "] the op has no kernel");
+  }
+}
+
+Status run_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs, uint64_t reusable,
+              Ref<RefCounted>* state, Tensors& outputs) {
+  FlushDenormals flush;
+  outputs.clear();
+  if (!inputs.empty() && kind_of(op, inputs) == OpBody::Kind::kElementwise) {
+    // The way of most eager calls. That the body is there says that the types are right.
+    const CompiledBody* body = BodyCache::find(op, attrs, inputs);
+    if (body && body->broadcasts()) {
+      if (const Shape* shape = common_shape(inputs)) {
+        return run_elementwise_body(op, attrs, *body, inputs, *shape, reusable, outputs);
+      }
+    }
+  }
+  TypeBindings bindings;
+  RETURN_IF_ERROR(op.bind_types(inputs, attrs, /*eager=*/true, bindings));
+  InlineVector<DType, 4> dtypes;
+  op.output_dtypes(bindings, attrs, static_cast<int>(inputs.size()), dtypes);
+  return run_typed_op(op, attrs, inputs, {bindings, dtypes}, reusable, state, outputs);
+}
+
+}  // namespace graven::engine

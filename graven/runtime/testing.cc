@@ -1,0 +1,332 @@
+#include "graven/runtime/testing.h"
+
+#include <algorithm>
+
+#include "graven/ir/emitter.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ir/kernel.h"
+#include "graven/runtime/variable.h"
+
+namespace graven::engine {
+namespace {
+
+const TypeConstraint kNumbers{"T", kNumberTypes};
+
+Status gather_kernel(KernelContext& c) {
+  auto x = c.in<float>(0);
+  auto out = c.out<float>(0);
+  auto indices = c.in<int32_t>(1);
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (indices[i] < 0 || indices[i] >= static_cast<int64_t>(x.size())) {
+      return invalid_argument("indices[", i, "] = ", indices[i], " is not in [0, ", x.size(), ")");
+    }
+    out[i] = x[indices[i]];
+  }
+  return {};
+}
+
+Status unique_kernel(KernelContext& c) {
+  std::vector<float> values(c.in<float>(0).begin(), c.in<float>(0).end());
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  c.set_output(0, Tensor::vector<float>(values));
+  return {};
+}
+
+struct Counter : RefCounted {
+  std::atomic<int> runs{0};
+};
+
+Status count_kernel(KernelContext& c) {
+  if (!c.state()) {
+    c.out<int32_t>(0)[0] = -1;
+    return {};
+  }
+  if (!*c.state()) *c.state() = make_ref<Counter>();
+  c.out<int32_t>(0)[0] = ++static_cast<Counter*>(c.state()->get())->runs;
+  return {};
+}
+
+Variable& variable_of(KernelContext& c) { return static_cast<Variable&>(*c.input(0).resource()); }
+
+Status variable_shape(InferContext& c) {
+  auto data = c.handle_data(0);
+  c.set_shape(0, data ? data->shape : Shape::unknown_rank());
+  return {};
+}
+
+Status call_shapes(InferContext& c) {
+  const Ref<Body>& body = c.attrs<CallAttrs>().f;
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    OutputRef output = body->graph()->outputs()[i];
+    Shape shape = output.node->output(output.index).shape;
+    for (int d = 0; d < shape.rank(); ++d) {
+      if (!shape[d].is_number()) shape.set(d, Dim::unknown());
+    }
+    c.set_shape(i, shape);
+  }
+  return {};
+}
+
+Status reshape_shape(InferContext& c) {
+  auto sizes = c.sizes(1);
+  c.set_shape(0, sizes ? Shape(std::span<const Dim>(*sizes)) : Shape::unknown_rank());
+  return {};
+}
+
+template <typename A>
+void define(OpHandle<A>& handle, OpRecord record) {
+  OpRegistry::global().define(handle, std::move(record));
+}
+
+void define_structure() {
+  define(kPlaceholder, {.name = "Placeholder",
+                        .outputs = {"output: dtype"},
+                        .types = {{"dtype", kAllTypes}},
+                        .infer = unknown_outputs});
+  define(kConst, {.name = "Const",
+                  .outputs = {"output: dtype"},
+                  .types = {{"dtype", kAllTypes}},
+                  .infer = [](InferContext& c) -> Status {
+                    c.set_shape(0, c.attrs<ConstAttrs>().value.shape());
+                    return {};
+                  }});
+  define(kNoOp, {.name = "NoOp", .infer = no_outputs});
+  define(kIdentity, {.name = "Identity",
+                     .inputs = {"input: T"},
+                     .outputs = {"output: T"},
+                     .types = {{"T", kAllTypes}},
+                     .infer = same_as_input,
+                     .view_of = 0});
+  define(kReshape, {.name = "Reshape",
+                    .inputs = {"tensor: T", "shape: int32"},
+                    .outputs = {"output: T"},
+                    .types = {{"T", kAllTypes}},
+                    .infer = reshape_shape,
+                    .values_for_inference = {1},
+                    .view_of = 0});
+  define(kPartitionedCall, {.name = "PartitionedCall",
+                            .inputs = {"args: Tin"},
+                            .outputs = {"output: Tout"},
+                            .infer = call_shapes});
+  define(kStatefulPartitionedCall, {.name = "StatefulPartitionedCall",
+                                    .inputs = {"args: Tin"},
+                                    .outputs = {"output: Tout"},
+                                    .infer = call_shapes,
+                                    .effects = ordered_effects});
+  define(kReadVariable, {.name = "ReadVariableOp",
+                         .inputs = {"resource: resource"},
+                         .outputs = {"value: dtype"},
+                         .types = {{"dtype", kAllTypes}},
+                         .infer = variable_shape,
+                         .body = kernel([](KernelContext& c) -> Status {
+                           ASSIGN_OR_RETURN(Tensor value, variable_of(c).read());
+                           c.set_output(0, value);
+                           return {};
+                         }),
+                         .effects = reads_resource_effects});
+  define(kAssignAddVariable, {.name = "AssignAddVariableOp",
+                              .inputs = {"resource: resource", "value: dtype"},
+                              .types = {{"dtype", kNumberTypes}},
+                              .infer = no_outputs,
+                              .body = kernel([](KernelContext& c) -> Status {
+                                return variable_of(c).combine(*kTestAdd, c.input(1));
+                              }),
+                              .effects = writes_resource_effects});
+}
+
+void define_elementwise() {
+  define(kTestAdd, {.name = "TestAdd",
+                    .inputs = {"x: T", "y: T"},
+                    .outputs = {"z: T"},
+                    .types = {kNumbers},
+                    .infer = broadcast_inputs,
+                    .body = elementwise([](auto x, auto y) { return x + y; })});
+  define(kTestMul, {.name = "TestMul",
+                    .inputs = {"x: T", "y: T"},
+                    .outputs = {"z: T"},
+                    .types = {kNumbers},
+                    .infer = broadcast_inputs,
+                    .body = elementwise([](auto x, auto y) { return x * y; })});
+  define(kTestTanh, {.name = "TestTanh",
+                     .inputs = {"x: T"},
+                     .outputs = {"y: T"},
+                     .types = {{"T", kFloatTypes}},
+                     .infer = same_as_input,
+                     .body = elementwise([](auto x) { return tanh(x); })});
+  define(kTestSqrt, {.name = "TestSqrt",
+                     .inputs = {"x: T"},
+                     .outputs = {"y: T"},
+                     .types = {{"T", kFloatTypes}},
+                     .infer = same_as_input,
+                     .body = elementwise([](auto x) { return sqrt(x); })});
+  define(kTestLess, {.name = "TestLess",
+                     .inputs = {"x: T", "y: T"},
+                     .outputs = {"z: bool"},
+                     .types = {{"T", kRealTypes}},
+                     .infer = broadcast_inputs,
+                     .body = elementwise([](auto x, auto y) { return x < y; })});
+  define(kTestSelect,
+         {.name = "TestSelect",
+          .inputs = {"c: bool", "x: T", "y: T"},
+          .outputs = {"z: T"},
+          .types = {kNumbers},
+          .infer = broadcast_inputs,
+          .body = elementwise([](auto c, auto x, auto y) { return select(c, x, y); })});
+  define(kTestScale,
+         {.name = "TestScale",
+          .inputs = {"x: T"},
+          .outputs = {"y: T"},
+          .types = {{"T", kFloatTypes}},
+          .infer = same_as_input,
+          .body = elementwise<ScaleAttrs>([](const ScaleAttrs& a, auto x) { return x * a.by; })});
+  define(kTestDivide,
+         {.name = "TestDivide",
+          .inputs = {"x: T", "y: T"},
+          .outputs = {"z: T"},
+          .types = {kNumbers},
+          .infer = broadcast_inputs,
+          .body = elementwise([](auto x, auto y) {
+                    return x / y;
+                  }).with_check({DType::kInt32}, [](std::span<const Tensor> x, AttrsRef) -> Status {
+            for (int32_t y : x[1].data<int32_t>()) {
+              if (y == 0) return invalid_argument("Integer division by zero");
+            }
+            return {};
+          })});
+}
+
+void define_others() {
+  define(kTestSum, {.name = "TestSum",
+                    .inputs = {"x: T", "axes: int32"},
+                    .outputs = {"y: T"},
+                    .types = {kNumbers},
+                    .infer = reduction_shape,
+                    .body = reduction({.identity = zero_like,
+                                       .combine = [](Scalar a, Scalar x) { return a + x; }}),
+                    .values_for_inference = {1}});
+  define(kTestMax, {.name = "TestMax",
+                    .inputs = {"x: T", "axes: int32"},
+                    .outputs = {"y: T"},
+                    .types = {{"T", kRealTypes}},
+                    .infer = reduction_shape,
+                    .body = reduction({.identity = lowest_like,
+                                       .combine = [](Scalar a, Scalar x) { return max(a, x); }}),
+                    .values_for_inference = {1}});
+  define(kTestMean,
+         {.name = "TestMean",
+          .inputs = {"x: T", "axes: int32"},
+          .outputs = {"y: T"},
+          .types = {kNumbers},
+          .infer = reduction_shape,
+          .body = reduction({.identity = zero_like,
+                             .combine = [](Scalar a, Scalar x) { return a + x; },
+                             .finish = [](Scalar a, Scalar n) { return a / cast(n, a.dtype()); }}),
+          .values_for_inference = {1}});
+  define(kTestSquareOfSum, {.name = "TestSquareOfSum",
+                            .inputs = {"x: T", "y: T"},
+                            .outputs = {"z: T"},
+                            .types = {kNumbers},
+                            .infer = broadcast_inputs,
+                            .body = composite([](CompositeContext& c) {
+                              Tensor sum = c(kTestAdd, {c.x(0), c.x(1)});
+                              c.set_output(c(kTestMul, {sum, sum}));
+                            })});
+  define(kTestGather, {.name = "TestGather",
+                       .inputs = {"x: float", "indices: int32"},
+                       .outputs = {"y: float"},
+                       .infer = [](InferContext& c) -> Status {
+                         c.set_shape(0, c.shape(1));
+                         return {};
+                       },
+                       .body = kernel(gather_kernel)});
+  define(kTestUnique, {.name = "TestUnique",
+                       .inputs = {"x: float"},
+                       .outputs = {"y: float"},
+                       .infer = [](InferContext& c) -> Status {
+                         c.set_shape(0, Shape{c.new_symbol("unique")});
+                         return {};
+                       },
+                       .body = kernel(unique_kernel)});
+  define(kTestCount, {.name = "TestCount",
+                      .outputs = {"n: int32"},
+                      .infer = scalar_output,
+                      .body = kernel(count_kernel),
+                      .effects = unordered_effects});
+  define(kTestNote, {.name = "TestNote",
+                     .inputs = {"x: int32"},
+                     .outputs = {"y: int32"},
+                     .infer = scalar_output,
+                     .body = kernel([](KernelContext& c) -> Status {
+                       test_notes().push_back(c.in<int32_t>(0)[0]);
+                       c.out<int32_t>(0)[0] = c.in<int32_t>(0)[0];
+                       return {};
+                     }),
+                     .effects = ordered_effects});
+  define(kTestFail, {.name = "TestFail",
+                     .inputs = {"x: float"},
+                     .outputs = {"y: float"},
+                     .infer = same_as_input,
+                     .body = kernel([](KernelContext&) -> Status {
+                       return invalid_argument("it was asked to fail");
+                     })});
+}
+
+}  // namespace
+
+void define_test_ops() {
+  static const bool once = [] {
+    define_structure();
+    define_elementwise();
+    define_others();
+    for (const std::string& error : OpRegistry::global().errors()) FAIL(error);
+    return true;
+  }();
+  (void)once;
+}
+
+std::vector<int>& test_notes() {
+  static thread_local std::vector<int> notes;
+  return notes;
+}
+
+Tensor floats(std::initializer_list<float> values) {
+  return Tensor::vector<float>({values.begin(), values.size()});
+}
+Tensor floats_of(const Shape& shape, std::vector<float> values) {
+  return Tensor::vector<float>(values).with_shape(shape);
+}
+Tensor ints(std::initializer_list<int32_t> values) {
+  return Tensor::vector<int32_t>({values.begin(), values.size()});
+}
+Tensor resource_of(Ref<Resource> resource) { return Tensor::of_resource(std::move(resource)); }
+std::vector<float> values_of(const Tensor& tensor) {
+  auto data = tensor.data<float>();
+  return {data.begin(), data.end()};
+}
+
+Tensor run(Builder& builder, const Op& op, std::initializer_list<Tensor> inputs, AttrsRef attrs,
+           std::string_view name) {
+  auto outputs = builder.apply(op, {inputs.begin(), inputs.size()}, attrs, name);
+  INFO(outputs.status().message());
+  REQUIRE(outputs.ok());
+  return outputs->empty() ? Tensor() : (*outputs)[0];
+}
+
+TestGraph::TestGraph(std::string name) : graph(make_ref<Graph>(std::move(name))), builder(graph) {
+  define_test_ops();
+}
+
+void TestGraph::returns(std::initializer_list<Tensor> outputs) {
+  std::vector<OutputRef> refs;
+  for (const Tensor& output : outputs) refs.push_back(symbolic(output).output());
+  graph->set_outputs(std::move(refs));
+}
+
+void TestGraph::must_run(std::initializer_list<Tensor> tensors) {
+  std::vector<Node*> nodes;
+  for (const Tensor& tensor : tensors) nodes.push_back(&symbolic(tensor).node());
+  graph->set_control_outputs(std::move(nodes));
+}
+
+}  // namespace graven::engine
