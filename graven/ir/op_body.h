@@ -52,8 +52,9 @@ class OpBody {
 
   Kind kind() const { return kind_; }
   // The kind for inputs of which the last has this dtype: see with_kernel_for.
-  Kind kind_for(DType last_input) const {
-    return kernel_types_.contains(last_input) ? Kind::kKernel : kind_;
+  Kind kind_for(DType last_input, AttrsRef attrs) const {
+    bool is_kernel = kernel_types_.contains(last_input) || (kernel_when_ && kernel_when_(attrs));
+    return is_kernel ? Kind::kKernel : kind_;
   }
   // What the values of such inputs are asked before the body runs, or null: see with_check.
   CheckFunction check_for(DType last_input) const {
@@ -71,6 +72,19 @@ class OpBody {
     kernel_ = f;
     return std::move(*this);
   }
+  // The same body, but a kernel where the attributes say so.
+  OpBody with_kernel_when(bool (*applies)(AttrsRef attrs), KernelFunction f) && {
+    kernel_when_ = applies;
+    kernel_ = f;
+    return std::move(*this);
+  }
+  // The same kernel, which makes all outputs itself (a variable's value): none is allocated for
+  // it, even if inference knows their shapes.
+  OpBody making_its_outputs() && {
+    makes_its_outputs_ = true;
+    return std::move(*this);
+  }
+  bool makes_its_outputs() const { return makes_its_outputs_; }
   // The same elementwise body, which refuses some values of the last input's dtypes `types`
   // (integer division by zero). `f` sees whole inputs that have elements and broadcast to a
   // result with elements; an application that is checked fuses with no other.
@@ -91,7 +105,9 @@ class OpBody {
   KernelFunction kernel_ = nullptr;
   CompositeFunction composite_ = nullptr;
   DTypeSet kernel_types_, checked_types_;
+  bool (*kernel_when_)(AttrsRef attrs) = nullptr;
   CheckFunction check_ = nullptr;
+  bool makes_its_outputs_ = false;
 };
 
 inline OpBody elementwise_body(ElementwiseFunction f) {

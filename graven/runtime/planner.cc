@@ -183,7 +183,7 @@ class Planner {
 
   static DType dtype_of(OutputRef output) { return output.node->output(output.index).dtype; }
   static OpBody::Kind body_kind(const Node* node) {
-    return node->op().record().body.kind_for(dtype_of(node->inputs().back()));
+    return node->op().record().body.kind_for(dtype_of(node->inputs().back()), node->attrs());
   }
 
   void find_waits(Node* node) {

@@ -24,9 +24,9 @@ Dtypes dtypes_of(std::span<const Tensor> inputs) {
   return dtypes;
 }
 
-OpBody::Kind kind_of(const Op& op, std::span<const Tensor> inputs) {
+OpBody::Kind kind_of(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs) {
   const OpBody& body = op.record().body;
-  return inputs.empty() ? body.kind() : body.kind_for(inputs.back().dtype());
+  return inputs.empty() ? body.kind() : body.kind_for(inputs.back().dtype(), attrs);
 }
 
 // A tensor over the memory of `from`, which gives it up; empty if that memory is not for it. The
@@ -106,8 +106,9 @@ Status run_kernel(const Op& op, AttrsRef attrs, KernelFunction kernel,
                   std::span<const Tensor> inputs, std::span<const DType> dtypes,
                   std::span<const Shape> shapes, Ref<RefCounted>* state, Tensors& outputs) {
   outputs.resize(dtypes.size());
+  const bool is_given_outputs = !op.record().body.makes_its_outputs();
   for (size_t i = 0; i < dtypes.size(); ++i) {
-    if (!shapes[i].is_fully_known()) continue;
+    if (!is_given_outputs || !shapes[i].is_fully_known()) continue;
     auto made = Tensor::allocate(dtypes[i], shapes[i]);
     if (!made.ok()) return with_op_name(op, made.status());
     outputs[i] = std::move(*made);
@@ -190,7 +191,7 @@ Status run_typed_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
                     const OutputTypes& types, uint64_t reusable, Ref<RefCounted>* state,
                     Tensors& outputs) {
   const OpRecord& record = op.record();
-  OpBody::Kind kind = kind_of(op, inputs);
+  OpBody::Kind kind = kind_of(op, attrs, inputs);
   if (kind == OpBody::Kind::kComposite) {
     ASSIGN_OR_RETURN(outputs, expand_composite(eager_builder(), op, inputs, attrs));
     return {};
@@ -242,7 +243,7 @@ Status run_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs, uint64_t r
               Ref<RefCounted>* state, Tensors& outputs) {
   FlushDenormals flush;
   outputs.clear();
-  if (!inputs.empty() && kind_of(op, inputs) == OpBody::Kind::kElementwise) {
+  if (!inputs.empty() && kind_of(op, attrs, inputs) == OpBody::Kind::kElementwise) {
     // The way of most eager calls. That the body is there says that the types are right.
     const CompiledBody* body = BodyCache::find(op, attrs, inputs);
     if (body && body->broadcasts()) {
