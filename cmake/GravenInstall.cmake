@@ -45,8 +45,7 @@ install(
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/graven
   FILES_MATCHING
   PATTERN "*.h"
-  PATTERN "python" EXCLUDE
-  PATTERN "testing.h" EXCLUDE)  # Helpers of a room's own tests.
+  PATTERN "python" EXCLUDE)
 install(
   EXPORT GravenTargets
   NAMESPACE Graven::

@@ -1,6 +1,4 @@
 #pragma once
-#include <doctest/doctest.h>
-
 #include <complex>
 #include <cstdint>
 #include <cstring>
@@ -26,13 +24,13 @@ Expression record(std::initializer_list<DType> dtypes, Body body) {
   for (DType dtype : dtypes) x.push_back(recorder.input(dtype));
   recorder.output(body(x));
   auto expression = recorder.finish();
-  REQUIRE_MESSAGE(expression.ok(), expression.status().message());
+  if (!expression.ok()) throw std::runtime_error(expression.status().message());
   return *expression;
 }
 
 inline std::shared_ptr<const BlockProgram> compile(const Expression& expression) {
   auto program = BlockProgram::compile(expression);
-  REQUIRE_MESSAGE(program.ok(), program.status().message());
+  if (!program.ok()) throw std::runtime_error(program.status().message());
   return *program;
 }
 

@@ -13,18 +13,63 @@
 #include "graven/ops/math_ops.h"
 #include "graven/ops/register_ops.h"
 #include "graven/ops/shape_rules.h"
+#include "graven/runtime/run_op.h"
 
 namespace graven::engine {
 namespace {
 
 // --- Equal and NotEqual.
 
-template <bool equal>
-Status compare_strings(KernelContext& c) {
-  auto x = c.in<std::string>(0), y = c.in<std::string>(1);
+// Shapes that do not broadcast are an error, or unequal as a whole: then the output is a scalar.
+Status equality_shape(InferContext& c) {
+  const Shape &x = c.shape(0), &y = c.shape(1);
+  auto shape = c.broadcast(x, y);
+  if (c.attrs<EqualAttrs>().incompatible_shape_error) {
+    RETURN_IF_ERROR(shape.status());
+    c.set_shape(0, *shape);
+    return {};
+  }
+  if (!shape.ok()) {
+    c.set_shape(0, Shape());
+    return {};
+  }
+  // Sizes that are not known may turn out not to broadcast.
+  bool is_certain = x.has_rank() && y.has_rank();
+  for (int i = 1; is_certain && i <= std::min(x.rank(), y.rank()); ++i) {
+    Dim a = x[x.rank() - i], b = y[y.rank() - i];
+    is_certain = a == Dim(1) || b == Dim(1) || (a == b && !a.is_unknown());
+  }
+  c.set_shape(0, is_certain ? *shape : Shape::unknown_rank());
+  return {};
+}
+
+bool may_have_any_shapes(AttrsRef attrs) {
+  return !attrs.as<EqualAttrs>().incompatible_shape_error;
+}
+
+// Strings, and shapes that may not broadcast.
+Status equality_kernel(KernelContext& c) {
+  const bool equal = &c.op() == kEqual.op;
+  const Tensor &x = c.input(0), &y = c.input(1);
+  const TypeBindings no_types = {};
+  InferContext eager(c.op(), EqualAttrs(), c.inputs(), no_types, 1, nullptr);
+  auto shape = eager.broadcast(x.shape(), y.shape());
+  if (!shape.ok()) {
+    c.set_output(0, Tensor::scalar(!equal));
+    return {};
+  }
+  if (x.dtype() != DType::kString) {
+    Tensor inputs[] = {x, y};
+    Tensors outputs;
+    RETURN_IF_ERROR(run_op(c.op(), EqualAttrs(), inputs, /*reusable=*/0, nullptr, outputs));
+    c.set_output(0, std::move(outputs[0]));
+    return {};
+  }
+  RETURN_IF_ERROR(c.allocate_output(0, DType::kBool, *shape));
+  auto a = x.data<std::string>(), b = y.data<std::string>();
   auto z = c.out<bool>(0);
-  for_each_broadcast<2>(c.output(0).shape(), {&c.input(0).shape(), &c.input(1).shape()},
-                        [&](int64_t i, const auto& at) { z[i] = (x[at[0]] == y[at[1]]) == equal; });
+  for_each_broadcast<2>(*shape, {&x.shape(), &y.shape()},
+                        [&](int64_t i, const auto& at) { z[i] = (a[at[0]] == b[at[1]]) == equal; });
   return {};
 }
 
@@ -201,11 +246,11 @@ void define_logical_ops(OpRegistry& ops) {
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: bool"},
       .types = {{"T", kPlainTypes | DTypeSet{DType::kString}}},
-      .infer = broadcast_inputs,
+      .infer = equality_shape,
       .gradient = not_differentiable,
-      .body = elementwise([](auto x, auto y) {
-                return x == y;
-              }).with_kernel_for({DType::kString}, compare_strings<true>),
+      .body = elementwise([](auto x, auto y) { return x == y; })
+                  .with_kernel_for({DType::kString}, equality_kernel)
+                  .with_kernel_when(may_have_any_shapes, equality_kernel),
       .commutative = true,
   });
   kNotEqual = ops.define<EqualAttrs>({
@@ -216,11 +261,11 @@ void define_logical_ops(OpRegistry& ops) {
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: bool"},
       .types = {{"T", kPlainTypes | DTypeSet{DType::kString}}},
-      .infer = broadcast_inputs,
+      .infer = equality_shape,
       .gradient = not_differentiable,
-      .body = elementwise([](auto x, auto y) {
-                return x != y;
-              }).with_kernel_for({DType::kString}, compare_strings<false>),
+      .body = elementwise([](auto x, auto y) { return x != y; })
+                  .with_kernel_for({DType::kString}, equality_kernel)
+                  .with_kernel_when(may_have_any_shapes, equality_kernel),
       .commutative = true,
   });
   kApproximateEqual = ops.define<ApproximateEqualAttrs>({

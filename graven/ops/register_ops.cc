@@ -14,6 +14,7 @@ namespace {
   define_reduction_ops(ops);
   define_structural_ops(ops);
   define_unary_math_ops(ops);
+  define_variable_ops(ops);
   return true;
 }();
 

@@ -12,5 +12,6 @@ void define_logical_ops(OpRegistry& ops);
 void define_reduction_ops(OpRegistry& ops);
 void define_structural_ops(OpRegistry& ops);
 void define_unary_math_ops(OpRegistry& ops);
+void define_variable_ops(OpRegistry& ops);
 
 }  // namespace graven::engine

@@ -54,7 +54,7 @@ TEST_CASE("each elementwise body can be computed for each dtype of its record") 
         inputs.push_back(arg.type_param >= 0 ? bindings[arg.type_param] : arg.fixed);
         if (arg.is_list) inputs.push_back(inputs.back());
       }
-      if (body.kind_for(inputs.back()) != OpBody::Kind::kElementwise) return;
+      if (body.kind_for(inputs.back(), attrs) != OpBody::Kind::kElementwise) return;
       std::string what = op->name();
       for (DType type : inputs) what += " " + std::string(dtype_name(type));
       INFO(what);
