@@ -85,7 +85,8 @@ class Gradients {
 
 Result<std::vector<Gradient>> differentiate(std::vector<StepRef> steps,
                                             std::span<const Target> targets,
-                                            std::span<const uint64_t> sources, Builder& builder) {
+                                            std::span<const uint64_t> sources, Builder& builder,
+                                            Status* missing) {
   Ids reached = keep_paths(steps, targets, sources);
   Gradients gradients(builder, sources);
   Ids integer_targets;
@@ -109,8 +110,8 @@ Result<std::vector<Gradient>> differentiate(std::vector<StepRef> steps,
       dy.push_back(gradients.take(y.id));
       any |= !dy.back().is_none();
       // An op without a gradient is an error for an integer target too, but only eagerly (S10.13).
-      if (integer_targets.contains(y.id) && step->op && !step->op->record().gradient &&
-          !builder.graph()) {
+      if (integer_targets.contains(y.id) && step->op && !step->backward &&
+          !step->op->record().gradient && !builder.graph()) {
         return no_gradient_error(*step);
       }
     }
@@ -120,9 +121,14 @@ Result<std::vector<Gradient>> differentiate(std::vector<StepRef> steps,
     for (const StepTensor& x : step->inputs) {
       wants.push_back(propagates(x.dtype) && reached.contains(x.id));
     }
-    ASSIGN_OR_RETURN(auto dx, run_gradient(*step, dy, wants, builder));
-    for (size_t i = 0; i < dx.size(); ++i) {
-      if (wants[i]) gradients.add(step->inputs[i].id, std::move(dx[i]));
+    auto dx = run_gradient(*step, dy, wants, builder);
+    if (!dx.ok() && missing && dx.status().kind() == ErrorKind::kLookupError) {
+      if (missing->ok()) *missing = dx.status();
+      continue;
+    }
+    RETURN_IF_ERROR(dx.status());
+    for (size_t i = 0; i < dx->size(); ++i) {
+      if (wants[i]) gradients.add(step->inputs[i].id, std::move((*dx)[i]));
     }
   }
   std::vector<Gradient> result;

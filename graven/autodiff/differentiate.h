@@ -21,9 +21,12 @@ struct Target {
 // Only those between sources and targets are run, the last first, and each is dropped after it
 // was, so that a caller who gives the only reference frees its memory.
 //
-// Terms are added in a fixed order, that of the steps backwards.
+// Terms are added in a fixed order, that of the steps backwards. An op without a gradient on the
+// way is an error; if `missing` is given, the first such error goes there and the flow stops at
+// the op.
 Result<std::vector<Gradient>> differentiate(std::vector<StepRef> steps,
                                             std::span<const Target> targets,
-                                            std::span<const uint64_t> sources, Builder& builder);
+                                            std::span<const uint64_t> sources, Builder& builder,
+                                            Status* missing = nullptr);
 
 }  // namespace graven::engine

@@ -1,58 +1,72 @@
 #pragma once
-#include <map>
-#include <memory>
-#include <mutex>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "graven/base/export.h"
 #include "graven/base/ref.h"
 #include "graven/base/status.h"
 #include "graven/ir/body.h"
-#include "graven/ir/gradient_context.h"
+#include "graven/ir/builder.h"
+#include "graven/tensor/tensor.h"
 
 namespace graven::engine {
 
 // The two halves of a differentiated Body, built once (S6.19).
 //
-// forward: inputs of the body -> its outputs, then side outputs (intermediate tensors that the
-// backward half needs). backward: the gradients of the outputs that have one (in order, see
-// gradient_of_output), then the side values -> gradients of the inputs that have one.
+// forward: inputs of the body -> its outputs, then side outputs: what the backward half needs,
+// among them inputs of the body. Effects and random numbers are in this half only. backward:
+// gradients of outputs, then side values -> gradients of the inputs that have one.
 //
 // The set of side outputs is closed under differentiating again (S6.20): the gradient of a
-// forward call with respect to its side outputs needs nothing that is not a side output.
+// forward call with respect to its side outputs needs nothing that is not an output of it. So the
+// pair of the forward half has the same two halves.
+//
+// Any thread may use it.
 class GRAVEN_API GradientPair : public RefCounted {
  public:
+  // Which outputs of a backward half hold the gradient of an input: one of them if it is dense,
+  // the others if it is IndexedSlices; -1 for what is not there.
+  struct InputGradient {
+    int dense = -1, values = -1, indices = -1, dense_shape = -1;
+  };
   struct Half {
     Ref<Body> body;
-    // backward only: for each input of the body, which output holds its gradient, or -1; and for
-    // IndexedSlices which outputs hold values, indices and dense shape.
-    struct InputGradient {
-      int dense = -1, values = -1, indices = -1, dense_shape = -1;
-    };
-    std::vector<InputGradient> gradients;
-    std::vector<bool> output_has_gradient;  // which outputs of forward bring a gradient
+    std::vector<int> outputs;              // outputs of forward whose gradients it takes, in order
+    std::vector<int> side_values;          // then it takes these outputs of forward
+    std::vector<InputGradient> gradients;  // one for each input of the body
+    // Outputs without a gradient here: a path that leads through one is an error when it is asked
+    // for, not when the pair is built.
+    Status missing;
   };
 
-  const Ref<Body>& forward() const { return forward_; }
-  int num_outputs() const { return num_outputs_; }  // of the original body
-  // The backward half for gradients of just these outputs (side outputs included: second order).
+  Ref<Body> forward() const { return owned_forward_ ? owned_forward_ : Ref<Body>(forward_); }
+  // Of the body whose pair it is; the side outputs of forward follow.
+  int num_outputs() const { return num_outputs_; }
+  // The half for gradients of just these outputs of forward, or of a few more (which are then
+  // zeros). Lives as long as the pair. An op without a gradient on the way is a LookupError.
   Result<const Half*> backward(const std::vector<bool>& has_gradient);
+  // True if a backward half may take this output of forward.
+  bool is_side_value(int output) const;
   int64_t bytes() const;
 
  private:
   friend Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body);
-  Ref<Body> original_, forward_;
-  int num_outputs_ = 0;
-  std::mutex mutex_;
-  std::map<std::vector<bool>, std::unique_ptr<Half>> backward_;  // GUARDED_BY(mutex_)
+  class State;
+  GradientPair(Ref<State> state, Body* forward, int num_outputs);
+  ~GradientPair() override;
+  Ref<State> state_;
+  Ref<Body> owned_forward_;  // null in the slot of the forward half itself
+  Body* forward_;
+  int num_outputs_;
 };
 
 // The pair of a body, kept in its slot.
 GRAVEN_API Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body);
 
-// Applies a call of the body through the builder and, for tapes of the current frame that watch
-// one of the inputs, calls the forward half and records the call on them, so that its gradient
-// calls the backward half. The original body is called when no tape watches.
+// Applies a call of the body. If the builder records (RecordingBuilder) and a listener of the
+// current frame wants it, the forward half is called, and the listeners are told of one step
+// whose gradient calls the backward half; otherwise the body itself.
 GRAVEN_API Result<Tensors> apply_call(Builder& builder, const Ref<Body>& body,
                                       std::span<const Tensor> inputs, std::string_view name = {});
 

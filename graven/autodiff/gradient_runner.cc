@@ -46,7 +46,7 @@ class OpGradient final : public GradientContext {
   Tensor dy(int i) override {
     Gradient& dy = dy_[i];
     if (dy.is_none()) {
-      dy.dense = zeros_like_y(i);
+      dy.dense = zeros_like(*this, step_.outputs[i]);
     } else if (dy.is_slices()) {
       dy = Gradient{densify(*this, dy.slices), {}};
     }
@@ -56,8 +56,8 @@ class OpGradient final : public GradientContext {
   const Shape& static_shape_of_x(int i) const override { return step_.inputs[i].shape; }
   DType dtype_of_x(int i) const override { return step_.inputs[i].dtype; }
   const Shape& static_shape_of_y(int i) const override { return step_.outputs[i].shape; }
-  Tensor shape_of_x(int i) override { return shape_of(step_.inputs[i]); }
-  Tensor shape_of_y(int i) override { return shape_of(step_.outputs[i]); }
+  Tensor shape_of_x(int i) override { return shape_of(*this, step_.inputs[i]); }
+  Tensor shape_of_y(int i) override { return shape_of(*this, step_.outputs[i]); }
   bool wants(int i) const override { return wants_[i]; }
   void set_dx(int i, Tensor dx) override {
     if (wants_[i]) dx_[i] = Gradient{std::move(dx), {}};
@@ -77,26 +77,6 @@ class OpGradient final : public GradientContext {
     }
     return tensor.tensor;
   }
-  Tensor shape_of(const StepTensor& tensor) {
-    if (!tensor.shape.is_fully_known()) return (*this)(kShape, {tensor.tensor}, {DType::kInt32});
-    std::vector<int32_t> sizes;
-    for (int i = 0; i < tensor.shape.rank(); ++i) {
-      sizes.push_back(static_cast<int32_t>(tensor.shape.size(i)));
-    }
-    return constant(Tensor::vector(std::span<const int32_t>(sizes)));
-  }
-  Tensor zeros_like_y(int i) {
-    const StepTensor& y = step_.outputs[i];
-    if (!is_plain(y.dtype)) return {};
-    auto zero = Tensor::allocate(y.dtype, Shape());
-    if (!zero.ok()) {
-      fail(zero.status());
-      return {};
-    }
-    visit_plain(y.dtype, [&](auto none) { zero->mutable_data<decltype(none)>()[0] = none; });
-    return (*this)(kFill, {shape_of(y), constant(*zero)});
-  }
-
   const Step& step_;
   std::vector<Gradient> dy_;
   const std::vector<bool>& wants_;
@@ -203,10 +183,31 @@ AskedFor run_on_placeholders(const Op& op, AttrsRef attrs, std::span<const Tenso
 
 }  // namespace
 
+Tensor shape_of(Emitter& emit, const StepTensor& tensor) {
+  if (!tensor.shape.is_fully_known()) return emit(kShape, {tensor.tensor}, {DType::kInt32});
+  std::vector<int32_t> sizes;
+  for (int i = 0; i < tensor.shape.rank(); ++i) {
+    sizes.push_back(static_cast<int32_t>(tensor.shape.size(i)));
+  }
+  return emit.constant(Tensor::vector(std::span<const int32_t>(sizes)));
+}
+
+Tensor zeros_like(Emitter& emit, const StepTensor& tensor) {
+  if (!is_plain(tensor.dtype)) return {};
+  auto zero = Tensor::allocate(tensor.dtype, Shape());
+  if (!zero.ok()) {
+    emit.fail(zero.status());
+    return {};
+  }
+  visit_plain(tensor.dtype, [&](auto none) { zero->mutable_data<decltype(none)>()[0] = none; });
+  return emit(kFill, {shape_of(emit, tensor), emit.constant(*zero)});
+}
+
 StepRef make_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
-                  std::span<const Tensor> outputs) {
+                  std::span<const Tensor> outputs, std::shared_ptr<const Backward> backward) {
   auto step = std::make_shared<Step>();
   step->op = &op;
+  step->backward = std::move(backward);
   step->attrs = Attrs(attrs);
   for (const Tensor& input : inputs) step->inputs.emplace_back(input);
   for (const Tensor& output : outputs) step->outputs.emplace_back(output);

@@ -14,6 +14,10 @@ namespace graven::engine {
 Result<std::vector<Gradient>> run_gradient(const Step& step, std::span<const Gradient> dy,
                                            const std::vector<bool>& wants, Builder& builder);
 
+// The shape as an int32 vector, a constant if it is known now, and zeros of the shape.
+Tensor shape_of(Emitter& emit, const StepTensor& tensor);
+Tensor zeros_like(Emitter& emit, const StepTensor& tensor);
+
 // The error of S10.13: the op of the step has no gradient.
 Status no_gradient_error(const Step& step);
 

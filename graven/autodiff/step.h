@@ -25,12 +25,12 @@ struct StepTensor {
 
 // One application of an op, or of something that has a gradient as a whole. Never changes.
 struct Step {
-  const Op* op = nullptr;  // null if the step has a gradient of its own
+  const Op* op = nullptr;  // null if it is none
   Attrs attrs{attrs_type<NoAttrs>()};
   std::string name;  // of the node, if it is one in a graph; or of the step
   InlineVector<StepTensor, 2> inputs;
   InlineVector<StepTensor, 1> outputs;
-  std::shared_ptr<const Backward> backward;
+  std::shared_ptr<const Backward> backward;  // in place of the op's gradient
 };
 using StepRef = std::shared_ptr<const Step>;
 
@@ -41,9 +41,11 @@ constexpr bool propagates(DType dtype) {
          dtype == DType::kVariant;
 }
 
-// The step of an op that was applied, with all of its tensors.
+// The step of an op that was applied, with all of its tensors; differentiated by `backward` if
+// that is given.
 StepRef make_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
-                  std::span<const Tensor> outputs);
+                  std::span<const Tensor> outputs,
+                  std::shared_ptr<const Backward> backward = nullptr);
 // The same without the large values that the op's gradient does not ask for.
 StepRef make_lean_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
                        std::span<const Tensor> outputs);

@@ -7,20 +7,6 @@
 namespace graven::engine::test {
 namespace {
 
-// Gradients of one target, with ops told to whoever listens.
-std::vector<Gradient> gradient(Ops& ops, Tape& tape, std::vector<Tensor> targets,
-                               std::vector<Tensor> sources, std::vector<Tensor> seeds = {}) {
-  RecordingBuilder builder(ops.raw());
-  auto result = tape.gradient(targets, sources, seeds, builder);
-  REQUIRE_MESSAGE(result.ok(), result.status().message());
-  return *result;
-}
-
-double number(const Gradient& g) {
-  REQUIRE(g.dense);
-  return g.dense.item<double>();
-}
-
 TEST_CASE("paths add up") {
   Ops ops;
   Tensor x = num(3);

@@ -5,6 +5,9 @@
 #include <map>
 #include <vector>
 
+#include "graven/autodiff/gradient_pair.h"
+#include "graven/autodiff/tape.h"
+#include "graven/base/strings.h"
 #include "graven/ir/custom_gradient.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/gradient_context.h"
@@ -18,7 +21,7 @@
 namespace graven::engine::test {
 
 inline OpHandle<NoAttrs> kAdd, kMul, kExp, kSin, kCos, kNeg, kSum, kGather, kNoGradient, kToInt,
-    kRandom, kPrint;
+    kRandom, kPrint, kSquareSin, kTwins;
 // How often kernels with effects ran.
 inline std::map<std::string, int> g_runs;
 
@@ -410,6 +413,38 @@ inline void define_all() {
                          }
                          return Status();
                        })});
+  // A composite with inference of its own, so that it stays a node; of another composite.
+  ops.define(kSquareSin, {.name = "TestSquareSin",
+                          .inputs = {"x: T"},
+                          .outputs = {"y: T"},
+                          .types = real,
+                          .infer = same_as_input,
+                          .body = composite([](CompositeContext& c) {
+                            Tensor s = c(kSin, {c.x(0)});
+                            c.set_output(c(kMul, {s, s}));
+                          })});
+  // Two outputs: sin and exp.
+  ops.define(kTwins, {.name = "TestTwins",
+                      .inputs = {"x: T"},
+                      .outputs = {"s: T", "e: T"},
+                      .types = real,
+                      .infer =
+                          [](InferContext& c) {
+                            for (int i = 0; i < 2; ++i) c.set_shape(i, c.shape(0));
+                            return Status();
+                          },
+                      .gradient =
+                          [](GradientContext& c) {
+                            Tensor s = c(kMul, {c.dy(0), c(kCos, {c.x(0)})});
+                            c.set_dx(0, c(kAdd, {s, c(kMul, {c.dy(1), c.y(1)})}));
+                          },
+                      .body = kernel([](KernelContext& c) {
+                        for (size_t i = 0; i < c.in<double>(0).size(); ++i) {
+                          c.out<double>(0)[i] = std::sin(c.in<double>(0)[i]);
+                          c.out<double>(1)[i] = std::exp(c.in<double>(0)[i]);
+                        }
+                        return Status();
+                      })});
   ops.define(kToInt, {.name = "TestToInt",
                       .inputs = {"x: double"},
                       .outputs = {"y: int32"},
@@ -449,6 +484,9 @@ class ReferenceBuilder final : public Builder {
     if (&op == kConst.op) return Tensors{attrs.as<ConstAttrs>().value};
     if (&op == kPartitionedCall.op || &op == kStatefulPartitionedCall.op) {
       return run(*attrs.as<CallAttrs>().f->graph(), inputs);
+    }
+    if (op.record().body.kind() == OpBody::Kind::kComposite) {
+      return expand_composite(*this, op, inputs, attrs);
     }
     TypeBindings types;
     RETURN_IF_ERROR(op.bind_types(inputs, attrs, true, types));
@@ -505,6 +543,41 @@ class Ops {
     REQUIRE_MESSAGE(outputs.ok(), outputs.status().message());
     return outputs->empty() ? Tensor() : (*outputs)[0];
   }
+  // Traces a function of placeholders like the given tensors.
+  template <typename F>
+  Ref<Body> trace(std::vector<std::pair<DType, Shape>> types, F&& f,
+                  std::vector<Tensor>* captured = nullptr,
+                  std::optional<HandleData> handle_data = std::nullopt) {
+    GraphBuilder builder(make_ref<Graph>("f"));
+    Frame frame(&builder);
+    std::vector<Tensor> x;
+    for (const auto& [dtype, shape] : types) {
+      bool is_handle = dtype == DType::kResource;
+      x.push_back(
+          builder.add_placeholder(dtype, shape, "x", is_handle ? handle_data : std::nullopt));
+    }
+    std::vector<OutputRef> outputs;
+    for (const Tensor& y : f(x)) {
+      auto inner = builder.capture(y, "y");
+      REQUIRE(inner.ok());
+      outputs.push_back(symbolic(*inner).output());
+    }
+    builder.graph()->set_outputs(outputs);
+    for (const auto& capture : builder.captures()) {
+      REQUIRE(captured);
+      captured->push_back(capture.external);
+    }
+    return Body::create(str_cat("__inference_f_", next_uid()), builder.graph_ref());
+  }
+  Tensors call_all(const Ref<Body>& body, std::vector<Tensor> inputs) {
+    RecordingBuilder builder(raw());
+    auto outputs = apply_call(builder, body, inputs);
+    REQUIRE_MESSAGE(outputs.ok(), outputs.status().message());
+    return *outputs;
+  }
+  Tensor call(const Ref<Body>& body, std::vector<Tensor> inputs) {
+    return call_all(body, std::move(inputs))[0];
+  }
   Tensor read(const Tensor& handle) {
     for (Listener* listener : Frame::current().listeners) listener->on_variable(handle);
     return (*this)(kReadVariable, {handle}, {DType::kFloat64});
@@ -514,5 +587,19 @@ class Ops {
  private:
   ReferenceBuilder eager_;
 };
+
+// Gradients of targets, with ops told to whoever listens.
+inline std::vector<Gradient> gradient(Ops& ops, Tape& tape, std::vector<Tensor> targets,
+                                      std::vector<Tensor> sources, std::vector<Tensor> seeds = {}) {
+  RecordingBuilder builder(ops.raw());
+  auto result = tape.gradient(targets, sources, seeds, builder);
+  REQUIRE_MESSAGE(result.ok(), result.status().message());
+  return *result;
+}
+
+inline double number(const Gradient& g) {
+  REQUIRE(g.dense);
+  return g.dense.item<double>();
+}
 
 }  // namespace graven::engine::test

@@ -8,6 +8,11 @@ namespace graven::engine {
 void add_ref_to(const Body* body) { body->add_ref(); }
 void drop_ref_of(const Body* body) { body->drop_ref(); }
 
+int64_t next_uid() {
+  static std::atomic<int64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 Ref<Body> Body::create(std::string name, Ref<Graph> graph) {
   Ref<Body> body(new Body(std::move(name), std::move(graph)));
   Effects& effects = body->effects_;

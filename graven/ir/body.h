@@ -12,6 +12,9 @@
 
 namespace graven::engine {
 
+// Process-wide increasing numbers, for names of functions.
+GRAVEN_API int64_t next_uid();
+
 // A finished function: what calls, If, While and Case hold as an attribute. The graph does not
 // change any more. What is made of it once (its Program, its gradient pair) sits in slots that
 // other rooms fill; their bytes are counted here.

@@ -23,6 +23,8 @@ class GRAVEN_API Builder {
                                 std::string_view name = {}) = 0;
   // The graph that nodes go to, null when values are computed at once.
   virtual class Graph* graph() { return nullptr; }
+  // The builder beneath that tells no listeners; itself if it tells none.
+  virtual Builder& unrecorded() { return *this; }
 };
 
 }  // namespace graven::engine

@@ -51,6 +51,7 @@ class GRAVEN_API RecordingBuilder final : public Builder {
   Result<Tensors> apply(const Op& op, std::span<const Tensor> inputs, AttrsRef attrs,
                         std::string_view name = {}) override;
   Graph* graph() override { return beneath_.graph(); }
+  Builder& unrecorded() override { return beneath_.unrecorded(); }
 
  private:
   Builder& beneath_;

@@ -66,12 +66,42 @@ Result<Tensors> GraphBuilder::apply(const Op& op, std::span<const Tensor> inputs
     refs.push_back(symbolic(inner.back()).output());
   }
 
+  ASSIGN_OR_RETURN(auto outputs, typed_outputs(op, inner, attrs, types, node_name));
+  Node* node = graph_->add({.op = &op,
+                            .attrs = attrs,
+                            .name = std::move(node_name),
+                            .inputs = refs,
+                            .outputs = std::move(outputs),
+                            .control_inputs = control_inputs,
+                            .device = Frame::current().device,
+                            .location = current_location()});
+  Tensors result;
+  for (int i = 0; i < node->num_outputs(); ++i) {
+    result.push_back(symbolic_tensor(graph_, {node, i}));
+  }
+  return result;
+}
+
+Result<std::vector<OutputType>> GraphBuilder::output_types(const Op& op,
+                                                           std::span<const Tensor> inputs,
+                                                           AttrsRef attrs,
+                                                           std::string_view node_name) {
+  TypeBindings types;
+  RETURN_IF_ERROR(op.bind_types(inputs, attrs, /*eager=*/false, types));
+  return typed_outputs(op, inputs, attrs, types, node_name);
+}
+
+Result<std::vector<OutputType>> GraphBuilder::typed_outputs(const Op& op,
+                                                            std::span<const Tensor> inputs,
+                                                            AttrsRef attrs,
+                                                            const TypeBindings& types,
+                                                            std::string_view node_name) {
   int num_inputs = static_cast<int>(inputs.size());
   InlineVector<DType, 4> dtypes;
   op.output_dtypes(types, attrs, num_inputs, dtypes);
-  InferContext infer(op, attrs, inner, types, static_cast<int>(dtypes.size()), &graph_->symbols());
-  if (record.infer) {
-    if (Status status = record.infer(infer); !status.ok()) {
+  InferContext infer(op, attrs, inputs, types, static_cast<int>(dtypes.size()), &graph_->symbols());
+  if (op.record().infer) {
+    if (Status status = op.record().infer(infer); !status.ok()) {
       return status.with_prefix(str_cat("[", op.name(), "] ")).as_kind(ErrorKind::kValueError);
     }
   }
@@ -86,19 +116,7 @@ Result<Tensors> GraphBuilder::apply(const Op& op, std::span<const Tensor> inputs
     if (extra.sizes) output.sizes = std::make_unique<SymbolicValue>(*extra.sizes);
     if (extra.handle_data) output.handle_data = std::make_unique<HandleData>(*extra.handle_data);
   }
-  Node* node = graph_->add({.op = &op,
-                            .attrs = attrs,
-                            .name = std::move(node_name),
-                            .inputs = refs,
-                            .outputs = std::move(outputs),
-                            .control_inputs = control_inputs,
-                            .device = Frame::current().device,
-                            .location = current_location()});
-  Tensors result;
-  for (int i = 0; i < node->num_outputs(); ++i) {
-    result.push_back(symbolic_tensor(graph_, {node, i}));
-  }
-  return result;
+  return outputs;
 }
 
 Tensor GraphBuilder::add_placeholder(DType dtype, const Shape& shape, std::string_view name,

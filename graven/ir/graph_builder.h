@@ -42,10 +42,17 @@ class GRAVEN_API GraphBuilder : public Builder {
   void bind_capture(const Tensor& external, Tensor internal);
   bool is_captured(const Tensor& external) const;
 
+  // What the op's record says of the outputs of a node, given inputs of this graph.
+  Result<std::vector<OutputType>> output_types(const Op& op, std::span<const Tensor> inputs,
+                                               AttrsRef attrs, std::string_view node_name);
+
   // Operations that every new node waits for (control_dependencies).
   std::vector<Node*> control_inputs;
 
  private:
+  Result<std::vector<OutputType>> typed_outputs(const Op& op, std::span<const Tensor> inputs,
+                                                AttrsRef attrs, const TypeBindings& types,
+                                                std::string_view node_name);
   Ref<Graph> graph_;
   std::vector<Capture> captures_;
   std::unordered_map<const TensorObject*, int> capture_of_;

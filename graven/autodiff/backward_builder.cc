@@ -1,0 +1,96 @@
+#include "graven/autodiff/backward_builder.h"
+
+#include "graven/base/strings.h"
+#include "graven/ir/structural_ops.h"
+
+namespace graven::engine {
+
+Result<Tensors> BackwardBuilder::apply(const Op& op, std::span<const Tensor> inputs, AttrsRef attrs,
+                                       std::string_view name) {
+  if (&op == kShape.op) {
+    if (Tensor tensor = forward_.tensor_of(inputs[0])) {
+      ASSIGN_OR_RETURN(Tensor shape, forward_.shape_of(tensor, attrs));
+      if (!shape) {
+        needs_more_ = true;
+        return internal_error("The forward half does not give the shape of a tensor");
+      }
+      ASSIGN_OR_RETURN(Tensor inner, capture(shape, "shape"));
+      return Tensors{inner};
+    }
+  }
+  return GraphBuilder::apply(op, inputs, attrs, name);
+}
+
+Result<Tensor> BackwardBuilder::capture(const Tensor& external, std::string_view name) {
+  if (external.is_symbolic() && symbolic(external).graph().get() == graph()) return external;
+  if (Tensor tensor = forward_.tensor_of(external)) return capture_forward(tensor, name);
+  if (!external.is_symbolic()) {
+    Tensor& inner = inner_of_[external.get()->id()];
+    if (!inner) inner = add_constant(external);
+    return inner;
+  }
+  const SymbolicTensor& outer = symbolic(external);
+  return Status(
+      Code::kInvalidArgument,
+      str_cat("Tensor(\"", outer.node().name(), ":", outer.output().index, "\") of '",
+              outer.graph()->name(), "' is out of scope and cannot be used here: the gradient of '",
+              forward_.graph()->name(),
+              "' may use tensors of that function, and those that it captured"),
+      ErrorKind::kInaccessibleTensorError);
+}
+
+Result<Tensor> BackwardBuilder::capture_forward(const Tensor& tensor, std::string_view name) {
+  uint64_t id = tensor.get()->id();
+  if (auto at = inner_of_.find(id); at != inner_of_.end()) return at->second;
+  const Node& node = symbolic(tensor).node();
+  Tensor inner;
+  if (&node.op() == kConst.op && !node.graph().is_input(&node)) {
+    inner = add_constant(node.attrs().as<ConstAttrs>().value, node.name());
+  } else {
+    int number = forward_.output_number(tensor);
+    if (number < 0) {
+      needs_more_ = true;
+      return internal_error("The forward half does not give ", node.name());
+    }
+    while (!name.empty() && name.back() == '/') name.remove_suffix(1);
+    inner = add_placeholder_like(tensor, name);
+    side_values_.push_back(number);
+  }
+  inner_of_.emplace(id, inner);
+  return inner;
+}
+
+Dim BackwardBuilder::dim_of(Dim forward) {
+  const SymbolTable& from = forward_.graph()->symbols();
+  return graph()->symbols().substitute(from, forward, [&](int64_t symbol) {
+    auto [at, is_new] = symbol_of_.try_emplace(symbol);
+    if (is_new) at->second = graph()->symbols().new_symbol(str_cat("n", symbol));
+    return at->second;
+  });
+}
+
+Tensor BackwardBuilder::add_placeholder_like(const Tensor& forward, std::string_view name) {
+  OutputRef source = symbolic(forward).output();
+  const OutputType& type = source.node->output(source.index);
+  Shape declared = type.shape, mapped = type.shape;
+  for (int i = 0; i < mapped.rank(); ++i) {
+    if (mapped[i].is_number()) continue;
+    // A placeholder would make a symbol of an unknown size; it gets that of the forward half.
+    declared.set(i, Dim::unknown());
+    mapped.set(i, dim_of(mapped[i]));
+  }
+  std::optional<HandleData> data;
+  if (type.handle_data) data = *type.handle_data;
+  Tensor made = add_placeholder(type.dtype, declared, name, data);
+  OutputType& output = symbolic(made).node().output(0);
+  for (int i = 0; i < mapped.rank(); ++i) {
+    if (!mapped[i].is_unknown()) output.shape.set(i, mapped[i]);
+  }
+  if (type.sizes) {
+    output.sizes = std::make_unique<SymbolicValue>();
+    for (Dim dim : *type.sizes) output.sizes->push_back(dim_of(dim));
+  }
+  return symbolic_tensor(graph_ref(), {&symbolic(made).node(), 0});
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,26 @@
+#pragma once
+#include <memory>
+#include <span>
+
+#include "graven/autodiff/gradient_pair.h"
+#include "graven/base/ref.h"
+#include "graven/ir/custom_gradient.h"
+#include "graven/ir/frame.h"
+#include "graven/tensor/tensor.h"
+
+namespace graven::engine {
+
+// The gradient of a call of a pair's forward half, which gave these outputs: a call of its
+// backward half. Of values, it keeps those that a backward half may take.
+std::shared_ptr<const Backward> backward_of_call(const Ref<GradientPair>& pair,
+                                                 std::span<const Tensor> outputs);
+
+// The gradient of a user's function with as many inputs, which gave these outputs.
+std::shared_ptr<const Backward> backward_of_custom(const Ref<CustomGradient>& gradient,
+                                                   size_t num_inputs,
+                                                   std::span<const Tensor> outputs);
+
+// Gives the error to whoever asks for the gradient.
+std::shared_ptr<const Backward> backward_that_fails(Status status);
+
+}  // namespace graven::engine

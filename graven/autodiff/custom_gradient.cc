@@ -1,0 +1,58 @@
+#include "graven/autodiff/custom_gradient.h"
+
+#include <vector>
+
+#include "graven/autodiff/call_gradient.h"
+#include "graven/ir/structural_ops.h"
+
+namespace graven::engine {
+namespace {
+
+// How many of the node's outputs are those of the user's function; the inputs' follow.
+constexpr char kNumResults[] = "_num_custom_gradient_results";
+
+}  // namespace
+
+Result<Tensors> apply_custom_gradient(Builder& builder, std::span<const Tensor> inputs,
+                                      std::span<const Tensor> outputs,
+                                      const Ref<CustomGradient>& gradient) {
+  Builder& plain = builder.unrecorded();
+  std::vector<Tensor> all(outputs.begin(), outputs.end());
+  if (plain.graph()) all.insert(all.end(), inputs.begin(), inputs.end());
+  IdentityNAttrs attrs;
+  for (const Tensor& tensor : all) attrs.T.push_back(tensor.dtype());
+  ASSIGN_OR_RETURN(Tensors results, plain.apply(*kIdentityN.op, all, attrs));
+  if (Graph* graph = plain.graph(); graph && !results.empty()) {
+    Node* node = &symbolic(results[0]).node();
+    graph->set_attribute(node, kNumResults, static_cast<int64_t>(outputs.size()));
+    graph->set_custom_gradient(node, gradient);
+  }
+  while (results.size() > outputs.size()) results.pop_back();
+  if (&plain == &builder) return results;
+  auto listeners = Frame::current().listeners;
+  std::shared_ptr<const Backward> backward;
+  for (Listener* listener : listeners) {
+    if (!listener->wants(inputs)) continue;
+    if (!backward) backward = backward_of_custom(gradient, inputs.size(), results);
+    listener->on_step("custom_gradient", inputs, results, backward);
+  }
+  return results;
+}
+
+std::shared_ptr<const Backward> backward_of_custom_node(const Node& node,
+                                                        std::span<const Tensor> outputs) {
+  auto num_results = static_cast<size_t>(std::get<int64_t>(node.attribute(kNumResults)));
+  size_t num_inputs = outputs.size() - num_results;
+  auto backward =
+      backward_of_custom(node.custom_gradient(), num_inputs, outputs.subspan(0, num_results));
+  return std::make_shared<const Backward>(
+      [backward, num_results](Builder& builder,
+                              std::span<const Gradient> dy) -> Result<std::vector<Gradient>> {
+        ASSIGN_OR_RETURN(auto of_inputs, (*backward)(builder, dy.subspan(0, num_results)));
+        std::vector<Gradient> dx(num_results);  // the results themselves have none
+        dx.insert(dx.end(), of_inputs.begin(), of_inputs.end());
+        return dx;
+      });
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,32 @@
+#pragma once
+#include <memory>
+#include <span>
+
+#include "graven/base/export.h"
+#include "graven/base/ref.h"
+#include "graven/base/status.h"
+#include "graven/ir/builder.h"
+#include "graven/ir/custom_gradient.h"
+#include "graven/ir/frame.h"
+#include "graven/ir/graph.h"
+#include "graven/tensor/tensor.h"
+
+namespace graven::engine {
+
+// Gives what a user's function computed from the inputs the gradient that the user wants for it
+// (S6.24). The function itself was run before, with tapes stopped or not: what it gives is new
+// tensors, equal to `outputs`, whose only way back to the inputs is the gradient. Handles of
+// variables may be among the inputs.
+//
+// In a graph a node IdentityN of outputs and inputs carries the gradient, so that it also holds
+// when the graph is differentiated as a whole, by gradient_pair; the listeners of the current
+// frame are told of one step, if the builder records.
+GRAVEN_API Result<Tensors> apply_custom_gradient(Builder& builder, std::span<const Tensor> inputs,
+                                                 std::span<const Tensor> outputs,
+                                                 const Ref<CustomGradient>& gradient);
+
+// The gradient of such a node.
+std::shared_ptr<const Backward> backward_of_custom_node(const Node& node,
+                                                        std::span<const Tensor> outputs);
+
+}  // namespace graven::engine

@@ -1,0 +1,192 @@
+#include "graven/autodiff/forward_graph.h"
+
+#include "graven/autodiff/call_gradient.h"
+#include "graven/autodiff/custom_gradient.h"
+#include "graven/autodiff/gradient_pair.h"
+#include "graven/ir/emitter.h"
+#include "graven/ir/frame.h"
+#include "graven/ir/graph_builder.h"
+#include "graven/ir/structural_ops.h"
+
+namespace graven::engine {
+namespace {
+
+bool is_call(const Node& node) {
+  return &node.op() == kPartitionedCall.op || &node.op() == kStatefulPartitionedCall.op;
+}
+
+// An op that has no gradient because its parts have one.
+bool is_differentiated_by_parts(const Node& node) {
+  const OpRecord& record = node.op().record();
+  return record.body.kind() == OpBody::Kind::kComposite && !record.gradient;
+}
+
+std::vector<Tensor> input_tensors(const Ref<Graph>& graph, const Node& node) {
+  std::vector<Tensor> inputs;
+  for (OutputRef input : node.inputs()) inputs.push_back(symbolic_tensor(graph, input));
+  return inputs;
+}
+
+}  // namespace
+
+Result<ForwardGraph> ForwardGraph::create(const Body& body, std::string name) {
+  ForwardGraph forward;
+  forward.original_ = body.graph();
+  std::vector<Node*> copies;
+  forward.graph_ = body.graph()->clone(&copies);
+  forward.graph_->set_name(std::move(name));
+  for (const Node* node : body.graph()->nodes()) {
+    for (int i = 0; i < node->num_outputs(); ++i) {
+      forward.copy_of_[{node->id(), i}] = {copies[node->id()], i};
+    }
+  }
+  RETURN_IF_ERROR(forward.expand_composites());
+  RETURN_IF_ERROR(forward.extend_calls());
+  for (Node* node : forward.graph_->nodes()) forward.add_tensors(node);
+  for (Node* node : forward.graph_->inputs()) {
+    forward.inputs_.push_back(forward.tensor_at({node, 0}));
+  }
+  for (OutputRef output : forward.graph_->outputs()) {
+    Tensor tensor = forward.tensor_at(output);
+    forward.number_of_output_.emplace(tensor.get()->id(),
+                                      static_cast<int>(forward.outputs_.size()));
+    forward.outputs_.push_back(std::move(tensor));
+  }
+  forward.make_steps();
+  return forward;
+}
+
+Status ForwardGraph::expand_composites() {
+  GraphBuilder builder(graph_);
+  Frame frame(&builder);
+  frame.locations = nullptr;
+  std::vector<Node*> expanded;
+  for (size_t n = 0; n < graph_->nodes().size(); ++n) {  // parts may be composites too
+    Node* node = graph_->nodes()[n];
+    if (!is_differentiated_by_parts(*node)) continue;
+    builder.control_inputs.assign(node->control_inputs().begin(), node->control_inputs().end());
+    frame.device = node->device();
+    ASSIGN_OR_RETURN(Tensors parts, expand_composite(builder, node->op(),
+                                                     input_tensors(graph_, *node), node->attrs()));
+    for (int i = 0; i < node->num_outputs(); ++i) {
+      ASSIGN_OR_RETURN(Tensor part, builder.capture(parts[i], node->name()));
+      graph_->replace_uses({node, i}, symbolic(part).output());
+      for (auto& [original, copy] : copy_of_) {
+        if (copy == OutputRef{node, i}) copy = symbolic(part).output();
+      }
+    }
+    graph_->replace_control_uses(node, nullptr);
+    expanded.push_back(node);
+  }
+  if (expanded.empty()) return {};
+  graph_->remove(expanded);
+  graph_->sort();
+  return {};
+}
+
+Status ForwardGraph::extend_calls() {
+  GraphBuilder builder(graph_);
+  Frame frame(&builder);
+  // Calls that no gradient can reach stay as they are.
+  std::vector<bool> is_reached(graph_->nodes().size() ? graph_->nodes().back()->id() + 1 : 0);
+  for (Node* node : graph_->nodes()) {
+    if (static_cast<size_t>(node->id()) >= is_reached.size()) is_reached.resize(node->id() + 1);
+  }
+  for (Node* node : graph_->inputs()) is_reached[node->id()] = true;
+  for (Node* node : graph_->nodes()) {
+    if (node->op().record().gradient == not_differentiable) continue;
+    for (OutputRef input : node->inputs()) {
+      bool flows = propagates(input.node->output(input.index).dtype);
+      if (flows && is_reached[input.node->id()]) is_reached[node->id()] = true;
+    }
+    if (!is_call(*node) || !is_reached[node->id()]) continue;
+    const CallAttrs& attrs = node->attrs().as<CallAttrs>();
+    auto pair = gradient_pair(attrs.f);
+    if (!pair.ok()) {  // an error only if a gradient has to pass here
+      backward_of_failed_[node] = pair.status();
+      continue;
+    }
+    pair_of_[node] = *pair;
+    Ref<Body> forward = (*pair)->forward();
+    if (forward == attrs.f) continue;
+    CallAttrs extended = call_attrs(forward);
+    extended.config = attrs.config;
+    extended.config_proto = attrs.config_proto;
+    extended.executor_type = attrs.executor_type;
+    const Op& op = *call_op(*forward).op;
+    ASSIGN_OR_RETURN(
+        auto types, builder.output_types(op, input_tensors(graph_, *node), extended, node->name()));
+    types.erase(types.begin(), types.begin() + node->num_outputs());
+    graph_->replace_op(node, op, extended, std::move(types));
+  }
+  return {};
+}
+
+void ForwardGraph::add_tensors(Node* node) {
+  auto id = static_cast<size_t>(node->id());
+  if (tensors_.size() <= id) tensors_.resize(id + 1);
+  for (int i = 0; i < node->num_outputs(); ++i) {
+    tensors_[id].push_back(symbolic_tensor(graph_, {node, i}));
+  }
+}
+
+void ForwardGraph::make_steps() {
+  for (Node* node : graph_->nodes()) {
+    if (node->inputs().empty() || node->num_outputs() == 0) continue;
+    std::vector<Tensor> inputs;
+    for (OutputRef input : node->inputs()) inputs.push_back(tensor_at(input));
+    const std::vector<Tensor>& outputs = tensors_[node->id()];
+    std::shared_ptr<const Backward> backward;
+    if (node->custom_gradient()) {
+      backward = backward_of_custom_node(*node, outputs);
+    } else if (auto at = pair_of_.find(node); at != pair_of_.end()) {
+      backward = backward_of_call(at->second, outputs);
+    } else if (auto failed = backward_of_failed_.find(node); failed != backward_of_failed_.end()) {
+      backward = backward_that_fails(failed->second);
+    } else if (is_call(*node) || node->op().record().gradient == not_differentiable) {
+      continue;
+    }
+    auto step = make_step(node->op(), node->attrs(), inputs, outputs, std::move(backward));
+    steps_.push_back(std::move(step));
+  }
+}
+
+Tensor ForwardGraph::tensor_of(const Tensor& outer) const {
+  if (outer.is_symbolic()) {
+    const SymbolicTensor& tensor = symbolic(outer);
+    if (tensor.graph() == graph_) return tensor_at(tensor.output());
+    if (tensor.graph() == original_) {
+      auto at = copy_of_.find({tensor.node().id(), tensor.output().index});
+      return at == copy_of_.end() ? Tensor() : tensor_at(at->second);
+    }
+  }
+  uint64_t id = outer.get()->known_id();
+  Node* input = id == 0 ? nullptr : graph_->capture_of(id);
+  return input ? tensor_at({input, 0}) : Tensor();
+}
+
+Result<Tensor> ForwardGraph::shape_of(const Tensor& tensor, AttrsRef attrs) {
+  auto key = std::pair(tensor.get()->id(), attrs.as<ShapeAttrs>().out_type);
+  if (auto at = shape_of_.find(key); at != shape_of_.end()) return at->second;
+  if (is_frozen_) return Tensor();
+  GraphBuilder builder(graph_);
+  Frame frame(&builder);
+  ASSIGN_OR_RETURN(Tensors shape, builder.apply(*kShape.op, {&tensor, 1}, attrs));
+  add_tensors(&symbolic(shape[0]).node());
+  return shape_of_[key] = tensor_at(symbolic(shape[0]).output());
+}
+
+int ForwardGraph::output_number(const Tensor& tensor) {
+  auto at = number_of_output_.find(tensor.get()->id());
+  if (at != number_of_output_.end()) return at->second;
+  if (is_frozen_) return -1;
+  auto number = static_cast<int>(outputs_.size());
+  outputs_.push_back(tensor);
+  number_of_output_.emplace(tensor.get()->id(), number);
+  std::vector<OutputRef> outputs(graph_->outputs().begin(), graph_->outputs().end());
+  outputs.push_back(symbolic(tensor).output());
+  graph_->set_outputs(std::move(outputs));
+  return number;
+}
+
+}  // namespace graven::engine

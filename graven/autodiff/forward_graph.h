@@ -1,0 +1,60 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "graven/autodiff/gradient_pair.h"
+#include "graven/autodiff/step.h"
+#include "graven/base/status.h"
+#include "graven/ir/body.h"
+#include "graven/ir/graph.h"
+
+namespace graven::engine {
+
+// A body's graph, copied to become the forward half of its gradient pair. In the copy, calls are
+// calls of forward halves, and ops that are differentiated by their parts are these parts. It has
+// one Tensor for each output of a node, so that gradients can be followed by tensors' ids.
+class ForwardGraph {
+ public:
+  static Result<ForwardGraph> create(const Body& body, std::string name);
+
+  const Ref<Graph>& graph() const { return graph_; }
+  const std::vector<Tensor>& inputs() const { return inputs_; }
+  const std::vector<Tensor>& outputs() const { return outputs_; }
+  const std::vector<StepRef>& steps() const { return steps_; }
+
+  // The tensor of this graph that an outer one means: one of the body's graph, or one for which
+  // an input was captured. Empty if there is none.
+  Tensor tensor_of(const Tensor& outer) const;
+  // The shape of one of its tensors, as a tensor of it, one node for each; attrs: ShapeAttrs. Empty
+  // if there is none yet and the graph is frozen.
+  Result<Tensor> shape_of(const Tensor& tensor, AttrsRef attrs);
+  // The number of the output that is this tensor; it is made one unless the graph is frozen: -1.
+  int output_number(const Tensor& tensor);
+  // No node and no output is added from now on.
+  void freeze() { is_frozen_ = true; }
+
+ private:
+  ForwardGraph() = default;
+  Tensor tensor_at(OutputRef output) const { return tensors_[output.node->id()][output.index]; }
+  void add_tensors(Node* node);
+  Status expand_composites();
+  Status extend_calls();
+  void make_steps();
+
+  Ref<Graph> original_, graph_;
+  std::map<std::pair<int, int>, OutputRef> copy_of_;  // by id and output in the original graph
+  std::vector<std::vector<Tensor>> tensors_;          // by id and output
+  std::vector<Tensor> inputs_, outputs_;
+  std::vector<StepRef> steps_;
+  std::unordered_map<uint64_t, int> number_of_output_;  // by TensorObject::id
+  std::map<std::pair<uint64_t, DType>, Tensor> shape_of_;
+  std::unordered_map<const Node*, Ref<GradientPair>> pair_of_;  // of calls
+  std::unordered_map<const Node*, Status> backward_of_failed_;  // of calls that have no pair
+  bool is_frozen_ = false;
+};
+
+}  // namespace graven::engine

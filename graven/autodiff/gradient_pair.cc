@@ -1,0 +1,258 @@
+#include "graven/autodiff/gradient_pair.h"
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "graven/autodiff/add_gradients.h"
+#include "graven/autodiff/backward_builder.h"
+#include "graven/autodiff/call_gradient.h"
+#include "graven/autodiff/differentiate.h"
+#include "graven/autodiff/forward_graph.h"
+#include "graven/base/strings.h"
+#include "graven/ir/frame.h"
+#include "graven/ir/structural_ops.h"
+
+namespace graven::engine {
+namespace {
+
+bool has_trainable_dtype(const Tensor& tensor) {
+  return kDifferentiableTypes.contains(tensor.dtype());
+}
+
+// "__inference_f_12" is f.
+std::string plain_name(std::string_view name) {
+  for (std::string_view prefix : {"__inference_", "__forward_", "__backward_"}) {
+    if (!name.starts_with(prefix)) continue;
+    name.remove_prefix(prefix.size());
+    size_t last = name.rfind('_');
+    if (last != std::string_view::npos && last > 0) name = name.substr(0, last);
+    break;
+  }
+  return std::string(name);
+}
+
+// Puts what has effects in the order in which it was added: a gradient of the user's may print or
+// assign.
+void order_effects(Graph& graph) {
+  std::vector<Node*> must_run;
+  Node* before = nullptr;
+  for (Node* node : graph.nodes()) {
+    if (!node->op().is_stateful_ever()) continue;
+    Effects effects = node->op().record().effects(node->op(), node->attrs());
+    if (!effects.ordered && effects.reads.empty() && effects.writes.empty()) continue;
+    if (before) graph.add_control_input(node, before);
+    before = node;
+    if (effects.must_run) must_run.push_back(node);
+  }
+  graph.set_control_outputs(std::move(must_run));
+}
+
+}  // namespace
+
+// What both pairs, that of the body and that of its forward half, share.
+class GradientPair::State : public RefCounted {
+ public:
+  State(std::string name, ForwardGraph forward)
+      : name_(std::move(name)), forward_(std::move(forward)) {}
+
+  // Finds the side outputs.
+  Status close() {
+    size_t before;
+    do {
+      before = forward_.outputs().size();
+      std::vector<bool> has_gradient;
+      for (const Tensor& output : forward_.outputs()) {
+        has_gradient.push_back(has_trainable_dtype(output));
+      }
+      ASSIGN_OR_RETURN(all_, build(has_gradient));
+      // The first time, what is differentiated is the body's own outputs.
+      if (!of_originals_) of_originals_ = all_;
+    } while (forward_.outputs().size() != before);
+    forward_.freeze();
+    return {};
+  }
+
+  Result<const Half*> backward(std::vector<bool> has_gradient) {
+    has_gradient.resize(forward_.outputs().size(), false);
+    std::lock_guard lock(mutex_);
+    auto at = halves_.find(has_gradient);
+    if (at == halves_.end()) {
+      std::shared_ptr<const Half> half;
+      if (covers(*of_originals_, has_gradient, /*exactly=*/true)) {
+        half = of_originals_;
+      } else {
+        auto made = build(has_gradient);
+        if (made.ok()) {
+          half = *made;
+        } else if (made.status().code() != Code::kOutOfRange) {
+          return made.status();
+        } else {  // It needs what forward does not give, so zeros are fed to one that does not.
+          half = covers(*of_originals_, has_gradient, false) ? of_originals_ : all_;
+        }
+      }
+      at = halves_.emplace(std::move(has_gradient), std::move(half)).first;
+    }
+    RETURN_IF_ERROR(at->second->missing);
+    return at->second.get();
+  }
+
+  const ForwardGraph& forward() const { return forward_; }
+  const std::string& name() const { return name_; }
+
+  bool is_side_value(int output) const {
+    for (const Half* half : {of_originals_.get(), all_.get()}) {
+      const auto& values = half->side_values;
+      if (std::find(values.begin(), values.end(), output) != values.end()) return true;
+    }
+    return false;
+  }
+
+  int64_t bytes() {
+    std::lock_guard lock(mutex_);
+    int64_t total = forward_.graph()->bytes() + all_->body->bytes();
+    if (of_originals_ != all_) total += of_originals_->body->bytes();
+    for (const auto& [key, half] : halves_) {
+      if (half != all_ && half != of_originals_) total += half->body->bytes();
+    }
+    return total;
+  }
+
+ private:
+  static bool covers(const Half& half, const std::vector<bool>& has_gradient, bool exactly) {
+    std::vector<bool> takes(has_gradient.size(), false);
+    for (int output : half.outputs) takes[output] = true;
+    if (exactly) return takes == has_gradient;
+    for (size_t i = 0; i < takes.size(); ++i) {
+      if (has_gradient[i] && !takes[i]) return false;
+    }
+    return true;
+  }
+
+  // The half for gradients of these outputs. kOutOfRange: forward is frozen and does not give
+  // everything that is needed.
+  Result<std::shared_ptr<const Half>> build(const std::vector<bool>& has_gradient) {
+    auto half = std::make_shared<Half>();
+    auto graph = make_ref<Graph>(str_cat("__backward_", name_, "_", next_uid()));
+    BackwardBuilder builder(graph, forward_);
+    Frame frame(&builder);
+    std::vector<Target> targets;
+    for (size_t i = 0; i < has_gradient.size(); ++i) {
+      if (!has_gradient[i]) continue;
+      half->outputs.push_back(static_cast<int>(i));
+      const Tensor& output = forward_.outputs()[i];
+      Tensor dy = builder.add_placeholder_like(output, str_cat("gradients_", i));
+      targets.push_back({output, {dy, {}}});
+    }
+    std::vector<uint64_t> sources;
+    for (const Tensor& input : forward_.inputs()) sources.push_back(input.get()->id());
+    auto made = differentiate(forward_.steps(), targets, sources, builder, &half->missing);
+    if (builder.needs_more()) return Status(Code::kOutOfRange, "");
+    if (!made.ok()) return made.status();
+    std::vector<OutputRef> outputs;
+    Status status;
+    auto add_output = [&](const Tensor& tensor) {
+      if (!tensor) return -1;
+      auto inner = builder.capture(tensor, "gradient");
+      if (!inner.ok()) {
+        status = inner.status();
+        return -1;
+      }
+      outputs.push_back(symbolic(*inner).output());
+      return static_cast<int>(outputs.size()) - 1;
+    };
+    for (const Gradient& gradient : *made) {
+      InputGradient& where = half->gradients.emplace_back();
+      where.dense = add_output(gradient.dense);
+      where.values = add_output(gradient.slices.values);
+      where.indices = add_output(gradient.slices.indices);
+      where.dense_shape = add_output(gradient.slices.dense_shape);
+    }
+    if (builder.needs_more()) return Status(Code::kOutOfRange, "");
+    RETURN_IF_ERROR(status);
+    graph->set_outputs(std::move(outputs));
+    order_effects(*graph);
+    half->side_values = builder.side_values();
+    half->body = Body::create(graph->name(), graph);
+    return std::shared_ptr<const Half>(std::move(half));
+  }
+
+  const std::string name_;
+  ForwardGraph forward_;
+  // Recursive: a gradient of the user's may differentiate a call of this very body.
+  std::recursive_mutex mutex_;
+  std::map<std::vector<bool>, std::shared_ptr<const Half>> halves_;  // GUARDED_BY(mutex_)
+  std::shared_ptr<const Half> of_originals_, all_;
+};
+
+GradientPair::GradientPair(Ref<State> state, Body* forward, int num_outputs)
+    : state_(std::move(state)), forward_(forward), num_outputs_(num_outputs) {}
+GradientPair::~GradientPair() = default;
+
+Result<const GradientPair::Half*> GradientPair::backward(const std::vector<bool>& has_gradient) {
+  return state_->backward(has_gradient);
+}
+
+bool GradientPair::is_side_value(int output) const { return state_->is_side_value(output); }
+
+int64_t GradientPair::bytes() const { return state_->bytes(); }
+
+Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body) {
+  return body->get_or_make<GradientPair>(Body::kGradientPair, [&]() -> Result<Ref<GradientPair>> {
+    std::string name = plain_name(body->name());
+    ASSIGN_OR_RETURN(ForwardGraph graph,
+                     ForwardGraph::create(*body, str_cat("__forward_", name, "_", next_uid())));
+    int num_outputs = static_cast<int>(graph.outputs().size());
+    auto state = make_ref<GradientPair::State>(name, std::move(graph));
+    RETURN_IF_ERROR(state->close());
+    Ref<Graph> forward_graph = state->forward().graph();
+    Ref<Body> forward = Body::create(forward_graph->name(), forward_graph);
+    // The pair of the forward half, which must not own the body whose slot it is in.
+    auto num_forward = static_cast<int>(forward_graph->outputs().size());
+    auto own =
+        forward->get_or_make<GradientPair>(Body::kGradientPair, [&]() -> Result<Ref<GradientPair>> {
+          return Ref<GradientPair>(new GradientPair(state, forward.get(), num_forward));
+        });
+    RETURN_IF_ERROR(own.status());
+    Ref<GradientPair> pair(new GradientPair(state, forward.get(), num_outputs));
+    pair->owned_forward_ = forward;
+    body->add_bytes(pair->bytes());
+    return pair;
+  });
+}
+
+Result<Tensors> apply_call(Builder& builder, const Ref<Body>& body, std::span<const Tensor> inputs,
+                           std::string_view name) {
+  Builder& plain = builder.unrecorded();
+  std::vector<Listener*> listeners;
+  if (&plain != &builder) {
+    for (Listener* listener : Frame::current().listeners) {
+      if (listener->wants(inputs)) listeners.push_back(listener);
+    }
+  }
+  auto call = [&](const Ref<Body>& callee) {
+    return plain.apply(*call_op(*callee).op, inputs, call_attrs(callee), name);
+  };
+  if (listeners.empty()) return call(body);
+
+  auto pair = gradient_pair(body);
+  std::shared_ptr<const Backward> backward;
+  Tensors outputs;
+  size_t num_outputs = body->graph()->outputs().size();
+  if (pair.ok()) {
+    ASSIGN_OR_RETURN(outputs, call((*pair)->forward()));
+    backward = backward_of_call(*pair, outputs);
+  } else {
+    // The call itself is fine; whoever asks for its gradient is told.
+    ASSIGN_OR_RETURN(outputs, call(body));
+    backward = backward_that_fails(pair.status());
+  }
+  for (Listener* listener : listeners) {
+    listener->on_step(body->name(), inputs, outputs, backward);
+  }
+  while (outputs.size() > num_outputs) outputs.pop_back();
+  return outputs;
+}
+
+}  // namespace graven::engine
