@@ -1,0 +1,67 @@
+#include "graven/optimize/fold_constants.h"
+
+#include "graven/base/strings.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/optimize/rewriter.h"
+
+namespace graven::engine {
+namespace {
+
+bool is_constant(const Rewriter& rewriter, const Node& node) {
+  return &node.op() == kConst.op && !rewriter.is_input(&node);
+}
+
+bool may_fold(const Rewriter& rewriter, const Node& node, int64_t max_bytes) {
+  // Ops without a body are known to the executor alone: placeholders, calls, control flow.
+  if (&node.op() == kConst.op || node.op().record().body.kind() == OpBody::Kind::kNone ||
+      node.num_outputs() == 0 || !node.control_inputs().empty() || rewriter.is_input(&node)) {
+    return false;
+  }
+  for (OutputRef input : node.inputs()) {
+    if (!is_constant(rewriter, *input.node)) return false;
+  }
+  for (int i = 0; i < node.num_outputs(); ++i) {
+    const OutputType& type = node.output(i);
+    if (!is_plain(type.dtype) && type.dtype != DType::kString) return false;
+    auto count = type.shape.checked_num_elements();
+    if (count && *count > max_bytes / static_cast<int64_t>(dtype_size(type.dtype))) return false;
+  }
+  return is_pure(node);
+}
+
+}  // namespace
+
+bool fold_constants(Graph& graph, Builder& evaluate, int64_t max_bytes) {
+  Rewriter rewriter(graph);
+  for (Node* node : rewriter.nodes()) {
+    rewriter.visit(node);
+    if (!may_fold(rewriter, *node, max_bytes)) continue;
+    Tensors inputs;
+    for (OutputRef input : node->inputs()) {
+      inputs.push_back(input.node->attrs().as<ConstAttrs>().value);
+    }
+    auto outputs = evaluate.apply(node->op(), {inputs.data(), inputs.size()}, node->attrs());
+    if (!outputs.ok() || static_cast<int>(outputs->size()) != node->num_outputs()) continue;
+    bool fits = true;
+    for (int i = 0; i < node->num_outputs(); ++i) {
+      const Tensor& value = (*outputs)[i];
+      fits &= value && !value.is_symbolic() && value.dtype() == node->output(i).dtype &&
+              static_cast<int64_t>(value.bytes()) <= max_bytes;
+    }
+    if (!fits) continue;
+    if (node->num_outputs() == 1) {
+      rewriter.equate(node->output(0).shape, (*outputs)[0].shape());
+      graph.make_constant(node, std::move((*outputs)[0]));
+      rewriter.set_changed();
+      continue;
+    }
+    for (int i = 0; i < node->num_outputs(); ++i) {
+      rewriter.replace({node, i}, {rewriter.place_constant(*node, (*outputs)[i]), 0});
+    }
+    rewriter.replace_control(node, {});
+    rewriter.remove(node);
+  }
+  return rewriter.finish();
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,20 @@
+#pragma once
+#include <cstdint>
+
+#include "graven/base/status.h"
+#include "graven/ir/builder.h"
+#include "graven/ir/graph.h"
+
+namespace graven::engine {
+
+// Replaces each pure node whose inputs are all constants by its value, computed with the op's own
+// kernel. Results above max_bytes stay nodes, so that a large fill takes no memory before it is
+// run. A node whose kernel fails stays, and fails when it is run; so does one that waits for
+// others. Inputs of the graph are no constants, even where they hold the value of a captured
+// tensor (S5.16).
+//
+// evaluate runs a node on constants; it is the runtime's eager Builder, which this folder does not
+// know. True if anything changed.
+bool fold_constants(Graph& graph, Builder& evaluate, int64_t max_bytes = 1 << 20);
+
+}  // namespace graven::engine

@@ -1,0 +1,84 @@
+#include "graven/optimize/fold_constants.h"
+
+#include <doctest/doctest.h>
+
+#include "graven/optimize/pass_test.h"
+
+namespace graven::engine {
+namespace {
+
+std::string folded(std::string_view before, int64_t max_bytes = 1 << 20) {
+  return test_ops::after(before, [&](Graph& graph) {
+    test_ops::KernelBuilder evaluate;
+    fold_constants(graph, evaluate, max_bytes);
+  });
+}
+
+TEST_CASE("what is computed of constants alone becomes a constant") {
+  CHECK(folded(R"(graph f(x: float32[2]) {
+  %one: float32[] = 1
+  %v: float32[2] = [2, 3]
+  %sum: float32[2] = AddV2(%v, %one)
+  %square: float32[2] = Square(%sum)
+  %y: float32[2] = Mul(x, %square)
+  return %y
+})") == R"(graph f(x: float32[2]) {
+  %one: float32[] = 1
+  %v: float32[2] = [2, 3]
+  %sum: float32[2] = [3, 4]
+  %square: float32[2] = [9, 16]
+  %y: float32[2] = Mul(x, %square)
+  return %y
+}
+)");
+}
+
+TEST_CASE("captured tensors, failing ops, waiting nodes, random numbers and prints stay") {
+  constexpr std::string_view kText = R"(graph f(captured: float32[] = 2) {
+  %one: float32[] = 1
+  %shape: int32[1] = [2]
+  %text: string[] = "t"
+  %a: float32[] = Neg(captured)
+  %b: float32[] = Fail(%one)
+  %print = PrintV2(%text)
+  %c: float32[] = Neg(%one) ^%print
+  %d: float32[2] = RandomUniform(%shape)
+  %e: float32[] = Placeholder() {dtype=float32}
+  return %a, %b, %c, %d, %e ^%print
+}
+)";
+  CHECK(folded(kText) == kText);
+}
+
+TEST_CASE("a result above the limit stays, and is not computed when its size is known") {
+  constexpr std::string_view kText = R"(graph f() {
+  %v: float32[3] = [1, 2, 3]
+  %a: float32[3] = Neg(%v)
+  return %a
+}
+)";
+  CHECK(folded(kText, 11) == kText);
+  CHECK(folded(kText, 12) != kText);
+  Ref<Graph> graph = test_ops::graph_of(kText);
+  test_ops::KernelBuilder evaluate;
+  CHECK(!fold_constants(*graph, evaluate, 11));
+  CHECK(evaluate.num_runs == 0);
+}
+
+TEST_CASE("a dimension that folding finds is known to the users") {
+  CHECK(folded(R"(graph f() {
+  %v: float32[3] = [1, 2, 3]
+  %a: float32[m] = Neg(%v)
+  %b: float32[2*m] = Fail(%a)
+  return %b
+})") == R"(graph f() {
+  %v: float32[3] = [1, 2, 3]
+  %a: float32[3] = [-1, -2, -3]
+  %b: float32[6] = Fail(%a)
+  return %b
+}
+)");
+}
+
+}  // namespace
+}  // namespace graven::engine

@@ -1,0 +1,226 @@
+#include "graven/optimize/inline_calls.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "graven/base/strings.h"
+#include "graven/ir/body.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/optimize/rewriter.h"
+
+namespace graven::engine {
+namespace {
+
+// Bodies of up to this many nodes are copied to each call.
+constexpr size_t kSmallBody = 64;
+// Who waits for a call waits for at most this many nodes of it; more are gathered in a NoOp.
+constexpr size_t kMaxControlsOfCall = 4;
+
+const CallAttrs* call_of(const Node& node) {
+  if (&node.op() != kPartitionedCall.op && &node.op() != kStatefulPartitionedCall.op) {
+    return nullptr;
+  }
+  const auto& attrs = node.attrs().as<CallAttrs>();
+  return attrs.f ? &attrs : nullptr;
+}
+
+class Inliner {
+ public:
+  Inliner(Graph& graph, int max_nodes)
+      : graph_(graph),
+        rewriter_(graph),
+        num_nodes_(graph.nodes().size()),
+        max_nodes_(static_cast<size_t>(max_nodes)) {
+    for (const Node* node : graph.nodes()) {
+      if (const CallAttrs* call = call_of(*node)) ++num_calls_[call->f.get()];
+    }
+  }
+
+  bool run() {
+    if (num_calls_.empty()) return false;
+    for (Node* node : rewriter_.nodes()) visit(node);
+    return rewriter_.finish();
+  }
+
+ private:
+  // What a body's own names and symbols are in the graph.
+  struct Scope {
+    const Graph& callee;
+    std::vector<OutputRef> inputs;  // of nodes that are inputs, by id
+    std::vector<Node*> nodes;       // the copies of the others, by id
+    std::unordered_map<int64_t, Dim> symbols;
+  };
+
+  void visit(Node* node) {
+    rewriter_.visit(node);
+    const CallAttrs* call = call_of(*node);
+    if (call && should_inline(*node, *call)) inline_call(node, *call->f->graph());
+  }
+
+  bool should_inline(const Node& node, const CallAttrs& call) const {
+    for (const auto& [name, value] : node.extra_attributes()) {
+      if (name == "_noinline" && equal(value, AttrValue(true))) return false;
+    }
+    const Graph& callee = *call.f->graph();
+    size_t size = callee.nodes().size();
+    // A body that does not fit its call is for the verifier to find.
+    if (callee.inputs().size() != node.inputs().size() ||
+        static_cast<int>(callee.outputs().size()) != node.num_outputs()) {
+      return false;
+    }
+    if (num_nodes_ + size > max_nodes_) return false;
+    auto calls = num_calls_.find(call.f.get());
+    return size <= kSmallBody || calls == num_calls_.end() || calls->second == 1;
+  }
+
+  void inline_call(Node* node, const Graph& callee) {
+    for (const Node* inner : callee.nodes()) {
+      if (const CallAttrs* call = call_of(*inner)) ++num_calls_[call->f.get()];
+    }
+    num_nodes_ += callee.nodes().size();
+    Scope scope{callee, {}, std::vector<Node*>(callee.id_bound(), nullptr), {}};
+    scope.inputs.resize(callee.id_bound());
+    for (size_t i = 0; i < callee.inputs().size(); ++i) {
+      scope.inputs[callee.inputs()[i]->id()] = node->inputs()[i];
+      bind_symbols(scope, callee.inputs()[i]->output(0), node->inputs()[i]);
+    }
+    std::vector<Node*> copies;
+    for (const Node* inner : callee.nodes()) {
+      if (!scope.inputs[inner->id()]) copies.push_back(copy(scope, *inner, *node));
+    }
+    std::vector<Node*> waited_for;
+    auto wait_for = [&](Node* done) {
+      if (std::find(waited_for.begin(), waited_for.end(), done) == waited_for.end()) {
+        waited_for.push_back(done);
+      }
+    };
+    for (Node* done : callee.control_outputs()) {
+      if (Node* made = scope.nodes[done->id()]) wait_for(made);
+    }
+    bool has_control_outputs = !waited_for.empty();
+    for (int i = 0; i < node->num_outputs(); ++i) {
+      OutputRef by = inner_value(scope, callee.outputs()[i]);
+      if (!has_control_outputs) wait_for(by.node);
+      rewriter_.replace({node, i}, by);
+    }
+    // A body that does nothing still passes on what its call waited for.
+    if (copies.empty()) {
+      for (Node* before : node->control_inputs()) wait_for(before);
+    }
+    // Nodes are placed when they are visited, as they may be calls themselves. From here on the
+    // call is gone: visiting must not go through it.
+    std::string name = str_cat(node->name(), "/done");
+    std::string device = node->device();
+    Ref<Location> location = node->location();
+    rewriter_.remove(node);
+    Node* done = nullptr;
+    if (waited_for.size() > kMaxControlsOfCall) {
+      done = graph_.add({.op = kNoOp.op,
+                         .attrs = NoAttrs(),
+                         .name = graph_.unique_name(name),
+                         .inputs = {},
+                         .outputs = {},
+                         .control_inputs = waited_for,
+                         .device = std::move(device),
+                         .location = std::move(location)});
+      waited_for = {done};
+    }
+    rewriter_.replace_control(node, std::move(waited_for));
+    for (Node* made : copies) visit(made);
+    if (done) rewriter_.visit(done);
+  }
+
+  static OutputRef inner_value(const Scope& scope, OutputRef value) {
+    if (OutputRef input = scope.inputs[value.node->id()]) return input;
+    return {scope.nodes[value.node->id()], value.index};
+  }
+
+  // A dimension of an input that is a symbol is what the call gives there.
+  void bind_symbols(Scope& scope, const OutputType& formal, OutputRef actual) {
+    const Shape& from = formal.shape;
+    const Shape& to = actual.node->output(actual.index).shape;
+    if (!from.has_rank() || !to.has_rank() || from.rank() != to.rank()) return;
+    for (int i = 0; i < from.rank(); ++i) {
+      int64_t symbol = scope.callee.symbols().as_symbol(from[i]);
+      if (symbol >= 0 && !to[i].is_unknown()) scope.symbols.try_emplace(symbol, to[i]);
+    }
+  }
+
+  Dim inner_dim(Scope& scope, Dim dim) {
+    return graph_.symbols().substitute(scope.callee.symbols(), dim, [&](int64_t symbol) {
+      auto [at, is_new] = scope.symbols.try_emplace(symbol);
+      if (is_new)
+        at->second = graph_.symbols().new_symbol(scope.callee.symbols().symbol_name(symbol));
+      return at->second;
+    });
+  }
+  Shape inner_shape(Scope& scope, Shape shape) {
+    for (int i = 0; i < shape.rank(); ++i) shape.set(i, inner_dim(scope, shape[i]));
+    return shape;
+  }
+
+  Node* copy(Scope& scope, const Node& inner, const Node& call) {
+    std::vector<OutputRef> inputs;
+    bool waits_for_inner = false;
+    for (OutputRef input : inner.inputs()) {
+      inputs.push_back(inner_value(scope, input));
+      const Node* made = scope.nodes[input.node->id()];
+      waits_for_inner |= made && &made->op() != kConst.op;
+    }
+    std::vector<Node*> controls;
+    for (const Node* before : inner.control_inputs()) {
+      if (Node* made = scope.nodes[before->id()]) {
+        controls.push_back(made);
+        waits_for_inner = true;
+      }
+    }
+    // The first nodes wait for what the call waits for, and all others for these.
+    if (!waits_for_inner && &inner.op() != kConst.op) {
+      for (Node* before : call.control_inputs()) {
+        if (std::find(controls.begin(), controls.end(), before) == controls.end()) {
+          controls.push_back(before);
+        }
+      }
+    }
+    std::vector<OutputType> outputs;
+    for (int i = 0; i < inner.num_outputs(); ++i) {
+      const OutputType& type = inner.output(i);
+      OutputType& made = outputs.emplace_back();
+      made.dtype = type.dtype;
+      made.shape = inner_shape(scope, type.shape);
+      if (type.sizes) {
+        made.sizes = std::make_unique<SymbolicValue>();
+        for (Dim size : *type.sizes) made.sizes->push_back(inner_dim(scope, size));
+      }
+      if (type.handle_data) {
+        made.handle_data = std::make_unique<HandleData>(
+            HandleData{type.handle_data->dtype, inner_shape(scope, type.handle_data->shape)});
+      }
+    }
+    Node* made = graph_.add({.op = &inner.op(),
+                             .attrs = inner.attrs(),
+                             .name = graph_.unique_name(str_cat(call.name(), "/", inner.name())),
+                             .inputs = inputs,
+                             .outputs = std::move(outputs),
+                             .control_inputs = std::move(controls),
+                             .device = inner.device().empty() ? call.device() : inner.device(),
+                             .location = inner.location()});
+    for (const auto& [name, value] : inner.extra_attributes()) {
+      graph_.set_attribute(made, name, value);
+    }
+    scope.nodes[inner.id()] = made;
+    return made;
+  }
+
+  Graph& graph_;
+  Rewriter rewriter_;
+  std::unordered_map<const Body*, int> num_calls_;
+  size_t num_nodes_, max_nodes_;
+};
+
+}  // namespace
+
+Result<bool> inline_calls(Graph& graph, int max_nodes) { return Inliner(graph, max_nodes).run(); }
+
+}  // namespace graven::engine

@@ -1,0 +1,64 @@
+#include "graven/optimize/pipeline.h"
+
+#include "graven/optimize/drop_unused_control_edges.h"
+#include "graven/optimize/expand_composites.h"
+#include "graven/optimize/fold_constants.h"
+#include "graven/optimize/fold_shapes.h"
+#include "graven/optimize/inline_calls.h"
+#include "graven/optimize/merge_common_subexpressions.h"
+#include "graven/optimize/remove_dead_nodes.h"
+#include "graven/optimize/simplify.h"
+
+namespace graven::engine {
+namespace {
+
+struct Pass {
+  std::string_view name;
+  Result<bool> (*run)(Graph& graph, Builder& evaluate);
+};
+
+// Once: these leave nothing for themselves to do.
+constexpr Pass kOpeningPasses[] = {
+    {"remove_dead_nodes", [](Graph& g, Builder&) { return Result<bool>(remove_dead_nodes(g)); }},
+    {"inline_calls", [](Graph& g, Builder&) { return inline_calls(g); }},
+    {"expand_composites", [](Graph& g, Builder&) { return expand_composites(g); }},
+};
+
+// These find more to do in what the others leave, so they are repeated until nothing changes.
+constexpr Pass kRepeatedPasses[] = {
+    {"fold_shapes", [](Graph& g, Builder&) { return Result<bool>(fold_shapes(g)); }},
+    {"fold_constants", [](Graph& g, Builder& e) { return Result<bool>(fold_constants(g, e)); }},
+    {"simplify", [](Graph& g, Builder&) { return Result<bool>(simplify(g)); }},
+    {"drop_unused_control_edges",
+     [](Graph& g, Builder&) { return Result<bool>(drop_unused_control_edges(g)); }},
+    {"merge_common_subexpressions",
+     [](Graph& g, Builder&) { return Result<bool>(merge_common_subexpressions(g)); }},
+    {"remove_dead_nodes", [](Graph& g, Builder&) { return Result<bool>(remove_dead_nodes(g)); }},
+};
+
+// Graphs that are still changing after so many rounds gain little from more.
+constexpr int kMaxRounds = 4;
+
+Result<bool> run(std::span<const Pass> passes, Graph& graph, Builder& evaluate,
+                 const AfterPass& after_pass) {
+  bool changed = false;
+  for (const Pass& pass : passes) {
+    ASSIGN_OR_RETURN(bool one, pass.run(graph, evaluate));
+    changed |= one;
+    if (after_pass) RETURN_IF_ERROR(after_pass(pass.name, graph));
+  }
+  return changed;
+}
+
+}  // namespace
+
+Status optimize(Graph& graph, Builder& evaluate, const AfterPass& after_pass) {
+  RETURN_IF_ERROR(run(kOpeningPasses, graph, evaluate, after_pass).status());
+  for (int round = 0; round < kMaxRounds; ++round) {
+    ASSIGN_OR_RETURN(bool changed, run(kRepeatedPasses, graph, evaluate, after_pass));
+    if (!changed) break;
+  }
+  return {};
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,224 @@
+#include "graven/optimize/pipeline.h"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <random>
+
+#include "graven/ir/graph_builder.h"
+#include "graven/optimize/pass_test.h"
+
+namespace graven::engine {
+namespace {
+
+// The verifier between all passes.
+Status verify_after(std::string_view pass, const Graph& graph) {
+  Status verified = verify_graph(graph);
+  return verified.ok() ? verified : verified.with_prefix(str_cat("after ", pass, ": "));
+}
+
+std::string optimized(std::string_view before) {
+  return test_ops::after(before, [&](Graph& graph) {
+    test_ops::KernelBuilder evaluate;
+    Status status = optimize(graph, evaluate, verify_after);
+    REQUIRE_MESSAGE(status.ok(), status.message());
+  });
+}
+
+TEST_CASE("passes find what the others leave") {
+  CHECK(optimized(R"(graph f(x: float32[2,3], s: string[]) {
+  %shape: int32[2](2,3) = Shape(x)
+  %call: float32[...] = StatefulPartitionedCall(x, %shape, s) {Tin=[float32, int32, string], Tout=[float32], f=@g}
+  %again: float32[2,3] = Square(x)
+  %dead: float32[2,3] = Neg(%again)
+  %id: float32[...] = Identity(%call)
+  %id_too: float32[2,3] = Identity(%again)
+  return %id, %id_too ^%call
+}
+body @g = graph g(y: float32[n,m], shape: int32[2](n,m), s: string[]) {
+  %a: float32[n,m] = Square(y)
+  %one: float32[] = 1
+  %two: float32[] = AddV2(%one, %one)
+  %half: float32[] = Sub(%two, %one)
+  %b: float32[n,m] = Mul(%a, %half)
+  %c: float32[n,m] = Reshape(%b, shape)
+  %p = PrintV2(s)
+  %group = NoOp() ^%p
+  return %c ^%group
+})") == R"(graph f(x: float32[2,3], s: string[]) {
+  %call/a/Mul: float32[2,3] = Mul(x, x)
+  %call/p = PrintV2(s)
+  return %call/a/Mul, %call/a/Mul ^%call/p
+}
+)");
+}
+
+// Runs a graph of float32 nodes one by one, and notes what is printed.
+struct Run {
+  std::vector<Tensor> outputs;
+  std::vector<std::string> printed;
+};
+Run run(const Graph& graph, const std::vector<Tensor>& inputs) {
+  Run result;
+  test_ops::KernelBuilder kernels;
+  std::map<std::pair<const Node*, int>, Tensor> values;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) values[{graph.inputs()[i], 0}] = inputs[i];
+  for (const Node* node : graph.nodes()) {
+    if (values.contains({node, 0})) continue;
+    Tensors x;
+    for (OutputRef input : node->inputs()) x.push_back(values.at({input.node, input.index}));
+    if (&node->op() == kConst.op) {
+      values[{node, 0}] = node->attrs().as<ConstAttrs>().value;
+    } else if (node->op().record().view_of == 0) {
+      values[{node, 0}] = x[0];
+    } else if (&node->op() == test_ops::kPrint.op) {
+      result.printed.push_back(x[0].data<std::string>()[0]);
+    } else if (&node->op() == kPartitionedCall.op || &node->op() == kStatefulPartitionedCall.op) {
+      Run inner = run(*node->attrs().as<CallAttrs>().f->graph(), {x.begin(), x.end()});
+      for (size_t i = 0; i < inner.outputs.size(); ++i) {
+        values[{node, static_cast<int>(i)}] = inner.outputs[i];
+      }
+      result.printed.insert(result.printed.end(), inner.printed.begin(), inner.printed.end());
+    } else if (node->num_outputs() > 0) {
+      auto y = kernels.apply(node->op(), {x.data(), x.size()}, node->attrs(), "");
+      REQUIRE_MESSAGE(y.ok(), y.status().message());
+      for (size_t i = 0; i < y->size(); ++i) values[{node, static_cast<int>(i)}] = (*y)[i];
+    }
+  }
+  for (OutputRef output : graph.outputs()) {
+    result.outputs.push_back(values.at({output.node, output.index}));
+  }
+  return result;
+}
+
+// A random graph over float32 vectors and scalars, with prints in a chain and calls.
+Ref<Graph> random_graph(std::mt19937& random, int depth, int num_nodes) {
+  auto pick = [&](size_t n) { return static_cast<size_t>(random() % n); };
+  auto graph = make_ref<Graph>("f");
+  GraphBuilder builder(graph);
+  Tensor text_input = builder.add_placeholder(DType::kString, Shape(), "s");
+  std::vector<Tensor> floats;
+  for (int i = 0; i < 2; ++i) {
+    floats.push_back(builder.add_placeholder(DType::kFloat32, Shape{Dim::unknown()}, "x"));
+  }
+  constexpr float kConstants[] = {0.0f, -0.0f, 1.0f, 2.0f, -1.5f};
+  std::vector<Node*> effects;
+  auto add = [&](const Op& op, std::vector<Tensor> inputs, AttrsRef attrs) {
+    auto outputs = builder.apply(op, inputs, attrs);
+    REQUIRE_MESSAGE(outputs.ok(), outputs.status().message());
+    return *outputs;
+  };
+  for (int i = 0; i < num_nodes; ++i) {
+    const Tensor a = floats[pick(floats.size())], b = floats[pick(floats.size())];
+    builder.control_inputs.clear();
+    switch (pick(10)) {
+      case 0:
+        floats.push_back(builder.add_constant(Tensor::scalar(kConstants[pick(5)])));
+        break;
+      case 1:
+        floats.push_back(add(*test_ops::kSquare, {a}, NoAttrs())[0]);
+        break;
+      case 2:
+        floats.push_back(add(*test_ops::kSub, {a, b}, NoAttrs())[0]);
+        break;
+      case 3:
+        floats.push_back(add(*test_ops::kMul, {a, b}, NoAttrs())[0]);
+        break;
+      case 4:
+        floats.push_back(add(*kIdentity, {a}, NoAttrs())[0]);
+        break;
+      case 5: {
+        if (!effects.empty()) builder.control_inputs = {effects.back()};
+        Tensor text = builder.add_constant(Tensor::string_scalar(std::to_string(i)));
+        add(*test_ops::kPrint, {text}, NoAttrs());
+        effects.push_back(graph->nodes().back());
+        break;
+      }
+      case 6: {
+        if (depth == 0) break;
+        if (!effects.empty()) builder.control_inputs = {effects.back()};
+        auto body = Body::create("body", random_graph(random, depth - 1, num_nodes / 2));
+        for (int call = 0; call < 2; ++call) {
+          floats.push_back(add(*call_op(*body), {text_input, a, b}, call_attrs(body))[0]);
+          if (!body->effects().stateful) continue;
+          effects.push_back(graph->nodes().back());
+          builder.control_inputs = {effects.back()};
+        }
+        break;
+      }
+      case 7: {
+        builder.control_inputs.assign(effects.begin(), effects.end());
+        add(*kNoOp, {}, NoAttrs());
+        if (!effects.empty()) effects.push_back(graph->nodes().back());
+        break;
+      }
+      default:
+        floats.push_back(add(*test_ops::kAdd, {a, b}, NoAttrs())[0]);
+        break;
+    }
+  }
+  graph->set_outputs(
+      {symbolic(floats.back()).output(), symbolic(floats[pick(floats.size())]).output()});
+  graph->set_control_outputs(effects);
+  return graph;
+}
+
+TEST_CASE("random graphs compute the same bits and print the same, optimised or not") {
+  std::mt19937 random(3);
+  float nan = std::numeric_limits<float>::quiet_NaN();
+  float inf = std::numeric_limits<float>::infinity();
+  const std::vector<float> x = {-0.0f, 0.0f, 1.5f, nan, inf}, y = {3.0f, -0.0f, -inf, 0.25f, 1.0f};
+  const std::vector<Tensor> inputs = {Tensor::string_scalar("s"), Tensor::vector<float>(x),
+                                      Tensor::vector<float>(y)};
+  size_t nodes_before = 0, nodes_after = 0;
+  for (int i = 0; i < 300; ++i) {
+    Ref<Graph> graph = random_graph(random, 2, 30), copy = graph->clone();
+    test_ops::KernelBuilder evaluate;
+    Status status = optimize(*copy, evaluate, verify_after);
+    REQUIRE_MESSAGE(status.ok(), status.message(), print_graph(*graph));
+    nodes_before += graph->nodes().size();
+    nodes_after += copy->nodes().size();
+    Run expected = run(*graph, inputs), got = run(*copy, inputs);
+    REQUIRE(expected.outputs.size() == got.outputs.size());
+    for (size_t k = 0; k < got.outputs.size(); ++k) {
+      INFO(print_graph(*graph), "\nbecame\n", print_graph(*copy));
+      REQUIRE(equal(AttrValue(got.outputs[k]), AttrValue(expected.outputs[k])));
+    }
+    REQUIRE(got.printed == expected.printed);
+    std::string text = print_graph(*copy);
+    auto read = parse_graph(text);
+    REQUIRE_MESSAGE(read.ok(), read.status().message());
+    REQUIRE(print_graph(**read) == text);
+  }
+  MESSAGE("nodes before: ", nodes_before, ", after: ", nodes_after);
+}
+
+TEST_CASE("optimising 1000 nodes takes a few milliseconds") {
+  for (int size : {200, 1000}) {
+    std::mt19937 random(4);
+    Ref<Graph> graph = random_graph(random, 0, size);
+    std::vector<OutputRef> all;
+    for (Node* node : graph->nodes()) {
+      if (node->num_outputs() == 1) all.push_back({node, 0});
+    }
+    graph->set_outputs(all);
+    double best = 1e9;
+    for (int i = 0; i < 10; ++i) {
+      Ref<Graph> copy = graph->clone();
+      test_ops::KernelBuilder evaluate;
+      auto start = std::chrono::steady_clock::now();
+      REQUIRE(optimize(*copy, evaluate).ok());
+      std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+      best = std::min(best, took.count());
+    }
+    MESSAGE(size, " nodes: ", best, " ms");
+    // Ten times what it takes, so that only a pass that is no longer linear fails.
+    CHECK(best < 0.05 * size);
+  }
+}
+
+}  // namespace
+}  // namespace graven::engine
