@@ -6,6 +6,7 @@
 #include "hwy/foreach_target.h"
 //
 #include "graven/kernels/block_functions.h"
+#include "graven/kernels/elementary_functions.h"
 #include "graven/kernels/simd_target.h"
 #include "graven/kernels/special_functions.h"
 #include "hwy/highway.h"
@@ -14,81 +15,175 @@ HWY_BEFORE_NAMESPACE();
 namespace graven::engine::HWY_NAMESPACE {
 namespace {
 
+// Whole vectors, then the rest in a vector that is filled up with zeros: so the result of an
+// element does not depend on where it stands.
+template <typename T, typename Function>
+HWY_INLINE void vector_loop(void* out, const void* a, int64_t n, Function function) {
+  const hn::ScalableTag<T> d;
+  T* o = static_cast<T*>(out);
+  const T* x = static_cast<const T*>(a);
+  constexpr int64_t kLanes = hn::MaxLanes(d);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) hn::StoreU(function(d, hn::LoadU(d, x + i)), d, o + i);
+  if (i == n) return;
+  HWY_ALIGN T rest[kLanes] = {};
+  for (int64_t k = i; k < n; ++k) rest[k - i] = x[k];
+  hn::Store(function(d, hn::Load(d, rest)), d, rest);
+  for (int64_t k = i; k < n; ++k) o[k] = rest[k - i];
+}
+template <typename T, typename Function>
+HWY_INLINE void vector_loop(void* out, const void* a, const void* b, int64_t n, Function function) {
+  const hn::ScalableTag<T> d;
+  T* o = static_cast<T*>(out);
+  const T* x = static_cast<const T*>(a);
+  const T* y = static_cast<const T*>(b);
+  constexpr int64_t kLanes = hn::MaxLanes(d);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    hn::StoreU(function(d, hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, o + i);
+  }
+  if (i == n) return;
+  HWY_ALIGN T rest[kLanes] = {}, other[kLanes] = {};
+  for (int64_t k = i; k < n; ++k) rest[k - i] = x[k], other[k - i] = y[k];
+  hn::Store(function(d, hn::Load(d, rest), hn::Load(d, other)), d, rest);
+  for (int64_t k = i; k < n; ++k) o[k] = rest[k - i];
+}
+
+// A function of doubles, for floats: on both halves of a vector.
+template <class D, class V, typename Function>
+HWY_INLINE V through_doubles(D d, V x, Function function) {
+  const hn::Half<D> dh;
+  const hn::Rebind<double, decltype(dh)> dd;
+  auto low = function(dd, hn::PromoteTo(dd, hn::LowerHalf(dh, x)));
+  auto high = function(dd, hn::PromoteTo(dd, hn::UpperHalf(dh, x)));
+  return hn::Combine(d, hn::DemoteTo(dh, high), hn::DemoteTo(dh, low));
+}
+template <class D, class V, typename Function>
+HWY_INLINE V through_doubles(D d, V x, V y, Function function) {
+  const hn::Half<D> dh;
+  const hn::Rebind<double, decltype(dh)> dd;
+  auto low = function(dd, hn::PromoteTo(dd, hn::LowerHalf(dh, x)),
+                      hn::PromoteTo(dd, hn::LowerHalf(dh, y)));
+  auto high = function(dd, hn::PromoteTo(dd, hn::UpperHalf(dh, x)),
+                       hn::PromoteTo(dd, hn::UpperHalf(dh, y)));
+  return hn::Combine(d, hn::DemoteTo(dh, high), hn::DemoteTo(dh, low));
+}
+
+#define GRAVEN_VECTOR_FUNCTION(name)                                                 \
+  template <typename T>                                                              \
+  void name##_block(void* out, const void* a, const void*, const void*, int64_t n) { \
+    vector_loop<T>(out, a, n, [](auto d, auto x) HWY_ATTR { return name(d, x); });   \
+  }
+GRAVEN_VECTOR_FUNCTION(exp)
+GRAVEN_VECTOR_FUNCTION(expm1)
+GRAVEN_VECTOR_FUNCTION(log)
+GRAVEN_VECTOR_FUNCTION(log1p)
+GRAVEN_VECTOR_FUNCTION(sin)
+GRAVEN_VECTOR_FUNCTION(cos)
+GRAVEN_VECTOR_FUNCTION(tan)
+GRAVEN_VECTOR_FUNCTION(asin)
+GRAVEN_VECTOR_FUNCTION(acos)
+GRAVEN_VECTOR_FUNCTION(atan)
+GRAVEN_VECTOR_FUNCTION(sinh)
+GRAVEN_VECTOR_FUNCTION(cosh)
+GRAVEN_VECTOR_FUNCTION(tanh)
+GRAVEN_VECTOR_FUNCTION(asinh)
+GRAVEN_VECTOR_FUNCTION(acosh)
+GRAVEN_VECTOR_FUNCTION(atanh)
+GRAVEN_VECTOR_FUNCTION(sigmoid)
+GRAVEN_VECTOR_FUNCTION(softplus)
+GRAVEN_VECTOR_FUNCTION(erf)
+#undef GRAVEN_VECTOR_FUNCTION
+
+template <typename T>
+void erfc_block(void* out, const void* a, const void*, const void*, int64_t n) {
+  vector_loop<T>(out, a, n, [](auto d, auto x) HWY_ATTR {
+    if constexpr (sizeof(T) == 8) {
+      return erfc(d, x);
+    } else {
+      return through_doubles(d, x, [](auto dd, auto v) HWY_ATTR { return erfc(dd, v); });
+    }
+  });
+}
+template <typename T>
+void atan2_block(void* out, const void* a, const void* b, const void*, int64_t n) {
+  vector_loop<T>(out, a, b, n, [](auto d, auto y, auto x) HWY_ATTR { return atan2(d, y, x); });
+}
+void pow_float_block(void* out, const void* a, const void* b, const void*, int64_t n) {
+  vector_loop<float>(out, a, b, n, [](auto d, auto x, auto y) HWY_ATTR {
+    return through_doubles(
+        d, x, y, [](auto dd, auto v, auto w) HWY_ATTR { return pow_for_floats(dd, v, w); });
+  });
+}
+
 template <typename T, double (*kFunction)(double)>
-void one(void* out, const void* a, const void*, const void*, int64_t n) {
+void by_element(void* out, const void* a, const void*, const void*, int64_t n) {
   T* o = static_cast<T*>(out);
   const T* x = static_cast<const T*>(a);
   for (int64_t i = 0; i < n; ++i) o[i] = static_cast<T>(kFunction(static_cast<double>(x[i])));
 }
-template <typename T, double (*kFunction)(double, double)>
-void two(void* out, const void* a, const void* b, const void*, int64_t n) {
-  T* o = static_cast<T*>(out);
-  const T* x = static_cast<const T*>(a);
-  const T* y = static_cast<const T*>(b);
-  for (int64_t i = 0; i < n; ++i) {
-    o[i] = static_cast<T>(kFunction(static_cast<double>(x[i]), static_cast<double>(y[i])));
-  }
+void pow_double_block(void* out, const void* a, const void* b, const void*, int64_t n) {
+  double* o = static_cast<double*>(out);
+  const double* x = static_cast<const double*>(a);
+  const double* y = static_cast<const double*>(b);
+  for (int64_t i = 0; i < n; ++i) o[i] = std::pow(x[i], y[i]);
 }
 
-inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-inline double softplus(double x) {
-  return (x > 0 ? x : x != x ? x : 0.0) + std::log1p(std::exp(-std::fabs(x)));
-}
 template <typename T>
 BlockFunction of(Instruction instruction) {
   switch (instruction) {
     case Instruction::kExp:
-      return one<T, std::exp>;
+      return exp_block<T>;
     case Instruction::kExpm1:
-      return one<T, std::expm1>;
+      return expm1_block<T>;
     case Instruction::kLog:
-      return one<T, std::log>;
+      return log_block<T>;
     case Instruction::kLog1p:
-      return one<T, std::log1p>;
+      return log1p_block<T>;
     case Instruction::kSin:
-      return one<T, std::sin>;
+      return sin_block<T>;
     case Instruction::kCos:
-      return one<T, std::cos>;
+      return cos_block<T>;
     case Instruction::kTan:
-      return one<T, std::tan>;
+      return tan_block<T>;
     case Instruction::kAsin:
-      return one<T, std::asin>;
+      return asin_block<T>;
     case Instruction::kAcos:
-      return one<T, std::acos>;
+      return acos_block<T>;
     case Instruction::kAtan:
-      return one<T, std::atan>;
+      return atan_block<T>;
     case Instruction::kSinh:
-      return one<T, std::sinh>;
+      return sinh_block<T>;
     case Instruction::kCosh:
-      return one<T, std::cosh>;
+      return cosh_block<T>;
     case Instruction::kTanh:
-      return one<T, std::tanh>;
+      return tanh_block<T>;
     case Instruction::kAsinh:
-      return one<T, std::asinh>;
+      return asinh_block<T>;
     case Instruction::kAcosh:
-      return one<T, std::acosh>;
+      return acosh_block<T>;
     case Instruction::kAtanh:
-      return one<T, std::atanh>;
+      return atanh_block<T>;
     case Instruction::kSigmoid:
-      return one<T, sigmoid>;
+      return sigmoid_block<T>;
     case Instruction::kSoftplus:
-      return one<T, softplus>;
+      return softplus_block<T>;
     case Instruction::kErf:
-      return one<T, std::erf>;
+      return erf_block<T>;
     case Instruction::kErfc:
-      return one<T, std::erfc>;
+      return erfc_block<T>;
     case Instruction::kErfinv:
-      return one<T, erfinv>;
+      return by_element<T, erfinv>;
     case Instruction::kNdtri:
-      return one<T, ndtri>;
+      return by_element<T, ndtri>;
     case Instruction::kLgamma:
-      return one<T, lgamma_of_magnitude>;
+      return by_element<T, lgamma_of_magnitude>;
     case Instruction::kDigamma:
-      return one<T, digamma>;
-    case Instruction::kPow:
-      return two<T, std::pow>;
+      return by_element<T, digamma>;
     case Instruction::kAtan2:
-      return two<T, std::atan2>;
+      return atan2_block<T>;
+    case Instruction::kPow:
+      return sizeof(T) == 4 ? pow_float_block : pow_double_block;
     default:
       return nullptr;
   }

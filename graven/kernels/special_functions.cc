@@ -93,12 +93,9 @@ double digamma(double x) {
   if (x == kInfinity) return x;
   double reflected = 0;
   if (x <= 0) {
-    double whole = std::floor(x);
-    if (whole == x) return kNaN;
-    // pi / tan(pi x), from the distance to the nearest integer.
-    double rest = x - whole;
-    if (rest > 0.5) rest -= 1;
-    reflected = rest == 0.5 ? 0 : std::numbers::pi / std::tan(std::numbers::pi * rest);
+    double rest = x - std::nearbyint(x);  // the distance to the nearest integer is exact
+    if (rest == 0) return kNaN;
+    reflected = std::fabs(rest) == 0.5 ? 0 : std::numbers::pi / std::tan(std::numbers::pi * rest);
     x = 1 - x;
   }
   double shifted = 0;
