@@ -17,7 +17,7 @@
 #include <cstring>
 
 #include "graven/base/thread_pool.h"
-#include "graven/kernels/block_functions.h"
+#include "graven/kernels/reduction_combiner.h"
 #include "graven/kernels/scratch.h"
 #include "graven/kernels/streams.h"
 
@@ -30,19 +30,6 @@ constexpr int64_t kSegmentElements = 65536;
 size_t align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 
 }  // namespace
-
-struct ReductionProgram::Rep {
-  DType accumulator;
-  size_t size;  // of an accumulator
-  uint64_t identity[2];
-  std::shared_ptr<const BlockProgram> prepare, combine, finish;
-  bool prepares = true;  // false: the only input is combined as it is
-  bool finishes = true;  // false: the accumulator is the result
-  // If combining is one instruction on a plain type.
-  BlockFunction combine_blocks = nullptr;
-  FoldFunction fold = nullptr;
-  size_t program_scratch = 0;  // for any of the three
-};
 
 ReductionProgram::ReductionProgram(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
 ReductionProgram::~ReductionProgram() = default;
@@ -150,14 +137,10 @@ struct Plan {
 class Worker {
  public:
   Worker(const Plan& plan, const BlockReader& reader)
-      : plan_(plan), rep_(plan.rep), reader_(reader) {
-    size_t block = align(kMaxLanes * rep_.size);
-    std::byte* memory = thread_scratch(ScratchUse::kChunk, bytes(plan, reader));
-    scratch_ = memory;
-    values_ = memory + align(rep_.program_scratch);
-    lanes_ = values_ + block;
-    results_ = lanes_ + block;
-    state_ = reader.start(results_ + block);
+      : plan_(plan), reader_(reader), combiner_(plan.rep, scratch(plan, reader)) {
+    std::byte* memory = thread_scratch(ScratchUse::kChunk, 0);
+    results_ = memory + ReductionCombiner::scratch_bytes(plan.rep);
+    state_ = reader.start(results_ + align(kMaxLanes * plan.rep.size));
     size_t operands = plan.iteration.operands.size();
     bases_.resize(operands);
     pointers_.resize(operands);
@@ -175,106 +158,28 @@ class Worker {
       bases_[i] = operand.data + Plan::offset(plan_.group_sizes, operand, group) +
                   first_column * plan_.column_strides[i];
     }
-    if (rows <= 0) return fill_identity(out, columns);
-    if (plan_.reads_streams()) {
-      reduce_stream(first_row * columns, rows * columns, columns, out);
-    } else {
-      reduce_columns(first_row, rows, columns, out);
-    }
+    if (rows <= 0) return combiner_.fill_identity(out, columns);
+    if (!plan_.reads_streams()) return reduce_columns(first_row, rows, columns, out);
+    int64_t first = first_row * columns;
+    combiner_.reduce(
+        rows * columns, columns,
+        [&](int64_t position, int64_t limit, const std::byte*& values) {
+          int64_t n = reader_.read(state_, bases_.data(), first + position, limit, pointers_.data(),
+                                   scalars_.data());
+          values = combiner_.prepare(n, pointers_.data(), scalars_.data());
+          return n;
+        },
+        out);
   }
 
-  // out = combine(a, b), for n accumulators each.
-  void combine(std::byte* out, const std::byte* a, const std::byte* b, int64_t n) {
-    if (rep_.combine_blocks) return rep_.combine_blocks(out, a, b, nullptr, n);
-    const void* operands[] = {a, b};
-    const bool scalars[] = {false, false};
-    void* results[] = {out};
-    rep_.combine->run(n, operands, scalars, results, scratch_);
-  }
-
-  void finish(std::byte* out, const std::byte* accumulators, int64_t n) {
-    const void* operands[] = {accumulators, &plan_.count};
-    const bool scalars[] = {false, true};
-    void* results[] = {out};
-    rep_.finish->run(n, operands, scalars, results, scratch_);
-  }
-
+  ReductionCombiner& combiner() { return combiner_; }
   std::byte* results() { return results_; }
-  static size_t bytes(const Plan& plan, const BlockReader& reader) {
-    return align(plan.rep.program_scratch) + 3 * align(kMaxLanes * plan.rep.size) +
-           reader.staging_bytes();
-  }
 
  private:
-  void fill_identity(std::byte* out, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) std::memcpy(out + i * rep_.size, rep_.identity, rep_.size);
-  }
-
-  // The next values to be combined, at most `limit`; from memory where they stand as they are.
-  int64_t next_values(int64_t position, int64_t limit, const std::byte*& values) {
-    int64_t n =
-        reader_.read(state_, bases_.data(), position, limit, pointers_.data(), scalars_.data());
-    values = prepared(n);
-    return n;
-  }
-  const std::byte* prepared(int64_t n) {
-    if (!rep_.prepares && (!scalars_[0] || n == 1)) {
-      return static_cast<const std::byte*>(pointers_[0]);
-    }
-    void* results[] = {values_};
-    rep_.prepare->run(n, pointers_.data(), scalars_.data(), results, scratch_);
-    return values_;
-  }
-
-  void reduce_stream(int64_t position, int64_t length, int64_t columns, std::byte* out) {
-    int64_t lanes = columns;
-    while (lanes * 2 <= kMaxLanes) lanes *= 2;
-    if (length <= lanes) {
-      // One block, possibly read in pieces, and folded as it is.
-      const std::byte* values;
-      int64_t n = next_values(position, length, values);
-      if (n == length) return fold(values, length, columns, out);
-      std::memcpy(lanes_, values, n * rep_.size);
-      while (n < length) {
-        int64_t more = next_values(position + n, length - n, values);
-        std::memcpy(lanes_ + n * rep_.size, values, more * rep_.size);
-        n += more;
-      }
-      return fold(lanes_, length, columns, out);
-    }
-    for (int64_t done = 0; done < length;) {
-      int64_t lane = done % lanes;
-      const std::byte* values;
-      int64_t n = next_values(position + done, std::min(length - done, lanes - lane), values);
-      std::byte* into = lanes_ + lane * rep_.size;
-      if (done < lanes) {
-        std::memcpy(into, values, n * rep_.size);
-      } else {
-        combine(into, into, values, n);
-      }
-      done += n;
-    }
-    fold(lanes_, lanes, columns, out);
-  }
-
-  // n values, which are rows of `columns`, to one row: the upper half, from the largest power of
-  // two of rows on, into the lower one, until one row is left.
-  void fold(const std::byte* values, int64_t n, int64_t columns, std::byte* out) {
-    if (columns == 1 && rep_.fold) return rep_.fold(out, values, n);
-    int64_t half = columns;
-    while (half * 2 < n) half *= 2;
-    while (n > columns) {
-      int64_t upper = n - half;
-      combine(lanes_, values, values + half * rep_.size, upper);
-      if (values != lanes_) {
-        std::memcpy(lanes_ + upper * rep_.size, values + upper * rep_.size,
-                    (half - upper) * rep_.size);
-        values = lanes_;
-      }
-      n = half;
-      half /= 2;
-    }
-    std::memcpy(out, values, columns * rep_.size);
+  static std::byte* scratch(const Plan& plan, const BlockReader& reader) {
+    return thread_scratch(ScratchUse::kChunk, ReductionCombiner::scratch_bytes(plan.rep) +
+                                                  align(kMaxLanes * plan.rep.size) +
+                                                  reader.staging_bytes());
   }
 
   // Row by row into one accumulator for each column; `out` has room for them.
@@ -285,20 +190,20 @@ class Worker {
             bases_[i] + Plan::offset(plan_.row_sizes, plan_.row_operands[i], first_row + row);
         scalars_[i] = plan_.column_strides[i] == 0;
       }
-      const std::byte* values = prepared(columns);
+      const std::byte* values = combiner_.prepare(columns, pointers_.data(), scalars_.data());
       if (row == 0) {
-        std::memcpy(out, values, columns * rep_.size);
+        std::memcpy(out, values, columns * plan_.rep.size);
       } else {
-        combine(out, out, values, columns);
+        combiner_.combine(out, out, values, columns);
       }
     }
   }
 
   const Plan& plan_;
-  const Rep& rep_;
   const BlockReader& reader_;
+  ReductionCombiner combiner_;
   BlockReader::State state_;
-  std::byte *scratch_, *values_, *lanes_, *results_;
+  std::byte* results_;
   InlineVector<const std::byte*, 4> bases_;
   InlineVector<const void*, 4> pointers_;
   InlineVector<bool, 4> scalars_;
@@ -342,7 +247,7 @@ void run_whole_groups(const Plan& plan, const BlockReader& reader, std::byte* ou
     int64_t waiting = 0;
     std::byte* first = nullptr;
     auto flush = [&] {
-      if (waiting > 0) worker.finish(first, worker.results(), waiting);
+      if (waiting > 0) worker.combiner().finish(first, worker.results(), waiting, plan.count);
       waiting = 0;
     };
     for (int64_t unit = chunk * per_chunk; unit < end; ++unit) {
@@ -387,10 +292,11 @@ void run_segments(const Plan& plan, const BlockReader& reader, std::byte* output
     for (int64_t width = 1; width < plan.segments; width *= 2) {
       for (int64_t i = 0; i + width < plan.segments; i += 2 * width) {
         std::byte* lower = of_unit + i * partial_bytes;
-        worker.combine(lower, lower, lower + width * partial_bytes, columns);
+        worker.combiner().combine(lower, lower, lower + width * partial_bytes, columns);
       }
     }
-    worker.finish(output + (group * plan.columns + column) * result_size, of_unit, columns);
+    worker.combiner().finish(output + (group * plan.columns + column) * result_size, of_unit,
+                             columns, plan.count);
   }
 }
 

@@ -3,11 +3,14 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <random>
+#include <stdexcept>
 #include <vector>
 
 #include "graven/expr/scalar.h"
 #include "graven/kernels/block_program.h"
+#include "graven/kernels/row_program.h"
 #include "graven/tensor/shape.h"
 
 // Helpers of this room's tests.
@@ -56,6 +59,35 @@ std::vector<Stored<T>> random_values(size_t n, uint64_t seed) {
   std::vector<Stored<T>> values;
   for (size_t i = 0; i < n; ++i) values.push_back(random_value<T>(random));
   return values;
+}
+
+inline ReductionParts reduction(DType stored, Scalar (*combine)(Scalar, Scalar), double identity) {
+  DType accumulator = computing_type(stored);
+  Recorder recorder;
+  Scalar start = recorder.constant(accumulator, identity);
+  recorder.output(start);
+  auto constant = recorder.finish();
+  return {record({stored}, [&](auto& x) { return cast(x[0], accumulator); }),
+          record({accumulator, accumulator}, [&](auto& x) { return combine(x[0], x[1]); }),
+          record({accumulator, DType::kFloat64}, [&](auto& x) { return cast(x[0], stored); }),
+          accumulator,
+          {constant->constant(constant->nodes()[0]), 0}};
+}
+
+// Softmax over the last axis of input 0; the result is stage 3.
+inline std::vector<RowStage> softmax_stages(DType dtype) {
+  using Source = RowStage::Source;
+  double lowest = -std::numeric_limits<double>::infinity();
+  std::vector<RowStage> stages(4);
+  stages[0].reduction = reduction(dtype, max, lowest);
+  stages[0].sources = {Source{-1, 0}};
+  stages[1].expression = record({dtype, dtype}, [](auto& x) { return exp(x[0] - x[1]); });
+  stages[1].sources = {Source{-1, 0}, Source{0, 0}};
+  stages[2].reduction = reduction(dtype, operator+, 0);
+  stages[2].sources = {Source{1, 0}};
+  stages[3].expression = record({dtype, dtype}, [](auto& x) { return x[0] / x[1]; });
+  stages[3].sources = {Source{1, 0}, Source{2, 0}};
+  return stages;
 }
 
 }  // namespace graven::engine

@@ -1,0 +1,132 @@
+// What block instructions, elementwise chains and reductions cost. Figures are nanoseconds per
+// element ("per_element"), but for the calls on four floats.
+#define DOCTEST_CONFIG_IMPLEMENT  // the helpers of the tests check what they do
+#include <benchmark/benchmark.h>
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "graven/base/thread_pool.h"
+#include "graven/kernels/reduce.h"
+#include "graven/kernels/row_program.h"
+#include "graven/kernels/testing.h"
+
+namespace graven::engine {
+namespace {
+
+void run_chain(benchmark::State& state, const Expression& expression) {
+  auto program = compile(expression);
+  int64_t n = state.range(0);
+  ThreadPool::shared().set_num_threads(static_cast<int>(state.range(1)));
+  size_t num_inputs = expression.inputs().size();
+  std::vector<std::vector<float>> x;
+  for (size_t i = 0; i < num_inputs; ++i) x.push_back(random_values<float>(n, i + 1));
+  std::vector<float> out(n);
+  Shape shape{Dim(n)};
+  std::vector<Operand> inputs;
+  for (auto& values : x) inputs.push_back({values.data(), &shape});
+  void* outputs[] = {out.data()};
+  for (auto _ : state) run_elementwise(*program, inputs, shape, outputs);
+  state.counters["per_element"] = benchmark::Counter(
+      static_cast<double>(n) * 1e-9,
+      benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+
+void add(benchmark::State& state) {
+  run_chain(state, record({DType::kFloat32, DType::kFloat32}, [](auto& x) { return x[0] + x[1]; }));
+}
+void chain(benchmark::State& state) {
+  run_chain(state, record({DType::kFloat32, DType::kFloat32, DType::kFloat32},
+                          [](auto& x) { return tanh(x[0] * x[1] + x[2]) * sigmoid(x[0]); }));
+}
+template <Scalar (*kFunction)(Scalar)>
+void function(benchmark::State& state) {
+  run_chain(state, record({DType::kFloat32}, [](auto& x) { return kFunction(x[0]); }));
+}
+void power(benchmark::State& state) {
+  run_chain(state,
+            record({DType::kFloat32, DType::kFloat32}, [](auto& x) { return pow(x[0], x[1]); }));
+}
+void sizes(benchmark::internal::Benchmark* benchmark) {
+  benchmark->Args({4, 1})
+      ->Args({4096, 1})
+      ->Args({1 << 20, 1})
+      ->Args({1 << 24, 1})
+      ->Args({1 << 24, 2});
+}
+void one_size(benchmark::internal::Benchmark* benchmark) { benchmark->Args({4096, 1}); }
+BENCHMARK(add)->Apply(sizes);
+BENCHMARK(chain)->Apply(sizes);
+BENCHMARK_TEMPLATE(function, exp)->Apply(one_size);
+BENCHMARK_TEMPLATE(function, log)->Apply(one_size);
+BENCHMARK_TEMPLATE(function, log1p)->Apply(one_size);
+BENCHMARK_TEMPLATE(function, tanh)->Apply(one_size);
+BENCHMARK_TEMPLATE(function, sigmoid)->Apply(one_size);
+BENCHMARK_TEMPLATE(function, softplus)->Apply(one_size);
+BENCHMARK_TEMPLATE(function, erf)->Apply(one_size);
+BENCHMARK_TEMPLATE(function, erfc)->Apply(one_size);
+BENCHMARK_TEMPLATE(function, sin)->Apply(one_size);
+BENCHMARK_TEMPLATE(function, cos)->Apply(one_size);
+BENCHMARK_TEMPLATE(function, atan)->Apply(one_size);
+BENCHMARK_TEMPLATE(function, sqrt)->Apply(one_size);
+BENCHMARK_TEMPLATE(function, rsqrt)->Apply(one_size);
+BENCHMARK(power)->Apply(one_size);
+
+void sum(benchmark::State& state) {
+  int64_t rows = state.range(0), columns = state.range(1);
+  uint64_t reduced = static_cast<uint64_t>(state.range(2));
+  ThreadPool::shared().set_num_threads(1);
+  auto program = *ReductionProgram::compile(
+      {record({DType::kFloat32}, [](auto& x) { return x[0]; }),
+       record({DType::kFloat32, DType::kFloat32}, [](auto& x) { return x[0] + x[1]; }),
+       record({DType::kFloat32, DType::kFloat64}, [](auto& x) { return x[0]; }),
+       DType::kFloat32,
+       {0, 0}});
+  auto x = random_values<float>(rows * columns, 1);
+  std::vector<float> out(rows * columns);
+  Shape shape{Dim(rows), Dim(columns)};
+  const Operand inputs[] = {{x.data(), &shape}};
+  for (auto _ : state) run_reduction(*program, inputs, shape, reduced, out.data());
+  state.counters["per_element"] = benchmark::Counter(
+      static_cast<double>(rows * columns) * 1e-9,
+      benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(sum)
+    ->Args({1000, 1000, 3})
+    ->Args({1000, 1000, 2})
+    ->Args({1000, 1000, 1})
+    ->Args({100000, 10, 2})
+    ->Args({100000, 32, 1});
+
+void softmax(benchmark::State& state) {
+  int64_t rows = state.range(0), columns = state.range(1);
+  ThreadPool::shared().set_num_threads(static_cast<int>(state.range(2)));
+  const RowInput input[] = {{DType::kFloat32, RowExtent::kMatrix}};
+  const RowStage::Source output[] = {{3, 0}};
+  auto program = *RowProgram::compile(input, softmax_stages(DType::kFloat32), output);
+  auto x = random_values<float>(rows * columns, 1);
+  std::vector<float> out(rows * columns);
+  const void* inputs[] = {x.data()};
+  void* outputs[] = {out.data()};
+  for (auto _ : state) run_rows(*program, rows, columns, inputs, outputs);
+  state.counters["per_element"] = benchmark::Counter(
+      static_cast<double>(rows * columns) * 1e-9,
+      benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(softmax)->Args({4096, 1000, 1})->Args({4096, 1000, 2})->Args({32, 10, 1});
+
+}  // namespace
+}  // namespace graven::engine
+
+int main(int argc, char** argv) {
+  doctest::Context checks;
+  checks.setAsDefaultForAssertsOutOfTestCases();
+  checks.setAssertHandler([](const doctest::AssertData& failed) {
+    std::fprintf(stderr, "%s:%d: %s\n", failed.m_file, failed.m_line, failed.m_expr);
+    std::exit(1);
+  });
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

@@ -1,0 +1,67 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "graven/base/export.h"
+#include "graven/base/status.h"
+#include "graven/expr/expression.h"
+#include "graven/kernels/reduce.h"
+
+namespace graven::engine {
+
+// A group of steps that go row by row through a matrix [rows, columns], such as softmax (maximum,
+// exp of the difference, sum, quotient) or layer normalisation: each row passes all of them
+// while it is in cache, and only outputs are written to memory.
+//
+// A value has one element for each element of the matrix, or one for each row, or one in all, or
+// one for each column (the same for all rows: a bias).
+enum class RowExtent : uint8_t { kMatrix, kPerRow, kPerColumn, kScalar };
+
+struct RowInput {
+  DType dtype;
+  RowExtent extent;
+};
+
+// Either an elementwise expression or a reduction over each row. A reduction gives one element
+// per row; an expression too, if no source varies within a row, otherwise a matrix. Values that
+// cross from stage to stage are stored elements: half and bfloat16 are rounded, so that bits are
+// those of the stages run one by one (run_elementwise; run_reduction over the last axis).
+struct RowStage {
+  struct Source {
+    int stage = -1;  // -1: an input of the program
+    int index = 0;   // of the input, or of the stage's output
+  };
+  std::optional<Expression> expression;
+  std::optional<ReductionParts> reduction;
+  std::vector<Source> sources;  // one for each input of the expression, or of reduction->prepare
+};
+
+// Made once per group, then shared by threads.
+class GRAVEN_API RowProgram {
+ public:
+  // Rows may be this long; longer ones are to be run stage by stage.
+  static constexpr int64_t kMaxColumns = 65536;
+
+  static Result<std::shared_ptr<const RowProgram>> compile(
+      std::span<const RowInput> inputs, std::span<const RowStage> stages,
+      std::span<const RowStage::Source> outputs);
+  ~RowProgram();
+  struct Rep;
+  const Rep& rep() const { return *rep_; }
+
+ private:
+  explicit RowProgram(std::unique_ptr<Rep> rep);
+  std::unique_ptr<Rep> rep_;
+};
+
+// Inputs and outputs are contiguous: rows * columns, rows, columns or one element, as their
+// extents say. columns is at most kMaxColumns. Rows are spread over the pool, in chunks cut by
+// shape alone. An output may be the memory of a matrix input of the same element size that no
+// later stage reads.
+GRAVEN_API void run_rows(const RowProgram& program, int64_t rows, int64_t columns,
+                         std::span<const void* const> inputs, std::span<void* const> outputs);
+
+}  // namespace graven::engine
