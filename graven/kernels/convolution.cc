@@ -26,8 +26,12 @@ constexpr int64_t kMaxPieces = 32;
 // pixels of the output at most, and not more than so many bytes of them.
 constexpr int64_t kMinPixelsOfSum = 256;
 constexpr int64_t kMaxBytesOfSums = 64 << 20;
-// oneDNN computes the input's gradient for 16 channels at a time; with fewer than this, we are
-// faster (one channel, [64,28,28,1] from 32: 0.9 ms against 2.4 on one Zen 5 core).
+// Every piece reads the whole filter, from beyond the second-level cache if it is large; it is
+// then to be used for so many pixels ([8,7,7,512] to 512 took twice as long in slabs of 14).
+constexpr int64_t kBytesOfLargeFilter = 512 << 10, kPixelsOfLargeFilter = 128;
+// oneDNN computes the input's gradient for 16 channels at a time, most of it for nothing where
+// there are fewer than this; im2col takes as long ([64,28,28,1] from 32: 2.7 ms against 2.4 on one
+// busy Zen 5 core).
 constexpr int64_t kFewChannels = 8;
 // Elements that one chunk converts, clears or adds up.
 constexpr int64_t kElementsOfChunk = 32 << 10;
@@ -157,7 +161,11 @@ Status run_pieces(size_t count, const BytesOf& bytes_of, const Body& body) {
 Status run_with_filter(const Convolution& c, ConvolutionDirection direction, void* input,
                        const void* filter, void* output, const ConvolutionEpilogue& epilogue) {
   const bool forward = direction == ConvolutionDirection::kForward;
-  const int64_t wanted = wanted_pieces(c);
+  int64_t wanted = wanted_pieces(c);
+  if (static_cast<int64_t>(bytes_of(c, filter_size(c))) > kBytesOfLargeFilter) {
+    wanted =
+        std::clamp<int64_t>(c.batch * c.out_height * c.out_width / kPixelsOfLargeFilter, 1, wanted);
+  }
   const std::vector<ConvolutionPiece> pieces =
       forward ? cut_output(c, wanted) : cut_input(c, wanted);
   const auto size = static_cast<int64_t>(dtype_size(c.dtype));
