@@ -1,0 +1,114 @@
+#include "graven/autodiff/gradient_pair.h"
+#include "graven/base/strings.h"
+#include "graven/function/function.h"
+#include "graven/ir/frame.h"
+#include "graven/runtime/eager_builder.h"
+#include "graven/runtime/variable.h"
+
+namespace graven::engine {
+namespace {
+
+// Puts tensors in the place of a structure's leaves, in the order of collect_tensors.
+void fill(Value& value, const Tensors& tensors, size_t& next) {
+  if (value.kind == Value::Kind::kTensor) {
+    value.tensor = tensors[next++];
+    return;
+  }
+  if (value.kind == Value::Kind::kDict) {
+    if (auto order = sorted_key_order(value.keys); order.ok()) {
+      for (int i : *order) fill(value.items[i], tensors, next);
+      return;
+    }
+  }
+  for (Value& item : value.items) fill(item, tensors, next);
+}
+
+}  // namespace
+
+Status Entry::set_captured_inputs(std::vector<Tensor> values) {
+  if (values.size() != captured_.size()) {
+    return value_error("The function captures ", captured_.size(), " tensors, got ", values.size());
+  }
+  captured_ = std::move(values);
+  return {};
+}
+
+Status Entry::run(std::span<const Tensor> arguments, Tensors& outputs) {
+  if (initializing_ && !initialized_.load(std::memory_order_acquire)) {
+    bool all = true;
+    for (const Tensor& handle : created_handles_) {
+      all &= static_cast<Variable*>(handle.resource().get())->is_initialized();
+    }
+    if (!all) return initializing_->run(arguments, outputs);
+    initialized_.store(true, std::memory_order_release);
+  }
+  InlineVector<Tensor, 24> inputs;
+  inputs.reserve(arguments.size() + captured_.size());
+  for (const Tensor& argument : arguments) inputs.push_back(argument);
+  for (const Tensor& captured : captured_) inputs.push_back(captured);
+
+  Frame& frame = Frame::current();
+  if (!frame.is_graph() && frame.listeners.empty()) {
+    ASSIGN_OR_RETURN(Ref<Program> program, program_of(body_));
+    return program->run(inputs, outputs);
+  }
+  auto listeners = frame.listeners;
+  for (Listener* listener : listeners) {
+    for (const Tensor& input : inputs) {
+      if (input.dtype() == DType::kResource) listener->on_variable(input);
+    }
+  }
+  ASSIGN_OR_RETURN(outputs, apply_call(current_builder(), body_, inputs));
+  return {};
+}
+
+Status Entry::run_checked(std::span<const Tensor> arguments, Tensors& outputs) {
+  if (static_cast<int>(arguments.size()) != num_arguments_) {
+    return value_error("The function ", name(), " takes ", num_arguments_, " tensors, got ",
+                       arguments.size());
+  }
+  for (int i = 0; i < num_arguments_; ++i) {
+    DType expected = graph()->inputs()[i]->output(0).dtype, got = arguments[i].dtype();
+    if (got != expected) {
+      return invalid_argument("cannot compute ", name(), " as input #", i,
+                              "(zero-based) was expected to be a ", dtype_op_def_name(expected),
+                              " tensor but is a ", dtype_op_def_name(got), " tensor [Op:", name(),
+                              "]");
+    }
+  }
+  return run(arguments, outputs);
+}
+
+// Giving the lock of an interpreter away costs microseconds beside a busy thread (DESIGN 4).
+bool Entry::is_long() const {
+  constexpr double kLongNanoseconds = 50'000;
+  auto program = program_of(body_);
+  return program.ok() && ((*program)->cost() > kLongNanoseconds || (*program)->may_block());
+}
+
+Value Entry::pack(const Tensors& outputs) const {
+  Value value = outputs_;
+  size_t next = 0;
+  fill(value, outputs, next);
+  return value;
+}
+
+std::string Entry::signature_text(bool verbose) const {
+  if (!verbose) return type_.signature();
+  std::string text = "Input Parameters:\n";
+  for (const Parameter& parameter : type_.parameters) {
+    text += str_cat("  ", parameter.name, " (", parameter_kind_name(parameter.kind),
+                    "): ", parameter.type->repr(), "\n");
+  }
+  text += str_cat("Output Type:\n  ", type_.output ? type_.output->repr() : "None", "\nCaptures:");
+  if (type_.captures.empty()) text += "\n  None";
+  for (const auto& [key, type] : type_.captures) text += str_cat("\n  ", key, ": ", type->repr());
+  return text;
+}
+
+int64_t Entry::bytes() const {
+  return static_cast<int64_t>(sizeof(Entry)) + body_->bytes() +
+         static_cast<int64_t>(captures_.size() * sizeof(GraphBuilder::Capture));
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,186 @@
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "graven/base/export.h"
+#include "graven/base/ref.h"
+#include "graven/base/status.h"
+#include "graven/function/table.h"
+#include "graven/function/trace_type.h"
+#include "graven/function/value.h"
+#include "graven/ir/body.h"
+#include "graven/ir/graph_builder.h"
+#include "graven/runtime/program.h"
+
+namespace graven::engine {
+
+class Function;
+
+// The door to the user's function. A front end implements it.
+class GRAVEN_API Tracer {
+ public:
+  virtual ~Tracer() = default;
+  // Runs the body once, with the current frame building its graph. The arguments are placeholders,
+  // one for each parameter of the type. The result's leaves are tensors, None literals, or what
+  // the front end converts to tensors before it returns.
+  virtual Result<Value> trace(const FunctionType& type, std::span<const Value> arguments) = 0;
+};
+
+// A variable that a trace created (S2.16): its handle, and what it is to start from.
+struct CreatedVariable {
+  Tensor handle;
+  Tensor initial_value;  // of the trace
+};
+
+// How variables are made while a Function is traced; the front end's Variable asks for it.
+class GRAVEN_API VariableCreation {
+ public:
+  enum class Policy { kRecord, kForbid };
+  // The innermost of this thread, null outside of traces.
+  static VariableCreation* current();
+
+  explicit VariableCreation(Policy policy);
+  ~VariableCreation();
+  VariableCreation(const VariableCreation&) = delete;
+
+  // The error of S2.19 if creation is forbidden.
+  Status record(CreatedVariable variable);
+  Policy policy() const { return policy_; }
+  std::span<const CreatedVariable> created() const { return created_; }
+
+ private:
+  Policy policy_;
+  VariableCreation* outer_;
+  std::vector<CreatedVariable> created_;
+};
+
+// One trace: what TensorFlow calls a ConcreteFunction. Immutable but for counters; free to share.
+class GRAVEN_API Entry : public RefCounted {
+ public:
+  const FunctionType& type() const { return type_; }
+  const std::string& name() const { return body_->name(); }  // "__inference_f_12"
+  // The graph as traced; nothing changes it.
+  const Ref<Graph>& graph() const { return body_->graph(); }
+  const Ref<Body>& body() const { return body_; }
+  int num_arguments() const { return num_arguments_; }  // inputs before the captures
+  std::span<const GraphBuilder::Capture> captures() const { return captures_; }
+  std::span<const Tensor> captured_inputs() const { return captured_; }
+  // Changes what is fed for the captures; a wrong number is a ValueError (S6.17).
+  Status set_captured_inputs(std::vector<Tensor> values);
+  // The result with symbolic tensors as leaves.
+  const Value& structured_outputs() const { return outputs_; }
+
+  // Runs it on the flat tensors of the arguments, captures are appended: at once, or as a call
+  // node where a graph is being built; tapes of the current frame hear of it.
+  Status run(std::span<const Tensor> arguments, Tensors& outputs);
+  // The same for tensors that no type was matched against: checks their number and dtypes (S6.4).
+  Status run_checked(std::span<const Tensor> arguments, Tensors& outputs);
+  // True if a run takes long enough for a front end to let other threads go on meanwhile.
+  bool is_long() const;
+  // The result for flat outputs.
+  Value pack(const Tensors& outputs) const;
+
+  // "Input Parameters: ..." of S2.44, or the line of S2.45.
+  std::string signature_text(bool verbose) const;
+
+  std::atomic<int64_t> hits{0};
+  double trace_milliseconds() const { return trace_milliseconds_; }
+  int64_t bytes() const;
+
+ private:
+  friend class Function;
+  FunctionType type_;
+  Ref<Body> body_;
+  std::vector<GraphBuilder::Capture> captures_;
+  std::vector<Tensor> captured_;  // what is fed
+  int num_arguments_ = 0;
+  Value outputs_;
+  std::vector<Tensor> created_handles_;   // variables that must be initialised first (S2.18)
+  Ref<Entry> initializing_;               // runs instead while one of them is not
+  std::atomic<bool> initialized_{false};  // all of created_handles_ have a value
+  double trace_milliseconds_ = 0;
+  VariableCreation::Policy scope_ = VariableCreation::Policy::kRecord;  // S4.5
+};
+
+struct FunctionOptions {
+  std::string name = "function";
+  bool reduce_retracing = false;
+  // Literals are one key if they are equal by Python's ==, as TensorFlow has it.
+  bool literals_equal_as_numbers = true;
+  bool automatic_control_dependencies = true;
+};
+
+struct CacheInfo {
+  int64_t entries = 0, traces = 0, bytes = 0, hits = 0, misses = 0, evictions = 0;
+};
+
+// A polymorphic function: entries by type, and the tracer that makes more (S2, S4). Owned by its
+// front end's object. Any thread may call it: hits run in parallel; two threads with the same new
+// type cause one trace; others go on.
+class GRAVEN_API Function : public RefCounted {
+ public:
+  Function(FunctionOptions options, std::unique_ptr<Tracer> tracer)
+      : options_(std::move(options)), tracer_(std::move(tracer)) {}
+
+  const FunctionOptions& options() const { return options_; }
+  Tracer& tracer() { return *tracer_; }
+
+  // --- A call, in two steps: the row of words may know the entry; if not, resolve makes types of
+  // the arguments, dispatches (S4.6), or traces. The arguments belong to the parameters of `type`,
+  // whose own types are filled in where they are null.
+  Entry* find(std::span<const uint64_t> row) const { return table_.find(row); }
+  Result<Ref<Entry>> resolve(FunctionType type, std::span<const Value> arguments);
+  // So that the next call with this row finds the entry.
+  void remember(std::span<const uint64_t> row, Entry* entry, std::vector<Ref<LifeGuard>> guards) {
+    table_.insert(row, entry, std::move(guards));
+  }
+
+  // Live entries in the order in which they were made.
+  std::vector<Ref<Entry>> entries() const;
+  CacheInfo cache_info() const;
+  int64_t tracing_count() const { return traces_.load(); }
+
+ private:
+  enum class State { kNew, kNoVariables, kHasVariables };
+  // One thread traces a type; others that want the same wait for it.
+  struct Claim {
+    FunctionType type;
+    VariableCreation::Policy scope;
+    std::thread::id thread;
+  };
+  Result<Ref<Entry>> first_call(std::unique_lock<std::mutex>& lock, const FunctionType& type);
+  // The entry of the scope that fits, traced now if there is none. `created` gets the variables
+  // that the trace made.
+  Result<Ref<Entry>> find_or_trace(std::unique_lock<std::mutex>& lock, const FunctionType& type,
+                                   VariableCreation::Policy scope,
+                                   std::vector<CreatedVariable>& created);
+  static Ref<Entry> dispatch(std::span<const Ref<Entry>> entries, const FunctionType& type,
+                             VariableCreation::Policy scope);
+  static FunctionType generalized(std::span<const Ref<Entry>> entries, const FunctionType& type,
+                                  VariableCreation::Policy scope);
+  Result<Ref<Entry>> trace(const FunctionType& type, VariableCreation::Policy scope,
+                           std::vector<CreatedVariable>& created);
+
+  const FunctionOptions options_;
+  const std::unique_ptr<Tracer> tracer_;
+  DispatchTable table_;
+  mutable std::mutex mutex_;
+  State state_ = State::kNew;                    // GUARDED_BY(mutex_), as all below
+  std::optional<std::thread::id> first_caller_;  // the thread that makes the first call
+  std::vector<Ref<Entry>> entries_;
+  std::vector<std::shared_ptr<const Claim>> claims_;
+  int64_t version_ = 0;  // counts changes of what is above
+  std::condition_variable changed_;
+  std::atomic<int64_t> traces_{0}, misses_{0};
+};
+
+}  // namespace graven::engine

@@ -1,0 +1,251 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "graven/base/export.h"
+#include "graven/base/ref.h"
+#include "graven/base/status.h"
+#include "graven/function/value.h"
+#include "graven/ir/graph_builder.h"
+#include "graven/tensor/shape.h"
+
+namespace graven::engine {
+
+// What is made once per trace: the graph under construction and the objects that stand for
+// aliased arguments.
+struct PlaceholderContext {
+  GraphBuilder& builder;
+  std::string name;  // of the parameter: what leaves ask to be called
+  // Variables by alias id: the object of the tracing call, and its inner handle once made.
+  std::unordered_map<int, Value> variables;
+};
+
+// The type of one argument for the cache (S3): a partial order. Immutable.
+class GRAVEN_API TraceType : public RefCounted {
+ public:
+  enum class Kind : uint8_t {
+    kTensor,
+    kVariable,
+    kLiteral,
+    kList,
+    kTuple,
+    kNamedTuple,
+    kAttrs,
+    kDict,
+    kObject,
+    kForeign,
+  };
+  virtual Kind kind() const = 0;
+  virtual bool is_subtype_of(const TraceType& other) const = 0;
+  // Null if there is none.
+  virtual Ref<const TraceType> common_supertype(const TraceType& other) const = 0;
+  virtual bool equals(const TraceType& other) const = 0;
+  virtual uint64_t hash() const = 0;
+  virtual std::string repr() const = 0;
+  // The value that the body sees while it is traced; adds placeholders.
+  virtual Result<Value> placeholder(PlaceholderContext& context) const = 0;
+  // The tensors that are fed for a value that was matched to this type: as many as
+  // placeholder() adds, in the same order.
+  virtual Status to_tensors(const Value& value, std::vector<Tensor>& tensors) const = 0;
+  // The type as an entry keeps it: without the variables of the call that it was made from.
+  virtual Ref<const TraceType> for_keeping() const { return Ref<const TraceType>(this); }
+};
+using TraceTypeRef = Ref<const TraceType>;
+
+// Numbers the distinct variables of one call by first appearance (S3.4).
+struct TypingContext {
+  // Literals of all types are compared by == (TensorFlow's profile), or by type and value.
+  bool literals_equal_as_numbers = true;
+  std::vector<const Resource*> variables;
+  int alias_of(const Resource* variable);
+};
+
+// The type of a value (S3.3).
+GRAVEN_API Result<TraceTypeRef> type_of(const Value& value, TypingContext& context);
+
+// --- The kinds.
+
+class GRAVEN_API TensorType final : public TraceType {
+ public:
+  TensorType(Shape shape, DType dtype, std::optional<std::string> name = std::nullopt)
+      : shape_(std::move(shape)), dtype_(dtype), name_(std::move(name)) {}
+  const Shape& shape() const { return shape_; }
+  DType dtype() const { return dtype_; }
+  const std::optional<std::string>& name() const { return name_; }
+
+  Kind kind() const override { return Kind::kTensor; }
+  bool is_subtype_of(const TraceType& other) const override;
+  TraceTypeRef common_supertype(const TraceType& other) const override;
+  bool equals(const TraceType& other) const override;
+  uint64_t hash() const override;
+  std::string repr() const override;
+  Result<Value> placeholder(PlaceholderContext& context) const override;
+  Status to_tensors(const Value& value, std::vector<Tensor>& tensors) const override;
+
+ private:
+  Shape shape_;
+  DType dtype_;
+  std::optional<std::string> name_;
+};
+
+class GRAVEN_API VariableType final : public TraceType {
+ public:
+  // `example`: the variable of the call, whose object the body sees; not part of the type.
+  VariableType(Shape shape, DType dtype, bool trainable, int alias, Value example)
+      : shape_(std::move(shape)),
+        dtype_(dtype),
+        trainable_(trainable),
+        alias_(alias),
+        example_(std::move(example)) {}
+  const Shape& shape() const { return shape_; }
+  DType dtype() const { return dtype_; }
+  bool trainable() const { return trainable_; }
+  int alias() const { return alias_; }
+  Ref<const TraceType> for_keeping() const override;
+
+  Kind kind() const override { return Kind::kVariable; }
+  bool is_subtype_of(const TraceType& other) const override;
+  TraceTypeRef common_supertype(const TraceType& other) const override;
+  bool equals(const TraceType& other) const override;
+  uint64_t hash() const override;
+  std::string repr() const override;
+  Result<Value> placeholder(PlaceholderContext& context) const override;
+  Status to_tensors(const Value& value, std::vector<Tensor>& tensors) const override;
+
+ private:
+  Shape shape_;
+  DType dtype_;
+  bool trainable_;
+  int alias_;
+  Value example_;
+};
+
+class GRAVEN_API LiteralType final : public TraceType {
+ public:
+  LiteralType(Literal literal, bool equal_as_numbers)
+      : literal_(std::move(literal)), equal_as_numbers_(equal_as_numbers) {}
+  const Literal& literal() const { return literal_; }
+
+  Kind kind() const override { return Kind::kLiteral; }
+  bool is_subtype_of(const TraceType& other) const override { return equals(other); }
+  TraceTypeRef common_supertype(const TraceType& other) const override;
+  bool equals(const TraceType& other) const override;
+  uint64_t hash() const override;
+  std::string repr() const override;
+  Result<Value> placeholder(PlaceholderContext& context) const override;
+  Status to_tensors(const Value&, std::vector<Tensor>&) const override { return {}; }
+
+ private:
+  Literal literal_;
+  bool equal_as_numbers_;
+};
+
+// Lists, tuples, named tuples, attrs classes and dicts (S3-F).
+class GRAVEN_API ContainerType final : public TraceType {
+ public:
+  // names: fields of a named tuple or attrs class. keys: of a dict, in the order of the value.
+  ContainerType(Kind kind, std::vector<TraceTypeRef> items, std::vector<std::string> names,
+                std::vector<Literal> keys, std::string class_name, Ref<Opaque> klass)
+      : kind_(kind),
+        items_(std::move(items)),
+        names_(std::move(names)),
+        keys_(std::move(keys)),
+        class_name_(std::move(class_name)),
+        class_(std::move(klass)) {}
+  const std::vector<TraceTypeRef>& items() const { return items_; }
+  const std::vector<std::string>& names() const { return names_; }
+  const std::vector<Literal>& keys() const { return keys_; }
+  const std::string& class_name() const { return class_name_; }
+  const Ref<Opaque>& container_class() const { return class_; }
+  Ref<const TraceType> for_keeping() const override;
+  // The position of a dict's key, or -1.
+  int position_of(const Literal& key) const;
+
+  Kind kind() const override { return kind_; }
+  bool is_subtype_of(const TraceType& other) const override;
+  TraceTypeRef common_supertype(const TraceType& other) const override;
+  bool equals(const TraceType& other) const override;
+  uint64_t hash() const override;
+  std::string repr() const override;
+  Result<Value> placeholder(PlaceholderContext& context) const override;
+  Status to_tensors(const Value& value, std::vector<Tensor>& tensors) const override;
+
+ private:
+  // The other's item that belongs to item i, or null if the structures differ.
+  bool same_structure(const ContainerType& other) const;
+  const TraceType& item_of(const ContainerType& other, size_t i) const;
+  Kind kind_;
+  std::vector<TraceTypeRef> items_;
+  std::vector<std::string> names_;
+  std::vector<Literal> keys_;
+  std::string class_name_;
+  Ref<Opaque> class_;
+};
+
+// Any other object: the same one, or an equal one, while it lives (S3.30).
+class GRAVEN_API ObjectType final : public TraceType {
+ public:
+  explicit ObjectType(Ref<Opaque> object) : object_(std::move(object)) {}
+  const Ref<Opaque>& object() const { return object_; }
+
+  Kind kind() const override { return Kind::kObject; }
+  bool is_subtype_of(const TraceType& other) const override { return equals(other); }
+  TraceTypeRef common_supertype(const TraceType& other) const override;
+  bool equals(const TraceType& other) const override;
+  uint64_t hash() const override { return object_->hash(); }
+  std::string repr() const override;
+  Result<Value> placeholder(PlaceholderContext& context) const override;
+  Status to_tensors(const Value&, std::vector<Tensor>&) const override { return {}; }
+
+ private:
+  Ref<Opaque> object_;
+};
+
+// A type that a user, or a composite tensor, defines in a front end, which derives from this.
+class GRAVEN_API ForeignType : public TraceType {
+ public:
+  Kind kind() const override { return Kind::kForeign; }
+};
+
+// --- The type of a whole call (S1.9).
+
+enum class ParameterKind : uint8_t {
+  kPositionalOnly,
+  kPositionalOrKeyword,
+  kVarPositional,
+  kKeywordOnly,
+  kVarKeyword,
+};
+GRAVEN_API std::string_view parameter_kind_name(ParameterKind kind);  // "POSITIONAL_ONLY"
+
+struct Parameter {
+  std::string name;
+  ParameterKind kind = ParameterKind::kPositionalOrKeyword;
+  bool optional = false;
+  TraceTypeRef type;  // null: not constrained
+  friend bool operator==(const Parameter& a, const Parameter& b);
+};
+
+struct GRAVEN_API FunctionType {
+  std::vector<Parameter> parameters;
+  std::vector<std::pair<uint64_t, TraceTypeRef>> captures;  // key, type; after tracing
+  TraceTypeRef output;                                      // after tracing; null: unknown
+
+  // The parameters alone (S4.1, S4.6): same number, names, kinds, types in order.
+  bool equals(const FunctionType& other) const;
+  bool is_subtype_of(const FunctionType& other) const;
+  // The types generalised parameter by parameter; none if some have no common supertype.
+  std::optional<FunctionType> common_supertype(const FunctionType& other) const;
+  uint64_t hash() const;
+  std::string signature() const;  // "(x: TensorSpec(...), y=<captured_default_value>)"
+};
+
+// The type of a result as S2.44 prints it: literals of None, tensors, containers.
+GRAVEN_API TraceTypeRef type_of_output(const Value& value);
+
+}  // namespace graven::engine

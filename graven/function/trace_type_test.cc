@@ -1,0 +1,127 @@
+#include "graven/function/trace_type.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+namespace graven::engine {
+namespace {
+
+constexpr Dim kAny = Dim::unknown();
+
+TraceTypeRef tensor_type(Shape shape, DType dtype = DType::kFloat32,
+                         std::optional<std::string> name = std::nullopt) {
+  return make_ref<TensorType>(std::move(shape), dtype, std::move(name));
+}
+
+TraceTypeRef literal(Literal value, bool as_numbers = true) {
+  return make_ref<LiteralType>(std::move(value), as_numbers);
+}
+
+Value list_of(std::vector<Value> items) {
+  Value value;
+  value.kind = Value::Kind::kList;
+  value.items = std::move(items);
+  return value;
+}
+
+Value dict_of(std::vector<std::pair<std::string, Value>> entries) {
+  Value value;
+  value.kind = Value::Kind::kDict;
+  for (auto& [key, item] : entries) {
+    value.keys.push_back(key);
+    value.items.push_back(std::move(item));
+  }
+  return value;
+}
+
+TraceTypeRef type_of_value(const Value& value) {
+  TypingContext context;
+  return *type_of(value, context);
+}
+
+TEST_CASE("a tensor's type is a subtype of a more general one of its dtype") {
+  CHECK(tensor_type({2})->is_subtype_of(*tensor_type({kAny})));
+  CHECK(tensor_type({2})->is_subtype_of(*tensor_type(Shape::unknown_rank())));
+  CHECK(!tensor_type({kAny})->is_subtype_of(*tensor_type({2})));
+  CHECK(!tensor_type({2})->is_subtype_of(*tensor_type({kAny}, DType::kInt32)));
+}
+
+TEST_CASE("a type without name is a subtype of a named one, and not conversely") {
+  auto plain = tensor_type({2}), named = tensor_type({2}, DType::kFloat32, "q");
+  CHECK(plain->is_subtype_of(*named));
+  CHECK(!named->is_subtype_of(*plain));
+  CHECK(!plain->equals(*named));
+  CHECK(!plain->common_supertype(*named));
+}
+
+TEST_CASE("the common supertype forgets the sizes that differ, and the rank if that differs") {
+  CHECK(
+      tensor_type({2, 3})->common_supertype(*tensor_type({2, 4}))->equals(*tensor_type({2, kAny})));
+  CHECK(tensor_type({2})
+            ->common_supertype(*tensor_type({2, 4}))
+            ->equals(*tensor_type(Shape::unknown_rank())));
+}
+
+TEST_CASE("types print as Python prints them") {
+  CHECK(tensor_type({2, kAny})->repr() ==
+        "TensorSpec(shape=(2, None), dtype=tf.float32, name=None)");
+  CHECK(literal(int64_t{2})->repr() == "Literal[2]");
+  CHECK(literal(std::string("a"))->repr() == "Literal['a']");
+  CHECK(literal(1.0)->repr() == "Literal[1.0]");
+  CHECK(type_of_value(list_of({Value::of_literal(None())}))->repr() == "List[Literal[None]]");
+}
+
+TEST_CASE("in TensorFlow's profile literals are equal as numbers") {
+  CHECK(literal(int64_t{1})->equals(*literal(1.0)));
+  CHECK(literal(int64_t{1})->equals(*literal(true)));
+  CHECK(literal(0.0)->equals(*literal(-0.0)));
+  CHECK(literal(std::nan(""))->equals(*literal(std::complex<double>(0, std::nan("")))));
+  CHECK(!literal(std::string("1"))->equals(*literal(Bytes{"1"})));
+  CHECK(!literal((int64_t{1} << 53) + 1)->equals(*literal(0x1p53)));
+}
+
+TEST_CASE("in the other profile literals are equal by type and value") {
+  CHECK(!literal(int64_t{1}, false)->equals(*literal(1.0, false)));
+  CHECK(!literal(int64_t{1}, false)->equals(*literal(true, false)));
+  CHECK(!literal(0.0, false)->equals(*literal(-0.0, false)));
+  CHECK(literal(std::nan(""), false)->equals(*literal(std::nan(""), false)));
+}
+
+TEST_CASE("a dict is its set of keys, in whatever order") {
+  Value one = Value::of_literal(int64_t{1}), two = Value::of_literal(int64_t{2});
+  auto ab = type_of_value(dict_of({{"a", one}, {"b", two}}));
+  auto ba = type_of_value(dict_of({{"b", two}, {"a", one}}));
+  CHECK(ab->equals(*ba));
+  CHECK(ab->hash() == ba->hash());
+  CHECK(!ab->equals(*type_of_value(dict_of({{"a", one}, {"c", two}}))));
+}
+
+TEST_CASE("the tensors of a dict come in the order of its sorted keys") {
+  Tensor x = Tensor::scalar(1.0f), y = Tensor::scalar(2.0f);
+  std::vector<Tensor> tensors;
+  collect_tensors(dict_of({{"y", Value::of_tensor(y)}, {"x", Value::of_tensor(x)}}), tensors);
+  CHECK(tensors == std::vector<Tensor>{x, y});
+}
+
+TEST_CASE("keys that cannot be sorted are an error") {
+  CHECK(!sorted_key_order({Literal(int64_t{1}), Literal(std::string("a"))}).ok());
+  CHECK(sorted_key_order({Literal(2.5), Literal(int64_t{1})}).ok());
+}
+
+TEST_CASE("a function type is a subtype parameter by parameter") {
+  auto with = [](TraceTypeRef type, std::string name = "x") {
+    FunctionType f;
+    f.parameters.push_back({std::move(name), ParameterKind::kPositionalOrKeyword, false, type});
+    return f;
+  };
+  FunctionType special = with(tensor_type({2})), general = with(tensor_type({kAny}));
+  CHECK(special.is_subtype_of(general));
+  CHECK(!special.is_subtype_of(with(tensor_type({kAny}), "y")));
+  CHECK(special.common_supertype(with(tensor_type({3})))->equals(general));
+  CHECK(!special.common_supertype(with(literal(int64_t{1}))));
+  CHECK(special.signature() == "(x: TensorSpec(shape=(2,), dtype=tf.float32, name=None))");
+}
+
+}  // namespace
+}  // namespace graven::engine
