@@ -1,11 +1,222 @@
+// A node joins the group of a producer unless that would make groups wait for each other in a
+// circle: unless another node it waits for itself depends on the group. If several producers'
+// groups may take it, they become one.
+//
+// What depends on which group is kept as a set of up to 64 groups that still take nodes, one bit
+// each, for every node and group. A group may come to depend on more after others came to depend
+// on it, so the sets are closed over when they are asked. When the bits run out the oldest group
+// is closed, and its bit is replaced by what it depends on.
 #include "graven/runtime/group_elementwise.h"
 
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
+
+#include "graven/kernels/block_program.h"
+#include "graven/runtime/compiled_body.h"
+
 namespace graven::engine {
+namespace {
+
+// Values that live between members must stay in L1 beside what is streamed through it.
+constexpr int64_t kMaxLiveBytes = 20 << 10;
+// Nodes of one fused expression: well below what block programs can number.
+constexpr size_t kMaxExpressionNodes = 16384;
+
+class Grouping {
+ public:
+  explicit Grouping(const std::vector<GroupCandidate>& candidates) : candidates_(candidates) {
+    places_.resize(candidates.size());
+    for (size_t c = 0; c < candidates.size(); ++c) number_of_[candidates[c].node] = int(c);
+  }
+
+  std::vector<std::vector<Node*>> run() {
+    for (size_t c = 0; c < candidates_.size(); ++c) place(static_cast<int>(c));
+    std::vector<std::vector<Node*>> result;
+    for (const Group& group : groups_) {
+      if (!group.members.empty()) cut(group, result);
+    }
+    return result;
+  }
+
+ private:
+  struct Place {
+    int group = -1;
+    uint64_t depends = 0;  // groups that it is in, or comes after
+  };
+  struct Group {
+    std::vector<int> members;
+    size_t expression_nodes = 0;
+    uint64_t bits = 0;     // 0: closed
+    uint64_t depends = 0;  // of members, on other groups
+  };
+
+  // The groups, and all that they depend on.
+  uint64_t closure(uint64_t groups) const {
+    uint64_t done = 0;
+    while (uint64_t todo = groups & ~done) {
+      uint64_t bit = todo & -todo;
+      done |= bit;
+      groups |= groups_[group_of_bit_[std::countr_zero(bit)]].depends;
+    }
+    return groups;
+  }
+
+  bool is_fusable(int c) const { return candidates_[c].body != nullptr; }
+  static size_t expression_nodes(const GroupCandidate& candidate) {
+    return candidate.body->block()->expression().nodes().size();
+  }
+
+  void place(int c) {
+    const GroupCandidate& candidate = candidates_[c];
+    Place& place = places_[c];
+    if (!is_fusable(c)) {
+      for (const Node* before : candidate.waits_for) {
+        place.depends |= places_[number_of_.at(before)].depends;
+      }
+      join_group(c, new_group());
+      return;
+    }
+    std::vector<int> homes;  // groups that it joins
+    size_t nodes = expression_nodes(candidate);
+    for (OutputRef input : candidate.inputs) {
+      auto producer = number_of_.find(input.node);
+      if (producer == number_of_.end() || !is_fusable(producer->second)) continue;
+      int g = places_[producer->second].group;
+      if (groups_[g].bits == 0 || std::find(homes.begin(), homes.end(), g) != homes.end() ||
+          !(*candidates_[producer->second].shape == *candidate.shape) ||
+          nodes + groups_[g].expression_nodes > kMaxExpressionNodes || !may_join(c, g)) {
+        continue;
+      }
+      nodes += groups_[g].expression_nodes;
+      homes.push_back(g);
+    }
+    if (homes.empty()) homes.push_back(open_group());
+    for (size_t i = 1; i < homes.size(); ++i) merge(homes[0], homes[i]);
+    join_group(c, homes[0]);
+  }
+
+  // Whether nothing else that c waits for comes after the group.
+  bool may_join(int c, int g) const {
+    for (const Node* before : candidates_[c].waits_for) {
+      const Place& place = places_[number_of_.at(before)];
+      if (place.group != g && (closure(place.depends) & groups_[g].bits)) return false;
+    }
+    return true;
+  }
+
+  int new_group() {
+    groups_.emplace_back();
+    return static_cast<int>(groups_.size()) - 1;
+  }
+
+  int open_group() {
+    if (free_bits_ == 0) close_oldest();
+    uint64_t bit = free_bits_ & -free_bits_;
+    free_bits_ &= ~bit;
+    int g = new_group();
+    groups_[g].bits = bit;
+    group_of_bit_[std::countr_zero(bit)] = g;
+    open_.push_back(g);
+    return g;
+  }
+
+  void close_oldest() {
+    int g = open_.front();
+    open_.erase(open_.begin());
+    uint64_t bits = groups_[g].bits, instead = closure(groups_[g].depends) & ~bits;
+    auto replace = [&](uint64_t& depends) {
+      if (depends & bits) depends = (depends & ~bits) | instead;
+    };
+    for (Place& place : places_) replace(place.depends);
+    for (Group& group : groups_) replace(group.depends);
+    groups_[g].bits = 0;
+    free_bits_ |= bits;
+  }
+
+  void merge(int into, int from) {
+    Group& a = groups_[into];
+    Group& b = groups_[from];
+    for (int c : b.members) places_[c].group = into;
+    std::vector<int> both;
+    std::merge(a.members.begin(), a.members.end(), b.members.begin(), b.members.end(),
+               std::back_inserter(both));
+    a.members = std::move(both);
+    a.expression_nodes += b.expression_nodes;
+    for (uint64_t bits = b.bits; bits; bits &= bits - 1) {
+      group_of_bit_[std::countr_zero(bits)] = into;
+    }
+    a.bits |= b.bits;
+    a.depends = (a.depends | b.depends) & ~a.bits;
+    open_.erase(std::find(open_.begin(), open_.end(), from));
+    b = Group();
+  }
+
+  void join_group(int c, int g) {
+    Group& group = groups_[g];
+    for (const Node* before : candidates_[c].waits_for) {
+      group.depends |= places_[number_of_.at(before)].depends;
+    }
+    group.depends &= ~group.bits;
+    group.members.push_back(c);
+    if (is_fusable(c)) {
+      group.expression_nodes += expression_nodes(candidates_[c]);
+      places_[c].depends = group.bits;
+    }
+    places_[c].group = g;
+  }
+
+  // Cuts a group where more values would be alive than stay in L1. A first part never waits for a
+  // later one, and no other group stands between them, so the parts may be groups of their own.
+  void cut(const Group& group, std::vector<std::vector<Node*>>& result) const {
+    std::vector<Node*> part;
+    if (group.members.size() == 1) {
+      result.push_back({candidates_[group.members[0]].node});
+      return;
+    }
+    std::unordered_map<const Node*, size_t> last_reader;
+    for (size_t m = 0; m < group.members.size(); ++m) {
+      for (OutputRef input : candidates_[group.members[m]].inputs) last_reader[input.node] = m;
+    }
+    int64_t block = kBlockElements;
+    const Shape& shape = *candidates_[group.members[0]].shape;
+    if (shape.is_fully_known()) block = std::min(block, shape.num_elements());
+    std::vector<int64_t> ends(group.members.size(), 0);  // bytes whose last reader is a member
+    int64_t live = 0;
+    for (size_t m = 0; m < group.members.size(); ++m) {
+      const GroupCandidate& candidate = candidates_[group.members[m]];
+      int64_t bytes = block * static_cast<int64_t>(dtype_size(candidate.body->output()));
+      if (live + bytes > kMaxLiveBytes && !part.empty()) {
+        result.push_back(std::move(part));
+        part.clear();
+        // What crosses the cut goes through memory, as inputs.
+        std::fill(ends.begin(), ends.end(), 0);
+        live = 0;
+      }
+      part.push_back(candidate.node);
+      live -= ends[m];
+      auto reader = last_reader.find(candidate.node);
+      if (reader != last_reader.end()) {
+        live += bytes;
+        ends[reader->second] += bytes;
+      }
+    }
+    result.push_back(std::move(part));
+  }
+
+  const std::vector<GroupCandidate>& candidates_;
+  std::unordered_map<const Node*, int> number_of_;
+  std::vector<Place> places_;
+  std::vector<Group> groups_;
+  std::vector<int> open_;  // in order of age
+  int group_of_bit_[64] = {};
+  uint64_t free_bits_ = ~uint64_t{0};
+};
+
+}  // namespace
 
 std::vector<std::vector<Node*>> group_elementwise(const std::vector<GroupCandidate>& candidates) {
-  std::vector<std::vector<Node*>> groups;
-  for (const GroupCandidate& candidate : candidates) groups.push_back({candidate.node});
-  return groups;
+  return Grouping(candidates).run();
 }
 
 }  // namespace graven::engine

@@ -11,12 +11,11 @@ class CompiledBody;
 struct GroupCandidate {
   Node* node = nullptr;
   std::vector<const Node*> waits_for;  // other candidates: data and control
-  // Of nodes that may share a step: their scalar body, and the shape of the result.
+  // Of nodes that may share a step: their scalar body, and the shape of the result, all of whose
+  // Dims are numbers or terms.
   const CompiledBody* body = nullptr;
   const Shape* shape = nullptr;
-  bool shape_known = false;       // from numbers alone
   std::vector<OutputRef> inputs;  // past nodes that only hand on
-  bool is_returned = false;
 };
 
 // Puts scalar bodies whose results have the same shape together where one feeds the other, so

@@ -9,6 +9,7 @@
 // 5. Slots are numbered; last uses, and what each step waits for, are found.
 #include <algorithm>
 #include <queue>
+#include <unordered_map>
 
 #include "graven/base/strings.h"
 #include "graven/expr/fuse.h"
@@ -32,7 +33,11 @@ double guessed_elements(const Shape& shape) {
   return shape.has_rank() ? n : kGuessedSize;
 }
 
-bool has_only_numbers(const Shape& shape) { return shape.is_fully_known(); }
+// True if the rank is known and each Dim is a number or a term: then equal means equal.
+bool is_definite(const Shape& shape) {
+  return shape.has_rank() &&
+         std::ranges::none_of(shape.dims(), [](Dim dim) { return dim.is_unknown(); });
+}
 
 }  // namespace
 
@@ -217,7 +222,7 @@ class Planner {
     for (OutputRef input : node->inputs()) {
       const Info& from = info(input.node);
       inputs.push_back(from.symbolic[input.index]);
-      inputs_known &= has_only_numbers(inputs.back().shape());
+      inputs_known &= inputs.back().shape().is_fully_known();
     }
     RETURN_IF_ERROR(op.bind_types(inputs, node->attrs(), /*eager=*/false, about.types));
     op.output_dtypes(about.types, node->attrs(), static_cast<int>(inputs.size()), about.dtypes);
@@ -235,9 +240,9 @@ class Planner {
     for (int i = 0; i < n; ++i) {
       const Shape& declared = node->output(i).shape;
       const Shape& found = is_good ? context.shapes()[i] : Shape::unknown_rank();
-      all_known &= has_only_numbers(found);
+      all_known &= found.is_fully_known();
       about.unchecked.push_back(!is_subshape(found, declared));
-      about.shapes.push_back(has_only_numbers(found) && all_known ? found : declared);
+      about.shapes.push_back(found.is_fully_known() && all_known ? found : declared);
     }
     about.shapes_known = all_known;
     return {};
@@ -251,16 +256,22 @@ class Planner {
     OutputRef source = node->inputs()[record.view_of];
     if (about.unchecked[0] || dtype_of(source) != about.dtypes[0]) return false;
     const Shape& shape = about.shapes[0];
-    if (!shape.has_rank()) return false;
-    for (Dim dim : shape.dims()) {
-      if (dim.is_unknown()) return false;
+    return is_definite(shape) && shape == source.node->output(source.index).shape;
+  }
+
+  // Whether the shape of an elementwise result is the broadcast of the inputs' for certain, so
+  // that no record needs to be asked when it runs.
+  bool follows_from_broadcast(const Node* node) {
+    const Info& about = info(node);
+    if (about.unchecked[0]) return false;
+    if (about.shapes_known || about.body->broadcasts()) return true;
+    for (OutputRef input : node->inputs()) {
+      if (!(input.node->output(input.index).shape == about.shapes[0])) return false;
     }
-    return shape == source.node->output(source.index).shape;
+    return is_definite(about.shapes[0]);
   }
 
   std::vector<GroupCandidate> candidates() {
-    std::vector<bool> is_returned(infos_.size(), false);
-    for (OutputRef output : graph_->outputs()) is_returned[resolved(output).node->id()] = true;
     std::vector<GroupCandidate> all;
     for (Node* node : nodes_) {
       Info& about = info(node);
@@ -268,14 +279,12 @@ class Planner {
       GroupCandidate candidate;
       candidate.node = node;
       candidate.waits_for = about.waits_for;
-      if (about.kind == Kind::kScalar && about.body->broadcasts() && !about.body->check() &&
-          !about.unchecked[0]) {
+      if (about.kind == Kind::kScalar && !about.body->check() && is_definite(about.shapes[0]) &&
+          follows_from_broadcast(node)) {
         candidate.body = about.body.get();
         candidate.shape = &about.shapes[0];
-        candidate.shape_known = about.shapes_known;
         for (OutputRef input : node->inputs()) candidate.inputs.push_back(resolved(input));
       }
-      candidate.is_returned = is_returned[node->id()];
       all.push_back(std::move(candidate));
     }
     return all;
@@ -453,6 +462,7 @@ class Planner {
       return static_cast<int>(step.inputs.size()) - 1;
     };
     std::vector<FusionMember> members;
+    std::unordered_map<const Node*, int> member_of;
     std::vector<FusionMember::Source> outputs;
     step.shapes_known = true;
     for (Node* node : group) {
@@ -462,9 +472,9 @@ class Planner {
       Step::Member named{node, {}};
       for (OutputRef input : node->inputs()) {
         OutputRef source = resolved(input);
-        auto at = std::find(group.begin(), group.end(), source.node);
-        if (group.size() > 1 && at != group.end()) {
-          int m = static_cast<int>(at - group.begin());
+        auto at = member_of.find(source.node);
+        if (group.size() > 1 && at != member_of.end()) {
+          int m = at->second;
           member.sources.push_back({m, 0});
           named.inputs.push_back(-1 - m);
         } else {
@@ -473,12 +483,15 @@ class Planner {
           named.inputs.push_back(i);
         }
       }
-      if (is_read(node, 0) || group.size() == 1) {
+      if (is_read(node, 0)) {
         outputs.push_back({static_cast<int>(members.size()), 0});
       }
+      member_of.emplace(node, static_cast<int>(members.size()));
       members.push_back(std::move(member));
       step.members.push_back(std::move(named));
     }
+    // Somebody waits for them, nobody reads them.
+    if (outputs.empty()) outputs.push_back({static_cast<int>(members.size()) - 1, 0});
     if (group.size() == 1) {
       Node* node = group[0];
       Info& about = info(node);
@@ -492,7 +505,7 @@ class Planner {
       step.attrs = Attrs(node->attrs());
       step.block = about.body->block();
       step.check = about.body->check();
-      step.broadcasts = about.body->broadcasts();
+      step.broadcasts = follows_from_broadcast(node);
       step.types = about.types;
     } else {
       Expression fused = fuse_expressions(input_dtypes, members, outputs);

@@ -216,7 +216,7 @@ class ProgramRun {
       if (step.shapes_known ? !(made[i].shape() == output.shape) : output.must_be_checked) {
         RETURN_IF_ERROR(check_shape(step, output, made[i].shape()));
       }
-      if (output.slot >= 0) put(output, std::move(made[i]));
+      put(output, std::move(made[i]));
     }
     return {};
   }
@@ -251,7 +251,7 @@ class ProgramRun {
   }
 
   void put(const Step::Output& output, Tensor tensor) {
-    made_[output.slot - first_made_] = std::move(tensor);
+    if (output.slot >= 0) made_[output.slot - first_made_] = std::move(tensor);
   }
 
   void collect(Tensors& outputs) {

@@ -1,0 +1,258 @@
+#include <cstring>
+#include <random>
+
+#include "graven/runtime/eager_builder.h"
+#include "graven/runtime/program.h"
+#include "graven/runtime/testing.h"
+
+namespace graven::engine {
+namespace {
+
+Ref<Program> plan(TestGraph& g) {
+  auto program = plan_program(g.graph);
+  INFO(program.status().message());
+  REQUIRE(program.ok());
+  return *program;
+}
+
+TEST_CASE("a chain of elementwise ops is one step, its inner values are no slots") {
+  TestGraph g;
+  Tensor a = g.placeholder(DType::kFloat32, {6}, "a"), b = g.placeholder(DType::kFloat32, {6}, "b");
+  Tensor sum = run(g.builder, kTestAdd, {run(g.builder, kTestMul, {a, b}), b});
+  g.returns({run(g.builder, kTestMul,
+                 {run(g.builder, kTestTanh, {sum}), run(g.builder, kTestSqrt, {a})})});
+  CHECK(plan(g)->to_text() ==
+        "step 0: [TestMul TestAdd TestTanh TestSqrt TestMul] %0 %1 -> %2\n"
+        "return %2\n");
+}
+
+TEST_CASE("a value that others need is one more output of the group") {
+  TestGraph g;
+  Tensor a = g.placeholder(DType::kFloat32, {6}, "a");
+  Tensor square = run(g.builder, kTestMul, {a, a});
+  Tensor sum = run(g.builder, kTestSum, {square, g.constant(ints({0}))});
+  g.returns({run(g.builder, kTestTanh, {square}), sum});
+  CHECK(plan(g)->to_text() ==
+        "step 0: [TestMul TestTanh] %0 -> %2 %3\n"
+        "step 1: TestSum %2 %1 -> %4, waits for 0\n"
+        "return %3 %4\n");
+}
+
+TEST_CASE("ops do not fuse around one that needs the first and feeds the last") {
+  TestGraph g;
+  Tensor a = g.placeholder(DType::kFloat32, {6}, "a");
+  Tensor square = run(g.builder, kTestMul, {a, a});
+  Tensor sum = run(g.builder, kTestSum, {square, g.constant(ints({0}))}, {true});
+  g.returns({run(g.builder, kTestAdd, {square, sum})});
+  CHECK(plan(g)->steps().size() == 3);
+}
+
+TEST_CASE("ops do not fuse around an effect that stands between them") {
+  TestGraph g;
+  Tensor a = g.placeholder(DType::kInt32, {}, "a");
+  Tensor first = run(g.builder, kTestAdd, {a, a});
+  Tensor note = run(g.builder, kTestNote, {first});
+  Tensor second = run(g.builder, kTestMul, {first, a});
+  g.graph->add_control_input(&symbolic(second).node(), &symbolic(note).node());
+  g.returns({second});
+  CHECK(plan(g)->to_text() ==
+        "step 0: TestAdd %0 %0 -> %1\n"
+        "step 1: TestNote %1 -> _, waits for 0\n"
+        "step 2: TestMul %1 %0 -> %2, waits for 0 1\n"
+        "return %2\n");
+}
+
+TEST_CASE("different shapes do not fuse, equal unknown ones do") {
+  TestGraph g;
+  Tensor a = g.placeholder(DType::kFloat32, {Dim::unknown()}, "a");
+  Tensor b = g.placeholder(DType::kFloat32, {Dim::unknown()}, "b");
+  Tensor x = run(g.builder, kTestTanh, {run(g.builder, kTestMul, {a, a})});
+  Tensor y = run(g.builder, kTestTanh, {run(g.builder, kTestMul, {b, b})});
+  g.returns({x, y, run(g.builder, kTestAdd, {x, y})});
+  CHECK(plan(g)->steps().size() == 3);
+}
+
+TEST_CASE("an error of shapes inside a group names the op that the user wrote") {
+  TestGraph g;
+  Tensor a = g.placeholder(DType::kFloat32, {Dim::unknown()}, "a");
+  Tensor b = g.placeholder(DType::kFloat32, {Dim::unknown()}, "b");
+  Tensor product = run(g.builder, kTestMul, {a, b}, {}, "product");
+  g.returns({run(g.builder, kTestTanh, {run(g.builder, kTestAdd, {product, product})})});
+  Ref<Program> program = plan(g);
+  CHECK(program->steps().size() == 1);
+  Tensor inputs[] = {floats({1, 2}), floats({1, 2, 3})};
+  Tensors outputs;
+  Status error = program->run(inputs, outputs);
+  CHECK(error.message() == "[TestMul] Incompatible shapes: [2] vs. [3]");
+  CHECK(dynamic_cast<ExecutionError*>(error.payload().get())->node_name == "product");
+}
+
+TEST_CASE("a checked division fuses with nothing, and is asked") {
+  TestGraph g;
+  Tensor a = g.placeholder(DType::kInt32, {2}, "a");
+  Tensor quotient = run(g.builder, kTestDivide, {run(g.builder, kTestAdd, {a, a}), a});
+  g.returns({run(g.builder, kTestMul, {quotient, a})});
+  Ref<Program> program = plan(g);
+  CHECK(program->steps().size() == 3);
+  Tensor zero = ints({1, 0});
+  Tensors outputs;
+  CHECK(program->run({&zero, 1}, outputs).message() == "[TestDivide] Integer division by zero");
+}
+
+TEST_CASE("a wide group is cut, so that what lives at once stays in the first cache") {
+  TestGraph g;
+  Tensor a = g.placeholder(DType::kFloat32, {4096}, "a");
+  std::vector<Tensor> alive;
+  for (int i = 0; i < 64; ++i) {
+    alive.push_back(run(g.builder, kTestScale, {a}, {static_cast<float>(i)}));
+  }
+  Tensor sum = alive[0];
+  for (int i = 1; i < 64; ++i) sum = run(g.builder, kTestAdd, {sum, alive[i]});
+  g.returns({sum});
+  Ref<Program> program = plan(g);
+  CHECK(program->steps().size() > 1);
+  CHECK(program->steps().size() < 64);
+  Tensor x = floats_of({4096}, std::vector<float>(4096, 1));
+  Tensors outputs;
+  REQUIRE(program->run({&x, 1}, outputs).ok());
+  CHECK(values_of(outputs[0])[4095] == 63 * 32);
+}
+
+// --- Random graphs, run as a Program and op by op.
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
+         std::memcmp(a.raw_data(), b.raw_data(), a.bytes()) == 0;
+}
+
+struct RandomGraph {
+  RandomGraph(uint64_t seed, DType dtype, bool unknown_sizes) : random(seed), dtype(dtype) {
+    for (int i = 0; i < 4; ++i) {
+      int64_t rows = i == 1 ? 1 : 3, columns = i == 2 ? 1 : 5;
+      Tensor value = *Tensor::allocate(DType::kFloat32, {rows, columns});
+      for (float& x : value.mutable_data<float>())
+        x = std::uniform_real_distribution(0.1f, 2.f)(random);
+      Shape shape{rows, columns};
+      if (unknown_sizes && i != 3) shape = {Dim::unknown(), Dim::unknown()};
+      Tensor traced = g.placeholder(DType::kFloat32, shape);
+      inputs.push_back(value);
+      both(traced, value);
+    }
+    int nodes = 10 + static_cast<int>(random() % 60);
+    for (int i = 0; i < nodes; ++i) add_node();
+    std::vector<OutputRef> outputs;
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (random() % 4 && i + 1 < values.size()) continue;
+      outputs.push_back(symbolic(traced[i]).output());
+      expected.push_back(values[i]);
+    }
+    g.graph->set_outputs(outputs);
+  }
+
+  void both(Tensor symbolic_one, Tensor value) {
+    traced.push_back(std::move(symbolic_one));
+    values.push_back(std::move(value));
+  }
+  template <typename A>
+  void apply_both(const OpHandle<A>& op, std::vector<size_t> from, const A& attrs = {}) {
+    std::vector<Tensor> a, b;
+    for (size_t i : from) {
+      a.push_back(traced[i]);
+      b.push_back(values[i]);
+    }
+    auto y = g.builder.apply(*op, a, attrs), z = eager_builder().apply(*op, b, attrs);
+    if (!z.ok()) return;  // shapes that do not broadcast
+    REQUIRE(y.ok());
+    if (previous && random() % 6 == 0) {
+      g.graph->add_control_input(&symbolic((*y)[0]).node(), previous);
+    }
+    previous = &symbolic((*y)[0]).node();
+    both((*y)[0], (*z)[0]);
+  }
+  void add_node() {
+    size_t a = pick(), b = pick();
+    switch (random() % 8) {
+      case 0:
+        return apply_both(kTestTanh, {a});
+      case 1:
+        return apply_both(kTestScale, {a}, {static_cast<float>(random() % 3)});
+      case 2: {
+        both(g.constant(ints({1})), ints({1}));
+        return apply_both(kTestSum, {a, values.size() - 1}, {true});
+      }
+      case 3: {
+        size_t before = values.size();
+        apply_both(kTestLess, {a, b});
+        if (values.size() > before) apply_both(kTestSelect, {before, a, b});
+        return;
+      }
+      case 4:
+        return apply_both(kTestAdd, {a, b});
+      case 5:
+        return apply_both(kIdentity, {a});
+      default:
+        return apply_both(kTestMul, {a, b});
+    }
+  }
+  size_t pick() {
+    for (;;) {
+      // Rather a late one, so that chains get long.
+      size_t i = values.size() - 1 - std::min<size_t>(random() % 12, values.size() - 1);
+      if (values[i].dtype() == dtype) return i;
+      i = random() % 4;
+      return i;
+    }
+  }
+
+  TestGraph g;
+  std::mt19937_64 random;
+  DType dtype;
+  Node* previous = nullptr;
+  std::vector<Tensor> inputs, traced, values, expected;
+};
+
+TEST_CASE("random graphs give the same bits fused and op by op") {
+  int fused = 0;
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    CAPTURE(seed);
+    RandomGraph random(seed, DType::kFloat32, seed % 2);
+    Ref<Program> program = plan(random.g);
+    for (const Program::Step& step : program->steps()) fused += step.members.size() > 1;
+    for (int again = 0; again < 2; ++again) {
+      Tensors outputs;
+      Status status = program->run(random.inputs, outputs);
+      INFO(status.message());
+      REQUIRE(status.ok());
+      REQUIRE(outputs.size() == random.expected.size());
+      for (size_t i = 0; i < outputs.size(); ++i) {
+        REQUIRE(same_bits(outputs[i], random.expected[i]));
+      }
+    }
+  }
+  CHECK(fused > 300);
+}
+
+TEST_CASE("more groups than bits are told apart, and the steps stay in a valid order") {
+  TestGraph g;
+  Tensor x = g.placeholder(DType::kFloat32, {8}, "x");
+  std::vector<Tensor> heads, tails;
+  for (int i = 0; i < 150; ++i) {
+    Tensor y = run(g.builder, kTestScale, {x}, {static_cast<float>(i)});
+    heads.push_back(y);
+    Tensor sum = run(g.builder, kTestSum, {y, g.constant(ints({0}))}, {true});
+    tails.push_back(run(g.builder, kTestAdd, {y, sum}));
+  }
+  Tensor all = tails[0];
+  for (int i = 1; i < 150; ++i) {
+    all = run(g.builder, kTestAdd, {run(g.builder, kTestMul, {all, heads[i]}), tails[150 - i]});
+    all = run(g.builder, kTestTanh, {all});
+  }
+  g.returns({all});
+  Ref<Program> program = plan(g);
+  for (size_t s = 0; s < program->steps().size(); ++s) {
+    for (int before : program->steps()[s].waits_for) CHECK(before < static_cast<int>(s));
+  }
+}
+
+}  // namespace
+}  // namespace graven::engine
