@@ -122,17 +122,18 @@ Result<std::vector<OutputType>> GraphBuilder::typed_outputs(const Op& op,
 Tensor GraphBuilder::add_placeholder(DType dtype, const Shape& shape, std::string_view name,
                                      std::optional<HandleData> handle_data) {
   std::string node_name = graph_->unique_name(name);
-  std::vector<OutputType> outputs(1);
-  outputs[0].dtype = dtype;
-  outputs[0].shape = shape;
+  PlaceholderAttrs attrs{dtype, shape};
   for (int i = 0; i < shape.rank(); ++i) {
     // Terms of another graph mean nothing here.
-    if (!shape[i].is_number()) outputs[0].shape.set(i, Dim::unknown());
+    if (!shape[i].is_number()) attrs.shape.set(i, Dim::unknown());
   }
+  std::vector<OutputType> outputs(1);
+  outputs[0].dtype = dtype;
+  outputs[0].shape = attrs.shape;
   name_unknown_dims(graph_->symbols(), node_name, outputs[0].shape);
   if (handle_data) outputs[0].handle_data = std::make_unique<HandleData>(*handle_data);
   Node* node = graph_->add({.op = kPlaceholder.op,
-                            .attrs = PlaceholderAttrs{dtype, shape},
+                            .attrs = attrs,
                             .name = std::move(node_name),
                             .inputs = {},
                             .outputs = std::move(outputs),
