@@ -1,5 +1,7 @@
 #include "graven/autodiff/forward_graph.h"
 
+#include <algorithm>
+
 #include "graven/autodiff/call_gradient.h"
 #include "graven/autodiff/custom_gradient.h"
 #include "graven/autodiff/gradient_pair.h"
@@ -56,6 +58,35 @@ Result<ForwardGraph> ForwardGraph::create(const Body& body, std::string name) {
   return forward;
 }
 
+Result<ForwardGraph> ForwardGraph::in_place(const Ref<Graph>& graph) {
+  ForwardGraph forward;
+  forward.graph_ = graph;
+  RETURN_IF_ERROR(forward.add_parts());
+  RETURN_IF_ERROR(forward.extend_calls());
+  for (Node* node : graph->nodes()) forward.add_tensors(node);
+  forward.make_steps();
+  return forward;
+}
+
+// The parts of composites that have no gradient of their own, whose outputs are as good.
+Status ForwardGraph::add_parts() {
+  GraphBuilder builder(graph_);
+  for (size_t n = 0; n < graph_->nodes().size(); ++n) {
+    Node* node = graph_->nodes()[n];
+    if (!is_differentiated_by_parts(*node)) continue;
+    size_t first = graph_->nodes().size();
+    ASSIGN_OR_RETURN(
+        Tensors outputs,
+        expand_composite(builder, node->op(), input_tensors(graph_, *node), node->attrs()));
+    Parts& parts = parts_of_[node];
+    for (size_t i = first; i < graph_->nodes().size(); ++i) {
+      parts.nodes.push_back(graph_->nodes()[i]);
+    }
+    for (const Tensor& output : outputs) parts.outputs.push_back(symbolic(output).output());
+  }
+  return {};
+}
+
 Status ForwardGraph::expand_composites() {
   GraphBuilder builder(graph_);
   Frame frame(&builder);
@@ -87,11 +118,11 @@ Status ForwardGraph::expand_composites() {
 Status ForwardGraph::extend_calls() {
   GraphBuilder builder(graph_);
   Frame frame(&builder);
-  // Calls that no gradient can reach stay as they are.
-  std::vector<bool> is_reached(graph_->nodes().size() ? graph_->nodes().back()->id() + 1 : 0);
-  for (Node* node : graph_->nodes()) {
-    if (static_cast<size_t>(node->id()) >= is_reached.size()) is_reached.resize(node->id() + 1);
-  }
+  // Calls that no gradient can reach stay as they are. In a graph that is being built any tensor
+  // may be a source; otherwise inputs are.
+  int last = 0;
+  for (const Node* node : graph_->nodes()) last = std::max(last, node->id());
+  std::vector<bool> is_reached(static_cast<size_t>(last) + 1, !original_);
   for (Node* node : graph_->inputs()) is_reached[node->id()] = true;
   for (Node* node : graph_->nodes()) {
     if (node->op().record().gradient == not_differentiable) continue;
@@ -131,24 +162,36 @@ void ForwardGraph::add_tensors(Node* node) {
 }
 
 void ForwardGraph::make_steps() {
-  for (Node* node : graph_->nodes()) {
-    if (node->inputs().empty() || node->num_outputs() == 0) continue;
-    std::vector<Tensor> inputs;
-    for (OutputRef input : node->inputs()) inputs.push_back(tensor_at(input));
-    const std::vector<Tensor>& outputs = tensors_[node->id()];
-    std::shared_ptr<const Backward> backward;
-    if (node->custom_gradient()) {
-      backward = backward_of_custom_node(*node, outputs);
-    } else if (auto at = pair_of_.find(node); at != pair_of_.end()) {
-      backward = backward_of_call(at->second, outputs);
-    } else if (auto failed = backward_of_failed_.find(node); failed != backward_of_failed_.end()) {
-      backward = backward_that_fails(failed->second);
-    } else if (is_call(*node) || node->op().record().gradient == not_differentiable) {
-      continue;
-    }
-    auto step = make_step(node->op(), node->attrs(), inputs, outputs, std::move(backward));
-    steps_.push_back(std::move(step));
+  std::vector<bool> is_done(tensors_.size(), false);
+  for (Node* node : graph_->nodes()) make_step_of(node, is_done);
+}
+
+void ForwardGraph::make_step_of(Node* node, std::vector<bool>& is_done) {
+  if (is_done[node->id()] || node->inputs().empty() || node->num_outputs() == 0) return;
+  is_done[node->id()] = true;
+  std::vector<Tensor> inputs;
+  for (OutputRef input : node->inputs()) inputs.push_back(tensor_at(input));
+  const std::vector<Tensor>& outputs = tensors_[node->id()];
+  std::shared_ptr<const Backward> backward;
+  if (auto parts = parts_of_.find(node); parts != parts_of_.end()) {
+    // The composite as a step that gives what its parts, which come before it, have made.
+    for (Node* part : parts->second.nodes) make_step_of(part, is_done);
+    inputs.clear();
+    for (OutputRef output : parts->second.outputs) inputs.push_back(tensor_at(output));
+    backward = std::make_shared<const Backward>(
+        [](Builder&, std::span<const Gradient> dy) -> Result<std::vector<Gradient>> {
+          return std::vector<Gradient>(dy.begin(), dy.end());
+        });
+  } else if (node->custom_gradient()) {
+    backward = backward_of_custom_node(*node, outputs);
+  } else if (auto pair = pair_of_.find(node); pair != pair_of_.end()) {
+    backward = backward_of_call(pair->second, outputs);
+  } else if (auto failed = backward_of_failed_.find(node); failed != backward_of_failed_.end()) {
+    backward = backward_that_fails(failed->second);
+  } else if (is_call(*node) || node->op().record().gradient == not_differentiable) {
+    return;
   }
+  steps_.push_back(make_step(node->op(), node->attrs(), inputs, outputs, std::move(backward)));
 }
 
 Tensor ForwardGraph::tensor_of(const Tensor& outer) const {

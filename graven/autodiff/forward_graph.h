@@ -20,6 +20,9 @@ namespace graven::engine {
 class ForwardGraph {
  public:
   static Result<ForwardGraph> create(const Body& body, std::string name);
+  // The same for a graph that is still being built, which itself changes: its calls become calls
+  // of forward halves, and parts of ops are added beside them. Its nodes stay.
+  static Result<ForwardGraph> in_place(const Ref<Graph>& graph);
 
   const Ref<Graph>& graph() const { return graph_; }
   const std::vector<Tensor>& inputs() const { return inputs_; }
@@ -42,14 +45,22 @@ class ForwardGraph {
   Tensor tensor_at(OutputRef output) const { return tensors_[output.node->id()][output.index]; }
   void add_tensors(Node* node);
   Status expand_composites();
+  Status add_parts();
   Status extend_calls();
   void make_steps();
+  void make_step_of(Node* node, std::vector<bool>& is_done);
 
   Ref<Graph> original_, graph_;
   std::map<std::pair<int, int>, OutputRef> copy_of_;  // by id and output in the original graph
   std::vector<std::vector<Tensor>> tensors_;          // by id and output
   std::vector<Tensor> inputs_, outputs_;
   std::vector<StepRef> steps_;
+  // In place only: the nodes that a composite is made of, and what is equal to its outputs.
+  struct Parts {
+    std::vector<Node*> nodes;
+    std::vector<OutputRef> outputs;
+  };
+  std::unordered_map<const Node*, Parts> parts_of_;
   std::unordered_map<uint64_t, int> number_of_output_;  // by TensorObject::id
   std::map<std::pair<uint64_t, DType>, Tensor> shape_of_;
   std::unordered_map<const Node*, Ref<GradientPair>> pair_of_;  // of calls
