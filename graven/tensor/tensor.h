@@ -139,7 +139,9 @@ Tensor Tensor::scalar(T value) {
 template <typename T>
 Tensor Tensor::vector(std::span<const T> values) {
   Tensor tensor = *allocate(kDTypeOf<T>, Shape{Dim(static_cast<int64_t>(values.size()))});
-  std::memcpy(tensor.mutable_raw_data(), values.data(), values.size_bytes());
+  if (!values.empty()) {
+    std::memcpy(tensor.mutable_raw_data(), values.data(), values.size_bytes());
+  }
   return tensor;
 }
 
