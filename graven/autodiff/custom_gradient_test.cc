@@ -15,6 +15,8 @@ using Function =
 class FunctionGradient final : public CustomGradient {
  public:
   explicit FunctionGradient(Function f) : f_(std::move(f)) {}
+  // What an owner of a Function does when that goes: the function may hold tensors of the graph.
+  void let_go() { f_ = nullptr; }
   Result<std::vector<Gradient>> gradient(Builder& builder,
                                          std::span<const Tensor> dy) const override {
     return f_(builder, dy);
@@ -24,11 +26,12 @@ class FunctionGradient final : public CustomGradient {
   Function f_;
 };
 
-Tensors with_gradient(Ops& ops, std::vector<Tensor> inputs, std::vector<Tensor> outputs,
-                      Function f) {
+Tensors with_gradient(Ops& ops, std::vector<Tensor> inputs, std::vector<Tensor> outputs, Function f,
+                      Ref<FunctionGradient>* made = nullptr) {
   RecordingBuilder builder(ops.raw());
-  auto result =
-      apply_custom_gradient(builder, inputs, outputs, make_ref<FunctionGradient>(std::move(f)));
+  auto function = make_ref<FunctionGradient>(std::move(f));
+  if (made) *made = function;
+  auto result = apply_custom_gradient(builder, inputs, outputs, function);
   REQUIRE_MESSAGE(result.ok(), result.status().message());
   return *result;
 }
@@ -109,12 +112,15 @@ TEST_CASE("a custom gradient gets one dense seed per output") {
 TEST_CASE("a custom gradient may use intermediate tensors of its trace, and is differentiable") {
   Ops ops;
   // f(x) = exp(x), with gradient dy * (e + x) in which e is a tensor of the trace.
+  Ref<FunctionGradient> owned;
   auto f = [&](const Tensor& x) {
     Tensor e = ops(kExp, {x});
     return with_gradient(
-        ops, {x}, {ops(kIdentity, {e})}, [&ops, e, x](Builder&, std::span<const Tensor> dy) {
+        ops, {x}, {ops(kIdentity, {e})},
+        [&ops, e, x](Builder&, std::span<const Tensor> dy) {
           return std::vector<Gradient>{{ops(kMul, {dy[0], ops(kAdd, {e, x})}), {}}};
-        })[0];
+        },
+        &owned)[0];
   };
   auto body = ops.trace({kScalar}, [&](auto& x) { return std::vector{f(x[0])}; });
   Tensor x = num(0.5);
@@ -126,6 +132,7 @@ TEST_CASE("a custom gradient may use intermediate tensors of its trace, and is d
   Tensor first = gradient(ops, inner, {ops.call(body, {x})}, {x})[0].dense;
   CHECK(first.item<double>() == doctest::Approx(std::exp(0.5) + 0.5));
   CHECK(number(gradient(ops, outer, {first}, {x})[0]) == doctest::Approx(std::exp(0.5) + 1));
+  owned->let_go();
 }
 
 TEST_CASE("a custom gradient may use what its function captured") {

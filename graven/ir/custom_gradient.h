@@ -13,6 +13,10 @@ namespace graven::engine {
 // leaves on a node, and on tapes. Called on the thread that asks for the gradient, with no lock
 // held but the claim of the body that is being differentiated, inside the frame to which the
 // builder adds; it may be called any number of times.
+//
+// A node owns its gradient, and a symbolic tensor its graph. So a gradient that uses tensors of the
+// trace must not own them, or the graph never dies: whoever owns the Function keeps what the user's
+// function captured (Python in its slot), and lets it go with the Function.
 class GRAVEN_API CustomGradient : public RefCounted {
  public:
   // dy: the gradients of the outputs, dense, zeros where there is none. Gives those of the
