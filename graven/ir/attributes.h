@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <typeinfo>
 #include <variant>
 #include <vector>
 
@@ -41,8 +42,10 @@ struct AttrField {
   void (*set)(void* attrs, AttrValue value);
 };
 
-// How to handle a struct of attributes without knowing its type. One per struct.
+// How to handle a struct of attributes without knowing its type. One per struct and shared object:
+// the Python extension and programs of users have their own.
 struct AttrsType {
+  const std::type_info* cpp_type;
   size_t size, alignment;
   void (*construct)(void* attrs);
   void (*copy)(void* to, const void* from);
@@ -50,6 +53,9 @@ struct AttrsType {
   bool (*equal)(const void* a, const void* b);
   uint64_t (*hash)(const void* attrs);
   std::span<const AttrField> fields;
+  friend bool operator==(const AttrsType& a, const AttrsType& b) {
+    return &a == &b || *a.cpp_type == *b.cpp_type;
+  }
 };
 
 // A struct of attributes is an aggregate with defaults, whose fields() names every member:
@@ -77,7 +83,7 @@ struct NoAttrs {
 };
 
 // A borrowed struct of attributes: two words. Valid while the struct lives.
-class AttrsRef {
+class GRAVEN_API AttrsRef {
  public:
   AttrsRef();  // NoAttrs
   template <typename A>
@@ -95,7 +101,7 @@ class AttrsRef {
   AttrValue get(std::string_view name) const;
   uint64_t hash() const { return type_->hash(data_); }
   friend bool operator==(AttrsRef a, AttrsRef b) {
-    return a.type_ == b.type_ && a.type_->equal(a.data_, b.data_);
+    return *a.type_ == *b.type_ && a.type_->equal(a.data_, b.data_);
   }
 
  private:
@@ -167,6 +173,7 @@ const AttrsType& make_type(std::index_sequence<i...>) {
         member = static_cast<M>(std::get<typename Stored<M>::type>(std::move(value)));
       }}...};
   static const AttrsType type = {
+      &typeid(A),
       sizeof(A),
       alignof(A),
       [](void* attrs) { new (attrs) A(); },

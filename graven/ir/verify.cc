@@ -95,7 +95,7 @@ Status verify_call(const Node& node) {
 
 Status verify_node(const Node& node) {
   const Op& op = node.op();
-  if (&node.attrs().type() != &op.attrs_type()) {
+  if (!(node.attrs().type() == op.attrs_type())) {
     return broken(node, "the attributes are those of another op");
   }
   for (const auto& [name, value] : node.extra_attributes()) {
