@@ -18,8 +18,16 @@ Formula x_of(GradientContext& c) { return {c, c.x(0)}; }
 Formula y_of(GradientContext& c) { return {c, c.y(0)}; }
 Formula dy_of(GradientContext& c) { return {c, c.dy()}; }
 
-// What changes in steps only has the gradient 0.
-void zero_gradient(GradientContext& c) { c.set_dx(0, call(kZerosLike, dy_of(c))); }
+// The sign of a real number changes in a step only. That of a complex one, s, turns with it: what
+// of dy is at right angles to s, over |x|. (TensorFlow takes 0 here too.)
+void sign_gradient(GradientContext& c) {
+  if (!is_complex(c.dtype_of_x(0))) return c.set_dx(0, call(kZerosLike, dy_of(c)));
+  RealPartAttrs part = {.Tout = real_part_type(c.dtype_of_x(0))};
+  Formula turning = call(kDivNoNan, call(kImag, conj(y_of(c)) * dy_of(c), part),
+                         call(kComplexAbs, x_of(c), part));
+  Formula rotation = call(kComplex, constant_like(turning, 0), turning, {.Tout = c.dtype_of_x(0)});
+  c.set_dx(0, rotation * y_of(c));
+}
 
 void neg_gradient(GradientContext& c) { c.set_dx(0, -dy_of(c)); }
 void abs_gradient(GradientContext& c) { c.set_dx(0, dy_of(c) * call(kSign, x_of(c))); }
@@ -146,7 +154,7 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kFloatTypes | kComplexTypes | kSignedIntTypes}},
       .infer = same_as_input,
-      .gradient = zero_gradient,
+      .gradient = sign_gradient,
       .body = elementwise([](auto x) { return sign(x); }),
   });
   kSquare = ops.define<NoAttrs>({

@@ -1,0 +1,400 @@
+// Gradients of ops against differences of their values, first and second order. A complex number
+// counts as its two parts; the gradient is dL/d(real) + i dL/d(imag), as TensorFlow has it.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <complex>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "graven/autodiff/tape.h"
+#include "graven/ir/frame.h"
+#include "graven/ir/graph_builder.h"
+#include "graven/ir/op.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/ops/linear_algebra_ops.h"
+#include "graven/ops/logical_ops.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/reduction_ops.h"
+#include "graven/ops/structural_ops.h"
+#include "graven/ops/variable_ops.h"
+#include "graven/runtime/eager_builder.h"
+#include "graven/runtime/program.h"
+#include "graven/runtime/variable.h"
+
+namespace graven::engine {
+namespace {
+
+std::mt19937_64 generator(7);
+
+Tensor random_tensor(DType dtype, const Shape& shape, double low, double high) {
+  Tensor made = *Tensor::allocate(dtype, shape);
+  std::uniform_real_distribution<double> uniform(low, high);
+  auto* to = static_cast<double*>(made.mutable_raw_data());
+  int64_t parts = made.num_elements() * (is_complex(dtype) ? 2 : 1);
+  for (int64_t i = 0; i < parts; ++i) to[i] = uniform(generator);
+  return made;
+}
+Tensor ints(const std::vector<int32_t>& values) { return Tensor::vector<int32_t>(values); }
+
+// All parts of a float64 or complex128 tensor.
+std::span<double> parts(const Tensor& x) {
+  return {static_cast<double*>(x.mutable_raw_data()),
+          static_cast<size_t>(x.num_elements() * (is_complex(x.dtype()) ? 2 : 1))};
+}
+Tensor copy(const Tensor& x) {
+  Tensor made = *Tensor::allocate(x.dtype(), x.shape());
+  std::copy_n(parts(x).begin(), parts(x).size(), parts(made).begin());
+  return made;
+}
+
+bool is_wanted(const Tensor& x) {
+  return x.dtype() == DType::kFloat64 || x.dtype() == DType::kComplex128;
+}
+
+// What is differentiated: an op with attributes, applied to inputs of which the float64 and
+// complex128 ones vary.
+struct Case {
+  const Op& op;
+  Attrs attrs;
+  std::vector<Tensor> inputs;
+
+  std::vector<Tensor> varied() const {
+    std::vector<Tensor> x;
+    for (const Tensor& input : inputs) {
+      if (is_wanted(input)) x.push_back(input);
+    }
+    return x;
+  }
+  Tensor value(const std::vector<Tensor>& x) const {
+    std::vector<Tensor> all = inputs;
+    size_t next = 0;
+    for (Tensor& input : all) {
+      if (is_wanted(input)) input = x[next++];
+    }
+    auto y = apply(op, all, attrs);
+    REQUIRE_MESSAGE(y.ok(), op.name(), ": ", y.status().message());
+    return (*y)[0];
+  }
+  // The gradients of sum(weights * value), by the tape.
+  std::vector<Tensor> gradient(const std::vector<Tensor>& x, const Tensor& weights) const {
+    Tape tape(/*persistent=*/false);
+    tape.start();
+    for (const Tensor& input : x) tape.watch(input);
+    Tensor y = value(x);
+    auto result = tape.gradient({&y, 1}, x, {&weights, 1}, current_builder());
+    REQUIRE_MESSAGE(result.ok(), op.name(), ": ", result.status().message());
+    std::vector<Tensor> dx;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const Gradient& gradient = (*result)[i];
+      dx.push_back(gradient.dense);
+      if (dx.back()) REQUIRE(dx.back().shape() == x[i].shape());
+    }
+    return dx;
+  }
+};
+
+double weighted_sum(const Tensor& weights, const Tensor& y) {
+  double sum = 0;
+  for (size_t i = 0; i < parts(y).size(); ++i) sum += parts(weights)[i] * parts(y)[i];
+  return sum;
+}
+
+// The gradient by differences of `loss`, compared with dx; an absent dx stands for zeros.
+template <typename Loss>
+void compare(const Case& c, const std::vector<Tensor>& dx, const Loss& loss,
+             std::string_view what) {
+  constexpr double kStep = 1e-5;
+  std::vector<Tensor> x = c.varied();
+  for (size_t k = 0; k < x.size(); ++k) {
+    for (size_t i = 0; i < parts(x[k]).size(); ++i) {
+      std::vector<Tensor> moved = x;
+      moved[k] = copy(x[k]);
+      parts(moved[k])[i] += kStep;
+      double above = loss(moved);
+      moved[k] = copy(x[k]);
+      parts(moved[k])[i] -= kStep;
+      double expected = (above - loss(moved)) / (2 * kStep);
+      double got = dx[k] ? parts(dx[k])[i] : 0;
+      INFO(what, " of ", c.op.name(), " in input ", k, ", part ", i, ", at ", parts(x[k])[i]);
+      CHECK(got == doctest::Approx(expected).epsilon(2e-6));
+    }
+  }
+}
+
+template <typename A>
+void check(const OpHandle<A>& op, std::vector<Tensor> inputs,
+           const std::type_identity_t<A>& attrs = {}) {
+  Case c{*op, Attrs(AttrsRef(attrs)), std::move(inputs)};
+  std::vector<Tensor> x = c.varied();
+  Tensor y = c.value(x);
+  Tensor weights = random_tensor(y.dtype(), y.shape(), 0.5, 1.5);
+  std::vector<Tensor> dx = c.gradient(x, weights);
+  compare(
+      c, dx, [&](const std::vector<Tensor>& at) { return weighted_sum(weights, c.value(at)); },
+      "the gradient");
+
+  // The second order: the gradients of the gradients.
+  std::vector<Tensor> seeds;
+  for (const Tensor& input : x) {
+    seeds.push_back(random_tensor(input.dtype(), input.shape(), 0.5, 1.5));
+  }
+  Tape outer(/*persistent=*/true);
+  outer.start();
+  for (const Tensor& input : x) outer.watch(input);
+  std::vector<Tensor> first = c.gradient(x, weights), targets, target_seeds;
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (!first[i]) continue;
+    targets.push_back(first[i]);
+    target_seeds.push_back(seeds[i]);
+  }
+  auto second = outer.gradient(targets, x, target_seeds, current_builder());
+  outer.stop();
+  REQUIRE_MESSAGE(second.ok(), op.op->name(), ": ", second.status().message());
+  std::vector<Tensor> ddx;
+  for (const Gradient& gradient : *second) ddx.push_back(gradient.dense);
+  compare(
+      c, ddx,
+      [&](const std::vector<Tensor>& at) {
+        std::vector<Tensor> moved = c.gradient(at, weights);
+        double sum = 0;
+        for (size_t i = 0; i < moved.size(); ++i) {
+          if (moved[i]) sum += weighted_sum(seeds[i], moved[i]);
+        }
+        return sum;
+      },
+      "the second gradient");
+}
+
+constexpr DType kReals = DType::kFloat64, kComplexes = DType::kComplex128;
+
+}  // namespace
+
+TEST_CASE("gradients of unary functions") {
+  struct Row {
+    const OpHandle<NoAttrs>& op;
+    double low, high;
+    bool takes_complex = true;
+  };
+  const Row rows[] = {
+      {kNeg, -1, 1},
+      {kSquare, -1, 1},
+      {kSqrt, 0.5, 2},
+      {kRsqrt, 0.5, 2},
+      {kReciprocal, 0.5, 2},
+      {kInv, 0.5, 2},
+      {kExp, -1, 1},
+      {kExpm1, -1, 1},
+      {kLog, 0.5, 2},
+      {kLog1p, -0.4, 1},
+      {kSigmoid, -2, 2},
+      {kSin, -2, 2},
+      {kCos, -2, 2},
+      {kTan, -1, 1},
+      {kAsin, -0.7, 0.7},
+      {kAcos, -0.7, 0.7},
+      {kAtan, -0.8, 0.8},
+      {kSinh, -1, 1},
+      {kCosh, -1, 1},
+      {kTanh, -1, 1},
+      {kAsinh, 0.2, 0.8},
+      {kAcosh, 1.3, 2},
+      {kAtanh, -0.7, 0.7},
+      {kConj, 0.5, 1},
+      {kAbs, 0.2, 1, false},
+      {kAbs, -1, -0.2, false},
+      {kErf, -1, 1, false},
+      {kErfc, -1, 1, false},
+      {kErfinv, -0.7, 0.7, false},
+      {kNdtri, 0.2, 0.8, false},
+      {kLgamma, 0.5, 3, false},
+      {kDigamma, 0.5, 3, false},
+      {kSign, 0.2, 1},
+      {kIdentity, -1, 1},
+  };
+  for (const Row& row : rows) {
+    if (&row.op != &kConj) check(row.op, {random_tensor(kReals, {3}, row.low, row.high)});
+    if (row.takes_complex) check(row.op, {random_tensor(kComplexes, {3}, row.low, row.high)});
+  }
+  for (const auto* op :
+       {&kSqrtGrad, &kRsqrtGrad, &kReciprocalGrad, &kInvGrad, &kSigmoidGrad, &kTanhGrad}) {
+    for (DType dtype : {kReals, kComplexes}) {
+      check(*op, {random_tensor(dtype, {3}, 0.5, 2), random_tensor(dtype, {3}, 0.5, 2)});
+    }
+  }
+}
+
+TEST_CASE("functions that change in steps have no gradient") {
+  for (const auto* op : {&kFloor, &kCeil, &kRint, &kRound}) {
+    Tensor x = random_tensor(kReals, {3}, 0.1, 0.4), weights = random_tensor(kReals, {3}, 0, 1);
+    Case c{**op, Attrs(AttrsRef()), {x}};
+    CHECK(!c.gradient({x}, weights)[0]);
+  }
+}
+
+TEST_CASE("gradients of binary functions, broadcast") {
+  struct Row {
+    const OpHandle<NoAttrs>& op;
+    double low, high;
+    bool takes_complex = false;
+  };
+  const Row rows[] = {
+      {kAddV2, -1, 1, true},    {kAdd, -1, 1, true},      {kSub, -1, 1, true},
+      {kMul, -1, 1, true},      {kMulNoNan, -1, 1, true}, {kSquaredDifference, -1, 1},
+      {kRealDiv, 0.5, 2, true}, {kDiv, 0.5, 2, true},     {kDivNoNan, 0.5, 2, true},
+      {kXdivy, 0.5, 2, true},   {kXlogy, 0.5, 2, true},   {kXlog1py, 0.5, 2, true},
+      {kMaximum, -1, 1},        {kMinimum, -1, 1},        {kPow, 0.5, 2, true},
+      {kAtan2, 0.5, 2},
+  };
+  const std::pair<Shape, Shape> shapes[] = {
+      {{2, 1}, {3}}, {{2, 3}, {2, 3}}, {{}, {2, 2}}, {{1, 2, 1}, {2, 1, 2}}, {{0, 2}, {2}}};
+  for (const Row& row : rows) {
+    for (const auto& [a, b] : shapes) {
+      check(row.op, {random_tensor(kReals, a, row.low, row.high),
+                     random_tensor(kReals, b, row.low, row.high)});
+      if (!row.takes_complex) continue;
+      check(row.op, {random_tensor(kComplexes, a, row.low, row.high),
+                     random_tensor(kComplexes, b, row.low, row.high)});
+    }
+  }
+  // Away from the steps of x / y.
+  check(kFloorMod, {random_tensor(kReals, {2, 1}, 7.1, 7.4), random_tensor(kReals, {2}, 2.1, 2.2)});
+  check(kClipByValue, {random_tensor(kReals, {5}, -1, 1), random_tensor(kReals, {}, -0.3, -0.2),
+                       random_tensor(kReals, {}, 0.2, 0.3)});
+}
+
+TEST_CASE("gradients of functions with a series, in the argument that has one") {
+  Tensor order = Tensor::vector<double>(std::vector<double>{1, 2, 3});
+  Tensor x = random_tensor(kReals, {3}, 1.5, 3), weights = random_tensor(kReals, {3}, 0.5, 1);
+  for (const auto* op : {&kZeta, &kPolygamma}) {
+    Tensor first = op == &kZeta ? random_tensor(kReals, {3}, 2, 3) : order;
+    Case c{**op, Attrs(AttrsRef()), {first, x}};
+    std::vector<Tensor> dx = c.gradient({first, x}, weights);
+    CHECK(!dx[0]);
+    for (int i = 0; i < 3; ++i) {
+      Tensor above = copy(x), below = copy(x);
+      parts(above)[i] += 1e-5;
+      parts(below)[i] -= 1e-5;
+      double difference = weighted_sum(weights, c.value({first, above})) -
+                          weighted_sum(weights, c.value({first, below}));
+      CHECK(parts(dx[1])[i] == doctest::Approx(difference / 2e-5).epsilon(1e-6));
+    }
+  }
+}
+
+TEST_CASE("gradients of complex numbers and their parts") {
+  RealPartAttrs part = {.Tout = DType::kFloat64};
+  for (const auto* op : {&kReal, &kImag, &kAngle, &kComplexAbs}) {
+    check(*op, {random_tensor(kComplexes, {3}, 0.5, 1)}, part);
+  }
+  check(kComplex, {random_tensor(kReals, {2, 1}, -1, 1), random_tensor(kReals, {3}, -1, 1)},
+        {.Tout = DType::kComplex128});
+}
+
+TEST_CASE("gradients of choices") {
+  Tensor condition = *Tensor::allocate(DType::kBool, {2, 1});
+  condition.mutable_data<bool>()[0] = true;
+  condition.mutable_data<bool>()[1] = false;
+  check(kSelectV2,
+        {condition, random_tensor(kReals, {3}, -1, 1), random_tensor(kReals, {2, 3}, -1, 1)});
+  check(kSelect, {condition.with_shape({2}), random_tensor(kReals, {2, 3}, -1, 1),
+                  random_tensor(kReals, {2, 3}, -1, 1)});
+}
+
+TEST_CASE("gradients of structural ops") {
+  Tensor x = random_tensor(kReals, {2, 3}, -1, 1);
+  check(kAddN, {x, random_tensor(kReals, {2, 3}, -1, 1), copy(x)});
+  check(kReshape, {x, ints({3, -1})});
+  check(kBroadcastTo, {random_tensor(kReals, {2, 1}, -1, 1), ints({4, 2, 3})});
+  check(kFill, {ints({2, 2}), random_tensor(kReals, {}, -1, 1)});
+  check(kCast, {x}, {.DstT = DType::kComplex128});
+  check(kCast, {random_tensor(kComplexes, {2}, -1, 1)}, {.DstT = DType::kFloat64});
+  check(kEnsureShape, {x}, {.shape = Shape({2, 3})});
+}
+
+TEST_CASE("gradients of sums, over any axes, with and without keeping them") {
+  Tensor x = random_tensor(kReals, {2, 3, 2}, -1, 1);
+  for (bool keep_dims : {false, true}) {
+    for (const std::vector<int32_t>& axes :
+         {std::vector<int32_t>{}, {0}, {-1, 0}, {1}, {0, 1, 2}}) {
+      check(kSum, {x, ints(axes)}, {.keep_dims = keep_dims});
+    }
+    check(kSum, {x, Tensor::scalar(int32_t{1})}, {.keep_dims = keep_dims});
+  }
+}
+
+TEST_CASE("gradients of matrix products, transposed in any way") {
+  for (DType dtype : {kReals, kComplexes}) {
+    for (int i = 0; i < 4; ++i) {
+      MatMulAttrs attrs = {.transpose_a = (i & 1) != 0, .transpose_b = (i & 2) != 0};
+      check(kMatMul,
+            {random_tensor(dtype, attrs.transpose_a ? Shape{2, 3} : Shape{3, 2}, -1, 1),
+             random_tensor(dtype, attrs.transpose_b ? Shape{4, 2} : Shape{2, 4}, -1, 1)},
+            attrs);
+    }
+  }
+}
+
+TEST_CASE("a gathered variable has sliced gradients") {
+  Ref<Resource> resource(new Variable(kReals, {3, 2}, "v"));
+  Tensor handle = Tensor::of_resource(resource);
+  auto done =
+      apply(*kAssignVariable, std::vector<Tensor>{handle, random_tensor(kReals, {3, 2}, 0, 1)},
+            AssignVariableAttrs{.dtype = kReals});
+  REQUIRE_MESSAGE(done.ok(), done.status().message());
+  Tape tape(false);
+  tape.start();
+  tape.watch(handle);
+  auto rows = apply(*kResourceGather, std::vector<Tensor>{handle, ints({2, 0, 2})},
+                    ResourceGatherAttrs{.dtype = kReals});
+  REQUIRE_MESSAGE(rows.ok(), rows.status().message());
+  auto gradients = tape.gradient({&(*rows)[0], 1}, {&handle, 1}, {}, current_builder());
+  REQUIRE_MESSAGE(gradients.ok(), gradients.status().message());
+  const Gradient& gradient = (*gradients)[0];
+  REQUIRE(gradient.is_slices());
+  CHECK(gradient.slices.values.shape() == Shape({3, 2}));
+  CHECK(gradient.slices.indices.data<int32_t>()[1] == 0);
+  CHECK(gradient.slices.dense_shape.data<int32_t>()[0] == 3);
+}
+
+// Whether x or y was broadcast shows only when the graph runs.
+TEST_CASE("a traced gradient finds at run time what was broadcast") {
+  Ref<Graph> graph(new Graph("f"));
+  GraphBuilder builder(graph);
+  {
+    Frame frame(&builder);
+    Tensor x = builder.add_placeholder(kReals, {Dim::unknown()}, "x");
+    Tensor y = builder.add_placeholder(kReals, {Dim::unknown()}, "y");
+    Tape tape(false);
+    tape.start();
+    tape.watch(x);
+    tape.watch(y);
+    auto z = apply(*kMul, std::vector<Tensor>{x, y}, {});
+    REQUIRE(z.ok());
+    std::vector<Tensor> sources = {x, y};
+    auto dx = tape.gradient({&(*z)[0], 1}, sources, {}, current_builder());
+    REQUIRE_MESSAGE(dx.ok(), dx.status().message());
+    auto ref = [](const Tensor& t) { return symbolic(t).output(); };
+    graph->set_outputs({ref((*dx)[0].dense), ref((*dx)[1].dense)});
+  }
+  auto program = plan_program(graph);
+  REQUIRE_MESSAGE(program.ok(), program.status().message());
+  auto run = [&](const std::vector<double>& x, const std::vector<double>& y) {
+    std::vector<Tensor> inputs = {Tensor::vector<double>(x), Tensor::vector<double>(y)};
+    Tensors outputs;
+    Status status = (*program)->run(inputs, outputs);
+    REQUIRE_MESSAGE(status.ok(), status.message());
+    return outputs;
+  };
+  Tensors dx = run({2}, {3, 4, 5});
+  CHECK(dx[0].shape() == Shape({1}));
+  CHECK(dx[0].item<double>() == 12);
+  CHECK(dx[1].shape() == Shape({3}));
+  CHECK(dx[1].data<double>()[2] == 2);
+  dx = run({1, 2}, {3, 4});
+  CHECK(dx[0].data<double>()[1] == 4);
+  CHECK(dx[1].data<double>()[1] == 2);
+}
+
+}  // namespace graven::engine
