@@ -15,6 +15,11 @@ Ref<Program> plan(TestGraph& g) {
   return *program;
 }
 
+bool same_bits(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
+         std::memcmp(a.raw_data(), b.raw_data(), a.bytes()) == 0;
+}
+
 TEST_CASE("a chain of elementwise ops is one step, its inner values are no slots") {
   TestGraph g;
   Tensor a = g.placeholder(DType::kFloat32, {6}, "a"), b = g.placeholder(DType::kFloat32, {6}, "b");
@@ -36,6 +41,46 @@ TEST_CASE("a value that others need is one more output of the group") {
         "step 0: [TestMul TestTanh] %0 -> %2 %3\n"
         "step 1: TestSum %2 %1 -> %4, waits for 0\n"
         "return %3 %4\n");
+}
+
+TEST_CASE("a reduction that alone needs a chain computes it while it reduces") {
+  TestGraph g;
+  Tensor a = g.placeholder(DType::kFloat32, {2, 3}, "a");
+  Tensor chain = run(g.builder, kTestMul, {run(g.builder, kTestAdd, {a, a}), a});
+  Tensor mean = run(g.builder, kTestMean, {chain, g.constant(ints({1}))});
+  g.returns({run(g.builder, kTestTanh, {mean}), mean});
+  Ref<Program> program = plan(g);
+  CHECK(program->to_text() ==
+        "step 0: [TestAdd TestMul TestMean] %0 %1 -> %2\n"
+        "step 1: TestTanh %2 -> %3, waits for 0\n"
+        "return %3 %2\n");
+  Tensor x = floats_of({2, 3}, {1, 2, 3, 4, 5, 6});
+  Tensors outputs;
+  REQUIRE(program->run({&x, 1}, outputs).ok());
+  CHECK(values_of(outputs[1]) == std::vector<float>{28.0f / 3, 154.0f / 3});
+}
+
+TEST_CASE("a fused reduction of many elements gives the bits of the two steps") {
+  define_test_ops();
+  std::mt19937 random(7);
+  for (Shape shape : {Shape{700, 300}, Shape{3, 70000}, Shape{70000, 3}, Shape{40, 50, 60}}) {
+    for (int32_t axis = 0; axis < shape.rank(); ++axis) {
+      TestGraph g;
+      Tensor x = *Tensor::allocate(DType::kFloat32, shape);
+      for (float& value : x.mutable_data<float>())
+        value = std::normal_distribution<float>()(random);
+      Tensor a = g.placeholder(DType::kFloat32, shape, "a");
+      Tensor chain = run(g.builder, kTestMul, {run(g.builder, kTestTanh, {a}), a});
+      g.returns({run(g.builder, kTestSum, {chain, g.constant(ints({axis}))})});
+      Ref<Program> program = plan(g);
+      REQUIRE(program->steps().size() == 1);
+      Tensors outputs;
+      REQUIRE(program->run({&x, 1}, outputs).ok());
+      Builder& eager = eager_builder();
+      Tensor expected = run(eager, kTestMul, {run(eager, kTestTanh, {x}), x});
+      CHECK(same_bits(outputs[0], run(eager, kTestSum, {expected, ints({axis})})));
+    }
+  }
 }
 
 TEST_CASE("ops do not fuse around one that needs the first and feeds the last") {
@@ -119,11 +164,6 @@ TEST_CASE("a wide group is cut, so that what lives at once stays in the first ca
 }
 
 // --- Random graphs, run as a Program and op by op.
-
-bool same_bits(const Tensor& a, const Tensor& b) {
-  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
-         std::memcmp(a.raw_data(), b.raw_data(), a.bytes()) == 0;
-}
 
 struct RandomGraph {
   RandomGraph(uint64_t seed, DType dtype, bool unknown_sizes) : random(seed), dtype(dtype) {

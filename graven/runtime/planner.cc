@@ -52,6 +52,7 @@ class Planner {
     RETURN_IF_ERROR(put_in_order());
     for (Node* node : nodes_) RETURN_IF_ERROR(describe(node));
     std::vector<Group> groups = group_elementwise(candidates());
+    append_reductions(groups);
     RETURN_IF_ERROR(order_groups(groups));
     assign_leading_slots();
     for (const Group& group : ordered_) RETURN_IF_ERROR(add_step(group));
@@ -290,6 +291,57 @@ class Planner {
     return all;
   }
 
+  // A reduction that alone needs what a group computes takes the group in, so that the values it
+  // reduces are never stored. Nothing else waits for the group, so no circle can come of it.
+  void append_reductions(std::vector<Group>& groups) {
+    std::vector<int> group_of(infos_.size(), -1);
+    for (size_t g = 0; g < groups.size(); ++g) {
+      for (const Node* node : groups[g]) group_of[node->id()] = static_cast<int>(g);
+    }
+    constexpr int kSeveral = -2;
+    std::vector<int> user(groups.size(), -1);  // the one group that waits for it
+    for (size_t g = 0; g < groups.size(); ++g) {
+      for (const Node* node : groups[g]) {
+        for (const Node* before : info(node).waits_for) {
+          int from = group_of[before->id()];
+          if (from == static_cast<int>(g)) continue;
+          bool is_same = user[from] == -1 || user[from] == static_cast<int>(g);
+          user[from] = is_same ? static_cast<int>(g) : kSeveral;
+        }
+      }
+    }
+    for (OutputRef output : graph_->outputs()) {
+      int g = group_of[resolved(output).node->id()];
+      if (g >= 0) user[g] = kSeveral;
+    }
+    for (size_t g = 0; g < groups.size(); ++g) {
+      if (groups[g].size() != 1 || !may_take_in(groups[g][0])) continue;
+      Node* reduction = groups[g][0];
+      const Node* producer = resolved(reduction->inputs()[0]).node;
+      if (info(producer).kind != Kind::kScalar || info(producer).body->check()) continue;
+      int from = group_of[producer->id()];
+      bool axes_from_it = group_of[resolved(reduction->inputs()[1]).node->id()] == from;
+      if (user[from] != static_cast<int>(g) || axes_from_it) continue;
+      bool all_known = true;
+      for (const Node* node : groups[from]) {
+        all_known &= info(node).shapes_known && !info(node).unchecked[0];
+      }
+      if (!all_known) continue;
+      groups[from].push_back(reduction);
+      groups[g].clear();
+      group_of[reduction->id()] = from;
+      user[from] = user[g];
+    }
+    std::erase_if(groups, [](const Group& group) { return group.empty(); });
+  }
+
+  bool may_take_in(const Node* node) {
+    const Info& about = info(node);
+    return about.kind == Kind::kOther && node->inputs().size() == 2 && about.shapes_known &&
+           !about.unchecked[0] && body_kind(node) == OpBody::Kind::kReduction &&
+           node->inputs()[0].node->output(node->inputs()[0].index).shape.rank() <= 64;
+  }
+
   // Topological order of the groups, each at about the place of its last node.
   Status order_groups(std::vector<Group>& groups) {
     std::vector<int> group_of(infos_.size(), -1), missing(groups.size(), 0);
@@ -405,6 +457,8 @@ class Planner {
                          step.waits_for.end());
     if (info(last).kind == Kind::kScalar) {
       RETURN_IF_ERROR(describe_elementwise(step, group));
+    } else if (group.size() > 1) {
+      RETURN_IF_ERROR(describe_reduction(step, group));
     } else {
       RETURN_IF_ERROR(describe_op(step, last));
     }
@@ -450,20 +504,16 @@ class Planner {
     return {};
   }
 
-  Status describe_elementwise(Step& step, const Group& group) {
-    step.kind = Step::Kind::kElementwise;
-    std::vector<DType> input_dtypes;
-    auto input_number = [&](OutputRef source) {
-      int slot = info(source.node).slots[source.index];
-      auto at = std::find(step.inputs.begin(), step.inputs.end(), slot);
-      if (at != step.inputs.end()) return static_cast<int>(at - step.inputs.begin());
-      step.inputs.push_back(slot);
-      input_dtypes.push_back(info(source.node).dtypes[source.index]);
-      return static_cast<int>(step.inputs.size()) - 1;
-    };
+  // Members of a step that compute in scalars, as fuse_expressions takes them.
+  struct Members {
+    std::vector<DType> inputs;
     std::vector<FusionMember> members;
-    std::unordered_map<const Node*, int> member_of;
-    std::vector<FusionMember::Source> outputs;
+    std::vector<FusionMember::Source> read;  // by others
+    std::unordered_map<const Node*, int> number_of;
+  };
+
+  Members describe_members(Step& step, std::span<Node* const> group) {
+    Members all;
     step.shapes_known = true;
     for (Node* node : group) {
       Info& about = info(node);
@@ -472,26 +522,58 @@ class Planner {
       Step::Member named{node, {}};
       for (OutputRef input : node->inputs()) {
         OutputRef source = resolved(input);
-        auto at = member_of.find(source.node);
-        if (group.size() > 1 && at != member_of.end()) {
-          int m = at->second;
-          member.sources.push_back({m, 0});
-          named.inputs.push_back(-1 - m);
-        } else {
-          int i = input_number(source);
-          member.sources.push_back({-1, i});
-          named.inputs.push_back(i);
+        if (auto at = all.number_of.find(source.node); at != all.number_of.end()) {
+          member.sources.push_back({at->second, 0});
+          named.inputs.push_back(-1 - at->second);
+          continue;
         }
+        int slot = slot_of(source);
+        auto known = std::find(step.inputs.begin(), step.inputs.end(), slot);
+        int i = static_cast<int>(known - step.inputs.begin());
+        if (known == step.inputs.end()) {
+          step.inputs.push_back(slot);
+          all.inputs.push_back(info(source.node).dtypes[source.index]);
+        }
+        member.sources.push_back({-1, i});
+        named.inputs.push_back(i);
       }
-      if (is_read(node, 0)) {
-        outputs.push_back({static_cast<int>(members.size()), 0});
-      }
-      member_of.emplace(node, static_cast<int>(members.size()));
-      members.push_back(std::move(member));
+      int number = static_cast<int>(all.members.size());
+      all.number_of.emplace(node, number);
+      if (is_read(node, 0)) all.read.push_back({number, 0});
+      all.members.push_back(std::move(member));
       step.members.push_back(std::move(named));
     }
+    return all;
+  }
+
+  Status describe_reduction(Step& step, const Group& group) {
+    step.kind = Step::Kind::kReduction;
+    Node* node = group.back();
+    Info& about = info(node);
+    Members all = describe_members(step, {group.data(), group.size() - 1});
+    step.members.push_back({node, {}});
+    OutputRef source = resolved(node->inputs()[0]);
+    DType x = info(source.node).dtypes[0];
+    ASSIGN_OR_RETURN(auto body,
+                     BodyCache::get(node->op(), node->attrs(), {&x, 1}, about.dtypes[0]));
+    ReductionParts parts = body->parts();
+    all.members.push_back({&body->parts().prepare, {{all.number_of.at(source.node), 0}}});
+    FusionMember::Source prepared[] = {{static_cast<int>(all.members.size()) - 1, 0}};
+    parts.prepare = fuse_expressions(all.inputs, all.members, prepared);
+    ASSIGN_OR_RETURN(step.reduction, ReductionProgram::compile(parts));
+    step.reduced_shape = info(source.node).shapes[0];
+    step.inputs.push_back(slot_of(node->inputs()[1]));
+    step.outputs.push_back(output_of(node, 0));
+    step.cost = 200 + guessed_elements(step.reduced_shape) * parts.prepare.cost() * 0.1;
+    return {};
+  }
+
+  Status describe_elementwise(Step& step, const Group& group) {
+    step.kind = Step::Kind::kElementwise;
+    Members all = describe_members(step, group);
+    std::vector<FusionMember::Source>& outputs = all.read;
     // Somebody waits for them, nobody reads them.
-    if (outputs.empty()) outputs.push_back({static_cast<int>(members.size()) - 1, 0});
+    if (outputs.empty()) outputs.push_back({static_cast<int>(all.members.size()) - 1, 0});
     if (group.size() == 1) {
       Node* node = group[0];
       Info& about = info(node);
@@ -508,7 +590,7 @@ class Planner {
       step.broadcasts = follows_from_broadcast(node);
       step.types = about.types;
     } else {
-      Expression fused = fuse_expressions(input_dtypes, members, outputs);
+      Expression fused = fuse_expressions(all.inputs, all.members, outputs);
       ASSIGN_OR_RETURN(step.block, BlockProgram::compile(fused));
     }
     for (const FusionMember::Source& output : outputs) {

@@ -6,6 +6,7 @@
 #include "graven/base/thread_pool.h"
 #include "graven/ir/infer_context.h"
 #include "graven/kernels/block_program.h"
+#include "graven/kernels/elementwise.h"
 #include "graven/runtime/eager_builder.h"
 #include "graven/runtime/run_op.h"
 
@@ -97,6 +98,8 @@ class ProgramRun {
     switch (step.kind) {
       case Step::Kind::kElementwise:
         return run_elementwise_step(step);
+      case Step::Kind::kReduction:
+        return run_reduction_step(step);
       case Step::Kind::kView: {
         const Step::Output& output = step.outputs[0];
         put(output, value(step.inputs[step.view_of]).with_shape(output.shape));
@@ -128,6 +131,22 @@ class ProgramRun {
       }
       put(step.outputs[i], std::move(made[i]));
     }
+    return {};
+  }
+
+  Status run_reduction_step(const Step& step) {
+    InlineVector<Operand, 6> operands;
+    for (size_t i = 0; i + 1 < step.inputs.size(); ++i) {
+      const Tensor& operand = value(step.inputs[i]);
+      operands.push_back({operand.raw_data(), &operand.shape()});
+    }
+    Tensor made;
+    const Step::Output& output = step.outputs[0];
+    Status status =
+        run_reduction_program(*step.reduction, operands, step.reduced_shape,
+                              value(step.inputs.back()), output.dtype, output.shape, made);
+    if (!status.ok()) return failed_at(*step.node, with_op_name(step.node->op(), status));
+    put(output, std::move(made));
     return {};
   }
 
@@ -282,8 +301,8 @@ int64_t Program::bytes() const {
     total += static_cast<int64_t>(sizeof(Step) + step.outputs.size() * sizeof(Step::Output) +
                                   4 * (step.inputs.size() + step.waits_for.size()));
     if (!step.op) {
-      total += static_cast<int64_t>(step.members.size() * 64 +
-                                    step.block->expression().nodes().size() * 64);
+      total += static_cast<int64_t>(step.members.size() * 64);
+      if (step.block) total += static_cast<int64_t>(step.block->expression().nodes().size() * 64);
     }
   }
   return total;

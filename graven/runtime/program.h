@@ -17,6 +17,7 @@
 namespace graven::engine {
 
 class BlockProgram;
+class ReductionProgram;
 
 // What runs: a graph as steps over numbered slots, made by plan_program. Constant once made, apart
 // from the states of random ops; several threads may run it at once.
@@ -27,12 +28,14 @@ class BlockProgram;
 // last reader of an input of the right size writes into it.
 class GRAVEN_API Program : public RefCounted {
  public:
-  // One step: an op, a call of another Program, or a group of elementwise ops that fused.
+  // One step: an op, a call of another Program, or a group of elementwise ops that fused,
+  // perhaps with the reduction of their result.
   struct Step {
     enum class Kind {
       kOp,           // run_typed_op
       kView,         // output 0 shares the elements of input `view_of`
       kElementwise,  // a scalar body, or several that fused: `block`
+      kReduction,    // a reduction of what scalar bodies compute; its axes are the last input
       kCall,         // `program`
     };
     // What is known of an output before the run.
@@ -67,9 +70,11 @@ class GRAVEN_API Program : public RefCounted {
     bool broadcasts = true;                     // kElementwise: its shape is that of the inputs
     int view_of = -1;                           // kView
     std::shared_ptr<const BlockProgram> block;  // kElementwise
-    CheckFunction check = nullptr;              // of an elementwise op that checks values
-    std::vector<Member> members;                // kElementwise
-    Ref<Program> program;                       // kCall
+    std::shared_ptr<const ReductionProgram> reduction;  // kReduction
+    Shape reduced_shape;                                // kReduction: of what is reduced
+    CheckFunction check = nullptr;                      // of an elementwise op that checks values
+    std::vector<Member> members;                        // of a group
+    Ref<Program> program;                               // kCall
     // What a random op keeps between runs; null for other ops.
     struct State {
       std::mutex mutex;                 // held by the run that makes the object

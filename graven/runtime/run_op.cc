@@ -176,14 +176,14 @@ Status run_blocks(const BlockProgram& program, std::span<Tensor* const> inputs, 
   return {};
 }
 
-Status run_reduction_body(const CompiledBody& body, const Tensor& x, const Tensor& axes,
-                          const Shape& output_shape, Tensor& output) {
-  ASSIGN_OR_RETURN(auto reduced, normalized_axes(axes, x.rank()));
+Status run_reduction_program(const ReductionProgram& program, std::span<const Operand> operands,
+                             const Shape& shape, const Tensor& axes, DType output_dtype,
+                             const Shape& output_shape, Tensor& output) {
+  ASSIGN_OR_RETURN(auto reduced, normalized_axes(axes, shape.rank()));
   uint64_t mask = 0;
   for (int axis : reduced) mask |= uint64_t{1} << axis;
-  ASSIGN_OR_RETURN(output, Tensor::allocate(body.output(), output_shape));
-  Operand operand{x.raw_data(), &x.shape()};
-  run_reduction(*body.reduction(), {&operand, 1}, x.shape(), mask, output.mutable_raw_data());
+  ASSIGN_OR_RETURN(output, Tensor::allocate(output_dtype, output_shape));
+  run_reduction(program, operands, shape, mask, output.mutable_raw_data());
   return {};
 }
 
@@ -228,8 +228,10 @@ Status run_typed_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
       DType x = inputs[0].dtype();
       ASSIGN_OR_RETURN(auto body, BodyCache::get(op, attrs, {&x, 1}, types.dtypes[0]));
       outputs.resize(1);
-      return with_op_name(op,
-                          run_reduction_body(*body, inputs[0], inputs[1], shapes[0], outputs[0]));
+      Operand operand{inputs[0].raw_data(), &inputs[0].shape()};
+      return with_op_name(
+          op, run_reduction_program(*body->reduction(), {&operand, 1}, inputs[0].shape(), inputs[1],
+                                    types.dtypes[0], shapes[0], outputs[0]));
     }
     case OpBody::Kind::kKernel:
       return run_kernel(op, attrs, record.body.kernel(), inputs, types.dtypes, shapes, state,

@@ -21,7 +21,8 @@ GRAVEN_API Status run_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
 // --- Internals, shared with the executor.
 
 class BlockProgram;
-class CompiledBody;
+class ReductionProgram;
+struct Operand;
 
 // The same for types that are checked already. shapes: those of the outputs where the caller
 // knows them to be right (then they are fully known), else null, and the record finds them.
@@ -43,9 +44,11 @@ Status infer_shapes(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs
 Status run_blocks(const BlockProgram& program, std::span<Tensor* const> inputs, uint64_t reusable,
                   const Shape& shape, std::span<Tensor> outputs);
 
-// Reduces inputs[0] over the axes that `axes` holds, which inference has checked.
-Status run_reduction_body(const CompiledBody& body, const Tensor& x, const Tensor& axes,
-                          const Shape& output_shape, Tensor& output);
+// Reduces what the operands give, of this shape, over the axes that `axes` holds; inference has
+// checked them.
+Status run_reduction_program(const ReductionProgram& program, std::span<const Operand> operands,
+                             const Shape& shape, const Tensor& axes, DType output_dtype,
+                             const Shape& output_shape, Tensor& output);
 
 // "[Op] " in front, once.
 Status with_op_name(const Op& op, Status status);

@@ -290,14 +290,20 @@ std::vector<int>& test_notes() {
   return notes;
 }
 
+template <typename T>
+Tensor vector_of(std::span<const T> values) {
+  if (values.empty()) return *Tensor::allocate(kDTypeOf<T>, {0});
+  return Tensor::vector<T>(values);
+}
+
 Tensor floats(std::initializer_list<float> values) {
-  return Tensor::vector<float>({values.begin(), values.size()});
+  return vector_of<float>({values.begin(), values.size()});
 }
 Tensor floats_of(const Shape& shape, std::vector<float> values) {
-  return Tensor::vector<float>(values).with_shape(shape);
+  return vector_of<float>(values).with_shape(shape);
 }
 Tensor ints(std::initializer_list<int32_t> values) {
-  return Tensor::vector<int32_t>({values.begin(), values.size()});
+  return vector_of<int32_t>({values.begin(), values.size()});
 }
 Tensor resource_of(Ref<Resource> resource) { return Tensor::of_resource(std::move(resource)); }
 std::vector<float> values_of(const Tensor& tensor) {
