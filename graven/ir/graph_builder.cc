@@ -49,7 +49,9 @@ Result<Tensors> GraphBuilder::apply(const Op& op, std::span<const Tensor> inputs
   TypeBindings types;
   RETURN_IF_ERROR(op.bind_types(inputs, attrs, /*eager=*/false, types));
   if (name.empty()) name = record.default_node_name.empty() ? op.name() : record.default_node_name;
-  std::string node_name = graph_->unique_name(scoped(name));
+  // The name of a scope that was opened for this op is unique already (S5.11).
+  std::string node_name = scoped(name);
+  if (name.back() != '/' || graph_->find(node_name)) node_name = graph_->unique_name(node_name);
 
   InlineVector<Tensor, 4> inner;
   InlineVector<OutputRef, 4> refs;
