@@ -19,6 +19,10 @@ namespace graven::python {
 engine::Result<engine::Tensor> to_tensor(PyObject* object,
                                          std::optional<engine::DType> dtype = std::nullopt,
                                          std::string_view name = {});
+// The same for an operand beside a tensor of dtype `hint`: a value takes that dtype if it can
+// (1 beside float32), else its own.
+engine::Result<engine::Tensor> to_tensor_like(PyObject* object, engine::DType hint,
+                                              std::string_view name = {});
 // The same, but always an eager tensor, never a node: what tf.constant holds. Fails for symbolic
 // tensors.
 engine::Result<engine::Tensor> to_eager_tensor(PyObject* object,
@@ -32,8 +36,9 @@ engine::Result<engine::DType> to_dtype(PyObject* object);
 engine::Result<engine::Shape> to_shape(PyObject* object);
 PyObject* wrap(engine::DType dtype);         // the tf.DType object, a new reference
 PyObject* wrap(const engine::Shape& shape);  // a tf.TensorShape
-// The elements as a NumPy array (a scalar for rank 0 as .numpy() does), sharing memory read-only
-// where that is safe.
+// The elements as a NumPy array of its own, which may be written; rank 0 too.
+PyObject* to_numpy_array(const engine::Tensor& tensor);
+// The same, but a NumPy scalar, or bytes, for rank 0, as .numpy() gives it.
 PyObject* to_numpy(const engine::Tensor& tensor);
 
 }  // namespace graven::python

@@ -29,4 +29,13 @@ inline const engine::Tensor& tensor_of(PyObject* object) {
 // A new reference; null and an exception when memory is gone.
 PyObject* wrap(engine::Tensor tensor);
 
+// --- Parts of the type, each in a file of its own.
+
+extern PyType_Slot tensor_operator_slots[];  // tensor_operators.cc: + - * / ...; ends with slot 0
+PyObject* tensor_compare(PyObject* a, PyObject* b, int comparison);
+PyObject* tensor_subscript(PyObject* self, PyObject* key);  // tensor_index.cc
+PyObject* tensor_str(PyObject* self);                       // tensor_text.cc
+PyObject* tensor_repr(PyObject* self);
+PyObject* tensor_format(PyObject* self, PyObject* specification);
+
 }  // namespace graven::python

@@ -1,0 +1,46 @@
+#pragma once
+#include <Python.h>
+
+#include <string>
+#include <string_view>
+
+#include "graven/ir/frame.h"
+#include "graven/ir/graph.h"
+#include "graven/tensor/tensor.h"
+
+namespace graven::python {
+
+// The scope that TensorFlow opens around an op (S5.11): while it lives, what is made of Python
+// operands is named "<scope>/<operand>", and the op itself is applied under name(). Does nothing
+// when values are computed at once.
+class NodeScope {
+ public:
+  explicit NodeScope(std::string_view wished) : frame_(engine::Frame::current()) {
+    if (frame_.is_graph()) open(wished);
+  }
+  ~NodeScope() {
+    if (!name_.empty()) frame_.name_scope = std::move(saved_);
+  }
+  NodeScope(const NodeScope&) = delete;
+
+  // For Builder::apply: with a "/" at the end, which says that it is unique already.
+  std::string_view name() const { return name_; }
+
+ private:
+  void open(std::string_view wished) {
+    saved_ = frame_.name_scope;
+    if (!wished.empty() && wished.back() == '/') {
+      name_ = wished;
+    } else {
+      name_ = frame_.graph()->unique_name(saved_ + std::string(wished)) + "/";
+    }
+    frame_.name_scope = name_;
+  }
+  engine::Frame& frame_;
+  std::string name_, saved_;
+};
+
+// An eager value as an operand: itself, or a Const node where a graph is being built.
+engine::Tensor as_operand(const engine::Tensor& value, std::string_view name);
+
+}  // namespace graven::python

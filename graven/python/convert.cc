@@ -1,0 +1,524 @@
+#include "graven/python/convert.h"
+
+#include <cstring>
+#include <vector>
+
+#include "graven/ir/frame.h"
+#include "graven/ir/graph_builder.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/python/apply.h"
+#include "graven/python/errors.h"
+#include "graven/python/numpy.h"
+#include "graven/python/object.h"
+#include "graven/python/tensor_object.h"
+#include "graven/python/variable_object.h"
+#include "graven/runtime/eager_builder.h"
+
+namespace graven::python {
+namespace {
+
+using engine::Dim;
+using engine::DType;
+using engine::Frame;
+using engine::Result;
+using engine::Shape;
+using engine::Status;
+using engine::Tensor;
+using engine::type_error;
+using engine::value_error;
+
+std::string text_of(PyObject* object, bool is_repr = true) {
+  Object text = Object::take(is_repr ? PyObject_Repr(object) : PyObject_Str(object));
+  const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+  if (!utf8) PyErr_Clear();
+  return utf8 ? utf8 : "<?>";
+}
+
+Status unsupported(PyObject* object) {
+  return value_error("Attempt to convert a value (", text_of(object),
+                     ") with an unsupported type (",
+                     text_of(reinterpret_cast<PyObject*>(Py_TYPE(object))), ") to a Tensor.");
+}
+
+Status cannot_convert(PyObject* object, DType dtype) {
+  return type_error("Cannot convert ", text_of(object), " to EagerTensor of dtype ",
+                    dtype_op_def_name(dtype));
+}
+
+// What kind of element a Python object is.
+enum class Kind : uint8_t { kBool, kInt, kFloat, kFloat64, kHalf, kComplex, kString, kOther };
+
+Kind kind_of_numpy(const char* name) {
+  name += std::strlen("numpy.");
+  if (!std::strncmp(name, "bool", 4)) return Kind::kBool;
+  if (!std::strncmp(name, "int", 3) || !std::strncmp(name, "uint", 4)) return Kind::kInt;
+  if (!std::strcmp(name, "float64")) return Kind::kFloat64;
+  if (!std::strcmp(name, "float16")) return Kind::kHalf;
+  if (!std::strcmp(name, "float32")) return Kind::kFloat;
+  if (!std::strncmp(name, "complex", 7)) return Kind::kComplex;
+  return Kind::kOther;
+}
+
+Kind kind_of(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (type == &PyFloat_Type) return Kind::kFloat;
+  if (type == &PyLong_Type) return Kind::kInt;
+  if (type == &PyBool_Type) return Kind::kBool;
+  if (PyUnicode_Check(object) || PyBytes_Check(object)) return Kind::kString;
+  if (!std::strncmp(type->tp_name, "numpy.", 6)) return kind_of_numpy(type->tp_name);
+  if (PyLong_Check(object)) return Kind::kInt;
+  if (PyFloat_Check(object)) return Kind::kFloat;
+  if (PyComplex_Check(object)) return Kind::kComplex;
+  if (!std::strcmp(type->tp_name, "ml_dtypes.bfloat16")) return Kind::kFloat;
+  if (PyIndex_Check(object)) return Kind::kInt;
+  return Kind::kOther;
+}
+
+bool is_tensor_or_variable(PyObject* object) {
+  return is_tensor(object) || (variable_base_type && is_variable(object));
+}
+
+bool is_sequence(PyObject* object) {
+  if (PyList_Check(object) || PyTuple_Check(object)) return true;
+  if (PyUnicode_Check(object) || PyBytes_Check(object) || PyDict_Check(object)) return false;
+  return PySequence_Check(object) && !is_tensor_or_variable(object) &&
+         kind_of(object) == Kind::kOther;
+}
+
+// The leaves of nested sequences, in order, and their shape.
+class Leaves {
+ public:
+  Status collect(PyObject* object) {
+    RETURN_IF_ERROR(find_shape(object));
+    auto n = shape_.checked_num_elements();
+    if (n) leaves_.reserve(static_cast<size_t>(*n));
+    return walk(object, 0);
+  }
+  const Shape& shape() const { return shape_; }
+  const std::vector<Object>& leaves() const { return leaves_; }
+  bool has_tensors() const { return has_tensors_; }
+
+ private:
+  Status find_shape(PyObject* object) {
+    Object at = Object::borrow(object);
+    while (is_sequence(at.get())) {
+      // A NumPy array without dimensions is an element.
+      Py_ssize_t n = PySequence_Size(at.get());
+      if (n < 0) {
+        PyErr_Clear();
+        break;
+      }
+      shape_.push_back(Dim(n));
+      if (shape_.rank() > engine::kMaxRank) {
+        return value_error("Can't convert a Python sequence nested more than ", engine::kMaxRank,
+                           " deep to a Tensor.");
+      }
+      if (n == 0) break;
+      at = Object::take(PySequence_GetItem(at.get(), 0));
+      if (!at) return pending_exception();
+    }
+    return {};
+  }
+  Status walk(PyObject* object, int depth) {
+    if (is_tensor_or_variable(object)) {
+      has_tensors_ = true;
+      return {};
+    }
+    if (depth == shape_.rank()) {
+      if (is_sequence(object) && PySequence_Size(object) >= 0) {
+        return value_error("Can't convert Python sequence with mixed types to Tensor.");
+      }
+      PyErr_Clear();
+      leaves_.push_back(Object::borrow(object));
+      return {};
+    }
+    if (!is_sequence(object)) return ragged();
+    Object items = Object::take(PySequence_Fast(object, "a sequence"));
+    if (!items) return pending_exception();
+    if (PySequence_Fast_GET_SIZE(items.get()) != shape_.size(depth)) return ragged();
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
+      Object item = Object::borrow(PySequence_Fast_GET_ITEM(items.get(), i));
+      RETURN_IF_ERROR(walk(item.get(), depth + 1));
+      if (has_tensors_) return {};
+    }
+    return {};
+  }
+  static Status ragged() {
+    return value_error("Can't convert non-rectangular Python sequence to Tensor.");
+  }
+
+  Shape shape_;
+  std::vector<Object> leaves_;
+  bool has_tensors_ = false;
+};
+
+bool fits_int32(PyObject* number, bool& fits_int64) {
+  int overflow = 0;
+  long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  fits_int64 = !overflow;
+  if (PyErr_Occurred()) PyErr_Clear();
+  return !overflow && value >= INT32_MIN && value <= INT32_MAX;
+}
+
+Result<DType> common_dtype(const std::vector<Object>& leaves) {
+  if (leaves.empty()) return DType::kFloat32;
+  Kind first = kind_of(leaves[0].get());
+  bool has_float = false, has_wide = false;
+  for (const Object& leaf : leaves) {
+    Kind kind = kind_of(leaf.get());
+    bool fits = true;
+    switch (kind) {
+      case Kind::kOther:
+        return unsupported(leaf.get());
+      case Kind::kBool:
+        fits = first != Kind::kString;
+        break;
+      case Kind::kInt: {
+        fits = first != Kind::kBool && first != Kind::kString;
+        bool fits_int64 = true;
+        Object number = Object::take(PyNumber_Index(leaf.get()));
+        if (!number) return pending_exception();
+        if (first == Kind::kInt && !fits_int32(number.get(), fits_int64)) has_wide = true;
+        if (!fits_int64) {
+          return value_error("Can't convert Python sequence with out-of-range integer to Tensor.");
+        }
+        break;
+      }
+      case Kind::kFloat:
+      case Kind::kFloat64:
+      case Kind::kHalf:
+        fits = first != Kind::kBool && first != Kind::kString;
+        has_float = true;
+        break;
+      case Kind::kComplex:
+        fits = first == Kind::kComplex;
+        break;
+      case Kind::kString:
+        fits = first == Kind::kString;
+        break;
+    }
+    if (!fits) return value_error("Can't convert Python sequence with mixed types to Tensor.");
+  }
+  switch (first) {
+    case Kind::kBool:
+      return DType::kBool;
+    case Kind::kInt:
+      return has_float ? DType::kFloat32 : has_wide ? DType::kInt64 : DType::kInt32;
+    case Kind::kFloat64:
+      return DType::kFloat64;
+    case Kind::kHalf:
+      return DType::kHalf;
+    case Kind::kComplex:
+      return DType::kComplex128;
+    case Kind::kString:
+      return DType::kString;
+    default:
+      return DType::kFloat32;
+  }
+}
+
+bool kind_fits(Kind kind, DType dtype) {
+  switch (kind) {
+    case Kind::kBool:
+      return dtype == DType::kBool || is_plain(dtype);
+    case Kind::kInt:
+      return is_plain(dtype) && dtype != DType::kBool;
+    case Kind::kFloat:
+    case Kind::kFloat64:
+    case Kind::kHalf:
+      return is_floating(dtype) || is_complex(dtype);
+    case Kind::kComplex:
+      return is_complex(dtype);
+    case Kind::kString:
+      return dtype == DType::kString;
+    case Kind::kOther:
+      return false;
+  }
+  return false;
+}
+
+bool store(PyObject* leaf, bool& value) {
+  int truth = PyObject_IsTrue(leaf);
+  value = truth == 1;
+  return truth >= 0;
+}
+
+template <typename T>
+requires std::is_integral_v<T>
+bool store(PyObject* leaf, T& value) {
+  // Wide numbers wrap around, as TensorFlow has it.
+  if (PyLong_Check(leaf)) {
+    value = static_cast<T>(PyLong_AsUnsignedLongLongMask(leaf));
+  } else {
+    Object number = Object::take(PyNumber_Index(leaf));
+    if (!number) {
+      PyErr_Clear();
+      number = Object::take(PyNumber_Long(leaf));  // numpy.bool
+    }
+    if (!number) return false;
+    value = static_cast<T>(PyLong_AsUnsignedLongLongMask(number.get()));
+  }
+  return !PyErr_Occurred();
+}
+
+bool store_double(PyObject* leaf, double& value) {
+  value = PyFloat_CheckExact(leaf) ? PyFloat_AS_DOUBLE(leaf) : PyFloat_AsDouble(leaf);
+  return value != -1.0 || !PyErr_Occurred();
+}
+
+template <typename T>
+requires(std::is_floating_point_v<T> || std::is_same_v<T, engine::Half> ||
+         std::is_same_v<T, engine::BFloat16>) bool store(PyObject* leaf, T& value) {
+  double number = 0;
+  if (!store_double(leaf, number)) return false;
+  if constexpr (std::is_floating_point_v<T>) {
+    value = static_cast<T>(number);
+  } else {
+    value = T(static_cast<float>(number));
+  }
+  return true;
+}
+
+template <typename T>
+bool store(PyObject* leaf, std::complex<T>& value) {
+  if (PyComplex_Check(leaf) || kind_of(leaf) == Kind::kComplex) {
+    Py_complex number = PyComplex_AsCComplex(leaf);
+    value = {static_cast<T>(number.real), static_cast<T>(number.imag)};
+    return !PyErr_Occurred();
+  }
+  double number = 0;
+  if (!store_double(leaf, number)) return false;
+  value = {static_cast<T>(number), 0};
+  return true;
+}
+
+bool store(PyObject* leaf, std::string& value) {
+  if (PyBytes_Check(leaf)) {
+    value.assign(PyBytes_AS_STRING(leaf), static_cast<size_t>(PyBytes_GET_SIZE(leaf)));
+    return true;
+  }
+  Py_ssize_t size = 0;
+  const char* data = PyUnicode_AsUTF8AndSize(leaf, &size);
+  if (data) value.assign(data, static_cast<size_t>(size));
+  return data;
+}
+
+// whole: what the user gave, for messages.
+Result<Tensor> from_leaves(PyObject* whole, const std::vector<Object>& leaves, const Shape& shape,
+                           std::optional<DType> dtype) {
+  if (!dtype) {
+    ASSIGN_OR_RETURN(dtype, common_dtype(leaves));
+  }
+  for (const Object& leaf : leaves) {
+    Kind kind = kind_of(leaf.get());
+    if (kind == Kind::kOther) return unsupported(leaf.get());
+    if (!kind_fits(kind, *dtype)) return cannot_convert(whole, *dtype);
+  }
+  ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(*dtype, shape));
+  auto fill = [&](auto zero) {
+    using T = decltype(zero);
+    T* out = static_cast<T*>(tensor.mutable_raw_data());
+    for (const Object& leaf : leaves) {
+      if (!store(leaf.get(), *out++)) return false;
+    }
+    return true;
+  };
+  bool ok = *dtype == DType::kString ? fill(std::string()) : visit_plain(*dtype, fill);
+  if (!ok) return pending_exception();
+  return tensor;
+}
+
+// The commonest values without detours; an empty tensor for others.
+Tensor quick_scalar(PyObject* object, std::optional<DType> dtype) {
+  if (PyFloat_CheckExact(object)) {
+    double value = PyFloat_AS_DOUBLE(object);
+    if (!dtype || *dtype == DType::kFloat32) return Tensor::scalar(static_cast<float>(value));
+    if (*dtype == DType::kFloat64) return Tensor::scalar(value);
+    return {};
+  }
+  if (PyLong_CheckExact(object)) {
+    int overflow = 0;
+    long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (overflow) return {};
+    if (!dtype || *dtype == DType::kInt32) {
+      if (value < INT32_MIN || value > INT32_MAX) return {};
+      return Tensor::scalar(static_cast<int32_t>(value));
+    }
+    if (*dtype == DType::kInt64) return Tensor::scalar(static_cast<int64_t>(value));
+    if (*dtype == DType::kFloat32) {
+      // Through double, as numbers that are stored in lists.
+      return Tensor::scalar(static_cast<float>(static_cast<double>(value)));
+    }
+    if (*dtype == DType::kFloat64) return Tensor::scalar(static_cast<double>(value));
+    return {};
+  }
+  if (PyBool_Check(object) && (!dtype || *dtype == DType::kBool)) {
+    return Tensor::scalar(object == Py_True);
+  }
+  return {};
+}
+
+Result<Tensor> cast_eagerly(const Tensor& tensor, DType dtype) {
+  const engine::Tensor inputs[] = {tensor};
+  ASSIGN_OR_RETURN(auto outputs,
+                   engine::eager_builder().apply(*engine::kCast, inputs, engine::CastAttrs{dtype}));
+  return std::move(outputs[0]);
+}
+
+Result<Tensor> numpy_value(PyObject* object, std::optional<DType> dtype) {
+  ASSIGN_OR_RETURN(Tensor tensor, from_numpy(object));
+  if (!dtype || *dtype == tensor.dtype()) return tensor;
+  if (!is_plain(*dtype) || !is_plain(tensor.dtype())) return cannot_convert(object, *dtype);
+  return cast_eagerly(tensor, *dtype);
+}
+
+Result<Tensor> checked_dtype(Tensor tensor, std::optional<DType> dtype, PyObject* object) {
+  if (dtype && *dtype != tensor.dtype()) {
+    return value_error("Tensor conversion requested dtype ", dtype_name(*dtype),
+                       " for Tensor with dtype ", dtype_name(tensor.dtype()), ": ",
+                       text_of(object));
+  }
+  return tensor;
+}
+
+// A value, not a tensor, as an eager tensor. has_tensors is set, and nothing returned, if it is a
+// list that holds tensors.
+Result<Tensor> value_to_eager(PyObject* object, std::optional<DType> dtype, bool& has_tensors) {
+  if (Tensor quick = quick_scalar(object, dtype)) return quick;
+  if (is_numpy(object)) return numpy_value(object, dtype);
+  if (kind_of(object) == Kind::kOther && !PyList_Check(object) && !PyTuple_Check(object) &&
+      !PyType_Check(object)) {
+    Object array = Object::take(PyObject_GetAttrString(object, "__array__"));
+    if (array) {
+      Object result = Object::take(PyObject_CallNoArgs(array.get()));
+      if (!result) return pending_exception();
+      if (is_numpy(result.get())) return numpy_value(result.get(), dtype);
+    }
+    PyErr_Clear();
+    if (!is_sequence(object)) return unsupported(object);
+  }
+  Leaves leaves;
+  RETURN_IF_ERROR(leaves.collect(object));
+  has_tensors = leaves.has_tensors();
+  if (has_tensors) return Tensor();
+  return from_leaves(object, leaves.leaves(), leaves.shape(), dtype);
+}
+
+// The dtype of the first tensor in nested lists; every tensor must have it.
+std::optional<DType> dtype_of_tensors(PyObject* object) {
+  if (is_tensor(object)) return tensor_of(object).dtype();
+  if (is_tensor_or_variable(object)) return variable_of(object)->variable()->dtype();
+  if (!PyList_Check(object) && !PyTuple_Check(object)) return std::nullopt;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) {
+    if (auto dtype = dtype_of_tensors(PySequence_Fast_GET_ITEM(object, i))) return dtype;
+  }
+  return std::nullopt;
+}
+
+// Nested lists that hold tensors, as nested applications of Pack. In a graph the constants among
+// them are named after their place.
+Result<Tensor> pack(PyObject* list, DType dtype, std::string_view name) {
+  if (name.empty()) name = "packed";
+  const engine::Op* op = engine::OpRegistry::global().find("Pack");
+  if (!op) return engine::unimplemented("Tensors in lists need the op Pack, which is missing");
+  Object items = Object::take(PySequence_Fast(list, "a sequence"));
+  if (!items) return pending_exception();
+  NodeScope scope(name);
+  std::vector<Tensor> parts;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
+    PyObject* item = PySequence_Fast_GET_ITEM(items.get(), i);
+    std::string item_name = std::to_string(i);
+    bool is_list = (PyList_Check(item) || PyTuple_Check(item)) && dtype_of_tensors(item);
+    ASSIGN_OR_RETURN(Tensor part,
+                     is_list ? pack(item, dtype, item_name) : to_tensor(item, dtype, item_name));
+    parts.push_back(std::move(part));
+  }
+  engine::Attrs attrs(op->attrs_type());
+  ASSIGN_OR_RETURN(auto outputs, engine::apply(*op, parts, attrs, scope.name()));
+  return std::move(outputs[0]);
+}
+
+// What __tf_tensor__ gives; an empty tensor if the class has none.
+Result<Tensor> own_conversion(PyObject* object, std::optional<DType> dtype) {
+  if (PyType_Check(object)) return Tensor();
+  Object method = Object::take(PyObject_GetAttrString(object, "__tf_tensor__"));
+  if (!method) {
+    PyErr_Clear();
+    return Tensor();
+  }
+  Object type = dtype ? Object::take(wrap(*dtype)) : Object::borrow(Py_None);
+  if (!type) return pending_exception();
+  Object result =
+      Object::take(PyObject_CallFunctionObjArgs(method.get(), type.get(), Py_None, nullptr));
+  if (!result) return pending_exception();
+  if (!is_tensor(result.get())) {
+    return type_error("__tf_tensor__ of ", text_of(object), " gave no tensor but ",
+                      text_of(result.get()));
+  }
+  return checked_dtype(tensor_of(result.get()), dtype, object);
+}
+
+bool is_plain_python(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  return type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type ||
+         type == &PyUnicode_Type || type == &PyBytes_Type || type == &PyList_Type ||
+         type == &PyTuple_Type || type == &PyComplex_Type;
+}
+
+}  // namespace
+
+Tensor as_operand(const Tensor& value, std::string_view name) {
+  Frame& frame = Frame::current();
+  if (!frame.is_graph()) return value;
+  return frame.graph_builder()->add_constant(value, name.empty() ? "Const" : name);
+}
+
+Result<Tensor> to_tensor(PyObject* object, std::optional<DType> dtype, std::string_view name) {
+  if (is_tensor(object)) return checked_dtype(tensor_of(object), dtype, object);
+  if (variable_base_type && is_variable(object)) {
+    ASSIGN_OR_RETURN(Tensor value, read_variable(variable_of(object)));
+    return checked_dtype(std::move(value), dtype, object);
+  }
+  if (!is_plain_python(object) && !is_numpy(object)) {
+    ASSIGN_OR_RETURN(Tensor own, own_conversion(object, dtype));
+    if (own) return own;
+  }
+  bool has_tensors = false;
+  ASSIGN_OR_RETURN(Tensor value, value_to_eager(object, dtype, has_tensors));
+  if (!has_tensors) return as_operand(value, name);
+  auto found = dtype ? dtype : dtype_of_tensors(object);
+  return pack(object, found.value_or(DType::kFloat32), name);
+}
+
+Result<Tensor> to_tensor_like(PyObject* object, DType hint, std::string_view name) {
+  if (is_tensor(object)) return tensor_of(object);
+  auto tensor = to_tensor(object, hint, name);
+  if (tensor.ok()) return tensor;
+  auto own = to_tensor(object, std::nullopt, name);
+  return own;
+}
+
+Result<Tensor> to_eager_tensor(PyObject* object, std::optional<DType> dtype) {
+  if (is_tensor(object)) {
+    const Tensor& tensor = tensor_of(object);
+    if (tensor.is_symbolic()) {
+      return type_error("A value is needed here, not a symbolic tensor: ", text_of(object));
+    }
+    return checked_dtype(tensor, dtype, object);
+  }
+  bool has_tensors = false;
+  ASSIGN_OR_RETURN(Tensor value, value_to_eager(object, dtype, has_tensors));
+  if (has_tensors) return type_error("A value is needed here, not tensors: ", text_of(object));
+  return value;
+}
+
+bool is_array_like(PyObject* object) {
+  if (is_numpy(object)) return true;
+  if (is_plain_python(object) || PyType_Check(object) || is_tensor(object)) return false;
+  Object array = Object::take(
+      PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__array__"));
+  if (!array) PyErr_Clear();
+  return static_cast<bool>(array);
+}
+
+}  // namespace graven::python

@@ -1,0 +1,119 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <string>
+
+#include "graven/base/strings.h"
+#include "graven/ir/emitter.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/python/apply.h"
+#include "graven/python/bind.h"
+#include "graven/python/convert.h"
+#include "graven/python/errors.h"
+#include "graven/python/tensor_object.h"
+#include "graven/runtime/eager_builder.h"
+
+namespace nb = nanobind;
+
+namespace graven::python {
+namespace {
+
+using engine::DType;
+using engine::Result;
+using engine::Status;
+using engine::Tensor;
+
+nb::object finish(Result<Tensor> result) {
+  PyObject* object = result.ok() ? wrap(std::move(*result)) : raise(result.status());
+  if (!object) throw nb::python_error();
+  return nb::steal(object);
+}
+
+Result<std::optional<DType>> optional_dtype(nb::handle object) {
+  if (object.is_none()) return std::optional<DType>();
+  ASSIGN_OR_RETURN(DType dtype, to_dtype(object.ptr()));
+  return std::optional<DType>(dtype);
+}
+
+std::string text_or(nb::handle text, const char* otherwise) {
+  return text.is_none() ? otherwise : nb::cast<std::string>(text);
+}
+
+// The value under another shape: repeated if it is one element.
+Result<Tensor> with_constant_shape(const Tensor& value, const engine::Shape& shape) {
+  auto n = shape.checked_num_elements();
+  if (!n) {
+    return engine::type_error("tf.constant needs a fully known shape, not ", shape.to_text());
+  }
+  if (*n == value.num_elements()) return value.with_shape(shape);
+  if (value.num_elements() != 1) {
+    return engine::type_error("tf.constant got a value of ", value.num_elements(),
+                              " elements and a shape ", shape.to_text(), " of ", *n, " elements");
+  }
+  engine::Emitter emit(engine::eager_builder());
+  std::vector<int64_t> sizes;
+  for (int i = 0; i < shape.rank(); ++i) sizes.push_back(shape.size(i));
+  Tensor result = emit(engine::kFill, {Tensor::vector<int64_t>(sizes), value.with_shape({})});
+  RETURN_IF_ERROR(emit.status());
+  return result;
+}
+
+Result<Tensor> constant(nb::handle value, nb::handle dtype, nb::handle shape,
+                        std::string_view name) {
+  ASSIGN_OR_RETURN(auto wanted, optional_dtype(dtype));
+  if (is_tensor(value.ptr()) && tensor_of(value.ptr()).is_symbolic()) {
+    if (wanted && *wanted != tensor_of(value.ptr()).dtype()) {
+      return engine::type_error("Expected tensor with dtype tf.", dtype_name(*wanted),
+                                ", but got dtype tf.", dtype_name(tensor_of(value.ptr()).dtype()),
+                                ".");
+    }
+    if (!shape.is_none())
+      return engine::type_error("tf.constant of a symbolic tensor has no shape");
+    return tensor_of(value.ptr());
+  }
+  if (is_tensor(value.ptr()) && wanted && *wanted != tensor_of(value.ptr()).dtype()) {
+    return engine::type_error("Expected tensor with dtype tf.", dtype_name(*wanted),
+                              ", but got dtype tf.", dtype_name(tensor_of(value.ptr()).dtype()),
+                              ".");
+  }
+  if (shape.is_none()) {
+    if (is_tensor(value.ptr())) return as_operand(tensor_of(value.ptr()), name);
+    return to_tensor(value.ptr(), wanted, name);
+  }
+  ASSIGN_OR_RETURN(engine::Shape wanted_shape, to_shape(shape.ptr()));
+  ASSIGN_OR_RETURN(Tensor tensor, to_eager_tensor(value.ptr(), wanted));
+  ASSIGN_OR_RETURN(Tensor shaped, with_constant_shape(tensor, wanted_shape));
+  return as_operand(shaped, name);
+}
+
+Result<Tensor> convert(nb::handle value, nb::handle dtype, nb::handle hint, std::string_view name) {
+  ASSIGN_OR_RETURN(auto wanted, optional_dtype(dtype));
+  if (wanted || hint.is_none()) return to_tensor(value.ptr(), wanted, name);
+  ASSIGN_OR_RETURN(auto hinted, optional_dtype(hint));
+  return to_tensor_like(value.ptr(), *hinted, name);
+}
+
+}  // namespace
+
+void bind_convert(nb::module_& m) {
+  m.def(
+      "constant",
+      [](nb::handle value, nb::handle dtype, nb::handle shape, nb::handle name) {
+        return finish(constant(value, dtype, shape, text_or(name, "Const")));
+      },
+      nb::arg("value").none(), nb::arg("dtype").none() = nb::none(),
+      nb::arg("shape").none() = nb::none(), nb::arg("name").none() = "Const");
+  m.def(
+      "convert_to_tensor",
+      [](nb::handle value, nb::handle dtype, nb::handle dtype_hint, nb::handle name) {
+        return finish(convert(value, dtype, dtype_hint, text_or(name, "")));
+      },
+      nb::arg("value").none(), nb::arg("dtype").none() = nb::none(),
+      nb::arg("dtype_hint").none() = nb::none(), nb::arg("name").none() = nb::none());
+  m.def(
+      "is_array_like", [](nb::handle object) { return is_array_like(object.ptr()); },
+      nb::arg("object").none());
+}
+
+}  // namespace graven::python

@@ -1,0 +1,150 @@
+#include "graven/python/errors.h"
+
+#include <string>
+
+#include "graven/ir/location.h"
+#include "graven/python/object.h"
+#include "graven/runtime/program.h"
+
+namespace graven::python {
+namespace {
+
+using engine::Code;
+using engine::ErrorKind;
+using engine::ExecutionError;
+using engine::Ref;
+using engine::Status;
+
+// The exception of the user's code, with its traceback, on its way through the engine.
+class PythonException final : public engine::Payload {
+ public:
+  PythonException(PyObject* type, PyObject* value, PyObject* traceback)
+      : type_(type), value_(value), traceback_(traceback) {}
+  ~PythonException() override {
+    if (!Py_IsInitialized()) return;
+    HoldGil gil;
+    Py_XDECREF(type_);
+    Py_XDECREF(value_);
+    Py_XDECREF(traceback_);
+  }
+  void restore() const {
+    Py_XINCREF(type_);
+    Py_XINCREF(value_);
+    Py_XINCREF(traceback_);
+    PyErr_Restore(type_, value_, traceback_);
+  }
+
+ private:
+  PyObject *type_, *value_, *traceback_;  // owned
+};
+
+// The class of the language itself, or null for classes of graven.errors.
+PyObject* builtin_class(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kValueError:
+      return PyExc_ValueError;
+    case ErrorKind::kTypeError:
+      return PyExc_TypeError;
+    case ErrorKind::kIndexError:
+      return PyExc_IndexError;
+    case ErrorKind::kKeyError:
+      return PyExc_KeyError;
+    case ErrorKind::kAttributeError:
+      return PyExc_AttributeError;
+    case ErrorKind::kLookupError:
+      return PyExc_LookupError;
+    case ErrorKind::kRuntimeError:
+    case ErrorKind::kUserException:  // of a front end that is not Python
+      return PyExc_RuntimeError;
+    case ErrorKind::kNotImplementedError:
+      return PyExc_NotImplementedError;
+    case ErrorKind::kAssertionError:
+      return PyExc_AssertionError;
+    case ErrorKind::kOverflowError:
+      return PyExc_OverflowError;
+    case ErrorKind::kKeyboardInterrupt:
+      return PyExc_KeyboardInterrupt;
+    case ErrorKind::kOpError:
+    case ErrorKind::kOperatorNotAllowedInGraphError:
+    case ErrorKind::kInaccessibleTensorError:
+      return nullptr;
+  }
+  return PyExc_RuntimeError;
+}
+
+Object from_errors_module(const char* name) {
+  Object module = Object::take(PyImport_ImportModule("graven.errors"));
+  return module ? Object::take(PyObject_GetAttrString(module.get(), name)) : module;
+}
+
+void set_op_error(Code code, PyObject* message) {
+  Object by_code = from_errors_module("_class_of_code");
+  if (!by_code) return;
+  Object klass = Object::take(PyObject_CallFunction(by_code.get(), "i", static_cast<int>(code)));
+  if (!klass) return;
+  Object error =
+      Object::take(PyObject_CallFunctionObjArgs(klass.get(), Py_None, Py_None, message, nullptr));
+  if (error) PyErr_SetObject(klass.get(), error.get());
+}
+
+// S6.9.
+std::string execution_message(const ExecutionError& error, const std::string& message) {
+  std::string text = "Graph execution error:\n\n";
+  text += engine::str_cat("Detected at node ", error.node_name,
+                          " defined at (most recent call last):\n");
+  if (error.location) {
+    for (const engine::SourceFrame& frame : error.location->frames()) {
+      text += engine::str_cat("  File \"", frame.file, "\", line ", frame.line, ", in ",
+                              frame.function, "\n");
+      if (!frame.text.empty()) text += engine::str_cat("\n    ", frame.text, "\n\n");
+    }
+  }
+  return text + "\n" + message;
+}
+
+}  // namespace
+
+PyObject* raise(const Status& status) {
+  if (const auto* exception = dynamic_cast<const PythonException*>(status.payload().get())) {
+    exception->restore();
+    return nullptr;
+  }
+  std::string text = status.message();
+  if (const auto* error = dynamic_cast<const ExecutionError*>(status.payload().get())) {
+    text = execution_message(*error, text);
+  }
+  // A string of the user's in the message may be anything.
+  Object message = Object::take(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+  if (!message) return nullptr;
+  if (PyObject* klass = builtin_class(status.kind())) {
+    PyErr_SetObject(klass, message.get());
+  } else if (status.kind() == ErrorKind::kOpError) {
+    set_op_error(status.code(), message.get());
+  } else {
+    bool is_operator = status.kind() == ErrorKind::kOperatorNotAllowedInGraphError;
+    Object klass = from_errors_module(is_operator ? "OperatorNotAllowedInGraphError"
+                                                  : "InaccessibleTensorError");
+    if (klass) PyErr_SetObject(klass.get(), message.get());
+  }
+  return nullptr;
+}
+
+Status pending_exception() {
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  if (!type) return engine::internal_error("A Python function failed without an exception");
+  PyErr_NormalizeException(&type, &value, &traceback);
+  if (traceback) PyException_SetTraceback(value, traceback);
+  std::string message;
+  {
+    Object text = Object::take(PyObject_Str(value));
+    const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+    if (utf8) message = utf8;
+    PyErr_Clear();
+  }
+  return Status::user_exception(std::move(message),
+                                Ref<engine::Payload>(new PythonException(type, value, traceback)));
+}
+
+}  // namespace graven::python

@@ -1,0 +1,348 @@
+#include "graven/python/graph_object.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <unordered_map>
+
+#include "graven/ir/body.h"
+#include "graven/ir/frame.h"
+#include "graven/python/bind.h"
+#include "graven/python/convert.h"
+#include "graven/python/errors.h"
+#include "graven/python/object.h"
+#include "graven/python/tensor_object.h"
+
+namespace nb = nanobind;
+
+namespace graven::python {
+namespace {
+
+using engine::AttrValue;
+using engine::Graph;
+using engine::Node;
+using engine::OutputRef;
+using engine::Ref;
+
+// What Python objects of graphs and nodes hold. They are found again by what they stand for, as
+// long as Python has them; the GIL guards the tables.
+struct FuncGraph {
+  Ref<Graph> graph;
+  explicit FuncGraph(Ref<Graph> g) : graph(std::move(g)) { live()[graph.get()] = this; }
+  ~FuncGraph() { live().erase(graph.get()); }
+  FuncGraph(const FuncGraph&) = delete;
+  static std::unordered_map<const Graph*, FuncGraph*>& live() {
+    static auto* map = new std::unordered_map<const Graph*, FuncGraph*>();
+    return *map;
+  }
+};
+
+struct Operation {
+  Ref<Graph> graph;
+  Node* node;
+  Operation(Ref<Graph> g, Node* n) : graph(std::move(g)), node(n) { live()[node] = this; }
+  ~Operation() { live().erase(node); }
+  Operation(const Operation&) = delete;
+  static std::unordered_map<const Node*, Operation*>& live() {
+    static auto* map = new std::unordered_map<const Node*, Operation*>();
+    return *map;
+  }
+};
+
+nb::object steal(PyObject* object) {
+  if (!object) throw nb::python_error();
+  return nb::steal(object);
+}
+
+nb::object operation(const Ref<Graph>& graph, Node* node) {
+  return steal(wrap_operation(graph, node));
+}
+
+nb::object tensor(const Ref<Graph>& graph, OutputRef output) {
+  return steal(wrap(engine::symbolic_tensor(graph, output)));
+}
+
+nb::bytes bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
+
+template <typename T, typename F>
+nb::list list_of(const std::vector<T>& values, F&& convert) {
+  nb::list list;
+  for (const T& value : values) list.append(convert(value));
+  return list;
+}
+
+nb::object attribute(const AttrValue& value) {
+  auto of_body = [](const Ref<engine::Body>& body) {
+    nb::object result = nb::module_::import_("types").attr("SimpleNamespace")();
+    result.attr("name") = body ? body->name() : std::string();
+    return result;
+  };
+  return std::visit(
+      [&](const auto& v) -> nb::object {
+        using T = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return nb::none();
+        } else if constexpr (std::is_same_v<T, bool>) {
+          return nb::bool_(v);
+        } else if constexpr (std::is_same_v<T, int64_t>) {
+          return nb::int_(v);
+        } else if constexpr (std::is_same_v<T, double>) {
+          return nb::float_(v);
+        } else if constexpr (std::is_same_v<T, std::string>) {
+          return bytes(v);
+        } else if constexpr (std::is_same_v<T, engine::DType>) {
+          return v == engine::DType::kInvalid ? nb::none() : steal(wrap(v));
+        } else if constexpr (std::is_same_v<T, engine::Shape>) {
+          return steal(wrap(v));
+        } else if constexpr (std::is_same_v<T, engine::Tensor>) {
+          return v ? steal(wrap(v)) : nb::none();
+        } else if constexpr (std::is_same_v<T, Ref<engine::Body>>) {
+          return of_body(v);
+        } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+          return list_of(v, bytes);
+        } else if constexpr (std::is_same_v<T, std::vector<Ref<engine::Body>>>) {
+          return list_of(v, of_body);
+        } else if constexpr (std::is_same_v<T, std::vector<int64_t>> ||
+                             std::is_same_v<T, std::vector<double>>) {
+          return list_of(v, [](auto number) { return nb::cast(number); });
+        } else {
+          return list_of(v, [](const auto& item) { return steal(wrap(item)); });
+        }
+      },
+      value);
+}
+
+// "a" for output 0, "a:1" otherwise, "^n" for a control input (S6.16).
+nb::list input_names(const Node& node) {
+  nb::list names;
+  for (OutputRef input : node.inputs()) {
+    names.append(nb::cast(input.index == 0
+                              ? input.node->name()
+                              : engine::str_cat(input.node->name(), ":", input.index)));
+  }
+  for (const Node* before : node.control_inputs()) {
+    names.append(nb::cast("^" + before->name()));
+  }
+  return names;
+}
+
+nb::object node_def(const Node& node) {
+  nb::dict attributes;
+  for (const auto& [name, value] : node.attributes()) {
+    attributes[nb::cast(name)] = attribute(value);
+  }
+  nb::object definition = nb::module_::import_("types").attr("SimpleNamespace")();
+  definition.attr("name") = node.name();
+  definition.attr("op") = node.op().name();
+  definition.attr("input") = input_names(node);
+  definition.attr("device") = node.device();
+  definition.attr("attr") = attributes;
+  return definition;
+}
+
+nb::list node_defs(const Graph& graph) {
+  nb::list nodes;
+  for (const Node* node : graph.nodes()) nodes.append(node_def(*node));
+  return nodes;
+}
+
+// The bodies that nodes hold, each once, those of inner bodies too.
+void collect_functions(const Graph& graph, std::unordered_map<std::string, bool>& seen,
+                       nb::list& functions) {
+  auto add = [&](const Ref<engine::Body>& body) {
+    if (!body || !seen.emplace(body->name(), true).second) return;
+    nb::object space = nb::module_::import_("types").attr("SimpleNamespace");
+    nb::object function = space(), signature = space();
+    signature.attr("name") = body->name();
+    function.attr("signature") = signature;
+    function.attr("node_def") = node_defs(*body->graph());
+    functions.append(function);
+    collect_functions(*body->graph(), seen, functions);
+  };
+  for (const Node* node : graph.nodes()) {
+    for (const auto& [name, value] : node->attributes()) {
+      if (const auto* body = std::get_if<Ref<engine::Body>>(&value)) add(*body);
+      if (const auto* bodies = std::get_if<std::vector<Ref<engine::Body>>>(&value)) {
+        for (const auto& item : *bodies) add(item);
+      }
+    }
+  }
+}
+
+nb::object graph_def(const Graph& graph) {
+  nb::object space = nb::module_::import_("types").attr("SimpleNamespace");
+  nb::object definition = space(), library = space();
+  nb::list functions;
+  std::unordered_map<std::string, bool> seen;
+  collect_functions(graph, seen, functions);
+  library.attr("function") = functions;
+  definition.attr("node") = node_defs(graph);
+  definition.attr("library") = library;
+  return definition;
+}
+
+// The graph around this one, while it is being built; it is not kept alive, so it is looked for
+// among those that certainly live.
+nb::object outer_graph(const FuncGraph& self) {
+  Graph* outer = self.graph->outer();
+  if (!outer) return nb::none();
+  if (FuncGraph::live().count(outer)) return steal(wrap(Ref<Graph>(outer)));
+  for (engine::Frame* frame = &engine::Frame::current(); frame; frame = frame->below()) {
+    if (frame->graph() == outer) return steal(wrap(Ref<Graph>(outer)));
+  }
+  return nb::none();
+}
+
+std::string graph_text(nb::handle self) {
+  const auto& graph = *nb::cast<const FuncGraph&>(self).graph;
+  return engine::str_cat("FuncGraph(name=", graph.name(),
+                         ", id=", reinterpret_cast<uintptr_t>(self.ptr()), ")");
+}
+
+}  // namespace
+
+PyObject* wrap(const Ref<Graph>& graph) {
+  auto at = FuncGraph::live().find(graph.get());
+  if (at != FuncGraph::live().end()) return nb::cast(at->second).release().ptr();
+  return nb::cast(new FuncGraph(graph), nb::rv_policy::take_ownership).release().ptr();
+}
+
+PyObject* wrap_operation(const Ref<Graph>& graph, Node* node) {
+  auto at = Operation::live().find(node);
+  if (at != Operation::live().end()) return nb::cast(at->second).release().ptr();
+  return nb::cast(new Operation(graph, node), nb::rv_policy::take_ownership).release().ptr();
+}
+
+Node* node_of(PyObject* object) {
+  Operation* found = nullptr;
+  return nb::try_cast(nb::handle(object), found) && found ? found->node : nullptr;
+}
+
+PyObject* wrap_attribute(const AttrValue& value) { return attribute(value).release().ptr(); }
+
+void bind_graph(nb::module_& m) {
+  nb::class_<FuncGraph>(m, "FuncGraph", nb::dynamic_attr(), nb::is_weak_referenceable(),
+                        "A graph that is the body of a function.")
+      .def_prop_ro("name", [](const FuncGraph& self) { return self.graph->name(); })
+      .def_prop_ro("building_function", [](const FuncGraph&) { return true; })
+      .def_prop_ro("outer_graph", outer_graph)
+      .def_prop_ro("inputs",
+                   [](const FuncGraph& self) {
+                     nb::list list;
+                     for (Node* node : self.graph->inputs()) {
+                       list.append(tensor(self.graph, {node, 0}));
+                     }
+                     return list;
+                   })
+      .def_prop_ro("outputs",
+                   [](const FuncGraph& self) {
+                     nb::list list;
+                     for (OutputRef output : self.graph->outputs()) {
+                       list.append(tensor(self.graph, output));
+                     }
+                     return list;
+                   })
+      .def_prop_ro("control_outputs",
+                   [](const FuncGraph& self) {
+                     nb::list list;
+                     for (Node* node : self.graph->control_outputs()) {
+                       list.append(operation(self.graph, node));
+                     }
+                     return list;
+                   })
+      .def(
+          "get_operations",
+          [](const FuncGraph& self) {
+            nb::list list;
+            for (Node* node : self.graph->nodes()) list.append(operation(self.graph, node));
+            return list;
+          },
+          "Returns the Operations in the order in which they were made.")
+      .def(
+          "get_operation_by_name",
+          [](const FuncGraph& self, const std::string& name) {
+            Node* node = self.graph->find(name);
+            if (!node) {
+              PyErr_Format(PyExc_KeyError, "The name '%s' refers to an Operation not in the graph.",
+                           name.c_str());
+              throw nb::python_error();
+            }
+            return operation(self.graph, node);
+          },
+          nb::arg("name"), "Returns the Operation of this name; a KeyError if there is none.")
+      .def(
+          "get_tensor_by_name",
+          [](const FuncGraph& self, const std::string& name) {
+            size_t colon = name.rfind(':');
+            Node* node =
+                colon == std::string::npos ? nullptr : self.graph->find(name.substr(0, colon));
+            int index = node ? std::atoi(name.c_str() + colon + 1) : 0;
+            if (!node || index < 0 || index >= node->num_outputs()) {
+              PyErr_Format(PyExc_KeyError, "The name '%s' refers to a Tensor not in the graph.",
+                           name.c_str());
+              throw nb::python_error();
+            }
+            return tensor(self.graph, {node, index});
+          },
+          nb::arg("name"), "Returns the tensor \"<op>:<output>\".")
+      .def(
+          "as_graph_def", [](const FuncGraph& self) { return graph_def(*self.graph); },
+          "Returns the nodes, and the functions that they call, as plain records.")
+      .def("__str__", graph_text)
+      .def("__repr__", graph_text);
+
+  nb::class_<Operation>(m, "Operation", nb::is_weak_referenceable(), "A node of a graph.")
+      .def_prop_ro("name", [](const Operation& self) { return self.node->name(); })
+      .def_prop_ro("type", [](const Operation& self) { return self.node->op().name(); })
+      .def_prop_ro("device", [](const Operation& self) { return self.node->device(); })
+      .def_prop_ro("graph", [](const Operation& self) { return steal(wrap(self.graph)); })
+      .def_prop_ro("inputs",
+                   [](const Operation& self) {
+                     nb::list list;
+                     for (OutputRef input : self.node->inputs()) {
+                       list.append(tensor(self.graph, input));
+                     }
+                     return nb::tuple(list);
+                   })
+      .def_prop_ro("outputs",
+                   [](const Operation& self) {
+                     nb::list list;
+                     for (int i = 0; i < self.node->num_outputs(); ++i) {
+                       list.append(tensor(self.graph, {self.node, i}));
+                     }
+                     return list;
+                   })
+      .def_prop_ro("control_inputs",
+                   [](const Operation& self) {
+                     nb::list list;
+                     for (Node* node : self.node->control_inputs()) {
+                       list.append(operation(self.graph, node));
+                     }
+                     return list;
+                   })
+      .def_prop_ro("node_def", [](const Operation& self) { return node_def(*self.node); })
+      .def(
+          "get_attr",
+          [](const Operation& self, const std::string& name) {
+            AttrValue value = self.node->attribute(name);
+            if (std::holds_alternative<std::monostate>(value)) {
+              PyErr_Format(PyExc_ValueError, "Operation '%s' has no attr named '%s'.",
+                           self.node->name().c_str(), name.c_str());
+              throw nb::python_error();
+            }
+            return attribute(value);
+          },
+          nb::arg("name"), "Returns the value of an attribute.")
+      .def("__repr__",
+           [](const Operation& self) {
+             return engine::str_cat("<tf.Operation '", self.node->name(),
+                                    "' type=", self.node->op().name(), ">");
+           })
+      .def("__str__", [](const Operation& self) {
+        return engine::str_cat("name: \"", self.node->name(), "\"\nop: \"", self.node->op().name(),
+                               "\"\n");
+      });
+}
+
+}  // namespace graven::python

@@ -1,0 +1,30 @@
+#include <nanobind/nanobind.h>
+
+#include "graven/python/bind.h"
+#include "graven/python/errors.h"
+#include "graven/python/object.h"
+#include "graven/runtime/program.h"
+
+namespace graven::python {
+namespace {
+
+// Ctrl-C ends a long run between two steps.
+engine::Status check_signals() {
+  HoldGil gil;
+  return PyErr_CheckSignals() < 0 ? pending_exception() : engine::Status();
+}
+
+}  // namespace
+
+NB_MODULE(_engine, m) {
+  m.doc() = "The engine of graven. Private: import graven instead.";
+  engine::set_interrupt_check(check_signals);
+  bind_types(m);
+  bind_tensor(m);
+  bind_convert(m);
+  bind_graph(m);
+  bind_scopes(m);
+  bind_op_function(m);
+}
+
+}  // namespace graven::python

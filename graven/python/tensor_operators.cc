@@ -1,0 +1,406 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "graven/ir/op.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/python/apply.h"
+#include "graven/python/convert.h"
+#include "graven/python/errors.h"
+#include "graven/python/object.h"
+#include "graven/python/tensor_object.h"
+#include "graven/python/variable_object.h"
+#include "graven/runtime/eager_builder.h"
+
+namespace graven::python {
+namespace {
+
+using engine::DType;
+using engine::Frame;
+using engine::Op;
+using engine::Result;
+using engine::Status;
+using engine::Tensor;
+using engine::Tensors;
+
+// An op of the registry, looked up when it is first used.
+class NamedOp {
+ public:
+  constexpr explicit NamedOp(const char* name) : name_(name) {}
+  Result<const Op*> get() {
+    if (!op_) op_ = engine::OpRegistry::global().find(name_);
+    if (!op_) return engine::unimplemented("Graven has no op ", name_);
+    return op_;
+  }
+
+ private:
+  const char* name_;
+  const Op* op_ = nullptr;  // the same whoever finds it; the GIL is held
+};
+
+Result<Tensor> apply_one(NamedOp& named, std::span<const Tensor> inputs, std::string_view name) {
+  ASSIGN_OR_RETURN(const Op* op, named.get());
+  if (op->attrs_type().fields.empty()) {
+    ASSIGN_OR_RETURN(Tensors outputs, engine::apply(*op, inputs, engine::NoAttrs{}, name));
+    return std::move(outputs[0]);
+  }
+  engine::Attrs attrs(op->attrs_type());
+  ASSIGN_OR_RETURN(Tensors outputs, engine::apply(*op, inputs, attrs, name));
+  return std::move(outputs[0]);
+}
+
+Result<Tensor> cast(const Tensor& x, DType dtype, std::string_view name = "Cast") {
+  if (x.dtype() == dtype) return x;
+  const Tensor inputs[] = {x};
+  ASSIGN_OR_RETURN(Tensors outputs,
+                   engine::apply(*engine::kCast, inputs, engine::CastAttrs{dtype}, name));
+  return std::move(outputs[0]);
+}
+
+using BinaryFunction = Result<Tensor> (*)(const Tensor& x, const Tensor& y, std::string_view name);
+
+template <const char* kName>
+Result<Tensor> plain(const Tensor& x, const Tensor& y, std::string_view name) {
+  static constinit NamedOp op(kName);
+  const Tensor inputs[] = {x, y};
+  return apply_one(op, inputs, name);
+}
+
+constexpr char kAddV2[] = "AddV2", kAdd[] = "Add", kSub[] = "Sub", kMul[] = "Mul",
+               kDiv[] = "RealDiv", kFloorDiv[] = "FloorDiv", kFloorMod[] = "FloorMod",
+               kPow[] = "Pow", kMatMul[] = "MatMul", kBatchMatMul[] = "BatchMatMulV2",
+               kLogicalAnd[] = "LogicalAnd", kLogicalOr[] = "LogicalOr",
+               kBitwiseAnd[] = "BitwiseAnd", kBitwiseOr[] = "BitwiseOr",
+               kBitwiseXor[] = "BitwiseXor", kLess[] = "Less", kLessEqual[] = "LessEqual",
+               kGreater[] = "Greater", kGreaterEqual[] = "GreaterEqual", kEqual[] = "Equal",
+               kNotEqual[] = "NotEqual";
+
+Result<Tensor> add(const Tensor& x, const Tensor& y, std::string_view name) {
+  if (x.dtype() == DType::kString) return plain<kAdd>(x, y, name);
+  return plain<kAddV2>(x, y, name);
+}
+
+// Integers are divided as floats: 8 and 16 bits as float32, wider ones as float64.
+std::optional<DType> divided_as(DType dtype) {
+  switch (dtype) {
+    case DType::kInt8:
+    case DType::kUInt8:
+    case DType::kInt16:
+    case DType::kUInt16:
+      return DType::kFloat32;
+    case DType::kInt32:
+    case DType::kUInt32:
+    case DType::kInt64:
+    case DType::kUInt64:
+      return DType::kFloat64;
+    default:
+      return std::nullopt;
+  }
+}
+
+Result<Tensor> true_divide(const Tensor& x, const Tensor& y, std::string_view name) {
+  if (x.dtype() != y.dtype()) {
+    return engine::type_error("`x` and `y` must have the same dtype, got tf.",
+                              dtype_name(x.dtype()), " != tf.", dtype_name(y.dtype()), ".");
+  }
+  auto dtype = divided_as(x.dtype());
+  if (!dtype) return plain<kDiv>(x, y, name);
+  ASSIGN_OR_RETURN(Tensor a, cast(x, *dtype));
+  ASSIGN_OR_RETURN(Tensor b, cast(y, *dtype));
+  return plain<kDiv>(a, b, name);
+}
+
+Result<Tensor> matmul(const Tensor& x, const Tensor& y, std::string_view name) {
+  bool is_batched = (x.shape().has_rank() && x.rank() > 2) ||
+                    (y.shape().has_rank() && y.rank() > 2) || !x.shape().has_rank() ||
+                    !y.shape().has_rank();
+  return is_batched ? plain<kBatchMatMul>(x, y, name) : plain<kMatMul>(x, y, name);
+}
+
+// On bools the logical op is the node of the operator's name, on integers the bitwise one lies in
+// its scope (S5.11).
+template <const char* kLogical, const char* kBitwise>
+Result<Tensor> logical(const Tensor& x, const Tensor& y, std::string_view name) {
+  if (x.dtype() == DType::kBool) return plain<kLogical>(x, y, name);
+  return plain<kBitwise>(x, y, {});
+}
+
+Result<Tensor> logical_xor(const Tensor& x, const Tensor& y, std::string_view name) {
+  if (x.dtype() != DType::kBool) return plain<kBitwiseXor>(x, y, {});
+  static constinit NamedOp logical_not("LogicalNot");
+  ASSIGN_OR_RETURN(Tensor either, plain<kLogicalOr>(x, y, {}));
+  ASSIGN_OR_RETURN(Tensor both, plain<kLogicalAnd>(x, y, {}));
+  const Tensor inputs[] = {both};
+  ASSIGN_OR_RETURN(Tensor not_both, apply_one(logical_not, inputs, {}));
+  return plain<kLogicalAnd>(either, not_both, name);
+}
+
+// One operator: what it does, and the names that it gives in a graph.
+struct Operator {
+  BinaryFunction apply;
+  const char* scope;
+  const char *x, *y;        // names of Python operands
+  bool takes_other_dtypes;  // int + 1.5 is tried as int + float (and refused by the op)
+};
+
+bool is_operand(PyObject* object) {
+  return is_tensor(object) || (variable_base_type && is_variable(object));
+}
+
+Result<Tensor> operand(PyObject* object, std::string_view name) {
+  if (is_tensor(object)) return tensor_of(object);
+  return to_tensor(object, std::nullopt, name);
+}
+
+Result<Tensor> apply_operator(const Operator& op, PyObject* a, PyObject* b) {
+  NodeScope scope(op.scope);
+  if (is_operand(a)) {
+    ASSIGN_OR_RETURN(Tensor x, operand(a, op.x));
+    ASSIGN_OR_RETURN(Tensor y, op.takes_other_dtypes ? to_tensor_like(b, x.dtype(), op.y)
+                               : is_tensor(b)        ? Result<Tensor>(tensor_of(b))
+                               : is_operand(b)       ? operand(b, op.y)
+                                                     : to_tensor(b, x.dtype(), op.y));
+    return op.apply(x, y, scope.name());
+  }
+  ASSIGN_OR_RETURN(Tensor y, operand(b, op.y));
+  ASSIGN_OR_RETURN(Tensor x, to_tensor(a, y.dtype(), op.x));
+  return op.apply(x, y, scope.name());
+}
+
+PyObject* finish(Result<Tensor> result) {
+  return result.ok() ? wrap(std::move(*result)) : raise(result.status());
+}
+
+// Objects that know how to treat tensors themselves come first (TensorFlow's own rule).
+bool declines(PyObject* a, PyObject* b) {
+  for (PyObject* object : {a, b}) {
+    PyTypeObject* type = Py_TYPE(object);
+    if (type == eager_tensor_type || type == symbolic_tensor_type || type == &PyFloat_Type ||
+        type == &PyLong_Type) {
+      continue;
+    }
+    if (PyType_Check(object)) return true;
+    if (is_operand(object)) continue;
+    Object priority = Object::take(
+        PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__array_priority__"));
+    if (!priority) {
+      PyErr_Clear();
+      continue;
+    }
+    double value = PyFloat_AsDouble(priority.get());
+    if (PyErr_Occurred()) PyErr_Clear();
+    if (value > 100) return true;
+  }
+  return false;
+}
+
+template <const Operator& kOperator>
+PyObject* binary(PyObject* a, PyObject* b) {
+  if (declines(a, b)) Py_RETURN_NOTIMPLEMENTED;
+  return finish(apply_operator(kOperator, a, b));
+}
+
+constexpr Operator kAddOperator{add, "add", "x", "y", true};
+constexpr Operator kSubOperator{plain<kSub>, "sub", "x", "y", false};
+constexpr Operator kMulOperator{plain<kMul>, "mul", "x", "y", false};
+constexpr Operator kDivOperator{true_divide, "truediv", "x", "y", false};
+constexpr Operator kFloorDivOperator{plain<kFloorDiv>, "floordiv", "x", "y", false};
+constexpr Operator kModOperator{plain<kFloorMod>, "mod", "x", "y", false};
+constexpr Operator kPowOperator{plain<kPow>, "pow", "x", "y", false};
+constexpr Operator kMatMulOperator{matmul, "matmul", "a", "b", false};
+constexpr Operator kAndOperator{logical<kLogicalAnd, kBitwiseAnd>, "and", "x", "y", false};
+constexpr Operator kOrOperator{logical<kLogicalOr, kBitwiseOr>, "or", "x", "y", false};
+constexpr Operator kXorOperator{logical_xor, "xor", "x", "y", false};
+constexpr Operator kLessOperator{plain<kLess>, "Less", "x", "y", false};
+constexpr Operator kLessEqualOperator{plain<kLessEqual>, "LessEqual", "x", "y", false};
+constexpr Operator kGreaterOperator{plain<kGreater>, "Greater", "x", "y", false};
+constexpr Operator kGreaterEqualOperator{plain<kGreaterEqual>, "GreaterEqual", "x", "y", false};
+constexpr Operator kEqualOperator{plain<kEqual>, "Equal", "x", "y", false};
+constexpr Operator kNotEqualOperator{plain<kNotEqual>, "NotEqual", "x", "y", false};
+
+PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
+  if (modulus != Py_None) {
+    PyErr_SetString(PyExc_TypeError, "pow() of a tensor takes no modulus");
+    return nullptr;
+  }
+  return binary<kPowOperator>(a, b);
+}
+
+template <const char* kName>
+PyObject* unary(PyObject* self) {
+  static constinit NamedOp op(kName);
+  const Tensor inputs[] = {tensor_of(self)};
+  return finish(apply_one(op, inputs, {}));
+}
+constexpr char kNeg[] = "Neg", kAbs[] = "Abs", kLogicalNot[] = "LogicalNot", kInvert[] = "Invert",
+               kComplexAbs[] = "ComplexAbs";
+
+PyObject* invert(PyObject* self) {
+  return tensor_of(self).dtype() == DType::kBool ? unary<kLogicalNot>(self) : unary<kInvert>(self);
+}
+
+PyObject* absolute(PyObject* self) {
+  if (!is_complex(tensor_of(self).dtype())) return unary<kAbs>(self);
+  static constinit NamedOp op(kComplexAbs);
+  auto found = op.get();
+  if (!found.ok()) return raise(found.status());
+  engine::Attrs attrs((*found)->attrs_type());
+  Status set = attrs.set("Tout", engine::real_part_type(tensor_of(self).dtype()));
+  if (!set.ok()) return raise(set);
+  const Tensor inputs[] = {tensor_of(self)};
+  auto outputs = engine::apply(**found, inputs, attrs, "Abs");
+  return outputs.ok() ? wrap(std::move((*outputs)[0])) : raise(outputs.status());
+}
+
+Status not_in_graphs(const char* what, const char* advice) {
+  return Status(engine::Code::kInvalidArgument,
+                engine::str_cat(what, " a symbolic `tf.Tensor`", advice,
+                                " is not allowed. You can attempt the following resolutions to the "
+                                "problem: If you are running in Graph mode, use Eager execution "
+                                "mode or decorate this function with @tf.function. If you are "
+                                "using AutoGraph, you can try decorating this function with "
+                                "@tf.function. If that does not work, then you may be using an "
+                                "unsupported feature or your source code may not be visible to "
+                                "AutoGraph."),
+                engine::ErrorKind::kOperatorNotAllowedInGraphError);
+}
+
+template <typename F>
+auto visit_element(const Tensor& tensor, F&& f) {
+  return visit_plain(tensor.dtype(), [&](auto zero) { return f(tensor.item<decltype(zero)>()); });
+}
+
+int truth(PyObject* self) {
+  const Tensor& tensor = tensor_of(self);
+  if (tensor.is_symbolic()) {
+    raise(not_in_graphs("Using", " as a Python `bool`"));
+    return -1;
+  }
+  if (tensor.num_elements() != 1) {
+    PyErr_SetString(PyExc_ValueError,
+                    tensor.num_elements() == 0
+                        ? "The truth value of an empty array is ambiguous. Use `array.size > 0` to "
+                          "check that an array is not empty."
+                        : "The truth value of an array with more than one element is ambiguous. "
+                          "Use a.any() or a.all()");
+    return -1;
+  }
+  if (tensor.dtype() == DType::kString) return !tensor.item<std::string>().empty();
+  if (!is_plain(tensor.dtype())) return 1;
+  return visit_element(tensor, [](auto value) { return value == decltype(value)() ? 0 : 1; });
+}
+
+// The one element as a Python number; null without an exception if the tensor is no number.
+Object number_of(PyObject* self, const char* wanted) {
+  const Tensor& tensor = tensor_of(self);
+  if (tensor.is_symbolic()) {
+    PyErr_Format(PyExc_TypeError,
+                 "%s() of a symbolic tensor is not possible: it has no value while tracing. Use "
+                 "tf.cast to change its dtype",
+                 wanted);
+    return {};
+  }
+  if (tensor.rank() != 0) {
+    PyErr_SetString(PyExc_TypeError,
+                    "only 0-dimensional arrays can be converted to Python scalars");
+    return {};
+  }
+  if (tensor.dtype() == DType::kString) {
+    const auto& text = tensor.item<std::string>();
+    return Object::take(
+        PyBytes_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
+  }
+  if (!is_plain(tensor.dtype())) {
+    PyErr_Format(PyExc_TypeError, "a tensor of dtype %s is no number",
+                 std::string(dtype_name(tensor.dtype())).c_str());
+    return {};
+  }
+  return visit_element(tensor, [](auto value) {
+    using T = decltype(value);
+    if constexpr (std::is_same_v<T, bool>) {
+      return Object::take(PyBool_FromLong(value));
+    } else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
+      return Object::take(PyLong_FromLongLong(value));
+    } else if constexpr (std::is_integral_v<T>) {
+      return Object::take(PyLong_FromUnsignedLongLong(value));
+    } else if constexpr (std::is_same_v<T, std::complex<float>> ||
+                         std::is_same_v<T, std::complex<double>>) {
+      return Object::take(PyComplex_FromDoubles(value.real(), value.imag()));
+    } else if constexpr (std::is_same_v<T, double>) {
+      return Object::take(PyFloat_FromDouble(value));
+    } else {
+      return Object::take(PyFloat_FromDouble(static_cast<float>(value)));
+    }
+  });
+}
+
+PyObject* to_int(PyObject* self) {
+  Object number = number_of(self, "int");
+  return number ? PyNumber_Long(number.get()) : nullptr;
+}
+
+PyObject* to_float(PyObject* self) {
+  Object number = number_of(self, "float");
+  return number ? PyNumber_Float(number.get()) : nullptr;
+}
+
+PyObject* to_index(PyObject* self) {
+  const Tensor& tensor = tensor_of(self);
+  if (!tensor.is_symbolic() && !is_integer(tensor.dtype())) {
+    PyErr_Format(PyExc_TypeError, "a tensor of dtype %s cannot be used as an index",
+                 std::string(dtype_name(tensor.dtype())).c_str());
+    return nullptr;
+  }
+  return number_of(self, "index").release();
+}
+
+}  // namespace
+
+PyType_Slot tensor_operator_slots[] = {
+    {Py_nb_add, reinterpret_cast<void*>(binary<kAddOperator>)},
+    {Py_nb_subtract, reinterpret_cast<void*>(binary<kSubOperator>)},
+    {Py_nb_multiply, reinterpret_cast<void*>(binary<kMulOperator>)},
+    {Py_nb_true_divide, reinterpret_cast<void*>(binary<kDivOperator>)},
+    {Py_nb_floor_divide, reinterpret_cast<void*>(binary<kFloorDivOperator>)},
+    {Py_nb_remainder, reinterpret_cast<void*>(binary<kModOperator>)},
+    {Py_nb_power, reinterpret_cast<void*>(power)},
+    {Py_nb_matrix_multiply, reinterpret_cast<void*>(binary<kMatMulOperator>)},
+    {Py_nb_and, reinterpret_cast<void*>(binary<kAndOperator>)},
+    {Py_nb_or, reinterpret_cast<void*>(binary<kOrOperator>)},
+    {Py_nb_xor, reinterpret_cast<void*>(binary<kXorOperator>)},
+    {Py_nb_negative, reinterpret_cast<void*>(unary<kNeg>)},
+    {Py_nb_absolute, reinterpret_cast<void*>(absolute)},
+    {Py_nb_invert, reinterpret_cast<void*>(invert)},
+    {Py_nb_bool, reinterpret_cast<void*>(truth)},
+    {Py_nb_int, reinterpret_cast<void*>(to_int)},
+    {Py_nb_float, reinterpret_cast<void*>(to_float)},
+    {Py_nb_index, reinterpret_cast<void*>(to_index)},
+    {0, nullptr}};
+
+PyObject* tensor_compare(PyObject* a, PyObject* b, int comparison) {
+  bool is_equality = comparison == Py_EQ || comparison == Py_NE;
+  if (is_equality && b == Py_None) return PyBool_FromLong(comparison == Py_NE);
+  if (declines(a, b)) Py_RETURN_NOTIMPLEMENTED;
+  static constexpr std::array<const Operator*, 6> kOperators = {
+      &kLessOperator,     &kLessEqualOperator, &kEqualOperator,
+      &kNotEqualOperator, &kGreaterOperator,   &kGreaterEqualOperator};
+  auto result = apply_operator(*kOperators[comparison], a, b);
+  if (result.ok() || !is_equality) return finish(std::move(result));
+  // Shapes that do not broadcast are simply unequal.
+  if (is_tensor(a)) {
+    auto other =
+        is_tensor(b) ? Result<Tensor>(tensor_of(b)) : to_eager_tensor(b, tensor_of(a).dtype());
+    if (other.ok() && !other->is_symbolic() && !tensor_of(a).is_symbolic() &&
+        other->dtype() == tensor_of(a).dtype()) {
+      const auto &x = tensor_of(a).shape(), &y = other->shape();
+      for (int i = 1; i <= std::min(x.rank(), y.rank()); ++i) {
+        int64_t m = x.size(x.rank() - i), n = y.size(y.rank() - i);
+        if (m != n && m != 1 && n != 1) return wrap(Tensor::scalar(comparison == Py_NE));
+      }
+    }
+  }
+  return raise(result.status());
+}
+
+}  // namespace graven::python

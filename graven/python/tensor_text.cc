@@ -1,0 +1,85 @@
+#include <string>
+
+#include "graven/ir/graph.h"
+#include "graven/python/convert.h"
+#include "graven/python/object.h"
+#include "graven/python/tensor_object.h"
+
+// How tensors print (S0.6). NumPy formats the elements.
+
+namespace graven::python {
+namespace {
+
+using engine::DType;
+using engine::Tensor;
+
+std::string symbolic_name(const Tensor& tensor) {
+  const auto& symbol = engine::symbolic(tensor);
+  return engine::str_cat(symbol.node().name(), ":", symbol.output().index);
+}
+
+PyObject* to_str(const std::string& text) {
+  return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()),
+                              "backslashreplace");
+}
+
+// The elements: as str() or repr() of the NumPy array; of a scalar without its class around it.
+Object elements_text(const Tensor& tensor, bool is_repr) {
+  if (tensor.dtype() == DType::kResource || tensor.dtype() == DType::kVariant) {
+    return Object::take(PyUnicode_FromString("<unprintable>"));
+  }
+  Object array = Object::take(to_numpy(tensor));
+  if (!array) return {};
+  bool is_number = tensor.rank() == 0 && tensor.dtype() != DType::kString;
+  Object text =
+      Object::take(is_repr && !is_number ? PyObject_Repr(array.get()) : PyObject_Str(array.get()));
+  if (text && PyUnicode_FindChar(text.get(), '\n', 0, PyUnicode_GET_LENGTH(text.get()), 1) >= 0) {
+    return Object::take(PyUnicode_FromFormat("\n%U", text.get()));
+  }
+  return text;
+}
+
+}  // namespace
+
+PyObject* tensor_str(PyObject* self) {
+  const Tensor& tensor = tensor_of(self);
+  std::string shape = tensor.shape().to_text(), dtype(dtype_name(tensor.dtype()));
+  if (tensor.is_symbolic()) {
+    std::string text = engine::str_cat("Tensor(\"", symbolic_name(tensor), "\"");
+    if (tensor.shape().has_rank())
+      text += engine::str_cat(", shape=", shape);
+    else
+      text += ", shape=<unknown>";
+    return to_str(engine::str_cat(text, ", dtype=", dtype, ")"));
+  }
+  Object elements = elements_text(tensor, false);
+  return elements ? PyUnicode_FromFormat("tf.Tensor(%U, shape=%s, dtype=%s)", elements.get(),
+                                         shape.c_str(), dtype.c_str())
+                  : nullptr;
+}
+
+PyObject* tensor_repr(PyObject* self) {
+  const Tensor& tensor = tensor_of(self);
+  std::string shape = tensor.shape().to_text(), dtype(dtype_name(tensor.dtype()));
+  if (tensor.is_symbolic()) {
+    return to_str(engine::str_cat("<tf.Tensor '", symbolic_name(tensor), "' shape=", shape,
+                                  " dtype=", dtype, ">"));
+  }
+  Object elements = elements_text(tensor, true);
+  const char* key =
+      tensor.dtype() == DType::kResource || tensor.dtype() == DType::kVariant ? "value" : "numpy";
+  return elements ? PyUnicode_FromFormat("<tf.Tensor: shape=%s, dtype=%s, %s=%U>", shape.c_str(),
+                                         dtype.c_str(), key, elements.get())
+                  : nullptr;
+}
+
+PyObject* tensor_format(PyObject* self, PyObject* specification) {
+  if (tensor_of(self).is_symbolic()) {
+    Object text = Object::take(tensor_str(self));
+    return text ? PyObject_Format(text.get(), specification) : nullptr;
+  }
+  Object array = Object::take(to_numpy(tensor_of(self)));
+  return array ? PyObject_Format(array.get(), specification) : nullptr;
+}
+
+}  // namespace graven::python

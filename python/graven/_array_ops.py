@@ -1,0 +1,1008 @@
+"""Functions of shapes and movement whose signature in TensorFlow is not that of one op."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+from graven import _engine
+from graven import raw_ops as raw
+from graven._dtypes import as_dtype, float32, int32, int64
+from graven._dtypes import bool as bool_
+from graven._dtypes import string as string_
+from graven._scopes import name_scope
+from graven._tensor_shape import TensorShape
+from graven._types import DTypeLike, Name, ShapeLike, Tensor, TensorLike
+
+# Constants of up to this many elements stand in a graph as such; larger ones are filled at run
+# time.
+_MAX_CONSTANT = 1000
+
+constant = _engine.constant
+convert_to_tensor = _engine.convert_to_tensor
+
+
+def _static_sizes(shape: ShapeLike) -> list[int] | None:
+    """The sizes, if they are Python numbers."""
+    if isinstance(shape, TensorShape):
+        return [int(size or 0) for size in shape] if shape.is_fully_defined() else None
+    if isinstance(shape, int):
+        return [shape]
+    if isinstance(shape, (list, tuple)) and all(isinstance(size, int) for size in shape):
+        return list(shape)
+    return None
+
+
+def _filled(value: Any, shape: ShapeLike, dtype: DTypeLike, name: str) -> Tensor:
+    dtype = as_dtype(dtype)
+    sizes = _static_sizes(shape)
+    if sizes is not None:
+        count = 1
+        for size in sizes:
+            if size < 0:
+                raise ValueError(f"Dimension {size} must be >= 0")
+            count *= size
+        if count < _MAX_CONSTANT and not _engine.executing_eagerly():
+            return constant(value, dtype, sizes, name)
+    with name_scope(name) as scope:
+        if isinstance(shape, TensorShape) and not shape.is_fully_defined():
+            raise ValueError(f"A tensor needs a fully known shape, not {shape}")
+        dims = shape if isinstance(shape, Tensor) else _sizes_tensor(shape)
+        return raw.Fill(dims, constant(value, dtype), name=scope)
+
+
+def _sizes_tensor(shape: ShapeLike) -> Tensor:
+    sizes = _static_sizes(shape)
+    if sizes is not None:
+        return constant(sizes, int32 if all(size < 2**31 for size in sizes) else int64)
+    return convert_to_tensor(shape, None, int32)
+
+
+def zeros(
+    shape: ShapeLike, dtype: DTypeLike = float32, name: Name = None, layout: Any = None
+) -> Tensor:
+    """Makes a tensor of zeros.
+
+    Args:
+      shape: The sizes: a list, a TensorShape or an integer tensor of shape [rank].
+      dtype: Any dtype; strings are empty, bools False.
+      name: A name for the node while a function is traced.
+      layout: Only None: Graven has one device.
+
+    Returns:
+      The zeros.
+
+    Source: tf.zeros.
+    """
+    _refuse("zeros", layout=layout)
+    dtype = as_dtype(dtype)
+    value: Any = False if dtype == bool_ else "" if dtype == string_ else 0
+    return _filled(value, shape, dtype, name or "zeros")
+
+
+def ones(
+    shape: ShapeLike, dtype: DTypeLike = float32, name: Name = None, layout: Any = None
+) -> Tensor:
+    """Makes a tensor of ones.
+
+    Args:
+      shape: The sizes: a list, a TensorShape or an integer tensor of shape [rank].
+      dtype: Any numeric dtype, or bool.
+      name: A name for the node while a function is traced.
+      layout: Only None: Graven has one device.
+
+    Returns:
+      The ones.
+
+    Source: tf.ones.
+    """
+    _refuse("ones", layout=layout)
+    dtype = as_dtype(dtype)
+    return _filled(True if dtype == bool_ else 1, shape, dtype, name or "ones")
+
+
+def _refuse(function: str, **arguments: Any) -> None:
+    """Raises for arguments of TensorFlow's that mean nothing here (DESIGN 5)."""
+    for name, value in arguments.items():
+        if value is not None and value is not False:
+            raise NotImplementedError(f"tf.{function}: Graven does not support {name}={value!r}")
+
+
+def zeros_like(
+    input: TensorLike, dtype: DTypeLike = None, name: Name = None, layout: Any = None
+) -> Tensor:
+    """Makes zeros of the shape, and unless another is given the dtype, of a tensor.
+
+    Args:
+      input: Any dtype and shape.
+      dtype: The dtype of the zeros; None means that of the input.
+      name: A name for the node while a function is traced.
+      layout: Only None: Graven has one device.
+
+    Returns:
+      The zeros.
+
+    Source: tf.zeros_like.
+    """
+    _refuse("zeros_like", layout=layout)
+    x = convert_to_tensor(input)
+    wanted = x.dtype if dtype is None else as_dtype(dtype)
+    if not _engine.executing_eagerly() and x.shape.is_fully_defined():
+        return zeros(x.shape, wanted, name or "zeros_like")
+    if wanted == x.dtype:
+        return raw.ZerosLike(x, name=name or "zeros_like")
+    return zeros(shape(x), wanted, name or "zeros_like")
+
+
+def ones_like(
+    input: TensorLike, dtype: DTypeLike = None, name: Name = None, layout: Any = None
+) -> Tensor:
+    """Makes ones of the shape, and unless another is given the dtype, of a tensor.
+
+    Args:
+      input: Any dtype and shape.
+      dtype: The dtype of the ones; None means that of the input.
+      name: A name for the node while a function is traced.
+      layout: Only None: Graven has one device.
+
+    Returns:
+      The ones.
+
+    Source: tf.ones_like.
+    """
+    _refuse("ones_like", layout=layout)
+    x = convert_to_tensor(input)
+    wanted = x.dtype if dtype is None else as_dtype(dtype)
+    return ones(shape(x), wanted, name or "ones_like")
+
+
+def fill(dims: ShapeLike, value: TensorLike, name: Name = None, layout: Any = None) -> Tensor:
+    """Makes a tensor of one value.
+
+    Args:
+      dims: The sizes, integers of shape [rank].
+      value: A scalar of any dtype.
+      name: A name for the node while a function is traced.
+      layout: Only None: Graven has one device.
+
+    Returns:
+      A tensor of the value's dtype and the given sizes.
+
+    Raises:
+      InvalidArgumentError: The value is no scalar, or a size is negative.
+
+    Source: tf.fill, OpDef "Fill".
+    """
+    _refuse("fill", layout=layout)
+    return raw.Fill(_sizes_tensor(dims), value, name=name)
+
+
+def shape(input: TensorLike, out_type: DTypeLike = None, name: Name = None) -> Tensor:
+    """Returns the shape of a tensor as a tensor.
+
+    Args:
+      input: Any dtype, shape [d0, ..., dn].
+      out_type: int32 (None) or int64.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The sizes, shape [rank].
+
+    Source: tf.shape, OpDef "Shape".
+    """
+    x = convert_to_tensor(input)
+    wanted = as_dtype(out_type or int32)
+    if not _engine.executing_eagerly() and x.shape.is_fully_defined():
+        return constant(x.shape.as_list(), wanted, None, name or "Shape")
+    return raw.Shape(x, out_type=wanted, name=name)
+
+
+def size(input: TensorLike, out_type: DTypeLike = None, name: Name = None) -> Tensor:
+    """Returns the number of elements of a tensor as a scalar.
+
+    Args:
+      input: Any dtype and shape.
+      out_type: int32 (None) or int64.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The number of elements.
+
+    Source: tf.size, OpDef "Size".
+    """
+    x = convert_to_tensor(input)
+    wanted = as_dtype(out_type or int32)
+    if not _engine.executing_eagerly() and x.shape.is_fully_defined():
+        return constant(x.shape.num_elements(), wanted, None, name or "Size")
+    return raw.Size(x, out_type=wanted, name=name)
+
+
+def rank(input: TensorLike, name: Name = None) -> Tensor:
+    """Returns the number of dimensions of a tensor as an int32 scalar.
+
+    Args:
+      input: Any dtype and shape.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The rank.
+
+    Source: tf.rank, OpDef "Rank".
+    """
+    x = convert_to_tensor(input)
+    if not _engine.executing_eagerly() and x.shape.rank is not None:
+        return constant(x.shape.rank, int32, None, name or "Rank")
+    return raw.Rank(x, name=name)
+
+
+def is_tensor(x: Any) -> bool:
+    """Tells whether ops take a value as it is: a tensor or a variable.
+
+    Source: tf.is_tensor.
+    """
+    return isinstance(x, Tensor) or hasattr(type(x), "_as_graph_element")
+
+
+def concat(values: Sequence[TensorLike], axis: TensorLike, name: Name = "concat") -> Tensor:
+    """Joins tensors along an axis.
+
+    Args:
+      values: Tensors of one dtype; their shapes agree but for the axis.
+      axis: The axis, negative counts from the end.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The joined tensor.
+
+    Raises:
+      InvalidArgumentError: Shapes do not agree, or there is no such axis.
+
+    Source: tf.concat, OpDef "ConcatV2".
+    """
+    if not isinstance(values, (list, tuple)):
+        values = [values]
+    if len(values) == 1:
+        return raw.Identity(values[0], name=name)
+    return raw.ConcatV2(values, axis, name=name)
+
+
+def split(
+    value: TensorLike,
+    num_or_size_splits: Any,
+    axis: TensorLike = 0,
+    num: int | None = None,
+    name: Name = "split",
+) -> list[Tensor]:
+    """Cuts a tensor into pieces along an axis.
+
+    Args:
+      value: The tensor.
+      num_or_size_splits: The number of pieces of equal size, or their sizes, one of which may be
+        -1: what is left.
+      axis: The axis, negative counts from the end.
+      num: The number of pieces, where the sizes do not say it.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The pieces.
+
+    Raises:
+      InvalidArgumentError: The pieces do not make up the axis.
+
+    Source: tf.split, OpDefs "Split" and "SplitV".
+    """
+    if isinstance(num_or_size_splits, int) or (
+        hasattr(num_or_size_splits, "__index__")
+        and not isinstance(num_or_size_splits, Tensor)
+        and getattr(num_or_size_splits, "ndim", 0) == 0
+    ):
+        return list(raw.Split(axis, value, num_split=int(num_or_size_splits), name=name))
+    sizes = convert_to_tensor(num_or_size_splits)
+    if sizes.shape.rank == 0:
+        raise ValueError(
+            "Rank-0 tensors are not supported as the num_or_size_splits argument to split. "
+            f"Argument provided: {num_or_size_splits}"
+        )
+    count = sizes.shape[0] if num is None else num
+    if count is None:
+        raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits}")
+    return list(raw.SplitV(value, sizes, axis, num_split=count, name=name))
+
+
+def stack(values: Sequence[TensorLike], axis: int = 0, name: Name = "stack") -> Tensor:
+    """Puts tensors of one shape together along a new axis.
+
+    Args:
+      values: Tensors of one dtype and shape.
+      axis: Where the new axis is, negative counts from the end of the result.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      A tensor with one dimension more.
+
+    Raises:
+      InvalidArgumentError: Shapes differ, or there is no such axis.
+
+    Source: tf.stack, OpDef "Pack".
+    """
+    if not isinstance(values, (list, tuple)):
+        values = list(values)
+    return raw.Pack(values, axis=axis, name=name)
+
+
+def unstack(
+    value: TensorLike, num: int | None = None, axis: int = 0, name: Name = "unstack"
+) -> list[Tensor]:
+    """Takes a tensor apart along an axis.
+
+    Args:
+      value: The tensor.
+      num: The size of the axis, where it is not known while a function is traced.
+      axis: The axis, negative counts from the end.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      Tensors with one dimension less.
+
+    Raises:
+      ValueError: The size of the axis is not known.
+
+    Source: tf.unstack, OpDef "Unpack".
+    """
+    x = convert_to_tensor(value)
+    if num is None:
+        known = x.shape.rank
+        if known is not None:
+            if not -known <= axis < known:
+                raise ValueError(f"Argument `axis` = {axis} not in range [{-known}, {known})")
+            num = x.shape[axis]
+    if num is None:
+        raise ValueError(f"Cannot infer argument `num` from shape {x.shape}")
+    return list(raw.Unpack(x, num=num, axis=axis, name=name))
+
+
+def squeeze(input: TensorLike, axis: Any = None, name: Name = None) -> Tensor:
+    """Drops dimensions of size 1.
+
+    Args:
+      input: The tensor.
+      axis: The axes to drop; None means all of size 1.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The tensor without them.
+
+    Raises:
+      InvalidArgumentError: An axis has another size.
+
+    Source: tf.squeeze, OpDef "Squeeze".
+    """
+    axes = [] if axis is None else [axis] if isinstance(axis, int) else list(axis)
+    return raw.Squeeze(input, squeeze_dims=[int(a) for a in axes], name=name)
+
+
+def expand_dims(input: TensorLike, axis: TensorLike, name: Name = None) -> Tensor:
+    """Adds a dimension of size 1.
+
+    Args:
+      input: The tensor.
+      axis: Where the new axis is, negative counts from the end of the result.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      A tensor with one dimension more.
+
+    Source: tf.expand_dims, OpDef "ExpandDims".
+    """
+    return raw.ExpandDims(input, axis, name=name)
+
+
+def reshape(tensor: TensorLike, shape: TensorLike, name: Name = None) -> Tensor:
+    """Gives the elements of a tensor another shape.
+
+    Args:
+      tensor: Any dtype.
+      shape: The sizes; one may be -1: what is left.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The same elements in the same order.
+
+    Raises:
+      InvalidArgumentError: The number of elements would change.
+
+    Source: tf.reshape, OpDef "Reshape".
+    """
+    if isinstance(shape, (list, tuple)) and not shape:
+        shape = constant([], int32, None, "Reshape/shape")
+    return raw.Reshape(tensor, shape, name=name)
+
+
+def where(
+    condition: TensorLike, x: TensorLike = None, y: TensorLike = None, name: Name = None
+) -> Tensor:
+    """Chooses elements by a condition, or finds where it holds.
+
+    Args:
+      condition: bool; without x and y any numeric dtype.
+      x: The elements where it holds. The three broadcast.
+      y: The elements where it does not, of the dtype of x.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The chosen elements; or, without x and y, the indices of those that are not 0, int64 of
+      shape [count, rank].
+
+    Raises:
+      ValueError: Only one of x and y is given.
+
+    Source: tf.where, OpDefs "SelectV2" and "Where".
+    """
+    if x is None and y is None:
+        return raw.Where(convert_to_tensor(condition), name=name)
+    if x is None or y is None:
+        raise ValueError(
+            f"Argument `x` and `y` must both be non-None or both be None. Received: x={x}, y={y}"
+        )
+    return raw.SelectV2(convert_to_tensor(condition, bool_), x, y, name=name)
+
+
+def gather(
+    params: TensorLike,
+    indices: TensorLike,
+    validate_indices: bool | None = None,
+    axis: TensorLike = None,
+    batch_dims: int = 0,
+    name: Name = None,
+) -> Tensor:
+    """Takes slices of a tensor along an axis.
+
+    Args:
+      params: The tensor to take from.
+      indices: int32 or int64, of any shape.
+      validate_indices: Ignored by TensorFlow too; indices are always checked.
+      axis: The axis; None means the first after the batch dimensions.
+      batch_dims: How many leading dimensions of params and indices go together.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The slices: params without the axis, and the dimensions of indices in its place.
+
+    Raises:
+      InvalidArgumentError: An index is outside of the axis.
+
+    Source: tf.gather, OpDef "GatherV2".
+    """
+    axis = batch_dims if axis is None else axis
+    if _reads_variable(params) and batch_dims == 0 and isinstance(axis, int) and axis == 0:
+        return params.sparse_read(indices, name=name)  # type: ignore[no-any-return]
+    return raw.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
+
+
+def _reads_variable(params: Any) -> bool:
+    return not isinstance(params, Tensor) and hasattr(params, "sparse_read")
+
+
+def gather_nd(
+    params: TensorLike,
+    indices: TensorLike,
+    batch_dims: int = 0,
+    name: Name = None,
+    bad_indices_policy: str = "",
+) -> Tensor:
+    """Takes slices of a tensor at places given by several axes.
+
+    Args:
+      params: The tensor to take from.
+      indices: int32 or int64, shape [..., depth]: the first `depth` axes of params.
+      batch_dims: How many leading dimensions of params and indices go together.
+      name: A name for the node while a function is traced.
+      bad_indices_policy: Only "": a bad index is an error.
+
+    Returns:
+      The slices, shape indices.shape[:-1] + params.shape[depth:].
+
+    Raises:
+      InvalidArgumentError: An index is outside of its axis.
+
+    Source: tf.gather_nd, OpDef "GatherNd".
+    """
+    _refuse("gather_nd", bad_indices_policy=bad_indices_policy or None)
+    if batch_dims == 0:
+        if not isinstance(params, Tensor) and hasattr(params, "gather_nd"):
+            return params.gather_nd(indices, name=name)  # type: ignore[no-any-return]
+        return raw.GatherNd(params, indices, name=name)
+    with name_scope(name or "GatherNd"):
+        x, places = convert_to_tensor(params), convert_to_tensor(indices)
+        sizes = shape(places, places.dtype)
+        columns = []
+        known = places.shape.rank
+        if known is None:
+            raise ValueError("tf.gather_nd with batch_dims needs indices of known rank")
+        for axis in builtins.range(batch_dims):
+            count = range(0, sizes[axis], dtype=places.dtype)
+            to = [1] * known
+            to[axis] = -1
+            columns.append(broadcast_to(reshape(count, to), concat([sizes[:-1], [1]], 0)))
+        return raw.GatherNd(x, concat([*columns, places], -1))
+
+
+def broadcast_to(input: TensorLike, shape: TensorLike, name: Name = None) -> Tensor:
+    """Repeats a tensor along dimensions of size 1 until it has a shape.
+
+    Args:
+      input: Any dtype.
+      shape: The sizes of the result.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The repeated tensor.
+
+    Raises:
+      InvalidArgumentError: The shapes do not broadcast.
+
+    Source: tf.broadcast_to, OpDef "BroadcastTo".
+    """
+    return raw.BroadcastTo(input, convert_to_tensor(shape, None, int32), name=name)
+
+
+def one_hot(
+    indices: TensorLike,
+    depth: TensorLike,
+    on_value: TensorLike = None,
+    off_value: TensorLike = None,
+    axis: int | None = None,
+    dtype: DTypeLike = None,
+    name: Name = None,
+) -> Tensor:
+    """Makes vectors that are off everywhere but at an index.
+
+    Args:
+      indices: uint8, int8, int32 or int64, of any shape; one outside of the depth is off
+        everywhere.
+      depth: The length of the vectors.
+      on_value: What stands at the index, 1 by default.
+      off_value: What stands elsewhere, 0 by default.
+      axis: Where the new axis is; None means last.
+      dtype: The dtype; None means that of the values, float32 without any.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      A tensor with one dimension more than indices.
+
+    Raises:
+      TypeError: The values have other dtypes than the one asked for.
+
+    Source: tf.one_hot, OpDef "OneHot".
+    """
+    given = [value for value in (on_value, off_value) if value is not None]
+    if dtype is None:
+        dtype = convert_to_tensor(given[0]).dtype if given else float32
+    wanted = as_dtype(dtype)
+    with name_scope(name or "one_hot") as scope:
+        values = []
+        for value, otherwise in ((on_value, 1), (off_value, 0)):
+            if value is None:
+                value = bool(otherwise) if wanted == bool_ else otherwise
+            tensor = value if isinstance(value, Tensor) else constant(value, wanted)
+            if tensor.dtype != wanted:
+                raise TypeError(
+                    f"dtype {wanted} of one_hot does not match dtype {tensor.dtype} of a value"
+                )
+            values.append(tensor)
+        return raw.OneHot(
+            indices, depth, *values, axis=-1 if axis is None else axis, name=scope or None
+        )
+
+
+def range(
+    start: TensorLike,
+    limit: TensorLike = None,
+    delta: TensorLike = 1,
+    dtype: DTypeLike = None,
+    name: Name = "range",
+) -> Tensor:
+    """Makes the numbers from a start to before a limit.
+
+    Args:
+      start: The first number; the limit if it is the only one given.
+      limit: Where to stop.
+      delta: The step, not 0.
+      dtype: The dtype; None means the widest of int32, int64, float32 and float64 among the
+        arguments.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The numbers, a vector.
+
+    Raises:
+      InvalidArgumentError: The step is 0, or leads away from the limit.
+
+    Source: tf.range, OpDef "Range".
+    """
+    if limit is None:
+        start, limit = 0, start
+    with name_scope(name or "range") as scope:
+        parts = []
+        wanted = None if dtype is None else as_dtype(dtype)
+        for value, label in ((start, "start"), (limit, "limit"), (delta, "delta")):
+            parts.append(
+                value
+                if isinstance(value, Tensor)
+                else convert_to_tensor(value, wanted, None, label)
+            )
+        order = ["int32", "int64", "float32", "float64"]
+        if wanted is None:
+            for part in parts:
+                if part.dtype.name not in order:
+                    raise ValueError(f"tf.range takes no {part.dtype.name}")
+            wanted = max((part.dtype for part in parts), key=lambda t: order.index(t.name))
+        parts = [part if part.dtype == wanted else cast(part, wanted) for part in parts]
+        return raw.Range(*parts, name=scope or None)
+
+
+def cast(x: TensorLike, dtype: DTypeLike, name: Name = None) -> Tensor:
+    """Converts the elements of a tensor to another dtype.
+
+    Args:
+      x: Any numeric dtype or bool.
+      dtype: The dtype wanted; floats are cut off on the way to integers.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      x itself if it has the dtype, else the converted elements.
+
+    Raises:
+      UnimplementedError: Strings cannot be cast.
+
+    Source: tf.cast, OpDef "Cast".
+    """
+    wanted = as_dtype(dtype)
+    if isinstance(x, Tensor):
+        return x if x.dtype == wanted else raw.Cast(x, DstT=wanted, name=name)
+    with name_scope(name or "Cast") as scope:
+        tensor = convert_to_tensor(x, None, None, "x")
+        return (
+            tensor if tensor.dtype == wanted else raw.Cast(tensor, DstT=wanted, name=scope or None)
+        )
+
+
+def saturate_cast(value: TensorLike, dtype: DTypeLike, name: Name = None) -> Tensor:
+    """Converts to another dtype; what it cannot hold becomes its largest or smallest value.
+
+    Args:
+      value: Any real dtype.
+      dtype: The real dtype wanted.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The converted elements.
+
+    Source: tf.saturate_cast.
+    """
+    wanted = as_dtype(dtype)
+    x = convert_to_tensor(value)
+    if x.dtype == wanted:
+        return x
+    with name_scope(name or "saturate_cast"):
+        low, high = max(x.dtype.min, wanted.min), min(x.dtype.max, wanted.max)
+        x = raw.Minimum(raw.Maximum(x, constant(low, x.dtype)), constant(high, x.dtype))
+        return cast(x, wanted)
+
+
+def transpose(
+    a: TensorLike, perm: TensorLike = None, conjugate: bool = False, name: Name = "transpose"
+) -> Tensor:
+    """Reorders the dimensions of a tensor.
+
+    Args:
+      a: Any dtype.
+      perm: Which dimension of a comes at each place; None reverses them.
+      conjugate: Take the complex conjugate too.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The tensor with its dimensions in the new order.
+
+    Raises:
+      InvalidArgumentError: perm is no permutation of the dimensions.
+
+    Source: tf.transpose, OpDefs "Transpose" and "ConjugateTranspose".
+    """
+    with name_scope(name or "transpose") as scope:
+        x = convert_to_tensor(a, None, None, "a")
+        if perm is None:
+            known = x.shape.rank
+            if known is None:
+                r = rank(x)
+                perm = (r - 1) - range(0, r, 1)
+            else:
+                perm = constant(list(builtins.range(known))[::-1], int32, None, "perm")
+        if conjugate and x.dtype.is_complex:
+            return raw.ConjugateTranspose(x, perm, name=scope or None)
+        return raw.Transpose(x, perm, name=scope or None)
+
+
+def pad(
+    tensor: TensorLike,
+    paddings: TensorLike,
+    mode: str = "CONSTANT",
+    constant_values: TensorLike = 0,
+    name: Name = None,
+) -> Tensor:
+    """Puts elements around a tensor.
+
+    Args:
+      tensor: Any dtype.
+      paddings: Integers of shape [rank, 2]: how many before and after, for each dimension.
+      mode: "CONSTANT", "REFLECT" or "SYMMETRIC".
+      constant_values: The value to pad with, if constant.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The larger tensor.
+
+    Raises:
+      ValueError: There is no such mode.
+
+    Source: tf.pad, OpDefs "Pad", "PadV2" and "MirrorPad".
+    """
+    mode = mode.upper()
+    if mode == "CONSTANT":
+        if not isinstance(constant_values, Tensor) and constant_values == 0:
+            return raw.Pad(tensor, paddings, name=name)
+        return raw.PadV2(tensor, paddings, constant_values, name=name)
+    if mode in ("REFLECT", "SYMMETRIC"):
+        return raw.MirrorPad(tensor, paddings, mode=mode, name=name)
+    raise ValueError(
+        "Value of argument `mode` expected to be one of 'CONSTANT', 'REFLECT', or 'SYMMETRIC'. "
+        f"Received `mode` = {mode}"
+    )
+
+
+def tile(input: TensorLike, multiples: TensorLike, name: Name = None) -> Tensor:
+    """Repeats a tensor along each dimension.
+
+    Args:
+      input: Any dtype.
+      multiples: Integers of shape [rank].
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The repeated tensor.
+
+    Source: tf.tile, OpDef "Tile".
+    """
+    return raw.Tile(input, multiples, name=name)
+
+
+def boolean_mask(
+    tensor: TensorLike, mask: TensorLike, axis: int | None = None, name: Name = "boolean_mask"
+) -> Tensor:
+    """Keeps the slices of a tensor for which a mask holds.
+
+    Args:
+      tensor: Any dtype.
+      mask: bool, its shape the sizes of the dimensions from the axis on.
+      axis: The first dimension that the mask is for; None means 0.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The slices, in order, along one dimension.
+
+    Raises:
+      ValueError: The mask is a scalar, or its shape does not fit.
+
+    Source: tf.boolean_mask.
+    """
+    with name_scope(name or "boolean_mask"):
+        x = convert_to_tensor(tensor, None, None, "tensor")
+        where_ = convert_to_tensor(mask, None, None, "mask")
+        depth = where_.shape.rank
+        if depth == 0:
+            raise ValueError("mask cannot be scalar.")
+        if depth is None:
+            raise ValueError(
+                "Number of mask dimensions must be specified, even if some dimensions are None."
+            )
+        first = 0 if axis is None else int(axis)
+        if first < 0 and x.shape.rank is not None:
+            first += x.shape.rank
+        x.shape[first : first + depth].assert_is_compatible_with(where_.shape)
+        sizes = shape(x)
+        flat = reshape(x, concat([sizes[:first], [-1], sizes[first + depth :]], 0))
+        indices = squeeze(raw.Where(reshape(where_, [-1])), [1])
+        return gather(flat, indices, axis=first)
+
+
+def eye(
+    num_rows: TensorLike,
+    num_columns: TensorLike = None,
+    batch_shape: Any = None,
+    dtype: DTypeLike = float32,
+    name: Name = None,
+) -> Tensor:
+    """Makes a matrix with ones on its diagonal.
+
+    Args:
+      num_rows: The number of rows.
+      num_columns: The number of columns; None means as many as rows.
+      batch_shape: Sizes of dimensions in front.
+      dtype: Any numeric dtype.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The matrix, or a batch of them.
+
+    Source: tf.eye.
+    """
+    with name_scope(name or "eye"):
+        columns = num_rows if num_columns is None else num_columns
+        equal = raw.Equal(expand_dims(range(num_rows), 1), expand_dims(range(columns), 0))
+        matrix = cast(equal, dtype)
+        if batch_shape is None or (isinstance(batch_shape, (list, tuple)) and not batch_shape):
+            return matrix
+        return broadcast_to(matrix, concat([batch_shape, shape(matrix)], 0))
+
+
+def linspace(
+    start: TensorLike, stop: TensorLike, num: TensorLike, name: Name = None, axis: int = 0
+) -> Tensor:
+    """Makes numbers at equal distances from a start to a stop, both included.
+
+    Args:
+      start: float32 or float64 scalar.
+      stop: The same dtype.
+      num: How many numbers, at least 1.
+      name: A name for the node while a function is traced.
+      axis: Only 0, for scalars.
+
+    Returns:
+      The numbers, a vector.
+
+    Raises:
+      InvalidArgumentError: num is not positive.
+
+    Source: tf.linspace, OpDef "LinSpace".
+    """
+    _refuse("linspace", axis=axis or None)
+    first = convert_to_tensor(start)
+    return raw.LinSpace(first, convert_to_tensor(stop, first.dtype), num, name=name)
+
+
+def reverse(tensor: TensorLike, axis: TensorLike, name: Name = None) -> Tensor:
+    """Reverses a tensor along axes.
+
+    Args:
+      tensor: Any dtype.
+      axis: Integers of shape [n].
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The reversed tensor.
+
+    Source: tf.reverse, OpDef "ReverseV2".
+    """
+    return raw.ReverseV2(tensor, axis, name=name)
+
+
+def slice_(input_: TensorLike, begin: TensorLike, size: TensorLike, name: Name = None) -> Tensor:
+    """Takes a piece of a tensor.
+
+    Args:
+      input_: Any dtype.
+      begin: Where it starts, integers of shape [rank].
+      size: How large it is; -1 means up to the end.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The piece.
+
+    Raises:
+      InvalidArgumentError: It does not lie inside the tensor.
+
+    Source: tf.slice, OpDef "Slice".
+    """
+    return raw.Slice(input_, begin, size, name=name)
+
+
+slice_.__name__ = slice_.__qualname__ = "slice"
+
+
+def strided_slice(
+    input_: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    var: Any = None,
+    name: Name = None,
+) -> Tensor:
+    """Takes a piece of a tensor with strides: what x[begin:end:strides] does.
+
+    Args:
+      input_: Any dtype.
+      begin: Where it starts, for each dimension.
+      end: Where it ends.
+      strides: The steps, not 0; None means 1.
+      begin_mask: Bit i: begin[i] is ignored.
+      end_mask: Bit i: end[i] is ignored.
+      ellipsis_mask: Bit i: an ellipsis stands there.
+      new_axis_mask: Bit i: a new dimension stands there.
+      shrink_axis_mask: Bit i: the dimension is dropped.
+      var: Only None.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The piece.
+
+    Source: tf.strided_slice, OpDef "StridedSlice".
+    """
+    _refuse("strided_slice", var=var)
+    first = convert_to_tensor(begin)
+    return raw.StridedSlice(
+        input_,
+        first,
+        end,
+        ones_like(first) if strides is None else strides,
+        begin_mask=begin_mask,
+        end_mask=end_mask,
+        ellipsis_mask=ellipsis_mask,
+        new_axis_mask=new_axis_mask,
+        shrink_axis_mask=shrink_axis_mask,
+        name=name,
+    )
+
+
+def ensure_shape(x: TensorLike, shape: ShapeLike, name: Name = None) -> Tensor:
+    """Checks when it runs that a tensor has a shape, and says so while tracing.
+
+    Args:
+      x: Any dtype.
+      shape: A TensorShape, with None where any size will do.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      x, whose shape is known better.
+
+    Raises:
+      InvalidArgumentError: It has another shape.
+
+    Source: tf.ensure_shape, OpDef "EnsureShape".
+    """
+    return raw.EnsureShape(x, shape=TensorShape(shape), name=name)
+
+
+def identity(input: TensorLike, name: Name = None) -> Tensor:
+    """Returns a tensor of the same value, which is another node while a function is traced.
+
+    Args:
+      input: Any dtype and shape.
+      name: A name for the node.
+
+    Returns:
+      The tensor.
+
+    Source: tf.identity, OpDef "Identity".
+    """
+    return raw.Identity(input, name=name)
+
+
+def identity_n(input: Sequence[TensorLike], name: Name = None) -> list[Tensor]:
+    """Returns tensors of the same values, by one node while a function is traced.
+
+    Args:
+      input: Tensors of any dtypes and shapes.
+      name: A name for the node.
+
+    Returns:
+      The tensors.
+
+    Source: tf.identity_n, OpDef "IdentityN".
+    """
+    return list(raw.IdentityN(input, name=name))

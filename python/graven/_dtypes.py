@@ -1,0 +1,283 @@
+"""Element types of tensors: tf.float32 and its kin.
+
+Source: tf.dtypes.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from graven import _engine
+
+if TYPE_CHECKING:
+    pass
+
+_FLOATS = {"bfloat16", "float16", "float32", "float64"}
+_UNSIGNED = {"uint8", "uint16", "uint32", "uint64"}
+_SIGNED = {"int8", "int16", "int32", "int64"}
+_COMPLEX = {"complex64", "complex128"}
+_SIZES = {"bool": 1, "bfloat16": 2, "float16": 2, "resource": 1, "variant": 1, "string": 1}
+# Largest finite numbers of the floats; the smallest are their negatives.
+_LARGEST = {
+    "float16": 65504.0,
+    "bfloat16": float.fromhex("0x1.fep+127"),
+    "float32": float.fromhex("0x1.fffffep+127"),
+    "float64": sys.float_info.max,
+}
+
+
+class DType:
+    """The type of the elements of a tensor. There is one object for each type.
+
+    Attributes:
+      name: TensorFlow's name, such as "float32".
+      as_datatype_enum: TensorFlow's number of it.
+    """
+
+    __slots__ = ("__weakref__", "as_datatype_enum", "name")
+
+    name: str
+    as_datatype_enum: int
+
+    def __new__(cls, type_enum: int | str) -> DType:
+        """Returns the DType of a number or name."""
+        return as_dtype(type_enum)
+
+    @property
+    def as_numpy_dtype(self) -> Any:
+        """The NumPy class of such elements; object for strings and resources."""
+        if self.name in ("string", "resource", "variant"):
+            return object
+        if self.name == "bfloat16":
+            import ml_dtypes
+
+            return ml_dtypes.bfloat16
+        import numpy as np
+
+        return np.bool_ if self.name == "bool" else getattr(np, self.name)
+
+    @property
+    def base_dtype(self) -> DType:
+        """The type itself: there are no reference types."""
+        return self
+
+    @property
+    def real_dtype(self) -> DType:
+        """The type of the real part."""
+        return {"complex64": float32, "complex128": float64}.get(self.name, self)
+
+    @property
+    def is_bool(self) -> bool:
+        """Whether it is bool."""
+        return self.name == "bool"
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether it is an integer type, bool not counted."""
+        return self.name in _SIGNED or self.name in _UNSIGNED
+
+    @property
+    def is_unsigned(self) -> bool:
+        """Whether it is an integer type without negative numbers."""
+        return self.name in _UNSIGNED
+
+    @property
+    def is_floating(self) -> bool:
+        """Whether it is a real floating-point type."""
+        return self.name in _FLOATS
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether it is a complex type."""
+        return self.name in _COMPLEX
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether it is a type of numbers."""
+        return self.is_integer or self.is_floating or self.is_complex
+
+    @property
+    def is_numpy_compatible(self) -> bool:
+        """Whether NumPy has arrays of it."""
+        return self.name not in ("resource", "variant")
+
+    @property
+    def size(self) -> int:
+        """Bytes of one element; 1 for types of objects."""
+        return _SIZES.get(self.name) or int(self.name.lstrip("uintfloacmpex")) // 8
+
+    @property
+    def max(self) -> Any:
+        """The largest value."""
+        return self.as_numpy_dtype(self._limits()[1])
+
+    @property
+    def min(self) -> Any:
+        """The smallest value."""
+        return self.as_numpy_dtype(self._limits()[0])
+
+    @property
+    def limits(self) -> tuple[Any, Any]:
+        """(0, 1) for floats, as pixels have it, else the smallest and the largest value."""
+        if self.is_floating:
+            return 0, 1
+        low, high = self._limits()
+        return (False, True) if self.is_bool else (0 if self.is_unsigned else low, high)
+
+    def _limits(self) -> tuple[Any, Any]:
+        if self.is_bool:
+            return False, True
+        if self.is_floating:
+            return -_LARGEST[self.name], _LARGEST[self.name]
+        if self.is_integer:
+            bits = self.size * 8
+            if self.is_unsigned:
+                return 0, 2**bits - 1
+            return -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+        raise TypeError(f"Cannot find limits of {self}.")
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether it is the same type."""
+        return self is as_dtype(other)
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Whether it is the same type: dtypes have no other subtypes."""
+        return self is other
+
+    def most_specific_common_supertype(self, types: Any) -> DType | None:
+        """Returns the type if all are it, else None."""
+        return self if all(other is self for other in types) else None
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if other is None or isinstance(other, DType):
+            return False
+        try:
+            return self is as_dtype(other)
+        except TypeError:
+            return False
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return self.as_datatype_enum
+
+    def __int__(self) -> int:
+        return self.as_datatype_enum
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return as_dtype, (self.name,)
+
+    def __copy__(self) -> DType:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> DType:
+        return self
+
+    def __str__(self) -> str:
+        return f"<dtype: {self.name!r}>"
+
+    def __repr__(self) -> str:
+        return f"tf.{self.name}"
+
+
+_BY_NAME: dict[str, DType] = {}
+_BY_NUMBER: dict[int, DType] = {}
+
+
+def _make(name: str, number: int) -> DType:
+    dtype = object.__new__(DType)
+    dtype.name = name
+    dtype.as_datatype_enum = number
+    _BY_NAME[name] = dtype
+    _BY_NUMBER[number] = dtype
+    return dtype
+
+
+float32 = _make("float32", 1)
+float64 = _make("float64", 2)
+int32 = _make("int32", 3)
+uint8 = _make("uint8", 4)
+int16 = _make("int16", 5)
+int8 = _make("int8", 6)
+string = _make("string", 7)
+complex64 = _make("complex64", 8)
+int64 = _make("int64", 9)
+bool = _make("bool", 10)
+bfloat16 = _make("bfloat16", 14)
+uint16 = _make("uint16", 17)
+complex128 = _make("complex128", 18)
+float16 = _make("float16", 19)
+resource = _make("resource", 20)
+variant = _make("variant", 21)
+uint32 = _make("uint32", 22)
+uint64 = _make("uint64", 23)
+half = float16
+double = float64
+_BY_NAME.update(half=float16, float=float32, double=float64, str=string)
+
+_PYTHON: dict[type, DType] = {
+    float: float32,
+    int: int32,
+    type(True): bool,  # noqa: UP003 (bool is a DType here)
+    complex: complex128,
+    str: string,
+    bytes: string,
+    object: string,
+}
+
+
+def _of_numpy(value: Any) -> DType | None:
+    import numpy as np
+
+    try:
+        dtype = np.dtype(value)
+    except TypeError:
+        return None
+    if dtype.kind in "OSU":
+        return string
+    return _BY_NAME.get(dtype.name)
+
+
+def as_dtype(type_value: Any) -> DType:
+    """Returns the DType that a value stands for.
+
+    Args:
+      type_value: A DType, its name or number, a NumPy dtype or class, or float, int, bool,
+        complex, str.
+
+    Returns:
+      The DType.
+
+    Raises:
+      TypeError: The value stands for no type of elements.
+
+    Source: tf.dtypes.as_dtype.
+    """
+    if isinstance(type_value, DType):
+        return type_value
+    found: DType | None = None
+    if isinstance(type_value, str):
+        found = _BY_NAME.get(type_value)
+    elif isinstance(type_value, type):
+        found = _PYTHON.get(type_value)
+    elif isinstance(type_value, int):
+        found = _BY_NUMBER.get(type_value)
+    # Nothing of NumPy's can have come before somebody imported it.
+    if found is None and "numpy" in sys.modules and not isinstance(type_value, int):
+        inner = getattr(type_value, "dtype", type_value)
+        found = inner if isinstance(inner, DType) else _of_numpy(inner)
+    if found is None:
+        inner = getattr(type_value, "dtype", None)
+        if isinstance(inner, DType):
+            return inner
+        raise TypeError(
+            f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType."
+        )
+    return found
+
+
+_engine.register_dtypes(_BY_NUMBER, as_dtype)

@@ -1,0 +1,168 @@
+"""Scopes of names, devices and control dependencies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Any
+
+from graven import _engine
+
+_LEGAL_SCOPE = re.compile(r"[A-Za-z0-9_.\\/>-]*$")
+
+
+class name_scope:  # noqa: N801 (TensorFlow's name)
+    """Puts a prefix before the names of the ops that are made in it (S5.10).
+
+    Args:
+      name: The scope's name, made unique; one that ends in "/" is entered exactly; None or ""
+        goes to the root.
+
+    Raises:
+      ValueError: The name is no string, or holds characters that names of ops cannot have.
+
+    Source: tf.name_scope.
+    """
+
+    def __init__(self, name: str | None) -> None:
+        if name is not None and not isinstance(name, str):
+            raise ValueError("name for name_scope must be a string.")
+        if name and not _LEGAL_SCOPE.match(name):
+            raise ValueError(f"'{name}' is not a valid scope name")
+        self._name = name or ""
+        self._entered: list[_engine.NameScope] = []
+
+    @property
+    def name(self) -> str:
+        """What was asked for."""
+        return self._name
+
+    def __enter__(self) -> str:
+        scope = _engine.NameScope(self._name)
+        self._entered.append(scope)
+        return scope.__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._entered.pop().__exit__(kind, error, traceback)
+
+
+class init_scope:  # noqa: N801
+    """Leaves the function that is being traced: ops in it compute at once (S5.40).
+
+    Source: tf.init_scope.
+    """
+
+    def __enter__(self) -> None:
+        self._scope = _engine.InitScope()
+        self._scope.__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._scope.__exit__(kind, error, traceback)
+
+
+def control_dependencies(control_inputs: Iterable[Any] | None) -> _engine.ControlDependencies:
+    """Makes the ops of a `with` block wait for others, while a function is traced.
+
+    Args:
+      control_inputs: Operations and tensors; None forgets those of the blocks around.
+
+    Returns:
+      A context manager.
+
+    Source: tf.control_dependencies.
+    """
+    if control_inputs is None:
+        return _engine.ControlDependencies(None)
+    if callable(control_inputs):
+        control_inputs = () if not _engine.executing_eagerly() else (control_inputs(),)
+    if isinstance(control_inputs, (_engine.Tensor, _engine.Operation)):
+        raise TypeError(
+            f"control_dependencies takes a list of operations and tensors, not {control_inputs!r}"
+        )
+    return _engine.ControlDependencies(list(control_inputs))
+
+
+_DEVICE_PART = re.compile(
+    r"(?:job:(?P<job>[^/]+))|(?:replica:(?P<replica>\d+))|(?:task:(?P<task>\d+))"
+    r"|(?:device:(?P<kind>[A-Za-z_]+)(?::(?P<number>\d+|\*))?)"
+    r"|(?P<short>cpu|gpu|tpu|CPU|GPU|TPU)(?::(?P<short_number>\d+|\*))?"
+)
+_ORDER = ("job", "replica", "task", "device")
+
+
+def parse_device(text: str) -> dict[str, str]:
+    """Takes a device's name apart: job, replica, task and device, as far as it says them.
+
+    Raises:
+      ValueError: It is no name of a device.
+    """
+    parts: dict[str, str] = {}
+    for piece in text.strip("/").split("/") if text else []:
+        match = _DEVICE_PART.fullmatch(piece)
+        if match is None:
+            raise ValueError(
+                f"Unknown attribute {piece!r} is encountered while parsing the "
+                f"device spec: {text!r}."
+            )
+        for key in ("job", "replica", "task"):
+            if match[key]:
+                parts[key] = match[key]
+        kind, number = match["kind"] or match["short"], match["number"] or match["short_number"]
+        if kind:
+            parts["device"] = f"{kind.upper()}:{number or '*'}"
+    return parts
+
+
+def device_text(parts: dict[str, str]) -> str:
+    """The full form of a device's name."""
+    return "".join(f"/{key}:{parts[key]}" for key in _ORDER if key in parts)
+
+
+class device:  # noqa: N801
+    """Asks for a device for the ops that are made in it.
+
+    There is one device today, the host's CPU; a request for another is kept as the node's device
+    and honoured by it, as TensorFlow's soft placement does.
+
+    Args:
+      device_name: Such as "/cpu:0"; None forgets the requests around.
+
+    Raises:
+      ValueError: It is no name of a device.
+
+    Source: tf.device.
+    """
+
+    def __init__(self, device_name: str | Callable[..., Any] | None) -> None:
+        if callable(device_name):
+            raise RuntimeError("tf.device does not support functions.")
+        self._parts = None if device_name is None else parse_device(str(device_name))
+        self._entered: list[_engine.DeviceScope] = []
+
+    def __enter__(self) -> None:
+        if self._parts is None:
+            text = ""
+        else:
+            text = device_text({**parse_device(_engine.current_device()), **self._parts})
+        scope = _engine.DeviceScope(text)
+        self._entered.append(scope)
+        scope.__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._entered.pop().__exit__(kind, error, traceback)

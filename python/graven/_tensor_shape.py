@@ -1,0 +1,312 @@
+"""Shapes as far as they are known: tf.TensorShape.
+
+Source: tf.TensorShape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from operator import index
+from typing import Any, overload
+
+from graven import _engine
+
+Size = int | None
+
+
+def _as_size(value: Any) -> Size:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        raise TypeError(f"Dimension value must be integer or None, got value {value!r}")
+    inner = getattr(value, "value", value)  # TensorFlow 1's Dimension
+    if inner is None:
+        return None
+    try:
+        size = index(inner)
+    except TypeError:
+        raise TypeError(
+            f"Dimension value must be integer or None or have an __index__ method, got value "
+            f"{value!r} with type {type(value)!r}"
+        ) from None
+    if size == -1:
+        return None
+    if size < 0:
+        raise ValueError(f"Dimension {size} must be >= 0")
+    return size
+
+
+def _merge_sizes(a: Size, b: Size) -> Size:
+    if a is not None and b is not None and a != b:
+        raise ValueError(f"Dimensions {a} and {b} are not compatible")
+    return b if a is None else a
+
+
+class TensorShape:
+    """The sizes of a tensor's dimensions, None where unknown, or of unknown rank.
+
+    Args:
+      dims: A list of sizes; None for unknown rank; one size for a vector's shape.
+
+    Raises:
+      TypeError: A size is neither an integer nor None.
+      ValueError: A size is negative.
+    """
+
+    __slots__ = ("__weakref__", "_dims")
+
+    _dims: tuple[Size, ...] | None
+
+    def __init__(self, dims: Any) -> None:
+        if dims is None:
+            self._dims = None
+        elif isinstance(dims, TensorShape):
+            self._dims = dims._dims
+        elif isinstance(dims, (tuple, list)):
+            self._dims = tuple(_as_size(size) for size in dims)
+        elif isinstance(dims, (str, bytes)):
+            raise TypeError(f"A shape is a list of sizes, not {dims!r}")
+        else:
+            try:
+                sizes = iter(dims)
+            except TypeError:
+                self._dims = (_as_size(dims),)
+            else:
+                self._dims = tuple(_as_size(size) for size in sizes)
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dimensions, or None."""
+        return None if self._dims is None else len(self._dims)
+
+    @property
+    def ndims(self) -> int | None:
+        """The number of dimensions, or None."""
+        return self.rank
+
+    @property
+    def dims(self) -> list[Size] | None:
+        """The sizes, or None for unknown rank."""
+        return None if self._dims is None else list(self._dims)
+
+    def __len__(self) -> int:
+        if self._dims is None:
+            raise ValueError("Cannot take the length of shape with unknown rank.")
+        return len(self._dims)
+
+    def __bool__(self) -> bool:
+        return self._dims is not None
+
+    def __iter__(self) -> Iterator[Size]:
+        if self._dims is None:
+            raise ValueError("Cannot iterate over a shape with unknown rank.")
+        return iter(self._dims)
+
+    @overload
+    def __getitem__(self, key: int) -> Size: ...
+    @overload
+    def __getitem__(self, key: slice) -> TensorShape: ...
+    def __getitem__(self, key: int | slice) -> Size | TensorShape:
+        if self._dims is not None:
+            if isinstance(key, slice):
+                return TensorShape(self._dims[key])
+            return self._dims[key]
+        if not isinstance(key, slice):
+            return None
+        start, stop = key.start or 0, key.stop
+        if key.step is not None:
+            raise ValueError("Steps are not yet handled")
+        if stop is None or start < 0 or stop < 0:
+            return TensorShape(None)
+        return TensorShape([None] * max(stop - start, 0))
+
+    def num_elements(self) -> int | None:
+        """The number of elements, or None if the shape is not fully known."""
+        if self._dims is None or None in self._dims:
+            return None
+        count = 1
+        for size in self._dims:
+            assert size is not None
+            count *= size
+        return count
+
+    def is_fully_defined(self) -> bool:
+        """Whether the rank and all sizes are known."""
+        return self._dims is not None and None not in self._dims
+
+    def assert_is_fully_defined(self) -> None:
+        """Raises a ValueError unless the rank and all sizes are known."""
+        if not self.is_fully_defined():
+            raise ValueError(f"Shape {self} is not fully defined")
+
+    def as_list(self) -> list[Size]:
+        """Returns the sizes.
+
+        Raises:
+          ValueError: The rank is unknown.
+        """
+        if self._dims is None:
+            raise ValueError("as_list() is not defined on an unknown TensorShape.")
+        return list(self._dims)
+
+    def as_proto(self) -> Any:
+        """Refused: protocol buffers come with saved models."""
+        raise NotImplementedError("Graven has no TensorShapeProto yet")
+
+    def merge_with(self, other: Any) -> TensorShape:
+        """Returns what is known if a tensor has both shapes.
+
+        Raises:
+          ValueError: No tensor has both.
+        """
+        other = as_shape(other)
+        if self._dims is None:
+            return other
+        if other._dims is None:
+            return self
+        try:
+            self.assert_same_rank(other)
+            return TensorShape(
+                [_merge_sizes(a, b) for a, b in zip(self._dims, other._dims, strict=True)]
+            )
+        except ValueError:
+            raise ValueError(f"Shapes {self} and {other} are not compatible") from None
+
+    def concatenate(self, other: Any) -> TensorShape:
+        """Returns the shape with the other's dimensions after its own."""
+        other = as_shape(other)
+        if self._dims is None or other._dims is None:
+            return TensorShape(None)
+        return TensorShape(self._dims + other._dims)
+
+    def __add__(self, other: Any) -> TensorShape:
+        return self.concatenate(other)
+
+    def __radd__(self, other: Any) -> TensorShape:
+        return as_shape(other).concatenate(self)
+
+    def __concat__(self, other: Any) -> TensorShape:
+        return self.concatenate(other)
+
+    def assert_same_rank(self, other: Any) -> None:
+        """Raises a ValueError if both ranks are known and differ."""
+        other = as_shape(other)
+        if self.rank is not None and other.rank is not None and self.rank != other.rank:
+            raise ValueError(f"Shapes {self} and {other} must have the same rank")
+
+    def assert_has_rank(self, rank: int) -> None:
+        """Raises a ValueError if the rank is known and another."""
+        if self.rank not in (None, rank):
+            raise ValueError(f"Shape {self} must have rank {rank}")
+
+    def with_rank(self, rank: int) -> TensorShape:
+        """Returns the shape, known to have this rank.
+
+        Raises:
+          ValueError: It has another.
+        """
+        try:
+            return self.merge_with(unknown_shape(rank))
+        except ValueError:
+            raise ValueError(f"Shape {self} must have rank {rank}") from None
+
+    def with_rank_at_least(self, rank: int) -> TensorShape:
+        """Returns the shape; a ValueError if its rank is known and less."""
+        if self.rank is not None and self.rank < rank:
+            raise ValueError(f"Shape {self} must have rank at least {rank}")
+        return self
+
+    def with_rank_at_most(self, rank: int) -> TensorShape:
+        """Returns the shape; a ValueError if its rank is known and more."""
+        if self.rank is not None and self.rank > rank:
+            raise ValueError(f"Shape {self} must have rank at most {rank}")
+        return self
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether some tensor has both shapes."""
+        other = as_shape(other)
+        if self._dims is None or other._dims is None:
+            return True
+        return len(self._dims) == len(other._dims) and all(
+            a is None or b is None or a == b for a, b in zip(self._dims, other._dims, strict=True)
+        )
+
+    def assert_is_compatible_with(self, other: Any) -> None:
+        """Raises a ValueError if no tensor has both shapes."""
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Shapes {self} and {other} are incompatible")
+
+    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
+        """Returns the most special shape that both are compatible with."""
+        other = as_shape(other)
+        if self._dims is None or other._dims is None or self.rank != other.rank:
+            return TensorShape(None)
+        return TensorShape(
+            [a if a == b else None for a, b in zip(self._dims, other._dims, strict=True)]
+        )
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Whether every tensor of this shape also has the other (S3.8)."""
+        if not isinstance(other, TensorShape):
+            return False
+        if other._dims is None:
+            return True
+        if self._dims is None or len(self._dims) != len(other._dims):
+            return False
+        return all(b is None or a == b for a, b in zip(self._dims, other._dims, strict=True))
+
+    def most_specific_common_supertype(self, others: Iterable[Any]) -> TensorShape | None:
+        """Returns the most special shape that covers this one and the others (S3.10)."""
+        result = self
+        for other in others:
+            if not isinstance(other, TensorShape):
+                return None
+            result = result.most_specific_compatible_shape(other)
+        return result
+
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> _engine.Tensor:
+        if not self.is_fully_defined():
+            raise ValueError(f"Cannot convert a partially known TensorShape {self} to a Tensor.")
+        sizes = self.as_list()
+        if dtype is None:
+            dtype = "int32" if all(size is None or size < 2**31 for size in sizes) else "int64"
+        return _engine.constant(sizes, dtype, None, name or "shape_as_tensor")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (TensorShape, list, tuple, int, type(None))):
+            return False
+        try:
+            return self._dims == as_shape(other)._dims
+        except (TypeError, ValueError):
+            return False
+
+    def __hash__(self) -> int:
+        return hash(self._dims)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TensorShape, (self.dims,)
+
+    def __copy__(self) -> TensorShape:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> TensorShape:
+        return self
+
+    def __str__(self) -> str:
+        return "<unknown>" if self._dims is None else str(self._dims)
+
+    def __repr__(self) -> str:
+        return f"TensorShape({self.dims})"
+
+
+def as_shape(shape: Any) -> TensorShape:
+    """Returns a TensorShape of what stands for one."""
+    return shape if isinstance(shape, TensorShape) else TensorShape(shape)
+
+
+def unknown_shape(rank: int | None = None) -> TensorShape:
+    """Returns the shape of which only the rank, or nothing, is known."""
+    return TensorShape(None if rank is None else [None] * rank)
+
+
+_engine.register_shape_class(TensorShape)

@@ -1,0 +1,20 @@
+"""Names for what functions take and return, for readers and type checkers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from graven import _engine
+
+Tensor = _engine.Tensor
+# A tensor, a variable, or a Python or NumPy value that becomes a tensor.
+TensorLike = Any
+# A DType, or what as_dtype makes one of.
+DTypeLike = Any
+# A TensorShape, a list of sizes, or an integer tensor.
+ShapeLike = Any
+# One axis, several, or None for all.
+Axes = Any
+Sizes = int | Sequence[int]
+Name = str | None
