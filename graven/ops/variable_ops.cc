@@ -1,10 +1,12 @@
 #include "graven/ops/variable_ops.h"
 
 #include "graven/ir/gradient_context.h"
+#include "graven/ir/graph.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/math_ops.h"
+#include "graven/ops/reduction_ops.h"
 #include "graven/ops/register_ops.h"
 #include "graven/ops/variable_kernels.h"
 
@@ -159,6 +161,18 @@ Status gather_shape(InferContext& c) {
   return {};
 }
 
+// What is known of the sizes that a vector from VariableShape holds.
+Shape known_sizes(const Tensor& shape) {
+  if (shape.is_symbolic()) {
+    const SymbolicTensor& known = symbolic(shape);
+    const auto& sizes = known.node().output(known.output().index).sizes;
+    return sizes ? Shape(std::span<const Dim>(*sizes)) : Shape::unknown_rank();
+  }
+  Shape sizes;
+  for (int32_t size : shape.data<int32_t>()) sizes.push_back(size);
+  return sizes;
+}
+
 // Rows of the variable's shape, [-1, d1, d2, ...], to give the gradient as.
 Tensor shape_of_rows(GradientContext& c, const Tensor& shape) {
   if (!shape || !shape.shape()[0].is_number()) {
@@ -180,6 +194,36 @@ void gather_gradient(GradientContext& c) {
   c.set_dx(0, IndexedSlices{.values = c(kReshape, {c.dy(), shape_of_rows(c, shape)}),
                             .indices = c(kReshape, {c.x(1), int32_vector(c, flat)}),
                             .dense_shape = shape});
+}
+
+// The slices that each index vector named, put back in their places; those of one integer are rows.
+void gather_nd_gradient(GradientContext& c) {
+  Tensor shape = c(kVariableShape, {c.x(0)}), indices = c.x(1);
+  if (!shape) return;
+  const Shape& index_shape = indices.shape();
+  Dim depth = index_shape.rank() > 0 ? index_shape[index_shape.rank() - 1] : Dim::unknown();
+  const int32_t flat[] = {-1}, last[] = {-1};
+  if (depth == Dim(1)) {
+    return c.set_dx(0, IndexedSlices{.values = c(kReshape, {c.dy(), shape_of_rows(c, shape)}),
+                                     .indices = c(kReshape, {indices, int32_vector(c, flat)}),
+                                     .dense_shape = shape});
+  }
+  Shape sizes = known_sizes(shape);
+  if (!depth.is_number() || !sizes.is_fully_known()) {
+    return c.fail(
+        unimplemented("The gradient of ResourceGatherNd needs the shape of the variable "
+                      "and the size of index vectors when tracing"));
+  }
+  std::vector<int32_t> strides(static_cast<size_t>(depth.number()), 1);
+  int64_t num_slices = 1;
+  for (size_t i = strides.size(); i-- > 0;) {
+    strides[i] = static_cast<int32_t>(num_slices);
+    num_slices *= sizes.size(static_cast<int>(i));
+  }
+  Formula index(c, cast(c, indices, DType::kInt32));
+  Tensor places = c(kSum, {index * Formula(c, int32_vector(c, strides)), int32_vector(c, last)});
+  Tensor count = constant(c, Tensor::scalar(static_cast<int32_t>(num_slices)));
+  c.set_dx(0, c(kReshape, {c(kUnsortedSegmentSum, {c.dy(), places, count}), shape}));
 }
 
 Status gather_nd_shape(InferContext& c) {
@@ -313,6 +357,7 @@ void define_variable_ops(OpRegistry& ops) {
       .outputs = {"output: dtype"},
       .types = {{"Tindices", kIndexTypes}, {"dtype", kAllTypes}},
       .infer = gather_nd_shape,
+      .gradient = gather_nd_gradient,
       .body = kernel(gather_nd_from_variable).making_its_outputs(),
       .effects = reads_resource_effects,
   });

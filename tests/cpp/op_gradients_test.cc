@@ -358,6 +358,37 @@ TEST_CASE("a gathered variable has sliced gradients") {
   CHECK(gradient.slices.dense_shape.data<int32_t>()[0] == 3);
 }
 
+TEST_CASE("slices gathered from a variable give their gradients back to their places") {
+  Ref<Resource> resource(new Variable(kReals, {2, 2, 2}, "v"));
+  Tensor handle = Tensor::of_resource(resource);
+  Tensor value = random_tensor(kReals, {2, 2, 2}, 0, 1);
+  REQUIRE(apply(*kAssignVariable, std::vector<Tensor>{handle, value},
+                AssignVariableAttrs{.dtype = kReals})
+              .ok());
+  auto gradient = [&](const Tensor& indices, const Tensor& dy) {
+    Tape tape(false);
+    tape.start();
+    tape.watch(handle);
+    auto slices = apply(*kResourceGatherNd, std::vector<Tensor>{handle, indices},
+                        ReadVariableAttrs{.dtype = kReals});
+    REQUIRE_MESSAGE(slices.ok(), slices.status().message());
+    auto result = tape.gradient({&(*slices)[0], 1}, {&handle, 1}, {&dy, 1}, current_builder());
+    REQUIRE_MESSAGE(result.ok(), result.status().message());
+    return (*result)[0];
+  };
+  Tensor dy = random_tensor(kReals, {3, 2}, 0, 1);
+  Gradient dense = gradient(ints({1, 0, 0, 1, 1, 0}).with_shape({3, 2}), dy);
+  REQUIRE(dense.dense);
+  REQUIRE(dense.dense.shape() == Shape({2, 2, 2}));
+  std::span<const double> g = parts(dense.dense), d = parts(dy);
+  const double expected[] = {0, 0, d[2], d[3], d[0] + d[4], d[1] + d[5], 0, 0};
+  for (int i = 0; i < 8; ++i) CHECK(g[i] == doctest::Approx(expected[i]));
+  Gradient rows = gradient(ints({1, 1}).with_shape({2, 1}), random_tensor(kReals, {2, 2, 2}, 0, 1));
+  REQUIRE(rows.is_slices());
+  CHECK(rows.slices.values.shape() == Shape({2, 2, 2}));
+  CHECK(rows.slices.indices.shape() == Shape({2}));
+}
+
 // Whether x or y was broadcast shows only when the graph runs.
 TEST_CASE("a traced gradient finds at run time what was broadcast") {
   Ref<Graph> graph(new Graph("f"));
