@@ -105,7 +105,7 @@ void Tape::record(std::string_view name, std::span<const Tensor> inputs,
 Result<std::vector<Gradient>> Tape::gradient(std::span<const Tensor> targets,
                                              std::span<const Tensor> sources,
                                              std::span<const Tensor> output_gradients,
-                                             Builder& builder) {
+                                             Builder& builder, bool keep) {
   if (!output_gradients.empty() && output_gradients.size() != targets.size()) {
     return value_error("There are ", output_gradients.size(), " output_gradients for ",
                        targets.size(), " targets");
@@ -118,7 +118,7 @@ Result<std::vector<Gradient>> Tape::gradient(std::span<const Tensor> targets,
   std::vector<uint64_t> source_ids;
   for (const Tensor& source : sources) source_ids.push_back(source.get()->id());
   std::vector<StepRef> steps;
-  if (persistent_) {
+  if (keep) {
     steps = steps_;
   } else {
     stop();

@@ -55,13 +55,20 @@ class GRAVEN_API Tape final : public Listener {
   // The gradients of the targets, summed, with respect to the sources: one each, none where there
   // is no path (S10.4 to S10.7). output_gradients: one for each target, or nothing at all; an
   // empty tensor stands for ones. The ops of the gradient go through `builder`, so outer tapes
-  // hear of them, and this one if it is persistent and still recording. A tape that is not
-  // persistent stops, and forgets its steps as it goes. A path through an op without a gradient
-  // is an error of kind kLookupError.
+  // hear of them, and this one if it is persistent and still recording. Without `keep` it stops,
+  // and forgets its steps as it goes. A path through an op without a gradient is an error of kind
+  // kLookupError.
+  Result<std::vector<Gradient>> gradient(std::span<const Tensor> targets,
+                                         std::span<const Tensor> sources,
+                                         std::span<const Tensor> output_gradients, Builder& builder,
+                                         bool keep);
+  // Keeps what a persistent tape keeps.
   Result<std::vector<Gradient>> gradient(std::span<const Tensor> targets,
                                          std::span<const Tensor> sources,
                                          std::span<const Tensor> output_gradients,
-                                         Builder& builder);
+                                         Builder& builder) {
+    return gradient(targets, sources, output_gradients, builder, persistent_);
+  }
 
   // Bytes of eager values that the recorded steps keep; values that are kept twice count twice.
   int64_t kept_bytes() const;

@@ -36,7 +36,8 @@ Result<bool> initialize_lifted(const Graph& graph, std::span<const GraphBuilder:
                                std::span<const CreatedVariable> variables) {
   std::vector<OutputRef> roots;
   for (const CreatedVariable& variable : variables) {
-    roots.push_back(symbolic(variable.initial_value).output());
+    // One made under init_scope has its value already (S5.40).
+    if (variable.initial_value) roots.push_back(symbolic(variable.initial_value).output());
   }
   std::unordered_map<const Node*, Tensor> captured;
   for (const auto& capture : captures) {
@@ -67,7 +68,7 @@ Result<bool> initialize_lifted(const Graph& graph, std::span<const GraphBuilder:
   }
   for (const CreatedVariable& variable : variables) {
     auto* resource = static_cast<Variable*>(variable.handle.resource().get());
-    if (resource->is_initialized()) continue;
+    if (!variable.initial_value || resource->is_initialized()) continue;
     OutputRef initial = symbolic(variable.initial_value).output();
     RETURN_IF_ERROR(resource->assign(values[initial.node][initial.index]));
   }

@@ -73,7 +73,8 @@ Result<TraceTypeRef> type_of(const Value& value, TypingContext& context) {
           make_ref<VariableType>(type->shape(), type->dtype(), type->trainable(), alias, value));
     }
     case Kind::kLiteral:
-      return TraceTypeRef(make_ref<LiteralType>(value.literal, context.literals_equal_as_numbers));
+      return TraceTypeRef(
+          make_ref<LiteralType>(value.literal, context.literals_equal_as_numbers, value.object));
     case Kind::kObject:
       return TraceTypeRef(make_ref<ObjectType>(value.object));
     case Kind::kTyped:
@@ -242,7 +243,9 @@ Result<Value> LiteralType::placeholder(PlaceholderContext&) const {
   if (const auto* z = std::get_if<std::complex<double>>(&literal_); z && *z != *z) {
     return Value::of_literal(std::numeric_limits<double>::quiet_NaN());
   }
-  return Value::of_literal(literal_);
+  Value value = Value::of_literal(literal_);
+  value.object = original_;
+  return value;
 }
 
 // --- ContainerType

@@ -127,8 +127,11 @@ class GRAVEN_API VariableType final : public TraceType {
 
 class GRAVEN_API LiteralType final : public TraceType {
  public:
-  LiteralType(Literal literal, bool equal_as_numbers)
-      : literal_(std::move(literal)), equal_as_numbers_(equal_as_numbers) {}
+  // `original`: the front end's own object of the value, which the body gets to see.
+  LiteralType(Literal literal, bool equal_as_numbers, Ref<Opaque> original = nullptr)
+      : literal_(std::move(literal)),
+        equal_as_numbers_(equal_as_numbers),
+        original_(std::move(original)) {}
   const Literal& literal() const { return literal_; }
 
   Kind kind() const override { return Kind::kLiteral; }
@@ -143,6 +146,7 @@ class GRAVEN_API LiteralType final : public TraceType {
  private:
   Literal literal_;
   bool equal_as_numbers_;
+  Ref<Opaque> original_;
 };
 
 // Lists, tuples, named tuples, attrs classes and dicts (S3-F).

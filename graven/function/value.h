@@ -55,8 +55,8 @@ struct GRAVEN_API Value {
   enum class Kind : uint8_t {
     kTensor,
     kVariable,  // tensor: the handle; object: the front end's variable
-    kLiteral,
-    kList,  // items
+    kLiteral,   // literal; object: the front end's own object of it, if it is to be seen
+    kList,      // items
     kTuple,
     kNamedTuple,  // items, names of fields, class name, object: the class
     kAttrs,       // the same, for a class with named attributes

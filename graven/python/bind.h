@@ -10,5 +10,10 @@ void bind_convert(nanobind::module_& module);  // constant, convert_to_tensor, .
 void bind_graph(nanobind::module_& module);    // Graph, Operation
 void bind_scopes(nanobind::module_& module);   // name_scope, device, ...
 void bind_op_function(nanobind::module_& module);
+void bind_variable(nanobind::module_& module);     // VariableBase
+void bind_tape(nanobind::module_& module);         // Tape
+void bind_trace_types(nanobind::module_& module);  // TensorSpec and other types of arguments
+void bind_entry(nanobind::module_& module);        // Entry, one trace
+void bind_function(nanobind::module_& module);     // Function
 
 }  // namespace graven::python

@@ -25,6 +25,11 @@ NB_MODULE(_engine, m) {
   bind_graph(m);
   bind_scopes(m);
   bind_op_function(m);
+  bind_variable(m);
+  bind_tape(m);
+  bind_trace_types(m);
+  bind_entry(m);
+  bind_function(m);
 }
 
 }  // namespace graven::python

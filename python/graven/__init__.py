@@ -4,7 +4,10 @@
 """
 
 from graven import _engine
+from graven import config as config
 from graven import errors as errors
+from graven import nest as nest
+from graven import types as types
 from graven._dtypes import DType as DType
 from graven._dtypes import as_dtype as as_dtype
 from graven._dtypes import bfloat16 as bfloat16
@@ -27,9 +30,19 @@ from graven._dtypes import uint16 as uint16
 from graven._dtypes import uint32 as uint32
 from graven._dtypes import uint64 as uint64
 from graven._dtypes import variant as variant
+from graven._function import function as function
+from graven._indexed_slices import IndexedSlices as IndexedSlices
+from graven._logging import get_logger as get_logger
+from graven._module import Module as Module
+from graven._tape import GradientTape as GradientTape
+from graven._tape import UnconnectedGradients as UnconnectedGradients
 from graven._tensor_shape import TensorShape as TensorShape
+from graven._variable import Variable as Variable
+from graven._variable import VariableAggregation as VariableAggregation
+from graven._variable import VariableSynchronization as VariableSynchronization
 
 Tensor = _engine.Tensor
+TensorSpec = _engine.TensorSpec
 constant = _engine.constant
 convert_to_tensor = _engine.convert_to_tensor
 executing_eagerly = _engine.executing_eagerly

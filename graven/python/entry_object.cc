@@ -1,0 +1,194 @@
+#include "graven/python/entry_object.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "graven/ir/graph.h"
+#include "graven/python/bind.h"
+#include "graven/python/cast.h"
+#include "graven/python/convert.h"
+#include "graven/python/errors.h"
+#include "graven/python/graph_object.h"
+#include "graven/python/object.h"
+#include "graven/python/tensor_object.h"
+#include "graven/python/trace_types.h"
+#include "graven/python/value.h"
+#include "graven/python/variable_object.h"
+
+namespace nb = nanobind;
+
+namespace graven::python {
+namespace {
+
+using engine::Entry;
+using engine::Ref;
+using engine::Result;
+using engine::Status;
+using engine::Tensor;
+
+struct EntryView {
+  Ref<Entry> entry;
+};
+
+[[noreturn]] void throw_status(const Status& status) {
+  raise(status);
+  throw nb::python_error();
+}
+
+nb::object steal(PyObject* object) {
+  if (!object) throw nb::python_error();
+  return nb::steal(object);
+}
+
+nb::list wrap_all(std::span<const Tensor> tensors) {
+  nb::list list;
+  for (const Tensor& tensor : tensors) list.append(steal(wrap(tensor)));
+  return list;
+}
+
+nb::object run_and_pack(Entry& entry, std::span<const Tensor> tensors, bool checked) {
+  engine::Tensors outputs;
+  Status status;
+  if (entry.is_long()) {
+    ReleaseGil release;
+    status = checked ? entry.run_checked(tensors, outputs) : entry.run(tensors, outputs);
+  } else {
+    status = checked ? entry.run_checked(tensors, outputs) : entry.run(tensors, outputs);
+  }
+  if (!status.ok()) throw_status(status);
+  size_t next = 0;
+  Object result = to_python(entry.structured_outputs(), outputs, next);
+  return steal(result.release());
+}
+
+// Tensors of the arguments, one object for each parameter in order, cast to their types.
+Result<std::vector<Tensor>> flatten(const Entry& entry, nb::tuple arguments) {
+  std::vector<Tensor> tensors;
+  const auto& parameters = entry.type().parameters;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    nb::object argument = arguments[i];
+    ASSIGN_OR_RETURN(Object cast, cast_to(*parameters[i].type, argument.ptr(), false));
+    ASSIGN_OR_RETURN(engine::Value value, to_value(cast.get(), false));
+    RETURN_IF_ERROR(parameters[i].type->to_tensors(value, tensors));
+  }
+  return tensors;
+}
+
+}  // namespace
+
+PyObject* wrap_entry(const Ref<Entry>& entry) { return nb::cast(EntryView{entry}).release().ptr(); }
+
+void bind_entry(nb::module_& m) {
+  nb::class_<EntryView>(m, "Entry", "One trace, as the engine holds it.")
+      .def_prop_ro(
+          "address",
+          [](const EntryView& self) { return reinterpret_cast<uintptr_t>(self.entry.get()); })
+      .def_prop_ro("name", [](const EntryView& self) { return self.entry->name(); })
+      .def("signature_text",
+           [](const EntryView& self, bool verbose) { return self.entry->signature_text(verbose); })
+      .def_prop_ro("hits", [](const EntryView& self) { return self.entry->hits.load(); })
+      .def_prop_ro("trace_ms",
+                   [](const EntryView& self) { return self.entry->trace_milliseconds(); })
+      .def_prop_ro("bytes", [](const EntryView& self) { return self.entry->bytes(); })
+      .def_prop_ro("num_arguments",
+                   [](const EntryView& self) { return self.entry->num_arguments(); })
+      .def_prop_ro("parameters",
+                   [](const EntryView& self) {
+                     nb::list list;
+                     for (const auto& p : self.entry->type().parameters) {
+                       list.append(nb::make_tuple(p.name, static_cast<int>(p.kind), p.optional,
+                                                  steal(type_to_python(p.type).release())));
+                     }
+                     return list;
+                   })
+      .def_prop_ro("captures",
+                   [](const EntryView& self) {
+                     nb::list list;
+                     for (const auto& [key, type] : self.entry->type().captures) {
+                       list.append(nb::make_tuple(key, steal(type_to_python(type).release())));
+                     }
+                     return list;
+                   })
+      .def_prop_ro("output_type",
+                   [](const EntryView& self) {
+                     return steal(type_to_python(self.entry->type().output).release());
+                   })
+      .def_prop_ro("structured_outputs",
+                   [](const EntryView& self) {
+                     return steal(to_python(self.entry->structured_outputs()).release());
+                   })
+      .def_prop_ro("graph", [](const EntryView& self) { return steal(wrap(self.entry->graph())); })
+      .def_prop_ro("inputs",
+                   [](const EntryView& self) {
+                     std::vector<Tensor> tensors;
+                     for (engine::Node* node : self.entry->graph()->inputs()) {
+                       tensors.push_back(engine::symbolic_tensor(self.entry->graph(), {node, 0}));
+                     }
+                     return wrap_all(tensors);
+                   })
+      .def_prop_ro("outputs",
+                   [](const EntryView& self) {
+                     std::vector<Tensor> tensors;
+                     for (engine::OutputRef output : self.entry->graph()->outputs()) {
+                       tensors.push_back(engine::symbolic_tensor(self.entry->graph(), output));
+                     }
+                     return wrap_all(tensors);
+                   })
+      .def_prop_ro("captured_inputs",
+                   [](const EntryView& self) { return wrap_all(self.entry->captured_inputs()); })
+      .def("set_captured_inputs",
+           [](const EntryView& self, nb::sequence values) {
+             std::vector<Tensor> tensors;
+             for (nb::handle value : values) {
+               auto tensor = to_tensor(value.ptr());
+               if (!tensor.ok()) throw_status(tensor.status());
+               tensors.push_back(std::move(*tensor));
+             }
+             Status status = self.entry->set_captured_inputs(std::move(tensors));
+             if (!status.ok()) throw_status(status);
+           })
+      // Variables that the trace reads or writes, in order of first use; None for one that died.
+      .def_prop_ro("variables",
+                   [](const EntryView& self) {
+                     nb::list list;
+                     for (const Tensor& captured : self.entry->captured_inputs()) {
+                       if (captured.dtype() != engine::DType::kResource || captured.is_symbolic()) {
+                         continue;
+                       }
+                       if (!captured.resource() || captured.resource()->kind() != "Variable") {
+                         continue;
+                       }
+                       PyObject* variable = find_variable(captured);
+                       list.append(variable ? nb::borrow(variable) : nb::none());
+                     }
+                     return list;
+                   })
+      // The structured convention, in two steps: tensors of one object for each parameter, in
+      // order, cast to their types; then the run, whose errors are no binding errors.
+      .def("flatten",
+           [](const EntryView& self, nb::tuple arguments) {
+             auto tensors = flatten(*self.entry, arguments);
+             if (!tensors.ok()) throw_status(tensors.status());
+             return wrap_all(*tensors);
+           })
+      .def("run",
+           [](const EntryView& self, nb::sequence arguments) {
+             std::vector<Tensor> tensors;
+             for (nb::handle argument : arguments) tensors.push_back(tensor_of(argument.ptr()));
+             return run_and_pack(*self.entry, tensors, false);
+           })
+      // The flat convention: tensors only.
+      .def("run_flat", [](const EntryView& self, nb::sequence arguments) {
+        std::vector<Tensor> tensors;
+        for (nb::handle argument : arguments) {
+          if (is_variable(argument.ptr())) {
+            tensors.push_back(variable_of(argument.ptr())->handle);
+          } else {
+            tensors.push_back(tensor_of(argument.ptr()));
+          }
+        }
+        return run_and_pack(*self.entry, tensors, true);
+      });
+}
+
+}  // namespace graven::python

@@ -1,0 +1,561 @@
+#include "graven/python/function_object.h"
+
+#include <structmember.h>
+
+#include <algorithm>
+#include <atomic>
+#include <unordered_map>
+
+#include "graven/python/bind.h"
+#include "graven/python/cast.h"
+#include "graven/python/entry_object.h"
+#include "graven/python/errors.h"
+#include "graven/python/key.h"
+#include "graven/python/opaque.h"
+#include "graven/python/tensor_object.h"
+#include "graven/python/trace_types.h"
+#include "graven/python/tracer.h"
+#include "graven/python/value.h"
+
+namespace graven::python {
+
+PyTypeObject* function_type = nullptr;
+
+namespace {
+
+using engine::Entry;
+using engine::ParameterKind;
+using engine::Ref;
+using engine::Result;
+using engine::Status;
+using engine::Tensor;
+using engine::Value;
+
+// tf.config.run_functions_eagerly.
+std::atomic<bool> g_run_eagerly{false};
+
+// The functions that have been bound to instances, by address; see descr_get.
+struct Binding {
+  Ref<engine::LifeGuard> guard;
+  Object function;
+};
+std::unordered_map<std::pair<PyObject*, PyObject*>, Binding,
+                   decltype([](const std::pair<PyObject*, PyObject*>& key) {
+                     return reinterpret_cast<size_t>(key.first) * 31 +
+                            reinterpret_cast<size_t>(key.second);
+                   })>&
+bindings() {
+  static auto* map = new std::remove_reference_t<decltype(bindings())>();
+  return *map;
+}
+
+// The arguments of one call, bound to parameters. All borrowed.
+struct Arguments {
+  engine::InlineVector<PyObject*, 32> values;  // one a parameter; null for *args and **kwargs
+  engine::InlineVector<PyObject*, 8> extra;    // what *args takes
+  struct Keyword {
+    PyObject *name, *value;
+  };
+  engine::InlineVector<Keyword, 8> keywords;  // what **kwargs takes, sorted by name
+};
+
+FunctionObject* self_of(PyObject* object) { return reinterpret_cast<FunctionObject*>(object); }
+
+int find_parameter(const Signature& signature, PyObject* name) {
+  const auto& parameters = signature.parameters;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].name == name) return static_cast<int>(i);
+  }
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (PyUnicode_Compare(parameters[i].name, name) == 0) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+// True if a keyword of **kwargs needs no sanitising (S2.23).
+bool is_clean_name(PyObject* name) {
+  Py_ssize_t n = PyUnicode_GET_LENGTH(name);
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    Py_UCS4 c = PyUnicode_READ_CHAR(name, i);
+    if (i == 0 ? !Py_UNICODE_ISALPHA(c) : !(Py_UNICODE_ISALNUM(c) || c == '_')) return false;
+  }
+  return n > 0;
+}
+
+enum class Bound { kYes, kNo, kNeedsSanitizing };
+
+// Binds as Python does. missing_is_none: parameters without argument stay null instead of failing,
+// for get_concrete_function with an input_signature.
+Bound bind(const Signature& signature, PyObject* const* args, Py_ssize_t nargs,
+           PyObject* const* keyword_values, PyObject* keyword_names, bool allow_missing,
+           Arguments& bound) {
+  size_t n = signature.parameters.size();
+  for (size_t i = 0; i < n; ++i) bound.values.push_back(nullptr);
+  Py_ssize_t next = 0;
+  for (size_t i = 0; i < n && next < nargs; ++i) {
+    ParameterKind kind = signature.parameters[i].kind;
+    if (kind == ParameterKind::kPositionalOnly || kind == ParameterKind::kPositionalOrKeyword) {
+      bound.values[i] = args[next++];
+    }
+  }
+  if (next < nargs && signature.var_positional < 0) return Bound::kNo;
+  for (; next < nargs; ++next) bound.extra.push_back(args[next]);
+  Py_ssize_t num_keywords = keyword_names ? PyTuple_GET_SIZE(keyword_names) : 0;
+  for (Py_ssize_t k = 0; k < num_keywords; ++k) {
+    PyObject* name = PyTuple_GET_ITEM(keyword_names, k);
+    int at = find_parameter(signature, name);
+    ParameterKind kind = at < 0 ? ParameterKind::kVarKeyword : signature.parameters[at].kind;
+    if (kind == ParameterKind::kPositionalOrKeyword || kind == ParameterKind::kKeywordOnly) {
+      if (bound.values[at]) return Bound::kNo;
+      bound.values[at] = keyword_values[k];
+      continue;
+    }
+    if (signature.var_keyword < 0) return Bound::kNo;
+    if (!is_clean_name(name)) return Bound::kNeedsSanitizing;
+    bound.keywords.push_back({name, keyword_values[k]});
+  }
+  std::sort(bound.keywords.begin(), bound.keywords.end(),
+            [](const Arguments::Keyword& a, const Arguments::Keyword& b) {
+              return PyUnicode_Compare(a.name, b.name) < 0;
+            });
+  for (size_t i = 0; i < n; ++i) {
+    if (bound.values[i] || static_cast<int>(i) == signature.var_positional ||
+        static_cast<int>(i) == signature.var_keyword) {
+      continue;
+    }
+    bound.values[i] = signature.parameters[i].default_value;
+    if (!bound.values[i] && !allow_missing) return Bound::kNo;
+  }
+  return Bound::kYes;
+}
+
+bool write_row(const Signature& signature, const Arguments& bound, KeyBuilder& key) {
+  for (size_t i = 0; i < signature.parameters.size(); ++i) {
+    if (static_cast<int>(i) == signature.var_positional) {
+      key.add_word(bound.extra.size());
+      for (PyObject* extra : bound.extra) {
+        if (!key.add(extra)) return false;
+      }
+    } else if (static_cast<int>(i) == signature.var_keyword) {
+      key.add_word(bound.keywords.size());
+      for (const auto& keyword : bound.keywords) {
+        key.add_name(keyword.name);
+        if (!key.add(keyword.value)) return false;
+      }
+    } else if (!key.add(bound.values[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Runs an entry and packs its result.
+PyObject* run(Entry& entry, std::span<const Tensor> tensors) {
+  engine::Tensors outputs;
+  Status status;
+  if (entry.is_long()) {
+    ReleaseGil release;
+    status = entry.run(tensors, outputs);
+  } else {
+    status = entry.run(tensors, outputs);
+  }
+  if (!status.ok()) return raise(status);
+  size_t next = 0;
+  return to_python(entry.structured_outputs(), outputs, next).release();
+}
+
+std::string utf8(PyObject* text) {
+  const char* data = PyUnicode_AsUTF8(text);
+  if (!data) PyErr_Clear();
+  return data ? data : "";
+}
+
+// Calls a function of graven._function with the Function and the arguments as tuple and dict.
+PyObject* call_helper(const char* name, PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                      PyObject* const* keyword_values, PyObject* keyword_names) {
+  Object module = Object::take(PyImport_ImportModule("graven._function"));
+  Object helper = module ? Object::take(PyObject_GetAttrString(module.get(), name)) : Object();
+  Object tuple = Object::take(PyTuple_New(nargs)), keywords = Object::take(PyDict_New());
+  if (!helper || !tuple || !keywords) return nullptr;
+  for (Py_ssize_t i = 0; i < nargs; ++i) {
+    Py_INCREF(args[i]);
+    PyTuple_SET_ITEM(tuple.get(), i, args[i]);
+  }
+  Py_ssize_t n = keyword_names ? PyTuple_GET_SIZE(keyword_names) : 0;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    if (PyDict_SetItem(keywords.get(), PyTuple_GET_ITEM(keyword_names, i), keyword_values[i]) < 0) {
+      return nullptr;
+    }
+  }
+  return PyObject_CallFunctionObjArgs(helper.get(), self, tuple.get(), keywords.get(), nullptr);
+}
+
+// What the long way found: the entry, and the flat tensors of the arguments.
+struct Resolved {
+  Ref<Entry> entry;
+  std::vector<Tensor> tensors;
+  bool is_unchanged = true;  // no argument was cast
+};
+
+// Makes values and types of the arguments, and finds or traces the entry. An exception of Python's
+// may be pending when it fails with it.
+Result<Resolved> resolve(FunctionObject* self, const Arguments& bound, bool allow_specs) {
+  const Signature& signature = *self->signature;
+  engine::FunctionType type;
+  std::vector<Value> values;
+  Resolved resolved;
+  bool has_star = signature.var_positional >= 0;
+  auto add = [&](std::string name, ParameterKind kind, const engine::TraceTypeRef& constraint,
+                 PyObject* object) -> Status {
+    engine::TraceTypeRef own;
+    if (!object) {  // get_concrete_function() of a constrained parameter
+      own = constraint;
+      values.push_back(Value::of_type(constraint));
+    } else if (constraint) {
+      ASSIGN_OR_RETURN(Object cast, cast_to(*constraint, object, allow_specs));
+      resolved.is_unchanged &= cast.get() == object;
+      ASSIGN_OR_RETURN(Value value, to_value(cast.get(), allow_specs));
+      values.push_back(std::move(value));
+      own = constraint;
+    } else {
+      ASSIGN_OR_RETURN(Value value, to_value(object, allow_specs));
+      values.push_back(std::move(value));
+    }
+    type.parameters.push_back({std::move(name), kind, false, std::move(own)});
+    return {};
+  };
+  for (size_t i = 0; i < signature.parameters.size(); ++i) {
+    const Signature::Parameter& parameter = signature.parameters[i];
+    std::string name = utf8(parameter.name);
+    if (static_cast<int>(i) == signature.var_positional) {
+      for (size_t j = 0; j < bound.extra.size(); ++j) {
+        RETURN_IF_ERROR(add(engine::str_cat(name, "_", j), ParameterKind::kPositionalOnly, nullptr,
+                            bound.extra[j]));
+      }
+    } else if (static_cast<int>(i) == signature.var_keyword) {
+      for (const auto& keyword : bound.keywords) {
+        RETURN_IF_ERROR(
+            add(utf8(keyword.name), ParameterKind::kKeywordOnly, nullptr, keyword.value));
+      }
+    } else {
+      ParameterKind kind = parameter.kind;
+      if (has_star && kind == ParameterKind::kPositionalOrKeyword) {
+        kind = ParameterKind::kPositionalOnly;
+      }
+      RETURN_IF_ERROR(add(name, kind, parameter.constraint, bound.values[i]));
+    }
+  }
+  {
+    ReleaseGil release;
+    ASSIGN_OR_RETURN(resolved.entry, self->function->resolve(type, values));
+  }
+  bool has_specs =
+      std::any_of(values.begin(), values.end(), [](const Value& v) { return v.is_spec; });
+  if (has_specs || allow_specs) return resolved;
+  const auto& parameters = resolved.entry->type().parameters;
+  for (size_t i = 0; i < values.size(); ++i) {
+    RETURN_IF_ERROR(parameters[i].type->to_tensors(values[i], resolved.tensors));
+  }
+  return resolved;
+}
+
+// Errors that binding and casting cause are told as such (S2.25); those of the user's code are not.
+bool is_binding_error(const Status& status) {
+  return status.kind() == engine::ErrorKind::kTypeError &&
+         status.message().rfind("Can not cast", 0) == 0;
+}
+
+PyObject* call(PyObject* object, PyObject* const* args, size_t nargsf, PyObject* keyword_names) {
+  FunctionObject* self = self_of(object);
+  Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+  PyObject* const* keyword_values = args + nargs;
+  if (g_run_eagerly.load(std::memory_order_relaxed)) {
+    return call_helper("call_eagerly", object, args, nargs, keyword_values, keyword_names);
+  }
+  Arguments bound;
+  switch (bind(*self->signature, args, nargs, keyword_values, keyword_names, false, bound)) {
+    case Bound::kNo:
+      return call_helper("raise_binding_error", object, args, nargs, keyword_values, keyword_names);
+    case Bound::kNeedsSanitizing:
+      return call_helper("call_with_sanitized_keywords", object, args, nargs, keyword_values,
+                         keyword_names);
+    case Bound::kYes:
+      break;
+  }
+  KeyBuilder key(self->function->options().literals_equal_as_numbers);
+  bool has_row = write_row(*self->signature, bound, key);
+  if (has_row) {
+    if (Entry* entry = self->function->find(key.row())) {
+      entry->hits.fetch_add(1, std::memory_order_relaxed);
+      return run(*entry, key.tensors());
+    }
+  }
+  auto resolved = resolve(self, bound, /*allow_specs=*/false);
+  if (!resolved.ok()) {
+    if (is_binding_error(resolved.status())) {
+      raise(resolved.status());
+      PyErr_Clear();
+      Object cause = Object::take(PyUnicode_FromString(resolved.status().message().c_str()));
+      PyObject_SetAttrString(object, "_binding_cause", cause.get());
+      return call_helper("raise_casting_error", object, args, nargs, keyword_values, keyword_names);
+    }
+    return raise(resolved.status());
+  }
+  if (has_row && resolved->is_unchanged) {
+    std::vector<Ref<engine::LifeGuard>> guards;
+    for (PyObject* watched : key.objects()) {
+      auto guard = guard_life(watched);
+      if (!guard.ok()) return raise(guard.status());
+      guards.push_back(std::move(*guard));
+    }
+    self->function->remember(key.row(), resolved->entry.get(), std::move(guards));
+  }
+  return run(*resolved->entry, resolved->tensors);
+}
+
+// --- The type's slots.
+
+PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
+  auto* self = reinterpret_cast<FunctionObject*>(type->tp_alloc(type, 0));
+  if (!self) return nullptr;
+  new (&self->function) Ref<engine::Function>();
+  new (&self->signature) std::unique_ptr<Signature>();
+  self->vectorcall = call;
+  return reinterpret_cast<PyObject*>(self);
+}
+
+// Function(python_function, name, parameters, reduce_retracing, literals_equal_as_numbers,
+//          automatic_control_dependencies, instance): parameters are tuples of (name, kind number,
+// has_default, default, constraint or None); instance is None or a weak reference.
+int init(PyObject* object, PyObject* args, PyObject* keywords) {
+  FunctionObject* self = self_of(object);
+  static const char* names[] = {"python_function",
+                                "name",
+                                "parameters",
+                                "reduce_retracing",
+                                "literals_equal_as_numbers",
+                                "automatic_control_dependencies",
+                                "instance",
+                                nullptr};
+  PyObject *python_function, *parameters, *instance = Py_None;
+  const char* name;
+  int reduce_retracing, as_numbers, control_dependencies;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OsOppp|O", const_cast<char**>(names),
+                                   &python_function, &name, &parameters, &reduce_retracing,
+                                   &as_numbers, &control_dependencies, &instance)) {
+    return -1;
+  }
+  auto signature = std::make_unique<Signature>();
+  Object list = Object::take(PySequence_Fast(parameters, "parameters"));
+  if (!list) return -1;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
+    PyObject *parameter_name, *default_value, *constraint;
+    int kind, has_default;
+    if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(list.get(), i), "UipOO", &parameter_name, &kind,
+                          &has_default, &default_value, &constraint)) {
+      return -1;
+    }
+    Signature::Parameter parameter;
+    Py_INCREF(parameter_name);
+    PyUnicode_InternInPlace(&parameter_name);
+    parameter.name = parameter_name;
+    parameter.kind = static_cast<ParameterKind>(kind);
+    parameter.default_value = has_default ? Py_NewRef(default_value) : nullptr;
+    if (constraint != Py_None) {
+      auto value = to_value(constraint, /*allow_specs=*/true);
+      engine::TypingContext context;
+      auto type = value.ok() ? engine::type_of(*value, context)
+                             : Result<engine::TraceTypeRef>(value.status());
+      if (!type.ok()) {
+        raise(type.status());
+        return -1;
+      }
+      parameter.constraint = std::move(*type);
+      signature->has_constraints = true;
+    }
+    if (parameter.kind == ParameterKind::kVarPositional) {
+      signature->var_positional = static_cast<int>(i);
+    }
+    if (parameter.kind == ParameterKind::kVarKeyword) signature->var_keyword = static_cast<int>(i);
+    signature->parameters.push_back(std::move(parameter));
+  }
+  self->signature = std::move(signature);
+  self->python_function = Py_NewRef(python_function);
+  self->instance = instance == Py_None ? nullptr : Py_NewRef(instance);
+  engine::FunctionOptions options;
+  options.name = name;
+  options.reduce_retracing = reduce_retracing;
+  options.literals_equal_as_numbers = as_numbers;
+  options.automatic_control_dependencies = control_dependencies;
+  self->function =
+      engine::make_ref<engine::Function>(options, std::make_unique<PythonTracer>(self));
+  return 0;
+}
+
+int traverse(PyObject* object, visitproc visit, void* arg) {
+  FunctionObject* self = self_of(object);
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(self->python_function);
+  Py_VISIT(self->instance);
+  Py_VISIT(self->dict);
+  if (self->signature) {
+    for (const auto& parameter : self->signature->parameters) Py_VISIT(parameter.default_value);
+  }
+  return 0;
+}
+
+int clear(PyObject* object) {
+  FunctionObject* self = self_of(object);
+  Py_CLEAR(self->python_function);
+  Py_CLEAR(self->instance);
+  Py_CLEAR(self->dict);
+  if (self->signature) {
+    for (auto& parameter : self->signature->parameters) Py_CLEAR(parameter.default_value);
+  }
+  return 0;
+}
+
+void dealloc(PyObject* object) {
+  FunctionObject* self = self_of(object);
+  PyObject_GC_UnTrack(object);
+  if (self->weak_references) PyObject_ClearWeakRefs(object);
+  clear(object);
+  if (self->signature) {
+    for (auto& parameter : self->signature->parameters) Py_CLEAR(parameter.name);
+  }
+  self->function.~Ref<engine::Function>();
+  self->signature.~unique_ptr<Signature>();
+  PyTypeObject* type = Py_TYPE(object);
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+// S2.33, S2.34. What was bound to an instance is found by address, without Python code; what is
+// new is bound by graven._function.bind_to_instance, which also shares among equal instances.
+PyObject* descr_get(PyObject* self, PyObject* instance, PyObject* owner) {
+  if (!instance || instance == Py_None) return Py_NewRef(self);
+  auto key = std::pair(self, instance);
+  auto& map = bindings();
+  if (auto at = map.find(key); at != map.end()) {
+    if (at->second.guard->alive) return Py_NewRef(at->second.function.get());
+    map.erase(at);
+  }
+  Object module = Object::take(PyImport_ImportModule("graven._function"));
+  Object helper =
+      module ? Object::take(PyObject_GetAttrString(module.get(), "bind_to_instance")) : Object();
+  if (!helper) return nullptr;
+  Object bound = Object::take(
+      PyObject_CallFunctionObjArgs(helper.get(), self, instance, owner ? owner : Py_None, nullptr));
+  if (!bound) return nullptr;
+  auto guard = guard_life(instance);
+  if (!guard.ok()) return raise(guard.status());
+  map[key] = {std::move(*guard), bound};
+  return bound.release();
+}
+
+// --- Methods that need the engine; the rest is in Python.
+
+// _resolve(args, kwargs): the entry for values or specs, as an Entry object.
+PyObject* method_resolve(PyObject* object, PyObject* args) {
+  PyObject *positional, *keywords;
+  if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &positional, &PyDict_Type, &keywords)) {
+    return nullptr;
+  }
+  FunctionObject* self = self_of(object);
+  Py_ssize_t n = PyDict_GET_SIZE(keywords);
+  Object names = Object::take(PyTuple_New(n));
+  std::vector<PyObject*> values;
+  Py_ssize_t at = 0;
+  PyObject *key, *value;
+  while (PyDict_Next(keywords, &at, &key, &value)) {
+    Py_INCREF(key);
+    PyTuple_SET_ITEM(names.get(), static_cast<Py_ssize_t>(values.size()), key);
+    values.push_back(value);
+  }
+  bool is_empty = PyTuple_GET_SIZE(positional) == 0 && n == 0;
+  Arguments bound;
+  PyObject* const* items = &PyTuple_GET_ITEM(positional, 0);
+  Bound outcome = bind(*self->signature, items, PyTuple_GET_SIZE(positional), values.data(),
+                       names.get(), is_empty && self->signature->has_constraints, bound);
+  if (outcome == Bound::kNo) {
+    return call_helper("raise_binding_error", object, items, PyTuple_GET_SIZE(positional),
+                       values.data(), names.get());
+  }
+  auto resolved = resolve(self, bound, /*allow_specs=*/true);
+  if (!resolved.ok()) {
+    if (is_binding_error(resolved.status())) {
+      Object cause = Object::take(PyUnicode_FromString(resolved.status().message().c_str()));
+      PyObject_SetAttrString(object, "_binding_cause", cause.get());
+      return call_helper("raise_casting_error", object, items, PyTuple_GET_SIZE(positional),
+                         values.data(), names.get());
+    }
+    return raise(resolved.status());
+  }
+  return wrap_entry(resolved->entry);
+}
+
+PyObject* method_entries(PyObject* object, PyObject*) {
+  Object list = Object::take(PyList_New(0));
+  for (const Ref<Entry>& entry : self_of(object)->function->entries()) {
+    Object item = Object::take(wrap_entry(entry));
+    if (!item || PyList_Append(list.get(), item.get()) < 0) return nullptr;
+  }
+  return list.release();
+}
+
+PyObject* method_counts(PyObject* object, PyObject*) {
+  engine::CacheInfo info = self_of(object)->function->cache_info();
+  return Py_BuildValue("(LLLLLL)", info.entries, info.traces, info.bytes, info.hits, info.misses,
+                       info.evictions);
+}
+
+PyObject* method_tracing_count(PyObject* object, PyObject*) {
+  return PyLong_FromLongLong(self_of(object)->function->tracing_count());
+}
+
+PyObject* get_python_function(PyObject* object, void*) {
+  return Py_NewRef(self_of(object)->python_function);
+}
+
+PyMethodDef methods[] = {{"_resolve", method_resolve, METH_VARARGS, nullptr},
+                         {"_entries", method_entries, METH_NOARGS, nullptr},
+                         {"_counts", method_counts, METH_NOARGS, nullptr},
+                         {"experimental_get_tracing_count", method_tracing_count, METH_NOARGS,
+                          "Returns the number of traces that were ever made (S2.40)."},
+                         {nullptr, nullptr, 0, nullptr}};
+PyGetSetDef properties[] = {
+    {"python_function", get_python_function, nullptr, "The Python function that is traced.",
+     nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, vectorcall), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(FunctionObject, dict), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(FunctionObject, weak_references), READONLY,
+     nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(make)},
+                       {Py_tp_init, reinterpret_cast<void*>(init)},
+                       {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+                       {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                       {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                       {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                       {Py_tp_descr_get, reinterpret_cast<void*>(descr_get)},
+                       {Py_tp_methods, methods},
+                       {Py_tp_getset, properties},
+                       {Py_tp_members, members},
+                       {0, nullptr}};
+PyType_Spec spec = {"graven._engine.Function", sizeof(FunctionObject), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+
+}  // namespace
+
+void bind_function(nanobind::module_& module) {
+  function_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!function_type) throw nanobind::python_error();
+  module.attr("Function") = nanobind::handle(reinterpret_cast<PyObject*>(function_type));
+  module.def("set_run_functions_eagerly", [](bool on) { g_run_eagerly = on; });
+  module.def("functions_run_eagerly", [] { return g_run_eagerly.load(); });
+}
+
+}  // namespace graven::python

@@ -1,0 +1,113 @@
+#include "graven/python/location.h"
+
+#include <Python.h>
+#include <frameobject.h>
+
+#include <cstring>
+#include <vector>
+
+#include "graven/python/object.h"
+
+namespace graven::python {
+namespace {
+
+using engine::Location;
+using engine::Ref;
+using engine::SourceFrame;
+
+// Frames kept of one node: the innermost of the user's code.
+constexpr int kMaxFrames = 16;
+
+bool is_user_code(PyCodeObject* code) {
+  const char* file = PyUnicode_AsUTF8(code->co_filename);
+  if (!file) {
+    PyErr_Clear();
+    return false;
+  }
+  return !std::strstr(file, "/graven/_") && !std::strstr(file, "/graven/__init__");
+}
+
+class PythonLocation final : public Location {
+ public:
+  struct Place {
+    PyCodeObject* code;  // owned
+    int line;
+  };
+  explicit PythonLocation(std::vector<Place> places) : places_(std::move(places)) {}
+  ~PythonLocation() override {
+    if (!Py_IsInitialized()) return;
+    HoldGil gil;
+    for (const Place& place : places_) Py_DECREF(place.code);
+  }
+  bool is_at(const std::vector<Place>& places) const {
+    if (places.size() != places_.size()) return false;
+    for (size_t i = 0; i < places.size(); ++i) {
+      if (places[i].code != places_[i].code || places[i].line != places_[i].line) return false;
+    }
+    return true;
+  }
+
+  std::vector<SourceFrame> frames() const override {
+    HoldGil gil;
+    std::vector<SourceFrame> frames;
+    Object linecache = Object::take(PyImport_ImportModule("linecache"));
+    for (auto place = places_.rbegin(); place != places_.rend(); ++place) {
+      SourceFrame frame;
+      frame.file = PyUnicode_AsUTF8(place->code->co_filename);
+      frame.function = PyUnicode_AsUTF8(place->code->co_name);
+      frame.line = place->line;
+      Object text = linecache
+                        ? Object::take(PyObject_CallMethod(linecache.get(), "getline", "Oi",
+                                                           place->code->co_filename, place->line))
+                        : Object();
+      const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+      if (utf8) frame.text = utf8;
+      size_t start = frame.text.find_first_not_of(" \t");
+      frame.text = start == std::string::npos ? "" : frame.text.substr(start);
+      while (!frame.text.empty() && frame.text.back() == '\n') frame.text.pop_back();
+      frames.push_back(std::move(frame));
+    }
+    PyErr_Clear();
+    return frames;
+  }
+
+ private:
+  std::vector<Place> places_;  // innermost first
+};
+
+class PythonLocationSource final : public engine::LocationSource {
+ public:
+  Ref<Location> current() override {
+    HoldGil gil;
+    std::vector<PythonLocation::Place> places;
+    Object frame =
+        Object::take(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(PyThreadState_Get())));
+    while (frame && places.size() < kMaxFrames) {
+      auto* f = reinterpret_cast<PyFrameObject*>(frame.get());
+      PyCodeObject* code = PyFrame_GetCode(f);  // a new reference
+      if (is_user_code(code)) {
+        places.push_back({code, PyFrame_GetLineNumber(f)});
+      } else {
+        Py_DECREF(code);
+      }
+      frame = Object::take(reinterpret_cast<PyObject*>(PyFrame_GetBack(f)));
+    }
+    // Many nodes come from one line.
+    static thread_local Ref<PythonLocation> last;
+    if (last && last->is_at(places)) {
+      for (const auto& place : places) Py_DECREF(place.code);
+      return last;
+    }
+    last = engine::make_ref<PythonLocation>(std::move(places));
+    return last;
+  }
+};
+
+}  // namespace
+
+engine::LocationSource& location_source() {
+  static auto* source = new PythonLocationSource();
+  return *source;
+}
+
+}  // namespace graven::python

@@ -1,0 +1,57 @@
+#pragma once
+#include <Python.h>
+
+#include "graven/function/table.h"
+#include "graven/function/value.h"
+#include "graven/python/object.h"
+
+namespace graven::python {
+
+// A Python object as the engine holds it: compared by Python's ==, hashed by Python's hash.
+// Exceptions of a user's __eq__ count as unequal, as a key that cannot be compared never matches.
+class StrongOpaque final : public engine::Opaque {
+ public:
+  explicit StrongOpaque(PyObject* object);
+  ~StrongOpaque() override;
+  PyObject* get() const { return object_; }  // borrowed
+
+  bool equals(const engine::Opaque& other) const override;
+  bool equals(const engine::Literal& literal) const override;
+  uint64_t hash() const override { return hash_; }
+  std::string repr() const override;
+
+ private:
+  PyObject* object_;
+  uint64_t hash_;
+};
+
+// The same, weakly held (S3.30).
+class WeakOpaque final : public engine::Opaque {
+ public:
+  // Fails for objects that cannot be weakly referenced.
+  static engine::Result<engine::Ref<WeakOpaque>> create(PyObject* object);
+  ~WeakOpaque() override;
+  Object get() const;  // empty once the object is gone
+
+  bool equals(const engine::Opaque& other) const override;
+  bool equals(const engine::Literal&) const override { return false; }
+  uint64_t hash() const override { return hash_; }
+  std::string repr() const override;
+  bool is_alive() const override { return static_cast<bool>(get()); }
+
+ private:
+  WeakOpaque(PyObject* reference, uint64_t hash, std::string repr)
+      : reference_(reference), hash_(hash), repr_(std::move(repr)) {}
+  PyObject* reference_;
+  uint64_t hash_;
+  std::string repr_;  // an object that is gone still has a place in messages
+};
+
+// The object behind a handle of either kind, a new reference; empty if it is gone.
+Object object_of(const engine::Opaque& opaque);
+
+// A guard that notices the end of an object by a weak reference; an object that cannot be weakly
+// referenced is kept alive by it instead.
+engine::Result<engine::Ref<engine::LifeGuard>> guard_life(PyObject* object);
+
+}  // namespace graven::python

@@ -1,0 +1,96 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+
+#include <optional>
+#include <vector>
+
+#include "graven/autodiff/tape.h"
+#include "graven/python/bind.h"
+#include "graven/python/errors.h"
+#include "graven/python/object.h"
+#include "graven/python/tensor_object.h"
+#include "graven/python/variable_object.h"
+#include "graven/runtime/eager_builder.h"
+
+namespace nb = nanobind;
+
+namespace graven::python {
+namespace {
+
+using engine::Tape;
+using engine::Tensor;
+
+nb::object steal(PyObject* object) {
+  if (!object) throw nb::python_error();
+  return nb::steal(object);
+}
+
+// Tensors of a list whose items are tensors, variables (their handles) or None.
+std::vector<Tensor> tensors_of(nb::sequence objects) {
+  std::vector<Tensor> tensors;
+  for (nb::handle object : objects) {
+    if (object.is_none()) {
+      tensors.emplace_back();
+    } else if (is_variable(object.ptr())) {
+      tensors.push_back(variable_of(object.ptr())->handle);
+    } else {
+      tensors.push_back(tensor_of(object.ptr()));
+    }
+  }
+  return tensors;
+}
+
+// None, a tensor, or (values, indices, dense shape or None).
+nb::object gradient_to_python(const engine::Gradient& gradient) {
+  if (gradient.is_none()) return nb::none();
+  if (!gradient.is_slices()) return steal(wrap(gradient.dense));
+  const engine::IndexedSlices& slices = gradient.slices;
+  nb::object shape = slices.dense_shape ? steal(wrap(slices.dense_shape)) : nb::none();
+  return nb::make_tuple(steal(wrap(slices.values)), steal(wrap(slices.indices)), shape);
+}
+
+}  // namespace
+
+void bind_tape(nb::module_& m) {
+  nb::class_<Tape>(m, "Tape", "The engine's tape, behind GradientTape.")
+      .def(nb::init<bool, bool>(), nb::arg("persistent"), nb::arg("watch_accessed_variables"))
+      .def("start", &Tape::start)
+      .def("stop", &Tape::stop)
+      .def("reset", &Tape::reset)
+      .def_prop_ro("is_recording", &Tape::is_recording)
+      .def("watch",
+           [](Tape& self, nb::handle object) {
+             return self.watch(is_variable(object.ptr()) ? variable_of(object.ptr())->handle
+                                                         : tensor_of(object.ptr()));
+           })
+      .def("watched_variables",
+           [](Tape& self) {
+             nb::list list;
+             for (const Tensor& handle : self.watched_variables()) {
+               if (PyObject* variable = find_variable(handle)) list.append(nb::borrow(variable));
+             }
+             return list;
+           })
+      .def(
+          "gradient",
+          [](Tape& self, nb::sequence targets, nb::sequence sources,
+             std::optional<nb::sequence> output_gradients, bool keep) {
+            std::vector<Tensor> dy;
+            if (output_gradients) dy = tensors_of(*output_gradients);
+            auto gradients = self.gradient(tensors_of(targets), tensors_of(sources), dy,
+                                           engine::current_builder(), keep);
+            if (!gradients.ok()) {
+              raise(gradients.status());
+              throw nb::python_error();
+            }
+            nb::list list;
+            for (const engine::Gradient& gradient : *gradients) {
+              list.append(gradient_to_python(gradient));
+            }
+            return list;
+          },
+          nb::arg("targets"), nb::arg("sources"), nb::arg("output_gradients").none(),
+          nb::arg("keep"));
+}
+
+}  // namespace graven::python

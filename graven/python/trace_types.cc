@@ -1,0 +1,423 @@
+#include "graven/python/trace_types.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "graven/ir/frame.h"
+#include "graven/python/bind.h"
+#include "graven/python/convert.h"
+#include "graven/python/errors.h"
+#include "graven/python/opaque.h"
+#include "graven/python/tensor_object.h"
+#include "graven/python/value.h"
+
+namespace nb = nanobind;
+
+namespace graven::python {
+namespace {
+
+using engine::make_ref;
+using engine::Ref;
+using engine::Result;
+using engine::Status;
+using engine::Tensor;
+using engine::TensorType;
+using engine::TraceType;
+using engine::TraceTypeRef;
+using engine::Value;
+
+// The Python object of an engine's type.
+struct TypeView {
+  TraceTypeRef type;
+};
+struct TensorSpecView : TypeView {};
+
+// A name of the module graven._trace_types, looked up once.
+PyObject* helper(const char* name) {
+  Object module = Object::take(PyImport_ImportModule("graven._trace_types"));
+  return module ? PyObject_GetAttrString(module.get(), name) : nullptr;
+}
+
+PyObject* trace_type_class() {
+  static PyObject* klass = helper("TraceType");
+  return klass;
+}
+
+// A type that Python code defines: a user's TraceType, a composite tensor's spec.
+class PythonType final : public engine::ForeignType {
+ public:
+  explicit PythonType(PyObject* object) : object_(Object::borrow(object)) {}
+  ~PythonType() override {
+    if (!Py_IsInitialized()) {
+      object_.release();
+      return;
+    }
+    HoldGil gil;
+    object_ = Object();
+  }
+  PyObject* get() const { return object_.get(); }
+
+  bool is_subtype_of(const TraceType& other) const override {
+    HoldGil gil;
+    Object that = type_to_python(TraceTypeRef(&other));
+    return that && is_true(PyObject_CallMethod(get(), "is_subtype_of", "O", that.get()));
+  }
+  TraceTypeRef common_supertype(const TraceType& other) const override {
+    HoldGil gil;
+    Object that = type_to_python(TraceTypeRef(&other));
+    if (!that) return complain();
+    Object others = Object::take(PyList_New(1));
+    PyList_SET_ITEM(others.get(), 0, Py_NewRef(that.get()));
+    Object common = Object::take(
+        PyObject_CallMethod(get(), "most_specific_common_supertype", "O", others.get()));
+    if (!common) return complain();
+    return common.get() == Py_None ? TraceTypeRef() : trace_type_of_object(common.get());
+  }
+  bool equals(const TraceType& other) const override {
+    if (other.kind() != Kind::kForeign) return false;
+    HoldGil gil;
+    const auto* that = dynamic_cast<const PythonType*>(&other);
+    return that && is_true(PyObject_RichCompare(get(), that->get(), Py_EQ));
+  }
+  uint64_t hash() const override {
+    HoldGil gil;
+    Py_hash_t hash = PyObject_Hash(get());
+    if (hash == -1) complain();
+    return static_cast<uint64_t>(hash);
+  }
+  std::string repr() const override {
+    HoldGil gil;
+    Object repr = Object::take(PyObject_Repr(get()));
+    const char* text = repr ? PyUnicode_AsUTF8(repr.get()) : nullptr;
+    if (!text) PyErr_Clear();
+    return text ? text : "TraceType";
+  }
+  Result<Value> placeholder(engine::PlaceholderContext& context) const override {
+    HoldGil gil;
+    static PyObject* make_context = helper("PlaceholderContext");
+    if (!make_context) return pending_exception();
+    Object py_context =
+        Object::take(PyObject_CallFunction(make_context, "s", context.name.c_str()));
+    Object made =
+        py_context
+            ? Object::take(PyObject_CallMethod(get(), "placeholder_value", "O", py_context.get()))
+            : Object();
+    if (!made) return pending_exception();
+    Value value;
+    value.kind = Value::Kind::kObject;
+    value.object = make_ref<StrongOpaque>(made.get());
+    return value;
+  }
+  Status to_tensors(const Value& value, std::vector<Tensor>& tensors) const override {
+    for (const Value& item : value.items) tensors.push_back(item.tensor);
+    return {};
+  }
+
+ private:
+  // A user's method that fails cannot stop a comparison: it is reported, and counts as "no".
+  TraceTypeRef complain() const {
+    PyErr_WriteUnraisable(get());
+    return nullptr;
+  }
+  bool is_true(PyObject* result) const {
+    Object object = Object::take(result);
+    if (object && object.get() == Py_NotImplemented) return false;
+    int truth = object ? PyObject_IsTrue(object.get()) : -1;
+    if (truth < 0) complain();
+    return truth > 0;
+  }
+  Object object_;
+};
+
+std::string_view kind_name(const TraceType& type) {
+  switch (type.kind()) {
+    case TraceType::Kind::kTensor:
+      return "tensor";
+    case TraceType::Kind::kVariable:
+      return "variable";
+    case TraceType::Kind::kLiteral:
+      return "literal";
+    case TraceType::Kind::kList:
+      return "list";
+    case TraceType::Kind::kTuple:
+      return "tuple";
+    case TraceType::Kind::kNamedTuple:
+      return "namedtuple";
+    case TraceType::Kind::kAttrs:
+      return "attrs";
+    case TraceType::Kind::kDict:
+      return "dict";
+    case TraceType::Kind::kObject:
+      return "object";
+    case TraceType::Kind::kForeign:
+      return "foreign";
+  }
+  return "";
+}
+
+nb::object steal(Object object) {
+  if (!object) throw nb::python_error();
+  return nb::steal(object.release());
+}
+
+[[noreturn]] void throw_status(const Status& status) {
+  raise(status);
+  throw nb::python_error();
+}
+
+template <typename T>
+T value_or_throw(Result<T> result) {
+  if (!result.ok()) throw_status(result.status());
+  return std::move(*result);
+}
+
+const TensorType& tensor_type_of(const TypeView& view) {
+  return static_cast<const TensorType&>(*view.type);
+}
+
+}  // namespace
+
+TraceTypeRef trace_type_of_object(PyObject* object) {
+  nb::handle handle(object);
+  if (nb::isinstance<TypeView>(handle)) return nb::cast<const TypeView&>(handle).type;
+  PyObject* klass = trace_type_class();
+  if (!klass || PyType_Check(object)) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  if (PyObject_IsInstance(object, klass) != 1) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  return make_ref<PythonType>(object);
+}
+
+Result<TraceTypeRef> own_trace_type(PyObject* object) {
+  Object method = Object::take(PyObject_GetAttrString(object, "__tf_tracing_type__"));
+  if (!method) {
+    PyErr_Clear();
+    return TraceTypeRef();
+  }
+  static PyObject* make_context = helper("TracingContext");
+  Object context = make_context ? Object::take(PyObject_CallNoArgs(make_context)) : Object();
+  Object type = context ? Object::take(PyObject_CallOneArg(method.get(), context.get())) : Object();
+  if (!type) return pending_exception();
+  if (TraceTypeRef known = trace_type_of_object(type.get())) return known;
+  Object repr = Object::take(PyObject_Repr(type.get()));
+  PyErr_Clear();
+  return engine::type_error(
+      "Expected an instance of tf.types.experimental.TraceType for Tracing "
+      "Protocol call to ",
+      Py_TYPE(object)->tp_name, " but got ",
+      repr ? PyUnicode_AsUTF8(repr.get()) : "another object");
+}
+
+Object type_to_python(const TraceTypeRef& type) {
+  if (!type) return Object::borrow(Py_None);
+  if (const auto* foreign = dynamic_cast<const PythonType*>(type.get())) {
+    return Object::borrow(foreign->get());
+  }
+  nb::object view = type->kind() == TraceType::Kind::kTensor ? nb::cast(TensorSpecView{{type}})
+                                                             : nb::cast(TypeView{type});
+  return Object::take(view.release().ptr());
+}
+
+Status tensors_of_foreign(const TraceType& type, PyObject* object, std::vector<Value>& items) {
+  const auto* foreign = dynamic_cast<const PythonType*>(&type);
+  if (!foreign) return {};
+  Object tensors = Object::take(PyObject_CallMethod(foreign->get(), "to_tensors", "O", object));
+  if (!tensors) {
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return pending_exception();
+    PyErr_Clear();  // a type without to_tensors feeds none
+    return {};
+  }
+  Object list = Object::take(PySequence_Fast(tensors.get(), "to_tensors must give a list"));
+  if (!list) return pending_exception();
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
+    ASSIGN_OR_RETURN(Tensor tensor, to_tensor(PySequence_Fast_GET_ITEM(list.get(), i)));
+    items.push_back(Value::of_tensor(std::move(tensor)));
+  }
+  return {};
+}
+
+Object foreign_to_python(const Value& value, const engine::Tensors& tensors, size_t& next) {
+  Object list = Object::take(PyList_New(0));
+  for (size_t i = 0; list && i < value.items.size(); ++i) {
+    Object tensor = Object::take(wrap(tensors[next++]));
+    if (!tensor || PyList_Append(list.get(), tensor.get()) < 0) return {};
+  }
+  static PyObject* rebuild = helper("rebuild_composite");
+  Object spec = type_to_python(value.type);
+  if (!rebuild || !spec || !list) return {};
+  return Object::take(PyObject_CallFunctionObjArgs(rebuild, spec.get(), list.get(), nullptr));
+}
+
+Result<bool> is_composite_tensor(PyObject* object) {
+  static PyObject* klass = helper("CompositeTensor");
+  if (!klass) return pending_exception();
+  int is_instance = PyObject_IsInstance(object, klass);
+  if (is_instance < 0) return pending_exception();
+  return is_instance == 1;
+}
+
+Result<Value> composite_to_value(PyObject* object) {
+  Object spec = Object::take(PyObject_GetAttrString(object, "_type_spec"));
+  if (!spec) return pending_exception();
+  Value value;
+  value.kind = Value::Kind::kTyped;
+  value.type = trace_type_of_object(spec.get());
+  if (!value.type) return engine::type_error("_type_spec must be a TraceType");
+  RETURN_IF_ERROR(tensors_of_foreign(*value.type, object, value.items));
+  return value;
+}
+
+void bind_trace_types(nb::module_& m) {
+  nb::class_<TypeView>(m, "TraceTypeView", "A type of the cache, as the engine holds it (S3).")
+      .def("is_subtype_of",
+           [](const TypeView& self, nb::object other) {
+             TraceTypeRef that = trace_type_of_object(other.ptr());
+             return that && self.type->is_subtype_of(*that);
+           })
+      .def("most_specific_common_supertype",
+           [](const TypeView& self, nb::sequence others) -> nb::object {
+             TraceTypeRef common = self.type;
+             for (nb::handle other : others) {
+               TraceTypeRef that = trace_type_of_object(other.ptr());
+               common = that && common ? common->common_supertype(*that) : TraceTypeRef();
+             }
+             return steal(type_to_python(common));
+           })
+      .def("__eq__",
+           [](const TypeView& self, nb::object other) {
+             TraceTypeRef that = trace_type_of_object(other.ptr());
+             return that && self.type->equals(*that);
+           })
+      .def("__ne__",
+           [](const TypeView& self, nb::object other) {
+             TraceTypeRef that = trace_type_of_object(other.ptr());
+             return !that || !self.type->equals(*that);
+           })
+      .def("__hash__", [](const TypeView& self) { return static_cast<int64_t>(self.type->hash()); })
+      .def("__repr__", [](const TypeView& self) { return self.type->repr(); })
+      .def_prop_ro("kind", [](const TypeView& self) { return std::string(kind_name(*self.type)); })
+      .def_prop_ro("value",
+                   [](const TypeView& self) -> nb::object {
+                     if (self.type->kind() == TraceType::Kind::kLiteral) {
+                       return steal(literal_to_python(
+                           static_cast<const engine::LiteralType&>(*self.type).literal()));
+                     }
+                     if (self.type->kind() == TraceType::Kind::kObject) {
+                       Object object =
+                           object_of(*static_cast<const engine::ObjectType&>(*self.type).object());
+                       return object ? steal(object) : nb::none();
+                     }
+                     return nb::none();
+                   })
+      .def_prop_ro("components",
+                   [](const TypeView& self) {
+                     nb::list list;
+                     const auto* type = dynamic_cast<const engine::ContainerType*>(self.type.get());
+                     for (size_t i = 0; type && i < type->items().size(); ++i) {
+                       list.append(steal(type_to_python(type->items()[i])));
+                     }
+                     return list;
+                   })
+      .def_prop_ro("keys",
+                   [](const TypeView& self) {
+                     nb::list list;
+                     const auto* type = dynamic_cast<const engine::ContainerType*>(self.type.get());
+                     for (size_t i = 0; type && i < type->keys().size(); ++i) {
+                       list.append(steal(literal_to_python(type->keys()[i])));
+                     }
+                     for (size_t i = 0; type && i < type->names().size(); ++i) {
+                       list.append(type->names()[i].c_str());
+                     }
+                     return list;
+                   })
+      .def_prop_ro("container_class", [](const TypeView& self) -> nb::object {
+        const auto* type = dynamic_cast<const engine::ContainerType*>(self.type.get());
+        if (!type || !type->container_class()) return nb::none();
+        return steal(object_of(*type->container_class()));
+      });
+
+  m.def("type_of", [](nb::object value) {
+    engine::Value engine_value = value_or_throw(to_value(value.ptr(), true));
+    engine::TypingContext context;
+    return steal(type_to_python(value_or_throw(engine::type_of(engine_value, context))));
+  });
+  m.def("add_placeholder", [](const TensorSpecView& spec, const std::string& name) {
+    engine::GraphBuilder* builder = engine::Frame::current().graph_builder();
+    if (!builder) throw_status(engine::internal_error("A placeholder needs a graph being traced"));
+    engine::PlaceholderContext context{*builder, name, {}};
+    return steal(to_python(value_or_throw(spec.type->placeholder(context))));
+  });
+
+  nb::class_<TensorSpecView, TypeView>(
+      m, "TensorSpec",
+      "The type of a tensor: shape, dtype and an optional name (S3-B).\n\n"
+      "Args:\n"
+      "  shape: What tf.TensorShape takes; None means unknown rank.\n"
+      "  dtype: What tf.as_dtype takes.\n"
+      "  name: A name for the placeholder, or None.\n\n"
+      "Source: tf.TensorSpec.")
+      .def(
+          "__init__",
+          [](TensorSpecView* self, nb::object shape, nb::object dtype, nb::object name) {
+            engine::Shape engine_shape = value_or_throw(to_shape(shape.ptr()));
+            engine::DType engine_dtype =
+                dtype.is_none() ? engine::DType::kFloat32 : value_or_throw(to_dtype(dtype.ptr()));
+            std::optional<std::string> engine_name;
+            if (!name.is_none()) engine_name = nb::cast<std::string>(name);
+            new (self) TensorSpecView{
+                {make_ref<TensorType>(engine_shape, engine_dtype, std::move(engine_name))}};
+          },
+          nb::arg("shape").none(), nb::arg("dtype") = nb::none(), nb::arg("name") = nb::none())
+      .def_prop_ro(
+          "shape",
+          [](const TensorSpecView& self) { return nb::steal(wrap(tensor_type_of(self).shape())); })
+      .def_prop_ro(
+          "dtype",
+          [](const TensorSpecView& self) { return nb::steal(wrap(tensor_type_of(self).dtype())); })
+      .def_prop_ro("name",
+                   [](const TensorSpecView& self) -> nb::object {
+                     const auto& name = tensor_type_of(self).name();
+                     return name ? nb::cast(*name) : nb::none();
+                   })
+      .def("is_compatible_with",
+           [](const TensorSpecView& self, nb::object other) {
+             const TensorType& own = tensor_type_of(self);
+             TraceTypeRef that = trace_type_of_object(other.ptr());
+             if (!that) {
+               auto tensor = to_tensor(other.ptr());
+               if (!tensor.ok()) return false;
+               return tensor->dtype() == own.dtype() &&
+                      engine::are_compatible(tensor->shape(), own.shape());
+             }
+             if (that->kind() != TraceType::Kind::kTensor) return false;
+             const auto& t = static_cast<const TensorType&>(*that);
+             return t.dtype() == own.dtype() && engine::are_compatible(t.shape(), own.shape());
+           })
+      .def_static(
+          "from_spec",
+          [](const TensorSpecView& spec, nb::object name) {
+            const TensorType& type = tensor_type_of(spec);
+            auto wished = name.is_none() ? type.name() : nb::cast<std::string>(name);
+            return TensorSpecView{{make_ref<TensorType>(type.shape(), type.dtype(), wished)}};
+          },
+          nb::arg("spec"), nb::arg("name") = nb::none())
+      .def_static(
+          "from_tensor",
+          [](nb::object tensor, nb::object name) {
+            Tensor value = value_or_throw(to_tensor(tensor.ptr()));
+            std::optional<std::string> wished;
+            if (!name.is_none()) wished = nb::cast<std::string>(name);
+            return TensorSpecView{{make_ref<TensorType>(value.shape(), value.dtype(), wished)}};
+          },
+          nb::arg("tensor"), nb::arg("name") = nb::none())
+      .def("__reduce__", [](nb::object self) {
+        return nb::make_tuple(
+            self.type(), nb::make_tuple(self.attr("shape"), self.attr("dtype"), self.attr("name")));
+      });
+}
+
+}  // namespace graven::python

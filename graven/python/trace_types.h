@@ -1,0 +1,31 @@
+#pragma once
+#include <Python.h>
+
+#include <vector>
+
+#include "graven/function/trace_type.h"
+#include "graven/python/object.h"
+
+namespace graven::python {
+
+// The engine's type that a Python object is: a TensorSpec and the like, or an instance of the
+// user's subclass of tf.types.experimental.TraceType. Null if it is none.
+engine::TraceTypeRef trace_type_of_object(PyObject* object);
+
+// What the object's __tf_tracing_type__ gives; null if its class has none (S3.37).
+engine::Result<engine::TraceTypeRef> own_trace_type(PyObject* object);
+
+// The Python object of a type: TensorSpec, a user's type itself, or a view of an engine's type.
+Object type_to_python(const engine::TraceTypeRef& type);
+
+// For types that Python defines: the tensors of a value as parts of its Value (to_tensors), and
+// the value rebuilt around tensors (from_tensors).
+engine::Status tensors_of_foreign(const engine::TraceType& type, PyObject* object,
+                                  std::vector<engine::Value>& items);
+Object foreign_to_python(const engine::Value& value, const engine::Tensors& tensors, size_t& next);
+
+// Composite tensors (RaggedTensor, IndexedSlices, ...): objects with a `_type_spec`.
+engine::Result<bool> is_composite_tensor(PyObject* object);
+engine::Result<engine::Value> composite_to_value(PyObject* object);
+
+}  // namespace graven::python

@@ -1,0 +1,133 @@
+#include "graven/python/tracer.h"
+
+#include "graven/ir/frame.h"
+#include "graven/python/errors.h"
+#include "graven/python/location.h"
+#include "graven/python/value.h"
+
+namespace graven::python {
+namespace {
+
+using engine::ParameterKind;
+using engine::Result;
+using engine::Status;
+using engine::Value;
+
+// A copy of the containers of an argument, to see afterwards whether the body changed them: the
+// same leaves in lists and dicts of their own.
+Object copy_of_containers(PyObject* object) {
+  if (PyList_CheckExact(object)) {
+    Py_ssize_t n = PyList_GET_SIZE(object);
+    Object copy = Object::take(PyList_New(n));
+    for (Py_ssize_t i = 0; copy && i < n; ++i) {
+      PyList_SET_ITEM(copy.get(), i, copy_of_containers(PyList_GET_ITEM(object, i)).release());
+    }
+    return copy;
+  }
+  if (PyTuple_CheckExact(object)) {
+    Py_ssize_t n = PyTuple_GET_SIZE(object);
+    Object copy = Object::take(PyTuple_New(n));
+    for (Py_ssize_t i = 0; copy && i < n; ++i) {
+      PyTuple_SET_ITEM(copy.get(), i, copy_of_containers(PyTuple_GET_ITEM(object, i)).release());
+    }
+    return copy;
+  }
+  if (PyDict_Check(object)) {
+    Object copy = Object::take(PyDict_New());
+    Py_ssize_t at = 0;
+    PyObject *key, *value;
+    while (copy && PyDict_Next(object, &at, &key, &value)) {
+      Object part = copy_of_containers(value);
+      if (!part || PyDict_SetItem(copy.get(), key, part.get()) < 0) return {};
+    }
+    return copy;
+  }
+  return Object::borrow(object);
+}
+
+bool is_unchanged(PyObject* object, PyObject* copy) {
+  if (PyList_CheckExact(object) && PyList_CheckExact(copy)) {
+    Py_ssize_t n = PyList_GET_SIZE(object);
+    if (n != PyList_GET_SIZE(copy)) return false;
+    for (Py_ssize_t i = 0; i < n; ++i) {
+      if (!is_unchanged(PyList_GET_ITEM(object, i), PyList_GET_ITEM(copy, i))) return false;
+    }
+    return true;
+  }
+  if (PyTuple_CheckExact(object) && PyTuple_CheckExact(copy)) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) {
+      if (!is_unchanged(PyTuple_GET_ITEM(object, i), PyTuple_GET_ITEM(copy, i))) return false;
+    }
+    return true;
+  }
+  if (PyDict_Check(object) && PyDict_Check(copy)) {
+    if (PyDict_GET_SIZE(object) != PyDict_GET_SIZE(copy)) return false;
+    Py_ssize_t at = 0;
+    PyObject *key, *value;
+    while (PyDict_Next(object, &at, &key, &value)) {
+      PyObject* before = PyDict_GetItem(copy, key);
+      if (!before || !is_unchanged(value, before)) return false;
+    }
+    return true;
+  }
+  return object == copy;
+}
+
+std::string text_of(PyObject* object, const char* attribute) {
+  Object text = Object::take(PyObject_GetAttrString(object, attribute));
+  const char* utf8 = text && PyUnicode_Check(text.get()) ? PyUnicode_AsUTF8(text.get()) : nullptr;
+  if (!utf8) PyErr_Clear();
+  return utf8 ? utf8 : "function";
+}
+
+}  // namespace
+
+Result<Value> PythonTracer::trace(const engine::FunctionType& type,
+                                  std::span<const Value> arguments) {
+  HoldGil gil;
+  engine::Frame::current().locations = &location_source();
+
+  std::vector<Object> positional, copies;
+  Object keywords = Object::take(PyDict_New());
+  if (owner_->instance) {  // S2.35: after the instance died the body sees None
+    positional.push_back(Object::borrow(PyWeakref_GetObject(owner_->instance)));
+  }
+  std::vector<Object> objects;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    Object object = to_python(arguments[i]);
+    if (!object) return pending_exception();
+    copies.push_back(copy_of_containers(object.get()));
+    objects.push_back(object);
+    const engine::Parameter& parameter = type.parameters[i];
+    if (parameter.kind == ParameterKind::kKeywordOnly) {
+      if (PyDict_SetItemString(keywords.get(), parameter.name.c_str(), object.get()) < 0) {
+        return pending_exception();
+      }
+    } else {
+      positional.push_back(std::move(object));
+    }
+  }
+  Object tuple = Object::take(PyTuple_New(static_cast<Py_ssize_t>(positional.size())));
+  for (size_t i = 0; i < positional.size(); ++i) {
+    PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), positional[i].release());
+  }
+  Object result = Object::take(PyObject_Call(owner_->python_function, tuple.get(), keywords.get()));
+  if (!result) return pending_exception();
+
+  std::string modified;
+  for (size_t i = 0; i < objects.size(); ++i) {
+    if (is_unchanged(objects[i].get(), copies[i].get())) continue;
+    if (!modified.empty()) modified += ", ";
+    modified += type.parameters[i].name;
+  }
+  if (!modified.empty()) {
+    return engine::value_error(
+        text_of(owner_->python_function, "__qualname__"), type.signature(),
+        " should not modify its Python input arguments. Modifications to: ", modified,
+        ". Check if it modifies any lists or dicts passed as arguments. Modifying a copy is "
+        "allowed.");
+  }
+  return result_to_value(result.get(), owner_->python_function);
+}
+
+}  // namespace graven::python

@@ -1,0 +1,19 @@
+#pragma once
+#include "graven/function/function.h"
+#include "graven/python/function_object.h"
+
+namespace graven::python {
+
+// Runs the Python function of a Function object while it is traced. Belongs to that object, whose
+// references it uses and does not own.
+class PythonTracer final : public engine::Tracer {
+ public:
+  explicit PythonTracer(FunctionObject* owner) : owner_(owner) {}
+  engine::Result<engine::Value> trace(const engine::FunctionType& type,
+                                      std::span<const engine::Value> arguments) override;
+
+ private:
+  FunctionObject* owner_;
+};
+
+}  // namespace graven::python

@@ -1,0 +1,30 @@
+#pragma once
+#include <Python.h>
+
+#include "graven/function/value.h"
+#include "graven/python/object.h"
+#include "graven/tensor/tensor.h"
+
+namespace graven::python {
+
+// A Python argument as the engine sees it (S3.3). Specs stand for values where allow_specs says
+// so. Containers are taken apart; arrays become tensors.
+engine::Result<engine::Value> to_value(PyObject* object, bool allow_specs);
+
+// The result of a traced function (S5.24): numbers, strings and arrays become tensors, variables
+// are read. Errors name what cannot be a tensor; `function` is for the message.
+engine::Result<engine::Value> result_to_value(PyObject* object, PyObject* function);
+
+// The Python object of a value. An empty Object and an exception on failure.
+Object to_python(const engine::Value& value);
+// The same, with the tensors of `tensors` in the place of the leaves, in order of collect_tensors.
+Object to_python(const engine::Value& value, const engine::Tensors& tensors, size_t& next);
+Object literal_to_python(const engine::Literal& literal);
+
+// The kinds of containers, by class; found out once per class.
+enum class ContainerKind { kNone, kList, kTuple, kNamedTuple, kDict, kMapping, kAttrs };
+ContainerKind container_kind(PyObject* object);
+// Names of the fields of a named tuple or attrs class, borrowed from the class: a tuple of str.
+Object field_names(PyTypeObject* type, ContainerKind kind);
+
+}  // namespace graven::python

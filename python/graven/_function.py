@@ -1,0 +1,731 @@
+"""tf.function: the decorator, the methods of Function, and ConcreteFunction (S2, S6).
+
+A Function object is a CPython type of the engine, whose calls run no Python code once a trace is
+known; this module adds the methods that are rare.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import inspect
+import os
+import re
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from graven import _engine, _logging
+from graven._trace_types import TraceType
+
+ALLOWED_ATTRIBUTES = frozenset(
+    {
+        "api_implements",
+        "api_preferred_device",
+        "_disable_acd",
+        "disable_summaries_at_runtime",
+        "go_backwards",
+        "_implements",
+        "experimental_ints_on_device",
+        "_noinline",
+        "function_runs_at_most_once",
+        "runtime_constant_optimization",
+        "_tf_data_function",
+        "time_major",
+        "_OutputsOnOpDevice",
+    }
+)
+
+
+def _later(what: str, issue: str) -> NotImplementedError:
+    return NotImplementedError(f"Graven does not have {what} yet: {issue}")
+
+
+def function(
+    func: Callable[..., Any] | None = None,
+    input_signature: Sequence[Any] | None = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Mapping[str, Any] | None = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+    *,
+    stale: str = "ignore",
+) -> Any:
+    """Makes a Function of a Python function: traced once per type of its arguments, then run.
+
+    Args:
+      func: The function; None returns a decorator.
+      input_signature: A possibly nested sequence of tf.TensorSpec, one for each parameter. Then
+        there is one trace, and arguments are cast to it.
+      autograph: Accepted; control flow on tensors is not converted yet.
+      jit_compile: None or False. True is refused until machine code is generated.
+      reduce_retracing: Trace the second shape of a rank with unknown dimensions (S4.12).
+      experimental_implements: Refused unless None.
+      experimental_autograph_options: Accepted, as nothing is converted yet.
+      experimental_attributes: Attributes of the function, a dict; see S2.4 for the keys.
+      experimental_relax_shapes: Deprecated name of reduce_retracing.
+      experimental_compile: Deprecated name of jit_compile.
+      experimental_follow_type_hints: Deprecated, ignored.
+      stale: What to do when a Python value that a trace read has changed. Only "ignore", which is
+        TensorFlow's behaviour, so far.
+
+    Returns:
+      A Function, or a decorator that makes one.
+
+    Raises:
+      TypeError: func is not callable, or input_signature does not fit it.
+      ValueError: An attribute or an option is not known.
+
+    Source: tf.function.
+    """
+    if experimental_compile is not None:
+        if jit_compile is not None:
+            raise ValueError("Cannot specify both 'experimental_compile' and 'jit_compile'.")
+        jit_compile = experimental_compile
+    if jit_compile is None and os.environ.get("TF_FUNCTION_JIT_COMPILE_DEFAULT") in ("true", "1"):
+        jit_compile = True
+    if stale != "ignore":
+        raise _later(f"stale={stale!r}", 'only "ignore" is accepted')
+    if jit_compile:
+        raise _later("jit_compile=True", "functions run without machine code so far")
+    if experimental_implements is not None:
+        raise _later("experimental_implements", "leave it out")
+    attributes = dict(experimental_attributes or {})
+    for key in attributes:
+        if key not in ALLOWED_ATTRIBUTES:
+            raise ValueError(
+                f"Attribute name is not allowlisted for functions: {key!r}. Allowed are "
+                f"{', '.join(sorted(ALLOWED_ATTRIBUTES))}."
+            )
+    options = _Options(
+        input_signature=input_signature,
+        autograph=autograph,
+        jit_compile=jit_compile,
+        reduce_retracing=bool(reduce_retracing or experimental_relax_shapes),
+        attributes=attributes,
+    )
+
+    def decorate(inner: Callable[..., Any]) -> Any:
+        if not callable(inner):
+            raise TypeError(f"The function must be callable, not {inner!r}.")
+        return _make(inner, options)
+
+    return decorate if func is None else decorate(func)
+
+
+class _Options(NamedTuple):
+    """How a Function was asked for; what a Function of an instance takes over (S2.34)."""
+
+    input_signature: Sequence[Any] | None
+    autograph: bool
+    jit_compile: bool | None
+    reduce_retracing: bool
+    attributes: dict[str, Any]
+
+
+def _name_of(python_function: Callable[..., Any]) -> str:
+    return getattr(python_function, "__name__", "function")
+
+
+def _make(
+    python_function: Callable[..., Any],
+    options: _Options,
+    instance: weakref.ref[Any] | None = None,
+) -> Any:
+    signature = inspect.signature(python_function)
+    parameters = list(signature.parameters.values())
+    if instance is not None:
+        parameters = parameters[1:]
+    described = _constrained(parameters, options.input_signature)
+    made = _engine.Function(
+        python_function,
+        _name_of(python_function),
+        described,
+        options.reduce_retracing,
+        True,  # literals are equal by ==, as stale="ignore" asks for
+        not options.attributes.get("_disable_acd", False),
+        instance,
+    )
+    functools.update_wrapper(made, python_function)
+    made.__doc__ = getattr(python_function, "__doc__", None) or ""
+    made._options = options
+    made._python_signature = signature.replace(parameters=parameters)
+    made.__signature__ = made._python_signature
+    made._autograph = options.autograph
+    return made
+
+
+# --- input_signature (S2.9 to S2.12)
+
+
+def _leaves(nest: Any) -> Iterable[Any]:
+    if isinstance(nest, Mapping):
+        for value in nest.values():
+            yield from _leaves(value)
+    elif isinstance(nest, list | tuple):
+        for value in nest:
+            yield from _leaves(value)
+    else:
+        yield nest
+
+
+def _check_signature(input_signature: Any) -> None:
+    if not isinstance(input_signature, list | tuple):
+        raise TypeError(
+            "input_signature must be either a tuple or a list, got "
+            f"{type(input_signature).__name__}."
+        )
+    bad = [leaf for leaf in _leaves(input_signature) if not isinstance(leaf, TraceType)]
+    if bad:
+        kinds = ", ".join(f"{leaf!r} of type {type(leaf).__name__}" for leaf in bad)
+        raise TypeError(
+            "input_signature must be a possibly nested sequence of TensorSpec objects, got "
+            f"these that are none: {kinds}."
+        )
+    for leaf in _leaves(input_signature):
+        if getattr(leaf, "kind", "") == "variable":
+            raise TypeError("A VariableSpec cannot stand in an input_signature.")
+
+
+def _constrained(
+    parameters: list[inspect.Parameter], input_signature: Sequence[Any] | None
+) -> list[tuple[str, int, bool, Any, Any]]:
+    """The parameters as the engine takes them: name, kind, has default, default, constraint."""
+    kinds = {
+        inspect.Parameter.POSITIONAL_ONLY: 0,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD: 1,
+        inspect.Parameter.VAR_POSITIONAL: 2,
+        inspect.Parameter.KEYWORD_ONLY: 3,
+        inspect.Parameter.VAR_KEYWORD: 4,
+    }
+
+    def described(p: inspect.Parameter, constraint: Any = None) -> tuple[str, int, bool, Any, Any]:
+        has_default = p.default is not inspect.Parameter.empty
+        return p.name, kinds[p.kind], has_default, p.default if has_default else None, constraint
+
+    if input_signature is None:
+        return [described(p) for p in parameters]
+    _check_signature(input_signature)
+    left = list(input_signature)
+    has_star = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    result = []
+    for p in parameters:
+        if p.name == "self":
+            result.append(described(p))
+        elif p.kind is p.VAR_KEYWORD:
+            continue
+        elif p.kind is p.VAR_POSITIONAL:
+            result += [(f"{p.name}_{i}", 0, False, None, spec) for i, spec in enumerate(left)]
+            left = []
+        elif left:
+            name, kind, has_default, default, constraint = described(p, left.pop(0))
+            kind = 0 if has_star and kind == 1 else kind
+            result.append((name, kind, has_default, default, constraint))
+        elif p.default is not p.empty:
+            name, kind, has_default, default, _ = described(p)
+            result.append((name, kind, has_default, default, _engine.type_of(p.default)))
+        else:
+            raise TypeError(
+                f"input_signature is missing type constraint for argument {p.name!r}: "
+                f"{tuple(input_signature)}."
+            )
+    if left:
+        raise TypeError(f"input_signature contains extra type constraints: {left}.")
+    return result
+
+
+# --- Calls that cannot be bound (S2.23, S2.25). The engine calls these.
+
+
+def _sanitized(name: str) -> str:
+    clean = re.sub(r"\W", "_", name)
+    return clean if clean[:1].isalpha() else "arg_" + clean
+
+
+def call_eagerly(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Runs the Python function itself, as tf.config.run_functions_eagerly asks (S2.13)."""
+    instance = self._instance
+    if instance is not None:
+        return self.python_function(instance(), *args, **kwargs)
+    return self.python_function(*args, **kwargs)
+
+
+def call_with_sanitized_keywords(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Calls again with keywords that are identifiers (S2.23)."""
+    clean: dict[str, Any] = {}
+    for name, value in kwargs.items():
+        new = name if name in self._python_signature.parameters else _sanitized(name)
+        if new in clean:
+            raise ValueError(
+                f"Name collision after sanitization: {name!r} and another become {new!r}."
+            )
+        if new != name:
+            _logging.warn_sanitized(name, new)
+        clean[new] = value
+    return self(*args, **clean)
+
+
+def raise_binding_error(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Raises the TypeError of a call whose arguments do not fit the parameters (S2.25)."""
+    try:
+        self._python_signature.bind(*args, **kwargs)
+        cause = "arguments do not fit the parameters"
+    except TypeError as error:
+        cause = str(error)
+    raise _binding_error(self, cause, args, kwargs)
+
+
+def raise_casting_error(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Raises the TypeError of a call whose arguments cannot be cast (S2.25, S2.28)."""
+    raise _binding_error(self, self._binding_cause, args, kwargs)
+
+
+def _binding_error(
+    self: Any, cause: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> TypeError:
+    return TypeError(
+        f"Binding inputs to tf.function failed due to `{cause}`. "
+        f"Received args: {args} and kwargs: {kwargs} for signature: {self._described_signature()}."
+    )
+
+
+# --- Methods (S2-D)
+
+
+class _ByInstance:
+    """The Functions of one class-level Function by instance, weakly (S2.34)."""
+
+    def __init__(self) -> None:
+        self.functions: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+
+
+def bind_to_instance(self: Any, instance: Any, owner: Any) -> Any:
+    """Returns the Function of an instance, which is made on first access."""
+    del owner
+    by_instance = self.__dict__.setdefault("_by_instance", _ByInstance())
+    bound = by_instance.functions.get(instance)
+    if bound is None:
+        bound = _make(self.python_function, self._options, weakref.ref(instance))
+        bound._instance = weakref.ref(instance)
+        by_instance.functions[instance] = bound
+    return bound
+
+
+# --- Traces
+
+
+class ParameterKind(enum.IntEnum):
+    """How an argument may be passed, with the numbers of inspect."""
+
+    POSITIONAL_ONLY = 0
+    POSITIONAL_OR_KEYWORD = 1
+    VAR_POSITIONAL = 2
+    KEYWORD_ONLY = 3
+    VAR_KEYWORD = 4
+
+
+class Parameter(NamedTuple):
+    """One parameter of a FunctionType."""
+
+    name: str
+    kind: ParameterKind
+    optional: bool
+    type_constraint: Any
+
+
+class FunctionType:
+    """The type of a function or of one of its traces (S1.9).
+
+    Attributes:
+      parameters: An ordered mapping from names to Parameter.
+      captures: A mapping from keys of captured tensors to their types.
+      output: The type of the result, None if it is not known.
+    """
+
+    def __init__(
+        self, parameters: Iterable[Parameter], captures: Mapping[int, Any], output: Any
+    ) -> None:
+        self.parameters = OrderedDict((p.name, p) for p in parameters)
+        self.captures = OrderedDict(captures)
+        self.output = output
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FunctionType) and (
+            list(self.parameters.values()) == list(other.parameters.values())
+            and self.captures == other.captures
+        )
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.parameters))
+
+    def __repr__(self) -> str:
+        parts: list[str] = []
+        previous: ParameterKind | None = None
+        for p in self.parameters.values():
+            if previous is ParameterKind.POSITIONAL_ONLY and p.kind is not previous:
+                parts.append("/")
+            star_seen = previous in (ParameterKind.KEYWORD_ONLY, ParameterKind.VAR_POSITIONAL)
+            if p.kind is ParameterKind.KEYWORD_ONLY and not star_seen:
+                parts.append("*")
+            prefix = {ParameterKind.VAR_POSITIONAL: "*", ParameterKind.VAR_KEYWORD: "**"}
+            text = prefix.get(p.kind, "") + p.name
+            if p.type_constraint is not None:
+                text += f": {p.type_constraint!r}"
+            if p.optional:
+                spaced = p.type_constraint is not None
+                text += " = <captured_default_value>" if spaced else "=<captured_default_value>"
+            parts.append(text)
+            previous = p.kind
+        if previous is ParameterKind.POSITIONAL_ONLY:
+            parts.append("/")
+        arrow = "" if self.output is None else f" -> {self.output!r}"
+        return f"({', '.join(parts)}){arrow}"
+
+
+def _function_type_of_entry(entry: Any) -> FunctionType:
+    parameters = [
+        Parameter(name, ParameterKind(kind), optional, type_)
+        for name, kind, optional, type_ in entry.parameters
+    ]
+    return FunctionType(parameters, dict(entry.captures), entry.output_type)
+
+
+_concrete: weakref.WeakValueDictionary[int, ConcreteFunction] = weakref.WeakValueDictionary()
+
+
+class ConcreteFunction:
+    """One trace of a Function (S6): a graph with types, captures and results of its own.
+
+    Calls take the structured arguments that it was traced with, or flat: one tensor for each
+    placeholder, by position or by name.
+
+    Source: tf.types.experimental.ConcreteFunction.
+    """
+
+    def __init__(self, entry: Any) -> None:
+        self._entry = entry
+        self.function_type = _function_type_of_entry(entry)
+
+    @staticmethod
+    def of(entry: Any) -> ConcreteFunction:
+        """Returns the one object of a trace."""
+        made = _concrete.get(entry.address)
+        if made is None:
+            made = ConcreteFunction(entry)
+            _concrete[entry.address] = made
+        return made
+
+    # --- Calling (S6-A)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls it by the structured convention, or else by the flat one."""
+        try:
+            values = self._bind(args, kwargs)
+            tensors = self._entry.flatten(values)
+        except TypeError as structured:
+            try:
+                flat = self._bind_flat(args, kwargs)
+            except (TypeError, ValueError) as error:
+                raise TypeError(
+                    f"{structured}\nFallback to flat signature also failed due to: {error}"
+                ) from structured
+            return self._entry.run_flat(flat)
+        return self._entry.run(tensors)
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        kinds = inspect._ParameterKind
+        parameters = [
+            inspect.Parameter(p.name, kinds(p.kind)) for p in self.function_type.parameters.values()
+        ]
+        clean = {
+            _sanitized(name) if name not in self.function_type.parameters else name: value
+            for name, value in kwargs.items()
+        }
+        try:
+            bound = inspect.Signature(parameters).bind(*args, **clean)
+        except TypeError as error:
+            raise TypeError(
+                f"Binding inputs to tf.function failed due to `{error}`. "
+                f"Received args: {args} and kwargs: {kwargs} for signature: {self.function_type}."
+            ) from None
+        return tuple(bound.arguments[p.name] for p in parameters)
+
+    def _flat_names(self) -> list[str]:
+        names: list[str] = []
+        for tensor in self.inputs[: self._entry.num_arguments]:
+            wished = tensor.op.get_attr("_user_specified_name").decode()
+            wished = _sanitized(wished or "tensor_arg")
+            name, count = wished, 0
+            while name in names:
+                count += 1
+                name = f"{wished}_{count}"
+            names.append(name)
+        return names
+
+    def _bind_flat(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        names = self._flat_names()
+        summary = f"{self._short_name}({', '.join(names)})"
+        if len(args) > len(names):
+            raise TypeError(f"{summary} takes {len(names)} positional arguments, got {len(args)}.")
+        values = dict(zip(names, args, strict=False))
+        for name, value in kwargs.items():
+            if name in values:
+                raise TypeError(f"{summary} got two values for {name!r}.")
+            if name in names:
+                values[name] = value
+        missing = [name for name in names if name not in values]
+        if missing:
+            raise TypeError(f"{summary} missing required arguments: {', '.join(missing)}.")
+        extra = [name for name in kwargs if name not in names]
+        if extra:
+            raise TypeError(f"{summary} got unexpected keyword arguments: {', '.join(extra)}.")
+        flat = [values[name] for name in names]
+        for i, value in enumerate(flat):
+            if not isinstance(value, _engine.Tensor | _engine.VariableBase):
+                raise TypeError(
+                    f"All inputs to `ConcreteFunction`s must be Tensors; on invocation of "
+                    f"{self._short_name}, expected argument #{i}(zero-based) to be a Tensor; got "
+                    f"{type(value).__name__} ({value})."
+                )
+        return flat
+
+    # --- Properties (S6-B)
+
+    @property
+    def _short_name(self) -> str:
+        return self.name.removeprefix("__inference_").rpartition("_")[0]
+
+    @property
+    def name(self) -> str:
+        """The name of the function in graphs, "__inference_f_12"."""
+        return str(self._entry.name)
+
+    @property
+    def graph(self) -> Any:
+        """The graph as it was traced."""
+        return self._entry.graph
+
+    @property
+    def inputs(self) -> list[Any]:
+        """Symbolic tensors of the arguments, then of the captures."""
+        return list(self._entry.inputs)
+
+    @property
+    def outputs(self) -> list[Any]:
+        """Symbolic tensors of the results, flat."""
+        return list(self._entry.outputs)
+
+    @property
+    def captured_inputs(self) -> list[Any]:
+        """The tensors from outside that are fed beside the arguments."""
+        return list(self._entry.captured_inputs)
+
+    def set_external_captures(self, captures: Sequence[Any]) -> None:
+        """Changes what is fed for the captures, in their order (S6.17)."""
+        self._entry.set_captured_inputs(captures)
+
+    @property
+    def structured_outputs(self) -> Any:
+        """The result as it was returned, with symbolic tensors as leaves."""
+        return self._entry.structured_outputs
+
+    @property
+    def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments as `(args, kwargs)`, with specs in the place of tensors (S6.10)."""
+        args, kwargs = [], {}
+        for p in self.function_type.parameters.values():
+            spec = _spec_structure(p.type_constraint, p.name)
+            if p.kind is ParameterKind.KEYWORD_ONLY:
+                kwargs[p.name] = spec
+            else:
+                args.append(spec)
+        return tuple(args), kwargs
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """The variables that it reads or writes, arguments left out, in order of first use."""
+        variables = self._entry.variables
+        if any(v is None for v in variables):
+            raise AssertionError(
+                "Called a function referencing variables which have been deleted. This likely "
+                "means that function-local variables were created and not referenced elsewhere "
+                "in the program."
+            )
+        return tuple(variables)
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        """Those of `variables` that are trainable."""
+        return tuple(v for v in self.variables if v.trainable)
+
+    @property
+    def output_shapes(self) -> Any:
+        """The shapes of the result, in its structure."""
+        from graven import nest
+
+        return nest.map_structure(lambda t: t.shape, self.structured_outputs)
+
+    @property
+    def output_dtypes(self) -> Any:
+        """The dtypes of the result, in its structure."""
+        from graven import nest
+
+        return nest.map_structure(lambda t: t.dtype, self.structured_outputs)
+
+    def pretty_printed_signature(self, verbose: bool = True) -> str:
+        """Returns the parameters, the result and the captures, one a line (S2.44), or short."""
+        return str(self._entry.signature_text(verbose))
+
+    def __str__(self) -> str:
+        return f"ConcreteFunction {self.pretty_printed_signature()}"
+
+    def __repr__(self) -> str:
+        return f"<ConcreteFunction {self.function_type!r} at 0x{id(self):X}>"
+
+
+class UnknownArgument:
+    """Stands in a structured_input_signature for an argument that is no tensor and no literal."""
+
+
+def _spec_structure(type_: Any, path: str) -> Any:
+    """A type as a structure of specs, whose tensors are named by their path (S6.10)."""
+    name = re.sub(r"[^a-z0-9_.]", "_", path.lower())
+    kind = getattr(type_, "kind", "foreign")
+    if kind == "tensor":
+        return type_ if type_.name else _engine.TensorSpec(type_.shape, type_.dtype, name)
+    if kind in ("list", "tuple", "namedtuple", "attrs", "dict"):
+        keys = list(type_.keys) if kind == "dict" else list(range(len(type_.components)))
+        labels = list(type_.keys) if kind in ("dict", "namedtuple", "attrs") else keys
+        parts = [
+            _spec_structure(part, f"{path}_{label}")
+            for part, label in zip(type_.components, labels, strict=True)
+        ]
+        if kind == "list":
+            return parts
+        if kind == "tuple":
+            return tuple(parts)
+        if kind == "dict":
+            return dict(zip(keys, parts, strict=True))
+        return type_.container_class(*parts)
+    if kind == "literal":
+        value = type_.value
+        if value is None or isinstance(value, bool | int | float | str | _engine.DType | TraceType):
+            return value
+        return UnknownArgument()
+    if kind == "object":
+        return UnknownArgument()
+    return type_
+
+
+class SignatureInfo(NamedTuple):
+    """One trace in a CacheInfo."""
+
+    signature: str
+    hits: int
+    trace_ms: float
+    bytes: int
+
+
+class CacheInfo(NamedTuple):
+    """What the cache of a Function holds.
+
+    Attributes:
+      entries: Live traces.
+      traces: Traces ever made.
+      bytes: Memory of the entries: graphs, constants, plans.
+      hits: Calls that found their trace, the ones that traced left out.
+      misses: Calls that had to trace.
+      evictions: Entries that were dropped.
+      signatures: One SignatureInfo for each live trace, in the order in which they were made.
+    """
+
+    entries: int
+    traces: int
+    bytes: int
+    hits: int
+    misses: int
+    evictions: int
+    signatures: tuple[SignatureInfo, ...]
+
+
+class _FunctionMethods:
+    """What the type Function gets from Python."""
+
+    _instance = None
+    _binding_cause = ""
+
+    def get_concrete_function(self: Any, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """Returns the trace for values or specs, traced now if there is none (S2.39).
+
+        Args:
+          *args: Positional arguments: values, or specs in their place. None are needed with an
+            input_signature.
+          **kwargs: Keyword arguments, the same.
+
+        Returns:
+          A ConcreteFunction; the same object for the same types.
+
+        Raises:
+          TypeError: The arguments cannot be bound to the parameters.
+        """
+        return ConcreteFunction.of(self._resolve(args, kwargs))
+
+    def cache_info(self: Any) -> CacheInfo:
+        """Returns counts and prices of the cached traces, as a CacheInfo."""
+        signatures = tuple(
+            SignatureInfo(f"{self.__name__}{e.signature_text(False)}", e.hits, e.trace_ms, e.bytes)
+            for e in self._entries()
+        )
+        return CacheInfo(*self._counts(), signatures)
+
+    def pretty_printed_concrete_signatures(self: Any, verbose: bool = True) -> str:
+        """Returns the signatures of all traces, in the order in which they were made (S2.43)."""
+        if self._options.input_signature is not None:
+            self.get_concrete_function()
+        separator = "\n\n" if verbose else "\n"
+        return separator.join(e.signature_text(verbose) for e in self._entries())
+
+    def _described_signature(self: Any) -> FunctionType:
+        described = _constrained(
+            list(self._python_signature.parameters.values()), self._options.input_signature
+        )
+        return FunctionType(
+            [
+                Parameter(name, ParameterKind(kind), has_default, constraint)
+                for name, kind, has_default, _, constraint in described
+            ],
+            {},
+            None,
+        )
+
+    @property
+    def function_type(self: Any) -> FunctionType:
+        """The polymorphic type: parameters, constrained where an input_signature says so."""
+        return self._described_signature()
+
+    @property
+    def input_signature(self: Any) -> tuple[Any, ...] | None:
+        """The specs of the input_signature; None without one (S2.12)."""
+        if self._options.input_signature is not None:
+            return tuple(self._options.input_signature)
+        return () if not self._python_signature.parameters else None
+
+    @property
+    def name(self: Any) -> str:
+        """The name of the Python function."""
+        return _name_of(self.python_function)
+
+    def __repr__(self: Any) -> str:
+        return f"<graven Function {self.name}{self._described_signature()}>"
+
+
+for _name, _member in vars(_FunctionMethods).items():
+    if _name not in ("__module__", "__dict__", "__weakref__", "__doc__"):
+        setattr(_engine.Function, _name, _member)
+TraceType.register(_engine.TensorSpec)

@@ -1,0 +1,36 @@
+"""The logger of Graven, `tf.get_logger()`."""
+
+from __future__ import annotations
+
+import logging
+
+_sanitized_warnings = 0
+_seen: set[str] = set()
+
+
+def get_logger() -> logging.Logger:
+    """Returns the logger that Graven writes its warnings to.
+
+    Source: tf.get_logger.
+    """
+    return logging.getLogger("graven")
+
+
+def warn(message: str) -> None:
+    """Logs a warning."""
+    get_logger().warning(message)
+
+
+def warn_once(message: str) -> None:
+    """Logs a warning the first time that it is asked for."""
+    if message not in _seen:
+        _seen.add(message)
+        warn(message)
+
+
+def warn_sanitized(name: str, new: str) -> None:
+    """Says that a keyword was renamed, at most five times a process (S2.23)."""
+    global _sanitized_warnings
+    if _sanitized_warnings < 5:
+        _sanitized_warnings += 1
+        warn(f"`{name}` is not a valid tf.function parameter name. Sanitizing to `{new}`.")

@@ -1,0 +1,377 @@
+"""tf.GradientTape: what is recorded, gradients and jacobians (S10)."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any
+
+from graven import _engine, _logging, nest
+from graven._indexed_slices import IndexedSlices
+from graven._variable import Variable
+
+_TRAINABLE = frozenset({"float16", "bfloat16", "float32", "float64", "complex64", "complex128"})
+
+
+class UnconnectedGradients(Enum):
+    """What the gradient is where there is no path: nothing, or zeros.
+
+    Source: tf.UnconnectedGradients.
+    """
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+def _is_differentiable(tensor: Any) -> bool:
+    return tensor.dtype.name in _TRAINABLE
+
+
+class GradientTape:
+    """Records ops on watched tensors, to differentiate what they computed.
+
+    Args:
+      persistent: Whether gradients may be asked for more than once.
+      watch_accessed_variables: Whether trainable variables are watched when they are read.
+
+    Source: tf.GradientTape.
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self._persistent = persistent
+        self._tape: Any = None
+        self._watch_accessed = watch_accessed_variables
+        self._was_used = False
+
+    def __enter__(self) -> GradientTape:
+        if self._tape is not None and self._tape.is_recording:
+            raise ValueError(
+                "Tape is still recording, this can happen if you try to re-enter an "
+                "already-active tape."
+            )
+        if self._tape is None:
+            self._tape = _engine.Tape(self._persistent, self._watch_accessed)
+        self._tape.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._tape.is_recording:
+            self._tape.stop()
+
+    def watch(self, tensor: Any) -> None:
+        """Records later ops on a tensor or variable, or on those in a structure.
+
+        Raises:
+          ValueError: A leaf is neither tensor nor variable.
+        """
+        for leaf in nest.flatten(tensor):
+            if isinstance(leaf, IndexedSlices):
+                self.watch([leaf.values])
+                continue
+            if not isinstance(leaf, _engine.Tensor | Variable):
+                raise ValueError(
+                    f"Passed in object {leaf} of type {type(leaf).__name__!r}, not tf.Tensor or "
+                    "tf.Variable or ExtensionType."
+                )
+            if not _is_differentiable(leaf):
+                _logging.warn(
+                    "The dtype of the watched tensor must be floating (e.g. tf.float32), got "
+                    f"{leaf.dtype!r}"
+                )
+                continue
+            if self._tape is None:
+                self._tape = _engine.Tape(self._persistent, self._watch_accessed)
+            self._tape.watch(leaf)
+
+    @contextlib.contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Pauses recording within a `with`.
+
+        Raises:
+          RuntimeError: The tape was never entered.
+        """
+        if self._tape is None:
+            raise RuntimeError("Missing tape to stop: it was never entered.")
+        was_recording = self._tape.is_recording
+        if was_recording:
+            self._tape.stop()
+        try:
+            yield
+        finally:
+            if was_recording:
+                self._tape.start()
+
+    def reset(self) -> None:
+        """Forgets what was recorded and watched.
+
+        Raises:
+          ValueError: The tape is not recording.
+        """
+        if self._tape is None or not self._tape.is_recording:
+            raise ValueError("Tape is not recording.")
+        self._tape.reset()
+
+    def watched_variables(self) -> tuple[Any, ...]:
+        """Returns the variables that are watched, in order of their creation."""
+        if self._tape is None:
+            return ()
+        return tuple(sorted(self._tape.watched_variables(), key=lambda v: v._number))
+
+    # --- Gradients
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+    ) -> Any:
+        """Returns the gradients of the targets, summed, with respect to the sources.
+
+        Args:
+          target: A tensor or variable, or a structure of them.
+          sources: A tensor or variable, or a structure of them.
+          output_gradients: One weight for each target, in its shape; None means ones.
+          unconnected_gradients: What stands where there is no path: none or zeros.
+
+        Returns:
+          The structure of sources, with a tensor, an IndexedSlices or None for each.
+
+        Raises:
+          RuntimeError: A tape that is not persistent was used before, or was never entered.
+          LookupError: An op on the path has no gradient.
+        """
+        self._check_use()
+        if self._tape.is_recording:
+            if self._persistent:
+                _logging.warn_once(
+                    "Calling GradientTape.gradient on a persistent tape inside its context is "
+                    "significantly less efficient than calling it outside the context."
+                )
+            else:
+                self._tape.stop()
+        unconnected = UnconnectedGradients(unconnected_gradients)
+        targets = self._flat_targets(target)
+        flat_dy = None
+        if output_gradients is not None:
+            flat_dy = [_engine.convert_to_tensor(dy) for dy in nest.flatten(output_gradients)]
+        flat = self._flat_gradients(targets, nest.flatten(sources), flat_dy, self._persistent)
+        if unconnected is UnconnectedGradients.ZERO:
+            flat = [
+                _zeros_like(source) if gradient is None else gradient
+                for gradient, source in zip(flat, nest.flatten(sources), strict=True)
+            ]
+        self._finish_use()
+        return nest.pack_sequence_as(sources, flat)
+
+    def _check_use(self) -> None:
+        if self._was_used:
+            raise RuntimeError(
+                "A non-persistent GradientTape can only be used to compute one set of gradients "
+                "(or jacobians)"
+            )
+        if self._tape is None:
+            self._tape = _engine.Tape(self._persistent, self._watch_accessed)
+
+    def _finish_use(self) -> None:
+        self._was_used = not self._persistent
+
+    def _flat_targets(self, target: Any) -> list[Any]:
+        """The targets as tensors; a variable is read on the tape (S10.6)."""
+        targets = []
+        for leaf in nest.flatten(target):
+            if isinstance(leaf, Variable):
+                was_recording = self._tape.is_recording
+                if not was_recording:
+                    self._tape.start()
+                leaf = leaf.read_value()
+                if not was_recording:
+                    self._tape.stop()
+            elif isinstance(leaf, IndexedSlices):
+                leaf = leaf.values
+            if leaf is not None and not _is_differentiable(leaf):
+                _logging.warn(
+                    "The dtype of the target tensor must be floating (e.g. tf.float32) when "
+                    f"calling GradientTape.gradient, got {leaf.dtype!r}"
+                )
+            targets.append(leaf)
+        return targets
+
+    def _flat_gradients(
+        self, targets: list[Any], sources: list[Any], dy: list[Any] | None, keep: bool
+    ) -> list[Any]:
+        usable = [
+            t is not None and (isinstance(t, Variable) or _is_differentiable(t)) for t in targets
+        ]
+        kept_targets = [t for t, ok in zip(targets, usable, strict=True) if ok]
+        kept_dy = None if dy is None else [d for d, ok in zip(dy, usable, strict=True) if ok]
+        kept_sources = []
+        for source in sources:
+            if isinstance(source, IndexedSlices):
+                source = source.values
+            if not isinstance(source, _engine.Tensor | Variable):
+                raise TypeError(f"A source must be a tensor or a variable, not {source!r}.")
+            if not _is_differentiable(source):
+                _logging.warn(
+                    "The dtype of the source tensor must be floating (e.g. tf.float32) when "
+                    f"calling GradientTape.gradient, got {source.dtype!r}"
+                )
+            kept_sources.append(source)
+        if not kept_targets:
+            return [None] * len(sources)
+        gradients = self._tape.gradient(kept_targets, kept_sources, kept_dy, keep)
+        return [
+            IndexedSlices(*gradient) if isinstance(gradient, tuple) else gradient
+            for gradient in gradients
+        ]
+
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """Returns the derivatives of each element of the target by each element of the sources.
+
+        Args:
+          target: A tensor, of static shape while a function is traced.
+          sources: A tensor or variable, or a structure of them.
+          unconnected_gradients: What stands where there is no path: none or zeros.
+          parallel_iterations: Accepted; elements are taken one after the other.
+          experimental_use_pfor: Accepted; False needs a persistent tape, as in TensorFlow.
+
+        Returns:
+          The structure of sources, each of shape target.shape + source.shape.
+
+        Raises:
+          RuntimeError: A tape that is not persistent was used before.
+        """
+        del parallel_iterations
+        self._check_use()
+        self._check_pfor(experimental_use_pfor)
+        unconnected = UnconnectedGradients(unconnected_gradients)
+        (target,) = self._flat_targets(target)
+        if self._tape.is_recording and not self._persistent:
+            self._tape.stop()
+        sources_flat = nest.flatten(sources)
+        size = _static_size(target)
+        rows = [
+            self._flat_gradients([target], sources_flat, [seed], True)
+            for seed in _unit_tensors(target, size)
+        ]
+        flat = []
+        for i, source in enumerate(sources_flat):
+            parts = [row[i] for row in rows]
+            if not parts or all(part is None for part in parts):
+                is_zero = unconnected is UnconnectedGradients.ZERO
+                flat.append(_zeros([*target.shape, *source.shape], source) if is_zero else None)
+                continue
+            dense = [_dense(part, source) for part in parts]
+            stacked = _ops().stack(dense, 0)
+            flat.append(_ops().reshape(stacked, [*target.shape, *source.shape]))
+        self._finish_use()
+        return nest.pack_sequence_as(sources, flat)
+
+    def _check_pfor(self, experimental_use_pfor: bool) -> None:
+        eager = _engine.executing_eagerly()
+        if not experimental_use_pfor and eager and not self._persistent:
+            raise RuntimeError(
+                "GradientTape must be created with persistent=True to compute the jacobian with "
+                "eager execution enabled and with experimental_use_pfor set to False."
+            )
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """Returns the jacobian of each example of a batch by its own source.
+
+        Args:
+          target: A tensor of shape [b, t...].
+          source: A tensor of shape [b, s...].
+          unconnected_gradients: None where there is no path gives zeros, too.
+          parallel_iterations: Accepted; elements are taken one after the other.
+          experimental_use_pfor: Accepted; False needs a persistent tape, as in TensorFlow.
+
+        Returns:
+          A tensor of shape [b, t..., s...].
+
+        Raises:
+          ValueError: A rank is below 2, or the first dimensions differ.
+        """
+        del parallel_iterations, unconnected_gradients
+        self._check_use()
+        self._check_pfor(experimental_use_pfor)
+        (target,) = self._flat_targets(target)
+        target_shape, source_shape = list(target.shape), list(source.shape)
+        if len(target_shape) < 2 or len(source_shape) < 2 or target_shape[0] != source_shape[0]:
+            raise ValueError(
+                f"Need first dimension of target shape ({target.shape}) and source shape "
+                f"({source.shape}) to match."
+            )
+        if self._tape.is_recording and not self._persistent:
+            self._tape.stop()
+        batch = target_shape[0]
+        inner = 1
+        for size in target_shape[1:]:
+            inner *= size
+        columns = []
+        for j in range(inner):
+            column = [float(k == j) for k in range(inner)]
+            seed = _engine.convert_to_tensor([column] * batch, target.dtype)
+            seed = _ops().reshape(seed, target_shape)
+            (gradient,) = self._flat_gradients([target], [source], [seed], True)
+            columns.append(
+                _zeros(source_shape, source) if gradient is None else _dense(gradient, source)
+            )
+        self._finish_use()
+        if not columns:
+            return _zeros([*target_shape, *source_shape[1:]], source)
+        return _ops().reshape(_ops().stack(columns, 1), [*target_shape, *source_shape[1:]])
+
+
+def _ops() -> Any:
+    import graven
+
+    return graven
+
+
+def _zeros(shape: list[int], like: Any) -> Any:
+    return _ops().zeros(shape, like.dtype)
+
+
+def _zeros_like(source: Any) -> Any:
+    if isinstance(source, Variable):
+        return _ops().zeros(source.shape, source.dtype)
+    return _ops().zeros_like(source)
+
+
+def _dense(gradient: Any, source: Any) -> Any:
+    if gradient is None:
+        return _zeros_like(source)
+    return _engine.convert_to_tensor(gradient)
+
+
+def _static_size(target: Any) -> int:
+    size = target.shape.num_elements()
+    if size is None:
+        raise ValueError(
+            f"A jacobian needs a target of known shape while a function is traced, not "
+            f"{target.shape}."
+        )
+    return int(size)
+
+
+def _unit_tensors(target: Any, size: int) -> Iterator[Any]:
+    """For each element of the target a tensor like it, one there and zero elsewhere."""
+    for i in range(size):
+        flat = [0.0] * size
+        flat[i] = 1.0
+        yield _ops().reshape(_engine.convert_to_tensor(flat, target.dtype), target.shape)

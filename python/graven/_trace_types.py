@@ -1,0 +1,96 @@
+"""Types that Python code defines for the cache: the tracing protocol (S3.37) and composites."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from typing import Any
+
+from graven import _engine
+
+
+class TraceType(abc.ABC):
+    """The type of an argument for the cache of a Function; a partial order.
+
+    A class takes part by a method `__tf_tracing_type__(self, context)` that returns an instance of
+    a subclass of this.
+
+    Source: tf.types.experimental.TraceType.
+    """
+
+    @abc.abstractmethod
+    def is_subtype_of(self, other: TraceType) -> bool:
+        """Tells whether every value of this type may be given where `other` is expected."""
+
+    @abc.abstractmethod
+    def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TraceType | None:
+        """Returns the most specific type that covers this one and the others, or None."""
+
+    @abc.abstractmethod
+    def placeholder_value(self, placeholder_context: Any) -> Any:
+        """Returns the value that the body sees while it is traced."""
+
+    @abc.abstractmethod
+    def __eq__(self, other: object) -> bool: ...
+
+    @abc.abstractmethod
+    def __hash__(self) -> int: ...
+
+    def to_tensors(self, value: Any) -> Sequence[Any]:
+        """Returns the tensors that are fed for a value of this type, none by default."""
+        return []
+
+    def flatten(self) -> Sequence[TraceType]:
+        """Returns the types of the tensors that are fed."""
+        return []
+
+
+TraceType.register(_engine.TraceTypeView)
+
+
+class TracingContext:
+    """What `__tf_tracing_type__` is given; it numbers objects within one call (S3.4)."""
+
+    def __init__(self) -> None:
+        self._aliases: dict[Any, int] = {}
+
+    def alias_global_id(self, global_id: Any) -> int:
+        """Returns 0, 1, 2, ... by first appearance within the arguments of this call."""
+        return self._aliases.setdefault(global_id, len(self._aliases))
+
+
+class PlaceholderContext:
+    """What `placeholder_value` is given: the naming scope, which is the parameter's name."""
+
+    def __init__(self, naming_scope: str) -> None:
+        self.naming_scope = naming_scope
+
+    def add_placeholder(self, spec: Any) -> Any:
+        """Adds an input of a TensorSpec's type to the graph being traced."""
+        return _engine.add_placeholder(spec, self.naming_scope)
+
+
+class CompositeTensor(abc.ABC):
+    """A value made of several tensors, such as a RaggedTensor; `_type_spec` is its TypeSpec."""
+
+    @property
+    @abc.abstractmethod
+    def _type_spec(self) -> TypeSpec: ...
+
+
+class TypeSpec(TraceType):
+    """The type of a composite tensor: takes it apart into tensors and builds it again."""
+
+    @abc.abstractmethod
+    def from_tensors(self, tensors: Sequence[Any]) -> Any:
+        """Builds a value of this type around as many tensors as `to_tensors` gives."""
+
+    def placeholder_value(self, placeholder_context: Any) -> Any:
+        """Returns the value around placeholders of its tensors."""
+        specs = self.flatten()
+        return self.from_tensors([placeholder_context.add_placeholder(s) for s in specs])
+
+
+def rebuild_composite(spec: TypeSpec, tensors: Sequence[Any]) -> Any:
+    """Builds a composite from the tensors of a Function's result."""
+    return spec.from_tensors(tensors)

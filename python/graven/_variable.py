@@ -1,0 +1,579 @@
+"""tf.Variable: creation, reading, writing (S9-A, S9-B)."""
+
+from __future__ import annotations
+
+import copy
+import enum
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+from graven import _engine
+from graven._indexed_slices import IndexedSlices
+
+
+class VariableSynchronization(enum.Enum):
+    """When copies of a variable on several replicas are brought together.
+
+    Source: tf.VariableSynchronization.
+    """
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(enum.Enum):
+    """How updates from several replicas are brought together.
+
+    Source: tf.VariableAggregation.
+    """
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+
+
+class Reference:
+    """A hashable stand-in for a variable or tensor, compared by identity (`v.ref()`)."""
+
+    def __init__(self, wrapped: Any) -> None:
+        self._wrapped = wrapped
+
+    def deref(self) -> Any:
+        """Returns the object."""
+        return self._wrapped
+
+    def __hash__(self) -> int:
+        return id(self._wrapped)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._wrapped is other._wrapped
+
+
+def _op(name: str) -> Any:
+    return _engine.raw_op(name)
+
+
+def _same_shape_message(variable: Variable, shape: Any) -> str:
+    return (
+        f"Cannot assign value to variable ' {variable.name}': Shape mismatch.The variable shape "
+        f"{variable.shape}, and the assigned value shape {shape} are incompatible."
+    )
+
+
+class Variable(_engine.VariableBase):  # type: ignore[misc]
+    """A mutable tensor, which outlives calls and traces.
+
+    Args:
+      initial_value: What tf.convert_to_tensor takes, or a function without arguments that gives
+        it.
+      trainable: Whether tapes watch it when it is read; None means yes, unless synchronization is
+        ON_READ.
+      validate_shape: With False the shape of later values is free.
+      caching_device: Refused unless None.
+      name: A name; the current scope is put in front. Several variables may share one.
+      variable_def: Refused unless None.
+      dtype: The dtype that Python values are converted to.
+      import_scope: Refused unless None.
+      constraint: A function that optimizers may apply after updates; stored only.
+      synchronization: Stored.
+      aggregation: Stored.
+      shape: A shape that later values may have, at least as general as the initial value's.
+      experimental_enable_variable_lifting: With False a variable made in a trace is not kept by
+        the Function (S2.20).
+
+    Raises:
+      ValueError: There is no initial value, it does not fit dtype or shape, or variables may not
+        be created here (S2.19).
+
+    Source: tf.Variable.
+    """
+
+    _in_graph_mode = False
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        import_scope: Any = None,
+        constraint: Callable[[Any], Any] | None = None,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
+        shape: Any = None,
+        experimental_enable_variable_lifting: bool = True,
+    ) -> None:
+        for option, value in (
+            ("caching_device", caching_device),
+            ("variable_def", variable_def),
+            ("import_scope", import_scope),
+        ):
+            if value is not None:
+                raise NotImplementedError(f"tf.Variable does not take {option} in Graven")
+        if initial_value is None:
+            raise ValueError(
+                "The `initial_value` arg to `tf.Variable` must be specified except when you are "
+                "not providing a `variable_def`. You provided neither."
+            )
+        if constraint is not None and not callable(constraint):
+            raise ValueError(f"Argument `constraint` must be None or a callable, got {constraint}.")
+        self._constraint = constraint
+        self._synchronization = synchronization
+        self._aggregation = aggregation
+        if trainable is None:
+            trainable = synchronization is not VariableSynchronization.ON_READ
+        full_name = _engine.current_name_scope() + (name or "Variable")
+        in_trace = _engine.creates_in_trace()
+        if in_trace and experimental_enable_variable_lifting:
+            _engine.check_creation_allowed()
+            self._create_in_trace(initial_value, dtype, shape, validate_shape, full_name, trainable)
+            return
+        if in_trace and not callable(initial_value):
+            value = _engine.convert_to_tensor(initial_value, dtype)
+            if isinstance(value, _engine.SymbolicTensor) and value.op.type != "Const":
+                raise ValueError(
+                    f"Tensor-typed variable initializers must either be wrapped in an init_scope "
+                    "or callable (e.g., `tf.Variable(lambda : tf.truncated_normal([10, 40]))`) "
+                    f"when building functions: {value!r} could not be lifted out of a "
+                    "`tf.function`."
+                )
+        with _engine.InitScope():
+            value = self._initial(initial_value, dtype)
+            self._create(value, shape, validate_shape, full_name, trainable)
+            _engine.initialize_variable(self, value)
+
+    @staticmethod
+    def _initial(initial_value: Any, dtype: Any) -> Any:
+        if callable(initial_value) and not isinstance(initial_value, Variable):
+            initial_value = initial_value()
+        return _engine.convert_to_tensor(initial_value, dtype)
+
+    def _create(
+        self, value: Any, shape: Any, validate_shape: bool, name: str, trainable: bool
+    ) -> None:
+        from graven._tensor_shape import TensorShape
+
+        if shape is not None:
+            declared = TensorShape(shape)
+            if not declared.is_compatible_with(value.shape):
+                raise ValueError(
+                    f"In this `tf.Variable` creation, the initial value's shape ({value.shape}) "
+                    f"is not compatible with the explicitly supplied `shape` argument "
+                    f"({shape})."
+                )
+        else:
+            declared = value.shape if validate_shape else TensorShape(None)
+        self._number = _engine.create_variable(self, value.dtype, declared, name, trainable)
+        self._full_name = name
+
+    def _create_in_trace(
+        self,
+        initial_value: Any,
+        dtype: Any,
+        shape: Any,
+        validate_shape: bool,
+        name: str,
+        trainable: bool,
+    ) -> None:
+        """Makes the variable for good, and records what it is to start from (S2.16)."""
+        value = self._initial(initial_value, dtype)
+        self._create(value, shape, validate_shape, name, trainable)
+        if not isinstance(value, _engine.SymbolicTensor):
+            _engine.initialize_variable(self, value)
+            _engine.record_created(self, None)
+            return
+        _engine.record_created(self, value)
+        # Where the value cannot be lifted out of the trace, its first run assigns it (S2.18).
+        _op("AssignVariableOp")(resource=self.handle, value=value)
+
+    # --- What it is
+
+    @property
+    def name(self) -> str:
+        """The name, with ":0" at the end."""
+        return f"{self._full_name}:0"
+
+    @property
+    def _shared_name(self) -> str:
+        return self._full_name
+
+    @property
+    def constraint(self) -> Callable[[Any], Any] | None:
+        """The function that was given as constraint."""
+        return self._constraint
+
+    @property
+    def synchronization(self) -> VariableSynchronization:
+        """As given."""
+        return self._synchronization
+
+    @property
+    def aggregation(self) -> VariableAggregation:
+        """As given."""
+        return self._aggregation
+
+    @property
+    def device(self) -> str:
+        """The device that holds it."""
+        return "/job:localhost/replica:0/task:0/device:CPU:0"
+
+    @property
+    def graph(self) -> Any:
+        """None: a variable belongs to no graph."""
+        return None
+
+    @property
+    def op(self) -> Any:
+        """The operation of its handle."""
+        return self.handle.op
+
+    def get_shape(self) -> Any:
+        """Returns the shape."""
+        return self.shape
+
+    def ref(self) -> Reference:
+        """Returns a hashable reference, equal for the same variable only."""
+        return Reference(self)
+
+    def is_initialized(self) -> Any:
+        """Returns whether it has a value, as a bool tensor."""
+        return _op("VarIsInitializedOp")(resource=self.handle)
+
+    def __repr__(self) -> str:
+        shape, dtype = self.shape, self.dtype.name
+        head = f"<tf.Variable '{self._repr_name}' shape={shape} dtype={dtype}"
+        if not _engine.executing_eagerly():
+            return head + ">"
+        if not _engine.is_initialized(self):
+            return head + ", numpy=<unavailable>>"
+        return head + repr(self._peek()).partition(f"dtype={dtype}")[2]
+
+    @property
+    def _repr_name(self) -> str:
+        return self.name
+
+    # --- Reading
+
+    def value(self) -> Any:
+        """Reads it now, in program order.
+
+        Returns:
+          A tensor, which later assignments do not change.
+
+        Raises:
+          FailedPreconditionError: It has no value yet.
+        """
+        return self._read()
+
+    def read_value(self) -> Any:
+        """Reads it now; the same as `value()`."""
+        return self._read()
+
+    def numpy(self) -> Any:
+        """Returns the value as a NumPy array; eagerly only."""
+        if not _engine.executing_eagerly():
+            raise NotImplementedError("numpy() is only available when eager execution is enabled.")
+        return self._read().numpy().copy()
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        import numpy
+
+        return numpy.asarray(self.numpy(), dtype=dtype)
+
+    def __int__(self) -> int:
+        return int(self._read())
+
+    def __float__(self) -> float:
+        return float(self._read())
+
+    def __complex__(self) -> complex:
+        return complex(self._read())
+
+    def __bool__(self) -> bool:
+        return bool(self._read())
+
+    def __index__(self) -> NoReturn:
+        raise TypeError("A variable cannot be used as an index: read it first.")
+
+    def __len__(self) -> NoReturn:
+        raise TypeError("object of type 'Variable' has no len()")
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._read())
+
+    def __hash__(self) -> NoReturn:
+        raise TypeError("Variable is unhashable. Instead, use variable.ref() as the key.")
+
+    def __eq__(self, other: object) -> Any:
+        return self._read() == (other._read() if isinstance(other, Variable) else other)
+
+    def __ne__(self, other: object) -> Any:
+        return self._read() != (other._read() if isinstance(other, Variable) else other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._read() < other
+
+    def __le__(self, other: Any) -> Any:
+        return self._read() <= other
+
+    def __gt__(self, other: Any) -> Any:
+        return self._read() > other
+
+    def __ge__(self, other: Any) -> Any:
+        return self._read() >= other
+
+    def __getitem__(self, key: Any) -> Any:
+        """Returns a slice of the value, which has a method `assign` that writes it (S9.12)."""
+        piece = self._read()[key]
+        try:
+            piece.assign = lambda value, use_locking=False, name=None, read_value=True: (
+                self._assign_slice(key, value, name, read_value)
+            )
+        except AttributeError:  # a view that takes no attributes
+            return piece
+        return piece
+
+    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+        """Returns the elements or slices at full or partial indices, [n, k] integers."""
+        _engine.note_variable(self)
+        return _op("ResourceGatherNd")(
+            resource=self.handle, indices=indices, dtype=self.dtype, name=name
+        )
+
+    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
+        """Returns the rows of the given numbers; its gradient is an IndexedSlices."""
+        _engine.note_variable(self)
+        return _op("ResourceGather")(
+            resource=self.handle, indices=indices, dtype=self.dtype, name=name
+        )
+
+    # --- Writing (S9.10, S9.11)
+
+    def _result(self, operation: Any, read_value: bool) -> Any:
+        if not read_value:
+            return operation
+        return _UnreadVariable(self)
+
+    def _value_to_assign(self, value: Any) -> Any:
+        return _engine.convert_to_tensor(value, self.dtype)
+
+    def assign(
+        self,
+        value: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Gives it another value, converted to its dtype.
+
+        Args:
+          value: What tf.convert_to_tensor takes; a tensor must have the variable's dtype.
+          use_locking: Accepted; each assignment is atomic.
+          name: A name for the node.
+          read_value: With False the operation is returned, None eagerly.
+
+        Returns:
+          The variable, to be read when it is used.
+
+        Raises:
+          ValueError: dtype or shape do not fit.
+        """
+        del use_locking
+        tensor = self._value_to_assign(value)
+        if not self.shape.is_compatible_with(tensor.shape):
+            raise ValueError(_same_shape_message(self, tensor.shape))
+        _engine.note_variable(self)
+        operation = _op("AssignVariableOp")(
+            resource=self.handle, value=tensor, validate_shape=True, name=name
+        )
+        return self._result(operation, read_value)
+
+    def assign_add(
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Adds a value of exactly the same shape; the rest is as in `assign`."""
+        del use_locking
+        _engine.note_variable(self)
+        operation = _op("AssignAddVariableOp")(
+            resource=self.handle, value=self._value_to_assign(delta), name=name
+        )
+        return self._result(operation, read_value)
+
+    def assign_sub(
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Subtracts a value of exactly the same shape; the rest is as in `assign`."""
+        del use_locking
+        _engine.note_variable(self)
+        operation = _op("AssignSubVariableOp")(
+            resource=self.handle, value=self._value_to_assign(delta), name=name
+        )
+        return self._result(operation, read_value)
+
+    def _assign_slice(self, key: Any, value: Any, name: str | None, read_value: bool) -> Any:
+        _engine.note_variable(self)
+        operation = _engine.assign_slice(self, key, self._value_to_assign(value), name)
+        return self._result(operation, read_value)
+
+    def _scatter(self, op: str, slices: Any, name: str | None) -> Any:
+        if not isinstance(slices, IndexedSlices):
+            raise TypeError(
+                f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received: {slices}"
+            )
+        _engine.note_variable(self)
+        _op(op)(
+            resource=self.handle,
+            indices=slices.indices,
+            updates=self._value_to_assign(slices.values),
+            name=name,
+        )
+        return self._result(None, True)
+
+    def scatter_add(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        """Adds rows, in order; repeated rows add up. Needs tf.IndexedSlices (TypeError)."""
+        return self._scatter("ResourceScatterAdd", sparse_delta, name)
+
+    def scatter_sub(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        """Subtracts rows, in order."""
+        return self._scatter("ResourceScatterSub", sparse_delta, name)
+
+    def scatter_mul(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        """Multiplies rows, in order."""
+        return self._scatter("ResourceScatterMul", sparse_delta, name)
+
+    def scatter_div(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        """Divides rows, in order."""
+        return self._scatter("ResourceScatterDiv", sparse_delta, name)
+
+    def scatter_min(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        """Takes the smaller of each element and its update."""
+        return self._scatter("ResourceScatterMin", sparse_delta, name)
+
+    def scatter_max(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        """Takes the larger of each element and its update."""
+        return self._scatter("ResourceScatterMax", sparse_delta, name)
+
+    def scatter_update(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        """Replaces rows, in order; the last of repeated ones stays."""
+        return self._scatter("ResourceScatterUpdate", sparse_delta, name)
+
+    def _scatter_nd(self, op: str, indices: Any, updates: Any, name: str | None) -> Any:
+        _engine.note_variable(self)
+        _op(op)(ref=self.handle, indices=indices, updates=self._value_to_assign(updates), name=name)
+        return self._result(None, True)
+
+    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Adds updates at full or partial indices, [n, k] integers."""
+        return self._scatter_nd("ResourceScatterNdAdd", indices, updates, name)
+
+    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Subtracts updates at full or partial indices."""
+        return self._scatter_nd("ResourceScatterNdSub", indices, updates, name)
+
+    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Replaces what is at full or partial indices."""
+        return self._scatter_nd("ResourceScatterNdUpdate", indices, updates, name)
+
+    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Takes the smaller of what is at full or partial indices and its update."""
+        return self._scatter_nd("ResourceScatterNdMin", indices, updates, name)
+
+    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Takes the larger of what is at full or partial indices and its update."""
+        return self._scatter_nd("ResourceScatterNdMax", indices, updates, name)
+
+    # --- In-place operators are refused, because they would rebind the name (S9.13)
+
+    def _refuse(self, instead: str) -> NoReturn:
+        raise RuntimeError(
+            f"In-place operators are not supported on a variable: use `{instead}` instead."
+        )
+
+    def __iadd__(self, other: Any) -> NoReturn:  # type: ignore[misc]
+        self._refuse("var.assign_add(value)")
+
+    def __isub__(self, other: Any) -> NoReturn:  # type: ignore[misc]
+        self._refuse("var.assign_sub(value)")
+
+    def __imul__(self, other: Any) -> NoReturn:  # type: ignore[misc]
+        self._refuse("var.assign(var * value)")
+
+    def __itruediv__(self, other: Any) -> NoReturn:  # type: ignore[misc]
+        self._refuse("var.assign(var / value)")
+
+    def __ipow__(self, other: Any) -> NoReturn:  # type: ignore[misc]
+        self._refuse("var.assign(var ** value)")
+
+    # --- Copies (S9.8)
+
+    def __copy__(self) -> Variable:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
+        if not _engine.executing_eagerly():
+            raise NotImplementedError(
+                "__deepcopy__() is only available when eager execution is enabled."
+            )
+        copied = Variable(
+            self._peek(),
+            trainable=self.trainable,
+            name=self._full_name,
+            constraint=copy.deepcopy(self._constraint, memo),
+            shape=self.shape,
+            synchronization=self._synchronization,
+            aggregation=self._aggregation,
+        )
+        memo[id(self)] = copied
+        return copied
+
+    def __reduce__(self) -> Any:
+        return _unpickled, (self.numpy(), self._full_name, self.trainable, self.dtype.name)
+
+
+def _unpickled(value: Any, name: str, trainable: bool, dtype: str) -> Variable:
+    return Variable(value, name=name, trainable=trainable, dtype=dtype)
+
+
+class _UnreadVariable(Variable):
+    """The result of an assignment: the same variable, read when it is used (S9.11)."""
+
+    def __init__(self, variable: Variable) -> None:
+        _engine.share_variable(self, variable)
+        self._variable = variable
+        self._full_name = variable._full_name
+        self._number = variable._number
+        self._constraint = variable._constraint
+        self._synchronization = variable._synchronization
+        self._aggregation = variable._aggregation
+
+    @property
+    def _repr_name(self) -> str:
+        return "UnreadVariable"

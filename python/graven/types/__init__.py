@@ -1,0 +1,3 @@
+"""Public types (tf.types)."""
+
+from graven.types import experimental as experimental

@@ -1,0 +1,4 @@
+"""The protocol of types for the cache (tf.types.experimental)."""
+
+from graven._function import ConcreteFunction as ConcreteFunction
+from graven._trace_types import TraceType as TraceType
