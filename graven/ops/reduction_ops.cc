@@ -1,9 +1,12 @@
 #include "graven/ops/reduction_ops.h"
 
+#include <algorithm>
+
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/formulas.h"
+#include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/register_ops.h"
 #include "graven/ops/structural_ops.h"
@@ -49,30 +52,206 @@ Tensor shape_with_kept_axes(GradientContext& c) {
 
 namespace {
 
+// dy, or y, with the reduced axes, of size 1.
+Formula with_kept_axes(GradientContext& c, Tensor of_output) {
+  if (!c.attrs<ReductionAttrs>().keep_dims) {
+    of_output = c(kReshape, {of_output, shape_with_kept_axes(c)});
+  }
+  return {c, of_output};
+}
+
+Formula repeated_like_x(GradientContext& c, const Formula& x) {
+  return {c, c(kBroadcastTo, {x, c.shape_of_x(0)})};
+}
+
 void sum_gradient(GradientContext& c) {
-  Tensor dy = c.dy();
-  if (!c.attrs<ReductionAttrs>().keep_dims) dy = c(kReshape, {dy, shape_with_kept_axes(c)});
-  c.set_dx(0, c(kBroadcastTo, {dy, c.shape_of_x(0)}));
+  c.set_dx(0, repeated_like_x(c, with_kept_axes(c, c.dy())));
+}
+
+// How many elements of the input became one of the output, as a scalar of dy's dtype.
+Formula reduced_count(GradientContext& c, const Formula& dy) {
+  const Shape &x = c.static_shape_of_x(0), &y = c.static_shape_of_y(0);
+  if (x.is_fully_known() && y.is_fully_known()) {
+    return constant_like(dy, static_cast<double>(x.num_elements()) /
+                                 static_cast<double>(std::max<int64_t>(y.num_elements(), 1)));
+  }
+  const int32_t all[] = {0};
+  auto size = [&](const Tensor& shape) {
+    return Formula(c, c(kProd, {shape, int32_vector(c, all)}));
+  };
+  Formula of_y = size(c.shape_of_y(0));
+  Formula count =
+      call(kFloorDiv, size(c.shape_of_x(0)), call(kMaximum, of_y, constant_like(of_y, 1)));
+  return {c, cast(c, count, dy.dtype())};
+}
+
+void mean_gradient(GradientContext& c) {
+  Formula dy(c, c.dy());
+  if (!dy.tensor()) return;
+  c.set_dx(0, repeated_like_x(c, with_kept_axes(c, dy / reduced_count(c, dy))));
+}
+
+// The product of the other elements: y / x where none is zero. If one is, its own derivative is
+// the product of the rest, and all others are zero.
+void prod_gradient(GradientContext& c) {
+  Formula x(c, c.x(0)), dy = with_kept_axes(c, c.dy());
+  Formula one = constant_like(x, 1), zero = constant_like(x, 0);
+  Formula is_zero = call(kEqual, x, zero);
+  auto select = [&](const Formula& condition, const Formula& if_true, const Formula& if_false) {
+    return Formula(c, c(kSelectV2, {condition, if_true, if_false}));
+  };
+  Formula without_zeros = select(is_zero, one, x);
+  const ReductionAttrs kept = {.keep_dims = true};
+  Formula product = call(kProd, without_zeros, Formula(c, c.x(1)), kept);
+  Formula zeros(c, cast(c, is_zero, x.dtype()));
+  // Zeros among the other elements.
+  Formula other_zeros = call(kSum, zeros, Formula(c, c.x(1)), kept) - zeros;
+  Formula others = select(call(kEqual, other_zeros, zero), product / without_zeros, zero);
+  c.set_dx(0, dy * conj(others));
+}
+
+// Equal extrema share the gradient.
+void extremum_gradient(GradientContext& c) {
+  Formula dy(c, with_kept_axes(c, c.dy())), y = with_kept_axes(c, c.y(0));
+  if (!dy.tensor()) return;
+  Formula chosen(c, cast(c, call(kEqual, y, Formula(c, c.x(0))), dy.dtype()));
+  Formula count = call(kSum, chosen, Formula(c, c.x(1)), {.keep_dims = true});
+  c.set_dx(0, chosen / count * dy);
+}
+
+void norm_gradient(GradientContext& c) {
+  Formula dy = with_kept_axes(c, c.dy()), y = with_kept_axes(c, c.y(0));
+  c.set_dx(0, Formula(c, c.x(0)) / (y / dy));
+}
+
+Scalar add(Scalar accumulator, Scalar value) { return accumulator + value; }
+
+// Integers are divided as TensorFlow does, rounded towards zero.
+Scalar divided_by_count(Scalar accumulator, Scalar count) {
+  return accumulator / cast(count, accumulator.dtype());
+}
+
+Scalar square_of_magnitude(Scalar x) { return x * conj(x); }
+
+Scalar root(Scalar accumulator, Scalar) {
+  if (!is_integer(accumulator.dtype())) return sqrt(accumulator);
+  return cast(sqrt(cast(accumulator, DType::kFloat64)), accumulator.dtype());
+}
+
+// Of nothing, the maximum is the least there is.
+Scalar least(Scalar like) {
+  return is_integer(like.dtype()) ? lowest_like(like) : -infinity_like(like);
+}
+Scalar greatest(Scalar like) {
+  return is_integer(like.dtype()) ? highest_like(like) : infinity_like(like);
 }
 
 }  // namespace
 
 void define_reduction_ops(OpRegistry& ops) {
+  ops.define(kSum, {
+                       .name = "Sum",
+                       .summary = "The sum of the elements along the given axes.",
+                       .inputs = {"input: T", "reduction_indices: Tidx"},
+                       .outputs = {"output: T"},
+                       .types = {{"T", kNumberTypes}, {"Tidx", kIndexTypes}},
+                       .infer = reduction_shape,
+                       .gradient = sum_gradient,
+                       .body = reduction({.identity = zero_like, .combine = add}),
+                       .values_for_inference = {1},
+                   });
   ops.define(
-      kSum, {
-                .name = "Sum",
-                .summary = "The sum of the elements along the given axes.",
-                .inputs = {"input: T", "reduction_indices: Tidx"},
-                .outputs = {"output: T"},
-                .types = {{"T", kNumberTypes}, {"Tidx", kIndexTypes}},
-                .infer = reduction_shape,
-                .gradient = sum_gradient,
-                .body = reduction({
-                    .identity = zero_like,
-                    .combine = [](Scalar accumulator, Scalar value) { return accumulator + value; },
-                }),
-                .values_for_inference = {1},
-            });
+      kMean,
+      {
+          .name = "Mean",
+          .summary = "The mean of the elements along the given axes: their sum divided by "
+                     "their number. Integers are rounded towards zero.",
+          .inputs = {"input: T", "reduction_indices: Tidx"},
+          .outputs = {"output: T"},
+          .types = {{"T", kNumberTypes}, {"Tidx", kIndexTypes}},
+          .infer = reduction_shape,
+          .gradient = mean_gradient,
+          .body = reduction({.identity = zero_like, .combine = add, .finish = divided_by_count}),
+          .values_for_inference = {1},
+      });
+  ops.define(
+      kProd,
+      {
+          .name = "Prod",
+          .summary = "The product of the elements along the given axes.",
+          .inputs = {"input: T", "reduction_indices: Tidx"},
+          .outputs = {"output: T"},
+          .types = {{"T", kNumberTypes}, {"Tidx", kIndexTypes}},
+          .infer = reduction_shape,
+          .gradient = prod_gradient,
+          .body = reduction({.identity = one_like,
+                             .combine = [](Scalar product, Scalar x) { return product * x; }}),
+          .values_for_inference = {1},
+      });
+  ops.define(kMax, {
+                       .name = "Max",
+                       .summary = "The largest element along the given axes; NaN if one is NaN.",
+                       .inputs = {"input: T", "reduction_indices: Tidx"},
+                       .outputs = {"output: T"},
+                       .types = {{"T", kRealTypes}, {"Tidx", kIndexTypes}},
+                       .infer = reduction_shape,
+                       .gradient = extremum_gradient,
+                       .body = reduction({.identity = least,
+                                          .combine = [](Scalar a, Scalar b) { return max(a, b); }}),
+                       .values_for_inference = {1},
+                   });
+  ops.define(kMin, {
+                       .name = "Min",
+                       .summary = "The smallest element along the given axes; NaN if one is NaN.",
+                       .inputs = {"input: T", "reduction_indices: Tidx"},
+                       .outputs = {"output: T"},
+                       .types = {{"T", kRealTypes}, {"Tidx", kIndexTypes}},
+                       .infer = reduction_shape,
+                       .gradient = extremum_gradient,
+                       .body = reduction({.identity = greatest,
+                                          .combine = [](Scalar a, Scalar b) { return min(a, b); }}),
+                       .values_for_inference = {1},
+                   });
+  ops.define(kEuclideanNorm,
+             {
+                 .name = "EuclideanNorm",
+                 .summary = "The square root of the sum of squared magnitudes along the given "
+                            "axes. Integers wrap around, and the root is rounded towards zero.",
+                 .inputs = {"input: T", "reduction_indices: Tidx"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", kNumberTypes}, {"Tidx", kIndexTypes}},
+                 .infer = reduction_shape,
+                 .gradient = norm_gradient,
+                 .body = reduction({.identity = zero_like,
+                                    .combine = add,
+                                    .prepare = square_of_magnitude,
+                                    .finish = root}),
+                 .values_for_inference = {1},
+             });
+  ops.define(kAny, {
+                       .name = "Any",
+                       .summary = "Whether some element along the given axes is true.",
+                       .inputs = {"input: bool", "reduction_indices: Tidx"},
+                       .outputs = {"output: bool"},
+                       .types = {{"Tidx", kIndexTypes}},
+                       .infer = reduction_shape,
+                       .gradient = not_differentiable,
+                       .body = reduction({.identity = zero_like,
+                                          .combine = [](Scalar a, Scalar b) { return a | b; }}),
+                       .values_for_inference = {1},
+                   });
+  ops.define(kAll, {
+                       .name = "All",
+                       .summary = "Whether all elements along the given axes are true.",
+                       .inputs = {"input: bool", "reduction_indices: Tidx"},
+                       .outputs = {"output: bool"},
+                       .types = {{"Tidx", kIndexTypes}},
+                       .infer = reduction_shape,
+                       .gradient = not_differentiable,
+                       .body = reduction({.identity = one_like,
+                                          .combine = [](Scalar a, Scalar b) { return a & b; }}),
+                       .values_for_inference = {1},
+                   });
 }
 
 }  // namespace graven::engine
