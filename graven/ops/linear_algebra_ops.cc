@@ -1,9 +1,13 @@
 #include "graven/ops/linear_algebra_ops.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/kernels/matmul.h"
+#include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/register_ops.h"
 
@@ -76,6 +80,106 @@ Status matmul_kernel(KernelContext& c) {
                  .epilogue = {}});
 }
 
+// --- BatchMatMul and BatchMatMulV2.
+
+// The shape without the last two sizes, those of the matrices.
+Shape batch_of(const Shape& shape) {
+  return Shape(shape.dims().first(std::max<size_t>(shape.dims().size(), 2) - 2));
+}
+
+template <bool broadcasts>
+Status batch_matmul_shape(InferContext& c) {
+  const auto& attrs = c.attrs<BatchMatMulAttrs>();
+  const Shape &x = c.shape(0), &y = c.shape(1);
+  for (int i = 0; i < 2; ++i) {
+    if (c.shape(i).has_rank() && c.shape(i).rank() < 2) {
+      return invalid_argument("In[", i, "] ndims must be >= 2: ", c.shape(i).rank(),
+                              ". It has shape ", c.shape(i).to_message());
+    }
+  }
+  if (!x.has_rank() || !y.has_rank()) {
+    c.set_shape(0, Shape::unknown_rank());
+    return {};
+  }
+  auto size = [](const Shape& shape, bool adjoint, int from_end) {
+    return shape[shape.rank() - (adjoint ? 3 - from_end : from_end)];
+  };
+  Dim k_of_x = size(x, attrs.adj_x, 1), k_of_y = size(y, attrs.adj_y, 2);
+  if (!c.merge(k_of_x, k_of_y).ok()) {
+    if (!c.is_graph()) {
+      return invalid_argument("Matrix size-incompatible: In[0]: ", x.to_message(),
+                              ", In[1]: ", y.to_message());
+    }
+    return invalid_argument("Dimensions must be equal, but are ", k_of_x.number(), " and ",
+                            k_of_y.number(), ": inner dimensions differ in shapes ", x.to_message(),
+                            " and ", y.to_message());
+  }
+  auto batch =
+      broadcasts ? c.broadcast(batch_of(x), batch_of(y)) : merge_shapes(batch_of(x), batch_of(y));
+  if (!batch.ok()) {
+    return invalid_argument("In[0] and In[1] must have ", broadcasts ? "compatible" : "the same",
+                            " batch dimensions: ", x.to_message(), " vs. ", y.to_message());
+  }
+  Shape out = *batch;
+  out.push_back(size(x, attrs.adj_x, 2));
+  out.push_back(size(y, attrs.adj_y, 1));
+  c.set_shape(0, std::move(out));
+  return {};
+}
+
+// As of MatMul, summed over the batch dimensions along which an input was repeated.
+void batch_matmul_gradient(GradientContext& c) {
+  const auto& attrs = c.attrs<BatchMatMulAttrs>();
+  Formula dy(c, c.dy());
+  if (c.wants(0)) {
+    Formula y(c, c.x(1));
+    Formula dx = attrs.adj_x ? call(kBatchMatMulV2, y, dy, {.adj_x = attrs.adj_y, .adj_y = true})
+                             : call(kBatchMatMulV2, dy, y, {.adj_y = !attrs.adj_y});
+    c.set_dx(0, reduce_to_shape(c, dx, 0));
+  }
+  if (c.wants(1)) {
+    Formula x(c, c.x(0));
+    Formula dx = attrs.adj_y ? call(kBatchMatMulV2, dy, x, {.adj_x = true, .adj_y = attrs.adj_x})
+                             : call(kBatchMatMulV2, x, dy, {.adj_x = !attrs.adj_x});
+    c.set_dx(1, reduce_to_shape(c, dx, 1));
+  }
+}
+
+Status batch_matmul_kernel(KernelContext& c) {
+  const auto& attrs = c.attrs<BatchMatMulAttrs>();
+  const Tensor &x = c.input(0), &y = c.input(1), &out = c.output(0);
+  if (out.num_elements() == 0) return {};
+  MatMulArguments product = {.dtype = out.dtype(),
+                             .m = out.shape().size(out.rank() - 2),
+                             .n = out.shape().size(out.rank() - 1),
+                             .k = x.shape().size(x.rank() - (attrs.adj_x ? 2 : 1)),
+                             .transpose_a = attrs.adj_x,
+                             .transpose_b = attrs.adj_y,
+                             .conjugate_a = attrs.adj_x && is_complex(out.dtype()),
+                             .conjugate_b = attrs.adj_y && is_complex(out.dtype()),
+                             .a = x.raw_data(),
+                             .b = y.raw_data(),
+                             .c = out.mutable_raw_data(),
+                             .a_offsets = {},
+                             .b_offsets = {},
+                             .epilogue = {}};
+  const Shape batch = batch_of(out.shape()), of_x = batch_of(x.shape()), of_y = batch_of(y.shape());
+  const int64_t one = 0;
+  if (of_y.num_elements() == 1 && !attrs.adj_x) {  // the rows of all matrices times one matrix
+    product.m *= batch.num_elements();
+    product.a_offsets = product.b_offsets = {&one, 1};
+    return matmul(product);
+  }
+  std::vector<int64_t> a_offsets, b_offsets;
+  for_each_broadcast<2>(batch, {&of_x, &of_y}, [&](int64_t, const std::array<int64_t, 2>& offsets) {
+    a_offsets.push_back(offsets[0] * product.m * product.k);
+    b_offsets.push_back(offsets[1] * product.k * product.n);
+  });
+  product.a_offsets = a_offsets;
+  product.b_offsets = b_offsets;
+  return matmul(product);
+}
+
 }  // namespace
 
 void define_linear_algebra_ops(OpRegistry& ops) {
@@ -89,6 +193,31 @@ void define_linear_algebra_ops(OpRegistry& ops) {
                  .infer = matmul_shape,
                  .gradient = matmul_gradient,
                  .body = kernel(matmul_kernel),
+             });
+  const DTypeSet product_types = kFloatTypes | kComplexTypes | kIndexTypes;
+  ops.define(kBatchMatMul,
+             {
+                 .name = "BatchMatMul",
+                 .summary = "The products of matrices in batches of one shape, each of them "
+                            "conjugated and transposed on request.",
+                 .inputs = {"x: T", "y: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", product_types}},
+                 .infer = batch_matmul_shape</*broadcasts=*/false>,
+                 .gradient = batch_matmul_gradient,
+                 .body = kernel(batch_matmul_kernel),
+             });
+  ops.define(kBatchMatMulV2,
+             {
+                 .name = "BatchMatMulV2",
+                 .summary = "The products of matrices in batches that broadcast, each of them "
+                            "conjugated and transposed on request.",
+                 .inputs = {"x: T", "y: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", product_types | DTypeSet{DType::kInt16}}},
+                 .infer = batch_matmul_shape</*broadcasts=*/true>,
+                 .gradient = batch_matmul_gradient,
+                 .body = kernel(batch_matmul_kernel),
              });
 }
 

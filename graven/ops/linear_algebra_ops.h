@@ -15,4 +15,15 @@ struct MatMulAttrs {
 };
 GRAVEN_API inline OpHandle<MatMulAttrs> kMatMul;  // a, b -> product
 
+struct BatchMatMulAttrs {
+  bool adj_x = false, adj_y = false;    // the conjugate transpose
+  bool grad_x = false, grad_y = false;  // as grad_a and grad_b of MatMul
+  static constexpr auto fields() {
+    return std::tuple(
+        field("adj_x", &BatchMatMulAttrs::adj_x), field("adj_y", &BatchMatMulAttrs::adj_y),
+        field("grad_x", &BatchMatMulAttrs::grad_x), field("grad_y", &BatchMatMulAttrs::grad_y));
+  }
+};
+GRAVEN_API inline OpHandle<BatchMatMulAttrs> kBatchMatMul, kBatchMatMulV2;  // x, y -> output
+
 }  // namespace graven::engine
