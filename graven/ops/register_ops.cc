@@ -10,8 +10,10 @@ namespace {
   define_arg_ops(ops);
   define_binary_math_ops(ops);
   define_complex_ops(ops);
+  define_convolution_ops(ops);
   define_linear_algebra_ops(ops);
   define_logical_ops(ops);
+  define_pooling_ops(ops);
   define_reduction_ops(ops);
   define_scan_ops(ops);
   define_structural_ops(ops);

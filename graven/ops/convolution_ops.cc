@@ -1,0 +1,379 @@
+#include "graven/ops/convolution_ops.h"
+
+#include "graven/ir/gradient_context.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ir/kernel.h"
+#include "graven/kernels/convolution.h"
+#include "graven/ops/register_ops.h"
+#include "graven/ops/windows.h"
+
+namespace graven::engine {
+namespace {
+
+// Dense and depthwise convolutions differ in what their filters say: [height, width, in channels
+// of a group, out channels], or [height, width, in channels, multiplier]. In memory a depthwise
+// filter is that of as many groups as channels, [height, width, 1, in channels * multiplier].
+
+template <typename A>
+Result<Windows> windows_of(const A& attrs) {
+  return checked_windows({.strides = attrs.strides,
+                          .padding = attrs.padding,
+                          .data_format = attrs.data_format,
+                          .explicit_paddings = attrs.explicit_paddings,
+                          .dilations = attrs.dilations});
+}
+
+Status check_rank(std::string_view what, const Shape& shape) {
+  if (!shape.has_rank() || shape.rank() == 4) return {};
+  return invalid_argument(what, " must be 4-dimensional: ", shape.to_message());
+}
+
+// Channels of the output of a convolution.
+template <typename A>
+Result<Dim> out_channels(InferContext& c, Dim in, const Shape& filter) {
+  if (std::is_same_v<A, DepthwiseConvolutionAttrs>) {
+    auto channels = c.merge(in, filter[2]);
+    if (!channels.ok()) {
+      return invalid_argument("input and filter must have the same depth: ", in.number(), " vs ",
+                              filter[2].number());
+    }
+    return c.multiply(*channels, filter[3]);
+  }
+  if (!in.is_number() || !filter[2].is_number()) return filter[3];
+  const int64_t of_group = filter[2].number();
+  if (of_group == 0 || in.number() % of_group != 0) {
+    return invalid_argument(
+        c.is_graph() ? "Depth of input is not a multiple of the depth of the filter: " : "",
+        "input depth must be evenly divisible by filter depth: ", in.number(), " vs ", of_group);
+  }
+  const int64_t groups = in.number() / of_group;
+  if (filter[3].is_number() && groups > 0 && filter[3].number() % groups != 0) {
+    return invalid_argument("output depth must be evenly divisible by number of groups: ",
+                            filter[3].number(), " vs ", groups);
+  }
+  return filter[3];
+}
+
+// The shape of the output for an image and a filter, all with channels last.
+template <typename A>
+Result<Shape> output_shape(InferContext& c, const Windows& windows, const Shape& image,
+                           const Shape& filter) {
+  Shape out = {Dim::unknown(), Dim::unknown(), Dim::unknown(), Dim::unknown()};
+  if (image.has_rank()) out.set(0, image[0]);
+  if (!filter.has_rank()) return out;
+  ASSIGN_OR_RETURN(Dim channels,
+                   out_channels<A>(c, image.has_rank() ? image[3] : Dim::unknown(), filter));
+  out.set(3, channels);
+  for (int axis = 0; axis < 2; ++axis) {
+    Dim in = image.has_rank() ? image[1 + axis] : Dim::unknown();
+    ASSIGN_OR_RETURN(Dim count, count_windows(c, windows, axis, in, filter[axis]));
+    out.set(1 + axis, count);
+  }
+  return out;
+}
+
+template <typename A>
+Status convolution_shape(InferContext& c) {
+  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
+  RETURN_IF_ERROR(check_rank("input", c.shape(0)));
+  RETURN_IF_ERROR(check_rank("filter", c.shape(1)));
+  ASSIGN_OR_RETURN(
+      Shape out,
+      output_shape<A>(c, windows, channels_last(c.shape(0), windows.channels_second), c.shape(1)));
+  c.set_shape(0, in_format(out, windows.channels_second));
+  return {};
+}
+
+// Out_backprop must have the shape that the output had.
+template <typename A>
+Status check_out_backprop(InferContext& c, const Windows& windows, const Shape& image,
+                          const Shape& filter) {
+  ASSIGN_OR_RETURN(Shape out, output_shape<A>(c, windows, image, filter));
+  const Shape expected = in_format(out, windows.channels_second);
+  if (c.shape(2).has_rank() && !merge_shapes(expected, c.shape(2)).ok()) {
+    return invalid_argument("Size of out_backprop doesn't match computed: actual = ",
+                            c.shape(2).to_message(), ", computed = ", expected.to_message());
+  }
+  return {};
+}
+
+// The shape that an input's values say.
+Result<Shape> said_shape(InferContext& c, int input, std::string_view name) {
+  if (c.shape(input).has_rank() && c.shape(input).rank() != 1) {
+    return invalid_argument(name, " must be 1-dimensional, got shape ",
+                            c.shape(input).to_message());
+  }
+  auto sizes = c.sizes(input);
+  if (!sizes) return Shape::unknown_rank();
+  if (Tensor value = c.value(input)) {
+    for (int32_t size : value.data<int32_t>()) {
+      if (size < 0) return invalid_argument(name, " must be nonnegative, got ", size);
+    }
+  }
+  return Shape(std::span<const Dim>(*sizes));
+}
+
+template <typename A>
+Status input_gradient_shape(InferContext& c) {
+  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
+  ASSIGN_OR_RETURN(Shape said, said_shape(c, 0, "input_sizes"));
+  const Shape &filter = c.shape(1), &dy = c.shape(2);
+  RETURN_IF_ERROR(check_rank("filter", filter));
+  RETURN_IF_ERROR(check_rank("out_backprop", dy));
+  Shape image = {Dim::unknown(), Dim::unknown(), Dim::unknown(), Dim::unknown()};
+  if (said.has_rank() && said.rank() == 2) {  // height and width alone
+    image = {dy.has_rank() ? dy[0] : Dim::unknown(), said[0], said[1],
+             filter.has_rank() ? filter[2] : Dim::unknown()};
+  } else if (said.has_rank()) {
+    if (said.rank() != 4) {
+      return invalid_argument("input_sizes must have 4 or 2 elements, got ", said.rank());
+    }
+    image = channels_last(said, windows.channels_second);
+  }
+  RETURN_IF_ERROR(check_out_backprop<A>(c, windows, image, filter));
+  c.set_shape(0, in_format(image, windows.channels_second));
+  return {};
+}
+
+template <typename A>
+Status filter_gradient_shape(InferContext& c) {
+  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
+  RETURN_IF_ERROR(check_rank("input", c.shape(0)));
+  RETURN_IF_ERROR(check_rank("out_backprop", c.shape(2)));
+  ASSIGN_OR_RETURN(Shape filter, said_shape(c, 1, "filter_sizes"));
+  if (!filter.has_rank()) {
+    filter = {Dim::unknown(), Dim::unknown(), Dim::unknown(), Dim::unknown()};
+  }
+  if (filter.rank() != 4) {
+    return invalid_argument("filter_sizes must have 4 elements, got ", filter.rank());
+  }
+  RETURN_IF_ERROR(check_out_backprop<A>(
+      c, windows, channels_last(c.shape(0), windows.channels_second), filter));
+  c.set_shape(0, filter);
+  return {};
+}
+
+// What the kernels are told; image and out with channels last.
+template <typename A>
+Convolution convolution_of(const Windows& windows, DType dtype, const Shape& image,
+                           const Shape& filter, const Shape& out) {
+  const int64_t in_channels = image.size(3);
+  const Pads rows = pads_of(windows, 0, image.size(1), filter.size(0), out.size(1));
+  const Pads columns = pads_of(windows, 1, image.size(2), filter.size(1), out.size(2));
+  int64_t groups = in_channels;
+  if (!std::is_same_v<A, DepthwiseConvolutionAttrs>) {
+    groups = filter.size(2) == 0 ? 1 : in_channels / filter.size(2);
+  }
+  return {.dtype = dtype,
+          .batch = image.size(0),
+          .in_height = image.size(1),
+          .in_width = image.size(2),
+          .in_channels = in_channels,
+          .filter_height = filter.size(0),
+          .filter_width = filter.size(1),
+          .out_channels = out.size(3),
+          .out_height = out.size(1),
+          .out_width = out.size(2),
+          .stride_height = windows.strides[0],
+          .stride_width = windows.strides[1],
+          .dilation_height = windows.dilations[0],
+          .dilation_width = windows.dilations[1],
+          .pad_top = rows.before,
+          .pad_bottom = rows.after,
+          .pad_left = columns.before,
+          .pad_right = columns.after,
+          .groups = std::max<int64_t>(groups, 1)};
+}
+
+// Memory for a result with channels last: the output itself, or a tensor to be transposed into it.
+Result<Tensor> result_memory(const Tensor& output, bool channels_second) {
+  if (!channels_second) return output;
+  return Tensor::allocate(output.dtype(), channels_last(output.shape(), true));
+}
+Result<Tensor> image_of(const Tensor& image, bool channels_second) {
+  if (!channels_second) return image;
+  return to_channels_last(image);
+}
+
+template <typename A>
+Status convolution_kernel(KernelContext& c) {
+  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
+  const bool second = windows.channels_second;
+  ASSIGN_OR_RETURN(Tensor image, image_of(c.input(0), second));
+  ASSIGN_OR_RETURN(Tensor out, result_memory(c.output(0), second));
+  const Tensor& filter = c.input(1);
+  RETURN_IF_ERROR(convolution_forward(
+      convolution_of<A>(windows, out.dtype(), image.shape(), filter.shape(), out.shape()),
+      image.raw_data(), filter.raw_data(), out.mutable_raw_data()));
+  if (second) from_channels_last(out, c.output(0));
+  return {};
+}
+
+template <typename A>
+Status input_gradient_kernel(KernelContext& c) {
+  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
+  const bool second = windows.channels_second;
+  ASSIGN_OR_RETURN(Tensor dy, image_of(c.input(2), second));
+  ASSIGN_OR_RETURN(Tensor dx, result_memory(c.output(0), second));
+  const Tensor& filter = c.input(1);
+  RETURN_IF_ERROR(convolution_input_gradient(
+      convolution_of<A>(windows, dx.dtype(), dx.shape(), filter.shape(), dy.shape()),
+      filter.raw_data(), dy.raw_data(), dx.mutable_raw_data()));
+  if (second) from_channels_last(dx, c.output(0));
+  return {};
+}
+
+template <typename A>
+Status filter_gradient_kernel(KernelContext& c) {
+  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
+  ASSIGN_OR_RETURN(Tensor image, image_of(c.input(0), windows.channels_second));
+  ASSIGN_OR_RETURN(Tensor dy, image_of(c.input(2), windows.channels_second));
+  const Tensor& filter = c.output(0);
+  return convolution_filter_gradient(
+      convolution_of<A>(windows, dy.dtype(), image.shape(), filter.shape(), dy.shape()),
+      image.raw_data(), dy.raw_data(), filter.mutable_raw_data());
+}
+
+// --- Gradients. A convolution is linear in image and filter, and each of the three ops gives one
+// of image, filter and output from the other two.
+
+template <typename A>
+struct Family {
+  const OpHandle<A>&forward, &input_gradient, &filter_gradient;
+};
+template <typename A>
+Family<A> family() {
+  if constexpr (std::is_same_v<A, ConvolutionAttrs>) {
+    return {kConv2D, kConv2DBackpropInput, kConv2DBackpropFilter};
+  } else {
+    return {kDepthwiseConv2dNative, kDepthwiseConv2dNativeBackpropInput,
+            kDepthwiseConv2dNativeBackpropFilter};
+  }
+}
+
+template <typename A>
+void convolution_gradient(GradientContext& c) {
+  const A& attrs = c.attrs<A>();
+  Tensor dy = c.dy();
+  if (c.wants(0)) {
+    c.set_dx(0, c(family<A>().input_gradient, {c.shape_of_x(0), c.x(1), dy}, attrs));
+  }
+  if (c.wants(1)) {
+    c.set_dx(1, c(family<A>().filter_gradient, {c.x(0), c.shape_of_x(1), dy}, attrs));
+  }
+}
+
+template <typename A>
+void input_gradient_gradient(GradientContext& c) {
+  const A& attrs = c.attrs<A>();
+  Tensor dz = c.dy();
+  if (c.wants(1)) {
+    c.set_dx(1, c(family<A>().filter_gradient, {dz, c.shape_of_x(1), c.x(2)}, attrs));
+  }
+  if (c.wants(2)) c.set_dx(2, c(family<A>().forward, {dz, c.x(1)}, attrs));
+}
+
+template <typename A>
+void filter_gradient_gradient(GradientContext& c) {
+  const A& attrs = c.attrs<A>();
+  Tensor dz = c.dy();
+  if (c.wants(0)) {
+    c.set_dx(0, c(family<A>().input_gradient, {c.shape_of_x(0), dz, c.x(2)}, attrs));
+  }
+  if (c.wants(2)) c.set_dx(2, c(family<A>().forward, {c.x(0), dz}, attrs));
+}
+
+}  // namespace
+
+void define_convolution_ops(OpRegistry& ops) {
+  using Dense = ConvolutionAttrs;
+  using Depthwise = DepthwiseConvolutionAttrs;
+  const DTypeSet with_int32 = kFloatTypes | DTypeSet{DType::kInt32};
+
+  // --- Dense.
+
+  ops.define(kConv2D,
+             {
+                 .name = "Conv2D",
+                 .summary = "The convolution of images with filters [height, width, in channels, "
+                            "out channels].",
+                 .details = "If the channels of the images are a multiple of those of the filter, "
+                            "they are cut into groups, each of which makes its part of the out "
+                            "channels.",
+                 .inputs = {"input: T", "filter: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", with_int32}},
+                 .infer = convolution_shape<Dense>,
+                 .gradient = convolution_gradient<Dense>,
+                 .body = kernel(convolution_kernel<Dense>),
+             });
+  ops.define(kConv2DBackpropInput,
+             {
+                 .name = "Conv2DBackpropInput",
+                 .summary = "The gradient of Conv2D with respect to its images, of the given "
+                            "sizes: a transposed convolution.",
+                 .inputs = {"input_sizes: int32", "filter: T", "out_backprop: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", with_int32}},
+                 .infer = input_gradient_shape<Dense>,
+                 .gradient = input_gradient_gradient<Dense>,
+                 .body = kernel(input_gradient_kernel<Dense>),
+                 .values_for_inference = {0},
+             });
+  ops.define(kConv2DBackpropFilter,
+             {
+                 .name = "Conv2DBackpropFilter",
+                 .summary = "The gradient of Conv2D with respect to its filter, of the given "
+                            "sizes.",
+                 .inputs = {"input: T", "filter_sizes: int32", "out_backprop: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", kFloatTypes}},
+                 .infer = filter_gradient_shape<Dense>,
+                 .gradient = filter_gradient_gradient<Dense>,
+                 .body = kernel(filter_gradient_kernel<Dense>),
+                 .values_for_inference = {1},
+             });
+
+  // --- Depthwise.
+
+  ops.define(kDepthwiseConv2dNative,
+             {
+                 .name = "DepthwiseConv2dNative",
+                 .summary = "The convolution of each channel by itself with filters [height, "
+                            "width, in channels, multiplier].",
+                 .inputs = {"input: T", "filter: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", kFloatTypes}},
+                 .infer = convolution_shape<Depthwise>,
+                 .gradient = convolution_gradient<Depthwise>,
+                 .body = kernel(convolution_kernel<Depthwise>),
+             });
+  ops.define(kDepthwiseConv2dNativeBackpropInput,
+             {
+                 .name = "DepthwiseConv2dNativeBackpropInput",
+                 .summary = "The gradient of DepthwiseConv2dNative with respect to its images, of "
+                            "the given sizes.",
+                 .inputs = {"input_sizes: int32", "filter: T", "out_backprop: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", kFloatTypes}},
+                 .infer = input_gradient_shape<Depthwise>,
+                 .gradient = input_gradient_gradient<Depthwise>,
+                 .body = kernel(input_gradient_kernel<Depthwise>),
+                 .values_for_inference = {0},
+             });
+  ops.define(kDepthwiseConv2dNativeBackpropFilter,
+             {
+                 .name = "DepthwiseConv2dNativeBackpropFilter",
+                 .summary = "The gradient of DepthwiseConv2dNative with respect to its filter, of "
+                            "the given sizes.",
+                 .inputs = {"input: T", "filter_sizes: int32", "out_backprop: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", kFloatTypes}},
+                 .infer = filter_gradient_shape<Depthwise>,
+                 .gradient = filter_gradient_gradient<Depthwise>,
+                 .body = kernel(filter_gradient_kernel<Depthwise>),
+                 .values_for_inference = {1},
+             });
+}
+
+}  // namespace graven::engine
