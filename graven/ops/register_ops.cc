@@ -7,15 +7,20 @@ namespace {
 
 [[maybe_unused]] const bool all_ops_are_registered = [] {
   OpRegistry& ops = OpRegistry::global();
+  define_activation_ops(ops);
   define_arg_ops(ops);
+  define_batch_norm_ops(ops);
+  define_bias_ops(ops);
   define_binary_math_ops(ops);
   define_complex_ops(ops);
   define_convolution_ops(ops);
   define_linear_algebra_ops(ops);
   define_logical_ops(ops);
+  define_loss_ops(ops);
   define_pooling_ops(ops);
   define_reduction_ops(ops);
   define_scan_ops(ops);
+  define_softmax_ops(ops);
   define_structural_ops(ops);
   define_unary_math_ops(ops);
   define_variable_ops(ops);

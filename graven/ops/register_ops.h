@@ -5,15 +5,20 @@ class OpRegistry;
 
 // One function a family. register_ops.cc calls them all when the library is loaded, in an order
 // that nothing depends on: records refer to each other through handles, when they are used.
+void define_activation_ops(OpRegistry& ops);
 void define_arg_ops(OpRegistry& ops);
+void define_batch_norm_ops(OpRegistry& ops);
+void define_bias_ops(OpRegistry& ops);
 void define_binary_math_ops(OpRegistry& ops);
 void define_complex_ops(OpRegistry& ops);
 void define_convolution_ops(OpRegistry& ops);
 void define_linear_algebra_ops(OpRegistry& ops);
 void define_logical_ops(OpRegistry& ops);
+void define_loss_ops(OpRegistry& ops);
 void define_pooling_ops(OpRegistry& ops);
 void define_reduction_ops(OpRegistry& ops);
 void define_scan_ops(OpRegistry& ops);
+void define_softmax_ops(OpRegistry& ops);
 void define_structural_ops(OpRegistry& ops);
 void define_unary_math_ops(OpRegistry& ops);
 void define_variable_ops(OpRegistry& ops);

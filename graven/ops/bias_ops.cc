@@ -1,0 +1,153 @@
+#include "graven/ir/gradient_context.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ir/kernel.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/ops/formulas.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/nn_ops.h"
+#include "graven/ops/reduction_ops.h"
+#include "graven/ops/register_ops.h"
+#include "graven/ops/structural_ops.h"
+#include "graven/runtime/run_op.h"
+
+namespace graven::engine {
+namespace {
+
+bool has_channels_second(AttrsRef attrs) { return attrs.as<BiasAddAttrs>().data_format == "NCHW"; }
+
+// The axis of channels of a value of known rank.
+Result<int> channel_axis(const Shape& value, AttrsRef attrs) {
+  const bool is_v1 = attrs.type().fields.empty();
+  if (!is_v1) {
+    const std::string& format = attrs.as<BiasAddAttrs>().data_format;
+    if (format != "NHWC" && format != "NCHW") {
+      return invalid_argument("data_format must be \"NHWC\" or \"NCHW\", got \"", format, "\"");
+    }
+  }
+  if (value.has_rank() && value.rank() < 2) {
+    return invalid_argument("Input tensor must be at least 2D: ", value.to_message());
+  }
+  return !is_v1 && has_channels_second(attrs) ? 1 : value.rank() - 1;
+}
+
+Status bias_add_shape(InferContext& c) {
+  Shape value = c.shape(0);
+  const Shape& bias = c.shape(1);
+  ASSIGN_OR_RETURN(int axis, channel_axis(value, c.raw_attrs()));
+  if (bias.has_rank() && bias.rank() != 1) {
+    return invalid_argument("Biases must be 1D: ", bias.to_message());
+  }
+  if (value.has_rank() && bias.has_rank()) {
+    auto channels = c.merge(value[axis], bias[0]);
+    if (!channels.ok()) {
+      return invalid_argument("Must provide as many biases as the ",
+                              axis == value.rank() - 1 ? "last" : "channel",
+                              " dimension of the input tensor: ", bias.to_message(), " vs. ",
+                              value.to_message(), ". ", channels.status().message());
+    }
+    value.set(axis, *channels);
+  }
+  c.set_shape(0, std::move(value));
+  return {};
+}
+
+// With channels second: a sum with the bias as a column.
+Status bias_add_kernel(KernelContext& c) {
+  Shape column = {c.input(1).shape()[0]};
+  for (int i = 2; i < c.input(0).rank(); ++i) column.push_back(1);
+  Tensor inputs[] = {c.input(0), c.input(1).with_shape(column)};
+  Tensors sum;
+  RETURN_IF_ERROR(run_op(*kAddV2, {}, inputs, /*reusable=*/0, /*state=*/nullptr, sum));
+  c.set_output(0, std::move(sum[0]));
+  return {};
+}
+
+void bias_add_gradient(GradientContext& c) {
+  Tensor dy = c.dy();
+  if (c.wants(0)) c.set_dx(0, dy);
+  if (c.wants(1)) c.set_dx(1, c(kBiasAddGrad, {dy}, c.attrs<BiasAddAttrs>()));
+}
+void bias_add_v1_gradient(GradientContext& c) {
+  Tensor dy = c.dy();
+  if (c.wants(0)) c.set_dx(0, dy);
+  if (c.wants(1)) c.set_dx(1, c(kBiasAddGrad, {dy}));
+}
+
+Status bias_add_grad_shape(InferContext& c) {
+  const Shape& dy = c.shape(0);
+  ASSIGN_OR_RETURN(int axis, channel_axis(dy, c.raw_attrs()));
+  c.set_shape(0, {dy.has_rank() ? dy[axis] : Dim::unknown()});
+  return {};
+}
+
+Status bias_add_grad_kernel(KernelContext& c) {
+  const Shape& shape = c.input(0).shape();
+  ASSIGN_OR_RETURN(int axis, channel_axis(shape, AttrsRef(c.attrs<BiasAddAttrs>())));
+  Shape parts = {1, shape[axis], 1};  // before the channels, channels, after them
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (i == axis) continue;
+    const int part = i < axis ? 0 : 2;
+    parts.set(part, parts.size(part) * shape.size(i));
+  }
+  const int32_t others[] = {0, 2};
+  Tensor inputs[] = {c.input(0).with_shape(parts),
+                     Tensor::vector(std::span<const int32_t>(others))};
+  Tensors sum;
+  RETURN_IF_ERROR(run_op(*kSum, ReductionAttrs(), inputs, /*reusable=*/0, /*state=*/nullptr, sum));
+  c.set_output(0, std::move(sum[0]));
+  return {};
+}
+
+void bias_add_grad_gradient(GradientContext& c) {
+  Formula dz(c, c.dy());
+  if (!dz.tensor()) return;
+  const auto& attrs = c.attrs<BiasAddAttrs>();
+  if (attrs.data_format == "NHWC") {
+    c.set_dx(0, c(kBroadcastTo, {dz, c.shape_of_x(0)}));
+  } else {
+    c.set_dx(0, c(kBiasAdd, {c(kFill, {c.shape_of_x(0), constant_like(dz, 0)}), dz}, attrs));
+  }
+}
+
+}  // namespace
+
+void define_bias_ops(OpRegistry& ops) {
+  ops.define(kBiasAdd,
+             {
+                 .name = "BiasAdd",
+                 .summary = "The value plus a vector along its channels: the last axis, or with "
+                            "data_format NCHW the second.",
+                 .inputs = {"value: T", "bias: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", kNumberTypes}},
+                 .infer = bias_add_shape,
+                 .gradient = bias_add_gradient,
+                 .body = elementwise([](auto x, auto bias) { return x + bias; })
+                             .with_kernel_when(has_channels_second, bias_add_kernel)
+                             .making_its_outputs(),
+             });
+  ops.define(kBiasAddV1, {
+                             .name = "BiasAddV1",
+                             .summary = "The value plus a vector along its last axis.",
+                             .inputs = {"value: T", "bias: T"},
+                             .outputs = {"output: T"},
+                             .types = {{"T", kNumberTypes}},
+                             .infer = bias_add_shape,
+                             .gradient = bias_add_v1_gradient,
+                             .body = elementwise([](auto x, auto bias) { return x + bias; }),
+                         });
+  ops.define(kBiasAddGrad,
+             {
+                 .name = "BiasAddGrad",
+                 .summary = "The sum over all axes but that of the channels: the gradient of a "
+                            "bias.",
+                 .inputs = {"out_backprop: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", kNumberTypes}},
+                 .infer = bias_add_grad_shape,
+                 .gradient = bias_add_grad_gradient,
+                 .body = kernel(bias_add_grad_kernel).making_its_outputs(),
+             });
+}
+
+}  // namespace graven::engine

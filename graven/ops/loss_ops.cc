@@ -1,0 +1,117 @@
+#include <cmath>
+
+#include "graven/ir/gradient_context.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ir/kernel.h"
+#include "graven/ops/elements.h"
+#include "graven/ops/formulas.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/nn_ops.h"
+#include "graven/ops/register_ops.h"
+#include "graven/ops/row_steps.h"
+
+namespace graven::engine {
+namespace {
+
+// --- L2Loss.
+
+Result<RowSteps::Program> half_of_squares(DType dtype) {
+  RowSteps steps;
+  auto x = steps.input(dtype, RowExtent::kMatrix);
+  auto sum = steps.sum({x}, [](std::span<const Scalar> x) {
+    Scalar value = computed_float(x[0]);
+    return value * value;
+  });
+  return steps.compile(
+      {steps.map({sum}, [=](std::span<const Scalar> x) { return cast(x[0] * 0.5, dtype); })});
+}
+
+Status l2_loss_kernel(KernelContext& c) {
+  const auto& program = rows_of<half_of_squares>(c.input(0).dtype());
+  RETURN_IF_ERROR(program.status());
+  const void* input = c.input(0).raw_data();
+  void* output = c.output(0).mutable_raw_data();
+  return program->run(1, c.input(0).num_elements(), {&input, 1}, {&output, 1});
+}
+
+void l2_loss_gradient(GradientContext& c) { c.set_dx(0, Formula(c, c.x(0)) * Formula(c, c.dy())); }
+
+// --- InTopKV2.
+
+Status in_top_k_shape(InferContext& c) {
+  const Shape &predictions = c.shape(0), &targets = c.shape(1), &k = c.shape(2);
+  if (predictions.has_rank() && predictions.rank() != 2) {
+    return invalid_argument("predictions must be 2-dimensional, got shape ",
+                            predictions.to_message());
+  }
+  if (targets.has_rank() && targets.rank() != 1) {
+    return invalid_argument("targets must be 1-dimensional, got shape ", targets.to_message());
+  }
+  if (k.has_rank() && k.rank() != 0) {
+    return invalid_argument("k must be a scalar, got shape ", k.to_message());
+  }
+  auto rows = c.merge(predictions.has_rank() ? predictions[0] : Dim::unknown(),
+                      targets.has_rank() ? targets[0] : Dim::unknown());
+  if (!rows.ok()) {
+    return invalid_argument("First dimension of predictions ", predictions[0].number(),
+                            " must match length of targets ", targets[0].number());
+  }
+  c.set_shape(0, {*rows});
+  return {};
+}
+
+// False where it cannot be said: a target out of range, or a prediction that is not finite.
+bool is_in_top(std::span<const float> predictions, int64_t target, int64_t k) {
+  if (target < 0 || target >= static_cast<int64_t>(predictions.size())) return false;
+  int64_t num_better = 0;
+  for (float prediction : predictions) {
+    if (!std::isfinite(prediction)) return false;
+    num_better += prediction > predictions[target];
+  }
+  return num_better < k;
+}
+
+Status in_top_k_kernel(KernelContext& c) {
+  const Tensor &predictions = c.input(0), &targets = c.input(1);
+  const int64_t columns = predictions.shape().size(1), k = integer_at(c.input(2), 0);
+  for_ranges(targets.num_elements(), (1 << 15) / std::max<int64_t>(columns, 1),
+             [&](int64_t begin, int64_t end) {
+               for (int64_t row = begin; row < end; ++row) {
+                 c.out<bool>(0)[row] =
+                     is_in_top(predictions.data<float>().subspan(row * columns, columns),
+                               integer_at(targets, row), k);
+               }
+             });
+  return {};
+}
+
+}  // namespace
+
+void define_loss_ops(OpRegistry& ops) {
+  ops.define(kL2Loss, {
+                          .name = "L2Loss",
+                          .python = "nn.l2_loss",
+                          .summary = "Half the sum of the squares of all elements.",
+                          .inputs = {"t: T"},
+                          .outputs = {"output: T"},
+                          .types = {{"T", kFloatTypes}},
+                          .infer = scalar_output,
+                          .gradient = l2_loss_gradient,
+                          .body = kernel(l2_loss_kernel),
+                      });
+  ops.define(kInTopKV2,
+             {
+                 .name = "InTopKV2",
+                 .summary = "Whether the target of each row is among the k largest predictions. "
+                            "Targets that equal the k-th are; false if a prediction is not finite "
+                            "or the target is no column.",
+                 .inputs = {"predictions: float32", "targets: T", "k: T"},
+                 .outputs = {"precision: bool"},
+                 .types = {{"T", kIndexTypes}},
+                 .infer = in_top_k_shape,
+                 .gradient = not_differentiable,
+                 .body = kernel(in_top_k_kernel),
+             });
+}
+
+}  // namespace graven::engine
