@@ -45,7 +45,8 @@ install(
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/graven
   FILES_MATCHING
   PATTERN "*.h"
-  PATTERN "python" EXCLUDE)
+  PATTERN "python" EXCLUDE
+  PATTERN "testing.h" EXCLUDE)  # Helpers of a room's own tests.
 install(
   EXPORT GravenTargets
   NAMESPACE Graven::

@@ -74,7 +74,7 @@ def check_file(path: str, text: str) -> Iterable[str]:
             other = USER_HEADERS.get(target) or target.split("/")[1]
             if other not in allowed:
                 yield f"{where}: {room} may not include {other} ({target})"
-        elif quote == '"':
+        elif quote == '"' and not target.startswith(tuple(HEAVY)):
             yield f'{where}: write the path from the root, "graven/{room}/{target}"'
         for start, rooms in HEAVY.items():
             if target.startswith(start) and room not in rooms:

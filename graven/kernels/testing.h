@@ -1,4 +1,6 @@
 #pragma once
+#include <doctest/doctest.h>
+
 #include <complex>
 #include <cstdint>
 #include <cstring>
@@ -27,13 +29,13 @@ Expression record(std::initializer_list<DType> dtypes, Body body) {
   for (DType dtype : dtypes) x.push_back(recorder.input(dtype));
   recorder.output(body(x));
   auto expression = recorder.finish();
-  if (!expression.ok()) throw std::runtime_error(expression.status().message());
+  REQUIRE_MESSAGE(expression.ok(), expression.status().message());
   return *expression;
 }
 
 inline std::shared_ptr<const BlockProgram> compile(const Expression& expression) {
   auto program = BlockProgram::compile(expression);
-  if (!program.ok()) throw std::runtime_error(program.status().message());
+  REQUIRE_MESSAGE(program.ok(), program.status().message());
   return *program;
 }
 

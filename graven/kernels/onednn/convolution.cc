@@ -49,12 +49,12 @@ bool execute(dnnl_primitive_t primitive,
   dnnl_exec_arg_t list[8];
   int count = 0;
   for (const auto& [name, memory] : arguments) list[count++] = {name, memory};
-  thread_local Stream stream;
-  if (!stream.get() &&
-      dnnl_stream_create(stream.out(), engine(), dnnl_stream_default_flags) != dnnl_success) {
-    return false;
-  }
-  return dnnl_primitive_execute(primitive, stream.get(), count, list) == dnnl_success;
+  // A stream is a few words that hold nothing between calls, so each call has its own. One for
+  // each thread would need thread-local memory of a library that is opened late, in whose records
+  // the leak sanitizer loses its way.
+  Stream stream;
+  return dnnl_stream_create(stream.out(), engine(), dnnl_stream_default_flags) == dnnl_success &&
+         dnnl_primitive_execute(primitive, stream.get(), count, list) == dnnl_success;
 }
 
 bool wrap(Memory& memory, const dnnl_memory_desc_t& descriptor, const void* data) {
