@@ -12,7 +12,6 @@ namespace graven::engine {
 namespace {
 
 constinit thread_local VariableCreation* t_creation = nullptr;
-std::atomic<int64_t> g_next_uid{1};
 
 Status singleton_error() {
   return value_error(
@@ -238,8 +237,8 @@ Result<Ref<Entry>> Function::trace(const FunctionType& type, VariableCreation::P
   }
   entry->type_.output = type_of_output(entry->outputs_);
   entry->scope_ = scope;
-  entry->body_ = Body::create(str_cat("__inference_", options_.name, "_", g_next_uid.fetch_add(1)),
-                              std::move(graph));
+  entry->body_ =
+      Body::create(str_cat("__inference_", options_.name, "_", next_uid()), std::move(graph));
   entry->trace_milliseconds_ =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return entry;
