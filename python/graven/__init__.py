@@ -3,15 +3,59 @@
 `import graven as tf` runs programs that are written for tf.function.
 """
 
-from graven import _engine
+from graven import _engine as _engine
+from graven import bitwise as bitwise
 from graven import config as config
+from graven import dtypes as dtypes
 from graven import errors as errors
+from graven import linalg as linalg
+from graven import math as math
 from graven import nest as nest
+from graven import nn as nn
+from graven import raw_ops as raw_ops
+from graven import strings as strings
 from graven import types as types
+from graven import version as version
+from graven._array_ops import boolean_mask as boolean_mask
+from graven._array_ops import broadcast_to as broadcast_to
+from graven._array_ops import cast as cast
+from graven._array_ops import concat as concat
+from graven._array_ops import ensure_shape as ensure_shape
+from graven._array_ops import expand_dims as expand_dims
+from graven._array_ops import eye as eye
+from graven._array_ops import fill as fill
+from graven._array_ops import gather as gather
+from graven._array_ops import gather_nd as gather_nd
+from graven._array_ops import identity as identity
+from graven._array_ops import identity_n as identity_n
+from graven._array_ops import is_tensor as is_tensor
+from graven._array_ops import linspace as linspace
+from graven._array_ops import one_hot as one_hot
+from graven._array_ops import ones as ones
+from graven._array_ops import ones_like as ones_like
+from graven._array_ops import pad as pad
+from graven._array_ops import range as range
+from graven._array_ops import rank as rank
+from graven._array_ops import reshape as reshape
+from graven._array_ops import reverse as reverse
+from graven._array_ops import saturate_cast as saturate_cast
+from graven._array_ops import shape as shape
+from graven._array_ops import size as size
+from graven._array_ops import slice_ as slice  # noqa: F401
+from graven._array_ops import split as split
+from graven._array_ops import squeeze as squeeze
+from graven._array_ops import stack as stack
+from graven._array_ops import strided_slice as strided_slice
+from graven._array_ops import tile as tile
+from graven._array_ops import transpose as transpose
+from graven._array_ops import unstack as unstack
+from graven._array_ops import where as where
+from graven._array_ops import zeros as zeros
+from graven._array_ops import zeros_like as zeros_like
 from graven._dtypes import DType as DType
 from graven._dtypes import as_dtype as as_dtype
 from graven._dtypes import bfloat16 as bfloat16
-from graven._dtypes import bool as bool
+from graven._dtypes import bool_ as bool  # noqa: F401
 from graven._dtypes import complex64 as complex64
 from graven._dtypes import complex128 as complex128
 from graven._dtypes import double as double
@@ -30,10 +74,46 @@ from graven._dtypes import uint16 as uint16
 from graven._dtypes import uint32 as uint32
 from graven._dtypes import uint64 as uint64
 from graven._dtypes import variant as variant
+from graven._engine import FuncGraph as Graph  # noqa: F401
+from graven._engine import Operation as Operation
+from graven._engine import Tensor as Tensor
+from graven._engine import TensorSpec as TensorSpec
+from graven._engine import constant as constant
+from graven._engine import convert_to_tensor as convert_to_tensor
+from graven._engine import executing_eagerly as executing_eagerly
+from graven._engine import inside_function as inside_function
 from graven._function import function as function
 from graven._indexed_slices import IndexedSlices as IndexedSlices
 from graven._logging import get_logger as get_logger
+from graven._math_ops import abs as abs
+from graven._math_ops import add as add
+from graven._math_ops import argmax as argmax
+from graven._math_ops import argmin as argmin
+from graven._math_ops import clip_by_value as clip_by_value
+from graven._math_ops import complex as complex
+from graven._math_ops import cumsum as cumsum
+from graven._math_ops import divide as divide
+from graven._math_ops import equal as equal
+from graven._math_ops import matmul as matmul
+from graven._math_ops import norm as norm
+from graven._math_ops import not_equal as not_equal
+from graven._math_ops import reduce_all as reduce_all
+from graven._math_ops import reduce_any as reduce_any
+from graven._math_ops import reduce_logsumexp as reduce_logsumexp
+from graven._math_ops import reduce_max as reduce_max
+from graven._math_ops import reduce_mean as reduce_mean
+from graven._math_ops import reduce_min as reduce_min
+from graven._math_ops import reduce_prod as reduce_prod
+from graven._math_ops import reduce_sum as reduce_sum
+from graven._math_ops import scalar_mul as scalar_mul
+from graven._math_ops import tensordot as tensordot
+from graven._math_ops import truediv as truediv
 from graven._module import Module as Module
+from graven._public import names_of
+from graven._scopes import control_dependencies as control_dependencies
+from graven._scopes import device as device
+from graven._scopes import init_scope as init_scope
+from graven._scopes import name_scope as name_scope
 from graven._tape import GradientTape as GradientTape
 from graven._tape import UnconnectedGradients as UnconnectedGradients
 from graven._tensor_shape import TensorShape as TensorShape
@@ -41,11 +121,7 @@ from graven._variable import Variable as Variable
 from graven._variable import VariableAggregation as VariableAggregation
 from graven._variable import VariableSynchronization as VariableSynchronization
 
-Tensor = _engine.Tensor
-TensorSpec = _engine.TensorSpec
-constant = _engine.constant
-convert_to_tensor = _engine.convert_to_tensor
-executing_eagerly = _engine.executing_eagerly
-inside_function = _engine.inside_function
 newaxis = None
-__version__ = "0.1.0"
+__version__ = version.VERSION
+
+__getattr__, __dir__ = names_of(__name__)

@@ -8,8 +8,7 @@ from typing import Any
 
 from graven import _engine
 from graven import raw_ops as raw
-from graven._dtypes import as_dtype, float32, int32, int64
-from graven._dtypes import bool as bool_
+from graven._dtypes import as_dtype, bool_, float32, int32, int64
 from graven._dtypes import string as string_
 from graven._scopes import name_scope
 from graven._tensor_shape import TensorShape

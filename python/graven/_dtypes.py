@@ -197,32 +197,32 @@ def _make(name: str, number: int) -> DType:
     return dtype
 
 
-float32 = _make("float32", 1)
-float64 = _make("float64", 2)
-int32 = _make("int32", 3)
-uint8 = _make("uint8", 4)
-int16 = _make("int16", 5)
-int8 = _make("int8", 6)
-string = _make("string", 7)
-complex64 = _make("complex64", 8)
-int64 = _make("int64", 9)
-bool = _make("bool", 10)
-bfloat16 = _make("bfloat16", 14)
-uint16 = _make("uint16", 17)
-complex128 = _make("complex128", 18)
-float16 = _make("float16", 19)
-resource = _make("resource", 20)
-variant = _make("variant", 21)
-uint32 = _make("uint32", 22)
-uint64 = _make("uint64", 23)
-half = float16
-double = float64
+float32: DType = _make("float32", 1)
+float64: DType = _make("float64", 2)
+int32: DType = _make("int32", 3)
+uint8: DType = _make("uint8", 4)
+int16: DType = _make("int16", 5)
+int8: DType = _make("int8", 6)
+string: DType = _make("string", 7)
+complex64: DType = _make("complex64", 8)
+int64: DType = _make("int64", 9)
+bool_: DType = _make("bool", 10)
+bfloat16: DType = _make("bfloat16", 14)
+uint16: DType = _make("uint16", 17)
+complex128: DType = _make("complex128", 18)
+float16: DType = _make("float16", 19)
+resource: DType = _make("resource", 20)
+variant: DType = _make("variant", 21)
+uint32: DType = _make("uint32", 22)
+uint64: DType = _make("uint64", 23)
+half: DType = float16
+double: DType = float64
 _BY_NAME.update(half=float16, float=float32, double=float64, str=string)
 
 _PYTHON: dict[type, DType] = {
     float: float32,
     int: int32,
-    type(True): bool,  # noqa: UP003 (bool is a DType here)
+    bool: bool_,
     complex: complex128,
     str: string,
     bytes: string,
@@ -268,7 +268,8 @@ def as_dtype(type_value: Any) -> DType:
         found = _BY_NUMBER.get(type_value)
     # Nothing of NumPy's can have come before somebody imported it.
     if found is None and "numpy" in sys.modules and not isinstance(type_value, int):
-        inner = getattr(type_value, "dtype", type_value)
+        is_class = isinstance(type_value, type)  # whose "dtype" is a descriptor
+        inner = type_value if is_class else getattr(type_value, "dtype", type_value)
         found = inner if isinstance(inner, DType) else _of_numpy(inner)
     if found is None:
         inner = getattr(type_value, "dtype", None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import sys
 from collections.abc import Callable, Iterable
@@ -18,6 +17,8 @@ def op_names() -> dict[str, str]:
 
 
 def _missing(module: str, name: str, known: Iterable[str]) -> AttributeError:
+    import difflib  # Takes milliseconds, and is for mistakes only.
+
     tensorflow = "tf" + module.removeprefix("graven")
     text = f"Graven has no {tensorflow}.{name}"
     near = difflib.get_close_matches(name, list(known), n=1)

@@ -159,18 +159,18 @@ class TensorShape:
         Raises:
           ValueError: No tensor has both.
         """
-        other = as_shape(other)
+        right = as_shape(other)
         if self._dims is None:
-            return other
-        if other._dims is None:
+            return right
+        if right._dims is None:
             return self
         try:
-            self.assert_same_rank(other)
+            self.assert_same_rank(right)
             return TensorShape(
-                [_merge_sizes(a, b) for a, b in zip(self._dims, other._dims, strict=True)]
+                [_merge_sizes(a, b) for a, b in zip(self._dims, right._dims, strict=True)]
             )
         except ValueError:
-            raise ValueError(f"Shapes {self} and {other} are not compatible") from None
+            raise ValueError(f"Shapes {self} and {right} are not compatible") from None
 
     def concatenate(self, other: Any) -> TensorShape:
         """Returns the shape with the other's dimensions after its own."""

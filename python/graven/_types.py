@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from graven import _engine
+from graven._engine import Tensor as Tensor
 
-Tensor = _engine.Tensor
 # A tensor, a variable, or a Python or NumPy value that becomes a tensor.
 TensorLike = Any
 # A DType, or what as_dtype makes one of.

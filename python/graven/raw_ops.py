@@ -4,12 +4,11 @@ Source: tf.raw_ops.
 """
 
 import sys
-from typing import Any
 
 from graven import _engine
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _engine.OpFunction:
     function = None if name.startswith("_") else _engine.raw_op(name)
     if function is None:
         raise AttributeError(f"Graven has no op {name}", name=name)

@@ -1,0 +1,910 @@
+"""Functions of numbers whose signature in TensorFlow is not that of one op."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+from graven import raw_ops as raw
+from graven._array_ops import (
+    _refuse,
+    cast,
+    concat,
+    constant,
+    convert_to_tensor,
+    gather,
+    ones_like,
+    rank,
+    reshape,
+    shape,
+    squeeze,
+    transpose,
+    where,
+    zeros_like,
+)
+from graven._array_ops import range as range_
+from graven._dtypes import as_dtype, bool_, float32, int32, int64
+from graven._dtypes import string as string_
+from graven._engine import OpFunction
+from graven._scopes import name_scope
+from graven._types import Axes, DTypeLike, Name, Tensor, TensorLike
+
+
+def _axes_of(x: Tensor, axis: Axes) -> Any:
+    """The axes to reduce; all of them if none are named."""
+    if axis is not None:
+        return axis
+    known = x.shape.rank
+    if known is not None:
+        return constant(list(builtins.range(known)), int32)
+    return range_(0, rank(x))
+
+
+def _reduce(op: str, x: TensorLike, axis: Axes, keepdims: bool, name: Name) -> Tensor:
+    tensor = convert_to_tensor(x)
+    function: OpFunction = getattr(raw, op)
+    return function(tensor, _axes_of(tensor, axis), keep_dims=builtins.bool(keepdims), name=name)
+
+
+def reduce_sum(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Sums a tensor over axes.
+
+    Args:
+      input_tensor: Any numeric dtype, shape [d0, ..., dn].
+      axis: Axes to reduce, negative counts from the end; None means all.
+      keepdims: Keep the reduced axes, with size 1.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The dtype of the input; its shape without the reduced axes.
+
+    Raises:
+      InvalidArgumentError: An axis is outside [-rank, rank).
+
+    Source: tf.math.reduce_sum, OpDef "Sum".
+    """
+    return _reduce("Sum", input_tensor, axis, keepdims, name)
+
+
+def reduce_mean(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Averages a tensor over axes; of integers the mean is cut off.
+
+    Args:
+      input_tensor: Any numeric dtype, shape [d0, ..., dn].
+      axis: Axes to reduce, negative counts from the end; None means all.
+      keepdims: Keep the reduced axes, with size 1.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The dtype of the input; its shape without the reduced axes. NaN over no elements.
+
+    Source: tf.math.reduce_mean, OpDef "Mean".
+    """
+    return _reduce("Mean", input_tensor, axis, keepdims, name)
+
+
+def reduce_prod(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Multiplies the elements of a tensor over axes.
+
+    Args:
+      input_tensor: Any numeric dtype, shape [d0, ..., dn].
+      axis: Axes to reduce, negative counts from the end; None means all.
+      keepdims: Keep the reduced axes, with size 1.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The dtype of the input; its shape without the reduced axes.
+
+    Source: tf.math.reduce_prod, OpDef "Prod".
+    """
+    return _reduce("Prod", input_tensor, axis, keepdims, name)
+
+
+def reduce_max(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Takes the largest element of a tensor over axes.
+
+    Args:
+      input_tensor: Any real dtype, shape [d0, ..., dn].
+      axis: Axes to reduce, negative counts from the end; None means all.
+      keepdims: Keep the reduced axes, with size 1.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The dtype of the input; its shape without the reduced axes.
+
+    Source: tf.math.reduce_max, OpDef "Max".
+    """
+    return _reduce("Max", input_tensor, axis, keepdims, name)
+
+
+def reduce_min(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Takes the smallest element of a tensor over axes.
+
+    Args:
+      input_tensor: Any real dtype, shape [d0, ..., dn].
+      axis: Axes to reduce, negative counts from the end; None means all.
+      keepdims: Keep the reduced axes, with size 1.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The dtype of the input; its shape without the reduced axes.
+
+    Source: tf.math.reduce_min, OpDef "Min".
+    """
+    return _reduce("Min", input_tensor, axis, keepdims, name)
+
+
+def reduce_any(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Tells whether any element holds, over axes.
+
+    Args:
+      input_tensor: bool, shape [d0, ..., dn].
+      axis: Axes to reduce, negative counts from the end; None means all.
+      keepdims: Keep the reduced axes, with size 1.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      bool; the input's shape without the reduced axes.
+
+    Source: tf.math.reduce_any, OpDef "Any".
+    """
+    return _reduce("Any", input_tensor, axis, keepdims, name)
+
+
+def reduce_all(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Tells whether all elements hold, over axes.
+
+    Args:
+      input_tensor: bool, shape [d0, ..., dn].
+      axis: Axes to reduce, negative counts from the end; None means all.
+      keepdims: Keep the reduced axes, with size 1.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      bool; the input's shape without the reduced axes.
+
+    Source: tf.math.reduce_all, OpDef "All".
+    """
+    return _reduce("All", input_tensor, axis, keepdims, name)
+
+
+def reduce_euclidean_norm(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Takes the root of the sum of squares over axes.
+
+    Args:
+      input_tensor: Any numeric dtype, shape [d0, ..., dn].
+      axis: Axes to reduce, negative counts from the end; None means all.
+      keepdims: Keep the reduced axes, with size 1.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The dtype of the input; its shape without the reduced axes.
+
+    Source: tf.math.reduce_euclidean_norm, OpDef "EuclideanNorm".
+    """
+    return _reduce("EuclideanNorm", input_tensor, axis, keepdims, name)
+
+
+def reduce_variance(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Averages the squared distances from the mean over axes.
+
+    Args:
+      input_tensor: Any floating or complex dtype, shape [d0, ..., dn].
+      axis: Axes to reduce, negative counts from the end; None means all.
+      keepdims: Keep the reduced axes, with size 1.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The real dtype of the input; its shape without the reduced axes.
+
+    Raises:
+      TypeError: The input is of integers.
+
+    Source: tf.math.reduce_variance.
+    """
+    with name_scope(name or "reduce_variance"):
+        x = convert_to_tensor(input_tensor)
+        if x.dtype.is_integer:
+            raise TypeError(
+                f"Input must be either real or complex. Received integer type {x.dtype}."
+            )
+        distances = x - reduce_mean(x, axis, True)
+        is_complex = x.dtype.is_complex
+        squares = real(distances * conj(distances)) if is_complex else raw.Square(distances)
+        return reduce_mean(squares, axis, keepdims)
+
+
+def reduce_std(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Takes the root of the variance over axes.
+
+    Args:
+      input_tensor: Any floating or complex dtype, shape [d0, ..., dn].
+      axis: Axes to reduce, negative counts from the end; None means all.
+      keepdims: Keep the reduced axes, with size 1.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The real dtype of the input; its shape without the reduced axes.
+
+    Raises:
+      TypeError: The input is of integers.
+
+    Source: tf.math.reduce_std.
+    """
+    with name_scope(name or "reduce_std"):
+        return raw.Sqrt(reduce_variance(input_tensor, axis, keepdims))
+
+
+def reduce_logsumexp(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Takes log(sum(exp(x))) over axes, without overflow.
+
+    Args:
+      input_tensor: Any floating dtype, shape [d0, ..., dn].
+      axis: Axes to reduce, negative counts from the end; None means all.
+      keepdims: Keep the reduced axes, with size 1.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The dtype of the input; its shape without the reduced axes.
+
+    Source: tf.math.reduce_logsumexp.
+    """
+    with name_scope(name or "ReduceLogSumExp"):
+        x = convert_to_tensor(input_tensor)
+        largest = reduce_max(x, axis, True)
+        largest = raw.StopGradient(where(raw.IsFinite(largest), largest, zeros_like(largest)))
+        result = raw.Log(reduce_sum(raw.Exp(x - largest), axis, keepdims))
+        return result + (largest if keepdims else reshape(largest, shape(result)))
+
+
+def count_nonzero(
+    input: TensorLike,
+    axis: Axes = None,
+    keepdims: bool = False,
+    dtype: DTypeLike = int64,
+    name: Name = None,
+) -> Tensor:
+    """Counts the elements that are not zero over axes.
+
+    Args:
+      input: Any numeric dtype, bool or string, shape [d0, ..., dn].
+      axis: Axes to reduce, negative counts from the end; None means all.
+      keepdims: Keep the reduced axes, with size 1.
+      dtype: The dtype of the count.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The counts; the input's shape without the reduced axes.
+
+    Source: tf.math.count_nonzero.
+    """
+    with name_scope(name or "count_nonzero"):
+        x = convert_to_tensor(input)
+        zero = "" if x.dtype == string_ else False if x.dtype == bool_ else 0
+        return cast(reduce_sum(cast(not_equal(x, zero), int64), axis, keepdims), dtype)
+
+
+def add(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
+    """x + y, element by element; strings are joined.
+
+    Args:
+      x: Any numeric dtype, or string.
+      y: The same dtype; the shapes broadcast.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The sums.
+
+    Source: tf.math.add, OpDefs "AddV2" and "Add".
+    """
+    first = x if isinstance(x, Tensor) else y
+    is_string = isinstance(first, (str, bytes)) or getattr(first, "dtype", None) == string_
+    op = raw.Add if is_string else raw.AddV2
+    return op(x, y, name=name or "Add")
+
+
+def divide(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
+    """x / y as Python divides: integers as floats.
+
+    Args:
+      x: Any numeric dtype.
+      y: The same dtype; the shapes broadcast.
+      name: A name for the scope while a function is traced.
+
+    Returns:
+      The quotients; float64 of int32 and int64, float32 of shorter integers.
+
+    Source: tf.math.divide.
+    """
+    if name is None:
+        quotient: Tensor = (x if isinstance(x, Tensor) else convert_to_tensor(x)) / y
+        return quotient
+    with name_scope(name):
+        return divide(x, y)
+
+
+def truediv(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
+    """x / y as Python divides: integers as floats.
+
+    Args:
+      x: Any numeric dtype.
+      y: The same dtype; the shapes broadcast.
+      name: A name for the scope while a function is traced.
+
+    Returns:
+      The quotients; float64 of int32 and int64, float32 of shorter integers.
+
+    Source: tf.math.truediv.
+    """
+    return divide(x, y, name)
+
+
+def divide_no_nan(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
+    """x / y, element by element, and 0 where y is 0.
+
+    Args:
+      x: Any floating or complex dtype.
+      y: The same dtype; the shapes broadcast.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The quotients.
+
+    Source: tf.math.divide_no_nan, OpDef "DivNoNan".
+    """
+    return raw.DivNoNan(x, y, name=name)
+
+
+def equal(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
+    """x == y, element by element.
+
+    Args:
+      x: Any dtype.
+      y: The same dtype; the shapes broadcast.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      bool.
+
+    Source: tf.math.equal, OpDef "Equal".
+    """
+    return raw.Equal(x, y, name=name)
+
+
+def not_equal(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
+    """x != y, element by element.
+
+    Args:
+      x: Any dtype.
+      y: The same dtype; the shapes broadcast.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      bool.
+
+    Source: tf.math.not_equal, OpDef "NotEqual".
+    """
+    return raw.NotEqual(x, y, name=name)
+
+
+def logical_xor(x: TensorLike, y: TensorLike, name: Name = "LogicalXor") -> Tensor:
+    """Whether one of x and y holds and the other does not.
+
+    Args:
+      x: bool.
+      y: bool; the shapes broadcast.
+      name: A name for the scope while a function is traced.
+
+    Returns:
+      bool.
+
+    Source: tf.math.logical_xor.
+    """
+    with name_scope(name or "LogicalXor"):
+        return raw.LogicalAnd(raw.LogicalOr(x, y), raw.LogicalNot(raw.LogicalAnd(x, y)))
+
+
+def abs(x: TensorLike, name: Name = None) -> Tensor:
+    """|x|, element by element; of complex numbers a real number.
+
+    Args:
+      x: Any signed dtype.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The absolute values.
+
+    Source: tf.math.abs, OpDefs "Abs" and "ComplexAbs".
+    """
+    tensor = convert_to_tensor(x)
+    if tensor.dtype.is_complex:
+        return raw.ComplexAbs(tensor, Tout=tensor.dtype.real_dtype, name=name)
+    return raw.Abs(tensor, name=name)
+
+
+def real(input: TensorLike, name: Name = None) -> Tensor:
+    """The real part, element by element.
+
+    Args:
+      input: Any numeric dtype.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The real dtype; a real input itself.
+
+    Source: tf.math.real, OpDef "Real".
+    """
+    x = convert_to_tensor(input)
+    return raw.Real(x, Tout=x.dtype.real_dtype, name=name) if x.dtype.is_complex else x
+
+
+def imag(input: TensorLike, name: Name = None) -> Tensor:
+    """The imaginary part, element by element.
+
+    Args:
+      input: Any numeric dtype.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The real dtype; zeros for a real input.
+
+    Source: tf.math.imag, OpDef "Imag".
+    """
+    x = convert_to_tensor(input)
+    return raw.Imag(x, Tout=x.dtype.real_dtype, name=name) if x.dtype.is_complex else zeros_like(x)
+
+
+def angle(input: TensorLike, name: Name = None) -> Tensor:
+    """The angle of a complex number, element by element.
+
+    Args:
+      input: Any floating or complex dtype.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The real dtype, in [-pi, pi]; 0 or pi for a real input.
+
+    Source: tf.math.angle, OpDef "Angle".
+    """
+    x = convert_to_tensor(input)
+    if x.dtype.is_complex:
+        return raw.Angle(x, Tout=x.dtype.real_dtype, name=name)
+    return where(x < 0, 3.141592653589793 * ones_like(x), zeros_like(x))
+
+
+def conj(x: TensorLike, name: Name = None) -> Tensor:
+    """The complex conjugate, element by element; a real number itself.
+
+    Args:
+      x: Any numeric dtype.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The conjugates.
+
+    Source: tf.math.conj, OpDef "Conj".
+    """
+    tensor = convert_to_tensor(x)
+    return raw.Conj(tensor, name=name) if tensor.dtype.is_complex else tensor
+
+
+def complex(real: TensorLike, imag: TensorLike, name: Name = None) -> Tensor:
+    """Complex numbers of two real ones, element by element.
+
+    Args:
+      real: float32 or float64.
+      imag: The same dtype; the shapes broadcast.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      complex64 or complex128.
+
+    Source: tf.dtypes.complex, OpDef "Complex".
+    """
+    first = convert_to_tensor(real)
+    tout = "complex64" if first.dtype == float32 else "complex128"
+    return raw.Complex(first, imag, Tout=tout, name=name)
+
+
+def argmax(
+    input: TensorLike, axis: TensorLike = None, output_type: DTypeLike = int64, name: Name = None
+) -> Tensor:
+    """The index of the largest element along an axis; of equal ones the first.
+
+    Args:
+      input: Any real dtype, or bool.
+      axis: The axis; None means 0.
+      output_type: int32 or int64.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The indices; the input's shape without the axis.
+
+    Source: tf.math.argmax, OpDef "ArgMax".
+    """
+    axis = 0 if axis is None else axis
+    return raw.ArgMax(input, axis, output_type=as_dtype(output_type), name=name)
+
+
+def argmin(
+    input: TensorLike, axis: TensorLike = None, output_type: DTypeLike = int64, name: Name = None
+) -> Tensor:
+    """The index of the smallest element along an axis; of equal ones the first.
+
+    Args:
+      input: Any real dtype, or bool.
+      axis: The axis; None means 0.
+      output_type: int32 or int64.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The indices; the input's shape without the axis.
+
+    Source: tf.math.argmin, OpDef "ArgMin".
+    """
+    axis = 0 if axis is None else axis
+    return raw.ArgMin(input, axis, output_type=as_dtype(output_type), name=name)
+
+
+def clip_by_value(
+    t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, name: Name = None
+) -> Tensor:
+    """Moves elements into an interval.
+
+    Args:
+      t: Any real dtype.
+      clip_value_min: The lower end; broadcasts to t.
+      clip_value_max: The upper end; broadcasts to t.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The clipped elements.
+
+    Source: tf.clip_by_value.
+    """
+    with name_scope(name or "clip_by_value") as scope:
+        x = convert_to_tensor(t, None, None, "t")
+        return raw.Maximum(raw.Minimum(x, clip_value_max), clip_value_min, name=scope or None)
+
+
+def matmul(
+    a: TensorLike,
+    b: TensorLike,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    output_type: DTypeLike = None,
+    grad_a: bool = False,
+    grad_b: bool = False,
+    name: Name = None,
+) -> Tensor:
+    """Multiplies matrices, or batches of them.
+
+    Args:
+      a: Any numeric dtype, shape [..., m, k].
+      b: The same dtype, shape [..., k, n]; the batch dimensions broadcast.
+      transpose_a: Take a as [..., k, m].
+      transpose_b: Take b as [..., n, k].
+      adjoint_a: Transpose a and take the complex conjugate.
+      adjoint_b: Transpose b and take the complex conjugate.
+      a_is_sparse: A hint that changes no result.
+      b_is_sparse: A hint that changes no result.
+      output_type: Only None: the dtype of a.
+      grad_a: Only False.
+      grad_b: Only False.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The products, shape [..., m, n].
+
+    Raises:
+      ValueError: A matrix is to be both transposed and adjoint.
+      InvalidArgumentError: The inner dimensions differ.
+
+    Source: tf.linalg.matmul, OpDefs "MatMul" and "BatchMatMulV2".
+    """
+    _refuse("matmul", output_type=output_type, grad_a=grad_a, grad_b=grad_b)
+    if transpose_a and adjoint_a:
+        raise ValueError(
+            f"Only one of `transpose_a` and `adjoint_a` can be True. Received `transpose_a`="
+            f"{transpose_a}, `adjoint_a`={adjoint_a}."
+        )
+    if transpose_b and adjoint_b:
+        raise ValueError(
+            f"Only one of `transpose_b` and `adjoint_b` can be True. Received `transpose_b`="
+            f"{transpose_b}, `adjoint_b`={adjoint_b}."
+        )
+    x, y = a, b
+    if not isinstance(x, Tensor):
+        x = convert_to_tensor(x, getattr(y, "dtype", None) if isinstance(y, Tensor) else None)
+    if not isinstance(y, Tensor):
+        y = convert_to_tensor(y, x.dtype)
+    is_matrix = x.shape.rank in (None, 2) and y.shape.rank in (None, 2)
+    if is_matrix and (x.shape.rank is not None or y.shape.rank is not None):
+        if adjoint_a:
+            x, transpose_a = conj(x), True
+        if adjoint_b:
+            y, transpose_b = conj(y), True
+        return raw.MatMul(x, y, transpose_a=transpose_a, transpose_b=transpose_b, name=name)
+    if transpose_a:
+        x, adjoint_a = conj(x), True
+    if transpose_b:
+        y, adjoint_b = conj(y), True
+    return raw.BatchMatMulV2(x, y, adj_x=adjoint_a, adj_y=adjoint_b, name=name or "MatMul")
+
+
+def matvec(
+    a: TensorLike,
+    b: TensorLike,
+    transpose_a: bool = False,
+    adjoint_a: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: Name = None,
+) -> Tensor:
+    """Multiplies matrices by vectors.
+
+    Args:
+      a: Any numeric dtype, shape [..., m, k].
+      b: The same dtype, shape [..., k].
+      transpose_a: Take a as [..., k, m].
+      adjoint_a: Transpose a and take the complex conjugate.
+      a_is_sparse: A hint that changes no result.
+      b_is_sparse: A hint that changes no result.
+      name: A name for the scope while a function is traced.
+
+    Returns:
+      The products, shape [..., m].
+
+    Source: tf.linalg.matvec.
+    """
+    with name_scope(name or "MatVec"):
+        x = convert_to_tensor(a)
+        product = matmul(
+            x,
+            raw.ExpandDims(convert_to_tensor(b, None, x.dtype), -1),
+            transpose_a=transpose_a,
+            adjoint_a=adjoint_a,
+        )
+        return squeeze(product, [-1])
+
+
+def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: Name = None) -> Tensor:
+    """Sums products over axes of two tensors.
+
+    Args:
+      a: Any numeric dtype; its shape is known while tracing but for sizes.
+      b: The same dtype.
+      axes: A number: that many last axes of a and first axes of b; or two lists of axes.
+      name: A name for the scope while a function is traced.
+
+    Returns:
+      The sums, shape: the other axes of a, then those of b.
+
+    Raises:
+      ValueError: The axes do not fit the tensors.
+
+    Source: tf.tensordot.
+    """
+    with name_scope(name or "Tensordot"):
+        x = convert_to_tensor(a, None, None, "a")
+        y = convert_to_tensor(b, x.dtype, None, "b")
+        n, m = x.shape.rank, y.shape.rank
+        if n is None or m is None:
+            raise ValueError("tf.tensordot needs tensors of known rank")
+        if isinstance(axes, int):
+            if axes < 0 or axes > min(n, m):
+                raise ValueError(f"`axes` of tensordot must be in [0, {min(n, m)}], not {axes}")
+            of_x, of_y = list(builtins.range(n - axes, n)), list(builtins.range(axes))
+        else:
+            of_x, of_y = ([i] if isinstance(i, int) else list(i) for i in axes)
+            of_x, of_y = [i % n for i in of_x], [i % m for i in of_y]
+        if len(of_x) != len(of_y):
+            raise ValueError(f"tensordot needs as many axes of a as of b, not {axes}")
+        free_x = [i for i in builtins.range(n) if i not in of_x]
+        free_y = [i for i in builtins.range(m) if i not in of_y]
+        sizes_x, sizes_y = shape(x), shape(y)
+        free = concat(
+            [gather(sizes_x, constant(free_x, int32)), gather(sizes_y, constant(free_y, int32))], 0
+        )
+        inner = raw.Prod(gather(sizes_x, constant(of_x, int32)), 0)
+        left = reshape(transpose(x, free_x + of_x), raw.Pack([-1, inner]))
+        right = reshape(transpose(y, of_y + free_y), raw.Pack([inner, -1]))
+        return reshape(matmul(left, right), free)
+
+
+def cumsum(
+    x: TensorLike,
+    axis: TensorLike = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: Name = None,
+) -> Tensor:
+    """Sums up to each element along an axis.
+
+    Args:
+      x: Any numeric dtype.
+      axis: The axis, negative counts from the end.
+      exclusive: Leave out the element itself.
+      reverse: Sum from the end.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The sums, of x's shape.
+
+    Source: tf.math.cumsum, OpDef "Cumsum".
+    """
+    return raw.Cumsum(x, axis, exclusive=exclusive, reverse=reverse, name=name)
+
+
+def cumprod(
+    x: TensorLike,
+    axis: TensorLike = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: Name = None,
+) -> Tensor:
+    """Multiplies up to each element along an axis.
+
+    Args:
+      x: Any numeric dtype.
+      axis: The axis, negative counts from the end.
+      exclusive: Leave out the element itself.
+      reverse: Multiply from the end.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The products, of x's shape.
+
+    Source: tf.math.cumprod, OpDef "Cumprod".
+    """
+    return raw.Cumprod(x, axis, exclusive=exclusive, reverse=reverse, name=name)
+
+
+def log_sigmoid(x: TensorLike, name: Name = None) -> Tensor:
+    """log(sigmoid(x)), element by element, without overflow.
+
+    Args:
+      x: Any floating dtype.
+      name: A name for the scope while a function is traced.
+
+    Returns:
+      The logarithms.
+
+    Source: tf.math.log_sigmoid.
+    """
+    with name_scope(name or "LogSigmoid"):
+        return raw.Neg(raw.Softplus(raw.Neg(x)))
+
+
+def scalar_mul(scalar: TensorLike, x: TensorLike, name: Name = None) -> Tensor:
+    """Multiplies a tensor by a scalar.
+
+    Args:
+      scalar: A scalar of x's dtype.
+      x: Any numeric dtype.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The products.
+
+    Raises:
+      ValueError: The scalar has dimensions.
+
+    Source: tf.math.scalar_mul.
+    """
+    tensor = convert_to_tensor(x)
+    factor = convert_to_tensor(scalar, tensor.dtype)
+    if factor.shape.rank not in (None, 0):
+        raise ValueError(f"The input scalar must be a 0-D value. Received shape {factor.shape}.")
+    return raw.Mul(factor, tensor, name=name)
+
+
+def l2_normalize(
+    x: TensorLike, axis: Axes = None, epsilon: float = 1e-12, name: Name = None
+) -> Tensor:
+    """Divides a tensor by its Euclidean norm along axes.
+
+    Args:
+      x: Any floating dtype.
+      axis: The axes; None means all.
+      epsilon: The squared norm is at least this.
+      name: A name for the scope while a function is traced.
+
+    Returns:
+      A tensor of x's shape.
+
+    Source: tf.math.l2_normalize.
+    """
+    with name_scope(name or "l2_normalize") as scope:
+        tensor = convert_to_tensor(x)
+        squares = reduce_sum(raw.Square(tensor), axis, True)
+        return raw.Mul(tensor, raw.Rsqrt(raw.Maximum(squares, epsilon)), name=scope or None)
+
+
+def accumulate_n(inputs: Sequence[TensorLike], shape: Any = None, name: Name = None) -> Tensor:
+    """Sums tensors of one shape.
+
+    Args:
+      inputs: Tensors of one dtype and shape.
+      shape: Their shape, if it is to be checked.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The sum.
+
+    Source: tf.math.accumulate_n.
+    """
+    result = raw.AddN(list(inputs), name=name)
+    if shape is not None:
+        result.shape.assert_is_compatible_with(shape)
+    return result
+
+
+def norm(
+    tensor: TensorLike,
+    ord: Any = "euclidean",
+    axis: Axes = None,
+    keepdims: bool = False,
+    name: Name = None,
+) -> Tensor:
+    """The norm of vectors or, elementwise, of tensors.
+
+    Args:
+      tensor: Any floating or complex dtype.
+      ord: "euclidean", 1, 2, a positive number or infinity. Norms of matrices other than
+        "euclidean" ("fro") are refused.
+      axis: The axes; None means all.
+      keepdims: Keep the reduced axes, with size 1.
+      name: A name for the scope while a function is traced.
+
+    Returns:
+      The norms.
+
+    Raises:
+      NotImplementedError: The norm is one of matrices.
+
+    Source: tf.norm.
+    """
+    with name_scope(name or "norm"):
+        x = convert_to_tensor(tensor)
+        is_matrix = isinstance(axis, (list, tuple)) and len(axis) == 2
+        if is_matrix and ord not in ("fro", "euclidean"):
+            raise NotImplementedError(f"tf.norm: Graven has no norm {ord!r} of matrices yet")
+        if ord in ("fro", "euclidean", 2, 2.0):
+            squares = x * conj(x)
+            return raw.Sqrt(real(reduce_sum(squares, axis, keepdims)))
+        sizes = abs(x)
+        if ord in (1, 1.0):
+            return reduce_sum(sizes, axis, keepdims)
+        if ord == float("inf"):
+            return reduce_max(sizes, axis, keepdims)
+        if isinstance(ord, (int, float)) and ord > 0:
+            return raw.Pow(reduce_sum(raw.Pow(sizes, ord), axis, keepdims), 1.0 / ord)
+        raise ValueError(f"'ord' must be a supported vector norm, got {ord!r}")

@@ -1,0 +1,8 @@
+"""Functions of bits.
+
+Source: tf.bitwise.
+"""
+
+from graven._public import names_of
+
+__getattr__, __dir__ = names_of(__name__)

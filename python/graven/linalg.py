@@ -1,0 +1,13 @@
+"""Linear algebra.
+
+Source: tf.linalg.
+"""
+
+from graven._array_ops import eye as eye
+from graven._math_ops import matmul as matmul
+from graven._math_ops import matvec as matvec
+from graven._math_ops import norm as norm
+from graven._math_ops import tensordot as tensordot
+from graven._public import names_of
+
+__getattr__, __dir__ = names_of(__name__)

@@ -1,0 +1,170 @@
+"""Rows of the table of ops."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+REAL_FLOATS = ("float32", "float64")
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+SIGNED = ("int8", "int16", "int32", "int64")
+COMPLEX = ("complex64", "complex128")
+REAL = FLOATS + INTEGERS
+
+# Ops that have no values to compare, and where they are tested instead.
+WITHOUT_SAMPLES = {
+    "Placeholder": "an argument of a graph: tests/conformance/test_tracing.py",
+    "PartitionedCall": "a call of a Function: tests/conformance/test_function_calls.py",
+    "StatefulPartitionedCall": "a call of a Function: tests/conformance/test_function_calls.py",
+    "NoOp": "computes nothing: tests/conformance/test_control_dependencies.py",
+}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One row: an op, its inputs, and what it must give.
+
+    Attributes:
+      op: OpDef name.
+      inputs: Python lists and numbers take the dtype of the row; NumPy arrays keep theirs.
+      reference: A NumPy function of the inputs, in float64 (complex128) for floats, and of the
+        attributes as keywords; returns an array, or a tuple of them. None: only TensorFlow knows.
+      dtypes: The dtypes in which the row is run.
+      attrs: Attributes by name.
+      ulp: The largest distance in units in the last place of the result's dtype.
+      tolerance: The largest distance relative to the largest element of the result.
+      is_elementwise: Inputs may be replaced by empty ones of one shape.
+      beside_tensorflow: Why TensorFlow's result differs, or "" if it is compared.
+    """
+
+    op: str
+    inputs: tuple[Any, ...]
+    reference: Callable[..., Any] | None = None
+    dtypes: tuple[str, ...] = ("float32",)
+    attrs: dict[str, Any] = field(default_factory=dict)
+    ulp: float = 0
+    tolerance: float = 0
+    is_elementwise: bool = False
+    beside_tensorflow: str = ""
+
+    def cases(self) -> Iterator[Case]:
+        """The row in each of its dtypes."""
+        for dtype in self.dtypes:
+            yield Case(self, dtype)
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """Inputs that an op refuses, and a piece of the message."""
+
+    op: str
+    inputs: tuple[Any, ...]
+    message: str
+    error: str = "InvalidArgumentError"
+    attrs: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A row in one dtype."""
+
+    sample: Sample
+    dtype: str
+
+    def __str__(self) -> str:
+        attrs = ",".join(f"{key}={value}" for key, value in self.sample.attrs.items())
+        return f"{self.sample.op}({attrs})-{self.dtype}"
+
+    def arrays(self) -> list[Any]:
+        """The inputs as arrays of their dtypes; a list of arrays for a list argument."""
+        return [self._array(value) for value in self.sample.inputs]
+
+    def _array(self, value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return value
+        if isinstance(value, list) and value and isinstance(value[0], np.ndarray):
+            return value
+        return np.array(value).astype(numpy_dtype(self.dtype))
+
+    def expected(self) -> list[NDArray[Any]]:
+        """What the reference gives."""
+        assert self.sample.reference is not None
+        wide = [_widened(array) for array in self.arrays()]
+        with np.errstate(all="ignore"):
+            result = self.sample.reference(*wide, **self.sample.attrs)
+        return [np.asarray(part) for part in (result if isinstance(result, tuple) else (result,))]
+
+
+def numpy_dtype(name: str) -> Any:
+    """The NumPy dtype of a TensorFlow name."""
+    if name == "bfloat16":
+        import ml_dtypes
+
+        return ml_dtypes.bfloat16
+    return np.dtype("object" if name == "string" else name)
+
+
+def _widened(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_widened(item) for item in value]
+    if value.dtype.kind == "f" or value.dtype.name == "bfloat16":
+        return value.astype(np.float64)
+    return value.astype(np.complex128) if value.dtype.kind == "c" else value
+
+
+def all_rows() -> tuple[list[Sample], list[Wrong]]:
+    """The rows of all families."""
+    from ops import samples
+
+    rows: list[Sample] = []
+    wrong: list[Wrong] = []
+    for module in pkgutil.iter_modules(samples.__path__):
+        family = importlib.import_module(f"ops.samples.{module.name}")
+        rows += family.SAMPLES
+        wrong += getattr(family, "WRONG", [])
+    return rows, wrong
+
+
+def all_cases() -> list[Case]:
+    """The rows of all families, each in each of its dtypes."""
+    return [case for row in all_rows()[0] for case in row.cases()]
+
+
+def assert_close(case: Case, actual: NDArray[Any], expected: NDArray[Any]) -> None:
+    """Compares a result with the reference within what the row allows."""
+    assert actual.shape == expected.shape, (actual.shape, expected.shape)
+    if actual.dtype.kind in "fc" or actual.dtype.name == "bfloat16":
+        if actual.dtype.kind == "c":
+            assert_close(case, actual.real, expected.real)
+            assert_close(case, actual.imag, expected.imag)
+            return
+        with np.errstate(all="ignore"):
+            rounded = expected.astype(actual.dtype)
+            a, e = actual.astype(np.float64), rounded.astype(np.float64)
+            same = (a == e) | (np.isnan(a) & np.isnan(e))
+            assert np.array_equal(np.isfinite(a), np.isfinite(e)), (actual, rounded)
+            step = _spacing(rounded)
+            distance = np.where(same, 0.0, np.abs(a - expected.astype(np.float64)) / step)
+            allowed = np.full(a.shape, float(case.sample.ulp) + (0.5 if case.sample.ulp else 0.0))
+            if case.sample.tolerance:
+                finite = np.abs(e[np.isfinite(e)])
+                largest = float(finite.max()) if finite.size else 0.0
+                allowed = np.maximum(allowed, case.sample.tolerance * largest / step)
+        worst = float(np.nanmax(distance - allowed)) if distance.size else 0.0
+        assert worst <= 0, f"{np.nanmax(distance)} ULP apart:\n{actual}\n{rounded}"
+        return
+    np.testing.assert_array_equal(actual, expected.astype(actual.dtype))
+
+
+def _spacing(values: NDArray[Any]) -> NDArray[Any]:
+    if values.dtype.name == "bfloat16":
+        exponent = np.floor(np.log2(np.maximum(np.abs(values.astype(np.float64)), 2.0**-126)))
+        return np.asarray(2.0 ** (exponent - 7))
+    return np.asarray(np.spacing(np.abs(values)).astype(np.float64))

@@ -1,0 +1,42 @@
+"""Comparisons, logic and bits."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ops.sample import FLOATS, INTEGERS, REAL, Sample
+
+BOTH = ([True, True, False, False], [True, False, True, False])
+X, Y = [[1, 2, 3, 5], [7, 100, 0, 6]], [[1, 3, 2, 5]]
+
+
+def _compare(op: str, reference: Any, dtypes: Any = REAL) -> list[Sample]:
+    numbers = Sample(op, (X, Y), reference, dtypes, is_elementwise=True)
+    special = Sample(
+        op, ([0.0, -0.0, math.nan, math.inf], [-0.0, 1.0, math.nan, math.inf]), reference, FLOATS
+    )
+    return [numbers, special]
+
+
+def _bits(op: str, reference: Any) -> Sample:
+    return Sample(op, (X, Y), reference, INTEGERS, is_elementwise=True)
+
+
+SAMPLES = [
+    *_compare("Less", np.less),
+    *_compare("LessEqual", np.less_equal),
+    *_compare("Greater", np.greater),
+    *_compare("GreaterEqual", np.greater_equal),
+    *_compare("Equal", np.equal),
+    *_compare("NotEqual", np.not_equal),
+    Sample("LogicalAnd", BOTH, np.logical_and, ("bool",), is_elementwise=True),
+    Sample("LogicalOr", BOTH, np.logical_or, ("bool",), is_elementwise=True),
+    Sample("LogicalNot", BOTH[:1], np.logical_not, ("bool",), is_elementwise=True),
+    _bits("BitwiseAnd", np.bitwise_and),
+    _bits("BitwiseOr", np.bitwise_or),
+    _bits("BitwiseXor", np.bitwise_xor),
+    Sample("Invert", (X,), np.invert, INTEGERS, is_elementwise=True),
+    Sample("LeftShift", ([1, 2, 3], [1, 3, 2]), np.left_shift, INTEGERS, is_elementwise=True),
+    Sample("RightShift", ([1, 12, 100], [1, 3, 2]), np.right_shift, INTEGERS, is_elementwise=True),
+]

@@ -1,0 +1,118 @@
+"""Elementwise arithmetic and functions."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ops.sample import COMPLEX, FLOATS, REAL, REAL_FLOATS, SIGNED, Sample, Wrong
+
+INF, NAN = math.inf, math.nan
+
+# Zeros of both signs, small and large numbers, infinities, NaN.
+ALL = [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 1.5, -2.5, 3.25, -7.0, 1e-3, 20.5, -20.5, INF, -INF, NAN]
+POSITIVE = [0.0, 1e-3, 0.25, 0.5, 1.0, 1.5, 2.0, 3.25, 7.0, 20.5, 100.0, INF, NAN, -1.0]
+UNIT = [0.0, -0.0, 0.25, -0.25, 0.5, -0.5, 0.875, -0.9375, 1.0, -1.0, NAN, 2.0]
+INTS = [0, 1, 2, 3, 5, 7, 100, 127]
+SIGNED_INTS = [0, 1, -1, 2, -3, 5, -7, 100, -128]
+COMPLEXES = [0j, 1 + 2j, -1.5 + 0.5j, 3 - 4j]
+
+
+def _vectorized(f: Callable[[float], float]) -> Any:
+    def guarded(x: float) -> float:
+        try:
+            return f(x)
+        except (ValueError, OverflowError):
+            return NAN
+
+    return np.vectorize(guarded, otypes=[np.float64])
+
+
+def _unary(
+    op: str, reference: Any, values: list[Any] = ALL, ulp: float = 0, dtypes: Any = REAL_FLOATS
+) -> Sample:
+    return Sample(op, (values,), reference, dtypes, ulp=ulp, is_elementwise=True)
+
+
+def _binary(
+    op: str, reference: Any, dtypes: Any, x: Any = None, y: Any = None, ulp: float = 0
+) -> Sample:
+    x = x if x is not None else [[1, 2, 3, 5], [7, 100, 0, 6]]
+    y = y if y is not None else [[1, 3, 2, 5]]
+    return Sample(op, (x, y), reference, dtypes, ulp=ulp, is_elementwise=True)
+
+
+SAMPLES = [
+    _unary("Neg", np.negative, dtypes=FLOATS),
+    _unary("Neg", np.negative, SIGNED_INTS, dtypes=SIGNED),
+    _unary("Neg", np.negative, COMPLEXES, dtypes=COMPLEX),
+    _unary("Abs", np.abs, dtypes=FLOATS),
+    _unary("Abs", np.abs, SIGNED_INTS, dtypes=SIGNED),
+    _unary("Sign", np.sign, dtypes=FLOATS),
+    _unary("Sign", np.sign, SIGNED_INTS, dtypes=SIGNED),
+    _unary("Square", np.square, ulp=0.5),
+    _unary("Square", np.square, [0, 1, 2, 3, 11], dtypes=("int32", "int64")),
+    _unary("Sqrt", np.sqrt, POSITIVE, ulp=0.5),
+    _unary("Rsqrt", lambda x: 1 / np.sqrt(x), POSITIVE, ulp=2),
+    _unary("Reciprocal", np.reciprocal, [0.5, -3.0, 7.0, INF], ulp=1),
+    _unary("Inv", np.reciprocal, [0.5, -3.0, 7.0, INF], ulp=1),
+    _unary("Exp", np.exp, ulp=2),
+    _unary("Expm1", np.expm1, ulp=3),
+    _unary("Log", np.log, POSITIVE, ulp=2),
+    _unary("Log1p", np.log1p, POSITIVE, ulp=3),
+    _unary("Sin", np.sin, ulp=3),
+    _unary("Cos", np.cos, ulp=3),
+    _unary("Tan", np.tan, ulp=4),
+    _unary("Asin", np.arcsin, UNIT, ulp=4),
+    _unary("Acos", np.arccos, UNIT, ulp=4),
+    _unary("Atan", np.arctan, ulp=4),
+    _unary("Sinh", np.sinh, ulp=4),
+    _unary("Cosh", np.cosh, ulp=4),
+    _unary("Tanh", np.tanh, ulp=4),
+    _unary("Asinh", np.arcsinh, ulp=4),
+    _unary("Acosh", np.arccosh, [1.0, 1.5, 2.0, 7.0, 100.0, INF, 0.5], ulp=4),
+    _unary("Atanh", np.arctanh, UNIT, ulp=4),
+    _unary("Sigmoid", lambda x: 1 / (1 + np.exp(-x)), ulp=4),
+    _unary("Erf", _vectorized(math.erf), ulp=4),
+    _unary("Erfc", _vectorized(math.erfc), [0.0, 0.5, -0.5, 1.0, 2.5, -3.0, INF, -INF], ulp=16),
+    _unary("Floor", np.floor, dtypes=FLOATS),
+    _unary("Ceil", np.ceil, dtypes=FLOATS),
+    _unary("Rint", np.rint, dtypes=FLOATS),
+    _unary("Round", np.rint, dtypes=FLOATS),
+    _unary("IsNan", np.isnan, dtypes=FLOATS),
+    _unary("IsInf", np.isinf, dtypes=FLOATS),
+    _unary("IsFinite", np.isfinite, dtypes=FLOATS),
+    _unary("Lgamma", _vectorized(math.lgamma), [0.5, 1.0, 1.5, 2.5, 7.0, 20.5, 100.0], ulp=16),
+    _binary("AddV2", np.add, ("int32", "int64", "uint8", "float32", "float64", *COMPLEX), ulp=0.5),
+    _binary("Add", np.add, ("int32", "int64", "float32", "float64"), ulp=0.5),
+    _binary("Sub", np.subtract, ("int32", "int64", "float32", "float64", *COMPLEX), ulp=0.5),
+    _binary("Mul", np.multiply, ("int32", "int64", "float32", "float64"), ulp=0.5),
+    _binary("Maximum", np.maximum, REAL),
+    _binary("Minimum", np.minimum, REAL),
+    _binary("RealDiv", np.divide, REAL_FLOATS, ulp=0.5),
+    _binary("FloorDiv", np.floor_divide, ("int32", "int64"), [7, -7, 7, -7, 0], [2, 2, -2, -2, 3]),
+    _binary("FloorMod", np.mod, ("int32", "int64"), [7, -7, 7, -7, 0], [2, 2, -2, -2, 3]),
+    _binary(
+        "TruncateDiv",
+        lambda x, y: np.trunc(x / y),
+        ("int32", "int64"),
+        [7, -7, 7, -7, 0],
+        [2, 2, -2, -2, 3],
+    ),
+    _binary("TruncateMod", np.fmod, ("int32", "int64"), [7, -7, 7, -7, 0], [2, 2, -2, -2, 3]),
+    _binary(
+        "SquaredDifference", lambda x, y: np.square(x - y), ("int32", "float32", "float64"), ulp=1
+    ),
+    _binary(
+        "Pow", np.power, ("float32", "float64"), [2.0, 0.5, 3.0, 1.5], [3.0, 2.0, 0.5, -1.5], ulp=8
+    ),
+    _binary("Atan2", np.arctan2, REAL_FLOATS, [1.0, -1.0, 2.0], [2.0, -0.5, 0.0], ulp=4),
+]
+
+WRONG = [
+    Wrong("AddV2", (np.int32([1, 2]), np.int32([1, 2, 3])), "Incompatible shapes: [2] vs. [3]"),
+    Wrong("AddV2", (np.int32([1]), np.float32([1])), "to be a int32 tensor but is a float"),
+    Wrong("FloorDiv", (np.int32([1]), np.int32([0])), "Integer division by zero"),
+    Wrong("Neg", (np.array([True]),), "not in the list of allowed values"),
+]

@@ -1,0 +1,69 @@
+"""The module tree: names, their absence, documentation."""
+
+import inspect
+import subprocess
+import sys
+
+import graven as tf
+import pytest
+
+
+def test_a_missing_name_is_told_with_the_nearest_there_is() -> None:
+    with pytest.raises(AttributeError) as raised:
+        tf.math.multiplyy  # noqa: B018
+    assert "Graven has no tf.math.multiplyy" in str(raised.value)
+    assert "tf.math.multiply" in str(raised.value)
+
+
+def test_names_of_records_are_functions_of_their_modules() -> None:
+    assert tf.math.exp(0.0).numpy() == 1.0
+    assert "exp" in dir(tf.math) and "reduce_sum" in dir(tf.math)
+    assert tf.math.multiply is tf.math.multiply
+
+
+def test_functions_of_ops_are_documented_from_their_records() -> None:
+    assert tf.multiply.__name__ == "multiply"
+    assert 'Source: tf.math.multiply, OpDef "Mul".' in tf.multiply.__doc__
+    assert list(inspect.signature(tf.multiply).parameters) == ["x", "y", "name"]
+
+
+def test_raw_ops_have_all_ops_by_keyword() -> None:
+    assert tf.raw_ops.AddV2(x=1, y=2).numpy() == 3
+    with pytest.raises(TypeError, match="got an unexpected keyword argument 'z'"):
+        tf.raw_ops.AddV2(x=1, z=2)
+    with pytest.raises(TypeError, match="missing required argument: 'y'"):
+        tf.raw_ops.AddV2(x=1)
+    with pytest.raises(AttributeError, match="Graven has no op Nonsense"):
+        tf.raw_ops.Nonsense  # noqa: B018
+
+
+def test_arguments_that_are_not_honoured_are_refused() -> None:
+    with pytest.raises(NotImplementedError, match="does not support output_type"):
+        tf.matmul([[1.0]], [[1.0]], output_type=tf.float64)
+
+
+def test_names_of_scopes_are_checked() -> None:
+    with pytest.raises(ValueError, match="not a valid scope name"), tf.name_scope("a b"):
+        pass
+    with tf.name_scope("a") as outer, tf.name_scope("b") as inner:
+        assert (outer, inner) == ("a/", "a/b/")
+
+
+def test_names_of_devices_are_checked() -> None:
+    with tf.device("/cpu:0"):
+        assert (tf.constant(1) + 1).device.endswith("CPU:0")
+    with pytest.raises(ValueError, match="Unknown attribute"):
+        tf.device("/nonsense")
+
+
+def test_importing_is_quick_and_leaves_numpy_alone() -> None:
+    code = (
+        "import time, sys; start = time.perf_counter(); import graven; "
+        "assert 'numpy' not in sys.modules and 'inspect' not in sys.modules; "
+        "print(time.perf_counter() - start)"
+    )
+    seconds = [
+        float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
+        for _ in range(3)
+    ]
+    assert min(seconds) < 0.08
