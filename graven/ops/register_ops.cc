@@ -14,12 +14,17 @@ namespace {
   define_binary_math_ops(ops);
   define_complex_ops(ops);
   define_convolution_ops(ops);
+  define_gather_ops(ops);
+  define_join_ops(ops);
   define_linear_algebra_ops(ops);
   define_logical_ops(ops);
   define_loss_ops(ops);
+  define_movement_ops(ops);
   define_pooling_ops(ops);
   define_reduction_ops(ops);
   define_scan_ops(ops);
+  define_sequence_ops(ops);
+  define_slice_ops(ops);
   define_softmax_ops(ops);
   define_structural_ops(ops);
   define_unary_math_ops(ops);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graven/ops/elements.h"
+
 namespace graven::engine {
 
 Status same_shapes(InferContext& c) {
@@ -32,6 +34,24 @@ Status broadcast_and_combine_sizes(InferContext& c, DimFunction combine) {
   }
   c.set_sizes(0, std::move(sizes));
   return {};
+}
+
+Result<Shape> shape_from_input(InferContext& c, int input) {
+  const Shape& vector = c.shape(input);
+  if (vector.has_rank() && vector.rank() != 1) {
+    return invalid_argument("shape must be a vector of integers, got shape ", vector.to_message());
+  }
+  if (Tensor value = c.value(input)) {
+    for (int64_t i = 0; i < value.num_elements(); ++i) {
+      if (int64_t size = integer_at(value, i); size < 0) {
+        return invalid_argument("Dimension ", size, " must be >= 0");
+      }
+    }
+  }
+  auto sizes = c.sizes(input);
+  if (!sizes) return Shape::unknown_rank();
+  if (sizes->size() > kMaxRank) return invalid_argument("a rank of ", sizes->size());
+  return Shape(std::span<const Dim>(*sizes));
 }
 
 }  // namespace graven::engine

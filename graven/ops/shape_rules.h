@@ -18,4 +18,8 @@ Status broadcast_sizes(InferContext& c) {
   return broadcast_and_combine_sizes(c, combine);
 }
 
+// The shape that the integers of an input say, each as far as it is known. Negative ones are
+// refused.
+Result<Shape> shape_from_input(InferContext& c, int input);
+
 }  // namespace graven::engine

@@ -32,23 +32,18 @@ Status fill_kernel(KernelContext& c) {
   return {};
 }
 
-Status concat_kernel(KernelContext& c) {
-  const Tensor& out = c.output(0);
-  if (out.num_elements() == 0) return {};
-  ASSIGN_OR_RETURN(int axis,
-                   normalized_axis(integer_at(c.input(c.num_inputs() - 1), 0), out.rank()));
-  int64_t outer = 1, inner = 1;  // rows, and elements of a row of the result
-  for (int i = 0; i < axis; ++i) outer *= out.shape().size(i);
-  for (int i = axis; i < out.rank(); ++i) inner *= out.shape().size(i);
+void concat_rows(std::span<const Tensor> values, int64_t outer, const Tensor& out) {
+  if (out.num_elements() == 0) return;
+  const int64_t inner = out.num_elements() / outer;
   visit_copied(out.dtype(), [&](auto zero) {
     using T = decltype(zero);
     T* to = static_cast<T*>(out.mutable_raw_data());
     int64_t rows_per_chunk = kBytesPerChunk / static_cast<int64_t>(inner * sizeof(T));
     for_ranges(outer, rows_per_chunk, [&](int64_t begin, int64_t end) {
       int64_t column = 0;
-      for (int i = 0; i + 1 < c.num_inputs(); ++i) {
-        const T* from = static_cast<const T*>(c.input(i).raw_data());
-        int64_t width = c.input(i).num_elements() / outer;
+      for (const Tensor& value : values) {
+        const T* from = static_cast<const T*>(value.raw_data());
+        int64_t width = value.num_elements() / outer;
         for (int64_t row = begin; row < end; ++row) {
           copy_elements(from + row * width, width, to + row * inner + column);
         }
@@ -56,6 +51,37 @@ Status concat_kernel(KernelContext& c) {
       }
     });
   });
+}
+
+void split_rows(const Tensor& x, int64_t outer, std::span<const Tensor> parts) {
+  if (x.num_elements() == 0) return;
+  const int64_t inner = x.num_elements() / outer;
+  visit_copied(x.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const T* from = static_cast<const T*>(x.raw_data());
+    int64_t rows_per_chunk = kBytesPerChunk / static_cast<int64_t>(inner * sizeof(T));
+    for_ranges(outer, rows_per_chunk, [&](int64_t begin, int64_t end) {
+      int64_t column = 0;
+      for (const Tensor& part : parts) {
+        T* to = static_cast<T*>(part.mutable_raw_data());
+        int64_t width = part.num_elements() / outer;
+        for (int64_t row = begin; row < end; ++row) {
+          copy_elements(from + row * inner + column, width, to + row * width);
+        }
+        column += width;
+      }
+    });
+  });
+}
+
+Status concat_kernel(KernelContext& c) {
+  const Tensor& out = c.output(0);
+  if (out.num_elements() == 0) return {};
+  const int n = c.num_inputs() - 1;
+  ASSIGN_OR_RETURN(int axis, normalized_axis(integer_at(c.input(n), 0), out.rank()));
+  int64_t outer = 1;
+  for (int i = 0; i < axis; ++i) outer *= out.shape().size(i);
+  concat_rows(c.inputs().first(n), outer, out);
   return {};
 }
 

@@ -1,8 +1,17 @@
 #pragma once
+#include <cstdint>
+#include <span>
+
 #include "graven/base/status.h"
+#include "graven/tensor/tensor.h"
 
 namespace graven::engine {
 class KernelContext;
+
+// Each of `outer` rows of a result is made of one row of each value, side by side; and the
+// reverse. All have the dtype of the result, and the widths of the rows add up.
+void concat_rows(std::span<const Tensor> values, int64_t outer, const Tensor& out);
+void split_rows(const Tensor& x, int64_t outer, std::span<const Tensor> parts);
 
 // Bodies of structural ops that no expression can say.
 Status fill_kernel(KernelContext& c);

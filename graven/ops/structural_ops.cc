@@ -10,8 +10,13 @@
 #include "graven/ir/kernel.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
+#include "graven/ops/gather_ops.h"
+#include "graven/ops/join_ops.h"
+#include "graven/ops/math_ops.h"
 #include "graven/ops/reduction_ops.h"
 #include "graven/ops/register_ops.h"
+#include "graven/ops/shape_rules.h"
+#include "graven/ops/sizes.h"
 #include "graven/ops/structural_kernels.h"
 
 namespace graven::engine {
@@ -42,26 +47,6 @@ void pass_gradients_on(GradientContext& c) {
   for (int i = 0; i < c.num_inputs(); ++i) {
     if (c.wants(i) && c.has_dy(i)) c.set_dx(i, c.dy(i));
   }
-}
-
-// The shape that the integers of an input say, each as far as it is known. Negative ones are
-// refused.
-Result<Shape> shape_from_input(InferContext& c, int input) {
-  const Shape& vector = c.shape(input);
-  if (vector.has_rank() && vector.rank() != 1) {
-    return invalid_argument("shape must be a vector of integers, got shape ", vector.to_message());
-  }
-  if (Tensor value = c.value(input)) {
-    for (int64_t i = 0; i < value.num_elements(); ++i) {
-      if (int64_t size = integer_at(value, i); size < 0) {
-        return invalid_argument("Dimension ", size, " must be >= 0");
-      }
-    }
-  }
-  auto sizes = c.sizes(input);
-  if (!sizes) return Shape::unknown_rank();
-  if (sizes->size() > kMaxRank) return invalid_argument("a rank of ", sizes->size());
-  return Shape(std::span<const Dim>(*sizes));
 }
 
 template <typename T>
@@ -391,6 +376,34 @@ Status concat_shape(InferContext& c) {
   }
   c.set_sizes(0, all);
   return {};
+}
+
+// The pieces of dy, cut where the values were joined.
+void concat_gradient(GradientContext& c) {
+  const int n = c.num_inputs() - 1;
+  Tensor axis = c.x(n);
+  Tensor known_axis = known_value(axis);
+  std::vector<Size> sizes;
+  for (int i = 0; i < n; ++i) {
+    const Shape& x = c.static_shape_of_x(i);
+    if (known_axis && x.has_rank()) {
+      auto at = normalized_axis(integer_at(known_axis, 0), x.rank());
+      if (!at.ok()) return c.fail(at.status());
+      Dim size = x[*at];
+      sizes.push_back(size.is_number() ? Size(size.number())
+                                       : Size(element_of(c, c.shape_of_x(i), *at)));
+    } else {
+      Tensor shape = c.shape_of_x(i);
+      Tensor rank = c(kSize, {shape});
+      Tensor at = c(kFloorMod, {cast(c, axis, DType::kInt32), rank});
+      sizes.push_back(Size(c(kGatherV2, {shape, at, constant(c, Tensor::scalar<int32_t>(0))})));
+    }
+  }
+  Tensors pieces = c.apply(*kSplitV, {{c.dy(), vector_of(c, sizes), cast(c, axis, DType::kInt32)}},
+                           SplitAttrs{n});
+  for (int i = 0; i < static_cast<int>(pieces.size()); ++i) {
+    if (c.wants(i)) c.set_dx(i, pieces[i]);
+  }
 }
 
 // --- BroadcastTo and BroadcastGradientArgs.
@@ -760,6 +773,7 @@ void define_structural_ops(OpRegistry& ops) {
       .outputs = {"output: T"},
       .types = {{"T", kAllTypes}, {"Tidx", kIndexTypes}},
       .infer = concat_shape,
+      .gradient = concat_gradient,
       .body = kernel(concat_kernel),
       .values_for_inference = {1},
       .default_node_name = "concat",

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from graven import _engine, _logging
-from graven._dtypes import DType
 from graven._trace_types import TraceType
 
 ALLOWED_ATTRIBUTES = frozenset(
@@ -616,7 +615,7 @@ def _spec_structure(type_: Any, path: str) -> Any:
         return type_.container_class(*parts)
     if kind == "literal":
         value = type_.value
-        if value is None or isinstance(value, bool | int | float | str | DType | TraceType):
+        if value is None or isinstance(value, bool | int | float | str | _engine.DType | TraceType):
             return value
         return UnknownArgument()
     if kind == "object":
@@ -683,8 +682,7 @@ class _FunctionMethods:
             SignatureInfo(f"{self.__name__}{e.signature_text(False)}", e.hits, e.trace_ms, e.bytes)
             for e in self._entries()
         )
-        counts: tuple[int, int, int, int, int, int] = self._counts()
-        return CacheInfo(*counts, signatures)
+        return CacheInfo(*self._counts(), signatures)
 
     def pretty_printed_concrete_signatures(self: Any, verbose: bool = True) -> str:
         """Returns the signatures of all traces, in the order in which they were made (S2.43)."""
@@ -709,8 +707,7 @@ class _FunctionMethods:
     @property
     def function_type(self: Any) -> FunctionType:
         """The polymorphic type: parameters, constrained where an input_signature says so."""
-        described: FunctionType = self._described_signature()
-        return described
+        return self._described_signature()
 
     @property
     def input_signature(self: Any) -> tuple[Any, ...] | None:

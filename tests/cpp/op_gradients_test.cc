@@ -15,11 +15,15 @@
 #include "graven/ir/op.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/convolution_ops.h"
+#include "graven/ops/gather_ops.h"
+#include "graven/ops/join_ops.h"
 #include "graven/ops/linear_algebra_ops.h"
 #include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
+#include "graven/ops/movement_ops.h"
 #include "graven/ops/nn_ops.h"
 #include "graven/ops/reduction_ops.h"
+#include "graven/ops/slice_ops.h"
 #include "graven/ops/structural_ops.h"
 #include "graven/ops/variable_ops.h"
 #include "graven/runtime/eager_builder.h"
@@ -50,6 +54,15 @@ Tensor copy(const Tensor& x) {
   Tensor made = *Tensor::allocate(x.dtype(), x.shape());
   std::copy_n(parts(x).begin(), parts(x).size(), parts(made).begin());
   return made;
+}
+
+// The whole tensor of which slices are given.
+Tensor dense(const IndexedSlices& slices) {
+  Tensor rows = Tensor::scalar(slices.dense_shape.data<int32_t>()[0]);
+  auto sum = apply(*kUnsortedSegmentSum, std::vector<Tensor>{slices.values, slices.indices, rows},
+                   AttrsRef());
+  REQUIRE_MESSAGE(sum.ok(), sum.status().message());
+  return (*sum)[0];
 }
 
 bool is_wanted(const Tensor& x) {
@@ -91,7 +104,7 @@ struct Case {
     std::vector<Tensor> dx;
     for (size_t i = 0; i < x.size(); ++i) {
       const Gradient& gradient = (*result)[i];
-      dx.push_back(gradient.dense);
+      dx.push_back(gradient.is_slices() ? dense(gradient.slices) : gradient.dense);
       if (dx.back()) REQUIRE(dx.back().shape() == x[i].shape());
     }
     return dx;
@@ -156,7 +169,9 @@ void check(const OpHandle<A>& op, std::vector<Tensor> inputs,
   outer.stop();
   REQUIRE_MESSAGE(second.ok(), op.op->name(), ": ", second.status().message());
   std::vector<Tensor> ddx;
-  for (const Gradient& gradient : *second) ddx.push_back(gradient.dense);
+  for (const Gradient& gradient : *second) {
+    ddx.push_back(gradient.is_slices() ? dense(gradient.slices) : gradient.dense);
+  }
   compare(
       c, ddx,
       [&](const std::vector<Tensor>& at) {
@@ -588,6 +603,108 @@ TEST_CASE("slices gathered from a variable give their gradients back to their pl
   REQUIRE(rows.is_slices());
   CHECK(rows.slices.values.shape() == Shape({2, 2, 2}));
   CHECK(rows.slices.indices.shape() == Shape({2}));
+}
+
+TEST_CASE("gradients of joins and cuts") {
+  Tensor x = random_tensor(kReals, {2, 3}, -1, 1), y = random_tensor(kReals, {2, 3}, -1, 1);
+  for (int32_t axis : {0, 1, -1}) {
+    check(kConcatV2, {x, y, Tensor::scalar(axis)});
+    check(kPack, {x, y}, {.axis = axis});
+  }
+  check(kConcatV2, {x, random_tensor(kReals, {2, 1}, -1, 1), Tensor::scalar(int32_t{1})});
+  check(kUnpack, {x}, {.num = 3, .axis = 1});
+  check(kSplit, {Tensor::scalar(int32_t{1}), x}, {.num_split = 3});
+  check(kSplitV, {x, ints({1, 2}), Tensor::scalar(int32_t{-1})}, {.num_split = 2});
+}
+
+TEST_CASE("gradients of slices, with all masks, backwards and with new axes") {
+  Tensor x = random_tensor(kReals, {3, 4, 5}, -1, 1);
+  check(kSlice, {x, ints({1, 0, 2}), ints({2, -1, 3})});
+  struct Row {
+    std::vector<int32_t> begin, end, strides;
+    StridedSliceAttrs attrs;
+  };
+  const Row rows[] = {
+      {{1}, {3}, {1}, {}},
+      {{2, 3, 4}, {0, 0, 0}, {-1, -2, -3}, {}},
+      {{0, 0}, {0, 0}, {1, 2}, {.begin_mask = 3, .end_mask = 3}},
+      {{0, 0}, {0, 0}, {1, -1}, {.begin_mask = 2, .end_mask = 2, .ellipsis_mask = 1}},
+      {{0, 1, 0}, {0, 2, 0}, {1, 1, 1}, {.ellipsis_mask = 4, .new_axis_mask = 1}},
+      {{-1, 0, 2}, {0, 0, 0}, {1, 1, 1}, {.ellipsis_mask = 2, .shrink_axis_mask = 5}},
+  };
+  for (const Row& row : rows) {
+    Tensor begin = ints(row.begin), end = ints(row.end), strides = ints(row.strides);
+    check(kStridedSlice, {x, begin, end, strides}, row.attrs);
+    auto y = apply(*kStridedSlice, std::vector<Tensor>{x, begin, end, strides}, row.attrs);
+    REQUIRE(y.ok());
+    check(kStridedSliceGrad, {ints({3, 4, 5}), begin, end, strides, (*y)[0]}, row.attrs);
+    check(kTensorStridedSliceUpdate, {x, begin, end, strides, (*y)[0]}, row.attrs);
+  }
+}
+
+TEST_CASE("gradients of gathers and scatters, rows that repeat included") {
+  Tensor x = random_tensor(kReals, {2, 3, 2}, -1, 1);
+  for (int32_t axis : {0, 1, -1}) {
+    check(kGatherV2, {x, ints({1, 0, 1, 1}).with_shape({2, 2}), Tensor::scalar(axis)});
+  }
+  Tensor batched = ints({1, 0, 1, 1}).with_shape({2, 2});
+  check(kGatherV2, {x, batched, Tensor::scalar(int32_t{1})}, {.batch_dims = 1});
+  check(kGatherV2, {x, batched, Tensor::scalar(int32_t{2})}, {.batch_dims = 1});
+  check(kGather, {x, Tensor::scalar(int32_t{1})});
+  Tensor places = ints({1, 2, 0, 0, 1, 2}).with_shape({3, 2});
+  check(kGatherNd, {x, places});
+  check(kGatherNd, {x, ints({1, 1}).with_shape({2, 1})});
+  Tensor updates = random_tensor(kReals, {3, 2}, -1, 1);
+  check(kScatterNd, {places, updates, ints({2, 3, 2})});
+  check(kTensorScatterAdd, {x, places, updates});
+  check(kTensorScatterSub, {x, places, updates});
+  Tensor distinct = ints({1, 2, 0, 0, 1, 1}).with_shape({3, 2});
+  check(kTensorScatterUpdate, {x, distinct, updates});
+  check(kTensorScatterMin, {x, distinct, updates});
+  check(kTensorScatterMax, {x, distinct, updates});
+}
+
+TEST_CASE("gradients of movements") {
+  Tensor x = random_tensor(kReals, {2, 3, 4}, -1, 1);
+  check(kTranspose, {x, ints({2, 0, 1})});
+  check(kConjugateTranspose, {random_tensor(kComplexes, {2, 3}, -1, 1), ints({1, 0})});
+  check(kSqueeze, {random_tensor(kReals, {2, 1, 2, 1}, -1, 1)}, {.squeeze_dims = {-1}});
+  check(kExpandDims, {x, Tensor::scalar(int32_t{-2})});
+}
+
+TEST_CASE("a traced gather finds the axis and the sizes of its gradient when it runs") {
+  Tensor params = random_tensor(kReals, {2, 3, 2}, -1, 1);
+  Tensor indices = ints({2, 0, 2, 1}).with_shape({2, 2});
+  Ref<Graph> graph(new Graph("f"));
+  GraphBuilder builder(graph);
+  {
+    Frame frame(&builder);
+    auto any = [](int rank) {
+      Shape shape;
+      for (int i = 0; i < rank; ++i) shape.push_back(Dim::unknown());
+      return shape;
+    };
+    Tensor x = builder.add_placeholder(kReals, any(3), "x");
+    Tensor at = builder.add_placeholder(DType::kInt32, any(2), "at");
+    Tensor axis = builder.add_placeholder(DType::kInt32, {}, "axis");
+    Tape tape(false);
+    tape.start();
+    tape.watch(x);
+    auto y = apply(*kGatherV2, std::vector<Tensor>{x, at, axis}, GatherV2Attrs{.batch_dims = 1});
+    REQUIRE_MESSAGE(y.ok(), y.status().message());
+    auto dx = tape.gradient({&(*y)[0], 1}, {&x, 1}, {}, current_builder());
+    REQUIRE_MESSAGE(dx.ok(), dx.status().message());
+    graph->set_outputs({symbolic((*dx)[0].dense).output()});
+  }
+  auto program = plan_program(graph);
+  REQUIRE_MESSAGE(program.ok(), program.status().message());
+  Tensors out;
+  std::vector<Tensor> inputs = {params, indices, Tensor::scalar(int32_t{-2})};
+  Status status = (*program)->run(inputs, out);
+  REQUIRE_MESSAGE(status.ok(), status.message());
+  REQUIRE(out[0].shape() == params.shape());
+  const double expected[] = {1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 1, 1};
+  for (int i = 0; i < 12; ++i) CHECK(parts(out[0])[i] == expected[i]);
 }
 
 // Whether x or y was broadcast shows only when the graph runs.

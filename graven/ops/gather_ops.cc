@@ -1,0 +1,418 @@
+#include "graven/ops/gather_ops.h"
+
+#include <numeric>
+
+#include "graven/ir/gradient_context.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/ops/elements.h"
+#include "graven/ops/formulas.h"
+#include "graven/ops/gather_kernels.h"
+#include "graven/ops/logical_ops.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/movement_ops.h"
+#include "graven/ops/register_ops.h"
+#include "graven/ops/sequence_ops.h"
+#include "graven/ops/shape_rules.h"
+#include "graven/ops/sizes.h"
+#include "graven/ops/structural_ops.h"
+
+namespace graven::engine {
+namespace {
+
+// --- GatherV2 and Gather.
+
+Status gathered_shape(InferContext& c, int64_t given_axis, int64_t given_batch_dims) {
+  const Shape &params = c.shape(0), &indices = c.shape(1);
+  if (!params.has_rank() || !indices.has_rank()) return unknown_outputs(c);
+  const int rank = params.rank();
+  if (given_axis < -rank || given_axis >= rank) {
+    return invalid_argument("Expected axis in the range [", -rank, ", ", rank, "), but got ",
+                            given_axis);
+  }
+  const int axis = static_cast<int>(given_axis < 0 ? given_axis + rank : given_axis);
+  int64_t batch_dims = given_batch_dims < 0 ? given_batch_dims + indices.rank() : given_batch_dims;
+  if (batch_dims < 0 || batch_dims > indices.rank()) {
+    return invalid_argument("Expected batch_dims in the range [", -indices.rank(), ", ",
+                            indices.rank(), "], but got ", given_batch_dims);
+  }
+  if (batch_dims >= rank) {
+    return invalid_argument("batch_dims (", batch_dims, ") must be less than rank(params) (", rank,
+                            ").");
+  }
+  if (batch_dims > axis) {
+    return invalid_argument("batch_dims (", batch_dims, ") must be less than or equal to axis (",
+                            axis, ").");
+  }
+  Shape out;
+  for (int i = 0; i < axis; ++i) {
+    Dim size = params[i];
+    if (i < batch_dims) {
+      auto merged = c.merge(params[i], indices[i]);
+      if (!merged.ok()) {
+        return invalid_argument("params.shape[", i, "]: ", params.size(i),
+                                " should be equal to indices.shape[", i, "]: ", indices.size(i));
+      }
+      size = *merged;
+    }
+    out.push_back(size);
+  }
+  for (int i = static_cast<int>(batch_dims); i < indices.rank(); ++i) out.push_back(indices[i]);
+  for (int i = axis + 1; i < rank; ++i) out.push_back(params[i]);
+  c.set_shape(0, out);
+  if (rank != 1 || !c.is_graph() || out.rank() > 1) return {};
+  auto sizes = c.sizes(0);
+  Tensor at = c.value(1);
+  if (!sizes || !at) return {};
+  SymbolicValue gathered;
+  for (int64_t i = 0; i < at.num_elements(); ++i) {
+    int64_t index = integer_at(at, i);
+    bool fits = index >= 0 && index < static_cast<int64_t>(sizes->size());
+    gathered.push_back(fits ? (*sizes)[index] : Dim::unknown());
+  }
+  c.set_sizes(0, gathered);
+  return {};
+}
+
+Status gather_v2_shape(InferContext& c) {
+  Tensor axis = c.value(2);
+  if (axis && axis.num_elements() != 1) {
+    return invalid_argument("axis must be scalar, got shape ", axis.shape().to_message());
+  }
+  int64_t batch_dims = c.attrs<GatherV2Attrs>().batch_dims;
+  if (axis) return gathered_shape(c, integer_at(axis, 0), batch_dims);
+  if (!c.shape(0).has_rank() || !c.shape(1).has_rank()) return unknown_outputs(c);
+  Shape out;
+  int64_t rank = c.shape(0).rank() - 1 + c.shape(1).rank() -
+                 (batch_dims < 0 ? batch_dims + c.shape(1).rank() : batch_dims);
+  for (int64_t i = 0; i < rank; ++i) out.push_back(Dim::unknown());
+  c.set_shape(0, out);
+  return {};
+}
+
+Status gather_shape(InferContext& c) { return gathered_shape(c, 0, 0); }
+
+// Row i of dy goes to row indices[i] of the gradient, the others are zero.
+IndexedSlices gathered_rows(GradientContext& c) {
+  const int32_t flat[] = {-1};
+  Tensor indices = c(kReshape, {c.x(1), int32_vector(c, flat)});
+  const Shape &params = c.static_shape_of_x(0), &at = c.static_shape_of_x(1);
+  Tensor values;
+  if (at.rank() == 1 && at.has_rank()) {
+    values = c.dy();
+  } else {
+    Sizes sizes = {-1};
+    bool has_empty_row = false;
+    for (const Size& size : sizes_of_x(c, 0)) {
+      sizes.push_back(size);
+      has_empty_row |= !size.is_number() || size.number() == 0;
+    }
+    if (sizes.size() > 1) sizes.erase(sizes.begin() + 1);
+    // Nothing can be inferred from empty rows.
+    if (has_empty_row && params.has_rank()) sizes[0] = Size(c(kSize, {c.x(1)}));
+    values = c(kReshape, {c.dy(), vector_of(c, sizes)});
+  }
+  return {values, indices, c.shape_of_x(0)};
+}
+
+// The sizes of params before, at and behind an axis that is found when it runs.
+struct SizesAround {
+  Size outer, limit, inner;
+};
+SizesAround sizes_around(GradientContext& c, const Tensor& given_axis, int batch_dims, int rank) {
+  Formula shape(c, c.shape_of_x(0));
+  Tensor axis = c(kFloorMod, {cast(c, given_axis, DType::kInt32), Size(rank).tensor(c)});
+  std::vector<int32_t> places(static_cast<size_t>(rank));
+  std::iota(places.begin(), places.end(), 0);
+  Tensor place = int32_vector(c, places);
+  Tensor one = Size(1).tensor(c);
+  auto product_where = [&](const Tensor& holds, int from) {
+    Tensor kept = c(kSelectV2, {holds, shape, one});
+    Size all(1);
+    for (int i = from; i < rank; ++i) all = multiply(c, all, Size(element_of(c, kept, i)));
+    return all;
+  };
+  return {product_where(c(kLess, {place, axis}), batch_dims),
+          Size(c(kGatherV2, {shape, axis, Size(0).tensor(c)})),
+          product_where(c(kGreater, {place, axis}), 0)};
+}
+
+// The gradient along any axis, with batches: the axis and the batches become rows, which are summed
+// by their indices.
+Tensor summed_by_index(GradientContext& c, const Tensor& axis, int batch_dims) {
+  Sizes params = sizes_of_x(c, 0), indices = sizes_of_x(c, 1);
+  if (!c.status().ok()) return {};
+  auto part = [&](const Sizes& sizes, size_t begin, size_t end) {
+    return product(c, std::span(sizes).subspan(begin, end - begin));
+  };
+  SizesAround around = {1, 1, 1};
+  if (Tensor known = known_value(axis)) {
+    auto at = normalized_axis(integer_at(known, 0), static_cast<int>(params.size()));
+    if (!at.ok()) {
+      c.fail(at.status());
+      return {};
+    }
+    around = {part(params, batch_dims, *at), params[*at], part(params, *at + 1, params.size())};
+  } else {
+    around = sizes_around(c, axis, batch_dims, static_cast<int>(params.size()));
+  }
+  const auto& [outer, limit, inner] = around;
+  Size batches = part(params, 0, batch_dims), n = part(indices, batch_dims, indices.size());
+  auto reshape = [&](const Tensor& x, const Sizes& sizes) {
+    return c(kReshape, {x, vector_of(c, sizes)});
+  };
+  const int32_t axis_to_front[] = {0, 2, 1, 3};
+  Tensor order = int32_vector(c, axis_to_front);
+  Tensor dy = reshape(c.dy(), {batches, outer, n, inner});
+  Size rows = multiply(c, batches, n);
+  dy = reshape(c(kTranspose, {dy, order}), {rows, outer, inner});
+  Tensor ids = reshape(c.x(1), {batches, n});
+  if (!batches.is_number() || batches.number() != 1) {
+    auto scalar = [&](const Size& size) { return size.tensor(c); };
+    Formula first(c, reshape(c(kRange, {scalar(0), scalar(batches), scalar(1)}), {batches, 1}));
+    Tensor offsets = first * Formula(c, scalar(limit));
+    ids = Formula(c, cast(c, ids, DType::kInt64)) + Formula(c, cast(c, offsets, DType::kInt64));
+  }
+  Tensor segments = multiply(c, batches, limit).tensor(c);
+  Tensor sums = c(kUnsortedSegmentSum, {dy, reshape(ids, {rows}), segments});
+  sums = c(kTranspose, {reshape(sums, {batches, limit, outer, inner}), order});
+  return c(kReshape, {sums, c.shape_of_x(0)});
+}
+
+void gather_v2_gradient(GradientContext& c) {
+  if (!c.wants(0)) return;
+  Tensor axis = c.x(2);
+  Tensor known = known_value(axis);
+  const Shape &params = c.static_shape_of_x(0), &indices = c.static_shape_of_x(1);
+  if (known && (integer_at(known, 0) == 0 ||
+                (params.has_rank() && integer_at(known, 0) == -params.rank()))) {
+    return c.set_dx(0, gathered_rows(c));
+  }
+  int64_t batch_dims = c.attrs<GatherV2Attrs>().batch_dims;
+  if (batch_dims < 0) batch_dims += indices.rank();
+  c.set_dx(0, summed_by_index(c, axis, static_cast<int>(batch_dims)));
+}
+
+void gather_gradient(GradientContext& c) {
+  if (c.wants(0)) c.set_dx(0, gathered_rows(c));
+}
+
+// --- GatherNd, ScatterNd, TensorScatter...
+
+Status check_policy(const InferContext& c) {
+  const std::string& policy = c.attrs<IndexPolicyAttrs>().bad_indices_policy;
+  if (policy.empty() || policy == "DEFAULT" || policy == "ERROR" || policy == "IGNORE") return {};
+  return invalid_argument("bad_indices_policy must be '', 'DEFAULT', 'ERROR' or 'IGNORE', got '",
+                          policy, "'");
+}
+
+// How many axes a vector of indices names, -1 if it is not known; checked against `rank`.
+Result<int> depth_of(const Shape& indices, const Shape& shape) {
+  if (!indices.has_rank()) return -1;
+  if (indices.rank() == 0) return invalid_argument("indices must be at least a vector");
+  Dim depth = indices[indices.rank() - 1];
+  if (!depth.is_number()) return -1;
+  if (shape.has_rank() && depth.number() > shape.rank()) {
+    return invalid_argument("index innermost dimension length must be <= params rank; saw: ",
+                            depth.number(), " vs. ", shape.rank());
+  }
+  return static_cast<int>(depth.number());
+}
+
+// The shape of what indices of one shape read from another: unknown if either is not known enough.
+Result<Shape> shape_at_indices(const Shape& indices, const Shape& shape) {
+  ASSIGN_OR_RETURN(int depth, depth_of(indices, shape));
+  if (depth < 0 || !shape.has_rank()) return Shape::unknown_rank();
+  Shape out;
+  for (int i = 0; i + 1 < indices.rank(); ++i) out.push_back(indices[i]);
+  for (int i = depth; i < shape.rank(); ++i) out.push_back(shape[i]);
+  return out;
+}
+
+Status gather_nd_shape(InferContext& c) {
+  RETURN_IF_ERROR(check_policy(c));
+  ASSIGN_OR_RETURN(Shape out, shape_at_indices(c.shape(1), c.shape(0)));
+  if (out.has_rank() && c.shape(0).is_fully_known() && c.shape(0).num_elements() == 0 &&
+      out.is_fully_known() && out.num_elements() > 0) {
+    return invalid_argument("Requested more than 0 entries, but params is empty.  Params shape: ",
+                            c.shape(0).to_message());
+  }
+  c.set_shape(0, out);
+  return {};
+}
+
+void gather_nd_gradient(GradientContext& c) {
+  if (!c.wants(0)) return;
+  const Shape& indices = c.static_shape_of_x(1);
+  if (indices.has_rank() && indices.rank() == 2 && indices[1] == Dim(1)) {
+    const int32_t flat[] = {-1};
+    c.set_dx(0,
+             IndexedSlices{c.dy(), c(kReshape, {c.x(1), int32_vector(c, flat)}), c.shape_of_x(0)});
+    return;
+  }
+  DType dtype = c.dtype_of_x(1) == DType::kInt64 ? DType::kInt64 : DType::kInt32;
+  c.set_dx(0, c(kScatterNd, {cast(c, c.x(1), dtype), c.dy(), cast(c, c.shape_of_x(0), dtype)},
+                c.attrs<IndexPolicyAttrs>()));
+}
+
+Status check_updates(const Shape& indices, const Shape& shape, const Shape& updates) {
+  ASSIGN_OR_RETURN(Shape expected, shape_at_indices(indices, shape));
+  if (are_compatible(expected, updates)) return {};
+  return invalid_argument("The inner dimensions of output shape ", shape.to_message(),
+                          " and updates ", updates.to_message(), " by indices of shape ",
+                          indices.to_message(), " do not match: updates must have shape ",
+                          expected.to_message());
+}
+
+Status scatter_nd_shape(InferContext& c) {
+  RETURN_IF_ERROR(check_policy(c));
+  ASSIGN_OR_RETURN(Shape shape, shape_from_input(c, 2));
+  c.set_shape(0, shape);
+  RETURN_IF_ERROR(check_updates(c.shape(0), shape, c.shape(1)));
+  if (shape.is_fully_known() && shape.num_elements() == 0 && c.shape(1).is_fully_known() &&
+      c.shape(1).num_elements() > 0) {
+    return invalid_argument("Indices and updates specified for empty output shape");
+  }
+  return {};
+}
+
+void scatter_nd_gradient(GradientContext& c) {
+  if (c.wants(1)) {
+    c.set_dx(1, c(kGatherNd, {c.dy(), c.x(0)}, c.attrs<IndexPolicyAttrs>()));
+  }
+}
+
+Status tensor_scatter_shape(InferContext& c) {
+  RETURN_IF_ERROR(check_policy(c));
+  c.set_shape(0, c.shape(0));
+  return check_updates(c.shape(1), c.shape(0), c.shape(2));
+}
+
+void tensor_scatter_update_gradient(GradientContext& c) {
+  const auto& attrs = c.attrs<IndexPolicyAttrs>();
+  if (c.wants(0)) {
+    Tensor zeros = c(kFill, {c.shape_of_x(2), constant_like(Formula(c, c.dy()), 0)});
+    c.set_dx(0, c(kTensorScatterUpdate, {c.dy(), c.x(1), zeros}, attrs));
+  }
+  if (c.wants(2)) c.set_dx(2, c(kGatherNd, {c.dy(), c.x(1)}, attrs));
+}
+
+void tensor_scatter_add_gradient(GradientContext& c) {
+  if (c.wants(0)) c.set_dx(0, c.dy());
+  if (c.wants(2)) c.set_dx(2, c(kGatherNd, {c.dy(), c.x(1)}, c.attrs<IndexPolicyAttrs>()));
+}
+
+void tensor_scatter_sub_gradient(GradientContext& c) {
+  if (c.wants(0)) c.set_dx(0, c.dy());
+  if (!c.wants(2)) return;
+  c.set_dx(2, -Formula(c, c(kGatherNd, {c.dy(), c.x(1)}, c.attrs<IndexPolicyAttrs>())));
+}
+
+// What reached the extremum shares the gradient evenly.
+void tensor_scatter_extremum_gradient(GradientContext& c) {
+  const auto& attrs = c.attrs<IndexPolicyAttrs>();
+  Tensor indices = c.x(1);
+  Formula x(c, c.x(0)), updates(c, c.x(2)), y(c, c.y(0)), dy(c, c.dy());
+  auto is_equal = [&](const Formula& a, const Tensor& b) {
+    return Formula(c, cast(c, c(kEqual, {a, b}), dy.dtype()));
+  };
+  Formula x_won = is_equal(x, y);
+  Formula update_won = is_equal(updates, c(kGatherNd, {y, indices}, attrs));
+  Tensor shape = cast(c, c.shape_of_x(0), c.dtype_of_x(1));
+  Formula winners = x_won + Formula(c, c(kScatterNd, {indices, update_won, shape}, attrs));
+  if (c.wants(0)) c.set_dx(0, dy * x_won / winners);
+  if (!c.wants(2)) return;
+  c.set_dx(2, Formula(c, c(kGatherNd, {dy / winners, indices}, attrs)) * update_won);
+}
+
+void define_tensor_scatter(OpRegistry& ops, OpHandle<IndexPolicyAttrs>& handle, const char* name,
+                           const char* python, const char* summary, DTypeSet types,
+                           GradientFunction gradient, KernelFunction f) {
+  ops.define(handle, {
+                         .name = name,
+                         .python = python,
+                         .summary = summary,
+                         .details = "Each vector of indices, along the last axis, names a slice.",
+                         .inputs = {"tensor: T", "indices: Tindices", "updates: T"},
+                         .outputs = {"output: T"},
+                         .types = {{"T", types}, {"Tindices", kIndexTypes}},
+                         .infer = tensor_scatter_shape,
+                         .gradient = gradient,
+                         .body = kernel(f),
+                     });
+}
+
+}  // namespace
+
+void define_gather_ops(OpRegistry& ops) {
+  const DTypeSet values = kPlainTypes | DTypeSet{DType::kString};
+  const DTypeSet all_index_types = kIndexTypes | DTypeSet{DType::kInt16};
+  kGatherV2 = ops.define<GatherV2Attrs>({
+      .name = "GatherV2",
+      .summary = "The slices of params along an axis that the indices name.",
+      .details = "The first batch_dims axes of params and indices belong together.",
+      .inputs = {"params: Tparams", "indices: Tindices", "axis: Taxis"},
+      .outputs = {"output: Tparams"},
+      .types = {{"Tparams", kAllTypes}, {"Tindices", all_index_types}, {"Taxis", kIndexTypes}},
+      .infer = gather_v2_shape,
+      .gradient = gather_v2_gradient,
+      .body = kernel(gather_kernel),
+      .values_for_inference = {2},
+  });
+  kGather = ops.define<GatherAttrs>({
+      .name = "Gather",
+      .summary = "The rows of params that the indices name.",
+      .inputs = {"params: Tparams", "indices: Tindices"},
+      .outputs = {"output: Tparams"},
+      .types = {{"Tparams", kAllTypes}, {"Tindices", kIndexTypes}},
+      .infer = gather_shape,
+      .gradient = gather_gradient,
+      .body = kernel(gather_kernel),
+  });
+  kGatherNd = ops.define<IndexPolicyAttrs>({
+      .name = "GatherNd",
+      .summary = "The slices of params that vectors of indices, along the last axis, name.",
+      .inputs = {"params: Tparams", "indices: Tindices"},
+      .outputs = {"output: Tparams"},
+      .types = {{"Tparams", kAllTypes}, {"Tindices", all_index_types}},
+      .infer = gather_nd_shape,
+      .gradient = gather_nd_gradient,
+      .body = kernel(gather_nd_kernel),
+  });
+  kScatterNd = ops.define<IndexPolicyAttrs>({
+      .name = "ScatterNd",
+      .python = "scatter_nd",
+      .summary = "Zeros of the given shape, with each update added to the slice that its vector of "
+                 "indices names.",
+      .inputs = {"indices: Tindices", "updates: T", "shape: Tindices"},
+      .outputs = {"output: T"},
+      .types = {{"T", values}, {"Tindices", kIndexTypes}},
+      .infer = scatter_nd_shape,
+      .gradient = scatter_nd_gradient,
+      .body = kernel(scatter_nd_kernel),
+      .values_for_inference = {2},
+  });
+  define_tensor_scatter(ops, kTensorScatterUpdate, "TensorScatterUpdate", "",
+                        "The tensor, with "
+                        "updates in place of the slices that indices name.",
+                        values, tensor_scatter_update_gradient,
+                        tensor_scatter_kernel<TensorScatter::kUpdate>);
+  define_tensor_scatter(ops, kTensorScatterAdd, "TensorScatterAdd", "tensor_scatter_nd_add",
+                        "The tensor, with updates added to the slices that indices name.",
+                        kNumberTypes, tensor_scatter_add_gradient,
+                        tensor_scatter_kernel<TensorScatter::kAdd>);
+  define_tensor_scatter(ops, kTensorScatterSub, "TensorScatterSub", "tensor_scatter_nd_sub",
+                        "The tensor, with updates subtracted from the slices that indices name.",
+                        kNumberTypes, tensor_scatter_sub_gradient,
+                        tensor_scatter_kernel<TensorScatter::kSub>);
+  define_tensor_scatter(ops, kTensorScatterMin, "TensorScatterMin", "tensor_scatter_nd_min",
+                        "The tensor, with the lesser of updates and slices that indices name.",
+                        kRealTypes, tensor_scatter_extremum_gradient,
+                        tensor_scatter_kernel<TensorScatter::kMin>);
+  define_tensor_scatter(ops, kTensorScatterMax, "TensorScatterMax", "tensor_scatter_nd_max",
+                        "The tensor, with the greater of updates and slices that indices name.",
+                        kRealTypes, tensor_scatter_extremum_gradient,
+                        tensor_scatter_kernel<TensorScatter::kMax>);
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,308 @@
+#include "graven/ops/join_ops.h"
+
+#include "graven/ir/gradient_context.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ir/kernel.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/ops/elements.h"
+#include "graven/ops/register_ops.h"
+#include "graven/ops/structural_kernels.h"
+
+namespace graven::engine {
+namespace {
+
+int64_t product_of_sizes(const Shape& shape, int begin, int end) {
+  int64_t product = 1;
+  for (int i = begin; i < end; ++i) product *= shape.size(i);
+  return product;
+}
+
+Status set_unknown(InferContext& c) { return unknown_outputs(c); }
+
+// --- Pack.
+
+Status pack_shape(InferContext& c) {
+  if (c.num_inputs() == 0) return invalid_argument("Pack needs at least one value");
+  Shape shape = c.shape(0);
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    auto merged = merge_shapes(shape, c.shape(i));
+    if (!merged.ok()) {
+      return invalid_argument(
+          "Shapes of all inputs must match: values[0].shape = ", c.shape(0).to_message(),
+          " != values[", i, "].shape = ", c.shape(i).to_message());
+    }
+    shape = *merged;
+  }
+  if (!shape.has_rank()) return set_unknown(c);
+  const int rank = shape.rank() + 1;
+  int64_t axis = c.attrs<PackAttrs>().axis;
+  if (axis < -rank || axis >= rank) {
+    return invalid_argument("axis = ", axis, " not in [", -rank, ", ", rank, ")");
+  }
+  shape.insert(static_cast<int>(axis < 0 ? axis + rank : axis), c.num_inputs());
+  c.set_shape(0, shape);
+  if (rank != 1 || !c.is_graph() || !kIndexTypes.contains(c.dtype(0))) return {};
+  SymbolicValue all;
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    auto size = c.sizes(i);
+    all.push_back(size && size->size() == 1 ? (*size)[0] : Dim::unknown());
+  }
+  c.set_sizes(0, all);
+  return {};
+}
+
+Status pack_kernel(KernelContext& c) {
+  const Tensor& out = c.output(0);
+  ASSIGN_OR_RETURN(int axis, normalized_axis(c.attrs<PackAttrs>().axis, out.rank()));
+  if (out.num_elements() == 0) return {};
+  concat_rows(c.inputs(), product_of_sizes(out.shape(), 0, axis), out);
+  return {};
+}
+
+void pack_gradient(GradientContext& c) {
+  Tensors parts = c.apply(*kUnpack, {{c.dy()}},
+                          UnpackAttrs{.num = c.num_inputs(), .axis = c.attrs<PackAttrs>().axis});
+  for (int i = 0; i < static_cast<int>(parts.size()); ++i) {
+    if (c.wants(i)) c.set_dx(i, parts[i]);
+  }
+}
+
+// --- Unpack.
+
+Status unpack_shape(InferContext& c) {
+  const auto& attrs = c.attrs<UnpackAttrs>();
+  Shape shape = c.shape(0);
+  if (!shape.has_rank()) return set_unknown(c);
+  const int rank = shape.rank();
+  if (attrs.axis < -rank || attrs.axis >= rank) {
+    return invalid_argument("axis = ", attrs.axis, " not in [", -rank, ", ", rank, ")");
+  }
+  const int axis = static_cast<int>(attrs.axis < 0 ? attrs.axis + rank : attrs.axis);
+  if (shape[axis].is_number() && shape.size(axis) != attrs.num) {
+    return invalid_argument("Input shape axis ", axis, " must equal ", attrs.num, ", got shape ",
+                            shape.to_message());
+  }
+  shape.erase(axis);
+  auto sizes = rank == 1 && c.is_graph() ? c.sizes(0) : std::nullopt;
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    c.set_shape(i, shape);
+    if (sizes && i < static_cast<int>(sizes->size())) c.set_sizes(i, {(*sizes)[i]});
+  }
+  return {};
+}
+
+Status unpack_kernel(KernelContext& c) {
+  const Tensor& x = c.input(0);
+  ASSIGN_OR_RETURN(int axis, normalized_axis(c.attrs<UnpackAttrs>().axis, x.rank()));
+  if (x.num_elements() == 0) return {};
+  InlineVector<Tensor, 4> parts;
+  for (int i = 0; i < c.num_outputs(); ++i) parts.push_back(c.output(i));
+  split_rows(x, product_of_sizes(x.shape(), 0, axis), parts);
+  return {};
+}
+
+InlineVector<Tensor, 4> all_dy(GradientContext& c, int count) {
+  InlineVector<Tensor, 4> all;
+  for (int i = 0; i < count; ++i) all.push_back(c.dy(i));
+  return all;
+}
+
+void unpack_gradient(GradientContext& c) {
+  const auto& attrs = c.attrs<UnpackAttrs>();
+  if (attrs.num == 0) {
+    c.set_dx(0, c(kZerosLike, {c.x(0)}));
+    return;
+  }
+  Tensors packed = c.apply(*kPack, all_dy(c, static_cast<int>(attrs.num)), PackAttrs{attrs.axis});
+  if (!packed.empty()) c.set_dx(0, packed[0]);
+}
+
+// --- Split and SplitV.
+
+// The axis that a scalar input says, -1 if it is not known now.
+Result<int> axis_of(InferContext& c, int input, int rank) {
+  Tensor value = c.value(input);
+  if (!value) return -1;
+  if (value.num_elements() != 1) {
+    return invalid_argument("split_dim must be a scalar, got shape ", value.shape().to_message());
+  }
+  int64_t axis = integer_at(value, 0);
+  if (axis < -rank || axis >= rank) {
+    return invalid_argument("-input rank(-", rank, ") <= split_dim < input rank (", rank,
+                            "), but got ", axis);
+  }
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+Status shape_of_unknown_axis(InferContext& c, int rank) {
+  Shape shape;
+  for (int i = 0; i < rank; ++i) shape.push_back(Dim::unknown());
+  for (int i = 0; i < c.num_outputs(); ++i) c.set_shape(i, shape);
+  return {};
+}
+
+Status split_shape(InferContext& c) {
+  const int64_t n = c.attrs<SplitAttrs>().num_split;
+  Shape shape = c.shape(1);
+  if (n <= 0) return invalid_argument("Number of ways to split should be > 0, but got ", n);
+  if (!shape.has_rank()) return set_unknown(c);
+  ASSIGN_OR_RETURN(int axis, axis_of(c, 0, shape.rank()));
+  if (axis < 0) return shape_of_unknown_axis(c, shape.rank());
+  if (shape[axis].is_number()) {
+    if (shape.size(axis) % n != 0) {
+      return invalid_argument("Number of ways to split should evenly divide the split dimension, ",
+                              "but got split_dim ", axis, " (size = ", shape.size(axis),
+                              ") and num_split ", n);
+    }
+    shape.set(axis, shape.size(axis) / n);
+  } else {
+    shape.set(axis, c.floor_div(shape[axis], n));
+  }
+  for (int i = 0; i < c.num_outputs(); ++i) c.set_shape(i, shape);
+  return {};
+}
+
+Status split_input(KernelContext& c, int input, int axis_input) {
+  const Tensor& x = c.input(input);
+  ASSIGN_OR_RETURN(int axis, normalized_axis(integer_at(c.input(axis_input), 0), x.rank()));
+  if (x.num_elements() == 0) return {};
+  InlineVector<Tensor, 4> parts;
+  for (int i = 0; i < c.num_outputs(); ++i) parts.push_back(c.output(i));
+  split_rows(x, product_of_sizes(x.shape(), 0, axis), parts);
+  return {};
+}
+
+Status split_kernel(KernelContext& c) { return split_input(c, 1, 0); }
+
+void join_gradient(GradientContext& c, int count, const Tensor& axis, int input) {
+  InlineVector<Tensor, 4> values = all_dy(c, count);
+  values.push_back(axis);
+  Tensors joined = c.apply(*kConcatV2, values, NoAttrs());
+  if (!joined.empty()) c.set_dx(input, joined[0]);
+}
+
+void split_gradient(GradientContext& c) {
+  if (!c.wants(1)) return;
+  join_gradient(c, static_cast<int>(c.attrs<SplitAttrs>().num_split), c.x(0), 1);
+}
+
+int64_t split_size_at(const Tensor& sizes, int64_t i) {
+  return sizes.dtype() == DType::kInt8 ? sizes.data<int8_t>()[i] : integer_at(sizes, i);
+}
+
+Status split_v_shape(InferContext& c) {
+  const int64_t n = c.attrs<SplitAttrs>().num_split;
+  Shape shape = c.shape(0);
+  const Shape& sizes_shape = c.shape(1);
+  if (n <= 0) return invalid_argument("Number of ways to split should be > 0, but got ", n);
+  if (sizes_shape.has_rank() &&
+      (sizes_shape.rank() != 1 || (sizes_shape[0].is_number() && sizes_shape.size(0) != n))) {
+    return invalid_argument("size_splits must be a vector of ", n, " sizes, got shape ",
+                            sizes_shape.to_message());
+  }
+  if (!shape.has_rank()) return set_unknown(c);
+  ASSIGN_OR_RETURN(int axis, axis_of(c, 2, shape.rank()));
+  if (axis < 0) return shape_of_unknown_axis(c, shape.rank());
+  Tensor value = c.value(1);
+  const Dim whole = shape[axis];
+  if (!value) {
+    auto sizes = c.dtype(1) == DType::kInt8 ? std::nullopt : c.sizes(1);
+    for (int i = 0; i < c.num_outputs(); ++i) {
+      bool known = sizes && i < static_cast<int>(sizes->size());
+      shape.set(axis, known ? (*sizes)[i] : Dim::unknown());
+      c.set_shape(i, shape);
+    }
+    return {};
+  }
+  Dim rest = whole;
+  int64_t sum = 0;
+  int open = -1;
+  for (int i = 0; i < n; ++i) {
+    int64_t size = split_size_at(value, i);
+    if (size == -1 && open < 0) {
+      open = i;
+      continue;
+    }
+    if (size < 0) {
+      return invalid_argument("Split size at index ", i, " must be >= 0, and only one may be -1. ",
+                              "Got: ", size);
+    }
+    sum += size;
+  }
+  bool fits = !whole.is_number() || (open < 0 ? sum == whole.number() : sum <= whole.number());
+  if (!fits) {
+    return invalid_argument("Determined shape must either match input shape along split_dim ",
+                            "exactly if fully specified, or be less than the size of the input ",
+                            "along split_dim if not fully specified. Got: ", sum,
+                            " for a dimension of ", whole.number());
+  }
+  rest = whole.is_unknown() ? whole : c.subtract(c.max(whole, sum), sum);
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    shape.set(axis, i == open ? rest : Dim(split_size_at(value, i)));
+    c.set_shape(i, shape);
+  }
+  return {};
+}
+
+Status split_v_kernel(KernelContext& c) { return split_input(c, 0, 2); }
+
+void split_v_gradient(GradientContext& c) {
+  if (!c.wants(0)) return;
+  join_gradient(c, static_cast<int>(c.attrs<SplitAttrs>().num_split), c.x(2), 0);
+}
+
+}  // namespace
+
+void define_join_ops(OpRegistry& ops) {
+  kPack = ops.define<PackAttrs>({
+      .name = "Pack",
+      .python = "stack",
+      .summary = "The values one beside another along a new axis.",
+      .details = "A negative axis counts from the end of the result.",
+      .inputs = {"values: N * T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}},
+      .infer = pack_shape,
+      .gradient = pack_gradient,
+      .body = kernel(pack_kernel),
+      .default_node_name = "stack",
+  });
+  kUnpack = ops.define<UnpackAttrs>({
+      .name = "Unpack",
+      .summary = "The slices of a tensor along an axis, each without that axis.",
+      .inputs = {"value: T"},
+      .outputs = {"output: num * T"},
+      .types = {{"T", kAllTypes}},
+      .infer = unpack_shape,
+      .gradient = unpack_gradient,
+      .body = kernel(unpack_kernel),
+      .default_node_name = "unstack",
+  });
+  kSplit = ops.define<SplitAttrs>({
+      .name = "Split",
+      .summary = "A tensor cut along an axis into parts of one size.",
+      .inputs = {"split_dim: int32", "value: T"},
+      .outputs = {"output: num_split * T"},
+      .types = {{"T", kAllTypes}},
+      .infer = split_shape,
+      .gradient = split_gradient,
+      .body = kernel(split_kernel),
+      .values_for_inference = {0},
+      .default_node_name = "split",
+  });
+  kSplitV = ops.define<SplitAttrs>({
+      .name = "SplitV",
+      .summary = "A tensor cut along an axis into parts of given sizes.",
+      .details = "One size may be -1: that part gets what the others leave.",
+      .inputs = {"value: T", "size_splits: Tlen", "split_dim: int32"},
+      .outputs = {"output: num_split * T"},
+      .types = {{"T", kAllTypes}, {"Tlen", kIndexTypes | DTypeSet{DType::kInt8}}},
+      .infer = split_v_shape,
+      .gradient = split_v_gradient,
+      .body = kernel(split_v_kernel),
+      .values_for_inference = {1, 2},
+      .default_node_name = "split",
+  });
+}
+
+}  // namespace graven::engine

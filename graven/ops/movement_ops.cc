@@ -1,0 +1,265 @@
+#include "graven/ops/movement_ops.h"
+
+#include <algorithm>
+
+#include "graven/ir/gradient_context.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ir/kernel.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/ops/elements.h"
+#include "graven/ops/formulas.h"
+#include "graven/ops/register_ops.h"
+#include "graven/ops/strided_copy.h"
+
+namespace graven::engine {
+namespace {
+
+void set_unknown_dims(InferContext& c, int rank) {
+  Shape shape;
+  for (int i = 0; i < rank; ++i) shape.push_back(Dim::unknown());
+  c.set_shape(0, shape);
+}
+
+// --- Transpose.
+
+// A vector that holds each of 0, 1, ... rank - 1 once.
+Status check_permutation(const Tensor& perm, int rank) {
+  if (perm.num_elements() != rank) {
+    return invalid_argument("transpose expects a vector of size ", rank,
+                            ". But input(1) is a vector of size ", perm.num_elements());
+  }
+  std::vector<bool> seen(static_cast<size_t>(rank), false);
+  for (int i = 0; i < rank; ++i) {
+    int64_t axis = integer_at(perm, i);
+    if (axis < 0 || axis >= rank) {
+      return invalid_argument(axis, " is out of range [0 .. ", rank, ")");
+    }
+    if (seen[axis]) return invalid_argument("axis ", axis, " is twice in the permutation");
+    seen[axis] = true;
+  }
+  return {};
+}
+
+Status transpose_shape(InferContext& c) {
+  const Shape &x = c.shape(0), &perm = c.shape(1);
+  if (perm.has_rank() && perm.rank() != 1) {
+    return invalid_argument("perm must be a vector, got shape ", perm.to_message());
+  }
+  Tensor order = c.value(1);
+  if (!x.has_rank()) {
+    if (!perm.has_rank() || !perm[0].is_number()) return unknown_outputs(c);
+    set_unknown_dims(c, static_cast<int>(perm.size(0)));
+    return {};
+  }
+  if (perm.has_rank() && perm[0].is_number() && perm.size(0) != x.rank()) {
+    return invalid_argument("transpose expects a vector of size ", x.rank(),
+                            ". But input(1) is a vector of size ", perm.size(0));
+  }
+  if (!order) {
+    set_unknown_dims(c, x.rank());
+    return {};
+  }
+  RETURN_IF_ERROR(check_permutation(order, x.rank()));
+  Shape out;
+  for (int i = 0; i < x.rank(); ++i) out.push_back(x[static_cast<int>(integer_at(order, i))]);
+  c.set_shape(0, out);
+  return {};
+}
+
+Status transpose_kernel(KernelContext& c) {
+  const Tensor &x = c.input(0), &y = c.output(0);
+  auto from = row_major_strides(x.shape()), to = row_major_strides(y.shape());
+  CopyAxes axes;
+  for (int i = 0; i < x.rank(); ++i) {
+    axes.push_back({y.shape().size(i), from[integer_at(c.input(1), i)], to[i]});
+  }
+  copy_strided(x.dtype(), axes, x.raw_data(), y.mutable_raw_data());
+  return {};
+}
+
+// The permutation that undoes another one: a constant if that is.
+Tensor inverse_of(Emitter& emit, const Tensor& perm) {
+  Tensor known = known_value(perm);
+  if (!known) return emit(kInvertPermutation, {perm});
+  std::vector<int32_t> inverse(static_cast<size_t>(known.num_elements()));
+  for (int64_t i = 0; i < known.num_elements(); ++i) {
+    inverse[integer_at(known, i)] = static_cast<int32_t>(i);
+  }
+  return int32_vector(emit, inverse);
+}
+
+void transpose_gradient(GradientContext& c) {
+  if (c.wants(0)) c.set_dx(0, c(kTranspose, {c.dy(), inverse_of(c, c.x(1))}));
+}
+
+void conjugate_transpose_gradient(GradientContext& c) {
+  if (c.wants(0)) c.set_dx(0, c(kConjugateTranspose, {c.dy(), inverse_of(c, c.x(1))}));
+}
+
+// --- InvertPermutation.
+
+Status vector_like_input(InferContext& c) {
+  if (c.shape(0).has_rank() && c.shape(0).rank() != 1) {
+    return invalid_argument("invert_permutation expects a 1D vector, got shape ",
+                            c.shape(0).to_message());
+  }
+  c.set_shape(0, c.shape(0));
+  return {};
+}
+
+template <typename T>
+Status invert(std::span<const T> x, std::span<T> y) {
+  std::fill(y.begin(), y.end(), T(-1));
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (x[i] < 0 || static_cast<size_t>(x[i]) >= x.size()) {
+      return invalid_argument(x[i], " is not between 0 and ", x.size());
+    }
+    if (y[x[i]] != T(-1)) return invalid_argument(x[i], " is duplicated in the input.");
+    y[x[i]] = static_cast<T>(i);
+  }
+  return {};
+}
+
+Status invert_permutation_kernel(KernelContext& c) {
+  if (c.input(0).dtype() == DType::kInt32) return invert(c.in<int32_t>(0), c.out<int32_t>(0));
+  return invert(c.in<int64_t>(0), c.out<int64_t>(0));
+}
+
+// --- Squeeze and ExpandDims: views.
+
+// What integers a rank 0 or 1 input holds is not changed by another shape.
+void keep_sizes(InferContext& c, const Shape& out) {
+  if (!c.is_graph() || out.rank() > 1) return;
+  if (auto sizes = c.sizes(0)) c.set_sizes(0, *sizes);
+}
+
+Status squeezed(InferContext& c) {
+  const auto& dims = c.attrs<SqueezeAttrs>().squeeze_dims;
+  const Shape& x = c.shape(0);
+  if (!x.has_rank()) return unknown_outputs(c);
+  std::vector<bool> drops(static_cast<size_t>(x.rank()), false);
+  for (int64_t dim : dims) {
+    if (dim < -x.rank() || dim >= x.rank()) {
+      return invalid_argument("Tried to squeeze dim index ", dim, " for tensor with ", x.rank(),
+                              " dimensions.");
+    }
+    int at = static_cast<int>(dim < 0 ? dim + x.rank() : dim);
+    if (x[at].is_number() && x.size(at) != 1) {
+      return invalid_argument("Can not squeeze dim[", at, "], expected a dimension of 1, got ",
+                              x.size(at));
+    }
+    drops[at] = true;
+  }
+  Shape out;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (dims.empty() && !x[i].is_number()) return unknown_outputs(c);
+    if (dims.empty() ? x[i] != Dim(1) : !drops[i]) out.push_back(x[i]);
+  }
+  c.set_shape(0, out);
+  keep_sizes(c, out);
+  return {};
+}
+
+Status expanded(InferContext& c) {
+  const Shape& x = c.shape(0);
+  Tensor dim = c.value(1);
+  if (dim && dim.num_elements() != 1) {
+    return invalid_argument("'dim' must be a tensor with a single value, got shape ",
+                            dim.shape().to_message());
+  }
+  if (!x.has_rank()) return unknown_outputs(c);
+  if (!dim) {
+    set_unknown_dims(c, x.rank() + 1);
+    return {};
+  }
+  int64_t axis = integer_at(dim, 0);
+  if (axis < -x.rank() - 1 || axis > x.rank()) {
+    return invalid_argument("Tried to expand dim index ", axis, " for tensor with ", x.rank(),
+                            " dimensions.");
+  }
+  Shape out = x;
+  out.insert(static_cast<int>(axis < 0 ? axis + x.rank() + 1 : axis), 1);
+  c.set_shape(0, out);
+  keep_sizes(c, out);
+  return {};
+}
+
+Status view_kernel(KernelContext& c) {
+  c.set_output(0, c.input(0).with_shape(c.output(0).shape()));
+  return {};
+}
+
+void reshape_gradient(GradientContext& c) {
+  if (c.wants(0)) c.set_dx(0, c(kReshape, {c.dy(), c.shape_of_x(0)}));
+}
+
+}  // namespace
+
+void define_movement_ops(OpRegistry& ops) {
+  // --- Orders of axes.
+
+  kTranspose = ops.define<NoAttrs>({
+      .name = "Transpose",
+      .summary = "The tensor with its axes in another order: axis i of y is axis perm[i] of x.",
+      .inputs = {"x: T", "perm: Tperm"},
+      .outputs = {"y: T"},
+      .types = {{"T", kAllTypes}, {"Tperm", kIndexTypes}},
+      .infer = transpose_shape,
+      .gradient = transpose_gradient,
+      .body = kernel(transpose_kernel),
+      .values_for_inference = {1},
+      .default_node_name = "transpose",
+  });
+  kConjugateTranspose = ops.define<NoAttrs>({
+      .name = "ConjugateTranspose",
+      .summary = "The complex conjugate of the tensor with its axes in another order.",
+      .inputs = {"x: T", "perm: Tperm"},
+      .outputs = {"y: T"},
+      .types = {{"T", kPlainTypes}, {"Tperm", kIndexTypes}},
+      .infer = transpose_shape,
+      .gradient = conjugate_transpose_gradient,
+      .body = composite([](CompositeContext& c) {
+        c.set_output(conj(Formula(c, c(kTranspose, {c.x(0), c.x(1)}))));
+      }),
+      .values_for_inference = {1},
+  });
+  kInvertPermutation = ops.define<NoAttrs>({
+      .name = "InvertPermutation",
+      .python = "math.invert_permutation",
+      .summary = "The permutation y with y[x[i]] = i.",
+      .inputs = {"x: T"},
+      .outputs = {"y: T"},
+      .types = {{"T", kIndexTypes}},
+      .infer = vector_like_input,
+      .gradient = not_differentiable,
+      .body = kernel(invert_permutation_kernel),
+  });
+
+  // --- Axes of size 1.
+
+  kSqueeze = ops.define<SqueezeAttrs>({
+      .name = "Squeeze",
+      .summary = "The tensor without axes of size 1: all of them, or those in squeeze_dims.",
+      .inputs = {"input: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}},
+      .infer = squeezed,
+      .gradient = reshape_gradient,
+      .body = kernel(view_kernel),
+      .view_of = 0,
+  });
+  kExpandDims = ops.define<NoAttrs>({
+      .name = "ExpandDims",
+      .summary = "The tensor with a new axis of size 1 before axis dim; -1 is behind the last.",
+      .inputs = {"input: T", "dim: Tdim"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}, {"Tdim", kIndexTypes}},
+      .infer = expanded,
+      .gradient = reshape_gradient,
+      .body = kernel(view_kernel),
+      .values_for_inference = {1},
+      .view_of = 0,
+  });
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,23 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "graven/ir/op.h"
+
+namespace graven::engine {
+
+// Elements in another order, repeated or with others around them. Their values do not matter.
+
+GRAVEN_API inline OpHandle<NoAttrs> kTranspose, kConjugateTranspose;  // x, perm -> y
+GRAVEN_API inline OpHandle<NoAttrs> kInvertPermutation;               // x -> y
+
+struct SqueezeAttrs {
+  std::vector<int64_t> squeeze_dims;
+  static constexpr auto fields() {
+    return std::tuple(field("squeeze_dims", &SqueezeAttrs::squeeze_dims));
+  }
+};
+GRAVEN_API inline OpHandle<SqueezeAttrs> kSqueeze;  // input -> output
+GRAVEN_API inline OpHandle<NoAttrs> kExpandDims;    // input, dim -> output
+
+}  // namespace graven::engine

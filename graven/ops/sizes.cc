@@ -1,0 +1,81 @@
+#include "graven/ops/sizes.h"
+
+#include "graven/ops/formulas.h"
+#include "graven/ops/join_ops.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/slice_ops.h"
+
+namespace graven::engine {
+
+Tensor Size::tensor(Emitter& emit) const {
+  if (!number_) return tensor_;
+  return constant(emit, Tensor::scalar(static_cast<int32_t>(*number_)));
+}
+
+Size multiply(Emitter& emit, const Size& a, const Size& b) {
+  if (a.is_number() && b.is_number()) return a.number() * b.number();
+  if (a.is_number() && a.number() == 1) return b;
+  if (b.is_number() && b.number() == 1) return a;
+  return Size(emit(kMul, {a.tensor(emit), b.tensor(emit)}));
+}
+
+Size subtract(Emitter& emit, const Size& a, const Size& b) {
+  if (a.is_number() && b.is_number()) return a.number() - b.number();
+  if (b.is_number() && b.number() == 0) return a;
+  return Size(emit(kSub, {a.tensor(emit), b.tensor(emit)}));
+}
+
+Size product(Emitter& emit, std::span<const Size> sizes) {
+  Size all(1);
+  for (const Size& size : sizes) all = multiply(emit, all, size);
+  return all;
+}
+
+Tensor vector_of(Emitter& emit, std::span<const Size> sizes) {
+  std::vector<int32_t> numbers;
+  for (const Size& size : sizes) {
+    if (size.is_number()) numbers.push_back(static_cast<int32_t>(size.number()));
+  }
+  if (numbers.size() == sizes.size()) return int32_vector(emit, numbers);
+  std::vector<Tensor> scalars;
+  for (const Size& size : sizes) scalars.push_back(size.tensor(emit));
+  Tensors packed = emit.apply(*kPack, scalars, PackAttrs());
+  return packed.empty() ? Tensor() : packed[0];
+}
+
+Tensor element_of(Emitter& emit, const Tensor& vector, int64_t i) {
+  const int32_t begin[] = {static_cast<int32_t>(i)}, end[] = {static_cast<int32_t>(i + 1)},
+                one[] = {1};
+  DType dtype = vector ? vector.dtype() : DType::kInt32;
+  Tensor element =
+      emit(kStridedSlice,
+           {vector, int32_vector(emit, begin), int32_vector(emit, end), int32_vector(emit, one)},
+           {.shrink_axis_mask = 1});
+  return dtype == DType::kInt32 ? element : cast(emit, element, DType::kInt32);
+}
+
+Sizes sizes_of(Emitter& emit, const Shape& known, FunctionRef<Tensor()> shape) {
+  Sizes sizes;
+  Tensor vector;
+  for (int i = 0; i < known.rank(); ++i) {
+    if (known[i].is_number()) {
+      sizes.push_back(known[i].number());
+      continue;
+    }
+    if (!vector) vector = shape();
+    sizes.push_back(Size(element_of(emit, vector, i)));
+  }
+  return sizes;
+}
+
+Sizes sizes_of_x(GradientContext& c, int i) {
+  const Shape& known = c.static_shape_of_x(i);
+  if (!known.has_rank()) {
+    c.fail(invalid_argument("[", c.op().name(), "] the gradient needs input ", i,
+                            " to have a known rank"));
+    return {};
+  }
+  return sizes_of(c, known, [&] { return c.shape_of_x(i); });
+}
+
+}  // namespace graven::engine

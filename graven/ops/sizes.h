@@ -1,0 +1,44 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "graven/base/function_ref.h"
+#include "graven/ir/emitter.h"
+#include "graven/ir/gradient_context.h"
+#include "graven/tensor/tensor.h"
+
+namespace graven::engine {
+
+// Arithmetic on sizes in gradients: numbers as far as they are known now, ops on int32 scalars for
+// the rest, so that a gradient of known shapes adds no ops but the last constant.
+class Size {
+ public:
+  Size(int64_t number) : number_(number) {}
+  explicit Size(Tensor scalar) : tensor_(std::move(scalar)) {}
+  bool is_number() const { return number_.has_value(); }
+  int64_t number() const { return *number_; }
+  Tensor tensor(Emitter& emit) const;  // an int32 scalar
+
+ private:
+  std::optional<int64_t> number_;
+  Tensor tensor_;
+};
+using Sizes = std::vector<Size>;
+
+Size multiply(Emitter& emit, const Size& a, const Size& b);
+Size subtract(Emitter& emit, const Size& a, const Size& b);
+Size product(Emitter& emit, std::span<const Size> sizes);
+// The sizes as an int32 vector.
+Tensor vector_of(Emitter& emit, std::span<const Size> sizes);
+
+// The sizes of input i, one for each axis; an error if its rank is not known.
+Sizes sizes_of_x(GradientContext& c, int i);
+// The same from a static shape and the tensor that holds its sizes when it runs. The tensor is
+// asked for only where a size is not known.
+Sizes sizes_of(Emitter& emit, const Shape& known, FunctionRef<Tensor()> shape);
+// Element i of an integer vector, as an int32 scalar. Negative i count from the end.
+Tensor element_of(Emitter& emit, const Tensor& vector, int64_t i);
+
+}  // namespace graven::engine

@@ -1,0 +1,306 @@
+#include "graven/ops/slice_ops.h"
+
+#include "graven/ir/gradient_context.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ir/kernel.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/ops/elements.h"
+#include "graven/ops/formulas.h"
+#include "graven/ops/register_ops.h"
+#include "graven/ops/shape_rules.h"
+#include "graven/ops/strided_copy.h"
+#include "graven/ops/strided_slice.h"
+
+namespace graven::engine {
+namespace {
+
+// --- StridedSlice.
+
+// The entries of begin, end or strides as far as they are known, none if not even their number is.
+std::optional<SliceBounds> bounds_of(InferContext& c, int input) {
+  SliceBounds bounds;
+  if (Tensor value = c.value(input)) {
+    for (int64_t i = 0; i < value.num_elements(); ++i) {
+      int64_t number = integer_at(value, i);
+      bounds.push_back({number, number < 0 ? Dim::unknown() : Dim(number)});
+    }
+    return bounds;
+  }
+  if (auto sizes = c.sizes(input)) {
+    for (Dim size : *sizes) {
+      SliceBound bound;
+      if (size.is_number()) bound.number = size.number();
+      bound.size = size;
+      bounds.push_back(bound);
+    }
+    return bounds;
+  }
+  const Shape& shape = c.shape(input);
+  if (shape.rank() != 1 || !shape[0].is_number()) return std::nullopt;
+  bounds.resize(static_cast<size_t>(shape.size(0)));
+  return bounds;
+}
+
+// The slice that inputs 1 to 3 cut out of a shape, as far as it is known; none if not even its rank
+// is.
+Result<std::optional<StridedSlice>> slice_of(InferContext& c, const Shape& x) {
+  const std::optional<StridedSlice> unknown;
+  for (int i = 1; i <= 3; ++i) {
+    if (c.shape(i).has_rank() && c.shape(i).rank() != 1) {
+      return invalid_argument("Expected begin, end, and strides to be 1D equal size tensors, but ",
+                              "got shapes ", c.shape(1).to_message(), ", ", c.shape(2).to_message(),
+                              ", and ", c.shape(3).to_message(), " instead.");
+    }
+  }
+  auto begin = bounds_of(c, 1), end = bounds_of(c, 2), strides = bounds_of(c, 3);
+  size_t n = begin ? begin->size() : end ? end->size() : strides ? strides->size() : 0;
+  if (!x.has_rank() || (!begin && !end && !strides)) return unknown;
+  for (auto* bounds : {&begin, &end, &strides}) {
+    if (!*bounds) (*bounds = SliceBounds())->resize(n);
+  }
+  ASSIGN_OR_RETURN(StridedSlice slice,
+                   resolve_slice(c, c.attrs<StridedSliceAttrs>(), x, *begin, *end, *strides));
+  return std::optional<StridedSlice>(std::move(slice));
+}
+
+Status strided_slice_shape(InferContext& c) {
+  ASSIGN_OR_RETURN(auto slice, slice_of(c, c.shape(0)));
+  if (!slice) return unknown_outputs(c);
+  c.set_shape(0, slice->shape);
+  if (c.shape(0).rank() != 1 || slice->shape.rank() > 1 || !c.is_graph()) return {};
+  const auto& axis = slice->axes[0];
+  auto sizes = c.sizes(0);
+  if (!sizes || !axis.is_known || !axis.size.is_number()) return {};
+  SymbolicValue cut;
+  for (int64_t i = 0; i < axis.size.number(); ++i) {
+    cut.push_back((*sizes)[axis.begin + i * axis.stride]);
+  }
+  c.set_sizes(0, cut);
+  return {};
+}
+
+Status strided_slice_kernel(KernelContext& c) {
+  const Tensor& x = c.input(0);
+  ASSIGN_OR_RETURN(StridedSlice slice, resolve_slice(c.attrs<StridedSliceAttrs>(), x.shape(),
+                                                     c.input(1), c.input(2), c.input(3)));
+  copy_strided(x.dtype(), slice.box(x.shape()),
+               element_at(x.dtype(), x.raw_data(), slice.first_element(x.shape())),
+               c.output(0).mutable_raw_data());
+  return {};
+}
+
+// A shape and bounds of one integer dtype that StridedSliceGrad takes.
+struct Bounds {
+  Tensor shape, begin, end, strides;
+};
+Bounds bounds_of_gradient(GradientContext& c) {
+  Bounds bounds = {c.shape_of_x(0), c.x(1), c.x(2), c.x(3)};
+  DType dtype = c.dtype_of_x(1) == DType::kInt64 ? DType::kInt64 : DType::kInt32;
+  for (Tensor* tensor : {&bounds.shape, &bounds.begin, &bounds.end, &bounds.strides}) {
+    *tensor = cast(c, *tensor, dtype);
+  }
+  return bounds;
+}
+
+void strided_slice_gradient(GradientContext& c) {
+  if (!c.wants(0)) return;
+  Bounds bounds = bounds_of_gradient(c);
+  c.set_dx(0, c(kStridedSliceGrad, {bounds.shape, bounds.begin, bounds.end, bounds.strides, c.dy()},
+                c.attrs<StridedSliceAttrs>()));
+}
+
+// --- StridedSliceGrad.
+
+Status check_fits_slice(InferContext& c, const StridedSlice& slice, int input, const char* name) {
+  if (are_compatible(c.shape(input), slice.shape)) return {};
+  return invalid_argument("shape of ", name, " was ", c.shape(input).to_message(), " instead of ",
+                          slice.shape.to_message());
+}
+
+Status strided_slice_grad_shape(InferContext& c) {
+  ASSIGN_OR_RETURN(Shape shape, shape_from_input(c, 0));
+  c.set_shape(0, shape);
+  ASSIGN_OR_RETURN(auto slice, slice_of(c, shape));
+  return slice ? check_fits_slice(c, *slice, 4, "dy") : Status();
+}
+
+// Writes the value to the slice of a tensor.
+Status write_slice(KernelContext& c, const Tensor& value, const Tensor& to) {
+  ASSIGN_OR_RETURN(StridedSlice slice, resolve_slice(c.attrs<StridedSliceAttrs>(), to.shape(),
+                                                     c.input(1), c.input(2), c.input(3)));
+  CopyAxes box = slice.box(to.shape());
+  for (CopyAxis& axis : box) std::swap(axis.from, axis.to);
+  copy_strided(value.dtype(), box, value.raw_data(),
+               element_at(to.dtype(), to.mutable_raw_data(), slice.first_element(to.shape())));
+  return {};
+}
+
+Status strided_slice_grad_kernel(KernelContext& c) {
+  const Tensor& out = c.output(0);
+  clear_elements(out.dtype(), out.num_elements(), out.mutable_raw_data());
+  return write_slice(c, c.input(4), out);
+}
+
+void strided_slice_grad_gradient(GradientContext& c) {
+  if (!c.wants(4)) return;
+  c.set_dx(4, c(kStridedSlice, {c.dy(), c.x(1), c.x(2), c.x(3)}, c.attrs<StridedSliceAttrs>()));
+}
+
+// --- TensorStridedSliceUpdate.
+
+Status slice_update_shape(InferContext& c) {
+  c.set_shape(0, c.shape(0));
+  ASSIGN_OR_RETURN(auto slice, slice_of(c, c.shape(0)));
+  return slice ? check_fits_slice(c, *slice, 4, "value") : Status();
+}
+
+Status slice_update_kernel(KernelContext& c) {
+  const Tensor& out = c.output(0);
+  copy_strided(out.dtype(), {{out.num_elements(), 1, 1}}, c.input(0).raw_data(),
+               out.mutable_raw_data());
+  return write_slice(c, c.input(4), out);
+}
+
+void slice_update_gradient(GradientContext& c) {
+  const auto& attrs = c.attrs<StridedSliceAttrs>();
+  Tensor begin = c.x(1), end = c.x(2), strides = c.x(3);
+  if (c.wants(0)) {
+    Tensor zeros = c(kFill, {c.shape_of_x(4), constant_like(Formula(c, c.dy()), 0)});
+    c.set_dx(0, c(kTensorStridedSliceUpdate, {c.dy(), begin, end, strides, zeros}, attrs));
+  }
+  if (c.wants(4)) c.set_dx(4, c(kStridedSlice, {c.dy(), begin, end, strides}, attrs));
+}
+
+// --- Slice.
+
+Status slice_shape(InferContext& c) {
+  const Shape& x = c.shape(0);
+  for (int i = 1; i <= 2; ++i) {
+    const Shape& shape = c.shape(i);
+    if (!shape.has_rank() || !x.has_rank()) continue;
+    if (shape.rank() != 1 || (shape[0].is_number() && shape.size(0) != x.rank())) {
+      return invalid_argument("Expected begin and size arguments to be 1-D tensors of size ",
+                              x.rank(), ", but got shapes ", c.shape(1).to_message(), " and ",
+                              c.shape(2).to_message(), " instead.");
+    }
+  }
+  auto begin = bounds_of(c, 1), size = bounds_of(c, 2);
+  int rank = x.has_rank() ? x.rank()
+             : begin      ? static_cast<int>(begin->size())
+             : size       ? static_cast<int>(size->size())
+                          : -1;
+  if (rank < 0) return unknown_outputs(c);
+  Shape out;
+  for (int i = 0; i < rank; ++i) {
+    const Dim whole = x.has_rank() ? x[i] : Dim::unknown();
+    SliceBound first, count;
+    if (begin) first = (*begin)[i];
+    if (size) count = (*size)[i];
+    bool at_most_whole = whole.is_number();
+    if (first.number && (*first.number < 0 || (at_most_whole && *first.number > whole.number()))) {
+      return invalid_argument("Expected begin[", i, "] in [0, ", whole.number_or_minus_one(),
+                              "], but got ", *first.number);
+    }
+    Dim rest = !first.number        ? Dim::unknown()
+               : *first.number == 0 ? whole
+                                    : c.subtract(c.max(whole, *first.number), *first.number);
+    if (count.number == -1) {
+      out.push_back(rest.is_unknown() ? c.new_symbol("slice") : rest);
+      continue;
+    }
+    if (count.number &&
+        (*count.number < 0 || (rest.is_number() && *count.number > rest.number()))) {
+      return invalid_argument("Expected size[", i, "] in [0, ", rest.number_or_minus_one(),
+                              "], but got ", *count.number);
+    }
+    out.push_back(count.size.is_unknown() ? c.new_symbol("slice") : count.size);
+  }
+  c.set_shape(0, out);
+  if (rank != 1 || !c.is_graph() || !(*begin)[0].number || !out[0].is_number()) return {};
+  if (auto sizes = c.sizes(0)) {
+    SymbolicValue cut;
+    for (int64_t i = 0; i < out.size(0); ++i) cut.push_back((*sizes)[*(*begin)[0].number + i]);
+    c.set_sizes(0, cut);
+  }
+  return {};
+}
+
+Status slice_kernel(KernelContext& c) {
+  const Tensor &x = c.input(0), &out = c.output(0);
+  auto from = row_major_strides(x.shape()), to = row_major_strides(out.shape());
+  CopyAxes box;
+  int64_t first = 0;
+  for (int i = 0; i < x.rank(); ++i) {
+    box.push_back({out.shape().size(i), from[i], to[i]});
+    first += integer_at(c.input(1), i) * from[i];
+  }
+  copy_strided(x.dtype(), box, element_at(x.dtype(), x.raw_data(), first), out.mutable_raw_data());
+  return {};
+}
+
+void slice_gradient(GradientContext& c) {
+  if (!c.wants(0)) return;
+  DType dtype = c.dtype_of_x(1);
+  Formula begin(c, c.x(1));
+  Tensor end = begin + Formula(c, cast(c, c.shape_of_y(0), dtype));
+  Tensor ones = c(kOnesLike, {begin});
+  c.set_dx(0, c(kStridedSliceGrad, {cast(c, c.shape_of_x(0), dtype), begin, end, ones, c.dy()},
+                StridedSliceAttrs()));
+}
+
+}  // namespace
+
+void define_slice_ops(OpRegistry& ops) {
+  const DTypeSet all_index_types = kIndexTypes | DTypeSet{DType::kInt16};
+  kSlice = ops.define<NoAttrs>({
+      .name = "Slice",
+      .summary = "The box of elements that starts at begin and has the given size.",
+      .details = "A size of -1 means all that is left along its axis.",
+      .inputs = {"input: T", "begin: Index", "size: Index"},
+      .outputs = {"output: T"},
+      .types = {{"T", kPlainTypes | DTypeSet{DType::kString}}, {"Index", kIndexTypes}},
+      .infer = slice_shape,
+      .gradient = slice_gradient,
+      .body = kernel(slice_kernel),
+      .values_for_inference = {1, 2},
+  });
+  kStridedSlice = ops.define<StridedSliceAttrs>({
+      .name = "StridedSlice",
+      .summary = "The elements from begin on, before end, at every stride-th place of each axis.",
+      .details = "Bit i of a mask is for entry i: begin_mask and end_mask leave a bound out, "
+                 "ellipsis_mask fills up with whole axes, new_axis_mask inserts an axis of size 1, "
+                 "shrink_axis_mask takes one element and drops its axis.",
+      .inputs = {"input: T", "begin: Index", "end: Index", "strides: Index"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}, {"Index", all_index_types}},
+      .infer = strided_slice_shape,
+      .gradient = strided_slice_gradient,
+      .body = kernel(strided_slice_kernel),
+      .values_for_inference = {1, 2, 3},
+      .default_node_name = "strided_slice",
+  });
+  kStridedSliceGrad = ops.define<StridedSliceAttrs>({
+      .name = "StridedSliceGrad",
+      .summary = "Zeros of the given shape, with dy where StridedSlice would have read.",
+      .inputs = {"shape: Index", "begin: Index", "end: Index", "strides: Index", "dy: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kPlainTypes | DTypeSet{DType::kString}}, {"Index", kIndexTypes}},
+      .infer = strided_slice_grad_shape,
+      .gradient = strided_slice_grad_gradient,
+      .body = kernel(strided_slice_grad_kernel),
+      .values_for_inference = {0, 1, 2, 3},
+  });
+  kTensorStridedSliceUpdate = ops.define<StridedSliceAttrs>({
+      .name = "TensorStridedSliceUpdate",
+      .summary = "The input, with value where StridedSlice would have read.",
+      .inputs = {"input: T", "begin: Index", "end: Index", "strides: Index", "value: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}, {"Index", kIndexTypes}},
+      .infer = slice_update_shape,
+      .gradient = slice_update_gradient,
+      .body = kernel(slice_update_kernel),
+      .values_for_inference = {1, 2, 3},
+  });
+}
+
+}  // namespace graven::engine

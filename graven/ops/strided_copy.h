@@ -1,0 +1,39 @@
+#pragma once
+#include <cstdint>
+
+#include "graven/base/inline_vector.h"
+#include "graven/tensor/dtype.h"
+#include "graven/tensor/shape.h"
+
+namespace graven::engine {
+
+// The one loop behind ops that move elements: transpose, slice, split, stack, pad, tile, reverse.
+
+// An axis of a box of elements: how many there are along it, and how far apart, in elements, two
+// neighbours are where they come from (0: one element is repeated; negative: backwards) and where
+// they go (no two elements to one place).
+struct CopyAxis {
+  int64_t size;
+  int64_t from;
+  int64_t to;
+};
+using CopyAxes = InlineVector<CopyAxis, 6>;
+
+// Copies a box of elements, axes outermost first. `from` and `to` point to its first element. Rows
+// that lie together in both places are copied as memory, axes that change places in square tiles;
+// large boxes by several threads.
+void copy_strided(DType dtype, CopyAxes axes, const void* from, void* to);
+
+// Elements between two neighbours along each axis of a row-major tensor.
+InlineVector<int64_t, 6> row_major_strides(const Shape& shape);
+
+// The pointer moved on by some elements of the dtype.
+const void* element_at(DType dtype, const void* data, int64_t element);
+void* element_at(DType dtype, void* data, int64_t element);
+
+// Sets `count` elements to the first element of `value`, by several threads if they are many.
+void fill_elements(DType dtype, const void* value, int64_t count, void* to);
+// Sets them to zero, false, or an empty string.
+void clear_elements(DType dtype, int64_t count, void* to);
+
+}  // namespace graven::engine
