@@ -21,6 +21,7 @@ namespace {
   define_loss_ops(ops);
   define_movement_ops(ops);
   define_pooling_ops(ops);
+  define_random_ops(ops);
   define_reduction_ops(ops);
   define_scan_ops(ops);
   define_sequence_ops(ops);

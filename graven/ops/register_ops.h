@@ -19,6 +19,7 @@ void define_logical_ops(OpRegistry& ops);
 void define_loss_ops(OpRegistry& ops);
 void define_movement_ops(OpRegistry& ops);
 void define_pooling_ops(OpRegistry& ops);
+void define_random_ops(OpRegistry& ops);
 void define_reduction_ops(OpRegistry& ops);
 void define_scan_ops(OpRegistry& ops);
 void define_sequence_ops(OpRegistry& ops);

@@ -1,0 +1,542 @@
+#include "graven/ops/random_ops.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "graven/ir/infer_context.h"
+#include "graven/ir/kernel.h"
+#include "graven/ops/elements.h"
+#include "graven/ops/random_elements.h"
+#include "graven/ops/random_streams.h"
+#include "graven/ops/register_ops.h"
+#include "graven/ops/shape_rules.h"
+#include "graven/ops/variable_kernels.h"
+
+namespace graven::engine {
+namespace {
+
+constexpr DTypeSet kWideIntegers = {DType::kInt32, DType::kInt64, DType::kUInt32, DType::kUInt64};
+using Fill = void (*)(const PhiloxStream& stream, const Tensor& out);
+
+// --- What several ops share.
+
+Status random_shape(InferContext& c) {
+  ASSIGN_OR_RETURN(Shape shape, shape_from_input(c, 0));
+  c.set_shape(0, shape);
+  return {};
+}
+
+Status check_range_scalars(InferContext& c, int minval) {
+  const char* names[] = {"minval", "maxval"};
+  for (int i = 0; i < 2; ++i) {
+    const Shape& shape = c.shape(minval + i);
+    if (shape.has_rank() && shape.rank() != 0) {
+      return invalid_argument(names[i], " must be 0-D, got shape ", shape.to_message());
+    }
+  }
+  return {};
+}
+
+Status fill_range(KernelContext& c, const PhiloxStream& stream, int minval) {
+  const Tensor& out = c.output(0);
+  int64_t low = integer_at(c.input(minval), 0), high = integer_at(c.input(minval + 1), 0);
+  if (out.num_elements() == 0) return {};
+  if (low >= high) {
+    return invalid_argument("Need minval < maxval, got ", low, " >= ", high);
+  }
+  fill_integers(stream, low, high, out);
+  return {};
+}
+
+// The algorithms by their numbers.
+constexpr int64_t kPhilox = 1, kThreefry = 2, kAutoSelect = 3;
+
+Status check_algorithm(int64_t algorithm) {
+  if (algorithm == kPhilox || algorithm == kAutoSelect) return {};
+  if (algorithm == kThreefry) {
+    return unimplemented("the algorithm ThreeFry is not supported on a CPU; use philox (1)");
+  }
+  return invalid_argument("Unsupported algorithm id: ", algorithm);
+}
+
+// --- Stateless, by key and counter.
+
+Status stateless_v2_shape(InferContext& c) {
+  const char* names[] = {"shape", "key", "counter", "alg"};
+  const int ranks[] = {1, 1, 1, 0};
+  for (int i = 0; i < 4; ++i) {
+    const Shape& shape = c.shape(i);
+    if (!shape.has_rank() || shape.rank() == ranks[i]) continue;
+    return invalid_argument(names[i], " must be of rank ", ranks[i], ", got shape ",
+                            shape.to_message());
+  }
+  const Shape &key = c.shape(1), &counter = c.shape(2);
+  if (key.has_rank() && key[0].is_number() && key.size(0) != 1) {
+    return invalid_argument("key must have shape [1], got shape ", key.to_message());
+  }
+  // Two words are all that Philox needs; more, as of other algorithms, are ignored.
+  if (counter.has_rank() && counter[0].is_number() && counter.size(0) < 2) {
+    return invalid_argument("counter must be of size at least 2, got shape ", counter.to_message());
+  }
+  return random_shape(c);
+}
+
+Result<PhiloxStream> stream_of_key(const KernelContext& c) {
+  RETURN_IF_ERROR(check_algorithm(integer_at(c.input(3), 0)));
+  auto counter = c.in<uint64_t>(2);
+  return PhiloxStream{counter[0], counter[1], c.in<uint64_t>(1)[0]};
+}
+
+template <Fill fill>
+Status stateless_v2_kernel(KernelContext& c) {
+  ASSIGN_OR_RETURN(PhiloxStream stream, stream_of_key(c));
+  fill(stream, c.output(0));
+  return {};
+}
+
+Status stateless_int_v2_shape(InferContext& c) {
+  RETURN_IF_ERROR(check_range_scalars(c, 4));
+  return stateless_v2_shape(c);
+}
+
+Status stateless_int_v2_kernel(KernelContext& c) {
+  ASSIGN_OR_RETURN(PhiloxStream stream, stream_of_key(c));
+  return fill_range(c, stream, 4);
+}
+
+Status check_seed(const InferContext& c, int input) {
+  const Shape& seed = c.shape(input);
+  if (!seed.has_rank()) return {};
+  if (seed.rank() == 1 && (!seed[0].is_number() || seed.size(0) == 2)) return {};
+  return invalid_argument("seed must have shape [2], not ", seed.to_message());
+}
+
+// 64 bits of a seed: int32 is extended by its sign.
+uint64_t seed_word(const Tensor& seed, int64_t i) {
+  switch (seed.dtype()) {
+    case DType::kUInt32:
+      return seed.data<uint32_t>()[i];
+    case DType::kUInt64:
+      return seed.data<uint64_t>()[i];
+    default:
+      return static_cast<uint64_t>(integer_at(seed, i));
+  }
+}
+PhiloxStream stream_of_seed(const Tensor& seed) {
+  return PhiloxStream::of_seed(seed_word(seed, 0), seed_word(seed, 1));
+}
+
+Status key_counter_shape(InferContext& c) {
+  RETURN_IF_ERROR(check_seed(c, 0));
+  c.set_shape(0, {1});
+  c.set_shape(1, {2});
+  if (c.num_outputs() == 3) c.set_shape(2, Shape());
+  return {};
+}
+
+Status key_counter_kernel(KernelContext& c) {
+  PhiloxStream stream = stream_of_seed(c.input(0));
+  c.out<uint64_t>(0)[0] = stream.key;
+  c.out<uint64_t>(1)[0] = stream.counter_low;
+  c.out<uint64_t>(1)[1] = stream.counter_high;
+  if (c.num_outputs() == 3) c.out<int32_t>(2)[0] = kPhilox;
+  return {};
+}
+
+Status algorithm_kernel(KernelContext& c) {
+  c.out<int32_t>(0)[0] = kPhilox;
+  return {};
+}
+
+// --- Stateless, by seed.
+
+Status stateless_shape(InferContext& c) {
+  RETURN_IF_ERROR(check_seed(c, 1));
+  return random_shape(c);
+}
+
+template <Fill fill>
+Status stateless_kernel(KernelContext& c) {
+  fill(stream_of_seed(c.input(1)), c.output(0));
+  return {};
+}
+
+Status stateless_int_shape(InferContext& c) {
+  RETURN_IF_ERROR(check_range_scalars(c, 2));
+  return stateless_shape(c);
+}
+
+Status stateless_int_kernel(KernelContext& c) {
+  return fill_range(c, stream_of_seed(c.input(1)), 2);
+}
+
+// --- Stateful, by two seeds.
+
+template <typename Attrs>
+PhiloxStream next_stream(KernelContext& c, uint64_t groups) {
+  const auto& attrs = c.attrs<Attrs>();
+  auto dtypes =
+      static_cast<uint64_t>(c.output(0).dtype()) << 8 | static_cast<uint64_t>(c.input(0).dtype());
+  return take_from_stream(c.op(), attrs, dtypes, attrs.seed, attrs.seed2, c.state(), groups);
+}
+
+template <typename Attrs>
+PhiloxStream stream_of_elements(KernelContext& c) {
+  return next_stream<Attrs>(c, kGroupsPerElement * c.output(0).num_elements());
+}
+
+template <Fill fill>
+Status stateful_kernel(KernelContext& c) {
+  if (c.output(0).num_elements() == 0) return {};
+  fill(stream_of_elements<SeededDTypeAttrs>(c), c.output(0));
+  return {};
+}
+
+Status random_int_shape(InferContext& c) {
+  RETURN_IF_ERROR(check_range_scalars(c, 1));
+  return random_shape(c);
+}
+
+Status random_int_kernel(KernelContext& c) {
+  if (c.output(0).num_elements() == 0) return {};
+  int64_t low = integer_at(c.input(1), 0), high = integer_at(c.input(2), 0);
+  if (low >= high) return invalid_argument("Need minval < maxval, got ", low, " >= ", high);
+  return fill_range(c, stream_of_elements<SeedAttrs>(c), 1);
+}
+
+// Swaps each row but the last with one of those from it on, by one word of the stream each.
+Status shuffle_kernel(KernelContext& c) {
+  const Tensor &x = c.input(0), &out = c.output(0);
+  const int64_t n = x.rank() == 0 ? 1 : x.shape().size(0);
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  if (n >= 2 && x.num_elements() > 0) {
+    PhiloxStream stream = next_stream<SeedAttrs>(c, static_cast<uint64_t>(n - 1 + 3) / 4);
+    PhiloxWords words = {};
+    for (int64_t i = 0; i + 1 < n; ++i) {
+      if (i % 4 == 0) words = stream.group(static_cast<uint64_t>(i / 4));
+      std::swap(order[i], order[i + words[i % 4] % static_cast<uint32_t>(n - i)]);
+    }
+  }
+  if (x.num_elements() == 0) return {};
+  visit_copied(x.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const T* from = static_cast<const T*>(x.raw_data());
+    T* to = static_cast<T*>(out.mutable_raw_data());
+    const int64_t width = x.num_elements() / n;
+    for_ranges(n, (1 << 18) / (width * static_cast<int64_t>(sizeof(T))),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   std::copy_n(from + order[i] * width, width, to + i * width);
+                 }
+               });
+  });
+  return {};
+}
+
+// --- Of a Generator.
+
+// The dtype of an algorithm's number may be int32 or int64.
+Result<PhiloxStream> pass_state(KernelContext& c, uint64_t num_elements, Tensor* before) {
+  RETURN_IF_ERROR(check_algorithm(integer_at(c.input(1), 0)));
+  ASSIGN_OR_RETURN(Variable * variable, variable_of(c));
+  PhiloxStream stream;
+  RETURN_IF_ERROR(variable->update([&](Tensor& value) -> Result<Tensor> {
+    if (value.dtype() != DType::kInt64 || value.rank() != 1 || value.num_elements() < 3) {
+      return invalid_argument("the state of a random generator must be a vector of at least 3 ",
+                              "int64, got ", dtype_name(value.dtype()), " of shape ",
+                              value.shape().to_message());
+    }
+    auto state = value.data<int64_t>();
+    auto word = [&](int i) { return static_cast<uint64_t>(state[i]); };
+    stream = {word(0), word(1), word(2)};
+    if (before) *before = Tensor::vector<int64_t>(state);
+    // delta may be any number of elements, so the counter moves by up to 72 bits.
+    PhiloxStream next = stream.skipped(num_elements * kGroupsPerElement);
+    next.counter_high += num_elements >> 56;
+    Tensor moved = Tensor::vector<int64_t>(state);
+    moved.mutable_data<int64_t>()[0] = static_cast<int64_t>(next.counter_low);
+    moved.mutable_data<int64_t>()[1] = static_cast<int64_t>(next.counter_high);
+    return moved;
+  }));
+  return stream;
+}
+
+Status generator_shape(InferContext& c) {
+  ASSIGN_OR_RETURN(Shape shape, shape_from_input(c, 2));
+  c.set_shape(0, shape);
+  return {};
+}
+
+template <Fill fill>
+Status generator_kernel(KernelContext& c) {
+  ASSIGN_OR_RETURN(PhiloxStream stream,
+                   pass_state(c, static_cast<uint64_t>(c.output(0).num_elements()), nullptr));
+  fill(stream, c.output(0));
+  return {};
+}
+
+Status generator_int_shape(InferContext& c) {
+  RETURN_IF_ERROR(check_range_scalars(c, 3));
+  return generator_shape(c);
+}
+
+Status generator_int_kernel(KernelContext& c) {
+  int64_t low = integer_at(c.input(3), 0), high = integer_at(c.input(4), 0);
+  if (low >= high) return invalid_argument("Need minval < maxval, got ", low, " >= ", high);
+  ASSIGN_OR_RETURN(PhiloxStream stream,
+                   pass_state(c, static_cast<uint64_t>(c.output(0).num_elements()), nullptr));
+  return fill_range(c, stream, 3);
+}
+
+Status skip_kernel(KernelContext& c) {
+  int64_t delta = integer_at(c.input(2), 0);
+  return pass_state(c, static_cast<uint64_t>(delta), nullptr).status();
+}
+
+Status read_and_skip_shape(InferContext& c) {
+  auto data = c.handle_data(0);
+  c.set_shape(0, data ? data->shape : Shape{Dim::unknown()});
+  return {};
+}
+
+Status read_and_skip_kernel(KernelContext& c) {
+  Tensor before;
+  RETURN_IF_ERROR(pass_state(c, c.in<uint64_t>(2)[0], &before).status());
+  c.set_output(0, std::move(before));
+  return {};
+}
+
+Status system_ints_kernel(KernelContext& c) {
+  fill_integers({nondeterministic_bits(), nondeterministic_bits(), nondeterministic_bits()},
+                c.output(0));
+  return {};
+}
+
+// --- Records of one form.
+
+template <typename Attrs>
+void define_stateless(OpRegistry& ops, OpHandle<Attrs>& handle, OpHandle<Attrs>& by_seed,
+                      const std::string& name, const char* summary, DTypeSet types, DTypeSet seeds,
+                      KernelFunction f, KernelFunction f_by_seed) {
+  ops.define(handle,
+             {
+                 .name = name + "V2",
+                 .summary = summary,
+                 .inputs = {"shape: Tshape", "key: uint64", "counter: uint64", "alg: int32"},
+                 .outputs = {"output: dtype"},
+                 .types = {{"dtype", types}, {"Tshape", kIndexTypes}},
+                 .infer = stateless_v2_shape,
+                 .gradient = not_differentiable,
+                 .body = kernel(f),
+                 .values_for_inference = {0},
+             });
+  ops.define(by_seed, {
+                          .name = name,
+                          .summary = summary,
+                          .details = "The seed is two integers.",
+                          .inputs = {"shape: T", "seed: Tseed"},
+                          .outputs = {"output: dtype"},
+                          .types = {{"dtype", types}, {"T", kIndexTypes}, {"Tseed", seeds}},
+                          .infer = stateless_shape,
+                          .gradient = not_differentiable,
+                          .body = kernel(f_by_seed),
+                          .values_for_inference = {0},
+                      });
+}
+
+void define_stateful(OpRegistry& ops, OpHandle<SeededDTypeAttrs>& handle, const char* name,
+                     const char* summary, KernelFunction f) {
+  ops.define(handle, {
+                         .name = name,
+                         .summary = summary,
+                         .inputs = {"shape: T"},
+                         .outputs = {"output: dtype"},
+                         .types = {{"dtype", kFloatTypes}, {"T", kIndexTypes}},
+                         .infer = random_shape,
+                         .gradient = not_differentiable,
+                         .body = kernel(f),
+                         .effects = unordered_effects,
+                         .values_for_inference = {0},
+                     });
+}
+
+template <typename Attrs>
+void define_of_generator(OpRegistry& ops, OpHandle<Attrs>& handle, const char* name,
+                         const char* summary, DTypeSet types, KernelFunction f) {
+  ops.define(handle, {
+                         .name = name,
+                         .summary = summary,
+                         .inputs = {"resource: resource", "algorithm: int64", "shape: shape_dtype"},
+                         .outputs = {"output: dtype"},
+                         .types = {{"dtype", types}, {"shape_dtype", kIndexTypes}},
+                         .infer = generator_shape,
+                         .body = kernel(f),
+                         .effects = writes_resource_effects,
+                         .values_for_inference = {2},
+                     });
+}
+
+}  // namespace
+
+void define_random_ops(OpRegistry& ops) {
+  const DTypeSet seeds = kIndexTypes;
+
+  // --- Stateless.
+
+  define_stateless(ops, kStatelessRandomUniformV2, kStatelessRandomUniform,
+                   "StatelessRandomUniform", "Random floats in [0, 1).", kFloatTypes, seeds,
+                   stateless_v2_kernel<fill_uniform>, stateless_kernel<fill_uniform>);
+  define_stateless(ops, kStatelessRandomNormalV2, kStatelessRandomNormal, "StatelessRandomNormal",
+                   "Random normal numbers of mean 0 and deviation 1.", kFloatTypes, seeds,
+                   stateless_v2_kernel<fill_normal>, stateless_kernel<fill_normal>);
+  define_stateless(
+      ops, kStatelessTruncatedNormalV2, kStatelessTruncatedNormal, "StatelessTruncatedNormal",
+      "Random normal numbers of mean 0 and deviation 1 that lie within 2.", kFloatTypes, seeds,
+      stateless_v2_kernel<fill_truncated_normal>, stateless_kernel<fill_truncated_normal>);
+  define_stateless<RandomIntegerAttrs>(
+      ops, kStatelessRandomUniformFullIntV2, kStatelessRandomUniformFullInt,
+      "StatelessRandomUniformFullInt", "Random integers of the full range of their dtype.",
+      kWideIntegers, kWideIntegers, stateless_v2_kernel<fill_integers>,
+      stateless_kernel<fill_integers>);
+  kStatelessRandomUniformIntV2 = ops.define<NoAttrs>({
+      .name = "StatelessRandomUniformIntV2",
+      .summary = "Random integers in [minval, maxval).",
+      .inputs = {"shape: Tshape", "key: uint64", "counter: uint64", "alg: int32", "minval: dtype",
+                 "maxval: dtype"},
+      .outputs = {"output: dtype"},
+      .types = {{"dtype", kIndexTypes}, {"Tshape", kIndexTypes}},
+      .infer = stateless_int_v2_shape,
+      .gradient = not_differentiable,
+      .body = kernel(stateless_int_v2_kernel),
+      .values_for_inference = {0},
+  });
+  kStatelessRandomUniformInt = ops.define<NoAttrs>({
+      .name = "StatelessRandomUniformInt",
+      .summary = "Random integers in [minval, maxval).",
+      .inputs = {"shape: T", "seed: Tseed", "minval: dtype", "maxval: dtype"},
+      .outputs = {"output: dtype"},
+      .types = {{"dtype", kIndexTypes}, {"T", kIndexTypes}, {"Tseed", seeds}},
+      .infer = stateless_int_shape,
+      .gradient = not_differentiable,
+      .body = kernel(stateless_int_kernel),
+      .values_for_inference = {0},
+  });
+  kStatelessRandomGetKeyCounter = ops.define<NoAttrs>({
+      .name = "StatelessRandomGetKeyCounter",
+      .summary = "The key and counter at which the numbers of a seed start.",
+      .inputs = {"seed: Tseed"},
+      .outputs = {"key: uint64", "counter: uint64"},
+      .types = {{"Tseed", seeds}},
+      .infer = key_counter_shape,
+      .body = kernel(key_counter_kernel),
+  });
+  kStatelessRandomGetKeyCounterAlg = ops.define<NoAttrs>({
+      .name = "StatelessRandomGetKeyCounterAlg",
+      .summary = "The key and counter at which the numbers of a seed start, and the algorithm.",
+      .inputs = {"seed: Tseed"},
+      .outputs = {"key: uint64", "counter: uint64", "alg: int32"},
+      .types = {{"Tseed", seeds}},
+      .infer = key_counter_shape,
+      .body = kernel(key_counter_kernel),
+  });
+  kStatelessRandomGetAlg = ops.define<NoAttrs>({
+      .name = "StatelessRandomGetAlg",
+      .summary = "The number of the algorithm that this device uses: 1, Philox.",
+      .outputs = {"alg: int32"},
+      .infer = scalar_output,
+      .body = kernel(algorithm_kernel),
+      .effects = unordered_effects,
+  });
+
+  // --- Stateful.
+
+  define_stateful(ops, kRandomUniform, "RandomUniform", "Random floats in [0, 1).",
+                  stateful_kernel<fill_uniform>);
+  define_stateful(ops, kRandomStandardNormal, "RandomStandardNormal",
+                  "Random normal numbers of mean 0 and deviation 1.", stateful_kernel<fill_normal>);
+  define_stateful(ops, kTruncatedNormal, "TruncatedNormal",
+                  "Random normal numbers of mean 0 and deviation 1 that lie within 2.",
+                  stateful_kernel<fill_truncated_normal>);
+  kRandomUniformInt = ops.define<SeedAttrs>({
+      .name = "RandomUniformInt",
+      .summary = "Random integers in [minval, maxval).",
+      .inputs = {"shape: T", "minval: Tout", "maxval: Tout"},
+      .outputs = {"output: Tout"},
+      .types = {{"Tout", kIndexTypes}, {"T", kIndexTypes}},
+      .infer = random_int_shape,
+      .gradient = not_differentiable,
+      .body = kernel(random_int_kernel),
+      .effects = unordered_effects,
+      .values_for_inference = {0},
+  });
+  kRandomShuffle = ops.define<SeedAttrs>({
+      .name = "RandomShuffle",
+      .summary = "The rows of a tensor in random order.",
+      .inputs = {"value: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}},
+      .infer = same_as_input,
+      .gradient = not_differentiable,
+      .body = kernel(shuffle_kernel),
+      .effects = unordered_effects,
+  });
+
+  // --- Of a Generator.
+
+  define_of_generator(ops, kStatefulUniform, "StatefulUniform",
+                      "Random floats in [0, 1) from a generator.", kFloatTypes,
+                      generator_kernel<fill_uniform>);
+  define_of_generator(ops, kStatefulStandardNormalV2, "StatefulStandardNormalV2",
+                      "Random normal numbers of mean 0 and deviation 1 from a generator.",
+                      kFloatTypes, generator_kernel<fill_normal>);
+  define_of_generator(ops, kStatefulTruncatedNormal, "StatefulTruncatedNormal",
+                      "Random normal numbers that lie within 2, from a generator.", kFloatTypes,
+                      generator_kernel<fill_truncated_normal>);
+  define_of_generator(ops, kStatefulUniformFullInt, "StatefulUniformFullInt",
+                      "Random integers of the full range of their dtype, from a generator.",
+                      kWideIntegers, generator_kernel<fill_integers>);
+  kStatefulUniformInt = ops.define<NoAttrs>({
+      .name = "StatefulUniformInt",
+      .summary = "Random integers in [minval, maxval) from a generator.",
+      .inputs = {"resource: resource", "algorithm: int64", "shape: shape_dtype", "minval: dtype",
+                 "maxval: dtype"},
+      .outputs = {"output: dtype"},
+      .types = {{"dtype", kIndexTypes}, {"shape_dtype", kIndexTypes}},
+      .infer = generator_int_shape,
+      .body = kernel(generator_int_kernel),
+      .effects = writes_resource_effects,
+      .values_for_inference = {2},
+  });
+  kRngSkip = ops.define<NoAttrs>({
+      .name = "RngSkip",
+      .summary = "Moves a generator on by delta elements.",
+      .inputs = {"resource: resource", "algorithm: int64", "delta: int64"},
+      .infer = no_outputs,
+      .body = kernel(skip_kernel),
+      .effects = writes_resource_effects,
+  });
+  kRngReadAndSkip = ops.define<NoAttrs>({
+      .name = "RngReadAndSkip",
+      .summary = "The state of a generator, which is moved on by delta elements.",
+      .inputs = {"resource: resource", "alg: int32", "delta: uint64"},
+      .outputs = {"value: int64"},
+      .infer = read_and_skip_shape,
+      .body = kernel(read_and_skip_kernel).making_its_outputs(),
+      .effects = writes_resource_effects,
+  });
+  kNonDeterministicInts = ops.define<NonDeterministicIntsAttrs>({
+      .name = "NonDeterministicInts",
+      .summary = "Integers that nobody can foresee.",
+      .inputs = {"shape: shape_dtype"},
+      .outputs = {"output: dtype"},
+      .types = {{"dtype", kWideIntegers}, {"shape_dtype", kIndexTypes}},
+      .infer = random_shape,
+      .body = kernel(system_ints_kernel),
+      .effects = unordered_effects,
+      .values_for_inference = {0},
+  });
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,75 @@
+#pragma once
+#include "graven/ir/op.h"
+
+namespace graven::engine {
+
+// Random numbers, the same as TensorFlow's for the same seeds. How they are made: philox.h and
+// random_elements.h.
+
+struct RandomDTypeAttrs {
+  DType dtype = DType::kFloat32;
+  static constexpr auto fields() { return std::tuple(field("dtype", &RandomDTypeAttrs::dtype)); }
+};
+struct RandomIntegerAttrs {
+  DType dtype = DType::kUInt64;
+  static constexpr auto fields() { return std::tuple(field("dtype", &RandomIntegerAttrs::dtype)); }
+};
+
+// --- Stateless: the same inputs give the same numbers.
+// shape, key, counter, alg -> output
+GRAVEN_API inline OpHandle<RandomDTypeAttrs> kStatelessRandomUniformV2, kStatelessRandomNormalV2,
+    kStatelessTruncatedNormalV2;
+GRAVEN_API inline OpHandle<RandomIntegerAttrs> kStatelessRandomUniformFullIntV2;
+// shape, key, counter, alg, minval, maxval -> output
+GRAVEN_API inline OpHandle<NoAttrs> kStatelessRandomUniformIntV2;
+GRAVEN_API inline OpHandle<NoAttrs> kStatelessRandomGetKeyCounter;     // seed -> key, counter
+GRAVEN_API inline OpHandle<NoAttrs> kStatelessRandomGetKeyCounterAlg;  // seed -> key, counter, alg
+GRAVEN_API inline OpHandle<NoAttrs> kStatelessRandomGetAlg;            // -> alg
+// shape, seed -> output
+GRAVEN_API inline OpHandle<RandomDTypeAttrs> kStatelessRandomUniform, kStatelessRandomNormal,
+    kStatelessTruncatedNormal;
+GRAVEN_API inline OpHandle<RandomIntegerAttrs> kStatelessRandomUniformFullInt;
+// shape, seed, minval, maxval -> output
+GRAVEN_API inline OpHandle<NoAttrs> kStatelessRandomUniformInt;
+
+// --- Stateful: each application goes on in a stream of its own (random_streams.h).
+
+struct SeedAttrs {
+  int64_t seed = 0, seed2 = 0;  // both 0: drawn from the system
+  static constexpr auto fields() {
+    return std::tuple(field("seed", &SeedAttrs::seed), field("seed2", &SeedAttrs::seed2));
+  }
+};
+struct SeededDTypeAttrs {
+  int64_t seed = 0, seed2 = 0;
+  DType dtype = DType::kFloat32;
+  static constexpr auto fields() {
+    using A = SeededDTypeAttrs;
+    return std::tuple(field("seed", &A::seed), field("seed2", &A::seed2),
+                      field("dtype", &A::dtype));
+  }
+};
+// shape -> output
+GRAVEN_API inline OpHandle<SeededDTypeAttrs> kRandomUniform, kRandomStandardNormal,
+    kTruncatedNormal;
+GRAVEN_API inline OpHandle<SeedAttrs> kRandomUniformInt;  // shape, minval, maxval -> output
+GRAVEN_API inline OpHandle<SeedAttrs> kRandomShuffle;     // value -> output
+
+// --- Of a Generator, whose state is a variable: int64 counter low, counter high, key.
+// resource, algorithm, shape -> output
+GRAVEN_API inline OpHandle<RandomDTypeAttrs> kStatefulUniform, kStatefulStandardNormalV2,
+    kStatefulTruncatedNormal;
+GRAVEN_API inline OpHandle<RandomIntegerAttrs> kStatefulUniformFullInt;
+GRAVEN_API inline OpHandle<NoAttrs>
+    kStatefulUniformInt;  // resource, algorithm, shape, minval, maxval -> output
+GRAVEN_API inline OpHandle<NoAttrs> kRngSkip;         // resource, algorithm, delta
+GRAVEN_API inline OpHandle<NoAttrs> kRngReadAndSkip;  // resource, alg, delta -> value
+struct NonDeterministicIntsAttrs {
+  DType dtype = DType::kInt64;
+  static constexpr auto fields() {
+    return std::tuple(field("dtype", &NonDeterministicIntsAttrs::dtype));
+  }
+};
+GRAVEN_API inline OpHandle<NonDeterministicIntsAttrs> kNonDeterministicInts;  // shape -> output
+
+}  // namespace graven::engine
