@@ -1,7 +1,7 @@
 # graven_python_extension(SOURCES <a.cc>... [HEADERS <a.h>...])
 # The extension module graven._engine. It links libgraven.so and lies in
-# build/<preset>/python/graven/, where tools/graven_path.py finds it; a wheel holds it, its stubs
-# and the shared objects in one folder.
+# build/<preset>/python/graven/, where tools/graven_path.py finds it; a wheel holds it and
+# the shared objects in one folder with the package, whose _engine.pyi describes it.
 if(NOT DEFINED Python_EXECUTABLE AND EXISTS "${PROJECT_SOURCE_DIR}/.venv/bin/python")
   set(Python_EXECUTABLE "${PROJECT_SOURCE_DIR}/.venv/bin/python")
 endif()
@@ -29,16 +29,7 @@ function(graven_python_extension)
   target_include_directories(_engine SYSTEM PRIVATE ${includes})
   target_link_libraries(_engine PRIVATE graven_settings Graven::graven)
 
-  if(NOT GRAVEN_SANITIZE)  # A sanitized module can only be imported with its runtime preloaded.
-    nanobind_add_stub(
-      _engine_stub
-      MODULE _engine
-      OUTPUT "${folder}/_engine.pyi"
-      PYTHON_PATH "${folder}"
-      DEPENDS _engine)
-  endif()
   if(GRAVEN_WHEEL)
     install(TARGETS _engine LIBRARY DESTINATION graven COMPONENT wheel)
-    install(FILES "${folder}/_engine.pyi" DESTINATION graven COMPONENT wheel)
   endif()
 endfunction()

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from graven import _engine, _logging
+from graven._dtypes import DType
 from graven._trace_types import TraceType
 
 ALLOWED_ATTRIBUTES = frozenset(
@@ -615,7 +616,7 @@ def _spec_structure(type_: Any, path: str) -> Any:
         return type_.container_class(*parts)
     if kind == "literal":
         value = type_.value
-        if value is None or isinstance(value, bool | int | float | str | _engine.DType | TraceType):
+        if value is None or isinstance(value, bool | int | float | str | DType | TraceType):
             return value
         return UnknownArgument()
     if kind == "object":
@@ -682,7 +683,8 @@ class _FunctionMethods:
             SignatureInfo(f"{self.__name__}{e.signature_text(False)}", e.hits, e.trace_ms, e.bytes)
             for e in self._entries()
         )
-        return CacheInfo(*self._counts(), signatures)
+        counts: tuple[int, int, int, int, int, int] = self._counts()
+        return CacheInfo(*counts, signatures)
 
     def pretty_printed_concrete_signatures(self: Any, verbose: bool = True) -> str:
         """Returns the signatures of all traces, in the order in which they were made (S2.43)."""
@@ -707,7 +709,8 @@ class _FunctionMethods:
     @property
     def function_type(self: Any) -> FunctionType:
         """The polymorphic type: parameters, constrained where an input_signature says so."""
-        return self._described_signature()
+        described: FunctionType = self._described_signature()
+        return described
 
     @property
     def input_signature(self: Any) -> tuple[Any, ...] | None:

@@ -35,7 +35,7 @@ def _sharing(method: str) -> Callable[..., Any]:
         result = getattr(self.__wrapped__, method)(*args, **kwargs)
         base = list if isinstance(self, list) else dict
         base.clear(self)
-        (list.extend if base is list else dict.update)(self, self.__wrapped__)  # type: ignore[operator]
+        (list.extend if base is list else dict.update)(self, self.__wrapped__)
         return self if result is self.__wrapped__ else result
 
     call.__name__ = method

@@ -63,7 +63,7 @@ def _same_shape_message(variable: Variable, shape: Any) -> str:
     )
 
 
-class Variable(_engine.VariableBase):  # type: ignore[misc]
+class Variable(_engine.VariableBase):
     """A mutable tensor, which outlives calls and traces.
 
     Args:
@@ -330,7 +330,7 @@ class Variable(_engine.VariableBase):  # type: ignore[misc]
 
     def __getitem__(self, key: Any) -> Any:
         """Returns a slice of the value, which has a method `assign` that writes it (S9.12)."""
-        piece = self._read()[key]
+        piece: Any = self._read()[key]
         try:
             piece.assign = lambda value, use_locking=False, name=None, read_value=True: (
                 self._assign_slice(key, value, name, read_value)
@@ -425,9 +425,9 @@ class Variable(_engine.VariableBase):  # type: ignore[misc]
         return self._result(operation, read_value)
 
     def _assign_slice(self, key: Any, value: Any, name: str | None, read_value: bool) -> Any:
-        _engine.note_variable(self)
-        operation = _engine.assign_slice(self, key, self._value_to_assign(value), name)
-        return self._result(operation, read_value)
+        raise NotImplementedError(
+            "Graven does not write slices of variables yet: use assign or scatter_nd_update."
+        )
 
     def _scatter(self, op: str, slices: Any, name: str | None) -> Any:
         if not isinstance(slices, IndexedSlices):
@@ -517,19 +517,19 @@ class Variable(_engine.VariableBase):  # type: ignore[misc]
             f"In-place operators are not supported on a variable: use `{instead}` instead."
         )
 
-    def __iadd__(self, other: Any) -> NoReturn:  # type: ignore[misc]
+    def __iadd__(self, other: Any) -> NoReturn:
         self._refuse("var.assign_add(value)")
 
-    def __isub__(self, other: Any) -> NoReturn:  # type: ignore[misc]
+    def __isub__(self, other: Any) -> NoReturn:
         self._refuse("var.assign_sub(value)")
 
-    def __imul__(self, other: Any) -> NoReturn:  # type: ignore[misc]
+    def __imul__(self, other: Any) -> NoReturn:
         self._refuse("var.assign(var * value)")
 
-    def __itruediv__(self, other: Any) -> NoReturn:  # type: ignore[misc]
+    def __itruediv__(self, other: Any) -> NoReturn:
         self._refuse("var.assign(var / value)")
 
-    def __ipow__(self, other: Any) -> NoReturn:  # type: ignore[misc]
+    def __ipow__(self, other: Any) -> NoReturn:  # type: ignore[misc, override]
         self._refuse("var.assign(var ** value)")
 
     # --- Copies (S9.8)
