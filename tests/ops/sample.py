@@ -42,6 +42,8 @@ class Sample:
       tolerance: The largest distance relative to the largest element of the result.
       is_elementwise: Inputs may be replaced by empty ones of one shape.
       beside_tensorflow: Why TensorFlow's result differs, or "" if it is compared.
+      smooth_at: Inputs like those of the row, floats where gradients are checked against
+        differences, to the second order.
     """
 
     op: str
@@ -53,6 +55,7 @@ class Sample:
     tolerance: float = 0
     is_elementwise: bool = False
     beside_tensorflow: str = ""
+    smooth_at: tuple[Any, ...] | None = None
 
     def cases(self) -> Iterator[Case]:
         """The row in each of its dtypes."""
@@ -87,8 +90,8 @@ class Case:
         return [self._array(value) for value in self.sample.inputs]
 
     def _array(self, value: Any) -> Any:
-        if isinstance(value, np.ndarray):
-            return value
+        if isinstance(value, np.ndarray | np.generic):
+            return np.asarray(value)
         if isinstance(value, list) and value and isinstance(value[0], np.ndarray):
             return value
         return np.array(value).astype(numpy_dtype(self.dtype))
@@ -137,13 +140,15 @@ def all_cases() -> list[Case]:
     return [case for row in all_rows()[0] for case in row.cases()]
 
 
-def assert_close(case: Case, actual: NDArray[Any], expected: NDArray[Any]) -> None:
-    """Compares a result with the reference within what the row allows."""
+def assert_close(
+    case: Case, actual: NDArray[Any], expected: NDArray[Any], factor: float = 1
+) -> None:
+    """Compares a result with the reference within what the row allows, times a factor."""
     assert actual.shape == expected.shape, (actual.shape, expected.shape)
     if actual.dtype.kind in "fc" or actual.dtype.name == "bfloat16":
         if actual.dtype.kind == "c":
-            assert_close(case, actual.real, expected.real)
-            assert_close(case, actual.imag, expected.imag)
+            assert_close(case, actual.real, expected.real, factor)
+            assert_close(case, actual.imag, expected.imag, factor)
             return
         with np.errstate(all="ignore"):
             rounded = expected.astype(actual.dtype)
@@ -152,11 +157,13 @@ def assert_close(case: Case, actual: NDArray[Any], expected: NDArray[Any]) -> No
             assert np.array_equal(np.isfinite(a), np.isfinite(e)), (actual, rounded)
             step = _spacing(rounded)
             distance = np.where(same, 0.0, np.abs(a - expected.astype(np.float64)) / step)
-            allowed = np.full(a.shape, float(case.sample.ulp) + (0.5 if case.sample.ulp else 0.0))
+            allowed = np.full(
+                a.shape, factor * float(case.sample.ulp) + (0.5 if case.sample.ulp else 0.0)
+            )
             if case.sample.tolerance:
                 finite = np.abs(e[np.isfinite(e)])
                 largest = float(finite.max()) if finite.size else 0.0
-                allowed = np.maximum(allowed, case.sample.tolerance * largest / step)
+                allowed = np.maximum(allowed, factor * case.sample.tolerance * largest / step)
         worst = float(np.nanmax(distance - allowed)) if distance.size else 0.0
         assert worst <= 0, f"{np.nanmax(distance)} ULP apart:\n{actual}\n{rounded}"
         return

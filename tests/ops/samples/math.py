@@ -30,9 +30,15 @@ def _vectorized(f: Callable[[float], float]) -> Any:
 
 
 def _unary(
-    op: str, reference: Any, values: list[Any] = ALL, ulp: float = 0, dtypes: Any = REAL_FLOATS
+    op: str,
+    reference: Any,
+    values: list[Any] = ALL,
+    ulp: float = 0,
+    dtypes: Any = REAL_FLOATS,
+    smooth_at: Any = (0.3, 0.6, 0.8),
 ) -> Sample:
-    return Sample(op, (values,), reference, dtypes, ulp=ulp, is_elementwise=True)
+    smooth = (list(smooth_at),) if smooth_at and "float64" in dtypes else None
+    return Sample(op, (values,), reference, dtypes, ulp=ulp, is_elementwise=True, smooth_at=smooth)
 
 
 def _binary(
@@ -40,7 +46,8 @@ def _binary(
 ) -> Sample:
     x = x if x is not None else [[1, 2, 3, 5], [7, 100, 0, 6]]
     y = y if y is not None else [[1, 3, 2, 5]]
-    return Sample(op, (x, y), reference, dtypes, ulp=ulp, is_elementwise=True)
+    smooth = ([[0.3, 0.7], [1.4, 2.2]], [[0.6, 0.4]]) if "float64" in dtypes else None
+    return Sample(op, (x, y), reference, dtypes, ulp=ulp, is_elementwise=True, smooth_at=smooth)
 
 
 SAMPLES = [
@@ -71,18 +78,34 @@ SAMPLES = [
     _unary("Cosh", np.cosh, ulp=4),
     _unary("Tanh", np.tanh, ulp=4),
     _unary("Asinh", np.arcsinh, ulp=4),
-    _unary("Acosh", np.arccosh, [1.0, 1.5, 2.0, 7.0, 100.0, INF, 0.5], ulp=4),
+    _unary(
+        "Acosh", np.arccosh, [1.0, 1.5, 2.0, 7.0, 100.0, INF, 0.5], ulp=4, smooth_at=(1.3, 2.5, 4.0)
+    ),
     _unary("Atanh", np.arctanh, UNIT, ulp=4),
     _unary("Sigmoid", lambda x: 1 / (1 + np.exp(-x)), ulp=4),
-    _unary("Erf", _vectorized(math.erf), ulp=4),
+    _unary("Erf", _vectorized(math.erf), [0.0, -0.0, 0.5, -0.5, 1.0, 2.5, -7.0, 1e-3], ulp=4),
+    Sample(
+        "Erf",
+        ([INF, -INF, NAN],),
+        _vectorized(math.erf),
+        REAL_FLOATS,
+        beside_tensorflow="its erf of float64 infinities is NaN",
+    ),
     _unary("Erfc", _vectorized(math.erfc), [0.0, 0.5, -0.5, 1.0, 2.5, -3.0, INF, -INF], ulp=16),
-    _unary("Floor", np.floor, dtypes=FLOATS),
-    _unary("Ceil", np.ceil, dtypes=FLOATS),
-    _unary("Rint", np.rint, dtypes=FLOATS),
-    _unary("Round", np.rint, dtypes=FLOATS),
-    _unary("IsNan", np.isnan, dtypes=FLOATS),
-    _unary("IsInf", np.isinf, dtypes=FLOATS),
-    _unary("IsFinite", np.isfinite, dtypes=FLOATS),
+    _unary("Floor", np.floor, dtypes=FLOATS, smooth_at=None),
+    _unary("Ceil", np.ceil, dtypes=FLOATS, smooth_at=None),
+    _unary("Rint", np.rint, smooth_at=None),
+    Sample(
+        "Rint",
+        (ALL,),
+        np.rint,
+        ("float16", "bfloat16"),
+        beside_tensorflow="it has no kernel for short floats",
+    ),
+    _unary("Round", np.rint, dtypes=FLOATS, smooth_at=None),
+    _unary("IsNan", np.isnan, dtypes=FLOATS, smooth_at=None),
+    _unary("IsInf", np.isinf, dtypes=FLOATS, smooth_at=None),
+    _unary("IsFinite", np.isfinite, dtypes=FLOATS, smooth_at=None),
     _unary("Lgamma", _vectorized(math.lgamma), [0.5, 1.0, 1.5, 2.5, 7.0, 20.5, 100.0], ulp=16),
     _binary("AddV2", np.add, ("int32", "int64", "uint8", "float32", "float64", *COMPLEX), ulp=0.5),
     _binary("Add", np.add, ("int32", "int64", "float32", "float64"), ulp=0.5),
@@ -100,6 +123,7 @@ SAMPLES = [
         [7, -7, 7, -7, 0],
         [2, 2, -2, -2, 3],
     ),
+    _binary("FloorMod", np.mod, ("float64",), [7.5, -7.5, 7.5, -7.5], [2.0, 2.0, -2.0, -2.0]),
     _binary("TruncateMod", np.fmod, ("int32", "int64"), [7, -7, 7, -7, 0], [2, 2, -2, -2, 3]),
     _binary(
         "SquaredDifference", lambda x, y: np.square(x - y), ("int32", "float32", "float64"), ulp=1

@@ -1,0 +1,161 @@
+"""Making tensors, and operators on them: the same results, or the same classes of errors."""
+
+import os
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import graven
+import numpy as np
+import pytest
+import tensorflow
+
+# Each is evaluated with tf bound to one system, and i, f, b, s, c, u to tensors of it.
+CONSTANTS = """
+tf.constant(2**31)
+tf.constant(2**63)
+tf.constant([1, 2.5])
+tf.constant([2.5, 1])
+tf.constant([1, True])
+tf.constant([True, 1])
+tf.constant([1, 'a'])
+tf.constant([[1, 2], [3]])
+tf.constant([[1], 2])
+tf.constant([1, [2]])
+tf.constant([])
+tf.constant([[], []])
+tf.constant(None)
+tf.constant([None])
+tf.constant(object)
+tf.constant({})
+tf.constant(1.5, tf.int32)
+tf.constant([1.5], tf.int32)
+tf.constant(300, tf.uint8)
+tf.constant(-1, tf.uint8)
+tf.constant(1, tf.string)
+tf.constant('a', tf.int32)
+tf.constant(1, tf.bool)
+tf.constant(True, tf.int32)
+tf.constant(True, tf.float32)
+tf.constant(1j)
+tf.constant(1, tf.complex64)
+tf.constant(1j, tf.float32)
+tf.constant([1, 1j])
+tf.constant(np.float64(1))
+tf.constant([np.float64(1)])
+tf.constant([np.float32(1), 2.0])
+tf.constant([np.int64(1), 2])
+tf.constant([np.array([1, 2]), np.array([3, 4])])
+tf.constant(np.array(['a', 'bc']))
+tf.constant(np.array([b'a', 'bc'], object))
+tf.constant(np.array([1, 2], object))
+tf.constant(np.array([1.5]), tf.int32)
+tf.constant(np.array([1]), tf.float32)
+tf.constant(range(3))
+tf.constant(1e400)
+tf.constant(1e39, tf.float32)
+tf.constant(70000., tf.float16)
+tf.constant(1, shape=[2, 2])
+tf.constant([1, 2], shape=[2, 2])
+tf.constant([1, 2, 3, 4], shape=[2, 2])
+tf.constant(i, tf.float32)
+tf.convert_to_tensor(i, tf.float32)
+tf.convert_to_tensor(1, dtype_hint=tf.float32)
+tf.convert_to_tensor(1.5, dtype_hint=tf.int32)
+tf.convert_to_tensor(tf.TensorShape([1, 2]))
+tf.convert_to_tensor(tf.TensorShape([1, None]))
+""".strip().splitlines()
+
+OPERATORS = """
+i + f
+f + 1
+f + 1.5
+i + 1.5
+i + True
+b + 1
+f + True
+i + np.array([1, 2])
+f + np.array([1, 2])
+f + np.array([1., 2.])
+i + np.array([1., 2.])
+i + np.float64(1)
+np.array([1., 2.]) + f
+np.float32(1) + f
+np.array([1, 2]) == i
+[1, 2] + i
+1 + i
+1.5 + i
+i + [1, 2, 3]
+i == [1, 2]
+i == [1, 2, 3]
+i == None
+i != None
+i == 'a'
+i == 1.5
+i == f
+i < None
+f + None
+s + 'b'
+'b' + s
+s * 2
+i / 2
+i // 0
+i % 2
+-i % 3
+i ** 2
+f ** 0.5
+2 ** i
+-i
+-b
+~b
+~i
+abs(-i)
+b & b
+b & True
+i & 1
+f & f
+i | 4
+b ^ b
+i ^ i
++i
+bool(i)
+int(f)
+len(i)
+hash(i)
+i.name
+u + 1
+u + 300
+c * 1
+c * 2.5
+f * 1j
+format(tf.constant(2.0), '.2f')
+str(s)
+repr(i)
+repr(f)
+str(c)
+i.numpy().flags.writeable
+np.asarray(i).flags.writeable
+""".strip().splitlines()
+
+
+def outcome(tf: Any, expression: str) -> Any:
+    names = {
+        "tf": tf,
+        "np": np,
+        "i": tf.constant([1, 2]),
+        "f": tf.constant([1.0, 2.0]),
+        "b": tf.constant([True, False]),
+        "s": tf.constant("a"),
+        "c": tf.constant(1 + 2j),
+        "u": tf.constant([1, 2], tf.uint8),
+    }
+    try:
+        result = eval(expression, names)
+    except Exception as error:
+        return type(error).__name__
+    return repr(result)
+
+
+@pytest.mark.parametrize("expression", [*CONSTANTS, *OPERATORS])
+def test_an_expression_means_what_it_means_in_tensorflow(expression: str) -> None:
+    assert outcome(graven, expression) == outcome(tensorflow, expression)
