@@ -4,7 +4,9 @@
 #include <sched.h>
 #include <xmmintrin.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -32,22 +34,56 @@ FlushDenormals::~FlushDenormals() {
   if (_mm_getcsr() != saved_) _mm_setcsr(saved_);
 }
 
-// One run at a time is shared with the workers. Its chunks are claimed from `next`; a ticket
-// (generation in the upper bits) keeps a late worker from claiming a chunk of a later run.
-struct ThreadPool::State {
-  std::mutex mutex;
-  std::condition_variable wake;
-  uint64_t generation = 0;                           // GUARDED_BY(mutex)
-  int workers = 0;                                   // GUARDED_BY(mutex)
-  const FunctionRef<void(int64_t)>* body = nullptr;  // GUARDED_BY(mutex), as the two below
-  int64_t num_chunks = 0;
-  int helpers_wanted = 0;
-  int helpers_inside = 0;  // workers that hold `body`
-  std::condition_variable left;
+namespace {
 
-  std::mutex run_mutex;  // held by the run that workers help with
-  std::atomic<int64_t> next{0};
+// Workers look for work for a while before they sleep: to wake a thread takes as long as a small
+// kernel. A worker that found work within kLongestSpin looks that long again; each time it does
+// not, it looks half as long. Likewise the caller looks for the last helper to leave.
+constexpr auto kLongestSpin = std::chrono::microseconds(100);
+constexpr auto kShortestSpin = std::chrono::microseconds(5);
+
+using Clock = std::chrono::steady_clock;
+
+// Asks until it holds, or the time is over. The clock is read seldom.
+template <typename Predicate>
+bool spin(Clock::time_point until, Predicate holds) {
+  for (;;) {
+    for (int i = 0; i < 32; ++i) {
+      if (holds()) return true;
+      _mm_pause();
+    }
+    if (Clock::now() >= until) return false;
+  }
+}
+
+// The gate of a run, in one word: how many workers are inside, how many more may enter, and
+// nothing else, as a closed gate has no places left.
+constexpr uint32_t kPlace = 1 << 16;
+constexpr uint32_t kInside = kPlace - 1;
+constexpr int64_t kMostThreads = 4096;
+
+}  // namespace
+
+// One run at a time is shared with the workers. It opens the gate with a place for each helper
+// that it wants, and closes it when the chunks are claimed. A worker reads `body` only while it is
+// inside, and the run that owns `body` returns only when nobody is.
+struct ThreadPool::State {
+  std::mutex run_mutex;                              // held by the run that workers help with
+  int workers = 0;                                   // GUARDED_BY(run_mutex)
+  const FunctionRef<void(int64_t)>* body = nullptr;  // guarded by the gate, as num_chunks
+  int64_t num_chunks = 0;
+  // Each on a cache line of its own: chunks are claimed while others look at the gate.
+  alignas(64) std::atomic<int64_t> next{0};
+  alignas(64) std::atomic<uint32_t> gate{0};
+  alignas(64) std::atomic<uint32_t> generation{0};  // of runs, those that opened the gate
   std::atomic<int> wanted_threads{0};
+
+  // For those that sleep. A flag is set before the sleeper looks once more, and is read after
+  // what the sleeper waits for is done, so one of the two sees the other.
+  std::mutex mutex;
+  std::condition_variable wake, left;
+  std::atomic<int> sleepers{0};
+  std::atomic<bool> caller_sleeps{false};
 
   void claim(const FunctionRef<void(int64_t)>& work, int64_t count) {
     for (;;) {
@@ -57,22 +93,69 @@ struct ThreadPool::State {
     }
   }
 
+  bool enter() {
+    uint32_t now = gate.load(std::memory_order_relaxed);
+    while (now >= kPlace) {
+      if (gate.compare_exchange_weak(now, now - kPlace + 1, std::memory_order_acquire)) return true;
+    }
+    return false;
+  }
+
+  void leave() {
+    uint32_t before = gate.fetch_sub(1);
+    if (before != 1 || !caller_sleeps.load()) return;
+    std::lock_guard lock(mutex);
+    left.notify_one();
+  }
+
   void worker() {
     FlushDenormals flush;
-    std::unique_lock lock(mutex);
-    uint64_t seen = 0;
+    Clock::duration patience = kLongestSpin;
+    uint32_t seen = 0;
     for (;;) {
-      wake.wait(lock, [&] { return generation != seen && body != nullptr && helpers_wanted > 0; });
-      seen = generation;
-      --helpers_wanted;
-      ++helpers_inside;
-      const auto* work = body;
-      int64_t count = num_chunks;
-      lock.unlock();
-      claim(*work, count);
-      lock.lock();
-      if (--helpers_inside == 0) left.notify_all();
+      const Clock::time_point idle_since = Clock::now();
+      auto is_new = [&] { return generation.load() != seen; };
+      if (!spin(idle_since + patience, is_new)) {
+        std::unique_lock lock(mutex);
+        ++sleepers;
+        wake.wait(lock, is_new);
+        --sleepers;
+      }
+      patience = Clock::now() - idle_since < kLongestSpin
+                     ? Clock::duration(kLongestSpin)
+                     : std::max<Clock::duration>(patience / 2, kShortestSpin);
+      seen = generation.load();
+      if (!enter()) continue;
+      claim(*body, num_chunks);
+      leave();
     }
+  }
+
+  // With run_mutex held.
+  void open(int64_t helpers, int64_t chunks, const FunctionRef<void(int64_t)>& work) {
+    for (; workers < helpers; ++workers) std::thread([this] { worker(); }).detach();
+    body = &work;
+    num_chunks = chunks;
+    next.store(0, std::memory_order_relaxed);
+    gate.store(static_cast<uint32_t>(helpers) * kPlace, std::memory_order_release);
+    generation.fetch_add(1);
+    if (sleepers.load() == 0) return;
+    std::lock_guard lock(mutex);
+    if (helpers == 1) {
+      wake.notify_one();
+    } else {
+      wake.notify_all();
+    }
+  }
+
+  void close() {
+    gate.fetch_and(kInside);
+    auto is_empty = [&] { return gate.load() == 0; };
+    if (is_empty() || spin(Clock::now() + kLongestSpin, is_empty)) return;
+    std::unique_lock lock(mutex);
+    caller_sleeps = true;
+    left.wait(lock, is_empty);
+    caller_sleeps = false;
   }
 };
 
@@ -108,35 +191,16 @@ int ThreadPool::num_threads() const {
 
 void ThreadPool::run(int64_t num_chunks, FunctionRef<void(int64_t)> body) {
   FlushDenormals flush;
-  int64_t helpers = std::min<int64_t>(num_threads(), num_chunks) - 1;
+  int64_t helpers = std::min<int64_t>({num_threads(), num_chunks, kMostThreads}) - 1;
   State& s = *state_;
   std::unique_lock running(s.run_mutex, std::defer_lock);
   if (helpers <= 0 || !running.try_lock()) {
     for (int64_t i = 0; i < num_chunks; ++i) body(i);
     return;
   }
-  {
-    std::lock_guard lock(s.mutex);
-    while (s.workers < helpers) {
-      std::thread([&s] { s.worker(); }).detach();
-      ++s.workers;
-    }
-    s.next.store(0, std::memory_order_relaxed);
-    s.body = &body;
-    s.num_chunks = num_chunks;
-    s.helpers_wanted = static_cast<int>(helpers);
-    ++s.generation;
-  }
-  if (helpers == 1) {
-    s.wake.notify_one();
-  } else {
-    s.wake.notify_all();
-  }
+  s.open(helpers, num_chunks, body);
   s.claim(body, num_chunks);
-  std::unique_lock lock(s.mutex);
-  s.body = nullptr;  // nobody enters any more
-  s.helpers_wanted = 0;
-  s.left.wait(lock, [&] { return s.helpers_inside == 0; });
+  s.close();
 }
 
 }  // namespace graven::engine
