@@ -183,9 +183,13 @@ ThreadPool::ThreadPool() : state_(new State()) {}
 
 void ThreadPool::set_num_threads(int num_threads) { state_->wanted_threads = num_threads; }
 
+int ThreadPool::wanted_threads() const {
+  return state_->wanted_threads.load(std::memory_order_relaxed);
+}
+
 int ThreadPool::num_threads() const {
   static const int cores = cores_of_process();
-  int wanted = state_->wanted_threads.load(std::memory_order_relaxed);
+  int wanted = wanted_threads();
   return wanted > 0 ? wanted : cores;
 }
 

@@ -22,6 +22,7 @@ class GRAVEN_API ThreadPool {
   // that the process may use. May be changed at any time between runs.
   void set_num_threads(int num_threads);
   int num_threads() const;
+  int wanted_threads() const;  // what was set
 
   // Calls body(i) once for each i in [0, num_chunks), and returns when all have returned.
   // Several threads may call run() at once; one of them at a time gets help from workers.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "graven/base/thread_pool.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph_builder.h"
 #include "graven/python/bind.h"
@@ -129,6 +130,12 @@ void bind_scopes(nb::module_& m) {
         return nb::steal(graph);
       },
       "The FuncGraph that is being built, or None.");
+
+  using engine::ThreadPool;
+  m.def("set_num_threads", [](int n) { ThreadPool::shared().set_num_threads(n); });
+  m.def(
+      "num_threads", [] { return ThreadPool::shared().wanted_threads(); },
+      "The number that was set; 0 means one for each core.");
 }
 
 }  // namespace graven::python

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graven import _engine
+from graven.config import threading as threading
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
