@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "graven/base/status.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph.h"
 #include "graven/tensor/tensor.h"
@@ -39,6 +40,9 @@ class NodeScope {
   engine::Frame& frame_;
   std::string name_, saved_;
 };
+
+// S5.8: a ValueError unless the name may be that of a node. Inside a scope it may start with "_".
+engine::Status check_node_name(std::string_view name);
 
 // An eager value as an operand: itself, or a Const node where a graph is being built.
 engine::Tensor as_operand(const engine::Tensor& value, std::string_view name);

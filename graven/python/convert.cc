@@ -467,6 +467,20 @@ bool is_plain_python(PyObject* object) {
 
 }  // namespace
 
+Status check_node_name(std::string_view name) {
+  auto is_letter_or_digit = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  bool is_legal = true;
+  for (size_t i = 0; i < name.size(); ++i) {
+    char c = name[i];
+    is_legal &= is_letter_or_digit(c) || c == '.' ||
+                (i > 0 && (c == '_' || c == '\\' || c == '/' || c == '>' || c == '-')) ||
+                (i == 0 && c == '_' && !Frame::current().name_scope.empty());
+  }
+  return is_legal ? Status() : value_error("'", name, "' is not a valid node name");
+}
+
 Tensor as_operand(const Tensor& value, std::string_view name) {
   Frame& frame = Frame::current();
   if (!frame.is_graph()) return value;

@@ -61,6 +61,7 @@ Result<Tensor> with_constant_shape(const Tensor& value, const engine::Shape& sha
 
 Result<Tensor> constant(nb::handle value, nb::handle dtype, nb::handle shape,
                         std::string_view name) {
+  if (engine::Frame::current().is_graph()) RETURN_IF_ERROR(check_node_name(name));
   ASSIGN_OR_RETURN(auto wanted, optional_dtype(dtype));
   if (is_tensor(value.ptr()) && tensor_of(value.ptr()).is_symbolic()) {
     if (wanted && *wanted != tensor_of(value.ptr()).dtype()) {

@@ -184,6 +184,7 @@ class Call {
     std::string wished;
     if (name && name != Py_None) {
       ASSIGN_OR_RETURN(wished, to_text(name));
+      if (engine::Frame::current().is_graph()) RETURN_IF_ERROR(check_node_name(wished));
     } else if (engine::Frame::current().is_graph()) {
       const std::string& usual = op_.record().default_node_name;
       wished = usual.empty() ? op_.name() : usual;
