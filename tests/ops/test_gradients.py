@@ -56,12 +56,17 @@ def weighted_sum(row: Sample, tensors: list[Any]) -> Any:
     return total
 
 
+def dense(gradients: list[Any]) -> list[Any]:
+    """Gradients as tensors, those of gathers too."""
+    return [tf.convert_to_tensor(gradient) for gradient in gradients]
+
+
 def gradients(row: Sample, arrays: list[Any], wanted: list[int]) -> list[Any]:
     tensors = [tf.constant(array) for array in arrays]
     with tf.GradientTape() as tape:
         tape.watch([tensors[i] for i in wanted])
         total = weighted_sum(row, tensors)
-    return list(tape.gradient(total, [tensors[i] for i in wanted], unconnected_gradients="zero"))
+    return dense(tape.gradient(total, [tensors[i] for i in wanted], unconnected_gradients="zero"))
 
 
 def test_every_op_with_a_gradient_and_a_row_says_where_it_is_smooth() -> None:
@@ -92,7 +97,9 @@ def test_a_second_gradient_is_the_limit_of_differences_of_the_first(row: Sample)
         with tf.GradientTape() as tape:
             tape.watch([tensors[i] for i in wanted])
             total = weighted_sum(row, tensors)
-        first = tape.gradient(total, [tensors[i] for i in wanted], unconnected_gradients="zero")
+        first = dense(
+            tape.gradient(total, [tensors[i] for i in wanted], unconnected_gradients="zero")
+        )
         return sum(
             tf.reduce_sum(g * weights(tuple(g.shape)) * (k + 1)) for k, g in enumerate(first)
         )

@@ -12,6 +12,8 @@ import tensorflow
 from ops.sample import Case, all_cases, assert_close
 
 CASES = [case for case in all_cases() if not case.sample.beside_tensorflow]
+# Attributes that tf.raw_ops calls otherwise than the OpDef.
+RENAMED = {"squeeze_dims": "axis"}
 
 
 def run(tf: Any, case: Case) -> list[Any]:
@@ -25,7 +27,8 @@ def run(tf: Any, case: Case) -> list[Any]:
         result = op(*inputs, **case.sample.attrs)
     else:  # takes keywords only
         names = [name for name in op.__signature__.parameters if name != "name"]
-        result = op(**dict(zip(names, inputs, strict=False)), **case.sample.attrs)
+        attrs = {RENAMED.get(name, name): value for name, value in case.sample.attrs.items()}
+        result = op(**dict(zip(names, inputs, strict=False)), **attrs)
     parts = result if isinstance(result, (list, tuple)) else [result]
     return [np.asarray(part.numpy()) for part in parts]
 

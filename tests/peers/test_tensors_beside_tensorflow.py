@@ -137,6 +137,32 @@ i.numpy().flags.writeable
 np.asarray(i).flags.writeable
 """.strip().splitlines()
 
+INDEXING = """
+x[0]
+x[-1]
+x[2]
+x[0, 1, 2]
+x[..., 0]
+x[:, ..., tf.newaxis, 1]
+x[1:, ::-1, ::2]
+x[:, -1:-3:-1]
+x[..., tf.newaxis]
+x[:, 5:]
+x[i[0]]
+x[i[0]:, i[0] - 1:i[1]]
+x[x > 11]
+x[tf.constant([True, False])]
+x[1.5]
+x['a']
+x[0, 0, 0, 0]
+x[::0]
+[float(row[0]) for row in f[:, tf.newaxis]]
+list(x[0, :, 0])
+1 in i
+i[0] + 1
+np.zeros(3)[i[0]]
+""".strip().splitlines()
+
 
 def outcome(tf: Any, expression: str) -> Any:
     names = {
@@ -148,6 +174,7 @@ def outcome(tf: Any, expression: str) -> Any:
         "s": tf.constant("a"),
         "c": tf.constant(1 + 2j),
         "u": tf.constant([1, 2], tf.uint8),
+        "x": tf.constant(np.arange(24).reshape(2, 3, 4)),
     }
     try:
         result = eval(expression, names)
@@ -156,6 +183,6 @@ def outcome(tf: Any, expression: str) -> Any:
     return repr(result)
 
 
-@pytest.mark.parametrize("expression", [*CONSTANTS, *OPERATORS])
+@pytest.mark.parametrize("expression", [*CONSTANTS, *OPERATORS, *INDEXING])
 def test_an_expression_means_what_it_means_in_tensorflow(expression: str) -> None:
     assert outcome(graven, expression) == outcome(tensorflow, expression)
