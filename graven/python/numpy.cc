@@ -188,6 +188,11 @@ bool is_numpy(PyObject* object) {
 }
 
 Result<Tensor> from_numpy(PyObject* object) {
+  // Scalars of time give their bytes as a buffer.
+  if (std::strstr(Py_TYPE(object)->tp_name, "time")) {
+    return engine::value_error("Failed to convert a NumPy array to a Tensor (Unsupported numpy ",
+                               "type: ", Py_TYPE(object)->tp_name, ").");
+  }
   ASSIGN_OR_RETURN(auto copy, copy_of_buffer(object));
   if (copy) return std::move(*copy);
   Object dtype = Object::take(PyObject_GetAttrString(object, "dtype"));
