@@ -8,11 +8,12 @@ from typing import Any
 
 from graven import _engine
 from graven import raw_ops as raw
-from graven._dtypes import as_dtype, bool_, float32, int32, int64
+from graven._dtypes import DType, as_dtype, bool_, float32, int32, int64
 from graven._dtypes import string as string_
 from graven._scopes import name_scope
 from graven._tensor_shape import TensorShape
 from graven._types import DTypeLike, Name, ShapeLike, Tensor, TensorLike
+from graven.errors import UnimplementedError
 
 # Constants of up to this many elements stand in a graph as such; larger ones are filled at run
 # time.
@@ -641,6 +642,13 @@ def range(
         return raw.Range(*parts, name=scope or None)
 
 
+def _check_cast(x: Tensor, wanted: DType) -> None:
+    if x.dtype != wanted and string_ in (x.dtype, wanted):
+        raise UnimplementedError(
+            None, None, f"Cast {x.dtype.name} to {wanted.name} is not supported"
+        )
+
+
 def cast(x: TensorLike, dtype: DTypeLike, name: Name = None) -> Tensor:
     """Converts the elements of a tensor to another dtype.
 
@@ -659,9 +667,11 @@ def cast(x: TensorLike, dtype: DTypeLike, name: Name = None) -> Tensor:
     """
     wanted = as_dtype(dtype)
     if isinstance(x, Tensor):
+        _check_cast(x, wanted)
         return x if x.dtype == wanted else raw.Cast(x, DstT=wanted, name=name)
     with name_scope(name or "Cast") as scope:
         tensor = convert_to_tensor(x, None, None, "x")
+        _check_cast(tensor, wanted)
         return (
             tensor if tensor.dtype == wanted else raw.Cast(tensor, DstT=wanted, name=scope or None)
         )

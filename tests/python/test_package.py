@@ -67,3 +67,8 @@ def test_importing_is_quick_and_leaves_numpy_alone() -> None:
         for _ in range(5)
     ]
     assert min(seconds) < 0.08
+
+
+def test_strings_cannot_be_cast() -> None:
+    with pytest.raises(tf.errors.UnimplementedError, match="Cast string to int32"):
+        tf.cast("1", tf.int32)
