@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "graven/ir/infer_context.h"
@@ -52,38 +53,35 @@ bool beats(T y, T x) {
 }
 
 // Lanes that are compared at a time, so that the compiler makes vectors of them, and the elements
-// that are looked through for an extremum before its place is looked for.
-constexpr int64_t kLanes = 16, kBlock = 1024, kChunk = 1 << 15;
+// of which the extremum is found before its place is looked for.
+constexpr int64_t kLanes = 16, kBlock = 256, kChunk = 1 << 15;
 
 // The extremum of up to kBlock elements; NaN if there is one.
 template <bool is_max, typename T>
 T extremum(const T* x, int64_t n) {
+  // All bits set where a lane has seen NaN.
+  using Mask = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
   T best = x[0];
   int64_t i = 0;
-  bool has_nan = false;
   if (n >= 2 * kLanes) {
     T lanes[kLanes];
-    bool nan[kLanes] = {};
+    Mask nan[kLanes] = {};
     std::copy_n(x, kLanes, lanes);
-    for (int64_t k = 0; k < kLanes; ++k) nan[k] = lanes[k] != lanes[k];
-    for (i = kLanes; i + kLanes <= n; i += kLanes) {
+    for (; i + kLanes <= n; i += kLanes) {
       for (int64_t k = 0; k < kLanes; ++k) {
         const T value = x[i + k];
         lanes[k] = (is_max ? value > lanes[k] : value < lanes[k]) ? value : lanes[k];
-        nan[k] |= value != value;
+        if constexpr (std::is_floating_point_v<T>) nan[k] |= value != value ? Mask(-1) : Mask(0);
       }
     }
     best = lanes[0];
     for (int64_t k = 0; k < kLanes; ++k) {
-      best = beats<is_max>(lanes[k], best) ? lanes[k] : best;
-      has_nan |= nan[k];
+      if (nan[k]) lanes[k] = std::numeric_limits<T>::quiet_NaN();
+      if (beats<is_max>(lanes[k], best)) best = lanes[k];
     }
   }
   for (; i < n; ++i) {
     if (beats<is_max>(x[i], best)) best = x[i];
-  }
-  if constexpr (std::is_floating_point_v<T>) {
-    if (has_nan) return std::numeric_limits<T>::quiet_NaN();
   }
   return best;
 }
@@ -97,15 +95,13 @@ struct Place {
 // Where the extremum of contiguous elements is first found.
 template <bool is_max, typename T>
 Place<T> find_in_run(const T* x, int64_t n) {
-  Place<T> best = {x[0], 0};
+  Place<T> best = {x[0], 0};  // at the beginning of its block
   for (int64_t block = 0; block < n; block += kBlock) {
-    const int64_t size = std::min(kBlock, n - block);
-    const T value = extremum<is_max>(x + block, size);
-    if (block > 0 && !beats<is_max>(value, best.value)) continue;
-    int64_t i = 0;
-    while (value == value ? x[block + i] != value : x[block + i] == x[block + i]) ++i;
-    best = {value, block + i};
+    const T value = extremum<is_max>(x + block, std::min(kBlock, n - block));
+    if (block == 0 || beats<is_max>(value, best.value)) best = {value, block};
   }
+  const bool is_nan = best.value != best.value;
+  while (is_nan ? x[best.at] == x[best.at] : x[best.at] != best.value) ++best.at;
   return best;
 }
 

@@ -63,10 +63,11 @@ Status in_top_k_shape(InferContext& c) {
 // False where it cannot be said: a target out of range, or a prediction that is not finite.
 bool is_in_top(std::span<const float> predictions, int64_t target, int64_t k) {
   if (target < 0 || target >= static_cast<int64_t>(predictions.size())) return false;
+  if (!std::isfinite(predictions[target])) return false;
   int64_t num_better = 0;
   for (float prediction : predictions) {
-    if (!std::isfinite(prediction)) return false;
     num_better += prediction > predictions[target];
+    if (!std::isfinite(prediction) || num_better >= k) return false;
   }
   return num_better < k;
 }
