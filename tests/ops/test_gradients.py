@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ops.sample import Sample, all_rows
+from ops.sample import WITHOUT_DIFFERENCES, Sample, all_rows
 
 ROWS = [row for row in all_rows()[0] if row.smooth_at is not None]
 STEP = 1e-5
@@ -71,7 +71,7 @@ def gradients(row: Sample, arrays: list[Any], wanted: list[int]) -> list[Any]:
 
 def test_every_op_with_a_gradient_and_a_row_says_where_it_is_smooth() -> None:
     ops = {row.op for row in all_rows()[0] if is_differentiable(row.op)}
-    assert sorted(ops - {row.op for row in ROWS}) == []
+    assert sorted(ops - {row.op for row in ROWS} - set(WITHOUT_DIFFERENCES)) == []
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.op}({row.attrs or ''})")
