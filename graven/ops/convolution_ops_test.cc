@@ -208,6 +208,12 @@ TEST_CASE("wrong convolutions say what is wrong") {
           a.strides = {1, 0, 1, 1};
         }) == "[Conv2D] Stride must be > 0, but got 0");
   CHECK(with([](auto& a) {
+          a.strides = {1, std::numeric_limits<int64_t>::max(), 1, 1};
+        }) == "[Conv2D] strides must fit into int32, got 9223372036854775807");
+  CHECK(with([](auto& a) {
+          a.dilations = {1, int64_t{1} << 62, 1, 1};
+        }).find("dilations must fit into int32") != std::string::npos);
+  CHECK(with([](auto& a) {
           a.strides = {1, 1};
         }) == "[Conv2D] Sliding window strides field must specify 4 dimensions, got 2");
   CHECK(with([](auto& a) {

@@ -1,6 +1,7 @@
 #include "graven/ops/windows.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "graven/ops/elements.h"
 
@@ -13,10 +14,18 @@ struct Places {
 };
 constexpr Places kLast = {1, 2, 3}, kSecond = {2, 3, 1};
 
+// Larger numbers mean nothing, and sums of them would overflow.
+constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
+
 Status check_four(std::string_view name, std::span<const int64_t> list) {
-  if (list.size() == 4) return {};
-  return invalid_argument("Sliding window ", name, " field must specify 4 dimensions, got ",
-                          list.size());
+  if (list.size() != 4) {
+    return invalid_argument("Sliding window ", name, " field must specify 4 dimensions, got ",
+                            list.size());
+  }
+  for (int64_t number : list) {
+    if (number > kLargest) return invalid_argument(name, " must fit into int32, got ", number);
+  }
+  return {};
 }
 
 Status check_explicit_paddings(std::span<const int64_t> paddings, const Places& at) {
@@ -28,6 +37,9 @@ Status check_explicit_paddings(std::span<const int64_t> paddings, const Places& 
     if (padding < 0) {
       return invalid_argument("All elements of explicit_paddings must be nonnegative, but got ",
                               padding);
+    }
+    if (padding > kLargest) {
+      return invalid_argument("explicit_paddings must fit into int32, got ", padding);
     }
   }
   const bool only_spatial = paddings[0] == 0 && paddings[1] == 0 &&
