@@ -3,6 +3,7 @@
 `import graven as tf` runs programs that are written for tf.function.
 """
 
+from graven import _array_ops, _dtypes
 from graven import _engine as _engine
 from graven import bitwise as bitwise
 from graven import config as config
@@ -41,7 +42,6 @@ from graven._array_ops import reverse as reverse
 from graven._array_ops import saturate_cast as saturate_cast
 from graven._array_ops import shape as shape
 from graven._array_ops import size as size
-from graven._array_ops import slice_ as slice  # noqa: F401
 from graven._array_ops import split as split
 from graven._array_ops import squeeze as squeeze
 from graven._array_ops import stack as stack
@@ -55,7 +55,6 @@ from graven._array_ops import zeros_like as zeros_like
 from graven._dtypes import DType as DType
 from graven._dtypes import as_dtype as as_dtype
 from graven._dtypes import bfloat16 as bfloat16
-from graven._dtypes import bool_ as bool  # noqa: F401
 from graven._dtypes import complex64 as complex64
 from graven._dtypes import complex128 as complex128
 from graven._dtypes import double as double
@@ -74,7 +73,6 @@ from graven._dtypes import uint16 as uint16
 from graven._dtypes import uint32 as uint32
 from graven._dtypes import uint64 as uint64
 from graven._dtypes import variant as variant
-from graven._engine import FuncGraph as Graph  # noqa: F401
 from graven._engine import Operation as Operation
 from graven._engine import Tensor as Tensor
 from graven._engine import TensorSpec as TensorSpec
@@ -120,6 +118,11 @@ from graven._tensor_shape import TensorShape as TensorShape
 from graven._variable import Variable as Variable
 from graven._variable import VariableAggregation as VariableAggregation
 from graven._variable import VariableSynchronization as VariableSynchronization
+
+# Under other names; assigned, so that type checkers see that they are exported.
+Graph = _engine.FuncGraph
+bool = _dtypes.bool_
+slice = _array_ops.slice_
 
 newaxis = None
 __version__ = version.VERSION

@@ -3,12 +3,12 @@
 Source: tf.dtypes.
 """
 
+from graven import _dtypes
 from graven._array_ops import cast as cast
 from graven._array_ops import saturate_cast as saturate_cast
 from graven._dtypes import DType as DType
 from graven._dtypes import as_dtype as as_dtype
 from graven._dtypes import bfloat16 as bfloat16
-from graven._dtypes import bool_ as bool  # noqa: F401
 from graven._dtypes import complex64 as complex64
 from graven._dtypes import complex128 as complex128
 from graven._dtypes import double as double
@@ -29,5 +29,7 @@ from graven._dtypes import uint64 as uint64
 from graven._dtypes import variant as variant
 from graven._math_ops import complex as complex
 from graven._public import names_of
+
+bool = _dtypes.bool_  # Assigned, so that type checkers see that it is exported.
 
 __getattr__, __dir__ = names_of(__name__)

@@ -24,7 +24,6 @@ from graven._nn_ops import moments as moments
 from graven._nn_ops import relu6 as relu6
 from graven._nn_ops import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits
 from graven._nn_ops import silu as silu
-from graven._nn_ops import silu as swish  # noqa: F401
 from graven._nn_ops import softmax as softmax
 from graven._nn_ops import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
 from graven._nn_ops import (
@@ -32,5 +31,7 @@ from graven._nn_ops import (
 )
 from graven._nn_ops import zero_fraction as zero_fraction
 from graven._public import names_of
+
+swish = silu
 
 __getattr__, __dir__ = names_of(__name__)

@@ -34,6 +34,13 @@ def test_python_keeps_input_environment_and_folder(tmp_path: Path) -> None:
     assert json.loads(done.stdout) == [["-c", "x", "--y z"], "some\ninput", str(tmp_path), env]
 
 
+@pytest.mark.parametrize("folder", [".", "python", "graven", "tests", "/"])
+def test_graven_can_be_imported_from_any_folder(folder: str) -> None:
+    done = dev(["python", "-c", "import graven; print(graven.__file__)"], cwd=ROOT / folder)
+    assert (done.stderr, done.returncode) == ("", 0)
+    assert done.stdout == f"{ROOT / 'python' / 'graven' / '__init__.py'}\n"
+
+
 def test_python_passes_on_its_status() -> None:
     assert dev(["python", "-c", "raise SystemExit(7)"]).returncode == 7
 
