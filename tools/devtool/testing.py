@@ -13,8 +13,8 @@ from devtool.environments import PEERS, PROJECT, Environment
 # Folders of tests/ that hold Graven against TensorFlow, both in one process.
 PEERS_FOLDERS = ("tests/ops", "tests/peers")
 CONFORMANCE = "tests/conformance"
-# Modes of the table of ops, which tests/ops takes as --mode.
-OP_MODES = ("eager", "graph", "roundtrip", "jit")
+# Modes of the table of ops, which tests/ops takes as --mode; the first is its default.
+OP_MODES = ("eager", "graph")
 # What the address and thread sanitizers run of the conformance suite.
 SPINE = (
     "test_binding.py",
@@ -114,6 +114,13 @@ def _tests() -> list[Path]:
     return [file for file in files if ROOT / CONFORMANCE not in file.parents]
 
 
+def run_python(run: TestRun, peers: bool) -> None:
+    """Runs all Python tests but the conformance suite, and the table of ops in its other modes."""
+    run.python(python_folders(peers))
+    for mode in OP_MODES[1:]:
+        run.python(["tests/ops"], ["--mode", mode])
+
+
 def run_path(run: TestRun, path: str) -> None:
     """Runs the tests of one file or folder, or one test of a file."""
     file = (Path.cwd() / path.partition("::")[0]).resolve()
@@ -142,7 +149,7 @@ def test(arguments: Sequence[str]) -> int:
     run = TestRun("release", peers)
     parts: dict[str, Callable[[], None]] = {
         "cpp": run.cpp,
-        "python": lambda: run.python(python_folders(peers)),
+        "python": lambda: run_python(run, peers),
         "conformance": run.conformance,
     }
     for word in chosen or parts:
