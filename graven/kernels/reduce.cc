@@ -169,7 +169,7 @@ class Worker {
           values = combiner_.prepare(n, pointers_.data(), scalars_.data());
           return n;
         },
-        out);
+        out, /*values_stay=*/false);
   }
 
   ReductionCombiner& combiner() { return combiner_; }

@@ -20,6 +20,7 @@ ReductionCombiner::ReductionCombiner(const ReductionProgram::Rep& rep, std::byte
     : rep_(rep),
       programs_(scratch),
       values_(scratch + align(rep.program_scratch)),
+      prepared_(values_),
       lanes_(values_ + align(kMaxLanes * rep.size)) {}
 
 void ReductionCombiner::fill_identity(std::byte* out, int64_t n) const {
@@ -45,13 +46,13 @@ void ReductionCombiner::finish(std::byte* out, const std::byte* accumulators, in
 const std::byte* ReductionCombiner::prepare(int64_t n, const void* const* inputs,
                                             const bool* is_scalar) {
   if (!rep_.prepares && (!is_scalar[0] || n == 1)) return static_cast<const std::byte*>(inputs[0]);
-  void* results[] = {values_};
+  void* results[] = {prepared_};
   rep_.prepare->run(n, inputs, is_scalar, results, programs_);
-  return values_;
+  return prepared_;
 }
 
 void ReductionCombiner::reduce(int64_t length, int64_t columns, NextValues next_values,
-                               std::byte* out) {
+                               std::byte* out, bool values_stay) {
   if (length == 0) return fill_identity(out, columns);
   int64_t lanes = columns;
   while (lanes * 2 <= kMaxLanes) lanes *= 2;
@@ -68,7 +69,17 @@ void ReductionCombiner::reduce(int64_t length, int64_t columns, NextValues next_
     }
     return fold(lanes_, length, columns, out);
   }
-  for (int64_t done = 0; done < length;) {
+  // Whole lanes at first, if they come at once: what is prepared goes to its place, and what stays
+  // where it is is only read when the second lanes are there.
+  const std::byte* first;
+  prepared_ = lanes_;
+  int64_t done = next_values(0, lanes, first);
+  prepared_ = values_;
+  if (done < lanes || first == lanes_ || !values_stay) {
+    if (first != lanes_) std::memcpy(lanes_, first, done * rep_.size);
+    first = lanes_;
+  }
+  while (done < length) {
     int64_t lane = done % lanes;
     const std::byte* values;
     int64_t n = next_values(done, std::min(length - done, lanes - lane), values);
@@ -76,9 +87,16 @@ void ReductionCombiner::reduce(int64_t length, int64_t columns, NextValues next_
     if (done < lanes) {
       std::memcpy(into, values, n * rep_.size);
     } else {
-      combine(into, into, values, n);
+      combine(into, first + lane * rep_.size, values, n);
     }
     done += n;
+    if (first == lanes_ || done < lanes) continue;
+    if (done < 2 * lanes) {
+      if (done < length) continue;
+      lane = done % lanes;
+      std::memcpy(lanes_ + lane * rep_.size, first + lane * rep_.size, (lanes - lane) * rep_.size);
+    }
+    first = lanes_;
   }
   fold(lanes_, lanes, columns, out);
 }

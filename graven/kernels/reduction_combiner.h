@@ -38,7 +38,9 @@ class ReductionCombiner {
 
   // Combines `length` values, rows of `columns` (at most kBlockElements / 2), into the
   // accumulators of one row: into `lanes` = columns * 2^p accumulators, which are then folded.
-  void reduce(int64_t length, int64_t columns, NextValues next_values, std::byte* out);
+  // values_stay: what next_values gave is still there at its next call.
+  void reduce(int64_t length, int64_t columns, NextValues next_values, std::byte* out,
+              bool values_stay);
   // The accumulators of nothing.
   void fill_identity(std::byte* out, int64_t n) const;
   // out = combine(a, b), for n accumulators each.
@@ -52,7 +54,9 @@ class ReductionCombiner {
   void fold(const std::byte* values, int64_t n, int64_t columns, std::byte* out);
 
   const ReductionProgram::Rep& rep_;
-  std::byte *programs_, *values_, *lanes_;
+  std::byte *programs_, *values_;
+  std::byte* prepared_;  // where prepare puts values
+  std::byte* lanes_;
 };
 
 }  // namespace graven::engine

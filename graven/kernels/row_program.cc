@@ -116,34 +116,47 @@ class RowRunner {
     memory += align(rep.stage_scratch);
     places_.resize(rep.values.size());
     for (size_t v = 0; v < rep.values.size(); ++v) {
-      if (rep.values[v].slot >= 0) places_[v] = memory + rep.values[v].slot * slot_bytes;
+      const Value& value = rep.values[v];
+      if (value.slot >= 0) places_[v] = memory + value.slot * slot_bytes;
+      if (value.input >= 0) places_[v] = static_cast<const std::byte*>(inputs[value.input]);
+    }
+    for (const Stage& stage : rep.stages) {
+      operands_.emplace_back();
+      for (int source : stage.sources) {
+        operands_.back().from.push_back(places_[source]);
+        operands_.back().scalars.push_back(!varies(rep.values[source].extent));
+      }
+      for (int result : stage.results) {
+        operands_.back().to.push_back(const_cast<std::byte*>(places_[result]));
+      }
     }
   }
 
-  void run(int64_t row) {
+  void run(int64_t row, bool has_next) {
     for (size_t v = 0; v < rep_.values.size(); ++v) {
       const Value& value = rep_.values[v];
-      if (value.input >= 0) {
+      if (value.input >= 0 && moves(value)) {
         places_[v] = at_row(value, static_cast<const std::byte*>(inputs_[value.input]), row);
       } else if (value.output >= 0) {
         places_[v] = at_row(value, static_cast<const std::byte*>(outputs_[value.output]), row);
       }
     }
-    for (const Stage& stage : rep_.stages) {
-      InlineVector<const void*, 8> from;
-      InlineVector<bool, 8> scalars;
-      for (int source : stage.sources) {
-        from.push_back(places_[source]);
-        scalars.push_back(!varies(rep_.values[source].extent));
+    for (size_t s = 0; s < rep_.stages.size(); ++s) {
+      const Stage& stage = rep_.stages[s];
+      Operands& operands = operands_[s];
+      if (has_next) prefetch_next(s);
+      for (size_t i = 0; i < stage.sources.size(); ++i)
+        operands.from[i] = places_[stage.sources[i]];
+      for (size_t i = 0; i < stage.results.size(); ++i) {
+        operands.to[i] = const_cast<std::byte*>(places_[stage.results[i]]);
       }
       if (stage.reduction) {
-        reduce(stage, from.data(), scalars.data());
+        reduce(stage, operands);
         continue;
       }
-      InlineVector<void*, 4> to;
-      for (int result : stage.results) to.push_back(const_cast<std::byte*>(places_[result]));
       int64_t n = stage.extent == RowExtent::kMatrix ? columns_ : 1;
-      stage.elementwise->run(n, from.data(), scalars.data(), to.data(), scratch_);
+      stage.elementwise->run(n, operands.from.data(), operands.scalars.data(), operands.to.data(),
+                             scratch_);
     }
     for (auto [number, output] : rep_.copies) {
       const Value& value = rep_.values[number];
@@ -154,6 +167,30 @@ class RowRunner {
   }
 
  private:
+  struct Operands {
+    InlineVector<const void*, 8> from;
+    InlineVector<bool, 8> scalars;
+    InlineVector<void*, 4> to;
+  };
+  // A share of the next row of each matrix for each stage, so that the first stage that reads it
+  // finds it in cache: rows are too short for the processor to see where it goes on.
+  void prefetch_next(size_t stage) {
+    for (size_t v = 0; v < rep_.values.size(); ++v) {
+      const Value& value = rep_.values[v];
+      if (value.input < 0) break;
+      if (value.extent != RowExtent::kMatrix) continue;
+      const auto bytes = columns_ * static_cast<int64_t>(dtype_size(value.dtype));
+      const auto stages = static_cast<int64_t>(rep_.stages.size());
+      const std::byte* next = places_[v] + bytes;
+      const int64_t end = bytes * static_cast<int64_t>(stage + 1) / stages;
+      for (int64_t i = bytes * static_cast<int64_t>(stage) / stages; i < end; i += 64) {
+        __builtin_prefetch(next + i);
+      }
+    }
+  }
+  static bool moves(const Value& value) {
+    return value.extent == RowExtent::kMatrix || value.extent == RowExtent::kPerRow;
+  }
   static bool varies(RowExtent extent) {
     return extent == RowExtent::kMatrix || extent == RowExtent::kPerColumn;
   }
@@ -164,7 +201,7 @@ class RowRunner {
     return data + elements * static_cast<int64_t>(dtype_size(value.dtype));
   }
 
-  void reduce(const Stage& stage, const void* const* from, const bool* scalars) {
+  void reduce(const Stage& stage, const Operands& operands) {
     const ReductionProgram::Rep& reduction = stage.reduction->rep();
     ReductionCombiner combiner(reduction, scratch_);
     alignas(16) std::byte accumulator[16];
@@ -175,14 +212,14 @@ class RowRunner {
           InlineVector<const void*, 8> at;
           for (size_t i = 0; i < stage.sources.size(); ++i) {
             size_t size = dtype_size(rep_.values[stage.sources[i]].dtype);
-            at.push_back(static_cast<const std::byte*>(from[i]) +
-                         (scalars[i] ? 0 : position * size));
+            at.push_back(static_cast<const std::byte*>(operands.from[i]) +
+                         (operands.scalars[i] ? 0 : position * size));
           }
-          values = combiner.prepare(n, at.data(), scalars);
+          values = combiner.prepare(n, at.data(), operands.scalars.data());
           return n;
         },
-        accumulator);
-    std::byte* out = const_cast<std::byte*>(places_[stage.results[0]]);
+        accumulator, /*values_stay=*/!reduction.prepares);
+    auto* out = static_cast<std::byte*>(operands.to[0]);
     if (reduction.finishes) {
       combiner.finish(out, accumulator, 1, static_cast<double>(columns_));
     } else {
@@ -196,6 +233,7 @@ class RowRunner {
   std::span<void* const> outputs_;
   std::byte* scratch_;
   InlineVector<const std::byte*, 16> places_;  // of the current row, by value
+  InlineVector<Operands, 6> operands_;         // by stage
 };
 
 }  // namespace
@@ -210,7 +248,7 @@ void run_rows(const RowProgram& program, int64_t rows, int64_t columns,
   auto run_chunk = [&](int64_t chunk) {
     RowRunner runner(rep, columns, inputs, outputs);
     int64_t end = std::min((chunk + 1) * per_chunk, rows);
-    for (int64_t row = chunk * per_chunk; row < end; ++row) runner.run(row);
+    for (int64_t row = chunk * per_chunk; row < end; ++row) runner.run(row, row + 1 < end);
   };
   int64_t chunks = (rows + per_chunk - 1) / per_chunk;
   if (chunks == 1) {
