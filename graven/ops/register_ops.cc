@@ -20,6 +20,7 @@ namespace {
   define_logical_ops(ops);
   define_loss_ops(ops);
   define_movement_ops(ops);
+  define_padding_ops(ops);
   define_pooling_ops(ops);
   define_random_ops(ops);
   define_reduction_ops(ops);

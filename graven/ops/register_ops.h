@@ -18,6 +18,7 @@ void define_linear_algebra_ops(OpRegistry& ops);
 void define_logical_ops(OpRegistry& ops);
 void define_loss_ops(OpRegistry& ops);
 void define_movement_ops(OpRegistry& ops);
+void define_padding_ops(OpRegistry& ops);
 void define_pooling_ops(OpRegistry& ops);
 void define_random_ops(OpRegistry& ops);
 void define_reduction_ops(OpRegistry& ops);

@@ -22,6 +22,7 @@
 #include "graven/ops/math_ops.h"
 #include "graven/ops/movement_ops.h"
 #include "graven/ops/nn_ops.h"
+#include "graven/ops/padding_ops.h"
 #include "graven/ops/reduction_ops.h"
 #include "graven/ops/slice_ops.h"
 #include "graven/ops/structural_ops.h"
@@ -670,6 +671,16 @@ TEST_CASE("gradients of movements") {
   check(kConjugateTranspose, {random_tensor(kComplexes, {2, 3}, -1, 1), ints({1, 0})});
   check(kSqueeze, {random_tensor(kReals, {2, 1, 2, 1}, -1, 1)}, {.squeeze_dims = {-1}});
   check(kExpandDims, {x, Tensor::scalar(int32_t{-2})});
+  Tensor y = random_tensor(kReals, {2, 3}, -1, 1);
+  Tensor paddings = ints({0, 1, 2, 1}).with_shape({2, 2});
+  check(kPad, {y, paddings});
+  for (const char* mode : {"REFLECT", "SYMMETRIC"}) {
+    check(kMirrorPad, {y, paddings}, {.mode = mode});
+    check(kMirrorPadGrad, {random_tensor(kReals, {3, 6}, -1, 1), paddings}, {.mode = mode});
+  }
+  check(kTile, {y, ints({2, 3})});
+  check(kReverseV2, {y, ints({1})});
+  check(kRoll, {y, ints({1, 2}), ints({1, 0})});
 }
 
 TEST_CASE("a traced gather finds the axis and the sizes of its gradient when it runs") {

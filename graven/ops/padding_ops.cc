@@ -1,0 +1,504 @@
+#include "graven/ops/padding_ops.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "graven/ir/gradient_context.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ir/kernel.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/ops/elements.h"
+#include "graven/ops/formulas.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/reduction_ops.h"
+#include "graven/ops/register_ops.h"
+#include "graven/ops/sizes.h"
+#include "graven/ops/slice_ops.h"
+#include "graven/ops/strided_copy.h"
+
+namespace graven::engine {
+namespace {
+
+void set_unknown_dims(InferContext& c, int rank) {
+  Shape shape;
+  for (int i = 0; i < rank; ++i) shape.push_back(Dim::unknown());
+  c.set_shape(0, shape);
+}
+
+// --- Pad and PadV2.
+
+// How many elements come before and after along an axis.
+int64_t before(const Tensor& paddings, int axis) { return integer_at(paddings, int64_t{2} * axis); }
+int64_t after(const Tensor& paddings, int axis) {
+  return integer_at(paddings, int64_t{2} * axis + 1);
+}
+
+Status check_paddings(const InferContext& c, const Shape& x) {
+  const Shape& paddings = c.shape(1);
+  if (!paddings.has_rank()) return {};
+  bool fits = paddings.rank() == 2 && (!paddings[1].is_number() || paddings.size(1) == 2);
+  if (!fits) {
+    return invalid_argument("paddings must be a matrix with 2 columns: ", paddings.to_message());
+  }
+  if (x.has_rank() && paddings[0].is_number() && paddings.size(0) != x.rank()) {
+    return invalid_argument("The first dimension of paddings must be the rank of inputs",
+                            paddings.to_message(), " ", x.to_message());
+  }
+  return {};
+}
+
+Status padded_shape(InferContext& c) {
+  const Shape& x = c.shape(0);
+  RETURN_IF_ERROR(check_paddings(c, x));
+  if (!x.has_rank()) return unknown_outputs(c);
+  Tensor paddings = c.value(1);
+  if (!paddings) {
+    set_unknown_dims(c, x.rank());
+    return {};
+  }
+  Shape out;
+  for (int i = 0; i < x.rank(); ++i) {
+    int64_t first = before(paddings, i), last = after(paddings, i);
+    if (first < 0 || last < 0) {
+      return invalid_argument("Paddings must be non-negative: ", first, " ", last);
+    }
+    out.push_back(x[i].is_unknown() ? x[i] : c.add(x[i], first + last));
+  }
+  c.set_shape(0, out);
+  return {};
+}
+
+Status pad_v2_shape(InferContext& c) {
+  if (c.shape(2).has_rank() && c.shape(2).rank() != 0) {
+    return invalid_argument("constant_values must be a scalar. Found: ", c.shape(2).to_message());
+  }
+  return padded_shape(c);
+}
+
+// The box of the input within the result, and the element of the result where it begins.
+CopyAxes inner_box(const Shape& x, const Shape& out, const Tensor& paddings, int64_t& first) {
+  auto from = row_major_strides(x), to = row_major_strides(out);
+  CopyAxes box;
+  first = 0;
+  for (int i = 0; i < x.rank(); ++i) {
+    box.push_back({x.size(i), from[i], to[i]});
+    first += before(paddings, i) * to[i];
+  }
+  return box;
+}
+
+Status pad_kernel(KernelContext& c) {
+  const Tensor &x = c.input(0), &out = c.output(0);
+  if (c.num_inputs() == 3) {
+    fill_elements(out.dtype(), c.input(2).raw_data(), out.num_elements(), out.mutable_raw_data());
+  } else {
+    clear_elements(out.dtype(), out.num_elements(), out.mutable_raw_data());
+  }
+  int64_t first = 0;
+  CopyAxes box = inner_box(x.shape(), out.shape(), c.input(1), first);
+  copy_strided(x.dtype(), box, x.raw_data(),
+               element_at(out.dtype(), out.mutable_raw_data(), first));
+  return {};
+}
+
+void pad_gradient(GradientContext& c) {
+  if (!c.wants(0)) return;
+  Tensor paddings = c.x(1);
+  const int32_t zeros[] = {0, 0}, ends[] = {0, 1}, ones[] = {1, 1};
+  Tensor begin = c(kStridedSlice,
+                   {paddings, int32_vector(c, zeros), int32_vector(c, ends), int32_vector(c, ones)},
+                   {.begin_mask = 1, .end_mask = 1, .shrink_axis_mask = 2});
+  c.set_dx(0, c(kSlice, {c.dy(), begin, cast(c, c.shape_of_x(0), c.dtype_of_x(1))}));
+}
+
+// --- MirrorPad and MirrorPadGrad.
+
+// 1 if the edge itself is not repeated, else 0.
+Result<int> edge_of(const MirrorPadAttrs& attrs) {
+  if (attrs.mode == "REFLECT") return 1;
+  if (attrs.mode == "SYMMETRIC") return 0;
+  return invalid_argument("mode must be either REFLECT or SYMMETRIC, not '", attrs.mode, "'");
+}
+
+Status check_mirror(const InferContext& c, const Shape& x, const Tensor& paddings) {
+  ASSIGN_OR_RETURN(int edge, edge_of(c.attrs<MirrorPadAttrs>()));
+  if (!paddings) return {};
+  for (int i = 0; i < x.rank(); ++i) {
+    if (!x[i].is_number()) continue;
+    int64_t most = x.size(i) - edge;
+    int64_t first = before(paddings, i), last = after(paddings, i);
+    if (first <= most && last <= most) continue;
+    return invalid_argument("paddings must be ", edge ? "less than" : "no greater than",
+                            " the dimension size: ", first, ", ", last,
+                            edge ? " not less than " : " greater than ", x.size(i));
+  }
+  return {};
+}
+
+Status mirror_pad_shape(InferContext& c) {
+  RETURN_IF_ERROR(padded_shape(c));
+  return check_mirror(c, c.shape(0), c.value(1));
+}
+
+Status mirror_pad_grad_shape(InferContext& c) {
+  const Shape& dy = c.shape(0);
+  RETURN_IF_ERROR(check_paddings(c, dy));
+  if (!dy.has_rank()) return unknown_outputs(c);
+  Tensor paddings = c.value(1);
+  if (!paddings) {
+    set_unknown_dims(c, dy.rank());
+    return {};
+  }
+  Shape out;
+  for (int i = 0; i < dy.rank(); ++i) {
+    int64_t around = before(paddings, i) + after(paddings, i);
+    if (before(paddings, i) < 0 || after(paddings, i) < 0) {
+      return invalid_argument("Paddings must be non-negative: ", before(paddings, i), " ",
+                              after(paddings, i));
+    }
+    if (dy[i].is_number() && dy.size(i) < around) {
+      return invalid_argument("paddings ", before(paddings, i), ", ", after(paddings, i),
+                              " are more than the dimension size ", dy.size(i));
+    }
+    out.push_back(dy[i].is_unknown() ? dy[i] : c.subtract(dy[i], around));
+  }
+  c.set_shape(0, out);
+  return check_mirror(c, out, paddings);
+}
+
+// For each place of the larger tensor the element of the smaller one that it mirrors.
+std::vector<int64_t> mirrored_places(const Shape& large, const Shape& small, const Tensor& paddings,
+                                     int edge) {
+  std::vector<int64_t> places(1, 0);
+  auto strides = row_major_strides(small);
+  for (int axis = 0; axis < large.rank(); ++axis) {
+    const int64_t size = small.size(axis), first = before(paddings, axis);
+    std::vector<int64_t> next;
+    next.reserve(places.size() * large.size(axis));
+    for (int64_t place : places) {
+      for (int64_t i = 0; i < large.size(axis); ++i) {
+        int64_t at = i - first;
+        if (at < 0) at = -at - 1 + edge;
+        if (at >= size) at = 2 * size - 1 - edge - at;
+        next.push_back(place + at * strides[axis]);
+      }
+    }
+    places = std::move(next);
+  }
+  return places;
+}
+
+Status mirror_pad_kernel(KernelContext& c) {
+  const Tensor &x = c.input(0), &out = c.output(0);
+  if (out.num_elements() == 0) return {};
+  ASSIGN_OR_RETURN(int edge, edge_of(c.attrs<MirrorPadAttrs>()));
+  auto places = mirrored_places(out.shape(), x.shape(), c.input(1), edge);
+  visit_copied(x.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const T* from = static_cast<const T*>(x.raw_data());
+    T* to = static_cast<T*>(out.mutable_raw_data());
+    for (size_t i = 0; i < places.size(); ++i) to[i] = from[places[i]];
+  });
+  return {};
+}
+
+Status mirror_pad_grad_kernel(KernelContext& c) {
+  const Tensor &dy = c.input(0), &out = c.output(0);
+  clear_elements(out.dtype(), out.num_elements(), out.mutable_raw_data());
+  if (dy.num_elements() == 0) return {};
+  ASSIGN_OR_RETURN(int edge, edge_of(c.attrs<MirrorPadAttrs>()));
+  auto places = mirrored_places(dy.shape(), out.shape(), c.input(1), edge);
+  visit_plain(dy.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const T* from = static_cast<const T*>(dy.raw_data());
+    T* to = static_cast<T*>(out.mutable_raw_data());
+    for (size_t i = 0; i < places.size(); ++i) {
+      to[places[i]] = add_elements(to[places[i]], from[i]);
+    }
+  });
+  return {};
+}
+
+template <OpHandle<MirrorPadAttrs>& op>
+void mirror_gradient(GradientContext& c) {
+  if (c.wants(0)) c.set_dx(0, c(op, {c.dy(), c.x(1)}, c.attrs<MirrorPadAttrs>()));
+}
+
+// --- Tile.
+
+Status tile_shape(InferContext& c) {
+  const Shape &x = c.shape(0), &multiples = c.shape(1);
+  if (multiples.has_rank() && x.has_rank() &&
+      (multiples.rank() != 1 || (multiples[0].is_number() && multiples.size(0) != x.rank()))) {
+    return invalid_argument("Expected multiples argument to be a vector of length ", x.rank(),
+                            " but got shape ", multiples.to_message());
+  }
+  if (!x.has_rank()) return unknown_outputs(c);
+  if (Tensor value = c.value(1)) {
+    for (int i = 0; i < x.rank(); ++i) {
+      if (integer_at(value, i) < 0) {
+        return invalid_argument("Expected multiples[", i, "] >= 0, but got ", integer_at(value, i));
+      }
+    }
+  }
+  auto sizes = c.sizes(1);
+  Shape out;
+  for (int i = 0; i < x.rank(); ++i) {
+    bool known = sizes && i < static_cast<int>(sizes->size()) && !x[i].is_unknown() &&
+                 !(*sizes)[i].is_unknown();
+    out.push_back(known ? c.multiply(x[i], (*sizes)[i]) : Dim::unknown());
+  }
+  c.set_shape(0, out);
+  return {};
+}
+
+Status tile_kernel(KernelContext& c) {
+  const Tensor &x = c.input(0), &out = c.output(0);
+  auto from = row_major_strides(x.shape()), to = row_major_strides(out.shape());
+  CopyAxes axes;
+  for (int i = 0; i < x.rank(); ++i) {
+    int64_t size = x.shape().size(i);
+    axes.push_back({integer_at(c.input(1), i), 0, to[i] * size});
+    axes.push_back({size, from[i], to[i]});
+  }
+  copy_strided(x.dtype(), axes, x.raw_data(), out.mutable_raw_data());
+  return {};
+}
+
+// The copies added up: dy as [multiple, size, multiple, size, ...], summed over the multiples.
+void tile_gradient(GradientContext& c) {
+  if (!c.wants(0)) return;
+  Sizes sizes = sizes_of_x(c, 0), pairs;
+  Tensor multiples = c.x(1), known = known_value(multiples);
+  std::vector<int32_t> axes;
+  for (int i = 0; i < static_cast<int>(sizes.size()); ++i) {
+    pairs.push_back(known ? Size(integer_at(known, i)) : Size(element_of(c, multiples, i)));
+    pairs.push_back(sizes[i]);
+    axes.push_back(2 * i);
+  }
+  Tensor dy = c(kReshape, {c.dy(), vector_of(c, pairs)});
+  c.set_dx(0, c(kSum, {dy, int32_vector(c, axes)}));
+}
+
+// --- ReverseV2 and Roll.
+
+Status reverse_shape(InferContext& c) {
+  const Shape& x = c.shape(0);
+  c.set_shape(0, x);
+  if (c.shape(1).has_rank() && c.shape(1).rank() != 1) {
+    return invalid_argument("axis must be a vector, got shape ", c.shape(1).to_message());
+  }
+  Tensor axes = c.value(1);
+  if (!axes || !x.has_rank()) return {};
+  ASSIGN_OR_RETURN(auto reversed, normalized_axes(axes, x.rank()));
+  std::sort(reversed.begin(), reversed.end());
+  for (size_t i = 1; i < reversed.size(); ++i) {
+    if (reversed[i] == reversed[i - 1]) {
+      return invalid_argument("axis ", reversed[i], " specified more than once.");
+    }
+  }
+  return {};
+}
+
+Status reverse_kernel(KernelContext& c) {
+  const Tensor &x = c.input(0), &out = c.output(0);
+  ASSIGN_OR_RETURN(auto reversed, normalized_axes(c.input(1), x.rank()));
+  auto strides = row_major_strides(x.shape());
+  CopyAxes axes;
+  for (int i = 0; i < x.rank(); ++i) axes.push_back({x.shape().size(i), strides[i], strides[i]});
+  int64_t first = 0;
+  for (int axis : reversed) {
+    first += (axes[axis].size - 1) * strides[axis];
+    axes[axis].from = -strides[axis];
+  }
+  if (x.num_elements() == 0) return {};
+  copy_strided(x.dtype(), axes, element_at(x.dtype(), x.raw_data(), first), out.mutable_raw_data());
+  return {};
+}
+
+void reverse_gradient(GradientContext& c) {
+  if (c.wants(0)) c.set_dx(0, c(kReverseV2, {c.dy(), c.x(1)}));
+}
+
+Status roll_shape(InferContext& c) {
+  const Shape& x = c.shape(0);
+  c.set_shape(0, x);
+  if (x.has_rank() && x.rank() == 0) return invalid_argument("input must be 1-D or higher");
+  const Shape &shift = c.shape(1), &axis = c.shape(2);
+  if (!are_compatible(shift, axis)) {
+    return invalid_argument("shift and axis must have the same size, got shapes ",
+                            shift.to_message(), " and ", axis.to_message());
+  }
+  if (Tensor axes = c.value(2); axes && x.has_rank()) {
+    return normalized_axes(axes, x.rank()).status();
+  }
+  return {};
+}
+
+// Along each axis that moves, what is pushed out at the end comes back in front: a box for each
+// choice of these two parts.
+Status roll_kernel(KernelContext& c) {
+  const Tensor &x = c.input(0), &out = c.output(0);
+  if (x.num_elements() == 0) return {};
+  ASSIGN_OR_RETURN(auto axes, normalized_axes(c.input(2), x.rank()));
+  std::vector<int64_t> shifts(static_cast<size_t>(x.rank()), 0);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    int64_t size = x.shape().size(axes[i]);
+    int64_t shift = integer_at(c.input(1), static_cast<int64_t>(i)) % size;
+    shifts[axes[i]] = (shifts[axes[i]] + shift + size) % size;
+  }
+  std::vector<int> moving;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (shifts[i] != 0) moving.push_back(i);
+  }
+  auto strides = row_major_strides(x.shape());
+  for (uint64_t choice = 0; choice < uint64_t{1} << moving.size(); ++choice) {
+    CopyAxes box;
+    for (int i = 0; i < x.rank(); ++i) box.push_back({x.shape().size(i), strides[i], strides[i]});
+    int64_t from = 0, to = 0;
+    for (size_t k = 0; k < moving.size(); ++k) {
+      int axis = moving[k];
+      int64_t size = x.shape().size(axis), shift = shifts[axis];
+      bool wraps = (choice >> k & 1) != 0;
+      box[axis].size = wraps ? shift : size - shift;
+      from += wraps ? (size - shift) * strides[axis] : 0;
+      to += wraps ? 0 : shift * strides[axis];
+    }
+    copy_strided(x.dtype(), box, element_at(x.dtype(), x.raw_data(), from),
+                 element_at(out.dtype(), out.mutable_raw_data(), to));
+  }
+  return {};
+}
+
+void roll_gradient(GradientContext& c) {
+  if (!c.wants(0)) return;
+  Tensor shift = c.x(1);
+  c.set_dx(0, c(kRoll, {c.dy(), c(kNeg, {shift}), c.x(2)}));
+}
+
+// --- Bitcast.
+
+Status bitcast_shape(InferContext& c) {
+  const auto from = static_cast<int64_t>(dtype_size(c.dtype(0)));
+  const auto to = static_cast<int64_t>(dtype_size(c.attrs<BitcastAttrs>().type));
+  Shape shape = c.shape(0);
+  if (!shape.has_rank()) return unknown_outputs(c);
+  if (to < from) {
+    shape.push_back(from / to);
+  } else if (to > from) {
+    const int last = shape.rank() - 1;
+    if (last < 0 || (shape[last].is_number() && shape.size(last) != to / from)) {
+      return invalid_argument("Cannot bitcast from ", dtype_name(c.dtype(0)), " to ",
+                              dtype_name(c.attrs<BitcastAttrs>().type),
+                              ": the last dimension must be ", to / from, ", got shape ",
+                              shape.to_message());
+    }
+    shape.erase(last);
+  }
+  c.set_shape(0, shape);
+  return {};
+}
+
+Status bitcast_kernel(KernelContext& c) {
+  const Tensor &x = c.input(0), &out = c.output(0);
+  if (x.bytes() > 0) std::memcpy(out.mutable_raw_data(), x.raw_data(), x.bytes());
+  return {};
+}
+
+}  // namespace
+
+void define_padding_ops(OpRegistry& ops) {
+  const DTypeSet values = kPlainTypes | DTypeSet{DType::kString};
+  kPad = ops.define<NoAttrs>({
+      .name = "Pad",
+      .summary = "The input with zeros before and after along each axis.",
+      .inputs = {"input: T", "paddings: Tpaddings"},
+      .outputs = {"output: T"},
+      .types = {{"T", values}, {"Tpaddings", kIndexTypes}},
+      .infer = padded_shape,
+      .gradient = pad_gradient,
+      .body = kernel(pad_kernel),
+      .values_for_inference = {1},
+  });
+  kPadV2 = ops.define<NoAttrs>({
+      .name = "PadV2",
+      .summary = "The input with a given value before and after along each axis.",
+      .inputs = {"input: T", "paddings: Tpaddings", "constant_values: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", values}, {"Tpaddings", kIndexTypes}},
+      .infer = pad_v2_shape,
+      .gradient = pad_gradient,
+      .body = kernel(pad_kernel),
+      .values_for_inference = {1},
+  });
+  kMirrorPad = ops.define<MirrorPadAttrs>({
+      .name = "MirrorPad",
+      .summary = "The input with its own elements, mirrored, before and after along each axis.",
+      .inputs = {"input: T", "paddings: Tpaddings"},
+      .outputs = {"output: T"},
+      .types = {{"T", values}, {"Tpaddings", kIndexTypes}},
+      .infer = mirror_pad_shape,
+      .gradient = mirror_gradient<kMirrorPadGrad>,
+      .body = kernel(mirror_pad_kernel),
+      .values_for_inference = {1},
+  });
+  kMirrorPadGrad = ops.define<MirrorPadAttrs>({
+      .name = "MirrorPadGrad",
+      .summary = "The elements that MirrorPad mirrored, added to those that they came from.",
+      .inputs = {"input: T", "paddings: Tpaddings"},
+      .outputs = {"output: T"},
+      .types = {{"T", kNumberTypes}, {"Tpaddings", kIndexTypes}},
+      .infer = mirror_pad_grad_shape,
+      .gradient = mirror_gradient<kMirrorPad>,
+      .body = kernel(mirror_pad_grad_kernel),
+      .values_for_inference = {1},
+  });
+  kTile = ops.define<NoAttrs>({
+      .name = "Tile",
+      .summary = "The input repeated, as often as multiples says for each axis.",
+      .inputs = {"input: T", "multiples: Tmultiples"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}, {"Tmultiples", kIndexTypes}},
+      .infer = tile_shape,
+      .gradient = tile_gradient,
+      .body = kernel(tile_kernel),
+      .values_for_inference = {1},
+  });
+  kReverseV2 = ops.define<NoAttrs>({
+      .name = "ReverseV2",
+      .summary = "The tensor in reverse order along the given axes.",
+      .inputs = {"tensor: T", "axis: Tidx"},
+      .outputs = {"output: T"},
+      .types = {{"T", values}, {"Tidx", kIndexTypes}},
+      .infer = reverse_shape,
+      .gradient = reverse_gradient,
+      .body = kernel(reverse_kernel),
+      .values_for_inference = {1},
+  });
+  kRoll = ops.define<NoAttrs>({
+      .name = "Roll",
+      .python = "roll",
+      .summary = "The input moved by shift elements along each axis, the end back in front.",
+      .inputs = {"input: T", "shift: Tshift", "axis: Taxis"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}, {"Tshift", kIndexTypes}, {"Taxis", kIndexTypes}},
+      .infer = roll_shape,
+      .gradient = roll_gradient,
+      .body = kernel(roll_kernel),
+      .values_for_inference = {2},
+  });
+  kBitcast = ops.define<BitcastAttrs>({
+      .name = "Bitcast",
+      .python = "bitcast",
+      .summary = "The bytes of the input as elements of another dtype.",
+      .details = "Smaller elements make a new last axis, larger ones take the last one.",
+      .inputs = {"input: T"},
+      .outputs = {"output: type"},
+      .types = {{"T", kNumberTypes}, {"type", kNumberTypes}},
+      .infer = bitcast_shape,
+      .body = kernel(bitcast_kernel),
+  });
+}
+
+}  // namespace graven::engine
