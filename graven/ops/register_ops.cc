@@ -14,6 +14,7 @@ namespace {
   define_binary_math_ops(ops);
   define_complex_ops(ops);
   define_convolution_ops(ops);
+  define_debug_ops(ops);
   define_gather_ops(ops);
   define_join_ops(ops);
   define_linear_algebra_ops(ops);

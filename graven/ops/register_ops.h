@@ -12,6 +12,7 @@ void define_bias_ops(OpRegistry& ops);
 void define_binary_math_ops(OpRegistry& ops);
 void define_complex_ops(OpRegistry& ops);
 void define_convolution_ops(OpRegistry& ops);
+void define_debug_ops(OpRegistry& ops);
 void define_gather_ops(OpRegistry& ops);
 void define_join_ops(OpRegistry& ops);
 void define_linear_algebra_ops(OpRegistry& ops);

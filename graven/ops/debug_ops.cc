@@ -1,0 +1,270 @@
+#include "graven/ops/debug_ops.h"
+
+#include <cmath>
+#include <complex>
+#include <cstdio>
+#include <mutex>
+
+#include "graven/ir/gradient_context.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ir/kernel.h"
+#include "graven/ops/elements.h"
+#include "graven/ops/register_ops.h"
+#include "graven/ops/tensor_summary.h"
+
+namespace graven::engine {
+namespace {
+
+Status check_scalar(const InferContext& c, const char* name) {
+  if (!c.shape(0).has_rank() || c.shape(0).rank() == 0) return {};
+  return invalid_argument(name, " must be a scalar: ", c.shape(0).to_message());
+}
+
+// --- Assert.
+
+Status assert_shape(InferContext& c) { return check_scalar(c, "In[0]"); }
+
+Status assert_kernel(KernelContext& c) {
+  if (c.input(0).item<bool>()) return {};
+  std::string message = "assertion failed: ";
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    if (i > 1) message += ' ';
+    message += str_cat("[", summarize_first(c.input(i), c.attrs<AssertAttrs>().summarize), "]");
+  }
+  return invalid_argument(message);
+}
+
+// --- CheckNumerics.
+
+struct Found {
+  bool nan = false, plus_infinity = false, minus_infinity = false;
+};
+Found look_at(const Tensor& x) {
+  Found found;
+  visit_plain(x.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (!std::is_integral_v<T> && !std::is_same_v<T, std::complex<float>> &&
+                  !std::is_same_v<T, std::complex<double>>) {
+      using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
+      for (const T& element : x.data<T>()) {
+        auto value = static_cast<Wide>(element);
+        if (std::isfinite(value)) continue;
+        found.nan |= std::isnan(value);
+        found.plus_infinity |= std::isinf(value) && value > 0;
+        found.minus_infinity |= std::isinf(value) && value < 0;
+      }
+    }
+  });
+  return found;
+}
+
+Status check_numerics_kernel(KernelContext& c) {
+  const Tensor& x = c.input(0);
+  Found found = look_at(x);
+  const bool is_v2 = &c.op() == kCheckNumericsV2.op;
+  std::vector<std::string> kinds;
+  if (found.plus_infinity && is_v2) kinds.push_back("+Inf");
+  if (found.minus_infinity && is_v2) kinds.push_back("-Inf");
+  if (!is_v2 && (found.plus_infinity || found.minus_infinity)) kinds.push_back("Inf");
+  if (found.nan) kinds.push_back("NaN");
+  if (!kinds.empty()) {
+    std::string all = kinds[0];
+    for (size_t i = 1; i < kinds.size(); ++i) {
+      all += str_cat(i + 1 < kinds.size() ? ", " : " and ", kinds[i]);
+    }
+    return invalid_argument(c.attrs<CheckNumericsAttrs>().message, " : Tensor had ", all,
+                            " values");
+  }
+  c.set_output(0, x.with_shape(x.shape()));
+  return {};
+}
+
+// The gradient is checked too.
+template <OpHandle<CheckNumericsAttrs>& op>
+void check_numerics_gradient(GradientContext& c) {
+  if (!c.wants(0)) return;
+  std::string message = str_cat(c.attrs<CheckNumericsAttrs>().message,
+                                ": Not a number (NaN) or infinity (Inf) values detected in "
+                                "gradient. ");
+  c.set_dx(0, c(op, {c.dy()}, {.message = message}));
+}
+
+// --- PrintV2.
+
+Status print_shape(InferContext& c) { return check_scalar(c, "Input"); }
+
+Status write_all(std::FILE* file, const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), file) != text.size() || std::fflush(file) != 0) {
+    return Status(Code::kUnknown, "[PrintV2] the text could not be written");
+  }
+  return {};
+}
+
+Status print_kernel(KernelContext& c) {
+  const auto& attrs = c.attrs<PrintAttrs>();
+  const std::string& stream = attrs.output_stream;
+  std::string text = c.in<std::string>(0)[0] + attrs.end;
+  static std::mutex mutex;  // lines of several threads do not mix
+  std::lock_guard lock(mutex);
+  constexpr std::string_view kFile = "file://";
+  if (stream.starts_with(kFile)) {
+    std::FILE* file = std::fopen(stream.c_str() + kFile.size(), "ab");
+    if (!file) {
+      return invalid_argument("Could not open file '", stream.substr(kFile.size()),
+                              "' for appending");
+    }
+    Status status = write_all(file, text);
+    std::fclose(file);
+    return status;
+  }
+  if (stream == "stdout") return write_all(stdout, text);
+  if (stream == "stderr") return write_all(stderr, text);
+  const std::pair<std::string_view, std::string_view> logs[] = {
+      {"log(info)", "INFO: "}, {"log(warning)", "WARNING: "}, {"log(error)", "ERROR: "}};
+  for (auto [name, level] : logs) {
+    if (stream == name) return write_all(stderr, str_cat(level, text));
+  }
+  return invalid_argument("Unknown output stream '", stream,
+                          "': it is stdout, stderr, log(info), log(warning), log(error), or "
+                          "file:// and a path");
+}
+
+// --- StringFormat.
+
+size_t count_of(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos;
+       at = text.find(part, at + part.size())) {
+    ++count;
+  }
+  return count;
+}
+
+Status string_format_shape(InferContext& c) {
+  const auto& attrs = c.attrs<StringFormatAttrs>();
+  if (attrs.placeholder.empty()) return invalid_argument("placeholder must not be empty");
+  size_t places = count_of(attrs.text, attrs.placeholder);
+  if (places != static_cast<size_t>(c.num_inputs())) {
+    return invalid_argument("num placeholders in template and num inputs must match: ", places,
+                            " vs. ", c.num_inputs());
+  }
+  c.set_shape(0, Shape());
+  return {};
+}
+
+Status string_format_kernel(KernelContext& c) {
+  const auto& attrs = c.attrs<StringFormatAttrs>();
+  std::string out;
+  size_t from = 0;
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    size_t at = attrs.text.find(attrs.placeholder, from);
+    out += attrs.text.substr(from, at - from);
+    out += summarize_ends(c.input(i), attrs.summarize);
+    from = at + attrs.placeholder.size();
+  }
+  out += attrs.text.substr(from);
+  c.out<std::string>(0)[0] = std::move(out);
+  return {};
+}
+
+// --- StringJoin.
+
+Status string_join_shape(InferContext& c) {
+  if (c.num_inputs() == 0) return invalid_argument("StringJoin needs at least one input");
+  Shape shape;
+  bool unknown = false;
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    if (!c.shape(i).has_rank()) {
+      unknown = true;
+    } else if (c.shape(i).rank() > 0) {
+      if (shape.rank() == 0) shape = c.shape(i);
+      auto merged = merge_shapes(shape, c.shape(i));
+      if (!merged.ok()) {
+        return invalid_argument("Input shapes do not match: ", shape.to_message(), " vs. ",
+                                c.shape(i).to_message());
+      }
+      shape = *merged;
+    }
+  }
+  c.set_shape(0, unknown && shape.rank() == 0 ? Shape::unknown_rank() : shape);
+  return {};
+}
+
+Status string_join_kernel(KernelContext& c) {
+  auto out = c.out<std::string>(0);
+  const std::string& separator = c.attrs<StringJoinAttrs>().separator;
+  for (size_t i = 0; i < out.size(); ++i) {
+    std::string joined;
+    for (int k = 0; k < c.num_inputs(); ++k) {
+      if (k > 0) joined += separator;
+      joined += c.in<std::string>(k)[c.input(k).rank() == 0 ? 0 : i];
+    }
+    out[i] = std::move(joined);
+  }
+  return {};
+}
+
+}  // namespace
+
+void define_debug_ops(OpRegistry& ops) {
+  kAssert = ops.define<AssertAttrs>({
+      .name = "Assert",
+      .summary = "Fails, with the data in its message, unless the condition holds.",
+      .inputs = {"condition: bool", "data: T"},
+      .infer = assert_shape,
+      .gradient = not_differentiable,
+      .body = kernel(assert_kernel),
+      .effects = ordered_effects,
+  });
+  kCheckNumerics = ops.define<CheckNumericsAttrs>({
+      .name = "CheckNumerics",
+      .python = "debugging.check_numerics",
+      .summary = "The tensor itself; fails if it holds NaN or infinities.",
+      .inputs = {"tensor: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kFloatTypes}},
+      .infer = same_as_input,
+      .gradient = check_numerics_gradient<kCheckNumerics>,
+      .body = kernel(check_numerics_kernel).making_its_outputs(),
+      .effects = ordered_effects,
+  });
+  kCheckNumericsV2 = ops.define<CheckNumericsAttrs>({
+      .name = "CheckNumericsV2",
+      .summary = "The tensor itself; fails if it holds NaN or infinities, and tells their signs.",
+      .inputs = {"tensor: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kFloatTypes}},
+      .infer = same_as_input,
+      .gradient = check_numerics_gradient<kCheckNumericsV2>,
+      .body = kernel(check_numerics_kernel).making_its_outputs(),
+      .effects = ordered_effects,
+  });
+  kPrintV2 = ops.define<PrintAttrs>({
+      .name = "PrintV2",
+      .summary = "Writes a string to a stream.",
+      .inputs = {"input: string"},
+      .infer = print_shape,
+      .body = kernel(print_kernel),
+      .effects = ordered_effects,
+  });
+  kStringFormat = ops.define<StringFormatAttrs>({
+      .name = "StringFormat",
+      .summary = "The template, with summaries of the inputs in place of its placeholders.",
+      .inputs = {"inputs: T"},
+      .outputs = {"output: string"},
+      .infer = string_format_shape,
+      .body = kernel(string_format_kernel),
+  });
+  kStringJoin = ops.define<StringJoinAttrs>({
+      .name = "StringJoin",
+      .python = "strings.join",
+      .summary = "Strings one behind the other, element by element; scalars go with all elements.",
+      .inputs = {"inputs: N * string"},
+      .outputs = {"output: string"},
+      .infer = string_join_shape,
+      .gradient = not_differentiable,
+      .body = kernel(string_join_kernel),
+  });
+}
+
+}  // namespace graven::engine
