@@ -15,5 +15,6 @@ void bind_tape(nanobind::module_& module);         // Tape
 void bind_trace_types(nanobind::module_& module);  // TensorSpec and other types of arguments
 void bind_entry(nanobind::module_& module);        // Entry, one trace
 void bind_function(nanobind::module_& module);     // Function
+void bind_random(nanobind::module_& module);       // restart_random_streams
 
 }  // namespace graven::python

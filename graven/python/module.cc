@@ -30,6 +30,7 @@ NB_MODULE(_engine, m) {
   bind_trace_types(m);
   bind_entry(m);
   bind_function(m);
+  bind_random(m);
 }
 
 }  // namespace graven::python

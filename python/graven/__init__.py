@@ -13,6 +13,7 @@ from graven import linalg as linalg
 from graven import math as math
 from graven import nest as nest
 from graven import nn as nn
+from graven import random as random
 from graven import raw_ops as raw_ops
 from graven import strings as strings
 from graven import types as types
