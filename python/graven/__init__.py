@@ -7,6 +7,7 @@ from graven import _array_ops, _dtypes
 from graven import _engine as _engine
 from graven import bitwise as bitwise
 from graven import config as config
+from graven import debugging as debugging
 from graven import dtypes as dtypes
 from graven import errors as errors
 from graven import linalg as linalg
@@ -53,6 +54,9 @@ from graven._array_ops import unstack as unstack
 from graven._array_ops import where as where
 from graven._array_ops import zeros as zeros
 from graven._array_ops import zeros_like as zeros_like
+from graven._debug_ops import Assert as Assert
+from graven._debug_ops import group as group
+from graven._debug_ops import print_ as print  # noqa: F401
 from graven._dtypes import DType as DType
 from graven._dtypes import as_dtype as as_dtype
 from graven._dtypes import bfloat16 as bfloat16

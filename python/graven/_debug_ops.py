@@ -1,0 +1,443 @@
+"""Printing and checks of values when a program runs."""
+
+from __future__ import annotations
+
+import pprint
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from graven import _engine, nest
+from graven import raw_ops as raw
+from graven._array_ops import rank as rank_of
+from graven._dtypes import as_dtype
+from graven._math_ops import reduce_all
+from graven._scopes import control_dependencies, name_scope
+from graven._types import DTypeLike, Name, Tensor, TensorLike
+from graven.errors import InvalidArgumentError
+
+convert_to_tensor = _engine.convert_to_tensor
+
+_STREAMS = ("stdout", "stderr", "log(info)", "log(warning)", "log(error)")
+
+
+# --- print.
+
+
+def _stream_name(stream: Any) -> str:
+    if isinstance(stream, str) and (stream.startswith("file://") or stream in _STREAMS):
+        return stream
+    if stream is sys.stderr or stream is sys.__stderr__ or stream is _STDERR:
+        return "stderr"
+    if stream is sys.stdout or stream is sys.__stdout__:
+        return "stdout"
+    raise ValueError(
+        f"Unsupported output stream {stream}. Supported streams are sys.stdout, sys.stderr, "
+        f"{', '.join(_STREAMS)}, and file:// followed by a path"
+    )
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, (Tensor, _engine.VariableBase))
+
+
+_STDERR = sys.stderr
+
+
+def print_(
+    *inputs: Any,
+    output_stream: Any = _STDERR,
+    summarize: int = 3,
+    sep: str = " ",
+    end: str = "\n",
+    name: Name = None,
+) -> Any:
+    """Prints values each time that it runs, in a traced function too.
+
+    Args:
+      *inputs: Tensors, variables, Python values, and structures of them.
+      output_stream: sys.stderr, sys.stdout, their names, "log(info)", "log(warning)",
+        "log(error)", or "file://" and a path, to which is appended.
+      summarize: How many elements at both ends of each dimension are shown; -1 means all.
+      sep: What stands between two inputs.
+      end: What stands at the end.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      None eagerly; the operation while a function is traced.
+
+    Raises:
+      ValueError: There is no such stream.
+
+    Source: tf.print, OpDefs "StringFormat" and "PrintV2".
+    """
+    stream = _stream_name(output_stream)
+    with name_scope(name or "print"):
+        if len(inputs) == 1 and isinstance(inputs[0], Tensor) and _is_string_scalar(inputs[0]):
+            text = inputs[0]
+        else:
+            text = _formatted(inputs, sep, -1 if summarize is None else summarize)
+        return raw.PrintV2(text, output_stream=stream, end=end, name="PrintV2")
+
+
+def _is_string_scalar(tensor: Tensor) -> bool:
+    return bool(tensor.dtype.name == "string" and tensor.shape.rank == 0)
+
+
+def _formatted(inputs: Sequence[Any], sep: str, summarize: int) -> Tensor:
+    text_without_tensors = " ".join(
+        pprint.pformat(nest.map_structure(lambda x: "" if _is_tensor(x) else x, value))
+        for value in inputs
+    )
+    placeholder = "{}"
+    while placeholder in text_without_tensors:
+        placeholder = f"{{{placeholder}}}"
+    tensors: list[Tensor] = []
+    templates = []
+    for value in inputs:
+        if isinstance(value, str):
+            templates.append(value)
+            continue
+        leaves = []
+        for leaf in nest.flatten(value):
+            if _is_tensor(leaf):
+                tensors.append(convert_to_tensor(leaf))
+                leaf = placeholder
+            leaves.append(leaf)
+        templates.append(pprint.pformat(nest.pack_sequence_as(value, leaves)))
+    template = sep.join(templates).replace(f"'{placeholder}'", placeholder)
+    return raw.StringFormat(
+        tensors, template=template, placeholder=placeholder, summarize=summarize
+    )
+
+
+print_.__name__ = print_.__qualname__ = "print"
+
+
+# --- Assertions.
+
+
+def _summary(value: TensorLike, summarize: int | None) -> str:
+    tensor = convert_to_tensor(value)
+    count = 3 if summarize is None else summarize
+    if tensor.shape.rank == 0:
+        return str(tensor.numpy()) if count else ""
+    flat = tensor.numpy().reshape(-1)
+    shown = [str(x) for x in (flat if count < 0 else flat[:count])]
+    return ", ".join(shown if len(shown) == flat.size else [*shown, "..."])
+
+
+def Assert(  # noqa: N802
+    condition: TensorLike, data: Sequence[TensorLike], summarize: int | None = None,
+    name: Name = None,
+) -> Any:  # fmt: skip
+    """Checks a condition each time that it runs, in a traced function too.
+
+    Args:
+      condition: A bool scalar.
+      data: What the message shows if it does not hold.
+      summarize: How many elements of each are shown; None means 3, -1 all.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      None eagerly; the operation while a function is traced.
+
+    Raises:
+      InvalidArgumentError: The condition does not hold.
+
+    Source: tf.debugging.Assert, OpDef "Assert".
+    """
+    if _engine.executing_eagerly():
+        if not condition:
+            shown = "\n".join(_summary(value, summarize) for value in data)
+            raise InvalidArgumentError(
+                None, None, f"Expected '{condition}' to be true. Summarized data: {shown}"
+            )
+        return None
+    values = [convert_to_tensor(value) for value in data]
+    return raw.Assert(
+        condition, values, summarize=3 if summarize is None else summarize, name=name or "Assert"
+    )
+
+
+def _known_value(tensor: Tensor) -> Any:
+    """The value, if it is there while tracing; else None."""
+    if isinstance(tensor, _engine.EagerTensor):
+        return tensor
+    return tensor.op.get_attr("value") if tensor.op.type == "Const" else None
+
+
+def _check_all(
+    holds: Callable[[Any, Any], Tensor], x: Tensor, y: Tensor, claim: str, message: str | None,
+    summarize: int | None,
+) -> Any:  # fmt: skip
+    """Checks that a comparison holds for all elements; now, if both sides are known now."""
+    if _engine.executing_eagerly():
+        if bool(reduce_all(holds(x, y))):
+            return None
+        text = [f"Condition {claim} did not hold."]
+        for name, value in (("x", x), ("y", y)):
+            text.append(f"First elements of {name}:\n[{_summary(value, summarize)}]")
+        raise InvalidArgumentError(None, None, "\n".join([message or "", *text]).lstrip("\n"))
+    data: list[Any] = [message] if message else []
+    data += [f"Condition {claim} did not hold element-wise:", f"x ({_name(x)}) = ", x,
+             f"y ({_name(y)}) = ", y]  # fmt: skip
+    known_x, known_y = _known_value(x), _known_value(y)
+    if known_x is not None and known_y is not None:
+        with _engine.InitScope():
+            result = bool(reduce_all(holds(convert_to_tensor(known_x), convert_to_tensor(known_y))))
+        if not result:
+            text = [part if isinstance(part, str) else str(_known_value(part)) for part in data]
+            raise InvalidArgumentError(None, None, "\n".join(text))
+    return Assert(reduce_all(holds(x, y)), data, summarize=summarize)
+
+
+def _name(tensor: Tensor) -> str:
+    return tensor.name if isinstance(tensor, _engine.SymbolicTensor) else "eager"
+
+
+def _comparison(
+    function: str, symbol: str, holds: Callable[[Any, Any], Tensor]
+) -> Callable[..., Any]:
+    def check(
+        x: TensorLike, y: TensorLike, message: str | None = None, summarize: int | None = None,
+        name: Name = None,
+    ) -> Any:  # fmt: skip
+        with name_scope(name or function):
+            first = convert_to_tensor(x)
+            second = convert_to_tensor(y, first.dtype)
+            return _check_all(holds, first, second, f"x {symbol} y", message, summarize)
+
+    check.__name__ = check.__qualname__ = function
+    check.__doc__ = f"""Checks that x {symbol} y holds for all elements, which broadcast.
+
+    Args:
+      x: A tensor.
+      y: A tensor of its dtype.
+      message: What stands in front of the error's message.
+      summarize: How many elements the message shows; None means 3, -1 all.
+      name: A name for the nodes while a function is traced.
+
+    Returns:
+      None eagerly; the operation while a function is traced.
+
+    Raises:
+      InvalidArgumentError: It does not hold: when it runs, or while tracing if both are known.
+
+    Source: tf.debugging.{function}, OpDef "Assert".
+    """
+    return check
+
+
+assert_equal = _comparison("assert_equal", "==", raw.Equal)
+assert_none_equal = _comparison("assert_none_equal", "!=", raw.NotEqual)
+assert_less = _comparison("assert_less", "<", raw.Less)
+assert_less_equal = _comparison("assert_less_equal", "<=", raw.LessEqual)
+assert_greater = _comparison("assert_greater", ">", raw.Greater)
+assert_greater_equal = _comparison("assert_greater_equal", ">=", raw.GreaterEqual)
+
+
+def _sign(function: str, symbol: str, holds: Callable[[Any, Any], Tensor]) -> Callable[..., Any]:
+    def check(
+        x: TensorLike, message: str | None = None, summarize: int | None = None, name: Name = None
+    ) -> Any:
+        with name_scope(name or function):
+            tensor = convert_to_tensor(x)
+            zero = convert_to_tensor(0, tensor.dtype)
+            return _check_all(holds, tensor, zero, f"x {symbol} 0", message, summarize)
+
+    check.__name__ = check.__qualname__ = function
+    check.__doc__ = f"""Checks that x {symbol} 0 holds for all elements.
+
+    Args:
+      x: A tensor of numbers.
+      message: What stands in front of the error's message.
+      summarize: How many elements the message shows; None means 3, -1 all.
+      name: A name for the nodes while a function is traced.
+
+    Returns:
+      None eagerly; the operation while a function is traced.
+
+    Raises:
+      InvalidArgumentError: It does not hold: when it runs, or while tracing if x is known.
+
+    Source: tf.debugging.{function}, OpDef "Assert".
+    """
+    return check
+
+
+assert_positive = _sign("assert_positive", ">", raw.Greater)
+assert_negative = _sign("assert_negative", "<", raw.Less)
+assert_non_negative = _sign("assert_non_negative", ">=", raw.GreaterEqual)
+assert_non_positive = _sign("assert_non_positive", "<=", raw.LessEqual)
+
+
+def assert_near(
+    x: TensorLike, y: TensorLike, rtol: TensorLike = None, atol: TensorLike = None,
+    message: str | None = None, summarize: int | None = None, name: Name = None,
+) -> Any:  # fmt: skip
+    """Checks that |x - y| <= atol + rtol * |y| holds for all elements.
+
+    Args:
+      x: A tensor of floats.
+      y: A tensor of its dtype.
+      rtol: The relative tolerance; None means ten times the dtype's precision.
+      atol: The absolute tolerance, likewise.
+      message: What stands in front of the error's message.
+      summarize: How many elements the message shows; None means 3, -1 all.
+      name: A name for the nodes while a function is traced.
+
+    Returns:
+      None eagerly; the operation while a function is traced.
+
+    Raises:
+      InvalidArgumentError: It does not hold.
+
+    Source: tf.debugging.assert_near, OpDef "Assert".
+    """
+    precision = {"float16": 2**-10, "bfloat16": 2**-7, "float32": 2**-23, "complex64": 2**-23}
+    with name_scope(name or "assert_near"):
+        first = convert_to_tensor(x)
+        second = convert_to_tensor(y, first.dtype)
+        default = 10 * precision.get(first.dtype.name, 2**-52)
+        real = as_dtype("float64" if first.dtype.name in ("float64", "complex128") else
+                        first.dtype.name.replace("complex64", "float32"))  # fmt: skip
+        relative = convert_to_tensor(default if rtol is None else rtol, real)
+        absolute = convert_to_tensor(default if atol is None else atol, real)
+
+        def magnitude(value: Tensor) -> Tensor:
+            return raw.ComplexAbs(value, Tout=real) if first.dtype.is_complex else raw.Abs(value)
+
+        def holds(a: Tensor, b: Tensor) -> Tensor:
+            return raw.LessEqual(magnitude(a - b), absolute + relative * magnitude(b))
+
+        return _check_all(holds, first, second, "|x - y| <= atol + rtol * |y|", message, summarize)
+
+
+def _check_rank(x: TensorLike, rank: int, at_least: bool, message: str | None, name: str) -> Any:
+    with name_scope(name):
+        tensor = convert_to_tensor(x)
+        known = tensor.shape.rank
+        wish = f"at least {rank}" if at_least else f"{rank}"
+        if known is not None:
+            if known < rank or (known != rank and not at_least):
+                prefix = f"{message}. " if message else ""
+                raise ValueError(
+                    f"{prefix}Tensor {_name(tensor)} must have rank {wish}.  Received rank "
+                    f"{known}, shape {tensor.shape}"
+                )
+            return None if _engine.executing_eagerly() else raw.NoOp()
+        holds = raw.GreaterEqual if at_least else raw.Equal
+        data = [message or "", f"Tensor {_name(tensor)} must have rank {wish}", raw.Shape(tensor)]
+        return Assert(holds(rank_of(tensor), convert_to_tensor(rank)), data)
+
+
+def assert_rank(x: TensorLike, rank: int, message: str | None = None, name: Name = None) -> Any:
+    """Checks the rank of a tensor: while tracing if it is known then, else when it runs.
+
+    Raises:
+      ValueError: The rank is known and another.
+
+    Source: tf.debugging.assert_rank.
+    """
+    return _check_rank(x, rank, False, message, name or "assert_rank")
+
+
+def assert_rank_at_least(
+    x: TensorLike, rank: int, message: str | None = None, name: Name = None
+) -> Any:
+    """Checks that a tensor has a rank or a higher one, as assert_rank does.
+
+    Raises:
+      ValueError: The rank is known and lower.
+
+    Source: tf.debugging.assert_rank_at_least.
+    """
+    return _check_rank(x, rank, True, message, name or "assert_rank_at_least")
+
+
+def assert_scalar(tensor: TensorLike, message: str | None = None, name: Name = None) -> Tensor:
+    """Checks that a tensor is a scalar, and returns it.
+
+    Raises:
+      ValueError: It has another rank.
+
+    Source: tf.debugging.assert_scalar.
+    """
+    with name_scope(name or "assert_scalar"):
+        value = convert_to_tensor(tensor)
+        if value.shape.rank != 0:
+            prefix = f"{message}. " if message else ""
+            raise ValueError(f"{prefix}Expected a scalar, got shape {value.shape}")
+        return value
+
+
+def assert_type(
+    tensor: TensorLike, tf_type: DTypeLike, message: str | None = None, name: Name = None
+) -> None:
+    """Checks the dtype of a tensor.
+
+    Raises:
+      TypeError: It is another.
+
+    Source: tf.debugging.assert_type.
+    """
+    wanted = as_dtype(tf_type)
+    with name_scope(name or "assert_type"):
+        value = convert_to_tensor(tensor)
+        if value.dtype != wanted:
+            prefix = f"{message}. " if message else ""
+            raise TypeError(
+                f"{prefix}{_name(value)} must be of type {wanted!r}; got {value.dtype!r}"
+            )
+
+
+def assert_integer(x: TensorLike, message: str | None = None, name: Name = None) -> None:
+    """Checks that a tensor holds integers.
+
+    Raises:
+      TypeError: It does not.
+
+    Source: tf.debugging.assert_integer.
+    """
+    with name_scope(name or "assert_integer"):
+        value = convert_to_tensor(x)
+        if not value.dtype.is_integer:
+            raise TypeError(message or f"Expected an integer dtype, got {value.dtype!r}")
+
+
+def assert_all_finite(x: TensorLike, message: str, name: Name = None) -> Tensor:
+    """Gives the tensor back, after a check that it holds neither NaN nor infinities.
+
+    Raises:
+      InvalidArgumentError: It holds some.
+
+    Source: tf.debugging.assert_all_finite, OpDef "CheckNumerics".
+    """
+    with name_scope(name or "VerifyFinite"):
+        value = convert_to_tensor(x)
+        checked = raw.CheckNumerics(value, message=message)
+        with control_dependencies([checked]):
+            return raw.Identity(value)
+
+
+# --- group.
+
+
+def group(*inputs: Any, name: Name = None) -> Any:
+    """Makes an operation that runs after all inputs have run.
+
+    Args:
+      *inputs: Tensors, operations, and structures of them.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      None eagerly; the operation while a function is traced.
+
+    Source: tf.group, OpDef "NoOp".
+    """
+    if _engine.executing_eagerly():
+        return None
+    before = [leaf for leaf in nest.flatten(list(inputs)) if leaf is not None]
+    with control_dependencies(before):
+        return raw.NoOp(name=name or "group_deps")
