@@ -1,0 +1,108 @@
+"""16 threads over one Function. ./dev sanitize tsan runs this folder under the thread sanitizer."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import graven as tf
+import numpy as np
+
+THREADS = 16
+CALLS = 50
+
+
+def in_threads(work: Callable[[int], Any]) -> list[Any]:
+    """Runs work(0), work(1), ... at once, started together; returns what they return."""
+    results: list[Any] = [None] * THREADS
+    errors: list[BaseException] = []
+    start = threading.Barrier(THREADS)
+
+    def run(i: int) -> None:
+        try:
+            start.wait()
+            results[i] = work(i)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=[i]) for i in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return results
+
+
+def test_threads_with_the_same_new_type_cause_one_trace() -> None:
+    traces = []
+
+    @tf.function
+    def double(x: Any) -> Any:
+        traces.append(threading.get_ident())
+        return x * 2.0
+
+    results = in_threads(lambda i: [float(double(tf.constant(float(i)))) for _ in range(CALLS)])
+    assert results == [[2.0 * i] * CALLS for i in range(THREADS)]
+    assert len(traces) == 1
+    assert double.experimental_get_tracing_count() == 1
+
+
+def test_threads_with_types_of_their_own_trace_once_each() -> None:
+    @tf.function
+    def total(x: Any, scale: Any) -> Any:
+        return tf.reduce_sum(x * scale)
+
+    def work(i: int) -> list[float]:
+        return [float(total(tf.ones([i + 1]), 3.0)) for _ in range(CALLS)]
+
+    assert in_threads(work) == [[3.0 * (i + 1)] * CALLS for i in range(THREADS)]
+    assert total.experimental_get_tracing_count() == THREADS
+
+
+def test_threads_with_tapes_of_their_own_get_their_own_gradients() -> None:
+    @tf.function
+    def loss(x: Any) -> Any:
+        return tf.reduce_sum(x * x)
+
+    def work(i: int) -> Any:
+        for _ in range(CALLS):
+            x = tf.constant([float(i), 1.0])
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = loss(x)
+            gradient = tape.gradient(y, x).numpy()
+        return gradient
+
+    for i, gradient in enumerate(in_threads(work)):
+        np.testing.assert_array_equal(gradient, [2.0 * i, 2.0])
+
+
+def test_no_addition_to_a_variable_is_lost() -> None:
+    v = tf.Variable(0, dtype=tf.int64)
+
+    @tf.function
+    def count() -> None:
+        v.assign_add(1)
+
+    in_threads(lambda i: [count() for _ in range(CALLS)])
+    assert int(v.numpy()) == THREADS * CALLS
+
+
+def test_an_exception_in_a_trace_comes_to_each_thread_and_stops_no_other() -> None:
+    @tf.function
+    def half_fails(x: Any, fails: bool) -> Any:
+        if fails:
+            raise ValueError("on purpose")
+        return x + 1.0
+
+    def work(i: int) -> Any:
+        for _ in range(CALLS):
+            try:
+                result = float(half_fails(1.0, i % 2 == 0))
+            except ValueError as error:
+                result = str(error)
+        return result
+
+    for i, result in enumerate(in_threads(work)):
+        assert result == 2.0 if i % 2 else "on purpose" in result
