@@ -1,0 +1,66 @@
+"""pip install gives a package that works with the checkout out of reach."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+# Runs eagerly, traced, differentiated, and through the library of matrix products.
+PROGRAM = """
+import sys
+import graven as tf
+w = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.matmul(x, w) ** 2.0)
+    w.assign_sub(0.1 * tape.gradient(loss, w))
+    return loss
+x = tf.constant([[1.0, 0.0]])
+print(float(step(x)), w.numpy().tolist())
+libraries = {line.split()[-1] for line in open("/proc/self/maps") if "libgraven" in line}
+print(*sorted(libraries | {tf.__file__}))
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout, built by what ./dev installed.
+
+    The compiler goes by the name that ./dev build calls it by, and not by that of Python's build,
+    so that ccache knows the objects.
+    """
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-build-isolation", "--no-deps"]
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    env = {**os.environ, "PATH": path, "CC": "cc", "CXX": "c++"}
+    subprocess.run([*build, "-w", folder, ROOT], check=True, env=env)
+    (file,) = folder.glob("graven-*.whl")
+    return file
+
+
+def test_a_wheel_holds_types_and_what_the_engine_needs(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for name in ("py.typed", "_engine.pyi", "libgraven.so", "libgraven_onednn.so", "libdnnl.so.2"):
+        assert f"graven/{name}" in names
+    assert wheel.stat().st_size < 40 << 20
+
+
+def test_an_installed_wheel_trains_by_its_own_files_alone(wheel: Path, tmp_path: Path) -> None:
+    package = tmp_path / "site"
+    install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index"]
+    subprocess.run([*install, "--target", package, wheel], check=True)
+    # -S: no site-packages, so that the path hook of .venv does not find the checkout.
+    numpy = Path(sys.executable).parents[1] / "lib"
+    (packages,) = numpy.glob("python3*/site-packages")
+    code = f"import sys; sys.path[:0] = [{str(package)!r}, {str(packages)!r}]\n{PROGRAM}"
+    run = [sys.executable, "-S", "-c", code]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    numbers, files = done.stdout.splitlines()
+    assert numbers == "5.0 [[0.800000011920929, 1.600000023841858], [3.0, 4.0]]"
+    assert all(file.startswith(str(package)) for file in files.split())
