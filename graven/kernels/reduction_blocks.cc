@@ -36,6 +36,14 @@ T combine(T a, T b) {
   }
 }
 
+// The last values, of which there are a power of two: by loops of fixed length, which become
+// instructions on parts of a vector.
+template <Instruction kInstruction, int64_t kHalf, typename T>
+void fold_last(T* sums) {
+  for (int64_t i = 0; i < kHalf; ++i) sums[i] = combine<kInstruction>(sums[i], sums[i + kHalf]);
+  if constexpr (kHalf > 1) fold_last<kInstruction, kHalf / 2>(sums);
+}
+
 template <Instruction kInstruction, typename T>
 void fold(void* out, const void* values, int64_t n) {
   const T* x = static_cast<const T*>(values);
@@ -54,9 +62,21 @@ void fold(void* out, const void* values, int64_t n) {
 #pragma GCC ivdep
     for (int64_t i = 0; i < half; ++i) sums[i] = combine<kInstruction>(sums[i], sums[i + half]);
   }
-  while (half > 1) {
-    half /= 2;
-    for (int64_t i = 0; i < half; ++i) sums[i] = combine<kInstruction>(sums[i], sums[i + half]);
+  switch (half) {
+    case 16:
+      fold_last<kInstruction, 8>(sums);
+      break;
+    case 8:
+      fold_last<kInstruction, 4>(sums);
+      break;
+    case 4:
+      fold_last<kInstruction, 2>(sums);
+      break;
+    case 2:
+      fold_last<kInstruction, 1>(sums);
+      break;
+    default:
+      break;
   }
   std::memcpy(out, sums, sizeof(T));
 }

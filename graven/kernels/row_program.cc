@@ -177,14 +177,13 @@ class RowRunner {
   void prefetch_next(size_t stage) {
     for (size_t v = 0; v < rep_.values.size(); ++v) {
       const Value& value = rep_.values[v];
-      if (value.input < 0) break;
-      if (value.extent != RowExtent::kMatrix) continue;
+      if (value.extent != RowExtent::kMatrix || (value.input < 0 && value.output < 0)) continue;
       const auto bytes = columns_ * static_cast<int64_t>(dtype_size(value.dtype));
       const auto stages = static_cast<int64_t>(rep_.stages.size());
       const std::byte* next = places_[v] + bytes;
       const int64_t end = bytes * static_cast<int64_t>(stage + 1) / stages;
       for (int64_t i = bytes * static_cast<int64_t>(stage) / stages; i < end; i += 64) {
-        __builtin_prefetch(next + i);
+        value.input >= 0 ? __builtin_prefetch(next + i) : __builtin_prefetch(next + i, 1);
       }
     }
   }
