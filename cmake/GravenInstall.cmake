@@ -47,6 +47,8 @@ install(
   PATTERN "*.h"
   PATTERN "python" EXCLUDE
   PATTERN "testing.h" EXCLUDE)  # Helpers of a room's own tests.
+install(DIRECTORY "${PROJECT_BINARY_DIR}/printed/graven/"
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/graven FILES_MATCHING PATTERN "*.h")
 install(
   EXPORT GravenTargets
   NAMESPACE Graven::

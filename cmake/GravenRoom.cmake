@@ -146,6 +146,7 @@ function(graven_engine_library)
   target_compile_features(libgraven PUBLIC cxx_std_20)
   target_include_directories(
     libgraven PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
+                     "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/printed>"
                      "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   target_link_libraries(libgraven PRIVATE $<BUILD_INTERFACE:graven_settings>)
   foreach(room IN LISTS rooms)

@@ -1,0 +1,271 @@
+#pragma once
+#include <array>
+#include <bit>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "graven/api/tensor.h"
+#include "graven/api/tensor_spec.h"
+#include "graven/api/variable.h"
+#include "graven/function/table.h"
+#include "graven/function/value.h"
+
+namespace graven {
+
+// How arguments and results of functions cross to the engine. Specialised below for tensors,
+// variables, numbers, strings, optionals, vectors, arrays, tuples, maps, and structs of the user's
+// whose `members()` ties them:
+//
+//   struct Point {
+//     graven::Tensor x, y;
+//     auto members() { return std::tie(x, y); }
+//   };
+//
+// write_key writes the row of words of a cached call (DispatchTable) and gathers the tensors that
+// are fed; to_value and from_value are for calls that trace. A row says all that two values of one
+// C++ type can differ in as types: sizes, dtypes, literals.
+template <typename T>
+struct Convert;
+
+class KeyWriter {
+ public:
+  // Rows of C++ begin with a word of their own, as a Function may be called from other languages.
+  KeyWriter() { words_.push_back(kLanguage); }
+
+  void add_tensor(const engine::Tensor& tensor) {
+    add_type(tensor.dtype(), tensor.shape());
+    tensors_.push_back(tensor);
+  }
+  // By its number among the variables of the call (S3.15); an alias is fed once.
+  GRAVEN_API void add_variable(const Variable& variable);
+  GRAVEN_API void add_text(const std::string& text);
+  void add_word(uint64_t word) { words_.push_back(word); }
+  // That there is no tensor.
+  void add_none() { words_.push_back(kNone); }
+
+  std::span<const uint64_t> row() const { return {words_.data(), words_.size()}; }
+  std::span<const engine::Tensor> tensors() const { return {tensors_.data(), tensors_.size()}; }
+
+ private:
+  static constexpr uint64_t kLanguage = 0x43'2B'2B, kNone = ~uint64_t{0};
+  void add_type(DType dtype, const Shape& shape) {
+    uint64_t rank = shape.has_rank() ? static_cast<uint64_t>(shape.rank()) : 255;
+    words_.push_back(static_cast<uint64_t>(dtype) | rank << 8);
+    for (Dim dim : shape.dims()) {
+      words_.push_back(static_cast<uint64_t>(dim.number_or_minus_one()));
+    }
+  }
+  engine::KeyWords words_;
+  engine::InlineVector<engine::Tensor, 24> tensors_;
+  engine::InlineVector<const engine::Resource*, 8> variables_;
+};
+
+template <>
+struct Convert<Tensor> {
+  static void write_key(KeyWriter& key, const Tensor& value) {
+    value.is_none() ? key.add_none() : key.add_tensor(value);
+  }
+  static engine::Value to_value(const Tensor& value) {
+    return value.is_none() ? engine::Value() : engine::Value::of_tensor(value);
+  }
+  static Tensor from_value(const engine::Value& value) { return value.tensor; }
+};
+
+template <>
+struct GRAVEN_API Convert<Variable> {
+  static void write_key(KeyWriter& key, const Variable& value) { key.add_variable(value); }
+  static engine::Value to_value(const Variable& value);
+  static Variable from_value(const engine::Value& value);
+};
+
+// Stands for a tensor where a function is asked for a trace, never in a call.
+template <>
+struct Convert<TensorSpec> {
+  static engine::Value to_value(const TensorSpec& spec) {
+    return engine::Value::of_type(spec.type());
+  }
+};
+
+template <typename T>
+requires std::is_arithmetic_v<T>
+struct Convert<T> {
+  static engine::Literal literal(T value) {
+    if constexpr (std::is_same_v<T, bool>) {
+      return value;
+    } else if constexpr (std::is_integral_v<T>) {
+      return static_cast<int64_t>(value);
+    } else {
+      return static_cast<double>(value);
+    }
+  }
+  static void write_key(KeyWriter& key, T value) {
+    if constexpr (std::is_floating_point_v<T>) {
+      key.add_word(std::bit_cast<uint64_t>(static_cast<double>(value)));
+    } else {
+      key.add_word(static_cast<uint64_t>(value));
+    }
+  }
+  static engine::Value to_value(T value) { return engine::Value::of_literal(literal(value)); }
+  static T from_value(const engine::Value& value) {
+    if (const auto* v = std::get_if<bool>(&value.literal)) return static_cast<T>(*v);
+    if (const auto* v = std::get_if<int64_t>(&value.literal)) return static_cast<T>(*v);
+    return static_cast<T>(std::get<double>(value.literal));
+  }
+};
+
+template <>
+struct Convert<std::string> {
+  static void write_key(KeyWriter& key, const std::string& value) { key.add_text(value); }
+  static engine::Value to_value(const std::string& value) {
+    return engine::Value::of_literal(value);
+  }
+  static std::string from_value(const engine::Value& value) {
+    return std::get<std::string>(value.literal);
+  }
+};
+
+template <typename T>
+struct Convert<std::optional<T>> {
+  static void write_key(KeyWriter& key, const std::optional<T>& value) {
+    key.add_word(value.has_value());
+    if (value) Convert<T>::write_key(key, *value);
+  }
+  static engine::Value to_value(const std::optional<T>& value) {
+    return value ? Convert<T>::to_value(*value) : engine::Value();
+  }
+  static std::optional<T> from_value(const engine::Value& value) {
+    bool is_none = value.kind == engine::Value::Kind::kLiteral &&
+                   std::holds_alternative<engine::None>(value.literal);
+    return is_none ? std::nullopt : std::optional<T>(Convert<T>::from_value(value));
+  }
+};
+
+template <typename T>
+struct Convert<std::vector<T>> {
+  static void write_key(KeyWriter& key, const std::vector<T>& values) {
+    key.add_word(values.size());
+    for (const T& value : values) Convert<T>::write_key(key, value);
+  }
+  static engine::Value to_value(const std::vector<T>& values) {
+    engine::Value list;
+    list.kind = engine::Value::Kind::kList;
+    for (const T& value : values) list.items.push_back(Convert<T>::to_value(value));
+    return list;
+  }
+  static std::vector<T> from_value(const engine::Value& list) {
+    std::vector<T> values;
+    for (const engine::Value& item : list.items) values.push_back(Convert<T>::from_value(item));
+    return values;
+  }
+};
+
+template <typename T>
+struct Convert<std::map<std::string, T>> {
+  static void write_key(KeyWriter& key, const std::map<std::string, T>& values) {
+    key.add_word(values.size());
+    for (const auto& [name, value] : values) {
+      key.add_text(name);
+      Convert<T>::write_key(key, value);
+    }
+  }
+  static engine::Value to_value(const std::map<std::string, T>& values) {
+    engine::Value dict;
+    dict.kind = engine::Value::Kind::kDict;
+    for (const auto& [name, value] : values) {
+      dict.keys.push_back(name);
+      dict.items.push_back(Convert<T>::to_value(value));
+    }
+    return dict;
+  }
+  static std::map<std::string, T> from_value(const engine::Value& dict) {
+    std::map<std::string, T> values;
+    for (size_t i = 0; i < dict.items.size(); ++i) {
+      values.emplace(std::get<std::string>(dict.keys[i]), Convert<T>::from_value(dict.items[i]));
+    }
+    return values;
+  }
+};
+
+// Tuples, pairs and arrays, and structs by their members().
+namespace internal {
+
+template <typename Tuple>
+void write_key_of_parts(KeyWriter& key, const Tuple& parts) {
+  std::apply(
+      [&](const auto&... part) {
+        (Convert<std::remove_cvref_t<decltype(part)>>::write_key(key, part), ...);
+      },
+      parts);
+}
+
+template <typename Tuple>
+engine::Value parts_to_value(const Tuple& parts) {
+  engine::Value tuple;
+  tuple.kind = engine::Value::Kind::kTuple;
+  std::apply(
+      [&](const auto&... part) {
+        (tuple.items.push_back(Convert<std::remove_cvref_t<decltype(part)>>::to_value(part)), ...);
+      },
+      parts);
+  return tuple;
+}
+
+template <typename Tuple, size_t... i>
+void fill_parts(Tuple&& parts, const engine::Value& value, std::index_sequence<i...>) {
+  ((std::get<i>(parts) =
+        Convert<std::remove_cvref_t<decltype(std::get<i>(parts))>>::from_value(value.items[i])),
+   ...);
+}
+
+template <typename Tuple>
+struct ConvertParts {
+  static void write_key(KeyWriter& key, const Tuple& value) { write_key_of_parts(key, value); }
+  static engine::Value to_value(const Tuple& value) { return parts_to_value(value); }
+  static Tuple from_value(const engine::Value& value) {
+    Tuple made;
+    fill_parts(made, value, std::make_index_sequence<std::tuple_size_v<Tuple>>());
+    return made;
+  }
+};
+
+// What a function that returns nothing gives.
+struct Nothing {
+  auto members() { return std::tuple<>(); }
+};
+
+}  // namespace internal
+
+template <typename... T>
+struct Convert<std::tuple<T...>> : internal::ConvertParts<std::tuple<T...>> {};
+template <typename A, typename B>
+struct Convert<std::pair<A, B>> : internal::ConvertParts<std::pair<A, B>> {};
+template <typename T, size_t n>
+struct Convert<std::array<T, n>> : internal::ConvertParts<std::array<T, n>> {};
+
+template <typename T>
+concept HasMembers = requires(T value) {
+  value.members();
+};
+
+template <HasMembers T>
+struct Convert<T> {
+  // The ties are only read where the value is constant.
+  static auto members(const T& value) { return const_cast<T&>(value).members(); }
+  static void write_key(KeyWriter& key, const T& value) {
+    internal::write_key_of_parts(key, members(value));
+  }
+  static engine::Value to_value(const T& value) { return internal::parts_to_value(members(value)); }
+  static T from_value(const engine::Value& value) {
+    T made;
+    auto parts = made.members();
+    internal::fill_parts(parts, value,
+                         std::make_index_sequence<std::tuple_size_v<decltype(parts)>>());
+    return made;
+  }
+};
+
+}  // namespace graven

@@ -1,0 +1,49 @@
+#pragma once
+#include <source_location>
+#include <stdexcept>
+#include <string>
+
+#include "graven/base/export.h"
+#include "graven/base/status.h"
+
+namespace graven {
+
+using engine::Code;
+using engine::ErrorKind;
+
+// What the C++ front end throws: the engine's code and message, and the user's line in front.
+class GRAVEN_API Error : public std::runtime_error {
+ public:
+  Error(const engine::Status& status, const std::source_location& location);
+  Code code() const { return status_.code(); }
+  // The mistake in the words of the front end: a ValueError, a TypeError, ... (ErrorKind).
+  ErrorKind kind() const { return status_.kind(); }
+  const std::string& message() const { return status_.message(); }  // without the user's line
+  // Where the user's code called; line 0 if that is not known.
+  const std::source_location& where() const { return location_; }
+  const engine::Status& status() const { return status_; }
+
+ private:
+  engine::Status status_;
+  std::source_location location_;
+};
+
+// Throws the Error of a status; if it carries an exception of the user's, throws that very one.
+[[noreturn]] GRAVEN_API void throw_error(const engine::Status& status,
+                                         const std::source_location& location);
+
+inline void throw_if_error(const engine::Status& status, const std::source_location& location) {
+  if (!status.ok()) throw_error(status, location);
+}
+
+// The value, or throws.
+template <typename T>
+T value_or_throw(engine::Result<T> result, const std::source_location& location) {
+  if (!result.ok()) throw_error(result.status(), location);
+  return std::move(*result);
+}
+
+// The exception that is being handled, as a Status that carries it. Only in a catch block.
+GRAVEN_API engine::Status status_of_current_exception();
+
+}  // namespace graven

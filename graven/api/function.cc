@@ -1,0 +1,76 @@
+#include "graven/api/function.h"
+
+#include "graven/base/strings.h"
+
+namespace graven {
+namespace {
+
+engine::FunctionOptions engine_options(const FunctionOptions& options) {
+  engine::FunctionOptions made;
+  made.name = options.name;
+  made.reduce_retracing = options.reduce_retracing;
+  made.literals_equal_as_numbers = false;
+  return made;
+}
+
+}  // namespace
+
+FunctionBase::FunctionBase(FunctionOptions options, size_t num_parameters,
+                           std::unique_ptr<engine::Tracer> tracer,
+                           const std::source_location& location)
+    : function_(engine::make_ref<engine::Function>(engine_options(options), std::move(tracer))) {
+  const auto& signature = options.input_signature;
+  if (signature && signature->size() != num_parameters) {
+    throw_error(engine::type_error("The input_signature has ", signature->size(),
+                                   " types for a function of ", num_parameters, " parameters"),
+                location);
+  }
+  if (!options.parameters.empty() && options.parameters.size() != num_parameters) {
+    throw_error(engine::value_error("There are ", options.parameters.size(), " names for ",
+                                    num_parameters, " parameters"),
+                location);
+  }
+  engine::FunctionType type;
+  for (size_t i = 0; i < num_parameters; ++i) {
+    std::string name = options.parameters.empty() ? engine::str_cat("x", i) : options.parameters[i];
+    type.parameters.push_back({std::move(name), engine::ParameterKind::kPositionalOnly, false,
+                               signature ? (*signature)[i].type() : nullptr});
+  }
+  type_ = std::make_shared<const engine::FunctionType>(std::move(type));
+}
+
+engine::Ref<engine::Entry> FunctionBase::resolve(std::span<const engine::Value> arguments,
+                                                 const std::source_location& location) const {
+  engine::TypingContext context{false, {}};
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const engine::Parameter& parameter = type_->parameters[i];
+    if (!parameter.type) continue;
+    auto type = value_or_throw(engine::type_of(arguments[i], context), location);
+    if (type->is_subtype_of(*parameter.type)) continue;
+    throw_error(engine::type_error("Binding inputs to tf.function failed due to `Can not cast ",
+                                   type->repr(), " to ", parameter.type->repr(), "`. Parameter ",
+                                   parameter.name, " of signature: ", type_->signature()),
+                location);
+  }
+  return value_or_throw(function_->resolve(*type_, arguments), location);
+}
+
+CacheInfo FunctionBase::cache_info() const {
+  CacheInfo info{function_->cache_info(), {}};
+  for (const auto& entry : function_->entries()) {
+    info.signatures.push_back({entry->signature_text(false), entry->hits.load(),
+                               entry->trace_milliseconds(), entry->bytes()});
+  }
+  return info;
+}
+
+std::string FunctionBase::pretty_printed_concrete_signatures(bool verbose) const {
+  std::string text;
+  for (const auto& entry : function_->entries()) {
+    if (!text.empty()) text += verbose ? "\n\n" : "\n";
+    text += entry->signature_text(verbose);
+  }
+  return text;
+}
+
+}  // namespace graven

@@ -1,0 +1,279 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "graven/api/concrete_function.h"
+#include "graven/api/convert.h"
+#include "graven/api/error.h"
+#include "graven/api/location.h"
+#include "graven/api/module.h"
+#include "graven/function/function.h"
+#include "graven/ir/frame.h"
+
+namespace graven {
+
+struct FunctionOptions {
+  std::string name = "function";
+  // Names of the parameters, which placeholders and messages then have; C++ does not tell them.
+  std::vector<std::string> parameters = {};
+  // The only types that are accepted, one for each parameter, which are tensors then (S2.9).
+  std::optional<std::vector<TensorSpec>> input_signature = std::nullopt;
+  // Trace the second shape of a rank with unknown dimensions (S4.12).
+  bool reduce_retracing = false;
+};
+
+// What one trace of a function costs and serves.
+struct TraceInfo {
+  std::string signature;  // "(x: TensorSpec(shape=(3,), dtype=tf.int32, name=None))"
+  int64_t hits = 0;
+  double trace_ms = 0;
+  int64_t bytes = 0;
+};
+struct CacheInfo : engine::CacheInfo {
+  std::vector<TraceInfo> signatures;  // in the order of tracing
+};
+
+// What all functions have in common, whatever their arguments are.
+class GRAVEN_API FunctionBase {
+ public:
+  int64_t experimental_get_tracing_count() const { return function_->tracing_count(); }
+  CacheInfo cache_info() const;
+  std::string pretty_printed_concrete_signatures(bool verbose = true) const;  // S2.44, S2.45
+  const std::string& name() const { return function_->options().name; }
+  const engine::Ref<engine::Function>& engine_function() const { return function_; }
+
+ protected:
+  FunctionBase(FunctionOptions options, size_t num_parameters,
+               std::unique_ptr<engine::Tracer> tracer, const std::source_location& location);
+  // The trace for these arguments, made now if there is none.
+  engine::Ref<engine::Entry> resolve(std::span<const engine::Value> arguments,
+                                     const std::source_location& location) const;
+
+  engine::Ref<engine::Function> function_;
+
+ private:
+  std::shared_ptr<const engine::FunctionType> type_;  // the types that a signature fixes, else null
+};
+
+template <typename Signature>
+class Function;
+
+// A trace that knows the C++ types of its function.
+template <typename Signature>
+class ConcreteFunctionOf;
+
+// A polymorphic function: a C++ callable, traced once per type of its arguments, then run (S2,
+// S4). Copies share the traces. Any thread may call it.
+template <typename R, typename... Args>
+class Function<R(Args...)> : public FunctionBase {
+  static_assert(!std::is_arithmetic_v<R>, "a function returns tensors, or structures of them");
+
+ public:
+  using Body = std::function<R(Args...)>;
+  Function(Body body, FunctionOptions options, std::source_location location);
+
+  R operator()(const std::remove_cvref_t<Args>&... arguments,
+               std::source_location location = std::source_location::current()) const;
+
+  // The trace for arguments, or for TensorSpecs in place of tensors, also inside of vectors.
+  template <typename... Given>
+  requires(sizeof...(Given) == sizeof...(Args))
+      ConcreteFunctionOf<R(Args...)> get_concrete_function(const Given&... arguments)
+  const;
+
+ private:
+  class Tracer;
+};
+
+template <typename R, typename... Args>
+class ConcreteFunctionOf<R(Args...)> : public ConcreteFunction {
+ public:
+  using ConcreteFunction::ConcreteFunction;
+  // The structured convention (S6.1): arguments as the function takes them, of the trace's types.
+  R operator()(const std::remove_cvref_t<Args>&... arguments,
+               std::source_location location = std::source_location::current()) const;
+};
+
+// A value of the user's that a function reads and that is told to it by captures().
+template <typename T>
+struct Watched {
+  const T* value;
+};
+template <typename T>
+Watched<T> watched(const T& value) {
+  return {&value};
+}
+
+// What a function uses besides its arguments: C++ cannot see what a lambda captured, so it is told.
+// Each is a Tensor, Variable, Module, Function or watched(value), or a vector of these, checked at
+// compile time.
+template <typename... T>
+struct Captures {};
+
+template <typename T>
+inline constexpr bool kIsCapture = std::is_base_of_v<Module, T>;
+template <>
+inline constexpr bool kIsCapture<Tensor> = true;
+template <>
+inline constexpr bool kIsCapture<Variable> = true;
+template <typename T>
+inline constexpr bool kIsCapture<Watched<T>> = true;
+template <typename T>
+inline constexpr bool kIsCapture<std::vector<T>> = kIsCapture<T>;
+template <typename R, typename... Args>
+inline constexpr bool kIsCapture<Function<R(Args...)>> = true;
+
+template <typename... T>
+Captures<T...> captures(const T&...) {
+  static_assert((kIsCapture<T> && ...),
+                "captures() takes tensors, variables, modules, functions and watched(value)");
+  return {};
+}
+
+// --- Making functions.
+
+namespace internal {
+template <typename F>
+struct SignatureOf : SignatureOf<decltype(&F::operator())> {};
+template <typename C, typename R, typename... Args>
+struct SignatureOf<R (C::*)(Args...) const> {
+  using type = R(Args...);
+};
+template <typename C, typename R, typename... Args>
+struct SignatureOf<R (C::*)(Args...)> {
+  using type = R(Args...);
+};
+template <typename R, typename... Args>
+struct SignatureOf<R (*)(Args...)> {
+  using type = R(Args...);
+};
+}  // namespace internal
+
+// graven::function([](const Tensor& x, const Tensor& y) { return x * y; })
+template <typename F>
+auto function(F body, FunctionOptions options = {},
+              std::source_location location = std::source_location::current()) {
+  using Signature = typename internal::SignatureOf<F>::type;
+  return Function<Signature>(std::move(body), std::move(options), location);
+}
+
+// graven::function(captures(w, rate), [=](const Tensor& x) { ... })
+template <typename... T, typename F>
+auto function(const Captures<T...>&, F body, FunctionOptions options = {},
+              std::source_location location = std::source_location::current()) {
+  return function(std::move(body), std::move(options), location);
+}
+
+// --- Templates.
+
+namespace internal {
+
+// What a body gave, from the outputs of a run.
+template <typename R>
+R result_of(const engine::Entry& entry, engine::Tensors& outputs) {
+  if constexpr (std::is_same_v<R, Tensor>) {
+    return outputs.empty() ? Tensor() : Tensor(std::move(outputs[0]));
+  } else if constexpr (!std::is_void_v<R>) {
+    return Convert<R>::from_value(entry.pack(outputs));
+  }
+}
+
+// An argument of get_concrete_function: a specification, or what the parameter is made of.
+template <typename Parameter, typename Given>
+engine::Value value_of_given(const Given& given) {
+  if constexpr (std::is_convertible_v<const Given&, Parameter>) {
+    return Convert<Parameter>::to_value(given);
+  } else {
+    return Convert<Given>::to_value(given);
+  }
+}
+
+}  // namespace internal
+
+template <typename R, typename... Args>
+class Function<R(Args...)>::Tracer final : public engine::Tracer {
+ public:
+  explicit Tracer(Body body) : body_(std::move(body)) {}
+  engine::Result<engine::Value> trace(const engine::FunctionType&,
+                                      std::span<const engine::Value> values) override {
+    engine::Frame::current().locations = &internal::cpp_locations();
+    try {
+      return call(values, std::index_sequence_for<Args...>());
+    } catch (...) {
+      return status_of_current_exception();
+    }
+  }
+
+ private:
+  template <size_t... i>
+  engine::Value call([[maybe_unused]] std::span<const engine::Value> values,
+                     std::index_sequence<i...>) {
+    if constexpr (std::is_void_v<R>) {
+      body_(Convert<std::remove_cvref_t<Args>>::from_value(values[i])...);
+      return Convert<internal::Nothing>::to_value(internal::Nothing());
+    } else {
+      return Convert<R>::to_value(
+          body_(Convert<std::remove_cvref_t<Args>>::from_value(values[i])...));
+    }
+  }
+  Body body_;
+};
+
+template <typename R, typename... Args>
+Function<R(Args...)>::Function(Body body, FunctionOptions options, std::source_location location)
+    : FunctionBase(std::move(options), sizeof...(Args), std::make_unique<Tracer>(std::move(body)),
+                   location) {}
+
+template <typename R, typename... Args>
+R Function<R(Args...)>::operator()(const std::remove_cvref_t<Args>&... arguments,
+                                   std::source_location location) const {
+  KeyWriter key;
+  (Convert<std::remove_cvref_t<Args>>::write_key(key, arguments), ...);
+  internal::LocationScope scope(location);
+  engine::Ref<engine::Entry> made;
+  engine::Entry* entry = function_->find(key.row());
+  if (entry) {
+    entry->hits.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    const engine::Value values[] = {Convert<std::remove_cvref_t<Args>>::to_value(arguments)...,
+                                    engine::Value()};
+    made = resolve(std::span(values, sizeof...(Args)), location);
+    function_->remember(key.row(), made.get(), {});
+    entry = made.get();
+  }
+  engine::Tensors outputs;
+  throw_if_error(entry->run(key.tensors(), outputs), location);
+  return internal::result_of<R>(*entry, outputs);
+}
+
+template <typename R, typename... Args>
+template <typename... Given>
+requires(sizeof...(Given) == sizeof...(Args))
+    ConcreteFunctionOf<R(Args...)> Function<R(Args...)>::get_concrete_function(
+        const Given&... arguments)
+const {
+  const engine::Value values[] = {internal::value_of_given<std::remove_cvref_t<Args>>(arguments)...,
+                                  engine::Value()};
+  return ConcreteFunctionOf<R(Args...)>(
+      resolve(std::span(values, sizeof...(Args)), std::source_location()));
+}
+
+template <typename R, typename... Args>
+R ConcreteFunctionOf<R(Args...)>::operator()(const std::remove_cvref_t<Args>&... arguments,
+                                             std::source_location location) const {
+  KeyWriter key;
+  (Convert<std::remove_cvref_t<Args>>::write_key(key, arguments), ...);
+  const engine::Value values[] = {Convert<std::remove_cvref_t<Args>>::to_value(arguments)...,
+                                  engine::Value()};
+  check_types(std::span(values, sizeof...(Args)), location);
+  engine::Tensors outputs = run(key.tensors(), location);
+  return internal::result_of<R>(*entry(), outputs);
+}
+
+}  // namespace graven

@@ -1,0 +1,56 @@
+#include "graven/api/location.h"
+
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <tuple>
+
+namespace graven::internal {
+namespace {
+
+constinit thread_local std::source_location t_location;
+
+// The texts of a source_location are literals of the program, so it is kept as it is.
+class CppLocation final : public engine::Location {
+ public:
+  explicit CppLocation(const std::source_location& location) : location_(location) {}
+  std::vector<engine::SourceFrame> frames() const override {
+    return {
+        {location_.file_name(), static_cast<int>(location_.line()), location_.function_name(), ""}};
+  }
+
+ private:
+  std::source_location location_;
+};
+
+class CppLocations final : public engine::LocationSource {
+ public:
+  engine::Ref<engine::Location> current() override {
+    const std::source_location location = t_location;
+    if (location.line() == 0) return nullptr;
+    std::lock_guard lock(mutex_);
+    auto& known = known_[{location.file_name(), location.line(), location.function_name()}];
+    if (!known) known = engine::make_ref<CppLocation>(location);
+    return known;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::tuple<std::string_view, unsigned, std::string_view>, engine::Ref<engine::Location>>
+      known_;  // GUARDED_BY(mutex_); as many as the program has lines that call ops
+};
+
+}  // namespace
+
+LocationScope::LocationScope(const std::source_location& location) : outer_(t_location) {
+  t_location = location;
+}
+
+LocationScope::~LocationScope() { t_location = outer_; }
+
+engine::LocationSource& cpp_locations() {
+  static auto* locations = new CppLocations();
+  return *locations;
+}
+
+}  // namespace graven::internal

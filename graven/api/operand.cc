@@ -1,0 +1,147 @@
+#include "graven/api/operand.h"
+
+#include <complex>
+#include <limits>
+#include <utility>
+
+#include "graven/api/apply.h"
+#include "graven/api/variable.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/ops/logical_ops.h"
+#include "graven/ops/math_ops.h"
+
+namespace graven {
+
+Operand::Operand(const Variable& variable, std::source_location location)
+    : tensor_(variable.handle()), kind_(Kind::kVariable), location_(location) {}
+
+DType Operand::dtype() const {
+  if (is_number() || tensor_.is_none()) return DType::kInvalid;
+  return kind_ == Kind::kVariable ? Variable::of_handle(tensor_).dtype() : tensor_.dtype();
+}
+
+Tensor Operand::made_tensor(DType dtype) const {
+  if (kind_ == Kind::kVariable) return Variable::of_handle(tensor_).value(location_);
+  constexpr auto kLimits = std::numeric_limits<int32_t>();
+  if (dtype == DType::kInvalid) {
+    dtype = kind_ == Kind::kBool                                   ? DType::kBool
+            : kind_ == Kind::kFloat                                ? DType::kFloat32
+            : integer_ < kLimits.min() || integer_ > kLimits.max() ? DType::kInt64
+                                                                   : DType::kInt32;
+  }
+  bool fits = kind_ == Kind::kBool      ? dtype == DType::kBool
+              : kind_ == Kind::kInteger ? engine::kNumberTypes.contains(dtype)
+                                        : engine::kDifferentiableTypes.contains(dtype);
+  if (!fits) {
+    std::string text = kind_ == Kind::kFloat  ? engine::shortest(number_)
+                       : kind_ == Kind::kBool ? std::string(integer_ ? "true" : "false")
+                                              : engine::str_cat(integer_);
+    throw_error(engine::type_error("Cannot convert ", text, " to EagerTensor of dtype ",
+                                   engine::dtype_name(dtype)),
+                location_);
+  }
+  engine::Tensor made = engine::visit_plain(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+      return engine::Tensor::scalar(T(static_cast<float>(number_)));
+    } else if constexpr (std::is_integral_v<T>) {
+      using Range = std::conditional_t<std::is_same_v<T, bool>, int, T>;
+      if (!std::in_range<Range>(integer_)) {
+        throw_error(engine::value_error("Can't convert ", integer_, " to a tensor of dtype ",
+                                        engine::dtype_name(dtype), ": out of range"),
+                    location_);
+      }
+      return engine::Tensor::scalar(static_cast<T>(integer_));
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return engine::Tensor::scalar(static_cast<T>(number_));
+    } else {
+      return engine::Tensor::scalar(T(static_cast<typename T::value_type>(number_)));
+    }
+  });
+  return internal::constant(made, location_);
+}
+
+// --- Operators. Python's dunder methods choose among ops by dtype in the same way (S11).
+
+namespace {
+
+// The dtype that decides: that of the operand that is no number.
+DType dtype_of(const Operand& x, const Operand& y) {
+  if (x.is_number() && y.is_number()) return x.as_tensor().dtype();
+  return x.dtype() != DType::kInvalid ? x.dtype() : y.dtype();
+}
+
+// Whether the bits of integers are meant, or truth.
+bool is_bits(const Operand& x, const Operand& y) { return engine::is_integer(dtype_of(x, y)); }
+
+// Integers are divided as floats that hold them well.
+Tensor as_quotient(const Operand& x, DType dtype) {
+  if (x.is_number()) return x.as_tensor(dtype);
+  if (x.dtype() == dtype || x.dtype() == DType::kInvalid) return x.as_tensor();
+  return internal::apply(engine::kCast, {x}, {.DstT = dtype});
+}
+
+}  // namespace
+
+using engine::is_integer;
+
+// The nodes of arithmetic are named as Python's operators name them.
+Tensor operator+(const Operand& x, const Operand& y) {
+  bool is_text = dtype_of(x, y) == DType::kString;
+  return internal::apply(is_text ? engine::kAdd : engine::kAddV2, {x, y}, {}, "add");
+}
+Tensor operator-(const Operand& x, const Operand& y) {
+  return internal::apply(engine::kSub, {x, y}, {}, "sub");
+}
+Tensor operator*(const Operand& x, const Operand& y) {
+  return internal::apply(engine::kMul, {x, y}, {}, "mul");
+}
+
+Tensor operator/(const Operand& x, const Operand& y) {
+  DType dtype = dtype_of(x, y);
+  if (!is_integer(dtype)) return internal::apply(engine::kRealDiv, {x, y}, {}, "truediv");
+  bool is_small = engine::dtype_size(dtype) <= 2;
+  DType quotient = is_small ? DType::kFloat32 : DType::kFloat64;
+  Tensor numerator = as_quotient(x, quotient);
+  return internal::apply(
+      engine::kRealDiv,
+      {Operand(numerator, x.location()), Operand(as_quotient(y, quotient), y.location())}, {},
+      "truediv");
+}
+
+Tensor operator%(const Operand& x, const Operand& y) {
+  return internal::apply(engine::kFloorMod, {x, y}, {}, "mod");
+}
+Tensor operator-(const Operand& x) { return internal::apply(engine::kNeg, {x}); }
+Tensor operator<(const Operand& x, const Operand& y) {
+  return internal::apply(engine::kLess, {x, y});
+}
+Tensor operator<=(const Operand& x, const Operand& y) {
+  return internal::apply(engine::kLessEqual, {x, y});
+}
+Tensor operator>(const Operand& x, const Operand& y) {
+  return internal::apply(engine::kGreater, {x, y});
+}
+Tensor operator>=(const Operand& x, const Operand& y) {
+  return internal::apply(engine::kGreaterEqual, {x, y});
+}
+Tensor operator&(const Operand& x, const Operand& y) {
+  return internal::apply(is_bits(x, y) ? engine::kBitwiseAnd : engine::kLogicalAnd, {x, y});
+}
+Tensor operator|(const Operand& x, const Operand& y) {
+  return internal::apply(is_bits(x, y) ? engine::kBitwiseOr : engine::kLogicalOr, {x, y});
+}
+Tensor operator^(const Operand& x, const Operand& y) {
+  if (is_bits(x, y)) return internal::apply(engine::kBitwiseXor, {x, y});
+  // (x | y) & !(x & y), as TensorFlow's logical_xor computes it.
+  Tensor either = internal::apply(engine::kLogicalOr, {x, y});
+  Tensor both = internal::apply(engine::kLogicalAnd, {x, y});
+  Tensor not_both = internal::apply(engine::kLogicalNot, {Operand(both, x.location())});
+  return internal::apply(engine::kLogicalAnd,
+                         {Operand(either, x.location()), Operand(not_both, x.location())});
+}
+Tensor operator~(const Operand& x) {
+  return internal::apply(is_bits(x, x) ? engine::kInvert : engine::kLogicalNot, {x});
+}
+
+}  // namespace graven

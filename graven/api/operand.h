@@ -1,0 +1,82 @@
+#pragma once
+#include <concepts>
+#include <source_location>
+#include <string>
+#include <type_traits>
+
+#include "graven/api/tensor.h"
+#include "graven/base/export.h"
+
+namespace graven {
+
+class Variable;
+
+// What an op takes: a tensor, a variable (which the op reads, the operands from left to right), or
+// a number that takes the dtype of the other operands. It notes the user's line, which errors and
+// traced nodes then name. Made where an op is called, and not kept.
+class GRAVEN_API Operand {
+ public:
+  Operand(const Tensor& tensor, std::source_location location = std::source_location::current())
+      : tensor_(tensor), location_(location) {}
+  Operand(const engine::Tensor& tensor,
+          std::source_location location = std::source_location::current())
+      : tensor_(tensor), location_(location) {}
+  Operand(const Variable& variable,
+          std::source_location location = std::source_location::current());
+  Operand(const char* text, std::source_location location = std::source_location::current())
+      : tensor_(text, location), location_(location) {}
+  Operand(const std::string& text, std::source_location location = std::source_location::current())
+      : tensor_(text, location), location_(location) {}
+  template <typename T>
+  requires std::is_arithmetic_v<T> Operand(
+      T number, std::source_location location = std::source_location::current())
+      : kind_(std::is_same_v<T, bool> ? Kind::kBool
+              : std::is_integral_v<T> ? Kind::kInteger
+                                      : Kind::kFloat),
+        integer_(std::is_integral_v<T> ? static_cast<int64_t>(number) : 0),
+        number_(static_cast<double>(number)),
+        location_(location) {}
+  // Lists of numbers have the dtype that Tensor gives them.
+  Operand(std::initializer_list<Element> values,
+          std::source_location location = std::source_location::current())
+      : tensor_(values, location), location_(location) {}
+
+  bool is_number() const { return kind_ > Kind::kVariable; }
+  // The dtype of what was given; kInvalid for a number, or no tensor.
+  DType dtype() const;
+  const std::source_location& location() const { return location_; }
+  // The tensor; the value that a variable has now; a number as one of the given dtype (kInvalid:
+  // int32, or float32). Throws for a number that the dtype cannot hold, such as a fraction in an
+  // integer.
+  Tensor as_tensor(DType dtype = DType::kInvalid) const {
+    return kind_ == Kind::kTensor ? tensor_ : made_tensor(dtype);
+  }
+
+ private:
+  enum class Kind : uint8_t { kTensor, kVariable, kBool, kInteger, kFloat };
+  Tensor made_tensor(DType dtype) const;
+  Tensor tensor_;  // or the handle of the variable
+  Kind kind_ = Kind::kTensor;
+  int64_t integer_ = 0;
+  double number_ = 0;
+  std::source_location location_;
+};
+
+// --- Operators, as in Python: arithmetic broadcasts. What Python writes == and != is equal() and
+// not_equal() here.
+GRAVEN_API Tensor operator+(const Operand& x, const Operand& y);  // also joins strings
+GRAVEN_API Tensor operator-(const Operand& x, const Operand& y);
+GRAVEN_API Tensor operator*(const Operand& x, const Operand& y);
+GRAVEN_API Tensor operator/(const Operand& x, const Operand& y);  // integers: true division
+GRAVEN_API Tensor operator%(const Operand& x, const Operand& y);  // sign of the divisor
+GRAVEN_API Tensor operator-(const Operand& x);
+GRAVEN_API Tensor operator<(const Operand& x, const Operand& y);
+GRAVEN_API Tensor operator<=(const Operand& x, const Operand& y);
+GRAVEN_API Tensor operator>(const Operand& x, const Operand& y);
+GRAVEN_API Tensor operator>=(const Operand& x, const Operand& y);
+GRAVEN_API Tensor operator&(const Operand& x, const Operand& y);  // bool: logical; integers: bits
+GRAVEN_API Tensor operator|(const Operand& x, const Operand& y);
+GRAVEN_API Tensor operator^(const Operand& x, const Operand& y);
+GRAVEN_API Tensor operator~(const Operand& x);
+
+}  // namespace graven

@@ -1,0 +1,123 @@
+#pragma once
+#include <initializer_list>
+#include <memory>
+#include <source_location>
+#include <vector>
+
+#include "graven/api/operand.h"
+#include "graven/api/tensor.h"
+#include "graven/api/variable.h"
+#include "graven/base/export.h"
+
+namespace graven {
+
+// What a gradient of something is that the target does not depend on: no tensor, or zeros.
+enum class UnconnectedGradients { kNone, kZero };
+
+struct GradientOptions {
+  // One for each target, in place of ones.
+  std::vector<Tensor> output_gradients = {};
+  UnconnectedGradients unconnected_gradients = UnconnectedGradients::kNone;
+};
+
+// Something to differentiate with respect to: a tensor, or a variable, whose value is meant.
+class GRAVEN_API Source {
+ public:
+  Source(const Tensor& tensor) : tensor_(tensor) {}
+  Source(const Variable& variable) : tensor_(variable.handle()) {}
+  const Tensor& tensor() const { return tensor_; }
+
+ private:
+  Tensor tensor_;
+};
+
+class GRAVEN_API Sources {
+ public:
+  Sources(std::initializer_list<Source> sources) : sources_(sources) {}
+  Sources(const std::vector<Variable>& variables) : sources_(variables.begin(), variables.end()) {}
+  Sources(const std::vector<Tensor>& tensors) : sources_(tensors.begin(), tensors.end()) {}
+  const std::vector<Source>& list() const { return sources_; }
+
+ private:
+  std::vector<Source> sources_;
+};
+
+// A gradient in the form in which it came: of what was only gathered it is IndexedSlices.
+struct Gradient {
+  Tensor dense;          // none if it is slices, or there is no gradient
+  IndexedSlices slices;  // values are none unless it is slices
+  bool is_none() const { return dense.is_none() && slices.values.is_none(); }
+  bool is_slices() const { return !slices.values.is_none(); }
+};
+
+struct TapeOptions {
+  bool persistent = false;
+  bool watch_accessed_variables = true;
+};
+
+// Records ops for differentiation (tf.GradientTape), from its making until stop() or its end:
+//
+//   graven::GradientTape tape;
+//   graven::Tensor loss = reduce_mean(square(matmul(x, w) - y));
+//   graven::Tensor dw = tape.gradient(loss, w);
+//
+// Trainable variables that are read are watched by themselves. Tapes nest: what an inner one
+// computes is recorded by those around it. Used by the thread that made it.
+class GRAVEN_API GradientTape {
+ public:
+  explicit GradientTape(TapeOptions options = {});
+  ~GradientTape();
+  GradientTape(const GradientTape&) = delete;
+
+  // Later ops on it are recorded.
+  void watch(const Source& source);
+  void watch(const Sources& sources);
+  // Ends the recording; resume() goes on with the same tape. A ValueError if it is so already.
+  void stop(std::source_location location = std::source_location::current());
+  void resume(std::source_location location = std::source_location::current());
+  // Forgets everything; a ValueError if it is not recording.
+  void reset(std::source_location location = std::source_location::current());
+  std::vector<Variable> watched_variables() const;
+
+  // No recording while it lives.
+  class GRAVEN_API Pause {
+   public:
+    explicit Pause(GradientTape& tape);
+    ~Pause();
+    Pause(const Pause&) = delete;
+
+   private:
+    GradientTape& tape_;
+    bool was_recording_;
+  };
+  Pause stop_recording() { return Pause(*this); }
+
+  // The gradient of the target, summed over its elements, and over targets; dense. None where
+  // there is no path. A tape that is not persistent stops, and answers once (a RuntimeError the
+  // second time).
+  Tensor gradient(const Operand& target, const Source& source, const GradientOptions& options = {});
+  std::vector<Tensor> gradient(const Operand& target, const Sources& sources,
+                               const GradientOptions& options = {});
+  std::vector<Tensor> gradient(const std::vector<Tensor>& targets, const Sources& sources,
+                               const GradientOptions& options = {},
+                               std::source_location location = std::source_location::current());
+  // The same, where IndexedSlices stay such.
+  std::vector<Gradient> sparse_gradient(
+      const std::vector<Tensor>& targets, const Sources& sources,
+      const GradientOptions& options = {},
+      std::source_location location = std::source_location::current());
+
+  // The derivatives of each element of the target: shape of the target, then shape of the source.
+  // Element by element, so the tape is persistent, and the shapes are known. Zeros for what is not
+  // connected.
+  Tensor jacobian(const Operand& target, const Source& source);
+  // The same for targets [b, t...] and sources [b, s...] whose rows belong together: [b, t...,
+  // s...].
+  Tensor batch_jacobian(const Operand& target, const Source& source);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace graven

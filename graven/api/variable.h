@@ -1,0 +1,85 @@
+#pragma once
+#include <optional>
+#include <source_location>
+#include <string>
+
+#include "graven/api/operand.h"
+#include "graven/api/tensor.h"
+#include "graven/base/export.h"
+#include "graven/runtime/variable.h"
+
+namespace graven {
+
+struct IndexedSlices;
+
+struct VariableOptions {
+  std::string name = "Variable";
+  bool trainable = true;
+  // May be more general than the initial value's shape (S9.5); not given: that shape.
+  std::optional<Shape> shape = std::nullopt;
+};
+
+// A mutable tensor (tf.Variable). A handle; copies are the same variable. Made while a function is
+// traced it follows S2.15 to S2.19: once, on the first call.
+class GRAVEN_API Variable {
+ public:
+  // No variable; only assigning another to it is of use.
+  Variable() = default;
+  explicit Variable(const Tensor& initial_value, VariableOptions options = {},
+                    std::source_location location = std::source_location::current());
+  // The variable that a scalar of dtype resource holds.
+  static Variable of_handle(engine::Tensor handle);
+
+  bool is_none() const { return !handle_.object(); }
+  DType dtype() const { return variable().dtype(); }
+  const Shape& shape() const { return variable().shape(); }
+  std::string name() const { return variable().name() + ":0"; }
+  bool trainable() const { return variable().is_trainable(); }
+  const Tensor& handle() const { return handle_; }
+  bool is_same(const Variable& other) const;
+
+  // Reads it now, in program order; tapes are told. The value is a snapshot.
+  Tensor value(std::source_location location = std::source_location::current()) const;
+  operator Tensor() const { return value(); }
+
+  // Each gives the variable back, so that calls chain (S9.10 to S9.12).
+  const Variable& assign(const Operand& value) const;
+  const Variable& assign_add(const Operand& delta) const;
+  const Variable& assign_sub(const Operand& delta) const;
+  // Changes the rows that the indices name.
+  const Variable& scatter_update(
+      const IndexedSlices& slices,
+      std::source_location location = std::source_location::current()) const;
+  const Variable& scatter_add(
+      const IndexedSlices& slices,
+      std::source_location location = std::source_location::current()) const;
+  const Variable& scatter_sub(
+      const IndexedSlices& slices,
+      std::source_location location = std::source_location::current()) const;
+  // The rows that the indices name; its gradient is IndexedSlices.
+  Tensor sparse_read(const Operand& indices) const;
+
+  // "<tf.Variable 'Variable:0' shape=() dtype=float32, numpy=1.0>".
+  std::string repr() const;
+
+ private:
+  const engine::Variable& variable() const {
+    return static_cast<const engine::Variable&>(*handle_.resource());
+  }
+  void check(const std::source_location& location) const;
+  // The operand in the variable's dtype, which it must have.
+  Tensor fitting(const Operand& value) const;
+  void tell_tapes() const;
+  Tensor handle_;
+};
+GRAVEN_API std::ostream& operator<<(std::ostream& out, const Variable& variable);
+
+// Some rows of a tensor, whose other rows are zero: values[i] is row indices[i]. Rows may repeat;
+// their values add up. What the gradient of a gather is.
+struct IndexedSlices {
+  Tensor values;       // [n, ...]
+  Tensor indices;      // [n], int32 or int64
+  Tensor dense_shape;  // of the whole; may be none
+};
+
+}  // namespace graven
