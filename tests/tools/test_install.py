@@ -1,6 +1,7 @@
 """cmake --install gives a C++ package that a program outside the tree builds against."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -38,6 +39,43 @@ def test_a_program_outside_the_tree_builds_against_the_installed_package(tmp_pat
     assert run("build/user", cwd=user) == "0.1\n"
     libraries = run("ldd", "build/user", cwd=user)
     assert str(prefix / "lib" / "libgraven.so") in libraries and str(ROOT) not in libraries
+
+
+EXAMPLE_LISTS = """
+cmake_minimum_required(VERSION 3.25)
+project(user LANGUAGES CXX)
+find_package(Graven 0.1 REQUIRED)
+find_package(doctest REQUIRED)
+find_package(Threads REQUIRED)
+add_executable(digits digits.cc)
+target_link_libraries(digits PRIVATE Graven::graven)
+target_compile_definitions(digits PRIVATE DIGITS_DATA="${CMAKE_CURRENT_SOURCE_DIR}/data/digits.bin")
+file(GLOB tests tests/*_test.cc)
+add_executable(tests tests/doctest_main.cc ${tests})
+target_link_libraries(tests PRIVATE Graven::graven doctest::doctest Threads::Threads)
+"""
+
+
+def test_the_digits_and_the_tests_of_users_build_against_the_installed_package(
+    tmp_path: Path,
+) -> None:
+    build = ROOT / "build" / os.environ.get("GRAVEN_PRESET", "release")
+    prefix, user = tmp_path / "prefix", tmp_path / "user"
+    run("cmake", "--install", build, "--prefix", prefix, cwd=tmp_path)
+    (user / "tests").mkdir(parents=True)
+    shutil.copy(ROOT / "examples" / "digits.cc", user)
+    shutil.copytree(ROOT / "examples" / "data", user / "data")
+    shutil.copy(ROOT / "cmake" / "doctest_main.cc", user / "tests")
+    for test in (ROOT / "tests" / "cpp").glob("*_test.cc"):
+        text = test.read_text()
+        if "#include <graven/graven.h>" in text:
+            assert '#include "graven/' not in text, f"{test} includes more than users do"
+            (user / "tests" / test.name).write_text(text)
+    (user / "CMakeLists.txt").write_text(EXAMPLE_LISTS)
+    run("cmake", "-G", "Ninja", "-B", "build", f"-DCMAKE_PREFIX_PATH={prefix}", cwd=user)
+    run("cmake", "--build", "build", cwd=user)
+    run("build/tests", cwd=user)
+    assert "test accuracy" in run("build/digits", "--epochs", "1", cwd=user)
 
 
 def test_the_installed_headers_and_objects_say_nothing_of_the_checkout(tmp_path: Path) -> None:
