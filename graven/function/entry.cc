@@ -2,7 +2,9 @@
 #include "graven/base/strings.h"
 #include "graven/function/function.h"
 #include "graven/ir/frame.h"
+#include "graven/ir/out_of_scope.h"
 #include "graven/runtime/eager_builder.h"
+#include "graven/runtime/run_body.h"
 #include "graven/runtime/variable.h"
 
 namespace graven::engine {
@@ -29,15 +31,30 @@ Status Entry::set_captured_inputs(std::vector<Tensor> values) {
   if (values.size() != captured_.size()) {
     return value_error("The function captures ", captured_.size(), " tensors, got ", values.size());
   }
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i].dtype() == captured_[i].dtype()) continue;
+    return value_error("Capture #", i, " of ", name(), " has dtype ",
+                       dtype_name(captured_[i].dtype()), ", got ", dtype_name(values[i].dtype()));
+  }
   captured_ = std::move(values);
+  captures_were_set_ = true;
   return {};
 }
 
-Status Entry::run(std::span<const Tensor> arguments, Tensors& outputs) {
+Status Entry::run(std::span<const Tensor> arguments, Tensors& outputs, bool any_shapes) {
   if (initializing_ && !initialized_.load(std::memory_order_acquire)) {
     bool all = true;
     for (const Tensor& handle : created_handles_) {
       all &= static_cast<Variable*>(handle.resource().get())->is_initialized();
+    }
+    if (!all && Frame::current().is_graph()) {
+      return Status(
+          Code::kUnimplemented,
+          str_cat("A variable of ", name(),
+                  " starts from a value that depends on an argument, and "
+                  "has none yet: call the function once before another function calls it, as a "
+                  "trace cannot choose between its first call and later ones yet"),
+          ErrorKind::kNotImplementedError);
     }
     if (!all) return initializing_->run(arguments, outputs);
     initialized_.store(true, std::memory_order_release);
@@ -48,9 +65,15 @@ Status Entry::run(std::span<const Tensor> arguments, Tensors& outputs) {
   for (const Tensor& captured : captured_) inputs.push_back(captured);
 
   Frame& frame = Frame::current();
-  if (!frame.is_graph() && frame.listeners.empty()) {
-    ASSIGN_OR_RETURN(Ref<Program> program, program_of(body_));
-    return program->run(inputs, outputs);
+  if (!frame.is_graph()) {
+    for (const Tensor& input : inputs) {
+      if (input.is_symbolic()) return type_error(out_of_scope_text(input, nullptr));
+    }
+    if (frame.listeners.empty()) {
+      if (any_shapes || captures_were_set_) return run_body(body_, inputs, outputs);
+      ASSIGN_OR_RETURN(Ref<Program> program, program_of(body_));
+      return program->run(inputs, outputs);
+    }
   }
   auto listeners = frame.listeners;
   for (Listener* listener : listeners) {
@@ -76,7 +99,18 @@ Status Entry::run_checked(std::span<const Tensor> arguments, Tensors& outputs) {
                               "]");
     }
   }
-  return run(arguments, outputs);
+  if (Frame::current().is_graph()) {
+    for (int i = 0; i < num_arguments_; ++i) {
+      const OutputType& expected = graph()->inputs()[i]->output(0);
+      if (are_compatible(arguments[i].shape(), expected.shape)) continue;
+      return type_error("The shape ", arguments[i].shape().to_text(), " of argument #", i, " of ",
+                        name(),
+                        " is not compatible with the shape this function was "
+                        "traced with, ",
+                        expected.shape.to_text());
+    }
+  }
+  return run(arguments, outputs, /*any_shapes=*/true);
 }
 
 // Giving the lock of an interpreter away costs microseconds beside a busy thread (DESIGN 4).

@@ -74,15 +74,17 @@ class GRAVEN_API Entry : public RefCounted {
   int num_arguments() const { return num_arguments_; }  // inputs before the captures
   std::span<const GraphBuilder::Capture> captures() const { return captures_; }
   std::span<const Tensor> captured_inputs() const { return captured_; }
-  // Changes what is fed for the captures; a wrong number is a ValueError (S6.17).
+  // Changes what is fed for the captures, in shapes of any kind; a wrong number or dtype is a
+  // ValueError (S6.17).
   Status set_captured_inputs(std::vector<Tensor> values);
   // The result with symbolic tensors as leaves.
   const Value& structured_outputs() const { return outputs_; }
 
   // Runs it on the flat tensors of the arguments, captures are appended: at once, or as a call
   // node where a graph is being built; tapes of the current frame hear of it.
-  Status run(std::span<const Tensor> arguments, Tensors& outputs);
-  // The same for tensors that no type was matched against: checks their number and dtypes (S6.4).
+  Status run(std::span<const Tensor> arguments, Tensors& outputs, bool any_shapes = false);
+  // The same for tensors that no type was matched against: checks their number and dtypes (S6.4),
+  // and in a graph their shapes (S6.5).
   Status run_checked(std::span<const Tensor> arguments, Tensors& outputs);
   // True if a run takes long enough for a front end to let other threads go on meanwhile.
   bool is_long() const;
@@ -102,6 +104,7 @@ class GRAVEN_API Entry : public RefCounted {
   Ref<Body> body_;
   std::vector<GraphBuilder::Capture> captures_;
   std::vector<Tensor> captured_;  // what is fed
+  bool captures_were_set_ = false;
   int num_arguments_ = 0;
   Value outputs_;
   std::vector<Tensor> created_handles_;   // variables that must be initialised first (S2.18)

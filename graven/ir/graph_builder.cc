@@ -3,6 +3,7 @@
 #include "graven/base/strings.h"
 #include "graven/ir/emitter.h"
 #include "graven/ir/frame.h"
+#include "graven/ir/out_of_scope.h"
 #include "graven/ir/structural_ops.h"
 
 namespace graven::engine {
@@ -167,11 +168,7 @@ Result<Tensor> GraphBuilder::capture(const Tensor& external, std::string_view na
   if (external.is_symbolic()) {
     const SymbolicTensor& outer = symbolic(external);
     if (is_inside(outer.graph().get(), graph_.get())) {
-      return Status(Code::kInvalidArgument,
-                    str_cat("Tensor(\"", outer.node().name(), ":", outer.output().index,
-                            "\") is out of scope and cannot be used here: it belongs to the "
-                            "inner function '",
-                            outer.graph()->name(), "'"),
+      return Status(Code::kInvalidArgument, out_of_scope_text(external, graph_.get()),
                     ErrorKind::kInaccessibleTensorError);
     }
     std::optional<HandleData> data;

@@ -1,44 +1,13 @@
 #include "graven/runtime/eager_builder.h"
 
-#include <cstdint>
-
 #include "graven/ir/frame.h"
 #include "graven/ir/graph.h"
 #include "graven/ir/graph_builder.h"
+#include "graven/ir/out_of_scope.h"
 #include "graven/runtime/run_op.h"
 
 namespace graven::engine {
 namespace {
-
-constexpr std::string_view kGuide =
-    "https://www.tensorflow.org/guide/function#all_outputs_of_a_tffunction_must_be_return_values";
-
-// S5.33 (b): a tensor of a graph reached an op that computes.
-Status out_of_scope(const Tensor& tensor) {
-  const SymbolicTensor& leaked = symbolic(tensor);
-  const Node& node = leaked.node();
-  std::string repr =
-      str_cat("<tf.Tensor '", node.name(), ":", leaked.output().index,
-              "' shape=", tensor.shape().to_text(), " dtype=", dtype_name(tensor.dtype()), ">");
-  std::string text = str_cat(repr,
-                             " is out of scope and cannot be used here. Use return values, "
-                             "explicit Python locals or TensorFlow collections to access it.\n"
-                             "Please see ",
-                             kGuide, " for more information.\n\n", repr, " was defined here:\n");
-  if (node.location()) {
-    for (const SourceFrame& frame : node.location()->frames()) {
-      text += str_cat("    File \"", frame.file, "\", line ", frame.line, ", in ", frame.function,
-                      "\n");
-      if (!frame.text.empty()) text += str_cat("      ", frame.text, "\n");
-    }
-  }
-  text +=
-      str_cat("\nThe tensor ", repr,
-              " cannot be accessed from here, because it was defined in FuncGraph(name=",
-              leaked.graph()->name(), ", id=", reinterpret_cast<uintptr_t>(leaked.graph().get()),
-              "), which is out of scope.");
-  return type_error(text);
-}
 
 class EagerBuilder final : public Builder {
  public:
@@ -46,7 +15,7 @@ class EagerBuilder final : public Builder {
                         std::string_view /*name*/) override {
     for (const Tensor& input : inputs) {
       if (!input) return internal_error("[", op.name(), "] an input is missing");
-      if (input.is_symbolic()) return out_of_scope(input);
+      if (input.is_symbolic()) return type_error(out_of_scope_text(input, nullptr));
     }
     // With nothing reusable the inputs are only read.
     std::span<Tensor> values(const_cast<Tensor*>(inputs.data()), inputs.size());

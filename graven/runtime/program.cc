@@ -5,9 +5,11 @@
 #include "graven/base/strings.h"
 #include "graven/base/thread_pool.h"
 #include "graven/ir/infer_context.h"
+#include "graven/ir/structural_ops.h"
 #include "graven/kernels/block_program.h"
 #include "graven/kernels/elementwise.h"
 #include "graven/runtime/eager_builder.h"
+#include "graven/runtime/run_body.h"
 #include "graven/runtime/run_op.h"
 
 namespace graven::engine {
@@ -17,6 +19,8 @@ std::atomic<InterruptCheck> g_interrupt_check{nullptr};
 std::atomic<OptimizeFunction> g_optimizer{nullptr};
 constexpr double kNanosecondsBetweenChecks = 1e5;
 
+}  // namespace
+
 Status failed_at(const Node& node, const Status& status) {
   if (status.payload()) return status;
   auto where = make_ref<ExecutionError>();
@@ -24,8 +28,6 @@ Status failed_at(const Node& node, const Status& status) {
   where->location = node.location();
   return status.with_payload(where);
 }
-
-}  // namespace
 
 void set_interrupt_check(InterruptCheck check) { g_interrupt_check = check; }
 void set_optimizer(OptimizeFunction optimize) { g_optimizer = optimize; }
@@ -227,7 +229,7 @@ class ProgramRun {
     }
     Tensors made;
     Status status = step.kind == Step::Kind::kCall
-                        ? step.program->run(inputs, made)
+                        ? call(step, inputs, made)
                         : run_typed(step, {inputs.data(), inputs.size()}, made);
     if (!status.ok()) return failed_at(*step.node, status);
     for (size_t i = 0; i < step.outputs.size(); ++i) {
@@ -238,6 +240,13 @@ class ProgramRun {
       put(output, std::move(made[i]));
     }
     return {};
+  }
+
+  // Shapes that only a run knows may be others than those that the callee was traced with.
+  static Status call(const Step& step, std::span<const Tensor> inputs, Tensors& made) {
+    const Ref<Body>& callee = AttrsRef(step.attrs).as<CallAttrs>().f;
+    if (!accepts_shapes(*callee, inputs)) return run_body(callee, inputs, made);
+    return step.program->run(inputs, made);
   }
 
   Status run_typed(const Step& step, std::span<Tensor> inputs, Tensors& made) {

@@ -11,7 +11,7 @@
 #include "graven/kernels/reduce.h"
 #include "graven/runtime/compiled_body.h"
 #include "graven/runtime/eager_builder.h"
-#include "graven/runtime/program.h"
+#include "graven/runtime/run_body.h"
 
 namespace graven::engine {
 namespace {
@@ -79,12 +79,6 @@ Status run_elementwise_body(const Op& op, AttrsRef attrs, const CompiledBody& bo
                       run_blocks(*body.block(), operands, reusable, shape, {outputs.data(), 1}));
 }
 
-// A call of another function: its Program on these inputs.
-Status run_call(const Ref<Body>& body, std::span<const Tensor> inputs, Tensors& outputs) {
-  ASSIGN_OR_RETURN(Ref<Program> program, program_of(body));
-  return program->run(inputs, outputs);
-}
-
 Status run_structural(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
                       Tensors& outputs) {
   if (&op == kConst.op) {
@@ -92,7 +86,7 @@ Status run_structural(const Op& op, AttrsRef attrs, std::span<const Tensor> inpu
     return {};
   }
   if (&op == kPartitionedCall.op || &op == kStatefulPartitionedCall.op) {
-    return run_call(attrs.as<CallAttrs>().f, inputs, outputs);
+    return run_body(attrs.as<CallAttrs>().f, inputs, outputs);
   }
   if (&op == kNoOp.op) return {};
   if (&op == kPlaceholder.op) {
