@@ -16,5 +16,6 @@ void bind_trace_types(nanobind::module_& module);  // TensorSpec and other types
 void bind_entry(nanobind::module_& module);        // Entry, one trace
 void bind_function(nanobind::module_& module);     // Function
 void bind_random(nanobind::module_& module);       // restart_random_streams
+void bind_custom_gradient(nanobind::module_& module);
 
 }  // namespace graven::python

@@ -58,14 +58,21 @@ Result<Object> cast_to_tensor(const TensorType& type, PyObject* object, bool all
     return Object::take(wrap(std::move(*tensor)));
   }
   const Tensor& tensor = tensor_of(object);
-  // In a graph a more general tensor is taken, and narrowed inside (S2.28 d).
-  bool fits = engine::is_subshape(tensor.shape(), type.shape()) ||
-              (tensor.is_symbolic() && engine::are_compatible(tensor.shape(), type.shape()) &&
-               engine::is_subshape(type.shape(), tensor.shape()));
-  if (tensor.dtype() != type.dtype() || !fits) {
+  bool fits = engine::is_subshape(tensor.shape(), type.shape());
+  // In a graph a more general tensor is taken, and narrowed (S2.28 d).
+  bool can_be_narrowed = !fits && tensor.is_symbolic() &&
+                         engine::are_compatible(tensor.shape(), type.shape()) &&
+                         engine::is_subshape(type.shape(), tensor.shape());
+  if (tensor.dtype() != type.dtype() || !(fits || can_be_narrowed)) {
     engine::TypingContext context;
     auto own = engine::type_of(engine::Value::of_tensor(tensor), context);
     return cannot_cast(own.ok() ? (*own)->repr() : repr_of(object), type);
+  }
+  if (can_be_narrowed) {
+    Object shape = Object::take(wrap(type.shape()));
+    if (!shape) return pending_exception();
+    Object done = Object::take(PyObject_CallMethod(object, "set_shape", "O", shape.get()));
+    if (!done) return pending_exception();
   }
   return Object::borrow(object);
 }

@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include "graven/ir/frame.h"
 #include "graven/ir/graph.h"
 #include "graven/python/bind.h"
 #include "graven/python/cast.h"
@@ -26,6 +27,11 @@ using engine::Result;
 using engine::Status;
 using engine::Tensor;
 
+constexpr const char* kDeletedVariables =
+    "Called a function referencing variables which have been deleted. This likely means that "
+    "function-local variables were created and not referenced elsewhere in the program. This is "
+    "generally a mistake; consider storing variables in an object attribute on first call.";
+
 struct EntryView {
   Ref<Entry> entry;
 };
@@ -46,7 +52,17 @@ nb::list wrap_all(std::span<const Tensor> tensors) {
   return list;
 }
 
+// Calls `visit` with each captured tensor that is a variable of the program.
+template <typename Visit>
+void for_each_variable(const Entry& entry, Visit&& visit) {
+  for (const Tensor& captured : entry.captured_inputs()) {
+    if (captured.dtype() != engine::DType::kResource || captured.is_symbolic()) continue;
+    if (captured.resource() && captured.resource()->kind() == "Variable") visit(captured);
+  }
+}
+
 nb::object run_and_pack(Entry& entry, std::span<const Tensor> tensors, bool checked) {
+  if (!check_variables(entry)) throw nb::python_error();
   engine::Tensors outputs;
   Status status;
   if (entry.is_long()) {
@@ -75,6 +91,15 @@ Result<std::vector<Tensor>> flatten(const Entry& entry, nb::tuple arguments) {
 }
 
 }  // namespace
+
+bool check_variables(const Entry& entry) {
+  engine::Frame& frame = engine::Frame::current();
+  if (!frame.is_graph() && frame.listeners.empty()) return true;
+  bool all_live = true;
+  for_each_variable(entry, [&](const Tensor& captured) { all_live &= !!find_variable(captured); });
+  if (!all_live) PyErr_SetString(PyExc_AssertionError, kDeletedVariables);
+  return all_live;
+}
 
 PyObject* wrap_entry(const Ref<Entry>& entry) { return nb::cast(EntryView{entry}).release().ptr(); }
 
@@ -147,20 +172,19 @@ void bind_entry(nb::module_& m) {
              Status status = self.entry->set_captured_inputs(std::move(tensors));
              if (!status.ok()) throw_status(status);
            })
-      // Variables that the trace reads or writes, in order of first use; None for one that died.
+      // Variables that the trace reads or writes, in order of first use; an AssertionError if one
+      // is gone.
       .def_prop_ro("variables",
                    [](const EntryView& self) {
                      nb::list list;
-                     for (const Tensor& captured : self.entry->captured_inputs()) {
-                       if (captured.dtype() != engine::DType::kResource || captured.is_symbolic()) {
-                         continue;
-                       }
-                       if (!captured.resource() || captured.resource()->kind() != "Variable") {
-                         continue;
-                       }
+                     for_each_variable(*self.entry, [&](const Tensor& captured) {
                        PyObject* variable = find_variable(captured);
-                       list.append(variable ? nb::borrow(variable) : nb::none());
-                     }
+                       if (!variable) {
+                         PyErr_SetString(PyExc_AssertionError, kDeletedVariables);
+                         throw nb::python_error();
+                       }
+                       list.append(nb::borrow(variable));
+                     });
                      return list;
                    })
       // The structured convention, in two steps: tensors of one object for each parameter, in

@@ -9,4 +9,8 @@ namespace graven::python {
 // built: one object for each live entry, so that identity holds.
 PyObject* wrap_entry(const engine::Ref<engine::Entry>& entry);
 
+// While a graph is built or a tape is on, a trace whose captured variables are gone is refused: an
+// AssertionError (S5.21). False if it is set.
+bool check_variables(const engine::Entry& entry);
+
 }  // namespace graven::python

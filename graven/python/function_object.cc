@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <unordered_map>
 
+#include "graven/ir/frame.h"
 #include "graven/python/bind.h"
 #include "graven/python/cast.h"
 #include "graven/python/entry_object.h"
@@ -33,21 +33,6 @@ using engine::Value;
 
 // tf.config.run_functions_eagerly.
 std::atomic<bool> g_run_eagerly{false};
-
-// The functions that have been bound to instances, by address; see descr_get.
-struct Binding {
-  Ref<engine::LifeGuard> guard;
-  Object function;
-};
-std::unordered_map<std::pair<PyObject*, PyObject*>, Binding,
-                   decltype([](const std::pair<PyObject*, PyObject*>& key) {
-                     return reinterpret_cast<size_t>(key.first) * 31 +
-                            reinterpret_cast<size_t>(key.second);
-                   })>&
-bindings() {
-  static auto* map = new std::remove_reference_t<decltype(bindings())>();
-  return *map;
-}
 
 // The arguments of one call, bound to parameters. All borrowed.
 struct Arguments {
@@ -150,8 +135,10 @@ bool write_row(const Signature& signature, const Arguments& bound, KeyBuilder& k
 }
 
 // Runs an entry and packs its result.
-PyObject* run(Entry& entry, std::span<const Tensor> tensors) {
+PyObject* run(FunctionObject* self, Entry& entry, std::span<const Tensor> tensors) {
   engine::Tensors outputs;
+  if (self->kept && !keep_for_trace(self->kept)) return nullptr;
+  if (!check_variables(entry)) return nullptr;
   Status status;
   if (entry.is_long()) {
     ReleaseGil release;
@@ -287,7 +274,7 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t nargsf, PyObject*
   if (has_row) {
     if (Entry* entry = self->function->find(key.row())) {
       entry->hits.fetch_add(1, std::memory_order_relaxed);
-      return run(*entry, key.tensors());
+      return run(self, *entry, key.tensors());
     }
   }
   auto resolved = resolve(self, bound, /*allow_specs=*/false);
@@ -310,7 +297,7 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t nargsf, PyObject*
     }
     self->function->remember(key.row(), resolved->entry.get(), std::move(guards));
   }
-  return run(*resolved->entry, resolved->tensors);
+  return run(self, *resolved->entry, resolved->tensors);
 }
 
 // --- The type's slots.
@@ -320,6 +307,7 @@ PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
   if (!self) return nullptr;
   new (&self->function) Ref<engine::Function>();
   new (&self->signature) std::unique_ptr<Signature>();
+  new (&self->bindings) std::unique_ptr<Bindings>();
   self->vectorcall = call;
   return reinterpret_cast<PyObject*>(self);
 }
@@ -398,6 +386,7 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(self->python_function);
   Py_VISIT(self->instance);
   Py_VISIT(self->dict);
+  Py_VISIT(self->kept);
   if (self->signature) {
     for (const auto& parameter : self->signature->parameters) Py_VISIT(parameter.default_value);
   }
@@ -409,6 +398,7 @@ int clear(PyObject* object) {
   Py_CLEAR(self->python_function);
   Py_CLEAR(self->instance);
   Py_CLEAR(self->dict);
+  Py_CLEAR(self->kept);
   if (self->signature) {
     for (auto& parameter : self->signature->parameters) Py_CLEAR(parameter.default_value);
   }
@@ -425,19 +415,28 @@ void dealloc(PyObject* object) {
   }
   self->function.~Ref<engine::Function>();
   self->signature.~unique_ptr<Signature>();
+  self->bindings.~unique_ptr<Bindings>();
   PyTypeObject* type = Py_TYPE(object);
   type->tp_free(object);
   Py_DECREF(type);
+}
+
+// The Function of an instance, borrowed; null if one of the two is gone.
+PyObject* living(const Bindings::Binding& binding) {
+  if (!binding.instance->alive) return nullptr;
+  PyObject* function = PyWeakref_GetObject(binding.function.get());
+  return function == Py_None ? nullptr : function;
 }
 
 // S2.33, S2.34. What was bound to an instance is found by address, without Python code; what is
 // new is bound by graven._function.bind_to_instance, which also shares among equal instances.
 PyObject* descr_get(PyObject* self, PyObject* instance, PyObject* owner) {
   if (!instance || instance == Py_None) return Py_NewRef(self);
-  auto key = std::pair(self, instance);
-  auto& map = bindings();
-  if (auto at = map.find(key); at != map.end()) {
-    if (at->second.guard->alive) return Py_NewRef(at->second.function.get());
+  FunctionObject* function = self_of(self);
+  if (!function->bindings) function->bindings = std::make_unique<Bindings>();
+  auto& map = function->bindings->by_instance;
+  if (auto at = map.find(instance); at != map.end()) {
+    if (PyObject* bound = living(at->second)) return Py_NewRef(bound);
     map.erase(at);
   }
   Object module = Object::take(PyImport_ImportModule("graven._function"));
@@ -449,7 +448,13 @@ PyObject* descr_get(PyObject* self, PyObject* instance, PyObject* owner) {
   if (!bound) return nullptr;
   auto guard = guard_life(instance);
   if (!guard.ok()) return raise(guard.status());
-  map[key] = {std::move(*guard), bound};
+  Object reference = Object::take(PyWeakref_NewRef(bound.get(), nullptr));
+  if (!reference) return nullptr;
+  if (map.size() >= function->bindings->sweep_at) {
+    std::erase_if(map, [](const auto& item) { return !living(item.second); });
+    function->bindings->sweep_at = std::max<size_t>(16, 2 * map.size());
+  }
+  map[instance] = {std::move(*guard), std::move(reference)};
   return bound.release();
 }
 
@@ -517,6 +522,11 @@ PyObject* get_python_function(PyObject* object, void*) {
   return Py_NewRef(self_of(object)->python_function);
 }
 
+PyObject* get_kept(PyObject* object, void*) {
+  PyObject* kept = self_of(object)->kept;
+  return Py_NewRef(kept ? kept : Py_None);
+}
+
 PyMethodDef methods[] = {{"_resolve", method_resolve, METH_VARARGS, nullptr},
                          {"_entries", method_entries, METH_NOARGS, nullptr},
                          {"_counts", method_counts, METH_NOARGS, nullptr},
@@ -526,6 +536,7 @@ PyMethodDef methods[] = {{"_resolve", method_resolve, METH_VARARGS, nullptr},
 PyGetSetDef properties[] = {
     {"python_function", get_python_function, nullptr, "The Python function that is traced.",
      nullptr},
+    {"_kept", get_kept, nullptr, "What the traces need of Python: a list, or None.", nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMemberDef members[] = {
@@ -550,10 +561,26 @@ PyType_Spec spec = {"graven._engine.Function", sizeof(FunctionObject), 0,
 
 }  // namespace
 
+bool keep_for_trace(PyObject* object) {
+  FunctionObject* function = tracing_function();
+  if (!function || function->kept == object) return true;
+  if (!function->kept && !(function->kept = PyList_New(0))) return false;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(function->kept); ++i) {
+    if (PyList_GET_ITEM(function->kept, i) == object) return true;
+  }
+  return PyList_Append(function->kept, object) == 0;
+}
+
 void bind_function(nanobind::module_& module) {
   function_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!function_type) throw nanobind::python_error();
   module.attr("Function") = nanobind::handle(reinterpret_cast<PyObject*>(function_type));
+  module.def(
+      "keep_for_trace",
+      [](nanobind::handle object) {
+        if (!keep_for_trace(object.ptr())) throw nanobind::python_error();
+      },
+      "Lets the Function that is being traced, if any, own an object.");
   module.def("set_run_functions_eagerly", [](bool on) { g_run_eagerly = on; });
   module.def("functions_run_eagerly", [] { return g_run_eagerly.load(); });
 }

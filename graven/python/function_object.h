@@ -2,6 +2,7 @@
 #include <Python.h>
 
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "graven/function/function.h"
@@ -23,6 +24,17 @@ struct Signature {
   bool has_constraints = false;
 };
 
+// The Functions of instances that one of a class was bound to (S2.34), found by address. Each is
+// owned by a weak dictionary of graven._function, and dies with its instance.
+struct Bindings {
+  struct Binding {
+    engine::Ref<engine::LifeGuard> instance;
+    Object function;  // a weak reference
+  };
+  std::unordered_map<PyObject*, Binding> by_instance;
+  size_t sweep_at = 16;  // size at which those of dead instances are forgotten
+};
+
 // The CPython type of tf.function's result. Its vectorcall is C++ from the call to the packed
 // result when the row of words finds the entry; what is rare is in python/graven/_function.py,
 // which adds methods to the type.
@@ -32,10 +44,19 @@ struct FunctionObject {
   std::unique_ptr<Signature> signature;
   PyObject* python_function;  // what is traced
   PyObject* instance;         // weak reference to `self` for a bound method, or null
+  std::unique_ptr<Bindings> bindings;
+  // A list of what the traces need of Python and their graphs must not own, such as functions that
+  // compute gradients, and of such lists of Functions that they call; or null. See keep_for_trace.
+  PyObject* kept;
   PyObject* dict;
   PyObject* weak_references;
 };
 
 extern PyTypeObject* function_type;
+
+// Lets the Function that this thread traces, if there is one, own an object, where the collector of
+// cycles sees it: a graph that owned it could never die, as the object may hold tensors of that
+// graph (graven/ir/custom_gradient.h). False with an exception set if it fails.
+bool keep_for_trace(PyObject* object);
 
 }  // namespace graven::python

@@ -31,6 +31,7 @@ NB_MODULE(_engine, m) {
   bind_entry(m);
   bind_function(m);
   bind_random(m);
+  bind_custom_gradient(m);
 }
 
 }  // namespace graven::python

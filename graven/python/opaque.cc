@@ -30,24 +30,28 @@ std::string python_repr(PyObject* object) {
   return text ? text : "<object>";
 }
 
-// A guard whose weak reference, or object, it owns.
+constexpr const char* kGuardName = "graven.LifeGuard";
+
+// A guard that owns its weak reference, or the object where there can be none. The reference's
+// callback finds the guard by a capsule, which does not own it: the guard would never go.
 class PythonLifeGuard final : public engine::LifeGuard {
  public:
   ~PythonLifeGuard() override {
-    if (!kept_ || !Py_IsInitialized()) return;
+    if (!kept || !Py_IsInitialized()) return;
     HoldGil gil;
-    Py_DECREF(kept_);
+    if (capsule) PyCapsule_SetContext(capsule.get(), nullptr);
+    Py_DECREF(kept);
+    capsule = Object();
   }
-  PyObject* kept_ = nullptr;
+  PyObject* kept = nullptr;
+  Object capsule;  // its context is the guard while that lives
 };
 
-constexpr const char* kGuardName = "graven.LifeGuard";
-
-// The weak reference's callback: `self` is a capsule that holds a count of the guard.
+// The weak reference's callback: `self` is the guard's capsule.
 PyObject* on_death(PyObject* self, PyObject*) {
-  auto* guard = static_cast<PythonLifeGuard*>(PyCapsule_GetPointer(self, kGuardName));
-  if (!guard) return nullptr;
-  guard->alive.store(false, std::memory_order_release);
+  if (void* guard = PyCapsule_GetContext(self)) {
+    static_cast<PythonLifeGuard*>(guard)->alive.store(false, std::memory_order_release);
+  }
   Py_RETURN_NONE;
 }
 PyMethodDef on_death_method = {"on_death", on_death, METH_O, nullptr};
@@ -119,22 +123,17 @@ Object object_of(const engine::Opaque& opaque) {
 }
 
 engine::Result<Ref<engine::LifeGuard>> guard_life(PyObject* object) {
+  static char anything = 0;  // a capsule needs a pointer that is not null
   auto guard = engine::make_ref<PythonLifeGuard>();
-  guard->add_ref();  // the capsule's
-  Object capsule = Object::take(PyCapsule_New(guard.get(), kGuardName, [](PyObject* self) {
-    static_cast<PythonLifeGuard*>(PyCapsule_GetPointer(self, kGuardName))->drop_ref();
-  }));
-  if (!capsule) {
-    guard->drop_ref();
-    return pending_exception();
-  }
-  Object callback = Object::take(PyCFunction_New(&on_death_method, capsule.get()));
+  guard->capsule = Object::take(PyCapsule_New(&anything, kGuardName, nullptr));
+  if (!guard->capsule) return pending_exception();
+  PyCapsule_SetContext(guard->capsule.get(), guard.get());
+  Object callback = Object::take(PyCFunction_New(&on_death_method, guard->capsule.get()));
   if (!callback) return pending_exception();
-  guard->kept_ = PyWeakref_NewRef(object, callback.get());
-  if (!guard->kept_) {
+  guard->kept = PyWeakref_NewRef(object, callback.get());
+  if (!guard->kept) {
     PyErr_Clear();
-    Py_INCREF(object);
-    guard->kept_ = object;
+    guard->kept = Py_NewRef(object);
   }
   return Ref<engine::LifeGuard>(guard);
 }

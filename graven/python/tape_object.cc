@@ -4,7 +4,10 @@
 #include <optional>
 #include <vector>
 
+#include "graven/autodiff/graph_gradients.h"
 #include "graven/autodiff/tape.h"
+#include "graven/ir/frame.h"
+#include "graven/ir/graph_builder.h"
 #include "graven/python/bind.h"
 #include "graven/python/errors.h"
 #include "graven/python/object.h"
@@ -52,6 +55,30 @@ nb::object gradient_to_python(const engine::Gradient& gradient) {
 }  // namespace
 
 void bind_tape(nb::module_& m) {
+  m.def(
+      "graph_gradients",
+      [](nb::sequence targets, nb::sequence sources, nb::sequence seeds, nb::sequence stop) {
+        engine::GraphBuilder* graph = engine::Frame::current().graph_builder();
+        if (!graph) {
+          PyErr_SetString(PyExc_RuntimeError,
+                          "tf.gradients is not supported when eager execution is enabled. Use "
+                          "tf.GradientTape instead.");
+          throw nb::python_error();
+        }
+        auto gradients =
+            engine::graph_gradients(graph->graph_ref(), tensors_of(targets), tensors_of(sources),
+                                    tensors_of(seeds), tensors_of(stop), engine::current_builder());
+        if (!gradients.ok()) {
+          raise(gradients.status());
+          throw nb::python_error();
+        }
+        nb::list list;
+        for (const engine::Gradient& gradient : *gradients) {
+          list.append(gradient_to_python(gradient));
+        }
+        return list;
+      },
+      "Gradients in the graph that is being built, without a tape.");
   nb::class_<Tape>(m, "Tape", "The engine's tape, behind GradientTape.")
       .def(nb::init<bool, bool>(), nb::arg("persistent"), nb::arg("watch_accessed_variables"))
       .def("start", &Tape::start)

@@ -13,6 +13,19 @@ using engine::Result;
 using engine::Status;
 using engine::Value;
 
+constinit thread_local FunctionObject* t_tracing = nullptr;
+
+// Says which Function is being traced while it lives.
+class Tracing {
+ public:
+  explicit Tracing(FunctionObject* function) : outer_(t_tracing) { t_tracing = function; }
+  ~Tracing() { t_tracing = outer_; }
+  Tracing(const Tracing&) = delete;
+
+ private:
+  FunctionObject* outer_;
+};
+
 // A copy of the containers of an argument, to see afterwards whether the body changed them: the
 // same leaves in lists and dicts of their own.
 Object copy_of_containers(PyObject* object) {
@@ -82,9 +95,12 @@ std::string text_of(PyObject* object, const char* attribute) {
 
 }  // namespace
 
+FunctionObject* tracing_function() { return t_tracing; }
+
 Result<Value> PythonTracer::trace(const engine::FunctionType& type,
                                   std::span<const Value> arguments) {
   HoldGil gil;
+  Tracing tracing(owner_);
   engine::Frame::current().locations = &location_source();
 
   std::vector<Object> positional, copies;

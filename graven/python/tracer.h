@@ -16,4 +16,7 @@ class PythonTracer final : public engine::Tracer {
   FunctionObject* owner_;
 };
 
+// The Function whose Python function runs on this thread to be traced, the innermost; or null.
+FunctionObject* tracing_function();
+
 }  // namespace graven::python

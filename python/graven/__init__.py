@@ -54,6 +54,7 @@ from graven._array_ops import unstack as unstack
 from graven._array_ops import where as where
 from graven._array_ops import zeros as zeros
 from graven._array_ops import zeros_like as zeros_like
+from graven._custom_gradient import custom_gradient as custom_gradient
 from graven._debug_ops import Assert as Assert
 from graven._debug_ops import group as group
 from graven._debug_ops import print_ as print  # noqa: F401
@@ -119,6 +120,7 @@ from graven._scopes import init_scope as init_scope
 from graven._scopes import name_scope as name_scope
 from graven._tape import GradientTape as GradientTape
 from graven._tape import UnconnectedGradients as UnconnectedGradients
+from graven._tape import gradients as gradients
 from graven._tensor_shape import TensorShape as TensorShape
 from graven._variable import Variable as Variable
 from graven._variable import VariableAggregation as VariableAggregation

@@ -6,6 +6,7 @@ known; this module adds the methods that are rare.
 
 from __future__ import annotations
 
+import abc
 import enum
 import functools
 import inspect
@@ -14,7 +15,7 @@ import re
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from graven import _engine, _logging
 from graven._dtypes import DType
@@ -43,6 +44,12 @@ def _later(what: str, issue: str) -> NotImplementedError:
     return NotImplementedError(f"Graven does not have {what} yet: {issue}")
 
 
+@overload
+def function(func: Callable[..., Any], *options: Any, **named_options: Any) -> Any: ...
+@overload
+def function(
+    func: None = None, *options: Any, **named_options: Any
+) -> Callable[[Callable[..., Any]], Any]: ...
 def function(
     func: Callable[..., Any] | None = None,
     input_signature: Sequence[Any] | None = None,
@@ -409,16 +416,17 @@ class ConcreteFunction:
     Source: tf.types.experimental.ConcreteFunction.
     """
 
-    def __init__(self, entry: Any) -> None:
+    def __init__(self, entry: Any, kept: list[Any] | None) -> None:
         self._entry = entry
+        self._kept = kept  # what the graph needs of Python, also after the Function is gone
         self.function_type = _function_type_of_entry(entry)
 
     @staticmethod
-    def of(entry: Any) -> ConcreteFunction:
-        """Returns the one object of a trace."""
+    def of(entry: Any, kept: list[Any] | None) -> ConcreteFunction:
+        """Returns the one object of a trace of a Function that keeps these objects for it."""
         made = _concrete.get(entry.address)
         if made is None:
-            made = ConcreteFunction(entry)
+            made = ConcreteFunction(entry, kept)
             _concrete[entry.address] = made
         return made
 
@@ -426,6 +434,8 @@ class ConcreteFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls it by the structured convention, or else by the flat one."""
+        if self._kept:
+            _engine.keep_for_trace(self._kept)
         try:
             values = self._bind(args, kwargs)
             tensors = self._entry.flatten(values)
@@ -551,14 +561,7 @@ class ConcreteFunction:
     @property
     def variables(self) -> tuple[Any, ...]:
         """The variables that it reads or writes, arguments left out, in order of first use."""
-        variables = self._entry.variables
-        if any(v is None for v in variables):
-            raise AssertionError(
-                "Called a function referencing variables which have been deleted. This likely "
-                "means that function-local variables were created and not referenced elsewhere "
-                "in the program."
-            )
-        return tuple(variables)
+        return tuple(self._entry.variables)
 
     @property
     def trainable_variables(self) -> tuple[Any, ...]:
@@ -588,6 +591,16 @@ class ConcreteFunction:
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.function_type!r} at 0x{id(self):X}>"
+
+
+class PolymorphicFunction(abc.ABC):  # noqa: B024 (Functions are registered)
+    """What tf.function makes: many traces behind one call.
+
+    Source: tf.types.experimental.PolymorphicFunction.
+    """
+
+
+PolymorphicFunction.register(_engine.Function)
 
 
 class UnknownArgument:
@@ -675,7 +688,8 @@ class _FunctionMethods:
         Raises:
           TypeError: The arguments cannot be bound to the parameters.
         """
-        return ConcreteFunction.of(self._resolve(args, kwargs))
+        entry = self._resolve(args, kwargs)
+        return ConcreteFunction.of(entry, self._kept)
 
     def cache_info(self: Any) -> CacheInfo:
         """Returns counts and prices of the cached traces, as a CacheInfo."""

@@ -337,6 +337,58 @@ class GradientTape:
         return _ops().reshape(_ops().stack(columns, 1), [*target_shape, *source_shape[1:]])
 
 
+def gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str | None = "gradients",
+    gate_gradients: bool = False,
+    aggregation_method: int | None = None,
+    stop_gradients: Any = None,
+    unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+) -> list[Any]:
+    """Returns the gradients of the sum of ys with respect to xs, while a function is traced.
+
+    Args:
+      ys: A tensor, or a list of them.
+      xs: A tensor or variable, or a list of them.
+      grad_ys: A weight for each of ys, in its shape; None stands for ones.
+      name: Accepted; the nodes are named after their ops.
+      gate_gradients: Accepted; results do not depend on it.
+      aggregation_method: Accepted; results do not depend on it.
+      stop_gradients: Tensors through which nothing flows back.
+      unconnected_gradients: What stands where there is no path: none or zeros.
+
+    Returns:
+      A list with a tensor, an IndexedSlices or None for each of xs.
+
+    Raises:
+      RuntimeError: No function is being traced.
+      LookupError: An op on the path has no gradient.
+
+    Source: tf.gradients.
+    """
+    del name, gate_gradients, aggregation_method
+    targets, sources = _listed(ys), _listed(xs)
+    seeds = [None if dy is None else _engine.convert_to_tensor(dy) for dy in _listed(grad_ys)]
+    if grad_ys is None:
+        seeds = []
+    elif len(seeds) != len(targets):
+        raise ValueError(f"Passed {len(seeds)} grad_ys for {len(targets)} ys")
+    zeros = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+    stop = [] if stop_gradients is None else _listed(stop_gradients)
+    found = _engine.graph_gradients(targets, sources, seeds, stop)
+    results = [IndexedSlices(*g) if isinstance(g, tuple) else g for g in found]
+    return [
+        _zeros_like(source) if zeros and gradient is None else gradient
+        for gradient, source in zip(results, sources, strict=True)
+    ]
+
+
+def _listed(values: Any) -> list[Any]:
+    return list(values) if isinstance(values, list | tuple) else [values]
+
+
 def _ops() -> Any:
     import graven
 

@@ -1,0 +1,140 @@
+#include "graven/autodiff/custom_gradient.h"
+
+#include <nanobind/nanobind.h>
+
+#include <vector>
+
+#include "graven/ir/frame.h"
+#include "graven/python/bind.h"
+#include "graven/python/convert.h"
+#include "graven/python/errors.h"
+#include "graven/python/function_object.h"
+#include "graven/python/object.h"
+#include "graven/python/tensor_object.h"
+#include "graven/python/variable_object.h"
+#include "graven/runtime/eager_builder.h"
+
+namespace nb = nanobind;
+
+namespace graven::python {
+namespace {
+
+using engine::Gradient;
+using engine::Ref;
+using engine::Result;
+using engine::Tensor;
+
+// A gradient that a Python function computes: from tensors, one an output, to a list with None, a
+// tensor, or (values, indices, dense shape or None) for each input.
+//
+// In a graph the function is held weakly, because it may hold tensors of the graph that owns this;
+// the Function that is traced owns it (keep_for_trace).
+class PythonGradient final : public engine::CustomGradient {
+ public:
+  PythonGradient(Object function, bool is_weak)
+      : function_(std::move(function)), is_weak_(is_weak) {}
+  ~PythonGradient() override {
+    if (!Py_IsInitialized()) {
+      function_.release();
+      return;
+    }
+    HoldGil gil;
+    function_ = Object();
+  }
+
+  Result<std::vector<Gradient>> gradient(engine::Builder&,
+                                         std::span<const Tensor> dy) const override {
+    HoldGil gil;
+    PyObject* function = is_weak_ ? PyWeakref_GetObject(function_.get()) : function_.get();
+    if (function == Py_None) {
+      return engine::Status(
+          engine::Code::kFailedPrecondition,
+          "The function of a custom gradient is gone, because the tf.function that it was traced "
+          "in is gone: keep that alive for as long as gradients are computed",
+          engine::ErrorKind::kRuntimeError);
+    }
+    Object kept = Object::borrow(function);
+    Object arguments = Object::take(PyTuple_New(static_cast<Py_ssize_t>(dy.size())));
+    if (!arguments) return pending_exception();
+    for (size_t i = 0; i < dy.size(); ++i) {
+      PyObject* tensor = wrap(dy[i]);
+      if (!tensor) return pending_exception();
+      PyTuple_SET_ITEM(arguments.get(), static_cast<Py_ssize_t>(i), tensor);
+    }
+    Object result = Object::take(PyObject_CallObject(function, arguments.get()));
+    if (!result) return pending_exception();
+    Object list = Object::take(PySequence_Fast(result.get(), "gradients must be a list"));
+    if (!list) return pending_exception();
+    std::vector<Gradient> gradients;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
+      ASSIGN_OR_RETURN(Gradient dx, to_gradient(PySequence_Fast_GET_ITEM(list.get(), i)));
+      gradients.push_back(std::move(dx));
+    }
+    return gradients;
+  }
+
+ private:
+  static Result<Gradient> to_gradient(PyObject* object) {
+    Gradient gradient;
+    if (object == Py_None) return gradient;
+    if (!PyTuple_Check(object)) {
+      ASSIGN_OR_RETURN(gradient.dense, to_tensor(object));
+      return gradient;
+    }
+    if (PyTuple_GET_SIZE(object) != 3) return engine::type_error("IndexedSlices have three parts");
+    ASSIGN_OR_RETURN(gradient.slices.values, to_tensor(PyTuple_GET_ITEM(object, 0)));
+    ASSIGN_OR_RETURN(gradient.slices.indices, to_tensor(PyTuple_GET_ITEM(object, 1)));
+    PyObject* shape = PyTuple_GET_ITEM(object, 2);
+    if (shape != Py_None) {
+      ASSIGN_OR_RETURN(gradient.slices.dense_shape, to_tensor(shape));
+    }
+    return gradient;
+  }
+
+  Object function_;  // or a weak reference to it
+  bool is_weak_;
+};
+
+std::vector<Tensor> tensors_of(nb::sequence objects) {
+  std::vector<Tensor> tensors;
+  for (nb::handle object : objects) {
+    bool is_handle = is_variable(object.ptr());
+    tensors.push_back(is_handle ? variable_of(object.ptr())->handle : tensor_of(object.ptr()));
+  }
+  return tensors;
+}
+
+}  // namespace
+
+void bind_custom_gradient(nb::module_& m) {
+  m.def(
+      "apply_custom_gradient",
+      [](nb::sequence inputs, nb::sequence outputs, nb::object function) {
+        bool is_graph = engine::Frame::current().is_graph();
+        Object held = Object::borrow(function.ptr());
+        if (is_graph) {
+          if (!keep_for_trace(function.ptr())) throw nb::python_error();
+          held = Object::take(PyWeakref_NewRef(function.ptr(), nullptr));
+          if (!held) throw nb::python_error();
+        }
+        auto gradient = engine::make_ref<PythonGradient>(std::move(held), is_graph);
+        auto results = engine::apply_custom_gradient(engine::current_builder(), tensors_of(inputs),
+                                                     tensors_of(outputs),
+                                                     Ref<engine::CustomGradient>(gradient));
+        if (!results.ok()) {
+          raise(results.status());
+          throw nb::python_error();
+        }
+        nb::list list;
+        for (const Tensor& result : *results) {
+          PyObject* tensor = wrap(result);
+          if (!tensor) throw nb::python_error();
+          list.append(nb::steal(tensor));
+        }
+        return list;
+      },
+      "Gives what a function computed from tensors and variables a gradient of its own: returns "
+      "new tensors, equal to the outputs.");
+}
+
+}  // namespace graven::python

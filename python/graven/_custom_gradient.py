@@ -1,0 +1,116 @@
+"""tf.custom_gradient: gradients that the user's own function computes (S6.24)."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from graven import _engine, nest
+from graven._indexed_slices import IndexedSlices
+from graven._tape import GradientTape
+from graven._variable import Variable
+
+
+def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
+    """Decorates a function so that it says itself what its gradient is.
+
+    Args:
+      f: A function of tensors that returns `(outputs, grad_fn)`. `grad_fn(*dys)` takes the
+        gradient of each output and returns one for each argument, None among them. If f reads
+        trainable variables, grad_fn must have a parameter `variables`, is given them as a list,
+        and returns `(gradients of arguments, gradients of variables)`.
+
+    Returns:
+      A function of the same arguments that returns the outputs.
+
+    Raises:
+      TypeError: When called: f reads trainable variables and grad_fn takes none.
+      ValueError: When called: there are keyword arguments while a function is traced. When
+        differentiated: the number of gradients is wrong.
+
+    Source: tf.custom_gradient.
+    """
+    if f is None:
+        return custom_gradient
+
+    @functools.wraps(f)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        if kwargs and not _engine.executing_eagerly():
+            raise ValueError(
+                "The custom_gradient decorator currently supports keywords arguments only when "
+                "eager execution is enabled."
+            )
+        return _apply(f, args, kwargs)
+
+    return decorated
+
+
+def _apply(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    # f sees tensors of their own, as in TensorFlow: what it computes does not reach the arguments.
+    flat = [
+        leaf if isinstance(leaf, Variable) else _engine.convert_to_tensor(leaf)
+        for leaf in nest.flatten(args)
+    ]
+    with GradientTape() as tape:
+        result = f(*nest.pack_sequence_as(args, flat), **kwargs)
+    if not (isinstance(result, tuple) and len(result) == 2 and callable(result[1])):
+        raise TypeError("The function of tf.custom_gradient must return (outputs, grad_fn).")
+    outputs, grad_fn = result
+    given = {id(leaf) for leaf in flat}
+    variables = [v for v in tape.watched_variables() if id(v) not in given]
+    if variables and not _takes_variables(grad_fn):
+        raise TypeError(
+            "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function "
+            f"uses variables: {variables}"
+        )
+    flat_outputs = [_engine.convert_to_tensor(leaf) for leaf in nest.flatten(outputs)]
+    gradient = _Gradient(grad_fn, len(flat), variables)
+    results = _engine.apply_custom_gradient([*flat, *variables], flat_outputs, gradient)
+    return nest.pack_sequence_as(outputs, results)
+
+
+def _takes_variables(grad_fn: Callable[..., Any]) -> bool:
+    parameters = inspect.signature(grad_fn).parameters.values()
+    return any(p.name == "variables" or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+class _Gradient:
+    """What the engine calls for the gradients of arguments and variables, in that order."""
+
+    def __init__(
+        self, grad_fn: Callable[..., Any], num_arguments: int, variables: Sequence[Any]
+    ) -> None:
+        self._grad_fn = grad_fn
+        self._num_arguments = num_arguments
+        self._variables = list(variables)
+
+    def __call__(self, *dy: Any) -> list[Any]:
+        of_variables: list[Any] = []
+        if self._variables:
+            of_arguments, given = self._grad_fn(*dy, variables=list(self._variables))
+            of_variables = _flatten(given)
+            if len(of_variables) != len(self._variables):
+                raise ValueError(
+                    "Must return gradient for each variable from @custom_gradient grad_fn."
+                )
+        else:
+            of_arguments = self._grad_fn(*dy)
+        flat = _flatten(of_arguments)
+        if len(flat) != self._num_arguments:
+            raise ValueError(
+                f"custom_gradient function expected to return {self._num_arguments} gradients, "
+                f"but returned {len(flat)} instead."
+            )
+        return [_for_engine(gradient) for gradient in [*flat, *of_variables]]
+
+
+def _flatten(gradients: Any) -> list[Any]:
+    return list(gradients) if isinstance(gradients, list | tuple) else nest.flatten(gradients)
+
+
+def _for_engine(gradient: Any) -> Any:
+    if isinstance(gradient, IndexedSlices):
+        return gradient.values, gradient.indices, gradient.dense_shape
+    return None if gradient is None else _engine.convert_to_tensor(gradient)
