@@ -277,7 +277,9 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t nargsf, PyObject*
       return run(self, *entry, key.tensors());
     }
   }
+  int64_t traces_before = self->function->tracing_count();
   auto resolved = resolve(self, bound, /*allow_specs=*/false);
+  bool has_traced = self->function->tracing_count() != traces_before;
   if (!resolved.ok()) {
     if (is_binding_error(resolved.status())) {
       raise(resolved.status());
@@ -297,7 +299,13 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t nargsf, PyObject*
     }
     self->function->remember(key.row(), resolved->entry.get(), std::move(guards));
   }
-  return run(self, *resolved->entry, resolved->tensors);
+  if (!has_traced) resolved->entry->hits.fetch_add(1, std::memory_order_relaxed);
+  Object result = Object::take(run(self, *resolved->entry, resolved->tensors));
+  if (result && has_traced && !engine::Frame::inside_function()) {
+    Object noted = Object::take(call_helper("note_trace", object, nullptr, 0, nullptr, nullptr));
+    if (!noted) return nullptr;
+  }
+  return result.release();
 }
 
 // --- The type's slots.

@@ -17,7 +17,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, overload
 
-from graven import _engine, _logging
+from graven import _engine, _logging, _retracing
 from graven._dtypes import DType
 from graven._trace_types import TraceType
 
@@ -277,6 +277,12 @@ def call_with_sanitized_keywords(self: Any, args: tuple[Any, ...], kwargs: dict[
             _logging.warn_sanitized(name, new)
         clean[new] = value
     return self(*args, **clean)
+
+
+def note_trace(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Notes that a call traced, for the warning of S2-F."""
+    del args, kwargs
+    _retracing.note_trace(self)
 
 
 def raise_binding_error(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -1,0 +1,84 @@
+"""The warning about Functions that trace too often (S2-F)."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+import weakref
+from types import CodeType
+from typing import Any
+
+from graven import _logging
+
+MAX_CALLS = 10  # older traces are forgotten
+MIN_TRACES = 5
+MAX_WARNINGS = 2
+MAX_HISTORIES = 4096  # the oldest goes first
+
+
+class _History:
+    """The calls of all Functions whose Python functions have the same code."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._hits_seen: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._calls_by_trace: list[int] = []  # each trace with the hits that came after it
+        self._warnings = 0
+
+    def note_trace(self, function: Any) -> tuple[int, int] | None:
+        """Notes a call that traced; returns the numbers of a warning if one is due."""
+        with self._lock:
+            self._hits_seen.setdefault(function, 0)
+            if self._calls_by_trace:
+                self._calls_by_trace[-1] += self._new_hits()
+            self._calls_by_trace.append(1)
+            while sum(self._calls_by_trace[1:]) > MAX_CALLS:
+                del self._calls_by_trace[0]
+            if len(self._calls_by_trace) < MIN_TRACES or self._warnings >= MAX_WARNINGS:
+                return None
+            self._warnings += 1
+            return len(self._calls_by_trace), sum(self._calls_by_trace)
+
+    def _new_hits(self) -> int:
+        """The hits since the last trace; the engine counts them, so that they cost nothing here."""
+        new = 0
+        for function, seen in list(self._hits_seen.items()):
+            hits = function._counts()[3]
+            new += hits - seen
+            self._hits_seen[function] = hits
+        return new
+
+
+_histories: dict[CodeType, _History] = {}
+
+
+def note_trace(function: Any) -> None:
+    """Notes that an eager call of a Function traced, and warns if that happens too often.
+
+    A history belongs to a code object, compared by ==: Functions made again and again in a loop
+    count as one.
+    """
+    python_function = function.python_function
+    innermost = inspect.unwrap(python_function)
+    if not hasattr(innermost, "__code__"):  # an object that is called
+        innermost = type(innermost).__call__
+    code = getattr(innermost, "__code__", None)
+    if code is None:
+        return
+    if len(_histories) >= MAX_HISTORIES:
+        del _histories[next(iter(_histories))]
+    history = _histories.setdefault(code, _History())
+    due = history.note_trace(function)
+    if due is None:
+        return
+    traces, calls = due
+    _logging.warn(
+        f"{traces} out of the last {calls} calls to {python_function!r} triggered tf.function "
+        "retracing. Tracing is expensive, and the number of traces may grow because of (1) "
+        "creating @tf.function repeatedly in a loop, (2) passing tensors with different shapes, "
+        "(3) passing Python objects instead of tensors. For (1), define your @tf.function outside "
+        "of the loop. For (2), @tf.function has the option reduce_retracing=True, which avoids "
+        "needless retracing. For (3), see "
+        "https://www.tensorflow.org/guide/function#controlling_retracing and "
+        "https://www.tensorflow.org/api_docs/python/tf/function for more details."
+    )
