@@ -14,6 +14,7 @@ from graven import linalg as linalg
 from graven import math as math
 from graven import nest as nest
 from graven import nn as nn
+from graven import ragged as ragged
 from graven import random as random
 from graven import raw_ops as raw_ops
 from graven import strings as strings
@@ -114,6 +115,8 @@ from graven._math_ops import tensordot as tensordot
 from graven._math_ops import truediv as truediv
 from graven._module import Module as Module
 from graven._public import names_of
+from graven._ragged import RaggedTensor as RaggedTensor
+from graven._ragged import RaggedTensorSpec as RaggedTensorSpec
 from graven._scopes import control_dependencies as control_dependencies
 from graven._scopes import device as device
 from graven._scopes import init_scope as init_scope
@@ -122,6 +125,7 @@ from graven._tape import GradientTape as GradientTape
 from graven._tape import UnconnectedGradients as UnconnectedGradients
 from graven._tape import gradients as gradients
 from graven._tensor_shape import TensorShape as TensorShape
+from graven._trace_types import type_spec_from_value as type_spec_from_value
 from graven._variable import Variable as Variable
 from graven._variable import VariableAggregation as VariableAggregation
 from graven._variable import VariableSynchronization as VariableSynchronization

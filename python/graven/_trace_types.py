@@ -94,3 +94,31 @@ class TypeSpec(TraceType):
 def rebuild_composite(spec: TypeSpec, tensors: Sequence[Any]) -> Any:
     """Builds a composite from the tensors of a Function's result."""
     return spec.from_tensors(tensors)
+
+
+def type_spec_from_value(value: Any) -> Any:
+    """Returns the type of a value: of a tensor, a variable, an array, a number or a composite.
+
+    Args:
+      value: What tf.convert_to_tensor takes, or a composite tensor.
+
+    Returns:
+      A TensorSpec, or the composite's own TypeSpec.
+
+    Raises:
+      TypeError: The value has no such type.
+
+    Source: tf.type_spec_from_value.
+    """
+    if isinstance(value, CompositeTensor):
+        return value._type_spec
+    if isinstance(value, _engine.VariableBase):
+        return _engine.type_of(value)
+    if not isinstance(value, _engine.Tensor):
+        try:
+            value = _engine.convert_to_tensor(value)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"Could not build a TypeSpec for {value!r} of unsupported type {type(value)}."
+            ) from error
+    return _engine.TensorSpec(value.shape, value.dtype)

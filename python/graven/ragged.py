@@ -1,0 +1,3 @@
+"""Ragged tensors (tf.ragged)."""
+
+from graven._ragged import constant as constant
