@@ -17,5 +17,6 @@ void bind_entry(nanobind::module_& module);        // Entry, one trace
 void bind_function(nanobind::module_& module);     // Function
 void bind_random(nanobind::module_& module);       // restart_random_streams
 void bind_custom_gradient(nanobind::module_& module);
+void bind_config(nanobind::module_& module);  // memory and devices
 
 }  // namespace graven::python

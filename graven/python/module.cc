@@ -32,6 +32,7 @@ NB_MODULE(_engine, m) {
   bind_function(m);
   bind_random(m);
   bind_custom_gradient(m);
+  bind_config(m);
 }
 
 }  // namespace graven::python

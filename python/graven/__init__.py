@@ -59,6 +59,7 @@ from graven._custom_gradient import custom_gradient as custom_gradient
 from graven._debug_ops import Assert as Assert
 from graven._debug_ops import group as group
 from graven._debug_ops import print_ as print  # noqa: F401
+from graven._device_spec import DeviceSpec as DeviceSpec
 from graven._dtypes import DType as DType
 from graven._dtypes import as_dtype as as_dtype
 from graven._dtypes import bfloat16 as bfloat16

@@ -129,6 +129,19 @@ def device_text(parts: dict[str, str]) -> str:
     return "".join(f"/{key}:{parts[key]}" for key in _ORDER if key in parts)
 
 
+def _check_placement(text: str) -> None:
+    """Refuses a device that is not there, if tf.config.set_soft_device_placement asks for that."""
+    if _engine.soft_device_placement():
+        return
+    asked = parse_device(text).get("device", "CPU:0")
+    if asked not in ("CPU:0", "CPU:*"):
+        from graven.errors import InvalidArgumentError
+
+        raise InvalidArgumentError(
+            None, None, f"Could not satisfy device specification {text!r}: there is CPU:0."
+        )
+
+
 class device:  # noqa: N801
     """Asks for a device for the ops that are made in it.
 
@@ -155,6 +168,7 @@ class device:  # noqa: N801
             text = ""
         else:
             text = device_text({**parse_device(_engine.current_device()), **self._parts})
+            _check_placement(text)
         scope = _engine.DeviceScope(text)
         self._entered.append(scope)
         scope.__enter__()

@@ -38,3 +38,58 @@ def test_results_do_not_depend_on_the_number_of_threads() -> None:
         tf.config.threading.set_intra_op_parallelism_threads(threads)
         results.append(tf.reduce_sum(tf.tanh(x) * x).numpy().tobytes())
     assert results[0] == results[1] == results[2]
+
+
+def test_memory_beyond_the_limit_is_a_resource_exhausted_error() -> None:
+    before = tf.config.get_memory_limit()
+    tf.config.set_memory_limit(tf.config.experimental.get_memory_info("CPU:0")["current"] + 10**6)
+    try:
+        with pytest.raises(tf.errors.ResourceExhaustedError):
+            tf.zeros([10**7])
+    finally:
+        tf.config.set_memory_limit(before)
+    assert tf.zeros([10**7]).shape == [10**7]
+
+
+def test_memory_in_use_grows_with_a_tensor_and_falls_without() -> None:
+    start = tf.config.experimental.get_memory_info("CPU:0")["current"]
+    held = tf.zeros([10**6])
+    grown = tf.config.experimental.get_memory_info("CPU:0")["current"]
+    assert grown >= start + 4 * 10**6
+    del held
+    assert tf.config.experimental.get_memory_info("CPU:0")["current"] < grown
+
+
+def test_there_is_one_device_of_each_list() -> None:
+    assert [d.device_type for d in tf.config.list_physical_devices()] == ["CPU"]
+    assert [d.name for d in tf.config.list_logical_devices("CPU")] == ["/device:CPU:0"]
+    assert tf.config.list_physical_devices("GPU") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "full"),
+    [
+        ("/cpu:0", "/device:CPU:0"),
+        ("/job:worker/replica:1/task:2/device:GPU:3", "/job:worker/replica:1/task:2/device:GPU:3"),
+        ("/gpu:*", "/device:GPU:*"),
+        ("", ""),
+    ],
+)
+def test_a_device_spec_is_a_name_taken_apart(text: str, full: str) -> None:
+    spec = tf.DeviceSpec.from_string(text)
+    assert spec.to_string() == full
+    assert tf.DeviceSpec.from_string(full) == spec
+
+
+def test_an_unknown_device_is_refused_without_soft_placement() -> None:
+    with tf.device("/cpu:7"):
+        assert (tf.constant(1) + 1).numpy() == 2
+    tf.config.set_soft_device_placement(False)
+    try:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="CPU:7"):
+            with tf.device("/cpu:7"):
+                pass
+        with tf.device(tf.DeviceSpec(device_type="CPU", device_index=0)):
+            assert (tf.constant(1) + 1).numpy() == 2
+    finally:
+        tf.config.set_soft_device_placement(True)

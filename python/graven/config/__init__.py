@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from graven import _engine
+from graven.config import experimental as experimental
 from graven.config import threading as threading
 
 
@@ -23,3 +26,85 @@ def functions_run_eagerly() -> bool:
     Source: tf.config.functions_run_eagerly.
     """
     return bool(_engine.functions_run_eagerly())
+
+
+# --- Devices
+
+
+class PhysicalDevice(NamedTuple):
+    """A device of the machine.
+
+    Source: tf.config.PhysicalDevice.
+    """
+
+    name: str
+    device_type: str
+
+
+class LogicalDevice(NamedTuple):
+    """A device that ops run on.
+
+    Source: tf.config.LogicalDevice.
+    """
+
+    name: str
+    device_type: str
+
+
+def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
+    """Lists the devices of the machine that Graven can use, of one type or all.
+
+    Source: tf.config.list_physical_devices.
+    """
+    devices = [PhysicalDevice("/physical_device:CPU:0", "CPU")]
+    return [d for d in devices if device_type in (None, d.device_type)]
+
+
+def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
+    """Lists the devices that ops run on, of one type or all.
+
+    Source: tf.config.list_logical_devices.
+    """
+    devices = [LogicalDevice("/device:CPU:0", "CPU")]
+    return [d for d in devices if device_type in (None, d.device_type)]
+
+
+def get_soft_device_placement() -> bool:
+    """Tells whether ops that ask for a device that is not there run on another one.
+
+    Source: tf.config.get_soft_device_placement.
+    """
+    return bool(_engine.soft_device_placement())
+
+
+def set_soft_device_placement(enabled: bool) -> None:
+    """Says whether ops that ask for a device that is not there run on another one.
+
+    Args:
+      enabled: With False such an op is an InvalidArgumentError.
+
+    Source: tf.config.set_soft_device_placement.
+    """
+    _engine.set_soft_device_placement(bool(enabled))
+
+
+# --- Memory
+
+
+def set_memory_limit(num_bytes: int) -> None:
+    """Limits the memory of tensors; what would exceed it is a ResourceExhaustedError.
+
+    Args:
+      num_bytes: The limit. At the start it is the container's, or the machine's memory.
+
+    Raises:
+      ValueError: num_bytes is not positive.
+    """
+    if num_bytes <= 0:
+        raise ValueError(f"A memory limit must be positive, not {num_bytes}.")
+    _engine.set_memory_limit(int(num_bytes))
+
+
+def get_memory_limit() -> int:
+    """Returns the limit of the memory of tensors in bytes."""
+    return int(_engine.memory_limit())

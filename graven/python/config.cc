@@ -1,0 +1,27 @@
+#include <nanobind/nanobind.h>
+
+#include <atomic>
+
+#include "graven/python/bind.h"
+#include "graven/tensor/allocator.h"
+
+namespace nb = nanobind;
+
+namespace graven::python {
+namespace {
+
+std::atomic<bool> g_soft_device_placement{true};
+
+}  // namespace
+
+void bind_config(nb::module_& m) {
+  m.def("soft_device_placement", [] { return g_soft_device_placement.load(); });
+  m.def("set_soft_device_placement", [](bool on) { g_soft_device_placement = on; });
+  m.def("memory_limit", [] { return engine::Allocator::host().limit(); });
+  m.def("set_memory_limit", [](int64_t bytes) { engine::Allocator::host().set_limit(bytes); });
+  m.def("memory_in_use", [] { return engine::Allocator::host().stats().in_use; });
+  m.def("peak_memory_in_use", [] { return engine::Allocator::host().stats().peak_in_use; });
+  m.def("reset_peak_memory", [] { engine::Allocator::host().reset_peak(); });
+}
+
+}  // namespace graven::python

@@ -1,0 +1,41 @@
+"""The memory that tensors take (tf.config.experimental)."""
+
+from __future__ import annotations
+
+from graven import _engine
+from graven._scopes import parse_device
+
+
+def _check_device(device: str) -> None:
+    if parse_device(device).get("device", "CPU:0") not in ("CPU:0", "CPU:*"):
+        raise ValueError(f"There is no device {device}: there is CPU:0.")
+
+
+def get_memory_info(device: str) -> dict[str, int]:
+    """Returns the bytes in live tensors: "current", and "peak", the most there were.
+
+    Args:
+      device: "CPU:0".
+
+    Raises:
+      ValueError: There is no such device.
+
+    Source: tf.config.experimental.get_memory_info, which has it for GPUs and TPUs only.
+    """
+    _check_device(device)
+    return {"current": _engine.memory_in_use(), "peak": _engine.peak_memory_in_use()}
+
+
+def reset_memory_stats(device: str) -> None:
+    """Lets "peak" of get_memory_info begin anew.
+
+    Args:
+      device: "CPU:0".
+
+    Raises:
+      ValueError: There is no such device.
+
+    Source: tf.config.experimental.reset_memory_stats.
+    """
+    _check_device(device)
+    _engine.reset_peak_memory()
