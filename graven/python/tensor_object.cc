@@ -36,6 +36,7 @@ TensorObject* self_of(PyObject* object) { return reinterpret_cast<TensorObject*>
 void dealloc(PyObject* object) {
   TensorObject* self = self_of(object);
   if (self->weak_references) PyObject_ClearWeakRefs(object);
+  Py_CLEAR(self->assign);
   self->tensor.~Tensor();
   PyTypeObject* type = Py_TYPE(object);
   if (g_num_free < kMaxFree) {
@@ -351,6 +352,8 @@ PyMethodDef tensor_methods[] = {
 
 PyMemberDef tensor_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weak_references), READONLY, nullptr},
+    {"assign", T_OBJECT_EX, offsetof(TensorObject, assign), 0,
+     "Writes a slice of a variable; only what indexing a variable gives has it."},
     {nullptr, 0, 0, 0, nullptr}};
 
 PyMethodDef eager_methods[] = {
@@ -399,6 +402,7 @@ PyObject* wrap(Tensor tensor) {
   PyObject_Init(object, type);
   new (&self_of(object)->tensor) Tensor(std::move(tensor));
   self_of(object)->weak_references = nullptr;
+  self_of(object)->assign = nullptr;
   return object;
 }
 

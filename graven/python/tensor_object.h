@@ -12,6 +12,7 @@ namespace graven::python {
 struct TensorObject {
   PyObject_HEAD engine::Tensor tensor;
   PyObject* weak_references;
+  PyObject* assign;  // of a slice of a variable: the function that writes it; or null
 };
 
 extern PyTypeObject* tensor_type;  // the common base

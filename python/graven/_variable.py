@@ -331,12 +331,9 @@ class Variable(_engine.VariableBase):
     def __getitem__(self, key: Any) -> Any:
         """Returns a slice of the value, which has a method `assign` that writes it (S9.12)."""
         piece: Any = self._read()[key]
-        try:
-            piece.assign = lambda value, use_locking=False, name=None, read_value=True: (
-                self._assign_slice(key, value, name, read_value)
-            )
-        except AttributeError:  # a view that takes no attributes
-            return piece
+        piece.assign = lambda value, use_locking=False, name=None, read_value=True: (
+            self._assign_slice(key, value, name, read_value)
+        )
         return piece
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Any:
@@ -425,9 +422,28 @@ class Variable(_engine.VariableBase):
         return self._result(operation, read_value)
 
     def _assign_slice(self, key: Any, value: Any, name: str | None, read_value: bool) -> Any:
-        raise NotImplementedError(
-            "Graven does not write slices of variables yet: use assign or scatter_nd_update."
+        """Writes the elements that a slice reads (S9.12), in one step: their places are sliced."""
+        import graven
+
+        shape: Any = self.shape
+        if shape.rank == 0:
+            return self.assign(value, name=name, read_value=read_value)
+        sizes = graven.shape(self._read(), out_type="int64")
+        places = graven.reshape(graven.range(graven.reduce_prod(sizes)), sizes)[key]
+        indices, step = [], graven.constant(1, "int64")
+        for axis in reversed(range(shape.rank)):
+            size = sizes[axis]
+            indices.append((places // step) % size)
+            step = step * size
+        updates = graven.broadcast_to(self._value_to_assign(value), graven.shape(places))
+        _engine.note_variable(self)
+        operation = _op("ResourceScatterNdUpdate")(
+            ref=self.handle,
+            indices=graven.stack(indices[::-1], axis=-1),
+            updates=updates,
+            name=name,
         )
+        return self._result(operation, read_value)
 
     def _scatter(self, op: str, slices: Any, name: str | None) -> Any:
         if not isinstance(slices, IndexedSlices):
