@@ -99,7 +99,7 @@ def test_an_exception_in_a_trace_comes_to_each_thread_and_stops_no_other() -> No
     def work(i: int) -> Any:
         for _ in range(CALLS):
             try:
-                result = float(half_fails(1.0, i % 2 == 0))
+                result: Any = float(half_fails(1.0, i % 2 == 0))
             except ValueError as error:
                 result = str(error)
         return result

@@ -20,7 +20,8 @@ def cpp_files(*suffixes: str) -> list[Path]:
 
 def typed_paths() -> list[str]:
     """What mypy --strict reads."""
-    folders = ("benchmarks", "python/graven", "tools", "tests/benchmarks", "tests/tools")
+    tests = ("tests/benchmarks", "tests/examples", "tests/threads", "tests/tools")
+    folders = ("benchmarks", "python/graven", "tools", *tests)
     return [path for path in folders if (ROOT / path).exists()]
 
 
