@@ -15,6 +15,7 @@ import re
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple, overload
 
 from graven import _engine, _logging, _retracing
@@ -422,17 +423,18 @@ class ConcreteFunction:
     Source: tf.types.experimental.ConcreteFunction.
     """
 
-    def __init__(self, entry: Any, kept: list[Any] | None) -> None:
+    def __init__(self, entry: Any, function: Any) -> None:
         self._entry = entry
-        self._kept = kept  # what the graph needs of Python, also after the Function is gone
+        self._kept = function._kept  # what the graph needs of Python when the Function is gone
+        self._options: _Options = function._options
         self.function_type = _function_type_of_entry(entry)
 
     @staticmethod
-    def of(entry: Any, kept: list[Any] | None) -> ConcreteFunction:
-        """Returns the one object of a trace of a Function that keeps these objects for it."""
+    def of(entry: Any, function: Any) -> ConcreteFunction:
+        """Returns the one object of a trace of a Function."""
         made = _concrete.get(entry.address)
         if made is None:
-            made = ConcreteFunction(entry, kept)
+            made = ConcreteFunction(entry, function)
             _concrete[entry.address] = made
         return made
 
@@ -529,6 +531,22 @@ class ConcreteFunction:
         return self._entry.graph
 
     @property
+    def function_def(self) -> Any:
+        """The trace as a record like TensorFlow's FunctionDef: signature.name, node_def, attr.
+
+        Raises:
+          ValueError: An attribute of the Function is no number, text or list of them.
+        """
+        attributes = dict(self._options.attributes)
+        if self._options.jit_compile is not None:
+            attributes["_XlaMustCompile"] = self._options.jit_compile
+        return SimpleNamespace(
+            signature=SimpleNamespace(name=self.name),
+            node_def=self.graph.as_graph_def().node,
+            attr={key: _attribute_value(key, value) for key, value in attributes.items()},
+        )
+
+    @property
     def inputs(self) -> list[Any]:
         """Symbolic tensors of the arguments, then of the captures."""
         return list(self._entry.inputs)
@@ -599,6 +617,36 @@ class ConcreteFunction:
         return f"<ConcreteFunction {self.function_type!r} at 0x{id(self):X}>"
 
 
+def _attribute_value(key: str, value: Any) -> Any:
+    """An attribute as a record like TensorFlow's AttrValue: b, i, f, s, and list of these."""
+
+    def field_of(item: Any) -> tuple[str, Any]:
+        if isinstance(item, bool):
+            return "b", item
+        if isinstance(item, int):
+            return "i", item
+        if isinstance(item, float):
+            return "f", item
+        if isinstance(item, str | bytes):
+            return "s", item.encode() if isinstance(item, str) else item
+        raise ValueError(
+            f"Attribute {key} must be a bool, int, float, str or bytes or a list of them, not "
+            f"{value!r}."
+        )
+
+    record = SimpleNamespace(
+        b=False, i=0, f=0.0, s=b"", list=SimpleNamespace(b=[], i=[], f=[], s=[])
+    )
+    if isinstance(value, list | tuple):
+        for item in value:
+            field, content = field_of(item)
+            getattr(record.list, field).append(content)
+    else:
+        field, content = field_of(value)
+        setattr(record, field, content)
+    return record
+
+
 class PolymorphicFunction(abc.ABC):  # noqa: B024 (Functions are registered)
     """What tf.function makes: many traces behind one call.
 
@@ -633,13 +681,12 @@ def _spec_structure(type_: Any, path: str) -> Any:
         if kind == "dict":
             return dict(zip(keys, parts, strict=True))
         return type_.container_class(*parts)
-    if kind == "literal":
-        value = type_.value
-        if value is None or isinstance(value, bool | int | float | str | DType | TraceType):
-            return value
-        return UnknownArgument()
-    if kind == "object":
-        return UnknownArgument()
+    if kind in ("literal", "object"):
+        value = type_.value  # None if an object is gone
+        if value is None and kind == "literal":
+            return None
+        is_plain = isinstance(value, bool | int | float | str | DType | TraceType)
+        return value if is_plain else UnknownArgument()
     return type_
 
 
@@ -695,7 +742,7 @@ class _FunctionMethods:
           TypeError: The arguments cannot be bound to the parameters.
         """
         entry = self._resolve(args, kwargs)
-        return ConcreteFunction.of(entry, self._kept)
+        return ConcreteFunction.of(entry, self)
 
     def cache_info(self: Any) -> CacheInfo:
         """Returns counts and prices of the cached traces, as a CacheInfo."""
