@@ -130,6 +130,7 @@ from graven._trace_types import type_spec_from_value as type_spec_from_value
 from graven._variable import Variable as Variable
 from graven._variable import VariableAggregation as VariableAggregation
 from graven._variable import VariableSynchronization as VariableSynchronization
+from graven._variable import variable_creator_scope as variable_creator_scope
 
 # Under other names; assigned, so that type checkers see that they are exported.
 Graph = _engine.FuncGraph

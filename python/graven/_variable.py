@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import enum
+import functools
+import inspect
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
@@ -63,7 +67,50 @@ def _same_shape_message(variable: Variable, shape: Any) -> str:
     )
 
 
-class Variable(_engine.VariableBase):
+class _Creators(threading.local):
+    """The creators of the variable_creator_scopes of a thread, outermost first."""
+
+    def __init__(self) -> None:
+        self.stack: list[Callable[..., Any]] = []
+
+
+_creators = _Creators()
+
+
+@contextlib.contextmanager
+def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[None]:
+    """Lets a function make, or change, the variables that a `with` block makes on this thread.
+
+    Args:
+      variable_creator: Called as `variable_creator(next_creator, **kwargs)` with the arguments of
+        tf.Variable by keyword. It returns the variable, in general what next_creator gives.
+
+    Source: tf.variable_creator_scope.
+    """
+    outer = _creators.stack
+    _creators.stack = [*outer, variable_creator]
+    try:
+        yield
+    finally:
+        _creators.stack = outer
+
+
+class _VariableClass(type(_engine.VariableBase)):  # type: ignore[misc]
+    """Lets creators take part when tf.Variable itself is called."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls is not Variable or not _creators.stack:
+            return super().__call__(*args, **kwargs)
+        bound = inspect.signature(Variable.__init__).bind(None, *args, **kwargs)
+        bound.apply_defaults()
+        arguments = {name: value for name, value in bound.arguments.items() if name != "self"}
+        create: Callable[..., Any] = super().__call__
+        for creator in _creators.stack:
+            create = functools.partial(creator, create)
+        return create(**arguments)
+
+
+class Variable(_engine.VariableBase, metaclass=_VariableClass):
     """A mutable tensor, which outlives calls and traces.
 
     Args:
