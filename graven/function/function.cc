@@ -91,6 +91,13 @@ Result<Ref<Entry>> Function::resolve(FunctionType type, std::span<const Value> a
   return entry;
 }
 
+void Function::remember(std::span<const uint64_t> row, Entry* entry,
+                        std::vector<Ref<LifeGuard>> guards) {
+  if (is_past_first_call_.load(std::memory_order_acquire)) {
+    table_.insert(row, entry, std::move(guards));
+  }
+}
+
 // S2.15. If anything fails it has not happened, and the next call is the first.
 Result<Ref<Entry>> Function::first_call(std::unique_lock<std::mutex>& lock,
                                         const FunctionType& type) {
@@ -98,13 +105,17 @@ Result<Ref<Entry>> Function::first_call(std::unique_lock<std::mutex>& lock,
   size_t entries_before = entries_.size();
   auto finish = [&](State state) {
     state_ = state;
+    is_past_first_call_.store(state != State::kNew, std::memory_order_release);
     first_caller_.reset();
     ++version_;
     changed_.notify_all();
   };
   auto fail = [&](Status status) {
+    std::vector<Ref<Entry>> dropped(entries_.begin() + static_cast<ptrdiff_t>(entries_before),
+                                    entries_.end());
     entries_.resize(entries_before);
     finish(State::kNew);
+    lock.unlock();  // what entries hold may take a lock of the front end to go
     return status;
   };
   std::vector<CreatedVariable> created;

@@ -142,10 +142,10 @@ class GRAVEN_API Function : public RefCounted {
   // whose own types are filled in where they are null.
   Entry* find(std::span<const uint64_t> row) const { return table_.find(row); }
   Result<Ref<Entry>> resolve(FunctionType type, std::span<const Value> arguments);
-  // So that the next call with this row finds the entry.
-  void remember(std::span<const uint64_t> row, Entry* entry, std::vector<Ref<LifeGuard>> guards) {
-    table_.insert(row, entry, std::move(guards));
-  }
+  // So that the next call with this row finds the entry. Does nothing while the first call goes on
+  // (this is a recursive call then): if it fails, its entries go, and if it creates variables, later
+  // calls use others.
+  void remember(std::span<const uint64_t> row, Entry* entry, std::vector<Ref<LifeGuard>> guards);
 
   // Live entries in the order in which they were made.
   std::vector<Ref<Entry>> entries() const;
@@ -183,6 +183,7 @@ class GRAVEN_API Function : public RefCounted {
   std::vector<std::shared_ptr<const Claim>> claims_;
   int64_t version_ = 0;  // counts changes of what is above
   std::condition_variable changed_;
+  std::atomic<bool> is_past_first_call_{false};
   std::atomic<int64_t> traces_{0}, misses_{0};
 };
 
