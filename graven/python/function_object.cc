@@ -278,6 +278,14 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t nargsf, PyObject*
     }
   }
   int64_t traces_before = self->function->tracing_count();
+  // Before user code runs, which may drop the last reference to what a container holds.
+  std::vector<Ref<engine::LifeGuard>> guards;
+  for (PyObject* watched : key.objects()) {
+    if (!has_row) break;
+    auto guard = guard_life(watched);
+    if (!guard.ok()) return raise(guard.status());
+    guards.push_back(std::move(*guard));
+  }
   auto resolved = resolve(self, bound, /*allow_specs=*/false);
   bool has_traced = self->function->tracing_count() != traces_before;
   if (!resolved.ok()) {
@@ -291,12 +299,6 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t nargsf, PyObject*
     return raise(resolved.status());
   }
   if (has_row && resolved->is_unchanged) {
-    std::vector<Ref<engine::LifeGuard>> guards;
-    for (PyObject* watched : key.objects()) {
-      auto guard = guard_life(watched);
-      if (!guard.ok()) return raise(guard.status());
-      guards.push_back(std::move(*guard));
-    }
     self->function->remember(key.row(), resolved->entry.get(), std::move(guards));
   }
   if (!has_traced) resolved->entry->hits.fetch_add(1, std::memory_order_relaxed);
