@@ -40,3 +40,51 @@ def test_a_body_may_drop_the_objects_of_a_list_argument() -> None:
     for _ in range(50):
         items.append(Item())
         assert f(items).numpy() == 1.0
+
+
+@pytest.fixture
+def escaped() -> Any:
+    kept = []
+
+    @tf.function
+    def leak(x: Any) -> Any:
+        kept.append(x * 2.0)
+        return x
+
+    leak(tf.constant([1.0, 2.0]))
+    return kept[0]
+
+
+def test_an_escaped_tensor_is_refused_as_an_argument_of_a_cached_call(escaped: Any) -> None:
+    # It has no memory: the call returned [1, 1].
+    @tf.function
+    def f(x: Any) -> Any:
+        return x + 1.0
+
+    np.testing.assert_array_equal(f(tf.constant([1.0, 2.0])), [2.0, 3.0])
+    with pytest.raises(TypeError, match="out of scope"):
+        f(escaped)
+    with pytest.raises(TypeError, match="out of scope"):
+        f.get_concrete_function(tf.TensorSpec([2], tf.float32))(escaped)
+
+
+def test_an_escaped_tensor_is_refused_as_a_capture(escaped: Any) -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        return x + escaped
+
+    for _ in range(2):
+        with pytest.raises(TypeError, match="out of scope"):
+            f(tf.constant([1.0, 2.0]))
+
+
+def test_an_escaped_tensor_is_refused_as_the_value_of_a_variable(escaped: Any) -> None:
+    with pytest.raises(TypeError, match="out of scope"):
+        tf.Variable(escaped)
+
+
+@pytest.mark.parametrize("dtype", [tf.int64, tf.float32, tf.complex128])
+def test_a_tensor_whose_bytes_do_not_fit_in_64_bits_is_refused(dtype: Any) -> None:
+    # 2**62 elements of 4 bytes are 0 bytes modulo 2**64: a crash.
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="4611686018427387904 elements"):
+        tf.zeros([2**62], dtype)
