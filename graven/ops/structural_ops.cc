@@ -289,6 +289,9 @@ Status reshaped(InferContext& c) {
         "reshape cannot infer the missing input size for an empty tensor "
         "unless all specified input sizes are non-zero");
   }
+  if (out.is_fully_known() && !want) {
+    return invalid_argument("Shape ", out.to_message(), " has too many elements");
+  }
   if (have && want && *have != *want) {
     if (inferred >= 0) {
       int64_t others = 1;

@@ -88,3 +88,9 @@ def test_a_tensor_whose_bytes_do_not_fit_in_64_bits_is_refused(dtype: Any) -> No
     # 2**62 elements of 4 bytes are 0 bytes modulo 2**64: a crash.
     with pytest.raises(tf.errors.ResourceExhaustedError, match="4611686018427387904 elements"):
         tf.zeros([2**62], dtype)
+
+
+def test_a_reshape_to_more_elements_than_can_be_counted_is_refused() -> None:
+    # 2**64 elements are 0 modulo 2**64, so an empty tensor seemed to fit.
+    with pytest.raises(tf.errors.InvalidArgumentError, match="too many elements"):
+        tf.reshape(tf.zeros([0]), tf.constant([2**32, 2**32], tf.int64))
