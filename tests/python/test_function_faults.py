@@ -94,3 +94,37 @@ def test_a_reshape_to_more_elements_than_can_be_counted_is_refused() -> None:
     # 2**64 elements are 0 modulo 2**64, so an empty tensor seemed to fit.
     with pytest.raises(tf.errors.InvalidArgumentError, match="too many elements"):
         tf.reshape(tf.zeros([0]), tf.constant([2**32, 2**32], tf.int64))
+
+
+def test_a_method_that_replaces_a_dead_one_is_the_one_that_is_called() -> None:
+    # Bindings were found by the address of the Function, which a later one may have again: the old
+    # method was called.
+    class Owner:
+        pass
+
+    owner = Owner()
+    for i in range(100):
+        method = tf.function(lambda self, i=i: tf.constant(i))
+        bound = method.__get__(owner, Owner)
+        assert bound().numpy() == i
+        del method, bound
+
+
+def test_the_functions_of_dead_instances_go() -> None:
+    class Owner:
+        @tf.function
+        def method(self, x: Any) -> Any:
+            return x * 2.0
+
+    kinds = type(Owner.method)
+    owners = [Owner() for _ in range(100)]
+    for owner in owners:
+        owner.method(tf.constant(1.0))
+    del owner, owners
+    for _ in range(200):
+        Owner().method(tf.constant(1.0))
+    gc.collect()
+    functions = [f for f in gc.get_objects() if isinstance(f, kinds)]
+    of_owner = [f for f in functions if f.python_function is Owner.method.python_function]
+    # Owner.method itself, and what one pass of the map leaves for the next.
+    assert 1 <= len(of_owner) <= 9
