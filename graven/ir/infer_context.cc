@@ -1,5 +1,7 @@
 #include "graven/ir/infer_context.h"
 
+#include <limits>
+
 #include "graven/ir/graph.h"
 #include "graven/ir/structural_ops.h"
 
@@ -97,8 +99,13 @@ void InferContext::set_handle_data(int output, HandleData data) {
   if (is_graph()) extras_.push_back({output, std::nullopt, std::move(data)});
 }
 
+// Sizes beyond int64 stay at its end, where counting elements or allocating them refuses.
 Dim InferContext::add(Dim a, Dim b) const {
-  if (a.is_number() && b.is_number()) return Dim(a.number() + b.number());
+  if (a.is_number() && b.is_number()) {
+    int64_t sum;
+    bool overflows = __builtin_add_overflow(a.number(), b.number(), &sum);
+    return Dim(overflows ? std::numeric_limits<int64_t>::max() : sum);
+  }
   return symbols_ ? symbols_->add(a, b) : Dim::unknown();
 }
 Dim InferContext::subtract(Dim a, Dim b) const {
@@ -108,7 +115,11 @@ Dim InferContext::subtract(Dim a, Dim b) const {
   return symbols_ ? symbols_->subtract(a, b) : Dim::unknown();
 }
 Dim InferContext::multiply(Dim a, Dim b) const {
-  if (a.is_number() && b.is_number()) return Dim(a.number() * b.number());
+  if (a.is_number() && b.is_number()) {
+    int64_t product;
+    bool overflows = __builtin_mul_overflow(a.number(), b.number(), &product);
+    return Dim(overflows ? std::numeric_limits<int64_t>::max() : product);
+  }
   return symbols_ ? symbols_->multiply(a, b) : Dim::unknown();
 }
 Dim InferContext::floor_div(Dim a, Dim b) const {

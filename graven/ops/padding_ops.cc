@@ -63,7 +63,7 @@ Status padded_shape(InferContext& c) {
     if (first < 0 || last < 0) {
       return invalid_argument("Paddings must be non-negative: ", first, " ", last);
     }
-    out.push_back(x[i].is_unknown() ? x[i] : c.add(x[i], first + last));
+    out.push_back(x[i].is_unknown() ? x[i] : c.add(c.add(x[i], first), last));
   }
   c.set_shape(0, out);
   return {};

@@ -220,7 +220,10 @@ void define_unary_math_ops(OpRegistry& ops) {
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_shapes,
       .gradient = sqrt_grad_gradient,
-      .body = elementwise([](auto y, auto dy) { return dy * 0.5 / conj(y); }),
+      // Where nothing comes in nothing goes on, though the slope is infinite at 0.
+      .body = elementwise([](auto y, auto dy) {
+        return select(dy == zero_like(dy), zero_like(dy), dy * 0.5 / conj(y));
+      }),
   });
   kRsqrtGrad = ops.define<NoAttrs>({
       .name = "RsqrtGrad",
@@ -230,8 +233,10 @@ void define_unary_math_ops(OpRegistry& ops) {
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_shapes,
       .gradient = rsqrt_grad_gradient,
-      .body =
-          elementwise([](auto y, auto dy) { return dy * -0.5 * (conj(y) * conj(y) * conj(y)); }),
+      .body = elementwise([](auto y, auto dy) {
+        auto dx = dy * -0.5 * (conj(y) * conj(y) * conj(y));
+        return select(dy == zero_like(dy), zero_like(dy), dx);
+      }),
   });
   kReciprocalGrad = ops.define<NoAttrs>({
       .name = "ReciprocalGrad",

@@ -1,6 +1,7 @@
 #include "graven/runtime/variable.h"
 
 #include "graven/base/strings.h"
+#include "graven/ir/out_of_scope.h"
 #include "graven/runtime/run_op.h"
 
 namespace graven::engine {
@@ -16,6 +17,7 @@ Status no_value(const std::string& name) {
 }  // namespace
 
 Status Variable::check_fits(const Tensor& value) const {
+  if (value.is_symbolic()) return type_error(out_of_scope_text(value, nullptr));
   if (value.dtype() != dtype_) {
     return invalid_argument("Cannot assign value to variable '", name_, ":0': it holds ",
                             dtype_name(dtype_), ", the value is of ", dtype_name(value.dtype()));

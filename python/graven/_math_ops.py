@@ -724,6 +724,12 @@ def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: Name = None) -> Ten
             of_x, of_y = list(builtins.range(n - axes, n)), list(builtins.range(axes))
         else:
             of_x, of_y = ([i] if isinstance(i, int) else list(i) for i in axes)
+            for operand, rank, axes_of_it in (("a", n, of_x), ("b", m, of_y)):
+                if any(not -rank <= i < rank for i in axes_of_it):
+                    raise ValueError(
+                        f"`axes` of {operand} in tensordot must be in [{-rank}, {rank}), not "
+                        f"{axes_of_it}"
+                    )
             of_x, of_y = [i % n for i in of_x], [i % m for i in of_y]
         if len(of_x) != len(of_y):
             raise ValueError(f"tensordot needs as many axes of a as of b, not {axes}")
