@@ -1,3 +1,233 @@
+"""Bad input and faults: a clear error each time, and nothing crashes or is lost."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import weakref
+
+import graven as tf
+import pytest
+
+
+def test_a_wrong_dtype_names_both():
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"float.*int32|int32.*float"):
+        tf.constant([1.0]) + tf.constant([1])
+
+
+def test_shapes_that_do_not_broadcast_are_named():
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"\[2\] vs. \[3\]"):
+        tf.constant([1.0, 2.0]) + tf.constant([1.0, 2.0, 3.0])
+
+
+def test_inner_dimensions_of_a_product_are_named():
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"\[MatMul\].*\[2,3\].*\[4,5\]"):
+        tf.matmul(tf.zeros([2, 3]), tf.zeros([4, 5]))
+
+
+def test_the_same_mistake_in_a_trace_is_a_value_error():
+    function = tf.function(lambda a, b: tf.matmul(a, b))
+    with pytest.raises(ValueError, match=r"\[MatMul\]"):
+        function(tf.zeros([2, 3]), tf.zeros([4, 5]))
+
+
+@pytest.mark.parametrize("axis", [2, -3])
+def test_an_axis_out_of_range_names_the_range(axis):
+    with pytest.raises((tf.errors.InvalidArgumentError, ValueError), match=r"\[-2, 2\)"):
+        tf.reduce_sum(tf.zeros([2, 2]), axis=axis)
+
+
+def test_a_ragged_list_is_no_tensor():
+    with pytest.raises(ValueError, match="non-rectangular"):
+        tf.constant([[1, 2], [3]])
+
+
+def test_an_element_count_beyond_int64_is_refused():
+    with pytest.raises((tf.errors.InvalidArgumentError, ValueError)):
+        tf.zeros([1 << 40, 1 << 40])
+
+
+def test_more_memory_than_there_is_is_refused():
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="bytes"):
+        tf.zeros([1 << 44])
+
+
+def test_a_memory_limit_is_kept():
+    limit = tf.config.get_memory_limit()
+    tf.config.set_memory_limit(1 << 28)
+    try:
+        with pytest.raises(tf.errors.ResourceExhaustedError, match="limit"):
+            tf.zeros([1 << 28])
+        assert tf.zeros([1 << 10]).shape == [1024]
+    finally:
+        tf.config.set_memory_limit(limit)
+
+
+def test_an_index_out_of_range_names_index_and_range():
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"5 is not in \[0, 2\)"):
+        tf.gather(tf.constant([1.0, 2.0]), [5])
+
+
+def test_an_empty_list_of_tensors_is_refused():
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
+        tf.concat([], 0)
+
+
+class OwnError(Exception):
+    """An error of the user's with an identity to keep."""
+
+
+def test_the_very_exception_of_the_body_comes_back():
+    error = OwnError("boom")
+
+    @tf.function
+    def function(x):
+        raise error
+
+    with pytest.raises(OwnError) as caught:
+        function(tf.constant(1.0))
+    assert caught.value is error
+
+
+def test_the_very_exception_comes_back_through_nested_functions():
+    error = OwnError("boom")
+
+    @tf.function
+    def inner(x):
+        raise error
+
+    outer = tf.function(lambda x: inner(x) + 1.0)
+    with pytest.raises(OwnError) as caught:
+        outer(tf.constant(1.0))
+    assert caught.value is error and outer.experimental_get_tracing_count() == 0
+
+
+def test_a_failed_run_leaves_variables_whole():
+    v = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def function(x):
+        v.assign_add([1.0, 1.0])
+        return tf.gather(v, x)
+
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        function(tf.constant([7]))
+    assert v.numpy().tolist() == [2.0, 3.0]
+    assert function(tf.constant([0])).numpy().tolist() == [3.0]
+
+
+def test_a_deleted_variable_keeps_its_value_for_the_trace():
+    held = [tf.Variable(1.0)]
+    function = tf.function(lambda: held[0] + 1.0)
+    assert function().numpy() == 2.0
+    held.clear()
+    gc.collect()
+    assert function().numpy() == 2.0
+
+
+def test_a_function_dies_with_its_last_reference():
+    function = tf.function(lambda x: x + 1.0)
+    function(tf.constant(1.0))
+    reference = weakref.ref(function)
+    del function
+    gc.collect()
+    assert reference() is None
+
+
+def test_a_function_in_a_cycle_dies_too():
+    class Model:
+        pass
+
+    def make():
+        model = Model()
+        model.call = tf.function(lambda x: x + float(len(vars(model))))
+        model.call(tf.constant(1.0))
+        return weakref.ref(model)
+
+    reference = make()
+    gc.collect()
+    assert reference() is None
+
+
+def test_threads_that_share_a_function_agree():
+    weights = tf.Variable(2.0)
+    function = tf.function(lambda x: tf.reduce_sum(x * weights))
+    results, failures = [], []
+
+    def work(n):
+        try:
+            for i in range(50):
+                size = (n + i) % 7 + 1
+                results.append((size, float(function(tf.ones([size])))))
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert all(value == 2.0 * size for size, value in results)
+    assert function.experimental_get_tracing_count() == 7
+
+
+def test_a_child_of_a_fork_can_go_on():
+    a = tf.ones([300, 300])
+    expected = float(tf.reduce_sum(tf.matmul(a, a)))
+    child = os.fork()
+    if child == 0:
+        ok = float(tf.reduce_sum(tf.matmul(a, a))) == expected
+        os._exit(0 if ok else 1)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            assert os.waitstatus_to_exitcode(status) == 0
+            return
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    pytest.fail("the child hangs")
+
+
+INTERRUPTED = """
+import graven as tf
+v = tf.Variable(tf.zeros([64]))
+
+@tf.function
+def long_run(x):
+    for _ in range(400):
+        x = tf.matmul(x, x) * 0.001
+    v.assign(x[0, :64])
+    return x
+
+x = tf.ones([700, 700])
+long_run.get_concrete_function(x)
+print("ready", flush=True)
+try:
+    while True:
+        long_run(x)
+except KeyboardInterrupt:
+    assert v.shape == [64]
+    print("interrupted", float(tf.reduce_sum(tf.ones([3]))), flush=True)
+"""
+
+
+def test_an_interrupt_ends_a_long_run():
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert out == "interrupted 3.0\n" and process.returncode == 0
+
+
 @pytest.mark.parametrize(
     "make",
     [
