@@ -143,8 +143,8 @@ class GRAVEN_API Function : public RefCounted {
   Entry* find(std::span<const uint64_t> row) const { return table_.find(row); }
   Result<Ref<Entry>> resolve(FunctionType type, std::span<const Value> arguments);
   // So that the next call with this row finds the entry. Does nothing while the first call goes on
-  // (this is a recursive call then): if it fails, its entries go, and if it creates variables, later
-  // calls use others.
+  // (this is a recursive call then): if it fails, its entries go, and if it creates variables,
+  // later calls use others.
   void remember(std::span<const uint64_t> row, Entry* entry, std::vector<Ref<LifeGuard>> guards);
 
   // Live entries in the order in which they were made.

@@ -22,7 +22,8 @@ Result<Tensor> Tensor::allocate(DType dtype, const Shape& shape) {
   auto* object = new EagerTensor(dtype, shape, *num_elements);
   Tensor tensor{Ref<TensorObject>(object)};
   // bytes() of a size beyond any memory would wrap; Buffer::allocate refuses it.
-  if (*num_elements <= static_cast<int64_t>(sizeof(object->inline_data_)) && is_plain(dtype) && object->bytes() <= sizeof(object->inline_data_)) {
+  if (*num_elements <= static_cast<int64_t>(sizeof(object->inline_data_)) && is_plain(dtype) &&
+      object->bytes() <= sizeof(object->inline_data_)) {
     object->data_ = object->inline_data_;
     return tensor;
   }
