@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <xmmintrin.h>
 
 #include <algorithm>
@@ -109,6 +110,10 @@ struct ThreadPool::State {
   }
 
   void worker() {
+    // Signals are for the threads of the program.
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
     FlushDenormals flush;
     Clock::duration patience = kLongestSpin;
     uint32_t seen = 0;

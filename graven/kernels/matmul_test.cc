@@ -1,7 +1,10 @@
 #include "graven/kernels/matmul.h"
 
 #include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/time.h>
 
+#include <algorithm>
 #include <atomic>
 #include <complex>
 #include <cstring>
@@ -371,6 +374,34 @@ TEST_CASE("oneDNN is there, or the reason is told") {
   } else {
     CHECK(onednn_unavailable_reason().find("libgraven_onednn.so") != std::string::npos);
   }
+}
+
+// A Ctrl-C, or a profiler's timer, during a product corrupted the heap.
+TEST_CASE("signals in the middle of products do no harm") {
+  constexpr int64_t n = 700;
+  struct sigaction handler = {}, before = {};
+  handler.sa_handler = [](int) {};
+  sigaction(SIGALRM, &handler, &before);
+  itimerval every_millisecond = {{0, 1000}, {0, 1000}}, never = {};
+  setitimer(ITIMER_REAL, &every_millisecond, nullptr);
+  std::vector<float> a(n * n, 1.0f), c(n * n);
+  const int64_t zero[] = {0};
+  bool is_right = true;
+  for (int repeat = 0; repeat < 20 && is_right; ++repeat) {
+    MatMulArguments product = {};
+    product.dtype = DType::kFloat32;
+    product.m = product.n = product.k = n;
+    product.a = product.b = a.data();
+    product.c = c.data();
+    product.a_offsets = product.b_offsets = zero;
+    is_right =
+        matmul(product).ok() && std::all_of(c.begin(), c.end(), [](float x) { return x == n; });
+    std::vector<std::vector<char>> blocks;  // a heap that was overwritten aborts here
+    for (int i = 1; i < 64; ++i) blocks.emplace_back(1000 * i);
+  }
+  setitimer(ITIMER_REAL, &never, nullptr);
+  sigaction(SIGALRM, &before, nullptr);
+  CHECK(is_right);
 }
 
 }  // namespace

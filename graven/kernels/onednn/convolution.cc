@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "graven/kernels/onednn/single_thread.h"
+#include "graven/kernels/onednn/library_call.h"
 
 namespace graven::engine {
 namespace {
@@ -67,7 +67,7 @@ class CompiledConvolution final : public OneDnnConvolution {
  public:
   static std::unique_ptr<CompiledConvolution> create(const Convolution& c,
                                                      ConvolutionDirection direction) {
-    SingleThread single;
+    LibraryCall call;
     std::unique_ptr<CompiledConvolution> made(new CompiledConvolution(direction));
     return made->compile(c) ? std::move(made) : nullptr;
   }
@@ -83,7 +83,7 @@ class CompiledConvolution final : public OneDnnConvolution {
   }
 
   bool run(float* input, void* filter, float* output, void* scratch) const override {
-    SingleThread single;
+    LibraryCall call;
     Memory x, w, y, s;
     if (!wrap(x, input_, input) || !wrap(w, packed_, filter) || !wrap(y, output_, output) ||
         !wrap(s, scratch_, scratch)) {
@@ -198,7 +198,7 @@ class CompiledConvolution final : public OneDnnConvolution {
 
   static bool reorder(const Primitive& primitive, const dnnl_memory_desc_t& from_descriptor,
                       const void* from, const dnnl_memory_desc_t& to_descriptor, void* to) {
-    SingleThread single;
+    LibraryCall call;
     Memory source, target;
     return wrap(source, from_descriptor, from) && wrap(target, to_descriptor, to) &&
            execute(primitive.get(), {{DNNL_ARG_FROM, source.get()}, {DNNL_ARG_TO, target.get()}});

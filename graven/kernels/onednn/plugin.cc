@@ -3,7 +3,7 @@
 #include <dnnl.h>
 
 #include "graven/kernels/onednn/convolution.h"
-#include "graven/kernels/onednn/single_thread.h"
+#include "graven/kernels/onednn/library_call.h"
 
 namespace graven::engine {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 class Plugin final : public OneDnn {
  public:
   bool multiply(const FloatProduct& p) const override {
-    SingleThread single;
+    LibraryCall call;
     return dnnl_sgemm(p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', p.m, p.n, p.k, 1.0f,
                       p.a, p.lda, p.b, p.ldb, 0.0f, p.c, p.ldc) == dnnl_success;
   }
