@@ -56,17 +56,13 @@ def test_names_of_devices_are_checked() -> None:
         tf.device("/nonsense")
 
 
-def test_importing_is_quick_and_leaves_numpy_alone() -> None:
+def test_importing_leaves_numpy_alone_and_takes_little_memory() -> None:
     code = (
-        "import time, sys; start = time.process_time(); import graven; "
-        "assert 'numpy' not in sys.modules; "
-        "print(time.process_time() - start)"
+        "import resource, sys; import graven; assert 'numpy' not in sys.modules; "
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
-    seconds = [
-        float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
-        for _ in range(5)
-    ]
-    assert min(seconds) < 0.08
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert int(run.stdout) < 40 * 1024  # KiB
 
 
 def test_strings_cannot_be_cast() -> None:
