@@ -1,154 +1,313 @@
-"""Which calls of ops are timed, found by looking at the public functions of a module.
+"""Which calls of ops are timed: every op of the registry, and every public function around ops.
 
-A function is called if each of its required parameters has a meaning that its name tells, for
-TensorFlow names them by convention (`x`, `axis`, `paddings`, ...). What a name alone does not tell
-stands in _MEANINGS_IN for the few functions concerned.
+`tf.raw_ops` lists the registry. An op is called through it, with each of its inputs in the meaning
+that the parameter's name has by TensorFlow's conventions (`x`, `paddings`, ...), or in that which
+_OPS gives it; its attributes keep their defaults unless _OPS names them. Public functions that are
+more than an op (`reduce_sum`, `nn.moments`) are called in the same way, with _FUNCTIONS.
 """
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
+_Value = TypeVar("_Value")
 
-MODULES = ("", "math", "nn", "bitwise", "random")
-DTYPES = ("float32", "float64", "int32")
+MODULES = ("", "math", "nn", "bitwise", "linalg", "random", "strings")
 SIZES = (16, 1 << 20)
-
-# Functions that compute nothing, or that are not about tensors of numbers.
-_SKIPPED = frozenset(
-    {"convert_to_tensor", "get_static_value", "is_tensor", "is_symbolic_tensor", "constant"}
-    | {"function", "recompute_grad", "no_gradient", "as_string"}
-    # Decompositions of a matrix of 1 Mi elements take seconds.
-    | {"eig", "eigvals", "matrix_square_root", "norm"}
-)
+DTYPES = ("float32", "float64", "int32")
+# For ops that have none of these; the first that an op takes is timed.
+OTHER_DTYPES = ("bool", "complex64", "string")
 
 
 @dataclass(frozen=True)
 class OpCall:
-    """A function by its public names, and what its arguments mean, by their names."""
+    """A call as both systems make it.
 
+    Attributes:
+      title: What the table calls it.
+      function: The dotted name of the function.
+      names: The names by which it can be asked for.
+      meanings: What its arguments mean, by name, in the order of the parameters.
+      dtypes: In which it is timed; empty for DTYPES, or OTHER_DTYPES where it has none of them.
+      is_random: Results are not compared but for their shapes.
+    """
+
+    title: str
+    function: str
     names: list[str]
     meanings: dict[str, str]
+    dtypes: list[str] = field(default_factory=list)
+    is_random: bool = False
+
+    @property
+    def is_op(self) -> bool:
+        return self.function.startswith("raw_ops.")
+
+    def content(self) -> dict[str, Any]:
+        """What makes the same call in another process."""
+        return asdict(self)
 
 
-class _Arguments:
-    """Makes the values that meanings stand for: about `elements` numbers of one dtype."""
-
-    def __init__(self, tf: Any, elements: int, dtype: str) -> None:
-        self._tf, self._elements, self._dtype = tf, elements, dtype
-        self._side = int(elements**0.5)
-        self._random = np.random.default_rng(elements)
-
-    def make(self, meaning: str) -> Any:
-        return getattr(self, meaning)()
-
-    def _numbers(self, *shape: int) -> Any:
-        """Away from 0 and 1, so that logarithms, quotients and arcsines stay finite."""
-        values: NDArray[Any]
-        if self._dtype.startswith("int"):
-            values = self._random.integers(1, 8, shape)
-        else:
-            values = self._random.uniform(0.1, 0.9, shape)
-        return self._tf.constant(values.astype(self._dtype))
-
-    def matrix(self) -> Any:
-        return self._numbers(self._side, self._side)
-
-    def vector(self) -> Any:
-        return self._numbers(self._side)
-
-    def scalar(self) -> Any:
-        return self._numbers()
-
-    def matrices(self) -> Any:
-        return [self.matrix(), self.matrix()]
-
-    def images(self) -> Any:
-        side = max(1, int((self._elements / 16) ** 0.5))
-        return self._numbers(1, side, side, 16)
-
-    def filters(self) -> Any:
-        return self._numbers(3, 3, 16, 16)
-
-    def flags(self) -> Any:
-        return self._tf.constant(self._random.random((self._side, self._side)) < 0.5)
-
-    def rows(self) -> Any:
-        return self._tf.constant(self._random.permutation(self._side).astype(np.int32))
-
-    def points(self) -> Any:
-        rows = self._random.permutation(self._side).astype(np.int32)
-        return self._tf.constant(rows[:, np.newaxis])
-
-    def low(self) -> Any:
-        return self._tf.constant(np.asarray(2 if self._dtype == "int32" else 0.3, self._dtype))
-
-    def high(self) -> Any:
-        return self._tf.constant(np.asarray(6 if self._dtype == "int32" else 0.7, self._dtype))
-
-    def axis(self) -> int:
-        return 0
-
-    def axes(self) -> list[int]:
-        return [0]
-
-    def both_axes(self) -> list[int]:
-        return [1, 0]
-
-    def shape(self) -> list[int]:
-        return [self._side, self._side]
-
-    def flat_shape(self) -> list[int]:
-        return [self._elements]
-
-    def side(self) -> int:
-        return self._side
-
-    def elements(self) -> int:
-        return self._elements
-
-    def two(self) -> int:
-        return 2
-
-    def one(self) -> int:
-        return 1
-
-    def twice(self) -> list[int]:
-        return [1, 2]
-
-    def borders(self) -> list[list[int]]:
-        return [[1, 1], [1, 1]]
-
-    def origin(self) -> list[int]:
-        return [0, 0]
-
-    def half(self) -> list[int]:
-        return [self._side // 2, self._side]
-
-    def seed(self) -> list[int]:
-        return [1, 2]
-
-    def same(self) -> str:
-        return "SAME"
-
-    def other_dtype(self) -> Any:
-        return self._tf.float32 if self._dtype != "float32" else self._tf.int32
-
-    def small(self) -> float:
-        return 1e-3
+def _each(names: str, value: _Value) -> dict[str, _Value]:
+    """The same value for each of the names, which blanks separate."""
+    return dict.fromkeys(names.split(), value)
 
 
-_MEANINGS: Mapping[str, str] = {
-    **dict.fromkeys(("x", "y", "a", "b", "input", "input_", "inputs_", "input_tensor"), "matrix"),
-    **dict.fromkeys(("tensor", "value", "features", "logits", "labels", "targets"), "matrix"),
-    **dict.fromkeys(("t", "params", "on_value", "predictions", "tensor1", "tensor2"), "matrix"),
-    **dict.fromkeys(("values", "inputs"), "matrices"),
-    **dict.fromkeys(("condition", "mask"), "flags"),
-    **dict.fromkeys(("shape", "dims"), "shape"),
-    **dict.fromkeys(("depth", "num_rows"), "side"),
+# Ops that no call can time, and why.
+_NOT_TIMED = {
+    "Const": "its value is an attribute",
+    "DestroyResourceOp": "a resource dies once",
+    "Placeholder": "an argument of a trace",
+    "PartitionedCall": "a call of a Function",
+    "StatefulPartitionedCall": "a call of a Function",
+}
+
+# Meanings of inputs of ops, all of them tensors, by the parameter's name.
+_INPUTS: Mapping[str, str] = {
+    **_each("x y a b e t q x1 x2 dy", "matrix"),
+    **_each("input features logits labels gradients outputs", "matrix"),
+    **_each("tensor value data params updates", "matrix"),
+    **_each("real imag grad out_backprop", "matrix"),
+    **_each("values inputs", "matrices"),
+    "bias": "row",
+    "condition": "flags",
+    "shape": "shape_tensor",
+    "indices": "points",
+    "axis": "axis_tensor",
+    "dimension": "axis_tensor",
+    "split_dim": "axis_tensor",
+    "reduction_indices": "axes_tensor",
+    "paddings": "borders_tensor",
+    "perm": "both_axes_tensor",
+    "resource": "variable",
+    "ref": "variable",
+    "minval": "low",
+    "maxval": "high",
+    "seed": "seed_tensor",
+    "key": "key_tensor",
+    "counter": "counter_tensor",
+    "alg": "algorithm_tensor",
+    "algorithm": "generator_algorithm_tensor",
+    "clip_value_min": "low",
+    "clip_value_max": "high",
+}
+
+_CONVOLUTION = {"strides": "strides", "padding": "same"}
+_DEPTHWISE = {"filter": "depthwise_filters", **_CONVOLUTION}
+_POOLING = {"ksize": "window", "strides": "window", "padding": "same"}
+_MAX_POOL_GRADIENT = {"orig_input": "images", "orig_output": "pooled_images", **_POOLING}
+_SLICE = {
+    "begin": "second_row_tensor",
+    "end": "shape_tensor",
+    "strides": "every_second_row_tensor",
+}
+_VALUE_DTYPE = {"dtype": "dtype"}
+_PARTS = {"Tout": "part_dtype"}
+_BATCH = {"x": "batch", "y": "batch"}
+_STATE = {"resource": "generator"}
+_ROWS = {"indices": "rows"}
+_FACTORS = {"indices": "rows", "updates": "ones_matrix"}
+
+# What the names of an op's parameters do not tell.
+_OPS: Mapping[str, Mapping[str, str]] = {
+    **_each(
+        "Abs Ceil Cos Cosh Erf Erfc Exp Expm1 Floor Neg Rint Round Sigmoid Sign Sin Sinh "
+        "Square Tan Tanh Asinh Atan",
+        {"x": "signed_matrix"},
+    ),
+    **_each(
+        "Elu LeakyRelu Relu Relu6 Selu Softplus Softsign",
+        {"features": "signed_matrix"},
+    ),
+    **_each(
+        "LeakyReluGrad Relu6Grad ReluGrad SoftplusGrad SoftsignGrad",
+        {"features": "signed_matrix"},
+    ),
+    **_each("All Any", {"input": "flags"}),
+    **_each("Angle ComplexAbs Imag Real", _PARTS),
+    **_each("BatchMatMul BatchMatMulV2", _BATCH),
+    **_each(
+        "RandomStandardNormal RandomUniform StatelessRandomNormal StatelessRandomNormalV2 "
+        "StatelessRandomUniform StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2 "
+        "StatelessRandomUniformV2 StatelessTruncatedNormal StatelessTruncatedNormalV2 "
+        "TruncatedNormal",
+        _VALUE_DTYPE,
+    ),
+    **_each(
+        "StatefulStandardNormalV2 StatefulTruncatedNormal StatefulUniform StatefulUniformFullInt",
+        {**_STATE, **_VALUE_DTYPE},
+    ),
+    **_each(
+        "ResourceScatterAdd ResourceScatterMax ResourceScatterMin ResourceScatterSub "
+        "ResourceScatterUpdate",
+        _ROWS,
+    ),
+    **_each("ResourceScatterDiv ResourceScatterMul", _FACTORS),
+    "Acosh": {"x": "large_matrix"},
+    "AddN": {"inputs": "four_matrices"},
+    "Assert": {"condition": "truth", "data": "matrices"},
+    "AvgPool": {"value": "images", **_POOLING},
+    "AvgPoolGrad": {
+        "orig_input_shape": "image_shape_tensor",
+        "grad": "gradient_of_pooled_images",
+        **_POOLING,
+    },
+    "Bitcast": {"type": "same_size_dtype"},
+    "BroadcastGradientArgs": {"s0": "shape_tensor", "s1": "column_shape_tensor"},
+    "BroadcastTo": {"input": "row"},
+    "Cast": {"DstT": "other_dtype"},
+    "CheckNumerics": {"message": "message"},
+    "CheckNumericsV2": {"message": "message"},
+    "Complex": {"Tout": "complex_dtype"},
+    "ConcatV2": {"axis": "axis_tensor"},
+    "Conv2D": {"input": "images", "filter": "filters", **_CONVOLUTION},
+    "Conv2DBackpropFilter": {
+        "input": "images",
+        "filter_sizes": "filter_shape_tensor",
+        "out_backprop": "more_images",
+        **_CONVOLUTION,
+    },
+    "Conv2DBackpropInput": {
+        "input_sizes": "image_shape_tensor",
+        "filter": "filters",
+        "out_backprop": "images",
+        **_CONVOLUTION,
+    },
+    "DepthwiseConv2dNative": {"input": "images", **_DEPTHWISE},
+    "DepthwiseConv2dNativeBackpropFilter": {
+        "input": "images",
+        "filter_sizes": "depthwise_filter_shape_tensor",
+        "out_backprop": "more_images",
+        **_CONVOLUTION,
+    },
+    "DepthwiseConv2dNativeBackpropInput": {
+        "input_sizes": "image_shape_tensor",
+        "out_backprop": "images",
+        **_DEPTHWISE,
+    },
+    "EnsureShape": {"shape": "shape"},
+    "ExpandDims": {"dim": "axis_tensor"},
+    "Fill": {"dims": "shape_tensor", "value": "scalar"},
+    "FusedBatchNormGradV3": {
+        "y_backprop": "images",
+        "x": "more_images",
+        "scale": "channels",
+        "reserve_space_1": "channels",
+        "reserve_space_2": "channels",
+        "reserve_space_3": "nothing",
+    },
+    "FusedBatchNormV3": {
+        "x": "images",
+        "scale": "channels",
+        "offset": "channels",
+        "mean": "nothing",
+        "variance": "nothing",
+    },
+    "Gather": _ROWS,
+    "GatherV2": _ROWS,
+    "IdentityN": {"input": "matrices"},
+    "InTopKV2": {"predictions": "float_matrix", "targets": "rows", "k": "two_tensor"},
+    "InvertPermutation": {"x": "permutation"},
+    "LinSpace": {"start": "low", "stop": "high", "num": "elements_tensor"},
+    "MaxPool": {"input": "images", **_POOLING},
+    "MaxPoolGrad": {**_MAX_POOL_GRADIENT, "grad": "gradient_of_pooled_images"},
+    "MaxPoolGradGrad": {**_MAX_POOL_GRADIENT, "grad": "more_images"},
+    "MirrorPad": {"mode": "reflect"},
+    "MirrorPadGrad": {"mode": "reflect"},
+    "OneHot": {
+        "indices": "rows",
+        "depth": "side_tensor",
+        "on_value": "unit",
+        "off_value": "zero",
+    },
+    "PadV2": {"constant_values": "scalar"},
+    "Polygamma": {"a": "whole_matrix"},
+    "PrintV2": {"input": "text", "output_stream": "null_file"},
+    "Range": {"start": "zero", "limit": "count", "delta": "unit"},
+    "ReadVariableOp": _VALUE_DTYPE,
+    "ResourceGather": {**_ROWS, **_VALUE_DTYPE},
+    "ResourceGatherNd": _VALUE_DTYPE,
+    "ReverseV2": {"axis": "axes_tensor"},
+    "RngReadAndSkip": {**_STATE, "delta": "unsigned_delta_tensor"},
+    "RngSkip": {**_STATE, "delta": "delta_tensor"},
+    "Roll": {"shift": "one_tensor", "axis": "axis_tensor"},
+    "ShapeN": {"input": "matrices"},
+    "Slice": {"begin": "origin_tensor", "size": "half_shape_tensor"},
+    "SparseSoftmaxCrossEntropyWithLogits": {"labels": "rows"},
+    "Split": {"num_split": "two"},
+    "SplitV": {"size_splits": "halves_tensor", "num_split": "two"},
+    "Squeeze": {"input": "padded_matrix", "squeeze_dims": "axes"},
+    "StatefulUniformInt": _STATE,
+    "StridedSlice": _SLICE,
+    "StridedSliceGrad": {**_SLICE, "dy": "strided_matrix"},
+    "StringFormat": {"template": "template"},
+    "StringJoin": {"inputs": "texts"},
+    "TensorStridedSliceUpdate": {**_SLICE, "value": "strided_matrix"},
+    "Tile": {"multiples": "twice_tensor"},
+    "Unpack": {"num": "side"},
+    "UnsortedSegmentSum": {"segment_ids": "rows", "num_segments": "side_tensor"},
+    "VarHandleOp": {"dtype": "dtype", "shape": "shape"},
+    "VariableShape": {"input": "variable"},
+    "Where": {"input": "flags"},
+    "Zeta": {"x": "large_matrix"},
+}
+
+# Further calls of an op, whose speed the first does not tell.
+_BY_ROWS = {"by rows": {"reduction_indices": "last_axes_tensor"}}
+_ALONG_ROWS = {"along rows": {"axis": "last_axis_tensor"}}
+_OF_BROADCASTS = {"of a row": {"y": "row"}, "of a column": {"y": "column"}}
+_VARIANTS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
+    **_each("Sum Mean Prod Max Min Any All EuclideanNorm", _BY_ROWS),
+    **_each("Cumsum Cumprod CumulativeLogsumexp ConcatV2", _ALONG_ROWS),
+    **_each("AddV2 Mul RealDiv Less", _OF_BROADCASTS),
+    **_each("ArgMax ArgMin", {"by rows": {"dimension": "last_axis_tensor"}}),
+    "BroadcastTo": {"of a column": {"input": "column"}},
+    "Cast": {"to bool": {"DstT": "bool_dtype"}},
+    "GatherV2": {"of columns": {"axis": "last_axis_tensor"}},
+    "ReverseV2": {"of rows": {"axis": "last_axes_tensor"}},
+    "Split": {"of rows": {"split_dim": "last_axis_tensor"}},
+}
+
+# Where the dtypes are not those of DTYPES that TensorFlow takes.
+_FLOATS = ("float32", "float64")
+_DTYPES: Mapping[str, tuple[str, ...]] = {
+    **_each("Add Equal NotEqual", (*DTYPES, "string")),
+    **_each("All Any BroadcastGradientArgs NoOp PrintV2 Where", ("bool",)),
+    **_each("Angle ComplexAbs Conj Imag Real", ("complex64", "complex128")),
+    "InTopKV2": ("float32",),
+    "InvertPermutation": ("int32",),
+    **_each("NonDeterministicInts RngReadAndSkip RngSkip", ("int64",)),
+    **_each("StatelessRandomGetAlg StatelessRandomGetKeyCounter", ("uint64",)),
+    **_each("StatelessRandomGetKeyCounterAlg StatefulUniformFullInt", ("uint64",)),
+    # TensorFlow rounds integers to 0, and takes those of linspace against its documentation.
+    **_each("Round linspace", _FLOATS),
+    "StringJoin": ("string",),
+    "VariableShape": ("float32",),
+}
+
+_RANDOM = re.compile(r"^(raw_ops\.)?(Random|Stateful|Rng|NonDeterministic|Truncated|VarHandle)")
+_RANDOM_FUNCTIONS = re.compile(r"^random\.(normal|shuffle|truncated_normal|uniform)|^nn\.dropout$")
+
+# Functions that compute nothing, or that are not about tensors of numbers.
+_SKIPPED = frozenset(
+    {"Assert", "as_dtype", "constant", "control_dependencies", "convert_to_tensor", "function"}
+    | {"create_rng_state", "get_static_value", "gradients", "is_symbolic_tensor", "is_tensor"}
+    | {"names_of", "set_global_generator", "set_seed", "type_spec_from_value"}
+    | {"variable_creator_scope"}
+)
+
+# Meanings of arguments of functions by the parameter's name.
+_ARGUMENTS: Mapping[str, str] = {
+    **_each("x y a b input input_ inputs_ input_tensor", "matrix"),
+    **_each("tensor value features logits labels targets", "matrix"),
+    **_each("t params on_value predictions tensor1 tensor2", "matrix"),
+    **_each("real imag", "matrix"),
+    **_each("values inputs", "matrices"),
+    **_each("condition mask", "flags"),
+    **_each("shape dims", "shape"),
+    **_each("depth num_rows", "side"),
     "start": "elements",
     "axis": "axis",
     "axes": "axes",
@@ -165,35 +324,57 @@ _MEANINGS: Mapping[str, str] = {
     "repeats": "two",
     "k": "two",
     "shift": "one",
+    "scalar": "scalar",
+    "rate": "probability",
+    "log_input": "matrix",
 }
 
-_POOLING = {"input": "images", "ksize": "two", "strides": "two", "padding": "same"}
-_MEANINGS_IN: Mapping[str, Mapping[str, str]] = {
-    "bitcast": {"type": "other_dtype"},
+_POOL = {"input": "images", "ksize": "two", "strides": "two", "padding": "same"}
+_FUNCTIONS: Mapping[str, Mapping[str, str]] = {
+    **_each(
+        "eye ones random.normal random.stateless_normal random.stateless_uniform "
+        "random.stateless_truncated_normal random.truncated_normal random.uniform zeros",
+        {"dtype": "dtype"},
+    ),
     "concat": {"axis": "axis"},
     "fill": {"value": "scalar"},
     "gather_nd": {"indices": "points"},
-    "nn.avg_pool2d": _POOLING,
+    "identity_n": {"input": "matrices"},
+    "linalg.matvec": {"b": "row"},
+    "linspace": {"start": "low", "stop": "high", "num": "elements"},
+    "nn.avg_pool": _POOL,
+    "nn.avg_pool2d": _POOL,
     "nn.batch_normalization": {
-        "mean": "vector",
-        "variance": "vector",
-        "offset": "vector",
-        "scale": "vector",
+        "mean": "row",
+        "variance": "row",
+        "offset": "row",
+        "scale": "row",
         "variance_epsilon": "small",
     },
-    "nn.bias_add": {"bias": "vector"},
+    "nn.bias_add": {"bias": "row"},
     "nn.conv2d": {"input": "images", "filters": "filters", "strides": "one", "padding": "same"},
-    "nn.max_pool2d": _POOLING,
-    "nn.sparse_softmax_cross_entropy_with_logits": {"labels": "rows"},
+    "nn.conv2d_transpose": {
+        "input": "images",
+        "filters": "filters",
+        "output_shape": "image_shape_tensor",
+        "strides": "one",
+    },
+    "nn.depthwise_conv2d": {
+        "input": "images",
+        "filter": "depthwise_filters",
+        "strides": "strides",
+        "padding": "same",
+    },
+    "nn.embedding_lookup": {"ids": "rows"},
+    "nn.max_pool": _POOL,
+    "nn.max_pool2d": _POOL,
+    "nn.sigmoid_cross_entropy_with_logits": {"labels": "matrix", "logits": "signed_matrix"},
+    "nn.softmax_cross_entropy_with_logits": {"labels": "matrix", "logits": "matrix"},
+    "nn.sparse_softmax_cross_entropy_with_logits": {"labels": "rows", "logits": "matrix"},
+    "random.fold_in": {"data": "one"},
     "reshape": {"shape": "flat_shape"},
     "reverse": {"axis": "axes"},
-    "roll": {"axis": "axis"},
-    "scatter_nd": {"indices": "points", "updates": "matrix"},
-    "tensor_scatter_nd_add": {"indices": "points", "updates": "matrix"},
-    "tensor_scatter_nd_max": {"indices": "points", "updates": "matrix"},
-    "tensor_scatter_nd_min": {"indices": "points", "updates": "matrix"},
-    "tensor_scatter_nd_sub": {"indices": "points", "updates": "matrix"},
-    "tensor_scatter_nd_update": {"indices": "points", "updates": "matrix"},
+    "strided_slice": {"begin": "origin", "end": "shape"},
     "tensordot": {"axes": "one"},
     # Optional in the signature, and without them it is another function.
     "where": {"x": "matrix", "y": "matrix"},
@@ -209,19 +390,53 @@ def resolve(tf: Any, name: str) -> Any:
     return found
 
 
-def op_calls(tf: Any) -> tuple[list[OpCall], list[str]]:
-    """The calls to time, and the names of the functions whose arguments have no known meaning.
-
-    A function that stands in several modules is one call with several names.
-    """
+def op_calls(tf: Any) -> tuple[list[OpCall], dict[str, str]]:
+    """The calls to time, and why the others are not."""
+    functions: list[OpCall] = []
+    public_names: dict[str, list[str]] = {}
+    untimed = dict(_NOT_TIMED)
+    for names, function in _public_functions(tf):
+        if not inspect.isfunction(function):
+            op = _op_behind(function)
+            if op is not None:
+                public_names.setdefault(op, []).extend(names)
+            continue
+        meanings = _meanings(function, _FUNCTIONS.get(names[0], {}), _ARGUMENTS)
+        if isinstance(meanings, str):
+            untimed[names[0]] = f"the meaning of {meanings} is not known"
+        elif meanings:
+            is_random = any(_RANDOM_FUNCTIONS.match(name) for name in names)
+            dtypes = list(_DTYPES.get(names[0], ()))
+            functions.append(OpCall(names[0], names[0], names, meanings, dtypes, is_random))
     calls: list[OpCall] = []
-    unknown: list[str] = []
-    seen: dict[int, list[str]] = {}
+    for op in dir(tf.raw_ops):
+        if op.startswith("_") or op in _NOT_TIMED:
+            continue
+        meanings = _meanings(getattr(tf.raw_ops, op), _OPS.get(op, {}), _INPUTS)
+        if isinstance(meanings, str):
+            untimed[op] = f"the meaning of {meanings} is not known"
+            continue
+        for variant, change in {"": {}, **_VARIANTS.get(op, {})}.items():
+            calls.append(
+                OpCall(
+                    f"{op} {variant}".strip(),
+                    f"raw_ops.{op}",
+                    [op, f"raw_ops.{op}", *public_names.get(op, [])],
+                    {**meanings, **change},
+                    list(_DTYPES.get(op, ())),
+                    bool(_RANDOM.match(op)),
+                )
+            )
+    return calls + functions, untimed
+
+
+def _public_functions(tf: Any) -> Iterator[tuple[list[str], Any]]:
+    """Each public function once, with all its names."""
+    found: dict[int, tuple[list[str], Any]] = {}
     for module_name in MODULES:
         module = resolve(tf, module_name) if module_name else tf
-        for attribute in sorted(vars(module)):
+        for attribute in dir(module):
             function = getattr(module, attribute)
-            name = f"{module_name}.{attribute}" if module_name else attribute
             if (
                 attribute.startswith("_")
                 or attribute in _SKIPPED
@@ -229,34 +444,43 @@ def op_calls(tf: Any) -> tuple[list[OpCall], list[str]]:
                 or not callable(function)
             ):
                 continue
-            if id(function) in seen:
-                seen[id(function)].append(name)
-                continue
-            names = seen[id(function)] = [name]
-            meanings = _meanings_of(name, function)
-            if meanings is None:
-                unknown.append(name)
-            elif meanings:
-                calls.append(OpCall(names, meanings))
-    return calls, unknown
+            name = f"{module_name}.{attribute}" if module_name else attribute
+            found.setdefault(id(function), ([], function))[0].append(name)
+    yield from found.values()
 
 
-def _meanings_of(name: str, function: Callable[..., Any]) -> dict[str, str] | None:
-    """Meanings of the arguments to pass; empty if none is required, None if one has no meaning."""
-    own = _MEANINGS_IN.get(name, {})
-    meanings = dict(own)
+def _op_behind(function: Any) -> str | None:
+    """The op that a generated function calls, which its documentation names."""
+    match = re.search(r'OpDef "(\w+)"', inspect.getdoc(function) or "")
+    return match[1] if match else None
+
+
+def _meanings(
+    function: Any, own: Mapping[str, str], usual: Mapping[str, str]
+) -> dict[str, str] | str:
+    """Meanings of the arguments to pass, or the name of a parameter that has none."""
+    meanings = {}
     for parameter in inspect.signature(function).parameters.values():
+        if parameter.name in own:
+            meanings[parameter.name] = own[parameter.name]
+            continue
         required = parameter.default is inspect.Parameter.empty
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or not required:
             continue
-        meaning = own.get(parameter.name, _MEANINGS.get(parameter.name))
-        if meaning is None:
-            return None
-        meanings[parameter.name] = meaning
+        if parameter.name not in usual:
+            return parameter.name
+        meanings[parameter.name] = usual[parameter.name]
     return meanings
 
 
-def make_arguments(tf: Any, call: OpCall, elements: int, dtype: str) -> dict[str, Any]:
-    """The values of a call's arguments by name."""
-    arguments = _Arguments(tf, elements, dtype)
-    return {name: arguments.make(meaning) for name, meaning in call.meanings.items()}
+def arguments_for(function: Any, meanings: Mapping[str, str]) -> dict[str, str]:
+    """The meanings under the names that this system has for the parameters.
+
+    TensorFlow calls some inputs in tf.raw_ops otherwise than their OpDef (`axis` for
+    `reduction_indices`); they stand at the same place.
+    """
+    parameters = list(inspect.signature(function).parameters)
+    return {
+        name if name in parameters else parameters[place]: meaning
+        for place, (name, meaning) in enumerate(meanings.items())
+    }

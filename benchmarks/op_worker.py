@@ -3,12 +3,13 @@
 Requests and answers as in `benchmarks.worker`, requests being JSON:
 
     (start)         -> {"version": text}
-    {"list": true}  -> {"calls": [[names, meanings]], "unknown": [names]}
-    {"call": [names, meanings], "elements": number, "dtype": text}
-                    -> {}, {"absent": true} or {"refused": error}
+    {"list": true}  -> {"calls": [contents of OpCalls], "untimed": {name: why}}
+    {"call": content of an OpCall, "elements": number, "dtype": text}
+                    -> {"results": a few numbers of each}, {"absent": true} or {"refused": error}
     {"round": true} -> {"seconds": a call}
 
-The last prepared call is the one that a round times.
+The last prepared call is the one that a round times, as the fastest of its batches: what another
+program does meanwhile can only add to them.
 """
 
 import json
@@ -16,7 +17,9 @@ import os
 import sys
 from typing import Any
 
-from benchmarks.op_calls import OpCall, make_arguments, op_calls, resolve
+from benchmarks.op_arguments import make_arguments
+from benchmarks.op_calls import OpCall, arguments_for, op_calls, resolve
+from benchmarks.op_results import describe_result
 from benchmarks.timing import Loop
 from benchmarks.worker import Answer, describe, serve, take_standard_output
 
@@ -36,11 +39,11 @@ class _OpServer:
     def handle(self, request: str) -> Answer:
         content = json.loads(request)
         if "list" in content:
-            calls, unknown = op_calls(self._tf)
-            return {"calls": [[call.names, call.meanings] for call in calls], "unknown": unknown}
+            calls, untimed = op_calls(self._tf)
+            return {"calls": [call.content() for call in calls], "untimed": untimed}
         if "call" in content:
             return self._prepare(
-                OpCall(*content["call"]), int(content["elements"]), str(content["dtype"])
+                OpCall(**content["call"]), int(content["elements"]), str(content["dtype"])
             )
         if self._loop is None:
             raise RuntimeError("a call must be prepared before it is timed")
@@ -48,20 +51,21 @@ class _OpServer:
 
     def _prepare(self, call: OpCall, elements: int, dtype: str) -> Answer:
         self._loop = None
-        found = (resolve(self._tf, name) for name in call.names)
-        function = next((each for each in found if each is not None), None)
+        function = resolve(self._tf, call.function)
         if function is None:
             return {"absent": True}
         try:
-            arguments = make_arguments(self._tf, call, elements, dtype)
-            function(**arguments)
+            meanings = arguments_for(function, call.meanings)
+            arguments, kept = make_arguments(self._tf, meanings, elements, dtype)
+            results = describe_result(function(**arguments), with_values=not call.is_random)
         except Exception as error:
             # What an op says of a dtype that it lacks is a result here, and the report prints it.
             return {"refused": describe(error)}
         statement = f"f({', '.join(f'{name}={name}' for name in arguments)})"
-        self._loop = Loop(statement, {"f": function, **arguments}, self._round_seconds)
+        names = {"f": function, **arguments, "_kept": kept}
+        self._loop = Loop(statement, names, self._round_seconds, summary=min)
         self._loop.warm_up(self._round_seconds)
-        return {}
+        return {"results": results}
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 import gc
 import statistics
 import timeit
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 BATCHES = 5
@@ -26,9 +26,11 @@ class Loop:
         names: dict[str, Any],
         round_seconds: float,
         timer: Clock = timeit.default_timer,
+        summary: Callable[[Sequence[float]], float] = statistics.median,
     ) -> None:
         self._timer = timeit.Timer(statement, setup=gc.enable, timer=timer, globals=names)
         self._round_seconds = round_seconds
+        self._summary = summary
         self._seconds_per_call: float | None = None
 
     def warm_up(self, at_least: float = WARM_UP_SECONDS) -> None:
@@ -44,12 +46,12 @@ class Loop:
                 number *= 2
 
     def round(self) -> float:
-        """Seconds a call: the median of the batches of one round."""
+        """Seconds a call: the summary of the batches of one round, usually their median."""
         if self._seconds_per_call is None:
             raise RuntimeError("a loop must be warmed up before it is timed")
         number, batches = plan(self._seconds_per_call, self._round_seconds)
         means = [self._timer.timeit(number) / number for _ in range(batches)]
-        return statistics.median(means)
+        return self._summary(means)
 
     def once(self) -> float:
         """Seconds of one call, with nothing before it."""

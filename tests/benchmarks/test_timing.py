@@ -1,5 +1,7 @@
 """The timing loop, driven by a clock that only moves when the statement runs."""
 
+import itertools
+
 import pytest
 
 from benchmarks.timing import BATCHES, WARM_UP_SECONDS, Loop, plan
@@ -74,3 +76,15 @@ def test_a_round_is_cut_into_batches_that_fit_it(
 ) -> None:
     number, batches = plan(seconds_per_call, 0.3 + 1e-9)
     assert (number, batches) == expected
+
+
+def test_a_round_may_be_judged_by_its_fastest_batch() -> None:
+    clock = _Clock(0.0)
+    seconds = itertools.cycle([0.2, 0.4, 0.3])
+
+    def work() -> None:
+        clock.now += next(seconds)
+
+    loop = Loop("work()", {"work": work}, 3.0, clock, summary=min)
+    loop.warm_up()
+    assert loop.round() == pytest.approx(0.2)
