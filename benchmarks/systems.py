@@ -42,6 +42,8 @@ class System:
     def process_environment(self, threads: int) -> dict[str, str]:
         """The environment variables of a process that measures this system on so many threads."""
         variables = dict(os.environ)
+        # Installed packages have their bytecode; a checkout's is written in the first round.
+        variables.pop("PYTHONDONTWRITEBYTECODE", None)
         if self.is_peer:
             # What leads to Graven's packages must not lead a peer to packages of another version.
             variables.pop("PYTHONPATH", None)

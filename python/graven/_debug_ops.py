@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pprint
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -85,6 +84,8 @@ def _is_string_scalar(tensor: Tensor) -> bool:
 
 
 def _formatted(inputs: Sequence[Any], sep: str, summarize: int) -> Tensor:
+    import pprint  # Takes milliseconds.
+
     text_without_tensors = " ".join(
         pprint.pformat(nest.map_structure(lambda x: "" if _is_tensor(x) else x, value))
         for value in inputs

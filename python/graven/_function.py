@@ -9,18 +9,20 @@ from __future__ import annotations
 import abc
 import enum
 import functools
-import inspect
 import os
 import re
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from graven import _engine, _logging, _retracing
 from graven._dtypes import DType
 from graven._trace_types import TraceType
+
+if TYPE_CHECKING:
+    import inspect
 
 ALLOWED_ATTRIBUTES = frozenset(
     {
@@ -147,6 +149,8 @@ def _make(
     options: _Options,
     instance: weakref.ref[Any] | None = None,
 ) -> Any:
+    import inspect  # Takes milliseconds; programs without Functions go without.
+
     signature = inspect.signature(python_function)
     parameters = list(signature.parameters.values())
     if instance is not None:
@@ -206,17 +210,10 @@ def _constrained(
     parameters: list[inspect.Parameter], input_signature: Sequence[Any] | None
 ) -> list[tuple[str, int, bool, Any, Any]]:
     """The parameters as the engine takes them: name, kind, has default, default, constraint."""
-    kinds = {
-        inspect.Parameter.POSITIONAL_ONLY: 0,
-        inspect.Parameter.POSITIONAL_OR_KEYWORD: 1,
-        inspect.Parameter.VAR_POSITIONAL: 2,
-        inspect.Parameter.KEYWORD_ONLY: 3,
-        inspect.Parameter.VAR_KEYWORD: 4,
-    }
 
     def described(p: inspect.Parameter, constraint: Any = None) -> tuple[str, int, bool, Any, Any]:
-        has_default = p.default is not inspect.Parameter.empty
-        return p.name, kinds[p.kind], has_default, p.default if has_default else None, constraint
+        has_default = p.default is not p.empty
+        return p.name, int(p.kind), has_default, p.default if has_default else None, constraint
 
     if input_signature is None:
         return [described(p) for p in parameters]
@@ -458,6 +455,8 @@ class ConcreteFunction:
         return self._entry.run(tensors)
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        import inspect
+
         kinds = inspect._ParameterKind
         parameters = [
             inspect.Parameter(p.name, kinds(p.kind)) for p in self.function_type.parameters.values()

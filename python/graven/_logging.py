@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import logging
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import logging
 
 _sanitized_warnings = 0
 _seen: set[str] = set()
@@ -13,6 +16,8 @@ def get_logger() -> logging.Logger:
 
     Source: tf.get_logger.
     """
+    import logging  # Takes milliseconds, and most programs warn of nothing.
+
     return logging.getLogger("graven")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import threading
 import weakref
 from types import CodeType
@@ -58,6 +57,8 @@ def note_trace(function: Any) -> None:
     A history belongs to a code object, compared by ==: Functions made again and again in a loop
     count as one.
     """
+    import inspect  # Takes milliseconds.
+
     python_function = function.python_function
     innermost = inspect.unwrap(python_function)
     if not hasattr(innermost, "__code__"):  # an object that is called

@@ -6,7 +6,6 @@ import contextlib
 import copy
 import enum
 import functools
-import inspect
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -101,6 +100,8 @@ class _VariableClass(type(_engine.VariableBase)):  # type: ignore[misc]
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls is not Variable or not _creators.stack:
             return super().__call__(*args, **kwargs)
+        import inspect  # Takes milliseconds.
+
         bound = inspect.signature(Variable.__init__).bind(None, *args, **kwargs)
         bound.apply_defaults()
         arguments = {name: value for name, value in bound.arguments.items() if name != "self"}
