@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graven import _engine
+
+if TYPE_CHECKING:
+    from graven._device_spec import DeviceSpec
 
 _LEGAL_SCOPE = re.compile(r"[A-Za-z0-9_.\\/>-]*$")
 
@@ -149,7 +152,7 @@ class device:  # noqa: N801
     and honoured by it, as TensorFlow's soft placement does.
 
     Args:
-      device_name: Such as "/cpu:0"; None forgets the requests around.
+      device_name: Such as "/cpu:0", or a tf.DeviceSpec; None forgets the requests around.
 
     Raises:
       ValueError: It is no name of a device.
@@ -157,7 +160,7 @@ class device:  # noqa: N801
     Source: tf.device.
     """
 
-    def __init__(self, device_name: str | Callable[..., Any] | None) -> None:
+    def __init__(self, device_name: str | DeviceSpec | Callable[..., Any] | None) -> None:
         if callable(device_name):
             raise RuntimeError("tf.device does not support functions.")
         self._parts = None if device_name is None else parse_device(str(device_name))

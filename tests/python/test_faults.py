@@ -8,54 +8,56 @@ import sys
 import threading
 import time
 import weakref
+from collections.abc import Callable
+from typing import Any
 
 import graven as tf
 import pytest
 
 
-def test_a_wrong_dtype_names_both():
+def test_a_wrong_dtype_names_both() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"float.*int32|int32.*float"):
         tf.constant([1.0]) + tf.constant([1])
 
 
-def test_shapes_that_do_not_broadcast_are_named():
+def test_shapes_that_do_not_broadcast_are_named() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"\[2\] vs. \[3\]"):
         tf.constant([1.0, 2.0]) + tf.constant([1.0, 2.0, 3.0])
 
 
-def test_inner_dimensions_of_a_product_are_named():
+def test_inner_dimensions_of_a_product_are_named() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"\[MatMul\].*\[2,3\].*\[4,5\]"):
         tf.matmul(tf.zeros([2, 3]), tf.zeros([4, 5]))
 
 
-def test_the_same_mistake_in_a_trace_is_a_value_error():
+def test_the_same_mistake_in_a_trace_is_a_value_error() -> None:
     function = tf.function(lambda a, b: tf.matmul(a, b))
     with pytest.raises(ValueError, match=r"\[MatMul\]"):
         function(tf.zeros([2, 3]), tf.zeros([4, 5]))
 
 
 @pytest.mark.parametrize("axis", [2, -3])
-def test_an_axis_out_of_range_names_the_range(axis):
+def test_an_axis_out_of_range_names_the_range(axis: int) -> None:
     with pytest.raises((tf.errors.InvalidArgumentError, ValueError), match=r"\[-2, 2\)"):
         tf.reduce_sum(tf.zeros([2, 2]), axis=axis)
 
 
-def test_a_ragged_list_is_no_tensor():
+def test_a_ragged_list_is_no_tensor() -> None:
     with pytest.raises(ValueError, match="non-rectangular"):
         tf.constant([[1, 2], [3]])
 
 
-def test_an_element_count_beyond_int64_is_refused():
+def test_an_element_count_beyond_int64_is_refused() -> None:
     with pytest.raises((tf.errors.InvalidArgumentError, ValueError)):
         tf.zeros([1 << 40, 1 << 40])
 
 
-def test_more_memory_than_there_is_is_refused():
+def test_more_memory_than_there_is_is_refused() -> None:
     with pytest.raises(tf.errors.ResourceExhaustedError, match="bytes"):
         tf.zeros([1 << 44])
 
 
-def test_a_memory_limit_is_kept():
+def test_a_memory_limit_is_kept() -> None:
     limit = tf.config.get_memory_limit()
     tf.config.set_memory_limit(1 << 28)
     try:
@@ -66,12 +68,12 @@ def test_a_memory_limit_is_kept():
         tf.config.set_memory_limit(limit)
 
 
-def test_an_index_out_of_range_names_index_and_range():
+def test_an_index_out_of_range_names_index_and_range() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"5 is not in \[0, 2\)"):
         tf.gather(tf.constant([1.0, 2.0]), [5])
 
 
-def test_an_empty_list_of_tensors_is_refused():
+def test_an_empty_list_of_tensors_is_refused() -> None:
     with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
         tf.concat([], 0)
 
@@ -80,11 +82,11 @@ class OwnError(Exception):
     """An error of the user's with an identity to keep."""
 
 
-def test_the_very_exception_of_the_body_comes_back():
+def test_the_very_exception_of_the_body_comes_back() -> None:
     error = OwnError("boom")
 
     @tf.function
-    def function(x):
+    def function(x: tf.Tensor) -> tf.Tensor:
         raise error
 
     with pytest.raises(OwnError) as caught:
@@ -92,11 +94,11 @@ def test_the_very_exception_of_the_body_comes_back():
     assert caught.value is error
 
 
-def test_the_very_exception_comes_back_through_nested_functions():
+def test_the_very_exception_comes_back_through_nested_functions() -> None:
     error = OwnError("boom")
 
     @tf.function
-    def inner(x):
+    def inner(x: tf.Tensor) -> tf.Tensor:
         raise error
 
     outer = tf.function(lambda x: inner(x) + 1.0)
@@ -105,11 +107,11 @@ def test_the_very_exception_comes_back_through_nested_functions():
     assert caught.value is error and outer.experimental_get_tracing_count() == 0
 
 
-def test_a_failed_run_leaves_variables_whole():
+def test_a_failed_run_leaves_variables_whole() -> None:
     v = tf.Variable([1.0, 2.0])
 
     @tf.function
-    def function(x):
+    def function(x: tf.Tensor) -> tf.Tensor:
         v.assign_add([1.0, 1.0])
         return tf.gather(v, x)
 
@@ -119,7 +121,7 @@ def test_a_failed_run_leaves_variables_whole():
     assert function(tf.constant([0])).numpy().tolist() == [3.0]
 
 
-def test_a_deleted_variable_keeps_its_value_for_the_trace():
+def test_a_deleted_variable_keeps_its_value_for_the_trace() -> None:
     held = [tf.Variable(1.0)]
     function = tf.function(lambda: held[0] + 1.0)
     assert function().numpy() == 2.0
@@ -128,7 +130,7 @@ def test_a_deleted_variable_keeps_its_value_for_the_trace():
     assert function().numpy() == 2.0
 
 
-def test_a_function_dies_with_its_last_reference():
+def test_a_function_dies_with_its_last_reference() -> None:
     function = tf.function(lambda x: x + 1.0)
     function(tf.constant(1.0))
     reference = weakref.ref(function)
@@ -137,11 +139,11 @@ def test_a_function_dies_with_its_last_reference():
     assert reference() is None
 
 
-def test_a_function_in_a_cycle_dies_too():
+def test_a_function_in_a_cycle_dies_too() -> None:
     class Model:
-        pass
+        call: Any
 
-    def make():
+    def make() -> weakref.ref[Model]:
         model = Model()
         model.call = tf.function(lambda x: x + float(len(vars(model))))
         model.call(tf.constant(1.0))
@@ -152,12 +154,12 @@ def test_a_function_in_a_cycle_dies_too():
     assert reference() is None
 
 
-def test_threads_that_share_a_function_agree():
+def test_threads_that_share_a_function_agree() -> None:
     weights = tf.Variable(2.0)
     function = tf.function(lambda x: tf.reduce_sum(x * weights))
     results, failures = [], []
 
-    def work(n):
+    def work(n: int) -> None:
         try:
             for i in range(50):
                 size = (n + i) % 7 + 1
@@ -175,7 +177,7 @@ def test_threads_that_share_a_function_agree():
     assert function.experimental_get_tracing_count() == 7
 
 
-def test_a_child_of_a_fork_can_go_on():
+def test_a_child_of_a_fork_can_go_on() -> None:
     a = tf.ones([300, 300])
     expected = float(tf.reduce_sum(tf.matmul(a, a)))
     child = os.fork()
@@ -216,7 +218,7 @@ except KeyboardInterrupt:
 """
 
 
-def test_an_interrupt_ends_a_long_run():
+def test_an_interrupt_ends_a_long_run() -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True
     )
@@ -237,12 +239,12 @@ def test_an_interrupt_ends_a_long_run():
     ],
     ids=["pad", "tile", "zeros"],
 )
-def test_a_size_beyond_any_memory_is_refused(make):
+def test_a_size_beyond_any_memory_is_refused(make: Callable[[], tf.Tensor]) -> None:
     with pytest.raises((tf.errors.OpError, ValueError)):
         make()
 
 
-def test_a_square_root_that_is_not_used_has_no_gradient_at_zero():
+def test_a_square_root_that_is_not_used_has_no_gradient_at_zero() -> None:
     x = tf.constant([0.0, 4.0])
     with tf.GradientTape() as tape:
         tape.watch(x)
@@ -251,6 +253,6 @@ def test_a_square_root_that_is_not_used_has_no_gradient_at_zero():
 
 
 @pytest.mark.parametrize("axes", [[[9], [0]], [[0], [-3]]])
-def test_tensordot_names_an_axis_out_of_range(axes):
+def test_tensordot_names_an_axis_out_of_range(axes: list[list[int]]) -> None:
     with pytest.raises(ValueError, match="axes"):
         tf.tensordot(tf.ones([2, 2]), tf.ones([2, 2]), axes)

@@ -67,10 +67,10 @@ def test_shapes_can_be_copied_and_hashed() -> None:
 
 
 def test_dtypes_are_found_by_all_their_names() -> None:
-    for value in (tf.float32, "float32", "float", np.float32, np.dtype("float32"), 1, float):
-        assert tf.as_dtype(value) is tf.float32
-    for value in (tf.string, "string", str, bytes, np.dtype("U3"), np.object_):
-        assert tf.as_dtype(value) is tf.string
+    for number in (tf.float32, "float32", "float", np.float32, np.dtype("float32"), 1, float):
+        assert tf.as_dtype(number) is tf.float32
+    for text in (tf.string, "string", str, bytes, np.dtype("U3"), np.object_):
+        assert tf.as_dtype(text) is tf.string
     with pytest.raises(TypeError, match="Cannot convert the argument `type_value`"):
         tf.as_dtype("nonsense")
 
