@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,10 @@ INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uin
 SIGNED = ("int8", "int16", "int32", "int64")
 COMPLEX = ("complex64", "complex128")
 REAL = FLOATS + INTEGERS
+PLAIN = (*REAL, *COMPLEX, "bool")
+
+# As the value of an attribute: the dtype in which the row is run.
+DTYPE: Final = "the dtype of the row"
 
 # Ops that have no values to compare, and where they are tested instead.
 WITHOUT_SAMPLES = {
@@ -26,13 +30,45 @@ WITHOUT_SAMPLES = {
     "NoOp": "computes nothing: tests/conformance/test_control_dependencies.py",
 }
 
-# Ops without kernels in float64, and where their gradients are tested instead.
+# Ops whose gradients are not compared with differences, and where they are tested instead.
 WITHOUT_DIFFERENCES = {
+    "PreventGradient": "has none to compare: test_asking_for_a_prevented_gradient_says_why",
     "PadV2": "constant_values has none, as in TensorFlow; for the input it is that of Pad",
     "Pack": "takes a list: tests/cpp/op_gradients_test.cc",
     "FusedBatchNormV3": "tests/cpp/op_gradients_test.cc",
     "FusedBatchNormGradV3": "tests/cpp/op_gradients_test.cc",
 }
+
+
+@dataclass(frozen=True)
+class Application:
+    """An op with all that it needs, ready to run.
+
+    Attributes:
+      call: A function of tensors; what the mode "graph" traces.
+      arguments: What it is called with.
+      after: What the calls left behind, compared after their outputs.
+      sources: The variables that hold inputs, by the inputs' positions.
+    """
+
+    call: Callable[..., Any]
+    arguments: list[Any]
+    after: Callable[[], list[Any]] = list
+    sources: dict[int, Any] = field(default_factory=dict)
+
+    def source(self, position: int, inputs: list[Any]) -> Any:
+        """What a gradient for an input is asked of."""
+        return self.sources.get(position, inputs[position])
+
+
+# Makes an application in one of the systems (the module `tf`) from the op, as a function of its
+# inputs and of attributes that replace those of the row, and from the row's inputs as tensors.
+Setup = Callable[[Any, Callable[..., Any], list[Any]], Application]
+
+
+def plain(tf: Any, op: Callable[..., Any], inputs: list[Any]) -> Application:
+    """The op on its inputs."""
+    return Application(op, inputs)
 
 
 @dataclass(frozen=True)
@@ -48,10 +84,14 @@ class Sample:
       attrs: Attributes by name.
       ulp: The largest distance in units in the last place of the result's dtype.
       tolerance: The largest distance relative to the largest element of the result.
-      is_elementwise: Inputs may be replaced by empty ones of one shape.
+      is_elementwise: Inputs may be replaced by others of one shape.
+      broadcasts: The inputs of an elementwise op may have different shapes.
+      setup: What an op needs that is no function of its inputs: see setups.py.
+      calls: How often the op is called; the outputs of all calls are compared, in order.
       beside_tensorflow: Why TensorFlow's result differs, or "" if it is compared.
       smooth_at: Inputs like those of the row, floats where gradients are checked against
         differences, to the second order.
+      no_gradient_for: Positions of inputs to which none flows, in TensorFlow neither.
     """
 
     op: str
@@ -62,8 +102,12 @@ class Sample:
     ulp: float = 0
     tolerance: float = 0
     is_elementwise: bool = False
+    broadcasts: bool = True
+    setup: Setup = plain
+    calls: int = 1
     beside_tensorflow: str = ""
     smooth_at: tuple[Any, ...] | None = None
+    no_gradient_for: tuple[int, ...] = ()
 
     def cases(self) -> Iterator[Case]:
         """The row in each of its dtypes."""
@@ -73,13 +117,37 @@ class Sample:
 
 @dataclass(frozen=True)
 class Wrong:
-    """Inputs that an op refuses, and a piece of the message."""
+    """Inputs that an op refuses, and a piece of the message.
+
+    Attributes:
+      op: OpDef name.
+      inputs: As tensors are made of them; strings become string tensors.
+      message: A piece of the message.
+      error: The class, one of tf.errors or Python's.
+      attrs: Attributes by name.
+      setup: As of a Sample.
+      message_in_graph: A piece of the message while tracing, where it is another.
+      beside_tensorflow: Why TensorFlow takes them, or "" if it refuses them too.
+    """
 
     op: str
     inputs: tuple[Any, ...]
     message: str
     error: str = "InvalidArgumentError"
     attrs: dict[str, Any] = field(default_factory=dict)
+    setup: Setup = plain
+    message_in_graph: str = ""
+    beside_tensorflow: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.op}-{self.message[:40]}"
+
+
+@dataclass(frozen=True)
+class ListOf:
+    """A list argument whose items take the dtype of the row."""
+
+    items: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -90,8 +158,16 @@ class Case:
     dtype: str
 
     def __str__(self) -> str:
-        attrs = ",".join(f"{key}={value}" for key, value in self.sample.attrs.items())
+        attrs = ",".join(f"{key}={value}" for key, value in self.attrs.items())
         return f"{self.sample.op}({attrs})-{self.dtype}"
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """The attributes in this dtype."""
+        return {
+            name: self.dtype if value is DTYPE else value
+            for name, value in self.sample.attrs.items()
+        }
 
     def arrays(self) -> list[Any]:
         """The inputs as arrays of their dtypes; a list of arrays for a list argument."""
@@ -100,6 +176,8 @@ class Case:
     def _array(self, value: Any) -> Any:
         if isinstance(value, np.ndarray | np.generic):
             return np.asarray(value)
+        if isinstance(value, ListOf):
+            return [self._array(item) for item in value.items]
         if isinstance(value, list) and value and isinstance(value[0], np.ndarray):
             return value
         return np.array(value).astype(numpy_dtype(self.dtype))
@@ -109,7 +187,7 @@ class Case:
         assert self.sample.reference is not None
         wide = [_widened(array) for array in self.arrays()]
         with np.errstate(all="ignore"):
-            result = self.sample.reference(*wide, **self.sample.attrs)
+            result = self.sample.reference(*wide, **self.attrs)
         return [np.asarray(part) for part in (result if isinstance(result, tuple) else (result,))]
 
 
@@ -120,6 +198,25 @@ def numpy_dtype(name: str) -> Any:
 
         return ml_dtypes.bfloat16
     return np.dtype("object" if name == "string" else name)
+
+
+def as_tensors(tf: Any, arrays: list[Any]) -> list[Any]:
+    """Arrays as tensors of a system, lists of arrays as lists of tensors."""
+    return [
+        [tf.constant(item) for item in array] if isinstance(array, list) else tf.constant(array)
+        for array in arrays
+    ]
+
+
+def as_arrays(result: Any) -> list[NDArray[Any]]:
+    """The outputs of an op as arrays: a tensor, a list of them, or an operation without any."""
+    if result is None or not (isinstance(result, list | tuple) or hasattr(result, "numpy")):
+        return []
+    arrays = []
+    for part in result if isinstance(result, list | tuple) else [result]:
+        value = part.numpy()
+        arrays.append(np.array(value, object) if isinstance(value, bytes) else np.asarray(value))
+    return arrays
 
 
 def _widened(value: Any) -> Any:
@@ -162,7 +259,7 @@ def assert_close(
             rounded = expected.astype(actual.dtype)
             a, e = actual.astype(np.float64), rounded.astype(np.float64)
             same = (a == e) | (np.isnan(a) & np.isnan(e))
-            assert np.array_equal(np.isfinite(a), np.isfinite(e)), (actual, rounded)
+            assert np.all(same | (np.isfinite(a) & np.isfinite(e))), (actual, rounded)
             step = _spacing(rounded)
             distance = np.where(same, 0.0, np.abs(a - expected.astype(np.float64)) / step)
             allowed = np.full(
@@ -175,7 +272,8 @@ def assert_close(
         worst = float(np.nanmax(distance - allowed)) if distance.size else 0.0
         assert worst <= 0, f"{np.nanmax(distance)} ULP apart:\n{actual}\n{rounded}"
         return
-    np.testing.assert_array_equal(actual, expected.astype(actual.dtype))
+    wanted = expected if actual.dtype.kind == "O" else expected.astype(actual.dtype)
+    np.testing.assert_array_equal(actual, wanted)
 
 
 def _spacing(values: NDArray[Any]) -> NDArray[Any]:

@@ -1,4 +1,7 @@
-"""Gradients of ops, first and second order, against differences of float64."""
+"""Gradients of ops, first and second order, against differences.
+
+A complex number counts as its two parts; its gradient is dL/d(real) + i dL/d(imaginary).
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +11,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ops.sample import WITHOUT_DIFFERENCES, Sample, all_rows
+from ops.running import in_mode, op_of, prepare
+from ops.sample import WITHOUT_DIFFERENCES, Case, Sample, all_rows, as_tensors
+
+Array = NDArray[Any]
 
 ROWS = [row for row in all_rows()[0] if row.smooth_at is not None]
 STEP = 1e-5
@@ -18,102 +24,144 @@ def is_differentiable(op: str) -> bool:
     return bool(getattr(tf.raw_ops, op)._record["is_differentiable"])
 
 
-def weights(shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Numbers without symmetry, so that no two mistakes cancel."""
-    count = int(np.prod(shape))
-    return np.cos(np.arange(count, dtype=np.float64) + 0.5).reshape(shape)
+def name_of(row: Sample) -> str:
+    return f"{row.op}({row.attrs or ''})"
 
 
-def differences(f: Callable[[list[Any]], float], at: list[Any], i: int) -> NDArray[np.float64]:
-    """The gradient of a number for input i, by central differences."""
-    result = np.zeros(at[i].shape)
-    for place in np.ndindex(*at[i].shape):
-        values = []
-        for step in (STEP, -STEP):
-            moved = [array.copy() if j == i else array for j, array in enumerate(at)]
-            moved[i][place] += step
-            values.append(f(moved))
-        result[place] = (values[0] - values[1]) / (2 * STEP)
-    return result
+def weights(x: Any, shift: float = 0.5) -> Any:
+    """Numbers of x's shape without symmetry, so that no two mistakes cancel."""
+    places = tf.cast(tf.range(tf.size(x)), tf.float64)
+    return tf.reshape(tf.cos(places + shift), tf.shape(x))
 
 
-def inputs_of(row: Sample) -> tuple[list[Any], list[int]]:
-    assert row.smooth_at is not None
-    arrays = [
-        np.asarray(v) if isinstance(v, np.ndarray | np.generic) else np.array(v, np.float64)
-        for v in row.smooth_at
-    ]
-    return arrays, [i for i, array in enumerate(arrays) if array.dtype == np.float64]
-
-
-def weighted_sum(row: Sample, tensors: list[Any]) -> Any:
-    result = getattr(tf.raw_ops, row.op)(*tensors, **row.attrs)
-    parts = result if isinstance(result, (list, tuple)) else [result]
+def total_of(tensors: list[Any]) -> Any:
+    """A number that depends on each part of each float64 or complex128 tensor."""
     total = tf.constant(0.0, tf.float64)
-    for part in parts:
-        if part.dtype == tf.float64:
-            total += tf.reduce_sum(part * weights(tuple(part.shape)))
+    for k, x in enumerate(tensors):
+        if x.dtype == tf.float64:
+            total += tf.reduce_sum(x * weights(x)) * (k + 1.0)
+        elif x.dtype == tf.complex128:
+            total += tf.reduce_sum(tf.math.real(x) * weights(x)) * (k + 1.0)
+            total += tf.reduce_sum(tf.math.imag(x) * weights(x, 0.1)) * (k + 1.0)
     return total
 
 
-def dense(gradients: list[Any]) -> list[Any]:
-    """Gradients as tensors, those of gathers too."""
-    return [tf.convert_to_tensor(gradient) for gradient in gradients]
+def inputs_of(row: Sample) -> list[Any]:
+    """The inputs where the row is smooth: an array each, or a list of arrays."""
+    assert row.smooth_at is not None
+
+    def array(value: Any) -> Any:
+        if isinstance(value, np.ndarray | np.generic):
+            return np.asarray(value)
+        if isinstance(value, list) and value and isinstance(value[0], np.ndarray):
+            return value
+        found = np.array(value)
+        return found if found.dtype.kind in "cO" else found.astype(np.float64)
+
+    return [array(value) for value in row.smooth_at]
 
 
-def gradients(row: Sample, arrays: list[Any], wanted: list[int]) -> list[Any]:
-    tensors = [tf.constant(array) for array in arrays]
-    with tf.GradientTape() as tape:
-        tape.watch([tensors[i] for i in wanted])
-        total = weighted_sum(row, tensors)
-    return dense(tape.gradient(total, [tensors[i] for i in wanted], unconnected_gradients="zero"))
+def varied(row: Sample, arrays: list[Any]) -> list[tuple[int, int | None]]:
+    """The places of float64 and complex128 arrays: which input, and which item of a list."""
+    places: list[tuple[int, int | None]] = []
+    for i, value in enumerate(arrays):
+        if i in row.no_gradient_for:
+            continue
+        items = enumerate(value) if isinstance(value, list) else [(None, value)]
+        places += [(i, j) for j, item in items if item.dtype in (np.float64, np.complex128)]
+    return places
+
+
+def moved(arrays: list[Any], place: tuple[int, int | None], index: Any, by: complex) -> list[Any]:
+    """The arrays with one element of one of them changed."""
+    copies = [list(value) if isinstance(value, list) else value for value in arrays]
+    i, j = place
+    changed = (copies[i] if j is None else copies[i][j]).copy()
+    changed[index] += by
+    if j is None:
+        copies[i] = changed
+    else:
+        copies[i][j] = changed
+    return copies
+
+
+def differences(
+    f: Callable[[list[Any]], float], arrays: list[Any], place: tuple[int, int | None]
+) -> Array:
+    """The gradient of a number for one array, by central differences."""
+    i, j = place
+    at = arrays[i] if j is None else arrays[i][j]
+    result = np.zeros(at.shape, at.dtype)
+    for index in np.ndindex(*at.shape):
+        for unit in (1, 1j) if at.dtype == np.complex128 else (1,):
+            above = f(moved(arrays, place, index, unit * STEP))
+            below = f(moved(arrays, place, index, -unit * STEP))
+            result[index] += unit * (above - below) / (2 * STEP)
+    return result
+
+
+class Losses:
+    """A number made of the outputs of a row, and one made of its gradients."""
+
+    def __init__(self, row: Sample, mode: str, arrays: list[Any]) -> None:
+        tensors = as_tensors(tf, arrays)
+        application = prepare(row.setup, op_of(row, Case(row, "float64").attrs), tensors)
+
+        def total(*arguments: Any) -> Any:
+            result = application.call(*arguments)
+            return total_of(list(result) if isinstance(result, (list, tuple)) else [result])
+
+        self._arguments = application.arguments
+        self._total = in_mode(mode, total)
+        self.sources = [
+            tensors[i][j] if j is not None else application.source(i, tensors)
+            for i, j in varied(row, arrays)
+        ]
+
+    def value(self) -> Any:
+        return self._total(*self._arguments)
+
+    def gradients(self, f: Callable[[], Any]) -> list[Any]:
+        """The gradients of a number; those of gathers as tensors too."""
+        with tf.GradientTape() as tape:
+            tape.watch(self.sources)
+            number = f()
+        found = tape.gradient(number, self.sources, unconnected_gradients="zero")
+        return [tf.convert_to_tensor(gradient) for gradient in found]
+
+    def slope(self) -> Any:
+        return total_of(self.gradients(self.value))
 
 
 def test_every_op_with_a_gradient_and_a_row_says_where_it_is_smooth() -> None:
     ops = {row.op for row in all_rows()[0] if is_differentiable(row.op)}
     assert sorted(ops - {row.op for row in ROWS} - set(WITHOUT_DIFFERENCES)) == []
+    assert sorted({row.op for row in ROWS if not is_differentiable(row.op)}) == []
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.op}({row.attrs or ''})")
+@pytest.mark.parametrize("row", ROWS, ids=name_of)
 def test_a_gradient_is_the_limit_of_differences(row: Sample) -> None:
-    if not is_differentiable(row.op):
-        pytest.fail(f"{row.op} has no gradient: its row needs no smooth_at")
-    arrays, wanted = inputs_of(row)
-
-    def value(at: list[Any]) -> float:
-        return float(weighted_sum(row, [tf.constant(array) for array in at]))
-
-    for i, gradient in zip(wanted, gradients(row, arrays, wanted), strict=True):
-        np.testing.assert_allclose(
-            gradient.numpy(), differences(value, arrays, i), rtol=1e-5, atol=1e-7
-        )
+    arrays = inputs_of(row)
+    losses = Losses(row, "eager", arrays)
+    for place, gradient in zip(varied(row, arrays), losses.gradients(losses.value), strict=True):
+        expected = differences(lambda at: float(Losses(row, "eager", at).value()), arrays, place)
+        np.testing.assert_allclose(gradient.numpy(), expected, rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.op}({row.attrs or ''})")
+@pytest.mark.parametrize("row", ROWS, ids=name_of)
 def test_a_second_gradient_is_the_limit_of_differences_of_the_first(row: Sample) -> None:
-    arrays, wanted = inputs_of(row)
+    arrays = inputs_of(row)
+    losses = Losses(row, "eager", arrays)
+    for place, gradient in zip(varied(row, arrays), losses.gradients(losses.slope), strict=True):
+        expected = differences(lambda at: float(Losses(row, "eager", at).slope()), arrays, place)
+        np.testing.assert_allclose(gradient.numpy(), expected, rtol=1e-4, atol=1e-6)
 
-    def slope(tensors: list[Any]) -> Any:
-        with tf.GradientTape() as tape:
-            tape.watch([tensors[i] for i in wanted])
-            total = weighted_sum(row, tensors)
-        first = dense(
-            tape.gradient(total, [tensors[i] for i in wanted], unconnected_gradients="zero")
-        )
-        return sum(
-            tf.reduce_sum(g * weights(tuple(g.shape)) * (k + 1)) for k, g in enumerate(first)
-        )
 
-    tensors = [tf.constant(array) for array in arrays]
+def test_asking_for_a_prevented_gradient_says_why(mode: str) -> None:
+    x = tf.constant([1.0, 2.0])
+    call = in_mode(mode, lambda x: tf.raw_ops.PreventGradient(input=x, message="no way back"))
     with tf.GradientTape() as tape:
-        tape.watch([tensors[i] for i in wanted])
-        number = slope(tensors)
-    second = tape.gradient(number, [tensors[i] for i in wanted], unconnected_gradients="zero")
-
-    def value(at: list[Any]) -> float:
-        return float(slope([tf.constant(array) for array in at]))
-
-    for i, gradient in zip(wanted, second, strict=True):
-        np.testing.assert_allclose(
-            gradient.numpy(), differences(value, arrays, i), rtol=1e-4, atol=1e-6
-        )
+        tape.watch(x)
+        y = call(x)
+    with pytest.raises(LookupError, match=r"explicitly disabled.*no way back"):
+        tape.gradient(y, x)

@@ -3,9 +3,9 @@
 import ml_dtypes
 import numpy as np
 import numpy.typing as npt
-import philox_reference as reference
 import pytest
 import tensorflow as tf
+from ops import philox_reference as reference
 
 FLOATS = [np.float32, np.float64, np.float16, ml_dtypes.bfloat16]
 INTEGERS = [np.int32, np.int64, np.uint32, np.uint64]

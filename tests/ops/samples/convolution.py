@@ -365,7 +365,14 @@ SAMPLES = [
 def _wrong(message: str, image: Any, filters: Any, **attrs: Any) -> Wrong:
     good = {"strides": ONES, "padding": "VALID"}
     inputs = (np.ones(image, np.float32), np.ones(filters, np.float32))
-    return Wrong("Conv2D", inputs, message, attrs={**good, **attrs})
+    return Wrong(
+        "Conv2D",
+        inputs,
+        message,
+        attrs={**good, **attrs},
+        message_in_graph="Negative dimension size" if "negative: -2" in message else "",
+        beside_tensorflow="it aborts" if len(image) < 4 else "",
+    )
 
 
 def _wrong_pool(message: str, error: str = "InvalidArgumentError", **attrs: Any) -> Wrong:

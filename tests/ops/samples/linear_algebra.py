@@ -79,12 +79,14 @@ WRONG = [
         "MatMul",
         (np.ones((2, 3)), np.ones((2, 3))),
         "Matrix size-incompatible: In[0]: [2,3], In[1]: [2,3]",
+        message_in_graph="inner dimensions differ in shapes [2,3] and [2,3]",
     ),
     Wrong("MatMul", (np.ones((2, 3)), np.ones(3)), "In[1] is not a matrix"),
     Wrong(
         "BatchMatMulV2",
         (np.ones((2, 3, 4)), np.ones((2, 3, 4))),
         "Matrix size-incompatible: In[0]: [2,3,4], In[1]: [2,3,4]",
+        message_in_graph="inner dimensions differ in shapes [2,3,4] and [2,3,4]",
     ),
     Wrong(
         "BatchMatMulV2",

@@ -136,7 +136,12 @@ SAMPLES = [
 
 WRONG = [
     Wrong("AddV2", (np.int32([1, 2]), np.int32([1, 2, 3])), "Incompatible shapes: [2] vs. [3]"),
-    Wrong("AddV2", (np.int32([1]), np.float32([1])), "to be a int32 tensor but is a float"),
+    Wrong(
+        "AddV2",
+        (np.int32([1]), np.float32([1])),
+        "to be a int32 tensor but is a float",
+        message_in_graph="has type float32 that does not match type int32 of argument 'x'",
+    ),
     Wrong("FloorDiv", (np.int32([1]), np.int32([0])), "Integer division by zero"),
     Wrong("Neg", (np.array([True]),), "not in the list of allowed values"),
 ]

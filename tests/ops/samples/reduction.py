@@ -138,7 +138,12 @@ SAMPLES = [
 WRONG = [
     Wrong("Sum", (np.ones((2, 3)), np.int32([2])), "axis 2 is outside [-2, 2)"),
     Wrong("Max", (np.ones((2, 3)), np.int32([0, -2])), "Axes contains duplicate dimension: 0"),
-    Wrong("Any", (np.ones(2), np.array(0, np.int32)), "to be a bool tensor but is a double"),
+    Wrong(
+        "Any",
+        (np.ones(2), np.array(0, np.int32)),
+        "to be a bool tensor but is a double",
+        message_in_graph="has type float64 that does not match expected type of bool",
+    ),
     Wrong("ArgMax", (np.ones((2, 3)), np.array(2, np.int32)), "in the range [-2, 2), but got 2"),
     Wrong(
         "ArgMin",
