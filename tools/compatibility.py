@@ -1,16 +1,20 @@
-"""Prints docs/compatibility.md: which of the names that programs use, Graven has.
+"""Prints docs/compatibility.md: which of the names that programs use, and which dtypes, Graven has.
 
     ./dev python tools/compatibility.py --write    puts it into docs/
 
-Names and counts are those of tensorflow_names.txt; whether Graven has one is asked of the package.
+Names and counts are those of tensorflow_names.txt, dtypes those of tensorflow_kernels.txt; whether
+Graven has one is asked of the package.
 """
 
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import tensorflow_kernels
+from tensorflow_kernels import KernelsOfOp
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = Path(__file__).with_name("tensorflow_names.txt")
@@ -75,9 +79,79 @@ def page(names: Sequence[Name], package: Any) -> str:
     return "\n".join(lines) + "\n"
 
 
+# The dtypes that each type attribute of an op may have.
+Types = Mapping[str, frozenset[str]]
+
+DTYPES_HEAD = """
+# Dtypes that TensorFlow's kernels have and Graven's have not
+
+Of the {total} ops of `tf.raw_ops` that are TensorFlow's too, the table lists for which dtypes some
+kernel of TensorFlow is registered on a CPU that Graven does not take: an InvalidArgumentError (a
+TypeError while a function is traced) names the op, the attribute and the dtype. TensorFlow's
+registry lists a kernel without restrictions under every dtype, also under those that the kernel
+then refuses. Graven has no tensors of some dtypes, which the table leaves out: asking for one is a
+TypeError. They are {lacking}.
+
+| op | attribute | not here |
+| --- | --- | --- |
+"""
+
+
+def types_of(op: Any) -> Types:
+    """The dtypes that the function of an op takes, by type attributes."""
+    return {name: frozenset(allowed) for name, allowed in op._record["types"]}
+
+
+def missing_dtypes(theirs: KernelsOfOp, ours: Types) -> dict[str, frozenset[str]]:
+    """The dtypes of each type attribute that TensorFlow has kernels for and we do not take.
+
+    What we take is every combination of the dtypes of the attributes, so that a combination of
+    TensorFlow's is missing if and only if one of its dtypes is.
+    """
+    found = {name: theirs.dtypes(name) - ours[name] for name in ours if theirs.kernels}
+    return {name: dtypes for name, dtypes in found.items() if dtypes}
+
+
+def dtypes_page(
+    kernels: Mapping[str, KernelsOfOp], types: Mapping[str, Types], known: frozenset[str]
+) -> str:
+    """The section on dtypes.
+
+    Args:
+      kernels: What TensorFlow has, by ops.
+      types: What we take, by ops.
+      known: All dtypes that we have tensors of.
+    """
+    common = [op for op in sorted(kernels) if op in types]
+    gaps = {op: missing_dtypes(kernels[op], types[op]) for op in common}
+    missing = frozenset().union(*(part for gap in gaps.values() for part in gap.values()))
+    lacking = ", ".join(f"`{name}`" for name in sorted(missing - known))
+    rows = [
+        f"| `{op}` | {name} | {', '.join(f'`{dtype}`' for dtype in sorted(dtypes & known))} |\n"
+        for op, gap in gaps.items()
+        for name, dtypes in gap.items()
+        if dtypes & known
+    ]
+    return DTYPES_HEAD.format(total=len(common), lacking=lacking) + "".join(rows)
+
+
+def known_dtypes(package: Any) -> frozenset[str]:
+    """The names of the dtypes that a package has."""
+    values = (getattr(package, name) for name in dir(package))
+    return frozenset(value.name for value in values if isinstance(value, package.DType))
+
+
+def whole_page(package: Any) -> str:
+    """The page for a package: names, then dtypes."""
+    ops = {op: types_of(getattr(package.raw_ops, op)) for op in dir(package.raw_ops)}
+    kernels = tensorflow_kernels.read(tensorflow_kernels.FILE.read_text())
+    names = page(read_names(NAMES.read_text()), package)
+    return names + dtypes_page(kernels, ops, known_dtypes(package))
+
+
 def main(arguments: Sequence[str]) -> int:
     """Prints the page, or writes it."""
-    text = page(read_names(NAMES.read_text()), importlib.import_module("graven"))
+    text = whole_page(importlib.import_module("graven"))
     if "--write" in arguments:
         PAGE.write_text(text)
     else:

@@ -5,6 +5,9 @@ from collections.abc import Callable
 import pytest
 import registered_kernels as registered
 import tensorflow as tf
+import tensorflow_kernels
+from graven import _engine
+from ops.test_completeness import GRADIENT_IS_NONE
 
 FLOATS = ("bfloat16", "float16", "float32", "float64")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -67,6 +70,28 @@ def test_gradients_are_those_of_the_registry() -> None:
     assert registered.has_gradient("ArgMax")  # a function that returns None
     assert not registered.has_gradient("Unique")
     assert not registered.is_registered_as_not_differentiable("Unique")
+
+
+def test_the_file_of_kernels_says_what_the_installed_tensorflow_has() -> None:
+    """Run .venv-peers/bin/python tools/tensorflow_kernels.py where it does not."""
+    found = tensorflow_kernels.of_tensorflow(_engine.op_names())
+    text = tensorflow_kernels.FILE.read_text()
+    assert [str(known) for known in found] == text.splitlines()[1:]
+
+
+@pytest.mark.parametrize("op", sorted(GRADIENT_IS_NONE))
+def test_some_gradient_functions_return_none_for_each_input(op: str) -> None:
+    count = len(registered.op_def(op).input_arg)
+    x = (
+        [tf.constant([1.5, 2.5])] * count
+        if "Arg" not in op
+        else [tf.constant([1.5]), tf.constant(0)]
+    )
+    names = [argument.name for argument in registered.op_def(op).input_arg]
+    with tf.GradientTape() as tape:
+        tape.watch(x[0])
+        y = getattr(tf.raw_ops, op)(**dict(zip(names, x, strict=True)))
+    assert tape.gradient(y, x) == [None] * count
 
 
 def test_an_unknown_name_is_refused() -> None:
