@@ -16,8 +16,13 @@ namespace graven::engine {
 class GRAVEN_API KernelContext {
  public:
   KernelContext(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs, Tensors& outputs,
-                Ref<RefCounted>* state)
-      : op_(op), attrs_(attrs), inputs_(inputs), outputs_(outputs), state_(state) {}
+                Ref<RefCounted>* state, std::span<const Shape> inferred = {})
+      : op_(op),
+        attrs_(attrs),
+        inputs_(inputs),
+        outputs_(outputs),
+        state_(state),
+        inferred_(inferred) {}
 
   const Op& op() const { return op_; }
   template <typename A>
@@ -38,6 +43,9 @@ class GRAVEN_API KernelContext {
   std::span<T> out(int i) const {
     return outputs_[i].mutable_data<T>();
   }
+  // What inference says of an output, for kernels that make their outputs themselves. Exact if it
+  // is known from the inputs' shapes and the values that the record asks for.
+  const Shape& inferred_shape(int i) const { return inferred_[i]; }
   // Makes an output whose shape inference could not know.
   Status allocate_output(int i, DType dtype, const Shape& shape);
   // Gives a tensor as output: a view of an input, a variable's value.
@@ -53,6 +61,7 @@ class GRAVEN_API KernelContext {
   std::span<const Tensor> inputs_;
   Tensors& outputs_;
   Ref<RefCounted>* state_;
+  std::span<const Shape> inferred_;
 };
 
 }  // namespace graven::engine

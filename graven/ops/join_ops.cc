@@ -6,6 +6,7 @@
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/register_ops.h"
+#include "graven/ops/strided_copy.h"
 #include "graven/ops/structural_kernels.h"
 
 namespace graven::engine {
@@ -91,14 +92,35 @@ Status unpack_shape(InferContext& c) {
   return {};
 }
 
+// The outputs: x cut along an axis. Parts that lie together are views, if that is better than a
+// copy.
+Status cut_along(KernelContext& c, const Tensor& x, int axis) {
+  const int64_t outer = product_of_sizes(x.shape(), 0, axis);
+  int64_t first = 0;
+  InlineVector<Tensor, 4> parts;
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    const Shape& shape = c.inferred_shape(i);
+    Tensor view = outer == 1 ? view_of_elements(x, first, shape) : Tensor();
+    if (view) {
+      c.set_output(i, std::move(view));
+    } else {
+      RETURN_IF_ERROR(c.allocate_output(i, x.dtype(), shape));
+      if (outer == 1) {
+        copy_strided(x.dtype(), {{shape.num_elements(), 1, 1}},
+                     element_at(x.dtype(), x.raw_data(), first), c.output(i).mutable_raw_data());
+      }
+    }
+    first += shape.num_elements();
+    parts.push_back(c.output(i));
+  }
+  if (outer != 1) split_rows(x, outer, parts);
+  return {};
+}
+
 Status unpack_kernel(KernelContext& c) {
   const Tensor& x = c.input(0);
   ASSIGN_OR_RETURN(int axis, normalized_axis(c.attrs<UnpackAttrs>().axis, x.rank()));
-  if (x.num_elements() == 0) return {};
-  InlineVector<Tensor, 4> parts;
-  for (int i = 0; i < c.num_outputs(); ++i) parts.push_back(c.output(i));
-  split_rows(x, product_of_sizes(x.shape(), 0, axis), parts);
-  return {};
+  return cut_along(c, x, axis);
 }
 
 InlineVector<Tensor, 4> all_dy(GradientContext& c, int count) {
@@ -165,11 +187,7 @@ Status split_shape(InferContext& c) {
 Status split_input(KernelContext& c, int input, int axis_input) {
   const Tensor& x = c.input(input);
   ASSIGN_OR_RETURN(int axis, normalized_axis(integer_at(c.input(axis_input), 0), x.rank()));
-  if (x.num_elements() == 0) return {};
-  InlineVector<Tensor, 4> parts;
-  for (int i = 0; i < c.num_outputs(); ++i) parts.push_back(c.output(i));
-  split_rows(x, product_of_sizes(x.shape(), 0, axis), parts);
-  return {};
+  return cut_along(c, x, axis);
 }
 
 Status split_kernel(KernelContext& c) { return split_input(c, 1, 0); }
@@ -275,7 +293,7 @@ void define_join_ops(OpRegistry& ops) {
       .types = {{"T", kAllTypes}},
       .infer = unpack_shape,
       .gradient = unpack_gradient,
-      .body = kernel(unpack_kernel),
+      .body = kernel(unpack_kernel).making_its_outputs(),
       .default_node_name = "unstack",
   });
   kSplit = ops.define<SplitAttrs>({
@@ -286,7 +304,7 @@ void define_join_ops(OpRegistry& ops) {
       .types = {{"T", kAllTypes}},
       .infer = split_shape,
       .gradient = split_gradient,
-      .body = kernel(split_kernel),
+      .body = kernel(split_kernel).making_its_outputs(),
       .values_for_inference = {0},
       .default_node_name = "split",
   });
@@ -299,7 +317,7 @@ void define_join_ops(OpRegistry& ops) {
       .types = {{"T", kAllTypes}, {"Tlen", kIndexTypes | DTypeSet{DType::kInt8}}},
       .infer = split_v_shape,
       .gradient = split_v_gradient,
-      .body = kernel(split_v_kernel),
+      .body = kernel(split_v_kernel).making_its_outputs(),
       .values_for_inference = {1, 2},
       .default_node_name = "split",
   });

@@ -67,6 +67,31 @@ TEST_CASE("a transposition moves each element to its place, for any order and el
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
+TEST_CASE("parts that lie together share the memory of a large tensor, and small ones do not") {
+  Tensor x = counted({64, 1024});
+  auto* first = x.data<int32_t>().data();
+  CHECK(run(kSlice, {x, ints({32, 0}), ints({16, -1})}).raw_data() == first + 32 * 1024);
+  Tensor row = run(kStridedSlice, {x, ints({63}), ints({64}), ints({1})}, {.shrink_axis_mask = 1});
+  CHECK(row.shape() == Shape({1024}));
+  CHECK(row.raw_data() == first + 63 * 1024);
+  auto halves = run_all(kSplit, {number(0), x}, SplitAttrs{.num_split = 2});
+  CHECK(halves[1].raw_data() == first + 32 * 1024);
+  auto rows = run_all(kUnpack, {x}, UnpackAttrs{.num = 64});
+  CHECK(rows[7].raw_data() == first + 7 * 1024);
+
+  // Columns, places that are not aligned, and few elements are copied.
+  Tensor columns = run(kSlice, {x, ints({0, 512}), ints({64, 512})});
+  CHECK(values_of<int32_t>(columns)[512] == 1024 + 512);
+  Tensor vector = counted({8192});
+  Tensor rest = run(kSlice, {vector, ints({1}), ints({-1})});
+  CHECK(rest.raw_data() != vector.data<int32_t>().data() + 1);
+  CHECK(values_of<int32_t>(rest)[0] == 1);
+  Tensor few = run(kSlice, {x, ints({32, 0}), ints({1, 16})});
+  CHECK(few.raw_data() != first + 32 * 1024);
+  CHECK(values_of<int32_t>(few)[15] == 32 * 1024 + 15);
+  CHECK(run(kSlice, {x, ints({64, 0}), ints({0, 1024})}).shape() == Shape({0, 1024}));
+}
+
 TEST_CASE("large transpositions are the same with one thread and with several") {
   Tensor x = counted({700, 900});
   ThreadPool::shared().set_num_threads(1);

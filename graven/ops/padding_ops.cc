@@ -401,8 +401,17 @@ Status bitcast_shape(InferContext& c) {
 }
 
 Status bitcast_kernel(KernelContext& c) {
-  const Tensor &x = c.input(0), &out = c.output(0);
-  if (x.bytes() > 0) std::memcpy(out.mutable_raw_data(), x.raw_data(), x.bytes());
+  const Tensor& x = c.input(0);
+  const DType dtype = c.attrs<BitcastAttrs>().type;
+  const Shape& shape = c.inferred_shape(0);
+  if (const Ref<Buffer>& buffer = x.eager()->buffer()) {
+    auto offset = static_cast<size_t>(static_cast<const std::byte*>(x.raw_data()) -
+                                      static_cast<const std::byte*>(buffer->data()));
+    c.set_output(0, Tensor::of_buffer(dtype, shape, buffer, offset));
+    return {};
+  }
+  RETURN_IF_ERROR(c.allocate_output(0, dtype, shape));
+  if (x.bytes() > 0) std::memcpy(c.output(0).mutable_raw_data(), x.raw_data(), x.bytes());
   return {};
 }
 
@@ -497,7 +506,7 @@ void define_padding_ops(OpRegistry& ops) {
       .outputs = {"output: type"},
       .types = {{"T", kNumberTypes}, {"type", kNumberTypes}},
       .infer = bitcast_shape,
-      .body = kernel(bitcast_kernel),
+      .body = kernel(bitcast_kernel).making_its_outputs(),
   });
 }
 

@@ -14,6 +14,19 @@
 namespace graven::engine {
 namespace {
 
+// Output 0: a box of elements, by a view if that is better than a copy.
+Status cut_box(KernelContext& c, const Tensor& x, int64_t first, const CopyAxes& box,
+               const Shape& shape) {
+  if (Tensor view = view_of_box(x, first, box, shape)) {
+    c.set_output(0, std::move(view));
+    return {};
+  }
+  RETURN_IF_ERROR(c.allocate_output(0, x.dtype(), shape));
+  copy_strided(x.dtype(), box, element_at(x.dtype(), x.raw_data(), first),
+               c.output(0).mutable_raw_data());
+  return {};
+}
+
 // --- StridedSlice.
 
 // The entries of begin, end or strides as far as they are known, none if not even their number is.
@@ -83,10 +96,7 @@ Status strided_slice_kernel(KernelContext& c) {
   const Tensor& x = c.input(0);
   ASSIGN_OR_RETURN(StridedSlice slice, resolve_slice(c.attrs<StridedSliceAttrs>(), x.shape(),
                                                      c.input(1), c.input(2), c.input(3)));
-  copy_strided(x.dtype(), slice.box(x.shape()),
-               element_at(x.dtype(), x.raw_data(), slice.first_element(x.shape())),
-               c.output(0).mutable_raw_data());
-  return {};
+  return cut_box(c, x, slice.first_element(x.shape()), slice.box(x.shape()), slice.shape);
 }
 
 // A shape and bounds of one integer dtype that StridedSliceGrad takes.
@@ -226,16 +236,16 @@ Status slice_shape(InferContext& c) {
 }
 
 Status slice_kernel(KernelContext& c) {
-  const Tensor &x = c.input(0), &out = c.output(0);
-  auto from = row_major_strides(x.shape()), to = row_major_strides(out.shape());
+  const Tensor& x = c.input(0);
+  const Shape& shape = c.inferred_shape(0);
+  auto from = row_major_strides(x.shape()), to = row_major_strides(shape);
   CopyAxes box;
   int64_t first = 0;
   for (int i = 0; i < x.rank(); ++i) {
-    box.push_back({out.shape().size(i), from[i], to[i]});
+    box.push_back({shape.size(i), from[i], to[i]});
     first += integer_at(c.input(1), i) * from[i];
   }
-  copy_strided(x.dtype(), box, element_at(x.dtype(), x.raw_data(), first), out.mutable_raw_data());
-  return {};
+  return cut_box(c, x, first, box, shape);
 }
 
 void slice_gradient(GradientContext& c) {
@@ -261,7 +271,7 @@ void define_slice_ops(OpRegistry& ops) {
       .types = {{"T", kPlainTypes | DTypeSet{DType::kString}}, {"Index", kIndexTypes}},
       .infer = slice_shape,
       .gradient = slice_gradient,
-      .body = kernel(slice_kernel),
+      .body = kernel(slice_kernel).making_its_outputs(),
       .values_for_inference = {1, 2},
   });
   kStridedSlice = ops.define<StridedSliceAttrs>({
@@ -275,7 +285,7 @@ void define_slice_ops(OpRegistry& ops) {
       .types = {{"T", kAllTypes}, {"Index", all_index_types}},
       .infer = strided_slice_shape,
       .gradient = strided_slice_gradient,
-      .body = kernel(strided_slice_kernel),
+      .body = kernel(strided_slice_kernel).making_its_outputs(),
       .values_for_inference = {1, 2, 3},
       .default_node_name = "strided_slice",
   });

@@ -10,6 +10,9 @@ namespace graven::engine {
 namespace {
 
 constexpr int64_t kBytesPerChunk = 1 << 18;
+// Fewer bytes are copied sooner than a view is made of them, and must not keep more memory alive.
+constexpr size_t kLeastViewBytes = 4096;
+constexpr uintptr_t kViewAlignment = 64;
 
 // Axes of one element gone, and neighbours made one where a step along the outer one leads just
 // behind the inner one in both places.
@@ -144,6 +147,25 @@ void copy_strided(DType dtype, CopyAxes axes, const void* from, void* to) {
     using T = decltype(zero);
     copy_box(axes, static_cast<const T*>(from), static_cast<T*>(to));
   });
+}
+
+Tensor view_of_elements(const Tensor& x, int64_t first, const Shape& shape) {
+  const Ref<Buffer>& buffer = x.eager()->buffer();
+  const size_t size = dtype_size(x.dtype());
+  auto* begin = static_cast<const std::byte*>(x.raw_data()) + first * static_cast<int64_t>(size);
+  const size_t bytes = static_cast<size_t>(shape.num_elements()) * size;
+  if (!buffer || bytes < kLeastViewBytes ||
+      reinterpret_cast<uintptr_t>(begin) % kViewAlignment != 0) {
+    return {};
+  }
+  auto offset = static_cast<size_t>(begin - static_cast<const std::byte*>(buffer->data()));
+  return Tensor::of_buffer(x.dtype(), shape, buffer, offset);
+}
+
+Tensor view_of_box(const Tensor& x, int64_t first, const CopyAxes& box, const Shape& shape) {
+  const CopyAxes axes = merged(box);
+  const bool lies_together = axes.empty() || (axes.size() == 1 && axes[0].from == 1);
+  return lies_together ? view_of_elements(x, first, shape) : Tensor();
 }
 
 InlineVector<int64_t, 6> row_major_strides(const Shape& shape) {

@@ -4,6 +4,7 @@
 #include "graven/base/inline_vector.h"
 #include "graven/tensor/dtype.h"
 #include "graven/tensor/shape.h"
+#include "graven/tensor/tensor.h"
 
 namespace graven::engine {
 
@@ -23,6 +24,12 @@ using CopyAxes = InlineVector<CopyAxis, 6>;
 // that lie together in both places are copied as memory, axes that change places in square tiles;
 // large boxes by several threads.
 void copy_strided(DType dtype, CopyAxes axes, const void* from, void* to);
+
+// The elements of x from `first` on under another shape, as a view that keeps the memory of x;
+// empty if a copy is better: of few elements, or where a view would not begin at a cache line.
+Tensor view_of_elements(const Tensor& x, int64_t first, const Shape& shape);
+// The same for the elements of a box that begins there; empty also if these do not lie together.
+Tensor view_of_box(const Tensor& x, int64_t first, const CopyAxes& box, const Shape& shape);
 
 // Elements between two neighbours along each axis of a row-major tensor.
 InlineVector<int64_t, 6> row_major_strides(const Shape& shape);

@@ -107,7 +107,7 @@ Status run_kernel(const Op& op, AttrsRef attrs, KernelFunction kernel,
     if (!made.ok()) return with_op_name(op, made.status());
     outputs[i] = std::move(*made);
   }
-  KernelContext context(op, attrs, inputs, outputs, state);
+  KernelContext context(op, attrs, inputs, outputs, state, shapes);
   if (Status status = kernel(context); !status.ok()) return with_op_name(op, status);
   for (size_t i = 0; i < dtypes.size(); ++i) {
     if (!outputs[i]) return internal_error("[", op.name(), "] the kernel made no output ", i);
