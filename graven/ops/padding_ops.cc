@@ -20,6 +20,8 @@
 namespace graven::engine {
 namespace {
 
+constexpr int64_t kBytesPerChunk = 1 << 18;
+
 void set_unknown_dims(InferContext& c, int rank) {
   Shape shape;
   for (int i = 0; i < rank; ++i) shape.push_back(Dim::unknown());
@@ -76,29 +78,67 @@ Status pad_v2_shape(InferContext& c) {
   return padded_shape(c);
 }
 
-// The box of the input within the result, and the element of the result where it begins.
-CopyAxes inner_box(const Shape& x, const Shape& out, const Tensor& paddings, int64_t& first) {
-  auto from = row_major_strides(x), to = row_major_strides(out);
-  CopyAxes box;
-  first = 0;
-  for (int i = 0; i < x.rank(); ++i) {
-    box.push_back({x.size(i), from[i], to[i]});
-    first += before(paddings, i) * to[i];
+// The axes outside of the rows in which a padded tensor is written, and the rows themselves: the
+// last axis that is padded, with all that lies inside it.
+struct PaddedRows {
+  struct Axis {
+    int64_t size, before, out_size;
+  };
+  InlineVector<Axis, 6> outer;
+  int64_t before = 0, width = 1, after = 0;  // elements of a row
+  int64_t num_rows = 1;                      // of the result
+
+  PaddedRows(const Shape& x, const Shape& out, const Tensor& paddings) {
+    int last = x.rank() - 1;
+    while (last >= 0 && x.size(last) == out.size(last)) width *= x.size(last--);
+    if (last < 0) return;
+    before = engine::before(paddings, last) * width;
+    after = engine::after(paddings, last) * width;
+    width *= x.size(last);
+    for (int i = 0; i < last; ++i) {
+      outer.push_back({x.size(i), engine::before(paddings, i), out.size(i)});
+      num_rows *= out.size(i);
+    }
   }
-  return box;
-}
+  // The row of the input that a row of the result holds, -1 if it is all padding.
+  int64_t source_of(int64_t row) const {
+    int64_t source = 0, stride = 1;
+    for (size_t i = outer.size(); i-- > 0;) {
+      int64_t at = row % outer[i].out_size - outer[i].before;
+      row /= outer[i].out_size;
+      if (at < 0 || at >= outer[i].size) return -1;
+      source += at * stride;
+      stride *= outer[i].size;
+    }
+    return source;
+  }
+};
 
 Status pad_kernel(KernelContext& c) {
   const Tensor &x = c.input(0), &out = c.output(0);
-  if (c.num_inputs() == 3) {
-    fill_elements(out.dtype(), c.input(2).raw_data(), out.num_elements(), out.mutable_raw_data());
-  } else {
-    clear_elements(out.dtype(), out.num_elements(), out.mutable_raw_data());
-  }
-  int64_t first = 0;
-  CopyAxes box = inner_box(x.shape(), out.shape(), c.input(1), first);
-  copy_strided(x.dtype(), box, x.raw_data(),
-               element_at(out.dtype(), out.mutable_raw_data(), first));
+  if (out.num_elements() == 0) return {};
+  const PaddedRows rows(x.shape(), out.shape(), c.input(1));
+  visit_copied(x.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const T padding = c.num_inputs() == 3 ? c.input(2).item<T>() : zero;
+    const T* from = static_cast<const T*>(x.raw_data());
+    T* to = static_cast<T*>(out.mutable_raw_data());
+    const int64_t width = rows.before + rows.width + rows.after;
+    for_ranges(rows.num_rows, kBytesPerChunk / (width * static_cast<int64_t>(sizeof(T))),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t row = begin; row < end; ++row) {
+                   T* target = to + row * width;
+                   const int64_t source = rows.source_of(row);
+                   if (source < 0 || rows.width == 0) {
+                     std::fill_n(target, width, padding);
+                     continue;
+                   }
+                   std::fill_n(target, rows.before, padding);
+                   std::copy_n(from + source * rows.width, rows.width, target + rows.before);
+                   std::fill_n(target + rows.before + rows.width, rows.after, padding);
+                 }
+               });
+  });
   return {};
 }
 
@@ -167,55 +207,133 @@ Status mirror_pad_grad_shape(InferContext& c) {
   return check_mirror(c, out, paddings);
 }
 
-// For each place of the larger tensor the element of the smaller one that it mirrors.
-std::vector<int64_t> mirrored_places(const Shape& large, const Shape& small, const Tensor& paddings,
-                                     int edge) {
-  std::vector<int64_t> places(1, 0);
-  auto strides = row_major_strides(small);
-  for (int axis = 0; axis < large.rank(); ++axis) {
-    const int64_t size = small.size(axis), first = before(paddings, axis);
-    std::vector<int64_t> next;
-    next.reserve(places.size() * large.size(axis));
-    for (int64_t place : places) {
-      for (int64_t i = 0; i < large.size(axis); ++i) {
-        int64_t at = i - first;
-        if (at < 0) at = -at - 1 + edge;
-        if (at >= size) at = 2 * size - 1 - edge - at;
-        next.push_back(place + at * strides[axis]);
+// An axis of a smaller tensor and of the larger one that continues it by mirrors at both ends.
+struct MirroredAxis {
+  int64_t size, large_size, before, edge;
+
+  // The place of the smaller axis that a place of the larger one shows.
+  int64_t source_of(int64_t place) const {
+    int64_t at = place - before;
+    if (at < 0) at = -at - 1 + edge;
+    return at >= size ? 2 * size - 1 - edge - at : at;
+  }
+  // Calls f for each place of the larger axis that shows a place of the smaller one, in order.
+  template <typename F>
+  void for_each_image(int64_t place, F&& f) const {
+    int64_t in_front = before - 1 + edge - place;
+    if (in_front >= 0 && in_front < before) f(in_front);
+    f(before + place);
+    int64_t behind = before + 2 * size - 1 - edge - place;
+    if (behind >= before + size && behind < large_size) f(behind);
+  }
+};
+
+// The axes of a tensor of rank 1 at least, and the number of its rows along the last of them.
+struct Mirror {
+  InlineVector<MirroredAxis, 6> outer;
+  MirroredAxis row = {1, 1, 0, 0};
+  int64_t num_rows = 1, num_large_rows = 1;
+
+  Mirror(const Shape& small, const Shape& large, const Tensor& paddings, int edge) {
+    for (int i = 0; i < small.rank(); ++i) {
+      MirroredAxis axis = {small.size(i), large.size(i), before(paddings, i), edge};
+      if (i + 1 == small.rank()) {
+        row = axis;
+      } else {
+        outer.push_back(axis);
+        num_rows *= axis.size;
+        num_large_rows *= axis.large_size;
       }
     }
-    places = std::move(next);
   }
-  return places;
-}
+};
 
 Status mirror_pad_kernel(KernelContext& c) {
   const Tensor &x = c.input(0), &out = c.output(0);
   if (out.num_elements() == 0) return {};
   ASSIGN_OR_RETURN(int edge, edge_of(c.attrs<MirrorPadAttrs>()));
-  auto places = mirrored_places(out.shape(), x.shape(), c.input(1), edge);
+  const Mirror mirror(x.shape(), out.shape(), c.input(1), edge);
+  const MirroredAxis& inner = mirror.row;
   visit_copied(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const T* from = static_cast<const T*>(x.raw_data());
     T* to = static_cast<T*>(out.mutable_raw_data());
-    for (size_t i = 0; i < places.size(); ++i) to[i] = from[places[i]];
+    auto write_row = [&](int64_t row) {
+      int64_t rest = row, source = 0, stride = inner.size;
+      for (size_t i = mirror.outer.size(); i-- > 0;) {
+        const MirroredAxis& axis = mirror.outer[i];
+        source += axis.source_of(rest % axis.large_size) * stride;
+        stride *= axis.size;
+        rest /= axis.large_size;
+      }
+      const T* small = from + source;
+      T* large = to + row * inner.large_size;
+      for (int64_t i = 0; i < inner.before; ++i) large[i] = small[inner.source_of(i)];
+      std::copy_n(small, inner.size, large + inner.before);
+      for (int64_t i = inner.before + inner.size; i < inner.large_size; ++i) {
+        large[i] = small[inner.source_of(i)];
+      }
+    };
+    for_ranges(mirror.num_large_rows,
+               kBytesPerChunk / (inner.large_size * static_cast<int64_t>(sizeof(T))),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t row = begin; row < end; ++row) write_row(row);
+               });
   });
   return {};
 }
 
+// Each element of the result adds up its images in their order in dy.
 Status mirror_pad_grad_kernel(KernelContext& c) {
   const Tensor &dy = c.input(0), &out = c.output(0);
-  clear_elements(out.dtype(), out.num_elements(), out.mutable_raw_data());
-  if (dy.num_elements() == 0) return {};
+  if (out.num_elements() == 0) return {};
   ASSIGN_OR_RETURN(int edge, edge_of(c.attrs<MirrorPadAttrs>()));
-  auto places = mirrored_places(dy.shape(), out.shape(), c.input(1), edge);
+  const Mirror mirror(out.shape(), dy.shape(), c.input(1), edge);
+  const MirroredAxis& inner = mirror.row;
   visit_plain(dy.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const T* from = static_cast<const T*>(dy.raw_data());
     T* to = static_cast<T*>(out.mutable_raw_data());
-    for (size_t i = 0; i < places.size(); ++i) {
-      to[places[i]] = add_elements(to[places[i]], from[i]);
-    }
+    auto add_row = [&](const T* large, T* sums) {
+      auto add = [&](int64_t i) {
+        T& sum = sums[inner.source_of(i)];
+        sum = add_elements(sum, large[i]);
+      };
+      for (int64_t i = 0; i < inner.before; ++i) add(i);
+      const T* middle = large + inner.before;
+      for (int64_t i = 0; i < inner.size; ++i) sums[i] = add_elements(sums[i], middle[i]);
+      for (int64_t i = inner.before + inner.size; i < inner.large_size; ++i) add(i);
+    };
+    auto images_of = [&](int64_t row) {
+      InlineVector<int64_t, 6> places(mirror.outer.size(), 0);
+      for (size_t i = mirror.outer.size(); i-- > 0;) {
+        places[i] = row % mirror.outer[i].size;
+        row /= mirror.outer[i].size;
+      }
+      InlineVector<int64_t, 9> images;  // rows of dy
+      images.push_back(0);
+      for (size_t i = 0; i < mirror.outer.size(); ++i) {
+        const MirroredAxis& axis = mirror.outer[i];
+        InlineVector<int64_t, 9> next;
+        for (int64_t image : images) {
+          axis.for_each_image(places[i],
+                              [&](int64_t at) { next.push_back(image * axis.large_size + at); });
+        }
+        images = std::move(next);
+      }
+      return images;
+    };
+    for_ranges(mirror.num_rows,
+               kBytesPerChunk / (inner.large_size * static_cast<int64_t>(sizeof(T))),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t row = begin; row < end; ++row) {
+                   T* sums = to + row * inner.size;
+                   std::fill_n(sums, inner.size, zero);
+                   for (int64_t image : images_of(row)) {
+                     add_row(from + image * inner.large_size, sums);
+                   }
+                 }
+               });
   });
   return {};
 }

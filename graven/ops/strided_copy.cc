@@ -36,6 +36,8 @@ template <typename T>
 void copy_row(const T* from, int64_t from_step, int64_t count, T* to, int64_t to_step) {
   if (to_step == 1 && from_step == 1) {
     std::copy_n(from, count, to);
+  } else if (to_step == 1 && from_step == -1) {
+    for (int64_t i = 0; i < count; ++i) to[i] = from[-i];
   } else if (to_step == 1 && from_step == 0) {
     std::fill_n(to, count, *from);
   } else if (to_step == 1) {
