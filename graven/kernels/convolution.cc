@@ -10,6 +10,7 @@
 #include "graven/base/thread_pool.h"
 #include "graven/kernels/convolution_cache.h"
 #include "graven/kernels/convolution_pieces.h"
+#include "graven/kernels/depthwise.h"
 #include "graven/kernels/epilogue.h"
 #include "graven/kernels/im2col.h"
 #include "graven/kernels/onednn.h"
@@ -190,7 +191,9 @@ Status run_with_filter(const Convolution& c, ConvolutionDirection direction, voi
   return run_pieces(
       pieces.size(),
       [&](int64_t i) {
-        return compiled.has(i) ? compiled[i].scratch_bytes() : im2col_scratch(pieces[i].shape);
+        return compiled.has(i)                 ? compiled[i].scratch_bytes()
+               : is_depthwise(pieces[i].shape) ? 0
+                                               : im2col_scratch(pieces[i].shape);
       },
       [&](int64_t i, void* scratch) {
         std::byte* x = input_of(pieces[i]);
@@ -199,6 +202,12 @@ Status run_with_filter(const Convolution& c, ConvolutionDirection direction, voi
           if (!compiled[i].run(reinterpret_cast<float*>(x), compiled.filter(i),
                                reinterpret_cast<float*>(y), scratch)) {
             return false;
+          }
+        } else if (is_depthwise(pieces[i].shape)) {
+          if (forward) {
+            depthwise_forward(pieces[i].shape, x, filter, y);
+          } else {
+            depthwise_input_gradient(pieces[i].shape, filter, y, x);
           }
         } else if (forward) {
           im2col_forward(pieces[i].shape, x, filter, y, scratch);
@@ -260,10 +269,15 @@ Status run_filter_gradient(const Convolution& c, const void* input, const void* 
   RETURN_IF_ERROR(run_pieces(
       pieces.size(),
       [&](int64_t i) {
-        return compiled.has(i) ? scratch_of(i) + compiled[i].packed_filter_bytes()
-                               : im2col_scratch(pieces[i].shape);
+        return compiled.has(i)                 ? scratch_of(i) + compiled[i].packed_filter_bytes()
+               : is_depthwise(pieces[i].shape) ? 0
+                                               : im2col_scratch(pieces[i].shape);
       },
       [&](int64_t i, void* scratch) {
+        if (!compiled.has(i) && is_depthwise(pieces[i].shape)) {
+          depthwise_filter_gradient(pieces[i].shape, x_of(i), dy_of(i), sum_of(i));
+          return true;
+        }
         if (!compiled.has(i)) {
           im2col_filter_gradient(pieces[i].shape, x_of(i), dy_of(i), sum_of(i), scratch);
           return true;

@@ -29,9 +29,10 @@ struct ConvolutionEpilogue {
 // Floating dtypes, int32 and int64 (which wrap around). float32 through oneDNN, one primitive
 // (kept by shape) for each slice of the batch, or slab of rows for a small batch, cut by shape
 // alone, on our pool; what oneDNN refuses, where it is missing, and other dtypes by blocks of
-// im2col and matmul. half and bfloat16 compute in float32 and round the result, and once more
-// after the bias. The filter gradient adds its slices in index order. One thread or two give the
-// same bits. Rows and columns of the output beyond padding see zeros; a sum over nothing is zero.
+// im2col and matmul, or by plain loops where each channel is a group. half and bfloat16 compute in
+// float32 and round the result, and once more after the bias. The filter gradient adds its slices
+// in index order. One thread or two give the same bits. Rows and columns of the output beyond
+// padding see zeros; a sum over nothing is zero.
 GRAVEN_API Status convolution_forward(const Convolution& c, const void* input, const void* filter,
                                       void* output, const ConvolutionEpilogue& epilogue = {});
 GRAVEN_API Status convolution_input_gradient(const Convolution& c, const void* filter,
