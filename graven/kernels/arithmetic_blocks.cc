@@ -1,5 +1,6 @@
 // Arithmetic and bits: instructions that are one or a few machine instructions, written as plain
 // loops that the vectoriser turns into those of each target.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -66,22 +67,44 @@ bool rounds_down(T rest, T divisor) {
   return rest != 0 && ((rest < 0) != (divisor < 0));
 }
 
+// Powers of a few elements side by side, bit by bit of their exponents, so that the loops over
+// them become vectors.
 template <typename T>
-T integer_pow(T base, T exponent) {
-  if constexpr (std::is_signed_v<T>) {
-    if (exponent < 0) {
-      if (base == 1) return 1;
-      if (base == static_cast<T>(-1)) return (exponent & 1) ? static_cast<T>(-1) : T{1};
-      return 0;
+void integer_pow_loop(void* out, const void* a, const void* b, const void*, int64_t n) {
+  constexpr int64_t kElements = 64;
+  using U = std::make_unsigned_t<T>;
+  T* o = static_cast<T*>(out);
+  const T* x = static_cast<const T*>(a);
+  const T* y = static_cast<const T*>(b);
+  for (int64_t first = 0; first < n; first += kElements) {
+    const int64_t count = std::min(kElements, n - first);
+    T power[kElements], base[kElements];
+    U exponent[kElements];
+    U bits = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      T value = x[first + i], times = y[first + i];
+      if constexpr (std::is_signed_v<T>) {
+        // 1 / x is 0 but for 1 and -1, which are their own inverses.
+        bool is_unit = value == 1 || value == static_cast<T>(-1);
+        T parity = static_cast<T>(2 - (times & 1));
+        value = times >= 0 || is_unit ? value : T{0};
+        times = times >= 0 ? times : parity;
+      }
+      power[i] = 1;
+      base[i] = value;
+      exponent[i] = static_cast<U>(times);
+      bits = static_cast<U>(bits | exponent[i]);
     }
+    for (; bits != 0; bits = static_cast<U>(bits >> 1)) {
+      for (int64_t i = 0; i < count; ++i) {
+        T factor = (exponent[i] & 1) != 0 ? base[i] : T{1};
+        power[i] = wrap_mul(power[i], factor);
+        base[i] = wrap_mul(base[i], base[i]);
+        exponent[i] = static_cast<U>(exponent[i] >> 1);
+      }
+    }
+    for (int64_t i = 0; i < count; ++i) o[first + i] = power[i];
   }
-  T power = 1;
-  while (exponent != 0) {
-    if (exponent & 1) power = wrap_mul(power, base);
-    base = wrap_mul(base, base);
-    exponent = static_cast<T>(exponent >> 1);
-  }
-  return power;
 }
 
 template <typename T>
@@ -151,9 +174,11 @@ GRAVEN_OP(FloorDiv) {
   } else {
     T quotient = integer_div(a, b);
     if constexpr (std::is_signed_v<T>) {
-      T rest = wrap_sub<T>(a, wrap_mul(quotient, b));
-      T lower = wrap_sub<T>(quotient, 1);
-      quotient = b != 0 && rounds_down(rest, b) ? lower : quotient;
+      // One less where the rest is not 0 and has another sign than b: sums of bits, as the
+      // vectoriser makes branches of anything else.
+      T rest = integer_rem(a, b);
+      T lower = static_cast<T>(static_cast<T>(rest != 0) & static_cast<T>((rest ^ b) < 0));
+      quotient = wrap_sub<T>(quotient, lower);
     }
     return quotient;
   }
@@ -182,9 +207,6 @@ GRAVEN_OP(Max) { return a > b || a != a ? a : b; }
 }
 ;
 GRAVEN_OP(Fma) { return std::fma(a, b, c); }
-}
-;
-GRAVEN_OP(IntegerPow) { return integer_pow(a, b); }
 }
 ;
 GRAVEN_OP(NextAfter) { return next_after(a, b); }
@@ -339,7 +361,7 @@ template <typename T>
 BlockFunction of_integers(Instruction instruction) {
   switch (instruction) {
     case Instruction::kPow:
-      return loop<IntegerPow, 2, T>;
+      return integer_pow_loop<T>;
     case Instruction::kAnd:
       return loop<And, 2, T>;
     case Instruction::kOr:

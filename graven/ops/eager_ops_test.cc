@@ -5,6 +5,7 @@
 #include <complex>
 #include <functional>
 #include <limits>
+#include <random>
 
 #include "graven/ops/linear_algebra_ops.h"
 #include "graven/ops/logical_ops.h"
@@ -141,6 +142,27 @@ TEST_CASE("products and quotients that hide NaN do so for 0 only") {
   CHECK(values<double>(run(kXdivy, {x, vector<double>({0, 1, 4, 1})})) ==
         std::vector<double>{0, 0, 0.5, kInfinity});
   CHECK(values<double>(run(kXlogy, {x, y}))[0] == 0);
+}
+
+TEST_CASE("quotients and powers of many integers are those of each alone") {
+  std::mt19937 random(7);
+  constexpr int32_t kLowest = std::numeric_limits<int32_t>::min();
+  std::vector<int32_t> x = {kLowest, kLowest, 0, 5, -5}, y = {-1, 1, -3, -1, kLowest}, powers(5, 0);
+  for (int i = 0; i < 1000; ++i) {
+    x.push_back(static_cast<int32_t>(random()) >> (random() % 32));
+    y.push_back((static_cast<int32_t>(random()) >> (random() % 31)) | 1);
+    powers.push_back(static_cast<int32_t>(random() % 40));
+  }
+  auto quotients = values<int32_t>(run(kFloorDiv, {vector(x), vector(y)}));
+  auto power = values<int32_t>(run(kPow, {vector(x), vector(powers)}));
+  for (size_t i = 0; i < x.size(); ++i) {
+    INFO(x[i], " and ", y[i], ", ", powers[i]);
+    auto exact = static_cast<int64_t>(std::floor(static_cast<double>(x[i]) / y[i]));
+    CHECK(quotients[i] == static_cast<int32_t>(exact));
+    uint32_t product = 1;
+    for (int32_t k = 0; k < powers[i]; ++k) product *= static_cast<uint32_t>(x[i]);
+    CHECK(power[i] == static_cast<int32_t>(product));
+  }
 }
 
 TEST_CASE("integers: truncation, wrapping, and what is refused") {
