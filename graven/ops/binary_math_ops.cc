@@ -315,16 +315,16 @@ void define_binary_math_ops(OpRegistry& ops) {
   kTruncateDiv = ops.define<NoAttrs>({
       .name = "TruncateDiv",
       .python = "truncatediv",
-      .summary = "x / y, truncated towards 0 if they are integers.",
+      .summary = "x / y, truncated towards 0.",
       .details = "Raises:\n  InvalidArgumentError: An integer y is 0.",
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: T"},
       .types = {{"T", kRealTypes}},
       .infer = broadcast_inputs,
       .gradient = not_differentiable,
-      .body =
-          elementwise([](auto x, auto y) { return x / y; }).with_check(kIntTypes, no_zero_divisor),
-      .identity_on_right = 1,
+      .body = elementwise([](auto x, auto y) {
+                return trunc(x / y);
+              }).with_check(kIntTypes, no_zero_divisor),
   });
   kFloorDiv = ops.define<NoAttrs>({
       .name = "FloorDiv",

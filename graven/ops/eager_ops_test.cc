@@ -124,6 +124,7 @@ TEST_CASE("binary functions broadcast") {
   CHECK(values<double>(run(kFloorDiv, {x, y})) == std::vector<double>{3, -4, 14, -4, 3, -14});
   CHECK(values<double>(run(kFloorMod, {x, y})) == std::vector<double>{1, -1, 0, 1, -1, 0});
   CHECK(values<double>(run(kTruncateMod, {x, y})) == std::vector<double>{1, 1, 0, -1, -1, -0.0});
+  CHECK(values<double>(run(kTruncateDiv, {x, y})) == std::vector<double>{3, -3, 14, -3, 3, -14});
   CHECK(values<double>(run(kMaximum, {x, vector<double>({0, kNaN, 8})}))[2] == 8);
   CHECK(std::isnan(values<double>(run(kMaximum, {x, vector<double>({0, kNaN, 8})}))[4]));
   CHECK(run(kAddV2, {x, tensor<double>({1, 0}, {})}).shape() == Shape({2, 0}));
