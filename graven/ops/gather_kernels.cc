@@ -169,12 +169,21 @@ T combined(T x, T y) {
 
 template <TensorScatter kind, typename T>
 void scatter(std::span<const int64_t> slices, int64_t width, const T* from, T* to) {
-  for (size_t i = 0; i < slices.size(); ++i) {
-    if (slices[i] < 0) continue;
-    T* target = to + slices[i] * width;
-    const T* row = from + static_cast<int64_t>(i) * width;
-    for (int64_t k = 0; k < width; ++k) target[k] = combined<kind>(target[k], row[k]);
-  }
+  // Cut by columns: one place may be named several times, and its updates keep their order.
+  const auto count = static_cast<int64_t>(slices.size());
+  const int64_t grain = std::max<int64_t>((1 << 16) / std::max<int64_t>(count, 1), 64);
+  for_ranges(width, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = 0; i < count; ++i) {
+      if (slices[i] < 0) continue;
+      T* target = to + slices[i] * width;
+      const T* row = from + i * width;
+      if constexpr (kind == TensorScatter::kUpdate) {
+        std::copy(row + begin, row + end, target + begin);
+      } else {
+        for (int64_t k = begin; k < end; ++k) target[k] = combined<kind>(target[k], row[k]);
+      }
+    }
+  });
 }
 
 // Updates of whole slices: plain copies for objects and for kUpdate.

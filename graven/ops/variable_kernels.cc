@@ -119,14 +119,24 @@ T combine(T x, T y) {
 template <ScatterKind kind, typename T>
 void write_slices(const Slices& slices, const Tensor& updates, bool one_for_all, T* to) {
   const T* from = static_cast<const T*>(updates.raw_data());
-  for (size_t i = 0; i < slices.places.size(); ++i) {
-    if (slices.places[i] < 0) continue;
-    T* slice = to + slices.places[i] * slices.width;
-    const T* row = from + (one_for_all ? 0 : static_cast<int64_t>(i) * slices.width);
-    for (int64_t k = 0; k < slices.width; ++k) {
-      slice[k] = combine<kind>(slice[k], row[one_for_all ? 0 : k]);
+  const int64_t width = slices.width;
+  // Cut by columns: one place may be named several times, and its updates keep their order.
+  const auto count = static_cast<int64_t>(slices.places.size());
+  const int64_t grain = std::max<int64_t>((1 << 16) / std::max<int64_t>(count, 1), 64);
+  for_ranges(width, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = 0; i < count; ++i) {
+      if (slices.places[i] < 0) continue;
+      T* slice = to + slices.places[i] * width;
+      const T* row = from + (one_for_all ? 0 : i * width);
+      if (one_for_all) {
+        for (int64_t k = begin; k < end; ++k) slice[k] = combine<kind>(slice[k], row[0]);
+      } else if constexpr (kind == ScatterKind::kUpdate) {
+        std::copy(row + begin, row + end, slice + begin);
+      } else {
+        for (int64_t k = begin; k < end; ++k) slice[k] = combine<kind>(slice[k], row[k]);
+      }
     }
-  }
+  });
 }
 
 template <ScatterKind kind>
