@@ -54,13 +54,16 @@ bool beats(T y, T x) {
 
 // Lanes that are compared at a time, so that the compiler makes vectors of them, and the elements
 // of which the extremum is found before its place is looked for.
-constexpr int64_t kLanes = 16, kBlock = 256, kChunk = 1 << 15;
+constexpr int64_t kBlock = 256, kChunk = 1 << 15;
+template <typename T>
+constexpr int64_t kLanesOf = sizeof(T) == 8 ? 8 : 16;
 
 // The extremum of up to kBlock elements; NaN if there is one.
 template <bool is_max, typename T>
 T extremum(const T* x, int64_t n) {
   // All bits set where a lane has seen NaN.
   using Mask = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+  constexpr int64_t kLanes = kLanesOf<T>;
   T best = x[0];
   int64_t i = 0;
   if (n >= 2 * kLanes) {
