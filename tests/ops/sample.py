@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +19,16 @@ SIGNED = ("int8", "int16", "int32", "int64")
 COMPLEX = ("complex64", "complex128")
 REAL = FLOATS + INTEGERS
 PLAIN = (*REAL, *COMPLEX, "bool")
+
+
+def _array_of(dtype: type[np.generic]) -> Callable[[Any], NDArray[Any]]:
+    return partial(np.array, dtype=dtype)
+
+
+# Arrays that keep their dtypes in a row: int32([1, 2]).
+int32, int64, uint64 = _array_of(np.int32), _array_of(np.int64), _array_of(np.uint64)
+float16, float32, float64 = _array_of(np.float16), _array_of(np.float32), _array_of(np.float64)
+complex64 = _array_of(np.complex64)
 
 # As the value of an attribute: the dtype in which the row is run.
 DTYPE: Final = "the dtype of the row"

@@ -5,7 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from ops.sample import COMPLEX, FLOATS, INTEGERS, REAL, REAL_FLOATS, ListOf, Sample, Wrong
+from ops.sample import (
+    COMPLEX,
+    FLOATS,
+    INTEGERS,
+    REAL,
+    REAL_FLOATS,
+    ListOf,
+    Sample,
+    Wrong,
+    float32,
+    int32,
+    int64,
+)
 
 INF, NAN = math.inf, math.nan
 
@@ -77,8 +89,8 @@ SAMPLES = [
     Sample("NextAfter", ([0.0, 1.0, -1.0, 2.5, INF, 3.0], [1.0, 2.0, 0.0, 2.5, 0.0, NAN]),
            _next_after, ("float64",), is_elementwise=True,
            smooth_at=([0.5, 1.5], [[1.0], [-1.0]])),
-    Sample("NextAfter", (np.float32([0.5, 1.0, -1.0, 2.5, INF, 3.0]),
-                         np.float32([1.0, 2.0, 0.0, 2.5, 0.0, NAN])),
+    Sample("NextAfter", (float32([0.5, 1.0, -1.0, 2.5, INF, 3.0]),
+                         float32([1.0, 2.0, 0.0, 2.5, 0.0, NAN])),
            lambda x, y: np.nextafter(x.astype(np.float32), y.astype(np.float32))),
     Sample("ClipByValue", ([[1, 5, 9], [3, 0, 7]], 2, 6), _clip, REAL,
            smooth_at=([[1.0, 5.0, 9.0], [3.0, 0.5, 7.0]], 2.0, 6.0)),
@@ -123,14 +135,14 @@ SAMPLES += [
 ]  # fmt: skip
 
 WRONG = [
-    Wrong("Div", (np.int32([1]), np.int32([0])), "Integer division by zero"),
-    Wrong("Mod", (np.int64([1, 2]), np.int64([1, 0])), "Integer division by zero"),
+    Wrong("Div", (int32([1]), int32([0])), "Integer division by zero"),
+    Wrong("Mod", (int64([1, 2]), int64([1, 0])), "Integer division by zero"),
     *[
         Wrong(op, (np.ones(2), np.ones(3)), "Incompatible shapes: [2] vs. [3]")
         for op in ("Div", "DivNoNan", "MulNoNan", "Xdivy", "Xlogy", "Xlog1py", "Mod", "NextAfter")
     ],
     *[
-        Wrong(op, (np.int32([2]), np.int32([3])), "Value for attr 'T' of int32 is not in the list")
+        Wrong(op, (int32([2]), int32([3])), "Value for attr 'T' of int32 is not in the list")
         for op in ("DivNoNan", "MulNoNan", "Xdivy", "Xlogy", "Xlog1py", "NextAfter",
                    "ApproximateEqual")
     ],

@@ -5,7 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from ops.sample import COMPLEX, FLOATS, REAL, Sample, Wrong
+from ops.sample import (
+    COMPLEX,
+    FLOATS,
+    REAL,
+    Sample,
+    Wrong,
+    float32,
+)
 
 ALL = (*REAL, *COMPLEX, "bool")
 MATRIX = [[1, 2, 3], [4, 5, 6]]
@@ -72,7 +79,7 @@ SAMPLES = [
     Sample("ExpandDims", (MATRIX, scalar(-2)), np.expand_dims, ALL),
     Sample(
         "Pack",
-        ([np.float32([1, 2]), np.float32([3, 4])],),
+        ([float32([1, 2]), float32([3, 4])],),
         lambda x, axis: np.stack(x, axis),
         attrs={"axis": 1},
     ),

@@ -5,7 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from ops.sample import COMPLEX, FLOATS, INTEGERS, PLAIN, Sample, Wrong, numpy_dtype
+from ops.sample import (
+    COMPLEX,
+    FLOATS,
+    INTEGERS,
+    PLAIN,
+    Sample,
+    Wrong,
+    float32,
+    numpy_dtype,
+)
 
 # Values that every dtype holds, up to a fraction or a part that it drops.
 SMALL = [0, 1, 2, 3, 100, 127]
@@ -55,9 +64,9 @@ SAMPLES = [
 WRONG = [
     Wrong("Cast", (np.array(["a"], object),), "Value for attr 'SrcT' of string is not in the list",
           attrs={"DstT": "float32"}),
-    Wrong("Cast", (np.float32([1]),), "Value for attr 'DstT' of string is not in the list",
+    Wrong("Cast", (float32([1]),), "Value for attr 'DstT' of string is not in the list",
           attrs={"DstT": "string"}),
-    Wrong("Cast", (np.float32([1]),), "Casting with Truncate is not supported",
+    Wrong("Cast", (float32([1]),), "Casting with Truncate is not supported",
           error="UnimplementedError", attrs={"DstT": "float16", "Truncate": True},
           beside_tensorflow="it truncates"),
 ]  # fmt: skip

@@ -5,7 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from ops.sample import Sample, Wrong
+from ops.sample import (
+    Sample,
+    Wrong,
+    complex64,
+    float32,
+    float64,
+)
 
 NUMBERS = [0j, 1 + 2j, -1.5 + 0.5j, 3 - 4j, -2 - 2j, 5 + 0j, -5 + 0j, 3j, -0.5j]
 BEYOND = [complex(math.inf, 1), complex(1, -math.inf), complex(math.nan, 1), complex(1, math.nan)]
@@ -63,10 +69,10 @@ SAMPLES = [
     ],
 ]  # fmt: skip
 WRONG = [
-    Wrong("Real", (np.float32([1]),), "Value for attr 'T' of float is not in the list of allowed"),
-    Wrong("Real", (np.complex64([1]),), "The parts of complex64 are float32, not float64",
+    Wrong("Real", (float32([1]),), "Value for attr 'T' of float is not in the list of allowed"),
+    Wrong("Real", (complex64([1]),), "The parts of complex64 are float32, not float64",
           attrs={"Tout": "float64"}),
-    Wrong("Complex", (np.float64([1]), np.float64([1])),
+    Wrong("Complex", (float64([1]), float64([1])),
           "The parts of complex64 are float32, not float64"),
     Wrong("Complex", (np.ones(2, np.float32), np.ones(3, np.float32)), "[2] vs. [3]"),
 ]  # fmt: skip

@@ -6,7 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ops.sample import REAL_FLOATS, Sample, Wrong
+from ops.sample import (
+    REAL_FLOATS,
+    Sample,
+    Wrong,
+    int32,
+)
 
 Array = NDArray[Any]
 
@@ -110,7 +115,7 @@ def _depthwise_filter_gradient(image: Array, sizes: Array, dy: Array, **attrs: A
     height, width, channels, multiplier = (int(size) for size in sizes)
     dense = _filter_gradient(image, np.array([height, width, channels, dy.shape[3]]), dy, **attrs)
     split = dense.reshape(height, width, channels, channels, multiplier)
-    return np.einsum("hwccm->hwcm", split)
+    return np.asarray(np.einsum("hwccm->hwcm", split))
 
 
 def _second(reference: Callable[..., Array], *images: int) -> Callable[..., Array]:
@@ -120,7 +125,9 @@ def _second(reference: Callable[..., Array], *images: int) -> Callable[..., Arra
         def last(numbers: Any) -> list[Any]:
             return [numbers[i] for i in (0, 2, 3, 1)]
 
-        lists = {key: last(attrs[key]) for key in ("strides", "dilations", "ksize") if key in attrs}
+        lists: dict[str, Any] = {
+            key: last(attrs[key]) for key in ("strides", "dilations", "ksize") if key in attrs
+        }
         moved = [np.moveaxis(x, 1, 3) if i in images else x for i, x in enumerate(inputs)]
         kept = {key: value for key, value in attrs.items() if key != "data_format"}
         return np.moveaxis(reference(*moved, **{**kept, **lists}), 3, 1)
@@ -167,7 +174,7 @@ def _convolutions(dtypes: Any = REAL_FLOATS, **attrs: Any) -> list[Sample]:
     image, filters = _image(2, 5, 6, 4), _image(3, 2, 4, 3, seed=2)
     windows = _Windows((2, 5, 6, 4), (3, 2), **attrs)
     dy = _image(2, *windows.out, 3, seed=3)
-    sizes, filter_sizes = np.int32([2, 5, 6, 4]), np.int32([3, 2, 4, 3])
+    sizes, filter_sizes = int32([2, 5, 6, 4]), int32([3, 2, 4, 3])
     per_channel, of_channels = _image(3, 2, 4, 2, seed=4), _image(2, *windows.out, 8, seed=5)
     depthwise = "DepthwiseConv2dNative"
     return [
@@ -187,7 +194,7 @@ def _convolutions(dtypes: Any = REAL_FLOATS, **attrs: Any) -> list[Sample]:
         ),
         *_rows(
             f"{depthwise}BackpropFilter",
-            (image, np.int32([3, 2, 4, 2]), of_channels),
+            (image, int32([3, 2, 4, 2]), of_channels),
             _depthwise_filter_gradient,
             dtypes,
             **attrs,
@@ -197,11 +204,11 @@ def _convolutions(dtypes: Any = REAL_FLOATS, **attrs: Any) -> list[Sample]:
 
 def _small_convolutions(**attrs: Any) -> list[Sample]:
     """Small enough for differences."""
-    image, sizes = _image(1, 4, 3, 2), np.int32([1, 4, 3, 2])
+    image, sizes = _image(1, 4, 3, 2), int32([1, 4, 3, 2])
     out = _Windows((1, 4, 3, 2), (2, 2), **attrs).out
     filters, dy = _image(2, 2, 2, 3, seed=2), _image(1, *out, 3, seed=3)
     per_channel, of_channels = _image(2, 2, 2, 2, seed=4), _image(1, *out, 4, seed=5)
-    filter_sizes, depthwise = np.int32([2, 2, 2, 3]), "DepthwiseConv2dNative"
+    filter_sizes, depthwise = int32([2, 2, 2, 3]), "DepthwiseConv2dNative"
     rows = [
         ("Conv2D", (image, filters), _conv2d),
         ("Conv2DBackpropInput", (sizes, filters, dy), _input_gradient),
@@ -214,11 +221,11 @@ def _small_convolutions(**attrs: Any) -> list[Sample]:
         ),
         (
             f"{depthwise}BackpropFilter",
-            (image, np.int32([2, 2, 2, 2]), of_channels),
+            (image, int32([2, 2, 2, 2]), of_channels),
             _depthwise_filter_gradient,
         ),
     ]
-    return [row for op, *rest in rows for row in _rows(op, *rest, REAL_FLOATS, **attrs)]
+    return [row for op, x, f in rows for row in _rows(op, x, f, REAL_FLOATS, **attrs)]
 
 
 def _pool(f: Callable[[Array], Any]) -> Callable[..., Array]:
@@ -274,7 +281,7 @@ def _avg_pool_grad(sizes: Array, dy: Array, ksize: Any, **attrs: Any) -> Array:
 
 
 def _poolings(**attrs: Any) -> list[Sample]:
-    image, sizes = _image(2, 5, 6, 3), np.int32([2, 5, 6, 3])
+    image, sizes = _image(2, 5, 6, 3), int32([2, 5, 6, 3])
     output = _max_pool(np.array(image), **attrs)
     dy, dx = _image(*output.shape, seed=2), _image(2, 5, 6, 3, seed=3)
     three = (image, output.tolist())
@@ -291,7 +298,7 @@ def _poolings(**attrs: Any) -> list[Sample]:
 def _small_poolings(**attrs: Any) -> list[Sample]:
     """Small enough for differences, and no two elements are equal."""
     image = np.random.default_rng(1).permutation(40).reshape(1, 4, 5, 2).astype(np.float64)
-    output, sizes = _max_pool(image, **attrs), np.int32(image.shape)
+    output, sizes = _max_pool(image, **attrs), int32(image.shape)
     dy = _image(*output.shape, seed=2)
     three = (image.tolist(), output.tolist())
     return [

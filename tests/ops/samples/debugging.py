@@ -5,7 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from ops.sample import FLOATS, PLAIN, ListOf, Sample, Wrong
+from ops.sample import (
+    FLOATS,
+    PLAIN,
+    ListOf,
+    Sample,
+    Wrong,
+    float16,
+    float32,
+    float64,
+    int32,
+)
 from ops.setups import into_file, then_nothing
 
 INF, NAN = math.inf, math.nan
@@ -32,8 +42,8 @@ def _in_utf_8(x: Any, **attrs: Any) -> Any:
 ONE_TO_TEN = np.arange(1, 11, dtype=np.int32)
 
 SAMPLES = [
-    Sample("Assert", (TRUE, [np.float32([1, 2])]), _nothing, setup=then_nothing),
-    Sample("Assert", (TRUE, [np.float32([1, 2]), np.array("text", object), np.array(3)]), _nothing,
+    Sample("Assert", (TRUE, [float32([1, 2])]), _nothing, setup=then_nothing),
+    Sample("Assert", (TRUE, [float32([1, 2]), np.array("text", object), np.array(3)]), _nothing,
            attrs={"summarize": 1}, setup=then_nothing),
     *[
         Sample(op, (MATRIX,), _passed_on, FLOATS, {"message": "values"}, is_elementwise=True,
@@ -53,7 +63,7 @@ SAMPLES = [
            {"end": "END"}, setup=into_file),
     Sample("PrintV2", ("twice",), lambda x: _text("twice\ntwice\n"), ("string",), setup=into_file,
            calls=2),
-    Sample("StringFormat", ([np.float32([1, 2.5]), np.array(True)],),
+    Sample("StringFormat", ([float32([1, 2.5]), np.array(True)],),
            lambda x, template: _text("x is [1 2.5], y is 1"),
            attrs={"template": "x is %s, y is %s"}),
     Sample("StringFormat", ([ONE_TO_TEN],), lambda x, template, placeholder, summarize:
@@ -68,29 +78,29 @@ SAMPLES = [
                lambda x: _text("[[1 0]\n [2 3]]"), (dtype,))
         for dtype in ("int8", "int64", "uint16", "float16", "bfloat16", "float32", "float64")
     ],
-    Sample("StringFormat", ([np.float32([0.1, 1e10, INF, NAN, -0.0, 123456789])],),
+    Sample("StringFormat", ([float32([0.1, 1e10, INF, NAN, -0.0, 123456789])],),
            lambda x, summarize: _text("[0.1 1e+10 inf nan -0 123456792]"),
            attrs={"summarize": -1}),
 ]  # fmt: skip
 
 WRONG = [
-    Wrong("Assert", (FALSE, [np.int32([1, 2, 3, 4]), np.float32(0.5)]),
+    Wrong("Assert", (FALSE, [int32([1, 2, 3, 4]), np.float32(0.5)]),
           "assertion failed: [1 2 3...] [0.5]"),
-    Wrong("Assert", (FALSE, [np.int32([[1, 2], [3, 4]])]), "assertion failed: [[1 2][3 4]]",
+    Wrong("Assert", (FALSE, [int32([[1, 2], [3, 4]])]), "assertion failed: [[1 2][3 4]]",
           attrs={"summarize": 4}),
     Wrong("Assert", (np.array([True]), [np.int32(1)]), "must be a scalar"),
     Wrong("Assert", (np.int32(1), [np.int32(1)]), "to be a bool tensor but is a int32",
           message_in_graph="has type int32 that does not match expected type of bool"),
-    Wrong("CheckNumerics", (np.float32([1, NAN]),), "here : Tensor had NaN values",
+    Wrong("CheckNumerics", (float32([1, NAN]),), "here : Tensor had NaN values",
           attrs={"message": "here"}),
-    Wrong("CheckNumerics", (np.float64([INF, NAN]),), "here : Tensor had Inf and NaN values",
+    Wrong("CheckNumerics", (float64([INF, NAN]),), "here : Tensor had Inf and NaN values",
           attrs={"message": "here"}),
-    Wrong("CheckNumericsV2", (np.float32([1, -INF, INF]),),
+    Wrong("CheckNumericsV2", (float32([1, -INF, INF]),),
           "here : Tensor had +Inf and -Inf values", attrs={"message": "here"},
           beside_tensorflow=""),
-    Wrong("CheckNumericsV2", (np.float16([1, -INF, NAN]),), "here : Tensor had -Inf and NaN values",
+    Wrong("CheckNumericsV2", (float16([1, -INF, NAN]),), "here : Tensor had -Inf and NaN values",
           attrs={"message": "here"}),
-    Wrong("CheckNumerics", (np.int32([1]),), "Value for attr 'T' of int32 is not in the list"),
+    Wrong("CheckNumerics", (int32([1]),), "Value for attr 'T' of int32 is not in the list"),
     Wrong("EnsureShape", (np.ones((2, 3)),), "[2,3] is not compatible with expected shape [3,2]",
           attrs={"shape": [3, 2]}),
     Wrong("EnsureShape", (np.ones((2, 3)),), "[2,3] is not compatible with expected shape [?,?,?]",

@@ -5,7 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from ops.sample import COMPLEX, FLOATS, Sample, Wrong
+from ops.sample import (
+    COMPLEX,
+    FLOATS,
+    Sample,
+    Wrong,
+    int32,
+)
 
 INF, NAN = math.inf, math.nan
 
@@ -20,7 +26,7 @@ def _grad(op: str, f: Any, y: Any = Y, dy: Any = DY, ulp: float = 2) -> list[Sam
     """Of y and dy, both of one shape."""
     smooth = ([[0.3, 0.7], [1.4, 2.2]], [[0.6, -0.4], [1.1, 0.9]])
     complex_smooth = ([0.5 + 1j, -2j, 3 - 0.25j], [1 - 2j, 0.5 + 0j, -1j])
-    short = {"is_elementwise": True, "broadcasts": False}
+    short: dict[str, Any] = {"is_elementwise": True, "broadcasts": False}
     return [
         Sample(op, (y, dy), f, FLOATS, ulp=ulp, smooth_at=smooth, **short),
         Sample(
@@ -59,7 +65,7 @@ WRONG = [
     *[
         Wrong(
             op,
-            (np.int32([1]), np.int32([1])),
+            (int32([1]), int32([1])),
             "Value for attr 'T' of int32 is not in the list of allowed values",
         )
         for op in OPS

@@ -6,7 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from ops.sample import COMPLEX, FLOATS, REAL, REAL_FLOATS, SIGNED, Sample, Wrong
+from ops.sample import (
+    COMPLEX,
+    FLOATS,
+    REAL,
+    REAL_FLOATS,
+    SIGNED,
+    Sample,
+    Wrong,
+    float32,
+    int32,
+)
 
 INF, NAN = math.inf, math.nan
 
@@ -135,13 +145,13 @@ SAMPLES = [
 ]
 
 WRONG = [
-    Wrong("AddV2", (np.int32([1, 2]), np.int32([1, 2, 3])), "Incompatible shapes: [2] vs. [3]"),
+    Wrong("AddV2", (int32([1, 2]), int32([1, 2, 3])), "Incompatible shapes: [2] vs. [3]"),
     Wrong(
         "AddV2",
-        (np.int32([1]), np.float32([1])),
+        (int32([1]), float32([1])),
         "to be a int32 tensor but is a float",
         message_in_graph="has type float32 that does not match type int32 of argument 'x'",
     ),
-    Wrong("FloorDiv", (np.int32([1]), np.int32([0])), "Integer division by zero"),
+    Wrong("FloorDiv", (int32([1]), int32([0])), "Integer division by zero"),
     Wrong("Neg", (np.array([True]),), "not in the list of allowed values"),
 ]

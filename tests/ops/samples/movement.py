@@ -2,7 +2,10 @@
 
 import numpy as np
 
-from ops.sample import Sample
+from ops.sample import (
+    Sample,
+    int32,
+)
 
 X = [[1.5, -2.0, 3.0], [0.5, 4.0, -1.25]]
 NUMBERS = ("float32", "float64", "int32", "bool", "complex64")
@@ -25,41 +28,41 @@ SAMPLES = [
     *(
         Sample(
             "Transpose",
-            ([X, X], np.int32(order)),
+            ([X, X], int32(order)),
             np.transpose,
             NUMBERS,
-            smooth_at=([X, X], np.int32(order)),
+            smooth_at=([X, X], int32(order)),
         )
         for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1])
     ),
     Sample(
         "Slice",
-        (X, np.int32([0, 1]), np.int32([2, -1])),
+        (X, int32([0, 1]), int32([2, -1])),
         lambda x, begin, size: x[:, 1:],
         NUMBERS,
-        smooth_at=(X, np.int32([0, 1]), np.int32([2, -1])),
+        smooth_at=(X, int32([0, 1]), int32([2, -1])),
     ),
     *(
         Sample(
             "GatherV2",
-            (X, np.int32([[1, 0], [0, 0]]), np.int32(axis)),
+            (X, int32([[1, 0], [0, 0]]), np.int32(axis)),
             lambda x, indices, axis: np.take(x, indices, axis),
             NUMBERS,
-            smooth_at=(X, np.int32([[1, 0], [0, 0]]), np.int32(axis)),
+            smooth_at=(X, int32([[1, 0], [0, 0]]), np.int32(axis)),
         )
         for axis in (0, 1)
     ),
     Sample(
         "GatherNd",
-        (X, np.int32([[1, 2], [0, 0]])),
+        (X, int32([[1, 2], [0, 0]])),
         lambda x, indices: x[tuple(indices.T)],
         NUMBERS,
-        smooth_at=(X, np.int32([[1, 2], [0, 0], [1, 2]])),
+        smooth_at=(X, int32([[1, 2], [0, 0], [1, 2]])),
     ),
     *(
         Sample(
             "StridedSlice",
-            (X, np.int32([0, 2]), np.int32([2, 0]), np.int32([1, -1])),
+            (X, int32([0, 2]), int32([2, 0]), int32([1, -1])),
             lambda x, b, e, s, end_mask, shrink_axis_mask: (
                 x[0, 2 : (None if end_mask else 0) : -1]
                 if shrink_axis_mask
@@ -67,7 +70,7 @@ SAMPLES = [
             ),
             NUMBERS,
             {"end_mask": end, "shrink_axis_mask": shrink},
-            smooth_at=(X, np.int32([0, 2]), np.int32([2, 0]), np.int32([1, -1])),
+            smooth_at=(X, int32([0, 2]), int32([2, 0]), int32([1, -1])),
         )
         for end in (0, 2)
         for shrink in (0, 1)

@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ops.sample import COMPLEX, FLOATS, INTEGERS, REAL, REAL_FLOATS, Sample, Wrong
+from ops.sample import (
+    COMPLEX,
+    FLOATS,
+    INTEGERS,
+    REAL,
+    REAL_FLOATS,
+    Sample,
+    Wrong,
+    float32,
+    int32,
+)
 
 Array = NDArray[Any]
 
@@ -256,8 +266,8 @@ SAMPLES = [
     Sample(
         "InTopKV2",
         (
-            np.float32([*LOGITS, [1, INF, 2, 3], [1, 2, 3, 4]]),
-            np.int32([3, 2, 1, 0, 9]),
+            float32([*LOGITS, [1, INF, 2, 3], [1, 2, 3, 4]]),
+            int32([3, 2, 1, 0, 9]),
             np.array(2, np.int32),
         ),
         _in_top_k,
@@ -283,25 +293,25 @@ WRONG = [
     ),
     Wrong(
         "SparseSoftmaxCrossEntropyWithLogits",
-        (np.ones((2, 3)), np.int32([1, 5])),
+        (np.ones((2, 3)), int32([1, 5])),
         "Received a label value of 5 which is outside the valid range of [0, 3).  Label values: "
         "1 5",
     ),
     Wrong(
         "SparseSoftmaxCrossEntropyWithLogits",
-        (np.ones((2, 3)), np.int32([1])),
+        (np.ones((2, 3)), int32([1])),
         "logits and labels must have the same first dimension, got logits shape [2,3] and labels "
         "shape [1]",
     ),
     Wrong(
         "SparseSoftmaxCrossEntropyWithLogits",
-        (np.ones((2, 0)), np.int32([1, 1])),
+        (np.ones((2, 0)), int32([1, 1])),
         "Must have at least one class, but got logits shape [2,0]",
     ),
-    Wrong("SparseSoftmaxCrossEntropyWithLogits", (np.ones(3), np.int32([1])), "logits must be 2-D"),
+    Wrong("SparseSoftmaxCrossEntropyWithLogits", (np.ones(3), int32([1])), "logits must be 2-D"),
     Wrong(
         "InTopKV2",
-        (np.ones((2, 3), np.float32), np.int32([1]), np.array(2, np.int32)),
+        (np.ones((2, 3), np.float32), int32([1]), np.array(2, np.int32)),
         "First dimension of predictions 2 must match length of targets 1",
     ),
     Wrong(

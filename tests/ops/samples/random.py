@@ -9,19 +9,30 @@ from typing import Any
 import numpy as np
 
 from ops import philox_reference as philox
-from ops.sample import DTYPE, FLOATS, PLAIN, Sample, Wrong, numpy_dtype
+from ops.sample import (
+    DTYPE,
+    FLOATS,
+    PLAIN,
+    Sample,
+    Wrong,
+    float32,
+    int32,
+    int64,
+    numpy_dtype,
+    uint64,
+)
 from ops.setups import are_unforeseeable, on_variable, with_streams_restarted
 
 WIDE = ("int32", "int64", "uint32", "uint64")
 RANGED = ("int32", "int64")
-SHAPES = (np.int32([]), np.int32([7]), np.int64([3, 5]), np.int32([0, 4]))
-SEEDS = (np.int32([7, -3]), np.int64([2**40, 5]))
+SHAPES = (int32([]), int32([7]), int64([3, 5]), int32([0, 4]))
+SEEDS = (int32([7, -3]), int64([2**40, 5]))
 PHILOX = np.int32(1)
 
 
 def _key_and_counter(seed: Any) -> tuple[Any, Any]:
     counter, key = philox.scramble([int(s) for s in seed])
-    return np.uint64([key]), np.uint64([counter & philox.MASK64, counter >> 64])
+    return uint64([key]), uint64([counter & philox.MASK64, counter >> 64])
 
 
 def _stream(key: Any, counter: Any) -> tuple[int, int]:
@@ -114,7 +125,7 @@ def _shuffled(x: Any, seed: int, seed2: int) -> Any:
     return x[order]
 
 
-STATES = (np.int64([5, 0, 9]), np.int64([-3, -1, 2**40]))
+STATES = (int64([5, 0, 9]), int64([-3, -1, 2**40]))
 
 
 def _generator(state: Any) -> philox.Generator:
@@ -227,7 +238,7 @@ SAMPLES = [
     ],
 ]  # fmt: skip
 
-SHAPE, KEY, COUNTER = np.int32([2]), np.uint64([1]), np.uint64([1, 2])
+SHAPE, KEY, COUNTER = int32([2]), uint64([1]), uint64([1, 2])
 ONE_TO_ONE = (np.int32(1), np.int32(1))
 _V2 = ("StatelessRandomUniformV2", "StatelessRandomNormalV2", "StatelessTruncatedNormalV2",
        "StatelessRandomUniformFullIntV2")  # fmt: skip
@@ -236,54 +247,54 @@ _STATEFUL = ("RandomUniform", "RandomStandardNormal", "TruncatedNormal")
 _OF_GENERATOR = ("StatefulUniform", "StatefulStandardNormalV2", "StatefulTruncatedNormal",
                  "StatefulUniformFullInt")  # fmt: skip
 WRONG = [
-    *[Wrong(op, (SHAPE, np.int32([1])), "seed must have shape [2], not [1]") for op in _BY_SEED],
-    *[Wrong(op, (np.int32([2, -1]), np.int32([1, 2])), "-1") for op in _BY_SEED],
+    *[Wrong(op, (SHAPE, int32([1])), "seed must have shape [2], not [1]") for op in _BY_SEED],
+    *[Wrong(op, (int32([2, -1]), int32([1, 2])), "-1") for op in _BY_SEED],
     *[
-        Wrong(op, (SHAPE, np.float32([1, 2])), "Value for attr 'Tseed' of float is not in the list")
+        Wrong(op, (SHAPE, float32([1, 2])), "Value for attr 'Tseed' of float is not in the list")
         for op in _BY_SEED
     ],
     *[
-        Wrong(op, (SHAPE, np.uint64([1, 2]), COUNTER, PHILOX), "key must have shape [1]")
+        Wrong(op, (SHAPE, uint64([1, 2]), COUNTER, PHILOX), "key must have shape [1]")
         for op in _V2
     ],
     *[
-        Wrong(op, (SHAPE, KEY, np.uint64([1]), PHILOX), "counter must be of size at least 2",
+        Wrong(op, (SHAPE, KEY, uint64([1]), PHILOX), "counter must be of size at least 2",
               beside_tensorflow="it reads what lies behind the counter in memory")
         for op in _V2
     ],
     *[
         Wrong(op, (SHAPE, KEY, COUNTER, np.int32(7)), "Unsupported algorithm id: 7") for op in _V2
     ],
-    *[Wrong(op, (np.int32([-1]),), "-1") for op in _STATEFUL],
-    *[Wrong(op, (np.float32([1]),), "Value for attr 'T' of float is not in the list")
+    *[Wrong(op, (int32([-1]),), "-1") for op in _STATEFUL],
+    *[Wrong(op, (float32([1]),), "Value for attr 'T' of float is not in the list")
       for op in _STATEFUL],
-    *[Wrong(op, (np.float32([1, 2, 3]), np.int64(1), SHAPE), "3 int64", setup=on_variable)
+    *[Wrong(op, (float32([1, 2, 3]), np.int64(1), SHAPE), "3 int64", setup=on_variable)
       for op in _OF_GENERATOR],
-    *[Wrong(op, (np.int64([1, 2]), np.int64(1), SHAPE), "at least 3", setup=on_variable)
+    *[Wrong(op, (int64([1, 2]), np.int64(1), SHAPE), "at least 3", setup=on_variable)
       for op in _OF_GENERATOR],
-    *[Wrong(op, (np.int64([1, 2, 3]), np.int64(9), SHAPE), "Unsupported algorithm id: 9",
+    *[Wrong(op, (int64([1, 2, 3]), np.int64(9), SHAPE), "Unsupported algorithm id: 9",
             setup=on_variable) for op in _OF_GENERATOR],
-    Wrong("StatelessRandomUniformInt", (SHAPE, np.int32([1, 2]), *ONE_TO_ONE),
+    Wrong("StatelessRandomUniformInt", (SHAPE, int32([1, 2]), *ONE_TO_ONE),
           "Need minval < maxval, got 1 >= 1"),
-    Wrong("StatelessRandomUniformInt", (SHAPE, np.int32([1, 2]), np.int32([1]), np.int32(2)),
+    Wrong("StatelessRandomUniformInt", (SHAPE, int32([1, 2]), int32([1]), np.int32(2)),
           "minval must be 0-D, got shape [1]"),
     Wrong("StatelessRandomUniformIntV2", (SHAPE, KEY, COUNTER, PHILOX, *ONE_TO_ONE),
           "Need minval < maxval, got 1 >= 1"),
     Wrong("RandomUniformInt", (SHAPE, *ONE_TO_ONE), "Need minval < maxval, got 1 >= 1"),
-    Wrong("RandomUniformInt", (SHAPE, np.int32(1), np.int32([2])),
+    Wrong("RandomUniformInt", (SHAPE, np.int32(1), int32([2])),
           "maxval must be 0-D, got shape [1]"),
     Wrong("StatefulUniformInt", (STATES[0], np.int64(1), SHAPE, np.int32(3), np.int32(2)),
           "Need minval < maxval, got 3 >= 2", setup=on_variable),
-    Wrong("StatelessRandomGetKeyCounter", (np.int32([1, 2, 3]),),
+    Wrong("StatelessRandomGetKeyCounter", (int32([1, 2, 3]),),
           "seed must have shape [2], not [3]"),
-    Wrong("StatelessRandomGetKeyCounterAlg", (np.int32([1, 2, 3]),),
+    Wrong("StatelessRandomGetKeyCounterAlg", (int32([1, 2, 3]),),
           "seed must have shape [2], not [3]"),
-    Wrong("RngSkip", (np.int64([1, 2]), np.int64(1), np.int64(1)), "at least 3",
+    Wrong("RngSkip", (int64([1, 2]), np.int64(1), np.int64(1)), "at least 3",
           setup=on_variable),
-    Wrong("RngSkip", (np.int64([1, 2, 3]), np.int64(2), np.int64(1)), "ThreeFry",
+    Wrong("RngSkip", (int64([1, 2, 3]), np.int64(2), np.int64(1)), "ThreeFry",
           error="UnimplementedError", setup=on_variable),
-    Wrong("RngReadAndSkip", (np.int64([1, 2, 3]), np.int32(9), np.uint64(1)),
+    Wrong("RngReadAndSkip", (int64([1, 2, 3]), np.int32(9), np.uint64(1)),
           "Unsupported algorithm id: 9", setup=on_variable),
-    Wrong("NonDeterministicInts", (np.float32([1]),),
+    Wrong("NonDeterministicInts", (float32([1]),),
           "Value for attr 'shape_dtype' of float is not in the list"),
 ]  # fmt: skip

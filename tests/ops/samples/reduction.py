@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ops.sample import COMPLEX, FLOATS, INTEGERS, REAL, REAL_FLOATS, Sample, Wrong
+from ops.sample import (
+    COMPLEX,
+    FLOATS,
+    INTEGERS,
+    REAL,
+    REAL_FLOATS,
+    Sample,
+    Wrong,
+    int32,
+    int64,
+)
 
 Array = NDArray[Any]
 
@@ -16,11 +26,11 @@ X = [[[1, 2, 3, 4], [5, 6, 7, 2], [1, 1, 3, 2]], [[2, 1, 2, 1], [3, 0, 1, 2], [7
 SMALL = [[1, 2, 1], [3, 1, 2]]
 SMOOTH = [[[0.5, 1.5], [2.0, 0.75]], [[1.25, 3.0], [-0.5, 1.0]]]
 AXES = [
-    np.int32([0]),
-    np.int64([-1, 0]),
+    int32([0]),
+    int64([-1, 0]),
     np.array(1, np.int32),
-    np.int32([0, 1, 2]),
-    np.int32([]),
+    int32([0, 1, 2]),
+    int32([]),
 ]
 
 
@@ -33,7 +43,7 @@ def _reduced(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _rows(
-    op: str, f: Callable[..., Any], dtypes: tuple[str, ...], values: Any = X, **allowed: float
+    op: str, f: Callable[..., Any], dtypes: tuple[str, ...], values: Any = X, **allowed: Any
 ) -> list[Sample]:
     return [
         Sample(
@@ -51,11 +61,11 @@ def _rows(
 
 
 def _norm(x: Array, axis: Any, keepdims: bool = False) -> Array:
-    return np.sqrt(np.sum(np.abs(x) ** 2, axis=axis, keepdims=keepdims))
+    return np.asarray(np.sqrt(np.sum(np.abs(x) ** 2, axis=axis, keepdims=keepdims)))
 
 
 def _truncated_mean(x: Array, axis: Any, keepdims: bool = False) -> Array:
-    return np.trunc(np.mean(x, axis=axis, keepdims=keepdims))
+    return np.asarray(np.trunc(np.mean(x, axis=axis, keepdims=keepdims)))
 
 
 def _place(f: Callable[..., Any], output_type: str = "int64") -> Callable[..., Any]:
@@ -136,8 +146,8 @@ SAMPLES = [
 ]
 
 WRONG = [
-    Wrong("Sum", (np.ones((2, 3)), np.int32([2])), "axis 2 is outside [-2, 2)"),
-    Wrong("Max", (np.ones((2, 3)), np.int32([0, -2])), "Axes contains duplicate dimension: 0"),
+    Wrong("Sum", (np.ones((2, 3)), int32([2])), "axis 2 is outside [-2, 2)"),
+    Wrong("Max", (np.ones((2, 3)), int32([0, -2])), "Axes contains duplicate dimension: 0"),
     Wrong(
         "Any",
         (np.ones(2), np.array(0, np.int32)),
@@ -150,11 +160,11 @@ WRONG = [
         (np.ones((2, 0)), np.array(1, np.int32)),
         "Reduction axis 1 is empty in shape [2,0]",
     ),
-    Wrong("ArgMax", (np.ones((2, 3)), np.int32([0])), "dim must be a scalar"),
+    Wrong("ArgMax", (np.ones((2, 3)), int32([0])), "dim must be a scalar"),
     Wrong(
         "Cumsum",
         (np.ones((2, 3)), np.array(2, np.int32)),
         "Expected scan axis in the range [-2, 2)",
     ),
-    Wrong("Cumprod", (np.ones((2, 3)), np.int32([0])), "axis must be a scalar, not [1]"),
+    Wrong("Cumprod", (np.ones((2, 3)), int32([0])), "axis must be a scalar, not [1]"),
 ]

@@ -4,7 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from ops.sample import COMPLEX, PLAIN, REAL, ListOf, Sample, Wrong
+from ops.sample import (
+    COMPLEX,
+    PLAIN,
+    REAL,
+    ListOf,
+    Sample,
+    Wrong,
+    float32,
+    int32,
+)
 from ops.setups import of_constant
 
 MATRIX = [[1, 2, 3], [4, 5, 6]]
@@ -54,7 +63,7 @@ SAMPLES = [
         )
     ],
     Sample("IdentityN", (ListOf((MATRIX, [1, 2])),), lambda x: tuple(x), PLAIN),
-    Sample("IdentityN", ([np.float32([1]), np.int32([[2, 3]]), np.array(True)],),
+    Sample("IdentityN", ([float32([1]), int32([[2, 3]]), np.array(True)],),
            lambda x: tuple(x),
            smooth_at=([np.array([0.5, 1.0]), np.array([[2.0, 3.0]])],)),
     Sample("ShapeN", (ListOf((MATRIX, [1, 2], 3)),),
@@ -96,17 +105,17 @@ WRONG = [
     Wrong("ConcatV2", ([np.ones((2, 3)), np.ones(3)], np.int32(0)),
           "Ranks of all inputs should match"),
     Wrong("ConcatV2", ([np.float32(1), np.float32(2)], np.int32(0)), "Can't concatenate scalars"),
-    Wrong("ConcatV2", ([np.float32([1]), np.int32([2])], np.int32(0)),
+    Wrong("ConcatV2", ([float32([1]), int32([2])], np.int32(0)),
           "to be a float tensor but is a int32",
           message_in_graph="has type int32 that does not match type float32"),
-    Wrong("BroadcastGradientArgs", (np.int32([2]), np.int32([3])), "Incompatible shapes"),
-    Wrong("BroadcastGradientArgs", (np.float32([2]), np.float32([3])),
+    Wrong("BroadcastGradientArgs", (int32([2]), int32([3])), "Incompatible shapes"),
+    Wrong("BroadcastGradientArgs", (float32([2]), float32([3])),
           "Value for attr 'T' of float is not in the list"),
-    Wrong("UnsortedSegmentSum", (np.ones((3, 2)), np.int32([0, 1]), np.int32(2)),
+    Wrong("UnsortedSegmentSum", (np.ones((3, 2)), int32([0, 1]), np.int32(2)),
           "does not start with segment_ids.shape = [2]"),
-    Wrong("UnsortedSegmentSum", (np.ones((2, 2)), np.int32([0, 2]), np.int32(2)),
+    Wrong("UnsortedSegmentSum", (np.ones((2, 2)), int32([0, 2]), np.int32(2)),
           "segment_ids[1] = 2 is out of range [0, 2)"),
-    Wrong("UnsortedSegmentSum", (np.ones((2, 2)), np.int32([0, 1]), np.int32(-1)),
+    Wrong("UnsortedSegmentSum", (np.ones((2, 2)), int32([0, 1]), np.int32(-1)),
           "num_segments must be >= 0, got -1"),
     Wrong("ShapeN", ([np.ones(2)],), "Value for attr 'out_type' of float is not in the list",
           attrs={"out_type": "float32"}),

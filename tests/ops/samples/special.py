@@ -5,7 +5,13 @@ import math
 import numpy as np
 
 from ops import special_functions as reference
-from ops.sample import FLOATS, REAL_FLOATS, Sample, Wrong
+from ops.sample import (
+    FLOATS,
+    REAL_FLOATS,
+    Sample,
+    Wrong,
+    int32,
+)
 
 INF, NAN = math.inf, math.nan
 
@@ -46,7 +52,7 @@ SAMPLES = [
 ]  # fmt: skip
 WRONG = [
     *[
-        Wrong(op, (np.int32([1]),), "Value for attr 'T' of int32 is not in the list")
+        Wrong(op, (int32([1]),), "Value for attr 'T' of int32 is not in the list")
         for op in ("Digamma", "Erfinv", "Ndtri")
     ],
     *[

@@ -2,7 +2,12 @@
 
 import numpy as np
 
-from ops.sample import ListOf, Sample, Wrong
+from ops.sample import (
+    ListOf,
+    Sample,
+    Wrong,
+    int32,
+)
 
 SAMPLES = [
     Sample("StringJoin", (ListOf((["a", "b"], ["c", "déf"])),),
@@ -21,6 +26,6 @@ SAMPLES = [
 WRONG = [
     Wrong("StringJoin", ([np.array(["a", "b"], object), np.array(["a"], object)],),
           "Input shapes do not match: [2] vs. [1]"),
-    Wrong("StringJoin", ([np.int32([1])],), "to be a string tensor but is a int32",
+    Wrong("StringJoin", ([int32([1])],), "to be a string tensor but is a int32",
           message_in_graph="has type int32 that does not match expected type of string"),
 ]  # fmt: skip

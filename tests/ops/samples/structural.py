@@ -4,7 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from ops.sample import INTEGERS, REAL_FLOATS, Sample, Wrong
+from ops.sample import (
+    INTEGERS,
+    REAL_FLOATS,
+    Sample,
+    Wrong,
+    float32,
+    int32,
+)
 
 X = [[1.5, -2.0, 3.0], [0.5, 4.0, -1.25]]
 LOGITS = [[1.5, -2.0, 3.0, 0.0], [0.5, 40.0, -1.25, 2.0]]
@@ -13,12 +20,12 @@ LOGITS = [[1.5, -2.0, 3.0, 0.0], [0.5, 40.0, -1.25, 2.0]]
 def _reduction(
     op: str, reference: Any, dtypes: Any = REAL_FLOATS, has_gradient: bool = True
 ) -> Any:
-    smooth = (X, np.int32([1])) if has_gradient else None
+    smooth = (X, int32([1])) if has_gradient else None
     for axes in ([0], [1], [-1, 0], []):
         for keep in (False, True):
             yield Sample(
                 op,
-                (X if dtypes == REAL_FLOATS else [[1, 2, 3], [5, 4, 0]], np.int32(axes)),
+                (X if dtypes == REAL_FLOATS else [[1, 2, 3], [5, 4, 0]], int32(axes)),
                 lambda x, a, keep_dims: reference(x, axis=tuple(a), keepdims=keep_dims),
                 dtypes,
                 {"keep_dims": keep},
@@ -38,13 +45,13 @@ SAMPLES = [
     _like("Shape", lambda x: np.array(x.shape)),
     _like("Size", np.size),
     _like("Rank", np.ndim),
-    Sample("Fill", (np.int32([2, 3]), 1.5), np.full, ("float32",), smooth_at=(np.int32([2]), 1.5)),
-    Sample("Reshape", (X, np.int32([3, -1])), np.reshape, smooth_at=(X, np.int32([3, -1]))),
+    Sample("Fill", (int32([2, 3]), 1.5), np.full, ("float32",), smooth_at=(int32([2]), 1.5)),
+    Sample("Reshape", (X, int32([3, -1])), np.reshape, smooth_at=(X, int32([3, -1]))),
     Sample(
         "BroadcastTo",
-        ([[1.0], [2.0]], np.int32([2, 2, 3])),
+        ([[1.0], [2.0]], int32([2, 2, 3])),
         lambda x, shape: np.broadcast_to(x, tuple(shape)),
-        smooth_at=([[1.0], [2.0]], np.int32([2, 2, 3])),
+        smooth_at=([[1.0], [2.0]], int32([2, 2, 3])),
     ),
     *_reduction("Sum", np.sum),
     *_reduction("Mean", np.mean),
@@ -113,7 +120,7 @@ SAMPLES = [
 ]
 
 WRONG = [
-    Wrong("Reshape", (np.float32([1, 2, 3]), np.int32([2, 2])), "3"),
+    Wrong("Reshape", (float32([1, 2, 3]), int32([2, 2])), "3"),
     Wrong("MatMul", (np.ones((2, 3), np.float32), np.ones((2, 3), np.float32)), "[2,3]"),
-    Wrong("Sum", (np.float32([1]), np.int32([3])), "3"),
+    Wrong("Sum", (float32([1]), int32([3])), "3"),
 ]

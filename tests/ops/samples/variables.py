@@ -5,7 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from ops.sample import COMPLEX, DTYPE, PLAIN, REAL, Sample, Wrong
+from ops.sample import (
+    COMPLEX,
+    DTYPE,
+    PLAIN,
+    REAL,
+    Sample,
+    Wrong,
+    float32,
+    int32,
+    int64,
+)
 from ops.setups import on_empty_variable, on_new_handle, on_variable, then_is_initialized
 
 VALUE = [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
@@ -13,8 +23,8 @@ OTHER = [[9, 1, 2], [3, 0, 5], [2, 7, 4]]
 STRINGS = ["a", "b", "c"]
 BYTES = np.array([b"a", b"b", b"c"], object)
 NUMBERS = (*REAL, *COMPLEX)
-ROWS = np.int32([2, 0])
-REPEATED = np.int64([[1, 1], [0, 1]])
+ROWS = int32([2, 0])
+REPEATED = int64([[1, 1], [0, 1]])
 
 
 def _written(f: Callable[..., Any]) -> Any:
@@ -81,7 +91,7 @@ def _scatter(op: str, combine: Any, dtypes: Any, ulp: float = 0) -> list[Sample]
     ]
 
 
-PLACES, ROW_PLACES = np.int32([[0, 1], [2, 2], [0, 1]]), np.int64([[2], [0]])
+PLACES, ROW_PLACES = int32([[0, 1], [2, 2], [0, 1]]), int64([[2], [0]])
 
 
 def _scatter_nd(op: str, combine: Any, dtypes: Any) -> list[Sample]:
@@ -89,7 +99,7 @@ def _scatter_nd(op: str, combine: Any, dtypes: Any) -> list[Sample]:
     return [
         _on(op, (VALUE, PLACES, [5, 1, 4]), f, dtypes),
         _on(op, (VALUE, ROW_PLACES, UPDATES), f, dtypes),
-        _on(op, (VALUE, np.int32([[[0, 1]], [[1, 0]]]), [[2], [3]]), f, ("float32",)),
+        _on(op, (VALUE, int32([[[0, 1]], [[1, 0]]]), [[2], [3]]), f, ("float32",)),
     ]
 
 
@@ -130,19 +140,19 @@ SAMPLES = [
             attrs={"out_type": dtype})
         for value in (VALUE, 3) for dtype in ("int32", "int64")
     ],
-    _on("ResourceGather", (VALUE, np.int32([2, 0, 2])), _gathered, PLAIN, attrs=OF_ROW,
-        smooth_at=(SMOOTH, np.int32([2, 0, 2]))),
-    _on("ResourceGather", (VALUE, np.int64([[1, 1], [0, 2]])), _gathered, ("float32", "int32"),
-        attrs=OF_ROW, smooth_at=(SMOOTH, np.int64([[1, 1], [0, 2]]))),
-    _on("ResourceGather", (VALUE, np.int32([[2, 0], [1, 1], [0, 0]])), _gathered_in_batches,
+    _on("ResourceGather", (VALUE, int32([2, 0, 2])), _gathered, PLAIN, attrs=OF_ROW,
+        smooth_at=(SMOOTH, int32([2, 0, 2]))),
+    _on("ResourceGather", (VALUE, int64([[1, 1], [0, 2]])), _gathered, ("float32", "int32"),
+        attrs=OF_ROW, smooth_at=(SMOOTH, int64([[1, 1], [0, 2]]))),
+    _on("ResourceGather", (VALUE, int32([[2, 0], [1, 1], [0, 0]])), _gathered_in_batches,
         attrs={**OF_ROW, "batch_dims": 1}),
-    _on("ResourceGather", (STRINGS, np.int32([2, 2])),
+    _on("ResourceGather", (STRINGS, int32([2, 2])),
         lambda x, i, dtype: (BYTES[i], BYTES), ("string",), attrs=OF_ROW),
     _on("ResourceGather", (VALUE, np.zeros(0, np.int32)), _gathered, ("float32",), attrs=OF_ROW),
-    _on("ResourceGatherNd", (VALUE, np.int32([[2, 0], [1, 1]])), _gathered_nd, PLAIN,
-        attrs=OF_ROW, smooth_at=(SMOOTH, np.int32([[2, 0], [1, 1], [1, 1]]))),
-    _on("ResourceGatherNd", (VALUE, np.int64([[2], [0]])), _gathered_nd, ("float32", "int32"),
-        attrs=OF_ROW, smooth_at=(SMOOTH, np.int64([[2], [0], [2]]))),
+    _on("ResourceGatherNd", (VALUE, int32([[2, 0], [1, 1]])), _gathered_nd, PLAIN,
+        attrs=OF_ROW, smooth_at=(SMOOTH, int32([[2, 0], [1, 1], [1, 1]]))),
+    _on("ResourceGatherNd", (VALUE, int64([[2], [0]])), _gathered_nd, ("float32", "int32"),
+        attrs=OF_ROW, smooth_at=(SMOOTH, int64([[2], [0], [2]]))),
     _on("AssignVariableOp", (VALUE, OTHER), lambda x, y: y, PLAIN),
     _on("AssignVariableOp", (STRINGS, ["d", "e", "f"]),
         lambda x, y: np.array([b"d", b"e", b"f"], object), ("string",)),
@@ -156,20 +166,20 @@ SAMPLES = [
     *_scatter("ResourceScatterMin", np.minimum, REAL),
     *_scatter("ResourceScatterMax", np.maximum, REAL),
     *_scatter("ResourceScatterUpdate", _replaced, PLAIN),
-    _on("ResourceScatterUpdate", (STRINGS, np.int32([1]), ["x"]),
+    _on("ResourceScatterUpdate", (STRINGS, int32([1]), ["x"]),
         lambda *x: np.array([b"a", b"x", b"c"], object), ("string",)),
     *_scatter_nd("ResourceScatterNdAdd", np.add, NUMBERS),
     *_scatter_nd("ResourceScatterNdSub", np.subtract, NUMBERS),
     *_scatter_nd("ResourceScatterNdMin", np.minimum, REAL),
     *_scatter_nd("ResourceScatterNdMax", np.maximum, REAL),
     *_scatter_nd("ResourceScatterNdUpdate", _replaced, PLAIN),
-    _on("ResourceScatterNdAdd", (VALUE, np.int32([[0, 1], [9, 9]]), [5, 1]),
+    _on("ResourceScatterNdAdd", (VALUE, int32([[0, 1], [9, 9]]), [5, 1]),
         lambda x, *rest, **attrs: x + np.array([[0, 5, 0], [0] * 3, [0] * 3]), ("float32",),
         attrs={"bad_indices_policy": "IGNORE"}),
 ]  # fmt: skip
 
 
-_FLOATS = np.float32(VALUE)
+_FLOATS = float32(VALUE)
 _ROWS_OPS = ("Add", "Sub", "Mul", "Div", "Min", "Max", "Update")
 _SLICES_OPS = ("Add", "Sub", "Min", "Max", "Update")
 
@@ -183,44 +193,44 @@ WRONG = [
           attrs={"dtype": "float32"}, setup=on_empty_variable),
     _wrong("ReadVariableOp", (_FLOATS,), "The variable holds float32, asked for int32",
            attrs={"dtype": "int32"}),
-    _wrong("ResourceGather", (_FLOATS, np.int32([3])), "indices[0] = 3 is not in [0, 3)",
+    _wrong("ResourceGather", (_FLOATS, int32([3])), "indices[0] = 3 is not in [0, 3)",
            attrs={"dtype": "float32"}),
-    _wrong("ResourceGather", (_FLOATS, np.int32([0])), "batch_dims must be >= 0, got -1",
+    _wrong("ResourceGather", (_FLOATS, int32([0])), "batch_dims must be >= 0, got -1",
            attrs={"dtype": "float32", "batch_dims": -1}),
-    _wrong("ResourceGatherNd", (_FLOATS, np.int32([[0, 3]])), "[0, 3]",
+    _wrong("ResourceGatherNd", (_FLOATS, int32([[0, 3]])), "[0, 3]",
            attrs={"dtype": "float32"}),
-    _wrong("ResourceGatherNd", (_FLOATS, np.int32([[0, 0, 0]])), "index vectors of 3",
+    _wrong("ResourceGatherNd", (_FLOATS, int32([[0, 0, 0]])), "index vectors of 3",
            attrs={"dtype": "float32"}),
-    _wrong("AssignVariableOp", (_FLOATS, np.float32([1])), "Shape mismatch",
+    _wrong("AssignVariableOp", (_FLOATS, float32([1])), "Shape mismatch",
            beside_tensorflow="only its Variable.assign and its graphs look at the shape"),
-    _wrong("AssignVariableOp", (_FLOATS, np.int32(VALUE)),
+    _wrong("AssignVariableOp", (_FLOATS, int32(VALUE)),
            "The variable holds float32, asked for int32"),
-    _wrong("AssignAddVariableOp", (_FLOATS, np.float32([1])), "Shape mismatch"),
-    _wrong("AssignSubVariableOp", (_FLOATS, np.float32([1])), "Shape mismatch"),
+    _wrong("AssignAddVariableOp", (_FLOATS, float32([1])), "Shape mismatch"),
+    _wrong("AssignSubVariableOp", (_FLOATS, float32([1])), "Shape mismatch"),
     _wrong("AssignAddVariableOp", (np.array([True]), np.array([True])),
            "Value for attr 'dtype' of bool is not in the list of allowed values"),
     *[
-        _wrong("ResourceScatter" + kind, (_FLOATS, np.int32([3]), np.float32([[1, 2, 3]])),
+        _wrong("ResourceScatter" + kind, (_FLOATS, int32([3]), float32([[1, 2, 3]])),
                "indices[0] = 3 is not in [0, 3)")
         for kind in _ROWS_OPS
     ],
     *[
-        _wrong("ResourceScatter" + kind, (_FLOATS, np.int32([1]), np.float32([[1, 2]])),
+        _wrong("ResourceScatter" + kind, (_FLOATS, int32([1]), float32([[1, 2]])),
                "must be a scalar or have shape [1,3], got [1,2]",
                beside_tensorflow="it reads what lies behind the updates in memory")
         for kind in _ROWS_OPS
     ],
     *[
-        _wrong("ResourceScatterNd" + kind, (_FLOATS, np.int32([[0, 3]]), np.float32([1])),
+        _wrong("ResourceScatterNd" + kind, (_FLOATS, int32([[0, 3]]), float32([1])),
                "indices[0] = [0, 3] does not index into")
         for kind in _SLICES_OPS
     ],
     *[
-        _wrong("ResourceScatterNd" + kind, (_FLOATS, np.int32([[0, 1]]), np.float32([1, 2])),
+        _wrong("ResourceScatterNd" + kind, (_FLOATS, int32([[0, 1]]), float32([1, 2])),
                "must be a scalar or have shape [1], got [2]")
         for kind in _SLICES_OPS
     ],
-    _wrong("ResourceScatterDiv", (np.int32(VALUE), np.int32([0]), np.int32([[1, 0, 1]])),
+    _wrong("ResourceScatterDiv", (int32(VALUE), int32([0]), int32([[1, 0, 1]])),
            "Integer division by zero", beside_tensorflow="it divides, and the process ends"),
     Wrong("DestroyResourceOp", (_FLOATS,), "holds no value to destroy", error="NotFoundError",
           attrs={"ignore_lookup_error": False}, setup=on_empty_variable),
