@@ -133,6 +133,7 @@ class GRAVEN_API LiteralType final : public TraceType {
         equal_as_numbers_(equal_as_numbers),
         original_(std::move(original)) {}
   const Literal& literal() const { return literal_; }
+  const Ref<Opaque>& original() const { return original_; }
 
   Kind kind() const override { return Kind::kLiteral; }
   bool is_subtype_of(const TraceType& other) const override { return equals(other); }

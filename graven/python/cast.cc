@@ -173,7 +173,7 @@ Result<Object> cast_to(const TraceType& type, PyObject* object, bool allow_specs
     case TraceType::Kind::kLiteral: {
       // An equal value passes, an eager tensor of it too (S6.6).
       Object own = literal_to_python(static_cast<const LiteralType&>(type).literal());
-      int equal = own ? PyObject_RichCompareBool(object, own.get(), Py_EQ) : 0;
+      int equal = own ? PyObject_RichCompareBool(object, own.get(), Py_EQ) : -1;
       if (equal < 0) PyErr_Clear();
       if (equal > 0) return is_tensor(object) ? own : Object::borrow(object);
       [[fallthrough]];

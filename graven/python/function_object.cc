@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 
 #include "graven/ir/frame.h"
 #include "graven/python/bind.h"
@@ -12,6 +13,7 @@
 #include "graven/python/errors.h"
 #include "graven/python/key.h"
 #include "graven/python/opaque.h"
+#include "graven/python/slot.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/trace_types.h"
 #include "graven/python/tracer.h"
@@ -112,6 +114,27 @@ Bound bind(const Signature& signature, PyObject* const* args, Py_ssize_t nargs,
     if (!bound.values[i] && !allow_missing) return Bound::kNo;
   }
   return Bound::kYes;
+}
+
+// Lets a Function own an object that its traces need.
+bool keep(FunctionObject* function, PyObject* object) {
+  if (function->kept == object) return true;
+  if (!function->kept && !(function->kept = PyList_New(0))) return false;
+  PyObject* kept = function->kept;
+  Py_ssize_t n = PyList_GET_SIZE(kept);
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    if (PyList_GET_ITEM(kept, i) == object) return true;
+  }
+  // Slots of traces that failed or went are dropped each time the list has doubled.
+  if (n >= 16 && std::has_single_bit(static_cast<size_t>(n))) {
+    Object living = Object::take(PyList_New(0));
+    for (Py_ssize_t i = 0; living && i < n; ++i) {
+      PyObject* item = PyList_GET_ITEM(kept, i);
+      if (!is_empty_slot(item) && PyList_Append(living.get(), item) < 0) return false;
+    }
+    if (!living || PyList_SetSlice(kept, 0, n, living.get()) < 0) return false;
+  }
+  return PyList_Append(kept, object) == 0;
 }
 
 bool write_row(const Signature& signature, const Arguments& bound, KeyBuilder& key) {
@@ -370,6 +393,8 @@ int init(PyObject* object, PyObject* args, PyObject* keywords) {
       }
       parameter.constraint = std::move(*type);
       signature->has_constraints = true;
+      TracingFunction own(self);
+      if (!keep_objects_of(*parameter.constraint)) return -1;
     }
     if (parameter.kind == ParameterKind::kVarPositional) {
       signature->var_positional = static_cast<int>(i);
@@ -573,17 +598,12 @@ PyType_Spec spec = {"graven._engine.Function", sizeof(FunctionObject), 0,
 
 bool keep_for_trace(PyObject* object) {
   FunctionObject* function = tracing_function();
-  if (!function || function->kept == object) return true;
-  if (!function->kept && !(function->kept = PyList_New(0))) return false;
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(function->kept); ++i) {
-    if (PyList_GET_ITEM(function->kept, i) == object) return true;
-  }
-  return PyList_Append(function->kept, object) == 0;
+  return !function || keep(function, object);
 }
 
 void bind_function(nanobind::module_& module) {
   function_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  if (!function_type) throw nanobind::python_error();
+  if (!function_type || !make_slot_type()) throw nanobind::python_error();
   module.attr("Function") = nanobind::handle(reinterpret_cast<PyObject*>(function_type));
   module.def(
       "keep_for_trace",

@@ -45,8 +45,9 @@ struct FunctionObject {
   PyObject* python_function;  // what is traced
   PyObject* instance;         // weak reference to `self` for a bound method, or null
   std::unique_ptr<Bindings> bindings;
-  // A list of what the traces need of Python and their graphs must not own, such as functions that
-  // compute gradients, and of such lists of Functions that they call; or null. See keep_for_trace.
+  // A list of what the traces need of Python and the engine must not own: slots of types and
+  // classes, functions that compute gradients, and such lists of Functions that they call; or null.
+  // See keep_for_trace.
   PyObject* kept;
   PyObject* dict;
   PyObject* weak_references;

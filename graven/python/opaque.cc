@@ -32,18 +32,22 @@ std::string python_repr(PyObject* object) {
 
 constexpr const char* kGuardName = "graven.LifeGuard";
 
-// A guard that owns its weak reference, or the object where there can be none. The reference's
-// callback finds the guard by a capsule, which does not own it: the guard would never go.
+// A guard that owns its weak reference. The reference's callback finds the guard by a capsule,
+// which does not own it: the guard would never go.
 class PythonLifeGuard final : public engine::LifeGuard {
  public:
   ~PythonLifeGuard() override {
-    if (!kept || !Py_IsInitialized()) return;
+    if (!Py_IsInitialized()) {
+      reference.release();
+      capsule.release();
+      return;
+    }
     HoldGil gil;
     if (capsule) PyCapsule_SetContext(capsule.get(), nullptr);
-    Py_DECREF(kept);
+    reference = Object();
     capsule = Object();
   }
-  PyObject* kept = nullptr;
+  Object reference;
   Object capsule;  // its context is the guard while that lives
 };
 
@@ -58,31 +62,25 @@ PyMethodDef on_death_method = {"on_death", on_death, METH_O, nullptr};
 
 }  // namespace
 
-StrongOpaque::StrongOpaque(PyObject* object) : object_(object), hash_(python_hash(object)) {
-  Py_INCREF(object_);
-}
-
-StrongOpaque::~StrongOpaque() {
-  if (!Py_IsInitialized()) return;
-  HoldGil gil;
-  Py_DECREF(object_);
-}
+StrongOpaque::StrongOpaque(PyObject* object) : held_(object), hash_(python_hash(object)) {}
 
 bool StrongOpaque::equals(const engine::Opaque& other) const {
   HoldGil gil;
-  Object object = object_of(other);
-  return object && python_equals(object_, object.get());
+  Object a = object_of(*this), b = object_of(other);
+  return a && b && python_equals(a.get(), b.get());
 }
 
 bool StrongOpaque::equals(const engine::Literal& literal) const {
   HoldGil gil;
-  Object object = literal_to_python(literal);
-  return object && python_equals(object_, object.get());
+  Object a = object_of(*this), b = literal_to_python(literal);
+  if (!b) PyErr_Clear();
+  return a && b && python_equals(a.get(), b.get());
 }
 
 std::string StrongOpaque::repr() const {
   HoldGil gil;
-  return python_repr(object_);
+  Object object = object_of(*this);
+  return object ? python_repr(object.get()) : "<object that is gone>";
 }
 
 engine::Result<Ref<WeakOpaque>> WeakOpaque::create(PyObject* object) {
@@ -130,11 +128,8 @@ engine::Result<Ref<engine::LifeGuard>> guard_life(PyObject* object) {
   PyCapsule_SetContext(guard->capsule.get(), guard.get());
   Object callback = Object::take(PyCFunction_New(&on_death_method, guard->capsule.get()));
   if (!callback) return pending_exception();
-  guard->kept = PyWeakref_NewRef(object, callback.get());
-  if (!guard->kept) {
-    PyErr_Clear();
-    guard->kept = Py_NewRef(object);
-  }
+  guard->reference = Object::take(PyWeakref_NewRef(object, callback.get()));
+  if (!guard->reference) return pending_exception();
   return Ref<engine::LifeGuard>(guard);
 }
 

@@ -4,6 +4,7 @@
 #include "graven/function/table.h"
 #include "graven/function/value.h"
 #include "graven/python/object.h"
+#include "graven/python/slot.h"
 
 namespace graven::python {
 
@@ -12,16 +13,17 @@ namespace graven::python {
 class StrongOpaque final : public engine::Opaque {
  public:
   explicit StrongOpaque(PyObject* object);
-  ~StrongOpaque() override;
-  PyObject* get() const { return object_; }  // borrowed
+  PyObject* get() const { return held_.get(); }  // borrowed; null if its slot is gone
+  HeldObject& held() const { return held_; }
 
   bool equals(const engine::Opaque& other) const override;
   bool equals(const engine::Literal& literal) const override;
   uint64_t hash() const override { return hash_; }
   std::string repr() const override;
+  bool is_alive() const override { return get() != nullptr; }
 
  private:
-  PyObject* object_;
+  mutable HeldObject held_;
   uint64_t hash_;
 };
 
@@ -50,8 +52,8 @@ class WeakOpaque final : public engine::Opaque {
 // The object behind a handle of either kind, a new reference; empty if it is gone.
 Object object_of(const engine::Opaque& opaque);
 
-// A guard that notices the end of an object by a weak reference; an object that cannot be weakly
-// referenced is kept alive by it instead.
+// A guard that notices the end of an object by a weak reference. Fails for objects that cannot be
+// weakly referenced.
 engine::Result<engine::Ref<engine::LifeGuard>> guard_life(PyObject* object);
 
 }  // namespace graven::python

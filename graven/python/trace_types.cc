@@ -43,51 +43,60 @@ PyObject* trace_type_class() {
   return klass;
 }
 
+// A type outlived the Functions that owned its Python object.
+Status gone() {
+  return Status(engine::Code::kFailedPrecondition,
+                "A type of an argument is gone, because the tf.function that was traced with it is "
+                "gone: keep that alive for as long as its types are used",
+                engine::ErrorKind::kRuntimeError);
+}
+
 // A type that Python code defines: a user's TraceType, a composite tensor's spec.
 class PythonType final : public engine::ForeignType {
  public:
-  explicit PythonType(PyObject* object) : object_(Object::borrow(object)) {}
-  ~PythonType() override {
-    if (!Py_IsInitialized()) {
-      object_.release();
-      return;
-    }
-    HoldGil gil;
-    object_ = Object();
-  }
-  PyObject* get() const { return object_.get(); }
+  explicit PythonType(PyObject* object) : held_(object) {}
+  HeldObject& held() const { return held_; }
+  // Empty if the Functions that owned it are gone.
+  Object object() const { return Object::borrow(held_.get()); }
 
   bool is_subtype_of(const TraceType& other) const override {
     HoldGil gil;
-    Object that = type_to_python(TraceTypeRef(&other));
-    return that && is_true(PyObject_CallMethod(get(), "is_subtype_of", "O", that.get()));
+    Object self = object(), that = type_to_python(TraceTypeRef(&other));
+    if (!that) PyErr_Clear();  // what is gone covers nothing
+    return self && that &&
+           is_true(self, PyObject_CallMethod(self.get(), "is_subtype_of", "O", that.get()));
   }
   TraceTypeRef common_supertype(const TraceType& other) const override {
     HoldGil gil;
-    Object that = type_to_python(TraceTypeRef(&other));
-    if (!that) return complain();
+    Object self = object(), that = type_to_python(TraceTypeRef(&other));
+    if (!that) PyErr_Clear();
+    if (!self || !that) return nullptr;
     Object others = Object::take(PyList_New(1));
     PyList_SET_ITEM(others.get(), 0, Py_NewRef(that.get()));
     Object common = Object::take(
-        PyObject_CallMethod(get(), "most_specific_common_supertype", "O", others.get()));
-    if (!common) return complain();
+        PyObject_CallMethod(self.get(), "most_specific_common_supertype", "O", others.get()));
+    if (!common) return complain(self);
     return common.get() == Py_None ? TraceTypeRef() : trace_type_of_object(common.get());
   }
   bool equals(const TraceType& other) const override {
     if (other.kind() != Kind::kForeign) return false;
     HoldGil gil;
     const auto* that = dynamic_cast<const PythonType*>(&other);
-    return that && is_true(PyObject_RichCompare(get(), that->get(), Py_EQ));
+    Object a = object(), b = that ? that->object() : Object();
+    return a && b && is_true(a, PyObject_RichCompare(a.get(), b.get(), Py_EQ));
   }
   uint64_t hash() const override {
     HoldGil gil;
-    Py_hash_t hash = PyObject_Hash(get());
-    if (hash == -1) complain();
+    Object self = object();
+    if (!self) return 0;
+    Py_hash_t hash = PyObject_Hash(self.get());
+    if (hash == -1) complain(self);
     return static_cast<uint64_t>(hash);
   }
   std::string repr() const override {
     HoldGil gil;
-    Object repr = Object::take(PyObject_Repr(get()));
+    Object self = object();
+    Object repr = self ? Object::take(PyObject_Repr(self.get())) : Object();
     const char* text = repr ? PyUnicode_AsUTF8(repr.get()) : nullptr;
     if (!text) PyErr_Clear();
     return text ? text : "TraceType";
@@ -96,12 +105,13 @@ class PythonType final : public engine::ForeignType {
     HoldGil gil;
     static PyObject* make_context = helper("PlaceholderContext");
     if (!make_context) return pending_exception();
+    Object self = object();
+    if (!self) return gone();
     Object py_context =
         Object::take(PyObject_CallFunction(make_context, "s", context.name.c_str()));
-    Object made =
-        py_context
-            ? Object::take(PyObject_CallMethod(get(), "placeholder_value", "O", py_context.get()))
-            : Object();
+    Object made = py_context ? Object::take(PyObject_CallMethod(self.get(), "placeholder_value",
+                                                                "O", py_context.get()))
+                             : Object();
     if (!made) return pending_exception();
     Value value;
     value.kind = Value::Kind::kObject;
@@ -115,18 +125,18 @@ class PythonType final : public engine::ForeignType {
 
  private:
   // A user's method that fails cannot stop a comparison: it is reported, and counts as "no".
-  TraceTypeRef complain() const {
-    PyErr_WriteUnraisable(get());
+  static TraceTypeRef complain(const Object& self) {
+    PyErr_WriteUnraisable(self.get());
     return nullptr;
   }
-  bool is_true(PyObject* result) const {
+  static bool is_true(const Object& self, PyObject* result) {
     Object object = Object::take(result);
     if (object && object.get() == Py_NotImplemented) return false;
     int truth = object ? PyObject_IsTrue(object.get()) : -1;
-    if (truth < 0) complain();
+    if (truth < 0) complain(self);
     return truth > 0;
   }
-  Object object_;
+  mutable HeldObject held_;
 };
 
 std::string_view kind_name(const TraceType& type) {
@@ -192,6 +202,11 @@ TraceTypeRef trace_type_of_object(PyObject* object) {
   return make_ref<PythonType>(object);
 }
 
+HeldObject* held_object_of(const TraceType& type) {
+  const auto* foreign = dynamic_cast<const PythonType*>(&type);
+  return foreign ? &foreign->held() : nullptr;
+}
+
 Result<TraceTypeRef> own_trace_type(PyObject* object) {
   Object method = Object::take(PyObject_GetAttrString(object, "__tf_tracing_type__"));
   if (!method) {
@@ -215,7 +230,9 @@ Result<TraceTypeRef> own_trace_type(PyObject* object) {
 Object type_to_python(const TraceTypeRef& type) {
   if (!type) return Object::borrow(Py_None);
   if (const auto* foreign = dynamic_cast<const PythonType*>(type.get())) {
-    return Object::borrow(foreign->get());
+    Object object = foreign->object();
+    if (!object) raise(gone());
+    return object;
   }
   nb::object view = type->kind() == TraceType::Kind::kTensor ? nb::cast(TensorSpecView{{type}})
                                                              : nb::cast(TypeView{type});
@@ -225,7 +242,9 @@ Object type_to_python(const TraceTypeRef& type) {
 Status tensors_of_foreign(const TraceType& type, PyObject* object, std::vector<Value>& items) {
   const auto* foreign = dynamic_cast<const PythonType*>(&type);
   if (!foreign) return {};
-  Object tensors = Object::take(PyObject_CallMethod(foreign->get(), "to_tensors", "O", object));
+  Object self = foreign->object();
+  if (!self) return gone();
+  Object tensors = Object::take(PyObject_CallMethod(self.get(), "to_tensors", "O", object));
   if (!tensors) {
     if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return pending_exception();
     PyErr_Clear();  // a type without to_tensors feeds none

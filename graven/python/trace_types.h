@@ -5,12 +5,16 @@
 
 #include "graven/function/trace_type.h"
 #include "graven/python/object.h"
+#include "graven/python/slot.h"
 
 namespace graven::python {
 
 // The engine's type that a Python object is: a TensorSpec and the like, or an instance of the
 // user's subclass of tf.types.experimental.TraceType. Null if it is none.
 engine::TraceTypeRef trace_type_of_object(PyObject* object);
+
+// What the engine holds of a type that Python code defines; null for its own types.
+HeldObject* held_object_of(const engine::TraceType& type);
 
 // What the object's __tf_tracing_type__ gives; null if its class has none (S3.37).
 engine::Result<engine::TraceTypeRef> own_trace_type(PyObject* object);

@@ -3,6 +3,7 @@
 #include "graven/ir/frame.h"
 #include "graven/python/errors.h"
 #include "graven/python/location.h"
+#include "graven/python/slot.h"
 #include "graven/python/value.h"
 
 namespace graven::python {
@@ -14,17 +15,6 @@ using engine::Status;
 using engine::Value;
 
 constinit thread_local FunctionObject* t_tracing = nullptr;
-
-// Says which Function is being traced while it lives.
-class Tracing {
- public:
-  explicit Tracing(FunctionObject* function) : outer_(t_tracing) { t_tracing = function; }
-  ~Tracing() { t_tracing = outer_; }
-  Tracing(const Tracing&) = delete;
-
- private:
-  FunctionObject* outer_;
-};
 
 // A copy of the containers of an argument, to see afterwards whether the body changed them: the
 // same leaves in lists and dicts of their own.
@@ -97,10 +87,19 @@ std::string text_of(PyObject* object, const char* attribute) {
 
 FunctionObject* tracing_function() { return t_tracing; }
 
+TracingFunction::TracingFunction(FunctionObject* function) : outer_(t_tracing) {
+  t_tracing = function;
+}
+
+TracingFunction::~TracingFunction() { t_tracing = outer_; }
+
 Result<Value> PythonTracer::trace(const engine::FunctionType& type,
                                   std::span<const Value> arguments) {
   HoldGil gil;
-  Tracing tracing(owner_);
+  TracingFunction tracing(owner_);
+  for (const engine::Parameter& parameter : type.parameters) {
+    if (!keep_objects_of(*parameter.type)) return pending_exception();
+  }
   engine::Frame::current().locations = &location_source();
 
   std::vector<Object> positional, copies;
@@ -143,7 +142,9 @@ Result<Value> PythonTracer::trace(const engine::FunctionType& type,
         ". Check if it modifies any lists or dicts passed as arguments. Modifying a copy is "
         "allowed.");
   }
-  return result_to_value(result.get(), owner_->python_function);
+  ASSIGN_OR_RETURN(Value value, result_to_value(result.get(), owner_->python_function));
+  if (!keep_objects_of(value)) return pending_exception();
+  return value;
 }
 
 }  // namespace graven::python

@@ -19,4 +19,15 @@ class PythonTracer final : public engine::Tracer {
 // The Function whose Python function runs on this thread to be traced, the innermost; or null.
 FunctionObject* tracing_function();
 
+// Says which it is while it lives.
+class TracingFunction {
+ public:
+  explicit TracingFunction(FunctionObject* function);
+  ~TracingFunction();
+  TracingFunction(const TracingFunction&) = delete;
+
+ private:
+  FunctionObject* outer_;
+};
+
 }  // namespace graven::python

@@ -309,6 +309,21 @@ Result<Value> result_to_value(PyObject* object, PyObject* function) {
       type ? utf8(type.get()) : "?", ", which is not a Tensor or ExtensionType.");
 }
 
+namespace {
+
+// The object behind a handle, which its owner may have let go.
+Object object_or_error(const engine::Opaque& opaque) {
+  Object object = object_of(opaque);
+  if (!object && !PyErr_Occurred()) {
+    PyErr_SetString(PyExc_RuntimeError,
+                    "An object that a trace needs is gone, because the tf.function that made the "
+                    "trace is gone: keep that alive");
+  }
+  return object;
+}
+
+}  // namespace
+
 Object literal_to_python(const Literal& literal) {
   if (const auto* v = std::get_if<bool>(&literal)) return Object::borrow(*v ? Py_True : Py_False);
   if (const auto* v = std::get_if<int64_t>(&literal)) {
@@ -326,7 +341,7 @@ Object literal_to_python(const Literal& literal) {
         PyBytes_FromStringAndSize(v->data.data(), static_cast<Py_ssize_t>(v->data.size())));
   }
   if (const auto* v = std::get_if<Ref<engine::Opaque>>(&literal)) {
-    Object object = object_of(**v);
+    Object object = object_or_error(**v);
     // S3.20: the body sees a range as a list.
     if (object && PyRange_Check(object.get())) return Object::take(PySequence_List(object.get()));
     return object;
@@ -351,11 +366,12 @@ Object assemble(const Value& value, std::vector<Object> items) {
       Object tuple = Object::take(PyTuple_New(static_cast<Py_ssize_t>(n)));
       for (size_t i = 0; tuple && i < n; ++i) PyTuple_SET_ITEM(tuple.get(), i, items[i].release());
       if (!tuple || value.kind == Value::Kind::kTuple) return tuple;
-      Object klass = object_of(*value.object);
+      Object klass = object_or_error(*value.object);
       return klass ? Object::take(PyObject_CallObject(klass.get(), tuple.get())) : Object();
     }
     case Value::Kind::kDict: {
-      Object klass = value.object ? object_of(*value.object) : Object();
+      Object klass = value.object ? object_or_error(*value.object) : Object();
+      if (value.object && !klass) return {};
       bool is_plain = !klass || klass.get() == reinterpret_cast<PyObject*>(&PyDict_Type) ||
                       has_attribute(klass.get(), "default_factory");
       if (is_plain) {
@@ -402,14 +418,14 @@ Object to_python(const Value& value) {
     case Value::Kind::kTensor:
       return Object::take(wrap(value.tensor));
     case Value::Kind::kLiteral:
-      return value.object ? object_of(*value.object) : literal_to_python(value.literal);
+      return value.object ? object_or_error(*value.object) : literal_to_python(value.literal);
     case Value::Kind::kVariable:
     case Value::Kind::kObject: {
       Object object = object_of(*value.object);
       return object ? object : Object::borrow(Py_None);
     }
     case Value::Kind::kTyped: {
-      if (value.items.empty() && value.object) return object_of(*value.object);
+      if (value.items.empty() && value.object) return object_or_error(*value.object);
       engine::Tensors none;
       size_t next = 0;
       for (const Value& item : value.items) none.push_back(item.tensor);

@@ -1,0 +1,46 @@
+#pragma once
+#include <Python.h>
+
+#include "graven/function/trace_type.h"
+#include "graven/python/object.h"
+
+namespace graven::python {
+
+struct SlotObject;
+
+// The engine's reference to a Python object that a type or a value of a Function's trace needs:
+// the class of a container, a user's TraceType, a literal.
+//
+// It owns the object during the call that makes it. What a trace keeps may hold the Function that
+// owns the trace, and a reference of the engine's is one that Python's cycle collector does not
+// see. So a trace hands the object over to a slot, a Python object that every Function whose
+// traces reach it owns and traverses (DESIGN 3); from then on this knows the slot and owns nothing.
+// All of it under the GIL.
+class HeldObject {
+ public:
+  explicit HeldObject(PyObject* object);
+  ~HeldObject();
+  HeldObject(const HeldObject&) = delete;
+
+  // Borrowed; null if there was a slot and it is gone.
+  PyObject* get() const { return object_; }
+  // The object's slot, made now if it has none. Empty without an exception for an object that can
+  // be part of no cycle, and with one if memory is gone.
+  Object hand_over();
+
+ private:
+  friend struct SlotObject;
+  PyObject* object_;
+  SlotObject* slot_ = nullptr;
+};
+
+// Lets the Function that is traced on this thread own what a type, or the result of a trace, holds
+// of Python. False with an exception set if it fails.
+bool keep_objects_of(const engine::TraceType& type);
+bool keep_objects_of(const engine::Value& value);
+
+// True for a slot whose type or value is gone.
+bool is_empty_slot(PyObject* object);
+bool make_slot_type();
+
+}  // namespace graven::python
