@@ -19,6 +19,16 @@ struct GradientTape::Impl {
   engine::Tape tape;
   bool is_spent = false;  // not persistent, and has answered
 
+  // Of the tapes that are not persistent, one that has answered is of no more use.
+  void check_use(const Location& location) const {
+    if (!is_spent) return;
+    throw_error(engine::Status(Code::kFailedPrecondition,
+                               "A non-persistent GradientTape can only be used to compute one set "
+                               "of gradients (or jacobians)",
+                               ErrorKind::kRuntimeError),
+                location);
+  }
+
   // The value type of a source: of a variable, what it holds.
   static std::pair<DType, Shape> value_type(const Tensor& source) {
     if (source.dtype() == DType::kResource && !source.is_symbolic()) {
@@ -31,6 +41,33 @@ struct GradientTape::Impl {
     Tensor value = source;
     if (source.dtype() == DType::kResource) value = Variable::of_handle(source).value(location);
     return internal::apply(engine::kZerosLike, {Operand(value, location)});
+  }
+
+  static Tensor dense(const engine::Gradient& gradient, const Location& location) {
+    if (gradient.dense || !gradient.slices.values) return Tensor(gradient.dense);
+    engine::Emitter emitter(engine::current_builder());
+    Tensor made(engine::densify(emitter, gradient.slices));
+    throw_if_error(emitter.status(), location);
+    return made;
+  }
+
+  // A tape that is not persistent stops, so that it does not record the rows, and answers once.
+  void begin_jacobian() {
+    if (tape.is_persistent()) return;
+    if (tape.is_recording()) tape.stop();
+    is_spent = true;
+  }
+
+  // One row of a jacobian: the gradient for a seed, zeros if there is no path. After the last row a
+  // tape that is not persistent forgets its steps.
+  Tensor row(const Tensor& y, const Tensor& source, const Tensor& seed, bool is_last,
+             const Location& location) {
+    const engine::Tensor to[] = {y}, from[] = {source}, seeds[] = {seed};
+    bool keep = tape.is_persistent() || !is_last;
+    auto gradients =
+        value_or_throw(tape.gradient(to, from, seeds, engine::current_builder(), keep), location);
+    Tensor row = dense(gradients[0], location);
+    return row.is_none() ? zeros_like(source, location) : row;
   }
 };
 
@@ -93,13 +130,7 @@ std::vector<Gradient> GradientTape::sparse_gradient(const std::vector<Tensor>& t
                                                     const GradientOptions& options,
                                                     Location location) {
   internal::LocationScope scope(location);
-  if (impl_->is_spent) {
-    throw_error(engine::Status(Code::kFailedPrecondition,
-                               "A non-persistent GradientTape can only be used to compute one set "
-                               "of gradients (or jacobians)",
-                               ErrorKind::kRuntimeError),
-                location);
-  }
+  impl_->check_use(location);
   std::vector<engine::Tensor> from;
   for (const Source& source : sources.list()) {
     if (source.tensor().is_none()) {
@@ -203,13 +234,8 @@ Tensor concatenated(const std::vector<Tensor>& parts, int axis, const Location& 
 
 Tensor GradientTape::jacobian(const Operand& target, const Source& source) {
   const Location& location = target.location();
-  if (!impl_->tape.is_persistent()) {
-    throw_error(engine::Status(Code::kFailedPrecondition,
-                               "GradientTape must be created with persistent = true to compute a "
-                               "jacobian",
-                               ErrorKind::kRuntimeError),
-                location);
-  }
+  internal::LocationScope scope(location);
+  impl_->check_use(location);
   Tensor y = target.as_tensor();
   std::vector<int64_t> t = known_sizes(y.shape(), location);
   auto [dtype, source_shape] = Impl::value_type(source.tensor());
@@ -219,25 +245,22 @@ Tensor GradientTape::jacobian(const Operand& target, const Source& source) {
   row.insert(row.begin(), 1);
   whole.insert(whole.end(), s.begin(), s.end());
   if (n == 0) return seed_of(dtype, whole, {}, location);
+  impl_->begin_jacobian();
   std::vector<Tensor> rows;
   for (int64_t i = 0; i < n; ++i) {
     std::vector<bool> is_one(n);
     is_one[i] = true;
-    GradientOptions options{{seed_of(y.dtype(), t, is_one, location)}, UnconnectedGradients::kZero};
-    rows.push_back(reshaped(gradient(Operand(y, location), source, options), row, location));
+    Tensor seed = seed_of(y.dtype(), t, is_one, location);
+    Tensor made = impl_->row(y, source.tensor(), seed, i + 1 == n, location);
+    rows.push_back(reshaped(made, row, location));
   }
   return reshaped(rows.size() == 1 ? rows[0] : concatenated(rows, 0, location), whole, location);
 }
 
 Tensor GradientTape::batch_jacobian(const Operand& target, const Source& source) {
   const Location& location = target.location();
-  if (!impl_->tape.is_persistent()) {
-    throw_error(engine::Status(Code::kFailedPrecondition,
-                               "GradientTape must be created with persistent = true to compute a "
-                               "batch_jacobian",
-                               ErrorKind::kRuntimeError),
-                location);
-  }
+  internal::LocationScope scope(location);
+  impl_->check_use(location);
   Tensor y = target.as_tensor();
   std::vector<int64_t> t = known_sizes(y.shape(), location);
   std::vector<int64_t> s = known_sizes(Impl::value_type(source.tensor()).second, location);
@@ -253,12 +276,14 @@ Tensor GradientTape::batch_jacobian(const Operand& target, const Source& source)
   part.insert(part.begin() + 1, 1);
   whole.insert(whole.end(), s.begin() + 1, s.end());
   if (n == 0) return seed_of(y.dtype(), whole, {}, location);
+  impl_->begin_jacobian();
   std::vector<Tensor> parts;
   for (int64_t i = 0; i < n; ++i) {
     std::vector<bool> is_one(b * n);
     for (int64_t k = 0; k < b; ++k) is_one[k * n + i] = true;
-    GradientOptions options{{seed_of(y.dtype(), t, is_one, location)}, UnconnectedGradients::kZero};
-    parts.push_back(reshaped(gradient(Operand(y, location), source, options), part, location));
+    Tensor seed = seed_of(y.dtype(), t, is_one, location);
+    Tensor made = impl_->row(y, source.tensor(), seed, i + 1 == n, location);
+    parts.push_back(reshaped(made, part, location));
   }
   return reshaped(parts.size() == 1 ? parts[0] : concatenated(parts, 1, location), whole, location);
 }

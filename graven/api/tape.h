@@ -108,8 +108,8 @@ class GRAVEN_API GradientTape {
       std::source_location location = std::source_location::current());
 
   // The derivatives of each element of the target: shape of the target, then shape of the source.
-  // Element by element, so the tape is persistent, and the shapes are known. Zeros for what is not
-  // connected.
+  // Element by element, so the shapes are known. Zeros for what is not connected. A tape that is
+  // not persistent stops, and answers once.
   Tensor jacobian(const Operand& target, const Source& source);
   // The same for targets [b, t...] and sources [b, s...] whose rows belong together: [b, t...,
   // s...].
