@@ -17,6 +17,7 @@ from graven import nn as nn
 from graven import ragged as ragged
 from graven import random as random
 from graven import raw_ops as raw_ops
+from graven import sparse as sparse
 from graven import strings as strings
 from graven import types as types
 from graven import version as version
@@ -90,6 +91,7 @@ from graven._engine import executing_eagerly as executing_eagerly
 from graven._engine import inside_function as inside_function
 from graven._function import function as function
 from graven._indexed_slices import IndexedSlices as IndexedSlices
+from graven._indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
 from graven._logging import get_logger as get_logger
 from graven._math_ops import abs as abs
 from graven._math_ops import add as add
@@ -122,6 +124,8 @@ from graven._scopes import control_dependencies as control_dependencies
 from graven._scopes import device as device
 from graven._scopes import init_scope as init_scope
 from graven._scopes import name_scope as name_scope
+from graven._sparse import SparseTensor as SparseTensor
+from graven._sparse import SparseTensorSpec as SparseTensorSpec
 from graven._tape import GradientTape as GradientTape
 from graven._tape import UnconnectedGradients as UnconnectedGradients
 from graven._tape import gradients as gradients

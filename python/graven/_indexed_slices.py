@@ -2,10 +2,86 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from graven import _engine
+from graven._dtypes import as_dtype
+from graven._tensor_shape import TensorShape
+from graven._trace_types import CompositeTensor, ShapedSpec
 
-class IndexedSlices:
+
+class IndexedSlicesSpec(ShapedSpec):
+    """The type of IndexedSlices.
+
+    Args:
+      shape: The static shape of the whole.
+      dtype: The dtype of the values.
+      indices_dtype: int64 or int32.
+      dense_shape_dtype: The dtype of the dense shape, None without one.
+      indices_shape: The static shape of the indices, a vector.
+
+    Source: tf.IndexedSlicesSpec.
+    """
+
+    def __init__(
+        self,
+        shape: Any = None,
+        dtype: Any = "float32",
+        indices_dtype: Any = "int64",
+        dense_shape_dtype: Any = None,
+        indices_shape: Any = None,
+    ) -> None:
+        super().__init__(shape, dtype)
+        self._indices_dtype = as_dtype(indices_dtype)
+        self._dense_shape_dtype = None if dense_shape_dtype is None else as_dtype(dense_shape_dtype)
+        self._indices_shape = TensorShape([None] if indices_shape is None else indices_shape)
+
+    @property
+    def value_type(self) -> type:
+        """The class of the values of this type."""
+        return IndexedSlices
+
+    def _parts(self) -> tuple[Any, ...]:
+        rows = tuple(self._indices_shape.as_list())
+        return (self._dtype, self._indices_dtype, self._dense_shape_dtype, rows)
+
+    def _with_shape(self, shape: Any) -> IndexedSlicesSpec:
+        return IndexedSlicesSpec(
+            shape, self._dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape
+        )
+
+    def flatten(self) -> list[Any]:
+        """Returns the specs of the values, the indices, and the dense shape if there is one."""
+        rows = self._indices_shape.as_list()
+        rank = self._shape.rank
+        values = None if rank is None else rows + self._shape.as_list()[1:]
+        specs = [
+            _engine.TensorSpec(values, self._dtype),
+            _engine.TensorSpec(rows, self._indices_dtype),
+        ]
+        if self._dense_shape_dtype is not None:
+            specs.append(_engine.TensorSpec([rank], self._dense_shape_dtype))
+        return specs
+
+    def to_tensors(self, value: Any) -> list[Any]:
+        """Returns the values, the indices, and the dense shape if there is one."""
+        dense = [] if self._dense_shape_dtype is None else [value.dense_shape]
+        return [value.values, value.indices, *dense]
+
+    def from_tensors(self, tensors: Sequence[Any]) -> IndexedSlices:
+        """Builds IndexedSlices around its tensors."""
+        return IndexedSlices(*tensors)
+
+    def __repr__(self) -> str:
+        return (
+            f"IndexedSlicesSpec(shape={self._shape}, dtype={self._dtype!r}, "
+            f"indices_dtype={self._indices_dtype!r}, "
+            f"dense_shape_dtype={self._dense_shape_dtype!r}, indices_shape={self._indices_shape})"
+        )
+
+
+class IndexedSlices(CompositeTensor):
     """Rows of a larger tensor; rows may repeat, then their values add up.
 
     Args:
@@ -62,15 +138,29 @@ class IndexedSlices:
         return str(self._values.device)
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> TensorShape:
         """The static shape of the whole."""
-        from graven import TensorShape
-
         if self._dense_shape is None:
             return TensorShape(None)
         if not hasattr(self._dense_shape, "numpy"):
             return TensorShape([None] * self._dense_shape.shape[0])
         return TensorShape([int(size) for size in self._dense_shape.numpy()])
+
+    @property
+    def _type_spec(self) -> IndexedSlicesSpec:
+        rows = self._indices.shape.merge_with(self._values.shape[:1])
+        whole = TensorShape([None]).concatenate(self._values.shape[1:])
+        if self._dense_shape is None:
+            return IndexedSlicesSpec(whole, self.dtype, self._indices.dtype, None, rows)
+        whole = whole.merge_with(self.shape)
+        return IndexedSlicesSpec(
+            whole, self.dtype, self._indices.dtype, self._dense_shape.dtype, rows
+        )
+
+    def __tf_tracing_type__(self, context: Any) -> IndexedSlicesSpec:
+        """Its type for the cache of a Function."""
+        del context
+        return self._type_spec
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
         """The whole as a dense tensor."""
@@ -93,7 +183,7 @@ class IndexedSlices:
         return IndexedSlices(-self._values, self._indices, self._dense_shape)
 
     def __str__(self) -> str:
-        dense = "" if self._dense_shape is None else f", dense_shape={self._dense_shape}"
-        return f"IndexedSlices(indices={self._indices}, values={self._values}{dense})"
+        dense = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
+        return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{dense})"
 
     __repr__ = __str__

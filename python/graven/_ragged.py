@@ -9,10 +9,10 @@ from typing import Any
 from graven import _engine
 from graven._dtypes import as_dtype
 from graven._tensor_shape import TensorShape
-from graven._trace_types import CompositeTensor, TraceType, TypeSpec
+from graven._trace_types import CompositeTensor, ShapedSpec, sizes_of
 
 
-class RaggedTensorSpec(TypeSpec):
+class RaggedTensorSpec(ShapedSpec):
     """The type of a RaggedTensor.
 
     Args:
@@ -34,8 +34,7 @@ class RaggedTensorSpec(TypeSpec):
         ragged_rank: int | None = None,
         row_splits_dtype: Any = "int64",
     ) -> None:
-        self._shape = TensorShape(shape)
-        self._dtype = as_dtype(dtype)
+        super().__init__(shape, dtype)
         self._row_splits_dtype = as_dtype(row_splits_dtype)
         rank = self._shape.rank
         if ragged_rank is None:
@@ -48,16 +47,6 @@ class RaggedTensorSpec(TypeSpec):
                 f"({rank})."
             )
         self._ragged_rank = int(ragged_rank)
-
-    @property
-    def shape(self) -> TensorShape:
-        """The static shape."""
-        return self._shape
-
-    @property
-    def dtype(self) -> Any:
-        """The dtype of the values."""
-        return self._dtype
 
     @property
     def ragged_rank(self) -> int:
@@ -77,54 +66,12 @@ class RaggedTensorSpec(TypeSpec):
     def _parts(self) -> tuple[Any, ...]:
         return (self._dtype, self._ragged_rank, self._row_splits_dtype)
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, RaggedTensorSpec)
-            and self._parts() == other._parts()
-            and _sizes(self._shape) == _sizes(other._shape)
-        )
-
-    def __hash__(self) -> int:
-        return hash((self._ragged_rank, self._dtype.name, self._row_splits_dtype.name))
-
-    def is_subtype_of(self, other: TraceType) -> bool:
-        """Tells whether the other is the same but for dimensions that it leaves open."""
-        if not isinstance(other, RaggedTensorSpec) or self._parts() != other._parts():
-            return False
-        wide, own = _sizes(other._shape), _sizes(self._shape)
-        if wide is None:
-            return True
-        return (
-            own is not None
-            and len(own) == len(wide)
-            and all(w is None or w == o for w, o in zip(wide, own, strict=True))
-        )
-
-    def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TraceType | None:
-        """Returns the spec whose dimensions are open where those of the specs differ."""
-        sizes = _sizes(self._shape)
-        for other in others:
-            if not isinstance(other, RaggedTensorSpec) or self._parts() != other._parts():
-                return None
-            theirs = _sizes(other._shape)
-            if sizes is None or theirs is None or len(sizes) != len(theirs):
-                sizes = None
-            else:
-                sizes = [a if a == b else None for a, b in zip(sizes, theirs, strict=True)]
-        return RaggedTensorSpec(sizes, self._dtype, self._ragged_rank, self._row_splits_dtype)
-
-    def is_compatible_with(self, value: Any) -> bool:
-        """Tells whether a RaggedTensor, or every value of a spec, may be of this type."""
-        spec = value._type_spec if isinstance(value, RaggedTensor) else value
-        return (
-            isinstance(spec, RaggedTensorSpec)
-            and self._parts() == spec._parts()
-            and self._shape.is_compatible_with(spec._shape)
-        )
+    def _with_shape(self, shape: Any) -> RaggedTensorSpec:
+        return RaggedTensorSpec(shape, self._dtype, self._ragged_rank, self._row_splits_dtype)
 
     def flatten(self) -> list[Any]:
         """Returns the specs of the flat values and of the row splits, outer ones first."""
-        sizes = _sizes(self._shape)
+        sizes = sizes_of(self._shape)
         inner = None if sizes is None else [None, *sizes[self._ragged_rank + 1 :]]
         rows = None if sizes is None or sizes[0] is None else sizes[0] + 1
         splits = [rows] + [None] * (self._ragged_rank - 1)
@@ -151,10 +98,6 @@ class RaggedTensorSpec(TypeSpec):
             f"RaggedTensorSpec({self._shape}, {self._dtype!r}, {self._ragged_rank}, "
             f"{self._row_splits_dtype!r})"
         )
-
-
-def _sizes(shape: TensorShape) -> list[int | None] | None:
-    return None if shape.rank is None else shape.as_list()
 
 
 class RaggedTensor(CompositeTensor):
@@ -248,7 +191,7 @@ class RaggedTensor(CompositeTensor):
             return self._static_shape
         splits = self._row_splits.shape
         rows = None if splits.rank is None or splits[0] is None else splits[0] - 1
-        inner = _sizes(self._values.shape)
+        inner = sizes_of(self._values.shape)
         return TensorShape(None if inner is None else [rows, None, *inner[1:]])
 
     @property

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from graven import _engine
+from graven._dtypes import as_dtype
+from graven._tensor_shape import TensorShape
 
 
 class TraceType(abc.ABC):
@@ -43,6 +45,22 @@ class TraceType(abc.ABC):
     def flatten(self) -> Sequence[TraceType]:
         """Returns the types of the tensors that are fed."""
         return []
+
+    def from_tensors(self, tensors: Any) -> Any:
+        """Returns the value of this type that is made of tensors: the placeholder by default."""
+        del tensors
+        return self.placeholder_value(PlaceholderContext(""))
+
+    def cast(self, value: Any, cast_context: Any) -> Any:
+        """Returns the value as one of this type: itself by default, if it is the placeholder.
+
+        Raises:
+          AssertionError: It is another value.
+        """
+        del cast_context
+        if value == self.placeholder_value(PlaceholderContext("")):
+            return value
+        raise AssertionError(f"Can not cast {value!r} to type {self!r}")
 
 
 TraceType.register(_engine.TraceTypeView)
@@ -89,6 +107,94 @@ class TypeSpec(TraceType):
         """Returns the value around placeholders of its tensors."""
         specs = self.flatten()
         return self.from_tensors([placeholder_context.add_placeholder(s) for s in specs])
+
+
+class ShapedSpec(TypeSpec):
+    """A TypeSpec of a static shape and parts that must be equal, such as the dtype."""
+
+    def __init__(self, shape: Any, dtype: Any) -> None:
+        self._shape = TensorShape(shape)
+        self._dtype = as_dtype(dtype)
+
+    @abc.abstractmethod
+    def _parts(self) -> tuple[Any, ...]:
+        """What is equal in this type and its subtypes and supertypes."""
+
+    @abc.abstractmethod
+    def _with_shape(self, shape: Any) -> Any:
+        """The same type with another static shape."""
+
+    @property
+    @abc.abstractmethod
+    def value_type(self) -> type:
+        """The class of the values of this type."""
+
+    @property
+    def shape(self) -> TensorShape:
+        """The static shape."""
+        return self._shape
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the values."""
+        return self._dtype
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, ShapedSpec)
+            and type(self) is type(other)
+            and self._parts() == other._parts()
+            and sizes_of(self._shape) == sizes_of(other._shape)
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self._dtype.name))
+
+    def is_subtype_of(self, other: TraceType) -> bool:
+        """Tells whether the other is the same but for dimensions that it leaves open."""
+        if not isinstance(other, ShapedSpec) or type(self) is not type(other):
+            return False
+        if self._parts() != other._parts():
+            return False
+        wide, own = sizes_of(other._shape), sizes_of(self._shape)
+        if wide is None:
+            return True
+        return (
+            own is not None
+            and len(own) == len(wide)
+            and all(w is None or w == o for w, o in zip(wide, own, strict=True))
+        )
+
+    def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TraceType | None:
+        """Returns the spec whose dimensions are open where those of the specs differ."""
+        sizes = sizes_of(self._shape)
+        for other in others:
+            if not isinstance(other, ShapedSpec) or type(self) is not type(other):
+                return None
+            if self._parts() != other._parts():
+                return None
+            theirs = sizes_of(other._shape)
+            if sizes is None or theirs is None or len(sizes) != len(theirs):
+                sizes = None
+            else:
+                sizes = [a if a == b else None for a, b in zip(sizes, theirs, strict=True)]
+        common: TraceType = self._with_shape(sizes)
+        return common
+
+    def is_compatible_with(self, value: Any) -> bool:
+        """Tells whether a value, or every value of a spec, may be of this type."""
+        spec = value._type_spec if isinstance(value, CompositeTensor) else value
+        return (
+            isinstance(spec, ShapedSpec)
+            and type(self) is type(spec)
+            and self._parts() == spec._parts()
+            and self._shape.is_compatible_with(spec._shape)
+        )
+
+
+def sizes_of(shape: TensorShape) -> list[int | None] | None:
+    """Returns the sizes of a static shape, None where unknown; None for an unknown rank."""
+    return None if shape.rank is None else shape.as_list()
 
 
 def rebuild_composite(spec: TypeSpec, tensors: Sequence[Any]) -> Any:

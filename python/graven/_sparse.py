@@ -1,0 +1,179 @@
+"""Sparse tensors: the places of the elements that are not zero, and their values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from graven import _engine
+from graven._tensor_shape import TensorShape
+from graven._trace_types import CompositeTensor, ShapedSpec
+
+
+class SparseTensorSpec(ShapedSpec):
+    """The type of a SparseTensor.
+
+    Args:
+      shape: The static shape of the whole.
+      dtype: The dtype of the values.
+
+    Source: tf.SparseTensorSpec.
+    """
+
+    def __init__(self, shape: Any = None, dtype: Any = "float32") -> None:
+        super().__init__(shape, dtype)
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dimensions."""
+        return self._shape.rank
+
+    @property
+    def value_type(self) -> type:
+        """The class of the values of this type."""
+        return SparseTensor
+
+    def _parts(self) -> tuple[Any, ...]:
+        return (self._dtype,)
+
+    def _with_shape(self, shape: Any) -> SparseTensorSpec:
+        return SparseTensorSpec(shape, self._dtype)
+
+    def flatten(self) -> list[Any]:
+        """Returns the specs of the indices, the values and the dense shape."""
+        return [
+            _engine.TensorSpec([None, self.rank], "int64"),
+            _engine.TensorSpec([None], self._dtype),
+            _engine.TensorSpec([self.rank], "int64"),
+        ]
+
+    def to_tensors(self, value: Any) -> list[Any]:
+        """Returns the indices, the values and the dense shape."""
+        return [value.indices, value.values, value.dense_shape]
+
+    def from_tensors(self, tensors: Sequence[Any]) -> SparseTensor:
+        """Builds a SparseTensor around indices, values and dense shape."""
+        made = SparseTensor(*tensors)
+        made._static_shape = self._shape
+        return made
+
+    def __repr__(self) -> str:
+        return f"SparseTensorSpec({self._shape!r}, {self._dtype!r})"
+
+
+class SparseTensor(CompositeTensor):
+    """A tensor given by the places and values of some elements; the others are zero.
+
+    It goes in and out of Functions, and gives its parts. Ops on it as a whole are not there yet.
+
+    Args:
+      indices: Places, an int64 matrix of shape [n, rank].
+      values: What stands there, a vector of n elements.
+      dense_shape: The shape of the whole, an int64 vector of length rank.
+
+    Raises:
+      ValueError: A rank or a size does not fit.
+
+    Source: tf.sparse.SparseTensor.
+    """
+
+    def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
+        self._indices = _engine.convert_to_tensor(indices, "int64")
+        self._values = _engine.convert_to_tensor(values)
+        self._dense_shape = _engine.convert_to_tensor(dense_shape, "int64")
+        self._static_shape: TensorShape | None = None
+        parts = {
+            "indices": (self._indices.shape, 2),
+            "values": (self._values.shape, 1),
+            "dense_shape": (self._dense_shape.shape, 1),
+        }
+        for name, (shape, rank) in parts.items():
+            if shape.rank not in (rank, None):
+                raise ValueError(f"Shape {shape} of {name} of a SparseTensor must have rank {rank}")
+        places = TensorShape(self._indices.shape)
+        wanted = self._values.shape.concatenate(self._dense_shape.shape)
+        if not places.is_compatible_with(wanted):
+            raise ValueError(
+                f"Shape {places} of the indices of a SparseTensor must be [values, dimensions], "
+                f"which is {wanted}"
+            )
+
+    @property
+    def indices(self) -> Any:
+        """The places, an int64 matrix with one row for each value."""
+        return self._indices
+
+    @property
+    def values(self) -> Any:
+        """What stands at the places, a vector."""
+        return self._values
+
+    @property
+    def dense_shape(self) -> Any:
+        """The shape of the whole, an int64 vector."""
+        return self._dense_shape
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the values."""
+        return self._values.dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        """The static shape of the whole."""
+        if self._static_shape is not None:
+            return self._static_shape
+        if isinstance(self._dense_shape, _engine.SymbolicTensor):
+            rank = self._dense_shape.shape
+            return TensorShape(None if rank.rank is None or rank[0] is None else [None] * rank[0])
+        return TensorShape(self._dense_shape.numpy().tolist())
+
+    def get_shape(self) -> TensorShape:
+        """Returns the static shape of the whole."""
+        return self.shape
+
+    def with_values(self, new_values: Any) -> SparseTensor:
+        """Returns a SparseTensor with other values at the same places.
+
+        Args:
+          new_values: A vector of as many elements.
+        """
+        return SparseTensor(self._indices, new_values, self._dense_shape)
+
+    @property
+    def _type_spec(self) -> SparseTensorSpec:
+        return SparseTensorSpec(self.shape, self.dtype)
+
+    def __tf_tracing_type__(self, context: Any) -> SparseTensorSpec:
+        """Its type for the cache of a Function."""
+        del context
+        return self._type_spec
+
+    def __repr__(self) -> str:
+        return (
+            f"SparseTensor(indices={self._indices!s}, values={self._values!s}, "
+            f"dense_shape={self._dense_shape!s})"
+        )
+
+
+def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
+    """Makes a SparseTensor of the elements of a tensor that are not zero.
+
+    Args:
+      tensor: Any dtype; the zero of strings is the empty one.
+      name: A name for the ops.
+
+    Returns:
+      A SparseTensor whose places are in row-major order.
+
+    Source: tf.sparse.from_dense.
+    """
+    import graven
+
+    with graven.name_scope(name or "dense_to_sparse"):
+        dense = _engine.convert_to_tensor(tensor)
+        zero = _engine.constant("" if dense.dtype.name == "string" else 0, dense.dtype)
+        indices = graven.where(graven.not_equal(dense, zero))
+        return SparseTensor(
+            indices, graven.gather_nd(dense, indices), graven.shape(dense, out_type="int64")
+        )
