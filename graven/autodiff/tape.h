@@ -21,7 +21,7 @@ struct Step;
 // reverse accumulation (S10). Works on eager and on symbolic tensors alike. Used by one thread.
 //
 // It keeps the values that gradients ask for, and of the others dtype and shape only.
-class GRAVEN_API Tape final : public Listener {
+class GRAVEN_API Tape : public Listener {
  public:
   explicit Tape(bool persistent, bool watch_accessed_variables = true)
       : persistent_(persistent), watch_accessed_variables_(watch_accessed_variables) {}

@@ -10,6 +10,8 @@
 #include "graven/python/errors.h"
 #include "graven/python/function_object.h"
 #include "graven/python/object.h"
+#include "graven/python/slot.h"
+#include "graven/python/tape_object.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/variable_object.h"
 #include "graven/runtime/eager_builder.h"
@@ -27,33 +29,24 @@ using engine::Tensor;
 // A gradient that a Python function computes: from tensors, one an output, to a list with None, a
 // tensor, or (values, indices, dense shape or None) for each input.
 //
-// In a graph the function is held weakly, because it may hold tensors of the graph that owns this;
-// the Function that is traced owns it (keep_for_trace).
+// The function may hold tensors of the graph, or the tape, that owns this. So the Function that is
+// traced, or the tapes that record, own it.
 class PythonGradient final : public engine::CustomGradient {
  public:
-  PythonGradient(Object function, bool is_weak)
-      : function_(std::move(function)), is_weak_(is_weak) {}
-  ~PythonGradient() override {
-    if (!Py_IsInitialized()) {
-      function_.release();
-      return;
-    }
-    HoldGil gil;
-    function_ = Object();
-  }
+  explicit PythonGradient(PyObject* function) : held_(function) {}
+  HeldObject& held() { return held_; }
 
   Result<std::vector<Gradient>> gradient(engine::Builder&,
                                          std::span<const Tensor> dy) const override {
     HoldGil gil;
-    PyObject* function = is_weak_ ? PyWeakref_GetObject(function_.get()) : function_.get();
-    if (function == Py_None) {
+    Object function = Object::borrow(held_.get());
+    if (!function) {
       return engine::Status(
           engine::Code::kFailedPrecondition,
-          "The function of a custom gradient is gone, because the tf.function that it was traced "
-          "in is gone: keep that alive for as long as gradients are computed",
+          "The function of a custom gradient is gone, because the tf.function or the tape that it "
+          "was used in is gone: keep that alive for as long as gradients are computed",
           engine::ErrorKind::kRuntimeError);
     }
-    Object kept = Object::borrow(function);
     Object arguments = Object::take(PyTuple_New(static_cast<Py_ssize_t>(dy.size())));
     if (!arguments) return pending_exception();
     for (size_t i = 0; i < dy.size(); ++i) {
@@ -61,7 +54,7 @@ class PythonGradient final : public engine::CustomGradient {
       if (!tensor) return pending_exception();
       PyTuple_SET_ITEM(arguments.get(), static_cast<Py_ssize_t>(i), tensor);
     }
-    Object result = Object::take(PyObject_CallObject(function, arguments.get()));
+    Object result = Object::take(PyObject_CallObject(function.get(), arguments.get()));
     if (!result) return pending_exception();
     Object list = Object::take(PySequence_Fast(result.get(), "gradients must be a list"));
     if (!list) return pending_exception();
@@ -91,8 +84,7 @@ class PythonGradient final : public engine::CustomGradient {
     return gradient;
   }
 
-  Object function_;  // or a weak reference to it
-  bool is_weak_;
+  HeldObject held_;
 };
 
 std::vector<Tensor> tensors_of(nb::sequence objects) {
@@ -110,14 +102,13 @@ void bind_custom_gradient(nb::module_& m) {
   m.def(
       "apply_custom_gradient",
       [](nb::sequence inputs, nb::sequence outputs, nb::object function) {
-        bool is_graph = engine::Frame::current().is_graph();
-        Object held = Object::borrow(function.ptr());
-        if (is_graph) {
-          if (!keep_for_trace(function.ptr())) throw nb::python_error();
-          held = Object::take(PyWeakref_NewRef(function.ptr(), nullptr));
-          if (!held) throw nb::python_error();
+        auto gradient = engine::make_ref<PythonGradient>(function.ptr());
+        Object slot = gradient->held().hand_over();
+        if (!slot && PyErr_Occurred()) throw nb::python_error();
+        if (slot) {
+          keep_for_tapes(slot.get());
+          if (!keep_for_trace(slot.get())) throw nb::python_error();
         }
-        auto gradient = engine::make_ref<PythonGradient>(std::move(held), is_graph);
         auto results = engine::apply_custom_gradient(engine::current_builder(), tensors_of(inputs),
                                                      tensors_of(outputs),
                                                      Ref<engine::CustomGradient>(gradient));

@@ -1,3 +1,5 @@
+#include "graven/python/tape_object.h"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 
@@ -20,8 +22,30 @@ namespace nb = nanobind;
 namespace graven::python {
 namespace {
 
-using engine::Tape;
 using engine::Tensor;
+
+// The engine's tape, with what its steps need of Python.
+struct Tape : engine::Tape {
+  using engine::Tape::Tape;
+  std::vector<Object> kept;
+};
+
+int traverse(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(object));
+  if (!nb::inst_ready(object)) return 0;
+  for (const Object& kept : nb::inst_ptr<Tape>(object)->kept) Py_VISIT(kept.get());
+  return 0;
+}
+
+int clear(PyObject* object) {
+  std::vector<Object> dropped;
+  dropped.swap(nb::inst_ptr<Tape>(object)->kept);
+  return 0;
+}
+
+PyType_Slot collector_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                                 {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                                 {0, nullptr}};
 
 nb::object steal(PyObject* object) {
   if (!object) throw nb::python_error();
@@ -54,6 +78,12 @@ nb::object gradient_to_python(const engine::Gradient& gradient) {
 
 }  // namespace
 
+void keep_for_tapes(PyObject* object) {
+  for (engine::Listener* listener : engine::Frame::current().listeners) {
+    if (auto* tape = dynamic_cast<Tape*>(listener)) tape->kept.push_back(Object::borrow(object));
+  }
+}
+
 void bind_tape(nb::module_& m) {
   m.def(
       "graph_gradients",
@@ -79,12 +109,17 @@ void bind_tape(nb::module_& m) {
         return list;
       },
       "Gradients in the graph that is being built, without a tape.");
-  nb::class_<Tape>(m, "Tape", "The engine's tape, behind GradientTape.")
+  nb::class_<Tape>(m, "Tape", nb::type_slots(collector_slots),
+                   "The engine's tape, behind GradientTape.")
       .def(nb::init<bool, bool>(), nb::arg("persistent"), nb::arg("watch_accessed_variables"))
-      .def("start", &Tape::start)
-      .def("stop", &Tape::stop)
-      .def("reset", &Tape::reset)
-      .def_prop_ro("is_recording", &Tape::is_recording)
+      .def("start", [](Tape& self) { self.start(); })
+      .def("stop", [](Tape& self) { self.stop(); })
+      .def("reset",
+           [](Tape& self) {
+             self.reset();
+             self.kept.clear();
+           })
+      .def_prop_ro("is_recording", [](Tape& self) { return self.is_recording(); })
       .def("watch",
            [](Tape& self, nb::handle object) {
              return self.watch(is_variable(object.ptr()) ? variable_of(object.ptr())->handle

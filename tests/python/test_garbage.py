@@ -127,7 +127,7 @@ class HeldType(tf.types.experimental.TraceType):
         self.value = value
 
     def is_subtype_of(self, other: Any) -> bool:
-        return self == other
+        return bool(self == other)
 
     def most_specific_common_supertype(self, others: Any) -> Any:
         return self if all(self == other for other in others) else None
@@ -242,3 +242,41 @@ def test_traces_that_fail_leave_nothing_behind() -> None:
     del held
     gc.collect()
     assert not any(token() for token in tokens)
+
+
+@pytest.mark.parametrize("persistent", [True, False])
+def test_a_tape_dies_with_a_gradient_that_holds_it(persistent: bool) -> None:
+    class Token:
+        pass
+
+    def build() -> weakref.ref[Any]:
+        token = Token()
+        tapes: list[Any] = []
+
+        @tf.custom_gradient
+        def square(x: Any) -> Any:
+            return x * x, lambda dy: (token, tapes, dy * 2.0 * x)[2]
+
+        with tf.GradientTape(persistent=persistent) as tape:
+            tapes.append(tape)
+            tape.watch(X)
+            y = square(X)
+        if persistent:
+            assert tape.gradient(y, X).numpy().tolist() == [2.0, 4.0]
+        return weakref.ref(token)
+
+    reference = build()
+    gc.collect()
+    assert reference() is None
+
+
+def test_nested_tapes_keep_the_gradient_that_both_recorded() -> None:
+    with tf.GradientTape() as outer:
+        outer.watch(X)
+        with tf.GradientTape() as inner:
+            inner.watch(X)
+            y = tf.custom_gradient(lambda x: (x * x, lambda dy: dy * 3.0 * x))(X)
+        dx = inner.gradient(y, X)
+        del inner
+        gc.collect()
+    assert outer.gradient([dx, y], X).numpy().tolist() == [3.0 + 3.0, 3.0 + 6.0]
