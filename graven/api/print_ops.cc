@@ -255,7 +255,8 @@ int print(const std::string& ops_h, const std::string& header_path,
     std::fprintf(stderr, "graven_print_ops: no functions in %s\n", ops_h.c_str());
     return 1;
   }
-  // By namespace, the root first; names of one function within others are using-declarations.
+  // By namespace, the root first; names of one function within others are using-declarations, or
+  // functions of their own where the name is another.
   std::map<std::string, std::string> declarations, definitions, aliases;
   for (const auto& op : OpRegistry::global().ops()) {
     std::vector<std::string> names = split(op->record().python, ", ");
@@ -271,8 +272,12 @@ int print(const std::string& ops_h, const std::string& header_path,
     definitions[scope] += definition(function, name) + "\n";
     for (size_t i = 1; i < names.size(); ++i) {
       auto [other_scope, other_name] = scope_and_name(names[i]);
-      if (other_name == name)
+      if (other_name == name) {
         aliases[other_scope] += str_cat("using graven", scope, "::", name, ";\n");
+      } else {  // a declaration cannot rename a function
+        declarations[other_scope] += declaration(function, other_name) + "\n";
+        definitions[other_scope] += definition(function, other_name) + "\n";
+      }
     }
   }
   std::ofstream header(header_path), source(source_path);

@@ -26,6 +26,8 @@ TEST_CASE("printed functions take tensors, variables and numbers") {
 TEST_CASE("printed functions have all their public names") {
   CHECK(graven::math::sqrt(4.0).item<float>() == 2);
   CHECK(graven::math::rsqrt(4.0).item<float>() == 0.5f);
+  CHECK(graven::math::floormod(-7, 3).item<int32_t>() == 2);
+  CHECK(graven::math::mod(-7, 3).item<int32_t>() == 2);
   CHECK(nn::tanh(0.0).item<float>() == 0);
 }
 
