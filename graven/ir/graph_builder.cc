@@ -174,7 +174,8 @@ Result<Tensor> GraphBuilder::capture(const Tensor& external, std::string_view na
     std::optional<HandleData> data;
     if (const auto& known = outer.node().output(outer.output().index).handle_data) data = *known;
     internal = add_placeholder(external.dtype(), external.shape(), scoped(name), data);
-  } else if (is_plain(external.dtype()) && external.num_elements() <= kMaxVisibleElements) {
+  } else if ((is_plain(external.dtype()) || external.dtype() == DType::kString) &&
+             external.num_elements() <= kMaxVisibleElements) {
     internal = add_constant(external, name);
     graph_->add_input(&symbolic(internal).node());
   } else {

@@ -76,6 +76,9 @@ nb::object attribute(const AttrValue& value) {
   auto of_body = [](const Ref<engine::Body>& body) {
     nb::object result = nb::module_::import_("types").attr("SimpleNamespace")();
     result.attr("name") = body ? body->name() : std::string();
+    // As in an AttrValue, whose func it is.
+    result.attr("func") = nb::module_::import_("types").attr("SimpleNamespace")(
+        nb::arg("name") = result.attr("name"));
     return result;
   };
   return std::visit(
