@@ -40,6 +40,7 @@ FunctionBase::FunctionBase(FunctionOptions options, size_t num_parameters,
 }
 
 engine::Ref<engine::Entry> FunctionBase::resolve(std::span<const engine::Value> arguments,
+                                                 engine::Function::Purpose purpose,
                                                  const std::source_location& location) const {
   engine::TypingContext context{false, {}};
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -52,7 +53,7 @@ engine::Ref<engine::Entry> FunctionBase::resolve(std::span<const engine::Value> 
                                    parameter.name, " of signature: ", type_->signature()),
                 location);
   }
-  return value_or_throw(function_->resolve(*type_, arguments), location);
+  return value_or_throw(function_->resolve(*type_, arguments, purpose), location).entry;
 }
 
 CacheInfo FunctionBase::cache_info() const {

@@ -99,6 +99,7 @@ class ConcreteFunctionOf<R(Args...)> : public ConcreteFunction {
   R operator()(const std::remove_cvref_t<Args>&... arguments,
                std::source_location location = std::source_location::current()) const;
 };
+                                     engine::Function::Purpose purpose,
 
 // A value of the user's that a function reads and that is told to it by captures().
 template <typename T>
@@ -243,7 +244,7 @@ R Function<R(Args...)>::operator()(const std::remove_cvref_t<Args>&... arguments
   } else {
     const engine::Value values[] = {Convert<std::remove_cvref_t<Args>>::to_value(arguments)...,
                                     engine::Value()};
-    made = resolve(std::span(values, sizeof...(Args)), location);
+    made = resolve(std::span(values, sizeof...(Args)), engine::Function::Purpose::kCall, location);
     function_->remember(key.row(), made.get(), {});
     entry = made.get();
   }
@@ -260,8 +261,9 @@ requires(sizeof...(Given) == sizeof...(Args))
 const {
   const engine::Value values[] = {internal::value_of_given<std::remove_cvref_t<Args>>(arguments)...,
                                   engine::Value()};
-  return ConcreteFunctionOf<R(Args...)>(
-      resolve(std::span(values, sizeof...(Args)), std::source_location()));
+  return ConcreteFunctionOf<R(Args...)>(resolve(std::span(values, sizeof...(Args)),
+                                                engine::Function::Purpose::kLookUp,
+                                                std::source_location()));
 }
 
 template <typename R, typename... Args>

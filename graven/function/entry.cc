@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "graven/autodiff/gradient_pair.h"
 #include "graven/base/strings.h"
 #include "graven/function/function.h"
@@ -37,8 +39,33 @@ Status Entry::set_captured_inputs(std::vector<Tensor> values) {
                        dtype_name(captured_[i].dtype()), ", got ", dtype_name(values[i].dtype()));
   }
   captured_ = std::move(values);
+  deferred_.clear();
   captures_were_set_ = true;
   return {};
+}
+
+Status Entry::defer_capture(const Tensor& captured, const TensorType& type,
+                            Ref<DeferredCapture> value) {
+  auto at = std::find(captured_.begin(), captured_.end(), captured);
+  if (at == captured_.end()) return value_error("The function ", name(), " has no such capture");
+  if (captured.dtype() != type.dtype() || !are_compatible(captured.shape(), type.shape())) {
+    return value_error("The type of a deferred capture, ", type.repr(),
+                       ", does not fit the captured tensor, ",
+                       TensorType(captured.shape(), captured.dtype()).repr());
+  }
+  deferred_.resize(captured_.size());
+  deferred_[at - captured_.begin()] = std::move(value);
+  captures_were_set_ = true;
+  return {};
+}
+
+Result<std::vector<Tensor>> Entry::current_captured_inputs() const {
+  std::vector<Tensor> current = captured_;
+  for (size_t i = 0; i < deferred_.size(); ++i) {
+    if (!deferred_[i]) continue;
+    ASSIGN_OR_RETURN(current[i], deferred_[i]->value());
+  }
+  return current;
 }
 
 Status Entry::run(std::span<const Tensor> arguments, Tensors& outputs, bool any_shapes) {
@@ -62,7 +89,12 @@ Status Entry::run(std::span<const Tensor> arguments, Tensors& outputs, bool any_
   InlineVector<Tensor, 24> inputs;
   inputs.reserve(arguments.size() + captured_.size());
   for (const Tensor& argument : arguments) inputs.push_back(argument);
-  for (const Tensor& captured : captured_) inputs.push_back(captured);
+  if (deferred_.empty()) {
+    for (const Tensor& captured : captured_) inputs.push_back(captured);
+  } else {
+    ASSIGN_OR_RETURN(auto captured, current_captured_inputs());
+    for (const Tensor& tensor : captured) inputs.push_back(tensor);
+  }
 
   Frame& frame = Frame::current();
   if (!frame.is_graph()) {
@@ -72,6 +104,7 @@ Status Entry::run(std::span<const Tensor> arguments, Tensors& outputs, bool any_
     if (frame.listeners.empty()) {
       if (any_shapes || captures_were_set_) return run_body(body_, inputs, outputs);
       ASSIGN_OR_RETURN(Ref<Program> program, program_of(body_));
+      if (!has_program_.load(std::memory_order_relaxed)) has_program_.store(true);
       return program->run(inputs, outputs);
     }
   }
@@ -116,6 +149,9 @@ Status Entry::run_checked(std::span<const Tensor> arguments, Tensors& outputs) {
 // Giving the lock of an interpreter away costs microseconds beside a busy thread (DESIGN 4).
 bool Entry::is_long() const {
   constexpr double kLongNanoseconds = 50'000;
+  const Frame& frame = Frame::current();
+  if (frame.is_graph() || !frame.listeners.empty()) return true;
+  if (!has_program_.load(std::memory_order_acquire)) return true;
   auto program = program_of(body_);
   return program.ok() && ((*program)->cost() > kLongNanoseconds || (*program)->may_block());
 }

@@ -20,6 +20,16 @@ Status singleton_error() {
       "https://www.tensorflow.org/guide/function#creating_tfvariables for more information.");
 }
 
+Status check_pure(const Graph& graph, size_t num_captures) {
+  bool has_resource = std::ranges::any_of(
+      graph.inputs(), [](const Node* input) { return input->output(0).dtype == DType::kResource; });
+  if (num_captures == 0 && !has_resource) return {};
+  return Status(Code::kInvalidArgument,
+                "A function with the attribute _implements must be pure: it may capture no tensors "
+                "or variables and take no resources",
+                ErrorKind::kAssertionError);
+}
+
 // Gives each tensor of a result an Identity of its own, which becomes an output (S5.14).
 Status add_outputs(GraphBuilder& builder, Value& value, std::vector<OutputRef>& outputs) {
   switch (value.kind) {
@@ -67,28 +77,49 @@ Status VariableCreation::record(CreatedVariable variable) {
   return {};
 }
 
-Result<Ref<Entry>> Function::resolve(FunctionType type, std::span<const Value> arguments) {
+Status Function::fill_types(FunctionType& type, std::span<const Value> arguments) const {
   TypingContext context{options_.literals_equal_as_numbers, {}};
   for (size_t i = 0; i < type.parameters.size(); ++i) {
     if (type.parameters[i].type) continue;
     ASSIGN_OR_RETURN(type.parameters[i].type, type_of(arguments[i], context));
   }
+  return {};
+}
+
+Function::State Function::enter() {
   std::unique_lock lock(mutex_);
   auto is_own_first_call = [&] { return first_caller_ == std::this_thread::get_id(); };
   changed_.wait(lock, [&] { return !first_caller_ || is_own_first_call(); });
-  if (state_ == State::kNew && !is_own_first_call()) return first_call(lock, type);
+  if (state_ != State::kNew) return state_;
+  if (is_own_first_call()) return State::kNoVariables;  // a recursive call
+  first_caller_ = std::this_thread::get_id();
+  entries_before_first_call_ = entries_.size();
+  return State::kNew;
+}
 
+Result<Function::Resolved> Function::resolve(FunctionType type, std::span<const Value> arguments,
+                                             Purpose purpose) {
+  RETURN_IF_ERROR(fill_types(type, arguments));
   std::vector<CreatedVariable> created;
-  auto scope = state_ == State::kHasVariables ? VariableCreation::Policy::kForbid
-                                              : VariableCreation::Policy::kRecord;
-  auto entry = find_or_trace(lock, type, scope, created);
-  if (entry.ok() && !created.empty()) {
-    state_ = State::kHasVariables;
+  State state = enter();
+  auto scope = state == State::kHasVariables ? VariableCreation::Policy::kForbid
+                                             : VariableCreation::Policy::kRecord;
+  auto resolved =
+      state == State::kNew ? first_call(type, purpose) : find_or_trace(type, scope, created);
+  if (purpose == Purpose::kCall) {
+    bool is_hit = resolved.ok() && !resolved->has_traced;
+    (is_hit ? resolved->entry->hits : misses_).fetch_add(1, std::memory_order_relaxed);
+  }
+  if (resolved.ok() && !created.empty()) {
+    {
+      std::lock_guard lock(mutex_);
+      state_ = State::kHasVariables;
+    }
     table_.clear();
     return value_error(
         "Creating variables on a non-first call to a function decorated with tf.function.");
   }
-  return entry;
+  return resolved;
 }
 
 void Function::remember(std::span<const uint64_t> row, Entry* entry,
@@ -98,89 +129,119 @@ void Function::remember(std::span<const uint64_t> row, Entry* entry,
   }
 }
 
-// S2.15. If anything fails it has not happened, and the next call is the first.
-Result<Ref<Entry>> Function::first_call(std::unique_lock<std::mutex>& lock,
-                                        const FunctionType& type) {
-  first_caller_ = std::this_thread::get_id();
-  size_t entries_before = entries_.size();
-  auto finish = [&](State state) {
+void Function::finish_first_call(State state) {
+  {
+    std::lock_guard lock(mutex_);
     state_ = state;
     is_past_first_call_.store(state != State::kNew, std::memory_order_release);
     first_caller_.reset();
     ++version_;
-    changed_.notify_all();
-  };
-  auto fail = [&](Status status) {
-    std::vector<Ref<Entry>> dropped(entries_.begin() + static_cast<ptrdiff_t>(entries_before),
-                                    entries_.end());
-    entries_.resize(entries_before);
-    finish(State::kNew);
-    lock.unlock();  // what entries hold may take a lock of the front end to go
-    return status;
-  };
-  std::vector<CreatedVariable> created;
-  auto first = find_or_trace(lock, type, VariableCreation::Policy::kRecord, created);
-  if (!first.ok()) return fail(first.status());
+  }
+  changed_.notify_all();
+}
+
+Status Function::fail_first_call(Status status) {
+  std::vector<Ref<Entry>> dropped;
+  {
+    std::lock_guard lock(mutex_);
+    auto first = entries_.begin() + static_cast<ptrdiff_t>(entries_before_first_call_);
+    dropped.assign(first, entries_.end());
+    entries_.erase(first, entries_.end());
+  }
+  for (const Ref<Entry>& entry : dropped) hits_of_dropped_ += entry->hits.load();
+  finish_first_call(State::kNew);
+  return status;
+}
+
+// S2.15. If anything fails it has not happened, and the next call is the first.
+Result<Function::Resolved> Function::first_call(const FunctionType& type, Purpose purpose) {
+  std::vector<CreatedVariable> created, none;
+  auto first = find_or_trace(type, VariableCreation::Policy::kRecord, created);
+  if (!first.ok()) return fail_first_call(first.status());
   if (created.empty()) {
-    finish(State::kNoVariables);
+    finish_first_call(State::kNoVariables);
     return first;
   }
-  Entry& creating = **first;
-  lock.unlock();
-  auto lifted = initialize_lifted(*creating.graph(), creating.captures_, created);
-  lock.lock();
-  if (!lifted.ok()) return fail(lifted.status());
-  std::vector<CreatedVariable> none;
-  auto second = find_or_trace(lock, type, VariableCreation::Policy::kForbid, none);
-  if (!second.ok()) return fail(second.status());
-  if (!*lifted) {
+  Entry& creating = *first->entry;
+  Status liftable = check_liftable(*creating.graph(), creating.captures_, created);
+  Status initialized = liftable.ok()
+                           ? initialize_lifted(*creating.graph(), creating.captures_, created)
+                           : (purpose == Purpose::kLookUp ? liftable : Status());
+  if (!initialized.ok()) return fail_first_call(initialized);
+  auto second = find_or_trace(type, VariableCreation::Policy::kForbid, none);
+  if (!second.ok()) return fail_first_call(second.status());
+  if (!liftable.ok()) {
     for (const CreatedVariable& variable : created) {
-      (*second)->created_handles_.push_back(variable.handle);
+      second->entry->created_handles_.push_back(variable.handle);
     }
-    (*second)->initializing_ = *first;
+    second->entry->initializing_ = first->entry;
   }
-  finish(State::kHasVariables);
+  finish_first_call(State::kHasVariables);
   return second;
 }
 
-// Types are compared without the lock, because user code may do it (a user's == or TraceType); what
-// was found holds if nothing has changed meanwhile.
-Result<Ref<Entry>> Function::find_or_trace(std::unique_lock<std::mutex>& lock,
-                                           const FunctionType& type, VariableCreation::Policy scope,
-                                           std::vector<CreatedVariable>& created) {
+Result<Ref<Entry>> Function::initialization(FunctionType type, std::span<const Value> arguments) {
+  RETURN_IF_ERROR(fill_types(type, arguments));
+  if (enter() != State::kNew) {
+    return Status(Code::kFailedPrecondition,
+                  "get_initialization_function cannot be called after the function has been used",
+                  ErrorKind::kRuntimeError);
+  }
+  Frame eager(nullptr);
+  std::vector<CreatedVariable> created;
+  auto traced = find_or_trace(type, VariableCreation::Policy::kRecord, created);
+  if (!traced.ok()) return fail_first_call(traced.status());
+  Entry& creating = *traced->entry;
+  Status liftable = check_liftable(*creating.graph(), creating.captures_, created);
+  if (!liftable.ok()) return fail_first_call(liftable);
+  State state = created.empty() ? State::kNoVariables : State::kHasVariables;
+  Function initializer({.name = "initialize_variables"},
+                       initializing_tracer(creating.graph(), creating.captures_, created));
+  auto made = initializer.resolve({}, {}, Purpose::kLookUp);
+  if (!made.ok()) return fail_first_call(made.status());
+  finish_first_call(state);
+  return made->entry;
+}
+
+Function::Snapshot Function::snapshot() const {
+  std::lock_guard lock(mutex_);
+  return {entries_, claims_, version_};
+}
+
+// What was found in a snapshot holds if nothing has changed meanwhile.
+Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
+                                                   VariableCreation::Policy scope,
+                                                   std::vector<CreatedVariable>& created) {
   auto me = std::this_thread::get_id();
-  std::vector<Ref<Entry>> entries;
-  for (;;) {
-    entries = entries_;
-    auto claims = claims_;
-    int64_t version = version_;
-    lock.unlock();
-    Ref<Entry> entry = dispatch(entries, type, scope);
-    bool is_claimed = !entry && std::any_of(claims.begin(), claims.end(), [&](const auto& claim) {
-      return claim->scope == scope && claim->thread != me && claim->type.equals(type);
-    });
-    lock.lock();
-    if (entry) return entry;
-    if (version != version_) continue;
-    if (!is_claimed) break;
-    changed_.wait(lock, [&] { return version != version_; });
-  }
   auto claim = std::make_shared<const Claim>(Claim{type, scope, me});
-  claims_.push_back(claim);
-  ++version_;
-  misses_.fetch_add(1, std::memory_order_relaxed);
-  lock.unlock();
-  auto entry =
-      trace(options_.reduce_retracing ? generalized(entries, type, scope) : type, scope, created);
-  lock.lock();
-  std::erase(claims_, claim);
-  if (entry.ok()) {
-    traces_.fetch_add(1, std::memory_order_relaxed);
-    entries_.push_back(*entry);
+  for (;;) {
+    Snapshot seen = snapshot();
+    if (Ref<Entry> entry = dispatch(seen.entries, type, scope)) return Resolved{entry, false};
+    bool is_claimed = std::any_of(seen.claims.begin(), seen.claims.end(), [&](const auto& other) {
+      return other->scope == scope && other->thread != me && other->type.equals(type);
+    });
+    {
+      std::unique_lock lock(mutex_);
+      if (is_claimed) changed_.wait(lock, [&] { return version_ != seen.version; });
+      if (version_ != seen.version) continue;
+      claims_.push_back(claim);
+      ++version_;
+    }
+    FunctionType traced = options_.reduce_retracing ? generalized(seen.entries, type, scope) : type;
+    auto entry = trace(traced, scope, created);
+    {
+      std::lock_guard lock(mutex_);
+      std::erase(claims_, claim);
+      if (entry.ok()) {
+        traces_.fetch_add(1, std::memory_order_relaxed);
+        entries_.push_back(*entry);
+      }
+      ++version_;
+    }
+    changed_.notify_all();
+    if (!entry.ok()) return entry.status();
+    return Resolved{*entry, true};
   }
-  ++version_;
-  changed_.notify_all();
-  return entry;
 }
 
 // S4.6, S4.7: the equal type, else the most specific of those that fit, the earlier on a tie.
@@ -233,6 +294,7 @@ Result<Ref<Entry>> Function::trace(const FunctionType& type, VariableCreation::P
     RETURN_IF_ERROR(add_outputs(builder, entry->outputs_, outputs));
     created.assign(creation.created().begin(), creation.created().end());
   }
+  if (!options_.may_capture) RETURN_IF_ERROR(check_pure(*graph, builder.captures().size()));
   graph->set_outputs(std::move(outputs));
   if (options_.automatic_control_dependencies) add_control_dependencies(*graph);
 
@@ -267,6 +329,7 @@ CacheInfo Function::cache_info() const {
     info.bytes += entry->bytes();
     info.hits += entry->hits.load(std::memory_order_relaxed);
   }
+  info.hits += hits_of_dropped_.load();
   info.bytes += table_.bytes();
   info.traces = traces_.load();
   info.misses = misses_.load();

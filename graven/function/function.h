@@ -63,6 +63,12 @@ class GRAVEN_API VariableCreation {
   std::vector<CreatedVariable> created_;
 };
 
+// The door to a function of the user's that gives the tensor for a capture at each call (S6.17).
+class GRAVEN_API DeferredCapture : public RefCounted {
+ public:
+  virtual Result<Tensor> value() const = 0;
+};
+
 // One trace: what TensorFlow calls a ConcreteFunction. Immutable but for counters; free to share.
 class GRAVEN_API Entry : public RefCounted {
  public:
@@ -75,8 +81,13 @@ class GRAVEN_API Entry : public RefCounted {
   std::span<const GraphBuilder::Capture> captures() const { return captures_; }
   std::span<const Tensor> captured_inputs() const { return captured_; }
   // Changes what is fed for the captures, in shapes of any kind; a wrong number or dtype is a
-  // ValueError (S6.17).
+  // ValueError (S6.17). Not beside calls on other threads.
   Status set_captured_inputs(std::vector<Tensor> values);
+  // Asks at each call for what is fed for a captured tensor; a ValueError if there is no such
+  // capture, or if its type does not fit the original's. Not beside calls on other threads.
+  Status defer_capture(const Tensor& captured, const TensorType& type, Ref<DeferredCapture> value);
+  // What a call now would feed.
+  Result<std::vector<Tensor>> current_captured_inputs() const;
   // The result with symbolic tensors as leaves.
   const Value& structured_outputs() const { return outputs_; }
 
@@ -86,7 +97,9 @@ class GRAVEN_API Entry : public RefCounted {
   // The same for tensors that no type was matched against: checks their number and dtypes (S6.4),
   // and in a graph their shapes (S6.5).
   Status run_checked(std::span<const Tensor> arguments, Tensors& outputs);
-  // True if a run takes long enough for a front end to let other threads go on meanwhile.
+  // True if a run here and now takes long, or may have to make something first (a Program, a
+  // gradient pair, nodes) or wait for a thread that makes it: then a front end lets other threads
+  // go on meanwhile, and holds no lock that they may need.
   bool is_long() const;
   // The result for flat outputs.
   Value pack(const Tensors& outputs) const;
@@ -103,12 +116,14 @@ class GRAVEN_API Entry : public RefCounted {
   FunctionType type_;
   Ref<Body> body_;
   std::vector<GraphBuilder::Capture> captures_;
-  std::vector<Tensor> captured_;  // what is fed
+  std::vector<Tensor> captured_;                // what is fed
+  std::vector<Ref<DeferredCapture>> deferred_;  // by capture, null for most; empty: none
   bool captures_were_set_ = false;
   int num_arguments_ = 0;
   Value outputs_;
   std::vector<Tensor> created_handles_;   // variables that must be initialised first (S2.18)
   Ref<Entry> initializing_;               // runs instead while one of them is not
+  std::atomic<bool> has_program_{false};  // is_long need not wait for its making
   std::atomic<bool> initialized_{false};  // all of created_handles_ have a value
   double trace_milliseconds_ = 0;
   VariableCreation::Policy scope_ = VariableCreation::Policy::kRecord;  // S4.5
@@ -120,6 +135,8 @@ struct FunctionOptions {
   // Literals are one key if they are equal by Python's ==, as TensorFlow has it.
   bool literals_equal_as_numbers = true;
   bool automatic_control_dependencies = true;
+  // False for a pure function, which uses nothing but its arguments (S2.5).
+  bool may_capture = true;
 };
 
 struct CacheInfo {
@@ -141,7 +158,20 @@ class GRAVEN_API Function : public RefCounted {
   // the arguments, dispatches (S4.6), or traces. The arguments belong to the parameters of `type`,
   // whose own types are filled in where they are null.
   Entry* find(std::span<const uint64_t> row) const { return table_.find(row); }
-  Result<Ref<Entry>> resolve(FunctionType type, std::span<const Value> arguments);
+  //
+  // A call is counted as a hit of its entry, or as a miss if it had to trace or its trace failed; a
+  // look-up is not. A look-up fails where an initial value of a variable depends on an argument.
+  enum class Purpose { kCall, kLookUp };
+  struct Resolved {
+    Ref<Entry> entry;
+    bool has_traced = false;  // for this request
+  };
+  Result<Resolved> resolve(FunctionType type, std::span<const Value> arguments,
+                           Purpose purpose = Purpose::kCall);
+  // Traces, as the first call does, and returns a function without parameters that gives all
+  // variables that the trace created their initial values, each time it is called (S2.41). A
+  // RuntimeError after the first call.
+  Result<Ref<Entry>> initialization(FunctionType type, std::span<const Value> arguments);
   // So that the next call with this row finds the entry. Does nothing while the first call goes on
   // (this is a recursive call then): if it fails, its entries go, and if it creates variables,
   // later calls use others.
@@ -160,12 +190,26 @@ class GRAVEN_API Function : public RefCounted {
     VariableCreation::Policy scope;
     std::thread::id thread;
   };
-  Result<Ref<Entry>> first_call(std::unique_lock<std::mutex>& lock, const FunctionType& type);
+  // What was there at one moment. User code compares its types, and it may drop the last reference
+  // to them: so it is copied, and never used or destroyed under the lock.
+  struct Snapshot {
+    std::vector<Ref<Entry>> entries;
+    std::vector<std::shared_ptr<const Claim>> claims;
+    int64_t version = 0;
+  };
+  Snapshot snapshot() const;
+  Status fill_types(FunctionType& type, std::span<const Value> arguments) const;
+  // Makes this thread the first caller, unless the first call is over or this thread's own: waits
+  // for that of another thread. Returns the state; kNew for the first caller alone.
+  State enter();
+  Result<Resolved> first_call(const FunctionType& type, Purpose purpose);
+  void finish_first_call(State state);
+  // Takes back what the first call that fails did.
+  Status fail_first_call(Status status);
   // The entry of the scope that fits, traced now if there is none. `created` gets the variables
   // that the trace made.
-  Result<Ref<Entry>> find_or_trace(std::unique_lock<std::mutex>& lock, const FunctionType& type,
-                                   VariableCreation::Policy scope,
-                                   std::vector<CreatedVariable>& created);
+  Result<Resolved> find_or_trace(const FunctionType& type, VariableCreation::Policy scope,
+                                 std::vector<CreatedVariable>& created);
   static Ref<Entry> dispatch(std::span<const Ref<Entry>> entries, const FunctionType& type,
                              VariableCreation::Policy scope);
   static FunctionType generalized(std::span<const Ref<Entry>> entries, const FunctionType& type,
@@ -179,12 +223,14 @@ class GRAVEN_API Function : public RefCounted {
   mutable std::mutex mutex_;
   State state_ = State::kNew;                    // GUARDED_BY(mutex_), as all below
   std::optional<std::thread::id> first_caller_;  // the thread that makes the first call
+  size_t entries_before_first_call_ = 0;
   std::vector<Ref<Entry>> entries_;
   std::vector<std::shared_ptr<const Claim>> claims_;
   int64_t version_ = 0;  // counts changes of what is above
   std::condition_variable changed_;
   std::atomic<bool> is_past_first_call_{false};
   std::atomic<int64_t> traces_{0}, misses_{0};
+  std::atomic<int64_t> hits_of_dropped_{0};  // of entries that are gone
 };
 
 }  // namespace graven::engine

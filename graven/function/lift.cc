@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "graven/base/strings.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/runtime/eager_builder.h"
@@ -11,68 +12,129 @@
 namespace graven::engine {
 namespace {
 
-// The nodes that a value depends on, in the graph's order; false if an argument is among them.
-bool nodes_below(const Graph& graph, std::span<const OutputRef> roots,
-                 const std::unordered_set<const Node*>& arguments, std::vector<Node*>& needed) {
-  std::unordered_set<const Node*> wanted;
-  std::vector<const Node*> todo;
-  for (OutputRef root : roots) todo.push_back(root.node);
-  while (!todo.empty()) {
-    const Node* node = todo.back();
-    todo.pop_back();
-    if (!wanted.insert(node).second) continue;
-    if (arguments.contains(node)) return false;
-    for (OutputRef input : node->inputs()) todo.push_back(input.node);
-  }
-  for (Node* node : graph.nodes()) {
-    if (wanted.contains(node)) needed.push_back(node);
-  }
-  return true;
-}
+using Captured = std::unordered_map<const Node*, Tensor>;
 
-}  // namespace
-
-Result<bool> initialize_lifted(const Graph& graph, std::span<const GraphBuilder::Capture> captures,
-                               std::span<const CreatedVariable> variables) {
-  std::vector<OutputRef> roots;
-  for (const CreatedVariable& variable : variables) {
-    // One made under init_scope has its value already (S5.40).
-    if (variable.initial_value) roots.push_back(symbolic(variable.initial_value).output());
-  }
-  std::unordered_map<const Node*, Tensor> captured;
+Captured captured_by_node(std::span<const GraphBuilder::Capture> captures) {
+  Captured captured;
   for (const auto& capture : captures) {
     captured.emplace(&symbolic(capture.internal).node(), capture.external);
   }
-  std::unordered_set<const Node*> arguments;
-  for (const Node* input : graph.inputs()) {
-    if (!captured.contains(input)) arguments.insert(input);
-  }
-  std::vector<Node*> needed;
-  if (!nodes_below(graph, roots, arguments, needed)) return false;
+  return captured;
+}
 
-  // Run where the outermost eager code is, without tapes.
-  Frame eager(nullptr);
+// The nodes that a node depends on, and it.
+std::unordered_set<const Node*> nodes_below(const Node* root) {
+  std::unordered_set<const Node*> found;
+  std::vector<const Node*> todo{root};
+  while (!todo.empty()) {
+    const Node* node = todo.back();
+    todo.pop_back();
+    if (!found.insert(node).second) continue;
+    for (OutputRef input : node->inputs()) todo.push_back(input.node);
+  }
+  return found;
+}
+
+const Node* initial_node(const CreatedVariable& variable) {
+  return &symbolic(variable.initial_value).node();
+}
+
+// The initial values, one for each variable, empty where there is none to give.
+Result<std::vector<Tensor>> initial_values(Builder& builder, const Graph& graph,
+                                           std::span<const GraphBuilder::Capture> captures,
+                                           std::span<const CreatedVariable> variables) {
+  std::unordered_set<const Node*> needed;
+  for (const CreatedVariable& variable : variables) {
+    if (variable.initial_value) needed.merge(nodes_below(initial_node(variable)));
+  }
+  Captured captured = captured_by_node(captures);
   std::unordered_map<const Node*, Tensors> values;
-  for (Node* node : needed) {
+  for (const Node* node : graph.nodes()) {
+    if (!needed.contains(node)) continue;
     if (auto at = captured.find(node); at != captured.end()) {
       values[node] = {at->second};
-      continue;
-    }
-    if (&node->op() == kConst.op) {
+    } else if (&node->op() == kConst.op && !builder.graph()) {
       values[node] = {node->attrs().as<ConstAttrs>().value};
+    } else {
+      std::vector<Tensor> inputs;
+      for (OutputRef input : node->inputs()) inputs.push_back(values[input.node][input.index]);
+      ASSIGN_OR_RETURN(values[node], builder.apply(node->op(), inputs, node->attrs()));
+    }
+  }
+  std::vector<Tensor> initial;
+  for (const CreatedVariable& variable : variables) {
+    if (!variable.initial_value) {
+      initial.emplace_back();
       continue;
     }
-    std::vector<Tensor> inputs;
-    for (OutputRef input : node->inputs()) inputs.push_back(values[input.node][input.index]);
-    ASSIGN_OR_RETURN(values[node], eager_builder().apply(node->op(), inputs, node->attrs()));
+    OutputRef output = symbolic(variable.initial_value).output();
+    initial.push_back(values[output.node][output.index]);
   }
+  return initial;
+}
+
+class InitializingTracer final : public Tracer {
+ public:
+  InitializingTracer(Ref<Graph> graph, std::span<const GraphBuilder::Capture> captures,
+                     std::span<const CreatedVariable> variables)
+      : graph_(std::move(graph)),
+        captures_(captures.begin(), captures.end()),
+        variables_(variables.begin(), variables.end()) {}
+
+  Result<Value> trace(const FunctionType&, std::span<const Value>) override {
+    GraphBuilder& builder = *Frame::current().graph_builder();
+    ASSIGN_OR_RETURN(auto values, initial_values(builder, *graph_, captures_, variables_));
+    for (size_t i = 0; i < variables_.size(); ++i) {
+      if (!values[i]) continue;
+      Tensor inputs[] = {variables_[i].handle, values[i]};
+      RETURN_IF_ERROR(
+          builder.apply(*kAssignVariable, inputs, AssignVariableAttrs{values[i].dtype()}).status());
+    }
+    return Value::of_literal(None());
+  }
+
+ private:
+  Ref<Graph> graph_;
+  std::vector<GraphBuilder::Capture> captures_;
+  std::vector<CreatedVariable> variables_;
+};
+
+}  // namespace
+
+Status check_liftable(const Graph& graph, std::span<const GraphBuilder::Capture> captures,
+                      std::span<const CreatedVariable> variables) {
+  Captured captured = captured_by_node(captures);
   for (const CreatedVariable& variable : variables) {
-    auto* resource = static_cast<Variable*>(variable.handle.resource().get());
-    if (!variable.initial_value || resource->is_initialized()) continue;
-    OutputRef initial = symbolic(variable.initial_value).output();
-    RETURN_IF_ERROR(resource->assign(values[initial.node][initial.index]));
+    if (!variable.initial_value) continue;
+    auto below = nodes_below(initial_node(variable));
+    for (const Node* input : graph.inputs()) {
+      if (captured.contains(input) || !below.contains(input)) continue;
+      return internal_error("Unable to lift tensor ", initial_node(variable)->name(),
+                            " out of the function, because it depends on the argument ",
+                            input->name(),
+                            ": the initial value of a variable must not depend on an argument");
+    }
   }
-  return true;
+  return {};
+}
+
+Status initialize_lifted(const Graph& graph, std::span<const GraphBuilder::Capture> captures,
+                         std::span<const CreatedVariable> variables) {
+  // Run where the outermost eager code is, without tapes.
+  Frame eager(nullptr);
+  ASSIGN_OR_RETURN(auto values, initial_values(eager_builder(), graph, captures, variables));
+  for (size_t i = 0; i < variables.size(); ++i) {
+    auto* resource = static_cast<Variable*>(variables[i].handle.resource().get());
+    if (!values[i] || resource->is_initialized()) continue;
+    RETURN_IF_ERROR(resource->assign(values[i]));
+  }
+  return {};
+}
+
+std::unique_ptr<Tracer> initializing_tracer(Ref<Graph> graph,
+                                            std::span<const GraphBuilder::Capture> captures,
+                                            std::span<const CreatedVariable> variables) {
+  return std::make_unique<InitializingTracer>(std::move(graph), captures, variables);
 }
 
 }  // namespace graven::engine

@@ -1,17 +1,28 @@
 #pragma once
+#include <memory>
 #include <span>
+#include <vector>
 
-#include "graven/base/export.h"
 #include "graven/base/status.h"
 #include "graven/function/function.h"
 
+// Initial values of variables that a trace created: the nodes that compute them are copied out of
+// the trace's graph (S2.18). Variables made under init_scope have their value already (S5.40), and
+// are left alone.
 namespace graven::engine {
 
-// Gives variables that a trace created their initial values: the nodes that compute them are
-// copied into a graph of their own, which runs at once (S2.18). Variables that have a value
-// already are left alone. False, and nothing happens, if an initial value depends on an argument.
-GRAVEN_API Result<bool> initialize_lifted(const Graph& graph,
-                                          std::span<const GraphBuilder::Capture> captures,
-                                          std::span<const CreatedVariable> variables);
+// An error "Unable to lift tensor ..." if an initial value depends on an argument of the trace.
+Status check_liftable(const Graph& graph, std::span<const GraphBuilder::Capture> captures,
+                      std::span<const CreatedVariable> variables);
+
+// Computes the initial values, which can be lifted, at once, and gives them to the variables that
+// have no value yet.
+Status initialize_lifted(const Graph& graph, std::span<const GraphBuilder::Capture> captures,
+                         std::span<const CreatedVariable> variables);
+
+// The body of a function without arguments that assigns them all (S2.41).
+std::unique_ptr<Tracer> initializing_tracer(Ref<Graph> graph,
+                                            std::span<const GraphBuilder::Capture> captures,
+                                            std::span<const CreatedVariable> variables);
 
 }  // namespace graven::engine

@@ -488,7 +488,7 @@ Tensor as_operand(const Tensor& value, std::string_view name) {
 }
 
 Result<Tensor> to_tensor(PyObject* object, std::optional<DType> dtype, std::string_view name) {
-  if (is_tensor(object)) return checked_dtype(tensor_of(object), dtype, object);
+  if (is_tensor(object)) return checked_dtype(operand_of(object), dtype, object);
   if (variable_base_type && is_variable(object)) {
     ASSIGN_OR_RETURN(Tensor value, read_variable(variable_of(object)));
     return checked_dtype(std::move(value), dtype, object);
@@ -505,7 +505,7 @@ Result<Tensor> to_tensor(PyObject* object, std::optional<DType> dtype, std::stri
 }
 
 Result<Tensor> to_tensor_like(PyObject* object, DType hint, std::string_view name) {
-  if (is_tensor(object)) return tensor_of(object);
+  if (is_tensor(object)) return operand_of(object);
   auto tensor = to_tensor(object, hint, name);
   if (tensor.ok()) return tensor;
   auto own = to_tensor(object, std::nullopt, name);
@@ -514,7 +514,7 @@ Result<Tensor> to_tensor_like(PyObject* object, DType hint, std::string_view nam
 
 Result<Tensor> to_eager_tensor(PyObject* object, std::optional<DType> dtype) {
   if (is_tensor(object)) {
-    const Tensor& tensor = tensor_of(object);
+    const Tensor& tensor = operand_of(object);
     if (tensor.is_symbolic()) {
       return type_error("A value is needed here, not a symbolic tensor: ", text_of(object));
     }

@@ -11,6 +11,7 @@
 #include "graven/python/errors.h"
 #include "graven/python/graph_object.h"
 #include "graven/python/object.h"
+#include "graven/python/slot.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/trace_types.h"
 #include "graven/python/value.h"
@@ -26,6 +27,7 @@ using engine::Ref;
 using engine::Result;
 using engine::Status;
 using engine::Tensor;
+using engine::TraceTypeRef;
 
 constexpr const char* kDeletedVariables =
     "Called a function referencing variables which have been deleted. This likely means that "
@@ -60,6 +62,35 @@ void for_each_variable(const Entry& entry, Visit&& visit) {
     if (captured.resource() && captured.resource()->kind() == "Variable") visit(captured);
   }
 }
+
+// A closure that gives the tensor for a capture. The ConcreteFunction's list of what it needs of
+// Python owns the slot.
+class PythonDeferredCapture final : public engine::DeferredCapture {
+ public:
+  PythonDeferredCapture(PyObject* closure, engine::TraceTypeRef type)
+      : held_(closure), type_(std::move(type)) {}
+  HeldObject& held() { return held_; }
+
+  Result<Tensor> value() const override {
+    HoldGil gil;
+    Object closure = Object::borrow(held_.get());
+    if (!closure) {
+      return Status(engine::Code::kFailedPrecondition,
+                    "The function of a deferred capture is gone, because the ConcreteFunction that "
+                    "it was given to is gone: keep that alive",
+                    engine::ErrorKind::kRuntimeError);
+    }
+    Object value = Object::take(PyObject_CallNoArgs(closure.get()));
+    if (!value) return pending_exception();
+    ASSIGN_OR_RETURN(Object cast, cast_to(*type_, value.get(), /*allow_specs=*/false));
+    note_object(cast.get());
+    return tensor_of(cast.get());
+  }
+
+ private:
+  HeldObject held_;
+  engine::TraceTypeRef type_;
+};
 
 nb::object run_and_pack(Entry& entry, std::span<const Tensor> tensors, bool checked) {
   if (!check_variables(entry)) throw nb::python_error();
@@ -160,17 +191,40 @@ void bind_entry(nb::module_& m) {
                      return wrap_all(tensors);
                    })
       .def_prop_ro("captured_inputs",
-                   [](const EntryView& self) { return wrap_all(self.entry->captured_inputs()); })
+                   [](const EntryView& self) {
+                     nb::list list;
+                     auto captured = self.entry->current_captured_inputs();
+                     if (!captured.ok()) throw_status(captured.status());
+                     for (const Tensor& tensor : *captured) list.append(steal(wrap_same(tensor)));
+                     return list;
+                   })
       .def("set_captured_inputs",
            [](const EntryView& self, nb::sequence values) {
              std::vector<Tensor> tensors;
              for (nb::handle value : values) {
                auto tensor = to_tensor(value.ptr());
                if (!tensor.ok()) throw_status(tensor.status());
+               if (is_tensor(value.ptr())) note_object(value.ptr());
                tensors.push_back(std::move(*tensor));
              }
              Status status = self.entry->set_captured_inputs(std::move(tensors));
              if (!status.ok()) throw_status(status);
+           })
+      // Feeds what a Python function without arguments gives at each call for a captured tensor.
+      .def("defer_capture",
+           [](const EntryView& self, nb::object tensor, nb::object closure, nb::object spec) {
+             TraceTypeRef type = trace_type_of_object(spec.ptr());
+             if (!type || type->kind() != engine::TraceType::Kind::kTensor) {
+               throw_status(engine::type_error("A deferred capture needs a tf.TensorSpec"));
+             }
+             const auto& tensor_type = static_cast<const engine::TensorType&>(*type);
+             auto deferred = engine::make_ref<PythonDeferredCapture>(closure.ptr(), type);
+             Object slot = deferred->held().hand_over();
+             if (!slot && PyErr_Occurred()) throw nb::python_error();
+             Status status = self.entry->defer_capture(tensor_of(tensor.ptr()), tensor_type,
+                                                       std::move(deferred));
+             if (!status.ok()) throw_status(status);
+             return slot ? nb::steal(slot.release()) : nb::none();
            })
       // Variables that the trace reads or writes, in order of first use; an AssertionError if one
       // is gone.

@@ -9,6 +9,7 @@
 #include "graven/ir/frame.h"
 #include "graven/python/bind.h"
 #include "graven/python/cast.h"
+#include "graven/python/convert.h"
 #include "graven/python/entry_object.h"
 #include "graven/python/errors.h"
 #include "graven/python/key.h"
@@ -18,6 +19,7 @@
 #include "graven/python/trace_types.h"
 #include "graven/python/tracer.h"
 #include "graven/python/value.h"
+#include "graven/python/variable_object.h"
 
 namespace graven::python {
 
@@ -118,9 +120,8 @@ Bound bind(const Signature& signature, PyObject* const* args, Py_ssize_t nargs,
 
 // Lets a Function own an object that its traces need.
 bool keep(FunctionObject* function, PyObject* object) {
-  if (function->kept == object) return true;
-  if (!function->kept && !(function->kept = PyList_New(0))) return false;
   PyObject* kept = function->kept;
+  if (kept == object) return true;
   Py_ssize_t n = PyList_GET_SIZE(kept);
   for (Py_ssize_t i = 0; i < n; ++i) {
     if (PyList_GET_ITEM(kept, i) == object) return true;
@@ -160,7 +161,7 @@ bool write_row(const Signature& signature, const Arguments& bound, KeyBuilder& k
 // Runs an entry and packs its result.
 PyObject* run(FunctionObject* self, Entry& entry, std::span<const Tensor> tensors) {
   engine::Tensors outputs;
-  if (self->kept && !keep_for_trace(self->kept)) return nullptr;
+  if (self->kept && PyList_GET_SIZE(self->kept) > 0 && !keep_for_trace(self->kept)) return nullptr;
   if (!check_variables(entry)) return nullptr;
   Status status;
   if (entry.is_long()) {
@@ -180,9 +181,11 @@ std::string utf8(PyObject* text) {
   return data ? data : "";
 }
 
-// Calls a function of graven._function with the Function and the arguments as tuple and dict.
+// Calls a function of graven._function with the Function, the arguments as tuple and dict, and one
+// object more if there is one.
 PyObject* call_helper(const char* name, PyObject* self, PyObject* const* args, Py_ssize_t nargs,
-                      PyObject* const* keyword_values, PyObject* keyword_names) {
+                      PyObject* const* keyword_values, PyObject* keyword_names,
+                      PyObject* more = nullptr) {
   Object module = Object::take(PyImport_ImportModule("graven._function"));
   Object helper = module ? Object::take(PyObject_GetAttrString(module.get(), name)) : Object();
   Object tuple = Object::take(PyTuple_New(nargs)), keywords = Object::take(PyDict_New());
@@ -197,7 +200,8 @@ PyObject* call_helper(const char* name, PyObject* self, PyObject* const* args, P
       return nullptr;
     }
   }
-  return PyObject_CallFunctionObjArgs(helper.get(), self, tuple.get(), keywords.get(), nullptr);
+  return PyObject_CallFunctionObjArgs(helper.get(), self, tuple.get(), keywords.get(), more,
+                                      nullptr);
 }
 
 // What the long way found: the entry, and the flat tensors of the arguments.
@@ -205,11 +209,16 @@ struct Resolved {
   Ref<Entry> entry;
   std::vector<Tensor> tensors;
   bool is_unchanged = true;  // no argument was cast
+  bool has_traced = false;
 };
+
+// What an entry is wanted for.
+enum class Purpose { kCall, kConcreteFunction, kInitialization };
 
 // Makes values and types of the arguments, and finds or traces the entry. An exception of Python's
 // may be pending when it fails with it.
-Result<Resolved> resolve(FunctionObject* self, const Arguments& bound, bool allow_specs) {
+Result<Resolved> resolve(FunctionObject* self, const Arguments& bound, Purpose purpose) {
+  const bool allow_specs = purpose != Purpose::kCall;
   const Signature& signature = *self->signature;
   engine::FunctionType type;
   std::vector<Value> values;
@@ -257,7 +266,15 @@ Result<Resolved> resolve(FunctionObject* self, const Arguments& bound, bool allo
   }
   {
     ReleaseGil release;
-    ASSIGN_OR_RETURN(resolved.entry, self->function->resolve(type, values));
+    if (purpose == Purpose::kInitialization) {
+      ASSIGN_OR_RETURN(resolved.entry, self->function->initialization(type, values));
+      return resolved;
+    }
+    auto engine_purpose = purpose == Purpose::kCall ? engine::Function::Purpose::kCall
+                                                    : engine::Function::Purpose::kLookUp;
+    ASSIGN_OR_RETURN(auto found, self->function->resolve(type, values, engine_purpose));
+    resolved.entry = std::move(found.entry);
+    resolved.has_traced = found.has_traced;
   }
   bool has_specs =
       std::any_of(values.begin(), values.end(), [](const Value& v) { return v.is_spec; });
@@ -275,9 +292,58 @@ bool is_binding_error(const Status& status) {
          status.message().rfind("Can not cast", 0) == 0;
 }
 
+// Raises what resolve failed with: a casting error by graven._function, with the arguments.
+PyObject* raise_resolving(const Status& status, PyObject* object, PyObject* const* args,
+                          Py_ssize_t nargs, PyObject* const* keyword_values,
+                          PyObject* keyword_names) {
+  if (!is_binding_error(status)) return raise(status);
+  raise(status);
+  PyErr_Clear();
+  Object cause = Object::take(PyUnicode_FromString(status.message().c_str()));
+  if (!cause) return nullptr;
+  return call_helper("raise_casting_error", object, args, nargs, keyword_values, keyword_names,
+                     cause.get());
+}
+
+// The arguments of a pure function (S2.5): each that is neither a tensor nor a type becomes a
+// tensor as a whole.
+class PureArguments {
+ public:
+  // `n` arguments from `args` on. False with an exception set if one is no tensor.
+  bool convert(PyObject* const* args, Py_ssize_t n) {
+    for (Py_ssize_t i = 0; i < n; ++i) {
+      PyObject* argument = args[i];
+      if (!is_tensor(argument) && !trace_type_of_object(argument)) {
+        auto tensor =
+            is_variable(argument) ? read_variable(variable_of(argument)) : to_tensor(argument);
+        if (!tensor.ok()) {
+          raise(tensor.status().as_kind(engine::ErrorKind::kValueError));
+          return false;
+        }
+        owned_.push_back(Object::take(wrap(std::move(*tensor))));
+        argument = owned_.back().get();
+        if (!argument) return false;
+      }
+      arguments_.push_back(argument);
+    }
+    return true;
+  }
+  PyObject* const* data() const { return arguments_.data(); }
+
+ private:
+  std::vector<Object> owned_;
+  std::vector<PyObject*> arguments_;
+};
+
 PyObject* call(PyObject* object, PyObject* const* args, size_t nargsf, PyObject* keyword_names) {
   FunctionObject* self = self_of(object);
   Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+  PureArguments pure;
+  if (self->is_pure) {
+    Py_ssize_t num_keywords = keyword_names ? PyTuple_GET_SIZE(keyword_names) : 0;
+    if (!pure.convert(args, nargs + num_keywords)) return nullptr;
+    args = pure.data();
+  }
   PyObject* const* keyword_values = args + nargs;
   if (g_run_eagerly.load(std::memory_order_relaxed)) {
     return call_helper("call_eagerly", object, args, nargs, keyword_values, keyword_names);
@@ -300,7 +366,6 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t nargsf, PyObject*
       return run(self, *entry, key.tensors());
     }
   }
-  int64_t traces_before = self->function->tracing_count();
   // Before user code runs, which may drop the last reference to what a container holds.
   std::vector<Ref<engine::LifeGuard>> guards;
   for (PyObject* watched : key.objects()) {
@@ -309,24 +374,15 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t nargsf, PyObject*
     if (!guard.ok()) return raise(guard.status());
     guards.push_back(std::move(*guard));
   }
-  auto resolved = resolve(self, bound, /*allow_specs=*/false);
-  bool has_traced = self->function->tracing_count() != traces_before;
+  auto resolved = resolve(self, bound, Purpose::kCall);
   if (!resolved.ok()) {
-    if (is_binding_error(resolved.status())) {
-      raise(resolved.status());
-      PyErr_Clear();
-      Object cause = Object::take(PyUnicode_FromString(resolved.status().message().c_str()));
-      PyObject_SetAttrString(object, "_binding_cause", cause.get());
-      return call_helper("raise_casting_error", object, args, nargs, keyword_values, keyword_names);
-    }
-    return raise(resolved.status());
+    return raise_resolving(resolved.status(), object, args, nargs, keyword_values, keyword_names);
   }
   if (has_row && resolved->is_unchanged) {
     self->function->remember(key.row(), resolved->entry.get(), std::move(guards));
   }
-  if (!has_traced) resolved->entry->hits.fetch_add(1, std::memory_order_relaxed);
   Object result = Object::take(run(self, *resolved->entry, resolved->tensors));
-  if (result && has_traced && !engine::Frame::inside_function()) {
+  if (result && resolved->has_traced && !engine::Frame::inside_function()) {
     Object noted = Object::take(call_helper("note_trace", object, nullptr, 0, nullptr, nullptr));
     if (!noted) return nullptr;
   }
@@ -342,12 +398,17 @@ PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
   new (&self->signature) std::unique_ptr<Signature>();
   new (&self->bindings) std::unique_ptr<Bindings>();
   self->vectorcall = call;
+  self->kept = PyList_New(0);
+  if (!self->kept) {
+    Py_DECREF(reinterpret_cast<PyObject*>(self));
+    return nullptr;
+  }
   return reinterpret_cast<PyObject*>(self);
 }
 
 // Function(python_function, name, parameters, reduce_retracing, literals_equal_as_numbers,
-//          automatic_control_dependencies, instance): parameters are tuples of (name, kind number,
-// has_default, default, constraint or None); instance is None or a weak reference.
+//          automatic_control_dependencies, instance, is_pure): parameters are tuples of (name, kind
+// number, has_default, default, constraint or None); instance is None or a weak reference.
 int init(PyObject* object, PyObject* args, PyObject* keywords) {
   FunctionObject* self = self_of(object);
   static const char* names[] = {"python_function",
@@ -357,13 +418,14 @@ int init(PyObject* object, PyObject* args, PyObject* keywords) {
                                 "literals_equal_as_numbers",
                                 "automatic_control_dependencies",
                                 "instance",
+                                "is_pure",
                                 nullptr};
   PyObject *python_function, *parameters, *instance = Py_None;
   const char* name;
-  int reduce_retracing, as_numbers, control_dependencies;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OsOppp|O", const_cast<char**>(names),
+  int reduce_retracing, as_numbers, control_dependencies, is_pure = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OsOppp|Op", const_cast<char**>(names),
                                    &python_function, &name, &parameters, &reduce_retracing,
-                                   &as_numbers, &control_dependencies, &instance)) {
+                                   &as_numbers, &control_dependencies, &instance, &is_pure)) {
     return -1;
   }
   auto signature = std::make_unique<Signature>();
@@ -405,8 +467,10 @@ int init(PyObject* object, PyObject* args, PyObject* keywords) {
   self->signature = std::move(signature);
   self->python_function = Py_NewRef(python_function);
   self->instance = instance == Py_None ? nullptr : Py_NewRef(instance);
+  self->is_pure = is_pure;
   engine::FunctionOptions options;
   options.name = name;
+  options.may_capture = !is_pure;
   options.reduce_retracing = reduce_retracing;
   options.literals_equal_as_numbers = as_numbers;
   options.automatic_control_dependencies = control_dependencies;
@@ -495,8 +559,8 @@ PyObject* descr_get(PyObject* self, PyObject* instance, PyObject* owner) {
 
 // --- Methods that need the engine; the rest is in Python.
 
-// _resolve(args, kwargs): the entry for values or specs, as an Entry object.
-PyObject* method_resolve(PyObject* object, PyObject* args) {
+// The entry for values or specs given as (args, kwargs), as an Entry object.
+PyObject* resolve_for(Purpose purpose, PyObject* object, PyObject* args) {
   PyObject *positional, *keywords;
   if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &positional, &PyDict_Type, &keywords)) {
     return nullptr;
@@ -515,23 +579,34 @@ PyObject* method_resolve(PyObject* object, PyObject* args) {
   bool is_empty = PyTuple_GET_SIZE(positional) == 0 && n == 0;
   Arguments bound;
   PyObject* const* items = &PyTuple_GET_ITEM(positional, 0);
+  PureArguments pure, pure_keywords;
+  if (self->is_pure) {
+    if (!pure.convert(items, PyTuple_GET_SIZE(positional))) return nullptr;
+    if (!pure_keywords.convert(values.data(), n)) return nullptr;
+    items = pure.data();
+    values.assign(pure_keywords.data(), pure_keywords.data() + n);
+  }
   Bound outcome = bind(*self->signature, items, PyTuple_GET_SIZE(positional), values.data(),
                        names.get(), is_empty && self->signature->has_constraints, bound);
   if (outcome == Bound::kNo) {
     return call_helper("raise_binding_error", object, items, PyTuple_GET_SIZE(positional),
                        values.data(), names.get());
   }
-  auto resolved = resolve(self, bound, /*allow_specs=*/true);
+  auto resolved = resolve(self, bound, purpose);
   if (!resolved.ok()) {
-    if (is_binding_error(resolved.status())) {
-      Object cause = Object::take(PyUnicode_FromString(resolved.status().message().c_str()));
-      PyObject_SetAttrString(object, "_binding_cause", cause.get());
-      return call_helper("raise_casting_error", object, items, PyTuple_GET_SIZE(positional),
-                         values.data(), names.get());
-    }
-    return raise(resolved.status());
+    return raise_resolving(resolved.status(), object, items, PyTuple_GET_SIZE(positional),
+                           values.data(), names.get());
   }
   return wrap_entry(resolved->entry);
+}
+
+PyObject* method_resolve(PyObject* object, PyObject* args) {
+  return resolve_for(Purpose::kConcreteFunction, object, args);
+}
+
+// _initialization(args, kwargs): that of S2.41.
+PyObject* method_initialization(PyObject* object, PyObject* args) {
+  return resolve_for(Purpose::kInitialization, object, args);
 }
 
 PyObject* method_entries(PyObject* object, PyObject*) {
@@ -557,12 +632,10 @@ PyObject* get_python_function(PyObject* object, void*) {
   return Py_NewRef(self_of(object)->python_function);
 }
 
-PyObject* get_kept(PyObject* object, void*) {
-  PyObject* kept = self_of(object)->kept;
-  return Py_NewRef(kept ? kept : Py_None);
-}
+PyObject* get_kept(PyObject* object, void*) { return Py_NewRef(self_of(object)->kept); }
 
 PyMethodDef methods[] = {{"_resolve", method_resolve, METH_VARARGS, nullptr},
+                         {"_initialization", method_initialization, METH_VARARGS, nullptr},
                          {"_entries", method_entries, METH_NOARGS, nullptr},
                          {"_counts", method_counts, METH_NOARGS, nullptr},
                          {"experimental_get_tracing_count", method_tracing_count, METH_NOARGS,
@@ -571,7 +644,7 @@ PyMethodDef methods[] = {{"_resolve", method_resolve, METH_VARARGS, nullptr},
 PyGetSetDef properties[] = {
     {"python_function", get_python_function, nullptr, "The Python function that is traced.",
      nullptr},
-    {"_kept", get_kept, nullptr, "What the traces need of Python: a list, or None.", nullptr},
+    {"_kept", get_kept, nullptr, "What the traces need of Python: a list.", nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMemberDef members[] = {

@@ -46,9 +46,10 @@ struct FunctionObject {
   PyObject* instance;         // weak reference to `self` for a bound method, or null
   std::unique_ptr<Bindings> bindings;
   // A list of what the traces need of Python and the engine must not own: slots of types and
-  // classes, functions that compute gradients, and such lists of Functions that they call; or null.
-  // See keep_for_trace.
+  // classes, functions that compute gradients, and such lists of Functions that they call. See
+  // keep_for_trace.
   PyObject* kept;
+  bool is_pure;  // arguments become tensors before anything else (S2.5)
   PyObject* dict;
   PyObject* weak_references;
 };

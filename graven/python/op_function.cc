@@ -252,7 +252,7 @@ class Call {
 
   Status add(PyObject* object, const ArgSpec& input, std::string_view name) {
     if (is_tensor(object)) {
-      inputs_.push_back(tensor_of(object));
+      inputs_.push_back(operand_of(object));
     } else if (input.fixed == DType::kResource && variable_base_type && is_variable(object)) {
       inputs_.push_back(variable_of(object)->handle);
     } else {

@@ -222,7 +222,7 @@ PyObject* tensor_subscript(PyObject* self, PyObject* key) {
     Object module = Object::take(PyImport_ImportModule("graven"));
     return module ? PyObject_CallMethod(module.get(), "boolean_mask", "OO", self, key) : nullptr;
   }
-  auto result = strided_slice(tensor_of(self), key);
+  auto result = strided_slice(operand_of(self), key);
   return result.ok() ? wrap(std::move(*result)) : raise(result.status());
 }
 

@@ -5,8 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "graven/ir/frame.h"
 #include "graven/ir/graph.h"
 #include "graven/python/bind.h"
 #include "graven/python/convert.h"
@@ -19,6 +21,7 @@ namespace graven::python {
 PyTypeObject* tensor_type = nullptr;
 PyTypeObject* eager_tensor_type = nullptr;
 PyTypeObject* symbolic_tensor_type = nullptr;
+int traces_in_progress = 0;
 
 namespace {
 
@@ -31,10 +34,17 @@ constexpr size_t kMaxFree = 64;
 std::array<PyObject*, kMaxFree> g_free;
 size_t g_num_free = 0;
 
+// Objects by their tensors, borrowed; each takes itself out when it goes.
+std::unordered_map<const engine::TensorObject*, PyObject*>& noted_operands() {
+  static auto* map = new std::unordered_map<const engine::TensorObject*, PyObject*>();
+  return *map;
+}
+
 TensorObject* self_of(PyObject* object) { return reinterpret_cast<TensorObject*>(object); }
 
 void dealloc(PyObject* object) {
   TensorObject* self = self_of(object);
+  if (self->is_noted) noted_operands().erase(self->tensor.get());
   if (self->weak_references) PyObject_ClearWeakRefs(object);
   Py_CLEAR(self->assign);
   self->tensor.~Tensor();
@@ -403,7 +413,26 @@ PyObject* wrap(Tensor tensor) {
   new (&self_of(object)->tensor) Tensor(std::move(tensor));
   self_of(object)->weak_references = nullptr;
   self_of(object)->assign = nullptr;
+  self_of(object)->is_noted = false;
   return object;
+}
+
+void note_operand(PyObject* object) {
+  const Tensor& tensor = tensor_of(object);
+  engine::Frame& frame = engine::Frame::current();
+  if (!frame.is_graph()) return;
+  if (tensor.is_symbolic() && engine::symbolic(tensor).graph().get() == frame.graph()) return;
+  note_object(object);
+}
+
+void note_object(PyObject* object) {
+  const Tensor& tensor = tensor_of(object);
+  self_of(object)->is_noted |= noted_operands().emplace(tensor.get(), object).second;
+}
+
+PyObject* wrap_same(const Tensor& tensor) {
+  auto noted = noted_operands().find(tensor.get());
+  return noted == noted_operands().end() ? wrap(tensor) : Py_NewRef(noted->second);
 }
 
 void bind_tensor(nanobind::module_& module) {

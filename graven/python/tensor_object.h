@@ -13,6 +13,7 @@ struct TensorObject {
   PyObject_HEAD engine::Tensor tensor;
   PyObject* weak_references;
   PyObject* assign;  // of a slice of a variable: the function that writes it; or null
+  bool is_noted;     // wrap_same finds it
 };
 
 extern PyTypeObject* tensor_type;  // the common base
@@ -29,6 +30,22 @@ inline const engine::Tensor& tensor_of(PyObject* object) {
 }
 // A new reference; null and an exception when memory is gone.
 PyObject* wrap(engine::Tensor tensor);
+
+// --- A captured tensor is shown as the very object that the traced code used: operands that are no
+// tensors of the graph being built are noted while they live.
+
+// Traces that go on, on all threads; the GIL guards it.
+extern int traces_in_progress;
+void note_operand(PyObject* object);
+// Notes it in any case: it is fed for a capture.
+void note_object(PyObject* object);
+// The tensor of an operand of an op.
+inline const engine::Tensor& operand_of(PyObject* object) {
+  if (traces_in_progress > 0) note_operand(object);
+  return tensor_of(object);
+}
+// The noted object of a tensor if there is one, else a new one.
+PyObject* wrap_same(const engine::Tensor& tensor);
 
 // --- Parts of the type, each in a file of its own.
 

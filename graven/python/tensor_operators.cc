@@ -149,7 +149,7 @@ bool is_operand(PyObject* object) {
 }
 
 Result<Tensor> operand(PyObject* object, std::string_view name) {
-  if (is_tensor(object)) return tensor_of(object);
+  if (is_tensor(object)) return operand_of(object);
   return to_tensor(object, std::nullopt, name);
 }
 
@@ -158,7 +158,7 @@ Result<Tensor> apply_operator(const Operator& op, PyObject* a, PyObject* b) {
   if (is_operand(a)) {
     ASSIGN_OR_RETURN(Tensor x, operand(a, op.x));
     ASSIGN_OR_RETURN(Tensor y, op.takes_other_dtypes ? to_tensor_like(b, x.dtype(), op.y)
-                               : is_tensor(b)        ? Result<Tensor>(tensor_of(b))
+                               : is_tensor(b)        ? Result<Tensor>(operand_of(b))
                                : is_operand(b)       ? operand(b, op.y)
                                                      : to_tensor(b, x.dtype(), op.y));
     return op.apply(x, y, scope.name());
@@ -230,7 +230,7 @@ PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
 template <const char* kName>
 PyObject* unary(PyObject* self) {
   static constinit NamedOp op(kName);
-  const Tensor inputs[] = {tensor_of(self)};
+  const Tensor inputs[] = {operand_of(self)};
   return finish(apply_one(op, inputs, {}));
 }
 constexpr char kNeg[] = "Neg", kAbs[] = "Abs", kLogicalNot[] = "LogicalNot", kInvert[] = "Invert",
@@ -248,7 +248,7 @@ PyObject* absolute(PyObject* self) {
   engine::Attrs attrs((*found)->attrs_type());
   Status set = attrs.set("Tout", engine::real_part_type(tensor_of(self).dtype()));
   if (!set.ok()) return raise(set);
-  const Tensor inputs[] = {tensor_of(self)};
+  const Tensor inputs[] = {operand_of(self)};
   auto outputs = engine::apply(**found, inputs, attrs, "Abs");
   return outputs.ok() ? wrap(std::move((*outputs)[0])) : raise(outputs.status());
 }

@@ -4,6 +4,7 @@
 #include "graven/python/errors.h"
 #include "graven/python/location.h"
 #include "graven/python/slot.h"
+#include "graven/python/tensor_object.h"
 #include "graven/python/value.h"
 
 namespace graven::python {
@@ -89,9 +90,13 @@ FunctionObject* tracing_function() { return t_tracing; }
 
 TracingFunction::TracingFunction(FunctionObject* function) : outer_(t_tracing) {
   t_tracing = function;
+  ++traces_in_progress;
 }
 
-TracingFunction::~TracingFunction() { t_tracing = outer_; }
+TracingFunction::~TracingFunction() {
+  t_tracing = outer_;
+  --traces_in_progress;
+}
 
 Result<Value> PythonTracer::trace(const engine::FunctionType& type,
                                   std::span<const Value> arguments) {
@@ -100,6 +105,10 @@ Result<Value> PythonTracer::trace(const engine::FunctionType& type,
   for (const engine::Parameter& parameter : type.parameters) {
     if (!keep_objects_of(*parameter.type)) return pending_exception();
   }
+  auto* owner = reinterpret_cast<PyObject*>(owner_);
+  Object check = Object::take(PyObject_GetAttrString(owner, "_check_attributes"));
+  Object checked = check ? Object::take(PyObject_CallNoArgs(check.get())) : Object();
+  if (!checked) return pending_exception();
   engine::Frame::current().locations = &location_source();
 
   std::vector<Object> positional, copies;

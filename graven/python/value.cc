@@ -218,7 +218,7 @@ Object field_names(PyTypeObject* type, ContainerKind kind) {
 }
 
 Result<Value> to_value(PyObject* object, bool allow_specs) {
-  if (is_tensor(object)) return Value::of_tensor(tensor_of(object));
+  if (is_tensor(object)) return Value::of_tensor(operand_of(object));
   if (is_variable(object)) return variable_to_value(object);
   if (engine::TraceTypeRef type = trace_type_of_object(object)) {
     if (allow_specs) return Value::of_type(std::move(type));
@@ -279,7 +279,7 @@ Result<Value> to_value(PyObject* object, bool allow_specs) {
 
 Result<Value> result_to_value(PyObject* object, PyObject* function) {
   if (object == Py_None) return Value::of_literal(engine::None());
-  if (is_tensor(object)) return Value::of_tensor(tensor_of(object));
+  if (is_tensor(object)) return Value::of_tensor(operand_of(object));
   if (is_variable(object)) {
     ASSIGN_OR_RETURN(Tensor value, read_variable(variable_of(object)));
     return Value::of_tensor(std::move(value));

@@ -19,28 +19,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from graven import _engine, _logging, _retracing
 from graven._dtypes import DType
+from graven._function_attributes import ALLOWED_ATTRIBUTES, attribute_value
 from graven._trace_types import TraceType
 
 if TYPE_CHECKING:
     import inspect
-
-ALLOWED_ATTRIBUTES = frozenset(
-    {
-        "api_implements",
-        "api_preferred_device",
-        "_disable_acd",
-        "disable_summaries_at_runtime",
-        "go_backwards",
-        "_implements",
-        "experimental_ints_on_device",
-        "_noinline",
-        "function_runs_at_most_once",
-        "runtime_constant_optimization",
-        "_tf_data_function",
-        "time_major",
-        "_OutputsOnOpDevice",
-    }
-)
 
 
 def _later(what: str, issue: str) -> NotImplementedError:
@@ -77,7 +60,9 @@ def function(
       autograph: Accepted; control flow on tensors is not converted yet.
       jit_compile: None or False. True is refused until machine code is generated.
       reduce_retracing: Trace the second shape of a rank with unknown dimensions (S4.12).
-      experimental_implements: Refused unless None.
+      experimental_implements: The name of what the function implements, or a name and attributes
+        in text form. Such a function is pure: every argument becomes a tensor as a whole, and it
+        may use nothing but its arguments (S2.5).
       experimental_autograph_options: Accepted, as nothing is converted yet.
       experimental_attributes: Attributes of the function, a dict; see S2.4 for the keys.
       experimental_relax_shapes: Deprecated name of reduce_retracing.
@@ -105,9 +90,9 @@ def function(
         raise _later(f"stale={stale!r}", 'only "ignore" is accepted')
     if jit_compile:
         raise _later("jit_compile=True", "functions run without machine code so far")
-    if experimental_implements is not None:
-        raise _later("experimental_implements", "leave it out")
     attributes = dict(experimental_attributes or {})
+    if experimental_implements is not None:
+        attributes["_implements"] = experimental_implements
     for key in attributes:
         if key not in ALLOWED_ATTRIBUTES:
             raise ValueError(
@@ -164,6 +149,7 @@ def _make(
         True,  # literals are equal by ==, as stale="ignore" asks for
         not options.attributes.get("_disable_acd", False),
         instance,
+        "_implements" in options.attributes,
     )
     functools.update_wrapper(made, python_function)
     made.__doc__ = getattr(python_function, "__doc__", None) or ""
@@ -293,9 +279,11 @@ def raise_binding_error(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     raise _binding_error(self, cause, args, kwargs)
 
 
-def raise_casting_error(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def raise_casting_error(
+    self: Any, args: tuple[Any, ...], kwargs: dict[str, Any], cause: str
+) -> Any:
     """Raises the TypeError of a call whose arguments cannot be cast (S2.25, S2.28)."""
-    raise _binding_error(self, self._binding_cause, args, kwargs)
+    raise _binding_error(self, cause, args, kwargs)
 
 
 def _binding_error(
@@ -542,7 +530,7 @@ class ConcreteFunction:
         return SimpleNamespace(
             signature=SimpleNamespace(name=self.name),
             node_def=self.graph.as_graph_def().node,
-            attr={key: _attribute_value(key, value) for key, value in attributes.items()},
+            attr={key: attribute_value(key, value) for key, value in attributes.items()},
         )
 
     @property
@@ -563,6 +551,23 @@ class ConcreteFunction:
     def set_external_captures(self, captures: Sequence[Any]) -> None:
         """Changes what is fed for the captures, in their order (S6.17)."""
         self._entry.set_captured_inputs(captures)
+
+    def replace_capture_with_deferred_capture(
+        self, tensor: Any, closure: Callable[[], Any], spec: Any
+    ) -> None:
+        """Feeds what a closure gives at each call in the place of a captured tensor (S6.17).
+
+        Args:
+          tensor: One of `captured_inputs`.
+          closure: A function without arguments; what it returns is cast to the spec at each call.
+          spec: A tf.TensorSpec that the captured tensor fits too.
+
+        Raises:
+          ValueError: The tensor is not captured, or does not fit the spec.
+        """
+        slot = self._entry.defer_capture(tensor, closure, spec)
+        if slot is not None:
+            self._kept.append(slot)
 
     @property
     def structured_outputs(self) -> Any:
@@ -614,36 +619,6 @@ class ConcreteFunction:
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.function_type!r} at 0x{id(self):X}>"
-
-
-def _attribute_value(key: str, value: Any) -> Any:
-    """An attribute as a record like TensorFlow's AttrValue: b, i, f, s, and list of these."""
-
-    def field_of(item: Any) -> tuple[str, Any]:
-        if isinstance(item, bool):
-            return "b", item
-        if isinstance(item, int):
-            return "i", item
-        if isinstance(item, float):
-            return "f", item
-        if isinstance(item, str | bytes):
-            return "s", item.encode() if isinstance(item, str) else item
-        raise ValueError(
-            f"Attribute {key} must be a bool, int, float, str or bytes or a list of them, not "
-            f"{value!r}."
-        )
-
-    record = SimpleNamespace(
-        b=False, i=0, f=0.0, s=b"", list=SimpleNamespace(b=[], i=[], f=[], s=[])
-    )
-    if isinstance(value, list | tuple):
-        for item in value:
-            field, content = field_of(item)
-            getattr(record.list, field).append(content)
-    else:
-        field, content = field_of(value)
-        setattr(record, field, content)
-    return record
 
 
 class PolymorphicFunction(abc.ABC):  # noqa: B024 (Functions are registered)
@@ -706,7 +681,8 @@ class CacheInfo(NamedTuple):
       traces: Traces ever made.
       bytes: Memory of the entries: graphs, constants, plans.
       hits: Calls that found their trace, the ones that traced left out.
-      misses: Calls that had to trace.
+      misses: Calls that had to trace, failing traces too. hits + misses are the calls whose
+        arguments fitted the parameters; get_concrete_function is none.
       evictions: Entries that were dropped.
       signatures: One SignatureInfo for each live trace, in the order in which they were made.
     """
@@ -724,7 +700,6 @@ class _FunctionMethods:
     """What the type Function gets from Python."""
 
     _instance = None
-    _binding_cause = ""
 
     def get_concrete_function(self: Any, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """Returns the trace for values or specs, traced now if there is none (S2.39).
@@ -739,9 +714,42 @@ class _FunctionMethods:
 
         Raises:
           TypeError: The arguments cannot be bound to the parameters.
+          InternalError: This traces for the first time, and the initial value of a variable that
+            the function creates depends on an argument ("Unable to lift tensor"). A call can do
+            that.
         """
         entry = self._resolve(args, kwargs)
         return ConcreteFunction.of(entry, self)
+
+    def get_initialization_function(self: Any, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """Returns a function that initialises the variables this one creates (S2.41).
+
+        The variables are created now, by a trace, and have no value until it is called. It gives
+        all of them their initial values, each time that it is called.
+
+        Args:
+          *args: Arguments of a first call: values, or specs in their place.
+          **kwargs: Keyword arguments, the same.
+
+        Returns:
+          A ConcreteFunction without parameters.
+
+        Raises:
+          RuntimeError: The function was called or traced before.
+          InternalError: An initial value depends on an argument ("Unable to lift tensor").
+        """
+        return ConcreteFunction.of(self._initialization(args, kwargs), self)
+
+    def experimental_get_compiler_ir(self: Any, *args: Any, **kwargs: Any) -> Any:
+        """Refuses: there is a compiler's text of functions with jit_compile=True only (S2.42).
+
+        Raises:
+          ValueError: The function was not made with jit_compile=True.
+        """
+        raise ValueError(
+            f"Compiler IR can only be returned for functions marked with jit_compile=True; "
+            f"{self.name} has jit_compile={self._options.jit_compile}."
+        )
 
     def cache_info(self: Any) -> CacheInfo:
         """Returns counts and prices of the cached traces, as a CacheInfo."""
@@ -758,6 +766,11 @@ class _FunctionMethods:
             self.get_concrete_function()
         separator = "\n\n" if verbose else "\n"
         return separator.join(e.signature_text(verbose) for e in self._entries())
+
+    def _check_attributes(self: Any) -> None:
+        """Raises the ValueError of S2.4; the engine calls it before a trace."""
+        for key, value in self._options.attributes.items():
+            attribute_value(key, value)
 
     def _described_signature(self: Any) -> FunctionType:
         described = _constrained(

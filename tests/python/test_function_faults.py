@@ -1,6 +1,7 @@
 """Functions whose bodies fail, mutate what they were given, or let tensors of a trace escape."""
 
 import gc
+import weakref
 from typing import Any
 
 import graven as tf
@@ -128,3 +129,88 @@ def test_the_functions_of_dead_instances_go() -> None:
     of_owner = [f for f in functions if f.python_function is Owner.method.python_function]
     # Owner.method itself, and what one pass of the map leaves for the next.
     assert 1 <= len(of_owner) <= 9
+
+
+def test_an_initial_value_that_needs_an_argument_cannot_be_lifted() -> None:
+    # get_concrete_function left a function that ran the conditional of a first call.
+    held: list[Any] = []
+
+    @tf.function
+    def f(x: Any) -> Any:
+        if not held:
+            held.append(tf.Variable(x * 2.0))
+        return held[0] + x
+
+    with pytest.raises(tf.errors.InternalError, match=r"Unable to lift tensor .* the argument x"):
+        f.get_concrete_function(tf.TensorSpec([]))
+    assert not bool(held[0].is_initialized())
+    held.clear()
+    assert f(tf.constant(1.0)).numpy() == 3.0
+
+
+def test_the_initialization_function_takes_values_from_outside() -> None:
+    start = tf.fill([200], 3.0)
+    held: list[Any] = []
+
+    @tf.function
+    def f(x: Any) -> Any:
+        if not held:
+            held.append(tf.Variable(start * 2.0))
+        return held[0][0] * x
+
+    initialize = f.get_initialization_function(tf.TensorSpec([]))
+    assert len(initialize.captured_inputs) == 2
+    assert initialize() is None
+    assert held[0].numpy().tolist() == [6.0] * 200
+    assert f(tf.constant(2.0)).numpy() == 12.0
+
+
+def test_a_deferred_capture_of_another_type_is_a_type_error_at_the_call() -> None:
+    big, box = tf.ones([200]), [tf.fill([200], 5.0)]
+    concrete = tf.function(lambda: big * 2.0).get_concrete_function()
+    concrete.replace_capture_with_deferred_capture(big, lambda: box[0], tf.TensorSpec([200]))
+    assert concrete()[0].numpy() == 10.0
+    assert concrete.captured_inputs[0] is box[0]
+    box[0] = tf.ones([200], tf.int32)
+    with pytest.raises(TypeError, match="Can not cast"):
+        concrete()
+    with pytest.raises(ValueError, match="no such capture"):
+        concrete.replace_capture_with_deferred_capture(
+            tf.ones([200]), lambda: big, tf.TensorSpec([200])
+        )
+
+
+def test_the_function_of_a_deferred_capture_is_collected_with_the_function() -> None:
+    def build() -> Any:
+        class Token:
+            pass
+
+        token, big = Token(), tf.ones([200])
+        f = tf.function(lambda: (token, big * 2.0)[1])
+        concrete = f.get_concrete_function()
+        concrete.replace_capture_with_deferred_capture(
+            big, lambda: (f, token, big)[2], tf.TensorSpec([200])
+        )
+        concrete()
+        f()
+        return weakref.ref(token)
+
+    reference = build()
+    gc.collect()
+    assert reference() is None
+
+
+@pytest.mark.parametrize("argument", [None, {"a": 1}], ids=str)
+def test_a_pure_function_refuses_what_is_no_tensor(argument: Any) -> None:
+    f = tf.function(lambda x: x, experimental_implements="id")
+    with pytest.raises(ValueError, match="Tensor"):
+        f(argument)
+    with pytest.raises(ValueError, match="Tensor"):
+        f.get_concrete_function(x=argument)
+
+
+def test_a_pure_function_takes_keywords_and_specs() -> None:
+    f = tf.function(lambda x, y=2: x + y, experimental_implements="add")
+    assert f(1, y=[3, 4]).numpy().tolist() == [4, 5]
+    concrete = f.get_concrete_function(tf.TensorSpec([], tf.int32), y=5)
+    assert concrete(tf.constant(1), tf.constant(6)).numpy() == 7

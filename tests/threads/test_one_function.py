@@ -106,3 +106,27 @@ def test_an_exception_in_a_trace_comes_to_each_thread_and_stops_no_other() -> No
 
     for i, result in enumerate(in_threads(work)):
         assert result == 2.0 if i % 2 else "on purpose" in result
+
+
+def test_threads_that_trace_and_threads_that_look_at_the_cache_do_not_wait_for_each_other() -> None:
+    # The types of a claim, which hold Python objects, were destroyed under the Function's lock, for
+    # which the interpreter's is needed; a thread that asks for the entries has that, and waits for
+    # the Function's: now and then both stood still for ever.
+    class Key(str):
+        pass
+
+    @tf.function
+    def f(x: Any, key: Any) -> Any:
+        return x * 2.0
+
+    def work(i: int) -> int:
+        for k in range(CALLS):
+            if i % 2:
+                f.cache_info()
+                f.experimental_get_tracing_count()
+            else:
+                f(tf.constant(1.0), {"a": Key(f"{i % 4} {k}")})
+        return i
+
+    assert in_threads(work) == list(range(THREADS))
+    assert f.experimental_get_tracing_count() == 2 * CALLS
