@@ -1,5 +1,7 @@
 #include "graven/api/function.h"
 
+#include <algorithm>
+
 #include "graven/base/strings.h"
 
 namespace graven {
@@ -16,9 +18,10 @@ engine::FunctionOptions engine_options(const FunctionOptions& options) {
 }  // namespace
 
 FunctionBase::FunctionBase(FunctionOptions options, size_t num_parameters,
-                           std::unique_ptr<engine::Tracer> tracer,
+                           std::unique_ptr<engine::Tracer> tracer, CaptureList captures,
                            const std::source_location& location)
-    : function_(engine::make_ref<engine::Function>(engine_options(options), std::move(tracer))) {
+    : function_(engine::make_ref<engine::Function>(engine_options(options), std::move(tracer))),
+      told_(std::make_shared<const CaptureList>(std::move(captures))) {
   const auto& signature = options.input_signature;
   if (signature && signature->size() != num_parameters) {
     throw_error(engine::type_error("The input_signature has ", signature->size(),
@@ -54,6 +57,34 @@ engine::Ref<engine::Entry> FunctionBase::resolve(std::span<const engine::Value> 
                 location);
   }
   return value_or_throw(function_->resolve(*type_, arguments, purpose), location).entry;
+}
+
+bool CaptureList::covers(const engine::Tensor& captured) const {
+  // A variable is known by what its handles hold.
+  auto is_same = [&](const engine::Tensor& other) {
+    if (other == captured) return true;
+    bool are_handles = captured.dtype() == DType::kResource && other.dtype() == captured.dtype() &&
+                       !captured.is_symbolic() && !other.is_symbolic();
+    return are_handles && captured.resource() == other.resource();
+  };
+  if (std::ranges::any_of(tensors_, is_same)) return true;
+  return std::ranges::any_of(functions_, [&](const engine::Ref<engine::Function>& function) {
+    return std::ranges::any_of(function->entries(), [&](const engine::Ref<engine::Entry>& entry) {
+      return std::ranges::any_of(entry->captured_inputs(), is_same);
+    });
+  });
+}
+
+std::vector<Tensor> FunctionBase::untold_captures() const {
+  std::vector<Tensor> untold;
+  for (const auto& entry : function_->entries()) {
+    for (const engine::Tensor& captured : entry->captured_inputs()) {
+      bool is_listed = std::ranges::any_of(
+          untold, [&](const Tensor& other) { return other.object() == captured.object(); });
+      if (!is_listed && !told_->covers(captured)) untold.push_back(Tensor(captured));
+    }
+  }
+  return untold;
 }
 
 CacheInfo FunctionBase::cache_info() const {

@@ -39,6 +39,48 @@ struct CacheInfo : engine::CacheInfo {
   std::vector<TraceInfo> signatures;  // in the order of tracing
 };
 
+template <typename Signature>
+class Function;
+
+// A value of the user's that a function reads and that is told to it by captures().
+template <typename T>
+struct Watched {
+  const T* value;
+};
+template <typename T>
+Watched<T> watched(const T& value) {
+  return {&value};
+}
+
+// What a function uses besides its arguments: C++ cannot see what a lambda captured, so it is told.
+// Each is a Tensor, Variable, Module, Function or watched(value), or a vector of these, checked at
+// compile time. Tensors and variables are kept alive; of a Module its variables are taken when it
+// is told, of a Function what its traces capture.
+class GRAVEN_API CaptureList {
+ public:
+  void add(const Tensor& tensor) { tensors_.push_back(tensor); }
+  void add(const Variable& variable) { tensors_.push_back(variable.handle()); }
+  void add(const Module& module) {
+    for (const Variable& variable : module.variables()) add(variable);
+  }
+  template <typename R, typename... Args>
+  void add(const Function<R(Args...)>& function) {
+    functions_.push_back(function.engine_function());
+  }
+  template <typename T>
+  void add(const Watched<T>&) {}  // plain data, which a trace freezes
+  template <typename T>
+  void add(const std::vector<T>& values) {
+    for (const T& value : values) add(value);
+  }
+  // True if what a trace captured was told.
+  bool covers(const engine::Tensor& captured) const;
+
+ private:
+  std::vector<engine::Tensor> tensors_;  // and handles of variables
+  std::vector<engine::Ref<engine::Function>> functions_;
+};
+
 // What all functions have in common, whatever their arguments are.
 class GRAVEN_API FunctionBase {
  public:
@@ -46,23 +88,26 @@ class GRAVEN_API FunctionBase {
   CacheInfo cache_info() const;
   std::string pretty_printed_concrete_signatures(bool verbose = true) const;  // S2.44, S2.45
   const std::string& name() const { return function_->options().name; }
+  // Tensors that the traces captured, and handles of variables, that captures() was not told of:
+  // all that they captured, for a function made without captures().
+  std::vector<Tensor> untold_captures() const;
   const engine::Ref<engine::Function>& engine_function() const { return function_; }
 
  protected:
   FunctionBase(FunctionOptions options, size_t num_parameters,
-               std::unique_ptr<engine::Tracer> tracer, const std::source_location& location);
+               std::unique_ptr<engine::Tracer> tracer, CaptureList captures,
+               const std::source_location& location);
   // The trace for these arguments, made now if there is none.
   engine::Ref<engine::Entry> resolve(std::span<const engine::Value> arguments,
+                                     engine::Function::Purpose purpose,
                                      const std::source_location& location) const;
 
   engine::Ref<engine::Function> function_;
 
  private:
   std::shared_ptr<const engine::FunctionType> type_;  // the types that a signature fixes, else null
+  std::shared_ptr<const CaptureList> told_;
 };
-
-template <typename Signature>
-class Function;
 
 // A trace that knows the C++ types of its function.
 template <typename Signature>
@@ -76,7 +121,8 @@ class Function<R(Args...)> : public FunctionBase {
 
  public:
   using Body = std::function<R(Args...)>;
-  Function(Body body, FunctionOptions options, std::source_location location);
+  Function(Body body, FunctionOptions options, std::source_location location,
+           CaptureList captures = {});
 
   R operator()(const std::remove_cvref_t<Args>&... arguments,
                std::source_location location = std::source_location::current()) const;
@@ -99,24 +145,8 @@ class ConcreteFunctionOf<R(Args...)> : public ConcreteFunction {
   R operator()(const std::remove_cvref_t<Args>&... arguments,
                std::source_location location = std::source_location::current()) const;
 };
-                                     engine::Function::Purpose purpose,
 
-// A value of the user's that a function reads and that is told to it by captures().
-template <typename T>
-struct Watched {
-  const T* value;
-};
-template <typename T>
-Watched<T> watched(const T& value) {
-  return {&value};
-}
-
-// What a function uses besides its arguments: C++ cannot see what a lambda captured, so it is told.
-// Each is a Tensor, Variable, Module, Function or watched(value), or a vector of these, checked at
-// compile time.
-template <typename... T>
-struct Captures {};
-
+// What captures() takes.
 template <typename T>
 inline constexpr bool kIsCapture = std::is_base_of_v<Module, T>;
 template <>
@@ -131,10 +161,12 @@ template <typename R, typename... Args>
 inline constexpr bool kIsCapture<Function<R(Args...)>> = true;
 
 template <typename... T>
-Captures<T...> captures(const T&...) {
+CaptureList captures(const T&... told) {
   static_assert((kIsCapture<T> && ...),
                 "captures() takes tensors, variables, modules, functions and watched(value)");
-  return {};
+  CaptureList list;
+  (list.add(told), ...);
+  return list;
 }
 
 // --- Making functions.
@@ -165,10 +197,11 @@ auto function(F body, FunctionOptions options = {},
 }
 
 // graven::function(captures(w, rate), [=](const Tensor& x) { ... })
-template <typename... T, typename F>
-auto function(const Captures<T...>&, F body, FunctionOptions options = {},
+template <typename F>
+auto function(CaptureList captures, F body, FunctionOptions options = {},
               std::source_location location = std::source_location::current()) {
-  return function(std::move(body), std::move(options), location);
+  using Signature = typename internal::SignatureOf<F>::type;
+  return Function<Signature>(std::move(body), std::move(options), location, std::move(captures));
 }
 
 // --- Templates.
@@ -227,9 +260,10 @@ class Function<R(Args...)>::Tracer final : public engine::Tracer {
 };
 
 template <typename R, typename... Args>
-Function<R(Args...)>::Function(Body body, FunctionOptions options, std::source_location location)
+Function<R(Args...)>::Function(Body body, FunctionOptions options, std::source_location location,
+                               CaptureList captures)
     : FunctionBase(std::move(options), sizeof...(Args), std::make_unique<Tracer>(std::move(body)),
-                   location) {}
+                   std::move(captures), location) {}
 
 template <typename R, typename... Args>
 R Function<R(Args...)>::operator()(const std::remove_cvref_t<Args>&... arguments,

@@ -260,6 +260,47 @@ TEST_CASE("a captured tensor is fed on each call") {
   CHECK(f(3.0).to_vector<float>() == std::vector<float>{30, 60});
 }
 
+TEST_CASE("a function knows what it captured and was not told of") {
+  struct Layer : graven::Module {
+    Variable w{2.0};
+    void members(graven::Members& each) const override { each("w", w); }
+  };
+  Layer layer;
+  Tensor big = graven::ones({200}), bias = {1.0, 2.0};
+  Variable v(3.0);
+  std::vector<Tensor> list = {Tensor{5.0, 6.0}};
+  auto inner = graven::function(graven::captures(big),
+                                [&](const Tensor& x) { return graven::reduce_sum(big) * x; });
+  auto body = [&](const Tensor& x) { return inner(x) + layer.w + v * bias + list[0]; };
+  auto told = graven::function(graven::captures(inner, layer, v, bias, list), body);
+  CHECK(told.untold_captures().empty());
+  told(1.0);
+  CHECK(told.untold_captures().empty());
+
+  auto half_told = graven::function(graven::captures(inner, layer, list), body);
+  half_told(1.0);
+  auto untold = half_told.untold_captures();
+  REQUIRE(untold.size() == 2);
+  CHECK(Variable::of_handle(untold[0]).is_same(v));
+  CHECK(untold[1].is_same(bias));
+
+  auto bare = graven::function(body);
+  bare(1.0);
+  bare(Tensor{1.0, 2.0});
+  CHECK(bare.untold_captures().size() == 5);
+}
+
+TEST_CASE("a function keeps alive what it was told of") {
+  auto make = [] {
+    auto w = std::make_unique<Variable>(2.0);
+    const Variable& variable = *w;
+    auto f = graven::function(graven::captures(variable),
+                              [handle = variable](const Tensor& x) { return x * handle; });
+    return f;
+  };
+  CHECK(make()(3.0).item<float>() == 6);
+}
+
 TEST_CASE("a captured number is frozen, a captured variable is not") {
   float rate = 2;
   Variable v(2.0);
@@ -289,6 +330,8 @@ TEST_CASE("the cache says what each trace cost and served") {
   auto info = f.cache_info();
   REQUIRE(info.signatures.size() == 2);
   CHECK(info.traces == 2);
+  CHECK(info.hits == 4);
+  CHECK(info.misses == 2);
   CHECK(info.signatures[0].hits == 4);
   CHECK(info.signatures[1].hits == 0);
   CHECK(info.signatures[0].bytes > 0);
