@@ -1,8 +1,9 @@
 #include "graven/ops/logical_ops.h"
 
-#include <bit>
 #include <complex>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
@@ -75,15 +76,22 @@ Status equality_kernel(KernelContext& c) {
 
 // --- PopulationCount.
 
+// Processors with SSE4.2, the least that the engine runs on, have an instruction for it.
+template <typename U>
+[[gnu::target("popcnt")]] void count_bits(const U* x, int64_t n, uint8_t* counts) {
+  for (int64_t i = 0; i < n; ++i) counts[i] = static_cast<uint8_t>(__builtin_popcountll(x[i]));
+}
+
 Status population_count_kernel(KernelContext& c) {
   visit_plain(c.input(0).dtype(), [&](auto zero) {
     using T = decltype(zero);
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-      auto x = c.in<T>(0);
-      auto y = c.out<uint8_t>(0);
-      for (size_t i = 0; i < x.size(); ++i) {
-        y[i] = static_cast<uint8_t>(std::popcount(static_cast<std::make_unsigned_t<T>>(x[i])));
-      }
+      const T* x = c.in<T>(0).data();
+      uint8_t* y = c.out<uint8_t>(0).data();
+      for_ranges(c.input(0).num_elements(), 1 << 16, [&](int64_t begin, int64_t end) {
+        count_bits(reinterpret_cast<const std::make_unsigned_t<T>*>(x) + begin, end - begin,
+                   y + begin);
+      });
     }
   });
   return {};
@@ -141,6 +149,16 @@ Status select_shape(InferContext& c) {
 
 Status select_kernel(KernelContext& c) {
   auto condition = c.in<bool>(0);
+  const Shape& shape = c.inferred_shape(0);
+  if (c.input(0).rank() == 0 || c.input(0).shape() == shape) {  // element by element
+    Tensor inputs[] = {c.input(0), c.input(1), c.input(2)};
+    Tensors outputs;
+    RETURN_IF_ERROR(
+        run_op(*kSelectV2.op, NoAttrs(), inputs, /*reusable=*/0, /*state=*/nullptr, outputs));
+    c.set_output(0, std::move(outputs[0]));
+    return {};
+  }
+  RETURN_IF_ERROR(c.allocate_output(0, c.input(1).dtype(), shape));
   const Tensor& output = c.output(0);
   if (output.num_elements() == 0) return {};
   int64_t width = output.num_elements() / c.input(0).num_elements();
@@ -167,24 +185,61 @@ Status where_shape(InferContext& c) {
   return {};
 }
 
+// Writes the indices of the `count` elements from `begin` on that are not zero. kRank is 0 for any
+// rank.
+template <int kRank, typename T>
+void write_places(const T* x, const Shape& shape, int64_t begin, int64_t count, int64_t* to) {
+  const int rank = kRank > 0 ? kRank : shape.rank();
+  InlineVector<int64_t, 6> index(static_cast<size_t>(rank), 0);
+  int64_t rest = begin;
+  for (int axis = rank - 1; axis >= 0; --axis) {
+    index[axis] = rest % shape.size(axis);
+    rest /= shape.size(axis);
+  }
+  const int64_t inner = shape.size(rank - 1);
+  int64_t& column = index[rank - 1];
+  for (const T* element = x + begin; count > 0;) {
+    for (; column < inner && count > 0; ++column, ++element) {
+      // Each place is written and stays only if it counts: no branch that is often guessed wrong.
+      const bool counts = !(*element == T{});
+      for (int axis = 0; axis < rank; ++axis) to[axis] = index[axis];
+      to += counts ? rank : 0;
+      count -= counts ? 1 : 0;
+    }
+    for (int axis = rank - 1; axis >= 0 && index[axis] == shape.size(axis); --axis) {
+      index[axis] = 0;
+      if (axis > 0) ++index[axis - 1];
+    }
+  }
+}
+
 Status where_kernel(KernelContext& c) {
+  constexpr int64_t kChunk = 1 << 15;
   const Tensor& x = c.input(0);
   const int rank = x.rank();
   return visit_plain(x.dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
-    auto elements = x.data<T>();
-    int64_t count = 0;
-    for (const T& element : elements) count += !(element == zero);
-    RETURN_IF_ERROR(c.allocate_output(0, DType::kInt64, Shape{Dim(count), Dim(rank)}));
+    const T* elements = x.data<T>().data();
+    const int64_t n = x.num_elements();
+    std::vector<int64_t> counts((n + kChunk - 1) / kChunk);
+    for_ranges(n, kChunk, [&](int64_t begin, int64_t end) {
+      int64_t count = 0;
+      for (int64_t i = begin; i < end; ++i) count += !(elements[i] == zero);
+      counts[begin / kChunk] = count;
+    });
+    const int64_t total = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+    RETURN_IF_ERROR(c.allocate_output(0, DType::kInt64, Shape{Dim(total), Dim(rank)}));
     if (rank == 0) return {};
+    std::vector<int64_t> firsts(counts.size());
+    std::exclusive_scan(counts.begin(), counts.end(), firsts.begin(), int64_t{0});
     int64_t* to = c.out<int64_t>(0).data();
-    InlineVector<int64_t, 6> index(static_cast<size_t>(rank), 0);
-    for (const T& element : elements) {
-      if (!(element == zero)) to = std::copy(index.begin(), index.end(), to);
-      for (int axis = rank - 1; axis >= 0 && ++index[axis] == x.shape().size(axis); --axis) {
-        index[axis] = 0;
-      }
-    }
+    for_ranges(n, kChunk, [&](int64_t begin, int64_t) {
+      const int64_t chunk = begin / kChunk;
+      auto* write = rank == 1   ? write_places<1, T>
+                    : rank == 2 ? write_places<2, T>
+                                : write_places<0, T>;
+      write(elements, x.shape(), begin, counts[chunk], to + firsts[chunk] * rank);
+    });
     return {};
   });
 }
@@ -421,7 +476,7 @@ void define_logical_ops(OpRegistry& ops) {
       .types = {{"T", kAllTypes}},
       .infer = select_shape,
       .gradient = old_select_gradient,
-      .body = kernel(select_kernel),
+      .body = kernel(select_kernel).making_its_outputs(),
   });
   kWhere = ops.define<NoAttrs>({
       .name = "Where",
