@@ -15,6 +15,20 @@ namespace {
 
 constexpr int64_t kGrain = 1 << 16;
 
+// Calls f(i) for all i below n, as an int32 if n allows it: vectors of those are what processors
+// turn into floats.
+template <typename F>
+void for_places(int64_t n, const F& f) {
+  const bool is_short = n <= std::numeric_limits<int32_t>::max();
+  for_ranges(n, kGrain, [&](int64_t begin, int64_t end) {
+    if (is_short) {
+      for (auto i = static_cast<int32_t>(begin); i < static_cast<int32_t>(end); ++i) f(i);
+    } else {
+      for (int64_t i = begin; i < end; ++i) f(i);
+    }
+  });
+}
+
 Status check_scalar(const InferContext& c, int input, const char* name) {
   const Shape& shape = c.shape(input);
   if (!shape.has_rank() || shape.rank() == 0 || (shape.rank() == 1 && shape[0] == Dim(1))) {
@@ -123,18 +137,16 @@ Status range_kernel(KernelContext& c) {
     using T = decltype(zero);
     const T start = c.input(0).item<T>(), delta = c.input(2).item<T>();
     auto out = c.out<T>(0);
-    for_ranges(static_cast<int64_t>(out.size()), kGrain, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        if constexpr (std::is_integral_v<T>) {
-          out[i] = static_cast<T>(static_cast<uint64_t>(start) +
-                                  static_cast<uint64_t>(i) * static_cast<uint64_t>(delta));
-        } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-          out[i] = start + static_cast<T>(i) * delta;
-        } else {
-          T place(static_cast<float>(i));
-          T step(static_cast<float>(place) * static_cast<float>(delta));
-          out[i] = T(static_cast<float>(start) + static_cast<float>(step));
-        }
+    for_places(static_cast<int64_t>(out.size()), [start, delta, to = out.data()](auto i) {
+      if constexpr (std::is_integral_v<T>) {
+        using U = std::make_unsigned_t<T>;  // wraps around
+        to[i] = static_cast<T>(static_cast<U>(start) + static_cast<U>(i) * static_cast<U>(delta));
+      } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+        to[i] = start + static_cast<T>(i) * delta;
+      } else {
+        T place(static_cast<float>(i));
+        T step(static_cast<float>(place) * static_cast<float>(delta));
+        to[i] = T(static_cast<float>(start) + static_cast<float>(step));
       }
     });
   });
@@ -159,10 +171,15 @@ Status linspace_shape(InferContext& c) {
 
 template <typename T>
 void linspace(T start, T stop, std::span<T> out) {
-  out[0] = start;
-  if (out.size() == 1) return;
+  if (out.size() == 1) {
+    out[0] = start;
+    return;
+  }
   const T step = (stop - start) / static_cast<T>(out.size() - 1);
-  for (size_t i = 1; i + 1 < out.size(); ++i) out[i] = start + step * static_cast<T>(i);
+  const auto count = static_cast<int64_t>(out.size());
+  T* to = out.data();
+  for_places(count, [=](auto i) { to[i] = start + step * static_cast<T>(i); });
+  out[0] = start;
   out.back() = stop;
 }
 
