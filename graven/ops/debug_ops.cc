@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstdio>
 #include <mutex>
+#include <vector>
 
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
@@ -191,16 +192,24 @@ Status string_join_shape(InferContext& c) {
 }
 
 Status string_join_kernel(KernelContext& c) {
-  auto out = c.out<std::string>(0);
-  const std::string& separator = c.attrs<StringJoinAttrs>().separator;
-  for (size_t i = 0; i < out.size(); ++i) {
-    std::string joined;
-    for (int k = 0; k < c.num_inputs(); ++k) {
-      if (k > 0) joined += separator;
-      joined += c.in<std::string>(k)[c.input(k).rank() == 0 ? 0 : i];
-    }
-    out[i] = std::move(joined);
+  struct Part {
+    const std::string* first;
+    int64_t step;
+  };
+  std::vector<Part> parts;
+  for (int k = 0; k < c.num_inputs(); ++k) {
+    parts.push_back({c.in<std::string>(k).data(), c.input(k).rank() == 0 ? 0 : 1});
   }
+  std::string* out = c.out<std::string>(0).data();
+  const std::string& separator = c.attrs<StringJoinAttrs>().separator;
+  for_ranges(c.output(0).num_elements(), 1 << 12, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      for (size_t k = 0; k < parts.size(); ++k) {
+        if (k > 0) out[i] += separator;
+        out[i] += parts[k].first[i * parts[k].step];
+      }
+    }
+  });
   return {};
 }
 
