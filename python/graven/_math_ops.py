@@ -24,7 +24,7 @@ from graven._array_ops import (
     zeros_like,
 )
 from graven._array_ops import range as range_
-from graven._dtypes import as_dtype, bool_, float32, int32, int64
+from graven._dtypes import as_dtype, bool_, float32, float64, int32, int64
 from graven._dtypes import string as string_
 from graven._engine import OpFunction
 from graven._scopes import name_scope
@@ -366,16 +366,21 @@ def divide_no_nan(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
     """x / y, element by element, and 0 where y is 0.
 
     Args:
-      x: Any floating or complex dtype.
+      x: Any numeric dtype.
       y: The same dtype; the shapes broadcast.
       name: A name for the node while a function is traced.
 
     Returns:
-      The quotients.
+      The quotients; float64 of int32 and int64, float32 of shorter integers.
 
     Source: tf.math.divide_no_nan, OpDef "DivNoNan".
     """
-    return raw.DivNoNan(x, y, name=name)
+    dividend = convert_to_tensor(x, y.dtype if isinstance(y, Tensor) else None)
+    divisor = convert_to_tensor(y, dividend.dtype)
+    if dividend.dtype.is_integer:
+        wide = float64 if dividend.dtype.size >= 4 else float32
+        dividend, divisor = cast(dividend, wide), cast(divisor, wide)
+    return raw.DivNoNan(dividend, divisor, name=name)
 
 
 def equal(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:

@@ -204,3 +204,10 @@ def test_set_shape_checks_what_is_known() -> None:
     x.set_shape([None])
     with pytest.raises(ValueError, match="is not compatible with supplied shape"):
         x.set_shape([3])
+
+
+def test_divide_no_nan_makes_floats_of_integers() -> None:
+    quotients = tf.math.divide_no_nan(tf.constant([7, 5]), tf.constant([2, 0]))
+    assert quotients.dtype == tf.float64
+    assert quotients.numpy().tolist() == [3.5, 0.0]
+    assert tf.math.divide_no_nan(3, tf.constant([2.0])).numpy().tolist() == [1.5]
