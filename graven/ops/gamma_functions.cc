@@ -7,14 +7,37 @@
 // counted from the last term that was added. See Abramowitz and Stegun, 23.1.30 and 23.2.
 #include "graven/ops/gamma_functions.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "graven/kernels/special_functions.h"
 
 namespace graven::engine {
+namespace {
 
-double zeta(double x, double q) {
+// a! for whole a >= 0; infinite from 171 on.
+double factorial(double a) {
+  constexpr int kSize = 171;
+  static const std::array<double, kSize> values = [] {
+    std::array<double, kSize> made{};
+    made[0] = 1;
+    for (int i = 1; i < kSize; ++i) made[i] = made[i - 1] * i;
+    return made;
+  }();
+  return a < kSize ? values[static_cast<size_t>(a)] : std::numeric_limits<double>::infinity();
+}
+
+// How far the terms are added up, and when they are too small to matter.
+struct Precision {
+  int least_terms;
+  double least_a, epsilon;
+};
+constexpr Precision kDouble = {9, 9, std::numeric_limits<double>::epsilon() / 2};
+// The smallest term of the series that remains is about exp(-2 pi a).
+constexpr Precision kForFloats = {4, 4, 0x1p-34};
+
+double sum_of_zeta(double x, double q, const Precision& precision) {
   // (2k)! / B_2k for k = 1, 2, ...
   static constexpr double kReciprocalCoefficients[] = {
       12,
@@ -32,7 +55,7 @@ double zeta(double x, double q) {
   };
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  constexpr double kEpsilon = std::numeric_limits<double>::epsilon() / 2;
+  const double epsilon = precision.epsilon;
   if (std::isnan(x) || std::isnan(q)) return kNaN;
   if (x == 1) return kInfinity;
   if (x < 1) return kNaN;
@@ -41,11 +64,11 @@ double zeta(double x, double q) {
     if (x != std::floor(x)) return kNaN;
   }
   double sum = std::pow(q, -x), a = q, term = 0;
-  for (int n = 0; n < 9 || a <= 9; ++n) {
+  for (int n = 0; n < precision.least_terms || a <= precision.least_a; ++n) {
     a += 1;
     term = std::pow(a, -x);
     sum += term;
-    if (std::abs(term / sum) < kEpsilon) return sum;
+    if (std::abs(term / sum) < epsilon) return sum;
   }
   sum += term * a / (x - 1) - 0.5 * term;
   double product = 1, power = term, k = 0;
@@ -54,7 +77,7 @@ double zeta(double x, double q) {
     power /= a;
     double correction = product * power / reciprocal;
     sum += correction;
-    if (std::abs(correction / sum) < kEpsilon) break;
+    if (std::abs(correction / sum) < epsilon) break;
     product *= x + k + 1;
     power /= a;
     k += 2;
@@ -62,11 +85,18 @@ double zeta(double x, double q) {
   return sum;
 }
 
-double polygamma(double a, double x) {
+double derivative_of_digamma(double a, double x, const Precision& precision) {
   if (a == 0) return digamma(x);
-  if (a < 0 || a != std::floor(a)) return std::numeric_limits<double>::quiet_NaN();
+  if (!(a > 0) || a != std::floor(a)) return std::numeric_limits<double>::quiet_NaN();
   double sign = std::fmod(a, 2) == 0 ? -1 : 1;
-  return sign * std::tgamma(a + 1) * zeta(a + 1, x);
+  return sign * factorial(a) * sum_of_zeta(a + 1, x, precision);
 }
+
+}  // namespace
+
+double zeta(double x, double q) { return sum_of_zeta(x, q, kDouble); }
+double zeta_for_floats(double x, double q) { return sum_of_zeta(x, q, kForFloats); }
+double polygamma(double a, double x) { return derivative_of_digamma(a, x, kDouble); }
+double polygamma_for_floats(double a, double x) { return derivative_of_digamma(a, x, kForFloats); }
 
 }  // namespace graven::engine

@@ -8,5 +8,8 @@ namespace graven::engine {
 double zeta(double x, double q);
 // The derivative of order a of digamma, for whole a >= 0; NaN for others.
 double polygamma(double a, double x);
+// The same with a relative error below 1e-9 only, which takes fewer powers.
+double zeta_for_floats(double x, double q);
+double polygamma_for_floats(double a, double x);
 
 }  // namespace graven::engine
