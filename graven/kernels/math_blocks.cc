@@ -8,7 +8,7 @@
 #include "graven/kernels/block_functions.h"
 #include "graven/kernels/elementary_functions.h"
 #include "graven/kernels/simd_target.h"
-#include "graven/kernels/special_functions.h"
+#include "graven/kernels/special_functions-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -95,13 +95,31 @@ GRAVEN_VECTOR_FUNCTION(softplus)
 GRAVEN_VECTOR_FUNCTION(erf)
 #undef GRAVEN_VECTOR_FUNCTION
 
+// Functions that are computed in double, for floats too.
+#define GRAVEN_DOUBLE_FUNCTION(name)                                                        \
+  template <typename T>                                                                     \
+  void name##_block(void* out, const void* a, const void*, const void*, int64_t n) {        \
+    vector_loop<T>(out, a, n, [](auto d, auto x) HWY_ATTR {                                 \
+      if constexpr (sizeof(T) == 8) {                                                       \
+        return name(d, x);                                                                  \
+      } else {                                                                              \
+        return through_doubles(d, x, [](auto dd, auto v) HWY_ATTR { return name(dd, v); }); \
+      }                                                                                     \
+    });                                                                                     \
+  }
+GRAVEN_DOUBLE_FUNCTION(erfc)
+GRAVEN_DOUBLE_FUNCTION(erfinv)
+GRAVEN_DOUBLE_FUNCTION(ndtri)
+GRAVEN_DOUBLE_FUNCTION(log_gamma)
+#undef GRAVEN_DOUBLE_FUNCTION
+
 template <typename T>
-void erfc_block(void* out, const void* a, const void*, const void*, int64_t n) {
+void digamma_block(void* out, const void* a, const void*, const void*, int64_t n) {
   vector_loop<T>(out, a, n, [](auto d, auto x) HWY_ATTR {
     if constexpr (sizeof(T) == 8) {
-      return erfc(d, x);
+      return digamma(d, x, 10.0);
     } else {
-      return through_doubles(d, x, [](auto dd, auto v) HWY_ATTR { return erfc(dd, v); });
+      return through_doubles(d, x, [](auto dd, auto v) HWY_ATTR { return digamma(dd, v, 6.0); });
     }
   });
 }
@@ -116,12 +134,6 @@ void pow_float_block(void* out, const void* a, const void* b, const void*, int64
   });
 }
 
-template <typename T, double (*kFunction)(double)>
-void by_element(void* out, const void* a, const void*, const void*, int64_t n) {
-  T* o = static_cast<T*>(out);
-  const T* x = static_cast<const T*>(a);
-  for (int64_t i = 0; i < n; ++i) o[i] = static_cast<T>(kFunction(static_cast<double>(x[i])));
-}
 void pow_double_block(void* out, const void* a, const void* b, const void*, int64_t n) {
   double* o = static_cast<double*>(out);
   const double* x = static_cast<const double*>(a);
@@ -173,13 +185,13 @@ BlockFunction of(Instruction instruction) {
     case Instruction::kErfc:
       return erfc_block<T>;
     case Instruction::kErfinv:
-      return by_element<T, erfinv>;
+      return erfinv_block<T>;
     case Instruction::kNdtri:
-      return by_element<T, ndtri>;
+      return ndtri_block<T>;
     case Instruction::kLgamma:
-      return by_element<T, lgamma_of_magnitude>;
+      return log_gamma_block<T>;
     case Instruction::kDigamma:
-      return by_element<T, digamma>;
+      return digamma_block<T>;
     case Instruction::kAtan2:
       return atan2_block<T>;
     case Instruction::kPow:
