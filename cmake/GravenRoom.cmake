@@ -68,7 +68,7 @@ function(graven_test)
   add_executable(${test_NAME})
   graven_set_properties(${test_NAME})
   # What a test opens by name (libgraven_onednn.so) lies beside libgraven.so.
-  set_target_properties(${test_NAME} PROPERTIES BUILD_RPATH "$ORIGIN/../lib")
+  set_target_properties(${test_NAME} PROPERTIES BUILD_RPATH "$ORIGIN/../lib" GRAVEN_IS_TEST ON)
   target_sources(${test_NAME} PRIVATE ${test_SOURCES})
   target_link_libraries(${test_NAME} PRIVATE graven_settings graven_doctest_main
                                              ${test_LIBRARIES})
