@@ -392,11 +392,11 @@ void define_gather_ops(OpRegistry& ops) {
       .body = kernel(scatter_nd_kernel),
       .values_for_inference = {2},
   });
-  define_tensor_scatter(ops, kTensorScatterUpdate, "TensorScatterUpdate", "",
-                        "The tensor, with "
-                        "updates in place of the slices that indices name.",
-                        values, tensor_scatter_update_gradient,
-                        tensor_scatter_kernel<TensorScatter::kUpdate>);
+  define_tensor_scatter(
+      ops, kTensorScatterUpdate, "TensorScatterUpdate", "tensor_scatter_nd_update",
+      "The tensor, with "
+      "updates in place of the slices that indices name.",
+      values, tensor_scatter_update_gradient, tensor_scatter_kernel<TensorScatter::kUpdate>);
   define_tensor_scatter(ops, kTensorScatterAdd, "TensorScatterAdd", "tensor_scatter_nd_add",
                         "The tensor, with updates added to the slices that indices name.",
                         kNumberTypes, tensor_scatter_add_gradient,

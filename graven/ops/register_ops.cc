@@ -29,6 +29,7 @@ namespace {
   define_sequence_ops(ops);
   define_slice_ops(ops);
   define_softmax_ops(ops);
+  define_sort_ops(ops);
   define_structural_ops(ops);
   define_unary_math_ops(ops);
   define_variable_ops(ops);

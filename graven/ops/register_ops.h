@@ -27,6 +27,7 @@ void define_scan_ops(OpRegistry& ops);
 void define_sequence_ops(OpRegistry& ops);
 void define_slice_ops(OpRegistry& ops);
 void define_softmax_ops(OpRegistry& ops);
+void define_sort_ops(OpRegistry& ops);
 void define_structural_ops(OpRegistry& ops);
 void define_unary_math_ops(OpRegistry& ops);
 void define_variable_ops(OpRegistry& ops);

@@ -56,6 +56,8 @@ from graven._array_ops import unstack as unstack
 from graven._array_ops import where as where
 from graven._array_ops import zeros as zeros
 from graven._array_ops import zeros_like as zeros_like
+from graven._clip_ops import clip_by_global_norm as clip_by_global_norm
+from graven._clip_ops import clip_by_norm as clip_by_norm
 from graven._custom_gradient import custom_gradient as custom_gradient
 from graven._debug_ops import Assert as Assert
 from graven._debug_ops import group as group
@@ -90,6 +92,9 @@ from graven._engine import convert_to_tensor as convert_to_tensor
 from graven._engine import executing_eagerly as executing_eagerly
 from graven._engine import inside_function as inside_function
 from graven._function import function as function
+from graven._grid_ops import meshgrid as meshgrid
+from graven._grid_ops import repeat as repeat
+from graven._grid_ops import sequence_mask as sequence_mask
 from graven._indexed_slices import IndexedSlices as IndexedSlices
 from graven._indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
 from graven._logging import get_logger as get_logger
@@ -124,12 +129,15 @@ from graven._scopes import control_dependencies as control_dependencies
 from graven._scopes import device as device
 from graven._scopes import init_scope as init_scope
 from graven._scopes import name_scope as name_scope
+from graven._sort_ops import argsort as argsort
+from graven._sort_ops import sort as sort
 from graven._sparse import SparseTensor as SparseTensor
 from graven._sparse import SparseTensorSpec as SparseTensorSpec
 from graven._tape import GradientTape as GradientTape
 from graven._tape import UnconnectedGradients as UnconnectedGradients
 from graven._tape import gradients as gradients
 from graven._tensor_shape import TensorShape as TensorShape
+from graven._tensor_shape import broadcast_static_shape as broadcast_static_shape
 from graven._trace_types import type_spec_from_value as type_spec_from_value
 from graven._variable import Variable as Variable
 from graven._variable import VariableAggregation as VariableAggregation

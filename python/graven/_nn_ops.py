@@ -394,6 +394,63 @@ def conv2d(
     )
 
 
+def conv1d(
+    input: TensorLike,
+    filters: TensorLike,
+    stride: Any,
+    padding: Any,
+    data_format: str = "NWC",
+    dilations: Any = None,
+    name: Name = None,
+) -> Tensor:
+    """Convolves sequences with filters (which are not mirrored).
+
+    Args:
+      input: Any floating dtype, shape [batch, width, in].
+      filters: The same dtype, shape [width, in / groups, out].
+      stride: A number, or three in the order of data_format.
+      padding: "VALID" or "SAME".
+      data_format: "NWC" or "NCW".
+      dilations: Like stride; None means 1.
+      name: A name for the scope while a function is traced.
+
+    Returns:
+      The sequences, shape [batch, width, out].
+
+    Raises:
+      ValueError: data_format is another word.
+      InvalidArgumentError: The sizes do not fit.
+
+    Source: tf.nn.conv1d.
+    """
+    formats = {None: "NHWC", "NWC": "NHWC", "NCW": "NCHW"}
+    if data_format not in formats:
+        raise ValueError(
+            f"`data_format` must be one of 'NWC' or 'NCW'. Received: data_format={data_format}"
+        )
+    height_at = 2 if data_format == "NCW" else 1
+    channels_at = 1 if data_format == "NCW" else 2
+
+    def beside_height(value: Any, what: str) -> list[int]:
+        sizes = [value] if isinstance(value, int) else list(value)
+        if len(sizes) == 1:
+            sizes = [1, sizes[0], 1] if channels_at == 2 else [1, 1, sizes[0]]
+        if len(sizes) != 3:
+            raise ValueError(f"{what} must hold 1 or 3 numbers, got {value}")
+        return [*sizes[:height_at], 1, *sizes[height_at:]]
+
+    with name_scope(name or "conv1d"):
+        images = conv2d(
+            raw.ExpandDims(input, height_at),
+            raw.ExpandDims(filters, 0),
+            beside_height(stride, "stride"),
+            padding,
+            formats[data_format],
+            None if dilations is None else beside_height(dilations, "dilations"),
+        )
+        return raw.Squeeze(images, squeeze_dims=[height_at])
+
+
 def conv2d_transpose(
     input: TensorLike,
     filters: TensorLike,

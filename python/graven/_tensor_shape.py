@@ -310,3 +310,34 @@ def unknown_shape(rank: int | None = None) -> TensorShape:
 
 
 _engine.register_shape_class(TensorShape)
+
+
+def broadcast_static_shape(shape_x: TensorShape, shape_y: TensorShape) -> TensorShape:
+    """The shape of what tensors of two shapes make together, as far as it is known.
+
+    Args:
+      shape_x: The shape of one, or what TensorShape makes one of.
+      shape_y: The shape of the other.
+
+    Returns:
+      The broadcast shape. A size that is unknown counts as one that fits.
+
+    Raises:
+      ValueError: Two sizes differ and neither is 1.
+
+    Source: tf.broadcast_static_shape.
+    """
+    x, y = as_shape(shape_x), as_shape(shape_y)
+    if x.rank is None or y.rank is None:
+        return unknown_shape()
+    rank = max(x.rank, y.rank)
+    sizes: list[Size] = []
+    for a, b in zip([1] * (rank - x.rank) + list(x), [1] * (rank - y.rank) + list(y), strict=True):
+        known = [size for size in (a, b) if size not in (None, 1)]
+        if len(known) == 2 and a != b:
+            raise ValueError(f"Incompatible shapes for broadcasting: {x} and {y}")
+        if known:
+            sizes.append(known[0])
+        else:
+            sizes.append(None if a is None or b is None else 1)
+    return TensorShape(sizes)

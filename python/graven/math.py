@@ -39,5 +39,6 @@ from graven._nn_ops import log_softmax as log_softmax
 from graven._nn_ops import softmax as softmax
 from graven._nn_ops import zero_fraction as zero_fraction
 from graven._public import names_of
+from graven._sort_ops import top_k as top_k
 
 __getattr__, __dir__ = names_of(__name__)

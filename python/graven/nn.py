@@ -8,6 +8,7 @@ from graven._nn_ops import avg_pool as avg_pool
 from graven._nn_ops import avg_pool2d as avg_pool2d
 from graven._nn_ops import batch_normalization as batch_normalization
 from graven._nn_ops import bias_add as bias_add
+from graven._nn_ops import conv1d as conv1d
 from graven._nn_ops import conv2d as conv2d
 from graven._nn_ops import conv2d_transpose as conv2d_transpose
 from graven._nn_ops import depthwise_conv2d as depthwise_conv2d
@@ -31,6 +32,7 @@ from graven._nn_ops import (
 )
 from graven._nn_ops import zero_fraction as zero_fraction
 from graven._public import names_of
+from graven._sort_ops import top_k as top_k
 
 swish = silu
 

@@ -1,0 +1,201 @@
+#include "graven/ops/sort_ops.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "graven/ir/gradient_context.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ir/kernel.h"
+#include "graven/ops/elements.h"
+#include "graven/ops/formulas.h"
+#include "graven/ops/gather_ops.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/register_ops.h"
+#include "graven/ops/sequence_ops.h"
+#include "graven/ops/sizes.h"
+#include "graven/ops/structural_ops.h"
+
+namespace graven::engine {
+namespace {
+
+Status top_k_shape(InferContext& c) {
+  const Shape &input = c.shape(0), &k_shape = c.shape(1);
+  if (k_shape.has_rank() && k_shape.rank() != 0) {
+    return invalid_argument("k must be a scalar, got shape ", k_shape.to_message());
+  }
+  if (!input.has_rank()) return unknown_outputs(c);
+  if (input.rank() == 0) return invalid_argument("input must be >= 1-D, got shape []");
+  Dim k = Dim::unknown();
+  if (auto sizes = c.sizes(1); sizes && sizes->size() == 1) k = (*sizes)[0];
+  if (Tensor value = c.value(1)) {
+    if (integer_at(value, 0) < 0) {
+      return invalid_argument("Need k >= 0, got ", integer_at(value, 0));
+    }
+    k = Dim(integer_at(value, 0));
+  }
+  const Dim columns = input[input.rank() - 1];
+  if (k.is_number() && columns.is_number() && k.number() > columns.number()) {
+    return invalid_argument("input must have at least k columns. Had ", columns.number(),
+                            ", needed ", k.number());
+  }
+  Shape out = input;
+  out.set(out.rank() - 1, k);
+  c.set_shape(0, out);
+  c.set_shape(1, out);
+  return {};
+}
+
+// Unsigned integers in the reverse order of the elements, so that the largest element comes first.
+// NaN counts as more than all numbers, as in ArgMax, and -0.0 equals 0.0.
+template <std::integral T>
+auto descending_key(T x) {
+  using U = std::make_unsigned_t<T>;
+  constexpr U kSign = std::is_signed_v<T> ? U(1) << (8 * sizeof(T) - 1) : U(0);
+  return static_cast<U>(~(static_cast<U>(x) ^ kSign));
+}
+template <std::floating_point T>
+auto descending_key(T x) {
+  using U = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  constexpr U kSign = U(1) << (8 * sizeof(T) - 1);
+  if (x != x) return U(0);
+  const U bits = std::bit_cast<U>(x == 0 ? T(0) : x);
+  return static_cast<U>(bits & kSign ? bits : ~bits & ~kSign);
+}
+
+// An element's key and place, compared in this order: of equal elements the first comes first.
+// Up to 32 bits of key and place share a word, which sorts several times faster.
+struct WideRank {
+  uint64_t key;
+  int64_t at;
+  bool operator<(const WideRank& other) const {
+    return key != other.key ? key < other.key : at < other.at;
+  }
+};
+inline int64_t place_of(uint64_t rank) { return static_cast<uint32_t>(rank); }
+inline int64_t place_of(const WideRank& rank) { return rank.at; }
+
+template <typename Rank, typename T>
+Rank rank_of(T x, int64_t at) {
+  if constexpr (std::is_same_v<Rank, WideRank>) {
+    return {descending_key(x), at};
+  } else {
+    return static_cast<uint64_t>(descending_key(x)) << 32 | static_cast<uint64_t>(at);
+  }
+}
+
+// Moves the k smallest to the front, in order.
+template <typename Rank>
+void sort_first(std::vector<Rank>& ranks, int64_t k) {
+  const auto begin = ranks.begin(), middle = begin + k, end = ranks.end();
+  const auto n = static_cast<int64_t>(ranks.size());
+  // A heap of the best so far looks at most elements once only, if it is small beside them.
+  if (k < n / 32) return std::partial_sort(begin, middle, end);
+  if (k < n) std::nth_element(begin, middle, end);
+  std::sort(begin, middle);
+}
+
+template <typename Rank, typename C, typename T, typename Index>
+void top_k_of_rows(const T* x, int64_t rows, int64_t n, int64_t k, T* values, Index* indices) {
+  for_ranges(rows, (1 << 14) / n, [&](int64_t begin, int64_t end) {
+    std::vector<Rank> ranks(n);
+    for (int64_t row = begin; row < end; ++row) {
+      const T* from = x + row * n;
+      for (int64_t i = 0; i < n; ++i) ranks[i] = rank_of<Rank>(static_cast<C>(from[i]), i);
+      sort_first(ranks, k);
+      for (int64_t i = 0; i < k; ++i) {
+        const int64_t at = place_of(ranks[i]);
+        values[row * k + i] = from[at];
+        indices[row * k + i] = static_cast<Index>(at);
+      }
+    }
+  });
+}
+
+template <typename T, typename Index>
+Status top_k_of(KernelContext& c) {
+  const Tensor& x = c.input(0);
+  const int64_t n = x.shape().size(x.rank() - 1), k = integer_at(c.input(1), 0);
+  if (k == 0 || x.num_elements() == 0) return {};
+  if (n - 1 > std::numeric_limits<Index>::max()) {
+    return invalid_argument("index_type ", dtype_name(kDTypeOf<Index>), " cannot count ", n,
+                            " columns");
+  }
+  // Half and bfloat16 are compared as float32.
+  using C = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
+  const int64_t rows = x.num_elements() / n;
+  T* values = c.out<T>(0).data();
+  Index* indices = c.out<Index>(1).data();
+  if (sizeof(C) <= 4 && n <= std::numeric_limits<uint32_t>::max()) {
+    if constexpr (sizeof(C) <= 4) {
+      top_k_of_rows<uint64_t, C>(x.data<T>().data(), rows, n, k, values, indices);
+    }
+  } else {
+    top_k_of_rows<WideRank, C>(x.data<T>().data(), rows, n, k, values, indices);
+  }
+  return {};
+}
+
+Status top_k_kernel(KernelContext& c) {
+  return visit_plain(c.input(0).dtype(), [&](auto zero) -> Status {
+    using T = decltype(zero);
+    if constexpr (is_complex(kDTypeOf<T>) || std::is_same_v<T, bool>) {
+      return internal_error("TopKV2 compares real numbers");
+    } else {
+      switch (c.output(1).dtype()) {
+        case DType::kInt16:
+          return top_k_of<T, int16_t>(c);
+        case DType::kInt64:
+          return top_k_of<T, int64_t>(c);
+        default:
+          return top_k_of<T, int32_t>(c);
+      }
+    }
+  });
+}
+
+// The gradient of a value goes to the place in its row that its index names.
+void top_k_gradient(GradientContext& c) {
+  if (!c.wants(0)) return;
+  Sizes row_sizes = sizes_of_x(c, 0);
+  if (!c.status().ok()) return;
+  const Size columns = row_sizes.back();
+  row_sizes.pop_back();
+  const Size rows = product(c, row_sizes);
+  row_sizes.push_back(1);
+  auto scalar = [&](const Size& size) { return cast(c, size.tensor(c), DType::kInt64); };
+  Formula row(c, c(kRange, {scalar(0), scalar(rows), scalar(1)}));
+  Tensor starts = row * Formula(c, scalar(columns));
+  Formula row_start(c, c(kReshape, {starts, vector_of(c, row_sizes)}));
+  Tensor places = Formula(c, cast(c, c.y(1), DType::kInt64)) + row_start;
+  const int32_t column[] = {-1, 1}, flat[] = {-1};
+  const int64_t one[] = {1};
+  Tensor num_elements = c(kReshape, {Formula(c, scalar(rows)) * Formula(c, scalar(columns)),
+                                     constant(c, Tensor::vector<int64_t>(one))});
+  Tensor dx = c(kScatterNd, {c(kReshape, {places, int32_vector(c, column)}),
+                             c(kReshape, {c.dy(0), int32_vector(c, flat)}), num_elements});
+  c.set_dx(0, c(kReshape, {dx, c.shape_of_x(0)}));
+}
+
+}  // namespace
+
+void define_sort_ops(OpRegistry& ops) {
+  kTopKV2 = ops.define<TopKV2Attrs>({
+      .name = "TopKV2",
+      .summary = "The k largest elements of each row and their places, the largest first.",
+      .details = "Of equal elements the first comes first; NaN counts as more than all numbers.",
+      .inputs = {"input: T", "k: Tk"},
+      .outputs = {"values: T", "indices: index_type"},
+      .types = {{"T", kRealTypes},
+                {"Tk", kIndexTypes | DTypeSet{DType::kInt16}},
+                {"index_type", kIndexTypes | DTypeSet{DType::kInt16}}},
+      .infer = top_k_shape,
+      .gradient = top_k_gradient,
+      .body = kernel(top_k_kernel),
+      .values_for_inference = {1},
+  });
+}
+
+}  // namespace graven::engine
