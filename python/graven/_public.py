@@ -21,7 +21,8 @@ def _missing(module: str, name: str, known: Iterable[str]) -> AttributeError:
 
     tensorflow = "tf" + module.removeprefix("graven")
     text = f"Graven has no {tensorflow}.{name}"
-    near = difflib.get_close_matches(name, list(known), n=1)
+    # Names that share less are other words: nobody who writes tf.sort means tf.sqrt.
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.76)
     if near:
         text += f"; the nearest that it has is {tensorflow}.{near[0]}"
     return AttributeError(f"{text}. See docs/compatibility.md for what there is.", name=name)
