@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 
 #include "graven/base/hash.h"
 
@@ -89,16 +90,14 @@ struct DispatchTable::Table {
   }
 };
 
-namespace {
-struct Retired {
+struct DispatchTable::Retired {
   std::mutex mutex;
-  std::vector<std::pair<const void*, void (*)(const void*)>> tables;  // GUARDED_BY(mutex)
+  Unused tables;  // GUARDED_BY(mutex)
+  static Retired& list() {
+    static auto* list = new Retired();
+    return *list;
+  }
 };
-Retired& retired() {
-  static Retired* list = new Retired();
-  return *list;
-}
-}  // namespace
 
 DispatchTable::DispatchTable() {
   auto* empty = new Table();
@@ -127,6 +126,7 @@ Entry* DispatchTable::find(std::span<const uint64_t> words) const {
 
 void DispatchTable::insert(std::span<const uint64_t> words, Entry* entry,
                            std::vector<Ref<LifeGuard>> guards) {
+  Unused unused;  // goes after the lock
   std::lock_guard lock(mutex_);
   const Table* old = table_.load();
   uint64_t hash = hash_row(words);
@@ -139,26 +139,27 @@ void DispatchTable::insert(std::span<const uint64_t> words, Entry* entry,
   next->rows.push_back(std::make_shared<const Table::Row>(Table::Row{
       hash, std::vector<uint64_t>(words.begin(), words.end()), entry, std::move(guards)}));
   next->index();
-  publish(next);
+  unused = publish(next);
 }
 
 void DispatchTable::clear() {
+  Unused unused;  // goes after the lock
   std::lock_guard lock(mutex_);
   auto* empty = new Table();
   empty->index();
-  publish(empty);
+  unused = publish(empty);
 }
 
-void DispatchTable::publish(Table* next) {
+DispatchTable::Unused DispatchTable::publish(Table* next) {
   const Table* old = table_.exchange(next, std::memory_order_seq_cst);
-  Retired& list = retired();
-  std::lock_guard lock(list.mutex);
-  list.tables.emplace_back(old, [](const void* t) { delete static_cast<const Table*>(t); });
-  std::erase_if(list.tables, [](const auto& table) {
-    if (is_being_read(table.first)) return false;
-    table.second(table.first);
-    return true;
-  });
+  Retired& retired = Retired::list();
+  std::lock_guard lock(retired.mutex);
+  retired.tables.emplace_back(old);
+  auto first = std::partition(retired.tables.begin(), retired.tables.end(),
+                              [](const auto& table) { return is_being_read(table.get()); });
+  Unused unused(std::make_move_iterator(first), std::make_move_iterator(retired.tables.end()));
+  retired.tables.erase(first, retired.tables.end());
+  return unused;
 }
 
 int64_t DispatchTable::bytes() const {

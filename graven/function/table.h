@@ -48,7 +48,11 @@ class GRAVEN_API DispatchTable {
 
  private:
   struct Table;
-  void publish(Table* next);
+  struct Retired;
+  // Tables that nobody reads any more. What they hold takes the front end's lock to go, so they are
+  // destroyed under no lock of ours.
+  using Unused = std::vector<std::unique_ptr<const Table>>;
+  Unused publish(Table* next);
   std::atomic<const Table*> table_;
   mutable std::mutex mutex_;  // one writer
 };

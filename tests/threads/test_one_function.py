@@ -108,25 +108,61 @@ def test_an_exception_in_a_trace_comes_to_each_thread_and_stops_no_other() -> No
         assert result == 2.0 if i % 2 else "on purpose" in result
 
 
-def test_threads_that_trace_and_threads_that_look_at_the_cache_do_not_wait_for_each_other() -> None:
-    # The types of a claim, which hold Python objects, were destroyed under the Function's lock, for
-    # which the interpreter's is needed; a thread that asks for the entries has that, and waits for
-    # the Function's: now and then both stood still for ever.
+def test_threads_that_trace_do_not_wait_for_those_that_look_at_the_cache() -> None:
+    # The types of traces hold Python objects, which go with the interpreter's lock only. A thread
+    # that asks for the entries has that one and waits for the Function's.
     class Key(str):
         pass
 
     @tf.function
     def f(x: Any, key: Any) -> Any:
-        return x * 2.0
+        raise KeyError(key["a"])
 
     def work(i: int) -> int:
         for k in range(CALLS):
             if i % 2:
                 f.cache_info()
                 f.experimental_get_tracing_count()
-            else:
-                f(tf.constant(1.0), {"a": Key(f"{i % 4} {k}")})
+                continue
+            try:
+                f(tf.constant(1.0), {"a": Key(f"{k}")})
+            except KeyError as error:
+                assert error.args == (f"{k}",)
         return i
 
     assert in_threads(work) == list(range(THREADS))
-    assert f.experimental_get_tracing_count() == 2 * CALLS
+    assert f.experimental_get_tracing_count() == 0
+
+
+def test_threads_that_remember_calls_do_not_wait_for_one_that_clears_the_table() -> None:
+    # Rows of the table hold guards of Python objects. A thread without the interpreter destroyed
+    # them under the table's lock; one that remembered a call had it and waited for that lock.
+    class Thing:
+        pass
+
+    def make() -> Any:
+        held: list[Any] = []
+
+        @tf.function
+        def f(x: Any, things: Any, create: bool) -> Any:
+            if create and not held:
+                held.append(tf.Variable(1.0))
+            return x + 1.0
+
+        return f
+
+    functions = [make() for _ in range(CALLS // 5)]
+
+    def work(i: int) -> int:
+        things = [Thing() for _ in range(8)]
+        for f in functions:
+            for thing in things:
+                f(tf.constant(1.0), thing, False)
+            if i % 4 == 0:
+                try:
+                    f(tf.constant(1.0), things[0], True)
+                except ValueError as error:
+                    assert "non-first call" in str(error)
+        return i
+
+    assert in_threads(work) == list(range(THREADS))
