@@ -1,5 +1,11 @@
 #include "graven/optimize/pipeline.h"
 
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <iterator>
+#include <span>
+
 #include "graven/optimize/drop_unused_control_edges.h"
 #include "graven/optimize/expand_composites.h"
 #include "graven/optimize/fold_constants.h"
@@ -36,6 +42,21 @@ constexpr Pass kRepeatedPasses[] = {
     {"remove_dead_nodes", [](Graph& g, Builder&) { return Result<bool>(remove_dead_nodes(g)); }},
 };
 
+// What runs does not depend on these, and they may be left out: bit i of g_disabled for the i-th.
+constexpr std::string_view kOptionalPasses[] = {"inline_calls",
+                                                "fold_shapes",
+                                                "fold_constants",
+                                                "simplify",
+                                                "drop_unused_control_edges",
+                                                "merge_common_subexpressions"};
+std::atomic<uint32_t> g_disabled{0};
+
+// The bit of a pass, 0 if it is not optional.
+uint32_t bit_of(std::string_view pass) {
+  auto at = std::ranges::find(kOptionalPasses, pass);
+  return at == std::end(kOptionalPasses) ? 0 : 1u << (at - std::begin(kOptionalPasses));
+}
+
 // Graphs that are still changing after so many rounds gain little from more.
 constexpr int kMaxRounds = 4;
 
@@ -43,6 +64,7 @@ Result<bool> run(std::span<const Pass> passes, Graph& graph, Builder& evaluate,
                  const AfterPass& after_pass) {
   bool changed = false;
   for (const Pass& pass : passes) {
+    if (g_disabled.load(std::memory_order_relaxed) & bit_of(pass.name)) continue;
     ASSIGN_OR_RETURN(bool one, pass.run(graph, evaluate));
     changed |= one;
     if (after_pass) RETURN_IF_ERROR(after_pass(pass.name, graph));
@@ -51,6 +73,16 @@ Result<bool> run(std::span<const Pass> passes, Graph& graph, Builder& evaluate,
 }
 
 }  // namespace
+
+bool set_pass_enabled(std::string_view pass, bool enabled) {
+  uint32_t bit = bit_of(pass);
+  if (enabled) {
+    g_disabled &= ~bit;
+  } else {
+    g_disabled |= bit;
+  }
+  return bit != 0;
+}
 
 Status optimize(Graph& graph, Builder& evaluate, const AfterPass& after_pass) {
   RETURN_IF_ERROR(run(kOpeningPasses, graph, evaluate, after_pass).status());

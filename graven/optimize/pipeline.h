@@ -15,4 +15,8 @@ namespace graven::engine {
 using AfterPass = std::function<Status(std::string_view pass, const Graph& graph)>;
 GRAVEN_API Status optimize(Graph& graph, Builder& evaluate, const AfterPass& after_pass = {});
 
+// Leaves a pass that only saves time out of later optimisations of this process, or takes it in
+// again. False if there is no such pass. Any thread.
+GRAVEN_API bool set_pass_enabled(std::string_view pass, bool enabled);
+
 }  // namespace graven::engine

@@ -7,6 +7,8 @@
 #include <limits>
 #include <map>
 #include <random>
+#include <set>
+#include <string>
 
 #include "graven/ir/graph_builder.h"
 #include "graven/optimize/pass_test.h"
@@ -218,6 +220,27 @@ TEST_CASE("optimising 1000 nodes takes a few milliseconds") {
     // Ten times what it takes, so that only a pass that is no longer linear fails.
     CHECK(best < 0.05 * size);
   }
+}
+
+TEST_CASE("a pass that only saves time can be left out") {
+  std::mt19937 random(4);
+  auto passes_run = [&] {
+    Ref<Graph> graph = random_graph(random, 0, 20);
+    test_ops::KernelBuilder evaluate;
+    std::set<std::string> names;
+    REQUIRE(optimize(*graph, evaluate, [&](std::string_view pass, const Graph&) {
+              names.emplace(pass);
+              return Status();
+            }).ok());
+    return names;
+  };
+  CHECK(passes_run().contains("fold_constants"));
+  CHECK(set_pass_enabled("fold_constants", false));
+  CHECK(!passes_run().contains("fold_constants"));
+  CHECK(set_pass_enabled("fold_constants", true));
+  CHECK(passes_run().contains("fold_constants"));
+  CHECK(!set_pass_enabled("remove_dead_nodes", false));
+  CHECK(passes_run().contains("remove_dead_nodes"));
 }
 
 }  // namespace

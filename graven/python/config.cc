@@ -1,7 +1,10 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include <atomic>
+#include <string>
 
+#include "graven/optimize/pipeline.h"
 #include "graven/python/bind.h"
 #include "graven/tensor/allocator.h"
 
@@ -17,6 +20,9 @@ std::atomic<bool> g_soft_device_placement{true};
 void bind_config(nb::module_& m) {
   m.def("soft_device_placement", [] { return g_soft_device_placement.load(); });
   m.def("set_soft_device_placement", [](bool on) { g_soft_device_placement = on; });
+  m.def("set_pass_enabled", [](const std::string& name, bool enabled) {
+    return engine::set_pass_enabled(name, enabled);
+  });
   m.def("memory_limit", [] { return engine::Allocator::host().limit(); });
   m.def("set_memory_limit", [](int64_t bytes) { engine::Allocator::host().set_limit(bytes); });
   m.def("memory_in_use", [] { return engine::Allocator::host().stats().in_use; });

@@ -1,6 +1,7 @@
 """Settings of the process: tf.config."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import graven as tf
 import numpy as np
@@ -93,3 +94,55 @@ def test_an_unknown_device_is_refused_without_soft_placement() -> None:
             assert (tf.constant(1) + 1).numpy() == 2
     finally:
         tf.config.set_soft_device_placement(True)
+
+
+@pytest.fixture
+def restored_options() -> Iterator[None]:
+    yield
+    options = tf.config.optimizer.get_experimental_options()
+    on_again = {name: name != "disable_meta_optimizer" for name in options}
+    tf.config.optimizer.set_experimental_options(on_again)
+
+
+@pytest.mark.usefixtures("restored_options")
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"constant_folding": False},
+        {"arithmetic_optimization": False, "shape_optimization": False},
+        {"function_optimization": False, "dependency_optimization": False},
+        {"disable_meta_optimizer": True},
+    ],
+    ids=str,
+)
+def test_functions_compute_the_same_without_passes(option: dict[str, bool]) -> None:
+    def make() -> Any:
+        v = tf.Variable(2.0)
+        inner = tf.function(lambda x: x * 2.0 + tf.cast(tf.size(x), tf.float32))
+
+        @tf.function
+        def f(x: Any) -> Any:
+            v.assign_add(1.0)
+            two = tf.constant(1.0) + 1.0
+            return inner(x) * two + inner(x) + v + 0.0 * tf.zeros_like(x)
+
+        return [f(tf.constant(x)).numpy().tolist() for x in ([1.0, -2.0], [3.0], [[4.0]])]
+
+    expected = make()
+    tf.config.optimizer.set_experimental_options(option)
+    assert tf.config.optimizer.get_experimental_options().items() >= option.items()
+    assert make() == expected
+
+
+def test_options_of_the_graph_optimizer_that_cannot_be_honoured_are_refused() -> None:
+    optimizer = tf.config.optimizer
+    with pytest.raises(ValueError, match="no option 'colour'"):
+        optimizer.set_experimental_options({"colour": True})
+    for option in ("auto_mixed_precision", "debug_stripper", "disable_model_pruning"):
+        with pytest.raises(NotImplementedError, match=option):
+            optimizer.set_experimental_options({option: True})
+        optimizer.set_experimental_options({option: False})
+    with pytest.raises(NotImplementedError, match="set_jit"):
+        optimizer.set_jit(True)
+    optimizer.set_jit(False)
+    assert optimizer.get_jit() == ""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from graven import _engine
 from graven.config import experimental as experimental
+from graven.config import optimizer as optimizer
 from graven.config import threading as threading
 
 
