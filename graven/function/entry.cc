@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 
 #include "graven/autodiff/gradient_pair.h"
 #include "graven/base/strings.h"
@@ -114,7 +115,16 @@ Status Entry::run(std::span<const Tensor> arguments, Tensors& outputs, bool any_
       if (input.dtype() == DType::kResource) listener->on_variable(input);
     }
   }
+  bool is_taped = !frame.is_graph() && std::ranges::any_of(listeners, [&](const Listener* tape) {
+    return tape->wants({inputs.data(), inputs.size()});
+  });
+  auto start = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(outputs, apply_call(current_builder(), body_, inputs));
+  if (!is_taped) return {};
+  std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
+  if (took.count() < taped_nanoseconds_.load(std::memory_order_relaxed)) {
+    taped_nanoseconds_.store(took.count(), std::memory_order_relaxed);
+  }
   return {};
 }
 
@@ -150,7 +160,12 @@ Status Entry::run_checked(std::span<const Tensor> arguments, Tensors& outputs) {
 bool Entry::is_long() const {
   constexpr double kLongNanoseconds = 50'000;
   const Frame& frame = Frame::current();
-  if (frame.is_graph() || !frame.listeners.empty()) return true;
+  if (frame.is_graph()) return !frame.listeners.empty();
+  // What a tape has run has other Programs, whose cost is not known before: it was measured.
+  if (!frame.listeners.empty()) {
+    return body_->effects().ordered ||
+           taped_nanoseconds_.load(std::memory_order_relaxed) > kLongNanoseconds;
+  }
   if (!has_program_.load(std::memory_order_acquire)) return true;
   auto program = program_of(body_);
   return program.ok() && ((*program)->cost() > kLongNanoseconds || (*program)->may_block());

@@ -121,10 +121,11 @@ class GRAVEN_API Entry : public RefCounted {
   bool captures_were_set_ = false;
   int num_arguments_ = 0;
   Value outputs_;
-  std::vector<Tensor> created_handles_;   // variables that must be initialised first (S2.18)
-  Ref<Entry> initializing_;               // runs instead while one of them is not
-  std::atomic<bool> has_program_{false};  // is_long need not wait for its making
-  std::atomic<bool> initialized_{false};  // all of created_handles_ have a value
+  std::vector<Tensor> created_handles_;          // variables that must be initialised first (S2.18)
+  Ref<Entry> initializing_;                      // runs instead while one of them is not
+  std::atomic<double> taped_nanoseconds_{1e18};  // the quickest run that a tape recorded
+  std::atomic<bool> has_program_{false};         // is_long need not wait for its making
+  std::atomic<bool> initialized_{false};         // all of created_handles_ have a value
   double trace_milliseconds_ = 0;
   VariableCreation::Policy scope_ = VariableCreation::Policy::kRecord;  // S4.5
 };
