@@ -230,9 +230,15 @@ def as_arrays(result: Any) -> list[NDArray[Any]]:
     return arrays
 
 
+def _in_utf_8(text: str | bytes) -> bytes:
+    return text.encode() if isinstance(text, str) else text
+
+
 def _widened(value: Any) -> Any:
     if isinstance(value, list):
         return [_widened(item) for item in value]
+    if value.dtype.kind == "O":
+        return np.vectorize(_in_utf_8, otypes=[object])(value) if value.size else value
     if value.dtype.kind == "f" or value.dtype.name == "bfloat16":
         return value.astype(np.float64)
     return value.astype(np.complex128) if value.dtype.kind == "c" else value

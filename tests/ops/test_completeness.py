@@ -11,7 +11,7 @@ import pytest
 import tensorflow_kernels
 from graven import _engine
 
-from ops.sample import WITHOUT_SAMPLES, all_rows
+from ops.sample import WITHOUT_SAMPLES, all_cases, all_rows
 
 KERNELS = tensorflow_kernels.read(tensorflow_kernels.FILE.read_text())
 KNOWN = compatibility.known_dtypes(tf)
@@ -37,6 +37,29 @@ def test_every_op_has_a_row() -> None:
     assert sorted(rows - names) == []
     assert sorted(set(WITHOUT_SAMPLES) - names) == []
     assert sorted(names - rows - set(WITHOUT_SAMPLES)) == []
+
+
+def dtypes_in_rows() -> dict[str, set[str]]:
+    """The dtypes of the inputs and attributes of the rows of each op."""
+    found: dict[str, set[str]] = {}
+    for case in all_cases():
+        seen = found.setdefault(case.sample.op, {case.dtype})
+        for array in case.arrays():
+            for item in array if isinstance(array, list) else [array]:
+                seen.add("string" if item.dtype.kind in "OU" else item.dtype.name)
+        seen |= {value for value in case.attrs.values() if isinstance(value, str)}
+    return found
+
+
+def test_the_rows_of_an_op_have_every_dtype_that_it_takes() -> None:
+    """Handles and variants stand in rows of the ops that give and take them."""
+    missing = {
+        (op, attribute, dtype)
+        for op, seen in dtypes_in_rows().items()
+        for attribute, allowed in record_of(op)["types"]
+        for dtype in set(allowed) - seen - {"resource", "variant"}
+    }
+    assert sorted(missing) == []
 
 
 def test_no_gradient_flows_where_tensorflow_lets_none_flow() -> None:

@@ -5,14 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ops.sample import (
-    COMPLEX,
-    FLOATS,
-    REAL,
-    Sample,
-    Wrong,
-    float32,
-)
+from ops.sample import COMPLEX, FLOATS, REAL, ListOf, Sample, Wrong, float32, int64
 
 ALL = (*REAL, *COMPLEX, "bool")
 MATRIX = [[1, 2, 3], [4, 5, 6]]
@@ -48,6 +41,22 @@ def _reduced_at(ufunc: Any) -> Any:
     return reduce
 
 
+def _elements_for(given: str, wanted: str) -> Any:
+    """Elements of one dtype, with a last axis that makes one element of a wider one."""
+    sizes = np.dtype(given).itemsize, np.dtype(wanted).itemsize
+    elements = np.arange(1, 1 + 3 * max(sizes), dtype=np.uint8).view(given)
+    return elements.reshape(3, -1) if sizes[0] < sizes[1] else elements
+
+
+def _bits_as(x: Any, type: str) -> Any:
+    """The bits as another dtype: a last axis goes to make a wider element, or comes."""
+    wanted = np.dtype(type)
+    if x.itemsize < wanted.itemsize:
+        return x.view(wanted)[:, 0]
+    parts = x.view(wanted)
+    return parts.reshape(*x.shape, -1) if x.itemsize > wanted.itemsize else parts
+
+
 def _one_hot(indices: Any, depth: Any, on: Any, off: Any, axis: int = -1) -> Any:
     marks = indices[..., None] == np.arange(depth)
     return np.moveaxis(np.where(marks, on, off), -1, axis)
@@ -68,6 +77,7 @@ SAMPLES = [
         lambda x, p: np.conj(np.transpose(x, p)),
         COMPLEX,
     ),
+    Sample("ConjugateTranspose", (MATRIX, int64([1, 0])), np.transpose, ALL),
     Sample("InvertPermutation", ([2, 0, 1],), np.argsort, ("int32", "int64")),
     Sample("Squeeze", ([[[1], [2]]],), np.squeeze, ALL),
     Sample(
@@ -83,6 +93,7 @@ SAMPLES = [
         lambda x, axis: np.stack(x, axis),
         attrs={"axis": 1},
     ),
+    Sample("Pack", (ListOf((MATRIX, MATRIX)),), np.stack, ALL),
     Sample(
         "Unpack",
         (MATRIX,),
@@ -125,10 +136,22 @@ SAMPLES = [
         (*REAL, *COMPLEX),
     ),
     Sample(
+        "StridedSliceGrad",
+        (ints(5), ints(4), ints(0), ints(-2), [1, 0]),
+        lambda shape, b, e, s, dy: np.array([0, 0, 0, 0, 1]),
+        ("bool",),
+    ),
+    Sample(
         "TensorStridedSliceUpdate",
         ([1, 2, 3], ints(0), ints(3), ints(2), [7, 8]),
         lambda x, b, e, s, v: np.array([7, 2, 8]),
         (*REAL, *COMPLEX),
+    ),
+    Sample(
+        "TensorStridedSliceUpdate",
+        ([1, 1, 1], ints(0), ints(3), ints(2), [0, 1]),
+        lambda x, b, e, s, v: np.array([0, 1, 1]),
+        ("bool",),
     ),
     Sample("GatherV2", (CUBE, ints(2, 0, 2), scalar(1)), lambda x, i, a: np.take(x, i, a), ALL),
     Sample(
@@ -147,7 +170,23 @@ SAMPLES = [
         lambda i, u, s: _add_at(np.zeros(4, u.dtype), i, u),
         (*REAL, *COMPLEX),
     ),
+    Sample(
+        "ScatterNd",
+        (np.array([[2], [0], [2]], np.int32), [1, 0, 1], ints(4)),
+        lambda i, u, s: np.array([0, 0, 1, 0]),
+        ("bool",),
+    ),
     Sample("TensorScatterUpdate", (TARGET, ROWS_TO_WRITE, UPDATES), _put_at, (*REAL, *COMPLEX)),
+    *[
+        Sample("TensorScatterUpdate", (TARGET, ROWS_TO_WRITE, UPDATES), _put_at, ("bool",)),
+        *[
+            Sample(op, (TARGET, ROWS_TO_WRITE.astype(np.int64), UPDATES), f, (*REAL, *COMPLEX))
+            for op, f in (
+                ("TensorScatterAdd", _add_at),
+                ("TensorScatterSub", _reduced_at(np.subtract)),
+            )
+        ],
+    ],
     Sample("TensorScatterAdd", (TARGET, ROWS_TO_WRITE, UPDATES), _add_at, FLOATS),
     Sample("TensorScatterSub", (TARGET, ROWS_TO_WRITE, UPDATES), _reduced_at(np.subtract), FLOATS),
     Sample("TensorScatterMin", (TARGET, ROWS_TO_WRITE, UPDATES), _reduced_at(np.minimum), REAL),
@@ -157,7 +196,7 @@ SAMPLES = [
         "PadV2",
         (MATRIX, PADDINGS, 9),
         lambda x, p, v: np.pad(x, p, constant_values=v),
-        (*REAL, *COMPLEX),
+        ALL,
     ),
     Sample(
         "MirrorPad",
@@ -172,6 +211,13 @@ SAMPLES = [
         lambda x, p, mode: np.pad(x, p, mode="symmetric"),
         ALL,
         attrs={"mode": "SYMMETRIC"},
+    ),
+    Sample(
+        "MirrorPadGrad",
+        ([[1, 2, 3, 4, 5, 6]], np.array([[0, 0], [2, 1]])),
+        lambda dy, p, mode: np.array([[3, 2 + 4 + 6, 1 + 5]]),
+        REAL,
+        attrs={"mode": "REFLECT"},
     ),
     Sample(
         "MirrorPadGrad",
@@ -197,9 +243,27 @@ SAMPLES = [
         attrs={"type": "int32"},
     ),
     Sample("OneHot", (ints(2, -1, 0), scalar(3), 7, 1), _one_hot, (*REAL, *COMPLEX)),
+    Sample("OneHot", (ints(2, -1, 0), scalar(3), 1, 0), _one_hot, ("bool",)),
     Sample("OneHot", (ints(1, 0), scalar(3), 7, 1), _one_hot, attrs={"axis": 0}),
-    Sample("Range", (9, 2, -3), np.arange, ("int32", "int64", "float32", "float64")),
+    Sample("Range", (9, 2, -3), np.arange, (*FLOATS, "int32", "int64")),
     Sample("LinSpace", (1, 3, scalar(5)), np.linspace, ("float32", "float64")),
+    Sample("LinSpace", (1, 3, np.array(5)), np.linspace, ("float32", "float64")),
+    *[
+        Sample(
+            "Bitcast", ([0, 1, 2, 3, 100, 1, 0, 7],), lambda x, type: x, (dtype,), {"type": dtype}
+        )
+        for dtype in (*REAL, *COMPLEX)
+    ],
+    *[
+        Sample(
+            "Bitcast",
+            (_elements_for(a, b),),
+            _bits_as,
+            attrs={"type": b},
+        )
+        for a in ("int16", "uint32", "int64")
+        for b in ("uint8", "int32", "uint16", "float64", "complex64")
+    ],
 ]
 # These are linear, or have their steps elsewhere, so that their own inputs serve.
 _WITHOUT_GRADIENT = ("Bitcast", "ConjugateTranspose", "InvertPermutation", "LinSpace", "OneHot")

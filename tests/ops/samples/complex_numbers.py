@@ -68,6 +68,46 @@ SAMPLES = [
         for whole, part in PARTS
     ],
 ]  # fmt: skip
+FUNCTIONS: dict[str, Any] = {
+    "Square": np.square,
+    "Sqrt": np.sqrt,
+    "Rsqrt": lambda x: 1 / np.sqrt(x),
+    "Reciprocal": np.reciprocal,
+    "Inv": np.reciprocal,
+    "Exp": np.exp,
+    "Expm1": np.expm1,
+    "Log": np.log,
+    "Log1p": np.log1p,
+    "Sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "Sin": np.sin,
+    "Cos": np.cos,
+    "Tan": np.tan,
+    "Asin": np.arcsin,
+    "Acos": np.arccos,
+    "Atan": np.arctan,
+    "Sinh": np.sinh,
+    "Cosh": np.cosh,
+    "Tanh": np.tanh,
+    "Asinh": np.arcsinh,
+    "Acosh": np.arccosh,
+    "Atanh": np.arctanh,
+    "Sign": lambda x: x / np.abs(x),
+}
+# Away from the poles and the cuts of all of them.
+ORDINARY = [0.5 + 0.25j, -0.25 + 1.5j, 2 - 0.75j, -1.5 - 1.25j, 0.125j + 0.75]
+SAMPLES += [
+    Sample(
+        op, (ORDINARY,), f, ("complex64", "complex128"), tolerance=2e-6, is_elementwise=True,
+        smooth_at=([0.5 + 0.25j, -0.25 + 1.5j, 2 - 0.75j],),
+    )
+    for op, f in FUNCTIONS.items()
+] + [
+    Sample(
+        "Pow", (ORDINARY[:4], [[2 + 0j], [0.5 - 1j]]), np.power, ("complex64", "complex128"),
+        tolerance=2e-6, is_elementwise=True,
+        smooth_at=([0.5 + 0.25j, 2 - 0.75j], [[2 + 0j], [0.5 - 1j]]),
+    ),
+]  # fmt: skip
 WRONG = [
     Wrong("Real", (float32([1]),), "Value for attr 'T' of float is not in the list of allowed"),
     Wrong("Real", (complex64([1]),), "The parts of complex64 are float32, not float64",

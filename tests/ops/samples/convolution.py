@@ -286,12 +286,17 @@ def _poolings(**attrs: Any) -> list[Sample]:
     dy, dx = _image(*output.shape, seed=2), _image(2, 5, 6, 3, seed=3)
     three = (image, output.tolist())
     real = ("float32", "float64", "int32", "int64", "int8")
+    more = ("int16", "uint8", "uint16", "uint32", "uint64")
+    above = [(np.array(value) + 4).tolist() for value in (image, output, dy, dx)]
     return [
+        Sample("MaxPool", (above[0],), _max_pool, more[:3], attrs=attrs),
+        Sample("MaxPoolGrad", (*above[:2], above[2]), _max_pool_grad, more, attrs=attrs),
+        Sample("MaxPoolGradGrad", (*above[:2], above[3]), _max_pool_grad_grad, more, attrs=attrs),
         Sample("MaxPool", (image,), _max_pool, real + SHORT, attrs=attrs),
         Sample("MaxPoolGrad", (*three, dy), _max_pool_grad, real + SHORT, attrs=attrs),
         Sample("MaxPoolGradGrad", (*three, dx), _max_pool_grad_grad, real + SHORT, attrs=attrs),
         *_rows("AvgPool", (image,), _avg_pool, REAL_FLOATS + SHORT, **attrs),
-        *_rows("AvgPoolGrad", (sizes, dy), _avg_pool_grad, REAL_FLOATS, **attrs),
+        *_rows("AvgPoolGrad", (sizes, dy), _avg_pool_grad, REAL_FLOATS + SHORT, **attrs),
     ]
 
 

@@ -12,6 +12,7 @@ Array = NDArray[Any]
 A = [[1, 2, -1, 3], [0, 5, 2, 1], [4, -3, 1, 2]]  # [3, 4]
 B = [[1, 0], [2, -1], [3, 5], [-2, 1]]  # [4, 2]
 NUMBERS = (*REAL_FLOATS, "float16", "bfloat16", "int32", "int64", *COMPLEX)
+UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 
 
 def _matmul(a: Array, b: Array, transpose_a: bool = False, transpose_b: bool = False) -> Array:
@@ -43,6 +44,7 @@ SAMPLES = [
         for b in (False, True)
     ],
     Sample("MatMul", (np.zeros((2, 0)), np.zeros((0, 3))), _matmul),
+    Sample("MatMul", ([[1, 2], [3, 4]], [[5, 6], [7, 0]]), _matmul, UNSIGNED),
     *[
         Sample(
             op,

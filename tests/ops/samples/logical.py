@@ -30,6 +30,14 @@ SAMPLES = [
     *_compare("GreaterEqual", np.greater_equal),
     *_compare("Equal", np.equal),
     *_compare("NotEqual", np.not_equal),
+    *[
+        Sample(op, values, f, dtypes, is_elementwise=True)
+        for op, f in (("Equal", np.equal), ("NotEqual", np.not_equal))
+        for values, dtypes in (
+            (BOTH, ("bool",)),
+            (([1 + 2j, 1, 2j], [1 + 2j, 1j, 2j]), ("complex64", "complex128")),
+        )
+    ],
     Sample("LogicalAnd", BOTH, np.logical_and, ("bool",), is_elementwise=True),
     Sample("LogicalOr", BOTH, np.logical_or, ("bool",), is_elementwise=True),
     Sample("LogicalNot", BOTH[:1], np.logical_not, ("bool",), is_elementwise=True),

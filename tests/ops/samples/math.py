@@ -9,6 +9,7 @@ import numpy as np
 from ops.sample import (
     COMPLEX,
     FLOATS,
+    INTEGERS,
     REAL,
     REAL_FLOATS,
     SIGNED,
@@ -29,6 +30,16 @@ SIGNED_INTS = [0, 1, -1, 2, -3, 5, -7, 100, -128]
 COMPLEXES = [0j, 1 + 2j, -1.5 + 0.5j, 3 - 4j]
 
 
+INDICES = ("int32", "int64")
+
+
+def _truncated_quotient(x: Any, y: Any) -> Any:
+    if x.dtype.kind == "f":
+        return np.trunc(x / y)
+    quotient = x // y
+    return quotient + ((x - quotient * y != 0) & ((x < 0) != (y < 0)))
+
+
 def _vectorized(f: Callable[[float], float]) -> Any:
     def guarded(x: float) -> float:
         try:
@@ -44,7 +55,7 @@ def _unary(
     reference: Any,
     values: list[Any] = ALL,
     ulp: float = 0,
-    dtypes: Any = REAL_FLOATS,
+    dtypes: Any = FLOATS,
     smooth_at: Any = (0.3, 0.6, 0.8),
 ) -> Sample:
     smooth = (list(smooth_at),) if smooth_at and "float64" in dtypes else None
@@ -56,7 +67,9 @@ def _binary(
 ) -> Sample:
     x = x if x is not None else [[1, 2, 3, 5], [7, 100, 0, 6]]
     y = y if y is not None else [[1, 3, 2, 5]]
-    smooth = ([[0.3, 0.7], [1.4, 2.2]], [[0.6, 0.4]]) if "float64" in dtypes else None
+    has_gradient = op not in ("FloorDiv", "TruncateDiv", "TruncateMod")
+    is_smooth = has_gradient and "float64" in dtypes
+    smooth = ([[0.3, 0.7], [1.4, 2.2]], [[0.6, 0.45]]) if is_smooth else None
     return Sample(op, (x, y), reference, dtypes, ulp=ulp, is_elementwise=True, smooth_at=smooth)
 
 
@@ -69,7 +82,7 @@ SAMPLES = [
     _unary("Sign", np.sign, dtypes=FLOATS),
     _unary("Sign", np.sign, SIGNED_INTS, dtypes=SIGNED),
     _unary("Square", np.square, ulp=0.5),
-    _unary("Square", np.square, [0, 1, 2, 3, 11], dtypes=("int32", "int64")),
+    _unary("Square", np.square, [0, 1, 2, 3, 11], dtypes=INTEGERS),
     _unary("Sqrt", np.sqrt, POSITIVE, ulp=0.5),
     _unary("Rsqrt", lambda x: 1 / np.sqrt(x), POSITIVE, ulp=2),
     _unary("Reciprocal", np.reciprocal, [0.5, -3.0, 7.0, INF], ulp=1),
@@ -105,43 +118,45 @@ SAMPLES = [
     _unary("Floor", np.floor, dtypes=FLOATS, smooth_at=None),
     _unary("Ceil", np.ceil, dtypes=FLOATS, smooth_at=None),
     _unary("Rint", np.rint, smooth_at=None),
-    Sample(
-        "Rint",
-        (ALL,),
-        np.rint,
-        ("float16", "bfloat16"),
-        beside_tensorflow="it has no kernel for short floats",
-    ),
     _unary("Round", np.rint, dtypes=FLOATS, smooth_at=None),
+    Sample(
+        "Round", (INTS,), np.rint, INTEGERS, beside_tensorflow="its Round of integers gives zeros"
+    ),
     _unary("IsNan", np.isnan, dtypes=FLOATS, smooth_at=None),
     _unary("IsInf", np.isinf, dtypes=FLOATS, smooth_at=None),
     _unary("IsFinite", np.isfinite, dtypes=FLOATS, smooth_at=None),
     _unary("Lgamma", _vectorized(math.lgamma), [0.5, 1.0, 1.5, 2.5, 7.0, 20.5, 100.0], ulp=16),
-    _binary("AddV2", np.add, ("int32", "int64", "uint8", "float32", "float64", *COMPLEX), ulp=0.5),
-    _binary("Add", np.add, ("int32", "int64", "float32", "float64"), ulp=0.5),
-    _binary("Sub", np.subtract, ("int32", "int64", "float32", "float64", *COMPLEX), ulp=0.5),
-    _binary("Mul", np.multiply, ("int32", "int64", "float32", "float64"), ulp=0.5),
+    *[
+        _binary(op, f, dtypes, ulp=0.5)
+        for op, f in (
+            ("AddV2", np.add),
+            ("Add", np.add),
+            ("Sub", np.subtract),
+            ("Mul", np.multiply),
+            ("SquaredDifference", lambda x, y: np.conj(x - y) * (x - y)),
+        )
+        for dtypes in ((*FLOATS, *COMPLEX), INTEGERS if op != "SquaredDifference" else INDICES)
+    ],
     _binary("Maximum", np.maximum, REAL),
     _binary("Minimum", np.minimum, REAL),
-    _binary("RealDiv", np.divide, REAL_FLOATS, ulp=0.5),
-    _binary("FloorDiv", np.floor_divide, ("int32", "int64"), [7, -7, 7, -7, 0], [2, 2, -2, -2, 3]),
-    _binary("FloorMod", np.mod, ("int32", "int64"), [7, -7, 7, -7, 0], [2, 2, -2, -2, 3]),
-    _binary(
-        "TruncateDiv",
-        lambda x, y: np.trunc(x / y),
-        ("int32", "int64"),
-        [7, -7, 7, -7, 0],
-        [2, 2, -2, -2, 3],
-    ),
-    _binary("FloorMod", np.mod, ("float64",), [7.5, -7.5, 7.5, -7.5], [2.0, 2.0, -2.0, -2.0]),
-    _binary("TruncateMod", np.fmod, ("int32", "int64"), [7, -7, 7, -7, 0], [2, 2, -2, -2, 3]),
-    _binary(
-        "SquaredDifference", lambda x, y: np.square(x - y), ("int32", "float32", "float64"), ulp=1
-    ),
-    _binary(
-        "Pow", np.power, ("float32", "float64"), [2.0, 0.5, 3.0, 1.5], [3.0, 2.0, 0.5, -1.5], ulp=8
-    ),
-    _binary("Atan2", np.arctan2, REAL_FLOATS, [1.0, -1.0, 2.0], [2.0, -0.5, 0.0], ulp=4),
+    _binary("RealDiv", np.divide, (*FLOATS, *COMPLEX), y=[[1, 3, 2, 5]], ulp=1),
+    *[
+        _binary(op, f, dtypes, x, y)
+        for op, f in (
+            ("FloorDiv", np.floor_divide),
+            ("FloorMod", np.mod),
+            ("TruncateDiv", _truncated_quotient),
+            ("TruncateMod", np.fmod),
+        )
+        for dtypes, x, y in (
+            (SIGNED, [7, -7, 7, -7, 0, -128], [2, 2, -2, -2, 3, 1]),
+            (INTEGERS, [7, 100, 0, 127], [2, 3, 3, 1]),
+            (FLOATS, [7.5, -7.5, 7.5, -7.5], [2.0, 2.0, -2.0, -2.0]),
+        )
+    ],
+    _binary("Pow", np.power, FLOATS, [2.0, 0.5, 3.0, 1.5], [3.0, 2.0, 0.5, -1.5], ulp=8),
+    _binary("Pow", np.power, SIGNED, [2, -3, 5, 0], [3, 2, 0, 4]),
+    _binary("Atan2", np.arctan2, FLOATS, [1.0, -1.0, 2.0], [2.0, -0.5, 0.0], ulp=4),
 ]
 
 WRONG = [

@@ -12,9 +12,7 @@ NUMBERS = ("float32", "float64", "int32", "bool", "complex64")
 
 SAMPLES = [
     *(
-        Sample(
-            "ExpandDims", (X, np.int32(axis)), np.expand_dims, NUMBERS, smooth_at=(X, np.int32(0))
-        )
+        Sample("ExpandDims", (X, int32(axis)), np.expand_dims, NUMBERS, smooth_at=(X, int32(0)))
         for axis in (0, 1, -1, -3)
     ),
     Sample(
@@ -45,10 +43,10 @@ SAMPLES = [
     *(
         Sample(
             "GatherV2",
-            (X, int32([[1, 0], [0, 0]]), np.int32(axis)),
+            (X, int32([[1, 0], [0, 0]]), int32(axis)),
             lambda x, indices, axis: np.take(x, indices, axis),
             NUMBERS,
-            smooth_at=(X, int32([[1, 0], [0, 0]]), np.int32(axis)),
+            smooth_at=(X, int32([[1, 0], [0, 0]]), int32(axis)),
         )
         for axis in (0, 1)
     ),
@@ -77,12 +75,12 @@ SAMPLES = [
     ),
     Sample(
         "Range",
-        (np.int32(3), np.int32(18), np.int32(4)),
+        (int32(3), int32(18), int32(4)),
         np.arange,
     ),
     Sample(
         "LinSpace",
-        (1.0, 2.0, np.int32(5)),
+        (1.0, 2.0, int32(5)),
         np.linspace,
         ("float32", "float64"),
         ulp=1,

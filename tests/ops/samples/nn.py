@@ -17,6 +17,7 @@ from ops.sample import (
     Wrong,
     float32,
     int32,
+    numpy_dtype,
 )
 
 Array = NDArray[Any]
@@ -44,11 +45,11 @@ def _grad(op: str, f: Callable[..., Any], ulp: float = 0, dtypes: Any = FLOATS) 
 
 
 def _leaky(x: Array, alpha: float = 0.2) -> Array:
-    return np.where(x > 0, x, x * np.float64(np.float32(alpha)))
+    return np.where(x > 0, x, x * np.float64(float32(alpha)))
 
 
 def _leaky_grad(dy: Array, x: Array, alpha: float = 0.2) -> Array:
-    return np.where(x > 0, dy, dy * np.float64(np.float32(alpha)))
+    return np.where(x > 0, dy, dy * np.float64(float32(alpha)))
 
 
 def _bias_add(x: Array, bias: Array, data_format: str = "NHWC") -> Array:
@@ -176,6 +177,28 @@ def _batch_norms() -> list[Sample]:
                     tolerance=1e-6,
                 )
             )
+        for short, allowed in (("float16", 2e-3), ("bfloat16", 1e-2)):
+            narrow, narrow_dy = x.astype(numpy_dtype(short)), dy.astype(numpy_dtype(short))
+            shared: dict[str, Any] = {"epsilon": 0.01, "data_format": data_format}
+            beside = "the outputs that it reserves are shaped otherwise for float16"
+            rows += [
+                Sample(
+                    "FusedBatchNormV3",
+                    (narrow, scale, offset, none, none),
+                    _batch_norm,
+                    attrs=shared,
+                    tolerance=allowed,
+                    beside_tensorflow=beside if short == "float16" else "",
+                ),
+                Sample(
+                    "FusedBatchNormGradV3",
+                    (narrow_dy, narrow, scale, mean, variance, none),
+                    _batch_norm_grad,
+                    attrs={**shared, "is_training": True},
+                    tolerance=allowed,
+                    beside_tensorflow=beside if short == "float16" else "",
+                ),
+            ]
         for training in (True, False):
             rows.append(
                 Sample(
@@ -272,6 +295,7 @@ SAMPLES = [
         ),
         _in_top_k,
     ),
+    Sample("InTopKV2", (float32(LOGITS), np.array([3, 2, 1]), np.array(2)), _in_top_k),
     *_batch_norms(),
 ]
 
@@ -285,7 +309,7 @@ WRONG = [
     Wrong("BiasAdd", (np.ones(3), np.ones(3)), "Input tensor must be at least 2D: [3]"),
     Wrong("BiasAdd", (np.ones((2, 3)), np.ones((1, 3))), "Biases must be 1D: [1,3]"),
     Wrong("BiasAdd", (np.ones((2, 3)), np.ones(3)), 'got "HWC"', attrs={"data_format": "HWC"}),
-    Wrong("Softmax", (np.float32(1),), "logits must have >= 1 dimension"),
+    Wrong("Softmax", (float32(1),), "logits must have >= 1 dimension"),
     Wrong(
         "SoftmaxCrossEntropyWithLogits",
         (np.ones((2, 3)), np.ones((2, 4))),

@@ -23,6 +23,7 @@ Array = NDArray[Any]
 
 INF, NAN = math.inf, math.nan
 X = [[[1, 2, 3, 4], [5, 6, 7, 2], [1, 1, 3, 2]], [[2, 1, 2, 1], [3, 0, 1, 2], [7, 5, 5, 1]]]
+SMALL_CUBE = [[[1, 2], [1, 3]], [[2, 1], [1, 1]]]
 SMALL = [[1, 2, 1], [3, 1, 2]]
 SMOOTH = [[[0.5, 1.5], [2.0, 0.75]], [[1.25, 3.0], [-0.5, 1.0]]]
 AXES = [
@@ -109,12 +110,13 @@ def _scans(op: str, f: Callable[..., Any], start: float, **allowed: Any) -> list
 SAMPLES = [
     *_rows("Sum", np.sum, REAL + COMPLEX, ulp=0.5),
     *_rows("Mean", np.mean, FLOATS + COMPLEX, ulp=1),
-    *_rows("Mean", _truncated_mean, ("int8", "int32", "int64", "uint8")),
+    *_rows("Mean", _truncated_mean, INTEGERS),
     *_rows("Prod", np.prod, ("float32", "float64", "int32", "int64", *COMPLEX), ulp=1),
+    *_rows("Prod", np.prod, FLOATS + INTEGERS, SMALL_CUBE, ulp=1),
     *_rows("Max", np.max, REAL),
     *_rows("Min", np.min, REAL),
     *_rows("EuclideanNorm", _norm, REAL_FLOATS + COMPLEX, ulp=1),
-    Sample("EuclideanNorm", ([3, 4], np.array(0, np.int32)), lambda x, _: 5, ("int32", "uint8")),
+    Sample("EuclideanNorm", ([3, 4], np.array(0, np.int32)), lambda x, _: 5, REAL),
     Sample("Max", ([INF, NAN, 1.0], np.array(0, np.int32)), lambda x, _: NAN, FLOATS),
     Sample("Max", (np.zeros((2, 0, 3)), np.array(1, np.int32)), lambda x, _: np.full((2, 3), -INF)),
     Sample("Min", (np.zeros((2, 0, 3)), np.array(1, np.int32)), lambda x, _: np.full((2, 3), INF)),
@@ -124,6 +126,10 @@ SAMPLES = [
     *_rows("All", np.all, ("bool",), [[[True, True]], [[True, False]]]),
     *[Sample("ArgMax", (X, np.array(axis, np.int32)), _place(np.argmax), REAL) for axis in (0, -1)],
     *[Sample("ArgMin", (X, np.array(axis, np.int32)), _place(np.argmin), REAL) for axis in (0, -1)],
+    *[
+        Sample(op, ([[True, False], [False, True]], np.array(1, np.int32)), _place(f), ("bool",))
+        for op, f in (("ArgMax", np.argmax), ("ArgMin", np.argmin))
+    ],
     Sample(
         "ArgMax",
         (X, np.array(1, np.int64)),
@@ -142,6 +148,12 @@ SAMPLES = [
     ],
     *_scans("Cumsum", lambda x: np.cumsum(x, 0), 0, dtypes=FLOATS + INTEGERS + COMPLEX, ulp=0.5),
     *_scans("Cumprod", lambda x: np.cumprod(x, 0), 1, dtypes=FLOATS + INTEGERS + COMPLEX, ulp=0.5),
+    Sample(
+        "CumulativeLogsumexp",
+        ([1.0, 2.0, 3.0], np.array(0)),
+        _scan(np.logaddexp.accumulate, -INF),
+        ulp=2,
+    ),
     *_scans("CumulativeLogsumexp", np.logaddexp.accumulate, -INF, dtypes=FLOATS, ulp=2),
 ]
 

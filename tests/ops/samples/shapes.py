@@ -83,10 +83,12 @@ SAMPLES = [
            lambda x, axis: np.array([b"a", b"bc", b"", b"d"], object), ("string",)),
     *[
         Sample("BroadcastGradientArgs", (np.array(a, dtype), np.array(b, dtype)), _summed_axes)
-        for a, b in (([2, 3], [3]), ([2, 1, 4], [5, 1]), ([2, 3], [2, 3]), ([], [4]), ([1], [1]),
+        for a, b in (([2, 3], [3]), ([2, 1, 4], [5, 1]), ([2, 3], [2, 3]), ([], [4]),
                      ([0, 2], [2]), ([1, 1], [3, 1]))
         for dtype in (np.int32, np.int64)
     ],
+    Sample("BroadcastGradientArgs", (_ints(1), _ints(1)), _summed_axes,
+           beside_tensorflow="of equal shapes it names no axes, not even those of size 1"),
     Sample("UnsortedSegmentSum", (DATA, IDS, _scalar(3)), _segments, (*REAL, *COMPLEX)),
     Sample("UnsortedSegmentSum", (DATA, IDS.astype(np.int64), _scalar(4, np.int64)), _segments),
     Sample("UnsortedSegmentSum", ([DATA, DATA], np.array([[1, 0, 1, -1], [0, 0, 2, 1]], np.int32),
@@ -98,24 +100,24 @@ SAMPLES = [
 ]  # fmt: skip
 
 WRONG = [
-    Wrong("ConcatV2", ([np.ones((2, 3)), np.ones((2, 2))], np.int32(0)),
+    Wrong("ConcatV2", ([np.ones((2, 3)), np.ones((2, 2))], int32(0)),
           "Dimension 1 in both shapes must be equal"),
-    Wrong("ConcatV2", ([np.ones((2, 3)), np.ones((2, 3))], np.int32(2)),
+    Wrong("ConcatV2", ([np.ones((2, 3)), np.ones((2, 3))], int32(2)),
           "Expected concatenating dimensions in the range [-2, 2), but got 2"),
-    Wrong("ConcatV2", ([np.ones((2, 3)), np.ones(3)], np.int32(0)),
+    Wrong("ConcatV2", ([np.ones((2, 3)), np.ones(3)], int32(0)),
           "Ranks of all inputs should match"),
-    Wrong("ConcatV2", ([np.float32(1), np.float32(2)], np.int32(0)), "Can't concatenate scalars"),
-    Wrong("ConcatV2", ([float32([1]), int32([2])], np.int32(0)),
+    Wrong("ConcatV2", ([float32(1), float32(2)], int32(0)), "Can't concatenate scalars"),
+    Wrong("ConcatV2", ([float32([1]), int32([2])], int32(0)),
           "to be a float tensor but is a int32",
           message_in_graph="has type int32 that does not match type float32"),
     Wrong("BroadcastGradientArgs", (int32([2]), int32([3])), "Incompatible shapes"),
     Wrong("BroadcastGradientArgs", (float32([2]), float32([3])),
           "Value for attr 'T' of float is not in the list"),
-    Wrong("UnsortedSegmentSum", (np.ones((3, 2)), int32([0, 1]), np.int32(2)),
+    Wrong("UnsortedSegmentSum", (np.ones((3, 2)), int32([0, 1]), int32(2)),
           "does not start with segment_ids.shape = [2]"),
-    Wrong("UnsortedSegmentSum", (np.ones((2, 2)), int32([0, 2]), np.int32(2)),
+    Wrong("UnsortedSegmentSum", (np.ones((2, 2)), int32([0, 2]), int32(2)),
           "segment_ids[1] = 2 is out of range [0, 2)"),
-    Wrong("UnsortedSegmentSum", (np.ones((2, 2)), int32([0, 1]), np.int32(-1)),
+    Wrong("UnsortedSegmentSum", (np.ones((2, 2)), int32([0, 1]), int32(-1)),
           "num_segments must be >= 0, got -1"),
     Wrong("ShapeN", ([np.ones(2)],), "Value for attr 'out_type' of float is not in the list",
           attrs={"out_type": "float32"}),

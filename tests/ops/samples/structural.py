@@ -4,15 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from ops.sample import (
-    INTEGERS,
-    REAL_FLOATS,
-    Sample,
-    Wrong,
-    float32,
-    int32,
-)
+from ops.sample import INTEGERS, PLAIN, REAL_FLOATS, Sample, Wrong, float32, int32, int64
 
+WITHOUT_HALF = tuple(dtype for dtype in PLAIN if dtype != "float16")
 X = [[1.5, -2.0, 3.0], [0.5, 4.0, -1.25]]
 LOGITS = [[1.5, -2.0, 3.0, 0.0], [0.5, 40.0, -1.25, 2.0]]
 
@@ -35,7 +29,7 @@ def _reduction(
 
 
 def _like(op: str, reference: Any, **more: Any) -> Sample:
-    return Sample(op, (X,), reference, ("float32", "float64", "int32"), **more)
+    return Sample(op, ([[1, 2, 3], [0, 5, 100]],), reference, PLAIN, **more)
 
 
 SAMPLES = [
@@ -45,12 +39,15 @@ SAMPLES = [
     _like("Shape", lambda x: np.array(x.shape)),
     _like("Size", np.size),
     _like("Rank", np.ndim),
+    Sample("Fill", (int64([2, 3]), 3), np.full, PLAIN),
     Sample("Fill", (int32([2, 3]), 1.5), np.full, ("float32",), smooth_at=(int32([2]), 1.5)),
+    Sample("Reshape", (X, int64([3, 2])), np.reshape, PLAIN),
     Sample("Reshape", (X, int32([3, -1])), np.reshape, smooth_at=(X, int32([3, -1]))),
     Sample(
         "BroadcastTo",
         ([[1.0], [2.0]], int32([2, 2, 3])),
         lambda x, shape: np.broadcast_to(x, tuple(shape)),
+        PLAIN,
         smooth_at=([[1.0], [2.0]], int32([2, 2, 3])),
     ),
     *_reduction("Sum", np.sum),
@@ -62,8 +59,8 @@ SAMPLES = [
     *_reduction("Any", np.any, ("bool",), has_gradient=False),
     *_reduction("All", np.all, ("bool",), has_gradient=False),
     *_reduction("EuclideanNorm", lambda x, **k: np.sqrt(np.sum(np.square(x), **k)), REAL_FLOATS),
-    Sample("ArgMax", (X, np.int32(1)), lambda x, axis: np.argmax(x, axis)),
-    Sample("ArgMin", (X, np.int32(1)), lambda x, axis: np.argmin(x, axis)),
+    Sample("ArgMax", (X, int32(1)), lambda x, axis: np.argmax(x, axis)),
+    Sample("ArgMin", (X, int32(1)), lambda x, axis: np.argmin(x, axis)),
     *(
         Sample(
             "MatMul",
@@ -83,10 +80,17 @@ SAMPLES = [
         "SelectV2",
         (np.array([True, False, True]), [1.0, 2.0, 3.0], [[5.0], [6.0]]),
         np.where,
-        ("float32", "int64"),
+        PLAIN,
         smooth_at=(np.array([True, False, True]), [1.0, 2.0, 3.0], [[5.0], [6.0]]),
     ),
-    Sample("Where", ([[0.0, 1.0], [2.0, 0.0]],), np.argwhere, ("float32", "bool", "int32")),
+    Sample("Where", ([[0.0, 1.0], [2.0, 0.0]],), np.argwhere, WITHOUT_HALF),
+    Sample(
+        "Where",
+        ([[0.0, 1.0], [2.0, 0.0]],),
+        np.argwhere,
+        ("float16",),
+        beside_tensorflow="its kernel is there to say that it does not run",
+    ),
     Sample(
         "Relu", (X,), lambda x: np.maximum(x, 0), ("float32", "float64", "int32"), smooth_at=(X,)
     ),
@@ -116,7 +120,15 @@ SAMPLES = [
         REAL_FLOATS,
         smooth_at=(X, [1.0, 2.0, 3.0]),
     ),
-    Sample("StopGradient", (X,), lambda x: x),
+    Sample("StopGradient", (X,), lambda x: x, PLAIN),
+    *[
+        Sample("Shape", (X,), lambda x, out_type: np.array(x.shape), attrs={"out_type": dtype})
+        for dtype in ("int32", "int64")
+    ],
+    Sample("Size", (X,), lambda x, out_type: np.size(x), attrs={"out_type": "int64"}),
+    Sample(
+        "BroadcastTo", ([1, 2], int64([3, 2])), lambda x, shape: np.broadcast_to(x, tuple(shape))
+    ),
 ]
 
 WRONG = [
