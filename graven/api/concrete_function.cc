@@ -39,7 +39,8 @@ void ConcreteFunction::check_types(std::span<const engine::Value> arguments,
     throw_error(
         engine::type_error("Binding inputs to tf.function failed due to `Can not cast ",
                            type->repr(), " to ", parameters[i].type->repr(), "`. Parameter ",
-                           parameters[i].name, " of signature: ", entry_->type().signature()),
+                           parameters[i].name, " of signature: ", entry_->type().signature(),
+                           ". See docs/errors/binding-inputs.md"),
         location);
   }
 }

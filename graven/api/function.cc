@@ -53,7 +53,8 @@ engine::Ref<engine::Entry> FunctionBase::resolve(std::span<const engine::Value> 
     if (type->is_subtype_of(*parameter.type)) continue;
     throw_error(engine::type_error("Binding inputs to tf.function failed due to `Can not cast ",
                                    type->repr(), " to ", parameter.type->repr(), "`. Parameter ",
-                                   parameter.name, " of signature: ", type_->signature()),
+                                   parameter.name, " of signature: ", type_->signature(),
+                                   ". See docs/errors/binding-inputs.md"),
                 location);
   }
   return value_or_throw(function_->resolve(*type_, arguments, purpose), location).entry;

@@ -24,7 +24,7 @@ struct GradientTape::Impl {
     if (!is_spent) return;
     throw_error(engine::Status(Code::kFailedPrecondition,
                                "A non-persistent GradientTape can only be used to compute one set "
-                               "of gradients (or jacobians)",
+                               "of gradients (or jacobians). See docs/errors/tape-used-twice.md",
                                ErrorKind::kRuntimeError),
                 location);
   }

@@ -35,7 +35,8 @@ Result<Tensor> BackwardBuilder::capture(const Tensor& external, std::string_view
       str_cat("Tensor(\"", outer.node().name(), ":", outer.output().index, "\") of '",
               outer.graph()->name(), "' is out of scope and cannot be used here: the gradient of '",
               forward_.graph()->name(),
-              "' may use tensors of that function, and those that it captured"),
+              "' may use tensors of that function, and those that it captured. See "
+              "docs/errors/out-of-scope.md"),
       ErrorKind::kInaccessibleTensorError);
 }
 

@@ -326,7 +326,8 @@ TEST_CASE("an op without gradient in a body is an error only for who asks") {
   REQUIRE(!result.ok());
   CHECK(result.status().kind() == ErrorKind::kLookupError);
   CHECK(result.status().message() ==
-        "No gradient defined for operation 'TestNoGradient' (op type: TestNoGradient)");
+        "No gradient defined for operation 'TestNoGradient' (op type: TestNoGradient). See "
+        "docs/errors/no-gradient.md");
 }
 
 TEST_CASE("an op that stops the flow stops it in a body") {

@@ -258,7 +258,8 @@ Status no_gradient_error(const Step& step) {
                          ? str_cat("gradient registry has no entry for: ", step.op->name())
                          : str_cat("No gradient defined for operation '", step.name,
                                    "' (op type: ", step.op->name(), ")");
-  return Status(Code::kUnimplemented, std::move(text), ErrorKind::kLookupError);
+  return Status(Code::kUnimplemented, text + ". See docs/errors/no-gradient.md",
+                ErrorKind::kLookupError);
 }
 
 Result<std::vector<Gradient>> run_gradient(const Step& step, std::span<const Gradient> dy,

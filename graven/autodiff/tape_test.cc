@@ -176,7 +176,8 @@ TEST_CASE("a path through an op without gradient names the node in a graph") {
   auto result = tape.gradient(y, sources, {}, ops.raw());
   REQUIRE(!result.ok());
   CHECK(result.status().message() ==
-        "No gradient defined for operation 'TestNoGradient' (op type: TestNoGradient)");
+        "No gradient defined for operation 'TestNoGradient' (op type: TestNoGradient). See "
+        "docs/errors/no-gradient.md");
 }
 
 TEST_CASE("the flow stops at ops that are not differentiable, and at integers") {

@@ -17,7 +17,8 @@ Status singleton_error() {
   return value_error(
       "tf.function only supports singleton tf.Variables created on the first call. Make sure the "
       "tf.Variable is only created once or created outside tf.function. See "
-      "https://www.tensorflow.org/guide/function#creating_tfvariables for more information.");
+      "https://www.tensorflow.org/guide/function#creating_tfvariables for more information, and "
+      "docs/errors/creating-variables.md");
 }
 
 Status check_pure(const Graph& graph, size_t num_captures) {
@@ -117,7 +118,8 @@ Result<Function::Resolved> Function::resolve(FunctionType type, std::span<const 
     }
     table_.clear();
     return value_error(
-        "Creating variables on a non-first call to a function decorated with tf.function.");
+        "Creating variables on a non-first call to a function decorated with tf.function. See "
+        "docs/errors/creating-variables.md");
   }
   return resolved;
 }

@@ -174,16 +174,18 @@ Status Op::bind_types(std::span<const DType> inputs, AttrsRef attrs, bool eager,
         return invalid_argument("cannot compute ", name(), " as input #", flat,
                                 "(zero-based) was expected to be a ", dtype_op_def_name(expected),
                                 " tensor but is a ", dtype_op_def_name(got), " tensor [Op:", name(),
-                                "]");
+                                "]. See docs/errors/different-dtypes.md");
       }
       if (arg.type_param >= 0 && bound_by[arg.type_param] >= 0) {
         int n = static_cast<int>(inputs.size());
         return type_error("Input '", flat_input_name(flat, n), "' of '", name(), "' Op has type ",
                           dtype_name(got), " that does not match type ", dtype_name(expected),
-                          " of argument '", flat_input_name(bound_by[arg.type_param], n), "'.");
+                          " of argument '", flat_input_name(bound_by[arg.type_param], n),
+                          "'. See docs/errors/different-dtypes.md");
       }
       return type_error("Input '", arg.name, "' of '", name(), "' Op has type ", dtype_name(got),
-                        " that does not match expected type of ", dtype_name(expected), ".");
+                        " that does not match expected type of ", dtype_name(expected),
+                        ". See docs/errors/different-dtypes.md");
     }
   }
   for (size_t p = 0; p < record_.types.size(); ++p) {

@@ -65,11 +65,12 @@ TEST_CASE("type attributes are bound by inputs, and checked in the words of each
   Status eager = add.bind_types(mixed, NoAttrs(), true, types);
   CHECK(eager.message() ==
         "cannot compute AddV2 as input #1(zero-based) was expected to be a int32 tensor but is a "
-        "float tensor [Op:AddV2]");
+        "float tensor [Op:AddV2]. See docs/errors/different-dtypes.md");
   CHECK(eager.kind() == ErrorKind::kOpError);
   Status traced = add.bind_types(mixed, NoAttrs(), false, types);
   CHECK(traced.message() ==
-        "Input 'y' of 'AddV2' Op has type float32 that does not match type int32 of argument 'x'.");
+        "Input 'y' of 'AddV2' Op has type float32 that does not match type int32 of argument 'x'. "
+        "See docs/errors/different-dtypes.md");
   CHECK(traced.kind() == ErrorKind::kTypeError);
   Status refused =
       add.bind_types(std::vector{of(DType::kBool), of(DType::kBool)}, NoAttrs(), true, types);
@@ -86,7 +87,8 @@ TEST_CASE("a type attribute that is given is what inputs must have") {
   TypeBindings types;
   std::vector x = {of(DType::kFloat32)};
   CHECK(op->bind_types(x, attrs, false, types).message() ==
-        "Input 'x' of 'Given' Op has type float32 that does not match expected type of int32.");
+        "Input 'x' of 'Given' Op has type float32 that does not match expected type of int32. See "
+        "docs/errors/different-dtypes.md");
   attrs.T = DType::kFloat32;
   CHECK(op->bind_types(x, attrs, false, types).ok());
 }

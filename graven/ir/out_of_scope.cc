@@ -37,7 +37,8 @@ std::string out_of_scope_text(const Tensor& tensor, const Graph* accessing) {
   }
   return text + str_cat("\nThe tensor ", repr, " cannot be accessed from ",
                         accessing ? named(*accessing) : "here", ", because it was defined in ",
-                        named(*leaked.graph()), ", which is out of scope.");
+                        named(*leaked.graph()),
+                        ", which is out of scope. See docs/errors/out-of-scope.md");
 }
 
 }  // namespace graven::engine

@@ -375,8 +375,8 @@ Result<Tensor> numpy_value(PyObject* object, std::optional<DType> dtype) {
 Result<Tensor> checked_dtype(Tensor tensor, std::optional<DType> dtype, PyObject* object) {
   if (dtype && *dtype != tensor.dtype()) {
     return value_error("Tensor conversion requested dtype ", dtype_name(*dtype),
-                       " for Tensor with dtype ", dtype_name(tensor.dtype()), ": ",
-                       text_of(object));
+                       " for Tensor with dtype ", dtype_name(tensor.dtype()), ": ", text_of(object),
+                       ". See docs/errors/different-dtypes.md");
   }
   return tensor;
 }

@@ -187,7 +187,8 @@ PyObject* iterate(PyObject* self) {
         "resolutions to the problem: If you are running in Graph mode, use Eager execution mode or "
         "decorate this function with @tf.function. If you are using AutoGraph, you can try "
         "decorating this function with @tf.function. If that does not work, then you may be using "
-        "an unsupported feature or your source code may not be visible to AutoGraph.",
+        "an unsupported feature or your source code may not be visible to AutoGraph. See "
+        "docs/errors/symbolic-tensor.md",
         engine::ErrorKind::kOperatorNotAllowedInGraphError));
   }
   if (tensor.rank() == 0) {
@@ -198,7 +199,9 @@ PyObject* iterate(PyObject* self) {
 }
 
 Py_hash_t refuse_hash(PyObject*) {
-  PyErr_SetString(PyExc_TypeError, "Tensor is unhashable. Instead, use tensor.ref() as the key.");
+  PyErr_SetString(PyExc_TypeError,
+                  "Tensor is unhashable. Instead, use tensor.ref() as the key. See "
+                  "docs/errors/unhashable-tensor.md");
   return -1;
 }
 

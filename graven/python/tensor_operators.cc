@@ -102,7 +102,8 @@ std::optional<DType> divided_as(DType dtype) {
 Result<Tensor> true_divide(const Tensor& x, const Tensor& y, std::string_view name) {
   if (x.dtype() != y.dtype()) {
     return engine::type_error("`x` and `y` must have the same dtype, got tf.",
-                              dtype_name(x.dtype()), " != tf.", dtype_name(y.dtype()), ".");
+                              dtype_name(x.dtype()), " != tf.", dtype_name(y.dtype()),
+                              ". See docs/errors/different-dtypes.md");
   }
   auto dtype = divided_as(x.dtype());
   if (!dtype) return plain<kDiv>(x, y, name);
@@ -262,7 +263,7 @@ Status not_in_graphs(const char* what, const char* advice) {
                                 "using AutoGraph, you can try decorating this function with "
                                 "@tf.function. If that does not work, then you may be using an "
                                 "unsupported feature or your source code may not be visible to "
-                                "AutoGraph."),
+                                "AutoGraph. See docs/errors/symbolic-tensor.md"),
                 engine::ErrorKind::kOperatorNotAllowedInGraphError);
 }
 
@@ -297,7 +298,7 @@ Object number_of(PyObject* self, const char* wanted) {
   if (tensor.is_symbolic()) {
     PyErr_Format(PyExc_TypeError,
                  "%s() of a symbolic tensor is not possible: it has no value while tracing. Use "
-                 "tf.cast to change its dtype",
+                 "tf.cast to change its dtype. See docs/errors/symbolic-tensor.md",
                  wanted);
     return {};
   }

@@ -66,7 +66,7 @@ TEST_CASE("a composite is its parts, with the messages of the op that was called
   Status error = error_of(*kTestSquareOfSum, {floats({1}), ints({1})});
   CHECK(error.message() ==
         "cannot compute TestSquareOfSum as input #1(zero-based) was expected to be a float tensor "
-        "but is a int32 tensor [Op:TestSquareOfSum]");
+        "but is a int32 tensor [Op:TestSquareOfSum]. See docs/errors/different-dtypes.md");
 }
 
 TEST_CASE("a view shares the elements and is a tensor of its own") {
@@ -86,7 +86,7 @@ TEST_CASE("dtype errors are worded as TensorFlow's eager ones") {
   CHECK(mixed.kind() == ErrorKind::kOpError);
   CHECK(mixed.message() ==
         "cannot compute TestAdd as input #1(zero-based) was expected to be a float tensor but is "
-        "a int32 tensor [Op:TestAdd]");
+        "a int32 tensor [Op:TestAdd]. See docs/errors/different-dtypes.md");
   CHECK(error_of(*kTestTanh, {ints({1})})
             .message()
             .starts_with("Value for attr 'T' of int32 is not in the list of allowed values: "));

@@ -11,7 +11,8 @@ namespace {
 Status no_value(const std::string& name) {
   return Status(Code::kFailedPrecondition,
                 str_cat("Could not read variable '", name,
-                        "': it is uninitialized, or was destroyed. Assign it a value first"));
+                        "': it is uninitialized, or was destroyed. Assign it a value first. See "
+                        "docs/errors/uninitialized-variable.md"));
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ Result<Ref<Buffer>> Buffer::allocate(DType type, int64_t num_elements) {
   if (__builtin_mul_overflow(static_cast<size_t>(num_elements), dtype_size(type), &bytes)) {
     return Status(Code::kResourceExhausted,
                   str_cat("A tensor of ", num_elements, " elements of ", dtype_name(type),
-                          " is larger than any memory"));
+                          " is larger than any memory. See docs/errors/out-of-memory.md"));
   }
   if (type == DType::kString) return Ref<Buffer>(new ObjectBuffer<std::string>(num_elements));
   if (!is_plain(type)) return Ref<Buffer>(new ObjectBuffer<Ref<Resource>>(num_elements));
@@ -54,7 +54,7 @@ Result<Ref<Buffer>> Buffer::allocate(DType type, int64_t num_elements) {
                   str_cat("Out of memory when allocating a tensor of ", num_elements,
                           " elements of ", dtype_name(type), " (", bytes, " bytes): ", stats.in_use,
                           " bytes are in use and the limit is ", Allocator::host().limit(),
-                          " (config.set_memory_limit)"));
+                          " (config.set_memory_limit). See docs/errors/out-of-memory.md"));
   }
   return Ref<Buffer>(new PlainBuffer(data, bytes));
 }

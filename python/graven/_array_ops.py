@@ -13,6 +13,7 @@ from graven._dtypes import string as string_
 from graven._scopes import name_scope
 from graven._tensor_shape import TensorShape
 from graven._types import DTypeLike, Name, ShapeLike, Tensor, TensorLike
+from graven._unsupported import refuse
 from graven.errors import UnimplementedError
 
 # Constants of up to this many elements stand in a graph as such; larger ones are filled at run
@@ -75,7 +76,7 @@ def zeros(
 
     Source: tf.zeros.
     """
-    _refuse("zeros", layout=layout)
+    refuse("zeros", layout=layout)
     dtype = as_dtype(dtype)
     value: Any = False if dtype == bool_ else "" if dtype == string_ else 0
     return _filled(value, shape, dtype, name or "zeros")
@@ -97,16 +98,9 @@ def ones(
 
     Source: tf.ones.
     """
-    _refuse("ones", layout=layout)
+    refuse("ones", layout=layout)
     dtype = as_dtype(dtype)
     return _filled(True if dtype == bool_ else 1, shape, dtype, name or "ones")
-
-
-def _refuse(function: str, **arguments: Any) -> None:
-    """Raises for arguments of TensorFlow's that mean nothing here (DESIGN 5)."""
-    for name, value in arguments.items():
-        if value is not None and value is not False:
-            raise NotImplementedError(f"tf.{function}: Graven does not support {name}={value!r}")
 
 
 def zeros_like(
@@ -125,7 +119,7 @@ def zeros_like(
 
     Source: tf.zeros_like.
     """
-    _refuse("zeros_like", layout=layout)
+    refuse("zeros_like", layout=layout)
     x = convert_to_tensor(input)
     wanted = x.dtype if dtype is None else as_dtype(dtype)
     if not _engine.executing_eagerly() and x.shape.is_fully_defined():
@@ -151,7 +145,7 @@ def ones_like(
 
     Source: tf.ones_like.
     """
-    _refuse("ones_like", layout=layout)
+    refuse("ones_like", layout=layout)
     x = convert_to_tensor(input)
     wanted = x.dtype if dtype is None else as_dtype(dtype)
     return ones(shape(x), wanted, name or "ones_like")
@@ -174,7 +168,7 @@ def fill(dims: ShapeLike, value: TensorLike, name: Name = None, layout: Any = No
 
     Source: tf.fill, OpDef "Fill".
     """
-    _refuse("fill", layout=layout)
+    refuse("fill", layout=layout)
     return raw.Fill(_sizes_tensor(dims), value, name=name)
 
 
@@ -508,7 +502,7 @@ def gather_nd(
 
     Source: tf.gather_nd, OpDef "GatherNd".
     """
-    _refuse("gather_nd", bad_indices_policy=bad_indices_policy or None)
+    refuse("gather_nd", bad_indices_policy=bad_indices_policy or None)
     if batch_dims == 0:
         if not isinstance(params, Tensor) and hasattr(params, "gather_nd"):
             return params.gather_nd(indices, name=name)  # type: ignore[no-any-return]
@@ -875,7 +869,7 @@ def linspace(
 
     Source: tf.linspace, OpDef "LinSpace".
     """
-    _refuse("linspace", axis=axis or None)
+    refuse("linspace", axis=axis or None)
     first = convert_to_tensor(start)
     return raw.LinSpace(first, convert_to_tensor(stop, first.dtype), num, name=name)
 
@@ -952,7 +946,7 @@ def strided_slice(
 
     Source: tf.strided_slice, OpDef "StridedSlice".
     """
-    _refuse("strided_slice", var=var)
+    refuse("strided_slice", var=var)
     first = convert_to_tensor(begin)
     return raw.StridedSlice(
         input_,

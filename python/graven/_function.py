@@ -21,13 +21,10 @@ from graven import _engine, _logging, _retracing
 from graven._dtypes import DType
 from graven._function_attributes import ALLOWED_ATTRIBUTES, attribute_value
 from graven._trace_types import TraceType
+from graven._unsupported import unsupported
 
 if TYPE_CHECKING:
     import inspect
-
-
-def _later(what: str, issue: str) -> NotImplementedError:
-    return NotImplementedError(f"Graven does not have {what} yet: {issue}")
 
 
 @overload
@@ -87,9 +84,11 @@ def function(
     if jit_compile is None and os.environ.get("TF_FUNCTION_JIT_COMPILE_DEFAULT") in ("true", "1"):
         jit_compile = True
     if stale != "ignore":
-        raise _later(f"stale={stale!r}", 'only "ignore" is accepted')
+        raise unsupported(f'Graven does not have stale={stale!r} yet: only "ignore" is accepted')
     if jit_compile:
-        raise _later("jit_compile=True", "functions run without machine code so far")
+        raise unsupported(
+            "Graven does not have jit_compile=True yet: functions run without machine code so far"
+        )
     attributes = dict(experimental_attributes or {})
     if experimental_implements is not None:
         attributes["_implements"] = experimental_implements
@@ -291,7 +290,8 @@ def _binding_error(
 ) -> TypeError:
     return TypeError(
         f"Binding inputs to tf.function failed due to `{cause}`. "
-        f"Received args: {args} and kwargs: {kwargs} for signature: {self._described_signature()}."
+        f"Received args: {args} and kwargs: {kwargs} for signature: {self._described_signature()}. "
+        "See docs/errors/binding-inputs.md"
     )
 
 
@@ -458,7 +458,8 @@ class ConcreteFunction:
         except TypeError as error:
             raise TypeError(
                 f"Binding inputs to tf.function failed due to `{error}`. "
-                f"Received args: {args} and kwargs: {kwargs} for signature: {self.function_type}."
+                f"Received args: {args} and kwargs: {kwargs} for signature: {self.function_type}. "
+                "See docs/errors/binding-inputs.md"
             ) from None
         return tuple(bound.arguments[p.name] for p in parameters)
 

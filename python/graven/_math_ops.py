@@ -8,7 +8,6 @@ from typing import Any
 
 from graven import raw_ops as raw
 from graven._array_ops import (
-    _refuse,
     cast,
     concat,
     constant,
@@ -29,6 +28,7 @@ from graven._dtypes import string as string_
 from graven._engine import OpFunction
 from graven._scopes import name_scope
 from graven._types import Axes, DTypeLike, Name, Tensor, TensorLike
+from graven._unsupported import refuse, unsupported
 
 
 def _axes_of(x: Tensor, axis: Axes) -> Any:
@@ -634,7 +634,7 @@ def matmul(
 
     Source: tf.linalg.matmul, OpDefs "MatMul" and "BatchMatMulV2".
     """
-    _refuse("matmul", output_type=output_type, grad_a=grad_a, grad_b=grad_b)
+    refuse("matmul", output_type=output_type, grad_a=grad_a, grad_b=grad_b)
     if transpose_a and adjoint_a:
         raise ValueError(
             f"Only one of `transpose_a` and `adjoint_a` can be True. Received `transpose_a`="
@@ -907,7 +907,7 @@ def norm(
         x = convert_to_tensor(tensor)
         is_matrix = isinstance(axis, (list, tuple)) and len(axis) == 2
         if is_matrix and ord not in ("fro", "euclidean"):
-            raise NotImplementedError(f"tf.norm: Graven has no norm {ord!r} of matrices yet")
+            raise unsupported(f"tf.norm: Graven has no norm {ord!r} of matrices yet")
         if ord in ("fro", "euclidean", 2, 2.0):
             squares = x * conj(x)
             return raw.Sqrt(real(reduce_sum(squares, axis, keepdims)))

@@ -7,7 +7,6 @@ from typing import Any
 
 from graven import raw_ops as raw
 from graven._array_ops import (
-    _refuse,
     cast,
     concat,
     convert_to_tensor,
@@ -30,6 +29,7 @@ from graven._math_ops import (
 )
 from graven._scopes import name_scope
 from graven._types import Axes, Name, Tensor, TensorLike
+from graven._unsupported import refuse, unsupported
 
 __all__ = ["l2_normalize", "one_hot", "reduce_max"]
 
@@ -605,7 +605,7 @@ def avg_pool2d(
 
 def _only_images(function: str, input: Tensor) -> None:
     if input.shape.rank not in (None, 4):
-        raise NotImplementedError(
+        raise unsupported(
             f"tf.nn.{function}: Graven pools images only, not tensors of rank {input.shape.rank}"
         )
 
@@ -841,10 +841,10 @@ def embedding_lookup(
 
     Source: tf.nn.embedding_lookup.
     """
-    _refuse("nn.embedding_lookup", max_norm=max_norm)
+    refuse("nn.embedding_lookup", max_norm=max_norm)
     if isinstance(params, (list, tuple)):
         if len(params) != 1:
-            raise NotImplementedError("tf.nn.embedding_lookup: Graven takes one table")
+            raise unsupported("tf.nn.embedding_lookup: Graven takes one table")
         params = params[0]
     return gather(params, ids, name=name or "embedding_lookup")
 
@@ -868,7 +868,7 @@ def log_poisson_loss(
 
     Source: tf.nn.log_poisson_loss.
     """
-    _refuse("nn.log_poisson_loss", compute_full_loss=compute_full_loss)
+    refuse("nn.log_poisson_loss", compute_full_loss=compute_full_loss)
     with name_scope(name or "log_poisson_loss"):
         x = convert_to_tensor(log_input)
         return raw.Exp(x) - x * convert_to_tensor(targets, x.dtype)

@@ -25,7 +25,7 @@ def _missing(module: str, name: str, known: Iterable[str]) -> AttributeError:
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.76)
     if near:
         text += f"; the nearest that it has is {tensorflow}.{near[0]}"
-    return AttributeError(f"{text}. See docs/compatibility.md for what there is.", name=name)
+    return AttributeError(f"{text}. See docs/errors/not-in-graven.md", name=name)
 
 
 def names_of(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

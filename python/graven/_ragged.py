@@ -10,6 +10,7 @@ from graven import _engine
 from graven._dtypes import as_dtype
 from graven._tensor_shape import TensorShape
 from graven._trace_types import CompositeTensor, ShapedSpec, sizes_of
+from graven._unsupported import unsupported
 
 
 class RaggedTensorSpec(ShapedSpec):
@@ -216,7 +217,7 @@ class RaggedTensor(CompositeTensor):
           axis: Only 1, the outermost ragged dimension.
         """
         if axis != 1:
-            raise NotImplementedError("Graven has row_lengths for axis=1 only: ragged tensors.")
+            raise unsupported("Graven has row_lengths of ragged tensors for axis=1 only")
         return self._row_splits[1:] - self._row_splits[:-1]
 
     def to_list(self) -> list[Any]:
@@ -269,7 +270,7 @@ def constant(
     """
     del name
     if inner_shape is not None:
-        raise NotImplementedError("tf.ragged.constant does not take inner_shape in Graven yet")
+        raise unsupported("tf.ragged.constant does not take inner_shape in Graven yet")
     depth = _depth(pylist)
     if ragged_rank is None:
         ragged_rank = max(depth - 1, 0)

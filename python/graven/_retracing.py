@@ -81,5 +81,6 @@ def note_trace(function: Any) -> None:
         "of the loop. For (2), @tf.function has the option reduce_retracing=True, which avoids "
         "needless retracing. For (3), see "
         "https://www.tensorflow.org/guide/function#controlling_retracing and "
-        "https://www.tensorflow.org/api_docs/python/tf/function for more details."
+        "https://www.tensorflow.org/api_docs/python/tf/function for more details. See also "
+        "docs/errors/retracing.md"
     )

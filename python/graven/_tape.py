@@ -77,7 +77,7 @@ class GradientTape:
             if not _is_differentiable(leaf):
                 _logging.warn(
                     "The dtype of the watched tensor must be floating (e.g. tf.float32), got "
-                    f"{leaf.dtype!r}"
+                    f"{leaf.dtype!r}. See docs/errors/no-gradient.md"
                 )
                 continue
             if self._tape is None:
@@ -169,7 +169,7 @@ class GradientTape:
         if self._was_used:
             raise RuntimeError(
                 "A non-persistent GradientTape can only be used to compute one set of gradients "
-                "(or jacobians)"
+                "(or jacobians). See docs/errors/tape-used-twice.md"
             )
         if self._tape is None:
             self._tape = _engine.Tape(self._persistent, self._watch_accessed)
@@ -193,7 +193,8 @@ class GradientTape:
             if leaf is not None and not _is_differentiable(leaf):
                 _logging.warn(
                     "The dtype of the target tensor must be floating (e.g. tf.float32) when "
-                    f"calling GradientTape.gradient, got {leaf.dtype!r}"
+                    f"calling GradientTape.gradient, got {leaf.dtype!r}. See "
+                    "docs/errors/no-gradient.md"
                 )
             targets.append(leaf)
         return targets

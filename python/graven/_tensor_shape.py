@@ -10,6 +10,7 @@ from operator import index
 from typing import Any, overload
 
 from graven import _engine
+from graven._unsupported import unsupported
 
 Size = int | None
 
@@ -151,7 +152,7 @@ class TensorShape:
 
     def as_proto(self) -> Any:
         """Refused: protocol buffers come with saved models."""
-        raise NotImplementedError("Graven has no TensorShapeProto yet")
+        raise unsupported("Graven has no TensorShapeProto yet")
 
     def merge_with(self, other: Any) -> TensorShape:
         """Returns what is known if a tensor has both shapes.

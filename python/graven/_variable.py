@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from graven import _engine
 from graven._indexed_slices import IndexedSlices
+from graven._unsupported import unsupported
 
 
 class VariableSynchronization(enum.Enum):
@@ -163,7 +164,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
             ("import_scope", import_scope),
         ):
             if value is not None:
-                raise NotImplementedError(f"tf.Variable does not take {option} in Graven")
+                raise unsupported(f"tf.Variable does not take {option} in Graven")
         if initial_value is None:
             raise ValueError(
                 "The `initial_value` arg to `tf.Variable` must be specified except when you are "
@@ -356,7 +357,10 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         return iter(self._read())
 
     def __hash__(self) -> NoReturn:
-        raise TypeError("Variable is unhashable. Instead, use variable.ref() as the key.")
+        raise TypeError(
+            "Variable is unhashable. Instead, use variable.ref() as the key. See "
+            "docs/errors/unhashable-tensor.md"
+        )
 
     def __eq__(self, other: object) -> Any:
         return self._read() == (other._read() if isinstance(other, Variable) else other)

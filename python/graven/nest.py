@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from graven import _unsupported
+
 
 def _unwrapped(structure: Any) -> Any:
     """The plain container behind a tracking one of a Module (S9.26)."""
@@ -90,7 +92,9 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
 
 def _refuse_composites(expand_composites: bool) -> None:
     if expand_composites:
-        raise NotImplementedError("tf.nest with expand_composites=True is not there yet")
+        raise _unsupported.unsupported(
+            "Graven does not support expand_composites=True in tf.nest yet"
+        )
 
 
 def _describe(structure: Any) -> str:
