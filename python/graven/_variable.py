@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from graven import _engine
 from graven._indexed_slices import IndexedSlices
+from graven._reference import Reference
 from graven._unsupported import unsupported
 
 
@@ -37,23 +38,6 @@ class VariableAggregation(enum.Enum):
     SUM = 1
     MEAN = 2
     ONLY_FIRST_REPLICA = 3
-
-
-class Reference:
-    """A hashable stand-in for a variable or tensor, compared by identity (`v.ref()`)."""
-
-    def __init__(self, wrapped: Any) -> None:
-        self._wrapped = wrapped
-
-    def deref(self) -> Any:
-        """Returns the object."""
-        return self._wrapped
-
-    def __hash__(self) -> int:
-        return id(self._wrapped)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Reference) and self._wrapped is other._wrapped
 
 
 def _op(name: str) -> Any:
@@ -84,6 +68,9 @@ def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[Non
     Args:
       variable_creator: Called as `variable_creator(next_creator, **kwargs)` with the arguments of
         tf.Variable by keyword. It returns the variable, in general what next_creator gives.
+
+    Returns:
+      A context manager.
 
     Source: tf.variable_creator_scope.
     """
@@ -321,7 +308,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         return self._read()
 
     def read_value(self) -> Any:
-        """Reads it now; the same as `value()`."""
+        """Returns the value as it is now, as `value` does."""
         return self._read()
 
     def numpy(self) -> Any:
@@ -389,14 +376,30 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         return piece
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Any:
-        """Returns the elements or slices at full or partial indices, [n, k] integers."""
+        """Returns the elements or slices at full or partial indices.
+
+        Args:
+          indices: int32 or int64 of shape [..., k], k at most the variable's rank.
+          name: A name for the node while a function is traced.
+
+        Raises:
+          InvalidArgumentError: An index is out of range.
+        """
         _engine.note_variable(self)
         return _op("ResourceGatherNd")(
             resource=self.handle, indices=indices, dtype=self.dtype, name=name
         )
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Any:
-        """Returns the rows of the given numbers; its gradient is an IndexedSlices."""
+        """Returns rows; its gradient is an IndexedSlices.
+
+        Args:
+          indices: The numbers of the rows, int32 or int64 of any shape.
+          name: A name for the node while a function is traced.
+
+        Raises:
+          InvalidArgumentError: There is no such row.
+        """
         _engine.note_variable(self)
         return _op("ResourceGather")(
             resource=self.handle, indices=indices, dtype=self.dtype, name=name
@@ -404,13 +407,16 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
 
     # --- Writing (S9.10, S9.11)
 
-    def _result(self, operation: Any, read_value: bool) -> Any:
-        if not read_value:
-            return operation
-        return _UnreadVariable(self)
-
     def _value_to_assign(self, value: Any) -> Any:
         return _engine.convert_to_tensor(value, self.dtype)
+
+    def _write(
+        self, op: str, value: Any, name: str | None, read_value: bool, **attributes: Any
+    ) -> Any:
+        _engine.note_variable(self)
+        value = self._value_to_assign(value)
+        operation = _op(op)(resource=self.handle, value=value, name=name, **attributes)
+        return _UnreadVariable(self) if read_value else operation
 
     def assign(
         self,
@@ -437,11 +443,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         tensor = self._value_to_assign(value)
         if not self.shape.is_compatible_with(tensor.shape):
             raise ValueError(_same_shape_message(self, tensor.shape))
-        _engine.note_variable(self)
-        operation = _op("AssignVariableOp")(
-            resource=self.handle, value=tensor, validate_shape=True, name=name
-        )
-        return self._result(operation, read_value)
+        return self._write("AssignVariableOp", tensor, name, read_value, validate_shape=True)
 
     def assign_add(
         self,
@@ -450,13 +452,9 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         name: str | None = None,
         read_value: bool = True,
     ) -> Any:
-        """Adds a value of exactly the same shape; the rest is as in `assign`."""
+        """Adds a value of exactly the same shape; the arguments are as in `assign`."""
         del use_locking
-        _engine.note_variable(self)
-        operation = _op("AssignAddVariableOp")(
-            resource=self.handle, value=self._value_to_assign(delta), name=name
-        )
-        return self._result(operation, read_value)
+        return self._write("AssignAddVariableOp", delta, name, read_value)
 
     def assign_sub(
         self,
@@ -465,13 +463,9 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         name: str | None = None,
         read_value: bool = True,
     ) -> Any:
-        """Subtracts a value of exactly the same shape; the rest is as in `assign`."""
+        """Subtracts a value of exactly the same shape; the arguments are as in `assign`."""
         del use_locking
-        _engine.note_variable(self)
-        operation = _op("AssignSubVariableOp")(
-            resource=self.handle, value=self._value_to_assign(delta), name=name
-        )
-        return self._result(operation, read_value)
+        return self._write("AssignSubVariableOp", delta, name, read_value)
 
     def _assign_slice(self, key: Any, value: Any, name: str | None, read_value: bool) -> Any:
         """Writes the elements that a slice reads (S9.12), in one step: their places are sliced."""
@@ -495,7 +489,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
             updates=updates,
             name=name,
         )
-        return self._result(operation, read_value)
+        return _UnreadVariable(self) if read_value else operation
 
     def _scatter(self, op: str, slices: Any, name: str | None) -> Any:
         if not isinstance(slices, IndexedSlices):
@@ -509,73 +503,113 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
             updates=self._value_to_assign(slices.values),
             name=name,
         )
-        return self._result(None, True)
+        return _UnreadVariable(self)
 
     def scatter_add(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """Adds rows, in order; repeated rows add up. Needs tf.IndexedSlices (TypeError)."""
+        """Adds rows, in order; repeated rows add up.
+
+        Args:
+          sparse_delta: A tf.IndexedSlices of the variable's dtype.
+          use_locking: Accepted; each update is atomic.
+          name: A name for the node while a function is traced.
+
+        Returns:
+          The variable, to be read when it is used.
+
+        Raises:
+          TypeError: sparse_delta is no tf.IndexedSlices.
+          InvalidArgumentError: There is no such row, or the shapes do not fit.
+        """
         return self._scatter("ResourceScatterAdd", sparse_delta, name)
 
     def scatter_sub(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """Subtracts rows, in order."""
+        """Subtracts rows, in order; the arguments are as in `scatter_add`."""
         return self._scatter("ResourceScatterSub", sparse_delta, name)
 
     def scatter_mul(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """Multiplies rows, in order."""
+        """Multiplies rows, in order; the arguments are as in `scatter_add`."""
         return self._scatter("ResourceScatterMul", sparse_delta, name)
 
     def scatter_div(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """Divides rows, in order."""
+        """Divides rows, in order; the arguments are as in `scatter_add`."""
         return self._scatter("ResourceScatterDiv", sparse_delta, name)
 
     def scatter_min(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """Takes the smaller of each element and its update."""
+        """Takes the smaller of each element and its update.
+
+        The arguments are as in `scatter_add`.
+        """
         return self._scatter("ResourceScatterMin", sparse_delta, name)
 
     def scatter_max(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """Takes the larger of each element and its update."""
+        """Takes the larger of each element and its update.
+
+        The arguments are as in `scatter_add`.
+        """
         return self._scatter("ResourceScatterMax", sparse_delta, name)
 
     def scatter_update(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """Replaces rows, in order; the last of repeated ones stays."""
+        """Replaces rows, in order; the last of repeated ones stays.
+
+        The arguments are as in `scatter_add`.
+        """
         return self._scatter("ResourceScatterUpdate", sparse_delta, name)
 
     def _scatter_nd(self, op: str, indices: Any, updates: Any, name: str | None) -> Any:
         _engine.note_variable(self)
         _op(op)(ref=self.handle, indices=indices, updates=self._value_to_assign(updates), name=name)
-        return self._result(None, True)
+        return _UnreadVariable(self)
 
     def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Adds updates at full or partial indices, [n, k] integers."""
+        """Adds updates at full or partial indices, in order.
+
+        Args:
+          indices: int32 or int64 of shape [n, k], k at most the variable's rank.
+          updates: The variable's dtype, shape [n] and the dimensions behind the first k.
+          name: A name for the node while a function is traced.
+
+        Returns:
+          The variable, to be read when it is used.
+
+        Raises:
+          InvalidArgumentError: An index is out of range, or the shapes do not fit.
+        """
         return self._scatter_nd("ResourceScatterNdAdd", indices, updates, name)
 
     def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Subtracts updates at full or partial indices."""
+        """Subtracts updates at indices; the arguments are as in `scatter_nd_add`."""
         return self._scatter_nd("ResourceScatterNdSub", indices, updates, name)
 
     def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Replaces what is at full or partial indices."""
+        """Replaces what is at indices; the arguments are as in `scatter_nd_add`."""
         return self._scatter_nd("ResourceScatterNdUpdate", indices, updates, name)
 
     def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Takes the smaller of what is at full or partial indices and its update."""
+        """Takes the smaller of what is at indices and its update.
+
+        The arguments are as in `scatter_nd_add`.
+        """
         return self._scatter_nd("ResourceScatterNdMin", indices, updates, name)
 
     def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Takes the larger of what is at full or partial indices and its update."""
+        """Takes the larger of what is at indices and its update.
+
+        The arguments are as in `scatter_nd_add`.
+        """
         return self._scatter_nd("ResourceScatterNdMax", indices, updates, name)
 
     # --- In-place operators are refused, because they would rebind the name (S9.13)
