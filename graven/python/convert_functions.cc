@@ -95,6 +95,43 @@ Result<Tensor> convert(nb::handle value, nb::handle dtype, nb::handle hint, std:
   return to_tensor_like(value.ptr(), *hinted, name);
 }
 
+constexpr char kConstantDoc[] = R"(Makes a tensor of a value.
+
+Args:
+  value: A number, a bool, a string, a NumPy array or an eager tensor, or nested lists of them.
+  dtype: The dtype of the tensor; None takes int32, float32, complex128, bool or string of Python's
+    values and that of arrays.
+  shape: Its shape; None takes that of the value. One element fills any shape.
+  name: A name for the node while a function is traced.
+
+Returns:
+  An eager tensor; while a function is traced a constant of its graph.
+
+Raises:
+  TypeError: The dtype cannot hold the value, or the shape does not fit it.
+  ValueError: The lists are of different lengths, or there is no such tensor.
+
+Source: tf.constant, OpDef "Const".)";
+
+constexpr char kConvertDoc[] =
+    R"(Makes a tensor of what stands for one, and gives tensors back as they are.
+
+Args:
+  value: A tensor, a variable, what tf.constant takes, lists that hold tensors, or an object with
+    __tf_tensor__.
+  dtype: The dtype that it must have; None takes what comes.
+  dtype_hint: The dtype that Python's values take if they can.
+  name: A name for the node while a function is traced.
+
+Returns:
+  A tensor.
+
+Raises:
+  TypeError: The dtype cannot hold the value.
+  ValueError: A tensor has another dtype, or the value is none.
+
+Source: tf.convert_to_tensor.)";
+
 }  // namespace
 
 void bind_convert(nb::module_& m) {
@@ -104,14 +141,14 @@ void bind_convert(nb::module_& m) {
         return finish(constant(value, dtype, shape, text_or(name, "Const")));
       },
       nb::arg("value").none(), nb::arg("dtype").none() = nb::none(),
-      nb::arg("shape").none() = nb::none(), nb::arg("name").none() = "Const");
+      nb::arg("shape").none() = nb::none(), nb::arg("name").none() = "Const", kConstantDoc);
   m.def(
       "convert_to_tensor",
       [](nb::handle value, nb::handle dtype, nb::handle dtype_hint, nb::handle name) {
         return finish(convert(value, dtype, dtype_hint, text_or(name, "")));
       },
       nb::arg("value").none(), nb::arg("dtype").none() = nb::none(),
-      nb::arg("dtype_hint").none() = nb::none(), nb::arg("name").none() = nb::none());
+      nb::arg("dtype_hint").none() = nb::none(), nb::arg("name").none() = nb::none(), kConvertDoc);
   m.def(
       "is_array_like", [](nb::handle object) { return is_array_like(object.ptr()); },
       nb::arg("object").none());

@@ -653,7 +653,12 @@ PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(FunctionObject, weak_references), READONLY,
      nullptr},
     {nullptr, 0, 0, 0, nullptr}};
-PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(make)},
+constexpr char kFunctionDoc[] = R"(What tf.function makes: a Python function, traced once per type.
+
+Source: what tf.function returns.)";
+
+PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(kFunctionDoc)},
+                       {Py_tp_new, reinterpret_cast<void*>(make)},
                        {Py_tp_init, reinterpret_cast<void*>(init)},
                        {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
                        {Py_tp_traverse, reinterpret_cast<void*>(traverse)},

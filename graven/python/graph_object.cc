@@ -226,34 +226,44 @@ PyObject* wrap_attribute(const AttrValue& value) { return attribute(value).relea
 
 void bind_graph(nb::module_& m) {
   nb::class_<FuncGraph>(m, "FuncGraph", nb::dynamic_attr(), nb::is_weak_referenceable(),
-                        "A graph that is the body of a function.")
-      .def_prop_ro("name", [](const FuncGraph& self) { return self.graph->name(); })
-      .def_prop_ro("building_function", [](const FuncGraph&) { return true; })
-      .def_prop_ro("outer_graph", outer_graph)
-      .def_prop_ro("inputs",
-                   [](const FuncGraph& self) {
-                     nb::list list;
-                     for (Node* node : self.graph->inputs()) {
-                       list.append(tensor(self.graph, {node, 0}));
-                     }
-                     return list;
-                   })
-      .def_prop_ro("outputs",
-                   [](const FuncGraph& self) {
-                     nb::list list;
-                     for (OutputRef output : self.graph->outputs()) {
-                       list.append(tensor(self.graph, output));
-                     }
-                     return list;
-                   })
-      .def_prop_ro("control_outputs",
-                   [](const FuncGraph& self) {
-                     nb::list list;
-                     for (Node* node : self.graph->control_outputs()) {
-                       list.append(operation(self.graph, node));
-                     }
-                     return list;
-                   })
+                        "A graph that is the body of a function.\n\nSource: tf.Graph.")
+      .def_prop_ro(
+          "name", [](const FuncGraph& self) { return self.graph->name(); },
+          "The name of the function.")
+      .def_prop_ro(
+          "building_function", [](const FuncGraph&) { return true; },
+          "True: there are no other graphs.")
+      .def_prop_ro("outer_graph", outer_graph, "The graph around it, or None.")
+      .def_prop_ro(
+          "inputs",
+          [](const FuncGraph& self) {
+            nb::list list;
+            for (Node* node : self.graph->inputs()) {
+              list.append(tensor(self.graph, {node, 0}));
+            }
+            return list;
+          },
+          "The placeholders: of the arguments, then of the captures.")
+      .def_prop_ro(
+          "outputs",
+          [](const FuncGraph& self) {
+            nb::list list;
+            for (OutputRef output : self.graph->outputs()) {
+              list.append(tensor(self.graph, output));
+            }
+            return list;
+          },
+          "The tensors that it gives, flat.")
+      .def_prop_ro(
+          "control_outputs",
+          [](const FuncGraph& self) {
+            nb::list list;
+            for (Node* node : self.graph->control_outputs()) {
+              list.append(operation(self.graph, node));
+            }
+            return list;
+          },
+          "The Operations that run at each call, though no output needs them.")
       .def(
           "get_operations",
           [](const FuncGraph& self) {
@@ -273,7 +283,9 @@ void bind_graph(nb::module_& m) {
             }
             return operation(self.graph, node);
           },
-          nb::arg("name"), "Returns the Operation of this name; a KeyError if there is none.")
+          nb::arg("name"),
+          "Returns an Operation.\n\nArgs:\n  name: Its name.\n\n"
+          "Raises:\n  KeyError: There is none of this name.")
       .def(
           "get_tensor_by_name",
           [](const FuncGraph& self, const std::string& name) {
@@ -288,43 +300,62 @@ void bind_graph(nb::module_& m) {
             }
             return tensor(self.graph, {node, index});
           },
-          nb::arg("name"), "Returns the tensor \"<op>:<output>\".")
+          nb::arg("name"),
+          "Returns a tensor.\n\nArgs:\n  name: \"<op>:<output>\".\n\n"
+          "Raises:\n  KeyError: There is none of this name.")
       .def(
           "as_graph_def", [](const FuncGraph& self) { return graph_def(*self.graph); },
           "Returns the nodes, and the functions that they call, as plain records.")
       .def("__str__", graph_text)
       .def("__repr__", graph_text);
 
-  nb::class_<Operation>(m, "Operation", nb::is_weak_referenceable(), "A node of a graph.")
-      .def_prop_ro("name", [](const Operation& self) { return self.node->name(); })
-      .def_prop_ro("type", [](const Operation& self) { return self.node->op().name(); })
-      .def_prop_ro("device", [](const Operation& self) { return self.node->device(); })
-      .def_prop_ro("graph", [](const Operation& self) { return steal(wrap(self.graph)); })
-      .def_prop_ro("inputs",
-                   [](const Operation& self) {
-                     nb::list list;
-                     for (OutputRef input : self.node->inputs()) {
-                       list.append(tensor(self.graph, input));
-                     }
-                     return nb::tuple(list);
-                   })
-      .def_prop_ro("outputs",
-                   [](const Operation& self) {
-                     nb::list list;
-                     for (int i = 0; i < self.node->num_outputs(); ++i) {
-                       list.append(tensor(self.graph, {self.node, i}));
-                     }
-                     return list;
-                   })
-      .def_prop_ro("control_inputs",
-                   [](const Operation& self) {
-                     nb::list list;
-                     for (Node* node : self.node->control_inputs()) {
-                       list.append(operation(self.graph, node));
-                     }
-                     return list;
-                   })
-      .def_prop_ro("node_def", [](const Operation& self) { return node_def(*self.node); })
+  nb::class_<Operation>(m, "Operation", nb::is_weak_referenceable(),
+                        "A node of a graph.\n\nSource: tf.Operation.")
+      .def_prop_ro(
+          "name", [](const Operation& self) { return self.node->name(); },
+          "The name, unique in its graph.")
+      .def_prop_ro(
+          "type", [](const Operation& self) { return self.node->op().name(); },
+          "The name of the op's OpDef.")
+      .def_prop_ro(
+          "device", [](const Operation& self) { return self.node->device(); },
+          "The device that was asked for, or the empty string.")
+      .def_prop_ro(
+          "graph", [](const Operation& self) { return steal(wrap(self.graph)); },
+          "The graph that it belongs to.")
+      .def_prop_ro(
+          "inputs",
+          [](const Operation& self) {
+            nb::list list;
+            for (OutputRef input : self.node->inputs()) {
+              list.append(tensor(self.graph, input));
+            }
+            return nb::tuple(list);
+          },
+          "The tensors that it reads.")
+      .def_prop_ro(
+          "outputs",
+          [](const Operation& self) {
+            nb::list list;
+            for (int i = 0; i < self.node->num_outputs(); ++i) {
+              list.append(tensor(self.graph, {self.node, i}));
+            }
+            return list;
+          },
+          "The tensors that it makes.")
+      .def_prop_ro(
+          "control_inputs",
+          [](const Operation& self) {
+            nb::list list;
+            for (Node* node : self.node->control_inputs()) {
+              list.append(operation(self.graph, node));
+            }
+            return list;
+          },
+          "The Operations that run before it, though it reads nothing of theirs.")
+      .def_prop_ro(
+          "node_def", [](const Operation& self) { return node_def(*self.node); },
+          "The node as a record like TensorFlow's NodeDef: name, op, input, attr.")
       .def(
           "get_attr",
           [](const Operation& self, const std::string& name) {
@@ -336,7 +367,9 @@ void bind_graph(nb::module_& m) {
             }
             return attribute(value);
           },
-          nb::arg("name"), "Returns the value of an attribute.")
+          nb::arg("name"),
+          "Returns the value of an attribute.\n\nArgs:\n  name: Its name in the OpDef.\n\n"
+          "Raises:\n  ValueError: There is none of this name.")
       .def("__repr__",
            [](const Operation& self) {
              return engine::str_cat("<tf.Operation '", self.node->name(),

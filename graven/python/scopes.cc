@@ -114,10 +114,12 @@ void bind_scopes(nb::module_& m) {
 
   m.def(
       "executing_eagerly", [] { return !Frame::current().is_graph(); },
-      "Whether ops compute at once (they add nodes while a function is traced).");
+      "Tells whether ops compute at once; while a function is traced they add nodes.\n\n"
+      "Source: tf.executing_eagerly.");
   m.def(
       "inside_function", [] { return Frame::inside_function(); },
-      "Whether a function is being traced, also within init_scope.");
+      "Tells whether a function is being traced, within init_scope too.\n\n"
+      "Source: tf.inside_function.");
   m.def("current_name_scope", [] { return Frame::current().name_scope; });
   m.def("current_device", [] { return Frame::current().device; });
   m.def(

@@ -349,11 +349,19 @@ PyGetSetDef tensor_properties[] = {
     {"_id", get_id, nullptr, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
+constexpr char kTensorDoc[] = R"(An array of elements of one dtype, which never changes.
+
+It has a value (an eager tensor), or stands for what a node computes (while a function is traced).
+tf.constant and tf.convert_to_tensor make tensors, ops make others of them. Operators are ops;
+indices select as NumPy's do, tf.newaxis, ... and masks included. An eager tensor has numpy().
+
+Source: tf.Tensor.)";
+
 PyMethodDef tensor_methods[] = {
     {"get_shape", method_get_shape, METH_NOARGS, "get_shape($self, /)\n--\n\nReturns x.shape."},
     {"set_shape", set_shape, METH_O,
-     "set_shape($self, shape, /)\n--\n\nSays what is known of the shape.\n\nRaises:\n  ValueError: "
-     "It contradicts what was known."},
+     "set_shape($self, shape, /)\n--\n\nSays what is known of the shape.\n\nArgs:\n  shape: What "
+     "tf.TensorShape takes.\n\nRaises:\n  ValueError: It contradicts what was known."},
     {"ref", make_reference, METH_NOARGS,
      "ref($self, /)\n--\n\nReturns a hashable object that stands for this tensor."},
     {"__copy__", return_self, METH_NOARGS, nullptr},
@@ -439,7 +447,8 @@ PyObject* wrap_same(const Tensor& tensor) {
 }
 
 void bind_tensor(nanobind::module_& module) {
-  std::vector<PyType_Slot> slots = {{Py_tp_getset, tensor_properties},
+  std::vector<PyType_Slot> slots = {{Py_tp_doc, const_cast<char*>(kTensorDoc)},
+                                    {Py_tp_getset, tensor_properties},
                                     {Py_tp_methods, tensor_methods},
                                     {Py_tp_members, tensor_members},
                                     {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},

@@ -292,20 +292,28 @@ Result<Value> composite_to_value(PyObject* object) {
 
 void bind_trace_types(nb::module_& m) {
   nb::class_<TypeView>(m, "TraceTypeView", "A type of the cache, as the engine holds it (S3).")
-      .def("is_subtype_of",
-           [](const TypeView& self, nb::object other) {
-             TraceTypeRef that = trace_type_of_object(other.ptr());
-             return that && self.type->is_subtype_of(*that);
-           })
-      .def("most_specific_common_supertype",
-           [](const TypeView& self, nb::sequence others) -> nb::object {
-             TraceTypeRef common = self.type;
-             for (nb::handle other : others) {
-               TraceTypeRef that = trace_type_of_object(other.ptr());
-               common = that && common ? common->common_supertype(*that) : TraceTypeRef();
-             }
-             return steal(type_to_python(common));
-           })
+      .def(
+          "is_subtype_of",
+          [](const TypeView& self, nb::object other) {
+            TraceTypeRef that = trace_type_of_object(other.ptr());
+            return that && self.type->is_subtype_of(*that);
+          },
+          nb::arg("other"),
+          "Tells whether every value of this type may be given where another is expected.\n\n"
+          "Args:\n  other: A type of any class.")
+      .def(
+          "most_specific_common_supertype",
+          [](const TypeView& self, nb::sequence others) -> nb::object {
+            TraceTypeRef common = self.type;
+            for (nb::handle other : others) {
+              TraceTypeRef that = trace_type_of_object(other.ptr());
+              common = that && common ? common->common_supertype(*that) : TraceTypeRef();
+            }
+            return steal(type_to_python(common));
+          },
+          nb::arg("others"),
+          "Returns the most specific type that covers this one and the others, or None.\n\n"
+          "Args:\n  others: Types of any class.")
       .def("__eq__",
            [](const TypeView& self, nb::object other) {
              TraceTypeRef that = trace_type_of_object(other.ptr());
@@ -318,46 +326,57 @@ void bind_trace_types(nb::module_& m) {
            })
       .def("__hash__", [](const TypeView& self) { return static_cast<int64_t>(self.type->hash()); })
       .def("__repr__", [](const TypeView& self) { return self.type->repr(); })
-      .def_prop_ro("kind", [](const TypeView& self) { return std::string(kind_name(*self.type)); })
-      .def_prop_ro("value",
-                   [](const TypeView& self) -> nb::object {
-                     if (self.type->kind() == TraceType::Kind::kLiteral) {
-                       return steal(literal_to_python(
-                           static_cast<const engine::LiteralType&>(*self.type).literal()));
-                     }
-                     if (self.type->kind() == TraceType::Kind::kObject) {
-                       Object object =
-                           object_of(*static_cast<const engine::ObjectType&>(*self.type).object());
-                       return object ? steal(object) : nb::none();
-                     }
-                     return nb::none();
-                   })
-      .def_prop_ro("components",
-                   [](const TypeView& self) {
-                     nb::list list;
-                     const auto* type = dynamic_cast<const engine::ContainerType*>(self.type.get());
-                     for (size_t i = 0; type && i < type->items().size(); ++i) {
-                       list.append(steal(type_to_python(type->items()[i])));
-                     }
-                     return list;
-                   })
-      .def_prop_ro("keys",
-                   [](const TypeView& self) {
-                     nb::list list;
-                     const auto* type = dynamic_cast<const engine::ContainerType*>(self.type.get());
-                     for (size_t i = 0; type && i < type->keys().size(); ++i) {
-                       list.append(steal(literal_to_python(type->keys()[i])));
-                     }
-                     for (size_t i = 0; type && i < type->names().size(); ++i) {
-                       list.append(type->names()[i].c_str());
-                     }
-                     return list;
-                   })
-      .def_prop_ro("container_class", [](const TypeView& self) -> nb::object {
-        const auto* type = dynamic_cast<const engine::ContainerType*>(self.type.get());
-        if (!type || !type->container_class()) return nb::none();
-        return steal(object_of(*type->container_class()));
-      });
+      .def_prop_ro(
+          "kind", [](const TypeView& self) { return std::string(kind_name(*self.type)); },
+          "Which of the types of S3 it is, such as \"tensor\" or \"dict\".")
+      .def_prop_ro(
+          "value",
+          [](const TypeView& self) -> nb::object {
+            if (self.type->kind() == TraceType::Kind::kLiteral) {
+              return steal(
+                  literal_to_python(static_cast<const engine::LiteralType&>(*self.type).literal()));
+            }
+            if (self.type->kind() == TraceType::Kind::kObject) {
+              Object object =
+                  object_of(*static_cast<const engine::ObjectType&>(*self.type).object());
+              return object ? steal(object) : nb::none();
+            }
+            return nb::none();
+          },
+          "The Python value of a literal or object, else None.")
+      .def_prop_ro(
+          "components",
+          [](const TypeView& self) {
+            nb::list list;
+            const auto* type = dynamic_cast<const engine::ContainerType*>(self.type.get());
+            for (size_t i = 0; type && i < type->items().size(); ++i) {
+              list.append(steal(type_to_python(type->items()[i])));
+            }
+            return list;
+          },
+          "The types of the parts of a container.")
+      .def_prop_ro(
+          "keys",
+          [](const TypeView& self) {
+            nb::list list;
+            const auto* type = dynamic_cast<const engine::ContainerType*>(self.type.get());
+            for (size_t i = 0; type && i < type->keys().size(); ++i) {
+              list.append(steal(literal_to_python(type->keys()[i])));
+            }
+            for (size_t i = 0; type && i < type->names().size(); ++i) {
+              list.append(type->names()[i].c_str());
+            }
+            return list;
+          },
+          "The keys of a dict, or the names of the fields of a class.")
+      .def_prop_ro(
+          "container_class",
+          [](const TypeView& self) -> nb::object {
+            const auto* type = dynamic_cast<const engine::ContainerType*>(self.type.get());
+            if (!type || !type->container_class()) return nb::none();
+            return steal(object_of(*type->container_class()));
+          },
+          "The class of a named tuple or attrs object, else None.");
 
   m.def("type_of", [](nb::object value) {
     engine::Value engine_value = value_or_throw(to_value(value.ptr(), true));
@@ -393,29 +412,37 @@ void bind_trace_types(nb::module_& m) {
           nb::arg("shape").none(), nb::arg("dtype") = nb::none(), nb::arg("name") = nb::none())
       .def_prop_ro(
           "shape",
-          [](const TensorSpecView& self) { return nb::steal(wrap(tensor_type_of(self).shape())); })
+          [](const TensorSpecView& self) { return nb::steal(wrap(tensor_type_of(self).shape())); },
+          "The TensorShape, whose unknown dimensions are None.")
       .def_prop_ro(
           "dtype",
-          [](const TensorSpecView& self) { return nb::steal(wrap(tensor_type_of(self).dtype())); })
-      .def_prop_ro("name",
-                   [](const TensorSpecView& self) -> nb::object {
-                     const auto& name = tensor_type_of(self).name();
-                     return name ? nb::cast(*name) : nb::none();
-                   })
-      .def("is_compatible_with",
-           [](const TensorSpecView& self, nb::object other) {
-             const TensorType& own = tensor_type_of(self);
-             TraceTypeRef that = trace_type_of_object(other.ptr());
-             if (!that) {
-               auto tensor = to_tensor(other.ptr());
-               if (!tensor.ok()) return false;
-               return tensor->dtype() == own.dtype() &&
-                      engine::are_compatible(tensor->shape(), own.shape());
-             }
-             if (that->kind() != TraceType::Kind::kTensor) return false;
-             const auto& t = static_cast<const TensorType&>(*that);
-             return t.dtype() == own.dtype() && engine::are_compatible(t.shape(), own.shape());
-           })
+          [](const TensorSpecView& self) { return nb::steal(wrap(tensor_type_of(self).dtype())); },
+          "The DType.")
+      .def_prop_ro(
+          "name",
+          [](const TensorSpecView& self) -> nb::object {
+            const auto& name = tensor_type_of(self).name();
+            return name ? nb::cast(*name) : nb::none();
+          },
+          "The name of the placeholder, or None.")
+      .def(
+          "is_compatible_with",
+          [](const TensorSpecView& self, nb::object other) {
+            const TensorType& own = tensor_type_of(self);
+            TraceTypeRef that = trace_type_of_object(other.ptr());
+            if (!that) {
+              auto tensor = to_tensor(other.ptr());
+              if (!tensor.ok()) return false;
+              return tensor->dtype() == own.dtype() &&
+                     engine::are_compatible(tensor->shape(), own.shape());
+            }
+            if (that->kind() != TraceType::Kind::kTensor) return false;
+            const auto& t = static_cast<const TensorType&>(*that);
+            return t.dtype() == own.dtype() && engine::are_compatible(t.shape(), own.shape());
+          },
+          nb::arg("other"),
+          "Tells whether some tensor may be of both types.\n\n"
+          "Args:\n  other: A spec, or what tf.convert_to_tensor takes.")
       .def_static(
           "from_spec",
           [](const TensorSpecView& spec, nb::object name) {
@@ -423,7 +450,9 @@ void bind_trace_types(nb::module_& m) {
             auto wished = name.is_none() ? type.name() : nb::cast<std::string>(name);
             return TensorSpecView{{make_ref<TensorType>(type.shape(), type.dtype(), wished)}};
           },
-          nb::arg("spec"), nb::arg("name") = nb::none())
+          nb::arg("spec"), nb::arg("name") = nb::none(),
+          "Returns a spec like another.\n\n"
+          "Args:\n  spec: A TensorSpec.\n  name: Another name; None keeps it.")
       .def_static(
           "from_tensor",
           [](nb::object tensor, nb::object name) {
@@ -432,7 +461,9 @@ void bind_trace_types(nb::module_& m) {
             if (!name.is_none()) wished = nb::cast<std::string>(name);
             return TensorSpecView{{make_ref<TensorType>(value.shape(), value.dtype(), wished)}};
           },
-          nb::arg("tensor"), nb::arg("name") = nb::none())
+          nb::arg("tensor"), nb::arg("name") = nb::none(),
+          "Returns the spec of a tensor.\n\n"
+          "Args:\n  tensor: What tf.convert_to_tensor takes.\n  name: A name, or None.")
       .def("__reduce__", [](nb::object self) {
         return nb::make_tuple(
             self.type(), nb::make_tuple(self.attr("shape"), self.attr("dtype"), self.attr("name")));

@@ -3,7 +3,7 @@
 `import graven as tf` runs programs that are written for tf.function.
 """
 
-from graven import _array_ops, _dtypes
+from graven import _array_ops, _dtypes, _public
 from graven import _engine as _engine
 from graven import bitwise as bitwise
 from graven import config as config
@@ -122,7 +122,6 @@ from graven._math_ops import scalar_mul as scalar_mul
 from graven._math_ops import tensordot as tensordot
 from graven._math_ops import truediv as truediv
 from graven._module import Module as Module
-from graven._public import names_of
 from graven._ragged import RaggedTensor as RaggedTensor
 from graven._ragged import RaggedTensorSpec as RaggedTensorSpec
 from graven._scopes import control_dependencies as control_dependencies
@@ -152,4 +151,4 @@ slice = _array_ops.slice_
 newaxis = None
 __version__ = version.VERSION
 
-__getattr__, __dir__ = names_of(__name__)
+__getattr__, __dir__ = _public.names_of(__name__)

@@ -233,6 +233,9 @@ def rank(input: TensorLike, name: Name = None) -> Tensor:
 def is_tensor(x: Any) -> bool:
     """Tells whether ops take a value as it is: a tensor or a variable.
 
+    Args:
+      x: Any object.
+
     Source: tf.is_tensor.
     """
     return isinstance(x, Tensor) or hasattr(type(x), "_as_graph_element")

@@ -336,8 +336,18 @@ def _check_rank(x: TensorLike, rank: int, at_least: bool, message: str | None, n
 def assert_rank(x: TensorLike, rank: int, message: str | None = None, name: Name = None) -> Any:
     """Checks the rank of a tensor: while tracing if it is known then, else when it runs.
 
+    Args:
+      x: A tensor of any dtype.
+      rank: What its rank must be.
+      message: What stands in front of the error's message.
+      name: A name for the nodes while a function is traced.
+
+    Returns:
+      None eagerly; the operation while a function is traced.
+
     Raises:
       ValueError: The rank is known and another.
+      InvalidArgumentError: It is found to be another when the check runs.
 
     Source: tf.debugging.assert_rank.
     """
@@ -349,8 +359,18 @@ def assert_rank_at_least(
 ) -> Any:
     """Checks that a tensor has a rank or a higher one, as assert_rank does.
 
+    Args:
+      x: A tensor of any dtype.
+      rank: The least that its rank may be.
+      message: What stands in front of the error's message.
+      name: A name for the nodes while a function is traced.
+
+    Returns:
+      None eagerly; the operation while a function is traced.
+
     Raises:
       ValueError: The rank is known and lower.
+      InvalidArgumentError: It is found to be lower when the check runs.
 
     Source: tf.debugging.assert_rank_at_least.
     """
@@ -359,6 +379,14 @@ def assert_rank_at_least(
 
 def assert_scalar(tensor: TensorLike, message: str | None = None, name: Name = None) -> Tensor:
     """Checks that a tensor is a scalar, and returns it.
+
+    Args:
+      tensor: A tensor of any dtype.
+      message: What stands in front of the error's message.
+      name: A name for the scope while a function is traced.
+
+    Returns:
+      The tensor.
 
     Raises:
       ValueError: It has another rank.
@@ -378,6 +406,12 @@ def assert_type(
 ) -> None:
     """Checks the dtype of a tensor.
 
+    Args:
+      tensor: A tensor.
+      tf_type: The dtype that it must have.
+      message: What stands in front of the error's message.
+      name: A name for the scope while a function is traced.
+
     Raises:
       TypeError: It is another.
 
@@ -396,6 +430,11 @@ def assert_type(
 def assert_integer(x: TensorLike, message: str | None = None, name: Name = None) -> None:
     """Checks that a tensor holds integers.
 
+    Args:
+      x: A tensor.
+      message: The error's message, if another is wished.
+      name: A name for the scope while a function is traced.
+
     Raises:
       TypeError: It does not.
 
@@ -409,6 +448,14 @@ def assert_integer(x: TensorLike, message: str | None = None, name: Name = None)
 
 def assert_all_finite(x: TensorLike, message: str, name: Name = None) -> Tensor:
     """Gives the tensor back, after a check that it holds neither NaN nor infinities.
+
+    Args:
+      x: A tensor of floats.
+      message: What stands in front of the error's message.
+      name: A name for the scope while a function is traced.
+
+    Returns:
+      The tensor; the check runs before it is used.
 
     Raises:
       InvalidArgumentError: It holds some.

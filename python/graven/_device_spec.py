@@ -34,7 +34,17 @@ class DeviceSpec:
 
     @classmethod
     def from_string(cls, spec: str) -> DeviceSpec:
-        """Takes a name such as "/job:worker/device:CPU:0" apart; a ValueError if it is none."""
+        """Takes a name apart.
+
+        Args:
+          spec: Such as "/job:worker/device:CPU:0".
+
+        Returns:
+          A DeviceSpec of what the name says.
+
+        Raises:
+          ValueError: It is no name of a device.
+        """
         parts = parse_device(spec)
         kind, _, number = parts.get("device", "").partition(":")
         return cls(

@@ -30,9 +30,14 @@ _LARGEST = {
 class DType:
     """The type of the elements of a tensor. There is one object for each type.
 
+    Args:
+      type_enum: TensorFlow's number of a type, or its name.
+
     Attributes:
       name: TensorFlow's name, such as "float32".
       as_datatype_enum: TensorFlow's number of it.
+
+    Source: tf.DType.
     """
 
     __slots__ = ("__weakref__", "as_datatype_enum", "name")
@@ -138,15 +143,27 @@ class DType:
         raise TypeError(f"Cannot find limits of {self}.")
 
     def is_compatible_with(self, other: Any) -> bool:
-        """Whether it is the same type."""
+        """Tells whether it is the same type.
+
+        Args:
+          other: What tf.as_dtype takes.
+        """
         return self is as_dtype(other)
 
     def is_subtype_of(self, other: Any) -> bool:
-        """Whether it is the same type: dtypes have no other subtypes."""
+        """Tells whether it is the same type: dtypes have no other subtypes.
+
+        Args:
+          other: A DType.
+        """
         return self is other
 
     def most_specific_common_supertype(self, types: Any) -> DType | None:
-        """Returns the type if all are it, else None."""
+        """Returns the type if all are it, else None.
+
+        Args:
+          types: DTypes.
+        """
         return self if all(other is self for other in types) else None
 
     def __eq__(self, other: object) -> bool:

@@ -15,7 +15,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, overload
 
 from graven import _engine, _logging, _retracing
 from graven._dtypes import DType
@@ -415,7 +415,7 @@ class ConcreteFunction:
         self.function_type = _function_type_of_entry(entry)
 
     @staticmethod
-    def of(entry: Any, function: Any) -> ConcreteFunction:
+    def _of(entry: Any, function: Any) -> ConcreteFunction:
         """Returns the one object of a trace of a Function."""
         made = _concrete.get(entry.address)
         if made is None:
@@ -550,7 +550,11 @@ class ConcreteFunction:
         return list(self._entry.captured_inputs)
 
     def set_external_captures(self, captures: Sequence[Any]) -> None:
-        """Changes what is fed for the captures, in their order (S6.17)."""
+        """Changes what is fed for the captures (S6.17).
+
+        Args:
+          captures: A tensor for each of captured_inputs, in their order.
+        """
         self._entry.set_captured_inputs(captures)
 
     def replace_capture_with_deferred_capture(
@@ -612,7 +616,11 @@ class ConcreteFunction:
         return nest.map_structure(lambda t: t.dtype, self.structured_outputs)
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
-        """Returns the parameters, the result and the captures, one a line (S2.44), or short."""
+        """Returns the parameters, the result and the captures as text (S2.44).
+
+        Args:
+          verbose: One a line; False gives one short line.
+        """
         return str(self._entry.signature_text(verbose))
 
     def __str__(self) -> str:
@@ -720,7 +728,7 @@ class _FunctionMethods:
             that.
         """
         entry = self._resolve(args, kwargs)
-        return ConcreteFunction.of(entry, self)
+        return ConcreteFunction._of(entry, self)
 
     def get_initialization_function(self: Any, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """Returns a function that initialises the variables this one creates (S2.41).
@@ -739,10 +747,14 @@ class _FunctionMethods:
           RuntimeError: The function was called or traced before.
           InternalError: An initial value depends on an argument ("Unable to lift tensor").
         """
-        return ConcreteFunction.of(self._initialization(args, kwargs), self)
+        return ConcreteFunction._of(self._initialization(args, kwargs), self)
 
-    def experimental_get_compiler_ir(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def experimental_get_compiler_ir(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
         """Refuses: there is a compiler's text of functions with jit_compile=True only (S2.42).
+
+        Args:
+          *args: Positional arguments.
+          **kwargs: Keyword arguments.
 
         Raises:
           ValueError: The function was not made with jit_compile=True.
@@ -762,7 +774,11 @@ class _FunctionMethods:
         return CacheInfo(*counts, signatures)
 
     def pretty_printed_concrete_signatures(self: Any, verbose: bool = True) -> str:
-        """Returns the signatures of all traces, in the order in which they were made (S2.43)."""
+        """Returns the signatures of all traces, in the order in which they were made (S2.43).
+
+        Args:
+          verbose: As in ConcreteFunction.pretty_printed_signature.
+        """
         if self._options.input_signature is not None:
             self.get_concrete_function()
         separator = "\n\n" if verbose else "\n"

@@ -65,12 +65,20 @@ class IndexedSlicesSpec(ShapedSpec):
         return specs
 
     def to_tensors(self, value: Any) -> list[Any]:
-        """Returns the values, the indices, and the dense shape if there is one."""
+        """Returns the values, the indices, and the dense shape if there is one.
+
+        Args:
+          value: IndexedSlices.
+        """
         dense = [] if self._dense_shape_dtype is None else [value.dense_shape]
         return [value.values, value.indices, *dense]
 
     def from_tensors(self, tensors: Sequence[Any]) -> IndexedSlices:
-        """Builds IndexedSlices around its tensors."""
+        """Returns IndexedSlices around their parts.
+
+        Args:
+          tensors: The values, the indices, and the dense shape if there is one.
+        """
         return IndexedSlices(*tensors)
 
     def __repr__(self) -> str:

@@ -131,6 +131,12 @@ class Module:
     def with_name_scope(cls, method: Callable[..., T]) -> Callable[..., T]:
         """Decorates a method so that it runs in the module's name scope.
 
+        Args:
+          method: A method of a Module.
+
+        Returns:
+          The method, in `with self.name_scope`.
+
         Source: tf.Module.with_name_scope.
         """
 

@@ -82,11 +82,19 @@ class RaggedTensorSpec(ShapedSpec):
         ]
 
     def to_tensors(self, value: Any) -> list[Any]:
-        """Returns the flat values and the row splits, outer ones first."""
+        """Returns the flat values and the row splits, outer ones first.
+
+        Args:
+          value: A RaggedTensor.
+        """
         return [value.flat_values, *value.nested_row_splits]
 
     def from_tensors(self, tensors: Sequence[Any]) -> RaggedTensor:
-        """Builds a RaggedTensor around flat values and row splits."""
+        """Returns a RaggedTensor around its parts.
+
+        Args:
+          tensors: The flat values and the row splits, outer ones first.
+        """
         values: Any = tensors[0]
         for splits in reversed(tensors[1:]):
             values = RaggedTensor(values, splits, _private=True)
@@ -130,6 +138,9 @@ class RaggedTensor(CompositeTensor):
           row_splits: An integer vector, ascending from 0 to the number of values.
           name: Accepted; no op is made.
           validate: Whether row_splits is checked, where its value is known.
+
+        Returns:
+          A RaggedTensor of the values' dtype, with one ragged dimension more.
 
         Raises:
           ValueError: The row splits are no vector, or do not fit the values.
@@ -205,7 +216,11 @@ class RaggedTensor(CompositeTensor):
         return self._type_spec
 
     def nrows(self, out_type: Any = None) -> Any:
-        """Returns the number of rows, a scalar of the row splits' dtype or of out_type."""
+        """Returns the number of rows, a scalar.
+
+        Args:
+          out_type: Its dtype; None means that of the row splits.
+        """
         import graven
 
         return graven.shape(self._row_splits, out_type=out_type or self._row_splits.dtype)[0] - 1
@@ -215,6 +230,9 @@ class RaggedTensor(CompositeTensor):
 
         Args:
           axis: Only 1, the outermost ragged dimension.
+
+        Raises:
+          NotImplementedError: Another axis is asked for.
         """
         if axis != 1:
             raise unsupported("Graven has row_lengths of ragged tensors for axis=1 only")

@@ -492,24 +492,56 @@ class Generator:
 
     @classmethod
     def from_state(cls, state: Any, alg: Any) -> Generator:
-        """Makes a generator of a state. A variable is shared."""
+        """Makes a generator of a state.
+
+        Args:
+          state: int64 of shape [3], as `state` gives it; a variable is shared.
+          alg: "philox" or its number.
+
+        Returns:
+          A Generator.
+        """
         return cls(state=state, alg=alg)
 
     @classmethod
     def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
-        """Makes a generator whose numbers follow from a seed."""
+        """Makes a generator whose numbers follow from a seed.
+
+        Args:
+          seed: An integer, or a vector of integers.
+          alg: "philox" or its number; None means that.
+
+        Returns:
+          A Generator.
+        """
         return cls(state=_state_of_seed(seed), alg=alg)
 
     @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
-        """Makes a generator whose numbers nobody foresees."""
+        """Makes a generator whose numbers nobody foresees.
+
+        Args:
+          alg: "philox" or its number; None means that.
+
+        Returns:
+          A Generator.
+        """
         with init_scope():
             state = raw.NonDeterministicInts(convert_to_tensor([3]), dtype=int64)
         return cls(state=state, alg=alg)
 
     @classmethod
     def from_key_counter(cls, key: Any, counter: Any, alg: Any) -> Generator:
-        """Makes a generator of a key and a counter of two words."""
+        """Makes a generator of a key and a counter.
+
+        Args:
+          key: An int64 scalar.
+          counter: int64 of shape [2], the low word first.
+          alg: "philox" or its number.
+
+        Returns:
+          A Generator.
+        """
         return cls(state=cls._of_key_counter(key, counter), alg=alg)
 
     @staticmethod
@@ -535,19 +567,39 @@ class Generator:
         return key
 
     def reset(self, state: Any) -> None:
-        """Sets the state."""
+        """Sets the state.
+
+        Args:
+          state: int64 of shape [3], as `state` gives it.
+        """
         self._state.assign(convert_to_tensor(state, int64))
 
     def reset_from_seed(self, seed: Any) -> None:
-        """Sets the state to that of from_seed."""
+        """Sets the state to that of from_seed.
+
+        Args:
+          seed: An integer, or a vector of integers.
+        """
         self.reset(_state_of_seed(seed))
 
     def reset_from_key_counter(self, key: Any, counter: Any) -> None:
-        """Sets the state to that of from_key_counter."""
+        """Sets the state to that of from_key_counter.
+
+        Args:
+          key: An int64 scalar.
+          counter: int64 of shape [2], the low word first.
+        """
         self.reset(self._of_key_counter(key, counter))
 
     def skip(self, delta: TensorLike) -> Tensor:
-        """Moves on as if delta numbers had been drawn, and returns the state before."""
+        """Moves on as if numbers had been drawn.
+
+        Args:
+          delta: How many, an integer scalar.
+
+        Returns:
+          The state before, int64 of shape [3].
+        """
         alg = convert_to_tensor(self._algorithm, int32)
         steps = raw.Cast(convert_to_tensor(delta, None, int64), DstT=uint64)
         return raw.RngReadAndSkip(self._state.handle, alg, steps)
@@ -560,7 +612,21 @@ class Generator:
 
     def uniform(self, shape: ShapeLike, minval: TensorLike = 0, maxval: TensorLike = None,
                 dtype: DTypeLike = float32, name: Name = None) -> Tensor:  # fmt: skip
-        """Draws uniform numbers, as stateless_uniform makes them."""
+        """Draws uniform numbers, as stateless_uniform makes them.
+
+        Args:
+          shape: The shape of the result.
+          minval: The lower bound, which may be drawn; it broadcasts to the shape.
+          maxval: The upper bound, which is not drawn; None means 1 for floats.
+          dtype: A float dtype, int32 or int64; uint32 and uint64 with both bounds None.
+          name: A name for the scope while a function is traced.
+
+        Returns:
+          The numbers.
+
+        Raises:
+          ValueError: One bound of integers is None, or unsigned ones have a bound.
+        """
         dtype = as_dtype(dtype)
         if dtype.is_integer:
             _check_bounds(dtype, minval, maxval)
@@ -570,7 +636,16 @@ class Generator:
 
     def uniform_full_int(self, shape: ShapeLike, dtype: DTypeLike = uint64,
                          name: Name = None) -> Tensor:  # fmt: skip
-        """Draws integers of the full range of their dtype."""
+        """Draws integers of the full range of their dtype.
+
+        Args:
+          shape: The shape of the result.
+          dtype: int32, int64, uint32 or uint64.
+          name: A name for the scope while a function is traced.
+
+        Returns:
+          The numbers.
+        """
         with name_scope(name or "stateful_uniform_full_int") as scope:
             sizes = _shape_tensor(shape)
             start = self._start(sizes)
@@ -578,7 +653,18 @@ class Generator:
 
     def normal(self, shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0,
                dtype: DTypeLike = float32, name: Name = None) -> Tensor:  # fmt: skip
-        """Draws normal numbers."""
+        """Draws normal numbers.
+
+        Args:
+          shape: The shape of the result.
+          mean: The mean; it broadcasts to the shape.
+          stddev: The standard deviation, likewise.
+          dtype: A float dtype.
+          name: A name for the scope while a function is traced.
+
+        Returns:
+          The numbers.
+        """
         with name_scope(name or "stateful_normal") as scope:
             sizes = _shape_tensor(shape)
             start = self._start(sizes)
@@ -587,7 +673,18 @@ class Generator:
 
     def truncated_normal(self, shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0,
                          dtype: DTypeLike = float32, name: Name = None) -> Tensor:  # fmt: skip
-        """Draws normal numbers that lie within two deviations."""
+        """Draws normal numbers that lie within two deviations.
+
+        Args:
+          shape: The shape of the result.
+          mean: The mean; it broadcasts to the shape.
+          stddev: The standard deviation before the cut, likewise.
+          dtype: A float dtype.
+          name: A name for the scope while a function is traced.
+
+        Returns:
+          The numbers.
+        """
         with name_scope(name or "truncated_normal") as scope:
             sizes = _shape_tensor(shape)
             start = self._start(sizes)
@@ -595,12 +692,26 @@ class Generator:
             return _moved(standard, mean, stddev, scope)
 
     def make_seeds(self, count: int = 1) -> Tensor:
-        """Draws seeds for stateless functions: int64 of shape [2, count]."""
+        """Draws seeds for stateless functions.
+
+        Args:
+          count: How many.
+
+        Returns:
+          int64 of shape [2, count].
+        """
         drawn = self.uniform_full_int([count], int64)
         return stack([drawn, raw.ZerosLike(drawn)])
 
     def split(self, count: int = 1) -> list[Generator]:
-        """Makes independent generators, of keys that this one draws."""
+        """Makes independent generators, of keys that this one draws.
+
+        Args:
+          count: How many.
+
+        Returns:
+          A list of Generators.
+        """
         keys = self.uniform_full_int([count], int64)
         return [Generator.from_key_counter(keys[i], [0, 0], self._algorithm) for i in range(count)]
 
@@ -623,13 +734,24 @@ def get_global_generator() -> Generator:
 def set_global_generator(generator: Generator) -> None:
     """Makes a generator that of the process.
 
+    Args:
+      generator: A Generator.
+
     Source: tf.random.set_global_generator.
     """
     _GlobalGenerator.generator = generator
 
 
 def stateless_split(seed: TensorLike, num: int = 2, alg: Any = "auto_select") -> Tensor:
-    """Makes several seeds of one: integers of the seed's dtype and of shape [num, 2].
+    """Makes several seeds of one.
+
+    Args:
+      seed: Two integers, int32 or int64.
+      num: How many.
+      alg: "philox" or "auto_select", which is the same.
+
+    Returns:
+      Integers of the seed's dtype and of shape [num, 2].
 
     Source: tf.random.split.
     """
@@ -638,7 +760,15 @@ def stateless_split(seed: TensorLike, num: int = 2, alg: Any = "auto_select") ->
 
 
 def stateless_fold_in(seed: TensorLike, data: TensorLike, alg: Any = "auto_select") -> Tensor:
-    """Makes a seed of a seed and a number: integers of the seed's dtype and of shape [2].
+    """Makes a seed of a seed and a number.
+
+    Args:
+      seed: Two integers, int32 or int64.
+      data: An integer scalar, converted to the seed's dtype.
+      alg: "philox" or "auto_select", which is the same.
+
+    Returns:
+      Integers of the seed's dtype and of shape [2].
 
     Source: tf.random.fold_in.
     """

@@ -48,11 +48,19 @@ class SparseTensorSpec(ShapedSpec):
         ]
 
     def to_tensors(self, value: Any) -> list[Any]:
-        """Returns the indices, the values and the dense shape."""
+        """Returns the indices, the values and the dense shape.
+
+        Args:
+          value: A SparseTensor.
+        """
         return [value.indices, value.values, value.dense_shape]
 
     def from_tensors(self, tensors: Sequence[Any]) -> SparseTensor:
-        """Builds a SparseTensor around indices, values and dense shape."""
+        """Returns a SparseTensor around its parts.
+
+        Args:
+          tensors: The indices, the values and the dense shape.
+        """
         made = SparseTensor(*tensors)
         made._static_shape = self._shape
         return made

@@ -62,6 +62,10 @@ class GradientTape:
     def watch(self, tensor: Any) -> None:
         """Records later ops on a tensor or variable, or on those in a structure.
 
+        Args:
+          tensor: Tensors and variables; those that are not floating or complex are left out, with
+            a warning.
+
         Raises:
           ValueError: A leaf is neither tensor nor variable.
         """
@@ -87,6 +91,9 @@ class GradientTape:
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
         """Pauses recording within a `with`.
+
+        Returns:
+          A context manager.
 
         Raises:
           RuntimeError: The tape was never entered.

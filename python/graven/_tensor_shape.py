@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from operator import index
-from typing import Any, overload
+from typing import Any, NoReturn, overload
 
 from graven import _engine
 from graven._unsupported import unsupported
@@ -52,6 +52,8 @@ class TensorShape:
     Raises:
       TypeError: A size is neither an integer nor None.
       ValueError: A size is negative.
+
+    Source: tf.TensorShape.
     """
 
     __slots__ = ("__weakref__", "_dims")
@@ -122,7 +124,7 @@ class TensorShape:
         return TensorShape([None] * max(stop - start, 0))
 
     def num_elements(self) -> int | None:
-        """The number of elements, or None if the shape is not fully known."""
+        """Returns the number of elements, or None if the shape is not fully known."""
         if self._dims is None or None in self._dims:
             return None
         count = 1
@@ -132,7 +134,7 @@ class TensorShape:
         return count
 
     def is_fully_defined(self) -> bool:
-        """Whether the rank and all sizes are known."""
+        """Tells whether the rank and all sizes are known."""
         return self._dims is not None and None not in self._dims
 
     def assert_is_fully_defined(self) -> None:
@@ -150,12 +152,19 @@ class TensorShape:
             raise ValueError("as_list() is not defined on an unknown TensorShape.")
         return list(self._dims)
 
-    def as_proto(self) -> Any:
-        """Refused: protocol buffers come with saved models."""
+    def as_proto(self) -> NoReturn:
+        """Refused: protocol buffers come with saved models.
+
+        Raises:
+          NotImplementedError: Always.
+        """
         raise unsupported("Graven has no TensorShapeProto yet")
 
     def merge_with(self, other: Any) -> TensorShape:
         """Returns what is known if a tensor has both shapes.
+
+        Args:
+          other: What tf.TensorShape takes.
 
         Raises:
           ValueError: No tensor has both.
@@ -174,7 +183,11 @@ class TensorShape:
             raise ValueError(f"Shapes {self} and {right} are not compatible") from None
 
     def concatenate(self, other: Any) -> TensorShape:
-        """Returns the shape with the other's dimensions after its own."""
+        """Returns the shape with the other's dimensions after its own.
+
+        Args:
+          other: What tf.TensorShape takes; of unknown rank, so is the result.
+        """
         other = as_shape(other)
         if self._dims is None or other._dims is None:
             return TensorShape(None)
@@ -190,18 +203,35 @@ class TensorShape:
         return self.concatenate(other)
 
     def assert_same_rank(self, other: Any) -> None:
-        """Raises a ValueError if both ranks are known and differ."""
+        """Checks the ranks, as far as they are known.
+
+        Args:
+          other: What tf.TensorShape takes.
+
+        Raises:
+          ValueError: Both are known and differ.
+        """
         other = as_shape(other)
         if self.rank is not None and other.rank is not None and self.rank != other.rank:
             raise ValueError(f"Shapes {self} and {other} must have the same rank")
 
     def assert_has_rank(self, rank: int) -> None:
-        """Raises a ValueError if the rank is known and another."""
+        """Checks the rank, if it is known.
+
+        Args:
+          rank: What it must be.
+
+        Raises:
+          ValueError: It is known and another.
+        """
         if self.rank not in (None, rank):
             raise ValueError(f"Shape {self} must have rank {rank}")
 
     def with_rank(self, rank: int) -> TensorShape:
         """Returns the shape, known to have this rank.
+
+        Args:
+          rank: The rank.
 
         Raises:
           ValueError: It has another.
@@ -212,19 +242,37 @@ class TensorShape:
             raise ValueError(f"Shape {self} must have rank {rank}") from None
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
-        """Returns the shape; a ValueError if its rank is known and less."""
+        """Returns the shape, after a check of its rank.
+
+        Args:
+          rank: The least that it may be.
+
+        Raises:
+          ValueError: It is known and less.
+        """
         if self.rank is not None and self.rank < rank:
             raise ValueError(f"Shape {self} must have rank at least {rank}")
         return self
 
     def with_rank_at_most(self, rank: int) -> TensorShape:
-        """Returns the shape; a ValueError if its rank is known and more."""
+        """Returns the shape, after a check of its rank.
+
+        Args:
+          rank: The most that it may be.
+
+        Raises:
+          ValueError: It is known and more.
+        """
         if self.rank is not None and self.rank > rank:
             raise ValueError(f"Shape {self} must have rank at most {rank}")
         return self
 
     def is_compatible_with(self, other: Any) -> bool:
-        """Whether some tensor has both shapes."""
+        """Tells whether some tensor has both shapes.
+
+        Args:
+          other: What tf.TensorShape takes.
+        """
         other = as_shape(other)
         if self._dims is None or other._dims is None:
             return True
@@ -233,12 +281,23 @@ class TensorShape:
         )
 
     def assert_is_compatible_with(self, other: Any) -> None:
-        """Raises a ValueError if no tensor has both shapes."""
+        """Checks that some tensor has both shapes.
+
+        Args:
+          other: What tf.TensorShape takes.
+
+        Raises:
+          ValueError: None has.
+        """
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {other} are incompatible")
 
     def most_specific_compatible_shape(self, other: Any) -> TensorShape:
-        """Returns the most special shape that both are compatible with."""
+        """Returns the most special shape that both are compatible with.
+
+        Args:
+          other: What tf.TensorShape takes.
+        """
         other = as_shape(other)
         if self._dims is None or other._dims is None or self.rank != other.rank:
             return TensorShape(None)
@@ -247,7 +306,11 @@ class TensorShape:
         )
 
     def is_subtype_of(self, other: Any) -> bool:
-        """Whether every tensor of this shape also has the other (S3.8)."""
+        """Tells whether every tensor of this shape also has the other (S3.8).
+
+        Args:
+          other: A TensorShape; nothing else has subtypes among shapes.
+        """
         if not isinstance(other, TensorShape):
             return False
         if other._dims is None:
@@ -257,7 +320,11 @@ class TensorShape:
         return all(b is None or a == b for a, b in zip(self._dims, other._dims, strict=True))
 
     def most_specific_common_supertype(self, others: Iterable[Any]) -> TensorShape | None:
-        """Returns the most special shape that covers this one and the others (S3.10)."""
+        """Returns the most special shape that covers this one and the others (S3.10).
+
+        Args:
+          others: TensorShapes; with anything else among them the result is None.
+        """
         result = self
         for other in others:
             if not isinstance(other, TensorShape):

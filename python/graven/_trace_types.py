@@ -22,15 +22,27 @@ class TraceType(abc.ABC):
 
     @abc.abstractmethod
     def is_subtype_of(self, other: TraceType) -> bool:
-        """Tells whether every value of this type may be given where `other` is expected."""
+        """Tells whether every value of this type may be given where another is expected.
+
+        Args:
+          other: The type that is expected, of any class.
+        """
 
     @abc.abstractmethod
     def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TraceType | None:
-        """Returns the most specific type that covers this one and the others, or None."""
+        """Returns the most specific type that covers this one and the others, or None.
+
+        Args:
+          others: Types of any class.
+        """
 
     @abc.abstractmethod
     def placeholder_value(self, placeholder_context: Any) -> Any:
-        """Returns the value that the body sees while it is traced."""
+        """Returns the value that the body sees while it is traced.
+
+        Args:
+          placeholder_context: Its `add_placeholder(spec)` adds an input of a TensorSpec's type.
+        """
 
     @abc.abstractmethod
     def __eq__(self, other: object) -> bool: ...
@@ -39,7 +51,11 @@ class TraceType(abc.ABC):
     def __hash__(self) -> int: ...
 
     def to_tensors(self, value: Any) -> Sequence[Any]:
-        """Returns the tensors that are fed for a value of this type, none by default."""
+        """Returns the tensors that are fed for a value, none by default.
+
+        Args:
+          value: A value of this type.
+        """
         return []
 
     def flatten(self) -> Sequence[TraceType]:
@@ -47,12 +63,20 @@ class TraceType(abc.ABC):
         return []
 
     def from_tensors(self, tensors: Any) -> Any:
-        """Returns the value of this type that is made of tensors: the placeholder by default."""
+        """Returns the value of this type that is made of tensors: the placeholder by default.
+
+        Args:
+          tensors: As many as `to_tensors` gives, in its order.
+        """
         del tensors
         return self.placeholder_value(PlaceholderContext(""))
 
     def cast(self, value: Any, cast_context: Any) -> Any:
         """Returns the value as one of this type: itself by default, if it is the placeholder.
+
+        Args:
+          value: Any object.
+          cast_context: Nothing is known of it.
 
         Raises:
           AssertionError: It is another value.
@@ -101,10 +125,18 @@ class TypeSpec(TraceType):
 
     @abc.abstractmethod
     def from_tensors(self, tensors: Sequence[Any]) -> Any:
-        """Builds a value of this type around as many tensors as `to_tensors` gives."""
+        """Returns a value of this type around tensors.
+
+        Args:
+          tensors: As many as `to_tensors` gives, in its order.
+        """
 
     def placeholder_value(self, placeholder_context: Any) -> Any:
-        """Returns the value around placeholders of its tensors."""
+        """Returns the value around placeholders of its tensors.
+
+        Args:
+          placeholder_context: Its `add_placeholder(spec)` adds an input of a TensorSpec's type.
+        """
         specs = self.flatten()
         return self.from_tensors([placeholder_context.add_placeholder(s) for s in specs])
 
@@ -151,7 +183,11 @@ class ShapedSpec(TypeSpec):
         return hash((type(self).__name__, self._dtype.name))
 
     def is_subtype_of(self, other: TraceType) -> bool:
-        """Tells whether the other is the same but for dimensions that it leaves open."""
+        """Tells whether the other is the same but for dimensions that it leaves open.
+
+        Args:
+          other: A type of any class.
+        """
         if not isinstance(other, ShapedSpec) or type(self) is not type(other):
             return False
         if self._parts() != other._parts():
@@ -166,7 +202,11 @@ class ShapedSpec(TypeSpec):
         )
 
     def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TraceType | None:
-        """Returns the spec whose dimensions are open where those of the specs differ."""
+        """Returns the spec whose dimensions are open where those of the specs differ.
+
+        Args:
+          others: Types; None is returned unless all are of this class and have the same parts.
+        """
         sizes = sizes_of(self._shape)
         for other in others:
             if not isinstance(other, ShapedSpec) or type(self) is not type(other):
@@ -182,7 +222,11 @@ class ShapedSpec(TypeSpec):
         return common
 
     def is_compatible_with(self, value: Any) -> bool:
-        """Tells whether a value, or every value of a spec, may be of this type."""
+        """Tells whether a value, or every value of a spec, may be of this type.
+
+        Args:
+          value: A composite tensor, or a spec.
+        """
         spec = value._type_spec if isinstance(value, CompositeTensor) else value
         return (
             isinstance(spec, ShapedSpec)

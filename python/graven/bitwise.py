@@ -3,6 +3,6 @@
 Source: tf.bitwise.
 """
 
-from graven._public import names_of
+from graven import _public
 
-__getattr__, __dir__ = names_of(__name__)
+__getattr__, __dir__ = _public.names_of(__name__)

@@ -3,6 +3,7 @@
 Source: tf.debugging.
 """
 
+from graven import _public
 from graven._debug_ops import Assert as Assert
 from graven._debug_ops import assert_all_finite as assert_all_finite
 from graven._debug_ops import assert_equal as assert_equal
@@ -21,6 +22,5 @@ from graven._debug_ops import assert_rank as assert_rank
 from graven._debug_ops import assert_rank_at_least as assert_rank_at_least
 from graven._debug_ops import assert_scalar as assert_scalar
 from graven._debug_ops import assert_type as assert_type
-from graven._public import names_of
 
-__getattr__, __dir__ = names_of(__name__)
+__getattr__, __dir__ = _public.names_of(__name__)

@@ -3,7 +3,7 @@
 Source: tf.dtypes.
 """
 
-from graven import _dtypes
+from graven import _dtypes, _public
 from graven._array_ops import cast as cast
 from graven._array_ops import saturate_cast as saturate_cast
 from graven._dtypes import DType as DType
@@ -28,8 +28,7 @@ from graven._dtypes import uint32 as uint32
 from graven._dtypes import uint64 as uint64
 from graven._dtypes import variant as variant
 from graven._math_ops import complex as complex
-from graven._public import names_of
 
 bool = _dtypes.bool_  # Assigned, so that type checkers see that it is exported.
 
-__getattr__, __dir__ = names_of(__name__)
+__getattr__, __dir__ = _public.names_of(__name__)

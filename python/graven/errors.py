@@ -190,11 +190,17 @@ class UnauthenticatedError(OpError):
 
 
 class OperatorNotAllowedInGraphError(TypeError):
-    """Python asked a symbolic tensor for what only a value has, such as its truth."""
+    """Python asked a symbolic tensor for what only a value has, such as its truth.
+
+    Source: tf.errors.OperatorNotAllowedInGraphError.
+    """
 
 
 class InaccessibleTensorError(ValueError):
-    """A tensor of a function that is finished was used outside of it."""
+    """A tensor of a function that is finished was used outside of it.
+
+    Source: tf.errors.InaccessibleTensorError.
+    """
 
 
 _CLASSES: dict[int, type[OpError]] = {

@@ -3,12 +3,12 @@
 Source: tf.linalg.
 """
 
+from graven import _public
 from graven._array_ops import eye as eye
 from graven._clip_ops import global_norm as global_norm
 from graven._math_ops import matmul as matmul
 from graven._math_ops import matvec as matvec
 from graven._math_ops import norm as norm
 from graven._math_ops import tensordot as tensordot
-from graven._public import names_of
 
-__getattr__, __dir__ = names_of(__name__)
+__getattr__, __dir__ = _public.names_of(__name__)

@@ -3,6 +3,7 @@
 Source: tf.math.
 """
 
+from graven import _public
 from graven._math_ops import abs as abs
 from graven._math_ops import accumulate_n as accumulate_n
 from graven._math_ops import add as add
@@ -38,7 +39,6 @@ from graven._math_ops import truediv as truediv
 from graven._nn_ops import log_softmax as log_softmax
 from graven._nn_ops import softmax as softmax
 from graven._nn_ops import zero_fraction as zero_fraction
-from graven._public import names_of
 from graven._sort_ops import top_k as top_k
 
-__getattr__, __dir__ = names_of(__name__)
+__getattr__, __dir__ = _public.names_of(__name__)

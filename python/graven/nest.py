@@ -22,6 +22,9 @@ def _unwrapped(structure: Any) -> Any:
 def is_nested(structure: Any) -> bool:
     """Tells whether the argument is a structure with parts, not a leaf.
 
+    Args:
+      structure: Any object.
+
     Source: tf.nest.is_nested.
     """
     return isinstance(structure, list | tuple | Mapping) or _is_attrs(structure)

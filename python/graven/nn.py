@@ -3,6 +3,7 @@
 Source: tf.nn.
 """
 
+from graven import _public
 from graven._math_ops import l2_normalize as l2_normalize
 from graven._nn_ops import avg_pool as avg_pool
 from graven._nn_ops import avg_pool2d as avg_pool2d
@@ -31,9 +32,8 @@ from graven._nn_ops import (
     sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits,
 )
 from graven._nn_ops import zero_fraction as zero_fraction
-from graven._public import names_of
 from graven._sort_ops import top_k as top_k
 
 swish = silu
 
-__getattr__, __dir__ = names_of(__name__)
+__getattr__, __dir__ = _public.names_of(__name__)

@@ -3,7 +3,7 @@
 Source: tf.random.
 """
 
-from graven._public import names_of
+from graven import _public
 from graven._random_ops import Algorithm as Algorithm
 from graven._random_ops import Generator as Generator
 from graven._random_ops import create_rng_state as create_rng_state
@@ -20,4 +20,4 @@ from graven._random_ops import stateless_uniform as stateless_uniform
 from graven._random_ops import truncated_normal as truncated_normal
 from graven._random_ops import uniform as uniform
 
-__getattr__, __dir__ = names_of(__name__)
+__getattr__, __dir__ = _public.names_of(__name__)

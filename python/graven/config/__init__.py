@@ -53,7 +53,10 @@ class LogicalDevice(NamedTuple):
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """Lists the devices of the machine that Graven can use, of one type or all.
+    """Returns the devices of the machine that Graven can use.
+
+    Args:
+      device_type: Such as "CPU"; None means all.
 
     Source: tf.config.list_physical_devices.
     """
@@ -62,7 +65,10 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
-    """Lists the devices that ops run on, of one type or all.
+    """Returns the devices that ops run on.
+
+    Args:
+      device_type: Such as "CPU"; None means all.
 
     Source: tf.config.list_logical_devices.
     """
@@ -100,6 +106,8 @@ def set_memory_limit(num_bytes: int) -> None:
 
     Raises:
       ValueError: num_bytes is not positive.
+
+    Source: Graven's own.
     """
     if num_bytes <= 0:
         raise ValueError(f"A memory limit must be positive, not {num_bytes}.")
@@ -107,5 +115,8 @@ def set_memory_limit(num_bytes: int) -> None:
 
 
 def get_memory_limit() -> int:
-    """Returns the limit of the memory of tensors in bytes."""
+    """Returns the limit of the memory of tensors in bytes.
+
+    Source: Graven's own.
+    """
     return int(_engine.memory_limit())

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from graven import _engine
-from graven._scopes import parse_device
+from graven import _engine, _scopes
 
 
 def _check_device(device: str) -> None:
-    if parse_device(device).get("device", "CPU:0") not in ("CPU:0", "CPU:*"):
+    if _scopes.parse_device(device).get("device", "CPU:0") not in ("CPU:0", "CPU:*"):
         raise ValueError(f"There is no device {device}: there is CPU:0.")
 
 

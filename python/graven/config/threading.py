@@ -24,7 +24,7 @@ def set_intra_op_parallelism_threads(num_threads: int) -> None:
 
 
 def get_intra_op_parallelism_threads() -> int:
-    """The number of threads that was set for one op; 0 by default.
+    """Returns the number of threads that was set for one op; 0 by default.
 
     Source: tf.config.threading.get_intra_op_parallelism_threads.
     """
@@ -47,7 +47,7 @@ def set_inter_op_parallelism_threads(num_threads: int) -> None:
 
 
 def get_inter_op_parallelism_threads() -> int:
-    """The number that set_inter_op_parallelism_threads was given; 0 by default.
+    """Returns the number that set_inter_op_parallelism_threads was given; 0 by default.
 
     Source: tf.config.threading.get_inter_op_parallelism_threads.
     """
