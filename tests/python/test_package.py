@@ -15,6 +15,11 @@ def test_a_missing_name_is_told_with_the_nearest_there_is() -> None:
     assert "tf.math.multiply" in str(raised.value)
 
 
+def test_no_name_is_told_that_is_only_a_little_like_a_missing_one() -> None:
+    with pytest.raises(AttributeError, match=r"^Graven has no tf.pond. See docs/errors"):
+        tf.pond  # noqa: B018
+
+
 def test_names_of_records_are_functions_of_their_modules() -> None:
     assert tf.math.exp(0.0).numpy() == 1.0
     assert "exp" in dir(tf.math) and "reduce_sum" in dir(tf.math)

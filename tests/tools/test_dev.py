@@ -55,6 +55,12 @@ def test_help_lists_the_verbs() -> None:
     assert words == set(wanted.split())
 
 
+def test_help_of_the_benchmarks_needs_no_build() -> None:
+    done = dev(["bench", "--help"])
+    assert done.stdout.startswith("usage: ./dev bench") and "cached_call_cpp" in done.stdout
+    assert (done.stderr, done.returncode) == ("", 0)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -70,3 +76,4 @@ def test_help_lists_the_verbs() -> None:
 def test_what_is_not_known_is_refused(arguments: list[str], message: str) -> None:
     done = dev(arguments)
     assert done.returncode == 1 and message in done.stderr and done.stdout == ""
+    assert done.stderr.count("\n") == 1  # It is refused before anything is built.

@@ -70,6 +70,8 @@ def sanitize_verb(arguments: Sequence[str]) -> int:
 
 def bench_verb(arguments: Sequence[str]) -> int:
     """time workloads, with --peers beside TensorFlow, JAX and PyTorch"""
+    if {"-h", "--help"} & set(arguments):
+        return show([PROJECT.ensure(), "-m", "benchmarks", "--help"])  # needs no build
     build("bench")
     env = {**os.environ, "GRAVEN_PRESET": "bench"}
     return show([PROJECT.python, "-m", "benchmarks", "--preset", "bench", *arguments], env=env)

@@ -121,11 +121,17 @@ def run_python(run: TestRun, peers: bool) -> None:
         run.python(["tests/ops"], ["--mode", mode])
 
 
-def run_path(run: TestRun, path: str) -> None:
-    """Runs the tests of one file or folder, or one test of a file."""
+def file_of(path: str) -> Path:
+    """The file or folder of the repository that a word of the command line names."""
     file = (Path.cwd() / path.partition("::")[0]).resolve()
     if not file.exists() or ROOT not in file.parents:
         raise DevError(f"{path} is no part of the tests, no mode ({', '.join(OP_MODES)}), no file")
+    return file
+
+
+def run_path(run: TestRun, path: str) -> None:
+    """Runs the tests of one file or folder, or one test of a file."""
+    file = file_of(path)
     name = path.replace(path.partition("::")[0], file.relative_to(ROOT).as_posix(), 1)
     if name.startswith(CONFORMANCE):
         run.conformance([name] if name != CONFORMANCE else [])
@@ -138,6 +144,13 @@ def run_path(run: TestRun, path: str) -> None:
         run.python([name])
 
 
+PARTS: dict[str, Callable[[TestRun, bool], None]] = {
+    "cpp": lambda run, peers: run.cpp(),
+    "python": run_python,
+    "conformance": lambda run, peers: run.conformance(),
+}
+
+
 def test(arguments: Sequence[str]) -> int:
     """Runs everything, or what is named: a part, a mode of the ops, files, single tests."""
     peers = "--no-peers" not in arguments
@@ -145,16 +158,13 @@ def test(arguments: Sequence[str]) -> int:
     unknown = [word for word in chosen if word.startswith("-")]
     if unknown:
         raise DevError(f"test takes a mode or paths, and --no-peers; not {' '.join(unknown)}")
+    for word in set(chosen) - {*PARTS, *OP_MODES}:
+        file_of(word)  # Before a build, which takes minutes.
     build()
     run = TestRun("release", peers)
-    parts: dict[str, Callable[[], None]] = {
-        "cpp": run.cpp,
-        "python": lambda: run_python(run, peers),
-        "conformance": run.conformance,
-    }
-    for word in chosen or parts:
-        if word in parts:
-            parts[word]()
+    for word in chosen or PARTS:
+        if word in PARTS:
+            PARTS[word](run, peers)
         elif word in OP_MODES:
             run.python(["tests/ops"], ["--mode", word])
         else:
