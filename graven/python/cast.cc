@@ -158,7 +158,8 @@ Result<Object> cast_to(const TraceType& type, PyObject* object, bool allow_specs
     if (wrapped) return cast_to(type, wrapped.get(), allow_specs);
     PyErr_Clear();
   }
-  switch (type.kind()) {
+  const bool by_own_type = type.kind() == TraceType::Kind::kAttrs && is_nested(object);
+  switch (by_own_type ? TraceType::Kind::kObject : type.kind()) {
     case TraceType::Kind::kTensor:
       return cast_to_tensor(static_cast<const TensorType&>(type), object, allow_specs);
     case TraceType::Kind::kList:

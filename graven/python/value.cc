@@ -163,6 +163,44 @@ Result<Value> container_to_value(PyObject* object, ContainerKind kind, Convert&&
   return value;
 }
 
+// An object with the nest protocol (S3.36): the parts that it names, and for an argument what else
+// it is made of, which is compared by value. What builds it again stands in the place of the class,
+// whose address is part of the type: classes of one name are not one.
+template <typename Convert>
+Result<Value> nested_to_value(PyObject* object, bool is_argument, Convert&& convert) {
+  PyTypeObject* type = Py_TYPE(object);
+  Object flat = Object::take(PyObject_CallMethod(object, "__tf_flatten__", nullptr));
+  if (!flat) return pending_exception();
+  if (!PyTuple_Check(flat.get()) || PyTuple_GET_SIZE(flat.get()) != 2) {
+    return type_error("__tf_flatten__ of ", type->tp_name, " must return (metadata, components)");
+  }
+  PyObject* metadata = PyTuple_GET_ITEM(flat.get(), 0);
+  Object parts = Object::take(PySequence_Tuple(PyTuple_GET_ITEM(flat.get(), 1)));
+  if (!parts) return pending_exception();
+  Value value;
+  value.kind = Value::Kind::kAttrs;
+  value.class_name = class_name_of(object);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(parts.get()); ++i) {
+    ASSIGN_OR_RETURN(Value part, convert(PyTuple_GET_ITEM(parts.get(), i)));
+    value.items.push_back(std::move(part));
+    value.names.push_back(engine::str_cat(i));
+  }
+  if (is_argument) {
+    ASSIGN_OR_RETURN(Value part, to_value(metadata, /*allow_specs=*/true));
+    value.items.push_back(std::move(part));
+    value.names.push_back(
+        engine::str_cat("metadata of class at ", reinterpret_cast<uintptr_t>(type)));
+  }
+  Object module = Object::take(PyImport_ImportModule("graven._trace_types"));
+  Object rebuild =
+      module ? Object::take(PyObject_CallMethod(
+                   module.get(), is_argument ? "Rebuild" : "RebuildWith", "OO", type, metadata))
+             : Object();
+  if (!rebuild) return pending_exception();
+  value.object = make_ref<StrongOpaque>(rebuild.get());
+  return value;
+}
+
 Value variable_to_value(PyObject* object) {
   Value value;
   value.kind = Value::Kind::kVariable;
@@ -195,6 +233,10 @@ ContainerKind container_kind(PyObject* object) {
   if (mapping && PyObject_IsInstance(object, mapping) == 1) return ContainerKind::kMapping;
   PyErr_Clear();
   return ContainerKind::kNone;
+}
+
+bool is_nested(PyObject* object) {
+  return !PyType_Check(object) && has_attribute(object, "__tf_flatten__");
 }
 
 Object field_names(PyTypeObject* type, ContainerKind kind) {
@@ -259,6 +301,10 @@ Result<Value> to_value(PyObject* object, bool allow_specs) {
     ASSIGN_OR_RETURN(Tensor tensor, to_tensor(object));
     return Value::of_tensor(std::move(tensor));
   }
+  if (is_nested(object)) {
+    return nested_to_value(object, /*is_argument=*/true,
+                           [&](PyObject* item) { return to_value(item, allow_specs); });
+  }
   bool is_weakly_referenceable = PyType_SUPPORTS_WEAKREFS(Py_TYPE(object));
   if (PyObject_Hash(object) == -1) {
     PyErr_Clear();
@@ -297,6 +343,10 @@ Result<Value> result_to_value(PyObject* object, PyObject* function) {
   }
   ASSIGN_OR_RETURN(bool is_composite, is_composite_tensor(object));
   if (is_composite) return composite_to_value(object);
+  if (is_nested(object)) {
+    return nested_to_value(object, /*is_argument=*/false,
+                           [&](PyObject* item) { return result_to_value(item, function); });
+  }
   auto tensor = to_tensor(object);
   if (tensor.ok()) return Value::of_tensor(std::move(*tensor));
   Object name = Object::take(PyObject_Repr(function)),

@@ -24,6 +24,8 @@ Object literal_to_python(const engine::Literal& literal);
 // The kinds of containers, by class; found out once per class.
 enum class ContainerKind { kNone, kList, kTuple, kNamedTuple, kDict, kMapping, kAttrs };
 ContainerKind container_kind(PyObject* object);
+// True for an object with the nest protocol, __tf_flatten__ (S3.36).
+bool is_nested(PyObject* object);
 // Names of the fields of a named tuple or attrs class, borrowed from the class: a tuple of str.
 Object field_names(PyTypeObject* type, ContainerKind kind);
 

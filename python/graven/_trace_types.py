@@ -241,6 +241,27 @@ def sizes_of(shape: TensorShape) -> list[int | None] | None:
     return None if shape.rank is None else shape.as_list()
 
 
+class Rebuild:
+    """Builds an object with the nest protocol from components, and metadata as the last (S3.36)."""
+
+    def __init__(self, value_class: Any, metadata: Any) -> None:
+        del metadata
+        self._class = value_class
+
+    def __call__(self, *parts: Any) -> Any:
+        return self._class.__tf_unflatten__(parts[-1], parts[:-1])
+
+
+class RebuildWith:
+    """The same from components alone, with the metadata of a trace's result."""
+
+    def __init__(self, value_class: Any, metadata: Any) -> None:
+        self._class, self._metadata = value_class, metadata
+
+    def __call__(self, *parts: Any) -> Any:
+        return self._class.__tf_unflatten__(self._metadata, parts)
+
+
 def rebuild_composite(spec: TypeSpec, tensors: Sequence[Any]) -> Any:
     """Builds a composite from the tensors of a Function's result."""
     return spec.from_tensors(tensors)
