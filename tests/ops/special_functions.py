@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Real = np.longdouble
-# pi to 21 digits, in two steps, as text of a long double would be rounded by float().
-PI = Real(3.141592653589793) + Real(1.2246467991473532e-16)
+PI = Real("3.14159265358979323846264338327950288")
+EULER = Real("0.57721566490153286060651209008240243")
 SMALL = np.finfo(Real).eps
 
 # Bernoulli's numbers B2, B4, ...
@@ -39,6 +39,8 @@ def _each(f: Any) -> Any:
 
 def _exp_of_minus_square(x: Any) -> Any:
     """exp(-x^2), whose argument would lose its last digits in one product."""
+    if abs(x) > 120:
+        return Real(0)
     high = Real(np.float32(x))
     return np.exp(-high * high) * np.exp(-(x - high) * (x + high))
 
@@ -112,6 +114,11 @@ def _ndtri(p: Any) -> Any:
     return -root * _inverse_of_erfc(2 * p) if p < 0.5 else root * _inverse_of_erfc(2 * (1 - p))
 
 
+def _lgamma_of_1_and(e: Any) -> Any:
+    """The Taylor series around 1."""
+    return -EULER * e + sum(_zeta(Real(k), Real(1)) * (-e) ** k / k for k in range(2, 24))
+
+
 def _lgamma(x: Any) -> Any:
     if np.isinf(x):
         return Real(np.inf)
@@ -119,6 +126,9 @@ def _lgamma(x: Any) -> Any:
         if x == np.floor(x):
             return Real(np.inf)
         return np.log(PI / abs(np.sin(PI * (x - np.round(x))))) - _lgamma(1 - x)
+    for zero in (1, 2):
+        if abs(x - zero) < 0.125:  # Stirling's terms would cancel.
+            return _lgamma_of_1_and(x - zero) + (np.log1p(x - zero) if zero == 2 else 0)
     shift = Real(1)
     while x < 40:
         shift *= x

@@ -6,14 +6,32 @@ from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
+import graven
 import numpy as np
 import pytest
 import registered_kernels as registered
 import tensorflow
-from ops.running import run
+from ops.running import op_of, run
 from ops.sample import Case, Sample, Wrong, all_cases, all_rows, as_arrays, as_tensors, assert_close
 
 CASES = [case for case in all_cases() if not case.sample.beside_tensorflow]
+# Ops of which inference says less than TensorFlow's, or other things.
+KNOWS_LESS = {
+    "BroadcastTo": "a size of the input other than 1 is that of the output too",
+    "Conv2DBackpropInput": "the batch is that of out_backprop where input_sizes is not known",
+    "EnsureShape": "TensorFlow's raw op takes no None for a shape while it traces",
+    "FusedBatchNormGradV3": "the rank is known without the input's; reserved outputs are vectors",
+    "FusedBatchNormV3": "the rank is known without the input's",
+    "InvertPermutation": "the rank is known without the input's",
+    "MaxPoolGrad": "the rank is known without the input's",
+    "NonDeterministicInts": "its row asks reduce_all of unknown rank for a scalar",
+    "ResourceGather": "batch dimensions have the sizes of the variable's",
+}
+ONE_OF_EACH_ROW = [
+    case
+    for case in CASES
+    if case.dtype == case.sample.dtypes[0] and case.sample.op not in KNOWS_LESS
+]
 REFUSED = [row for row in all_rows()[1] if not row.beside_tensorflow]
 # Attributes that tf.raw_ops calls otherwise than the OpDef.
 RENAMED = {"squeeze_dims": "axis"}
@@ -70,6 +88,45 @@ def test_an_op_gives_what_tensorflow_gives(case: Case) -> None:
         assert mine.dtype == wanted.dtype
         # TensorFlow rounds too: what the row allows, twice.
         assert_close(case, mine, wanted, factor=2)
+
+
+def static_shapes(tf: Any, op: Any, case: Case, spec_of: Callable[[Any], Any]) -> list[Any]:
+    """What inference says of the outputs, for arguments of which less is known."""
+    application = case.sample.setup(tf, op, as_tensors(tf, case.arrays()))
+    specs = [
+        [spec_of(item) for item in argument] if isinstance(argument, list) else spec_of(argument)
+        for argument in application.arguments
+    ]
+    outputs = tf.function(application.call).get_concrete_function(*specs).outputs
+    application.after()
+    return [output.shape.as_list() if output.shape.rank is not None else None for output in outputs]
+
+
+@pytest.mark.parametrize("dims", ["known", "unknown", "unknown rank"])
+# The shapes do not depend on the dtype of a row.
+@pytest.mark.parametrize("case", ONE_OF_EACH_ROW, ids=str)
+def test_inference_knows_what_tensorflows_knows(case: Case, dims: str) -> None:
+    def spec_of(tf: Any) -> Callable[[Any], Any]:
+        shapes: dict[str, Callable[[Any], Any]] = {
+            "known": lambda tensor: tensor.shape,
+            "unknown": lambda tensor: [None] * len(tensor.shape),
+            "unknown rank": lambda tensor: None,
+        }
+        return lambda tensor: tf.TensorSpec(shapes[dims](tensor), tensor.dtype)
+
+    ours = static_shapes(graven, op_of(case.sample, case.attrs), case, spec_of(graven))
+    try:
+        theirs = static_shapes(
+            tensorflow, their_op(case.sample, case.attrs), case, spec_of(tensorflow)
+        )
+    except TypeError as error:
+        assert_lacks(case, error)
+        return
+    for mine, wanted in zip(ours, theirs, strict=True):
+        if wanted is not None:
+            assert mine is not None and len(mine) == len(wanted), (mine, wanted)
+            for a, b in zip(mine, wanted, strict=True):
+                assert b is None or a == b, (mine, wanted)
 
 
 @pytest.mark.parametrize("row", REFUSED, ids=str)

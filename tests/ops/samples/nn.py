@@ -228,10 +228,24 @@ SAMPLES = [
     _grad("EluGrad", lambda dy, y: np.where(y < 0, dy * (y + 1), dy), ulp=1),
     _activation("Selu", lambda x: SCALE * np.where(x < 0, ALPHA * np.expm1(x), x), ulp=4),
     _grad("SeluGrad", lambda dy, y: dy * np.where(y < 0, y + SCALE * ALPHA, SCALE), ulp=2),
-    Sample("Softplus", (FINITE,), lambda x: np.logaddexp(x, 0), FLOATS, ulp=4, smooth_at=(SMOOTH,)),
+    Sample(
+        "Softplus",
+        (FINITE,),
+        lambda x: np.logaddexp(x, 0),
+        FLOATS,
+        ulp=4,
+        is_elementwise=True,
+        smooth_at=(SMOOTH,),
+    ),
     _grad("SoftplusGrad", lambda dy, x: dy / (1 + np.exp(-x)), ulp=4),
     Sample(
-        "Softsign", (FINITE,), lambda x: x / (1 + np.abs(x)), FLOATS, ulp=1, smooth_at=(SMOOTH,)
+        "Softsign",
+        (FINITE,),
+        lambda x: x / (1 + np.abs(x)),
+        FLOATS,
+        ulp=1,
+        is_elementwise=True,
+        smooth_at=(SMOOTH,),
     ),
     _grad("SoftsignGrad", lambda dy, x: dy / (1 + np.abs(x)) ** 2, ulp=2),
     *[
