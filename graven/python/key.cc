@@ -44,8 +44,9 @@ std::unordered_map<PyTypeObject*, Category>& categories() {
   return *map;
 }
 
-PyObject* forget_class(PyObject* address, PyObject*) {
+PyObject* forget_class(PyObject* address, PyObject* reference) {
   categories().erase(static_cast<PyTypeObject*>(PyLong_AsVoidPtr(address)));
+  Py_DECREF(reference);  // nobody else owned it
   Py_RETURN_NONE;
 }
 PyMethodDef forget_class_method = {"forget_class", forget_class, METH_O, nullptr};
@@ -92,7 +93,7 @@ Category category_of(PyObject* object) {
   if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) {
     Object address = Object::take(PyLong_FromVoidPtr(type));
     Object callback = Object::take(PyCFunction_New(&forget_class_method, address.get()));
-    // The reference lives as long as the class: it is leaked on purpose.
+    // The reference lives as long as the class; forget_class lets it go.
     if (!callback || !PyWeakref_NewRef(reinterpret_cast<PyObject*>(type), callback.get())) {
       PyErr_Clear();
       return category;

@@ -280,3 +280,17 @@ def test_nested_tapes_keep_the_gradient_that_both_recorded() -> None:
         del inner
         gc.collect()
     assert outer.gradient([dx, y], X).numpy().tolist() == [3.0 + 3.0, 3.0 + 6.0]
+
+
+def test_classes_that_went_leave_nothing_behind() -> None:
+    # Each class whose instance was an argument left a weak reference and its callback.
+    def use_classes() -> int:
+        f = tf.function(lambda thing: X + 1.0)
+        for _ in range(50):
+            f(type("Thing", (), {})())
+        del f
+        gc.collect()
+        return sum(isinstance(o, weakref.ref) for o in gc.get_objects())
+
+    before = use_classes()
+    assert use_classes() <= before + 5
