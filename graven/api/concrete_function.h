@@ -37,7 +37,7 @@ class GRAVEN_API ConcreteFunction {
   // Variables that were used and were no arguments, in the order of first use.
   std::vector<Variable> variables() const;
   std::vector<Variable> trainable_variables() const;
-  // The graph as traced.
+  // The graph as traced, which nothing changes.
   const engine::Graph& graph() const { return *entry_->graph(); }
 
   const engine::Ref<engine::Entry>& entry() const { return entry_; }

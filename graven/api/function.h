@@ -18,6 +18,7 @@
 
 namespace graven {
 
+// How a function is to be traced.
 struct FunctionOptions {
   std::string name = "function";
   // Names of the parameters, which placeholders and messages then have; C++ does not tell them.
@@ -35,6 +36,7 @@ struct TraceInfo {
   double trace_ms = 0;
   int64_t bytes = 0;
 };
+// What the cache of a function holds: counts, and a line for each live trace.
 struct CacheInfo : engine::CacheInfo {
   std::vector<TraceInfo> signatures;  // in the order of tracing
 };
@@ -47,6 +49,7 @@ template <typename T>
 struct Watched {
   const T* value;
 };
+// Names a value of any other type to captures().
 template <typename T>
 Watched<T> watched(const T& value) {
   return {&value};
@@ -84,9 +87,11 @@ class GRAVEN_API CaptureList {
 // What all functions have in common, whatever their arguments are.
 class GRAVEN_API FunctionBase {
  public:
+  // How many traces were ever made, and what is in the cache now.
   int64_t experimental_get_tracing_count() const { return function_->tracing_count(); }
   CacheInfo cache_info() const;
-  std::string pretty_printed_concrete_signatures(bool verbose = true) const;  // S2.44, S2.45
+  // The signatures of all traces, as S2.44 or, not verbose, S2.45 prints them.
+  std::string pretty_printed_concrete_signatures(bool verbose = true) const;
   const std::string& name() const { return function_->options().name; }
   // Tensors that the traces captured, and handles of variables, that captures() was not told of:
   // all that they captured, for a function made without captures().
@@ -124,6 +129,8 @@ class Function<R(Args...)> : public FunctionBase {
   Function(Body body, FunctionOptions options, std::source_location location,
            CaptureList captures = {});
 
+  // Runs the trace for the types of the arguments, which is made now if there is none. Throws what
+  // the body throws while it is traced, the same object, and errors of ops.
   R operator()(const std::remove_cvref_t<Args>&... arguments,
                std::source_location location = std::source_location::current()) const;
 
@@ -160,6 +167,7 @@ inline constexpr bool kIsCapture<std::vector<T>> = kIsCapture<T>;
 template <typename R, typename... Args>
 inline constexpr bool kIsCapture<Function<R(Args...)>> = true;
 
+// The first argument of function(), below.
 template <typename... T>
 CaptureList captures(const T&... told) {
   static_assert((kIsCapture<T> && ...),

@@ -76,8 +76,10 @@ class GRAVEN_API Module {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
+  // Names the members to `each`, all of them at each call.
   virtual void members(Members& each) const = 0;
 
+  // The name, without the scope that it was made in.
   std::string name() const;
   // Members in the order of their names, own ones first, then those of each module found, each
   // once (S9.23).

@@ -42,6 +42,7 @@ class GRAVEN_API Axes {
   Axes(std::initializer_list<int64_t> axes) : axes_(axes) {}
   Axes(std::vector<int64_t> axes) : axes_(std::move(axes)) {}
   Axes(const Tensor& tensor) : tensor_(tensor) {}
+  // An int32 scalar or vector; of all axes of x if none are named.
   Tensor as_tensor(const Tensor& x, const std::source_location& location) const;
 
  private:
@@ -63,11 +64,14 @@ class Window {
 
 // --- Making tensors.
 using Here = std::source_location;
+// Zeros of strings are empty.
 GRAVEN_API Tensor zeros(const Sizes& shape, DType dtype = DType::kFloat32,
                         Here location = Here::current());
 GRAVEN_API Tensor ones(const Sizes& shape, DType dtype = DType::kFloat32,
                        Here location = Here::current());
+// A scalar in every place.
 GRAVEN_API Tensor fill(const Sizes& dims, const Operand& value);
+// The shape and dtype of the input.
 GRAVEN_API Tensor zeros_like(const Operand& input);
 GRAVEN_API Tensor ones_like(const Operand& input);
 // start, start + delta, ... before limit; of a variable or tensor too.
@@ -77,7 +81,8 @@ GRAVEN_API Tensor range(const Operand& limit);
 GRAVEN_API Tensor one_hot(const Operand& indices, int64_t depth, int64_t axis = -1,
                           DType dtype = DType::kFloat32);
 
-// --- Reductions: x without the axes, or with size 1 there.
+// --- Reductions: x without the axes, or with size 1 there. InvalidArgument for an axis outside
+// [-rank, rank). reduce_any and reduce_all take bools, the others numbers.
 GRAVEN_API Tensor reduce_sum(const Operand& x, const Axes& axis = {}, bool keepdims = false);
 GRAVEN_API Tensor reduce_mean(const Operand& x, const Axes& axis = {}, bool keepdims = false);
 GRAVEN_API Tensor reduce_prod(const Operand& x, const Axes& axis = {}, bool keepdims = false);
@@ -93,34 +98,42 @@ GRAVEN_API Tensor argmin(const Operand& input, int axis = 0, DType output_type =
 // Matrices, or batches of them whose leading dimensions broadcast. At most one of each pair.
 GRAVEN_API Tensor matmul(const Operand& a, const Operand& b, bool transpose_a = false,
                          bool transpose_b = false, bool adjoint_a = false, bool adjoint_b = false);
-// Element by element.
+// Element by element; shapes broadcast. InvalidArgument, or a TypeError while a function is traced,
+// if the dtypes differ. add joins strings; divide divides integers as floats.
 GRAVEN_API Tensor add(const Operand& x, const Operand& y);
 GRAVEN_API Tensor divide(const Operand& x, const Operand& y);
 GRAVEN_API Tensor abs(const Operand& x);
 GRAVEN_API Tensor equal(const Operand& x, const Operand& y);
 GRAVEN_API Tensor not_equal(const Operand& x, const Operand& y);
+// Between the bounds, which broadcast to the shape of t.
 GRAVEN_API Tensor clip_by_value(const Operand& t, const Operand& clip_value_min,
                                 const Operand& clip_value_max);
 // x itself if it has the dtype; floats are cut off on the way to integers.
 GRAVEN_API Tensor cast(const Operand& x, DType dtype);
 
 // --- Shapes and movement.
+// The sizes, a vector of int32 or int64.
 GRAVEN_API Tensor shape(const Operand& input, DType out_type = DType::kInt32);
 // The same elements in the same order; one size may be -1: what is left.
 GRAVEN_API Tensor reshape(const Operand& tensor, const Sizes& shape);
 // Dimension perm[i] of the input at place i; without perm they are reversed.
 GRAVEN_API Tensor transpose(const Operand& a, const std::vector<int64_t>& perm = {});
+// With a dimension of size 1 at the axis.
 GRAVEN_API Tensor expand_dims(const Operand& input, const Operand& axis);
 // Without the dimensions of size 1, or those that are named.
 GRAVEN_API Tensor squeeze(const Operand& input, const std::vector<int64_t>& axis = {});
+// One after another along an axis that they have; shapes agree in the others.
 GRAVEN_API Tensor concat(const std::vector<Tensor>& values, int axis,
                          Here location = Here::current());
+// Side by side along a new axis; all of one shape.
 GRAVEN_API Tensor stack(const std::vector<Tensor>& values, int axis = 0,
                         Here location = Here::current());
+// The slices along an axis, of known size, each without it.
 GRAVEN_API std::vector<Tensor> unstack(const Operand& value, int axis = 0);
 // Equal parts along an axis.
 GRAVEN_API std::vector<Tensor> split(const Operand& value, int64_t num_or_size_splits,
                                      int axis = 0);
+// The part that begins at `begin`; a size of -1 reaches to the end.
 GRAVEN_API Tensor slice(const Operand& input, const Sizes& begin, const Sizes& size);
 // Slices of params at the indices, along an axis; of a variable's rows the gradient is
 // IndexedSlices.
@@ -137,12 +150,15 @@ namespace nn {
 GRAVEN_API Tensor conv2d(const Operand& input, const Operand& filters, const Window& strides,
                          std::string_view padding, std::string_view data_format = "NHWC",
                          const Window& dilations = 1);
+// The largest element, or the mean, of each window of images [batch, height, width, channels].
 GRAVEN_API Tensor max_pool2d(const Operand& input, const Window& ksize, const Window& strides,
                              std::string_view padding, std::string_view data_format = "NHWC");
 GRAVEN_API Tensor avg_pool2d(const Operand& input, const Window& ksize, const Window& strides,
                              std::string_view padding, std::string_view data_format = "NHWC");
+// A vector added to the channels.
 GRAVEN_API Tensor bias_add(const Operand& value, const Operand& bias,
                            std::string_view data_format = "NHWC");
+// max(x, 0), element by element.
 GRAVEN_API Tensor relu(const Operand& features);
 // Along the last axis.
 GRAVEN_API Tensor softmax(const Operand& logits);

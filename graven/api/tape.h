@@ -14,6 +14,7 @@ namespace graven {
 // What a gradient of something is that the target does not depend on: no tensor, or zeros.
 enum class UnconnectedGradients { kNone, kZero };
 
+// What a gradient may be told besides target and sources.
 struct GradientOptions {
   // One for each target, in place of ones.
   std::vector<Tensor> output_gradients = {};
@@ -31,6 +32,7 @@ class GRAVEN_API Source {
   Tensor tensor_;
 };
 
+// Several of them: {x, w}, or a vector of tensors or variables.
 class GRAVEN_API Sources {
  public:
   Sources(std::initializer_list<Source> sources) : sources_(sources) {}
@@ -51,8 +53,8 @@ struct Gradient {
 };
 
 struct TapeOptions {
-  bool persistent = false;
-  bool watch_accessed_variables = true;
+  bool persistent = false;               // gradients may be asked for more than once
+  bool watch_accessed_variables = true;  // trainable variables are watched when they are read
 };
 
 // Records ops for differentiation (tf.GradientTape), from its making until stop() or its end:
@@ -77,6 +79,7 @@ class GRAVEN_API GradientTape {
   void resume(std::source_location location = std::source_location::current());
   // Forgets everything; a ValueError if it is not recording.
   void reset(std::source_location location = std::source_location::current());
+  // Those that are watched, each once.
   std::vector<Variable> watched_variables() const;
 
   // No recording while it lives.
@@ -90,6 +93,7 @@ class GRAVEN_API GradientTape {
     GradientTape& tape_;
     bool was_recording_;
   };
+  // { auto pause = tape.stop_recording(); ... } is not recorded.
   Pause stop_recording() { return Pause(*this); }
 
   // The gradient of the target, summed over its elements, and over targets; dense. None where

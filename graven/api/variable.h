@@ -12,6 +12,7 @@ namespace graven {
 
 struct IndexedSlices;
 
+// What a variable may be told when it is made.
 struct VariableOptions {
   std::string name = "Variable";
   bool trainable = true;
@@ -30,23 +31,27 @@ class GRAVEN_API Variable {
   // The variable that a scalar of dtype resource holds.
   static Variable of_handle(engine::Tensor handle);
 
+  // Whether there is no variable; nothing but assignment and this is allowed then.
   bool is_none() const { return !handle_.object(); }
   DType dtype() const { return variable().dtype(); }
   const Shape& shape() const { return variable().shape(); }
   std::string name() const { return variable().name() + ":0"; }
   bool trainable() const { return variable().is_trainable(); }
+  // The scalar of dtype resource that names it, for ops on resources.
   const Tensor& handle() const { return handle_; }
+  // The same variable, not one of equal value.
   bool is_same(const Variable& other) const;
 
   // Reads it now, in program order; tapes are told. The value is a snapshot.
   Tensor value(std::source_location location = std::source_location::current()) const;
   operator Tensor() const { return value(); }
 
-  // Each gives the variable back, so that calls chain (S9.10 to S9.12).
+  // Each gives the variable back, so that calls chain (S9.10 to S9.12). A value of another dtype is
+  // a ValueError; of a shape that does not fit too, or InvalidArgument for assign_add, assign_sub.
   const Variable& assign(const Operand& value) const;
   const Variable& assign_add(const Operand& delta) const;
   const Variable& assign_sub(const Operand& delta) const;
-  // Changes the rows that the indices name.
+  // Changes the rows that the indices name, in order. InvalidArgument if there is no such row.
   const Variable& scatter_update(
       const IndexedSlices& slices,
       std::source_location location = std::source_location::current()) const;
