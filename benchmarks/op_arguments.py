@@ -142,6 +142,12 @@ class Arguments:
     def filters(self) -> Any:
         return self._numbers(3, 3, 16, 16)
 
+    def signals(self) -> Any:
+        return self._numbers(1, self._elements // 16, 16)
+
+    def signal_filters(self) -> Any:
+        return self._numbers(3, 16, 16)
+
     def depthwise_filters(self) -> Any:
         return self._numbers(3, 3, 16, 1)
 

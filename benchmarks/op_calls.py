@@ -246,6 +246,7 @@ _OPS: Mapping[str, Mapping[str, str]] = {
     "StringJoin": {"inputs": "texts"},
     "TensorStridedSliceUpdate": {**_SLICE, "value": "strided_matrix"},
     "Tile": {"multiples": "twice_tensor"},
+    "TopKV2": {"k": "two_tensor"},
     "Unpack": {"num": "side"},
     "UnsortedSegmentSum": {"segment_ids": "rows", "num_segments": "side_tensor"},
     "VarHandleOp": {"dtype": "dtype", "shape": "shape"},
@@ -294,7 +295,7 @@ _RANDOM_FUNCTIONS = re.compile(r"^random\.(normal|shuffle|truncated_normal|unifo
 _SKIPPED = frozenset(
     {"Assert", "as_dtype", "constant", "control_dependencies", "convert_to_tensor", "function"}
     | {"create_rng_state", "get_static_value", "gradients", "is_symbolic_tensor", "is_tensor"}
-    | {"names_of", "set_global_generator", "set_seed", "type_spec_from_value"}
+    | {"broadcast_static_shape", "set_global_generator", "set_seed", "type_spec_from_value"}
     | {"variable_creator_scope"}
 )
 
@@ -336,10 +337,13 @@ _FUNCTIONS: Mapping[str, Mapping[str, str]] = {
         "random.stateless_truncated_normal random.truncated_normal random.uniform zeros",
         {"dtype": "dtype"},
     ),
+    "clip_by_global_norm": {"t_list": "matrices", "clip_norm": "scalar"},
+    "clip_by_norm": {"clip_norm": "scalar"},
     "concat": {"axis": "axis"},
     "fill": {"value": "scalar"},
     "gather_nd": {"indices": "points"},
     "identity_n": {"input": "matrices"},
+    "linalg.global_norm": {"t_list": "matrices"},
     "linalg.matvec": {"b": "row"},
     "linspace": {"start": "low", "stop": "high", "num": "elements"},
     "nn.avg_pool": _POOL,
@@ -352,6 +356,12 @@ _FUNCTIONS: Mapping[str, Mapping[str, str]] = {
         "variance_epsilon": "small",
     },
     "nn.bias_add": {"bias": "row"},
+    "nn.conv1d": {
+        "input": "signals",
+        "filters": "signal_filters",
+        "stride": "one",
+        "padding": "same",
+    },
     "nn.conv2d": {"input": "images", "filters": "filters", "strides": "one", "padding": "same"},
     "nn.conv2d_transpose": {
         "input": "images",
@@ -374,6 +384,7 @@ _FUNCTIONS: Mapping[str, Mapping[str, str]] = {
     "random.fold_in": {"data": "one"},
     "reshape": {"shape": "flat_shape"},
     "reverse": {"axis": "axes"},
+    "sequence_mask": {"lengths": "rows"},
     "strided_slice": {"begin": "origin", "end": "shape"},
     "tensordot": {"axes": "one"},
     # Optional in the signature, and without them it is another function.
