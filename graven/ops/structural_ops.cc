@@ -12,6 +12,7 @@
 #include "graven/ops/formulas.h"
 #include "graven/ops/gather_ops.h"
 #include "graven/ops/join_ops.h"
+#include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/reduction_ops.h"
 #include "graven/ops/register_ops.h"
@@ -461,6 +462,19 @@ Status segment_sum_shape(InferContext& c) {
   return {};
 }
 
+// Each row has the gradient of the sum that it went into, none if it was dropped. A vector of
+// conditions chooses rows, whatever the rank of the rest.
+void segment_sum_gradient(GradientContext& c) {
+  const int32_t flat[] = {-1};
+  Formula id(c, c(kReshape, {c.x(1), int32_vector(c, flat)}));
+  if (id.dtype() == DType::kInt16) id = Formula(c, cast(c, id, DType::kInt32));
+  Formula zero = constant_like(id, 0);
+  Tensor axis = constant(c, Tensor::scalar<int32_t>(0));
+  Tensor rows = c(kGatherV2, {c.dy(), call(kMaximum, id, zero), axis});
+  Tensor kept = c(kSelect, {call(kGreaterEqual, id, zero), rows, c(kZerosLike, {rows})});
+  c.set_dx(0, c(kReshape, {kept, c.shape_of_x(0)}));
+}
+
 // --- Calls.
 
 Effects effects_of_body(const Op&, AttrsRef attrs) {
@@ -793,6 +807,7 @@ void define_structural_ops(OpRegistry& ops) {
                            {"Tindices", kIndexTypes | DTypeSet{DType::kInt16}},
                            {"Tnumsegments", kIndexTypes}},
                  .infer = segment_sum_shape,
+                 .gradient = segment_sum_gradient,
                  .body = kernel(unsorted_segment_sum_kernel),
                  .values_for_inference = {2},
              });

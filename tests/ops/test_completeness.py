@@ -62,6 +62,13 @@ def test_the_rows_of_an_op_have_every_dtype_that_it_takes() -> None:
     assert sorted(missing) == []
 
 
+def test_every_op_with_a_gradient_in_tensorflow_has_one_here() -> None:
+    with_one = {op for op in _engine.op_names() if record_of(op)["is_differentiable"]}
+    theirs = {op for op, known in KERNELS.items() if known.gradient == "function"}
+    assert sorted(theirs - with_one - GRADIENT_IS_NONE) == []
+    assert sorted(GRADIENT_IS_NONE & with_one) == []
+
+
 def test_no_gradient_flows_where_tensorflow_lets_none_flow() -> None:
     none = {op for op, known in KERNELS.items() if known.gradient == "none"}
     assert sorted(op for op in none if record_of(op)["is_differentiable"]) == []

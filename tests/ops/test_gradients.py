@@ -1,4 +1,4 @@
-"""Gradients of ops, first and second order, against differences.
+"""Gradients of ops, first and second order, eagerly and of Functions, against differences.
 
 A complex number counts as its two parts; its gradient is dL/d(real) + i dL/d(imaginary).
 """
@@ -140,18 +140,18 @@ def test_every_op_with_a_gradient_and_a_row_says_where_it_is_smooth() -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=name_of)
-def test_a_gradient_is_the_limit_of_differences(row: Sample) -> None:
+def test_a_gradient_is_the_limit_of_differences(row: Sample, mode: str) -> None:
     arrays = inputs_of(row)
-    losses = Losses(row, "eager", arrays)
+    losses = Losses(row, mode, arrays)
     for place, gradient in zip(varied(row, arrays), losses.gradients(losses.value), strict=True):
         expected = differences(lambda at: float(Losses(row, "eager", at).value()), arrays, place)
         np.testing.assert_allclose(gradient.numpy(), expected, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=name_of)
-def test_a_second_gradient_is_the_limit_of_differences_of_the_first(row: Sample) -> None:
+def test_a_second_gradient_is_the_limit_of_differences_of_the_first(row: Sample, mode: str) -> None:
     arrays = inputs_of(row)
-    losses = Losses(row, "eager", arrays)
+    losses = Losses(row, mode, arrays)
     for place, gradient in zip(varied(row, arrays), losses.gradients(losses.slope), strict=True):
         expected = differences(lambda at: float(Losses(row, "eager", at).slope()), arrays, place)
         np.testing.assert_allclose(gradient.numpy(), expected, rtol=1e-4, atol=1e-6)

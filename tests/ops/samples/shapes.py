@@ -49,6 +49,7 @@ def _segments(data: Any, ids: Any, count: Any) -> Any:
 
 
 DATA = [[1, 2], [3, 4], [5, 6], [7, 8]]
+OF_PAIRS = np.array([[1, 0, 1, -1], [0, 0, 2, 1]], np.int32)
 IDS = _ints(2, 0, -1, 2)
 
 SAMPLES = [
@@ -89,12 +90,16 @@ SAMPLES = [
     ],
     Sample("BroadcastGradientArgs", (_ints(1), _ints(1)), _summed_axes,
            beside_tensorflow="of equal shapes it names no axes, not even those of size 1"),
-    Sample("UnsortedSegmentSum", (DATA, IDS, _scalar(3)), _segments, (*REAL, *COMPLEX)),
-    Sample("UnsortedSegmentSum", (DATA, IDS.astype(np.int64), _scalar(4, np.int64)), _segments),
-    Sample("UnsortedSegmentSum", ([DATA, DATA], np.array([[1, 0, 1, -1], [0, 0, 2, 1]], np.int32),
-                                  _scalar(3)), _segments),
+    Sample("UnsortedSegmentSum", (DATA, IDS, _scalar(3)), _segments, (*REAL, *COMPLEX),
+           smooth_at=(DATA, IDS, _scalar(3))),
+    Sample("UnsortedSegmentSum", (DATA, IDS.astype(np.int64), _scalar(4, np.int64)), _segments,
+           smooth_at=([[0.5, 1 + 1j], [3, 4j], [5, 6], [7, 8]], IDS.astype(np.int64),
+                      _scalar(4, np.int64))),
+    Sample("UnsortedSegmentSum", ([DATA, DATA], OF_PAIRS, _scalar(3)), _segments,
+           smooth_at=([DATA, DATA], OF_PAIRS, _scalar(3))),
     Sample("UnsortedSegmentSum", ([1, 2, 3], _scalar(1), _scalar(2)), (
-        lambda data, i, count: np.stack([np.zeros_like(data), data]))),
+        lambda data, i, count: np.stack([np.zeros_like(data), data])),
+           smooth_at=([1, 2, 3], _scalar(1), _scalar(2))),
     Sample("UnsortedSegmentSum", (np.zeros((0, 2)), np.zeros(0, np.int32), _scalar(2)), _segments),
     Sample("UnsortedSegmentSum", (DATA, IDS.astype(np.int16), _scalar(3)), _segments),
 ]  # fmt: skip
