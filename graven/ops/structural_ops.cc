@@ -419,9 +419,12 @@ Status broadcast_to_shape(InferContext& c) {
   if (!out.has_rank() || !x.has_rank()) return {};
   bool fits = x.rank() <= out.rank();
   for (int i = 0; fits && i < x.rank(); ++i) {
-    Dim size = out[out.rank() - x.rank() + i];
-    fits = x[i] == Dim(1) || !x[i].is_number() || !size.is_number() || x[i] == size;
+    const int at = out.rank() - x.rank() + i;
+    fits = x[i] == Dim(1) || !x[i].is_number() || !out[at].is_number() || x[i] == out[at];
+    // Any size but 1 can only stay what it is.
+    if (x[i].is_number() && x[i] != Dim(1) && out[at].is_unknown()) out.set(at, x[i]);
   }
+  c.set_shape(0, out);
   if (!fits) {
     return invalid_argument("Incompatible shapes: ", x.to_message(), " vs. ", out.to_message());
   }

@@ -17,7 +17,6 @@ from ops.sample import Case, Sample, Wrong, all_cases, all_rows, as_arrays, as_t
 CASES = [case for case in all_cases() if not case.sample.beside_tensorflow]
 # Ops of which inference says less than TensorFlow's, or other things.
 KNOWS_LESS = {
-    "BroadcastTo": "a size of the input other than 1 is that of the output too",
     "Conv2DBackpropInput": "the batch is that of out_backprop where input_sizes is not known",
     "EnsureShape": "TensorFlow's raw op takes no None for a shape while it traces",
     "FusedBatchNormGradV3": "the rank is known without the input's; reserved outputs are vectors",
