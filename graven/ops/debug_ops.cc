@@ -171,7 +171,6 @@ Status string_format_kernel(KernelContext& c) {
 // --- StringJoin.
 
 Status string_join_shape(InferContext& c) {
-  if (c.num_inputs() == 0) return invalid_argument("StringJoin needs at least one input");
   Shape shape;
   bool unknown = false;
   for (int i = 0; i < c.num_inputs(); ++i) {

@@ -21,6 +21,7 @@ SAMPLES = [
            ("string",)),
     Sample("StringJoin", (ListOf(([["a"], ["b"]],)),),
            lambda x: np.array([[b"a"], [b"b"]], object), ("string",)),
+    Sample("StringJoin", (ListOf(()),), lambda x: np.array(b"", object), ("string",)),
     Sample("StringJoin", ([np.zeros((0, 2), object), np.array("x", object)],),
            lambda x: np.zeros((0, 2), object), ("string",)),
 ]  # fmt: skip
