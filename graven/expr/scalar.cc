@@ -309,7 +309,6 @@ Scalar cast(Scalar x, DType dtype) {
       return make_complex(cast(real(x), real_part_type(dtype)),
                           cast(imag(x), real_part_type(dtype)));
     }
-    if (dtype == DType::kBool) return (real(x) != 0) | (imag(x) != 0);
     return cast(real(x), dtype);
   }
   if (engine::is_complex(dtype)) {

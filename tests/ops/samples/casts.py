@@ -40,7 +40,7 @@ SAMPLES = [
     *_from(SMALL, PLAIN),
     *_from(FRACTIONS, FLOATS),
     *_from([-x for x in FRACTIONS], FLOATS, ("int8", "int16", "int32", "int64", "bool", *FLOATS)),
-    *_from([1 + 2j, -0.5j, 3.5 + 0j, 0j], COMPLEX, (*FLOATS, *COMPLEX, "int32")),
+    *_from([1 + 2j, -0.5j, 3.5 + 0j, 0j], COMPLEX, (*FLOATS, *COMPLEX, "bool", "int32")),
     # What is out of range of the result is infinite among floats, and wraps among integers.
     *_from([math.inf, -math.inf, math.nan, 1e30, -1e30, 65520.0], ("float32", "float64"), FLOATS),
     *_from([-1, -128, 127, 200, 255, 300, -40000], ("int32", "int64"), INTEGERS),
