@@ -1,6 +1,7 @@
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/accuracy_text.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
@@ -84,6 +85,7 @@ void define_activation_ops(OpRegistry& ops) {
                         .name = "Relu",
                         .python = "nn.relu",
                         .summary = "max(features, 0), element by element. NaN stays NaN.",
+                        .details = exact_text(),
                         .inputs = {"features: T"},
                         .outputs = {"activations: T"},
                         .types = {{"T", kRealTypes}},
@@ -108,6 +110,7 @@ void define_activation_ops(OpRegistry& ops) {
                          .name = "Relu6",
                          .python = "nn.relu6",
                          .summary = "min(max(features, 0), 6), element by element. NaN stays NaN.",
+                         .details = exact_text(),
                          .inputs = {"features: T"},
                          .outputs = {"activations: T"},
                          .types = {{"T", kRealTypes}},
@@ -134,6 +137,7 @@ void define_activation_ops(OpRegistry& ops) {
                  .name = "LeakyRelu",
                  .python = "nn.leaky_relu",
                  .summary = "The features where they are above 0, else alpha times the features.",
+                 .details = correctly_rounded(),
                  .inputs = {"features: T"},
                  .outputs = {"activations: T"},
                  .types = {{"T", kFloatTypes}},
@@ -163,6 +167,7 @@ void define_activation_ops(OpRegistry& ops) {
                        .name = "Elu",
                        .python = "nn.elu",
                        .summary = "The features where they are at least 0, else exp(features) - 1.",
+                       .details = accuracy_of(Instruction::kExpm1),
                        .inputs = {"features: T"},
                        .outputs = {"activations: T"},
                        .types = {{"T", kFloatTypes}},
@@ -188,6 +193,7 @@ void define_activation_ops(OpRegistry& ops) {
                         .python = "nn.selu",
                         .summary = "scale * features where they are at least 0, else scale * alpha "
                                    "* (exp(features) - 1), with scale 1.0507 and alpha 1.6733.",
+                        .details = accuracy_text(4, 4),
                         .inputs = {"features: T"},
                         .outputs = {"activations: T"},
                         .types = {{"T", kFloatTypes}},
@@ -218,6 +224,7 @@ void define_activation_ops(OpRegistry& ops) {
                             .name = "Softplus",
                             .python = "math.softplus, nn.softplus",
                             .summary = "log(exp(features) + 1), element by element.",
+                            .details = accuracy_of(Instruction::kSoftplus),
                             .inputs = {"features: T"},
                             .outputs = {"activations: T"},
                             .types = {{"T", kFloatTypes}},
@@ -240,6 +247,7 @@ void define_activation_ops(OpRegistry& ops) {
                             .name = "Softsign",
                             .python = "nn.softsign",
                             .summary = "features / (1 + |features|), element by element.",
+                            .details = accuracy_text(1.5, 1.5),
                             .inputs = {"features: T"},
                             .outputs = {"activations: T"},
                             .types = {{"T", kFloatTypes}},

@@ -6,6 +6,7 @@
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/accuracy_text.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/gamma_functions.h"
@@ -233,6 +234,7 @@ void define_binary_math_ops(OpRegistry& ops) {
   kAddV2 = ops.define<NoAttrs>({
       .name = "AddV2",
       .summary = "x + y, element by element. Integers wrap around.",
+      .details = correctly_rounded(),
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: T"},
       .types = {{"T", kNumberTypes}},
@@ -245,6 +247,7 @@ void define_binary_math_ops(OpRegistry& ops) {
   kAdd = ops.define<NoAttrs>({
       .name = "Add",
       .summary = "x + y, element by element. Integers wrap around, strings are joined.",
+      .details = correctly_rounded(),
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: T"},
       .types = {{"T", kNumberTypes | DTypeSet{DType::kString}}},
@@ -259,6 +262,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .name = "Sub",
       .python = "math.subtract, subtract",
       .summary = "x - y, element by element. Integers wrap around.",
+      .details = correctly_rounded(),
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: T"},
       .types = {{"T", kNumberTypes}},
@@ -271,6 +275,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .name = "Mul",
       .python = "math.multiply, multiply",
       .summary = "x * y, element by element. Integers wrap around.",
+      .details = correctly_rounded(),
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: T"},
       .types = {{"T", kNumberTypes}},
@@ -284,6 +289,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .name = "MulNoNan",
       .python = "math.multiply_no_nan",
       .summary = "x * y, but 0 where y is 0, even if x is infinite or NaN.",
+      .details = correctly_rounded(),
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: T"},
       .types = {{"T", kDifferentiableTypes}},
@@ -297,6 +303,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .name = "SquaredDifference",
       .python = "math.squared_difference",
       .summary = "conj(x - y) * (x - y), element by element.",
+      .details = accuracy_text(2, 2),
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: T"},
       .types = {{"T", kDifferentiableTypes | kIndexTypes}},
@@ -312,6 +319,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .name = "RealDiv",
       .python = "realdiv",
       .summary = "x / y, element by element.",
+      .details = correctly_rounded(),
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: T"},
       .types = {{"T", kDifferentiableTypes}},
@@ -323,7 +331,7 @@ void define_binary_math_ops(OpRegistry& ops) {
   kDiv = ops.define<NoAttrs>({
       .name = "Div",
       .summary = "x / y, element by element; quotients of integers are truncated towards 0.",
-      .details = "Raises:\n  InvalidArgumentError: An integer y is 0.",
+      .details = correctly_rounded() + "\n\nRaises:\n  InvalidArgumentError: An integer y is 0.",
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: T"},
       .types = {{"T", kNumberTypes}},
@@ -365,7 +373,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .name = "FloorMod",
       .python = "math.floormod, math.mod",
       .summary = "The remainder of x / y with the sign of y.",
-      .details = "Raises:\n  InvalidArgumentError: An integer y is 0.",
+      .details = correctly_rounded() + "\n\nRaises:\n  InvalidArgumentError: An integer y is 0.",
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: T"},
       .types = {{"T", kRealTypes}},
@@ -378,7 +386,7 @@ void define_binary_math_ops(OpRegistry& ops) {
   kMod = ops.define<NoAttrs>({
       .name = "Mod",
       .summary = "The remainder of x / y with the sign of x.",
-      .details = "Raises:\n  InvalidArgumentError: An integer y is 0.",
+      .details = exact_text() + "\n\nRaises:\n  InvalidArgumentError: An integer y is 0.",
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: T"},
       .types = {{"T", kRealTypes}},
@@ -391,7 +399,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .name = "TruncateMod",
       .python = "truncatemod",
       .summary = "The remainder of x / y with the sign of x.",
-      .details = "Raises:\n  InvalidArgumentError: An integer y is 0.",
+      .details = exact_text() + "\n\nRaises:\n  InvalidArgumentError: An integer y is 0.",
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: T"},
       .types = {{"T", kRealTypes}},
@@ -403,6 +411,7 @@ void define_binary_math_ops(OpRegistry& ops) {
   kDivNoNan = ops.define<NoAttrs>({
       .name = "DivNoNan",
       .summary = "x / y, but 0 where y is 0.",
+      .details = correctly_rounded(),
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: T"},
       .types = {{"T", kDifferentiableTypes}},
@@ -416,6 +425,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .name = "Xdivy",
       .python = "math.xdivy",
       .summary = "x / y, but 0 where x is 0.",
+      .details = correctly_rounded(),
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: T"},
       .types = {{"T", kDifferentiableTypes}},
@@ -428,6 +438,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .name = "Xlogy",
       .python = "math.xlogy",
       .summary = "x * log(y), but 0 where x is 0.",
+      .details = accuracy_text(3, 3, {{"y", 0, kEndless}}),
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: T"},
       .types = {{"T", kDifferentiableTypes}},
@@ -440,6 +451,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .name = "Xlog1py",
       .python = "math.xlog1py",
       .summary = "x * log1p(y), but 0 where x is 0.",
+      .details = accuracy_text(4, 4, {{"y", -1, kEndless}}),
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: T"},
       .types = {{"T", kDifferentiableTypes}},
@@ -455,6 +467,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .name = "Maximum",
       .python = "math.maximum, maximum",
       .summary = "The larger of x and y; NaN if one of them is.",
+      .details = exact_text(),
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: T"},
       .types = {{"T", kRealTypes}},
@@ -467,6 +480,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .name = "Minimum",
       .python = "math.minimum, minimum",
       .summary = "The smaller of x and y; NaN if one of them is.",
+      .details = exact_text(),
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: T"},
       .types = {{"T", kRealTypes}},
@@ -479,7 +493,8 @@ void define_binary_math_ops(OpRegistry& ops) {
       .name = "Pow",
       .python = "math.pow, pow",
       .summary = "x to the power of y, element by element. Integers wrap around.",
-      .details = "Raises:\n  InvalidArgumentError: An integer y is negative.",
+      .details = accuracy_of(Instruction::kPow) +
+                 "\n\nRaises:\n  InvalidArgumentError: An integer y is negative.",
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: T"},
       .types = {{"T", kFloatTypes | kComplexTypes | kSignedIntTypes}},
@@ -494,6 +509,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .name = "Atan2",
       .python = "math.atan2, atan2",
       .summary = "The angle of the point (x, y) in [-pi, pi].",
+      .details = accuracy_of(Instruction::kAtan2),
       .inputs = {"y: T", "x: T"},
       .outputs = {"z: T"},
       .types = {{"T", kFloatTypes}},
@@ -529,7 +545,8 @@ void define_binary_math_ops(OpRegistry& ops) {
       .name = "Zeta",
       .python = "math.zeta",
       .summary = "The Hurwitz zeta function: the sum of (q + n)^-x over n = 0, 1, 2, ...",
-      .details = "1 for x below 1 is NaN, infinite for x = 1.",
+      .details = accuracy_text(1, 64, {{"x", 1.0625, 64}, {"q", 0.0625, 64}}) +
+                 "\n\nNaN for x below 1, infinite for x = 1.",
       .inputs = {"x: T", "q: T"},
       .outputs = {"z: T"},
       .types = {{"T", kWideFloats}},
@@ -541,6 +558,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .name = "Polygamma",
       .python = "math.polygamma",
       .summary = "The derivative of order a of digamma, for whole a of 0 or more.",
+      .details = accuracy_text(1, 64, {{"a", 1, 16}, {"x", 0.0625, 64}}),
       .inputs = {"a: T", "x: T"},
       .outputs = {"z: T"},
       .types = {{"T", kWideFloats}},
