@@ -12,6 +12,7 @@
 #include "graven/kernels/onednn.h"
 #include "graven/kernels/onednn/plugin.h"
 #include "graven/kernels/scratch_block.h"
+#include "graven/kernels/vector_product.h"
 
 namespace graven::engine {
 namespace {
@@ -204,6 +205,10 @@ Status matmul(const MatMulArguments& arguments) {
   }
   if (is_small_product(p.dtype, p.m, p.n, p.k)) {
     multiply_small(p, batch);
+    return {};
+  }
+  if (is_vector_product(arguments)) {  // each product of the batch by itself, as it was given
+    multiply_vectors(arguments);
     return {};
   }
   if (p.dtype == DType::kFloat32) {

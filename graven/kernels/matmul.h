@@ -31,9 +31,9 @@ struct MatMulArguments {
 
 // All number dtypes. float32 (and what else it has) through oneDNN, single-threaded on slices of
 // the product that are cut by shape alone, on our pool; the others, and float32 where oneDNN is
-// missing, through one blocked kernel of ours. half and bfloat16 accumulate in float32, small
-// integers wrap around in their own dtype. k = 0 gives zeros. One thread or two give the same
-// bits.
+// missing, through one blocked kernel of ours (matrices times vectors: row by row). half and
+// bfloat16 accumulate in float32, small integers wrap around in their own dtype. k = 0 gives zeros.
+// One thread or two give the same bits.
 GRAVEN_API Status matmul(const MatMulArguments& arguments);
 
 }  // namespace graven::engine

@@ -172,8 +172,9 @@ struct Product {
 
 template <typename T>
 void check_all_forms() {
-  const int64_t shapes[][3] = {{1, 1, 1},  {1, 7, 3},    {5, 1, 9},    {4, 4, 4},    {3, 17, 33},
-                               {17, 3, 2}, {31, 50, 67}, {9, 49, 300}, {130, 241, 2}};
+  const int64_t shapes[][3] = {{1, 1, 1},     {1, 7, 3},    {5, 1, 9},    {4, 4, 4},
+                               {3, 17, 33},   {17, 3, 2},   {31, 50, 67}, {9, 49, 300},
+                               {130, 241, 2}, {300, 1, 517}};
   for (const auto& shape : shapes) {
     for (int form = 0; form < 16; ++form) {
       const bool conjugate = form & 12;
