@@ -197,15 +197,23 @@ void write_places(const T* x, const Shape& shape, int64_t begin, int64_t count, 
     rest /= shape.size(axis);
   }
   const int64_t inner = shape.size(rank - 1);
-  int64_t& column = index[rank - 1];
   for (const T* element = x + begin; count > 0;) {
+    // Variables of the loop's own: what is written may not be one of these.
+    const int64_t row = rank == 2 ? index[0] : 0;
+    int64_t column = index[rank - 1];
     for (; column < inner && count > 0; ++column, ++element) {
       // Each place is written and stays only if it counts: no branch that is often guessed wrong.
-      const bool counts = !(*element == T{});
-      for (int axis = 0; axis < rank; ++axis) to[axis] = index[axis];
-      to += counts ? rank : 0;
-      count -= counts ? 1 : 0;
+      const auto counts = static_cast<int64_t>(!(*element == T{}));
+      if constexpr (kRank == 2) {
+        to[0] = row;
+      } else {
+        for (int axis = 0; axis + 1 < rank; ++axis) to[axis] = index[axis];
+      }
+      to[rank - 1] = column;
+      to += counts * rank;
+      count -= counts;
     }
+    index[rank - 1] = column;
     for (int axis = rank - 1; axis >= 0 && index[axis] == shape.size(axis); --axis) {
       index[axis] = 0;
       if (axis > 0) ++index[axis - 1];
