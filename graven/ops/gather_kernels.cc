@@ -171,7 +171,7 @@ template <TensorScatter kind, typename T>
 void scatter(std::span<const int64_t> slices, int64_t width, const T* from, T* to) {
   // Cut by columns: one place may be named several times, and its updates keep their order.
   const auto count = static_cast<int64_t>(slices.size());
-  const int64_t grain = std::max<int64_t>((1 << 16) / std::max<int64_t>(count, 1), 64);
+  const int64_t grain = std::max<int64_t>((1 << 18) / std::max<int64_t>(count, 1), 256);
   for_ranges(width, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = 0; i < count; ++i) {
       if (slices[i] < 0) continue;

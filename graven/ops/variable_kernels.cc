@@ -122,7 +122,7 @@ void write_slices(const Slices& slices, const Tensor& updates, bool one_for_all,
   const int64_t width = slices.width;
   // Cut by columns: one place may be named several times, and its updates keep their order.
   const auto count = static_cast<int64_t>(slices.places.size());
-  const int64_t grain = std::max<int64_t>((1 << 16) / std::max<int64_t>(count, 1), 64);
+  const int64_t grain = std::max<int64_t>((1 << 18) / std::max<int64_t>(count, 1), 256);
   for_ranges(width, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = 0; i < count; ++i) {
       if (slices.places[i] < 0) continue;
