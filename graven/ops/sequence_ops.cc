@@ -21,10 +21,11 @@ template <typename F>
 void for_places(int64_t n, const F& f) {
   const bool is_short = n <= std::numeric_limits<int32_t>::max();
   for_ranges(n, kGrain, [&](int64_t begin, int64_t end) {
+    const F own = f;  // in registers: what it writes may be no part of it
     if (is_short) {
-      for (auto i = static_cast<int32_t>(begin); i < static_cast<int32_t>(end); ++i) f(i);
+      for (auto i = static_cast<int32_t>(begin); i < static_cast<int32_t>(end); ++i) own(i);
     } else {
-      for (int64_t i = begin; i < end; ++i) f(i);
+      for (int64_t i = begin; i < end; ++i) own(i);
     }
   });
 }
@@ -137,18 +138,25 @@ Status range_kernel(KernelContext& c) {
     using T = decltype(zero);
     const T start = c.input(0).item<T>(), delta = c.input(2).item<T>();
     auto out = c.out<T>(0);
-    for_places(static_cast<int64_t>(out.size()), [start, delta, to = out.data()](auto i) {
-      if constexpr (std::is_integral_v<T>) {
+    T* to = out.data();
+    if constexpr (std::is_integral_v<T>) {
+      for_ranges(static_cast<int64_t>(out.size()), kGrain, [=](int64_t begin, int64_t end) {
         using U = std::make_unsigned_t<T>;  // wraps around
-        to[i] = static_cast<T>(static_cast<U>(start) + static_cast<U>(i) * static_cast<U>(delta));
-      } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-        to[i] = start + static_cast<T>(i) * delta;
-      } else {
-        T place(static_cast<float>(i));
-        T step(static_cast<float>(place) * static_cast<float>(delta));
-        to[i] = T(static_cast<float>(start) + static_cast<float>(step));
-      }
-    });
+        const auto step = static_cast<U>(delta);
+        U value = static_cast<U>(start) + static_cast<U>(begin) * step;
+        for (int64_t i = begin; i < end; ++i, value += step) to[i] = static_cast<T>(value);
+      });
+    } else {
+      for_places(static_cast<int64_t>(out.size()), [=](auto i) {
+        if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+          to[i] = start + static_cast<T>(i) * delta;
+        } else {
+          T place(static_cast<float>(i));
+          T step(static_cast<float>(place) * static_cast<float>(delta));
+          to[i] = T(static_cast<float>(start) + static_cast<float>(step));
+        }
+      });
+    }
   });
   return {};
 }
