@@ -44,7 +44,8 @@ uint64_t hash_of_node(const Node& node) {
     h = hash_combine(h, node.attrs().hash());
   }
   if (may_swap(node)) {
-    auto [x, y] = std::minmax(hash_of_input(node.inputs()[0]), hash_of_input(node.inputs()[1]));
+    // A list, as std::minmax of two temporaries would give references to them.
+    auto [x, y] = std::minmax({hash_of_input(node.inputs()[0]), hash_of_input(node.inputs()[1])});
     return hash_combine(hash_combine(h, x), y);
   }
   for (OutputRef input : node.inputs()) h = hash_combine(h, hash_of_input(input));
