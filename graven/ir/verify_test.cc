@@ -145,7 +145,8 @@ TEST_CASE("what is fed is a node without inputs, and once") {
   graph->add_input(graph->find("x"));
   CHECK(mistake_of(*graph) == "Node 'x' (Placeholder): it is an input twice");
   graph = graph_of(kGood);
-  graph->set_inputs({graph_of(kGood)->find("x")});
+  Ref<Graph> other = graph_of(kGood);
+  graph->set_inputs({other->find("x")});
   CHECK(mistake_of(*graph) == "An input of the graph is none of its nodes");
   graph = graph_of(kGood);
   graph->set_control_outputs({nullptr});
