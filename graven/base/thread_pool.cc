@@ -11,7 +11,6 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 namespace graven::engine {
 namespace {
@@ -136,9 +135,25 @@ struct ThreadPool::State {
     }
   }
 
+  // False if the system gives no more threads; then those that there are do the work.
+  bool start_worker() {
+    pthread_attr_t detached;
+    if (pthread_attr_init(&detached) != 0) return false;
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    auto body_of_thread = [](void* state) -> void* {
+      static_cast<State*>(state)->worker();
+      return nullptr;
+    };
+    pthread_t thread;
+    bool is_started = pthread_create(&thread, &detached, body_of_thread, this) == 0;
+    pthread_attr_destroy(&detached);
+    return is_started;
+  }
+
   // With run_mutex held.
   void open(int64_t helpers, int64_t chunks, const FunctionRef<void(int64_t)>& work) {
-    for (; workers < helpers; ++workers) std::thread([this] { worker(); }).detach();
+    while (workers < helpers && start_worker()) ++workers;
+    helpers = std::min<int64_t>(helpers, workers);
     body = &work;
     num_chunks = chunks;
     next.store(0, std::memory_order_relaxed);
