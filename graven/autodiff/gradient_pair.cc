@@ -11,6 +11,7 @@
 #include "graven/autodiff/differentiate.h"
 #include "graven/autodiff/forward_graph.h"
 #include "graven/base/strings.h"
+#include "graven/base/waiting_lock.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/structural_ops.h"
 
@@ -76,7 +77,7 @@ class GradientPair::State : public RefCounted {
 
   Result<const Half*> backward(std::vector<bool> has_gradient) {
     has_gradient.resize(forward_.outputs().size(), false);
-    std::lock_guard lock(mutex_);
+    WaitingLock lock(mutex_);
     auto at = halves_.find(has_gradient);
     if (at == halves_.end()) {
       std::shared_ptr<const Half> half;
@@ -110,7 +111,7 @@ class GradientPair::State : public RefCounted {
   }
 
   int64_t bytes() {
-    std::lock_guard lock(mutex_);
+    WaitingLock lock(mutex_);
     int64_t total = forward_.graph()->bytes() + all_->body->bytes();
     if (of_originals_ != all_) total += of_originals_->body->bytes();
     for (const auto& [key, half] : halves_) {

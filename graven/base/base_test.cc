@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <mutex>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "graven/base/ref.h"
 #include "graven/base/status.h"
 #include "graven/base/thread_pool.h"
+#include "graven/base/waiting_lock.h"
 
 namespace graven::engine {
 namespace {
@@ -98,6 +100,32 @@ TEST_CASE("several threads may use the pool at once") {
   }
   for (auto& caller : callers) caller.join();
   CHECK(total == 4 * 200 * 120);
+}
+
+TEST_CASE("who waits for a lock lets go of the front end's meanwhile") {
+  static std::mutex shared;
+  set_wait_hooks({[]() -> void* {
+                    shared.unlock();
+                    return &shared;
+                  },
+                  [](void*) { shared.lock(); }});
+  std::mutex own;
+  std::atomic<bool> is_held{false}, is_done{false};
+  shared.lock();
+  std::thread other([&] {
+    WaitingLock lock(own);
+    is_held = true;
+    std::lock_guard needed(shared);  // which the thread that waits for `own` has
+    is_done = true;
+  });
+  while (!is_held) std::this_thread::yield();
+  {
+    WaitingLock lock(own);
+    CHECK(is_done);
+  }
+  shared.unlock();
+  other.join();
+  set_wait_hooks({nullptr, nullptr});
 }
 
 TEST_CASE("floats print as the shortest text that reads back") {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graven/base/strings.h"
+#include "graven/base/waiting_lock.h"
 #include "graven/function/control_dependencies.h"
 #include "graven/function/lift.h"
 #include "graven/ir/frame.h"
@@ -320,7 +321,7 @@ Result<Ref<Entry>> Function::trace(const FunctionType& type, VariableCreation::P
 }
 
 std::vector<Ref<Entry>> Function::entries() const {
-  std::lock_guard lock(mutex_);
+  WaitingLock lock(mutex_);
   return entries_;
 }
 

@@ -8,6 +8,7 @@
 #include "graven/base/export.h"
 #include "graven/base/ref.h"
 #include "graven/base/status.h"
+#include "graven/base/waiting_lock.h"
 #include "graven/ir/graph.h"
 
 namespace graven::engine {
@@ -51,7 +52,7 @@ Result<Ref<T>> Body::get_or_make(Slot slot, const std::function<Result<Ref<T>>()
   if (auto* there = published_[slot].load(std::memory_order_acquire)) {
     return Ref<T>(static_cast<T*>(there));
   }
-  std::lock_guard lock(mutex_);
+  WaitingLock lock(mutex_);
   if (!slots_[slot]) {
     ASSIGN_OR_RETURN(Ref<T> made, make());
     slots_[slot] = made;

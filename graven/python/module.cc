@@ -1,5 +1,6 @@
 #include <nanobind/nanobind.h>
 
+#include "graven/base/waiting_lock.h"
 #include "graven/python/bind.h"
 #include "graven/python/errors.h"
 #include "graven/python/object.h"
@@ -14,11 +15,18 @@ engine::Status check_signals() {
   return PyErr_CheckSignals() < 0 ? pending_exception() : engine::Status();
 }
 
+// A thread that waits for a lock of the engine lets other Python threads run, if it has the GIL.
+void* pause_python() {
+  return Py_IsInitialized() && PyGILState_Check() ? PyEval_SaveThread() : nullptr;
+}
+void resume_python(void* paused) { PyEval_RestoreThread(static_cast<PyThreadState*>(paused)); }
+
 }  // namespace
 
 NB_MODULE(_engine, m) {
   m.doc() = "The engine of graven. Private: import graven instead.";
   engine::set_interrupt_check(check_signals);
+  engine::set_wait_hooks({pause_python, resume_python});
   bind_types(m);
   bind_tensor(m);
   bind_convert(m);

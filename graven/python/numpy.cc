@@ -133,14 +133,10 @@ Result<Tensor> strings_of(PyObject* array) {
   return tensor;
 }
 
-PyObject* numpy_attribute(const char* name) {
-  Object module = Object::take(PyImport_ImportModule("numpy"));
-  return module ? PyObject_GetAttrString(module.get(), name) : nullptr;
-}
-
 // The elements of strings, as an array of bytes objects.
 Object array_of_strings(const Tensor& tensor) {
-  static PyObject* empty = numpy_attribute("empty");
+  static constinit Imported numpy_empty("numpy", "empty");
+  PyObject* empty = numpy_empty.get();
   if (!empty) return {};
   auto elements = tensor.data<std::string>();
   Object array = Object::take(PyObject_CallFunction(
@@ -230,7 +226,8 @@ PyObject* to_numpy_array(const Tensor& tensor) {
       return PyErr_Format(PyExc_TypeError, "A tensor of dtype %s has no NumPy array",
                           std::string(dtype_name(tensor.dtype())).c_str());
     default: {
-      static PyObject* array = numpy_attribute("array");
+      static constinit Imported numpy_array("numpy", "array");
+      PyObject* array = numpy_array.get();
       if (!array) return nullptr;
       Object object = Object::take(wrap(tensor));
       return object ? PyObject_CallOneArg(array, object.get()) : nullptr;

@@ -31,6 +31,50 @@ class Object {
   PyObject* object_ = nullptr;
 };
 
+// An attribute of a module, imported at the first use and kept for ever. Not an initialised static
+// of the function that uses it: C++ holds a lock of its own around that, and Python gives the GIL
+// away while it imports, so that two threads would wait for each other.
+class Imported {
+ public:
+  constexpr Imported(const char* module, const char* name) : module_(module), name_(name) {}
+  Imported(const Imported&) = delete;
+  // Borrowed; null with an exception set if there is no such thing.
+  PyObject* get() {
+    if (object_) return object_;
+    Object module = Object::take(PyImport_ImportModule(module_));
+    Object found = module ? Object::take(PyObject_GetAttrString(module.get(), name_)) : Object();
+    if (!object_) object_ = found.release();  // another thread may have been first
+    return object_;
+  }
+
+ private:
+  const char *module_, *name_;
+  PyObject* object_ = nullptr;
+};
+
+// The items of a sequence as they are now: the user's code that reads one of them may change a
+// list. Null with an exception set (a TypeError with this message, if it is no sequence).
+inline Object items_of(PyObject* sequence, const char* message) {
+  Object fast = Object::take(PySequence_Fast(sequence, message));
+  return fast ? Object::take(PySequence_Tuple(fast.get())) : fast;
+}
+
+// One level of a recursion over the user's objects, which may contain themselves.
+class RecursionLevel {
+ public:
+  // `where` follows "maximum recursion depth exceeded" in the RecursionError.
+  explicit RecursionLevel(const char* where) : ok_(Py_EnterRecursiveCall(where) == 0) {}
+  ~RecursionLevel() {
+    if (ok_) Py_LeaveRecursiveCall();
+  }
+  RecursionLevel(const RecursionLevel&) = delete;
+  // False with the exception set.
+  bool ok() const { return ok_; }
+
+ private:
+  bool ok_;
+};
+
 // Holds the GIL while it lives, from a thread that may or may not have it.
 class HoldGil {
  public:

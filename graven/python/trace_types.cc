@@ -32,15 +32,11 @@ struct TypeView {
 };
 struct TensorSpecView : TypeView {};
 
-// A name of the module graven._trace_types, looked up once.
-PyObject* helper(const char* name) {
-  Object module = Object::take(PyImport_ImportModule("graven._trace_types"));
-  return module ? PyObject_GetAttrString(module.get(), name) : nullptr;
-}
+constexpr const char* kHelpers = "graven._trace_types";
 
 PyObject* trace_type_class() {
-  static PyObject* klass = helper("TraceType");
-  return klass;
+  static constinit Imported klass(kHelpers, "TraceType");
+  return klass.get();
 }
 
 // A type outlived the Functions that owned its Python object.
@@ -103,12 +99,12 @@ class PythonType final : public engine::ForeignType {
   }
   Result<Value> placeholder(engine::PlaceholderContext& context) const override {
     HoldGil gil;
-    static PyObject* make_context = helper("PlaceholderContext");
-    if (!make_context) return pending_exception();
+    static constinit Imported make_context(kHelpers, "PlaceholderContext");
+    if (!make_context.get()) return pending_exception();
     Object self = object();
     if (!self) return gone();
     Object py_context =
-        Object::take(PyObject_CallFunction(make_context, "s", context.name.c_str()));
+        Object::take(PyObject_CallFunction(make_context.get(), "s", context.name.c_str()));
     Object made = py_context ? Object::take(PyObject_CallMethod(self.get(), "placeholder_value",
                                                                 "O", py_context.get()))
                              : Object();
@@ -213,8 +209,9 @@ Result<TraceTypeRef> own_trace_type(PyObject* object) {
     PyErr_Clear();
     return TraceTypeRef();
   }
-  static PyObject* make_context = helper("TracingContext");
-  Object context = make_context ? Object::take(PyObject_CallNoArgs(make_context)) : Object();
+  static constinit Imported make_context(kHelpers, "TracingContext");
+  Object context =
+      make_context.get() ? Object::take(PyObject_CallNoArgs(make_context.get())) : Object();
   Object type = context ? Object::take(PyObject_CallOneArg(method.get(), context.get())) : Object();
   if (!type) return pending_exception();
   if (TraceTypeRef known = trace_type_of_object(type.get())) return known;
@@ -265,16 +262,16 @@ Object foreign_to_python(const Value& value, const engine::Tensors& tensors, siz
     Object tensor = Object::take(wrap(tensors[next++]));
     if (!tensor || PyList_Append(list.get(), tensor.get()) < 0) return {};
   }
-  static PyObject* rebuild = helper("rebuild_composite");
+  static constinit Imported rebuild(kHelpers, "rebuild_composite");
   Object spec = type_to_python(value.type);
   if (!rebuild || !spec || !list) return {};
   return Object::take(PyObject_CallFunctionObjArgs(rebuild, spec.get(), list.get(), nullptr));
 }
 
 Result<bool> is_composite_tensor(PyObject* object) {
-  static PyObject* klass = helper("CompositeTensor");
-  if (!klass) return pending_exception();
-  int is_instance = PyObject_IsInstance(object, klass);
+  static constinit Imported klass(kHelpers, "CompositeTensor");
+  if (!klass.get()) return pending_exception();
+  int is_instance = PyObject_IsInstance(object, klass.get());
   if (is_instance < 0) return pending_exception();
   return is_instance == 1;
 }

@@ -226,11 +226,10 @@ ContainerKind container_kind(PyObject* object) {
   if (has_attribute(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__attrs_attrs__")) {
     return ContainerKind::kAttrs;
   }
-  static PyObject* mapping = [] {
-    Object abc = Object::take(PyImport_ImportModule("collections.abc"));
-    return abc ? PyObject_GetAttrString(abc.get(), "Mapping") : nullptr;
-  }();
-  if (mapping && PyObject_IsInstance(object, mapping) == 1) return ContainerKind::kMapping;
+  static constinit Imported mapping("collections.abc", "Mapping");
+  if (mapping.get() && PyObject_IsInstance(object, mapping.get()) == 1) {
+    return ContainerKind::kMapping;
+  }
   PyErr_Clear();
   return ContainerKind::kNone;
 }

@@ -4,6 +4,7 @@
 
 #include "graven/base/strings.h"
 #include "graven/base/thread_pool.h"
+#include "graven/base/waiting_lock.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/kernels/block_program.h"
@@ -263,7 +264,7 @@ class ProgramRun {
     if (!step.state) return run(nullptr);
     Step::State& state = *step.state;
     if (state.is_set.load(std::memory_order_acquire)) return run(&state.object);
-    std::lock_guard lock(state.mutex);
+    WaitingLock lock(state.mutex);
     Status status = run(&state.object);
     if (state.object) state.is_set.store(true, std::memory_order_release);
     return status;

@@ -1,6 +1,7 @@
 #include "graven/runtime/variable.h"
 
 #include "graven/base/strings.h"
+#include "graven/base/waiting_lock.h"
 #include "graven/ir/out_of_scope.h"
 #include "graven/runtime/run_op.h"
 
@@ -33,12 +34,12 @@ Status Variable::check_fits(const Tensor& value) const {
 }
 
 bool Variable::is_initialized() const {
-  std::lock_guard lock(mutex_);
+  WaitingLock lock(mutex_);
   return static_cast<bool>(value_);
 }
 
 Result<Tensor> Variable::read() const {
-  std::lock_guard lock(mutex_);
+  WaitingLock lock(mutex_);
   if (!value_) return no_value(name_);
   // An object of its own for each reader: it is the identity of what was read, for tapes.
   return value_.with_shape(value_.shape());
@@ -46,13 +47,13 @@ Result<Tensor> Variable::read() const {
 
 Status Variable::assign(Tensor value) {
   RETURN_IF_ERROR(check_fits(value));
-  std::lock_guard lock(mutex_);
+  WaitingLock lock(mutex_);
   std::swap(value_, value);  // what was there goes after the lock
   return {};
 }
 
 Status Variable::update(FunctionRef<Result<Tensor>(Tensor& value)> update) {
-  std::lock_guard lock(mutex_);
+  WaitingLock lock(mutex_);
   if (!value_) return no_value(name_);
   Result<Tensor> made = update(value_);
   RETURN_IF_ERROR(made.status());
@@ -85,7 +86,7 @@ Status Variable::combine(const Op& op, const Tensor& operand) {
 
 void Variable::clear() {
   Tensor old;
-  std::lock_guard lock(mutex_);
+  WaitingLock lock(mutex_);
   std::swap(value_, old);
 }
 

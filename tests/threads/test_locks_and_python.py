@@ -1,0 +1,97 @@
+"""A thread that waits for the engine lets the other threads of Python run.
+
+Each program here stood still for ever: one thread held a lock of the engine and waited for
+Python's global lock, the others held that and waited for the engine. It runs in a process of its
+own, as a test that hangs with the global lock could not be ended.
+"""
+
+import subprocess
+import sys
+
+import pytest
+
+LIMIT_S = 300.0
+
+START = """
+import threading, time
+import graven as tf
+
+def in_threads(work, count=8):
+    start = threading.Barrier(count)
+    errors = []
+    def run(i):
+        try:
+            start.wait()
+            work(i)
+        except BaseException as error:
+            errors.append(error)
+    threads = [threading.Thread(target=run, args=[i]) for i in range(count)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    if errors: raise errors[0]
+"""
+
+FIRST_IMPORT_OF_NUMPY = """
+x = tf.constant([1.0, 2.0])
+in_threads(lambda i: x.numpy())
+"""
+
+CUSTOM_GRADIENT = """
+@tf.custom_gradient
+def slow(x):
+    def gradient(dy):
+        time.sleep(0.05)  # other threads run meanwhile
+        return dy * 3.0
+    return x * 3.0, gradient
+
+@tf.function
+def f(x):
+    return slow(x)
+
+def work(i):
+    x = tf.constant(1.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    assert float(tape.gradient(y, x)) == 3.0
+
+f(tf.constant(1.0))
+in_threads(work)
+"""
+
+LISTING_WHILE_TRACING = """
+class Key:
+    # A literal of the key: hashable, compared by Python, kept by the types of the arguments.
+    __slots__ = ("value",)
+    def __init__(self, value): self.value = value
+    def __hash__(self): return 1
+    def __eq__(self, other):
+        time.sleep(0)
+        return isinstance(other, Key) and self.value == other.value
+
+@tf.function
+def f(x, key):
+    time.sleep(0.001)
+    return x + 1.0
+
+def work(i):
+    for k in range(30):
+        if i % 2:
+            f(tf.constant(1.0), Key(k % 5))
+        else:
+            f.cache_info()
+            f.pretty_printed_concrete_signatures()
+
+in_threads(work)
+"""
+
+
+@pytest.mark.parametrize(
+    "program",
+    [FIRST_IMPORT_OF_NUMPY, CUSTOM_GRADIENT, LISTING_WHILE_TRACING],
+    ids=["first_import_of_numpy", "custom_gradient", "listing_while_tracing"],
+)
+def test_threads_do_not_wait_for_each_other_for_ever(program: str) -> None:
+    command = [sys.executable, "-c", START + program]
+    done = subprocess.run(command, timeout=LIMIT_S, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
