@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <iterator>
 
 #include "graven/base/hash.h"
@@ -42,8 +41,10 @@ struct SlotOfThread {
   ~SlotOfThread() { slot->taken.store(false); }
 };
 
+// After the table was replaced: who reads it has announced that before it was, in a slot that was
+// in the list before.
 bool is_being_read(const void* table) {
-  for (ReaderSlot* slot = g_slots.load(std::memory_order_acquire); slot; slot = slot->next) {
+  for (ReaderSlot* slot = g_slots.load(std::memory_order_seq_cst); slot; slot = slot->next) {
     if (slot->reading.load(std::memory_order_seq_cst) == table) return true;
   }
   return false;
@@ -81,10 +82,7 @@ struct DispatchTable::Table {
     for (size_t i = hash & mask; slots[i].second; i = (i + 1) & mask) {
       if (slots[i].first != hash) continue;
       const Row& row = *slots[i].second;
-      if (row.words.size() == words.size() &&
-          std::memcmp(row.words.data(), words.data(), words.size_bytes()) == 0 && row.is_alive()) {
-        return &row;
-      }
+      if (std::ranges::equal(row.words, words) && row.is_alive()) return &row;
     }
     return nullptr;
   }

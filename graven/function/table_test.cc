@@ -23,6 +23,8 @@ TEST_CASE("a row finds what was remembered for it, by all of its words") {
   CHECK(table.find(row) == entry_at(16));
   table.clear();
   CHECK(table.find(row) == nullptr);
+  table.insert({}, entry_at(32), {});  // a function without arguments
+  CHECK(table.find({}) == entry_at(32));
 }
 
 TEST_CASE("a row whose object is gone is not found") {
@@ -33,6 +35,38 @@ TEST_CASE("a row whose object is gone is not found") {
   CHECK(table.find(row) == entry_at(8));
   guard->alive = false;
   CHECK(table.find(row) == nullptr);
+}
+
+// An object of a front end whose end calls the Function again.
+class CallsBack final : public LifeGuard {
+ public:
+  CallsBack(DispatchTable& table, int& calls) : table_(table), calls_(calls) {}
+  ~CallsBack() override {
+    uint64_t row[] = {9};
+    table_.insert(row, entry_at(24), {});
+    ++calls_;
+  }
+
+ private:
+  DispatchTable& table_;
+  int& calls_;
+};
+
+TEST_CASE("what rows hold goes with no lock held, so that it may use the table") {
+  DispatchTable table;
+  uint64_t row[] = {7}, other[] = {8}, made[] = {9};
+  int calls = 0;
+  table.insert(row, entry_at(8), {make_ref<CallsBack>(table, calls)});
+  table.clear();
+  CHECK(calls == 1);
+  CHECK(table.find(made) == entry_at(24));
+  auto guard = make_ref<CallsBack>(table, calls);
+  guard->alive = false;
+  table.insert(row, entry_at(8), {guard});
+  guard = nullptr;
+  table.insert(other, entry_at(16), {});
+  CHECK(calls == 2);
+  CHECK(table.find(other) == entry_at(16));
 }
 
 TEST_CASE("the table is bounded, and the oldest row goes first") {
