@@ -39,32 +39,59 @@ Status Entry::set_captured_inputs(std::vector<Tensor> values) {
     return value_error("Capture #", i, " of ", name(), " has dtype ",
                        dtype_name(captured_[i].dtype()), ", got ", dtype_name(values[i].dtype()));
   }
-  captured_ = std::move(values);
-  deferred_.clear();
-  captures_were_set_ = true;
+  std::vector<Fed> fed;
+  for (Tensor& value : values) fed.push_back({std::move(value), nullptr});
+  feed(std::move(fed));
   return {};
 }
 
 Status Entry::defer_capture(const Tensor& captured, const TensorType& type,
                             Ref<DeferredCapture> value) {
-  auto at = std::find(captured_.begin(), captured_.end(), captured);
-  if (at == captured_.end()) return value_error("The function ", name(), " has no such capture");
+  std::vector<Fed> now = fed();
+  auto at =
+      std::find_if(now.begin(), now.end(), [&](const Fed& one) { return one.tensor == captured; });
+  if (at == now.end()) return value_error("The function ", name(), " has no such capture");
   if (captured.dtype() != type.dtype() || !are_compatible(captured.shape(), type.shape())) {
     return value_error("The type of a deferred capture, ", type.repr(),
                        ", does not fit the captured tensor, ",
                        TensorType(captured.shape(), captured.dtype()).repr());
   }
-  deferred_.resize(captured_.size());
-  deferred_[at - captured_.begin()] = std::move(value);
-  captures_were_set_ = true;
+  at->deferred = std::move(value);
+  feed(std::move(now));
   return {};
 }
 
+void Entry::feed(std::vector<Fed> fed) {
+  {
+    std::lock_guard lock(fed_mutex_);
+    fed_.swap(fed);  // what was there goes after the lock
+  }
+  captures_were_set_.store(true, std::memory_order_release);
+}
+
+std::vector<Entry::Fed> Entry::fed() const {
+  if (captures_were_set_.load(std::memory_order_acquire)) {
+    std::lock_guard lock(fed_mutex_);
+    return fed_;
+  }
+  std::vector<Fed> fed;
+  for (const Tensor& captured : captured_) fed.push_back({captured, nullptr});
+  return fed;
+}
+
+std::vector<Tensor> Entry::captured_inputs() const {
+  std::vector<Tensor> tensors;
+  for (Fed& fed : this->fed()) tensors.push_back(std::move(fed.tensor));
+  return tensors;
+}
+
 Result<std::vector<Tensor>> Entry::current_captured_inputs() const {
-  std::vector<Tensor> current = captured_;
-  for (size_t i = 0; i < deferred_.size(); ++i) {
-    if (!deferred_[i]) continue;
-    ASSIGN_OR_RETURN(current[i], deferred_[i]->value());
+  std::vector<Tensor> current;
+  for (const Fed& fed : this->fed()) {
+    current.push_back(fed.tensor);
+    if (fed.deferred) {
+      ASSIGN_OR_RETURN(current.back(), fed.deferred->value());
+    }
   }
   return current;
 }
@@ -90,11 +117,12 @@ Status Entry::run(std::span<const Tensor> arguments, Tensors& outputs, bool any_
   InlineVector<Tensor, 24> inputs;
   inputs.reserve(arguments.size() + captured_.size());
   for (const Tensor& argument : arguments) inputs.push_back(argument);
-  if (deferred_.empty()) {
-    for (const Tensor& captured : captured_) inputs.push_back(captured);
+  const bool captures_were_set = captures_were_set_.load(std::memory_order_acquire);
+  if (captures_were_set) {
+    ASSIGN_OR_RETURN(auto current, current_captured_inputs());
+    for (Tensor& tensor : current) inputs.push_back(std::move(tensor));
   } else {
-    ASSIGN_OR_RETURN(auto captured, current_captured_inputs());
-    for (const Tensor& tensor : captured) inputs.push_back(tensor);
+    for (const Tensor& captured : captured_) inputs.push_back(captured);
   }
 
   Frame& frame = Frame::current();
@@ -103,7 +131,7 @@ Status Entry::run(std::span<const Tensor> arguments, Tensors& outputs, bool any_
       if (input.is_symbolic()) return type_error(out_of_scope_text(input, nullptr));
     }
     if (frame.listeners.empty()) {
-      if (any_shapes || captures_were_set_) return run_body(body_, inputs, outputs);
+      if (any_shapes || captures_were_set) return run_body(body_, inputs, outputs);
       ASSIGN_OR_RETURN(Ref<Program> program, program_of(body_));
       if (!has_program_.load(std::memory_order_relaxed)) has_program_.store(true);
       return program->run(inputs, outputs);

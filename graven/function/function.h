@@ -79,12 +79,13 @@ class GRAVEN_API Entry : public RefCounted {
   const Ref<Body>& body() const { return body_; }
   int num_arguments() const { return num_arguments_; }  // inputs before the captures
   std::span<const GraphBuilder::Capture> captures() const { return captures_; }
-  std::span<const Tensor> captured_inputs() const { return captured_; }
+  // What is fed for the captures, in their order.
+  std::vector<Tensor> captured_inputs() const;
   // Changes what is fed for the captures, in shapes of any kind; a wrong number or dtype is a
-  // ValueError (S6.17). Not beside calls on other threads.
+  // ValueError (S6.17). Runs that go on meanwhile are fed either all the old or all the new ones.
   Status set_captured_inputs(std::vector<Tensor> values);
   // Asks at each call for what is fed for a captured tensor; a ValueError if there is no such
-  // capture, or if its type does not fit the original's. Not beside calls on other threads.
+  // capture, or if its type does not fit the original's.
   Status defer_capture(const Tensor& captured, const TensorType& type, Ref<DeferredCapture> value);
   // What a call now would feed.
   Result<std::vector<Tensor>> current_captured_inputs() const;
@@ -116,9 +117,17 @@ class GRAVEN_API Entry : public RefCounted {
   FunctionType type_;
   Ref<Body> body_;
   std::vector<GraphBuilder::Capture> captures_;
-  std::vector<Tensor> captured_;                // what is fed
-  std::vector<Ref<DeferredCapture>> deferred_;  // by capture, null for most; empty: none
-  bool captures_were_set_ = false;
+  // What is fed for a capture: the tensor, or what is asked for at each call.
+  struct Fed {
+    Tensor tensor;
+    Ref<DeferredCapture> deferred;
+  };
+  std::vector<Fed> fed() const;
+  void feed(std::vector<Fed> fed);
+  std::vector<Tensor> captured_;  // what the trace captured
+  std::atomic<bool> captures_were_set_{false};
+  mutable std::mutex fed_mutex_;
+  std::vector<Fed> fed_;  // GUARDED_BY(fed_mutex_); what is fed instead, once that was set
   int num_arguments_ = 0;
   Value outputs_;
   std::vector<Tensor> created_handles_;          // variables that must be initialised first (S2.18)
