@@ -1,5 +1,7 @@
 #include "graven/ir/frame.h"
 
+#include <atomic>
+
 #include "graven/ir/emitter.h"
 #include "graven/ir/graph_builder.h"
 
@@ -26,8 +28,18 @@ Frame::Frame(GraphBuilder* builder) : builder_(builder), below_(&current()) {
 Frame::~Frame() {
   auto remaining = listeners;
   for (Listener* listener : remaining) listener->on_frame_end();
-  // The bottom frame dies with its thread, when nobody asks any more.
-  t_current = below_;
+  if (find(id_)) t_current = below_;  // the bottom frame dies with its thread
+}
+
+uint64_t Frame::next_id() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+Frame* Frame::find(uint64_t id) {
+  Frame* frame = t_current;
+  while (frame && frame->id_ != id) frame = frame->below_;
+  return frame;
 }
 
 Graph* Frame::graph() const { return builder_ ? builder_->graph() : nullptr; }
@@ -39,19 +51,23 @@ bool Frame::inside_function() {
   return false;
 }
 
-NameScope::NameScope(std::string_view name) : frame_(Frame::current()), saved_(frame_.name_scope) {
+NameScope::NameScope(std::string_view name)
+    : frame_(Frame::current().id()), saved_(Frame::current().name_scope) {
+  Frame& frame = Frame::current();
   if (name.empty()) {
-    frame_.name_scope.clear();
+    frame.name_scope.clear();
   } else if (name.back() == '/') {
-    frame_.name_scope = name;
+    frame.name_scope = name;
   } else {
     std::string full = saved_ + std::string(name);
-    if (Graph* graph = frame_.graph()) full = graph->unique_name(full);
-    frame_.name_scope = full + "/";
+    if (Graph* graph = frame.graph()) full = graph->unique_name(full);
+    frame.name_scope = full + "/";
   }
 }
 
-NameScope::~NameScope() { frame_.name_scope = std::move(saved_); }
+NameScope::~NameScope() {
+  if (Frame* frame = Frame::find(frame_)) frame->name_scope = std::move(saved_);
+}
 
 Result<Tensors> RecordingBuilder::apply(const Op& op, std::span<const Tensor> inputs,
                                         AttrsRef attrs, std::string_view name) {

@@ -59,7 +59,8 @@ class GRAVEN_API RecordingBuilder final : public Builder {
 
 // The state of building on one thread: a stack of frames, one for each graph being built, with
 // an eager frame at the bottom and wherever init_scope was entered. Frames are objects on the C++
-// stack of whoever traces; the top one is current.
+// stack of whoever traces; the top one is current. When a frame ends, those above it that were
+// never left (a generator of the user's holds an init_scope open) leave the stack with it.
 class GRAVEN_API Frame {
  public:
   // The current frame of this thread; the eager one at the bottom if no other was made.
@@ -75,6 +76,10 @@ class GRAVEN_API Frame {
   GraphBuilder* graph_builder() const { return builder_; }
   Graph* graph() const;
   Frame* below() const { return below_; }
+  // A number of its own, for what outlives the frame perhaps.
+  uint64_t id() const { return id_; }
+  // The frame of this number on the stack of this thread, or null.
+  static Frame* find(uint64_t id);
   // True if this frame or one below builds a graph: inside_function (S5.40).
   static bool inside_function();
 
@@ -94,12 +99,14 @@ class GRAVEN_API Frame {
  private:
   struct Bottom {};
   explicit Frame(Bottom) {}
+  const uint64_t id_ = next_id();
+  static uint64_t next_id();
   GraphBuilder* builder_ = nullptr;
   Frame* below_ = nullptr;
 };
 
 // Enters a name scope while it lives (S5.10): a name is made unique in a graph, one that ends in
-// "/" is entered exactly, an empty one goes to the root.
+// "/" is entered exactly, an empty one goes to the root. It may outlive the frame.
 class GRAVEN_API NameScope {
  public:
   explicit NameScope(std::string_view name);
@@ -107,7 +114,7 @@ class GRAVEN_API NameScope {
   NameScope(const NameScope&) = delete;
 
  private:
-  Frame& frame_;
+  const uint64_t frame_;
   std::string saved_;
 };
 

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
+#include <optional>
+
 #include "graven/ir/frame.h"
 #include "graven/ir/test_ops.h"
 #include "graven/ir/verify.h"
@@ -116,6 +119,26 @@ TEST_CASE("name scopes are unique, nest, are entered again, and end") {
   CHECK(name("layer") == "layer_2");
   CHECK(name("exact/name/") == "exact/name");
   CHECK(frame.name_scope.empty());
+}
+
+TEST_CASE("a scope and a frame that were never left end with the frame below them") {
+  // A generator of the user's holds them open. Leaving them wrote to the frame that was gone.
+  std::optional<NameScope> scope;
+  std::unique_ptr<Frame> above;
+  const Frame* bottom = &Frame::current();
+  {
+    GraphBuilder builder(make_ref<Graph>("f"));
+    Frame frame(&builder);
+    scope.emplace("open");
+    above = std::make_unique<Frame>(nullptr);
+    CHECK(Frame::find(frame.id()) == &frame);
+  }
+  CHECK(&Frame::current() == bottom);
+  CHECK(Frame::find(above->id()) == nullptr);
+  scope.reset();
+  above.reset();
+  CHECK(&Frame::current() == bottom);
+  CHECK(Frame::current().name_scope.empty());
 }
 
 TEST_CASE("eagerly, name scopes need not be unique") {

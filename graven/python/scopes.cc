@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "graven/base/thread_pool.h"
@@ -32,6 +33,10 @@ struct NameScopeContext {
 // tf.init_scope: an eager frame over whatever is being built.
 struct InitScopeContext {
   std::unique_ptr<Frame> frame;
+  std::thread::id thread;  // whose stack the frame is on
+  ~InitScopeContext() {
+    if (frame && thread != std::this_thread::get_id()) (void)frame.release();  // in use over there
+  }
 };
 
 struct DeviceContext {
@@ -41,7 +46,8 @@ struct DeviceContext {
 struct ControlDependenciesContext {
   bool is_reset = false;  // forget those of the scopes around
   std::vector<Node*> nodes;
-  GraphBuilder* builder = nullptr;
+  uint64_t frame_of_nodes = 0;
+  uint64_t entered_frame = 0;  // 0: none that builds a graph
   std::vector<Node*> saved;
 };
 
@@ -65,8 +71,18 @@ void bind_scopes(nb::module_& m) {
   nb::class_<InitScopeContext>(m, "InitScope")
       .def("__init__", [](InitScopeContext* self) { new (self) InitScopeContext(); })
       .def("__enter__",
-           [](InitScopeContext& self) { self.frame = std::make_unique<Frame>(nullptr); })
-      .def("__exit__", [](InitScopeContext& self, nb::args) { self.frame.reset(); });
+           [](InitScopeContext& self) {
+             self.thread = std::this_thread::get_id();
+             self.frame = std::make_unique<Frame>(nullptr);
+           })
+      .def("__exit__", [](InitScopeContext& self, nb::args) {
+        if (self.frame && self.thread != std::this_thread::get_id()) {
+          PyErr_SetString(PyExc_RuntimeError,
+                          "init_scope was entered on another thread: it must be left there");
+          throw nb::python_error();
+        }
+        self.frame.reset();
+      });
 
   nb::class_<DeviceContext>(m, "DeviceScope")
       .def(
@@ -90,6 +106,7 @@ void bind_scopes(nb::module_& m) {
             self->is_reset = inputs.is_none();
             if (self->is_reset || !Frame::current().is_graph()) return;
             engine::Graph* graph = Frame::current().graph();
+            self->frame_of_nodes = Frame::current().id();
             for (nb::handle input : inputs) {
               Node* node = node_of(input.ptr());
               if (!node && is_tensor(input.ptr()) && tensor_of(input.ptr()).is_symbolic()) {
@@ -102,14 +119,18 @@ void bind_scopes(nb::module_& m) {
           nb::arg("control_inputs").none())
       .def("__enter__",
            [](ControlDependenciesContext& self) {
-             self.builder = Frame::current().graph_builder();
-             if (!self.builder) return;
-             self.saved = self.builder->control_inputs;
-             if (self.is_reset) self.builder->control_inputs.clear();
-             for (Node* node : self.nodes) self.builder->control_inputs.push_back(node);
+             GraphBuilder* builder = Frame::current().graph_builder();
+             if (!builder) return;
+             self.entered_frame = Frame::current().id();
+             self.saved = builder->control_inputs;
+             if (self.is_reset) builder->control_inputs.clear();
+             // In another graph these have happened already.
+             if (self.frame_of_nodes != self.entered_frame) return;
+             for (Node* node : self.nodes) builder->control_inputs.push_back(node);
            })
       .def("__exit__", [](ControlDependenciesContext& self, nb::args) {
-        if (self.builder) self.builder->control_inputs = self.saved;
+        Frame* frame = self.entered_frame ? Frame::find(self.entered_frame) : nullptr;
+        if (frame) frame->graph_builder()->control_inputs = self.saved;
       });
 
   m.def(
