@@ -81,6 +81,9 @@ Result<Tensor> copy_of_view(Py_buffer& view, DType dtype) {
   if (view.len > 0 && PyBuffer_ToContiguous(tensor.mutable_raw_data(), &view, view.len, 'C') < 0) {
     return pending_exception();
   }
+  if (dtype == DType::kBool) {  // a view of other numbers as bools holds any bytes
+    for (uint8_t& byte : tensor.mutable_data<uint8_t>()) byte = byte != 0;
+  }
   return tensor;
 }
 
@@ -92,7 +95,9 @@ Result<std::optional<Tensor>> copy_of_buffer(PyObject* object) {
     return std::optional<Tensor>();
   }
   auto dtype = dtype_of_format(view->format, view->itemsize);
-  if (!dtype) return std::optional<Tensor>();
+  if (!dtype || static_cast<Py_ssize_t>(dtype_size(*dtype)) != view->itemsize) {
+    return std::optional<Tensor>();
+  }
   ASSIGN_OR_RETURN(Tensor tensor, copy_of_view(*view, *dtype));
   return std::optional<Tensor>(std::move(tensor));
 }
