@@ -83,6 +83,11 @@ std::string StrongOpaque::repr() const {
   return object ? python_repr(object.get()) : "<object that is gone>";
 }
 
+bool WeakOpaque::is_alive() const {
+  HoldGil gil;
+  return static_cast<bool>(get());
+}
+
 engine::Result<Ref<WeakOpaque>> WeakOpaque::create(PyObject* object) {
   Py_hash_t hash = PyObject_Hash(object);
   if (hash == -1) return pending_exception();
@@ -99,7 +104,6 @@ WeakOpaque::~WeakOpaque() {
 }
 
 Object WeakOpaque::get() const {
-  HoldGil gil;
   PyObject* object = PyWeakref_GetObject(reference_);
   return object == Py_None ? Object() : Object::borrow(object);
 }

@@ -33,13 +33,13 @@ class WeakOpaque final : public engine::Opaque {
   // Fails for objects that cannot be weakly referenced.
   static engine::Result<engine::Ref<WeakOpaque>> create(PyObject* object);
   ~WeakOpaque() override;
-  Object get() const;  // empty once the object is gone
+  Object get() const;  // empty once the object is gone; for threads that hold the GIL
 
   bool equals(const engine::Opaque& other) const override;
   bool equals(const engine::Literal&) const override { return false; }
   uint64_t hash() const override { return hash_; }
   std::string repr() const override;
-  bool is_alive() const override { return static_cast<bool>(get()); }
+  bool is_alive() const override;
 
  private:
   WeakOpaque(PyObject* reference, uint64_t hash, std::string repr)

@@ -46,11 +46,11 @@ PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
 void dealloc(PyObject* object) {
   PyObject_GC_UnTrack(object);
   VariableObject* self = variable_of(object);
-  if (self->weak_references) PyObject_ClearWeakRefs(object);
-  if (self->handle) {
+  if (self->handle) {  // first, as what follows may run code that looks for it
     auto at = variables().find(self->handle.resource().get());
     if (at != variables().end() && at->second == object) variables().erase(at);
   }
+  if (self->weak_references) PyObject_ClearWeakRefs(object);
   self->handle.~Tensor();
   Py_CLEAR(self->dict);
   PyTypeObject* type = Py_TYPE(object);
