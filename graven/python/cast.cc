@@ -153,6 +153,8 @@ Result<Object> cast_to_container(const ContainerType& type, PyObject* object, bo
 }  // namespace
 
 Result<Object> cast_to(const TraceType& type, PyObject* object, bool allow_specs) {
+  RecursionLevel level(" while an argument is cast");
+  if (!level.ok()) return pending_exception();
   if (!PyType_Check(object) && !is_tensor(object) && !is_variable(object)) {
     Object wrapped = Object::take(PyObject_GetAttrString(object, "__wrapped__"));
     if (wrapped) return cast_to(type, wrapped.get(), allow_specs);

@@ -133,12 +133,11 @@ class Leaves {
       return {};
     }
     if (!is_sequence(object)) return ragged();
-    Object items = Object::take(PySequence_Fast(object, "a sequence"));
+    Object items = items_of(object, "a sequence");
     if (!items) return pending_exception();
-    if (PySequence_Fast_GET_SIZE(items.get()) != shape_.size(depth)) return ragged();
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
-      Object item = Object::borrow(PySequence_Fast_GET_ITEM(items.get(), i));
-      RETURN_IF_ERROR(walk(item.get(), depth + 1));
+    if (PyTuple_GET_SIZE(items.get()) != shape_.size(depth)) return ragged();
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
+      RETURN_IF_ERROR(walk(PyTuple_GET_ITEM(items.get(), i), depth + 1));
       if (has_tensors_) return {};
     }
     return {};
@@ -421,12 +420,13 @@ Result<Tensor> pack(PyObject* list, DType dtype, std::string_view name) {
   if (name.empty()) name = "packed";
   const engine::Op* op = engine::OpRegistry::global().find("Pack");
   if (!op) return engine::unimplemented("Tensors in lists need the op Pack, which is missing");
-  Object items = Object::take(PySequence_Fast(list, "a sequence"));
+  RecursionLevel level(" while a list is converted to a tensor");
+  Object items = level.ok() ? items_of(list, "a sequence") : Object();
   if (!items) return pending_exception();
   NodeScope scope(name);
   std::vector<Tensor> parts;
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
-    PyObject* item = PySequence_Fast_GET_ITEM(items.get(), i);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
+    PyObject* item = PyTuple_GET_ITEM(items.get(), i);
     std::string item_name = std::to_string(i);
     bool is_list = (PyList_Check(item) || PyTuple_Check(item)) && dtype_of_tensors(item);
     ASSIGN_OR_RETURN(Tensor part,

@@ -56,11 +56,11 @@ class PythonGradient final : public engine::CustomGradient {
     }
     Object result = Object::take(PyObject_CallObject(function.get(), arguments.get()));
     if (!result) return pending_exception();
-    Object list = Object::take(PySequence_Fast(result.get(), "gradients must be a list"));
+    Object list = items_of(result.get(), "gradients must be a list");
     if (!list) return pending_exception();
     std::vector<Gradient> gradients;
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
-      ASSIGN_OR_RETURN(Gradient dx, to_gradient(PySequence_Fast_GET_ITEM(list.get(), i)));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(list.get()); ++i) {
+      ASSIGN_OR_RETURN(Gradient dx, to_gradient(PyTuple_GET_ITEM(list.get(), i)));
       gradients.push_back(std::move(dx));
     }
     return gradients;

@@ -50,13 +50,21 @@ struct Arguments {
 
 FunctionObject* self_of(PyObject* object) { return reinterpret_cast<FunctionObject*>(object); }
 
+// Null with an exception set for what __new__ alone made.
+FunctionObject* initialised(PyObject* object) {
+  FunctionObject* self = self_of(object);
+  if (self->function) return self;
+  PyErr_SetString(PyExc_RuntimeError, "The function was not initialised: call Function.__init__");
+  return nullptr;
+}
+
 int find_parameter(const Signature& signature, PyObject* name) {
   const auto& parameters = signature.parameters;
   for (size_t i = 0; i < parameters.size(); ++i) {
-    if (parameters[i].name == name) return static_cast<int>(i);
+    if (parameters[i].name.get() == name) return static_cast<int>(i);
   }
   for (size_t i = 0; i < parameters.size(); ++i) {
-    if (PyUnicode_Compare(parameters[i].name, name) == 0) return static_cast<int>(i);
+    if (PyUnicode_Compare(parameters[i].name.get(), name) == 0) return static_cast<int>(i);
   }
   return -1;
 }
@@ -112,7 +120,7 @@ Bound bind(const Signature& signature, PyObject* const* args, Py_ssize_t nargs,
         static_cast<int>(i) == signature.var_keyword) {
       continue;
     }
-    bound.values[i] = signature.parameters[i].default_value;
+    bound.values[i] = signature.parameters[i].default_value.get();
     if (!bound.values[i] && !allow_missing) return Bound::kNo;
   }
   return Bound::kYes;
@@ -245,7 +253,7 @@ Result<Resolved> resolve(FunctionObject* self, const Arguments& bound, Purpose p
   };
   for (size_t i = 0; i < signature.parameters.size(); ++i) {
     const Signature::Parameter& parameter = signature.parameters[i];
-    std::string name = utf8(parameter.name);
+    std::string name = utf8(parameter.name.get());
     if (static_cast<int>(i) == signature.var_positional) {
       for (size_t j = 0; j < bound.extra.size(); ++j) {
         RETURN_IF_ERROR(add(engine::str_cat(name, "_", j), ParameterKind::kPositionalOnly, nullptr,
@@ -336,7 +344,8 @@ class PureArguments {
 };
 
 PyObject* call(PyObject* object, PyObject* const* args, size_t nargsf, PyObject* keyword_names) {
-  FunctionObject* self = self_of(object);
+  FunctionObject* self = initialised(object);
+  if (!self) return nullptr;
   Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
   PureArguments pure;
   if (self->is_pure) {
@@ -368,9 +377,9 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t nargsf, PyObject*
   }
   // Before user code runs, which may drop the last reference to what a container holds.
   std::vector<Ref<engine::LifeGuard>> guards;
-  for (PyObject* watched : key.objects()) {
+  for (const Object& watched : key.objects()) {
     if (!has_row) break;
-    auto guard = guard_life(watched);
+    auto guard = guard_life(watched.get());
     if (!guard.ok()) return raise(guard.status());
     guards.push_back(std::move(*guard));
   }
@@ -378,7 +387,7 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t nargsf, PyObject*
   if (!resolved.ok()) {
     return raise_resolving(resolved.status(), object, args, nargs, keyword_values, keyword_names);
   }
-  if (has_row && resolved->is_unchanged) {
+  if (has_row && key.may_be_remembered() && resolved->is_unchanged) {
     self->function->remember(key.row(), resolved->entry.get(), std::move(guards));
   }
   Object result = Object::take(run(self, *resolved->entry, resolved->tensors));
@@ -411,6 +420,10 @@ PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
 // number, has_default, default, constraint or None); instance is None or a weak reference.
 int init(PyObject* object, PyObject* args, PyObject* keywords) {
   FunctionObject* self = self_of(object);
+  if (self->function) {
+    PyErr_SetString(PyExc_RuntimeError, "The function is initialised already");
+    return -1;
+  }
   static const char* names[] = {"python_function",
                                 "name",
                                 "parameters",
@@ -441,9 +454,9 @@ int init(PyObject* object, PyObject* args, PyObject* keywords) {
     Signature::Parameter parameter;
     Py_INCREF(parameter_name);
     PyUnicode_InternInPlace(&parameter_name);
-    parameter.name = parameter_name;
+    parameter.name = Object::take(parameter_name);
     parameter.kind = static_cast<ParameterKind>(kind);
-    parameter.default_value = has_default ? Py_NewRef(default_value) : nullptr;
+    if (has_default) parameter.default_value = Object::borrow(default_value);
     if (constraint != Py_None) {
       auto value = to_value(constraint, /*allow_specs=*/true);
       engine::TypingContext context;
@@ -487,7 +500,7 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(self->dict);
   Py_VISIT(self->kept);
   if (self->signature) {
-    for (const auto& parameter : self->signature->parameters) Py_VISIT(parameter.default_value);
+    for (const auto& p : self->signature->parameters) Py_VISIT(p.default_value.get());
   }
   return 0;
 }
@@ -499,7 +512,7 @@ int clear(PyObject* object) {
   Py_CLEAR(self->dict);
   Py_CLEAR(self->kept);
   if (self->signature) {
-    for (auto& parameter : self->signature->parameters) Py_CLEAR(parameter.default_value);
+    for (auto& parameter : self->signature->parameters) parameter.default_value = Object();
   }
   return 0;
 }
@@ -509,9 +522,6 @@ void dealloc(PyObject* object) {
   PyObject_GC_UnTrack(object);
   if (self->weak_references) PyObject_ClearWeakRefs(object);
   clear(object);
-  if (self->signature) {
-    for (auto& parameter : self->signature->parameters) Py_CLEAR(parameter.name);
-  }
   self->function.~Ref<engine::Function>();
   self->signature.~unique_ptr<Signature>();
   self->bindings.~unique_ptr<Bindings>();
@@ -565,7 +575,8 @@ PyObject* resolve_for(Purpose purpose, PyObject* object, PyObject* args) {
   if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &positional, &PyDict_Type, &keywords)) {
     return nullptr;
   }
-  FunctionObject* self = self_of(object);
+  FunctionObject* self = initialised(object);
+  if (!self) return nullptr;
   Py_ssize_t n = PyDict_GET_SIZE(keywords);
   Object names = Object::take(PyTuple_New(n));
   std::vector<PyObject*> values;
@@ -610,8 +621,10 @@ PyObject* method_initialization(PyObject* object, PyObject* args) {
 }
 
 PyObject* method_entries(PyObject* object, PyObject*) {
+  FunctionObject* self = initialised(object);
+  if (!self) return nullptr;
   Object list = Object::take(PyList_New(0));
-  for (const Ref<Entry>& entry : self_of(object)->function->entries()) {
+  for (const Ref<Entry>& entry : self->function->entries()) {
     Object item = Object::take(wrap_entry(entry));
     if (!item || PyList_Append(list.get(), item.get()) < 0) return nullptr;
   }
@@ -619,17 +632,21 @@ PyObject* method_entries(PyObject* object, PyObject*) {
 }
 
 PyObject* method_counts(PyObject* object, PyObject*) {
-  engine::CacheInfo info = self_of(object)->function->cache_info();
+  FunctionObject* self = initialised(object);
+  if (!self) return nullptr;
+  engine::CacheInfo info = self->function->cache_info();
   return Py_BuildValue("(LLLLLL)", info.entries, info.traces, info.bytes, info.hits, info.misses,
                        info.evictions);
 }
 
 PyObject* method_tracing_count(PyObject* object, PyObject*) {
-  return PyLong_FromLongLong(self_of(object)->function->tracing_count());
+  FunctionObject* self = initialised(object);
+  return self ? PyLong_FromLongLong(self->function->tracing_count()) : nullptr;
 }
 
 PyObject* get_python_function(PyObject* object, void*) {
-  return Py_NewRef(self_of(object)->python_function);
+  FunctionObject* self = initialised(object);
+  return self ? Py_NewRef(self->python_function) : nullptr;
 }
 
 PyObject* get_kept(PyObject* object, void*) { return Py_NewRef(self_of(object)->kept); }

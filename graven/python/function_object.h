@@ -14,9 +14,9 @@ namespace graven::python {
 // when the Function is made.
 struct Signature {
   struct Parameter {
-    PyObject* name;  // interned str, owned
+    Object name;  // interned str
     engine::ParameterKind kind;
-    PyObject* default_value;          // owned, null if there is none
+    Object default_value;             // null if there is none
     engine::TraceTypeRef constraint;  // of the input_signature
   };
   std::vector<Parameter> parameters;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "graven/python/convert.h"
+#include "graven/python/numpy.h"
 #include "graven/python/object.h"
 #include "graven/python/opaque.h"
 #include "graven/python/tensor_object.h"
@@ -15,6 +16,9 @@
 
 namespace graven::python {
 namespace {
+
+// Containers in containers that a row can tell. What holds itself has no end.
+constexpr int kMaxDepth = 64;
 
 // Tags of the elements of a row.
 enum Tag : uint64_t {
@@ -142,13 +146,6 @@ bool KeyBuilder::add(PyObject* argument) {
     add_variable(argument);
     return true;
   }
-  if (type == &PyList_Type) {
-    return add_items(kList, &PyList_GET_ITEM(argument, 0), PyList_GET_SIZE(argument));
-  }
-  if (type == &PyTuple_Type) {
-    return add_items(kTuple, &PyTuple_GET_ITEM(argument, 0), PyTuple_GET_SIZE(argument));
-  }
-  if (type == &PyDict_Type) return add_dict(argument);
   if (type == &PyBytes_Type) {
     add_bytes(kBytes, PyBytes_AS_STRING(argument), PyBytes_GET_SIZE(argument));
     return true;
@@ -164,7 +161,19 @@ bool KeyBuilder::add(PyObject* argument) {
     words_.push_back(std::bit_cast<uint64_t>(z.imag + 0.0));
     return true;
   }
-  return add_other(argument);
+  return add_nested(argument);
+}
+
+bool KeyBuilder::add_nested(PyObject* argument) {
+  if (depth_ >= kMaxDepth) return false;
+  ++depth_;
+  PyTypeObject* type = Py_TYPE(argument);
+  bool is_added = type == &PyList_Type    ? add_list(argument)
+                  : type == &PyTuple_Type ? add_tuple(argument)
+                  : type == &PyDict_Type  ? add_dict(argument)
+                                          : add_other(argument);
+  --depth_;
+  return is_added;
 }
 
 void KeyBuilder::add_tensor(const engine::Tensor& tensor) {
@@ -226,31 +235,48 @@ void KeyBuilder::add_bytes(uint64_t tag, const char* data, size_t size) {
   }
 }
 
-bool KeyBuilder::add_items(uint64_t tag, PyObject* const* items, Py_ssize_t n) {
-  words_.push_back(tag | static_cast<uint64_t>(n) << 8);
+void KeyBuilder::add_object(PyObject* object) {
+  words_.push_back(reinterpret_cast<uintptr_t>(object));
+  objects_.push_back(Object::borrow(object));
+}
+
+bool KeyBuilder::add_list(PyObject* list) {
+  Py_ssize_t n = PyList_GET_SIZE(list);
+  words_.push_back(kList | static_cast<uint64_t>(n) << 8);
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+    Object item = Object::borrow(PyList_GET_ITEM(list, i));
+    if (!add(item.get())) return false;
+  }
+  return PyList_GET_SIZE(list) == n;
+}
+
+bool KeyBuilder::add_tuple(PyObject* tuple) {
+  Py_ssize_t n = PyTuple_GET_SIZE(tuple);
+  words_.push_back(kTuple | static_cast<uint64_t>(n) << 8);
   for (Py_ssize_t i = 0; i < n; ++i) {
-    if (!add(items[i])) return false;
+    if (!add(PyTuple_GET_ITEM(tuple, i))) return false;
   }
   return true;
 }
 
 bool KeyBuilder::add_dict(PyObject* dict) {
   struct Item {
-    PyObject *key, *value;
+    Object key, value;
   };
   engine::InlineVector<Item, 16> items;
   Py_ssize_t at = 0;
   PyObject *key, *value;
   while (PyDict_Next(dict, &at, &key, &value)) {
     if (!PyUnicode_CheckExact(key)) return false;
-    items.push_back({key, value});
+    items.push_back({Object::borrow(key), Object::borrow(value)});
   }
-  std::sort(items.begin(), items.end(),
-            [](const Item& a, const Item& b) { return PyUnicode_Compare(a.key, b.key) < 0; });
+  std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
+    return PyUnicode_Compare(a.key.get(), b.key.get()) < 0;
+  });
   words_.push_back(kDict | static_cast<uint64_t>(items.size()) << 8);
   for (const Item& item : items) {
-    add_text(kString, item.key);
-    if (!add(item.value)) return false;
+    add_text(kString, item.key.get());
+    if (!add(item.value.get())) return false;
   }
   return true;
 }
@@ -260,10 +286,10 @@ bool KeyBuilder::add_other(PyObject* object) {
   switch (category_of(object)) {
     case Category::kObject:
       words_.push_back(kObject);
-      words_.push_back(reinterpret_cast<uintptr_t>(object));
-      objects_.push_back(object);
+      add_object(object);
       return true;
     case Category::kArray: {
+      has_run_user_code_ |= !is_numpy(object);
       auto tensor = to_tensor(object);
       if (!tensor.ok()) return false;
       add_tensor(*tensor);
@@ -271,13 +297,12 @@ bool KeyBuilder::add_other(PyObject* object) {
     }
     case Category::kNamedTuple:
       words_.push_back(kNamedTuple);
-      words_.push_back(reinterpret_cast<uintptr_t>(type));
-      objects_.push_back(type);
-      return add_items(kTuple, &PyTuple_GET_ITEM(object, 0), PyTuple_GET_SIZE(object));
+      add_object(type);
+      return add_tuple(object);
     case Category::kAttrs: {
       words_.push_back(kAttrs);
-      words_.push_back(reinterpret_cast<uintptr_t>(type));
-      objects_.push_back(type);
+      add_object(type);
+      has_run_user_code_ |= Py_TYPE(object)->tp_getattro != PyObject_GenericGetAttr;
       Object names = field_names(Py_TYPE(object), ContainerKind::kAttrs);
       for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names.get()); ++i) {
         Object item = Object::take(PyObject_GetAttr(object, PyTuple_GET_ITEM(names.get(), i)));
@@ -288,6 +313,7 @@ bool KeyBuilder::add_other(PyObject* object) {
         // The row keeps no reference; an attribute that is computed anew is not for rows.
         if (Py_REFCNT(item.get()) < 2 || !add(item.get())) return false;
       }
+      if (!names) PyErr_Clear();
       return static_cast<bool>(names);
     }
     case Category::kInteger: {

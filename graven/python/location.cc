@@ -4,6 +4,7 @@
 #include <frameobject.h>
 
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "graven/python/object.h"
@@ -17,6 +18,13 @@ using engine::SourceFrame;
 
 // Frames kept of one node: the innermost of the user's code.
 constexpr int kMaxFrames = 16;
+
+// Names may hold what UTF-8 has no bytes for.
+std::string utf8(PyObject* text) {
+  const char* bytes = PyUnicode_AsUTF8(text);
+  if (!bytes) PyErr_Clear();
+  return bytes ? bytes : "?";
+}
 
 bool is_user_code(PyCodeObject* code) {
   const char* file = PyUnicode_AsUTF8(code->co_filename);
@@ -53,8 +61,8 @@ class PythonLocation final : public Location {
     Object linecache = Object::take(PyImport_ImportModule("linecache"));
     for (auto place = places_.rbegin(); place != places_.rend(); ++place) {
       SourceFrame frame;
-      frame.file = PyUnicode_AsUTF8(place->code->co_filename);
-      frame.function = PyUnicode_AsUTF8(place->code->co_name);
+      frame.file = utf8(place->code->co_filename);
+      frame.function = utf8(place->code->co_name);
       frame.line = place->line;
       Object text = linecache
                         ? Object::take(PyObject_CallMethod(linecache.get(), "getline", "Oi",

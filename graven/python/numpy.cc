@@ -120,6 +120,11 @@ Result<Tensor> strings_of(PyObject* array) {
   ASSIGN_OR_RETURN(Shape sizes, to_shape(shape.get()));
   ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(DType::kString, sizes));
   auto elements = tensor.mutable_data<std::string>();
+  if (!PyList_Check(list.get()) ||
+      PyList_GET_SIZE(list.get()) != static_cast<Py_ssize_t>(elements.size())) {
+    return engine::value_error("Failed to convert a NumPy array to a Tensor (its shape is ",
+                               sizes.to_text(), ", its elements are others).");
+  }
   for (size_t i = 0; i < elements.size(); ++i) {
     PyObject* item = PyList_GET_ITEM(list.get(), static_cast<Py_ssize_t>(i));
     Py_ssize_t size = 0;

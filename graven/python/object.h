@@ -59,20 +59,26 @@ inline Object items_of(PyObject* sequence, const char* message) {
   return fast ? Object::take(PySequence_Tuple(fast.get())) : fast;
 }
 
-// One level of a recursion over the user's objects, which may contain themselves.
+// One level of a recursion over the user's objects, which may contain themselves. Not Python's own
+// count: a program may set its limit to more than the stack of C++ holds.
 class RecursionLevel {
  public:
   // `where` follows "maximum recursion depth exceeded" in the RecursionError.
-  explicit RecursionLevel(const char* where) : ok_(Py_EnterRecursiveCall(where) == 0) {}
-  ~RecursionLevel() {
-    if (ok_) Py_LeaveRecursiveCall();
+  explicit RecursionLevel(const char* where) : ok_(++levels() <= kMaxLevels) {
+    if (!ok_) PyErr_Format(PyExc_RecursionError, "maximum recursion depth exceeded%s", where);
   }
+  ~RecursionLevel() { --levels(); }
   RecursionLevel(const RecursionLevel&) = delete;
   // False with the exception set.
   bool ok() const { return ok_; }
 
  private:
-  bool ok_;
+  static constexpr int kMaxLevels = 256;
+  static int& levels() {
+    static constinit thread_local int levels = 0;
+    return levels;
+  }
+  const bool ok_;
 };
 
 // Holds the GIL while it lives, from a thread that may or may not have it.

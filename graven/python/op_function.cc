@@ -74,14 +74,14 @@ bool follows_from_inputs(const Op& op, int field) {
 
 template <typename T, typename F>
 Result<AttrValue> list_attribute(PyObject* object, F&& convert) {
-  Object items = Object::take(PySequence_Fast(object, "a list"));
+  Object items = items_of(object, "a list");
   if (!items) {
     PyErr_Clear();
     return type_error("Expected a list, not ", text_of(object));
   }
   std::vector<T> values;
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
-    ASSIGN_OR_RETURN(T value, convert(PySequence_Fast_GET_ITEM(items.get(), i)));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
+    ASSIGN_OR_RETURN(T value, convert(PyTuple_GET_ITEM(items.get(), i)));
     values.push_back(std::move(value));
   }
   return AttrValue(std::move(values));
@@ -279,17 +279,17 @@ class Call {
       return type_error("Expected list for '", input.name, "' argument to '", op_.name(),
                         "' Op, not ", text_of(object), ".");
     }
-    Object items = Object::take(PySequence_Fast(object, "a list"));
+    Object items = items_of(object, "a list");
     if (!items) {
       PyErr_Clear();
       return type_error("Expected list for '", input.name, "' argument to '", op_.name(),
                         "' Op, not ", text_of(object), ".");
     }
-    Py_ssize_t n = PySequence_Fast_GET_SIZE(items.get());
+    Py_ssize_t n = PyTuple_GET_SIZE(items.get());
     std::vector<DType> types;
     for (Py_ssize_t j = 0; j < n; ++j) {
-      RETURN_IF_ERROR(add(PySequence_Fast_GET_ITEM(items.get(), j), input,
-                          engine::str_cat(input.name, "_", j)));
+      RETURN_IF_ERROR(
+          add(PyTuple_GET_ITEM(items.get(), j), input, engine::str_cat(input.name, "_", j)));
       types.push_back(inputs_.back().dtype());
     }
     if (input.type_list_attr >= 0) {
@@ -364,8 +364,9 @@ PyObject* output_type(OpFunctionObject* self) {
   }
   Object collections = Object::take(PyImport_ImportModule("collections"));
   if (!collections) return nullptr;
-  self->output_type =
-      PyObject_CallMethod(collections.get(), "namedtuple", "sO", op.name().c_str(), names.get());
+  Object made = Object::take(
+      PyObject_CallMethod(collections.get(), "namedtuple", "sO", op.name().c_str(), names.get()));
+  if (!self->output_type) self->output_type = made.release();  // or another thread was first
   return self->output_type;
 }
 

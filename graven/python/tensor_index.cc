@@ -125,7 +125,7 @@ Status add_entry(PyObject* object, int at, Slices& slices) {
     ASSIGN_OR_RETURN(Tensor end, plus_one(index.tensor));
     slices.end.add(std::move(end));
   } else {
-    slices.end.add(index.number + 1);
+    slices.end.add(index.number == INT64_MAX ? index.number : index.number + 1);
   }
   slices.strides.add(1);
   slices.shrink_axis_mask |= int64_t{1} << at;

@@ -216,12 +216,12 @@ Result<TraceTypeRef> own_trace_type(PyObject* object) {
   if (!type) return pending_exception();
   if (TraceTypeRef known = trace_type_of_object(type.get())) return known;
   Object repr = Object::take(PyObject_Repr(type.get()));
+  const char* text = repr ? PyUnicode_AsUTF8(repr.get()) : nullptr;
   PyErr_Clear();
   return engine::type_error(
       "Expected an instance of tf.types.experimental.TraceType for Tracing "
       "Protocol call to ",
-      Py_TYPE(object)->tp_name, " but got ",
-      repr ? PyUnicode_AsUTF8(repr.get()) : "another object");
+      Py_TYPE(object)->tp_name, " but got ", text ? text : "another object");
 }
 
 Object type_to_python(const TraceTypeRef& type) {
@@ -247,10 +247,10 @@ Status tensors_of_foreign(const TraceType& type, PyObject* object, std::vector<V
     PyErr_Clear();  // a type without to_tensors feeds none
     return {};
   }
-  Object list = Object::take(PySequence_Fast(tensors.get(), "to_tensors must give a list"));
+  Object list = items_of(tensors.get(), "to_tensors must give a list");
   if (!list) return pending_exception();
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
-    ASSIGN_OR_RETURN(Tensor tensor, to_tensor(PySequence_Fast_GET_ITEM(list.get(), i)));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(list.get()); ++i) {
+    ASSIGN_OR_RETURN(Tensor tensor, to_tensor(PyTuple_GET_ITEM(list.get(), i)));
     items.push_back(Value::of_tensor(std::move(tensor)));
   }
   return {};
@@ -264,8 +264,8 @@ Object foreign_to_python(const Value& value, const engine::Tensors& tensors, siz
   }
   static constinit Imported rebuild(kHelpers, "rebuild_composite");
   Object spec = type_to_python(value.type);
-  if (!rebuild || !spec || !list) return {};
-  return Object::take(PyObject_CallFunctionObjArgs(rebuild, spec.get(), list.get(), nullptr));
+  if (!rebuild.get() || !spec || !list) return {};
+  return Object::take(PyObject_CallFunctionObjArgs(rebuild.get(), spec.get(), list.get(), nullptr));
 }
 
 Result<bool> is_composite_tensor(PyObject* object) {

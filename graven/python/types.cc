@@ -36,11 +36,11 @@ Registered g_types;
 // The sizes of a TensorShape: a tuple of int and None, or None.
 Result<Shape> shape_of_dims(PyObject* dims) {
   if (dims == Py_None) return Shape::unknown_rank();
-  Object items = Object::take(PySequence_Fast(dims, "a shape is a list of sizes"));
+  Object items = items_of(dims, "a shape is a list of sizes");
   if (!items) return pending_exception();
   Shape shape;
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
-    PyObject* item = PySequence_Fast_GET_ITEM(items.get(), i);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
+    PyObject* item = PyTuple_GET_ITEM(items.get(), i);
     if (item == Py_None) {
       shape.push_back(Dim::unknown());
       continue;

@@ -26,9 +26,10 @@ bool has_attribute(PyObject* object, const char* name) {
   return found != nullptr;
 }
 
+// Empty, with no exception left, for a text that could not be made or that UTF-8 has no bytes for.
 std::string utf8(PyObject* text) {
   Py_ssize_t size = 0;
-  const char* data = PyUnicode_AsUTF8AndSize(text, &size);
+  const char* data = text ? PyUnicode_AsUTF8AndSize(text, &size) : nullptr;
   if (!data) {
     PyErr_Clear();
     return {};
@@ -259,6 +260,8 @@ Object field_names(PyTypeObject* type, ContainerKind kind) {
 }
 
 Result<Value> to_value(PyObject* object, bool allow_specs) {
+  RecursionLevel level(" while the arguments of a function are read");
+  if (!level.ok()) return pending_exception();
   if (is_tensor(object)) return Value::of_tensor(operand_of(object));
   if (is_variable(object)) return variable_to_value(object);
   if (engine::TraceTypeRef type = trace_type_of_object(object)) {
@@ -323,6 +326,8 @@ Result<Value> to_value(PyObject* object, bool allow_specs) {
 }
 
 Result<Value> result_to_value(PyObject* object, PyObject* function) {
+  RecursionLevel level(" while the result of a function is read");
+  if (!level.ok()) return pending_exception();
   if (object == Py_None) return Value::of_literal(engine::None());
   if (is_tensor(object)) return Value::of_tensor(operand_of(object));
   if (is_variable(object)) {
