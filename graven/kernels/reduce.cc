@@ -137,9 +137,8 @@ struct Plan {
 class Worker {
  public:
   Worker(const Plan& plan, const BlockReader& reader)
-      : plan_(plan), reader_(reader), combiner_(plan.rep, scratch(plan, reader)) {
-    std::byte* memory = thread_scratch(ScratchUse::kChunk, 0);
-    results_ = memory + ReductionCombiner::scratch_bytes(plan.rep);
+      : plan_(plan), reader_(reader), memory_(scratch(plan, reader)), combiner_(plan.rep, memory_) {
+    results_ = memory_ + ReductionCombiner::scratch_bytes(plan.rep);
     state_ = reader.start(results_ + align(kMaxLanes * plan.rep.size));
     size_t operands = plan.iteration.operands.size();
     bases_.resize(operands);
@@ -201,6 +200,7 @@ class Worker {
 
   const Plan& plan_;
   const BlockReader& reader_;
+  std::byte* const memory_;
   ReductionCombiner combiner_;
   BlockReader::State state_;
   std::byte* results_;

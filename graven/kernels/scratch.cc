@@ -2,6 +2,8 @@
 
 #include <new>
 
+#include "graven/base/sanitizer.h"
+
 namespace graven::engine {
 namespace {
 
@@ -28,6 +30,8 @@ std::byte* thread_scratch(ScratchUse use, size_t bytes) {
     arena.memory = static_cast<std::byte*>(::operator new (rounded, std::align_val_t{64}));
     arena.bytes = rounded;
   }
+  unpoison_memory(arena.memory, bytes);
+  poison_memory(arena.memory + bytes, arena.bytes - bytes);
   return arena.memory;
 }
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "graven/base/sanitizer.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph.h"
 #include "graven/python/bind.h"
@@ -29,7 +30,8 @@ using engine::DType;
 using engine::Shape;
 using engine::Tensor;
 
-// Memory of tensor objects that died, for the next ones. The GIL guards it.
+// Memory of tensor objects that died, for the next ones. The GIL guards it. Under the address
+// sanitizer there is none, so that it sees the use of an object that died.
 constexpr size_t kMaxFree = 64;
 std::array<PyObject*, kMaxFree> g_free;
 size_t g_num_free = 0;
@@ -49,7 +51,7 @@ void dealloc(PyObject* object) {
   Py_CLEAR(self->assign);
   self->tensor.~Tensor();
   PyTypeObject* type = Py_TYPE(object);
-  if (g_num_free < kMaxFree) {
+  if (!engine::kAddressSanitizer && g_num_free < kMaxFree) {
     g_free[g_num_free++] = object;
   } else {
     PyObject_Free(object);

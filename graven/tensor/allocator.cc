@@ -12,10 +12,14 @@
 #include <string>
 #include <utility>
 
+#include "graven/base/sanitizer.h"
+
 namespace graven::engine {
 namespace {
 
 constexpr size_t kSmallest = 64;
+// Bytes behind each block that the address sanitizer lets nobody touch; no block ends without.
+constexpr size_t kRedZone = kAddressSanitizer ? 16 : 0;
 constexpr int kNumClasses = 4 * 42;
 constexpr size_t kArenaBytes = 1 << 20;
 constexpr size_t kLargestInArena = 128 << 10;
@@ -41,6 +45,12 @@ constexpr size_t block_bytes(int c) { return (class_bytes(c) + 63) / 64 * 64; }
 struct FreeBlock {
   FreeBlock* next;
 };
+
+// Of a block's `size` bytes, `bytes` were asked for.
+void mark_in_use(void* block, size_t bytes, size_t size) {
+  unpoison_memory(block, bytes);
+  poison_memory(static_cast<char*>(block) + bytes, size - bytes);
+}
 
 int64_t read_limit_file(const char* path) {
   std::ifstream file(path);
@@ -83,6 +93,12 @@ struct Allocator::State {
     return block;
   }
 
+  void to_system(void* block, int64_t bytes) {
+    unpoison_memory(block, bytes);  // whoever gets these addresses next knows nothing of us
+    munmap(block, bytes);
+    held -= bytes;
+  }
+
   void* from_arena(size_t bytes) {
     std::lock_guard lock(arena_mutex);
     if (arena_left < bytes) {
@@ -108,7 +124,7 @@ Allocator::Allocator() : state_(new State()) {}
 void* Allocator::allocate(size_t bytes) {
   State& s = *state_;
   if (bytes > (size_t{1} << 46)) return nullptr;
-  int c = class_of(bytes);
+  int c = class_of(bytes + kRedZone);
   size_t size = block_bytes(c);
   int64_t now = s.in_use.fetch_add(static_cast<int64_t>(size), std::memory_order_relaxed) +
                 static_cast<int64_t>(size);
@@ -124,10 +140,14 @@ void* Allocator::allocate(size_t bytes) {
   {
     std::lock_guard lock(s.classes[c].mutex);
     block = s.classes[c].free;
-    if (block) s.classes[c].free = block->next;
+    if (block) {
+      unpoison_memory(block, sizeof(FreeBlock));
+      s.classes[c].free = block->next;
+    }
   }
   if (block) {
     if (size > kLargestInArena) s.idle_large -= static_cast<int64_t>(size);
+    mark_in_use(block, bytes, size);
     return block;
   }
   void* fresh = size <= kLargestInArena ? s.from_arena(size) : s.from_system(size);
@@ -135,27 +155,32 @@ void* Allocator::allocate(size_t bytes) {
     trim();
     fresh = s.from_system(size);
   }
-  if (!fresh) s.in_use.fetch_sub(static_cast<int64_t>(size), std::memory_order_relaxed);
+  if (fresh) {
+    mark_in_use(fresh, bytes, size);
+  } else {
+    s.in_use.fetch_sub(static_cast<int64_t>(size), std::memory_order_relaxed);
+  }
   return fresh;
 }
 
 void Allocator::free(void* block, size_t bytes) {
   State& s = *state_;
-  int c = class_of(bytes);
+  int c = class_of(bytes + kRedZone);
   auto size = static_cast<int64_t>(block_bytes(c));
   s.in_use.fetch_sub(size, std::memory_order_relaxed);
   if (size > static_cast<int64_t>(kLargestInArena)) {
     if (s.idle_large.fetch_add(size) + size > kMaxIdleBytes) {
       s.idle_large -= size;
-      munmap(block, size);
-      s.held -= size;
+      s.to_system(block, size);
       return;
     }
   }
   auto* freed = static_cast<FreeBlock*>(block);
+  unpoison_memory(freed, sizeof(FreeBlock));
   std::lock_guard lock(s.classes[c].mutex);
   freed->next = s.classes[c].free;
   s.classes[c].free = freed;
+  poison_memory(freed, size);
 }
 
 MemoryStats Allocator::stats() const {
@@ -180,9 +205,9 @@ void Allocator::trim() {
     }
     auto size = static_cast<int64_t>(block_bytes(c));
     while (block) {
+      unpoison_memory(block, sizeof(FreeBlock));
       FreeBlock* next = block->next;
-      munmap(block, size);
-      s.held -= size;
+      s.to_system(block, size);
       s.idle_large -= size;
       block = next;
     }

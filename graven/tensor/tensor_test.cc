@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "graven/base/sanitizer.h"
 #include "graven/tensor/allocator.h"
 #include "graven/tensor/symbol_table.h"
 
@@ -123,6 +124,22 @@ TEST_CASE("freed blocks are used again, so a steady loop asks the system for not
     if (warm) CHECK(Allocator::host().stats().num_system_allocations == before);
   }
 }
+
+#if defined(__SANITIZE_ADDRESS__)
+TEST_CASE("the address sanitizer knows where a tensor ends, and when it is gone") {
+  for (int64_t n : {20, 128, 1000, 3000000}) {
+    const void* elements;
+    {
+      Tensor t = *Tensor::allocate(DType::kUInt8, Shape{n});
+      elements = t.raw_data();
+      CHECK(!__asan_address_is_poisoned(elements));
+      CHECK(!__asan_address_is_poisoned(static_cast<const char*>(elements) + n - 1));
+      CHECK(__asan_address_is_poisoned(static_cast<const char*>(elements) + n));
+    }
+    CHECK(__asan_address_is_poisoned(elements));
+  }
+}
+#endif
 
 TEST_CASE("small values live in the tensor, and views share the buffer of large ones") {
   Tensor small = Tensor::scalar(2.5f), large = *Tensor::allocate(DType::kInt32, Shape{4, 3});

@@ -1,0 +1,27 @@
+#pragma once
+#include <cstddef>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace graven::engine {
+
+// What memory of our own pools tells the address sanitizer, which knows only what malloc gives
+// out. Without the sanitizer all of this is nothing.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kAddressSanitizer = true;
+// Nobody may touch these bytes.
+inline void poison_memory(const void* start, size_t bytes) {
+  __asan_poison_memory_region(start, bytes);
+}
+inline void unpoison_memory(const void* start, size_t bytes) {
+  __asan_unpoison_memory_region(start, bytes);
+}
+#else
+constexpr bool kAddressSanitizer = false;
+inline void poison_memory(const void*, size_t) {}
+inline void unpoison_memory(const void*, size_t) {}
+#endif
+
+}  // namespace graven::engine
