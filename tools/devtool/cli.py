@@ -9,7 +9,8 @@ from devtool.commands import ROOT, DevError, say, show
 from devtool.demo import demo
 from devtool.environments import PROJECT
 from devtool.lint import lint
-from devtool.testing import sanitize, test
+from devtool.sanitizing import sanitize
+from devtool.testing import test
 
 Verb = Callable[[Sequence[str]], int]
 

@@ -1,7 +1,6 @@
-"""./dev test and ./dev sanitize."""
+"""./dev test."""
 
 import os
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -15,17 +14,6 @@ PEERS_FOLDERS = ("tests/ops", "tests/peers")
 CONFORMANCE = "tests/conformance"
 # Modes of the table of ops, which tests/ops takes as --mode; the first is its default.
 OP_MODES = ("eager", "graph")
-# What the address and thread sanitizers run of the conformance suite.
-SPINE = (
-    "test_binding.py",
-    "test_dispatch.py",
-    "test_function_calls.py",
-    "test_gradient_tape.py",
-    "test_module.py",
-    "test_trace_types.py",
-    "test_trace_types_of_containers.py",
-    "test_variables.py",
-)
 
 
 class TestRun:
@@ -169,47 +157,4 @@ def test(arguments: Sequence[str]) -> int:
             run.python(["tests/ops"], ["--mode", word])
         else:
             run_path(run, word)
-    return run.close()
-
-
-def sanitize(arguments: Sequence[str]) -> int:
-    """Builds with sanitizers and runs the C++ tests and what else each is for."""
-    chosen = list(arguments) or ["asan", "tsan"]
-    if not set(chosen) <= {"asan", "tsan"}:
-        raise DevError(f"sanitize takes asan or tsan, not {' '.join(chosen)}")
-    return max([_sanitize(preset) for preset in chosen])
-
-
-def _library_of_compiler(name: str) -> str:
-    """The path of a library that comes with the compiler."""
-    command = ["g++", f"-print-file-name={name}"]
-    return str(Path(subprocess.check_output(command, text=True).strip()).resolve())
-
-
-def _sanitize(preset: str) -> int:
-    build(preset)
-    say(f"tests with {preset}")
-    run = TestRun(
-        preset,
-        peers=False,
-        env={
-            "ASAN_OPTIONS": "detect_leaks=1",
-            "TSAN_OPTIONS": "halt_on_error=1",
-            "UBSAN_OPTIONS": "print_stacktrace=1",
-        },
-    )
-    run.cpp()
-    # Python itself is not sanitized: the runtime must be there before it, with the libstdc++
-    # whose throw it wraps, and what CPython keeps until it ends is no leak of ours.
-    runtime = [_library_of_compiler(f"lib{preset}.so"), _library_of_compiler("libstdc++.so")]
-    run.env |= {
-        "ASAN_OPTIONS": "detect_leaks=0",
-        "LD_LIBRARY_PATH": str(build_folder(preset) / "lib"),
-        "LD_PRELOAD": ":".join(runtime),
-        "PYTHONMALLOC": "malloc",
-    }
-    if preset == "asan":
-        run.conformance([f"{CONFORMANCE}/{name}" for name in SPINE])
-    elif (ROOT / "tests" / "threads").exists():
-        run.python(["tests/threads"])
     return run.close()

@@ -1,0 +1,106 @@
+"""./dev sanitize."""
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from devtool.build import build, build_folder
+from devtool.commands import ROOT, DevError, say
+from devtool.counts import Counts
+from devtool.testing import CONFORMANCE, TestRun
+
+# What each sanitizer finds, and what runs under it after the C++ tests.
+FINDS = {
+    "asan": "errors of memory, undefined behaviour and leaks",
+    "tsan": "data races and locks taken in opposite orders",
+}
+SPINE = tuple(
+    f"{CONFORMANCE}/test_{name}.py"
+    for name in (
+        "binding",
+        "dispatch",
+        "function_calls",
+        "gradient_tape",
+        "module",
+        "trace_types",
+        "trace_types_of_containers",
+        "variables",
+    )
+)
+THREADS = "tests/threads"
+# Findings of every process of a run, those of forked ones and of subprocesses too.
+LOG_NAME = "sanitizer-findings"
+
+
+def sanitize(arguments: Sequence[str]) -> int:
+    """Builds with sanitizers and runs the C++ tests and what else each is for."""
+    chosen = list(arguments) or list(FINDS)
+    if not set(chosen) <= set(FINDS):
+        raise DevError(f"sanitize takes asan or tsan, not {' '.join(chosen)}")
+    return max([_sanitize(preset) for preset in chosen])
+
+
+def options(preset: str, log: Path) -> dict[str, str]:
+    """The environment in which a program of this preset writes its findings to log.PID.
+
+    Undefined behaviour is told on standard error, as that sanitizer knows no log beside the other.
+    """
+    common = f"log_path={log}"
+    if preset == "tsan":
+        return {"TSAN_OPTIONS": f"{common}:second_deadlock_stack=1"}
+    return {
+        "ASAN_OPTIONS": f"{common}:detect_leaks=1:detect_stack_use_after_return=1",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+    }
+
+
+def python_environment(preset: str) -> dict[str, str]:
+    """What a Python needs, which is not sanitized itself, to load an extension that is.
+
+    The runtime must be there before it, with the libstdc++ whose throw it wraps. Each object has
+    memory of its own. Leaks are looked for before Python ends, see tools/sanitizer.
+    """
+    runtime = [_library_of_compiler(f"lib{preset}.so"), _library_of_compiler("libstdc++.so")]
+    return {
+        "LD_LIBRARY_PATH": str(build_folder(preset) / "lib"),
+        "LD_PRELOAD": ":".join(runtime),
+        "PYTHONMALLOC": "malloc",
+        "PYTHONPATH": str(ROOT / "tools" / "sanitizer"),
+    }
+
+
+def take_findings(log: Path) -> list[str]:
+    """What sanitizers wrote since this was asked last, one text for each process."""
+    files = sorted(log.parent.glob(f"{log.name}.*"))
+    texts = [file.read_text(errors="backslashreplace") for file in files]
+    for file in files:
+        file.unlink()
+    return texts
+
+
+def _library_of_compiler(name: str) -> str:
+    """The path of a library that comes with the compiler."""
+    command = ["g++", f"-print-file-name={name}"]
+    return str(Path(subprocess.check_output(command, text=True).strip()).resolve())
+
+
+def _sanitize(preset: str) -> int:
+    beside = (THREADS, *SPINE) if preset == "asan" else (THREADS,)
+    names = ", ".join(path.removeprefix("tests/") for path in beside)
+    say(f"{preset} looks for {FINDS[preset]}: builds build/{preset}, runs the C++ tests, {names}")
+    build(preset)
+    run = TestRun(preset, peers=False)
+    log = run.reports / LOG_NAME
+    take_findings(log)
+    run.env |= options(preset, log)
+    run.cpp()
+    run.env |= python_environment(preset)
+    # Else what a sanitizer says on standard error goes with the process that it ends.
+    shown = "--capture=sys"
+    run.python([THREADS], [shown])
+    if preset == "asan":
+        run.conformance([*SPINE, shown])
+    for text in take_findings(log):
+        print(text, flush=True)
+        run.counts += Counts(failed=1)
+    return run.close()
