@@ -1,37 +1,13 @@
 """16 threads over one Function. ./dev sanitize tsan runs this folder under the thread sanitizer."""
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import graven as tf
 import numpy as np
+from threads.in_threads import THREADS, in_threads
 
-THREADS = 16
 CALLS = 50
-
-
-def in_threads(work: Callable[[int], Any]) -> list[Any]:
-    """Runs work(0), work(1), ... at once, started together; returns what they return."""
-    results: list[Any] = [None] * THREADS
-    errors: list[BaseException] = []
-    start = threading.Barrier(THREADS)
-
-    def run(i: int) -> None:
-        try:
-            start.wait()
-            results[i] = work(i)
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=[i]) for i in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
-    return results
 
 
 def test_threads_with_the_same_new_type_cause_one_trace() -> None:
