@@ -37,7 +37,14 @@ def sanitize(arguments: Sequence[str]) -> int:
     chosen = list(arguments) or list(FINDS)
     if not set(chosen) <= set(FINDS):
         raise DevError(f"sanitize takes asan or tsan, not {' '.join(chosen)}")
-    return max([_sanitize(preset) for preset in chosen])
+    total, status = Counts(), 0
+    for preset in chosen:
+        run = _run(preset)
+        status = max(status, run.close())
+        total += run.counts
+    if len(chosen) > 1:
+        print(total, flush=True)
+    return status
 
 
 def options(preset: str, log: Path) -> dict[str, str]:
@@ -84,7 +91,7 @@ def _library_of_compiler(name: str) -> str:
     return str(Path(subprocess.check_output(command, text=True).strip()).resolve())
 
 
-def _sanitize(preset: str) -> int:
+def _run(preset: str) -> TestRun:
     beside = (THREADS, *SPINE) if preset == "asan" else (THREADS,)
     names = ", ".join(path.removeprefix("tests/") for path in beside)
     say(f"{preset} looks for {FINDS[preset]}: builds build/{preset}, runs the C++ tests, {names}")
@@ -103,4 +110,4 @@ def _sanitize(preset: str) -> int:
     for text in take_findings(log):
         print(text, flush=True)
         run.counts += Counts(failed=1)
-    return run.close()
+    return run
