@@ -83,6 +83,11 @@ std::string StrongOpaque::repr() const {
   return object ? python_repr(object.get()) : "<object that is gone>";
 }
 
+bool StrongOpaque::is_alive() const {
+  HoldGil gil;
+  return get() != nullptr;
+}
+
 bool WeakOpaque::is_alive() const {
   HoldGil gil;
   return static_cast<bool>(get());

@@ -20,7 +20,7 @@ class StrongOpaque final : public engine::Opaque {
   bool equals(const engine::Literal& literal) const override;
   uint64_t hash() const override { return hash_; }
   std::string repr() const override;
-  bool is_alive() const override { return get() != nullptr; }
+  bool is_alive() const override;
 
  private:
   mutable HeldObject held_;

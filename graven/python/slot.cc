@@ -84,8 +84,9 @@ bool keep(const engine::Literal& literal) {
 HeldObject::HeldObject(PyObject* object) : object_(object) { Py_INCREF(object_); }
 
 HeldObject::~HeldObject() {
-  if (!object_ || !Py_IsInitialized()) return;
-  HoldGil gil;
+  if (!Py_IsInitialized()) return;
+  HoldGil gil;  // first, as the collector may just be emptying the slot
+  if (!object_) return;
   if (!slot_) {
     Py_DECREF(object_);
     return;
