@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <limits>
 #include <map>
 #include <random>
@@ -198,8 +198,13 @@ TEST_CASE("random graphs compute the same bits and print the same, optimised or 
   MESSAGE("nodes before: ", nodes_before, ", after: ", nodes_after);
 }
 
-TEST_CASE("the time of optimising grows as the graph does") {
-  double best_of_small = 0;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr double kSlowdown = 20;  // of code under a sanitizer
+#else
+constexpr double kSlowdown = 1;
+#endif
+
+TEST_CASE("optimising 1000 nodes takes a few milliseconds") {
   for (int size : {200, 1000}) {
     std::mt19937 random(4);
     Ref<Graph> graph = random_graph(random, 0, size);
@@ -212,16 +217,13 @@ TEST_CASE("the time of optimising grows as the graph does") {
     for (int i = 0; i < 10; ++i) {
       Ref<Graph> copy = graph->clone();
       test_ops::KernelBuilder evaluate;
-      auto start = std::chrono::steady_clock::now();
+      std::clock_t start = std::clock();  // of the process, whatever else the machine does
       REQUIRE(optimize(*copy, evaluate).ok());
-      std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-      best = std::min(best, took.count());
+      best = std::min(best, 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
     }
     MESSAGE(size, " nodes: ", best, " ms");
-    // Five times the nodes take five times as long, and 25 times if a pass is no longer linear. Not
-    // in milliseconds, which under a sanitizer are others.
-    if (best_of_small > 0) CHECK(best < 12 * best_of_small);
-    best_of_small = best;
+    // Ten times what it takes, so that only a pass that grew out of proportion fails.
+    CHECK(best < 0.05 * size * kSlowdown);
   }
 }
 
