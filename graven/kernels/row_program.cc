@@ -1,3 +1,10 @@
+// How rows are run. Short rows go several at a time, so that a stage is one call for all of them:
+// values per row, and those per column, are then spread over a matrix of the batch where a stage
+// reads them beside a matrix. Longer rows go one by one, and such values are scalars, or the row
+// of the matrix that they are. A batch stays in the first cache; rows that would leave the second
+// one, and matrices of so few rows that most threads would have none, go stage by stage instead.
+// The bits are the same: an element depends neither on its position nor on its neighbours, and a
+// reduction's order depends on the length of the row alone.
 #include "graven/kernels/row_program.h"
 
 #include <algorithm>
@@ -5,24 +12,43 @@
 #include <cstring>
 
 #include "graven/base/inline_vector.h"
+#include "graven/base/strings.h"
 #include "graven/base/thread_pool.h"
+#include "graven/kernels/block_functions.h"
+#include "graven/kernels/elementwise.h"
 #include "graven/kernels/reduction_combiner.h"
 #include "graven/kernels/scratch.h"
+#include "graven/kernels/scratch_block.h"
+#include "graven/kernels/spread.h"
 
 namespace graven::engine {
 namespace {
 
-constexpr double kChunkCost = 131072;  // additions
+constexpr double kChunkCost = 524288;  // additions
+// Shorter rows make a batch of up to so many elements. From about 190 columns on, spreading values
+// over the matrix costs more than a call for each row (measured on Zen 5). A reduction folds each
+// of them at once, as they are shorter than its lanes.
+constexpr int64_t kShortRow = 160, kBatchElements = 2048;
+static_assert(kShortRow <= kBlockElements);
+// Longer rows run stage by stage; and so do few rows that are worth spreading over the pool.
+constexpr int64_t kMaxColumns = 65536;
+constexpr int64_t kFewRows = 4, kLongRow = 16384;
 
 size_t align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
+
+bool varies(RowExtent extent) {
+  return extent == RowExtent::kMatrix || extent == RowExtent::kPerColumn;
+}
 
 // Where a value is found: an input of the program, or what a stage computed.
 struct Value {
   DType dtype;
   RowExtent extent;
   int input = -1;
-  int slot = -1;    // of a computed value: its place in the row's memory
-  int output = -1;  // of a computed value that is an output: written there
+  int output = -1;         // of a computed value that is an output: written there
+  bool is_slot = false;    // of a computed value: it lies in the batch's memory
+  bool is_spread = false;  // a stage reads it beside a matrix
+  int last_stage = -1;     // that reads it
 };
 
 struct Stage {
@@ -30,6 +56,7 @@ struct Stage {
   std::shared_ptr<const ReductionProgram> reduction;
   std::vector<int> sources, results;  // values
   RowExtent extent = RowExtent::kMatrix;
+  bool works_on_matrix() const { return reduction || extent == RowExtent::kMatrix; }
 };
 
 }  // namespace
@@ -38,14 +65,15 @@ struct RowProgram::Rep {
   std::vector<Value> values;
   std::vector<Stage> stages;
   std::vector<std::pair<int, int>> copies;  // (value, output) that no stage writes in place
-  int num_slots = 0;
-  size_t row_element_bytes = 8;  // largest element of a computed value
   size_t stage_scratch = 0;
-  double cost = 0;  // per element
+  size_t prepared_size = 0;  // the largest accumulator that a reduction prepares
+  double cost = 0;           // per element
 };
 
 RowProgram::RowProgram(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
 RowProgram::~RowProgram() = default;
+
+double RowProgram::cost() const { return rep_->cost; }
 
 Result<std::shared_ptr<const RowProgram>> RowProgram::compile(
     std::span<const RowInput> inputs, std::span<const RowStage> stages,
@@ -58,33 +86,44 @@ Result<std::shared_ptr<const RowProgram>> RowProgram::compile(
     return source.stage < 0 ? source.index : rep->stages[source.stage].results[source.index];
   };
   for (const RowStage& from : stages) {
+    const int number = static_cast<int>(rep->stages.size());
     Stage stage;
-    bool varies = false;
+    bool is_matrix = from.reduction.has_value();
     for (RowStage::Source source : from.sources) {
       stage.sources.push_back(value_of(source));
-      RowExtent extent = rep->values[stage.sources.back()].extent;
-      varies |= extent == RowExtent::kMatrix || extent == RowExtent::kPerColumn;
+      Value& value = rep->values[stage.sources.back()];
+      value.last_stage = number;
+      is_matrix |= varies(value.extent);
     }
     std::vector<DType> results;
     if (from.reduction) {
       ASSIGN_OR_RETURN(stage.reduction, ReductionProgram::compile(*from.reduction));
+      const ReductionProgram::Rep& reduction = stage.reduction->rep();
       stage.extent = RowExtent::kPerRow;
       results.push_back(from.reduction->finish.outputs()[0].dtype);
       rep->cost += from.reduction->prepare.cost() + 1;
       rep->stage_scratch =
-          std::max(rep->stage_scratch, ReductionCombiner::scratch_bytes(stage.reduction->rep()));
+          std::max(rep->stage_scratch, ReductionCombiner::scratch_bytes(reduction));
+      rep->prepared_size = std::max(rep->prepared_size, reduction.size);
     } else {
       assert(from.expression);
       ASSIGN_OR_RETURN(stage.elementwise, BlockProgram::compile(*from.expression));
-      stage.extent = varies ? RowExtent::kMatrix : RowExtent::kPerRow;
+      stage.extent = is_matrix ? RowExtent::kMatrix : RowExtent::kPerRow;
       for (const auto& output : from.expression->outputs()) results.push_back(output.dtype);
       rep->cost += from.expression->cost() + 1;
       rep->stage_scratch = std::max(rep->stage_scratch, stage.elementwise->scratch_bytes());
     }
+    for (int source : stage.sources) {
+      Value& value = rep->values[source];
+      value.is_spread |= is_matrix && (value.extent == RowExtent::kPerRow ||
+                                       value.extent == RowExtent::kPerColumn);
+    }
     for (DType dtype : results) {
       stage.results.push_back(static_cast<int>(rep->values.size()));
-      rep->values.push_back({dtype, stage.extent, -1, rep->num_slots++});
-      rep->row_element_bytes = std::max(rep->row_element_bytes, dtype_size(dtype));
+      Value& value = rep->values.emplace_back();
+      value.dtype = dtype;
+      value.extent = stage.extent;
+      value.is_slot = true;
     }
     rep->stages.push_back(std::move(stage));
   }
@@ -94,6 +133,7 @@ Result<std::shared_ptr<const RowProgram>> RowProgram::compile(
     if (value.input >= 0) return internal_error("an output of a row program is an input of it");
     if (value.output < 0) {
       value.output = static_cast<int>(o);
+      value.is_slot = false;
     } else {
       rep->copies.push_back({number, static_cast<int>(o)});
     }
@@ -103,66 +143,88 @@ Result<std::shared_ptr<const RowProgram>> RowProgram::compile(
 
 namespace {
 
-// One row at a time, in the memory of one thread.
+using Rep = RowProgram::Rep;
+
+int64_t rows_of_batch(int64_t columns) {
+  return columns <= kShortRow ? std::max<int64_t>(1, kBatchElements / columns) : 1;
+}
+
+// One batch of rows at a time, in the memory of one thread. What depends on the row is found once,
+// as places that move on from batch to batch.
 class RowRunner {
  public:
-  RowRunner(const RowProgram::Rep& rep, int64_t columns, std::span<const void* const> inputs,
+  RowRunner(const Rep& rep, int64_t columns, std::span<const void* const> inputs,
             std::span<void* const> outputs)
-      : rep_(rep), columns_(columns), inputs_(inputs), outputs_(outputs) {
-    size_t slot_bytes = align(columns * rep.row_element_bytes);
-    std::byte* memory =
-        thread_scratch(ScratchUse::kChunk, align(rep.stage_scratch) + rep.num_slots * slot_bytes);
-    scratch_ = memory;
-    memory += align(rep.stage_scratch);
-    places_.resize(rep.values.size());
+      : rep_(rep), columns_(columns), batch_(rows_of_batch(columns)) {
+    const bool is_batch = batch_ > 1;
+    size_t bytes = align(rep.stage_scratch);
+    if (is_batch) bytes += align(batch_ * columns * rep.prepared_size);
+    for (const Value& value : rep.values) {
+      if (value.is_slot) bytes += align(bytes_of(value, batch_));
+      if (is_batch && value.is_spread) bytes += align(bytes_of_matrix(value));
+    }
+    std::byte* memory = thread_scratch(ScratchUse::kChunk, bytes);
+    auto take = [&](size_t size) {
+      std::byte* taken = memory;
+      memory += align(size);
+      return taken;
+    };
+    scratch_ = take(rep.stage_scratch);
+    if (is_batch) prepared_ = take(batch_ * columns * rep.prepared_size);
+    InlineVector<std::byte*, 16> places(rep.values.size(), nullptr);
+    InlineVector<std::byte*, 16> spread(rep.values.size(), nullptr);
     for (size_t v = 0; v < rep.values.size(); ++v) {
       const Value& value = rep.values[v];
-      if (value.slot >= 0) places_[v] = memory + value.slot * slot_bytes;
-      if (value.input >= 0) places_[v] = static_cast<const std::byte*>(inputs[value.input]);
-    }
-    for (const Stage& stage : rep.stages) {
-      operands_.emplace_back();
-      for (int source : stage.sources) {
-        operands_.back().from.push_back(places_[source]);
-        operands_.back().scalars.push_back(!varies(rep.values[source].extent));
+      if (value.is_slot) places[v] = take(bytes_of(value, batch_));
+      if (value.output >= 0) places[v] = static_cast<std::byte*>(outputs[value.output]);
+      if (value.input >= 0) {
+        places[v] = const_cast<std::byte*>(static_cast<const std::byte*>(inputs[value.input]));
       }
-      for (int result : stage.results) {
-        operands_.back().to.push_back(const_cast<std::byte*>(places_[result]));
+      if (!is_batch || !value.is_spread) continue;
+      spread[v] = take(bytes_of_matrix(value));
+      if (value.extent == RowExtent::kPerColumn) {
+        spread_columns(dtype_size(value.dtype), spread[v], places[v], batch_, columns);
+      } else if (value.input >= 0) {
+        spread_inputs_.push_back({places[v], spread[v], dtype_size(value.dtype)});
       }
     }
+    find_operands(places, spread);
+    for (auto [number, output] : rep.copies) {
+      copies_.push_back(
+          {static_cast<std::byte*>(outputs[output]), places[number], &rep.values[number]});
+    }
+    find_prefetches(places);
   }
 
-  void run(int64_t row, bool has_next) {
-    for (size_t v = 0; v < rep_.values.size(); ++v) {
-      const Value& value = rep_.values[v];
-      if (value.input >= 0 && moves(value)) {
-        places_[v] = at_row(value, static_cast<const std::byte*>(inputs_[value.input]), row);
-      } else if (value.output >= 0) {
-        places_[v] = at_row(value, static_cast<const std::byte*>(outputs_[value.output]), row);
-      }
+  int64_t batch() const { return batch_; }
+
+  // At most batch() rows. has_next: as many follow.
+  void run(int64_t first, int64_t rows, bool has_next) {
+    for (const Move& move : moves_) *move.operand = move.base + first * move.row_bytes;
+    for (const Spread& input : spread_inputs_) {
+      spread_rows(input.size, input.to, input.from + first * input.size, rows, columns_);
     }
     for (size_t s = 0; s < rep_.stages.size(); ++s) {
       const Stage& stage = rep_.stages[s];
       Operands& operands = operands_[s];
-      if (has_next) prefetch_next(s);
-      for (size_t i = 0; i < stage.sources.size(); ++i)
-        operands.from[i] = places_[stage.sources[i]];
-      for (size_t i = 0; i < stage.results.size(); ++i) {
-        operands.to[i] = const_cast<std::byte*>(places_[stage.results[i]]);
-      }
+      if (has_next) prefetch_next(s, first + rows);
       if (stage.reduction) {
-        reduce(stage, operands);
-        continue;
+        batch_ > 1 ? reduce_batch(stage, operands, rows) : reduce_row(stage, operands);
+      } else {
+        int64_t n = stage.extent == RowExtent::kMatrix ? rows * columns_ : rows;
+        stage.elementwise->run(n, operands.from.data(), operands.scalars.data(), operands.to.data(),
+                               scratch_);
       }
-      int64_t n = stage.extent == RowExtent::kMatrix ? columns_ : 1;
-      stage.elementwise->run(n, operands.from.data(), operands.scalars.data(), operands.to.data(),
-                             scratch_);
+      for (size_t i = 0; i < operands.spread.size(); ++i) {
+        if (!operands.spread[i]) continue;
+        size_t size = dtype_size(rep_.values[stage.results[i]].dtype);
+        spread_rows(size, operands.spread[i], operands.to[i], rows, columns_);
+      }
     }
-    for (auto [number, output] : rep_.copies) {
-      const Value& value = rep_.values[number];
-      const std::byte* to = at_row(value, static_cast<const std::byte*>(outputs_[output]), row);
-      int64_t n = varies(value.extent) ? columns_ : 1;
-      std::memmove(const_cast<std::byte*>(to), places_[number], n * dtype_size(value.dtype));
+    for (const Copy& copy : copies_) {
+      // What is copied is an output too.
+      const size_t offset = moves(*copy.value) ? bytes_of(*copy.value, first) : 0;
+      std::memmove(copy.to + offset, copy.from + offset, bytes_of(*copy.value, rows));
     }
   }
 
@@ -171,36 +233,139 @@ class RowRunner {
     InlineVector<const void*, 8> from;
     InlineVector<bool, 8> scalars;
     InlineVector<void*, 4> to;
+    InlineVector<std::byte*, 4> spread;  // of results, or null
   };
-  // A share of the next row of each matrix for each stage, so that the first stage that reads it
-  // finds it in cache: rows are too short for the processor to see where it goes on.
-  void prefetch_next(size_t stage) {
-    for (size_t v = 0; v < rep_.values.size(); ++v) {
-      const Value& value = rep_.values[v];
-      if (value.extent != RowExtent::kMatrix || (value.input < 0 && value.output < 0)) continue;
-      const auto bytes = columns_ * static_cast<int64_t>(dtype_size(value.dtype));
-      const auto stages = static_cast<int64_t>(rep_.stages.size());
-      const std::byte* next = places_[v] + bytes;
-      const int64_t end = bytes * static_cast<int64_t>(stage + 1) / stages;
-      for (int64_t i = bytes * static_cast<int64_t>(stage) / stages; i < end; i += 64) {
-        value.input >= 0 ? __builtin_prefetch(next + i) : __builtin_prefetch(next + i, 1);
-      }
-    }
+  struct Move {
+    const void** operand;
+    const std::byte* base;
+    int64_t row_bytes;
+  };
+  struct Spread {
+    const std::byte* from;
+    std::byte* to;
+    size_t size;
+  };
+  struct Copy {
+    std::byte* to;
+    const std::byte* from;
+    const Value* value;
+  };
+  struct Prefetch {
+    const std::byte* base;
+    int64_t row_bytes;
+    bool is_input;
+  };
+
+  // Bytes of so many rows of a value.
+  size_t bytes_of(const Value& value, int64_t rows) const {
+    int64_t elements = value.extent == RowExtent::kMatrix      ? rows * columns_
+                       : value.extent == RowExtent::kPerColumn ? columns_
+                       : value.extent == RowExtent::kPerRow    ? rows
+                                                               : 1;
+    return static_cast<size_t>(elements) * dtype_size(value.dtype);
+  }
+  size_t bytes_of_matrix(const Value& value) const {
+    return static_cast<size_t>(batch_ * columns_) * dtype_size(value.dtype);
   }
   static bool moves(const Value& value) {
     return value.extent == RowExtent::kMatrix || value.extent == RowExtent::kPerRow;
   }
-  static bool varies(RowExtent extent) {
-    return extent == RowExtent::kMatrix || extent == RowExtent::kPerColumn;
-  }
-  const std::byte* at_row(const Value& value, const std::byte* data, int64_t row) const {
-    int64_t elements = value.extent == RowExtent::kMatrix   ? row * columns_
-                       : value.extent == RowExtent::kPerRow ? row
-                                                            : 0;
-    return data + elements * static_cast<int64_t>(dtype_size(value.dtype));
+
+  void find_operands(std::span<std::byte* const> places, std::span<std::byte* const> spread) {
+    operands_.resize(rep_.stages.size());
+    for (size_t s = 0; s < rep_.stages.size(); ++s) {
+      const Stage& stage = rep_.stages[s];
+      Operands& operands = operands_[s];
+      for (int source : stage.sources) {
+        const RowExtent extent = rep_.values[source].extent;
+        const bool is_spread = stage.works_on_matrix() && spread[source];
+        operands.from.push_back(is_spread ? spread[source] : places[source]);
+        // Of one row, a value per row is a scalar.
+        operands.scalars.push_back(extent == RowExtent::kScalar ||
+                                   (extent == RowExtent::kPerRow && batch_ == 1));
+      }
+      for (int result : stage.results) {
+        operands.to.push_back(places[result]);
+        operands.spread.push_back(rep_.values[result].extent == RowExtent::kPerRow ? spread[result]
+                                                                                   : nullptr);
+      }
+    }
+    for (size_t s = 0; s < rep_.stages.size(); ++s) {
+      const Stage& stage = rep_.stages[s];
+      Operands& operands = operands_[s];
+      auto add = [&](const void** operand, int number) {
+        const Value& value = rep_.values[number];
+        if (value.is_slot || !moves(value) || *operand != places[number]) return;
+        moves_.push_back({operand, places[number], static_cast<int64_t>(bytes_of(value, 1))});
+      };
+      for (size_t i = 0; i < stage.sources.size(); ++i) add(&operands.from[i], stage.sources[i]);
+      for (size_t i = 0; i < stage.results.size(); ++i) {
+        add(const_cast<const void**>(&operands.to[i]), stage.results[i]);
+      }
+    }
   }
 
-  void reduce(const Stage& stage, const Operands& operands) {
+  // The next rows of each matrix are asked for a share at a time, before each stage, so that the
+  // first stage that reads them finds them in cache: rows are too short for the processor to see
+  // where it goes on.
+  void find_prefetches(std::span<std::byte* const> places) {
+    const auto stages = static_cast<int64_t>(rep_.stages.size());
+    for (size_t v = 0; v < rep_.values.size(); ++v) {
+      const Value& value = rep_.values[v];
+      if (value.extent != RowExtent::kMatrix || value.is_slot) continue;
+      const auto row_bytes = static_cast<int64_t>(bytes_of(value, 1));
+      prefetches_.push_back({places[v], row_bytes, value.input >= 0});
+      for (int64_t s = 0; s <= stages; ++s) shares_.push_back(row_bytes * batch_ * s / stages);
+    }
+  }
+  void prefetch_next(size_t stage, int64_t row) {
+    // GCC drops calls of a function that does nothing but prefetch, as it has no effect.
+    asm volatile("");
+    const int64_t* share = shares_.data() + stage;
+    for (const Prefetch& matrix : prefetches_) {
+      const std::byte* next = matrix.base + row * matrix.row_bytes;
+      for (int64_t i = share[0]; i < share[1]; i += 64) {
+        matrix.is_input ? __builtin_prefetch(next + i) : __builtin_prefetch(next + i, 1);
+      }
+      share += rep_.stages.size() + 1;
+    }
+  }
+
+  // Short rows.
+  void reduce_batch(const Stage& stage, const Operands& operands, int64_t rows) {
+    const ReductionProgram::Rep& reduction = stage.reduction->rep();
+    ReductionCombiner combiner(reduction, scratch_);
+    const auto* values = static_cast<const std::byte*>(operands.from[0]);
+    if (reduction.prepares || operands.scalars[0]) {
+      void* prepared[] = {prepared_};
+      reduction.prepare->run(rows * columns_, operands.from.data(), operands.scalars.data(),
+                             prepared, scratch_);
+      values = prepared_;
+    }
+    auto* out = static_cast<std::byte*>(operands.to[0]);
+    // What is finished may be larger than what was combined.
+    std::byte* accumulators = reduction.finishes ? prepared_ : out;
+    for (int64_t row = 0; row < rows; ++row) {
+      const std::byte* at = values + row * columns_ * reduction.size;
+      std::byte* result = accumulators + row * reduction.size;
+      if (reduction.fold) {
+        reduction.fold(result, at, columns_);
+      } else {
+        combiner.reduce(
+            columns_, 1,
+            [&](int64_t position, int64_t limit, const std::byte*& next) {
+              next = at + position * reduction.size;
+              return limit;
+            },
+            result, /*values_stay=*/true);
+      }
+    }
+    if (reduction.finishes) {
+      combiner.finish(out, accumulators, rows, static_cast<double>(columns_));
+    }
+  }
+
+  void reduce_row(const Stage& stage, const Operands& operands) {
     const ReductionProgram::Rep& reduction = stage.reduction->rep();
     ReductionCombiner combiner(reduction, scratch_);
     alignas(16) std::byte accumulator[16];
@@ -226,28 +391,100 @@ class RowRunner {
     }
   }
 
-  const RowProgram::Rep& rep_;
-  int64_t columns_;
-  std::span<const void* const> inputs_;
-  std::span<void* const> outputs_;
-  std::byte* scratch_;
-  InlineVector<const std::byte*, 16> places_;  // of the current row, by value
-  InlineVector<Operands, 6> operands_;         // by stage
+  const Rep& rep_;
+  int64_t columns_, batch_;
+  std::byte *scratch_, *prepared_ = nullptr;
+  InlineVector<Operands, 6> operands_;  // by stage
+  InlineVector<Move, 16> moves_;
+  InlineVector<Spread, 4> spread_inputs_;
+  InlineVector<Copy, 2> copies_;
+  InlineVector<Prefetch, 4> prefetches_;
+  InlineVector<int64_t, 24> shares_;  // of each prefetch, where the stages' shares begin
 };
+
+// Each stage over the whole matrix; what they hand on lies in memory of the allocator.
+Status run_by_stage(const Rep& rep, int64_t rows, int64_t columns,
+                    std::span<const void* const> inputs, std::span<void* const> outputs) {
+  const Shape matrix = {Dim(rows), Dim(columns)}, per_row = {Dim(rows), Dim(1)},
+              per_column = {Dim(columns)}, scalar = {};
+  auto shape_of = [&](const Value& value) -> const Shape& {
+    switch (value.extent) {
+      case RowExtent::kMatrix:
+        return matrix;
+      case RowExtent::kPerRow:
+        return per_row;
+      case RowExtent::kPerColumn:
+        return per_column;
+      default:
+        return scalar;
+    }
+  };
+  auto bytes_of = [&](const Value& value) {
+    return static_cast<size_t>(shape_of(value).num_elements()) * dtype_size(value.dtype);
+  };
+  std::vector<const void*> places(rep.values.size());
+  std::vector<std::unique_ptr<ScratchBlock>> memory(rep.values.size());
+  for (size_t v = 0; v < rep.values.size(); ++v) {
+    const Value& value = rep.values[v];
+    if (value.input >= 0) places[v] = inputs[value.input];
+    if (value.output >= 0) places[v] = outputs[value.output];
+  }
+  for (size_t s = 0; s < rep.stages.size(); ++s) {
+    const Stage& stage = rep.stages[s];
+    InlineVector<Operand, 8> operands;
+    InlineVector<void*, 4> results;
+    for (int source : stage.sources) {
+      operands.push_back({places[source], &shape_of(rep.values[source])});
+    }
+    for (int result : stage.results) {
+      const Value& value = rep.values[result];
+      if (value.is_slot) {
+        memory[result] = std::make_unique<ScratchBlock>(bytes_of(value));
+        places[result] = memory[result]->get();
+        if (!places[result]) {
+          return Status(Code::kResourceExhausted,
+                        str_cat("Out of memory when allocating ", bytes_of(value),
+                                " bytes between two steps over a matrix of ", rows, " rows of ",
+                                columns, " elements"));
+        }
+      }
+      results.push_back(const_cast<void*>(places[result]));
+    }
+    if (stage.reduction) {
+      run_reduction(*stage.reduction, operands, matrix, /*reduced=*/2, results[0]);
+    } else {
+      run_elementwise(*stage.elementwise, operands,
+                      stage.extent == RowExtent::kMatrix ? matrix : per_row, results);
+    }
+    for (size_t v = 0; v < rep.values.size(); ++v) {
+      if (rep.values[v].last_stage == static_cast<int>(s)) memory[v].reset();
+    }
+  }
+  for (auto [number, output] : rep.copies) {
+    std::memmove(outputs[output], places[number], bytes_of(rep.values[number]));
+  }
+  return {};
+}
 
 }  // namespace
 
-void run_rows(const RowProgram& program, int64_t rows, int64_t columns,
-              std::span<const void* const> inputs, std::span<void* const> outputs) {
-  assert(columns <= RowProgram::kMaxColumns);
-  if (rows == 0) return;
-  const RowProgram::Rep& rep = program.rep();
+Status run_rows(const RowProgram& program, int64_t rows, int64_t columns,
+                std::span<const void* const> inputs, std::span<void* const> outputs) {
+  if (rows == 0) return {};
+  const Rep& rep = program.rep();
+  if (columns == 0 || columns > kMaxColumns || (rows < kFewRows && columns >= kLongRow)) {
+    return run_by_stage(rep, rows, columns, inputs, outputs);
+  }
   double row_cost = rep.cost * static_cast<double>(columns + 32);
-  int64_t per_chunk = std::clamp<int64_t>(static_cast<int64_t>(kChunkCost / row_cost), 1, rows);
+  int64_t batch = rows_of_batch(columns);
+  int64_t per_chunk = static_cast<int64_t>(kChunkCost / row_cost) / batch * batch;
+  per_chunk = std::clamp<int64_t>(per_chunk, batch, std::max(rows, batch));
   auto run_chunk = [&](int64_t chunk) {
     RowRunner runner(rep, columns, inputs, outputs);
     int64_t end = std::min((chunk + 1) * per_chunk, rows);
-    for (int64_t row = chunk * per_chunk; row < end; ++row) runner.run(row, row + 1 < end);
+    for (int64_t row = chunk * per_chunk; row < end; row += batch) {
+      runner.run(row, std::min(batch, end - row), row + 2 * batch <= end);
+    }
   };
   int64_t chunks = (rows + per_chunk - 1) / per_chunk;
   if (chunks == 1) {
@@ -256,6 +493,7 @@ void run_rows(const RowProgram& program, int64_t rows, int64_t columns,
   } else {
     ThreadPool::shared().run(chunks, run_chunk);
   }
+  return {};
 }
 
 }  // namespace graven::engine

@@ -42,13 +42,11 @@ struct RowStage {
 // Made once per group, then shared by threads.
 class GRAVEN_API RowProgram {
  public:
-  // Rows may be this long; longer ones are to be run stage by stage.
-  static constexpr int64_t kMaxColumns = 65536;
-
   static Result<std::shared_ptr<const RowProgram>> compile(
       std::span<const RowInput> inputs, std::span<const RowStage> stages,
       std::span<const RowStage::Source> outputs);
   ~RowProgram();
+  double cost() const;  // estimated, for one element of the matrix, in units of one addition
   struct Rep;
   const Rep& rep() const { return *rep_; }
 
@@ -58,10 +56,11 @@ class GRAVEN_API RowProgram {
 };
 
 // Inputs and outputs are contiguous: rows * columns, rows, columns or one element, as their
-// extents say. columns is at most kMaxColumns. Rows are spread over the pool, in chunks cut by
+// extents say; any number of rows and columns. Rows are spread over the pool, in chunks cut by
 // shape alone. An output may be the memory of a matrix input of the same element size that no
-// later stage reads.
-GRAVEN_API void run_rows(const RowProgram& program, int64_t rows, int64_t columns,
-                         std::span<const void* const> inputs, std::span<void* const> outputs);
+// later stage reads. kResourceExhausted if there is no memory for what stages hand on, which is
+// only asked for when rows are too long for a cache.
+GRAVEN_API Status run_rows(const RowProgram& program, int64_t rows, int64_t columns,
+                           std::span<const void* const> inputs, std::span<void* const> outputs);
 
 }  // namespace graven::engine

@@ -56,7 +56,7 @@ void check_softmax(int64_t rows, int64_t columns) {
     std::vector<T> out(x.size()), again(x.size()), sums(rows);
     const void* inputs[] = {x.data()};
     void* outputs[] = {out.data(), sums.data(), again.data()};
-    run_rows(*program, rows, columns, inputs, outputs);
+    REQUIRE(run_rows(*program, rows, columns, inputs, outputs).ok());
     INFO(rows, " rows of ", columns);
     CHECK(std::memcmp(out.data(), expected.data(), out.size() * sizeof(T)) == 0);
     CHECK(std::memcmp(again.data(), expected.data(), out.size() * sizeof(T)) == 0);
@@ -65,14 +65,17 @@ void check_softmax(int64_t rows, int64_t columns) {
 }
 
 TEST_CASE("fused rows give the bits of the stages run one by one") {
-  for (int64_t columns : {1, 2, 10, 511, 512, 513, 1000, 5000}) {
+  for (int64_t columns : {1, 2, 10, 100, 255, 256, 257, 511, 512, 513, 1000, 5000}) {
     check_softmax<float>(37, columns);
     check_softmax<double>(5, columns);
     check_softmax<Half>(5, columns);
     check_softmax<BFloat16>(5, columns);
   }
   check_softmax<float>(2000, 300);
+  check_softmax<float>(50000, 3);
   check_softmax<float>(3, 65536);
+  check_softmax<float>(5, 65537);  // too long
+  check_softmax<float>(1, 20000);  // too few
   check_softmax<float>(0, 10);
 }
 
@@ -98,25 +101,27 @@ TEST_CASE("values per row and per column take part: layer normalisation") {
                                {f32, RowExtent::kPerColumn},
                                {f32, RowExtent::kScalar}},
                               stages, {{3, 0}, {2, 0}});
-  int64_t rows = 50, columns = 768;
-  auto x = random_values<float>(rows * columns, 1), gamma = random_values<float>(columns, 2),
-       beta = random_values<float>(columns, 3);
-  float epsilon = 1e-3f;
-  std::vector<float> before = x, scales(rows);
-  const void* inputs[] = {x.data(), gamma.data(), beta.data(), &epsilon};
-  void* outputs[] = {x.data(), scales.data()};  // in place
-  run_rows(*program, rows, columns, inputs, outputs);
-  for (int64_t r = 0; r < rows; ++r) {
-    const float* row = before.data() + r * columns;
-    double sum = 0, squares = 0;
-    for (int64_t c = 0; c < columns; ++c) sum += row[c];
-    double center = sum / columns;
-    for (int64_t c = 0; c < columns; ++c) squares += (row[c] - center) * (row[c] - center);
-    double scale = 1 / std::sqrt(squares / columns + epsilon);
-    REQUIRE(scales[r] == doctest::Approx(scale).epsilon(1e-5));
-    for (int64_t c = 0; c < columns; ++c) {
-      double expected = (row[c] - center) * scale * gamma[c] + beta[c];
-      REQUIRE(std::fabs(x[r * columns + c] - expected) < 1e-4);
+  const int64_t rows = 50;
+  for (int64_t columns : {768, 100, 7}) {
+    auto x = random_values<float>(rows * columns, 1), gamma = random_values<float>(columns, 2),
+         beta = random_values<float>(columns, 3);
+    float epsilon = 1e-3f;
+    std::vector<float> before = x, scales(rows);
+    const void* inputs[] = {x.data(), gamma.data(), beta.data(), &epsilon};
+    void* outputs[] = {x.data(), scales.data()};  // in place
+    REQUIRE(run_rows(*program, rows, columns, inputs, outputs).ok());
+    for (int64_t r = 0; r < rows; ++r) {
+      const float* row = before.data() + r * columns;
+      double sum = 0, squares = 0;
+      for (int64_t c = 0; c < columns; ++c) sum += row[c];
+      double center = sum / columns;
+      for (int64_t c = 0; c < columns; ++c) squares += (row[c] - center) * (row[c] - center);
+      double scale = 1 / std::sqrt(squares / columns + epsilon);
+      REQUIRE(scales[r] == doctest::Approx(scale).epsilon(1e-5));
+      for (int64_t c = 0; c < columns; ++c) {
+        double expected = (row[c] - center) * scale * gamma[c] + beta[c];
+        REQUIRE(std::fabs(x[r * columns + c] - expected) < 1e-4);
+      }
     }
   }
 }

@@ -28,19 +28,8 @@ Expression RowSteps::record(std::initializer_list<Value> values, Body body) {
 
 RowSteps::Value RowSteps::add(RowStage stage, std::initializer_list<Value> values, DType dtype,
                               bool is_per_row) {
-  Program::Step step{.dtype = dtype, .is_per_row = is_per_row};
-  if (status_.ok() && stage.expression) {
-    auto compiled = BlockProgram::compile(*stage.expression);
-    if (compiled.ok()) step.expression = *compiled;
-    status_ = compiled.status();
-  } else if (status_.ok()) {
-    auto compiled = ReductionProgram::compile(*stage.reduction);
-    if (compiled.ok()) step.reduction = *compiled;
-    status_ = compiled.status();
-  }
   for (const Value& value : values) stage.sources.push_back(value.source);
   program_.stages_.push_back(std::move(stage));
-  program_.steps_.push_back(std::move(step));
   return {{.stage = static_cast<int>(program_.stages_.size()) - 1, .index = 0}, dtype, is_per_row};
 }
 
@@ -93,47 +82,7 @@ Result<RowSteps::Program> RowSteps::compile(std::initializer_list<Value> outputs
 
 Status RowSteps::Program::run(int64_t rows, int64_t columns, std::span<const void* const> inputs,
                               std::span<void* const> outputs) const {
-  if (rows == 0) return {};
-  if (columns == 0 || columns > RowProgram::kMaxColumns) {
-    return run_steps(rows, columns, inputs, outputs);
-  }
-  run_rows(*rows_, rows, columns, inputs, outputs);
-  return {};
-}
-
-Status RowSteps::Program::run_steps(int64_t rows, int64_t columns,
-                                    std::span<const void* const> inputs,
-                                    std::span<void* const> outputs) const {
-  const Shape matrix = {rows, columns}, per_row = {rows, 1};
-  std::vector<Tensor> made;  // keep memory of results that are not outputs
-  std::vector<void*> results;
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    const Shape& shape = steps_[i].is_per_row ? per_row : matrix;
-    void* result = nullptr;
-    for (size_t k = 0; k < outputs_.size(); ++k) {
-      if (outputs_[k].stage == static_cast<int>(i)) result = outputs[k];
-    }
-    if (!result) {
-      ASSIGN_OR_RETURN(Tensor memory, Tensor::allocate(steps_[i].dtype, shape));
-      result = memory.mutable_raw_data();
-      made.push_back(std::move(memory));
-    }
-    InlineVector<Operand, 4> operands;
-    for (const RowStage::Source& source : stages_[i].sources) {
-      const bool is_input = source.stage < 0;
-      const bool is_per_row = is_input ? inputs_[source.index].extent == RowExtent::kPerRow
-                                       : steps_[source.stage].is_per_row;
-      operands.push_back({is_input ? inputs[source.index] : results[source.stage],
-                          is_per_row ? &per_row : &matrix});
-    }
-    if (steps_[i].expression) {
-      run_elementwise(*steps_[i].expression, operands, shape, {&result, 1});
-    } else {
-      run_reduction(*steps_[i].reduction, operands, matrix, /*reduced=*/2, result);
-    }
-    results.push_back(result);
-  }
-  return {};
+  return run_rows(*rows_, rows, columns, inputs, outputs);
 }
 
 }  // namespace graven::engine

@@ -31,18 +31,9 @@ class RowSteps {
 
    private:
     friend class RowSteps;
-    Status run_steps(int64_t rows, int64_t columns, std::span<const void* const> inputs,
-                     std::span<void* const> outputs) const;
-    struct Step {
-      DType dtype;
-      bool is_per_row;
-      std::shared_ptr<const BlockProgram> expression = nullptr;  // or
-      std::shared_ptr<const ReductionProgram> reduction = nullptr;
-    };
     std::shared_ptr<const RowProgram> rows_;
     std::vector<RowInput> inputs_;
     std::vector<RowStage> stages_;
-    std::vector<Step> steps_;
     std::vector<RowStage::Source> outputs_;
   };
   struct Value {
