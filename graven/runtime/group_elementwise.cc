@@ -1,6 +1,6 @@
-// A node joins the group of a producer unless that would make groups wait for each other in a
-// circle: unless another node it waits for itself depends on the group. If several producers'
-// groups may take it, they become one.
+// A node joins the group of a producer that takes its kind, unless that would make groups wait for
+// each other in a circle: unless another node it waits for itself depends on the group. If several
+// producers' groups may take it, they become one.
 //
 // What depends on which group is kept as a set of up to 64 groups that still take nodes, one bit
 // each, for every node and group. A group may come to depend on more after others came to depend
@@ -14,6 +14,7 @@
 
 #include "graven/kernels/block_program.h"
 #include "graven/runtime/compiled_body.h"
+#include "graven/runtime/plan_rows.h"
 
 namespace graven::engine {
 namespace {
@@ -46,6 +47,8 @@ class Grouping {
   };
   struct Group {
     std::vector<int> members;
+    const Shape* matrix = nullptr;  // of elementwise results, but those that are per row
+    int row_axes = 0;               // how many of its axes reductions take; 0: there are none
     size_t expression_nodes = 0;
     uint64_t bits = 0;     // 0: closed
     uint64_t depends = 0;  // of members, on other groups
@@ -64,6 +67,7 @@ class Grouping {
 
   bool is_fusable(int c) const { return candidates_[c].body != nullptr; }
   static size_t expression_nodes(const GroupCandidate& candidate) {
+    if (candidate.reduced) return candidate.body->parts().prepare.nodes().size();
     return candidate.body->block()->expression().nodes().size();
   }
 
@@ -77,23 +81,93 @@ class Grouping {
       join_group(c, new_group());
       return;
     }
-    std::vector<int> homes;  // groups that it joins
-    size_t nodes = expression_nodes(candidate);
-    for (OutputRef input : candidate.inputs) {
-      auto producer = number_of_.find(input.node);
-      if (producer == number_of_.end() || !is_fusable(producer->second)) continue;
-      int g = places_[producer->second].group;
-      if (groups_[g].bits == 0 || std::find(homes.begin(), homes.end(), g) != homes.end() ||
-          !(*candidates_[producer->second].shape == *candidate.shape) ||
-          nodes + groups_[g].expression_nodes > kMaxExpressionNodes || !may_join(c, g)) {
-        continue;
-      }
-      nodes += groups_[g].expression_nodes;
-      homes.push_back(g);
-    }
+    std::vector<int> homes = find_homes(c);
     if (homes.empty()) homes.push_back(open_group());
     for (size_t i = 1; i < homes.size(); ++i) merge(homes[0], homes[i]);
+    Group& home = groups_[homes[0]];
+    if (!home.matrix) home.matrix = candidate.reduced ? candidate.reduced : candidate.shape;
+    home.row_axes = std::max(home.row_axes, candidate.reduced_axes);
     join_group(c, homes[0]);
+  }
+
+  // The groups that c joins. A group that goes by rows comes first, as it says what others must
+  // be like to become one with it.
+  std::vector<int> find_homes(int c) const {
+    const GroupCandidate& candidate = candidates_[c];
+    std::vector<int> of_producers;
+    const size_t read = candidate.reduced ? 1 : candidate.inputs.size();  // axes are numbers
+    for (size_t i = 0; i < read; ++i) {
+      int g = group_of(candidate.inputs[i].node);
+      if (g < 0 || groups_[g].bits == 0) continue;
+      if (std::ranges::count(of_producers, g) == 0) of_producers.push_back(g);
+    }
+    std::ranges::stable_partition(of_producers, [&](int g) { return groups_[g].row_axes > 0; });
+    std::vector<int> homes;
+    size_t nodes = expression_nodes(candidate);
+    for (int g : of_producers) {
+      const Group& group = groups_[g];
+      if (nodes + group.expression_nodes > kMaxExpressionNodes || !may_join(c, g)) continue;
+      if (!(homes.empty() ? takes(group, g, c) : may_merge(groups_[homes[0]], homes[0], g, c))) {
+        continue;
+      }
+      nodes += group.expression_nodes;
+      homes.push_back(g);
+    }
+    return homes;
+  }
+
+  // The group of a node that may share a step, or -1.
+  int group_of(const Node* node) const {
+    auto number = number_of_.find(node);
+    bool is_placed = number != number_of_.end() && is_fusable(number->second);
+    return is_placed ? places_[number->second].group : -1;
+  }
+
+  bool takes(const Group& group, int g, int c) const {
+    const GroupCandidate& candidate = candidates_[c];
+    if (candidate.reduced) {
+      if (!(*candidate.reduced == *group.matrix)) return false;
+      if (group.row_axes > 0) return group.row_axes == candidate.reduced_axes;
+      return std::ranges::all_of(group.members, [&](int m) {
+        return goes_by_rows(m, *group.matrix, candidate.reduced_axes, -1);
+      });
+    }
+    if (group.row_axes == 0) return *candidate.shape == *group.matrix;
+    return goes_by_rows(c, *group.matrix, group.row_axes, g);
+  }
+
+  // Whether c, which joins the first group, makes it one with the other.
+  bool may_merge(const Group& first, int f, int g, int c) const {
+    const Group& other = groups_[g];
+    if (first.row_axes == 0) return other.row_axes == 0 && *other.matrix == *first.matrix;
+    if (other.row_axes > 0 &&
+        (other.row_axes != first.row_axes || !(*other.matrix == *first.matrix))) {
+      return false;
+    }
+    if (!goes_by_rows(c, *first.matrix, first.row_axes, f) ||
+        !goes_by_rows(c, *first.matrix, first.row_axes, g)) {
+      return false;
+    }
+    return other.row_axes > 0 || std::ranges::all_of(other.members, [&](int m) {
+             return goes_by_rows(m, *first.matrix, first.row_axes, -1);
+           });
+  }
+
+  // Whether an elementwise op can go by rows of the matrix. What it reads of group g is there row
+  // by row as well, so a value per row is not taken for one per column.
+  bool goes_by_rows(int c, const Shape& matrix, int axes, int g) const {
+    const GroupCandidate& candidate = candidates_[c];
+    const bool is_matrix = *candidate.shape == matrix;
+    if (!is_matrix && !is_per_row(*candidate.shape, matrix, axes)) return false;
+    for (size_t i = 0; i < candidate.inputs.size(); ++i) {
+      auto extent = row_extent(*candidate.input_shapes[i], *candidate.shape, matrix, axes);
+      if (!extent) return false;
+      bool is_inside = g >= 0 && group_of(candidate.inputs[i].node) == g;
+      if (is_inside && (*extent == RowExtent::kPerColumn || *extent == RowExtent::kScalar)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   // Whether nothing else that c waits for comes after the group.
@@ -142,6 +216,8 @@ class Grouping {
     std::merge(a.members.begin(), a.members.end(), b.members.begin(), b.members.end(),
                std::back_inserter(both));
     a.members = std::move(both);
+    if (b.row_axes > 0) a.matrix = b.matrix;
+    a.row_axes = std::max(a.row_axes, b.row_axes);
     a.expression_nodes += b.expression_nodes;
     for (uint64_t bits = b.bits; bits; bits &= bits - 1) {
       group_of_bit_[std::countr_zero(bits)] = into;
@@ -170,8 +246,9 @@ class Grouping {
   // later one, and no other group stands between them, so the parts may be groups of their own.
   void cut(const Group& group, std::vector<std::vector<Node*>>& result) const {
     std::vector<Node*> part;
-    if (group.members.size() == 1) {
-      result.push_back({candidates_[group.members[0]].node});
+    if (group.members.size() == 1 || group.row_axes > 0) {
+      for (int m : group.members) part.push_back(candidates_[m].node);
+      result.push_back(std::move(part));
       return;
     }
     std::unordered_map<const Node*, size_t> last_reader;

@@ -4,7 +4,8 @@
 //    is computed and what inference knows of its outputs' shapes.
 // 2. Nodes that compute nothing (NoOp, Identity, constants) become no steps: who waits for them
 //    waits for what they wait for.
-// 3. Scalar bodies of equal shape are put together into groups (group_elementwise.h).
+// 3. Scalar bodies of equal shape, and reductions of rows among them, are put together into groups
+//    (group_elementwise.h).
 // 4. Groups and other nodes are put into an order, as close to the graph's as groups allow.
 // 5. Slots are numbered; last uses, and what each step waits for, are found.
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include "graven/kernels/block_program.h"
 #include "graven/runtime/compiled_body.h"
 #include "graven/runtime/group_elementwise.h"
+#include "graven/runtime/plan_rows.h"
 #include "graven/runtime/program.h"
 
 namespace graven::engine {
@@ -25,6 +27,8 @@ namespace {
 
 // A guess of the size of a dimension that is not known before the run.
 constexpr double kGuessedSize = 64;
+// Longer rows do not stay in a cache while several steps go over them.
+constexpr double kMaxColumns = 65536;
 
 double guessed_elements(const Shape& shape) {
   double n = 1;
@@ -70,7 +74,9 @@ class Planner {
     bool is_needed = false;
     Kind kind = Kind::kOther;
     OutputRef alias;               // kAlias
-    Ref<const CompiledBody> body;  // kScalar
+    Ref<const CompiledBody> body;  // kScalar, and reductions of rows
+    int reduced_axes = 0;          // of a reduction of rows: the last axes, so many
+    bool is_appended = false;      // a reduction that took a group in: see append_reductions
     bool shapes_known = false;
     TypeBindings types;
     InlineVector<DType, 4> dtypes;
@@ -183,8 +189,42 @@ class Planner {
       ASSIGN_OR_RETURN(about.body, BodyCache::get(op, node->attrs(), dtypes, about.dtypes[0]));
     } else {
       about.kind = Kind::kOther;
+      about.reduced_axes = reduced_rows(node);
+      if (about.reduced_axes > 0) {
+        DType x = dtype_of(node->inputs()[0]);
+        ASSIGN_OR_RETURN(about.body, BodyCache::get(op, node->attrs(), {&x, 1}, about.dtypes[0]));
+      }
     }
     return {};
+  }
+
+  // How many axes a reduction takes, if they are the last ones of several and there may be many
+  // rows and columns that fit a cache; else 0.
+  int reduced_rows(Node* node) {
+    Info& about = info(node);
+    if (node->inputs().size() != 2 || body_kind(node) != OpBody::Kind::kReduction ||
+        about.unchecked[0] || !is_definite(about.shapes[0])) {
+      return 0;
+    }
+    OutputRef x = resolved(node->inputs()[0]), axes = resolved(node->inputs()[1]);
+    const Shape& shape = info(x.node).shapes[x.index];
+    if (!is_definite(shape) || info(axes.node).kind != Kind::kConstant) return 0;
+    auto reduced = normalized_axes(axes.node->attrs().as<ConstAttrs>().value, shape.rank());
+    if (!reduced.ok() || reduced->empty()) return 0;
+    const int count = static_cast<int>(reduced->size()), rank = shape.rank();
+    auto product = [&](int begin, int end) {
+      double n = 1;
+      for (int i = begin; i < end; ++i) {
+        if (!shape[i].is_number()) return kGuessedSize;
+        n *= static_cast<double>(shape[i].number());
+      }
+      return n;
+    };
+    const bool are_last = std::ranges::all_of(*reduced, [&](int i) { return i >= rank - count; });
+    const double columns = product(rank - count, rank);
+    const bool is_good = are_last && product(0, rank - count) > 1 && columns > 1 &&
+                         columns <= kMaxColumns && is_per_row(about.shapes[0], shape, count);
+    return is_good ? count : 0;
   }
 
   static DType dtype_of(OutputRef output) { return output.node->output(output.index).dtype; }
@@ -284,7 +324,18 @@ class Planner {
           follows_from_broadcast(node)) {
         candidate.body = about.body.get();
         candidate.shape = &about.shapes[0];
-        for (OutputRef input : node->inputs()) candidate.inputs.push_back(resolved(input));
+        for (OutputRef input : node->inputs()) {
+          OutputRef source = resolved(input);
+          candidate.inputs.push_back(source);
+          candidate.input_shapes.push_back(&info(source.node).shapes[source.index]);
+        }
+      } else if (about.reduced_axes > 0) {
+        OutputRef source = resolved(node->inputs()[0]);
+        candidate.body = about.body.get();
+        candidate.shape = &about.shapes[0];
+        candidate.reduced_axes = about.reduced_axes;
+        candidate.reduced = &info(source.node).shapes[source.index];
+        candidate.inputs.push_back(source);
       }
       all.push_back(std::move(candidate));
     }
@@ -298,8 +349,35 @@ class Planner {
     for (size_t g = 0; g < groups.size(); ++g) {
       for (const Node* node : groups[g]) group_of[node->id()] = static_cast<int>(g);
     }
+    std::vector<int> user = users_of(groups, group_of);
+    for (size_t g = 0; g < groups.size(); ++g) {
+      if (groups[g].size() != 1 || !may_take_in(groups[g][0])) continue;
+      Node* reduction = groups[g][0];
+      const Node* producer = resolved(reduction->inputs()[0]).node;
+      if (info(producer).kind != Kind::kScalar || info(producer).body->check()) continue;
+      int from = group_of[producer->id()];
+      bool axes_from_it = group_of[resolved(reduction->inputs()[1]).node->id()] == from;
+      if (user[from] != static_cast<int>(g) || axes_from_it) continue;
+      bool is_elementwise = true;
+      for (const Node* node : groups[from]) {
+        is_elementwise &= info(node).kind == Kind::kScalar && !info(node).unchecked[0] &&
+                          is_definite(info(node).shapes[0]) && follows_from_broadcast(node);
+      }
+      if (!is_elementwise) continue;
+      groups[from].push_back(reduction);
+      info(reduction).is_appended = true;
+      groups[g].clear();
+      group_of[reduction->id()] = from;
+      user[from] = user[g];
+    }
+    std::erase_if(groups, [](const Group& group) { return group.empty(); });
+  }
+
+  // For each group the one group that waits for it; negative if there is none, or several, or what
+  // it computes is returned.
+  std::vector<int> users_of(const std::vector<Group>& groups, const std::vector<int>& group_of) {
     constexpr int kSeveral = -2;
-    std::vector<int> user(groups.size(), -1);  // the one group that waits for it
+    std::vector<int> user(groups.size(), -1);
     for (size_t g = 0; g < groups.size(); ++g) {
       for (const Node* node : groups[g]) {
         for (const Node* before : info(node).waits_for) {
@@ -314,31 +392,13 @@ class Planner {
       int g = group_of[resolved(output).node->id()];
       if (g >= 0) user[g] = kSeveral;
     }
-    for (size_t g = 0; g < groups.size(); ++g) {
-      if (groups[g].size() != 1 || !may_take_in(groups[g][0])) continue;
-      Node* reduction = groups[g][0];
-      const Node* producer = resolved(reduction->inputs()[0]).node;
-      if (info(producer).kind != Kind::kScalar || info(producer).body->check()) continue;
-      int from = group_of[producer->id()];
-      bool axes_from_it = group_of[resolved(reduction->inputs()[1]).node->id()] == from;
-      if (user[from] != static_cast<int>(g) || axes_from_it) continue;
-      bool all_known = true;
-      for (const Node* node : groups[from]) {
-        all_known &= info(node).shapes_known && !info(node).unchecked[0];
-      }
-      if (!all_known) continue;
-      groups[from].push_back(reduction);
-      groups[g].clear();
-      group_of[reduction->id()] = from;
-      user[from] = user[g];
-    }
-    std::erase_if(groups, [](const Group& group) { return group.empty(); });
+    return user;
   }
 
   bool may_take_in(const Node* node) {
     const Info& about = info(node);
-    return about.kind == Kind::kOther && node->inputs().size() == 2 && about.shapes_known &&
-           !about.unchecked[0] && body_kind(node) == OpBody::Kind::kReduction &&
+    return about.kind == Kind::kOther && node->inputs().size() == 2 && !about.unchecked[0] &&
+           about.shapes[0].has_rank() && body_kind(node) == OpBody::Kind::kReduction &&
            node->inputs()[0].node->output(node->inputs()[0].index).shape.rank() <= 64;
   }
 
@@ -455,7 +515,12 @@ class Planner {
     std::sort(step.waits_for.begin(), step.waits_for.end());
     step.waits_for.erase(std::unique(step.waits_for.begin(), step.waits_for.end()),
                          step.waits_for.end());
-    if (info(last).kind == Kind::kScalar) {
+    const bool goes_by_rows =
+        group.size() > 1 && !info(last).is_appended &&
+        std::ranges::any_of(group, [&](Node* node) { return info(node).reduced_axes > 0; });
+    if (goes_by_rows) {
+      RETURN_IF_ERROR(describe_rows(step, group));
+    } else if (info(last).kind == Kind::kScalar) {
       RETURN_IF_ERROR(describe_elementwise(step, group));
     } else if (group.size() > 1) {
       RETURN_IF_ERROR(describe_reduction(step, group));
@@ -561,10 +626,75 @@ class Planner {
     FusionMember::Source prepared[] = {{static_cast<int>(all.members.size()) - 1, 0}};
     parts.prepare = fuse_expressions(all.inputs, all.members, prepared);
     ASSIGN_OR_RETURN(step.reduction, ReductionProgram::compile(parts));
+    step.shapes_known &= about.shapes_known;
     step.reduced_shape = info(source.node).shapes[0];
     step.inputs.push_back(slot_of(node->inputs()[1]));
     step.outputs.push_back(output_of(node, 0));
     step.cost = 200 + guessed_elements(step.reduced_shape) * parts.prepare.cost() * 0.1;
+    return {};
+  }
+
+  Status describe_rows(Step& step, const Group& group) {
+    step.kind = Step::Kind::kRows;
+    step.shapes_known = true;
+    const auto first =
+        std::ranges::find_if(group, [&](const Node* node) { return info(node).reduced_axes > 0; });
+    OutputRef reduced = resolved((*first)->inputs()[0]);
+    const Shape& matrix = info(reduced.node).shapes[reduced.index];
+    step.reduced_axes = info(*first).reduced_axes;
+    step.reduced_shape = matrix;
+
+    std::vector<RowInput> inputs;
+    std::vector<RowMember> members;
+    std::unordered_map<const Node*, int> number_of;
+    // A slot may be one value per row here and one per column there.
+    auto input_of = [&](OutputRef source, RowExtent extent) {
+      const int slot = slot_of(source);
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        if (step.inputs[i] == slot && inputs[i].extent == extent) return static_cast<int>(i);
+      }
+      if (extent == RowExtent::kMatrix) step.matrix_input = static_cast<int>(inputs.size());
+      step.inputs.push_back(slot);
+      inputs.push_back({info(source.node).dtypes[source.index], extent});
+      return static_cast<int>(inputs.size()) - 1;
+    };
+    for (Node* node : group) {
+      Info& about = info(node);
+      step.shapes_known &= about.shapes_known;
+      RowMember member;
+      member.body = about.body.get();
+      member.is_reduction = about.reduced_axes > 0;
+      member.is_per_row = !(about.shapes[0] == matrix);
+      member.is_read = is_read(node, 0);
+      const size_t read = member.is_reduction ? 1 : node->inputs().size();
+      for (size_t i = 0; i < read; ++i) {
+        OutputRef source = resolved(node->inputs()[i]);
+        if (auto at = number_of.find(source.node); at != number_of.end()) {
+          member.sources.push_back({at->second, 0});
+          continue;
+        }
+        auto extent =
+            row_extent(info(source.node).shapes[source.index],
+                       member.is_reduction ? matrix : about.shapes[0], matrix, step.reduced_axes);
+        if (!extent) return internal_error("'", node->name(), "' does not go by rows");
+        member.sources.push_back({-1, input_of(source, *extent)});
+      }
+      number_of.emplace(node, static_cast<int>(members.size()));
+      members.push_back(std::move(member));
+      step.members.push_back({node, {}});
+    }
+    if (!step.shapes_known && step.matrix_input < 0) {
+      return internal_error("[", (*first)->op().name(), "] rows of a matrix that nothing reads");
+    }
+    // Somebody waits for them, nobody reads them.
+    if (std::ranges::none_of(members, &RowMember::is_read)) members.back().is_read = true;
+    ASSIGN_OR_RETURN(RowPlan plan, plan_rows(inputs, members));
+    for (const RowPlan::Output& output : plan.outputs) {
+      step.outputs.push_back(output_of(group[output.member], 0));
+      step.row_outputs.push_back({!members[output.member].is_per_row, output.may_overwrite});
+    }
+    step.rows = plan.program;
+    step.cost = 100 + guessed_elements(matrix) * plan.program->cost() * 0.1;
     return {};
   }
 

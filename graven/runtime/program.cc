@@ -1,6 +1,8 @@
 #include "graven/runtime/program.h"
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 
 #include "graven/base/strings.h"
 #include "graven/base/thread_pool.h"
@@ -9,6 +11,7 @@
 #include "graven/ir/structural_ops.h"
 #include "graven/kernels/block_program.h"
 #include "graven/kernels/elementwise.h"
+#include "graven/kernels/row_program.h"
 #include "graven/runtime/eager_builder.h"
 #include "graven/runtime/run_body.h"
 #include "graven/runtime/run_op.h"
@@ -103,6 +106,8 @@ class ProgramRun {
         return run_elementwise_step(step);
       case Step::Kind::kReduction:
         return run_reduction_step(step);
+      case Step::Kind::kRows:
+        return run_rows_step(step);
       case Step::Kind::kView: {
         const Step::Output& output = step.outputs[0];
         put(output, value(step.inputs[step.view_of]).with_shape(output.shape));
@@ -139,17 +144,82 @@ class ProgramRun {
 
   Status run_reduction_step(const Step& step) {
     InlineVector<Operand, 6> operands;
+    InlineVector<Tensor*, 8> values;
     for (size_t i = 0; i + 1 < step.inputs.size(); ++i) {
       const Tensor& operand = value(step.inputs[i]);
       operands.push_back({operand.raw_data(), &operand.shape()});
+      values.push_back(const_cast<Tensor*>(&operand));
+    }
+    const Tensor& axes = value(step.inputs.back());
+    const Step::Output& output = step.outputs[0];
+    Shape found, found_output;
+    const Shape *shape = &step.reduced_shape, *output_shape = &output.shape;
+    if (!step.shapes_known) {
+      RETURN_IF_ERROR(find_shape(step, values, found));
+      Status status = shape_of_reduction(found, axes, output.shape.rank(), found_output);
+      if (!status.ok()) return failed_at(*step.node, with_op_name(step.node->op(), status));
+      shape = &found;
+      output_shape = &found_output;
     }
     Tensor made;
-    const Step::Output& output = step.outputs[0];
-    Status status =
-        run_reduction_program(*step.reduction, operands, step.reduced_shape,
-                              value(step.inputs.back()), output.dtype, output.shape, made);
+    Status status = run_reduction_program(*step.reduction, operands, *shape, axes, output.dtype,
+                                          *output_shape, made);
     if (!status.ok()) return failed_at(*step.node, with_op_name(step.node->op(), status));
     put(output, std::move(made));
+    return {};
+  }
+
+  // That of the result, whose rank says whether axes are kept.
+  static Status shape_of_reduction(const Shape& reduced, const Tensor& axes, int rank,
+                                   Shape& shape) {
+    ASSIGN_OR_RETURN(auto numbers, normalized_axes(axes, reduced.rank()));
+    for (int i = 0; i < reduced.rank(); ++i) {
+      if (std::ranges::count(numbers, i) == 0) {
+        shape.push_back(reduced[i]);
+      } else if (rank == reduced.rank()) {
+        shape.push_back(Dim(1));
+      }
+    }
+    return {};
+  }
+
+  Status run_rows_step(const Step& step) {
+    Status status = compute_rows(step);
+    return status.ok() ? status : failed_at(*step.node, with_op_name(step.node->op(), status));
+  }
+
+  Status compute_rows(const Step& step) {
+    InlineVector<const void*, 8> from;
+    for (int slot : step.inputs) from.push_back(value(slot).raw_data());
+    // Operands that are only read have no other shapes than those which the plan compared, so
+    // nothing is left to check.
+    const Shape matrix =
+        step.shapes_known ? step.reduced_shape : value(step.inputs[step.matrix_input]).shape();
+    const int first_column = matrix.rank() - step.reduced_axes;
+    int64_t rows = 1, columns = 1;
+    for (int i = 0; i < matrix.rank(); ++i) (i < first_column ? rows : columns) *= matrix.size(i);
+    InlineVector<Tensor, 4> made(step.outputs.size());
+    InlineVector<void*, 4> to;
+    for (size_t i = 0; i < made.size(); ++i) {
+      const Step::Output& output = step.outputs[i];
+      Shape shape = matrix;
+      if (!step.row_outputs[i].is_matrix) {
+        shape = Shape(matrix.dims().first(static_cast<size_t>(first_column)));
+        while (shape.rank() < output.shape.rank()) shape.push_back(Dim(1));
+      }
+      uint64_t reusable = step.last_use & step.row_outputs[i].may_overwrite;
+      for (; reusable && !made[i]; reusable &= reusable - 1) {
+        const int slot = step.inputs[static_cast<size_t>(std::countr_zero(reusable))];
+        Tensor& operand = made_[slot - first_made_];
+        if (operand) made[i] = take_memory(operand, output.dtype, shape);
+      }
+      if (!made[i]) {
+        ASSIGN_OR_RETURN(made[i], Tensor::allocate(output.dtype, shape));
+      }
+      to.push_back(made[i].mutable_raw_data());
+    }
+    RETURN_IF_ERROR(run_rows(*step.rows, rows, columns, from, to));
+    for (size_t i = 0; i < made.size(); ++i) put(step.outputs[i], std::move(made[i]));
     return {};
   }
 
@@ -193,6 +263,7 @@ class ProgramRun {
       return input >= 0 ? operands[input]->shape() : shapes[-1 - input];
     };
     for (const Step::Member& member : step.members) {
+      if (member.inputs.empty()) continue;
       Shape shape = shape_of(member.inputs[0]);
       for (size_t i = 1; i < member.inputs.size(); ++i) {
         Shape before = shape;
@@ -325,7 +396,7 @@ std::string Program::to_text() const {
     out += str_cat("step ", s, ":");
     if (step.op) out += str_cat(" ", step.op->name());
     for (size_t m = 0; !step.op && m < step.members.size(); ++m) {
-      out += str_cat(m == 0 ? " [" : " ", step.members[m].node->op().name());
+      out += str_cat(m > 0 ? " " : step.rows ? " rows [" : " [", step.members[m].node->op().name());
     }
     if (!step.op) out += "]";
     for (int slot : step.inputs) out += str_cat(" %", slot);

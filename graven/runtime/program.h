@@ -18,6 +18,7 @@ namespace graven::engine {
 
 class BlockProgram;
 class ReductionProgram;
+class RowProgram;
 
 // What runs: a graph as steps over numbered slots, made by plan_program. Constant once made, apart
 // from the states of random ops; several threads may run it at once.
@@ -29,13 +30,14 @@ class ReductionProgram;
 class GRAVEN_API Program : public RefCounted {
  public:
   // One step: an op, a call of another Program, or a group of elementwise ops that fused,
-  // perhaps with the reduction of their result.
+  // perhaps with the reduction of their result, or with reductions of rows among them.
   struct Step {
     enum class Kind {
       kOp,           // run_typed_op
       kView,         // output 0 shares the elements of input `view_of`
       kElementwise,  // a scalar body, or several that fused: `block`
       kReduction,    // a reduction of what scalar bodies compute; its axes are the last input
+      kRows,         // scalar bodies and reductions over the last axes, row by row: `rows`
       kCall,         // `program`
     };
     // What is known of an output before the run.
@@ -71,10 +73,18 @@ class GRAVEN_API Program : public RefCounted {
     int view_of = -1;                           // kView
     std::shared_ptr<const BlockProgram> block;  // kElementwise
     std::shared_ptr<const ReductionProgram> reduction;  // kReduction
-    Shape reduced_shape;                                // kReduction: of what is reduced
-    CheckFunction check = nullptr;                      // of an elementwise op that checks values
-    std::vector<Member> members;                        // of a group
-    Ref<Program> program;                               // kCall
+    Shape reduced_shape;  // kReduction and kRows: of what is reduced, where shapes_known
+    std::shared_ptr<const RowProgram> rows;  // kRows
+    int reduced_axes = 0;                    // kRows: how many axes make a row
+    int matrix_input = -1;                   // kRows: an input that has the reduced shape
+    struct RowOutput {
+      bool is_matrix;
+      uint64_t may_overwrite;  // inputs over which it may be written
+    };
+    std::vector<RowOutput> row_outputs;  // kRows
+    CheckFunction check = nullptr;       // of an elementwise op that checks values
+    std::vector<Member> members;         // of a group
+    Ref<Program> program;                // kCall
     // What a random op keeps between runs; null for other ops.
     struct State {
       std::mutex mutex;                 // held by the run that makes the object

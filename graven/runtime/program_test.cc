@@ -10,13 +10,6 @@
 namespace graven::engine {
 namespace {
 
-Ref<Program> plan(TestGraph& g) {
-  auto program = plan_program(g.graph);
-  INFO(program.status().message());
-  REQUIRE(program.ok());
-  return *program;
-}
-
 Tensors outputs_of(const Program& program, std::initializer_list<Tensor> inputs) {
   Tensors outputs;
   Status status = program.run({inputs.begin(), inputs.size()}, outputs);

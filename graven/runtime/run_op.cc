@@ -29,24 +29,6 @@ OpBody::Kind kind_of(const Op& op, AttrsRef attrs, std::span<const Tensor> input
   return inputs.empty() ? body.kind() : body.kind_for(inputs.back().dtype(), attrs);
 }
 
-// A tensor over the memory of `from`, which gives it up; empty if that memory is not for it. The
-// shape may be that of `from` itself.
-Tensor take_memory(Tensor& from, DType dtype, const Shape& shape) {
-  if (dtype_size(from.dtype()) != dtype_size(dtype) || !is_plain(from.dtype()) ||
-      !from.owns_its_elements() || !(from.shape() == shape)) {
-    return {};
-  }
-  const EagerTensor& eager = *from.eager();
-  // An object that somebody remembers by its number is the tensor that it was.
-  if (from.dtype() == dtype && eager.known_id() == 0) return std::move(from);
-  if (!eager.buffer()) return {};
-  size_t offset = static_cast<const std::byte*>(eager.data()) -
-                  static_cast<const std::byte*>(eager.buffer()->data());
-  Tensor taken = Tensor::of_buffer(dtype, shape, eager.buffer(), offset);
-  from = Tensor();
-  return taken;
-}
-
 // The shape to which the operands broadcast, if that is one of theirs and easy to see.
 const Shape* common_shape(std::span<const Tensor> inputs) {
   const Shape* shape = &inputs[0].shape();
@@ -139,6 +121,22 @@ Status infer_shapes(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs
   if (Status status = op.record().infer(context); !status.ok()) return with_op_name(op, status);
   for (size_t i = 0; i < shapes.size(); ++i) shapes[i] = std::move(context.shapes()[i]);
   return {};
+}
+
+Tensor take_memory(Tensor& from, DType dtype, const Shape& shape) {
+  if (dtype_size(from.dtype()) != dtype_size(dtype) || !is_plain(from.dtype()) ||
+      !from.owns_its_elements() || !(from.shape() == shape)) {
+    return {};
+  }
+  const EagerTensor& eager = *from.eager();
+  // An object that somebody remembers by its number is the tensor that it was.
+  if (from.dtype() == dtype && eager.known_id() == 0) return std::move(from);
+  if (!eager.buffer()) return {};
+  size_t offset = static_cast<const std::byte*>(eager.data()) -
+                  static_cast<const std::byte*>(eager.buffer()->data());
+  Tensor taken = Tensor::of_buffer(dtype, shape, eager.buffer(), offset);
+  from = Tensor();
+  return taken;
 }
 
 Status run_blocks(const BlockProgram& program, std::span<Tensor* const> inputs, uint64_t reusable,

@@ -39,6 +39,10 @@ Status run_typed_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
 Status infer_shapes(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
                     const TypeBindings& bindings, std::span<Shape> shapes);
 
+// A tensor over the memory of `from`, which gives it up; empty if that memory is not for it. The
+// shape may be that of `from` itself.
+Tensor take_memory(Tensor& from, DType dtype, const Shape& shape);
+
 // Computes elementwise outputs of the given shape from operands that broadcast to it. Outputs
 // take the memory of reusable inputs, whose handles are then empty.
 Status run_blocks(const BlockProgram& program, std::span<Tensor* const> inputs, uint64_t reusable,

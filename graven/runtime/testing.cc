@@ -1,6 +1,8 @@
 #include "graven/runtime/testing.h"
 
 #include <algorithm>
+#include <cstring>
+#include <random>
 
 #include "graven/ir/emitter.h"
 #include "graven/ir/infer_context.h"
@@ -309,6 +311,24 @@ Tensor resource_of(Ref<Resource> resource) { return Tensor::of_resource(std::mov
 std::vector<float> values_of(const Tensor& tensor) {
   auto data = tensor.data<float>();
   return {data.begin(), data.end()};
+}
+
+Tensor normal_values(const Shape& shape, uint32_t seed) {
+  std::mt19937 random(seed);
+  Tensor x = *Tensor::allocate(DType::kFloat32, shape);
+  for (float& value : x.mutable_data<float>()) value = std::normal_distribution<float>()(random);
+  return x;
+}
+bool same_bits(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
+         std::memcmp(a.raw_data(), b.raw_data(), a.bytes()) == 0;
+}
+
+Ref<Program> plan(TestGraph& g) {
+  auto program = plan_program(g.graph);
+  INFO(program.status().message());
+  REQUIRE(program.ok());
+  return *program;
 }
 
 Tensor run(Builder& builder, const Op& op, std::initializer_list<Tensor> inputs, AttrsRef attrs,

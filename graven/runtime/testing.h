@@ -8,6 +8,7 @@
 #include "graven/ir/graph_builder.h"
 #include "graven/ir/op.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/runtime/program.h"
 #include "graven/tensor/tensor.h"
 
 // Helpers of this room's tests: ops of their own, as the records stand in a room above.
@@ -44,6 +45,8 @@ Tensor floats_of(const Shape& shape, std::vector<float> values);
 Tensor ints(std::initializer_list<int32_t> values);
 Tensor resource_of(Ref<Resource> resource);
 std::vector<float> values_of(const Tensor& tensor);
+Tensor normal_values(const Shape& shape, uint32_t seed);
+bool same_bits(const Tensor& a, const Tensor& b);
 
 // The first output of an op, computed at once or added to the graph; the case fails if it fails.
 Tensor run(Builder& builder, const Op& op, std::initializer_list<Tensor> inputs,
@@ -66,5 +69,6 @@ struct TestGraph {
   Ref<Graph> graph;
   GraphBuilder builder;
 };
+Ref<Program> plan(TestGraph& g);
 
 }  // namespace graven::engine

@@ -1,0 +1,138 @@
+#include <numeric>
+
+#include "graven/base/thread_pool.h"
+#include "graven/kernels/row_program.h"
+#include "graven/runtime/eager_builder.h"
+#include "graven/runtime/program.h"
+#include "graven/runtime/testing.h"
+#include "graven/tensor/allocator.h"
+
+namespace graven::engine {
+namespace {
+
+// A layer normalisation written from ops, over the last `axes` axes, and a tanh.
+Tensor layer_norm(Builder& builder, const Tensor& axes, const Tensor& x, const Tensor& scale) {
+  auto minus = [&](const Tensor& y) { return run(builder, kTestScale, {y}, {-1}); };
+  Tensor mean = run(builder, kTestMean, {x, axes}, {true});
+  Tensor centred = run(builder, kTestAdd, {x, minus(mean)});
+  Tensor square = run(builder, kTestMul, {centred, centred});
+  Tensor deviation = run(builder, kTestSqrt, {run(builder, kTestMean, {square, axes}, {true})});
+  Tensor scaled = run(builder, kTestMul, {run(builder, kTestMul, {centred, deviation}), scale});
+  return run(builder, kTestTanh, {scaled});
+}
+
+TEST_CASE("what is computed around reductions of rows is one step that goes by rows") {
+  TestGraph g;
+  Tensor x = g.placeholder(DType::kFloat32, {64, 10}, "x");
+  Tensor scale = g.placeholder(DType::kFloat32, {10}, "scale");
+  g.returns({layer_norm(g.builder, g.constant(ints({-1})), x, scale)});
+  CHECK(plan(g)->to_text() ==
+        "step 0: rows [TestMean TestScale TestAdd TestMul TestMean TestSqrt TestMul TestMul "
+        "TestTanh] %0 %1 -> %3\n"
+        "return %3\n");
+}
+
+TEST_CASE("a step that goes by rows gives the bits of its ops, whatever is known of sizes") {
+  define_test_ops();
+  const std::pair<Shape, std::vector<int32_t>> cases[] = {
+      {{64, 10}, {1}},   {{700, 300}, {1}},      {{40, 1000}, {-1}}, {{3, 40000}, {1}},
+      {{50, 1}, {1}},    {{1, 500}, {1}},        {{0, 7}, {1}},      {{7, 0}, {1}},
+      {{2, 70000}, {1}}, {{8, 6, 5, 4}, {2, 3}}, {{8, 6, 50}, {2}},  {{4, 3, 20, 30}, {3, 2, 1}}};
+  for (const auto& [shape, list] : cases) {
+    Tensor axes = Tensor::vector<int32_t>(list);
+    Shape columns;
+    for (size_t i = shape.rank() - list.size(); i < static_cast<size_t>(shape.rank()); ++i) {
+      columns.push_back(shape[static_cast<int>(i)]);
+    }
+    Tensor x = normal_values(shape, 1), scale = normal_values(columns, 2);
+    Tensor expected = layer_norm(eager_builder(), axes, x, scale);
+    for (bool is_known : {true, false}) {
+      TestGraph g;
+      Shape traced = shape;
+      if (!is_known) traced.set(0, Dim::unknown());
+      Tensor a = g.placeholder(DType::kFloat32, traced, "a");
+      Tensor b = g.placeholder(DType::kFloat32, columns, "b");
+      g.returns({layer_norm(g.builder, g.constant(axes), a, b)});
+      Ref<Program> program = plan(g);
+      if (!is_known && columns.num_elements() > 1 && columns.num_elements() < 65536) {
+        CHECK(program->steps().size() == 1);
+      }
+      for (int threads : {1, 2}) {
+        ThreadPool::shared().set_num_threads(threads);
+        Tensor inputs[] = {x, scale};
+        Tensors outputs;
+        Status status = program->run(inputs, outputs);
+        INFO(shape.to_message(), " ", status.message());
+        REQUIRE(status.ok());
+        CHECK(same_bits(outputs[0], expected));
+      }
+      ThreadPool::shared().set_num_threads(0);
+    }
+  }
+}
+
+TEST_CASE("rows of sizes that are all unknown go in one step") {
+  TestGraph g;
+  Tensor x = g.placeholder(DType::kFloat32, {Dim::unknown(), Dim::unknown()}, "x");
+  Tensor largest = run(g.builder, kTestMax, {x, g.constant(ints({1}))}, {true});
+  Tensor y = run(g.builder, kTestTanh, {run(g.builder, kTestMul, {x, largest})});
+  g.returns({y, run(g.builder, kTestSum, {y, g.constant(ints({1}))})});
+  Ref<Program> program = plan(g);
+  CHECK(program->to_text() ==
+        "step 0: rows [TestMax TestMul TestTanh TestSum] %0 -> %3 %4\n"
+        "return %3 %4\n");
+  Tensor input = floats_of({2, 2}, {0, 1, -1, 0});
+  Tensors outputs;
+  REQUIRE(program->run({&input, 1}, outputs).ok());
+  CHECK(outputs[1].shape() == Shape{2});
+  CHECK(values_of(outputs[1])[0] == values_of(outputs[0])[1]);
+}
+
+TEST_CASE("sums of rows that are added as columns wait for all rows") {
+  TestGraph g;
+  Tensor x = g.placeholder(DType::kFloat32, {2, 2}, "x");
+  Tensor sums = run(g.builder, kTestSum, {run(g.builder, kTestMul, {x, x}), g.constant(ints({1}))});
+  g.returns({run(g.builder, kTestAdd, {x, sums})});
+  Ref<Program> program = plan(g);
+  CHECK(program->steps().size() == 2);
+  Tensor input = floats_of({2, 2}, {1, 2, 3, 4});
+  Tensors outputs;
+  REQUIRE(program->run({&input, 1}, outputs).ok());
+  CHECK(values_of(outputs[0]) == std::vector<float>{6, 27, 8, 29});
+}
+
+TEST_CASE("a matrix that repeats along other axes than the rows' goes into a step of its own") {
+  TestGraph g;
+  Tensor x = g.placeholder(DType::kFloat32, {4, 3, 5}, "x");
+  Tensor mask = g.placeholder(DType::kFloat32, {4, 1, 5}, "mask");
+  Tensor masked = run(g.builder, kTestTanh, {run(g.builder, kTestAdd, {x, mask})});
+  Tensor sum = run(g.builder, kTestSum, {masked, g.constant(ints({2}))}, {true});
+  g.returns({run(g.builder, kTestMul, {masked, sum})});
+  CHECK(plan(g)->to_text() ==
+        "step 0: [TestAdd TestTanh] %0 %1 -> %3\n"
+        "step 1: rows [TestSum TestMul] %3 -> %4, waits for 0\n"
+        "return %4\n");
+}
+
+TEST_CASE("a step that goes by rows writes over a matrix that nobody reads later") {
+  TestGraph g;
+  Tensor x = g.placeholder(DType::kFloat32, {600, 700}, "x");
+  Tensor given = run(g.builder, kTestGather, {x, g.placeholder(DType::kInt32, {600, 700}, "i")});
+  Tensor sum = run(g.builder, kTestSum, {given, g.constant(ints({1}))}, {true});
+  g.returns({run(g.builder, kTestMul, {given, sum})});
+  Ref<Program> program = plan(g);
+  REQUIRE(program->steps().size() == 2);
+  Tensor indices = *Tensor::allocate(DType::kInt32, {600, 700});
+  std::iota(indices.mutable_data<int32_t>().begin(), indices.mutable_data<int32_t>().end(), 0);
+  Tensor inputs[] = {normal_values({600, 700}, 3), indices};
+  Allocator::host().reset_peak();
+  const int64_t before = Allocator::host().stats().in_use;
+  Tensors outputs;
+  REQUIRE(program->run(inputs, outputs).ok());
+  CHECK(Allocator::host().stats().peak_in_use - before < 2 * 600 * 700 * 4);
+  Tensor expected = run(eager_builder(), kTestSum, {inputs[0], ints({1})}, {true});
+  CHECK(same_bits(outputs[0], run(eager_builder(), kTestMul, {inputs[0], expected})));
+}
+
+}  // namespace
+}  // namespace graven::engine
