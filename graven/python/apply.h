@@ -1,12 +1,18 @@
 #pragma once
 #include <Python.h>
 
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "graven/base/status.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph.h"
+#include "graven/ir/op.h"
+#include "graven/runtime/eager_builder.h"
 #include "graven/tensor/tensor.h"
 
 namespace graven::python {
@@ -46,5 +52,22 @@ engine::Status check_node_name(std::string_view name);
 
 // An eager value as an operand: itself, or a Const node where a graph is being built.
 engine::Tensor as_operand(const engine::Tensor& value, std::string_view name);
+
+// The first output of an op, with the builder of the moment.
+template <typename Attrs>
+engine::Result<engine::Tensor> apply_op(const engine::OpHandle<Attrs>& op,
+                                        std::span<const engine::Tensor> inputs,
+                                        const std::type_identity_t<Attrs>& attrs = {},
+                                        std::string_view name = {}) {
+  ASSIGN_OR_RETURN(engine::Tensors outputs, engine::apply(*op, inputs, attrs, name));
+  return std::move(outputs[0]);
+}
+template <typename Attrs>
+engine::Result<engine::Tensor> apply_op(const engine::OpHandle<Attrs>& op,
+                                        std::initializer_list<engine::Tensor> inputs,
+                                        const std::type_identity_t<Attrs>& attrs = {},
+                                        std::string_view name = {}) {
+  return apply_op(op, std::span(inputs.begin(), inputs.size()), attrs, name);
+}
 
 }  // namespace graven::python

@@ -6,6 +6,7 @@
 #include "graven/ir/frame.h"
 #include "graven/ir/graph_builder.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/join_ops.h"
 #include "graven/python/apply.h"
 #include "graven/python/errors.h"
 #include "graven/python/numpy.h"
@@ -418,8 +419,6 @@ std::optional<DType> dtype_of_tensors(PyObject* object) {
 // them are named after their place.
 Result<Tensor> pack(PyObject* list, DType dtype, std::string_view name) {
   if (name.empty()) name = "packed";
-  const engine::Op* op = engine::OpRegistry::global().find("Pack");
-  if (!op) return engine::unimplemented("Tensors in lists need the op Pack, which is missing");
   RecursionLevel level(" while a list is converted to a tensor");
   Object items = level.ok() ? items_of(list, "a sequence") : Object();
   if (!items) return pending_exception();
@@ -433,9 +432,7 @@ Result<Tensor> pack(PyObject* list, DType dtype, std::string_view name) {
                      is_list ? pack(item, dtype, item_name) : to_tensor(item, dtype, item_name));
     parts.push_back(std::move(part));
   }
-  engine::Attrs attrs(op->attrs_type());
-  ASSIGN_OR_RETURN(auto outputs, engine::apply(*op, parts, attrs, scope.name()));
-  return std::move(outputs[0]);
+  return apply_op(engine::kPack, parts, {}, scope.name());
 }
 
 // What __tf_tensor__ gives; an empty tensor if the class has none.

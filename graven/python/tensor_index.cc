@@ -2,7 +2,9 @@
 #include <string>
 #include <vector>
 
-#include "graven/ir/op.h"
+#include "graven/ops/join_ops.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/slice_ops.h"
 #include "graven/python/apply.h"
 #include "graven/python/convert.h"
 #include "graven/python/errors.h"
@@ -10,7 +12,6 @@
 #include "graven/python/object.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/variable_object.h"
-#include "graven/runtime/eager_builder.h"
 
 // x[...]: one strided_slice for all of indices, slices, newaxis and ellipsis; a boolean mask is
 // tf.boolean_mask.
@@ -102,12 +103,9 @@ Status add_slice(PyObject* object, int at, Slices& slices) {
 }
 
 Result<Tensor> plus_one(const Tensor& index) {
-  const engine::Op* add = engine::OpRegistry::global().find("AddV2");
   Tensor one = index.dtype() == DType::kInt64 ? Tensor::scalar(int64_t{1}) : Tensor::scalar(1);
   NodeScope scope("add");
-  const Tensor inputs[] = {index, as_operand(one, "y")};
-  ASSIGN_OR_RETURN(auto outputs, engine::apply(*add, inputs, engine::NoAttrs{}, scope.name()));
-  return std::move(outputs[0]);
+  return apply_op(engine::kAddV2, {index, as_operand(one, "y")}, {}, scope.name());
 }
 
 Status add_entry(PyObject* object, int at, Slices& slices) {
@@ -145,8 +143,6 @@ Result<Tensor> to_operand(const Sizes& sizes, DType index_type) {
   if (!sizes.has_tensors) {
     return as_operand(is_wide ? vector_of<int64_t>(sizes) : vector_of<int32_t>(sizes), "stack");
   }
-  const engine::Op* pack = engine::OpRegistry::global().find("Pack");
-  if (!pack) return engine::unimplemented("Slices of tensors need the op Pack, which is missing");
   NodeScope scope("stack");
   std::vector<Tensor> parts;
   for (size_t i = 0; i < sizes.entries.size(); ++i) {
@@ -159,9 +155,7 @@ Result<Tensor> to_operand(const Sizes& sizes, DType index_type) {
       parts.push_back(as_operand(number, std::to_string(i)));
     }
   }
-  engine::Attrs attrs(pack->attrs_type());
-  ASSIGN_OR_RETURN(auto outputs, engine::apply(*pack, parts, attrs, scope.name()));
-  return std::move(outputs[0]);
+  return apply_op(engine::kPack, parts, {}, scope.name());
 }
 
 // int64 if a tensor is, or a number does not fit.
@@ -177,8 +171,6 @@ DType index_type_of(const Slices& slices) {
 }
 
 Result<Tensor> strided_slice(const Tensor& x, PyObject* key) {
-  static const engine::Op* op = engine::OpRegistry::global().find("StridedSlice");
-  if (!op) return engine::unimplemented("Indexing needs the op StridedSlice, which is missing");
   NodeScope scope("strided_slice");
   Slices slices;
   if (PyTuple_Check(key)) {
@@ -196,15 +188,12 @@ Result<Tensor> strided_slice(const Tensor& x, PyObject* key) {
   ASSIGN_OR_RETURN(Tensor begin, to_operand(slices.begin, index_type));
   ASSIGN_OR_RETURN(Tensor end, to_operand(slices.end, index_type));
   ASSIGN_OR_RETURN(Tensor strides, to_operand(slices.strides, index_type));
-  engine::Attrs attrs(op->attrs_type());
-  RETURN_IF_ERROR(attrs.set("begin_mask", slices.begin_mask));
-  RETURN_IF_ERROR(attrs.set("end_mask", slices.end_mask));
-  RETURN_IF_ERROR(attrs.set("ellipsis_mask", slices.ellipsis_mask));
-  RETURN_IF_ERROR(attrs.set("new_axis_mask", slices.new_axis_mask));
-  RETURN_IF_ERROR(attrs.set("shrink_axis_mask", slices.shrink_axis_mask));
-  const Tensor inputs[] = {x, begin, end, strides};
-  ASSIGN_OR_RETURN(auto outputs, engine::apply(*op, inputs, attrs, scope.name()));
-  return std::move(outputs[0]);
+  const engine::StridedSliceAttrs masks = {.begin_mask = slices.begin_mask,
+                                           .end_mask = slices.end_mask,
+                                           .ellipsis_mask = slices.ellipsis_mask,
+                                           .new_axis_mask = slices.new_axis_mask,
+                                           .shrink_axis_mask = slices.shrink_axis_mask};
+  return apply_op(engine::kStridedSlice, {x, begin, end, strides}, masks, scope.name());
 }
 
 bool is_mask(PyObject* key) {

@@ -3,82 +3,41 @@
 #include <optional>
 #include <utility>
 
-#include "graven/ir/op.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/linear_algebra_ops.h"
+#include "graven/ops/logical_ops.h"
+#include "graven/ops/math_ops.h"
 #include "graven/python/apply.h"
 #include "graven/python/convert.h"
 #include "graven/python/errors.h"
 #include "graven/python/object.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/variable_object.h"
-#include "graven/runtime/eager_builder.h"
 
 namespace graven::python {
 namespace {
 
 using engine::DType;
 using engine::Frame;
-using engine::Op;
 using engine::Result;
 using engine::Status;
 using engine::Tensor;
-using engine::Tensors;
 
-// An op of the registry, looked up when it is first used.
-class NamedOp {
- public:
-  constexpr explicit NamedOp(const char* name) : name_(name) {}
-  Result<const Op*> get() {
-    if (!op_) op_ = engine::OpRegistry::global().find(name_);
-    if (!op_) return engine::unimplemented("Graven has no op ", name_);
-    return op_;
-  }
-
- private:
-  const char* name_;
-  const Op* op_ = nullptr;  // the same whoever finds it; the GIL is held
-};
-
-Result<Tensor> apply_one(NamedOp& named, std::span<const Tensor> inputs, std::string_view name) {
-  ASSIGN_OR_RETURN(const Op* op, named.get());
-  if (op->attrs_type().fields.empty()) {
-    ASSIGN_OR_RETURN(Tensors outputs, engine::apply(*op, inputs, engine::NoAttrs{}, name));
-    return std::move(outputs[0]);
-  }
-  engine::Attrs attrs(op->attrs_type());
-  ASSIGN_OR_RETURN(Tensors outputs, engine::apply(*op, inputs, attrs, name));
-  return std::move(outputs[0]);
-}
-
-Result<Tensor> cast(const Tensor& x, DType dtype, std::string_view name = "Cast") {
+Result<Tensor> cast(const Tensor& x, DType dtype) {
   if (x.dtype() == dtype) return x;
-  const Tensor inputs[] = {x};
-  ASSIGN_OR_RETURN(Tensors outputs,
-                   engine::apply(*engine::kCast, inputs, engine::CastAttrs{dtype}, name));
-  return std::move(outputs[0]);
+  return apply_op(engine::kCast, {x}, engine::CastAttrs{dtype}, "Cast");
 }
 
 using BinaryFunction = Result<Tensor> (*)(const Tensor& x, const Tensor& y, std::string_view name);
 
-template <const char* kName>
+template <const auto& kOp>
 Result<Tensor> plain(const Tensor& x, const Tensor& y, std::string_view name) {
-  static constinit NamedOp op(kName);
-  const Tensor inputs[] = {x, y};
-  return apply_one(op, inputs, name);
+  return apply_op(kOp, {x, y}, {}, name);
 }
 
-constexpr char kAddV2[] = "AddV2", kAdd[] = "Add", kSub[] = "Sub", kMul[] = "Mul",
-               kDiv[] = "RealDiv", kFloorDiv[] = "FloorDiv", kFloorMod[] = "FloorMod",
-               kPow[] = "Pow", kMatMul[] = "MatMul", kBatchMatMul[] = "BatchMatMulV2",
-               kLogicalAnd[] = "LogicalAnd", kLogicalOr[] = "LogicalOr",
-               kBitwiseAnd[] = "BitwiseAnd", kBitwiseOr[] = "BitwiseOr",
-               kBitwiseXor[] = "BitwiseXor", kLess[] = "Less", kLessEqual[] = "LessEqual",
-               kGreater[] = "Greater", kGreaterEqual[] = "GreaterEqual", kEqual[] = "Equal",
-               kNotEqual[] = "NotEqual";
-
 Result<Tensor> add(const Tensor& x, const Tensor& y, std::string_view name) {
-  if (x.dtype() == DType::kString) return plain<kAdd>(x, y, name);
-  return plain<kAddV2>(x, y, name);
+  if (x.dtype() == DType::kString) return plain<engine::kAdd>(x, y, name);
+  return plain<engine::kAddV2>(x, y, name);
 }
 
 // Integers are divided as floats: 8 and 16 bits as float32, wider ones as float64.
@@ -106,35 +65,34 @@ Result<Tensor> true_divide(const Tensor& x, const Tensor& y, std::string_view na
                               ". See docs/errors/different-dtypes.md");
   }
   auto dtype = divided_as(x.dtype());
-  if (!dtype) return plain<kDiv>(x, y, name);
+  if (!dtype) return plain<engine::kRealDiv>(x, y, name);
   ASSIGN_OR_RETURN(Tensor a, cast(x, *dtype));
   ASSIGN_OR_RETURN(Tensor b, cast(y, *dtype));
-  return plain<kDiv>(a, b, name);
+  return plain<engine::kRealDiv>(a, b, name);
 }
 
 Result<Tensor> matmul(const Tensor& x, const Tensor& y, std::string_view name) {
   bool is_batched = (x.shape().has_rank() && x.rank() > 2) ||
                     (y.shape().has_rank() && y.rank() > 2) || !x.shape().has_rank() ||
                     !y.shape().has_rank();
-  return is_batched ? plain<kBatchMatMul>(x, y, name) : plain<kMatMul>(x, y, name);
+  return is_batched ? plain<engine::kBatchMatMulV2>(x, y, name)
+                    : plain<engine::kMatMul>(x, y, name);
 }
 
 // On bools the logical op is the node of the operator's name, on integers the bitwise one lies in
 // its scope (S5.11).
-template <const char* kLogical, const char* kBitwise>
+template <const auto& kLogical, const auto& kBitwise>
 Result<Tensor> logical(const Tensor& x, const Tensor& y, std::string_view name) {
   if (x.dtype() == DType::kBool) return plain<kLogical>(x, y, name);
   return plain<kBitwise>(x, y, {});
 }
 
 Result<Tensor> logical_xor(const Tensor& x, const Tensor& y, std::string_view name) {
-  if (x.dtype() != DType::kBool) return plain<kBitwiseXor>(x, y, {});
-  static constinit NamedOp logical_not("LogicalNot");
-  ASSIGN_OR_RETURN(Tensor either, plain<kLogicalOr>(x, y, {}));
-  ASSIGN_OR_RETURN(Tensor both, plain<kLogicalAnd>(x, y, {}));
-  const Tensor inputs[] = {both};
-  ASSIGN_OR_RETURN(Tensor not_both, apply_one(logical_not, inputs, {}));
-  return plain<kLogicalAnd>(either, not_both, name);
+  if (x.dtype() != DType::kBool) return plain<engine::kBitwiseXor>(x, y, {});
+  ASSIGN_OR_RETURN(Tensor either, plain<engine::kLogicalOr>(x, y, {}));
+  ASSIGN_OR_RETURN(Tensor both, plain<engine::kLogicalAnd>(x, y, {}));
+  ASSIGN_OR_RETURN(Tensor not_both, apply_op(engine::kLogicalNot, {both}));
+  return plain<engine::kLogicalAnd>(either, not_both, name);
 }
 
 // One operator: what it does, and the names that it gives in a graph.
@@ -203,22 +161,25 @@ PyObject* binary(PyObject* a, PyObject* b) {
 }
 
 constexpr Operator kAddOperator{add, "add", "x", "y", true};
-constexpr Operator kSubOperator{plain<kSub>, "sub", "x", "y", false};
-constexpr Operator kMulOperator{plain<kMul>, "mul", "x", "y", false};
+constexpr Operator kSubOperator{plain<engine::kSub>, "sub", "x", "y", false};
+constexpr Operator kMulOperator{plain<engine::kMul>, "mul", "x", "y", false};
 constexpr Operator kDivOperator{true_divide, "truediv", "x", "y", false};
-constexpr Operator kFloorDivOperator{plain<kFloorDiv>, "floordiv", "x", "y", false};
-constexpr Operator kModOperator{plain<kFloorMod>, "mod", "x", "y", false};
-constexpr Operator kPowOperator{plain<kPow>, "pow", "x", "y", false};
+constexpr Operator kFloorDivOperator{plain<engine::kFloorDiv>, "floordiv", "x", "y", false};
+constexpr Operator kModOperator{plain<engine::kFloorMod>, "mod", "x", "y", false};
+constexpr Operator kPowOperator{plain<engine::kPow>, "pow", "x", "y", false};
 constexpr Operator kMatMulOperator{matmul, "matmul", "a", "b", false};
-constexpr Operator kAndOperator{logical<kLogicalAnd, kBitwiseAnd>, "and", "x", "y", false};
-constexpr Operator kOrOperator{logical<kLogicalOr, kBitwiseOr>, "or", "x", "y", false};
+constexpr Operator kAndOperator{logical<engine::kLogicalAnd, engine::kBitwiseAnd>, "and", "x", "y",
+                                false};
+constexpr Operator kOrOperator{logical<engine::kLogicalOr, engine::kBitwiseOr>, "or", "x", "y",
+                               false};
 constexpr Operator kXorOperator{logical_xor, "xor", "x", "y", false};
-constexpr Operator kLessOperator{plain<kLess>, "Less", "x", "y", false};
-constexpr Operator kLessEqualOperator{plain<kLessEqual>, "LessEqual", "x", "y", false};
-constexpr Operator kGreaterOperator{plain<kGreater>, "Greater", "x", "y", false};
-constexpr Operator kGreaterEqualOperator{plain<kGreaterEqual>, "GreaterEqual", "x", "y", false};
-constexpr Operator kEqualOperator{plain<kEqual>, "Equal", "x", "y", false};
-constexpr Operator kNotEqualOperator{plain<kNotEqual>, "NotEqual", "x", "y", false};
+constexpr Operator kLessOperator{plain<engine::kLess>, "Less", "x", "y", false};
+constexpr Operator kLessEqualOperator{plain<engine::kLessEqual>, "LessEqual", "x", "y", false};
+constexpr Operator kGreaterOperator{plain<engine::kGreater>, "Greater", "x", "y", false};
+constexpr Operator kGreaterEqualOperator{plain<engine::kGreaterEqual>, "GreaterEqual", "x", "y",
+                                         false};
+constexpr Operator kEqualOperator{plain<engine::kEqual>, "Equal", "x", "y", false};
+constexpr Operator kNotEqualOperator{plain<engine::kNotEqual>, "NotEqual", "x", "y", false};
 
 PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
   if (modulus != Py_None) {
@@ -228,30 +189,21 @@ PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
   return binary<kPowOperator>(a, b);
 }
 
-template <const char* kName>
+template <const auto& kOp>
 PyObject* unary(PyObject* self) {
-  static constinit NamedOp op(kName);
-  const Tensor inputs[] = {operand_of(self)};
-  return finish(apply_one(op, inputs, {}));
+  return finish(apply_op(kOp, {operand_of(self)}));
 }
-constexpr char kNeg[] = "Neg", kAbs[] = "Abs", kLogicalNot[] = "LogicalNot", kInvert[] = "Invert",
-               kComplexAbs[] = "ComplexAbs";
 
 PyObject* invert(PyObject* self) {
-  return tensor_of(self).dtype() == DType::kBool ? unary<kLogicalNot>(self) : unary<kInvert>(self);
+  return tensor_of(self).dtype() == DType::kBool ? unary<engine::kLogicalNot>(self)
+                                                 : unary<engine::kInvert>(self);
 }
 
 PyObject* absolute(PyObject* self) {
-  if (!is_complex(tensor_of(self).dtype())) return unary<kAbs>(self);
-  static constinit NamedOp op(kComplexAbs);
-  auto found = op.get();
-  if (!found.ok()) return raise(found.status());
-  engine::Attrs attrs((*found)->attrs_type());
-  Status set = attrs.set("Tout", engine::real_part_type(tensor_of(self).dtype()));
-  if (!set.ok()) return raise(set);
-  const Tensor inputs[] = {operand_of(self)};
-  auto outputs = engine::apply(**found, inputs, attrs, "Abs");
-  return outputs.ok() ? wrap(std::move((*outputs)[0])) : raise(outputs.status());
+  const DType dtype = tensor_of(self).dtype();
+  if (!is_complex(dtype)) return unary<engine::kAbs>(self);
+  return finish(apply_op(engine::kComplexAbs, {operand_of(self)}, {engine::real_part_type(dtype)},
+                         "Abs"));
 }
 
 Status not_in_graphs(const char* what, const char* advice) {
@@ -370,7 +322,7 @@ PyType_Slot tensor_operator_slots[] = {
     {Py_nb_and, reinterpret_cast<void*>(binary<kAndOperator>)},
     {Py_nb_or, reinterpret_cast<void*>(binary<kOrOperator>)},
     {Py_nb_xor, reinterpret_cast<void*>(binary<kXorOperator>)},
-    {Py_nb_negative, reinterpret_cast<void*>(unary<kNeg>)},
+    {Py_nb_negative, reinterpret_cast<void*>(unary<engine::kNeg>)},
     {Py_nb_absolute, reinterpret_cast<void*>(absolute)},
     {Py_nb_invert, reinterpret_cast<void*>(invert)},
     {Py_nb_bool, reinterpret_cast<void*>(truth)},
