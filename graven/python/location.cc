@@ -3,8 +3,8 @@
 #include <Python.h>
 #include <frameobject.h>
 
-#include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graven/python/object.h"
@@ -26,13 +26,16 @@ std::string utf8(PyObject* text) {
   return bytes ? bytes : "?";
 }
 
-bool is_user_code(PyCodeObject* code) {
-  const char* file = PyUnicode_AsUTF8(code->co_filename);
-  if (!file) {
-    PyErr_Clear();
-    return false;
-  }
-  return !std::strstr(file, "/graven/_") && !std::strstr(file, "/graven/__init__");
+// Whether a frame runs a module of the package graven, by the name that its globals say: files of
+// users may lie anywhere, in folders called graven too. Code without a module is the user's.
+bool is_ours(PyFrameObject* frame) {
+  static PyObject* const key = PyUnicode_InternFromString("__name__");
+  Object globals = Object::take(PyFrame_GetGlobals(frame));
+  PyObject* name = PyDict_GetItemWithError(globals.get(), key);  // borrowed
+  const char* text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
+  if (!text) PyErr_Clear();
+  const std::string_view module = text ? text : "", ours = "graven";
+  return module.starts_with(ours) && (module.size() == ours.size() || module[ours.size()] == '.');
 }
 
 class PythonLocation final : public Location {
@@ -92,12 +95,7 @@ class PythonLocationSource final : public engine::LocationSource {
         Object::take(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(PyThreadState_Get())));
     while (frame && places.size() < kMaxFrames) {
       auto* f = reinterpret_cast<PyFrameObject*>(frame.get());
-      PyCodeObject* code = PyFrame_GetCode(f);  // a new reference
-      if (is_user_code(code)) {
-        places.push_back({code, PyFrame_GetLineNumber(f)});
-      } else {
-        Py_DECREF(code);
-      }
+      if (!is_ours(f)) places.push_back({PyFrame_GetCode(f), PyFrame_GetLineNumber(f)});
       frame = Object::take(reinterpret_cast<PyObject*>(PyFrame_GetBack(f)));
     }
     // Many nodes come from one line.
