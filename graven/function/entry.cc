@@ -7,6 +7,7 @@
 #include "graven/ir/frame.h"
 #include "graven/ir/out_of_scope.h"
 #include "graven/runtime/eager_builder.h"
+#include "graven/runtime/program.h"
 #include "graven/runtime/run_body.h"
 #include "graven/runtime/variable.h"
 
@@ -97,6 +98,15 @@ Result<std::vector<Tensor>> Entry::current_captured_inputs() const {
 }
 
 Status Entry::run(std::span<const Tensor> arguments, Tensors& outputs, bool any_shapes) {
+  Status status = run_unnamed(arguments, outputs, any_shapes);
+  if (status.ok()) return status;
+  if (auto* error = dynamic_cast<ExecutionError*>(status.payload().get())) {
+    error->function = name();
+  }
+  return status;
+}
+
+Status Entry::run_unnamed(std::span<const Tensor> arguments, Tensors& outputs, bool any_shapes) {
   if (initializing_ && !initialized_.load(std::memory_order_acquire)) {
     bool all = true;
     for (const Tensor& handle : created_handles_) {

@@ -114,6 +114,8 @@ class GRAVEN_API Entry : public RefCounted {
 
  private:
   friend class Function;
+  // The run, whose errors do not name the function yet.
+  Status run_unnamed(std::span<const Tensor> arguments, Tensors& outputs, bool any_shapes);
   FunctionType type_;
   Ref<Body> body_;
   std::vector<GraphBuilder::Capture> captures_;

@@ -87,11 +87,10 @@ void set_op_error(Code code, PyObject* message) {
   if (error) PyErr_SetObject(klass.get(), error.get());
 }
 
-// S6.9.
-std::string execution_message(const ExecutionError& error, const std::string& message) {
-  std::string text = "Graph execution error:\n\n";
-  text += engine::str_cat("Detected at node ", error.node_name,
-                          " defined at (most recent call last):\n");
+// Where the node was made: "Detected at node ..." and the user's lines.
+std::string place_of(const ExecutionError& error) {
+  std::string text = engine::str_cat("Detected at node ", error.node_name,
+                                     " defined at (most recent call last):\n");
   if (error.location) {
     for (const engine::SourceFrame& frame : error.location->frames()) {
       text += engine::str_cat("  File \"", frame.file, "\", line ", frame.line, ", in ",
@@ -99,7 +98,16 @@ std::string execution_message(const ExecutionError& error, const std::string& me
       if (!frame.text.empty()) text += engine::str_cat("\n    ", frame.text, "\n\n");
     }
   }
-  return text + "\n" + message;
+  return text;
+}
+
+// S6.9: the message of a Function that is called <lambda> comes first, as it was.
+std::string execution_message(const ExecutionError& error, const std::string& message) {
+  if (error.function.find("<lambda>") == std::string::npos) {
+    return engine::str_cat("Graph execution error:\n\n", place_of(error), "\n", message);
+  }
+  return engine::str_cat("{{function_node ", error.function, "}} ", message, "\n\t [[{{node ",
+                         error.node_name, "}}]] [Op:", error.function, "]\n\n", place_of(error));
 }
 
 }  // namespace

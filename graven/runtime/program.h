@@ -139,6 +139,7 @@ GRAVEN_API Result<Ref<Program>> program_of(const Ref<Body>& body);
 class GRAVEN_API ExecutionError : public Payload {
  public:
   std::string node_name;
+  std::string function;    // that was called, not one that it calls; empty if none was
   Ref<Location> location;  // may be null
 };
 

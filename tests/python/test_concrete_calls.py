@@ -38,7 +38,12 @@ def test_a_shape_that_only_the_run_knows_is_checked_where_a_callee_narrowed_it()
 
 def test_another_shape_that_an_op_refuses_is_named_with_the_op() -> None:
     two = tf.constant([1.0, 2.0])
-    concrete = tf.function(lambda x: x + two).get_concrete_function(tf.TensorSpec([2], tf.float32))
+
+    @tf.function
+    def f(x: Any) -> Any:
+        return x + two
+
+    concrete = f.get_concrete_function(tf.TensorSpec([2], tf.float32))
     with pytest.raises(tf.errors.InvalidArgumentError, match="Graph execution error"):
         concrete(tf.constant([1.0, 2.0, 3.0]))
 

@@ -50,3 +50,29 @@ def test_code_that_belongs_to_no_module_is_the_users() -> None:
     exec(compile("def body(x):\n  return tf.gather(x, [5])\n", "<made>", "exec"), space)
     with pytest.raises(tf.errors.InvalidArgumentError, match='File "<made>", line 2, in body'):
         tf.function(space["body"])(tf.constant([1.0]))
+
+
+def test_the_message_of_a_lambda_comes_first() -> None:
+    f = tf.function(lambda x: tf.gather(x, [5]))
+    for _ in range(2):
+        with pytest.raises(tf.errors.InvalidArgumentError) as raised:
+            f(tf.constant([1.0]))
+        text = str(raised.value)
+        assert re.match(r"\{\{function_node __inference_<lambda>_\d+\}\} ", text)
+        assert re.search(r"\[\[\{\{node GatherV2\}\}\]\] \[Op:__inference_<lambda>_\d+\]", text)
+        assert "indices[0] = 5 is not in [0, 1)" in text
+        assert "Graph execution error" not in text
+        assert f'File "{__file__}", line' in text
+
+
+def test_it_is_the_function_that_was_called_whose_name_counts() -> None:
+    inner = tf.function(lambda x: tf.gather(x, [5]))
+
+    @tf.function
+    def outer(x: Any) -> Any:
+        return inner(x) + 1.0
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"^Graph execution error:"):
+        outer(tf.constant([1.0]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"^{{function_node __inference_<lam"):
+        tf.function(lambda x: outer(x) + 1.0)(tf.constant([1.0]))
