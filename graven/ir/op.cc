@@ -101,11 +101,25 @@ Status Op::parse() {
   for (const TypeConstraint& type : record_.types) {
     type_attr_.push_back(field_index(*attrs_type_, type.name));
   }
+  for (int i : record_.values_for_inference) {
+    if (!is_single_input(i)) {
+      return internal_error("values_for_inference: ", i, " is no input, or lies in a list");
+    }
+  }
   all_inputs_are_first_type_ = record_.types.size() == 1 && type_attr_[0] < 0 &&
                                std::all_of(inputs_.begin(), inputs_.end(), [](const ArgSpec& arg) {
                                  return arg.type_param == 0 && !arg.is_list;
                                });
   return {};
+}
+
+// Whether a flat index, counted from the end if negative, is always that of the same argument.
+bool Op::is_single_input(int i) const {
+  const int n = static_cast<int>(inputs_.size());
+  if (i < -n || i >= n) return false;
+  const auto first = i < 0 ? inputs_.end() + i : inputs_.begin();
+  const auto last = i < 0 ? inputs_.end() : inputs_.begin() + i + 1;
+  return std::none_of(first, last, [](const ArgSpec& arg) { return arg.is_list; });
 }
 
 Status Op::bind_types(std::span<const Tensor> inputs, AttrsRef attrs, bool eager,

@@ -61,7 +61,8 @@ struct OpRecord {
   GradientFunction gradient = nullptr;
   OpBody body = {};
   EffectsFunction effects = pure_effects;
-  // Inputs whose values inference wants (shapes, axes, paddings).
+  // Inputs whose values inference wants (shapes, axes, paddings), counted from the end where a list
+  // comes before: -1 is the last.
   std::vector<int> values_for_inference = {};
   // The input whose elements output 0 shares, under another shape: Reshape, Identity. -1: none.
   int view_of = -1;
@@ -123,6 +124,7 @@ class GRAVEN_API Op {
  private:
   friend class OpRegistry;
   Status parse();
+  bool is_single_input(int i) const;
   OpRecord record_;
   const AttrsType* attrs_type_ = nullptr;
   int index_ = -1;

@@ -31,11 +31,18 @@ TEST_CASE("the records of the tests parse, and a broken one is remembered") {
   registry.define<NoAttrs>({.name = "B", .inputs = {"x: nope"}});
   registry.define<NoAttrs>({.name = "C", .inputs = {"x: N * float", "y: M * float"}});
   registry.define<NoAttrs>({.name = "C"});
-  REQUIRE(registry.errors().size() == 4);
+  registry.define<NoAttrs>(
+      {.name = "D", .inputs = {"x: N * float", "axis: int32"}, .values_for_inference = {1}});
+  registry.define<NoAttrs>({.name = "E", .inputs = {"x: float"}, .values_for_inference = {-2}});
+  registry.define<NoAttrs>(
+      {.name = "F", .inputs = {"x: N * float", "axis: int32"}, .values_for_inference = {-1}});
+  REQUIRE(registry.errors().size() == 6);
   CHECK(registry.errors()[0] == "A: no ':' in 'x float'");
   CHECK(registry.errors()[1] == "B: 'nope' is no dtype and no attribute");
   CHECK(registry.errors()[2] == "C: more than one list among the inputs");
   CHECK(registry.errors()[3] == "C: defined twice");
+  CHECK(registry.errors()[4] == "D: values_for_inference: 1 is no input, or lies in a list");
+  CHECK(registry.errors()[5] == "E: values_for_inference: -2 is no input, or lies in a list");
 }
 
 TEST_CASE("an op is found by its name") {

@@ -795,7 +795,7 @@ void define_structural_ops(OpRegistry& ops) {
       .infer = concat_shape,
       .gradient = concat_gradient,
       .body = kernel(concat_kernel),
-      .values_for_inference = {1},
+      .values_for_inference = {-1},
       .default_node_name = "concat",
   });
   ops.define(kUnsortedSegmentSum,

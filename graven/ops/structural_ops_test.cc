@@ -7,6 +7,7 @@
 #include "graven/ops/linear_algebra_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/reduction_ops.h"
+#include "graven/runtime/program.h"
 
 namespace graven::engine {
 namespace {
@@ -76,6 +77,21 @@ TEST_CASE("a matrix product checks its inner dimensions") {
   t.emit(kMatMul, {a, b});
   CHECK(t.emit.status().message().find("Dimensions must be equal, but are 3 and 4") !=
         std::string::npos);
+}
+
+TEST_CASE("shapes that follow from a known axis are not inferred again when the graph runs") {
+  // The axis of a concatenation comes last; a value was taken for it, and every run asked again.
+  Trace t;
+  Tensor x = t.placeholder(DType::kFloat32, {2, 3}), y = t.placeholder(DType::kFloat32, {4, 3});
+  Tensor axis = t.builder.add_constant(Tensor::scalar<int32_t>(0));
+  Tensor joined = t.emit(kConcatV2, {x, y, axis});
+  REQUIRE(t.emit.status().ok());
+  t.graph->set_outputs({symbolic(joined).output()});
+  auto program = plan_program(t.graph);
+  REQUIRE(program.ok());
+  REQUIRE((*program)->steps().size() == 1);
+  CHECK((*program)->steps()[0].op == kConcatV2.op);
+  CHECK((*program)->steps()[0].shapes_known);
 }
 
 }  // namespace graven::engine

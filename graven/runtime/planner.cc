@@ -276,7 +276,7 @@ class Planner {
     bool is_good = op.record().infer && op.record().infer(context).ok();
     bool all_known = is_good && inputs_known;
     for (int i : op.record().values_for_inference) {
-      all_known &= i < static_cast<int>(inputs.size()) && static_cast<bool>(context.value(i));
+      all_known &= static_cast<bool>(context.value(i < 0 ? i + context.num_inputs() : i));
     }
     for (int i = 0; i < n; ++i) {
       const Shape& declared = node->output(i).shape;
