@@ -135,6 +135,8 @@ class GRAVEN_API Graph : public RefCounted {
   // `wished`, or wished_1, wished_2, ... (S5.9: names are unique whatever their case). Marks it
   // used.
   std::string unique_name(std::string_view wished);
+  // How often it was asked before. The seed of a random op that is given none follows from it.
+  int64_t count_unseeded_op() { return unseeded_ops_++; }
   void set_attribute(Node* node, std::string name, AttrValue value);
   void set_custom_gradient(Node* node, Ref<CustomGradient> gradient);
   void add_control_input(Node* node, Node* before);
@@ -176,6 +178,7 @@ class GRAVEN_API Graph : public RefCounted {
   std::unordered_map<std::string, int> used_names_;  // lower case to next suffix
   std::unordered_map<std::string_view, Node*> by_name_;
   std::unordered_map<uint64_t, Node*> capture_of_;
+  int64_t unseeded_ops_ = 0;
 };
 
 // A symbolic tensor: an output of a node of a graph that is or was being built. Owns the graph.

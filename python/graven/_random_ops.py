@@ -66,8 +66,6 @@ class _Seeds:
     def __init__(self) -> None:
         self.global_seed: int | None = None
         self._eager = _python_random.Random()
-        # Of the graphs that are being built, innermost first: how many ops have asked.
-        self._in_graphs: dict[Any, int] = {}
 
     def start(self, seed: int | None) -> None:
         self.global_seed = seed
@@ -76,18 +74,8 @@ class _Seeds:
 
     def next(self) -> int:
         """The seed of the next op without one, where there is a global seed."""
-        graph = _engine.current_graph()
-        if graph is None:
-            return self._eager.randint(0, _MAX_INT32)
-        counts: dict[Any, int] = {}
-        around: Any = graph
-        while around is not None:
-            counts[around] = self._in_graphs.get(around, 0)
-            around = around.outer_graph
-        earlier = counts[graph]
-        counts[graph] += 1
-        self._in_graphs = counts  # Without those that are finished.
-        return earlier
+        earlier = _engine.count_unseeded_op()
+        return self._eager.randint(0, _MAX_INT32) if earlier is None else earlier
 
 
 _seeds = _Seeds()
