@@ -28,6 +28,9 @@ using engine::Tensor;
 using engine::type_error;
 using engine::value_error;
 
+constexpr const char* kOutOfRange =
+    "Can't convert Python sequence with out-of-range integer to Tensor.";
+
 std::string text_of(PyObject* object, bool is_repr = true) {
   Object text = Object::take(is_repr ? PyObject_Repr(object) : PyObject_Str(object));
   const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
@@ -180,7 +183,7 @@ Result<DType> common_dtype(const std::vector<Object>& leaves) {
         if (!number) return pending_exception();
         if (first == Kind::kInt && !fits_int32(number.get(), fits_int64)) has_wide = true;
         if (!fits_int64) {
-          return value_error("Can't convert Python sequence with out-of-range integer to Tensor.");
+          return value_error(kOutOfRange);
         }
         break;
       }
@@ -243,22 +246,31 @@ bool store(PyObject* leaf, bool& value) {
   return truth >= 0;
 }
 
+// Numbers beyond 64 bits are refused, those beyond narrower dtypes wrap around, as TensorFlow has
+// it.
 template <typename T>
 requires std::is_integral_v<T>
 bool store(PyObject* leaf, T& value) {
-  // Wide numbers wrap around, as TensorFlow has it.
-  if (PyLong_Check(leaf)) {
-    value = static_cast<T>(PyLong_AsUnsignedLongLongMask(leaf));
-  } else {
-    Object number = Object::take(PyNumber_Index(leaf));
-    if (!number) {
-      PyErr_Clear();
-      number = Object::take(PyNumber_Long(leaf));  // numpy.bool
-    }
-    if (!number) return false;
-    value = static_cast<T>(PyLong_AsUnsignedLongLongMask(number.get()));
+  Object number = PyLong_Check(leaf) ? Object::borrow(leaf) : Object::take(PyNumber_Index(leaf));
+  if (!number) {
+    PyErr_Clear();
+    number = Object::take(PyNumber_Long(leaf));  // numpy.bool
   }
-  return !PyErr_Occurred();
+  if (!number) return false;
+  int overflow = 0;
+  const long long wide = PyLong_AsLongLongAndOverflow(number.get(), &overflow);
+  if (wide == -1 && !overflow && PyErr_Occurred()) return false;
+  value = static_cast<T>(wide);
+  bool fits = !overflow;
+  if constexpr (std::is_same_v<T, uint64_t>) {
+    fits &= wide >= 0;
+    if (overflow > 0) {
+      value = PyLong_AsUnsignedLongLong(number.get());
+      fits = !PyErr_Occurred();
+    }
+  }
+  if (!fits) PyErr_SetString(PyExc_ValueError, kOutOfRange);
+  return fits;
 }
 
 bool store_double(PyObject* leaf, double& value) {

@@ -49,15 +49,17 @@ def _filled(value: Any, shape: ShapeLike, dtype: DTypeLike, name: str) -> Tensor
     with name_scope(name) as scope:
         if isinstance(shape, TensorShape) and not shape.is_fully_defined():
             raise ValueError(f"A tensor needs a fully known shape, not {shape}")
-        dims = shape if isinstance(shape, Tensor) else _sizes_tensor(shape)
+        dims = shape if isinstance(shape, Tensor) else sizes_tensor(shape)
         return raw.Fill(dims, constant(value, dtype), name=scope)
 
 
-def _sizes_tensor(shape: ShapeLike) -> Tensor:
+def sizes_tensor(shape: ShapeLike) -> Tensor:
+    """A shape as a vector of integers: int32, or int64 where a number does not fit."""
     sizes = _static_sizes(shape)
     if sizes is not None:
-        return constant(sizes, int32 if all(size < 2**31 for size in sizes) else int64)
-    return convert_to_tensor(shape, None, int32)
+        fits = all(-(2**31) <= size < 2**31 for size in sizes)
+        return constant(sizes, int32 if fits else int64)
+    return convert_to_tensor(shape)
 
 
 def zeros(
@@ -169,7 +171,7 @@ def fill(dims: ShapeLike, value: TensorLike, name: Name = None, layout: Any = No
     Source: tf.fill, OpDef "Fill".
     """
     refuse("fill", layout=layout)
-    return raw.Fill(_sizes_tensor(dims), value, name=name)
+    return raw.Fill(sizes_tensor(dims), value, name=name)
 
 
 def shape(input: TensorLike, out_type: DTypeLike = None, name: Name = None) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Any
 
 from graven import _engine
 from graven import raw_ops as raw
-from graven._array_ops import concat, stack, zeros
+from graven._array_ops import concat, sizes_tensor, stack, zeros
 from graven._dtypes import (
     DType,
     as_dtype,
@@ -123,14 +123,6 @@ def _seed_attributes(op_seed: int | None) -> dict[str, int]:
 # --- What several functions share.
 
 
-def _shape_tensor(shape: ShapeLike) -> Tensor:
-    if isinstance(shape, (list, tuple)) and not shape:
-        return convert_to_tensor([], int32)
-    if isinstance(shape, int):
-        shape = [shape]
-    return convert_to_tensor(shape, None, int32)
-
-
 def _check_dtype(dtype: DTypeLike, accepted: tuple[DType, ...]) -> DType:
     wanted: DType = as_dtype(dtype)
     if wanted not in accepted:
@@ -202,7 +194,7 @@ def uniform(
     if maxval is None and dtype.is_integer:
         raise ValueError(f"Must specify maxval for integer dtype {dtype}")
     with name_scope(name or "random_uniform") as scope:
-        sizes = _shape_tensor(shape)
+        sizes = sizes_tensor(shape)
         seeds = _seed_attributes(seed)
         if dtype.is_integer:
             low, high = convert_to_tensor(minval, dtype), convert_to_tensor(maxval, dtype)
@@ -237,7 +229,7 @@ def normal(
     """
     with name_scope(name or "random_normal") as scope:
         standard = raw.RandomStandardNormal(
-            _shape_tensor(shape), dtype=as_dtype(dtype), **_seed_attributes(seed)
+            sizes_tensor(shape), dtype=as_dtype(dtype), **_seed_attributes(seed)
         )
         return _moved(standard, mean, stddev, scope)
 
@@ -267,7 +259,7 @@ def truncated_normal(
     """
     with name_scope(name or "truncated_normal") as scope:
         standard = raw.TruncatedNormal(
-            _shape_tensor(shape), dtype=as_dtype(dtype), **_seed_attributes(seed)
+            sizes_tensor(shape), dtype=as_dtype(dtype), **_seed_attributes(seed)
         )
         return _moved(standard, mean, stddev, scope)
 
@@ -329,7 +321,7 @@ def stateless_uniform(
     if dtype.is_integer:
         _check_bounds(dtype, minval, maxval)
     with name_scope(name or "stateless_random_uniform") as scope:
-        sizes = _shape_tensor(shape)
+        sizes = sizes_tensor(shape)
         start = _start(seed, alg)
         return _uniform_of(sizes, start, minval, maxval, dtype, scope)
 
@@ -373,7 +365,7 @@ def stateless_normal(
     """
     with name_scope(name or "stateless_random_normal") as scope:
         standard = raw.StatelessRandomNormalV2(
-            _shape_tensor(shape), **_start(seed, alg), dtype=as_dtype(dtype)
+            sizes_tensor(shape), **_start(seed, alg), dtype=as_dtype(dtype)
         )
         return _moved(standard, mean, stddev, scope)
 
@@ -405,7 +397,7 @@ def stateless_truncated_normal(
     """
     with name_scope(name or "stateless_truncated_normal") as scope:
         standard = raw.StatelessTruncatedNormalV2(
-            _shape_tensor(shape), **_start(seed, alg), dtype=as_dtype(dtype)
+            sizes_tensor(shape), **_start(seed, alg), dtype=as_dtype(dtype)
         )
         return _moved(standard, mean, stddev, scope)
 
@@ -619,7 +611,7 @@ class Generator:
         if dtype.is_integer:
             _check_bounds(dtype, minval, maxval)
         with name_scope(name or "stateful_uniform") as scope:
-            sizes = _shape_tensor(shape)
+            sizes = sizes_tensor(shape)
             return _uniform_of(sizes, self._start(sizes), minval, maxval, dtype, scope)
 
     def uniform_full_int(self, shape: ShapeLike, dtype: DTypeLike = uint64,
@@ -635,7 +627,7 @@ class Generator:
           The numbers.
         """
         with name_scope(name or "stateful_uniform_full_int") as scope:
-            sizes = _shape_tensor(shape)
+            sizes = sizes_tensor(shape)
             start = self._start(sizes)
             return _uniform_of(sizes, start, None, None, as_dtype(dtype), scope)
 
@@ -654,7 +646,7 @@ class Generator:
           The numbers.
         """
         with name_scope(name or "stateful_normal") as scope:
-            sizes = _shape_tensor(shape)
+            sizes = sizes_tensor(shape)
             start = self._start(sizes)
             standard = raw.StatelessRandomNormalV2(sizes, **start, dtype=as_dtype(dtype))
             return _moved(standard, mean, stddev, scope)
@@ -674,7 +666,7 @@ class Generator:
           The numbers.
         """
         with name_scope(name or "truncated_normal") as scope:
-            sizes = _shape_tensor(shape)
+            sizes = sizes_tensor(shape)
             start = self._start(sizes)
             standard = raw.StatelessTruncatedNormalV2(sizes, **start, dtype=as_dtype(dtype))
             return _moved(standard, mean, stddev, scope)

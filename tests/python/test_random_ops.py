@@ -3,9 +3,50 @@
 import gc
 import threading
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import graven as tf
+import numpy as np
+import pytest
+
+DRAWS: list[Callable[[Any], Any]] = [
+    lambda shape: tf.random.uniform(shape),
+    lambda shape: tf.random.uniform(shape, 0, 9, tf.int32),
+    lambda shape: tf.random.normal(shape),
+    lambda shape: tf.random.truncated_normal(shape),
+    lambda shape: tf.random.stateless_uniform(shape, [1, 2]),
+    lambda shape: tf.random.stateless_uniform(shape, [1, 2], 0, 9, tf.int32),
+    lambda shape: tf.random.stateless_normal(shape, [1, 2]),
+    lambda shape: tf.random.stateless_truncated_normal(shape, [1, 2]),
+    lambda shape: tf.random.Generator.from_seed(1).uniform(shape),
+    lambda shape: tf.random.Generator.from_seed(1).uniform_full_int(shape),
+    lambda shape: tf.random.Generator.from_seed(1).normal(shape),
+    lambda shape: tf.random.Generator.from_seed(1).truncated_normal(shape),
+]
+
+
+@pytest.mark.parametrize("draw", DRAWS)
+@pytest.mark.parametrize("shape", [[2**32 + 2, 3], 2**40, (2**31,), [np.int64(2**40)]])
+def test_a_size_beyond_int32_is_not_another_size(draw: Callable[[Any], Any], shape: Any) -> None:
+    # 2**32 + 2 was 2: a tensor of shape [2, 3].
+    limit = tf.config.get_memory_limit()
+    tf.config.set_memory_limit(1 << 28)
+    try:
+        with pytest.raises(tf.errors.ResourceExhaustedError, match=r"\[\w+\] Out of memory"):
+            draw(shape)
+    finally:
+        tf.config.set_memory_limit(limit)
+
+
+@pytest.mark.parametrize("draw", DRAWS)
+def test_sizes_that_are_no_sizes_are_refused(draw: Callable[[Any], Any]) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Dimension -1 must be >= 0"):
+        draw([2, -1])
+    with pytest.raises(ValueError, match="out-of-range integer"):
+        draw([2**64])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="has more elements than an int64"):
+        draw([2**40, 2**40])
 
 
 def test_the_graph_of_a_finished_trace_is_not_kept() -> None:
