@@ -22,22 +22,30 @@ void set_unknown_dims(InferContext& c, int rank) {
 
 // --- Transpose.
 
-// A vector that holds each of 0, 1, ... rank - 1 once.
-Status check_permutation(const Tensor& perm, int rank) {
-  if (perm.num_elements() != rank) {
-    return invalid_argument("transpose expects a vector of size ", rank,
-                            ". But input(1) is a vector of size ", perm.num_elements());
-  }
-  std::vector<bool> seen(static_cast<size_t>(rank), false);
-  for (int i = 0; i < rank; ++i) {
-    int64_t axis = integer_at(perm, i);
-    if (axis < 0 || axis >= rank) {
-      return invalid_argument(axis, " is out of range [0 .. ", rank, ")");
+// Axes from 0 on. Each is in range, but one may be there twice.
+Result<InlineVector<int, 6>> axes_of(const Tensor& perm, int rank) {
+  InlineVector<int, 6> axes;
+  for (int64_t i = 0; i < perm.num_elements(); ++i) {
+    const int64_t axis = integer_at(perm, i);
+    if (axis < -rank || axis >= rank) {
+      return invalid_argument("perm dim ", axis, " is out of range of input rank ", rank);
     }
-    if (seen[axis]) return invalid_argument("axis ", axis, " is twice in the permutation");
-    seen[axis] = true;
+    axes.push_back(static_cast<int>(axis < 0 ? axis + rank : axis));
   }
-  return {};
+  return axes;
+}
+
+// The same, each axis once: checked where it runs only, as TensorFlow has it, since a branch that
+// is never taken may hold a bad constant.
+Result<InlineVector<int, 6>> permutation_of(const Tensor& perm, int rank) {
+  ASSIGN_OR_RETURN(auto axes, axes_of(perm, rank));
+  for (int axis = 0; axis < rank; ++axis) {
+    if (std::find(axes.begin(), axes.end(), axis) != axes.end()) continue;
+    std::string list;
+    for (int given : axes) list += str_cat(list.empty() ? "" : ",", given);
+    return invalid_argument(axis, " is missing from {", list, "}.");
+  }
+  return axes;
 }
 
 Status transpose_shape(InferContext& c) {
@@ -48,7 +56,10 @@ Status transpose_shape(InferContext& c) {
   Tensor order = c.value(1);
   if (!x.has_rank()) {
     if (!perm.has_rank() || !perm[0].is_number()) return unknown_outputs(c);
-    set_unknown_dims(c, static_cast<int>(perm.size(0)));
+    if (perm.size(0) > kMaxRank) return invalid_argument("a rank of ", perm.size(0));
+    const int rank = static_cast<int>(perm.size(0));
+    if (order) RETURN_IF_ERROR(axes_of(order, rank).status());
+    set_unknown_dims(c, rank);
     return {};
   }
   if (perm.has_rank() && perm[0].is_number() && perm.size(0) != x.rank()) {
@@ -59,20 +70,19 @@ Status transpose_shape(InferContext& c) {
     set_unknown_dims(c, x.rank());
     return {};
   }
-  RETURN_IF_ERROR(check_permutation(order, x.rank()));
+  ASSIGN_OR_RETURN(auto axes, axes_of(order, x.rank()));
   Shape out;
-  for (int i = 0; i < x.rank(); ++i) out.push_back(x[static_cast<int>(integer_at(order, i))]);
+  for (int axis : axes) out.push_back(x[axis]);
   c.set_shape(0, out);
   return {};
 }
 
 Status transpose_kernel(KernelContext& c) {
   const Tensor &x = c.input(0), &y = c.output(0);
+  ASSIGN_OR_RETURN(auto order, permutation_of(c.input(1), x.rank()));
   auto from = row_major_strides(x.shape()), to = row_major_strides(y.shape());
   CopyAxes axes;
-  for (int i = 0; i < x.rank(); ++i) {
-    axes.push_back({y.shape().size(i), from[integer_at(c.input(1), i)], to[i]});
-  }
+  for (int i = 0; i < x.rank(); ++i) axes.push_back({y.shape().size(i), from[order[i]], to[i]});
   copy_strided(x.dtype(), axes, x.raw_data(), y.mutable_raw_data());
   return {};
 }
@@ -81,10 +91,14 @@ Status transpose_kernel(KernelContext& c) {
 Tensor inverse_of(Emitter& emit, const Tensor& perm) {
   Tensor known = known_value(perm);
   if (!known) return emit(kInvertPermutation, {perm});
-  std::vector<int32_t> inverse(static_cast<size_t>(known.num_elements()));
-  for (int64_t i = 0; i < known.num_elements(); ++i) {
-    inverse[integer_at(known, i)] = static_cast<int32_t>(i);
+  const int rank = static_cast<int>(known.num_elements());
+  auto axes = permutation_of(known, rank);
+  if (!axes.ok()) {
+    emit.fail(axes.status());
+    return {};
   }
+  std::vector<int32_t> inverse(static_cast<size_t>(rank));
+  for (int i = 0; i < rank; ++i) inverse[(*axes)[i]] = i;
   return int32_vector(emit, inverse);
 }
 
