@@ -77,8 +77,6 @@ _INPUTS: Mapping[str, str] = {
     "indices": "points",
     "axis": "axis_tensor",
     "dimension": "axis_tensor",
-    "split_dim": "axis_tensor",
-    "reduction_indices": "axes_tensor",
     "paddings": "borders_tensor",
     "perm": "both_axes_tensor",
     "resource": "variable",
@@ -125,7 +123,8 @@ _OPS: Mapping[str, Mapping[str, str]] = {
         "LeakyReluGrad Relu6Grad ReluGrad SoftplusGrad SoftsignGrad",
         {"features": "signed_matrix"},
     ),
-    **_each("All Any", {"input": "flags"}),
+    **_each("All Any", {"input": "flags", "axis": "axes_tensor"}),
+    **_each("EuclideanNorm Max Mean Min Prod Sum", {"axis": "axes_tensor"}),
     **_each("Angle ComplexAbs Imag Real", _PARTS),
     **_each("BatchMatMul BatchMatMulV2", _BATCH),
     **_each(
@@ -188,7 +187,6 @@ _OPS: Mapping[str, Mapping[str, str]] = {
         **_DEPTHWISE,
     },
     "EnsureShape": {"shape": "shape"},
-    "ExpandDims": {"dim": "axis_tensor"},
     "Fill": {"dims": "shape_tensor", "value": "scalar"},
     "FusedBatchNormGradV3": {
         "y_backprop": "images",
@@ -238,7 +236,7 @@ _OPS: Mapping[str, Mapping[str, str]] = {
     "SparseSoftmaxCrossEntropyWithLogits": {"labels": "rows"},
     "Split": {"num_split": "two"},
     "SplitV": {"size_splits": "halves_tensor", "num_split": "two"},
-    "Squeeze": {"input": "padded_matrix", "squeeze_dims": "axes"},
+    "Squeeze": {"input": "padded_matrix", "axis": "axes"},
     "StatefulUniformInt": _STATE,
     "StridedSlice": _SLICE,
     "StridedSliceGrad": {**_SLICE, "dy": "strided_matrix"},
@@ -251,12 +249,11 @@ _OPS: Mapping[str, Mapping[str, str]] = {
     "UnsortedSegmentSum": {"segment_ids": "rows", "num_segments": "side_tensor"},
     "VarHandleOp": {"dtype": "dtype", "shape": "shape"},
     "VariableShape": {"input": "variable"},
-    "Where": {"input": "flags"},
     "Zeta": {"x": "large_matrix"},
 }
 
 # Further calls of an op, whose speed the first does not tell.
-_BY_ROWS = {"by rows": {"reduction_indices": "last_axes_tensor"}}
+_BY_ROWS = {"by rows": {"axis": "last_axes_tensor"}}
 _ALONG_ROWS = {"along rows": {"axis": "last_axis_tensor"}}
 _OF_BROADCASTS = {"of a row": {"y": "row"}, "of a column": {"y": "column"}}
 _VARIANTS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
@@ -268,7 +265,7 @@ _VARIANTS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "Cast": {"to bool": {"DstT": "bool_dtype"}},
     "GatherV2": {"of columns": {"axis": "last_axis_tensor"}},
     "ReverseV2": {"of rows": {"axis": "last_axes_tensor"}},
-    "Split": {"of rows": {"split_dim": "last_axis_tensor"}},
+    "Split": {"of rows": {"axis": "last_axis_tensor"}},
 }
 
 # Where the dtypes are not those of DTYPES that TensorFlow takes.
@@ -487,8 +484,7 @@ def _meanings(
 def arguments_for(function: Any, meanings: Mapping[str, str]) -> dict[str, str]:
     """The meanings under the names that this system has for the parameters.
 
-    TensorFlow calls some inputs in tf.raw_ops otherwise than their OpDef (`axis` for
-    `reduction_indices`); they stand at the same place.
+    A parameter that has another name in this system stands at the same place.
     """
     parameters = list(inspect.signature(function).parameters)
     return {

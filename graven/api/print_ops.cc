@@ -107,12 +107,16 @@ bool follows_from_inputs(const Op& op, int field) {
   });
 }
 
+std::string parameter_identifier(const Op& op, std::string_view name) {
+  return identifier(op.parameter_name(std::string(name)));
+}
+
 // A function that can be printed.
 struct OpFunction {
   const Op* op = nullptr;
   std::string result;
   std::vector<std::string> parameters;                          // "const Operand& x"
-  std::vector<std::pair<std::string, std::string>> attributes;  // parameter, default
+  std::vector<std::pair<std::string, std::string>> attributes;  // parameter, default or ""
   std::vector<std::string> attribute_names;                     // as in the record
   bool has_operand = false;
 };
@@ -122,16 +126,27 @@ bool describe(const Op& op, OpFunction& function) {
   for (const ArgSpec& input : op.inputs()) {
     if (input.fixed == DType::kResource || input.fixed == DType::kVariant) return false;
     function.has_operand |= !input.is_list;
-    function.parameters.push_back(str_cat(
-        input.is_list ? "const std::vector<Tensor>& " : "const Operand& ", identifier(input.name)));
+    function.parameters.push_back(
+        str_cat(input.is_list ? "const std::vector<Tensor>& " : "const Operand& ",
+                parameter_identifier(op, input.name)));
   }
   Attrs defaults(op.attrs_type());
-  for (size_t i = 0; i < op.attrs_type().fields.size(); ++i) {
-    if (follows_from_inputs(op, static_cast<int>(i))) continue;
-    std::string_view name = op.attrs_type().fields[i].name;
+  std::vector<int> fields;  // those that must be given come first
+  for (bool is_required : {true, false}) {
+    for (int i = 0; i < static_cast<int>(op.attrs_type().fields.size()); ++i) {
+      if (op.attrs_type().fields[static_cast<size_t>(i)].is_required == is_required) {
+        fields.push_back(i);
+      }
+    }
+  }
+  for (int i : fields) {
+    if (follows_from_inputs(op, i)) continue;
+    const AttrField& field = op.attrs_type().fields[static_cast<size_t>(i)];
+    std::string_view name = field.name;
     ParameterType type = parameter_of(static_cast<AttrsRef>(defaults).get(name));
     if (type.type.empty()) return false;
-    function.attributes.emplace_back(str_cat(type.type, " ", identifier(name)), type.value);
+    function.attributes.emplace_back(str_cat(type.type, " ", parameter_identifier(op, name)),
+                                     field.is_required ? "" : type.value);
     function.attribute_names.emplace_back(name);
   }
   auto outputs = op.outputs();
@@ -173,7 +188,7 @@ std::string comment(const std::string& text) {
 std::string parameters_of(const OpFunction& function, bool with_defaults) {
   std::vector<std::string> all = function.parameters;
   for (const auto& [parameter, value] : function.attributes) {
-    all.push_back(with_defaults ? parameter + " = " + value : parameter);
+    all.push_back(with_defaults && !value.empty() ? parameter + " = " + value : parameter);
   }
   if (!function.has_operand) {
     std::string location = "std::source_location location";
@@ -199,7 +214,7 @@ std::string definition(const OpFunction& function, const std::string& name) {
                   op.name(), "\");\n  std::vector<engine::Tensor> flat_inputs;\n");
   // A number takes the dtype of the inputs that share its type parameter.
   for (const ArgSpec& input : op.inputs()) {
-    std::string parameter = identifier(input.name);
+    std::string parameter = parameter_identifier(op, input.name);
     if (input.is_list) {
       text += str_cat("  flat_inputs.insert(flat_inputs.end(), ", parameter, ".begin(), ",
                       parameter, ".end());\n");
@@ -209,7 +224,8 @@ std::string definition(const OpFunction& function, const std::string& name) {
     std::vector<std::string> others;
     for (const ArgSpec& other : op.inputs()) {
       if (&other == &input || other.is_list || input.type_param < 0) continue;
-      if (other.type_param == input.type_param) others.push_back("&" + identifier(other.name));
+      if (other.type_param == input.type_param)
+        others.push_back("&" + parameter_identifier(op, other.name));
     }
     std::string dtype = input.type_param < 0 ? dtype_constant(input.fixed)
                         : others.empty()     ? "DType::kInvalid"
@@ -220,7 +236,7 @@ std::string definition(const OpFunction& function, const std::string& name) {
   for (size_t i = 0; i < function.attribute_names.size(); ++i) {
     const std::string& attribute = function.attribute_names[i];
     text += str_cat("  throw_if_error(the_attrs.set(\"", attribute, "\", engine::AttrValue(",
-                    identifier(attribute), ")), ", location, ");\n");
+                    parameter_identifier(op, attribute), ")), ", location, ");\n");
   }
   std::string call = str_cat("internal::apply(the_op, flat_inputs, the_attrs, ", location, ")");
   if (function.result == "void") {

@@ -40,6 +40,7 @@ struct AttrField {
   AttrValue (*get)(const void* attrs);
   // The value is of the field's kind.
   void (*set)(void* attrs, AttrValue value);
+  bool is_required = false;
 };
 
 // How to handle a struct of attributes without knowing its type. One per struct and shared object:
@@ -72,10 +73,16 @@ template <typename Attrs, typename T>
 struct FieldOf {
   std::string_view name;
   T Attrs::*member;
+  bool is_required = false;
 };
 template <typename Attrs, typename T>
 constexpr FieldOf<Attrs, T> field(std::string_view name, T Attrs::*member) {
   return {name, member};
+}
+// A member whose attribute has no default in the OpDef: Python callers must give it.
+template <typename Attrs, typename T>
+constexpr FieldOf<Attrs, T> required_field(std::string_view name, T Attrs::*member) {
+  return {name, member, true};
 }
 
 struct NoAttrs {
@@ -171,7 +178,8 @@ const AttrsType& make_type(std::index_sequence<i...>) {
         auto& member = static_cast<A*>(attrs)->*std::get<i>(A::fields()).member;
         using M = std::remove_cvref_t<decltype(member)>;
         member = static_cast<M>(std::get<typename Stored<M>::type>(std::move(value)));
-      }}...};
+      },
+      std::get<i>(A::fields()).is_required}...};
   static const AttrsType type = {
       &typeid(A),
       sizeof(A),

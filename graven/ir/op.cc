@@ -55,6 +55,13 @@ Effects writes_resource_effects(const Op&, AttrsRef) {
 
 void not_differentiable(GradientContext&) {}
 
+const std::string& Op::parameter_name(const std::string& name) const {
+  for (const auto& [own, other] : record_.renamed) {
+    if (own == name) return other;
+  }
+  return name;
+}
+
 int Op::input_index(std::string_view name) const {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     if (inputs_[i].name == name) return static_cast<int>(i);

@@ -72,6 +72,9 @@ struct OpRecord {
   // sign of a zero counts where the dtype has one: that of a sum is -0.0, because x + 0.0 turns
   // -0.0 into 0.0, and that of a difference is 0.0. Complex dtypes have none.
   std::optional<double> identity_on_right = {};
+  // Arguments and attributes that TensorFlow's functions call otherwise than the OpDef does:
+  // {"squeeze_dims", "axis"}. Nodes keep the OpDef's names.
+  std::vector<std::pair<std::string, std::string>> renamed = {};
   // The default name of a node, where it is not the op's name.
   std::string default_node_name = {};
 };
@@ -105,6 +108,8 @@ class GRAVEN_API Op {
   std::span<const ArgSpec> inputs() const { return inputs_; }
   std::span<const ArgSpec> outputs() const { return outputs_; }
   std::span<const TypeConstraint> type_params() const { return record_.types; }
+  // What functions of front ends call an argument or attribute of the OpDef.
+  const std::string& parameter_name(const std::string& name) const;
   // Index of an input by its name, or -1. A list counts as one.
   int input_index(std::string_view name) const;
 

@@ -13,7 +13,7 @@ struct PlaceholderAttrs {
   DType dtype = DType::kInvalid;
   Shape shape = Shape::unknown_rank();
   static constexpr auto fields() {
-    return std::tuple(field("dtype", &PlaceholderAttrs::dtype),
+    return std::tuple(required_field("dtype", &PlaceholderAttrs::dtype),
                       field("shape", &PlaceholderAttrs::shape));
   }
 };
@@ -23,7 +23,8 @@ struct ConstAttrs {
   Tensor value;
   DType dtype = DType::kInvalid;
   static constexpr auto fields() {
-    return std::tuple(field("value", &ConstAttrs::value), field("dtype", &ConstAttrs::dtype));
+    return std::tuple(required_field("value", &ConstAttrs::value),
+                      required_field("dtype", &ConstAttrs::dtype));
   }
 };
 GRAVEN_API inline OpHandle<ConstAttrs> kConst;
@@ -46,7 +47,8 @@ struct CastAttrs {
   DType DstT = DType::kInvalid;
   bool Truncate = false;
   static constexpr auto fields() {
-    return std::tuple(field("DstT", &CastAttrs::DstT), field("Truncate", &CastAttrs::Truncate));
+    return std::tuple(required_field("DstT", &CastAttrs::DstT),
+                      field("Truncate", &CastAttrs::Truncate));
   }
 };
 GRAVEN_API inline OpHandle<CastAttrs> kCast;
@@ -67,8 +69,8 @@ struct CallAttrs {
   Ref<Body> f;
   std::string config, config_proto, executor_type;
   static constexpr auto fields() {
-    return std::tuple(field("Tin", &CallAttrs::Tin), field("Tout", &CallAttrs::Tout),
-                      field("f", &CallAttrs::f), field("config", &CallAttrs::config),
+    return std::tuple(field("Tin", &CallAttrs::Tin), required_field("Tout", &CallAttrs::Tout),
+                      required_field("f", &CallAttrs::f), field("config", &CallAttrs::config),
                       field("config_proto", &CallAttrs::config_proto),
                       field("executor_type", &CallAttrs::executor_type));
   }
@@ -81,7 +83,9 @@ GRAVEN_API CallAttrs call_attrs(const Ref<Body>& body);
 
 struct ReadVariableAttrs {
   DType dtype = DType::kInvalid;
-  static constexpr auto fields() { return std::tuple(field("dtype", &ReadVariableAttrs::dtype)); }
+  static constexpr auto fields() {
+    return std::tuple(required_field("dtype", &ReadVariableAttrs::dtype));
+  }
 };
 GRAVEN_API inline OpHandle<ReadVariableAttrs> kReadVariable;  // resource -> value
 

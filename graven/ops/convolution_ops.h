@@ -20,9 +20,9 @@ struct ConvolutionAttrs {
   std::string data_format = "NHWC";
   std::vector<int64_t> dilations = {1, 1, 1, 1};
   static constexpr auto fields() {
-    return std::tuple(field("strides", &ConvolutionAttrs::strides),
+    return std::tuple(required_field("strides", &ConvolutionAttrs::strides),
                       field("use_cudnn_on_gpu", &ConvolutionAttrs::use_cudnn_on_gpu),
-                      field("padding", &ConvolutionAttrs::padding),
+                      required_field("padding", &ConvolutionAttrs::padding),
                       field("explicit_paddings", &ConvolutionAttrs::explicit_paddings),
                       field("data_format", &ConvolutionAttrs::data_format),
                       field("dilations", &ConvolutionAttrs::dilations));
@@ -39,8 +39,8 @@ struct DepthwiseConvolutionAttrs {
   std::string data_format = "NHWC";
   std::vector<int64_t> dilations = {1, 1, 1, 1};
   static constexpr auto fields() {
-    return std::tuple(field("strides", &DepthwiseConvolutionAttrs::strides),
-                      field("padding", &DepthwiseConvolutionAttrs::padding),
+    return std::tuple(required_field("strides", &DepthwiseConvolutionAttrs::strides),
+                      required_field("padding", &DepthwiseConvolutionAttrs::padding),
                       field("explicit_paddings", &DepthwiseConvolutionAttrs::explicit_paddings),
                       field("data_format", &DepthwiseConvolutionAttrs::data_format),
                       field("dilations", &DepthwiseConvolutionAttrs::dilations));
@@ -56,9 +56,9 @@ struct MaxPoolAttrs {
   std::vector<int64_t> explicit_paddings = {};
   std::string data_format = "NHWC";
   static constexpr auto fields() {
-    return std::tuple(field("ksize", &MaxPoolAttrs::ksize),
-                      field("strides", &MaxPoolAttrs::strides),
-                      field("padding", &MaxPoolAttrs::padding),
+    return std::tuple(required_field("ksize", &MaxPoolAttrs::ksize),
+                      required_field("strides", &MaxPoolAttrs::strides),
+                      required_field("padding", &MaxPoolAttrs::padding),
                       field("explicit_paddings", &MaxPoolAttrs::explicit_paddings),
                       field("data_format", &MaxPoolAttrs::data_format));
   }
@@ -71,8 +71,9 @@ struct PoolAttrs {
   std::string padding = {};
   std::string data_format = "NHWC";
   static constexpr auto fields() {
-    return std::tuple(field("ksize", &PoolAttrs::ksize), field("strides", &PoolAttrs::strides),
-                      field("padding", &PoolAttrs::padding),
+    return std::tuple(required_field("ksize", &PoolAttrs::ksize),
+                      required_field("strides", &PoolAttrs::strides),
+                      required_field("padding", &PoolAttrs::padding),
                       field("data_format", &PoolAttrs::data_format));
   }
 };

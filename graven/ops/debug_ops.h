@@ -20,7 +20,7 @@ GRAVEN_API inline OpHandle<AssertAttrs> kAssert;  // condition, data: T
 struct CheckNumericsAttrs {
   std::string message;
   static constexpr auto fields() {
-    return std::tuple(field("message", &CheckNumericsAttrs::message));
+    return std::tuple(required_field("message", &CheckNumericsAttrs::message));
   }
 };
 GRAVEN_API inline OpHandle<CheckNumericsAttrs> kCheckNumerics,

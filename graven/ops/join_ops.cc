@@ -306,6 +306,7 @@ void define_join_ops(OpRegistry& ops) {
       .gradient = split_gradient,
       .body = kernel(split_kernel).making_its_outputs(),
       .values_for_inference = {0},
+      .renamed = {{"split_dim", "axis"}},
       .default_node_name = "split",
   });
   kSplitV = ops.define<SplitAttrs>({
@@ -319,6 +320,7 @@ void define_join_ops(OpRegistry& ops) {
       .gradient = split_v_gradient,
       .body = kernel(split_v_kernel).making_its_outputs(),
       .values_for_inference = {1, 2},
+      .renamed = {{"split_dim", "axis"}},
       .default_node_name = "split",
   });
 }

@@ -478,13 +478,14 @@ void define_logical_ops(OpRegistry& ops) {
   });
   kSelect = ops.define<NoAttrs>({
       .name = "Select",
-      .summary = "t where the condition holds, e elsewhere; a vector of conditions chooses rows.",
+      .summary = "x where the condition holds, y elsewhere; a vector of conditions chooses rows.",
       .inputs = {"condition: bool", "t: T", "e: T"},
       .outputs = {"output: T"},
       .types = {{"T", kAllTypes}},
       .infer = select_shape,
       .gradient = old_select_gradient,
       .body = kernel(select_kernel).making_its_outputs(),
+      .renamed = {{"t", "x"}, {"e", "y"}},
   });
   kWhere = ops.define<NoAttrs>({
       .name = "Where",
@@ -495,6 +496,7 @@ void define_logical_ops(OpRegistry& ops) {
       .infer = where_shape,
       .gradient = not_differentiable,
       .body = kernel(where_kernel),
+      .renamed = {{"input", "condition"}},
   });
 }
 

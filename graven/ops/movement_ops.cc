@@ -253,7 +253,7 @@ void define_movement_ops(OpRegistry& ops) {
 
   kSqueeze = ops.define<SqueezeAttrs>({
       .name = "Squeeze",
-      .summary = "The tensor without axes of size 1: all of them, or those in squeeze_dims.",
+      .summary = "The tensor without axes of size 1: all of them, or those in axis.",
       .inputs = {"input: T"},
       .outputs = {"output: T"},
       .types = {{"T", kAllTypes}},
@@ -261,10 +261,12 @@ void define_movement_ops(OpRegistry& ops) {
       .gradient = reshape_gradient,
       .body = kernel(view_kernel),
       .view_of = 0,
+      .renamed = {{"squeeze_dims", "axis"}},
   });
   kExpandDims = ops.define<NoAttrs>({
       .name = "ExpandDims",
-      .summary = "The tensor with a new axis of size 1 before axis dim; -1 is behind the last.",
+      .summary =
+          "The tensor with a new axis of size 1 before the given one; -1 is behind the last.",
       .inputs = {"input: T", "dim: Tdim"},
       .outputs = {"output: T"},
       .types = {{"T", kAllTypes}, {"Tdim", kIndexTypes}},
@@ -273,6 +275,7 @@ void define_movement_ops(OpRegistry& ops) {
       .body = kernel(view_kernel),
       .values_for_inference = {1},
       .view_of = 0,
+      .renamed = {{"dim", "axis"}},
   });
 }
 

@@ -15,13 +15,15 @@ GRAVEN_API inline OpHandle<NoAttrs> kRoll;       // input, shift, axis -> output
 
 struct MirrorPadAttrs {
   std::string mode;  // "REFLECT": without the edge itself; "SYMMETRIC": with it
-  static constexpr auto fields() { return std::tuple(field("mode", &MirrorPadAttrs::mode)); }
+  static constexpr auto fields() {
+    return std::tuple(required_field("mode", &MirrorPadAttrs::mode));
+  }
 };
 GRAVEN_API inline OpHandle<MirrorPadAttrs> kMirrorPad, kMirrorPadGrad;  // input, paddings -> output
 
 struct BitcastAttrs {
   DType type = DType::kInvalid;
-  static constexpr auto fields() { return std::tuple(field("type", &BitcastAttrs::type)); }
+  static constexpr auto fields() { return std::tuple(required_field("type", &BitcastAttrs::type)); }
 };
 GRAVEN_API inline OpHandle<BitcastAttrs> kBitcast;  // input -> output
 

@@ -46,7 +46,7 @@ struct SeededDTypeAttrs {
   static constexpr auto fields() {
     using A = SeededDTypeAttrs;
     return std::tuple(field("seed", &A::seed), field("seed2", &A::seed2),
-                      field("dtype", &A::dtype));
+                      required_field("dtype", &A::dtype));
   }
 };
 // shape -> output

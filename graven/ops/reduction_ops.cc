@@ -159,6 +159,7 @@ void define_reduction_ops(OpRegistry& ops) {
                        .gradient = sum_gradient,
                        .body = reduction({.identity = zero_like, .combine = add}),
                        .values_for_inference = {1},
+                       .renamed = {{"reduction_indices", "axis"}},
                    });
   ops.define(
       kMean,
@@ -173,6 +174,7 @@ void define_reduction_ops(OpRegistry& ops) {
           .gradient = mean_gradient,
           .body = reduction({.identity = zero_like, .combine = add, .finish = divided_by_count}),
           .values_for_inference = {1},
+          .renamed = {{"reduction_indices", "axis"}},
       });
   ops.define(
       kProd,
@@ -187,6 +189,7 @@ void define_reduction_ops(OpRegistry& ops) {
           .body = reduction({.identity = one_like,
                              .combine = [](Scalar product, Scalar x) { return product * x; }}),
           .values_for_inference = {1},
+          .renamed = {{"reduction_indices", "axis"}},
       });
   ops.define(kMax, {
                        .name = "Max",
@@ -199,6 +202,7 @@ void define_reduction_ops(OpRegistry& ops) {
                        .body = reduction({.identity = least,
                                           .combine = [](Scalar a, Scalar b) { return max(a, b); }}),
                        .values_for_inference = {1},
+                       .renamed = {{"reduction_indices", "axis"}},
                    });
   ops.define(kMin, {
                        .name = "Min",
@@ -211,6 +215,7 @@ void define_reduction_ops(OpRegistry& ops) {
                        .body = reduction({.identity = greatest,
                                           .combine = [](Scalar a, Scalar b) { return min(a, b); }}),
                        .values_for_inference = {1},
+                       .renamed = {{"reduction_indices", "axis"}},
                    });
   ops.define(kEuclideanNorm,
              {
@@ -227,6 +232,7 @@ void define_reduction_ops(OpRegistry& ops) {
                                     .prepare = square_of_magnitude,
                                     .finish = root}),
                  .values_for_inference = {1},
+                 .renamed = {{"reduction_indices", "axis"}},
              });
   ops.define(kAny, {
                        .name = "Any",
@@ -239,6 +245,7 @@ void define_reduction_ops(OpRegistry& ops) {
                        .body = reduction({.identity = zero_like,
                                           .combine = [](Scalar a, Scalar b) { return a | b; }}),
                        .values_for_inference = {1},
+                       .renamed = {{"reduction_indices", "axis"}},
                    });
   ops.define(kAll, {
                        .name = "All",
@@ -251,6 +258,7 @@ void define_reduction_ops(OpRegistry& ops) {
                        .body = reduction({.identity = one_like,
                                           .combine = [](Scalar a, Scalar b) { return a & b; }}),
                        .values_for_inference = {1},
+                       .renamed = {{"reduction_indices", "axis"}},
                    });
 }
 

@@ -19,7 +19,9 @@ GRAVEN_API inline OpHandle<PreventGradientAttrs> kPreventGradient;  // input -> 
 
 struct EnsureShapeAttrs {
   Shape shape = Shape::unknown_rank();
-  static constexpr auto fields() { return std::tuple(field("shape", &EnsureShapeAttrs::shape)); }
+  static constexpr auto fields() {
+    return std::tuple(required_field("shape", &EnsureShapeAttrs::shape));
+  }
 };
 GRAVEN_API inline OpHandle<EnsureShapeAttrs> kEnsureShape;  // input -> output
 

@@ -19,8 +19,8 @@ struct VarHandleAttrs {
     return std::tuple(field("container", &VarHandleAttrs::container),
                       field("shared_name", &VarHandleAttrs::shared_name),
                       field("debug_name", &VarHandleAttrs::debug_name),
-                      field("dtype", &VarHandleAttrs::dtype),
-                      field("shape", &VarHandleAttrs::shape),
+                      required_field("dtype", &VarHandleAttrs::dtype),
+                      required_field("shape", &VarHandleAttrs::shape),
                       field("allowed_devices", &VarHandleAttrs::allowed_devices));
   }
 };
@@ -44,7 +44,7 @@ struct ResourceGatherAttrs {
   static constexpr auto fields() {
     return std::tuple(field("batch_dims", &ResourceGatherAttrs::batch_dims),
                       field("validate_indices", &ResourceGatherAttrs::validate_indices),
-                      field("dtype", &ResourceGatherAttrs::dtype));
+                      required_field("dtype", &ResourceGatherAttrs::dtype));
   }
 };
 GRAVEN_API inline OpHandle<ResourceGatherAttrs> kResourceGather;  // resource, indices -> output

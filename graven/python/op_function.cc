@@ -19,8 +19,8 @@
 #include "graven/python/variable_object.h"
 #include "graven/runtime/eager_builder.h"
 
-// Python's functions of the ops, made of their records: inputs in order, then attributes with
-// their defaults, then the name of the node.
+// Python's functions of the ops, made of their records: inputs in order, attributes that must be
+// given, others with their defaults, then the name of the node.
 
 namespace nb = nanobind;
 
@@ -44,7 +44,7 @@ struct OpFunctionObject {
   const Op* op;
   PyObject* name;                 // str: "relu", or the op's own name in raw_ops
   PyObject* parameters;           // tuple of interned str
-  std::vector<int>* attr_fields;  // the fields of the attributes that are parameters
+  std::vector<int>* attr_fields;  // the fields of the attributes that are parameters, in order
   PyObject* output_type;          // a named tuple's class, or null
   PyObject* dict;
   PyObject* weak_references;
@@ -215,7 +215,8 @@ class Call {
       auto value = to_attribute(object, attribute.kind);
       if (!value.ok()) {
         return value.status().with_prefix(
-            engine::str_cat("[", op_.name(), "] attribute '", attribute.name, "': "));
+            engine::str_cat("[", op_.name(), "] attribute '",
+                            op_.parameter_name(std::string(attribute.name)), "': "));
       }
       RETURN_IF_ERROR(attrs_.set(attribute.name, std::move(*value)));
     }
@@ -393,6 +394,17 @@ PyObject* pack_outputs(OpFunctionObject* self, const Call& call, Tensors& output
   return type && parts ? PyObject_CallObject(type, parts.get()) : nullptr;
 }
 
+const AttrField& field_of(OpFunctionObject* self, int field) {
+  return self->op->attrs_type().fields[static_cast<size_t>(field)];
+}
+
+// The parameters without defaults come first.
+Py_ssize_t num_required(OpFunctionObject* self) {
+  auto is_required = [&](int field) { return field_of(self, field).is_required; };
+  return static_cast<Py_ssize_t>(self->op->inputs().size()) +
+         std::count_if(self->attr_fields->begin(), self->attr_fields->end(), is_required);
+}
+
 PyObject* vectorcall(PyObject* object, PyObject* const* args, size_t nargsf, PyObject* keywords) {
   OpFunctionObject* self = self_of(object);
   Py_ssize_t nargs = PyVectorcall_NARGS(nargsf), n = PyTuple_GET_SIZE(self->parameters);
@@ -422,10 +434,10 @@ PyObject* vectorcall(PyObject* object, PyObject* const* args, size_t nargsf, PyO
     }
     bound[at] = args[nargs + k];
   }
-  for (size_t i = 0; i < self->op->inputs().size(); ++i) {
+  for (Py_ssize_t i = 0; i < num_required(self); ++i) {
     if (!bound[i]) {
       return PyErr_Format(PyExc_TypeError, "%U() missing required argument: '%U'", self->name,
-                          PyTuple_GET_ITEM(self->parameters, static_cast<Py_ssize_t>(i)));
+                          PyTuple_GET_ITEM(self->parameters, i));
     }
   }
   Call call(self, {bound.begin(), bound.size()});
@@ -456,11 +468,14 @@ PyObject* make(const Op& op, const char* name) {
   self->attr_fields = new std::vector<int>();
   self->name = PyUnicode_FromString(name);
   std::vector<std::string> names;
-  for (const ArgSpec& input : op.inputs()) names.push_back(input.name);
-  for (size_t i = 0; i < op.attrs_type().fields.size(); ++i) {
-    if (follows_from_inputs(op, static_cast<int>(i))) continue;
-    self->attr_fields->push_back(static_cast<int>(i));
-    names.emplace_back(op.attrs_type().fields[i].name);
+  for (const ArgSpec& input : op.inputs()) names.push_back(op.parameter_name(input.name));
+  for (bool is_required : {true, false}) {
+    for (int i = 0; i < static_cast<int>(op.attrs_type().fields.size()); ++i) {
+      const AttrField& field = field_of(self, i);
+      if (field.is_required != is_required || follows_from_inputs(op, i)) continue;
+      self->attr_fields->push_back(i);
+      names.push_back(op.parameter_name(std::string(field.name)));
+    }
   }
   names.emplace_back("name");
   self->parameters = PyTuple_New(static_cast<Py_ssize_t>(names.size()));
@@ -475,21 +490,31 @@ PyObject* make(const Op& op, const char* name) {
 
 PyObject* get_name(PyObject* object, void*) { return Py_NewRef(self_of(object)->name); }
 
-// (parameter, default): inputs have no default, which is an empty tuple.
+// A default as Python writes it: text is not bytes.
+Object default_of(const AttrValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    return Object::take(
+        PyUnicode_FromStringAndSize(text->data(), static_cast<Py_ssize_t>(text->size())));
+  }
+  return Object::take(wrap_attribute(value));
+}
+
+// (parameter, default): those that must be given have no default, which is an empty tuple.
 PyObject* get_defaults(PyObject* object, void*) {
   OpFunctionObject* self = self_of(object);
   engine::Attrs attrs(self->op->attrs_type());
   engine::AttrsRef values = attrs;
   Object list = Object::take(PyList_New(0));
-  Py_ssize_t num_inputs = static_cast<Py_ssize_t>(self->op->inputs().size());
+  const Py_ssize_t num_inputs = static_cast<Py_ssize_t>(self->op->inputs().size());
+  const Py_ssize_t required = num_required(self);
   for (Py_ssize_t i = 0; list && i < PyTuple_GET_SIZE(self->parameters); ++i) {
     PyObject* parameter = PyTuple_GET_ITEM(self->parameters, i);
     Object value = Object::borrow(Py_None);
-    if (i < num_inputs) {
+    if (i < required) {
       value = Object::take(PyTuple_New(0));
     } else if (i + 1 < PyTuple_GET_SIZE(self->parameters)) {
-      int field = (*self->attr_fields)[static_cast<size_t>(i - num_inputs)];
-      value = Object::take(wrap_attribute(self->op->attrs_type().fields[field].get(values.data())));
+      const int field = (*self->attr_fields)[static_cast<size_t>(i - num_inputs)];
+      value = default_of(field_of(self, field).get(values.data()));
     }
     Object pair = value ? Object::take(PyTuple_Pack(2, parameter, value.get())) : Object();
     if (!pair || PyList_Append(list.get(), pair.get()) < 0) return nullptr;
@@ -506,7 +531,11 @@ PyObject* get_record(PyObject* object, void*) {
   result["summary"] = record.summary;
   result["details"] = record.details;
   nb::list inputs, outputs, types;
-  for (const std::string& input : record.inputs) inputs.append(nb::cast(input));
+  for (const std::string& input : record.inputs) {
+    const size_t colon = std::min(input.find(':'), input.size());
+    inputs.append(nb::cast(self_of(object)->op->parameter_name(input.substr(0, colon)) +
+                           input.substr(colon)));
+  }
   for (const std::string& output : record.outputs) outputs.append(nb::cast(output));
   for (const engine::TypeConstraint& type : record.types) {
     nb::list names;

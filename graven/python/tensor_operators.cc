@@ -202,8 +202,8 @@ PyObject* invert(PyObject* self) {
 PyObject* absolute(PyObject* self) {
   const DType dtype = tensor_of(self).dtype();
   if (!is_complex(dtype)) return unary<engine::kAbs>(self);
-  return finish(apply_op(engine::kComplexAbs, {operand_of(self)}, {engine::real_part_type(dtype)},
-                         "Abs"));
+  return finish(
+      apply_op(engine::kComplexAbs, {operand_of(self)}, {engine::real_part_type(dtype)}, "Abs"));
 }
 
 Status not_in_graphs(const char* what, const char* advice) {

@@ -378,7 +378,7 @@ def squeeze(input: TensorLike, axis: Any = None, name: Name = None) -> Tensor:
     Source: tf.squeeze, OpDef "Squeeze".
     """
     axes = [] if axis is None else [axis] if isinstance(axis, int) else list(axis)
-    return raw.Squeeze(input, squeeze_dims=[int(a) for a in axes], name=name)
+    return raw.Squeeze(input, axis=[int(a) for a in axes], name=name)
 
 
 def expand_dims(input: TensorLike, axis: TensorLike, name: Name = None) -> Tensor:

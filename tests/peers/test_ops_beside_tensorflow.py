@@ -32,8 +32,6 @@ ONE_OF_EACH_ROW = [
     if case.dtype == case.sample.dtypes[0] and case.sample.op not in KNOWS_LESS
 ]
 REFUSED = [row for row in all_rows()[1] if not row.beside_tensorflow]
-# Attributes that tf.raw_ops calls otherwise than the OpDef.
-RENAMED = {"squeeze_dims": "axis"}
 
 
 def their_op(row: Sample | Wrong, attrs: dict[str, Any]) -> Callable[..., Any]:
@@ -42,7 +40,7 @@ def their_op(row: Sample | Wrong, attrs: dict[str, Any]) -> Callable[..., Any]:
     names = [name for name in op.__signature__.parameters if name != "name"]
 
     def call(*inputs: Any, **others: Any) -> Any:
-        given = {RENAMED.get(name, name): value for name, value in {**attrs, **others}.items()}
+        given = {**attrs, **others}
         free = [name for name in names if name not in given]
         return op(**dict(zip(free, inputs, strict=False)), **given)
 

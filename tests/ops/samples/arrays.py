@@ -83,8 +83,8 @@ SAMPLES = [
     Sample(
         "Squeeze",
         ([[[1], [2]]],),
-        lambda x, squeeze_dims: np.squeeze(x, -1),
-        attrs={"squeeze_dims": [-1]},
+        lambda x, axis: np.squeeze(x, -1),
+        attrs={"axis": [-1]},
     ),
     Sample("ExpandDims", (MATRIX, scalar(-2)), np.expand_dims, ALL),
     Sample(
@@ -284,7 +284,7 @@ WRONG = [
           "bounds.", attrs={"shrink_axis_mask": 1}),
     Wrong("Slice", ([1.0], ints(0), ints(2)), "Expected size[0] in [0, 1], but got 2"),
     Wrong("Squeeze", ([1.0, 2.0],), "Can not squeeze dim[0], expected a dimension of 1, got 2",
-          attrs={"squeeze_dims": [0]}),
+          attrs={"axis": [0]}),
     Wrong("Pad", ([1.0], np.array([[-1, 0]], np.int32)), "Paddings must be non-negative: -1 0"),
     Wrong("ReverseV2", ([1.0], ints(0, 0)), "axis 0 specified more than once."),
     Wrong("Range", (scalar(3), scalar(0), scalar(1)),

@@ -18,9 +18,9 @@ SAMPLES = [
     Sample(
         "Squeeze",
         ([X],),
-        lambda x, squeeze_dims: np.squeeze(x, tuple(squeeze_dims)),
+        lambda x, axis: np.squeeze(x, tuple(axis)),
         NUMBERS,
-        {"squeeze_dims": [0]},
+        {"axis": [0]},
         smooth_at=([X],),
     ),
     *(
