@@ -1,5 +1,7 @@
 #include "graven/tensor/buffer.h"
 
+#include <memory>
+
 #include "graven/tensor/allocator.h"
 #include "graven/tensor/resource.h"
 
@@ -16,8 +18,16 @@ class PlainBuffer final : public Buffer {
 template <typename T>
 class ObjectBuffer final : public Buffer {
  public:
-  explicit ObjectBuffer(int64_t n) : Buffer(new T[n](), n * sizeof(T)) {}
-  ~ObjectBuffer() override { delete[] static_cast<T*>(data_); }
+  ObjectBuffer(void* data, size_t bytes) : Buffer(data, bytes) {
+    std::uninitialized_value_construct_n(elements(), bytes / sizeof(T));
+  }
+  ~ObjectBuffer() override {
+    std::destroy_n(elements(), bytes_ / sizeof(T));
+    Allocator::host().free(data_, bytes_);
+  }
+
+ private:
+  T* elements() { return static_cast<T*>(data_); }
 };
 
 class BorrowedBuffer final : public Buffer {
@@ -45,8 +55,6 @@ Result<Ref<Buffer>> Buffer::allocate(DType type, int64_t num_elements) {
                   str_cat("A tensor of ", num_elements, " elements of ", dtype_name(type),
                           " is larger than any memory. See docs/errors/out-of-memory.md"));
   }
-  if (type == DType::kString) return Ref<Buffer>(new ObjectBuffer<std::string>(num_elements));
-  if (!is_plain(type)) return Ref<Buffer>(new ObjectBuffer<Ref<Resource>>(num_elements));
   void* data = Allocator::host().allocate(bytes);
   if (!data) {
     auto stats = Allocator::host().stats();
@@ -56,6 +64,8 @@ Result<Ref<Buffer>> Buffer::allocate(DType type, int64_t num_elements) {
                           " bytes are in use and the limit is ", Allocator::host().limit(),
                           " (config.set_memory_limit). See docs/errors/out-of-memory.md"));
   }
+  if (type == DType::kString) return Ref<Buffer>(new ObjectBuffer<std::string>(data, bytes));
+  if (!is_plain(type)) return Ref<Buffer>(new ObjectBuffer<Ref<Resource>>(data, bytes));
   return Ref<Buffer>(new PlainBuffer(data, bytes));
 }
 

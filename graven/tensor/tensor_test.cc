@@ -112,6 +112,18 @@ TEST_CASE("an allocation beyond the limit is refused and says so") {
   CHECK(refused.status().message().find("4194304 bytes") != std::string::npos);
 }
 
+TEST_CASE("strings count towards the limit") {
+  // They came from operator new, which ended the process where there was no memory.
+  int64_t limit = Allocator::host().limit();
+  Allocator::host().set_limit(1 << 20);
+  auto refused = Tensor::allocate(DType::kString, Shape{1 << 20});
+  auto made = Tensor::allocate(DType::kString, Shape{1 << 10});
+  Allocator::host().set_limit(limit);
+  CHECK(refused.status().code() == Code::kResourceExhausted);
+  REQUIRE(made.ok());
+  CHECK(made->data<std::string>()[1023].empty());
+}
+
 TEST_CASE("freed blocks are used again, so a steady loop asks the system for nothing") {
   for (int warm = 0; warm < 2; ++warm) {
     int64_t before = Allocator::host().stats().num_system_allocations;
