@@ -104,7 +104,7 @@ Result<std::vector<OutputType>> GraphBuilder::typed_outputs(const Op& op,
   op.output_dtypes(types, attrs, num_inputs, dtypes);
   InferContext infer(op, attrs, inputs, types, static_cast<int>(dtypes.size()), &graph_->symbols());
   if (op.record().infer) {
-    if (Status status = op.record().infer(infer); !status.ok()) {
+    if (Status status = infer_outputs(infer); !status.ok()) {
       return status.with_prefix(str_cat("[", op.name(), "] ")).as_kind(ErrorKind::kValueError);
     }
   }

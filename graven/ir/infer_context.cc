@@ -67,6 +67,9 @@ Tensor InferContext::value(int input) const {
 std::optional<SymbolicValue> InferContext::sizes(int input) const {
   const Tensor& tensor = inputs_[input];
   if (!may_hold_sizes(tensor)) return std::nullopt;
+  // No shape has so many, and a list of unknown ones could fill the memory.
+  const auto n = tensor.shape().checked_num_elements();
+  if (is_graph() && n && *n > kMaxRank) return std::nullopt;
   if (!tensor.is_symbolic()) return sizes_of(tensor);
   const SymbolicTensor& known = symbolic(tensor);
   if (&known.node().op() == kConst.op) {
@@ -128,7 +131,7 @@ Dim InferContext::floor_div(Dim a, Dim b) const {
 }
 Dim InferContext::ceil_div(Dim a, Dim b) const {
   if (a.is_number() && b.is_number() && b.number() > 0) {
-    return Dim((a.number() + b.number() - 1) / b.number());
+    return Dim(a.number() / b.number() + (a.number() % b.number() != 0));
   }
   return symbols_ ? symbols_->apply(Function::kCeilDiv, a, b) : Dim::unknown();
 }
@@ -177,6 +180,16 @@ Result<Dim> InferContext::merge(Dim a, Dim b) const {
     return invalid_argument("Dimensions must be equal, but are ", a.number(), " and ", b.number());
   }
   return a.is_number() ? a : b;
+}
+
+Status infer_outputs(InferContext& c) {
+  RETURN_IF_ERROR(c.op().record().infer(c));
+  for (const Shape& shape : c.shapes()) {
+    if (shape.rank() <= kMaxRank) continue;
+    return invalid_argument("the result would have ", shape.rank(), " dimensions, but at most ",
+                            kMaxRank, " are possible");
+  }
+  return {};
 }
 
 Status same_as_input(InferContext& c) {

@@ -49,7 +49,8 @@ class GRAVEN_API InferContext {
   // The value of an input if it is known now: an eager tensor, a constant of the graph, a small
   // captured one; else an empty tensor.
   Tensor value(int input) const;
-  // The sizes that an integer input holds, none if not even their number is known.
+  // The sizes that an integer input holds, none if not even their number is known, or, in a graph,
+  // if there are more of them than a shape may have.
   std::optional<SymbolicValue> sizes(int input) const;
   std::optional<HandleData> handle_data(int input) const;
   // False in an eager call: there is no need for set_sizes.
@@ -93,6 +94,10 @@ class GRAVEN_API InferContext {
   InlineVector<Shape, 2> shapes_;
   std::vector<Extra> extras_;
 };
+
+// Asks the context's op, which has a rule, for the shapes of the outputs; none may have more than
+// kMaxRank dimensions.
+GRAVEN_API Status infer_outputs(InferContext& c);
 
 // --- Rules that many ops share.
 GRAVEN_API Status same_as_input(InferContext& c);     // output 0 is like input 0

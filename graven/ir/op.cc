@@ -9,6 +9,9 @@
 namespace graven::engine {
 namespace {
 
+// More are a mistake of the caller's, and tables of them would fill the memory.
+constexpr int64_t kMaxOutputs = 1 << 20;
+
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
@@ -113,10 +116,12 @@ Status Op::parse() {
       return internal_error("values_for_inference: ", i, " is no input, or lies in a list");
     }
   }
-  all_inputs_are_first_type_ = record_.types.size() == 1 && type_attr_[0] < 0 &&
-                               std::all_of(inputs_.begin(), inputs_.end(), [](const ArgSpec& arg) {
-                                 return arg.type_param == 0 && !arg.is_list;
-                               });
+  all_inputs_are_first_type_ =
+      record_.types.size() == 1 && type_attr_[0] < 0 &&
+      std::all_of(inputs_.begin(), inputs_.end(),
+                  [](const ArgSpec& arg) { return arg.type_param == 0 && !arg.is_list; }) &&
+      std::none_of(outputs_.begin(), outputs_.end(),
+                   [](const ArgSpec& arg) { return arg.is_list; });
   return {};
 }
 
@@ -208,6 +213,16 @@ Status Op::bind_types(std::span<const DType> inputs, AttrsRef attrs, bool eager,
                         " that does not match expected type of ", dtype_name(expected),
                         ". See docs/errors/different-dtypes.md");
     }
+  }
+  for (const ArgSpec& arg : outputs_) {
+    if (arg.count_attr < 0) continue;
+    const AttrField& field = attrs_type_->fields[arg.count_attr];
+    const int64_t count = std::get<int64_t>(field.get(attrs.data()));
+    if (count >= 0 && count <= kMaxOutputs) continue;
+    Status status = invalid_argument("[", name(), "] attribute '", field.name,
+                                     "', the number of outputs, must lie in [0, ", kMaxOutputs,
+                                     "], got ", count);
+    return eager ? status : status.as_kind(ErrorKind::kValueError);
   }
   for (size_t p = 0; p < record_.types.size(); ++p) {
     const TypeConstraint& type = record_.types[p];

@@ -22,6 +22,19 @@ namespace {
 
 // --- GatherV2 and Gather.
 
+Result<int> checked_batch_dims(int64_t given, const Shape& params, const Shape& indices) {
+  const int64_t batch_dims = given < 0 ? given + indices.rank() : given;
+  if (batch_dims < 0 || batch_dims > indices.rank()) {
+    return invalid_argument("Expected batch_dims in the range [", -indices.rank(), ", ",
+                            indices.rank(), "], but got ", given);
+  }
+  if (batch_dims >= params.rank()) {
+    return invalid_argument("batch_dims (", batch_dims, ") must be less than rank(params) (",
+                            params.rank(), ").");
+  }
+  return static_cast<int>(batch_dims);
+}
+
 Status gathered_shape(InferContext& c, int64_t given_axis, int64_t given_batch_dims) {
   const Shape &params = c.shape(0), &indices = c.shape(1);
   if (!params.has_rank() || !indices.has_rank()) return unknown_outputs(c);
@@ -31,15 +44,7 @@ Status gathered_shape(InferContext& c, int64_t given_axis, int64_t given_batch_d
                             given_axis);
   }
   const int axis = static_cast<int>(given_axis < 0 ? given_axis + rank : given_axis);
-  int64_t batch_dims = given_batch_dims < 0 ? given_batch_dims + indices.rank() : given_batch_dims;
-  if (batch_dims < 0 || batch_dims > indices.rank()) {
-    return invalid_argument("Expected batch_dims in the range [", -indices.rank(), ", ",
-                            indices.rank(), "], but got ", given_batch_dims);
-  }
-  if (batch_dims >= rank) {
-    return invalid_argument("batch_dims (", batch_dims, ") must be less than rank(params) (", rank,
-                            ").");
-  }
+  ASSIGN_OR_RETURN(const int batch_dims, checked_batch_dims(given_batch_dims, params, indices));
   if (batch_dims > axis) {
     return invalid_argument("batch_dims (", batch_dims, ") must be less than or equal to axis (",
                             axis, ").");
@@ -57,7 +62,7 @@ Status gathered_shape(InferContext& c, int64_t given_axis, int64_t given_batch_d
     }
     out.push_back(size);
   }
-  for (int i = static_cast<int>(batch_dims); i < indices.rank(); ++i) out.push_back(indices[i]);
+  for (int i = batch_dims; i < indices.rank(); ++i) out.push_back(indices[i]);
   for (int i = axis + 1; i < rank; ++i) out.push_back(params[i]);
   c.set_shape(0, out);
   if (rank != 1 || !c.is_graph() || out.rank() > 1) return {};
@@ -79,13 +84,13 @@ Status gather_v2_shape(InferContext& c) {
   if (axis && axis.num_elements() != 1) {
     return invalid_argument("axis must be scalar, got shape ", axis.shape().to_message());
   }
-  int64_t batch_dims = c.attrs<GatherV2Attrs>().batch_dims;
-  if (axis) return gathered_shape(c, integer_at(axis, 0), batch_dims);
+  const int64_t given = c.attrs<GatherV2Attrs>().batch_dims;
+  if (axis) return gathered_shape(c, integer_at(axis, 0), given);
   if (!c.shape(0).has_rank() || !c.shape(1).has_rank()) return unknown_outputs(c);
+  ASSIGN_OR_RETURN(const int batch_dims, checked_batch_dims(given, c.shape(0), c.shape(1)));
   Shape out;
-  int64_t rank = c.shape(0).rank() - 1 + c.shape(1).rank() -
-                 (batch_dims < 0 ? batch_dims + c.shape(1).rank() : batch_dims);
-  for (int64_t i = 0; i < rank; ++i) out.push_back(Dim::unknown());
+  const int rank = c.shape(0).rank() - 1 + c.shape(1).rank() - batch_dims;
+  for (int i = 0; i < rank; ++i) out.push_back(Dim::unknown());
   c.set_shape(0, out);
   return {};
 }

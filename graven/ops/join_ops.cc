@@ -245,7 +245,9 @@ Status split_v_shape(InferContext& c) {
       return invalid_argument("Split size at index ", i, " must be >= 0, and only one may be -1. ",
                               "Got: ", size);
     }
-    sum += size;
+    if (__builtin_add_overflow(sum, size, &sum)) {
+      return invalid_argument("The sum of size_splits is beyond int64");
+    }
   }
   bool fits = !whole.is_number() || (open < 0 ? sum == whole.number() : sum <= whole.number());
   if (!fits) {

@@ -192,11 +192,11 @@ Status mirror_pad_grad_shape(InferContext& c) {
   }
   Shape out;
   for (int i = 0; i < dy.rank(); ++i) {
-    int64_t around = before(paddings, i) + after(paddings, i);
     if (before(paddings, i) < 0 || after(paddings, i) < 0) {
       return invalid_argument("Paddings must be non-negative: ", before(paddings, i), " ",
                               after(paddings, i));
     }
+    const int64_t around = c.add(before(paddings, i), after(paddings, i)).number();
     if (dy[i].is_number() && dy.size(i) < around) {
       return invalid_argument("paddings ", before(paddings, i), ", ", after(paddings, i),
                               " are more than the dimension size ", dy.size(i));

@@ -41,6 +41,10 @@ Result<Shape> shape_from_input(InferContext& c, int input) {
   if (vector.has_rank() && vector.rank() != 1) {
     return invalid_argument("shape must be a vector of integers, got shape ", vector.to_message());
   }
+  if (vector.has_rank() && vector[0].is_number() && vector.size(0) > kMaxRank) {
+    return invalid_argument("a shape of ", vector.size(0), " dimensions: there are at most ",
+                            kMaxRank);
+  }
   if (Tensor value = c.value(input)) {
     for (int64_t i = 0; i < value.num_elements(); ++i) {
       if (int64_t size = integer_at(value, i); size < 0) {
@@ -50,7 +54,6 @@ Result<Shape> shape_from_input(InferContext& c, int input) {
   }
   auto sizes = c.sizes(input);
   if (!sizes) return Shape::unknown_rank();
-  if (sizes->size() > kMaxRank) return invalid_argument("a rank of ", sizes->size());
   return Shape(std::span<const Dim>(*sizes));
 }
 

@@ -103,7 +103,8 @@ Status ensured_shape(InferContext& c) {
                             " is not compatible with expected shape ", expected.to_message());
   }
   c.set_shape(0, *both);
-  if (auto sizes = c.sizes(0); sizes && c.is_graph()) c.set_sizes(0, *sizes);
+  if (!c.is_graph()) return {};
+  if (auto sizes = c.sizes(0)) c.set_sizes(0, *sizes);
   return {};
 }
 
@@ -153,7 +154,8 @@ Status cast_shape(InferContext& c) {
   }
   c.set_shape(0, c.shape(0));
   bool keeps_sizes = kIndexTypes.contains(c.dtype(0)) && kIndexTypes.contains(attrs.DstT);
-  if (auto sizes = c.sizes(0); sizes && keeps_sizes && c.is_graph()) c.set_sizes(0, *sizes);
+  if (!keeps_sizes || !c.is_graph()) return {};
+  if (auto sizes = c.sizes(0)) c.set_sizes(0, *sizes);
   return {};
 }
 
@@ -256,6 +258,10 @@ Status reshaped(InferContext& c) {
     return invalid_argument("shape must be a vector of integers, got shape ",
                             c.shape(1).to_message());
   }
+  if (c.shape(1).has_rank() && c.shape(1)[0].is_number() && c.shape(1).size(0) > kMaxRank) {
+    return invalid_argument("a shape of ", c.shape(1).size(0), " dimensions: there are at most ",
+                            kMaxRank);
+  }
   auto sizes = c.sizes(1);
   if (!sizes) {
     c.set_shape(0, Shape::unknown_rank());
@@ -295,17 +301,21 @@ Status reshaped(InferContext& c) {
   }
   if (have && want && *have != *want) {
     if (inferred >= 0) {
-      int64_t others = 1;
-      for (int i = 0; i < out.rank(); ++i) others *= i == inferred ? 1 : out.size(i);
+      Dim others = 1;
+      for (int i = 0; i < out.rank(); ++i) {
+        if (i != inferred) others = c.multiply(others, out[i]);
+      }
       return invalid_argument("Input to reshape is a tensor with ", *have,
-                              " values, but the requested shape requires a multiple of ", others);
+                              " values, but the requested shape requires a multiple of ",
+                              others.number());
     }
     return invalid_argument("Input to reshape is a tensor with ", *have,
                             " values, but the requested shape has ", *want, ": cannot reshape ",
                             x.to_message(), " to ", out.to_message());
   }
   c.set_shape(0, out);
-  if (auto value = c.sizes(0); value && out.rank() <= 1 && c.is_graph()) c.set_sizes(0, *value);
+  if (!c.is_graph() || out.rank() > 1) return {};
+  if (auto value = c.sizes(0)) c.set_sizes(0, *value);
   return {};
 }
 

@@ -132,6 +132,14 @@ Shape in_format(const Shape& channels_last, bool channels_second) {
 
 Result<Dim> count_windows(InferContext& c, const Windows& windows, int axis, Dim in, Dim size) {
   const Dim stride = windows.strides[axis], dilation = windows.dilations[axis];
+  // Tensors without elements may have any size. Sums of these, strides and paddings fit.
+  constexpr int64_t kMost = int64_t{1} << 60;
+  if (in.is_number() && in.number() > kMost)
+    return invalid_argument("an image of size ", in.number());
+  if (size.is_number() && size.number() > kMost / dilation.number()) {
+    return invalid_argument("a window of size ", size.number(), " and dilation ",
+                            dilation.number());
+  }
   if (windows.padding == PaddingKind::kSame) return c.ceil_div(in, stride);
   const Dim padded = c.add(in, windows.pad_before[axis] + windows.pad_after[axis]);
   if (padded.is_number() && size.is_number()) {

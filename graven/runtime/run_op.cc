@@ -104,7 +104,10 @@ Status run_kernel(const Op& op, AttrsRef attrs, KernelFunction kernel,
 }  // namespace
 
 Status with_op_name(const Op& op, Status status) {
-  if (status.code() != Code::kInvalidArgument || status.kind() == ErrorKind::kUserException ||
+  const bool is_about_op = status.code() == Code::kInvalidArgument ||
+                           status.code() == Code::kResourceExhausted ||
+                           status.code() == Code::kUnimplemented;
+  if (!is_about_op || status.kind() == ErrorKind::kUserException ||
       status.message().starts_with('[')) {
     return status;
   }
@@ -118,7 +121,7 @@ Status infer_shapes(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs
     return {};
   }
   InferContext context(op, attrs, inputs, bindings, static_cast<int>(shapes.size()), nullptr);
-  if (Status status = op.record().infer(context); !status.ok()) return with_op_name(op, status);
+  if (Status status = infer_outputs(context); !status.ok()) return with_op_name(op, status);
   for (size_t i = 0; i < shapes.size(); ++i) shapes[i] = std::move(context.shapes()[i]);
   return {};
 }

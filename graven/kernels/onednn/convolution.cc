@@ -2,6 +2,7 @@
 
 #include <dnnl.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -62,6 +63,24 @@ bool wrap(Memory& memory, const dnnl_memory_desc_t& descriptor, const void* data
          dnnl_success;
 }
 
+// oneDNN counts rows, columns and bytes within an image in 32 bits. With more it crashes or runs
+// for ever: a padding or a dilation of 2^30 did.
+bool fits_32_bits(const Convolution& c) {
+  constexpr double kMost = 1u << 31;
+  auto bytes = [&](int64_t rows, int64_t columns, int64_t channels) {
+    return 4.0 * static_cast<double>(rows) * static_cast<double>(columns) *
+           static_cast<double>(channels);
+  };
+  const int64_t rows =
+      std::max({c.in_height + std::max<int64_t>(c.pad_top, 0) + std::max<int64_t>(c.pad_bottom, 0),
+                c.filter_height * c.dilation_height, c.stride_height});
+  const int64_t columns =
+      std::max({c.in_width + std::max<int64_t>(c.pad_left, 0) + std::max<int64_t>(c.pad_right, 0),
+                c.filter_width * c.dilation_width, c.stride_width});
+  return bytes(rows, columns, c.in_channels) < kMost &&
+         bytes(c.out_height, c.out_width, c.out_channels) < kMost;
+}
+
 // The activations are NHWC as they are; the layout of the filter is oneDNN's choice.
 class CompiledConvolution final : public OneDnnConvolution {
  public:
@@ -113,6 +132,7 @@ class CompiledConvolution final : public OneDnnConvolution {
   explicit CompiledConvolution(ConvolutionDirection direction) : direction_(direction) {}
 
   bool compile(const Convolution& c) {
+    if (!fits_32_bits(c)) return false;
     const dnnl_dims_t input = {c.batch, c.in_channels, c.in_height, c.in_width};
     const dnnl_dims_t output = {c.batch, c.out_channels, c.out_height, c.out_width};
     const int64_t g = c.groups, in = c.in_channels / g, out = c.out_channels / g;
