@@ -41,7 +41,7 @@ def _filled(value: Any, shape: ShapeLike, dtype: DTypeLike, name: str) -> Tensor
     if sizes is not None:
         count = 1
         for size in sizes:
-            if size < 0:
+            if size < 0 and not _engine.executing_eagerly():
                 raise ValueError(f"Dimension {size} must be >= 0")
             count *= size
         if count < _MAX_CONSTANT and not _engine.executing_eagerly():
@@ -321,12 +321,18 @@ def stack(values: Sequence[TensorLike], axis: int = 0, name: Name = "stack") -> 
       A tensor with one dimension more.
 
     Raises:
-      InvalidArgumentError: Shapes differ, or there is no such axis.
+      InvalidArgumentError: Shapes differ.
+      ValueError: There is no such axis.
 
     Source: tf.stack, OpDef "Pack".
     """
     if not isinstance(values, (list, tuple)):
         values = list(values)
+    if not values and axis == 0:
+        return convert_to_tensor(values, name=name)
+    rank = values[0].shape.rank if values and isinstance(values[0], Tensor) else None
+    if rank is not None and not -rank - 1 <= axis <= rank:
+        raise ValueError(f"Argument `axis` = {axis} not in range [{-rank - 1}, {rank + 1})")
     return raw.Pack(values, axis=axis, name=name)
 
 
@@ -444,7 +450,7 @@ def where(
         raise ValueError(
             f"Argument `x` and `y` must both be non-None or both be None. Received: x={x}, y={y}"
         )
-    return raw.SelectV2(convert_to_tensor(condition, bool_), x, y, name=name)
+    return raw.SelectV2(condition, x, y, name=name)
 
 
 def gather(

@@ -250,6 +250,12 @@ def sparse_softmax_cross_entropy_with_logits(
                 "`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: "
                 f"labels.shape={y.shape} of rank {m} and logits.shape={x.shape} of rank {n}"
             )
+        batch = x.shape[:-1]
+        if batch.is_fully_defined() and y.shape.is_fully_defined() and batch != y.shape:
+            raise ValueError(
+                "`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
+                f"labels.shape={y.shape} and logits.shape={x.shape}"
+            )
         if n == 2:
             loss, _ = raw.SparseSoftmaxCrossEntropyWithLogits(wide, y, name=scope or None)
         else:
