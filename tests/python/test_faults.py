@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import graven as tf
@@ -107,6 +107,115 @@ def test_the_very_exception_comes_back_through_nested_functions() -> None:
     assert caught.value is error and outer.experimental_get_tracing_count() == 0
 
 
+class Convertible:
+    """Its conversion to a tensor raises, in one of the ways that there are."""
+
+    def __init__(self, error: BaseException, name: str) -> None:
+        self.error = error
+        setattr(type(self), name, self.fail)
+
+    def fail(self, *arguments: Any, **keywords: Any) -> Any:
+        raise self.error
+
+
+def by_tensor_protocol(error: BaseException) -> Any:
+    return tf.add(type("Own", (Convertible,), {})(error, "__tf_tensor__"), 1.0)
+
+
+def by_array_protocol(error: BaseException) -> Any:
+    return tf.add(type("Own", (Convertible,), {})(error, "__array__"), 1.0)
+
+
+def by_initial_value(error: BaseException) -> Any:
+    def initial() -> Any:
+        raise error
+
+    return tf.Variable(initial)
+
+
+def by_gradient(error: BaseException) -> Any:
+    @tf.custom_gradient
+    def f(x: Any) -> Any:
+        def gradient(dy: Any) -> Any:
+            raise error
+
+        return x * 2.0, gradient
+
+    x = tf.constant(1.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    return tape.gradient(y, x)
+
+
+def by_structure(error: BaseException) -> Any:
+    def raising(x: Any) -> Any:
+        raise error
+
+    return tf.nest.map_structure(raising, [tf.constant(1.0)])
+
+
+def by_iterator(error: BaseException) -> Any:
+    def items() -> Iterator[Any]:
+        yield tf.constant(1.0)
+        raise error
+
+    return tf.stack(list(items()))
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        by_tensor_protocol,
+        by_array_protocol,
+        by_initial_value,
+        by_gradient,
+        by_structure,
+        by_iterator,
+    ],
+)
+@pytest.mark.parametrize("kind", [OwnError, KeyboardInterrupt, SystemExit, StopIteration])
+def test_the_very_exception_of_a_door_to_user_code_comes_back(
+    way: Callable[[BaseException], Any], kind: type[BaseException]
+) -> None:
+    if kind is StopIteration and way is by_iterator:
+        kind = LookupError  # a generator turns the other one into a RuntimeError
+    error = kind("boom")
+    with pytest.raises(kind) as eager:
+        way(error)
+    assert eager.value is error
+    function = tf.function(lambda: way(error))
+    for _ in range(2):
+        with pytest.raises(kind) as traced:
+            function()
+        assert traced.value is error
+    assert function.experimental_get_tracing_count() == 0
+    names = [frame.name for frame in traced.traceback]
+    assert way.__name__ in names
+
+
+def test_each_thread_has_its_own_error() -> None:
+    start = threading.Barrier(8)
+    found: dict[int, set[str]] = {}
+
+    def work(n: int) -> None:
+        start.wait()
+        for _ in range(50):
+            try:
+                tf.gather(tf.zeros([n + 1]), [100 + n])
+            except tf.errors.InvalidArgumentError as error:
+                found.setdefault(n, set()).add(str(error))
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {
+        n: {f"[GatherV2] indices[0] = {100 + n} is not in [0, {n + 1})"} for n in range(8)
+    }
+
+
 def test_a_failed_run_leaves_variables_whole() -> None:
     v = tf.Variable([1.0, 2.0])
 
@@ -128,6 +237,19 @@ def test_a_deleted_variable_keeps_its_value_for_the_trace() -> None:
     held.clear()
     gc.collect()
     assert function().numpy() == 2.0
+
+
+def test_a_tape_names_the_deleted_variables_of_a_trace() -> None:
+    held = [tf.Variable(1.0)]
+    function = tf.function(lambda: held[0] + 1.0)
+    function()
+    held.clear()
+    gc.collect()
+    with tf.GradientTape(), pytest.raises(AssertionError, match="variables which have been del"):
+        function()
+    outer = tf.function(lambda: function() + 1.0)
+    with pytest.raises(AssertionError, match="variables which have been deleted"):
+        outer()
 
 
 def test_a_function_dies_with_its_last_reference() -> None:
@@ -177,50 +299,128 @@ def test_threads_that_share_a_function_agree() -> None:
     assert function.experimental_get_tracing_count() == 7
 
 
-def test_a_child_of_a_fork_can_go_on() -> None:
-    a = tf.ones([300, 300])
-    expected = float(tf.reduce_sum(tf.matmul(a, a)))
+def in_a_child(work: Callable[[], bool]) -> bool:
+    """Whether work() is true in a child of a fork; fails if the child hangs."""
     child = os.fork()
     if child == 0:
-        ok = float(tf.reduce_sum(tf.matmul(a, a))) == expected
-        os._exit(0 if ok else 1)
+        ok = False
+        try:
+            ok = work()
+        finally:
+            os._exit(0 if ok else 1)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
-            assert os.waitstatus_to_exitcode(status) == 0
-            return
+            return os.waitstatus_to_exitcode(status) == 0
         time.sleep(0.01)
     os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
     pytest.fail("the child hangs")
+
+
+def test_a_child_of_a_fork_can_go_on() -> None:
+    a = tf.ones([300, 300])
+    expected = float(tf.reduce_sum(tf.matmul(a, a)))
+    assert in_a_child(lambda: float(tf.reduce_sum(tf.matmul(a, a))) == expected)
+
+
+def test_functions_and_variables_go_on_in_a_child_of_a_fork() -> None:
+    a = tf.ones([400, 400])
+    v = tf.Variable(a)
+    old = tf.function(lambda x: tf.reduce_sum(tf.matmul(x, v)) + tf.reduce_sum(tf.exp(x * v)))
+    expected = float(old(a))
+
+    def work() -> bool:
+        new = tf.function(lambda x: tf.reduce_max(tf.tanh(x + v)))
+        with tf.GradientTape() as tape:
+            loss = old(a)
+        gradient = tape.gradient(loss, v)
+        v.assign_add(a)
+        return (
+            float(loss) == expected
+            and gradient.shape == [400, 400]
+            and float(new(a)) == float(tf.reduce_max(tf.tanh(a + 2.0)))
+            and old.experimental_get_tracing_count() == 1
+        )
+
+    assert in_a_child(work)
+    assert float(old(a)) == expected  # what the child wrote is the child's
+
+
+def test_a_fork_beside_threads_that_compute_does_not_hang() -> None:
+    a = tf.ones([300, 300])
+    function = tf.function(lambda x: tf.reduce_sum(tf.matmul(x, x)))
+    expected = float(function(a))
+    stop = threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            function(a)
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(5):
+            assert in_a_child(lambda: float(function(a)) == expected)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
 
 
 INTERRUPTED = """
 import graven as tf
 v = tf.Variable(tf.zeros([64]))
+x = tf.ones([700, 700])
 
 @tf.function
-def long_run(x):
+def products(x):
     for _ in range(400):
         x = tf.matmul(x, x) * 0.001
     v.assign(x[0, :64])
     return x
 
-x = tf.ones([700, 700])
-long_run.get_concrete_function(x)
+@tf.function
+def elements(x):
+    x = tf.tile(x, [40, 1])
+    for _ in range(200):
+        x = tf.sin(x) + tf.exp(-x)
+    v.assign(x[0, :64])
+    return x
+
+def eagerly(x):
+    for _ in range(100000):
+        x = tf.sin(x) + 1.0
+
+def gradients(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = products(x)
+    tape.gradient(y, x)
+
+def tracing(x):
+    tf.function(lambda x: [x := x + 1.0 for _ in range(20000)][-1])(x)
+
+for function in (products, elements):
+    function.get_concrete_function(x)
 print("ready", flush=True)
 try:
     while True:
-        long_run(x)
+        WORK(x)
 except KeyboardInterrupt:
-    assert v.shape == [64]
+    assert v.read_value().shape == [64]
     print("interrupted", float(tf.reduce_sum(tf.ones([3]))), flush=True)
 """
 
 
-def test_an_interrupt_ends_a_long_run() -> None:
+@pytest.mark.parametrize("work", ["products", "elements", "eagerly", "gradients", "tracing"])
+def test_an_interrupt_ends_a_long_run(work: str) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", INTERRUPTED.replace("WORK", work)],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
