@@ -371,7 +371,8 @@ TEST_CASE("wrong pooling says what is wrong") {
   CHECK(with({2, 2}, {1, 2, 2, 1}) ==
         "[MaxPool] Sliding window ksize field must specify 4 dimensions, got 2");
   CHECK(with({1, 2, 2, 1}, {1, 0, 2, 1}) == "[MaxPool] Stride must be > 0, but got 0");
-  CHECK(with({2, 2, 2, 1}, {1, 2, 2, 1}) == "Pooling is not yet supported on the batch dimension.");
+  CHECK(with({2, 2, 2, 1}, {1, 2, 2, 1}) ==
+        "[MaxPool] Pooling is not yet supported on the batch dimension.");
   CHECK(with({1, 2, 2, 2}, {1, 1, 1, 2}).find("exactly one of pooling across depth") !=
         std::string::npos);
   CHECK(with({1, 7, 7, 1}, {1, 1, 1, 1}).find("Computed output size would be negative: -2") !=

@@ -454,7 +454,7 @@ def conv1d(
             formats[data_format],
             None if dilations is None else beside_height(dilations, "dilations"),
         )
-        return raw.Squeeze(images, squeeze_dims=[height_at])
+        return raw.Squeeze(images, axis=[height_at])
 
 
 def conv2d_transpose(

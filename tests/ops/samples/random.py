@@ -264,9 +264,9 @@ WRONG = [
     *[
         Wrong(op, (SHAPE, KEY, COUNTER, int32(7)), "Unsupported algorithm id: 7") for op in _V2
     ],
-    *[Wrong(op, (int32([-1]),), "-1") for op in _STATEFUL],
-    *[Wrong(op, (float32([1]),), "Value for attr 'T' of float is not in the list")
-      for op in _STATEFUL],
+    *[Wrong(op, (int32([-1]),), "-1", attrs={"dtype": "float32"}) for op in _STATEFUL],
+    *[Wrong(op, (float32([1]),), "Value for attr 'T' of float is not in the list",
+            attrs={"dtype": "float32"}) for op in _STATEFUL],
     *[Wrong(op, (float32([1, 2, 3]), int64(1), SHAPE), "3 int64", setup=on_variable)
       for op in _OF_GENERATOR],
     *[Wrong(op, (int64([1, 2]), int64(1), SHAPE), "at least 3", setup=on_variable)
