@@ -28,7 +28,9 @@ Ids keep_paths(std::vector<StepRef>& steps, std::span<const Target> targets,
       step.reset();
       continue;
     }
-    for (const StepTensor& y : step->outputs) reached.insert(y.id);
+    for (const StepTensor& y : step->outputs) {
+      if (y.id != 0) reached.insert(y.id);
+    }
   }
   Ids needed;
   for (const Target& target : targets) needed.insert(target.tensor.get()->id());
@@ -40,7 +42,9 @@ Ids keep_paths(std::vector<StepRef>& steps, std::span<const Target> targets,
       step->reset();
       continue;
     }
-    for (const StepTensor& x : (*step)->inputs) needed.insert(x.id);
+    for (const StepTensor& x : (*step)->inputs) {
+      if (x.id != 0) needed.insert(x.id);
+    }
   }
   return reached;
 }

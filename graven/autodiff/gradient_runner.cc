@@ -216,16 +216,20 @@ StepRef make_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
 }
 
 StepRef make_lean_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
-                       std::span<const Tensor> outputs) {
+                       std::span<const Tensor> outputs,
+                       FunctionRef<bool(const Tensor&)> is_watched) {
   auto is_large = [](const Tensor& tensor) {
     return !tensor.is_symbolic() && tensor.bytes() > kMaxSmallBytes;
   };
   StepRef step = make_step(op, attrs, inputs, outputs);
+  auto& lean = const_cast<Step&>(*step);  // nobody else has it yet
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!is_watched(inputs[i])) lean.inputs[i].id = 0;
+  }
   bool any_large = std::any_of(inputs.begin(), inputs.end(), is_large) ||
                    std::any_of(outputs.begin(), outputs.end(), is_large);
   if (!any_large) return step;
   AskedFor asked = asked_for(op, attrs, inputs, outputs);
-  auto& lean = const_cast<Step&>(*step);  // nobody else has it yet
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!asked.inputs[i] && is_large(inputs[i])) lean.inputs[i].tensor = Tensor();
   }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "graven/base/function_ref.h"
 #include "graven/base/inline_vector.h"
 #include "graven/ir/attributes.h"
 #include "graven/ir/frame.h"
@@ -17,8 +18,8 @@ struct StepTensor {
   StepTensor() = default;
   explicit StepTensor(const Tensor& t)
       : tensor(t), id(t.get()->id()), dtype(t.dtype()), shape(t.shape()) {}
-  Tensor tensor;  // may be empty
-  uint64_t id = 0;
+  Tensor tensor;    // may be empty
+  uint64_t id = 0;  // 0: no gradient flows to it from the step, or from it into the step
   DType dtype = DType::kInvalid;
   Shape shape;
 };
@@ -46,8 +47,10 @@ constexpr bool propagates(DType dtype) {
 StepRef make_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
                   std::span<const Tensor> outputs,
                   std::shared_ptr<const Backward> backward = nullptr);
-// The same without the large values that the op's gradient does not ask for.
+// The same without the large values that the op's gradient does not ask for, and without the ids
+// of inputs that are not watched.
 StepRef make_lean_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
-                       std::span<const Tensor> outputs);
+                       std::span<const Tensor> outputs,
+                       FunctionRef<bool(const Tensor&)> is_watched);
 
 }  // namespace graven::engine

@@ -74,8 +74,9 @@ void Tape::on_op(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
   for (const Tensor& output : outputs) {
     if (holds(inputs, output)) return;
   }
+  steps_.push_back(make_lean_step(op, attrs, inputs, outputs,
+                                  [&](const Tensor& input) { return is_watched(input); }));
   for (const Tensor& output : outputs) watched_.insert(output.get()->id());
-  steps_.push_back(make_lean_step(op, attrs, inputs, outputs));
 }
 
 void Tape::on_step(std::string_view name, std::span<const Tensor> inputs,
@@ -85,7 +86,11 @@ void Tape::on_step(std::string_view name, std::span<const Tensor> inputs,
   auto step = std::make_shared<Step>();
   step->name = name;
   step->backward = backward;
-  for (const Tensor& input : inputs) step->inputs.emplace_back(input).tensor = Tensor();
+  for (const Tensor& input : inputs) {
+    StepTensor& kept = step->inputs.emplace_back(input);
+    kept.tensor = Tensor();
+    if (!is_watched(input)) kept.id = 0;  // no gradient goes there
+  }
   for (const Tensor& output : outputs) {
     step->outputs.emplace_back(output).tensor = Tensor();
     if (holds(inputs, output)) {
