@@ -126,6 +126,12 @@ void norm_gradient(GradientContext& c) {
 
 Scalar add(Scalar accumulator, Scalar value) { return accumulator + value; }
 
+// The sum of a mean: that of integers must not wrap around before it is divided.
+DType accumulator_of_mean(DType x) {
+  if (is_integer(x)) return kUnsignedIntTypes.contains(x) ? DType::kUInt64 : DType::kInt64;
+  return is_complex(x) ? x : computing_type(x);
+}
+
 // Integers are divided as TensorFlow does, rounded towards zero.
 Scalar divided_by_count(Scalar accumulator, Scalar count) {
   return accumulator / cast(count, accumulator.dtype());
@@ -165,14 +171,18 @@ void define_reduction_ops(OpRegistry& ops) {
       kMean,
       {
           .name = "Mean",
-          .summary = "The mean of the elements along the given axes: their sum divided by "
-                     "their number. Integers are rounded towards zero.",
+          .summary =
+              "The mean of the elements along the given axes: their sum divided by "
+              "their number. Integers are added in 64 bits, and the mean is rounded towards zero.",
           .inputs = {"input: T", "reduction_indices: Tidx"},
           .outputs = {"output: T"},
           .types = {{"T", kNumberTypes}, {"Tidx", kIndexTypes}},
           .infer = reduction_shape,
           .gradient = mean_gradient,
-          .body = reduction({.identity = zero_like, .combine = add, .finish = divided_by_count}),
+          .body = reduction({.identity = zero_like,
+                             .combine = add,
+                             .finish = divided_by_count,
+                             .accumulator = accumulator_of_mean}),
           .values_for_inference = {1},
           .renamed = {{"reduction_indices", "axis"}},
       });

@@ -111,6 +111,17 @@ SAMPLES = [
     *_rows("Sum", np.sum, REAL + COMPLEX, ulp=0.5),
     *_rows("Mean", np.mean, FLOATS + COMPLEX, ulp=1),
     *_rows("Mean", _truncated_mean, INTEGERS),
+    # Sums that 8 to 32 bits do not hold.
+    *[
+        Sample(
+            "Mean",
+            ([[highest] * 3, [1, 2, 4]], np.array(1, np.int32)),
+            _reduced(_truncated_mean),
+            (dtype,),
+        )
+        for dtype in INTEGERS[:3] + INTEGERS[4:7]
+        for highest in (np.iinfo(dtype).max,)
+    ],
     *_rows("Prod", np.prod, ("float32", "float64", "int32", "int64", *COMPLEX), ulp=1),
     *_rows("Prod", np.prod, FLOATS + INTEGERS, SMALL_CUBE, ulp=1),
     *_rows("Max", np.max, REAL),
