@@ -252,6 +252,12 @@ Status where_kernel(KernelContext& c) {
   });
 }
 
+// TensorFlow's kernels shift by what lies nearest in [0, bits).
+Scalar shift_within(Scalar y) {
+  const auto bits = static_cast<int64_t>(8 * dtype_size(y.dtype()));
+  return max(zero_like(y), min(y, integer_like(y, bits - 1)));
+}
+
 }  // namespace
 
 void define_logical_ops(OpRegistry& ops) {
@@ -421,24 +427,25 @@ void define_logical_ops(OpRegistry& ops) {
   kLeftShift = ops.define<NoAttrs>({
       .name = "LeftShift",
       .python = "bitwise.left_shift",
-      .summary = "x shifted by y bits; 0 if these are more than it has.",
+      .summary = "x shifted by y bits, at least none and at most all but one.",
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: T"},
       .types = {{"T", kIntTypes}},
       .infer = broadcast_inputs,
       .gradient = not_differentiable,
-      .body = elementwise([](auto x, auto y) { return shift_left(x, y); }),
+      .body = elementwise([](auto x, auto y) { return shift_left(x, shift_within(y)); }),
   });
   kRightShift = ops.define<NoAttrs>({
       .name = "RightShift",
       .python = "bitwise.right_shift",
-      .summary = "x shifted by y bits; copies of the sign come in.",
+      .summary = "x shifted by y bits, at least none and at most all but one; copies of the sign "
+                 "come in.",
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: T"},
       .types = {{"T", kIntTypes}},
       .infer = broadcast_inputs,
       .gradient = not_differentiable,
-      .body = elementwise([](auto x, auto y) { return shift_right(x, y); }),
+      .body = elementwise([](auto x, auto y) { return shift_right(x, shift_within(y)); }),
   });
   kInvert = ops.define<NoAttrs>({
       .name = "Invert",

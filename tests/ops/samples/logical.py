@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ops.sample import FLOATS, INTEGERS, REAL, Sample
+from ops.sample import FLOATS, INTEGERS, REAL, SIGNED, Sample
 
 BOTH = ([True, True, False, False], [True, False, True, False])
 X, Y = [[1, 2, 3, 5], [7, 100, 0, 6]], [[1, 3, 2, 5]]
@@ -21,6 +21,13 @@ def _compare(op: str, reference: Any, dtypes: Any = REAL) -> list[Sample]:
 
 def _bits(op: str, reference: Any) -> Sample:
     return Sample(op, (X, Y), reference, INTEGERS, is_elementwise=True)
+
+
+def _shifted(shift: Any) -> Any:
+    def reference(x: Any, y: Any) -> Any:
+        return shift(x, np.clip(y, 0, 8 * y.dtype.itemsize - 1).astype(y.dtype))
+
+    return reference
 
 
 SAMPLES = [
@@ -45,6 +52,14 @@ SAMPLES = [
     _bits("BitwiseOr", np.bitwise_or),
     _bits("BitwiseXor", np.bitwise_xor),
     Sample("Invert", (X,), np.invert, INTEGERS, is_elementwise=True),
+    *[
+        Sample(op, ([1, 3, 100], [100, 64, 9]), _shifted(f), INTEGERS, is_elementwise=True)
+        for op, f in (("LeftShift", np.left_shift), ("RightShift", np.right_shift))
+    ],
+    *[
+        Sample(op, ([1, -3, -100], [-1, -64, 120]), _shifted(f), SIGNED, is_elementwise=True)
+        for op, f in (("LeftShift", np.left_shift), ("RightShift", np.right_shift))
+    ],
     Sample("LeftShift", ([1, 2, 3], [1, 3, 2]), np.left_shift, INTEGERS, is_elementwise=True),
     Sample("RightShift", ([1, 12, 100], [1, 3, 2]), np.right_shift, INTEGERS, is_elementwise=True),
 ]
