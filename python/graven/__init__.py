@@ -34,7 +34,6 @@ from graven._array_ops import gather_nd as gather_nd
 from graven._array_ops import identity as identity
 from graven._array_ops import identity_n as identity_n
 from graven._array_ops import is_tensor as is_tensor
-from graven._array_ops import linspace as linspace
 from graven._array_ops import one_hot as one_hot
 from graven._array_ops import ones as ones
 from graven._array_ops import ones_like as ones_like
@@ -92,6 +91,7 @@ from graven._engine import convert_to_tensor as convert_to_tensor
 from graven._engine import executing_eagerly as executing_eagerly
 from graven._engine import inside_function as inside_function
 from graven._function import function as function
+from graven._grid_ops import linspace as linspace
 from graven._grid_ops import meshgrid as meshgrid
 from graven._grid_ops import repeat as repeat
 from graven._grid_ops import sequence_mask as sequence_mask

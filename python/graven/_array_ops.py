@@ -860,31 +860,6 @@ def eye(
         return broadcast_to(matrix, concat([batch_shape, shape(matrix)], 0))
 
 
-def linspace(
-    start: TensorLike, stop: TensorLike, num: TensorLike, name: Name = None, axis: int = 0
-) -> Tensor:
-    """Makes numbers at equal distances from a start to a stop, both included.
-
-    Args:
-      start: float32 or float64 scalar.
-      stop: The same dtype.
-      num: How many numbers, at least 1.
-      name: A name for the node while a function is traced.
-      axis: Only 0, for scalars.
-
-    Returns:
-      The numbers, a vector.
-
-    Raises:
-      InvalidArgumentError: num is not positive.
-
-    Source: tf.linspace, OpDef "LinSpace".
-    """
-    refuse("linspace", axis=axis or None)
-    first = convert_to_tensor(start)
-    return raw.LinSpace(first, convert_to_tensor(stop, first.dtype), num, name=name)
-
-
 def reverse(tensor: TensorLike, axis: TensorLike, name: Name = None) -> Tensor:
     """Reverses a tensor along axes.
 

@@ -1,4 +1,4 @@
-"""Tensors that repeat others by a rule: grids, repeated slices, masks of lengths."""
+"""Tensors made by a rule: even steps, grids, repeated slices, masks of lengths."""
 
 from __future__ import annotations
 
@@ -18,17 +18,75 @@ from graven._array_ops import (
     reshape,
     shape,
     size,
+    slice_,
     stack,
     tile,
+    where,
 )
 from graven._dtypes import as_dtype, bool_, int32, int64
-from graven._math_ops import reduce_max
+from graven._math_ops import reduce_max, truediv
 from graven._scopes import name_scope
 from graven._tensor_shape import TensorShape
 from graven._types import DTypeLike, Name, Tensor, TensorLike
+from graven.errors import InvalidArgumentError
 
 constant = _engine.constant
 convert_to_tensor = _engine.convert_to_tensor
+
+
+def linspace(
+    start: TensorLike, stop: TensorLike, num: TensorLike, name: Name = None, axis: int = 0
+) -> Tensor:
+    """Makes numbers at equal distances from starts to stops, both included.
+
+    Args:
+      start: Any real dtype and shape.
+      stop: The same dtype, a shape that broadcasts with start's.
+      num: How many numbers, an integer scalar, at least 0.
+      name: A name for the scope while a function is traced.
+      axis: Where the axis of the numbers is inserted; negative counts from the end.
+
+    Returns:
+      The numbers, with num elements along the new axis: start's dtype, float64 for integers.
+
+    Raises:
+      ValueError: The axis is none of the result.
+      InvalidArgumentError: num is negative.
+
+    Source: tf.linspace.
+    """
+    with name_scope(name or "linspace"):
+        if isinstance(num, int) and num < 0:
+            message = f"[LinSpace] Requires num >= 0: {num}"
+            if not _engine.executing_eagerly():
+                raise ValueError(message)
+            raise InvalidArgumentError(None, None, message)
+        first = convert_to_tensor(start)
+        last = convert_to_tensor(stop, first.dtype)
+        if first.shape.rank != 0 or last.shape.rank != 0:
+            both = shape(first + last)
+            first, last = broadcast_to(first, both), broadcast_to(last, both)
+        rank = first.shape.rank
+        if rank is None:
+            raise ValueError("The rank of start and stop must be known")
+        if not -rank - 1 <= axis <= rank:
+            raise ValueError(f"axis must be in [{-rank - 1}, {rank}], got {axis}")
+        axis %= rank + 1
+        count = cast(convert_to_tensor(num), int32)
+        zero, one = constant(0), constant(1)
+        # A negative count makes a range that runs the wrong way, which is refused.
+        intervals = raw.Maximum(count - one, one)
+        steps = where(count >= zero, intervals, constant(-1))
+        step = truediv(last - first, cast(intervals, first.dtype))
+        first, last = (cast(expand_dims(end, axis), step.dtype) for end in (first, last))
+        along = [1] * (rank + 1)
+        along[axis] = -1
+        places = reshape(cast(range(one, steps), step.dtype), along)
+        inner = first + expand_dims(step, axis) * places
+        numbers = concat([first, inner, last], axis)
+        # Fewer than two are cut off both ends.
+        sizes = [count if at == axis else constant(-1) for at in builtins.range(rank + 1)]
+        return slice_(numbers, [0] * (rank + 1), stack(sizes))
 
 
 def meshgrid(*args: TensorLike, indexing: str = "xy", name: Name = None) -> list[Tensor]:

@@ -208,7 +208,7 @@ TABLE = {
         shape("tf.tile(F, [-1, 1])", r"Expected multiples\[0\] >= 0, but got -1"),
         shape("tf.pad(F, [[-1, 1], [0, 0]])", "Paddings must be non-negative: -1 1"),
         shape("tf.one_hot([1], -1)", "depth must be non-negative, got: -1"),
-        shape("tf.linspace(0.0, 1.0, -1)", "Requires num > 0: -1"),
+        shape("tf.linspace(0.0, 1.0, -1)", "Requires num >= 0: -1"),
         shape("tf.range(0, 10, 0)", "Requires delta != 0: 0"),
         shape("tf.raw_ops.Unpack(value=F, num=2**30)", "the number of outputs, must lie in"),
         shape("tf.reshape(1.0, [1] * 300)", "a shape of 300 dimensions: there are at most 254"),
