@@ -23,16 +23,19 @@ PyObject* to_str(const std::string& text) {
                               "backslashreplace");
 }
 
-// The elements: as str() or repr() of the NumPy array; of a scalar without its class around it.
+// The elements: as str() or repr() of the NumPy array. The repr() of a scalar is that of the Python
+// number, as TensorFlow's: 0.1 in float32 is 0.10000000149011612.
 Object elements_text(const Tensor& tensor, bool is_repr) {
   if (tensor.dtype() == DType::kResource || tensor.dtype() == DType::kVariant) {
     return Object::take(PyUnicode_FromString("<unprintable>"));
   }
   Object array = Object::take(to_numpy(tensor));
   if (!array) return {};
-  bool is_number = tensor.rank() == 0 && tensor.dtype() != DType::kString;
-  Object text =
-      Object::take(is_repr && !is_number ? PyObject_Repr(array.get()) : PyObject_Str(array.get()));
+  if (is_repr && tensor.rank() == 0 && tensor.dtype() != DType::kString) {
+    array = Object::take(PyObject_CallMethod(array.get(), "item", nullptr));
+    if (!array) return {};
+  }
+  Object text = Object::take(is_repr ? PyObject_Repr(array.get()) : PyObject_Str(array.get()));
   if (text && PyUnicode_FindChar(text.get(), '\n', 0, PyUnicode_GET_LENGTH(text.get()), 1) >= 0) {
     return Object::take(PyUnicode_FromFormat("\n%U", text.get()));
   }

@@ -22,7 +22,7 @@ def test_import_does_not_import_numpy() -> None:
         (
             2.2,
             "tf.Tensor(2.2, shape=(), dtype=float32)",
-            "<tf.Tensor: shape=(), dtype=float32, numpy=2.2>",
+            "<tf.Tensor: shape=(), dtype=float32, numpy=2.200000047683716>",
         ),
         (
             "a",
