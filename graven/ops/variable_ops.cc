@@ -149,14 +149,14 @@ Status gather_shape(InferContext& c) {
   const Shape& indices = c.shape(1);
   c.set_shape(0, Shape::unknown_rank());
   if (!value.has_rank() || !indices.has_rank()) return {};
-  const int batch_dims = static_cast<int>(attrs.batch_dims);
+  const int64_t batch_dims = attrs.batch_dims;
   if (value.rank() <= batch_dims || indices.rank() < batch_dims) {
     return invalid_argument("a variable of shape ", value.to_message(), " and indices of shape ",
                             indices.to_message(), " have no row after ", batch_dims,
                             " batch dimensions");
   }
   Shape out = indices;
-  for (int i = batch_dims + 1; i < value.rank(); ++i) out.push_back(value[i]);
+  for (int i = static_cast<int>(batch_dims) + 1; i < value.rank(); ++i) out.push_back(value[i]);
   c.set_shape(0, out);
   return {};
 }
