@@ -210,8 +210,11 @@ def test_variables_are_created_once_by_the_first_of_many_calls() -> None:
 
     counter = Counter()
     results = in_threads(lambda i: [int(counter()) for _ in range(CALLS)])
-    counts = [count for part in results for count in part]
-    assert sorted(counts) == list(range(1, 16 * CALLS + 1))
+    # What a call returns is read after it added, when others may have added too.
+    for counts in results:
+        assert counts == sorted(counts)
+        assert counts[-1] <= 16 * CALLS
+    assert int(counter.v) == 16 * CALLS
 
 
 def test_threads_that_end_leave_what_they_traced() -> None:
