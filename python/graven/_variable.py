@@ -315,7 +315,8 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         """Returns the value as a NumPy array; eagerly only."""
         if not _engine.executing_eagerly():
             raise NotImplementedError("numpy() is only available when eager execution is enabled.")
-        return self._read().numpy().copy()
+        value = self._read().numpy()
+        return value if isinstance(value, bytes) else value.copy()
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         import numpy
