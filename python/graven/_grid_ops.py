@@ -198,10 +198,15 @@ def repeat(
         length = x.shape[at] if x.shape[at] is not None else shape(x)[at]
         if counts.shape.rank == 1 and counts.shape[0] != 1:
             TensorShape([counts.shape[0]]).assert_is_compatible_with([x.shape[at]])
+        places = expand_dims(range(length), 1)
+        if counts.shape.num_elements() == 1:  # All alike: nothing to be marked.
+            often = reshape(counts, [1])
+            repeated = reshape(tile(places, concat([constant([1], often.dtype), often], 0)), [-1])
+            return gather(x, repeated, axis=at)
         counts = broadcast_to(counts, [length])
         # Row i of the mask marks places for all repetitions of slice i.
         mask = sequence_mask(counts)
-        places = tile(expand_dims(range(length), 1), concat([[1], shape(mask)[1:]], 0))
+        places = tile(places, concat([[1], shape(mask)[1:]], 0))
         return gather(x, boolean_mask(places, mask), axis=at)
 
 
