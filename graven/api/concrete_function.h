@@ -16,14 +16,14 @@ class GRAVEN_API ConcreteFunction {
  public:
   explicit ConcreteFunction(engine::Ref<engine::Entry> entry) : entry_(std::move(entry)) {}
 
-  // The flat convention (S6.2): one tensor for each argument placeholder in order, flat results.
+  // The flat convention: one tensor for each argument placeholder in order, flat results.
   // InvalidArgument for another dtype, ValueError for another number.
   std::vector<Tensor> call_flat(
       const std::vector<Tensor>& arguments,
       std::source_location location = std::source_location::current()) const;
 
   std::string name() const { return entry_->name(); }  // "__inference_f_12"
-  // Types of parameters, results and captures (S2.44), or the one line of S2.45.
+  // Types of parameters, results and captures; not verbose: the first two, in one line.
   std::string signature(bool verbose = true) const { return entry_->signature_text(verbose); }
   std::string to_string() const { return "ConcreteFunction " + signature(); }
   // Placeholders of arguments and captures, and what is returned, as symbolic tensors.
@@ -31,7 +31,7 @@ class GRAVEN_API ConcreteFunction {
   std::vector<Tensor> outputs() const;
   // What is fed for the captures.
   std::vector<Tensor> captured_inputs() const;
-  // Changes it; the same number of tensors (S6.17).
+  // Changes it; the same number of tensors.
   void set_external_captures(const std::vector<Tensor>& values,
                              std::source_location location = std::source_location::current()) const;
   // Variables that were used and were no arguments, in the order of first use.

@@ -40,7 +40,7 @@ class KeyWriter {
     add_type(tensor.dtype(), tensor.shape());
     tensors_.push_back(tensor);
   }
-  // By its number among the variables of the call (S3.15); an alias is fed once.
+  // By its number among the variables of the call; an alias is fed once.
   GRAVEN_API void add_variable(const Variable& variable);
   GRAVEN_API void add_text(const std::string& text);
   void add_word(uint64_t word) { words_.push_back(word); }

@@ -23,9 +23,9 @@ struct FunctionOptions {
   std::string name = "function";
   // Names of the parameters, which placeholders and messages then have; C++ does not tell them.
   std::vector<std::string> parameters = {};
-  // The only types that are accepted, one for each parameter, which are tensors then (S2.9).
+  // The only types that are accepted, one for each parameter, which are tensors then.
   std::optional<std::vector<TensorSpec>> input_signature = std::nullopt;
-  // Trace the second shape of a rank with unknown dimensions (S4.12).
+  // Trace the second shape of a rank with unknown dimensions.
   bool reduce_retracing = false;
 };
 
@@ -90,7 +90,7 @@ class GRAVEN_API FunctionBase {
   // How many traces were ever made, and what is in the cache now.
   int64_t experimental_get_tracing_count() const { return function_->tracing_count(); }
   CacheInfo cache_info() const;
-  // The signatures of all traces, as S2.44 or, not verbose, S2.45 prints them.
+  // The signatures of all traces, a block each or, not verbose, a line each.
   std::string pretty_printed_concrete_signatures(bool verbose = true) const;
   const std::string& name() const { return function_->options().name; }
   // Tensors that the traces captured, and handles of variables, that captures() was not told of:
@@ -148,7 +148,7 @@ template <typename R, typename... Args>
 class ConcreteFunctionOf<R(Args...)> : public ConcreteFunction {
  public:
   using ConcreteFunction::ConcreteFunction;
-  // The structured convention (S6.1): arguments as the function takes them, of the trace's types.
+  // The structured convention: arguments as the function takes them, of the trace's types.
   R operator()(const std::remove_cvref_t<Args>&... arguments,
                std::source_location location = std::source_location::current()) const;
 };

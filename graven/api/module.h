@@ -82,7 +82,7 @@ class GRAVEN_API Module {
   // The name, without the scope that it was made in.
   std::string name() const;
   // Members in the order of their names, own ones first, then those of each module found, each
-  // once (S9.23).
+  // once.
   std::vector<Variable> variables() const;
   std::vector<Variable> trainable_variables() const;
   std::vector<const Module*> submodules() const;  // without itself

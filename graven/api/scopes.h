@@ -7,10 +7,10 @@
 namespace graven {
 
 // Puts "name/" in front of the names of nodes and variables that are made while it lives
-// (tf.name_scope, S5.10): `graven::NameScope scope("encoder");`
+// (tf.name_scope): `graven::NameScope scope("encoder");`
 using engine::NameScope;
 
-// While it lives ops compute at once, also while a function is traced (tf.init_scope, S5.40).
+// While it lives ops compute at once, also while a function is traced (tf.init_scope).
 class InitScope {
  public:
   InitScope() = default;

@@ -16,12 +16,12 @@ struct IndexedSlices;
 struct VariableOptions {
   std::string name = "Variable";
   bool trainable = true;
-  // May be more general than the initial value's shape (S9.5); not given: that shape.
+  // May be more general than the initial value's shape; not given: that shape.
   std::optional<Shape> shape = std::nullopt;
 };
 
-// A mutable tensor (tf.Variable). A handle; copies are the same variable. Made while a function is
-// traced it follows S2.15 to S2.19: once, on the first call.
+// A mutable tensor (tf.Variable). A handle; copies are the same variable. One that is made while a
+// function is traced is made once, on the first call.
 class GRAVEN_API Variable {
  public:
   // No variable; only assigning another to it is of use.
@@ -46,7 +46,7 @@ class GRAVEN_API Variable {
   Tensor value(std::source_location location = std::source_location::current()) const;
   operator Tensor() const { return value(); }
 
-  // Each gives the variable back, so that calls chain (S9.10 to S9.12). A value of another dtype is
+  // Each gives the variable back, so that calls chain. A value of another dtype is
   // a ValueError; of a shape that does not fit too, or InvalidArgument for assign_add, assign_sub.
   const Variable& assign(const Operand& value) const;
   const Variable& assign_add(const Operand& delta) const;

@@ -656,7 +656,7 @@ PyMethodDef methods[] = {{"_resolve", method_resolve, METH_VARARGS, nullptr},
                          {"_entries", method_entries, METH_NOARGS, nullptr},
                          {"_counts", method_counts, METH_NOARGS, nullptr},
                          {"experimental_get_tracing_count", method_tracing_count, METH_NOARGS,
-                          "Returns the number of traces that were ever made (S2.40)."},
+                          "Returns the number of traces that were ever made."},
                          {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef properties[] = {
     {"python_function", get_python_function, nullptr, "The Python function that is traced.",

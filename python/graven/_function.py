@@ -56,12 +56,13 @@ def function(
         there is one trace, and arguments are cast to it.
       autograph: Accepted; control flow on tensors is not converted yet.
       jit_compile: None or False. True is refused until machine code is generated.
-      reduce_retracing: Trace the second shape of a rank with unknown dimensions (S4.12).
+      reduce_retracing: Trace the second shape of a rank with unknown dimensions.
       experimental_implements: The name of what the function implements, or a name and attributes
         in text form. Such a function is pure: every argument becomes a tensor as a whole, and it
-        may use nothing but its arguments (S2.5).
+        may use nothing but its arguments.
       experimental_autograph_options: Accepted, as nothing is converted yet.
-      experimental_attributes: Attributes of the function, a dict; see S2.4 for the keys.
+      experimental_attributes: A dict of what the function's definition is to say; the
+        message about a key that may not be given lists those that may.
       experimental_relax_shapes: Deprecated name of reduce_retracing.
       experimental_compile: Deprecated name of jit_compile.
       experimental_follow_type_hints: Deprecated, ignored.
@@ -240,7 +241,7 @@ def _sanitized(name: str) -> str:
 
 
 def call_eagerly(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Runs the Python function itself, as tf.config.run_functions_eagerly asks (S2.13)."""
+    """Runs the Python function itself, as tf.config.run_functions_eagerly asks."""
     instance = self._instance
     if instance is not None:
         return self.python_function(instance(), *args, **kwargs)
@@ -248,7 +249,7 @@ def call_eagerly(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
 
 
 def call_with_sanitized_keywords(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Calls again with keywords that are identifiers (S2.23)."""
+    """Calls again with keywords that are identifiers."""
     clean: dict[str, Any] = {}
     for name, value in kwargs.items():
         new = name if name in self._python_signature.parameters else _sanitized(name)
@@ -269,7 +270,7 @@ def note_trace(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None
 
 
 def raise_binding_error(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Raises the TypeError of a call whose arguments do not fit the parameters (S2.25)."""
+    """Raises the TypeError of a call whose arguments do not fit the parameters."""
     try:
         self._python_signature.bind(*args, **kwargs)
         cause = "arguments do not fit the parameters"
@@ -281,7 +282,7 @@ def raise_binding_error(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 def raise_casting_error(
     self: Any, args: tuple[Any, ...], kwargs: dict[str, Any], cause: str
 ) -> Any:
-    """Raises the TypeError of a call whose arguments cannot be cast (S2.25, S2.28)."""
+    """Raises the TypeError of a call whose arguments cannot be cast."""
     raise _binding_error(self, cause, args, kwargs)
 
 
@@ -340,7 +341,7 @@ class Parameter(NamedTuple):
 
 
 class FunctionType:
-    """The type of a function or of one of its traces (S1.9).
+    """The type of a function or of one of its traces.
 
     Attributes:
       parameters: An ordered mapping from names to Parameter.
@@ -550,7 +551,7 @@ class ConcreteFunction:
         return list(self._entry.captured_inputs)
 
     def set_external_captures(self, captures: Sequence[Any]) -> None:
-        """Changes what is fed for the captures (S6.17).
+        """Changes what is fed for the captures.
 
         Args:
           captures: A tensor for each of captured_inputs, in their order.
@@ -560,7 +561,7 @@ class ConcreteFunction:
     def replace_capture_with_deferred_capture(
         self, tensor: Any, closure: Callable[[], Any], spec: Any
     ) -> None:
-        """Feeds what a closure gives at each call in the place of a captured tensor (S6.17).
+        """Feeds what a closure gives at each call in the place of a captured tensor.
 
         Args:
           tensor: One of `captured_inputs`.
@@ -581,7 +582,7 @@ class ConcreteFunction:
 
     @property
     def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments as `(args, kwargs)`, with specs in the place of tensors (S6.10)."""
+        """The arguments as `(args, kwargs)`, with specs in the place of tensors."""
         args, kwargs = [], {}
         for p in self.function_type.parameters.values():
             spec = _spec_structure(p.type_constraint, p.name)
@@ -616,7 +617,7 @@ class ConcreteFunction:
         return nest.map_structure(lambda t: t.dtype, self.structured_outputs)
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
-        """Returns the parameters, the result and the captures as text (S2.44).
+        """Returns the parameters, the result and the captures as text.
 
         Args:
           verbose: One a line; False gives one short line.
@@ -711,7 +712,7 @@ class _FunctionMethods:
     _instance = None
 
     def get_concrete_function(self: Any, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """Returns the trace for values or specs, traced now if there is none (S2.39).
+        """Returns the trace for values or specs, traced now if there is none.
 
         Args:
           *args: Positional arguments: values, or specs in their place. None are needed with an
@@ -731,7 +732,7 @@ class _FunctionMethods:
         return ConcreteFunction._of(entry, self)
 
     def get_initialization_function(self: Any, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """Returns a function that initialises the variables this one creates (S2.41).
+        """Returns a function that initialises the variables this one creates.
 
         The variables are created now, by a trace, and have no value until it is called. It gives
         all of them their initial values, each time that it is called.
@@ -750,7 +751,7 @@ class _FunctionMethods:
         return ConcreteFunction._of(self._initialization(args, kwargs), self)
 
     def experimental_get_compiler_ir(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refuses: there is a compiler's text of functions with jit_compile=True only (S2.42).
+        """Refuses: there is a compiler's text of functions with jit_compile=True only.
 
         Args:
           *args: Positional arguments.
@@ -774,7 +775,7 @@ class _FunctionMethods:
         return CacheInfo(*counts, signatures)
 
     def pretty_printed_concrete_signatures(self: Any, verbose: bool = True) -> str:
-        """Returns the signatures of all traces, in the order in which they were made (S2.43).
+        """Returns the signatures of all traces, in the order in which they were made.
 
         Args:
           verbose: As in ConcreteFunction.pretty_printed_signature.
@@ -810,7 +811,7 @@ class _FunctionMethods:
 
     @property
     def input_signature(self: Any) -> tuple[Any, ...] | None:
-        """The specs of the input_signature; None without one (S2.12)."""
+        """The specs of the input_signature; None without one."""
         if self._options.input_signature is not None:
             return tuple(self._options.input_signature)
         return () if not self._python_signature.parameters else None

@@ -34,7 +34,7 @@ def warn_once(message: str) -> None:
 
 
 def warn_sanitized(name: str, new: str) -> None:
-    """Says that a keyword was renamed, at most five times a process (S2.23)."""
+    """Says that a keyword was renamed, at most five times a process."""
     global _sanitized_warnings
     if _sanitized_warnings < 5:
         _sanitized_warnings += 1

@@ -16,7 +16,7 @@ _LEGAL_SCOPE = re.compile(r"[A-Za-z0-9_.\\/>-]*$")
 
 
 class name_scope:  # noqa: N801 (TensorFlow's name)
-    """Puts a prefix before the names of the ops that are made in it (S5.10).
+    """Puts a prefix before the names of the ops that are made in it.
 
     Args:
       name: The scope's name, made unique; one that ends in "/" is entered exactly; None or ""
@@ -56,7 +56,7 @@ class name_scope:  # noqa: N801 (TensorFlow's name)
 
 
 class init_scope:  # noqa: N801
-    """Leaves the function that is being traced: ops in it compute at once (S5.40).
+    """Leaves the function that is being traced: ops in it compute at once.
 
     Source: tf.init_scope.
     """

@@ -306,7 +306,7 @@ class TensorShape:
         )
 
     def is_subtype_of(self, other: Any) -> bool:
-        """Tells whether every tensor of this shape also has the other (S3.8).
+        """Tells whether every tensor of this shape also has the other.
 
         Args:
           other: A TensorShape; nothing else has subtypes among shapes.
@@ -320,7 +320,7 @@ class TensorShape:
         return all(b is None or a == b for a, b in zip(self._dims, other._dims, strict=True))
 
     def most_specific_common_supertype(self, others: Iterable[Any]) -> TensorShape | None:
-        """Returns the most special shape that covers this one and the others (S3.10).
+        """Returns the most special shape that covers this one and the others.
 
         Args:
           others: TensorShapes; with anything else among them the result is None.

@@ -91,7 +91,7 @@ TraceType.register(_engine.TraceTypeView)
 
 
 class TracingContext:
-    """What `__tf_tracing_type__` is given; it numbers objects within one call (S3.4)."""
+    """What `__tf_tracing_type__` is given; it numbers objects within one call."""
 
     def __init__(self) -> None:
         self._aliases: dict[Any, int] = {}
@@ -242,7 +242,7 @@ def sizes_of(shape: TensorShape) -> list[int | None] | None:
 
 
 class Rebuild:
-    """Builds an object with the nest protocol from components, and metadata as the last (S3.36)."""
+    """Builds an object with the nest protocol from components, and metadata as the last."""
 
     def __init__(self, value_class: Any, metadata: Any) -> None:
         del metadata

@@ -118,11 +118,11 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
       aggregation: Stored.
       shape: A shape that later values may have, at least as general as the initial value's.
       experimental_enable_variable_lifting: With False a variable made in a trace is not kept by
-        the Function (S2.20).
+        the Function.
 
     Raises:
       ValueError: There is no initial value, it does not fit dtype or shape, or variables may not
-        be created here (S2.19).
+        be created here.
 
     Source: tf.Variable.
     """

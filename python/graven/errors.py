@@ -1,4 +1,4 @@
-"""Errors that ops raise: one class for each of TensorFlow's error codes (S11.8).
+"""Errors that ops raise: one class for each of TensorFlow's error codes.
 
 Source: tf.errors.
 """

@@ -126,6 +126,18 @@ def test_there_is_something_to_check() -> None:
     assert {"graven.Variable.assign", "graven.Tensor.shape"} <= set(MEMBERS)
 
 
+def test_no_text_sends_users_to_pages_that_they_do_not_have() -> None:
+    modules = {module.__name__: documentation(module) for module in public_modules()}
+    names = {name: documentation(value) for name, value in NAMES.items()}
+    members = {
+        name: documentation(inspect.getattr_static(owner, member))
+        for name, (owner, member) in MEMBERS.items()
+    }
+    ours = re.compile(r"\bS\d+\.\d+|\bDESIGN\b|\bSEMANTICS\b|\bSTYLE \d")
+    texts = {**modules, **names, **members}
+    assert {name: text for name, text in texts.items() if ours.search(text)} == {}
+
+
 @pytest.mark.parametrize("module", public_modules(), ids=lambda module: module.__name__)
 def test_a_module_says_what_it_holds(module: ModuleType) -> None:
     assert module.__doc__

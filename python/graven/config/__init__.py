@@ -11,7 +11,7 @@ from graven.config import threading as threading
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
-    """Lets every Function run its Python code at each call, without traces (S11.1).
+    """Lets every Function run its Python code at each call, without traces.
 
     Args:
       run_eagerly: Any truthy value switches it on.
