@@ -151,4 +151,4 @@ slice = _array_ops.slice_
 newaxis = None
 __version__ = version.VERSION
 
-__getattr__, __dir__ = _public.names_of(__name__)
+_public.complete(__name__)

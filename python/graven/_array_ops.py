@@ -596,9 +596,9 @@ def one_hot(
                     f"dtype {wanted} of one_hot does not match dtype {tensor.dtype} of a value"
                 )
             values.append(tensor)
-        return raw.OneHot(
-            indices, depth, *values, axis=-1 if axis is None else axis, name=scope or None
-        )
+        on, off = values
+        axis = -1 if axis is None else axis
+        return raw.OneHot(indices, depth, on, off, axis=axis, name=scope or None)
 
 
 def range(
@@ -644,7 +644,7 @@ def range(
                     raise ValueError(f"tf.range takes no {part.dtype.name}")
             wanted = max((part.dtype for part in parts), key=lambda t: order.index(t.name))
         parts = [part if part.dtype == wanted else cast(part, wanted) for part in parts]
-        return raw.Range(*parts, name=scope or None)
+        return raw.Range(parts[0], parts[1], parts[2], name=scope or None)
 
 
 def _check_cast(x: Tensor, wanted: DType) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from graven import _engine
@@ -17,44 +17,58 @@ def op_names() -> dict[str, str]:
 
 
 def _missing(module: str, name: str, known: Iterable[str]) -> AttributeError:
-    import difflib  # Takes milliseconds, and is for mistakes only.
-
     tensorflow = "tf" + module.removeprefix("graven")
     text = f"Graven has no {tensorflow}.{name}"
-    # Names that share less are other words: nobody who writes tf.sort means tf.sqrt.
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.76)
-    if near:
-        text += f"; the nearest that it has is {tensorflow}.{near[0]}"
+    # Private names are asked for by Python's own machinery, which expects an error at once.
+    if not name.startswith("_"):
+        import difflib  # Takes milliseconds, and is for mistakes only.
+
+        # Names that share less are other words: nobody who writes tf.sort means tf.sqrt.
+        near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.76)
+        if near:
+            text += f"; the nearest that it has is {tensorflow}.{near[0]}"
     return AttributeError(f"{text}. See docs/errors/not-in-graven.md", name=name)
 
 
-def names_of(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Makes __getattr__ and __dir__ of a public module.
+@functools.cache
+def names_of_ops(module: str) -> dict[str, str]:
+    """The OpDef names of the ops that a public module has functions of, by the functions' names.
 
     Args:
       module: Its full name, such as "graven.math".
-
-    Returns:
-      Functions that give the ops of that module by name, and list all names.
     """
-    prefix = module.removeprefix("graven").removeprefix(".")
-    prefix = prefix + "." if prefix else ""
+    if module == "graven.raw_ops":
+        return {name: name for name in _engine.op_names()}
+    return {
+        name.rpartition(".")[2]: op
+        for name, op in op_names().items()
+        if name.rpartition(".")[0] == module.removeprefix("graven").removeprefix(".")
+    }
+
+
+def complete(module: str) -> None:
+    """Gives a public module its functions of ops, and an answer for names that it does not have.
+
+    Each function is made when it is first asked for. Each public module calls this at its end:
+    `__getattr__` and `__dir__` do not stand in the module, so that type checkers, which read the
+    module's stub, refuse names that are not there.
+
+    Args:
+      module: Its full name, such as "graven.math".
+    """
+    space = vars(sys.modules[module])
 
     def listed() -> list[str]:
-        own = [name for name in vars(sys.modules[module]) if not name.startswith("_")]
-        ops = [
-            name.removeprefix(prefix)
-            for name in op_names()
-            if name.startswith(prefix) and "." not in name.removeprefix(prefix)
-        ]
-        return sorted({*own, *ops})
+        return sorted(
+            {name for name in space if not name.startswith("_")} | set(names_of_ops(module))
+        )
 
     def get(name: str) -> Any:
-        op = op_names().get(prefix + name)
-        if op is None or name.startswith("_"):
-            raise _missing(module, name, [] if name.startswith("_") else listed())
-        function = _engine.public_op(prefix + name, op)
-        setattr(sys.modules[module], name, function)
+        op = None if name.startswith("_") else names_of_ops(module).get(name)
+        if op is None:
+            raise _missing(module, name, listed())
+        function = _engine.public_op(name, op)
+        space[name] = function
         return function
 
-    return get, listed
+    space["__getattr__"], space["__dir__"] = get, listed

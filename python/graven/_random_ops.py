@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import random as _python_random
-from typing import Any
+from typing import Any, TypedDict
 
 from graven import _engine
 from graven import raw_ops as raw
@@ -115,7 +115,12 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
     return (0, _MAX_INT32) if seeds == (0, 0) else seeds
 
 
-def _seed_attributes(op_seed: int | None) -> dict[str, int]:
+class _SeedAttributes(TypedDict):
+    seed: int
+    seed2: int
+
+
+def _seed_attributes(op_seed: int | None) -> _SeedAttributes:
     first, second = get_seed(op_seed)
     return {"seed": first or 0, "seed2": second or 0}
 
@@ -283,7 +288,13 @@ def shuffle(value: TensorLike, seed: int | None = None, name: Name = None) -> Te
 # --- Stateless functions.
 
 
-def _start(seed: TensorLike, alg: Any) -> dict[str, Tensor]:
+class _Start(TypedDict):
+    key: Tensor
+    counter: Tensor
+    alg: Tensor
+
+
+def _start(seed: TensorLike, alg: Any) -> _Start:
     number = _algorithm_number(alg)
     key, counter = raw.StatelessRandomGetKeyCounter(convert_to_tensor(seed, None, int32))
     return {"key": key, "counter": counter, "alg": convert_to_tensor(number, int32)}
@@ -327,7 +338,7 @@ def stateless_uniform(
 
 
 def _uniform_of(
-    sizes: Tensor, start: dict[str, Tensor], minval: Any, maxval: Any, dtype: DType, scope: Name
+    sizes: Tensor, start: _Start, minval: Any, maxval: Any, dtype: DType, scope: Name
 ) -> Tensor:
     if not dtype.is_integer:
         unit = raw.StatelessRandomUniformV2(sizes, **start, dtype=dtype)
@@ -584,7 +595,7 @@ class Generator:
         steps = raw.Cast(convert_to_tensor(delta, None, int64), DstT=uint64)
         return raw.RngReadAndSkip(self._state.handle, alg, steps)
 
-    def _start(self, sizes: Tensor) -> dict[str, Tensor]:
+    def _start(self, sizes: Tensor) -> _Start:
         before = self.skip(reduce_prod(raw.Cast(sizes, DstT=int64)))
         words = raw.Bitcast(before, type=uint64)
         return {"key": words[2:3], "counter": words[:2],

@@ -23,4 +23,4 @@ from graven._debug_ops import assert_rank_at_least as assert_rank_at_least
 from graven._debug_ops import assert_scalar as assert_scalar
 from graven._debug_ops import assert_type as assert_type
 
-__getattr__, __dir__ = _public.names_of(__name__)
+_public.complete(__name__)

@@ -31,4 +31,4 @@ from graven._math_ops import complex as complex
 
 bool = _dtypes.bool_  # Assigned, so that type checkers see that it is exported.
 
-__getattr__, __dir__ = _public.names_of(__name__)
+_public.complete(__name__)

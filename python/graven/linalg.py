@@ -11,4 +11,4 @@ from graven._math_ops import matvec as matvec
 from graven._math_ops import norm as norm
 from graven._math_ops import tensordot as tensordot
 
-__getattr__, __dir__ = _public.names_of(__name__)
+_public.complete(__name__)

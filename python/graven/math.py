@@ -41,4 +41,4 @@ from graven._nn_ops import softmax as softmax
 from graven._nn_ops import zero_fraction as zero_fraction
 from graven._sort_ops import top_k as top_k
 
-__getattr__, __dir__ = _public.names_of(__name__)
+_public.complete(__name__)

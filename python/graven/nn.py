@@ -36,4 +36,4 @@ from graven._sort_ops import top_k as top_k
 
 swish = silu
 
-__getattr__, __dir__ = _public.names_of(__name__)
+_public.complete(__name__)

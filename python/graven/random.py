@@ -20,4 +20,4 @@ from graven._random_ops import stateless_uniform as stateless_uniform
 from graven._random_ops import truncated_normal as truncated_normal
 from graven._random_ops import uniform as uniform
 
-__getattr__, __dir__ = _public.names_of(__name__)
+_public.complete(__name__)

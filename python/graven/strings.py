@@ -5,4 +5,4 @@ Source: tf.strings.
 
 from graven import _public
 
-__getattr__, __dir__ = _public.names_of(__name__)
+_public.complete(__name__)

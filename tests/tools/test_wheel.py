@@ -45,8 +45,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_wheel_holds_types_and_what_the_engine_needs(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    for name in ("py.typed", "_engine.pyi", "libgraven.so", "libgraven_onednn.so", "libdnnl.so.2"):
+    for name in ("py.typed", "libgraven.so", "libgraven_onednn.so", "libdnnl.so.2"):
         assert f"graven/{name}" in names
+    package = ROOT / "python"
+    stubs = {stub.relative_to(package).as_posix() for stub in package.rglob("*.pyi")}
+    assert {"graven/__init__.pyi", "graven/_engine.pyi", "graven/math.pyi"} <= stubs <= names
     assert wheel.stat().st_size < 40 << 20
 
 

@@ -1,0 +1,250 @@
+"""Prints the stubs of the public modules that have functions of ops: what type checkers read.
+
+    ./dev python tools/stubs.py --write    puts them into python/graven/
+
+A function of an op is made of its record when a program first asks for it, so that no source
+shows it. Its parameters, defaults and summary come from the record here, and what else a module
+holds from its source. _op_functions.pyi has each function once; it is a module for type checkers
+only, because in graven.pyi names such as bool and range are not Python's.
+"""
+
+import ast
+import importlib
+import pkgutil
+import re
+import struct
+import subprocess
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+PACKAGE = Path(__file__).resolve().parents[1] / "python" / "graven"
+FUNCTIONS = "_op_functions.pyi"
+PRINTED = "# Printed by tools/stubs.py."
+TYPES = {bool: "bool", int: "int", float: "float", str: "str"}
+# Attributes without a default that tells their type, by the names that TensorFlow's ops share.
+TYPES_BY_NAME = {
+    "Tout": "Sequence[DTypeLike]",
+    "allowed_devices": "Sequence[str]",
+    "axis": "Sequence[int]",
+    "explicit_paddings": "Sequence[int]",
+    "f": "object",
+    "ksize": "Sequence[int]",
+    "message": "str",
+    "mode": "str",
+    "num": "int",
+    "num_split": "int",
+    "padding": "str",
+    "shape": "ShapeLike",
+    "strides": "Sequence[int]",
+    "value": "TensorLike",
+}
+
+
+def is_missing(default: Any) -> bool:
+    """Whether a parameter must be given: its default is an empty tuple then."""
+    return isinstance(default, tuple) and not default
+
+
+def default_text(package: Any, default: Any) -> str:
+    """A default as Python writes it; "..." where that takes more than a literal."""
+    if isinstance(default, package.DType):
+        return f"_dtypes.{'bool_' if default == package.bool else default.name}"
+    if isinstance(default, float):
+        # An attribute is a number of 32 bits, which Python has as one of 64.
+        short = float(f"{default:.7g}")
+        return repr(short if struct.unpack("f", struct.pack("f", short))[0] == default else default)
+    if default is None or isinstance(default, bool | int | str | list):
+        return repr(default)
+    return "..."
+
+
+def attribute_type(package: Any, name: str, default: Any, record: Mapping[str, Any]) -> str:
+    """The type of an attribute that is a parameter."""
+    if name in dict(record["types"]) or isinstance(default, package.DType):
+        return "DTypeLike"
+    if isinstance(default, package.TensorShape):
+        return "ShapeLike"
+    if isinstance(default, list) and default:
+        return f"Sequence[{TYPES[type(default[0])]}]"
+    return TYPES.get(type(default)) or TYPES_BY_NAME[name]
+
+
+def is_list(argument: str, record: Mapping[str, Any]) -> bool:
+    """Whether an argument in OpDef's grammar, such as "values: N * T", is several tensors."""
+    kind = argument.partition(":")[2].strip()
+    return "*" in kind or (kind[:1].isupper() and kind not in dict(record["types"]))
+
+
+def parameters(package: Any, function: Any) -> list[str]:
+    """The parameters of the function of an op, with types and defaults."""
+    record = function._record
+    inputs = {text.partition(":")[0].strip(): text for text in record["inputs"]}
+    found = []
+    for name, default in function._parameters:
+        if name in inputs:
+            several = is_list(inputs[name], record)
+            text = f"{name}: {'Sequence[TensorLike]' if several else 'TensorLike'}"
+        elif name == "name":
+            text = "name: Name"
+        else:
+            text = f"{name}: {attribute_type(package, name, default, record)}"
+        found.append(text if is_missing(default) else f"{text} = {default_text(package, default)}")
+    return found
+
+
+def outputs(function: Any) -> list[tuple[str, str]]:
+    """The outputs of an op: names, and types in Python."""
+    record = function._record
+    return [
+        (text.partition(":")[0].strip(), "list[Tensor]" if is_list(text, record) else "Tensor")
+        for text in record["outputs"]
+    ]
+
+
+def definition(package: Any, name: str, function: Any) -> str:
+    """The function of an op, and before it the class of its result if that is a named tuple."""
+    results = outputs(function)
+    text = ""
+    if len(results) > 1:
+        result = f"_{name}Outputs"
+        members = "".join(f"    {member}: {kind}\n" for member, kind in results)
+        text = f"class {result}(NamedTuple):\n{members}\n"
+    elif results:
+        result = results[0][1]
+    else:
+        result = "Operation | None"  # The operation while a function is traced.
+    summary = "\n    ".join(textwrap.wrap(function._record["summary"], 90))
+    given = ", ".join(parameters(package, function))
+    return f'{text}def {name}({given}) -> {result}:\n    """{summary}"""\n\n'
+
+
+def definitions(package: Any, functions: Mapping[str, Any]) -> str:
+    """The functions of ops with the imports that they need."""
+    body = "".join(
+        definition(package, name, function) for name, function in sorted(functions.items())
+    )
+    needed = {
+        "collections.abc": ["Sequence"],
+        "typing": ["NamedTuple"],
+        "graven": ["_dtypes"],
+        "graven._engine": ["Operation", "Tensor"],
+        "graven._types": ["DTypeLike", "Name", "ShapeLike", "TensorLike"],
+    }
+    lines = []
+    for module, names in needed.items():
+        used = [name for name in names if re.search(rf"\b{name}\b", body)]
+        lines += [f"from {module} import {', '.join(used)}\n"] if used else []
+    return "".join(lines) + "\n" + body
+
+
+def functions_of(package: Any, module: str) -> dict[str, Any]:
+    """The functions of ops that a public module makes when they are asked for."""
+    names = package._public.names_of_ops(module)
+    # A record's public name may have a function of its own, written by hand.
+    written = written_names(source_of(module))
+    return {
+        name: package._engine.public_op(name, op)
+        for name, op in names.items()
+        if name not in written
+    }
+
+
+def source_of(module: str) -> Path:
+    """The source of a public module."""
+    path = PACKAGE.joinpath(*module.split(".")[1:])
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def written_names(source: Path) -> set[str]:
+    """The names that a module gives to what it imports and assigns."""
+    names = set()
+    for node in ast.parse(source.read_text()).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.Assign):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return names
+
+
+def written_part(source: Path) -> tuple[str, str]:
+    """What a module's source holds, as a stub says it: its docstring, and the rest."""
+    text = source.read_text()
+    first, *rest = ast.parse(text).body
+    lines = []
+    for node in rest:
+        if isinstance(node, ast.ImportFrom) and node.module == "graven":
+            kept = [alias for alias in node.names if alias.name != "_public"]
+            if kept:
+                lines.append(ast.unparse(ast.ImportFrom("graven", kept, 0)))
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            (alias,) = node.names
+            if alias.asname == alias.name:
+                lines.append(ast.unparse(node))
+            else:  # An import under another name is private to a stub.
+                private = node.module.rpartition(".")[2]
+                lines.append(f"from graven import {private}")
+                lines.append(f"{alias.asname} = {private}.{alias.name}")
+        elif isinstance(node, ast.Assign):
+            lines.append(ast.unparse(node))
+    imports = sorted({line for line in lines if line.startswith("from ")})
+    others = [line for line in lines if not line.startswith("from ")]
+    return ast.get_source_segment(text, first) or "", "\n".join([*imports, *others])
+
+
+def formatted(text: str) -> str:
+    """Text of a stub as ./dev lint wants it."""
+    ruff = Path(sys.executable).with_name("ruff")
+    for words in (["check", "--select=I", "--fix"], ["format"]):
+        command = [str(ruff), *words, "--quiet", "--stdin-filename", str(PACKAGE / FUNCTIONS), "-"]
+        done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+        text = done.stdout
+    return text
+
+
+def stubs(package: Any) -> dict[Path, str]:
+    """The text of each stub, by its path."""
+    found = {}
+    defined: dict[str, Any] = {}
+    modules = [
+        module.name
+        for module in pkgutil.walk_packages(package.__path__, "graven.")
+        if "._" not in module.name
+    ]
+    for module in ["graven", *modules]:
+        functions = functions_of(package, module)
+        if not functions:
+            continue
+        docstring, written = written_part(source_of(module))
+        if module == "graven.raw_ops":
+            made = definitions(package, functions)
+        else:
+            for name, function in functions.items():
+                other = defined.setdefault(name, function)
+                assert other._record == function._record, f"{name} is the name of two ops"
+            made = "".join(
+                f"from graven.{FUNCTIONS.removesuffix('.pyi')} import {name} as {name}\n"
+                for name in functions
+            )
+        text = f"{docstring}\n{PRINTED}\n\n{made}\n{written}\n"
+        found[source_of(module).with_suffix(".pyi")] = formatted(text)
+    text = f'"""The functions of ops under their public names."""\n{PRINTED}\n\n'
+    found[PACKAGE / FUNCTIONS] = formatted(text + definitions(package, defined))
+    return found
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Prints the stubs, or writes them."""
+    found = stubs(importlib.import_module("graven"))
+    for path, text in found.items():
+        if "--write" in arguments:
+            path.write_text(text)
+        else:
+            sys.stdout.write(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
