@@ -3,7 +3,9 @@
 Source: tf.errors.
 """
 
-from typing import Any
+from typing import Any as _Any
+
+from graven import _public
 
 OK = 0
 CANCELLED = 1
@@ -35,7 +37,9 @@ class OpError(Exception):
       *args: Kept for callers that pass experimental payloads.
     """
 
-    def __init__(self, node_def: Any, op: Any, message: str, error_code: int, *args: Any) -> None:
+    def __init__(
+        self, node_def: _Any, op: _Any, message: str, error_code: int, *args: _Any
+    ) -> None:
         super().__init__()
         self._node_def = node_def
         self._op = op
@@ -43,7 +47,7 @@ class OpError(Exception):
         self._error_code = error_code
         self._payloads = args[0] if args else {}
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[_Any, ...]:
         return self.__class__, (self._node_def, self._op, self._message)
 
     @property
@@ -52,12 +56,12 @@ class OpError(Exception):
         return self._message
 
     @property
-    def op(self) -> Any:
+    def op(self) -> _Any:
         """The Operation that failed, if it is known."""
         return self._op
 
     @property
-    def node_def(self) -> Any:
+    def node_def(self) -> _Any:
         """The node that failed, if it is known."""
         return self._node_def
 
@@ -67,7 +71,7 @@ class OpError(Exception):
         return self._error_code
 
     @property
-    def experimental_payloads(self) -> Any:
+    def experimental_payloads(self) -> _Any:
         """Further details, by key."""
         return self._payloads
 
@@ -78,7 +82,7 @@ class OpError(Exception):
 class CancelledError(OpError):
     """A call was cancelled."""
 
-    def __init__(self, node_def: Any, op: Any, message: str, *args: Any) -> None:
+    def __init__(self, node_def: _Any, op: _Any, message: str, *args: _Any) -> None:
         super().__init__(node_def, op, message, CANCELLED, *args)
 
 
@@ -86,7 +90,7 @@ class UnknownError(OpError):
     """An error that has no class of its own."""
 
     def __init__(
-        self, node_def: Any, op: Any, message: str, *args: Any, error_code: int = UNKNOWN
+        self, node_def: _Any, op: _Any, message: str, *args: _Any, error_code: int = UNKNOWN
     ) -> None:
         super().__init__(node_def, op, message, error_code, *args)
 
@@ -94,98 +98,98 @@ class UnknownError(OpError):
 class InvalidArgumentError(OpError):
     """An op was given an argument that it cannot work with."""
 
-    def __init__(self, node_def: Any, op: Any, message: str, *args: Any) -> None:
+    def __init__(self, node_def: _Any, op: _Any, message: str, *args: _Any) -> None:
         super().__init__(node_def, op, message, INVALID_ARGUMENT, *args)
 
 
 class DeadlineExceededError(OpError):
     """Something took longer than it was given."""
 
-    def __init__(self, node_def: Any, op: Any, message: str, *args: Any) -> None:
+    def __init__(self, node_def: _Any, op: _Any, message: str, *args: _Any) -> None:
         super().__init__(node_def, op, message, DEADLINE_EXCEEDED, *args)
 
 
 class NotFoundError(OpError):
     """Something that was asked for, such as a file, does not exist."""
 
-    def __init__(self, node_def: Any, op: Any, message: str, *args: Any) -> None:
+    def __init__(self, node_def: _Any, op: _Any, message: str, *args: _Any) -> None:
         super().__init__(node_def, op, message, NOT_FOUND, *args)
 
 
 class AlreadyExistsError(OpError):
     """Something that was to be made exists."""
 
-    def __init__(self, node_def: Any, op: Any, message: str, *args: Any) -> None:
+    def __init__(self, node_def: _Any, op: _Any, message: str, *args: _Any) -> None:
         super().__init__(node_def, op, message, ALREADY_EXISTS, *args)
 
 
 class PermissionDeniedError(OpError):
     """The caller may not do this."""
 
-    def __init__(self, node_def: Any, op: Any, message: str, *args: Any) -> None:
+    def __init__(self, node_def: _Any, op: _Any, message: str, *args: _Any) -> None:
         super().__init__(node_def, op, message, PERMISSION_DENIED, *args)
 
 
 class ResourceExhaustedError(OpError):
     """Memory, or something else of which there is an end, ran out."""
 
-    def __init__(self, node_def: Any, op: Any, message: str, *args: Any) -> None:
+    def __init__(self, node_def: _Any, op: _Any, message: str, *args: _Any) -> None:
         super().__init__(node_def, op, message, RESOURCE_EXHAUSTED, *args)
 
 
 class FailedPreconditionError(OpError):
     """The system is not in the state that this needs, such as a variable without a value."""
 
-    def __init__(self, node_def: Any, op: Any, message: str, *args: Any) -> None:
+    def __init__(self, node_def: _Any, op: _Any, message: str, *args: _Any) -> None:
         super().__init__(node_def, op, message, FAILED_PRECONDITION, *args)
 
 
 class AbortedError(OpError):
     """A call was given up, because of another."""
 
-    def __init__(self, node_def: Any, op: Any, message: str, *args: Any) -> None:
+    def __init__(self, node_def: _Any, op: _Any, message: str, *args: _Any) -> None:
         super().__init__(node_def, op, message, ABORTED, *args)
 
 
 class OutOfRangeError(OpError):
     """Something went past its end, such as an iterator."""
 
-    def __init__(self, node_def: Any, op: Any, message: str, *args: Any) -> None:
+    def __init__(self, node_def: _Any, op: _Any, message: str, *args: _Any) -> None:
         super().__init__(node_def, op, message, OUT_OF_RANGE, *args)
 
 
 class UnimplementedError(OpError):
     """Graven does not do this."""
 
-    def __init__(self, node_def: Any, op: Any, message: str, *args: Any) -> None:
+    def __init__(self, node_def: _Any, op: _Any, message: str, *args: _Any) -> None:
         super().__init__(node_def, op, message, UNIMPLEMENTED, *args)
 
 
 class InternalError(OpError):
     """The engine broke one of its own rules."""
 
-    def __init__(self, node_def: Any, op: Any, message: str, *args: Any) -> None:
+    def __init__(self, node_def: _Any, op: _Any, message: str, *args: _Any) -> None:
         super().__init__(node_def, op, message, INTERNAL, *args)
 
 
 class UnavailableError(OpError):
     """Something cannot be reached now."""
 
-    def __init__(self, node_def: Any, op: Any, message: str, *args: Any) -> None:
+    def __init__(self, node_def: _Any, op: _Any, message: str, *args: _Any) -> None:
         super().__init__(node_def, op, message, UNAVAILABLE, *args)
 
 
 class DataLossError(OpError):
     """Data was lost, or is damaged."""
 
-    def __init__(self, node_def: Any, op: Any, message: str, *args: Any) -> None:
+    def __init__(self, node_def: _Any, op: _Any, message: str, *args: _Any) -> None:
         super().__init__(node_def, op, message, DATA_LOSS, *args)
 
 
 class UnauthenticatedError(OpError):
     """The caller has not said who it is."""
 
-    def __init__(self, node_def: Any, op: Any, message: str, *args: Any) -> None:
+    def __init__(self, node_def: _Any, op: _Any, message: str, *args: _Any) -> None:
         super().__init__(node_def, op, message, UNAUTHENTICATED, *args)
 
 
@@ -199,7 +203,7 @@ class OperatorNotAllowedInGraphError(TypeError):
 class InaccessibleTensorError(ValueError):
     """A tensor of a function that is finished was used outside of it.
 
-    Source: tf.errors.InaccessibleTensorError.
+    Source: InaccessibleTensorError of TensorFlow's sources, which has no public name there.
     """
 
 
@@ -225,3 +229,6 @@ _CLASSES: dict[int, type[OpError]] = {
 
 def _class_of_code(code: int) -> type[OpError]:
     return _CLASSES.get(code, UnknownError)
+
+
+_public.complete(__name__)

@@ -1,11 +1,27 @@
 """The module tree: names, their absence, documentation."""
 
+import importlib
 import inspect
+import pkgutil
 import subprocess
 import sys
+from types import ModuleType
+from typing import Any
 
 import graven as tf
 import pytest
+
+
+def public_modules() -> list[ModuleType]:
+    """graven, and what users import of it."""
+    names = [module.name for module in pkgutil.walk_packages(tf.__path__, "graven.")]
+    return [tf, *(importlib.import_module(name) for name in names if "._" not in name)]
+
+
+def is_of_graven(value: Any) -> bool:
+    """Whether Graven made a class, a function, a module or an object."""
+    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
+    return name.partition(".")[0] == "graven"
 
 
 def test_a_missing_name_is_told_with_the_nearest_there_is() -> None:
@@ -13,6 +29,30 @@ def test_a_missing_name_is_told_with_the_nearest_there_is() -> None:
         tf.math.multiplyy  # type: ignore[attr-defined]  # noqa: B018
     assert "Graven has no tf.math.multiplyy" in str(raised.value)
     assert "tf.math.multiply" in str(raised.value)
+
+
+@pytest.mark.parametrize("module", public_modules(), ids=lambda module: module.__name__)
+def test_each_module_tells_the_nearest_of_its_names(module: ModuleType) -> None:
+    tensorflow = module.__name__.replace("graven", "tf", 1)
+    longest = max(dir(module), key=len)
+    with pytest.raises(AttributeError) as raised:
+        getattr(module, f"{longest}x")
+    assert f"Graven has no {tensorflow}.{longest}x; the nearest" in str(raised.value)
+    assert f" {tensorflow}.{longest}. See docs/errors/not-in-graven.md" in str(raised.value)
+    assert raised.value.name == f"{longest}x"
+    assert not hasattr(module, "nonsense")
+    with pytest.raises(ImportError, match="cannot import name 'nonsense'"):
+        exec(f"from {module.__name__} import nonsense")
+
+
+@pytest.mark.parametrize("module", public_modules(), ids=lambda module: module.__name__)
+def test_a_module_shows_no_names_that_it_only_needs_itself(module: ModuleType) -> None:
+    shown = {name: getattr(module, name) for name in dir(module)}
+    assert shown and not [name for name in shown if name.startswith("_")]
+    of_others = {name: value for name, value in shown.items() if not is_of_graven(value)}
+    # Numbers of errors, the version, and None, which are of no module.
+    constants = int | str | None
+    assert {name for name, value in of_others.items() if not isinstance(value, constants)} == set()
 
 
 def test_no_name_is_told_that_is_only_a_little_like_a_missing_one() -> None:

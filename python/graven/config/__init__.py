@@ -1,10 +1,8 @@
 """Settings of the process (tf.config)."""
 
-from __future__ import annotations
+from typing import NamedTuple as _NamedTuple
 
-from typing import NamedTuple
-
-from graven import _engine
+from graven import _engine, _public
 from graven.config import experimental as experimental
 from graven.config import optimizer as optimizer
 from graven.config import threading as threading
@@ -32,7 +30,7 @@ def functions_run_eagerly() -> bool:
 # --- Devices
 
 
-class PhysicalDevice(NamedTuple):
+class PhysicalDevice(_NamedTuple):
     """A device of the machine.
 
     Source: tf.config.PhysicalDevice.
@@ -42,7 +40,7 @@ class PhysicalDevice(NamedTuple):
     device_type: str
 
 
-class LogicalDevice(NamedTuple):
+class LogicalDevice(_NamedTuple):
     """A device that ops run on.
 
     Source: tf.config.LogicalDevice.
@@ -120,3 +118,6 @@ def get_memory_limit() -> int:
     Source: Graven's own.
     """
     return int(_engine.memory_limit())
+
+
+_public.complete(__name__)

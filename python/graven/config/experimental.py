@@ -1,8 +1,6 @@
 """The memory that tensors take (tf.config.experimental)."""
 
-from __future__ import annotations
-
-from graven import _engine, _scopes
+from graven import _engine, _public, _scopes
 
 
 def _check_device(device: str) -> None:
@@ -38,3 +36,6 @@ def reset_memory_stats(device: str) -> None:
     """
     _check_device(device)
     _engine.reset_peak_memory()
+
+
+_public.complete(__name__)

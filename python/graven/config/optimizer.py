@@ -4,12 +4,10 @@ They change how long a function takes, not what it computes. A trace that ran be
 passes that it had.
 """
 
-from __future__ import annotations
+from collections.abc import Mapping as _Mapping
+from typing import Any as _Any
 
-from collections.abc import Mapping
-from typing import Any
-
-from graven import _engine
+from graven import _engine, _public
 
 # TensorFlow's options that are passes of ours, on unless they are switched off.
 _PASSES = {
@@ -35,7 +33,7 @@ _FIXED = {
 _options: dict[str, bool] = {}
 
 
-def set_experimental_options(options: Mapping[str, Any]) -> None:
+def set_experimental_options(options: _Mapping[str, _Any]) -> None:
     """Switches passes over the graphs of functions on or off.
 
     Args:
@@ -88,3 +86,6 @@ def get_jit() -> str:
     Source: tf.config.optimizer.get_jit.
     """
     return ""
+
+
+_public.complete(__name__)

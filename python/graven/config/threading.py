@@ -4,9 +4,7 @@ Graven runs the steps of a function one after another, and spreads each over the
 pool. Results do not depend on how many there are. May be changed at any time.
 """
 
-from __future__ import annotations
-
-from graven import _engine
+from graven import _engine, _public
 
 
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
@@ -61,3 +59,6 @@ def _checked(num_threads: int) -> int:
     if num_threads < 0:
         raise ValueError(f"a number of threads is 0 or more, but got {num_threads}")
     return num_threads
+
+
+_public.complete(__name__)

@@ -1,0 +1,218 @@
+"""The functions of tf.nest; python/graven/nest.py says what structures are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from graven import _unsupported
+
+
+def _unwrapped(structure: Any) -> Any:
+    """The plain container behind a tracking one of a Module (S9.26)."""
+    if isinstance(structure, list | dict) and hasattr(structure, "__wrapped__"):
+        return structure.__wrapped__
+    return structure
+
+
+def is_nested(structure: Any) -> bool:
+    """Tells whether the argument is a structure with parts, not a leaf.
+
+    Args:
+      structure: Any object.
+
+    Source: tf.nest.is_nested.
+    """
+    return isinstance(structure, list | tuple | Mapping) or _is_attrs(structure)
+
+
+def _is_attrs(structure: Any) -> bool:
+    return hasattr(type(structure), "__attrs_attrs__")
+
+
+def _sorted_keys(structure: Mapping[Any, Any]) -> list[Any]:
+    try:
+        return sorted(structure)
+    except TypeError:
+        raise TypeError("nest only supports dicts with sortable keys.") from None
+
+
+def _parts(structure: Any) -> list[tuple[Any, Any]]:
+    """The keys and parts of a structure, in the order in which it is flattened."""
+    structure = _unwrapped(structure)
+    if isinstance(structure, Mapping):
+        return [(key, structure[key]) for key in _sorted_keys(structure)]
+    if _is_attrs(structure):
+        names = [a.name for a in type(structure).__attrs_attrs__]
+        return [(name, getattr(structure, name)) for name in names]
+    return list(enumerate(structure))
+
+
+def _rebuilt(structure: Any, parts: Sequence[Any]) -> Any:
+    """A structure like the given one around other parts, in flattened order."""
+    structure = _unwrapped(structure)
+    if isinstance(structure, Mapping):
+        by_key = dict(zip(_sorted_keys(structure), parts, strict=True))
+        ordered = {key: by_key[key] for key in structure}
+        kind: Any = type(structure)
+        if kind is dict:
+            return ordered
+        if hasattr(structure, "default_factory"):
+            return kind(structure.default_factory, ordered)
+        return kind(list(ordered.items()))
+    if _is_attrs(structure) or hasattr(structure, "_fields"):
+        return type(structure)(*parts)
+    return tuple(parts) if isinstance(structure, tuple) else list(parts)
+
+
+def _leaves(structure: Any) -> Iterator[Any]:
+    if not is_nested(structure):
+        yield structure
+        return
+    for _, part in _parts(structure):
+        yield from _leaves(part)
+
+
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+    """Returns the leaves of a structure, in order.
+
+    Args:
+      structure: Any structure, or a leaf, which gives a list of itself.
+      expand_composites: Refused unless False: composite tensors are leaves.
+
+    Raises:
+      TypeError: The keys of a dict cannot be sorted.
+
+    Source: tf.nest.flatten.
+    """
+    _refuse_composites(expand_composites)
+    return list(_leaves(structure))
+
+
+def _refuse_composites(expand_composites: bool) -> None:
+    if expand_composites:
+        raise _unsupported.unsupported(
+            "Graven does not support expand_composites=True in tf.nest yet"
+        )
+
+
+def _describe(structure: Any) -> str:
+    return type(structure).__name__ if is_nested(structure) else "a leaf"
+
+
+def _same_kind(a: Any, b: Any, check_types: bool) -> bool:
+    a, b = _unwrapped(a), _unwrapped(b)
+    if not check_types or (isinstance(a, Mapping) and isinstance(b, Mapping)):
+        return True
+    if hasattr(a, "_fields") and hasattr(b, "_fields"):
+        return type(a).__name__ == type(b).__name__ and a._fields == b._fields
+    return type(a) is type(b)
+
+
+def assert_same_structure(
+    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
+    """Raises unless two structures have the same nesting.
+
+    Args:
+      nest1: A structure or leaf.
+      nest2: A structure or leaf.
+      check_types: Whether the kinds of containers must be the same, too.
+      expand_composites: Refused unless False.
+
+    Raises:
+      ValueError: Lengths, keys or nesting differ.
+      TypeError: Kinds of containers differ, and check_types is set.
+
+    Source: tf.nest.assert_same_structure.
+    """
+    _refuse_composites(expand_composites)
+    message = (
+        "The two structures don't have the same nested structure.\n\n"
+        f"First structure: {nest1}\n\nSecond structure: {nest2}"
+    )
+    _assert_same(nest1, nest2, check_types, message)
+
+
+def _assert_same(a: Any, b: Any, check_types: bool, message: str) -> None:
+    if is_nested(a) != is_nested(b):
+        raise ValueError(f"{message}\n\nMore specifically: {_describe(a)} against {_describe(b)}.")
+    if not is_nested(a):
+        return
+    if not _same_kind(a, b, check_types):
+        raise TypeError(f"{message}\n\nMore specifically: {_describe(a)} against {_describe(b)}.")
+    parts_a, parts_b = _parts(a), _parts(b)
+    keys_a, keys_b = [k for k, _ in parts_a], [k for k, _ in parts_b]
+    if keys_a != keys_b:
+        raise ValueError(f"{message}\n\nMore specifically: parts {keys_a} against {keys_b}.")
+    for (_, part_a), (_, part_b) in zip(parts_a, parts_b, strict=True):
+        _assert_same(part_a, part_b, check_types, message)
+
+
+def pack_sequence_as(
+    structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False
+) -> Any:
+    """Returns a structure like the given one around other leaves, in flattened order.
+
+    Args:
+      structure: The structure to copy; a leaf gives the one item of flat_sequence.
+      flat_sequence: As many leaves as flatten(structure) gives.
+      expand_composites: Refused unless False.
+
+    Raises:
+      ValueError: The number of leaves is another.
+      TypeError: flat_sequence is no sequence.
+
+    Source: tf.nest.pack_sequence_as.
+    """
+    _refuse_composites(expand_composites)
+    if not isinstance(flat_sequence, Sequence):
+        raise TypeError(
+            f"Attempted to pack value:\n  {flat_sequence}\ninto a structure, but found "
+            f"incompatible type `{type(flat_sequence).__name__}` instead."
+        )
+    count = len(flatten(structure))
+    if count != len(flat_sequence):
+        raise ValueError(
+            f"Could not pack sequence. Structure had {count} atoms, but flat_sequence had "
+            f"{len(flat_sequence)} items. Structure: {structure}, flat_sequence: {flat_sequence}."
+        )
+    leaves = iter(flat_sequence)
+
+    def pack(part: Any) -> Any:
+        if not is_nested(part):
+            return next(leaves)
+        return _rebuilt(part, [pack(p) for _, p in _parts(part)])
+
+    return pack(structure)
+
+
+def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+    """Applies a function to the leaves of structures that have the same nesting.
+
+    Args:
+      func: Takes as many arguments as there are structures.
+      *structure: One structure or more.
+      **kwargs: check_types (True) and expand_composites (refused unless False).
+
+    Returns:
+      The structure of the first around the results.
+
+    Raises:
+      TypeError: func is not callable, or kinds of containers differ.
+      ValueError: No structure is given, or their nesting differs.
+
+    Source: tf.nest.map_structure.
+    """
+    if not callable(func):
+        raise TypeError(f"Argument `func` must be callable, got: {func}")
+    if not structure:
+        raise ValueError("Must provide at least one structure")
+    check_types = kwargs.pop("check_types", True)
+    _refuse_composites(kwargs.pop("expand_composites", False))
+    if kwargs:
+        raise ValueError(f"Only check_types and expand_composites are known, got {sorted(kwargs)}")
+    for other in structure[1:]:
+        assert_same_structure(structure[0], other, check_types=check_types)
+    leaves = zip(*(flatten(s) for s in structure), strict=True)
+    return pack_sequence_as(structure[0], [func(*leaf) for leaf in leaves])
