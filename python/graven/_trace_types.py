@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from graven import _engine
 from graven._dtypes import as_dtype
@@ -99,6 +99,23 @@ class TracingContext:
     def alias_global_id(self, global_id: Any) -> int:
         """Returns 0, 1, 2, ... by first appearance within the arguments of this call."""
         return self._aliases.setdefault(global_id, len(self._aliases))
+
+
+@runtime_checkable
+class SupportsTracingProtocol(Protocol):
+    """What an object has that says itself of which type it is for the cache of a Function.
+
+    A class need not derive from it: the method is enough.
+
+    Source: tf.types.experimental.SupportsTracingProtocol.
+    """
+
+    def __tf_tracing_type__(self, context: TracingContext) -> TraceType:
+        """Returns the type of this object; equal types share a trace.
+
+        Args:
+          context: Its `alias_global_id(id)` numbers objects within one call.
+        """
 
 
 class PlaceholderContext:

@@ -20,6 +20,7 @@ MADE_BY_OTHERS = {
     "graven.Operation",
     "graven.RaggedTensor",
     "graven.types.experimental.ConcreteFunction",
+    "graven.types.experimental.SupportsTracingProtocol",
 }
 
 
