@@ -158,7 +158,7 @@ class GradientTape:
                 )
             else:
                 self._tape.stop()
-        unconnected = UnconnectedGradients(unconnected_gradients)
+        unconnected = _unconnected(unconnected_gradients)
         targets = self._flat_targets(target)
         flat_dy = None
         if output_gradients is not None:
@@ -248,7 +248,8 @@ class GradientTape:
           target: A tensor, of static shape while a function is traced.
           sources: A tensor or variable, or a structure of them.
           unconnected_gradients: What stands where there is no path: none or zeros.
-          parallel_iterations: Accepted; elements are taken one after the other.
+          parallel_iterations: Accepted; it bounds TensorFlow's memory, and results do not depend
+            on it. Elements are taken one after the other.
           experimental_use_pfor: Accepted; False needs a persistent tape, as in TensorFlow.
 
         Returns:
@@ -260,7 +261,7 @@ class GradientTape:
         del parallel_iterations
         self._check_use()
         self._check_pfor(experimental_use_pfor)
-        unconnected = UnconnectedGradients(unconnected_gradients)
+        unconnected = _unconnected(unconnected_gradients)
         (target,) = self._flat_targets(target)
         if self._tape.is_recording and not self._persistent:
             self._tape.stop()
@@ -304,8 +305,10 @@ class GradientTape:
         Args:
           target: A tensor of shape [b, t...].
           source: A tensor of shape [b, s...].
-          unconnected_gradients: None where there is no path gives zeros, too.
-          parallel_iterations: Accepted; elements are taken one after the other.
+          unconnected_gradients: Where there is no path, either gives zeros: none in the dtype of
+            the target, zeros in that of the source, as in TensorFlow.
+          parallel_iterations: Accepted; it bounds TensorFlow's memory, and results do not depend
+            on it. Elements are taken one after the other.
           experimental_use_pfor: Accepted; False needs a persistent tape, as in TensorFlow.
 
         Returns:
@@ -314,7 +317,8 @@ class GradientTape:
         Raises:
           ValueError: A rank is below 2, or the first dimensions differ.
         """
-        del parallel_iterations, unconnected_gradients
+        del parallel_iterations
+        unconnected = _unconnected(unconnected_gradients)
         self._check_use()
         self._check_pfor(experimental_use_pfor)
         (target,) = self._flat_targets(target)
@@ -336,9 +340,11 @@ class GradientTape:
             seed = _engine.convert_to_tensor([column] * batch, target.dtype)
             seed = _ops().reshape(seed, target_shape)
             (gradient,) = self._flat_gradients([target], [source], [seed], True)
-            columns.append(
-                _zeros(source_shape, source) if gradient is None else _dense(gradient, source)
-            )
+            if gradient is None:
+                self._finish_use()
+                like = source if unconnected is UnconnectedGradients.ZERO else target
+                return _zeros([*target_shape, *source_shape[1:]], like)
+            columns.append(_dense(gradient, source))
         self._finish_use()
         if not columns:
             return _zeros([*target_shape, *source_shape[1:]], source)
@@ -362,8 +368,9 @@ def gradients(
       xs: A tensor or variable, or a list of them.
       grad_ys: A weight for each of ys, in its shape; None stands for ones.
       name: Accepted; the nodes are named after their ops.
-      gate_gradients: Accepted; results do not depend on it.
-      aggregation_method: Accepted; results do not depend on it.
+      gate_gradients: Accepted; it orders TensorFlow's nodes, and results do not depend on it.
+      aggregation_method: Accepted, 0, 1 or 2, as tf.AggregationMethod names them: how TensorFlow
+        adds up, for the sake of its memory. Here terms are added in their order.
       stop_gradients: Tensors through which nothing flows back.
       unconnected_gradients: What stands where there is no path: none or zeros.
 
@@ -373,17 +380,23 @@ def gradients(
     Raises:
       RuntimeError: No function is being traced.
       LookupError: An op on the path has no gradient.
+      ValueError: unconnected_gradients or aggregation_method is none of those there are.
 
     Source: tf.gradients.
     """
-    del name, gate_gradients, aggregation_method
+    del name, gate_gradients
+    if aggregation_method not in (None, 0, 1, 2):
+        raise ValueError(
+            f"Invalid `aggregation_method` specified {aggregation_method}. Accepted values are "
+            "[0, 1, 2]."
+        )
     targets, sources = _listed(ys), _listed(xs)
     seeds = [None if dy is None else _engine.convert_to_tensor(dy) for dy in _listed(grad_ys)]
     if grad_ys is None:
         seeds = []
     elif len(seeds) != len(targets):
         raise ValueError(f"Passed {len(seeds)} grad_ys for {len(targets)} ys")
-    zeros = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+    zeros = _unconnected(unconnected_gradients) is UnconnectedGradients.ZERO
     stop = [] if stop_gradients is None else _listed(stop_gradients)
     found = _engine.graph_gradients(targets, sources, seeds, stop)
     results = [IndexedSlices(*g) if isinstance(g, tuple) else g for g in found]
@@ -391,6 +404,13 @@ def gradients(
         _zeros_like(source) if zeros and gradient is None else gradient
         for gradient, source in zip(results, sources, strict=True)
     ]
+
+
+def _unconnected(value: UnconnectedGradients | str) -> UnconnectedGradients:
+    try:
+        return UnconnectedGradients(value)
+    except ValueError:
+        raise ValueError(f"Unknown value for unconnected_gradients: {value!r}") from None
 
 
 def _listed(values: Any) -> list[Any]:

@@ -1,0 +1,67 @@
+"""Arguments of gradients and jacobians that say how to compute, and what is refused of them."""
+
+from typing import Any
+
+import graven as tf
+import pytest
+
+X = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+
+
+def taped(method: str, **options: Any) -> Any:
+    with tf.GradientTape() as tape:
+        tape.watch(X)
+        y = X * X
+    return getattr(tape, method)(y, X, **options)
+
+
+@pytest.mark.parametrize("method", ["gradient", "jacobian", "batch_jacobian"])
+def test_an_unknown_value_of_unconnected_gradients_is_refused(method: str) -> None:
+    with pytest.raises(ValueError, match="Unknown value for unconnected_gradients: 'bad'"):
+        taped(method, unconnected_gradients="bad")
+
+
+@pytest.mark.parametrize("method", ["jacobian", "batch_jacobian"])
+def test_a_jacobian_does_not_depend_on_parallel_iterations(method: str) -> None:
+    expected = taped(method).numpy().tolist()
+    assert taped(method, parallel_iterations=1).numpy().tolist() == expected
+    assert taped(method, parallel_iterations=7).numpy().tolist() == expected
+
+
+@pytest.mark.parametrize(("unconnected", "dtype"), [("none", tf.float32), ("zero", tf.float64)])
+def test_an_unconnected_batch_jacobian_has_the_dtype_that_tensorflow_gives_it(
+    unconnected: str, dtype: tf.DType
+) -> None:
+    source = tf.ones([2, 3], tf.float64)
+    with tf.GradientTape() as tape:
+        tape.watch(source)
+        target = X * 2.0
+    zeros = tape.batch_jacobian(target, source, unconnected_gradients=unconnected)
+    assert zeros.dtype == dtype
+    assert zeros.numpy().tolist() == [[[0.0] * 3] * 2] * 2
+
+
+def traced_gradient(**options: Any) -> Any:
+    @tf.function
+    def gradient(x: Any) -> Any:
+        return tf.gradients(x * x + tf.sin(x) * x, x, **options)[0]
+
+    return gradient(X).numpy().tolist()
+
+
+def test_gradients_do_not_depend_on_how_they_are_gated_and_added() -> None:
+    expected = traced_gradient()
+    for method in (0, 1, 2):
+        assert traced_gradient(aggregation_method=method, gate_gradients=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"aggregation_method": 7}, "Invalid `aggregation_method` specified 7"),
+        ({"unconnected_gradients": "bad"}, "Unknown value for unconnected_gradients: 'bad'"),
+    ],
+)
+def test_unknown_options_of_gradients_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        traced_gradient(**options)
