@@ -315,11 +315,52 @@ bool store(PyObject* leaf, std::string& value) {
   return data;
 }
 
+bool is_numpy_bool(PyObject* leaf) { return kind_of(leaf) == Kind::kBool && !PyBool_Check(leaf); }
+
+// Whether TensorFlow, where it computes at once, reads Python's values as a dtype.
+bool is_read_at_once(DType dtype) {
+  switch (dtype) {
+    case DType::kBool:
+    case DType::kInt32:
+    case DType::kInt64:
+    case DType::kUInt64:
+    case DType::kHalf:
+    case DType::kFloat32:
+    case DType::kFloat64:
+    case DType::kComplex128:
+    case DType::kString:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// TensorFlow's rule for values outside of a graph. What it cannot read as the dtype it gives the
+// dtype that the values have by themselves, and casts that: an integer to any number, a float to
+// floats and complex numbers. So True is 1 as an int32, and refused as a uint8.
+Status check_outside_of_graph(PyObject* whole, const std::vector<Object>& leaves, DType dtype) {
+  bool is_read = is_read_at_once(dtype);
+  for (const Object& leaf : leaves) {
+    is_read &= kind_fits(kind_of(leaf.get()), dtype) &&
+               (dtype == DType::kBool || !is_numpy_bool(leaf.get()));
+  }
+  if (is_read || leaves.empty()) return {};
+  ASSIGN_OR_RETURN(const DType own, common_dtype(leaves));
+  const bool is_real = is_integer(own) || is_floating(own);
+  if (own == dtype || (is_integer(own) && is_integer(dtype)) || (is_real && is_floating(dtype)) ||
+      ((is_real || is_complex(own)) && is_complex(dtype))) {
+    return {};
+  }
+  return cannot_convert(whole, dtype);
+}
+
 // whole: what the user gave, for messages.
 Result<Tensor> from_leaves(PyObject* whole, const std::vector<Object>& leaves, const Shape& shape,
                            std::optional<DType> dtype) {
   if (!dtype) {
     ASSIGN_OR_RETURN(dtype, common_dtype(leaves));
+  } else if (!Frame::current().is_graph()) {
+    RETURN_IF_ERROR(check_outside_of_graph(whole, leaves, *dtype));
   }
   for (const Object& leaf : leaves) {
     Kind kind = kind_of(leaf.get());
@@ -428,8 +469,8 @@ std::optional<DType> dtype_of_tensors(PyObject* object) {
 }
 
 // Nested lists that hold tensors, as nested applications of Pack. In a graph the constants among
-// them are named after their place.
-Result<Tensor> pack(PyObject* list, DType dtype, std::string_view name) {
+// them are named after their place. Tensors of another dtype are cast if `casts`, else refused.
+Result<Tensor> pack(PyObject* list, DType dtype, bool casts, std::string_view name) {
   if (name.empty()) name = "packed";
   RecursionLevel level(" while a list is converted to a tensor");
   Object items = level.ok() ? items_of(list, "a sequence") : Object();
@@ -440,8 +481,18 @@ Result<Tensor> pack(PyObject* list, DType dtype, std::string_view name) {
     PyObject* item = PyTuple_GET_ITEM(items.get(), i);
     std::string item_name = std::to_string(i);
     bool is_list = (PyList_Check(item) || PyTuple_Check(item)) && dtype_of_tensors(item);
-    ASSIGN_OR_RETURN(Tensor part,
-                     is_list ? pack(item, dtype, item_name) : to_tensor(item, dtype, item_name));
+    Tensor part;
+    if (is_list) {
+      ASSIGN_OR_RETURN(part, pack(item, dtype, casts, item_name));
+    } else if (casts && is_tensor_or_variable(item)) {
+      ASSIGN_OR_RETURN(part, to_tensor(item));
+      if (part.dtype() != dtype) {
+        const Tensor inputs[] = {part};
+        ASSIGN_OR_RETURN(part, apply_op(engine::kCast, inputs, engine::CastAttrs{dtype}, "Cast"));
+      }
+    } else {
+      ASSIGN_OR_RETURN(part, to_tensor(item, dtype, item_name));
+    }
     parts.push_back(std::move(part));
   }
   return apply_op(engine::kPack, parts, {}, scope.name());
@@ -496,7 +547,11 @@ Tensor as_operand(const Tensor& value, std::string_view name) {
   return frame.graph_builder()->add_constant(value, name.empty() ? "Const" : name);
 }
 
-Result<Tensor> to_tensor(PyObject* object, std::optional<DType> dtype, std::string_view name) {
+namespace {
+
+// to_tensor, which packs lists that hold tensors, or refuses them.
+Result<Tensor> to_tensor_of(PyObject* object, std::optional<DType> dtype, std::string_view name,
+                            bool packs) {
   if (is_tensor(object)) return checked_dtype(operand_of(object), dtype, object);
   if (variable_base_type && is_variable(object)) {
     ASSIGN_OR_RETURN(Tensor value, read_variable(variable_of(object)));
@@ -509,8 +564,31 @@ Result<Tensor> to_tensor(PyObject* object, std::optional<DType> dtype, std::stri
   bool has_tensors = false;
   ASSIGN_OR_RETURN(Tensor value, value_to_eager(object, dtype, has_tensors));
   if (!has_tensors) return as_operand(value, name);
-  auto found = dtype ? dtype : dtype_of_tensors(object);
-  return pack(object, found.value_or(DType::kFloat32), name);
+  if (!packs) {
+    constexpr const char* kMessage =
+        "tf.constant takes values, not lists that hold tensors: tf.stack and "
+        "tf.convert_to_tensor take these";
+    return Frame::current().is_graph() ? type_error(kMessage) : value_error(kMessage);
+  }
+  const DType own = dtype_of_tensors(object).value_or(DType::kFloat32);
+  // As in TensorFlow: tensors of another dtype are cast where the first is, to the dtype asked for.
+  return pack(object, dtype.value_or(own), dtype && *dtype != own, name);
+}
+
+}  // namespace
+
+Result<Tensor> to_tensor(PyObject* object, std::optional<DType> dtype, std::string_view name) {
+  return to_tensor_of(object, dtype, name, true);
+}
+
+Result<Tensor> to_constant(PyObject* object, std::optional<DType> dtype, std::string_view name) {
+  const bool may_cast = !Frame::current().is_graph() && variable_base_type && is_variable(object);
+  if (!dtype || !may_cast) return to_tensor_of(object, dtype, name, false);
+  ASSIGN_OR_RETURN(Tensor value, read_variable(variable_of(object)));
+  if (value.dtype() == *dtype || !is_plain(*dtype) || !is_plain(value.dtype())) {
+    return checked_dtype(std::move(value), dtype, object);
+  }
+  return cast_eagerly(value, *dtype);
 }
 
 Result<Tensor> to_tensor_like(PyObject* object, DType hint, std::string_view name) {

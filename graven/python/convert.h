@@ -14,11 +14,15 @@ namespace graven::python {
 // tensors (packed), a TensorShape, an object with __array__ or __tf_tensor__ or a registered
 // conversion. int becomes int32 (int64 if too wide), float float32, complex complex128, str and
 // bytes string, unless `dtype` says otherwise; then values must be representable, and a tensor of
-// another dtype is a ValueError. In a graph a value becomes a Const node with the given name.
-// Errors are those of S11.9.
+// another dtype is a ValueError, but cast in lists whose first tensor has another one. In a graph a
+// value becomes a Const node with the given name. Errors are those of S11.9.
 engine::Result<engine::Tensor> to_tensor(PyObject* object,
                                          std::optional<engine::DType> dtype = std::nullopt,
                                          std::string_view name = {});
+// The same for tf.constant: lists that hold tensors are refused, and the value of a variable takes
+// another dtype, outside of a graph, as the array that it is to TensorFlow.
+engine::Result<engine::Tensor> to_constant(PyObject* object, std::optional<engine::DType> dtype,
+                                           std::string_view name);
 // The same for an operand beside a tensor of dtype `hint`: a value takes that dtype if it can
 // (1 beside float32), else its own.
 engine::Result<engine::Tensor> to_tensor_like(PyObject* object, engine::DType hint,

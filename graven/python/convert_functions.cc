@@ -80,7 +80,7 @@ Result<Tensor> constant(nb::handle value, nb::handle dtype, nb::handle shape,
   }
   if (shape.is_none()) {
     if (is_tensor(value.ptr())) return as_operand(tensor_of(value.ptr()), name);
-    return to_tensor(value.ptr(), wanted, name);
+    return to_constant(value.ptr(), wanted, name);
   }
   ASSIGN_OR_RETURN(engine::Shape wanted_shape, to_shape(shape.ptr()));
   ASSIGN_OR_RETURN(Tensor tensor, to_eager_tensor(value.ptr(), wanted));
@@ -109,7 +109,8 @@ Returns:
 
 Raises:
   TypeError: The dtype cannot hold the value, or the shape does not fit it.
-  ValueError: The lists are of different lengths, or there is no such tensor.
+  ValueError: The lists are of different lengths, or hold tensors (while a function is traced that
+    is a TypeError), or there is no such tensor.
 
 Source: tf.constant, OpDef "Const".)";
 

@@ -65,7 +65,56 @@ tf.convert_to_tensor(1, dtype_hint=tf.float32)
 tf.convert_to_tensor(1.5, dtype_hint=tf.int32)
 tf.convert_to_tensor(tf.TensorShape([1, 2]))
 tf.convert_to_tensor(tf.TensorShape([1, None]))
+tf.constant(2**70, tf.bfloat16)
+tf.constant(2**70, tf.complex64)
+tf.constant([], tf.uint8)
+tf.constant([True, 'a'], tf.int32)
+tf.constant([i[0], 2])
+tf.constant([2, i[0]], tf.int32)
+tf.constant((i[0],))
+tf.constant([[i[0], 2], [3, 4]])
+tf.constant([v, 2])
+tf.constant(v)
+tf.constant(v, tf.float32)
+tf.convert_to_tensor([i[0], 2])
+tf.convert_to_tensor([v, 2])
+tf.convert_to_tensor([i[0], 2], tf.float32)
+tf.convert_to_tensor([[3, 4], i], tf.int64)
+tf.convert_to_tensor([i[0], f[0]], tf.float64)
+tf.convert_to_tensor([f[0], i[0]], tf.int32)
+tf.convert_to_tensor([v, 2.5], tf.float32)
+tf.convert_to_tensor([i, [True, 2]], tf.float32)
+u + True
+u == True
+tf.cast(True, tf.uint8)
+tf.fill([2], True)
 """.strip().splitlines()
+
+NUMBERS = """
+bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64
+complex128
+""".strip().split()
+WITH_BOOLS = """
+True
+[True]
+([True, False],)
+[True, 1]
+[1, True]
+[True, 1.5]
+[1.5, True]
+[True, 1j]
+[1j, True]
+[True, None]
+np.bool_(True)
+[np.bool_(True)]
+np.array([True])
+""".strip().splitlines()
+BOOLS_AS_NUMBERS = [
+    f"tf.{function}({value}, tf.{dtype})"
+    for function in ("constant", "convert_to_tensor")
+    for value in WITH_BOOLS
+    for dtype in NUMBERS
+]
 
 OPERATORS = """
 i + f
@@ -175,6 +224,7 @@ def outcome(tf: Any, expression: str) -> Any:
         "s": tf.constant("a"),
         "c": tf.constant(1 + 2j),
         "u": tf.constant([1, 2], tf.uint8),
+        "v": tf.Variable(3),
         "x": tf.constant(np.arange(24).reshape(2, 3, 4)),
     }
     try:
@@ -184,6 +234,6 @@ def outcome(tf: Any, expression: str) -> Any:
     return repr(result)
 
 
-@pytest.mark.parametrize("expression", [*CONSTANTS, *OPERATORS, *INDEXING])
+@pytest.mark.parametrize("expression", [*CONSTANTS, *BOOLS_AS_NUMBERS, *OPERATORS, *INDEXING])
 def test_an_expression_means_what_it_means_in_tensorflow(expression: str) -> None:
     assert outcome(graven, expression) == outcome(tensorflow, expression)

@@ -211,3 +211,19 @@ def test_divide_no_nan_makes_floats_of_integers() -> None:
     assert quotients.dtype == tf.float64
     assert quotients.numpy().tolist() == [3.5, 0.0]
     assert tf.math.divide_no_nan(3, tf.constant([2.0])).numpy().tolist() == [1.5]
+
+
+def test_a_list_that_holds_tensors_is_packed_but_no_constant() -> None:
+    x = tf.constant(1)
+    for items in ([x, 2], [[2, 3], [4, x]], [tf.Variable(1)]):
+        assert tf.convert_to_tensor(items).dtype == tf.int32
+        with pytest.raises(ValueError, match=r"not lists that hold tensors: tf\.stack"):
+            tf.constant(items)
+        with pytest.raises(TypeError, match=r"not lists that hold tensors: tf\.stack"):
+            tf.function(lambda items=items: tf.constant(items))()
+
+
+def test_a_bool_is_a_number_of_any_dtype_while_a_function_is_traced() -> None:
+    with pytest.raises(TypeError, match="Cannot convert True to EagerTensor of dtype uint8"):
+        tf.constant(True, tf.uint8)
+    assert tf.function(lambda: tf.constant(True, tf.uint8))().numpy() == 1
