@@ -34,6 +34,16 @@ Result<int> channel_axis(std::string_view format, const Shape& x) {
   return has_channels_second(format) ? 1 : rank - 1;
 }
 
+// Images of which at least the rank is known, as the format says it.
+Shape with_rank_of(std::string_view format, Shape x, int channel_axis, Dim channels) {
+  if (!x.has_rank()) {
+    x = {};
+    for (size_t i = 0; i < format.size(); ++i) x.push_back(Dim::unknown());
+  }
+  x.set(channel_axis, channels);
+  return x;
+}
+
 // An input must have a number for each channel; none at all is fine if it is not used.
 Status merge_channels(InferContext& c, int input, std::string_view what, bool may_be_empty,
                       Dim& channels) {
@@ -63,8 +73,7 @@ Status batch_norm_shape(InferContext& c) {
   std::string_view when = !attrs.is_training ? "When is_training=false, " : "";
   RETURN_IF_ERROR(merge_channels(c, 3, str_cat(when, "mean"), !needs_old, channels));
   RETURN_IF_ERROR(merge_channels(c, 4, str_cat(when, "variance"), !needs_old, channels));
-  if (x.has_rank()) x.set(axis, channels);
-  c.set_shape(0, std::move(x));
+  c.set_shape(0, with_rank_of(attrs.data_format, std::move(x), axis, channels));
   for (int i = 1; i < 5; ++i) c.set_shape(i, {channels});
   c.set_shape(5, {0});
   return {};
@@ -82,7 +91,7 @@ Status batch_norm_grad_shape(InferContext& c) {
   RETURN_IF_ERROR(merge_channels(c, 2, "scale", false, channels));
   RETURN_IF_ERROR(merge_channels(c, 3, "reserve_space_1", false, channels));
   RETURN_IF_ERROR(merge_channels(c, 4, "reserve_space_2", false, channels));
-  c.set_shape(0, *merged);
+  c.set_shape(0, with_rank_of(attrs.data_format, std::move(*merged), axis, channels));
   c.set_shape(1, {channels});
   c.set_shape(2, {channels});
   c.set_shape(3, Shape());

@@ -130,6 +130,7 @@ Status input_gradient_shape(InferContext& c) {
     }
     image = channels_last(said, windows.channels_second);
   }
+  if (image[0].is_unknown() && dy.has_rank()) image.set(0, dy[0]);
   RETURN_IF_ERROR(check_out_backprop<A>(c, windows, image, filter));
   c.set_shape(0, in_format(image, windows.channels_second));
   return {};

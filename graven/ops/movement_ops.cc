@@ -117,7 +117,7 @@ Status vector_like_input(InferContext& c) {
     return invalid_argument("invert_permutation expects a 1D vector, got shape ",
                             c.shape(0).to_message());
   }
-  c.set_shape(0, c.shape(0));
+  c.set_shape(0, c.shape(0).has_rank() ? c.shape(0) : Shape({Dim::unknown()}));
   return {};
 }
 

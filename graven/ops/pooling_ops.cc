@@ -78,7 +78,8 @@ Status max_pool_grad_shape(InferContext& c) {
   ASSIGN_OR_RETURN(Shape out, pooled_shape(c, windows, c.shape(0)));
   RETURN_IF_ERROR(check_shape("orig_output", out, c.shape(1)));
   RETURN_IF_ERROR(check_shape("grad", out, c.shape(2)));
-  c.set_shape(0, c.shape(0));
+  const Dim unknown = Dim::unknown();
+  c.set_shape(0, c.shape(0).has_rank() ? c.shape(0) : Shape({unknown, unknown, unknown, unknown}));
   return {};
 }
 

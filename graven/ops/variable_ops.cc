@@ -156,6 +156,9 @@ Status gather_shape(InferContext& c) {
                             " batch dimensions");
   }
   Shape out = indices;
+  for (int i = 0; i < batch_dims; ++i) {
+    if (!out[i].is_number() && value[i].is_number()) out.set(i, value[i]);
+  }
   for (int i = static_cast<int>(batch_dims) + 1; i < value.rank(); ++i) out.push_back(value[i]);
   c.set_shape(0, out);
   return {};

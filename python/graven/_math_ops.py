@@ -44,7 +44,10 @@ def _axes_of(x: Tensor, axis: Axes) -> Any:
 def _reduce(op: str, x: TensorLike, axis: Axes, keepdims: bool, name: Name) -> Tensor:
     tensor = convert_to_tensor(x)
     function: OpFunction = getattr(raw, op)
-    return function(tensor, _axes_of(tensor, axis), keep_dims=builtins.bool(keepdims), name=name)
+    y = function(tensor, _axes_of(tensor, axis), keep_dims=builtins.bool(keepdims), name=name)
+    if axis is None and not keepdims and tensor.shape.rank is None:
+        y.set_shape([])  # which cannot be inferred from axes that are found when it runs
+    return y
 
 
 def reduce_sum(
