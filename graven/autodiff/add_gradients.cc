@@ -1,5 +1,6 @@
 #include "graven/autodiff/add_gradients.h"
 
+#include <optional>
 #include <vector>
 
 #include "graven/ir/graph.h"
@@ -17,19 +18,35 @@ Tensor known_value(const Tensor& tensor) {
   return node.attrs().as<ConstAttrs>().value;
 }
 
-// Element 0 of a shape vector of known length, as a scalar.
-Tensor first_element(Emitter& emit, const Tensor& shape, int length) {
+// 0 and then -1: a segment for each element of a vector of sizes, of which only the first counts.
+Tensor segments_of_first(Emitter& emit, const Tensor& sizes, std::optional<int> length) {
+  if (length) {
+    std::vector<int32_t> segments(static_cast<size_t>(*length), -1);
+    segments[0] = 0;
+    return emit.constant(Tensor::vector(std::span<const int32_t>(segments)));
+  }
+  const int32_t one[] = {1}, zero[] = {0};
+  Tensor count = emit(kShape, {sizes}, {DType::kInt32});
+  Tensor scalar =
+      emit(kReshape, {count, emit.constant(Tensor::vector(std::span<const int32_t>()))});
+  Tensor first = emit(kUnsortedSegmentSum, {emit.constant(Tensor::vector<int32_t>(one)),
+                                            emit.constant(Tensor::vector<int32_t>(zero)), scalar});
+  Tensor all = emit(kFill, {count, emit.constant(Tensor::scalar<int32_t>(-1))});
+  const Tensor terms[] = {all, first};
+  Tensors segments = emit.apply(*kAddN, terms, NoAttrs());
+  return segments.empty() ? Tensor() : segments[0];
+}
+
+// Element 0 of a shape vector, as a scalar. The length is there if it is known now.
+Tensor first_element(Emitter& emit, const Tensor& shape, std::optional<int> length) {
   if (Tensor value = known_value(shape)) {
     return emit.constant(value.dtype() == DType::kInt32 ? Tensor::scalar(value.data<int32_t>()[0])
                                                         : Tensor::scalar(value.data<int64_t>()[0]));
   }
   // A sum of segments, where rows of negative numbers are left out, is the one structural op that
   // selects.
-  std::vector<int32_t> segments(static_cast<size_t>(length), -1);
-  segments[0] = 0;
-  Tensor first = emit(kUnsortedSegmentSum,
-                      {shape, emit.constant(Tensor::vector(std::span<const int32_t>(segments))),
-                       emit.constant(Tensor::scalar<int32_t>(1))});
+  Tensor first = emit(kUnsortedSegmentSum, {shape, segments_of_first(emit, shape, length),
+                                            emit.constant(Tensor::scalar<int32_t>(1))});
   return emit(kReshape, {first, emit.constant(Tensor::vector(std::span<const int32_t>()))});
 }
 
@@ -75,11 +92,15 @@ Tensor densify(Emitter& emit, const IndexedSlices& slices) {
                     slices.values.shape().to_message()));
     return {};
   }
-  const Shape& length = slices.dense_shape.shape();
-  int rank = length.is_fully_known() && length.rank() == 1 ? static_cast<int>(length.size(0))
-                                                           : slices.values.rank();
-  if (rank < 1) {
-    emit.fail(value_error("IndexedSlices of unknown rank cannot be made a tensor"));
+  const Shape &sizes = slices.dense_shape.shape(), &values = slices.values.shape();
+  std::optional<int> rank;
+  if (sizes.is_fully_known() && sizes.rank() == 1) {
+    rank = static_cast<int>(sizes.size(0));
+  } else if (values.has_rank()) {
+    rank = values.rank();
+  }
+  if (rank && *rank < 1) {
+    emit.fail(value_error("IndexedSlices of a scalar cannot be made a tensor: they have no rows"));
     return {};
   }
   Tensor rows = first_element(emit, slices.dense_shape, rank);

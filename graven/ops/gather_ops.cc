@@ -1,7 +1,5 @@
 #include "graven/ops/gather_ops.h"
 
-#include <numeric>
-
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/structural_ops.h"
@@ -100,69 +98,66 @@ Status gather_shape(InferContext& c) { return gathered_shape(c, 0, 0); }
 // Row i of dy goes to row indices[i] of the gradient, the others are zero.
 IndexedSlices gathered_rows(GradientContext& c) {
   const int32_t flat[] = {-1};
-  Tensor indices = c(kReshape, {c.x(1), int32_vector(c, flat)});
-  const Shape &params = c.static_shape_of_x(0), &at = c.static_shape_of_x(1);
-  Tensor values;
-  if (at.rank() == 1 && at.has_rank()) {
-    values = c.dy();
-  } else {
-    Sizes sizes = {-1};
-    bool has_empty_row = false;
-    for (const Size& size : sizes_of_x(c, 0)) {
-      sizes.push_back(size);
-      has_empty_row |= !size.is_number() || size.number() == 0;
-    }
-    if (sizes.size() > 1) sizes.erase(sizes.begin() + 1);
-    // Nothing can be inferred from empty rows.
-    if (has_empty_row && params.has_rank()) sizes[0] = Size(c(kSize, {c.x(1)}));
-    values = c(kReshape, {c.dy(), vector_of(c, sizes)});
+  Tensor indices = c.x(1), flat_indices = c(kReshape, {indices, int32_vector(c, flat)});
+  Tensor values = c.dy();
+  if (const Shape& at = c.static_shape_of_x(1); !at.has_rank() || at.rank() != 1) {
+    Tensor rows =
+        shape_of_rows(c, indices, c.static_shape_of_x(0), [&] { return c.shape_of_x(0); });
+    values = c(kReshape, {values, rows});
   }
-  return {values, indices, c.shape_of_x(0)};
+  return {values, flat_indices, c.shape_of_x(0)};
 }
 
-// The sizes of params before, at and behind an axis that is found when it runs.
-struct SizesAround {
-  Size outer, limit, inner;
+// What is around the axis of a gather: params are [batches, outer, limit, inner], each some axes in
+// one, and indices [batches, n].
+struct Around {
+  Size batches, outer, limit, inner, n;
 };
-SizesAround sizes_around(GradientContext& c, const Tensor& given_axis, int batch_dims, int rank) {
-  Formula shape(c, c.shape_of_x(0));
-  Tensor axis = c(kFloorMod, {cast(c, given_axis, DType::kInt32), Size(rank).tensor(c)});
-  std::vector<int32_t> places(static_cast<size_t>(rank));
-  std::iota(places.begin(), places.end(), 0);
-  Tensor place = int32_vector(c, places);
-  Tensor one = Size(1).tensor(c);
-  auto product_where = [&](const Tensor& holds, int from) {
-    Tensor kept = c(kSelectV2, {holds, shape, one});
-    Size all(1);
-    for (int i = from; i < rank; ++i) all = multiply(c, all, Size(element_of(c, kept, i)));
-    return all;
+
+Result<Around> known_around(GradientContext& c, const Tensor& known_axis) {
+  const Sizes params = sizes_of_x(c, 0), indices = sizes_of_x(c, 1);
+  const int rank = static_cast<int>(params.size()), num_indices = static_cast<int>(indices.size());
+  ASSIGN_OR_RETURN(const int axis, normalized_axis(integer_at(known_axis, 0), rank));
+  const int64_t given = c.attrs<GatherV2Attrs>().batch_dims;
+  const int batch_dims = static_cast<int>(given < 0 ? given + num_indices : given);
+  auto part = [&](const Sizes& sizes, int begin, int end) {
+    return product(c, std::span(sizes).subspan(begin, end - begin));
   };
-  return {product_where(c(kLess, {place, axis}), batch_dims),
-          Size(c(kGatherV2, {shape, axis, Size(0).tensor(c)})),
-          product_where(c(kGreater, {place, axis}), 0)};
+  return Around{part(params, 0, batch_dims), part(params, batch_dims, axis), params[axis],
+                part(params, axis + 1, rank), part(indices, batch_dims, num_indices)};
+}
+
+// The same where the axis or a rank is found when it runs.
+Around around_at_run_time(GradientContext& c) {
+  const int32_t one_element[] = {1}, zero[] = {0};
+  auto vector = [&](const Tensor& x) { return c(kReshape, {x, int32_vector(c, one_element)}); };
+  const Tensor params = c.shape_of_x(0);
+  const Tensor start = int32_vector(c, zero);
+  const Formula axis(c, vector(c(kFloorMod, {cast(c, c.x(2), DType::kInt32), c(kSize, {params})})));
+  const Tensor next = axis + 1;
+  const int64_t given = c.attrs<GatherV2Attrs>().batch_dims;
+  const Tensor limit = elements_between(c, params, axis, next);
+  auto part = [&](const Tensor& sizes, const Tensor& begin, const Tensor& end) {
+    return product_of(c, elements_between(c, sizes, begin, end));
+  };
+  Around around = {1, part(params, start, axis), product_of(c, limit), part(params, next, {}), 1};
+  if (given == 0) {
+    around.n = Size(c(kSize, {c.x(1)}));
+    return around;
+  }
+  const Tensor indices = c.shape_of_x(1);
+  Tensor batch_dims = vector(Size(given).tensor(c));
+  if (given < 0) batch_dims = Formula(c, batch_dims) + Formula(c, vector(c(kSize, {indices})));
+  around.batches = part(params, start, batch_dims);
+  around.outer = part(params, batch_dims, axis);
+  around.n = part(indices, batch_dims, {});
+  return around;
 }
 
 // The gradient along any axis, with batches: the axis and the batches become rows, which are summed
 // by their indices.
-Tensor summed_by_index(GradientContext& c, const Tensor& axis, int batch_dims) {
-  Sizes params = sizes_of_x(c, 0), indices = sizes_of_x(c, 1);
-  if (!c.status().ok()) return {};
-  auto part = [&](const Sizes& sizes, size_t begin, size_t end) {
-    return product(c, std::span(sizes).subspan(begin, end - begin));
-  };
-  SizesAround around = {1, 1, 1};
-  if (Tensor known = known_value(axis)) {
-    auto at = normalized_axis(integer_at(known, 0), static_cast<int>(params.size()));
-    if (!at.ok()) {
-      c.fail(at.status());
-      return {};
-    }
-    around = {part(params, batch_dims, *at), params[*at], part(params, *at + 1, params.size())};
-  } else {
-    around = sizes_around(c, axis, batch_dims, static_cast<int>(params.size()));
-  }
-  const auto& [outer, limit, inner] = around;
-  Size batches = part(params, 0, batch_dims), n = part(indices, batch_dims, indices.size());
+Tensor summed_by_index(GradientContext& c, const Around& around) {
+  const auto& [batches, outer, limit, inner, n] = around;
   auto reshape = [&](const Tensor& x, const Sizes& sizes) {
     return c(kReshape, {x, vector_of(c, sizes)});
   };
@@ -193,9 +188,12 @@ void gather_v2_gradient(GradientContext& c) {
                 (params.has_rank() && integer_at(known, 0) == -params.rank()))) {
     return c.set_dx(0, gathered_rows(c));
   }
-  int64_t batch_dims = c.attrs<GatherV2Attrs>().batch_dims;
-  if (batch_dims < 0) batch_dims += indices.rank();
-  c.set_dx(0, summed_by_index(c, axis, static_cast<int>(batch_dims)));
+  if (!known || !params.has_rank() || !indices.has_rank()) {
+    return c.set_dx(0, summed_by_index(c, around_at_run_time(c)));
+  }
+  auto around = known_around(c, known);
+  if (!around.ok()) return c.fail(around.status());
+  c.set_dx(0, summed_by_index(c, *around));
 }
 
 void gather_gradient(GradientContext& c) {

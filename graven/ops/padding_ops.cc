@@ -10,12 +10,15 @@
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
+#include "graven/ops/join_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/reduction_ops.h"
 #include "graven/ops/register_ops.h"
+#include "graven/ops/sequence_ops.h"
 #include "graven/ops/sizes.h"
 #include "graven/ops/slice_ops.h"
 #include "graven/ops/strided_copy.h"
+#include "graven/ops/structural_ops.h"
 
 namespace graven::engine {
 namespace {
@@ -384,9 +387,23 @@ Status tile_kernel(KernelContext& c) {
   return {};
 }
 
+// The gradient where the rank is found when it runs.
+Tensor summed_over_multiples(GradientContext& c) {
+  const Tensor multiples_and_sizes[] = {cast(c, c.x(1), DType::kInt32), c.shape_of_x(0)};
+  const int32_t flat[] = {-1};
+  const Tensors packed = c.apply(*kPack, multiples_and_sizes, PackAttrs{.axis = 1});
+  if (packed.empty()) return {};
+  Tensor pairs = c(kReshape, {packed[0], int32_vector(c, flat)});
+  auto scalar = [&](int number) { return Size(number).tensor(c); };
+  Tensor axes = c(kRange, {scalar(0), c(kSize, {pairs}), scalar(2)});
+  Tensor sum = c(kSum, {c(kReshape, {c.dy(), pairs}), axes});
+  return c(kReshape, {sum, c.shape_of_x(0)});
+}
+
 // The copies added up: dy as [multiple, size, multiple, size, ...], summed over the multiples.
 void tile_gradient(GradientContext& c) {
   if (!c.wants(0)) return;
+  if (!c.static_shape_of_x(0).has_rank()) return c.set_dx(0, summed_over_multiples(c));
   Sizes sizes = sizes_of_x(c, 0), pairs;
   Tensor multiples = c.x(1), known = known_value(multiples);
   std::vector<int32_t> axes;

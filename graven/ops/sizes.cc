@@ -1,9 +1,12 @@
 #include "graven/ops/sizes.h"
 
+#include "graven/ir/structural_ops.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/join_ops.h"
 #include "graven/ops/math_ops.h"
+#include "graven/ops/reduction_ops.h"
 #include "graven/ops/slice_ops.h"
+#include "graven/ops/structural_ops.h"
 
 namespace graven::engine {
 
@@ -76,6 +79,40 @@ Sizes sizes_of_x(GradientContext& c, int i) {
     return {};
   }
   return sizes_of(c, known, [&] { return c.shape_of_x(i); });
+}
+
+Tensor elements_between(Emitter& emit, const Tensor& vector, const Tensor& begin,
+                        const Tensor& end) {
+  const int32_t one[] = {1};
+  return emit(kStridedSlice, {vector, begin, end ? end : begin, int32_vector(emit, one)},
+              {.end_mask = end ? 0 : 1});
+}
+
+Size product_of(Emitter& emit, const Tensor& vector) {
+  const int32_t axis[] = {0};
+  return Size(emit(kProd, {vector, int32_vector(emit, axis)}));
+}
+
+Tensor joined(Emitter& emit, const Tensor& a, const Tensor& b) {
+  return emit(kConcatV2, {a, b, Size(0).tensor(emit)});
+}
+
+Tensor shape_of_rows(Emitter& emit, const Tensor& indices, const Shape& known,
+                     FunctionRef<Tensor()> shape) {
+  if (!known.has_rank()) {
+    const int32_t one[] = {1};
+    const Size n(emit(kSize, {indices}));
+    return joined(emit, vector_of(emit, {&n, 1}),
+                  elements_between(emit, shape(), int32_vector(emit, one)));
+  }
+  Sizes sizes = sizes_of(emit, known, shape);
+  bool may_be_empty = false;
+  for (size_t i = 1; i < sizes.size(); ++i) {
+    may_be_empty |= !sizes[i].is_number() || sizes[i].number() == 0;
+  }
+  // Nothing can be inferred from empty rows.
+  if (!sizes.empty()) sizes[0] = may_be_empty ? Size(emit(kSize, {indices})) : Size(-1);
+  return vector_of(emit, sizes);
 }
 
 }  // namespace graven::engine

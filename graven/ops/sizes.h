@@ -41,4 +41,19 @@ Sizes sizes_of(Emitter& emit, const Shape& known, FunctionRef<Tensor()> shape);
 // Element i of an integer vector, as an int32 scalar. Negative i count from the end.
 Tensor element_of(Emitter& emit, const Tensor& vector, int64_t i);
 
+// --- Shapes whose rank is known only when the gradient runs: int32 vectors of sizes.
+
+// The elements of a vector in [begin, end), which are int32 vectors of one element. Negative ones
+// count from the end; an empty tensor as the end means all.
+Tensor elements_between(Emitter& emit, const Tensor& vector, const Tensor& begin,
+                        const Tensor& end = {});
+// The product of a vector's elements.
+Size product_of(Emitter& emit, const Tensor& vector);
+Tensor joined(Emitter& emit, const Tensor& a, const Tensor& b);
+
+// [n, d1, d2, ...]: the shape of the rows that n indices, of any shape, read from a tensor of the
+// shape [d0, d1, ...], of which `known` is known now and `shape` gives the rest.
+Tensor shape_of_rows(Emitter& emit, const Tensor& indices, const Shape& known,
+                     FunctionRef<Tensor()> shape);
+
 }  // namespace graven::engine

@@ -156,19 +156,35 @@ Status top_k_kernel(KernelContext& c) {
   });
 }
 
+// The number of rows of the input, their size, and the shape of one element of each row.
+struct Rows {
+  Size rows, columns;
+  Tensor rows_of_one;
+};
+Rows rows_of_x(GradientContext& c) {
+  if (!c.static_shape_of_x(0).has_rank()) {
+    const int32_t first[] = {0}, last[] = {-1}, one[] = {1};
+    const Tensor shape = c.shape_of_x(0);
+    const Tensor sizes = elements_between(c, shape, int32_vector(c, first), int32_vector(c, last));
+    return {product_of(c, sizes), Size(element_of(c, shape, -1)),
+            joined(c, sizes, int32_vector(c, one))};
+  }
+  Sizes sizes = sizes_of_x(c, 0);
+  const Size columns = sizes.back();
+  sizes.pop_back();
+  const Size rows = product(c, sizes);
+  sizes.push_back(1);
+  return {rows, columns, vector_of(c, sizes)};
+}
+
 // The gradient of a value goes to the place in its row that its index names.
 void top_k_gradient(GradientContext& c) {
   if (!c.wants(0)) return;
-  Sizes row_sizes = sizes_of_x(c, 0);
-  if (!c.status().ok()) return;
-  const Size columns = row_sizes.back();
-  row_sizes.pop_back();
-  const Size rows = product(c, row_sizes);
-  row_sizes.push_back(1);
+  const auto [rows, columns, rows_of_one] = rows_of_x(c);
   auto scalar = [&](const Size& size) { return cast(c, size.tensor(c), DType::kInt64); };
   Formula row(c, c(kRange, {scalar(0), scalar(rows), scalar(1)}));
   Tensor starts = row * Formula(c, scalar(columns));
-  Formula row_start(c, c(kReshape, {starts, vector_of(c, row_sizes)}));
+  Formula row_start(c, c(kReshape, {starts, rows_of_one}));
   Tensor places = Formula(c, cast(c, c.y(1), DType::kInt64)) + row_start;
   const int32_t column[] = {-1, 1}, flat[] = {-1};
   const int64_t one[] = {1};

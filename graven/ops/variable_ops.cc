@@ -5,9 +5,10 @@
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ops/formulas.h"
+#include "graven/ops/gather_ops.h"
 #include "graven/ops/math_ops.h"
-#include "graven/ops/reduction_ops.h"
 #include "graven/ops/register_ops.h"
+#include "graven/ops/sizes.h"
 #include "graven/ops/variable_kernels.h"
 
 namespace graven::engine {
@@ -176,57 +177,32 @@ Shape known_sizes(const Tensor& shape) {
   return sizes;
 }
 
-// Rows of the variable's shape, [-1, d1, d2, ...], to give the gradient as.
-Tensor shape_of_rows(GradientContext& c, const Tensor& shape) {
-  if (!shape || !shape.shape()[0].is_number()) {
-    c.fail(unimplemented("The gradient of a gathered variable needs its rank when tracing"));
-    return {};
-  }
-  std::vector<int32_t> kept(static_cast<size_t>(shape.shape().size(0)), 1), first(kept.size(), 0);
-  kept[0] = 0;
-  first[0] = -1;
-  return Formula(c, shape) * Formula(c, int32_vector(c, kept)) + Formula(c, int32_vector(c, first));
+// The gradient of rows that were read: `shape` is the variable's.
+IndexedSlices rows_of_variable(GradientContext& c, const Tensor& shape, const Tensor& indices) {
+  if (!shape) return {};
+  const int32_t flat[] = {-1};
+  Tensor rows = shape_of_rows(c, indices, known_sizes(shape), [&] { return shape; });
+  return {.values = c(kReshape, {c.dy(), rows}),
+          .indices = c(kReshape, {indices, int32_vector(c, flat)}),
+          .dense_shape = shape};
 }
 
 void gather_gradient(GradientContext& c) {
   if (c.attrs<ResourceGatherAttrs>().batch_dims != 0) {
     return c.fail(unimplemented("The gradient of ResourceGather with batch_dims is not defined"));
   }
-  const int32_t flat[] = {-1};
-  Tensor shape = c(kVariableShape, {c.x(0)});
-  c.set_dx(0, IndexedSlices{.values = c(kReshape, {c.dy(), shape_of_rows(c, shape)}),
-                            .indices = c(kReshape, {c.x(1), int32_vector(c, flat)}),
-                            .dense_shape = shape});
+  c.set_dx(0, rows_of_variable(c, c(kVariableShape, {c.x(0)}), c.x(1)));
 }
 
 // The slices that each index vector named, put back in their places; those of one integer are rows.
 void gather_nd_gradient(GradientContext& c) {
   Tensor shape = c(kVariableShape, {c.x(0)}), indices = c.x(1);
-  if (!shape) return;
-  const Shape& index_shape = indices.shape();
-  Dim depth = index_shape.rank() > 0 ? index_shape[index_shape.rank() - 1] : Dim::unknown();
-  const int32_t flat[] = {-1}, last[] = {-1};
-  if (depth == Dim(1)) {
-    return c.set_dx(0, IndexedSlices{.values = c(kReshape, {c.dy(), shape_of_rows(c, shape)}),
-                                     .indices = c(kReshape, {indices, int32_vector(c, flat)}),
-                                     .dense_shape = shape});
+  const Shape& vectors = c.static_shape_of_x(1);
+  if (vectors.has_rank() && vectors.rank() > 0 && vectors[vectors.rank() - 1] == Dim(1)) {
+    return c.set_dx(0, rows_of_variable(c, shape, indices));
   }
-  Shape sizes = known_sizes(shape);
-  if (!depth.is_number() || !sizes.is_fully_known()) {
-    return c.fail(
-        unimplemented("The gradient of ResourceGatherNd needs the shape of the variable "
-                      "and the size of index vectors when tracing"));
-  }
-  std::vector<int32_t> strides(static_cast<size_t>(depth.number()), 1);
-  int64_t num_slices = 1;
-  for (size_t i = strides.size(); i-- > 0;) {
-    strides[i] = static_cast<int32_t>(num_slices);
-    num_slices *= sizes.size(static_cast<int>(i));
-  }
-  Formula index(c, cast(c, indices, DType::kInt32));
-  Tensor places = c(kSum, {index * Formula(c, int32_vector(c, strides)), int32_vector(c, last)});
-  Tensor count = constant(c, Tensor::scalar(static_cast<int32_t>(num_slices)));
-  c.set_dx(0, c(kReshape, {c(kUnsortedSegmentSum, {c.dy(), places, count}), shape}));
+  const DType dtype = c.dtype_of_x(1) == DType::kInt64 ? DType::kInt64 : DType::kInt32;
+  c.set_dx(0, c(kScatterNd, {cast(c, indices, dtype), c.dy(), cast(c, shape, dtype)}));
 }
 
 Status gather_nd_shape(InferContext& c) {
