@@ -1,16 +1,20 @@
-"""Prints docs/compatibility.md: which of the names that programs use, and which dtypes, Graven has.
+"""Prints docs/compatibility.md: which names that programs use, arguments and dtypes Graven has.
 
     ./dev python tools/compatibility.py --write    puts it into docs/
 
 Names and counts are those of tensorflow_names.txt, dtypes those of tensorflow_kernels.txt; whether
-Graven has one is asked of the package.
+Graven has one is asked of the package. Which arguments are refused or have no effect is what the
+docstrings say of them.
 """
 
 import importlib
+import inspect
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import tensorflow_kernels
@@ -25,7 +29,7 @@ HEAD = """\
 Printed by `tools/compatibility.py`. Of the {total} names of `tf.*` that the notebooks of
 TensorFlow's guides and tutorials and the sources of Keras use, **{present} are here**; weighted by
 how often they are used, {share:.0f} %. A name that is not here raises an AttributeError that names
-the nearest; an argument that is not honoured raises a NotImplementedError that names it.
+the nearest; arguments and dtypes that are not honoured stand in the tables below.
 `tf.raw_ops` has further ops, under the names of their OpDefs.
 
 Some arguments tell TensorFlow how to compute and not what. They are taken and have no effect:
@@ -83,6 +87,63 @@ def page(names: Sequence[Name], package: Any) -> str:
         cells = [", ".join(f"`{name}`" for name in part) for part in (sorted(here), rest)]
         lines.append(f"| `{module}` | {cells[0]} | {cells[1]} |")
     return "\n".join(lines) + "\n"
+
+
+ARGUMENTS_HEAD = """
+# Arguments that are refused, and arguments without effect
+
+Arguments of TensorFlow's functions that Graven has under their names and does not honour, in the
+words of the docstrings. One that is refused is a NotImplementedError that names it; one that is
+accepted has no effect, for the reason given.
+
+| function | argument | |
+| --- | --- | --- |
+"""
+
+
+def documented(module: ModuleType, prefix: str = "tf") -> Iterator[tuple[str, Any]]:
+    """The functions, classes and methods that a module and those in it show, with their names."""
+    inner = []
+    for name in dir(module):
+        value = getattr(module, name)
+        if isinstance(value, ModuleType):
+            inner.append((value, f"{prefix}.{name}"))
+        elif isinstance(value, type):
+            yield f"{prefix}.{name}", value
+            members = [member for member in dir(value) if not member.startswith("_")]
+            yield from ((f"{prefix}.{name}.{member}", getattr(value, member)) for member in members)
+        elif callable(value):
+            yield f"{prefix}.{name}", value
+    for value, path in inner:
+        yield from documented(value, path)
+
+
+def arguments_of(docstring: str) -> dict[str, str]:
+    """What a docstring says of each argument, in one line."""
+    section = re.search(r"^Args:\n((?: +.*\n|\n)*)", docstring + "\n", re.MULTILINE)
+    entries = re.split(r"^ {2}(?=\S)", section[1] if section else "", flags=re.MULTILINE)[1:]
+    parts = [entry.partition(":") for entry in entries]
+    return {name.strip("*"): " ".join(text.split()) for name, _, text in parts}
+
+
+def not_honoured(text: str) -> bool:
+    """Whether what a docstring says of an argument is that it is refused, or does nothing."""
+    return "refused" in text.lower() or text.startswith("Accepted")
+
+
+def arguments_page(functions: Iterable[tuple[str, Any]]) -> str:
+    """The section on arguments, each function under the first of its names."""
+    rows, seen = [], set()
+    for name, function in functions:
+        if id(function) not in seen:
+            seen.add(id(function))
+            arguments = arguments_of(inspect.getdoc(function) or "")
+            rows += [
+                f"| `{name}` | `{argument}` | {text} |\n"
+                for argument, text in arguments.items()
+                if not_honoured(text)
+            ]
+    return ARGUMENTS_HEAD + "".join(sorted(rows))
 
 
 # The dtypes that each type attribute of an op may have.
@@ -148,11 +209,12 @@ def known_dtypes(package: Any) -> frozenset[str]:
 
 
 def whole_page(package: Any) -> str:
-    """The page for a package: names, then dtypes."""
+    """The page for a package: names, arguments, dtypes."""
     ops = {op: types_of(getattr(package.raw_ops, op)) for op in dir(package.raw_ops)}
     kernels = tensorflow_kernels.read(tensorflow_kernels.FILE.read_text())
     names = page(read_names(NAMES.read_text()), package)
-    return names + dtypes_page(kernels, ops, known_dtypes(package))
+    arguments = arguments_page(documented(package))
+    return names + arguments + dtypes_page(kernels, ops, known_dtypes(package))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -71,7 +71,7 @@ def zeros(
       shape: The sizes: a list, a TensorShape or an integer tensor of shape [rank].
       dtype: Any dtype; strings are empty, bools False.
       name: A name for the node while a function is traced.
-      layout: Only None: Graven has one device.
+      layout: Refused unless None: Graven has one device.
 
     Returns:
       The zeros.
@@ -93,7 +93,7 @@ def ones(
       shape: The sizes: a list, a TensorShape or an integer tensor of shape [rank].
       dtype: Any numeric dtype, or bool.
       name: A name for the node while a function is traced.
-      layout: Only None: Graven has one device.
+      layout: Refused unless None: Graven has one device.
 
     Returns:
       The ones.
@@ -114,7 +114,7 @@ def zeros_like(
       input: Any dtype and shape.
       dtype: The dtype of the zeros; None means that of the input.
       name: A name for the node while a function is traced.
-      layout: Only None: Graven has one device.
+      layout: Refused unless None: Graven has one device.
 
     Returns:
       The zeros.
@@ -140,7 +140,7 @@ def ones_like(
       input: Any dtype and shape.
       dtype: The dtype of the ones; None means that of the input.
       name: A name for the node while a function is traced.
-      layout: Only None: Graven has one device.
+      layout: Refused unless None: Graven has one device.
 
     Returns:
       The ones.
@@ -160,7 +160,7 @@ def fill(dims: ShapeLike, value: TensorLike, name: Name = None, layout: Any = No
       dims: The sizes, integers of shape [rank].
       value: A scalar of any dtype.
       name: A name for the node while a function is traced.
-      layout: Only None: Graven has one device.
+      layout: Refused unless None: Graven has one device.
 
     Returns:
       A tensor of the value's dtype and the given sizes.
@@ -466,7 +466,7 @@ def gather(
     Args:
       params: The tensor to take from.
       indices: int32 or int64, of any shape.
-      validate_indices: Ignored by TensorFlow too; indices are always checked.
+      validate_indices: Accepted; indices are always checked, as by TensorFlow.
       axis: The axis; None means the first after the batch dimensions.
       batch_dims: How many leading dimensions of params and indices go together.
       name: A name for the node while a function is traced.
@@ -503,7 +503,7 @@ def gather_nd(
       indices: int32 or int64, shape [..., depth]: the first `depth` axes of params.
       batch_dims: How many leading dimensions of params and indices go together.
       name: A name for the node while a function is traced.
-      bad_indices_policy: Only "": a bad index is an error.
+      bad_indices_policy: Refused unless "": a bad index is an error.
 
     Returns:
       The slices, shape indices.shape[:-1] + params.shape[depth:].
@@ -924,7 +924,7 @@ def strided_slice(
       ellipsis_mask: Bit i: an ellipsis stands there.
       new_axis_mask: Bit i: a new dimension stands there.
       shrink_axis_mask: Bit i: the dimension is dropped.
-      var: Only None.
+      var: Refused unless None.
       name: A name for the node while a function is traced.
 
     Returns:

@@ -65,9 +65,9 @@ def function(
         message about a key that may not be given lists those that may.
       experimental_relax_shapes: Deprecated name of reduce_retracing.
       experimental_compile: Deprecated name of jit_compile.
-      experimental_follow_type_hints: Deprecated, ignored.
-      stale: What to do when a Python value that a trace read has changed. Only "ignore", which is
-        TensorFlow's behaviour, so far.
+      experimental_follow_type_hints: Accepted; deprecated, without effect in TensorFlow too.
+      stale: What to do when a Python value that a trace read has changed. Refused unless
+        "ignore", TensorFlow's behaviour, so far.
 
     Returns:
       A Function, or a decorator that makes one.

@@ -621,11 +621,11 @@ def matmul(
       transpose_b: Take b as [..., n, k].
       adjoint_a: Transpose a and take the complex conjugate.
       adjoint_b: Transpose b and take the complex conjugate.
-      a_is_sparse: A hint that changes no result.
-      b_is_sparse: A hint that changes no result.
-      output_type: Only None: the dtype of a.
-      grad_a: Only False.
-      grad_b: Only False.
+      a_is_sparse: Accepted; a hint that changes no result.
+      b_is_sparse: Accepted; a hint that changes no result.
+      output_type: Refused unless None, which is the dtype of a.
+      grad_a: Refused unless False.
+      grad_b: Refused unless False.
       name: A name for the node while a function is traced.
 
     Returns:
@@ -683,8 +683,8 @@ def matvec(
       b: The same dtype, shape [..., k].
       transpose_a: Take a as [..., k, m].
       adjoint_a: Transpose a and take the complex conjugate.
-      a_is_sparse: A hint that changes no result.
-      b_is_sparse: A hint that changes no result.
+      a_is_sparse: Accepted; a hint that changes no result.
+      b_is_sparse: Accepted; a hint that changes no result.
       name: A name for the scope while a function is traced.
 
     Returns:

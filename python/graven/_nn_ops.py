@@ -686,7 +686,7 @@ def moments(
     Args:
       x: Any floating dtype; short ones are computed in float32.
       axes: The axes.
-      shift: Ignored by TensorFlow too.
+      shift: Accepted; TensorFlow does not read it either.
       keepdims: Keep the reduced axes, with size 1.
       name: A name for the scope while a function is traced.
 
@@ -834,9 +834,9 @@ def embedding_lookup(
     """Takes rows of a table.
 
     Args:
-      params: The table, shape [rows, ...].
+      params: The table, shape [rows, ...]. A list of several is refused.
       ids: int32 or int64, of any shape.
-      max_norm: Only None.
+      max_norm: Refused unless None.
       name: A name for the node while a function is traced.
 
     Returns:
@@ -866,7 +866,7 @@ def log_poisson_loss(
     Args:
       targets: Any floating dtype.
       log_input: The same dtype and shape.
-      compute_full_loss: Only False.
+      compute_full_loss: Refused unless False.
       name: A name for the scope while a function is traced.
 
     Returns:

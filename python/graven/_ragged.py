@@ -229,7 +229,7 @@ class RaggedTensor(CompositeTensor):
         """Returns the length of each row, a vector.
 
         Args:
-          axis: Only 1, the outermost ragged dimension.
+          axis: Refused unless 1, the outermost ragged dimension.
 
         Raises:
           NotImplementedError: Another axis is asked for.

@@ -124,7 +124,7 @@ def argsort(
       values: Any real dtype, at least one axis.
       axis: The axis; negative counts from the end.
       direction: "ASCENDING" or "DESCENDING". NaN comes first in both.
-      stable: Equal elements keep their order. Graven's result always does.
+      stable: Accepted; equal elements keep their order in any case.
       name: A name for the scope while a function is traced.
 
     Returns:

@@ -114,8 +114,8 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
       dtype: The dtype that Python values are converted to.
       import_scope: Refused unless None.
       constraint: A function that optimizers may apply after updates; stored only.
-      synchronization: Stored.
-      aggregation: Stored.
+      synchronization: Accepted; kept for programs that ask for it.
+      aggregation: Accepted; kept for programs that ask for it.
       shape: A shape that later values may have, at least as general as the initial value's.
       experimental_enable_variable_lifting: With False a variable made in a trace is not kept by
         the Function.

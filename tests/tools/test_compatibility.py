@@ -1,9 +1,27 @@
 """docs/compatibility.md says what the package has."""
 
+import ast
+from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 
 import graven
-from compatibility import PAGE, Name, dtypes_page, has, missing_dtypes, page, read_names, whole_page
+import pytest
+from compatibility import (
+    PAGE,
+    ROOT,
+    Name,
+    arguments_of,
+    arguments_page,
+    documented,
+    dtypes_page,
+    has,
+    missing_dtypes,
+    not_honoured,
+    page,
+    read_names,
+    whole_page,
+)
 from tensorflow_kernels import merged, read
 
 
@@ -28,6 +46,86 @@ def test_a_page_tells_what_is_here_and_what_is_not() -> None:
     assert "| `tf.math` | `sub` | `mul` |\n" in text
     assert "| `tf.nn.relu` |  | `x` |\n" in text
     assert has(package, "math.sub") and not has(package, "math.sub.more")
+
+
+def strange(x: int, layout: None = None, hint: bool = False) -> int:
+    """Doubles a number.
+
+    Args:
+      x: The number, which
+        is any.
+      layout: Refused unless None: there is
+        one device.
+      hint: Accepted; changes nothing.
+
+    Returns:
+      Twice x.
+    """
+    return 2 * x
+
+
+def test_arguments_are_read_from_docstrings() -> None:
+    assert arguments_of(str(strange.__doc__).replace("\n    ", "\n")) == {
+        "x": "The number, which is any.",
+        "layout": "Refused unless None: there is one device.",
+        "hint": "Accepted; changes nothing.",
+    }
+
+
+def test_an_argument_that_is_not_honoured_has_a_line() -> None:
+    text = arguments_page([("tf.strange", strange), ("tf.math.strange", strange)])
+    assert "| `tf.strange` | `layout` | Refused unless None: there is one device. |\n" in text
+    assert "| `tf.strange` | `hint` | Accepted; changes nothing. |\n" in text
+    assert "`x`" not in text and "tf.math" not in text
+
+
+SOURCES = sorted((ROOT / "python" / "graven").rglob("_*.py"))
+
+
+def functions_in(source: Path) -> Iterator[tuple[ast.FunctionDef, dict[str, str]]]:
+    """The functions of a file whose docstrings list arguments."""
+    for node in ast.walk(ast.parse(source.read_text())):
+        if isinstance(node, ast.FunctionDef):
+            arguments = arguments_of(ast.get_docstring(node) or "")
+            if arguments:
+                yield node, arguments
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
+def test_an_argument_that_a_function_refuses_or_never_reads_is_said_to_be_so(source: Path) -> None:
+    wrong = []
+    for function, arguments in functions_in(source):
+        if source.stem == "_trace_types":  # a protocol, whose defaults need little
+            continue
+        if len(function.body) == 2 and isinstance(function.body[1], ast.Raise):
+            continue  # It refuses to be called.
+        nodes = list(ast.walk(function))
+        calls = [node for node in nodes if isinstance(node, ast.Call)]
+        refused = {
+            keyword.arg
+            for call in calls
+            if isinstance(call.func, ast.Name) and call.func.id == "refuse"
+            for keyword in call.keywords
+        }
+        read = {
+            node.id
+            for node in nodes
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        }
+        read |= {handler.name or "" for handler in nodes if isinstance(handler, ast.ExceptHandler)}
+        for name, text in arguments.items():
+            if name in refused and not text.startswith("Refused"):
+                wrong.append(f"{function.name}: {name} is refused")
+            if name not in read and not text.startswith("Accepted"):
+                wrong.append(f"{function.name}: {name} has no effect")
+    assert wrong == []
+
+
+def test_each_function_that_refuses_an_argument_has_lines() -> None:
+    listed = arguments_page(documented(graven))
+    for name, argument in (("matmul", "output_type"), ("nest.flatten", "expand_composites")):
+        assert f"| `tf.{name}` | `{argument}` | Refused" in listed
+    assert not_honoured("None. Others are refused.") and not not_honoured("Is ignored if 0.")
 
 
 KERNELS = read(
