@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -61,13 +62,40 @@ def test_help_of_the_benchmarks_needs_no_build() -> None:
     assert (done.stderr, done.returncode) == ("", 0)
 
 
+def test_a_verb_explains_itself() -> None:
+    done = dev(["test", "--help"])
+    assert done.stdout.startswith("Usage: ./dev test ") and "eager|graph" in done.stdout
+    assert done.stdout == dev(["help", "test"]).stdout
+    assert (done.stderr, done.returncode) == ("", 0)
+
+
+def test_in_the_shell_python_is_the_projects_whatever_the_rc_file_says(tmp_path: Path) -> None:
+    other = tmp_path / "python"
+    other.write_text("#!/bin/sh\necho other\n")
+    other.chmod(0o755)
+    (tmp_path / ".bashrc").write_text(f"PATH={tmp_path}:$PATH; MARK=read\n")
+    env = {**os.environ, "HOME": str(tmp_path), "SHELL": "/bin/bash"}
+    controller, terminal = pty.openpty()  # Without a terminal bash reads no rc file.
+    os.write(controller, b"command -v python; echo $MARK $VIRTUAL_ENV; exit\n")
+    done = subprocess.run(
+        [str(DEV), "shell"], stdin=terminal, stderr=terminal, stdout=subprocess.PIPE, env=env
+    )
+    os.close(controller)
+    os.close(terminal)
+    folder = ROOT / ".venv"
+    assert done.stdout.decode().split() == [f"{folder}/bin/python", "read", str(folder)]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["tset"], "no verb is named tset"),
         (["build", "fast"], "no preset is named fast; there are dev, release"),
         (["test", "tests/no_such_file.py"], "tests/no_such_file.py is no part of the tests"),
-        (["test", "--quick"], "test takes a mode or paths"),
+        (["test", "README.md"], "README.md is no part of the tests: there are cpp, python, conf"),
+        (["test", "docs"], "docs is no part of the tests"),
+        (["test", "tests/ops/sample.py"], "the modes of the ops, eager, graph; folders that"),
+        (["test", "--quick"], "test takes parts, modes, paths and --no-peers; not --quick"),
         (["sanitize", "msan"], "sanitize takes asan or tsan, not msan"),
         (["lint", "--fast"], "lint takes --no-tidy, not --fast"),
         (["demo", "fast"], "unexpected: fast"),

@@ -1,5 +1,6 @@
 """The verbs of ./dev."""
 
+import inspect
 import os
 import shutil
 from collections.abc import Callable, Sequence
@@ -10,9 +11,12 @@ from devtool.demo import demo
 from devtool.environments import PROJECT
 from devtool.lint import lint
 from devtool.sanitizing import sanitize
+from devtool.shell import start_shell
 from devtool.testing import test
 
 Verb = Callable[[Sequence[str]], int]
+HELP = frozenset({"-h", "--help"})
+WITH_OWN_HELP = ("bench", "python")
 
 
 def no_arguments(arguments: Sequence[str]) -> None:
@@ -22,12 +26,31 @@ def no_arguments(arguments: Sequence[str]) -> None:
 
 
 def help_verb(arguments: Sequence[str]) -> int:
-    """this list"""
+    """this list, or what a verb does"""
+    if arguments:
+        for name in arguments:
+            print(text_of_verb(name))
+        return 0
     print("Usage: ./dev VERB\n")
     for form, verb in VERBS.items():
-        print(f"  {form:34} {verb.__doc__}")
+        print(f"  {form:34} {(verb.__doc__ or '').splitlines()[0]}")
     print("\nEach verb first does what it needs: packages, environments, builds.")
+    print("./dev VERB --help says more of a verb.")
     return 0
+
+
+def verb_named(name: str) -> tuple[str, Verb]:
+    """The form and the function of a verb."""
+    for form, verb in VERBS.items():
+        if form.split()[0] == name:
+            return form, verb
+    raise DevError(f"no verb is named {name}; ./dev help lists them")
+
+
+def text_of_verb(name: str) -> str:
+    """The help of one verb: its form, and the docstring of its function."""
+    form, verb = verb_named(name)
+    return f"Usage: ./dev {form}\n\n{inspect.getdoc(verb)}"
 
 
 def bootstrap_verb(arguments: Sequence[str]) -> int:
@@ -39,7 +62,11 @@ def bootstrap_verb(arguments: Sequence[str]) -> int:
 
 
 def build_verb(arguments: Sequence[str]) -> int:
-    """build a preset of CMakePresets.json into build/PRESET (release)"""
+    """build a preset of CMakePresets.json into build/PRESET (release)
+
+    release is what is tested and shipped, dev has assertions, in ci a warning is an error;
+    asan and tsan are what sanitize builds, bench is what bench builds.
+    """
     preset, *rest = arguments or ["release"]
     no_arguments(rest)
     build(preset)
@@ -48,30 +75,49 @@ def build_verb(arguments: Sequence[str]) -> int:
 
 
 def python_verb(arguments: Sequence[str]) -> int:
-    """run the project's Python, which can import graven from any folder"""
+    """run the project's Python, which can import graven from any folder
+
+    Arguments, input, environment and working folder are Python's; it prints nothing of its own.
+    """
     build()
     os.execv(PROJECT.python, [str(PROJECT.python), *arguments])
 
 
 def demo_verb(arguments: Sequence[str]) -> int:
-    """train on real handwritten digits, from Python and from C++"""
+    """train on real handwritten digits, from Python and from C++
+
+    Leaves python.json, cpp.json and the learning curve in build/demo/; fails if one loss of the
+    two differs in a bit.
+    """
     no_arguments(arguments)
     return demo()
 
 
 def test_verb(arguments: Sequence[str]) -> int:
-    """run all tests; or cpp, python, conformance, a mode of the ops, a path"""
+    """run all tests; or cpp, python, conformance, eager, graph, a path
+
+    cpp          the C++ tests
+    python       the Python tests but the conformance suite
+    conformance  the conformance suite beside tests/conformance/not_yet.txt
+    eager|graph  the table of ops (tests/ops) in this mode
+    PATH         a folder, test_*.py (also file::test), *_test.cc (all of its folder)
+    --no-peers   without TensorFlow: nothing of tests/peers, for machines without a network
+    """
     return test(arguments)
 
 
 def sanitize_verb(arguments: Sequence[str]) -> int:
-    """build with sanitizers and run what each is for (both)"""
+    """build with sanitizers and run what each is for (both)
+
+    asan  errors of memory, undefined behaviour, leaks: C++ tests, threads, conformance
+    tsan  data races: C++ tests, threads
+    """
     return sanitize(arguments)
 
 
 def bench_verb(arguments: Sequence[str]) -> int:
     """time workloads, with --peers beside TensorFlow, JAX and PyTorch"""
-    if {"-h", "--help"} & set(arguments):
+    if not HELP.isdisjoint(arguments):
         return show([PROJECT.ensure(), "-m", "benchmarks", "--help"])  # needs no build
     build("bench")
     env = {**os.environ, "GRAVEN_PRESET": "bench"}
@@ -79,17 +125,21 @@ def bench_verb(arguments: Sequence[str]) -> int:
 
 
 def lint_verb(arguments: Sequence[str]) -> int:
-    """run all checks of form; --no-tidy leaves out the slow one"""
+    """run all checks of form; --no-tidy leaves out the slow one
+
+    Includes, exceptions, lists of sources, clang-format, ruff, mypy, clang-tidy.
+    """
     return lint(arguments)
 
 
 def shell_verb(arguments: Sequence[str]) -> int:
-    """start a shell in which python is the project's"""
+    """start a shell in which python is the project's
+
+    The shell is $SHELL. In bash the project comes before what ~/.bashrc puts in front of PATH.
+    """
     no_arguments(arguments)
     build()
-    shell = os.environ.get("SHELL", "/bin/bash")
-    path = f"{PROJECT.folder / 'bin'}:{os.environ.get('PATH', '')}"
-    os.execve(shell, [shell], {**os.environ, "PATH": path, "VIRTUAL_ENV": str(PROJECT.folder)})
+    start_shell()
 
 
 def clean_verb(arguments: Sequence[str]) -> int:
@@ -105,7 +155,7 @@ VERBS: dict[str, Verb] = {
     "bootstrap": bootstrap_verb,
     "build [PRESET]": build_verb,
     "demo": demo_verb,
-    "test [MODE|PATH...] [--no-peers]": test_verb,
+    "test [PART|PATH...] [--no-peers]": test_verb,
     "sanitize [asan|tsan]": sanitize_verb,
     "bench [NAMES] [--peers]": bench_verb,
     "lint [--no-tidy]": lint_verb,
@@ -118,13 +168,13 @@ VERBS: dict[str, Verb] = {
 def main(arguments: Sequence[str]) -> int:
     """Runs one verb; returns the status of the process."""
     name, *rest = arguments or ["help"]
-    verbs = {form.split()[0]: verb for form, verb in VERBS.items()}
-    if name in ("-h", "--help"):
+    if name in HELP:
         name = "help"
     try:
-        if name not in verbs:
-            raise DevError(f"no verb is named {name}; ./dev help lists them")
-        return verbs[name](rest)
+        _, verb = verb_named(name)
+        if name not in WITH_OWN_HELP and not HELP.isdisjoint(rest):
+            return help_verb([name])
+        return verb(rest)
     except DevError as error:
         say(str(error))
         return 1

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 
 from devtool.build import build, build_folder
@@ -9,8 +10,8 @@ from devtool.commands import ROOT, DevError, say, show
 from devtool.counts import Counts, read_ctest, read_pytest
 from devtool.environments import PEERS, PROJECT, Environment
 
-# Folders of tests/ that hold Graven against TensorFlow, both in one process.
-PEERS_FOLDERS = ("tests/ops", "tests/peers")
+# What holds Graven against TensorFlow, both in one process.
+PEERS_FOLDER = "tests/peers"
 CONFORMANCE = "tests/conformance"
 # Modes of the table of ops, which tests/ops takes as --mode; the first is its default.
 OP_MODES = ("eager", "graph")
@@ -63,7 +64,7 @@ class TestRun:
 
     def python(self, paths: Sequence[str], options: Sequence[str] = ()) -> None:
         """Runs Python tests, those that need TensorFlow in its environment."""
-        beside = [path for path in paths if path.startswith(PEERS_FOLDERS) and self.peers]
+        beside = [path for path in paths if path.startswith(PEERS_FOLDER) and self.peers]
         alone = [path for path in paths if path not in beside]
         for name, environment, chosen in (
             ("python", PROJECT, alone),
@@ -94,7 +95,7 @@ class TestRun:
 def python_folders(peers: bool) -> list[str]:
     """The folders of tests/ with Python tests, the conformance suite left out."""
     folders = sorted({f"tests/{file.relative_to(ROOT / 'tests').parts[0]}" for file in _tests()})
-    return [folder for folder in folders if peers or folder != "tests/peers"]
+    return [folder for folder in folders if peers or folder != PEERS_FOLDER]
 
 
 def _tests() -> list[Path]:
@@ -112,9 +113,24 @@ def run_python(run: TestRun, peers: bool) -> None:
 def file_of(path: str) -> Path:
     """The file or folder of the repository that a word of the command line names."""
     file = (Path.cwd() / path.partition("::")[0]).resolve()
-    if not file.exists() or ROOT not in file.parents:
-        raise DevError(f"{path} is no part of the tests, no mode ({', '.join(OP_MODES)}), no file")
+    if not file.exists() or ROOT not in file.parents or not (cpp_folder(file) or has_python(file)):
+        raise DevError(
+            f"{path} is no part of the tests: there are {', '.join(PARTS)}; the modes of the ops, "
+            f"{', '.join(OP_MODES)}; folders that hold tests, test_*.py, *_test.cc"
+        )
     return file
+
+
+def cpp_folder(file: Path) -> Path | None:
+    """The folder whose C++ tests a path stands for, if it stands for any."""
+    folder = file if file.is_dir() else file.parent
+    stands = file.is_dir() or file.suffix == ".cc"
+    return folder if stands and any(folder.rglob("*_test.cc")) else None
+
+
+def has_python(file: Path) -> bool:
+    """Whether a path is or holds Python tests."""
+    return fnmatch(file.name, "test_*.py") if file.is_file() else any(file.rglob("test_*.py"))
 
 
 def run_path(run: TestRun, path: str) -> None:
@@ -124,11 +140,10 @@ def run_path(run: TestRun, path: str) -> None:
     if name.startswith(CONFORMANCE):
         run.conformance([name] if name != CONFORMANCE else [])
         return
-    folder = file if file.is_dir() else file.parent
-    if file.suffix == ".cc" or (file.is_dir() and list(folder.rglob("*.cc"))):
+    if folder := cpp_folder(file):
         # The label of a C++ test is its folder.
         run.cpp("-L", f"^{folder.relative_to(ROOT).as_posix()}")
-    if file.suffix == ".py" or (file.is_dir() and list(folder.rglob("test_*.py"))):
+    if has_python(file):
         run.python([name])
 
 
@@ -145,7 +160,7 @@ def test(arguments: Sequence[str]) -> int:
     chosen = [word for word in arguments if word != "--no-peers"]
     unknown = [word for word in chosen if word.startswith("-")]
     if unknown:
-        raise DevError(f"test takes a mode or paths, and --no-peers; not {' '.join(unknown)}")
+        raise DevError(f"test takes parts, modes, paths and --no-peers; not {' '.join(unknown)}")
     for word in set(chosen) - {*PARTS, *OP_MODES}:
         file_of(word)  # Before a build, which takes minutes.
     build()
