@@ -4,30 +4,16 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterable
 from typing import Any
 
 from graven import _engine
+from graven._unsupported import missing
 
 
 @functools.cache
 def op_names() -> dict[str, str]:
     """The OpDef name of each public name, such as "math.add"."""
     return _engine.public_op_names()
-
-
-def _missing(module: str, name: str, known: Iterable[str]) -> AttributeError:
-    tensorflow = "tf" + module.removeprefix("graven")
-    text = f"Graven has no {tensorflow}.{name}"
-    # Private names are asked for by Python's own machinery, which expects an error at once.
-    if not name.startswith("_"):
-        import difflib  # Takes milliseconds, and is for mistakes only.
-
-        # Names that share less are other words: nobody who writes tf.sort means tf.sqrt.
-        near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.76)
-        if near:
-            text += f"; the nearest that it has is {tensorflow}.{near[0]}"
-    return AttributeError(f"{text}. See docs/errors/not-in-graven.md", name=name)
 
 
 @functools.cache
@@ -66,7 +52,7 @@ def complete(module: str) -> None:
     def get(name: str) -> Any:
         op = None if name.startswith("_") else names_of_ops(module).get(name)
         if op is None:
-            raise _missing(module, name, listed())
+            raise missing("tf" + module.removeprefix("graven"), name, listed())
         function = _engine.public_op(name, op)
         space[name] = function
         return function

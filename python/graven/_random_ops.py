@@ -24,6 +24,7 @@ from graven._dtypes import (
 from graven._math_ops import add, reduce_prod
 from graven._scopes import init_scope, name_scope
 from graven._types import DTypeLike, Name, ShapeLike, Tensor, TensorLike
+from graven._unsupported import PublicClass, PublicEnumClass
 from graven._variable import Variable
 
 convert_to_tensor = _engine.convert_to_tensor
@@ -35,7 +36,7 @@ _DEFAULT_GLOBAL_SEED = 87654321
 _FLOATS = (float16, bfloat16, float32, float64)
 
 
-class Algorithm(enum.Enum):
+class Algorithm(enum.Enum, metaclass=PublicEnumClass):
     """The algorithms of random numbers, by TensorFlow's numbers. Philox is the one there is.
 
     Source: tf.random.Algorithm.
@@ -454,7 +455,7 @@ def _check_philox(alg: Any) -> int:
     return 1
 
 
-class Generator:
+class Generator(metaclass=PublicClass):
     """A source of random numbers whose state is a variable.
 
     Args:

@@ -9,12 +9,13 @@ from typing import Any
 
 from graven import _engine, _logging, nest
 from graven._indexed_slices import IndexedSlices
+from graven._unsupported import PublicEnumClass
 from graven._variable import Variable
 
 _TRAINABLE = frozenset({"float16", "bfloat16", "float32", "float64", "complex64", "complex128"})
 
 
-class UnconnectedGradients(Enum):
+class UnconnectedGradients(Enum, metaclass=PublicEnumClass):
     """What the gradient is where there is no path: nothing, or zeros.
 
     Source: tf.UnconnectedGradients.

@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 from graven import _engine
 from graven._dtypes import as_dtype
 from graven._tensor_shape import TensorShape
+from graven._unsupported import PublicAbstractClass
 
 
 class TraceType(abc.ABC):
@@ -129,7 +130,7 @@ class PlaceholderContext:
         return _engine.add_placeholder(spec, self.naming_scope)
 
 
-class CompositeTensor(abc.ABC):
+class CompositeTensor(metaclass=PublicAbstractClass):
     """A value made of several tensors, such as a RaggedTensor; `_type_spec` is its TypeSpec."""
 
     @property

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+import abc
+import enum
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 
 def unsupported(text: str) -> NotImplementedError:
@@ -23,3 +26,53 @@ def refuse(function: str, **arguments: Any) -> None:
     for name, value in arguments.items():
         if value is not None and value is not False:
             raise unsupported(f"tf.{function}: Graven does not support {name}={value!r}")
+
+
+def missing(owner: str, name: str, known: Iterable[str]) -> AttributeError:
+    """Returns the error about a name that a public module or class does not have, to be raised.
+
+    Args:
+      owner: The module or class, such as "tf.math".
+      name: What is asked for.
+      known: The names that it has.
+    """
+    text = f"Graven has no {owner}.{name}"
+    # Private names are asked for by Python's own machinery, which expects an error at once.
+    if not name.startswith("_"):
+        import difflib  # Takes milliseconds, and is for mistakes only.
+
+        # Names that share less are other words: nobody who writes tf.sort means tf.sqrt.
+        near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.76)
+        if near:
+            text += f"; the nearest that it has is {owner}.{near[0]}"
+    return AttributeError(f"{text}. See docs/errors/not-in-graven.md", name=name)
+
+
+class PublicClass(type):
+    """The class of public classes of which TensorFlow has members that Graven has not.
+
+    It answers for the class itself (tf.RaggedTensor.from_tensor): only what is not found comes
+    here. Attributes of objects are left to Python, which suggests a name in its traceback, because
+    a class with `__getattr__` finds the attributes that it has more slowly.
+    """
+
+    if not TYPE_CHECKING:  # Type checkers are to refuse what is not there.
+
+        def __getattr__(cls, name: str) -> Any:
+            if name.startswith("_") or not cls.__module__.startswith("graven."):
+                raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+            raise missing(cls.__name__, name, dir(cls))
+
+
+class PublicAbstractClass(PublicClass, abc.ABCMeta):
+    """The same for abstract classes."""
+
+
+class PublicEnumClass(PublicClass, enum.EnumMeta):
+    """The same for enumerations."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(cls, name: str) -> Any:
+            members = cls.__dict__.get("_member_map_", {})
+            return members[name] if name in members else super().__getattr__(name)

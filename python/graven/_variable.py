@@ -8,15 +8,15 @@ import enum
 import functools
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from graven import _engine
 from graven._indexed_slices import IndexedSlices
 from graven._reference import Reference
-from graven._unsupported import unsupported
+from graven._unsupported import PublicClass, PublicEnumClass, unsupported
 
 
-class VariableSynchronization(enum.Enum):
+class VariableSynchronization(enum.Enum, metaclass=PublicEnumClass):
     """When copies of a variable on several replicas are brought together.
 
     Source: tf.VariableSynchronization.
@@ -28,7 +28,7 @@ class VariableSynchronization(enum.Enum):
     ON_READ = 3
 
 
-class VariableAggregation(enum.Enum):
+class VariableAggregation(enum.Enum, metaclass=PublicEnumClass):
     """How updates from several replicas are brought together.
 
     Source: tf.VariableAggregation.
@@ -82,10 +82,16 @@ def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[Non
         _creators.stack = outer
 
 
-class _VariableClass(type(_engine.VariableBase)):  # type: ignore[misc]
+if TYPE_CHECKING:
+    _ClassOfBase = type
+else:
+    _ClassOfBase = type(_engine.VariableBase)
+
+
+class _VariableClass(PublicClass, _ClassOfBase):
     """Lets creators take part when tf.Variable itself is called."""
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 (of a metaclass)
         if cls is not Variable or not _creators.stack:
             return super().__call__(*args, **kwargs)
         import inspect  # Takes milliseconds.

@@ -1,7 +1,9 @@
 """The module tree: names, their absence, documentation."""
 
+import copy
 import importlib
 import inspect
+import pickle
 import pkgutil
 import subprocess
 import sys
@@ -53,6 +55,44 @@ def test_a_module_shows_no_names_that_it_only_needs_itself(module: ModuleType) -
     # Numbers of errors, the version, and None, which are of no module.
     constants = int | str | None
     assert {name for name, value in of_others.items() if not isinstance(value, constants)} == set()
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "nearest"),
+    [
+        (tf.RaggedTensor, "from_row_split", "from_row_splits"),
+        (tf.Variable, "assign_ad", "assign_add"),
+        (tf.VariableAggregation, "MEANS", "MEAN"),
+        (tf.random.Generator, "from_sead", "from_seed"),
+    ],
+)
+def test_a_class_tells_the_nearest_of_its_members(owner: type, name: str, nearest: str) -> None:
+    with pytest.raises(AttributeError) as raised:
+        getattr(owner, name)
+    of = owner.__name__
+    expected = f"Graven has no {of}.{name}; the nearest that it has is {of}.{nearest}. See docs/"
+    assert str(raised.value).startswith(expected)
+    assert hasattr(owner, nearest) and not hasattr(owner, "_private")
+
+
+def test_members_of_enumerations_are_found_by_name_and_copied_as_they_are() -> None:
+    mean = tf.VariableAggregation.MEAN
+    assert [mean.name, tf.VariableAggregation["MEAN"], mean.value] == ["MEAN", mean, 2]
+    assert pickle.loads(pickle.dumps(mean)) is mean and copy.deepcopy(mean) is mean
+
+
+def test_a_class_of_a_user_has_the_message_of_any_class() -> None:
+    class Mine(tf.Variable):
+        pass
+
+    with pytest.raises(AttributeError, match=r"^type object 'Mine' has"):
+        Mine.nothing  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_python_suggests_an_attribute_of_an_object() -> None:
+    code = "import graven; graven.TensorShape([1]).as_lst"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stderr.endswith("no attribute 'as_lst'. Did you mean: 'as_list'?\n")
 
 
 def test_no_name_is_told_that_is_only_a_little_like_a_missing_one() -> None:
