@@ -792,7 +792,7 @@ def tile(input: TensorLike, multiples: TensorLike, name: Name = None) -> Tensor:
 
 
 def boolean_mask(
-    tensor: TensorLike, mask: TensorLike, axis: int | None = None, name: Name = "boolean_mask"
+    tensor: TensorLike, mask: TensorLike, axis: TensorLike = None, name: Name = "boolean_mask"
 ) -> Tensor:
     """Keeps the slices of a tensor for which a mask holds.
 
@@ -820,12 +820,16 @@ def boolean_mask(
             raise ValueError(
                 "Number of mask dimensions must be specified, even if some dimensions are None."
             )
-        first = 0 if axis is None else int(axis)
-        if first < 0 and x.shape.rank is not None:
-            first += x.shape.rank
-        x.shape[first : first + depth].assert_is_compatible_with(where_.shape)
+        first: Any = 0 if axis is None else axis
+        if not isinstance(first, Tensor) or _engine.executing_eagerly():
+            first = int(first)
+            if first < 0:
+                first += rank(x) if x.shape.rank is None else x.shape.rank
+        if isinstance(first, int):
+            x.shape[first : first + depth].assert_is_compatible_with(where_.shape)
         sizes = shape(x)
-        flat = reshape(x, concat([sizes[:first], [-1], sizes[first + depth :]], 0))
+        masked = raw.Prod(sizes[first : first + depth], [0], keep_dims=True)
+        flat = reshape(x, concat([sizes[:first], masked, sizes[first + depth :]], 0))
         indices = squeeze(raw.Where(reshape(where_, [-1])), [1])
         return gather(flat, indices, axis=first)
 

@@ -22,7 +22,9 @@ from graven._array_ops import (
     stack,
     tile,
     where,
+    zeros_like,
 )
+from graven._array_ops import rank as rank_of
 from graven._dtypes import as_dtype, bool_, int32, int64
 from graven._math_ops import reduce_max, truediv
 from graven._scopes import name_scope
@@ -67,11 +69,10 @@ def linspace(
             both = shape(first + last)
             first, last = broadcast_to(first, both), broadcast_to(last, both)
         rank = first.shape.rank
-        if rank is None:
-            raise ValueError("The rank of start and stop must be known")
-        if not -rank - 1 <= axis <= rank:
-            raise ValueError(f"axis must be in [{-rank - 1}, {rank}], got {axis}")
-        axis %= rank + 1
+        if rank is not None:
+            if not -rank - 1 <= axis <= rank:
+                raise ValueError(f"axis must be in [{-rank - 1}, {rank}], got {axis}")
+            axis %= rank + 1
         count = cast(convert_to_tensor(num), int32)
         zero, one = constant(0), constant(1)
         # A negative count makes a range that runs the wrong way, which is refused.
@@ -79,14 +80,24 @@ def linspace(
         steps = where(count >= zero, intervals, constant(-1))
         step = truediv(last - first, cast(intervals, first.dtype))
         first, last = (cast(expand_dims(end, axis), step.dtype) for end in (first, last))
-        along = [1] * (rank + 1)
-        along[axis] = -1
-        places = reshape(cast(range(one, steps), step.dtype), along)
+        places = reshape(cast(range(one, steps), step.dtype), _at_axis(first, axis, -1, 1))
         inner = first + expand_dims(step, axis) * places
         numbers = concat([first, inner, last], axis)
         # Fewer than two are cut off both ends.
-        sizes = [count if at == axis else constant(-1) for at in builtins.range(rank + 1)]
-        return slice_(numbers, [0] * (rank + 1), stack(sizes))
+        sizes = _at_axis(first, axis, count, -1)
+        return slice_(numbers, zeros_like(sizes) if rank is None else [0] * (rank + 1), sizes)
+
+
+def _at_axis(x: Tensor, axis: int, value: Any, elsewhere: int) -> Tensor:
+    """A vector with an element for each axis of a tensor: a value at one, a number elsewhere."""
+    rank = x.shape.rank
+    if rank is not None:
+        elements = [value if at == axis else elsewhere for at in builtins.range(rank)]
+        return convert_to_tensor(elements, int32)
+    count = rank_of(x)
+    places = range(count)
+    place = axis if axis >= 0 else count + axis
+    return where(raw.Equal(places, place), value, elsewhere)
 
 
 def meshgrid(*args: TensorLike, indexing: str = "xy", name: Name = None) -> list[Tensor]:
@@ -195,9 +206,10 @@ def repeat(
             x, at = reshape(x, [-1]), 0
         else:
             at = _axis_of(x, axis)
-        length = x.shape[at] if x.shape[at] is not None else shape(x)[at]
+        known = None if x.shape.rank is None else x.shape[at]
+        length = known if known is not None else shape(x)[at]
         if counts.shape.rank == 1 and counts.shape[0] != 1:
-            TensorShape([counts.shape[0]]).assert_is_compatible_with([x.shape[at]])
+            TensorShape([counts.shape[0]]).assert_is_compatible_with([known])
         places = expand_dims(range(length), 1)
         if counts.shape.num_elements() == 1:  # All alike: nothing to be marked.
             often = reshape(counts, [1])
@@ -213,7 +225,7 @@ def repeat(
 def _axis_of(x: Tensor, axis: int) -> int:
     rank = x.shape.rank
     if rank is None:
-        raise ValueError("The rank of input must be known to repeat along an axis")
+        return axis
     if not -rank <= axis < rank:
         raise ValueError(f"axis must be in [{-rank}, {rank}), got {axis}")
     return axis % rank

@@ -23,6 +23,7 @@ from graven._array_ops import (
     zeros_like,
 )
 from graven._array_ops import range as range_
+from graven._axes import axes_apart
 from graven._dtypes import as_dtype, bool_, float32, float64, int32, int64
 from graven._dtypes import string as string_
 from graven._engine import OpFunction
@@ -707,7 +708,7 @@ def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: Name = None) -> Ten
     """Sums products over axes of two tensors.
 
     Args:
-      a: Any numeric dtype; its shape is known while tracing but for sizes.
+      a: Any numeric dtype.
       b: The same dtype.
       axes: A number: that many last axes of a and first axes of b; or two lists of axes.
       name: A name for the scope while a function is traced.
@@ -723,34 +724,37 @@ def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: Name = None) -> Ten
     with name_scope(name or "Tensordot"):
         x = convert_to_tensor(a, None, None, "a")
         y = convert_to_tensor(b, x.dtype, None, "b")
-        n, m = x.shape.rank, y.shape.rank
-        if n is None or m is None:
-            raise ValueError("tf.tensordot needs tensors of known rank")
+        ranks = [x.shape.rank, y.shape.rank]
         if isinstance(axes, int):
-            if axes < 0 or axes > min(n, m):
-                raise ValueError(f"`axes` of tensordot must be in [0, {min(n, m)}], not {axes}")
-            of_x, of_y = list(builtins.range(n - axes, n)), list(builtins.range(axes))
+            most = min((rank for rank in ranks if rank is not None), default=axes)
+            if axes < 0 or axes > most:
+                raise ValueError(f"`axes` of tensordot must be in [0, {most}], not {axes}")
+            of_x, of_y = list(builtins.range(-axes, 0)), list(builtins.range(axes))
         else:
             of_x, of_y = ([i] if isinstance(i, int) else list(i) for i in axes)
-            for operand, rank, axes_of_it in (("a", n, of_x), ("b", m, of_y)):
-                if any(not -rank <= i < rank for i in axes_of_it):
+            for operand, rank, axes_of_it in zip("ab", ranks, (of_x, of_y), strict=True):
+                if rank is not None and any(not -rank <= i < rank for i in axes_of_it):
                     raise ValueError(
                         f"`axes` of {operand} in tensordot must be in [{-rank}, {rank}), not "
                         f"{axes_of_it}"
                     )
-            of_x, of_y = [i % n for i in of_x], [i % m for i in of_y]
         if len(of_x) != len(of_y):
             raise ValueError(f"tensordot needs as many axes of a as of b, not {axes}")
-        free_x = [i for i in builtins.range(n) if i not in of_x]
-        free_y = [i for i in builtins.range(m) if i not in of_y]
+        (free_x, of_x), (free_y, of_y) = axes_apart(x, of_x), axes_apart(y, of_y)
         sizes_x, sizes_y = shape(x), shape(y)
-        free = concat(
-            [gather(sizes_x, constant(free_x, int32)), gather(sizes_y, constant(free_y, int32))], 0
-        )
-        inner = raw.Prod(gather(sizes_x, constant(of_x, int32)), 0)
-        left = reshape(transpose(x, free_x + of_x), raw.Pack([-1, inner]))
-        right = reshape(transpose(y, of_y + free_y), raw.Pack([inner, -1]))
+        free = concat([_elements(sizes_x, free_x), _elements(sizes_y, free_y)], 0)
+        inner = raw.Prod(_elements(sizes_x, of_x), 0)
+        left = reshape(transpose(x, _joined(free_x, of_x)), raw.Pack([-1, inner]))
+        right = reshape(transpose(y, _joined(of_y, free_y)), raw.Pack([inner, -1]))
         return reshape(matmul(left, right), free)
+
+
+def _elements(sizes: Tensor, axes: Any) -> Tensor:
+    return gather(sizes, convert_to_tensor(axes, int32))
+
+
+def _joined(first: Any, second: Any) -> Any:
+    return first + second if isinstance(first, list) else concat([first, second], 0)
 
 
 def cumsum(

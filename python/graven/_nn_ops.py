@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from typing import Any
 
 from graven import raw_ops as raw
@@ -19,6 +18,7 @@ from graven._array_ops import (
     where,
     zeros_like,
 )
+from graven._axes import moved_to_end, swapped_with_last
 from graven._dtypes import bfloat16, float16, float32
 from graven._engine import OpFunction
 from graven._math_ops import (
@@ -34,14 +34,12 @@ from graven._unsupported import refuse, unsupported
 __all__ = ["l2_normalize", "one_hot", "reduce_max"]
 
 
-def _moved_last(x: Tensor, axis: int) -> tuple[Tensor, list[int] | None]:
-    """The tensor with an axis as its last, and the permutation that undoes it."""
+def _is_last(x: Tensor, axis: int) -> bool:
+    """Whether an axis, which is checked as far as the rank is known, is the last one."""
     known = x.shape.rank
     if axis == -1 or (known is not None and axis == known - 1):
-        return x, None
-    if known is None:
-        raise ValueError("An axis other than the last needs a tensor of known rank")
-    if not -known <= axis < known:
+        return True
+    if known is not None and not -known <= axis < known:
         from graven.errors import InvalidArgumentError
 
         raise InvalidArgumentError(
@@ -50,18 +48,16 @@ def _moved_last(x: Tensor, axis: int) -> tuple[Tensor, list[int] | None]:
             f"`dim` must be in the range [{-known}, {known}) where {known} is the "
             f"number of dimensions in the input. Received: dim={axis}",
         )
-    order = list(builtins.range(known))
-    order[axis], order[-1] = order[-1], order[axis]
-    return transpose(x, order), order
+    return False
 
 
 def _along_axis(op: str, logits: TensorLike, axis: int | None, name: Name) -> Tensor:
     x = convert_to_tensor(logits)
-    moved, order = _moved_last(x, -1 if axis is None else int(axis))
     function: OpFunction = getattr(raw, op)
-    if order is None:
-        return function(moved, name=name)
-    return transpose(function(moved), order, name=name or op)
+    if axis is None or _is_last(x, int(axis)):
+        return function(x, name=name)
+    order = swapped_with_last(x, int(axis))
+    return transpose(function(transpose(x, order)), order, name=name or op)
 
 
 def softmax(logits: TensorLike, axis: int | None = None, name: Name = None) -> Tensor:
@@ -205,8 +201,9 @@ def softmax_cross_entropy_with_logits(
         short = x.dtype in (float16, bfloat16)
         wide = cast(x, float32) if short else x
         p = cast(p, wide.dtype)
-        wide, _ = _moved_last(wide, axis)
-        p, _ = _moved_last(p, axis)
+        if not _is_last(wide, axis):
+            order = moved_to_end(wide, axis)
+            wide, p = transpose(wide, order), transpose(p, order)
         if wide.shape.rank == 2:
             loss, _ = raw.SoftmaxCrossEntropyWithLogits(wide, p)
         else:

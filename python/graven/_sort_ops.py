@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from graven import _engine
 from graven import raw_ops as raw
 from graven._array_ops import shape as shape_of
 from graven._array_ops import transpose
+from graven._axes import swapped_with_last
 from graven._dtypes import as_dtype, int32
 from graven._scopes import name_scope
 from graven._types import DTypeLike, Name, Tensor, TensorLike
@@ -54,7 +55,7 @@ def top_k(
     return TopKV2(values, indices)
 
 
-def _sorted(values: TensorLike, axis: int, direction: str) -> tuple[TopKV2, bool, list[int] | None]:
+def _sorted(values: TensorLike, axis: int, direction: str) -> tuple[TopKV2, bool, Any]:
     """All elements along an axis in order, whether as `_flipped` values, and the axes' order."""
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(
@@ -66,14 +67,11 @@ def _sorted(values: TensorLike, axis: int, direction: str) -> tuple[TopKV2, bool
     x = convert_to_tensor(values)
     is_flipped = direction == "ASCENDING"
     rank = x.shape.rank
-    order: list[int] | None = None
+    order = None
     if axis != -1 and axis + 1 != rank:
-        if rank is None:
-            raise ValueError(f"The rank of values must be known to sort along axis {axis}")
-        if not -rank <= axis < rank:
+        if rank is not None and not -rank <= axis < rank:
             raise ValueError(f"axis must be in [{-rank}, {rank}), got {axis}")
-        order = list(range(rank))
-        order[axis], order[-1] = order[-1], order[axis]
+        order = swapped_with_last(x, axis)
         x = transpose(x, order)
     columns = x.shape[-1] if rank else None
     k = shape_of(x)[-1] if columns is None and rank != 0 else columns or 0

@@ -106,6 +106,33 @@ tf.argsort(x)
 tf.argsort(x, axis=0)
 tf.argsort([3, 1, 3, 1], stable=True)
 tf.argsort([3, 1, 3, 1], direction='DESCENDING', stable=True)
+tf.sort(tf.stack([x, -x]), axis=0)
+tf.sort(tf.stack([x, -x]), axis=-2)
+tf.tensordot(x, x, [[1], [1]])
+tf.tensordot(x, x, [[0, 1], [0, 1]])
+tf.tensordot(x, x, [-1, -1])
+tf.tensordot(x, x, 2)
+tf.tensordot(x, x, 0)
+tf.tensordot(tf.stack([x, -x]), x, [[0, 2], [0, 1]])
+tf.boolean_mask(x, [True, False])
+tf.boolean_mask(x, [True, False, True], axis=1)
+tf.boolean_mask(x, [True, False, True], axis=i[0])
+tf.boolean_mask(x, [[True, False, True], [False, True, True]])
+tf.boolean_mask(x, [True, False], axis=-2)
+tf.boolean_mask(x[:, :0], [True, False])
+tf.boolean_mask(x, [True, True, True])
+tf.nn.softmax(tf.stack([x, -x]), axis=-1)
+tf.nn.softmax_cross_entropy_with_logits(tf.nn.softmax(x), x)
+tf.nn.softmax_cross_entropy_with_logits(tf.nn.softmax(x), x, axis=0)
+tf.nn.softmax_cross_entropy_with_logits(tf.stack([x, x]) ** 2, tf.stack([x, -x]), axis=0)
+tf.nn.softmax_cross_entropy_with_logits(tf.stack([x, x]) ** 2, tf.stack([x, -x]), axis=1)
+tf.gather(x, i - 1, axis=i[0])
+tf.gather(x, [[0, 2], [1, 1]], axis=1, batch_dims=1)
+tf.tile(x, i)
+tf.reduce_sum(x)
+tf.reduce_logsumexp(x, axis=1)
+tf.math.reduce_variance(x)
+tf.norm(x, axis=1)
 """.strip().splitlines()
 
 
@@ -116,20 +143,25 @@ def plain(tf: Any, result: Any) -> Any:
     return result.numpy() if tf.is_tensor(result) else repr(result)
 
 
-def outcome(tf: Any, expression: str, traced: bool, unknown: bool = False) -> Any:
+# The shapes of x and i while a function is traced.
+SHAPES: dict[str, tuple[Any, Any]] = {
+    "known": ([2, 3], [2]),
+    "unknown": ([None, None], [None]),
+    "unknown rank": (None, [None]),
+}
+
+
+def outcome(tf: Any, expression: str, shapes: tuple[Any, Any] | None = None) -> Any:
     def evaluate(x: Any, i: Any) -> Any:
         s = tf.IndexedSlices(x[:1], tf.constant([1]), tf.constant([2, 3]))
         z = tf.zeros_like(x)
         return eval(expression, {"tf": tf, "np": np, "x": x, "i": i, "s": s, "z": z})
 
-    if traced:
+    if shapes is not None:
         evaluate = tf.function(
             evaluate,
             autograph=False,
-            input_signature=[
-                tf.TensorSpec([None, None] if unknown else [2, 3]),
-                tf.TensorSpec([None] if unknown else [2], tf.int32),
-            ],
+            input_signature=[tf.TensorSpec(shapes[0]), tf.TensorSpec(shapes[1], tf.int32)],
         )
     x = tf.constant([[1.0, -2.0, 3.0], [0.5, 0.25, -4.0]])
     try:
@@ -167,14 +199,13 @@ def assert_same(ours: Any, theirs: Any) -> None:
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_a_function_gives_what_it_gives_in_tensorflow(expression: str) -> None:
-    theirs = outcome(tensorflow, expression, traced=False)
-    assert_same(outcome(graven, expression, traced=False), theirs)
+    assert_same(outcome(graven, expression), outcome(tensorflow, expression))
 
 
 @pytest.mark.parametrize("expression", [e for e in EXPRESSIONS if "static_shape" not in e])
-@pytest.mark.parametrize("unknown", [False, True], ids=["known", "unknown"])
-def test_a_traced_function_gives_what_it_gives_in_tensorflow(
-    expression: str, unknown: bool
-) -> None:
-    theirs = outcome(tensorflow, expression, traced=True, unknown=unknown)
-    assert_same(outcome(graven, expression, traced=True, unknown=unknown), theirs)
+@pytest.mark.parametrize("shapes", SHAPES)
+def test_a_traced_function_gives_what_it_gives_in_tensorflow(expression: str, shapes: str) -> None:
+    theirs = outcome(tensorflow, expression, SHAPES[shapes])
+    if shapes == "unknown rank" and isinstance(theirs, str):
+        return  # TensorFlow has no rule for it; Graven may have one.
+    assert_same(outcome(graven, expression, SHAPES[shapes]), theirs)
