@@ -31,12 +31,6 @@ TensorFlow's guides and tutorials and the sources of Keras use, **{present} are 
 how often they are used, {share:.0f} %. A name that is not here raises an AttributeError that names
 the nearest; arguments and dtypes that are not honoured stand in the tables below.
 `tf.raw_ops` has further ops, under the names of their OpDefs.
-
-Some arguments tell TensorFlow how to compute and not what. They are taken and have no effect:
-`parallel_iterations` of `GradientTape.jacobian` and `batch_jacobian` bounds its memory;
-`gate_gradients` of `tf.gradients` orders its nodes, `aggregation_method` says how it adds up (one
-that it does not know is refused here too), and `name` gives its nodes a scope; `use_locking` of
-variables, whose assignments are atomic here.
 """
 
 
