@@ -46,7 +46,7 @@ Status unsupported(PyObject* object) {
 
 Status cannot_convert(PyObject* object, DType dtype) {
   return type_error("Cannot convert ", text_of(object), " to EagerTensor of dtype ",
-                    dtype_op_def_name(dtype));
+                    dtype_op_def_name(dtype), ". See docs/errors/different-dtypes.md");
 }
 
 // What kind of element a Python object is.

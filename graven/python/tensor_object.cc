@@ -185,12 +185,9 @@ PyObject* iterate(PyObject* self) {
   if (tensor.is_symbolic()) {
     return raise(engine::Status(
         engine::Code::kInvalidArgument,
-        "Iterating over a symbolic `tf.Tensor` is not allowed. You can attempt the following "
-        "resolutions to the problem: If you are running in Graph mode, use Eager execution mode or "
-        "decorate this function with @tf.function. If you are using AutoGraph, you can try "
-        "decorating this function with @tf.function. If that does not work, then you may be using "
-        "an unsupported feature or your source code may not be visible to AutoGraph. See "
-        "docs/errors/symbolic-tensor.md",
+        "Iterating over a symbolic `tf.Tensor` is not allowed: it has no value while a function is "
+        "traced, and Graven does not convert Python's loops (AutoGraph) yet. Use tf.unstack, or "
+        "range(x.shape[0]), where that size is known. See docs/errors/symbolic-tensor.md",
         engine::ErrorKind::kOperatorNotAllowedInGraphError));
   }
   if (tensor.rank() == 0) {
@@ -320,8 +317,16 @@ PyObject* refuse_array(PyObject* self, PyObject*, PyObject*) {
   return PyErr_Format(PyExc_NotImplementedError,
                       "Cannot convert a symbolic tf.Tensor (%s) to a numpy array. This error may "
                       "indicate that you're trying to pass a Tensor to a NumPy call, which is not "
-                      "supported.",
+                      "supported. See docs/errors/symbolic-tensor.md",
                       full_name(tensor_of(self)).c_str());
+}
+
+// Python's own words for a name that is missing, and where to read why.
+PyObject* refuse_numpy(PyObject*, void*) {
+  PyErr_SetString(PyExc_AttributeError,
+                  "'SymbolicTensor' object has no attribute 'numpy': it has no value while a "
+                  "function is traced. See docs/errors/symbolic-tensor.md");
+  return nullptr;
 }
 
 PyObject* consumers(PyObject* self, PyObject*) {
@@ -400,7 +405,11 @@ PyMethodDef symbolic_methods[] = {
     {"consumers", consumers, METH_NOARGS,
      "consumers($self, /)\n--\n\nReturns the Operations that use this tensor."},
     {nullptr, nullptr, 0, nullptr}};
+PyGetSetDef symbolic_properties[] = {
+    {"numpy", refuse_numpy, nullptr, "Not there: only an eager tensor has a value.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyType_Slot symbolic_slots[] = {{Py_tp_methods, symbolic_methods},
+                                {Py_tp_getset, symbolic_properties},
                                 {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
                                 {0, nullptr}};
 

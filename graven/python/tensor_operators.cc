@@ -206,19 +206,6 @@ PyObject* absolute(PyObject* self) {
       apply_op(engine::kComplexAbs, {operand_of(self)}, {engine::real_part_type(dtype)}, "Abs"));
 }
 
-Status not_in_graphs(const char* what, const char* advice) {
-  return Status(engine::Code::kInvalidArgument,
-                engine::str_cat(what, " a symbolic `tf.Tensor`", advice,
-                                " is not allowed. You can attempt the following resolutions to the "
-                                "problem: If you are running in Graph mode, use Eager execution "
-                                "mode or decorate this function with @tf.function. If you are "
-                                "using AutoGraph, you can try decorating this function with "
-                                "@tf.function. If that does not work, then you may be using an "
-                                "unsupported feature or your source code may not be visible to "
-                                "AutoGraph. See docs/errors/symbolic-tensor.md"),
-                engine::ErrorKind::kOperatorNotAllowedInGraphError);
-}
-
 template <typename F>
 auto visit_element(const Tensor& tensor, F&& f) {
   return visit_plain(tensor.dtype(), [&](auto zero) { return f(tensor.item<decltype(zero)>()); });
@@ -227,7 +214,12 @@ auto visit_element(const Tensor& tensor, F&& f) {
 int truth(PyObject* self) {
   const Tensor& tensor = tensor_of(self);
   if (tensor.is_symbolic()) {
-    raise(not_in_graphs("Using", " as a Python `bool`"));
+    raise(Status(engine::Code::kInvalidArgument,
+                 "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed: it has no value "
+                 "while a function is traced, and Graven does not convert Python's conditions and "
+                 "loops (AutoGraph) yet. Choose between values with tf.where, or pass a Python "
+                 "value. See docs/errors/symbolic-tensor.md",
+                 engine::ErrorKind::kOperatorNotAllowedInGraphError));
     return -1;
   }
   if (tensor.num_elements() != 1) {
@@ -244,14 +236,16 @@ int truth(PyObject* self) {
   return visit_element(tensor, [](auto value) { return value == decltype(value)() ? 0 : 1; });
 }
 
+constexpr char kUseCast[] = "Use tf.cast to change its dtype, or pass a Python number";
+
 // The one element as a Python number; null without an exception if the tensor is no number.
-Object number_of(PyObject* self, const char* wanted) {
+Object number_of(PyObject* self, const char* wanted, const char* advice) {
   const Tensor& tensor = tensor_of(self);
   if (tensor.is_symbolic()) {
     PyErr_Format(PyExc_TypeError,
-                 "%s() of a symbolic tensor is not possible: it has no value while tracing. Use "
-                 "tf.cast to change its dtype. See docs/errors/symbolic-tensor.md",
-                 wanted);
+                 "%s is not possible: it has no value while a function is traced. %s. See "
+                 "docs/errors/symbolic-tensor.md",
+                 wanted, advice);
     return {};
   }
   if (tensor.rank() != 0) {
@@ -289,12 +283,12 @@ Object number_of(PyObject* self, const char* wanted) {
 }
 
 PyObject* to_int(PyObject* self) {
-  Object number = number_of(self, "int");
+  Object number = number_of(self, "int() of a symbolic tensor", kUseCast);
   return number ? PyNumber_Long(number.get()) : nullptr;
 }
 
 PyObject* to_float(PyObject* self) {
-  Object number = number_of(self, "float");
+  Object number = number_of(self, "float() of a symbolic tensor", kUseCast);
   return number ? PyNumber_Float(number.get()) : nullptr;
 }
 
@@ -305,7 +299,10 @@ PyObject* to_index(PyObject* self) {
                  std::string(dtype_name(tensor.dtype())).c_str());
     return nullptr;
   }
-  return number_of(self, "index").release();
+  return number_of(self, "Using a symbolic tensor as an index or in range()",
+                   "Use tf.gather to pick elements and tf.range for a range of numbers, or pass a "
+                   "Python number")
+      .release();
 }
 
 }  // namespace

@@ -22,8 +22,13 @@ def get_logger() -> logging.Logger:
 
 
 def warn(message: str) -> None:
-    """Logs a warning."""
-    get_logger().warning(message)
+    """Logs a warning.
+
+    Where nobody has set up logging, Python prints messages bare, and this one begins as
+    TensorFlow's do in that case, with level and logger.
+    """
+    logger = get_logger()
+    logger.warning(message if logger.hasHandlers() else f"WARNING:{logger.name}:{message}")
 
 
 def warn_once(message: str) -> None:

@@ -224,7 +224,8 @@ class GradientTape:
             if not _is_differentiable(source):
                 _logging.warn(
                     "The dtype of the source tensor must be floating (e.g. tf.float32) when "
-                    f"calling GradientTape.gradient, got {source.dtype!r}"
+                    f"calling GradientTape.gradient, got {source.dtype!r}. See "
+                    "docs/errors/no-gradient.md"
                 )
             kept_sources.append(source)
         if not kept_targets:

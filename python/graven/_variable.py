@@ -320,7 +320,10 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
     def numpy(self) -> Any:
         """Returns the value as a NumPy array; eagerly only."""
         if not _engine.executing_eagerly():
-            raise NotImplementedError("numpy() is only available when eager execution is enabled.")
+            raise NotImplementedError(
+                "numpy() is only available when eager execution is enabled. See "
+                "docs/errors/symbolic-tensor.md"
+            )
         value = self._read().numpy()
         return value if isinstance(value, bytes) else value.copy()
 

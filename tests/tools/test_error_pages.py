@@ -56,6 +56,34 @@ def test_the_first_program_of_a_page_causes_a_message_that_ends_with_its_address
     assert words(found[2])[-1] == f"docs/errors/{page.name}"
 
 
+def traced(expression: str) -> str:
+    """A program that evaluates an expression over a symbolic x."""
+    return f"tf.function(lambda x: {expression})(tf.constant([1]))"
+
+
+@pytest.mark.parametrize(
+    ("program", "page"),
+    [
+        ("tf.constant(1) * 0.5", "different-dtypes"),
+        ("tf.constant(0.5, tf.int32)", "different-dtypes"),
+        (traced("x * 0.5"), "different-dtypes"),
+        (traced("x.numpy()"), "symbolic-tensor"),
+        (traced("tf.Variable(1.0).numpy()"), "symbolic-tensor"),
+        (traced("np.sin(x)"), "symbolic-tensor"),
+        (traced("list(x)"), "symbolic-tensor"),
+        (traced("float(x[0])"), "symbolic-tensor"),
+        (traced("range(x[0])"), "symbolic-tensor"),
+        ("x = tf.constant(1)\nwith tf.GradientTape() as t: y = tf.constant(1.0)\nt.gradient(y, x)",
+         "no-gradient"),
+    ],
+)  # fmt: skip
+def test_other_messages_of_a_page_end_with_its_address_too(
+    program: str, page: str, tmp_path: Path
+) -> None:
+    output = printed_by(f"import numpy as np, graven as tf\n{program}\n", tmp_path)
+    assert output.split()[-2:] == ["See", f"docs/errors/{page}.md"]
+
+
 def test_each_message_with_an_address_has_a_page_and_each_page_a_message() -> None:
     named = {name for file in sources() for name in ADDRESS.findall(file.read_text())}
     assert named == {page.name for page in PAGES}
