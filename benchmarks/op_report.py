@@ -107,7 +107,7 @@ def measure_ops(
         raise ValueError(f"no call of {', '.join(strange)} is known")
     if names:
         calls = [call for call in calls if set(names) & set(call.names)]
-    for number, call in enumerate(calls):
+    for number, call in enumerate(calls, 1):
         refusals: list[str] = []
         timed = False
         for dtypes in (call.dtypes or DTYPES, () if call.dtypes else OTHER_DTYPES):
@@ -203,8 +203,9 @@ def run(
         print(f"{done:4.0%} {name:54}" + "  ".join(f"{cell:>8}" for cell in cells), flush=True)
 
     print(
-        f"     each the fastest of {settings.rounds} interleaved rounds: {system.name}, "
-        f"{tensorflow.name}, ratio\n"
+        f"done: how much of the run is; each time the fastest of {settings.rounds} interleaved "
+        f"rounds\n\n{'done':>4} {'op, dtype, elements':54}"
+        + "  ".join(f"{title:>8}" for title in (system.name, "TF", "ratio"))
     )
     try:
         for each in (system, tensorflow):

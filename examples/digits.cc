@@ -13,6 +13,7 @@
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <sstream>
 #include <stdexcept>
 
 #ifndef DIGITS_DATA  // The build says where the digits are, so that the program runs from anywhere.
@@ -148,27 +149,31 @@ void show_progress(int epoch, int epochs, double part, double loss, double right
   std::fflush(stdout);
 }
 
+// Prints words in indented lines of at most 100 characters.
+void print_wrapped(const std::string& text) {
+  const std::string indent(5, ' ');
+  std::istringstream words(text);
+  std::string line = indent, word;
+  while (words >> word) {
+    if (line != indent && line.size() + 1 + word.size() > 100) {
+      std::puts(line.c_str());
+      line = indent;
+    }
+    line += " " + word;
+  }
+  std::puts(line.c_str());
+}
+
 // What each function's cache holds.
 void print_traces(const std::vector<graven::FunctionBase>& functions) {
-  std::vector<std::vector<std::string>> rows{
-      {"function", "signature", "hits", "trace ms", "bytes"}};
+  std::printf("\ntraces\n  %-12s %8s %10s %10s\n", "function", "hits", "trace ms", "bytes");
   for (const graven::FunctionBase& function : functions) {
     for (const graven::TraceInfo& trace : function.cache_info().signatures) {
-      char milliseconds[32];
-      std::snprintf(milliseconds, sizeof milliseconds, "%.2f", trace.trace_ms);
-      rows.push_back({function.name(), trace.signature, std::to_string(trace.hits), milliseconds,
-                      std::to_string(trace.bytes)});
+      std::printf("  %-12s %8s %10.2f %10s\n", function.name().c_str(),
+                  std::to_string(trace.hits).c_str(), trace.trace_ms,
+                  std::to_string(trace.bytes).c_str());
+      print_wrapped(trace.signature);
     }
-  }
-  int widths[5] = {};
-  for (const auto& row : rows) {
-    for (int i = 0; i < 5; ++i) widths[i] = std::max(widths[i], static_cast<int>(row[i].size()));
-  }
-  std::puts("\ntraces");
-  for (const auto& row : rows) {
-    for (int i = 0; i < 5; ++i)
-      std::printf("  %*s", i < 2 ? -widths[i] : widths[i], row[i].c_str());
-    std::puts("");
   }
 }
 

@@ -11,6 +11,7 @@ import argparse
 import json
 import math
 import sys
+import textwrap
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -142,17 +143,21 @@ def print_traces(functions: Sequence[Any]) -> None:
     """Prints what each function's cache holds; TensorFlow cannot tell, and prints nothing."""
     if not all(hasattr(function, "cache_info") for function in functions):
         return
-    rows = [("function", "signature", "hits", "trace ms", "bytes")]
+    print(f"\ntraces\n  {'function':12} {'hits':>8} {'trace ms':>10} {'bytes':>10}")
     for function in functions:
         for trace in function.cache_info().signatures:
-            counts = (f"{trace.hits}", f"{trace.trace_ms:.2f}", f"{trace.bytes}")
-            rows.append((function.__name__, trace.signature, *counts))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    print("\ntraces")
-    for row in rows:
-        texts = [cell.ljust(width) for cell, width in zip(row[:2], widths[:2], strict=True)]
-        numbers = [cell.rjust(width) for cell, width in zip(row[2:], widths[2:], strict=True)]
-        print("  " + "  ".join(texts + numbers))
+            counts = f"{trace.hits:8} {trace.trace_ms:10.2f} {trace.bytes:10}"
+            print(f"  {function.__name__:12} {counts}")
+            indent = " " * 6
+            print(
+                textwrap.fill(
+                    trace.signature,
+                    100,
+                    initial_indent=indent,
+                    subsequent_indent=indent,
+                    break_on_hyphens=False,
+                )
+            )
 
 
 def print_confusion(labels: npt.NDArray[np.int32], read: npt.NDArray[np.int32]) -> None:

@@ -118,9 +118,11 @@ def test_table_of_traces_is_printed_where_the_cache_can_tell(
     if MODULE == "tensorflow":
         assert "trace ms" not in output
         return
-    rows = re.findall(r"^  (train_step|read_digits) .* (\d+) +(\d+\.\d\d) +(\d+)$", output, re.M)
+    rows = re.findall(r"^  (train_step|read_digits) +(\d+) +(\d+\.\d\d) +(\d+)$", output, re.M)
     assert len(rows) == result["traces"]
     assert all(float(trace_ms) > 0.0 and int(size) > 0 for _, _, trace_ms, size in rows)
+    assert output.count("(images: TensorSpec(") == len(rows)
+    assert max(map(len, output.splitlines())) <= 100
     hits = sum(int(row[1]) for row in rows if row[0] == "train_step")
     assert hits == len(result["losses"]) - 2  # the first call of each signature is a miss
 

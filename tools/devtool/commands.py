@@ -3,6 +3,7 @@
 import shlex
 import subprocess
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -16,6 +17,12 @@ class DevError(Exception):
 def say(message: str) -> None:
     """Tells what happens now. Standard output belongs to the programs that the user asked for."""
     print(f"[dev] {message}", file=sys.stderr, flush=True)
+
+
+def say_words(message: str, words: Sequence[str]) -> None:
+    """Tells what happens now with a list of words, in lines that fit a terminal."""
+    text = f"{message} {' '.join(words)}"
+    say(textwrap.fill(text, 94, subsequent_indent=" " * 6, break_on_hyphens=False))
 
 
 def run(

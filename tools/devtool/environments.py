@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from devtool.commands import ROOT, DevError, run, say
+from devtool.commands import ROOT, DevError, run, say_words
 
 BUILD_PACKAGES = (
     "ccache",
@@ -43,7 +43,7 @@ def install_packages(packages: Sequence[str]) -> None:
             "these Debian packages are missing, and only root can install them:\n"
             f"    apt-get install {' '.join(missing)}"
         )
-    say(f"installing Debian packages: {' '.join(missing)}")
+    say_words("installing Debian packages:", missing)
     apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-y", "-q"]
     run([*apt, "update"])
     run([*apt, "install", "--no-install-recommends", *missing])
@@ -70,7 +70,7 @@ class Environment:
         if not (stamp.exists() and stamp.read_text() == wanted and self.python.exists()):
             install_packages(python_packages())
             names = [line for line in wanted.splitlines() if line and not line.startswith("#")]
-            say(f"making {self.folder.name} ({self.purpose}) with {' '.join(names)}")
+            say_words(f"making {self.folder.name} ({self.purpose}) with", names)
             stamp.unlink(missing_ok=True)
             run([sys.executable, "-m", "venv", "--clear", self.folder])
             pip: list[str | Path] = [self.python, "-m", "pip", "install"]
