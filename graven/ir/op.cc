@@ -226,6 +226,11 @@ Status Op::bind_types(std::span<const DType> inputs, AttrsRef attrs, bool eager,
   }
   for (size_t p = 0; p < record_.types.size(); ++p) {
     const TypeConstraint& type = record_.types[p];
+    if (bindings[p] == DType::kInvalid && type_attr_[p] >= 0) {
+      std::string text =
+          str_cat("[", name(), "] the attribute '", type.name, "', a dtype, is not given");
+      return eager ? invalid_argument(text) : type_error(text);
+    }
     if (bindings[p] != DType::kInvalid && !type.allowed.contains(bindings[p])) {
       std::string text =
           str_cat("Value for attr '", type.name, "' of ", dtype_op_def_name(bindings[p]),

@@ -58,6 +58,7 @@ void check_softmax(int64_t rows, int64_t columns) {
     void* outputs[] = {out.data(), sums.data(), again.data()};
     REQUIRE(run_rows(*program, rows, columns, inputs, outputs).ok());
     INFO(rows, " rows of ", columns);
+    if (out.empty()) continue;
     CHECK(std::memcmp(out.data(), expected.data(), out.size() * sizeof(T)) == 0);
     CHECK(std::memcmp(again.data(), expected.data(), out.size() * sizeof(T)) == 0);
   }

@@ -118,9 +118,9 @@ Result<std::vector<int64_t>> slices_at(const Tensor& indices, const Shape& shape
         auto index = static_cast<int64_t>(given[i * depth + d]);
         int64_t size = shape.size(static_cast<int>(d));
         fits &= index >= 0 && index < size;
-        slice = slice * size + index;
+        slice = fits ? slice * size + index : -1;
       }
-      slices[i] = fits ? slice : -1;
+      slices[i] = slice;
       good &= fits;
     }
     return good;

@@ -80,7 +80,13 @@ Status placeholder_shape(InferContext& c) {
 }
 
 Status const_shape(InferContext& c) {
-  c.set_shape(0, c.attrs<ConstAttrs>().value.shape());
+  const Tensor& value = c.attrs<ConstAttrs>().value;
+  if (!value) return invalid_argument("the attribute 'value', a tensor, is not given");
+  if (value.dtype() != c.attrs<ConstAttrs>().dtype) {
+    return invalid_argument("the attribute 'dtype' is ", dtype_name(c.attrs<ConstAttrs>().dtype),
+                            ", and that of 'value' ", dtype_name(value.dtype()));
+  }
+  c.set_shape(0, value.shape());
   return {};
 }
 
@@ -462,10 +468,10 @@ Status segment_sum_shape(InferContext& c) {
     return invalid_argument("data.shape = ", data.to_message(),
                             " does not start with segment_ids.shape = ", ids.to_message());
   }
-  auto num_segments = c.sizes(2);
-  if (num_segments && num_segments->size() != 1) {
+  if (c.shape(2).has_rank() && c.shape(2).rank() != 0) {
     return invalid_argument("num_segments must be a scalar, got shape ", c.shape(2).to_message());
   }
+  auto num_segments = c.sizes(2);
   if (Tensor value = c.value(2); value && integer_at(value, 0) < 0) {
     return invalid_argument("num_segments must be >= 0, got ", integer_at(value, 0));
   }
