@@ -15,10 +15,8 @@ target_compile_options(
 if(GRAVEN_SANITIZE)
   target_compile_options(graven_settings INTERFACE -fsanitize=${GRAVEN_SANITIZE}
                                                    -fno-omit-frame-pointer -O1 -g1)
-  # GCC's checks for this sanitizer look to its own flow analysis like reads of unset variables.
-  if(GRAVEN_SANITIZE MATCHES "address")
-    target_compile_options(graven_settings INTERFACE -Wno-maybe-uninitialized)
-  endif()
+  # GCC's checks for sanitizers look to its own flow analysis like reads of unset variables.
+  target_compile_options(graven_settings INTERFACE -Wno-maybe-uninitialized)
   target_link_options(graven_settings INTERFACE -fsanitize=${GRAVEN_SANITIZE})
   if(GRAVEN_SANITIZE MATCHES "undefined")
     target_compile_options(graven_settings INTERFACE -fno-sanitize-recover=undefined)

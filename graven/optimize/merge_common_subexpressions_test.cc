@@ -70,8 +70,8 @@ TEST_CASE("effects, random numbers and captured constants are never merged") {
   constexpr std::string_view kText =
       R"(graph f(w: resource[]<float32[3]>, c: float32[] = 1, d: float32[] = 1, s: string[]) {
   %shape: int32[1] = [2]
-  %a: float32[3] = ReadVariableOp(w)
-  %b: float32[3] = ReadVariableOp(w)
+  %a: float32[3] = ReadVariableOp(w) {dtype=float32}
+  %b: float32[3] = ReadVariableOp(w) {dtype=float32}
   %r: float32[2] = RandomUniform(%shape)
   %t: float32[2] = RandomUniform(%shape)
   %p = PrintV2(s)

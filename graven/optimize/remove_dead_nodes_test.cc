@@ -32,7 +32,7 @@ TEST_CASE("what no output needs goes, what must run and its inputs stay") {
 
 TEST_CASE("a read or a random number that nobody uses goes") {
   CHECK(test_ops::after(R"(graph f(w: resource[]<float32[3]>, shape: int32[1]) {
-  %read: float32[3] = ReadVariableOp(w)
+  %read: float32[3] = ReadVariableOp(w) {dtype=float32}
   %random: float32[?] = RandomUniform(shape)
 })",
                         remove_dead_nodes) ==

@@ -30,6 +30,7 @@ SPINE = tuple(
 THREADS = "tests/threads"
 # Findings of every process of a run, those of forked ones and of subprocesses too.
 LOG_NAME = "sanitizer-findings"
+SUPPRESSED_RACES = ROOT / "tools" / "sanitizer" / "tsan.supp"
 
 
 def sanitize(arguments: Sequence[str]) -> int:
@@ -54,7 +55,7 @@ def options(preset: str, log: Path) -> dict[str, str]:
     """
     common = f"log_path={log}"
     if preset == "tsan":
-        return {"TSAN_OPTIONS": f"{common}:second_deadlock_stack=1"}
+        return {"TSAN_OPTIONS": f"{common}:second_deadlock_stack=1:suppressions={SUPPRESSED_RACES}"}
     return {
         "ASAN_OPTIONS": f"{common}:detect_leaks=1:detect_stack_use_after_return=1",
         "UBSAN_OPTIONS": "print_stacktrace=1",
