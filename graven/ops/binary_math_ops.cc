@@ -2,6 +2,7 @@
 #include <optional>
 #include <string>
 
+#include "graven/ir/broadcast_rules.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"

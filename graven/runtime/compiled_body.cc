@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "graven/expr/scalar.h"
+#include "graven/ir/broadcast_rules.h"
 #include "graven/ir/infer_context.h"
 
 namespace graven::engine {
@@ -112,7 +113,7 @@ Result<Ref<const CompiledBody>> BodyCache::get(const Op& op, AttrsRef attrs,
   }
   made->output_ = output;
   made->broadcasts_ =
-      record.infer == broadcast_inputs || (record.infer == same_as_input && inputs.size() == 1);
+      is_broadcast_rule(record.infer) || (record.infer == same_as_input && inputs.size() == 1);
 
   std::lock_guard lock(insertion_mutex());
   count = 0;

@@ -1,0 +1,22 @@
+#pragma once
+#include "graven/base/export.h"
+#include "graven/base/status.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ir/op.h"
+
+namespace graven::engine {
+
+// Two inputs that broadcast. If they are integers of rank 0 or 1, the sizes that they hold are
+// combined as the elements are, so that shape arithmetic stays symbolic.
+using DimFunction = Dim (InferContext::*)(Dim a, Dim b) const;
+GRAVEN_API Status broadcast_and_combine_sizes(InferContext& c, DimFunction combine);
+template <DimFunction combine>
+Status broadcast_sizes(InferContext& c) {
+  return broadcast_and_combine_sizes(c, combine);
+}
+
+// Whether the rule finds the broadcast of all inputs and refuses nothing else, so that who knows
+// the shapes need not ask it.
+GRAVEN_API bool is_broadcast_rule(InferFunction rule);
+
+}  // namespace graven::engine
