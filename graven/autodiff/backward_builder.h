@@ -28,8 +28,11 @@ class BackwardBuilder final : public GraphBuilder {
   // True if the forward half is frozen and lacks something.
   bool needs_more() const { return needs_more_; }
 
- private:
+  // A size of the forward half in terms of this graph's symbols.
   Dim dim_of(Dim forward);
+  const Graph* forward_graph() const { return forward_.graph().get(); }
+
+ private:
   Result<Tensor> capture_forward(const Tensor& tensor, std::string_view name);
   ForwardGraph& forward_;
   std::vector<int> side_values_;

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "graven/autodiff/add_gradients.h"
+#include "graven/autodiff/backward_builder.h"
 #include "graven/base/hash.h"
 #include "graven/base/strings.h"
 #include "graven/ir/frame.h"
@@ -18,6 +19,22 @@ constexpr size_t kMaxSmallBytes = 1024;
 // Kinds of steps remembered by asked_for.
 constexpr size_t kMaxRemembered = 4096;
 
+// The shape of a tensor of a step where its gradient is built. Terms of another graph mean nothing
+// there, or something else.
+Shape shape_here(const StepTensor& tensor, Builder& builder) {
+  Shape shape = tensor.shape;
+  if (!shape.has_rank() || shape.is_fully_known()) return shape;
+  const Graph* graph = tensor.tensor ? symbolic(tensor.tensor).graph().get() : nullptr;
+  if (graph && graph == builder.graph()) return shape;
+  auto* backward = dynamic_cast<BackwardBuilder*>(&builder.unrecorded());
+  const bool is_of_forward = backward && graph == backward->forward_graph();
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (shape[i].is_number()) continue;
+    shape.set(i, is_of_forward ? backward->dim_of(shape[i]) : Dim::unknown());
+  }
+  return shape;
+}
+
 // What the gradient function of an op is given.
 class OpGradient final : public GradientContext {
  public:
@@ -28,7 +45,12 @@ class OpGradient final : public GradientContext {
         dy_(dy.begin(), dy.end()),
         wants_(wants),
         dx_(step.inputs.size()),
-        asked_{std::vector<bool>(step.inputs.size()), std::vector<bool>(step.outputs.size())} {}
+        asked_{std::vector<bool>(step.inputs.size()), std::vector<bool>(step.outputs.size())} {
+    for (const StepTensor& input : step.inputs) shapes_of_x_.push_back(shape_here(input, builder));
+    for (const StepTensor& output : step.outputs) {
+      shapes_of_y_.push_back(shape_here(output, builder));
+    }
+  }
 
   const Op& op() const override { return *step_.op; }
   AttrsRef raw_attrs() const override { return step_.attrs; }
@@ -53,9 +75,9 @@ class OpGradient final : public GradientContext {
     return dy.dense;
   }
   bool has_dy(int i) const override { return !dy_[i].is_none(); }
-  const Shape& static_shape_of_x(int i) const override { return step_.inputs[i].shape; }
+  const Shape& static_shape_of_x(int i) const override { return shapes_of_x_[i]; }
   DType dtype_of_x(int i) const override { return step_.inputs[i].dtype; }
-  const Shape& static_shape_of_y(int i) const override { return step_.outputs[i].shape; }
+  const Shape& static_shape_of_y(int i) const override { return shapes_of_y_[i]; }
   Tensor shape_of_x(int i) override { return shape_of(*this, step_.inputs[i]); }
   Tensor shape_of_y(int i) override { return shape_of(*this, step_.outputs[i]); }
   bool wants(int i) const override { return wants_[i]; }
@@ -82,6 +104,7 @@ class OpGradient final : public GradientContext {
   const std::vector<bool>& wants_;
   std::vector<Gradient> dx_;
   AskedFor asked_;
+  InlineVector<Shape, 2> shapes_of_x_, shapes_of_y_;
 };
 
 // Outputs of these are their inputs, so a gradient goes through as it is, IndexedSlices too.

@@ -226,7 +226,8 @@ Status slice_shape(InferContext& c) {
     out.push_back(count.size.is_unknown() ? c.new_symbol("slice") : count.size);
   }
   c.set_shape(0, out);
-  if (rank != 1 || !c.is_graph() || !(*begin)[0].number || !out[0].is_number()) return {};
+  const bool is_cut_known = rank == 1 && begin && (*begin)[0].number && out[0].is_number();
+  if (!is_cut_known || !c.is_graph()) return {};
   if (auto sizes = c.sizes(0)) {
     SymbolicValue cut;
     for (int64_t i = 0; i < out.size(0); ++i) cut.push_back((*sizes)[*(*begin)[0].number + i]);

@@ -147,7 +147,9 @@ Result<StridedSlice> resolve_slice(const InferContext& dims, const StridedSliceA
       slice.axes.push_back(known_axis(size.number(), first, last, *stride));
     } else {
       StridedSlice::Axis open = {Dim::unknown(), first.value_or(0), stride.value_or(1), false};
-      bool ends_with_axis = !to_end && end[e].size == size && !size.is_unknown();
+      // Backwards that end is before the start.
+      bool ends_with_axis =
+          !to_end && stride.value_or(-1) > 0 && end[e].size == size && !size.is_unknown();
       if (stride && begin_known && (end_known || ends_with_axis)) {
         open.size = symbolic_count(dims, size, first, ends_with_axis ? std::nullopt : last,
                                    to_end ? Dim::unknown() : end[e].size, *stride);

@@ -75,13 +75,18 @@ OutputRef given_back(const Rewriter& rewriter, const Node& node) {
   return {};
 }
 
+// Views that cannot fail, or, as a Reshape, only where the one after it fails as well.
+bool is_transparent(const Op& op) {
+  return &op == kReshape.op || &op == kIdentity.op || &op == kStopGradient.op;
+}
+
 // What `value` is a view of, through nodes that wait for nothing; itself if of nothing.
 OutputRef viewed(const Rewriter& rewriter, OutputRef value) {
   for (;;) {
     const Node& node = *value.node;
     int view_of = node.op().record().view_of;
-    if (view_of < 0 || value.index != 0 || !node.control_inputs().empty() ||
-        rewriter.is_input(&node) || !is_pure(node)) {
+    if (view_of < 0 || !is_transparent(node.op()) || value.index != 0 ||
+        !node.control_inputs().empty() || rewriter.is_input(&node) || !is_pure(node)) {
       return value;
     }
     value = node.inputs()[static_cast<size_t>(view_of)];

@@ -56,6 +56,7 @@ class Planner {
     RETURN_IF_ERROR(put_in_order());
     for (Node* node : nodes_) RETURN_IF_ERROR(describe(node));
     std::vector<Group> groups = group_elementwise(candidates());
+    split_rows_without_matrix(groups);
     append_reductions(groups);
     RETURN_IF_ERROR(order_groups(groups));
     assign_leading_slots();
@@ -342,6 +343,40 @@ class Planner {
     return all;
   }
 
+  bool goes_by_rows(const Group& group) {
+    return group.size() > 1 && !info(group.back()).is_appended &&
+           std::ranges::any_of(group, [&](Node* node) { return info(node).reduced_axes > 0; });
+  }
+
+  // The matrix of a group that goes by rows: what its reductions reduce.
+  const Shape& matrix_of(const Group& group) {
+    const auto first =
+        std::ranges::find_if(group, [&](const Node* node) { return info(node).reduced_axes > 0; });
+    OutputRef reduced = resolved((*first)->inputs()[0]);
+    return info(reduced.node).shapes[reduced.index];
+  }
+
+  // A step that goes by rows takes the sizes of its matrix from an operand that is one, if they are
+  // not known before. Where columns meet rows there may be none; then each node is a step.
+  void split_rows_without_matrix(std::vector<Group>& groups) {
+    for (size_t g = 0, num_groups = groups.size(); g < num_groups; ++g) {
+      if (!goes_by_rows(groups[g])) continue;
+      const Shape& matrix = matrix_of(groups[g]);
+      auto reads_matrix = [&](Node* node) {
+        return std::ranges::any_of(node->inputs(), [&](OutputRef input) {
+          OutputRef source = resolved(input);
+          return std::ranges::count(groups[g], source.node) == 0 &&
+                 info(source.node).shapes[source.index] == matrix;
+        });
+      };
+      auto is_known = [&](Node* node) { return info(node).shapes_known; };
+      if (std::ranges::all_of(groups[g], is_known)) continue;
+      if (std::ranges::any_of(groups[g], reads_matrix)) continue;
+      for (size_t i = 1; i < groups[g].size(); ++i) groups.push_back({groups[g][i]});
+      groups[g].resize(1);
+    }
+  }
+
   // A reduction that alone needs what a group computes takes the group in, so that the values it
   // reduces are never stored. Nothing else waits for the group, so no circle can come of it.
   void append_reductions(std::vector<Group>& groups) {
@@ -515,10 +550,7 @@ class Planner {
     std::sort(step.waits_for.begin(), step.waits_for.end());
     step.waits_for.erase(std::unique(step.waits_for.begin(), step.waits_for.end()),
                          step.waits_for.end());
-    const bool goes_by_rows =
-        group.size() > 1 && !info(last).is_appended &&
-        std::ranges::any_of(group, [&](Node* node) { return info(node).reduced_axes > 0; });
-    if (goes_by_rows) {
+    if (goes_by_rows(group)) {
       RETURN_IF_ERROR(describe_rows(step, group));
     } else if (info(last).kind == Kind::kScalar) {
       RETURN_IF_ERROR(describe_elementwise(step, group));
@@ -639,8 +671,7 @@ class Planner {
     step.shapes_known = true;
     const auto first =
         std::ranges::find_if(group, [&](const Node* node) { return info(node).reduced_axes > 0; });
-    OutputRef reduced = resolved((*first)->inputs()[0]);
-    const Shape& matrix = info(reduced.node).shapes[reduced.index];
+    const Shape& matrix = matrix_of(group);
     step.reduced_axes = info(*first).reduced_axes;
     step.reduced_shape = matrix;
 
@@ -688,6 +719,7 @@ class Planner {
     }
     // Somebody waits for them, nobody reads them.
     if (std::ranges::none_of(members, &RowMember::is_read)) members.back().is_read = true;
+    for (const RowInput& input : inputs) step.row_extents.push_back(input.extent);
     ASSIGN_OR_RETURN(RowPlan plan, plan_rows(inputs, members));
     for (const RowPlan::Output& output : plan.outputs) {
       step.outputs.push_back(output_of(group[output.member], 0));

@@ -191,13 +191,23 @@ class ProgramRun {
   Status compute_rows(const Step& step) {
     InlineVector<const void*, 8> from;
     for (int slot : step.inputs) from.push_back(value(slot).raw_data());
-    // Operands that are only read have no other shapes than those which the plan compared, so
-    // nothing is left to check.
     const Shape matrix =
         step.shapes_known ? step.reduced_shape : value(step.inputs[step.matrix_input]).shape();
     const int first_column = matrix.rank() - step.reduced_axes;
     int64_t rows = 1, columns = 1;
     for (int i = 0; i < matrix.rank(); ++i) (i < first_column ? rows : columns) *= matrix.size(i);
+    // The plan compared the shapes; were a rule of shapes wrong, memory would be read that is not
+    // theirs.
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      const RowExtent extent = step.row_extents[i];
+      const bool by_rows = extent == RowExtent::kMatrix || extent == RowExtent::kPerRow;
+      const bool by_columns = extent == RowExtent::kMatrix || extent == RowExtent::kPerColumn;
+      const Shape& shape = value(step.inputs[i]).shape();
+      if (shape.num_elements() != (by_rows ? rows : 1) * (by_columns ? columns : 1)) {
+        return invalid_argument("operand ", i, " of shape ", shape.to_message(),
+                                " does not fit to rows of a matrix of shape ", matrix.to_message());
+      }
+    }
     InlineVector<Tensor, 4> made(step.outputs.size());
     InlineVector<void*, 4> to;
     for (size_t i = 0; i < made.size(); ++i) {

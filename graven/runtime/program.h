@@ -19,6 +19,7 @@ namespace graven::engine {
 class BlockProgram;
 class ReductionProgram;
 class RowProgram;
+enum class RowExtent : uint8_t;
 
 // What runs: a graph as steps over numbered slots, made by plan_program. Constant once made, apart
 // from the states of random ops; several threads may run it at once.
@@ -77,6 +78,7 @@ class GRAVEN_API Program : public RefCounted {
     std::shared_ptr<const RowProgram> rows;  // kRows
     int reduced_axes = 0;                    // kRows: how many axes make a row
     int matrix_input = -1;                   // kRows: an input that has the reduced shape
+    std::vector<RowExtent> row_extents;      // kRows: of the inputs
     struct RowOutput {
       bool is_matrix;
       uint64_t may_overwrite;  // inputs over which it may be written

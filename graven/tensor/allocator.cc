@@ -23,6 +23,8 @@ constexpr size_t kRedZone = kAddressSanitizer ? 16 : 0;
 constexpr int kNumClasses = 4 * 42;
 constexpr size_t kArenaBytes = 1 << 20;
 constexpr size_t kLargestInArena = 128 << 10;
+// Scalars, shapes and axes: what the engine itself needs to say that there is no memory.
+constexpr size_t kNeverRefused = 4096;
 // Free blocks of large classes beyond this many bytes go back to the system.
 constexpr int64_t kMaxIdleBytes = int64_t{1} << 30;
 
@@ -128,7 +130,7 @@ void* Allocator::allocate(size_t bytes) {
   size_t size = block_bytes(c);
   int64_t now = s.in_use.fetch_add(static_cast<int64_t>(size), std::memory_order_relaxed) +
                 static_cast<int64_t>(size);
-  if (now > s.limit.load(std::memory_order_relaxed)) {
+  if (bytes > kNeverRefused && now > s.limit.load(std::memory_order_relaxed)) {
     s.in_use.fetch_sub(static_cast<int64_t>(size), std::memory_order_relaxed);
     return nullptr;
   }

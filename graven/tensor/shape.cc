@@ -23,9 +23,10 @@ bool Shape::is_fully_known() const {
 }
 
 int64_t Shape::num_elements() const {
-  int64_t product = 1;
-  for (Dim dim : dims_) product *= dim.number();
-  return product;
+  // Beside a size of zero the others may be any: their product wraps around.
+  uint64_t product = 1;
+  for (Dim dim : dims_) product *= static_cast<uint64_t>(dim.number());
+  return static_cast<int64_t>(product);
 }
 
 std::optional<int64_t> Shape::checked_num_elements() const {
