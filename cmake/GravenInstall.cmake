@@ -7,6 +7,8 @@ get_property(graven_plugins GLOBAL PROPERTY GRAVEN_PLUGINS)
 
 if(GRAVEN_WHEEL)
   install(TARGETS libgraven ${graven_plugins} LIBRARY DESTINATION graven COMPONENT wheel)
+  # Messages name their pages by this path, here relative to the package.
+  install(DIRECTORY docs/errors DESTINATION graven/docs COMPONENT wheel)
   # What these need beyond the C++ runtime lies beside them, each under the name it is asked for.
   # Not install(RUNTIME_DEPENDENCY_SET): its symbolic links become second copies in a wheel.
   set(graven_objects "$<TARGET_FILE:libgraven>")
@@ -15,6 +17,8 @@ if(GRAVEN_WHEEL)
   endforeach()
   install(
     CODE "
+      include(\"${CMAKE_CURRENT_LIST_DIR}/CopyLicense.cmake\")
+      file(MAKE_DIRECTORY \"\${CMAKE_INSTALL_PREFIX}/graven/licenses\")
       file(
         GET_RUNTIME_DEPENDENCIES
         LIBRARIES ${graven_objects}
@@ -26,10 +30,14 @@ if(GRAVEN_WHEEL)
         file(REAL_PATH \"\${file}\" file)
         message(STATUS \"Copying \${file} as \${name}\")
         file(COPY_FILE \"\${file}\" \"\${CMAKE_INSTALL_PREFIX}/graven/\${name}\")
+        copy_license(\"\${file}\" \"\${name}\" \"\${CMAKE_INSTALL_PREFIX}/graven/licenses\")
       endforeach()"
     COMPONENT wheel)
   return()
 endif()
+
+# The pages that messages name as docs/errors/<page>.md.
+install(DIRECTORY docs/errors DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 include(CMakePackageConfigHelpers)
 set(graven_package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/Graven")

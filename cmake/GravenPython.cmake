@@ -12,7 +12,16 @@ function(graven_python_extension)
   execute_process(
     COMMAND "${Python_EXECUTABLE}" -m nanobind --cmake_dir
     OUTPUT_VARIABLE nanobind_ROOT
-    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    RESULT_VARIABLE status
+    OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(NOT status EQUAL 0)
+    message(
+      FATAL_ERROR
+        "${Python_EXECUTABLE} has no nanobind, which the Python extension is built with. "
+        "./dev bootstrap makes .venv, whose Python has it and is found by itself; or pass "
+        "-DPython_EXECUTABLE=... with another that has, or -DGRAVEN_BUILD_PYTHON=OFF for the C++ "
+        "package alone.")
+  endif()
   find_package(nanobind CONFIG REQUIRED)
 
   nanobind_add_module(_engine NB_STATIC NB_DOMAIN graven NOMINSIZE ${extension_SOURCES}
@@ -31,5 +40,12 @@ function(graven_python_extension)
 
   if(GRAVEN_WHEEL)
     install(TARGETS _engine LIBRARY DESTINATION graven COMPONENT wheel)
+    # It is linked statically.
+    file(GLOB license "${nanobind_ROOT}/../../nanobind-*.dist-info/licenses/LICENSE")
+    install(
+      FILES ${license}
+      DESTINATION graven/licenses
+      RENAME nanobind.txt
+      COMPONENT wheel)
   endif()
 endfunction()

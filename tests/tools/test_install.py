@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,6 +40,23 @@ def test_a_program_outside_the_tree_builds_against_the_installed_package(tmp_pat
     assert run("build/user", cwd=user) == "0.1\n"
     libraries = run("ldd", "build/user", cwd=user)
     assert str(prefix / "lib" / "libgraven.so") in libraries and str(ROOT) not in libraries
+
+
+def test_the_pages_that_messages_name_are_installed(tmp_path: Path) -> None:
+    build = ROOT / "build" / os.environ.get("GRAVEN_PRESET", "release")
+    run("cmake", "--install", build, "--prefix", tmp_path, cwd=tmp_path)
+    pages = {page.name for page in (tmp_path / "share/doc/graven/errors").iterdir()}
+    assert pages == {page.name for page in (ROOT / "docs/errors").iterdir()}
+
+
+def test_a_python_without_nanobind_is_named_with_what_to_do(tmp_path: Path) -> None:
+    run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare", cwd=tmp_path)
+    python = tmp_path / "bare" / "bin" / "python"
+    command = ["cmake", "-G", "Ninja", "-S", ROOT, "-B", "b", f"-DPython_EXECUTABLE={python}"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    message = " ".join(done.stderr.split())
+    assert done.returncode != 0 and f"{python} has no nanobind" in message
+    assert "./dev bootstrap" in message and "-DGRAVEN_BUILD_PYTHON=OFF" in message
 
 
 EXAMPLE_LISTS = """

@@ -1,6 +1,7 @@
 """pip install gives a package that works with the checkout out of reach."""
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -51,6 +52,25 @@ def test_a_wheel_holds_types_and_what_the_engine_needs(wheel: Path) -> None:
     stubs = {stub.relative_to(package).as_posix() for stub in package.rglob("*.pyi")}
     assert {"graven/__init__.pyi", "graven/_engine.pyi", "graven/math.pyi"} <= stubs <= names
     assert wheel.stat().st_size < 40 << 20
+
+
+def test_a_wheel_holds_the_licenses_of_what_it_bundles(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        found = [re.fullmatch(r"graven/(lib[^/]*[.]so[.]\d+)", name) for name in names]
+        bundled = {name[1] for name in found if name and not name[1].startswith("libgraven")}
+        assert {name.partition(".")[0] for name in bundled} == {
+            "libdnnl", "libgomp", "libhwy", "libOpenCL"
+        }  # fmt: skip
+        for name in (*bundled, "nanobind"):
+            text = archive.read(f"graven/licenses/{name}.txt").decode()
+            assert "copyright" in text.lower() and len(text) > 500
+        assert "graven/licenses/GPL-3.txt" in names  # What that of libgomp refers to.
+
+
+def test_a_wheel_holds_the_pages_that_messages_name(wheel: Path) -> None:
+    pages = {f"graven/docs/errors/{page.name}" for page in (ROOT / "docs/errors").glob("*.md")}
+    assert pages and pages <= set(zipfile.ZipFile(wheel).namelist())
 
 
 def test_an_installed_wheel_trains_by_its_own_files_alone(wheel: Path, tmp_path: Path) -> None:
