@@ -23,7 +23,13 @@ Result<Tensors> BackwardBuilder::apply(const Op& op, std::span<const Tensor> inp
 
 Result<Tensor> BackwardBuilder::capture(const Tensor& external, std::string_view name) {
   if (external.is_symbolic() && symbolic(external).graph().get() == graph()) return external;
-  if (Tensor tensor = forward_.tensor_of(external)) return capture_forward(tensor, name);
+  if (Tensor tensor = forward_.tensor_of(external)) {
+    ASSIGN_OR_RETURN(Tensor inner, capture_forward(tensor, name));
+    // A gradient of the user's that stands in this half may know it by the outer tensor.
+    Node& node = symbolic(inner).node();
+    if (graph()->is_input(&node)) graph()->note_capture(external.get()->id(), &node);
+    return inner;
+  }
   if (!external.is_symbolic()) {
     Tensor& inner = inner_of_[external.get()->id()];
     if (!inner) inner = add_constant(external);

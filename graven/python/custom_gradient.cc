@@ -30,15 +30,24 @@ using engine::Tensor;
 // tensor, or (values, indices, dense shape or None) for each input.
 //
 // The function may hold tensors of the graph, or the tape, that owns this. So the Function that is
-// traced, or the tapes that record, own it.
+// traced, or the tapes that record, own it. What is made while it runs for a graph (that of a
+// backward half, which outlives the trace that asked for it) it owns in turn.
 class PythonGradient final : public engine::CustomGradient {
  public:
   explicit PythonGradient(PyObject* function) : held_(function) {}
   HeldObject& held() { return held_; }
 
+  // Lets the gradient that runs on this thread, if it adds to a graph, own an object. False with
+  // an exception set if it fails.
+  static bool keep_for_running(PyObject* object) {
+    if (!running || !engine::Frame::current().is_graph()) return true;
+    return running->held_.keep(object);
+  }
+
   Result<std::vector<Gradient>> gradient(engine::Builder&,
                                          std::span<const Tensor> dy) const override {
     HoldGil gil;
+    Running scope(this);
     Object function = Object::borrow(held_.get());
     if (!function) {
       return engine::Status(
@@ -84,8 +93,21 @@ class PythonGradient final : public engine::CustomGradient {
     return gradient;
   }
 
+  class Running {
+   public:
+    explicit Running(const PythonGradient* now) : before_(running) { running = now; }
+    ~Running() { running = before_; }
+    Running(const Running&) = delete;
+
+   private:
+    const PythonGradient* before_;
+  };
+  static constinit thread_local const PythonGradient* running;
+
   HeldObject held_;
 };
+
+constinit thread_local const PythonGradient* PythonGradient::running = nullptr;
 
 std::vector<Tensor> tensors_of(nb::sequence objects) {
   std::vector<Tensor> tensors;
@@ -107,7 +129,9 @@ void bind_custom_gradient(nb::module_& m) {
         if (!slot && PyErr_Occurred()) throw nb::python_error();
         if (slot) {
           keep_for_tapes(slot.get());
-          if (!keep_for_trace(slot.get())) throw nb::python_error();
+          if (!keep_for_trace(slot.get()) || !PythonGradient::keep_for_running(slot.get())) {
+            throw nb::python_error();
+          }
         }
         auto results = engine::apply_custom_gradient(engine::current_builder(), tensors_of(inputs),
                                                      tensors_of(outputs),

@@ -1,5 +1,6 @@
 #include "graven/python/slot.h"
 
+#include <utility>
 #include <variant>
 
 #include "graven/python/function_object.h"
@@ -11,6 +12,7 @@ namespace graven::python {
 struct SlotObject {
   PyObject_HEAD HeldObject* held;  // null when that is gone
   PyObject* object;
+  PyObject* kept;  // a list, or null
 
   // The collector found that only what is garbage owns the slot, or its last owner is gone.
   void release() {
@@ -19,7 +21,9 @@ struct SlotObject {
       held->slot_ = nullptr;
       held = nullptr;
     }
-    Py_CLEAR(object);
+    // Both at once, as dropping one may end this.
+    PyObject* dropped[] = {std::exchange(object, nullptr), std::exchange(kept, nullptr)};
+    for (PyObject* each : dropped) Py_XDECREF(each);
   }
 };
 
@@ -32,6 +36,7 @@ SlotObject* self_of(PyObject* object) { return reinterpret_cast<SlotObject*>(obj
 int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
   Py_VISIT(self_of(object)->object);
+  Py_VISIT(self_of(object)->kept);
   return 0;
 }
 
@@ -91,8 +96,7 @@ HeldObject::~HeldObject() {
     Py_DECREF(object_);
     return;
   }
-  slot_->held = nullptr;
-  Py_CLEAR(slot_->object);
+  slot_->release();
 }
 
 Object HeldObject::hand_over() {
@@ -104,6 +108,12 @@ Object HeldObject::hand_over() {
   slot->object = object_;  // with the reference that this owned
   slot_ = slot;
   return Object::take(reinterpret_cast<PyObject*>(slot));
+}
+
+bool HeldObject::keep(PyObject* object) const {
+  if (!slot_) return true;
+  if (!slot_->kept) slot_->kept = PyList_New(0);
+  return slot_->kept && PyList_Append(slot_->kept, object) == 0;
 }
 
 bool keep_objects_of(const engine::TraceType& type) {

@@ -27,6 +27,9 @@ class HeldObject {
   // The object's slot, made now if it has none. Empty without an exception for an object that can
   // be part of no cycle, and with one if memory is gone.
   Object hand_over();
+  // Lets the slot, if there is one, own another object: what a call of this one left behind. False
+  // with an exception set if it fails.
+  bool keep(PyObject* object) const;
 
  private:
   friend struct SlotObject;

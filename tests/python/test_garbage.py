@@ -190,6 +190,42 @@ def test_a_function_dies_with_what_the_gradient_of_its_body_holds() -> None:
     assert dies(build)
 
 
+def test_a_custom_gradient_made_by_another_lives_and_dies_with_the_function() -> None:
+    # It was gone before the second order asked for it.
+    def second_order(f: Any) -> Any:
+        with tf.GradientTape() as outer:
+            outer.watch(X)
+            with tf.GradientTape() as inner:
+                inner.watch(X)
+                y = f(X)
+            dx = inner.gradient(y, X)
+        return outer.gradient(dx, X)
+
+    def build() -> Any:
+        functions: list[Any] = []
+
+        @tf.custom_gradient
+        def square(x: Any) -> Any:
+            def gradient(dy: Any) -> Any:
+                @tf.custom_gradient
+                def twice(u: Any) -> Any:
+                    return 2.0 * u, lambda d: (functions, d * 100.0 * u)[1]
+
+                return dy * twice(x)
+
+            return x * x, gradient
+
+        f = tf.function(lambda x: square(x))
+        # A trace that asks for the gradients first does not own what they leave.
+        assert tf.function(lambda: second_order(f))().numpy().tolist() == [100.0, 200.0]
+        gc.collect()
+        assert second_order(f).numpy().tolist() == [100.0, 200.0]
+        functions.append(f)
+        return f
+
+    assert dies(build)
+
+
 def test_a_concrete_function_keeps_what_it_needs_when_the_function_is_gone() -> None:
     def build() -> tuple[Any, type]:
         class Point(collections.namedtuple("Point", "x y")):
