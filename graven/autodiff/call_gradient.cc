@@ -36,12 +36,18 @@ Result<std::vector<Gradient>> call_backward(GradientPair& pair,
 }  // namespace
 
 std::shared_ptr<const Backward> backward_of_call(const Ref<GradientPair>& pair,
+                                                 std::span<const Tensor> inputs,
                                                  std::span<const Tensor> outputs) {
   std::vector<StepTensor> values;
   for (size_t i = 0; i < outputs.size(); ++i) {
     values.emplace_back(outputs[i]);
     bool is_needed = outputs[i].is_symbolic() || pair->is_side_value(static_cast<int>(i));
     if (!is_needed) values.back().tensor = Tensor();
+    // The handle that was given, so that what the backward half makes of the variable has a way to
+    // it.
+    if (int input = pair->input_of_handle(static_cast<int>(i)); is_needed && input >= 0) {
+      values.back().tensor = inputs[input];
+    }
   }
   return std::make_shared<const Backward>(
       [pair, values = std::move(values)](Builder& builder, std::span<const Gradient> dy) {

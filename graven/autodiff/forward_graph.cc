@@ -185,7 +185,7 @@ void ForwardGraph::make_step_of(Node* node, std::vector<bool>& is_done) {
   } else if (node->custom_gradient()) {
     backward = backward_of_custom_node(*node, outputs);
   } else if (auto pair = pair_of_.find(node); pair != pair_of_.end()) {
-    backward = backward_of_call(pair->second, outputs);
+    backward = backward_of_call(pair->second, inputs, outputs);
   } else if (auto failed = backward_of_failed_.find(node); failed != backward_of_failed_.end()) {
     backward = backward_that_fails(failed->second);
   } else if (is_call(*node) || node->op().record().gradient == not_differentiable) {

@@ -72,6 +72,14 @@ class GradientPair::State : public RefCounted {
       if (!of_originals_) of_originals_ = all_;
     } while (forward_.outputs().size() != before);
     forward_.freeze();
+    for (const Tensor& output : forward_.outputs()) {
+      auto at = forward_.inputs().end();
+      if (output.dtype() == DType::kResource) {
+        at = std::find(forward_.inputs().begin(), forward_.inputs().end(), output);
+      }
+      bool is_handle = at != forward_.inputs().end();
+      input_of_handle_.push_back(is_handle ? static_cast<int>(at - forward_.inputs().begin()) : -1);
+    }
     return {};
   }
 
@@ -109,6 +117,8 @@ class GradientPair::State : public RefCounted {
     }
     return false;
   }
+
+  int input_of_handle(int output) const { return input_of_handle_[output]; }
 
   int64_t bytes() {
     WaitingLock lock(mutex_);
@@ -185,6 +195,7 @@ class GradientPair::State : public RefCounted {
   std::recursive_mutex mutex_;
   std::map<std::vector<bool>, std::shared_ptr<const Half>> halves_;  // GUARDED_BY(mutex_)
   std::shared_ptr<const Half> of_originals_, all_;
+  std::vector<int> input_of_handle_;  // of each output
 };
 
 GradientPair::GradientPair(Ref<State> state, Body* forward, int num_outputs)
@@ -196,6 +207,8 @@ Result<const GradientPair::Half*> GradientPair::backward(const std::vector<bool>
 }
 
 bool GradientPair::is_side_value(int output) const { return state_->is_side_value(output); }
+
+int GradientPair::input_of_handle(int output) const { return state_->input_of_handle(output); }
 
 int64_t GradientPair::bytes() const { return state_->bytes(); }
 
@@ -243,7 +256,7 @@ Result<Tensors> apply_call(Builder& builder, const Ref<Body>& body, std::span<co
   size_t num_outputs = body->graph()->outputs().size();
   if (pair.ok()) {
     ASSIGN_OR_RETURN(outputs, call((*pair)->forward()));
-    backward = backward_of_call(*pair, outputs);
+    backward = backward_of_call(*pair, inputs, outputs);
   } else {
     // The call itself is fine; whoever asks for its gradient is told.
     ASSIGN_OR_RETURN(outputs, call(body));

@@ -48,6 +48,9 @@ class GRAVEN_API GradientPair : public RefCounted {
   Result<const Half*> backward(const std::vector<bool>& has_gradient);
   // True if a backward half may take this output of forward.
   bool is_side_value(int output) const;
+  // The input whose handle this output of forward is; -1 if it is none. Gradients do not go through
+  // outputs that are handles.
+  int input_of_handle(int output) const;
   int64_t bytes() const;
 
  private:

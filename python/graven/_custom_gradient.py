@@ -47,9 +47,10 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
 
 
 def _apply(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    # f sees tensors of their own, as in TensorFlow: what it computes does not reach the arguments.
+    # As in TensorFlow, f is given variables eagerly, and what they hold while a function is traced.
+    eagerly = _engine.executing_eagerly()
     flat = [
-        leaf if isinstance(leaf, Variable) else _engine.convert_to_tensor(leaf)
+        leaf if eagerly and isinstance(leaf, Variable) else _engine.convert_to_tensor(leaf)
         for leaf in nest.flatten(args)
     ]
     with GradientTape() as tape:

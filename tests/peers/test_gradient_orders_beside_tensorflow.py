@@ -1,0 +1,122 @@
+"""Gradients of gradients, through Functions and custom gradients: the same in both systems."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import graven
+import numpy as np
+import pytest
+import tensorflow
+
+WRAPPERS: dict[str, Callable[[Any, Any], Any]] = {
+    "eager": lambda tf, f: f,
+    "function": lambda tf, f: tf.function(f),
+    "nested": lambda tf, f: tf.function(lambda *args: tf.function(f)(*args)),
+}
+
+
+def custom_in_custom(tf: Any) -> Any:
+    def f(a: Any) -> Any:
+        def gradient(dy: Any) -> Any:
+            twice = tf.custom_gradient(lambda u: (2 * u, lambda d: d * 100.0))
+            return dy * twice(a)
+
+        return a * a, gradient
+
+    return tf.custom_gradient(f), [tf.constant(3.0)], []
+
+
+def custom_of_a_variable(tf: Any) -> Any:
+    f = tf.custom_gradient(lambda a: (a * a, lambda dy: dy * 7.0 * a))
+    x = tf.Variable(3.0)
+    return lambda: f(x), [], [x]
+
+
+def custom_of_a_variable_argument(tf: Any) -> Any:
+    f = tf.custom_gradient(lambda a: (a * a, lambda dy: dy * 7.0 * a))
+    return f, [tf.Variable(3.0)], []
+
+
+def custom_with_variables(tf: Any) -> Any:
+    x = tf.Variable(3.0)
+
+    def f(a: Any) -> Any:
+        def gradient(dy: Any, variables: Any = None) -> Any:
+            return dy * 7.0 * a * variables[0], [dy * a * a * x]
+
+        return a * a * x, gradient
+
+    return tf.custom_gradient(f), [tf.constant(2.0)], [x]
+
+
+def custom_that_reads_a_variable_later(tf: Any) -> Any:
+    v = tf.Variable(2.0)
+    f = tf.custom_gradient(lambda a: (a * a, lambda dy: dy * v * v * a))
+    return lambda a: f(a) + v, [tf.constant(3.0)], [v]
+
+
+def custom_that_calls_a_function(tf: Any) -> Any:
+    v = tf.Variable(2.0)
+    scale = tf.function(lambda q: q * v)
+    f = tf.custom_gradient(lambda a: (a * a, lambda dy: dy * scale(v * a)))
+    return lambda a: f(a) + v, [tf.constant(3.0)], [v]
+
+
+def custom_in_custom_with_variables(tf: Any) -> Any:
+    v = tf.Variable(2.0)
+
+    def f(a: Any) -> Any:
+        def gradient(dy: Any, variables: Any = None) -> Any:
+            def inner(u: Any) -> Any:
+                def of_inner(d: Any, variables: Any = None) -> Any:
+                    return d * 100.0 * v, [d * 7.0]
+
+                return 2 * u * v, of_inner
+
+            return dy * tf.custom_gradient(inner)(a), [dy * a]
+
+        return a * a * v, gradient
+
+    return tf.custom_gradient(f), [tf.constant(3.0)], [v]
+
+
+CASES = [
+    custom_in_custom,
+    custom_of_a_variable,
+    custom_of_a_variable_argument,
+    custom_with_variables,
+    custom_that_reads_a_variable_later,
+    custom_that_calls_a_function,
+    custom_in_custom_with_variables,
+]
+
+
+def two_orders(tf: Any, case: Any, wrapper: str, persistent: bool) -> list[list[Any]]:
+    """The gradients, and the gradients of the first of them; None or arrays."""
+    f, arguments, variables = case(tf)
+    f = WRAPPERS[wrapper](tf, f)
+    sources = arguments + variables
+    with tf.GradientTape(persistent=persistent) as outer:
+        outer.watch(arguments)
+        with tf.GradientTape(persistent=persistent) as inner:
+            inner.watch(arguments)
+            y = f(*arguments)
+        first = inner.gradient(y, sources)
+    second = outer.gradient(first[0], sources)
+    return [[None if g is None else g.numpy() for g in order] for order in (first, second)]
+
+
+@pytest.mark.parametrize("persistent", [False, True], ids=["once", "persistent"])
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.__name__))
+def test_two_orders_are_those_of_tensorflow(case: Any, wrapper: str, persistent: bool) -> None:
+    ours = two_orders(graven, case, wrapper, persistent)
+    theirs = two_orders(tensorflow, case, wrapper, persistent)
+    for mine, expected in zip(ours, theirs, strict=True):
+        assert [g is None for g in mine] == [g is None for g in expected]
+        for a, b in zip(mine, expected, strict=True):
+            if b is not None:
+                np.testing.assert_allclose(a, b, rtol=1e-6)
