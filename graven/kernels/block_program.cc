@@ -1,9 +1,12 @@
 #include "graven/kernels/block_program.h"
 
+#include <xmmintrin.h>
+
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
+#include "graven/base/inline_vector.h"
 #include "graven/base/strings.h"
 #include "graven/kernels/block_functions.h"
 
@@ -264,8 +267,56 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
   return std::shared_ptr<const BlockProgram>(new BlockProgram(std::move(rep)));
 }
 
+namespace {
+
+constexpr int64_t kCacheLine = 64;
+// With fewer steps there is little to compute while memory works, and the hardware fetches ahead
+// well enough by itself.
+constexpr size_t kFewestStepsToFetch = 4;
+
+// What the next block reads and writes, fetched line by line between the steps of one block, so
+// that memory is busy while they compute.
+class Fetches {
+ public:
+  void add(const void* begin, int64_t bytes) {
+    streams_.push_back({static_cast<const char*>(begin), bytes});
+    num_lines_ += (bytes + kCacheLine - 1) / kCacheLine;
+  }
+  void clear() {
+    streams_.clear();
+    num_lines_ = done_ = 0;
+    stream_ = 0;
+    at_ = 0;
+  }
+  // As many as are due after `part` of `parts` steps.
+  void fetch(size_t part, size_t parts) {
+    const int64_t due = num_lines_ * static_cast<int64_t>(part) / static_cast<int64_t>(parts);
+    while (done_ < due) {
+      const Stream& stream = streams_[stream_];
+      _mm_prefetch(stream.begin + at_, _MM_HINT_T0);
+      at_ += kCacheLine;
+      ++done_;
+      if (at_ >= stream.bytes) {
+        ++stream_;
+        at_ = 0;
+      }
+    }
+  }
+
+ private:
+  struct Stream {
+    const char* begin;
+    int64_t bytes;
+  };
+  InlineVector<Stream, 8> streams_;
+  int64_t num_lines_ = 0, done_ = 0, at_ = 0;
+  size_t stream_ = 0;
+};
+
+}  // namespace
+
 void BlockProgram::run(int64_t n, const void* const* inputs, const bool* is_scalar,
-                       void* const* outputs, void* scratch) const {
+                       void* const* outputs, void* scratch, bool is_far) const {
   const Rep& rep = *rep_;
   auto* memory = static_cast<std::byte*>(scratch);
   void** table = static_cast<void**>(scratch);
@@ -287,6 +338,8 @@ void BlockProgram::run(int64_t n, const void* const* inputs, const bool* is_scal
     value.splat(block, element, nullptr, nullptr, first);
     table[value.slot] = block;
   }
+  Fetches fetches;
+  is_far = is_far && rep.steps.size() >= kFewestStepsToFetch;
   for (int64_t done = 0; done < n; done += kBlockElements) {
     int64_t count = std::min(n - done, kBlockElements);
     for (const InputValue& value : rep.inputs) {
@@ -305,7 +358,24 @@ void BlockProgram::run(int64_t n, const void* const* inputs, const bool* is_scal
       table[rep.first_output + store.output] =
           static_cast<std::byte*>(outputs[store.output]) + done * store.stored_size;
     }
+    const int64_t next = std::min(n - done - count, kBlockElements);
+    if (is_far && next > 0) {
+      fetches.clear();
+      for (const InputValue& value : rep.inputs) {
+        if (is_scalar[value.input]) continue;
+        fetches.add(
+            static_cast<const std::byte*>(inputs[value.input]) + (done + count) * value.stored_size,
+            next * static_cast<int64_t>(value.stored_size));
+      }
+      for (const OutputStore& store : rep.outputs) {
+        fetches.add(
+            static_cast<std::byte*>(outputs[store.output]) + (done + count) * store.stored_size,
+            next * static_cast<int64_t>(store.stored_size));
+      }
+    }
+    size_t num_done = 0;
     for (const Step& step : rep.steps) {
+      if (is_far) fetches.fetch(++num_done, rep.steps.size());
       step.function(table[step.out], table[step.a], table[step.b], table[step.c], count);
     }
     for (const OutputStore& store : rep.outputs) {

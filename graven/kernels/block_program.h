@@ -27,8 +27,10 @@ class GRAVEN_API BlockProgram {
   // elements of input i, or to one element if is_scalar[i]; outputs[i] to memory for n stored
   // elements, which may be that of an input of the same element size (elements are read before they
   // are written). scratch: scratch_bytes() bytes, 64-byte aligned, of the calling thread.
+  // is_far: the elements are not in a cache; those of the next block are fetched while one is
+  // computed.
   void run(int64_t n, const void* const* inputs, const bool* is_scalar, void* const* outputs,
-           void* scratch) const;
+           void* scratch, bool is_far = false) const;
   size_t scratch_bytes() const;
   // Expression::cost(), computed once.
   double cost() const;

@@ -553,6 +553,26 @@ TEST_CASE("inputs of one element are read as if they were repeated") {
   for (size_t i = 0; i < 1100; ++i) REQUIRE(out[i] == std::complex<float>(3 * x[i], 3));
 }
 
+TEST_CASE("fetching the next block ahead changes nothing") {
+  auto program = compile(record({DType::kFloat32, DType::kFloat32, DType::kHalf}, [](auto& x) {
+    return tanh(x[0] * x[1] + cast(x[2], DType::kFloat32)) * sigmoid(x[0]) - x[1];
+  }));
+  for (int64_t n : {1, 511, 512, 513, 1024, 1300, 5000}) {
+    auto a = random_values<float>(static_cast<size_t>(n), 4);
+    auto b = random_values<float>(static_cast<size_t>(n), 5);
+    Half h(0.5f);
+    std::vector<float> near(a.size()), far(a.size());
+    alignas(64) static std::byte scratch[1 << 16];
+    REQUIRE(program->scratch_bytes() <= sizeof(scratch));
+    const void* inputs[] = {a.data(), b.data(), &h};
+    bool scalars[] = {false, false, true};
+    void *to_near[] = {near.data()}, *to_far[] = {far.data()};
+    program->run(n, inputs, scalars, to_near, scratch);
+    program->run(n, inputs, scalars, to_far, scratch, /*is_far=*/true);
+    CHECK(near == far);
+  }
+}
+
 TEST_CASE("a long chain of operations keeps its registers apart") {
   auto program = compile(record({DType::kFloat64}, [](auto& x) {
     std::vector<Scalar> terms = {x[0]};

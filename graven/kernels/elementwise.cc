@@ -15,6 +15,9 @@ int64_t elements_per_chunk(double cost) {
   return std::clamp<int64_t>(elements, 4096, 65536) / kBlockElements * kBlockElements;
 }
 
+// Operands and results of this size together do not stay in a core's cache from one op to the next.
+constexpr int64_t kFarBytes = 4 << 20;
+
 // Calls body(begin, end) for chunks of [0, n), on the pool if there are several.
 template <typename Body>
 void for_chunks(int64_t n, int64_t chunk, Body body) {
@@ -52,6 +55,14 @@ void run_elementwise(const BlockProgram& program, std::span<const Operand> input
   };
 
   if (is_flat) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < num_inputs; ++i) {
+      if (!is_scalar[i]) bytes += n * static_cast<int64_t>(dtype_size(expression.inputs()[i]));
+    }
+    for (const auto& output : expression.outputs()) {
+      bytes += n * static_cast<int64_t>(dtype_size(output.dtype));
+    }
+    const bool is_far = bytes >= kFarBytes;
     for_chunks(n, chunk, [&](int64_t begin, int64_t end) {
       InlineVector<const void*, 8> from(num_inputs, nullptr);
       InlineVector<void*, 4> to(num_outputs, nullptr);
@@ -61,7 +72,7 @@ void run_elementwise(const BlockProgram& program, std::span<const Operand> input
       }
       move_outputs(begin, to.data());
       program.run(end - begin, from.data(), is_scalar.data(), to.data(),
-                  thread_scratch(ScratchUse::kChunk, program.scratch_bytes()));
+                  thread_scratch(ScratchUse::kChunk, program.scratch_bytes()), is_far);
     });
     return;
   }
