@@ -1,6 +1,9 @@
 """Graven: polymorphic compiled functions over tensors, with TensorFlow's API.
 
 `import graven as tf` runs programs that are written for tf.function.
+
+Messages end with the page that explains them, such as docs/errors/symbolic-tensor.md: it lies under
+that path in the folder of this package, and in a checkout of Graven.
 """
 # Printed by tools/stubs.py.
 
