@@ -52,7 +52,7 @@ def test_the_pages_that_messages_name_are_installed(tmp_path: Path) -> None:
 def test_a_python_without_nanobind_is_named_with_what_to_do(tmp_path: Path) -> None:
     run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare", cwd=tmp_path)
     python = tmp_path / "bare" / "bin" / "python"
-    command = ["cmake", "-G", "Ninja", "-S", ROOT, "-B", "b", f"-DPython_EXECUTABLE={python}"]
+    command = ["cmake", "-G", "Ninja", "-S", str(ROOT), "-B", "b", f"-DPython_EXECUTABLE={python}"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     message = " ".join(done.stderr.split())
     assert done.returncode != 0 and f"{python} has no nanobind" in message
