@@ -1,24 +1,21 @@
 """cmake --install gives a C++ package that a program outside the tree builds against."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-LISTS = """
-cmake_minimum_required(VERSION 3.25)
-project(user LANGUAGES CXX)
-find_package(Graven 0.1 REQUIRED)
-add_executable(user user.cc)
-target_link_libraries(user PRIVATE Graven::graven)
-"""
-PROGRAM = """
-#include <graven/base/strings.h>
-#include <cstdio>
-int main() { std::puts(graven::engine::shortest(0.1f).c_str()); }
-"""
+PAGE = (ROOT / "docs" / "cpp.md").read_text()
+
+
+def block(language: str) -> str:
+    """The one block of docs/cpp.md in a language."""
+    (found,) = re.findall(rf"```{language}\n(.*?)```\n", PAGE, re.DOTALL)
+    return str(found)
 
 
 def run(*command: str | Path, cwd: Path) -> str:
@@ -28,16 +25,18 @@ def run(*command: str | Path, cwd: Path) -> str:
     return done.stdout
 
 
-def test_a_program_outside_the_tree_builds_against_the_installed_package(tmp_path: Path) -> None:
+def test_the_program_of_the_page_for_users_builds_outside_the_tree_and_prints_what_it_says(
+    tmp_path: Path,
+) -> None:
     build = ROOT / "build" / os.environ.get("GRAVEN_PRESET", "release")
     prefix, user = tmp_path / "prefix", tmp_path / "user"
     run("cmake", "--install", build, "--prefix", prefix, cwd=tmp_path)
     user.mkdir()
-    (user / "CMakeLists.txt").write_text(LISTS)
-    (user / "user.cc").write_text(PROGRAM)
+    (user / "CMakeLists.txt").write_text(block("cmake"))
+    (user / "user.cc").write_text(block("cpp"))
     run("cmake", "-G", "Ninja", "-B", "build", f"-DCMAKE_PREFIX_PATH={prefix}", cwd=user)
     run("cmake", "--build", "build", cwd=user)
-    assert run("build/user", cwd=user) == "0.1\n"
+    assert f"```\n\n{textwrap.indent(run('build/user', cwd=user), '    ')}\n" in PAGE
     libraries = run("ldd", "build/user", cwd=user)
     assert str(prefix / "lib" / "libgraven.so") in libraries and str(ROOT) not in libraries
 
