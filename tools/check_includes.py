@@ -9,7 +9,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-# Room: what it includes directly. The same lines as in the design's picture of the house.
+# Room: what it includes directly. The house has places for rooms whose content is still to come
+# (data, jit, saved_model, serving), so that the first file of one stands in the right order.
 HOUSE: dict[str, tuple[str, ...]] = {
     "base": (),
     "tensor": ("base",),
