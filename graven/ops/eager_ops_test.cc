@@ -234,6 +234,11 @@ TEST_CASE("the zeta function and its kin at known places") {
   check_close(z[1], pi * pi * pi * pi / 90, 1e-15);
   check_close(z[2], kInfinity, 0);
   check_close(z[3], kNaN, 0);
+  // An infinite exponent leaves the terms of 1 and more behind, an infinite shift all of them.
+  auto far =
+      values<double>(run(kZeta, {vector<double>({kInfinity, kInfinity, kInfinity, kInfinity, 2, 1}),
+                                 vector<double>({2, 0.5, 0, -2.5, kInfinity, kNaN})}));
+  CHECK(far == std::vector<double>{0, kInfinity, kInfinity, kInfinity, 0, kInfinity});
   auto p = values<double>(run(kPolygamma, {vector<double>({0, 1, 2}), vector<double>({1, 1, 1})}));
   check_close(p[0], -0.57721566490153286, 1e-14);
   check_close(p[1], pi * pi / 6, 1e-14);

@@ -56,11 +56,11 @@ double sum_of_zeta(double x, double q, const Precision& precision) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const double epsilon = precision.epsilon;
-  if (std::isnan(x) || std::isnan(q)) return kNaN;
   if (x == 1) return kInfinity;
-  if (x < 1) return kNaN;
+  if (std::isnan(x) || std::isnan(q) || x < 1) return kNaN;
   if (q <= 0) {
-    if (q == std::floor(q)) return std::fmod(x, 2) == 0 ? kInfinity : kNaN;
+    const bool is_even = std::isinf(x) || std::fmod(x, 2) == 0;
+    if (q == std::floor(q)) return is_even ? kInfinity : kNaN;
     if (x != std::floor(x)) return kNaN;
   }
   double sum = std::pow(q, -x), a = q, term = 0;
@@ -68,7 +68,8 @@ double sum_of_zeta(double x, double q, const Precision& precision) {
     a += 1;
     term = std::pow(a, -x);
     sum += term;
-    if (std::abs(term / sum) < epsilon) return sum;
+    // Terms below 1 still grow; beyond it they may all be 0, as the sum.
+    if (a >= 1 && std::abs(term) <= epsilon * std::abs(sum)) return sum;
   }
   sum += term * a / (x - 1) - 0.5 * term;
   double product = 1, power = term, k = 0;
