@@ -3,6 +3,7 @@
 #include <structmember.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -234,21 +235,38 @@ class Call {
         if (const auto* dtype = std::get_if<DType>(&given)) dtypes_[p] = *dtype;
       }
     }
+    // Where a function is traced, no value is cut to the dtype of a tensor that comes after it.
+    if (engine::Frame::current().is_graph()) return;
     for (size_t i = 0; i < op_.inputs().size(); ++i) {
       const ArgSpec& input = op_.inputs()[i];
       if (input.type_param < 0 || dtypes_[input.type_param] != DType::kInvalid) continue;
-      PyObject* object = arguments_[i];
-      if (auto dtype = dtype_if_tensor(object)) {
-        dtypes_[input.type_param] = *dtype;
-      } else if (input.is_list && (PyList_Check(object) || PyTuple_Check(object))) {
-        for (Py_ssize_t j = 0; j < PySequence_Fast_GET_SIZE(object); ++j) {
-          if (auto of_item = dtype_if_tensor(PySequence_Fast_GET_ITEM(object, j))) {
-            dtypes_[input.type_param] = *of_item;
-            break;
-          }
+      find_dtype(input, arguments_[i]);
+    }
+  }
+
+  void find_dtype(const ArgSpec& input, PyObject* object) {
+    if (auto dtype = dtype_if_tensor(object)) {
+      dtypes_[input.type_param] = *dtype;
+    } else if (input.is_list && (PyList_Check(object) || PyTuple_Check(object))) {
+      for (Py_ssize_t j = 0; j < PySequence_Fast_GET_SIZE(object); ++j) {
+        if (auto of_item = dtype_if_tensor(PySequence_Fast_GET_ITEM(object, j))) {
+          dtypes_[input.type_param] = *of_item;
+          break;
         }
       }
     }
+  }
+
+  // An empty list is one of floats, unless the op wants axes, sizes or places.
+  bool takes_indices(const ArgSpec& input) const {
+    if (input.type_param < 0) return false;
+    const engine::DTypeSet& allowed = op_.type_params()[input.type_param].allowed;
+    return allowed.contains(DType::kInt32) && !allowed.contains(DType::kUInt64) &&
+           !allowed.contains(DType::kFloat32);
+  }
+  static bool is_empty_float(const Tensor& tensor) {
+    return tensor.dtype() == DType::kFloat32 && tensor.shape().is_fully_known() &&
+           tensor.shape().num_elements() == 0;
   }
 
   Status add(PyObject* object, const ArgSpec& input, std::string_view name) {
@@ -264,12 +282,30 @@ class Call {
       }
       bool is_value = variable_base_type && is_variable(object);
       ASSIGN_OR_RETURN(Tensor tensor, to_tensor(object, is_value ? std::nullopt : dtype, name));
+      if (!dtype && takes_indices(input) && is_empty_float(tensor)) {
+        ASSIGN_OR_RETURN(tensor, to_tensor(object, DType::kInt32, name));
+      }
       inputs_.push_back(std::move(tensor));
     }
     if (input.type_param >= 0 && dtypes_[input.type_param] == DType::kInvalid) {
       dtypes_[input.type_param] = inputs_.back().dtype();
     }
     return {};
+  }
+
+  // Where a function is traced, values of a list without tensors must agree by themselves: nothing
+  // is cut to the dtype of the first, as it is eagerly.
+  Status check_all_alike(const ArgSpec& input, const std::vector<DType>& types) const {
+    if (std::adjacent_find(types.begin(), types.end(), std::not_equal_to<>()) == types.end()) {
+      return {};
+    }
+    std::string names;
+    for (DType type : types) {
+      names += names.empty() ? "" : ", ";
+      names += dtype_name(type);
+    }
+    return type_error("Tensors in list passed to '", input.name, "' of '", op_.name(),
+                      "' Op have types [", names, "] that don't all match.");
   }
 
   Status read_input(int i) {
@@ -288,11 +324,18 @@ class Call {
     }
     Py_ssize_t n = PyTuple_GET_SIZE(items.get());
     std::vector<DType> types;
+    if (input.type_param >= 0 && dtypes_[input.type_param] == DType::kInvalid) {
+      find_dtype(input, items.get());
+    }
+    const bool each_as_it_comes = engine::Frame::current().is_graph() && input.type_param >= 0 &&
+                                  dtypes_[input.type_param] == DType::kInvalid;
     for (Py_ssize_t j = 0; j < n; ++j) {
+      if (each_as_it_comes) dtypes_[input.type_param] = DType::kInvalid;
       RETURN_IF_ERROR(
           add(PyTuple_GET_ITEM(items.get(), j), input, engine::str_cat(input.name, "_", j)));
       types.push_back(inputs_.back().dtype());
     }
+    if (each_as_it_comes) RETURN_IF_ERROR(check_all_alike(input, types));
     if (input.type_list_attr >= 0) {
       RETURN_IF_ERROR(
           attrs_.set(op_.attrs_type().fields[input.type_list_attr].name, std::move(types)));

@@ -103,6 +103,7 @@ from graven._indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
 from graven._logging import get_logger as get_logger
 from graven._math_ops import abs as abs
 from graven._math_ops import add as add
+from graven._math_ops import add_n as add_n
 from graven._math_ops import argmax as argmax
 from graven._math_ops import argmin as argmin
 from graven._math_ops import clip_by_value as clip_by_value

@@ -103,6 +103,7 @@ from graven._indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
 from graven._logging import get_logger as get_logger
 from graven._math_ops import abs as abs
 from graven._math_ops import add as add
+from graven._math_ops import add_n as add_n
 from graven._math_ops import argmax as argmax
 from graven._math_ops import argmin as argmin
 from graven._math_ops import clip_by_value as clip_by_value
@@ -127,7 +128,6 @@ from graven._math_ops import truediv as truediv
 from graven._module import Module as Module
 from graven._op_functions import acos as acos
 from graven._op_functions import acosh as acosh
-from graven._op_functions import add_n as add_n
 from graven._op_functions import asin as asin
 from graven._op_functions import asinh as asinh
 from graven._op_functions import atan as atan

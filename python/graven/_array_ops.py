@@ -35,8 +35,23 @@ def _static_sizes(shape: ShapeLike) -> list[int] | None:
     return None
 
 
+def _with_tensors_as_sizes(shape: ShapeLike) -> ShapeLike:
+    """The shape with numbers for its eager integer scalars, whose dtype then cuts no other size."""
+
+    def is_size(size: Any) -> bool:
+        return isinstance(size, int) or (
+            isinstance(size, _engine.EagerTensor) and size.dtype.is_integer and size.shape.rank == 0
+        )
+
+    if isinstance(shape, (list, tuple)) and all(is_size(size) for size in shape):
+        return [int(size) for size in shape]
+    return shape
+
+
 def _filled(value: Any, shape: ShapeLike, dtype: DTypeLike, name: str) -> Tensor:
     dtype = as_dtype(dtype)
+    if _engine.executing_eagerly():
+        shape = _with_tensors_as_sizes(shape)
     sizes = _static_sizes(shape)
     if sizes is not None:
         count = 1
@@ -326,11 +341,14 @@ def stack(values: Sequence[TensorLike], axis: int = 0, name: Name = "stack") -> 
 
     Source: tf.stack, OpDef "Pack".
     """
+    if axis == 0:
+        try:
+            return convert_to_tensor(values, name=name)
+        except (TypeError, ValueError):
+            pass  # Values that make no list of one dtype: the first one's dtype rules below.
     if not isinstance(values, (list, tuple)):
         values = list(values)
-    if not values and axis == 0:
-        return convert_to_tensor(values, name=name)
-    rank = values[0].shape.rank if values and isinstance(values[0], Tensor) else None
+    rank = convert_to_tensor(values[0]).shape.rank if values else None
     if rank is not None and not -rank - 1 <= axis <= rank:
         raise ValueError(f"Argument `axis` = {axis} not in range [{-rank - 1}, {rank + 1})")
     return raw.Pack(values, axis=axis, name=name)
@@ -549,7 +567,7 @@ def broadcast_to(input: TensorLike, shape: TensorLike, name: Name = None) -> Ten
 
     Source: tf.broadcast_to, OpDef "BroadcastTo".
     """
-    return raw.BroadcastTo(input, convert_to_tensor(shape, None, int32), name=name)
+    return raw.BroadcastTo(input, shape, name=name)
 
 
 def one_hot(
@@ -581,22 +599,22 @@ def one_hot(
 
     Source: tf.one_hot, OpDef "OneHot".
     """
-    given = [value for value in (on_value, off_value) if value is not None]
-    if dtype is None:
-        dtype = convert_to_tensor(given[0]).dtype if given else float32
-    wanted = as_dtype(dtype)
     with name_scope(name or "one_hot") as scope:
-        values = []
-        for value, otherwise in ((on_value, 1), (off_value, 0)):
-            if value is None:
-                value = bool(otherwise) if wanted == bool_ else otherwise
-            tensor = value if isinstance(value, Tensor) else constant(value, wanted)
-            if tensor.dtype != wanted:
+        on, off = (
+            None if value is None else convert_to_tensor(value, None, dtype)
+            for value in (on_value, off_value)
+        )
+        given = on if on is not None else off
+        wanted = as_dtype(dtype if dtype is not None else float32 if given is None else given.dtype)
+        if on is None:
+            on = constant(True if wanted == bool_ else 1, wanted, None, "on_value")
+        if off is None:
+            off = constant(False if wanted == bool_ else 0, wanted, None, "off_value")
+        for value, label in ((on, "on_value"), (off, "off_value")):
+            if value.dtype != wanted:
                 raise TypeError(
-                    f"dtype {wanted} of one_hot does not match dtype {tensor.dtype} of a value"
+                    f"dtype {value.dtype!r} of {label} does not match dtype {wanted!r} of one_hot"
                 )
-            values.append(tensor)
-        on, off = values
         axis = -1 if axis is None else axis
         return raw.OneHot(indices, depth, on, off, axis=axis, name=scope or None)
 

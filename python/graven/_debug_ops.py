@@ -183,6 +183,7 @@ def _check_all(
     data: list[Any] = [message] if message else []
     data += [f"Condition {claim} did not hold element-wise:", f"x ({_name(x)}) = ", x,
              f"y ({_name(y)}) = ", y]  # fmt: skip
+    condition = reduce_all(holds(x, y))
     known_x, known_y = _known_value(x), _known_value(y)
     if known_x is not None and known_y is not None:
         with _engine.InitScope():
@@ -190,7 +191,7 @@ def _check_all(
         if not result:
             text = [part if isinstance(part, str) else str(_known_value(part)) for part in data]
             raise InvalidArgumentError(None, None, "\n".join(text))
-    return Assert(reduce_all(holds(x, y)), data, summarize=summarize)
+    return Assert(condition, data, summarize=summarize)
 
 
 def _name(tensor: Tensor) -> str:
@@ -205,8 +206,8 @@ def _comparison(
         name: Name = None,
     ) -> Any:  # fmt: skip
         with name_scope(name or function):
-            first = convert_to_tensor(x)
-            second = convert_to_tensor(y, first.dtype)
+            # Each as it comes: y cut to the dtype of x might equal what it does not.
+            first, second = convert_to_tensor(x), convert_to_tensor(y)
             return _check_all(holds, first, second, f"x {symbol} y", message, summarize)
 
     check.__name__ = check.__qualname__ = function
@@ -293,6 +294,7 @@ def assert_near(
 
     Raises:
       InvalidArgumentError: It does not hold.
+      ValueError: x is not of floats.
 
     Source: tf.debugging.assert_near, OpDef "Assert".
     """
@@ -300,6 +302,8 @@ def assert_near(
     with name_scope(name or "assert_near"):
         first = convert_to_tensor(x)
         second = convert_to_tensor(y, first.dtype)
+        if not (first.dtype.is_floating or first.dtype.is_complex):
+            raise ValueError(f"assert_near needs floats, not {first.dtype.name}")
         default = 10 * precision.get(first.dtype.name, 2**-52)
         real = as_dtype("float64" if first.dtype.name in ("float64", "complex128") else
                         first.dtype.name.replace("complex64", "float32"))  # fmt: skip

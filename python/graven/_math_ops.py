@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Sized
 from typing import Any
 
 from graven import raw_ops as raw
@@ -13,6 +13,7 @@ from graven._array_ops import (
     constant,
     convert_to_tensor,
     gather,
+    identity,
     ones_like,
     rank,
     reshape,
@@ -324,10 +325,39 @@ def add(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
 
     Source: tf.math.add, OpDefs "AddV2" and "Add".
     """
-    first = x if isinstance(x, Tensor) else y
-    is_string = isinstance(first, (str, bytes)) or getattr(first, "dtype", None) == string_
-    op = raw.Add if is_string else raw.AddV2
-    return op(x, y, name=name or "Add")
+    if isinstance(x, Tensor) and isinstance(y, Tensor):
+        return (raw.Add if x.dtype == string_ else raw.AddV2)(x, y, name=name or "Add")
+    with name_scope(name or "Add") as scope:
+        first = convert_to_tensor(x, None, None, "x")
+        second = convert_to_tensor(y, None, first.dtype, "y")
+        op = raw.Add if first.dtype == string_ else raw.AddV2
+        return op(first, second, name=scope or None)
+
+
+def add_n(inputs: Sequence[TensorLike], name: Name = None) -> Tensor:
+    """Sums tensors of one shape.
+
+    Args:
+      inputs: Tensors of one numeric dtype and shape, or IndexedSlices.
+      name: A name for the node while a function is traced.
+
+    Returns:
+      The sum; a single input itself.
+
+    Raises:
+      ValueError: There are no inputs.
+
+    Source: tf.math.add_n, OpDef "AddN".
+    """
+    if not isinstance(inputs, Iterable) or (isinstance(inputs, Sized) and not len(inputs)):
+        raise ValueError(
+            "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype "
+            "and shape."
+        )
+    tensors = [convert_to_tensor(value) for value in inputs]
+    if len(tensors) == 1:
+        return identity(tensors[0], name=name) if name else tensors[0]
+    return raw.AddN(tensors, name=name)
 
 
 def divide(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
@@ -344,7 +374,8 @@ def divide(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
     Source: tf.math.divide.
     """
     if name is None:
-        quotient: Tensor = (x if isinstance(x, Tensor) else convert_to_tensor(x)) / y
+        wanted = y.dtype if isinstance(y, Tensor) else None
+        quotient: Tensor = (x if isinstance(x, Tensor) else convert_to_tensor(x, wanted)) / y
         return quotient
     with name_scope(name):
         return divide(x, y)
@@ -533,9 +564,15 @@ def complex(real: TensorLike, imag: TensorLike, name: Name = None) -> Tensor:
 
     Source: tf.dtypes.complex, OpDef "Complex".
     """
-    first = convert_to_tensor(real)
+    first = convert_to_tensor(real, None, None, "real")
+    second = convert_to_tensor(imag, None, None, "imag")
+    if first.dtype != second.dtype or first.dtype not in (float32, float64):
+        raise TypeError(
+            f"The `real` and `imag` components have incorrect types: {first.dtype.name} "
+            f"{second.dtype.name}. They must be consistent, and one of {[float32, float64]}"
+        )
     tout = "complex64" if first.dtype == float32 else "complex128"
-    return raw.Complex(first, imag, Tout=tout, name=name)
+    return raw.Complex(first, second, Tout=tout, name=name or "Complex")
 
 
 def argmax(
@@ -649,11 +686,8 @@ def matmul(
             f"Only one of `transpose_b` and `adjoint_b` can be True. Received `transpose_b`="
             f"{transpose_b}, `adjoint_b`={adjoint_b}."
         )
-    x, y = a, b
-    if not isinstance(x, Tensor):
-        x = convert_to_tensor(x, getattr(y, "dtype", None) if isinstance(y, Tensor) else None)
-    if not isinstance(y, Tensor):
-        y = convert_to_tensor(y, x.dtype)
+    x = convert_to_tensor(a)
+    y = convert_to_tensor(b, None, x.dtype)
     is_matrix = x.shape.rank in (None, 2) and y.shape.rank in (None, 2)
     if is_matrix and (x.shape.rank is not None or y.shape.rank is not None):
         if adjoint_a:
@@ -697,7 +731,7 @@ def matvec(
         x = convert_to_tensor(a)
         product = matmul(
             x,
-            raw.ExpandDims(convert_to_tensor(b, None, x.dtype), -1),
+            raw.ExpandDims(b, -1),
             transpose_a=transpose_a,
             adjoint_a=adjoint_a,
         )
@@ -723,7 +757,7 @@ def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: Name = None) -> Ten
     """
     with name_scope(name or "Tensordot"):
         x = convert_to_tensor(a, None, None, "a")
-        y = convert_to_tensor(b, x.dtype, None, "b")
+        y = convert_to_tensor(b, None, None, "b")
         ranks = [x.shape.rank, y.shape.rank]
         if isinstance(axes, int):
             most = min((rank for rank in ranks if rank is not None), default=axes)
@@ -877,9 +911,17 @@ def accumulate_n(inputs: Sequence[TensorLike], shape: Any = None, name: Name = N
     Returns:
       The sum.
 
+    Raises:
+      ValueError: There are no inputs, or they have several dtypes.
+
     Source: tf.math.accumulate_n.
     """
-    result = raw.AddN(list(inputs), name=name)
+    tensors = [convert_to_tensor(value) for value in inputs]
+    if not tensors or any(tensor.dtype != tensors[0].dtype for tensor in tensors):
+        raise ValueError(
+            "inputs must be a list of at least one Tensor with the same dtype and shape"
+        )
+    result = add_n(tensors, name)
     if shape is not None:
         result.shape.assert_is_compatible_with(shape)
     return result

@@ -283,7 +283,7 @@ def sigmoid_cross_entropy_with_logits(
     """
     with name_scope(name or "logistic_loss") as scope:
         x = convert_to_tensor(logits, None, None, "logits")
-        p = convert_to_tensor(labels, None, x.dtype, "labels")
+        p = convert_to_tensor(labels, None, None, "labels")
         if not p.shape.is_compatible_with(x.shape):
             raise ValueError(
                 f"`logits` and `labels` must have the same shape, received ({x.shape} vs "

@@ -13,9 +13,6 @@ def acos(x: TensorLike, name: Name = None) -> Tensor:
 def acosh(x: TensorLike, name: Name = None) -> Tensor:
     """The inverse hyperbolic cosine; NaN for x below 1."""
 
-def add_n(inputs: Sequence[TensorLike], name: Name = None) -> Tensor:
-    """The sum of tensors of one shape and dtype, added in order."""
-
 def approximate_equal(
     x: TensorLike, y: TensorLike, tolerance: float = 1e-05, name: Name = None
 ) -> Tensor:

@@ -297,7 +297,7 @@ class _Start(TypedDict):
 
 def _start(seed: TensorLike, alg: Any) -> _Start:
     number = _algorithm_number(alg)
-    key, counter = raw.StatelessRandomGetKeyCounter(convert_to_tensor(seed, None, int32))
+    key, counter = raw.StatelessRandomGetKeyCounter(convert_to_tensor(seed, None, int64))
     return {"key": key, "counter": counter, "alg": convert_to_tensor(number, int32)}
 
 
@@ -747,7 +747,7 @@ def stateless_split(seed: TensorLike, num: int = 2, alg: Any = "auto_select") ->
 
     Source: tf.random.split.
     """
-    given = convert_to_tensor(seed, None, int32)
+    given = convert_to_tensor(seed)
     return stateless_uniform([num, 2], given, None, None, given.dtype, alg=alg)
 
 
@@ -756,15 +756,14 @@ def stateless_fold_in(seed: TensorLike, data: TensorLike, alg: Any = "auto_selec
 
     Args:
       seed: Two integers, int32 or int64.
-      data: An integer scalar, converted to the seed's dtype.
+      data: An int32 or int64 scalar.
       alg: "philox" or "auto_select", which is the same.
 
     Returns:
-      Integers of the seed's dtype and of shape [2].
+      Integers of the dtype of data and of shape [2].
 
     Source: tf.random.fold_in.
     """
-    given = convert_to_tensor(seed, None, int32)
-    folded = raw.Cast(convert_to_tensor(data), DstT=given.dtype)
-    first = stateless_uniform([1], given, None, None, given.dtype, alg=alg)
-    return concat([first, raw.Reshape(folded, convert_to_tensor([1]))], 0)
+    number = convert_to_tensor(data)
+    first = stateless_uniform([], seed, None, None, number.dtype, alg=alg)
+    return stack([first, number])

@@ -7,6 +7,7 @@ from graven import _public
 from graven._math_ops import abs as abs
 from graven._math_ops import accumulate_n as accumulate_n
 from graven._math_ops import add as add
+from graven._math_ops import add_n as add_n
 from graven._math_ops import angle as angle
 from graven._math_ops import argmax as argmax
 from graven._math_ops import argmin as argmin

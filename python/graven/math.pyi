@@ -7,6 +7,7 @@ Source: tf.math.
 from graven._math_ops import abs as abs
 from graven._math_ops import accumulate_n as accumulate_n
 from graven._math_ops import add as add
+from graven._math_ops import add_n as add_n
 from graven._math_ops import angle as angle
 from graven._math_ops import argmax as argmax
 from graven._math_ops import argmin as argmin
@@ -41,7 +42,6 @@ from graven._nn_ops import softmax as softmax
 from graven._nn_ops import zero_fraction as zero_fraction
 from graven._op_functions import acos as acos
 from graven._op_functions import acosh as acosh
-from graven._op_functions import add_n as add_n
 from graven._op_functions import approximate_equal as approximate_equal
 from graven._op_functions import asin as asin
 from graven._op_functions import asinh as asinh

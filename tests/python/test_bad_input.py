@@ -179,7 +179,7 @@ TABLE = {
     "list": [
         shape("tf.concat([], 0)", r"\[ConcatV2\] ConcatV2 needs at least one value"),
         shape("tf.raw_ops.Pack(values=[])", r"\[Pack\] Pack needs at least one value"),
-        shape("tf.add_n([])", r"\[AddN\] AddN needs at least one input"),
+        python("tf.add_n([])", ValueError, "Inputs must be an iterable of at least one Tensor"),
         python("tf.constant([[1, 2], [3]])", ValueError,
                "Can't convert non-rectangular Python sequence to Tensor"),
         python("tf.constant([[1], 2])", ValueError,
