@@ -31,6 +31,15 @@ TensorFlow's guides and tutorials and the sources of Keras use, **{present} are 
 how often they are used, {share:.0f} %. A name that is not here raises an AttributeError that names
 the nearest; arguments and dtypes that are not honoured stand in the tables below.
 `tf.raw_ops` has further ops, under the names of their OpDefs.
+
+The count leaves out four parts of TensorFlow of which Graven has nothing: `tf.keras`, which is a
+package of its own and what many programs use most, `tf.compat.v1`, `tf.lite` and `tf.estimator`.
+
+Two requests are accepted though nothing can follow them yet, as programs on TensorFlow make them
+everywhere: `autograph=True`, the default of `tf.function`, converts no `if` and `while` on tensors
+(a tensor as a condition is an error, which says so), and `tf.device("/GPU:0")` computes on the CPU,
+as TensorFlow does on a machine without a GPU; `tf.config.set_soft_device_placement(False)` makes it
+an error.
 """
 
 
