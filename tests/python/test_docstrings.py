@@ -1,5 +1,6 @@
 """Each public name says what it takes, gives, raises, and where it comes from (STYLE 6)."""
 
+import functools
 import importlib
 import inspect
 import pkgutil
@@ -10,6 +11,7 @@ from typing import Any
 
 import graven
 import pytest
+from graven import _engine
 
 # What a class has from one that is not Graven's.
 INHERITED = {*dir(tuple), *dir(Exception), *dir(int)}
@@ -125,6 +127,31 @@ def test_there_is_something_to_check() -> None:
     assert {"graven.reduce_sum", "graven.constant", "graven.math.exp"} <= set(FUNCTIONS)
     assert {"graven.Tensor", "graven.Variable"} <= set(CLASSES)
     assert {"graven.Variable.assign", "graven.Tensor.shape"} <= set(MEMBERS)
+
+
+def is_there(name: str) -> bool:
+    """Whether graven has a dotted name: a record may name a module that nobody made."""
+    try:
+        functools.reduce(getattr, name.split("."), graven)
+    except AttributeError:
+        return False
+    return True
+
+
+def test_the_names_that_records_give_are_there() -> None:
+    names = _engine.public_op_names()
+    assert names["math.exp"] == "Exp" and not is_there("math.special.exp")
+    assert [name for name in names if not is_there(name)] == []
+
+
+def test_the_sources_of_docstrings_are_names_that_are_there() -> None:
+    found = {
+        (name, source)
+        for name, value in NAMES.items()
+        for source in re.findall(r"Source: tf\.([\w.]*\w)", documentation(value))
+    }
+    assert len(found) > 400
+    assert sorted(pair for pair in found if not is_there(pair[1])) == []
 
 
 def test_no_text_sends_users_to_pages_that_they_do_not_have() -> None:

@@ -5,7 +5,7 @@ import os
 import shutil
 from collections.abc import Callable, Sequence
 
-from devtool.build import bootstrap, build
+from devtool.build import bootstrap, build, build_folder
 from devtool.commands import ROOT, DevError, say, show
 from devtool.demo import demo
 from devtool.environments import PROJECT
@@ -116,9 +116,14 @@ def sanitize_verb(arguments: Sequence[str]) -> int:
 
 
 def bench_verb(arguments: Sequence[str]) -> int:
-    """time workloads, with --peers beside TensorFlow, JAX and PyTorch"""
+    """time workloads, with --peers beside TensorFlow, JAX and PyTorch
+
+    Builds build/bench first, the release build with the C++ benchmarks.
+    """
     if not HELP.isdisjoint(arguments):
         return show([PROJECT.ensure(), "-m", "benchmarks", "--help"])  # needs no build
+    if not build_folder("bench").exists():
+        say("the benchmarks have a build of their own, build/bench: minutes the first time")
     build("bench")
     env = {**os.environ, "GRAVEN_PRESET": "bench"}
     return show([PROJECT.python, "-m", "benchmarks", "--preset", "bench", *arguments], env=env)
