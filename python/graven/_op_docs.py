@@ -50,9 +50,15 @@ def _entry(name: str, text: str) -> list[str]:
 
 
 def docstring(function: _engine.OpFunction) -> str:
-    """Returns what the record says, in the form that docstrings have here."""
+    """Returns what the record says, in the form that docstrings have here.
+
+    help() shows only the docstring of a callable that is no function of Python's, so it begins with
+    the signature, as those of the extension's other functions do.
+    """
     record = function._record
-    lines = [*textwrap.wrap(record["summary"], 96), ""]
+    results = ", ".join(output.partition(":")[0].strip() for output in record["outputs"])
+    head = f"{function.__name__}{signature(function)} -> {results or None}"
+    lines = [head, "", *textwrap.wrap(record["summary"], 96), ""]
     arguments = {text.partition(":")[0].strip(): text for text in record["inputs"]}
     lines.append("Args:")
     for name, default in function._parameters:

@@ -109,6 +109,7 @@ def test_names_of_records_are_functions_of_their_modules() -> None:
 def test_functions_of_ops_are_documented_from_their_records() -> None:
     assert tf.multiply.__name__ == "multiply"
     assert 'Source: tf.math.multiply, OpDef "Mul".' in str(tf.multiply.__doc__)
+    assert str(tf.multiply.__doc__).startswith("multiply(x, y, name=None) -> z\n\n")
     assert list(inspect.signature(tf.multiply).parameters) == ["x", "y", "name"]
 
 
