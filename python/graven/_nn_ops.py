@@ -9,6 +9,7 @@ from graven._array_ops import (
     cast,
     concat,
     convert_to_tensor,
+    expand_dims,
     gather,
     one_hot,
     reshape,
@@ -19,7 +20,8 @@ from graven._array_ops import (
     zeros_like,
 )
 from graven._axes import moved_to_end, swapped_with_last
-from graven._dtypes import bfloat16, float16, float32
+from graven._dtypes import bfloat16, bool_, float16, float32
+from graven._dtypes import string as string_
 from graven._engine import OpFunction
 from graven._math_ops import (
     l2_normalize,
@@ -572,6 +574,87 @@ def max_pool2d(
     )
 
 
+def _images_of(input: TensorLike, data_format: str) -> tuple[Tensor, int, int, str]:
+    """Sequences as images of one row: they, where channels and rows are, and the format."""
+    channels_at = 1 if data_format.startswith("NC") else 2
+    row = 1 if data_format == "NWC" else 2
+    return expand_dims(input, row), channels_at, row, "NHWC" if data_format == "NWC" else "NCHW"
+
+
+def max_pool1d(
+    input: TensorLike,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NWC",
+    name: Name = None,
+) -> Tensor:
+    """The largest element of each window of sequences.
+
+    Args:
+      input: Any real dtype, shape [batch, width, channels].
+      ksize: The size of windows: a number, or three in the order of data_format.
+      strides: Likewise.
+      padding: "VALID", "SAME", or [[0, 0], [left, right], [0, 0]].
+      data_format: "NWC" or "NCW".
+      name: A name for the scope while a function is traced.
+
+    Returns:
+      The sequences.
+
+    Source: tf.nn.max_pool1d.
+    """
+    with name_scope(name or "MaxPool1d") as scope:
+        images, at, row, image_format = _images_of(input, data_format or "NWC")
+        kind, explicit = _padding(padding)
+        result = raw.MaxPool(
+            images,
+            ksize=[1, *_sizes(ksize, 1, at, "ksize")],
+            strides=[1, *_sizes(strides, 1, at, "strides")],
+            padding=kind,
+            explicit_paddings=[0, 0, *explicit] if explicit else [],
+            data_format=image_format,
+            name=scope or None,
+        )
+        return squeeze(result, row)
+
+
+def avg_pool1d(
+    input: TensorLike,
+    ksize: Any,
+    strides: Any,
+    padding: str,
+    data_format: str = "NWC",
+    name: Name = None,
+) -> Tensor:
+    """The mean of each window of sequences.
+
+    Args:
+      input: Any floating dtype, shape [batch, width, channels].
+      ksize: The size of windows: a number, or three in the order of data_format.
+      strides: Likewise.
+      padding: "VALID" or "SAME".
+      data_format: "NWC" or "NCW".
+      name: A name for the scope while a function is traced.
+
+    Returns:
+      The sequences.
+
+    Source: tf.nn.avg_pool1d.
+    """
+    with name_scope(name or "AvgPool1D") as scope:
+        images, at, row, image_format = _images_of(input, data_format or "NWC")
+        result = raw.AvgPool(
+            images,
+            ksize=[1, *_sizes(ksize, 1, at, "ksize")],
+            strides=[1, *_sizes(strides, 1, at, "strides")],
+            padding=padding,
+            data_format=image_format,
+            name=scope or None,
+        )
+        return squeeze(result, row)
+
+
 def avg_pool2d(
     input: TensorLike,
     ksize: Any,
@@ -812,7 +895,7 @@ def zero_fraction(value: TensorLike, name: Name = None) -> Tensor:
     """The fraction of elements that are 0.
 
     Args:
-      value: Any numeric dtype.
+      value: Any numeric dtype, bool, or string, of which an empty one counts as 0.
       name: A name for the scope while a function is traced.
 
     Returns:
@@ -822,7 +905,41 @@ def zero_fraction(value: TensorLike, name: Name = None) -> Tensor:
     """
     with name_scope(name or "zero_fraction"):
         x = convert_to_tensor(value)
-        return reduce_mean(cast(raw.Equal(x, 0), float32))
+        zero = "" if x.dtype == string_ else False if x.dtype == bool_ else 0
+        return reduce_mean(cast(raw.Equal(x, zero), float32))
+
+
+def weighted_cross_entropy_with_logits(
+    labels: TensorLike, logits: TensorLike, pos_weight: TensorLike, name: Name = None
+) -> Tensor:
+    """The cross entropy of independent probabilities, in which those of 1 count more or less.
+
+    Args:
+      labels: Probabilities, of the shape and dtype of logits.
+      logits: Any floating dtype.
+      pos_weight: How much what is labelled 1 counts; broadcasts to logits.
+      name: A name for the scope while a function is traced.
+
+    Returns:
+      The losses, element by element.
+
+    Raises:
+      ValueError: The shapes differ.
+
+    Source: tf.nn.weighted_cross_entropy_with_logits.
+    """
+    with name_scope(name or "logistic_loss") as scope:
+        x = convert_to_tensor(logits, None, None, "logits")
+        p = convert_to_tensor(labels, None, None, "labels")
+        if not p.shape.is_compatible_with(x.shape):
+            raise ValueError(
+                f"`logits` and `labels` must have the same shape, received ({x.shape} vs "
+                f"{p.shape})."
+            )
+        weight = 1 + (pos_weight - 1) * p
+        # log(1 + exp(-x)) without overflow on either side.
+        softened = raw.Log1p(raw.Exp(-raw.Abs(x))) + raw.Relu(-x)
+        return raw.AddV2((1 - p) * x, weight * softened, name=scope or None)
 
 
 def embedding_lookup(

@@ -6,6 +6,7 @@ Source: tf.nn.
 
 from graven._math_ops import l2_normalize as l2_normalize
 from graven._nn_ops import avg_pool as avg_pool
+from graven._nn_ops import avg_pool1d as avg_pool1d
 from graven._nn_ops import avg_pool2d as avg_pool2d
 from graven._nn_ops import batch_normalization as batch_normalization
 from graven._nn_ops import bias_add as bias_add
@@ -21,6 +22,7 @@ from graven._nn_ops import leaky_relu as leaky_relu
 from graven._nn_ops import log_poisson_loss as log_poisson_loss
 from graven._nn_ops import log_softmax as log_softmax
 from graven._nn_ops import max_pool as max_pool
+from graven._nn_ops import max_pool1d as max_pool1d
 from graven._nn_ops import max_pool2d as max_pool2d
 from graven._nn_ops import moments as moments
 from graven._nn_ops import relu6 as relu6
@@ -31,6 +33,7 @@ from graven._nn_ops import softmax_cross_entropy_with_logits as softmax_cross_en
 from graven._nn_ops import (
     sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits,
 )
+from graven._nn_ops import weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits
 from graven._nn_ops import zero_fraction as zero_fraction
 from graven._op_functions import elu as elu
 from graven._op_functions import relu as relu
