@@ -604,17 +604,21 @@ class ConcreteFunction:
 
     @property
     def output_shapes(self) -> Any:
-        """The shapes of the result, in its structure."""
+        """The shapes of the result, in its structure; an unknown one for None."""
         from graven import nest
+        from graven._tensor_shape import TensorShape
 
-        return nest.map_structure(lambda t: t.shape, self.structured_outputs)
+        def shape_of(output: Any) -> Any:
+            return TensorShape(None) if output is None else output.shape
+
+        return nest.map_structure(shape_of, self.structured_outputs)
 
     @property
     def output_dtypes(self) -> Any:
-        """The dtypes of the result, in its structure."""
+        """The dtypes of the result, in its structure; None for None."""
         from graven import nest
 
-        return nest.map_structure(lambda t: t.dtype, self.structured_outputs)
+        return nest.map_structure(lambda t: None if t is None else t.dtype, self.structured_outputs)
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """Returns the parameters, the result and the captures as text.

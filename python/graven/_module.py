@@ -116,6 +116,11 @@ class Module:
         return tuple(self._flatten(lambda leaf: isinstance(leaf, Variable) and leaf.trainable))
 
     @property
+    def non_trainable_variables(self) -> tuple[Any, ...]:
+        """Those of `variables` that are not trainable."""
+        return tuple(self._flatten(lambda leaf: isinstance(leaf, Variable) and not leaf.trainable))
+
+    @property
     def submodules(self) -> tuple[Module, ...]:
         """All modules below this one, itself left out."""
         return tuple(self._flatten(lambda leaf: isinstance(leaf, Module)))

@@ -8,7 +8,7 @@ import enum
 import functools
 import threading
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from graven import _engine
 from graven._indexed_slices import IndexedSlices
@@ -38,6 +38,16 @@ class VariableAggregation(enum.Enum, metaclass=PublicEnumClass):
     SUM = 1
     MEAN = 2
     ONLY_FIRST_REPLICA = 3
+
+
+_Mode = TypeVar("_Mode", bound=enum.Enum)
+
+
+def _mode(modes: type[_Mode], value: Any, what: str, name: str | None) -> _Mode:
+    try:
+        return modes(value)
+    except ValueError:
+        raise ValueError(f"Invalid variable {what} mode: {value} for variable: {name}") from None
 
 
 def _op(name: str) -> Any:
@@ -113,7 +123,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         it.
       trainable: Whether tapes watch it when it is read; None means yes, unless synchronization is
         ON_READ.
-      validate_shape: With False the shape of later values is free.
+      validate_shape: Accepted; later values have the initial value's shape unless shape is given.
       caching_device: Refused unless None.
       name: A name; the current scope is put in front. Several variables may share one.
       variable_def: Refused unless None.
@@ -166,15 +176,21 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         if constraint is not None and not callable(constraint):
             raise ValueError(f"Argument `constraint` must be None or a callable, got {constraint}.")
         self._constraint = constraint
+        synchronization = _mode(
+            VariableSynchronization, synchronization or VariableSynchronization.AUTO,
+            "synchronization", name,
+        )  # fmt: skip
         self._synchronization = synchronization
-        self._aggregation = aggregation
+        self._aggregation = _mode(
+            VariableAggregation, aggregation or VariableAggregation.NONE, "aggregation", name
+        )
         if trainable is None:
             trainable = synchronization is not VariableSynchronization.ON_READ
         full_name = _engine.current_name_scope() + (name or "Variable")
         in_trace = _engine.creates_in_trace()
         if in_trace and experimental_enable_variable_lifting:
             _engine.check_creation_allowed()
-            self._create_in_trace(initial_value, dtype, shape, validate_shape, full_name, trainable)
+            self._create_in_trace(initial_value, dtype, shape, full_name, trainable)
             return
         if in_trace and not callable(initial_value):
             value = _engine.convert_to_tensor(initial_value, dtype)
@@ -187,7 +203,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
                 )
         with _engine.InitScope():
             value = self._initial(initial_value, dtype)
-            self._create(value, shape, validate_shape, full_name, trainable)
+            self._create(value, shape, full_name, trainable)
             _engine.initialize_variable(self, value)
 
     @staticmethod
@@ -196,9 +212,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
             initial_value = initial_value()
         return _engine.convert_to_tensor(initial_value, dtype)
 
-    def _create(
-        self, value: Any, shape: Any, validate_shape: bool, name: str, trainable: bool
-    ) -> None:
+    def _create(self, value: Any, shape: Any, name: str, trainable: bool) -> None:
         from graven._tensor_shape import TensorShape
 
         if shape is not None:
@@ -210,7 +224,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
                     f"({shape})."
                 )
         else:
-            declared = value.shape if validate_shape else TensorShape(None)
+            declared = value.shape
         self._number = _engine.create_variable(self, value.dtype, declared, name, trainable)
         self._full_name = name
 
@@ -219,13 +233,12 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         initial_value: Any,
         dtype: Any,
         shape: Any,
-        validate_shape: bool,
         name: str,
         trainable: bool,
     ) -> None:
         """Makes the variable for good, and records what it is to start from (S2.16)."""
         value = self._initial(initial_value, dtype)
-        self._create(value, shape, validate_shape, name, trainable)
+        self._create(value, shape, name, trainable)
         if not isinstance(value, _engine.SymbolicTensor):
             _engine.initialize_variable(self, value)
             _engine.record_created(self, None)
@@ -360,10 +373,16 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         )
 
     def __eq__(self, other: object) -> Any:
-        return self._read() == (other._read() if isinstance(other, Variable) else other)
+        return self._read() == self._comparable(other)
 
     def __ne__(self, other: object) -> Any:
-        return self._read() != (other._read() if isinstance(other, Variable) else other)
+        return self._read() != self._comparable(other)
+
+    @staticmethod
+    def _comparable(other: object) -> Any:
+        if other is None:
+            return _engine.convert_to_tensor(other)  # An error: None is no tensor (S9.4).
+        return other._read() if isinstance(other, Variable) else other
 
     def __lt__(self, other: Any) -> Any:
         return self._read() < other
@@ -578,6 +597,46 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         The arguments are as in `scatter_add`.
         """
         return self._scatter("ResourceScatterUpdate", sparse_delta, name)
+
+    def batch_scatter_update(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        """Replaces rows of each batch: v[b, indices[b, i]] = values[b, i].
+
+        Args:
+          sparse_delta: A tf.IndexedSlices of the variable's dtype. All dimensions of its indices
+            but the last are those of the batches.
+          use_locking: Accepted; each update is atomic.
+          name: A name for the nodes while a function is traced.
+
+        Returns:
+          The variable, to be read when it is used.
+
+        Raises:
+          TypeError: sparse_delta is no tf.IndexedSlices.
+          ValueError: The rank of its indices is not known.
+          InvalidArgumentError: There is no such row, or the shapes do not fit.
+        """
+        from graven import _array_ops as ops
+
+        if not isinstance(sparse_delta, IndexedSlices):
+            raise TypeError(
+                f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: "
+                f"{sparse_delta}"
+            )
+        with _engine.NameScope(name or "batch_scatter_update"):
+            rows = _engine.convert_to_tensor(sparse_delta.indices)
+            rank = rows.shape.rank
+            if rank is None:
+                raise ValueError("batch_scatter_update needs indices of known rank")
+            sizes = ops.shape(rows)
+            columns = []
+            for axis in range(rank - 1):
+                along = [-1 if axis == i else 1 for i in range(rank)]
+                batches = ops.cast(ops.range(sizes[axis]), rows.dtype)
+                columns.append(ops.broadcast_to(ops.reshape(batches, along), sizes))
+            places = ops.stack([*columns, rows], axis=-1)
+            return self._scatter_nd("ResourceScatterNdUpdate", places, sparse_delta.values, None)
 
     def _scatter_nd(self, op: str, indices: Any, updates: Any, name: str | None) -> Any:
         _engine.note_variable(self)
