@@ -52,6 +52,7 @@ from graven._array_ops import split as split
 from graven._array_ops import squeeze as squeeze
 from graven._array_ops import stack as stack
 from graven._array_ops import strided_slice as strided_slice
+from graven._array_ops import tensor_scatter_nd_update as tensor_scatter_nd_update
 from graven._array_ops import tile as tile
 from graven._array_ops import transpose as transpose
 from graven._array_ops import unstack as unstack

@@ -53,6 +53,7 @@ from graven._array_ops import split as split
 from graven._array_ops import squeeze as squeeze
 from graven._array_ops import stack as stack
 from graven._array_ops import strided_slice as strided_slice
+from graven._array_ops import tensor_scatter_nd_update as tensor_scatter_nd_update
 from graven._array_ops import tile as tile
 from graven._array_ops import transpose as transpose
 from graven._array_ops import unstack as unstack
@@ -170,7 +171,6 @@ from graven._op_functions import tensor_scatter_nd_add as tensor_scatter_nd_add
 from graven._op_functions import tensor_scatter_nd_max as tensor_scatter_nd_max
 from graven._op_functions import tensor_scatter_nd_min as tensor_scatter_nd_min
 from graven._op_functions import tensor_scatter_nd_sub as tensor_scatter_nd_sub
-from graven._op_functions import tensor_scatter_nd_update as tensor_scatter_nd_update
 from graven._op_functions import truncatediv as truncatediv
 from graven._op_functions import truncatemod as truncatemod
 from graven._ragged import RaggedTensor as RaggedTensor

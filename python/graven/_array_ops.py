@@ -12,6 +12,7 @@ from graven._dtypes import DType, as_dtype, bool_, float32, int32, int64
 from graven._dtypes import string as string_
 from graven._scopes import name_scope
 from graven._tensor_shape import TensorShape
+from graven._trace_types import CompositeTensor
 from graven._types import DTypeLike, Name, ShapeLike, Tensor, TensorLike
 from graven._unsupported import refuse
 from graven.errors import UnimplementedError
@@ -248,14 +249,16 @@ def rank(input: TensorLike, name: Name = None) -> Tensor:
 
 
 def is_tensor(x: Any) -> bool:
-    """Tells whether ops take a value as it is: a tensor or a variable.
+    """Tells whether a value is one of TensorFlow's: a tensor, a variable, or made of tensors.
 
     Args:
       x: Any object.
 
     Source: tf.is_tensor.
     """
-    return isinstance(x, Tensor) or hasattr(type(x), "_as_graph_element")
+    return isinstance(x, (Tensor, _engine.VariableBase, CompositeTensor)) or hasattr(
+        type(x), "_as_graph_element"
+    )
 
 
 def concat(values: Sequence[TensorLike], axis: TensorLike, name: Name = "concat") -> Tensor:
@@ -426,7 +429,8 @@ def reshape(tensor: TensorLike, shape: TensorLike, name: Name = None) -> Tensor:
 
     Args:
       tensor: Any dtype.
-      shape: The sizes; one may be -1: what is left.
+      shape: The sizes; one may be -1: what is left. Eagerly a number is that of a
+        vector.
       name: A name for the node while a function is traced.
 
     Returns:
@@ -439,6 +443,10 @@ def reshape(tensor: TensorLike, shape: TensorLike, name: Name = None) -> Tensor:
     """
     if isinstance(shape, (list, tuple)) and not shape:
         shape = constant([], int32, None, "Reshape/shape")
+    elif _engine.executing_eagerly() and (
+        isinstance(shape, int) or (isinstance(shape, Tensor) and shape.shape.rank == 0)
+    ):
+        shape = [int(shape)]
     return raw.Reshape(tensor, shape, name=name)
 
 
@@ -549,6 +557,28 @@ def gather_nd(
             to[axis] = -1
             columns.append(broadcast_to(reshape(count, to), concat([sizes[:-1], [1]], 0)))
         return raw.GatherNd(x, concat([*columns, places], -1))
+
+
+def tensor_scatter_nd_update(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: Name = None
+) -> Tensor:
+    """Replaces slices of a tensor, in a copy of it.
+
+    Args:
+      tensor: Any dtype.
+      indices: int16, int32 or int64, shape [..., depth]: the first `depth` axes of the tensor.
+      updates: The slices, shape indices.shape[:-1] + tensor.shape[depth:].
+      name: A name for the node while a function is traced.
+
+    Returns:
+      A tensor of the same shape.
+
+    Raises:
+      InvalidArgumentError: An index is outside of its axis, or the shapes do not fit.
+
+    Source: tf.tensor_scatter_nd_update, OpDef "TensorScatterUpdate".
+    """
+    return raw.TensorScatterUpdate(tensor, indices, updates, name=name)
 
 
 def broadcast_to(input: TensorLike, shape: TensorLike, name: Name = None) -> Tensor:

@@ -276,6 +276,8 @@ def as_dtype(type_value: Any) -> DType:
     """
     if isinstance(type_value, DType):
         return type_value
+    if type_value is None:  # float64 to NumPy
+        raise TypeError("Cannot convert the argument `type_value`: None to a TensorFlow DType.")
     found: DType | None = None
     if isinstance(type_value, str):
         found = _BY_NAME.get(type_value)

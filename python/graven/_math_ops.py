@@ -44,7 +44,8 @@ def _axes_of(x: Tensor, axis: Axes) -> Any:
 
 
 def _reduce(op: str, x: TensorLike, axis: Axes, keepdims: bool, name: Name) -> Tensor:
-    tensor = convert_to_tensor(x)
+    is_bool = op in ("All", "Any") and isinstance(x, (list, tuple))  # An empty one too.
+    tensor = convert_to_tensor(x, bool_ if is_bool else None)
     function: OpFunction = getattr(raw, op)
     y = function(tensor, _axes_of(tensor, axis), keep_dims=builtins.bool(keepdims), name=name)
     if axis is None and not keepdims and tensor.shape.rank is None:
@@ -884,7 +885,7 @@ def l2_normalize(
     """Divides a tensor by its Euclidean norm along axes.
 
     Args:
-      x: Any floating dtype.
+      x: Any floating or complex dtype.
       axis: The axes; None means all.
       epsilon: The squared norm is at least this.
       name: A name for the scope while a function is traced.
@@ -896,6 +897,11 @@ def l2_normalize(
     """
     with name_scope(name or "l2_normalize") as scope:
         tensor = convert_to_tensor(x)
+        if tensor.dtype.is_complex:
+            parts = real(tensor), imag(tensor)
+            squares = reduce_sum(raw.Square(parts[0]) + raw.Square(parts[1]), axis, True)
+            factor = raw.Rsqrt(raw.Maximum(squares, epsilon))
+            return complex(parts[0] * factor, parts[1] * factor, scope or None)
         squares = reduce_sum(raw.Square(tensor), axis, True)
         return raw.Mul(tensor, raw.Rsqrt(raw.Maximum(squares, epsilon)), name=scope or None)
 

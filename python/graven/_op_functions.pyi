@@ -289,15 +289,6 @@ def tensor_scatter_nd_sub(
 ) -> Tensor:
     """The tensor, with updates subtracted from the slices that indices name."""
 
-def tensor_scatter_nd_update(
-    tensor: TensorLike,
-    indices: TensorLike,
-    updates: TensorLike,
-    bad_indices_policy: str = "",
-    name: Name = None,
-) -> Tensor:
-    """The tensor, with updates in place of the slices that indices name."""
-
 def truncatediv(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
     """x / y, truncated towards 0."""
 

@@ -30,8 +30,6 @@ def _as_size(value: Any) -> Size:
             f"Dimension value must be integer or None or have an __index__ method, got value "
             f"{value!r} with type {type(value)!r}"
         ) from None
-    if size == -1:
-        return None
     if size < 0:
         raise ValueError(f"Dimension {size} must be >= 0")
     return size

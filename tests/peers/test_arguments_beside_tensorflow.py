@@ -106,9 +106,94 @@ tf.complex(np.float64(1), np.float64(2))
 """.strip().splitlines()
 
 
+EMPTY_LISTS = """
+tf.reduce_sum(a, [])
+tf.reduce_mean(a, ())
+tf.math.count_nonzero(a, [])
+tf.math.reduce_std(a, [])
+tf.nn.moments(a, [])
+tf.math.l2_normalize(a, [])
+tf.reverse(a, [])
+tf.transpose(a[0, 0], [])
+tf.tile(a[0, 0], [])
+tf.broadcast_to(1, [])
+tf.one_hot([], 3)
+tf.reduce_any([])
+tf.reduce_all([])
+tf.reduce_all([1])
+""".strip().splitlines()
+
+OTHER_KINDS = """
+tf.cast(1, None)
+tf.as_dtype(None)
+tf.zeros([1], None)
+tf.is_tensor(tf.IndexedSlices(a, [0, 1]))
+tf.is_tensor(tf.RaggedTensor.from_row_splits([1], [0, 1]))
+tf.is_tensor(tf.SparseTensor([[0]], [1], [2]))
+tf.is_tensor(tf.TensorSpec([1]))
+tf.is_tensor(np.array(1))
+tf.is_tensor([a])
+tf.tensor_scatter_nd_update([1, 2, 3], [[1]], [9], "n")
+tf.TensorShape((1, -1))
+tf.TensorShape(-1)
+tf.reshape(a, 6)
+tf.reshape(a, -1)
+tf.reshape(a, 5)
+tf.reshape(a, tf.constant(6))
+tf.math.l2_normalize(tf.constant([[3 + 4j, 1], [0, 1j]]), 1)
+tf.math.l2_normalize(tf.constant([3 + 4j], tf.complex64))
+tf.nn.zero_fraction([True, False])
+tf.nn.zero_fraction(["", "a"])
+tf.nn.zero_fraction(a)
+tf.nn.zero_fraction([])
+tf.nn.max_pool1d(a[tf.newaxis], 2, 2, "SAME")
+tf.nn.max_pool1d(a[tf.newaxis], [2], [1], "VALID")
+tf.nn.max_pool1d(a[tf.newaxis], [1, 2, 1], 1, "VALID")
+tf.nn.max_pool1d(a[tf.newaxis], 2, 2, "SAME", "NCW")
+tf.nn.max_pool1d(a[tf.newaxis], 3, 2, [[0, 0], [1, 1], [0, 0]])
+tf.nn.max_pool1d(a[tf.newaxis], [2, 2], 2, "SAME")
+tf.nn.avg_pool1d(a[tf.newaxis], 2, 1, "SAME")
+tf.nn.avg_pool1d(a[tf.newaxis], [2], [2], "VALID", "NCW", "n")
+tf.nn.weighted_cross_entropy_with_logits([0.0, 1.0], [2.0, -3.0], 2.0)
+tf.nn.weighted_cross_entropy_with_logits([0.0, 1.0], [2.0, -3.0], [2.0, 3.0])
+tf.nn.weighted_cross_entropy_with_logits([0.0, 1.0], [1000.0, -1000.0], 3)
+tf.nn.weighted_cross_entropy_with_logits([0.0, 1.0], [2.0], 2.0)
+tf.nn.weighted_cross_entropy_with_logits([0, 1], [2.0, 1.0], 2.0)
+""".strip().splitlines()
+
+OF_VARIABLES = """
+tf.is_tensor(tf.Variable(1))
+tf.Variable(1) == None
+tf.Variable([1, 2]) != None
+tf.Variable(1) == 'a'
+tf.Variable([1, 2], validate_shape=False).shape
+tf.Variable([1, 2], validate_shape=False).assign([1, 2, 3])
+tf.Variable(1, synchronization='foo')
+tf.Variable(1, aggregation='foo')
+tf.Variable(1, synchronization=None, aggregation=None).synchronization.name
+tf.Variable(1, synchronization=tf.VariableSynchronization.ON_READ).trainable
+v.batch_scatter_update(tf.IndexedSlices([[9], [8]], [[0], [1]])).numpy()
+v.batch_scatter_update(tf.IndexedSlices([[9, 7], [8, 6]], [[0, 1], [1, 0]])).numpy()
+v.batch_scatter_update(tf.IndexedSlices([[9], [8]], tf.constant([[1], [0]], tf.int64))).numpy()
+v.batch_scatter_update(tf.IndexedSlices([[9], [8]], [[0], [7]]))
+v.batch_scatter_update(3)
+tf.Variable([1, 2]).batch_scatter_update(tf.IndexedSlices([9], [0]), False, 'n').numpy()
+tf.function(lambda: v.batch_scatter_update(tf.IndexedSlices([[9], [8]], [[0], [1]])) + 0)()
+tf.Module().non_trainable_variables
+tf.function(lambda: None).get_concrete_function().output_shapes
+tf.function(lambda: None).get_concrete_function().output_dtypes
+tf.function(lambda: {'a': None, 'b': [a]}).get_concrete_function().output_shapes
+tf.function(lambda: {'a': None, 'b': [a]}).get_concrete_function().output_dtypes
+""".strip().splitlines()
+
+
 def outcome(tf: Any, expression: str, traced: bool) -> Any:
+    names = {"tf": tf, "np": np, "a": tf.constant([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])}
+    if "v." in expression:
+        names["v"] = tf.Variable([[1, 2], [3, 4]])
+
     def evaluate() -> Any:
-        return eval(expression, {"tf": tf, "np": np})
+        return eval(expression, names)
 
     try:
         result = tf.function(evaluate, autograph=False)() if traced else evaluate()
@@ -118,8 +203,15 @@ def outcome(tf: Any, expression: str, traced: bool) -> Any:
 
 
 @pytest.mark.parametrize("traced", [False, True], ids=["eager", "traced"])
-@pytest.mark.parametrize("expression", [*WIDE_INTEGERS, *ARRAYS_OF_DOUBLES])
+@pytest.mark.parametrize(
+    "expression", [*WIDE_INTEGERS, *ARRAYS_OF_DOUBLES, *EMPTY_LISTS, *OTHER_KINDS]
+)
 def test_an_argument_becomes_the_tensor_that_it_is_in_tensorflow(
     expression: str, traced: bool
 ) -> None:
     assert outcome(graven, expression, traced) == outcome(tensorflow, expression, traced)
+
+
+@pytest.mark.parametrize("expression", OF_VARIABLES)
+def test_variables_and_what_holds_them_answer_as_in_tensorflow(expression: str) -> None:
+    assert outcome(graven, expression, False) == outcome(tensorflow, expression, False)
