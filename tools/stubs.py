@@ -23,23 +23,16 @@ from typing import Any
 PACKAGE = Path(__file__).resolve().parents[1] / "python" / "graven"
 FUNCTIONS = "_op_functions.pyi"
 PRINTED = "# Printed by tools/stubs.py."
-TYPES = {bool: "bool", int: "int", float: "float", str: "str"}
-# Attributes without a default that tells their type, by the names that TensorFlow's ops share.
-TYPES_BY_NAME = {
-    "Tout": "Sequence[DTypeLike]",
-    "allowed_devices": "Sequence[str]",
-    "axis": "Sequence[int]",
-    "explicit_paddings": "Sequence[int]",
-    "f": "object",
-    "ksize": "Sequence[int]",
-    "message": "str",
-    "mode": "str",
-    "num": "int",
-    "num_split": "int",
-    "padding": "str",
+# What OpDefs call the types of attributes, and what Python does.
+TYPES = {
+    "bool": "bool",
+    "int": "int",
+    "float": "float",
+    "string": "str",
+    "type": "DTypeLike",
     "shape": "ShapeLike",
-    "strides": "Sequence[int]",
-    "value": "TensorLike",
+    "tensor": "TensorLike",
+    "func": "object",
 }
 
 
@@ -61,15 +54,11 @@ def default_text(package: Any, default: Any) -> str:
     return "..."
 
 
-def attribute_type(package: Any, name: str, default: Any, record: Mapping[str, Any]) -> str:
-    """The type of an attribute that is a parameter."""
-    if name in dict(record["types"]) or isinstance(default, package.DType):
-        return "DTypeLike"
-    if isinstance(default, package.TensorShape):
-        return "ShapeLike"
-    if isinstance(default, list) and default:
-        return f"Sequence[{TYPES[type(default[0])]}]"
-    return TYPES.get(type(default)) or TYPES_BY_NAME[name]
+def attribute_type(kind: str) -> str:
+    """The type in Python of an attribute, such as "list(int)" of an OpDef."""
+    if kind.startswith("list("):
+        return f"Sequence[{TYPES[kind.removeprefix('list(').removesuffix(')')]}]"
+    return TYPES[kind]
 
 
 def is_list(argument: str, record: Mapping[str, Any]) -> bool:
@@ -90,7 +79,7 @@ def parameters(package: Any, function: Any) -> list[str]:
         elif name == "name":
             text = "name: Name"
         else:
-            text = f"{name}: {attribute_type(package, name, default, record)}"
+            text = f"{name}: {attribute_type(record['attributes'][name])}"
         found.append(text if is_missing(default) else f"{text} = {default_text(package, default)}")
     return found
 

@@ -565,7 +565,15 @@ PyObject* get_defaults(PyObject* object, void*) {
   return list.release();
 }
 
-// The texts of the record, of which graven._op_docs makes a docstring and a signature.
+// What OpDefs call the types of attributes, by their index in AttrValue.
+constexpr std::string_view kAttrTypes[] = {
+    "",           "bool",        "int",       "float",     "string",      "type",
+    "shape",      "tensor",      "func",      "list(int)", "list(float)", "list(string)",
+    "list(type)", "list(shape)", "list(func)"};
+static_assert(std::size(kAttrTypes) == std::variant_size_v<AttrValue>);
+
+// The texts of the record, of which graven._op_docs makes a docstring and a signature, and with the
+// types of the attributes that are parameters tools/stubs.py a stub.
 PyObject* get_record(PyObject* object, void*) {
   const engine::OpRecord& record = self_of(object)->op->record();
   nb::dict result;
@@ -592,6 +600,13 @@ PyObject* get_record(PyObject* object, void*) {
   result["inputs"] = inputs;
   result["outputs"] = outputs;
   result["types"] = types;
+  nb::dict attributes;
+  for (int field : *self_of(object)->attr_fields) {
+    const AttrField& attribute = field_of(self_of(object), field);
+    const std::string name = self_of(object)->op->parameter_name(std::string(attribute.name));
+    attributes[nb::cast(name)] = nb::cast(std::string(kAttrTypes[attribute.kind]));
+  }
+  result["attributes"] = attributes;
   result["is_differentiable"] =
       record.gradient != nullptr && record.gradient != engine::not_differentiable;
   result["is_stateful"] = self_of(object)->op->is_stateful_ever();

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import graven
 import pytest
-from stubs import FUNCTIONS, PACKAGE, default_text, stubs
+from stubs import FUNCTIONS, PACKAGE, attribute_type, default_text, stubs
 
 STUBS = stubs(graven)
 # Lines that are wrong end with what mypy says of them.
@@ -90,6 +90,12 @@ def test_a_function_has_the_parameters_that_it_takes_at_run_time() -> None:
 )
 def test_a_default_is_written_as_python_writes_it(default: object, text: str) -> None:
     assert default_text(graven, default) == text
+
+
+def test_the_type_of_an_attribute_is_one_of_python() -> None:
+    kinds = ["bool", "string", "list(int)", "list(string)", "type"]
+    python = ["bool", "str", "Sequence[int]", "Sequence[str]", "DTypeLike"]
+    assert [attribute_type(kind) for kind in kinds] == python
 
 
 def test_a_type_checker_sees_right_and_wrong_uses(tmp_path: Path) -> None:
