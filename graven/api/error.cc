@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "graven/api/location.h"
 #include "graven/base/strings.h"
 #include "graven/runtime/program.h"
 
@@ -46,7 +47,7 @@ void throw_error(const engine::Status& status, const std::source_location& locat
   if (const auto* user = dynamic_cast<const CppException*>(status.payload().get())) {
     std::rethrow_exception(user->get());
   }
-  throw Error(status, location);
+  throw Error(status, internal::users_line(location));
 }
 
 engine::Status status_of_current_exception() {

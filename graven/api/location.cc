@@ -9,6 +9,7 @@ namespace graven::internal {
 namespace {
 
 constinit thread_local std::source_location t_location;
+constinit thread_local const std::source_location* t_line = nullptr;  // of the LineScope
 
 // The texts of a source_location are literals of the program, so it is kept as it is.
 class CppLocation final : public engine::Location {
@@ -43,10 +44,22 @@ class CppLocations final : public engine::LocationSource {
 }  // namespace
 
 LocationScope::LocationScope(const std::source_location& location) : outer_(t_location) {
-  t_location = location;
+  t_location = users_line(location);
 }
 
 LocationScope::~LocationScope() { t_location = outer_; }
+
+LineScope::LineScope(const std::source_location& line) : line_(line), is_outermost_(!t_line) {
+  if (is_outermost_) t_line = &line_;
+}
+
+LineScope::~LineScope() {
+  if (is_outermost_) t_line = nullptr;
+}
+
+const std::source_location& users_line(const std::source_location& given) {
+  return t_line ? *t_line : given;
+}
 
 engine::LocationSource& cpp_locations() {
   static auto* locations = new CppLocations();

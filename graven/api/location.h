@@ -17,6 +17,23 @@ class GRAVEN_API LocationScope {
   std::source_location outer_;
 };
 
+// While it lives, nodes and errors of this thread are of this line, in place of the lines that
+// operands name: the body of a function that users call and that applies others. The outermost
+// counts.
+class GRAVEN_API LineScope {
+ public:
+  explicit LineScope(const std::source_location& line);
+  ~LineScope();
+  LineScope(const LineScope&) = delete;
+
+ private:
+  const std::source_location line_;
+  bool is_outermost_;
+};
+
+// The line of the outermost LineScope; without one, the given line.
+GRAVEN_API const std::source_location& users_line(const std::source_location& given);
+
 // What a frame asks for the line of the innermost LocationScope; for traces of C++ functions.
 GRAVEN_API engine::LocationSource& cpp_locations();
 

@@ -1,15 +1,17 @@
 // Prints the C++ functions of ops from their records: a build tool.
 //
-//     graven_print_ops OPS_H HEADER SOURCE
+//     graven_print_ops HEADER SOURCE WRITTEN...
 //
 // Each record with a public name becomes a documented function in HEADER and its definition in
-// SOURCE, unless OPS_H declares a function of that name, which is then the one that users have.
+// SOURCE, unless a header WRITTEN by hand declares a function of that name, which is then the one
+// that users have.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <map>
 #include <regex>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -23,7 +25,7 @@ namespace {
 // "nn.relu" for Tensor relu(...) in namespace graven::nn.
 std::set<std::string> names_declared_in(const std::string& path) {
   static const std::regex kNamespace(R"(^namespace (\w+) \{)");
-  static const std::regex kFunction(R"(^GRAVEN_API .*?(\w+)\(.*)");
+  static const std::regex kFunction(R"(^GRAVEN_API .*?(\w+)\(.*|^using graven::(?:\w+::)*(\w+);)");
   std::ifstream file(path);
   std::set<std::string> names;
   std::string line, scope;
@@ -31,7 +33,9 @@ std::set<std::string> names_declared_in(const std::string& path) {
     if (std::regex_match(line, found, kNamespace) && found[1] != "graven")
       scope = found.str(1) + ".";
     if (line.starts_with("}  // namespace")) scope.clear();
-    if (std::regex_match(line, found, kFunction)) names.insert(scope + found.str(1));
+    if (std::regex_match(line, found, kFunction)) {
+      names.insert(scope + (found[1].matched ? found.str(1) : found.str(2)));
+    }
   }
   return names;
 }
@@ -264,12 +268,16 @@ std::pair<std::string, std::string> scope_and_name(const std::string& name) {
   return {"::" + scope, identifier(name.substr(point + 1))};
 }
 
-int print(const std::string& ops_h, const std::string& header_path,
-          const std::string& source_path) {
-  std::set<std::string> taken = names_declared_in(ops_h);
-  if (taken.empty()) {
-    std::fprintf(stderr, "graven_print_ops: no functions in %s\n", ops_h.c_str());
-    return 1;
+int print(const std::string& header_path, const std::string& source_path,
+          std::span<char* const> written) {
+  std::set<std::string> taken;
+  for (const char* path : written) {
+    std::set<std::string> names = names_declared_in(path);
+    if (names.empty()) {
+      std::fprintf(stderr, "graven_print_ops: no functions in %s\n", path);
+      return 1;
+    }
+    taken.merge(names);
   }
   // By namespace, the root first; names of one function within others are using-declarations, or
   // functions of their own where the name is another.
@@ -325,9 +333,9 @@ int print(const std::string& ops_h, const std::string& header_path,
 }  // namespace graven::engine
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fprintf(stderr, "usage: graven_print_ops OPS_H HEADER SOURCE\n");
+  if (argc < 4) {
+    std::fprintf(stderr, "usage: graven_print_ops HEADER SOURCE WRITTEN...\n");
     return 2;
   }
-  return graven::engine::print(argv[1], argv[2], argv[3]);
+  return graven::engine::print(argv[1], argv[2], std::span(argv + 3, argv + argc));
 }

@@ -1,0 +1,47 @@
+#include "graven/api/arguments.h"
+
+#include <algorithm>
+
+#include "graven/api/apply.h"
+#include "graven/api/array_ops.h"
+#include "graven/api/compose.h"
+#include "graven/ops/structural_ops.h"
+
+namespace graven {
+
+using internal::apply;
+using internal::at;
+using internal::integers;
+
+Tensor internal::integers(const std::vector<int64_t>& values, const Here& location) {
+  Shape shape{Dim(static_cast<int64_t>(values.size()))};
+  bool small = std::all_of(values.begin(), values.end(),
+                           [](int64_t v) { return std::in_range<int32_t>(v); });
+  if (!small) return Tensor::of(values, shape, location);
+  return Tensor::of(std::vector<int32_t>(values.begin(), values.end()), shape, location);
+}
+
+Sizes::Sizes(const Shape& shape) {
+  for (Dim dim : shape.dims()) sizes_.push_back(dim.number_or_minus_one());
+}
+
+Tensor Sizes::as_tensor(const Here& location) const {
+  return tensor_.is_none() ? integers(sizes_, location) : tensor_;
+}
+
+Tensor Axes::as_tensor(const Tensor& x, const Here& location) const {
+  if (!tensor_.is_none()) return tensor_;
+  if (axes_) {
+    if (is_scalar_) return Tensor(static_cast<int>((*axes_)[0]), location);
+    return integers(*axes_, location);
+  }
+  if (!x.is_none() && x.shape().has_rank()) {
+    std::vector<int64_t> all(x.rank());
+    for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int64_t>(i);
+    return integers(all, location);
+  }
+  Tensor rank = apply(engine::kRank, {at(x, location)});
+  return range(at(rank, location));
+}
+
+}  // namespace graven

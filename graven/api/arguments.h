@@ -1,0 +1,63 @@
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <source_location>
+#include <utility>
+#include <vector>
+
+#include "graven/api/tensor.h"
+#include "graven/base/export.h"
+
+// What functions of ops take besides tensors.
+
+namespace graven {
+
+using Here = std::source_location;
+
+// The sizes of a shape: {2, 3}, a Shape without unknown sizes, or an integer tensor of shape
+// [rank].
+class GRAVEN_API Sizes {
+ public:
+  Sizes(std::initializer_list<int64_t> sizes) : sizes_(sizes) {}
+  Sizes(std::vector<int64_t> sizes) : sizes_(std::move(sizes)) {}
+  Sizes(const Shape& shape);
+  Sizes(const Tensor& tensor) : tensor_(tensor) {}
+  // An int32 vector, int64 where a size needs it; the tensor if one was given.
+  Tensor as_tensor(const std::source_location& location) const;
+
+ private:
+  std::vector<int64_t> sizes_;
+  Tensor tensor_;
+};
+
+// Axes to reduce, negative ones count from the end: 1, {0, -1}, an integer tensor, or nothing for
+// all of them.
+class GRAVEN_API Axes {
+ public:
+  Axes() = default;
+  Axes(int axis) : axes_{{axis}}, is_scalar_(true) {}
+  Axes(std::initializer_list<int64_t> axes) : axes_(axes) {}
+  Axes(std::vector<int64_t> axes) : axes_(std::move(axes)) {}
+  Axes(const Tensor& tensor) : tensor_(tensor) {}
+  // An int32 scalar or vector; of all axes of x if none are named.
+  Tensor as_tensor(const Tensor& x, const std::source_location& location) const;
+
+ private:
+  std::optional<std::vector<int64_t>> axes_;
+  bool is_scalar_ = false;
+  Tensor tensor_;
+};
+
+// One number for height and width, two, or four in the order of the data format.
+class Window {
+ public:
+  Window(int64_t size) : sizes_{size} {}
+  Window(std::initializer_list<int64_t> sizes) : sizes_(sizes) {}
+  const std::vector<int64_t>& sizes() const { return sizes_; }
+
+ private:
+  std::vector<int64_t> sizes_;
+};
+
+}  // namespace graven
