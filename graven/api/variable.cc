@@ -31,6 +31,10 @@ Variable::Variable(const Tensor& initial_value, VariableOptions options, Locatio
   auto resource = engine::make_ref<engine::Variable>(
       initial_value.dtype(), shape, Frame::current().name_scope + options.name, options.trainable);
   handle_ = engine::Tensor::of_resource(resource);
+  if (options.constraint) {
+    constraint_ =
+        std::make_shared<const std::function<Tensor(const Tensor&)>>(std::move(options.constraint));
+  }
   bool in_graph = Frame::current().is_graph();
   if (!in_graph) throw_if_error(resource->assign(initial_value), location);
   if (auto* creation = engine::VariableCreation::current()) {
@@ -120,35 +124,69 @@ const Variable& Variable::assign_sub(const Operand& delta) const {
   return *this;
 }
 
-namespace {
-
-void scatter(const engine::OpHandle<engine::ReadVariableAttrs>& op, const Tensor& handle,
-             DType dtype, const IndexedSlices& slices, const Location& location) {
-  const engine::Tensor inputs[] = {handle, slices.indices, slices.values};
-  internal::apply(*op, inputs, engine::ReadVariableAttrs{dtype}, location);
+const Variable& Variable::scatter(const engine::Op& op, const IndexedSlices& slices,
+                                  const Location& location) const {
+  check(location);
+  const engine::Tensor inputs[] = {handle_, slices.indices,
+                                   fitting(Operand(slices.values, location))};
+  internal::apply(op, inputs, engine::ReadVariableAttrs{dtype()}, location);
+  return *this;
 }
 
-}  // namespace
+const Variable& Variable::scatter_nd(const engine::Op& op, const Operand& indices,
+                                     const Operand& updates) const {
+  check(indices.location());
+  const engine::Tensor inputs[] = {handle_, indices.as_tensor(), fitting(updates)};
+  internal::apply(op, inputs, engine::ResourceScatterNdAttrs(), indices.location());
+  return *this;
+}
 
 const Variable& Variable::scatter_update(const IndexedSlices& slices, Location location) const {
-  check(location);
-  tell_tapes();
-  scatter(engine::kResourceScatterUpdate, handle_, dtype(), slices, location);
-  return *this;
+  return scatter(*engine::kResourceScatterUpdate, slices, location);
 }
 
 const Variable& Variable::scatter_add(const IndexedSlices& slices, Location location) const {
-  check(location);
-  tell_tapes();
-  scatter(engine::kResourceScatterAdd, handle_, dtype(), slices, location);
-  return *this;
+  return scatter(*engine::kResourceScatterAdd, slices, location);
 }
 
 const Variable& Variable::scatter_sub(const IndexedSlices& slices, Location location) const {
-  check(location);
-  tell_tapes();
-  scatter(engine::kResourceScatterSub, handle_, dtype(), slices, location);
-  return *this;
+  return scatter(*engine::kResourceScatterSub, slices, location);
+}
+
+const Variable& Variable::scatter_mul(const IndexedSlices& slices, Location location) const {
+  return scatter(*engine::kResourceScatterMul, slices, location);
+}
+
+const Variable& Variable::scatter_div(const IndexedSlices& slices, Location location) const {
+  return scatter(*engine::kResourceScatterDiv, slices, location);
+}
+
+const Variable& Variable::scatter_min(const IndexedSlices& slices, Location location) const {
+  return scatter(*engine::kResourceScatterMin, slices, location);
+}
+
+const Variable& Variable::scatter_max(const IndexedSlices& slices, Location location) const {
+  return scatter(*engine::kResourceScatterMax, slices, location);
+}
+
+const Variable& Variable::scatter_nd_update(const Operand& indices, const Operand& updates) const {
+  return scatter_nd(*engine::kResourceScatterNdUpdate, indices, updates);
+}
+
+const Variable& Variable::scatter_nd_add(const Operand& indices, const Operand& updates) const {
+  return scatter_nd(*engine::kResourceScatterNdAdd, indices, updates);
+}
+
+const Variable& Variable::scatter_nd_sub(const Operand& indices, const Operand& updates) const {
+  return scatter_nd(*engine::kResourceScatterNdSub, indices, updates);
+}
+
+const Variable& Variable::scatter_nd_min(const Operand& indices, const Operand& updates) const {
+  return scatter_nd(*engine::kResourceScatterNdMin, indices, updates);
+}
+
+const Variable& Variable::scatter_nd_max(const Operand& indices, const Operand& updates) const {
+  return scatter_nd(*engine::kResourceScatterNdMax, indices, updates);
 }
 
 Tensor Variable::sparse_read(const Operand& indices) const {
@@ -158,6 +196,19 @@ Tensor Variable::sparse_read(const Operand& indices) const {
   attrs.dtype = dtype();
   const engine::Tensor inputs[] = {handle_, indices.as_tensor()};
   return internal::apply(*engine::kResourceGather, inputs, attrs, indices.location())[0];
+}
+
+Tensor Variable::gather_nd(const Operand& indices) const {
+  check(indices.location());
+  tell_tapes();
+  const engine::Tensor inputs[] = {handle_, indices.as_tensor()};
+  return internal::apply(*engine::kResourceGatherNd, inputs, engine::ReadVariableAttrs{dtype()},
+                         indices.location())[0];
+}
+
+const std::function<Tensor(const Tensor&)>& Variable::constraint() const {
+  static const std::function<Tensor(const Tensor&)> none;
+  return constraint_ ? *constraint_ : none;
 }
 
 std::string Variable::repr() const {

@@ -1,4 +1,6 @@
 #pragma once
+#include <functional>
+#include <memory>
 #include <optional>
 #include <source_location>
 #include <string>
@@ -18,6 +20,7 @@ struct VariableOptions {
   bool trainable = true;
   // May be more general than the initial value's shape; not given: that shape.
   std::optional<Shape> shape = std::nullopt;
+  std::function<Tensor(const Tensor&)> constraint = nullptr;
 };
 
 // A mutable tensor (tf.Variable). A handle; copies are the same variable. One that is made while a
@@ -37,6 +40,9 @@ class GRAVEN_API Variable {
   const Shape& shape() const { return variable().shape(); }
   std::string name() const { return variable().name() + ":0"; }
   bool trainable() const { return variable().is_trainable(); }
+  // What an optimizer may apply to the value after it changed it; empty without one. It belongs to
+  // this handle and its copies.
+  const std::function<Tensor(const Tensor&)>& constraint() const;
   // The scalar of dtype resource that names it, for ops on resources.
   const Tensor& handle() const { return handle_; }
   // The same variable, not one of equal value.
@@ -44,6 +50,9 @@ class GRAVEN_API Variable {
 
   // Reads it now, in program order; tapes are told. The value is a snapshot.
   Tensor value(std::source_location location = std::source_location::current()) const;
+  Tensor read_value(std::source_location location = std::source_location::current()) const {
+    return value(location);
+  }
   operator Tensor() const { return value(); }
 
   // Each gives the variable back, so that calls chain. A value of another dtype is
@@ -61,8 +70,29 @@ class GRAVEN_API Variable {
   const Variable& scatter_sub(
       const IndexedSlices& slices,
       std::source_location location = std::source_location::current()) const;
+  const Variable& scatter_mul(
+      const IndexedSlices& slices,
+      std::source_location location = std::source_location::current()) const;
+  const Variable& scatter_div(
+      const IndexedSlices& slices,
+      std::source_location location = std::source_location::current()) const;
+  const Variable& scatter_min(
+      const IndexedSlices& slices,
+      std::source_location location = std::source_location::current()) const;
+  const Variable& scatter_max(
+      const IndexedSlices& slices,
+      std::source_location location = std::source_location::current()) const;
+  // The same for the slices at places [..., depth], which index the first `depth` axes; updates
+  // are of shape places.shape[:-1] + shape[depth:].
+  const Variable& scatter_nd_update(const Operand& indices, const Operand& updates) const;
+  const Variable& scatter_nd_add(const Operand& indices, const Operand& updates) const;
+  const Variable& scatter_nd_sub(const Operand& indices, const Operand& updates) const;
+  const Variable& scatter_nd_min(const Operand& indices, const Operand& updates) const;
+  const Variable& scatter_nd_max(const Operand& indices, const Operand& updates) const;
   // The rows that the indices name; its gradient is IndexedSlices.
   Tensor sparse_read(const Operand& indices) const;
+  // The slices at places [..., depth].
+  Tensor gather_nd(const Operand& indices) const;
 
   // "<tf.Variable 'Variable:0' shape=() dtype=float32, numpy=1.0>".
   std::string repr() const;
@@ -75,7 +105,12 @@ class GRAVEN_API Variable {
   // The operand in the variable's dtype, which it must have.
   Tensor fitting(const Operand& value) const;
   void tell_tapes() const;
+  const Variable& scatter(const engine::Op& op, const IndexedSlices& slices,
+                          const std::source_location& location) const;
+  const Variable& scatter_nd(const engine::Op& op, const Operand& indices,
+                             const Operand& updates) const;
   Tensor handle_;
+  std::shared_ptr<const std::function<Tensor(const Tensor&)>> constraint_;
 };
 GRAVEN_API std::ostream& operator<<(std::ostream& out, const Variable& variable);
 

@@ -162,3 +162,34 @@ TEST_CASE("two variables of one type share a trace, the same one twice has its o
   CHECK(f(u, u).item<float>() == 3);
   CHECK(f.experimental_get_tracing_count() == 2);
 }
+
+TEST_CASE("rows are multiplied, divided and bounded") {
+  Variable v(Tensor{{8.0, 8.0}, {8.0, 8.0}});
+  auto rows = [](double x, double y) {
+    return graven::IndexedSlices{Tensor{{x, y}}, Tensor{1}, Tensor()};
+  };
+  v.scatter_mul(rows(2, 4)).scatter_div(rows(4, 1));
+  CHECK(v.value().to_vector<float>() == std::vector<float>{8, 8, 4, 32});
+  v.scatter_min(rows(9, 9)).scatter_max(rows(5, 5));
+  CHECK(v.read_value().to_vector<float>() == std::vector<float>{8, 8, 5, 9});
+  CHECK_THROWS_WITH_AS(v.scatter_mul({Tensor{{1, 2}}, Tensor{1}, Tensor()}),
+                       doctest::Contains("incompatible type conversion"), graven::Error);
+}
+
+TEST_CASE("slices are changed and read by their places") {
+  Variable v(Tensor{{1, 2}, {3, 4}});
+  v.scatter_nd_update(Tensor{{0, 1}}, Tensor{9}).scatter_nd_add(Tensor{{1}}, Tensor{{10, 20}});
+  CHECK(v.value().to_vector<int32_t>() == std::vector<int32_t>{1, 9, 13, 24});
+  v.scatter_nd_sub(Tensor{{0, 0}}, Tensor{1});
+  v.scatter_nd_min(Tensor{{1, 1}}, Tensor{5}).scatter_nd_max(Tensor{{1, 0}}, Tensor{50});
+  CHECK(v.gather_nd(Tensor{{0, 0}, {1, 0}, {1, 1}}).to_vector<int32_t>() ==
+        std::vector<int32_t>{0, 50, 5});
+  CHECK_THROWS_AS(v.scatter_nd_update(Tensor{{5, 5}}, Tensor{1}), graven::Error);
+}
+
+TEST_CASE("a constraint is kept for whoever changes the variable") {
+  Variable v(-1.0, {.constraint = [](const Tensor& x) { return graven::maximum(x, 0); }});
+  REQUIRE(v.constraint());
+  CHECK(v.assign(v.constraint()(v)).value().item<float>() == 0);
+  CHECK_FALSE(Variable(1.0).constraint());
+}
