@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <optional>
 #include <source_location>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,7 @@ class GRAVEN_API Sizes {
   Sizes(std::vector<int64_t> sizes) : sizes_(std::move(sizes)) {}
   Sizes(const Shape& shape);
   Sizes(const Tensor& tensor) : tensor_(tensor) {}
+  bool is_empty() const { return tensor_.is_none() && sizes_.empty(); }
   // An int32 vector, int64 where a size needs it; the tensor if one was given.
   Tensor as_tensor(const std::source_location& location) const;
 
@@ -30,6 +32,9 @@ class GRAVEN_API Sizes {
   std::vector<int64_t> sizes_;
   Tensor tensor_;
 };
+
+// The seed of stateless random ops: two integers, or an integer tensor of shape [2].
+using Seed = Sizes;
 
 // Axes to reduce, negative ones count from the end: 1, {0, -1}, an integer tensor, or nothing for
 // all of them.
@@ -40,6 +45,9 @@ class GRAVEN_API Axes {
   Axes(std::initializer_list<int64_t> axes) : axes_(axes) {}
   Axes(std::vector<int64_t> axes) : axes_(std::move(axes)) {}
   Axes(const Tensor& tensor) : tensor_(tensor) {}
+  // Those that are named here; none: all of them, or a tensor's.
+  const std::optional<std::vector<int64_t>>& numbers() const { return axes_; }
+  bool is_tensor() const { return !tensor_.is_none(); }
   // An int32 scalar or vector; of all axes of x if none are named.
   Tensor as_tensor(const Tensor& x, const std::source_location& location) const;
 
@@ -49,10 +57,29 @@ class GRAVEN_API Axes {
   Tensor tensor_;
 };
 
+// How far a window goes beyond the edges: "SAME" (as many windows as elements, for a stride of 1),
+// "VALID" (not at all), or {before, after} for each dimension of the data format.
+class Padding {
+ public:
+  Padding(const char* kind) : kind_(kind) {}
+  Padding(std::string kind) : kind_(std::move(kind)) {}
+  Padding(std::initializer_list<std::pair<int64_t, int64_t>> sizes) : kind_("EXPLICIT") {
+    for (auto [before, after] : sizes)
+      explicit_paddings_.insert(explicit_paddings_.end(), {before, after});
+  }
+  const std::string& kind() const { return kind_; }
+  const std::vector<int64_t>& explicit_paddings() const { return explicit_paddings_; }
+
+ private:
+  std::string kind_;
+  std::vector<int64_t> explicit_paddings_;
+};
+
 // One number for height and width, two, or four in the order of the data format.
 class Window {
  public:
   Window(int64_t size) : sizes_{size} {}
+  Window(std::vector<int64_t> sizes) : sizes_(std::move(sizes)) {}
   Window(std::initializer_list<int64_t> sizes) : sizes_(sizes) {}
   const std::vector<int64_t>& sizes() const { return sizes_; }
 

@@ -1,24 +1,67 @@
 #include "graven/api/array_ops.h"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 #include "graven/api/apply.h"
 #include "graven/api/compose.h"
+#include "graven/api/math_ops.h"
 #include "graven/api/variable.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/gather_ops.h"
 #include "graven/ops/join_ops.h"
 #include "graven/ops/logical_ops.h"
+#include "graven/ops/math_ops.h"
 #include "graven/ops/movement_ops.h"
+#include "graven/ops/padding_ops.h"
 #include "graven/ops/sequence_ops.h"
 #include "graven/ops/slice_ops.h"
+#include "graven/ops/sort_ops.h"
 #include "graven/ops/structural_ops.h"
 
 namespace graven {
 
 using internal::apply;
 using internal::at;
+using internal::Composite;
 using internal::integers;
+using internal::LineScope;
+
+namespace {
+
+std::vector<engine::Tensor> flat(const std::vector<Tensor>& tensors) {
+  return {tensors.begin(), tensors.end()};
+}
+
+bool is_scalar(const Tensor& x) { return x.shape().has_rank() && x.rank() == 0; }
+
+// The least and the largest finite number of a dtype; long double holds all of them exactly. Zeros
+// for what has no order.
+std::pair<long double, long double> limits_of(DType dtype) {
+  if (dtype == DType::kHalf) return {-65504, 65504};
+  if (dtype == DType::kBFloat16) return {-0x1.fep127L, 0x1.fep127L};
+  if (!engine::is_plain(dtype)) return {};
+  return engine::visit_plain(dtype, [](auto zero) -> std::pair<long double, long double> {
+    using Limits = std::numeric_limits<decltype(zero)>;
+    if constexpr (std::is_arithmetic_v<decltype(zero)>) return {Limits::lowest(), Limits::max()};
+    return {};
+  });
+}
+
+bool is_real(DType dtype) { return engine::is_integer(dtype) || engine::is_floating(dtype); }
+
+// A number that the dtype, of real numbers, can hold.
+Tensor scalar_of(long double number, DType dtype, const Here& location) {
+  engine::Tensor made = engine::visit_plain(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_arithmetic_v<T>) return engine::Tensor::scalar(static_cast<T>(number));
+    return engine::Tensor::scalar(T(static_cast<float>(number)));
+  });
+  return internal::constant(made, location);
+}
+
+}  // namespace
 
 // --- Making tensors.
 
@@ -74,10 +117,48 @@ Tensor one_hot(const Operand& indices, int64_t depth, int64_t axis, DType dtype)
                {.axis = axis});
 }
 
+Tensor eye(const Operand& num_rows, DType dtype) { return eye(num_rows, num_rows, {}, dtype); }
+
+Tensor eye(const Operand& num_rows, const Operand& num_columns, const Sizes& batch_shape,
+           DType dtype) {
+  Composite composite("eye", num_rows.location());
+  Tensor rows = expand_dims(range(num_rows), 1), columns = expand_dims(range(num_columns), 0);
+  Tensor matrix = cast(apply(engine::kEqual, {rows, columns}), dtype);
+  if (batch_shape.is_empty()) return matrix;
+  Tensor batch = batch_shape.as_tensor(num_rows.location());
+  Tensor sizes = shape(matrix, batch.dtype());
+  return apply(engine::kBroadcastTo, {matrix, concat({batch, sizes}, 0)});
+}
+
 Tensor cast(const Operand& x, DType dtype) {
   Tensor tensor = x.as_tensor();
   if (!tensor.is_none() && tensor.dtype() == dtype) return tensor;
   return apply(engine::kCast, {at(tensor, x.location())}, {.DstT = dtype});
+}
+
+Tensor saturate_cast(const Operand& value, DType dtype) {
+  Tensor x = value.as_tensor();
+  if (x.is_none() || x.dtype() == dtype) return x;
+  Composite composite("saturate_cast", value.location());
+  if (!is_real(x.dtype()) || !is_real(dtype)) {
+    throw_error(
+        engine::type_error("saturate_cast converts real numbers, not ",
+                           engine::dtype_name(x.dtype()), " to ", engine::dtype_name(dtype)),
+        value.location());
+  }
+  auto [lowest, largest] = limits_of(x.dtype());
+  auto [low, high] = limits_of(dtype);
+  Tensor least = scalar_of(std::max(low, lowest), x.dtype(), value.location());
+  Tensor most = scalar_of(std::min(high, largest), x.dtype(), value.location());
+  Tensor above = apply(engine::kMaximum, {x, least});
+  return cast(apply(engine::kMinimum, {above, most}), dtype);
+}
+
+std::vector<Tensor> identity_n(const std::vector<Tensor>& input, Here location) {
+  std::vector<engine::Tensor> inputs = flat(input);
+  engine::IdentityNAttrs attrs{.T = internal::dtypes_of(inputs, location)};
+  engine::Tensors same = apply(*engine::kIdentityN, inputs, attrs, location);
+  return std::vector<Tensor>(same.begin(), same.end());
 }
 
 // --- Shapes and movement.
@@ -89,6 +170,10 @@ Tensor shape(const Operand& input, DType out_type) {
 Tensor reshape(const Operand& tensor, const Sizes& shape) {
   Tensor sizes = shape.as_tensor(tensor.location());
   return apply(engine::kReshape, {tensor, at(sizes, tensor.location())});
+}
+
+Tensor ensure_shape(const Operand& x, const Shape& shape) {
+  return apply(engine::kEnsureShape, {x}, {.shape = shape});
 }
 
 Tensor transpose(const Operand& a, const std::vector<int64_t>& perm) {
@@ -147,10 +232,102 @@ std::vector<Tensor> split(const Operand& value, int64_t num_or_size_splits, int 
   return std::vector<Tensor>(parts.begin(), parts.end());
 }
 
+std::vector<Tensor> split(const Operand& value, const std::vector<int64_t>& num_or_size_splits,
+                          int axis) {
+  const Here& location = value.location();
+  const engine::Tensor inputs[] = {value.as_tensor(), integers(num_or_size_splits, location),
+                                   Tensor(axis, location)};
+  engine::SplitAttrs attrs{static_cast<int64_t>(num_or_size_splits.size())};
+  engine::Tensors parts = apply(*engine::kSplitV, inputs, attrs, location);
+  return std::vector<Tensor>(parts.begin(), parts.end());
+}
+
+Tensor pad(const Operand& tensor, const Tensor& paddings, std::string_view mode,
+           const Operand& constant_values) {
+  const Here& location = tensor.location();
+  if (mode == "REFLECT" || mode == "SYMMETRIC") {
+    return apply(engine::kMirrorPad, {tensor, at(paddings, location)}, {std::string(mode)});
+  }
+  if (mode != "CONSTANT") {
+    throw_error(engine::value_error("Value of argument `mode` expected to be one of 'CONSTANT', "
+                                    "'REFLECT', or 'SYMMETRIC'. Received `mode` = ",
+                                    mode),
+                location);
+  }
+  bool is_zero = constant_values.is_number() && constant_values.number() == 0;
+  if (is_zero) return apply(engine::kPad, {tensor, at(paddings, location)});
+  return apply(engine::kPadV2, {tensor, at(paddings, location), constant_values});
+}
+
+Tensor tile(const Operand& input, const Sizes& multiples) {
+  const Here& location = input.location();
+  return apply(engine::kTile, {input, at(multiples.as_tensor(location), location)});
+}
+
+Tensor repeat(const Operand& input, const Operand& repeats) {
+  LineScope line(input.location());
+  return repeat(reshape(input, {-1}), repeats, 0);
+}
+
+Tensor repeat(const Operand& input, const Operand& repeats, int axis) {
+  const Here& location = input.location();
+  Composite composite("Repeat", location);
+  Tensor x = input.as_tensor(), counts = repeats.as_tensor();
+  bool is_index = counts.dtype() == DType::kInt32 || counts.dtype() == DType::kInt64;
+  if (!is_index) counts = cast(counts, DType::kInt32);
+  if (counts.rank() > 1) {
+    throw_error(engine::value_error("repeats must be a scalar or a vector, got shape ",
+                                    counts.shape().to_text()),
+                location);
+  }
+  if (x.shape().has_rank() && x.rank() == 0) x = reshape(x, {-1});
+  int place = internal::axis_of(x, axis, location);
+  Dim length = x.shape()[place];
+  Tensor count =
+      length.is_number() ? integers({length.number()}, location) : slice(shape(x), {place}, {1});
+  Tensor places = expand_dims(range(reshape(count, {})), 1);
+  bool is_one = counts.shape().has_rank() && counts.shape().is_fully_known() &&
+                counts.shape().num_elements() == 1;
+  if (is_one) {
+    Tensor often = reshape(counts, {1});
+    Tensor one = cast(Tensor{1}, often.dtype());
+    return gather(x, reshape(tile(places, concat({one, often}, 0)), {-1}), place);
+  }
+  bool is_list = counts.shape().has_rank() && counts.rank() == 1;
+  if (is_list && !engine::are_compatible(counts.shape(), Shape{length})) {
+    throw_error(engine::value_error("Shapes ", counts.shape().to_text(), " and ",
+                                    Shape{length}.to_text(), " are incompatible"),
+                location);
+  }
+  counts = apply(engine::kBroadcastTo, {counts, count});
+  Tensor mask = sequence_mask(counts);
+  places = tile(places, concat({Tensor{1}, slice(shape(mask), {1}, {-1})}, 0));
+  return gather(x, boolean_mask(places, mask), place);
+}
+
+Tensor reverse(const Operand& tensor, const Sizes& axis) {
+  const Here& location = tensor.location();
+  return apply(engine::kReverseV2, {tensor, at(axis.as_tensor(location), location)});
+}
+
 Tensor slice(const Operand& input, const Sizes& begin, const Sizes& size) {
   const Here& location = input.location();
   return apply(engine::kSlice, {input, at(begin.as_tensor(location), location),
                                 at(size.as_tensor(location), location)});
+}
+
+Tensor strided_slice(const Operand& input, const Sizes& begin, const Sizes& end,
+                     const std::optional<Sizes>& strides, const SliceMasks& masks) {
+  const Here& location = input.location();
+  Tensor first = begin.as_tensor(location), last = end.as_tensor(location);
+  Tensor steps = strides ? strides->as_tensor(location) : ones_like(at(first, location));
+  return apply(engine::kStridedSlice,
+               {input, at(first, location), at(last, location), at(steps, location)},
+               {.begin_mask = masks.begin_mask,
+                .end_mask = masks.end_mask,
+                .ellipsis_mask = masks.ellipsis_mask,
+                .new_axis_mask = masks.new_axis_mask,
+                .shrink_axis_mask = masks.shrink_axis_mask});
 }
 
 Tensor gather(const Operand& params, const Operand& indices, int axis, int64_t batch_dims) {
@@ -162,9 +339,210 @@ Tensor gather(const Variable& params, const Operand& indices) {
   return params.sparse_read(indices);
 }
 
+Tensor gather_nd(const Operand& params, const Operand& indices, int batch_dims) {
+  if (batch_dims == 0) return apply(engine::kGatherNd, {params, indices});
+  Composite composite("GatherNd", params.location());
+  Tensor x = params.as_tensor(), places = indices.as_tensor();
+  if (!places.shape().has_rank()) {
+    throw_error(engine::value_error("gather_nd with batch_dims needs indices of known rank"),
+                params.location());
+  }
+  Tensor sizes = shape(places, places.dtype()), one = cast(Tensor{1}, places.dtype());
+  int rank = places.rank();
+  std::vector<Tensor> columns;
+  for (int axis = 0; axis < batch_dims; ++axis) {
+    Tensor count = range(reshape(slice(sizes, {axis}, {1}), {}));
+    std::vector<int64_t> to(rank, 1);
+    to[axis] = -1;
+    Tensor target = concat({slice(sizes, {0}, {rank - 1}), one}, 0);
+    columns.push_back(apply(engine::kBroadcastTo, {reshape(count, to), target}));
+  }
+  columns.push_back(places);
+  return apply(engine::kGatherNd, {x, concat(columns, -1)});
+}
+
+Tensor boolean_mask(const Operand& tensor, const Operand& mask, int axis) {
+  const Here& location = tensor.location();
+  Composite composite("boolean_mask", location);
+  Tensor x = tensor.as_tensor(), holds = mask.as_tensor();
+  if (!holds.shape().has_rank()) {
+    throw_error(engine::value_error("Number of mask dimensions must be specified, even if some "
+                                    "dimensions are None."),
+                location);
+  }
+  int depth = holds.rank(), rank = x.rank();
+  if (depth == 0) throw_error(engine::value_error("mask cannot be scalar."), location);
+  int first = axis < 0 && x.shape().has_rank() ? axis + rank : axis;
+  if (x.shape().has_rank()) {
+    Shape masked;
+    for (int i = std::max(first, 0); i < std::min(first + depth, rank); ++i) {
+      masked.push_back(x.shape()[i]);
+    }
+    if (!engine::are_compatible(masked, holds.shape())) {
+      throw_error(engine::value_error("Shapes ", masked.to_text(), " and ", holds.shape().to_text(),
+                                      " are incompatible"),
+                  location);
+    }
+  }
+  Tensor sizes = shape(x);
+  Tensor to =
+      concat({slice(sizes, {0}, {first}), Tensor{-1}, slice(sizes, {first + depth}, {-1})}, 0);
+  Tensor indices = squeeze(where(reshape(holds, {-1})), {1});
+  return gather(reshape(x, to), indices, first);
+}
+
 Tensor where(const Operand& condition, const Operand& x, const Operand& y) {
   return apply(engine::kSelectV2, {condition, x, y});
 }
 Tensor where(const Operand& condition) { return apply(engine::kWhere, {condition}); }
+
+// --- Grids.
+
+Tensor linspace(const Operand& start, const Operand& stop, const Operand& num, int axis) {
+  const Here& location = start.location();
+  Composite composite("linspace", location);
+  if (num.is_number() && num.number() < 0) {
+    throw_error(engine::invalid_argument("[LinSpace] Requires num >= 0: ",
+                                         static_cast<int64_t>(num.number())),
+                location);
+  }
+  Tensor first = start.as_tensor(stop.dtype()), last = stop.as_tensor(first.dtype());
+  if (!is_scalar(first) || !is_scalar(last)) {
+    Tensor both = shape(first + last);
+    first = apply(engine::kBroadcastTo, {first, both});
+    last = apply(engine::kBroadcastTo, {last, both});
+  }
+  if (!first.shape().has_rank()) {
+    throw_error(engine::value_error("The rank of start and stop must be known"), location);
+  }
+  int rank = first.rank();
+  if (axis < -rank - 1 || axis > rank) {
+    throw_error(engine::value_error("axis must be in [", -rank - 1, ", ", rank, "], got ", axis),
+                location);
+  }
+  if (axis < 0) axis += rank + 1;
+  Tensor count = cast(num, DType::kInt32);
+  Tensor intervals = apply(engine::kMaximum, {count - 1, 1});
+  Tensor steps = where(count >= 0, intervals, -1);
+  Tensor step = (last - first) / cast(intervals, first.dtype());
+  first = cast(expand_dims(first, axis), step.dtype());
+  last = cast(expand_dims(last, axis), step.dtype());
+  std::vector<int64_t> along(rank + 1, 1);
+  along[axis] = -1;
+  Tensor places = reshape(cast(range(1, steps), step.dtype()), along);
+  Tensor inner = first + expand_dims(step, axis) * places;
+  Tensor numbers = concat({first, inner, last}, axis);
+  std::vector<Tensor> sizes(rank + 1, Tensor(-1));
+  sizes[axis] = count;
+  return slice(numbers, std::vector<int64_t>(rank + 1, 0), stack(sizes));
+}
+
+std::vector<Tensor> meshgrid(const std::vector<Tensor>& vectors, std::string_view indexing,
+                             Here location) {
+  if (indexing != "xy" && indexing != "ij") {
+    throw_error(engine::value_error("Argument `indexing` must be either 'xy' or 'ij', got '",
+                                    indexing, "'"),
+                location);
+  }
+  Composite composite("meshgrid", location);
+  std::vector<size_t> axes(vectors.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  if (indexing == "xy" && axes.size() > 1) std::swap(axes[0], axes[1]);
+  std::vector<Tensor> flat, sizes, grids;
+  for (const Tensor& vector : vectors) flat.push_back(reshape(vector, {-1}));
+  for (size_t axis : axes) sizes.push_back(apply(engine::kSize, {flat[axis]}));
+  Tensor grid = sizes.empty() ? Tensor() : stack(sizes);
+  for (size_t i = 0; i < flat.size(); ++i) {
+    std::vector<int64_t> along(flat.size(), 1);
+    along[axes[i]] = -1;
+    grids.push_back(apply(engine::kBroadcastTo, {reshape(flat[i], along), grid}));
+  }
+  return grids;
+}
+
+namespace {
+
+Tensor mask_below(const Tensor& counts, const Tensor& limit, DType dtype, const Here& location) {
+  if (limit.shape().has_rank() && limit.rank() != 0) {
+    throw_error(engine::value_error("Argument `maxlen` must be scalar for sequence_mask"),
+                location);
+  }
+  Tensor mask = range(limit) < cast(expand_dims(counts, -1), limit.dtype());
+  return cast(mask, dtype);
+}
+
+}  // namespace
+
+Tensor sequence_mask(const Operand& lengths, DType dtype) {
+  Composite composite("SequenceMask", lengths.location());
+  Tensor counts = lengths.as_tensor();
+  Tensor limit = apply(engine::kMaximum, {0, reduce_max(counts)});
+  return mask_below(counts, limit, dtype, lengths.location());
+}
+
+Tensor sequence_mask(const Operand& lengths, const Operand& maxlen, DType dtype) {
+  Composite composite("SequenceMask", lengths.location());
+  return mask_below(lengths.as_tensor(), maxlen.as_tensor(), dtype, lengths.location());
+}
+
+// --- Order.
+
+namespace {
+
+// Values sorted along the last axis, which `order` exchanges with the one that was meant.
+struct Sorted {
+  math::TopK found;
+  std::vector<int64_t> order;  // empty: it was the last
+};
+
+// Ascending is descending of these.
+Tensor flipped(const Tensor& x) {
+  return engine::is_floating(x.dtype()) ? -x : apply(engine::kInvert, {x});
+}
+
+Sorted sorted(const Operand& values, int axis, bool is_ascending) {
+  Tensor x = values.as_tensor();
+  Sorted result;
+  result.order = internal::order_to_last(x, axis, values.location());
+  if (!result.order.empty()) x = transpose(x, result.order);
+  int rank = x.rank();
+  Tensor columns = rank > 0 ? reshape(slice(shape(x), {rank - 1}, {1}), {}) : Tensor(0);
+  result.found = math::top_k(is_ascending ? flipped(x) : x, columns);
+  return result;
+}
+
+bool is_ascending(std::string_view direction, const Here& location) {
+  if (direction != "ASCENDING" && direction != "DESCENDING") {
+    throw_error(engine::value_error("Argument `direction` should be one of \"ASCENDING\" or "
+                                    "\"DESCENDING\". Received: direction=",
+                                    direction),
+                location);
+  }
+  return direction == "ASCENDING";
+}
+
+}  // namespace
+
+Tensor sort(const Operand& values, int axis, std::string_view direction) {
+  bool ascending = is_ascending(direction, values.location());
+  Composite composite("sort", values.location());
+  Sorted result = sorted(values, axis, ascending);
+  Tensor ordered = ascending ? flipped(result.found.values) : result.found.values;
+  return result.order.empty() ? ordered : transpose(ordered, result.order);
+}
+
+Tensor argsort(const Operand& values, int axis, std::string_view direction) {
+  bool ascending = is_ascending(direction, values.location());
+  Composite composite("argsort", values.location());
+  Sorted result = sorted(values, axis, ascending);
+  const Tensor& indices = result.found.indices;
+  return result.order.empty() ? indices : transpose(indices, result.order);
+}
+
+math::TopK math::top_k(const Operand& input, const Operand& k, bool sorted, DType index_type) {
+  engine::TopKV2Attrs attrs{.sorted = sorted, .index_type = index_type};
+  engine::Tensors found = apply(*engine::kTopKV2, {input, k}, engine::AttrsRef(attrs));
+  return {found[0], found[1]};
+}
 
 }  // namespace graven

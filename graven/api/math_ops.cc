@@ -1,6 +1,8 @@
 #include "graven/api/math_ops.h"
 
 #include <algorithm>
+#include <limits>
+#include <numbers>
 
 #include "graven/api/apply.h"
 #include "graven/api/array_ops.h"
@@ -9,6 +11,7 @@
 #include "graven/ops/linear_algebra_ops.h"
 #include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
+#include "graven/ops/nn_ops.h"
 #include "graven/ops/reduction_ops.h"
 
 namespace graven {
@@ -16,6 +19,9 @@ namespace {
 
 using internal::apply;
 using internal::at;
+using internal::Composite;
+using internal::integers;
+using internal::LineScope;
 
 Tensor reduce(const engine::OpHandle<engine::ReductionAttrs>& op, const Operand& x,
               const Axes& axis, bool keepdims) {
@@ -106,5 +112,275 @@ Tensor clip_by_value(const Operand& t, const Operand& clip_value_min,
   Tensor below = apply(engine::kMinimum, {t, clip_value_max});
   return apply(engine::kMaximum, {at(below, t.location()), clip_value_min});
 }
+
+Tensor reduce_logsumexp(const Operand& x, const Axes& axis, bool keepdims) {
+  Composite composite("ReduceLogSumExp", x.location());
+  Tensor input = x.as_tensor();
+  Tensor largest = reduce_max(input, axis, true);
+  Tensor finite = apply(engine::kIsFinite, {largest});
+  largest = apply(engine::kStopGradient, {where(finite, largest, zeros_like(largest))});
+  Tensor powers = apply(engine::kExp, {input - largest});
+  Tensor result = apply(engine::kLog, {reduce_sum(powers, axis, keepdims)});
+  return result + (keepdims ? largest : reshape(largest, shape(result)));
+}
+
+Tensor truediv(const Operand& x, const Operand& y) { return x / y; }
+
+Tensor scalar_mul(const Operand& scalar, const Operand& x) {
+  LineScope line(x.location());
+  Tensor tensor = x.as_tensor(), factor = scalar.as_tensor(tensor.dtype());
+  if (factor.shape().has_rank() && factor.rank() != 0) {
+    throw_error(engine::value_error("The input scalar must be a 0-D value. Received shape ",
+                                    factor.shape().to_text(), "."),
+                x.location());
+  }
+  return apply(engine::kMul, {factor, tensor});
+}
+
+Tensor complex(const Operand& real, const Operand& imag) {
+  Tensor first = real.as_tensor(imag.dtype());
+  bool is_short = first.dtype() == DType::kFloat32;
+  return apply(engine::kComplex, {at(first, real.location()), imag},
+               {.Tout = is_short ? DType::kComplex64 : DType::kComplex128});
+}
+
+Tensor cumsum(const Operand& x, const Operand& axis, bool exclusive, bool reverse) {
+  return apply(engine::kCumsum, {x, axis}, {.exclusive = exclusive, .reverse = reverse});
+}
+
+// --- Linear algebra.
+
+namespace {
+
+std::vector<int64_t> counted(int64_t first, int64_t end) {
+  std::vector<int64_t> numbers;
+  for (int64_t i = first; i < end; ++i) numbers.push_back(i);
+  return numbers;
+}
+
+// The sizes of x along some axes.
+Tensor sizes_along(const Tensor& x, const std::vector<int64_t>& axes) {
+  return gather(shape(x), integers(axes, {}));
+}
+
+// The axes of x that are summed over, counted from the front.
+std::vector<int64_t> checked(const char* operand, int rank, std::vector<int64_t> axes,
+                             const Here& location) {
+  for (int64_t& axis : axes) {
+    if (axis < -rank || axis >= rank) {
+      throw_error(engine::value_error("`axes` of ", operand, " in tensordot must be in [", -rank,
+                                      ", ", rank, "), not ", axis),
+                  location);
+    }
+    if (axis < 0) axis += rank;
+  }
+  return axes;
+}
+
+std::vector<int64_t> others(int rank, const std::vector<int64_t>& axes) {
+  std::vector<int64_t> free = counted(0, rank);
+  std::erase_if(free,
+                [&](int64_t i) { return std::find(axes.begin(), axes.end(), i) != axes.end(); });
+  return free;
+}
+
+std::vector<int64_t> joined(std::vector<int64_t> first, const std::vector<int64_t>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+void check_ranks(const Tensor& x, const Tensor& y, const Here& location) {
+  if (!x.shape().has_rank() || !y.shape().has_rank()) {
+    throw_error(engine::value_error("tensordot needs tensors of known rank"), location);
+  }
+}
+
+}  // namespace
+
+Tensor tensordot(const Operand& a, const Operand& b, int axes) {
+  Tensor x = a.as_tensor(b.dtype()), y = b.as_tensor(x.dtype());
+  check_ranks(x, y, a.location());
+  int most = std::min(x.rank(), y.rank());
+  if (axes < 0 || axes > most) {
+    throw_error(engine::value_error("`axes` of tensordot must be in [0, ", most, "], not ", axes),
+                a.location());
+  }
+  return tensordot(at(x, a.location()), at(y, b.location()),
+                   {counted(x.rank() - axes, x.rank()), counted(0, axes)});
+}
+
+Tensor tensordot(const Operand& a, const Operand& b, const ContractedAxes& axes) {
+  Composite composite("Tensordot", a.location());
+  Tensor x = a.as_tensor(b.dtype()), y = b.as_tensor(x.dtype());
+  check_ranks(x, y, a.location());
+  std::vector<int64_t> of_x = checked("a", x.rank(), axes.a, a.location());
+  std::vector<int64_t> of_y = checked("b", y.rank(), axes.b, a.location());
+  if (of_x.size() != of_y.size()) {
+    throw_error(engine::value_error("tensordot needs as many axes of a as of b, not ", of_x.size(),
+                                    " and ", of_y.size()),
+                a.location());
+  }
+  std::vector<int64_t> free_x = others(x.rank(), of_x), free_y = others(y.rank(), of_y);
+  Tensor free = concat({sizes_along(x, free_x), sizes_along(y, free_y)}, 0);
+  Tensor inner = apply(engine::kProd, {sizes_along(x, of_x), 0});
+  Tensor left = reshape(transpose(x, joined(free_x, of_x)), stack({-1, inner}));
+  Tensor right = reshape(transpose(y, joined(of_y, free_y)), stack({inner, -1}));
+  return reshape(matmul(left, right), free);
+}
+
+Tensor norm(const Operand& tensor, double ord, const Axes& axis, bool keepdims) {
+  Composite composite("norm", tensor.location());
+  Tensor x = tensor.as_tensor();
+  if (ord == 2) {
+    Tensor squares = x * math::conj(x);
+    return apply(engine::kSqrt, {math::real(reduce_sum(squares, axis, keepdims))});
+  }
+  if (axis.numbers() && axis.numbers()->size() == 2) {
+    throw_error(
+        engine::Status(Code::kUnimplemented,
+                       engine::str_cat("norm: Graven has no norm ", ord, " of matrices yet"),
+                       ErrorKind::kNotImplementedError),
+        tensor.location());
+  }
+  Tensor sizes = abs(x);
+  if (ord == 1) return reduce_sum(sizes, axis, keepdims);
+  if (ord == std::numeric_limits<double>::infinity()) return reduce_max(sizes, axis, keepdims);
+  if (!(ord > 0)) {
+    throw_error(engine::value_error("'ord' must be a supported vector norm, got ", ord),
+                tensor.location());
+  }
+  Tensor sum = reduce_sum(apply(engine::kPow, {sizes, ord}), axis, keepdims);
+  return apply(engine::kPow, {sum, 1.0 / ord});
+}
+
+namespace math {
+
+Tensor cumprod(const Operand& x, const Operand& axis, bool exclusive, bool reverse) {
+  return apply(engine::kCumprod, {x, axis}, {.exclusive = exclusive, .reverse = reverse});
+}
+
+Tensor reduce_euclidean_norm(const Operand& x, const Axes& axis, bool keepdims) {
+  return reduce(engine::kEuclideanNorm, x, axis, keepdims);
+}
+
+Tensor reduce_variance(const Operand& x, const Axes& axis, bool keepdims) {
+  Composite composite("reduce_variance", x.location());
+  Tensor input = x.as_tensor();
+  if (engine::is_integer(input.dtype())) {
+    throw_error(engine::type_error("Input must be either real or complex. Received integer type ",
+                                   engine::dtype_name(input.dtype()), "."),
+                x.location());
+  }
+  Tensor distances = input - reduce_mean(input, axis, true);
+  Tensor squares = engine::is_complex(input.dtype()) ? real(distances * conj(distances))
+                                                     : apply(engine::kSquare, {distances});
+  return reduce_mean(squares, axis, keepdims);
+}
+
+Tensor reduce_std(const Operand& x, const Axes& axis, bool keepdims) {
+  Composite composite("reduce_std", x.location());
+  return apply(engine::kSqrt, {reduce_variance(x, axis, keepdims)});
+}
+
+Tensor count_nonzero(const Operand& input, const Axes& axis, bool keepdims, DType dtype) {
+  Composite composite("count_nonzero", input.location());
+  Tensor x = input.as_tensor();
+  Operand zero = x.dtype() == DType::kString ? Operand("")
+                 : x.dtype() == DType::kBool ? Operand(false)
+                                             : Operand(0);
+  Tensor counted = cast(not_equal(x, zero), DType::kInt64);
+  return cast(reduce_sum(counted, axis, keepdims), dtype);
+}
+
+Tensor zero_fraction(const Operand& value) {
+  Composite composite("zero_fraction", value.location());
+  return reduce_mean(cast(equal(value, 0), DType::kFloat32));
+}
+
+Tensor accumulate_n(const std::vector<Tensor>& inputs, Here location) {
+  return apply(*engine::kAddN, std::vector<engine::Tensor>(inputs.begin(), inputs.end()),
+               engine::NoAttrs(), location)[0];
+}
+
+Tensor divide_no_nan(const Operand& x, const Operand& y) {
+  LineScope line(x.location());
+  Tensor dividend = x.as_tensor(y.dtype()), divisor = y.as_tensor(dividend.dtype());
+  if (engine::is_integer(dividend.dtype())) {
+    bool is_small = engine::dtype_size(dividend.dtype()) < 4;
+    DType wide = is_small ? DType::kFloat32 : DType::kFloat64;
+    dividend = cast(dividend, wide);
+    divisor = cast(divisor, wide);
+  }
+  return apply(engine::kDivNoNan, {dividend, divisor});
+}
+
+Tensor logical_xor(const Operand& x, const Operand& y) {
+  Composite composite("LogicalXor", x.location());
+  Tensor both = apply(engine::kLogicalAnd, {x, y});
+  return apply(engine::kLogicalAnd,
+               {apply(engine::kLogicalOr, {x, y}), apply(engine::kLogicalNot, {both})});
+}
+
+namespace {
+
+bool is_complex(const Tensor& x) { return !x.is_none() && engine::is_complex(x.dtype()); }
+
+// A part of complex numbers.
+Tensor part(const engine::OpHandle<engine::RealPartAttrs>& op, const Tensor& x) {
+  return apply(op, {x}, {.Tout = engine::real_part_type(x.dtype())});
+}
+
+}  // namespace
+
+Tensor real(const Operand& input) {
+  LineScope line(input.location());
+  Tensor x = input.as_tensor();
+  return is_complex(x) ? part(engine::kReal, x) : x;
+}
+
+Tensor imag(const Operand& input) {
+  LineScope line(input.location());
+  Tensor x = input.as_tensor();
+  return is_complex(x) ? part(engine::kImag, x) : zeros_like(x);
+}
+
+Tensor angle(const Operand& input) {
+  LineScope line(input.location());
+  Tensor x = input.as_tensor();
+  if (is_complex(x)) return part(engine::kAngle, x);
+  return where(x < 0, std::numbers::pi * ones_like(x), zeros_like(x));
+}
+
+Tensor conj(const Operand& x) {
+  LineScope line(x.location());
+  Tensor tensor = x.as_tensor();
+  return is_complex(tensor) ? apply(engine::kConj, {tensor}) : tensor;
+}
+
+Tensor log_sigmoid(const Operand& x) {
+  Composite composite("LogSigmoid", x.location());
+  return -apply(engine::kSoftplus, {-x});
+}
+
+Tensor l2_normalize(const Operand& x, const Axes& axis, double epsilon) {
+  Composite composite("l2_normalize", x.location());
+  Tensor tensor = x.as_tensor();
+  Tensor squares = reduce_sum(apply(engine::kSquare, {tensor}), axis, true);
+  Tensor length = apply(engine::kMaximum, {squares, epsilon});
+  return tensor * apply(engine::kRsqrt, {length});
+}
+
+}  // namespace math
+
+namespace linalg {
+
+Tensor matvec(const Operand& a, const Operand& b, bool transpose_a, bool adjoint_a) {
+  Composite composite("MatVec", a.location());
+  Tensor x = a.as_tensor();
+  Tensor columns = expand_dims(b.as_tensor(x.dtype()), -1);
+  return squeeze(matmul(x, columns, transpose_a, false, adjoint_a), {-1});
+}
+
+}  // namespace linalg
 
 }  // namespace graven

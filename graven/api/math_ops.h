@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "graven/api/arguments.h"
 #include "graven/api/operand.h"
@@ -19,6 +20,8 @@ GRAVEN_API Tensor reduce_max(const Operand& x, const Axes& axis = {}, bool keepd
 GRAVEN_API Tensor reduce_min(const Operand& x, const Axes& axis = {}, bool keepdims = false);
 GRAVEN_API Tensor reduce_any(const Operand& x, const Axes& axis = {}, bool keepdims = false);
 GRAVEN_API Tensor reduce_all(const Operand& x, const Axes& axis = {}, bool keepdims = false);
+// log(sum(exp(x))), also where exp(x) overflows: x less its largest element is summed.
+GRAVEN_API Tensor reduce_logsumexp(const Operand& x, const Axes& axis = {}, bool keepdims = false);
 // The index of the largest (smallest) element along an axis; of equal ones the first.
 GRAVEN_API Tensor argmax(const Operand& input, int axis = 0, DType output_type = DType::kInt64);
 GRAVEN_API Tensor argmin(const Operand& input, int axis = 0, DType output_type = DType::kInt64);
@@ -31,11 +34,100 @@ GRAVEN_API Tensor matmul(const Operand& a, const Operand& b, bool transpose_a = 
 // if the dtypes differ. add joins strings; divide divides integers as floats.
 GRAVEN_API Tensor add(const Operand& x, const Operand& y);
 GRAVEN_API Tensor divide(const Operand& x, const Operand& y);
+GRAVEN_API Tensor truediv(const Operand& x, const Operand& y);
+// A scalar times x; a ValueError if it is none.
+GRAVEN_API Tensor scalar_mul(const Operand& scalar, const Operand& x);
+// The complex64 or complex128 of float32 or float64 parts, whose shapes broadcast.
+GRAVEN_API Tensor complex(const Operand& real, const Operand& imag);
+// Sums and products of the elements up to each place along an axis; exclusive: without the place's
+// own; reverse: from the end.
+GRAVEN_API Tensor cumsum(const Operand& x, const Operand& axis = 0, bool exclusive = false,
+                         bool reverse = false);
 GRAVEN_API Tensor abs(const Operand& x);
 GRAVEN_API Tensor equal(const Operand& x, const Operand& y);
 GRAVEN_API Tensor not_equal(const Operand& x, const Operand& y);
 // Between the bounds, which broadcast to the shape of t.
 GRAVEN_API Tensor clip_by_value(const Operand& t, const Operand& clip_value_min,
                                 const Operand& clip_value_max);
+
+// --- Linear algebra.
+// Axes of a and b that tensordot sums over, pair by pair.
+struct ContractedAxes {
+  std::vector<int64_t> a, b;
+};
+// The sum over the last `axes` axes of a and the first of b, or over those that are named: the free
+// axes of a, then those of b. A ValueError for an axis that is not there, or a tensor of unknown
+// rank.
+GRAVEN_API Tensor tensordot(const Operand& a, const Operand& b, int axes);
+GRAVEN_API Tensor tensordot(const Operand& a, const Operand& b, const ContractedAxes& axes);
+// The vector norm of the given order (2: Euclidean; 1, any positive number, or infinity) along the
+// axes, of all elements if none are named; of a complex tensor it is real. A ValueError for an
+// order that is not positive. Over two axes: the Frobenius norm, of order 2 alone.
+GRAVEN_API Tensor norm(const Operand& tensor, double ord = 2, const Axes& axis = {},
+                       bool keepdims = false);
+
+namespace math {
+using graven::abs;
+using graven::add;
+using graven::argmax;
+using graven::argmin;
+using graven::cumsum;
+using graven::divide;
+using graven::equal;
+using graven::not_equal;
+using graven::reduce_all;
+using graven::reduce_any;
+using graven::reduce_logsumexp;
+using graven::reduce_max;
+using graven::reduce_mean;
+using graven::reduce_min;
+using graven::reduce_prod;
+using graven::reduce_sum;
+using graven::scalar_mul;
+using graven::truediv;
+
+GRAVEN_API Tensor cumprod(const Operand& x, const Operand& axis = 0, bool exclusive = false,
+                          bool reverse = false);
+// sqrt(sum(|x|^2)) along the axes.
+GRAVEN_API Tensor reduce_euclidean_norm(const Operand& x, const Axes& axis = {},
+                                        bool keepdims = false);
+// The mean of the squared distances from the mean, and its square root. A TypeError for integers.
+GRAVEN_API Tensor reduce_variance(const Operand& x, const Axes& axis = {}, bool keepdims = false);
+GRAVEN_API Tensor reduce_std(const Operand& x, const Axes& axis = {}, bool keepdims = false);
+// How many elements are not zero, false or empty.
+GRAVEN_API Tensor count_nonzero(const Operand& input, const Axes& axis = {}, bool keepdims = false,
+                                DType dtype = DType::kInt64);
+// The part of elements that are zero, float32.
+GRAVEN_API Tensor zero_fraction(const Operand& value);
+// The sum of tensors of one shape and dtype.
+GRAVEN_API Tensor accumulate_n(const std::vector<Tensor>& inputs, Here location = Here::current());
+// x / y, and 0 where y is 0. Integers are divided as floats.
+GRAVEN_API Tensor divide_no_nan(const Operand& x, const Operand& y);
+// Exclusive or of bools.
+GRAVEN_API Tensor logical_xor(const Operand& x, const Operand& y);
+// The parts of complex numbers, their angle in radians and conjugate. Of real numbers they are x,
+// zeros, 0 or pi, and x.
+GRAVEN_API Tensor real(const Operand& input);
+GRAVEN_API Tensor imag(const Operand& input);
+GRAVEN_API Tensor angle(const Operand& input);
+GRAVEN_API Tensor conj(const Operand& x);
+// log(1 / (1 + exp(-x))).
+GRAVEN_API Tensor log_sigmoid(const Operand& x);
+// x / sqrt(max(sum(x * x), epsilon)) along the axes.
+GRAVEN_API Tensor l2_normalize(const Operand& x, const Axes& axis = {}, double epsilon = 1e-12);
+}  // namespace math
+
+namespace dtypes {
+using graven::complex;
+}  // namespace dtypes
+
+namespace linalg {
+using graven::matmul;
+using graven::norm;
+using graven::tensordot;
+// Matrices [..., n, m] times vectors [..., m]; of a transposed or adjoint matrix [..., m, n].
+GRAVEN_API Tensor matvec(const Operand& a, const Operand& b, bool transpose_a = false,
+                         bool adjoint_a = false);
+}  // namespace linalg
 
 }  // namespace graven

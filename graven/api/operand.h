@@ -42,6 +42,7 @@ class GRAVEN_API Operand {
       : tensor_(values, location), location_(location) {}
 
   bool is_number() const { return kind_ > Kind::kVariable; }
+  double number() const { return number_; }  // if it is one
   // The dtype of what was given; kInvalid for a number, or no tensor.
   DType dtype() const;
   const std::source_location& location() const { return location_; }

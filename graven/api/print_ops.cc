@@ -24,7 +24,7 @@ namespace {
 
 // "nn.relu" for Tensor relu(...) in namespace graven::nn.
 std::set<std::string> names_declared_in(const std::string& path) {
-  static const std::regex kNamespace(R"(^namespace (\w+) \{)");
+  static const std::regex kNamespace(R"(^namespace (?:graven::)?(\w+) \{)");
   static const std::regex kFunction(R"(^GRAVEN_API .*?(\w+)\(.*|^using graven::(?:\w+::)*(\w+);)");
   std::ifstream file(path);
   std::set<std::string> names;

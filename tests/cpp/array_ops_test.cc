@@ -1,0 +1,149 @@
+#include <doctest/doctest.h>
+#include <graven/graven.h>
+
+#include <limits>
+
+using graven::DType;
+using graven::Shape;
+using graven::Tensor;
+using graven::Variable;
+
+namespace {
+
+std::vector<float> floats(const Tensor& x) { return x.to_vector<float>(); }
+std::vector<int32_t> ints(const Tensor& x) { return x.to_vector<int32_t>(); }
+using Ints = std::vector<int32_t>;
+using Floats = std::vector<float>;
+
+}  // namespace
+
+TEST_CASE("eye is square, or has columns and a batch") {
+  CHECK(floats(graven::eye(2)) == Floats{1, 0, 0, 1});
+  CHECK(ints(graven::eye(1, 3, {}, DType::kInt32)) == Ints{1, 0, 0});
+  CHECK(graven::linalg::eye(2, 3, {4, 1}).shape() == Shape{4, 1, 2, 3});
+}
+
+TEST_CASE("pad with a constant and with mirrors") {
+  Tensor x = {1, 2, 3};
+  CHECK(ints(graven::pad(x, {{1, 2}})) == Ints{0, 1, 2, 3, 0, 0});
+  CHECK(ints(graven::pad(x, {{1, 0}}, "CONSTANT", 7)) == Ints{7, 1, 2, 3});
+  CHECK(ints(graven::pad(x, {{2, 1}}, "REFLECT")) == Ints{3, 2, 1, 2, 3, 2});
+  CHECK(ints(graven::pad(x, {{2, 1}}, "SYMMETRIC")) == Ints{2, 1, 1, 2, 3, 3});
+  CHECK(graven::pad(Tensor{{1, 2}}, {{1, 1}, {0, 1}}).shape() == Shape{3, 3});
+  CHECK_THROWS_WITH_AS(graven::pad(x, {{1, 1}}, "WRAP"),
+                       doctest::Contains("Received `mode` = WRAP"), graven::Error);
+}
+
+TEST_CASE("tile, repeat and reverse") {
+  Tensor x = {{1, 2}, {3, 4}};
+  CHECK(ints(graven::tile(x, {1, 2})) == Ints{1, 2, 1, 2, 3, 4, 3, 4});
+  CHECK(ints(graven::repeat(x, 2)) == Ints{1, 1, 2, 2, 3, 3, 4, 4});
+  CHECK(ints(graven::repeat(x, {1, 2}, 0)) == Ints{1, 2, 3, 4, 3, 4});
+  CHECK(ints(graven::repeat(x, 2, -1)) == Ints{1, 1, 2, 2, 3, 3, 4, 4});
+  CHECK(ints(graven::reverse(x, {0})) == Ints{3, 4, 1, 2});
+  CHECK(ints(graven::reverse(x, {0, -1})) == Ints{4, 3, 2, 1});
+  CHECK_THROWS_WITH_AS(graven::repeat(x, {1, 2, 3}, 0), doctest::Contains("are incompatible"),
+                       graven::Error);
+}
+
+TEST_CASE("split takes a number of parts, or their sizes") {
+  Tensor x = {1, 2, 3, 4};
+  CHECK(graven::split(x, 2).size() == 2);
+  auto parts = graven::split(x, {1, -1}, 0);
+  REQUIRE(parts.size() == 2);
+  CHECK(ints(parts[0]) == Ints{1});
+  CHECK(ints(parts[1]) == Ints{2, 3, 4});
+}
+
+TEST_CASE("boolean_mask takes slices where the mask holds") {
+  Tensor x = {{1, 2}, {3, 4}, {5, 6}};
+  CHECK(ints(graven::boolean_mask(x, {true, false, true})) == Ints{1, 2, 5, 6});
+  CHECK(ints(graven::boolean_mask(x, {false, true}, 1)) == Ints{2, 4, 6});
+  CHECK(ints(graven::boolean_mask(x, x > 2)) == Ints{3, 4, 5, 6});
+  CHECK_THROWS_WITH_AS(graven::boolean_mask(x, true), doctest::Contains("cannot be scalar"),
+                       graven::Error);
+  CHECK_THROWS_WITH_AS(graven::boolean_mask(x, {true, false}), doctest::Contains("incompatible"),
+                       graven::Error);
+}
+
+TEST_CASE("gather_nd takes slices, in batches too") {
+  Tensor x = {{1, 2}, {3, 4}};
+  CHECK(ints(graven::gather_nd(x, Tensor{{0, 0}, {1, 1}})) == Ints{1, 4});
+  CHECK(ints(graven::gather_nd(x, Tensor{{1}})) == Ints{3, 4});
+  CHECK(ints(graven::gather_nd(x, Tensor{{1}, {0}}, /*batch_dims=*/1)) == Ints{2, 3});
+}
+
+TEST_CASE("strided_slice with masks and negative strides") {
+  Tensor x = {0, 1, 2, 3, 4};
+  CHECK(ints(graven::strided_slice(x, {1}, {4})) == Ints{1, 2, 3});
+  CHECK(ints(graven::strided_slice(x, {4}, {0}, graven::Sizes{-2})) == Ints{4, 2});
+  CHECK(ints(graven::strided_slice(x, {0}, {2}, {}, {.end_mask = 1})) == Ints{0, 1, 2, 3, 4});
+  Tensor one = graven::strided_slice(x, {3}, {4}, {}, {.shrink_axis_mask = 1});
+  CHECK(one.shape() == Shape{});
+  CHECK(one.item<int32_t>() == 3);
+}
+
+TEST_CASE("ensure_shape checks, and identity_n gives what it took") {
+  CHECK(graven::ensure_shape(Tensor{1, 2}, Shape{2}).shape() == Shape{2});
+  CHECK_THROWS_AS(graven::ensure_shape(Tensor{1, 2}, Shape{3}), graven::Error);
+  auto same = graven::identity_n({Tensor{1}, Tensor{2.0}});
+  CHECK(same[1].item<float>() == 2);
+}
+
+TEST_CASE("saturate_cast stops at the bounds of both dtypes") {
+  Tensor x = {-1.0, 300.0, 7.0};
+  CHECK(graven::saturate_cast(x, DType::kUInt8).to_vector<uint8_t>() ==
+        std::vector<uint8_t>{0, 255, 7});
+  Tensor big = Tensor::of(std::vector<uint64_t>{std::numeric_limits<uint64_t>::max()}, {1});
+  CHECK(graven::saturate_cast(big, DType::kInt64).item<int64_t>() ==
+        std::numeric_limits<int64_t>::max());
+  CHECK_THROWS_AS(graven::saturate_cast("a", DType::kInt32), graven::Error);
+}
+
+TEST_CASE("linspace holds both ends, and tensors get a new axis") {
+  CHECK(floats(graven::linspace(0.0, 1.0, 5)) == Floats{0, 0.25f, 0.5f, 0.75f, 1});
+  CHECK(floats(graven::linspace(3.0, 9.0, 1)) == Floats{3});
+  CHECK(graven::linspace(3.0, 9.0, 0).shape() == Shape{0});
+  Tensor rows = graven::linspace(Tensor{0.0, 1.0}, Tensor{2.0, 3.0}, 3, /*axis=*/1);
+  CHECK(floats(rows) == Floats{0, 1, 2, 1, 2, 3});
+  CHECK_THROWS_WITH_AS(graven::linspace(0.0, 1.0, -1), doctest::Contains("Requires num >= 0"),
+                       graven::Error);
+}
+
+TEST_CASE("meshgrid in both orders") {
+  Tensor x = {1, 2, 3}, y = {4, 5};
+  auto grids = graven::meshgrid({x, y});
+  CHECK(grids[0].shape() == Shape{2, 3});
+  CHECK(ints(grids[1]) == Ints{4, 4, 4, 5, 5, 5});
+  CHECK(ints(graven::meshgrid({x, y}, "ij")[0]) == Ints{1, 1, 2, 2, 3, 3});
+  CHECK(graven::meshgrid({}).empty());
+}
+
+TEST_CASE("sequence_mask up to the largest length, or a given one") {
+  CHECK(graven::sequence_mask({1, 2}).to_vector<bool>() ==
+        std::vector<bool>{true, false, true, true});
+  CHECK(ints(graven::sequence_mask({1, 0}, 2, DType::kInt32)) == Ints{1, 0, 0, 0});
+}
+
+TEST_CASE("sort, argsort and top_k") {
+  Tensor x = {{3, 1, 2}, {6, 5, 4}};
+  CHECK(ints(graven::sort(x)) == Ints{1, 2, 3, 4, 5, 6});
+  CHECK(ints(graven::sort(x, 0, "DESCENDING")) == Ints{6, 5, 4, 3, 1, 2});
+  CHECK(ints(graven::argsort(x)) == Ints{1, 2, 0, 2, 1, 0});
+  CHECK(floats(graven::sort(Tensor{2.0, -1.0})) == Floats{-1, 2});
+  auto [values, indices] = graven::math::top_k(x, 2);
+  CHECK(ints(values) == Ints{3, 2, 6, 5});
+  CHECK(ints(indices) == Ints{0, 2, 0, 1});
+  CHECK_THROWS_WITH_AS(graven::sort(x, 2), doctest::Contains("axis must be in [-2, 2)"),
+                       graven::Error);
+  CHECK_THROWS_WITH_AS(graven::sort(x, 0, "UP"), doctest::Contains("direction=UP"), graven::Error);
+}
+
+TEST_CASE("movement that is made of several ops is traced with unknown sizes") {
+  auto f = graven::function([](const Tensor& x) {
+    return graven::boolean_mask(graven::repeat(x, 2, 0), graven::sequence_mask(3, 2 * 3));
+  });
+  auto concrete =
+      f.get_concrete_function(graven::TensorSpec{Shape{graven::Dim::unknown()}, DType::kInt32});
+  CHECK(ints(concrete(Tensor{1, 2, 3})) == Ints{1, 1, 2});
+}
