@@ -6,7 +6,9 @@
 #include "graven/api/array_ops.h"          // IWYU pragma: export
 #include "graven/api/clip_ops.h"           // IWYU pragma: export
 #include "graven/api/concrete_function.h"  // IWYU pragma: export
+#include "graven/api/config.h"             // IWYU pragma: export
 #include "graven/api/convert.h"            // IWYU pragma: export
+#include "graven/api/debug_ops.h"          // IWYU pragma: export
 #include "graven/api/error.h"              // IWYU pragma: export
 #include "graven/api/function.h"           // IWYU pragma: export
 #include "graven/api/math_ops.h"           // IWYU pragma: export

@@ -1,0 +1,102 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "graven/api/arguments.h"
+#include "graven/api/operand.h"
+#include "graven/api/tensor.h"
+#include "graven/base/export.h"
+
+// Checks and messages. While a function is traced they become nodes, which run in the order of the
+// program with every call. A check that does not hold is an InvalidArgument, of shapes and dtypes
+// that are known a ValueError or TypeError at once.
+
+namespace graven {
+
+// What print writes: a text as it is; numbers, true and false as Python writes them; tensors and
+// the values of variables by their elements.
+class GRAVEN_API Printable {
+ public:
+  Printable(const char* text) : text_(text) {}
+  Printable(std::string text) : text_(std::move(text)) {}
+  Printable(const Tensor& tensor) : tensor_(tensor) {}
+  Printable(const Variable& variable,
+            std::source_location location = std::source_location::current());
+  template <typename T>
+  requires std::is_arithmetic_v<T> Printable(T number)
+      : text_(std::is_same_v<T, bool> ? (number ? "True" : "False")
+              : std::is_integral_v<T> ? std::to_string(static_cast<int64_t>(number))
+                                      : float_text(static_cast<double>(number))) {}
+
+  const std::string& text() const { return text_; }
+  const Tensor& tensor() const { return tensor_; }  // none: it is a text
+
+ private:
+  static std::string float_text(double number);
+  std::string text_;
+  Tensor tensor_;
+};
+
+struct PrintOptions {
+  // "stdout", "stderr", "log(info)", "log(warning)", "log(error)", or "file://" and a path.
+  std::string output_stream = "stderr";
+  int64_t summarize = 3;  // elements shown at both ends of an axis; -1: all
+  std::string sep = " ", end = "\n";
+};
+
+// Writes the values when the program gets here: print({"loss:", loss}).
+GRAVEN_API void print(const std::vector<Printable>& inputs, const PrintOptions& options = {},
+                      Here location = Here::current());
+
+// Fails if the condition, a bool scalar, is false; the message shows the first elements of the
+// data.
+GRAVEN_API void Assert(const Operand& condition, const std::vector<Tensor>& data,
+                       int64_t summarize = 3);
+
+namespace debugging {
+using graven::Assert;
+
+// --- For all elements, which broadcast. The message stands in front of the error's.
+GRAVEN_API void assert_equal(const Operand& x, const Operand& y, const std::string& message = "",
+                             int64_t summarize = 3);
+GRAVEN_API void assert_none_equal(const Operand& x, const Operand& y,
+                                  const std::string& message = "", int64_t summarize = 3);
+GRAVEN_API void assert_less(const Operand& x, const Operand& y, const std::string& message = "",
+                            int64_t summarize = 3);
+GRAVEN_API void assert_less_equal(const Operand& x, const Operand& y,
+                                  const std::string& message = "", int64_t summarize = 3);
+GRAVEN_API void assert_greater(const Operand& x, const Operand& y, const std::string& message = "",
+                               int64_t summarize = 3);
+GRAVEN_API void assert_greater_equal(const Operand& x, const Operand& y,
+                                     const std::string& message = "", int64_t summarize = 3);
+GRAVEN_API void assert_positive(const Operand& x, const std::string& message = "",
+                                int64_t summarize = 3);
+GRAVEN_API void assert_negative(const Operand& x, const std::string& message = "",
+                                int64_t summarize = 3);
+GRAVEN_API void assert_non_negative(const Operand& x, const std::string& message = "",
+                                    int64_t summarize = 3);
+GRAVEN_API void assert_non_positive(const Operand& x, const std::string& message = "",
+                                    int64_t summarize = 3);
+// |x - y| <= atol + rtol |y|; the tolerances are 10 units of the dtype's precision unless given.
+struct Tolerances {
+  std::optional<double> rtol = std::nullopt, atol = std::nullopt;
+};
+GRAVEN_API void assert_near(const Operand& x, const Operand& y, const Tolerances& tolerances = {},
+                            const std::string& message = "", int64_t summarize = 3);
+// x itself; fails if an element is NaN or infinite.
+GRAVEN_API Tensor assert_all_finite(const Operand& x, const std::string& message);
+
+// --- Of shapes and dtypes.
+GRAVEN_API void assert_rank(const Operand& x, int rank, const std::string& message = "");
+GRAVEN_API void assert_rank_at_least(const Operand& x, int rank, const std::string& message = "");
+// The tensor itself.
+GRAVEN_API Tensor assert_scalar(const Operand& tensor, const std::string& message = "");
+GRAVEN_API void assert_type(const Operand& tensor, DType tf_type, const std::string& message = "");
+GRAVEN_API void assert_integer(const Operand& x, const std::string& message = "");
+}  // namespace debugging
+
+}  // namespace graven
