@@ -8,10 +8,26 @@
 #include "graven/ops/formulas.h"
 #include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
+#include "graven/ops/movement_ops.h"
 #include "graven/ops/register_ops.h"
+#include "graven/ops/sizes.h"
+#include "graven/ops/sort_ops.h"
 #include "graven/ops/structural_ops.h"
 
 namespace graven::engine {
+
+namespace {
+
+// One for each axis that is reduced and zero for the others, found at run time.
+Formula is_reduced(GradientContext& c) {
+  Tensor rank = c(kSize, {c.shape_of_x(0)});
+  const int32_t flat[] = {-1};
+  Formula axes(c, c(kReshape, {cast(c, c.x(1), DType::kInt32), int32_vector(c, flat)}));
+  Formula positive = call(kFloorMod, axes, Formula(c, rank));
+  return {c, c(kUnsortedSegmentSum, {call(kOnesLike, positive), positive, rank})};
+}
+
+}  // namespace
 
 Tensor shape_with_kept_axes(GradientContext& c) {
   Tensor shape = c.shape_of_x(0);
@@ -40,13 +56,7 @@ Tensor shape_with_kept_axes(GradientContext& c) {
     Formula mask(c, int32_vector(c, {taken.data(), taken.size()}));
     return Formula(c, shape) * mask + Formula(c, int32_vector(c, {given.data(), given.size()}));
   }
-  // One for each reduced axis, at its place, found at run time.
-  Tensor rank = c(kSize, {shape});
-  const int32_t flat[] = {-1};
-  Formula flat_axes(c, c(kReshape, {cast(c, axes, DType::kInt32), int32_vector(c, flat)}));
-  Formula positive = call(kFloorMod, flat_axes, Formula(c, rank));
-  Formula ones = call(kOnesLike, positive);
-  Formula given(c, c(kUnsortedSegmentSum, {ones, positive, rank}));
+  Formula given = is_reduced(c);
   return Formula(c, shape) * (1.0 - given) + given;
 }
 
@@ -91,23 +101,74 @@ void mean_gradient(GradientContext& c) {
   c.set_dx(0, repeated_like_x(c, with_kept_axes(c, dy / reduced_count(c, dy))));
 }
 
-// The product of the other elements: y / x where none is zero. If one is, its own derivative is
-// the product of the rest, and all others are zero.
+// The product of the other elements along an axis, by those before and those after each. Nothing is
+// divided, as elements may be zero and the product of all beyond what the dtype holds.
+Formula product_of_others(const Formula& x, int axis) {
+  Tensor along = Size(axis).tensor(x.emit());
+  auto scan = [&](bool reverse) {
+    return Formula(x.emit(),
+                   x.emit()(kCumprod, {x, along}, {.exclusive = true, .reverse = reverse}));
+  };
+  return scan(false) * scan(true);
+}
+
+// The same over the first axes, which are made one.
+Formula product_of_others(GradientContext& c, const Formula& x, const Tensor& perm,
+                          const Size& reduced, const Size& kept) {
+  Formula permuted(c, c(kTranspose, {x, perm}));
+  const Size sizes[] = {reduced, kept};
+  Formula rows(c, c(kReshape, {permuted, vector_of(c, sizes)}));
+  Formula others(c, c(kReshape, {product_of_others(rows, 0), c(kShape, {permuted})}));
+  return {c, c(kTranspose, {others, call(kInvertPermutation, Formula(c, perm))})};
+}
+
+// The same over the axes of x, sorted.
+Formula product_of_others(GradientContext& c, const Formula& x, std::span<const int> axes) {
+  if (axes.empty()) return call(kOnesLike, x);
+  if (axes.size() == 1) return product_of_others(x, axes[0]);
+  const Sizes sizes = sizes_of_x(c, 0);
+  Sizes merged, reduced, kept;
+  std::vector<int32_t> perm(axes.begin(), axes.end());
+  for (int i = 0; i < static_cast<int>(sizes.size()); ++i) {
+    bool is_kept = std::find(axes.begin(), axes.end(), i) == axes.end();
+    (is_kept ? kept : reduced).push_back(sizes[i]);
+    if (is_kept) perm.push_back(i);
+    if (i == axes[0] || is_kept) merged.push_back(sizes[i]);
+  }
+  const Size all = product(c, reduced);
+  if (axes.back() - axes.front() + 1 > static_cast<int>(axes.size())) {
+    return product_of_others(c, x, int32_vector(c, perm), all, product(c, kept));
+  }
+  merged[axes[0]] = all;  // neighbours
+  Formula rows(c, c(kReshape, {x, vector_of(c, merged)}));
+  return {c, c(kReshape, {product_of_others(rows, axes[0]), c.shape_of_x(0)})};
+}
+
 void prod_gradient(GradientContext& c) {
   Formula x(c, c.x(0)), dy = with_kept_axes(c, c.dy());
-  Formula one = constant_like(x, 1), zero = constant_like(x, 0);
-  Formula is_zero = call(kEqual, x, zero);
-  auto select = [&](const Formula& condition, const Formula& if_true, const Formula& if_false) {
-    return Formula(c, c(kSelectV2, {condition, if_true, if_false}));
-  };
-  Formula without_zeros = select(is_zero, one, x);
-  const ReductionAttrs kept = {.keep_dims = true};
-  Formula product = call(kProd, without_zeros, Formula(c, c.x(1)), kept);
-  Formula zeros(c, cast(c, is_zero, x.dtype()));
-  // Zeros among the other elements.
-  Formula other_zeros = call(kSum, zeros, Formula(c, c.x(1)), kept) - zeros;
-  Formula others = select(call(kEqual, other_zeros, zero), product / without_zeros, zero);
-  c.set_dx(0, dy * conj(others));
+  Tensor axes = c.x(1);
+  if (!dy.tensor()) return;
+  const Shape& known = c.static_shape_of_x(0);
+  Tensor known_axes = known_value(axes);
+  if (known.has_rank() && known_axes) {
+    auto reduced = normalized_axes(known_axes, known.rank());
+    if (!reduced.ok()) {
+      c.fail(reduced.status());
+      return;
+    }
+    std::vector<int> sorted(reduced->begin(), reduced->end());
+    std::sort(sorted.begin(), sorted.end());
+    c.set_dx(0, dy * conj(product_of_others(c, x, sorted)));
+    return;
+  }
+  Formula shape(c, c.shape_of_x(0)), mask = is_reduced(c);
+  // The axes that are reduced come first, as equal elements keep their order.
+  const Tensor keys[] = {mask, c(kSize, {shape})};
+  Tensors sorted = c.apply(*kTopKV2.op, keys, TopKV2Attrs());
+  if (sorted.empty()) return;
+  c.set_dx(0,
+           dy * conj(product_of_others(c, x, sorted[1], product_of(c, shape * mask + (1.0 - mask)),
+                                       product_of(c, shape * (1.0 - mask) + mask))));
 }
 
 // Equal extrema share the gradient.
