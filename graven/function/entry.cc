@@ -144,6 +144,7 @@ Status Entry::run_unnamed(std::span<const Tensor> arguments, Tensors& outputs, b
       if (any_shapes || captures_were_set) return run_body(body_, inputs, outputs);
       ASSIGN_OR_RETURN(Ref<Program> program, program_of(body_));
       if (!has_program_.load(std::memory_order_relaxed)) has_program_.store(true);
+      if (!program->accepts(inputs)) return run_body(body_, inputs, outputs);
       return program->run(inputs, outputs);
     }
   }

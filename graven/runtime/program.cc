@@ -327,7 +327,9 @@ class ProgramRun {
   // Shapes that only a run knows may be others than those that the callee was traced with.
   static Status call(const Step& step, std::span<const Tensor> inputs, Tensors& made) {
     const Ref<Body>& callee = AttrsRef(step.attrs).as<CallAttrs>().f;
-    if (!accepts_shapes(*callee, inputs)) return run_body(callee, inputs, made);
+    if (!accepts_shapes(*callee, inputs) || !step.program->accepts(inputs)) {
+      return run_body(callee, inputs, made);
+    }
     return step.program->run(inputs, made);
   }
 
@@ -380,6 +382,12 @@ class ProgramRun {
   const int first_constant_, first_made_;
   InlineVector<Tensor, 48> made_;
 };
+
+bool Program::accepts(std::span<const Tensor> inputs) const {
+  return std::ranges::all_of(checked_inputs_, [&](const auto& checked) {
+    return is_subshape(inputs[checked.first].shape(), checked.second);
+  });
+}
 
 Status Program::run(std::span<const Tensor> inputs, Tensors& outputs) const {
   FlushDenormals flush;

@@ -100,6 +100,9 @@ class GRAVEN_API Program : public RefCounted {
   // are borrowed. Each output is a tensor object of its own. Errors of kernels carry the node's
   // name and location for the front end: see ExecutionError.
   Status run(std::span<const Tensor> inputs, Tensors& outputs) const;
+  // False if an input has another shape than the one to which the graph narrowed it (set_shape, or
+  // a call of a Function that was traced for it): run refuses it then.
+  bool accepts(std::span<const Tensor> inputs) const;
 
   std::span<const Step> steps() const { return steps_; }
   int num_slots() const { return num_slots_; }

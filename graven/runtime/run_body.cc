@@ -68,6 +68,7 @@ Status run_body(const Ref<Body>& body, std::span<const Tensor> inputs, Tensors& 
   }
   if (!accepts_shapes(*body, inputs)) return run_by_node(*body->graph(), inputs, outputs);
   ASSIGN_OR_RETURN(Ref<Program> program, program_of(body));
+  if (!program->accepts(inputs)) return run_by_node(*body->graph(), inputs, outputs);
   return program->run(inputs, outputs);
 }
 
