@@ -32,7 +32,11 @@ Result<Tensors> apply_custom_gradient(Builder& builder, std::span<const Tensor> 
   auto listeners = Frame::current().listeners;
   std::shared_ptr<const Backward> backward;
   for (Listener* listener : listeners) {
-    if (!listener->wants(inputs)) continue;
+    if (!listener->wants(inputs)) {
+      // Eagerly it goes on from what the function itself did, perhaps with other tensors.
+      if (!plain.graph()) listener->on_op(*kIdentityN.op, attrs, outputs, results);
+      continue;
+    }
     if (!backward) backward = backward_of_custom(gradient, inputs.size(), results);
     listener->on_step("custom_gradient", inputs, results, backward);
   }

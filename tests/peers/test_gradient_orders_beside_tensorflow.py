@@ -120,3 +120,22 @@ def test_two_orders_are_those_of_tensorflow(case: Any, wrapper: str, persistent:
         for a, b in zip(mine, expected, strict=True):
             if b is not None:
                 np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+@pytest.mark.parametrize("output", ["product", "capture"])
+@pytest.mark.parametrize("watched", ["argument", "closure", "both"])
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_what_a_custom_gradient_closes_over(output: str, watched: str, wrapper: str) -> None:
+    # An eager tape that does not watch the argument follows what the function did with the rest.
+    def gradients(tf: Any) -> list[Any]:
+        a, w = tf.constant(3.0), tf.constant(2.0)
+        custom = tf.custom_gradient(
+            lambda a: (a * w if output == "product" else w, lambda dy: dy * 10.0)
+        )
+        f = WRAPPERS[wrapper](tf, custom)
+        with tf.GradientTape() as tape:
+            tape.watch({"argument": [a], "closure": [w], "both": [a, w]}[watched])
+            y = f(a)
+        return [None if g is None else g.numpy() for g in tape.gradient(y, [a, w])]
+
+    assert gradients(graven) == gradients(tensorflow)
