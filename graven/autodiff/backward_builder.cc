@@ -50,6 +50,10 @@ Result<Tensor> BackwardBuilder::capture_forward(const Tensor& tensor, std::strin
   uint64_t id = tensor.get()->id();
   if (auto at = inner_of_.find(id); at != inner_of_.end()) return at->second;
   const Node& node = symbolic(tensor).node();
+  if (kDifferentiableTypes.contains(tensor.dtype())) {
+    bool is_number = &node.op() == kConst.op || node.graph().is_input(&node);
+    (is_number ? uses_numbers_ : uses_values_) = true;
+  }
   Tensor inner;
   if (&node.op() == kConst.op && !node.graph().is_input(&node)) {
     inner = add_constant(node.attrs().as<ConstAttrs>().value, node.name());
@@ -65,6 +69,11 @@ Result<Tensor> BackwardBuilder::capture_forward(const Tensor& tensor, std::strin
   }
   inner_of_.emplace(id, inner);
   return inner;
+}
+
+Tensor BackwardBuilder::take(int output, std::string_view name) {
+  side_values_.push_back(output);
+  return add_placeholder_like(forward_.outputs()[output], name);
 }
 
 Dim BackwardBuilder::dim_of(Dim forward) {

@@ -25,6 +25,11 @@ class BackwardBuilder final : public GraphBuilder {
   Tensor add_placeholder_like(const Tensor& forward, std::string_view name);
   // The outputs of the forward half that were captured, in order.
   const std::vector<int>& side_values() const { return side_values_; }
+  // True if constants or inputs of the forward half that have gradients were used, and nothing
+  // else of it that has.
+  bool needs_tie() const { return uses_numbers_ && !uses_values_; }
+  // Takes one more output of the forward half, for no use; gives its input.
+  Tensor take(int output, std::string_view name);
   // True if the forward half is frozen and lacks something.
   bool needs_more() const { return needs_more_; }
 
@@ -38,7 +43,7 @@ class BackwardBuilder final : public GraphBuilder {
   std::vector<int> side_values_;
   std::unordered_map<uint64_t, Tensor> inner_of_;  // by TensorObject::id
   std::unordered_map<int64_t, Dim> symbol_of_;     // by symbol of the forward graph
-  bool needs_more_ = false;
+  bool needs_more_ = false, uses_numbers_ = false, uses_values_ = false;
 };
 
 }  // namespace graven::engine

@@ -1,15 +1,51 @@
 #include "graven/autodiff/call_gradient.h"
 
+#include <optional>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "graven/autodiff/add_gradients.h"
 #include "graven/autodiff/gradient_runner.h"
 #include "graven/autodiff/step.h"
+#include "graven/ir/structural_ops.h"
 
 namespace graven::engine {
 namespace {
 
+// A tensor of a step whose value is not needed, but for that of a shape that is not known yet.
+StepTensor without_value(const Tensor& tensor) {
+  StepTensor kept(tensor);
+  if (!tensor.is_symbolic()) kept.tensor = Tensor();
+  return kept;
+}
+
+// The same for an input: the value of a variable in place of its handle.
+StepTensor like_gradient(const Tensor& input) {
+  StepTensor kept = without_value(input);
+  if (input.dtype() != DType::kResource) return kept;
+  kept.tensor = input;
+  if (input.is_symbolic()) {
+    OutputRef output = symbolic(input).output();
+    if (const auto& data = output.node->output(output.index).handle_data) {
+      std::tie(kept.dtype, kept.shape) = std::pair(data->dtype, data->shape);
+    }
+  } else if (auto type = input.resource() ? input.resource()->value_type() : std::nullopt) {
+    std::tie(kept.dtype, kept.shape) = *type;
+  }
+  return kept;
+}
+
+Tensor zeros_like_input(Emitter& emit, const StepTensor& input) {
+  if (input.shape.is_fully_known() || !input.tensor || input.tensor.dtype() != DType::kResource ||
+      !is_plain(input.dtype)) {
+    return zeros_like(emit, input);
+  }
+  return emit(kZerosLike, {emit(kReadVariable, {input.tensor}, {input.dtype})});
+}
+
 Result<std::vector<Gradient>> call_backward(GradientPair& pair,
+                                            const std::vector<StepTensor>& inputs_of_call,
                                             const std::vector<StepTensor>& values, Builder& builder,
                                             std::span<const Gradient> dy) {
   std::vector<bool> has_gradient;
@@ -24,12 +60,20 @@ Result<std::vector<Gradient>> call_backward(GradientPair& pair,
   }
   RETURN_IF_ERROR(emit.status());
   for (int i : half->side_values) inputs.push_back(values[i].tensor);
-  ASSIGN_OR_RETURN(Tensors outputs, apply_call(builder, half->body, inputs));
+  Tensors outputs;
+  if (!half->body->graph()->outputs().empty()) {
+    ASSIGN_OR_RETURN(outputs, apply_call(builder, half->body, inputs));
+  }
   std::vector<Gradient> dx;
   for (const GradientPair::InputGradient& where : half->gradients) {
     auto at = [&](int output) { return output < 0 ? Tensor() : outputs[output]; };
     dx.push_back({at(where.dense), {at(where.values), at(where.indices), at(where.dense_shape)}});
+    size_t i = dx.size() - 1;
+    if (dx[i].is_none() && pair.is_connected(static_cast<int>(i))) {
+      dx[i].dense = zeros_like_input(emit, inputs_of_call[i]);
+    }
   }
+  RETURN_IF_ERROR(emit.status());
   return dx;
 }
 
@@ -38,7 +82,8 @@ Result<std::vector<Gradient>> call_backward(GradientPair& pair,
 std::shared_ptr<const Backward> backward_of_call(const Ref<GradientPair>& pair,
                                                  std::span<const Tensor> inputs,
                                                  std::span<const Tensor> outputs) {
-  std::vector<StepTensor> values;
+  std::vector<StepTensor> values, inputs_of_call;
+  for (const Tensor& input : inputs) inputs_of_call.push_back(like_gradient(input));
   for (size_t i = 0; i < outputs.size(); ++i) {
     values.emplace_back(outputs[i]);
     bool is_needed = outputs[i].is_symbolic() || pair->is_side_value(static_cast<int>(i));
@@ -50,8 +95,9 @@ std::shared_ptr<const Backward> backward_of_call(const Ref<GradientPair>& pair,
     }
   }
   return std::make_shared<const Backward>(
-      [pair, values = std::move(values)](Builder& builder, std::span<const Gradient> dy) {
-        return call_backward(*pair, values, builder, dy);
+      [pair, inputs_of_call = std::move(inputs_of_call), values = std::move(values)](
+          Builder& builder, std::span<const Gradient> dy) {
+        return call_backward(*pair, inputs_of_call, values, builder, dy);
       });
 }
 
@@ -60,8 +106,7 @@ std::shared_ptr<const Backward> backward_of_custom(const Ref<CustomGradient>& gr
                                                    std::span<const Tensor> outputs) {
   std::vector<StepTensor> values;
   for (const Tensor& output : outputs) {
-    values.emplace_back(output);
-    if (!output.is_symbolic()) values.back().tensor = Tensor();
+    values.push_back(without_value(output));
   }
   return std::make_shared<const Backward>(
       [gradient, num_inputs, values = std::move(values)](

@@ -219,6 +219,15 @@ Result<Tensor> ForwardGraph::shape_of(const Tensor& tensor, AttrsRef attrs) {
   return shape_of_[key] = tensor_at(symbolic(shape[0]).output());
 }
 
+int ForwardGraph::tie_number() {
+  if (tie_number_ >= 0 || is_frozen_) return tie_number_;
+  GraphBuilder builder(graph_);
+  Frame frame(&builder);
+  Node& node = symbolic(builder.add_constant(Tensor::scalar(0.0f), "tie")).node();
+  add_tensors(&node);
+  return tie_number_ = output_number(tensor_at({&node, 0}));
+}
+
 int ForwardGraph::output_number(const Tensor& tensor) {
   auto at = number_of_output_.find(tensor.get()->id());
   if (at != number_of_output_.end()) return at->second;

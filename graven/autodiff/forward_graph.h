@@ -37,6 +37,9 @@ class ForwardGraph {
   Result<Tensor> shape_of(const Tensor& tensor, AttrsRef attrs);
   // The number of the output that is this tensor; it is made one unless the graph is frozen: -1.
   int output_number(const Tensor& tensor);
+  // The number of an output that is a zero and depends on nothing (see GradientPair::State::build);
+  // -1 if there is none and the graph is frozen.
+  int tie_number();
   // No node and no output is added from now on.
   void freeze() { is_frozen_ = true; }
 
@@ -65,6 +68,7 @@ class ForwardGraph {
   std::map<std::pair<uint64_t, DType>, Tensor> shape_of_;
   std::unordered_map<const Node*, Ref<GradientPair>> pair_of_;  // of calls
   std::unordered_map<const Node*, Status> backward_of_failed_;  // of calls that have no pair
+  int tie_number_ = -1;
   bool is_frozen_ = false;
 };
 

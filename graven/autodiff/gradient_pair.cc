@@ -18,6 +18,9 @@
 namespace graven::engine {
 namespace {
 
+// On an input of a backward half: the output of the forward half that ties the two.
+constexpr char kTie[] = "_tie";
+
 bool has_trainable_dtype(const Tensor& tensor) {
   return kDifferentiableTypes.contains(tensor.dtype());
 }
@@ -118,6 +121,8 @@ class GradientPair::State : public RefCounted {
     return false;
   }
 
+  bool is_connected(int input) const { return !is_none(of_originals_->gradients[input]); }
+
   int input_of_handle(int output) const { return input_of_handle_[output]; }
 
   int64_t bytes() {
@@ -139,6 +144,25 @@ class GradientPair::State : public RefCounted {
       if (has_gradient[i] && !takes[i]) return false;
     }
     return true;
+  }
+
+  static bool is_none(const InputGradient& gradient) {
+    return gradient.dense < 0 && gradient.values < 0;
+  }
+
+  // What TensorFlow's backward functions take of the forward function, constants too, has a way
+  // back to all inputs, so that a gradient of a gradient is zero where the body is linear, and not
+  // None. Ours copy constants, and take inputs from who calls: then a zero stands for them, which
+  // the forward half gives and the backward half takes and does not use.
+  void tie(BackwardBuilder& builder, Half& half) {
+    bool any = !std::all_of(half.gradients.begin(), half.gradients.end(), is_none);
+    int number = any && builder.needs_tie() ? forward_.tie_number() : -1;
+    if (number < 0) return;
+    Tensor input = builder.take(number, "tie");
+    builder.graph()->set_attribute(&symbolic(input).node(), kTie, true);
+  }
+  static bool is_tie(const Tensor& input) {
+    return symbolic(input).node().attribute(kTie).index() != 0;
   }
 
   // The half for gradients of these outputs. kOutOfRange: forward is frozen and does not give
@@ -173,7 +197,9 @@ class GradientPair::State : public RefCounted {
       outputs.push_back(symbolic(*inner).output());
       return static_cast<int>(outputs.size()) - 1;
     };
-    for (const Gradient& gradient : *made) {
+    for (size_t i = 0; i < made->size(); ++i) {
+      Gradient& gradient = (*made)[i];
+      if (is_tie(forward_.inputs()[i])) gradient.dense = builder.add_constant(Tensor::scalar(0.0f));
       InputGradient& where = half->gradients.emplace_back();
       where.dense = add_output(gradient.dense);
       where.values = add_output(gradient.slices.values);
@@ -182,6 +208,7 @@ class GradientPair::State : public RefCounted {
     }
     if (builder.needs_more()) return Status(Code::kOutOfRange, "");
     RETURN_IF_ERROR(status);
+    tie(builder, *half);
     graph->set_outputs(std::move(outputs));
     order_effects(*graph);
     half->side_values = builder.side_values();
@@ -207,6 +234,8 @@ Result<const GradientPair::Half*> GradientPair::backward(const std::vector<bool>
 }
 
 bool GradientPair::is_side_value(int output) const { return state_->is_side_value(output); }
+
+bool GradientPair::is_connected(int input) const { return state_->is_connected(input); }
 
 int GradientPair::input_of_handle(int output) const { return state_->input_of_handle(output); }
 

@@ -44,8 +44,12 @@ class GRAVEN_API GradientPair : public RefCounted {
   // Of the body whose pair it is; the side outputs of forward follow.
   int num_outputs() const { return num_outputs_; }
   // The half for gradients of just these outputs of forward, or of a few more (which are then
-  // zeros). Lives as long as the pair. An op without a gradient on the way is a LookupError.
+  // zeros). Where it has none for an input that is_connected, that is zero too. Lives as long as
+  // the pair. An op without a gradient on the way is a LookupError.
   Result<const Half*> backward(const std::vector<bool>& has_gradient);
+  // True if some output of the body has a gradient with respect to this input. A call gives all of
+  // these inputs a gradient, whichever of its outputs has one (S6.21).
+  bool is_connected(int input) const;
   // True if a backward half may take this output of forward.
   bool is_side_value(int output) const;
   // The input whose handle this output of forward is; -1 if it is none. Gradients do not go through

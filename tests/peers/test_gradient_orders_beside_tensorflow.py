@@ -83,7 +83,64 @@ def custom_in_custom_with_variables(tf: Any) -> Any:
     return tf.custom_gradient(f), [tf.constant(3.0)], [v]
 
 
+def linear(tf: Any) -> Any:
+    return lambda z: z * 3.0, [tf.constant([1.0, 2.0])], []
+
+
+def without_numbers(tf: Any) -> Any:
+    return lambda z: -z + z, [tf.constant([1.0, 2.0])], []
+
+
+def linear_matrix(tf: Any) -> Any:
+    return lambda z: tf.matmul(z, [[1.0], [2.0]]), [tf.constant([[1.0, 2.0]])], []
+
+
+def product_of_variables(tf: Any) -> Any:
+    v, w = tf.Variable(3.0), tf.Variable([4.0, 5.0])
+    return lambda: v * w, [], [v, w]
+
+
+def linear_in_variables(tf: Any) -> Any:
+    v, w, unused = tf.Variable(3.0), tf.Variable([4.0, 5.0]), tf.Variable(1.0)
+    return lambda: (v * 3.0, w * w + 0.0 * v, unused + 1.0)[:2], [], [v, w, unused]
+
+
+def product_and_capture(tf: Any) -> Any:
+    c = tf.constant(2.0)
+    return lambda z: z * c, [tf.constant([3.0, 4.0])], [c]
+
+
+def square(tf: Any) -> Any:
+    return lambda z: z * z, [tf.constant([3.0, 4.0])], []
+
+
+def calls_a_linear_function(tf: Any) -> Any:
+    f = tf.function(lambda z: z * 3.0)
+    return lambda z: f(z) + f(1.0 + z), [tf.constant([3.0, 4.0])], []
+
+
+def gradient_inside(tf: Any) -> Any:
+    f = tf.function(lambda z: z * 3.0 - 1.0)
+
+    def first(z: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(z)
+            y = f(z)
+        return tape.gradient(y, z) * z
+
+    return first, [tf.constant([3.0, 4.0])], []
+
+
 CASES = [
+    linear,
+    without_numbers,
+    linear_matrix,
+    product_of_variables,
+    linear_in_variables,
+    product_and_capture,
+    square,
+    calls_a_linear_function,
+    gradient_inside,
     custom_in_custom,
     custom_of_a_variable,
     custom_of_a_variable_argument,
@@ -120,6 +177,25 @@ def test_two_orders_are_those_of_tensorflow(case: Any, wrapper: str, persistent:
         for a, b in zip(mine, expected, strict=True):
             if b is not None:
                 np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+@pytest.mark.parametrize("output", [0, 1, 2])
+@pytest.mark.parametrize("make", [lambda tf, x: tf.constant(x), lambda tf, x: tf.Variable(x)])
+def test_one_output_of_a_function_gives_zeros_where_others_depend(make: Any, output: int) -> None:
+    def gradients(tf: Any) -> list[Any]:
+        f = tf.function(lambda a, b: (a * 3.0, b * b, a * b))
+        a, b = make(tf, 2.0), make(tf, [5.0, 6.0])
+
+        def of_output(a: Any, b: Any) -> Any:
+            with tf.GradientTape() as tape:
+                tape.watch([a, b])
+                y = f(a, b)[output]
+            return tape.gradient(y, [a, b])
+
+        return [*of_output(a, b), *tf.function(of_output)(a, b)]
+
+    for mine, expected in zip(gradients(graven), gradients(tensorflow), strict=True):
+        np.testing.assert_allclose(mine.numpy(), expected.numpy(), rtol=1e-6)
 
 
 @pytest.mark.parametrize("output", ["product", "capture"])
