@@ -10,8 +10,8 @@
 #include "graven/autodiff/call_gradient.h"
 #include "graven/autodiff/differentiate.h"
 #include "graven/autodiff/forward_graph.h"
+#include "graven/base/claim.h"
 #include "graven/base/strings.h"
-#include "graven/base/waiting_lock.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/structural_ops.h"
 
@@ -88,26 +88,18 @@ class GradientPair::State : public RefCounted {
 
   Result<const Half*> backward(std::vector<bool> has_gradient) {
     has_gradient.resize(forward_.outputs().size(), false);
-    WaitingLock lock(mutex_);
-    auto at = halves_.find(has_gradient);
-    if (at == halves_.end()) {
-      std::shared_ptr<const Half> half;
-      if (covers(*of_originals_, has_gradient, /*exactly=*/true)) {
-        half = of_originals_;
-      } else {
-        auto made = build(has_gradient);
-        if (made.ok()) {
-          half = *made;
-        } else if (made.status().code() != Code::kOutOfRange) {
-          return made.status();
-        } else {  // It needs what forward does not give, so zeros are fed to one that does not.
-          half = covers(*of_originals_, has_gradient, false) ? of_originals_ : all_;
-        }
+    const Half* half = find(has_gradient);
+    if (!half) {
+      // The gradients of the user's that build runs may ask for halves of this very pair.
+      ASSIGN_OR_RETURN(Claim claim, Claim::take(this));
+      half = find(has_gradient);
+      if (!half) {
+        ASSIGN_OR_RETURN(auto made, half_for(has_gradient));
+        half = add(std::move(has_gradient), std::move(made));
       }
-      at = halves_.emplace(std::move(has_gradient), std::move(half)).first;
     }
-    RETURN_IF_ERROR(at->second->missing);
-    return at->second.get();
+    RETURN_IF_ERROR(half->missing);
+    return half;
   }
 
   const ForwardGraph& forward() const { return forward_; }
@@ -126,7 +118,7 @@ class GradientPair::State : public RefCounted {
   int input_of_handle(int output) const { return input_of_handle_[output]; }
 
   int64_t bytes() {
-    WaitingLock lock(mutex_);
+    std::lock_guard lock(mutex_);
     int64_t total = forward_.graph()->bytes() + all_->body->bytes();
     if (of_originals_ != all_) total += of_originals_->body->bytes();
     for (const auto& [key, half] : halves_) {
@@ -136,6 +128,27 @@ class GradientPair::State : public RefCounted {
   }
 
  private:
+  const Half* find(const std::vector<bool>& has_gradient) {
+    std::lock_guard lock(mutex_);
+    auto at = halves_.find(has_gradient);
+    return at == halves_.end() ? nullptr : at->second.get();
+  }
+
+  // The half that is used from now on: this one, or one that was added meanwhile.
+  const Half* add(std::vector<bool> has_gradient, std::shared_ptr<const Half> half) {
+    std::lock_guard lock(mutex_);
+    return halves_.try_emplace(std::move(has_gradient), std::move(half)).first->second.get();
+  }
+
+  // One of those that are there if it does, else a new one.
+  Result<std::shared_ptr<const Half>> half_for(const std::vector<bool>& has_gradient) {
+    if (covers(*of_originals_, has_gradient, /*exactly=*/true)) return of_originals_;
+    auto made = build(has_gradient);
+    if (made.ok() || made.status().code() != Code::kOutOfRange) return made;
+    // It needs what forward does not give, so zeros are fed to one that does not.
+    return covers(*of_originals_, has_gradient, false) ? of_originals_ : all_;
+  }
+
   static bool covers(const Half& half, const std::vector<bool>& has_gradient, bool exactly) {
     std::vector<bool> takes(has_gradient.size(), false);
     for (int output : half.outputs) takes[output] = true;
@@ -218,8 +231,7 @@ class GradientPair::State : public RefCounted {
 
   const std::string name_;
   ForwardGraph forward_;
-  // Recursive: a gradient of the user's may differentiate a call of this very body.
-  std::recursive_mutex mutex_;
+  std::mutex mutex_;
   std::map<std::vector<bool>, std::shared_ptr<const Half>> halves_;  // GUARDED_BY(mutex_)
   std::shared_ptr<const Half> of_originals_, all_;
   std::vector<int> input_of_handle_;  // of each output
@@ -253,14 +265,10 @@ Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body) {
     Ref<Body> forward = Body::create(forward_graph->name(), forward_graph);
     // The pair of the forward half, which must not own the body whose slot it is in.
     auto num_forward = static_cast<int>(forward_graph->outputs().size());
-    auto own =
-        forward->get_or_make<GradientPair>(Body::kGradientPair, [&]() -> Result<Ref<GradientPair>> {
-          return Ref<GradientPair>(new GradientPair(state, forward.get(), num_forward));
-        });
-    RETURN_IF_ERROR(own.status());
+    forward->fill(Body::kGradientPair,
+                  Ref<GradientPair>(new GradientPair(state, forward.get(), num_forward)));
     Ref<GradientPair> pair(new GradientPair(state, forward.get(), num_outputs));
     pair->owned_forward_ = forward;
-    body->add_bytes(pair->bytes());
     return pair;
   });
 }

@@ -1,5 +1,6 @@
 #include "graven/autodiff/gradient_runner.h"
 
+#include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
 

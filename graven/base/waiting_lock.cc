@@ -22,9 +22,7 @@ void* pause() {
   return hook ? hook() : nullptr;
 }
 
-void resume(void* paused) {
-  if (paused) g_resume.load()(paused);
-}
+void resume(void* paused) { g_resume.load()(paused); }
 
 }  // namespace waiting_lock_internal
 }  // namespace graven::engine

@@ -13,6 +13,21 @@ int64_t next_uid() {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
+Body::~Body() {
+  for (auto& slot : slots_) {
+    if (RefCounted* object = slot.load()) object->drop_ref();
+  }
+}
+
+bool Body::fill(Slot slot, Ref<RefCounted> object) {
+  RefCounted* empty = nullptr;
+  if (!slots_[slot].compare_exchange_strong(empty, object.get(), std::memory_order_acq_rel)) {
+    return false;
+  }
+  object.release();
+  return true;
+}
+
 Ref<Body> Body::create(std::string name, Ref<Graph> graph) {
   Ref<Body> body(new Body(std::move(name), std::move(graph)));
   Effects& effects = body->effects_;

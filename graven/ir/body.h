@@ -1,14 +1,13 @@
 #pragma once
 #include <atomic>
 #include <functional>
-#include <mutex>
 #include <span>
 #include <string>
 
+#include "graven/base/claim.h"
 #include "graven/base/export.h"
 #include "graven/base/ref.h"
 #include "graven/base/status.h"
-#include "graven/base/waiting_lock.h"
 #include "graven/ir/graph.h"
 
 namespace graven::engine {
@@ -30,35 +29,36 @@ class GRAVEN_API Body : public RefCounted {
   const Effects& effects() const { return effects_; }
 
   enum Slot { kProgram, kGradientPair, kNumSlots };
-  // What is in the slot, made by `make` if it is empty. Several threads may ask; one makes.
+  // What is in the slot; if that is empty it is made by `make`, and its bytes() are counted here.
+  // Several threads may ask, and one makes, with no lock held, as users' code may run then (that
+  // of a custom gradient). Where threads would wait for each other in a circle, or one needs what
+  // it is just making, more than one makes it: who is done first fills the slot, for all of them.
   template <typename T>
   Result<Ref<T>> get_or_make(Slot slot, const std::function<Result<Ref<T>>()>& make);
-  void add_bytes(int64_t bytes) { bytes_ += bytes; }
+  // Fills the slot, unless it is filled: then it returns false.
+  bool fill(Slot slot, Ref<RefCounted> object);
   int64_t bytes() const { return graph_->bytes() + bytes_; }
 
  private:
   Body(std::string name, Ref<Graph> graph) : name_(std::move(name)), graph_(std::move(graph)) {}
+  ~Body() override;
   std::string name_;
   Ref<Graph> graph_;
   Effects effects_;
-  std::recursive_mutex mutex_;  // recursive: differentiating a body may ask for its own program
-  Ref<RefCounted> slots_[kNumSlots];  // GUARDED_BY(mutex_) while null
-  std::atomic<RefCounted*> published_[kNumSlots] = {};
+  std::atomic<RefCounted*> slots_[kNumSlots] = {};  // each null, or a reference that the body owns
   std::atomic<int64_t> bytes_{0};
 };
 
 template <typename T>
 Result<Ref<T>> Body::get_or_make(Slot slot, const std::function<Result<Ref<T>>()>& make) {
-  if (auto* there = published_[slot].load(std::memory_order_acquire)) {
-    return Ref<T>(static_cast<T*>(there));
-  }
-  WaitingLock lock(mutex_);
-  if (!slots_[slot]) {
-    ASSIGN_OR_RETURN(Ref<T> made, make());
-    slots_[slot] = made;
-    published_[slot].store(made.get(), std::memory_order_release);
-  }
-  return Ref<T>(static_cast<T*>(slots_[slot].get()));
+  auto in_slot = [&] { return static_cast<T*>(slots_[slot].load(std::memory_order_acquire)); };
+  if (T* there = in_slot()) return Ref<T>(there);
+  ASSIGN_OR_RETURN(Claim claim, Claim::take(&slots_[slot]));
+  if (T* there = in_slot()) return Ref<T>(there);
+  ASSIGN_OR_RETURN(Ref<T> made, make());
+  const int64_t bytes = made->bytes();
+  if (fill(slot, std::move(made))) bytes_ += bytes;
+  return Ref<T>(in_slot());
 }
 
 }  // namespace graven::engine

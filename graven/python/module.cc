@@ -1,15 +1,15 @@
 #include <nanobind/nanobind.h>
 
+#include "graven/base/interrupt.h"
 #include "graven/base/waiting_lock.h"
 #include "graven/python/bind.h"
 #include "graven/python/errors.h"
 #include "graven/python/object.h"
-#include "graven/runtime/program.h"
 
 namespace graven::python {
 namespace {
 
-// Ctrl-C ends a long run between two steps.
+// Ctrl-C ends a long run between two steps, and a wait for another thread.
 engine::Status check_signals() {
   HoldGil gil;
   return PyErr_CheckSignals() < 0 ? pending_exception() : engine::Status();

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bit>
 
+#include "graven/base/interrupt.h"
 #include "graven/base/strings.h"
 #include "graven/base/thread_pool.h"
 #include "graven/base/waiting_lock.h"
@@ -19,7 +20,6 @@
 namespace graven::engine {
 namespace {
 
-std::atomic<InterruptCheck> g_interrupt_check{nullptr};
 std::atomic<OptimizeFunction> g_optimizer{nullptr};
 constexpr double kNanosecondsBetweenChecks = 1e5;
 
@@ -33,7 +33,6 @@ Status failed_at(const Node& node, const Status& status) {
   return status.with_payload(where);
 }
 
-void set_interrupt_check(InterruptCheck check) { g_interrupt_check = check; }
 void set_optimizer(OptimizeFunction optimize) { g_optimizer = optimize; }
 
 Result<Ref<Program>> program_of(const Ref<Body>& body) {
@@ -42,9 +41,7 @@ Result<Ref<Program>> program_of(const Ref<Body>& body) {
     if (OptimizeFunction optimize = g_optimizer.load()) {
       RETURN_IF_ERROR(optimize(*graph, eager_builder()));
     }
-    ASSIGN_OR_RETURN(Ref<Program> program, plan_program(std::move(graph)));
-    body->add_bytes(program->bytes());
-    return program;
+    return plan_program(std::move(graph));
   });
 }
 
@@ -61,7 +58,7 @@ class ProgramRun {
   Status run(Tensors& outputs) {
     RETURN_IF_ERROR(check_inputs());
     InterruptCheck interrupt =
-        program_.cost_ > kNanosecondsBetweenChecks ? g_interrupt_check.load() : nullptr;
+        program_.cost_ > kNanosecondsBetweenChecks ? interrupt_check() : nullptr;
     double since_check = 0;
     for (const Program::Step& step : program_.steps_) {
       RETURN_IF_ERROR(run_step(step));

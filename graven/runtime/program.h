@@ -148,10 +148,4 @@ class GRAVEN_API ExecutionError : public Payload {
   Ref<Location> location;  // may be null
 };
 
-// The door through which a front end stops a long run (KeyboardInterrupt): asked between steps,
-// on the thread that runs the Program, after each tenth of a millisecond of estimated work. What
-// it returns, if not ok, ends the run. Variables keep whole values. Null: nobody asks.
-using InterruptCheck = Status (*)();
-GRAVEN_API void set_interrupt_check(InterruptCheck check);
-
 }  // namespace graven::engine

@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "graven/base/interrupt.h"
 #include "graven/runtime/eager_builder.h"
 #include "graven/runtime/testing.h"
 #include "graven/runtime/variable.h"

@@ -1,8 +1,8 @@
 """A thread that waits for the engine lets the other threads of Python run.
 
 Each program here stood still for ever: one thread held a lock of the engine and waited for
-Python's global lock, the others held that and waited for the engine. It runs in a process of its
-own, as a test that hangs with the global lock could not be ended.
+Python's global lock or for another thread, the others held that and waited for the engine. It
+runs in a process of its own, as a test that hangs with the global lock could not be ended.
 """
 
 import subprocess
@@ -86,10 +86,55 @@ in_threads(work)
 """
 
 
+# Each thread builds the gradient of its Function, for which it needs that of the other's.
+GRADIENTS_OF_EACH_OTHER = """
+both_build = threading.Barrier(2)
+is_building = [False, False]
+
+def make(i):
+    @tf.custom_gradient
+    def doubled(x):
+        def gradient(dy):
+            if not is_building[i]:
+                is_building[i] = True
+                both_build.wait()
+                with tf.GradientTape() as tape:
+                    y = tf.constant(2.0)
+                    tape.watch(y)
+                    z = functions[1 - i](y)
+                tape.gradient(z, y)
+            return dy * 5.0
+        return x * 2.0, gradient
+    return tf.function(lambda x: doubled(x))
+
+functions = [make(0), make(1)]
+for f in functions: f(tf.constant(1.0))
+
+def work(i):
+    x = tf.constant(1.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = functions[i](x)
+    assert float(tape.gradient(y, x)) == 5.0
+
+in_threads(work, count=2)
+"""
+
+
 @pytest.mark.parametrize(
     "program",
-    [FIRST_IMPORT_OF_NUMPY, CUSTOM_GRADIENT, LISTING_WHILE_TRACING],
-    ids=["first_import_of_numpy", "custom_gradient", "listing_while_tracing"],
+    [
+        FIRST_IMPORT_OF_NUMPY,
+        CUSTOM_GRADIENT,
+        LISTING_WHILE_TRACING,
+        GRADIENTS_OF_EACH_OTHER,
+    ],
+    ids=[
+        "first_import_of_numpy",
+        "custom_gradient",
+        "listing_while_tracing",
+        "gradients_of_each_other",
+    ],
 )
 def test_threads_do_not_wait_for_each_other_for_ever(program: str) -> None:
     command = [sys.executable, "-c", START + program]

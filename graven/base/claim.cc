@@ -1,0 +1,97 @@
+#include "graven/base/claim.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+
+#include "graven/base/interrupt.h"
+#include "graven/base/waiting_lock.h"
+
+namespace graven::engine {
+namespace {
+
+constexpr auto kBetweenInterruptChecks = std::chrono::milliseconds(50);
+
+// One table for the process, as circles lead through things of any kind. Things are claimed while
+// something is built, which takes far longer than to find them here.
+struct Claims {
+  std::mutex mutex;
+  std::condition_variable released;
+  std::unordered_map<const void*, std::thread::id> owners;  // GUARDED_BY(mutex), as `waits`
+  std::unordered_map<std::thread::id, const void*> waits;   // what a thread waits for
+
+  static Claims& global() {
+    static Claims* claims = new Claims();
+    return *claims;
+  }
+
+  // True if `thread` is `other`, or waits for it, directly or not. Ends: there is no circle, as
+  // only a thread that runs begins to wait or to own, and none begins to wait that would close one.
+  bool is_or_waits_for(std::thread::id thread, std::thread::id other) const {
+    while (thread != other) {
+      auto wait = waits.find(thread);
+      if (wait == waits.end()) return false;
+      auto owner = owners.find(wait->second);
+      if (owner == owners.end()) return false;
+      thread = owner->second;
+    }
+    return true;
+  }
+};
+
+// Waits until the thing is free, and then claims it if `take`. False if it goes on without it.
+Result<bool> wait(const void* thing, bool take) {
+  Claims& claims = Claims::global();
+  const std::thread::id me = std::this_thread::get_id();
+  std::optional<LetOthersRun> others;  // ends after the lock is given back
+  std::unique_lock lock(claims.mutex);
+  auto next_check = std::chrono::steady_clock::now() + kBetweenInterruptChecks;
+  for (;;) {
+    auto owner = claims.owners.find(thing);
+    if (owner == claims.owners.end()) {
+      if (take) claims.owners.emplace(thing, me);
+      return true;
+    }
+    if (claims.is_or_waits_for(owner->second, me)) return false;
+    if (!others) {
+      lock.unlock();
+      others.emplace();
+      lock.lock();
+      continue;
+    }
+    claims.waits.emplace(me, thing);
+    const std::cv_status how = claims.released.wait_until(lock, next_check);
+    claims.waits.erase(me);
+    if (how != std::cv_status::timeout) continue;
+    next_check = std::chrono::steady_clock::now() + kBetweenInterruptChecks;
+    if (InterruptCheck interrupt = interrupt_check()) {
+      lock.unlock();
+      RETURN_IF_ERROR(interrupt());
+      lock.lock();
+    }
+  }
+}
+
+}  // namespace
+
+Result<Claim> Claim::take(const void* thing) {
+  ASSIGN_OR_RETURN(bool is_mine, wait(thing, /*take=*/true));
+  return is_mine ? Claim(thing) : Claim();
+}
+
+Result<bool> Claim::wait_for(const void* thing) { return wait(thing, /*take=*/false); }
+
+Claim::~Claim() {
+  if (!thing_) return;
+  Claims& claims = Claims::global();
+  {
+    std::lock_guard lock(claims.mutex);
+    claims.owners.erase(thing_);
+  }
+  claims.released.notify_all();
+}
+
+}  // namespace graven::engine
