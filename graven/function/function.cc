@@ -88,22 +88,34 @@ Status Function::fill_types(FunctionType& type, std::span<const Value> arguments
   return {};
 }
 
-Function::State Function::enter() {
-  std::unique_lock lock(mutex_);
-  auto is_own_first_call = [&] { return first_caller_ == std::this_thread::get_id(); };
-  changed_.wait(lock, [&] { return !first_caller_ || is_own_first_call(); });
-  if (state_ != State::kNew) return state_;
-  if (is_own_first_call()) return State::kNoVariables;  // a recursive call
-  first_caller_ = std::this_thread::get_id();
-  entries_before_first_call_ = entries_.size();
-  return State::kNew;
+Result<Function::State> Function::enter() {
+  const auto me = std::this_thread::get_id();
+  auto recursive = [&] { return state_ == State::kNew ? State::kNoVariables : state_; };
+  for (;;) {
+    {
+      std::lock_guard lock(mutex_);
+      if (!first_caller_) {
+        if (state_ != State::kNew) return state_;
+        // Nobody has it, so this does not wait.
+        ASSIGN_OR_RETURN(first_call_, Claim::take(&first_caller_));
+        first_caller_ = me;
+        entries_before_first_call_ = entries_.size();
+        return State::kNew;
+      }
+      if (first_caller_ == me) return recursive();
+    }
+    ASSIGN_OR_RETURN(bool is_over, Claim::wait_for(&first_caller_));
+    if (is_over) continue;
+    std::lock_guard lock(mutex_);
+    if (first_caller_) return recursive();
+  }
 }
 
 Result<Function::Resolved> Function::resolve(FunctionType type, std::span<const Value> arguments,
                                              Purpose purpose) {
   RETURN_IF_ERROR(fill_types(type, arguments));
   std::vector<CreatedVariable> created;
-  State state = enter();
+  ASSIGN_OR_RETURN(State state, enter());
   auto scope = state == State::kHasVariables ? VariableCreation::Policy::kForbid
                                              : VariableCreation::Policy::kRecord;
   auto resolved =
@@ -138,9 +150,9 @@ void Function::finish_first_call(State state) {
     state_ = state;
     is_past_first_call_.store(state != State::kNew, std::memory_order_release);
     first_caller_.reset();
+    first_call_ = Claim();
     ++version_;
   }
-  changed_.notify_all();
 }
 
 Status Function::fail_first_call(Status status) {
@@ -185,7 +197,8 @@ Result<Function::Resolved> Function::first_call(const FunctionType& type, Purpos
 
 Result<Ref<Entry>> Function::initialization(FunctionType type, std::span<const Value> arguments) {
   RETURN_IF_ERROR(fill_types(type, arguments));
-  if (enter() != State::kNew) {
+  ASSIGN_OR_RETURN(State before, enter());
+  if (before != State::kNew) {
     return Status(Code::kFailedPrecondition,
                   "get_initialization_function cannot be called after the function has been used",
                   ErrorKind::kRuntimeError);
@@ -208,7 +221,7 @@ Result<Ref<Entry>> Function::initialization(FunctionType type, std::span<const V
 
 Function::Snapshot Function::snapshot() const {
   std::lock_guard lock(mutex_);
-  return {entries_, claims_, version_};
+  return {entries_, traced_now_, version_};
 }
 
 // What was found in a snapshot holds if nothing has changed meanwhile.
@@ -216,32 +229,36 @@ Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
                                                    VariableCreation::Policy scope,
                                                    std::vector<CreatedVariable>& created) {
   auto me = std::this_thread::get_id();
-  auto claim = std::make_shared<const Claim>(Claim{type, scope, me});
+  auto tracing = std::make_shared<const Tracing>(Tracing{type, scope, me});
   for (;;) {
     Snapshot seen = snapshot();
     if (Ref<Entry> entry = dispatch(seen.entries, type, scope)) return Resolved{entry, false};
-    bool is_claimed = std::any_of(seen.claims.begin(), seen.claims.end(), [&](const auto& other) {
+    auto same = std::ranges::find_if(seen.traced_now, [&](const auto& other) {
       return other->scope == scope && other->thread != me && other->type.equals(type);
     });
+    if (same != seen.traced_now.end()) {
+      ASSIGN_OR_RETURN(bool is_over, Claim::wait_for(same->get()));
+      if (is_over) continue;
+      // That trace needs what this thread makes: it gets a trace of its own, as a recursive call.
+    }
+    ASSIGN_OR_RETURN(Claim claim, Claim::take(tracing.get()));  // does not wait
     {
-      std::unique_lock lock(mutex_);
-      if (is_claimed) changed_.wait(lock, [&] { return version_ != seen.version; });
+      std::lock_guard lock(mutex_);
       if (version_ != seen.version) continue;
-      claims_.push_back(claim);
+      traced_now_.push_back(tracing);
       ++version_;
     }
     FunctionType traced = options_.reduce_retracing ? generalized(seen.entries, type, scope) : type;
     auto entry = trace(traced, scope, created);
     {
       std::lock_guard lock(mutex_);
-      std::erase(claims_, claim);
+      std::erase(traced_now_, tracing);
       if (entry.ok()) {
         traces_.fetch_add(1, std::memory_order_relaxed);
         entries_.push_back(*entry);
       }
       ++version_;
     }
-    changed_.notify_all();
     if (!entry.ok()) return entry.status();
     return Resolved{*entry, true};
   }

@@ -1,7 +1,6 @@
 #pragma once
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -11,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "graven/base/claim.h"
 #include "graven/base/export.h"
 #include "graven/base/ref.h"
 #include "graven/base/status.h"
@@ -196,8 +196,8 @@ class GRAVEN_API Function : public RefCounted {
 
  private:
   enum class State { kNew, kNoVariables, kHasVariables };
-  // One thread traces a type; others that want the same wait for it.
-  struct Claim {
+  // One thread traces a type; others that want the same wait for it, by the address of this.
+  struct Tracing {
     FunctionType type;
     VariableCreation::Policy scope;
     std::thread::id thread;
@@ -206,14 +206,15 @@ class GRAVEN_API Function : public RefCounted {
   // to them: so it is copied, and never used or destroyed under the lock.
   struct Snapshot {
     std::vector<Ref<Entry>> entries;
-    std::vector<std::shared_ptr<const Claim>> claims;
+    std::vector<std::shared_ptr<const Tracing>> traced_now;
     int64_t version = 0;
   };
   Snapshot snapshot() const;
   Status fill_types(FunctionType& type, std::span<const Value> arguments) const;
   // Makes this thread the first caller, unless the first call is over or this thread's own: waits
-  // for that of another thread. Returns the state; kNew for the first caller alone.
-  State enter();
+  // for that of another thread. Returns the state; kNew for the first caller alone. A call that
+  // the first caller itself waits for is a recursive one, whatever its thread.
+  Result<State> enter();
   Result<Resolved> first_call(const FunctionType& type, Purpose purpose);
   void finish_first_call(State state);
   // Takes back what the first call that fails did.
@@ -235,11 +236,11 @@ class GRAVEN_API Function : public RefCounted {
   mutable std::mutex mutex_;
   State state_ = State::kNew;                    // GUARDED_BY(mutex_), as all below
   std::optional<std::thread::id> first_caller_;  // the thread that makes the first call
+  Claim first_call_;                             // of &first_caller_, for whom waits
   size_t entries_before_first_call_ = 0;
   std::vector<Ref<Entry>> entries_;
-  std::vector<std::shared_ptr<const Claim>> claims_;
+  std::vector<std::shared_ptr<const Tracing>> traced_now_;
   int64_t version_ = 0;  // counts changes of what is above
-  std::condition_variable changed_;
   std::atomic<bool> is_past_first_call_{false};
   std::atomic<int64_t> traces_{0}, misses_{0};
   std::atomic<int64_t> hits_of_dropped_{0};  // of entries that are gone

@@ -120,6 +120,54 @@ def work(i):
 in_threads(work, count=2)
 """
 
+# Each thread traces its Function, which calls the other's.
+TRACES_OF_EACH_OTHER = """
+both_trace = threading.Barrier(2)
+this_thread = threading.local()
+
+def make(i):
+    @tf.function(autograph=False)
+    def f(x):
+        if hasattr(this_thread, "traces"):
+            return x
+        this_thread.traces = True
+        both_trace.wait()
+        return functions[1 - i](x) * 2.0
+    return f
+
+functions = [make(0), make(1)]
+
+def work(i):
+    assert float(functions[i](tf.constant(1.0))) in (2.0, 4.0)
+
+in_threads(work, count=2)
+"""
+
+# The trace ends only after the thread that waits for it was interrupted.
+INTERRUPT_OF_A_WAIT = """
+import signal
+is_tracing, was_interrupted = threading.Event(), threading.Event()
+
+@tf.function(autograph=False)
+def f(x):
+    is_tracing.set()
+    was_interrupted.wait()
+    return x + 1.0
+
+other = threading.Thread(target=lambda: f(tf.constant(1.0)))
+other.start()
+is_tracing.wait()
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+signal.setitimer(signal.ITIMER_REAL, 0.2)
+try:
+    f(tf.constant(2.0))
+except KeyboardInterrupt:
+    was_interrupted.set()
+other.join()
+assert was_interrupted.is_set()
+assert float(f(tf.constant(2.0))) == 3.0 and f.experimental_get_tracing_count() == 1
+"""
+
 
 @pytest.mark.parametrize(
     "program",
@@ -128,12 +176,16 @@ in_threads(work, count=2)
         CUSTOM_GRADIENT,
         LISTING_WHILE_TRACING,
         GRADIENTS_OF_EACH_OTHER,
+        TRACES_OF_EACH_OTHER,
+        INTERRUPT_OF_A_WAIT,
     ],
     ids=[
         "first_import_of_numpy",
         "custom_gradient",
         "listing_while_tracing",
         "gradients_of_each_other",
+        "traces_of_each_other",
+        "interrupt_of_a_wait",
     ],
 )
 def test_threads_do_not_wait_for_each_other_for_ever(program: str) -> None:
