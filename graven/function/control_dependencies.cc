@@ -63,14 +63,16 @@ void add_control_dependencies(Graph& graph) {
   }
   if (must_run.empty()) return;
   graph.set_control_outputs(must_run);
-  for (OutputRef output : graph.outputs()) {
-    if (graph.is_input(output.node)) continue;
-    for (Node* node : must_run) {
-      if (node != output.node && node->id() < output.node->id()) {
-        graph.add_control_input(output.node, node);
-      }
-    }
-  }
+  if (graph.outputs().empty()) return;
+  // Through one node, as edges from each to each would be many.
+  Node* done = graph.add({.op = kNoOp.op,
+                          .attrs = NoAttrs(),
+                          .name = graph.unique_name("NoOp"),
+                          .inputs = {},
+                          .outputs = {},
+                          .control_inputs = std::move(must_run)});
+  for (OutputRef output : graph.outputs()) graph.add_control_input(output.node, done);
+  graph.sort();
 }
 
 }  // namespace graven::engine

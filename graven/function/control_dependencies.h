@@ -6,7 +6,8 @@ namespace graven::engine {
 
 // Orders the effects of a graph that was just traced (S5.30), in creation order, from the records
 // of its ops: reads and writes of each resource, the chain of ordered ops, what must run. Sets the
-// control outputs, and makes the outputs' nodes wait for all that must run.
+// control outputs, and makes the outputs' nodes, which were made last, wait for all that must run
+// by way of a NoOp.
 GRAVEN_API void add_control_dependencies(Graph& graph);
 
 }  // namespace graven::engine
