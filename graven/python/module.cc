@@ -19,7 +19,7 @@ engine::Status check_signals() {
 void* pause_python() {
   return Py_IsInitialized() && PyGILState_Check() ? PyEval_SaveThread() : nullptr;
 }
-void resume_python(void* paused) { PyEval_RestoreThread(static_cast<PyThreadState*>(paused)); }
+void resume_python(void* paused) { restore_thread(static_cast<PyThreadState*>(paused)); }
 
 }  // namespace
 

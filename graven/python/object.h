@@ -1,5 +1,7 @@
 #pragma once
 #include <Python.h>
+#include <cxxabi.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -81,10 +83,26 @@ class RecursionLevel {
   const bool ok_;
 };
 
+// Takes the GIL with a function of Python's. While Python ends it stops the thread of who asks for
+// the GIL (a daemon's) there and then: by unwinding its stack, through destructors that need the
+// GIL and others that let nothing through, which would abort the process. So the thread stays here,
+// asleep, until the process has ended, as threads do from Python 3.14 on.
+template <typename Take>
+auto take_gil(Take&& take) {
+  try {
+    return take();
+  } catch (const abi::__forced_unwind&) {
+    for (;;) ::pause();
+  }
+}
+inline void restore_thread(PyThreadState* state) {
+  take_gil([&] { PyEval_RestoreThread(state); });
+}
+
 // Holds the GIL while it lives, from a thread that may or may not have it.
 class HoldGil {
  public:
-  HoldGil() : state_(PyGILState_Ensure()) {}
+  HoldGil() : state_(take_gil(PyGILState_Ensure)) {}
   ~HoldGil() { PyGILState_Release(state_); }
   HoldGil(const HoldGil&) = delete;
 
@@ -96,7 +114,7 @@ class HoldGil {
 class ReleaseGil {
  public:
   ReleaseGil() : state_(PyEval_SaveThread()) {}
-  ~ReleaseGil() { PyEval_RestoreThread(state_); }
+  ~ReleaseGil() { restore_thread(state_); }
   ReleaseGil(const ReleaseGil&) = delete;
 
  private:
