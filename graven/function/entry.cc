@@ -9,6 +9,7 @@
 #include "graven/runtime/eager_builder.h"
 #include "graven/runtime/program.h"
 #include "graven/runtime/run_body.h"
+#include "graven/runtime/run_op.h"
 #include "graven/runtime/variable.h"
 
 namespace graven::engine {
@@ -195,9 +196,7 @@ Status Entry::run_checked(std::span<const Tensor> arguments, Tensors& outputs) {
   return run(arguments, outputs, /*any_shapes=*/true);
 }
 
-// Giving the lock of an interpreter away costs microseconds beside a busy thread (DESIGN 4).
 bool Entry::is_long() const {
-  constexpr double kLongNanoseconds = 50'000;
   const Frame& frame = Frame::current();
   if (frame.is_graph()) return !frame.listeners.empty();
   // What a tape has run has other Programs, whose cost is not known before: it was measured.

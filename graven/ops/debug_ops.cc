@@ -94,6 +94,7 @@ void check_numerics_gradient(GradientContext& c) {
 
 Status print_shape(InferContext& c) { return check_scalar(c, "Input"); }
 
+// What several threads print does not mix: C's library locks the stream for all of a text.
 Status write_all(std::FILE* file, const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), file) != text.size() || std::fflush(file) != 0) {
     return Status(Code::kUnknown, "[PrintV2] the text could not be written");
@@ -105,10 +106,12 @@ Status print_kernel(KernelContext& c) {
   const auto& attrs = c.attrs<PrintAttrs>();
   const std::string& stream = attrs.output_stream;
   std::string text = c.in<std::string>(0)[0] + attrs.end;
-  static std::mutex mutex;  // lines of several threads do not mix
-  std::lock_guard lock(mutex);
   constexpr std::string_view kFile = "file://";
   if (stream.starts_with(kFile)) {
+    // Each print opens the file itself, so that stream's lock is no other thread's. Only those who
+    // print to files wait here: a pipe that nobody reads holds up no print to elsewhere.
+    static std::mutex files;
+    std::lock_guard lock(files);
     std::FILE* file = std::fopen(stream.c_str() + kFile.size(), "ab");
     if (!file) {
       return invalid_argument("Could not open file '", stream.substr(kFile.size()),

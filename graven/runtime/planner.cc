@@ -21,6 +21,7 @@
 #include "graven/runtime/group_elementwise.h"
 #include "graven/runtime/plan_rows.h"
 #include "graven/runtime/program.h"
+#include "graven/runtime/run_op.h"
 
 namespace graven::engine {
 namespace {
@@ -579,7 +580,7 @@ class Planner {
       elements += guessed_elements(about.shapes[i]);
       step.outputs.push_back(output_of(node, i));
     }
-    step.cost = 300 + elements;
+    step.cost = nanoseconds_of_op(elements);
     if (&op == kPartitionedCall.op || &op == kStatefulPartitionedCall.op) {
       step.kind = Step::Kind::kCall;
       ASSIGN_OR_RETURN(step.program, program_of(node->attrs().as<CallAttrs>().f));
@@ -758,8 +759,8 @@ class Planner {
     for (const FusionMember::Source& output : outputs) {
       step.outputs.push_back(output_of(group[output.member], 0));
     }
-    step.cost =
-        60 + guessed_elements(step.outputs[0].shape) * step.block->expression().cost() * 0.1;
+    step.cost = nanoseconds_of_blocks(guessed_elements(step.outputs[0].shape),
+                                      step.block->expression().cost());
     return {};
   }
 

@@ -388,6 +388,7 @@ bool Program::accepts(std::span<const Tensor> inputs) const {
 
 Status Program::run(std::span<const Tensor> inputs, Tensors& outputs) const {
   FlushDenormals flush;
+  LetOthersRun others(cost_ > kLongNanoseconds || may_block_);
   return ProgramRun(*this, inputs).run(outputs);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graven/base/thread_pool.h"
+#include "graven/base/waiting_lock.h"
 #include "graven/ir/emitter.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
@@ -44,6 +45,32 @@ const Shape* common_shape(std::span<const Tensor> inputs) {
   return shape;
 }
 
+// Not num_elements: nobody has checked yet that the number fits.
+double elements_of(const Shape& shape) {
+  double elements = 1;
+  for (Dim dim : shape.dims()) elements *= static_cast<double>(dim.number());
+  return elements;
+}
+
+bool is_long(const CompiledBody& body, const Shape& shape) {
+  constexpr double kSmall = 2048;  // most eager calls are, and need not ask for the cost
+  const double elements = elements_of(shape);
+  return elements > kSmall &&
+         nanoseconds_of_blocks(elements, body.block()->cost()) > kLongNanoseconds;
+}
+
+// The same of another op. An ordered effect, such as a print, may block.
+bool is_long_or_blocks(const Op& op, std::span<const Tensor> inputs,
+                       std::span<const Shape> shapes) {
+  if (op.record().effects == ordered_effects) return true;
+  double elements = 0;
+  for (const Tensor& input : inputs) elements += static_cast<double>(input.num_elements());
+  for (const Shape& shape : shapes) {
+    if (shape.is_fully_known()) elements += elements_of(shape);
+  }
+  return nanoseconds_of_op(elements) > kLongNanoseconds;
+}
+
 Status run_elementwise_body(const Op& op, AttrsRef attrs, const CompiledBody& body,
                             std::span<Tensor> inputs, const Shape& shape, uint64_t reusable,
                             Tensors& outputs) {
@@ -57,6 +84,7 @@ Status run_elementwise_body(const Op& op, AttrsRef attrs, const CompiledBody& bo
   InlineVector<Tensor*, 4> operands;
   for (Tensor& input : inputs) operands.push_back(&input);
   outputs.resize(1);
+  LetOthersRun others(is_long(body, shape));
   return with_op_name(op,
                       run_blocks(*body.block(), operands, reusable, shape, {outputs.data(), 1}));
 }
@@ -223,14 +251,17 @@ Status run_typed_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
       DType x = inputs[0].dtype();
       ASSIGN_OR_RETURN(auto body, BodyCache::get(op, attrs, {&x, 1}, types.dtypes[0]));
       outputs.resize(1);
+      LetOthersRun others(is_long_or_blocks(op, inputs, shapes));
       Operand operand{inputs[0].raw_data(), &inputs[0].shape()};
       return with_op_name(
           op, run_reduction_program(*body->reduction(), {&operand, 1}, inputs[0].shape(), inputs[1],
                                     types.dtypes[0], shapes[0], outputs[0]));
     }
-    case OpBody::Kind::kKernel:
+    case OpBody::Kind::kKernel: {
+      LetOthersRun others(is_long_or_blocks(op, inputs, shapes));
       return run_kernel(op, attrs, record.body.kernel(), inputs, types.dtypes, shapes, state,
                         outputs);
+    }
     default:
       return unimplemented("[", op.name(), "] the op has no kernel");
   }

@@ -18,7 +18,18 @@ namespace graven::engine {
 GRAVEN_API Status run_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs, uint64_t reusable,
                          Ref<RefCounted>* state, Tensors& outputs);
 
-// --- Internals, shared with the executor.
+// Work that is expected to take longer lets others run (LetOthersRun): to give the lock of an
+// interpreter away costs microseconds beside a busy thread (DESIGN 4).
+constexpr double kLongNanoseconds = 50'000;
+
+// --- Internals, shared with the planner and the executor.
+
+// Estimates of what an op takes: one that runs as blocks, by the cost of its expression, and any
+// other, by the elements of its inputs and outputs.
+inline double nanoseconds_of_blocks(double elements, double cost) {
+  return 60 + elements * cost * 0.1;
+}
+inline double nanoseconds_of_op(double elements) { return 300 + elements; }
 
 class BlockProgram;
 class ReductionProgram;
