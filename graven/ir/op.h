@@ -37,6 +37,10 @@ GRAVEN_API Effects reads_resource_effects(const Op& op, AttrsRef attrs);   // in
 GRAVEN_API Effects writes_resource_effects(const Op& op, AttrsRef attrs);  // input 0
 
 using InferFunction = Status (*)(InferContext& context);
+// The estimated time of one application in nanoseconds on one core, beside that of any call: see
+// cost.h for shapes that are not known.
+using CostFunction = double (*)(AttrsRef attrs, std::span<const Shape> inputs,
+                                std::span<const Shape> outputs);
 using GradientFunction = void (*)(GradientContext& context);
 
 // Which dtypes a type attribute may have.
@@ -66,6 +70,11 @@ struct OpRecord {
   std::vector<int> values_for_inference = {};
   // The input whose elements output 0 shares, under another shape: Reshape, Identity. -1: none.
   int view_of = -1;
+  // The input whose memory output 0 of a kernel may take, if nobody else needs it: the kernel finds
+  // it there instead of copying it. -1: none. Elementwise bodies take any that fits.
+  int overwrites = -1;
+  // Null: the time goes with the elements read and written.
+  CostFunction cost = nullptr;
   // Inputs 0 and 1 may change places.
   bool commutative = false;
   // x op e = x, for the number e on the right (and on the left if commutative), bit for bit. The

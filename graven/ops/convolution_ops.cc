@@ -1,5 +1,9 @@
 #include "graven/ops/convolution_ops.h"
 
+#include <algorithm>
+#include <type_traits>
+
+#include "graven/ir/cost.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
@@ -284,6 +288,32 @@ void filter_gradient_gradient(GradientContext& c) {
   if (c.wants(2)) c.set_dx(2, c(family<A>().forward, {c.x(0), dz}, attrs));
 }
 
+// Each element of the images that come out, or whose gradient comes in, is a sum over the filter
+// but for its axis of out channels; over height and width alone if channels stay apart.
+template <typename Attributes>
+double cost_of_sums(const Shape& images, const Shape& filter) {
+  constexpr double kProductsPerNanosecond = 20;
+  constexpr int kLeftOut = std::is_same_v<Attributes, ConvolutionAttrs> ? -1 : -2;
+  return guessed_elements(images) * guessed_elements(filter) /
+         std::max(guessed_elements(filter, kLeftOut), 1.0) / kProductsPerNanosecond;
+}
+
+template <typename Attributes>
+double convolution_cost(AttrsRef, std::span<const Shape> inputs, std::span<const Shape> outputs) {
+  return cost_of_sums<Attributes>(outputs[0], inputs[1]);
+}
+
+template <typename Attributes>
+double input_gradient_cost(AttrsRef, std::span<const Shape> inputs, std::span<const Shape>) {
+  return cost_of_sums<Attributes>(inputs[2], inputs[1]);
+}
+
+template <typename Attributes>
+double filter_gradient_cost(AttrsRef, std::span<const Shape> inputs,
+                            std::span<const Shape> outputs) {
+  return cost_of_sums<Attributes>(inputs[2], outputs[0]);
+}
+
 }  // namespace
 
 void define_convolution_ops(OpRegistry& ops) {
@@ -307,6 +337,7 @@ void define_convolution_ops(OpRegistry& ops) {
                  .infer = convolution_shape<Dense>,
                  .gradient = convolution_gradient<Dense>,
                  .body = kernel(convolution_kernel<Dense>),
+                 .cost = convolution_cost<Dense>,
              });
   ops.define(kConv2DBackpropInput,
              {
@@ -320,6 +351,7 @@ void define_convolution_ops(OpRegistry& ops) {
                  .gradient = input_gradient_gradient<Dense>,
                  .body = kernel(input_gradient_kernel<Dense>),
                  .values_for_inference = {0},
+                 .cost = input_gradient_cost<Dense>,
              });
   ops.define(kConv2DBackpropFilter,
              {
@@ -333,6 +365,7 @@ void define_convolution_ops(OpRegistry& ops) {
                  .gradient = filter_gradient_gradient<Dense>,
                  .body = kernel(filter_gradient_kernel<Dense>),
                  .values_for_inference = {1},
+                 .cost = filter_gradient_cost<Dense>,
              });
 
   // --- Depthwise.
@@ -348,6 +381,7 @@ void define_convolution_ops(OpRegistry& ops) {
                  .infer = convolution_shape<Depthwise>,
                  .gradient = convolution_gradient<Depthwise>,
                  .body = kernel(convolution_kernel<Depthwise>),
+                 .cost = convolution_cost<Depthwise>,
              });
   ops.define(kDepthwiseConv2dNativeBackpropInput,
              {
@@ -361,6 +395,7 @@ void define_convolution_ops(OpRegistry& ops) {
                  .gradient = input_gradient_gradient<Depthwise>,
                  .body = kernel(input_gradient_kernel<Depthwise>),
                  .values_for_inference = {0},
+                 .cost = input_gradient_cost<Depthwise>,
              });
   ops.define(kDepthwiseConv2dNativeBackpropFilter,
              {
@@ -374,6 +409,7 @@ void define_convolution_ops(OpRegistry& ops) {
                  .gradient = filter_gradient_gradient<Depthwise>,
                  .body = kernel(filter_gradient_kernel<Depthwise>),
                  .values_for_inference = {1},
+                 .cost = filter_gradient_cost<Depthwise>,
              });
 }
 

@@ -267,7 +267,9 @@ template <TensorScatter kind>
 Status tensor_scatter_kernel(KernelContext& c) {
   const Tensor &x = c.input(0), &indices = c.input(1), &out = c.output(0);
   ASSIGN_OR_RETURN(auto slices, slices_at(indices, x.shape(), skips_bad_indices(c)));
-  copy_strided(x.dtype(), {{x.num_elements(), 1, 1}}, x.raw_data(), out.mutable_raw_data());
+  if (out.raw_data() != x.raw_data()) {
+    copy_strided(x.dtype(), {{x.num_elements(), 1, 1}}, x.raw_data(), out.mutable_raw_data());
+  }
   scatter_all<kind>(slices, slice_width(indices, x.shape()), c.input(2), out);
   return {};
 }

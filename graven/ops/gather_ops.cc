@@ -342,6 +342,7 @@ void define_tensor_scatter(OpRegistry& ops, OpHandle<IndexPolicyAttrs>& handle, 
                          .infer = tensor_scatter_shape,
                          .gradient = gradient,
                          .body = kernel(f),
+                         .overwrites = 0,
                      });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "graven/ir/cost.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
@@ -180,6 +181,27 @@ Status batch_matmul_kernel(KernelContext& c) {
   return matmul(product);
 }
 
+// Each element of the product sums as many products as `terms` says.
+double cost_of_sums(const Shape& product, double terms) {
+  constexpr double kProductsPerNanosecond = 30;
+  return guessed_elements(product) * terms / kProductsPerNanosecond;
+}
+
+double matmul_cost(AttrsRef attrs, std::span<const Shape> inputs, std::span<const Shape> outputs) {
+  const int first = attrs.as<MatMulAttrs>().transpose_a ? 0 : 1;
+  const bool is_matrix = inputs[0].has_rank() && inputs[0].rank() == 2;
+  return cost_of_sums(outputs[0], guessed_size(is_matrix ? inputs[0][first] : Dim::unknown()));
+}
+
+double batch_matmul_cost(AttrsRef attrs, std::span<const Shape> inputs,
+                         std::span<const Shape> outputs) {
+  const Shape& x = inputs[0];
+  const int from_end = attrs.as<BatchMatMulAttrs>().adj_x ? 2 : 1;
+  const bool is_matrix = x.has_rank() && x.rank() >= 2;
+  return cost_of_sums(outputs[0],
+                      guessed_size(is_matrix ? x[x.rank() - from_end] : Dim::unknown()));
+}
+
 }  // namespace
 
 void define_linear_algebra_ops(OpRegistry& ops) {
@@ -193,6 +215,7 @@ void define_linear_algebra_ops(OpRegistry& ops) {
                  .infer = matmul_shape,
                  .gradient = matmul_gradient,
                  .body = kernel(matmul_kernel),
+                 .cost = matmul_cost,
              });
   const DTypeSet product_types = kFloatTypes | kComplexTypes | kIndexTypes;
   ops.define(kBatchMatMul,
@@ -206,6 +229,7 @@ void define_linear_algebra_ops(OpRegistry& ops) {
                  .infer = batch_matmul_shape</*broadcasts=*/false>,
                  .gradient = batch_matmul_gradient,
                  .body = kernel(batch_matmul_kernel),
+                 .cost = batch_matmul_cost,
              });
   ops.define(kBatchMatMulV2,
              {
@@ -218,6 +242,7 @@ void define_linear_algebra_ops(OpRegistry& ops) {
                  .infer = batch_matmul_shape</*broadcasts=*/true>,
                  .gradient = batch_matmul_gradient,
                  .body = kernel(batch_matmul_kernel),
+                 .cost = batch_matmul_cost,
              });
 }
 

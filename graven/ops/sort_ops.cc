@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "graven/ir/cost.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
@@ -195,6 +196,12 @@ void top_k_gradient(GradientContext& c) {
   c.set_dx(0, c(kReshape, {dx, c.shape_of_x(0)}));
 }
 
+double top_k_cost(AttrsRef, std::span<const Shape> inputs, std::span<const Shape> outputs) {
+  constexpr double kCompare = 2;  // nanoseconds
+  const double row = guessed_elements(inputs[0], -1), kept = guessed_elements(outputs[0], -1);
+  return guessed_elements(inputs[0]) * (1 + std::log2(1 + std::min(row, kept))) * kCompare;
+}
+
 }  // namespace
 
 void define_sort_ops(OpRegistry& ops) {
@@ -211,6 +218,7 @@ void define_sort_ops(OpRegistry& ops) {
       .gradient = top_k_gradient,
       .body = kernel(top_k_kernel),
       .values_for_inference = {1},
+      .cost = top_k_cost,
   });
 }
 

@@ -14,6 +14,7 @@
 
 #include "graven/base/strings.h"
 #include "graven/expr/fuse.h"
+#include "graven/ir/cost.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/kernels/block_program.h"
@@ -26,17 +27,8 @@
 namespace graven::engine {
 namespace {
 
-// A guess of the size of a dimension that is not known before the run.
-constexpr double kGuessedSize = 64;
 // Longer rows do not stay in a cache while several steps go over them.
 constexpr double kMaxColumns = 65536;
-
-double guessed_elements(const Shape& shape) {
-  double n = 1;
-  for (Dim dim : shape.dims())
-    n *= dim.is_number() ? static_cast<double>(dim.number()) : kGuessedSize;
-  return shape.has_rank() ? n : kGuessedSize;
-}
 
 // True if the rank is known and each Dim is a number or a term: then equal means equal.
 bool is_definite(const Shape& shape) {
@@ -217,7 +209,7 @@ class Planner {
     auto product = [&](int begin, int end) {
       double n = 1;
       for (int i = begin; i < end; ++i) {
-        if (!shape[i].is_number()) return kGuessedSize;
+        if (!shape[i].is_number()) return guessed_size(Dim::unknown());
         n *= static_cast<double>(shape[i].number());
       }
       return n;
@@ -571,16 +563,13 @@ class Planner {
     step.attrs = Attrs(node->attrs());
     step.types = about.types;
     step.shapes_known = about.shapes_known;
-    double elements = 0;
+    InlineVector<Shape, 4> shapes;
     for (OutputRef input : node->inputs()) {
       step.inputs.push_back(slot_of(input));
-      elements += guessed_elements(input.node->output(input.index).shape);
+      shapes.push_back(input.node->output(input.index).shape);
     }
-    for (int i = 0; i < node->num_outputs(); ++i) {
-      elements += guessed_elements(about.shapes[i]);
-      step.outputs.push_back(output_of(node, i));
-    }
-    step.cost = nanoseconds_of_op(elements);
+    for (int i = 0; i < node->num_outputs(); ++i) step.outputs.push_back(output_of(node, i));
+    step.cost = estimated_cost(op, node->attrs(), shapes, about.shapes);
     if (&op == kPartitionedCall.op || &op == kStatefulPartitionedCall.op) {
       step.kind = Step::Kind::kCall;
       ASSIGN_OR_RETURN(step.program, program_of(node->attrs().as<CallAttrs>().f));

@@ -4,6 +4,7 @@
 
 #include "graven/base/thread_pool.h"
 #include "graven/base/waiting_lock.h"
+#include "graven/ir/cost.h"
 #include "graven/ir/emitter.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
@@ -60,15 +61,20 @@ bool is_long(const CompiledBody& body, const Shape& shape) {
 }
 
 // The same of another op. An ordered effect, such as a print, may block.
-bool is_long_or_blocks(const Op& op, std::span<const Tensor> inputs,
+bool is_long_or_blocks(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
                        std::span<const Shape> shapes) {
   if (op.record().effects == ordered_effects) return true;
+  if (op.record().cost) {
+    InlineVector<Shape, 4> of_inputs;
+    for (const Tensor& input : inputs) of_inputs.push_back(input.shape());
+    return estimated_cost(op, attrs, of_inputs, shapes) > kLongNanoseconds;
+  }
   double elements = 0;
   for (const Tensor& input : inputs) elements += static_cast<double>(input.num_elements());
   for (const Shape& shape : shapes) {
     if (shape.is_fully_known()) elements += elements_of(shape);
   }
-  return nanoseconds_of_op(elements) > kLongNanoseconds;
+  return elements > kLongNanoseconds;
 }
 
 Status run_elementwise_body(const Op& op, AttrsRef attrs, const CompiledBody& body,
@@ -106,13 +112,19 @@ Status run_structural(const Op& op, AttrsRef attrs, std::span<const Tensor> inpu
   return unimplemented("[", op.name(), "] the op has no kernel");
 }
 
-Status run_kernel(const Op& op, AttrsRef attrs, KernelFunction kernel,
-                  std::span<const Tensor> inputs, std::span<const DType> dtypes,
-                  std::span<const Shape> shapes, Ref<RefCounted>* state, Tensors& outputs) {
+Status run_kernel(const Op& op, AttrsRef attrs, KernelFunction kernel, std::span<Tensor> inputs,
+                  std::span<const DType> dtypes, std::span<const Shape> shapes, uint64_t reusable,
+                  Ref<RefCounted>* state, Tensors& outputs) {
   outputs.resize(dtypes.size());
+  const int overwritten = op.record().overwrites;
+  if (overwritten >= 0 && (reusable >> overwritten & 1) && shapes[0].is_fully_known()) {
+    Tensor& input = inputs[static_cast<size_t>(overwritten)];
+    outputs[0] = take_memory(input, dtypes[0], shapes[0]);
+    if (outputs[0]) input = outputs[0];
+  }
   const bool is_given_outputs = !op.record().body.makes_its_outputs();
   for (size_t i = 0; i < dtypes.size(); ++i) {
-    if (!is_given_outputs || !shapes[i].is_fully_known()) continue;
+    if (outputs[i] || !is_given_outputs || !shapes[i].is_fully_known()) continue;
     auto made = Tensor::allocate(dtypes[i], shapes[i]);
     if (!made.ok()) return with_op_name(op, made.status());
     outputs[i] = std::move(*made);
@@ -251,16 +263,16 @@ Status run_typed_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
       DType x = inputs[0].dtype();
       ASSIGN_OR_RETURN(auto body, BodyCache::get(op, attrs, {&x, 1}, types.dtypes[0]));
       outputs.resize(1);
-      LetOthersRun others(is_long_or_blocks(op, inputs, shapes));
+      LetOthersRun others(is_long_or_blocks(op, attrs, inputs, shapes));
       Operand operand{inputs[0].raw_data(), &inputs[0].shape()};
       return with_op_name(
           op, run_reduction_program(*body->reduction(), {&operand, 1}, inputs[0].shape(), inputs[1],
                                     types.dtypes[0], shapes[0], outputs[0]));
     }
     case OpBody::Kind::kKernel: {
-      LetOthersRun others(is_long_or_blocks(op, inputs, shapes));
-      return run_kernel(op, attrs, record.body.kernel(), inputs, types.dtypes, shapes, state,
-                        outputs);
+      LetOthersRun others(is_long_or_blocks(op, attrs, inputs, shapes));
+      return run_kernel(op, attrs, record.body.kernel(), inputs, types.dtypes, shapes, reusable,
+                        state, outputs);
     }
     default:
       return unimplemented("[", op.name(), "] the op has no kernel");

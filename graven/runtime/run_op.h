@@ -24,12 +24,11 @@ constexpr double kLongNanoseconds = 50'000;
 
 // --- Internals, shared with the planner and the executor.
 
-// Estimates of what an op takes: one that runs as blocks, by the cost of its expression, and any
-// other, by the elements of its inputs and outputs.
+// An estimate of what an op takes that runs as blocks, by the cost of its expression. That of any
+// other is in its record: see ir/cost.h.
 inline double nanoseconds_of_blocks(double elements, double cost) {
   return 60 + elements * cost * 0.1;
 }
-inline double nanoseconds_of_op(double elements) { return 300 + elements; }
 
 class BlockProgram;
 class ReductionProgram;

@@ -1,7 +1,10 @@
 """Slices that share the memory of their tensor keep their elements, whatever happens to it."""
 
+from collections.abc import Callable
+
 import graven as tf
 import numpy as np
+import pytest
 
 ROWS = np.arange(64 * 1024, dtype=np.float32).reshape(64, 1024)
 
@@ -69,3 +72,47 @@ def test_the_gradient_through_slices_is_that_of_copies() -> None:
     expected = np.concatenate([ROWS[32:], ROWS[:32]])
     expected[60:] += 1
     np.testing.assert_array_equal(tape.gradient(total, x).numpy(), expected)
+
+
+def test_a_scatter_writes_into_a_tensor_that_nobody_else_needs() -> None:
+    x = tf.ones([1 << 20])
+    indices, updates = tf.constant([[3], [5]]), tf.constant([7.0, 8.0])
+
+    @tf.function
+    def alone(x: tf.Tensor) -> tf.Tensor:
+        return tf.tensor_scatter_nd_update(x + 1.0, indices, updates)
+
+    @tf.function
+    def beside(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        y = x + 1.0
+        return y, tf.tensor_scatter_nd_add(y, indices, updates)
+
+    def peak_of(function: Callable[[tf.Tensor], object]) -> int:
+        function(x)
+        tf.config.experimental.reset_memory_stats("CPU:0")
+        before = tf.config.experimental.get_memory_info("CPU:0")["current"]
+        function(x)
+        peak: int = tf.config.experimental.get_memory_info("CPU:0")["peak"]
+        return peak - before
+
+    assert alone(x)[:6].numpy().tolist() == [2, 2, 2, 7, 2, 8]
+    y, added = beside(x)
+    assert y[:6].numpy().tolist() == [2, 2, 2, 2, 2, 2]
+    assert added[:6].numpy().tolist() == [2, 2, 2, 9, 2, 10]
+    assert tf.reduce_all(x == 1.0)
+    size = 4 << 20
+    assert peak_of(alone) < 1.5 * size
+    assert peak_of(beside) > 1.5 * size
+
+
+def test_a_scatter_that_fails_leaves_its_input_alone() -> None:
+    v = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def wrong(i: tf.Tensor) -> tf.Tensor:
+        return tf.tensor_scatter_nd_update(v + 0.0, [[i]], [9.0])
+
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        wrong(tf.constant(2))
+    assert v.numpy().tolist() == [1, 2]
+    assert wrong(tf.constant(1)).numpy().tolist() == [1, 9]
