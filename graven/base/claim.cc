@@ -3,9 +3,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 
 #include "graven/base/interrupt.h"
 #include "graven/base/waiting_lock.h"
@@ -46,7 +46,8 @@ struct Claims {
 Result<bool> wait(const void* thing, bool take) {
   Claims& claims = Claims::global();
   const std::thread::id me = std::this_thread::get_id();
-  std::optional<LetOthersRun> others;  // ends after the lock is given back
+  LetOthersRun others(/*really=*/false);  // ends after the lock is given back
+  bool has_waited = false;
   std::unique_lock lock(claims.mutex);
   auto next_check = std::chrono::steady_clock::now() + kBetweenInterruptChecks;
   for (;;) {
@@ -56,9 +57,9 @@ Result<bool> wait(const void* thing, bool take) {
       return true;
     }
     if (claims.is_or_waits_for(owner->second, me)) return false;
-    if (!others) {
+    if (!std::exchange(has_waited, true)) {
       lock.unlock();
-      others.emplace();
+      others.start();
       lock.lock();
       continue;
     }

@@ -28,9 +28,13 @@ class LetOthersRun {
     if (paused_) waiting_lock_internal::resume(paused_);
   }
   LetOthersRun(const LetOthersRun&) = delete;
+  // From now on, if not from the beginning.
+  void start() {
+    if (!paused_) paused_ = waiting_lock_internal::pause();
+  }
 
  private:
-  void* const paused_;
+  void* paused_;
 };
 
 // A std::lock_guard that waits as said above. For locks that a thread may ask for while it has the
