@@ -60,8 +60,12 @@ std::vector<Tensor> tensors_of(nb::sequence objects) {
       tensors.emplace_back();
     } else if (is_variable(object.ptr())) {
       tensors.push_back(variable_of(object.ptr())->handle);
-    } else {
+    } else if (is_tensor(object.ptr())) {
       tensors.push_back(tensor_of(object.ptr()));
+    } else {
+      throw nb::type_error(engine::str_cat("Gradients are between tensors and variables, not of a ",
+                                           Py_TYPE(object.ptr())->tp_name)
+                               .c_str());
     }
   }
   return tensors;

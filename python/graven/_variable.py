@@ -144,6 +144,8 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
     """
 
     _in_graph_mode = False
+    # NumPy arrays on the left leave operators to variables.
+    __array_priority__ = 100
 
     def __init__(
         self,

@@ -3,6 +3,7 @@
 from typing import Any
 
 import graven as tf
+import numpy as np
 import pytest
 
 X = tf.constant([[1.0, 2.0], [3.0, 4.0]])
@@ -65,3 +66,14 @@ def test_gradients_do_not_depend_on_how_they_are_gated_and_added() -> None:
 def test_unknown_options_of_gradients_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         traced_gradient(**options)
+
+
+def test_a_target_that_is_no_tensor_is_refused() -> None:
+    # An array on the left of a variable gave a NumPy array, which crashed here.
+    for target in (np.array([1.0], np.float32), np.array([1.0])):
+        with tf.GradientTape() as tape:
+            tape.watch(X)
+        with pytest.raises(
+            TypeError, match=r"between tensors and variables, not of a numpy\.ndarray"
+        ):
+            tape.gradient(target, X)

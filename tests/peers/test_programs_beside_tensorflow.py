@@ -1,0 +1,91 @@
+"""Short programs over what is no op: the same results in both systems, or classes of errors."""
+
+# tf is either system here, and so are its decorators.
+# ruff: noqa: SIM300 (which operand stands on the left is what is tested)
+# mypy: disable-error-code="untyped-decorator"
+
+import functools
+import os
+from collections.abc import Callable
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import graven
+import numpy as np
+import pytest
+import tensorflow
+
+Program = Callable[[Any], Any]
+PROGRAMS: list[Program] = []
+
+
+def program(f: Program) -> Program:
+    """Lists a program, which is given tf and returns what the systems are to agree on."""
+    PROGRAMS.append(f)
+    return f
+
+
+def plain(result: Any) -> Any:
+    """Tensors as text, everything else as it is."""
+    if isinstance(result, list | tuple):
+        return [plain(part) for part in result]
+    for tf in (graven, tensorflow):
+        if isinstance(result, tf.Tensor | tf.Variable):
+            return f"{result.dtype.name} {np.asarray(result.numpy()).tolist()}"
+        if isinstance(result, tf.IndexedSlices):
+            return ["slices", *(plain(p) for p in (result.values, result.indices))]
+    return result
+
+
+def attempt(f: Callable[[], Any]) -> Any:
+    try:
+        return plain(f())
+    except Exception as error:
+        return type(error).__name__
+
+
+# --- NumPy arrays on the left of variables
+
+
+ARRAY = np.array([3.0, 4.0], np.float32)
+WITH_AN_ARRAY: list[Callable[[Any], Any]] = [
+    lambda v: np.float32(2) * v,
+    lambda v: ARRAY + v,
+    lambda v: ARRAY - v,
+    lambda v: ARRAY / v,
+    lambda v: ARRAY // v,
+    lambda v: ARRAY**v,
+    lambda v: ARRAY % v,
+    lambda v: np.eye(2, dtype=np.float32) @ (v + np.zeros([2, 1], np.float32)),
+    lambda v: ARRAY < v,
+    lambda v: ARRAY >= v,
+    lambda v: ARRAY == v,
+    lambda v: ARRAY != v,
+]
+
+
+@program
+def an_array_on_the_left_of_a_variable_gives_a_tensor(tf: Any) -> Any:
+    v = tf.Variable([1.0, 2.0])
+    return [f(v) for f in WITH_AN_ARRAY]
+
+
+@program
+def an_array_on_the_left_of_a_variable_can_be_traced(tf: Any) -> Any:
+    v = tf.Variable([1.0, 2.0])
+    return [tf.function(functools.partial(f, v), autograph=False)() for f in WITH_AN_ARRAY]
+
+
+@program
+def an_array_on_the_left_of_a_variable_is_differentiated(tf: Any) -> Any:
+    v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        results = [f(v) for f in WITH_AN_ARRAY[:4]]
+    return [tape.gradient(result, v) for result in results]
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_a_program_does_what_it_does_in_tensorflow(f: Program) -> None:
+    expected = attempt(functools.partial(f, tensorflow))
+    assert attempt(functools.partial(f, graven)) == expected
