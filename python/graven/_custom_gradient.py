@@ -34,30 +34,45 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     if f is None:
         return custom_gradient
 
-    @functools.wraps(f)
-    def decorated(*args: Any, **kwargs: Any) -> Any:
+    return _CustomGradient(f)
+
+
+class _CustomGradient:
+    """The decorated function. As a method it binds the instance, which is no argument of it."""
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self._f = f
+        functools.update_wrapper(self, f)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        return _CustomGradient(functools.partial(self._f, instance))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if kwargs and not _engine.executing_eagerly():
             raise ValueError(
                 "The custom_gradient decorator currently supports keywords arguments only when "
                 "eager execution is enabled."
             )
-        return _apply(f, args, kwargs)
+        return _apply(self._f, args, kwargs)
 
-    return decorated
+
+def _as_tensor(leaf: Any) -> Any:
+    return leaf if isinstance(leaf, Variable) else _engine.convert_to_tensor(leaf)
 
 
 def _apply(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    # As in TensorFlow, f is given variables eagerly, and what they hold while a function is traced.
-    eagerly = _engine.executing_eagerly()
-    flat = [
-        leaf if eagerly and isinstance(leaf, Variable) else _engine.convert_to_tensor(leaf)
-        for leaf in nest.flatten(args)
-    ]
+    # As in TensorFlow, f is given what the user gave eagerly, and tensors only while a function is
+    # traced: of variables, what they hold.
+    if not _engine.executing_eagerly():
+        args = nest.map_structure(_engine.convert_to_tensor, args)
     with GradientTape() as tape:
-        result = f(*nest.pack_sequence_as(args, flat), **kwargs)
+        result = f(*args, **kwargs)
     if not (isinstance(result, tuple) and len(result) == 2 and callable(result[1])):
         raise TypeError("The function of tf.custom_gradient must return (outputs, grad_fn).")
     outputs, grad_fn = result
+    flat = [_as_tensor(leaf) for leaf in nest.flatten(args)]
     given = {id(leaf) for leaf in flat}
     variables = [v for v in tape.watched_variables() if id(v) not in given]
     if variables and not _takes_variables(grad_fn):

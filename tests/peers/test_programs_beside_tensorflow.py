@@ -85,6 +85,81 @@ def an_array_on_the_left_of_a_variable_is_differentiated(tf: Any) -> Any:
     return [tape.gradient(result, v) for result in results]
 
 
+# --- tf.custom_gradient
+
+
+def scaled(tf: Any) -> Any:
+    class Scaled:
+        factor = 3.0
+
+        @tf.custom_gradient
+        def square(self, x: Any) -> Any:
+            return x * x, lambda dy: dy * self.factor
+
+    return Scaled()
+
+
+def differentiated(tf: Any, f: Callable[[Any], Any]) -> Any:
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    return y, tape.gradient(y, x)
+
+
+@program
+def a_method_has_a_custom_gradient(tf: Any) -> Any:
+    return differentiated(tf, scaled(tf).square)
+
+
+@program
+def a_traced_method_has_a_custom_gradient(tf: Any) -> Any:
+    return differentiated(tf, tf.function(scaled(tf).square))
+
+
+@program
+def a_method_of_a_module_has_a_custom_gradient_for_its_variable(tf: Any) -> Any:
+    class Model(tf.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = tf.Variable(4.0)
+
+        @tf.custom_gradient
+        def scale(self, x: Any) -> Any:
+            return x * self.w, lambda dy, variables=None: (dy * 3.0, [dy * 5.0])
+
+        @tf.function
+        def call(self, x: Any) -> Any:
+            return self.scale(x)
+
+    model, x = Model(), tf.constant(2.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        results = [model.scale(x), model.call(x)]
+    return results, [tape.gradient(y, [x, model.w]) for y in results]
+
+
+@program
+def a_function_with_a_custom_gradient_sees_text_as_it_was_given(tf: Any) -> Any:
+    seen = []
+
+    @tf.custom_gradient
+    def power(x: Any, mode: Any) -> Any:
+        seen.append(mode)
+        return (x * x if mode == "square" else x), lambda dy: (dy * 7.0, None)
+
+    return differentiated(tf, lambda x: power(x, "square")), seen
+
+
+@program
+def an_argument_that_is_no_tensor_needs_a_gradient_too(tf: Any) -> Any:
+    @tf.custom_gradient
+    def power(x: Any, mode: Any) -> Any:
+        return x * x, lambda dy: dy * 7.0
+
+    return differentiated(tf, lambda x: power(x, "square"))
+
+
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_a_program_does_what_it_does_in_tensorflow(f: Program) -> None:
     expected = attempt(functools.partial(f, tensorflow))
