@@ -40,6 +40,17 @@ Result<Tensor> add(const Tensor& x, const Tensor& y, std::string_view name) {
   return plain<engine::kAddV2>(x, y, name);
 }
 
+// Bools are multiplied as int32.
+Result<Tensor> multiply(const Tensor& x, const Tensor& y, std::string_view name) {
+  if (x.dtype() != DType::kBool || y.dtype() != DType::kBool) {
+    return plain<engine::kMul>(x, y, name);
+  }
+  ASSIGN_OR_RETURN(Tensor a, cast(x, DType::kInt32));
+  ASSIGN_OR_RETURN(Tensor b, cast(y, DType::kInt32));
+  ASSIGN_OR_RETURN(Tensor product, plain<engine::kMul>(a, b, name));
+  return cast(product, DType::kBool);
+}
+
 // Integers are divided as floats: 8 and 16 bits as float32, wider ones as float64.
 std::optional<DType> divided_as(DType dtype) {
   switch (dtype) {
@@ -162,7 +173,7 @@ PyObject* binary(PyObject* a, PyObject* b) {
 
 constexpr Operator kAddOperator{add, "add", "x", "y", true};
 constexpr Operator kSubOperator{plain<engine::kSub>, "sub", "x", "y", false};
-constexpr Operator kMulOperator{plain<engine::kMul>, "mul", "x", "y", false};
+constexpr Operator kMulOperator{multiply, "mul", "x", "y", false};
 constexpr Operator kDivOperator{true_divide, "truediv", "x", "y", false};
 constexpr Operator kFloorDivOperator{plain<engine::kFloorDiv>, "floordiv", "x", "y", false};
 constexpr Operator kModOperator{plain<engine::kFloorMod>, "mod", "x", "y", false};

@@ -160,6 +160,38 @@ def an_argument_that_is_no_tensor_needs_a_gradient_too(tf: Any) -> Any:
     return differentiated(tf, lambda x: power(x, "square"))
 
 
+# --- Operators on bools
+
+
+def test_each_operator_on_bools_does_what_it_does_in_tensorflow() -> None:
+    def results(tf: Any) -> list[Any]:
+        a, b = tf.constant([True, False, True]), tf.constant([True, True, False])
+        v = tf.Variable([True, False, True])
+        operands = [(a, b), (v, b), (b, v), (a, True), (True, a), (ARRAY > 3, a[:2])]
+        return [attempt(functools.partial(f, x, y)) for f in OPERATORS for x, y in operands]
+
+    assert results(graven) == results(tensorflow)
+
+
+OPERATORS: list[Callable[[Any, Any], Any]] = [
+    lambda x, y: x * y,
+    lambda x, y: x + y,
+    lambda x, y: x - y,
+    lambda x, y: x // y,
+    lambda x, y: x % y,
+    lambda x, y: x**y,
+    lambda x, y: x < y,
+    lambda x, y: x == y,
+]
+
+
+@program
+def a_product_of_bools_is_traced_as_casts_and_a_product(tf: Any) -> Any:
+    a = tf.constant([True, False])
+    traced = tf.function(lambda x, y: x * y, autograph=False).get_concrete_function(a, a)
+    return [(op.name, op.type) for op in traced.graph.get_operations()][2:-1], traced(a, a)
+
+
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_a_program_does_what_it_does_in_tensorflow(f: Program) -> None:
     expected = attempt(functools.partial(f, tensorflow))
