@@ -44,17 +44,53 @@ std::unordered_map<const engine::TensorObject*, PyObject*>& noted_operands() {
 
 TensorObject* self_of(PyObject* object) { return reinterpret_cast<TensorObject*>(object); }
 
+// A tensor can be part of a cycle through its attributes only, so the cycle collector hears of
+// those alone that have some: the others cost it nothing.
+void track_attributes(PyObject* object) {
+  if (self_of(object)->attributes && !PyObject_GC_IsTracked(object)) PyObject_GC_Track(object);
+}
+
+int set_attribute(PyObject* object, PyObject* name, PyObject* value) {
+  int result = PyObject_GenericSetAttr(object, name, value);
+  track_attributes(object);
+  return result;
+}
+
+PyObject* get_attributes(PyObject* object, void* context) {
+  PyObject* attributes = PyObject_GenericGetDict(object, context);
+  track_attributes(object);
+  return attributes;
+}
+
+int set_attributes(PyObject* object, PyObject* value, void* context) {
+  int result = PyObject_GenericSetDict(object, value, context);
+  track_attributes(object);
+  return result;
+}
+
+int traverse(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(self_of(object)->attributes);
+  return 0;
+}
+
+int clear(PyObject* object) {
+  Py_CLEAR(self_of(object)->attributes);
+  return 0;
+}
+
 void dealloc(PyObject* object) {
   TensorObject* self = self_of(object);
+  if (PyObject_GC_IsTracked(object)) PyObject_GC_UnTrack(object);
   if (self->is_noted) noted_operands().erase(self->tensor.get());
   if (self->weak_references) PyObject_ClearWeakRefs(object);
-  Py_CLEAR(self->assign);
+  Py_CLEAR(self->attributes);
   self->tensor.~Tensor();
   PyTypeObject* type = Py_TYPE(object);
   if (!engine::kAddressSanitizer && g_num_free < kMaxFree) {
     g_free[g_num_free++] = object;
   } else {
-    PyObject_Free(object);
+    PyObject_GC_Del(object);
   }
   Py_DECREF(type);
 }
@@ -354,6 +390,7 @@ PyGetSetDef tensor_properties[] = {
     {"op", get_op, nullptr, "The Operation that computes it.", nullptr},
     {"value_index", get_value_index, nullptr, "Which output of its op it is.", nullptr},
     {"_id", get_id, nullptr, nullptr, nullptr},
+    {"__dict__", get_attributes, set_attributes, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 constexpr char kTensorDoc[] = R"(An array of elements of one dtype, which never changes.
@@ -380,8 +417,7 @@ PyMethodDef tensor_methods[] = {
 
 PyMemberDef tensor_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weak_references), READONLY, nullptr},
-    {"assign", T_OBJECT_EX, offsetof(TensorObject, assign), 0,
-     "Writes a slice of a variable; only what indexing a variable gives has it."},
+    {"__dictoffset__", T_PYSSIZET, offsetof(TensorObject, attributes), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
 PyMethodDef eager_methods[] = {
@@ -397,6 +433,8 @@ PyType_Slot eager_slots[] = {{Py_tp_methods, eager_methods},
                              {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
                              {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
                              {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+                             {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                             {Py_tp_clear, reinterpret_cast<void*>(clear)},
                              {0, nullptr}};
 
 PyMethodDef symbolic_methods[] = {
@@ -411,9 +449,12 @@ PyGetSetDef symbolic_properties[] = {
 PyType_Slot symbolic_slots[] = {{Py_tp_methods, symbolic_methods},
                                 {Py_tp_getset, symbolic_properties},
                                 {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+                                {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                                {Py_tp_clear, reinterpret_cast<void*>(clear)},
                                 {0, nullptr}};
 
-constexpr unsigned kFlags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION;
+constexpr unsigned kFlags =
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_HAVE_GC;
 
 PyTypeObject* make_type(PyType_Spec spec, PyTypeObject* base, const char* short_name) {
   Object bases = base ? Object::take(PyTuple_Pack(1, base)) : Object();
@@ -428,13 +469,16 @@ PyTypeObject* make_type(PyType_Spec spec, PyTypeObject* base, const char* short_
 
 PyObject* wrap(Tensor tensor) {
   PyTypeObject* type = tensor.is_symbolic() ? symbolic_tensor_type : eager_tensor_type;
-  PyObject* object = g_num_free > 0 ? g_free[--g_num_free]
-                                    : static_cast<PyObject*>(PyObject_Malloc(sizeof(TensorObject)));
-  if (!object) return PyErr_NoMemory();
-  PyObject_Init(object, type);
+  PyObject* object = nullptr;
+  if (g_num_free > 0) {
+    object = PyObject_Init(g_free[--g_num_free], type);
+  } else {
+    object = reinterpret_cast<PyObject*>(PyObject_GC_New(TensorObject, type));
+  }
+  if (!object) return nullptr;
   new (&self_of(object)->tensor) Tensor(std::move(tensor));
   self_of(object)->weak_references = nullptr;
-  self_of(object)->assign = nullptr;
+  self_of(object)->attributes = nullptr;
   self_of(object)->is_noted = false;
   return object;
 }
@@ -463,6 +507,9 @@ void bind_tensor(nanobind::module_& module) {
                                     {Py_tp_methods, tensor_methods},
                                     {Py_tp_members, tensor_members},
                                     {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+                                    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                                    {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                                    {Py_tp_setattro, reinterpret_cast<void*>(set_attribute)},
                                     {Py_tp_str, reinterpret_cast<void*>(tensor_str)},
                                     {Py_tp_repr, reinterpret_cast<void*>(tensor_repr)},
                                     {Py_tp_richcompare, reinterpret_cast<void*>(tensor_compare)},

@@ -12,8 +12,8 @@ namespace graven::python {
 struct TensorObject {
   PyObject_HEAD engine::Tensor tensor;
   PyObject* weak_references;
-  PyObject* assign;  // of a slice of a variable: the function that writes it; or null
-  bool is_noted;     // wrap_same finds it
+  PyObject* attributes;  // a dict of what the user has set on it, or null
+  bool is_noted;         // wrap_same finds it
 };
 
 extern PyTypeObject* tensor_type;  // the common base

@@ -192,6 +192,48 @@ def a_product_of_bools_is_traced_as_casts_and_a_product(tf: Any) -> Any:
     return [(op.name, op.type) for op in traced.graph.get_operations()][2:-1], traced(a, a)
 
 
+# --- Attributes of tensors
+
+
+@program
+def a_tensor_keeps_what_is_set_on_it(tf: Any) -> Any:
+    x = tf.constant([1.0, 2.0])
+    x.foo = 1
+    x._keras_mask = x + 1.0
+    x.__dict__["bar"] = 2
+    kept = x.foo, x._keras_mask, x.bar
+    del x.foo
+    return kept, hasattr(x, "foo"), isinstance(vars(x), dict)
+
+
+@program
+def a_symbolic_tensor_keeps_what_is_set_on_it(tf: Any) -> Any:
+    @tf.function
+    def f(x: Any) -> Any:
+        x._keras_mask = tf.ones([2])
+        return x._keras_mask * 2.0
+
+    return f(tf.constant([1.0, 2.0]))
+
+
+@program
+def the_properties_of_a_tensor_cannot_be_set(tf: Any) -> Any:
+    x = tf.constant([1.0, 2.0])
+    return [
+        attempt(functools.partial(setattr, x, name, 1))
+        for name in ("dtype", "shape", "name", "op", "device", "graph", "numpy", "assign")
+    ]
+
+
+@program
+def copies_of_a_tensor_keep_what_is_set_on_it(tf: Any) -> Any:
+    import copy
+
+    x = tf.constant([1.0, 2.0])
+    x.foo = 1
+    return hasattr(copy.copy(x), "foo"), hasattr(copy.deepcopy(x), "foo")
+
+
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_a_program_does_what_it_does_in_tensorflow(f: Program) -> None:
     expected = attempt(functools.partial(f, tensorflow))

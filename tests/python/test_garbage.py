@@ -330,3 +330,21 @@ def test_classes_that_went_leave_nothing_behind() -> None:
 
     before = use_classes()
     assert use_classes() <= before + 5
+
+
+@pytest.mark.parametrize("times", [1, 100])
+def test_a_tensor_dies_with_its_attributes_when_they_lead_back_to_it(times: int) -> None:
+    def build() -> Any:
+        tensors = [tf.constant([float(i)]) for i in range(times)]
+        for x in tensors:
+            vars(x)["others"] = tensors
+        return tensors[-1]
+
+    assert dies(build)
+
+
+def test_a_tensor_of_which_nothing_was_set_is_not_looked_at_by_the_collector() -> None:
+    x = tf.constant([1.0])
+    assert not gc.is_tracked(x)
+    setattr(x, "note", "kept")  # noqa: B010 (no attribute that checkers know)
+    assert gc.is_tracked(x)
