@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from graven import _engine, nest
 from graven import raw_ops as raw
 from graven._array_ops import rank as rank_of
-from graven._dtypes import as_dtype
-from graven._math_ops import reduce_all
+from graven._dtypes import DType, as_dtype, float32, int32
+from graven._math_ops import reduce_all, reduce_any
 from graven._scopes import control_dependencies, name_scope
 from graven._types import DTypeLike, Name, Tensor, TensorLike
 from graven.errors import InvalidArgumentError
@@ -232,11 +232,35 @@ def _comparison(
 
 
 assert_equal = _comparison("assert_equal", "==", raw.Equal)
-assert_none_equal = _comparison("assert_none_equal", "!=", raw.NotEqual)
 assert_less = _comparison("assert_less", "<", raw.Less)
 assert_less_equal = _comparison("assert_less_equal", "<=", raw.LessEqual)
 assert_greater = _comparison("assert_greater", ">", raw.Greater)
 assert_greater_equal = _comparison("assert_greater_equal", ">=", raw.GreaterEqual)
+_none_equal = _comparison("assert_none_equal", "!=", raw.NotEqual)
+
+
+def assert_none_equal(
+    x: TensorLike, y: TensorLike, summarize: int | None = None, message: str | None = None,
+    name: Name = None,
+) -> Any:  # fmt: skip
+    """Checks that x != y holds for all elements, which broadcast.
+
+    Args:
+      x: A tensor.
+      y: A tensor of its dtype.
+      summarize: How many elements the message shows; None means 3, -1 all.
+      message: What stands in front of the error's message.
+      name: A name for the nodes while a function is traced.
+
+    Returns:
+      None eagerly; the operation while a function is traced.
+
+    Raises:
+      InvalidArgumentError: It does not hold: when it runs, or while tracing if both are known.
+
+    Source: tf.debugging.assert_none_equal, OpDef "Assert".
+    """
+    return _none_equal(x, y, message, summarize, name)
 
 
 def _sign(function: str, symbol: str, holds: Callable[[Any, Any], Tensor]) -> Callable[..., Any]:
@@ -278,7 +302,7 @@ def assert_near(
     x: TensorLike, y: TensorLike, rtol: TensorLike = None, atol: TensorLike = None,
     message: str | None = None, summarize: int | None = None, name: Name = None,
 ) -> Any:  # fmt: skip
-    """Checks that |x - y| <= atol + rtol * |y| holds for all elements.
+    """Checks that |x - y| < atol + rtol * |y| holds for all elements.
 
     Args:
       x: A tensor of floats.
@@ -314,14 +338,16 @@ def assert_near(
             return raw.ComplexAbs(value, Tout=real) if first.dtype.is_complex else raw.Abs(value)
 
         def holds(a: Tensor, b: Tensor) -> Tensor:
-            return raw.LessEqual(magnitude(a - b), absolute + relative * magnitude(b))
+            return raw.Less(magnitude(a - b), absolute + relative * magnitude(b))
 
-        return _check_all(holds, first, second, "|x - y| <= atol + rtol * |y|", message, summarize)
+        return _check_all(holds, first, second, "|x - y| < atol + rtol * |y|", message, summarize)
 
 
 def _check_rank(x: TensorLike, rank: int, at_least: bool, message: str | None, name: str) -> Any:
     with name_scope(name):
         tensor = convert_to_tensor(x)
+        if not isinstance(rank, Tensor):
+            rank = _rank_number(rank)
         known = tensor.shape.rank
         wish = f"at least {rank}" if at_least else f"{rank}"
         if known is not None:
@@ -379,6 +405,235 @@ def assert_rank_at_least(
     Source: tf.debugging.assert_rank_at_least.
     """
     return _check_rank(x, rank, True, message, name or "assert_rank_at_least")
+
+
+def assert_rank_in(
+    x: TensorLike, ranks: Iterable[int], message: str | None = None, name: Name = None
+) -> Any:
+    """Checks that the rank of a tensor is one of several, as assert_rank does.
+
+    Args:
+      x: A tensor of any dtype.
+      ranks: The ranks that it may have.
+      message: What stands in front of the error's message.
+      name: A name for the nodes while a function is traced.
+
+    Returns:
+      None eagerly; the operation while a function is traced.
+
+    Raises:
+      ValueError: The rank is known and another.
+      InvalidArgumentError: It is found to be another when the check runs.
+
+    Source: tf.debugging.assert_rank_in.
+    """
+    with name_scope(name or "assert_rank_in"):
+        tensor = convert_to_tensor(x)
+        allowed = tuple(_rank_number(rank) for rank in ranks)
+        known = tensor.shape.rank
+        if known is not None:
+            if known not in allowed:
+                raise ValueError(
+                    f"{_prefix(message)}Tensor {_name(tensor)} must have rank in {allowed}.  "
+                    f"Received rank {known}, shape {tensor.shape}"
+                )
+            return None if _engine.executing_eagerly() else raw.NoOp()
+        holds = reduce_any(raw.Equal(rank_of(tensor), list(allowed)))
+        data = [message or "", f"Tensor {_name(tensor)} must have rank in", list(allowed),
+                "Received shape: ", raw.Shape(tensor)]  # fmt: skip
+        return Assert(holds, data)
+
+
+def _prefix(message: str | None) -> str:
+    return f"{message}.  " if message else ""
+
+
+def _rank_number(rank: Any) -> int:
+    tensor = convert_to_tensor(rank)
+    if tensor.dtype != int32:
+        raise TypeError(f"A rank must be of type tf.int32; got {tensor.dtype!r}")
+    if tensor.shape.rank != 0:
+        raise ValueError("Rank must be a scalar.")
+    return int(_known_value(tensor))
+
+
+# --- Shapes of several tensors.
+
+
+class _Sizes:
+    """A tensor, the sizes asked for, and whether they are those of the last dimensions only."""
+
+    def __init__(self, value: TensorLike, wanted: Any, message: str | None) -> None:
+        self.tensor = convert_to_tensor(value)
+        self.label = _name(self.tensor)
+        if _engine.executing_eagerly():
+            self.label = f"shape={self.tensor.shape} dtype={self.tensor.dtype.name}"
+        if not hasattr(wanted, "__iter__"):
+            raise ValueError(
+                f"{_prefix(message)}Tensor {self.label}.  Specified shape must be an iterable.  "
+                "An iterable has the attribute `__iter__` or `__getitem__`.  Received specified "
+                f"shape: {wanted}"
+            )
+        self.wanted = list(wanted)
+        self.is_innermost = bool(self.wanted) and self.wanted[0] in (..., "*")
+        for at, size in enumerate(self.wanted):
+            if at > 0 and size in (..., "*"):
+                raise ValueError(
+                    f"{_prefix(message)}Tensor {self.label} specified shape index {at}.  Symbol "
+                    "`...` or `*` for a variable number of unspecified dimensions is only allowed "
+                    "as the first entry"
+                )
+        if self.is_innermost:
+            del self.wanted[0]
+        elif not self.wanted:
+            self.wanted = [1]  # A scalar counts as a vector of one.
+
+    def check_rank(self, message: str | None, name: Name) -> Any:
+        rank = len(self.wanted)
+        if self.is_innermost:
+            return assert_rank_at_least(self.tensor, rank, message, name) if rank > 1 else None
+        if rank == 1:
+            return assert_rank_in(self.tensor, [0, 1], message, name)
+        return assert_rank(self.tensor, rank, message, name)
+
+    def size(self, at: int) -> Any:
+        """The size of a dimension: a number if it is known, else a tensor."""
+        known = self.tensor.shape.rank
+        if known == 0:
+            return 1
+        if known is not None and self.tensor.shape[at] is not None:
+            return self.tensor.shape[at]
+        sizes = raw.Shape(self.tensor)
+        if known is None and len(self.wanted) == 1:
+            # Found to be a scalar, it is a vector of one.
+            sizes = raw.ConcatV2([[1], sizes], 0)
+            at = -1
+        return sizes[at]
+
+
+def _as_number(size: Any) -> int | None:
+    try:
+        return int(size)
+    except (TypeError, ValueError):
+        return None
+
+
+def assert_shapes(
+    shapes: Any, data: Sequence[TensorLike] | None = None, summarize: int | None = None,
+    message: str | None = None, name: Name = None,
+) -> Any:  # fmt: skip
+    """Checks the sizes of several tensors, and that those of one name are equal.
+
+    Args:
+      shapes: Pairs of a tensor and its sizes, or a dictionary. A size is a number, a name, or None
+        or "." for any. If the first one is ... or "*", the others are those of the last
+        dimensions. A scalar counts as a vector of one; None in place of sizes asks for nothing.
+      data: What the message shows; None means the sizes.
+      summarize: How many elements of each are shown; None means 3, -1 all.
+      message: What stands in front of the error's message.
+      name: A name for the nodes while a function is traced.
+
+    Returns:
+      None eagerly; the operation while a function is traced.
+
+    Raises:
+      ValueError: Sizes are known, and others than asked for.
+      InvalidArgumentError: They are found to be others when the check runs.
+
+    Source: tf.debugging.assert_shapes.
+    """
+    pairs = shapes.items() if isinstance(shapes, dict) else shapes
+    with name_scope(name or "assert_shapes"):
+        rows = [_Sizes(value, wanted, message) for value, wanted in pairs if wanted is not None]
+        checks = [row.check_rank(message, name) for row in rows]
+        with control_dependencies([check for check in checks if check is not None]):
+            checks += _size_checks(rows, data, summarize, message)
+        return group(*(check for check in checks if check is not None))
+
+
+def _size_checks(
+    rows: list[_Sizes], data: Sequence[TensorLike] | None, summarize: int | None,
+    message: str | None,
+) -> list[Any]:  # fmt: skip
+    checks = []
+    named: dict[Any, tuple[Any, str]] = {}
+    for row in rows:
+        for i, symbol in enumerate(row.wanted):
+            if symbol is None or symbol == ".":
+                continue
+            at = i - len(row.wanted) if row.is_innermost else i
+            size, number = row.size(at), _as_number(symbol)
+            if number is None and symbol not in named:
+                named[symbol] = size, f"Specified by tensor {row.label} dimension {at}"
+                continue
+            wanted, source = named[symbol] if number is None else (number, "Specified explicitly")
+            if isinstance(size, int) and isinstance(wanted, int):
+                if size != wanted:
+                    raise ValueError(
+                        f"{_prefix(message)}{source}.  Tensor {row.label} dimension {at} must have "
+                        f"size {wanted}.  Received size {size}, shape {row.tensor.shape}"
+                    )
+                continue
+            shown = data or [message or "", source, f"Tensor {row.label} dimension", at,
+                             "must have size", wanted, "Received shape: ",
+                             raw.Shape(row.tensor)]  # fmt: skip
+            checks.append(Assert(raw.Equal(size, wanted), shown, summarize=summarize))
+    return checks
+
+
+# --- Python values.
+
+
+def assert_proper_iterable(values: Any) -> None:
+    """Checks that a value is an iterable of values, and not a tensor, an array or a text.
+
+    Args:
+      values: Any object.
+
+    Raises:
+      TypeError: It is none.
+
+    Source: tf.debugging.assert_proper_iterable.
+    """
+    from graven._sparse import SparseTensor
+
+    is_array = _engine.is_array_like(values) and not isinstance(values, _engine.VariableBase)
+    if isinstance(values, (Tensor, SparseTensor, str, bytes)) or is_array:
+        raise TypeError(
+            f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}'
+        )
+    if not hasattr(values, "__iter__"):
+        raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')
+
+
+def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: DTypeLike = None) -> DType:
+    """Checks that tensors have one floating dtype, and returns it.
+
+    Args:
+      tensors: Tensors or variables; None among them is passed over.
+      dtype: The dtype that they must have; None takes that of the first.
+
+    Returns:
+      The dtype; float32 if there is nothing that has one.
+
+    Raises:
+      ValueError: The dtypes differ, or are not floating.
+
+    Source: tf.debugging.assert_same_float_dtype.
+    """
+    found: DType | None = None if dtype is None else as_dtype(dtype)
+    for tensor in tensors or ():
+        if tensor is None:
+            continue
+        if found is None:
+            found = tensor.dtype
+        elif tensor.dtype != found:
+            raise ValueError(f"{tensor}, type={tensor.dtype}, must be of the same type ({found}).")
+    if found is None:
+        return float32
+    if not found.is_floating:
+        raise ValueError(f"Expected floating point type, got {found!r}.")
+    return found
 
 
 def assert_scalar(tensor: TensorLike, message: str | None = None, name: Name = None) -> Tensor:

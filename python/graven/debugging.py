@@ -18,9 +18,13 @@ from graven._debug_ops import assert_non_negative as assert_non_negative
 from graven._debug_ops import assert_non_positive as assert_non_positive
 from graven._debug_ops import assert_none_equal as assert_none_equal
 from graven._debug_ops import assert_positive as assert_positive
+from graven._debug_ops import assert_proper_iterable as assert_proper_iterable
 from graven._debug_ops import assert_rank as assert_rank
 from graven._debug_ops import assert_rank_at_least as assert_rank_at_least
+from graven._debug_ops import assert_rank_in as assert_rank_in
+from graven._debug_ops import assert_same_float_dtype as assert_same_float_dtype
 from graven._debug_ops import assert_scalar as assert_scalar
+from graven._debug_ops import assert_shapes as assert_shapes
 from graven._debug_ops import assert_type as assert_type
 
 _public.complete(__name__)

@@ -161,6 +161,55 @@ tf.nn.weighted_cross_entropy_with_logits([0.0, 1.0], [2.0], 2.0)
 tf.nn.weighted_cross_entropy_with_logits([0, 1], [2.0, 1.0], 2.0)
 """.strip().splitlines()
 
+ASSERTIONS = """
+assert_none_equal([1], [1], 3, 'message')
+assert_none_equal([1], [2], 3, 'message')
+assert_rank_in(x, [1, 2])
+assert_rank_in(x, [1, 3])
+assert_rank_in(x, [])
+assert_rank_in(x, [[1]])
+assert_rank_in(x, [2.0])
+assert_rank_in(x, 2)
+assert_rank(x, 2.0)
+assert_near(x, x)
+assert_near(x, x, 0.0, 0.0)
+assert_near(x, x + 1)
+assert_shapes([(x, ('N', 'M'))])
+assert_shapes([(x, ('N', 'N'))])
+assert_shapes([(x, ('N', 'M')), (y, ('N',))])
+assert_shapes([(x, ('N', 'M')), (y, ('M',))])
+assert_shapes([(x, (2, 3)), (y, ('3',))])
+assert_shapes([(x, (2, 4))])
+assert_shapes([(x, ('N', 'M', 'K'))])
+assert_shapes([(x, ('N',))])
+assert_shapes([(y[0], (1,)), (y[0], ()), (y[0], ('N',)), (y[:1], ('N',))])
+assert_shapes([(y[0], (2,))])
+assert_shapes([(y[0], ('N',)), (x, ('N', 'M'))])
+assert_shapes([(x, (..., 3)), (x, ('*', 'M')), (y, (..., 'M'))])
+assert_shapes([(x, (..., 4))])
+assert_shapes([(x, (..., 1, 2, 3))])
+assert_shapes([(x, ('N', ...))])
+assert_shapes([(x, (None, '.')), (x, None)])
+assert_shapes([(x, 3)])
+assert_shapes([(x, 'NM')])
+assert_shapes([(x, [2, 3]), ([1, 2, 3], ('D',)), (1.0, ())])
+assert_shapes([])
+assert_shapes([(x, (2, 3, 1))], None, None, 'message')
+assert_proper_iterable([1])
+assert_proper_iterable({1: 2})
+assert_proper_iterable(x)
+assert_proper_iterable('a')
+assert_proper_iterable(np.ones(2))
+assert_proper_iterable(3)
+assert_same_float_dtype([x, None, y])
+assert_same_float_dtype([x, [1, 2]])
+assert_same_float_dtype([x], tf.float64)
+assert_same_float_dtype([tf.constant(1)])
+assert_same_float_dtype()
+assert_same_float_dtype(None, tf.int32)
+assert_same_float_dtype(dtype=tf.float16)
+""".strip().splitlines()
+
 OF_VARIABLES = """
 tf.is_tensor(tf.Variable(1))
 tf.Variable(1) == None
@@ -215,3 +264,30 @@ def test_an_argument_becomes_the_tensor_that_it_is_in_tensorflow(
 @pytest.mark.parametrize("expression", OF_VARIABLES)
 def test_variables_and_what_holds_them_answer_as_in_tensorflow(expression: str) -> None:
     assert outcome(graven, expression, False) == outcome(tensorflow, expression, False)
+
+
+def outcome_of_assertion(tf: Any, expression: str, shapes: Any) -> Any:
+    x, y = tf.constant([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]), tf.constant([0.0, 1.0, 2.0])
+
+    def check(x: Any, y: Any) -> Any:
+        checked = eval(f"tf.debugging.{expression}", {"tf": tf, "np": np, "x": x, "y": y})
+        return x + 1 if shapes else checked
+
+    try:
+        if shapes:
+            specs = [tf.TensorSpec(shape, tf.float32) for shape in shapes]
+            check = tf.function(check, autograph=False, input_signature=specs)
+        return repr(check(x, y))
+    except Exception as error:
+        return type(error).__name__
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [None, [[2, 3], [3]], [[None, None], [None]], [None, None]],
+    ids=["eager", "traced", "of unknown sizes", "of unknown rank"],
+)
+@pytest.mark.parametrize("expression", ASSERTIONS)
+def test_an_assertion_holds_when_it_does_in_tensorflow(expression: str, shapes: Any) -> None:
+    ours = outcome_of_assertion(graven, expression, shapes)
+    assert ours == outcome_of_assertion(tensorflow, expression, shapes)
