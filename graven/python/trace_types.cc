@@ -375,11 +375,14 @@ void bind_trace_types(nb::module_& m) {
           },
           "The class of a named tuple or attrs object, else None.");
 
-  m.def("type_of", [](nb::object value) {
-    engine::Value engine_value = value_or_throw(to_value(value.ptr(), true));
-    engine::TypingContext context;
-    return steal(type_to_python(value_or_throw(engine::type_of(engine_value, context))));
-  });
+  m.def(
+      "type_of",
+      [](nb::object value) {
+        engine::Value engine_value = value_or_throw(to_value(value.ptr(), true));
+        engine::TypingContext context;
+        return steal(type_to_python(value_or_throw(engine::type_of(engine_value, context))));
+      },
+      nb::arg().none());
   m.def("add_placeholder", [](const TensorSpecView& spec, const std::string& name) {
     engine::GraphBuilder* builder = engine::Frame::current().graph_builder();
     if (!builder) throw_status(engine::internal_error("A placeholder needs a graph being traced"));

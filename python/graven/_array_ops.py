@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 from graven import _engine
@@ -730,26 +732,64 @@ def cast(x: TensorLike, dtype: DTypeLike, name: Name = None) -> Tensor:
         )
 
 
+# How many bits of an integer a float holds.
+_PRECISION = {"bfloat16": 8, "float16": 11, "float32": 24, "float64": 53}
+
+
+def _limit(value: Any, x: DType) -> Any:
+    """What dtype x holds that is nearest to a limit of another dtype, from the side of zero."""
+    if not x.is_floating:
+        return value
+    size = abs(int(value if isinstance(value, Integral) else float(value)))
+    dropped = max(0, size.bit_length() - _PRECISION[x.name])
+    return math.copysign(float(size >> dropped << dropped), value)
+
+
+def _clipped(x: Tensor, wanted: DType) -> Tensor:
+    """The elements of a real tensor, no further from zero than a real dtype goes."""
+    if not x.dtype.is_floating and x.dtype == wanted:
+        return x
+    low = _limit(max(x.dtype.min, wanted.min), x.dtype)
+    high = _limit(min(x.dtype.max, wanted.max), x.dtype)
+    return raw.Minimum(raw.Maximum(x, constant(low, x.dtype)), constant(high, x.dtype))
+
+
 def saturate_cast(value: TensorLike, dtype: DTypeLike, name: Name = None) -> Tensor:
     """Converts to another dtype; what it cannot hold becomes its largest or smallest value.
 
+    The largest and smallest are those that the dtype of the value holds too, so that a float32
+    of 1e10 becomes the int32 2147483520. Infinities become finite. Where TensorFlow's cast of
+    large floats to 64 bits overflows nevertheless, the limit is given here.
+
     Args:
-      value: Any real dtype.
-      dtype: The real dtype wanted.
+      value: Any numeric dtype; of complex numbers real dtypes take the real part.
+      dtype: The numeric dtype wanted.
       name: A name for the node while a function is traced.
 
     Returns:
       The converted elements.
 
+    Raises:
+      TypeError: One of the dtypes has no limits: bool or string.
+
     Source: tf.saturate_cast.
     """
     wanted = as_dtype(dtype)
-    x = convert_to_tensor(value)
-    if x.dtype == wanted:
-        return x
     with name_scope(name or "saturate_cast"):
-        low, high = max(x.dtype.min, wanted.min), min(x.dtype.max, wanted.max)
-        x = raw.Minimum(raw.Maximum(x, constant(low, x.dtype)), constant(high, x.dtype))
+        x = convert_to_tensor(value)
+        for each in (x.dtype, wanted):
+            if not (each.is_integer or each.is_floating or each.is_complex):
+                raise TypeError(f"Cannot find minimum value of {each!r}.")
+        if x.dtype.is_complex and not wanted.is_complex:
+            x = raw.Real(input=x, Tout=x.dtype.real_dtype)
+        if not x.dtype.is_complex:
+            return cast(_clipped(x, wanted.real_dtype), wanted)
+        own, real = x.dtype.real_dtype, wanted.real_dtype
+        if own.max > real.max:
+            parts = (raw.Real(input=x, Tout=own), raw.Imag(input=x, Tout=own))
+            x = raw.Complex(
+                real=_clipped(parts[0], real), imag=_clipped(parts[1], real), Tout=x.dtype
+            )
         return cast(x, wanted)
 
 

@@ -192,6 +192,54 @@ def a_product_of_bools_is_traced_as_casts_and_a_product(tf: Any) -> Any:
     return [(op.name, op.type) for op in traced.graph.get_operations()][2:-1], traced(a, a)
 
 
+# --- tf.saturate_cast
+
+FLOATS = ["float16", "bfloat16", "float32", "float64"]
+INTEGERS = [f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("", "u")]
+NUMBERS = [*FLOATS, *INTEGERS, "complex64", "complex128"]
+VALUES = [0.0, 1.5, -1.5, 300.0, -300.0, 7e4, -7e4, 1e10, -1e10, 2e19, 1e30, -1e30]
+BEYOND = [float("inf"), -float("inf"), 65519.0, 3.39e38]
+
+
+# TensorFlow has no kernel that clips unsigned integers, and limits of int64 overflow there.
+@pytest.mark.parametrize("source", [d for d in NUMBERS if d not in ("uint32", "uint64", "int64")])
+def test_a_saturating_cast_gives_what_it_gives_in_tensorflow(source: str) -> None:
+    def results(tf: Any) -> list[Any]:
+        if "float" in source:
+            x = tf.cast(tf.constant(VALUES + BEYOND, tf.float64), source)
+        elif source.startswith("complex"):
+            x = tf.constant([complex(a, b) for a, b in zip(VALUES, VALUES[::-1], strict=True)])
+            x = tf.cast(x, source)
+        else:
+            limits = np.iinfo(source)
+            x = tf.constant(np.array([0, 1, 100, limits.min, limits.max, limits.max - 1], source))
+        return [
+            plain(tf.cast(tf.saturate_cast(x, wanted), exact(wanted)))
+            for wanted in NUMBERS
+            if wanted not in ("int64", "uint64") or "int" in source  # overflow there
+        ]
+
+    def exact(wanted: str) -> str:
+        return "float64" if "float" in wanted else wanted
+
+    assert results(graven) == results(tensorflow)
+
+
+def test_a_saturating_cast_to_64_bits_stays_below_the_limit() -> None:
+    x = graven.constant([1e30, -1e30])
+    assert graven.saturate_cast(x, graven.int64).numpy().tolist() == [2**63 - 2**39, -(2**63)]
+    assert graven.saturate_cast(x, graven.uint64).numpy().tolist() == [2**64 - 2**40, 0]
+
+
+@program
+def a_saturating_cast_takes_no_bools(tf: Any) -> Any:
+    to, of = tf.constant([3]), tf.constant([True])
+    return [
+        attempt(lambda: tf.saturate_cast(to, tf.bool)),
+        attempt(lambda: tf.saturate_cast(of, tf.int32)),
+    ]
+
+
 # --- Attributes of tensors
 
 
