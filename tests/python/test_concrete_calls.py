@@ -26,14 +26,13 @@ def test_the_gradient_of_a_call_with_another_shape_has_that_shape() -> None:
     assert tape.gradient(y, x).numpy().tolist() == [2.0, 2.0, 2.0]
 
 
-def test_a_shape_that_only_the_run_knows_is_checked_where_a_callee_narrowed_it() -> None:
+def test_a_shape_that_only_the_run_knows_may_be_another_than_that_of_a_callee() -> None:
     inner = doubling_of_two()
     outer = tf.function(lambda y: inner(y) + 1.0).get_concrete_function(
         tf.TensorSpec(None, tf.float32)
     )
     assert outer(tf.constant([1.0, 2.0])).numpy().tolist() == [3.0, 5.0]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="declared to have shape"):
-        outer(tf.constant([1.0, 2.0, 3.0]))
+    assert outer(tf.constant([1.0, 2.0, 3.0])).numpy().tolist() == [3.0, 5.0, 7.0]
 
 
 def test_another_shape_that_an_op_refuses_is_named_with_the_op() -> None:
