@@ -1,6 +1,7 @@
 #include "graven/api/array_ops.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -36,12 +37,10 @@ std::vector<engine::Tensor> flat(const std::vector<Tensor>& tensors) {
 
 bool is_scalar(const Tensor& x) { return x.shape().has_rank() && x.rank() == 0; }
 
-// The least and the largest finite number of a dtype; long double holds all of them exactly. Zeros
-// for what has no order.
+// The least and the largest finite number of a real dtype; long double holds all of them exactly.
 std::pair<long double, long double> limits_of(DType dtype) {
   if (dtype == DType::kHalf) return {-65504, 65504};
   if (dtype == DType::kBFloat16) return {-0x1.fep127L, 0x1.fep127L};
-  if (!engine::is_plain(dtype)) return {};
   return engine::visit_plain(dtype, [](auto zero) -> std::pair<long double, long double> {
     using Limits = std::numeric_limits<decltype(zero)>;
     if constexpr (std::is_arithmetic_v<decltype(zero)>) return {Limits::lowest(), Limits::max()};
@@ -51,14 +50,43 @@ std::pair<long double, long double> limits_of(DType dtype) {
 
 bool is_real(DType dtype) { return engine::is_integer(dtype) || engine::is_floating(dtype); }
 
-// A number that the dtype, of real numbers, can hold.
-Tensor scalar_of(long double number, DType dtype, const Here& location) {
+// How many bits of an integer a floating dtype holds.
+int precision_of(DType dtype) {
+  switch (dtype) {
+    case DType::kBFloat16:
+      return 8;
+    case DType::kHalf:
+      return 11;
+    case DType::kFloat32:
+      return 24;
+    default:
+      return 53;
+  }
+}
+
+// What a real dtype holds that is nearest to a limit of another one, from the side of zero.
+Tensor limit(long double number, DType dtype, const Here& location) {
+  if (engine::is_floating(dtype)) {
+    int exponent = 0, precision = precision_of(dtype);
+    long double digits = std::frexp(number, &exponent);
+    number = std::ldexp(std::trunc(std::ldexp(digits, precision)), exponent - precision);
+  }
   engine::Tensor made = engine::visit_plain(dtype, [&](auto zero) {
     using T = decltype(zero);
     if constexpr (std::is_arithmetic_v<T>) return engine::Tensor::scalar(static_cast<T>(number));
     return engine::Tensor::scalar(T(static_cast<float>(number)));
   });
   return internal::constant(made, location);
+}
+
+// The elements of a real tensor, no further from zero than a real dtype goes.
+Tensor clipped(const Tensor& x, DType dtype, const Here& location) {
+  if (!engine::is_floating(x.dtype()) && x.dtype() == dtype) return x;
+  auto [lowest, largest] = limits_of(x.dtype());
+  auto [low, high] = limits_of(dtype);
+  Tensor least = limit(std::max(low, lowest), x.dtype(), location);
+  Tensor most = limit(std::min(high, largest), x.dtype(), location);
+  return apply(engine::kMinimum, {apply(engine::kMaximum, {x, least}), most});
 }
 
 }  // namespace
@@ -137,21 +165,24 @@ Tensor cast(const Operand& x, DType dtype) {
 }
 
 Tensor saturate_cast(const Operand& value, DType dtype) {
+  const Here& location = value.location();
+  Composite composite("saturate_cast", location);
   Tensor x = value.as_tensor();
-  if (x.is_none() || x.dtype() == dtype) return x;
-  Composite composite("saturate_cast", value.location());
-  if (!is_real(x.dtype()) || !is_real(dtype)) {
+  if (x.is_none()) return x;
+  for (DType each : {x.dtype(), dtype}) {
+    if (is_real(each) || engine::is_complex(each)) continue;
     throw_error(
-        engine::type_error("saturate_cast converts real numbers, not ",
-                           engine::dtype_name(x.dtype()), " to ", engine::dtype_name(dtype)),
-        value.location());
+        engine::type_error("Cannot find minimum value of tf.", engine::dtype_name(each), "."),
+        location);
   }
-  auto [lowest, largest] = limits_of(x.dtype());
-  auto [low, high] = limits_of(dtype);
-  Tensor least = scalar_of(std::max(low, lowest), x.dtype(), value.location());
-  Tensor most = scalar_of(std::min(high, largest), x.dtype(), value.location());
-  Tensor above = apply(engine::kMaximum, {x, least});
-  return cast(apply(engine::kMinimum, {above, most}), dtype);
+  if (engine::is_complex(x.dtype()) && !engine::is_complex(dtype)) x = math::real(x);
+  DType part = engine::real_part_type(dtype);
+  if (!engine::is_complex(x.dtype())) return cast(clipped(x, part, location), dtype);
+  if (limits_of(engine::real_part_type(x.dtype())).second > limits_of(part).second) {
+    Tensor real = clipped(math::real(x), part, location);
+    x = complex(real, clipped(math::imag(x), part, location));
+  }
+  return cast(x, dtype);
 }
 
 std::vector<Tensor> identity_n(const std::vector<Tensor>& input, Here location) {

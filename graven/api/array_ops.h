@@ -38,7 +38,9 @@ GRAVEN_API Tensor eye(const Operand& num_rows, const Operand& num_columns,
 
 // x itself if it has the dtype; floats are cut off on the way to integers.
 GRAVEN_API Tensor cast(const Operand& x, DType dtype);
-// The same, of values outside the dtype's range its nearest bound.
+// The same, of values outside the dtype's range its nearest bound that the dtype of x holds too;
+// infinities become finite. Of complex numbers real dtypes take the real part. A TypeError for bool
+// and string.
 GRAVEN_API Tensor saturate_cast(const Operand& value, DType dtype);
 // The tensors themselves; what comes after them comes after all of them.
 GRAVEN_API std::vector<Tensor> identity_n(const std::vector<Tensor>& input,

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 #include <graven/graven.h>
 
+#include <complex>
 #include <limits>
 
 using graven::DType;
@@ -97,7 +98,58 @@ TEST_CASE("saturate_cast stops at the bounds of both dtypes") {
   Tensor big = Tensor::of(std::vector<uint64_t>{std::numeric_limits<uint64_t>::max()}, {1});
   CHECK(graven::saturate_cast(big, DType::kInt64).item<int64_t>() ==
         std::numeric_limits<int64_t>::max());
-  CHECK_THROWS_AS(graven::saturate_cast("a", DType::kInt32), graven::Error);
+  CHECK_THROWS_WITH_AS(graven::saturate_cast("a", DType::kInt32),
+                       doctest::Contains("Cannot find minimum value of tf.string."), graven::Error);
+  CHECK_THROWS_AS(graven::saturate_cast(1.0, DType::kBool), graven::Error);
+}
+
+// The limits of int32 as float32 were 2^31, which the cast took for -2^31.
+TEST_CASE("saturate_cast stops at integers that the floats of its input hold") {
+  auto saturated = [](double x, DType from, DType to) {
+    return graven::cast(graven::saturate_cast(graven::cast(Tensor(x), from), to), DType::kInt64)
+        .item<int64_t>();
+  };
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  for (double big : {1e10, 1e30}) {
+    CHECK(saturated(big, DType::kFloat32, DType::kInt32) == 2147483520);
+    CHECK(saturated(big, DType::kFloat64, DType::kInt32) == 2147483647);
+    CHECK(saturated(big, DType::kBFloat16, DType::kInt32) == 2139095040);
+    CHECK(saturated(big, DType::kHalf, DType::kInt32) == 65504);
+    CHECK(saturated(big, DType::kFloat32, DType::kUInt32) == 4294967040);
+    CHECK(saturated(big, DType::kBFloat16, DType::kUInt8) == 255);
+  }
+  for (DType from : {DType::kFloat32, DType::kFloat64, DType::kBFloat16}) {
+    CHECK(saturated(-1e30, from, DType::kInt32) == std::numeric_limits<int32_t>::min());
+    CHECK(saturated(-1e30, from, DType::kInt64) == kLeast);
+    CHECK(saturated(-1e30, from, DType::kUInt64) == 0);
+  }
+  CHECK(saturated(-1e30, DType::kHalf, DType::kInt64) == -65504);
+  CHECK(saturated(1e30, DType::kBFloat16, DType::kInt64) == -(kLeast >> 8) * 255);
+  CHECK(saturated(1e30, DType::kFloat32, DType::kInt64) == -(kLeast >> 24) * ((1 << 24) - 1));
+  CHECK(saturated(1e30, DType::kFloat64, DType::kInt64) ==
+        -(kLeast >> 53) * ((int64_t{1} << 53) - 1));
+}
+
+TEST_CASE("saturate_cast between floats makes infinities finite") {
+  Tensor x = {1e30, -1e30, -std::numeric_limits<double>::infinity()};
+  auto as_floats = [&](DType from, DType to) {
+    return floats(graven::cast(graven::saturate_cast(graven::cast(x, from), to), DType::kFloat32));
+  };
+  const float most = std::numeric_limits<float>::max();
+  CHECK(as_floats(DType::kFloat32, DType::kFloat32) == Floats{1e30f, -1e30f, -most});
+  CHECK(as_floats(DType::kFloat64, DType::kHalf) == Floats{65504, -65504, -65504});
+  // bfloat16 has no 65504.
+  CHECK(as_floats(DType::kBFloat16, DType::kHalf) == Floats{65280, -65280, -65280});
+  CHECK(as_floats(DType::kHalf, DType::kFloat64) == Floats{65504, -65504, -65504});
+}
+
+TEST_CASE("saturate_cast clips the parts of complex numbers") {
+  Tensor z = Tensor::of(std::vector<std::complex<double>>{{1e300, 1}, {-2, -1e300}}, Shape{2});
+  const float most = std::numeric_limits<float>::max();
+  CHECK(graven::saturate_cast(z, DType::kComplex64).to_vector<std::complex<float>>() ==
+        std::vector<std::complex<float>>{{most, 1}, {-2, -most}});
+  CHECK(ints(graven::saturate_cast(z, DType::kInt32)) == Ints{2147483647, -2});
+  CHECK(graven::saturate_cast(Tensor{1, 2}, DType::kComplex64).dtype() == DType::kComplex64);
 }
 
 TEST_CASE("linspace holds both ends, and tensors get a new axis") {
