@@ -206,12 +206,11 @@ Tensor split(const Seed& seed, int64_t num, Here location) {
 }
 
 Tensor fold_in(const Seed& seed, const Operand& data) {
-  const Here& location = data.location();
-  LineScope line(location);
-  Tensor given = seed.as_tensor(location);
-  Tensor folded = reshape(cast(data, given.dtype()), {1});
-  Tensor first = stateless_uniform({1}, given, std::nullopt, std::nullopt, given.dtype(), location);
-  return concat({first, folded}, 0);
+  LineScope line(data.location());
+  Tensor number = data.as_tensor();
+  Tensor first =
+      stateless_uniform({}, seed, std::nullopt, std::nullopt, number.dtype(), data.location());
+  return stack({first, number});
 }
 
 // --- Generator.

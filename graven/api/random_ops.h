@@ -50,7 +50,7 @@ GRAVEN_API Tensor stateless_truncated_normal(const Sizes& shape, const Seed& see
                                              const Operand& mean = 0, const Operand& stddev = 1,
                                              DType dtype = DType::kFloat32,
                                              Here location = Here::current());
-// New seeds of one: [num, 2]; and one of a seed and a number.
+// New seeds of one: [num, 2]; and one of a seed and a number, in the number's dtype.
 GRAVEN_API Tensor split(const Seed& seed, int64_t num = 2, Here location = Here::current());
 GRAVEN_API Tensor fold_in(const Seed& seed, const Operand& data);
 

@@ -78,6 +78,14 @@ TEST_CASE("stateless numbers, and seeds made of seeds") {
   CHECK(random_ops::stateless_uniform({1}, folded).shape() == Shape{1});
 }
 
+// The number was cut to 32 bits where the seed was.
+TEST_CASE("fold_in gives the dtype of the number") {
+  CHECK(longs(random_ops::fold_in({1, 2}, int64_t{1} << 40)) ==
+        Longs{7464880146280614444, int64_t{1} << 40});
+  CHECK(random_ops::fold_in({int64_t{1} << 40, 1}, 3).to_vector<int32_t>() ==
+        std::vector<int32_t>{-798612745, 3});
+}
+
 TEST_CASE("a generator draws and passes what it drew") {
   Generator generator = Generator::from_seed(7);
   CHECK(generator.key().item<int64_t>() == 0);
