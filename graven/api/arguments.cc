@@ -57,8 +57,14 @@ std::vector<int64_t> internal::order_to_last(const Tensor& x, int axis, const He
   return order;
 }
 
-Sizes::Sizes(const Shape& shape) {
-  for (Dim dim : shape.dims()) sizes_.push_back(dim.number_or_minus_one());
+Sizes::Sizes(const Shape& shape, Here location) {
+  if (!shape.is_fully_known()) {
+    throw_error(engine::value_error("The shape ", shape.to_text(),
+                                    " is not fully known. graven::shape(x) gives the sizes that x "
+                                    "has when the function runs"),
+                location);
+  }
+  for (Dim dim : shape.dims()) sizes_.push_back(dim.number());
 }
 
 Tensor Sizes::as_tensor(const Here& location) const {

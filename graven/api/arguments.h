@@ -16,13 +16,13 @@ namespace graven {
 
 using Here = std::source_location;
 
-// The sizes of a shape: {2, 3}, a Shape without unknown sizes, or an integer tensor of shape
-// [rank].
+// The sizes of a shape: {2, 3}, a Shape without unknown sizes (a ValueError with them), or an
+// integer tensor of shape [rank].
 class GRAVEN_API Sizes {
  public:
   Sizes(std::initializer_list<int64_t> sizes) : sizes_(sizes) {}
   Sizes(std::vector<int64_t> sizes) : sizes_(std::move(sizes)) {}
-  Sizes(const Shape& shape);
+  Sizes(const Shape& shape, std::source_location location = std::source_location::current());
   Sizes(const Tensor& tensor) : tensor_(tensor) {}
   bool is_empty() const { return tensor_.is_none() && sizes_.empty(); }
   // An int32 vector, int64 where a size needs it; the tensor if one was given.

@@ -85,6 +85,23 @@ TEST_CASE("shapes that disagree are a ValueError while tracing, on the line of t
   CHECK(f.experimental_get_tracing_count() == 0);
 }
 
+// The size that is not known was passed on as -1, an unknown rank as that of a scalar.
+TEST_CASE("a shape that is not fully known is no sizes") {
+  int line = 0;
+  auto f = graven::function([&](const Tensor& x) {
+    line = __LINE__ + 1;
+    return graven::zeros(x.shape());
+  });
+  for (const Shape& shape : {Shape{2, graven::Dim::unknown()}, Shape::unknown_rank()}) {
+    Error error = error_of([&] { f.get_concrete_function(TensorSpec{shape}); });
+    CHECK(error.kind() == ErrorKind::kValueError);
+    CHECK(contains(error.message(), "The shape " + shape.to_text() + " is not fully known"));
+    CHECK(contains(error.message(), "graven::shape(x)"));
+    CHECK(contains(error.what(), line_of(line)));
+  }
+  CHECK(f(Tensor{1.0, 2.0}).shape() == Shape{2});
+}
+
 TEST_CASE("an error of a run names the line where the node was made") {
   int line = 0;
   auto f = graven::function([&](const Tensor& x, const Tensor& y) {
