@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "graven/api/apply.h"
+#include "graven/api/array_ops.h"
+#include "graven/api/location.h"
 #include "graven/api/variable.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/logical_ops.h"
@@ -61,7 +63,7 @@ Tensor Operand::made_tensor(DType dtype) const {
   return internal::constant(made, location_);
 }
 
-// --- Operators. Python's dunder methods choose among ops by dtype in the same way (S11).
+// --- Operators. They choose among ops by dtype as Python's do (graven/python/tensor_operators.cc).
 
 namespace {
 
@@ -94,7 +96,15 @@ Tensor operator-(const Operand& x, const Operand& y) {
   return internal::apply(engine::kSub, {x, y}, {}, "sub");
 }
 Tensor operator*(const Operand& x, const Operand& y) {
-  return internal::apply(engine::kMul, {x, y}, {}, "mul");
+  auto may_be_bool = [](const Operand& o) { return o.is_number() || o.dtype() == DType::kBool; };
+  if (dtype_of(x, y) != DType::kBool || !may_be_bool(x) || !may_be_bool(y)) {
+    return internal::apply(engine::kMul, {x, y}, {}, "mul");
+  }
+  // Bools are multiplied as int32.
+  internal::LineScope line(x.location());
+  Tensor a = cast(x.as_tensor(DType::kBool), DType::kInt32);
+  Tensor b = cast(y.as_tensor(DType::kBool), DType::kInt32);
+  return cast(internal::apply(engine::kMul, {a, b}, {}, "mul"), DType::kBool);
 }
 
 Tensor operator/(const Operand& x, const Operand& y) {

@@ -85,6 +85,16 @@ TEST_CASE("integers are divided as float64, as Python's / does") {
   CHECK(half.item<double>() == 0.5);
 }
 
+// It was refused as an op that takes no bool.
+TEST_CASE("the product of bools is bool") {
+  Tensor x = {true, false};
+  CHECK((x * Tensor{true, true}).to_vector<bool>() == std::vector<bool>{true, false});
+  CHECK((x * true).to_vector<bool>() == std::vector<bool>{true, false});
+  CHECK((false * x).to_vector<bool>() == std::vector<bool>{false, false});
+  CHECK_THROWS_AS(x * 1, graven::Error);
+  CHECK_THROWS_AS(x * Tensor(1), graven::Error);
+}
+
 TEST_CASE("comparisons and logic give bool") {
   Tensor x = {1.0, 2.0, 3.0};
   Tensor inside = (x > 1) & (x <= 2.5);
