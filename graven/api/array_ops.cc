@@ -16,6 +16,7 @@
 #include "graven/ops/math_ops.h"
 #include "graven/ops/movement_ops.h"
 #include "graven/ops/padding_ops.h"
+#include "graven/ops/reduction_ops.h"
 #include "graven/ops/sequence_ops.h"
 #include "graven/ops/slice_ops.h"
 #include "graven/ops/sort_ops.h"
@@ -415,11 +416,23 @@ Tensor boolean_mask(const Operand& tensor, const Operand& mask, int axis) {
                   location);
     }
   }
+  // Where the masked axes begin and end; at unknown rank a negative axis is found when it runs.
+  Operand place(first, location);
+  Sizes begin{first}, end{first + depth};
+  if (first < 0) {
+    Tensor found = apply(engine::kRank, {x}) + first;
+    place = found;
+    begin = reshape(found, {1});
+    end = reshape(found + depth, {1});
+  }
   Tensor sizes = shape(x);
-  Tensor to =
-      concat({slice(sizes, {0}, {first}), Tensor{-1}, slice(sizes, {first + depth}, {-1})}, 0);
+  Tensor masked =
+      apply(engine::kProd, {strided_slice(sizes, begin, end), {0}}, {.keep_dims = true});
+  Tensor to = concat({strided_slice(sizes, {0}, begin), masked,
+                      strided_slice(sizes, end, {0}, {}, {.end_mask = 1})},
+                     0);
   Tensor indices = squeeze(where(reshape(holds, {-1})), {1});
-  return gather(reshape(x, to), indices, first);
+  return apply(engine::kGatherV2, {reshape(x, to), indices, place});
 }
 
 Tensor where(const Operand& condition, const Operand& x, const Operand& y) {

@@ -67,6 +67,20 @@ TEST_CASE("boolean_mask takes slices where the mask holds") {
                        graven::Error);
 }
 
+// -1 stood for the masked sizes, of which nothing is left where the others hold 0.
+TEST_CASE("boolean_mask takes empty slices too") {
+  CHECK(graven::boolean_mask(graven::zeros({3, 0}), {true, false, true}).shape() == Shape{2, 0});
+}
+
+TEST_CASE("boolean_mask counts a negative axis from an end that is known when it runs") {
+  auto f = graven::function([](const Tensor& x) {
+    return graven::boolean_mask(x, {false, true}, /*axis=*/-1);
+  });
+  auto concrete = f.get_concrete_function(graven::TensorSpec{Shape::unknown_rank(), DType::kInt32});
+  CHECK(ints(concrete(Tensor{{1, 2}, {3, 4}})) == Ints{2, 4});
+  CHECK(ints(concrete(Tensor{1, 2})) == Ints{2});
+}
+
 TEST_CASE("gather_nd takes slices, in batches too") {
   Tensor x = {{1, 2}, {3, 4}};
   CHECK(ints(graven::gather_nd(x, Tensor{{0, 0}, {1, 1}})) == Ints{1, 4});
