@@ -195,13 +195,16 @@ void assert_near(const Operand& x, const Operand& y, const Tolerances& tolerance
                  const std::string& message, int64_t summarize) {
   Composite composite("assert_near", x.location());
   Tensor first = x.as_tensor(y.dtype()), second = y.as_tensor(first.dtype());
-  DType real =
-      engine::is_complex(first.dtype()) ? engine::real_part_type(first.dtype()) : first.dtype();
+  DType real = engine::real_part_type(first.dtype());
+  if (!engine::is_floating(real)) {
+    throw_error(engine::value_error("assert_near needs floats, not ", engine::dtype_name(real)),
+                x.location());
+  }
   double usual = 10 * precision_of(real);
   Tensor relative = Operand(tolerances.rtol.value_or(usual)).as_tensor(real);
   Tensor absolute = Operand(tolerances.atol.value_or(usual)).as_tensor(real);
-  Tensor holds = abs(first - second) <= absolute + relative * abs(second);
-  check_all(holds, first, second, "|x - y| <= atol + rtol * |y|", message, summarize, x.location());
+  Tensor holds = abs(first - second) < absolute + relative * abs(second);
+  check_all(holds, first, second, "|x - y| < atol + rtol * |y|", message, summarize, x.location());
 }
 
 Tensor assert_all_finite(const Operand& x, const std::string& message) {

@@ -81,7 +81,8 @@ GRAVEN_API void assert_non_negative(const Operand& x, const std::string& message
                                     int64_t summarize = 3);
 GRAVEN_API void assert_non_positive(const Operand& x, const std::string& message = "",
                                     int64_t summarize = 3);
-// |x - y| <= atol + rtol |y|; the tolerances are 10 units of the dtype's precision unless given.
+// |x - y| < atol + rtol |y|, of floats; the tolerances are 10 units of the dtype's precision unless
+// given.
 struct Tolerances {
   std::optional<double> rtol = std::nullopt, atol = std::nullopt;
 };

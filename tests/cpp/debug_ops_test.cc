@@ -103,6 +103,15 @@ TEST_CASE("assert_near knows the precision of the dtype") {
                   graven::Error);
 }
 
+TEST_CASE("assert_near wants less than the tolerances, of floats") {
+  CHECK_THROWS_WITH_AS(debugging::assert_near(1.0, 1.5, {.rtol = 0, .atol = 0.5}),
+                       doctest::Contains("Condition |x - y| < atol + rtol * |y| did not hold."),
+                       graven::Error);
+  CHECK_THROWS_AS(debugging::assert_near(1.0, 1.0, {.rtol = 0, .atol = 0}), graven::Error);
+  CHECK_THROWS_WITH_AS(debugging::assert_near(1, 1),
+                       doctest::Contains("assert_near needs floats, not int32"), graven::Error);
+}
+
 TEST_CASE("assert_all_finite gives its argument") {
   Tensor x = {1.0, 2.0};
   CHECK(debugging::assert_all_finite(x, "weights").to_vector<float>() == std::vector<float>{1, 2});
