@@ -1,7 +1,6 @@
 #include "graven/api/arguments.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "graven/api/apply.h"
 #include "graven/api/array_ops.h"
@@ -32,29 +31,6 @@ std::vector<DType> internal::dtypes_of(std::span<const engine::Tensor> tensors,
     dtypes.push_back(tensor.dtype());
   }
   return dtypes;
-}
-
-int internal::axis_of(const Tensor& x, int axis, const Here& location) {
-  if (!x.shape().has_rank()) {
-    throw_error(engine::value_error("An axis that is not the last needs a tensor of known rank"),
-                location);
-  }
-  int rank = x.rank();
-  if (axis < -rank || axis >= rank) {
-    throw_error(engine::value_error("axis must be in [", -rank, ", ", rank, "), got ", axis),
-                location);
-  }
-  return axis < 0 ? axis + rank : axis;
-}
-
-std::vector<int64_t> internal::order_to_last(const Tensor& x, int axis, const Here& location) {
-  bool has_rank = x.shape().has_rank();
-  if (axis == -1 || (has_rank && axis == x.rank() - 1)) return {};
-  axis = axis_of(x, axis, location);
-  std::vector<int64_t> order(x.rank());
-  std::iota(order.begin(), order.end(), 0);
-  std::swap(order[axis], order.back());
-  return order;
 }
 
 Sizes::Sizes(const Shape& shape, Here location) {

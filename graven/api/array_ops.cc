@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "graven/api/apply.h"
+#include "graven/api/axes.h"
 #include "graven/api/compose.h"
 #include "graven/api/math_ops.h"
 #include "graven/api/variable.h"
@@ -88,6 +89,15 @@ Tensor clipped(const Tensor& x, DType dtype, const Here& location) {
   Tensor least = limit(std::max(low, lowest), x.dtype(), location);
   Tensor most = limit(std::min(high, largest), x.dtype(), location);
   return apply(engine::kMinimum, {apply(engine::kMaximum, {x, least}), most});
+}
+
+// The size of a tensor along an axis, a number if it is known now.
+Tensor size_along(const Tensor& x, int axis, const Here& location) {
+  if (x.shape().has_rank()) {
+    Dim known = x.shape()[axis < 0 ? axis + x.rank() : axis];
+    if (known.is_number()) return Operand(known.number(), location).as_tensor();
+  }
+  return strided_slice(shape(x), {axis}, {axis + 1}, {}, {.shrink_axis_mask = 1});
 }
 
 }  // namespace
@@ -208,18 +218,20 @@ Tensor ensure_shape(const Operand& x, const Shape& shape) {
   return apply(engine::kEnsureShape, {x}, {.shape = shape});
 }
 
-Tensor transpose(const Operand& a, const std::vector<int64_t>& perm) {
+Tensor transpose(const Operand& a, const Axes& perm) {
   const Here& location = a.location();
+  LineScope line(location);
   Tensor x = a.as_tensor();
-  std::vector<int64_t> order = perm;
-  if (order.empty() && !x.is_none()) {
-    if (!x.shape().has_rank()) {
-      throw_error(engine::value_error("transpose needs perm for a tensor of unknown rank"),
-                  location);
-    }
-    for (int i = x.rank(); i > 0; --i) order.push_back(i - 1);
+  if (perm.is_tensor() || perm.numbers()) {
+    return apply(engine::kTranspose, {x, perm.as_tensor(x, location)});
   }
-  return apply(engine::kTranspose, {at(x, location), at(integers(order, location), location)});
+  if (x.is_none() || x.shape().has_rank()) {
+    std::vector<int64_t> order(x.is_none() ? 0 : x.rank());
+    std::iota(order.rbegin(), order.rend(), 0);
+    return apply(engine::kTranspose, {x, integers(order, location)});
+  }
+  Tensor rank = apply(engine::kRank, {x});
+  return apply(engine::kTranspose, {x, (rank - 1) - range(rank)});
 }
 
 Tensor expand_dims(const Operand& input, const Operand& axis) {
@@ -312,12 +324,14 @@ Tensor repeat(const Operand& input, const Operand& repeats, int axis) {
                                     counts.shape().to_text()),
                 location);
   }
-  if (x.shape().has_rank() && x.rank() == 0) x = reshape(x, {-1});
+  bool has_rank = x.shape().has_rank();
+  if (has_rank && x.rank() == 0) {
+    x = reshape(x, {-1});
+    axis = 0;
+  }
   int place = internal::axis_of(x, axis, location);
-  Dim length = x.shape()[place];
-  Tensor count =
-      length.is_number() ? integers({length.number()}, location) : slice(shape(x), {place}, {1});
-  Tensor places = expand_dims(range(reshape(count, {})), 1);
+  Tensor length = size_along(x, place, location);
+  Tensor places = expand_dims(range(length), 1);
   bool is_one = counts.shape().has_rank() && counts.shape().is_fully_known() &&
                 counts.shape().num_elements() == 1;
   if (is_one) {
@@ -326,12 +340,13 @@ Tensor repeat(const Operand& input, const Operand& repeats, int axis) {
     return gather(x, reshape(tile(places, concat({one, often}, 0)), {-1}), place);
   }
   bool is_list = counts.shape().has_rank() && counts.rank() == 1;
-  if (is_list && !engine::are_compatible(counts.shape(), Shape{length})) {
-    throw_error(engine::value_error("Shapes ", counts.shape().to_text(), " and ",
-                                    Shape{length}.to_text(), " are incompatible"),
+  Shape wanted{has_rank ? x.shape()[place] : Dim::unknown()};
+  if (is_list && !engine::are_compatible(counts.shape(), wanted)) {
+    throw_error(engine::value_error("Shapes ", counts.shape().to_text(), " and ", wanted.to_text(),
+                                    " are incompatible"),
                 location);
   }
-  counts = apply(engine::kBroadcastTo, {counts, count});
+  counts = apply(engine::kBroadcastTo, {counts, stack({length})});
   Tensor mask = sequence_mask(counts);
   places = tile(places, concat({Tensor{1}, slice(shape(mask), {1}, {-1})}, 0));
   return gather(x, boolean_mask(places, mask), place);
@@ -442,6 +457,22 @@ Tensor where(const Operand& condition) { return apply(engine::kWhere, {condition
 
 // --- Grids.
 
+namespace {
+
+// A vector with an element for each axis of x: a value at one, a number elsewhere.
+Tensor at_axis(const Tensor& x, int axis, const Operand& value, int elsewhere) {
+  if (x.shape().has_rank()) {
+    std::vector<Tensor> elements(x.rank(), Tensor(elsewhere));
+    elements[axis] = value.as_tensor();
+    return stack(elements);
+  }
+  Tensor rank = apply(engine::kRank, {x}), places = range(rank);
+  Tensor place = axis >= 0 ? Tensor(axis) : rank + axis;
+  return where(graven::equal(places, place), value, elsewhere);
+}
+
+}  // namespace
+
 Tensor linspace(const Operand& start, const Operand& stop, const Operand& num, int axis) {
   const Here& location = start.location();
   Composite composite("linspace", location);
@@ -456,29 +487,25 @@ Tensor linspace(const Operand& start, const Operand& stop, const Operand& num, i
     first = apply(engine::kBroadcastTo, {first, both});
     last = apply(engine::kBroadcastTo, {last, both});
   }
-  if (!first.shape().has_rank()) {
-    throw_error(engine::value_error("The rank of start and stop must be known"), location);
-  }
+  bool has_rank = first.shape().has_rank();
   int rank = first.rank();
-  if (axis < -rank - 1 || axis > rank) {
+  if (has_rank && (axis < -rank - 1 || axis > rank)) {
     throw_error(engine::value_error("axis must be in [", -rank - 1, ", ", rank, "], got ", axis),
                 location);
   }
-  if (axis < 0) axis += rank + 1;
+  if (has_rank && axis < 0) axis += rank + 1;
   Tensor count = cast(num, DType::kInt32);
   Tensor intervals = apply(engine::kMaximum, {count - 1, 1});
   Tensor steps = where(count >= 0, intervals, -1);
   Tensor step = (last - first) / cast(intervals, first.dtype());
   first = cast(expand_dims(first, axis), step.dtype());
   last = cast(expand_dims(last, axis), step.dtype());
-  std::vector<int64_t> along(rank + 1, 1);
-  along[axis] = -1;
-  Tensor places = reshape(cast(range(1, steps), step.dtype()), along);
+  Tensor places = reshape(cast(range(1, steps), step.dtype()), at_axis(first, axis, -1, 1));
   Tensor inner = first + expand_dims(step, axis) * places;
   Tensor numbers = concat({first, inner, last}, axis);
-  std::vector<Tensor> sizes(rank + 1, Tensor(-1));
-  sizes[axis] = count;
-  return slice(numbers, std::vector<int64_t>(rank + 1, 0), stack(sizes));
+  // Fewer than two are cut off both ends.
+  Tensor sizes = at_axis(first, axis, count, -1);
+  return slice(numbers, zeros_like(sizes), sizes);
 }
 
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& vectors, std::string_view indexing,
@@ -533,10 +560,10 @@ Tensor sequence_mask(const Operand& lengths, const Operand& maxlen, DType dtype)
 
 namespace {
 
-// Values sorted along the last axis, which `order` exchanges with the one that was meant.
+// Values sorted along the last axis, which `order` swaps with the one that was meant.
 struct Sorted {
   math::TopK found;
-  std::vector<int64_t> order;  // empty: it was the last
+  std::optional<Axes> order;  // none: it was the last
 };
 
 // Ascending is descending of these.
@@ -547,10 +574,11 @@ Tensor flipped(const Tensor& x) {
 Sorted sorted(const Operand& values, int axis, bool is_ascending) {
   Tensor x = values.as_tensor();
   Sorted result;
-  result.order = internal::order_to_last(x, axis, values.location());
-  if (!result.order.empty()) x = transpose(x, result.order);
-  int rank = x.rank();
-  Tensor columns = rank > 0 ? reshape(slice(shape(x), {rank - 1}, {1}), {}) : Tensor(0);
+  if (!internal::is_last(x, axis)) {
+    result.order = internal::swapped_with_last(x, axis, values.location());
+    x = transpose(x, *result.order);
+  }
+  Tensor columns = is_scalar(x) ? Tensor(0) : size_along(x, -1, values.location());
   result.found = math::top_k(is_ascending ? flipped(x) : x, columns);
   return result;
 }
@@ -572,7 +600,7 @@ Tensor sort(const Operand& values, int axis, std::string_view direction) {
   Composite composite("sort", values.location());
   Sorted result = sorted(values, axis, ascending);
   Tensor ordered = ascending ? flipped(result.found.values) : result.found.values;
-  return result.order.empty() ? ordered : transpose(ordered, result.order);
+  return result.order ? transpose(ordered, *result.order) : ordered;
 }
 
 Tensor argsort(const Operand& values, int axis, std::string_view direction) {
@@ -580,7 +608,7 @@ Tensor argsort(const Operand& values, int axis, std::string_view direction) {
   Composite composite("argsort", values.location());
   Sorted result = sorted(values, axis, ascending);
   const Tensor& indices = result.found.indices;
-  return result.order.empty() ? indices : transpose(indices, result.order);
+  return result.order ? transpose(indices, *result.order) : indices;
 }
 
 math::TopK math::top_k(const Operand& input, const Operand& k, bool sorted, DType index_type) {

@@ -55,7 +55,7 @@ GRAVEN_API Tensor reshape(const Operand& tensor, const Sizes& shape);
 // else.
 GRAVEN_API Tensor ensure_shape(const Operand& x, const Shape& shape);
 // Dimension perm[i] of the input at place i; without perm they are reversed.
-GRAVEN_API Tensor transpose(const Operand& a, const std::vector<int64_t>& perm = {});
+GRAVEN_API Tensor transpose(const Operand& a, const Axes& perm = {});
 // With a dimension of size 1 at the axis.
 GRAVEN_API Tensor expand_dims(const Operand& input, const Operand& axis);
 // Without the dimensions of size 1, or those that are named.

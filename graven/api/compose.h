@@ -35,10 +35,4 @@ std::vector<DType> dtypes_of(std::span<const engine::Tensor> tensors,
 // Integers as an int32 vector, or int64 if one of them needs it.
 Tensor integers(const std::vector<int64_t>& values, const std::source_location& location);
 
-// The axis counted from the front; a ValueError if there is none such, or the rank is unknown.
-int axis_of(const Tensor& x, int axis, const std::source_location& location);
-
-// The permutation that exchanges an axis with the last one; empty if it is that. Fails as axis_of.
-std::vector<int64_t> order_to_last(const Tensor& x, int axis, const std::source_location& location);
-
 }  // namespace graven::internal

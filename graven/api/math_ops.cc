@@ -6,6 +6,7 @@
 
 #include "graven/api/apply.h"
 #include "graven/api/array_ops.h"
+#include "graven/api/axes.h"
 #include "graven/api/compose.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/linear_algebra_ops.h"
@@ -158,40 +159,15 @@ std::vector<int64_t> counted(int64_t first, int64_t end) {
   return numbers;
 }
 
-// The sizes of x along some axes.
-Tensor sizes_along(const Tensor& x, const std::vector<int64_t>& axes) {
-  return gather(shape(x), integers(axes, {}));
-}
-
-// The axes of x that are summed over, counted from the front.
-std::vector<int64_t> checked(const char* operand, int rank, std::vector<int64_t> axes,
-                             const Here& location) {
-  for (int64_t& axis : axes) {
-    if (axis < -rank || axis >= rank) {
-      throw_error(engine::value_error("`axes` of ", operand, " in tensordot must be in [", -rank,
-                                      ", ", rank, "), not ", axis),
-                  location);
-    }
-    if (axis < 0) axis += rank;
-  }
-  return axes;
-}
-
-std::vector<int64_t> others(int rank, const std::vector<int64_t>& axes) {
-  std::vector<int64_t> free = counted(0, rank);
-  std::erase_if(free,
-                [&](int64_t i) { return std::find(axes.begin(), axes.end(), i) != axes.end(); });
-  return free;
-}
-
-std::vector<int64_t> joined(std::vector<int64_t> first, const std::vector<int64_t>& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
-void check_ranks(const Tensor& x, const Tensor& y, const Here& location) {
-  if (!x.shape().has_rank() || !y.shape().has_rank()) {
-    throw_error(engine::value_error("tensordot needs tensors of known rank"), location);
+void check_axes(const char* operand, const Tensor& x, const std::vector<int64_t>& axes,
+                const Here& location) {
+  if (!x.shape().has_rank()) return;
+  int rank = x.rank();
+  for (int64_t axis : axes) {
+    if (axis >= -rank && axis < rank) continue;
+    throw_error(engine::value_error("`axes` of ", operand, " in tensordot must be in [", -rank,
+                                    ", ", rank, "), not ", axis),
+                location);
   }
 }
 
@@ -199,32 +175,39 @@ void check_ranks(const Tensor& x, const Tensor& y, const Here& location) {
 
 Tensor tensordot(const Operand& a, const Operand& b, int axes) {
   Tensor x = a.as_tensor(b.dtype()), y = b.as_tensor(x.dtype());
-  check_ranks(x, y, a.location());
-  int most = std::min(x.rank(), y.rank());
+  int most = axes;
+  if (x.shape().has_rank()) most = x.rank();
+  if (y.shape().has_rank()) most = x.shape().has_rank() ? std::min(most, y.rank()) : y.rank();
   if (axes < 0 || axes > most) {
     throw_error(engine::value_error("`axes` of tensordot must be in [0, ", most, "], not ", axes),
                 a.location());
   }
-  return tensordot(at(x, a.location()), at(y, b.location()),
-                   {counted(x.rank() - axes, x.rank()), counted(0, axes)});
+  return tensordot(at(x, a.location()), at(y, b.location()), {counted(-axes, 0), counted(0, axes)});
 }
 
 Tensor tensordot(const Operand& a, const Operand& b, const ContractedAxes& axes) {
-  Composite composite("Tensordot", a.location());
+  const Here& location = a.location();
+  Composite composite("Tensordot", location);
   Tensor x = a.as_tensor(b.dtype()), y = b.as_tensor(x.dtype());
-  check_ranks(x, y, a.location());
-  std::vector<int64_t> of_x = checked("a", x.rank(), axes.a, a.location());
-  std::vector<int64_t> of_y = checked("b", y.rank(), axes.b, a.location());
-  if (of_x.size() != of_y.size()) {
-    throw_error(engine::value_error("tensordot needs as many axes of a as of b, not ", of_x.size(),
-                                    " and ", of_y.size()),
-                a.location());
+  check_axes("a", x, axes.a, location);
+  check_axes("b", y, axes.b, location);
+  if (axes.a.size() != axes.b.size()) {
+    throw_error(engine::value_error("tensordot needs as many axes of a as of b, not ",
+                                    axes.a.size(), " and ", axes.b.size()),
+                location);
   }
-  std::vector<int64_t> free_x = others(x.rank(), of_x), free_y = others(y.rank(), of_y);
-  Tensor free = concat({sizes_along(x, free_x), sizes_along(y, free_y)}, 0);
-  Tensor inner = apply(engine::kProd, {sizes_along(x, of_x), 0});
-  Tensor left = reshape(transpose(x, joined(free_x, of_x)), stack({-1, inner}));
-  Tensor right = reshape(transpose(y, joined(of_y, free_y)), stack({inner, -1}));
+  auto [free_x, of_x] = internal::axes_apart(x, axes.a, location);
+  auto [free_y, of_y] = internal::axes_apart(y, axes.b, location);
+  Tensor sizes_x = shape(x), sizes_y = shape(y);
+  auto elements = [&](const Tensor& sizes, const Axes& places) {
+    return gather(sizes, places.as_tensor({}, location));
+  };
+  Tensor free = concat({elements(sizes_x, free_x), elements(sizes_y, free_y)}, 0);
+  Tensor inner = apply(engine::kProd, {elements(sizes_x, of_x), 0});
+  Tensor x_last = transpose(x, internal::joined(free_x, of_x, location));
+  Tensor y_first = transpose(y, internal::joined(of_y, free_y, location));
+  Tensor left = reshape(x_last, stack({-1, inner}));
+  Tensor right = reshape(y_first, stack({inner, -1}));
   return reshape(matmul(left, right), free);
 }
 

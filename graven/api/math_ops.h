@@ -56,8 +56,7 @@ struct ContractedAxes {
   std::vector<int64_t> a, b;
 };
 // The sum over the last `axes` axes of a and the first of b, or over those that are named: the free
-// axes of a, then those of b. A ValueError for an axis that is not there, or a tensor of unknown
-// rank.
+// axes of a, then those of b. A ValueError for an axis that is known not to be there.
 GRAVEN_API Tensor tensordot(const Operand& a, const Operand& b, int axes);
 GRAVEN_API Tensor tensordot(const Operand& a, const Operand& b, const ContractedAxes& axes);
 // The vector norm of the given order (2: Euclidean; 1, any positive number, or infinity) along the

@@ -1,10 +1,8 @@
 #include "graven/api/nn_ops.h"
 
-#include <algorithm>
-#include <numeric>
-
 #include "graven/api/apply.h"
 #include "graven/api/array_ops.h"
+#include "graven/api/axes.h"
 #include "graven/api/compose.h"
 #include "graven/api/random_ops.h"
 #include "graven/api/variable.h"
@@ -64,24 +62,13 @@ A window_attrs(const Window& strides, const Padding& padding, std::string_view d
   return attrs;
 }
 
-// The op along an axis, which is exchanged with the last one.
+// The op along an axis, which is swapped with the last one.
 Tensor along_axis(const engine::OpHandle<engine::NoAttrs>& op, const Operand& logits, int axis) {
   LineScope line(logits.location());
   Tensor x = logits.as_tensor();
-  std::vector<int64_t> order = internal::order_to_last(x, axis, logits.location());
-  if (order.empty()) return apply(op, {x});
+  if (internal::is_last(x, axis)) return apply(op, {x});
+  Axes order = internal::swapped_with_last(x, axis, logits.location());
   return transpose(apply(op, {transpose(x, order)}), order);
-}
-
-// The permutation that moves an axis to the end and keeps the others in order; empty if it is
-// there.
-std::vector<int64_t> moved_to_end(const Tensor& x, int axis, const Here& location) {
-  std::vector<int64_t> order = internal::order_to_last(x, axis, location);
-  if (order.empty()) return order;
-  axis = internal::axis_of(x, axis, location);
-  std::iota(order.begin(), order.end(), 0);
-  std::rotate(order.begin() + axis, order.begin() + axis + 1, order.end());
-  return order;
 }
 
 void check_image(const char* function, const Tensor& input, const Here& location) {
@@ -250,8 +237,8 @@ Tensor softmax_cross_entropy_with_logits(const Operand& labels, const Operand& l
   Tensor x = logits.as_tensor(), p = labels.as_tensor(x.dtype());
   Tensor wide = is_short(x.dtype()) ? cast(x, DType::kFloat32) : x;
   p = cast(p, wide.dtype());
-  std::vector<int64_t> order = moved_to_end(wide, axis, logits.location());
-  if (!order.empty()) {
+  if (!internal::is_last(wide, axis)) {
+    Axes order = internal::moved_to_end(wide, axis, logits.location());
     wide = transpose(wide, order);
     p = transpose(p, order);
   }

@@ -213,3 +213,37 @@ TEST_CASE("movement that is made of several ops is traced with unknown sizes") {
       f.get_concrete_function(graven::TensorSpec{Shape{graven::Dim::unknown()}, DType::kInt32});
   CHECK(ints(concrete(Tensor{1, 2, 3})) == Ints{1, 1, 2});
 }
+
+TEST_CASE("axes of tensors of unknown rank are found when a function runs") {
+  const Tensor x = {{3, 1, 2}, {6, 5, 4}};
+  auto check = [&](auto body) {
+    auto f = graven::function([&](const Tensor& x) { return body(x); });
+    auto concrete =
+        f.get_concrete_function(graven::TensorSpec{Shape::unknown_rank(), DType::kInt32});
+    Tensor eager = body(x), traced = concrete(x);
+    CHECK(traced.shape() == eager.shape());
+    CHECK(traced.dtype() == eager.dtype());
+    CHECK(traced.to_string() == eager.to_string());
+  };
+  check([](const Tensor& x) { return graven::transpose(x); });
+  for (int axis : {-2, -1, 0, 1}) {
+    CAPTURE(axis);
+    check([=](const Tensor& x) { return graven::sort(x, axis); });
+    check([=](const Tensor& x) { return graven::argsort(x, axis, "DESCENDING"); });
+    check([=](const Tensor& x) { return graven::repeat(x, 2, axis); });
+    check([=](const Tensor& x) {
+      return graven::linspace(graven::cast(x, DType::kFloat32), 0.0, 3, axis);
+    });
+    check([=](const Tensor& x) {
+      return graven::nn::softmax(graven::cast(x, DType::kFloat32), axis);
+    });
+    check([=](const Tensor& x) {
+      const Tensor logits = graven::cast(x, DType::kFloat32);
+      return graven::nn::softmax_cross_entropy_with_logits(logits / 7, logits, axis);
+    });
+    check([=](const Tensor& x) { return graven::tensordot(x, x, {{axis}, {axis}}); });
+  }
+  check([](const Tensor& x) { return graven::repeat(x, {1, 2}, -2); });
+  check([](const Tensor& x) { return graven::tensordot(x, x, 2); });
+  check([](const Tensor& x) { return graven::tensordot(x, x, 0); });
+}
