@@ -8,6 +8,7 @@
 #include "graven/api/array_ops.h"
 #include "graven/api/axes.h"
 #include "graven/api/compose.h"
+#include "graven/ir/graph.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/linear_algebra_ops.h"
 #include "graven/ops/logical_ops.h"
@@ -28,7 +29,15 @@ Tensor reduce(const engine::OpHandle<engine::ReductionAttrs>& op, const Operand&
               const Axes& axis, bool keepdims) {
   Tensor input = x.as_tensor();
   Tensor axes = axis.as_tensor(input, x.location());
-  return apply(op, {at(input, x.location()), at(axes, x.location())}, {.keep_dims = keepdims});
+  Tensor reduced =
+      apply(op, {at(input, x.location()), at(axes, x.location())}, {.keep_dims = keepdims});
+  bool is_whole = !axis.is_tensor() && !axis.numbers() && !keepdims;
+  if (is_whole && reduced.is_symbolic() && !input.shape().has_rank()) {
+    // Which cannot be inferred from axes that are found when it runs.
+    auto* symbol = static_cast<engine::SymbolicTensor*>(reduced.get());
+    throw_if_error(symbol->set_shape(Shape()), x.location());
+  }
+  return reduced;
 }
 
 }  // namespace

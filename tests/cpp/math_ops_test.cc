@@ -43,6 +43,17 @@ TEST_CASE("variance and standard deviation") {
                        graven::Error);
 }
 
+TEST_CASE("what is reduced whole is a scalar, also of unknown rank") {
+  auto f = graven::function([](const Tensor& x) {
+    CHECK(graven::reduce_sum(x).shape() == Shape{});
+    CHECK(math::reduce_euclidean_norm(x).shape() == Shape{});
+    CHECK_FALSE(graven::reduce_sum(x, {}, /*keepdims=*/true).shape().has_rank());
+    return graven::reduce_mean(x);
+  });
+  auto concrete = f.get_concrete_function(graven::TensorSpec{Shape::unknown_rank()});
+  CHECK(concrete(Tensor{{1.0, 3.0}}).item<float>() == 2);
+}
+
 TEST_CASE("elements are counted and summed up to each place") {
   CHECK(math::count_nonzero(Tensor{{1, 0}, {2, 3}}, 0).to_vector<int64_t>() ==
         std::vector<int64_t>{2, 1});
