@@ -274,19 +274,27 @@ Tensor reduce_std(const Operand& x, const Axes& axis, bool keepdims) {
   return apply(engine::kSqrt, {reduce_variance(x, axis, keepdims)});
 }
 
+namespace {
+
+Operand zero_of(DType dtype) {
+  if (dtype == DType::kString) return "";
+  if (dtype == DType::kBool) return false;
+  return 0;
+}
+
+}  // namespace
+
 Tensor count_nonzero(const Operand& input, const Axes& axis, bool keepdims, DType dtype) {
   Composite composite("count_nonzero", input.location());
   Tensor x = input.as_tensor();
-  Operand zero = x.dtype() == DType::kString ? Operand("")
-                 : x.dtype() == DType::kBool ? Operand(false)
-                                             : Operand(0);
-  Tensor counted = cast(not_equal(x, zero), DType::kInt64);
+  Tensor counted = cast(not_equal(x, zero_of(x.dtype())), DType::kInt64);
   return cast(reduce_sum(counted, axis, keepdims), dtype);
 }
 
 Tensor zero_fraction(const Operand& value) {
   Composite composite("zero_fraction", value.location());
-  return reduce_mean(cast(equal(value, 0), DType::kFloat32));
+  Tensor x = value.as_tensor();
+  return reduce_mean(cast(equal(x, zero_of(x.dtype())), DType::kFloat32));
 }
 
 Tensor accumulate_n(const std::vector<Tensor>& inputs, Here location) {
@@ -357,9 +365,14 @@ Tensor log_sigmoid(const Operand& x) {
 Tensor l2_normalize(const Operand& x, const Axes& axis, double epsilon) {
   Composite composite("l2_normalize", x.location());
   Tensor tensor = x.as_tensor();
-  Tensor squares = reduce_sum(apply(engine::kSquare, {tensor}), axis, true);
-  Tensor length = apply(engine::kMaximum, {squares, epsilon});
-  return tensor * apply(engine::kRsqrt, {length});
+  auto over_length = [&](const Tensor& squares) {
+    Tensor sum = reduce_sum(squares, axis, true);
+    return apply(engine::kRsqrt, {apply(engine::kMaximum, {sum, epsilon})});
+  };
+  if (!is_complex(tensor)) return tensor * over_length(apply(engine::kSquare, {tensor}));
+  Tensor a = real(tensor), b = imag(tensor);
+  Tensor factor = over_length(apply(engine::kSquare, {a}) + apply(engine::kSquare, {b}));
+  return complex(a * factor, b * factor);
 }
 
 }  // namespace math

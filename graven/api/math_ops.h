@@ -96,7 +96,7 @@ GRAVEN_API Tensor reduce_std(const Operand& x, const Axes& axis = {}, bool keepd
 // How many elements are not zero, false or empty.
 GRAVEN_API Tensor count_nonzero(const Operand& input, const Axes& axis = {}, bool keepdims = false,
                                 DType dtype = DType::kInt64);
-// The part of elements that are zero, float32.
+// The part of elements that are zero, false or empty, float32.
 GRAVEN_API Tensor zero_fraction(const Operand& value);
 // The sum of tensors of one shape and dtype.
 GRAVEN_API Tensor accumulate_n(const std::vector<Tensor>& inputs, Here location = Here::current());
@@ -112,7 +112,7 @@ GRAVEN_API Tensor angle(const Operand& input);
 GRAVEN_API Tensor conj(const Operand& x);
 // log(1 / (1 + exp(-x))).
 GRAVEN_API Tensor log_sigmoid(const Operand& x);
-// x / sqrt(max(sum(x * x), epsilon)) along the axes.
+// x / sqrt(max(sum(|x|^2), epsilon)) along the axes.
 GRAVEN_API Tensor l2_normalize(const Operand& x, const Axes& axis = {}, double epsilon = 1e-12);
 }  // namespace math
 

@@ -59,6 +59,8 @@ TEST_CASE("elements are counted and summed up to each place") {
         std::vector<int64_t>{2, 1});
   CHECK(math::count_nonzero(Tensor{"", "a"}).item<int64_t>() == 1);
   CHECK(math::zero_fraction(Tensor{0, 1, 0, 0}).item<float>() == 0.75f);
+  CHECK(math::zero_fraction(Tensor{true, false}).item<float>() == 0.5f);
+  CHECK(math::zero_fraction(Tensor{"", "a", "b", "c"}).item<float>() == 0.25f);
   CHECK(floats(graven::cumsum(Tensor{1.0, 2.0, 3.0})) == std::vector<float>{1, 3, 6});
   CHECK(floats(graven::cumsum(Tensor{1.0, 2.0, 3.0}, 0, true, true)) ==
         std::vector<float>{5, 3, 0});
@@ -100,6 +102,15 @@ TEST_CASE("exclusive or, log_sigmoid and l2_normalize") {
   CHECK(unit[0] == doctest::Approx(0.6));
   CHECK(unit[1] == doctest::Approx(0.8));
   CHECK(floats(graven::nn::l2_normalize(Tensor{0.0})) == std::vector<float>{0});
+}
+
+// They were divided by the root of a complex square, and Maximum takes no complex numbers.
+TEST_CASE("l2_normalize divides complex numbers by their length") {
+  Tensor z = graven::complex(Tensor{3.0, 0.0}, Tensor{0.0, -4.0});
+  Tensor unit = math::l2_normalize(z);
+  CHECK(unit.dtype() == DType::kComplex64);
+  CHECK(floats(math::real(unit))[0] == doctest::Approx(0.6));
+  CHECK(floats(math::imag(unit))[1] == doctest::Approx(-0.8));
 }
 
 TEST_CASE("norms of vectors and the Frobenius norm") {
