@@ -145,15 +145,29 @@ Tensor range(const Operand& limit) {
   return range(Operand(0, limit.location()), limit, Operand(1, limit.location()));
 }
 
-Tensor one_hot(const Operand& indices, int64_t depth, int64_t axis, DType dtype) {
+Tensor one_hot(const Operand& indices, const Operand& depth, int64_t axis, DType dtype) {
   const Here& location = indices.location();
   bool is_bool = dtype == DType::kBool;
   Operand on = is_bool ? Operand(true, location) : Operand(1, location);
   Operand off = is_bool ? Operand(false, location) : Operand(0, location);
-  return apply(engine::kOneHot,
-               {indices, Operand(depth, location), at(on.as_tensor(dtype), location),
-                at(off.as_tensor(dtype), location)},
-               {.axis = axis});
+  return one_hot(indices, depth, on, off, axis, dtype);
+}
+
+Tensor one_hot(const Operand& indices, const Operand& depth, const Operand& on_value,
+               const Operand& off_value, int64_t axis, DType dtype) {
+  Composite composite("one_hot", indices.location());
+  bool is_given = dtype != DType::kInvalid;
+  Tensor on = on_value.as_tensor(is_given ? dtype : off_value.dtype());
+  Tensor off = off_value.as_tensor(is_given ? dtype : on.dtype());
+  for (const auto& [value, name] : {std::pair(on, "on_value"), std::pair(off, "off_value")}) {
+    DType wanted = is_given ? dtype : on.dtype();
+    if (value.dtype() == wanted) continue;
+    throw_error(
+        engine::type_error("dtype ", engine::dtype_name(value.dtype()), " of ", name,
+                           " does not match dtype ", engine::dtype_name(wanted), " of one_hot"),
+        indices.location());
+  }
+  return apply(engine::kOneHot, {indices, depth, on, off}, {.axis = axis});
 }
 
 Tensor eye(const Operand& num_rows, DType dtype) { return eye(num_rows, num_rows, {}, dtype); }

@@ -27,9 +27,14 @@ GRAVEN_API Tensor ones_like(const Operand& input);
 // start, start + delta, ... before limit; of a variable or tensor too.
 GRAVEN_API Tensor range(const Operand& start, const Operand& limit, const Operand& delta = 1);
 GRAVEN_API Tensor range(const Operand& limit);
-// One vector of `depth` elements for each index: 1 at the index, 0 elsewhere.
-GRAVEN_API Tensor one_hot(const Operand& indices, int64_t depth, int64_t axis = -1,
+// One vector of `depth` elements for each index: 1 at the index, 0 elsewhere; or these values, of
+// which a number takes the dtype of the other one. A TypeError if they have not the dtype, if one
+// is given.
+GRAVEN_API Tensor one_hot(const Operand& indices, const Operand& depth, int64_t axis = -1,
                           DType dtype = DType::kFloat32);
+GRAVEN_API Tensor one_hot(const Operand& indices, const Operand& depth, const Operand& on_value,
+                          const Operand& off_value, int64_t axis = -1,
+                          DType dtype = DType::kInvalid);
 // Matrices of ones on the diagonal and zeros elsewhere, [batch..., num_rows, num_columns]; square
 // without num_columns.
 GRAVEN_API Tensor eye(const Operand& num_rows, DType dtype = DType::kFloat32);

@@ -24,6 +24,18 @@ TEST_CASE("eye is square, or has columns and a batch") {
   CHECK(graven::linalg::eye(2, 3, {4, 1}).shape() == Shape{4, 1, 2, 3});
 }
 
+TEST_CASE("one_hot takes other values than 1 and 0") {
+  CHECK(ints(graven::one_hot({1, 0}, 2, 5, -1)) == Ints{-1, 5, 5, -1});
+  CHECK(floats(graven::one_hot({0}, 2, 0.5, 0)) == Floats{0.5f, 0});
+  CHECK(graven::one_hot({0}, Tensor(2), true, false, /*axis=*/0).to_vector<bool>() ==
+        std::vector<bool>{true, false});
+  CHECK(graven::one_hot({0}, 2, 3, 0, -1, DType::kInt64).to_vector<int64_t>() ==
+        std::vector<int64_t>{3, 0});
+  CHECK_THROWS_WITH_AS(graven::one_hot({0}, 2, Tensor(1), Tensor(0.5)),
+                       doctest::Contains("dtype float32 of off_value does not match dtype int32"),
+                       graven::Error);
+}
+
 TEST_CASE("pad with a constant and with mirrors") {
   Tensor x = {1, 2, 3};
   CHECK(ints(graven::pad(x, {{1, 2}})) == Ints{0, 1, 2, 3, 0, 0});
