@@ -401,12 +401,22 @@ Tensor gather(const Variable& params, const Operand& indices) {
 }
 
 Tensor gather_nd(const Operand& params, const Operand& indices, int batch_dims) {
+  const Here& location = params.location();
   if (batch_dims == 0) return apply(engine::kGatherNd, {params, indices});
-  Composite composite("GatherNd", params.location());
+  if (batch_dims < 0) {
+    throw_error(engine::value_error("tf.gather_nd does not allow negative batch_dims."), location);
+  }
+  Composite composite("GatherNd", location);
   Tensor x = params.as_tensor(), places = indices.as_tensor();
+  for (const auto& [tensor, name] : {std::pair(places, "indices"), std::pair(x, "params")}) {
+    if (!tensor.shape().has_rank() || batch_dims < tensor.rank()) continue;
+    throw_error(engine::value_error("Argument `batch_dims` = ", batch_dims,
+                                    " must be less than rank(`", name, "`) = ", tensor.rank()),
+                location);
+  }
   if (!places.shape().has_rank()) {
     throw_error(engine::value_error("gather_nd with batch_dims needs indices of known rank"),
-                params.location());
+                location);
   }
   Tensor sizes = shape(places, places.dtype()), one = cast(Tensor{1}, places.dtype());
   int rank = places.rank();

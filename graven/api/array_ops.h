@@ -109,7 +109,8 @@ GRAVEN_API Tensor gather(const Operand& params, const Operand& indices, int axis
 GRAVEN_API Tensor gather(const Variable& params, const Operand& indices);
 // Slices of params, each at the place that the last axis of the indices gives: [..., depth] gives
 // indices.shape[:-1] + params.shape[depth:]. The first batch_dims axes belong together.
-// InvalidArgument for an index that is not there.
+// InvalidArgument for an index that is not there; a ValueError if batch_dims is negative, or not
+// less than both ranks.
 GRAVEN_API Tensor gather_nd(const Operand& params, const Operand& indices, int batch_dims = 0);
 // The slices of a tensor where the mask holds, whose shape is that of the tensor from the axis on:
 // [d0, ...] with a mask [d0] gives [count, ...]. A ValueError for a scalar mask, or another shape.

@@ -538,6 +538,7 @@ def gather_nd(
 
     Raises:
       InvalidArgumentError: An index is outside of its axis.
+      ValueError: batch_dims is negative, or not less than the rank of params or of indices.
 
     Source: tf.gather_nd, OpDef "GatherNd".
     """
@@ -546,8 +547,16 @@ def gather_nd(
         if not isinstance(params, Tensor) and hasattr(params, "gather_nd"):
             return params.gather_nd(indices, name=name)  # type: ignore[no-any-return]
         return raw.GatherNd(params, indices, name=name)
+    if batch_dims < 0:
+        raise ValueError("tf.gather_nd does not allow negative batch_dims.")
     with name_scope(name or "GatherNd"):
         x, places = convert_to_tensor(params), convert_to_tensor(indices)
+        for tensor, label in ((places, "indices"), (x, "params")):
+            if tensor.shape.rank is not None and batch_dims >= tensor.shape.rank:
+                raise ValueError(
+                    f"Argument `batch_dims` = {batch_dims} must be less than rank(`{label}`) = "
+                    f"{tensor.shape.rank}"
+                )
         sizes = shape(places, places.dtype)
         columns = []
         known = places.shape.rank

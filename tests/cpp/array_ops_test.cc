@@ -100,6 +100,17 @@ TEST_CASE("gather_nd takes slices, in batches too") {
   CHECK(ints(graven::gather_nd(x, Tensor{{1}, {0}}, /*batch_dims=*/1)) == Ints{2, 3});
 }
 
+TEST_CASE("gather_nd takes no batch_dims below zero or beyond the ranks") {
+  Tensor x = {{1, 2}, {3, 4}}, places = {{1}, {0}};
+  CHECK_THROWS_WITH_AS(graven::gather_nd(x, places, -1),
+                       doctest::Contains("tf.gather_nd does not allow negative batch_dims."),
+                       graven::Error);
+  CHECK_THROWS_WITH_AS(graven::gather_nd(x, places, 2),
+                       doctest::Contains("must be less than rank(`indices`) = 2"), graven::Error);
+  CHECK_THROWS_WITH_AS(graven::gather_nd(Tensor{1, 2}, places, 1),
+                       doctest::Contains("must be less than rank(`params`) = 1"), graven::Error);
+}
+
 TEST_CASE("strided_slice with masks and negative strides") {
   Tensor x = {0, 1, 2, 3, 4};
   CHECK(ints(graven::strided_slice(x, {1}, {4})) == Ints{1, 2, 3});
