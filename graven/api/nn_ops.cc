@@ -5,6 +5,7 @@
 #include "graven/api/axes.h"
 #include "graven/api/compose.h"
 #include "graven/api/random_ops.h"
+#include "graven/api/random_seeds.h"
 #include "graven/api/variable.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/convolution_ops.h"
@@ -354,7 +355,10 @@ Tensor dropout(const Operand& x, const Operand& rate, const std::optional<Sizes>
                                     engine::dtype_name(tensor.dtype())),
                 location);
   }
-  if (rate.is_number() && rate.number() == 0) return tensor;
+  if (rate.is_number() && rate.number() == 0) {
+    internal::seeds_of_op(seed);  // later ops draw what they draw after any rate
+    return tensor;
+  }
   Tensor sizes = noise_shape ? noise_shape->as_tensor(location) : shape(tensor);
   Tensor drawn = random::uniform(sizes, 0, 1, tensor.dtype(), seed, location);
   if (rate.is_number()) {

@@ -853,7 +853,7 @@ def dropout(
 
     Source: tf.nn.dropout.
     """
-    from graven import random
+    from graven import _random_ops as random
 
     is_number = isinstance(rate, (int, float))
     if is_number and not 0 <= rate < 1:
@@ -868,6 +868,7 @@ def dropout(
                 f"x.dtype={tensor.dtype}"
             )
         if is_number and rate == 0:
+            random.get_seed(seed)  # Later ops draw what they draw after any rate.
             return tensor
         wanted = convert_to_tensor(rate, tensor.dtype) if not is_number else rate
         scale = 1 / (1 - wanted)

@@ -59,6 +59,15 @@ TEST_CASE("dropout drops what it drops in TensorFlow") {
         Floats{kept, kept, kept, kept, kept, 0, kept, 0});
 }
 
+TEST_CASE("dropout of nothing draws a seed, as of something") {
+  random_ops::set_seed(3);
+  graven::nn::dropout(graven::ones({2}), 0);
+  CHECK(floats(random_ops::uniform({1})) == Floats{0.19457185f});
+  random_ops::set_seed(3);
+  graven::nn::dropout(graven::ones({2}), 0, std::nullopt, /*seed=*/1);
+  CHECK(floats(random_ops::uniform({1})) == Floats{0.13366318f});
+}
+
 TEST_CASE("stateless numbers, and seeds made of seeds") {
   CHECK(floats(random_ops::stateless_uniform({3}, {1, 2}, -1, 1)) ==
         Floats{0.6881208419799805f, -0.6159093379974365f, 0.9924464225769043f});

@@ -282,6 +282,19 @@ def copies_of_a_tensor_keep_what_is_set_on_it(tf: Any) -> Any:
     return hasattr(copy.copy(x), "foo"), hasattr(copy.deepcopy(x), "foo")
 
 
+# --- tf.nn.dropout
+
+
+@program
+def dropout_of_nothing_draws_a_seed(tf: Any) -> Any:
+    results = []
+    for rate, seed in ((0, None), (0.0, None), (0.0, 1), (0.5, None)):
+        tf.random.set_seed(3)
+        tf.nn.dropout(tf.ones([2]), rate, seed=seed)
+        results.append(tf.random.uniform([2]))
+    return results
+
+
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_a_program_does_what_it_does_in_tensorflow(f: Program) -> None:
     expected = attempt(functools.partial(f, tensorflow))
