@@ -306,8 +306,7 @@ Tensor divide_no_nan(const Operand& x, const Operand& y) {
   LineScope line(x.location());
   Tensor dividend = x.as_tensor(y.dtype()), divisor = y.as_tensor(dividend.dtype());
   if (engine::is_integer(dividend.dtype())) {
-    bool is_small = engine::dtype_size(dividend.dtype()) < 4;
-    DType wide = is_small ? DType::kFloat32 : DType::kFloat64;
+    DType wide = internal::quotient_type(dividend.dtype());
     dividend = cast(dividend, wide);
     divisor = cast(divisor, wide);
   }
@@ -316,9 +315,7 @@ Tensor divide_no_nan(const Operand& x, const Operand& y) {
 
 Tensor logical_xor(const Operand& x, const Operand& y) {
   Composite composite("LogicalXor", x.location());
-  Tensor both = apply(engine::kLogicalAnd, {x, y});
-  return apply(engine::kLogicalAnd,
-               {apply(engine::kLogicalOr, {x, y}), apply(engine::kLogicalNot, {both})});
+  return internal::exclusive_or(x, y);
 }
 
 namespace {

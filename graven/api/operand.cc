@@ -6,7 +6,7 @@
 
 #include "graven/api/apply.h"
 #include "graven/api/array_ops.h"
-#include "graven/api/location.h"
+#include "graven/api/compose.h"
 #include "graven/api/variable.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/logical_ops.h"
@@ -110,8 +110,7 @@ Tensor operator*(const Operand& x, const Operand& y) {
 Tensor operator/(const Operand& x, const Operand& y) {
   DType dtype = dtype_of(x, y);
   if (!is_integer(dtype)) return internal::apply(engine::kRealDiv, {x, y}, {}, "truediv");
-  bool is_small = engine::dtype_size(dtype) <= 2;
-  DType quotient = is_small ? DType::kFloat32 : DType::kFloat64;
+  DType quotient = internal::quotient_type(dtype);
   Tensor numerator = as_quotient(x, quotient);
   return internal::apply(
       engine::kRealDiv,
@@ -143,15 +142,18 @@ Tensor operator|(const Operand& x, const Operand& y) {
 }
 Tensor operator^(const Operand& x, const Operand& y) {
   if (is_bits(x, y)) return internal::apply(engine::kBitwiseXor, {x, y});
-  // (x | y) & !(x & y), as TensorFlow's logical_xor computes it.
-  Tensor either = internal::apply(engine::kLogicalOr, {x, y});
-  Tensor both = internal::apply(engine::kLogicalAnd, {x, y});
-  Tensor not_both = internal::apply(engine::kLogicalNot, {Operand(both, x.location())});
-  return internal::apply(engine::kLogicalAnd,
-                         {Operand(either, x.location()), Operand(not_both, x.location())});
+  return internal::exclusive_or(x, y);
 }
 Tensor operator~(const Operand& x) {
   return internal::apply(is_bits(x, x) ? engine::kInvert : engine::kLogicalNot, {x});
+}
+
+Tensor internal::exclusive_or(const Operand& x, const Operand& y) {
+  Tensor either = apply(engine::kLogicalOr, {x, y});
+  Tensor both = apply(engine::kLogicalAnd, {x, y});
+  Tensor not_both = apply(engine::kLogicalNot, {Operand(both, x.location())});
+  return apply(engine::kLogicalAnd,
+               {Operand(either, x.location()), Operand(not_both, x.location())});
 }
 
 }  // namespace graven
