@@ -118,8 +118,8 @@ class GRAVEN_API FunctionBase {
 template <typename Signature>
 class ConcreteFunctionOf;
 
-// A polymorphic function: a C++ callable, traced once per type of its arguments, then run (S2,
-// S4). Copies share the traces. Any thread may call it.
+// A polymorphic function: a C++ callable, traced once per type of its arguments, then run.
+// Copies share the traces. Any thread may call it.
 template <typename R, typename... Args>
 class Function<R(Args...)> : public FunctionBase {
   static_assert(!std::is_arithmetic_v<R>, "a function returns tensors, or structures of them");

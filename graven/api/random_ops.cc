@@ -20,7 +20,7 @@ using internal::apply;
 using internal::Composite;
 using internal::LineScope;
 
-constexpr int kPhilox = 1, kAutoSelect = 3;
+constexpr int kAutoSelect = 3;
 
 // Where a stateless op starts.
 struct Start {

@@ -44,7 +44,7 @@ engine::Tensor matrix_of(std::initializer_list<std::initializer_list<From>> rows
   return made;
 }
 
-// S5.6, for what asks a tensor of a graph for its value.
+// How an error names a tensor of a graph that is asked for its value.
 std::string symbolic_text(const Tensor& tensor) {
   const engine::SymbolicTensor& symbolic = engine::symbolic(tensor);
   return engine::str_cat(symbolic.node().name(), ":", symbolic.output().index);

@@ -41,7 +41,7 @@ Variable::Variable(const Tensor& initial_value, VariableOptions options, Locatio
     // One made in an init scope has its value already.
     Tensor initial = in_graph ? internal::constant(initial_value, location) : Tensor();
     throw_if_error(creation->record({handle_, initial}), location);
-    // Runs only if the initial value cannot be computed before the call (S2.18).
+    // Runs only if the initial value cannot be computed before the call.
     if (in_graph) assign(Operand(initial, location));
   } else if (in_graph) {
     throw_error(engine::value_error("A variable cannot be created in a graph that is not a "
