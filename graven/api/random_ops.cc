@@ -154,18 +154,28 @@ Tensor uniform(const Sizes& shape, const Operand& minval, const Bound& maxval, D
   return is_unit ? unit : scaled(unit, minval, maxval);
 }
 
+namespace {
+
+Tensor normal_of(const char* name, const engine::OpHandle<engine::SeededDTypeAttrs>& op,
+                 const Sizes& shape, const Operand& mean, const Operand& stddev, DType dtype,
+                 std::optional<int64_t> seed, const Here& location) {
+  Composite composite(name, location);
+  Tensor sizes = shape.as_tensor(location);
+  return moved(apply(op, {sizes}, seeded(seed, dtype)), mean, stddev);
+}
+
+}  // namespace
+
 Tensor normal(const Sizes& shape, const Operand& mean, const Operand& stddev, DType dtype,
               std::optional<int64_t> seed, Here location) {
-  Composite composite("random_normal", location);
-  Tensor sizes = shape.as_tensor(location);
-  return moved(apply(engine::kRandomStandardNormal, {sizes}, seeded(seed, dtype)), mean, stddev);
+  return normal_of("random_normal", engine::kRandomStandardNormal, shape, mean, stddev, dtype, seed,
+                   location);
 }
 
 Tensor truncated_normal(const Sizes& shape, const Operand& mean, const Operand& stddev, DType dtype,
                         std::optional<int64_t> seed, Here location) {
-  Composite composite("truncated_normal", location);
-  Tensor sizes = shape.as_tensor(location);
-  return moved(apply(engine::kTruncatedNormal, {sizes}, seeded(seed, dtype)), mean, stddev);
+  return normal_of("truncated_normal", engine::kTruncatedNormal, shape, mean, stddev, dtype, seed,
+                   location);
 }
 
 Tensor shuffle(const Operand& value, std::optional<int64_t> seed) {
@@ -182,22 +192,33 @@ Tensor stateless_uniform(const Sizes& shape, const Seed& seed, const Bound& minv
   return uniform_of(sizes, start_of(seed, location), minval, maxval, dtype, location);
 }
 
+namespace {
+
+// start: gives the Start for these sizes.
+template <typename F>
+Tensor stateless_normal_of(const char* name, const engine::OpHandle<engine::RandomDTypeAttrs>& op,
+                           F start, const Sizes& shape, const Operand& mean, const Operand& stddev,
+                           DType dtype, const Here& location) {
+  Composite composite(name, location);
+  Tensor sizes = shape.as_tensor(location);
+  Tensor standard = drawn(*op, sizes, start(sizes), engine::RandomDTypeAttrs{dtype});
+  return moved(standard, mean, stddev);
+}
+
+}  // namespace
+
 Tensor stateless_normal(const Sizes& shape, const Seed& seed, const Operand& mean,
                         const Operand& stddev, DType dtype, Here location) {
-  Composite composite("stateless_random_normal", location);
-  Tensor sizes = shape.as_tensor(location);
-  return moved(drawn(*engine::kStatelessRandomNormalV2, sizes, start_of(seed, location),
-                     engine::RandomDTypeAttrs{dtype}),
-               mean, stddev);
+  auto start = [&](const Tensor&) { return start_of(seed, location); };
+  return stateless_normal_of("stateless_random_normal", engine::kStatelessRandomNormalV2, start,
+                             shape, mean, stddev, dtype, location);
 }
 
 Tensor stateless_truncated_normal(const Sizes& shape, const Seed& seed, const Operand& mean,
                                   const Operand& stddev, DType dtype, Here location) {
-  Composite composite("stateless_truncated_normal", location);
-  Tensor sizes = shape.as_tensor(location);
-  return moved(drawn(*engine::kStatelessTruncatedNormalV2, sizes, start_of(seed, location),
-                     engine::RandomDTypeAttrs{dtype}),
-               mean, stddev);
+  auto start = [&](const Tensor&) { return start_of(seed, location); };
+  return stateless_normal_of("stateless_truncated_normal", engine::kStatelessTruncatedNormalV2,
+                             start, shape, mean, stddev, dtype, location);
 }
 
 Tensor split(const Seed& seed, int64_t num, Here location) {
@@ -282,22 +303,16 @@ Tensor Generator::uniform_full_int(const Sizes& shape, DType dtype, Here locatio
 
 Tensor Generator::normal(const Sizes& shape, const Operand& mean, const Operand& stddev,
                          DType dtype, Here location) {
-  Composite composite("stateful_normal", location);
-  Tensor sizes = shape.as_tensor(location);
-  Start start = taken(*this, sizes);
-  return moved(
-      drawn(*engine::kStatelessRandomNormalV2, sizes, start, engine::RandomDTypeAttrs{dtype}), mean,
-      stddev);
+  auto start = [&](const Tensor& sizes) { return taken(*this, sizes); };
+  return stateless_normal_of("stateful_normal", engine::kStatelessRandomNormalV2, start, shape,
+                             mean, stddev, dtype, location);
 }
 
 Tensor Generator::truncated_normal(const Sizes& shape, const Operand& mean, const Operand& stddev,
                                    DType dtype, Here location) {
-  Composite composite("truncated_normal", location);
-  Tensor sizes = shape.as_tensor(location);
-  Start start = taken(*this, sizes);
-  return moved(
-      drawn(*engine::kStatelessTruncatedNormalV2, sizes, start, engine::RandomDTypeAttrs{dtype}),
-      mean, stddev);
+  auto start = [&](const Tensor& sizes) { return taken(*this, sizes); };
+  return stateless_normal_of("truncated_normal", engine::kStatelessTruncatedNormalV2, start, shape,
+                             mean, stddev, dtype, location);
 }
 
 Tensor Generator::make_seeds(int64_t count, Here location) {
