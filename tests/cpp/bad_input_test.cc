@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "error_of.h"
+
 using graven::Code;
 using graven::Error;
 using graven::ErrorKind;
@@ -98,19 +100,6 @@ const std::vector<Bad>& table() {
        ErrorKind::kOpError, "got nan"},
   };
   return *rows;
-}
-
-Error error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error;
-  }
-  throw std::logic_error("nothing was thrown");
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "error_of.h"
+
 using graven::Code;
 using graven::Error;
 using graven::ErrorKind;
@@ -14,21 +16,6 @@ using graven::TensorSpec;
 using graven::Variable;
 
 namespace {
-
-// What f throws, which is a graven::Error.
-template <typename F>
-Error error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error;
-  }
-  throw std::logic_error("nothing was thrown");
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 std::string line_of(int line) { return std::string(__FILE__) + ":" + std::to_string(line) + ":"; }
 

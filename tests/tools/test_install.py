@@ -83,7 +83,7 @@ def test_the_digits_and_the_tests_of_users_build_against_the_installed_package(
     shutil.copy(ROOT / "examples" / "digits.cc", user)
     shutil.copytree(ROOT / "examples" / "data", user / "data")
     shutil.copy(ROOT / "cmake" / "doctest_main.cc", user / "tests")
-    for test in (ROOT / "tests" / "cpp").glob("*_test.cc"):
+    for test in (ROOT / "tests" / "cpp").glob("*.[ch]*"):
         text = test.read_text()
         if "#include <graven/graven.h>" in text:
             assert '#include "graven/' not in text, f"{test} includes more than users do"
