@@ -9,7 +9,9 @@
 #include "graven/api/axes.h"
 #include "graven/api/compose.h"
 #include "graven/api/math_ops.h"
+#include "graven/api/scopes.h"
 #include "graven/api/variable.h"
+#include "graven/base/strings.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/gather_ops.h"
 #include "graven/ops/join_ops.h"
@@ -501,9 +503,11 @@ Tensor linspace(const Operand& start, const Operand& stop, const Operand& num, i
   const Here& location = start.location();
   Composite composite("linspace", location);
   if (num.is_number() && num.number() < 0) {
-    throw_error(engine::invalid_argument("[LinSpace] Requires num >= 0: ",
-                                         static_cast<int64_t>(num.number())),
-                location);
+    std::string message =
+        engine::str_cat("[LinSpace] Requires num >= 0: ", static_cast<int64_t>(num.number()));
+    throw_error(
+        executing_eagerly() ? engine::invalid_argument(message) : engine::value_error(message),
+        location);
   }
   Tensor first = start.as_tensor(stop.dtype()), last = stop.as_tensor(first.dtype());
   if (!is_scalar(first) || !is_scalar(last)) {

@@ -121,7 +121,7 @@ GRAVEN_API Tensor where(const Operand& condition);
 
 // --- Grids.
 // num values from start to stop, both among them, at equal distances; of tensors along a new axis.
-// Floats. InvalidArgument for a negative number.
+// Floats. InvalidArgument for a negative number, a ValueError while a function is traced.
 GRAVEN_API Tensor linspace(const Operand& start, const Operand& stop, const Operand& num,
                            int axis = 0);
 // The coordinates of a grid over vectors, one tensor for each; "xy" exchanges the first two axes.

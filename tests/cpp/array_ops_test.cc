@@ -4,6 +4,8 @@
 #include <complex>
 #include <limits>
 
+#include "error_of.h"
+
 using graven::DType;
 using graven::Shape;
 using graven::Tensor;
@@ -197,6 +199,14 @@ TEST_CASE("linspace holds both ends, and tensors get a new axis") {
   CHECK(floats(rows) == Floats{0, 1, 2, 1, 2, 3});
   CHECK_THROWS_WITH_AS(graven::linspace(0.0, 1.0, -1), doctest::Contains("Requires num >= 0"),
                        graven::Error);
+}
+
+TEST_CASE("a negative number of linspace is a ValueError in a trace") {
+  auto f = graven::function([](const Tensor& x) { return graven::linspace(x, 1.0, -1); });
+  const graven::Error error = error_of([&] { f(Tensor(0.0)); });
+  CHECK(error.kind() == graven::ErrorKind::kValueError);
+  CHECK(contains(error.message(), "Requires num >= 0: -1"));
+  CHECK(error_of([] { graven::linspace(0.0, 1.0, -1); }).code() == graven::Code::kInvalidArgument);
 }
 
 TEST_CASE("meshgrid in both orders") {
