@@ -37,7 +37,7 @@ class ForwardGraph {
   Result<Tensor> shape_of(const Tensor& tensor, AttrsRef attrs);
   // The number of the output that is this tensor; it is made one unless the graph is frozen: -1.
   int output_number(const Tensor& tensor);
-  // The number of an output that is a zero and depends on nothing (see GradientPair::State::build);
+  // The number of an output that is a zero and depends on nothing (see GradientPair::State::tie);
   // -1 if there is none and the graph is frozen.
   int tie_number();
   // No node and no output is added from now on.

@@ -27,13 +27,16 @@ double guessed_elements(const Shape& shape, int first) {
   return product;
 }
 
-double estimated_cost(const Op& op, AttrsRef attrs, std::span<const Shape> inputs,
-                      std::span<const Shape> outputs) {
-  if (CostFunction cost = op.record().cost) return kCall + cost(attrs, inputs, outputs);
+double CostContext::elements() const {
   double elements = 0;
-  for (const Shape& shape : inputs) elements += guessed_elements(shape);
-  for (const Shape& shape : outputs) elements += guessed_elements(shape);
-  return kCall + elements;
+  for (const Shape* shape : inputs_) elements += guessed_elements(*shape);
+  for (const Shape& shape : outputs_) elements += guessed_elements(shape);
+  return elements;
+}
+
+double estimated_cost(const Op& op, const CostContext& context) {
+  CostFunction cost = op.record().cost;
+  return kCall + (cost ? cost(context) : context.elements());
 }
 
 }  // namespace graven::engine

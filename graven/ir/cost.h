@@ -16,9 +16,29 @@ GRAVEN_API double guessed_elements(const Shape& shape);
 // Their product from axis `first` on; the first may be negative, counted from the end.
 GRAVEN_API double guessed_elements(const Shape& shape, int first);
 
-// What the op's record says of inputs and outputs of these shapes. Where it says nothing, the time
-// goes with the elements that are read and written.
-GRAVEN_API double estimated_cost(const Op& op, AttrsRef attrs, std::span<const Shape> inputs,
-                                 std::span<const Shape> outputs);
+// What an op's `cost` is given: one application. The shapes outlive it.
+class CostContext {
+ public:
+  CostContext(AttrsRef attrs, std::span<const Shape* const> inputs, std::span<const Shape> outputs)
+      : attrs_(attrs), inputs_(inputs), outputs_(outputs) {}
+
+  template <typename A>
+  const A& attrs() const {
+    return attrs_.as<A>();
+  }
+  const Shape& input(size_t i) const { return *inputs_[i]; }
+  const Shape& output(size_t i) const { return outputs_[i]; }
+  // Of all inputs and outputs.
+  GRAVEN_API double elements() const;
+
+ private:
+  AttrsRef attrs_;
+  std::span<const Shape* const> inputs_;
+  std::span<const Shape> outputs_;
+};
+
+// What the op's record says. Where it says nothing, the time goes with the elements that are read
+// and written.
+GRAVEN_API double estimated_cost(const Op& op, const CostContext& context);
 
 }  // namespace graven::engine

@@ -16,6 +16,7 @@
 
 namespace graven::engine {
 
+class CostContext;
 class GradientContext;
 class InferContext;
 class Op;
@@ -37,10 +38,8 @@ GRAVEN_API Effects reads_resource_effects(const Op& op, AttrsRef attrs);   // in
 GRAVEN_API Effects writes_resource_effects(const Op& op, AttrsRef attrs);  // input 0
 
 using InferFunction = Status (*)(InferContext& context);
-// The estimated time of one application in nanoseconds on one core, beside that of any call: see
-// cost.h for shapes that are not known.
-using CostFunction = double (*)(AttrsRef attrs, std::span<const Shape> inputs,
-                                std::span<const Shape> outputs);
+// The estimated time of one application in nanoseconds on one core, beside that of any call.
+using CostFunction = double (*)(const CostContext& context);
 using GradientFunction = void (*)(GradientContext& context);
 
 // Which dtypes a type attribute may have.

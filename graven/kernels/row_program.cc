@@ -25,13 +25,12 @@ namespace graven::engine {
 namespace {
 
 constexpr double kChunkCost = 524288;  // additions
-// Shorter rows make a batch of up to so many elements. From about 190 columns on, spreading values
-// over the matrix costs more than a call for each row (measured on Zen 5). A reduction folds each
-// of them at once, as they are shorter than its lanes.
+// Shorter rows make a batch of up to so many elements. Spreading values over the matrix costs more
+// than a call for each row from about 190 columns on (measured on Zen 5); 160 leaves a margin for
+// programs that spread several. A reduction folds each such row at once, shorter than its lanes.
 constexpr int64_t kShortRow = 160, kBatchElements = 2048;
 static_assert(kShortRow <= kBlockElements);
-// Longer rows run stage by stage; and so do few rows that are worth spreading over the pool.
-constexpr int64_t kMaxColumns = 65536;
+// Few rows that are worth spreading over the pool run stage by stage, as too long ones do.
 constexpr int64_t kFewRows = 4, kLongRow = 16384;
 
 size_t align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
@@ -445,7 +444,7 @@ Status run_by_stage(const Rep& rep, int64_t rows, int64_t columns,
           return Status(Code::kResourceExhausted,
                         str_cat("Out of memory when allocating ", bytes_of(value),
                                 " bytes between two steps over a matrix of ", rows, " rows of ",
-                                columns, " elements"));
+                                columns, " elements. See docs/errors/out-of-memory.md"));
         }
       }
       results.push_back(const_cast<void*>(places[result]));
@@ -472,7 +471,8 @@ Status run_rows(const RowProgram& program, int64_t rows, int64_t columns,
                 std::span<const void* const> inputs, std::span<void* const> outputs) {
   if (rows == 0) return {};
   const Rep& rep = program.rep();
-  if (columns == 0 || columns > kMaxColumns || (rows < kFewRows && columns >= kLongRow)) {
+  if (columns == 0 || columns > RowProgram::kMaxColumns ||
+      (rows < kFewRows && columns >= kLongRow)) {
     return run_by_stage(rep, rows, columns, inputs, outputs);
   }
   double row_cost = rep.cost * static_cast<double>(columns + 32);

@@ -46,6 +46,8 @@ class GRAVEN_API RowProgram {
       std::span<const RowInput> inputs, std::span<const RowStage> stages,
       std::span<const RowStage::Source> outputs);
   ~RowProgram();
+  // Longer rows do not stay in a cache while several stages go over them.
+  static constexpr int64_t kMaxColumns = 65536;
   double cost() const;  // estimated, for one element of the matrix, in units of one addition
   struct Rep;
   const Rep& rep() const { return *rep_; }
@@ -56,10 +58,11 @@ class GRAVEN_API RowProgram {
 };
 
 // Inputs and outputs are contiguous: rows * columns, rows, columns or one element, as their
-// extents say; any number of rows and columns. Rows are spread over the pool, in chunks cut by
-// shape alone. An output may be the memory of a matrix input of the same element size that no
-// later stage reads. kResourceExhausted if there is no memory for what stages hand on, which is
-// only asked for when rows are too long for a cache.
+// extents say; any number of rows and columns, of which more than kMaxColumns are better taken one
+// op at a time. Rows are spread over the pool, in chunks cut by shape alone. An output may be the
+// memory of a matrix input of the same element size that no later stage reads. kResourceExhausted
+// if there is no memory for what stages hand on, which is only asked for when rows are too long for
+// a cache, or too few for the pool.
 GRAVEN_API Status run_rows(const RowProgram& program, int64_t rows, int64_t columns,
                            std::span<const void* const> inputs, std::span<void* const> outputs);
 

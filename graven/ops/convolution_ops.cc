@@ -299,19 +299,18 @@ double cost_of_sums(const Shape& images, const Shape& filter) {
 }
 
 template <typename Attributes>
-double convolution_cost(AttrsRef, std::span<const Shape> inputs, std::span<const Shape> outputs) {
-  return cost_of_sums<Attributes>(outputs[0], inputs[1]);
+double convolution_cost(const CostContext& c) {
+  return cost_of_sums<Attributes>(c.output(0), c.input(1));
 }
 
 template <typename Attributes>
-double input_gradient_cost(AttrsRef, std::span<const Shape> inputs, std::span<const Shape>) {
-  return cost_of_sums<Attributes>(inputs[2], inputs[1]);
+double input_gradient_cost(const CostContext& c) {
+  return cost_of_sums<Attributes>(c.input(2), c.input(1));
 }
 
 template <typename Attributes>
-double filter_gradient_cost(AttrsRef, std::span<const Shape> inputs,
-                            std::span<const Shape> outputs) {
-  return cost_of_sums<Attributes>(inputs[2], outputs[0]);
+double filter_gradient_cost(const CostContext& c) {
+  return cost_of_sums<Attributes>(c.input(2), c.output(0));
 }
 
 }  // namespace

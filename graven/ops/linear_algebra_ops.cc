@@ -187,18 +187,18 @@ double cost_of_sums(const Shape& product, double terms) {
   return guessed_elements(product) * terms / kProductsPerNanosecond;
 }
 
-double matmul_cost(AttrsRef attrs, std::span<const Shape> inputs, std::span<const Shape> outputs) {
-  const int first = attrs.as<MatMulAttrs>().transpose_a ? 0 : 1;
-  const bool is_matrix = inputs[0].has_rank() && inputs[0].rank() == 2;
-  return cost_of_sums(outputs[0], guessed_size(is_matrix ? inputs[0][first] : Dim::unknown()));
+double matmul_cost(const CostContext& c) {
+  const Shape& x = c.input(0);
+  const int first = c.attrs<MatMulAttrs>().transpose_a ? 0 : 1;
+  const bool is_matrix = x.has_rank() && x.rank() == 2;
+  return cost_of_sums(c.output(0), guessed_size(is_matrix ? x[first] : Dim::unknown()));
 }
 
-double batch_matmul_cost(AttrsRef attrs, std::span<const Shape> inputs,
-                         std::span<const Shape> outputs) {
-  const Shape& x = inputs[0];
-  const int from_end = attrs.as<BatchMatMulAttrs>().adj_x ? 2 : 1;
+double batch_matmul_cost(const CostContext& c) {
+  const Shape& x = c.input(0);
+  const int from_end = c.attrs<BatchMatMulAttrs>().adj_x ? 2 : 1;
   const bool is_matrix = x.has_rank() && x.rank() >= 2;
-  return cost_of_sums(outputs[0],
+  return cost_of_sums(c.output(0),
                       guessed_size(is_matrix ? x[x.rank() - from_end] : Dim::unknown()));
 }
 

@@ -196,10 +196,10 @@ void top_k_gradient(GradientContext& c) {
   c.set_dx(0, c(kReshape, {dx, c.shape_of_x(0)}));
 }
 
-double top_k_cost(AttrsRef, std::span<const Shape> inputs, std::span<const Shape> outputs) {
+double top_k_cost(const CostContext& c) {
   constexpr double kCompare = 2;  // nanoseconds
-  const double row = guessed_elements(inputs[0], -1), kept = guessed_elements(outputs[0], -1);
-  return guessed_elements(inputs[0]) * (1 + std::log2(1 + std::min(row, kept))) * kCompare;
+  const double row = guessed_elements(c.input(0), -1), kept = guessed_elements(c.output(0), -1);
+  return guessed_elements(c.input(0)) * (1 + std::log2(1 + std::min(row, kept))) * kCompare;
 }
 
 }  // namespace

@@ -243,7 +243,9 @@ class Grouping {
   }
 
   // Cuts a group where more values would be alive than stay in L1. A first part never waits for a
-  // later one, and no other group stands between them, so the parts may be groups of their own.
+  // later one, and no other group stands between them, so the parts may be groups of their own. One
+  // that goes by rows stays whole: its stages hand rows on in cache, and parts would do so in
+  // memory.
   void cut(const Group& group, std::vector<std::vector<Node*>>& result) const {
     std::vector<Node*> part;
     if (group.members.size() == 1 || group.row_axes > 0) {

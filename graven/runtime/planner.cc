@@ -27,9 +27,6 @@
 namespace graven::engine {
 namespace {
 
-// Longer rows do not stay in a cache while several steps go over them.
-constexpr double kMaxColumns = 65536;
-
 // True if the rank is known and each Dim is a number or a term: then equal means equal.
 bool is_definite(const Shape& shape) {
   return shape.has_rank() &&
@@ -217,7 +214,8 @@ class Planner {
     const bool are_last = std::ranges::all_of(*reduced, [&](int i) { return i >= rank - count; });
     const double columns = product(rank - count, rank);
     const bool is_good = are_last && product(0, rank - count) > 1 && columns > 1 &&
-                         columns <= kMaxColumns && is_per_row(about.shapes[0], shape, count);
+                         columns <= RowProgram::kMaxColumns &&
+                         is_per_row(about.shapes[0], shape, count);
     return is_good ? count : 0;
   }
 
@@ -341,11 +339,15 @@ class Planner {
            std::ranges::any_of(group, [&](Node* node) { return info(node).reduced_axes > 0; });
   }
 
-  // The matrix of a group that goes by rows: what its reductions reduce.
-  const Shape& matrix_of(const Group& group) {
-    const auto first =
-        std::ranges::find_if(group, [&](const Node* node) { return info(node).reduced_axes > 0; });
-    OutputRef reduced = resolved((*first)->inputs()[0]);
+  // Of a group that goes by rows; all of them reduce the same axes of the same matrix.
+  const Node* first_reduction(const Group& group) {
+    return *std::ranges::find_if(group,
+                                 [&](const Node* node) { return info(node).reduced_axes > 0; });
+  }
+
+  // The matrix that a reduction of rows reduces.
+  const Shape& matrix_of(const Node* reduction) {
+    OutputRef reduced = resolved(reduction->inputs()[0]);
     return info(reduced.node).shapes[reduced.index];
   }
 
@@ -354,7 +356,7 @@ class Planner {
   void split_rows_without_matrix(std::vector<Group>& groups) {
     for (size_t g = 0, num_groups = groups.size(); g < num_groups; ++g) {
       if (!goes_by_rows(groups[g])) continue;
-      const Shape& matrix = matrix_of(groups[g]);
+      const Shape& matrix = matrix_of(first_reduction(groups[g]));
       auto reads_matrix = [&](Node* node) {
         return std::ranges::any_of(node->inputs(), [&](OutputRef input) {
           OutputRef source = resolved(input);
@@ -563,13 +565,13 @@ class Planner {
     step.attrs = Attrs(node->attrs());
     step.types = about.types;
     step.shapes_known = about.shapes_known;
-    InlineVector<Shape, 4> shapes;
+    InlineVector<const Shape*, 4> shapes;
     for (OutputRef input : node->inputs()) {
       step.inputs.push_back(slot_of(input));
-      shapes.push_back(input.node->output(input.index).shape);
+      shapes.push_back(&input.node->output(input.index).shape);
     }
     for (int i = 0; i < node->num_outputs(); ++i) step.outputs.push_back(output_of(node, i));
-    step.cost = estimated_cost(op, node->attrs(), shapes, about.shapes);
+    step.cost = estimated_cost(op, {node->attrs(), shapes, about.shapes});
     if (&op == kPartitionedCall.op || &op == kStatefulPartitionedCall.op) {
       step.kind = Step::Kind::kCall;
       ASSIGN_OR_RETURN(step.program, program_of(node->attrs().as<CallAttrs>().f));
@@ -659,10 +661,9 @@ class Planner {
   Status describe_rows(Step& step, const Group& group) {
     step.kind = Step::Kind::kRows;
     step.shapes_known = true;
-    const auto first =
-        std::ranges::find_if(group, [&](const Node* node) { return info(node).reduced_axes > 0; });
-    const Shape& matrix = matrix_of(group);
-    step.reduced_axes = info(*first).reduced_axes;
+    const Node* reduction = first_reduction(group);
+    const Shape& matrix = matrix_of(reduction);
+    step.reduced_axes = info(reduction).reduced_axes;
     step.reduced_shape = matrix;
 
     std::vector<RowInput> inputs;
@@ -705,7 +706,7 @@ class Planner {
       step.members.push_back({node, {}});
     }
     if (!step.shapes_known && step.matrix_input < 0) {
-      return internal_error("[", (*first)->op().name(), "] rows of a matrix that nothing reads");
+      return internal_error("[", reduction->op().name(), "] rows of a matrix that nothing reads");
     }
     // Somebody waits for them, nobody reads them.
     if (std::ranges::none_of(members, &RowMember::is_read)) members.back().is_read = true;

@@ -46,35 +46,20 @@ const Shape* common_shape(std::span<const Tensor> inputs) {
   return shape;
 }
 
-// Not num_elements: nobody has checked yet that the number fits.
-double elements_of(const Shape& shape) {
-  double elements = 1;
-  for (Dim dim : shape.dims()) elements *= static_cast<double>(dim.number());
-  return elements;
-}
-
 bool is_long(const CompiledBody& body, const Shape& shape) {
   constexpr double kSmall = 2048;  // most eager calls are, and need not ask for the cost
-  const double elements = elements_of(shape);
+  const double elements = guessed_elements(shape);
   return elements > kSmall &&
          nanoseconds_of_blocks(elements, body.block()->cost()) > kLongNanoseconds;
 }
 
 // The same of another op. An ordered effect, such as a print, may block.
 bool is_long_or_blocks(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
-                       std::span<const Shape> shapes) {
-  if (op.record().effects == ordered_effects) return true;
-  if (op.record().cost) {
-    InlineVector<Shape, 4> of_inputs;
-    for (const Tensor& input : inputs) of_inputs.push_back(input.shape());
-    return estimated_cost(op, attrs, of_inputs, shapes) > kLongNanoseconds;
-  }
-  double elements = 0;
-  for (const Tensor& input : inputs) elements += static_cast<double>(input.num_elements());
-  for (const Shape& shape : shapes) {
-    if (shape.is_fully_known()) elements += elements_of(shape);
-  }
-  return elements > kLongNanoseconds;
+                       std::span<const Shape> outputs) {
+  if (op.is_stateful_ever() && op.record().effects(op, attrs).ordered) return true;
+  InlineVector<const Shape*, 4> shapes;
+  for (const Tensor& input : inputs) shapes.push_back(&input.shape());
+  return estimated_cost(op, {attrs, shapes, outputs}) > kLongNanoseconds;
 }
 
 Status run_elementwise_body(const Op& op, AttrsRef attrs, const CompiledBody& body,
@@ -234,6 +219,8 @@ Status run_typed_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
   if (kind == OpBody::Kind::kNone && record.view_of < 0) {
     return run_structural(op, attrs, inputs, outputs);
   }
+  // Where the planner knew the shapes it has counted what the op takes.
+  const bool is_counted = types.shapes != nullptr;
   InlineVector<Shape, 2> inferred;
   std::span<const Shape> shapes(types.shapes, types.shapes ? types.dtypes.size() : 0);
   if (!types.shapes) {
@@ -263,14 +250,14 @@ Status run_typed_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
       DType x = inputs[0].dtype();
       ASSIGN_OR_RETURN(auto body, BodyCache::get(op, attrs, {&x, 1}, types.dtypes[0]));
       outputs.resize(1);
-      LetOthersRun others(is_long_or_blocks(op, attrs, inputs, shapes));
+      LetOthersRun others(!is_counted && is_long_or_blocks(op, attrs, inputs, shapes));
       Operand operand{inputs[0].raw_data(), &inputs[0].shape()};
       return with_op_name(
           op, run_reduction_program(*body->reduction(), {&operand, 1}, inputs[0].shape(), inputs[1],
                                     types.dtypes[0], shapes[0], outputs[0]));
     }
     case OpBody::Kind::kKernel: {
-      LetOthersRun others(is_long_or_blocks(op, attrs, inputs, shapes));
+      LetOthersRun others(!is_counted && is_long_or_blocks(op, attrs, inputs, shapes));
       return run_kernel(op, attrs, record.body.kernel(), inputs, types.dtypes, shapes, reusable,
                         state, outputs);
     }
