@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "graven/autodiff/gradient_pair.h"
 #include "graven/base/strings.h"
@@ -41,34 +42,39 @@ Status Entry::set_captured_inputs(std::vector<Tensor> values) {
     return value_error("Capture #", i, " of ", name(), " has dtype ",
                        dtype_name(captured_[i].dtype()), ", got ", dtype_name(values[i].dtype()));
   }
-  std::vector<Fed> fed;
-  for (Tensor& value : values) fed.push_back({std::move(value), nullptr});
-  feed(std::move(fed));
-  return {};
+  return change_fed([&](std::vector<Fed>& fed) -> Status {
+    for (size_t i = 0; i < values.size(); ++i) fed[i] = {std::move(values[i]), nullptr};
+    return {};
+  });
 }
 
 Status Entry::defer_capture(const Tensor& captured, const TensorType& type,
                             Ref<DeferredCapture> value) {
-  std::vector<Fed> now = fed();
-  auto at =
-      std::find_if(now.begin(), now.end(), [&](const Fed& one) { return one.tensor == captured; });
-  if (at == now.end()) return value_error("The function ", name(), " has no such capture");
-  if (captured.dtype() != type.dtype() || !are_compatible(captured.shape(), type.shape())) {
-    return value_error("The type of a deferred capture, ", type.repr(),
-                       ", does not fit the captured tensor, ",
-                       TensorType(captured.shape(), captured.dtype()).repr());
-  }
-  at->deferred = std::move(value);
-  feed(std::move(now));
-  return {};
+  return change_fed([&](std::vector<Fed>& fed) -> Status {
+    auto at = std::find_if(fed.begin(), fed.end(),
+                           [&](const Fed& one) { return one.tensor == captured; });
+    if (at == fed.end()) return value_error("The function ", name(), " has no such capture");
+    if (captured.dtype() != type.dtype() || !are_compatible(captured.shape(), type.shape())) {
+      return value_error("The type of a deferred capture, ", type.repr(),
+                         ", does not fit the captured tensor, ",
+                         TensorType(captured.shape(), captured.dtype()).repr());
+    }
+    at->deferred = std::move(value);
+    return {};
+  });
 }
 
-void Entry::feed(std::vector<Fed> fed) {
-  {
-    std::lock_guard lock(fed_mutex_);
-    fed_.swap(fed);  // what was there goes after the lock
+Status Entry::change_fed(FunctionRef<Status(std::vector<Fed>& fed)> change) {
+  std::vector<Fed> old;  // goes after the lock, as objects of the user's may go with it
+  std::lock_guard lock(fed_mutex_);
+  std::vector<Fed> changed = fed_;
+  if (!captures_were_set_.load(std::memory_order_relaxed)) {
+    for (const Tensor& captured : captured_) changed.push_back({captured, nullptr});
   }
+  RETURN_IF_ERROR(change(changed));
+  old = std::exchange(fed_, std::move(changed));
   captures_were_set_.store(true, std::memory_order_release);
+  return {};
 }
 
 std::vector<Entry::Fed> Entry::fed() const {

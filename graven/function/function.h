@@ -12,6 +12,7 @@
 
 #include "graven/base/claim.h"
 #include "graven/base/export.h"
+#include "graven/base/function_ref.h"
 #include "graven/base/ref.h"
 #include "graven/base/status.h"
 #include "graven/function/table.h"
@@ -125,7 +126,8 @@ class GRAVEN_API Entry : public RefCounted {
     Ref<DeferredCapture> deferred;
   };
   std::vector<Fed> fed() const;
-  void feed(std::vector<Fed> fed);
+  // Gives a copy to `change`, which takes effect unless that fails.
+  Status change_fed(FunctionRef<Status(std::vector<Fed>& fed)> change);
   std::vector<Tensor> captured_;  // what the trace captured
   std::atomic<bool> captures_were_set_{false};
   mutable std::mutex fed_mutex_;

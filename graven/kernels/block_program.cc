@@ -1,7 +1,5 @@
 #include "graven/kernels/block_program.h"
 
-#include <xmmintrin.h>
-
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -278,8 +276,8 @@ constexpr size_t kFewestStepsToFetch = 4;
 // that memory is busy while they compute.
 class Fetches {
  public:
-  void add(const void* begin, int64_t bytes) {
-    streams_.push_back({static_cast<const char*>(begin), bytes});
+  void add(const void* begin, int64_t bytes, bool is_output) {
+    streams_.push_back({static_cast<const char*>(begin), bytes, is_output});
     num_lines_ += (bytes + kCacheLine - 1) / kCacheLine;
   }
   void clear() {
@@ -293,7 +291,8 @@ class Fetches {
     const int64_t due = num_lines_ * static_cast<int64_t>(part) / static_cast<int64_t>(parts);
     while (done_ < due) {
       const Stream& stream = streams_[stream_];
-      _mm_prefetch(stream.begin + at_, _MM_HINT_T0);
+      const char* line = stream.begin + at_;
+      stream.is_output ? __builtin_prefetch(line, 1) : __builtin_prefetch(line);
       at_ += kCacheLine;
       ++done_;
       if (at_ >= stream.bytes) {
@@ -307,6 +306,7 @@ class Fetches {
   struct Stream {
     const char* begin;
     int64_t bytes;
+    bool is_output;
   };
   InlineVector<Stream, 8> streams_;
   int64_t num_lines_ = 0, done_ = 0, at_ = 0;
@@ -365,12 +365,12 @@ void BlockProgram::run(int64_t n, const void* const* inputs, const bool* is_scal
         if (is_scalar[value.input]) continue;
         fetches.add(
             static_cast<const std::byte*>(inputs[value.input]) + (done + count) * value.stored_size,
-            next * static_cast<int64_t>(value.stored_size));
+            next * static_cast<int64_t>(value.stored_size), /*is_output=*/false);
       }
       for (const OutputStore& store : rep.outputs) {
         fetches.add(
             static_cast<std::byte*>(outputs[store.output]) + (done + count) * store.stored_size,
-            next * static_cast<int64_t>(store.stored_size));
+            next * static_cast<int64_t>(store.stored_size), /*is_output=*/true);
       }
     }
     size_t num_done = 0;

@@ -129,7 +129,7 @@ class ProgramRun {
     InlineVector<Tensor, 4> made(step.outputs.size());
     Status status =
         run_blocks(*step.block, operands, step.last_use, *shape, {made.data(), made.size()});
-    if (!status.ok()) return failed_at(*step.node, with_op_name(step.node->op(), status));
+    if (!status.ok()) return failed(step, status);
     for (size_t i = 0; i < made.size(); ++i) {
       if (step.outputs[i].must_be_checked) {
         RETURN_IF_ERROR(check_shape(step, step.outputs[i], made[i].shape()));
@@ -154,14 +154,14 @@ class ProgramRun {
     if (!step.shapes_known) {
       RETURN_IF_ERROR(find_shape(step, values, found));
       Status status = shape_of_reduction(found, axes, output.shape.rank(), found_output);
-      if (!status.ok()) return failed_at(*step.node, with_op_name(step.node->op(), status));
+      if (!status.ok()) return failed(step, status);
       shape = &found;
       output_shape = &found_output;
     }
     Tensor made;
     Status status = run_reduction_program(*step.reduction, operands, *shape, axes, output.dtype,
                                           *output_shape, made);
-    if (!status.ok()) return failed_at(*step.node, with_op_name(step.node->op(), status));
+    if (!status.ok()) return failed(step, status);
     put(output, std::move(made));
     return {};
   }
@@ -182,7 +182,7 @@ class ProgramRun {
 
   Status run_rows_step(const Step& step) {
     Status status = compute_rows(step);
-    return status.ok() ? status : failed_at(*step.node, with_op_name(step.node->op(), status));
+    return status.ok() ? status : failed(step, status);
   }
 
   Status compute_rows(const Step& step) {
@@ -193,14 +193,17 @@ class ProgramRun {
     const int first_column = matrix.rank() - step.reduced_axes;
     int64_t rows = 1, columns = 1;
     for (int i = 0; i < matrix.rank(); ++i) (i < first_column ? rows : columns) *= matrix.size(i);
-    // The plan compared the shapes; were a rule of shapes wrong, memory would be read that is not
-    // theirs.
+    // The plan compared the shapes; since then a capture may have been fed in another.
     for (size_t i = 0; i < step.inputs.size(); ++i) {
       const RowExtent extent = step.row_extents[i];
       const bool by_rows = extent == RowExtent::kMatrix || extent == RowExtent::kPerRow;
       const bool by_columns = extent == RowExtent::kMatrix || extent == RowExtent::kPerColumn;
       const Shape& shape = value(step.inputs[i]).shape();
-      if (shape.num_elements() != (by_rows ? rows : 1) * (by_columns ? columns : 1)) {
+      const bool fits = by_rows && by_columns ? shape == matrix
+                                              : shape.num_elements() == (by_rows      ? rows
+                                                                         : by_columns ? columns
+                                                                                      : 1);
+      if (!fits) {
         return invalid_argument("operand ", i, " of shape ", shape.to_message(),
                                 " does not fit to rows of a matrix of shape ", matrix.to_message());
       }
@@ -228,6 +231,10 @@ class ProgramRun {
     RETURN_IF_ERROR(run_rows(*step.rows, rows, columns, from, to));
     for (size_t i = 0; i < made.size(); ++i) put(step.outputs[i], std::move(made[i]));
     return {};
+  }
+
+  static Status failed(const Step& step, const Status& status) {
+    return failed_at(*step.node, with_op_name(step.node->op(), status));
   }
 
   // The shape of an elementwise step's outputs, from the values.
