@@ -457,15 +457,19 @@ Result<Tensor> value_to_eager(PyObject* object, std::optional<DType> dtype, bool
   return from_leaves(object, leaves.leaves(), leaves.shape(), dtype);
 }
 
-// The dtype of the first tensor in nested lists; every tensor must have it.
-std::optional<DType> dtype_of_tensors(PyObject* object) {
-  if (is_tensor(object)) return tensor_of(object).dtype();
-  if (is_tensor_or_variable(object)) return variable_of(object)->variable()->dtype();
-  if (!PyList_Check(object) && !PyTuple_Check(object)) return std::nullopt;
+// The dtype of the first tensor in nested lists, if any; every tensor must have it.
+Result<std::optional<DType>> dtype_of_tensors(PyObject* object) {
+  using Found = std::optional<DType>;
+  if (is_tensor(object)) return Found(tensor_of(object).dtype());
+  if (is_tensor_or_variable(object)) return Found(variable_of(object)->variable()->dtype());
+  if (!PyList_Check(object) && !PyTuple_Check(object)) return Found();
+  RecursionLevel level(" while a list is converted to a tensor");
+  if (!level.ok()) return pending_exception();
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) {
-    if (auto dtype = dtype_of_tensors(PySequence_Fast_GET_ITEM(object, i))) return dtype;
+    ASSIGN_OR_RETURN(Found found, dtype_of_tensors(PySequence_Fast_GET_ITEM(object, i)));
+    if (found) return found;
   }
-  return std::nullopt;
+  return Found();
 }
 
 // Nested lists that hold tensors, as nested applications of Pack. In a graph the constants among
@@ -480,9 +484,13 @@ Result<Tensor> pack(PyObject* list, DType dtype, bool casts, std::string_view na
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
     PyObject* item = PyTuple_GET_ITEM(items.get(), i);
     std::string item_name = std::to_string(i);
-    bool is_list = (PyList_Check(item) || PyTuple_Check(item)) && dtype_of_tensors(item);
-    Tensor part;
+    const bool is_list = PyList_Check(item) || PyTuple_Check(item);
+    std::optional<DType> of_tensors;
     if (is_list) {
+      ASSIGN_OR_RETURN(of_tensors, dtype_of_tensors(item));
+    }
+    Tensor part;
+    if (of_tensors) {
       ASSIGN_OR_RETURN(part, pack(item, dtype, casts, item_name));
     } else if (casts && is_tensor_or_variable(item)) {
       ASSIGN_OR_RETURN(part, to_tensor(item));
@@ -570,7 +578,8 @@ Result<Tensor> to_tensor_of(PyObject* object, std::optional<DType> dtype, std::s
         "tf.convert_to_tensor take these";
     return Frame::current().is_graph() ? type_error(kMessage) : value_error(kMessage);
   }
-  const DType own = dtype_of_tensors(object).value_or(DType::kFloat32);
+  ASSIGN_OR_RETURN(std::optional<DType> of_tensors, dtype_of_tensors(object));
+  const DType own = of_tensors.value_or(DType::kFloat32);
   // As in TensorFlow: tensors of another dtype are cast where the first is, to the dtype asked for.
   return pack(object, dtype.value_or(own), dtype && *dtype != own, name);
 }

@@ -89,10 +89,13 @@ Category find_category(PyObject* object) {
   return Category::kObject;
 }
 
-Category category_of(PyObject* object) {
+// runs_code is set where the class is looked at for the first time and has a class of its own,
+// whose methods may run then.
+Category category_of(PyObject* object, bool& runs_code) {
   PyTypeObject* type = Py_TYPE(object);
   auto& map = categories();
   if (auto at = map.find(type); at != map.end()) return at->second;
+  runs_code |= Py_TYPE(type) != &PyType_Type;
   Category category = find_category(object);
   if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) {
     Object address = Object::take(PyLong_FromVoidPtr(type));
@@ -283,7 +286,7 @@ bool KeyBuilder::add_dict(PyObject* dict) {
 
 bool KeyBuilder::add_other(PyObject* object) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
-  switch (category_of(object)) {
+  switch (category_of(object, has_run_user_code_)) {
     case Category::kObject:
       words_.push_back(kObject);
       add_object(object);

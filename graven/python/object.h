@@ -45,7 +45,11 @@ class Imported {
     if (object_) return object_;
     Object module = Object::take(PyImport_ImportModule(module_));
     Object found = module ? Object::take(PyObject_GetAttrString(module.get(), name_)) : Object();
-    if (!object_) object_ = found.release();  // another thread may have been first
+    if (!object_) {
+      object_ = found.release();
+    } else {
+      PyErr_Clear();  // another thread was first, and did not fail
+    }
     return object_;
   }
 

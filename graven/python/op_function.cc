@@ -264,9 +264,14 @@ class Call {
     return allowed.contains(DType::kInt32) && !allowed.contains(DType::kUInt64) &&
            !allowed.contains(DType::kFloat32);
   }
-  static bool is_empty_float(const Tensor& tensor) {
-    return tensor.dtype() == DType::kFloat32 && tensor.shape().is_fully_known() &&
-           tensor.shape().num_elements() == 0;
+  // A list without a number at any depth; one that is deeper than a tensor can be is none.
+  static bool is_empty_list(PyObject* object, int max_depth = 32) {
+    if (!PyList_Check(object) && !PyTuple_Check(object)) return false;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) {
+      PyObject* item = PySequence_Fast_GET_ITEM(object, i);
+      if (max_depth == 0 || !is_empty_list(item, max_depth - 1)) return false;
+    }
+    return true;
   }
 
   Status add(PyObject* object, const ArgSpec& input, std::string_view name) {
@@ -280,11 +285,9 @@ class Call {
       if (input.type_param >= 0 && dtypes_[input.type_param] != DType::kInvalid) {
         dtype = dtypes_[input.type_param];
       }
+      if (!dtype && is_empty_list(object) && takes_indices(input)) dtype = DType::kInt32;
       bool is_value = variable_base_type && is_variable(object);
       ASSIGN_OR_RETURN(Tensor tensor, to_tensor(object, is_value ? std::nullopt : dtype, name));
-      if (!dtype && takes_indices(input) && is_empty_float(tensor)) {
-        ASSIGN_OR_RETURN(tensor, to_tensor(object, DType::kInt32, name));
-      }
       inputs_.push_back(std::move(tensor));
     }
     if (input.type_param >= 0 && dtypes_[input.type_param] == DType::kInvalid) {

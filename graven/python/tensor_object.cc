@@ -44,8 +44,8 @@ std::unordered_map<const engine::TensorObject*, PyObject*>& noted_operands() {
 
 TensorObject* self_of(PyObject* object) { return reinterpret_cast<TensorObject*>(object); }
 
-// A tensor can be part of a cycle through its attributes only, so the cycle collector hears of
-// those alone that have some: the others cost it nothing.
+// A tensor can be part of a cycle through its attributes only, so the cycle collector visits those
+// alone that have some. It counts all that are made beyond the free list, and may run then.
 void track_attributes(PyObject* object) {
   if (self_of(object)->attributes && !PyObject_GC_IsTracked(object)) PyObject_GC_Track(object);
 }

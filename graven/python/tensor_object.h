@@ -28,7 +28,8 @@ inline bool is_tensor(PyObject* object) {
 inline const engine::Tensor& tensor_of(PyObject* object) {
   return reinterpret_cast<TensorObject*>(object)->tensor;
 }
-// A new reference; null and an exception when memory is gone.
+// A new reference; null and an exception when memory is gone. The cycle collector may run, and with
+// it Python code.
 PyObject* wrap(engine::Tensor tensor);
 
 // --- A captured tensor is shown as the very object that the traced code used: operands that are no

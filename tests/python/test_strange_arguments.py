@@ -150,6 +150,31 @@ def test_a_list_that_holds_itself_and_tensors_is_a_recursion_error() -> None:
         tf.convert_to_tensor(endless)
 
 
+def test_a_list_that_holds_itself_behind_a_tensor_is_a_recursion_error() -> None:
+    endless: list[Any] = [1.0]
+    endless.append(endless)
+    with pytest.raises(RecursionError):
+        tf.convert_to_tensor([tf.constant(1.0), endless])
+
+
+def test_a_class_that_changes_an_argument_when_it_is_looked_at_leaves_no_wrong_trace() -> None:
+    box = [1.0]
+
+    class Changing(type):
+        def __getattr__(cls, name: str) -> Any:
+            box[0] = 2.0
+            raise AttributeError(name)
+
+    class Strange(metaclass=Changing):
+        pass
+
+    first = tf.function(lambda numbers, _: tf.constant(numbers[0]))
+    strange = Strange()
+    first(box, strange)
+    assert first([1.0], strange).numpy() == 1.0
+    assert first([2.0], strange).numpy() == 2.0
+
+
 @pytest.mark.parametrize("index", [2**63 - 1, -(2**63), 2**31])
 def test_an_index_at_the_end_of_its_range_is_out_of_bounds(index: int) -> None:
     with pytest.raises((tf.errors.InvalidArgumentError, IndexError), match=r"out of bounds"):
