@@ -42,7 +42,7 @@ std::string accuracy_of(Instruction instruction, Intervals range) {
 }
 
 std::string correctly_rounded(Intervals range) {
-  return in_range("Accuracy: correctly rounded, within 0.5 ULP", range);
+  return in_range("Accuracy: correctly rounded, within 0.5 ULP in float32 and float64", range);
 }
 
 std::string exact_text() { return "Accuracy: exact."; }

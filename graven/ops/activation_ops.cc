@@ -245,7 +245,7 @@ void define_activation_ops(OpRegistry& ops) {
              });
   ops.define(kSoftsign, {
                             .name = "Softsign",
-                            .python = "nn.softsign",
+                            .python = "math.softsign, nn.softsign",
                             .summary = "features / (1 + |features|), element by element.",
                             .details = accuracy_text(1.5, 1.5),
                             .inputs = {"features: T"},

@@ -78,12 +78,16 @@ Status transpose_shape(InferContext& c) {
 }
 
 Status transpose_kernel(KernelContext& c) {
-  const Tensor &x = c.input(0), &y = c.output(0);
+  const Tensor& x = c.input(0);
   ASSIGN_OR_RETURN(auto order, permutation_of(c.input(1), x.rank()));
+  Shape shape;
+  for (int axis : order) shape.push_back(x.shape()[axis]);
+  ASSIGN_OR_RETURN(Tensor y, Tensor::allocate(x.dtype(), shape));
   auto from = row_major_strides(x.shape()), to = row_major_strides(y.shape());
   CopyAxes axes;
   for (int i = 0; i < x.rank(); ++i) axes.push_back({y.shape().size(i), from[order[i]], to[i]});
   copy_strided(x.dtype(), axes, x.raw_data(), y.mutable_raw_data());
+  c.set_output(0, std::move(y));
   return {};
 }
 
@@ -220,7 +224,7 @@ void define_movement_ops(OpRegistry& ops) {
       .types = {{"T", kAllTypes}, {"Tperm", kIndexTypes}},
       .infer = transpose_shape,
       .gradient = transpose_gradient,
-      .body = kernel(transpose_kernel),
+      .body = kernel(transpose_kernel).making_its_outputs(),  // after it has checked the axes
       .values_for_inference = {1},
       .default_node_name = "transpose",
   });

@@ -153,7 +153,7 @@ void define_unary_math_ops(OpRegistry& ops) {
       .python = "math.sign, sign",
       .summary =
           "-1, 0 or 1, with the sign of x; for complex x it is x / |x|, or 0. NaN stays NaN.",
-      .details = exact_text(),
+      .details = "Accuracy: exact for real numbers.",
       .inputs = {"x: T"},
       .outputs = {"y: T"},
       .types = {{"T", kFloatTypes | kComplexTypes | kSignedIntTypes}},

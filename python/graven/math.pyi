@@ -93,6 +93,7 @@ from graven._op_functions import sign as sign
 from graven._op_functions import sin as sin
 from graven._op_functions import sinh as sinh
 from graven._op_functions import softplus as softplus
+from graven._op_functions import softsign as softsign
 from graven._op_functions import sqrt as sqrt
 from graven._op_functions import square as square
 from graven._op_functions import squared_difference as squared_difference

@@ -17,7 +17,8 @@ Real = np.longdouble
 MOST = 20.0  # most arguments lie within, where functions are called
 INTERVAL_TEXT = r"\w+ in \[[^\]]+\]"
 STATED = re.compile(
-    r"Accuracy: (?:exact|correctly rounded, within (?P<both>\S+) ULP"
+    r"Accuracy: (?:exact(?: for real numbers)?"
+    r"|correctly rounded, within (?P<both>\S+) ULP in float32 and float64"
     r"|within (?P<float32>\S+) ULP in float32 and (?P<float64>\S+) ULP in float64)"
     rf"(?:, for (?P<range>{INTERVAL_TEXT}(?: and {INTERVAL_TEXT})*))?\."
 )

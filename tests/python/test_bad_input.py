@@ -152,6 +152,7 @@ TABLE = {
         shape("tf.reverse(F, [2])", r"\[ReverseV2\] axis 2 is outside \[-2, 2\)"),
         shape("tf.gather(F, [0], axis=2)", r"Expected axis in the range \[-2, 2\), but got 2"),
         shape("tf.transpose(F, [0, 5])", "perm dim 5 is out of range of input rank 2"),
+        value("tf.transpose(tf.ones([100000, 2]), [0, 0])", "1 is missing from {0,0}"),
         value("tf.transpose(F, [0, 0])", r"\[Transpose\] 1 is missing from \{0,0\}"),
         python("tf.unstack(F, axis=2)", ValueError, r"Argument `axis` = 2 not in range \[-2, 2\)"),
     ],
