@@ -67,6 +67,9 @@ class Padding {
     for (auto [before, after] : sizes)
       explicit_paddings_.insert(explicit_paddings_.end(), {before, after});
   }
+  // before, after, before, after, ...
+  explicit Padding(std::vector<int64_t> sizes)
+      : kind_("EXPLICIT"), explicit_paddings_(std::move(sizes)) {}
   const std::string& kind() const { return kind_; }
   const std::vector<int64_t>& explicit_paddings() const { return explicit_paddings_; }
 

@@ -219,33 +219,51 @@ Tensor assert_all_finite(const Operand& x, const std::string& message) {
 
 namespace {
 
-void check_rank(const char* name, const Operand& x, int rank, bool at_least,
-                const std::string& message) {
+// `wish` says in words what `is_right` says of a rank that is known and `holds` of one that is
+// found.
+void check_rank(const char* name, const Operand& x, const std::string& wish,
+                engine::FunctionRef<bool(int rank)> is_right,
+                engine::FunctionRef<Tensor(const Tensor& rank)> holds, const std::string& message) {
   Composite composite(name, x.location());
   Tensor tensor = x.as_tensor();
-  std::string wish = engine::str_cat("Tensor ", name_of(tensor), " must have rank ",
-                                     at_least ? "at least " : "", rank);
+  std::string claim = engine::str_cat("Tensor ", name_of(tensor), " must have rank ", wish);
   if (!tensor.shape().has_rank()) {
-    Tensor found = apply(engine::kRank, {tensor});
-    Assert(at_least ? found >= rank : graven::equal(found, rank),
-           {message, wish, graven::shape(tensor)});
+    Assert(holds(apply(engine::kRank, {tensor})), {message, claim, graven::shape(tensor)});
     return;
   }
-  int known = tensor.rank();
-  if (known == rank || (at_least && known > rank)) return;
-  throw_error(engine::value_error(prefixed(message), wish, ".  Received rank ", known, ", shape ",
-                                  tensor.shape().to_text()),
+  if (is_right(tensor.rank())) return;
+  throw_error(engine::value_error(prefixed(message), claim, ".  Received rank ", tensor.rank(),
+                                  ", shape ", tensor.shape().to_text()),
               x.location());
 }
 
 }  // namespace
 
 void assert_rank(const Operand& x, int rank, const std::string& message) {
-  check_rank("assert_rank", x, rank, false, message);
+  check_rank(
+      "assert_rank", x, std::to_string(rank), [&](int known) { return known == rank; },
+      [&](const Tensor& found) { return graven::equal(found, rank); }, message);
 }
 
 void assert_rank_at_least(const Operand& x, int rank, const std::string& message) {
-  check_rank("assert_rank_at_least", x, rank, true, message);
+  check_rank(
+      "assert_rank_at_least", x, engine::str_cat("at least ", rank),
+      [&](int known) { return known >= rank; }, [&](const Tensor& found) { return found >= rank; },
+      message);
+}
+
+void assert_rank_in(const Operand& x, const std::vector<int>& ranks, const std::string& message) {
+  std::vector<std::string> names;
+  for (int rank : ranks) names.push_back(std::to_string(rank));
+  check_rank(
+      "assert_rank_in", x, engine::str_cat("in (", engine::str_join(names, ", "), ")"),
+      [&](int known) { return std::ranges::count(ranks, known) > 0; },
+      [&](const Tensor& found) {
+        Tensor is_one = false;
+        for (int rank : ranks) is_one = is_one | graven::equal(found, rank);
+        return is_one;
+      },
+      message);
 }
 
 Tensor assert_scalar(const Operand& tensor, const std::string& message) {
@@ -276,6 +294,23 @@ void assert_integer(const Operand& x, const std::string& message) {
                                      ? engine::str_cat(expected, engine::dtype_name(value.dtype()))
                                      : message),
               x.location());
+}
+
+DType assert_same_float_dtype(const std::vector<Tensor>& tensors, std::optional<DType> dtype,
+                              Here location) {
+  for (const Tensor& tensor : tensors) {
+    if (!dtype) dtype = tensor.dtype();
+    if (tensor.dtype() == *dtype) continue;
+    throw_error(
+        engine::value_error(name_of(tensor), ", type=tf.", engine::dtype_name(tensor.dtype()),
+                            ", must be of the same type (tf.", engine::dtype_name(*dtype), ")."),
+        location);
+  }
+  if (!dtype) return DType::kFloat32;
+  if (engine::is_floating(*dtype)) return *dtype;
+  throw_error(
+      engine::value_error("Expected floating point type, got tf.", engine::dtype_name(*dtype), "."),
+      location);
 }
 
 }  // namespace debugging

@@ -94,10 +94,17 @@ GRAVEN_API Tensor assert_all_finite(const Operand& x, const std::string& message
 // --- Of shapes and dtypes.
 GRAVEN_API void assert_rank(const Operand& x, int rank, const std::string& message = "");
 GRAVEN_API void assert_rank_at_least(const Operand& x, int rank, const std::string& message = "");
+GRAVEN_API void assert_rank_in(const Operand& x, const std::vector<int>& ranks,
+                               const std::string& message = "");
 // The tensor itself.
 GRAVEN_API Tensor assert_scalar(const Operand& tensor, const std::string& message = "");
 GRAVEN_API void assert_type(const Operand& tensor, DType tf_type, const std::string& message = "");
 GRAVEN_API void assert_integer(const Operand& x, const std::string& message = "");
+// The one floating dtype of all tensors, which `dtype` says if it is given; float32 if nothing
+// does.
+GRAVEN_API DType assert_same_float_dtype(const std::vector<Tensor>& tensors,
+                                         std::optional<DType> dtype = std::nullopt,
+                                         Here location = Here::current());
 }  // namespace debugging
 
 }  // namespace graven

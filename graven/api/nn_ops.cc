@@ -63,6 +63,47 @@ A window_attrs(const Window& strides, const Padding& padding, std::string_view d
   return attrs;
 }
 
+// Sequences as images of height 1.
+struct Row {
+  bool is_last;  // channels
+  int height_at;
+  const Here& location;
+
+  Row(std::string_view data_format, const Here& location)
+      : is_last(data_format == "NWC"), height_at(is_last ? 1 : 2), location(location) {
+    if (is_last || data_format == "NCW") return;
+    throw_error(engine::value_error("`data_format` must be one of 'NWC' or 'NCW'. Received: "
+                                    "data_format=",
+                                    data_format),
+                location);
+  }
+
+  std::string_view image_format() const { return is_last ? "NHWC" : "NCHW"; }
+
+  // With a height of 1.
+  Window window(const Window& window, const char* what) const {
+    std::vector<int64_t> sizes = window.sizes();
+    if (sizes.size() == 1) {
+      sizes.insert(sizes.begin(), is_last ? 1 : 2, 1);
+      if (is_last) sizes.push_back(1);
+    }
+    if (sizes.size() != 3) {
+      throw_error(engine::value_error(what, " must hold 1 or 3 numbers, got ", sizes.size()),
+                  location);
+    }
+    sizes.insert(sizes.begin() + height_at, 1);
+    return Window(sizes);
+  }
+
+  // Explicit ones are of three dimensions.
+  Padding padding(const Padding& given) const {
+    if (given.explicit_paddings().empty()) return given;
+    std::vector<int64_t> sizes = given.explicit_paddings();
+    sizes.insert(sizes.begin() + std::min<ptrdiff_t>(2 * height_at, std::ssize(sizes)), 2, 0);
+    return Padding(std::move(sizes));
+  }
+};
+
 // The op along an axis, which is swapped with the last one.
 Tensor along_axis(const engine::OpHandle<engine::NoAttrs>& op, const Operand& logits, int axis) {
   LineScope line(logits.location());
@@ -80,6 +121,13 @@ void check_image(const char* function, const Tensor& input, const Here& location
                                              "tensors of rank ",
                                              input.rank()),
                              ErrorKind::kNotImplementedError),
+              location);
+}
+
+void check_same_shape(const Tensor& logits, const Tensor& labels, const Here& location) {
+  if (engine::are_compatible(labels.shape(), logits.shape())) return;
+  throw_error(engine::value_error("`logits` and `labels` must have the same shape, received (",
+                                  logits.shape().to_text(), " vs ", labels.shape().to_text(), ")."),
               location);
 }
 
@@ -106,31 +154,12 @@ Tensor conv2d(const Operand& input, const Operand& filters, const Window& stride
 
 Tensor conv1d(const Operand& input, const Operand& filters, const Window& stride,
               const Padding& padding, std::string_view data_format, const Window& dilations) {
-  const Here& location = input.location();
-  if (data_format != "NWC" && data_format != "NCW") {
-    throw_error(engine::value_error("`data_format` must be one of 'NWC' or 'NCW'. Received: "
-                                    "data_format=",
-                                    data_format),
-                location);
-  }
-  bool is_last = data_format == "NWC";
-  int height_at = is_last ? 1 : 2;
-  auto beside_height = [&](const Window& window, const char* what) {
-    std::vector<int64_t> sizes = window.sizes();
-    if (sizes.size() == 1)
-      sizes = is_last ? std::vector<int64_t>{1, sizes[0], 1} : std::vector<int64_t>{1, 1, sizes[0]};
-    if (sizes.size() != 3) {
-      throw_error(engine::value_error(what, " must hold 1 or 3 numbers, got ", sizes.size()),
-                  location);
-    }
-    sizes.insert(sizes.begin() + height_at, 1);
-    return Window(sizes);
-  };
-  Composite composite("conv1d", location);
-  Tensor images = conv2d(expand_dims(input, height_at), expand_dims(filters, 0),
-                         beside_height(stride, "stride"), padding, is_last ? "NHWC" : "NCHW",
-                         beside_height(dilations, "dilations"));
-  return squeeze(images, {height_at});
+  Composite composite("conv1d", input.location());
+  Row row(data_format, input.location());
+  Tensor images = conv2d(expand_dims(input, row.height_at), expand_dims(filters, 0),
+                         row.window(stride, "stride"), padding, row.image_format(),
+                         row.window(dilations, "dilations"));
+  return squeeze(images, {row.height_at});
 }
 
 Tensor conv2d_transpose(const Operand& input, const Operand& filters, const Sizes& output_shape,
@@ -174,6 +203,25 @@ Tensor avg_pool2d(const Operand& input, const Window& ksize, const Window& strid
   attrs.padding = padding;
   attrs.data_format = data_format;
   return apply(engine::kAvgPool, {input}, attrs, "AvgPool2D");
+}
+
+Tensor max_pool1d(const Operand& input, const Window& ksize, const Window& strides,
+                  const Padding& padding, std::string_view data_format) {
+  Composite composite("MaxPool1d", input.location());
+  Row row(data_format, input.location());
+  Tensor images =
+      max_pool2d(expand_dims(input, row.height_at), row.window(ksize, "ksize"),
+                 row.window(strides, "strides"), row.padding(padding), row.image_format());
+  return squeeze(images, {row.height_at});
+}
+
+Tensor avg_pool1d(const Operand& input, const Window& ksize, const Window& strides,
+                  std::string_view padding, std::string_view data_format) {
+  Composite composite("AvgPool1D", input.location());
+  Row row(data_format, input.location());
+  Tensor images = avg_pool2d(expand_dims(input, row.height_at), row.window(ksize, "ksize"),
+                             row.window(strides, "strides"), padding, row.image_format());
+  return squeeze(images, {row.height_at});
 }
 
 Tensor max_pool(const Operand& input, const Window& ksize, const Window& strides,
@@ -293,16 +341,24 @@ Tensor sparse_softmax_cross_entropy_with_logits(const Operand& labels, const Ope
 Tensor sigmoid_cross_entropy_with_logits(const Operand& labels, const Operand& logits) {
   Composite composite("logistic_loss", logits.location());
   Tensor x = logits.as_tensor(), p = labels.as_tensor(x.dtype());
-  if (!engine::are_compatible(p.shape(), x.shape())) {
-    throw_error(engine::value_error("`logits` and `labels` must have the same shape, received (",
-                                    x.shape().to_text(), " vs ", p.shape().to_text(), ")."),
-                logits.location());
-  }
+  check_same_shape(x, p, logits.location());
   // max(x, 0) - x p + log(1 + exp(-|x|)), with conditions that also have gradients at 0.
   Tensor zeros = zeros_like(x), is_positive = x >= zeros;
   Tensor positive = where(is_positive, x, zeros), minus_size = where(is_positive, -x, x);
   Tensor rest = apply(engine::kLog1p, {apply(engine::kExp, {minus_size})});
   return positive - x * p + rest;
+}
+
+Tensor weighted_cross_entropy_with_logits(const Operand& labels, const Operand& logits,
+                                          const Operand& pos_weight) {
+  Composite composite("logistic_loss", logits.location());
+  Tensor x = logits.as_tensor(), p = labels.as_tensor(x.dtype());
+  check_same_shape(x, p, logits.location());
+  // Less one before it takes the dtype, as in Python.
+  Tensor weight = pos_weight.is_number() ? 1 + (pos_weight.number() - 1) * p
+                                         : 1 + (pos_weight.as_tensor() - 1) * p;
+  Tensor rest = apply(engine::kLog1p, {apply(engine::kExp, {-apply(engine::kAbs, {x})})});
+  return (1 - p) * x + weight * (rest + relu(-x));
 }
 
 Tensor log_poisson_loss(const Operand& targets, const Operand& log_input) {

@@ -42,6 +42,12 @@ GRAVEN_API Tensor max_pool2d(const Operand& input, const Window& ksize, const Wi
                              const Padding& padding, std::string_view data_format = "NHWC");
 GRAVEN_API Tensor avg_pool2d(const Operand& input, const Window& ksize, const Window& strides,
                              std::string_view padding, std::string_view data_format = "NHWC");
+// The same of sequences [batch, width, channels] ("NCW": [batch, channels, width]): one size, or
+// three in the order of the data format.
+GRAVEN_API Tensor max_pool1d(const Operand& input, const Window& ksize, const Window& strides,
+                             const Padding& padding, std::string_view data_format = "NWC");
+GRAVEN_API Tensor avg_pool1d(const Operand& input, const Window& ksize, const Window& strides,
+                             std::string_view padding, std::string_view data_format = "NWC");
 // The same; a NotImplementedError for what is no image.
 GRAVEN_API Tensor max_pool(const Operand& input, const Window& ksize, const Window& strides,
                            const Padding& padding, std::string_view data_format = "NHWC");
@@ -75,6 +81,9 @@ GRAVEN_API Tensor sparse_softmax_cross_entropy_with_logits(const Operand& labels
 // -labels log(sigmoid(logits)) - (1 - labels) log(1 - sigmoid(logits)), element by element. A
 // ValueError if the shapes differ.
 GRAVEN_API Tensor sigmoid_cross_entropy_with_logits(const Operand& labels, const Operand& logits);
+// The same with the first term times pos_weight, which weighs what is true.
+GRAVEN_API Tensor weighted_cross_entropy_with_logits(const Operand& labels, const Operand& logits,
+                                                     const Operand& pos_weight);
 // exp(log_input) - log_input * targets, element by element.
 GRAVEN_API Tensor log_poisson_loss(const Operand& targets, const Operand& log_input);
 

@@ -129,12 +129,24 @@ TEST_CASE("ranks and dtypes are checked at once") {
   debugging::assert_rank_at_least(x, 1);
   debugging::assert_type(x, DType::kInt32);
   debugging::assert_integer(x);
+  debugging::assert_rank_in(x, {1, 2});
   CHECK(debugging::assert_scalar(3).item<int32_t>() == 3);
+  CHECK(debugging::assert_same_float_dtype({}) == DType::kFloat32);
+  CHECK(debugging::assert_same_float_dtype({Tensor(1.0)}, DType::kFloat32) == DType::kFloat32);
   CHECK_THROWS_WITH_AS(debugging::assert_rank(x, 1, "rows"),
                        doctest::Contains("rows. Tensor eager must have rank 1.  Received rank 2, "
                                          "shape (1, 2)"),
                        graven::Error);
   CHECK_THROWS_WITH_AS(debugging::assert_rank_at_least(x, 3), doctest::Contains("at least 3"),
+                       graven::Error);
+  CHECK_THROWS_WITH_AS(debugging::assert_rank_in(x, {0, 1}),
+                       doctest::Contains("must have rank in (0, 1).  Received rank 2"),
+                       graven::Error);
+  CHECK_THROWS_WITH_AS(debugging::assert_same_float_dtype({Tensor(1.0), x}),
+                       doctest::Contains("type=tf.int32, must be of the same type (tf.float32)"),
+                       graven::Error);
+  CHECK_THROWS_WITH_AS(debugging::assert_same_float_dtype({x}),
+                       doctest::Contains("Expected floating point type, got tf.int32"),
                        graven::Error);
   CHECK_THROWS_WITH_AS(debugging::assert_scalar(x), doctest::Contains("Expected a scalar"),
                        graven::Error);
@@ -148,6 +160,7 @@ TEST_CASE("ranks and dtypes are checked at once") {
 TEST_CASE("an unknown rank is checked when it runs") {
   auto f = graven::function([](const Tensor& x) {
     debugging::assert_rank(x, 1);
+    debugging::assert_rank_in(x, {0, 1});
     return x;
   });
   auto concrete = f.get_concrete_function(graven::TensorSpec{Shape::unknown_rank(), DType::kInt32});

@@ -50,6 +50,16 @@ TEST_CASE("convolutions of rows, of single channels, and the transposed one") {
   CHECK(floats(up) == Floats{1, 1, 2, 2});
 }
 
+TEST_CASE("pools of sequences, in both formats") {
+  Tensor row = counted(Shape{1, 4, 1}), turned = counted(Shape{1, 1, 4});
+  CHECK(floats(nn::max_pool1d(row, 2, 2, "VALID")) == Floats{2, 4});
+  CHECK(floats(nn::avg_pool1d(row, 2, {1, 2, 1}, "VALID")) == Floats{1.5f, 3.5f});
+  CHECK(floats(nn::max_pool1d(turned, 2, 1, "VALID", "NCW")) == Floats{2, 3, 4});
+  CHECK(floats(nn::max_pool1d(row, 2, 2, {{0, 0}, {1, 1}, {0, 0}})) == Floats{1, 3, 4});
+  CHECK_THROWS_WITH_AS(nn::avg_pool1d(row, {1, 2}, 1, "VALID"),
+                       doctest::Contains("ksize must hold 1 or 3 numbers"), graven::Error);
+}
+
 TEST_CASE("activations") {
   CHECK(nn::gelu(Tensor{1.0, -1.0}).to_vector<float>()[0] == doctest::Approx(0.8413447));
   CHECK(nn::gelu(1.0, /*approximate=*/true).item<float>() == doctest::Approx(0.8411920));
@@ -106,6 +116,10 @@ TEST_CASE("losses of independent classes and of counts") {
   CHECK(losses[0] == doctest::Approx(std::log(2.0)));
   CHECK(losses[1] == 100);
   CHECK(losses[2] == 0);
+  Tensor labels = {0.0, 1.0, 1.0}, logits = {0.0, -3.0, 3.0};
+  Floats weighted = floats(nn::weighted_cross_entropy_with_logits(labels, logits, 2.0));
+  Floats plain = floats(nn::sigmoid_cross_entropy_with_logits(labels, logits));
+  for (int i : {0, 1, 2}) CHECK(weighted[i] == doctest::Approx((i == 0 ? 1 : 2) * plain[i]));
   CHECK(nn::log_poisson_loss(2.0, 0.0).item<float>() == 1);
   CHECK_THROWS_WITH_AS(nn::sigmoid_cross_entropy_with_logits(Tensor{0.0}, Tensor{0.0, 1.0}),
                        doctest::Contains("must have the same shape"), graven::Error);
