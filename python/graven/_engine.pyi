@@ -11,6 +11,7 @@ import numpy as np
 from graven._dtypes import DType
 from graven._function import _FunctionMethods
 from graven._tensor_shape import TensorShape
+from graven._trace_types import _TensorSpecMethods
 
 # What tensors and the values of variables have in common.
 class _Operators:
@@ -252,7 +253,7 @@ class TraceTypeView:
     def __ne__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
 
-class TensorSpec(TraceTypeView):
+class TensorSpec(_TensorSpecMethods, TraceTypeView):
     def __init__(self, shape: Any, dtype: Any = None, name: str | None = None) -> None: ...
     @property
     def shape(self) -> TensorShape: ...

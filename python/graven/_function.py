@@ -312,10 +312,18 @@ def bind_to_instance(self: Any, instance: Any, owner: Any) -> Any:
     by_instance = self.__dict__.setdefault("_by_instance", _ByInstance())
     bound = by_instance.functions.get(instance)
     if bound is None:
-        bound = _make(self.python_function, self._options, weakref.ref(instance))
-        bound._instance = weakref.ref(instance)
+        bound = _made_for(self, self.python_function, instance)
         by_instance.functions[instance] = bound
     return bound
+
+
+def _made_for(like: Any, python_function: Callable[..., Any], instance: Any) -> Any:
+    """A Function with the options of another, whose first argument is the instance, if any."""
+    if instance is None:
+        return _make(python_function, like._options)
+    made = _make(python_function, like._options, weakref.ref(instance))
+    made._instance = weakref.ref(instance)
+    return made
 
 
 # --- Traces
@@ -824,6 +832,18 @@ class _FunctionMethods:
     def name(self: Any) -> str:
         """The name of the Python function."""
         return _name_of(self.python_function)
+
+    def __copy__(self: Any) -> Any:
+        """A Function of the same Python function, which has no traces yet."""
+        return _made_for(self, self.python_function, self._instance and self._instance())
+
+    def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:
+        """The same of a copy of what a method is bound to."""
+        import copy
+
+        python_function = copy.deepcopy(self.python_function, memo)
+        instance = copy.deepcopy(self._instance and self._instance(), memo)
+        return _made_for(self, python_function, instance)
 
     def __repr__(self: Any) -> str:
         return f"<graven Function {self.name}{self._described_signature()}>"

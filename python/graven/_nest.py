@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, MappingView, MutableMapping, Sequence
 from typing import Any
 
 from graven import _unsupported
@@ -23,11 +24,20 @@ def is_nested(structure: Any) -> bool:
 
     Source: tf.nest.is_nested.
     """
-    return isinstance(structure, list | tuple | Mapping) or _is_attrs(structure)
+    if isinstance(structure, str | bytes | bytearray | memoryview):
+        return False
+    if isinstance(structure, Sequence | Mapping | MappingView):
+        return True
+    return _is_attrs(structure) or _takes_itself_apart(structure)
 
 
 def _is_attrs(structure: Any) -> bool:
     return hasattr(type(structure), "__attrs_attrs__")
+
+
+def _takes_itself_apart(structure: Any) -> bool:
+    """Tells whether an object has the methods of S3.36."""
+    return hasattr(type(structure), "__tf_flatten__") and hasattr(structure, "__tf_unflatten__")
 
 
 def _sorted_keys(structure: Mapping[Any, Any]) -> list[Any]:
@@ -40,6 +50,8 @@ def _sorted_keys(structure: Mapping[Any, Any]) -> list[Any]:
 def _parts(structure: Any) -> list[tuple[Any, Any]]:
     """The keys and parts of a structure, in the order in which it is flattened."""
     structure = _unwrapped(structure)
+    if _takes_itself_apart(structure):
+        return list(enumerate(structure.__tf_flatten__()[1]))
     if isinstance(structure, Mapping):
         return [(key, structure[key]) for key in _sorted_keys(structure)]
     if _is_attrs(structure):
@@ -51,18 +63,26 @@ def _parts(structure: Any) -> list[tuple[Any, Any]]:
 def _rebuilt(structure: Any, parts: Sequence[Any]) -> Any:
     """A structure like the given one around other parts, in flattened order."""
     structure = _unwrapped(structure)
+    if _takes_itself_apart(structure):
+        return type(structure).__tf_unflatten__(structure.__tf_flatten__()[0], tuple(parts))
     if isinstance(structure, Mapping):
         by_key = dict(zip(_sorted_keys(structure), parts, strict=True))
         ordered = {key: by_key[key] for key in structure}
         kind: Any = type(structure)
         if kind is dict:
             return ordered
-        if hasattr(structure, "default_factory"):
-            return kind(structure.default_factory, ordered)
-        return kind(list(ordered.items()))
+        if not isinstance(structure, MutableMapping):
+            return kind(list(ordered.items()))
+        factory = [structure.default_factory] if isinstance(structure, defaultdict) else []
+        made = kind(*factory)
+        for key, part in ordered.items():
+            made[key] = part
+        return made
     if _is_attrs(structure) or hasattr(structure, "_fields"):
         return type(structure)(*parts)
-    return tuple(parts) if isinstance(structure, tuple) else list(parts)
+    if isinstance(structure, range | MappingView):  # they cannot hold any parts
+        return list(parts)
+    return type(structure)(parts)
 
 
 def _leaves(structure: Any) -> Iterator[Any]:

@@ -88,6 +88,68 @@ class TraceType(abc.ABC):
         raise AssertionError(f"Can not cast {value!r} to type {self!r}")
 
 
+class _TensorSpecMethods:
+    """What the type TensorSpec gets from Python: what composites of tensors build upon."""
+
+    @property
+    def value_type(self: Any) -> type:
+        """The class of the values: tf.Tensor."""
+        return _engine.Tensor
+
+    def flatten(self: Any) -> Sequence[Any]:
+        """Returns the types of the tensors that are fed: itself."""
+        return [self]
+
+    def to_tensors(self: Any, value: Any) -> Sequence[Any]:
+        """Returns the tensors that are fed for a value.
+
+        Args:
+          value: A tensor of this type.
+
+        Raises:
+          TypeError: It is of another type.
+        """
+        return [self.cast(value, None)]
+
+    def from_tensors(self: Any, tensors: Any) -> Any:
+        """Returns the next of some tensors.
+
+        Args:
+          tensors: An iterator over tensors, or a sequence of one.
+        """
+        return next(iter(tensors))
+
+    def placeholder_value(self: Any, placeholder_context: Any) -> Any:
+        """Returns a new input of this type of the graph that is being traced.
+
+        Args:
+          placeholder_context: Its `add_placeholder(spec)` adds one.
+        """
+        return placeholder_context.add_placeholder(self)
+
+    def cast(self: Any, value: Any, cast_context: Any) -> Any:
+        """Returns a value as a tensor of this type.
+
+        Args:
+          value: A tensor, or what makes one of the spec's dtype.
+          cast_context: Nothing is known of it.
+
+        Raises:
+          TypeError: It is a tensor of another type, or makes none of this.
+        """
+        del cast_context
+        try:
+            tensor = _engine.convert_to_tensor(value, self.dtype)
+        except (ValueError, TypeError) as error:
+            raise TypeError(f"Can not cast {value!r} to type {self!r}") from error
+        if not self.is_compatible_with(tensor):
+            raise TypeError(f"Can not cast {value!r} to type {self!r}")
+        return tensor
+
+
+for _name, _member in vars(_TensorSpecMethods).items():
+    if not _name.startswith("__"):
+        setattr(_engine.TensorSpec, _name, _member)
 TraceType.register(_engine.TraceTypeView)
 
 

@@ -1,7 +1,9 @@
 """Structures of lists, tuples, dicts and the like, and the leaves in them (tf.nest).
 
-A structure is a list, a tuple or named tuple, a mapping, or an attrs object, whose parts are
-structures; anything else is a leaf. Dicts are taken apart in the order of their sorted keys.
+A structure is a sequence such as a list, a tuple, a named tuple or a deque, a mapping or a view of
+one, an attrs object, or an object with the methods __tf_flatten__ and __tf_unflatten__. Its parts
+are structures; anything else, a text among others, is a leaf. Dicts are taken apart in the order of
+their sorted keys.
 """
 
 from graven import _public

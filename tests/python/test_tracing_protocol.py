@@ -65,3 +65,70 @@ def test_the_advice_about_a_value_without_a_type_can_be_followed() -> None:
 def test_an_object_that_has_the_method_supports_the_protocol() -> None:
     assert isinstance(Sized([]), types.SupportsTracingProtocol)
     assert not isinstance(Unhashable([]), types.SupportsTracingProtocol)
+
+
+class Scaled:
+    """A tensor and a number."""
+
+    def __init__(self, tensor: Any, factor: float) -> None:
+        self.tensor, self.factor = tensor, factor
+
+    def __tf_tracing_type__(self, context: Any) -> ScaledType:
+        return ScaledType(tf.TensorSpec.from_tensor(self.tensor), self.factor)
+
+
+class ScaledType(types.TraceType):
+    """Made of a TensorSpec, which does the work."""
+
+    def __init__(self, spec: tf.TensorSpec, factor: float) -> None:
+        self.spec, self.factor = spec, factor
+
+    def is_subtype_of(self, other: types.TraceType) -> bool:
+        return (
+            isinstance(other, ScaledType)
+            and self.factor == other.factor
+            and self.spec.is_subtype_of(other.spec)
+        )
+
+    def most_specific_common_supertype(self, others: Any) -> types.TraceType | None:
+        spec = self.spec.most_specific_common_supertype([other.spec for other in others])
+        return ScaledType(spec, self.factor) if spec else None
+
+    def placeholder_value(self, placeholder_context: Any) -> Scaled:
+        return Scaled(self.spec.placeholder_value(placeholder_context), self.factor)
+
+    def flatten(self) -> Any:
+        return self.spec.flatten()
+
+    def to_tensors(self, value: Scaled) -> Any:
+        return self.spec.to_tensors(value.tensor)
+
+    def from_tensors(self, tensors: Any) -> Scaled:
+        return Scaled(self.spec.from_tensors(tensors), self.factor)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ScaledType) and (self.spec, self.factor) == (
+            other.spec,
+            other.factor,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.spec, self.factor))
+
+
+def test_a_type_may_be_made_of_a_tensor_spec() -> None:
+    f = tf.function(lambda scaled: scaled.tensor * scaled.factor)
+    assert f(Scaled(tf.constant([1.0, 2.0]), 3.0)).numpy().tolist() == [3.0, 6.0]
+    assert f(Scaled(tf.constant([2.0, 2.0]), 3.0)).numpy().tolist() == [6.0, 6.0]
+    assert f.experimental_get_tracing_count() == 1
+    f(Scaled(tf.constant([2.0]), 3.0))
+    assert f.experimental_get_tracing_count() == 2
+
+
+def test_a_tensor_spec_takes_values_of_its_type_only() -> None:
+    spec = tf.TensorSpec([2], tf.float32)
+    assert spec.value_type is tf.Tensor
+    assert spec.cast([1.0, 2.0], None).numpy().tolist() == [1.0, 2.0]
+    for wrong in ([1.0], tf.constant([1, 2]), "a"):
+        with pytest.raises(TypeError, match="Can not cast"):
+            spec.to_tensors(wrong)
