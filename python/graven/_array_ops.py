@@ -68,6 +68,8 @@ def _filled(value: Any, shape: ShapeLike, dtype: DTypeLike, name: str) -> Tensor
         if isinstance(shape, TensorShape) and not shape.is_fully_defined():
             raise ValueError(f"A tensor needs a fully known shape, not {shape}")
         dims = shape if isinstance(shape, Tensor) else sizes_tensor(shape)
+        if dims.shape.rank == 0:  # The size of a vector.
+            dims = raw.ExpandDims(dims, 0)
         return raw.Fill(dims, constant(value, dtype), name=scope)
 
 
@@ -431,8 +433,7 @@ def reshape(tensor: TensorLike, shape: TensorLike, name: Name = None) -> Tensor:
 
     Args:
       tensor: Any dtype.
-      shape: The sizes; one may be -1: what is left. Eagerly a number is that of a
-        vector.
+      shape: The sizes; one may be -1: what is left. Eagerly a scalar is the size of a vector.
       name: A name for the node while a function is traced.
 
     Returns:
@@ -445,10 +446,9 @@ def reshape(tensor: TensorLike, shape: TensorLike, name: Name = None) -> Tensor:
     """
     if isinstance(shape, (list, tuple)) and not shape:
         shape = constant([], int32, None, "Reshape/shape")
-    elif _engine.executing_eagerly() and (
-        isinstance(shape, int) or (isinstance(shape, Tensor) and shape.shape.rank == 0)
-    ):
-        shape = [int(shape)]
+    elif _engine.executing_eagerly() and not isinstance(shape, (list, tuple, TensorShape)):
+        sizes = convert_to_tensor(shape)
+        shape = raw.ExpandDims(sizes, 0) if sizes.shape.rank == 0 else sizes
     return raw.Reshape(tensor, shape, name=name)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -41,13 +42,13 @@ class _CustomGradient:
     """The decorated function. As a method it binds the instance, which is no argument of it."""
 
     def __init__(self, f: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, f)  # first: it takes f's attributes over, an _f among them
         self._f = f
-        functools.update_wrapper(self, f)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self
-        return _CustomGradient(functools.partial(self._f, instance))
+        return _CustomGradient(types.MethodType(self._f, instance))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if kwargs and not _engine.executing_eagerly():
@@ -73,7 +74,7 @@ def _apply(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
         raise TypeError("The function of tf.custom_gradient must return (outputs, grad_fn).")
     outputs, grad_fn = result
     flat = [_as_tensor(leaf) for leaf in nest.flatten(args)]
-    given = {id(leaf) for leaf in flat}
+    given = {id(leaf) for leaf in [*flat, *nest.flatten(kwargs)]}
     variables = [v for v in tape.watched_variables() if id(v) not in given]
     if variables and not _takes_variables(grad_fn):
         raise TypeError(
@@ -107,24 +108,20 @@ class _Gradient:
         of_variables: list[Any] = []
         if self._variables:
             of_arguments, given = self._grad_fn(*dy, variables=list(self._variables))
-            of_variables = _flatten(given)
+            of_variables = nest.flatten(given)
             if len(of_variables) != len(self._variables):
                 raise ValueError(
                     "Must return gradient for each variable from @custom_gradient grad_fn."
                 )
         else:
             of_arguments = self._grad_fn(*dy)
-        flat = _flatten(of_arguments)
+        flat = nest.flatten(of_arguments)
         if len(flat) != self._num_arguments:
             raise ValueError(
                 f"custom_gradient function expected to return {self._num_arguments} gradients, "
                 f"but returned {len(flat)} instead."
             )
         return [_for_engine(gradient) for gradient in [*flat, *of_variables]]
-
-
-def _flatten(gradients: Any) -> list[Any]:
-    return list(gradients) if isinstance(gradients, list | tuple) else nest.flatten(gradients)
 
 
 def _for_engine(gradient: Any) -> Any:

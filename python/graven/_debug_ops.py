@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from graven import _engine, nest
 from graven import raw_ops as raw
@@ -12,7 +12,7 @@ from graven._array_ops import rank as rank_of
 from graven._dtypes import DType, as_dtype, float32, int32
 from graven._math_ops import reduce_all, reduce_any
 from graven._scopes import control_dependencies, name_scope
-from graven._types import DTypeLike, Name, Tensor, TensorLike
+from graven._types import DTypeLike, Name, Tensor, TensorLike, has_dtype
 from graven.errors import InvalidArgumentError
 
 convert_to_tensor = _engine.convert_to_tensor
@@ -34,10 +34,6 @@ def _stream_name(stream: Any) -> str:
         f"Unsupported output stream {stream}. Supported streams are sys.stdout, sys.stderr, "
         f"{', '.join(_STREAMS)}, and file:// followed by a path"
     )
-
-
-def _is_tensor(value: Any) -> bool:
-    return isinstance(value, (Tensor, _engine.VariableBase))
 
 
 _STDERR = sys.stderr
@@ -87,7 +83,7 @@ def _formatted(inputs: Sequence[Any], sep: str, summarize: int) -> Tensor:
     import pprint  # Takes milliseconds.
 
     text_without_tensors = " ".join(
-        pprint.pformat(nest.map_structure(lambda x: "" if _is_tensor(x) else x, value))
+        pprint.pformat(nest.map_structure(lambda x: "" if has_dtype(x) else x, value))
         for value in inputs
     )
     placeholder = "{}"
@@ -101,7 +97,7 @@ def _formatted(inputs: Sequence[Any], sep: str, summarize: int) -> Tensor:
             continue
         leaves = []
         for leaf in nest.flatten(value):
-            if _is_tensor(leaf):
+            if has_dtype(leaf):
                 tensors.append(convert_to_tensor(leaf))
                 leaf = placeholder
             leaves.append(leaf)
@@ -210,6 +206,10 @@ def _comparison(
             first, second = convert_to_tensor(x), convert_to_tensor(y)
             return _check_all(holds, first, second, f"x {symbol} y", message, summarize)
 
+    return _described(check, function, symbol)
+
+
+def _described(check: Callable[..., Any], function: str, symbol: str) -> Callable[..., Any]:
     check.__name__ = check.__qualname__ = function
     check.__doc__ = f"""Checks that x {symbol} y holds for all elements, which broadcast.
 
@@ -243,24 +243,11 @@ def assert_none_equal(
     x: TensorLike, y: TensorLike, summarize: int | None = None, message: str | None = None,
     name: Name = None,
 ) -> Any:  # fmt: skip
-    """Checks that x != y holds for all elements, which broadcast.
-
-    Args:
-      x: A tensor.
-      y: A tensor of its dtype.
-      summarize: How many elements the message shows; None means 3, -1 all.
-      message: What stands in front of the error's message.
-      name: A name for the nodes while a function is traced.
-
-    Returns:
-      None eagerly; the operation while a function is traced.
-
-    Raises:
-      InvalidArgumentError: It does not hold: when it runs, or while tracing if both are known.
-
-    Source: tf.debugging.assert_none_equal, OpDef "Assert".
-    """
+    # TensorFlow has the options in this order here.
     return _none_equal(x, y, message, summarize, name)
+
+
+_described(assert_none_equal, "assert_none_equal", "!=")
 
 
 def _sign(function: str, symbol: str, holds: Callable[[Any, Any], Tensor]) -> Callable[..., Any]:
@@ -322,15 +309,14 @@ def assert_near(
 
     Source: tf.debugging.assert_near, OpDef "Assert".
     """
-    precision = {"float16": 2**-10, "bfloat16": 2**-7, "float32": 2**-23, "complex64": 2**-23}
+    precision = {"float16": 2**-10, "bfloat16": 2**-7, "float32": 2**-23, "float64": 2**-52}
     with name_scope(name or "assert_near"):
         first = convert_to_tensor(x)
         second = convert_to_tensor(y, first.dtype)
         if not (first.dtype.is_floating or first.dtype.is_complex):
             raise ValueError(f"assert_near needs floats, not {first.dtype.name}")
-        default = 10 * precision.get(first.dtype.name, 2**-52)
-        real = as_dtype("float64" if first.dtype.name in ("float64", "complex128") else
-                        first.dtype.name.replace("complex64", "float32"))  # fmt: skip
+        real = first.dtype.real_dtype
+        default = 10 * precision[real.name]
         relative = convert_to_tensor(default if rtol is None else rtol, real)
         absolute = convert_to_tensor(default if atol is None else atol, real)
 
@@ -343,32 +329,58 @@ def assert_near(
         return _check_all(holds, first, second, "|x - y| < atol + rtol * |y|", message, summarize)
 
 
-def _check_rank(x: TensorLike, rank: int, at_least: bool, message: str | None, name: str) -> Any:
+class _RankWish(NamedTuple):
+    """What a rank must be, given others: in words, of numbers that are known, and of tensors."""
+
+    words: str
+    is_met: Callable[[int, list[int]], bool]
+    holds: Callable[[Tensor, list[Tensor]], Tensor]
+
+
+_THE_SAME = _RankWish("", lambda x, ranks: x == ranks[0], lambda x, ranks: raw.Equal(x, ranks[0]))
+_AT_LEAST = _RankWish(
+    "at least ", lambda x, ranks: x >= ranks[0], lambda x, ranks: raw.GreaterEqual(x, ranks[0])
+)
+_ONE_OF = _RankWish(
+    "in ",
+    lambda x, ranks: x in ranks,
+    lambda x, ranks: reduce_any(raw.Equal(x, convert_to_tensor(ranks, int32))),
+)
+
+
+def _check_rank(
+    x: TensorLike, ranks: Sequence[Any], wish: _RankWish, message: str | None, name: str,
+    data: Sequence[TensorLike] | None = None, summarize: int | None = None,
+) -> Any:  # fmt: skip
     with name_scope(name):
         tensor = convert_to_tensor(x)
-        if not isinstance(rank, Tensor):
-            rank = _rank_number(rank)
+        wanted = [_rank_tensor(rank) for rank in ranks]
+        values = [_known_value(rank) for rank in wanted]
+        numbers = [int(value) for value in values if value is not None]
         known = tensor.shape.rank
-        wish = f"at least {rank}" if at_least else f"{rank}"
-        if known is not None:
-            if known < rank or (known != rank and not at_least):
-                prefix = f"{message}. " if message else ""
+        claim = f"Tensor {_name(tensor)} must have rank {wish.words}"
+        if known is not None and len(numbers) == len(wanted):
+            if not wish.is_met(known, numbers):
+                expected = tuple(numbers) if wish is _ONE_OF else numbers[0]
                 raise ValueError(
-                    f"{prefix}Tensor {_name(tensor)} must have rank {wish}.  Received rank "
-                    f"{known}, shape {tensor.shape}"
+                    f"{_prefix(message)}{claim}{expected}.  Received rank {known}, "
+                    f"shape {tensor.shape}"
                 )
             return None if _engine.executing_eagerly() else raw.NoOp()
-        holds = raw.GreaterEqual if at_least else raw.Equal
-        data = [message or "", f"Tensor {_name(tensor)} must have rank {wish}", raw.Shape(tensor)]
-        return Assert(holds(rank_of(tensor), convert_to_tensor(rank)), data)
+        shown = data
+        if shown is None:
+            shown = [message or "", claim, *wanted, "Received shape: ", raw.Shape(tensor)]
+        return Assert(wish.holds(rank_of(tensor), wanted), shown, summarize=summarize)
 
 
-def assert_rank(x: TensorLike, rank: int, message: str | None = None, name: Name = None) -> Any:
+def assert_rank(
+    x: TensorLike, rank: TensorLike, message: str | None = None, name: Name = None
+) -> Any:
     """Checks the rank of a tensor: while tracing if it is known then, else when it runs.
 
     Args:
       x: A tensor of any dtype.
-      rank: What its rank must be.
+      rank: What its rank must be: a number, or an int32 scalar.
       message: What stands in front of the error's message.
       name: A name for the nodes while a function is traced.
 
@@ -376,22 +388,23 @@ def assert_rank(x: TensorLike, rank: int, message: str | None = None, name: Name
       None eagerly; the operation while a function is traced.
 
     Raises:
-      ValueError: The rank is known and another.
+      ValueError: The rank is known and another, or `rank` is no scalar.
+      TypeError: `rank` is not of int32.
       InvalidArgumentError: It is found to be another when the check runs.
 
     Source: tf.debugging.assert_rank.
     """
-    return _check_rank(x, rank, False, message, name or "assert_rank")
+    return _check_rank(x, [rank], _THE_SAME, message, name or "assert_rank")
 
 
 def assert_rank_at_least(
-    x: TensorLike, rank: int, message: str | None = None, name: Name = None
+    x: TensorLike, rank: TensorLike, message: str | None = None, name: Name = None
 ) -> Any:
     """Checks that a tensor has a rank or a higher one, as assert_rank does.
 
     Args:
       x: A tensor of any dtype.
-      rank: The least that its rank may be.
+      rank: The least that its rank may be: a number, or an int32 scalar.
       message: What stands in front of the error's message.
       name: A name for the nodes while a function is traced.
 
@@ -404,17 +417,17 @@ def assert_rank_at_least(
 
     Source: tf.debugging.assert_rank_at_least.
     """
-    return _check_rank(x, rank, True, message, name or "assert_rank_at_least")
+    return _check_rank(x, [rank], _AT_LEAST, message, name or "assert_rank_at_least")
 
 
 def assert_rank_in(
-    x: TensorLike, ranks: Iterable[int], message: str | None = None, name: Name = None
+    x: TensorLike, ranks: Iterable[TensorLike], message: str | None = None, name: Name = None
 ) -> Any:
     """Checks that the rank of a tensor is one of several, as assert_rank does.
 
     Args:
       x: A tensor of any dtype.
-      ranks: The ranks that it may have.
+      ranks: The ranks that it may have: numbers, or int32 scalars.
       message: What stands in front of the error's message.
       name: A name for the nodes while a function is traced.
 
@@ -427,34 +440,20 @@ def assert_rank_in(
 
     Source: tf.debugging.assert_rank_in.
     """
-    with name_scope(name or "assert_rank_in"):
-        tensor = convert_to_tensor(x)
-        allowed = tuple(_rank_number(rank) for rank in ranks)
-        known = tensor.shape.rank
-        if known is not None:
-            if known not in allowed:
-                raise ValueError(
-                    f"{_prefix(message)}Tensor {_name(tensor)} must have rank in {allowed}.  "
-                    f"Received rank {known}, shape {tensor.shape}"
-                )
-            return None if _engine.executing_eagerly() else raw.NoOp()
-        holds = reduce_any(raw.Equal(rank_of(tensor), list(allowed)))
-        data = [message or "", f"Tensor {_name(tensor)} must have rank in", list(allowed),
-                "Received shape: ", raw.Shape(tensor)]  # fmt: skip
-        return Assert(holds, data)
+    return _check_rank(x, list(ranks), _ONE_OF, message, name or "assert_rank_in")
 
 
 def _prefix(message: str | None) -> str:
     return f"{message}.  " if message else ""
 
 
-def _rank_number(rank: Any) -> int:
+def _rank_tensor(rank: Any) -> Tensor:
     tensor = convert_to_tensor(rank)
     if tensor.dtype != int32:
         raise TypeError(f"A rank must be of type tf.int32; got {tensor.dtype!r}")
     if tensor.shape.rank != 0:
         raise ValueError("Rank must be a scalar.")
-    return int(_known_value(tensor))
+    return tensor
 
 
 # --- Shapes of several tensors.
@@ -485,16 +484,21 @@ class _Sizes:
                 )
         if self.is_innermost:
             del self.wanted[0]
-        elif not self.wanted:
+        if not self.wanted:
             self.wanted = [1]  # A scalar counts as a vector of one.
 
-    def check_rank(self, message: str | None, name: Name) -> Any:
-        rank = len(self.wanted)
+    def check_rank(
+        self, message: str | None, name: str, data: Sequence[TensorLike] | None,
+        summarize: int | None,
+    ) -> Any:  # fmt: skip
+        ranks, wish = [len(self.wanted)], _THE_SAME
         if self.is_innermost:
-            return assert_rank_at_least(self.tensor, rank, message, name) if rank > 1 else None
-        if rank == 1:
-            return assert_rank_in(self.tensor, [0, 1], message, name)
-        return assert_rank(self.tensor, rank, message, name)
+            if ranks[0] == 1:
+                return None
+            wish = _AT_LEAST
+        elif ranks[0] == 1:
+            ranks, wish = [0, 1], _ONE_OF
+        return _check_rank(self.tensor, ranks, wish, message, name, data, summarize)
 
     def size(self, at: int) -> Any:
         """The size of a dimension: a number if it is known, else a tensor."""
@@ -545,7 +549,7 @@ def assert_shapes(
     pairs = shapes.items() if isinstance(shapes, dict) else shapes
     with name_scope(name or "assert_shapes"):
         rows = [_Sizes(value, wanted, message) for value, wanted in pairs if wanted is not None]
-        checks = [row.check_rank(message, name) for row in rows]
+        checks = [row.check_rank(message, name or "assert_rank", data, summarize) for row in rows]
         with control_dependencies([check for check in checks if check is not None]):
             checks += _size_checks(rows, data, summarize, message)
         return group(*(check for check in checks if check is not None))
@@ -574,9 +578,11 @@ def _size_checks(
                         f"size {wanted}.  Received size {size}, shape {row.tensor.shape}"
                     )
                 continue
-            shown = data or [message or "", source, f"Tensor {row.label} dimension", at,
-                             "must have size", wanted, "Received shape: ",
-                             raw.Shape(row.tensor)]  # fmt: skip
+            shown = data
+            if shown is None:
+                shown = [message or "", source, f"Tensor {row.label} dimension", at,
+                         "must have size", wanted, "Received shape: ",
+                         raw.Shape(row.tensor)]  # fmt: skip
             checks.append(Assert(raw.Equal(size, wanted), shown, summarize=summarize))
     return checks
 
@@ -655,8 +661,7 @@ def assert_scalar(tensor: TensorLike, message: str | None = None, name: Name = N
     with name_scope(name or "assert_scalar"):
         value = convert_to_tensor(tensor)
         if value.shape.rank != 0:
-            prefix = f"{message}. " if message else ""
-            raise ValueError(f"{prefix}Expected a scalar, got shape {value.shape}")
+            raise ValueError(f"{_prefix(message)}Expected a scalar, got shape {value.shape}")
         return value
 
 
@@ -680,9 +685,8 @@ def assert_type(
     with name_scope(name or "assert_type"):
         value = convert_to_tensor(tensor)
         if value.dtype != wanted:
-            prefix = f"{message}. " if message else ""
             raise TypeError(
-                f"{prefix}{_name(value)} must be of type {wanted!r}; got {value.dtype!r}"
+                f"{_prefix(message)}{_name(value)} must be of type {wanted!r}; got {value.dtype!r}"
             )
 
 

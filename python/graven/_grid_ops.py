@@ -24,7 +24,7 @@ from graven._array_ops import (
     where,
     zeros_like,
 )
-from graven._array_ops import rank as rank_of
+from graven._axes import at_axis
 from graven._dtypes import as_dtype, bool_, int32, int64
 from graven._math_ops import reduce_max, truediv
 from graven._scopes import name_scope
@@ -52,6 +52,7 @@ def linspace(
       The numbers, with num elements along the new axis: start's dtype, float64 for integers.
 
     Raises:
+      TypeError: num is no integer.
       ValueError: The axis is none of the result.
       InvalidArgumentError: num is negative.
 
@@ -73,31 +74,26 @@ def linspace(
             if not -rank - 1 <= axis <= rank:
                 raise ValueError(f"axis must be in [{-rank - 1}, {rank}], got {axis}")
             axis %= rank + 1
-        count = cast(convert_to_tensor(num), int32)
+        count = cast(_integers(num, "num"), int32)
         zero, one = constant(0), constant(1)
         # A negative count makes a range that runs the wrong way, which is refused.
         intervals = raw.Maximum(count - one, one)
         steps = where(count >= zero, intervals, constant(-1))
         step = truediv(last - first, cast(intervals, first.dtype))
         first, last = (cast(expand_dims(end, axis), step.dtype) for end in (first, last))
-        places = reshape(cast(range(one, steps), step.dtype), _at_axis(first, axis, -1, 1))
+        places = reshape(cast(range(one, steps), step.dtype), at_axis(first, axis, -1, 1))
         inner = first + expand_dims(step, axis) * places
         numbers = concat([first, inner, last], axis)
         # Fewer than two are cut off both ends.
-        sizes = _at_axis(first, axis, count, -1)
+        sizes = at_axis(first, axis, count, -1)
         return slice_(numbers, zeros_like(sizes) if rank is None else [0] * (rank + 1), sizes)
 
 
-def _at_axis(x: Tensor, axis: int, value: Any, elsewhere: int) -> Tensor:
-    """A vector with an element for each axis of a tensor: a value at one, a number elsewhere."""
-    rank = x.shape.rank
-    if rank is not None:
-        elements = [value if at == axis else elsewhere for at in builtins.range(rank)]
-        return convert_to_tensor(elements, int32)
-    count = rank_of(x)
-    places = range(count)
-    place = axis if axis >= 0 else count + axis
-    return where(raw.Equal(places, place), value, elsewhere)
+def _integers(value: TensorLike, argument: str) -> Tensor:
+    tensor = convert_to_tensor(value, None, int32)
+    if not tensor.dtype.is_integer:
+        raise TypeError(f"Argument `{argument}` must be of integers, got {tensor.dtype!r}")
+    return tensor
 
 
 def meshgrid(*args: TensorLike, indexing: str = "xy", name: Name = None) -> list[Tensor]:
@@ -190,6 +186,7 @@ def repeat(
       The repeated tensor; its size along the axis is the sum of repeats.
 
     Raises:
+      TypeError: repeats has no integers.
       ValueError: The axis is not one of input, or repeats has more than one axis.
       InvalidArgumentError: repeats does not fit the axis, or is negative.
 
@@ -197,7 +194,7 @@ def repeat(
     """
     with name_scope(name or "Repeat"):
         x = convert_to_tensor(input)
-        counts = convert_to_tensor(repeats)
+        counts = _integers(repeats, "repeats")
         if counts.dtype not in (int32, int64):
             counts = cast(counts, int32)
         if (counts.shape.rank or 0) > 1:

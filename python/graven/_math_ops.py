@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import Any
 
 from graven import raw_ops as raw
@@ -29,7 +30,7 @@ from graven._dtypes import as_dtype, bool_, float32, float64, int32, int64
 from graven._dtypes import string as string_
 from graven._engine import OpFunction
 from graven._scopes import name_scope
-from graven._types import Axes, DTypeLike, Name, Tensor, TensorLike
+from graven._types import Axes, DTypeLike, Name, Tensor, TensorLike, has_dtype
 from graven._unsupported import refuse, unsupported
 
 
@@ -350,12 +351,12 @@ def add_n(inputs: Sequence[TensorLike], name: Name = None) -> Tensor:
 
     Source: tf.math.add_n, OpDef "AddN".
     """
-    if not isinstance(inputs, Iterable) or (isinstance(inputs, Sized) and not len(inputs)):
+    tensors = [convert_to_tensor(v) for v in inputs] if isinstance(inputs, Iterable) else []
+    if not tensors:
         raise ValueError(
             "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype "
             "and shape."
         )
-    tensors = [convert_to_tensor(value) for value in inputs]
     if len(tensors) == 1:
         return identity(tensors[0], name=name) if name else tensors[0]
     return raw.AddN(tensors, name=name)
@@ -375,7 +376,7 @@ def divide(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
     Source: tf.math.divide.
     """
     if name is None:
-        wanted = y.dtype if isinstance(y, Tensor) else None
+        wanted = y.dtype if has_dtype(y) else None
         quotient: Tensor = (x if isinstance(x, Tensor) else convert_to_tensor(x, wanted)) / y
         return quotient
     with name_scope(name):
@@ -411,7 +412,7 @@ def divide_no_nan(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
 
     Source: tf.math.divide_no_nan, OpDef "DivNoNan".
     """
-    dividend = convert_to_tensor(x, y.dtype if isinstance(y, Tensor) else None)
+    dividend = convert_to_tensor(x, y.dtype if has_dtype(y) else None)
     divisor = convert_to_tensor(y, dividend.dtype)
     if dividend.dtype.is_integer:
         wide = float64 if dividend.dtype.size >= 4 else float32
@@ -760,13 +761,14 @@ def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: Name = None) -> Ten
         x = convert_to_tensor(a, None, None, "a")
         y = convert_to_tensor(b, None, None, "b")
         ranks = [x.shape.rank, y.shape.rank]
-        if isinstance(axes, int):
+        if isinstance(axes, Integral):
+            axes = int(axes)
             most = min((rank for rank in ranks if rank is not None), default=axes)
             if axes < 0 or axes > most:
                 raise ValueError(f"`axes` of tensordot must be in [0, {most}], not {axes}")
             of_x, of_y = list(builtins.range(-axes, 0)), list(builtins.range(axes))
         else:
-            of_x, of_y = ([i] if isinstance(i, int) else list(i) for i in axes)
+            of_x, of_y = ([int(i)] if isinstance(i, Integral) else list(i) for i in axes)
             for operand, rank, axes_of_it in zip("ab", ranks, (of_x, of_y), strict=True):
                 if rank is not None and any(not -rank <= i < rank for i in axes_of_it):
                     raise ValueError(

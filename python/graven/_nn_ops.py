@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 from graven import raw_ops as raw
@@ -265,6 +267,16 @@ def sparse_softmax_cross_entropy_with_logits(
         return cast(loss, x.dtype)
 
 
+def _logits_and_labels(logits: TensorLike, labels: TensorLike) -> tuple[Tensor, Tensor]:
+    x = convert_to_tensor(logits, None, None, "logits")
+    p = convert_to_tensor(labels, None, None, "labels")
+    if not p.shape.is_compatible_with(x.shape):
+        raise ValueError(
+            f"`logits` and `labels` must have the same shape, received ({x.shape} vs {p.shape})."
+        )
+    return x, p
+
+
 def sigmoid_cross_entropy_with_logits(
     labels: TensorLike = None, logits: TensorLike = None, name: Name = None
 ) -> Tensor:
@@ -284,13 +296,7 @@ def sigmoid_cross_entropy_with_logits(
     Source: tf.nn.sigmoid_cross_entropy_with_logits.
     """
     with name_scope(name or "logistic_loss") as scope:
-        x = convert_to_tensor(logits, None, None, "logits")
-        p = convert_to_tensor(labels, None, None, "labels")
-        if not p.shape.is_compatible_with(x.shape):
-            raise ValueError(
-                f"`logits` and `labels` must have the same shape, received ({x.shape} vs "
-                f"{p.shape})."
-            )
+        x, p = _logits_and_labels(logits, labels)
         zeros = zeros_like(x)
         is_positive = x >= zeros
         positive = where(is_positive, x, zeros)
@@ -331,7 +337,7 @@ def bias_add(
 
 def _sizes(value: Any, count: int, channels_at: int, what: str) -> list[int]:
     """Sizes for batch, `count` spatial dimensions and channels, from a number or a list."""
-    given = [value] if isinstance(value, int) else [1] if value is None else list(value)
+    given = [int(value)] if isinstance(value, Integral) else [1] if value is None else list(value)
     if len(given) == 1:
         given *= count
     if len(given) == count:
@@ -437,7 +443,7 @@ def conv1d(
     channels_at = 1 if data_format == "NCW" else 2
 
     def beside_height(value: Any, what: str) -> list[int]:
-        sizes = [value] if isinstance(value, int) else list(value)
+        sizes = [int(value)] if isinstance(value, Integral) else list(value)
         if len(sizes) == 1:
             sizes = [1, sizes[0], 1] if channels_at == 2 else [1, 1, sizes[0]]
         if len(sizes) != 3:
@@ -574,11 +580,23 @@ def max_pool2d(
     )
 
 
-def _images_of(input: TensorLike, data_format: str) -> tuple[Tensor, int, int, str]:
-    """Sequences as images of one row: they, where channels and rows are, and the format."""
+def _pooled_rows(
+    pool: Callable[..., Tensor], input: TensorLike, ksize: Any, strides: Any, data_format: str,
+    name: Name, **padding: Any,
+) -> Tensor:  # fmt: skip
+    """Pools sequences as images of one row."""
+    data_format = data_format or "NWC"
     channels_at = 1 if data_format.startswith("NC") else 2
     row = 1 if data_format == "NWC" else 2
-    return expand_dims(input, row), channels_at, row, "NHWC" if data_format == "NWC" else "NCHW"
+    images = pool(
+        expand_dims(input, row),
+        ksize=[1, *_sizes(ksize, 1, channels_at, "ksize")],
+        strides=[1, *_sizes(strides, 1, channels_at, "strides")],
+        data_format="NHWC" if data_format == "NWC" else "NCHW",
+        name=name,
+        **padding,
+    )
+    return squeeze(images, row)
 
 
 def max_pool1d(
@@ -592,10 +610,11 @@ def max_pool1d(
     """The largest element of each window of sequences.
 
     Args:
-      input: Any real dtype, shape [batch, width, channels].
+      input: Any real dtype, shape [batch, width, channels], or [batch, channels, width] for "NCW".
       ksize: The size of windows: a number, or three in the order of data_format.
       strides: Likewise.
-      padding: "VALID", "SAME", or [[0, 0], [left, right], [0, 0]].
+      padding: "VALID", "SAME", or pairs of numbers in the order of data_format, such as
+        [[0, 0], [left, right], [0, 0]].
       data_format: "NWC" or "NCW".
       name: A name for the scope while a function is traced.
 
@@ -605,18 +624,12 @@ def max_pool1d(
     Source: tf.nn.max_pool1d.
     """
     with name_scope(name or "MaxPool1d") as scope:
-        images, at, row, image_format = _images_of(input, data_format or "NWC")
         kind, explicit = _padding(padding)
-        result = raw.MaxPool(
-            images,
-            ksize=[1, *_sizes(ksize, 1, at, "ksize")],
-            strides=[1, *_sizes(strides, 1, at, "strides")],
-            padding=kind,
-            explicit_paddings=[0, 0, *explicit] if explicit else [],
-            data_format=image_format,
-            name=scope or None,
-        )
-        return squeeze(result, row)
+        explicit = [0, 0, *explicit] if explicit else []
+        return _pooled_rows(
+            raw.MaxPool, input, ksize, strides, data_format, scope or None, padding=kind,
+            explicit_paddings=explicit,
+        )  # fmt: skip
 
 
 def avg_pool1d(
@@ -630,7 +643,8 @@ def avg_pool1d(
     """The mean of each window of sequences.
 
     Args:
-      input: Any floating dtype, shape [batch, width, channels].
+      input: Any floating dtype, shape [batch, width, channels], or [batch, channels, width] for
+        "NCW".
       ksize: The size of windows: a number, or three in the order of data_format.
       strides: Likewise.
       padding: "VALID" or "SAME".
@@ -643,16 +657,9 @@ def avg_pool1d(
     Source: tf.nn.avg_pool1d.
     """
     with name_scope(name or "AvgPool1D") as scope:
-        images, at, row, image_format = _images_of(input, data_format or "NWC")
-        result = raw.AvgPool(
-            images,
-            ksize=[1, *_sizes(ksize, 1, at, "ksize")],
-            strides=[1, *_sizes(strides, 1, at, "strides")],
-            padding=padding,
-            data_format=image_format,
-            name=scope or None,
+        return _pooled_rows(
+            raw.AvgPool, input, ksize, strides, data_format, scope or None, padding=padding
         )
-        return squeeze(result, row)
 
 
 def avg_pool2d(
@@ -930,13 +937,7 @@ def weighted_cross_entropy_with_logits(
     Source: tf.nn.weighted_cross_entropy_with_logits.
     """
     with name_scope(name or "logistic_loss") as scope:
-        x = convert_to_tensor(logits, None, None, "logits")
-        p = convert_to_tensor(labels, None, None, "labels")
-        if not p.shape.is_compatible_with(x.shape):
-            raise ValueError(
-                f"`logits` and `labels` must have the same shape, received ({x.shape} vs "
-                f"{p.shape})."
-            )
+        x, p = _logits_and_labels(logits, labels)
         weight = 1 + (pos_weight - 1) * p
         # log(1 + exp(-x)) without overflow on either side.
         softened = raw.Log1p(raw.Exp(-raw.Abs(x))) + raw.Relu(-x)

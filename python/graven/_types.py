@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from graven import _engine
 from graven._engine import Tensor as Tensor
 
 # A tensor, a variable, or a Python or NumPy value that becomes a tensor.
@@ -17,3 +18,8 @@ ShapeLike = Any
 Axes = Any
 Sizes = int | Sequence[int]
 Name = str | None
+
+
+def has_dtype(value: Any) -> bool:
+    """Tells whether a value is a tensor or a variable, to whose dtype others are converted."""
+    return isinstance(value, Tensor | _engine.VariableBase)

@@ -54,6 +54,13 @@ def _op(name: str) -> Any:
     return _engine.raw_op(name)
 
 
+def _check_slices(sparse_delta: Any) -> None:
+    if not isinstance(sparse_delta, IndexedSlices):
+        raise TypeError(
+            f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received: {sparse_delta}"
+        )
+
+
 def _same_shape_message(variable: Variable, shape: Any) -> str:
     return (
         f"Cannot assign value to variable ' {variable.name}': Shape mismatch.The variable shape "
@@ -523,10 +530,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         return _UnreadVariable(self) if read_value else operation
 
     def _scatter(self, op: str, slices: Any, name: str | None) -> Any:
-        if not isinstance(slices, IndexedSlices):
-            raise TypeError(
-                f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received: {slices}"
-            )
+        _check_slices(slices)
         _engine.note_variable(self)
         _op(op)(
             resource=self.handle,
@@ -621,11 +625,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         """
         from graven import _array_ops as ops
 
-        if not isinstance(sparse_delta, IndexedSlices):
-            raise TypeError(
-                f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: "
-                f"{sparse_delta}"
-            )
+        _check_slices(sparse_delta)
         with _engine.NameScope(name or "batch_scatter_update"):
             rows = _engine.convert_to_tensor(sparse_delta.indices)
             rank = rows.shape.rank

@@ -4,8 +4,10 @@
 # ruff: noqa: SIM300 (which operand stands on the left is what is tested)
 # mypy: disable-error-code="untyped-decorator"
 
+import collections
 import functools
 import os
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -293,6 +295,94 @@ def dropout_of_nothing_draws_a_seed(tf: Any) -> Any:
         tf.nn.dropout(tf.ones([2]), rate, seed=seed)
         results.append(tf.random.uniform([2]))
     return results
+
+
+# --- Gradients of one's own
+
+
+@program
+def a_custom_gradient_of_keywords_and_structures(tf: Any) -> Any:
+    @tf.custom_gradient
+    def scaled(x: Any, w: Any = None) -> Any:
+        return x * w, lambda dy: dy * 10
+
+    @tf.custom_gradient
+    def added(pair: Any) -> Any:
+        return pair[0] + pair[1], lambda dy: ([dy * 2, dy * 3],)
+
+    x, w = tf.constant(2.0), tf.Variable(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y, z = scaled(x, w=w), added([x, x])
+    return [tape.gradient(y, x), tape.gradient(z, x)]
+
+
+@program
+def a_custom_gradient_keeps_the_name_of_a_method_and_wraps_another(tf: Any) -> Any:
+    class Layer:
+        @tf.custom_gradient
+        def double(self, x: Any) -> Any:
+            return x * 2, lambda dy: dy * 5
+
+    layer, x = Layer(), tf.constant(1.0)
+    doubled = tf.custom_gradient(tf.custom_gradient(lambda x: (x, lambda dy: dy * 7)))
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = layer.double(x)
+    return [layer.double.__name__, tape.gradient(y, x), attempt(lambda: doubled(x))]
+
+
+# --- Structures
+
+
+class Split:
+    """Takes itself apart."""
+
+    def __init__(self, a: Any, b: Any) -> None:
+        self.a, self.b = a, b
+
+    def __tf_flatten__(self) -> Any:
+        return (self.b,), (self.a,)
+
+    @classmethod
+    def __tf_unflatten__(cls, metadata: Any, components: Any) -> Any:
+        return cls(components[0], metadata[0])
+
+    def __repr__(self) -> str:
+        return f"Split({self.a}, {self.b})"
+
+
+class Row(list[int]):
+    """A list of a class of its own."""
+
+
+STRUCTURES: list[Any] = [
+    collections.deque([1, [2, 3]]),
+    collections.UserList([1, 2]),
+    Row([1, 2]),
+    range(3),
+    {"b": 2, "a": 1}.values(),
+    {"b": 2, "a": 1}.keys(),
+    Split([1, 2], 3),
+    "text",
+    b"text",
+    {1, 2},
+    np.array([1, 2]),
+    collections.OrderedDict(b=1, a=(2, 3)),
+    collections.defaultdict(list, {"b": 1, "a": 2}),
+    types.MappingProxyType({"b": 1, "a": 2}),
+    collections.Counter("abb"),
+    iter([1, 2]),
+]
+
+
+@pytest.mark.parametrize("structure", STRUCTURES, ids=lambda s: type(s).__name__)
+def test_nest_knows_the_structures_that_tensorflow_knows(structure: Any) -> None:
+    def results(nest: Any) -> list[Any]:
+        mapped = attempt(lambda: nest.map_structure(lambda leaf: f"<{leaf}>", structure))
+        return [nest.is_nested(structure), str(nest.flatten(structure)), type(mapped), str(mapped)]
+
+    assert results(graven.nest) == results(tensorflow.nest)
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
