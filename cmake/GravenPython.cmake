@@ -42,6 +42,9 @@ function(graven_python_extension)
     install(TARGETS _engine LIBRARY DESTINATION graven COMPONENT wheel)
     # It is linked statically.
     file(GLOB license "${nanobind_ROOT}/../../nanobind-*.dist-info/licenses/LICENSE")
+    if(NOT license)
+      message(FATAL_ERROR "nanobind's licence was not found beside ${nanobind_ROOT}")
+    endif()
     install(
       FILES ${license}
       DESTINATION graven/licenses

@@ -138,8 +138,10 @@ def arguments_page(functions: Iterable[tuple[str, Any]]) -> str:
     """The section on arguments, each function under the first of its names."""
     rows, seen = [], set()
     for name, function in functions:
-        if id(function) not in seen:
-            seen.add(id(function))
+        # Each look at a classmethod makes a bound method anew.
+        key = id(getattr(function, "__func__", function))
+        if key not in seen:
+            seen.add(key)
             arguments = arguments_of(inspect.getdoc(function) or "")
             rows += [
                 f"| `{name}` | `{argument}` | {text} |\n"

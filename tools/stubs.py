@@ -178,6 +178,8 @@ def written_part(source: Path) -> tuple[str, str]:
                 lines.append(f"{alias.asname} = {private}.{alias.name}")
         elif isinstance(node, ast.Assign):
             lines.append(ast.unparse(node))
+        elif not isinstance(node, ast.Expr):
+            raise NotImplementedError(f"No stub is written of: {ast.unparse(node)}")
     imports = sorted({line for line in lines if line.startswith("from ")})
     others = [line for line in lines if not line.startswith("from ")]
     return ast.get_source_segment(text, first) or "", "\n".join([*imports, *others])

@@ -1,7 +1,7 @@
 """./dev test."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -20,10 +20,10 @@ OP_MODES = ("eager", "graph")
 class TestRun:
     """Runs parts of the tests with one build, and adds up what they did."""
 
-    def __init__(self, preset: str, peers: bool, env: Mapping[str, str] | None = None) -> None:
+    def __init__(self, preset: str, peers: bool) -> None:
         self.preset = preset
         self.peers = peers
-        self.env = {**os.environ, "GRAVEN_PRESET": preset, **(env or {})}
+        self.env = {**os.environ, "GRAVEN_PRESET": preset}
         self.counts = Counts()
         self.reports = build_folder(preset) / "reports"
         self.reports.mkdir(parents=True, exist_ok=True)
