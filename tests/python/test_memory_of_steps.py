@@ -92,6 +92,5 @@ def test_a_train_step_takes_nothing_from_the_system(model: str) -> None:
     windows = json.loads(run.stdout)
     assert {window["tensor_bytes"] for window in windows} == {0}
     # What each step takes shows as a fault in each of the 300. Fewer are those of threads that come
-    # to their working memory late, and of malloc, which gives what it sees idle back now and then:
-    # oneDNN asks it for about 100 KiB a product.
+    # to their working memory late.
     assert any(window["pages"] < 300 and window["faults"] < 300 for window in windows), windows

@@ -2,6 +2,8 @@
 
 #include <dnnl.h>
 
+#include <cstdlib>
+
 #include "graven/kernels/onednn/convolution.h"
 #include "graven/kernels/onednn/library_call.h"
 
@@ -22,10 +24,24 @@ class Plugin final : public OneDnn {
   }
 };
 
+// oneDNN asks malloc for working memory at each product, a few hundred KiB, and gives it back at
+// its end. As glibc starts out, so much that lies idle at the end of a heap goes back to the
+// system, and the next product takes it from there again, page by page. A large block that is freed
+// once raises what glibc keeps to twice its size ("dynamic mmap threshold" in mallopt(3)).
+void let_malloc_keep_working_memory() {
+  constexpr size_t kLarge = 8 << 20;
+  void* block = std::malloc(kLarge);
+  asm volatile("" : : "g"(block) : "memory");  // or the compiler leaves both calls out
+  std::free(block);
+}
+
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const OneDnn* graven_onednn() {
-  static const Plugin* plugin = new Plugin();
+  static const Plugin* plugin = [] {
+    let_malloc_keep_working_memory();
+    return new Plugin();
+  }();
   return plugin;
 }
 
