@@ -51,6 +51,7 @@ from graven._array_ops import size as size
 from graven._array_ops import split as split
 from graven._array_ops import squeeze as squeeze
 from graven._array_ops import stack as stack
+from graven._array_ops import stop_gradient as stop_gradient
 from graven._array_ops import strided_slice as strided_slice
 from graven._array_ops import tensor_scatter_nd_update as tensor_scatter_nd_update
 from graven._array_ops import tile as tile

@@ -52,6 +52,7 @@ from graven._array_ops import size as size
 from graven._array_ops import split as split
 from graven._array_ops import squeeze as squeeze
 from graven._array_ops import stack as stack
+from graven._array_ops import stop_gradient as stop_gradient
 from graven._array_ops import strided_slice as strided_slice
 from graven._array_ops import tensor_scatter_nd_update as tensor_scatter_nd_update
 from graven._array_ops import tile as tile
@@ -163,7 +164,6 @@ from graven._op_functions import sin as sin
 from graven._op_functions import sinh as sinh
 from graven._op_functions import sqrt as sqrt
 from graven._op_functions import square as square
-from graven._op_functions import stop_gradient as stop_gradient
 from graven._op_functions import subtract as subtract
 from graven._op_functions import tan as tan
 from graven._op_functions import tanh as tanh

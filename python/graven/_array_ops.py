@@ -6,12 +6,13 @@ import builtins
 import math
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, overload
 
 from graven import _engine
 from graven import raw_ops as raw
 from graven._dtypes import DType, as_dtype, bool_, float32, int32, int64
 from graven._dtypes import string as string_
+from graven._indexed_slices import IndexedSlices
 from graven._scopes import name_scope
 from graven._tensor_shape import TensorShape
 from graven._trace_types import CompositeTensor
@@ -713,11 +714,15 @@ def _check_cast(x: Tensor, wanted: DType) -> None:
         )
 
 
-def cast(x: TensorLike, dtype: DTypeLike, name: Name = None) -> Tensor:
+@overload
+def cast(x: IndexedSlices, dtype: DTypeLike, name: Name = None) -> IndexedSlices: ...
+@overload
+def cast(x: TensorLike, dtype: DTypeLike, name: Name = None) -> Tensor: ...
+def cast(x: TensorLike | IndexedSlices, dtype: DTypeLike, name: Name = None) -> Any:
     """Converts the elements of a tensor to another dtype.
 
     Args:
-      x: Any numeric dtype or bool.
+      x: Any numeric dtype or bool; IndexedSlices stay what they are.
       dtype: The dtype wanted; floats are cut off on the way to integers.
       name: A name for the node while a function is traced.
 
@@ -733,6 +738,8 @@ def cast(x: TensorLike, dtype: DTypeLike, name: Name = None) -> Tensor:
     if isinstance(x, Tensor):
         _check_cast(x, wanted)
         return x if x.dtype == wanted else raw.Cast(x, DstT=wanted, name=name)
+    if isinstance(x, IndexedSlices):
+        return x._with_values(cast(x.values, wanted, name))
     with name_scope(name or "Cast") as scope:
         tensor = convert_to_tensor(x, None, None, "x")
         _check_cast(tensor, wanted)
@@ -1068,11 +1075,15 @@ def ensure_shape(x: TensorLike, shape: ShapeLike, name: Name = None) -> Tensor:
     return raw.EnsureShape(x, shape=TensorShape(shape), name=name)
 
 
-def identity(input: TensorLike, name: Name = None) -> Tensor:
+@overload
+def identity(input: IndexedSlices, name: Name = None) -> IndexedSlices: ...
+@overload
+def identity(input: TensorLike, name: Name = None) -> Tensor: ...
+def identity(input: TensorLike | IndexedSlices, name: Name = None) -> Any:
     """Returns a tensor of the same value, which is another node while a function is traced.
 
     Args:
-      input: Any dtype and shape.
+      input: Any dtype and shape; IndexedSlices stay what they are.
       name: A name for the node.
 
     Returns:
@@ -1080,7 +1091,30 @@ def identity(input: TensorLike, name: Name = None) -> Tensor:
 
     Source: tf.identity, OpDef "Identity".
     """
+    if isinstance(input, IndexedSlices):
+        return input._with_values(identity(input.values, name))
     return raw.Identity(input, name=name)
+
+
+@overload
+def stop_gradient(input: IndexedSlices, name: Name = None) -> IndexedSlices: ...
+@overload
+def stop_gradient(input: TensorLike, name: Name = None) -> Tensor: ...
+def stop_gradient(input: TensorLike | IndexedSlices, name: Name = None) -> Any:
+    """Returns a tensor of the same value, through which no gradient flows back.
+
+    Args:
+      input: Any dtype and shape; IndexedSlices stay what they are.
+      name: A name for the node.
+
+    Returns:
+      The tensor.
+
+    Source: tf.stop_gradient, OpDef "StopGradient".
+    """
+    if isinstance(input, IndexedSlices):
+        return input._with_values(stop_gradient(input.values, name))
+    return raw.StopGradient(input, name=name)
 
 
 def identity_n(input: Sequence[TensorLike], name: Name = None) -> list[Tensor]:

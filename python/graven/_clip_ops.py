@@ -24,9 +24,7 @@ def _values(t: Any) -> Tensor:
 
 def _like(t: Any, values: Tensor) -> Any:
     """The values, as slices where t is."""
-    return (
-        IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
-    )
+    return t._with_values(values) if isinstance(t, IndexedSlices) else values
 
 
 def _checked_list(t_list: Any) -> list[Any]:

@@ -154,6 +154,14 @@ class IndexedSlices(CompositeTensor):
             return TensorShape([None] * self._dense_shape.shape[0])
         return TensorShape([int(size) for size in self._dense_shape.numpy()])
 
+    def _with_values(self, values: Any) -> IndexedSlices:
+        """Returns the same rows of another tensor.
+
+        Args:
+          values: A tensor with a row for each of the indices.
+        """
+        return IndexedSlices(values, self._indices, self._dense_shape)
+
     @property
     def _type_spec(self) -> IndexedSlicesSpec:
         rows = self._indices.shape.merge_with(self._values.shape[:1])

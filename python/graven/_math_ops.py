@@ -29,6 +29,7 @@ from graven._axes import axes_apart
 from graven._dtypes import as_dtype, bool_, float32, float64, int32, int64
 from graven._dtypes import string as string_
 from graven._engine import OpFunction
+from graven._indexed_slices import IndexedSlices
 from graven._scopes import name_scope
 from graven._types import Axes, DTypeLike, Name, Tensor, TensorLike, has_dtype
 from graven._unsupported import refuse, unsupported
@@ -619,11 +620,11 @@ def argmin(
 
 def clip_by_value(
     t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, name: Name = None
-) -> Tensor:
+) -> Any:
     """Moves elements into an interval.
 
     Args:
-      t: Any real dtype.
+      t: Any real dtype; IndexedSlices stay what they are, and each row is clipped by itself.
       clip_value_min: The lower end; broadcasts to t.
       clip_value_max: The upper end; broadcasts to t.
       name: A name for the node while a function is traced.
@@ -633,6 +634,8 @@ def clip_by_value(
 
     Source: tf.clip_by_value.
     """
+    if isinstance(t, IndexedSlices):
+        return t._with_values(clip_by_value(t.values, clip_value_min, clip_value_max, name))
     with name_scope(name or "clip_by_value") as scope:
         x = convert_to_tensor(t, None, None, "t")
         return raw.Maximum(raw.Minimum(x, clip_value_max), clip_value_min, name=scope or None)
@@ -858,12 +861,12 @@ def log_sigmoid(x: TensorLike, name: Name = None) -> Tensor:
         return raw.Neg(raw.Softplus(raw.Neg(x)))
 
 
-def scalar_mul(scalar: TensorLike, x: TensorLike, name: Name = None) -> Tensor:
+def scalar_mul(scalar: TensorLike, x: TensorLike, name: Name = None) -> Any:
     """Multiplies a tensor by a scalar.
 
     Args:
       scalar: A scalar of x's dtype.
-      x: Any numeric dtype.
+      x: Any numeric dtype; IndexedSlices stay what they are.
       name: A name for the node while a function is traced.
 
     Returns:
@@ -874,6 +877,8 @@ def scalar_mul(scalar: TensorLike, x: TensorLike, name: Name = None) -> Tensor:
 
     Source: tf.math.scalar_mul.
     """
+    if isinstance(x, IndexedSlices):
+        return x._with_values(scalar_mul(scalar, x.values, name))
     tensor = convert_to_tensor(x)
     factor = convert_to_tensor(scalar, tensor.dtype)
     if factor.shape.rank not in (None, 0):

@@ -241,9 +241,6 @@ def square(x: TensorLike, name: Name = None) -> Tensor:
 def squared_difference(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
     """conj(x - y) * (x - y), element by element."""
 
-def stop_gradient(input: TensorLike, name: Name = None) -> Tensor:
-    """The input itself, through which no gradient flows."""
-
 def subtract(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
     """x - y, element by element. Integers wrap around."""
 

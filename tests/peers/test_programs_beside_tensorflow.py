@@ -332,6 +332,26 @@ def a_custom_gradient_keeps_the_name_of_a_method_and_wraps_another(tf: Any) -> A
     return [layer.double.__name__, tape.gradient(y, x), attempt(lambda: doubled(x))]
 
 
+# --- Rows of gradients
+
+
+@program
+def rows_stay_rows(tf: Any) -> Any:
+    rows = tf.IndexedSlices(tf.constant([[3.0, 4.0], [-9.0, 1.0]]), tf.constant([1, 1]),
+                            tf.constant([4, 2]))  # fmt: skip
+    return [
+        attempt(lambda: tf.cast(rows, tf.float64)),
+        attempt(lambda: tf.identity(rows)),
+        attempt(lambda: tf.math.scalar_mul(2.0, rows)),
+        attempt(lambda: tf.clip_by_value(rows, -1.0, 3.5)),
+        attempt(lambda: tf.clip_by_norm(rows, 1.0)),
+        attempt(lambda: tf.clip_by_global_norm([rows], 1.0)),
+        attempt(lambda: tf.negative(rows)),
+        attempt(lambda: tf.stop_gradient(rows)),
+        attempt(lambda: -rows),
+    ]
+
+
 # --- Structures
 
 
