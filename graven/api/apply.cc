@@ -24,6 +24,10 @@ DType dtype_for_number(const engine::Op& op, const engine::ArgSpec& input,
   return dtype ? *dtype : DType::kInvalid;
 }
 
+[[noreturn]] void throw_none(const engine::Op& op, const std::source_location& location) {
+  throw_error(engine::value_error("[", op.name(), "] an input is no tensor (None)"), location);
+}
+
 }  // namespace
 
 engine::Tensors apply(const engine::Op& op, std::initializer_list<Operand> operands,
@@ -39,6 +43,7 @@ engine::Tensors apply(const engine::Op& op, std::initializer_list<Operand> opera
       }
       inputs.push_back(operand.as_tensor(dtype));
     } else {
+      if (operand.is_none()) throw_none(op, operand.location());
       inputs.push_back(operand.as_tensor());
     }
   }
@@ -51,9 +56,7 @@ engine::Tensors apply(const engine::Op& op, std::span<const engine::Tensor> inpu
                       std::string_view name) {
   LocationScope scope(location);
   for (const engine::Tensor& input : inputs) {
-    if (!input.object()) {
-      throw_error(engine::value_error("[", op.name(), "] an input is no tensor (None)"), location);
-    }
+    if (!input.object()) throw_none(op, location);
   }
   return value_or_throw(engine::apply(op, inputs, attrs, name), location);
 }

@@ -53,7 +53,7 @@ Tensor Axes::as_tensor(const Tensor& x, const Here& location) const {
     if (is_scalar_) return Tensor(static_cast<int>((*axes_)[0]), location);
     return integers(*axes_, location);
   }
-  if (!x.is_none() && x.shape().has_rank()) {
+  if (x.shape().has_rank()) {
     std::vector<int64_t> all(x.rank());
     for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int64_t>(i);
     return integers(all, location);

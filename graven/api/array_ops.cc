@@ -187,7 +187,7 @@ Tensor eye(const Operand& num_rows, const Operand& num_columns, const Sizes& bat
 
 Tensor cast(const Operand& x, DType dtype) {
   Tensor tensor = x.as_tensor();
-  if (!tensor.is_none() && tensor.dtype() == dtype) return tensor;
+  if (tensor.dtype() == dtype) return tensor;
   return apply(engine::kCast, {at(tensor, x.location())}, {.DstT = dtype});
 }
 
@@ -195,7 +195,6 @@ Tensor saturate_cast(const Operand& value, DType dtype) {
   const Here& location = value.location();
   Composite composite("saturate_cast", location);
   Tensor x = value.as_tensor();
-  if (x.is_none()) return x;
   for (DType each : {x.dtype(), dtype}) {
     if (is_real(each) || engine::is_complex(each)) continue;
     throw_error(
@@ -241,8 +240,8 @@ Tensor transpose(const Operand& a, const Axes& perm) {
   if (perm.is_tensor() || perm.numbers()) {
     return apply(engine::kTranspose, {x, perm.as_tensor(x, location)});
   }
-  if (x.is_none() || x.shape().has_rank()) {
-    std::vector<int64_t> order(x.is_none() ? 0 : x.rank());
+  if (x.shape().has_rank()) {
+    std::vector<int64_t> order(x.rank());
     std::iota(order.rbegin(), order.rend(), 0);
     return apply(engine::kTranspose, {x, integers(order, location)});
   }
@@ -271,13 +270,12 @@ Tensor stack(const std::vector<Tensor>& values, int axis, Here location) {
 
 std::vector<Tensor> unstack(const Operand& value, int axis) {
   Tensor x = value.as_tensor();
-  int rank = x.is_none() ? 0 : x.rank();
+  int rank = x.rank();
   int place = axis < 0 ? axis + rank : axis;
   if (place < 0 || place >= rank || !x.shape()[place].is_number()) {
-    throw_error(
-        engine::value_error("Cannot infer argument `num` from shape ",
-                            x.is_none() ? "None" : x.shape().to_text(), " along axis ", axis),
-        value.location());
+    throw_error(engine::value_error("Cannot infer argument `num` from shape ", x.shape().to_text(),
+                                    " along axis ", axis),
+                value.location());
   }
   const engine::Tensor inputs[] = {x};
   engine::Tensors parts = apply(*engine::kUnpack, inputs,

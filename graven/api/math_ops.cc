@@ -86,13 +86,11 @@ Tensor matmul(const Operand& a, const Operand& b, bool transpose_a, bool transpo
                 location);
   }
   Tensor x = a.as_tensor(b.dtype()), y = b.as_tensor(a.dtype());
-  auto may_be_matrix = [](const Tensor& t) {
-    return t.is_none() || !t.shape().has_rank() || t.rank() == 2;
-  };
+  auto may_be_matrix = [](const Tensor& t) { return !t.shape().has_rank() || t.rank() == 2; };
   auto conjugate = [&](const Tensor& t) {
     return engine::is_complex(t.dtype()) ? apply(engine::kConj, {at(t, location)}) : t;
   };
-  bool one_known = (!x.is_none() && x.shape().has_rank()) || (!y.is_none() && y.shape().has_rank());
+  bool one_known = x.shape().has_rank() || y.shape().has_rank();
   if (may_be_matrix(x) && may_be_matrix(y) && one_known) {
     if (adjoint_a) x = conjugate(x);
     if (adjoint_b) y = conjugate(y);
@@ -320,7 +318,7 @@ Tensor logical_xor(const Operand& x, const Operand& y) {
 
 namespace {
 
-bool is_complex(const Tensor& x) { return !x.is_none() && engine::is_complex(x.dtype()); }
+bool is_complex(const Tensor& x) { return engine::is_complex(x.dtype()); }
 
 // A part of complex numbers.
 Tensor part(const engine::OpHandle<engine::RealPartAttrs>& op, const Tensor& x) {

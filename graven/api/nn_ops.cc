@@ -114,7 +114,7 @@ Tensor along_axis(const engine::OpHandle<engine::NoAttrs>& op, const Operand& lo
 }
 
 void check_image(const char* function, const Tensor& input, const Here& location) {
-  if (input.is_none() || !input.shape().has_rank() || input.rank() == 4) return;
+  if (!input.shape().has_rank() || input.rank() == 4) return;
   throw_error(engine::Status(Code::kUnimplemented,
                              engine::str_cat("nn.", function,
                                              ": Graven pools images only, not "
@@ -387,10 +387,9 @@ Tensor batch_normalization(const Operand& x, const Operand& mean, const Operand&
                            const Operand& offset, const Operand& scale, double variance_epsilon) {
   Composite composite("batchnorm", x.location());
   Tensor tensor = x.as_tensor(), spread = variance.as_tensor(), middle = mean.as_tensor();
-  Tensor factor = scale.as_tensor(), shift = offset.as_tensor();
   Tensor inverse = apply(engine::kRsqrt, {spread + variance_epsilon});
-  if (!factor.is_none()) inverse = inverse * factor;
-  Tensor added = shift.is_none() ? -middle * inverse : shift - middle * inverse;
+  if (!scale.is_none()) inverse = inverse * scale;
+  Tensor added = offset.is_none() ? -middle * inverse : offset - middle * inverse;
   return tensor * cast(inverse, tensor.dtype()) + cast(added, tensor.dtype());
 }
 

@@ -23,6 +23,9 @@ DType Operand::dtype() const {
 }
 
 Tensor Operand::made_tensor(DType dtype) const {
+  if (is_none()) {
+    throw_error(engine::value_error("An operand is no tensor (None)"), location_);
+  }
   if (kind_ == Kind::kVariable) return Variable::of_handle(tensor_).value(location_);
   constexpr auto kLimits = std::numeric_limits<int32_t>();
   if (dtype == DType::kInvalid) {

@@ -42,15 +42,16 @@ class GRAVEN_API Operand {
       : tensor_(values, location), location_(location) {}
 
   bool is_number() const { return kind_ > Kind::kVariable; }
+  bool is_none() const { return kind_ == Kind::kTensor && tensor_.is_none(); }
   double number() const { return number_; }  // if it is one
   // The dtype of what was given; kInvalid for a number, or no tensor.
   DType dtype() const;
   const std::source_location& location() const { return location_; }
   // The tensor; the value that a variable has now; a number as one of the given dtype (kInvalid:
   // int32, or float32). Throws for a number that the dtype cannot hold, such as a fraction in an
-  // integer.
+  // integer, and where there is no tensor.
   Tensor as_tensor(DType dtype = DType::kInvalid) const {
-    return kind_ == Kind::kTensor ? tensor_ : made_tensor(dtype);
+    return kind_ == Kind::kTensor && !is_none() ? tensor_ : made_tensor(dtype);
   }
 
  private:

@@ -111,16 +111,21 @@ engine::Tensor Tensor::vector_of(std::initializer_list<Element> values, const Lo
   return filled<int32_t>(values, [](const Element& e) { return static_cast<int32_t>(e.integer_); });
 }
 
+void Tensor::throw_none(const Location& location) {
+  throw_error(engine::value_error("There is no tensor (None), where one is needed"), location);
+}
+
+void Tensor::check_is_value(const Location& location) const {
+  if (!existing(location).is_symbolic()) return;
+  throw_error(engine::Status(Code::kUnimplemented,
+                             engine::str_cat("Cannot convert a symbolic tf.Tensor (",
+                                             symbolic_text(*this), ") to values"),
+                             ErrorKind::kNotImplementedError),
+              location);
+}
+
 void Tensor::check_values(DType wanted, bool one, const Location& location) const {
-  if (is_none())
-    throw_error(engine::value_error("There is no tensor, so it has no value"), location);
-  if (is_symbolic()) {
-    throw_error(engine::Status(Code::kUnimplemented,
-                               engine::str_cat("Cannot convert a symbolic tf.Tensor (",
-                                               symbolic_text(*this), ") to values"),
-                               ErrorKind::kNotImplementedError),
-                location);
-  }
+  check_is_value(location);
   if (dtype() != wanted) {
     throw_error(engine::type_error("The tensor has dtype ", engine::dtype_name(dtype()),
                                    ", its values were asked for as ", engine::dtype_name(wanted)),

@@ -93,7 +93,23 @@ class GRAVEN_API Tensor : public engine::Tensor {
   bool is_same(const Tensor& other) const { return object() == other.object(); }
   friend bool operator==(const Tensor& x, const Tensor& y) = delete;
 
+  // --- What is known of it, also while it is traced; a ValueError where no tensor is.
+  DType dtype(std::source_location location = std::source_location::current()) const {
+    return existing(location).dtype();
+  }
+  const Shape& shape(std::source_location location = std::source_location::current()) const {
+    return existing(location).shape();
+  }
+  int rank(std::source_location location = std::source_location::current()) const {
+    return existing(location).rank();
+  }
+  bool is_symbolic() const { return !is_none() && engine::Tensor::is_symbolic(); }
+
   // --- Values: throw for a symbolic tensor, or another dtype.
+  int64_t num_elements(std::source_location location = std::source_location::current()) const {
+    check_is_value(location);
+    return engine::Tensor::num_elements();
+  }
   // The only element.
   template <typename T>
   T item(std::source_location location = std::source_location::current()) const;
@@ -113,6 +129,12 @@ class GRAVEN_API Tensor : public engine::Tensor {
   static engine::Tensor vector_of(std::initializer_list<Element> values,
                                   const std::source_location& location);
   void check_values(DType dtype, bool one, const std::source_location& location) const;
+  void check_is_value(const std::source_location& location) const;
+  const engine::Tensor& existing(const std::source_location& location) const {
+    if (is_none()) throw_none(location);
+    return *this;
+  }
+  [[noreturn]] static void throw_none(const std::source_location& location);
 };
 static_assert(sizeof(Tensor) == sizeof(engine::Tensor));
 GRAVEN_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);

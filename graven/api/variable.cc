@@ -81,14 +81,12 @@ Tensor Variable::value(Location location) const {
 Tensor Variable::fitting(const Operand& value) const {
   check(value.location());
   Tensor tensor = value.as_tensor(dtype());
-  if (tensor.is_none() || tensor.dtype() != dtype()) {
+  if (tensor.dtype() != dtype()) {
     throw_error(
-        engine::value_error(
-            "Cannot assign to the variable '", name(), "' of dtype ", engine::dtype_name(dtype()),
-            ": incompatible type conversion requested, the "
-            "value ",
-            tensor.is_none() ? std::string("is None")
-                             : engine::str_cat("has dtype ", engine::dtype_name(tensor.dtype()))),
+        engine::value_error("Cannot assign to the variable '", name(), "' of dtype ",
+                            engine::dtype_name(dtype()),
+                            ": incompatible type conversion requested, the value has dtype ",
+                            engine::dtype_name(tensor.dtype())),
         value.location());
   }
   tell_tapes();

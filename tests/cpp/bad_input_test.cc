@@ -158,3 +158,38 @@ TEST_CASE("a child of a fork computes, with new traces and old ones") {
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 0);
 }
+
+TEST_CASE("what needs a tensor says so where there is none") {
+  const Tensor none, x = {1.0, 2.0};
+  const std::vector<std::function<void()>> calls = {
+      [&] { x + none; },
+      [&] { none.shape(); },
+      [&] { none.dtype(); },
+      [&] { none.num_elements(); },
+      [&] { graven::reduce_sum(none); },
+      [&] { graven::math::reduce_variance(none); },
+      [&] { graven::nn::softmax(none); },
+      [&] { graven::saturate_cast(none, graven::DType::kInt32); },
+      [&] {
+        graven::stack({none, x});
+      },
+      [&] { graven::boolean_mask(x, none); },
+      [&] { graven::debugging::assert_rank(none, 1); },
+      [&] { graven::GradientTape().gradient(none, x); },
+      [&] { graven::function([](const Tensor& a) { return a * 2.0; })(none); },
+  };
+  for (const auto& call : calls) {
+    const std::string text = error_of(call).what();
+    CHECK(contains(text, "no tensor (None)"));
+    CHECK(contains(text, "bad_input_test.cc"));
+  }
+  CHECK(!none.is_symbolic());
+}
+
+TEST_CASE("a tensor of a trace has no number of elements") {
+  auto f = graven::function([](const Tensor& x) {
+    x.num_elements();
+    return x;
+  });
+  CHECK(contains(error_of([&] { f(Tensor{1, 2}); }).what(), "Cannot convert a symbolic tf.Tensor"));
+}
