@@ -1,6 +1,5 @@
 #pragma once
 #include <Python.h>
-#include <cxxabi.h>
 #include <unistd.h>
 
 #include <utility>
@@ -95,7 +94,7 @@ template <typename Take>
 auto take_gil(Take&& take) {
   try {
     return take();
-  } catch (const abi::__forced_unwind&) {
+  } catch (...) {  // only that: functions of C throw nothing
     for (;;) ::pause();
   }
 }
