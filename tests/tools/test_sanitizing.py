@@ -24,10 +24,11 @@ OVERFLOW = "int main(int n, char**) { int a[2] = {1, 2}; return a[n + 1]; }"
 UNDEFINED = "int main(int n, char**) { return (0x7fffffff + n) == 0; }"
 RACE = """
 #include <thread>
-int shared;
+volatile int shared;
+void count() { for (int i = 0; i < 100000; ++i) shared = i; }  // once may pass unseen
 int main() {
-  std::thread other([] { shared = 1; });
-  shared = 2;
+  std::thread other(count);
+  count();
   other.join();
 }
 """
