@@ -21,7 +21,6 @@ namespace graven {
 namespace {
 
 using internal::apply;
-using internal::at;
 using internal::Composite;
 using internal::LineScope;
 

@@ -22,7 +22,6 @@ namespace {
 using internal::apply;
 using internal::at;
 using internal::Composite;
-using internal::integers;
 using internal::LineScope;
 
 Tensor reduce(const engine::OpHandle<engine::ReductionAttrs>& op, const Operand& x,

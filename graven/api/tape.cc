@@ -38,9 +38,11 @@ struct GradientTape::Impl {
   }
 
   Tensor zeros_like(const Tensor& source, const Location& location) const {
-    Tensor value = source;
-    if (source.dtype() == DType::kResource) value = Variable::of_handle(source).value(location);
-    return internal::apply(engine::kZerosLike, {Operand(value, location)});
+    if (source.dtype() == DType::kResource) {
+      const Tensor value = Variable::of_handle(source).value(location);
+      return internal::apply(engine::kZerosLike, {Operand(value, location)});
+    }
+    return internal::apply(engine::kZerosLike, {Operand(source, location)});
   }
 
   static Tensor dense(const engine::Gradient& gradient, const Location& location) {

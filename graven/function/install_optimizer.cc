@@ -5,7 +5,7 @@ namespace graven::engine {
 namespace {
 
 // This is the lowest room that knows both the passes and the Programs that they are for.
-const bool g_installed = [] {
+const bool kInstalled = [] {
   set_optimizer([](Graph& graph, Builder& evaluate) { return optimize(graph, evaluate); });
   return true;
 }();

@@ -226,6 +226,7 @@ void fill_truncated_normal(const PhiloxStream& stream, const Tensor& out) {
       auto keep = [&](auto value) {
         if (count < n && std::abs(value) < 2) to[count++] = T(value);
       };
+      // NOLINTNEXTLINE(bugprone-infinite-loop): keep() counts.
       for (uint64_t draw = 0; count < n; ++draw) {
         PhiloxWords w = stream.group(uint64_t{64 * n} * i + draw);
         if constexpr (std::is_same_v<T, double>) {

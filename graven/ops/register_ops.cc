@@ -5,7 +5,7 @@
 namespace graven::engine {
 namespace {
 
-[[maybe_unused]] const bool all_ops_are_registered = [] {
+[[maybe_unused]] const bool kAllOpsAreRegistered = [] {
   OpRegistry& ops = OpRegistry::global();
   define_activation_ops(ops);
   define_arg_ops(ops);

@@ -95,8 +95,9 @@ void add_spacing(int axis, int rank, std::string& out) {
     out += ' ';
     return;
   }
-  out.append(static_cast<size_t>(rank - axis - 1), '\n');
-  out.append(static_cast<size_t>(axis + 1), ' ');
+  const int after = rank - axis - 1, indent = axis + 1;
+  out.append(static_cast<size_t>(after), '\n');
+  out.append(static_cast<size_t>(indent), ' ');
 }
 
 void add_ends(const Tensor& x, int axis, int64_t ends, int64_t first, int64_t width,

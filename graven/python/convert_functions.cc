@@ -21,7 +21,6 @@ namespace {
 
 using engine::DType;
 using engine::Result;
-using engine::Status;
 using engine::Tensor;
 
 nb::object finish(Result<Tensor> result) {

@@ -15,7 +15,6 @@ using engine::Dim;
 using engine::DType;
 using engine::Result;
 using engine::Shape;
-using engine::Status;
 using engine::Tensor;
 
 // A view that is given back.

@@ -7,7 +7,6 @@ namespace graven::python {
 namespace {
 
 using engine::Ref;
-using engine::Status;
 
 // Python's ==; an error counts as "no".
 bool python_equals(PyObject* a, PyObject* b) {

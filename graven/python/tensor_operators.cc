@@ -18,7 +18,6 @@ namespace graven::python {
 namespace {
 
 using engine::DType;
-using engine::Frame;
 using engine::Result;
 using engine::Status;
 using engine::Tensor;

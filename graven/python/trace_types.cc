@@ -17,7 +17,6 @@ namespace graven::python {
 namespace {
 
 using engine::make_ref;
-using engine::Ref;
 using engine::Result;
 using engine::Status;
 using engine::Tensor;

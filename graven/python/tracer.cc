@@ -12,7 +12,6 @@ namespace {
 
 using engine::ParameterKind;
 using engine::Result;
-using engine::Status;
 using engine::Value;
 
 constinit thread_local FunctionObject* t_tracing = nullptr;

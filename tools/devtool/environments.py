@@ -19,7 +19,7 @@ BUILD_PACKAGES = (
     "ninja-build",
 )
 FORMAT_PACKAGES = ("clang-format-14",)
-TIDY_PACKAGES = ("clang-tidy-14",)
+TIDY_PACKAGES = ("clang-tidy-19",)
 BENCHMARK_PACKAGES = ("libbenchmark-dev",)
 
 
