@@ -214,7 +214,7 @@ std::string Variable::repr() const {
   std::string text = engine::str_cat("<tf.Variable '", name(), "' shape=", shape().to_text(),
                                      " dtype=", engine::dtype_name(dtype()));
   if (Frame::current().is_graph()) return text + ">";
-  auto value = variable().read();
+  auto value = variable(Location()).read();
   return text + ", numpy=" + (value.ok() ? internal::elements_repr(*value) : "<no value>") + ">";
 }
 

@@ -34,12 +34,20 @@ class GRAVEN_API Variable {
   // The variable that a scalar of dtype resource holds.
   static Variable of_handle(engine::Tensor handle);
 
-  // Whether there is no variable; nothing but assignment and this is allowed then.
+  // Whether there is no variable; all but assignment is a ValueError then.
   bool is_none() const { return !handle_.object(); }
-  DType dtype() const { return variable().dtype(); }
-  const Shape& shape() const { return variable().shape(); }
-  std::string name() const { return variable().name() + ":0"; }
-  bool trainable() const { return variable().is_trainable(); }
+  DType dtype(std::source_location location = std::source_location::current()) const {
+    return variable(location).dtype();
+  }
+  const Shape& shape(std::source_location location = std::source_location::current()) const {
+    return variable(location).shape();
+  }
+  std::string name(std::source_location location = std::source_location::current()) const {
+    return variable(location).name() + ":0";
+  }
+  bool trainable(std::source_location location = std::source_location::current()) const {
+    return variable(location).is_trainable();
+  }
   // What an optimizer may apply to the value after it changed it; empty without one. It belongs to
   // this handle and its copies.
   const std::function<Tensor(const Tensor&)>& constraint() const;
@@ -98,7 +106,8 @@ class GRAVEN_API Variable {
   std::string repr() const;
 
  private:
-  const engine::Variable& variable() const {
+  const engine::Variable& variable(const std::source_location& location) const {
+    check(location);
     return static_cast<const engine::Variable&>(*handle_.resource());
   }
   void check(const std::source_location& location) const;

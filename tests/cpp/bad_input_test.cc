@@ -186,6 +186,16 @@ TEST_CASE("what needs a tensor says so where there is none") {
   CHECK(!none.is_symbolic());
 }
 
+TEST_CASE("a variable that was never made says so") {
+  const Variable none;
+  const std::vector<std::function<void()>> calls = {
+      [&] { none.dtype(); },     [&] { none.shape(); }, [&] { none.name(); },
+      [&] { none.trainable(); }, [&] { none.value(); }, [&] { none + 1.0; },
+  };
+  for (const auto& call : calls)
+    CHECK(contains(error_of(call).what(), "There is no variable here"));
+}
+
 TEST_CASE("a tensor of a trace has no number of elements") {
   auto f = graven::function([](const Tensor& x) {
     x.num_elements();
