@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -12,7 +13,22 @@ from graven._variable import Variable
 T = TypeVar("T")
 
 
-class _TrackedList(list[Any]):
+class _Copied:
+    """A container that is copied and pickled with what it wraps, and not item by item."""
+
+    __wrapped__: Any
+
+    def __copy__(self) -> Any:
+        return type(self)(copy.copy(self.__wrapped__))  # type: ignore[call-arg]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return type(self)(copy.deepcopy(self.__wrapped__, memo))  # type: ignore[call-arg]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self), (self.__wrapped__,)
+
+
+class _TrackedList(_Copied, list[Any]):
     """A list of a Module: shares its items with the list that was assigned (S9.26)."""
 
     def __init__(self, wrapped: list[Any]) -> None:
@@ -20,7 +36,7 @@ class _TrackedList(list[Any]):
         self.__wrapped__ = wrapped
 
 
-class _TrackedDict(dict[Any, Any]):
+class _TrackedDict(_Copied, dict[Any, Any]):
     """A dict of a Module: shares its items with the dict that was assigned (S9.26)."""
 
     def __init__(self, wrapped: dict[Any, Any]) -> None:

@@ -1,6 +1,7 @@
 """copy.copy and copy.deepcopy of Functions and of objects that hold them."""
 
 import copy
+import pickle
 from typing import Any
 
 import graven as tf
@@ -48,3 +49,18 @@ def test_a_copy_of_a_method_stays_with_its_instance() -> None:
     method = copy.copy(model.method)
     assert method is not model.method
     assert method(tf.constant([1.0])).numpy().tolist() == [3.0]
+
+
+class Holder(tf.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers = [1, [2, 3]]
+        self.names = {"units": 3}
+
+
+def test_a_module_with_containers_can_be_pickled() -> None:
+    holder = pickle.loads(pickle.dumps(Holder()))
+    assert holder.numbers == [1, [2, 3]]
+    assert holder.names == {"units": 3}
+    holder.numbers.append(4)
+    assert len(holder.numbers) == 3
