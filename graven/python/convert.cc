@@ -1,5 +1,6 @@
 #include "graven/python/convert.h"
 
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -273,6 +274,12 @@ bool store(PyObject* leaf, T& value) {
   return fits;
 }
 
+// In a graph it becomes infinite, as TensorFlow asks NumPy there.
+template <typename T>
+bool is_out_of_range(double number, T value) {
+  return std::isinf(value) && !std::isinf(number) && !Frame::current().is_graph();
+}
+
 bool store_double(PyObject* leaf, double& value) {
   value = PyFloat_CheckExact(leaf) ? PyFloat_AS_DOUBLE(leaf) : PyFloat_AsDouble(leaf);
   return value != -1.0 || !PyErr_Occurred();
@@ -285,6 +292,11 @@ requires(std::is_floating_point_v<T> || std::is_same_v<T, engine::Half> ||
   if (!store_double(leaf, number)) return false;
   if constexpr (std::is_floating_point_v<T>) {
     value = static_cast<T>(number);
+    if (is_out_of_range(number, value)) {
+      PyErr_SetString(PyExc_ValueError,
+                      "Can't convert a Python float that is out of range of float32 to a Tensor");
+      return false;
+    }
   } else {
     value = T(static_cast<float>(number));
   }
@@ -385,7 +397,10 @@ Result<Tensor> from_leaves(PyObject* whole, const std::vector<Object>& leaves, c
 Tensor quick_scalar(PyObject* object, std::optional<DType> dtype) {
   if (PyFloat_CheckExact(object)) {
     double value = PyFloat_AS_DOUBLE(object);
-    if (!dtype || *dtype == DType::kFloat32) return Tensor::scalar(static_cast<float>(value));
+    if (!dtype || *dtype == DType::kFloat32) {
+      const auto number = static_cast<float>(value);
+      return is_out_of_range(value, number) ? Tensor() : Tensor::scalar(number);
+    }
     if (*dtype == DType::kFloat64) return Tensor::scalar(value);
     return {};
   }

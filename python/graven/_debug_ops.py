@@ -166,9 +166,9 @@ def _known_value(tensor: Tensor) -> Any:
 
 def _check_all(
     holds: Callable[[Any, Any], Tensor], x: Tensor, y: Tensor, claim: str, message: str | None,
-    summarize: int | None,
+    summarize: int | None, also_read: Sequence[Any] = (),
 ) -> Any:  # fmt: skip
-    """Checks that a comparison holds for all elements; now, if both sides are known now."""
+    """Checks that a comparison holds for all elements; now, if all that it reads is known now."""
     if _engine.executing_eagerly():
         if bool(reduce_all(holds(x, y))):
             return None
@@ -181,7 +181,8 @@ def _check_all(
              f"y ({_name(y)}) = ", y]  # fmt: skip
     condition = reduce_all(holds(x, y))
     known_x, known_y = _known_value(x), _known_value(y)
-    if known_x is not None and known_y is not None:
+    reads_later = any(isinstance(value, _engine.SymbolicTensor) for value in also_read)
+    if known_x is not None and known_y is not None and not reads_later:
         with _engine.InitScope():
             result = bool(reduce_all(holds(convert_to_tensor(known_x), convert_to_tensor(known_y))))
         if not result:
@@ -317,16 +318,17 @@ def assert_near(
             raise ValueError(f"assert_near needs floats, not {first.dtype.name}")
         real = first.dtype.real_dtype
         default = 10 * precision[real.name]
-        relative = convert_to_tensor(default if rtol is None else rtol, real)
-        absolute = convert_to_tensor(default if atol is None else atol, real)
+        tolerances = [default if rtol is None else rtol, default if atol is None else atol]
 
         def magnitude(value: Tensor) -> Tensor:
             return raw.ComplexAbs(value, Tout=real) if first.dtype.is_complex else raw.Abs(value)
 
         def holds(a: Tensor, b: Tensor) -> Tensor:
+            relative, absolute = (convert_to_tensor(value, real) for value in tolerances)
             return raw.Less(magnitude(a - b), absolute + relative * magnitude(b))
 
-        return _check_all(holds, first, second, "|x - y| < atol + rtol * |y|", message, summarize)
+        claim = "|x - y| < atol + rtol * |y|"
+        return _check_all(holds, first, second, claim, message, summarize, tolerances)
 
 
 class _RankWish(NamedTuple):

@@ -148,6 +148,7 @@ class GradientTape:
 
         Raises:
           RuntimeError: A tape that is not persistent was used before, or was never entered.
+          ValueError: There are not as many output_gradients as targets.
           LookupError: An op on the path has no gradient.
         """
         self._check_use()
@@ -164,6 +165,10 @@ class GradientTape:
         flat_dy = None
         if output_gradients is not None:
             flat_dy = [_engine.convert_to_tensor(dy) for dy in nest.flatten(output_gradients)]
+            if len(flat_dy) != len(targets):
+                raise ValueError(
+                    f"There are {len(flat_dy)} output_gradients for {len(targets)} targets"
+                )
         flat = self._flat_gradients(targets, nest.flatten(sources), flat_dy, self._persistent)
         if unconnected is UnconnectedGradients.ZERO:
             flat = [
@@ -180,7 +185,10 @@ class GradientTape:
                 "(or jacobians). See docs/errors/tape-used-twice.md"
             )
         if self._tape is None:
-            self._tape = _engine.Tape(self._persistent, self._watch_accessed)
+            raise RuntimeError(
+                "This GradientTape has recorded nothing: what is to be differentiated must run "
+                "under `with` the tape"
+            )
 
     def _finish_use(self) -> None:
         self._was_used = not self._persistent
@@ -305,7 +313,7 @@ class GradientTape:
         """Returns the jacobian of each example of a batch by its own source.
 
         Args:
-          target: A tensor of shape [b, t...].
+          target: A tensor of shape [b, t...], of which all but b are known.
           source: A tensor of shape [b, s...].
           unconnected_gradients: Where there is no path, either gives zeros: none in the dtype of
             the target, zeros in that of the source, as in TensorFlow.
@@ -317,40 +325,43 @@ class GradientTape:
           A tensor of shape [b, t..., s...].
 
         Raises:
-          ValueError: A rank is below 2, or the first dimensions differ.
+          ValueError: A rank is below 2, the first dimensions differ, or others of the target are
+            not known.
         """
         del parallel_iterations
         unconnected = _unconnected(unconnected_gradients)
         self._check_use()
         self._check_pfor(experimental_use_pfor)
         (target,) = self._flat_targets(target)
-        target_shape, source_shape = list(target.shape), list(source.shape)
-        if len(target_shape) < 2 or len(source_shape) < 2 or target_shape[0] != source_shape[0]:
+        if not _are_batches(target.shape, source.shape):
             raise ValueError(
                 f"Need first dimension of target shape ({target.shape}) and source shape "
                 f"({source.shape}) to match."
             )
+        inner = target.shape[1:].num_elements()
+        if inner is None:
+            raise ValueError(
+                "batch_jacobian needs a target whose dimensions behind the first are known, not "
+                f"{target.shape}"
+            )
         if self._tape.is_recording and not self._persistent:
             self._tape.stop()
-        batch = target_shape[0]
-        inner = 1
-        for size in target_shape[1:]:
-            inner *= size
+        result_sizes = _joined_sizes(target, source)
         columns = []
         for j in range(inner):
             column = [float(k == j) for k in range(inner)]
-            seed = _engine.convert_to_tensor([column] * batch, target.dtype)
-            seed = _ops().reshape(seed, target_shape)
+            seed = _ops().reshape(_engine.convert_to_tensor(column, target.dtype), target.shape[1:])
+            seed = _ops().broadcast_to(seed, _sizes_of(target))
             (gradient,) = self._flat_gradients([target], [source], [seed], True)
             if gradient is None:
                 self._finish_use()
                 like = source if unconnected is UnconnectedGradients.ZERO else target
-                return _zeros([*target_shape, *source_shape[1:]], like)
+                return _ops().zeros(result_sizes, like.dtype)
             columns.append(_dense(gradient, source))
         self._finish_use()
         if not columns:
-            return _zeros([*target_shape, *source_shape[1:]], source)
-        return _ops().reshape(_ops().stack(columns, 1), [*target_shape, *source_shape[1:]])
+            return _ops().zeros(result_sizes, source.dtype)
+        return _ops().reshape(_ops().stack(columns, 1), result_sizes)
 
 
 def gradients(
@@ -425,12 +436,31 @@ def _ops() -> Any:
     return graven
 
 
+def _are_batches(target: Any, source: Any) -> bool:
+    """Whether shapes may be those of batches of as many examples."""
+    if target.rank is None or source.rank is None or min(target.rank, source.rank) < 2:
+        return False
+    return bool(target[:1].is_compatible_with(source[:1]))
+
+
+def _sizes_of(tensor: Any) -> Any:
+    """The shape as numbers, or as a tensor where it is not known while a function is traced."""
+    return tensor.shape if tensor.shape.is_fully_defined() else _ops().shape(tensor)
+
+
+def _joined_sizes(target: Any, source: Any) -> Any:
+    """The sizes of a batch of targets, then those of one source."""
+    if target.shape.is_fully_defined() and source.shape.is_fully_defined():
+        return [*target.shape, *source.shape[1:]]
+    return _ops().concat([_ops().shape(target), _ops().shape(source)[1:]], 0)
+
+
 def _zeros(shape: list[int], like: Any) -> Any:
     return _ops().zeros(shape, like.dtype)
 
 
 def _zeros_like(source: Any) -> Any:
-    if isinstance(source, Variable):
+    if isinstance(source, Variable) and source.shape.is_fully_defined():
         return _ops().zeros(source.shape, source.dtype)
     return _ops().zeros_like(source)
 

@@ -2,9 +2,10 @@
 
 # tf is either system here, and so are its decorators.
 # ruff: noqa: SIM300 (which operand stands on the left is what is tested)
-# mypy: disable-error-code="untyped-decorator"
+# mypy: disable-error-code="untyped-decorator,misc"
 
 import collections
+import copy
 import functools
 import os
 import types
@@ -121,7 +122,7 @@ def a_traced_method_has_a_custom_gradient(tf: Any) -> Any:
 
 @program
 def a_method_of_a_module_has_a_custom_gradient_for_its_variable(tf: Any) -> Any:
-    class Model(tf.Module):  # type: ignore[misc]
+    class Model(tf.Module):
         def __init__(self) -> None:
             super().__init__()
             self.w = tf.Variable(4.0)
@@ -277,8 +278,6 @@ def the_properties_of_a_tensor_cannot_be_set(tf: Any) -> Any:
 
 @program
 def copies_of_a_tensor_keep_what_is_set_on_it(tf: Any) -> Any:
-    import copy
-
     x = tf.constant([1.0, 2.0])
     x.foo = 1
     return hasattr(copy.copy(x), "foo"), hasattr(copy.deepcopy(x), "foo")
@@ -330,6 +329,94 @@ def a_custom_gradient_keeps_the_name_of_a_method_and_wraps_another(tf: Any) -> A
         tape.watch(x)
         y = layer.double(x)
     return [layer.double.__name__, tape.gradient(y, x), attempt(lambda: doubled(x))]
+
+
+# --- Copies of modules
+
+
+def holder(tf: Any) -> Any:
+    class Layer(tf.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = tf.Variable(2.0)
+
+    class Net(tf.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = [Layer(), Layer()]
+            self.config = {"units": 3, "more": [1, 2]}
+
+    return Net()
+
+
+@program
+def copies_of_a_module_hold_what_it_holds(tf: Any) -> Any:
+    net = holder(tf)
+    deep, shallow = copy.deepcopy(net), copy.copy(net.layers)
+    again = copy.deepcopy(deep)
+    again.layers[0].w.assign(7.0)
+    again.config["units"] = 4
+    mapping = copy.copy(net.config)
+    mapping["new"] = 1
+    return [
+        len(deep.layers), len(again.layers), len(again.variables), len(shallow),
+        net.layers[0].w.read_value(), deep.layers[0].w.read_value(), net.config["units"],
+        "new" in net.config, shallow[0] is net.layers[0], again.config["more"] == [1, 2],
+    ]  # fmt: skip
+
+
+# --- Tapes
+
+
+@program
+def jacobians_of_batches_of_unknown_size(tf: Any) -> Any:
+    def jacobian(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.stack([x[:, 0] * x[:, 1], tf.sin(x[:, 0])], 1)
+        return tape.batch_jacobian(y, x)
+
+    f = tf.function(jacobian, autograph=False, input_signature=[tf.TensorSpec([None, 2])])
+    return [f(tf.constant([[1.0, 2.0], [3.0, 4.0]])), f(tf.constant([[0.0, 2.0]]))]
+
+
+@program
+def zeros_of_a_variable_of_any_size(tf: Any) -> Any:
+    v, w = tf.Variable([1.0], shape=[None]), tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y = w * 2.0
+    return tape.gradient(y, v, unconnected_gradients="zero")
+
+
+@program
+def a_tape_that_was_never_entered(tf: Any) -> Any:
+    v = tf.Variable(2.0)
+    return attempt(lambda: tf.GradientTape().gradient(v * v, v))
+
+
+@program
+def what_is_near_is_near_in_a_function(tf: Any) -> Any:
+    x = tf.constant([1.0, 1.0])
+
+    def check(y: Any) -> Any:
+        tf.debugging.assert_near(x, 1.0)
+        tf.debugging.assert_near(x, x, atol=0.1)
+        tf.debugging.assert_near(x, 1.05, rtol=y, atol=0.0)
+        return x
+
+    f = tf.function(check, autograph=False)
+    return [attempt(lambda: f(tf.constant(0.1))), attempt(lambda: f(tf.constant(0.001)))]
+
+
+@program
+def floats_out_of_range(tf: Any) -> Any:
+    return [
+        attempt(lambda: tf.constant(1e300)),
+        attempt(lambda: tf.constant([1.0, -1e300])),
+        attempt(lambda: tf.constant([float("inf"), 3e38])),
+        attempt(lambda: tf.constant(1e300, tf.float64)),
+        attempt(lambda: tf.function(lambda: tf.constant(1e300))()),
+    ]
 
 
 # --- Rows of gradients

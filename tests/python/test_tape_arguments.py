@@ -77,3 +77,24 @@ def test_a_target_that_is_no_tensor_is_refused() -> None:
             TypeError, match=r"between tensors and variables, not of a numpy\.ndarray"
         ):
             tape.gradient(target, X)
+
+
+@pytest.mark.parametrize("given", [[1.0, 2.0, 3.0], []])
+def test_there_is_one_output_gradient_for_each_target(given: list[float]) -> None:
+    x = tf.Variable([1.0, 2.0, 3.0])
+    with tf.GradientTape() as tape:
+        y = x * x
+    with pytest.raises(ValueError, match=f"There are {len(given)} output_gradients for 1 target"):
+        tape.gradient(y, x, output_gradients=given)
+
+
+def test_a_batch_jacobian_needs_the_sizes_of_an_example() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([2, None])])
+    def f(x: tf.Tensor) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x
+        return tape.batch_jacobian(y, x)
+
+    with pytest.raises(ValueError, match=r"dimensions behind the first are known, not \(2, None\)"):
+        f(tf.ones([2, 3]))
