@@ -28,8 +28,9 @@ HEAD = """\
 
 Printed by `tools/compatibility.py`. Of the {total} names of `tf.*` that the notebooks of
 TensorFlow's guides and tutorials and the sources of Keras use, **{present} are here**; weighted by
-how often they are used, {share:.0f} %. A name that is not here raises an AttributeError that names
-the nearest; arguments and dtypes that are not honoured stand in the tables below.
+how often they are used, {share:.0f} %. A name that is not here raises an AttributeError that says
+in which module it is, or names the nearest; arguments and dtypes that are not honoured stand in the
+tables below.
 `tf.raw_ops` has further ops, under the names of their OpDefs.
 
 The count leaves out four parts of TensorFlow of which Graven has nothing: `tf.keras`, which is a

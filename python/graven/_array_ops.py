@@ -67,7 +67,10 @@ def _filled(value: Any, shape: ShapeLike, dtype: DTypeLike, name: str) -> Tensor
             return constant(value, dtype, sizes, name)
     with name_scope(name) as scope:
         if isinstance(shape, TensorShape) and not shape.is_fully_defined():
-            raise ValueError(f"A tensor needs a fully known shape, not {shape}")
+            raise ValueError(
+                f"A tensor needs a fully known shape, not {shape}: tf.shape(x) gives the sizes "
+                "when the function runs"
+            )
         dims = shape if isinstance(shape, Tensor) else sizes_tensor(shape)
         if dims.shape.rank == 0:  # The size of a vector.
             dims = raw.ExpandDims(dims, 0)

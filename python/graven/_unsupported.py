@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import enum
+import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,10 @@ def missing(owner: str, name: str, known: Iterable[str]) -> AttributeError:
     """
     text = f"Graven has no {owner}.{name}"
     # Private names are asked for by Python's own machinery, which expects an error at once.
-    if not name.startswith("_"):
+    elsewhere = None if name.startswith("_") else _elsewhere(owner, name)
+    if elsewhere:
+        text += f"; it has {elsewhere}"
+    elif not name.startswith("_"):
         import difflib  # Takes milliseconds, and is for mistakes only.
 
         # Names that share less are other words: nobody who writes tf.sort means tf.sqrt.
@@ -46,6 +50,18 @@ def missing(owner: str, name: str, known: Iterable[str]) -> AttributeError:
         if near:
             text += f"; the nearest that it has is {owner}.{near[0]}"
     return AttributeError(f"{text}. See docs/errors/not-in-graven.md", name=name)
+
+
+def _elsewhere(owner: str, name: str) -> str | None:
+    """The public name of what another module has under this name, if the owner is a module."""
+    if owner.partition(".")[0] != "tf":
+        return None
+    for path, module in sorted(sys.modules.items()):
+        public = "tf" + path.removeprefix("graven")
+        is_public = path.partition(".")[0] == "graven" and "._" not in path
+        if is_public and public != owner and name in dir(module):
+            return f"{public}.{name}"
+    return None
 
 
 class PublicClass(type):

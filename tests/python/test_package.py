@@ -5,6 +5,7 @@ import importlib
 import inspect
 import pickle
 import pkgutil
+import re
 import subprocess
 import sys
 from types import ModuleType
@@ -31,6 +32,22 @@ def test_a_missing_name_is_told_with_the_nearest_there_is() -> None:
         tf.math.multiplyy  # type: ignore[attr-defined]  # noqa: B018
     assert "Graven has no tf.math.multiplyy" in str(raised.value)
     assert "tf.math.multiply" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "place"),
+    [
+        (tf, "log", "tf.math.log"),
+        (tf, "relu", "tf.nn.relu"),
+        (tf.math, "relu", "tf.nn.relu"),
+        (tf.nn, "exp", "tf.exp"),
+    ],
+)
+def test_a_name_of_another_module_is_told_with_that_module(
+    owner: ModuleType, name: str, place: str
+) -> None:
+    with pytest.raises(AttributeError, match=f"; it has {re.escape(place)}\\. See docs"):
+        getattr(owner, name)
 
 
 @pytest.mark.parametrize("module", public_modules(), ids=lambda module: module.__name__)
