@@ -23,7 +23,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace graven::engine::HWY_NAMESPACE {
-namespace {
+namespace {  // NOLINT(google-build-namespaces): each source that includes it has its own copy
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Constants that depend on the type.
