@@ -274,12 +274,6 @@ bool store(PyObject* leaf, T& value) {
   return fits;
 }
 
-// In a graph it becomes infinite, as TensorFlow asks NumPy there.
-template <typename T>
-bool is_out_of_range(double number, T value) {
-  return std::isinf(value) && !std::isinf(number) && !Frame::current().is_graph();
-}
-
 bool store_double(PyObject* leaf, double& value) {
   value = PyFloat_CheckExact(leaf) ? PyFloat_AS_DOUBLE(leaf) : PyFloat_AsDouble(leaf);
   return value != -1.0 || !PyErr_Occurred();
@@ -292,11 +286,6 @@ requires(std::is_floating_point_v<T> || std::is_same_v<T, engine::Half> ||
   if (!store_double(leaf, number)) return false;
   if constexpr (std::is_floating_point_v<T>) {
     value = static_cast<T>(number);
-    if (is_out_of_range(number, value)) {
-      PyErr_SetString(PyExc_ValueError,
-                      "Can't convert a Python float that is out of range of float32 to a Tensor");
-      return false;
-    }
   } else {
     value = T(static_cast<float>(number));
   }
@@ -367,10 +356,28 @@ Status check_outside_of_graph(PyObject* whole, const std::vector<Object>& leaves
 }
 
 // whole: what the user gave, for messages.
+// Whether a float becomes infinite that is none: refused where nobody asked for float32. In a graph
+// TensorFlow leaves that to NumPy, which lets it pass.
+bool is_out_of_range(double number) {
+  return std::isinf(static_cast<float>(number)) && !std::isinf(number) &&
+         !Frame::current().is_graph();
+}
+
+Status check_range(const std::vector<Object>& leaves) {
+  for (const Object& leaf : leaves) {
+    if (PyFloat_Check(leaf.get()) && is_out_of_range(PyFloat_AS_DOUBLE(leaf.get()))) {
+      return value_error("Can't convert ", text_of(leaf.get()),
+                         " to a Tensor of float32: out of range. Ask for tf.float64");
+    }
+  }
+  return {};
+}
+
 Result<Tensor> from_leaves(PyObject* whole, const std::vector<Object>& leaves, const Shape& shape,
                            std::optional<DType> dtype) {
   if (!dtype) {
     ASSIGN_OR_RETURN(dtype, common_dtype(leaves));
+    if (*dtype == DType::kFloat32) RETURN_IF_ERROR(check_range(leaves));
   } else if (!Frame::current().is_graph()) {
     RETURN_IF_ERROR(check_outside_of_graph(whole, leaves, *dtype));
   }
@@ -397,10 +404,8 @@ Result<Tensor> from_leaves(PyObject* whole, const std::vector<Object>& leaves, c
 Tensor quick_scalar(PyObject* object, std::optional<DType> dtype) {
   if (PyFloat_CheckExact(object)) {
     double value = PyFloat_AS_DOUBLE(object);
-    if (!dtype || *dtype == DType::kFloat32) {
-      const auto number = static_cast<float>(value);
-      return is_out_of_range(value, number) ? Tensor() : Tensor::scalar(number);
-    }
+    if (!dtype && is_out_of_range(value)) return {};
+    if (!dtype || *dtype == DType::kFloat32) return Tensor::scalar(static_cast<float>(value));
     if (*dtype == DType::kFloat64) return Tensor::scalar(value);
     return {};
   }

@@ -414,6 +414,9 @@ def floats_out_of_range(tf: Any) -> Any:
         attempt(lambda: tf.constant(1e300)),
         attempt(lambda: tf.constant([1.0, -1e300])),
         attempt(lambda: tf.constant([float("inf"), 3e38])),
+        attempt(lambda: tf.constant([1, 1e39])),
+        attempt(lambda: tf.constant(1e39, tf.float32)),
+        attempt(lambda: tf.constant([1.0, 1e39], tf.float32)),
         attempt(lambda: tf.constant(1e300, tf.float64)),
         attempt(lambda: tf.function(lambda: tf.constant(1e300))()),
     ]
