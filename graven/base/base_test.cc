@@ -9,7 +9,6 @@
 #include "graven/base/inline_vector.h"
 #include "graven/base/ref.h"
 #include "graven/base/status.h"
-#include "graven/base/thread_pool.h"
 #include "graven/base/waiting_lock.h"
 
 namespace graven::engine {
@@ -74,32 +73,6 @@ TEST_CASE("the last reference destroys the object") {
     CHECK(b->is_unique());
   }
   CHECK(alive == 0);
-}
-
-TEST_CASE("each chunk runs once, whatever the number of threads") {
-  for (int threads : {1, 2, 7}) {
-    ThreadPool::shared().set_num_threads(threads);
-    for (int64_t chunks : {0, 1, 2, 1000}) {
-      std::vector<std::atomic<int>> runs(chunks);
-      ThreadPool::shared().run(chunks, [&](int64_t i) { ++runs[i]; });
-      CHECK(std::all_of(runs.begin(), runs.end(), [](auto& n) { return n == 1; }));
-    }
-  }
-  ThreadPool::shared().set_num_threads(0);
-}
-
-TEST_CASE("several threads may use the pool at once") {
-  std::vector<std::thread> callers;
-  std::atomic<int64_t> total{0};
-  for (int t = 0; t < 4; ++t) {
-    callers.emplace_back([&] {
-      for (int repeat = 0; repeat < 200; ++repeat) {
-        ThreadPool::shared().run(16, [&](int64_t i) { total += i; });
-      }
-    });
-  }
-  for (auto& caller : callers) caller.join();
-  CHECK(total == 4 * 200 * 120);
 }
 
 TEST_CASE("who waits for a lock lets go of the front end's meanwhile") {

@@ -1,5 +1,6 @@
 #include "graven/base/claim.h"
 
+#include <cassert>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "graven/base/interrupt.h"
+#include "graven/base/thread_pool.h"
 #include "graven/base/waiting_lock.h"
 
 namespace graven::engine {
@@ -44,6 +46,7 @@ struct Claims {
 
 // Waits until the thing is free, and then claims it if `take`. False if it goes on without it.
 Result<bool> wait(const void* thing, bool take) {
+  assert(ThreadPool::depth() == 0 && "a chunk on the pool must not block");
   Claims& claims = Claims::global();
   const std::thread::id me = std::this_thread::get_id();
   LetOthersRun others(/*really=*/false);  // ends after the lock is given back

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <condition_variable>
 #include <memory>
@@ -62,36 +63,49 @@ constexpr uint32_t kPlace = 1 << 16;
 constexpr uint32_t kInside = kPlace - 1;
 constexpr int64_t kMostThreads = 4096;
 
-}  // namespace
+// More runs at once than this are done by their callers alone.
+constexpr int kMostRuns = 32;
+using Runs = uint32_t;  // a bit for each
 
-// One run at a time is shared with the workers. It opens the gate with a place for each helper
-// that it wants, and closes it when the chunks are claimed. A worker reads `body` only while it is
-// inside, and the run that owns `body` returns only when nobody is.
-struct ThreadPool::State {
-  std::mutex run_mutex;                              // held by the run that workers help with
-  int workers = 0;                                   // GUARDED_BY(run_mutex)
+Runs bit_of(int run) { return Runs{1} << run; }
+
+// What this thread is in the middle of: the runs whose chunks it is in, and how many chunks.
+constinit thread_local Runs t_within = 0;
+constinit thread_local int t_depth = 0;
+
+struct ChunkScope {
+  explicit ChunkScope(Runs within) : before(t_within) {
+    t_within = within;
+    ++t_depth;
+  }
+  ~ChunkScope() {
+    t_within = before;
+    --t_depth;
+  }
+  ChunkScope(const ChunkScope&) = delete;
+  const Runs before;
+};
+
+// A run opens its gate with a place for each helper that it wants, and closes it when the chunks
+// are claimed. A helper reads `body` only while it is inside, and the run that owns `body` returns
+// only when nobody is. Then another run may take the same place in the pool, so what is read
+// without being inside may be another run's.
+struct Run {
+  alignas(64) std::atomic<uint32_t> gate{0};
   const FunctionRef<void(int64_t)>* body = nullptr;  // guarded by the gate, as num_chunks
   int64_t num_chunks = 0;
-  // Each on a cache line of its own: chunks are claimed while others look at the gate.
+  std::atomic<Runs> within{0};  // the runs in whose chunks it was started
+  // On a cache line of its own: chunks are claimed while others look at the gate.
   alignas(64) std::atomic<int64_t> next{0};
-  alignas(64) std::atomic<uint32_t> gate{0};
-  alignas(64) std::atomic<uint32_t> generation{0};  // of runs, those that opened the gate
-  std::atomic<int> wanted_threads{0};
 
-  // For those that sleep. A flag is set before the sleeper looks once more, and is read after
-  // what the sleeper waits for is done, so one of the two sees the other.
+  // For the caller when it sleeps. The flag is set before it looks once more, and is read after
+  // what it waits for is done, so one of the two sees the other.
+  alignas(64) std::atomic<bool> caller_sleeps{false};
   std::mutex mutex;
-  std::condition_variable wake, left;
-  std::atomic<int> sleepers{0};
-  std::atomic<bool> caller_sleeps{false};
+  std::condition_variable changed;
 
-  void claim(const FunctionRef<void(int64_t)>& work, int64_t count) {
-    for (;;) {
-      int64_t chunk = next.fetch_add(1, std::memory_order_relaxed);
-      if (chunk >= count) return;
-      work(chunk);
-    }
-  }
+  bool has_place() const { return gate.load() >= kPlace; }
+  bool is_empty() const { return gate.load() == 0; }
 
   bool enter() {
     uint32_t now = gate.load(std::memory_order_relaxed);
@@ -102,10 +116,99 @@ struct ThreadPool::State {
   }
 
   void leave() {
-    uint32_t before = gate.fetch_sub(1);
-    if (before != 1 || !caller_sleeps.load()) return;
+    if (gate.fetch_sub(1) == 1) wake_caller();
+  }
+
+  void wake_caller() {
+    if (!caller_sleeps.load()) return;
     std::lock_guard lock(mutex);
-    left.notify_one();
+    changed.notify_one();
+  }
+
+  void claim(const FunctionRef<void(int64_t)>& work, int64_t count) {
+    for (;;) {
+      int64_t chunk = next.fetch_add(1, std::memory_order_relaxed);
+      if (chunk >= count) return;
+      work(chunk);
+    }
+  }
+};
+
+}  // namespace
+
+struct ThreadPool::State {
+  Run runs[kMostRuns];
+  // Lower half: the runs that are taken. Upper half: those of them that no chunk has started.
+  alignas(64) std::atomic<uint64_t> taken{0};
+  alignas(64) std::atomic<uint32_t> generation{0};  // counts the gates that were opened
+  std::atomic<int> wanted_threads{0};
+
+  std::mutex start_mutex;       // held by the thread that starts workers
+  std::atomic<int> workers{0};  // written under start_mutex
+
+  // For workers that sleep, with the same order of flag and look as in Run.
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::atomic<int> sleepers{0};
+
+  Runs taken_runs() const { return static_cast<Runs>(taken.load()); }
+
+  // The number of a run that nobody else has, or -1.
+  int take(bool is_outermost) {
+    uint64_t now = taken.load(std::memory_order_relaxed);
+    for (;;) {
+      const int run = std::countr_one(static_cast<Runs>(now));
+      if (run == kMostRuns) return -1;
+      uint64_t wanted = now | bit_of(run);
+      if (is_outermost) wanted |= uint64_t{bit_of(run)} << kMostRuns;
+      if (taken.compare_exchange_weak(now, wanted)) return run;
+    }
+  }
+
+  void give_back(int run) { taken.fetch_and(~(uint64_t{bit_of(run)} << kMostRuns | bit_of(run))); }
+
+  int callers() const { return std::popcount(static_cast<Runs>(taken.load() >> kMostRuns)); }
+
+  // Helps with one of the runs, if it has a place and was started within one of `ancestors` (any,
+  // if there are none), and returns true when its chunks are claimed.
+  bool help(int number, Runs ancestors) {
+    Run& run = runs[number];
+    auto is_wanted = [&] { return ancestors == 0 || (run.within.load() & ancestors) != 0; };
+    if (!run.has_place() || !is_wanted() || !run.enter()) return false;
+    const bool still_wanted = is_wanted();  // inside, it cannot change any more
+    if (still_wanted) {
+      ChunkScope scope(run.within.load(std::memory_order_relaxed) | bit_of(number));
+      run.claim(*run.body, run.num_chunks);
+    }
+    run.leave();
+    return still_wanted;
+  }
+
+  // Begins behind the run that was helped last, so that no caller is forgotten.
+  bool help_any(int& last) {
+    const Runs now = taken_runs();
+    for (Runs rest = std::rotr(now, last + 1); rest != 0; rest &= rest - 1) {
+      const int number = (std::countr_zero(rest) + last + 1) % kMostRuns;
+      if (!help(number, 0)) continue;
+      last = number;
+      return true;
+    }
+    return false;
+  }
+
+  bool help_within(int own) {
+    for (Runs rest = taken_runs() & ~bit_of(own); rest != 0; rest &= rest - 1) {
+      if (help(std::countr_zero(rest), bit_of(own))) return true;
+    }
+    return false;
+  }
+
+  bool has_place_within(int own) const {
+    for (Runs rest = taken_runs() & ~bit_of(own); rest != 0; rest &= rest - 1) {
+      const Run& run = runs[std::countr_zero(rest)];
+      if (run.has_place() && (run.within.load() & bit_of(own)) != 0) return true;
+    }
+    return false;
   }
 
   void worker() {
@@ -115,8 +218,10 @@ struct ThreadPool::State {
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
     FlushDenormals flush;
     Clock::duration patience = kLongestSpin;
-    uint32_t seen = 0;
+    int last = kMostRuns - 1;
     for (;;) {
+      const uint32_t seen = generation.load();
+      if (help_any(last)) continue;
       const Clock::time_point idle_since = Clock::now();
       auto is_new = [&] { return generation.load() != seen; };
       if (!spin(idle_since + patience, is_new)) {
@@ -128,10 +233,6 @@ struct ThreadPool::State {
       patience = Clock::now() - idle_since < kLongestSpin
                      ? Clock::duration(kLongestSpin)
                      : std::max<Clock::duration>(patience / 2, kShortestSpin);
-      seen = generation.load();
-      if (!enter()) continue;
-      claim(*body, num_chunks);
-      leave();
     }
   }
 
@@ -150,15 +251,26 @@ struct ThreadPool::State {
     return is_started;
   }
 
-  // With run_mutex held.
-  void open(int64_t helpers, int64_t chunks, const FunctionRef<void(int64_t)>& work) {
-    while (workers < helpers && start_worker()) ++workers;
-    helpers = std::min<int64_t>(helpers, workers);
-    body = &work;
-    num_chunks = chunks;
-    next.store(0, std::memory_order_relaxed);
-    gate.store(static_cast<uint32_t>(helpers) * kPlace, std::memory_order_release);
+  // As many workers as wanted, or as the system gives.
+  int64_t started_workers(int64_t wanted) {
+    if (workers.load(std::memory_order_relaxed) < wanted) {
+      std::lock_guard lock(start_mutex);
+      while (workers < wanted && start_worker()) ++workers;
+    }
+    return std::min<int64_t>(wanted, workers.load(std::memory_order_relaxed));
+  }
+
+  void open(Run& run, int64_t helpers, int64_t chunks, const FunctionRef<void(int64_t)>& work) {
+    run.body = &work;
+    run.num_chunks = chunks;
+    run.within.store(t_within, std::memory_order_relaxed);
+    run.next.store(0, std::memory_order_relaxed);
+    run.gate.store(static_cast<uint32_t>(helpers) * kPlace, std::memory_order_release);
     generation.fetch_add(1);
+    // Callers that wait for the chunk which starts this run may help with it.
+    for (Runs rest = t_within; rest != 0; rest &= rest - 1) {
+      runs[std::countr_zero(rest)].wake_caller();
+    }
     if (sleepers.load() == 0) return;
     std::lock_guard lock(mutex);
     if (helpers == 1) {
@@ -168,14 +280,28 @@ struct ThreadPool::State {
     }
   }
 
-  void close() {
-    gate.fetch_and(kInside);
-    auto is_empty = [&] { return gate.load() == 0; };
-    if (is_empty() || spin(Clock::now() + kLongestSpin, is_empty)) return;
-    std::unique_lock lock(mutex);
-    caller_sleeps = true;
-    left.wait(lock, is_empty);
-    caller_sleeps = false;
+  void close(int number) {
+    Run& run = runs[number];
+    run.gate.fetch_and(kInside);
+    if (run.is_empty()) return;
+    Clock::time_point until = Clock::now() + kLongestSpin;
+    for (;;) {
+      const uint32_t seen = generation.load();
+      if (help_within(number)) {
+        until = Clock::now() + kLongestSpin;
+        continue;
+      }
+      auto is_new = [&] { return generation.load() != seen; };
+      if (!spin(until, [&] { return run.is_empty() || is_new(); })) {
+        std::unique_lock lock(run.mutex);
+        run.caller_sleeps = true;
+        // In this order: a run that opens its gate counts up next, and then looks at the flag.
+        auto can_help = [&] { return is_new() && has_place_within(number); };
+        run.changed.wait(lock, [&] { return run.is_empty() || can_help(); });
+        run.caller_sleeps = false;
+      }
+      if (run.is_empty()) return;
+    }
   }
 };
 
@@ -213,18 +339,31 @@ int ThreadPool::num_threads() const {
   return wanted > 0 ? wanted : cores;
 }
 
+int ThreadPool::num_workers() const { return state_->workers.load(std::memory_order_relaxed); }
+
+int ThreadPool::depth() { return t_depth; }
+
 void ThreadPool::run(int64_t num_chunks, FunctionRef<void(int64_t)> body) {
   FlushDenormals flush;
-  int64_t helpers = std::min<int64_t>({num_threads(), num_chunks, kMostThreads}) - 1;
   State& s = *state_;
-  std::unique_lock running(s.run_mutex, std::defer_lock);
-  if (helpers <= 0 || !running.try_lock()) {
+  const int64_t threads = std::min<int64_t>(num_threads(), kMostThreads);
+  const int number = threads > 1 && num_chunks > 1 ? s.take(/*is_outermost=*/t_within == 0) : -1;
+  const int64_t helpers =
+      number < 0 ? 0
+                 : s.started_workers(std::min(threads - std::max(s.callers(), 1), num_chunks - 1));
+  if (helpers <= 0) {
+    ChunkScope scope(number < 0 ? t_within : t_within | bit_of(number));
     for (int64_t i = 0; i < num_chunks; ++i) body(i);
-    return;
+  } else {
+    Run& run = s.runs[number];
+    s.open(run, helpers, num_chunks, body);
+    {
+      ChunkScope scope(t_within | bit_of(number));
+      run.claim(body, num_chunks);
+    }
+    s.close(number);
   }
-  s.open(helpers, num_chunks, body);
-  s.claim(body, num_chunks);
-  s.close();
+  if (number >= 0) s.give_back(number);
 }
 
 }  // namespace graven::engine

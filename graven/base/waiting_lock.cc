@@ -1,6 +1,9 @@
 #include "graven/base/waiting_lock.h"
 
 #include <atomic>
+#include <cassert>
+
+#include "graven/base/thread_pool.h"
 
 namespace graven::engine {
 namespace {
@@ -18,6 +21,7 @@ void set_wait_hooks(WaitHooks hooks) {
 namespace waiting_lock_internal {
 
 void* pause() {
+  assert(ThreadPool::depth() == 0 && "a chunk on the pool must not block");
   auto* hook = g_pause.load();
   return hook ? hook() : nullptr;
 }

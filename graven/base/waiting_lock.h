@@ -19,7 +19,8 @@ GRAVEN_API void resume(void* paused);  // not null
 }  // namespace waiting_lock_internal
 
 // Gives the front end's shared lock away while it lives, if this thread has it: around what waits
-// for another thread, takes long or may block. What it touches must be its own.
+// for another thread, takes long or may block. What it touches must be its own. Never within a
+// chunk of the pool, which must not block.
 class LetOthersRun {
  public:
   explicit LetOthersRun(bool really = true)

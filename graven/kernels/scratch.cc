@@ -1,8 +1,10 @@
 #include "graven/kernels/scratch.h"
 
+#include <memory>
 #include <new>
 
 #include "graven/base/sanitizer.h"
+#include "graven/base/thread_pool.h"
 
 namespace graven::engine {
 namespace {
@@ -17,12 +19,24 @@ struct Arena {
     memory = nullptr;
   }
 };
-thread_local constinit Arena arenas[2];
+
+// One for each chunk that the thread is in: a kernel that a chunk starts takes nothing from the
+// kernels around it.
+struct Level {
+  Arena arenas[2];
+  std::unique_ptr<Level> deeper;
+};
+thread_local constinit Level outermost;
 
 }  // namespace
 
 std::byte* thread_scratch(ScratchUse use, size_t bytes) {
-  Arena& arena = arenas[static_cast<int>(use)];
+  Level* level = &outermost;
+  for (int depth = ThreadPool::depth(); depth > 0; --depth) {
+    if (!level->deeper) level->deeper = std::make_unique<Level>();
+    level = level->deeper.get();
+  }
+  Arena& arena = level->arenas[static_cast<int>(use)];
   if (arena.bytes < bytes) {
     arena.release();
     arena.bytes = 0;
