@@ -5,6 +5,7 @@
 #include "graven/autodiff/call_gradient.h"
 #include "graven/autodiff/custom_gradient.h"
 #include "graven/autodiff/gradient_pair.h"
+#include "graven/ir/bodies.h"
 #include "graven/ir/emitter.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph_builder.h"
@@ -12,10 +13,6 @@
 
 namespace graven::engine {
 namespace {
-
-bool is_call(const Node& node) {
-  return &node.op() == kPartitionedCall.op || &node.op() == kStatefulPartitionedCall.op;
-}
 
 // An op that has no gradient because its parts have one.
 bool is_differentiated_by_parts(const Node& node) {
@@ -130,25 +127,22 @@ Status ForwardGraph::extend_calls() {
       bool flows = propagates(input.node->output(input.index).dtype);
       if (flows && is_reached[input.node->id()]) is_reached[node->id()] = true;
     }
-    if (!is_call(*node) || !is_reached[node->id()]) continue;
-    const CallAttrs& attrs = node->attrs().as<CallAttrs>();
-    auto pair = gradient_pair(attrs.f);
+    Ref<Body> called = called_body(*node);
+    if (!called || !is_reached[node->id()]) continue;
+    auto pair = gradient_pair(called);
     if (!pair.ok()) {  // an error only if a gradient has to pass here
       backward_of_failed_[node] = pair.status();
       continue;
     }
     pair_of_[node] = *pair;
     Ref<Body> forward = (*pair)->forward();
-    if (forward == attrs.f) continue;
-    CallAttrs extended = call_attrs(forward);
-    extended.config = attrs.config;
-    extended.config_proto = attrs.config_proto;
-    extended.executor_type = attrs.executor_type;
-    const Op& op = *call_op(*forward).op;
-    ASSIGN_OR_RETURN(
-        auto types, builder.output_types(op, input_tensors(graph_, *node), extended, node->name()));
+    if (forward == called) continue;
+    Attrs extended = with_bodies(node->op(), node->attrs(), {&forward, 1});
+    ASSIGN_OR_RETURN(auto types, builder.output_types(node->op(), input_tensors(graph_, *node),
+                                                      extended, node->name()));
     types.erase(types.begin(), types.begin() + node->num_outputs());
-    graph_->replace_op(node, op, extended, std::move(types));
+    graph_->replace_op(node, node->op(), extended, {node->inputs().begin(), node->inputs().end()},
+                       std::move(types));
   }
   return {};
 }
@@ -188,7 +182,7 @@ void ForwardGraph::make_step_of(Node* node, std::vector<bool>& is_done) {
     backward = backward_of_call(pair->second, inputs, outputs);
   } else if (auto failed = backward_of_failed_.find(node); failed != backward_of_failed_.end()) {
     backward = backward_that_fails(failed->second);
-  } else if (is_call(*node) || node->op().record().gradient == not_differentiable) {
+  } else if (called_body(*node) || node->op().record().gradient == not_differentiable) {
     return;
   }
   steps_.push_back(make_step(node->op(), node->attrs(), inputs, outputs, std::move(backward)));

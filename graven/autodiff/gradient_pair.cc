@@ -12,6 +12,7 @@
 #include "graven/autodiff/forward_graph.h"
 #include "graven/base/claim.h"
 #include "graven/base/strings.h"
+#include "graven/ir/bodies.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/structural_ops.h"
 
@@ -117,9 +118,10 @@ class GradientPair::State : public RefCounted {
 
   int input_of_handle(int output) const { return input_of_handle_[output]; }
 
+  // Of the backward halves.
   int64_t bytes() {
     std::lock_guard lock(mutex_);
-    int64_t total = forward_.graph()->bytes() + all_->body->bytes();
+    int64_t total = all_->body->bytes();
     if (of_originals_ != all_) total += of_originals_->body->bytes();
     for (const auto& [key, half] : halves_) {
       if (half != all_ && half != of_originals_) total += half->body->bytes();
@@ -226,6 +228,7 @@ class GradientPair::State : public RefCounted {
     order_effects(*graph);
     half->side_values = builder.side_values();
     half->body = Body::create(graph->name(), graph);
+    half->body->charge_to(this);
     return std::shared_ptr<const Half>(std::move(half));
   }
 
@@ -251,10 +254,14 @@ bool GradientPair::is_connected(int input) const { return state_->is_connected(i
 
 int GradientPair::input_of_handle(int output) const { return state_->input_of_handle(output); }
 
-int64_t GradientPair::bytes() const { return state_->bytes(); }
+int64_t GradientPair::bytes() const { return state_->bytes() + forward_->bytes(); }
 
 Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body) {
   return body->get_or_make<GradientPair>(Body::kGradientPair, [&]() -> Result<Ref<GradientPair>> {
+    if (holds_itself(*body)) {
+      return unimplemented("The function ", body->name(),
+                           " calls itself: there is no gradient of such a call");
+    }
     std::string name = plain_name(body->name());
     ASSIGN_OR_RETURN(ForwardGraph graph,
                      ForwardGraph::create(*body, str_cat("__forward_", name, "_", next_uid())));
@@ -263,6 +270,7 @@ Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body) {
     RETURN_IF_ERROR(state->close());
     Ref<Graph> forward_graph = state->forward().graph();
     Ref<Body> forward = Body::create(forward_graph->name(), forward_graph);
+    forward->charge_to(state.get());
     // The pair of the forward half, which must not own the body whose slot it is in.
     auto num_forward = static_cast<int>(forward_graph->outputs().size());
     forward->fill(Body::kGradientPair,

@@ -55,6 +55,7 @@ class GRAVEN_API GradientPair : public RefCounted {
   // The input whose handle this output of forward is; -1 if it is none. Gradients do not go through
   // outputs that are handles.
   int input_of_handle(int output) const;
+  // Of both halves, with what was made of them.
   int64_t bytes() const;
 
  private:

@@ -8,6 +8,7 @@
 #include "graven/autodiff/gradient_pair.h"
 #include "graven/autodiff/tape.h"
 #include "graven/base/strings.h"
+#include "graven/ir/bodies.h"
 #include "graven/ir/custom_gradient.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/gradient_context.h"
@@ -290,14 +291,14 @@ inline void define_all() {
   ops.define(kPartitionedCall, {.name = "PartitionedCall",
                                 .inputs = {"args: Tin"},
                                 .outputs = {"output: Tout"},
-                                .infer = infer_call});
+                                .infer = infer_call,
+                                .bodies = {BodyRun::kOnce, {{"f", "args", "output"}}}});
   ops.define(kStatefulPartitionedCall, {.name = "StatefulPartitionedCall",
                                         .inputs = {"args: Tin"},
                                         .outputs = {"output: Tout"},
                                         .infer = infer_call,
-                                        .effects = [](const Op&, AttrsRef attrs) {
-                                          return attrs.as<CallAttrs>().f->effects();
-                                        }});
+                                        .effects = effects_of_bodies,
+                                        .bodies = {BodyRun::kOnce, {{"f", "args", "output"}}}});
   ops.define(kReadVariable,
              {.name = "ReadVariableOp",
               .inputs = {"resource: resource"},
@@ -482,9 +483,7 @@ class ReferenceBuilder final : public Builder {
                         std::string_view = {}) override {
     ++num_applied;
     if (&op == kConst.op) return Tensors{attrs.as<ConstAttrs>().value};
-    if (&op == kPartitionedCall.op || &op == kStatefulPartitionedCall.op) {
-      return run(*attrs.as<CallAttrs>().f->graph(), inputs);
-    }
+    if (Ref<Body> called = called_body(op, attrs)) return run(*called->graph(), inputs);
     if (op.record().body.kind() == OpBody::Kind::kComposite) {
       return expand_composite(*this, op, inputs, attrs);
     }

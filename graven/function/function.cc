@@ -332,6 +332,7 @@ Result<Ref<Entry>> Function::trace(const FunctionType& type, VariableCreation::P
   entry->scope_ = scope;
   entry->body_ =
       Body::create(str_cat("__inference_", options_.name, "_", next_uid()), std::move(graph));
+  entry->body_->charge_to(entry.get());
   entry->trace_milliseconds_ =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return entry;

@@ -119,7 +119,7 @@ std::string to_text(const AttrValue& value) {
           },
           [](const std::vector<Shape>& v) { return list_text(v, shape_text); },
           [](const std::vector<Ref<Body>>& v) {
-            return list_text(v, [](const Ref<Body>& x) { return str_cat("@", x->name()); });
+            return list_text(v, [](const Ref<Body>& x) { return to_text(AttrValue(x)); });
           },
       },
       value);

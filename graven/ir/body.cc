@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
 namespace graven::engine {
 
@@ -26,6 +28,40 @@ bool Body::fill(Slot slot, Ref<RefCounted> object) {
   }
   object.release();
   return true;
+}
+
+bool Body::charge_to(const void* owner) const {
+  const void* nobody = nullptr;
+  return charged_to_.compare_exchange_strong(nobody, owner, std::memory_order_acq_rel) ||
+         nobody == owner;
+}
+
+void Body::release_from(const void* owner) const {
+  charged_to_.compare_exchange_strong(owner, nullptr, std::memory_order_acq_rel);
+}
+
+int64_t Body::bytes_of_slots() const {
+  int64_t total = 0;
+  for (int i = 0; i < kNumSlots; ++i) {
+    if (BytesFunction bytes = bytes_of_slot_[i].load(std::memory_order_acquire)) {
+      total += bytes(*slots_[i].load(std::memory_order_acquire));
+    }
+  }
+  return total;
+}
+
+int64_t Body::bytes_of(const Graph& graph, const Body* body) {
+  int64_t total = graph.bytes_without_bodies() + (body ? body->bytes_of_slots() : 0);
+  std::vector<const Body*> todo = graph.charged_bodies();
+  std::unordered_set<const Body*> counted{body};
+  while (!todo.empty()) {
+    const Body* next = todo.back();
+    todo.pop_back();
+    if (!counted.insert(next).second) continue;
+    total += next->graph()->bytes_without_bodies() + next->bytes_of_slots();
+    for (const Body* held : next->graph()->charged_bodies()) todo.push_back(held);
+  }
+  return total;
 }
 
 Ref<Body> Body::create(std::string name, Ref<Graph> graph) {

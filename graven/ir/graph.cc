@@ -4,6 +4,8 @@
 #include <cctype>
 
 #include "graven/base/strings.h"
+#include "graven/ir/bodies.h"
+#include "graven/ir/body.h"
 #include "graven/ir/custom_gradient.h"
 #include "graven/ir/structural_ops.h"
 
@@ -74,7 +76,9 @@ std::vector<std::pair<std::string, AttrValue>> Node::attributes() const {
 }
 
 Graph::Graph(std::string name) : name_(std::move(name)) {}
-Graph::~Graph() = default;
+Graph::~Graph() {
+  for (const Node* node : nodes_) release_bodies(*node);
+}
 
 Node* Graph::find(std::string_view name) const {
   auto at = by_name_.find(name);
@@ -101,7 +105,20 @@ Node* Graph::add(NewNode made) {
   node.location_ = std::move(made.location);
   nodes_.push_back(&node);
   by_name_.emplace(node.name_, &node);
+  charge_bodies(node);
   return &node;
+}
+
+void Graph::charge_bodies(const Node& node) {
+  for (const NodeBody& one : bodies_of(node).all) {
+    if (one.body) one.body->charge_to(&node);
+  }
+}
+
+void Graph::release_bodies(const Node& node) {
+  for (const NodeBody& one : bodies_of(node).all) {
+    if (one.body) one.body->release_from(&node);
+  }
 }
 
 std::string Graph::unique_name(std::string_view wished) {
@@ -133,11 +150,22 @@ Node* Graph::capture_of(uint64_t tensor_id) const {
   return at == capture_of_.end() ? nullptr : at->second;
 }
 
-void Graph::replace_op(Node* node, const Op& op, AttrsRef attrs,
+void Graph::replace_op(Node* node, const Op& op, AttrsRef attrs, std::vector<OutputRef> inputs,
                        std::vector<OutputType> more_outputs) {
+  Attrs made(attrs);  // those of the node itself may be given
+  release_bodies(*node);
   node->op_ = &op;
-  node->attrs_ = Attrs(attrs);
+  node->attrs_ = std::move(made);
+  node->inputs_ = std::move(inputs);
   for (OutputType& type : more_outputs) node->outputs_.push_back(std::move(type));
+  charge_bodies(*node);
+}
+
+void Graph::set_attrs(Node* node, AttrsRef attrs) {
+  Attrs made(attrs);
+  release_bodies(*node);
+  node->attrs_ = std::move(made);
+  charge_bodies(*node);
 }
 
 void Graph::add_control_input(Node* node, Node* before) {
@@ -178,6 +206,7 @@ void Graph::make_constant(Node* node, Tensor value) {
   std::vector<OutputType> outputs(1);
   outputs[0].dtype = value.dtype();
   outputs[0].shape = value.shape();
+  release_bodies(*node);
   node->op_ = kConst.op;
   DType dtype = value.dtype();
   node->attrs_ = Attrs(AttrsRef(ConstAttrs{std::move(value), dtype}));
@@ -195,6 +224,7 @@ void Graph::remove(std::span<Node* const> removed) {
       by_name_.erase(at);
     }
     // The memory stays in the arena; what it holds on to goes.
+    release_bodies(*node);
     node->attrs_ = Attrs(engine::attrs_type<NoAttrs>());
     node->extra_attributes_.clear();
     node->custom_gradient_ = nullptr;
@@ -276,7 +306,7 @@ Ref<Graph> Graph::clone(std::vector<Node*>* map) const {
   return copy;
 }
 
-int64_t Graph::bytes() const {
+int64_t Graph::bytes_without_bodies() const {
   int64_t total = sizeof(Graph);
   for (const Node& node : arena_) {
     total += sizeof(Node) + 64 + static_cast<int64_t>(node.name_.size()) +
@@ -290,6 +320,18 @@ int64_t Graph::bytes() const {
   }
   return total;
 }
+
+std::vector<const Body*> Graph::charged_bodies() const {
+  std::vector<const Body*> charged;
+  for (const Node* node : nodes_) {
+    for (const NodeBody& one : bodies_of(*node).all) {
+      if (one.body && one.body->charge_to(node)) charged.push_back(one.body.get());
+    }
+  }
+  return charged;
+}
+
+int64_t Graph::bytes() const { return Body::bytes_of(*this, nullptr); }
 
 SymbolicTensor::SymbolicTensor(Ref<Graph> graph, OutputRef output)
     : TensorObject(output.node->output(output.index).dtype, output.node->output(output.index).shape,

@@ -145,15 +145,18 @@ class GRAVEN_API Graph : public RefCounted {
   void note_capture(uint64_t tensor_id, Node* input) { capture_of_[tensor_id] = input; }
 
   // --- For passes.
-  // Makes the node one of another op, with the same inputs and at least the old outputs.
-  void replace_op(Node* node, const Op& op, AttrsRef attrs, std::vector<OutputType> more_outputs);
+  // Makes the node one of another op with other inputs, which come before it. It keeps its name,
+  // place, control inputs, what was set on it only, and its outputs, so that users need not
+  // change; more may follow.
+  void replace_op(Node* node, const Op& op, AttrsRef attrs, std::vector<OutputRef> inputs,
+                  std::vector<OutputType> more_outputs);
   void set_input_of(Node* node, int i, OutputRef value);
   void set_control_inputs(Node* node, std::vector<Node*> before) {
     node->control_inputs_ = std::move(before);
   }
   void replace_uses(OutputRef old, OutputRef by);
   void replace_control_uses(Node* old, Node* by);  // by may be null: dropped
-  void set_attrs(Node* node, AttrsRef attrs) { node->attrs_ = Attrs(attrs); }
+  void set_attrs(Node* node, AttrsRef attrs);
   // Turns a node of one output into the constant of this value; it keeps its name and place, and
   // waits for nothing.
   void make_constant(Node* node, Tensor value);
@@ -166,9 +169,19 @@ class GRAVEN_API Graph : public RefCounted {
   // A copy; symbols keep their numbers. map[node->id()] is filled with the copies if given.
   Ref<Graph> clone(std::vector<Node*>* map = nullptr) const;
 
-  int64_t bytes() const;  // estimated memory, constants included
+  // Estimated memory: nodes, constants, and the bodies that its nodes hold, with all that was made
+  // of them, as far as these are charged to the nodes (Body::charge_to). Each counts once, also
+  // where bodies hold each other.
+  int64_t bytes() const;
 
  private:
+  friend class Body;
+  int64_t bytes_without_bodies() const;
+  // The bodies that are charged to its nodes.
+  std::vector<const Body*> charged_bodies() const;
+  // Charges the bodies that a node holds to it, if they are charged to nobody; the other way round.
+  static void charge_bodies(const Node& node);
+  static void release_bodies(const Node& node);
   std::string name_;
   Graph* outer_ = nullptr;
   SymbolTable symbols_;

@@ -4,6 +4,7 @@
 
 #include "graven/ir/body.h"
 #include "graven/ir/test_ops.h"
+#include "graven/ir/text.h"
 #include "graven/ir/verify.h"
 
 namespace graven::engine {
@@ -156,6 +157,32 @@ body @g = graph g(x: float32[], v: resource[], w: resource[]) {
 })");
   CHECK(called.reads == std::vector{2});
   CHECK(called.writes == std::vector{0});
+}
+
+TEST_CASE("a node becomes one of another op with other inputs in its place") {
+  Ref<Graph> graph = graph_of(R"(graph f(x: float32[n], y: float32[n], s: string[]) {
+  %p = PrintV2(s)
+  %a: float32[n] = Neg(x) {_kept=true} ^%p
+  %b: float32[n] = Neg(%a)
+  return %b ^%a
+})");
+  Node* node = graph->find("a");
+  std::vector<OutputRef> inputs = {{graph->find("y"), 0}, {graph->find("x"), 0}};
+  std::vector<OutputType> more(1);
+  more[0].dtype = DType::kInt32;
+  graph->replace_op(node, *test_ops::kAdd, node->attrs(), inputs, {});
+  CHECK(print_graph(*graph) == R"(graph f(x: float32[n], y: float32[n], s: string[]) {
+  %p = PrintV2(s)
+  %a: float32[n] = AddV2(y, x) {_kept=true} ^%p
+  %b: float32[n] = Neg(%a)
+  return %b ^%a
+}
+)");
+  CHECK(verify_graph(*graph).ok());
+  // With more outputs than before.
+  graph->replace_op(node, *test_ops::kUnique, node->attrs(), {inputs[0]}, std::move(more));
+  CHECK(node->num_outputs() == 2);
+  CHECK(graph->find("b")->inputs()[0] == OutputRef{node, 0});
 }
 
 }  // namespace

@@ -36,6 +36,35 @@ std::string allowed_list(DTypeSet allowed) {
   return out;
 }
 
+const ArgSpec* find_argument(std::span<const ArgSpec> arguments, std::string_view name) {
+  for (const ArgSpec& arg : arguments) {
+    if (arg.name == name) return &arg;
+  }
+  return nullptr;
+}
+
+// True if attributes alone say how many tensors the argument is.
+bool is_counted(const ArgSpec& arg) {
+  return !arg.is_list || arg.type_list_attr >= 0 || arg.count_attr >= 0;
+}
+
+Op::Range range_of(std::span<const ArgSpec> arguments, std::string_view name, const AttrsType& type,
+                   AttrsRef attrs) {
+  int first = 0;
+  for (const ArgSpec& arg : arguments) {
+    int count = 1;
+    if (arg.type_list_attr >= 0) {
+      auto listed = type.fields[arg.type_list_attr].get(attrs.data());
+      count = static_cast<int>(std::get<std::vector<DType>>(listed).size());
+    } else if (arg.count_attr >= 0) {
+      count = static_cast<int>(std::get<int64_t>(type.fields[arg.count_attr].get(attrs.data())));
+    }
+    if (arg.name == name) return {first, count};
+    first += count;
+  }
+  return {first, 0};
+}
+
 DType dtype_attr(const AttrField& field, AttrsRef attrs) {
   return std::get<DType>(field.get(attrs.data()));
 }
@@ -116,6 +145,7 @@ Status Op::parse() {
       return internal_error("values_for_inference: ", i, " is no input, or lies in a list");
     }
   }
+  RETURN_IF_ERROR(check_bodies());
   all_inputs_are_first_type_ =
       record_.types.size() == 1 && type_attr_[0] < 0 &&
       std::all_of(inputs_.begin(), inputs_.end(),
@@ -123,6 +153,62 @@ Status Op::parse() {
       std::none_of(outputs_.begin(), outputs_.end(),
                    [](const ArgSpec& arg) { return arg.is_list; });
   return {};
+}
+
+Status Op::check_bodies() const {
+  const size_t one = AttrValue(Ref<Body>()).index();
+  const size_t many = AttrValue(std::vector<Ref<Body>>()).index();
+  const OpBodies& bodies = record_.bodies;
+  int num_single = 0;
+  for (const BodyField& body : bodies.fields) {
+    const int attr = field_index(*attrs_type_, body.attribute);
+    const size_t kind = attr < 0 ? 0 : attrs_type_->fields[attr].kind;
+    if (kind != one && kind != many) {
+      return internal_error("bodies: '", body.attribute, "' is no attribute that is a Body");
+    }
+    num_single += kind == one;
+    const ArgSpec* inputs = find_argument(inputs_, body.inputs);
+    const ArgSpec* outputs = find_argument(outputs_, body.outputs);
+    if ((!inputs && !body.inputs.empty()) || (!outputs && !body.outputs.empty())) {
+      return internal_error("bodies: '", body.attribute, "' has arguments that the op has not");
+    }
+    for (const ArgSpec* arg = inputs_.data(); inputs && arg <= inputs; ++arg) {
+      if (!is_counted(*arg)) {
+        return internal_error("bodies: no attribute counts the input '", arg->name, "'");
+      }
+    }
+    for (const ArgSpec* arg = outputs_.data(); outputs && arg <= outputs; ++arg) {
+      if (!is_counted(*arg)) {
+        return internal_error("bodies: no attribute counts the output '", arg->name, "'");
+      }
+    }
+    if (bodies.run == BodyRun::kOneOf && inputs == inputs_.data()) {
+      return internal_error("bodies: input 0 chooses, and is no input of '", body.attribute, "'");
+    }
+  }
+  const auto n = bodies.fields.size();
+  const auto is_body = [&](const AttrField& field) {
+    return field.kind == one || field.kind == many;
+  };
+  if (static_cast<size_t>(std::ranges::count_if(attrs_type_->fields, is_body)) != n) {
+    return internal_error("bodies: not every attribute that is a Body is named once");
+  }
+  const bool is_call = n == 1 && num_single == 1 && inputs_.size() == 1 && outputs_.size() == 1 &&
+                       bodies.fields[0].inputs == inputs_[0].name &&
+                       bodies.fields[0].outputs == outputs_[0].name;
+  const bool fits = bodies.run == BodyRun::kOnce    ? is_call
+                    : bodies.run == BodyRun::kWhile ? n == 2 && num_single == 2
+                    : bodies.run == BodyRun::kOneOf ? n >= 1
+                                                    : true;
+  return fits ? Status() : internal_error("bodies: their number does not fit how they run");
+}
+
+Op::Range Op::input_range(std::string_view name, AttrsRef attrs) const {
+  return range_of(inputs_, name, *attrs_type_, attrs);
+}
+
+Op::Range Op::output_range(std::string_view name, AttrsRef attrs) const {
+  return range_of(outputs_, name, *attrs_type_, attrs);
 }
 
 // Whether a flat index, counted from the end if negative, is always that of the same argument.

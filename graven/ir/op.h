@@ -37,6 +37,30 @@ GRAVEN_API Effects ordered_effects(const Op& op, AttrsRef attrs);          // pr
 GRAVEN_API Effects reads_resource_effects(const Op& op, AttrsRef attrs);   // input 0
 GRAVEN_API Effects writes_resource_effects(const Op& op, AttrsRef attrs);  // input 0
 
+// How the bodies of a node run. What that means for inputs, outputs and the choice among several
+// is said in ir/bodies.h.
+enum class BodyRun : uint8_t {
+  kOnce,          // the one body, once: calls
+  kOneOf,         // the one that input 0 chooses, once: If, Case
+  kWhile,         // two: as long as the first gives true, the second is run: While
+  kAsTheOpLikes,  // how often, when and on which thread is the op's own matter: datasets
+};
+// An attribute that is a Body, or a list of Bodies, by name, and the arguments of the op that are
+// a body's.
+struct BodyField {
+  std::string attribute;
+  // The last inputs of a body are the tensors of this input of the op; those before them, and all
+  // if it is empty, belong to no input of the node (the elements of a dataset).
+  std::string inputs = {};
+  // The outputs of a body are the tensors of this output of the op. Empty: they are no outputs of
+  // the node (the condition of a While).
+  std::string outputs = {};
+};
+struct OpBodies {
+  BodyRun run = BodyRun::kAsTheOpLikes;
+  std::vector<BodyField> fields = {};
+};
+
 using InferFunction = Status (*)(InferContext& context);
 // The estimated time of one application in nanoseconds on one core, beside that of any call.
 using CostFunction = double (*)(const CostContext& context);
@@ -64,6 +88,15 @@ struct OpRecord {
   GradientFunction gradient = nullptr;
   OpBody body = {};
   EffectsFunction effects = pure_effects;
+  // Which attributes are Bodies, and how they run: all of them are named here. For instance
+  //
+  //   .bodies = {BodyRun::kOnce, {{"f", "args", "output"}}}                              a call
+  //   .bodies = {BodyRun::kOneOf, {{"else_branch", "input", "output"},
+  //                                {"then_branch", "input", "output"}}}                  If
+  //   .bodies = {BodyRun::kOneOf, {{"branches", "input", "output"}}}                     Case
+  //   .bodies = {BodyRun::kWhile, {{"cond", "input"}, {"body", "input", "output"}}}      While
+  //   .bodies = {BodyRun::kAsTheOpLikes, {{"f", "other_arguments"}}}                     a dataset
+  OpBodies bodies = {};
   // Inputs whose values inference wants (shapes, axes, paddings), counted from the end where a list
   // comes before: -1 is the last.
   std::vector<int> values_for_inference = {};
@@ -120,6 +153,14 @@ class GRAVEN_API Op {
   const std::string& parameter_name(const std::string& name) const;
   // Index of an input by its name, or -1. A list counts as one.
   int input_index(std::string_view name) const;
+  // Some of the flat inputs, or of the flat outputs.
+  struct Range {
+    int first = 0, count = 0;
+  };
+  // Those of an argument by its name. It, and the lists before it, are of listed types or counted
+  // by an attribute, as those of bodies are.
+  Range input_range(std::string_view name, AttrsRef attrs) const;
+  Range output_range(std::string_view name, AttrsRef attrs) const;
 
   // Binds the type attributes to the dtypes of the flat inputs and to attributes of the same
   // name, and checks them. The error is worded for the graph or, if eager, for an eager call.
@@ -137,6 +178,7 @@ class GRAVEN_API Op {
  private:
   friend class OpRegistry;
   Status parse();
+  Status check_bodies() const;
   bool is_single_input(int i) const;
   OpRecord record_;
   const AttrsType* attrs_type_ = nullptr;

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "graven/base/strings.h"
+#include "graven/ir/bodies.h"
 #include "graven/ir/emitter.h"
 #include "graven/ir/graph.h"
 #include "graven/ir/infer_context.h"
@@ -133,11 +134,6 @@ inline Status infer_call(InferContext& c) {
   return {};
 }
 
-inline Effects call_effects(const Op&, AttrsRef attrs) {
-  const Ref<Body>& body = attrs.as<CallAttrs>().f;
-  return body ? body->effects() : Effects();
-}
-
 inline bool define() {
   OpRegistry& ops = OpRegistry::global();
   const std::vector<TypeConstraint> t = {{"T", kAllTypes}}, numbers = {{"T", kNumberTypes}};
@@ -227,7 +223,9 @@ inline bool define() {
                     .types = {{"T", kNumberTypes}, {"Tidx", kIndexTypes}},
                     .infer = reduction_shape,
                     .values_for_inference = {1}});
-  ops.define(kAllKinds, {.name = "AllKinds", .infer = no_outputs});
+  ops.define(kAllKinds, {.name = "AllKinds",
+                         .infer = no_outputs,
+                         .bodies = {BodyRun::kAsTheOpLikes, {{"body"}, {"bodies"}}}});
   ops.define(kPack, {.name = "Pack",
                      .inputs = {"values: N * T"},
                      .outputs = {"output: T"},
@@ -279,12 +277,14 @@ inline bool define() {
   ops.define(kPartitionedCall, {.name = "PartitionedCall",
                                 .inputs = {"args: Tin"},
                                 .outputs = {"output: Tout"},
-                                .infer = infer_call});
+                                .infer = infer_call,
+                                .bodies = {BodyRun::kOnce, {{"f", "args", "output"}}}});
   ops.define(kStatefulPartitionedCall, {.name = "StatefulPartitionedCall",
                                         .inputs = {"args: Tin"},
                                         .outputs = {"output: Tout"},
                                         .infer = infer_call,
-                                        .effects = call_effects});
+                                        .effects = effects_of_bodies,
+                                        .bodies = {BodyRun::kOnce, {{"f", "args", "output"}}}});
   return true;
 }
 inline const bool kDefined = define();

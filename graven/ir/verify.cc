@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graven/base/strings.h"
+#include "graven/ir/bodies.h"
 #include "graven/ir/structural_ops.h"
 
 namespace graven::engine {
@@ -66,31 +67,6 @@ Status verify_constant(const Node& node) {
   return {};
 }
 
-Status verify_call(const Node& node) {
-  const Ref<Body>& body = node.attrs().as<CallAttrs>().f;
-  if (!body) return broken(node, "a call has no body");
-  const Graph& callee = *body->graph();
-  if (callee.inputs().size() != node.inputs().size() ||
-      static_cast<int>(callee.outputs().size()) != node.num_outputs()) {
-    return broken(node, "the body has ", callee.inputs().size(), " inputs and ",
-                  callee.outputs().size(), " outputs, the call ", node.inputs().size(), " and ",
-                  node.num_outputs());
-  }
-  for (size_t i = 0; i < node.inputs().size(); ++i) {
-    OutputRef input = node.inputs()[i];
-    if (callee.inputs()[i]->output(0).dtype != input.node->output(input.index).dtype) {
-      return broken(node, "input ", i, " has another dtype in the body");
-    }
-  }
-  for (int i = 0; i < node.num_outputs(); ++i) {
-    OutputRef output = callee.outputs()[i];
-    if (output.node->output(output.index).dtype != node.output(i).dtype) {
-      return broken(node, "output ", i, " has another dtype in the body");
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 Status verify_node(const Node& node) {
@@ -129,10 +105,7 @@ Status verify_node(const Node& node) {
   }
   RETURN_IF_ERROR(verify_types(node));
   if (&op == kConst.op) RETURN_IF_ERROR(verify_constant(node));
-  if (&op == kPartitionedCall.op || &op == kStatefulPartitionedCall.op) {
-    RETURN_IF_ERROR(verify_call(node));
-  }
-  return {};
+  return verify_bodies(node);
 }
 
 Status verify_graph(const Graph& graph) {

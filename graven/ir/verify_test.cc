@@ -175,14 +175,16 @@ TEST_CASE("a constant is of its output's type, and a call fits its body") {
   CallAttrs attrs = graph->find("c")->attrs().as<CallAttrs>();
   attrs.f = Body::create("h", graph_of("graph h(x: int32[]) {\n return x\n}"));
   graph->set_attrs(graph->find("c"), attrs);
-  CHECK(mistake_of(*graph) == "Node 'c' (PartitionedCall): input 0 has another dtype in the body");
+  CHECK(mistake_of(*graph) ==
+        "Node 'c' (PartitionedCall): input 0 has another dtype in the body 'h'");
   attrs.f = Body::create("h", graph_of("graph h(x: float32[]) {\n}"));
   graph->set_attrs(graph->find("c"), attrs);
   CHECK(mistake_of(*graph) ==
-        "Node 'c' (PartitionedCall): the body has 1 inputs and 0 outputs, the call 1 and 1");
+        "Node 'c' (PartitionedCall): the body 'h' has 1 inputs and 0 outputs, the node has 1 and 1 "
+        "for it");
   attrs.f = nullptr;
   graph->set_attrs(graph->find("c"), attrs);
-  CHECK(mistake_of(*graph) == "Node 'c' (PartitionedCall): a call has no body");
+  CHECK(mistake_of(*graph) == "Node 'c' (PartitionedCall): the attribute 'f' has no body");
 }
 
 }  // namespace

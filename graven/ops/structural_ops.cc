@@ -3,6 +3,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "graven/ir/bodies.h"
 #include "graven/ir/body.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/graph.h"
@@ -496,13 +497,6 @@ void segment_sum_gradient(GradientContext& c) {
 
 // --- Calls.
 
-Effects effects_of_body(const Op&, AttrsRef attrs) {
-  const Ref<Body>& body = attrs.as<CallAttrs>().f;
-  Effects effects = body ? body->effects() : Effects();
-  effects.stateful = true;
-  return effects;
-}
-
 // What the body's graph says of its outputs, with the symbols of its arguments replaced by what
 // the caller knows of them.
 Status call_shapes(InferContext& c) {
@@ -839,6 +833,7 @@ void define_structural_ops(OpRegistry& ops) {
       .inputs = {"args: Tin"},
       .outputs = {"output: Tout"},
       .infer = call_shapes,
+      .bodies = {BodyRun::kOnce, {{"f", "args", "output"}}},
   });
   ops.define(kStatefulPartitionedCall,
              {
@@ -847,7 +842,8 @@ void define_structural_ops(OpRegistry& ops) {
                  .inputs = {"args: Tin"},
                  .outputs = {"output: Tout"},
                  .infer = call_shapes,
-                 .effects = effects_of_body,
+                 .effects = effects_of_bodies,
+                 .bodies = {BodyRun::kOnce, {{"f", "args", "output"}}},
              });
 }
 

@@ -2,8 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include "graven/ir/bodies.h"
+#include "graven/ir/body.h"
 #include "graven/ir/emitter.h"
 #include "graven/ir/graph_builder.h"
+#include "graven/ir/text.h"
+#include "graven/ir/verify.h"
 #include "graven/ops/linear_algebra_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/reduction_ops.h"
@@ -92,6 +96,49 @@ TEST_CASE("shapes that follow from a known axis are not inferred again when the 
   REQUIRE((*program)->steps().size() == 1);
   CHECK((*program)->steps()[0].op == kConcatV2.op);
   CHECK((*program)->steps()[0].shapes_known);
+}
+
+TEST_CASE("the records of calls say that their nodes hold one body, which runs once") {
+  auto inner = make_ref<Graph>("inner");
+  GraphBuilder inside(inner);
+  Tensor y = inside.add_placeholder(DType::kFloat32, {Dim::unknown()}, "y");
+  inner->set_outputs({symbolic(y).output()});
+  Ref<Body> body = Body::create("inner", inner);
+  for (const OpHandle<CallAttrs>& op : {kPartitionedCall, kStatefulPartitionedCall}) {
+    Trace t;
+    Tensor called =
+        t.emit(op, {t.placeholder(DType::kFloat32, {Dim::unknown()})}, call_attrs(body));
+    REQUIRE(t.emit.status().ok());
+    const Node& node = symbolic(called).node();
+    CHECK(called_body(node) == body);
+    NodeBodies bodies = bodies_of(node);
+    CHECK((bodies.run == BodyRun::kOnce));
+    REQUIRE(bodies.all.size() == 1);
+    CHECK(bodies.all[0].inputs.count == 1);
+    CHECK(bodies.all[0].outputs.count == 1);
+    CHECK(verify_graph(*t.graph).ok());
+    t.graph->set_outputs({symbolic(called).output()});
+    auto parsed = parse_graph(print_graph(*t.graph));
+    REQUIRE(parsed.ok());
+    CHECK(print_graph(**parsed) == print_graph(*t.graph));
+  }
+}
+
+TEST_CASE("a body that calls itself is not run, and not inlined without end") {
+  auto text =
+      "graph a(x: float32[]) {\n"
+      "%y: float32[] = PartitionedCall(x) {Tin=[float32], Tout=[float32], f=@g}\n"
+      "return %y\n}\nbody @g = graph g(x: float32[]) {\nreturn x\n}";
+  auto graph = parse_graph(text);
+  REQUIRE(graph.ok());
+  Ref<Body> body = Body::create("loops", *graph);
+  Node* call = (*graph)->find("y");
+  Ref<Body> good = called_body(*call);
+  (*graph)->set_attrs(call, call_attrs(body));
+  Status status = program_of(body).status();
+  CHECK(status.code() == Code::kUnimplemented);
+  CHECK(status.message() == "The function loops calls itself, and cannot be run");
+  (*graph)->set_attrs(call, call_attrs(good));  // a circle does not end by itself
 }
 
 }  // namespace graven::engine

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graven/base/strings.h"
+#include "graven/ir/bodies.h"
 #include "graven/ir/body.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/optimize/rewriter.h"
@@ -17,14 +18,6 @@ constexpr size_t kSmallBody = 64;
 // Who waits for a call waits for at most this many nodes of it; more are gathered in a NoOp.
 constexpr size_t kMaxControlsOfCall = 4;
 
-const CallAttrs* call_of(const Node& node) {
-  if (&node.op() != kPartitionedCall.op && &node.op() != kStatefulPartitionedCall.op) {
-    return nullptr;
-  }
-  const auto& attrs = node.attrs().as<CallAttrs>();
-  return attrs.f ? &attrs : nullptr;
-}
-
 class Inliner {
  public:
   Inliner(Graph& graph, int max_nodes)
@@ -33,7 +26,7 @@ class Inliner {
         num_nodes_(graph.nodes().size()),
         max_nodes_(static_cast<size_t>(max_nodes)) {
     for (const Node* node : graph.nodes()) {
-      if (const CallAttrs* call = call_of(*node)) ++num_calls_[call->f.get()];
+      if (Ref<Body> called = called_body(*node)) ++num_calls_[called.get()];
     }
   }
 
@@ -54,15 +47,19 @@ class Inliner {
 
   void visit(Node* node) {
     rewriter_.visit(node);
-    const CallAttrs* call = call_of(*node);
-    if (call && should_inline(*node, *call)) inline_call(node, *call->f->graph());
+    Ref<Body> called = called_body(*node);
+    if (!called || !should_inline(*node, *called)) return;
+    open_.push_back(called.get());
+    inline_call(node, *called->graph());
+    open_.pop_back();
   }
 
-  bool should_inline(const Node& node, const CallAttrs& call) const {
+  bool should_inline(const Node& node, const Body& called) const {
+    if (std::ranges::find(open_, &called) != open_.end()) return false;
     for (const auto& [name, value] : node.extra_attributes()) {
       if (name == "_noinline" && equal(value, AttrValue(true))) return false;
     }
-    const Graph& callee = *call.f->graph();
+    const Graph& callee = *called.graph();
     size_t size = callee.nodes().size();
     // A body that does not fit its call is for the verifier to find.
     if (callee.inputs().size() != node.inputs().size() ||
@@ -70,13 +67,13 @@ class Inliner {
       return false;
     }
     if (num_nodes_ + size > max_nodes_) return false;
-    auto calls = num_calls_.find(call.f.get());
+    auto calls = num_calls_.find(&called);
     return size <= kSmallBody || calls == num_calls_.end() || calls->second == 1;
   }
 
   void inline_call(Node* node, const Graph& callee) {
     for (const Node* inner : callee.nodes()) {
-      if (const CallAttrs* call = call_of(*inner)) ++num_calls_[call->f.get()];
+      if (Ref<Body> called = called_body(*inner)) ++num_calls_[called.get()];
     }
     num_nodes_ += callee.nodes().size();
     Scope scope{callee, {}, std::vector<Node*>(callee.id_bound(), nullptr), {}};
@@ -216,6 +213,7 @@ class Inliner {
   Graph& graph_;
   Rewriter rewriter_;
   std::unordered_map<const Body*, int> num_calls_;
+  std::vector<const Body*> open_;  // whose nodes are being put in: a body is not put into itself
   size_t num_nodes_, max_nodes_;
 };
 

@@ -199,5 +199,29 @@ TEST_CASE("a large body goes in where it is called once, a small one everywhere"
   CHECK(!has_call(inlined(with_calls(2, 20))));
 }
 
+TEST_CASE("a body that calls itself goes in once") {
+  Ref<Graph> graph = test_ops::graph_of(R"(graph f(x: float32[]) {
+  %call: float32[] = PartitionedCall(x) {Tin=[float32], Tout=[float32], f=@g}
+  return %call
+}
+body @g = graph g(y: float32[]) {
+  %again: float32[] = PartitionedCall(y) {Tin=[float32], Tout=[float32], f=@h}
+  return %again
+}
+body @h = graph h(y: float32[]) {
+  return y
+})");
+  Ref<Body> body = called_body(*graph->find("call"));
+  Node* again = body->graph()->find("again");
+  Ref<Body> good = called_body(*again);
+  body->graph()->set_attrs(again, call_attrs(body));
+  auto changed = inline_calls(*graph);
+  REQUIRE(changed.ok());
+  CHECK(*changed);
+  CHECK(verify_graph(*graph).ok());
+  CHECK(called_body(*graph->outputs()[0].node) == body);
+  body->graph()->set_attrs(again, call_attrs(good));  // a circle does not end by itself
+}
+
 }  // namespace
 }  // namespace graven::engine

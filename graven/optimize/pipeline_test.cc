@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 
+#include "graven/ir/bodies.h"
 #include "graven/ir/graph_builder.h"
 #include "graven/optimize/pass_test.h"
 
@@ -78,8 +79,8 @@ Run run(const Graph& graph, const std::vector<Tensor>& inputs) {
       values[{node, 0}] = x[0];
     } else if (&node->op() == test_ops::kPrint.op) {
       result.printed.push_back(x[0].data<std::string>()[0]);
-    } else if (&node->op() == kPartitionedCall.op || &node->op() == kStatefulPartitionedCall.op) {
-      Run inner = run(*node->attrs().as<CallAttrs>().f->graph(), {x.begin(), x.end()});
+    } else if (Ref<Body> called = called_body(*node)) {
+      Run inner = run(*called->graph(), {x.begin(), x.end()});
       for (size_t i = 0; i < inner.outputs.size(); ++i) {
         values[{node, static_cast<int>(i)}] = inner.outputs[i];
       }

@@ -14,6 +14,7 @@
 
 #include "graven/base/strings.h"
 #include "graven/expr/fuse.h"
+#include "graven/ir/bodies.h"
 #include "graven/ir/cost.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/structural_ops.h"
@@ -572,9 +573,10 @@ class Planner {
     }
     for (int i = 0; i < node->num_outputs(); ++i) step.outputs.push_back(output_of(node, i));
     step.cost = estimated_cost(op, {node->attrs(), shapes, about.shapes});
-    if (&op == kPartitionedCall.op || &op == kStatefulPartitionedCall.op) {
+    if (Ref<Body> called = called_body(*node)) {
       step.kind = Step::Kind::kCall;
-      ASSIGN_OR_RETURN(step.program, program_of(node->attrs().as<CallAttrs>().f));
+      step.body = std::move(called);
+      ASSIGN_OR_RETURN(step.program, program_of(step.body));
       step.cost = step.program->cost();
       program_->may_block_ |= step.program->may_block();
     } else if (op.record().view_of >= 0 && about.shapes_known && is_read(node, 0)) {

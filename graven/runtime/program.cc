@@ -8,6 +8,7 @@
 #include "graven/base/strings.h"
 #include "graven/base/thread_pool.h"
 #include "graven/base/waiting_lock.h"
+#include "graven/ir/bodies.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/kernels/block_program.h"
@@ -37,6 +38,9 @@ void set_optimizer(OptimizeFunction optimize) { g_optimizer = optimize; }
 
 Result<Ref<Program>> program_of(const Ref<Body>& body) {
   return body->get_or_make<Program>(Body::kProgram, [&]() -> Result<Ref<Program>> {
+    if (holds_itself(*body)) {
+      return unimplemented("The function ", body->name(), " calls itself, and cannot be run");
+    }
     Ref<Graph> graph = body->graph()->clone();
     if (OptimizeFunction optimize = g_optimizer.load()) {
       RETURN_IF_ERROR(optimize(*graph, eager_builder()));
@@ -330,9 +334,8 @@ class ProgramRun {
 
   // Shapes that only a run knows may be others than those that the callee was traced with.
   static Status call(const Step& step, std::span<const Tensor> inputs, Tensors& made) {
-    const Ref<Body>& callee = AttrsRef(step.attrs).as<CallAttrs>().f;
-    if (!accepts_shapes(*callee, inputs) || !step.program->accepts(inputs)) {
-      return run_body(callee, inputs, made);
+    if (!accepts_shapes(*step.body, inputs) || !step.program->accepts(inputs)) {
+      return run_body(step.body, inputs, made);
     }
     return step.program->run(inputs, made);
   }

@@ -86,7 +86,8 @@ class GRAVEN_API Program : public RefCounted {
     std::vector<RowOutput> row_outputs;  // kRows
     CheckFunction check = nullptr;       // of an elementwise op that checks values
     std::vector<Member> members;         // of a group
-    Ref<Program> program;                // kCall
+    Ref<Body> body;                      // kCall
+    Ref<Program> program;                // kCall: the body's
     // What a random op keeps between runs; null for other ops.
     struct State {
       std::mutex mutex;                 // held by the run that makes the object

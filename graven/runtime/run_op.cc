@@ -4,6 +4,7 @@
 
 #include "graven/base/thread_pool.h"
 #include "graven/base/waiting_lock.h"
+#include "graven/ir/bodies.h"
 #include "graven/ir/cost.h"
 #include "graven/ir/emitter.h"
 #include "graven/ir/infer_context.h"
@@ -86,9 +87,7 @@ Status run_structural(const Op& op, AttrsRef attrs, std::span<const Tensor> inpu
     outputs.push_back(attrs.as<ConstAttrs>().value);
     return {};
   }
-  if (&op == kPartitionedCall.op || &op == kStatefulPartitionedCall.op) {
-    return run_body(attrs.as<CallAttrs>().f, inputs, outputs);
-  }
+  if (Ref<Body> called = called_body(op, attrs)) return run_body(called, inputs, outputs);
   if (&op == kNoOp.op) return {};
   if (&op == kPlaceholder.op) {
     return invalid_argument("[Placeholder] a placeholder has no value outside of the function ",

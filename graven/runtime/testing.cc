@@ -110,12 +110,14 @@ void define_structure() {
   define(kPartitionedCall, {.name = "PartitionedCall",
                             .inputs = {"args: Tin"},
                             .outputs = {"output: Tout"},
-                            .infer = call_shapes});
+                            .infer = call_shapes,
+                            .bodies = {BodyRun::kOnce, {{"f", "args", "output"}}}});
   define(kStatefulPartitionedCall, {.name = "StatefulPartitionedCall",
                                     .inputs = {"args: Tin"},
                                     .outputs = {"output: Tout"},
                                     .infer = call_shapes,
-                                    .effects = ordered_effects});
+                                    .effects = ordered_effects,
+                                    .bodies = {BodyRun::kOnce, {{"f", "args", "output"}}}});
   define(kReadVariable, {.name = "ReadVariableOp",
                          .inputs = {"resource: resource"},
                          .outputs = {"value: dtype"},
