@@ -66,6 +66,12 @@ double instruction_cost(Instruction instruction, DType type) {
     case Instruction::kAtanh:
     case Instruction::kErfc:
       return 16 * wide;
+    case Instruction::kSinOfLarge:
+    case Instruction::kCosOfLarge:
+    case Instruction::kTanOfLarge:
+    case Instruction::kLgammaOfOthers:
+    case Instruction::kDigammaOfOthers:
+      return 2;  // hardly ever more than a comparison
     case Instruction::kPow:
       return 30 * wide;
     case Instruction::kErfinv:

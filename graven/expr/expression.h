@@ -28,6 +28,7 @@ enum class Instruction : uint8_t {
   // stays float32 and rounds to their precision: see kRoundToHalf.
   kCast,
   kRoundToHalf,      // float32 rounded to the nearest half, still a float32
+  kBitCast,          // the bits of an operand of the same size, 32 or 64, read as the type
   kRoundToBFloat16,  // the same for bfloat16
 
   // Two numbers.
@@ -44,7 +45,8 @@ enum class Instruction : uint8_t {
          // base is 1 or -1
   kAtan2,
   kNextAfter,
-  kFma,  // a * b + c, rounded once (floats)
+  kFma,     // a * b + c, rounded once (floats)
+  kMulAdd,  // a * b + c, rounded once if the CPU has an instruction for it, else twice (floats)
 
   // One number.
   kNeg,
@@ -82,6 +84,14 @@ enum class Instruction : uint8_t {
   kDigamma,
 
   // Comparisons: operands of one type, result bool.
+  // What the functions above leave to the C library (float64): arguments for which there is no
+  // formula over vectors. For others the result is 0.
+  kSinOfLarge,  // of |x| >= kTrigonometricLimit, infinities and NaN
+  kCosOfLarge,
+  kTanOfLarge,
+  kLgammaOfOthers,   // of what is not in (0, infinity)
+  kDigammaOfOthers,  // of what is not positive
+
   kEqual,
   kNotEqual,
   kLess,
@@ -101,6 +111,7 @@ enum class Instruction : uint8_t {
   kSelect,  // a (bool) ? b : c
 };
 inline constexpr int kNumInstructions = static_cast<int>(Instruction::kSelect) + 1;
+inline constexpr double kTrigonometricLimit = 1e6;
 GRAVEN_API std::string_view instruction_name(Instruction instruction);
 // How many of a, b and c are operands: 0 for leaves.
 GRAVEN_API int num_operands(Instruction instruction);

@@ -135,6 +135,21 @@ TEST_CASE("fusing merges what two members both compute, and hands on inputs and 
   CHECK(fused.outputs()[1] == Expression::Output{DType::kComplex64, 0, 1});
 }
 
+TEST_CASE("bits are read as another type of their size, as no other") {
+  auto text = [](DType from, DType to) {
+    auto e = record({from}, [&](auto& x) { return bit_cast(x[0], to); });
+    return e.ok() ? e->to_text() : e.status().message();
+  };
+  CHECK(text(DType::kFloat32, DType::kInt32) ==
+        "%0 = input.float32 0\n"
+        "%1 = bit_cast.int32 %0\n"
+        "return %1 : int32\n");
+  CHECK(text(DType::kUInt64, DType::kFloat64).find("bit_cast.float64") != std::string::npos);
+  CHECK(text(DType::kFloat32, DType::kInt64) == "body of an op: bit_cast of float32 to int64");
+  CHECK(text(DType::kInt32, DType::kHalf) == "body of an op: bit_cast of int32 to float16");
+  CHECK(text(DType::kInt8, DType::kBool) == "body of an op: bit_cast of int8 to bool");
+}
+
 TEST_CASE("expressions are equal, and hash equally, if their nodes are") {
   auto once = record({DType::kFloat32}, [](auto& x) { return x[0] * 2; });
   auto again = record({DType::kFloat32}, [](auto& x) { return x[0] * 2; });

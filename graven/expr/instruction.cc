@@ -6,7 +6,7 @@ namespace graven::engine {
 namespace {
 
 // What an instruction's operands may be.
-enum Takes : uint8_t { kFloats, kNumbers, kAnything, kBits, kIntegers, kFloat32 };
+enum Takes : uint8_t { kFloats, kNumbers, kAnything, kBits, kIntegers, kFloat32, kFloat64, kWords };
 
 struct Info {
   Instruction instruction;
@@ -19,6 +19,7 @@ constexpr Info kInfos[] = {
     {Instruction::kInput, "input", 0, kAnything},
     {Instruction::kConstant, "constant", 0, kAnything},
     {Instruction::kCast, "cast", 1, kAnything},
+    {Instruction::kBitCast, "bit_cast", 1, kWords},
     {Instruction::kRoundToHalf, "round_to_half", 1, kFloat32},
     {Instruction::kRoundToBFloat16, "round_to_bfloat16", 1, kFloat32},
     {Instruction::kAdd, "add", 2, kNumbers},
@@ -34,6 +35,7 @@ constexpr Info kInfos[] = {
     {Instruction::kAtan2, "atan2", 2, kFloats},
     {Instruction::kNextAfter, "next_after", 2, kFloats},
     {Instruction::kFma, "fma", 3, kFloats},
+    {Instruction::kMulAdd, "mul_add", 3, kFloats},
     {Instruction::kNeg, "neg", 1, kNumbers},
     {Instruction::kAbs, "abs", 1, kNumbers},
     {Instruction::kSign, "sign", 1, kNumbers},
@@ -67,6 +69,11 @@ constexpr Info kInfos[] = {
     {Instruction::kNdtri, "ndtri", 1, kFloats},
     {Instruction::kLgamma, "lgamma", 1, kFloats},
     {Instruction::kDigamma, "digamma", 1, kFloats},
+    {Instruction::kSinOfLarge, "sin_of_large", 1, kFloat64},
+    {Instruction::kCosOfLarge, "cos_of_large", 1, kFloat64},
+    {Instruction::kTanOfLarge, "tan_of_large", 1, kFloat64},
+    {Instruction::kLgammaOfOthers, "lgamma_of_others", 1, kFloat64},
+    {Instruction::kDigammaOfOthers, "digamma_of_others", 1, kFloat64},
     {Instruction::kEqual, "equal", 2, kAnything},
     {Instruction::kNotEqual, "not_equal", 2, kAnything},
     {Instruction::kLess, "less", 2, kAnything},
@@ -105,6 +112,8 @@ bool instruction_takes(Instruction instruction, DType type) {
   switch (info(instruction).takes) {
     case kFloat32:
       return type == DType::kFloat32;
+    case kFloat64:
+      return type == DType::kFloat64;
     case kFloats:
       return is_float;
     case kNumbers:
@@ -115,6 +124,8 @@ bool instruction_takes(Instruction instruction, DType type) {
       return is_int || is_bool;
     case kIntegers:
       return is_int;
+    case kWords:
+      return is_float || (is_int && dtype_size(type) >= 4);
   }
   return false;
 }

@@ -334,6 +334,19 @@ Scalar pow(Scalar a, Scalar b) {
   if (a.is_complex() && a.dtype() == b.dtype()) return complex_pow(a, b);
   return two(Instruction::kPow, a, b);
 }
+Scalar bit_cast(Scalar x, DType dtype) {
+  Recorder& r = recorder();
+  if (x.dtype() == dtype) return x;
+  // half and bfloat16 are computed as float32, whose bits are not theirs.
+  if (computing_type(dtype) != dtype || computing_type(x.dtype()) != x.dtype() ||
+      !instruction_takes(Instruction::kBitCast, dtype) ||
+      dtype_size(x.dtype()) != dtype_size(dtype)) {
+    r.fail(str_cat("bit_cast of ", dtype_name(x.dtype()), " to ", dtype_name(dtype)));
+    return x;
+  }
+  return r.make(dtype, r.node(Instruction::kBitCast, dtype, x.real_node()));
+}
+
 Scalar atan2(Scalar y, Scalar x) { return two(Instruction::kAtan2, y, x); }
 Scalar next_after(Scalar from, Scalar to) {
   // In float32 the neighbours of a half are not halves.

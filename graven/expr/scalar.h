@@ -131,6 +131,8 @@ GRAVEN_API Scalar shift_right(Scalar a, Scalar b);
 GRAVEN_API Scalar select(Scalar condition, Scalar if_true, Scalar if_false);
 GRAVEN_API Scalar cast(Scalar x, DType dtype);
 
+// The bits of x, float32, float64 or an integer of their sizes, as another such dtype of that size.
+GRAVEN_API Scalar bit_cast(Scalar x, DType dtype);
 // --- Complex numbers.
 GRAVEN_API Scalar real(Scalar x);  // itself, of a real number
 GRAVEN_API Scalar imag(Scalar x);  // zero, of a real number

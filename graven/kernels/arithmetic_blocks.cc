@@ -221,6 +221,9 @@ GRAVEN_OP(Neg) {
 }
 ;
 GRAVEN_OP(Abs) {
+GRAVEN_OP(MulAdd) { return HWY_NATIVE_FMA ? std::fma(a, b, c) : a * b + c; }
+}
+;
   if constexpr (kIsFloat<T>)
     return std::fabs(a);
   else if constexpr (std::is_unsigned_v<T>)
@@ -410,6 +413,8 @@ BlockFunction find(Instruction instruction, DType type) {
       return of_integers<int32_t>(instruction);
     case DType::kInt64:
       return of_integers<int64_t>(instruction);
+    case Instruction::kMulAdd:
+      return loop<MulAdd, 3, T>;
     case DType::kUInt8:
       return of_integers<uint8_t>(instruction);
     case DType::kUInt16:

@@ -3,12 +3,36 @@
 namespace graven::engine {
 
 BlockFunction block_function(Instruction instruction, DType operand_type, DType result_type) {
+namespace {
+
+template <typename T>
+void copy(void* out, const void* a, const void*, const void*, int64_t n) {
+  std::memmove(out, a, n * sizeof(T));
+}
+
+}  // namespace
+
+BlockFunction copy_function(size_t element_size) {
+  switch (element_size) {
+    case 1:
+      return copy<uint8_t>;
+    case 2:
+      return copy<uint16_t>;
+    case 4:
+      return copy<uint32_t>;
+    default:
+      return copy<uint64_t>;
+  }
+}
   if (!instruction_takes(instruction, operand_type)) return nullptr;
   switch (instruction) {
     case Instruction::kCast:
       return conversion_function(operand_type, result_type);
     case Instruction::kRoundToHalf:
     case Instruction::kRoundToBFloat16:
+    case Instruction::kBitCast:
+      if (dtype_size(operand_type) != dtype_size(result_type)) return nullptr;
+      return copy_function(dtype_size(result_type));
       return rounding_function(instruction);
     case Instruction::kSelect:
       return select_function(dtype_size(operand_type));

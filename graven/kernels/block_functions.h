@@ -18,6 +18,8 @@ using BlockFunction = void (*)(void* out, const void* a, const void* b, const vo
 // null if there is none.
 BlockFunction block_function(Instruction instruction, DType operand_type, DType result_type);
 
+// n elements as they are.
+BlockFunction copy_function(size_t element_size);
 // Elements as they are stored to elements as they are computed: part 1 is the imaginary part.
 // Null where both are the same.
 BlockFunction load_function(DType stored, int part);

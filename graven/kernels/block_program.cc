@@ -37,23 +37,6 @@ struct OutputStore {
   uint16_t real, imaginary;
 };
 
-template <typename T>
-void copy(void* out, const void* a, const void*, const void*, int64_t n) {
-  std::memmove(out, a, n * sizeof(T));
-}
-BlockFunction copy_function(size_t element_size) {
-  switch (element_size) {
-    case 1:
-      return copy<uint8_t>;
-    case 2:
-      return copy<uint16_t>;
-    case 4:
-      return copy<uint32_t>;
-    default:
-      return copy<uint64_t>;
-  }
-}
-
 size_t align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 
 }  // namespace

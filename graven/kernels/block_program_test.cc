@@ -283,6 +283,16 @@ void check_select() {
   for (size_t i = 0; i < 1000; ++i) REQUIRE(out[i] == (c[i] ? x[i] : y[i]));
 }
 
+TEST_CASE("bits are read as those of another type") {
+  auto program =
+      compile(record({DType::kFloat32}, [](auto& x) { return bit_cast(x[0], DType::kInt32) + 1; }));
+  auto x = samples<float>(1);
+  auto out = run<int32_t>(*program, {x.data()}, static_cast<int64_t>(x.size()));
+  for (size_t i = 0; i < x.size(); ++i) {
+    REQUIRE(static_cast<uint32_t>(out[i]) == std::bit_cast<uint32_t>(x[i]) + 1);
+  }
+}
+
 TEST_CASE("integer instructions wrap around, divide by zero to zero, on every target") {
   for_each_target([] {
     check_integers<int8_t>();

@@ -410,7 +410,6 @@ HWY_INLINE V acos(D d, V x) {
 // x = n pi / 2 + r, |r| <= pi / 4, for |x| < kTrigonometricLimit: pi / 2 in three parts, the first
 // two of 33 bits (the split of FreeBSD's msun), so that their products with n are exact. Floats
 // are reduced in double.
-inline constexpr double kTrigonometricLimit = 1e6;
 template <class V>
 struct Reduced {
   V r, n, shifted;  // `shifted` has n in its lowest bits

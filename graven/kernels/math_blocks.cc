@@ -141,6 +141,34 @@ void pow_double_block(void* out, const void* a, const void* b, const void*, int6
   for (int64_t i = 0; i < n; ++i) o[i] = std::pow(x[i], y[i]);
 }
 
+// What is rarely asked of the C library; see Instruction.
+template <double (*kFunction)(double), bool (*kIsAsked)(double)>
+void rare_block(void* out, const void* a, const void*, const void*, int64_t n) {
+  double* o = static_cast<double*>(out);
+  const double* x = static_cast<const double*>(a);
+  for (int64_t i = 0; i < n; ++i) o[i] = kIsAsked(x[i]) ? kFunction(x[i]) : 0;
+}
+bool is_large(double x) { return !(std::fabs(x) < kTrigonometricLimit); }
+bool is_not_positive(double x) { return !(x > 0); }
+bool is_not_inside(double x) { return !(x > 0 && x < HUGE_VAL); }
+
+BlockFunction of_doubles_alone(Instruction instruction) {
+  switch (instruction) {
+    case Instruction::kSinOfLarge:
+      return rare_block<std::sin, is_large>;
+    case Instruction::kCosOfLarge:
+      return rare_block<std::cos, is_large>;
+    case Instruction::kTanOfLarge:
+      return rare_block<std::tan, is_large>;
+    case Instruction::kLgammaOfOthers:
+      return rare_block<lgamma_of_magnitude, is_not_inside>;
+    case Instruction::kDigammaOfOthers:
+      return rare_block<engine::digamma, is_not_positive>;
+    default:
+      return nullptr;
+  }
+}
+
 template <typename T>
 BlockFunction of(Instruction instruction) {
   switch (instruction) {
@@ -197,7 +225,7 @@ BlockFunction of(Instruction instruction) {
     case Instruction::kPow:
       return sizeof(T) == 4 ? pow_float_block : pow_double_block;
     default:
-      return nullptr;
+      return sizeof(T) == 8 ? of_doubles_alone(instruction) : nullptr;
   }
 }
 
