@@ -112,6 +112,52 @@ uint16_t Expression::add_constant(DType type, uint64_t bits) {
   return static_cast<uint16_t>(nodes_.size() - 1);
 }
 
+namespace {
+
+template <typename T>
+bool compare(Instruction comparison, T x, T y) {
+  switch (comparison) {
+    case Instruction::kEqual:
+      return x == y;
+    case Instruction::kNotEqual:
+      return x != y;
+    case Instruction::kLess:
+      return x < y;
+    default:
+      return x <= y;
+  }
+}
+
+}  // namespace
+
+std::optional<bool> Expression::known_condition(uint16_t number) const {
+  const ExprNode& node = nodes_[number];
+  switch (node.instruction) {
+    case Instruction::kConstant:
+      return constant(node) != 0;
+    case Instruction::kEqual:
+    case Instruction::kNotEqual:
+    case Instruction::kLess:
+    case Instruction::kLessEqual: {
+      const ExprNode &x = nodes_[node.a], &y = nodes_[node.b];
+      const bool are_constants =
+          x.instruction == Instruction::kConstant && y.instruction == Instruction::kConstant;
+      if (!are_constants || !is_integer(x.type)) return std::nullopt;
+      const int unused = 64 - 8 * static_cast<int>(dtype_size(x.type));
+      const uint64_t a = constant(x) << unused, b = constant(y) << unused;
+      if (kUnsignedIntTypes.contains(x.type)) return compare(node.instruction, a, b);
+      return compare(node.instruction, static_cast<int64_t>(a), static_cast<int64_t>(b));
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+void Expression::add_trap(Trap trap) {
+  if (known_condition(trap.condition) == false) return;
+  traps_.push_back(std::move(trap));
+}
+
 std::string Expression::to_text() const {
   std::string text;
   for (size_t i = 0; i < nodes_.size(); ++i) {
@@ -129,6 +175,10 @@ std::string Expression::to_text() const {
       }
     }
     text += "\n";
+  }
+  for (const Trap& trap : traps_) {
+    text +=
+        str_cat("trap %", trap.condition, " in member ", trap.member, ": \"", trap.message, "\"\n");
   }
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const Output& output = outputs_[i];
@@ -158,6 +208,10 @@ uint64_t Expression::hash() const {
   for (const Output& output : outputs_) {
     h = hash_combine(h, static_cast<uint64_t>(output.dtype) << 32 |
                             static_cast<uint64_t>(output.real) << 16 | output.imaginary);
+  }
+  for (const Trap& trap : traps_) {
+    h = hash_combine(h, static_cast<uint64_t>(trap.condition) << 16 | trap.member);
+    h = hash_combine(h, hash_text(trap.message));
   }
   return h;
 }

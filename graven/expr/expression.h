@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,8 +15,8 @@ namespace graven::engine {
 // earlier node). Operands and result have the node's type unless stated otherwise.
 //
 // Numbers: integers wrap around; floats follow IEEE 754, rounded to nearest, denormals flushed.
-// Nothing here fails: ops that must refuse a value (division by an integer zero) check it in a
-// kernel of their own.
+// No instruction fails: a body that must refuse a value (division by an integer zero) says so by a
+// Trap.
 enum class Instruction : uint8_t {
   // Leaves.
   kInput,     // a: number of the input; b: 0, or 1 for the imaginary part of a complex input.
@@ -27,8 +28,8 @@ enum class Instruction : uint8_t {
   // Anything to bool: is it not zero? bool to number: 0 or 1. To float16 and bfloat16 and back
   // stays float32 and rounds to their precision: see kRoundToHalf.
   kCast,
-  kRoundToHalf,      // float32 rounded to the nearest half, still a float32
   kBitCast,          // the bits of an operand of the same size, 32 or 64, read as the type
+  kRoundToHalf,      // float32 rounded to the nearest half, still a float32
   kRoundToBFloat16,  // the same for bfloat16
 
   // Two numbers.
@@ -83,7 +84,6 @@ enum class Instruction : uint8_t {
   kLgamma,
   kDigamma,
 
-  // Comparisons: operands of one type, result bool.
   // What the functions above leave to the C library (float64): arguments for which there is no
   // formula over vectors. For others the result is 0.
   kSinOfLarge,  // of |x| >= kTrigonometricLimit, infinities and NaN
@@ -92,6 +92,7 @@ enum class Instruction : uint8_t {
   kLgammaOfOthers,   // of what is not in (0, infinity)
   kDigammaOfOthers,  // of what is not positive
 
+  // Comparisons: operands of one type, result bool.
   kEqual,
   kNotEqual,
   kLess,
@@ -110,8 +111,8 @@ enum class Instruction : uint8_t {
 
   kSelect,  // a (bool) ? b : c
 };
-inline constexpr int kNumInstructions = static_cast<int>(Instruction::kSelect) + 1;
 inline constexpr double kTrigonometricLimit = 1e6;
+inline constexpr int kNumInstructions = static_cast<int>(Instruction::kSelect) + 1;
 GRAVEN_API std::string_view instruction_name(Instruction instruction);
 // How many of a, b and c are operands: 0 for leaves.
 GRAVEN_API int num_operands(Instruction instruction);
@@ -131,6 +132,16 @@ struct ExprNode {
   friend bool operator==(const ExprNode&, const ExprNode&) = default;
 };
 
+// What a body refuses: the op fails with the message (kInvalidArgument) if the condition holds for
+// any element. All elements are computed all the same. It is a root of its expression, as outputs
+// are.
+struct Trap {
+  uint16_t condition = 0;  // the node, of type bool
+  uint16_t member = 0;     // of a fused group, the member that refuses
+  std::string message;
+  friend bool operator==(const Trap&, const Trap&) = default;
+};
+
 // The body of an elementwise op (or of a chain of them that fused) for given dtypes: nodes in an
 // order in which operands come first, equal nodes merged. Complex numbers are two nodes, real
 // and imaginary. half and bfloat16 are computed as float32 and rounded where a body ends, fused
@@ -148,6 +159,7 @@ class GRAVEN_API Expression {
   std::span<const DType> inputs() const { return inputs_; }  // dtypes of the stored elements
   std::span<const Output> outputs() const { return outputs_; }
   std::span<const ExprNode> nodes() const { return nodes_; }
+  std::span<const Trap> traps() const { return traps_; }  // by member, then as its body says
   uint64_t constant(const ExprNode& node) const { return constants_[node.a]; }
 
   // --- Building, in order of operands. Equal nodes are merged; nodes over constants are not
@@ -156,9 +168,12 @@ class GRAVEN_API Expression {
   uint16_t add_node(ExprNode node);
   uint16_t add_constant(DType type, uint64_t bits);
   void add_output(Output output) { outputs_.push_back(output); }
+  // Adds nothing if constants alone say that the condition does not hold. Members come in order.
+  void add_trap(Trap trap);
   bool is_full() const { return nodes_.size() >= kMaxNodes; }  // then add nothing more
 
-  // "%2 = mul.float32 %0, %1" lines, and one "return %2 : float32"; for tests and dumps.
+  // "%2 = mul.float32 %0, %1" lines, one 'trap %4 in member 1: "message"' for each trap, and one
+  // "return %2 : float32"; for tests and dumps.
   std::string to_text() const;
   // Estimated cost per element, in units of one addition.
   double cost() const;
@@ -166,10 +181,14 @@ class GRAVEN_API Expression {
   friend bool operator==(const Expression&, const Expression&) = default;
 
  private:
+  // What a node of type bool is, if it is made of constants.
+  std::optional<bool> known_condition(uint16_t node) const;
+
   std::vector<DType> inputs_;
   std::vector<ExprNode> nodes_;
   std::vector<uint64_t> constants_;
   std::vector<Output> outputs_;
+  std::vector<Trap> traps_;
 };
 
 }  // namespace graven::engine

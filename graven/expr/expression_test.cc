@@ -135,6 +135,95 @@ TEST_CASE("fusing merges what two members both compute, and hands on inputs and 
   CHECK(fused.outputs()[1] == Expression::Output{DType::kComplex64, 0, 1});
 }
 
+// Integer division that refuses a divisor of 0.
+Scalar divide(Scalar x, Scalar y) {
+  trap_if(y == zero_like(y), "Integer division by zero");
+  return x / y;
+}
+
+TEST_CASE("a trap stands in the text, in equality and in the hash") {
+  auto trapping =
+      record({DType::kInt32, DType::kInt32}, [](auto& x) { return divide(x[0], x[1]); });
+  REQUIRE(trapping.ok());
+  CHECK(trapping->to_text() ==
+        "%0 = input.int32 0\n"
+        "%1 = input.int32 1\n"
+        "%2 = constant.int32 0\n"
+        "%3 = equal.bool %1, %2\n"
+        "%4 = div.int32 %0, %1\n"
+        "trap %3 in member 0: \"Integer division by zero\"\n"
+        "return %4 : int32\n");
+  auto silent = record({DType::kInt32, DType::kInt32}, [](auto& x) {
+    (void)(x[1] == zero_like(x[1]));
+    return x[0] / x[1];
+  });
+  CHECK(silent->nodes().size() == trapping->nodes().size());
+  CHECK(!(*silent == *trapping));
+  CHECK(silent->hash() != trapping->hash());
+}
+
+TEST_CASE("a condition that constants alone make false is no trap") {
+  auto traps = [](DType dtype, int64_t divisor) {
+    auto e = record({dtype}, [&](auto& x) { return divide(x[0], integer_like(x[0], divisor)); });
+    return e->traps().size();
+  };
+  for (DType dtype : {DType::kInt8, DType::kInt32, DType::kInt64, DType::kUInt8, DType::kUInt64}) {
+    CHECK(traps(dtype, 3) == 0);
+    CHECK(traps(dtype, -1) == 0);
+    CHECK(traps(dtype, 0) == 1);
+  }
+  auto is_negative = record({DType::kInt16}, [](auto& x) {
+    trap_if(integer_like(x[0], -1) < zero_like(x[0]), "negative");
+    trap_if(integer_like(x[0], 1) < zero_like(x[0]), "not negative");
+    return x[0];
+  });
+  REQUIRE(is_negative->traps().size() == 1);
+  CHECK(is_negative->traps()[0].message == "negative");
+}
+
+TEST_CASE("a trap whose condition is no bool is a mistake of the body") {
+  auto e = record({DType::kInt32}, [](auto& x) {
+    trap_if(x[0], "no");
+    return x[0];
+  });
+  CHECK(e.status().message() == "body of an op: condition of trap_if is int32, not bool");
+}
+
+TEST_CASE("fusing keeps each member's traps, but those of a known divisor") {
+  auto add = record({DType::kInt32, DType::kInt32}, [](auto& x) { return x[0] + x[1]; });
+  auto div = record({DType::kInt32, DType::kInt32}, [](auto& x) { return divide(x[0], x[1]); });
+  const DType inputs[] = {DType::kInt32, DType::kInt32, DType::kInt32};
+  const FusionMember members[] = {
+      {&*div, {{-1, 0}, {-1, 1}}}, {&*add, {{0, 0}, {0, 0}}}, {&*div, {{1, 0}, {-1, 2}}}};
+  const FusionMember::Source outputs[] = {{2, 0}};
+  Expression fused = fuse_expressions(inputs, members, outputs);
+  REQUIRE(fused.traps().size() == 2);
+  CHECK(fused.traps()[0].member == 0);
+  CHECK(fused.traps()[1].member == 2);
+  const KnownInput known[] = {{1, 3}};
+  fused = fuse_expressions(inputs, members, outputs, known);
+  CHECK(fused.to_text() ==
+        "%0 = input.int32 0\n"
+        "%1 = constant.int32 3\n"
+        "%2 = constant.int32 0\n"
+        "%3 = equal.bool %1, %2\n"
+        "%4 = div.int32 %0, %1\n"
+        "%5 = add.int32 %4, %4\n"
+        "%6 = input.int32 2\n"
+        "%7 = equal.bool %6, %2\n"
+        "%8 = div.int32 %5, %6\n"
+        "trap %7 in member 2: \"Integer division by zero\"\n"
+        "return %8 : int32\n");
+}
+
+TEST_CASE("the members of a group are numbered as the caller says") {
+  auto div = record({DType::kInt32, DType::kInt32}, [](auto& x) { return divide(x[0], x[1]); });
+  const DType inputs[] = {DType::kInt32, DType::kInt32};
+  const FusionMember members[] = {{&*div, {{-1, 0}, {-1, 1}}, 7}};
+  const FusionMember::Source outputs[] = {{0, 0}};
+  CHECK(fuse_expressions(inputs, members, outputs).traps()[0].member == 7);
+}
+
 TEST_CASE("bits are read as another type of their size, as no other") {
   auto text = [](DType from, DType to) {
     auto e = record({from}, [&](auto& x) { return bit_cast(x[0], to); });

@@ -1,11 +1,13 @@
 #include "graven/expr/fuse.h"
 
+#include <algorithm>
 #include <cassert>
 
 namespace graven::engine {
 
 Expression fuse_expressions(std::span<const DType> inputs, std::span<const FusionMember> members,
-                            std::span<const FusionMember::Source> outputs) {
+                            std::span<const FusionMember::Source> outputs,
+                            std::span<const KnownInput> known) {
   Expression fused;
   for (DType dtype : inputs) fused.add_input(dtype);
 
@@ -15,6 +17,8 @@ Expression fuse_expressions(std::span<const DType> inputs, std::span<const Fusio
 
   auto source_node = [&](FusionMember::Source source, DType dtype, uint16_t part) {
     if (source.member < 0) {
+      auto value = std::ranges::find(known, source.index, &KnownInput::input);
+      if (value != known.end()) return fused.add_constant(computing_type(dtype), value->bits);
       return fused.add_node({Instruction::kInput, computing_type(dtype),
                              static_cast<uint16_t>(source.index), part, 0});
     }
@@ -43,6 +47,10 @@ Expression fuse_expressions(std::span<const DType> inputs, std::span<const Fusio
         fused_node = fused.add_node(copy);
       }
       nodes[m].push_back(fused_node);
+    }
+    for (const Trap& trap : expression.traps()) {
+      const int number = members[m].number < 0 ? static_cast<int>(m) : members[m].number;
+      fused.add_trap({nodes[m][trap.condition], static_cast<uint16_t>(number), trap.message});
     }
     for (Expression::Output output : expression.outputs()) {
       output.real = nodes[m][output.real];

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -16,13 +17,21 @@ struct FusionMember {
   };
   const Expression* expression;
   std::vector<Source> sources;
+  int number = -1;  // that its traps bear, ascending; -1: its place among the members
+};
+
+// An input of a group that is one known element, of which nodes make a constant.
+struct KnownInput {
+  int input = 0;
+  uint64_t bits = 0;  // of the computing type; no complex numbers
 };
 
 // The group as one expression, whose inputs are those of the group and whose outputs are the
 // listed outputs of members. Values that cross from member to member are rounded as if they had
-// been stored (half, bfloat16), so fusing changes no bit.
+// been stored (half, bfloat16), so fusing changes no bit. Traps of all members are kept.
 GRAVEN_API Expression fuse_expressions(std::span<const DType> inputs,
                                        std::span<const FusionMember> members,
-                                       std::span<const FusionMember::Source> outputs);
+                                       std::span<const FusionMember::Source> outputs,
+                                       std::span<const KnownInput> known = {});
 
 }  // namespace graven::engine

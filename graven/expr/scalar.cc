@@ -117,6 +117,13 @@ void Recorder::output(Scalar value) {
                           value.is_complex() ? value.imaginary_node() : uint16_t{0}});
 }
 
+void Recorder::trap(Scalar condition, std::string message) {
+  if (condition.dtype() != DType::kBool) {
+    return fail(str_cat("condition of trap_if is ", dtype_name(condition.dtype()), ", not bool"));
+  }
+  if (!has_failed()) expression_.add_trap({condition.real_node(), 0, std::move(message)});
+}
+
 Result<Expression> Recorder::finish() {
   if (!failure_.empty()) return internal_error("body of an op: ", failure_);
   return std::move(expression_);
@@ -301,6 +308,10 @@ Scalar select(Scalar condition, Scalar if_true, Scalar if_false) {
                        if_false.imaginary_node()));
 }
 
+void trap_if(Scalar condition, std::string message) {
+  recorder().trap(condition, std::move(message));
+}
+
 Scalar cast(Scalar x, DType dtype) {
   Recorder& r = recorder();
   if (x.dtype() == dtype) return x;
@@ -323,17 +334,6 @@ Scalar cast(Scalar x, DType dtype) {
   return r.make(dtype, node);
 }
 
-// --- Functions.
-
-Scalar min(Scalar a, Scalar b) { return two(Instruction::kMin, a, b); }
-Scalar max(Scalar a, Scalar b) { return two(Instruction::kMax, a, b); }
-Scalar rem(Scalar a, Scalar b) { return two(Instruction::kRem, a, b); }
-Scalar floor_div(Scalar a, Scalar b) { return two(Instruction::kFloorDiv, a, b); }
-Scalar floor_mod(Scalar a, Scalar b) { return two(Instruction::kFloorMod, a, b); }
-Scalar pow(Scalar a, Scalar b) {
-  if (a.is_complex() && a.dtype() == b.dtype()) return complex_pow(a, b);
-  return two(Instruction::kPow, a, b);
-}
 Scalar bit_cast(Scalar x, DType dtype) {
   Recorder& r = recorder();
   if (x.dtype() == dtype) return x;
@@ -347,6 +347,17 @@ Scalar bit_cast(Scalar x, DType dtype) {
   return r.make(dtype, r.node(Instruction::kBitCast, dtype, x.real_node()));
 }
 
+// --- Functions.
+
+Scalar min(Scalar a, Scalar b) { return two(Instruction::kMin, a, b); }
+Scalar max(Scalar a, Scalar b) { return two(Instruction::kMax, a, b); }
+Scalar rem(Scalar a, Scalar b) { return two(Instruction::kRem, a, b); }
+Scalar floor_div(Scalar a, Scalar b) { return two(Instruction::kFloorDiv, a, b); }
+Scalar floor_mod(Scalar a, Scalar b) { return two(Instruction::kFloorMod, a, b); }
+Scalar pow(Scalar a, Scalar b) {
+  if (a.is_complex() && a.dtype() == b.dtype()) return complex_pow(a, b);
+  return two(Instruction::kPow, a, b);
+}
 Scalar atan2(Scalar y, Scalar x) { return two(Instruction::kAtan2, y, x); }
 Scalar next_after(Scalar from, Scalar to) {
   // In float32 the neighbours of a half are not halves.

@@ -48,6 +48,7 @@ class GRAVEN_API Recorder {
 
   Scalar input(DType dtype);
   void output(Scalar value);
+  void trap(Scalar condition, std::string message);
   // The expression, or what was wrong with the body.
   Result<Expression> finish();
 
@@ -130,9 +131,16 @@ GRAVEN_API Scalar shift_right(Scalar a, Scalar b);
 // --- The condition is a bool scalar; the branches have one dtype, complex allowed.
 GRAVEN_API Scalar select(Scalar condition, Scalar if_true, Scalar if_false);
 GRAVEN_API Scalar cast(Scalar x, DType dtype);
-
 // The bits of x, float32, float64 or an integer of their sizes, as another such dtype of that size.
 GRAVEN_API Scalar bit_cast(Scalar x, DType dtype);
+
+// The op fails with the message if the condition, a bool scalar, holds for any element:
+//
+//   if (is_integer(y.dtype())) trap_if(y == zero_like(y), "Integer division by zero");
+//
+// The other operations still need values for such an element; any will do.
+GRAVEN_API void trap_if(Scalar condition, std::string message);
+
 // --- Complex numbers.
 GRAVEN_API Scalar real(Scalar x);  // itself, of a real number
 GRAVEN_API Scalar imag(Scalar x);  // zero, of a real number

@@ -22,7 +22,6 @@ class KernelContext;
 using ElementwiseFunction = std::function<Scalar(std::span<const Scalar> x, AttrsRef attrs)>;
 using KernelFunction = Status (*)(KernelContext& context);
 using CompositeFunction = void (*)(CompositeContext& context);
-using CheckFunction = Status (*)(std::span<const Tensor> inputs, AttrsRef attrs);
 
 // A reduction over axes, said in scalars. Input 0 is reduced; input 1 holds the axes; the
 // attribute keep_dims keeps them with size 1.
@@ -56,10 +55,6 @@ class OpBody {
     bool is_kernel = kernel_types_.contains(last_input) || (kernel_when_ && kernel_when_(attrs));
     return is_kernel ? Kind::kKernel : kind_;
   }
-  // What the values of such inputs are asked before the body runs, or null: see with_check.
-  CheckFunction check_for(DType last_input) const {
-    return checked_types_.contains(last_input) ? check_ : nullptr;
-  }
   const ElementwiseFunction& elementwise() const { return elementwise_; }
   const ReductionBody& reduction() const { return reduction_; }
   KernelFunction kernel() const { return kernel_; }
@@ -85,14 +80,6 @@ class OpBody {
     return std::move(*this);
   }
   bool makes_its_outputs() const { return makes_its_outputs_; }
-  // The same elementwise body, which refuses some values of the last input's dtypes `types`
-  // (integer division by zero). `f` sees whole inputs that have elements and broadcast to a
-  // result with elements; an application that is checked fuses with no other.
-  OpBody with_check(DTypeSet types, CheckFunction f) && {
-    checked_types_ = types;
-    check_ = f;
-    return std::move(*this);
-  }
 
  private:
   friend OpBody elementwise_body(ElementwiseFunction f);
@@ -104,9 +91,8 @@ class OpBody {
   ReductionBody reduction_ = {};
   KernelFunction kernel_ = nullptr;
   CompositeFunction composite_ = nullptr;
-  DTypeSet kernel_types_, checked_types_;
+  DTypeSet kernel_types_;
   bool (*kernel_when_)(AttrsRef attrs) = nullptr;
-  CheckFunction check_ = nullptr;
   bool makes_its_outputs_ = false;
 };
 

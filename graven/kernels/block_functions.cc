@@ -1,8 +1,8 @@
 #include "graven/kernels/block_functions.h"
 
-namespace graven::engine {
+#include <cstring>
 
-BlockFunction block_function(Instruction instruction, DType operand_type, DType result_type) {
+namespace graven::engine {
 namespace {
 
 template <typename T>
@@ -24,15 +24,17 @@ BlockFunction copy_function(size_t element_size) {
       return copy<uint64_t>;
   }
 }
+
+BlockFunction block_function(Instruction instruction, DType operand_type, DType result_type) {
   if (!instruction_takes(instruction, operand_type)) return nullptr;
   switch (instruction) {
     case Instruction::kCast:
       return conversion_function(operand_type, result_type);
-    case Instruction::kRoundToHalf:
-    case Instruction::kRoundToBFloat16:
     case Instruction::kBitCast:
       if (dtype_size(operand_type) != dtype_size(result_type)) return nullptr;
       return copy_function(dtype_size(result_type));
+    case Instruction::kRoundToHalf:
+    case Instruction::kRoundToBFloat16:
       return rounding_function(instruction);
     case Instruction::kSelect:
       return select_function(dtype_size(operand_type));

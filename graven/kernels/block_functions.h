@@ -28,6 +28,9 @@ BlockFunction store_function(DType stored);
 // n copies of the element that a points to.
 BlockFunction splat_function(size_t element_size);
 
+// Makes the bool at out true if one of n bools is; else leaves it as it is.
+BlockFunction any_function();
+
 // Combines n values into one in the order of a binary tree: the upper half (from the largest power
 // of two below n on) is combined into the lower, until one is left. For kAdd, kMul, kMin, kMax,
 // kAnd and kOr; null for others.

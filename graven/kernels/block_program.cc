@@ -1,12 +1,14 @@
 #include "graven/kernels/block_program.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <vector>
 
 #include "graven/base/inline_vector.h"
 #include "graven/base/strings.h"
 #include "graven/kernels/block_functions.h"
+#include "graven/kernels/trap_notes.h"
 
 namespace graven::engine {
 namespace {
@@ -14,7 +16,7 @@ namespace {
 constexpr uint16_t kNone = 0xffff;
 
 // Operands are entries of a table of pointers that each run fills in: values of inputs, outputs,
-// constants, registers, in this order.
+// constants, what traps found (a byte each), registers, in this order.
 struct Step {
   BlockFunction function;
   uint16_t out, a, b, c;
@@ -46,8 +48,9 @@ struct BlockProgram::Rep {
   std::vector<InputValue> inputs;
   std::vector<Step> steps;
   std::vector<OutputStore> outputs;
-  // The table of pointers: outputs, then constants, then registers by offset.
-  uint16_t first_output = 0, first_constant = 0, first_register = 0, num_slots = 0;
+  // The table of pointers: outputs, then constants, then traps, then registers by offset.
+  uint16_t first_output = 0, first_constant = 0, first_trap = 0, first_register = 0, num_slots = 0;
+  size_t traps_offset = 0;
   std::vector<size_t> register_offsets;
   std::vector<const void*> constants;
   std::vector<std::vector<uint64_t>> constant_blocks;  // one more cache line, to align them
@@ -110,6 +113,7 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
       last_use[node] = end;
     });
   }
+  for (const Trap& trap : expression.traps()) needed[trap.condition] = true;
   size_t last_input_read = 0;  // the last step that reads an input in place
   for (size_t i = end; i-- > 0;) {
     if (!needed[i]) continue;
@@ -157,6 +161,8 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
     rep->constants.push_back(aligned);
     slots[i] = next_slot++;
   }
+  rep->first_trap = next_slot;
+  next_slot = static_cast<uint16_t>(next_slot + expression.traps().size());
   rep->first_register = next_slot;
 
   // An output that is stored as it is computed is written in place by the step that computes it,
@@ -178,6 +184,18 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
   auto register_slot = [&](uint16_t number) {
     return static_cast<uint16_t>(rep->first_register + number);
   };
+  // A trap is looked at once its condition is there: a leaf's at first, before an output may take
+  // the memory of an input.
+  auto look_at_traps = [&](size_t condition) {
+    for (size_t t = 0; t < expression.traps().size(); ++t) {
+      if (expression.traps()[t].condition != condition) continue;
+      const auto found = static_cast<uint16_t>(rep->first_trap + t);
+      rep->steps.push_back({any_function(), found, slots[condition], 0, 0});
+    }
+  };
+  for (size_t i = 0; i < end; ++i) {
+    if (is_leaf(static_cast<uint16_t>(i))) look_at_traps(i);
+  }
   for (size_t i = 0; i < end; ++i) {
     const ExprNode& node = nodes[i];
     if (!needed[i] || is_leaf(static_cast<uint16_t>(i))) continue;
@@ -209,6 +227,9 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
     }
     step.out = slots[i];
     rep->steps.push_back(step);
+    look_at_traps(i);
+    const bool is_for_traps_alone = last_use[i] == 0;
+    if (is_for_traps_alone && register_of[i] != kNone) registers.give_back(register_of[i]);
   }
 
   // What is left of the outputs: conversions to stored elements, and copies. Inputs that are
@@ -237,8 +258,10 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
   }
 
   size_t table_bytes = align((rep->first_register + registers.sizes().size()) * sizeof(void*));
-  for (auto& input : rep->inputs) input.register_offset += table_bytes;
-  size_t offset = table_bytes + input_register_bytes;
+  rep->traps_offset = table_bytes;
+  const size_t first_register = table_bytes + align(expression.traps().size());
+  for (auto& input : rep->inputs) input.register_offset += first_register;
+  size_t offset = first_register + input_register_bytes;
   for (size_t size : registers.sizes()) {
     rep->register_offsets.push_back(offset);
     offset += align(size * kBlockElements);
@@ -299,8 +322,10 @@ class Fetches {
 }  // namespace
 
 void BlockProgram::run(int64_t n, const void* const* inputs, const bool* is_scalar,
-                       void* const* outputs, void* scratch, bool is_far) const {
+                       void* const* outputs, void* scratch, TrapNotes* traps, bool is_far) const {
   const Rep& rep = *rep_;
+  const std::span<const Trap> all_traps = rep.expression.traps();
+  assert(all_traps.empty() || traps);
   auto* memory = static_cast<std::byte*>(scratch);
   void** table = static_cast<void**>(scratch);
   for (size_t i = 0; i < rep.constants.size(); ++i) {
@@ -308,6 +333,11 @@ void BlockProgram::run(int64_t n, const void* const* inputs, const bool* is_scal
   }
   for (size_t i = 0; i < rep.register_offsets.size(); ++i) {
     table[rep.first_register + i] = memory + rep.register_offsets[i];
+  }
+  auto* trapped = reinterpret_cast<uint8_t*>(memory + rep.traps_offset);
+  for (size_t t = 0; t < all_traps.size(); ++t) {
+    trapped[t] = 0;
+    table[rep.first_trap + t] = trapped + t;
   }
   int64_t first = std::min(n, kBlockElements);
   for (const InputValue& value : rep.inputs) {
@@ -366,6 +396,9 @@ void BlockProgram::run(int64_t n, const void* const* inputs, const bool* is_scal
       store.store(table[rep.first_output + store.output], table[store.real], table[store.imaginary],
                   nullptr, count);
     }
+  }
+  for (size_t t = 0; t < all_traps.size(); ++t) {
+    if (trapped[t]) traps->note(all_traps[t]);
   }
 }
 

@@ -9,6 +9,8 @@
 
 namespace graven::engine {
 
+class TrapNotes;
+
 // Elements that one block instruction handles at a time.
 inline constexpr int64_t kBlockElements = 512;
 
@@ -28,9 +30,10 @@ class GRAVEN_API BlockProgram {
   // elements, which may be that of an input of the same element size (elements are read before they
   // are written). scratch: scratch_bytes() bytes, 64-byte aligned, of the calling thread.
   // is_far: the elements are not in a cache; those of the next block are fetched while one is
-  // computed.
+  // computed. traps: where traps that hold are noted, after the last block; not null if the
+  // expression has any.
   void run(int64_t n, const void* const* inputs, const bool* is_scalar, void* const* outputs,
-           void* scratch, bool is_far = false) const;
+           void* scratch, TrapNotes* traps = nullptr, bool is_far = false) const;
   size_t scratch_bytes() const;
   // Expression::cost(), computed once.
   double cost() const;

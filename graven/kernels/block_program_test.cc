@@ -11,6 +11,7 @@
 #include "graven/base/thread_pool.h"
 #include "graven/kernels/simd_target.h"
 #include "graven/kernels/testing.h"
+#include "graven/kernels/trap_notes.h"
 
 namespace graven::engine {
 namespace {
@@ -142,6 +143,28 @@ void check_two(Instruction instruction, std::function<Out(In, In)> reference) {
          " of ", +x[i], " and ", +y[i], " gives ", +out[i], ", not ", +expected);
     REQUIRE(same<Stored<Out>>(out[i], expected));
     if (i >= 3) REQUIRE(same<Stored<Out>>(out[i], moved[i - 3]));
+  }
+}
+
+// The same, where the second operand is a constant.
+template <typename T>
+void check_with_constant(Instruction instruction, T constant, std::function<T(T, T)> reference) {
+  Expression expression;
+  expression.add_input(kDTypeOf<T>);
+  expression.add_node({Instruction::kInput, kDTypeOf<T>, 0, 0, 0});
+  uint16_t divisor = expression.add_constant(kDTypeOf<T>, static_cast<uint64_t>(constant));
+  expression.add_output(
+      {kDTypeOf<T>, expression.add_node({instruction, kDTypeOf<T>, 0, divisor, 0})});
+  auto program = compile(expression);
+  std::vector<T> x = samples<T>(1);
+  for (int near : {-1, 0, 1}) {  // multiples, and their neighbours
+    for (int i = -40; i < 40; ++i) x.push_back(static_cast<T>(constant * i + near));
+  }
+  auto out = run<T>(*program, {x.data()}, static_cast<int64_t>(x.size()));
+  for (size_t i = 0; i < x.size(); ++i) {
+    INFO(std::string(instruction_name(instruction)), " ", std::string(dtype_name(kDTypeOf<T>)),
+         " of ", +x[i], " and ", +constant);
+    REQUIRE(out[i] == reference(x[i], constant));
   }
 }
 
@@ -281,6 +304,109 @@ void check_select() {
   auto x = random_values<T>(1000, 6), y = random_values<T>(1000, 7);
   auto out = run<T>(*program, {c.data(), x.data(), y.data()}, 1000);
   for (size_t i = 0; i < 1000; ++i) REQUIRE(out[i] == (c[i] ? x[i] : y[i]));
+}
+
+template <typename T>
+void check_divisions_by_constants() {
+  using I = Instruction;
+  using Limits = std::numeric_limits<T>;
+  std::vector<T> divisors = random_values<T>(30, 3);
+  for (T divisor : {T(0), T(1), T(2), T(3), T(7), T(10), T(127), static_cast<T>(-1),
+                    static_cast<T>(-2), static_cast<T>(-3), static_cast<T>(-7), Limits::min(),
+                    Limits::max(), static_cast<T>(Limits::max() - 1)}) {
+    divisors.push_back(divisor);
+  }
+  for (T divisor : divisors) {
+    check_with_constant<T>(I::kDiv, divisor,
+                           [](T a, T b) { return b == 0 ? T(0) : static_cast<T>(Wide(a) / b); });
+    check_with_constant<T>(I::kRem, divisor,
+                           [](T a, T b) { return b == 0 ? T(0) : static_cast<T>(Wide(a) % b); });
+    check_with_constant<T>(I::kFloorDiv, divisor, floor_div<T>);
+    check_with_constant<T>(I::kFloorMod, divisor, [](T a, T b) {
+      return b == 0 ? T(0) : static_cast<T>(a - Wide(floor_div(a, b)) * b);
+    });
+  }
+}
+
+TEST_CASE("integers are divided by constants as by other numbers") {
+  for_each_target([] {
+    check_divisions_by_constants<int8_t>();
+    check_divisions_by_constants<int16_t>();
+    check_divisions_by_constants<int32_t>();
+    check_divisions_by_constants<int64_t>();
+    check_divisions_by_constants<uint8_t>();
+    check_divisions_by_constants<uint16_t>();
+    check_divisions_by_constants<uint32_t>();
+    check_divisions_by_constants<uint64_t>();
+  });
+}
+
+// What is noted when a program with these traps runs over n elements of value 1, one of which is
+// other; "" if nothing.
+template <typename Body>
+std::string trap_of(Body body, int64_t n, int64_t place, int32_t other) {
+  auto program = compile(record({DType::kInt32}, body));
+  std::vector<int32_t> x(n, 1);
+  if (place < n) x[place] = other;
+  std::vector<int32_t> out(n);
+  std::vector<uint64_t> scratch(program->scratch_bytes() / 8 + 8);
+  void* aligned = scratch.data();
+  size_t space = scratch.size() * 8;
+  std::align(64, program->scratch_bytes(), aligned, space);
+  const void* inputs[] = {x.data()};
+  const bool scalars[] = {false};
+  void* outputs[] = {out.data()};
+  TrapNotes traps;
+  program->run(n, inputs, scalars, outputs, aligned, &traps);
+  for (int64_t i = 0; i < n; ++i) REQUIRE(out[i] == x[i] + 1);  // all are computed
+  return traps.first() ? traps.first()->message : "";
+}
+
+TEST_CASE("a trap is noted wherever its element is, and only if it is among those asked for") {
+  auto refuses_zero = [](auto& x) {
+    trap_if(x[0] == 0, "zero");
+    trap_if(x[0] < 1, "below one");
+    return x[0] + 1;
+  };
+  for (int64_t n : {1, 7, 512, 513, 1024, 1300}) {
+    CHECK(trap_of(refuses_zero, n, n, 0) == "");
+    for (int64_t place : {int64_t{0}, n / 2, n - 1}) {
+      CHECK(trap_of(refuses_zero, n, place, 0) == "zero");
+      CHECK(trap_of(refuses_zero, n, place, -5) == "below one");
+    }
+  }
+  CHECK(trap_of(refuses_zero, 0, 0, 0) == "");
+}
+
+TEST_CASE("a trap may ask a constant, an input, or what is the result too") {
+  auto always = [](auto& x) {
+    trap_if(zero_like(x[0]) == 0, "always");
+    return x[0] + 1;
+  };
+  CHECK(trap_of(always, 5, 5, 0) == "always");
+  CHECK(trap_of(always, 0, 0, 0) == "");
+  // In place: the output takes the memory of the condition.
+  auto program = compile(record({DType::kBool}, [](auto& x) {
+    trap_if(x[0], "input");
+    trap_if(!x[0], "result");
+    return !x[0];
+  }));
+  std::vector<uint8_t> values(600, 0);
+  std::vector<uint64_t> scratch(program->scratch_bytes() / 8 + 8);
+  void* aligned = scratch.data();
+  size_t space = scratch.size() * 8;
+  std::align(64, program->scratch_bytes(), aligned, space);
+  const void* inputs[] = {values.data()};
+  const bool scalars[] = {false};
+  void* outputs[] = {values.data()};
+  TrapNotes of_false;
+  program->run(600, inputs, scalars, outputs, aligned, &of_false);
+  REQUIRE(of_false.first());
+  CHECK(of_false.first()->message == "result");
+  CHECK(values == std::vector<uint8_t>(600, 1));
+  TrapNotes of_true;
+  program->run(600, inputs, scalars, outputs, aligned, &of_true);
+  CHECK(of_true.first()->message == "input");
 }
 
 TEST_CASE("bits are read as those of another type") {
@@ -578,7 +704,7 @@ TEST_CASE("fetching the next block ahead changes nothing") {
     bool scalars[] = {false, false, true};
     void *to_near[] = {near.data()}, *to_far[] = {far.data()};
     program->run(n, inputs, scalars, to_near, scratch);
-    program->run(n, inputs, scalars, to_far, scratch, /*is_far=*/true);
+    program->run(n, inputs, scalars, to_far, scratch, nullptr, /*is_far=*/true);
     CHECK(near == far);
   }
 }

@@ -55,6 +55,13 @@ void select(void* out, const void* a, const void* b, const void* c, int64_t n) {
   }
 }
 
+void any(void* out, const void* a, const void*, const void*, int64_t n) {
+  const uint8_t* x = static_cast<const uint8_t*>(a);
+  uint8_t found = 0;
+  for (int64_t i = 0; i < n; ++i) found |= x[i];
+  *static_cast<uint8_t*>(out) |= found;
+}
+
 template <typename T>
 BlockFunction of_anything(Instruction instruction) {
   switch (instruction) {
@@ -126,6 +133,8 @@ BlockFunction find_select(size_t element_size) {
   }
 }
 
+BlockFunction find_any() { return any; }
+
 }  // namespace
 }  // namespace graven::engine::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -138,5 +147,6 @@ BlockFunction comparison_function(Instruction instruction, DType operand_type) {
 BlockFunction select_function(size_t element_size) {
   return GRAVEN_SIMD_DISPATCH(find_select)(element_size);
 }
+BlockFunction any_function() { return GRAVEN_SIMD_DISPATCH(find_any)(); }
 }  // namespace graven::engine
 #endif

@@ -33,7 +33,7 @@ void for_chunks(int64_t n, int64_t chunk, Body body) {
 }  // namespace
 
 void run_elementwise(const BlockProgram& program, std::span<const Operand> inputs,
-                     const Shape& shape, std::span<void* const> outputs) {
+                     const Shape& shape, std::span<void* const> outputs, TrapNotes* traps) {
   int64_t n = shape.num_elements();
   if (n == 0) return;
   const Expression& expression = program.expression();
@@ -72,7 +72,7 @@ void run_elementwise(const BlockProgram& program, std::span<const Operand> input
       }
       move_outputs(begin, to.data());
       program.run(end - begin, from.data(), is_scalar.data(), to.data(),
-                  thread_scratch(ScratchUse::kChunk, program.scratch_bytes()), is_far);
+                  thread_scratch(ScratchUse::kChunk, program.scratch_bytes()), traps, is_far);
     });
     return;
   }
@@ -92,7 +92,7 @@ void run_elementwise(const BlockProgram& program, std::span<const Operand> input
       int64_t count =
           reader.read(state, bases.data(), position, end - position, from.data(), scalars.data());
       move_outputs(position, to.data());
-      program.run(count, from.data(), scalars.data(), to.data(), scratch);
+      program.run(count, from.data(), scalars.data(), to.data(), scratch, traps);
       position += count;
     }
   });

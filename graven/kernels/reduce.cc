@@ -36,6 +36,9 @@ ReductionProgram::~ReductionProgram() = default;
 
 Result<std::shared_ptr<const ReductionProgram>> ReductionProgram::compile(
     const ReductionParts& parts) {
+  if (!parts.combine.traps().empty() || !parts.finish.traps().empty()) {
+    return internal_error("a reduction refuses values after they were prepared");
+  }
   auto rep = std::make_unique<Rep>();
   rep->accumulator = parts.accumulator;
   rep->size = dtype_size(parts.accumulator);
@@ -53,8 +56,8 @@ Result<std::shared_ptr<const ReductionProgram>> ReductionProgram::compile(
     return output.dtype == dtype && node.instruction == Instruction::kInput && node.a == 0 &&
            expression.inputs()[0] == dtype && !is_complex(dtype);
   };
-  rep->prepares =
-      parts.prepare.inputs().size() != 1 || !hands_on_input(parts.prepare, parts.accumulator);
+  rep->prepares = parts.prepare.inputs().size() != 1 || !parts.prepare.traps().empty() ||
+                  !hands_on_input(parts.prepare, parts.accumulator);
   rep->finishes = !hands_on_input(parts.finish, parts.accumulator);
 
   auto nodes = parts.combine.nodes();
@@ -75,6 +78,7 @@ using Rep = ReductionProgram::Rep;
 // Everything that is known before the first element is read.
 struct Plan {
   const Rep& rep;
+  TrapNotes* traps;
   Iteration iteration;
   InlineVector<int64_t, 6> group_sizes, row_sizes;  // kept dimensions; reduced dimensions
   InlineVector<StridedOperand, 4> group_operands, row_operands;
@@ -85,8 +89,9 @@ struct Plan {
   double count = 0;
 
   Plan(const ReductionProgram& program, std::span<const Operand> inputs, const Shape& shape,
-       uint64_t reduced)
+       uint64_t reduced, TrapNotes* traps)
       : rep(program.rep()),
+        traps(traps),
         iteration(make_iteration(inputs, rep.prepare->expression().inputs(), shape, reduced)) {
     auto& sizes = iteration.sizes;
     size_t rank = sizes.size();
@@ -137,7 +142,10 @@ struct Plan {
 class Worker {
  public:
   Worker(const Plan& plan, const BlockReader& reader)
-      : plan_(plan), reader_(reader), memory_(scratch(plan, reader)), combiner_(plan.rep, memory_) {
+      : plan_(plan),
+        reader_(reader),
+        memory_(scratch(plan, reader)),
+        combiner_(plan.rep, memory_, plan.traps) {
     results_ = memory_ + ReductionCombiner::scratch_bytes(plan.rep);
     state_ = reader.start(results_ + align(kMaxLanes * plan.rep.size));
     size_t operands = plan.iteration.operands.size();
@@ -303,8 +311,8 @@ void run_segments(const Plan& plan, const BlockReader& reader, std::byte* output
 }  // namespace
 
 void run_reduction(const ReductionProgram& program, std::span<const Operand> inputs,
-                   const Shape& shape, uint64_t reduced, void* output) {
-  Plan plan(program, inputs, shape, reduced);
+                   const Shape& shape, uint64_t reduced, void* output, TrapNotes* traps) {
+  Plan plan(program, inputs, shape, reduced, traps);
   if (plan.groups == 0 || plan.columns == 0) return;
   BlockReader reader = stream_reader(plan);
   auto* out = static_cast<std::byte*>(output);

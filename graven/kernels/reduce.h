@@ -12,7 +12,7 @@ namespace graven::engine {
 
 // A reduction of elementwise values: acc = identity; for each element acc = combine(acc,
 // prepare(inputs...)); result = finish(acc, count). Each part is an expression:
-//   prepare: the inputs -> one value of the accumulator's dtype (may fuse a chain)
+//   prepare: the inputs -> one value of the accumulator's dtype (may fuse a chain; it alone traps)
 //   combine: (acc, value) -> acc; associative and commutative up to rounding
 //   finish:  (acc, number of elements as float64) -> the stored result
 // identity: bits of the accumulator (two words for complex).
@@ -40,7 +40,9 @@ class GRAVEN_API ReductionProgram {
 // lanes and partial sums are added in index order, so that 1 thread and 2 give the same bits
 // and sums of many float32 elements stay accurate (pairwise over blocks). An empty reduction
 // gives finish(identity, 0). Sums, products, min, max, and, or over plain types have fast paths.
+// traps: see BlockProgram::run.
 GRAVEN_API void run_reduction(const ReductionProgram& program, std::span<const Operand> inputs,
-                              const Shape& shape, uint64_t reduced, void* output);
+                              const Shape& shape, uint64_t reduced, void* output,
+                              TrapNotes* traps = nullptr);
 
 }  // namespace graven::engine

@@ -16,8 +16,10 @@ size_t ReductionCombiner::scratch_bytes(const ReductionProgram::Rep& rep) {
   return align(rep.program_scratch) + 2 * align(kMaxLanes * rep.size);
 }
 
-ReductionCombiner::ReductionCombiner(const ReductionProgram::Rep& rep, std::byte* scratch)
+ReductionCombiner::ReductionCombiner(const ReductionProgram::Rep& rep, std::byte* scratch,
+                                     TrapNotes* traps)
     : rep_(rep),
+      traps_(traps),
       programs_(scratch),
       values_(scratch + align(rep.program_scratch)),
       prepared_(values_),
@@ -47,7 +49,7 @@ const std::byte* ReductionCombiner::prepare(int64_t n, const void* const* inputs
                                             const bool* is_scalar) {
   if (!rep_.prepares && (!is_scalar[0] || n == 1)) return static_cast<const std::byte*>(inputs[0]);
   void* results[] = {prepared_};
-  rep_.prepare->run(n, inputs, is_scalar, results, programs_);
+  rep_.prepare->run(n, inputs, is_scalar, results, programs_, traps_);
   return prepared_;
 }
 

@@ -29,7 +29,8 @@ class ReductionCombiner {
  public:
   // Memory that a combiner works in, 64-byte aligned.
   static size_t scratch_bytes(const ReductionProgram::Rep& rep);
-  ReductionCombiner(const ReductionProgram::Rep& rep, std::byte* scratch);
+  // traps: where those of `prepare` are noted; see BlockProgram::run.
+  ReductionCombiner(const ReductionProgram::Rep& rep, std::byte* scratch, TrapNotes* traps);
 
   // Gives a pointer to the next prepared values from `position` on, at most `limit` and at most
   // kBlockElements, and how many.
@@ -54,6 +55,7 @@ class ReductionCombiner {
   void fold(const std::byte* values, int64_t n, int64_t columns, std::byte* out);
 
   const ReductionProgram::Rep& rep_;
+  TrapNotes* const traps_;
   std::byte *programs_, *values_;
   std::byte* prepared_;  // where prepare puts values
   std::byte* lanes_;

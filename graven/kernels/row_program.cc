@@ -153,8 +153,8 @@ int64_t rows_of_batch(int64_t columns) {
 class RowRunner {
  public:
   RowRunner(const Rep& rep, int64_t columns, std::span<const void* const> inputs,
-            std::span<void* const> outputs)
-      : rep_(rep), columns_(columns), batch_(rows_of_batch(columns)) {
+            std::span<void* const> outputs, TrapNotes* traps)
+      : rep_(rep), traps_(traps), columns_(columns), batch_(rows_of_batch(columns)) {
     const bool is_batch = batch_ > 1;
     size_t bytes = align(rep.stage_scratch);
     if (is_batch) bytes += align(batch_ * columns * rep.prepared_size);
@@ -212,7 +212,7 @@ class RowRunner {
       } else {
         int64_t n = stage.extent == RowExtent::kMatrix ? rows * columns_ : rows;
         stage.elementwise->run(n, operands.from.data(), operands.scalars.data(), operands.to.data(),
-                               scratch_);
+                               scratch_, traps_);
       }
       for (size_t i = 0; i < operands.spread.size(); ++i) {
         if (!operands.spread[i]) continue;
@@ -333,12 +333,12 @@ class RowRunner {
   // Short rows.
   void reduce_batch(const Stage& stage, const Operands& operands, int64_t rows) {
     const ReductionProgram::Rep& reduction = stage.reduction->rep();
-    ReductionCombiner combiner(reduction, scratch_);
+    ReductionCombiner combiner(reduction, scratch_, traps_);
     const auto* values = static_cast<const std::byte*>(operands.from[0]);
     if (reduction.prepares || operands.scalars[0]) {
       void* prepared[] = {prepared_};
       reduction.prepare->run(rows * columns_, operands.from.data(), operands.scalars.data(),
-                             prepared, scratch_);
+                             prepared, scratch_, traps_);
       values = prepared_;
     }
     auto* out = static_cast<std::byte*>(operands.to[0]);
@@ -366,7 +366,7 @@ class RowRunner {
 
   void reduce_row(const Stage& stage, const Operands& operands) {
     const ReductionProgram::Rep& reduction = stage.reduction->rep();
-    ReductionCombiner combiner(reduction, scratch_);
+    ReductionCombiner combiner(reduction, scratch_, traps_);
     alignas(16) std::byte accumulator[16];
     combiner.reduce(
         columns_, 1,
@@ -391,6 +391,7 @@ class RowRunner {
   }
 
   const Rep& rep_;
+  TrapNotes* const traps_;
   int64_t columns_, batch_;
   std::byte *scratch_, *prepared_ = nullptr;
   InlineVector<Operands, 6> operands_;  // by stage
@@ -403,7 +404,8 @@ class RowRunner {
 
 // Each stage over the whole matrix; what they hand on lies in memory of the allocator.
 Status run_by_stage(const Rep& rep, int64_t rows, int64_t columns,
-                    std::span<const void* const> inputs, std::span<void* const> outputs) {
+                    std::span<const void* const> inputs, std::span<void* const> outputs,
+                    TrapNotes* traps) {
   const Shape matrix = {Dim(rows), Dim(columns)}, per_row = {Dim(rows), Dim(1)},
               per_column = {Dim(columns)}, scalar = {};
   auto shape_of = [&](const Value& value) -> const Shape& {
@@ -450,10 +452,10 @@ Status run_by_stage(const Rep& rep, int64_t rows, int64_t columns,
       results.push_back(const_cast<void*>(places[result]));
     }
     if (stage.reduction) {
-      run_reduction(*stage.reduction, operands, matrix, /*reduced=*/2, results[0]);
+      run_reduction(*stage.reduction, operands, matrix, /*reduced=*/2, results[0], traps);
     } else {
       run_elementwise(*stage.elementwise, operands,
-                      stage.extent == RowExtent::kMatrix ? matrix : per_row, results);
+                      stage.extent == RowExtent::kMatrix ? matrix : per_row, results, traps);
     }
     for (size_t v = 0; v < rep.values.size(); ++v) {
       if (rep.values[v].last_stage == static_cast<int>(s)) memory[v].reset();
@@ -468,19 +470,20 @@ Status run_by_stage(const Rep& rep, int64_t rows, int64_t columns,
 }  // namespace
 
 Status run_rows(const RowProgram& program, int64_t rows, int64_t columns,
-                std::span<const void* const> inputs, std::span<void* const> outputs) {
+                std::span<const void* const> inputs, std::span<void* const> outputs,
+                TrapNotes* traps) {
   if (rows == 0) return {};
   const Rep& rep = program.rep();
   if (columns == 0 || columns > RowProgram::kMaxColumns ||
       (rows < kFewRows && columns >= kLongRow)) {
-    return run_by_stage(rep, rows, columns, inputs, outputs);
+    return run_by_stage(rep, rows, columns, inputs, outputs, traps);
   }
   double row_cost = rep.cost * static_cast<double>(columns + 32);
   int64_t batch = rows_of_batch(columns);
   int64_t per_chunk = static_cast<int64_t>(kChunkCost / row_cost) / batch * batch;
   per_chunk = std::clamp<int64_t>(per_chunk, batch, std::max(rows, batch));
   auto run_chunk = [&](int64_t chunk) {
-    RowRunner runner(rep, columns, inputs, outputs);
+    RowRunner runner(rep, columns, inputs, outputs, traps);
     int64_t end = std::min((chunk + 1) * per_chunk, rows);
     for (int64_t row = chunk * per_chunk; row < end; row += batch) {
       runner.run(row, std::min(batch, end - row), row + 2 * batch <= end);

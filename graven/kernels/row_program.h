@@ -62,8 +62,9 @@ class GRAVEN_API RowProgram {
 // op at a time. Rows are spread over the pool, in chunks cut by shape alone. An output may be the
 // memory of a matrix input of the same element size that no later stage reads. kResourceExhausted
 // if there is no memory for what stages hand on, which is only asked for when rows are too long for
-// a cache, or too few for the pool.
+// a cache, or too few for the pool. traps: see BlockProgram::run.
 GRAVEN_API Status run_rows(const RowProgram& program, int64_t rows, int64_t columns,
-                           std::span<const void* const> inputs, std::span<void* const> outputs);
+                           std::span<const void* const> inputs, std::span<void* const> outputs,
+                           TrapNotes* traps = nullptr);
 
 }  // namespace graven::engine

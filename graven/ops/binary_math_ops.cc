@@ -19,29 +19,18 @@
 namespace graven::engine {
 namespace {
 
-// --- What values must not be.
+// --- Quotients and powers, which refuse some integers.
 
-bool any_element(const Tensor& tensor, bool (*holds)(int64_t)) {
-  return visit_plain(tensor.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    if constexpr (std::is_integral_v<T>) {
-      auto elements = tensor.data<T>();
-      return std::any_of(elements.begin(), elements.end(),
-                         [&](T value) { return holds(static_cast<int64_t>(value)); });
-    }
-    return false;
-  });
+Scalar checked_divisor(Scalar y) {
+  if (is_integer(y.dtype())) trap_if(y == zero_like(y), "Integer division by zero");
+  return y;
 }
 
-Status no_zero_divisor(std::span<const Tensor> inputs, AttrsRef) {
-  bool has_zero = any_element(inputs[1], [](int64_t y) { return y == 0; });
-  return has_zero ? invalid_argument("Integer division by zero") : Status();
-}
-
-Status no_negative_exponent(std::span<const Tensor> inputs, AttrsRef) {
-  bool has_negative = any_element(inputs[1], [](int64_t y) { return y < 0; });
-  return has_negative ? invalid_argument("Integers to negative integer powers are not allowed")
-                      : Status();
+Scalar checked_pow(Scalar x, Scalar y) {
+  if (is_integer(y.dtype())) {
+    trap_if(y < zero_like(y), "Integers to negative integer powers are not allowed");
+  }
+  return pow(x, y);
 }
 
 // --- Kernels.
@@ -338,8 +327,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .types = {{"T", kNumberTypes}},
       .infer = broadcast_inputs,
       .gradient = div_gradient,
-      .body =
-          elementwise([](auto x, auto y) { return x / y; }).with_check(kIntTypes, no_zero_divisor),
+      .body = elementwise([](auto x, auto y) { return x / checked_divisor(y); }),
       .identity_on_right = 1,
   });
   kTruncateDiv = ops.define<NoAttrs>({
@@ -352,9 +340,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .types = {{"T", kRealTypes}},
       .infer = broadcast_inputs,
       .gradient = not_differentiable,
-      .body = elementwise([](auto x, auto y) {
-                return trunc(x / y);
-              }).with_check(kIntTypes, no_zero_divisor),
+      .body = elementwise([](auto x, auto y) { return trunc(x / checked_divisor(y)); }),
   });
   kFloorDiv = ops.define<NoAttrs>({
       .name = "FloorDiv",
@@ -366,9 +352,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .types = {{"T", kRealTypes}},
       .infer = broadcast_sizes<&InferContext::floor_div>,
       .gradient = not_differentiable,
-      .body = elementwise([](auto x, auto y) {
-                return floor_div(x, y);
-              }).with_check(kIntTypes, no_zero_divisor),
+      .body = elementwise([](auto x, auto y) { return floor_div(x, checked_divisor(y)); }),
   });
   kFloorMod = ops.define<NoAttrs>({
       .name = "FloorMod",
@@ -380,9 +364,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .types = {{"T", kRealTypes}},
       .infer = broadcast_inputs,
       .gradient = floor_mod_gradient,
-      .body = elementwise([](auto x, auto y) {
-                return floor_mod(x, y);
-              }).with_check(kIntTypes, no_zero_divisor),
+      .body = elementwise([](auto x, auto y) { return floor_mod(x, checked_divisor(y)); }),
   });
   kMod = ops.define<NoAttrs>({
       .name = "Mod",
@@ -392,9 +374,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .outputs = {"z: T"},
       .types = {{"T", kRealTypes}},
       .infer = broadcast_inputs,
-      .body = elementwise([](auto x, auto y) {
-                return rem(x, y);
-              }).with_check(kIntTypes, no_zero_divisor),
+      .body = elementwise([](auto x, auto y) { return rem(x, checked_divisor(y)); }),
   });
   kTruncateMod = ops.define<NoAttrs>({
       .name = "TruncateMod",
@@ -405,9 +385,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .outputs = {"z: T"},
       .types = {{"T", kRealTypes}},
       .infer = broadcast_inputs,
-      .body = elementwise([](auto x, auto y) {
-                return rem(x, y);
-              }).with_check(kIntTypes, no_zero_divisor),
+      .body = elementwise([](auto x, auto y) { return rem(x, checked_divisor(y)); }),
   });
   kDivNoNan = ops.define<NoAttrs>({
       .name = "DivNoNan",
@@ -501,9 +479,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .types = {{"T", kFloatTypes | kComplexTypes | kSignedIntTypes}},
       .infer = broadcast_inputs,
       .gradient = pow_gradient,
-      .body = elementwise([](auto x, auto y) {
-                return pow(x, y);
-              }).with_check(kSignedIntTypes, no_negative_exponent),
+      .body = elementwise(checked_pow),
       .identity_on_right = 1,
   });
   kAtan2 = ops.define<NoAttrs>({

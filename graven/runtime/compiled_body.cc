@@ -104,7 +104,6 @@ Result<Ref<const CompiledBody>> BodyCache::get(const Op& op, AttrsRef attrs,
                             ", the record says ", dtype_name(output));
     }
     ASSIGN_OR_RETURN(made->block_, BlockProgram::compile(expression));
-    made->check_ = record.body.check_for(inputs.back());
   } else {
     ASSIGN_OR_RETURN(ReductionParts parts,
                      record_reduction(record.body.reduction(), inputs[0], output));

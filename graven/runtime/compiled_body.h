@@ -28,8 +28,6 @@ class CompiledBody : public RefCounted {
   const ReductionParts& parts() const { return *parts_; }
   // The result has the broadcast of the inputs' shapes, so that `infer` need not be asked.
   bool broadcasts() const { return broadcasts_; }
-  // What whole inputs are asked before an elementwise body runs, or null.
-  CheckFunction check() const { return check_; }
 
  private:
   friend class BodyCache;
@@ -37,7 +35,6 @@ class CompiledBody : public RefCounted {
   const Attrs attrs_;
   DType output_ = DType::kInvalid;
   bool broadcasts_ = false;
-  CheckFunction check_ = nullptr;
   std::shared_ptr<const BlockProgram> block_;
   std::unique_ptr<ReductionParts> parts_;
   std::shared_ptr<const ReductionProgram> reduction_;

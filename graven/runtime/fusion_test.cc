@@ -1,6 +1,10 @@
+#include <algorithm>
 #include <cstring>
 #include <random>
 
+#include "graven/base/strings.h"
+#include "graven/base/thread_pool.h"
+#include "graven/kernels/block_program.h"
 #include "graven/runtime/eager_builder.h"
 #include "graven/runtime/program.h"
 #include "graven/runtime/testing.h"
@@ -138,16 +142,111 @@ TEST_CASE("an error of shapes inside a group names the op that the user wrote") 
   CHECK(dynamic_cast<ExecutionError*>(error.payload().get())->node_name == "product");
 }
 
-TEST_CASE("a checked division fuses with nothing, and is asked") {
+// What running says, and of which node.
+std::string error_of(const Program& program, std::span<const Tensor> inputs) {
+  Tensors outputs;
+  Status status = program.run(inputs, outputs);
+  if (status.ok()) return "ok";
+  CHECK(outputs.empty());
+  auto* where = dynamic_cast<ExecutionError*>(status.payload().get());
+  REQUIRE(where);
+  return where->node_name + ": " + status.message();
+}
+
+TEST_CASE("a division of integers fuses like others, and its error names it") {
   TestGraph g;
   Tensor a = g.placeholder(DType::kInt32, {2}, "a");
-  Tensor quotient = run(g.builder, kTestDivide, {run(g.builder, kTestAdd, {a, a}), a});
+  Tensor quotient = run(g.builder, kTestDivide, {run(g.builder, kTestAdd, {a, a}), a}, {}, "half");
   g.returns({run(g.builder, kTestMul, {quotient, a})});
   Ref<Program> program = plan(g);
-  CHECK(program->steps().size() == 3);
-  Tensor zero = ints({1, 0});
+  CHECK(program->steps().size() == 1);
+  Tensor zero = ints({1, 0}), good = ints({3, 4});
+  CHECK(error_of(*program, {&zero, 1}) == "half: [TestDivide] Integer division by zero");
   Tensors outputs;
-  CHECK(program->run({&zero, 1}, outputs).message() == "[TestDivide] Integer division by zero");
+  REQUIRE(program->run({&good, 1}, outputs).ok());
+  CHECK(std::ranges::equal(outputs[0].data<int32_t>(), std::vector{6, 8}));
+}
+
+TEST_CASE("a constant divisor other than zero traps nothing, zero does") {
+  for (int32_t divisor : {3, 0}) {
+    TestGraph g;
+    Tensor x = g.placeholder(DType::kInt32, {2}, "a");
+    for (int i = 0; i < 3; ++i) {
+      x = run(g.builder, kTestAdd,
+              {run(g.builder, kTestDivide, {x, g.constant(Tensor::scalar<int32_t>(divisor))}, {},
+                   str_cat("divide", i)),
+               g.constant(Tensor::scalar<int32_t>(1))});
+    }
+    g.returns({x});
+    Ref<Program> program = plan(g);
+    REQUIRE(program->steps().size() == 1);
+    CHECK(program->steps()[0].block->expression().traps().size() == (divisor == 0 ? 3 : 0));
+    Tensor given = ints({100, -100});
+    if (divisor == 0) {
+      CHECK(error_of(*program, {&given, 1}) == "divide0: [TestDivide] Integer division by zero");
+      continue;
+    }
+    Tensors outputs;
+    REQUIRE(program->run({&given, 1}, outputs).ok());
+    CHECK(std::ranges::equal(outputs[0].data<int32_t>(), std::vector{5, -2}));
+  }
+}
+
+TEST_CASE(
+    "of several traps the first in the order of nodes is reported, by any number of threads") {
+  constexpr int64_t kElements = 400'000;
+  TestGraph g;
+  Tensor a = g.placeholder(DType::kInt32, {kElements}, "a");
+  Tensor b = g.placeholder(DType::kInt32, {kElements}, "b");
+  Tensor c = g.placeholder(DType::kInt32, {kElements}, "c");
+  Tensor first = run(g.builder, kTestDivide, {a, b}, {}, "first");
+  Tensor second = run(g.builder, kTestDivide, {first, c}, {}, "second");
+  g.returns({run(g.builder, kTestAdd, {second, a})});
+  Ref<Program> program = plan(g);
+  REQUIRE(program->steps().size() == 1);
+  auto with_zero_at = [&](int64_t place) {
+    Tensor x = *Tensor::allocate(DType::kInt32, {kElements});
+    std::ranges::fill(x.mutable_data<int32_t>(), 7);
+    if (place >= 0) x.mutable_data<int32_t>()[static_cast<size_t>(place)] = 0;
+    return x;
+  };
+  Tensor ones = with_zero_at(-1), at_first = with_zero_at(0), at_last = with_zero_at(kElements - 1);
+  for (int threads : {1, 2, 4}) {
+    ThreadPool::shared().set_num_threads(threads);
+    Tensor both[] = {ones, at_last, at_first}, one[] = {ones, ones, at_first};
+    CHECK(error_of(*program, both) == "first: [TestDivide] Integer division by zero");
+    CHECK(error_of(*program, one) == "second: [TestDivide] Integer division by zero");
+  }
+  ThreadPool::shared().set_num_threads(0);
+}
+
+TEST_CASE("what a reduction reduces may trap") {
+  for (Shape shape : {Shape{4, 5}, Shape{300, 700}}) {
+    TestGraph g;
+    Tensor a = g.placeholder(DType::kInt32, shape, "a");
+    Tensor b = g.placeholder(DType::kInt32, shape, "b");
+    Tensor quotient = run(g.builder, kTestDivide, {a, b}, {}, "quotient");
+    g.returns({run(g.builder, kTestSum, {quotient, g.constant(ints({0}))})});
+    Ref<Program> program = plan(g);
+    REQUIRE(program->steps().size() == 1);
+    Tensor inputs[] = {*Tensor::allocate(DType::kInt32, shape),
+                       *Tensor::allocate(DType::kInt32, shape)};
+    for (Tensor& x : inputs) std::ranges::fill(x.mutable_data<int32_t>(), 2);
+    CHECK(error_of(*program, inputs) == "ok");
+    inputs[1].mutable_data<int32_t>().back() = 0;
+    CHECK(error_of(*program, inputs) == "quotient: [TestDivide] Integer division by zero");
+  }
+}
+
+TEST_CASE("a trapping division that nobody reads is asked as long as somebody waits for it") {
+  TestGraph g;
+  Tensor a = g.placeholder(DType::kInt32, {3}, "a");
+  Tensor sum = run(g.builder, kTestAdd, {a, a});
+  Tensor quotient = run(g.builder, kTestDivide, {sum, a}, {}, "quotient");
+  g.graph->set_control_outputs({&symbolic(quotient).node()});
+  g.returns({sum});
+  Tensor zero = ints({1, 0, 2});
+  CHECK(error_of(*plan(g), {&zero, 1}) == "quotient: [TestDivide] Integer division by zero");
 }
 
 TEST_CASE("a wide group is cut, so that what lives at once stays in the first cache") {

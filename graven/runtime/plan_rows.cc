@@ -130,7 +130,7 @@ class RowPlanner {
   }
 
   void add_to(Fusion& fusion, int m) {
-    FusionMember member{&members_[m].body->block()->expression(), {}};
+    FusionMember member{&members_[m].body->block()->expression(), {}, m};
     for (RowMember::Source source : members_[m].sources) {
       member.sources.push_back(source_in(fusion, source));
     }
@@ -151,8 +151,9 @@ class RowPlanner {
       place.value = {static_cast<int>(stages_.size()), static_cast<int>(outputs.size())};
       outputs.push_back({static_cast<int>(i), 0});
     }
-    if (outputs.empty()) return;  // waited for, but not read
     fusion.stage.expression = fuse_expressions(fusion.inputs, fusion.fused, outputs);
+    // Waited for, but not read.
+    if (outputs.empty() && fusion.stage.expression->traps().empty()) return;
     stages_.push_back(std::move(fusion.stage));
   }
 
@@ -162,7 +163,7 @@ class RowPlanner {
       if (places_[other].owner == m) add_to(fusion, other);
     }
     ReductionParts parts = members_[m].body->parts();
-    FusionMember prepare{&members_[m].body->parts().prepare, {}};
+    FusionMember prepare{&members_[m].body->parts().prepare, {}, m};
     prepare.sources.push_back(source_in(fusion, members_[m].sources[0]));
     fusion.fused.push_back(std::move(prepare));
     FusionMember::Source prepared[] = {{static_cast<int>(fusion.fused.size()) - 1, 0}};

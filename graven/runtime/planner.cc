@@ -9,6 +9,7 @@
 // 4. Groups and other nodes are put into an order, as close to the graph's as groups allow.
 // 5. Slots are numbered; last uses, and what each step waits for, are found.
 #include <algorithm>
+#include <cstring>
 #include <queue>
 #include <unordered_map>
 
@@ -313,7 +314,7 @@ class Planner {
       GroupCandidate candidate;
       candidate.node = node;
       candidate.waits_for = about.waits_for;
-      if (about.kind == Kind::kScalar && !about.body->check() && is_definite(about.shapes[0]) &&
+      if (about.kind == Kind::kScalar && is_definite(about.shapes[0]) &&
           follows_from_broadcast(node)) {
         candidate.body = about.body.get();
         candidate.shape = &about.shapes[0];
@@ -385,7 +386,7 @@ class Planner {
       if (groups[g].size() != 1 || !may_take_in(groups[g][0])) continue;
       Node* reduction = groups[g][0];
       const Node* producer = resolved(reduction->inputs()[0]).node;
-      if (info(producer).kind != Kind::kScalar || info(producer).body->check()) continue;
+      if (info(producer).kind != Kind::kScalar) continue;
       int from = group_of[producer->id()];
       bool axes_from_it = group_of[resolved(reduction->inputs()[1]).node->id()] == from;
       if (user[from] != static_cast<int>(g) || axes_from_it) continue;
@@ -600,6 +601,7 @@ class Planner {
     std::vector<DType> inputs;
     std::vector<FusionMember> members;
     std::vector<FusionMember::Source> read;  // by others
+    std::vector<KnownInput> known;
     std::unordered_map<const Node*, int> number_of;
   };
 
@@ -625,6 +627,7 @@ class Planner {
           step.inputs.push_back(slot);
           all.inputs.push_back(info(source.node).dtypes[source.index]);
         }
+        if (!member.expression->traps().empty()) add_known_integer(all.known, source, i);
         member.sources.push_back({-1, i});
         named.inputs.push_back(i);
       }
@@ -635,6 +638,17 @@ class Planner {
       step.members.push_back(std::move(named));
     }
     return all;
+  }
+
+  // What a trapping member reads is made a constant where it can: one that is not 0 divides
+  // faster, and traps nothing.
+  void add_known_integer(std::vector<KnownInput>& known, OutputRef source, int input) {
+    if (info(source.node).kind != Kind::kConstant) return;
+    const Tensor& value = source.node->attrs().as<ConstAttrs>().value;
+    if (!is_integer(value.dtype()) || value.num_elements() != 1) return;
+    uint64_t bits = 0;
+    std::memcpy(&bits, value.raw_data(), dtype_size(value.dtype()));
+    known.push_back({input, bits});
   }
 
   Status describe_reduction(Step& step, const Group& group) {
@@ -650,7 +664,7 @@ class Planner {
     ReductionParts parts = body->parts();
     all.members.push_back({&body->parts().prepare, {{all.number_of.at(source.node), 0}}});
     FusionMember::Source prepared[] = {{static_cast<int>(all.members.size()) - 1, 0}};
-    parts.prepare = fuse_expressions(all.inputs, all.members, prepared);
+    parts.prepare = fuse_expressions(all.inputs, all.members, prepared, all.known);
     ASSIGN_OR_RETURN(step.reduction, ReductionProgram::compile(parts));
     step.shapes_known &= about.shapes_known;
     step.reduced_shape = info(source.node).shapes[0];
@@ -741,11 +755,10 @@ class Planner {
       step.op = &node->op();
       step.attrs = Attrs(node->attrs());
       step.block = about.body->block();
-      step.check = about.body->check();
       step.broadcasts = follows_from_broadcast(node);
       step.types = about.types;
     } else {
-      Expression fused = fuse_expressions(all.inputs, all.members, outputs);
+      Expression fused = fuse_expressions(all.inputs, all.members, outputs, all.known);
       ASSIGN_OR_RETURN(step.block, BlockProgram::compile(fused));
     }
     for (const FusionMember::Source& output : outputs) {

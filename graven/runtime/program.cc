@@ -14,6 +14,7 @@
 #include "graven/kernels/block_program.h"
 #include "graven/kernels/elementwise.h"
 #include "graven/kernels/row_program.h"
+#include "graven/kernels/trap_notes.h"
 #include "graven/runtime/eager_builder.h"
 #include "graven/runtime/run_body.h"
 #include "graven/runtime/run_op.h"
@@ -129,11 +130,12 @@ class ProgramRun {
       if (Status status = find_shape(step, operands, found); !status.ok()) return status;
       shape = &found;
     }
-    if (step.check) RETURN_IF_ERROR(check_values(step, operands));
     InlineVector<Tensor, 4> made(step.outputs.size());
+    TrapNotes traps;
     Status status =
-        run_blocks(*step.block, operands, step.last_use, *shape, {made.data(), made.size()});
+        run_blocks(*step.block, operands, step.last_use, *shape, {made.data(), made.size()}, traps);
     if (!status.ok()) return failed(step, status);
+    RETURN_IF_ERROR(check_traps(step, traps));
     for (size_t i = 0; i < made.size(); ++i) {
       if (step.outputs[i].must_be_checked) {
         RETURN_IF_ERROR(check_shape(step, step.outputs[i], made[i].shape()));
@@ -163,9 +165,11 @@ class ProgramRun {
       output_shape = &found_output;
     }
     Tensor made;
+    TrapNotes traps;
     Status status = run_reduction_program(*step.reduction, operands, *shape, axes, output.dtype,
-                                          *output_shape, made);
+                                          *output_shape, made, traps);
     if (!status.ok()) return failed(step, status);
+    RETURN_IF_ERROR(check_traps(step, traps));
     put(output, std::move(made));
     return {};
   }
@@ -232,7 +236,9 @@ class ProgramRun {
       }
       to.push_back(made[i].mutable_raw_data());
     }
-    RETURN_IF_ERROR(run_rows(*step.rows, rows, columns, from, to));
+    TrapNotes traps;
+    RETURN_IF_ERROR(run_rows(*step.rows, rows, columns, from, to, &traps));
+    RETURN_IF_ERROR(check_traps(step, traps));
     for (size_t i = 0; i < made.size(); ++i) put(step.outputs[i], std::move(made[i]));
     return {};
   }
@@ -297,14 +303,11 @@ class ProgramRun {
     return internal_error("[", step.node->op().name(), "] a group of ops does not broadcast");
   }
 
-  Status check_values(const Step& step, std::span<Tensor* const> operands) {
-    InlineVector<Tensor, 4> inputs;
-    for (const Tensor* operand : operands) {
-      if (operand->num_elements() == 0) return {};
-      inputs.push_back(*operand);
-    }
-    Status status = step.check(inputs, step.attrs);
-    return status.ok() ? status : failed_at(*step.node, with_op_name(*step.op, status));
+  // The error of the first member whose trap held.
+  static Status check_traps(const Step& step, const TrapNotes& traps) {
+    if (!traps.first()) return {};
+    const Node& node = *step.members[traps.first()->member].node;
+    return failed_at(node, trapped(node.op(), *traps.first()));
   }
 
   Status run_op_step(const Step& step) {

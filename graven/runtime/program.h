@@ -48,8 +48,8 @@ class GRAVEN_API Program : public RefCounted {
       Shape shape;                   // exact where shapes_known, else what the graph says
       bool must_be_checked = false;  // the graph says more than inference does (set_shape)
     };
-    // One of the ops of an elementwise step, for the messages of shape errors. Its inputs are
-    // inputs of the step (i), or earlier members (-1 - m).
+    // One of the ops of a step that computes in scalars, for the messages of traps and shape
+    // errors. Its inputs are inputs of the step (i), or earlier members (-1 - m).
     struct Member {
       const Node* node;
       std::vector<int> inputs;
@@ -84,7 +84,6 @@ class GRAVEN_API Program : public RefCounted {
       uint64_t may_overwrite;  // inputs over which it may be written
     };
     std::vector<RowOutput> row_outputs;  // kRows
-    CheckFunction check = nullptr;       // of an elementwise op that checks values
     std::vector<Member> members;         // of a group
     Ref<Body> body;                      // kCall
     Ref<Program> program;                // kCall: the body's

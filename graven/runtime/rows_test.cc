@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numeric>
 
 #include "graven/base/thread_pool.h"
@@ -68,6 +69,43 @@ TEST_CASE("a step that goes by rows gives the bits of its ops, whatever is known
       }
       ThreadPool::shared().set_num_threads(0);
     }
+  }
+}
+
+TEST_CASE("integer divisions trap in steps that go by rows, in a reduction and around it") {
+  for (Shape shape : {Shape{6, 10}, Shape{40, 1000}, Shape{2, 20000}, Shape{500, 3}}) {
+    INFO(shape.to_message());
+    TestGraph g;
+    Tensor a = g.placeholder(DType::kInt32, shape, "a");
+    Tensor b = g.placeholder(DType::kInt32, shape, "b");
+    const Tensor axes = g.constant(ints({1}));
+    // Nothing but the reduction reads the first quotient.
+    Tensor first = run(g.builder, kTestDivide, {a, b}, {}, "first");
+    Tensor sum = run(g.builder, kTestSum, {first, axes}, {true});
+    Tensor of_row = run(g.builder, kTestDivide, {sum, sum}, {}, "of_row");
+    Tensor last = run(g.builder, kTestDivide, {of_row, a}, {}, "last");
+    g.returns({last});
+    Ref<Program> program = plan(g);
+    REQUIRE(program->steps().size() == 1);
+    REQUIRE(program->steps()[0].rows);
+    Tensor inputs[] = {*Tensor::allocate(DType::kInt32, shape),
+                       *Tensor::allocate(DType::kInt32, shape)};
+    auto error_with = [&](int32_t of_a, int32_t of_b) -> std::string {
+      for (Tensor& x : inputs) std::ranges::fill(x.mutable_data<int32_t>(), 1);
+      inputs[0].mutable_data<int32_t>().back() = of_a;
+      inputs[1].mutable_data<int32_t>().back() = of_b;
+      Tensors outputs;
+      Status status = program->run(inputs, outputs);
+      if (status.ok()) return "ok";
+      CHECK(status.message() == "[TestDivide] Integer division by zero");
+      return dynamic_cast<ExecutionError*>(status.payload().get())->node_name;
+    };
+    const auto columns = static_cast<int32_t>(shape[1].number());
+    CHECK(error_with(1, 1) == "ok");
+    CHECK(error_with(1, 0) == "first");
+    CHECK(error_with(0, 1) == "last");
+    CHECK(error_with(1 - columns, 1) == "of_row");
+    CHECK(error_with(0, 0) == "first");
   }
 }
 

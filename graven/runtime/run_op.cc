@@ -12,6 +12,7 @@
 #include "graven/ir/structural_ops.h"
 #include "graven/kernels/elementwise.h"
 #include "graven/kernels/reduce.h"
+#include "graven/kernels/trap_notes.h"
 #include "graven/runtime/compiled_body.h"
 #include "graven/runtime/eager_builder.h"
 #include "graven/runtime/run_body.h"
@@ -63,22 +64,16 @@ bool is_long_or_blocks(const Op& op, AttrsRef attrs, std::span<const Tensor> inp
   return estimated_cost(op, {attrs, shapes, outputs}) > kLongNanoseconds;
 }
 
-Status run_elementwise_body(const Op& op, AttrsRef attrs, const CompiledBody& body,
-                            std::span<Tensor> inputs, const Shape& shape, uint64_t reusable,
-                            Tensors& outputs) {
-  if (CheckFunction check = body.check()) {
-    bool has_elements = true;
-    for (const Tensor& input : inputs) has_elements &= input.num_elements() > 0;
-    if (has_elements) {
-      if (Status status = check(inputs, attrs); !status.ok()) return with_op_name(op, status);
-    }
-  }
+Status run_elementwise_body(const Op& op, const CompiledBody& body, std::span<Tensor> inputs,
+                            const Shape& shape, uint64_t reusable, Tensors& outputs) {
   InlineVector<Tensor*, 4> operands;
   for (Tensor& input : inputs) operands.push_back(&input);
   outputs.resize(1);
   LetOthersRun others(is_long(body, shape));
-  return with_op_name(op,
-                      run_blocks(*body.block(), operands, reusable, shape, {outputs.data(), 1}));
+  TrapNotes traps;
+  Status status = run_blocks(*body.block(), operands, reusable, shape, {outputs.data(), 1}, traps);
+  if (!status.ok()) return with_op_name(op, status);
+  return traps.first() ? trapped(op, *traps.first()) : Status();
 }
 
 Status run_structural(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
@@ -138,6 +133,10 @@ Status with_op_name(const Op& op, Status status) {
   return status.with_prefix(str_cat("[", op.name(), "] "));
 }
 
+Status trapped(const Op& op, const Trap& trap) {
+  return with_op_name(op, invalid_argument(trap.message));
+}
+
 Status infer_shapes(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
                     const TypeBindings& bindings, std::span<Shape> shapes) {
   if (!op.record().infer) {
@@ -167,7 +166,7 @@ Tensor take_memory(Tensor& from, DType dtype, const Shape& shape) {
 }
 
 Status run_blocks(const BlockProgram& program, std::span<Tensor* const> inputs, uint64_t reusable,
-                  const Shape& shape, std::span<Tensor> outputs) {
+                  const Shape& shape, std::span<Tensor> outputs, TrapNotes& traps) {
   InlineVector<Operand, 4> operands;
   for (const Tensor* input : inputs) operands.push_back({input->raw_data(), &input->shape()});
   auto types = program.expression().outputs();
@@ -191,18 +190,18 @@ Status run_blocks(const BlockProgram& program, std::span<Tensor* const> inputs, 
     }
     results.push_back(outputs[i].mutable_raw_data());
   }
-  run_elementwise(program, operands, *result, results);
+  run_elementwise(program, operands, *result, results, &traps);
   return {};
 }
 
 Status run_reduction_program(const ReductionProgram& program, std::span<const Operand> operands,
                              const Shape& shape, const Tensor& axes, DType output_dtype,
-                             const Shape& output_shape, Tensor& output) {
+                             const Shape& output_shape, Tensor& output, TrapNotes& traps) {
   ASSIGN_OR_RETURN(auto reduced, normalized_axes(axes, shape.rank()));
   uint64_t mask = 0;
   for (int axis : reduced) mask |= uint64_t{1} << axis;
   ASSIGN_OR_RETURN(output, Tensor::allocate(output_dtype, output_shape));
-  run_reduction(program, operands, shape, mask, output.mutable_raw_data());
+  run_reduction(program, operands, shape, mask, output.mutable_raw_data(), &traps);
   return {};
 }
 
@@ -240,7 +239,7 @@ Status run_typed_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
   switch (kind) {
     case OpBody::Kind::kElementwise: {
       ASSIGN_OR_RETURN(auto body, BodyCache::get(op, attrs, dtypes_of(inputs), types.dtypes[0]));
-      return run_elementwise_body(op, attrs, *body, inputs, shapes[0], reusable, outputs);
+      return run_elementwise_body(op, *body, inputs, shapes[0], reusable, outputs);
     }
     case OpBody::Kind::kReduction: {
       if (inputs[0].rank() > 64) {
@@ -251,9 +250,12 @@ Status run_typed_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
       outputs.resize(1);
       LetOthersRun others(!is_counted && is_long_or_blocks(op, attrs, inputs, shapes));
       Operand operand{inputs[0].raw_data(), &inputs[0].shape()};
-      return with_op_name(
-          op, run_reduction_program(*body->reduction(), {&operand, 1}, inputs[0].shape(), inputs[1],
-                                    types.dtypes[0], shapes[0], outputs[0]));
+      TrapNotes traps;
+      Status status =
+          run_reduction_program(*body->reduction(), {&operand, 1}, inputs[0].shape(), inputs[1],
+                                types.dtypes[0], shapes[0], outputs[0], traps);
+      if (!status.ok()) return with_op_name(op, status);
+      return traps.first() ? trapped(op, *traps.first()) : Status();
     }
     case OpBody::Kind::kKernel: {
       LetOthersRun others(!is_counted && is_long_or_blocks(op, attrs, inputs, shapes));
@@ -274,7 +276,7 @@ Status run_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs, uint64_t r
     const CompiledBody* body = BodyCache::find(op, attrs, inputs);
     if (body && body->broadcasts()) {
       if (const Shape* shape = common_shape(inputs)) {
-        return run_elementwise_body(op, attrs, *body, inputs, *shape, reusable, outputs);
+        return run_elementwise_body(op, *body, inputs, *shape, reusable, outputs);
       }
     }
   }

@@ -32,7 +32,9 @@ inline double nanoseconds_of_blocks(double elements, double cost) {
 
 class BlockProgram;
 class ReductionProgram;
+class TrapNotes;
 struct Operand;
+struct Trap;
 
 // The same for types that are checked already. shapes: those of the outputs where the caller
 // knows them to be right (then they are fully known), else null, and the record finds them.
@@ -54,15 +56,19 @@ Status infer_shapes(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs
 Tensor take_memory(Tensor& from, DType dtype, const Shape& shape);
 
 // Computes elementwise outputs of the given shape from operands that broadcast to it. Outputs
-// take the memory of reusable inputs, whose handles are then empty.
+// take the memory of reusable inputs, whose handles are then empty. If a trap is noted, the outputs
+// are not to be used.
 Status run_blocks(const BlockProgram& program, std::span<Tensor* const> inputs, uint64_t reusable,
-                  const Shape& shape, std::span<Tensor> outputs);
+                  const Shape& shape, std::span<Tensor> outputs, TrapNotes& traps);
 
 // Reduces what the operands give, of this shape, over the axes that `axes` holds; inference has
-// checked them.
+// checked them. Traps as in run_blocks.
 Status run_reduction_program(const ReductionProgram& program, std::span<const Operand> operands,
                              const Shape& shape, const Tensor& axes, DType output_dtype,
-                             const Shape& output_shape, Tensor& output);
+                             const Shape& output_shape, Tensor& output, TrapNotes& traps);
+
+// The error of a trap of this op that held.
+Status trapped(const Op& op, const Trap& trap);
 
 // "[Op] " in front, once.
 Status with_op_name(const Op& op, Status status);
