@@ -105,6 +105,21 @@ _WORKLOADS = (
         targets=(_NOT_SLOWER_THAN_TENSORFLOW,),
     ),
     Workload(
+        "integer_products_40",
+        "40 times x = x * 3 + 1, int32[16]",
+        targets=(_NOT_SLOWER_THAN_TENSORFLOW,),
+    ),
+    Workload(
+        "integer_quotients_40",
+        "40 times x = x // 3 + 1, int32[16]",
+        targets=(_NOT_SLOWER_THAN_TENSORFLOW,),
+    ),
+    Workload(
+        "integer_quotients_by_tensor_40",
+        "40 times x = x // y + 1, int32[16], y a tensor of 3s",
+        targets=(_NOT_SLOWER_THAN_TENSORFLOW,),
+    ),
+    Workload(
         "fused_elementwise",
         "tanh(a * b + c) * sigmoid(a), 16 Mi floats",
         targets=(_NOT_SLOWER_THAN_TENSORFLOW,),

@@ -14,6 +14,7 @@ MLP_BATCH = 128
 CNN_BATCH = 64
 CNN_POOLED = 7 * 7 * 64
 CLASSES = 10
+INTEGER_STEPS = 40
 LSTM_STEPS, LSTM_BATCH, LSTM_INPUT, LSTM_STATE = 100, 16, 64, 128
 BLOCK_BATCH, BLOCK_LENGTH, BLOCK_WIDTH, BLOCK_HEADS, BLOCK_HIDDEN = 8, 128, 256, 8, 1024
 LENGTHS = range(1, 301)
@@ -39,6 +40,14 @@ def labels(seed: int, count: int) -> NDArray[np.int32]:
 
 def twenty() -> list[Floats]:
     return [normal(seed, 4) for seed in range(20)]
+
+
+def integers() -> NDArray[np.int32]:
+    return np.random.default_rng(0).integers(-(2**31), 2**31, 16).astype(np.int32)
+
+
+def divisors() -> NDArray[np.int32]:
+    return np.full(16, 3, np.int32)
 
 
 def fused() -> list[Floats]:

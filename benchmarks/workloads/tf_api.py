@@ -127,6 +127,27 @@ def chain_1000() -> Cell:
     return _cell(body, [inputs.normal(0, 16)])
 
 
+def _integer_chain(step: Callable[..., Any], *more: Any) -> Cell:
+    def body(x: Any, *more: Any) -> Any:
+        for _ in range(inputs.INTEGER_STEPS):
+            x = step(x, *more) + 1
+        return x
+
+    return _cell(body, [inputs.integers(), *more])
+
+
+def integer_products_40() -> Cell:
+    return _integer_chain(lambda x: x * 3)
+
+
+def integer_quotients_40() -> Cell:
+    return _integer_chain(lambda x: x // 3)
+
+
+def integer_quotients_by_tensor_40() -> Cell:
+    return _integer_chain(lambda x, y: x // y, inputs.divisors())
+
+
 def fused_elementwise() -> Cell:
     return _cell(lambda a, b, c: tf.tanh(a * b + c) * tf.sigmoid(a), inputs.fused())
 

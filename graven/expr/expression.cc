@@ -189,9 +189,25 @@ std::string Expression::to_text() const {
   return outputs_.empty() ? text : text + "\n";
 }
 
+// Of integers: a multiplication.
+bool Expression::divides_by_constant(const ExprNode& node) const {
+  switch (node.instruction) {
+    case Instruction::kDiv:
+    case Instruction::kRem:
+    case Instruction::kFloorDiv:
+    case Instruction::kFloorMod:
+      return is_integer(node.type) && nodes_[node.b].instruction == Instruction::kConstant;
+    default:
+      return false;
+  }
+}
+
 double Expression::cost() const {
   double total = 0;
-  for (const ExprNode& node : nodes_) total += instruction_cost(node.instruction, node.type);
+  for (const ExprNode& node : nodes_) {
+    const double cost = instruction_cost(node.instruction, node.type);
+    total += divides_by_constant(node) ? cost / 4 : cost;
+  }
   return total;
 }
 

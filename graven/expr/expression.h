@@ -183,6 +183,7 @@ class GRAVEN_API Expression {
  private:
   // What a node of type bool is, if it is made of constants.
   std::optional<bool> known_condition(uint16_t node) const;
+  bool divides_by_constant(const ExprNode& node) const;
 
   std::vector<DType> inputs_;
   std::vector<ExprNode> nodes_;

@@ -38,24 +38,44 @@ T wrap_mul(T a, T b) {
   return static_cast<T>(static_cast<Wide<T>>(a) * static_cast<Wide<T>>(b));
 }
 
-// Quotients of integers of up to 16 (32) bits are exact when the rounded quotient of floats
-// (doubles) is truncated, and so can be vectorised.
+// Integers of up to 16 (32) bits are divided as floats (doubles), so that the loops become vectors.
+// That is exact: they hold both operands, and a quotient that is no integer is too far from the
+// next one to be rounded to it.
 template <typename T>
-T integer_div(T a, T b) {
+inline constexpr bool kDividesAsFloats = sizeof(T) <= 2 || std::is_same_v<T, int32_t>;
+template <typename T>
+using FloatOf = std::conditional_t<sizeof(T) <= 2, float, double>;
+template <typename T, typename Float>
+T integer_of(Float whole) {
+  return static_cast<T>(static_cast<int32_t>(whole));
+}
+
+// Rounded down if kRoundsDown, else towards zero.
+template <bool kRoundsDown, typename T>
+T integer_quotient(T a, T b) {
   bool is_minus_one = std::is_signed_v<T> && b == static_cast<T>(-1);
   T divisor = b == 0 || is_minus_one ? static_cast<T>(1) : b;
   T quotient;
-  if constexpr (sizeof(T) <= 2) {
-    quotient =
-        static_cast<T>(static_cast<int32_t>(static_cast<float>(a) / static_cast<float>(divisor)));
-  } else if constexpr (std::is_same_v<T, int32_t>) {
-    quotient = static_cast<int32_t>(static_cast<double>(a) / static_cast<double>(divisor));
+  if constexpr (kDividesAsFloats<T>) {
+    FloatOf<T> exact = static_cast<FloatOf<T>>(a) / static_cast<FloatOf<T>>(divisor);
+    quotient = integer_of<T>(kRoundsDown ? std::floor(exact) : exact);
   } else {
     quotient = static_cast<T>(a / divisor);
+    if constexpr (kRoundsDown && std::is_signed_v<T>) {
+      // One less where the rest is not 0 and has another sign than the divisor: sums of bits, as
+      // the vectoriser makes branches of anything else.
+      T rest = wrap_sub<T>(a, wrap_mul<T>(quotient, divisor));
+      T lower = static_cast<T>(static_cast<T>(rest != 0) & static_cast<T>((rest ^ divisor) < 0));
+      quotient = wrap_sub<T>(quotient, lower);
+    }
   }
   T negated = wrap_sub<T>(0, a);
   quotient = is_minus_one ? negated : quotient;
   return b == 0 ? static_cast<T>(0) : quotient;
+}
+template <typename T>
+T integer_div(T a, T b) {
+  return integer_quotient<false>(a, b);
 }
 template <typename T>
 T integer_rem(T a, T b) {
@@ -172,15 +192,7 @@ GRAVEN_OP(FloorDiv) {
   if constexpr (kIsFloat<T>) {
     return std::floor(a / b);
   } else {
-    T quotient = integer_div(a, b);
-    if constexpr (std::is_signed_v<T>) {
-      // One less where the rest is not 0 and has another sign than b: sums of bits, as the
-      // vectoriser makes branches of anything else.
-      T rest = integer_rem(a, b);
-      T lower = static_cast<T>(static_cast<T>(rest != 0) & static_cast<T>((rest ^ b) < 0));
-      quotient = wrap_sub<T>(quotient, lower);
-    }
-    return quotient;
+    return integer_quotient<true>(a, b);
   }
 }
 }
@@ -209,6 +221,9 @@ GRAVEN_OP(Max) { return a > b || a != a ? a : b; }
 GRAVEN_OP(Fma) { return std::fma(a, b, c); }
 }
 ;
+GRAVEN_OP(MulAdd) { return HWY_NATIVE_FMA ? std::fma(a, b, c) : a * b + c; }
+}
+;
 GRAVEN_OP(NextAfter) { return next_after(a, b); }
 }
 ;
@@ -221,9 +236,6 @@ GRAVEN_OP(Neg) {
 }
 ;
 GRAVEN_OP(Abs) {
-GRAVEN_OP(MulAdd) { return HWY_NATIVE_FMA ? std::fma(a, b, c) : a * b + c; }
-}
-;
   if constexpr (kIsFloat<T>)
     return std::fabs(a);
   else if constexpr (std::is_unsigned_v<T>)
@@ -304,6 +316,66 @@ void loop(void* out, const void* a, const void* b, const void* c, int64_t n) {
   }
 }
 
+// Quotients (or rests) of division by one number, multiplied by its reciprocal. Half of one is
+// added to the dividend, away from the integer that the quotient is rounded to: what is rounded
+// then is at least half a divisor's part from any integer, which is more than both roundings move
+// it.
+template <bool kRoundsDown, bool kIsRest, typename T>
+void divide_by_one(void* out, const void* a, const void* b, const void* c, int64_t n) {
+  using Float = FloatOf<T>;
+  T* o = static_cast<T*>(out);
+  const T* x = static_cast<const T*>(a);
+  const T divisor = *static_cast<const T*>(b);
+  if (divisor == 0 || divisor == static_cast<T>(-1)) {
+    using Rest = std::conditional_t<kRoundsDown, FloorMod, Rem>;
+    using Quotient = std::conditional_t<kRoundsDown, FloorDiv, Div>;
+    return loop<std::conditional_t<kIsRest, Rest, Quotient>, 2, T>(out, a, b, c, n);
+  }
+  const Float reciprocal = Float{1} / static_cast<Float>(divisor);
+  const Float half = divisor < 0 ? Float{-0.5} : Float{0.5};
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    const Float dividend = static_cast<Float>(x[i]);
+    const Float away = dividend + (kRoundsDown ? half : std::copysign(half, dividend));
+    const Float quotient = away * reciprocal;
+    const T whole = integer_of<T>(kRoundsDown ? std::floor(quotient) : quotient);
+    o[i] = kIsRest ? wrap_sub<T>(x[i], wrap_mul<T>(whole, divisor)) : whole;
+  }
+}
+
+template <typename T>
+BlockFunction of_one_divisor(Instruction instruction) {
+  switch (instruction) {
+    case Instruction::kDiv:
+      return divide_by_one<false, false, T>;
+    case Instruction::kRem:
+      return divide_by_one<false, true, T>;
+    case Instruction::kFloorDiv:
+      return divide_by_one<true, false, T>;
+    case Instruction::kFloorMod:
+      return divide_by_one<true, true, T>;
+    default:
+      return nullptr;
+  }
+}
+
+BlockFunction find_of_one_divisor(Instruction instruction, DType type) {
+  switch (type) {
+    case DType::kInt8:
+      return of_one_divisor<int8_t>(instruction);
+    case DType::kInt16:
+      return of_one_divisor<int16_t>(instruction);
+    case DType::kInt32:
+      return of_one_divisor<int32_t>(instruction);
+    case DType::kUInt8:
+      return of_one_divisor<uint8_t>(instruction);
+    case DType::kUInt16:
+      return of_one_divisor<uint16_t>(instruction);
+    default:
+      return nullptr;
+  }
+}
+
 template <typename T>
 BlockFunction of_numbers(Instruction instruction) {
   switch (instruction) {
@@ -341,6 +413,8 @@ BlockFunction of_floats(Instruction instruction) {
   switch (instruction) {
     case Instruction::kFma:
       return loop<Fma, 3, T>;
+    case Instruction::kMulAdd:
+      return loop<MulAdd, 3, T>;
     case Instruction::kNextAfter:
       return loop<NextAfter, 2, T>;
     case Instruction::kFloor:
@@ -413,8 +487,6 @@ BlockFunction find(Instruction instruction, DType type) {
       return of_integers<int32_t>(instruction);
     case DType::kInt64:
       return of_integers<int64_t>(instruction);
-    case Instruction::kMulAdd:
-      return loop<MulAdd, 3, T>;
     case DType::kUInt8:
       return of_integers<uint8_t>(instruction);
     case DType::kUInt16:
@@ -438,6 +510,9 @@ HWY_AFTER_NAMESPACE();
 namespace graven::engine {
 BlockFunction arithmetic_function(Instruction instruction, DType type) {
   return GRAVEN_SIMD_DISPATCH(find)(instruction, type);
+}
+BlockFunction one_divisor_function(Instruction instruction, DType type) {
+  return GRAVEN_SIMD_DISPATCH(find_of_one_divisor)(instruction, type);
 }
 }  // namespace graven::engine
 #endif

@@ -18,6 +18,10 @@ using BlockFunction = void (*)(void* out, const void* a, const void* b, const vo
 // null if there is none.
 BlockFunction block_function(Instruction instruction, DType operand_type, DType result_type);
 
+// The same for an integer division whose b has n times the same element, or null if that is no
+// quicker.
+BlockFunction one_divisor_function(Instruction instruction, DType type);
+
 // n elements as they are.
 BlockFunction copy_function(size_t element_size);
 // Elements as they are stored to elements as they are computed: part 1 is the imaginary part.

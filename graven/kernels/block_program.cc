@@ -204,6 +204,11 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
     // The type of a selection's operands is that of its branches.
     DType operand_type = nodes[operand[node.instruction == Instruction::kSelect ? 1 : 0]].type;
     BlockFunction function = block_function(node.instruction, operand_type, node.type);
+    if (operands == 2 && nodes[node.b].instruction == Instruction::kConstant) {
+      if (BlockFunction by_one = one_divisor_function(node.instruction, node.type)) {
+        function = by_one;
+      }
+    }
     if (!function) {
       return unimplemented("no block instruction ", instruction_name(node.instruction), " of ",
                            dtype_name(operand_type), " to ", dtype_name(node.type));
