@@ -6,6 +6,7 @@
 
 #include "graven/base/strings.h"
 #include "graven/ir/body.h"
+#include "graven/ir/fusion.h"
 
 namespace graven::engine {
 namespace {
@@ -121,6 +122,9 @@ std::string to_text(const AttrValue& value) {
           [](const std::vector<Ref<Body>>& v) {
             return list_text(v, [](const Ref<Body>& x) { return to_text(AttrValue(x)); });
           },
+          [](const Ref<const Fusion>& v) {
+            return v ? str_cat("fusion of ", v->members().size()) : std::string("@none");
+          },
       },
       value);
 }
@@ -163,6 +167,7 @@ uint64_t hash_of(const AttrValue& value) {
                  [&](const std::vector<Ref<Body>>& v) {
                    for (const auto& x : v) mix(reinterpret_cast<uintptr_t>(x.get()));
                  },
+                 [&](const Ref<const Fusion>& v) { mix(v ? v->hash() : 0); },
              },
              value);
   return h;
@@ -171,6 +176,10 @@ uint64_t hash_of(const AttrValue& value) {
 bool equal(const AttrValue& a, const AttrValue& b) {
   if (a.index() != b.index()) return false;
   if (const auto* x = std::get_if<Tensor>(&a)) return equal_tensors(*x, std::get<Tensor>(b));
+  if (const auto* x = std::get_if<Ref<const Fusion>>(&a)) {
+    const auto& y = std::get<Ref<const Fusion>>(b);
+    return *x == y || (*x && y && **x == *y);
+  }
   auto same_bits = [](double x, double y) {
     return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y);
   };

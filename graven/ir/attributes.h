@@ -22,13 +22,16 @@ namespace graven::engine {
 class Body;
 GRAVEN_API void add_ref_to(const Body* body);
 GRAVEN_API void drop_ref_of(const Body* body);
+class Fusion;
+GRAVEN_API void add_ref_to(const Fusion* fusion);
+GRAVEN_API void drop_ref_of(const Fusion* fusion);
 
-// Any value that an attribute can have: those of TensorFlow's AttrValue. A function attribute is
-// the Body itself.
+// Any value that an attribute can have: those of TensorFlow's AttrValue, and a Fusion, which only
+// optimised copies hold. A function attribute is the Body itself.
 using AttrValue =
     std::variant<std::monostate, bool, int64_t, double, std::string, DType, Shape, Tensor,
                  Ref<Body>, std::vector<int64_t>, std::vector<double>, std::vector<std::string>,
-                 std::vector<DType>, std::vector<Shape>, std::vector<Ref<Body>>>;
+                 std::vector<DType>, std::vector<Shape>, std::vector<Ref<Body>>, Ref<const Fusion>>;
 GRAVEN_API std::string to_text(const AttrValue& value);
 GRAVEN_API uint64_t hash_of(const AttrValue& value);
 GRAVEN_API bool equal(const AttrValue& a, const AttrValue& b);  // by bits; tensors by value

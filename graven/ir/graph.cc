@@ -19,7 +19,7 @@ std::string lower(std::string_view text) {
 }
 
 OutputType copy_of(const OutputType& type) {
-  OutputType copy{type.dtype, type.shape, nullptr, nullptr};
+  OutputType copy{type.dtype, type.shape, type.is_promised, nullptr, nullptr};
   if (type.sizes) copy.sizes = std::make_unique<SymbolicValue>(*type.sizes);
   if (type.handle_data) copy.handle_data = std::make_unique<HandleData>(*type.handle_data);
   return copy;
@@ -342,7 +342,9 @@ SymbolicTensor::SymbolicTensor(Ref<Graph> graph, OutputRef output)
 Status SymbolicTensor::set_shape(const Shape& shape) {
   ASSIGN_OR_RETURN(Shape merged, merge_shapes(shape_, shape));
   shape_ = merged;
-  output_.node->output(output_.index).shape = std::move(merged);
+  OutputType& type = output_.node->output(output_.index);
+  type.is_promised |= !(type.shape == merged);
+  type.shape = std::move(merged);
   return {};
 }
 

@@ -37,6 +37,9 @@ struct OutputRef {
 struct OutputType {
   DType dtype = DType::kInvalid;
   Shape shape;
+  // The shape says more than follows from the inputs: the user promised it (set_shape). The step
+  // that makes the output checks it, and from there on it is a fact.
+  bool is_promised = false;
   std::unique_ptr<SymbolicValue> sizes;     // see InferContext::sizes
   std::unique_ptr<HandleData> handle_data;  // of a resource
 };

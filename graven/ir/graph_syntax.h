@@ -27,7 +27,7 @@ inline constexpr int64_t kMaxElementsAsNumbers = 16;
 // index in AttrValue; empty where the text of the value shows the kind.
 inline constexpr std::string_view kKindWords[] = {
     "nothing", "",     "",       "",        "",       "",       "shape",  "tensor",
-    "body",    "ints", "floats", "strings", "dtypes", "shapes", "bodies",
+    "body",    "ints", "floats", "strings", "dtypes", "shapes", "bodies", "fusion",
 };
 static_assert(std::size(kKindWords) == std::variant_size_v<AttrValue>);
 

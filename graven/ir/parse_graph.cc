@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -10,9 +9,11 @@
 
 #include "graven/base/strings.h"
 #include "graven/ir/body.h"
+#include "graven/ir/fusion.h"
 #include "graven/ir/graph_syntax.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ir/text.h"
+#include "graven/ir/text_cursor.h"
 #include "graven/ir/verify.h"
 
 namespace graven::engine {
@@ -25,164 +26,31 @@ constexpr int kMaxNesting = 100;
 constexpr int64_t kMaxFactor = int64_t{1} << 40;
 constexpr int kMaxProducts = 1000;
 
-// Where the parser is in the text, and the words that are read there. Errors say the line.
-class Cursor {
- public:
-  explicit Cursor(std::string_view text) : text_(text) {}
-
-  size_t at() const { return at_; }
-  void go_to(size_t at) { at_ = at; }
-
-  // A mistake in what was read last.
-  template <typename... Args>
-  Status error(const Args&... args) const {
-    size_t at = std::min(at_, text_.size());
-    while (at > 0 && (text_[at - 1] == ' ' || text_[at - 1] == '\n')) --at;
-    return error_at(at, args...);
-  }
-  // Something else should stand here.
-  template <typename... Args>
-  Status expected(const Args&... args) {
-    skip_space();
-    if (at_ == text_.size())
-      return error_at(at_, "expected ", args..., ", got the end of the text");
-    size_t end = std::min(text_.find('\n', at_), std::min(text_.size(), at_ + 20));
-    return error_at(at_, "expected ", args..., ", got '", text_.substr(at_, end - at_), "'");
-  }
-
-  void skip_space() {
-    while (at_ < text_.size()) {
-      char c = text_[at_];
-      if (c == '#') {
-        at_ = std::min(text_.find('\n', at_), text_.size());
-      } else if (c == ' ' || c == '\n' || c == '\t' || c == '\r') {
-        ++at_;
-      } else {
-        break;
-      }
-    }
-  }
-  bool at_end() {
-    skip_space();
-    return at_ == text_.size();
-  }
-  char peek() {
-    skip_space();
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }
-  bool accept(std::string_view punctuation) {
-    skip_space();
-    if (!text_.substr(at_).starts_with(punctuation)) return false;
-    at_ += punctuation.size();
-    return true;
-  }
-  Status expect(std::string_view punctuation) {
-    if (accept(punctuation)) return {};
-    return expected("'", punctuation, "'");
-  }
-  // A word of letters, digits and _; empty if none stands here.
-  std::string_view peek_word() {
-    skip_space();
-    size_t end = at_;
-    while (end < text_.size() &&
-           (is_letter(text_[end]) || is_digit(text_[end]) || text_[end] == '_')) {
-      ++end;
-    }
-    return text_.substr(at_, end - at_);
-  }
-  bool accept_word(std::string_view word) {
-    if (peek_word() != word) return false;
-    at_ += word.size();
-    return true;
-  }
-  std::string_view word() {
-    std::string_view found = peek_word();
-    at_ += found.size();
-    return found;
-  }
-  // The characters from here on that satisfy a condition.
-  template <typename F>
-  std::string_view take_while(F&& is_part) {
-    skip_space();
-    size_t begin = at_;
-    while (at_ < text_.size() && is_part(text_[at_])) ++at_;
-    return text_.substr(begin, at_ - begin);
-  }
-
-  Result<std::string> string() {
-    if (!accept("\"")) return expected("a string in quotes");
-    std::string out;
-    for (;;) {
-      if (at_ >= text_.size() || text_[at_] == '\n') return error("a string does not end");
-      char c = text_[at_++];
-      if (c == '"') return out;
-      if (c != '\\') {
-        out += c;
-        continue;
-      }
-      char escaped = at_ < text_.size() ? text_[at_++] : '\0';
-      if (escaped == 'n') {
-        out += '\n';
-      } else if (escaped == '"' || escaped == '\\') {
-        out += escaped;
-      } else if (escaped == 'x' && at_ + 2 <= text_.size()) {
-        ASSIGN_OR_RETURN(unsigned char byte, hex_byte(text_.substr(at_, 2)));
-        out += static_cast<char>(byte);
-        at_ += 2;
-      } else {
-        return error("unknown escape in a string");
-      }
-    }
-  }
-  Result<std::string> name() {
-    if (peek() == '"') return string();
-    std::string_view found = take_while(is_name_char);
-    if (found.empty()) return expected("a name");
-    return std::string(found);
-  }
-  template <typename T>
-  Result<T> number() {
-    skip_space();
-    T value = {};
-    auto [end, status] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
-    if (status == std::errc::result_out_of_range) return error("the number is out of range");
-    if (status != std::errc()) return expected("a number");
-    at_ = static_cast<size_t>(end - text_.data());
-    return value;
-  }
-  Result<unsigned char> hex_byte(std::string_view digits) const {
-    unsigned char byte = 0;
-    auto [end, status] = std::from_chars(digits.data(), digits.data() + 2, byte, 16);
-    if (status != std::errc() || end != digits.data() + 2) return error("expected two hex digits");
-    return byte;
-  }
-
- private:
-  template <typename... Args>
-  Status error_at(size_t at, const Args&... args) const {
-    auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<int64_t>(at), '\n');
-    return invalid_argument("line ", line, ": ", args...);
-  }
-  std::string_view text_;
-  size_t at_ = 0;
-};
-
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text), cursor_(text) {}
 
   Result<Ref<Graph>> parse() {
-    RETURN_IF_ERROR(find_bodies());
+    RETURN_IF_ERROR(find_sections());
     ASSIGN_OR_RETURN(Ref<Graph> graph, this->graph());
     // Bodies that nobody mentions must be right too.
     while (!cursor_.at_end()) {
-      if (!cursor_.accept("body") || !cursor_.accept("@")) {
-        return cursor_.expected("'body @' or the end of the text");
+      const bool is_fusion = cursor_.accept_word("fusion");
+      if ((!is_fusion && !cursor_.accept("body")) || !cursor_.accept("@")) {
+        return cursor_.expected("'body @', 'fusion @' or the end of the text");
       }
       ASSIGN_OR_RETURN(std::string name, cursor_.name());
-      RETURN_IF_ERROR(body(name).status());
-      size_t end = bodies_.at(name).end;
-      if (end <= cursor_.at()) return cursor_.error("the body @", name, " is there twice");
+      size_t end = 0;
+      if (is_fusion) {
+        RETURN_IF_ERROR(fusion(name).status());
+        end = fusions_.at(name).end;
+      } else {
+        RETURN_IF_ERROR(body(name).status());
+        end = bodies_.at(name).end;
+      }
+      if (end <= cursor_.at()) {
+        return cursor_.error("the ", is_fusion ? "fusion" : "body", " @", name, " is there twice");
+      }
       cursor_.go_to(end);
     }
     return graph;
@@ -194,22 +62,31 @@ class Parser {
     bool is_open = false;
     Ref<Body> body;
   };
+  struct FusionSection {
+    size_t begin = 0, end = 0;
+    Ref<const Fusion> fusion;
+  };
   // What belongs to the graph that is being read.
   struct Scope {
     Graph* graph;
     std::map<std::string, Dim, std::less<>> symbols;
   };
 
-  // Sections of bodies begin lines, which nothing else that holds "body @" does: a newline within
-  // a string is escaped.
-  Status find_bodies() {
+  // Sections begin lines, which nothing else that holds "body @" or "fusion @" does: a newline
+  // within a string is escaped.
+  Status find_sections() {
     for (size_t line = 0; line < text_.size(); line = text_.find('\n', line) + 1) {
-      if (text_.substr(line).starts_with("body @")) {
-        cursor_.go_to(line + 6);
+      const bool is_fusion = text_.substr(line).starts_with("fusion @");
+      if (is_fusion || text_.substr(line).starts_with("body @")) {
+        cursor_.go_to(line + (is_fusion ? 8 : 6));
         ASSIGN_OR_RETURN(std::string name, cursor_.name());
         RETURN_IF_ERROR(cursor_.expect("="));
-        if (!bodies_.try_emplace(name, BodySection{cursor_.at(), 0, false, {}}).second) {
-          return cursor_.error("the body @", name, " is there twice");
+        const bool is_new =
+            is_fusion ? fusions_.try_emplace(name, FusionSection{cursor_.at(), 0, {}}).second
+                      : bodies_.try_emplace(name, BodySection{cursor_.at(), 0, false, {}}).second;
+        if (!is_new) {
+          return cursor_.error("the ", is_fusion ? "fusion" : "body", " @", name,
+                               " is there twice");
         }
       }
       if (text_.find('\n', line) == std::string_view::npos) break;
@@ -236,6 +113,158 @@ class Parser {
     section.is_open = false;
     section.body = Body::create(name, std::move(graph));
     return section.body;
+  }
+
+  // --- Fusions.
+
+  Result<Ref<const Fusion>> fusion(const std::string& name) {
+    auto at = fusions_.find(name);
+    if (at == fusions_.end()) return cursor_.error("there is no fusion @", name);
+    FusionSection& section = at->second;
+    if (section.fusion) return section.fusion;
+    size_t back = cursor_.at();
+    cursor_.go_to(section.begin);
+    FusionParts parts;
+    RETURN_IF_ERROR(fusion_parts(parts));
+    auto made = Fusion::create(std::move(parts));
+    if (!made.ok()) return cursor_.error(made.status().message());
+    section.fusion = std::move(*made);
+    section.end = cursor_.at();
+    cursor_.go_to(back);
+    return section.fusion;
+  }
+
+  Status fusion_parts(FusionParts& parts) {
+    if (!cursor_.accept_word("over")) return cursor_.expected("'over'");
+    ASSIGN_OR_RETURN(parts.space, fusion_shape());
+    if (cursor_.accept_word("reducing")) {
+      RETURN_IF_ERROR(cursor_.expect("["));
+      do {
+        ASSIGN_OR_RETURN(parts.reduced.emplace_back(), cursor_.number<int>());
+      } while (cursor_.accept(","));
+      RETURN_IF_ERROR(cursor_.expect("]"));
+    }
+    RETURN_IF_ERROR(cursor_.expect("{"));
+    while (!cursor_.accept_word("return")) {
+      RETURN_IF_ERROR(cursor_.accept("%") ? fusion_member(parts) : fusion_input(parts));
+    }
+    do {
+      ASSIGN_OR_RETURN(FusionParts::Source output, fusion_source());
+      if (output.member < 0) return cursor_.error("a fusion returns members only");
+      parts.outputs.push_back(output.member);
+    } while (cursor_.accept(","));
+    return cursor_.expect("}");
+  }
+
+  // "x1: float32[d0,3]", perhaps with "at [i0,0]" or, of an integer, "= 3" (its bits).
+  Status fusion_input(FusionParts& parts) {
+    ASSIGN_OR_RETURN(FusionParts::Source source, fusion_source());
+    if (source.member >= 0 || source.index != static_cast<int>(parts.inputs.size())) {
+      return cursor_.error("inputs of a fusion are numbered in order");
+    }
+    FusionParts::Input input;
+    RETURN_IF_ERROR(cursor_.expect(":"));
+    ASSIGN_OR_RETURN(input.dtype, dtype());
+    ASSIGN_OR_RETURN(input.shape, fusion_shape());
+    if (cursor_.accept_word("at")) {
+      ASSIGN_OR_RETURN(input.read, read());
+    } else {
+      auto read = Read::broadcasting(input.shape, parts.space);
+      if (!read) return cursor_.error("the input does not broadcast: say how it is read");
+      input.read = std::move(*read);
+    }
+    if (cursor_.accept("=")) {
+      ASSIGN_OR_RETURN(input.value, cursor_.number<uint64_t>());
+    }
+    parts.inputs.push_back(std::move(input));
+    return {};
+  }
+
+  // "%1: float32 = AddV2(x0, %0) {attributes}", behind the %.
+  Status fusion_member(FusionParts& parts) {
+    ASSIGN_OR_RETURN(int number, cursor_.number<int>());
+    if (number != static_cast<int>(parts.members.size())) {
+      return cursor_.error("members of a fusion are numbered in order");
+    }
+    FusionParts::Member member;
+    RETURN_IF_ERROR(cursor_.expect(":"));
+    ASSIGN_OR_RETURN(member.dtype, dtype());
+    RETURN_IF_ERROR(cursor_.expect("="));
+    std::string_view op = cursor_.word();
+    member.op = OpRegistry::global().find(op);
+    RETURN_IF_ERROR(must_exist(member.op, op));
+    RETURN_IF_ERROR(cursor_.expect("("));
+    RETURN_IF_ERROR(list(")", [&]() -> Status {
+      ASSIGN_OR_RETURN(member.sources.emplace_back(), fusion_source());
+      return {};
+    }));
+    RETURN_IF_ERROR(cursor_.expect(")"));
+    // Attributes of scalar bodies hold no Dims of a graph.
+    Graph none("");
+    Scope scope{&none, {}};
+    Draft draft;
+    draft.op = member.op;
+    draft.attrs.emplace(member.op->attrs_type());
+    RETURN_IF_ERROR(attributes(scope, draft));
+    member.attrs = *draft.attrs;
+    parts.members.push_back(std::move(member));
+    return {};
+  }
+
+  // "x3" or "%3".
+  Result<FusionParts::Source> fusion_source() {
+    const bool is_member = cursor_.accept("%");
+    if (!is_member) RETURN_IF_ERROR(cursor_.expect("x"));
+    ASSIGN_OR_RETURN(int number, cursor_.number<int>());
+    if (number < 0) return cursor_.error("a number below 0");
+    return is_member ? FusionParts::Source{number, 0} : FusionParts::Source{-1, number};
+  }
+
+  // Symbols are d0, d1, ...
+  Result<Dim> fusion_dim() {
+    const bool is_symbol = cursor_.accept("d");
+    ASSIGN_OR_RETURN(int64_t number, cursor_.number<int64_t>());
+    if (number < 0) return cursor_.error("a size or a symbol is below 0");
+    return is_symbol ? Dim::term(number) : Dim(number);
+  }
+  Result<Shape> fusion_shape() {
+    Shape shape;
+    RETURN_IF_ERROR(cursor_.expect("["));
+    RETURN_IF_ERROR(list("]", [&]() -> Status {
+      ASSIGN_OR_RETURN(Dim dim, fusion_dim());
+      shape.push_back(dim);
+      return {};
+    }));
+    RETURN_IF_ERROR(cursor_.expect("]"));
+    if (shape.rank() > kMaxRank) return cursor_.error("a shape has more than 254 dimensions");
+    return shape;
+  }
+
+  // "[i0,2*i1 + 3,i2?]"
+  Result<Read> read() {
+    Read read;
+    RETURN_IF_ERROR(cursor_.expect("["));
+    RETURN_IF_ERROR(list("]", [&]() -> Status {
+      Read::Axis axis;
+      do {
+        Dim factor(1);
+        if (cursor_.peek() != 'i') {
+          ASSIGN_OR_RETURN(factor, fusion_dim());
+          if (!cursor_.accept("*")) {
+            axis.offset = factor;
+            continue;
+          }
+        }
+        RETURN_IF_ERROR(cursor_.expect("i"));
+        ASSIGN_OR_RETURN(int index, cursor_.number<int>());
+        axis.terms.push_back({index, factor});
+      } while (cursor_.accept("+"));
+      axis.broadcasts = cursor_.accept("?");
+      read.axes.push_back(std::move(axis));
+      return {};
+    }));
+    RETURN_IF_ERROR(cursor_.expect("]"));
+    return read;
   }
 
   Result<Ref<Graph>> graph() {
@@ -412,6 +441,7 @@ class Parser {
     OutputType type;
     ASSIGN_OR_RETURN(type.dtype, dtype());
     ASSIGN_OR_RETURN(type.shape, shape(scope));
+    type.is_promised = cursor_.accept("!");
     if (cursor_.accept("(")) {
       type.sizes = std::make_unique<SymbolicValue>();
       RETURN_IF_ERROR(dims(scope, ")", [&](Dim dim) { type.sizes->push_back(dim); }));
@@ -701,8 +731,10 @@ class Parser {
         return list_value<DType>([&] { return dtype_value(); });
       case kKindOf<std::vector<Shape>>:
         return list_value<Shape>([&] { return shape(scope); });
-      default:
+      case kKindOf<std::vector<Ref<Body>>>:
         return list_value<Ref<Body>>([&] { return body_value(); });
+      default:
+        return wrapped(fusion_value());
     }
   }
   template <typename T>
@@ -748,9 +780,17 @@ class Parser {
     return body(name);
   }
 
+  Result<Ref<const Fusion>> fusion_value() {
+    if (cursor_.accept_word("none")) return Ref<const Fusion>();
+    RETURN_IF_ERROR(cursor_.expect("@"));
+    ASSIGN_OR_RETURN(std::string name, cursor_.name());
+    return fusion(name);
+  }
+
   std::string_view text_;
   Cursor cursor_;
   std::map<std::string, BodySection> bodies_;
+  std::map<std::string, FusionSection> fusions_;
   int nesting_ = 0;
 };
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -8,6 +9,7 @@
 
 #include "graven/base/strings.h"
 #include "graven/ir/body.h"
+#include "graven/ir/fusion.h"
 #include "graven/ir/graph_syntax.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ir/text.h"
@@ -133,9 +135,14 @@ std::string elements_text(const Tensor& value) {
   return out;
 }
 
-// Names for the bodies that a text mentions, in the order of mention.
-class Bodies {
+// Names for the bodies and fusions that a text mentions, in the order of mention.
+class Sections {
  public:
+  std::string name(const Fusion* fusion) {
+    auto at = std::find(fusions.begin(), fusions.end(), fusion);
+    if (at == fusions.end()) at = fusions.insert(at, fusion);
+    return str_cat("fused", at - fusions.begin());
+  }
   const std::string& name(const Body* body) {
     auto [at, is_new] = names_.try_emplace(body);
     if (is_new) {
@@ -147,6 +154,7 @@ class Bodies {
     return at->second;
   }
   std::vector<const Body*> order;
+  std::vector<const Fusion*> fusions;
 
  private:
   std::unordered_map<const Body*, std::string> names_;
@@ -155,7 +163,7 @@ class Bodies {
 
 class GraphPrinter {
  public:
-  GraphPrinter(const Graph& graph, Bodies& bodies) : graph_(graph), bodies_(bodies) {
+  GraphPrinter(const Graph& graph, Sections& sections) : graph_(graph), sections_(sections) {
     is_input_.resize(graph.id_bound());
     for (const Node* node : graph.inputs()) is_input_[node->id()] = true;
   }
@@ -186,7 +194,48 @@ class GraphPrinter {
     return out + "}\n";
   }
 
+  std::string fusion_text(const Fusion& fusion) {
+    const FusionParts& parts = fusion.parts();
+    std::string out = "over " + fusion_shape_text(parts.space);
+    for (size_t i = 0; i < parts.reduced.size(); ++i) {
+      out += str_cat(i ? "," : " reducing [", parts.reduced[i]);
+    }
+    out += parts.reduced.empty() ? " {\n" : "] {\n";
+    for (size_t i = 0; i < parts.inputs.size(); ++i) {
+      const FusionParts::Input& input = parts.inputs[i];
+      out += str_cat("  x", i, ": ", dtype_name(input.dtype), fusion_shape_text(input.shape));
+      auto usual = Read::broadcasting(input.shape, parts.space);
+      if (!usual || !(*usual == input.read)) out += " at " + input.read.to_text();
+      if (input.value) out += str_cat(" = ", *input.value);
+      out += "\n";
+    }
+    auto source_text = [](FusionParts::Source source) {
+      return source.member < 0 ? str_cat("x", source.index) : str_cat("%", source.member);
+    };
+    for (size_t m = 0; m < parts.members.size(); ++m) {
+      const FusionParts::Member& member = parts.members[m];
+      std::vector<std::string> sources;
+      for (FusionParts::Source source : member.sources) sources.push_back(source_text(source));
+      AttrsRef attrs = member.attrs;
+      auto attributes = attribute_texts(attrs, Attrs(attrs.type()));
+      out +=
+          str_cat("  %", m, ": ", dtype_name(member.dtype), " = ", member.op->name(), "(",
+                  str_join(sources, ", "), ")",
+                  attributes.empty() ? "" : str_cat(" {", str_join(attributes, ", "), "}"), "\n");
+    }
+    out += "  return";
+    for (size_t i = 0; i < parts.outputs.size(); ++i) {
+      out += str_cat(i ? ", %" : " %", parts.outputs[i]);
+    }
+    return out + "\n}\n";
+  }
+
  private:
+  static std::string fusion_shape_text(const Shape& shape) {
+    std::vector<std::string> texts;
+    for (Dim dim : shape.dims()) texts.push_back(fusion_dim_text(dim));
+    return str_cat("[", str_join(texts, ","), "]");
+  }
   std::string node_name(const Node* node) const {
     if (!node || &node->graph() != &graph_) return "?";  // Broken: of no graph, or of another.
     if (is_input_[node->id()]) return name_text(node->name());
@@ -227,7 +276,8 @@ class GraphPrinter {
     return shape.has_rank() ? str_cat("[", dims_text(shape.dims()), "]") : "[...]";
   }
   std::string type_text(const OutputType& type) {
-    std::string out = str_cat(dtype_name(type.dtype), shape_text(type.shape));
+    std::string out =
+        str_cat(dtype_name(type.dtype), shape_text(type.shape), type.is_promised ? "!" : "");
     if (type.sizes) {
       out += str_cat("(", dims_text({type.sizes->data(), type.sizes->size()}), ")");
     }
@@ -245,7 +295,7 @@ class GraphPrinter {
                    ")");
   }
   std::string body_text(const Ref<Body>& body) {
-    return body ? "@" + bodies_.name(body.get()) : "none";
+    return body ? "@" + sections_.name(body.get()) : "none";
   }
   template <typename T, typename F>
   static std::string list_text(const std::vector<T>& values, F&& one) {
@@ -283,20 +333,26 @@ class GraphPrinter {
         return list_text(v, [](int64_t x) { return str_cat(x); });
       else if constexpr (std::is_same_v<T, std::vector<Shape>>)
         return list_text(v, [this](const Shape& x) { return shape_text(x); });
+      else if constexpr (std::is_same_v<T, Ref<const Fusion>>)
+        return v ? "@" + sections_.name(v.get()) : "none";
       else
         return list_text(v, [this](const Ref<Body>& x) { return body_text(x); });
     };
     return std::visit(text, value);
   }
 
-  // The attributes that differ from `usual`, then those of this node only.
-  std::string attributes_text(const Node& node, AttrsRef usual) {
+  std::vector<std::string> attribute_texts(AttrsRef attrs, AttrsRef usual) {
     std::vector<std::string> all;
-    for (const AttrField& field : node.attrs().type().fields) {
-      AttrValue value = field.get(node.attrs().data());
+    for (const AttrField& field : attrs.type().fields) {
+      AttrValue value = field.get(attrs.data());
       if (equal(value, field.get(usual.data()))) continue;
       all.push_back(str_cat(field.name, "=", value_text(value)));
     }
+    return all;
+  }
+  // The attributes that differ from `usual`, then those of this node only.
+  std::string attributes_text(const Node& node, AttrsRef usual) {
+    std::vector<std::string> all = attribute_texts(node.attrs(), usual);
     for (const auto& [name, value] : node.extra_attributes()) {
       std::string_view word = kKindWords[value.index()];
       std::string text = value_text(value);
@@ -357,7 +413,7 @@ class GraphPrinter {
   }
 
   const Graph& graph_;
-  Bodies& bodies_;
+  Sections& sections_;
   std::vector<bool> is_input_;
   std::unordered_map<int64_t, std::string> symbol_names_;
   std::set<std::string> used_symbol_names_;
@@ -366,12 +422,16 @@ class GraphPrinter {
 }  // namespace
 
 std::string print_graph(const Graph& graph) {
-  Bodies bodies;
-  std::string out = GraphPrinter(graph, bodies).print();
-  for (size_t i = 0; i < bodies.order.size(); ++i) {  // Grows as bodies mention others.
-    const Body* body = bodies.order[i];
-    out +=
-        str_cat("\nbody @", bodies.name(body), " = ", GraphPrinter(*body->graph(), bodies).print());
+  Sections sections;
+  std::string out = GraphPrinter(graph, sections).print();
+  for (size_t i = 0; i < sections.order.size(); ++i) {  // Grows as bodies mention others.
+    const Body* body = sections.order[i];
+    out += str_cat("\nbody @", sections.name(body), " = ",
+                   GraphPrinter(*body->graph(), sections).print());
+  }
+  for (const Fusion* fusion : sections.fusions) {
+    out += str_cat("\nfusion @", sections.name(fusion), " = ",
+                   GraphPrinter(graph, sections).fusion_text(*fusion));
   }
   return out;
 }

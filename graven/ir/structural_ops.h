@@ -81,6 +81,18 @@ GRAVEN_API inline OpHandle<CallAttrs> kStatefulPartitionedCall;
 GRAVEN_API const OpHandle<CallAttrs>& call_op(const Body& body);
 GRAVEN_API CallAttrs call_attrs(const Ref<Body>& body);
 
+// args: Tin -> results: Tout. Scalar bodies and reductions computed together; see ir/fusion.h. Only
+// the optimised copy of a graph has them.
+struct FusionAttrs {
+  std::vector<DType> Tin, Tout;
+  Ref<const Fusion> fusion;
+  static constexpr auto fields() {
+    return std::tuple(field("Tin", &FusionAttrs::Tin), required_field("Tout", &FusionAttrs::Tout),
+                      required_field("fusion", &FusionAttrs::fusion));
+  }
+};
+GRAVEN_API inline OpHandle<FusionAttrs> kFusion;
+
 struct ReadVariableAttrs {
   DType dtype = DType::kInvalid;
   static constexpr auto fields() {

@@ -62,7 +62,8 @@ struct SplitAttrs {
 };
 
 inline OpHandle<NoAttrs> kAdd, kSub, kMul, kNeg, kSquare, kPrint, kRandom, kUnique, kFail;
-inline OpHandle<SumAttrs> kSum;
+inline OpHandle<NoAttrs> kPlus, kTimes, kNegative;
+inline OpHandle<SumAttrs> kSum, kTotal;
 inline OpHandle<AllKindsAttrs> kAllKinds;
 inline OpHandle<PackAttrs> kPack;
 inline OpHandle<SplitAttrs> kSplit;
@@ -223,6 +224,33 @@ inline bool define() {
                     .types = {{"T", kNumberTypes}, {"Tidx", kIndexTypes}},
                     .infer = reduction_shape,
                     .values_for_inference = {1}});
+  // The same as Add, Mul, Neg and Sum, but as scalar bodies, which fuse.
+  ops.define(kPlus, {.name = "Plus",
+                     .inputs = {"x: T", "y: T"},
+                     .outputs = {"z: T"},
+                     .types = numbers,
+                     .infer = broadcast_inputs,
+                     .body = elementwise([](auto x, auto y) { return x + y; })});
+  ops.define(kTimes, {.name = "Times",
+                      .inputs = {"x: T", "y: T"},
+                      .outputs = {"z: T"},
+                      .types = numbers,
+                      .infer = broadcast_inputs,
+                      .body = elementwise([](auto x, auto y) { return x * y; })});
+  ops.define(kNegative, {.name = "Negative",
+                         .inputs = {"x: T"},
+                         .outputs = {"y: T"},
+                         .types = numbers,
+                         .infer = same_as_input,
+                         .body = elementwise([](auto x) { return -x; })});
+  ops.define(kTotal, {.name = "Total",
+                      .inputs = {"input: T", "reduction_indices: Tidx"},
+                      .outputs = {"output: T"},
+                      .types = {{"T", kNumberTypes}, {"Tidx", kIndexTypes}},
+                      .infer = reduction_shape,
+                      .body = reduction({.identity = [](Scalar x) { return zero_like(x); },
+                                         .combine = [](Scalar a, Scalar b) { return a + b; }}),
+                      .values_for_inference = {1}});
   ops.define(kAllKinds, {.name = "AllKinds",
                          .infer = no_outputs,
                          .bodies = {BodyRun::kAsTheOpLikes, {{"body"}, {"bodies"}}}});
@@ -274,6 +302,7 @@ inline bool define() {
                                .types = {{"dtype", kAllTypes}},
                                .infer = no_outputs,
                                .effects = writes_resource_effects});
+  ops.define(kFusion, {.name = "Fusion", .inputs = {"args: Tin"}, .outputs = {"results: Tout"}});
   ops.define(kPartitionedCall, {.name = "PartitionedCall",
                                 .inputs = {"args: Tin"},
                                 .outputs = {"output: Tout"},

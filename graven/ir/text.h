@@ -23,15 +23,18 @@ namespace graven::engine {
 //
 //   body @g = graph g(...) {...}
 //
+//   fusion @fused0 = over [d0,3] {...}
+//
 // - Inputs of the graph are bare names, nodes begin with %; ":1" is the second output. Names of
 //   other characters than [A-Za-z0-9_./\>-] stand in quotes.
 // - A type is a dtype and a shape. [...] is of unknown rank, ? an unknown dimension; a term is
-//   n, 2*n + 1, floordiv(n, 2). Known sizes that an integer tensor holds follow in (), the type of
-//   the value behind a resource in <>.
+//   n, 2*n + 1, floordiv(n, 2). A ! says that the shape is only promised. Known sizes that an
+//   integer tensor holds follow in (), the type of the value behind a resource in <>.
 // - A constant is its elements, or hex "..." of the bytes if it is large or holds unusual NaNs.
 //   One among the inputs stands for a captured tensor (S5.16).
 // - {} holds the attributes that are not at their default, then those set on this node only. Kinds
 //   that the text of a value does not show stand before it there: "shape [2,?]", "ints [1, 2]".
+// - What stands in a fusion: see ir/fusion.h.
 // - ^ is a control input, behind return a control output. # begins a comment.
 //
 // parse_graph reads what print_graph writes, and printing that again gives the same text. Not

@@ -85,7 +85,7 @@ TEST_CASE("symbols of one name are told apart, and odd names are made readable")
   Dim a = graph->symbols().new_symbol("n"), b = graph->symbols().new_symbol("n"),
       c = graph->symbols().new_symbol("3 x-y");
   std::vector<OutputType> outputs(1);
-  outputs[0] = {DType::kInt32, Shape{b, a, c}, nullptr, nullptr};
+  outputs[0] = {DType::kInt32, Shape{b, a, c}, false, nullptr, nullptr};
   Node* node = graph->add({.op = kPlaceholder.op,
                            .attrs = PlaceholderAttrs{DType::kInt32, Shape{1}},
                            .name = graph->unique_name("a b"),

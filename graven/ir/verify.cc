@@ -7,6 +7,7 @@
 
 #include "graven/base/strings.h"
 #include "graven/ir/bodies.h"
+#include "graven/ir/fusion.h"
 #include "graven/ir/structural_ops.h"
 
 namespace graven::engine {
@@ -67,6 +68,21 @@ Status verify_constant(const Node& node) {
   return {};
 }
 
+Status verify_fusion(const Node& node) {
+  const Ref<const Fusion>& fusion = node.attrs().as<FusionAttrs>().fusion;
+  if (!fusion) return broken(node, "it has no fusion");
+  bool fits = node.inputs().size() == fusion->inputs().size() &&
+              node.num_outputs() == static_cast<int>(fusion->outputs().size());
+  for (size_t i = 0; fits && i < node.inputs().size(); ++i) {
+    const OutputRef input = node.inputs()[i];
+    fits = input.node->output(input.index).dtype == fusion->inputs()[i].dtype;
+  }
+  for (int i = 0; fits && i < node.num_outputs(); ++i) {
+    fits = node.output(i).dtype == fusion->members()[fusion->outputs()[i]].dtype;
+  }
+  return fits ? Status() : broken(node, "its inputs and outputs are not those of its fusion");
+}
+
 }  // namespace
 
 Status verify_node(const Node& node) {
@@ -105,6 +121,7 @@ Status verify_node(const Node& node) {
   }
   RETURN_IF_ERROR(verify_types(node));
   if (&op == kConst.op) RETURN_IF_ERROR(verify_constant(node));
+  if (&op == kFusion.op) RETURN_IF_ERROR(verify_fusion(node));
   return verify_bodies(node);
 }
 

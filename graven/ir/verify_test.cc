@@ -24,7 +24,9 @@ constexpr std::string_view kGood = R"(graph f(x: float32[n], s: string[]) {
   return %b ^%p
 })";
 
-OutputType type_of(DType dtype, Shape shape = {}) { return {dtype, std::move(shape), {}, {}}; }
+OutputType type_of(DType dtype, Shape shape = {}) {
+  return {dtype, std::move(shape), false, {}, {}};
+}
 
 Node* add(Graph& graph, const Op& op, std::vector<OutputRef> inputs, DType dtype, std::string name,
           AttrsRef attrs = NoAttrs()) {

@@ -5,22 +5,11 @@
 #include "graven/base/export.h"
 #include "graven/base/status.h"
 #include "graven/expr/expression.h"
+#include "graven/expr/reduction.h"
 #include "graven/kernels/block_program.h"
 #include "graven/kernels/elementwise.h"
 
 namespace graven::engine {
-
-// A reduction of elementwise values: acc = identity; for each element acc = combine(acc,
-// prepare(inputs...)); result = finish(acc, count). Each part is an expression:
-//   prepare: the inputs -> one value of the accumulator's dtype (may fuse a chain; it alone traps)
-//   combine: (acc, value) -> acc; associative and commutative up to rounding
-//   finish:  (acc, number of elements as float64) -> the stored result
-// identity: bits of the accumulator (two words for complex).
-struct ReductionParts {
-  Expression prepare, combine, finish;
-  DType accumulator;
-  uint64_t identity[2] = {0, 0};
-};
 
 // Made once per op and dtype, then shared by threads.
 class GRAVEN_API ReductionProgram {

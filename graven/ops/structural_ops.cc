@@ -497,6 +497,12 @@ void segment_sum_gradient(GradientContext& c) {
 
 // --- Calls.
 
+// The optimiser, which makes the node, says its shapes.
+Status fusion_shapes(InferContext& c) {
+  if (!c.attrs<FusionAttrs>().fusion) return invalid_argument("only the optimiser fuses");
+  return unknown_outputs(c);
+}
+
 // What the body's graph says of its outputs, with the symbols of its arguments replaced by what
 // the caller knows of them.
 Status call_shapes(InferContext& c) {
@@ -824,6 +830,15 @@ void define_structural_ops(OpRegistry& ops) {
                  .body = kernel(unsorted_segment_sum_kernel),
                  .values_for_inference = {2},
              });
+
+  kFusion = ops.define<FusionAttrs>({
+      .name = "Fusion",
+      .summary = "Scalar bodies of ops, and reductions among them, computed together. Only the "
+                 "optimiser makes it.",
+      .inputs = {"args: Tin"},
+      .outputs = {"results: Tout"},
+      .infer = fusion_shapes,
+  });
 
   // --- Calls. Their gradients are calls of the gradient pair's halves, which autodiff makes.
 

@@ -186,6 +186,7 @@ class Inliner {
       OutputType& made = outputs.emplace_back();
       made.dtype = type.dtype;
       made.shape = inner_shape(scope, type.shape);
+      made.is_promised = type.is_promised;
       if (type.sizes) {
         made.sizes = std::make_unique<SymbolicValue>();
         for (Dim size : *type.sizes) made.sizes->push_back(inner_dim(scope, size));

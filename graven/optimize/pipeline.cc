@@ -8,8 +8,10 @@
 
 #include "graven/optimize/drop_unused_control_edges.h"
 #include "graven/optimize/expand_composites.h"
+#include "graven/optimize/find_promises.h"
 #include "graven/optimize/fold_constants.h"
 #include "graven/optimize/fold_shapes.h"
+#include "graven/optimize/fuse.h"
 #include "graven/optimize/inline_calls.h"
 #include "graven/optimize/merge_common_subexpressions.h"
 #include "graven/optimize/remove_dead_nodes.h"
@@ -42,13 +44,20 @@ constexpr Pass kRepeatedPasses[] = {
     {"remove_dead_nodes", [](Graph& g, Builder&) { return Result<bool>(remove_dead_nodes(g)); }},
 };
 
+// Once, last: the others know neither what is settled here nor Fusions.
+constexpr Pass kClosingPasses[] = {
+    {"find_promises", [](Graph& g, Builder&) { return find_promises(g); }},
+    {"fuse", [](Graph& g, Builder&) { return fuse(g); }},
+};
+
 // What runs does not depend on these, and they may be left out: bit i of g_disabled for the i-th.
 constexpr std::string_view kOptionalPasses[] = {"inline_calls",
                                                 "fold_shapes",
                                                 "fold_constants",
                                                 "simplify",
                                                 "drop_unused_control_edges",
-                                                "merge_common_subexpressions"};
+                                                "merge_common_subexpressions",
+                                                "fuse"};
 std::atomic<uint32_t> g_disabled{0};
 
 // The bit of a pass, 0 if it is not optional.
@@ -90,7 +99,7 @@ Status optimize(Graph& graph, Builder& evaluate, const AfterPass& after_pass) {
     ASSIGN_OR_RETURN(bool changed, run(kRepeatedPasses, graph, evaluate, after_pass));
     if (!changed) break;
   }
-  return {};
+  return run(kClosingPasses, graph, evaluate, after_pass).status();
 }
 
 }  // namespace graven::engine

@@ -102,6 +102,8 @@ nb::object attribute(const AttrValue& value) {
           return v ? steal(wrap(v)) : nb::none();
         } else if constexpr (std::is_same_v<T, Ref<engine::Body>>) {
           return of_body(v);
+        } else if constexpr (std::is_same_v<T, Ref<const engine::Fusion>>) {
+          return nb::none();  // only optimised copies have any, which nobody sees
         } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
           return list_of(v, bytes);
         } else if constexpr (std::is_same_v<T, std::vector<Ref<engine::Body>>>) {

@@ -570,9 +570,9 @@ PyObject* get_defaults(PyObject* object, void*) {
 
 // What OpDefs call the types of attributes, by their index in AttrValue.
 constexpr std::string_view kAttrTypes[] = {
-    "",           "bool",        "int",       "float",     "string",      "type",
-    "shape",      "tensor",      "func",      "list(int)", "list(float)", "list(string)",
-    "list(type)", "list(shape)", "list(func)"};
+    "",           "bool",        "int",        "float",     "string",      "type",
+    "shape",      "tensor",      "func",       "list(int)", "list(float)", "list(string)",
+    "list(type)", "list(shape)", "list(func)", "fusion"};
 static_assert(std::size(kAttrTypes) == std::variant_size_v<AttrValue>);
 
 // The texts of the record, of which graven._op_docs makes a docstring and a signature, and with the
@@ -671,6 +671,13 @@ void for_each_public_name(const Op& op, F&& f) {
   }
 }
 
+// An op with an attribute that nobody can give from outside is the optimiser's own.
+bool is_offered(const Op& op) {
+  static const size_t fusion = engine::AttrValue(engine::Ref<const engine::Fusion>()).index();
+  return std::ranges::none_of(op.attrs_type().fields,
+                              [](const engine::AttrField& field) { return field.kind == fusion; });
+}
+
 }  // namespace
 
 void bind_op_function(nb::module_& m) {
@@ -681,7 +688,7 @@ void bind_op_function(nb::module_& m) {
       "raw_op",
       [](const std::string& name) -> nb::object {
         const Op* op = engine::OpRegistry::global().find(name);
-        return op ? steal(make(*op, name.c_str())) : nb::none();
+        return op && is_offered(*op) ? steal(make(*op, name.c_str())) : nb::none();
       },
       nb::arg("name"), "The function of an op by its OpDef name, or None.");
   m.def(
@@ -689,11 +696,11 @@ void bind_op_function(nb::module_& m) {
       [] {
         nb::list names;
         for (const auto& op : engine::OpRegistry::global().ops()) {
-          names.append(nb::cast(op->name()));
+          if (is_offered(*op)) names.append(nb::cast(op->name()));
         }
         return names;
       },
-      "The OpDef names of all ops.");
+      "The OpDef names of all ops but those that only the optimiser makes.");
   m.def(
       "public_op_names",
       [] {

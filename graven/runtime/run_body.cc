@@ -1,40 +1,23 @@
 #include "graven/runtime/run_body.h"
 
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "graven/base/strings.h"
 #include "graven/ir/graph.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/runtime/needed_nodes.h"
 #include "graven/runtime/program.h"
 #include "graven/runtime/run_op.h"
 
 namespace graven::engine {
 namespace {
 
-// The nodes on which an output or a control output depends.
-std::unordered_set<const Node*> needed_nodes(const Graph& graph) {
-  std::unordered_set<const Node*> needed;
-  std::vector<const Node*> todo(graph.control_outputs().begin(), graph.control_outputs().end());
-  for (OutputRef output : graph.outputs()) todo.push_back(output.node);
-  while (!todo.empty()) {
-    const Node* node = todo.back();
-    todo.pop_back();
-    if (!needed.insert(node).second) continue;
-    for (OutputRef input : node->inputs()) todo.push_back(input.node);
-    for (const Node* before : node->control_inputs()) todo.push_back(before);
-  }
-  return needed;
-}
-
-// The nodes of a graph lie in an order in which they can run.
 Status run_by_node(const Graph& graph, std::span<const Tensor> inputs, Tensors& outputs) {
   std::unordered_map<const Node*, Tensors> values;
   for (size_t i = 0; i < inputs.size(); ++i) values[graph.inputs()[i]] = {inputs[i]};
-  auto needed = needed_nodes(graph);
-  for (const Node* node : graph.nodes()) {
-    if (!needed.contains(node) || values.contains(node)) continue;
+  for (const Node* node : needed_nodes(graph)) {
+    if (values.contains(node)) continue;
     std::vector<Tensor> operands;
     for (OutputRef input : node->inputs()) operands.push_back(values[input.node][input.index]);
     Tensors made;

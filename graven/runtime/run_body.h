@@ -21,5 +21,6 @@ GRAVEN_API Status run_body(const Ref<Body>& body, std::span<const Tensor> inputs
 // The Status of a node that failed, with the node as its payload (an ExecutionError) unless it has
 // one.
 Status failed_at(const Node& node, const Status& status);
+Status failed_at(const std::string& node, const Ref<Location>& location, const Status& status);
 
 }  // namespace graven::engine

@@ -10,10 +10,7 @@
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
-#include "graven/kernels/elementwise.h"
-#include "graven/kernels/reduce.h"
-#include "graven/kernels/trap_notes.h"
-#include "graven/runtime/compiled_body.h"
+#include "graven/runtime/compiler.h"
 #include "graven/runtime/eager_builder.h"
 #include "graven/runtime/run_body.h"
 
@@ -48,11 +45,10 @@ const Shape* common_shape(std::span<const Tensor> inputs) {
   return shape;
 }
 
-bool is_long(const CompiledBody& body, const Shape& shape) {
+bool is_long(const BodyKernel& kernel, const Shape& shape) {
   constexpr double kSmall = 2048;  // most eager calls are, and need not ask for the cost
   const double elements = guessed_elements(shape);
-  return elements > kSmall &&
-         nanoseconds_of_blocks(elements, body.block()->cost()) > kLongNanoseconds;
+  return elements > kSmall && nanoseconds_of_blocks(elements, kernel.cost()) > kLongNanoseconds;
 }
 
 // The same of another op. An ordered effect, such as a print, may block.
@@ -64,16 +60,31 @@ bool is_long_or_blocks(const Op& op, AttrsRef attrs, std::span<const Tensor> inp
   return estimated_cost(op, {attrs, shapes, outputs}) > kLongNanoseconds;
 }
 
-Status run_elementwise_body(const Op& op, const CompiledBody& body, std::span<Tensor> inputs,
+Status run_elementwise_body(const Op& op, const RecordedBody& body, std::span<Tensor> inputs,
                             const Shape& shape, uint64_t reusable, Tensors& outputs) {
+  ASSIGN_OR_RETURN(const BodyKernel* kernel, body_kernel(body));
   InlineVector<Tensor*, 4> operands;
   for (Tensor& input : inputs) operands.push_back(&input);
   outputs.resize(1);
-  LetOthersRun others(is_long(body, shape));
+  LetOthersRun others(is_long(*kernel, shape));
   TrapNotes traps;
-  Status status = run_blocks(*body.block(), operands, reusable, shape, {outputs.data(), 1}, traps);
-  if (!status.ok()) return with_op_name(op, status);
-  return traps.first() ? trapped(op, *traps.first()) : Status();
+  Status status = run_map(*kernel, operands, reusable, body.output(), shape, outputs[0], traps);
+  if (status.ok() && traps.first()) status = trapped(*traps.first());
+  return with_op_name(op, status);
+}
+
+// Over the axes that `axes` holds; inference has checked them.
+Status run_reduction_body(const RecordedBody& body, const Tensor& x, const Tensor& axes,
+                          const Shape& shape, Tensor& output) {
+  ASSIGN_OR_RETURN(const BodyKernel* kernel, body_kernel(body));
+  ASSIGN_OR_RETURN(auto reduced, normalized_axes(axes, x.rank()));
+  uint64_t mask = 0;
+  for (int axis : reduced) mask |= uint64_t{1} << axis;
+  ASSIGN_OR_RETURN(output, Tensor::allocate(body.output(), shape));
+  TrapNotes traps;
+  RETURN_IF_ERROR(
+      kernel->reduce({x.raw_data(), &x.shape()}, mask, output.mutable_raw_data(), traps));
+  return traps.first() ? trapped(*traps.first()) : Status();
 }
 
 Status run_structural(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
@@ -133,10 +144,6 @@ Status with_op_name(const Op& op, Status status) {
   return status.with_prefix(str_cat("[", op.name(), "] "));
 }
 
-Status trapped(const Op& op, const Trap& trap) {
-  return with_op_name(op, invalid_argument(trap.message));
-}
-
 Status infer_shapes(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
                     const TypeBindings& bindings, std::span<Shape> shapes) {
   if (!op.record().infer) {
@@ -165,45 +172,30 @@ Tensor take_memory(Tensor& from, DType dtype, const Shape& shape) {
   return taken;
 }
 
-Status run_blocks(const BlockProgram& program, std::span<Tensor* const> inputs, uint64_t reusable,
-                  const Shape& shape, std::span<Tensor> outputs, TrapNotes& traps) {
+Status run_map(const BodyKernel& kernel, std::span<Tensor* const> inputs, uint64_t reusable,
+               DType dtype, const Shape& shape, Tensor& output, TrapNotes& traps) {
   InlineVector<Operand, 4> operands;
   for (const Tensor* input : inputs) operands.push_back({input->raw_data(), &input->shape()});
-  auto types = program.expression().outputs();
-  InlineVector<void*, 4> results;
   // The object of an input goes when its memory is taken, and with it the shape that operands
   // point to: from then on they point to that of the output, which is the same.
   const Shape* result = &shape;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    for (size_t k = 0; reusable && k < std::min<size_t>(inputs.size(), 64); ++k) {
-      if (!(reusable >> k & 1) || !*inputs[k]) continue;
-      outputs[i] = take_memory(*inputs[k], types[i].dtype, *result);
-      if (!outputs[i]) continue;
-      result = &outputs[i].shape();
-      for (size_t j = 0; j < inputs.size(); ++j) {
-        if (inputs[j] == inputs[k]) operands[j].shape = result;
-      }
-      break;
+  for (size_t k = 0; reusable && k < std::min<size_t>(inputs.size(), 64); ++k) {
+    if (!(reusable >> k & 1) || !*inputs[k]) continue;
+    output = take_memory(*inputs[k], dtype, shape);
+    if (!output) continue;
+    result = &output.shape();
+    for (size_t j = 0; j < inputs.size(); ++j) {
+      if (inputs[j] == inputs[k]) operands[j].shape = result;
     }
-    if (!outputs[i]) {
-      ASSIGN_OR_RETURN(outputs[i], Tensor::allocate(types[i].dtype, *result));
-    }
-    results.push_back(outputs[i].mutable_raw_data());
+    break;
   }
-  run_elementwise(program, operands, *result, results, &traps);
-  return {};
+  if (!output) {
+    ASSIGN_OR_RETURN(output, Tensor::allocate(dtype, shape));
+  }
+  return kernel.map(operands, *result, output.mutable_raw_data(), traps);
 }
 
-Status run_reduction_program(const ReductionProgram& program, std::span<const Operand> operands,
-                             const Shape& shape, const Tensor& axes, DType output_dtype,
-                             const Shape& output_shape, Tensor& output, TrapNotes& traps) {
-  ASSIGN_OR_RETURN(auto reduced, normalized_axes(axes, shape.rank()));
-  uint64_t mask = 0;
-  for (int axis : reduced) mask |= uint64_t{1} << axis;
-  ASSIGN_OR_RETURN(output, Tensor::allocate(output_dtype, output_shape));
-  run_reduction(program, operands, shape, mask, output.mutable_raw_data(), &traps);
-  return {};
-}
+Status trapped(const Trap& trap) { return invalid_argument(trap.message); }
 
 Status run_typed_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
                     const OutputTypes& types, uint64_t reusable, Ref<RefCounted>* state,
@@ -238,7 +230,7 @@ Status run_typed_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
   }
   switch (kind) {
     case OpBody::Kind::kElementwise: {
-      ASSIGN_OR_RETURN(auto body, BodyCache::get(op, attrs, dtypes_of(inputs), types.dtypes[0]));
+      ASSIGN_OR_RETURN(auto body, RecordedBody::get(op, attrs, dtypes_of(inputs), types.dtypes[0]));
       return run_elementwise_body(op, *body, inputs, shapes[0], reusable, outputs);
     }
     case OpBody::Kind::kReduction: {
@@ -246,16 +238,11 @@ Status run_typed_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
         return unimplemented("[", op.name(), "] reductions of more than 64 dimensions");
       }
       DType x = inputs[0].dtype();
-      ASSIGN_OR_RETURN(auto body, BodyCache::get(op, attrs, {&x, 1}, types.dtypes[0]));
+      ASSIGN_OR_RETURN(auto body, RecordedBody::get(op, attrs, {&x, 1}, types.dtypes[0]));
       outputs.resize(1);
       LetOthersRun others(!is_counted && is_long_or_blocks(op, attrs, inputs, shapes));
-      Operand operand{inputs[0].raw_data(), &inputs[0].shape()};
-      TrapNotes traps;
-      Status status =
-          run_reduction_program(*body->reduction(), {&operand, 1}, inputs[0].shape(), inputs[1],
-                                types.dtypes[0], shapes[0], outputs[0], traps);
-      if (!status.ok()) return with_op_name(op, status);
-      return traps.first() ? trapped(op, *traps.first()) : Status();
+      return with_op_name(op,
+                          run_reduction_body(*body, inputs[0], inputs[1], shapes[0], outputs[0]));
     }
     case OpBody::Kind::kKernel: {
       LetOthersRun others(!is_counted && is_long_or_blocks(op, attrs, inputs, shapes));
@@ -273,7 +260,7 @@ Status run_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs, uint64_t r
   outputs.clear();
   if (!inputs.empty() && kind_of(op, attrs, inputs) == OpBody::Kind::kElementwise) {
     // The way of most eager calls. That the body is there says that the types are right.
-    const CompiledBody* body = BodyCache::find(op, attrs, inputs);
+    const RecordedBody* body = RecordedBody::find(op, attrs, inputs);
     if (body && body->broadcasts()) {
       if (const Shape* shape = common_shape(inputs)) {
         return run_elementwise_body(op, *body, inputs, *shape, reusable, outputs);

@@ -30,10 +30,8 @@ inline double nanoseconds_of_blocks(double elements, double cost) {
   return 60 + elements * cost * 0.1;
 }
 
-class BlockProgram;
-class ReductionProgram;
+class BodyKernel;
 class TrapNotes;
-struct Operand;
 struct Trap;
 
 // The same for types that are checked already. shapes: those of the outputs where the caller
@@ -55,20 +53,14 @@ Status infer_shapes(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs
 // shape may be that of `from` itself.
 Tensor take_memory(Tensor& from, DType dtype, const Shape& shape);
 
-// Computes elementwise outputs of the given shape from operands that broadcast to it. Outputs
-// take the memory of reusable inputs, whose handles are then empty. If a trap is noted, the outputs
-// are not to be used.
-Status run_blocks(const BlockProgram& program, std::span<Tensor* const> inputs, uint64_t reusable,
-                  const Shape& shape, std::span<Tensor> outputs, TrapNotes& traps);
+// Computes an elementwise body of the given shape from operands that broadcast to it. The output
+// takes the memory of a reusable operand, whose handle is then empty. If a trap is noted, the
+// output is not to be used.
+Status run_map(const BodyKernel& kernel, std::span<Tensor* const> operands, uint64_t reusable,
+               DType dtype, const Shape& shape, Tensor& output, TrapNotes& traps);
 
-// Reduces what the operands give, of this shape, over the axes that `axes` holds; inference has
-// checked them. Traps as in run_blocks.
-Status run_reduction_program(const ReductionProgram& program, std::span<const Operand> operands,
-                             const Shape& shape, const Tensor& axes, DType output_dtype,
-                             const Shape& output_shape, Tensor& output, TrapNotes& traps);
-
-// The error of a trap of this op that held.
-Status trapped(const Op& op, const Trap& trap);
+// The error of a trap that held, without the op's name.
+Status trapped(const Trap& trap);
 
 // "[Op] " in front, once.
 Status with_op_name(const Op& op, Status status);

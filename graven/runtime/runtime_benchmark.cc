@@ -1,5 +1,5 @@
-// Times of what the runtime adds to kernels: an eager op, a program of many small steps, one pass
-// of a fused chain. Run it alone on the machine.
+// Times of what the runtime adds to kernels: an eager op, a program of one step and one of many
+// small steps. Run it alone on the machine. Fused graphs are timed by ./dev bench.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -28,9 +28,6 @@ struct Ops {
       define("BenchAdd", {"x: T", "y: T"}, [](auto x, auto y) { return x + y; });
   OpHandle<NoAttrs> mul =
       define("BenchMul", {"x: T", "y: T"}, [](auto x, auto y) { return x * y; });
-  OpHandle<NoAttrs> tanh = define("BenchTanh", {"x: T"}, [](auto x) { return engine::tanh(x); });
-  OpHandle<NoAttrs> sigmoid =
-      define("BenchSigmoid", {"x: T"}, [](auto x) { return engine::sigmoid(x); });
 };
 
 const Ops& ops() {
@@ -92,7 +89,7 @@ void one_op_program(benchmark::State& state) {
 }
 BENCHMARK(one_op_program);
 
-void chain_of_1000(benchmark::State& state) {
+void program_of_1000_steps(benchmark::State& state) {
   ops();
   auto graph = make_ref<Graph>("f");
   GraphBuilder builder(graph);
@@ -103,24 +100,7 @@ void chain_of_1000(benchmark::State& state) {
   graph->set_outputs({symbolic(y).output()});
   run_program(state, graph, {filled({16}, 0.5f)});
 }
-BENCHMARK(chain_of_1000)->Unit(benchmark::kMicrosecond);
-
-void fused_elementwise(benchmark::State& state) {
-  ops();
-  Shape shape{state.range(0)};
-  auto graph = make_ref<Graph>("f");
-  GraphBuilder builder(graph);
-  Tensor a = builder.add_placeholder(DType::kFloat32, shape, "a");
-  Tensor b = builder.add_placeholder(DType::kFloat32, shape, "b");
-  Tensor c = builder.add_placeholder(DType::kFloat32, shape, "c");
-  Tensor sum = apply_op(builder, *ops().add, {apply_op(builder, *ops().mul, {a, b}), c});
-  Tensor y =
-      apply_op(builder, *ops().mul,
-               {apply_op(builder, *ops().tanh, {sum}), apply_op(builder, *ops().sigmoid, {a})});
-  graph->set_outputs({symbolic(y).output()});
-  run_program(state, graph, {filled(shape, 0.5f), filled(shape, 0.25f), filled(shape, 1)});
-}
-BENCHMARK(fused_elementwise)->Arg(16 << 20)->Unit(benchmark::kMillisecond);
+BENCHMARK(program_of_1000_steps)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace graven::engine

@@ -107,6 +107,7 @@ void define_structure() {
                     .infer = reshape_shape,
                     .values_for_inference = {1},
                     .view_of = 0});
+  define(kFusion, {.name = "Fusion", .inputs = {"args: Tin"}, .outputs = {"results: Tout"}});
   define(kPartitionedCall, {.name = "PartitionedCall",
                             .inputs = {"args: Tin"},
                             .outputs = {"output: Tout"},

@@ -222,6 +222,7 @@ AttrValue CallMaker::attribute(const AttrField& field, AttrValue usual) {
     }
     AttrValue operator()(const Ref<Body>& value) { return value; }
     AttrValue operator()(const std::vector<Ref<Body>>& value) { return value; }
+    AttrValue operator()(const Ref<const Fusion>& value) { return value; }
   };
   return std::visit(Visitor{*this, field}, usual);
 }

@@ -4,9 +4,11 @@
 #include "graven/base/thread_pool.h"
 #include "graven/kernels/row_program.h"
 #include "graven/runtime/eager_builder.h"
+#include "graven/runtime/fusion_step.h"
 #include "graven/runtime/program.h"
 #include "graven/runtime/testing.h"
 #include "graven/tensor/allocator.h"
+#include "tests/cpp/fused_program.h"
 
 namespace graven::engine {
 namespace {
@@ -27,10 +29,10 @@ TEST_CASE("what is computed around reductions of rows is one step that goes by r
   Tensor x = g.placeholder(DType::kFloat32, {64, 10}, "x");
   Tensor scale = g.placeholder(DType::kFloat32, {10}, "scale");
   g.returns({layer_norm(g.builder, g.constant(ints({-1})), x, scale)});
-  CHECK(plan(g)->to_text() ==
-        "step 0: rows [TestMean TestScale TestAdd TestMul TestMean TestSqrt TestMul TestMul "
-        "TestTanh] %0 %1 -> %3\n"
-        "return %3\n");
+  CHECK(fused_program(g)->to_text() ==
+        "step 0: [TestMean TestScale TestAdd TestMul TestMean TestSqrt TestMul TestMul "
+        "TestTanh] %0 %1 -> %2\n"
+        "return %2\n");
 }
 
 TEST_CASE("a step that goes by rows gives the bits of its ops, whatever is known of sizes") {
@@ -54,7 +56,7 @@ TEST_CASE("a step that goes by rows gives the bits of its ops, whatever is known
       Tensor a = g.placeholder(DType::kFloat32, traced, "a");
       Tensor b = g.placeholder(DType::kFloat32, columns, "b");
       g.returns({layer_norm(g.builder, g.constant(axes), a, b)});
-      Ref<Program> program = plan(g);
+      Ref<Program> program = fused_program(g);
       if (!is_known && columns.num_elements() > 1 && columns.num_elements() < 65536) {
         CHECK(program->steps().size() == 1);
       }
@@ -85,9 +87,11 @@ TEST_CASE("integer divisions trap in steps that go by rows, in a reduction and a
     Tensor of_row = run(g.builder, kTestDivide, {sum, sum}, {}, "of_row");
     Tensor last = run(g.builder, kTestDivide, {of_row, a}, {}, "last");
     g.returns({last});
-    Ref<Program> program = plan(g);
+    Ref<Program> program = fused_program(g);
     REQUIRE(program->steps().size() == 1);
-    REQUIRE(program->steps()[0].rows);
+    const auto* step = dynamic_cast<const FusionStep*>(program->steps()[0].get());
+    REQUIRE(step);
+    CHECK(step->fusion().parts().reduced == std::vector<int>{1});
     Tensor inputs[] = {*Tensor::allocate(DType::kInt32, shape),
                        *Tensor::allocate(DType::kInt32, shape)};
     auto error_with = [&](int32_t of_a, int32_t of_b) -> std::string {
@@ -115,10 +119,10 @@ TEST_CASE("rows of sizes that are all unknown go in one step") {
   Tensor largest = run(g.builder, kTestMax, {x, g.constant(ints({1}))}, {true});
   Tensor y = run(g.builder, kTestTanh, {run(g.builder, kTestMul, {x, largest})});
   g.returns({y, run(g.builder, kTestSum, {y, g.constant(ints({1}))})});
-  Ref<Program> program = plan(g);
+  Ref<Program> program = fused_program(g);
   CHECK(program->to_text() ==
-        "step 0: rows [TestMax TestMul TestTanh TestSum] %0 -> %3 %4\n"
-        "return %3 %4\n");
+        "step 0: [TestMax TestMul TestTanh TestSum] %0 -> %1 %2\n"
+        "return %1 %2\n");
   Tensor input = floats_of({2, 2}, {0, 1, -1, 0});
   Tensors outputs;
   REQUIRE(program->run({&input, 1}, outputs).ok());
@@ -131,7 +135,7 @@ TEST_CASE("sums of rows that are added as columns wait for all rows") {
   Tensor x = g.placeholder(DType::kFloat32, {2, 2}, "x");
   Tensor sums = run(g.builder, kTestSum, {run(g.builder, kTestMul, {x, x}), g.constant(ints({1}))});
   g.returns({run(g.builder, kTestAdd, {x, sums})});
-  Ref<Program> program = plan(g);
+  Ref<Program> program = fused_program(g);
   CHECK(program->steps().size() == 2);
   Tensor input = floats_of({2, 2}, {1, 2, 3, 4});
   Tensors outputs;
@@ -146,10 +150,10 @@ TEST_CASE("a matrix that repeats along other axes than the rows' goes into a ste
   Tensor masked = run(g.builder, kTestTanh, {run(g.builder, kTestAdd, {x, mask})});
   Tensor sum = run(g.builder, kTestSum, {masked, g.constant(ints({2}))}, {true});
   g.returns({run(g.builder, kTestMul, {masked, sum})});
-  CHECK(plan(g)->to_text() ==
-        "step 0: [TestAdd TestTanh] %0 %1 -> %3\n"
-        "step 1: rows [TestSum TestMul] %3 -> %4, waits for 0\n"
-        "return %4\n");
+  CHECK(fused_program(g)->to_text() ==
+        "step 0: [TestAdd TestTanh] %0 %1 -> %2\n"
+        "step 1: [TestSum TestMul] %2 -> %3, waits for 0\n"
+        "return %3\n");
 }
 
 TEST_CASE("a step that goes by rows writes over a matrix that nobody reads later") {
@@ -158,7 +162,7 @@ TEST_CASE("a step that goes by rows writes over a matrix that nobody reads later
   Tensor given = run(g.builder, kTestGather, {x, g.placeholder(DType::kInt32, {600, 700}, "i")});
   Tensor sum = run(g.builder, kTestSum, {given, g.constant(ints({1}))}, {true});
   g.returns({run(g.builder, kTestMul, {given, sum})});
-  Ref<Program> program = plan(g);
+  Ref<Program> program = fused_program(g);
   REQUIRE(program->steps().size() == 2);
   Tensor indices = *Tensor::allocate(DType::kInt32, {600, 700});
   std::iota(indices.mutable_data<int32_t>().begin(), indices.mutable_data<int32_t>().end(), 0);

@@ -6,23 +6,25 @@
 // each, for every node and group. A group may come to depend on more after others came to depend
 // on it, so the sets are closed over when they are asked. When the bits run out the oldest group
 // is closed, and its bit is replaced by what it depends on.
-#include "graven/runtime/group_elementwise.h"
+#include "graven/optimize/group_nodes.h"
 
 #include <algorithm>
 #include <bit>
 #include <unordered_map>
 
-#include "graven/kernels/block_program.h"
-#include "graven/runtime/compiled_body.h"
-#include "graven/runtime/plan_rows.h"
-
 namespace graven::engine {
 namespace {
 
-// Values that live between members must stay in L1 beside what is streamed through it.
-constexpr int64_t kMaxLiveBytes = 20 << 10;
-// Nodes of one fused expression: well below what block programs can number.
-constexpr size_t kMaxExpressionNodes = 16384;
+bool is_one_element(const Shape& shape) {
+  return shape.has_rank() && std::ranges::all_of(shape.dims(), [](Dim d) { return d == Dim(1); });
+}
+
+bool varies(const Read& read, int begin, int end) {
+  for (int i = begin; i < end; ++i) {
+    if (read.varies_with(i)) return true;
+  }
+  return false;
+}
 
 class Grouping {
  public:
@@ -67,8 +69,12 @@ class Grouping {
 
   bool is_fusable(int c) const { return candidates_[c].body != nullptr; }
   static size_t expression_nodes(const GroupCandidate& candidate) {
-    if (candidate.reduced) return candidate.body->parts().prepare.nodes().size();
-    return candidate.body->block()->expression().nodes().size();
+    return candidate.body->per_element().nodes().size();
+  }
+
+  // A reduction reads its axes too, but they are numbers.
+  static size_t num_read(const GroupCandidate& candidate) {
+    return candidate.reduced ? 1 : candidate.node->inputs().size();
   }
 
   void place(int c) {
@@ -95,9 +101,8 @@ class Grouping {
   std::vector<int> find_homes(int c) const {
     const GroupCandidate& candidate = candidates_[c];
     std::vector<int> of_producers;
-    const size_t read = candidate.reduced ? 1 : candidate.inputs.size();  // axes are numbers
-    for (size_t i = 0; i < read; ++i) {
-      int g = group_of(candidate.inputs[i].node);
+    for (size_t i = 0; i < num_read(candidate); ++i) {
+      int g = group_of(candidate.node->inputs()[i].node);
       if (g < 0 || groups_[g].bits == 0) continue;
       if (std::ranges::count(of_producers, g) == 0) of_producers.push_back(g);
     }
@@ -106,7 +111,8 @@ class Grouping {
     size_t nodes = expression_nodes(candidate);
     for (int g : of_producers) {
       const Group& group = groups_[g];
-      if (nodes + group.expression_nodes > kMaxExpressionNodes || !may_join(c, g)) continue;
+      if (nodes + group.expression_nodes > FusionLimits::kMaxExpressionNodes || !may_join(c, g))
+        continue;
       if (!(homes.empty() ? takes(group, g, c) : may_merge(groups_[homes[0]], homes[0], g, c))) {
         continue;
       }
@@ -159,13 +165,11 @@ class Grouping {
     const GroupCandidate& candidate = candidates_[c];
     const bool is_matrix = *candidate.shape == matrix;
     if (!is_matrix && !is_per_row(*candidate.shape, matrix, axes)) return false;
-    for (size_t i = 0; i < candidate.inputs.size(); ++i) {
-      auto extent = row_extent(*candidate.input_shapes[i], *candidate.shape, matrix, axes);
-      if (!extent) return false;
-      bool is_inside = g >= 0 && group_of(candidate.inputs[i].node) == g;
-      if (is_inside && (*extent == RowExtent::kPerColumn || *extent == RowExtent::kScalar)) {
-        return false;
-      }
+    for (OutputRef input : candidate.node->inputs()) {
+      auto read = row_read(input.node->output(input.index).shape, *candidate.shape, matrix, axes);
+      if (!read) return false;
+      bool is_inside = g >= 0 && group_of(input.node) == g;
+      if (is_inside && !varies(*read, 0, matrix.rank() - axes)) return false;
     }
     return true;
   }
@@ -255,9 +259,11 @@ class Grouping {
     }
     std::unordered_map<const Node*, size_t> last_reader;
     for (size_t m = 0; m < group.members.size(); ++m) {
-      for (OutputRef input : candidates_[group.members[m]].inputs) last_reader[input.node] = m;
+      for (OutputRef input : candidates_[group.members[m]].node->inputs()) {
+        last_reader[input.node] = m;
+      }
     }
-    int64_t block = kBlockElements;
+    int64_t block = FusionLimits::kBlockElements;
     const Shape& shape = *candidates_[group.members[0]].shape;
     if (shape.is_fully_known()) block = std::min(block, shape.num_elements());
     std::vector<int64_t> ends(group.members.size(), 0);  // bytes whose last reader is a member
@@ -265,7 +271,7 @@ class Grouping {
     for (size_t m = 0; m < group.members.size(); ++m) {
       const GroupCandidate& candidate = candidates_[group.members[m]];
       int64_t bytes = block * static_cast<int64_t>(dtype_size(candidate.body->output()));
-      if (live + bytes > kMaxLiveBytes && !part.empty()) {
+      if (live + bytes > FusionLimits::kMaxLiveBytes && !part.empty()) {
         result.push_back(std::move(part));
         part.clear();
         // What crosses the cut goes through memory, as inputs.
@@ -294,8 +300,39 @@ class Grouping {
 
 }  // namespace
 
-std::vector<std::vector<Node*>> group_elementwise(const std::vector<GroupCandidate>& candidates) {
+std::vector<std::vector<Node*>> group_nodes(const std::vector<GroupCandidate>& candidates) {
   return Grouping(candidates).run();
+}
+
+bool is_per_row(const Shape& shape, const Shape& space, int axes) {
+  const int rows = space.rank() - axes;
+  if (!shape.has_rank() || (shape.rank() != rows && shape.rank() != space.rank())) return false;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (!(shape[i] == (i < rows ? space[i] : Dim(1)))) return false;
+  }
+  return true;
+}
+
+std::optional<Read> row_read(const Shape& operand, const Shape& result, const Shape& space,
+                             int axes) {
+  if (is_one_element(operand)) return Read{std::vector<Read::Axis>(operand.rank())};
+  const int rows = space.rank() - axes;
+  if (!(result == space)) {
+    if (!(operand == result)) return std::nullopt;
+    return operand.rank() == rows ? Read::of_leading_axes(rows)
+                                  : Read::broadcasting(operand, space);
+  }
+  if (!operand.has_rank() || operand.rank() > space.rank()) return std::nullopt;
+  const bool is_row = operand.rank() == space.rank() && is_per_row(operand, space, axes);
+  if (operand == space || is_row) return Read::broadcasting(operand, space);
+  // The same in all rows: the last axes, and perhaps ones before them.
+  const int missing = space.rank() - operand.rank();
+  if (missing > rows) return std::nullopt;
+  for (int i = 0; i < operand.rank(); ++i) {
+    bool is_column = i + missing >= rows;
+    if (!(operand[i] == (is_column ? space[i + missing] : Dim(1)))) return std::nullopt;
+  }
+  return Read::broadcasting(operand, space);
 }
 
 }  // namespace graven::engine

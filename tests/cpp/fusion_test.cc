@@ -4,10 +4,12 @@
 
 #include "graven/base/strings.h"
 #include "graven/base/thread_pool.h"
-#include "graven/kernels/block_program.h"
 #include "graven/runtime/eager_builder.h"
+#include "graven/runtime/fused_kernels.h"
+#include "graven/runtime/fusion_step.h"
 #include "graven/runtime/program.h"
 #include "graven/runtime/testing.h"
+#include "tests/cpp/fused_program.h"
 
 namespace graven::engine {
 namespace {
@@ -18,7 +20,7 @@ TEST_CASE("a chain of elementwise ops is one step, its inner values are no slots
   Tensor sum = run(g.builder, kTestAdd, {run(g.builder, kTestMul, {a, b}), b});
   g.returns({run(g.builder, kTestMul,
                  {run(g.builder, kTestTanh, {sum}), run(g.builder, kTestSqrt, {a})})});
-  CHECK(plan(g)->to_text() ==
+  CHECK(fused_program(g)->to_text() ==
         "step 0: [TestMul TestAdd TestTanh TestSqrt TestMul] %0 %1 -> %2\n"
         "return %2\n");
 }
@@ -29,7 +31,7 @@ TEST_CASE("a value that others need is one more output of the group") {
   Tensor square = run(g.builder, kTestMul, {a, a});
   Tensor sum = run(g.builder, kTestSum, {square, g.constant(ints({0}))});
   g.returns({run(g.builder, kTestTanh, {square}), sum});
-  CHECK(plan(g)->to_text() ==
+  CHECK(fused_program(g)->to_text() ==
         "step 0: [TestMul TestTanh] %0 -> %2 %3\n"
         "step 1: TestSum %2 %1 -> %4, waits for 0\n"
         "return %3 %4\n");
@@ -41,11 +43,11 @@ TEST_CASE("a reduction that alone needs a chain computes it while it reduces") {
   Tensor chain = run(g.builder, kTestMul, {run(g.builder, kTestAdd, {a, a}), a});
   Tensor mean = run(g.builder, kTestMean, {chain, g.constant(ints({0}))});
   g.returns({run(g.builder, kTestTanh, {mean}), mean});
-  Ref<Program> program = plan(g);
+  Ref<Program> program = fused_program(g);
   CHECK(program->to_text() ==
-        "step 0: [TestAdd TestMul TestMean] %0 %1 -> %2\n"
-        "step 1: TestTanh %2 -> %3, waits for 0\n"
-        "return %3 %2\n");
+        "step 0: [TestAdd TestMul TestMean] %0 -> %1\n"
+        "step 1: TestTanh %1 -> %2, waits for 0\n"
+        "return %2 %1\n");
   Tensor x = floats_of({2, 3}, {1, 2, 3, 4, 5, 6});
   Tensors outputs;
   REQUIRE(program->run({&x, 1}, outputs).ok());
@@ -58,10 +60,10 @@ TEST_CASE("a reduction computes its chain while sizes are unknown, kept axes or 
     Tensor a = g.placeholder(DType::kFloat32, {Dim::unknown(), 3}, "a");
     Tensor chain = run(g.builder, kTestMul, {run(g.builder, kTestAdd, {a, a}), a});
     g.returns({run(g.builder, kTestSum, {chain, g.constant(ints({0}))}, {keeps})});
-    Ref<Program> program = plan(g);
+    Ref<Program> program = fused_program(g);
     CHECK(program->to_text() ==
-          "step 0: [TestAdd TestMul TestSum] %0 %1 -> %2\n"
-          "return %2\n");
+          "step 0: [TestAdd TestMul TestSum] %0 -> %1\n"
+          "return %1\n");
     Tensor x = floats_of({2, 3}, {1, 2, 3, 4, 5, 6});
     Tensors outputs;
     REQUIRE(program->run({&x, 1}, outputs).ok());
@@ -82,7 +84,7 @@ TEST_CASE("a fused reduction of many elements gives the bits of the two steps") 
       Tensor a = g.placeholder(DType::kFloat32, shape, "a");
       Tensor chain = run(g.builder, kTestMul, {run(g.builder, kTestTanh, {a}), a});
       g.returns({run(g.builder, kTestSum, {chain, g.constant(ints({axis}))})});
-      Ref<Program> program = plan(g);
+      Ref<Program> program = fused_program(g);
       REQUIRE(program->steps().size() == 1);
       Tensors outputs;
       REQUIRE(program->run({&x, 1}, outputs).ok());
@@ -99,7 +101,7 @@ TEST_CASE("ops do not fuse around one that needs the first and feeds the last") 
   Tensor square = run(g.builder, kTestMul, {a, a});
   Tensor sum = run(g.builder, kTestSum, {square, g.constant(ints({0}))}, {true});
   g.returns({run(g.builder, kTestAdd, {square, sum})});
-  CHECK(plan(g)->steps().size() == 3);
+  CHECK(fused_program(g)->steps().size() == 3);
 }
 
 TEST_CASE("ops do not fuse around an effect that stands between them") {
@@ -110,7 +112,7 @@ TEST_CASE("ops do not fuse around an effect that stands between them") {
   Tensor second = run(g.builder, kTestMul, {first, a});
   g.graph->add_control_input(&symbolic(second).node(), &symbolic(note).node());
   g.returns({second});
-  CHECK(plan(g)->to_text() ==
+  CHECK(fused_program(g)->to_text() ==
         "step 0: TestAdd %0 %0 -> %1\n"
         "step 1: TestNote %1 -> _, waits for 0\n"
         "step 2: TestMul %1 %0 -> %2, waits for 0 1\n"
@@ -124,7 +126,7 @@ TEST_CASE("different shapes do not fuse, equal unknown ones do") {
   Tensor x = run(g.builder, kTestTanh, {run(g.builder, kTestMul, {a, a})});
   Tensor y = run(g.builder, kTestTanh, {run(g.builder, kTestMul, {b, b})});
   g.returns({x, y, run(g.builder, kTestAdd, {x, y})});
-  CHECK(plan(g)->steps().size() == 3);
+  CHECK(fused_program(g)->steps().size() == 3);
 }
 
 TEST_CASE("an error of shapes inside a group names the op that the user wrote") {
@@ -133,7 +135,7 @@ TEST_CASE("an error of shapes inside a group names the op that the user wrote") 
   Tensor b = g.placeholder(DType::kFloat32, {Dim::unknown()}, "b");
   Tensor product = run(g.builder, kTestMul, {a, b}, {}, "product");
   g.returns({run(g.builder, kTestTanh, {run(g.builder, kTestAdd, {product, product})})});
-  Ref<Program> program = plan(g);
+  Ref<Program> program = fused_program(g);
   CHECK(program->steps().size() == 1);
   Tensor inputs[] = {floats({1, 2}), floats({1, 2, 3})};
   Tensors outputs;
@@ -158,7 +160,7 @@ TEST_CASE("a division of integers fuses like others, and its error names it") {
   Tensor a = g.placeholder(DType::kInt32, {2}, "a");
   Tensor quotient = run(g.builder, kTestDivide, {run(g.builder, kTestAdd, {a, a}), a}, {}, "half");
   g.returns({run(g.builder, kTestMul, {quotient, a})});
-  Ref<Program> program = plan(g);
+  Ref<Program> program = fused_program(g);
   CHECK(program->steps().size() == 1);
   Tensor zero = ints({1, 0}), good = ints({3, 4});
   CHECK(error_of(*program, {&zero, 1}) == "half: [TestDivide] Integer division by zero");
@@ -178,9 +180,12 @@ TEST_CASE("a constant divisor other than zero traps nothing, zero does") {
                g.constant(Tensor::scalar<int32_t>(1))});
     }
     g.returns({x});
-    Ref<Program> program = plan(g);
+    Ref<Program> program = fused_program(g);
     REQUIRE(program->steps().size() == 1);
-    CHECK(program->steps()[0].block->expression().traps().size() == (divisor == 0 ? 3 : 0));
+    const auto* step = dynamic_cast<const FusionStep*>(program->steps()[0].get());
+    REQUIRE(step);
+    Expression fused = fused_expression(step->fusion(), step->fusion().outputs());
+    CHECK(fused.traps().size() == (divisor == 0 ? 3 : 0));
     Tensor given = ints({100, -100});
     if (divisor == 0) {
       CHECK(error_of(*program, {&given, 1}) == "divide0: [TestDivide] Integer division by zero");
@@ -202,7 +207,7 @@ TEST_CASE(
   Tensor first = run(g.builder, kTestDivide, {a, b}, {}, "first");
   Tensor second = run(g.builder, kTestDivide, {first, c}, {}, "second");
   g.returns({run(g.builder, kTestAdd, {second, a})});
-  Ref<Program> program = plan(g);
+  Ref<Program> program = fused_program(g);
   REQUIRE(program->steps().size() == 1);
   auto with_zero_at = [&](int64_t place) {
     Tensor x = *Tensor::allocate(DType::kInt32, {kElements});
@@ -227,7 +232,7 @@ TEST_CASE("what a reduction reduces may trap") {
     Tensor b = g.placeholder(DType::kInt32, shape, "b");
     Tensor quotient = run(g.builder, kTestDivide, {a, b}, {}, "quotient");
     g.returns({run(g.builder, kTestSum, {quotient, g.constant(ints({0}))})});
-    Ref<Program> program = plan(g);
+    Ref<Program> program = fused_program(g);
     REQUIRE(program->steps().size() == 1);
     Tensor inputs[] = {*Tensor::allocate(DType::kInt32, shape),
                        *Tensor::allocate(DType::kInt32, shape)};
@@ -246,7 +251,8 @@ TEST_CASE("a trapping division that nobody reads is asked as long as somebody wa
   g.graph->set_control_outputs({&symbolic(quotient).node()});
   g.returns({sum});
   Tensor zero = ints({1, 0, 2});
-  CHECK(error_of(*plan(g), {&zero, 1}) == "quotient: [TestDivide] Integer division by zero");
+  CHECK(error_of(*fused_program(g), {&zero, 1}) ==
+        "quotient: [TestDivide] Integer division by zero");
 }
 
 TEST_CASE("a wide group is cut, so that what lives at once stays in the first cache") {
@@ -259,7 +265,7 @@ TEST_CASE("a wide group is cut, so that what lives at once stays in the first ca
   Tensor sum = alive[0];
   for (int i = 1; i < 64; ++i) sum = run(g.builder, kTestAdd, {sum, alive[i]});
   g.returns({sum});
-  Ref<Program> program = plan(g);
+  Ref<Program> program = fused_program(g);
   CHECK(program->steps().size() > 1);
   CHECK(program->steps().size() < 64);
   Tensor x = floats_of({4096}, std::vector<float>(4096, 1));
@@ -364,10 +370,11 @@ TEST_CASE("random graphs give the same bits fused and op by op") {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     CAPTURE(seed);
     RandomGraph random(seed, DType::kFloat32, seed % 2, seed % 5 == 0);
-    Ref<Program> program = plan(random.g);
-    for (const Program::Step& step : program->steps()) {
-      fused += step.members.size() > 1;
-      by_rows += step.rows != nullptr;
+    Ref<Program> program = fused_program(random.g);
+    for (const auto& step : program->steps()) {
+      const auto* fusion = dynamic_cast<const FusionStep*>(step.get());
+      fused += fusion != nullptr;
+      by_rows += fusion && !fusion->fusion().parts().reduced.empty();
     }
     for (int again = 0; again < 2; ++again) {
       Tensors outputs;
@@ -400,9 +407,9 @@ TEST_CASE("more groups than bits are told apart, and the steps stay in a valid o
     all = run(g.builder, kTestTanh, {all});
   }
   g.returns({all});
-  Ref<Program> program = plan(g);
+  Ref<Program> program = fused_program(g);
   for (size_t s = 0; s < program->steps().size(); ++s) {
-    for (int before : program->steps()[s].waits_for) CHECK(before < static_cast<int>(s));
+    for (int before : program->steps()[s]->waits_for) CHECK(before < static_cast<int>(s));
   }
 }
 

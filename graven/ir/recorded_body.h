@@ -1,0 +1,61 @@
+#pragma once
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "graven/base/export.h"
+#include "graven/base/inline_vector.h"
+#include "graven/base/ref.h"
+#include "graven/base/status.h"
+#include "graven/expr/reduction.h"
+#include "graven/ir/attributes.h"
+#include "graven/ir/op.h"
+
+namespace graven::engine {
+
+// The body of an elementwise op or a reduction, recorded for dtypes and attributes. Never changes.
+//
+// Recorded bodies stand in a list beside each op. A hit takes no lock and touches no counter:
+// entries are never removed. An op keeps a few dozen of them; beyond that (attributes that differ
+// in each call) a body is recorded anew each time, so memory stays bounded. Any thread.
+class GRAVEN_API RecordedBody : public RefCounted {
+ public:
+  // What is there for inputs of these dtypes, or null. A hit also says that the dtypes are those
+  // that the op takes.
+  static const RecordedBody* find(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs);
+  // The same, made if it is not there. The types are checked already; `output` is the dtype of
+  // the result. A reduction has one input here, what it reduces.
+  static Result<Ref<const RecordedBody>> get(const Op& op, AttrsRef attrs,
+                                             std::span<const DType> inputs, DType output);
+
+  DType output() const { return output_; }
+  // Null for a reduction.
+  const Expression* expression() const { return expression_ ? &*expression_ : nullptr; }
+  // Null for an elementwise body.
+  const ReductionParts* reduction() const { return reduction_.get(); }
+  // The expression that runs for each element: that of a reduction prepares what it combines.
+  const Expression& per_element() const { return expression_ ? *expression_ : reduction_->prepare; }
+  // The result has the broadcast of the inputs' shapes, so that `infer` need not be asked.
+  bool broadcasts() const { return broadcasts_; }
+
+  // What a compiler made of the body alone, kept here so that finding the one finds the other;
+  // null until it is made. The first one that is set stays, and is returned.
+  const RefCounted* compiled() const { return compiled_.load(std::memory_order_acquire); }
+  const RefCounted* set_compiled(Ref<const RefCounted> made) const;
+
+ private:
+  RecordedBody(std::span<const DType> dtypes, AttrsRef attrs) : dtypes_(dtypes), attrs_(attrs) {}
+  ~RecordedBody() override;
+  Status record(const Op& op, DType output);
+  const InlineVector<DType, 8> dtypes_;  // of the inputs
+  const Attrs attrs_;
+  DType output_ = DType::kInvalid;
+  bool broadcasts_ = false;
+  std::optional<Expression> expression_;
+  std::unique_ptr<ReductionParts> reduction_;
+  mutable std::atomic<const RefCounted*> compiled_{nullptr};  // owned
+  const RecordedBody* next_ = nullptr;
+};
+
+}  // namespace graven::engine

@@ -1,0 +1,432 @@
+// 1. For each node: what it waits for, and whether it may share a kernel.
+// 2. Groups (group_nodes.h); then a reduction that alone needs what a group computes takes it in.
+// 3. Groups and other nodes are put into an order, as close to the graph's as groups allow.
+// 4. Each group of several becomes a Fusion.
+#include "graven/optimize/fuse.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <queue>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "graven/base/strings.h"
+#include "graven/ir/cost.h"
+#include "graven/ir/fusion.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/optimize/group_nodes.h"
+#include "graven/optimize/rewriter.h"
+
+namespace graven::engine {
+namespace {
+
+// True if the rank is known and each Dim is a number or a term: then equal means equal.
+bool is_definite(const Shape& shape) {
+  return shape.has_rank() &&
+         std::ranges::none_of(shape.dims(), [](Dim dim) { return dim.is_unknown(); });
+}
+
+const OutputType& type_of(OutputRef value) { return value.node->output(value.index); }
+
+// The Dims of a graph as those of a Fusion: symbols in the order of their first appearance.
+class SymbolNumbers {
+ public:
+  Dim number(Dim dim) {
+    if (!dim.is_term()) return dim;
+    auto at = std::ranges::find(seen_, dim);
+    if (at == seen_.end()) at = seen_.insert(at, dim);
+    return Dim::term(at - seen_.begin());
+  }
+  Shape number(const Shape& shape) {
+    Shape numbered;
+    for (Dim dim : shape.dims()) numbered.push_back(number(dim));
+    return numbered;
+  }
+
+ private:
+  std::vector<Dim> seen_;
+};
+
+class Fuser {
+ public:
+  explicit Fuser(Graph& graph) : graph_(graph), rewriter_(graph), infos_(graph.id_bound()) {}
+
+  Result<bool> run() {
+    RETURN_IF_ERROR(describe());
+    groups_ = group_nodes(candidates_);
+    number_groups();
+    append_reductions();
+    split_unsolvable();
+    find_readers();
+    RETURN_IF_ERROR(order_groups());
+    for (const Group& group : groups_) {
+      if (group.size() == 1) {
+        rewriter_.visit(group[0]);
+      } else {
+        RETURN_IF_ERROR(make_fusion(group));
+      }
+    }
+    return rewriter_.finish();
+  }
+
+ private:
+  using Group = std::vector<Node*>;
+  struct Info {
+    Ref<const RecordedBody> body;    // of what may share a kernel, and of reductions
+    const Shape* reduced = nullptr;  // of a reduction: the shape of what it reduces
+    std::vector<int> axes;           // ascending
+    bool goes_by_rows = false;       // a reduction over the last axes, by which rows may go
+    bool is_elementwise = false;     // may share a kernel
+    bool is_appended = false;        // a reduction that took a group in
+    bool is_read = false;            // outside of its group
+    int position = -1;
+    int group = -1;
+  };
+  Info& info(const Node* node) { return infos_[node->id()]; }
+
+  Status describe() {
+    for (Node* node : rewriter_.nodes()) {
+      if (rewriter_.is_input(node)) continue;
+      info(node).position = static_cast<int>(candidates_.size());
+      GroupCandidate candidate;
+      candidate.node = node;
+      auto wait_for = [&](const Node* before) {
+        auto& all = candidate.waits_for;
+        if (!rewriter_.is_input(before) && std::ranges::count(all, before) == 0) {
+          all.push_back(before);
+        }
+      };
+      for (OutputRef input : node->inputs()) wait_for(input.node);
+      for (const Node* before : node->control_inputs()) wait_for(before);
+      if (node->num_outputs() == 1 && !node->inputs().empty() && !node->output(0).is_promised) {
+        RETURN_IF_ERROR(describe_elementwise(node));
+        RETURN_IF_ERROR(describe_reduction(node));
+      }
+      const Info& about = info(node);
+      if (about.is_elementwise || about.goes_by_rows) {
+        candidate.body = about.body.get();
+        candidate.shape = &node->output(0).shape;
+      }
+      if (about.goes_by_rows) {
+        candidate.reduced_axes = static_cast<int>(about.axes.size());
+        candidate.reduced = about.reduced;
+      }
+      candidates_.push_back(std::move(candidate));
+    }
+    return {};
+  }
+
+  static OpBody::Kind body_kind(const Node* node) {
+    return node->op().record().body.kind_for(type_of(node->inputs().back()).dtype, node->attrs());
+  }
+
+  Status describe_elementwise(Node* node) {
+    const Shape& shape = node->output(0).shape;
+    if (body_kind(node) != OpBody::Kind::kElementwise || !is_definite(shape) ||
+        shape.rank() > FusionLimits::kMaxRank || !is_pure(*node)) {
+      return {};
+    }
+    InlineVector<DType, 4> dtypes;
+    bool are_definite = true, are_equal = true, are_known = shape.is_fully_known();
+    for (OutputRef input : node->inputs()) {
+      const OutputType& type = type_of(input);
+      dtypes.push_back(type.dtype);
+      are_definite &= is_definite(type.shape);
+      are_equal &= type.shape == shape;
+      are_known &= type.shape.is_fully_known();
+    }
+    if (!are_definite) return {};
+    Info& about = info(node);
+    ASSIGN_OR_RETURN(about.body,
+                     RecordedBody::get(node->op(), node->attrs(), dtypes, node->output(0).dtype));
+    // Only then is the shape of the result the broadcast of the inputs' for certain.
+    const bool follows = about.body->broadcasts() || are_equal || are_known;
+    about.is_elementwise = follows;
+    return {};
+  }
+
+  Status describe_reduction(Node* node) {
+    if (node->inputs().size() != 2 || body_kind(node) != OpBody::Kind::kReduction) return {};
+    const OutputRef x = node->inputs()[0], axes = node->inputs()[1];
+    const Shape &shape = type_of(x).shape, &result = node->output(0).shape;
+    if (!is_definite(shape) || !is_definite(result) || shape.rank() > FusionLimits::kMaxRank ||
+        &axes.node->op() != kConst.op || rewriter_.is_input(axes.node)) {
+      return {};
+    }
+    auto reduced = normalized_axes(axes.node->attrs().as<ConstAttrs>().value, shape.rank());
+    if (!reduced.ok()) return {};
+    Info& about = info(node);
+    about.reduced = &shape;
+    about.axes.assign(reduced->begin(), reduced->end());
+    std::ranges::sort(about.axes);
+    const DType x_dtype = type_of(x).dtype;
+    ASSIGN_OR_RETURN(about.body, RecordedBody::get(node->op(), node->attrs(), {&x_dtype, 1},
+                                                   node->output(0).dtype));
+    // Rows are worth it if there may be many of them, each of which fits a cache.
+    const int count = static_cast<int>(about.axes.size()), rows = shape.rank() - count;
+    auto product = [&](int begin, int end) {
+      double n = 1;
+      for (int i = begin; i < end; ++i) {
+        if (!shape[i].is_number()) return guessed_size(Dim::unknown());
+        n *= static_cast<double>(shape[i].number());
+      }
+      return n;
+    };
+    const double columns = product(rows, shape.rank());
+    about.goes_by_rows = count > 0 && about.axes[0] == rows && product(0, rows) > 1 &&
+                         columns > 1 && columns <= FusionLimits::kMaxRow &&
+                         is_per_row(result, shape, count);
+    return {};
+  }
+
+  void number_groups() {
+    for (size_t g = 0; g < groups_.size(); ++g) {
+      for (const Node* node : groups_[g]) info(node).group = static_cast<int>(g);
+    }
+  }
+
+  bool goes_by_rows(const Group& group) {
+    return group.size() > 1 && !info(group.back()).is_appended &&
+           std::ranges::any_of(group, [&](Node* node) { return info(node).goes_by_rows; });
+  }
+
+  // A reduction that alone needs what a group computes takes the group in, so that the values it
+  // reduces are never stored. Nothing else waits for the group, so no circle can come of it.
+  void append_reductions() {
+    std::vector<int> user = users_of_groups();
+    for (size_t g = 0; g < groups_.size(); ++g) {
+      if (groups_[g].size() != 1 || !info(groups_[g][0]).reduced) continue;
+      Node* reduction = groups_[g][0];
+      const OutputRef x = reduction->inputs()[0];
+      if (rewriter_.is_input(x.node) || !info(x.node).is_elementwise) continue;
+      const int from = info(x.node).group;
+      const bool axes_from_it = info(reduction->inputs()[1].node).group == from;
+      if (user[from] != static_cast<int>(g) || axes_from_it) continue;
+      const bool is_elementwise =
+          std::ranges::all_of(groups_[from], [&](Node* node) { return info(node).is_elementwise; });
+      if (!is_elementwise) continue;
+      groups_[from].push_back(reduction);
+      groups_[g].clear();
+      info(reduction).is_appended = true;
+      info(reduction).group = from;
+      user[from] = user[g];
+    }
+    std::erase_if(groups_, [](const Group& group) { return group.empty(); });
+    number_groups();
+  }
+
+  // For each group the one group that waits for it; negative if there is none, or several, or what
+  // it computes is returned.
+  std::vector<int> users_of_groups() {
+    constexpr int kSeveral = -2;
+    std::vector<int> user(groups_.size(), -1);
+    for (const GroupCandidate& candidate : candidates_) {
+      const int g = info(candidate.node).group;
+      for (const Node* before : candidate.waits_for) {
+        const int from = info(before).group;
+        if (from == g) continue;
+        user[from] = user[from] == -1 || user[from] == g ? g : kSeveral;
+      }
+    }
+    auto returned = [&](const Node* node) {
+      if (!rewriter_.is_input(node)) user[info(node).group] = kSeveral;
+    };
+    for (OutputRef output : graph_.outputs()) returned(output.node);
+    for (const Node* node : graph_.control_outputs()) returned(node);
+    return user;
+  }
+
+  const Shape& space_of(const Group& group) {
+    for (const Node* node : group) {
+      if (info(node).reduced) return *info(node).reduced;
+    }
+    return group.back()->output(0).shape;
+  }
+
+  // The kernel finds what the sizes of its space are in the shapes of its inputs. Where no input
+  // tells one, the nodes stay apart.
+  void split_unsolvable() {
+    for (size_t g = 0, num_groups = groups_.size(); g < num_groups; ++g) {
+      if (groups_[g].size() == 1) continue;
+      const Shape& space = space_of(groups_[g]);
+      std::vector<Dim> told;
+      for (const Node* node : groups_[g]) {
+        for (OutputRef input : node->inputs()) {
+          const Shape& shape = type_of(input).shape;
+          if (!rewriter_.is_input(input.node) && info(input.node).group == info(node).group) {
+            continue;
+          }
+          told.insert(told.end(), shape.dims().begin(), shape.dims().end());
+          // What broadcasts to a size of the space tells it too.
+          const int missing = space.rank() - shape.rank();
+          for (int i = 0; i < shape.rank() && missing >= 0; ++i) {
+            if (!(shape[i] == Dim(1))) told.push_back(space[i + missing]);
+          }
+        }
+      }
+      const bool is_solvable = std::ranges::all_of(space.dims(), [&](Dim dim) {
+        return dim.is_number() || std::ranges::count(told, dim) > 0;
+      });
+      if (is_solvable) continue;
+      for (size_t i = 1; i < groups_[g].size(); ++i) groups_.push_back({groups_[g][i]});
+      groups_[g].resize(1);
+    }
+    number_groups();
+  }
+
+  void find_readers() {
+    for (const GroupCandidate& candidate : candidates_) {
+      for (OutputRef input : candidate.node->inputs()) {
+        if (rewriter_.is_input(input.node)) continue;
+        Info& from = info(input.node);
+        from.is_read |= from.group != info(candidate.node).group;
+      }
+    }
+    for (OutputRef output : graph_.outputs()) info(output.node).is_read = true;
+  }
+
+  // Topological order of the groups, each at about the place of its last node.
+  Status order_groups() {
+    std::vector<int> missing(groups_.size(), 0);
+    std::vector<std::vector<int>> users(groups_.size());
+    for (const GroupCandidate& candidate : candidates_) {
+      const int g = info(candidate.node).group;
+      for (const Node* before : candidate.waits_for) {
+        const int from = info(before).group;
+        if (from == g) continue;
+        users[from].push_back(g);
+        ++missing[g];
+      }
+    }
+    using Ready = std::pair<int, int>;  // position of the last node, group
+    std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
+    auto push = [&](int g) { ready.push({info(groups_[g].back()).position, g}); };
+    for (size_t g = 0; g < groups_.size(); ++g) {
+      if (missing[g] == 0) push(static_cast<int>(g));
+    }
+    std::vector<Group> ordered;
+    while (!ready.empty()) {
+      int g = ready.top().second;
+      ready.pop();
+      for (int user : users[g]) {
+        if (--missing[user] == 0) push(user);
+      }
+      ordered.push_back(groups_[g]);
+    }
+    if (ordered.size() != groups_.size()) {
+      return internal_error("The groups of '", graph_.name(), "' wait for each other");
+    }
+    groups_ = std::move(ordered);
+    number_groups();
+    for (Node* node : rewriter_.nodes()) {
+      if (rewriter_.is_input(node)) rewriter_.visit(node);
+    }
+    return {};
+  }
+
+  // The bits of a constant that is one integer.
+  std::optional<uint64_t> known_integer(OutputRef value) {
+    if (&value.node->op() != kConst.op || rewriter_.is_input(value.node)) return std::nullopt;
+    const Tensor& constant = value.node->attrs().as<ConstAttrs>().value;
+    if (!is_integer(constant.dtype()) || constant.num_elements() != 1) return std::nullopt;
+    uint64_t bits = 0;
+    std::memcpy(&bits, constant.raw_data(), dtype_size(constant.dtype()));
+    return bits;
+  }
+
+  Status make_fusion(const Group& group) {
+    const Node* last = group.back();
+    const Shape& space = space_of(group);
+    const bool by_rows = goes_by_rows(group);
+    SymbolNumbers symbols;
+    FusionParts parts;
+    parts.space = symbols.number(space);
+    for (const Node* node : group) {
+      if (info(node).reduced) parts.reduced = info(node).axes;
+    }
+    std::vector<OutputRef> inputs;
+    std::vector<Node*> controls;
+    std::unordered_map<const Node*, int> number_of;
+    for (Node* node : group) {
+      rewriter_.visit(node);
+      FusionParts::Member member{&node->op(), Attrs(node->attrs()), node->output(0).dtype, {}};
+      const size_t num_read = info(node).reduced ? 1 : node->inputs().size();
+      for (size_t i = 0; i < num_read; ++i) {
+        const OutputRef from = node->inputs()[i];
+        if (auto at = number_of.find(from.node); at != number_of.end()) {
+          member.sources.push_back({at->second, 0});
+          continue;
+        }
+        const OutputType& type = type_of(from);
+        auto read = by_rows && !info(node).reduced
+                        ? row_read(type.shape, node->output(0).shape, space,
+                                   static_cast<int>(parts.reduced.size()))
+                        : Read::broadcasting(type.shape, space);
+        if (!read) {
+          return internal_error("'", node->name(), "' cannot read '", from.node->name(),
+                                "' in its group");
+        }
+        // A tensor may be one value per row here and one per column there.
+        size_t at = 0;
+        while (at < inputs.size() && !(inputs[at] == from && parts.inputs[at].read == *read)) ++at;
+        if (at == inputs.size()) {
+          inputs.push_back(from);
+          parts.inputs.push_back(
+              {type.dtype, symbols.number(type.shape), std::move(*read), known_integer(from)});
+        }
+        member.sources.push_back({-1, static_cast<int>(at)});
+      }
+      for (Node* before : node->control_inputs()) {
+        const bool is_inside = number_of.contains(before);
+        if (!is_inside && std::ranges::count(controls, before) == 0) controls.push_back(before);
+      }
+      number_of.emplace(node, static_cast<int>(parts.members.size()));
+      if (info(node).is_read) parts.outputs.push_back(static_cast<int>(parts.members.size()));
+      parts.members.push_back(std::move(member));
+      parts.origins.push_back({node->name(), node->location()});
+      rewriter_.remove(node);
+    }
+    // Others wait for them, nobody reads them.
+    if (parts.outputs.empty()) parts.outputs.push_back(static_cast<int>(group.size()) - 1);
+
+    FusionAttrs attrs;
+    for (const FusionParts::Input& input : parts.inputs) attrs.Tin.push_back(input.dtype);
+    std::vector<OutputType> outputs;
+    for (int output : parts.outputs) {
+      const OutputType& type = group[output]->output(0);
+      attrs.Tout.push_back(type.dtype);
+      outputs.push_back({type.dtype, type.shape, false, nullptr, nullptr});
+    }
+    const std::vector<int> members = parts.outputs;
+    ASSIGN_OR_RETURN(attrs.fusion, Fusion::create(std::move(parts)));
+    Node* fusion = graph_.add({.op = kFusion.op,
+                               .attrs = attrs,
+                               .name = graph_.unique_name(last->name()),
+                               .inputs = inputs,
+                               .outputs = std::move(outputs),
+                               .control_inputs = std::move(controls),
+                               .device = last->device(),
+                               .location = last->location()});
+    rewriter_.place(fusion);
+    for (size_t i = 0; i < members.size(); ++i) {
+      rewriter_.replace({group[members[i]], 0}, {fusion, static_cast<int>(i)});
+    }
+    for (Node* node : group) rewriter_.replace_control(node, {fusion});
+    return {};
+  }
+
+  Graph& graph_;
+  Rewriter rewriter_;
+  std::vector<Info> infos_;  // by id
+  std::vector<GroupCandidate> candidates_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace
+
+Result<bool> fuse(Graph& graph) { return Fuser(graph).run(); }
+
+}  // namespace graven::engine

@@ -1,0 +1,189 @@
+#include "graven/optimize/fuse.h"
+
+#include <doctest/doctest.h>
+
+#include "graven/optimize/pass_test.h"
+
+namespace graven::engine {
+namespace {
+
+std::string fused(std::string_view before) {
+  return test_ops::after(before, [](Graph& graph) {
+    Status status = fuse(graph).status();
+    REQUIRE_MESSAGE(status.ok(), status.message());
+  });
+}
+
+TEST_CASE("a chain of one shape becomes one fusion, whose inner values are not seen") {
+  CHECK(fused(R"(graph f(x: float32[n,3], bias: float32[3]) {
+  %a: float32[n,3] = Plus(x, bias)
+  %b: float32[n,3] = Times(%a, x)
+  %c: float32[n,3] = Negative(%b)
+  return %c
+})") == R"(graph f(x: float32[n,3], bias: float32[3]) {
+  %c_1: float32[n,3] = Fusion(x, bias) {Tin=[float32, float32], Tout=[float32], fusion=@fused0}
+  return %c_1
+}
+
+fusion @fused0 = over [d0,3] {
+  x0: float32[d0,3]
+  x1: float32[3]
+  %0: float32 = Plus(x0, x1)
+  %1: float32 = Times(%0, x0)
+  %2: float32 = Negative(%1)
+  return %2
+}
+)");
+}
+
+TEST_CASE("sizes that might be 1 when it runs broadcast, and give the space its size") {
+  CHECK(fused(R"(graph f(x: float32[n], y: float32[m]) {
+  %a: float32[broadcast(m, n)] = Plus(x, y)
+  %b: float32[broadcast(m, n)] = Negative(%a)
+  return %b
+})") == R"(graph f(x: float32[n], y: float32[m]) {
+  %b_1: float32[broadcast(m, n)] = Fusion(x, y) {Tin=[float32, float32], Tout=[float32], fusion=@fused0}
+  return %b_1
+}
+
+fusion @fused0 = over [d0] {
+  x0: float32[d1]
+  x1: float32[d2]
+  %0: float32 = Plus(x0, x1)
+  %1: float32 = Negative(%0)
+  return %1
+}
+)");
+}
+
+TEST_CASE("reductions of rows, and what is made of them, are one fusion") {
+  CHECK(fused(R"(graph f(x: float32[n,10]) {
+  %axes: int32[1] = [1]
+  %sum: float32[n,1] = Total(x, %axes) {keep_dims=true}
+  %minus: float32[n,1] = Negative(%sum)
+  %y: float32[n,10] = Plus(x, %minus)
+  return %y, %sum
+})") == R"(graph f(x: float32[n,10]) {
+  %axes: int32[1] = [1]
+  %y_1: float32[n,1], float32[n,10] = Fusion(x) {Tin=[float32], Tout=[float32, float32], fusion=@fused0}
+  return %y_1:1, %y_1
+}
+
+fusion @fused0 = over [d0,10] reducing [1] {
+  x0: float32[d0,10]
+  %0: float32 = Total(x0) {keep_dims=true}
+  %1: float32 = Negative(%0)
+  %2: float32 = Plus(x0, %1)
+  return %0, %2
+}
+)");
+}
+
+TEST_CASE("a value per row without its last axis is read by the leading indices") {
+  CHECK(fused(R"(graph f(x: float32[6,10], y: float32[6]) {
+  %axes: int32[1] = [1]
+  %sum: float32[6] = Total(x, %axes)
+  %z: float32[6] = Times(%sum, y)
+  return %z
+})") == R"(graph f(x: float32[6,10], y: float32[6]) {
+  %axes: int32[1] = [1]
+  %z_1: float32[6] = Fusion(x, y) {Tin=[float32, float32], Tout=[float32], fusion=@fused0}
+  return %z_1
+}
+
+fusion @fused0 = over [6,10] reducing [1] {
+  x0: float32[6,10]
+  x1: float32[6] at [i0]
+  %0: float32 = Total(x0)
+  %1: float32 = Times(%0, x1)
+  return %1
+}
+)");
+}
+
+TEST_CASE("a reduction of other axes takes in the chain that it alone needs") {
+  CHECK(fused(R"(graph f(x: float32[6,10]) {
+  %axes: int32[1] = [0]
+  %a: float32[6,10] = Times(x, x)
+  %sum: float32[10] = Total(%a, %axes)
+  %b: float32[10] = Negative(%sum)
+  return %b
+})") == R"(graph f(x: float32[6,10]) {
+  %axes: int32[1] = [0]
+  %sum_1: float32[10] = Fusion(x) {Tin=[float32], Tout=[float32], fusion=@fused0}
+  %b: float32[10] = Negative(%sum_1)
+  return %b
+}
+
+fusion @fused0 = over [6,10] reducing [0] {
+  x0: float32[6,10]
+  %0: float32 = Times(x0, x0)
+  %1: float32 = Total(%0)
+  return %1
+}
+)");
+}
+
+TEST_CASE("a lone node, a promised shape, an unknown one and an effect in between stay apart") {
+  constexpr std::string_view kText = R"(graph f(x: float32[2], y: float32[?], s: string[]) {
+  %a: float32[2] = Negative(x)
+  %print = PrintV2(s) ^%a
+  %promised: float32[2]! = Negative(y)
+  %b: float32[2] = Plus(%a, %promised) ^%print
+  %c: float32[...] = Negative(y)
+  %d: float32[...] = Negative(%c)
+  return %b, %d
+}
+)";
+  CHECK(fused(kText) == kText);
+}
+
+TEST_CASE("who waits for a member waits for the fusion, which waits for what its members do") {
+  CHECK(fused(R"(graph f(x: float32[2], s: string[]) {
+  %first = PrintV2(s)
+  %a: float32[2] = Negative(x) ^%first
+  %b: float32[2] = Negative(%a)
+  %last = PrintV2(s) ^%a
+  return %b ^%last
+})") == R"(graph f(x: float32[2], s: string[]) {
+  %first = PrintV2(s)
+  %b_1: float32[2] = Fusion(x) {Tin=[float32], Tout=[float32], fusion=@fused0} ^%first
+  %last = PrintV2(s) ^%b_1
+  return %b_1 ^%last
+}
+
+fusion @fused0 = over [2] {
+  x0: float32[2]
+  %0: float32 = Negative(x0)
+  %1: float32 = Negative(%0)
+  return %1
+}
+)");
+}
+
+TEST_CASE("a text of a fusion that does not fit together says what is wrong") {
+  auto error = [](std::string_view fusion) {
+    std::string text = R"(graph f(x: float32[2]) {
+  %a: float32[2] = Fusion(x) {Tin=[float32], Tout=[float32], fusion=@f}
+  return %a
+}
+fusion @f = )" + std::string(fusion);
+    auto graph = parse_graph(text);
+    return graph.ok() ? std::string() : graph.status().message();
+  };
+  CHECK(error("over [2] {\n  x0: float32[2]\n  %0: float32 = Negative(x0)\n  return %0\n}\n") ==
+        "");
+  CHECK(error("over [2] {\n  x0: float32[2]\n  return x0\n}\n") ==
+        "line 7: a fusion returns members only");
+  CHECK(error("over [2] {\n  %0: float32 = Negative(%0)\n  return %0\n}\n") ==
+        "line 8: member 0 of a fusion reads what is not there");
+  CHECK(error("over [2] {\n  x0: float32[2]\n  %0: float32 = PrintV2(x0)\n  return %0\n}\n")
+            .find("PrintV2") != std::string::npos);
+  CHECK(error("over [d1] {\n  x0: float32[d1]\n  %0: float32 = Negative(x0)\n  return %0\n}\n") ==
+        "line 9: the symbols of a fusion are numbered as they appear first");
+  CHECK(error("over [2] {\n  x0: float32[3]\n  %0: float32 = Negative(x0)\n  return %0\n}\n") ==
+        "line 6: the input does not broadcast: say how it is read");
+}
+
+}  // namespace
+}  // namespace graven::engine

@@ -1,0 +1,68 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "graven/base/export.h"
+#include "graven/base/ref.h"
+#include "graven/base/status.h"
+#include "graven/ir/fusion.h"
+#include "graven/ir/recorded_body.h"
+#include "graven/kernels/elementwise.h"
+#include "graven/kernels/trap_notes.h"
+
+namespace graven::engine {
+
+// What a Fusion was compiled to. Never changes; any thread may run it.
+class GRAVEN_API Kernel : public RefCounted {
+ public:
+  // Inputs and outputs hold their elements contiguously, of the sizes that the Fusion says for
+  // these values of its symbols; the caller has checked that they fit together. Inputs in the
+  // order of the Fusion's, outputs in the order of its outputs.
+  struct Arguments {
+    std::span<const void* const> inputs;
+    std::span<void* const> outputs;
+    std::span<const int64_t> symbols;
+  };
+  // Traps that hold are noted, with the numbers of members; outputs are then not to be used.
+  virtual Status run(const Arguments& arguments, TrapNotes& traps) const = 0;
+  // Bit i: the output may be the memory of input i, which must have as many elements of the size.
+  virtual uint64_t may_overwrite(int output) const = 0;
+  // Estimated, for one point of the space, in units of one addition.
+  virtual double cost() const = 0;
+  virtual int64_t bytes() const = 0;
+};
+
+// What the body of one op was compiled to: a Fusion of one member whose sizes are not known
+// before it runs. For lone nodes and eager calls.
+class GRAVEN_API BodyKernel : public RefCounted {
+ public:
+  // Of an elementwise body. The operands broadcast to the shape; the output, of this shape, may be
+  // the memory of one that has it too, if elements have one size. Traps as in Kernel::run.
+  virtual Status map(std::span<const Operand> operands, const Shape& shape, void* output,
+                     TrapNotes& traps) const = 0;
+  // Of a reduction, over the axes in `reduced` (bit i: axis i).
+  virtual Status reduce(const Operand& operand, uint64_t reduced, void* output,
+                        TrapNotes& traps) const = 0;
+  // Estimated, for one element, in units of one addition.
+  virtual double cost() const = 0;
+  virtual int64_t bytes() const = 0;
+};
+
+// Makes kernels. What it can take is said by FusionLimits; anything else is kUnimplemented.
+class GRAVEN_API Compiler {
+ public:
+  virtual ~Compiler() = default;
+  virtual Result<Ref<const Kernel>> compile(const Fusion& fusion) const = 0;
+  virtual Result<Ref<const BodyKernel>> compile(const RecordedBody& body) const = 0;
+};
+
+// The first compiler: lists of block instructions that were compiled before (kernels). It takes
+// microseconds.
+GRAVEN_API const Compiler& block_compiler();
+
+// The kernel of a body alone, compiled when it is asked for the first time and then kept beside
+// it. Lives as long as the body.
+GRAVEN_API Result<const BodyKernel*> body_kernel(const RecordedBody& body);
+
+}  // namespace graven::engine

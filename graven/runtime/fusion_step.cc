@@ -1,0 +1,171 @@
+#include "graven/runtime/fusion_step.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "graven/base/strings.h"
+#include "graven/ir/cost.h"
+#include "graven/runtime/broadcast.h"
+#include "graven/runtime/run_body.h"
+#include "graven/runtime/run_op.h"
+
+namespace graven::engine {
+
+Result<std::unique_ptr<FusionStep>> FusionStep::create(const Node& node, Ref<const Fusion> fusion) {
+  ASSIGN_OR_RETURN(Ref<const Kernel> kernel, block_compiler().compile(*fusion));
+  return std::unique_ptr<FusionStep>(new FusionStep(node, std::move(fusion), std::move(kernel)));
+}
+
+FusionStep::FusionStep(const Node& node, Ref<const Fusion> fusion, Ref<const Kernel> kernel)
+    : Step(node), fusion_(std::move(fusion)), kernel_(std::move(kernel)) {
+  for (size_t i = 0; i < fusion_->outputs().size() && fusion_->num_symbols() == 0; ++i) {
+    static_shapes_.push_back(output_shape(static_cast<int>(i), {}));
+  }
+  Shape guessed = fusion_->space();
+  for (int i = 0; i < guessed.rank(); ++i) {
+    if (!guessed[i].is_number()) guessed.set(i, Dim::unknown());
+  }
+  cost = nanoseconds_of_blocks(guessed_elements(guessed), kernel_->cost());
+}
+
+Status FusionStep::run(ProgramRun& run) const {
+  InlineVector<const Tensor*, 8> values;
+  InlineVector<const void*, 8> from;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    values.push_back(&run.input(*this, i));
+    from.push_back(values.back()->raw_data());
+  }
+  Symbols symbols;
+  RETURN_IF_ERROR(find_symbols(values, symbols));
+  const uint64_t own = run.last_handles(*this);
+  InlineVector<Tensor, 4> made(outputs.size());
+  InlineVector<void*, 4> to;
+  for (size_t i = 0; i < made.size(); ++i) {
+    const int output = static_cast<int>(i);
+    Shape found;
+    if (static_shapes_.empty()) found = output_shape(output, symbols);
+    const Shape& shape = static_shapes_.empty() ? found : static_shapes_[i];
+    uint64_t reusable = own & kernel_->may_overwrite(output);
+    for (; reusable && !made[i]; reusable &= reusable - 1) {
+      Tensor& operand = *run.last_handle(*this, static_cast<size_t>(std::countr_zero(reusable)));
+      if (operand) made[i] = take_memory(operand, outputs[i].dtype, shape);
+    }
+    if (!made[i]) {
+      auto allocated = Tensor::allocate(outputs[i].dtype, shape);
+      if (!allocated.ok()) return failed(fusion_->members().size() - 1, allocated.status());
+      made[i] = std::move(*allocated);
+    }
+    to.push_back(made[i].mutable_raw_data());
+  }
+  TrapNotes traps;
+  Status status = kernel_->run({from, to, symbols}, traps);
+  if (!status.ok()) return failed(fusion_->members().size() - 1, status);
+  if (traps.first()) return failed(traps.first()->member, trapped(*traps.first()));
+  for (size_t i = 0; i < made.size(); ++i) RETURN_IF_ERROR(run.put(*this, i, std::move(made[i])));
+  return {};
+}
+
+Status FusionStep::find_symbols(std::span<const Tensor* const> values, Symbols& symbols) const {
+  for (int s = 0; s < fusion_->num_symbols(); ++s) symbols.push_back(-1);
+  bool broadcasts = false;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const FusionParts::Input& input = fusion_->inputs()[i];
+    const Shape& shape = values[i]->shape();
+    if (shape == input.shape) continue;
+    if (shape.rank() != input.shape.rank()) return misfit(values);
+    for (int axis = 0; axis < shape.rank(); ++axis) {
+      const Dim declared = input.shape[axis];
+      int64_t* known = declared.is_term() ? &symbols[declared.term_index()] : nullptr;
+      if (known && *known < 0) *known = shape.size(axis);
+      if ((known ? *known : declared.number()) != shape.size(axis)) return misfit(values);
+      broadcasts |= input.read.axes[axis].broadcasts;
+    }
+  }
+  if (!broadcasts) return {};
+  // Sizes of the space to which inputs broadcast: that of any that is not 1.
+  for (size_t i = 0; i < values.size(); ++i) {
+    const FusionParts::Input& input = fusion_->inputs()[i];
+    for (int axis = 0; axis < input.shape.rank(); ++axis) {
+      if (!input.read.axes[axis].broadcasts) continue;
+      const Dim all = fusion_->space()[input.read.axes[axis].terms[0].index];
+      const int64_t size = values[i]->shape().size(axis);
+      if (all.is_number()) {
+        if (size != 1 && size != all.number()) return misfit(values);
+        continue;
+      }
+      int64_t& known = symbols[all.term_index()];
+      if (known < 0 || known == 1) known = size;
+      if (size != 1 && size != known) return misfit(values);
+    }
+  }
+  // A symbol may have been told by an input before one that broadcasts told more.
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Shape& declared = fusion_->inputs()[i].shape;
+    for (int axis = 0; axis < declared.rank(); ++axis) {
+      if (fusion_size(declared[axis], symbols) != values[i]->shape().size(axis)) {
+        return misfit(values);
+      }
+    }
+  }
+  return {};
+}
+
+Status FusionStep::misfit(std::span<const Tensor* const> values) const {
+  std::vector<Shape> shapes;  // of members
+  for (size_t m = 0; m < fusion_->members().size(); ++m) {
+    if (fusion_->is_reduction(static_cast<int>(m))) break;
+    Shape shape;
+    for (FusionParts::Source source : fusion_->members()[m].sources) {
+      const Shape& other =
+          source.member < 0 ? values[source.index]->shape() : shapes[source.member];
+      if (!broadcast_into(shape, other)) return failed(m, no_broadcast(shape, other));
+    }
+    shapes.push_back(std::move(shape));
+  }
+  std::string all;
+  for (const Tensor* value : values) {
+    all += str_cat(all.empty() ? "" : ", ", value->shape().to_message());
+  }
+  return failed(
+      fusion_->members().size() - 1,
+      invalid_argument("operands of shapes ", all, " are not those for which the op was planned"));
+}
+
+Shape FusionStep::output_shape(int output, std::span<const int64_t> symbols) const {
+  const bool is_reduced = fusion_->is_reduced(fusion_->outputs()[output]);
+  const std::vector<int>& reduced = fusion_->parts().reduced;
+  const Shape& space = fusion_->space();
+  // Reduced axes are kept with size 1, or are missing.
+  const bool keeps = node->output(output).shape.rank() == space.rank();
+  Shape shape;
+  for (int i = 0; i < space.rank(); ++i) {
+    if (!is_reduced || std::ranges::count(reduced, i) == 0) {
+      shape.push_back(fusion_size(space[i], symbols));
+    } else if (keeps) {
+      shape.push_back(1);
+    }
+  }
+  return shape;
+}
+
+Status FusionStep::failed(size_t member, const Status& status) const {
+  const FusionParts& parts = fusion_->parts();
+  Status named = with_op_name(*parts.members[member].op, status);
+  if (parts.origins.empty()) return failed_at(*node, named);
+  const FusionParts::Origin& origin = parts.origins[member];
+  return failed_at(origin.node, origin.location, named);
+}
+
+std::string FusionStep::text() const {
+  std::string names;
+  for (const FusionParts::Member& member : fusion_->members()) {
+    names += str_cat(names.empty() ? "" : " ", member.op->name());
+  }
+  return str_cat("[", names, "]");
+}
+
+int64_t FusionStep::bytes() const {
+  return static_cast<int64_t>(sizeof(*this) - sizeof(Step)) + fusion_->bytes() + kernel_->bytes();
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,148 @@
+#include "graven/runtime/make_step.h"
+
+#include <algorithm>
+
+#include "graven/ir/bodies.h"
+#include "graven/ir/cost.h"
+#include "graven/ir/recorded_body.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/ir/verify.h"
+#include "graven/runtime/body_step.h"
+#include "graven/runtime/call_step.h"
+#include "graven/runtime/fusion_step.h"
+#include "graven/runtime/op_step.h"
+#include "graven/runtime/program.h"
+#include "graven/runtime/run_op.h"
+#include "graven/runtime/view_step.h"
+
+namespace graven::engine {
+namespace {
+
+const OutputType& type_of(OutputRef value) { return value.node->output(value.index); }
+
+// True if the rank is known and each Dim is a number or a term: then equal means equal.
+bool is_definite(const Shape& shape) {
+  return shape.has_rank() &&
+         std::ranges::none_of(shape.dims(), [](Dim dim) { return dim.is_unknown(); });
+}
+
+// The output is the input itself: Identity, a Reshape to the same shape.
+bool is_alias(const Node& node) {
+  const OpRecord& record = node.op().record();
+  if (record.view_of < 0 || node.op().is_stateful_ever()) return false;
+  const OutputType& output = node.output(0);
+  const OutputType& source = type_of(node.inputs()[record.view_of]);
+  return !output.is_promised && source.dtype == output.dtype && is_definite(output.shape) &&
+         output.shape == source.shape;
+}
+
+// Whether the outputs have the shapes that the graph says whenever the node runs, because they are
+// numbers that follow from numbers. From symbols, inference must be asked again, as its checks
+// then count.
+bool has_known_shapes(const Node& node) {
+  for (int i = 0; i < node.num_outputs(); ++i) {
+    const OutputType& output = node.output(i);
+    if (output.is_promised || !output.shape.is_fully_known()) return false;
+  }
+  const auto inputs = node.inputs();
+  auto is_known = [](OutputRef input) { return type_of(input).shape.is_fully_known(); };
+  if (!std::ranges::all_of(inputs, is_known)) return false;
+  return std::ranges::all_of(node.op().record().values_for_inference, [&](int i) {
+    const size_t input = i < 0 ? inputs.size() - static_cast<size_t>(-i) : static_cast<size_t>(i);
+    return &inputs[input].node->op() == kConst.op;
+  });
+}
+
+Result<std::unique_ptr<Step>> make_body_step(const Node& node, TypeBindings types,
+                                             bool shapes_known) {
+  InlineVector<DType, 4> dtypes;
+  bool are_equal = is_definite(node.output(0).shape);
+  for (OutputRef input : node.inputs()) {
+    dtypes.push_back(type_of(input).dtype);
+    are_equal &= type_of(input).shape == node.output(0).shape;
+  }
+  ASSIGN_OR_RETURN(auto body,
+                   RecordedBody::get(node.op(), node.attrs(), dtypes, node.output(0).dtype));
+  ASSIGN_OR_RETURN(const BodyKernel* kernel, body_kernel(*body));
+  const bool broadcasts =
+      !node.output(0).is_promised && (shapes_known || body->broadcasts() || are_equal);
+  auto step =
+      std::make_unique<BodyStep>(node, std::move(body), *kernel, std::move(types), broadcasts);
+  step->cost = nanoseconds_of_blocks(guessed_elements(node.output(0).shape), kernel->cost());
+  return std::unique_ptr<Step>(std::move(step));
+}
+
+Result<std::unique_ptr<Step>> make_call_step(const Node& node, Ref<Body> body) {
+  ASSIGN_OR_RETURN(Ref<Program> program, program_of(body));
+  const double cost = program->cost();
+  auto step = std::make_unique<CallStep>(node, std::move(body), std::move(program));
+  step->cost = cost;
+  return std::unique_ptr<Step>(std::move(step));
+}
+
+Result<std::unique_ptr<Step>> make_op_step(const Node& node, TypeBindings types,
+                                           bool shapes_known) {
+  const Op& op = node.op();
+  bool may_block = false, keeps_state = false;
+  if (op.is_stateful_ever()) {
+    Effects effects = op.record().effects(op, node.attrs());
+    may_block = effects.ordered;
+    // Stateful, but in no order and on no resource: what it keeps is its own.
+    keeps_state =
+        effects.stateful && !effects.ordered && effects.reads.empty() && effects.writes.empty();
+  }
+  auto step =
+      std::make_unique<OpStep>(node, std::move(types), shapes_known, may_block, keeps_state);
+  InlineVector<const Shape*, 4> inputs;
+  InlineVector<Shape, 2> outputs;
+  for (OutputRef input : node.inputs()) inputs.push_back(&type_of(input).shape);
+  for (int i = 0; i < node.num_outputs(); ++i) outputs.push_back(node.output(i).shape);
+  step->cost = estimated_cost(op, {node.attrs(), inputs, outputs});
+  return std::unique_ptr<Step>(std::move(step));
+}
+
+Result<std::unique_ptr<Step>> make(const Node& node) {
+  const Op& op = node.op();
+  if (&op == kFusion.op) {
+    RETURN_IF_ERROR(verify_node(node));
+    ASSIGN_OR_RETURN(auto step, FusionStep::create(node, node.attrs().as<FusionAttrs>().fusion));
+    return std::unique_ptr<Step>(std::move(step));
+  }
+  if (Ref<Body> called = called_body(node)) return make_call_step(node, std::move(called));
+  InlineVector<DType, 4> inputs;
+  for (OutputRef input : node.inputs()) inputs.push_back(type_of(input).dtype);
+  TypeBindings types;
+  RETURN_IF_ERROR(op.bind_types(std::span<const DType>(inputs.data(), inputs.size()), node.attrs(),
+                                /*eager=*/false, types));
+  const bool shapes_known = has_known_shapes(node);
+  if (!inputs.empty() &&
+      op.record().body.kind_for(inputs.back(), node.attrs()) == OpBody::Kind::kElementwise) {
+    return make_body_step(node, std::move(types), shapes_known);
+  }
+  if (op.record().view_of >= 0 && shapes_known && !op.is_stateful_ever()) {
+    auto step = std::make_unique<ViewStep>(node, op.record().view_of);
+    step->cost = 30;
+    return std::unique_ptr<Step>(std::move(step));
+  }
+  return make_op_step(node, std::move(types), shapes_known);
+}
+
+}  // namespace
+
+NodeKind kind_of_node(const Node& node, bool is_input) {
+  if (is_input) return NodeKind::kInput;
+  if (&node.op() == kConst.op) return NodeKind::kConstant;
+  if (&node.op() == kNoOp.op) return NodeKind::kNothing;
+  return is_alias(node) ? NodeKind::kAlias : NodeKind::kStep;
+}
+
+Result<std::unique_ptr<Step>> make_step(const Node& node) {
+  ASSIGN_OR_RETURN(auto step, make(node));
+  for (int i = 0; i < node.num_outputs(); ++i) {
+    const OutputType& type = node.output(i);
+    step->outputs.push_back({-1, type.dtype, type.shape, type.is_promised});
+  }
+  return step;
+}
+
+}  // namespace graven::engine

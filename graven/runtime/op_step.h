@@ -1,0 +1,37 @@
+#pragma once
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "graven/ir/op.h"
+#include "graven/runtime/step.h"
+
+namespace graven::engine {
+
+// Applies one op: whatever has a kernel of its own.
+class OpStep final : public Step {
+ public:
+  // shapes_known: those of the outputs follow from numbers, so they are as the graph says whenever
+  // it runs; else they are found from the inputs. keeps_state: its kernel has an object of its own
+  // from run to run.
+  OpStep(const Node& node, TypeBindings types, bool shapes_known, bool may_block, bool keeps_state);
+  Status run(ProgramRun& run) const override;
+  std::string text() const override { return node->op().name(); }
+  int64_t bytes() const override;
+  bool may_block() const override { return may_block_; }
+  bool shapes_known() const { return shapes_known_; }
+
+ private:
+  Status apply(std::span<Tensor> inputs, uint64_t reusable, Tensors& made) const;
+  const TypeBindings types_;
+  const bool shapes_known_, may_block_;
+  // What a random op keeps between runs; null for other ops.
+  struct State {
+    std::mutex mutex;                 // held by the run that makes the object
+    std::atomic<bool> is_set{false};  // then the object is read without it
+    Ref<RefCounted> object;
+  };
+  const std::unique_ptr<State> state_;
+};
+
+}  // namespace graven::engine

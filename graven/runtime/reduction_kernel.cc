@@ -1,0 +1,52 @@
+#include "graven/kernels/reduce.h"
+#include "graven/runtime/fused_kernels.h"
+
+namespace graven::engine {
+namespace {
+
+class ReductionKernel final : public Kernel {
+ public:
+  ReductionKernel(const Fusion& fusion, const ReductionParts& parts,
+                  std::shared_ptr<const ReductionProgram> program)
+      : program_(std::move(program)), shapes_(fusion), cost_(parts.prepare.cost()) {
+    for (int axis : fusion.parts().reduced) reduced_ |= uint64_t{1} << axis;
+    nodes_ =
+        parts.prepare.nodes().size() + parts.combine.nodes().size() + parts.finish.nodes().size();
+  }
+
+  Status run(const Arguments& arguments, TrapNotes& traps) const override {
+    FusionShapes::Found made;
+    const FusionShapes::Found& found = shapes_.at(arguments.symbols, made);
+    InlineVector<Operand, 8> operands;
+    for (size_t i = 0; i < arguments.inputs.size(); ++i) {
+      operands.push_back({arguments.inputs[i], &found.inputs[i]});
+    }
+    run_reduction(*program_, operands, found.space, reduced_, arguments.outputs[0], &traps);
+    return {};
+  }
+  uint64_t may_overwrite(int) const override { return 0; }
+  double cost() const override { return cost_; }
+  int64_t bytes() const override {
+    return static_cast<int64_t>(sizeof(*this) + nodes_ * 64) + shapes_.bytes();
+  }
+
+ private:
+  const std::shared_ptr<const ReductionProgram> program_;
+  const FusionShapes shapes_;
+  const double cost_;
+  uint64_t reduced_ = 0;
+  size_t nodes_ = 0;
+};
+
+}  // namespace
+
+Result<Ref<const Kernel>> compile_reduction(const Fusion& fusion) {
+  const int last = static_cast<int>(fusion.members().size()) - 1;
+  ReductionParts parts = *fusion.body(last).reduction();
+  // Of a reduction that is what it combines.
+  parts.prepare = fused_expression(fusion, fusion.outputs());
+  ASSIGN_OR_RETURN(auto program, ReductionProgram::compile(parts));
+  return Ref<const Kernel>(make_ref<ReductionKernel>(fusion, parts, std::move(program)));
+}
+
+}  // namespace graven::engine

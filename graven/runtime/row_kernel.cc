@@ -1,0 +1,280 @@
+// The stages of a step lie in levels. Level 0 needs no reduction; a reduction stands on the level
+// of what it reduces, what needs its result on the next one. On each level come first the values
+// per row, then the elements of the matrix, then the reductions.
+#include <algorithm>
+#include <optional>
+
+#include "graven/expr/fuse.h"
+#include "graven/kernels/row_program.h"
+#include "graven/runtime/fused_kernels.h"
+
+namespace graven::engine {
+namespace {
+
+class RowPlanner {
+ public:
+  RowPlanner(const Fusion& fusion, std::span<const RowInput> inputs)
+      : fusion_(fusion), inputs_(inputs), places_(fusion.members().size()) {}
+
+  struct Plan {
+    std::shared_ptr<const RowProgram> program;
+    InlineVector<uint64_t, 4> may_overwrite;  // of each output
+  };
+  Result<Plan> plan() {
+    find_readers();
+    find_levels();
+    find_owners();
+    for (int level = 0; level <= num_levels_; ++level) {
+      for (bool is_per_row : {true, false}) {
+        std::vector<int> stage;
+        for (int m = 0; m < size(); ++m) {
+          if (!fusion_.is_reduction(m) && places_[m].level == level && places_[m].owner < 0 &&
+              fusion_.is_reduced(m) == is_per_row) {
+            stage.push_back(m);
+          }
+        }
+        add_elementwise(stage);
+      }
+      for (int m = 0; m < size(); ++m) {
+        if (fusion_.is_reduction(m) && places_[m].level == level) add_reduction(m);
+      }
+    }
+    std::vector<RowStage::Source> outputs;
+    for (int m : fusion_.outputs()) {
+      outputs.push_back(places_[m].value);
+      plan_.may_overwrite.push_back(overwritable(m));
+    }
+    ASSIGN_OR_RETURN(plan_.program, RowProgram::compile(inputs_, stages_, outputs));
+    return std::move(plan_);
+  }
+
+ private:
+  struct Place {
+    int level = 0;
+    int owner = -1;  // the reduction that alone needs it
+    std::vector<int> readers;
+    RowStage::Source value;  // once its stage is made
+  };
+  int size() const { return static_cast<int>(places_.size()); }
+  std::span<const FusionParts::Source> sources(int m) const { return fusion_.members()[m].sources; }
+  bool is_read(int m) const { return std::ranges::count(fusion_.outputs(), m) > 0; }
+
+  void find_readers() {
+    for (int m = 0; m < size(); ++m) {
+      for (FusionParts::Source source : sources(m)) {
+        if (source.member >= 0) places_[source.member].readers.push_back(m);
+      }
+    }
+  }
+
+  void find_levels() {
+    for (int m = 0; m < size(); ++m) {
+      int& level = places_[m].level;
+      for (FusionParts::Source source : sources(m)) {
+        if (source.member < 0) continue;
+        int after = fusion_.is_reduction(source.member) ? 1 : 0;
+        level = std::max(level, places_[source.member].level + after);
+      }
+      num_levels_ = std::max(num_levels_, level);
+    }
+    // As late as the first reader.
+    for (int m = size(); m-- > 0;) {
+      if (fusion_.is_reduction(m) || places_[m].readers.empty()) continue;
+      int first = num_levels_;
+      for (int reader : places_[m].readers) first = std::min(first, places_[reader].level);
+      places_[m].level = first;
+    }
+  }
+
+  void find_owners() {
+    for (int m = size(); m-- > 0;) {
+      if (fusion_.is_reduction(m) || is_read(m) || fusion_.is_reduced(m)) continue;
+      int owner = -1;
+      for (int reader : places_[m].readers) {
+        int of_reader = fusion_.is_reduction(reader) ? reader : places_[reader].owner;
+        if (of_reader < 0 || (owner >= 0 && of_reader != owner)) {
+          owner = -1;
+          break;
+        }
+        owner = of_reader;
+      }
+      places_[m].owner = owner;
+    }
+  }
+
+  // The members of one stage, as fuse_expressions takes them, and what it reads.
+  struct Stage {
+    std::vector<int> members;
+    std::vector<FusionMember> fused;
+    std::vector<DType> inputs;
+    RowStage stage;
+  };
+
+  FusionMember::Source source_in(Stage& stage, FusionParts::Source source) {
+    auto inside = std::find(stage.members.begin(), stage.members.end(), source.member);
+    if (source.member >= 0 && inside != stage.members.end()) {
+      return {static_cast<int>(inside - stage.members.begin()), 0};
+    }
+    RowStage::Source from =
+        source.member < 0 ? RowStage::Source{-1, source.index} : places_[source.member].value;
+    auto& known = stage.stage.sources;
+    for (size_t i = 0; i < known.size(); ++i) {
+      if (known[i].stage == from.stage && known[i].index == from.index) {
+        return {-1, static_cast<int>(i)};
+      }
+    }
+    known.push_back(from);
+    stage.inputs.push_back(source.member < 0 ? inputs_[source.index].dtype
+                                             : fusion_.members()[source.member].dtype);
+    return {-1, static_cast<int>(known.size()) - 1};
+  }
+
+  void add_to(Stage& stage, int m) {
+    FusionMember member{&fusion_.body(m).per_element(), {}, m};
+    for (FusionParts::Source source : sources(m)) {
+      member.sources.push_back(source_in(stage, source));
+    }
+    stage.members.push_back(m);
+    stage.fused.push_back(std::move(member));
+  }
+
+  void add_elementwise(const std::vector<int>& members) {
+    if (members.empty()) return;
+    Stage stage;
+    for (int m : members) add_to(stage, m);
+    std::vector<FusionMember::Source> outputs;
+    for (size_t i = 0; i < members.size(); ++i) {
+      Place& place = places_[members[i]];
+      bool is_needed = is_read(members[i]);
+      for (int reader : place.readers) is_needed |= !std::ranges::count(members, reader);
+      if (!is_needed) continue;
+      place.value = {static_cast<int>(stages_.size()), static_cast<int>(outputs.size())};
+      outputs.push_back({static_cast<int>(i), 0});
+    }
+    stage.stage.expression = fuse_expressions(stage.inputs, stage.fused, outputs);
+    // Waited for, but not read.
+    if (outputs.empty() && stage.stage.expression->traps().empty()) return;
+    stages_.push_back(std::move(stage.stage));
+  }
+
+  void add_reduction(int m) {
+    Stage stage;
+    for (int other = 0; other < m; ++other) {
+      if (places_[other].owner == m) add_to(stage, other);
+    }
+    ReductionParts parts = *fusion_.body(m).reduction();
+    FusionMember prepare{&fusion_.body(m).per_element(), {}, m};
+    prepare.sources.push_back(source_in(stage, sources(m)[0]));
+    stage.fused.push_back(std::move(prepare));
+    FusionMember::Source prepared[] = {{static_cast<int>(stage.fused.size()) - 1, 0}};
+    parts.prepare = fuse_expressions(stage.inputs, stage.fused, prepared);
+    stage.stage.reduction = std::move(parts);
+    places_[m].value = {static_cast<int>(stages_.size()), 0};
+    stages_.push_back(std::move(stage.stage));
+  }
+
+  // The inputs over which an output may be written: matrices that no stage reads after its own.
+  uint64_t overwritable(int m) const {
+    if (fusion_.is_reduced(m)) return 0;
+    uint64_t inputs = 0;
+    for (size_t i = 0; i < std::min<size_t>(inputs_.size(), 64); ++i) {
+      if (inputs_[i].extent != RowExtent::kMatrix ||
+          dtype_size(inputs_[i].dtype) != dtype_size(fusion_.members()[m].dtype)) {
+        continue;
+      }
+      int last = -1;
+      for (size_t s = 0; s < stages_.size(); ++s) {
+        for (RowStage::Source source : stages_[s].sources) {
+          if (source.stage < 0 && source.index == static_cast<int>(i)) last = static_cast<int>(s);
+        }
+      }
+      if (last <= places_[m].value.stage) inputs |= uint64_t{1} << i;
+    }
+    return inputs;
+  }
+
+  const Fusion& fusion_;
+  std::span<const RowInput> inputs_;
+  std::vector<Place> places_;
+  std::vector<RowStage> stages_;
+  int num_levels_ = 0;
+  Plan plan_;
+};
+
+class RowKernel final : public Kernel {
+ public:
+  RowKernel(const Fusion& fusion, RowPlanner::Plan plan)
+      : plan_(std::move(plan)),
+        space_(fusion.space()),
+        first_column_(fusion.space().rank() - static_cast<int>(fusion.parts().reduced.size())) {
+    for (size_t m = 0; m < fusion.members().size(); ++m) {
+      nodes_ += fusion.body(static_cast<int>(m)).per_element().nodes().size();
+    }
+  }
+
+  Status run(const Arguments& arguments, TrapNotes& traps) const override {
+    int64_t rows = 1, columns = 1;
+    for (int i = 0; i < space_.rank(); ++i) {
+      (i < first_column_ ? rows : columns) *= fusion_size(space_[i], arguments.symbols);
+    }
+    return run_rows(*plan_.program, rows, columns, arguments.inputs, arguments.outputs, &traps);
+  }
+  uint64_t may_overwrite(int output) const override { return plan_.may_overwrite[output]; }
+  double cost() const override { return plan_.program->cost(); }
+  int64_t bytes() const override { return static_cast<int64_t>(sizeof(*this) + nodes_ * 64); }
+
+ private:
+  const RowPlanner::Plan plan_;
+  const Shape space_;
+  const int first_column_;
+  size_t nodes_ = 0;
+};
+
+// What an input is for rows, or none: it is neither all rows nor the same for all of them.
+std::optional<RowExtent> extent_of(const FusionParts::Input& input, const Shape& space,
+                                   int first_column) {
+  if (!input.read.only_broadcasts()) return std::nullopt;
+  auto varies = [&](int begin, int end) {
+    int count = 0, all = 0;
+    for (int i = begin; i < end; ++i) {
+      if (space[i] == Dim(1)) continue;
+      ++all;
+      count += input.read.varies_with(i);
+    }
+    return count == 0 ? 0 : count == all ? 1 : -1;
+  };
+  const int rows = varies(0, first_column), columns = varies(first_column, space.rank());
+  const bool may_be_one = std::ranges::any_of(input.read.axes, &Read::Axis::broadcasts);
+  if (rows < 0 || columns < 0 || may_be_one) return std::nullopt;
+  if (rows > 0) return columns > 0 ? RowExtent::kMatrix : RowExtent::kPerRow;
+  return columns > 0 ? RowExtent::kPerColumn : RowExtent::kScalar;
+}
+
+int first_column_of(const Fusion& fusion) {
+  return fusion.space().rank() - static_cast<int>(fusion.parts().reduced.size());
+}
+
+}  // namespace
+
+bool can_go_by_rows(const Fusion& fusion) {
+  const int first_column = first_column_of(fusion);
+  return fusion.parts().reduced[0] == first_column &&
+         std::ranges::all_of(fusion.inputs(), [&](const FusionParts::Input& input) {
+           return extent_of(input, fusion.space(), first_column).has_value();
+         });
+}
+
+Result<Ref<const Kernel>> compile_rows(const Fusion& fusion) {
+  if (!can_go_by_rows(fusion)) {
+    return unimplemented("row programs reduce the last axes, of inputs that are the same in all ",
+                         "rows or are all rows");
+  }
+  std::vector<RowInput> inputs;
+  for (const FusionParts::Input& input : fusion.inputs()) {
+    inputs.push_back({input.dtype, *extent_of(input, fusion.space(), first_column_of(fusion))});
+  }
+  ASSIGN_OR_RETURN(RowPlanner::Plan plan, RowPlanner(fusion, inputs).plan());
+  return Ref<const Kernel>(make_ref<RowKernel>(fusion, std::move(plan)));
+}
+
+}  // namespace graven::engine

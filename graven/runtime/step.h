@@ -1,0 +1,105 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graven/base/export.h"
+#include "graven/base/status.h"
+#include "graven/ir/graph.h"
+#include "graven/tensor/tensor.h"
+
+namespace graven::engine {
+
+class ProgramRun;
+
+// One step of a Program. It says which slots it reads and writes, so that whoever orders steps or
+// shares memory among them need not know what it is; the kinds are a file each (*_step.h).
+// Constant once the Program is made, and run by several threads at once.
+class GRAVEN_API Step {
+ public:
+  // What is known of an output before the run.
+  struct Output {
+    int slot = -1;  // -1: nobody wants it
+    DType dtype = DType::kInvalid;
+    Shape shape;               // what the graph says
+    bool is_promised = false;  // and what the step must check
+  };
+  explicit Step(const Node& node) : node(&node) {}
+  virtual ~Step() = default;
+  Step(const Step&) = delete;
+
+  // Reads its inputs from the slots of the run and puts its outputs there. An error carries the
+  // node.
+  virtual Status run(ProgramRun& run) const = 0;
+  // What it computes: "AddV2", "[Mul AddV2]".
+  virtual std::string text() const = 0;
+  // Memory that belongs to the step beside what is declared here.
+  virtual int64_t bytes() const = 0;
+  virtual bool may_block() const { return false; }
+
+  const Node* node;         // for errors: where it comes from
+  std::vector<int> inputs;  // slots that it reads
+  std::vector<Output> outputs;
+  uint64_t last_use = 0;       // bit i: no later step reads input i, nor is it returned, so that it
+                               // may be overwritten if its handle is unique
+  std::vector<int> frees;      // slots that nobody reads after this step
+  std::vector<int> waits_for;  // earlier steps whose outputs, effects or memory it needs
+  int queue = 0;               // the device queue it belongs to; 0 is the host
+  double cost = 0;             // estimate in nanoseconds
+};
+
+// The slots of one run: inputs first, then constants, then what steps make.
+class ProgramRun {
+ public:
+  const Tensor& value(int slot) const {
+    if (slot >= first_made_) return made_[static_cast<size_t>(slot - first_made_)];
+    if (slot >= first_constant_) return constants_[static_cast<size_t>(slot - first_constant_)];
+    return inputs_[static_cast<size_t>(slot)];
+  }
+  const Tensor& input(const Step& step, size_t i) const { return value(step.inputs[i]); }
+  // The handle of input i, which the step may give up: it is its last reader, and the slot is the
+  // run's own or was given up by the caller. Null otherwise.
+  Tensor* last_handle(const Step& step, size_t i) {
+    if (i >= 64 || !(step.last_use >> i & 1)) return nullptr;
+    return own_handle(step.inputs[i]);
+  }
+  // The same for all inputs, as bits.
+  uint64_t last_handles(const Step& step) {
+    uint64_t own = step.last_use;
+    for (size_t i = 0; i < step.inputs.size() && i < 64; ++i) {
+      if ((own >> i & 1) && !own_handle(step.inputs[i])) own &= ~(uint64_t{1} << i);
+    }
+    return own;
+  }
+  // Gives an output its value; a promised shape is checked first.
+  Status put(const Step& step, size_t output, Tensor tensor);
+
+ private:
+  friend class Program;
+  ProgramRun(std::span<const Tensor> inputs, std::span<Tensor> own_inputs,
+             std::span<const bool> given_up, std::span<const Tensor> constants, int num_slots)
+      : inputs_(inputs),
+        own_inputs_(own_inputs),
+        given_up_(given_up),
+        constants_(constants),
+        first_constant_(static_cast<int>(inputs.size())),
+        first_made_(first_constant_ + static_cast<int>(constants.size())),
+        made_(static_cast<size_t>(num_slots - first_made_)) {}
+  Tensor* own_handle(int slot) {
+    if (slot >= first_made_) return &made_[static_cast<size_t>(slot - first_made_)];
+    const auto i = static_cast<size_t>(slot);
+    return i < given_up_.size() && given_up_[i] ? &own_inputs_[i] : nullptr;
+  }
+  void release(int slot) {
+    if (Tensor* handle = own_handle(slot)) *handle = Tensor();
+  }
+
+  std::span<const Tensor> inputs_;
+  std::span<Tensor> own_inputs_;  // the same, if some are given up
+  std::span<const bool> given_up_;
+  std::span<const Tensor> constants_;
+  const int first_constant_, first_made_;
+  InlineVector<Tensor, 48> made_;
+};
+
+}  // namespace graven::engine
