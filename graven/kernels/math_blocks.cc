@@ -6,9 +6,8 @@
 #include "hwy/foreach_target.h"
 //
 #include "graven/kernels/block_functions.h"
-#include "graven/kernels/elementary_functions.h"
+#include "graven/kernels/highway_model-inl.h"
 #include "graven/kernels/simd_target.h"
-#include "graven/kernels/special_functions-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -19,121 +18,56 @@ namespace {
 // element does not depend on where it stands.
 template <typename T, typename Function>
 HWY_INLINE void vector_loop(void* out, const void* a, int64_t n, Function function) {
-  const hn::ScalableTag<T> d;
+  using D = hn::ScalableTag<T>;
+  const D d;
   T* o = static_cast<T*>(out);
   const T* x = static_cast<const T*>(a);
   constexpr int64_t kLanes = hn::MaxLanes(d);
+  auto apply = [&](const T* from, T* to)
+                   HWY_ATTR { hn::StoreU(function(Vector<D>(hn::LoadU(d, from))).v, d, to); };
   int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) hn::StoreU(function(d, hn::LoadU(d, x + i)), d, o + i);
+  for (; i + kLanes <= n; i += kLanes) apply(x + i, o + i);
   if (i == n) return;
   HWY_ALIGN T rest[kLanes] = {};
   for (int64_t k = i; k < n; ++k) rest[k - i] = x[k];
-  hn::Store(function(d, hn::Load(d, rest)), d, rest);
+  apply(rest, rest);
   for (int64_t k = i; k < n; ++k) o[k] = rest[k - i];
 }
 template <typename T, typename Function>
 HWY_INLINE void vector_loop(void* out, const void* a, const void* b, int64_t n, Function function) {
-  const hn::ScalableTag<T> d;
+  using D = hn::ScalableTag<T>;
+  const D d;
   T* o = static_cast<T*>(out);
   const T* x = static_cast<const T*>(a);
   const T* y = static_cast<const T*>(b);
   constexpr int64_t kLanes = hn::MaxLanes(d);
+  auto apply = [&](const T* from, const T* other, T* to) HWY_ATTR {
+    hn::StoreU(function(Vector<D>(hn::LoadU(d, from)), Vector<D>(hn::LoadU(d, other))).v, d, to);
+  };
   int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    hn::StoreU(function(d, hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, o + i);
-  }
+  for (; i + kLanes <= n; i += kLanes) apply(x + i, y + i, o + i);
   if (i == n) return;
   HWY_ALIGN T rest[kLanes] = {}, other[kLanes] = {};
   for (int64_t k = i; k < n; ++k) rest[k - i] = x[k], other[k - i] = y[k];
-  hn::Store(function(d, hn::Load(d, rest), hn::Load(d, other)), d, rest);
+  apply(rest, other, rest);
   for (int64_t k = i; k < n; ++k) o[k] = rest[k - i];
 }
 
-// A function of doubles, for floats: on both halves of a vector.
-template <class D, class V, typename Function>
-HWY_INLINE V through_doubles(D d, V x, Function function) {
-  const hn::Half<D> dh;
-  const hn::Rebind<double, decltype(dh)> dd;
-  auto low = function(dd, hn::PromoteTo(dd, hn::LowerHalf(dh, x)));
-  auto high = function(dd, hn::PromoteTo(dd, hn::UpperHalf(dh, x)));
-  return hn::Combine(d, hn::DemoteTo(dh, high), hn::DemoteTo(dh, low));
-}
-template <class D, class V, typename Function>
-HWY_INLINE V through_doubles(D d, V x, V y, Function function) {
-  const hn::Half<D> dh;
-  const hn::Rebind<double, decltype(dh)> dd;
-  auto low = function(dd, hn::PromoteTo(dd, hn::LowerHalf(dh, x)),
-                      hn::PromoteTo(dd, hn::LowerHalf(dh, y)));
-  auto high = function(dd, hn::PromoteTo(dd, hn::UpperHalf(dh, x)),
-                       hn::PromoteTo(dd, hn::UpperHalf(dh, y)));
-  return hn::Combine(d, hn::DemoteTo(dh, high), hn::DemoteTo(dh, low));
-}
-
-#define GRAVEN_VECTOR_FUNCTION(name)                                                 \
+#define GRAVEN_VECTOR_FUNCTION(Name, name)                                           \
   template <typename T>                                                              \
   void name##_block(void* out, const void* a, const void*, const void*, int64_t n) { \
-    vector_loop<T>(out, a, n, [](auto d, auto x) HWY_ATTR { return name(d, x); });   \
+    vector_loop<T>(out, a, n, [](auto x) HWY_ATTR { return name(x); });              \
   }
-GRAVEN_VECTOR_FUNCTION(exp)
-GRAVEN_VECTOR_FUNCTION(expm1)
-GRAVEN_VECTOR_FUNCTION(log)
-GRAVEN_VECTOR_FUNCTION(log1p)
-GRAVEN_VECTOR_FUNCTION(sin)
-GRAVEN_VECTOR_FUNCTION(cos)
-GRAVEN_VECTOR_FUNCTION(tan)
-GRAVEN_VECTOR_FUNCTION(asin)
-GRAVEN_VECTOR_FUNCTION(acos)
-GRAVEN_VECTOR_FUNCTION(atan)
-GRAVEN_VECTOR_FUNCTION(sinh)
-GRAVEN_VECTOR_FUNCTION(cosh)
-GRAVEN_VECTOR_FUNCTION(tanh)
-GRAVEN_VECTOR_FUNCTION(asinh)
-GRAVEN_VECTOR_FUNCTION(acosh)
-GRAVEN_VECTOR_FUNCTION(atanh)
-GRAVEN_VECTOR_FUNCTION(sigmoid)
-GRAVEN_VECTOR_FUNCTION(softplus)
-GRAVEN_VECTOR_FUNCTION(erf)
+GRAVEN_FUNCTIONS_OF_ONE(GRAVEN_VECTOR_FUNCTION)
 #undef GRAVEN_VECTOR_FUNCTION
 
-// Functions that are computed in double, for floats too.
-#define GRAVEN_DOUBLE_FUNCTION(name)                                                        \
-  template <typename T>                                                                     \
-  void name##_block(void* out, const void* a, const void*, const void*, int64_t n) {        \
-    vector_loop<T>(out, a, n, [](auto d, auto x) HWY_ATTR {                                 \
-      if constexpr (sizeof(T) == 8) {                                                       \
-        return name(d, x);                                                                  \
-      } else {                                                                              \
-        return through_doubles(d, x, [](auto dd, auto v) HWY_ATTR { return name(dd, v); }); \
-      }                                                                                     \
-    });                                                                                     \
-  }
-GRAVEN_DOUBLE_FUNCTION(erfc)
-GRAVEN_DOUBLE_FUNCTION(erfinv)
-GRAVEN_DOUBLE_FUNCTION(ndtri)
-GRAVEN_DOUBLE_FUNCTION(log_gamma)
-#undef GRAVEN_DOUBLE_FUNCTION
-
-template <typename T>
-void digamma_block(void* out, const void* a, const void*, const void*, int64_t n) {
-  vector_loop<T>(out, a, n, [](auto d, auto x) HWY_ATTR {
-    if constexpr (sizeof(T) == 8) {
-      return digamma(d, x, 10.0);
-    } else {
-      return through_doubles(d, x, [](auto dd, auto v) HWY_ATTR { return digamma(dd, v, 6.0); });
-    }
-  });
-}
 template <typename T>
 void atan2_block(void* out, const void* a, const void* b, const void*, int64_t n) {
-  vector_loop<T>(out, a, b, n, [](auto d, auto y, auto x) HWY_ATTR { return atan2(d, y, x); });
+  vector_loop<T>(out, a, b, n, [](auto y, auto x) HWY_ATTR { return atan2(y, x); });
 }
 void pow_float_block(void* out, const void* a, const void* b, const void*, int64_t n) {
-  vector_loop<float>(out, a, b, n, [](auto d, auto x, auto y) HWY_ATTR {
-    return through_doubles(
-        d, x, y, [](auto dd, auto v, auto w) HWY_ATTR { return pow_for_floats(dd, v, w); });
-  });
+  vector_loop<float>(out, a, b, n, [](auto x, auto y) HWY_ATTR { return pow(x, y); });
 }
-
 void pow_double_block(void* out, const void* a, const void* b, const void*, int64_t n) {
   double* o = static_cast<double*>(out);
   const double* x = static_cast<const double*>(a);
@@ -172,54 +106,11 @@ BlockFunction of_doubles_alone(Instruction instruction) {
 template <typename T>
 BlockFunction of(Instruction instruction) {
   switch (instruction) {
-    case Instruction::kExp:
-      return exp_block<T>;
-    case Instruction::kExpm1:
-      return expm1_block<T>;
-    case Instruction::kLog:
-      return log_block<T>;
-    case Instruction::kLog1p:
-      return log1p_block<T>;
-    case Instruction::kSin:
-      return sin_block<T>;
-    case Instruction::kCos:
-      return cos_block<T>;
-    case Instruction::kTan:
-      return tan_block<T>;
-    case Instruction::kAsin:
-      return asin_block<T>;
-    case Instruction::kAcos:
-      return acos_block<T>;
-    case Instruction::kAtan:
-      return atan_block<T>;
-    case Instruction::kSinh:
-      return sinh_block<T>;
-    case Instruction::kCosh:
-      return cosh_block<T>;
-    case Instruction::kTanh:
-      return tanh_block<T>;
-    case Instruction::kAsinh:
-      return asinh_block<T>;
-    case Instruction::kAcosh:
-      return acosh_block<T>;
-    case Instruction::kAtanh:
-      return atanh_block<T>;
-    case Instruction::kSigmoid:
-      return sigmoid_block<T>;
-    case Instruction::kSoftplus:
-      return softplus_block<T>;
-    case Instruction::kErf:
-      return erf_block<T>;
-    case Instruction::kErfc:
-      return erfc_block<T>;
-    case Instruction::kErfinv:
-      return erfinv_block<T>;
-    case Instruction::kNdtri:
-      return ndtri_block<T>;
-    case Instruction::kLgamma:
-      return log_gamma_block<T>;
-    case Instruction::kDigamma:
-      return digamma_block<T>;
+#define GRAVEN_CASE(Name, name) \
+  case Instruction::Name:       \
+    return name##_block<T>;
+    GRAVEN_FUNCTIONS_OF_ONE(GRAVEN_CASE)
+#undef GRAVEN_CASE
     case Instruction::kAtan2:
       return atan2_block<T>;
     case Instruction::kPow:

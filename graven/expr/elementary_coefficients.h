@@ -1,8 +1,38 @@
 #pragma once
+#include <cstdint>
 
 namespace graven::engine {
 
-// Polynomials of elementary_functions.h, lowest degree first: Chebyshev interpolation of the
+// Constants of elementary_functions-inl.h that depend on the type.
+template <typename T>
+struct ElementaryConstants;
+template <>
+struct ElementaryConstants<float> {
+  using Int = int32_t;
+  static constexpr int kMantissaBits = 23;
+  static constexpr float kMagic = 0x1.8p23f;  // x + kMagic has x, rounded, in its lowest bits
+  static constexpr float kLog2High = 0.693145751953125f, kLog2Low = 1.42860677e-6f;
+  static constexpr float kExpHighest = 88.72283172607421875f, kExpLowest = -87.336540f;
+  static constexpr float kExpm1Lowest = -18.0f;
+  static constexpr float kTanhIsOne = 10.0f, kSinhFactors = 80.0f;
+  static constexpr float kLogOnly = 0x1p13f;  // x^2 + 1 is x^2
+  static constexpr Int kSqrtHalf = 0x3f3504f3;
+};
+template <>
+struct ElementaryConstants<double> {
+  using Int = int64_t;
+  static constexpr int kMantissaBits = 52;
+  static constexpr double kMagic = 0x1.8p52;
+  static constexpr double kLog2High = 6.93147180369123816490e-01;
+  static constexpr double kLog2Low = 1.90821492927058770002e-10;
+  static constexpr double kExpHighest = 709.782712893383973096, kExpLowest = -708.3964185322641;
+  static constexpr double kExpm1Lowest = -40.0;
+  static constexpr double kTanhIsOne = 22.0, kSinhFactors = 700.0;
+  static constexpr double kLogOnly = 0x1p28;
+  static constexpr Int kSqrtHalf = 0x3fe6a09e667f3bcd;
+};
+
+// Polynomials of elementary_functions-inl.h, lowest degree first: Chebyshev interpolation of the
 // functions that the comments state, computed with 60 digits and rounded.
 template <typename T>
 struct Coefficients;
