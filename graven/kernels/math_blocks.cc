@@ -19,37 +19,36 @@ namespace {
 template <typename T, typename Function>
 HWY_INLINE void vector_loop(void* out, const void* a, int64_t n, Function function) {
   using D = hn::ScalableTag<T>;
+  using V = Vector<D>;
   const D d;
   T* o = static_cast<T*>(out);
   const T* x = static_cast<const T*>(a);
   constexpr int64_t kLanes = hn::MaxLanes(d);
-  auto apply = [&](const T* from, T* to)
-                   HWY_ATTR { hn::StoreU(function(Vector<D>(hn::LoadU(d, from))).v, d, to); };
   int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) apply(x + i, o + i);
+  for (; i + kLanes <= n; i += kLanes) hn::StoreU(function(V(hn::LoadU(d, x + i))).v, d, o + i);
   if (i == n) return;
   HWY_ALIGN T rest[kLanes] = {};
   for (int64_t k = i; k < n; ++k) rest[k - i] = x[k];
-  apply(rest, rest);
+  hn::Store(function(V(hn::Load(d, rest))).v, d, rest);
   for (int64_t k = i; k < n; ++k) o[k] = rest[k - i];
 }
 template <typename T, typename Function>
 HWY_INLINE void vector_loop(void* out, const void* a, const void* b, int64_t n, Function function) {
   using D = hn::ScalableTag<T>;
+  using V = Vector<D>;
   const D d;
   T* o = static_cast<T*>(out);
   const T* x = static_cast<const T*>(a);
   const T* y = static_cast<const T*>(b);
   constexpr int64_t kLanes = hn::MaxLanes(d);
-  auto apply = [&](const T* from, const T* other, T* to) HWY_ATTR {
-    hn::StoreU(function(Vector<D>(hn::LoadU(d, from)), Vector<D>(hn::LoadU(d, other))).v, d, to);
-  };
   int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) apply(x + i, y + i, o + i);
+  for (; i + kLanes <= n; i += kLanes) {
+    hn::StoreU(function(V(hn::LoadU(d, x + i)), V(hn::LoadU(d, y + i))).v, d, o + i);
+  }
   if (i == n) return;
   HWY_ALIGN T rest[kLanes] = {}, other[kLanes] = {};
   for (int64_t k = i; k < n; ++k) rest[k - i] = x[k], other[k - i] = y[k];
-  apply(rest, other, rest);
+  hn::Store(function(V(hn::Load(d, rest)), V(hn::Load(d, other))).v, d, rest);
   for (int64_t k = i; k < n; ++k) o[k] = rest[k - i];
 }
 
