@@ -1,32 +1,14 @@
 #include "graven/api/convert.h"
 
-#include <algorithm>
-#include <cstring>
-
 namespace graven {
 
-void KeyWriter::add_variable(const Variable& variable) {
+void Convert<Variable>::write_key(KeyWriter& key, const Variable& variable) {
   if (variable.is_none()) {
     throw_error(engine::type_error("A variable that was never made is no argument"),
                 std::source_location());
   }
-  const engine::Resource* resource = variable.handle().resource().get();
-  auto at = std::find(variables_.begin(), variables_.end(), resource);
-  words_.push_back(static_cast<uint64_t>(at - variables_.begin()) << 1 |
-                   static_cast<uint64_t>(variable.trainable()));
-  add_type(variable.dtype(), variable.shape());
-  if (at != variables_.end()) return;
-  variables_.push_back(resource);
-  tensors_.push_back(variable.handle());
-}
-
-void KeyWriter::add_text(const std::string& text) {
-  words_.push_back(text.size());
-  for (size_t i = 0; i < text.size(); i += sizeof(uint64_t)) {
-    uint64_t word = 0;
-    std::memcpy(&word, text.data() + i, std::min(sizeof word, text.size() - i));
-    words_.push_back(word);
-  }
+  key.add_variable(variable.handle(), variable.handle().resource().get(), variable.dtype(),
+                   variable.shape(), variable.trainable());
 }
 
 engine::Value Convert<Variable>::to_value(const Variable& value) {

@@ -1,6 +1,5 @@
 #pragma once
 #include <array>
-#include <bit>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,7 +10,7 @@
 #include "graven/api/tensor.h"
 #include "graven/api/tensor_spec.h"
 #include "graven/api/variable.h"
-#include "graven/function/table.h"
+#include "graven/function/key.h"
 #include "graven/function/value.h"
 
 namespace graven {
@@ -25,44 +24,14 @@ namespace graven {
 //     auto members() { return std::tie(x, y); }
 //   };
 //
-// write_key writes the row of words of a cached call (DispatchTable) and gathers the tensors that
-// are fed; to_value and from_value are for calls that trace. A row says all that two values of one
-// C++ type can differ in as types: sizes, dtypes, literals.
+// write_key writes a cached call's row of words (graven/function/key.h) and gathers the tensors
+// that are fed; to_value and from_value are for calls that trace. What write_key writes is what
+// to_value makes, in words.
 template <typename T>
 struct Convert;
 
-class KeyWriter {
- public:
-  // Rows of C++ begin with a word of their own, as a Function may be called from other languages.
-  KeyWriter() { words_.push_back(kLanguage); }
-
-  void add_tensor(const engine::Tensor& tensor) {
-    add_type(tensor.dtype(), tensor.shape());
-    tensors_.push_back(tensor);
-  }
-  // By its number among the variables of the call; an alias is fed once.
-  GRAVEN_API void add_variable(const Variable& variable);
-  GRAVEN_API void add_text(const std::string& text);
-  void add_word(uint64_t word) { words_.push_back(word); }
-  // That there is no tensor.
-  void add_none() { words_.push_back(kNone); }
-
-  std::span<const uint64_t> row() const { return {words_.data(), words_.size()}; }
-  std::span<const engine::Tensor> tensors() const { return {tensors_.data(), tensors_.size()}; }
-
- private:
-  static constexpr uint64_t kLanguage = 0x43'2B'2B, kNone = ~uint64_t{0};
-  void add_type(DType dtype, const Shape& shape) {
-    uint64_t rank = shape.has_rank() ? static_cast<uint64_t>(shape.rank()) : 255;
-    words_.push_back(static_cast<uint64_t>(dtype) | rank << 8);
-    for (Dim dim : shape.dims()) {
-      words_.push_back(static_cast<uint64_t>(dim.number_or_minus_one()));
-    }
-  }
-  engine::KeyWords words_;
-  engine::InlineVector<engine::Tensor, 24> tensors_;
-  engine::InlineVector<const engine::Resource*, 8> variables_;
-};
+using engine::KeyTag;
+using engine::KeyWriter;
 
 template <>
 struct Convert<Tensor> {
@@ -77,7 +46,7 @@ struct Convert<Tensor> {
 
 template <>
 struct GRAVEN_API Convert<Variable> {
-  static void write_key(KeyWriter& key, const Variable& value) { key.add_variable(value); }
+  static void write_key(KeyWriter& key, const Variable& value);
   static engine::Value to_value(const Variable& value);
   static Variable from_value(const engine::Value& value);
 };
@@ -85,6 +54,9 @@ struct GRAVEN_API Convert<Variable> {
 // Stands for a tensor where a function is asked for a trace, never in a call.
 template <>
 struct Convert<TensorSpec> {
+  static void write_key(KeyWriter& key, const TensorSpec& spec) {
+    key.add_spec(spec.dtype, spec.shape, spec.name.has_value());
+  }
   static engine::Value to_value(const TensorSpec& spec) {
     return engine::Value::of_type(spec.type());
   }
@@ -103,10 +75,12 @@ struct Convert<T> {
     }
   }
   static void write_key(KeyWriter& key, T value) {
-    if constexpr (std::is_floating_point_v<T>) {
-      key.add_word(std::bit_cast<uint64_t>(static_cast<double>(value)));
+    if constexpr (std::is_same_v<T, bool>) {
+      key.add_bool(value);
+    } else if constexpr (std::is_integral_v<T>) {
+      key.add_integer(static_cast<int64_t>(value));
     } else {
-      key.add_word(static_cast<uint64_t>(value));
+      key.add_float(static_cast<double>(value));
     }
   }
   static engine::Value to_value(T value) { return engine::Value::of_literal(literal(value)); }
@@ -131,8 +105,7 @@ struct Convert<std::string> {
 template <typename T>
 struct Convert<std::optional<T>> {
   static void write_key(KeyWriter& key, const std::optional<T>& value) {
-    key.add_word(value.has_value());
-    if (value) Convert<T>::write_key(key, *value);
+    value ? Convert<T>::write_key(key, *value) : key.add_none();
   }
   static engine::Value to_value(const std::optional<T>& value) {
     return value ? Convert<T>::to_value(*value) : engine::Value();
@@ -147,7 +120,7 @@ struct Convert<std::optional<T>> {
 template <typename T>
 struct Convert<std::vector<T>> {
   static void write_key(KeyWriter& key, const std::vector<T>& values) {
-    key.add_word(values.size());
+    key.begin(KeyTag::kList, values.size());
     for (const T& value : values) Convert<T>::write_key(key, value);
   }
   static engine::Value to_value(const std::vector<T>& values) {
@@ -166,7 +139,7 @@ struct Convert<std::vector<T>> {
 template <typename T>
 struct Convert<std::map<std::string, T>> {
   static void write_key(KeyWriter& key, const std::map<std::string, T>& values) {
-    key.add_word(values.size());
+    key.begin(KeyTag::kDict, values.size());
     for (const auto& [name, value] : values) {
       key.add_text(name);
       Convert<T>::write_key(key, value);
@@ -195,6 +168,7 @@ namespace internal {
 
 template <typename Tuple>
 void write_key_of_parts(KeyWriter& key, const Tuple& parts) {
+  key.begin(KeyTag::kTuple, std::tuple_size_v<Tuple>);
   std::apply(
       [&](const auto&... part) {
         (Convert<std::remove_cvref_t<decltype(part)>>::write_key(key, part), ...);

@@ -44,6 +44,7 @@ FunctionBase::FunctionBase(FunctionOptions options, size_t num_parameters,
 
 engine::Ref<engine::Entry> FunctionBase::resolve(std::span<const engine::Value> arguments,
                                                  engine::Function::Purpose purpose,
+                                                 const KeyWriter& key,
                                                  const std::source_location& location) const {
   engine::TypingContext context{false, {}};
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -57,7 +58,8 @@ engine::Ref<engine::Entry> FunctionBase::resolve(std::span<const engine::Value> 
                                    ". See docs/errors/binding-inputs.md"),
                 location);
   }
-  return value_or_throw(function_->resolve(*type_, arguments, purpose), location).entry;
+  auto resolved = function_->resolve(*type_, arguments, purpose, engine::CallRow::of(key));
+  return value_or_throw(std::move(resolved), location).entry;
 }
 
 bool CaptureList::covers(const engine::Tensor& captured) const {
@@ -91,8 +93,8 @@ std::vector<Tensor> FunctionBase::untold_captures() const {
 CacheInfo FunctionBase::cache_info() const {
   CacheInfo info{function_->cache_info(), {}};
   for (const auto& entry : function_->entries()) {
-    info.signatures.push_back({entry->signature_text(false), entry->hits.load(),
-                               entry->trace_milliseconds(), entry->bytes()});
+    info.signatures.push_back(
+        {entry->signature_text(false), entry->hits(), entry->trace_milliseconds(), entry->bytes()});
   }
   return info;
 }

@@ -104,8 +104,9 @@ class GRAVEN_API FunctionBase {
                const std::source_location& location);
   // The trace for these arguments, made now if there is none.
   engine::Ref<engine::Entry> resolve(std::span<const engine::Value> arguments,
-                                     engine::Function::Purpose purpose,
+                                     engine::Function::Purpose purpose, const KeyWriter& key,
                                      const std::source_location& location) const;
+  KeyWriter new_key() const { return KeyWriter(function_->options().literals_equal_as_numbers); }
 
   engine::Ref<engine::Function> function_;
 
@@ -236,6 +237,15 @@ engine::Value value_of_given(const Given& given) {
   }
 }
 
+template <typename Parameter, typename Given>
+void write_key_of_given(KeyWriter& key, const Given& given) {
+  if constexpr (std::is_convertible_v<const Given&, Parameter>) {
+    Convert<Parameter>::write_key(key, given);
+  } else {
+    Convert<Given>::write_key(key, given);
+  }
+}
+
 }  // namespace internal
 
 template <typename R, typename... Args>
@@ -276,19 +286,15 @@ Function<R(Args...)>::Function(Body body, FunctionOptions options, std::source_l
 template <typename R, typename... Args>
 R Function<R(Args...)>::operator()(const std::remove_cvref_t<Args>&... arguments,
                                    std::source_location location) const {
-  KeyWriter key;
+  KeyWriter key = new_key();
   (Convert<std::remove_cvref_t<Args>>::write_key(key, arguments), ...);
   internal::LocationScope scope(location);
-  engine::Ref<engine::Entry> made;
-  engine::Entry* entry = function_->find(key.row());
-  if (entry) {
-    entry->hits.fetch_add(1, std::memory_order_relaxed);
-  } else {
+  engine::EntryInUse entry = function_->find(key.row());
+  if (!entry) {
     const engine::Value values[] = {Convert<std::remove_cvref_t<Args>>::to_value(arguments)...,
                                     engine::Value()};
-    made = resolve(std::span(values, sizeof...(Args)), engine::Function::Purpose::kCall, location);
-    function_->remember(key.row(), made.get(), {});
-    entry = made.get();
+    entry = engine::EntryInUse(resolve(std::span(values, sizeof...(Args)),
+                                       engine::Function::Purpose::kCall, key, location));
   }
   engine::Tensors outputs;
   throw_if_error(entry->run(key.tensors(), outputs), location);
@@ -301,17 +307,19 @@ requires(sizeof...(Given) == sizeof...(Args))
     ConcreteFunctionOf<R(Args...)> Function<R(Args...)>::get_concrete_function(
         const Given&... arguments)
 const {
+  KeyWriter key = new_key();
+  (internal::write_key_of_given<std::remove_cvref_t<Args>>(key, arguments), ...);
   const engine::Value values[] = {internal::value_of_given<std::remove_cvref_t<Args>>(arguments)...,
                                   engine::Value()};
   return ConcreteFunctionOf<R(Args...)>(resolve(std::span(values, sizeof...(Args)),
-                                                engine::Function::Purpose::kLookUp,
+                                                engine::Function::Purpose::kLookUp, key,
                                                 std::source_location()));
 }
 
 template <typename R, typename... Args>
 R ConcreteFunctionOf<R(Args...)>::operator()(const std::remove_cvref_t<Args>&... arguments,
                                              std::source_location location) const {
-  KeyWriter key;
+  KeyWriter key(/*equal_as_numbers=*/false);  // for its tensors
   (Convert<std::remove_cvref_t<Args>>::write_key(key, arguments), ...);
   const engine::Value values[] = {Convert<std::remove_cvref_t<Args>>::to_value(arguments)...,
                                   engine::Value()};

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "graven/base/strings.h"
-#include "graven/base/waiting_lock.h"
 #include "graven/function/control_dependencies.h"
 #include "graven/function/lift.h"
 #include "graven/ir/frame.h"
@@ -63,6 +62,19 @@ Status add_outputs(GraphBuilder& builder, Value& value, std::vector<OutputRef>& 
   return type_error("A function must return zero or more Tensors or ExtensionTypes or None values");
 }
 
+// S4.6, S4.7: the equal type, else the most specific of those that fit, the earlier on a tie.
+Ref<Entry> dispatch(std::span<const Ref<Entry>> entries, const FunctionType& type) {
+  for (const Ref<Entry>& entry : entries) {
+    if (type.equals(entry->type())) return entry;
+  }
+  Ref<Entry> best;
+  for (const Ref<Entry>& entry : entries) {
+    if (!type.is_subtype_of(entry->type())) continue;
+    if (!best || entry->type().is_subtype_of(best->type())) best = entry;
+  }
+  return best;
+}
+
 }  // namespace
 
 VariableCreation* VariableCreation::current() { return t_creation; }
@@ -99,7 +111,7 @@ Result<Function::State> Function::enter() {
         // Nobody has it, so this does not wait.
         ASSIGN_OR_RETURN(first_call_, Claim::take(&first_caller_));
         first_caller_ = me;
-        entries_before_first_call_ = entries_.size();
+        first_call_serial_ = index_.next_serial();
         return State::kNew;
       }
       if (first_caller_ == me) return recursive();
@@ -112,24 +124,27 @@ Result<Function::State> Function::enter() {
 }
 
 Result<Function::Resolved> Function::resolve(FunctionType type, std::span<const Value> arguments,
-                                             Purpose purpose) {
+                                             Purpose purpose, CallRow row) {
   RETURN_IF_ERROR(fill_types(type, arguments));
   std::vector<CreatedVariable> created;
   ASSIGN_OR_RETURN(State state, enter());
   auto scope = state == State::kHasVariables ? VariableCreation::Policy::kForbid
                                              : VariableCreation::Policy::kRecord;
-  auto resolved =
-      state == State::kNew ? first_call(type, purpose) : find_or_trace(type, scope, created);
+  auto resolved = state == State::kNew ? first_call(type, purpose, row)
+                                       : find_or_trace(type, scope, row, created);
   if (purpose == Purpose::kCall) {
-    bool is_hit = resolved.ok() && !resolved->has_traced;
-    (is_hit ? resolved->entry->hits : misses_).fetch_add(1, std::memory_order_relaxed);
+    if (resolved.ok() && !resolved->has_traced) {
+      resolved->entry->count_hit();
+    } else {
+      misses_.fetch_add(1, std::memory_order_relaxed);
+    }
   }
   if (resolved.ok() && !created.empty()) {
     {
       std::lock_guard lock(mutex_);
       state_ = State::kHasVariables;
+      context_.store(context_of(VariableCreation::Policy::kForbid), std::memory_order_release);
     }
-    table_.clear();
     return value_error(
         "Creating variables on a non-first call to a function decorated with tf.function. See "
         "docs/errors/creating-variables.md");
@@ -137,41 +152,49 @@ Result<Function::Resolved> Function::resolve(FunctionType type, std::span<const 
   return resolved;
 }
 
-void Function::remember(std::span<const uint64_t> row, Entry* entry,
-                        std::vector<Ref<LifeGuard>> guards) {
-  if (is_past_first_call_.load(std::memory_order_acquire)) {
-    table_.insert(row, entry, std::move(guards));
-  }
+bool Function::drop(const Entry& entry) {
+  Ref<Entry> dropped = index_.remove(entry);
+  if (!dropped) return false;
+  retire(std::move(dropped));
+  return true;
+}
+
+bool Function::put_back(Ref<Entry> entry, std::span<const uint64_t> row) {
+  if (index_.find(context_of(entry->scope_), row)) return false;
+  const FunctionType& type = entry->type();
+  Index::Key key = key_of(type, type.skeleton(), entry->scope_, {row, /*is_known=*/true});
+  return index_.insert(std::move(entry), std::move(key));
 }
 
 void Function::finish_first_call(State state) {
-  {
-    std::lock_guard lock(mutex_);
-    state_ = state;
-    is_past_first_call_.store(state != State::kNew, std::memory_order_release);
-    first_caller_.reset();
-    first_call_ = Claim();
-    ++version_;
+  std::lock_guard lock(mutex_);
+  state_ = state;
+  if (state != State::kNew) {
+    auto scope = state == State::kHasVariables ? VariableCreation::Policy::kForbid
+                                               : VariableCreation::Policy::kRecord;
+    context_.store(context_of(scope), std::memory_order_release);
   }
+  first_caller_.reset();
+  first_call_ = Claim();
+  ++version_;
 }
 
 Status Function::fail_first_call(Status status) {
-  std::vector<Ref<Entry>> dropped;
+  uint64_t serial = 0;
   {
     std::lock_guard lock(mutex_);
-    auto first = entries_.begin() + static_cast<ptrdiff_t>(entries_before_first_call_);
-    dropped.assign(first, entries_.end());
-    entries_.erase(first, entries_.end());
+    serial = first_call_serial_;
   }
-  for (const Ref<Entry>& entry : dropped) hits_of_dropped_ += entry->hits.load();
+  for (Ref<Entry>& entry : index_.remove_since(serial)) retire(std::move(entry));
   finish_first_call(State::kNew);
   return status;
 }
 
 // S2.15. If anything fails it has not happened, and the next call is the first.
-Result<Function::Resolved> Function::first_call(const FunctionType& type, Purpose purpose) {
+Result<Function::Resolved> Function::first_call(const FunctionType& type, Purpose purpose,
+                                                const CallRow& row) {
   std::vector<CreatedVariable> created, none;
-  auto first = find_or_trace(type, VariableCreation::Policy::kRecord, created);
+  auto first = find_or_trace(type, VariableCreation::Policy::kRecord, row, created);
   if (!first.ok()) return fail_first_call(first.status());
   if (created.empty()) {
     finish_first_call(State::kNoVariables);
@@ -183,7 +206,7 @@ Result<Function::Resolved> Function::first_call(const FunctionType& type, Purpos
                            ? initialize_lifted(*creating.graph(), creating.captures_, created)
                            : (purpose == Purpose::kLookUp ? liftable : Status());
   if (!initialized.ok()) return fail_first_call(initialized);
-  auto second = find_or_trace(type, VariableCreation::Policy::kForbid, none);
+  auto second = find_or_trace(type, VariableCreation::Policy::kForbid, row, none);
   if (!second.ok()) return fail_first_call(second.status());
   if (!liftable.ok()) {
     for (const CreatedVariable& variable : created) {
@@ -205,7 +228,7 @@ Result<Ref<Entry>> Function::initialization(FunctionType type, std::span<const V
   }
   Frame eager(nullptr);
   std::vector<CreatedVariable> created;
-  auto traced = find_or_trace(type, VariableCreation::Policy::kRecord, created);
+  auto traced = find_or_trace(type, VariableCreation::Policy::kRecord, {}, created);
   if (!traced.ok()) return fail_first_call(traced.status());
   Entry& creating = *traced->entry;
   Status liftable = check_liftable(*creating.graph(), creating.captures_, created);
@@ -221,18 +244,58 @@ Result<Ref<Entry>> Function::initialization(FunctionType type, std::span<const V
 
 Function::Snapshot Function::snapshot() const {
   std::lock_guard lock(mutex_);
-  return {entries_, traced_now_, version_};
+  return {traced_now_, version_};
+}
+
+Ref<Entry> Function::find_by_type(const FunctionType& type, std::optional<uint64_t> skeleton,
+                                  VariableCreation::Policy scope, const CallRow& row) const {
+  // Whatever has a row that could be meant has been found by it.
+  std::vector<Ref<Entry>> entries =
+      row.says_all() ? index_.related_without_row(skeleton) : index_.related(skeleton);
+  std::erase_if(entries, [&](const Ref<Entry>& entry) { return entry->scope_ != scope; });
+  return dispatch(entries, type);
+}
+
+Index::Key Function::key_of(const FunctionType& type, std::optional<uint64_t> skeleton,
+                            VariableCreation::Policy scope, const CallRow& row) {
+  Index::Key key{context_of(scope), std::nullopt, skeleton, {}};
+  if (!row.is_known) return key;
+  key.row = widened(row.words, type.shapes());
+  if (key.row) key.guards = row.guards;
+  return key;
+}
+
+// Not during the first call. A row with the wildcards of the entry's type is right if all that it
+// leads to would lead there by comparison too: if no other entry is without a row.
+void Function::remember(const Entry& entry, const FunctionType& type,
+                        std::optional<uint64_t> skeleton, const CallRow& row, uint64_t serial) {
+  const uint64_t context = context_of(entry.scope_);
+  if (context_.load(std::memory_order_acquire) != context) return;
+  const bool is_wide = row.says_all() && index_.is_only_one_without_row(entry);
+  Index::Key key = key_of(is_wide ? entry.type() : type, skeleton, entry.scope_, row);
+  if (key.row) index_.remember(entry, std::move(key), serial);
 }
 
 // What was found in a snapshot holds if nothing has changed meanwhile.
 Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
                                                    VariableCreation::Policy scope,
+                                                   const CallRow& row,
                                                    std::vector<CreatedVariable>& created) {
   auto me = std::this_thread::get_id();
   auto tracing = std::make_shared<const Tracing>(Tracing{type, scope, me});
+  const std::optional<uint64_t> skeleton = type.skeleton();
   for (;;) {
     Snapshot seen = snapshot();
-    if (Ref<Entry> entry = dispatch(seen.entries, type, scope)) return Resolved{entry, false};
+    if (row.is_trusted()) {
+      if (EntryInUse found = index_.find(context_of(scope), row.words)) {
+        return Resolved{Ref<Entry>(found.get()), false};
+      }
+    }
+    const uint64_t serial = index_.next_serial();
+    if (Ref<Entry> entry = find_by_type(type, skeleton, scope, row)) {
+      if (row.is_trusted()) remember(*entry, type, skeleton, row, serial);
+      return Resolved{entry, false};
+    }
     auto same = std::ranges::find_if(seen.traced_now, [&](const auto& other) {
       return other->scope == scope && other->thread != me && other->type.equals(type);
     });
@@ -248,34 +311,21 @@ Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
       traced_now_.push_back(tracing);
       ++version_;
     }
-    FunctionType traced = options_.reduce_retracing ? generalized(seen.entries, type, scope) : type;
+    FunctionType traced =
+        options_.reduce_retracing ? generalized(index_.related(skeleton), type, scope) : type;
     auto entry = trace(traced, scope, created);
+    if (entry.ok()) {
+      traces_.fetch_add(1, std::memory_order_relaxed);
+      index_.insert(*entry, key_of(traced, skeleton, scope, row));
+    }
     {
       std::lock_guard lock(mutex_);
       std::erase(traced_now_, tracing);
-      if (entry.ok()) {
-        traces_.fetch_add(1, std::memory_order_relaxed);
-        entries_.push_back(*entry);
-      }
       ++version_;
     }
     if (!entry.ok()) return entry.status();
     return Resolved{*entry, true};
   }
-}
-
-// S4.6, S4.7: the equal type, else the most specific of those that fit, the earlier on a tie.
-Ref<Entry> Function::dispatch(std::span<const Ref<Entry>> entries, const FunctionType& type,
-                              VariableCreation::Policy scope) {
-  for (const Ref<Entry>& entry : entries) {
-    if (entry->scope_ == scope && type.equals(entry->type_)) return entry;
-  }
-  Ref<Entry> best;
-  for (const Ref<Entry>& entry : entries) {
-    if (entry->scope_ != scope || !type.is_subtype_of(entry->type_)) continue;
-    if (!best || entry->type_.is_subtype_of(best->type_)) best = entry;
-  }
-  return best;
 }
 
 // S4.12: generalised with each entry in turn with which it has something in common.
@@ -338,22 +388,18 @@ Result<Ref<Entry>> Function::trace(const FunctionType& type, VariableCreation::P
   return entry;
 }
 
-std::vector<Ref<Entry>> Function::entries() const {
-  WaitingLock lock(mutex_);
-  return entries_;
-}
-
 CacheInfo Function::cache_info() const {
   CacheInfo info;
   for (const Ref<Entry>& entry : entries()) {
     ++info.entries;
     info.bytes += entry->bytes();
-    info.hits += entry->hits.load(std::memory_order_relaxed);
+    info.hits += entry->hits();
   }
-  info.hits += hits_of_dropped_.load();
-  info.bytes += table_.bytes();
+  info.hits += index_.hits_of_removed();
+  info.bytes += index_.bytes();
   info.traces = traces_.load();
   info.misses = misses_.load();
+  info.evictions = index_.num_removed();
   return info;
 }
 

@@ -15,7 +15,9 @@
 #include "graven/base/function_ref.h"
 #include "graven/base/ref.h"
 #include "graven/base/status.h"
-#include "graven/function/table.h"
+#include "graven/function/hit_counter.h"
+#include "graven/function/in_use.h"
+#include "graven/function/index.h"
 #include "graven/function/trace_type.h"
 #include "graven/function/value.h"
 #include "graven/ir/body.h"
@@ -109,12 +111,18 @@ class GRAVEN_API Entry : public RefCounted {
   // "Input Parameters: ..." of S2.44, or the line of S2.45.
   std::string signature_text(bool verbose) const;
 
-  std::atomic<int64_t> hits{0};
+  int64_t hits() const { return hits_.total(); }
+  // A call found it and runs it on this thread.
+  void count_hit() { hits_.add(ReaderSlot::own().number); }
+  // Its Function has dropped it; calls that had found it go on.
+  bool is_retired() const { return is_retired_.load(std::memory_order_relaxed); }
   double trace_milliseconds() const { return trace_milliseconds_; }
   int64_t bytes() const;
 
  private:
   friend class Function;
+  friend class Index;
+  friend void retire(Ref<Entry> entry);
   // The run, whose errors do not name the function yet.
   Status run_unnamed(std::span<const Tensor> arguments, Tensors& outputs, bool any_shapes);
   FunctionType type_;
@@ -140,6 +148,9 @@ class GRAVEN_API Entry : public RefCounted {
   std::atomic<bool> has_program_{false};         // is_long need not wait for its making
   std::atomic<bool> initialized_{false};         // all of created_handles_ have a value
   double trace_milliseconds_ = 0;
+  HitCounter hits_;
+  std::atomic<bool> is_retired_{false};
+  uint64_t serial_ = 0;  // among the entries of its Function, of whose Index it is
   VariableCreation::Policy scope_ = VariableCreation::Policy::kRecord;  // S4.5
 };
 
@@ -157,6 +168,26 @@ struct CacheInfo {
   int64_t entries = 0, traces = 0, bytes = 0, hits = 0, misses = 0, evictions = 0;
 };
 
+// The row of words of a call's arguments (key.h), as far as there is one.
+struct CallRow {
+  static CallRow of(const KeyWriter& key) {
+    return {key.row(), /*is_known=*/true, key.has_addresses(), key.has_names()};
+  }
+  std::span<const uint64_t> words;
+  // The words say what the arguments are, as they will be when they are read again.
+  bool is_known = false;
+  // Objects go in by address: equal ones, at other addresses, may have an entry.
+  bool has_addresses = false;
+  // Specs have names, which are part of their types and not of the row.
+  bool has_names = false;
+  std::vector<Ref<LifeGuard>> guards = {};  // for each address
+
+  // An entry that the words lead to is the right one.
+  bool is_trusted() const { return is_known && !has_names; }
+  // And one that they do not lead to, although it has a row, is not.
+  bool says_all() const { return is_trusted() && !has_addresses; }
+};
+
 // A polymorphic function: entries by type, and the tracer that makes more (S2, S4). Owned by its
 // front end's object. Any thread may call it: hits run in parallel; two threads with the same new
 // type cause one trace; others go on.
@@ -168,11 +199,17 @@ class GRAVEN_API Function : public RefCounted {
   const FunctionOptions& options() const { return options_; }
   Tracer& tracer() { return *tracer_; }
 
-  // --- A call, in two steps: the row of words may know the entry; if not, resolve makes types of
-  // the arguments, dispatches (S4.6), or traces. The arguments belong to the parameters of `type`,
-  // whose own types are filled in where they are null.
-  Entry* find(std::span<const uint64_t> row) const { return table_.find(row); }
-  //
+  // --- A call, in two steps: the row of words may know the entry; if not, resolve looks for one
+  // by the types of the arguments (S4.6), or traces. The arguments belong to the parameters of
+  // `type`, whose own types are filled in where they are null.
+
+  // None on a miss. A find counts as a hit of the entry, which lives until the call ends even if
+  // it is dropped meanwhile. Takes no lock.
+  EntryInUse find(std::span<const uint64_t> row) const {
+    EntryInUse found = index_.find(context_.load(std::memory_order_acquire), row);
+    if (found) found->count_hit();
+    return found;
+  }
   // A call is counted as a hit of its entry, or as a miss if it had to trace or its trace failed; a
   // look-up is not. A look-up fails where an initial value of a variable depends on an argument.
   enum class Purpose { kCall, kLookUp };
@@ -180,19 +217,26 @@ class GRAVEN_API Function : public RefCounted {
     Ref<Entry> entry;
     bool has_traced = false;  // for this request
   };
+  // The row is that of the arguments, for the next call: not if they were cast.
   Result<Resolved> resolve(FunctionType type, std::span<const Value> arguments,
-                           Purpose purpose = Purpose::kCall);
+                           Purpose purpose = Purpose::kCall, CallRow row = {});
   // Traces, as the first call does, and returns a function without parameters that gives all
   // variables that the trace created their initial values, each time it is called (S2.41). A
   // RuntimeError after the first call.
   Result<Ref<Entry>> initialization(FunctionType type, std::span<const Value> arguments);
-  // So that the next call with this row finds the entry. Does nothing while the first call goes on
-  // (this is a recursive call then): if it fails, its entries go, and if it creates variables,
-  // later calls use others.
-  void remember(std::span<const uint64_t> row, Entry* entry, std::vector<Ref<LifeGuard>> guards);
+  // --- Entries may go at any time, while other threads call them.
+
+  // Lets an entry go: the next call of its type traces again. False if it is not there any more.
+  // No lock may be held; what only the entry held may go on this thread.
+  bool drop(const Entry& entry);
+  // Adds a ready entry of this Function that was dropped, under the row of its arguments. False if
+  // there is one for the row by now.
+  bool put_back(Ref<Entry> entry, std::span<const uint64_t> row);
+  // For guards of objects in rows.
+  const std::shared_ptr<LifeListener>& life_listener() const { return index_.listener(); }
 
   // Live entries in the order in which they were made.
-  std::vector<Ref<Entry>> entries() const;
+  std::vector<Ref<Entry>> entries() const { return index_.entries(); }
   CacheInfo cache_info() const;
   int64_t tracing_count() const { return traces_.load(); }
 
@@ -204,10 +248,9 @@ class GRAVEN_API Function : public RefCounted {
     VariableCreation::Policy scope;
     std::thread::id thread;
   };
-  // What was there at one moment. User code compares its types, and it may drop the last reference
-  // to them: so it is copied, and never used or destroyed under the lock.
+  // What is being traced at one moment. User code compares its types, and it may drop the last
+  // reference to them: so it is copied, and never used or destroyed under the lock.
   struct Snapshot {
-    std::vector<Ref<Entry>> entries;
     std::vector<std::shared_ptr<const Tracing>> traced_now;
     int64_t version = 0;
   };
@@ -217,16 +260,22 @@ class GRAVEN_API Function : public RefCounted {
   // for that of another thread. Returns the state; kNew for the first caller alone. A call that
   // the first caller itself waits for is a recursive one, whatever its thread.
   Result<State> enter();
-  Result<Resolved> first_call(const FunctionType& type, Purpose purpose);
+  Result<Resolved> first_call(const FunctionType& type, Purpose purpose, const CallRow& row);
   void finish_first_call(State state);
   // Takes back what the first call that fails did.
   Status fail_first_call(Status status);
   // The entry of the scope that fits, traced now if there is none. `created` gets the variables
   // that the trace made.
   Result<Resolved> find_or_trace(const FunctionType& type, VariableCreation::Policy scope,
-                                 std::vector<CreatedVariable>& created);
-  static Ref<Entry> dispatch(std::span<const Ref<Entry>> entries, const FunctionType& type,
-                             VariableCreation::Policy scope);
+                                 const CallRow& row, std::vector<CreatedVariable>& created);
+  Ref<Entry> find_by_type(const FunctionType& type, std::optional<uint64_t> skeleton,
+                          VariableCreation::Policy scope, const CallRow& row) const;
+  // Remembers what find_by_type found when the next serial number was this.
+  void remember(const Entry& entry, const FunctionType& type, std::optional<uint64_t> skeleton,
+                const CallRow& row, uint64_t serial);
+  // Where an entry of this type that was found or made for the row is to be found.
+  static Index::Key key_of(const FunctionType& type, std::optional<uint64_t> skeleton,
+                           VariableCreation::Policy scope, const CallRow& row);
   static FunctionType generalized(std::span<const Ref<Entry>> entries, const FunctionType& type,
                                   VariableCreation::Policy scope);
   Result<Ref<Entry>> trace(const FunctionType& type, VariableCreation::Policy scope,
@@ -234,18 +283,22 @@ class GRAVEN_API Function : public RefCounted {
 
   const FunctionOptions options_;
   const std::unique_ptr<Tracer> tracer_;
-  DispatchTable table_;
+  Index index_;
+  // Of the entries that calls may find; none during the first call: if that fails its entries go,
+  // and if it creates variables later calls use others.
+  static constexpr uint64_t kNoContext = 0;
+  static uint64_t context_of(VariableCreation::Policy scope) {
+    return static_cast<uint64_t>(scope) + 1;
+  }
+  std::atomic<uint64_t> context_{kNoContext};
   mutable std::mutex mutex_;
   State state_ = State::kNew;                    // GUARDED_BY(mutex_), as all below
   std::optional<std::thread::id> first_caller_;  // the thread that makes the first call
   Claim first_call_;                             // of &first_caller_, for whom waits
-  size_t entries_before_first_call_ = 0;
-  std::vector<Ref<Entry>> entries_;
+  uint64_t first_call_serial_ = 0;               // the first entry of the first call
   std::vector<std::shared_ptr<const Tracing>> traced_now_;
-  int64_t version_ = 0;  // counts changes of what is above
-  std::atomic<bool> is_past_first_call_{false};
+  int64_t version_ = 0;  // counts traces that begin or end
   std::atomic<int64_t> traces_{0}, misses_{0};
-  std::atomic<int64_t> hits_of_dropped_{0};  // of entries that are gone
 };
 
 }  // namespace graven::engine

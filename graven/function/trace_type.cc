@@ -1,6 +1,7 @@
 #include "graven/function/trace_type.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "graven/base/hash.h"
@@ -35,6 +36,26 @@ uint64_t hash_of_shape(const Shape& shape) {
   for (Dim dim : shape.dims())
     h = hash_combine(h, static_cast<uint64_t>(dim.number_or_minus_one()));
   return h;
+}
+
+// Equal literals of whatever kinds have one hash. None if users' code compares them.
+std::optional<uint64_t> hash_of_literal(const Literal& literal) {
+  auto of_number = [](double number) {
+    if (number != number) return uint64_t{3};
+    return hash_combine(2, std::bit_cast<uint64_t>(number + 0.0));  // zeros of both signs are one
+  };
+  if (std::holds_alternative<None>(literal)) return 1;
+  if (const auto* v = std::get_if<bool>(&literal)) return of_number(*v);
+  if (const auto* v = std::get_if<int64_t>(&literal)) return of_number(static_cast<double>(*v));
+  if (const auto* v = std::get_if<double>(&literal)) return of_number(*v);
+  if (const auto* v = std::get_if<std::complex<double>>(&literal)) {
+    if (*v != *v) return of_number(std::numeric_limits<double>::quiet_NaN());
+    return v->imag() == 0 ? of_number(v->real())
+                          : hash_combine(of_number(v->real()), of_number(v->imag()));
+  }
+  if (const auto* v = std::get_if<std::string>(&literal)) return hash_text(*v);
+  if (const auto* v = std::get_if<Bytes>(&literal)) return hash_text(v->data) + 1;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -127,6 +148,10 @@ uint64_t TensorType::hash() const {
   return hash_combine(hash_of_shape(shape_), static_cast<uint64_t>(dtype_));
 }
 
+std::optional<uint64_t> TensorType::skeleton() const {
+  return hash_combine(static_cast<uint64_t>(Kind::kTensor), static_cast<uint64_t>(dtype_));
+}
+
 std::string TensorType::repr() const {
   return str_cat("TensorSpec(shape=", shape_.to_text(), ", dtype=tf.", dtype_name(dtype_),
                  ", name=", name_ ? literal_repr(*name_) : "None", ")");
@@ -178,6 +203,11 @@ bool VariableType::equals(const TraceType& other) const {
 
 uint64_t VariableType::hash() const {
   uint64_t h = hash_combine(hash_of_shape(shape_), static_cast<uint64_t>(dtype_));
+  return hash_combine(h, static_cast<uint64_t>(alias_) * 2 + trainable_);
+}
+
+std::optional<uint64_t> VariableType::skeleton() const {
+  uint64_t h = hash_combine(static_cast<uint64_t>(Kind::kVariable), static_cast<uint64_t>(dtype_));
   return hash_combine(h, static_cast<uint64_t>(alias_) * 2 + trainable_);
 }
 
@@ -233,6 +263,8 @@ uint64_t LiteralType::hash() const {
   }
   return 0;
 }
+
+std::optional<uint64_t> LiteralType::skeleton() const { return hash_of_literal(literal_); }
 
 std::string LiteralType::repr() const { return str_cat("Literal[", literal_repr(literal_), "]"); }
 
@@ -317,6 +349,32 @@ uint64_t ContainerType::hash() const {
   return h;
 }
 
+std::optional<uint64_t> ContainerType::skeleton() const {
+  uint64_t h = hash_combine(static_cast<uint64_t>(kind_), items_.size()), sum = 0;
+  for (size_t i = 0; i < items_.size(); ++i) {
+    std::optional<uint64_t> item = items_[i]->skeleton();
+    if (!item) return std::nullopt;
+    if (kind_ != Kind::kDict) {
+      h = hash_combine(h, *item);
+      continue;
+    }
+    std::optional<uint64_t> key = hash_of_literal(keys_[i]);
+    if (!key) return std::nullopt;
+    sum += hash_combine(*key, *item);  // the order of keys does not count
+  }
+  return h + sum;
+}
+
+void ContainerType::add_shapes(std::vector<Shape>& shapes) const {
+  if (kind_ == Kind::kDict) {
+    if (auto order = sorted_key_order(keys_); order.ok()) {
+      for (int i : *order) items_[i]->add_shapes(shapes);
+      return;
+    }
+  }
+  for (const TraceTypeRef& item : items_) item->add_shapes(shapes);
+}
+
 std::string ContainerType::repr() const {
   std::string out = kind_ == Kind::kList    ? "List"
                     : kind_ == Kind::kTuple ? "Tuple"
@@ -391,6 +449,10 @@ bool ObjectType::equals(const TraceType& other) const {
   return object_->is_alive() && o.object_->is_alive() && object_->equals(*o.object_);
 }
 
+std::optional<uint64_t> ObjectType::skeleton() const {
+  return hash_combine(static_cast<uint64_t>(Kind::kObject), object_->hash());
+}
+
 std::string ObjectType::repr() const { return object_->repr(); }
 
 Result<Value> ObjectType::placeholder(PlaceholderContext&) const {
@@ -447,6 +509,22 @@ uint64_t FunctionType::hash() const {
     h = hash_combine(hash_combine(h, hash_text(p.name)), p.type ? p.type->hash() : 0);
   }
   return h;
+}
+
+std::optional<uint64_t> FunctionType::skeleton() const {
+  uint64_t h = parameters.size();
+  for (const Parameter& p : parameters) {
+    std::optional<uint64_t> type = p.type ? p.type->skeleton() : std::nullopt;
+    if (!type) return std::nullopt;
+    h = hash_combine(hash_combine(h, hash_text(p.name)), *type);
+  }
+  return h;
+}
+
+std::vector<Shape> FunctionType::shapes() const {
+  std::vector<Shape> shapes;
+  for (const Parameter& p : parameters) p.type->add_shapes(shapes);
+  return shapes;
 }
 
 std::string FunctionType::signature() const {

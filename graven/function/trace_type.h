@@ -46,6 +46,11 @@ class GRAVEN_API TraceType : public RefCounted {
   virtual Ref<const TraceType> common_supertype(const TraceType& other) const = 0;
   virtual bool equals(const TraceType& other) const = 0;
   virtual uint64_t hash() const = 0;
+  // A hash that two types share if one may be a subtype of the other, or if they may have a common
+  // supertype. None if users' code decides that.
+  virtual std::optional<uint64_t> skeleton() const { return std::nullopt; }
+  // Adds the shapes of the tensors and variables in the order of a row of words (key.h).
+  virtual void add_shapes(std::vector<Shape>&) const {}
   virtual std::string repr() const = 0;
   // The value that the body sees while it is traced; adds placeholders.
   virtual Result<Value> placeholder(PlaceholderContext& context) const = 0;
@@ -83,6 +88,8 @@ class GRAVEN_API TensorType final : public TraceType {
   TraceTypeRef common_supertype(const TraceType& other) const override;
   bool equals(const TraceType& other) const override;
   uint64_t hash() const override;
+  std::optional<uint64_t> skeleton() const override;
+  void add_shapes(std::vector<Shape>& shapes) const override { shapes.push_back(shape_); }
   std::string repr() const override;
   Result<Value> placeholder(PlaceholderContext& context) const override;
   Status to_tensors(const Value& value, std::vector<Tensor>& tensors) const override;
@@ -113,6 +120,8 @@ class GRAVEN_API VariableType final : public TraceType {
   TraceTypeRef common_supertype(const TraceType& other) const override;
   bool equals(const TraceType& other) const override;
   uint64_t hash() const override;
+  std::optional<uint64_t> skeleton() const override;
+  void add_shapes(std::vector<Shape>& shapes) const override { shapes.push_back(shape_); }
   std::string repr() const override;
   Result<Value> placeholder(PlaceholderContext& context) const override;
   Status to_tensors(const Value& value, std::vector<Tensor>& tensors) const override;
@@ -140,6 +149,7 @@ class GRAVEN_API LiteralType final : public TraceType {
   TraceTypeRef common_supertype(const TraceType& other) const override;
   bool equals(const TraceType& other) const override;
   uint64_t hash() const override;
+  std::optional<uint64_t> skeleton() const override;
   std::string repr() const override;
   Result<Value> placeholder(PlaceholderContext& context) const override;
   Status to_tensors(const Value&, std::vector<Tensor>&) const override { return {}; }
@@ -176,6 +186,8 @@ class GRAVEN_API ContainerType final : public TraceType {
   TraceTypeRef common_supertype(const TraceType& other) const override;
   bool equals(const TraceType& other) const override;
   uint64_t hash() const override;
+  std::optional<uint64_t> skeleton() const override;
+  void add_shapes(std::vector<Shape>& shapes) const override;
   std::string repr() const override;
   Result<Value> placeholder(PlaceholderContext& context) const override;
   Status to_tensors(const Value& value, std::vector<Tensor>& tensors) const override;
@@ -203,6 +215,7 @@ class GRAVEN_API ObjectType final : public TraceType {
   TraceTypeRef common_supertype(const TraceType& other) const override;
   bool equals(const TraceType& other) const override;
   uint64_t hash() const override { return object_->hash(); }
+  std::optional<uint64_t> skeleton() const override;
   std::string repr() const override;
   Result<Value> placeholder(PlaceholderContext& context) const override;
   Status to_tensors(const Value&, std::vector<Tensor>&) const override { return {}; }
@@ -247,6 +260,8 @@ struct GRAVEN_API FunctionType {
   // The types generalised parameter by parameter; none if some have no common supertype.
   std::optional<FunctionType> common_supertype(const FunctionType& other) const;
   uint64_t hash() const;
+  std::optional<uint64_t> skeleton() const;
+  std::vector<Shape> shapes() const;
   std::string signature() const;  // "(x: TensorSpec(...), y=<captured_default_value>)"
 };
 

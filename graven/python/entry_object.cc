@@ -132,6 +132,11 @@ bool check_variables(const Entry& entry) {
   return all_live;
 }
 
+Entry* entry_of(PyObject* object) {
+  EntryView* view = nullptr;
+  return nb::try_cast(nb::handle(object), view) ? view->entry.get() : nullptr;
+}
+
 PyObject* wrap_entry(const Ref<Entry>& entry) { return nb::cast(EntryView{entry}).release().ptr(); }
 
 void bind_entry(nb::module_& m) {
@@ -142,7 +147,7 @@ void bind_entry(nb::module_& m) {
       .def_prop_ro("name", [](const EntryView& self) { return self.entry->name(); })
       .def("signature_text",
            [](const EntryView& self, bool verbose) { return self.entry->signature_text(verbose); })
-      .def_prop_ro("hits", [](const EntryView& self) { return self.entry->hits.load(); })
+      .def_prop_ro("hits", [](const EntryView& self) { return self.entry->hits(); })
       .def_prop_ro("trace_ms",
                    [](const EntryView& self) { return self.entry->trace_milliseconds(); })
       .def_prop_ro("bytes", [](const EntryView& self) { return self.entry->bytes(); })

@@ -5,6 +5,9 @@
 
 namespace graven::python {
 
+// The entry behind such an object, borrowed; null for another object.
+engine::Entry* entry_of(PyObject* object);
+
 // The Python view of a trace, `_engine.Entry`, around which graven._function.ConcreteFunction is
 // built: one object for each live entry, so that identity holds.
 PyObject* wrap_entry(const engine::Ref<engine::Entry>& entry);

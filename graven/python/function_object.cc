@@ -149,17 +149,18 @@ bool keep(FunctionObject* function, PyObject* object) {
 bool write_row(const Signature& signature, const Arguments& bound, KeyBuilder& key) {
   for (size_t i = 0; i < signature.parameters.size(); ++i) {
     if (static_cast<int>(i) == signature.var_positional) {
-      key.add_word(bound.extra.size());
+      key.begin(engine::KeyTag::kArguments, bound.extra.size());
       for (PyObject* extra : bound.extra) {
         if (!key.add(extra)) return false;
       }
     } else if (static_cast<int>(i) == signature.var_keyword) {
-      key.add_word(bound.keywords.size());
+      key.begin(engine::KeyTag::kKeywords, bound.keywords.size());
       for (const auto& keyword : bound.keywords) {
-        key.add_name(keyword.name);
-        if (!key.add(keyword.value)) return false;
+        if (!key.add_text(keyword.name) || !key.add(keyword.value)) return false;
       }
-    } else if (!key.add(bound.values[i])) {
+    } else if (PyObject* value = bound.values[i]) {
+      if (!key.add(value)) return false;
+    } else if (!key.add_spec(*signature.parameters[i].constraint)) {
       return false;
     }
   }
@@ -216,7 +217,6 @@ PyObject* call_helper(const char* name, PyObject* self, PyObject* const* args, P
 struct Resolved {
   Ref<Entry> entry;
   std::vector<Tensor> tensors;
-  bool is_unchanged = true;  // no argument was cast
   bool has_traced = false;
 };
 
@@ -228,6 +228,17 @@ enum class Purpose { kCall, kConcreteFunction, kInitialization };
 Result<Resolved> resolve(FunctionObject* self, const Arguments& bound, Purpose purpose) {
   const bool allow_specs = purpose != Purpose::kCall;
   const Signature& signature = *self->signature;
+  engine::CallRow row;
+  KeyBuilder key(self->function->options().literals_equal_as_numbers, allow_specs);
+  if (write_row(signature, bound, key)) {
+    row = engine::CallRow::of(key.key());
+    row.is_known = key.may_be_remembered();
+    // Before user code runs, which may drop the last reference to what a container holds.
+    for (const Object& object : key.objects()) {
+      ASSIGN_OR_RETURN(auto guard, guard_life(object.get(), self->function->life_listener()));
+      row.guards.push_back(std::move(guard));
+    }
+  }
   engine::FunctionType type;
   std::vector<Value> values;
   Resolved resolved;
@@ -240,7 +251,7 @@ Result<Resolved> resolve(FunctionObject* self, const Arguments& bound, Purpose p
       values.push_back(Value::of_type(constraint));
     } else if (constraint) {
       ASSIGN_OR_RETURN(Object cast, cast_to(*constraint, object, allow_specs));
-      resolved.is_unchanged &= cast.get() == object;
+      row.is_known &= cast.get() == object;
       ASSIGN_OR_RETURN(Value value, to_value(cast.get(), allow_specs));
       values.push_back(std::move(value));
       own = constraint;
@@ -280,7 +291,8 @@ Result<Resolved> resolve(FunctionObject* self, const Arguments& bound, Purpose p
     }
     auto engine_purpose = purpose == Purpose::kCall ? engine::Function::Purpose::kCall
                                                     : engine::Function::Purpose::kLookUp;
-    ASSIGN_OR_RETURN(auto found, self->function->resolve(type, values, engine_purpose));
+    ASSIGN_OR_RETURN(auto found,
+                     self->function->resolve(type, values, engine_purpose, std::move(row)));
     resolved.entry = std::move(found.entry);
     resolved.has_traced = found.has_traced;
   }
@@ -368,27 +380,14 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t nargsf, PyObject*
       break;
   }
   KeyBuilder key(self->function->options().literals_equal_as_numbers);
-  bool has_row = write_row(*self->signature, bound, key);
-  if (has_row) {
-    if (Entry* entry = self->function->find(key.row())) {
-      entry->hits.fetch_add(1, std::memory_order_relaxed);
-      return run(self, *entry, key.tensors());
+  if (write_row(*self->signature, bound, key)) {
+    if (engine::EntryInUse entry = self->function->find(key.key().row())) {
+      return run(self, *entry, key.key().tensors());
     }
-  }
-  // Before user code runs, which may drop the last reference to what a container holds.
-  std::vector<Ref<engine::LifeGuard>> guards;
-  for (const Object& watched : key.objects()) {
-    if (!has_row) break;
-    auto guard = guard_life(watched.get());
-    if (!guard.ok()) return raise(guard.status());
-    guards.push_back(std::move(*guard));
   }
   auto resolved = resolve(self, bound, Purpose::kCall);
   if (!resolved.ok()) {
     return raise_resolving(resolved.status(), object, args, nargs, keyword_values, keyword_names);
-  }
-  if (has_row && key.may_be_remembered() && resolved->is_unchanged) {
-    self->function->remember(key.row(), resolved->entry.get(), std::move(guards));
   }
   Object result = Object::take(run(self, *resolved->entry, resolved->tensors));
   if (result && resolved->has_traced && !engine::Frame::inside_function()) {
@@ -532,7 +531,7 @@ void dealloc(PyObject* object) {
 
 // The Function of an instance, borrowed; null if one of the two is gone.
 PyObject* living(const Bindings::Binding& binding) {
-  if (!binding.instance->alive) return nullptr;
+  if (!binding.instance->is_alive()) return nullptr;
   PyObject* function = PyWeakref_GetObject(binding.function.get());
   return function == Py_None ? nullptr : function;
 }
@@ -639,6 +638,18 @@ PyObject* method_counts(PyObject* object, PyObject*) {
                        info.evictions);
 }
 
+// _drop(entry): lets a trace go; False if it is not there any more.
+PyObject* method_drop(PyObject* object, PyObject* entry) {
+  FunctionObject* self = initialised(object);
+  if (!self) return nullptr;
+  Entry* dropped = entry_of(entry);
+  if (!dropped) {
+    PyErr_SetString(PyExc_TypeError, "an Entry is needed");
+    return nullptr;
+  }
+  return PyBool_FromLong(self->function->drop(*dropped));
+}
+
 PyObject* method_tracing_count(PyObject* object, PyObject*) {
   FunctionObject* self = initialised(object);
   return self ? PyLong_FromLongLong(self->function->tracing_count()) : nullptr;
@@ -655,6 +666,7 @@ PyMethodDef methods[] = {{"_resolve", method_resolve, METH_VARARGS, nullptr},
                          {"_initialization", method_initialization, METH_VARARGS, nullptr},
                          {"_entries", method_entries, METH_NOARGS, nullptr},
                          {"_counts", method_counts, METH_NOARGS, nullptr},
+                         {"_drop", method_drop, METH_O, nullptr},
                          {"experimental_get_tracing_count", method_tracing_count, METH_NOARGS,
                           "Returns the number of traces that were ever made."},
                          {nullptr, nullptr, 0, nullptr}};

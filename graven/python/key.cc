@@ -1,9 +1,6 @@
 #include "graven/python/key.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstring>
 #include <unordered_map>
 
 #include "graven/python/convert.h"
@@ -11,33 +8,17 @@
 #include "graven/python/object.h"
 #include "graven/python/opaque.h"
 #include "graven/python/tensor_object.h"
+#include "graven/python/trace_types.h"
 #include "graven/python/value.h"
 #include "graven/python/variable_object.h"
 
 namespace graven::python {
 namespace {
 
+using engine::KeyTag;
+
 // Containers in containers that a row can tell. What holds itself has no end.
 constexpr int kMaxDepth = 64;
-
-// Tags of the elements of a row.
-enum Tag : uint64_t {
-  kTensor = 1,
-  kVariable,
-  kNone,
-  kString,
-  kBytes,
-  kInteger,
-  kFloat,
-  kBool,
-  kComplex,
-  kList,
-  kTuple,
-  kNamedTuple,
-  kDict,
-  kAttrs,
-  kObject,
-};
 
 // What objects of a class are, as far as the class alone tells. Kept per class; a class that dies
 // is forgotten by its weak reference.
@@ -117,54 +98,31 @@ void clear_class_cache() { categories().clear(); }
 bool KeyBuilder::add(PyObject* argument) {
   PyTypeObject* type = Py_TYPE(argument);
   if (type == eager_tensor_type || type == symbolic_tensor_type) {
-    add_tensor(tensor_of(argument));
-    return true;
-  }
-  if (type == &PyBool_Type) {
-    words_.push_back(equal_as_numbers_ ? kInteger : kBool);
-    words_.push_back(argument == Py_True);
-    return true;
-  }
-  if (type == &PyLong_Type) {
+    key_.add_tensor(tensor_of(argument));
+  } else if (type == &PyBool_Type) {
+    key_.add_bool(argument == Py_True);
+  } else if (type == &PyLong_Type) {
     int overflow = 0;
     long long value = PyLong_AsLongLongAndOverflow(argument, &overflow);
     if (overflow) return false;
-    words_.push_back(kInteger);
-    words_.push_back(static_cast<uint64_t>(value));
-    return true;
-  }
-  if (type == &PyFloat_Type) {
-    add_number(PyFloat_AS_DOUBLE(argument));
-    return true;
-  }
-  if (argument == Py_None) {
-    words_.push_back(kNone);
-    return true;
-  }
-  if (type == &PyUnicode_Type) {
-    add_text(kString, argument);
-    return true;
-  }
-  if (is_variable(argument)) {
+    key_.add_integer(value);
+  } else if (type == &PyFloat_Type) {
+    key_.add_float(PyFloat_AS_DOUBLE(argument));
+  } else if (argument == Py_None) {
+    key_.add_none();
+  } else if (type == &PyUnicode_Type) {
+    return add_text(argument);
+  } else if (is_variable(argument)) {
     add_variable(argument);
-    return true;
-  }
-  if (type == &PyBytes_Type) {
-    add_bytes(kBytes, PyBytes_AS_STRING(argument), PyBytes_GET_SIZE(argument));
-    return true;
-  }
-  if (type == &PyComplex_Type) {
+  } else if (type == &PyBytes_Type) {
+    key_.add_bytes({PyBytes_AS_STRING(argument), static_cast<size_t>(PyBytes_GET_SIZE(argument))});
+  } else if (type == &PyComplex_Type) {
     Py_complex z = PyComplex_AsCComplex(argument);
-    if (equal_as_numbers_ && (z.imag == 0 || std::isnan(z.imag) || std::isnan(z.real))) {
-      add_number(std::isnan(z.imag) ? z.imag : z.real);
-      return true;
-    }
-    words_.push_back(kComplex);
-    words_.push_back(std::bit_cast<uint64_t>(z.real + 0.0));
-    words_.push_back(std::bit_cast<uint64_t>(z.imag + 0.0));
-    return true;
+    key_.add_complex({z.real, z.imag});
+  } else {
+    return add_nested(argument);
   }
-  return add_nested(argument);
+  return true;
 }
 
 bool KeyBuilder::add_nested(PyObject* argument) {
@@ -179,73 +137,39 @@ bool KeyBuilder::add_nested(PyObject* argument) {
   return is_added;
 }
 
-void KeyBuilder::add_tensor(const engine::Tensor& tensor) {
-  const engine::Shape& shape = tensor.shape();
-  uint64_t rank = shape.has_rank() ? static_cast<uint64_t>(shape.rank()) : 255;
-  words_.push_back(kTensor | static_cast<uint64_t>(tensor.dtype()) << 8 | rank << 16);
-  for (engine::Dim dim : shape.dims()) {
-    words_.push_back(static_cast<uint64_t>(dim.number_or_minus_one()));
-  }
-  tensors_.push_back(tensor);
+bool KeyBuilder::add_spec(const engine::TraceType& type) {
+  if (type.kind() != engine::TraceType::Kind::kTensor) return false;
+  const auto& spec = static_cast<const engine::TensorType&>(type);
+  key_.add_spec(spec.dtype(), spec.shape(), spec.name().has_value());
+  return true;
 }
 
 void KeyBuilder::add_variable(PyObject* object) {
   VariableObject* variable = variable_of(object);
   const engine::Variable* resource = variable->variable();
-  auto* at = std::find(variables_.begin(), variables_.end(), resource);
-  uint64_t alias = at - variables_.begin();
-  if (at == variables_.end()) {
-    variables_.push_back(resource);
-    tensors_.push_back(variable->handle);
-  }
-  const engine::Shape& shape = resource->shape();
-  uint64_t rank = shape.has_rank() ? static_cast<uint64_t>(shape.rank()) : 255;
-  words_.push_back(kVariable | static_cast<uint64_t>(resource->dtype()) << 8 | rank << 16 |
-                   static_cast<uint64_t>(resource->is_trainable()) << 24 | alias << 32);
-  for (engine::Dim dim : shape.dims()) {
-    words_.push_back(static_cast<uint64_t>(dim.number_or_minus_one()));
-  }
+  key_.add_variable(variable->handle, resource, resource->dtype(), resource->shape(),
+                    resource->is_trainable());
 }
 
-void KeyBuilder::add_number(double value) {
-  if (std::isnan(value)) {
-    words_.push_back(kFloat);
-    words_.push_back(std::bit_cast<uint64_t>(std::nan("")));
-    return;
+bool KeyBuilder::add_text(PyObject* text) {
+  Py_ssize_t size = 0;
+  const char* utf8 = PyUnicode_AsUTF8AndSize(text, &size);
+  if (!utf8) {  // half of a surrogate pair
+    PyErr_Clear();
+    return false;
   }
-  if (equal_as_numbers_ && std::abs(value) < 0x1p53 && value == std::trunc(value)) {
-    words_.push_back(kInteger);
-    words_.push_back(static_cast<uint64_t>(static_cast<int64_t>(value)));
-    return;
-  }
-  words_.push_back(kFloat);
-  words_.push_back(std::bit_cast<uint64_t>(value));
+  key_.add_text({utf8, static_cast<size_t>(size)});
+  return true;
 }
 
-void KeyBuilder::add_text(uint64_t tag, PyObject* text) {
-  // The internal form: kind of characters, length, characters.
-  auto kind = static_cast<uint64_t>(PyUnicode_KIND(text));
-  size_t size = static_cast<size_t>(PyUnicode_GET_LENGTH(text)) * kind;
-  add_bytes(tag | kind << 8, static_cast<const char*>(PyUnicode_DATA(text)), size);
-}
-
-void KeyBuilder::add_bytes(uint64_t tag, const char* data, size_t size) {
-  words_.push_back(tag | static_cast<uint64_t>(size) << 16);
-  for (size_t i = 0; i < size; i += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, data + i, std::min<size_t>(8, size - i));
-    words_.push_back(word);
-  }
-}
-
-void KeyBuilder::add_object(PyObject* object) {
-  words_.push_back(reinterpret_cast<uintptr_t>(object));
+void KeyBuilder::add_address(PyObject* object) {
+  key_.add_address(object);
   objects_.push_back(Object::borrow(object));
 }
 
 bool KeyBuilder::add_list(PyObject* list) {
   Py_ssize_t n = PyList_GET_SIZE(list);
-  words_.push_back(kList | static_cast<uint64_t>(n) << 8);
+  key_.begin(KeyTag::kList, static_cast<size_t>(n));
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
     Object item = Object::borrow(PyList_GET_ITEM(list, i));
     if (!add(item.get())) return false;
@@ -254,9 +178,12 @@ bool KeyBuilder::add_list(PyObject* list) {
 }
 
 bool KeyBuilder::add_tuple(PyObject* tuple) {
-  Py_ssize_t n = PyTuple_GET_SIZE(tuple);
-  words_.push_back(kTuple | static_cast<uint64_t>(n) << 8);
-  for (Py_ssize_t i = 0; i < n; ++i) {
+  key_.begin(KeyTag::kTuple, static_cast<size_t>(PyTuple_GET_SIZE(tuple)));
+  return add_items(tuple);
+}
+
+bool KeyBuilder::add_items(PyObject* tuple) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) {
     if (!add(PyTuple_GET_ITEM(tuple, i))) return false;
   }
   return true;
@@ -276,62 +203,65 @@ bool KeyBuilder::add_dict(PyObject* dict) {
   std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
     return PyUnicode_Compare(a.key.get(), b.key.get()) < 0;
   });
-  words_.push_back(kDict | static_cast<uint64_t>(items.size()) << 8);
+  key_.begin(KeyTag::kDict, items.size());
   for (const Item& item : items) {
-    add_text(kString, item.key.get());
-    if (!add(item.value.get())) return false;
+    if (!add_text(item.key.get()) || !add(item.value.get())) return false;
+  }
+  return true;
+}
+
+bool KeyBuilder::add_attrs(PyObject* object) {
+  has_run_user_code_ |= Py_TYPE(object)->tp_getattro != PyObject_GenericGetAttr;
+  Object names = field_names(Py_TYPE(object), ContainerKind::kAttrs);
+  if (!names) {
+    PyErr_Clear();
+    return false;
+  }
+  add_address(reinterpret_cast<PyObject*>(Py_TYPE(object)));
+  key_.begin(KeyTag::kAttrs, static_cast<size_t>(PyTuple_GET_SIZE(names.get())));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names.get()); ++i) {
+    Object item = Object::take(PyObject_GetAttr(object, PyTuple_GET_ITEM(names.get(), i)));
+    if (!item) {
+      PyErr_Clear();
+      return false;
+    }
+    // The row keeps no reference; an attribute that is computed anew is not for rows.
+    if (Py_REFCNT(item.get()) < 2 || !add(item.get())) return false;
   }
   return true;
 }
 
 bool KeyBuilder::add_other(PyObject* object) {
-  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  if (has_specs_) {
+    if (engine::TraceTypeRef type = trace_type_of_object(object)) return add_spec(*type);
+  }
   switch (category_of(object, has_run_user_code_)) {
     case Category::kObject:
-      words_.push_back(kObject);
-      add_object(object);
+      add_address(object);
       return true;
     case Category::kArray: {
       has_run_user_code_ |= !is_numpy(object);
       auto tensor = to_tensor(object);
       if (!tensor.ok()) return false;
-      add_tensor(*tensor);
+      key_.add_tensor(*tensor);
       return true;
     }
     case Category::kNamedTuple:
-      words_.push_back(kNamedTuple);
-      add_object(type);
-      return add_tuple(object);
-    case Category::kAttrs: {
-      words_.push_back(kAttrs);
-      add_object(type);
-      has_run_user_code_ |= Py_TYPE(object)->tp_getattro != PyObject_GenericGetAttr;
-      Object names = field_names(Py_TYPE(object), ContainerKind::kAttrs);
-      for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names.get()); ++i) {
-        Object item = Object::take(PyObject_GetAttr(object, PyTuple_GET_ITEM(names.get(), i)));
-        if (!item) {
-          PyErr_Clear();
-          return false;
-        }
-        // The row keeps no reference; an attribute that is computed anew is not for rows.
-        if (Py_REFCNT(item.get()) < 2 || !add(item.get())) return false;
-      }
-      if (!names) PyErr_Clear();
-      return static_cast<bool>(names);
-    }
+      add_address(reinterpret_cast<PyObject*>(Py_TYPE(object)));
+      key_.begin(KeyTag::kNamedTuple, static_cast<size_t>(PyTuple_GET_SIZE(object)));
+      return add_items(object);
+    case Category::kAttrs:
+      return add_attrs(object);
     case Category::kInteger: {
-      if (!equal_as_numbers_) return false;
+      if (!key_.equal_as_numbers()) return false;
       int overflow = 0;
       long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
       if (overflow) return false;
-      words_.push_back(kInteger);
-      words_.push_back(static_cast<uint64_t>(value));
+      key_.add_integer(value);
       return true;
     }
     case Category::kString:
-      if (!equal_as_numbers_) return false;
-      add_text(kString, object);
-      return true;
+      return key_.equal_as_numbers() && add_text(object);
     case Category::kLongWay:
       return false;
   }

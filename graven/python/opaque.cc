@@ -35,8 +35,11 @@ constexpr const char* kGuardName = "graven.LifeGuard";
 // which does not own it: the guard would never go.
 class PythonLifeGuard final : public engine::LifeGuard {
  public:
+  using LifeGuard::LifeGuard;
   ~PythonLifeGuard() override {
     if (!Py_IsInitialized()) {
+      // While Python ends, objects still do, and their callbacks must not come here any more.
+      if (capsule) PyCapsule_SetContext(capsule.get(), nullptr);
       reference.release();
       capsule.release();
       return;
@@ -53,7 +56,7 @@ class PythonLifeGuard final : public engine::LifeGuard {
 // The weak reference's callback: `self` is the guard's capsule.
 PyObject* on_death(PyObject* self, PyObject*) {
   if (void* guard = PyCapsule_GetContext(self)) {
-    static_cast<PythonLifeGuard*>(guard)->alive.store(false, std::memory_order_release);
+    static_cast<PythonLifeGuard*>(guard)->end();  // which may be the end of the guard too
   }
   Py_RETURN_NONE;
 }
@@ -128,9 +131,10 @@ Object object_of(const engine::Opaque& opaque) {
   return {};
 }
 
-engine::Result<Ref<engine::LifeGuard>> guard_life(PyObject* object) {
+engine::Result<Ref<engine::LifeGuard>> guard_life(PyObject* object,
+                                                  std::shared_ptr<engine::LifeListener> listener) {
   static char anything = 0;  // a capsule needs a pointer that is not null
-  auto guard = engine::make_ref<PythonLifeGuard>();
+  auto guard = engine::make_ref<PythonLifeGuard>(std::move(listener));
   guard->capsule = Object::take(PyCapsule_New(&anything, kGuardName, nullptr));
   if (!guard->capsule) return pending_exception();
   PyCapsule_SetContext(guard->capsule.get(), guard.get());

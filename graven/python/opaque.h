@@ -1,7 +1,7 @@
 #pragma once
 #include <Python.h>
 
-#include "graven/function/table.h"
+#include "graven/function/index.h"
 #include "graven/function/value.h"
 #include "graven/python/object.h"
 #include "graven/python/slot.h"
@@ -52,8 +52,9 @@ class WeakOpaque final : public engine::Opaque {
 // The object behind a handle of either kind, a new reference; empty if it is gone.
 Object object_of(const engine::Opaque& opaque);
 
-// A guard that notices the end of an object by a weak reference. Fails for objects that cannot be
-// weakly referenced.
-engine::Result<engine::Ref<engine::LifeGuard>> guard_life(PyObject* object);
+// A guard that notices the end of an object by a weak reference, and tells the listener if there is
+// one. Fails for objects that cannot be weakly referenced.
+engine::Result<engine::Ref<engine::LifeGuard>> guard_life(
+    PyObject* object, std::shared_ptr<engine::LifeListener> listener = nullptr);
 
 }  // namespace graven::python
