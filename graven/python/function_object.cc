@@ -220,6 +220,11 @@ struct Resolved {
   bool has_traced = false;
 };
 
+// The hits of several Functions together. Counted with the GIL.
+struct HitTotal {
+  std::shared_ptr<int64_t> hits = std::make_shared<int64_t>(0);
+};
+
 // What an entry is wanted for.
 enum class Purpose { kCall, kConcreteFunction, kInitialization };
 
@@ -382,6 +387,7 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t nargsf, PyObject*
   KeyBuilder key(self->function->options().literals_equal_as_numbers);
   if (write_row(*self->signature, bound, key)) {
     if (engine::EntryInUse entry = self->function->find(key.key().row())) {
+      ++*self->hits;
       return run(self, *entry, key.key().tensors());
     }
   }
@@ -389,6 +395,7 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t nargsf, PyObject*
   if (!resolved.ok()) {
     return raise_resolving(resolved.status(), object, args, nargs, keyword_values, keyword_names);
   }
+  *self->hits += !resolved->has_traced;
   Object result = Object::take(run(self, *resolved->entry, resolved->tensors));
   if (result && resolved->has_traced && !engine::Frame::inside_function()) {
     Object noted = Object::take(call_helper("note_trace", object, nullptr, 0, nullptr, nullptr));
@@ -405,6 +412,7 @@ PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
   new (&self->function) Ref<engine::Function>();
   new (&self->signature) std::unique_ptr<Signature>();
   new (&self->bindings) std::unique_ptr<Bindings>();
+  new (&self->hits) std::shared_ptr<int64_t>(std::make_shared<int64_t>(0));
   self->vectorcall = call;
   self->kept = PyList_New(0);
   if (!self->kept) {
@@ -524,6 +532,7 @@ void dealloc(PyObject* object) {
   self->function.~Ref<engine::Function>();
   self->signature.~unique_ptr<Signature>();
   self->bindings.~unique_ptr<Bindings>();
+  self->hits.~shared_ptr<int64_t>();
   PyTypeObject* type = Py_TYPE(object);
   type->tp_free(object);
   Py_DECREF(type);
@@ -650,6 +659,21 @@ PyObject* method_drop(PyObject* object, PyObject* entry) {
   return PyBool_FromLong(self->function->drop(*dropped));
 }
 
+// _count_hits_in(total): lets a HitTotal count the hits from now on, and those so far.
+PyObject* method_count_hits_in(PyObject* object, PyObject* total) {
+  FunctionObject* self = initialised(object);
+  HitTotal* shared = nullptr;
+  if (!self || !nanobind::try_cast(nanobind::handle(total), shared)) {
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "a HitTotal is needed");
+    return nullptr;
+  }
+  if (self->hits != shared->hits) {
+    *shared->hits += *self->hits;
+    self->hits = shared->hits;
+  }
+  Py_RETURN_NONE;
+}
+
 PyObject* method_tracing_count(PyObject* object, PyObject*) {
   FunctionObject* self = initialised(object);
   return self ? PyLong_FromLongLong(self->function->tracing_count()) : nullptr;
@@ -667,6 +691,7 @@ PyMethodDef methods[] = {{"_resolve", method_resolve, METH_VARARGS, nullptr},
                          {"_entries", method_entries, METH_NOARGS, nullptr},
                          {"_counts", method_counts, METH_NOARGS, nullptr},
                          {"_drop", method_drop, METH_O, nullptr},
+                         {"_count_hits_in", method_count_hits_in, METH_O, nullptr},
                          {"experimental_get_tracing_count", method_tracing_count, METH_NOARGS,
                           "Returns the number of traces that were ever made."},
                          {nullptr, nullptr, 0, nullptr}};
@@ -712,6 +737,9 @@ void bind_function(nanobind::module_& module) {
   function_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!function_type || !make_slot_type()) throw nanobind::python_error();
   module.attr("Function") = nanobind::handle(reinterpret_cast<PyObject*>(function_type));
+  nanobind::class_<HitTotal>(module, "HitTotal", "The hits of several Functions together.")
+      .def(nanobind::init<>())
+      .def_prop_ro("value", [](const HitTotal& self) { return *self.hits; });
   module.def(
       "keep_for_trace",
       [](nanobind::handle object) {

@@ -45,6 +45,8 @@ struct FunctionObject {
   PyObject* python_function;  // what is traced
   PyObject* instance;         // weak reference to `self` for a bound method, or null
   std::unique_ptr<Bindings> bindings;
+  // Counts its hits; once it has traced in a call, with all Functions of one code object.
+  std::shared_ptr<int64_t> hits;
   // A list of what the traces need of Python and the engine must not own: slots of types and
   // classes, functions that compute gradients, and such lists of Functions that they call. See
   // keep_for_trace.

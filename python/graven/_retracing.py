@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import threading
-import weakref
 from types import CodeType
 from typing import Any
 
-from graven import _logging
+from graven import _engine, _logging
 
 MAX_CALLS = 10  # older traces are forgotten
 MIN_TRACES = 5
@@ -20,32 +19,29 @@ class _History:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._hits_seen: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._hits = _engine.HitTotal()  # of all the Functions, counted by the engine
+        self._hits_seen = 0
         self._calls_by_trace: list[int] = []  # each trace with the hits that came after it
+        self._calls = 0  # their sum
         self._warnings = 0
 
     def note_trace(self, function: Any) -> tuple[int, int] | None:
         """Notes a call that traced; returns the numbers of a warning if one is due."""
         with self._lock:
-            self._hits_seen.setdefault(function, 0)
+            function._count_hits_in(self._hits)
+            hits = self._hits.value
             if self._calls_by_trace:
-                self._calls_by_trace[-1] += self._new_hits()
+                self._calls_by_trace[-1] += hits - self._hits_seen
+                self._calls += hits - self._hits_seen
+            self._hits_seen = hits
             self._calls_by_trace.append(1)
-            while sum(self._calls_by_trace[1:]) > MAX_CALLS:
-                del self._calls_by_trace[0]
+            self._calls += 1
+            while self._calls - self._calls_by_trace[0] > MAX_CALLS:
+                self._calls -= self._calls_by_trace.pop(0)
             if len(self._calls_by_trace) < MIN_TRACES or self._warnings >= MAX_WARNINGS:
                 return None
             self._warnings += 1
-            return len(self._calls_by_trace), sum(self._calls_by_trace)
-
-    def _new_hits(self) -> int:
-        """The hits since the last trace; the engine counts them, so that they cost nothing here."""
-        new = 0
-        for function, seen in list(self._hits_seen.items()):
-            hits = function._counts()[3]
-            new += hits - seen
-            self._hits_seen[function] = hits
-        return new
+            return len(self._calls_by_trace), self._calls
 
 
 _histories: dict[CodeType, _History] = {}

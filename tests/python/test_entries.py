@@ -228,6 +228,21 @@ def test_a_function_with_variables_finds_its_second_trace_only() -> None:
     assert traces(f) == 3 and len(held) == 1
 
 
+def test_hits_of_functions_of_one_code_are_counted_together() -> None:
+    total = tf._engine.HitTotal()
+    f, g = (tf.function(lambda n: tf.constant(n)) for _ in range(2))
+    f.get_concrete_function(1), g.get_concrete_function(2)
+    for _ in range(3):
+        f(1), g(2)
+    f._count_hits_in(total)
+    assert total.value == 3
+    g._count_hits_in(total)
+    f._count_hits_in(total)
+    for _ in range(5):
+        f(1), g(2)
+    assert total.value == 16
+
+
 def test_objects_and_traces_may_be_left_when_the_interpreter_ends() -> None:
     program = """
 import logging, threading, time
