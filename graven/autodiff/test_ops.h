@@ -13,6 +13,7 @@
 #include "graven/ir/frame.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/graph_builder.h"
+#include "graven/ir/infer_call.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
@@ -276,18 +277,6 @@ inline void define_all() {
                 }
                 return Status();
               })});
-  auto infer_call = [](InferContext& c) {
-    const Graph& body = *c.attrs<CallAttrs>().f->graph();
-    for (int i = 0; i < c.num_outputs(); ++i) {
-      OutputRef output = body.outputs()[i];
-      Shape shape = output.node->output(output.index).shape;
-      for (int d = 0; d < shape.rank(); ++d) {
-        if (!shape[d].is_number()) shape.set(d, Dim::unknown());
-      }
-      c.set_shape(i, shape);
-    }
-    return Status();
-  };
   ops.define(kPartitionedCall, {.name = "PartitionedCall",
                                 .inputs = {"args: Tin"},
                                 .outputs = {"output: Tout"},

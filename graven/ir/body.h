@@ -16,8 +16,8 @@ namespace graven::engine {
 GRAVEN_API int64_t next_uid();
 
 // A finished function: what calls, If, While and Case hold as an attribute. The graph does not
-// change any more. What is made of it once (its Program, its gradient pair) sits in slots that
-// other rooms fill; their bytes are counted here.
+// change any more. What is made of it once (its Program, its gradient pair, output
+// types for constant arguments) sits in slots that other rooms fill; their bytes are counted here.
 //
 // Each body is charged to one owner, that of its Entry or gradient pair, or else the first node
 // that holds it, so that its bytes are counted once however many hold it.
@@ -31,7 +31,7 @@ class GRAVEN_API Body : public RefCounted {
   // Effects on the graph's inputs, in their order. stateful if any node is.
   const Effects& effects() const { return effects_; }
 
-  enum Slot { kProgram, kGradientPair, kNumSlots };
+  enum Slot { kProgram, kGradientPair, kOutputTypes, kNumSlots };
   // What is in the slot; if that is empty it is made by `make`. Its bytes() are counted here, as
   // they are when they are asked for.
   // Several threads may ask, and one makes, with no lock held, as users' code may run then (that

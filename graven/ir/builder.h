@@ -21,6 +21,10 @@ class GRAVEN_API Builder {
   // the op's own. The attributes are borrowed for the call.
   virtual Result<Tensors> apply(const Op& op, std::span<const Tensor> inputs, AttrsRef attrs,
                                 std::string_view name = {}) = 0;
+  // The outputs of a call of the body, which fits these inputs. Where values are computed at once
+  // the body is run, and no attributes are made for it; otherwise a call op is applied.
+  virtual Result<Tensors> call(const Ref<Body>& body, std::span<const Tensor> inputs,
+                               std::string_view name = {});
   // The graph that nodes go to, null when values are computed at once.
   virtual class Graph* graph() { return nullptr; }
   // The builder beneath that tells no listeners; itself if it tells none.

@@ -124,15 +124,24 @@ Result<std::vector<OutputType>> GraphBuilder::typed_outputs(const Op& op,
 
 Tensor GraphBuilder::add_placeholder(DType dtype, const Shape& shape, std::string_view name,
                                      std::optional<HandleData> handle_data) {
+  Shape own = shape;
+  for (int i = 0; i < own.rank(); ++i) {
+    // Terms of another graph mean nothing here.
+    if (!own[i].is_number()) own.set(i, Dim::unknown());
+  }
+  return add_input(dtype, std::move(own), name, std::move(handle_data));
+}
+
+Tensor GraphBuilder::add_input(DType dtype, Shape shape, std::string_view name,
+                               std::optional<HandleData> handle_data) {
   std::string node_name = graph_->unique_name(name);
   PlaceholderAttrs attrs{dtype, shape};
   for (int i = 0; i < shape.rank(); ++i) {
-    // Terms of another graph mean nothing here.
     if (!shape[i].is_number()) attrs.shape.set(i, Dim::unknown());
   }
   std::vector<OutputType> outputs(1);
   outputs[0].dtype = dtype;
-  outputs[0].shape = attrs.shape;
+  outputs[0].shape = std::move(shape);
   name_unknown_dims(graph_->symbols(), node_name, outputs[0].shape);
   if (handle_data) outputs[0].handle_data = std::make_unique<HandleData>(*handle_data);
   Node* node = graph_->add({.op = kPlaceholder.op,
@@ -143,6 +152,50 @@ Tensor GraphBuilder::add_placeholder(DType dtype, const Shape& shape, std::strin
                             .location = current_location()});
   graph_->add_input(node);
   return symbolic_tensor(graph_, {node, 0});
+}
+
+Dim GraphBuilder::inner_dim(const Graph& outer, Dim dim) {
+  if (!dim.is_term()) return dim;
+  const Graph* around = graph_->outer();
+  if (around && around != &outer) {
+    for (Frame* frame = &Frame::current(); frame; frame = frame->below()) {
+      if (frame->graph() != around) continue;
+      return inner_dim(*around, frame->graph_builder()->inner_dim(outer, dim));
+    }
+  }
+  return graph_->symbols().substitute(outer.symbols(), dim, [&](int64_t symbol) {
+    auto [at, is_new] = symbol_of_.try_emplace({&outer, symbol});
+    if (is_new) at->second = graph_->symbols().new_symbol(outer.symbols().symbol_name(symbol));
+    return at->second;
+  });
+}
+
+Tensor GraphBuilder::add_placeholder_like(const Tensor& outer, std::string_view name) {
+  if (!outer.is_symbolic()) {
+    std::optional<HandleData> data;
+    if (outer.dtype() == DType::kResource && outer.resource()) {
+      if (auto type = outer.resource()->value_type()) data = {type->first, type->second};
+    }
+    return add_placeholder(outer.dtype(), outer.shape(), name, data);
+  }
+  const SymbolicTensor& source = symbolic(outer);
+  const Graph& graph = *source.graph();
+  const OutputType& type = source.node().output(source.output().index);
+  auto inner_shape = [&](Shape shape) {
+    for (int i = 0; i < shape.rank(); ++i) shape.set(i, inner_dim(graph, shape[i]));
+    return shape;
+  };
+  std::optional<HandleData> data;
+  if (type.handle_data) {
+    data = HandleData{type.handle_data->dtype, inner_shape(type.handle_data->shape)};
+  }
+  Tensor made = add_input(type.dtype, inner_shape(type.shape), name, data);
+  if (type.sizes) {
+    auto& sizes = symbolic(made).node().output(0).sizes;
+    sizes = std::make_unique<SymbolicValue>();
+    for (Dim dim : *type.sizes) sizes->push_back(inner_dim(graph, dim));
+  }
+  return made;
 }
 
 Tensor GraphBuilder::add_constant(const Tensor& value, std::string_view name) {
@@ -171,19 +224,13 @@ Result<Tensor> GraphBuilder::capture(const Tensor& external, std::string_view na
       return Status(Code::kInvalidArgument, out_of_scope_text(external, graph_.get()),
                     ErrorKind::kInaccessibleTensorError);
     }
-    std::optional<HandleData> data;
-    if (const auto& known = outer.node().output(outer.output().index).handle_data) data = *known;
-    internal = add_placeholder(external.dtype(), external.shape(), scoped(name), data);
+    internal = add_placeholder_like(external, scoped(name));
   } else if ((is_plain(external.dtype()) || external.dtype() == DType::kString) &&
              external.num_elements() <= kMaxVisibleElements) {
     internal = add_constant(external, name);
     graph_->add_input(&symbolic(internal).node());
   } else {
-    std::optional<HandleData> data;
-    if (external.dtype() == DType::kResource && external.resource()) {
-      if (auto type = external.resource()->value_type()) data = {type->first, type->second};
-    }
-    internal = add_placeholder(external.dtype(), external.shape(), scoped(name), data);
+    internal = add_placeholder_like(external, scoped(name));
   }
   bind_capture(external, internal);
   return internal;

@@ -1,8 +1,10 @@
 #pragma once
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "graven/base/export.h"
@@ -28,6 +30,13 @@ class GRAVEN_API GraphBuilder : public Builder {
   // placeholder. The user-specified name is kept as an attribute (S3.11).
   Tensor add_placeholder(DType dtype, const Shape& shape, std::string_view name,
                          std::optional<HandleData> handle_data = std::nullopt);
+  // An input of the type of a tensor from outside: of another graph, with known sizes and handle
+  // data, in which inner_dim takes the place of Dims; or of an eager one.
+  Tensor add_placeholder_like(const Tensor& outer, std::string_view name);
+  // A size of another graph as one of this graph: each symbol there has one here, so what is equal
+  // there is equal here. If this graph is being built inside that one, with others in between, it
+  // is as if these were passed on the way.
+  Dim inner_dim(const Graph& outer, Dim dim);
   Tensor add_constant(const Tensor& value, std::string_view name = "Const");
 
   struct Capture {
@@ -53,9 +62,14 @@ class GRAVEN_API GraphBuilder : public Builder {
   Result<std::vector<OutputType>> typed_outputs(const Op& op, std::span<const Tensor> inputs,
                                                 AttrsRef attrs, const TypeBindings& types,
                                                 std::string_view node_name);
+  // Terms of the shape are of this graph.
+  Tensor add_input(DType dtype, Shape shape, std::string_view name,
+                   std::optional<HandleData> handle_data);
   Ref<Graph> graph_;
   std::vector<Capture> captures_;
   std::unordered_map<const TensorObject*, int> capture_of_;
+  // By symbol of the graphs around this one, which outlive its building.
+  std::map<std::pair<const Graph*, int64_t>, Dim> symbol_of_;
 };
 
 }  // namespace graven::engine

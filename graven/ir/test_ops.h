@@ -7,6 +7,7 @@
 #include "graven/ir/bodies.h"
 #include "graven/ir/emitter.h"
 #include "graven/ir/graph.h"
+#include "graven/ir/infer_call.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ir/op.h"
@@ -120,18 +121,6 @@ inline Status infer_reshape_of_0(InferContext& c) {
 inline Status infer_handle_value(InferContext& c) {
   auto data = c.handle_data(0);
   c.set_shape(0, data ? data->shape : Shape::unknown_rank());
-  return {};
-}
-
-inline Status infer_call(InferContext& c) {
-  for (int i = 0; i < c.num_outputs(); ++i) {
-    OutputRef output = c.attrs<CallAttrs>().f->graph()->outputs()[i];
-    Shape shape = output.node->output(output.index).shape;
-    for (int d = 0; d < shape.rank(); ++d) {
-      if (!shape[d].is_number()) shape.set(d, Dim::unknown());
-    }
-    c.set_shape(i, std::move(shape));
-  }
   return {};
 }
 

@@ -1,12 +1,12 @@
 #include "graven/ops/structural_ops.h"
 
 #include <numeric>
-#include <unordered_map>
 
 #include "graven/ir/bodies.h"
 #include "graven/ir/body.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/graph.h"
+#include "graven/ir/infer_call.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ops/elements.h"
@@ -495,61 +495,10 @@ void segment_sum_gradient(GradientContext& c) {
   c.set_dx(0, c(kReshape, {kept, c.shape_of_x(0)}));
 }
 
-// --- Calls.
-
-// The optimiser, which makes the node, says its shapes.
+// The optimiser, which makes a Fusion, says its shapes.
 Status fusion_shapes(InferContext& c) {
   if (!c.attrs<FusionAttrs>().fusion) return invalid_argument("only the optimiser fuses");
   return unknown_outputs(c);
-}
-
-// What the body's graph says of its outputs, with the symbols of its arguments replaced by what
-// the caller knows of them.
-Status call_shapes(InferContext& c) {
-  const auto& attrs = c.attrs<CallAttrs>();
-  if (!attrs.f) return internal_error("a call without a function");
-  const Graph& graph = *attrs.f->graph();
-  if (static_cast<int>(graph.inputs().size()) != c.num_inputs() ||
-      static_cast<int>(graph.outputs().size()) != c.num_outputs()) {
-    return invalid_argument("The function ", attrs.f->name(), " has ", graph.inputs().size(),
-                            " inputs and ", graph.outputs().size(), " outputs, the call ",
-                            c.num_inputs(), " and ", c.num_outputs());
-  }
-  if (!c.is_graph()) return unknown_outputs(c);
-  std::unordered_map<int64_t, Dim> of_symbol;
-  for (int i = 0; i < c.num_inputs(); ++i) {
-    const Shape &inner = graph.inputs()[i]->output(0).shape, &given = c.shape(i);
-    if (!inner.has_rank() || !given.has_rank() || inner.rank() != given.rank()) continue;
-    for (int d = 0; d < inner.rank(); ++d) {
-      int64_t symbol = graph.symbols().as_symbol(inner[d]);
-      if (symbol >= 0 && !given[d].is_unknown()) of_symbol.try_emplace(symbol, given[d]);
-    }
-  }
-  auto in_caller = [&](Dim dim) {
-    return c.substitute(graph.symbols(), dim, [&](int64_t symbol) {
-      auto [at, is_new] = of_symbol.try_emplace(symbol);
-      if (is_new) at->second = c.new_symbol(attrs.f->name());
-      return at->second;
-    });
-  };
-  for (int i = 0; i < c.num_outputs(); ++i) {
-    OutputRef output = graph.outputs()[i];
-    const OutputType& type = output.node->output(output.index);
-    Shape shape = type.shape;
-    for (int d = 0; d < shape.rank(); ++d) shape.set(d, in_caller(shape[d]));
-    c.set_shape(i, shape);
-    if (type.sizes) {
-      SymbolicValue sizes;
-      for (Dim dim : *type.sizes) sizes.push_back(in_caller(dim));
-      c.set_sizes(i, sizes);
-    }
-    if (type.handle_data) {
-      HandleData data = *type.handle_data;
-      for (int d = 0; d < data.shape.rank(); ++d) data.shape.set(d, in_caller(data.shape[d]));
-      c.set_handle_data(i, data);
-    }
-  }
-  return {};
 }
 
 }  // namespace
@@ -847,7 +796,7 @@ void define_structural_ops(OpRegistry& ops) {
       .summary = "Calls a function without effects.",
       .inputs = {"args: Tin"},
       .outputs = {"output: Tout"},
-      .infer = call_shapes,
+      .infer = infer_call,
       .bodies = {BodyRun::kOnce, {{"f", "args", "output"}}},
   });
   ops.define(kStatefulPartitionedCall,
@@ -856,7 +805,7 @@ void define_structural_ops(OpRegistry& ops) {
                  .summary = "Calls a function; its effects are those of its body.",
                  .inputs = {"args: Tin"},
                  .outputs = {"output: Tout"},
-                 .infer = call_shapes,
+                 .infer = infer_call,
                  .effects = effects_of_bodies,
                  .bodies = {BodyRun::kOnce, {{"f", "args", "output"}}},
              });

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "graven/ir/emitter.h"
+#include "graven/ir/infer_call.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/runtime/variable.h"
@@ -57,19 +58,6 @@ Status variable_shape(InferContext& c) {
   return {};
 }
 
-Status call_shapes(InferContext& c) {
-  const Ref<Body>& body = c.attrs<CallAttrs>().f;
-  for (int i = 0; i < c.num_outputs(); ++i) {
-    OutputRef output = body->graph()->outputs()[i];
-    Shape shape = output.node->output(output.index).shape;
-    for (int d = 0; d < shape.rank(); ++d) {
-      if (!shape[d].is_number()) shape.set(d, Dim::unknown());
-    }
-    c.set_shape(i, shape);
-  }
-  return {};
-}
-
 Status reshape_shape(InferContext& c) {
   auto sizes = c.sizes(1);
   c.set_shape(0, sizes ? Shape(std::span<const Dim>(*sizes)) : Shape::unknown_rank());
@@ -111,12 +99,12 @@ void define_structure() {
   define(kPartitionedCall, {.name = "PartitionedCall",
                             .inputs = {"args: Tin"},
                             .outputs = {"output: Tout"},
-                            .infer = call_shapes,
+                            .infer = infer_call,
                             .bodies = {BodyRun::kOnce, {{"f", "args", "output"}}}});
   define(kStatefulPartitionedCall, {.name = "StatefulPartitionedCall",
                                     .inputs = {"args: Tin"},
                                     .outputs = {"output: Tout"},
-                                    .infer = call_shapes,
+                                    .infer = infer_call,
                                     .effects = ordered_effects,
                                     .bodies = {BodyRun::kOnce, {{"f", "args", "output"}}}});
   define(kReadVariable, {.name = "ReadVariableOp",

@@ -1,0 +1,267 @@
+#include "graven/ir/infer_call.h"
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "graven/ir/bodies.h"
+#include "graven/ir/body.h"
+#include "graven/ir/emitter.h"
+#include "graven/ir/frame.h"
+#include "graven/ir/graph_builder.h"
+#include "graven/ir/structural_ops.h"
+
+namespace graven::engine {
+namespace {
+
+// Arguments of up to this many elements are looked at, and so many sets of them are kept.
+constexpr int64_t kMaxElements = 128;
+constexpr size_t kMaxKept = 16;
+
+// The constant arguments of a call: those that are none are empty tensors.
+using Constants = std::vector<Tensor>;
+
+bool same(const Constants& a, const Constants& b) {
+  return std::ranges::equal(a, b, [](const Tensor& x, const Tensor& y) {
+    return x && y ? equal(AttrValue(x), AttrValue(y)) : !x && !y;
+  });
+}
+
+// What inferring a body with constants has found, in Body::kOutputTypes: graphs of the same inputs
+// and outputs, of which nothing but the types is read. Any thread may use it.
+class OutputTypesFound final : public RefCounted {
+ public:
+  std::optional<Ref<Graph>> find(const Constants& constants) const {
+    std::lock_guard lock(mutex_);
+    for (const auto& [known, graph] : found_) {
+      if (same(known, constants)) return graph;
+    }
+    return std::nullopt;
+  }
+  // Null where inference failed.
+  void add(Constants constants, Ref<Graph> graph) {
+    std::lock_guard lock(mutex_);
+    if (found_.size() >= kMaxKept) found_.erase(found_.begin());
+    found_.emplace_back(std::move(constants), std::move(graph));
+  }
+  int64_t bytes() const {
+    std::lock_guard lock(mutex_);
+    int64_t total = 0;
+    for (const auto& [constants, graph] : found_) {
+      for (const Tensor& constant : constants) {
+        if (constant) total += static_cast<int64_t>(constant.bytes());
+      }
+      if (graph) total += graph->bytes();
+    }
+    return total;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::pair<Constants, Ref<Graph>>> found_;  // GUARDED_BY(mutex_), the oldest first
+};
+
+// The bodies that are being inferred on this thread.
+thread_local std::vector<const Body*> t_inferred;
+
+// Adds the nodes that the outputs need to a new graph, in which some inputs are constants.
+Result<Ref<Graph>> infer_again(const Graph& body, const Constants& constants) {
+  auto graph = make_ref<Graph>(body.name());
+  GraphBuilder builder(graph);
+  Frame frame(&builder);
+  frame.locations = nullptr;
+  std::vector<bool> is_needed(static_cast<size_t>(body.id_bound()), false);
+  for (OutputRef output : body.outputs()) is_needed[output.node->id()] = true;
+  for (const Node* node : std::views::reverse(body.nodes())) {
+    if (!is_needed[node->id()]) continue;
+    for (OutputRef input : node->inputs()) is_needed[input.node->id()] = true;
+  }
+  std::vector<Tensors> values(static_cast<size_t>(body.id_bound()));
+  std::vector<Node*> inputs;
+  for (size_t i = 0; i < body.inputs().size(); ++i) {
+    Node* input = body.inputs()[i];
+    Tensor made;
+    if (constants[i]) {
+      made = builder.add_constant(constants[i]);
+    } else if (&input->op() == kConst.op) {
+      made = builder.add_constant(input->attrs().as<ConstAttrs>().value);
+    } else {
+      // The graph is read only, also by a handle that owns it.
+      Ref<Graph> source(const_cast<Graph*>(&body));
+      made = builder.add_placeholder_like(symbolic_tensor(source, {input, 0}), input->name());
+    }
+    inputs.push_back(&symbolic(made).node());
+    values[input->id()] = {made};
+  }
+  for (const Node* node : body.nodes()) {
+    if (!is_needed[node->id()] || !values[node->id()].empty()) continue;
+    std::vector<Tensor> operands;
+    for (OutputRef input : node->inputs()) {
+      operands.push_back(values[input.node->id()][input.index]);
+    }
+    Tensors made;
+    if (&node->op() == kConst.op) {
+      made = {builder.add_constant(node->attrs().as<ConstAttrs>().value)};
+    } else {
+      ASSIGN_OR_RETURN(made, builder.apply(node->op(), operands, node->attrs()));
+    }
+    // What the body was told of a shape (set_shape) holds here too.
+    for (int i = 0; i < node->num_outputs(); ++i) {
+      Shape told = node->output(i).shape;
+      for (int d = 0; d < told.rank(); ++d) {
+        if (!told[d].is_number()) told.set(d, Dim::unknown());
+      }
+      RETURN_IF_ERROR(
+          const_cast<SymbolicTensor&>(symbolic(made[static_cast<size_t>(i)])).set_shape(told));
+    }
+    values[node->id()] = std::move(made);
+  }
+  std::vector<OutputRef> outputs;
+  for (OutputRef output : body.outputs()) {
+    outputs.push_back(symbolic(values[output.node->id()][output.index]).output());
+  }
+  graph->set_inputs(std::move(inputs));
+  graph->set_outputs(std::move(outputs));
+  return graph;
+}
+
+// The same, kept; null if it is not to be had: the error of a run says then what is wrong.
+Ref<Graph> inferred_with(const Body& body, Constants constants) {
+  auto found = const_cast<Body&>(body).get_or_make<OutputTypesFound>(
+      Body::kOutputTypes,
+      []() -> Result<Ref<OutputTypesFound>> { return make_ref<OutputTypesFound>(); });
+  if (!found.ok()) return {};
+  if (auto known = (*found)->find(constants)) return *known;
+  t_inferred.push_back(&body);
+  auto made = infer_again(*body.graph(), constants);
+  t_inferred.pop_back();
+  Ref<Graph> graph = made.ok() ? *made : Ref<Graph>();
+  (*found)->add(std::move(constants), graph);
+  return graph;
+}
+
+// Dims of a body in terms of its caller.
+class InCaller {
+ public:
+  InCaller(InferContext& c, const Graph& graph, const std::string& name)
+      : c_(c), graph_(graph), name_(name) {
+    for (int i = 0; i < c.num_inputs(); ++i) {
+      const OutputType& inner = graph.inputs()[static_cast<size_t>(i)]->output(0);
+      const Shape& given = c.shape(i);
+      if (inner.shape.has_rank() && given.has_rank() && inner.shape.rank() == given.rank()) {
+        bind(inner.shape.dims(), given.dims());
+      }
+      if (!inner.sizes) continue;
+      auto sizes = c.sizes(i);
+      if (sizes && sizes->size() == inner.sizes->size()) {
+        bind({inner.sizes->data(), inner.sizes->size()}, {sizes->data(), sizes->size()});
+      }
+    }
+  }
+
+  // What only running the body finds is a new symbol.
+  Dim operator()(Dim dim) {
+    return c_.substitute(graph_.symbols(), dim, [&](int64_t symbol) {
+      auto [at, is_new] = of_symbol_.try_emplace(symbol);
+      if (is_new) at->second = c_.new_symbol(name_);
+      return at->second;
+    });
+  }
+  Shape operator()(Shape shape) {
+    for (int d = 0; d < shape.rank(); ++d) shape.set(d, (*this)(shape[d]));
+    return shape;
+  }
+  // True if the caller can say the size.
+  bool is_known(Dim dim) const {
+    bool all = !dim.is_unknown();
+    c_.substitute(graph_.symbols(), dim, [&](int64_t symbol) {
+      auto at = of_symbol_.find(symbol);
+      all &= at != of_symbol_.end();
+      return at == of_symbol_.end() ? Dim::unknown() : at->second;
+    });
+    return all;
+  }
+
+ private:
+  void bind(std::span<const Dim> inner, std::span<const Dim> given) {
+    for (size_t d = 0; d < inner.size(); ++d) {
+      const int64_t symbol = graph_.symbols().as_symbol(inner[d]);
+      if (symbol >= 0 && !given[d].is_unknown()) of_symbol_.try_emplace(symbol, given[d]);
+    }
+  }
+  InferContext& c_;
+  const Graph& graph_;
+  const std::string& name_;
+  std::unordered_map<int64_t, Dim> of_symbol_;
+};
+
+bool is_known(const Shape& shape, const InCaller& in_caller) {
+  return shape.has_rank() &&
+         std::ranges::all_of(shape.dims(), [&](Dim dim) { return in_caller.is_known(dim); });
+}
+
+// The small integer arguments that the caller knows; none if there is none.
+Constants known_arguments(const InferContext& c, const Graph& graph) {
+  Constants constants(static_cast<size_t>(c.num_inputs()));
+  bool any = false;
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    if (!kIndexTypes.contains(c.dtype(i))) continue;
+    // What a trace captured is known to it already.
+    if (&graph.inputs()[static_cast<size_t>(i)]->op() == kConst.op) continue;
+    const Tensor value = c.value(i);
+    if (!value || value.num_elements() > kMaxElements) continue;
+    constants[static_cast<size_t>(i)] = value;
+    any = true;
+  }
+  return any ? constants : Constants();
+}
+
+}  // namespace
+
+Status infer_call(InferContext& c) {
+  Ref<Body> body = called_body(c.op(), c.raw_attrs());
+  if (!body) return internal_error("a call without a function");
+  Ref<Graph> graph = body->graph();
+  if (static_cast<int>(graph->inputs().size()) != c.num_inputs() ||
+      static_cast<int>(graph->outputs().size()) != c.num_outputs()) {
+    return invalid_argument("The function ", body->name(), " has ", graph->inputs().size(),
+                            " inputs and ", graph->outputs().size(), " outputs, the call ",
+                            c.num_inputs(), " and ", c.num_outputs());
+  }
+  if (!c.is_graph()) return unknown_outputs(c);
+  {
+    InCaller in_caller(c, *graph, body->name());
+    const bool all_known = std::ranges::all_of(graph->outputs(), [&](OutputRef output) {
+      return is_known(output.node->output(output.index).shape, in_caller);
+    });
+    if (!all_known && std::ranges::find(t_inferred, body.get()) == t_inferred.end()) {
+      if (Constants constants = known_arguments(c, *graph); !constants.empty()) {
+        if (Ref<Graph> again = inferred_with(*body, std::move(constants))) graph = again;
+      }
+    }
+  }
+  InCaller in_caller(c, *graph, body->name());
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    OutputRef output = graph->outputs()[static_cast<size_t>(i)];
+    const OutputType& type = output.node->output(output.index);
+    c.set_shape(i, in_caller(type.shape));
+    if (type.sizes) {
+      SymbolicValue sizes;
+      for (Dim dim : *type.sizes) sizes.push_back(in_caller(dim));
+      c.set_sizes(i, std::move(sizes));
+    }
+    if (type.handle_data) {
+      c.set_handle_data(i, {type.handle_data->dtype, in_caller(type.handle_data->shape)});
+    }
+  }
+  return {};
+}
+
+}  // namespace graven::engine
