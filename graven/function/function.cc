@@ -3,10 +3,9 @@
 #include <algorithm>
 
 #include "graven/base/strings.h"
-#include "graven/function/control_dependencies.h"
 #include "graven/function/lift.h"
+#include "graven/function/trace_body.h"
 #include "graven/ir/frame.h"
-#include "graven/ir/structural_ops.h"
 
 namespace graven::engine {
 namespace {
@@ -29,37 +28,6 @@ Status check_pure(const Graph& graph, size_t num_captures) {
                 "A function with the attribute _implements must be pure: it may capture no tensors "
                 "or variables and take no resources",
                 ErrorKind::kAssertionError);
-}
-
-// Gives each tensor of a result an Identity of its own, which becomes an output (S5.14).
-Status add_outputs(GraphBuilder& builder, Value& value, std::vector<OutputRef>& outputs) {
-  switch (value.kind) {
-    case Value::Kind::kTensor: {
-      ASSIGN_OR_RETURN(Tensors identity,
-                       builder.apply(*kIdentity, std::span(&value.tensor, 1), NoAttrs()));
-      value.tensor = identity[0];
-      outputs.push_back(symbolic(value.tensor).output());
-      return {};
-    }
-    case Value::Kind::kLiteral:
-      if (std::holds_alternative<None>(value.literal)) return {};
-      break;
-    case Value::Kind::kDict: {
-      ASSIGN_OR_RETURN(std::vector<int> order, sorted_key_order(value.keys));
-      for (int i : order) RETURN_IF_ERROR(add_outputs(builder, value.items[i], outputs));
-      return {};
-    }
-    case Value::Kind::kList:
-    case Value::Kind::kTuple:
-    case Value::Kind::kNamedTuple:
-    case Value::Kind::kAttrs:
-    case Value::Kind::kTyped:
-      for (Value& item : value.items) RETURN_IF_ERROR(add_outputs(builder, item, outputs));
-      return {};
-    default:
-      break;
-  }
-  return type_error("A function must return zero or more Tensors or ExtensionTypes or None values");
 }
 
 // S4.6, S4.7: the equal type, else the most specific of those that fit, the earlier on a tie.
@@ -342,34 +310,34 @@ FunctionType Function::generalized(std::span<const Ref<Entry>> entries, const Fu
 Result<Ref<Entry>> Function::trace(const FunctionType& type, VariableCreation::Policy scope,
                                    std::vector<CreatedVariable>& created) {
   auto start = std::chrono::steady_clock::now();
-  auto graph = make_ref<Graph>(options_.name);
-  graph->set_outer(Frame::current().graph());
-  GraphBuilder builder(graph);
   auto entry = make_ref<Entry>();
-  std::vector<OutputRef> outputs;
-  size_t num_bound = 0;
-  {
-    Frame frame(&builder);
-    PlaceholderContext placeholders{builder, "", {}};
+  auto placeholders = [&](GraphBuilder& builder) -> Result<std::vector<Value>> {
+    PlaceholderContext context{builder, "", {}};
     std::vector<Value> arguments;
     for (const Parameter& parameter : type.parameters) {
-      placeholders.name = parameter.name;
-      ASSIGN_OR_RETURN(Value argument, parameter.type->placeholder(placeholders));
+      context.name = parameter.name;
+      ASSIGN_OR_RETURN(Value argument, parameter.type->placeholder(context));
       arguments.push_back(std::move(argument));
     }
-    num_bound = builder.captures().size();
-    entry->num_arguments_ = static_cast<int>(graph->inputs().size());
+    return arguments;
+  };
+  auto run_tracer = [&](std::span<const Value> arguments) {
     VariableCreation creation(scope);
-    ASSIGN_OR_RETURN(entry->outputs_, tracer_->trace(type, arguments));
-    RETURN_IF_ERROR(add_outputs(builder, entry->outputs_, outputs));
+    auto outputs = tracer_->trace(type, arguments);
     created.assign(creation.created().begin(), creation.created().end());
+    return outputs;
+  };
+  ASSIGN_OR_RETURN(TracedBody traced,
+                   trace_body({options_.name, options_.automatic_control_dependencies},
+                              placeholders, run_tracer));
+  if (!options_.may_capture) {
+    RETURN_IF_ERROR(check_pure(*traced.body->graph(), traced.captures.size()));
   }
-  if (!options_.may_capture) RETURN_IF_ERROR(check_pure(*graph, builder.captures().size()));
-  graph->set_outputs(std::move(outputs));
-  if (options_.automatic_control_dependencies) add_control_dependencies(*graph);
-
-  auto captures = builder.captures().subspan(num_bound);
-  entry->captures_.assign(captures.begin(), captures.end());
+  entry->body_ = std::move(traced.body);
+  entry->body_->charge_to(entry.get());
+  entry->num_arguments_ = traced.num_arguments;
+  entry->outputs_ = std::move(traced.outputs);
+  entry->captures_ = std::move(traced.captures);
   for (const auto& capture : entry->captures_) {
     entry->captured_.push_back(capture.external);
     entry->type_.captures.emplace_back(reinterpret_cast<uintptr_t>(capture.external.get()),
@@ -380,9 +348,6 @@ Result<Ref<Entry>> Function::trace(const FunctionType& type, VariableCreation::P
   }
   entry->type_.output = type_of_output(entry->outputs_);
   entry->scope_ = scope;
-  entry->body_ =
-      Body::create(str_cat("__inference_", options_.name, "_", next_uid()), std::move(graph));
-  entry->body_->charge_to(entry.get());
   entry->trace_milliseconds_ =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return entry;

@@ -1,0 +1,74 @@
+#include "graven/function/trace_body.h"
+
+#include <utility>
+#include <variant>
+
+#include "graven/base/strings.h"
+#include "graven/function/control_dependencies.h"
+#include "graven/ir/frame.h"
+#include "graven/ir/structural_ops.h"
+
+namespace graven::engine {
+namespace {
+
+// Gives each tensor of a result an Identity of its own, which becomes an output (S5.14).
+Status add_outputs(GraphBuilder& builder, Value& value, std::vector<OutputRef>& outputs) {
+  switch (value.kind) {
+    case Value::Kind::kTensor: {
+      ASSIGN_OR_RETURN(Tensors identity,
+                       builder.apply(*kIdentity, std::span(&value.tensor, 1), NoAttrs()));
+      value.tensor = identity[0];
+      outputs.push_back(symbolic(value.tensor).output());
+      return {};
+    }
+    case Value::Kind::kLiteral:
+      if (std::holds_alternative<None>(value.literal)) return {};
+      break;
+    case Value::Kind::kDict: {
+      ASSIGN_OR_RETURN(std::vector<int> order, sorted_key_order(value.keys));
+      for (int i : order) RETURN_IF_ERROR(add_outputs(builder, value.items[i], outputs));
+      return {};
+    }
+    case Value::Kind::kList:
+    case Value::Kind::kTuple:
+    case Value::Kind::kNamedTuple:
+    case Value::Kind::kAttrs:
+    case Value::Kind::kTyped:
+      for (Value& item : value.items) RETURN_IF_ERROR(add_outputs(builder, item, outputs));
+      return {};
+    default:
+      break;
+  }
+  return type_error("A function must return zero or more Tensors or ExtensionTypes or None values");
+}
+
+}  // namespace
+
+Result<TracedBody> trace_body(
+    const TraceBodyOptions& options,
+    FunctionRef<Result<std::vector<Value>>(GraphBuilder& builder)> make_arguments,
+    FunctionRef<Result<Value>(std::span<const Value> arguments)> f) {
+  auto graph = make_ref<Graph>(options.name);
+  graph->set_outer(Frame::current().graph());
+  GraphBuilder builder(graph);
+  TracedBody traced;
+  std::vector<OutputRef> outputs;
+  size_t num_bound = 0;  // variables among the arguments
+  {
+    Frame frame(&builder);
+    ASSIGN_OR_RETURN(std::vector<Value> arguments, make_arguments(builder));
+    num_bound = builder.captures().size();
+    traced.num_arguments = static_cast<int>(graph->inputs().size());
+    ASSIGN_OR_RETURN(traced.outputs, f(arguments));
+    RETURN_IF_ERROR(add_outputs(builder, traced.outputs, outputs));
+  }
+  graph->set_outputs(std::move(outputs));
+  if (options.automatic_control_dependencies) add_control_dependencies(*graph);
+  auto captures = builder.captures().subspan(num_bound);
+  traced.captures.assign(captures.begin(), captures.end());
+  traced.body =
+      Body::create(str_cat("__inference_", options.name, "_", next_uid()), std::move(graph));
+  return traced;
+}
+
+}  // namespace graven::engine
