@@ -88,6 +88,12 @@ _WORKLOADS = (
         targets=(_NOT_SLOWER_THAN_TENSORFLOW,),
     ),
     Workload(
+        "taped_calls",
+        "10 cached calls of tanh(x) * 0.9 in one tape, 4 floats",
+        absent=frozenset({"jax"}),
+        targets=(_NOT_SLOWER_THAN_TENSORFLOW,),
+    ),
+    Workload(
         "trace_200",
         "first call: 100 times x = x * 1.01 + 0.5, [8]",
         absent=frozenset({"torch_eager"}),

@@ -85,6 +85,21 @@ def cached_call_literals() -> Cell:
     return Cell('f(x, True, "train", 3)', {"f": f, "x": x}, lambda: _sums(f(x, True, "train", 3)))
 
 
+def taped_calls() -> Cell:
+    f = _function(lambda x: tf.tanh(x) * 0.9)
+    x = tf.constant(inputs.normal(0, 4))
+
+    def check() -> Sequence[float]:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(f(x))
+        return _sums(y, tape.gradient(y, x))
+
+    calls = ["y = f(x)"] + ["y = f(y)"] * 9
+    statement = "\n    ".join(["with Tape() as tape:", "tape.watch(x)", *calls])
+    return Cell(statement, {"Tape": tf.GradientTape, "f": f, "x": x}, check)
+
+
 def _first_call(make_call: Callable[[list[int]], Callable[[], Any]]) -> Cell:
     """Times the first call of a new Function each time, and sees to it that it is traced.
 

@@ -88,6 +88,21 @@ def cached_call_literals() -> Cell:
     return Cell('f(x, True, "train", 3)', {"f": f, "x": x}, lambda: _sums(f(x, True, "train", 3)))
 
 
+def taped_calls() -> Cell:
+    f = _function(lambda x: torch.tanh(x) * 0.9)
+    x = _tensor(inputs.normal(0, 4)).requires_grad_()
+
+    def check() -> Sequence[float]:
+        with torch.enable_grad():
+            y = f(f(x))
+            (dx,) = torch.autograd.grad(y.sum(), x)
+        return _sums(y, dx)
+
+    calls = ["y = f(x)"] + ["y = f(y)"] * 9
+    statement = "\n    ".join(["with enable_grad():", *calls])
+    return Cell(statement, {"enable_grad": torch.enable_grad, "f": f, "x": x}, check)
+
+
 def _first_call(make_call: Callable[[], Callable[[], Any]]) -> Cell:
     def first_call() -> Any:
         # The compiler remembers by code object, so a new closure alone would not be compiled anew.

@@ -76,37 +76,4 @@ Tensor BackwardBuilder::take(int output, std::string_view name) {
   return add_placeholder_like(forward_.outputs()[output], name);
 }
 
-Dim BackwardBuilder::dim_of(Dim forward) {
-  const SymbolTable& from = forward_.graph()->symbols();
-  return graph()->symbols().substitute(from, forward, [&](int64_t symbol) {
-    auto [at, is_new] = symbol_of_.try_emplace(symbol);
-    if (is_new) at->second = graph()->symbols().new_symbol(str_cat("n", symbol));
-    return at->second;
-  });
-}
-
-Tensor BackwardBuilder::add_placeholder_like(const Tensor& forward, std::string_view name) {
-  OutputRef source = symbolic(forward).output();
-  const OutputType& type = source.node->output(source.index);
-  Shape declared = type.shape, mapped = type.shape;
-  for (int i = 0; i < mapped.rank(); ++i) {
-    if (mapped[i].is_number()) continue;
-    // A placeholder would make a symbol of an unknown size; it gets that of the forward half.
-    declared.set(i, Dim::unknown());
-    mapped.set(i, dim_of(mapped[i]));
-  }
-  std::optional<HandleData> data;
-  if (type.handle_data) data = *type.handle_data;
-  Tensor made = add_placeholder(type.dtype, declared, name, data);
-  OutputType& output = symbolic(made).node().output(0);
-  for (int i = 0; i < mapped.rank(); ++i) {
-    if (!mapped[i].is_unknown()) output.shape.set(i, mapped[i]);
-  }
-  if (type.sizes) {
-    output.sizes = std::make_unique<SymbolicValue>();
-    for (Dim dim : *type.sizes) output.sizes->push_back(dim_of(dim));
-  }
-  return symbolic_tensor(graph_ref(), {&symbolic(made).node(), 0});
-}
-
 }  // namespace graven::engine

@@ -21,8 +21,6 @@ class BackwardBuilder final : public GraphBuilder {
                         std::string_view name = {}) override;
   Result<Tensor> capture(const Tensor& external, std::string_view name) override;
 
-  // An input of the type of a tensor of the forward half.
-  Tensor add_placeholder_like(const Tensor& forward, std::string_view name);
   // The outputs of the forward half that were captured, in order.
   const std::vector<int>& side_values() const { return side_values_; }
   // True if constants or inputs of the forward half that have gradients were used, and nothing
@@ -33,8 +31,6 @@ class BackwardBuilder final : public GraphBuilder {
   // True if the forward half is frozen and lacks something.
   bool needs_more() const { return needs_more_; }
 
-  // A size of the forward half in terms of this graph's symbols.
-  Dim dim_of(Dim forward);
   const Graph* forward_graph() const { return forward_.graph().get(); }
 
  private:
@@ -42,7 +38,6 @@ class BackwardBuilder final : public GraphBuilder {
   ForwardGraph& forward_;
   std::vector<int> side_values_;
   std::unordered_map<uint64_t, Tensor> inner_of_;  // by TensorObject::id
-  std::unordered_map<int64_t, Dim> symbol_of_;     // by symbol of the forward graph
   bool needs_more_ = false, uses_numbers_ = false, uses_values_ = false;
 };
 

@@ -15,8 +15,9 @@ namespace {
 
 // A tensor of a step whose value is not needed, but for that of a shape that is not known yet.
 StepTensor without_value(const Tensor& tensor) {
-  StepTensor kept(tensor);
-  if (!tensor.is_symbolic()) kept.tensor = Tensor();
+  if (tensor.is_symbolic()) return StepTensor(tensor);
+  StepTensor kept(tensor.get()->known_id(), tensor.dtype());
+  kept.shape = tensor.shape();
   return kept;
 }
 
@@ -44,22 +45,49 @@ Tensor zeros_like_input(Emitter& emit, const StepTensor& input) {
   return emit(kZerosLike, {emit(kReadVariable, {input.tensor}, {input.dtype})});
 }
 
-Result<std::vector<Gradient>> call_backward(GradientPair& pair,
-                                            const std::vector<StepTensor>& inputs_of_call,
-                                            const std::vector<StepTensor>& values, Builder& builder,
-                                            std::span<const Gradient> dy) {
+// The gradient of one call of a forward half.
+class CallBackward final : public Backward {
+ public:
+  CallBackward(const Ref<GradientPair>& pair, std::span<const Tensor> inputs,
+               std::span<const Tensor> outputs)
+      : pair_(pair) {
+    inputs_.reserve(inputs.size());
+    for (const Tensor& input : inputs) inputs_.push_back(like_gradient(input));
+    outputs_.reserve(outputs.size());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const bool is_needed = outputs[i].is_symbolic() || pair->is_side_value(static_cast<int>(i));
+      outputs_.push_back(is_needed ? StepTensor(outputs[i]) : without_value(outputs[i]));
+      // The handle that was given, so that what the backward half makes of the variable has a way
+      // to it.
+      if (int input = pair->input_of_handle(static_cast<int>(i)); is_needed && input >= 0) {
+        outputs_.back().tensor = inputs[static_cast<size_t>(input)];
+      }
+    }
+  }
+
+  std::string_view name() const override { return pair_->forward()->name(); }
+  Result<std::vector<Gradient>> operator()(Builder& builder,
+                                           std::span<const Gradient> dy) const override;
+
+ private:
+  const Ref<GradientPair> pair_;
+  InlineVector<StepTensor, 2> inputs_, outputs_;
+};
+
+Result<std::vector<Gradient>> CallBackward::operator()(Builder& builder,
+                                                       std::span<const Gradient> dy) const {
   std::vector<bool> has_gradient;
   for (size_t i = 0; i < dy.size(); ++i) {
-    has_gradient.push_back(!dy[i].is_none() && kDifferentiableTypes.contains(values[i].dtype));
+    has_gradient.push_back(!dy[i].is_none() && kDifferentiableTypes.contains(outputs_[i].dtype));
   }
-  ASSIGN_OR_RETURN(const GradientPair::Half* half, pair.backward(has_gradient));
+  ASSIGN_OR_RETURN(const GradientPair::Half* half, pair_->backward(has_gradient));
   Emitter emit(builder);
   std::vector<Tensor> inputs;
   for (int i : half->outputs) {
-    inputs.push_back(has_gradient[i] ? densify(emit, dy[i]) : zeros_like(emit, values[i]));
+    inputs.push_back(has_gradient[i] ? densify(emit, dy[i]) : zeros_like(emit, outputs_[i]));
   }
   RETURN_IF_ERROR(emit.status());
-  for (int i : half->side_values) inputs.push_back(values[i].tensor);
+  for (int i : half->side_values) inputs.push_back(outputs_[i].tensor);
   Tensors outputs;
   if (!half->body->graph()->outputs().empty()) {
     ASSIGN_OR_RETURN(outputs, apply_call(builder, half->body, inputs));
@@ -69,8 +97,8 @@ Result<std::vector<Gradient>> call_backward(GradientPair& pair,
     auto at = [&](int output) { return output < 0 ? Tensor() : outputs[output]; };
     dx.push_back({at(where.dense), {at(where.values), at(where.indices), at(where.dense_shape)}});
     size_t i = dx.size() - 1;
-    if (dx[i].is_none() && pair.is_connected(static_cast<int>(i))) {
-      dx[i].dense = zeros_like_input(emit, inputs_of_call[i]);
+    if (dx[i].is_none() && pair_->is_connected(static_cast<int>(i))) {
+      dx[i].dense = zeros_like_input(emit, inputs_[i]);
     }
   }
   RETURN_IF_ERROR(emit.status());
@@ -79,36 +107,19 @@ Result<std::vector<Gradient>> call_backward(GradientPair& pair,
 
 }  // namespace
 
-std::shared_ptr<const Backward> backward_of_call(const Ref<GradientPair>& pair,
-                                                 std::span<const Tensor> inputs,
-                                                 std::span<const Tensor> outputs) {
-  std::vector<StepTensor> values, inputs_of_call;
-  for (const Tensor& input : inputs) inputs_of_call.push_back(like_gradient(input));
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    values.emplace_back(outputs[i]);
-    bool is_needed = outputs[i].is_symbolic() || pair->is_side_value(static_cast<int>(i));
-    if (!is_needed) values.back().tensor = Tensor();
-    // The handle that was given, so that what the backward half makes of the variable has a way to
-    // it.
-    if (int input = pair->input_of_handle(static_cast<int>(i)); is_needed && input >= 0) {
-      values.back().tensor = inputs[input];
-    }
-  }
-  return std::make_shared<const Backward>(
-      [pair, inputs_of_call = std::move(inputs_of_call), values = std::move(values)](
-          Builder& builder, std::span<const Gradient> dy) {
-        return call_backward(*pair, inputs_of_call, values, builder, dy);
-      });
+BackwardRef backward_of_call(const Ref<GradientPair>& pair, std::span<const Tensor> inputs,
+                             std::span<const Tensor> outputs) {
+  return std::make_shared<CallBackward>(pair, inputs, outputs);
 }
 
-std::shared_ptr<const Backward> backward_of_custom(const Ref<CustomGradient>& gradient,
-                                                   size_t num_inputs,
-                                                   std::span<const Tensor> outputs) {
+BackwardRef backward_of_custom(const Ref<CustomGradient>& gradient, size_t num_inputs,
+                               std::span<const Tensor> outputs) {
   std::vector<StepTensor> values;
   for (const Tensor& output : outputs) {
     values.push_back(without_value(output));
   }
-  return std::make_shared<const Backward>(
+  return backward_of(
+      "custom_gradient",
       [gradient, num_inputs, values = std::move(values)](
           Builder& builder, std::span<const Gradient> dy) -> Result<std::vector<Gradient>> {
         Emitter emit(builder);
@@ -126,8 +137,9 @@ std::shared_ptr<const Backward> backward_of_custom(const Ref<CustomGradient>& gr
       });
 }
 
-std::shared_ptr<const Backward> backward_that_fails(Status status) {
-  return std::make_shared<const Backward>(
+BackwardRef backward_that_fails(std::string name, Status status) {
+  return backward_of(
+      std::move(name),
       [status = std::move(status)](
           Builder&, std::span<const Gradient>) -> Result<std::vector<Gradient>> { return status; });
 }

@@ -12,16 +12,14 @@ namespace graven::engine {
 
 // The gradient of a call of a pair's forward half, which took these inputs and gave these outputs:
 // a call of its backward half. Of values, it keeps those that a backward half may take.
-std::shared_ptr<const Backward> backward_of_call(const Ref<GradientPair>& pair,
-                                                 std::span<const Tensor> inputs,
-                                                 std::span<const Tensor> outputs);
+BackwardRef backward_of_call(const Ref<GradientPair>& pair, std::span<const Tensor> inputs,
+                             std::span<const Tensor> outputs);
 
 // The gradient of a user's function with as many inputs, which gave these outputs.
-std::shared_ptr<const Backward> backward_of_custom(const Ref<CustomGradient>& gradient,
-                                                   size_t num_inputs,
-                                                   std::span<const Tensor> outputs);
+BackwardRef backward_of_custom(const Ref<CustomGradient>& gradient, size_t num_inputs,
+                               std::span<const Tensor> outputs);
 
 // Gives the error to whoever asks for the gradient.
-std::shared_ptr<const Backward> backward_that_fails(Status status);
+BackwardRef backward_that_fails(std::string name, Status status);
 
 }  // namespace graven::engine

@@ -30,7 +30,7 @@ Result<Tensors> apply_custom_gradient(Builder& builder, std::span<const Tensor> 
   while (results.size() > outputs.size()) results.pop_back();
   if (&plain == &builder) return results;
   auto listeners = Frame::current().listeners;
-  std::shared_ptr<const Backward> backward;
+  BackwardRef backward;
   for (Listener* listener : listeners) {
     if (!listener->wants(inputs)) {
       // Eagerly it goes on from what the function itself did, perhaps with other tensors.
@@ -38,18 +38,18 @@ Result<Tensors> apply_custom_gradient(Builder& builder, std::span<const Tensor> 
       continue;
     }
     if (!backward) backward = backward_of_custom(gradient, inputs.size(), results);
-    listener->on_step("custom_gradient", inputs, results, backward);
+    listener->on_step(inputs, results, backward);
   }
   return results;
 }
 
-std::shared_ptr<const Backward> backward_of_custom_node(const Node& node,
-                                                        std::span<const Tensor> outputs) {
+BackwardRef backward_of_custom_node(const Node& node, std::span<const Tensor> outputs) {
   auto num_results = static_cast<size_t>(std::get<int64_t>(node.attribute(kNumResults)));
   size_t num_inputs = outputs.size() - num_results;
   auto backward =
       backward_of_custom(node.custom_gradient(), num_inputs, outputs.subspan(0, num_results));
-  return std::make_shared<const Backward>(
+  return backward_of(
+      "custom_gradient",
       [backward, num_results](Builder& builder,
                               std::span<const Gradient> dy) -> Result<std::vector<Gradient>> {
         ASSIGN_OR_RETURN(auto of_inputs, (*backward)(builder, dy.subspan(0, num_results)));

@@ -27,7 +27,6 @@ GRAVEN_API Result<Tensors> apply_custom_gradient(Builder& builder, std::span<con
                                                  const Ref<CustomGradient>& gradient);
 
 // The gradient of such a node.
-std::shared_ptr<const Backward> backward_of_custom_node(const Node& node,
-                                                        std::span<const Tensor> outputs);
+BackwardRef backward_of_custom_node(const Node& node, std::span<const Tensor> outputs);
 
 }  // namespace graven::engine

@@ -166,14 +166,14 @@ void ForwardGraph::make_step_of(Node* node, std::vector<bool>& is_done) {
   std::vector<Tensor> inputs;
   for (OutputRef input : node->inputs()) inputs.push_back(tensor_at(input));
   const std::vector<Tensor>& outputs = tensors_[node->id()];
-  std::shared_ptr<const Backward> backward;
+  BackwardRef backward;
   if (auto parts = parts_of_.find(node); parts != parts_of_.end()) {
     // The composite as a step that gives what its parts, which come before it, have made.
     for (Node* part : parts->second.nodes) make_step_of(part, is_done);
     inputs.clear();
     for (OutputRef output : parts->second.outputs) inputs.push_back(tensor_at(output));
-    backward = std::make_shared<const Backward>(
-        [](Builder&, std::span<const Gradient> dy) -> Result<std::vector<Gradient>> {
+    backward = backward_of(
+        node->name(), [](Builder&, std::span<const Gradient> dy) -> Result<std::vector<Gradient>> {
           return std::vector<Gradient>(dy.begin(), dy.end());
         });
   } else if (node->custom_gradient()) {
@@ -181,7 +181,7 @@ void ForwardGraph::make_step_of(Node* node, std::vector<bool>& is_done) {
   } else if (auto pair = pair_of_.find(node); pair != pair_of_.end()) {
     backward = backward_of_call(pair->second, inputs, outputs);
   } else if (auto failed = backward_of_failed_.find(node); failed != backward_of_failed_.end()) {
-    backward = backward_that_fails(failed->second);
+    backward = backward_that_fails(node->name(), failed->second);
   } else if (called_body(*node) || node->op().record().gradient == not_differentiable) {
     return;
   }

@@ -59,32 +59,15 @@ void order_effects(Graph& graph) {
 // What both pairs, that of the body and that of its forward half, share.
 class GradientPair::State : public RefCounted {
  public:
-  State(std::string name, ForwardGraph forward)
-      : name_(std::move(name)), forward_(std::move(forward)) {}
-
-  // Finds the side outputs.
-  Status close() {
-    size_t before;
-    do {
-      before = forward_.outputs().size();
-      std::vector<bool> has_gradient;
-      for (const Tensor& output : forward_.outputs()) {
-        has_gradient.push_back(has_trainable_dtype(output));
-      }
-      ASSIGN_OR_RETURN(all_, build(has_gradient));
-      // The first time, what is differentiated is the body's own outputs.
-      if (!of_originals_) of_originals_ = all_;
-    } while (forward_.outputs().size() != before);
-    forward_.freeze();
-    for (const Tensor& output : forward_.outputs()) {
-      auto at = forward_.inputs().end();
-      if (output.dtype() == DType::kResource) {
-        at = std::find(forward_.inputs().begin(), forward_.inputs().end(), output);
-      }
-      bool is_handle = at != forward_.inputs().end();
-      input_of_handle_.push_back(is_handle ? static_cast<int>(at - forward_.inputs().begin()) : -1);
-    }
-    return {};
+  // Goes through all states of the making: it is closed then.
+  static Result<Ref<State>> create(const Body& body) {
+    std::string name = plain_name(body.name());
+    ASSIGN_OR_RETURN(ForwardGraph copied,
+                     ForwardGraph::create(body, str_cat("__forward_", name, "_", next_uid())));
+    Ref<State> state(new State(std::move(name), std::move(copied)));
+    RETURN_IF_ERROR(state->find_side_outputs());
+    state->close();
+    return state;
   }
 
   Result<const Half*> backward(std::vector<bool> has_gradient) {
@@ -104,15 +87,8 @@ class GradientPair::State : public RefCounted {
   }
 
   const ForwardGraph& forward() const { return forward_; }
-  const std::string& name() const { return name_; }
 
-  bool is_side_value(int output) const {
-    for (const Half* half : {of_originals_.get(), all_.get()}) {
-      const auto& values = half->side_values;
-      if (std::find(values.begin(), values.end(), output) != values.end()) return true;
-    }
-    return false;
-  }
+  bool is_side_value(int output) const { return is_side_value_[output]; }
 
   bool is_connected(int input) const { return !is_none(of_originals_->gradients[input]); }
 
@@ -130,6 +106,40 @@ class GradientPair::State : public RefCounted {
   }
 
  private:
+  State(std::string name, ForwardGraph forward)
+      : name_(std::move(name)), forward_(std::move(forward)) {}
+
+  Status find_side_outputs() {
+    size_t before;
+    do {
+      before = forward_.outputs().size();
+      std::vector<bool> has_gradient;
+      for (const Tensor& output : forward_.outputs()) {
+        has_gradient.push_back(has_trainable_dtype(output));
+      }
+      ASSIGN_OR_RETURN(all_, build(has_gradient));
+      // The first time, what is differentiated is the body's own outputs.
+      if (!of_originals_) of_originals_ = all_;
+    } while (forward_.outputs().size() != before);
+    return {};
+  }
+
+  void close() {
+    forward_.freeze();
+    is_side_value_.resize(forward_.outputs().size());
+    for (const Half* half : {of_originals_.get(), all_.get()}) {
+      for (int output : half->side_values) is_side_value_[output] = true;
+    }
+    for (const Tensor& output : forward_.outputs()) {
+      auto at = forward_.inputs().end();
+      if (output.dtype() == DType::kResource) {
+        at = std::find(forward_.inputs().begin(), forward_.inputs().end(), output);
+      }
+      bool is_handle = at != forward_.inputs().end();
+      input_of_handle_.push_back(is_handle ? static_cast<int>(at - forward_.inputs().begin()) : -1);
+    }
+  }
+
   const Half* find(const std::vector<bool>& has_gradient) {
     std::lock_guard lock(mutex_);
     auto at = halves_.find(has_gradient);
@@ -233,11 +243,14 @@ class GradientPair::State : public RefCounted {
   }
 
   const std::string name_;
+  // --- Constant once it is closed.
   ForwardGraph forward_;
+  std::shared_ptr<const Half> of_originals_, all_;  // of the first round, and of the last
+  std::vector<int> input_of_handle_;                // of each output
+  std::vector<bool> is_side_value_;                 // of each output
+  // --- Halves for other sets of outputs.
   std::mutex mutex_;
   std::map<std::vector<bool>, std::shared_ptr<const Half>> halves_;  // GUARDED_BY(mutex_)
-  std::shared_ptr<const Half> of_originals_, all_;
-  std::vector<int> input_of_handle_;  // of each output
 };
 
 GradientPair::GradientPair(Ref<State> state, Body* forward, int num_outputs)
@@ -262,12 +275,7 @@ Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body) {
       return unimplemented("The function ", body->name(),
                            " calls itself: there is no gradient of such a call");
     }
-    std::string name = plain_name(body->name());
-    ASSIGN_OR_RETURN(ForwardGraph graph,
-                     ForwardGraph::create(*body, str_cat("__forward_", name, "_", next_uid())));
-    int num_outputs = static_cast<int>(graph.outputs().size());
-    auto state = make_ref<GradientPair::State>(name, std::move(graph));
-    RETURN_IF_ERROR(state->close());
+    ASSIGN_OR_RETURN(auto state, GradientPair::State::create(*body));
     Ref<Graph> forward_graph = state->forward().graph();
     Ref<Body> forward = Body::create(forward_graph->name(), forward_graph);
     forward->charge_to(state.get());
@@ -275,6 +283,7 @@ Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body) {
     auto num_forward = static_cast<int>(forward_graph->outputs().size());
     forward->fill(Body::kGradientPair,
                   Ref<GradientPair>(new GradientPair(state, forward.get(), num_forward)));
+    auto num_outputs = static_cast<int>(body->graph()->outputs().size());
     Ref<GradientPair> pair(new GradientPair(state, forward.get(), num_outputs));
     pair->owned_forward_ = forward;
     return pair;
@@ -284,33 +293,27 @@ Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body) {
 Result<Tensors> apply_call(Builder& builder, const Ref<Body>& body, std::span<const Tensor> inputs,
                            std::string_view name) {
   Builder& plain = builder.unrecorded();
-  std::vector<Listener*> listeners;
+  InlineVector<Listener*, 2> listeners;
   if (&plain != &builder) {
     for (Listener* listener : Frame::current().listeners) {
       if (listener->wants(inputs)) listeners.push_back(listener);
     }
   }
-  auto call = [&](const Ref<Body>& callee) {
-    return plain.apply(*call_op(*callee).op, inputs, call_attrs(callee), name);
-  };
-  if (listeners.empty()) return call(body);
+  if (listeners.empty()) return plain.call(body, inputs, name);
 
   auto pair = gradient_pair(body);
-  std::shared_ptr<const Backward> backward;
+  BackwardRef backward;
   Tensors outputs;
-  size_t num_outputs = body->graph()->outputs().size();
   if (pair.ok()) {
-    ASSIGN_OR_RETURN(outputs, call((*pair)->forward()));
+    ASSIGN_OR_RETURN(outputs, plain.call((*pair)->forward(), inputs, name));
     backward = backward_of_call(*pair, inputs, outputs);
   } else {
     // The call itself is fine; whoever asks for its gradient is told.
-    ASSIGN_OR_RETURN(outputs, call(body));
-    backward = backward_that_fails(pair.status());
+    ASSIGN_OR_RETURN(outputs, plain.call(body, inputs, name));
+    backward = backward_that_fails(body->name(), pair.status());
   }
-  for (Listener* listener : listeners) {
-    listener->on_step(body->name(), inputs, outputs, backward);
-  }
-  while (outputs.size() > num_outputs) outputs.pop_back();
+  for (Listener* listener : listeners) listener->on_step(inputs, outputs, backward);
+  outputs.resize(body->graph()->outputs().size());
   return outputs;
 }
 

@@ -18,11 +18,32 @@ namespace graven::engine {
 // among them inputs of the body. Effects and random numbers are in this half only. backward:
 // gradients of outputs, then side values -> gradients of the inputs that have one.
 //
-// The set of side outputs is closed under differentiating again (S6.20): the gradient of a
-// forward call with respect to its side outputs needs nothing that is not an output of it. So the
-// pair of the forward half has the same two halves.
+// How it is made, all by the thread that first asks for the pair; others wait for it, with no lock
+// held, as gradients of users run (Body::get_or_make):
 //
-// Any thread may use it.
+//   1. Copied. The body's graph is cloned as a ForwardGraph. What is differentiated by its parts
+//      becomes its parts. Each node that runs a body once, and that a gradient may reach, is made a
+//      node of the same op that holds the forward half of that body's pair, which is made first,
+//      and has that half's side outputs behind its own outputs. If that pair cannot be made, the
+//      node stays, and its error is that of a gradient that has to pass it.
+//   2. Open. Backward halves are built for all differentiable outputs, in rounds. What one asks of
+//      the forward half (values, shapes, the tie) becomes a side output of it, and thereby one more
+//      output for the next round, until a round adds none. The first round's half, of the body's
+//      own outputs, and the last one's, of all outputs, are kept.
+//   3. Closed. The forward half is frozen and becomes a Body. From here on others see the pair, and
+//      nothing changes but that halves for other sets of outputs are added when they are asked for,
+//      by the thread that asks, one at a time. A half that would need what forward does not give is
+//      not made: zeros are fed to a kept one.
+//
+// Pairs of pairs. The set of side outputs is closed under differentiating again (S6.20): the
+// gradient of a forward call with respect to its side outputs needs nothing that is not an output
+// of it. So the pair of the forward half has the same two halves, and shares all that was made. A
+// backward half is a body like others, whose pair is made when it is differentiated.
+//
+// Slots. The body's slot owns the pair, which owns the forward half, whose slot holds a pair that
+// does not own it: there is no circle of references. Backward halves belong to what both share.
+//
+// Once it is made, any thread may use it.
 class GRAVEN_API GradientPair : public RefCounted {
  public:
   // Which outputs of a backward half hold the gradient of an input: one of them if it is dense,

@@ -31,7 +31,7 @@ Shape shape_here(const StepTensor& tensor, Builder& builder) {
   const bool is_of_forward = backward && graph == backward->forward_graph();
   for (int i = 0; i < shape.rank(); ++i) {
     if (shape[i].is_number()) continue;
-    shape.set(i, is_of_forward ? backward->dim_of(shape[i]) : Dim::unknown());
+    shape.set(i, is_of_forward ? backward->inner_dim(*graph, shape[i]) : Dim::unknown());
   }
   return shape;
 }
@@ -54,7 +54,7 @@ class OpGradient final : public GradientContext {
   }
 
   const Op& op() const override { return *step_.op; }
-  AttrsRef raw_attrs() const override { return step_.attrs; }
+  AttrsRef raw_attrs() const override { return *step_.attrs; }
   int num_inputs() const override { return static_cast<int>(step_.inputs.size()); }
   int num_outputs() const override { return static_cast<int>(step_.outputs.size()); }
 
@@ -228,14 +228,16 @@ Tensor zeros_like(Emitter& emit, const StepTensor& tensor) {
 }
 
 StepRef make_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
-                  std::span<const Tensor> outputs, std::shared_ptr<const Backward> backward) {
+                  std::span<const Tensor> outputs, BackwardRef backward) {
   auto step = std::make_shared<Step>();
   step->op = &op;
   step->backward = std::move(backward);
-  step->attrs = Attrs(attrs);
+  step->attrs.emplace(attrs);
   for (const Tensor& input : inputs) step->inputs.emplace_back(input);
   for (const Tensor& output : outputs) step->outputs.emplace_back(output);
-  if (!outputs.empty() && outputs[0].is_symbolic()) step->name = symbolic(outputs[0]).node().name();
+  if (!outputs.empty() && outputs[0].is_symbolic()) {
+    step->node_name = symbolic(outputs[0]).node().name();
+  }
   return step;
 }
 
@@ -282,9 +284,9 @@ AskedFor asked_for(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
 }
 
 Status no_gradient_error(const Step& step) {
-  std::string text = step.name.empty()
+  std::string text = step.node_name.empty()
                          ? str_cat("gradient registry has no entry for: ", step.op->name())
-                         : str_cat("No gradient defined for operation '", step.name,
+                         : str_cat("No gradient defined for operation '", step.node_name,
                                    "' (op type: ", step.op->name(), ")");
   return Status(Code::kUnimplemented, text + ". See docs/errors/no-gradient.md",
                 ErrorKind::kLookupError);
@@ -293,12 +295,12 @@ Status no_gradient_error(const Step& step) {
 Result<std::vector<Gradient>> run_gradient(const Step& step, std::span<const Gradient> dy,
                                            const std::vector<bool>& wants, Builder& builder) {
   std::optional<NameScope> scope;
-  if (builder.graph()) scope.emplace(str_cat("gradient_tape/", scope_of(step.name)));
+  if (builder.graph()) scope.emplace(str_cat("gradient_tape/", scope_of(step.name())));
   if (step.backward) {
     ASSIGN_OR_RETURN(auto dx, (*step.backward)(builder, dy));
     if (dx.size() != step.inputs.size()) {
-      return value_error("The gradient of ", step.name, " gave ", dx.size(), " gradients for its ",
-                         step.inputs.size(), " inputs");
+      return value_error("The gradient of ", step.name(), " gave ", dx.size(),
+                         " gradients for its ", step.inputs.size(), " inputs");
     }
     for (size_t i = 0; i < dx.size(); ++i) {
       if (!wants[i]) dx[i] = {};

@@ -1,7 +1,9 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graven/base/function_ref.h"
@@ -18,6 +20,8 @@ struct StepTensor {
   StepTensor() = default;
   explicit StepTensor(const Tensor& t)
       : tensor(t), id(t.get()->id()), dtype(t.dtype()), shape(t.shape()) {}
+  // One whose value, and shape, a gradient of the whole step has by itself.
+  StepTensor(uint64_t id, DType dtype) : id(id), dtype(dtype) {}
   Tensor tensor;    // may be empty
   uint64_t id = 0;  // 0: no gradient flows to it from the step, or from it into the step
   DType dtype = DType::kInvalid;
@@ -26,12 +30,16 @@ struct StepTensor {
 
 // One application of an op, or of something that has a gradient as a whole. Never changes.
 struct Step {
-  const Op* op = nullptr;  // null if it is none
-  Attrs attrs{attrs_type<NoAttrs>()};
-  std::string name;  // of the node, if it is one in a graph; or of the step
+  const Op* op = nullptr;      // null if it is none
+  std::optional<Attrs> attrs;  // of the op
+  std::string node_name;       // of the op's node, if it is one in a graph
   InlineVector<StepTensor, 2> inputs;
   InlineVector<StepTensor, 1> outputs;
-  std::shared_ptr<const Backward> backward;  // in place of the op's gradient
+  BackwardRef backward;  // in place of the op's gradient
+
+  std::string_view name() const {
+    return node_name.empty() && backward ? backward->name() : std::string_view(node_name);
+  }
 };
 using StepRef = std::shared_ptr<const Step>;
 
@@ -45,8 +53,7 @@ constexpr bool propagates(DType dtype) {
 // The step of an op that was applied, with all of its tensors; differentiated by `backward` if
 // that is given.
 StepRef make_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
-                  std::span<const Tensor> outputs,
-                  std::shared_ptr<const Backward> backward = nullptr);
+                  std::span<const Tensor> outputs, BackwardRef backward = nullptr);
 // The same without the large values that the op's gradient does not ask for, and without the ids
 // of inputs that are not watched.
 StepRef make_lean_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,

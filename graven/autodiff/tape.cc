@@ -40,7 +40,7 @@ void Tape::stop() {
 
 bool Tape::watch(const Tensor& tensor) {
   if (!propagates(tensor.dtype())) return false;
-  bool is_new = watched_.insert(tensor.get()->id()).second;
+  bool is_new = watched_.insert(tensor.get()->id());
   if (is_new && tensor.dtype() == DType::kResource) variables_.push_back(tensor);
   return true;
 }
@@ -79,32 +79,29 @@ void Tape::on_op(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
   for (const Tensor& output : outputs) watched_.insert(output.get()->id());
 }
 
-void Tape::on_step(std::string_view name, std::span<const Tensor> inputs,
-                   std::span<const Tensor> outputs,
-                   const std::shared_ptr<const engine::Backward>& backward) {
+void Tape::on_step(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                   const BackwardRef& backward) {
   if (!wants(inputs)) return;
   auto step = std::make_shared<Step>();
-  step->name = name;
   step->backward = backward;
+  step->inputs.reserve(inputs.size());
   for (const Tensor& input : inputs) {
-    StepTensor& kept = step->inputs.emplace_back(input);
-    kept.tensor = Tensor();
-    if (!is_watched(input)) kept.id = 0;  // no gradient goes there
+    // An input that is not watched gets no gradient.
+    step->inputs.push_back({is_watched(input) ? input.get()->known_id() : 0, input.dtype()});
   }
+  step->outputs.reserve(outputs.size());
   for (const Tensor& output : outputs) {
-    step->outputs.emplace_back(output).tensor = Tensor();
-    if (holds(inputs, output)) {
-      step->outputs.back().id = 0;  // not made by the step: no gradient comes to it from here
-    } else {
-      watched_.insert(output.get()->id());
-    }
+    // An input that is handed out was not made by the step: no gradient comes to it from here.
+    const bool is_made = !holds(inputs, output);
+    step->outputs.push_back({is_made ? output.get()->id() : 0, output.dtype()});
+    if (is_made && propagates(output.dtype())) watched_.insert(output.get()->known_id());
   }
   steps_.push_back(std::move(step));
 }
 
 void Tape::record(std::string_view name, std::span<const Tensor> inputs,
-                  std::span<const Tensor> outputs, Backward backward) {
-  on_step(name, inputs, outputs, std::make_shared<const Backward>(std::move(backward)));
+                  std::span<const Tensor> outputs, BackwardFunction backward) {
+  on_step(inputs, outputs, backward_of(std::string(name), std::move(backward)));
 }
 
 Result<std::vector<Gradient>> Tape::gradient(std::span<const Tensor> targets,

@@ -3,10 +3,10 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "graven/autodiff/add_gradients.h"
+#include "graven/autodiff/id_set.h"
 #include "graven/base/export.h"
 #include "graven/base/status.h"
 #include "graven/ir/frame.h"
@@ -48,9 +48,8 @@ class GRAVEN_API Tape : public Listener {
   // Records a step whose gradient is not that of an op: custom_gradient, a call of a Function.
   // `backward` gets the gradients of the outputs (none where there are none) and gives those of
   // the inputs, one each.
-  using Backward = engine::Backward;
   void record(std::string_view name, std::span<const Tensor> inputs,
-              std::span<const Tensor> outputs, Backward backward);
+              std::span<const Tensor> outputs, BackwardFunction backward);
 
   // The gradients of the targets, summed, with respect to the sources: one each, none where there
   // is no path (S10.4 to S10.7). output_gradients: one for each target, or nothing at all; an
@@ -75,9 +74,8 @@ class GRAVEN_API Tape : public Listener {
 
   void on_op(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
              const Tensors& outputs) override;
-  void on_step(std::string_view name, std::span<const Tensor> inputs,
-               std::span<const Tensor> outputs,
-               const std::shared_ptr<const engine::Backward>& backward) override;
+  void on_step(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+               const BackwardRef& backward) override;
   // Watches a trainable variable, unless that was switched off.
   void on_variable(const Tensor& handle) override;
   bool wants(std::span<const Tensor> inputs) const override;
@@ -88,8 +86,8 @@ class GRAVEN_API Tape : public Listener {
   const bool persistent_, watch_accessed_variables_;
   Frame* recording_in_ = nullptr;
   std::vector<std::shared_ptr<const Step>> steps_;
-  std::unordered_set<uint64_t> watched_;  // by TensorObject::id
-  std::vector<Tensor> variables_;         // the handles among them
+  IdSet watched_;
+  std::vector<Tensor> variables_;  // the handles among them
 };
 
 }  // namespace graven::engine

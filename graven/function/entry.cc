@@ -161,12 +161,18 @@ Status Entry::run_unnamed(std::span<const Tensor> arguments, Tensors& outputs, b
       if (input.dtype() == DType::kResource) listener->on_variable(input);
     }
   }
-  bool is_taped = !frame.is_graph() && std::ranges::any_of(listeners, [&](const Listener* tape) {
-    return tape->wants({inputs.data(), inputs.size()});
-  });
+  // Once one run was quick there is nothing to find out.
+  bool is_measured = !frame.is_graph() &&
+                     taped_nanoseconds_.load(std::memory_order_relaxed) > kLongNanoseconds &&
+                     std::ranges::any_of(listeners, [&](const Listener* tape) {
+                       return tape->wants({inputs.data(), inputs.size()});
+                     });
+  if (!is_measured) {
+    ASSIGN_OR_RETURN(outputs, apply_call(current_builder(), body_, inputs));
+    return {};
+  }
   auto start = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(outputs, apply_call(current_builder(), body_, inputs));
-  if (!is_taped) return {};
   std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
   if (took.count() < taped_nanoseconds_.load(std::memory_order_relaxed)) {
     taped_nanoseconds_.store(took.count(), std::memory_order_relaxed);

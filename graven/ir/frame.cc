@@ -10,7 +10,26 @@ namespace {
 
 constinit thread_local Frame* t_current = nullptr;
 
+class FunctionAsBackward final : public Backward {
+ public:
+  FunctionAsBackward(std::string name, BackwardFunction function)
+      : name_(std::move(name)), function_(std::move(function)) {}
+  std::string_view name() const override { return name_; }
+  Result<std::vector<Gradient>> operator()(Builder& builder,
+                                           std::span<const Gradient> dy) const override {
+    return function_(builder, dy);
+  }
+
+ private:
+  const std::string name_;
+  const BackwardFunction function_;
+};
+
 }  // namespace
+
+BackwardRef backward_of(std::string name, BackwardFunction function) {
+  return std::make_shared<FunctionAsBackward>(std::move(name), std::move(function));
+}
 
 Frame& Frame::current() {
   if (t_current) return *t_current;

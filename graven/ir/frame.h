@@ -17,10 +17,21 @@ namespace graven::engine {
 
 class GraphBuilder;
 
-// The gradients of a step's inputs, one each, from those of its outputs (none where there are
-// none). Ops go through the builder.
-using Backward =
+// What differentiates a step as a whole: the gradients of its inputs, one each, from those of its
+// outputs (none where there are none). Ops go through the builder. Constant once made.
+class GRAVEN_API Backward {
+ public:
+  virtual ~Backward() = default;
+  // Of the step, for messages and name scopes.
+  virtual std::string_view name() const = 0;
+  virtual Result<std::vector<Gradient>> operator()(Builder& builder,
+                                                   std::span<const Gradient> dy) const = 0;
+};
+using BackwardRef = std::shared_ptr<const Backward>;
+// The same as a function.
+using BackwardFunction =
     std::function<Result<std::vector<Gradient>>(Builder& builder, std::span<const Gradient> dy)>;
+GRAVEN_API BackwardRef backward_of(std::string name, BackwardFunction function);
 
 // Hears of every op that is applied in the frame it joined: a tape, a forward accumulator.
 class GRAVEN_API Listener {
@@ -31,9 +42,8 @@ class GRAVEN_API Listener {
                      const Tensors& outputs) = 0;
   // Hears of a step that is no op to it, but has a gradient as a whole: a call of a function, a
   // custom_gradient.
-  virtual void on_step(std::string_view name, std::span<const Tensor> inputs,
-                       std::span<const Tensor> outputs,
-                       const std::shared_ptr<const Backward>& backward) = 0;
+  virtual void on_step(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                       const BackwardRef& backward) = 0;
   // True if it would remember a step with these inputs.
   virtual bool wants(std::span<const Tensor> inputs) const = 0;
   // True if it may ask for gradients of gradients of what it hears.

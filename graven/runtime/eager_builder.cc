@@ -4,6 +4,7 @@
 #include "graven/ir/graph.h"
 #include "graven/ir/graph_builder.h"
 #include "graven/ir/out_of_scope.h"
+#include "graven/runtime/run_body.h"
 #include "graven/runtime/run_op.h"
 
 namespace graven::engine {
@@ -21,6 +22,17 @@ class EagerBuilder final : public Builder {
     std::span<Tensor> values(const_cast<Tensor*>(inputs.data()), inputs.size());
     Tensors outputs;
     RETURN_IF_ERROR(run_op(op, attrs, values, /*reusable=*/0, /*state=*/nullptr, outputs));
+    return outputs;
+  }
+
+  Result<Tensors> call(const Ref<Body>& body, std::span<const Tensor> inputs,
+                       std::string_view /*name*/) override {
+    for (const Tensor& input : inputs) {
+      if (!input) return internal_error("an input of a call of ", body->name(), " is missing");
+      if (input.is_symbolic()) return type_error(out_of_scope_text(input, nullptr));
+    }
+    Tensors outputs;
+    RETURN_IF_ERROR(run_body(body, inputs, outputs));
     return outputs;
   }
 };

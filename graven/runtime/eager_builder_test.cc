@@ -199,8 +199,7 @@ struct CountingListener : Listener {
   void on_op(const Op& op, AttrsRef, std::span<const Tensor>, const Tensors&) override {
     names.push_back(op.name());
   }
-  void on_step(std::string_view, std::span<const Tensor>, std::span<const Tensor>,
-               const std::shared_ptr<const Backward>&) override {}
+  void on_step(std::span<const Tensor>, std::span<const Tensor>, const BackwardRef&) override {}
   bool wants(std::span<const Tensor>) const override { return true; }
   bool wants_higher_orders() const override { return false; }
   void on_frame_end() override {}
