@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "graven/base/strings.h"
 #include "graven/function/lift.h"
 #include "graven/function/trace_body.h"
 #include "graven/ir/frame.h"
