@@ -213,7 +213,7 @@ bool Entry::is_long() const {
   if (frame.is_graph()) return !frame.listeners.empty();
   // What a tape has run has other Programs, whose cost is not known before: it was measured.
   if (!frame.listeners.empty()) {
-    return body_->effects().ordered ||
+    return body_->effects().may_block ||
            taped_nanoseconds_.load(std::memory_order_relaxed) > kLongNanoseconds;
   }
   if (!has_program_.load(std::memory_order_acquire)) return true;

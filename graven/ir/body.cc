@@ -85,6 +85,7 @@ Ref<Body> Body::create(std::string name, Ref<Graph> graph) {
     effects.stateful |= one.stateful;
     effects.ordered |= one.ordered;
     effects.must_run |= one.must_run;
+    effects.may_block |= one.may_block;
     add(*node, one.reads, effects.reads);
     add(*node, one.writes, effects.writes);
   }

@@ -78,12 +78,19 @@ Effects unordered_effects(const Op&, AttrsRef) {
 Effects ordered_effects(const Op&, AttrsRef) {
   return {.stateful = true, .ordered = true, .must_run = true, .reads = {}, .writes = {}};
 }
+Effects blocking_effects(const Op& op, AttrsRef attrs) {
+  Effects effects = ordered_effects(op, attrs);
+  effects.may_block = true;
+  return effects;
+}
 Effects reads_resource_effects(const Op&, AttrsRef) {
   return {.stateful = true, .reads = {0}, .writes = {}};
 }
 Effects writes_resource_effects(const Op&, AttrsRef) {
   return {.stateful = true, .must_run = true, .reads = {}, .writes = {0}};
 }
+
+int passes_on_input_0(std::span<const DType>, AttrsRef) { return 0; }
 
 void not_differentiable(GradientContext&) {}
 

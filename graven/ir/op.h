@@ -23,9 +23,10 @@ class Op;
 
 // What an op does besides computing its outputs.
 struct Effects {
-  bool stateful = false;  // TensorFlow registers it stateful: never merged, never folded
-  bool ordered = false;   // one of the chain of stateful ops without resources (prints, asserts)
-  bool must_run = false;  // runs though nobody uses its outputs
+  bool stateful = false;   // TensorFlow registers it stateful: never merged, never folded
+  bool ordered = false;    // one of the chain of stateful ops without resources (prints, asserts)
+  bool must_run = false;   // runs though nobody uses its outputs
+  bool may_block = false;  // waits for something outside of the engine: a stream, a file, a queue
   std::vector<int> reads = {}, writes = {};  // inputs that are resources which it reads, or changes
 };
 using EffectsFunction = Effects (*)(const Op& op, AttrsRef attrs);
@@ -33,7 +34,8 @@ using EffectsFunction = Effects (*)(const Op& op, AttrsRef attrs);
 GRAVEN_API Effects pure_effects(const Op& op, AttrsRef attrs);
 // Stateful, but free to run in any order, or not at all: the old random ops.
 GRAVEN_API Effects unordered_effects(const Op& op, AttrsRef attrs);
-GRAVEN_API Effects ordered_effects(const Op& op, AttrsRef attrs);          // prints, asserts
+GRAVEN_API Effects ordered_effects(const Op& op, AttrsRef attrs);          // asserts
+GRAVEN_API Effects blocking_effects(const Op& op, AttrsRef attrs);         // ordered: prints
 GRAVEN_API Effects reads_resource_effects(const Op& op, AttrsRef attrs);   // input 0
 GRAVEN_API Effects writes_resource_effects(const Op& op, AttrsRef attrs);  // input 0
 
@@ -65,6 +67,9 @@ using InferFunction = Status (*)(InferContext& context);
 // The estimated time of one application in nanoseconds on one core, beside that of any call.
 using CostFunction = double (*)(const CostContext& context);
 using GradientFunction = void (*)(GradientContext& context);
+// The input that output 0 is, given the dtypes of the inputs; -1 if it is none of them.
+using PassesOnFunction = int (*)(std::span<const DType> inputs, AttrsRef attrs);
+GRAVEN_API int passes_on_input_0(std::span<const DType> inputs, AttrsRef attrs);
 
 // Which dtypes a type attribute may have.
 struct TypeConstraint {
@@ -87,6 +92,12 @@ struct OpRecord {
   // Null: no gradient is defined, asking for it is a LookupError. See not_differentiable.
   GradientFunction gradient = nullptr;
   OpBody body = {};
+  // The kernel makes all outputs itself (a variable's value, a view): none is allocated for it,
+  // even if inference knows their shapes.
+  bool allocates_outputs = false;
+  // The kernel keeps something of its own from one run to the next (the position in a random
+  // stream), for each place where it is applied: see KernelContext::state.
+  bool keeps_state = false;
   EffectsFunction effects = pure_effects;
   // Which attributes are Bodies, and how they run: all of them are named here. For instance
   //
@@ -102,6 +113,12 @@ struct OpRecord {
   std::vector<int> values_for_inference = {};
   // The input whose elements output 0 shares, under another shape: Reshape, Identity. -1: none.
   int view_of = -1;
+  // The view may be of elements in any shape: only their number counts (Reshape). So of a view of a
+  // view, the first one's input is enough.
+  bool views_any_shape = false;
+  // When output 0 is one of the inputs, to the last bit, with its dtype and shape: Identity, AddN
+  // of one tensor, Cast to the dtype that it has. Null: never.
+  PassesOnFunction passes_on = nullptr;
   // The input whose memory output 0 of a kernel may take, if nobody else needs it: the kernel finds
   // it there instead of copying it. -1: none. Elementwise bodies take any that fits.
   int overwrites = -1;

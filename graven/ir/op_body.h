@@ -73,13 +73,6 @@ class OpBody {
     kernel_ = f;
     return std::move(*this);
   }
-  // The same kernel, which makes all outputs itself (a variable's value): none is allocated for
-  // it, even if inference knows their shapes.
-  OpBody making_its_outputs() && {
-    makes_its_outputs_ = true;
-    return std::move(*this);
-  }
-  bool makes_its_outputs() const { return makes_its_outputs_; }
 
  private:
   friend OpBody elementwise_body(ElementwiseFunction f);
@@ -93,7 +86,6 @@ class OpBody {
   CompositeFunction composite_ = nullptr;
   DTypeSet kernel_types_;
   bool (*kernel_when_)(AttrsRef attrs) = nullptr;
-  bool makes_its_outputs_ = false;
 };
 
 inline OpBody elementwise_body(ElementwiseFunction f) {

@@ -139,8 +139,10 @@ TEST_CASE("a list of outputs is as long as its attribute, or as the list of inpu
 
 TEST_CASE("effects are those of the record") {
   CHECK(!test_ops::kAdd.op->is_stateful_ever());
-  Effects print = ordered_effects(*test_ops::kPrint.op, NoAttrs());
-  CHECK((print.stateful && print.ordered && print.must_run));
+  Effects check = ordered_effects(*test_ops::kPrint.op, NoAttrs());
+  CHECK((check.stateful && check.ordered && check.must_run && !check.may_block));
+  Effects print = blocking_effects(*test_ops::kPrint.op, NoAttrs());
+  CHECK((print.stateful && print.ordered && print.must_run && print.may_block));
   Effects random = unordered_effects(*test_ops::kRandom.op, NoAttrs());
   CHECK((random.stateful && !random.ordered && !random.must_run));
   Effects read = reads_resource_effects(*kReadVariable.op, NoAttrs());

@@ -137,13 +137,15 @@ inline bool define() {
                          .outputs = {"output: T"},
                          .types = t,
                          .infer = same_as_input,
-                         .view_of = 0});
+                         .view_of = 0,
+                         .passes_on = passes_on_input_0});
   ops.define(kStopGradient, {.name = "StopGradient",
                              .inputs = {"input: T"},
                              .outputs = {"output: T"},
                              .types = t,
                              .infer = same_as_input,
-                             .view_of = 0});
+                             .view_of = 0,
+                             .passes_on = passes_on_input_0});
   ops.define(kNoOp, {.name = "NoOp", .infer = no_outputs});
   ops.define(kReshape, {.name = "Reshape",
                         .inputs = {"tensor: T", "shape: Tshape"},
@@ -151,17 +153,24 @@ inline bool define() {
                         .types = {{"T", kAllTypes}, {"Tshape", kIndexTypes}},
                         .infer = infer_reshape,
                         .values_for_inference = {1},
-                        .view_of = 0});
+                        .view_of = 0,
+                        .views_any_shape = true});
   ops.define(kAddN, {.name = "AddN",
                      .inputs = {"inputs: N * T"},
                      .outputs = {"sum: T"},
                      .types = t,
-                     .infer = same_as_input});
+                     .infer = same_as_input,
+                     .passes_on = [](std::span<const DType> inputs, AttrsRef) {
+                       return inputs.size() == 1 ? 0 : -1;
+                     }});
   ops.define(kCast, {.name = "Cast",
                      .inputs = {"x: SrcT"},
                      .outputs = {"y: DstT"},
                      .types = {{"SrcT", kPlainTypes}, {"DstT", kPlainTypes}},
-                     .infer = same_as_input});
+                     .infer = same_as_input,
+                     .passes_on = [](std::span<const DType> inputs, AttrsRef attrs) {
+                       return inputs[0] == attrs.as<CastAttrs>().DstT ? 0 : -1;
+                     }});
   ops.define(kShape, {.name = "Shape",
                       .inputs = {"input: T"},
                       .outputs = {"output: out_type"},
@@ -279,7 +288,7 @@ inline bool define() {
   ops.define(kPrint, {.name = "PrintV2",
                       .inputs = {"input: string"},
                       .infer = no_outputs,
-                      .effects = ordered_effects});
+                      .effects = blocking_effects});
   ops.define(kReadVariable, {.name = "ReadVariableOp",
                              .inputs = {"resource: resource"},
                              .outputs = {"value: dtype"},

@@ -122,9 +122,10 @@ void define_bias_ops(OpRegistry& ops) {
                  .types = {{"T", kNumberTypes}},
                  .infer = bias_add_shape,
                  .gradient = bias_add_gradient,
-                 .body = elementwise([](auto x, auto bias) { return x + bias; })
-                             .with_kernel_when(has_channels_second, bias_add_kernel)
-                             .making_its_outputs(),
+                 .body = elementwise([](auto x, auto bias) {
+                           return x + bias;
+                         }).with_kernel_when(has_channels_second, bias_add_kernel),
+                 .allocates_outputs = true,
              });
   ops.define(kBiasAddV1, {
                              .name = "BiasAddV1",
@@ -146,7 +147,8 @@ void define_bias_ops(OpRegistry& ops) {
                  .types = {{"T", kNumberTypes}},
                  .infer = bias_add_grad_shape,
                  .gradient = bias_add_grad_gradient,
-                 .body = kernel(bias_add_grad_kernel).making_its_outputs(),
+                 .body = kernel(bias_add_grad_kernel),
+                 .allocates_outputs = true,
              });
 }
 

@@ -236,7 +236,8 @@ void define_debug_ops(OpRegistry& ops) {
       .types = {{"T", kFloatTypes}},
       .infer = same_as_input,
       .gradient = check_numerics_gradient<kCheckNumerics>,
-      .body = kernel(check_numerics_kernel).making_its_outputs(),
+      .body = kernel(check_numerics_kernel),
+      .allocates_outputs = true,
       .effects = ordered_effects,
   });
   kCheckNumericsV2 = ops.define<CheckNumericsAttrs>({
@@ -247,7 +248,8 @@ void define_debug_ops(OpRegistry& ops) {
       .types = {{"T", kFloatTypes}},
       .infer = same_as_input,
       .gradient = check_numerics_gradient<kCheckNumericsV2>,
-      .body = kernel(check_numerics_kernel).making_its_outputs(),
+      .body = kernel(check_numerics_kernel),
+      .allocates_outputs = true,
       .effects = ordered_effects,
   });
   kPrintV2 = ops.define<PrintAttrs>({
@@ -256,7 +258,7 @@ void define_debug_ops(OpRegistry& ops) {
       .inputs = {"input: string"},
       .infer = print_shape,
       .body = kernel(print_kernel),
-      .effects = ordered_effects,
+      .effects = blocking_effects,
   });
   kStringFormat = ops.define<StringFormatAttrs>({
       .name = "StringFormat",

@@ -491,7 +491,8 @@ void define_logical_ops(OpRegistry& ops) {
       .types = {{"T", kAllTypes}},
       .infer = select_shape,
       .gradient = old_select_gradient,
-      .body = kernel(select_kernel).making_its_outputs(),
+      .body = kernel(select_kernel),
+      .allocates_outputs = true,
       .renamed = {{"t", "x"}, {"e", "y"}},
   });
   kWhere = ops.define<NoAttrs>({

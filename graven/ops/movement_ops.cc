@@ -224,7 +224,8 @@ void define_movement_ops(OpRegistry& ops) {
       .types = {{"T", kAllTypes}, {"Tperm", kIndexTypes}},
       .infer = transpose_shape,
       .gradient = transpose_gradient,
-      .body = kernel(transpose_kernel).making_its_outputs(),  // after it has checked the axes
+      .body = kernel(transpose_kernel),
+      .allocates_outputs = true,  // after it has checked the axes
       .values_for_inference = {1},
       .default_node_name = "transpose",
   });

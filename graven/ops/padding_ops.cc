@@ -641,7 +641,8 @@ void define_padding_ops(OpRegistry& ops) {
       .outputs = {"output: type"},
       .types = {{"T", kNumberTypes}, {"type", kNumberTypes}},
       .infer = bitcast_shape,
-      .body = kernel(bitcast_kernel).making_its_outputs(),
+      .body = kernel(bitcast_kernel),
+      .allocates_outputs = true,
   });
 }
 

@@ -357,6 +357,7 @@ void define_stateful(OpRegistry& ops, OpHandle<SeededDTypeAttrs>& handle, const 
                          .infer = random_shape,
                          .gradient = not_differentiable,
                          .body = kernel(f),
+                         .keeps_state = true,
                          .effects = unordered_effects,
                          .values_for_inference = {0},
                      });
@@ -468,6 +469,7 @@ void define_random_ops(OpRegistry& ops) {
       .infer = random_int_shape,
       .gradient = not_differentiable,
       .body = kernel(random_int_kernel),
+      .keeps_state = true,
       .effects = unordered_effects,
       .values_for_inference = {0},
   });
@@ -480,6 +482,7 @@ void define_random_ops(OpRegistry& ops) {
       .infer = same_as_input,
       .gradient = not_differentiable,
       .body = kernel(shuffle_kernel),
+      .keeps_state = true,
       .effects = unordered_effects,
   });
 
@@ -523,7 +526,8 @@ void define_random_ops(OpRegistry& ops) {
       .inputs = {"resource: resource", "alg: int32", "delta: uint64"},
       .outputs = {"value: int64"},
       .infer = read_and_skip_shape,
-      .body = kernel(read_and_skip_kernel).making_its_outputs(),
+      .body = kernel(read_and_skip_kernel),
+      .allocates_outputs = true,
       .effects = writes_resource_effects,
   });
   kNonDeterministicInts = ops.define<NonDeterministicIntsAttrs>({

@@ -272,7 +272,8 @@ void define_slice_ops(OpRegistry& ops) {
       .types = {{"T", kPlainTypes | DTypeSet{DType::kString}}, {"Index", kIndexTypes}},
       .infer = slice_shape,
       .gradient = slice_gradient,
-      .body = kernel(slice_kernel).making_its_outputs(),
+      .body = kernel(slice_kernel),
+      .allocates_outputs = true,
       .values_for_inference = {1, 2},
   });
   kStridedSlice = ops.define<StridedSliceAttrs>({
@@ -286,7 +287,8 @@ void define_slice_ops(OpRegistry& ops) {
       .types = {{"T", kAllTypes}, {"Index", all_index_types}},
       .infer = strided_slice_shape,
       .gradient = strided_slice_gradient,
-      .body = kernel(strided_slice_kernel).making_its_outputs(),
+      .body = kernel(strided_slice_kernel),
+      .allocates_outputs = true,
       .values_for_inference = {1, 2, 3},
       .default_node_name = "strided_slice",
   });

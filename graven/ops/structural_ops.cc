@@ -546,6 +546,7 @@ void define_structural_ops(OpRegistry& ops) {
       .gradient = pass_gradients_on,
       .body = kernel(pass_inputs_on),
       .view_of = 0,
+      .passes_on = passes_on_input_0,
   });
   kIdentityN = ops.define<IdentityNAttrs>({
       .name = "IdentityN",
@@ -567,6 +568,7 @@ void define_structural_ops(OpRegistry& ops) {
       .gradient = not_differentiable,
       .body = kernel(pass_inputs_on),
       .view_of = 0,
+      .passes_on = passes_on_input_0,
   });
   ops.define(kPreventGradient,
              {
@@ -579,6 +581,7 @@ void define_structural_ops(OpRegistry& ops) {
                  .gradient = refuse_gradient,
                  .body = kernel(pass_inputs_on),
                  .view_of = 0,
+                 .passes_on = passes_on_input_0,
              });
   ops.define(
       kEnsureShape,
@@ -607,6 +610,8 @@ void define_structural_ops(OpRegistry& ops) {
       .infer = add_n_shape,
       .gradient = add_n_gradient,
       .body = elementwise_body(sum_of_all),
+      .passes_on = [](std::span<const DType> inputs,
+                      AttrsRef) { return inputs.size() == 1 ? 0 : -1; },
       .commutative = true,
   });
   kZerosLike = ops.define<NoAttrs>({
@@ -647,6 +652,10 @@ void define_structural_ops(OpRegistry& ops) {
           .gradient = cast_gradient,
           .body =
               elementwise<CastAttrs>([](const CastAttrs& a, auto x) { return cast(x, a.DstT); }),
+          .passes_on =
+              [](std::span<const DType> inputs, AttrsRef attrs) {
+                return inputs[0] == attrs.as<CastAttrs>().DstT ? 0 : -1;
+              },
       });
   ops.define(kFill,
              {
@@ -720,6 +729,7 @@ void define_structural_ops(OpRegistry& ops) {
       .body = kernel(reshape_kernel),
       .values_for_inference = {1},
       .view_of = 0,
+      .views_any_shape = true,
   });
   ops.define(kBroadcastTo,
              {

@@ -266,6 +266,7 @@ void define_variable_ops(OpRegistry& ops) {
       .types = {{"dtype", kAllTypes}},
       .infer = var_handle_shape,
       .body = kernel(var_handle_kernel),
+      .keeps_state = true,
       .effects = unordered_effects,
   });
   kVarIsInitialized = ops.define<NoAttrs>({
@@ -302,7 +303,8 @@ void define_variable_ops(OpRegistry& ops) {
       .types = {{"dtype", kAllTypes}},
       .infer = read_shape,
       .gradient = read_gradient,
-      .body = kernel(read_kernel).making_its_outputs(),
+      .body = kernel(read_kernel),
+      .allocates_outputs = true,
       .effects = reads_resource_effects,
   });
   kVariableShape = ops.define<ShapeAttrs>({
@@ -313,7 +315,8 @@ void define_variable_ops(OpRegistry& ops) {
       .types = {{"out_type", kIndexTypes}},
       .infer = variable_shape_shape,
       .gradient = not_differentiable,
-      .body = kernel(variable_shape_kernel).making_its_outputs(),
+      .body = kernel(variable_shape_kernel),
+      .allocates_outputs = true,
       .effects = reads_resource_effects,
   });
   kResourceGather = ops.define<ResourceGatherAttrs>({
@@ -325,7 +328,8 @@ void define_variable_ops(OpRegistry& ops) {
       .types = {{"Tindices", kIndexTypes}, {"dtype", kAllTypes}},
       .infer = gather_shape,
       .gradient = gather_gradient,
-      .body = kernel(gather_from_variable).making_its_outputs(),
+      .body = kernel(gather_from_variable),
+      .allocates_outputs = true,
       .effects = reads_resource_effects,
   });
   kResourceGatherNd = ops.define<ReadVariableAttrs>({
@@ -337,7 +341,8 @@ void define_variable_ops(OpRegistry& ops) {
       .types = {{"Tindices", kIndexTypes}, {"dtype", kAllTypes}},
       .infer = gather_nd_shape,
       .gradient = gather_nd_gradient,
-      .body = kernel(gather_nd_from_variable).making_its_outputs(),
+      .body = kernel(gather_nd_from_variable),
+      .allocates_outputs = true,
       .effects = reads_resource_effects,
   });
 

@@ -63,33 +63,30 @@ OutputRef given_back(const Rewriter& rewriter, const Node& node) {
     if (record.commutative && is_identity(x) && keeps_shape(y, x)) return y;
     return {};
   }
-  if (&node.op() == kIdentity.op || &node.op() == kStopGradient.op) return node.inputs()[0];
+  if (record.passes_on) {
+    InlineVector<DType, 4> dtypes;
+    for (OutputRef input : node.inputs()) dtypes.push_back(type_of(input).dtype);
+    const int passed = record.passes_on(dtypes, node.attrs());
+    if (passed >= 0) return node.inputs()[static_cast<size_t>(passed)];
+  }
   if (record.view_of >= 0) {
     OutputRef x = node.inputs()[static_cast<size_t>(record.view_of)];
     return has_type_of_output(x) ? x : OutputRef();
   }
-  if (&node.op() == kAddN.op && node.inputs().size() == 1) return node.inputs()[0];
-  if (&node.op() == kCast.op && type_of(node.inputs()[0]).dtype == node.output(0).dtype) {
-    return node.inputs()[0];
-  }
   return {};
 }
 
-// Views that cannot fail, or, as a Reshape, only where the one after it fails as well.
-bool is_transparent(const Op& op) {
-  return &op == kReshape.op || &op == kIdentity.op || &op == kStopGradient.op;
-}
-
-// What `value` is a view of, through nodes that wait for nothing; itself if of nothing.
+// What `value` is a view of, through nodes that wait for nothing; itself if of nothing. Only
+// through views that fail, if at all, where a view in any shape fails that comes after them.
 OutputRef viewed(const Rewriter& rewriter, OutputRef value) {
   for (;;) {
     const Node& node = *value.node;
-    int view_of = node.op().record().view_of;
-    if (view_of < 0 || !is_transparent(node.op()) || value.index != 0 ||
-        !node.control_inputs().empty() || rewriter.is_input(&node) || !is_pure(node)) {
+    const OpRecord& record = node.op().record();
+    if (!record.views_any_shape || value.index != 0 || !node.control_inputs().empty() ||
+        rewriter.is_input(&node) || !is_pure(node)) {
       return value;
     }
-    value = node.inputs()[static_cast<size_t>(view_of)];
+    value = node.inputs()[static_cast<size_t>(record.view_of)];
   }
 }
 
@@ -100,11 +97,11 @@ bool simplify(Graph& graph) {
   for (Node* node : rewriter.nodes()) {
     rewriter.visit(node);
     if (node->num_outputs() != 1 || node->inputs().empty() || !is_pure(*node)) continue;
-    if (&node->op() == kReshape.op) {
-      // The new shape does not depend on the old one, only on the number of elements.
-      OutputRef x = node->inputs()[0], whole = viewed(rewriter, x);
+    if (const OpRecord& record = node->op().record(); record.views_any_shape) {
+      OutputRef x = node->inputs()[static_cast<size_t>(record.view_of)];
+      OutputRef whole = viewed(rewriter, x);
       if (!(whole == x)) {
-        graph.set_input_of(node, 0, whole);
+        graph.set_input_of(node, record.view_of, whole);
         rewriter.set_changed();
       }
     }

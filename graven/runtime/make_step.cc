@@ -26,16 +26,6 @@ bool is_definite(const Shape& shape) {
          std::ranges::none_of(shape.dims(), [](Dim dim) { return dim.is_unknown(); });
 }
 
-// The output is the input itself: Identity, a Reshape to the same shape.
-bool is_alias(const Node& node) {
-  const OpRecord& record = node.op().record();
-  if (record.view_of < 0 || node.op().is_stateful_ever()) return false;
-  const OutputType& output = node.output(0);
-  const OutputType& source = type_of(node.inputs()[record.view_of]);
-  return !output.is_promised && source.dtype == output.dtype && is_definite(output.shape) &&
-         output.shape == source.shape;
-}
-
 // Whether the outputs have the shapes that the graph says whenever the node runs, because they are
 // numbers that follow from numbers. From symbols, inference must be asked again, as its checks
 // then count.
@@ -83,14 +73,8 @@ Result<std::unique_ptr<Step>> make_call_step(const Node& node, Ref<Body> body) {
 Result<std::unique_ptr<Step>> make_op_step(const Node& node, TypeBindings types,
                                            bool shapes_known) {
   const Op& op = node.op();
-  bool may_block = false, keeps_state = false;
-  if (op.is_stateful_ever()) {
-    Effects effects = op.record().effects(op, node.attrs());
-    may_block = effects.ordered;
-    // Stateful, but in no order and on no resource: what it keeps is its own.
-    keeps_state =
-        effects.stateful && !effects.ordered && effects.reads.empty() && effects.writes.empty();
-  }
+  const bool may_block = op.is_stateful_ever() && op.record().effects(op, node.attrs()).may_block;
+  const bool keeps_state = op.record().keeps_state;
   auto step =
       std::make_unique<OpStep>(node, std::move(types), shapes_known, may_block, keeps_state);
   InlineVector<const Shape*, 4> inputs;
@@ -133,7 +117,24 @@ NodeKind kind_of_node(const Node& node, bool is_input) {
   if (is_input) return NodeKind::kInput;
   if (&node.op() == kConst.op) return NodeKind::kConstant;
   if (&node.op() == kNoOp.op) return NodeKind::kNothing;
-  return is_alias(node) ? NodeKind::kAlias : NodeKind::kStep;
+  return same_input(node) >= 0 ? NodeKind::kAlias : NodeKind::kStep;
+}
+
+int same_input(const Node& node) {
+  const OpRecord& record = node.op().record();
+  if (node.num_outputs() == 0 || node.op().is_stateful_ever()) return -1;
+  int same = record.view_of;
+  if (record.passes_on) {
+    InlineVector<DType, 4> dtypes;
+    for (OutputRef input : node.inputs()) dtypes.push_back(type_of(input).dtype);
+    same = std::max(same, record.passes_on(dtypes, node.attrs()));
+  }
+  if (same < 0) return -1;
+  const OutputType& output = node.output(0);
+  const OutputType& source = type_of(node.inputs()[static_cast<size_t>(same)]);
+  const bool is_same = !output.is_promised && source.dtype == output.dtype &&
+                       is_definite(output.shape) && output.shape == source.shape;
+  return is_same ? same : -1;
 }
 
 Result<std::unique_ptr<Step>> make_step(const Node& node) {

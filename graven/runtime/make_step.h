@@ -17,6 +17,9 @@ enum class NodeKind {
 };
 NodeKind kind_of_node(const Node& node, bool is_input);
 
+// The input that output 0 is (Identity, a Reshape to the same shape), or -1.
+int same_input(const Node& node);
+
 // The step of a node of the kind kStep, with its outputs, but without slots.
 Result<std::unique_ptr<Step>> make_step(const Node& node);
 

@@ -47,7 +47,7 @@ class Planner {
 
   OutputRef resolved(OutputRef output) {
     while (info(output.node).kind == NodeKind::kAlias) {
-      output = output.node->inputs()[output.node->op().record().view_of];
+      output = output.node->inputs()[static_cast<size_t>(same_input(*output.node))];
     }
     return output;
   }

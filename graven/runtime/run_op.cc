@@ -51,10 +51,10 @@ bool is_long(const BodyKernel& kernel, const Shape& shape) {
   return elements > kSmall && nanoseconds_of_blocks(elements, kernel.cost()) > kLongNanoseconds;
 }
 
-// The same of another op. An ordered effect, such as a print, may block.
+// The same of another op.
 bool is_long_or_blocks(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
                        std::span<const Shape> outputs) {
-  if (op.is_stateful_ever() && op.record().effects(op, attrs).ordered) return true;
+  if (op.is_stateful_ever() && op.record().effects(op, attrs).may_block) return true;
   InlineVector<const Shape*, 4> shapes;
   for (const Tensor& input : inputs) shapes.push_back(&input.shape());
   return estimated_cost(op, {attrs, shapes, outputs}) > kLongNanoseconds;
@@ -112,7 +112,7 @@ Status run_kernel(const Op& op, AttrsRef attrs, KernelFunction kernel, std::span
     outputs[0] = take_memory(input, dtypes[0], shapes[0]);
     if (outputs[0]) input = outputs[0];
   }
-  const bool is_given_outputs = !op.record().body.makes_its_outputs();
+  const bool is_given_outputs = !op.record().allocates_outputs;
   for (size_t i = 0; i < dtypes.size(); ++i) {
     if (outputs[i] || !is_given_outputs || !shapes[i].is_fully_known()) continue;
     auto made = Tensor::allocate(dtypes[i], shapes[i]);

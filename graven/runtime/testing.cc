@@ -87,7 +87,8 @@ void define_structure() {
                      .outputs = {"output: T"},
                      .types = {{"T", kAllTypes}},
                      .infer = same_as_input,
-                     .view_of = 0});
+                     .view_of = 0,
+                     .passes_on = passes_on_input_0});
   define(kReshape, {.name = "Reshape",
                     .inputs = {"tensor: T", "shape: int32"},
                     .outputs = {"output: T"},
@@ -241,6 +242,7 @@ void define_others() {
                       .outputs = {"n: int32"},
                       .infer = scalar_output,
                       .body = kernel(count_kernel),
+                      .keeps_state = true,
                       .effects = unordered_effects});
   define(kTestNote, {.name = "TestNote",
                      .inputs = {"x: int32"},
@@ -251,7 +253,7 @@ void define_others() {
                        c.out<int32_t>(0)[0] = c.in<int32_t>(0)[0];
                        return {};
                      }),
-                     .effects = ordered_effects});
+                     .effects = blocking_effects});
   define(kTestFail, {.name = "TestFail",
                      .inputs = {"x: float"},
                      .outputs = {"y: float"},
