@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 #include "graven/expr/expression.h"
@@ -35,11 +36,28 @@ BlockFunction splat_function(size_t element_size);
 // Makes the bool at out true if one of n bools is; else leaves it as it is.
 BlockFunction any_function();
 
-// Combines n values into one in the order of a binary tree: the upper half (from the largest power
-// of two below n on) is combined into the lower, until one is left. For kAdd, kMul, kMin, kMax,
-// kAnd and kOr; null for others.
-using FoldFunction = void (*)(void* out, const void* values, int64_t n);
-FoldFunction fold_function(Instruction instruction, DType type);
+// How values are combined in the order of reduction_order.h, by one instruction.
+//
+// Values to be combined column by column: `rows` rows of each of `segments` segments, from which
+// the caller knows that they are what reduction_order.h calls so.
+struct ColumnValues {
+  const std::byte* values;
+  int64_t row_bytes, segment_bytes;  // from one row or segment to the next
+  int64_t segments, rows, columns;
+  int64_t accumulator_bytes;  // from the accumulators of one segment to those of the next
+};
+struct ReductionFunctions {
+  // Row order: out[r] is the result of row r, of at most kRowSegment values, which follow each
+  // other. May read no further than the last row.
+  void (*rows)(void* out, const void* values, int64_t rows, int64_t columns, const void* identity);
+  // Row order: combines value i into lane (first + i) mod L of the kRowOrderLaneBytes.
+  void (*lanes)(void* lanes, int64_t first, const void* values, int64_t n);
+  // Column order: combines row after row into the accumulators of its segment.
+  void (*columns)(void* accumulators, const ColumnValues& values);
+};
+// For sums, minima and maxima of floats, int32 and int64, products of floats, sums of complex
+// numbers, "and" and "or" of bools; null for others.
+const ReductionFunctions* reduction_functions(Instruction instruction, DType accumulator);
 
 // --- The families, in block_function's order of asking.
 BlockFunction arithmetic_function(Instruction instruction, DType type);

@@ -73,18 +73,15 @@ BENCHMARK_TEMPLATE(function, sqrt)->Apply(one_size);
 BENCHMARK_TEMPLATE(function, rsqrt)->Apply(one_size);
 BENCHMARK(power)->Apply(one_size);
 
-void sum(benchmark::State& state) {
+template <typename T, Scalar (*kCombine)(Scalar, Scalar)>
+void reduce(benchmark::State& state) {
   int64_t rows = state.range(0), columns = state.range(1);
   uint64_t reduced = static_cast<uint64_t>(state.range(2));
   ThreadPool::shared().set_num_threads(1);
-  auto program = *ReductionProgram::compile(
-      {record({DType::kFloat32}, [](auto& x) { return x[0]; }),
-       record({DType::kFloat32, DType::kFloat32}, [](auto& x) { return x[0] + x[1]; }),
-       record({DType::kFloat32, DType::kFloat64}, [](auto& x) { return x[0]; }),
-       DType::kFloat32,
-       {0, 0}});
-  auto x = random_values<float>(rows * columns, 1);
-  std::vector<float> out(rows * columns);
+  const DType dtype = kDTypeOf<T>;
+  auto program = *ReductionProgram::compile(reduction(dtype, kCombine, 0));
+  auto x = random_values<T>(rows * columns, 1);
+  std::vector<Stored<T>> out(rows * columns);
   Shape shape{Dim(rows), Dim(columns)};
   const Operand inputs[] = {{x.data(), &shape}};
   for (auto _ : state) run_reduction(*program, inputs, shape, reduced, out.data());
@@ -92,12 +89,26 @@ void sum(benchmark::State& state) {
       static_cast<double>(rows * columns) * 1e-9,
       benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
-BENCHMARK(sum)
-    ->Args({1000, 1000, 3})
-    ->Args({1000, 1000, 2})
-    ->Args({1000, 1000, 1})
-    ->Args({100000, 10, 2})
-    ->Args({100000, 32, 1});
+void all_shapes(benchmark::internal::Benchmark* benchmark) {
+  for (int columns : {1000, 4096}) benchmark->Args({1000, columns, 3});
+  for (int columns : {2, 3, 4, 7, 8, 10, 16, 33, 64, 100, 300, 1000, 30000}) {
+    benchmark->Args({3000000 / columns, columns, 2});
+  }
+  for (int columns : {1, 3, 8, 32, 100, 1000, 30000}) {
+    benchmark->Args({3000000 / columns, columns, 1});
+  }
+}
+void short_rows(benchmark::internal::Benchmark* benchmark) {
+  for (int columns : {2, 3, 10, 100}) benchmark->Args({3000000 / columns, columns, 2});
+  benchmark->Args({1000, 1000, 3})->Args({1000, 1000, 1});
+}
+BENCHMARK_TEMPLATE(reduce, float, operator+)->Apply(all_shapes);
+BENCHMARK_TEMPLATE(reduce, float, max)->Apply(short_rows);
+BENCHMARK_TEMPLATE(reduce, double, operator+)->Apply(short_rows);
+BENCHMARK_TEMPLATE(reduce, BFloat16, operator+)->Apply(short_rows);
+BENCHMARK_TEMPLATE(reduce, bool, operator|)->Apply(short_rows);
+BENCHMARK_TEMPLATE(reduce, std::complex<float>, operator+)->Apply(short_rows);
+BENCHMARK_TEMPLATE(reduce, std::complex<float>, operator*)->Apply(short_rows);
 
 void softmax(benchmark::State& state) {
   int64_t rows = state.range(0), columns = state.range(1);
@@ -114,7 +125,13 @@ void softmax(benchmark::State& state) {
       static_cast<double>(rows * columns) * 1e-9,
       benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
-BENCHMARK(softmax)->Args({4096, 1000, 1})->Args({4096, 1000, 2})->Args({32, 10, 1});
+BENCHMARK(softmax)
+    ->Args({4096, 1000, 1})
+    ->Args({4096, 1000, 2})
+    ->Args({32, 10, 1})
+    ->Args({1000000, 2, 1})
+    ->Args({100000, 10, 1})
+    ->Args({20000, 100, 1});
 
 }  // namespace
 }  // namespace graven::engine

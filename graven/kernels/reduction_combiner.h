@@ -6,59 +6,71 @@
 #include "graven/base/function_ref.h"
 #include "graven/kernels/block_functions.h"
 #include "graven/kernels/reduce.h"
+#include "graven/kernels/reduction_order.h"
 
 namespace graven::engine {
 
 // The compiled form of ReductionParts.
 struct ReductionProgram::Rep {
   DType accumulator;
-  size_t size;  // of an accumulator
-  uint64_t identity[2];
+  size_t size;                                         // of an accumulator
+  alignas(64) std::byte identity[kRowOrderLaneBytes];  // in all lanes
   std::shared_ptr<const BlockProgram> prepare, combine, finish;
   bool prepares = true;  // false: the only input is combined as it is
   bool finishes = true;  // false: the accumulator is the result
-  // If combining is one instruction on a plain type.
+  // Null where combining is not one instruction that has them.
+  const ReductionFunctions* functions = nullptr;
   BlockFunction combine_blocks = nullptr;
-  FoldFunction fold = nullptr;
   size_t program_scratch = 0;  // for any of the three
 };
 
-// The order in which the values of one result are combined, on one thread; the same wherever a
-// reduction runs. Each result is one of `columns` that stand side by side.
+// Combines the values of results on one thread, in the order of reduction_order.h: the one place
+// that every reduction goes through.
 class ReductionCombiner {
  public:
+  // Longer rows are cut into pieces of so many values, which their user combines as a tree.
+  static constexpr int64_t kMaxRow = 4 * kRowSegment;
+
   // Memory that a combiner works in, 64-byte aligned.
   static size_t scratch_bytes(const ReductionProgram::Rep& rep);
   // traps: where those of `prepare` are noted; see BlockProgram::run.
   ReductionCombiner(const ReductionProgram::Rep& rep, std::byte* scratch, TrapNotes* traps);
 
-  // Gives a pointer to the next prepared values from `position` on, at most `limit` and at most
-  // kBlockElements, and how many.
+  // Row order: the accumulator of each of `rows` rows of at most kRowSegment prepared values, which
+  // follow each other.
+  void rows(const std::byte* values, int64_t rows, int64_t columns, std::byte* out);
+  // Row order: that of one row of at most kMaxRow values, or of such a piece of a longer one.
+  // next_values gives a pointer to the prepared values from `position` on and says how many they
+  // are, at most `limit`.
   using NextValues =
       FunctionRef<int64_t(int64_t position, int64_t limit, const std::byte*& values)>;
+  void row(int64_t length, NextValues next_values, std::byte* out);
+  // Column order: combines rows of prepared values into the accumulators of their segments.
+  void columns(std::byte* accumulators, const ColumnValues& values);
 
-  // Combines `length` values, rows of `columns` (at most kBlockElements / 2), into the
-  // accumulators of one row: into `lanes` = columns * 2^p accumulators, which are then folded.
-  // values_stay: what next_values gave is still there at its next call.
-  void reduce(int64_t length, int64_t columns, NextValues next_values, std::byte* out,
-              bool values_stay);
   // The accumulators of nothing.
   void fill_identity(std::byte* out, int64_t n) const;
   // out = combine(a, b), for n accumulators each.
   void combine(std::byte* out, const std::byte* a, const std::byte* b, int64_t n);
+  // Combines `count` times n accumulators, which follow each other, as a binary tree into the first
+  // of them.
+  void combine_tree(std::byte* accumulators, int64_t count, int64_t n);
   // The stored results of n accumulators of `count` elements each.
   void finish(std::byte* out, const std::byte* accumulators, int64_t n, double count);
-  // The values that are combined, of n elements: those in memory if they are what prepare gives.
-  const std::byte* prepare(int64_t n, const void* const* inputs, const bool* is_scalar);
+  // The values that are combined, of n elements: those in memory if they are what prepare gives,
+  // else written to `to`.
+  const std::byte* prepare(int64_t n, const void* const* inputs, const bool* is_scalar,
+                           std::byte* to);
 
  private:
-  void fold(const std::byte* values, int64_t n, int64_t columns, std::byte* out);
+  // What the functions do, where there are none.
+  void rows_side_by_side(const std::byte* values, int64_t rows, int64_t columns, std::byte* out);
+  void into_lanes(int64_t first, const std::byte* values, int64_t n);
+  void fold(std::byte* lanes, int64_t n, int64_t stride);
 
   const ReductionProgram::Rep& rep_;
   TrapNotes* const traps_;
-  std::byte *programs_, *values_;
-  std::byte* prepared_;  // where prepare puts values
-  std::byte* lanes_;
+  std::byte *programs_, *lanes_, *block_;
 };
 
 }  // namespace graven::engine

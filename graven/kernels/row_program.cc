@@ -29,7 +29,7 @@ constexpr double kChunkCost = 524288;  // additions
 // than a call for each row from about 190 columns on (measured on Zen 5); 160 leaves a margin for
 // programs that spread several. A reduction folds each such row at once, shorter than its lanes.
 constexpr int64_t kShortRow = 160, kBatchElements = 2048;
-static_assert(kShortRow <= kBlockElements);
+static_assert(kShortRow <= kRowSegment && RowProgram::kMaxColumns <= ReductionCombiner::kMaxRow);
 // Few rows that are worth spreading over the pool run stage by stage, as too long ones do.
 constexpr int64_t kFewRows = 4, kLongRow = 16384;
 
@@ -157,7 +157,9 @@ class RowRunner {
       : rep_(rep), traps_(traps), columns_(columns), batch_(rows_of_batch(columns)) {
     const bool is_batch = batch_ > 1;
     size_t bytes = align(rep.stage_scratch);
-    if (is_batch) bytes += align(batch_ * columns * rep.prepared_size);
+    const size_t prepared_bytes =
+        (is_batch ? batch_ * columns : kBlockElements) * rep.prepared_size;
+    bytes += align(prepared_bytes);
     for (const Value& value : rep.values) {
       if (value.is_slot) bytes += align(bytes_of(value, batch_));
       if (is_batch && value.is_spread) bytes += align(bytes_of_matrix(value));
@@ -169,7 +171,7 @@ class RowRunner {
       return taken;
     };
     scratch_ = take(rep.stage_scratch);
-    if (is_batch) prepared_ = take(batch_ * columns * rep.prepared_size);
+    prepared_ = take(prepared_bytes);
     InlineVector<std::byte*, 16> places(rep.values.size(), nullptr);
     InlineVector<std::byte*, 16> spread(rep.values.size(), nullptr);
     for (size_t v = 0; v < rep.values.size(); ++v) {
@@ -344,21 +346,7 @@ class RowRunner {
     auto* out = static_cast<std::byte*>(operands.to[0]);
     // What is finished may be larger than what was combined.
     std::byte* accumulators = reduction.finishes ? prepared_ : out;
-    for (int64_t row = 0; row < rows; ++row) {
-      const std::byte* at = values + row * columns_ * reduction.size;
-      std::byte* result = accumulators + row * reduction.size;
-      if (reduction.fold) {
-        reduction.fold(result, at, columns_);
-      } else {
-        combiner.reduce(
-            columns_, 1,
-            [&](int64_t position, int64_t limit, const std::byte*& next) {
-              next = at + position * reduction.size;
-              return limit;
-            },
-            result, /*values_stay=*/true);
-      }
-    }
+    combiner.rows(values, rows, columns_, accumulators);
     if (reduction.finishes) {
       combiner.finish(out, accumulators, rows, static_cast<double>(columns_));
     }
@@ -368,9 +356,14 @@ class RowRunner {
     const ReductionProgram::Rep& reduction = stage.reduction->rep();
     ReductionCombiner combiner(reduction, scratch_, traps_);
     alignas(16) std::byte accumulator[16];
-    combiner.reduce(
-        columns_, 1,
+    const bool is_in_place = !reduction.prepares && !operands.scalars[0];
+    combiner.row(
+        columns_,
         [&](int64_t position, int64_t limit, const std::byte*& values) {
+          if (is_in_place) {
+            values = static_cast<const std::byte*>(operands.from[0]) + position * reduction.size;
+            return limit;
+          }
           int64_t n = std::min(limit, kBlockElements);
           InlineVector<const void*, 8> at;
           for (size_t i = 0; i < stage.sources.size(); ++i) {
@@ -378,10 +371,10 @@ class RowRunner {
             at.push_back(static_cast<const std::byte*>(operands.from[i]) +
                          (operands.scalars[i] ? 0 : position * size));
           }
-          values = combiner.prepare(n, at.data(), operands.scalars.data());
+          values = combiner.prepare(n, at.data(), operands.scalars.data(), prepared_);
           return n;
         },
-        accumulator, /*values_stay=*/!reduction.prepares);
+        accumulator);
     auto* out = static_cast<std::byte*>(operands.to[0]);
     if (reduction.finishes) {
       combiner.finish(out, accumulator, 1, static_cast<double>(columns_));
@@ -393,7 +386,8 @@ class RowRunner {
   const Rep& rep_;
   TrapNotes* const traps_;
   int64_t columns_, batch_;
-  std::byte *scratch_, *prepared_ = nullptr;
+  std::byte* scratch_;
+  std::byte* prepared_;  // values that a reduction combines: of a batch, or a block of a row
   InlineVector<Operands, 6> operands_;  // by stage
   InlineVector<Move, 16> moves_;
   InlineVector<Spread, 4> spread_inputs_;

@@ -20,6 +20,14 @@ void fill(std::byte* out, const std::byte* element, int64_t count, size_t size) 
   visit_element_size(size, [&](auto zero) { fill<decltype(zero)>(out, element, count); });
 }
 
+void copy_strided(std::byte* out, const std::byte* from, int64_t stride, int64_t count,
+                  size_t size) {
+  visit_element_size(size, [&](auto zero) {
+    constexpr size_t kSize = sizeof(zero);
+    for (int64_t i = 0; i < count; ++i) std::memcpy(out + i * kSize, from + i * stride, kSize);
+  });
+}
+
 }  // namespace
 
 Iteration make_iteration(std::span<const Operand> inputs, std::span<const DType> dtypes,
@@ -78,7 +86,7 @@ BlockReader::BlockReader(std::span<const int64_t> sizes, std::span<const Strided
     }
   }
   inner_ = sizes_.empty() ? 1 : sizes_.back();
-  by_rows_ = sizes_.size() <= 1 || inner_ >= kLongRow;
+  by_rows_ = inner_ >= kLongRow || sizes_.size() <= 1;
   for (const StridedOperand& operand : operands) {
     int64_t size = static_cast<int64_t>(operand.element_size);
     Source source{Kind::kGathered, operand.element_size, 1, staging_bytes_, {}};
@@ -97,6 +105,8 @@ BlockReader::BlockReader(std::span<const int64_t> sizes, std::span<const Strided
     }
     if (num_elements_ == 1) source.kind = Kind::kScalar;
     is_flat_ &= source.kind == Kind::kContiguous || source.kind == Kind::kScalar;
+    const int64_t step = source.strides.empty() ? 0 : source.strides.back();
+    by_rows_ &= step == 0 || step == size;
     if (source.kind == Kind::kPeriodic) {
       staging_bytes_ += (kBlockElements + source.period) * operand.element_size;
     } else if (source.kind == Kind::kGathered) {
@@ -113,7 +123,7 @@ BlockReader::State BlockReader::start(std::byte* staging) const {
 
 int64_t BlockReader::read(State& state, const std::byte* const* bases, int64_t position,
                           int64_t limit, const void** pointers, bool* is_scalar) const {
-  int64_t count = std::min({limit, kBlockElements, num_elements_ - position});
+  int64_t count = std::min(limit, num_elements_ - position);
   if (is_flat_) {
     for (size_t i = 0; i < sources_.size(); ++i) {
       is_scalar[i] = sources_[i].kind == Kind::kScalar;
@@ -121,6 +131,7 @@ int64_t BlockReader::read(State& state, const std::byte* const* bases, int64_t p
     }
     return count;
   }
+  count = std::min(count, kBlockElements);
   if (by_rows_) {
     int64_t column = position % inner_, row = position / inner_;
     count = std::min(count, inner_ - column);
@@ -189,8 +200,10 @@ void BlockReader::gather(const Source& source, const std::byte* base, int64_t po
     int64_t run = std::min(count, inner_ - index[rank - 1]);
     if (stride == 0) {
       fill(out, from, run, size);
-    } else {
+    } else if (stride == static_cast<int64_t>(size)) {
       std::memcpy(out, from, run * size);
+    } else {
+      copy_strided(out, from, stride, run, size);
     }
     out += run * size;
     count -= run;

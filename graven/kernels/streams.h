@@ -27,14 +27,15 @@ Iteration make_iteration(std::span<const Operand> inputs, std::span<const DType>
                          const Shape& shape, uint64_t reduced);
 
 // Hands out the elements of operands block by block, in row-major order of some dimensions of an
-// iteration: in place where they are contiguous, otherwise gathered into staging memory. The
-// innermost stride of an operand is its element size or 0.
+// iteration: in place where they are contiguous, otherwise gathered into staging memory.
 class BlockReader {
  public:
   // The dimensions and, for each operand, their strides.
   BlockReader(std::span<const int64_t> sizes, std::span<const StridedOperand> operands);
 
   int64_t num_elements() const { return num_elements_; }
+  // Whether the elements of an operand follow each other in memory.
+  bool is_contiguous(size_t operand) const { return sources_[operand].kind == Kind::kContiguous; }
   size_t staging_bytes() const { return staging_bytes_; }
 
   // Staging memory of the calling thread, and what is remembered about it.
@@ -44,9 +45,9 @@ class BlockReader {
   };
   State start(std::byte* staging) const;
 
-  // Gives up to `limit` (at most kBlockElements) elements from `position` on, for operands whose
-  // first elements are at bases[i]: pointers[i], and whether it is one element for all of them.
-  // Returns how many.
+  // Gives up to `limit` elements from `position` on, for operands whose first elements are at
+  // bases[i]: pointers[i], and whether it is one element for all of them. Returns how many: at most
+  // kBlockElements, unless every operand is contiguous or one element.
   int64_t read(State& state, const std::byte* const* bases, int64_t position, int64_t limit,
                const void** pointers, bool* is_scalar) const;
 

@@ -64,7 +64,7 @@ std::vector<Stored<T>> random_values(size_t n, uint64_t seed) {
 }
 
 inline ReductionParts reduction(DType stored, Scalar (*combine)(Scalar, Scalar), double identity) {
-  DType accumulator = computing_type(stored);
+  DType accumulator = is_complex(stored) ? stored : computing_type(stored);
   Recorder recorder;
   Scalar start = recorder.constant(accumulator, identity);
   recorder.output(start);

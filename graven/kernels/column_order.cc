@@ -1,0 +1,269 @@
+// Values of neighbouring results stand side by side in memory, and are combined row by row.
+#include <algorithm>
+
+#include "graven/base/thread_pool.h"
+#include "graven/kernels/reduction_orders.h"
+#include "graven/kernels/scratch.h"
+
+namespace graven::engine {
+namespace {
+
+using Rep = ReductionProgram::Rep;
+
+// Columns that are combined together: their accumulators stay in the first cache.
+constexpr int64_t kColumnsTogether = 512;
+// Fewer columns are read as a stream of rows, more of them row by row.
+constexpr int64_t kFewColumns = 256;
+
+// The columns of one matrix for each group. A piece of work is a block of columns of some segments
+// of one group.
+struct Matrices {
+  Matrices(const Rep& rep, const Iteration& iteration, bool has_columns) {
+    const size_t rank = iteration.sizes.size() - (has_columns ? 1 : 0);
+    if (has_columns) columns = iteration.sizes.back();
+    for (const StridedOperand& operand : iteration.operands) {
+      group_operands.push_back({operand.data, operand.element_size, {}});
+      row_operands.push_back({operand.data, operand.element_size, {}});
+      column_strides.push_back(has_columns ? operand.strides.back() : 0);
+    }
+    for (size_t d = 0; d < rank; ++d) {
+      const bool is_row = iteration.is_reduced[d];
+      (is_row ? row_sizes : group_sizes).push_back(iteration.sizes[d]);
+      (is_row ? rows : groups) *= iteration.sizes[d];
+      for (size_t i = 0; i < iteration.operands.size(); ++i) {
+        (is_row ? row_operands : group_operands)[i].strides.push_back(
+            iteration.operands[i].strides[d]);
+      }
+    }
+    block = std::min(columns, kColumnsTogether);
+    blocks = (columns + block - 1) / block;
+    segments = std::max<int64_t>((rows + kColumnSegment - 1) / kColumnSegment, 1);
+    // As many accumulators for a part as for a block, at most.
+    const int64_t most = std::clamp<int64_t>(
+        std::min(elements_of_chunk(rep) / kColumnSegment, kColumnsTogether) / block, 1, segments);
+    segments_of_part = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
+    parts = (segments + segments_of_part - 1) / segments_of_part;
+  }
+
+  // Bytes from the first element of an operand to that of a group or row.
+  static int64_t offset(const InlineVector<int64_t, 6>& sizes, const StridedOperand& operand,
+                        int64_t index) {
+    int64_t bytes = 0;
+    for (size_t d = sizes.size(); d-- > 0;) {
+      bytes += index % sizes[d] * operand.strides[d];
+      index /= sizes[d];
+    }
+    return bytes;
+  }
+  int64_t columns_of(int64_t number) const { return std::min(block, columns - number * block); }
+  bool are_few() const { return columns <= kFewColumns; }
+
+  InlineVector<int64_t, 6> group_sizes, row_sizes;
+  InlineVector<StridedOperand, 4> group_operands, row_operands;
+  InlineVector<int64_t, 4> column_strides;  // bytes
+  int64_t groups = 1, rows = 1, columns = 1;
+  int64_t block, blocks;
+  int64_t segments, segments_of_part, parts;
+};
+
+// Rows as a stream, where they are read so.
+BlockReader stream_reader(const Matrices& m) {
+  InlineVector<int64_t, 6> sizes = m.row_sizes;
+  InlineVector<StridedOperand, 4> operands = m.row_operands;
+  if (m.are_few()) {
+    sizes.push_back(m.columns);
+    for (size_t i = 0; i < operands.size(); ++i) operands[i].strides.push_back(m.column_strides[i]);
+  }
+  return BlockReader(sizes, operands);
+}
+
+class Worker {
+ public:
+  Worker(const Rep& rep, const Matrices& matrices, const BlockReader& reader, TrapNotes* traps)
+      : rep_(rep),
+        matrices_(matrices),
+        memory_(rep, reader, traps),
+        bases_(matrices.row_operands.size(), nullptr),
+        pointers_(bases_.size(), nullptr),
+        scalars_(bases_.size(), false) {
+    const auto size = static_cast<int64_t>(rep.size);
+    in_place_ = !rep.prepares && (matrices.columns == 1 || matrices.column_strides[0] == size);
+    for (size_t i = 0; i < bases_.size(); ++i) scalars_[i] = matrices.column_strides[i] == 0;
+  }
+
+  // The accumulators of a part of a block of columns; `out` has room for them.
+  void reduce(int64_t group, int64_t block, int64_t part, std::byte* out) {
+    const Matrices& m = matrices_;
+    const int64_t columns = m.columns_of(block);
+    for (size_t i = 0; i < bases_.size(); ++i) {
+      const StridedOperand& operand = m.group_operands[i];
+      bases_[i] = operand.data + Matrices::offset(m.group_sizes, operand, group) +
+                  block * m.block * m.column_strides[i];
+    }
+    const int64_t first = part * m.segments_of_part;
+    const int64_t segments = std::min(m.segments_of_part, m.segments - first);
+    ReductionCombiner& combiner = memory_.combiner();
+    std::byte* accumulators = segments == 1 ? out : memory_.accumulators();
+    combiner.fill_identity(accumulators, segments * columns);
+    // Whole segments of rows at equal distances go side by side.
+    const int64_t whole = std::min(segments, m.rows / kColumnSegment - first);
+    int64_t segment = 0;
+    if (in_place_ && m.row_sizes.size() == 1 && whole > 0) {
+      const int64_t row_bytes = m.row_operands[0].strides[0];
+      const int64_t segment_bytes = kColumnSegment * row_bytes;
+      combiner.columns(accumulators,
+                       {.values = bases_[0] + first * segment_bytes,
+                        .row_bytes = row_bytes,
+                        .segment_bytes = segment_bytes,
+                        .segments = whole,
+                        .rows = kColumnSegment,
+                        .columns = columns,
+                        .accumulator_bytes = columns * static_cast<int64_t>(rep_.size)});
+      segment = whole;
+    }
+    for (; segment < segments; ++segment) {
+      const int64_t begin = (first + segment) * kColumnSegment;
+      const int64_t end = std::min(begin + kColumnSegment, m.rows);
+      std::byte* to = accumulators + segment * columns * rep_.size;
+      in_place_     ? add_in_place(begin, end, columns, to)
+      : m.are_few() ? add_stream(begin, end, columns, to)
+                    : add_prepared(begin, end, columns, to);
+    }
+    if (segments == 1) return;
+    combiner.combine_tree(accumulators, segments, columns);
+    std::copy_n(accumulators, columns * rep_.size, out);
+  }
+
+  void finish(std::byte* out, const std::byte* accumulators, int64_t n) {
+    memory_.combiner().finish(out, accumulators, n, static_cast<double>(matrices_.rows));
+  }
+  ReductionMemory& memory() { return memory_; }
+
+ private:
+  void add(std::byte* to, const std::byte* values, int64_t row_bytes, int64_t rows,
+           int64_t columns) {
+    memory_.combiner().columns(to, {.values = values,
+                                    .row_bytes = row_bytes,
+                                    .segment_bytes = 0,
+                                    .segments = 1,
+                                    .rows = rows,
+                                    .columns = columns,
+                                    .accumulator_bytes = 0});
+  }
+
+  // Runs of rows at equal distances.
+  void add_in_place(int64_t begin, int64_t end, int64_t columns, std::byte* to) {
+    const Matrices& m = matrices_;
+    const StridedOperand& operand = m.row_operands[0];
+    const int64_t run = m.row_sizes.empty() ? 1 : m.row_sizes.back();
+    for (int64_t row = begin; row < end;) {
+      const int64_t n = std::min(end - row, run - row % run);
+      add(to, bases_[0] + Matrices::offset(m.row_sizes, operand, row),
+          m.row_sizes.empty() ? 0 : operand.strides.back(), n, columns);
+      row += n;
+    }
+  }
+  // A few rows at a time, prepared together.
+  void add_stream(int64_t begin, int64_t end, int64_t columns, std::byte* to) {
+    const int64_t together = kPreparedValues / columns;
+    for (int64_t row = begin; row < end; row += together) {
+      const int64_t n = std::min(together, end - row);
+      const std::byte* values = memory_.prepared(row * columns, n * columns, bases_.data());
+      add(to, values, columns * static_cast<int64_t>(rep_.size), n, columns);
+    }
+  }
+  // A few rows at a time, prepared one by one.
+  void add_prepared(int64_t begin, int64_t end, int64_t columns, std::byte* to) {
+    const Matrices& m = matrices_;
+    const int64_t together = kPreparedValues / columns;
+    const auto row_bytes = static_cast<int64_t>(columns * rep_.size);
+    for (int64_t row = begin; row < end; row += together) {
+      const int64_t n = std::min(together, end - row);
+      for (int64_t r = 0; r < n; ++r) {
+        for (size_t i = 0; i < bases_.size(); ++i) {
+          pointers_[i] = bases_[i] + Matrices::offset(m.row_sizes, m.row_operands[i], row + r);
+        }
+        std::byte* place = memory_.values() + r * row_bytes;
+        const std::byte* values =
+            memory_.combiner().prepare(columns, pointers_.data(), scalars_.data(), place);
+        if (values != place) std::copy_n(values, row_bytes, place);
+      }
+      add(to, memory_.values(), row_bytes, n, columns);
+    }
+  }
+
+  const Rep& rep_;
+  const Matrices& matrices_;
+  ReductionMemory memory_;
+  bool in_place_;  // the values of a row follow each other in memory
+  InlineVector<const std::byte*, 4> bases_;
+  InlineVector<const void*, 4> pointers_;
+  InlineVector<bool, 4> scalars_;
+};
+
+// Matrices of one part: each block of columns gives its results at once.
+void reduce_whole_columns(const Rep& rep, const Matrices& m, const BlockReader& reader,
+                          std::byte* output, TrapNotes* traps) {
+  const size_t result_size = dtype_size(rep.finish->expression().outputs()[0].dtype);
+  const int64_t units = m.groups * m.blocks;
+  const int64_t per_chunk = std::clamp<int64_t>(
+      elements_of_chunk(rep) / std::max<int64_t>(m.rows * m.block, 1), 1, units);
+  // Neighbours in memory, if a block is all columns.
+  const int64_t together = m.blocks == 1 ? kFinishedTogether / m.columns : 1;
+  for_chunks((units + per_chunk - 1) / per_chunk, [&](int64_t chunk) {
+    Worker worker(rep, m, reader, traps);
+    const int64_t end = std::min((chunk + 1) * per_chunk, units);
+    for (int64_t first = chunk * per_chunk; first < end; first += together) {
+      std::byte* out =
+          output + (first / m.blocks * m.columns + first % m.blocks * m.block) * result_size;
+      std::byte* results = rep.finishes ? worker.memory().results() : out;
+      int64_t n = 0;
+      for (int64_t unit = first; unit < std::min(first + together, end); ++unit) {
+        worker.reduce(unit / m.blocks, unit % m.blocks, 0, results + n * rep.size);
+        n += m.columns_of(unit % m.blocks);
+      }
+      if (rep.finishes) worker.finish(out, results, n);
+    }
+  });
+}
+
+// Matrices of many rows: parts of them first, all kept, then these.
+void reduce_by_parts(const Rep& rep, const Matrices& m, const BlockReader& reader,
+                     std::byte* output, TrapNotes* traps) {
+  const int64_t units = m.groups * m.blocks;
+  const size_t part_bytes = m.block * rep.size, unit_bytes = m.parts * part_bytes;
+  std::byte* partials = thread_scratch(ScratchUse::kWholeKernel, units * unit_bytes);
+  auto place_of = [&](int64_t unit, int64_t part) {
+    return partials + unit * unit_bytes + part * m.columns_of(unit % m.blocks) * rep.size;
+  };
+  for_chunks(units * m.parts, [&](int64_t chunk) {
+    Worker worker(rep, m, reader, traps);
+    const int64_t unit = chunk / m.parts, part = chunk % m.parts;
+    worker.reduce(unit / m.blocks, unit % m.blocks, part, place_of(unit, part));
+  });
+  FlushDenormals flush;
+  Worker worker(rep, m, reader, traps);
+  const size_t result_size = dtype_size(rep.finish->expression().outputs()[0].dtype);
+  for (int64_t unit = 0; unit < units; ++unit) {
+    const int64_t group = unit / m.blocks, block = unit % m.blocks;
+    std::byte* of_unit = place_of(unit, 0);
+    worker.memory().combiner().combine_tree(of_unit, m.parts, m.columns_of(block));
+    worker.finish(output + (group * m.columns + block * m.block) * result_size, of_unit,
+                  m.columns_of(block));
+  }
+}
+
+}  // namespace
+
+void reduce_in_column_order(const Rep& rep, const Iteration& iteration, bool has_columns,
+                            std::byte* output, TrapNotes* traps) {
+  const Matrices matrices(rep, iteration, has_columns);
+  const BlockReader reader = stream_reader(matrices);
+  if (matrices.parts == 1) {
+    reduce_whole_columns(rep, matrices, reader, output, traps);
+  } else {
+    reduce_by_parts(rep, matrices, reader, output, traps);
+  }
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,71 @@
+#include "graven/kernels/reduction_orders.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "graven/base/thread_pool.h"
+#include "graven/kernels/scratch.h"
+
+namespace graven::engine {
+namespace {
+
+constexpr double kChunkElements = 131072;
+
+size_t align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
+
+std::byte* memory_of_thread(const ReductionProgram::Rep& rep, const BlockReader& reader) {
+  return thread_scratch(ScratchUse::kChunk,
+                        ReductionCombiner::scratch_bytes(rep) + align(kPreparedValues * rep.size) +
+                            2 * align(kFinishedTogether * rep.size) + reader.staging_bytes());
+}
+
+}  // namespace
+
+int64_t elements_of_chunk(const ReductionProgram::Rep& rep) {
+  return static_cast<int64_t>(kChunkElements / (std::max(rep.prepare->cost(), 1.0) + 1));
+}
+
+void for_chunks(int64_t chunks, FunctionRef<void(int64_t)> body) {
+  if (chunks == 1) {
+    FlushDenormals flush;
+    body(0);
+  } else {
+    ThreadPool::shared().run(chunks, body);
+  }
+}
+
+ReductionMemory::ReductionMemory(const ReductionProgram::Rep& rep, const BlockReader& reader,
+                                 TrapNotes* traps)
+    : rep_(rep),
+      reader_(reader),
+      memory_(memory_of_thread(rep, reader)),
+      combiner_(rep, memory_, traps),
+      values_(memory_ + ReductionCombiner::scratch_bytes(rep)),
+      accumulators_(values_ + align(kPreparedValues * rep.size)),
+      results_(accumulators_ + align(kFinishedTogether * rep.size)),
+      state_(reader.start(results_ + align(kFinishedTogether * rep.size))),
+      pointers_(rep.prepare->expression().inputs().size(), nullptr),
+      scalars_(rep.prepare->expression().inputs().size(), false) {}
+
+int64_t ReductionMemory::next_prepared(int64_t position, int64_t limit,
+                                       const std::byte* const* bases, std::byte* to,
+                                       const std::byte*& values) {
+  const int64_t n = reader_.read(state_, bases, position, limit, pointers_.data(), scalars_.data());
+  values = combiner_.prepare(n, pointers_.data(), scalars_.data(), to);
+  return n;
+}
+
+const std::byte* ReductionMemory::prepared(int64_t position, int64_t count,
+                                           const std::byte* const* bases) {
+  for (int64_t done = 0; done < count;) {
+    std::byte* to = values_ + done * rep_.size;
+    const std::byte* values;
+    const int64_t n = next_prepared(position + done, count - done, bases, to, values);
+    if (n == count) return values;
+    if (values != to) std::memcpy(to, values, n * rep_.size);
+    done += n;
+  }
+  return values_;
+}
+
+}  // namespace graven::engine

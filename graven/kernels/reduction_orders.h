@@ -1,0 +1,56 @@
+#pragma once
+#include "graven/base/function_ref.h"
+#include "graven/kernels/reduce.h"
+#include "graven/kernels/reduction_combiner.h"
+#include "graven/kernels/streams.h"
+
+namespace graven::engine {
+
+// run_reduction's two halves, one for each order of reduction_order.h: they cut the work, spread it
+// over the pool, and finish the results. At least one result.
+void reduce_in_row_order(const ReductionProgram::Rep& rep, const Iteration& iteration,
+                         std::byte* output, TrapNotes* traps);
+// has_columns: the last dimension of the iteration is the last axis, or what merged with it;
+// otherwise that axis has one element.
+void reduce_in_column_order(const ReductionProgram::Rep& rep, const Iteration& iteration,
+                            bool has_columns, std::byte* output, TrapNotes* traps);
+
+// --- Of both.
+
+// Prepared values that are combined together, and results that are finished together: both stay in
+// the first cache.
+inline constexpr int64_t kPreparedValues = 2048, kFinishedTogether = 512;
+
+// How many elements are worth a chunk.
+int64_t elements_of_chunk(const ReductionProgram::Rep& rep);
+// Calls body for each chunk, on the pool if there are several.
+void for_chunks(int64_t chunks, FunctionRef<void(int64_t)> body);
+
+// The memory of one thread: a combiner, prepared values, accumulators of segments, results, and
+// what a reader gathers.
+class ReductionMemory {
+ public:
+  ReductionMemory(const ReductionProgram::Rep& rep, const BlockReader& reader, TrapNotes* traps);
+
+  ReductionCombiner& combiner() { return combiner_; }
+  std::byte* values() { return values_; }              // room for kPreparedValues
+  std::byte* accumulators() { return accumulators_; }  // room for kFinishedTogether
+  std::byte* results() { return results_; }            // the same
+  // The prepared values of `count` elements from `position` on: in values(), or where they are.
+  const std::byte* prepared(int64_t position, int64_t count, const std::byte* const* bases);
+  // As many of them as come at once, which are at least one.
+  int64_t next_prepared(int64_t position, int64_t limit, const std::byte* const* bases,
+                        std::byte* to, const std::byte*& values);
+
+ private:
+  const ReductionProgram::Rep& rep_;
+  const BlockReader& reader_;
+  std::byte* const memory_;
+  ReductionCombiner combiner_;
+  std::byte *values_, *accumulators_, *results_;
+  BlockReader::State state_;
+  InlineVector<const void*, 4> pointers_;
+  InlineVector<bool, 4> scalars_;
+};
+
+}  // namespace graven::engine
