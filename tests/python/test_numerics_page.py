@@ -1,4 +1,4 @@
-"""docs/numerics.md says what graven/kernels/accuracy.h does."""
+"""docs/numerics.md says what graven/kernels does."""
 
 import re
 from pathlib import Path
@@ -14,3 +14,12 @@ def test_the_page_states_the_accuracy_of_every_function() -> None:
     table = page.split("| function | float32 | float64 |\n| --- | --- | --- |\n")[1]
     assert stated
     assert table.split("\n\n")[0].splitlines() == stated
+
+
+def test_the_order_of_sums_has_the_sizes_of_the_kernels() -> None:
+    page = (ROOT / "docs/numerics.md").read_text()
+    header = (ROOT / "graven/kernels/reduction_order.h").read_text()
+    sizes = dict(re.findall(r"\b(k\w+) = (\d+)", header))
+    assert f"segments of {sizes['kRowSegment']};" in page
+    assert f"at most {sizes['kRowOrderLaneBytes']} bytes of accumulators" in page
+    assert f"segments of {sizes['kColumnSegment']}." in page
