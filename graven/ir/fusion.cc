@@ -103,8 +103,12 @@ Status Fusion::finish() {
     RETURN_IF_ERROR(op.bind_types(std::span<const DType>(inputs.data(), inputs.size()),
                                   member.attrs, /*eager=*/false, bindings));
     const OpBody::Kind kind = op.record().body.kind_for(dtypes.back(), member.attrs);
-    if (kind != OpBody::Kind::kElementwise && kind != OpBody::Kind::kReduction) {
+    if (kind != OpBody::Kind::kElementwise && kind != OpBody::Kind::kReduction &&
+        kind != OpBody::Kind::kRows) {
       return invalid_argument("[", op.name(), "] is not computed element by element");
+    }
+    if (kind == OpBody::Kind::kRows && (is_reduced || parts_.reduced != std::vector{rank - 1})) {
+      return invalid_argument("[", op.name(), "] in a fusion needs the last axis reduced");
     }
     ASSIGN_OR_RETURN(Ref<const RecordedBody> body,
                      RecordedBody::get(op, member.attrs, dtypes, member.dtype));

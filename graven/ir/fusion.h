@@ -33,7 +33,8 @@ namespace graven::engine {
 //   }
 //
 // A member has an element for each point of the space, or, if it is a reduction or reads nothing
-// that differs within the reduced axes, one for each point of the other axes. All reductions
+// that differs within the reduced axes, one for each point of the other axes. A body over rows
+// (Softmax) reduces the last axis within itself. All reductions
 // reduce the same axes. Values are rounded to the dtype of their member, so that fusing changes no
 // bit.
 struct FusionParts {
@@ -84,6 +85,7 @@ class GRAVEN_API Fusion : public RefCounted {
   std::span<const int> outputs() const { return parts_.outputs; }
   const RecordedBody& body(int member) const { return *bodies_[member]; }
   bool is_reduction(int member) const { return bodies_[member]->reduction() != nullptr; }
+  bool is_rows(int member) const { return bodies_[member]->rows() != nullptr; }
   // Whether the member has one element for each point of the axes that are not reduced.
   bool is_reduced(int member) const { return is_reduced_[member]; }
   // Whether an input is the same for all points that differ in reduced axes only.

@@ -9,6 +9,7 @@
 #include "graven/base/export.h"
 #include "graven/base/status.h"
 #include "graven/expr/expression.h"
+#include "graven/expr/rows.h"
 #include "graven/expr/scalar.h"
 #include "graven/ir/attributes.h"
 #include "graven/tensor/dtype.h"
@@ -21,6 +22,9 @@ class KernelContext;
 
 using ElementwiseFunction = std::function<Scalar(std::span<const Scalar> x, AttrsRef attrs)>;
 using KernelFunction = Status (*)(KernelContext& context);
+// The body of an op that goes row by row over the last axis of its inputs, which have one shape;
+// its output has that shape too.
+using RowsFunction = Result<RowsExpression> (*)(std::span<const DType> inputs, AttrsRef attrs);
 using CompositeFunction = void (*)(CompositeContext& context);
 
 // A reduction over axes, said in scalars. Input 0 is reduced; input 1 holds the axes; the
@@ -44,6 +48,7 @@ class OpBody {
     kNone,         // the executor knows it by its record: placeholders, calls, control flow
     kElementwise,  // an expression for each element of inputs that broadcast
     kReduction,
+    kRows,       // expressions and reductions over the last axis
     kKernel,     // a function over whole tensors, its own lowering
     kComposite,  // other ops
   };
@@ -57,6 +62,7 @@ class OpBody {
   }
   const ElementwiseFunction& elementwise() const { return elementwise_; }
   const ReductionBody& reduction() const { return reduction_; }
+  RowsFunction rows() const { return rows_; }
   KernelFunction kernel() const { return kernel_; }
   CompositeFunction composite() const { return composite_; }
 
@@ -77,11 +83,13 @@ class OpBody {
  private:
   friend OpBody elementwise_body(ElementwiseFunction f);
   friend OpBody reduction(ReductionBody body);
+  friend OpBody rows(RowsFunction f);
   friend OpBody kernel(KernelFunction f);
   friend OpBody composite(CompositeFunction f);
   Kind kind_ = Kind::kNone;
   ElementwiseFunction elementwise_;
   ReductionBody reduction_ = {};
+  RowsFunction rows_ = nullptr;
   KernelFunction kernel_ = nullptr;
   CompositeFunction composite_ = nullptr;
   DTypeSet kernel_types_;
@@ -98,6 +106,12 @@ inline OpBody reduction(ReductionBody parts) {
   OpBody body;
   body.kind_ = OpBody::Kind::kReduction;
   body.reduction_ = parts;
+  return body;
+}
+inline OpBody rows(RowsFunction f) {
+  OpBody body;
+  body.kind_ = OpBody::Kind::kRows;
+  body.rows_ = f;
   return body;
 }
 inline OpBody kernel(KernelFunction f) {

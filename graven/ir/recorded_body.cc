@@ -122,6 +122,15 @@ Result<Ref<const RecordedBody>> RecordedBody::get(const Op& op, AttrsRef attrs,
   return Ref<const RecordedBody>(made);
 }
 
+size_t RecordedBody::num_nodes() const {
+  if (!rows_) return per_element().nodes().size();
+  size_t total = 0;
+  for (const RowStage& stage : rows_->stages) {
+    total += (stage.expression ? *stage.expression : stage.reduction->prepare).nodes().size();
+  }
+  return total;
+}
+
 Status RecordedBody::record(const Op& op, DType output) {
   const OpRecord& record = op.record();
   if (record.body.kind() == OpBody::Kind::kElementwise) {
@@ -131,6 +140,9 @@ Status RecordedBody::record(const Op& op, DType output) {
       return internal_error("[", op.name(), "] the body gives ", dtype_name(recorded),
                             ", the record says ", dtype_name(output));
     }
+  } else if (record.body.kind() == OpBody::Kind::kRows) {
+    ASSIGN_OR_RETURN(RowsExpression rows, record.body.rows()(dtypes_, attrs_));
+    rows_ = std::make_unique<RowsExpression>(std::move(rows));
   } else {
     ASSIGN_OR_RETURN(ReductionParts parts,
                      record_reduction(record.body.reduction(), dtypes_[0], output));

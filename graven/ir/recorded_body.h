@@ -14,7 +14,8 @@
 
 namespace graven::engine {
 
-// The body of an elementwise op or a reduction, recorded for dtypes and attributes. Never changes.
+// The body of an elementwise op, a reduction, or an op over rows, recorded for dtypes and
+// attributes. Never changes.
 //
 // Recorded bodies stand in a list beside each op. A hit takes no lock and touches no counter:
 // entries are never removed. An op keeps a few dozen of them; beyond that (attributes that differ
@@ -30,11 +31,14 @@ class GRAVEN_API RecordedBody : public RefCounted {
                                              std::span<const DType> inputs, DType output);
 
   DType output() const { return output_; }
-  // Null for a reduction.
+  // One of these three is not null.
   const Expression* expression() const { return expression_ ? &*expression_ : nullptr; }
-  // Null for an elementwise body.
   const ReductionParts* reduction() const { return reduction_.get(); }
-  // The expression that runs for each element: that of a reduction prepares what it combines.
+  const RowsExpression* rows() const { return rows_.get(); }
+  // The nodes of its expressions, for limits and estimates.
+  size_t num_nodes() const;
+  // The expression of a body without rows that runs for each element: that of a reduction prepares
+  // what it combines.
   const Expression& per_element() const { return expression_ ? *expression_ : reduction_->prepare; }
   // The result has the broadcast of the inputs' shapes, so that `infer` need not be asked.
   bool broadcasts() const { return broadcasts_; }
@@ -54,6 +58,7 @@ class GRAVEN_API RecordedBody : public RefCounted {
   bool broadcasts_ = false;
   std::optional<Expression> expression_;
   std::unique_ptr<ReductionParts> reduction_;
+  std::unique_ptr<RowsExpression> rows_;
   mutable std::atomic<const RefCounted*> compiled_{nullptr};  // owned
   const RecordedBody* next_ = nullptr;
 };

@@ -7,39 +7,12 @@
 
 #include "graven/base/export.h"
 #include "graven/base/status.h"
-#include "graven/expr/expression.h"
+#include "graven/expr/rows.h"
 #include "graven/kernels/reduce.h"
 
 namespace graven::engine {
 
-// A group of steps that go row by row through a matrix [rows, columns], such as softmax (maximum,
-// exp of the difference, sum, quotient) or layer normalisation: each row passes all of them
-// while it is in cache, and only outputs are written to memory.
-//
-// A value has one element for each element of the matrix, or one for each row, or one in all, or
-// one for each column (the same for all rows: a bias).
-enum class RowExtent : uint8_t { kMatrix, kPerRow, kPerColumn, kScalar };
-
-struct RowInput {
-  DType dtype;
-  RowExtent extent;
-};
-
-// Either an elementwise expression or a reduction over each row. A reduction gives one element
-// per row; an expression too, if no source varies within a row, otherwise a matrix. Values that
-// cross from stage to stage are stored elements: half and bfloat16 are rounded, so that bits are
-// those of the stages run one by one (run_elementwise; run_reduction over the last axis).
-struct RowStage {
-  struct Source {
-    int stage = -1;  // -1: an input of the program
-    int index = 0;   // of the input, or of the stage's output
-  };
-  std::optional<Expression> expression;
-  std::optional<ReductionParts> reduction;
-  std::vector<Source> sources;  // one for each input of the expression, or of reduction->prepare
-};
-
-// Made once per group, then shared by threads.
+// What goes row by row (expr/rows.h), compiled: made once, then shared by threads.
 class GRAVEN_API RowProgram {
  public:
   static Result<std::shared_ptr<const RowProgram>> compile(

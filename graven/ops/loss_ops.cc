@@ -8,22 +8,22 @@
 #include "graven/ops/math_ops.h"
 #include "graven/ops/nn_ops.h"
 #include "graven/ops/register_ops.h"
-#include "graven/ops/row_steps.h"
+#include "graven/ops/row_kernels.h"
 
 namespace graven::engine {
 namespace {
 
 // --- L2Loss.
 
-Result<RowSteps::Program> half_of_squares(DType dtype) {
-  RowSteps steps;
-  auto x = steps.input(dtype, RowExtent::kMatrix);
-  auto sum = steps.sum({x}, [](std::span<const Scalar> x) {
+Result<RowsExpression> half_of_squares(DType dtype) {
+  RowsRecorder rows;
+  auto x = rows.input(dtype);
+  auto sum = rows.sum({x}, [](std::span<const Scalar> x) {
     Scalar value = computed_float(x[0]);
     return value * value;
   });
-  return steps.compile(
-      {steps.map({sum}, [=](std::span<const Scalar> x) { return cast(x[0] * 0.5, dtype); })});
+  return rows.finish(
+      {rows.map({sum}, [=](std::span<const Scalar> x) { return cast(x[0] * 0.5, dtype); })});
 }
 
 Status l2_loss_kernel(KernelContext& c) {
@@ -31,7 +31,7 @@ Status l2_loss_kernel(KernelContext& c) {
   RETURN_IF_ERROR(program.status());
   const void* input = c.input(0).raw_data();
   void* output = c.output(0).mutable_raw_data();
-  return program->run(1, c.input(0).num_elements(), {&input, 1}, {&output, 1});
+  return run_rows(**program, 1, c.input(0).num_elements(), {&input, 1}, {&output, 1});
 }
 
 void l2_loss_gradient(GradientContext& c) { c.set_dx(0, Formula(c, c.x(0)) * Formula(c, c.dy())); }

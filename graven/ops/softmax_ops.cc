@@ -10,7 +10,7 @@
 #include "graven/ops/nn_ops.h"
 #include "graven/ops/reduction_ops.h"
 #include "graven/ops/register_ops.h"
-#include "graven/ops/row_steps.h"
+#include "graven/ops/row_kernels.h"
 #include "graven/ops/structural_ops.h"
 #include "graven/runtime/run_op.h"
 
@@ -23,63 +23,65 @@ using Scalars = std::span<const Scalar>;
 // bfloat16 are computed in float32 and rounded once.
 
 struct ShiftedRows {
-  RowSteps::Value x, largest, exponential, sum;
+  RowsRecorder::Value x, largest, exponential, sum;
 };
-ShiftedRows shifted_rows(RowSteps& steps, DType dtype) {
+ShiftedRows shifted_rows(RowsRecorder& rows, DType dtype) {
   ShiftedRows r;
-  r.x = steps.input(dtype, RowExtent::kMatrix);
-  r.largest = steps.max({r.x}, [](Scalars x) { return computed_float(x[0]); });
+  r.x = rows.input(dtype);
+  r.largest = rows.max({r.x}, [](Scalars x) { return computed_float(x[0]); });
   r.exponential =
-      steps.map({r.x, r.largest}, [](Scalars x) { return exp(computed_float(x[0]) - x[1]); });
-  r.sum = steps.sum({r.exponential}, [](Scalars x) { return x[0]; });
+      rows.map({r.x, r.largest}, [](Scalars x) { return exp(computed_float(x[0]) - x[1]); });
+  r.sum = rows.sum({r.exponential}, [](Scalars x) { return x[0]; });
   return r;
 }
 
-Result<RowSteps::Program> softmax_rows(DType dtype) {
-  RowSteps steps;
-  ShiftedRows r = shifted_rows(steps, dtype);
-  auto factor = steps.map({r.sum}, [](Scalars x) { return 1 / x[0]; });
-  return steps.compile(
-      {steps.map({r.exponential, factor}, [=](Scalars x) { return cast(x[0] * x[1], dtype); })});
+Result<RowsExpression> softmax_rows(std::span<const DType> dtypes, AttrsRef) {
+  const DType dtype = dtypes[0];
+  RowsRecorder rows;
+  ShiftedRows r = shifted_rows(rows, dtype);
+  auto factor = rows.map({r.sum}, [](Scalars x) { return 1 / x[0]; });
+  return rows.finish(
+      {rows.map({r.exponential, factor}, [=](Scalars x) { return cast(x[0] * x[1], dtype); })});
 }
 
-Result<RowSteps::Program> log_softmax_rows(DType dtype) {
-  RowSteps steps;
-  auto x = steps.input(dtype, RowExtent::kMatrix);
-  auto largest = steps.max({x}, [](Scalars x) { return computed_float(x[0]); });
-  auto sum = steps.sum({x, largest}, [](Scalars x) { return exp(computed_float(x[0]) - x[1]); });
-  auto log_of_sum = steps.map({sum}, [](Scalars x) { return log(x[0]); });
-  return steps.compile({steps.map({x, largest, log_of_sum}, [=](Scalars x) {
+Result<RowsExpression> log_softmax_rows(std::span<const DType> dtypes, AttrsRef) {
+  const DType dtype = dtypes[0];
+  RowsRecorder rows;
+  auto x = rows.input(dtype);
+  auto largest = rows.max({x}, [](Scalars x) { return computed_float(x[0]); });
+  auto sum = rows.sum({x, largest}, [](Scalars x) { return exp(computed_float(x[0]) - x[1]); });
+  auto log_of_sum = rows.map({sum}, [](Scalars x) { return log(x[0]); });
+  return rows.finish({rows.map({x, largest, log_of_sum}, [=](Scalars x) {
     return cast((computed_float(x[0]) - x[1]) - x[2], dtype);
   })});
 }
 
 // The softmax, and of each row the largest element and the logarithm of the sum.
-Result<RowSteps::Program> sparse_cross_entropy_rows(DType dtype) {
-  RowSteps steps;
-  ShiftedRows r = shifted_rows(steps, dtype);
-  auto factor = steps.map({r.sum}, [](Scalars x) { return 1 / x[0]; });
-  auto log_of_sum = steps.map({r.sum}, [](Scalars x) { return log(x[0]); });
+Result<RowsExpression> sparse_cross_entropy_rows(DType dtype) {
+  RowsRecorder rows;
+  ShiftedRows r = shifted_rows(rows, dtype);
+  auto factor = rows.map({r.sum}, [](Scalars x) { return 1 / x[0]; });
+  auto log_of_sum = rows.map({r.sum}, [](Scalars x) { return log(x[0]); });
   auto softmax =
-      steps.map({r.exponential, factor}, [=](Scalars x) { return cast(x[0] * x[1], dtype); });
-  return steps.compile({softmax, r.largest, log_of_sum});
+      rows.map({r.exponential, factor}, [=](Scalars x) { return cast(x[0] * x[1], dtype); });
+  return rows.finish({softmax, r.largest, log_of_sum});
 }
 
 // The loss and its gradient. A label of 0 costs nothing, even where the logit is infinite.
-Result<RowSteps::Program> cross_entropy_rows(DType dtype) {
-  RowSteps steps;
-  ShiftedRows r = shifted_rows(steps, dtype);
-  auto labels = steps.input(dtype, RowExtent::kMatrix);
-  auto factor = steps.map({r.sum}, [](Scalars x) { return 1 / x[0]; });
-  auto log_of_sum = steps.map({r.sum}, [](Scalars x) { return log(x[0]); });
-  auto loss = steps.sum({r.x, r.largest, log_of_sum, labels}, [](Scalars x) {
+Result<RowsExpression> cross_entropy_rows(DType dtype) {
+  RowsRecorder rows;
+  ShiftedRows r = shifted_rows(rows, dtype);
+  auto labels = rows.input(dtype);
+  auto factor = rows.map({r.sum}, [](Scalars x) { return 1 / x[0]; });
+  auto log_of_sum = rows.map({r.sum}, [](Scalars x) { return log(x[0]); });
+  auto loss = rows.sum({r.x, r.largest, log_of_sum, labels}, [](Scalars x) {
     Scalar label = computed_float(x[3]);
     return select(label == 0, zero_like(label), label * (x[2] - (computed_float(x[0]) - x[1])));
   });
-  return steps.compile({steps.map({loss}, [=](Scalars x) { return cast(x[0], dtype); }),
-                        steps.map({r.exponential, factor, labels}, [=](Scalars x) {
-                          return cast(x[0] * x[1] - computed_float(x[2]), dtype);
-                        })});
+  return rows.finish({rows.map({loss}, [=](Scalars x) { return cast(x[0], dtype); }),
+                      rows.map({r.exponential, factor, labels}, [=](Scalars x) {
+                        return cast(x[0] * x[1] - computed_float(x[2]), dtype);
+                      })});
 }
 
 // --- Softmax and LogSoftmax.
@@ -89,22 +91,6 @@ Status at_least_a_vector(InferContext& c) {
     return invalid_argument("logits must have >= 1 dimension, got ", c.shape(0).to_message());
   }
   return same_as_input(c);
-}
-
-Status run_on_rows(KernelContext& c, const Result<RowSteps::Program>& program) {
-  RETURN_IF_ERROR(program.status());
-  const Tensor& x = c.input(0);
-  if (x.num_elements() == 0) return {};
-  const int64_t columns = x.shape().size(x.rank() - 1);
-  const void* input = x.raw_data();
-  void* output = c.output(0).mutable_raw_data();
-  return program->run(x.num_elements() / columns, columns, {&input, 1}, {&output, 1});
-}
-Status softmax_kernel(KernelContext& c) {
-  return run_on_rows(c, rows_of<softmax_rows>(c.input(0).dtype()));
-}
-Status log_softmax_kernel(KernelContext& c) {
-  return run_on_rows(c, rows_of<log_softmax_rows>(c.input(0).dtype()));
 }
 
 // The sum over the last axis, which is kept.
@@ -183,7 +169,7 @@ Status sparse_cross_entropy_kernel(KernelContext& c) {
   const void* input = logits.raw_data();
   void* outputs[] = {c.output(1).mutable_raw_data(), largest.mutable_raw_data(),
                      log_of_sum.mutable_raw_data()};
-  RETURN_IF_ERROR(program->run(rows, columns, {&input, 1}, outputs));
+  RETURN_IF_ERROR(run_rows(**program, rows, columns, {&input, 1}, outputs));
   visit_plain(logits.dtype(), [&](auto zero) {
     using T = decltype(zero);
     if constexpr (kFloatTypes.contains(kDTypeOf<T>)) {
@@ -240,7 +226,7 @@ Status cross_entropy_kernel(KernelContext& c) {
   ASSIGN_OR_RETURN(Tensor labels, broadcast_input(c.input(1), shape));
   const void* inputs[] = {logits.raw_data(), labels.raw_data()};
   void* outputs[] = {c.output(0).mutable_raw_data(), c.output(1).mutable_raw_data()};
-  return program->run(shape.size(0), shape.size(1), inputs, outputs);
+  return run_rows(**program, shape.size(0), shape.size(1), inputs, outputs);
 }
 
 // A vector as a column.
@@ -280,7 +266,7 @@ void define_softmax_ops(OpRegistry& ops) {
                            .types = {{"T", kFloatTypes}},
                            .infer = at_least_a_vector,
                            .gradient = softmax_gradient,
-                           .body = kernel(softmax_kernel),
+                           .body = rows(softmax_rows),
                        });
   ops.define(kLogSoftmax, {
                               .name = "LogSoftmax",
@@ -290,7 +276,7 @@ void define_softmax_ops(OpRegistry& ops) {
                               .types = {{"T", kFloatTypes}},
                               .infer = at_least_a_vector,
                               .gradient = log_softmax_gradient,
-                              .body = kernel(log_softmax_kernel),
+                              .body = rows(log_softmax_rows),
                           });
   ops.define(kSoftmaxCrossEntropyWithLogits,
              {

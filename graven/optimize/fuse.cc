@@ -76,9 +76,10 @@ class Fuser {
   using Group = std::vector<Node*>;
   struct Info {
     Ref<const RecordedBody> body;    // of what may share a kernel, and of reductions
-    const Shape* reduced = nullptr;  // of a reduction: the shape of what it reduces
+    const Shape* reduced = nullptr;  // of what reduces: the shape of what it reduces
     std::vector<int> axes;           // ascending
-    bool goes_by_rows = false;       // a reduction over the last axes, by which rows may go
+    bool is_reduction = false;       // else, if `reduced` is set, a body over rows
+    bool goes_by_rows = false;       // reduces the last axes, by which rows may go
     bool is_elementwise = false;     // may share a kernel
     bool is_appended = false;        // a reduction that took a group in
     bool is_read = false;            // outside of its group
@@ -104,6 +105,7 @@ class Fuser {
       if (node->num_outputs() == 1 && !node->inputs().empty() && !node->output(0).is_promised) {
         RETURN_IF_ERROR(describe_elementwise(node));
         RETURN_IF_ERROR(describe_reduction(node));
+        RETURN_IF_ERROR(describe_rows(node));
       }
       const Info& about = info(node);
       if (about.is_elementwise || about.goes_by_rows) {
@@ -165,8 +167,37 @@ class Fuser {
     const DType x_dtype = type_of(x).dtype;
     ASSIGN_OR_RETURN(about.body, RecordedBody::get(node->op(), node->attrs(), {&x_dtype, 1},
                                                    node->output(0).dtype));
-    // Rows are worth it if there may be many of them, each of which fits a cache.
-    const int count = static_cast<int>(about.axes.size()), rows = shape.rank() - count;
+    about.is_reduction = true;
+    const int count = static_cast<int>(about.axes.size());
+    about.goes_by_rows = count > 0 && about.axes[0] == shape.rank() - count &&
+                         are_good_rows(shape, count) && is_per_row(result, shape, count);
+    return {};
+  }
+
+  // A body over rows, which have the shape of the result.
+  Status describe_rows(Node* node) {
+    const Shape& shape = node->output(0).shape;
+    if (body_kind(node) != OpBody::Kind::kRows || !is_definite(shape) || shape.rank() == 0 ||
+        shape.rank() > FusionLimits::kMaxRank || !are_good_rows(shape, 1)) {
+      return {};
+    }
+    InlineVector<DType, 4> dtypes;
+    for (OutputRef input : node->inputs()) {
+      if (!(type_of(input).shape == shape)) return {};
+      dtypes.push_back(type_of(input).dtype);
+    }
+    Info& about = info(node);
+    about.reduced = &shape;
+    about.axes = {shape.rank() - 1};
+    about.goes_by_rows = true;
+    ASSIGN_OR_RETURN(about.body,
+                     RecordedBody::get(node->op(), node->attrs(), dtypes, node->output(0).dtype));
+    return {};
+  }
+
+  // Rows are worth it if there may be many of them, each of which fits a cache.
+  static bool are_good_rows(const Shape& shape, int axes) {
+    const int rows = shape.rank() - axes;
     auto product = [&](int begin, int end) {
       double n = 1;
       for (int i = begin; i < end; ++i) {
@@ -176,10 +207,7 @@ class Fuser {
       return n;
     };
     const double columns = product(rows, shape.rank());
-    about.goes_by_rows = count > 0 && about.axes[0] == rows && product(0, rows) > 1 &&
-                         columns > 1 && columns <= FusionLimits::kMaxRow &&
-                         is_per_row(result, shape, count);
-    return {};
+    return product(0, rows) > 1 && columns > 1 && columns <= FusionLimits::kMaxRow;
   }
 
   void number_groups() {
@@ -198,7 +226,7 @@ class Fuser {
   void append_reductions() {
     std::vector<int> user = users_of_groups();
     for (size_t g = 0; g < groups_.size(); ++g) {
-      if (groups_[g].size() != 1 || !info(groups_[g][0]).reduced) continue;
+      if (groups_[g].size() != 1 || !info(groups_[g][0]).is_reduction) continue;
       Node* reduction = groups_[g][0];
       const OutputRef x = reduction->inputs()[0];
       if (rewriter_.is_input(x.node) || !info(x.node).is_elementwise) continue;
@@ -353,7 +381,7 @@ class Fuser {
     for (Node* node : group) {
       rewriter_.visit(node);
       FusionParts::Member member{&node->op(), Attrs(node->attrs()), node->output(0).dtype, {}};
-      const size_t num_read = info(node).reduced ? 1 : node->inputs().size();
+      const size_t num_read = info(node).is_reduction ? 1 : node->inputs().size();
       for (size_t i = 0; i < num_read; ++i) {
         const OutputRef from = node->inputs()[i];
         if (auto at = number_of.find(from.node); at != number_of.end()) {

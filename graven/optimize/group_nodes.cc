@@ -69,7 +69,7 @@ class Grouping {
 
   bool is_fusable(int c) const { return candidates_[c].body != nullptr; }
   static size_t expression_nodes(const GroupCandidate& candidate) {
-    return candidate.body->per_element().nodes().size();
+    return candidate.body->num_nodes();
   }
 
   // A reduction reads its axes too, but they are numbers.

@@ -1,54 +1,74 @@
 #include "graven/expr/fuse.h"
 #include "graven/kernels/block_program.h"
 #include "graven/kernels/reduce.h"
+#include "graven/kernels/row_program.h"
 #include "graven/runtime/compiler.h"
 #include "graven/runtime/fused_kernels.h"
 
 namespace graven::engine {
 namespace {
 
-// Which room a program takes, from the nodes that it was made of.
-int64_t program_bytes(const Expression& expression) {
-  return static_cast<int64_t>(sizeof(Expression) + expression.nodes().size() * 64);
-}
-
-class MappedBody final : public BodyKernel {
+// A body of one of the kinds; the caller knows which.
+class BlockBody : public BodyKernel {
  public:
-  explicit MappedBody(std::shared_ptr<const BlockProgram> program) : program_(std::move(program)) {}
-  Status map(std::span<const Operand> operands, const Shape& shape, void* output,
-             TrapNotes& traps) const override {
-    run_elementwise(*program_, operands, shape, {&output, 1}, &traps);
-    return {};
+  BlockBody(double cost, int64_t bytes) : cost_(cost), bytes_(bytes) {}
+  Status map(std::span<const Operand>, const Shape&, void*, TrapNotes&) const override {
+    return internal_error("the body is not elementwise");
   }
   Status reduce(const Operand&, uint64_t, void*, TrapNotes&) const override {
-    return internal_error("an elementwise body was asked to reduce");
+    return internal_error("the body is no reduction");
   }
-  double cost() const override { return program_->cost(); }
-  int64_t bytes() const override { return program_bytes(program_->expression()); }
-
- private:
-  const std::shared_ptr<const BlockProgram> program_;
-};
-
-class ReducingBody final : public BodyKernel {
- public:
-  ReducingBody(std::shared_ptr<const ReductionProgram> program, double cost, int64_t bytes)
-      : program_(std::move(program)), cost_(cost), bytes_(bytes) {}
-  Status map(std::span<const Operand>, const Shape&, void*, TrapNotes&) const override {
-    return internal_error("a reduction was asked to map");
-  }
-  Status reduce(const Operand& operand, uint64_t reduced, void* output,
-                TrapNotes& traps) const override {
-    run_reduction(*program_, {&operand, 1}, *operand.shape, reduced, output, &traps);
-    return {};
+  Status go_by_rows(int64_t, int64_t, std::span<const void* const>, void*,
+                    TrapNotes&) const override {
+    return internal_error("the body does not go by rows");
   }
   double cost() const override { return cost_; }
   int64_t bytes() const override { return bytes_; }
 
  private:
-  const std::shared_ptr<const ReductionProgram> program_;
   const double cost_;
   const int64_t bytes_;
+};
+
+class MappedBody final : public BlockBody {
+ public:
+  MappedBody(std::shared_ptr<const BlockProgram> program, int64_t bytes)
+      : BlockBody(program->cost(), bytes), program_(std::move(program)) {}
+  Status map(std::span<const Operand> operands, const Shape& shape, void* output,
+             TrapNotes& traps) const override {
+    run_elementwise(*program_, operands, shape, {&output, 1}, &traps);
+    return {};
+  }
+
+ private:
+  const std::shared_ptr<const BlockProgram> program_;
+};
+
+class ReducingBody final : public BlockBody {
+ public:
+  ReducingBody(std::shared_ptr<const ReductionProgram> program, double cost, int64_t bytes)
+      : BlockBody(cost, bytes), program_(std::move(program)) {}
+  Status reduce(const Operand& operand, uint64_t reduced, void* output,
+                TrapNotes& traps) const override {
+    run_reduction(*program_, {&operand, 1}, *operand.shape, reduced, output, &traps);
+    return {};
+  }
+
+ private:
+  const std::shared_ptr<const ReductionProgram> program_;
+};
+
+class RowsBody final : public BlockBody {
+ public:
+  RowsBody(std::shared_ptr<const RowProgram> program, int64_t bytes)
+      : BlockBody(program->cost(), bytes), program_(std::move(program)) {}
+  Status go_by_rows(int64_t rows, int64_t columns, std::span<const void* const> inputs,
+                    void* output, TrapNotes& traps) const override {
+    return run_rows(*program_, rows, columns, inputs, {&output, 1}, &traps);
+  }
+
+ private:
+  const std::shared_ptr<const RowProgram> program_;
 };
 
 // A reduction that takes a chain in may be over any axes, and of rows of any length; what is more
@@ -57,7 +77,7 @@ bool goes_by_rows(const Fusion& fusion) {
   const int last = static_cast<int>(fusion.members().size()) - 1;
   bool is_chain =
       fusion.is_reduction(last) && fusion.outputs().size() == 1 && fusion.outputs()[0] == last;
-  for (int m = 0; m < last; ++m) is_chain &= !fusion.is_reduced(m);
+  for (int m = 0; m < last; ++m) is_chain &= !fusion.is_reduced(m) && !fusion.is_rows(m);
   if (!is_chain || !can_go_by_rows(fusion)) return !is_chain;
   const int first_column = fusion.parts().reduced[0];
   int64_t rows = 1, columns = 1;  // of sizes that are not known many are expected
@@ -76,15 +96,20 @@ class BlockCompiler final : public Compiler {
   }
 
   Result<Ref<const BodyKernel>> compile(const RecordedBody& body) const override {
-    if (body.expression()) {
-      ASSIGN_OR_RETURN(auto program, BlockProgram::compile(*body.expression()));
-      return Ref<const BodyKernel>(make_ref<MappedBody>(std::move(program)));
+    const int64_t bytes = static_cast<int64_t>(sizeof(ReducingBody) + body.num_nodes() * 64);
+    if (const Expression* expression = body.expression()) {
+      ASSIGN_OR_RETURN(auto program, BlockProgram::compile(*expression));
+      return Ref<const BodyKernel>(make_ref<MappedBody>(std::move(program), bytes));
+    }
+    if (const RowsExpression* rows = body.rows()) {
+      ASSIGN_OR_RETURN(auto program,
+                       RowProgram::compile(rows->inputs, rows->stages, rows->outputs));
+      return Ref<const BodyKernel>(make_ref<RowsBody>(std::move(program), bytes));
     }
     const ReductionParts& parts = *body.reduction();
     ASSIGN_OR_RETURN(auto program, ReductionProgram::compile(parts));
-    return Ref<const BodyKernel>(make_ref<ReducingBody>(
-        std::move(program), parts.prepare.cost(),
-        program_bytes(parts.prepare) + program_bytes(parts.combine) + program_bytes(parts.finish)));
+    return Ref<const BodyKernel>(
+        make_ref<ReducingBody>(std::move(program), parts.prepare.cost(), bytes));
   }
 };
 

@@ -44,6 +44,10 @@ class GRAVEN_API BodyKernel : public RefCounted {
   // Of a reduction, over the axes in `reduced` (bit i: axis i).
   virtual Status reduce(const Operand& operand, uint64_t reduced, void* output,
                         TrapNotes& traps) const = 0;
+  // Of a body over rows: all inputs and the output have rows times columns elements, of which the
+  // output may be the memory of none. kResourceExhausted if there is no memory to work in.
+  virtual Status go_by_rows(int64_t rows, int64_t columns, std::span<const void* const> inputs,
+                            void* output, TrapNotes& traps) const = 0;
   // Estimated, for one element, in units of one addition.
   virtual double cost() const = 0;
   virtual int64_t bytes() const = 0;

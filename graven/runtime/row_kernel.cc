@@ -14,109 +14,156 @@ namespace {
 class RowPlanner {
  public:
   RowPlanner(const Fusion& fusion, std::span<const RowInput> inputs)
-      : fusion_(fusion), inputs_(inputs), places_(fusion.members().size()) {}
+      : fusion_(fusion), inputs_(inputs) {}
 
   struct Plan {
     std::shared_ptr<const RowProgram> program;
     InlineVector<uint64_t, 4> may_overwrite;  // of each output
   };
   Result<Plan> plan() {
+    for (int m = 0; m < static_cast<int>(fusion_.members().size()); ++m) add_parts_of(m);
+    for (int m : fusion_.outputs()) parts_[part_of_member_[m]].is_read = true;
     find_readers();
     find_levels();
     find_owners();
     for (int level = 0; level <= num_levels_; ++level) {
       for (bool is_per_row : {true, false}) {
         std::vector<int> stage;
-        for (int m = 0; m < size(); ++m) {
-          if (!fusion_.is_reduction(m) && places_[m].level == level && places_[m].owner < 0 &&
-              fusion_.is_reduced(m) == is_per_row) {
-            stage.push_back(m);
+        for (int p = 0; p < size(); ++p) {
+          const Part& part = parts_[p];
+          if (!part.reduction && part.level == level && part.owner < 0 &&
+              part.is_per_row == is_per_row) {
+            stage.push_back(p);
           }
         }
         add_elementwise(stage);
       }
-      for (int m = 0; m < size(); ++m) {
-        if (fusion_.is_reduction(m) && places_[m].level == level) add_reduction(m);
+      for (int p = 0; p < size(); ++p) {
+        if (parts_[p].reduction && parts_[p].level == level) add_reduction(p);
       }
     }
     std::vector<RowStage::Source> outputs;
     for (int m : fusion_.outputs()) {
-      outputs.push_back(places_[m].value);
-      plan_.may_overwrite.push_back(overwritable(m));
+      outputs.push_back(parts_[part_of_member_[m]].value);
+      plan_.may_overwrite.push_back(overwritable(parts_[part_of_member_[m]]));
     }
     ASSIGN_OR_RETURN(plan_.program, RowProgram::compile(inputs_, stages_, outputs));
     return std::move(plan_);
   }
 
  private:
-  struct Place {
+  // A member, or a stage of one that goes by rows itself.
+  struct Part {
+    const Expression* expression = nullptr;     // of a reduction, what it prepares
+    const ReductionParts* reduction = nullptr;  // null: elementwise
+    DType dtype = DType::kInvalid;
+    int member = 0;
+    bool is_per_row = false, is_read = false;  // an output of the Fusion
+    std::vector<FusionParts::Source> sources;  // `member` is a part here
     int level = 0;
     int owner = -1;  // the reduction that alone needs it
     std::vector<int> readers;
     RowStage::Source value;  // once its stage is made
   };
-  int size() const { return static_cast<int>(places_.size()); }
-  std::span<const FusionParts::Source> sources(int m) const { return fusion_.members()[m].sources; }
-  bool is_read(int m) const { return std::ranges::count(fusion_.outputs(), m) > 0; }
+  int size() const { return static_cast<int>(parts_.size()); }
+
+  void add_parts_of(int m) {
+    const FusionParts::Member& member = fusion_.members()[m];
+    const RecordedBody& body = fusion_.body(m);
+    std::vector<FusionParts::Source> sources = member.sources;
+    for (FusionParts::Source& source : sources) {
+      if (source.member >= 0) source.member = part_of_member_[source.member];
+    }
+    if (const RowsExpression* rows = body.rows()) {
+      const int first = size();
+      for (size_t s = 0; s < rows->stages.size(); ++s) {
+        const RowStage& stage = rows->stages[s];
+        Part part;
+        part.reduction = stage.reduction ? &*stage.reduction : nullptr;
+        part.expression = stage.reduction ? &stage.reduction->prepare : &*stage.expression;
+        const Expression& result = stage.reduction ? stage.reduction->finish : *stage.expression;
+        part.dtype = result.outputs()[0].dtype;
+        part.member = m;
+        part.is_per_row = rows->is_per_row[s];
+        for (RowStage::Source source : stage.sources) {
+          part.sources.push_back(source.stage < 0 ? sources[source.index]
+                                                  : FusionParts::Source{first + source.stage, 0});
+        }
+        parts_.push_back(std::move(part));
+      }
+      part_of_member_.push_back(first + rows->outputs[0].stage);
+      return;
+    }
+    Part part;
+    part.expression = &body.per_element();
+    part.reduction = body.reduction();
+    part.dtype = member.dtype;
+    part.member = m;
+    part.is_per_row = fusion_.is_reduced(m);
+    part.sources = std::move(sources);
+    part_of_member_.push_back(size());
+    parts_.push_back(std::move(part));
+  }
 
   void find_readers() {
-    for (int m = 0; m < size(); ++m) {
-      for (FusionParts::Source source : sources(m)) {
-        if (source.member >= 0) places_[source.member].readers.push_back(m);
+    for (int p = 0; p < size(); ++p) {
+      for (FusionParts::Source source : parts_[p].sources) {
+        if (source.member >= 0) parts_[source.member].readers.push_back(p);
       }
     }
   }
 
   void find_levels() {
-    for (int m = 0; m < size(); ++m) {
-      int& level = places_[m].level;
-      for (FusionParts::Source source : sources(m)) {
+    for (Part& part : parts_) {
+      for (FusionParts::Source source : part.sources) {
         if (source.member < 0) continue;
-        int after = fusion_.is_reduction(source.member) ? 1 : 0;
-        level = std::max(level, places_[source.member].level + after);
+        const Part& from = parts_[source.member];
+        part.level = std::max(part.level, from.level + (from.reduction ? 1 : 0));
       }
-      num_levels_ = std::max(num_levels_, level);
+      num_levels_ = std::max(num_levels_, part.level);
     }
     // As late as the first reader.
-    for (int m = size(); m-- > 0;) {
-      if (fusion_.is_reduction(m) || places_[m].readers.empty()) continue;
+    for (int p = size(); p-- > 0;) {
+      Part& part = parts_[p];
+      if (part.reduction || part.readers.empty()) continue;
       int first = num_levels_;
-      for (int reader : places_[m].readers) first = std::min(first, places_[reader].level);
-      places_[m].level = first;
+      for (int reader : part.readers) first = std::min(first, parts_[reader].level);
+      part.level = first;
     }
   }
 
   void find_owners() {
-    for (int m = size(); m-- > 0;) {
-      if (fusion_.is_reduction(m) || is_read(m) || fusion_.is_reduced(m)) continue;
+    for (int p = size(); p-- > 0;) {
+      Part& part = parts_[p];
+      if (part.reduction || part.is_read || part.is_per_row) continue;
       int owner = -1;
-      for (int reader : places_[m].readers) {
-        int of_reader = fusion_.is_reduction(reader) ? reader : places_[reader].owner;
+      for (int reader : part.readers) {
+        int of_reader = parts_[reader].reduction ? reader : parts_[reader].owner;
         if (of_reader < 0 || (owner >= 0 && of_reader != owner)) {
           owner = -1;
           break;
         }
         owner = of_reader;
       }
-      places_[m].owner = owner;
+      part.owner = owner;
     }
   }
 
-  // The members of one stage, as fuse_expressions takes them, and what it reads.
+  // The parts of one stage, as fuse_expressions takes them, and what it reads.
   struct Stage {
-    std::vector<int> members;
+    std::vector<int> parts;
     std::vector<FusionMember> fused;
     std::vector<DType> inputs;
     RowStage stage;
   };
 
   FusionMember::Source source_in(Stage& stage, FusionParts::Source source) {
-    auto inside = std::find(stage.members.begin(), stage.members.end(), source.member);
-    if (source.member >= 0 && inside != stage.members.end()) {
-      return {static_cast<int>(inside - stage.members.begin()), 0};
+    auto inside = std::find(stage.parts.begin(), stage.parts.end(), source.member);
+    if (source.member >= 0 && inside != stage.parts.end()) {
+      return {static_cast<int>(inside - stage.parts.begin()), 0};
     }
     RowStage::Source from =
-        source.member < 0 ? RowStage::Source{-1, source.index} : places_[source.member].value;
+        source.member < 0 ? RowStage::Source{-1, source.index} : parts_[source.member].value;
     auto& known = stage.stage.sources;
     for (size_t i = 0; i < known.size(); ++i) {
       if (known[i].stage == from.stage && known[i].index == from.index) {
@@ -125,30 +172,30 @@ class RowPlanner {
     }
     known.push_back(from);
     stage.inputs.push_back(source.member < 0 ? inputs_[source.index].dtype
-                                             : fusion_.members()[source.member].dtype);
+                                             : parts_[source.member].dtype);
     return {-1, static_cast<int>(known.size()) - 1};
   }
 
-  void add_to(Stage& stage, int m) {
-    FusionMember member{&fusion_.body(m).per_element(), {}, m};
-    for (FusionParts::Source source : sources(m)) {
+  void add_to(Stage& stage, int p) {
+    FusionMember member{parts_[p].expression, {}, parts_[p].member};
+    for (FusionParts::Source source : parts_[p].sources) {
       member.sources.push_back(source_in(stage, source));
     }
-    stage.members.push_back(m);
+    stage.parts.push_back(p);
     stage.fused.push_back(std::move(member));
   }
 
-  void add_elementwise(const std::vector<int>& members) {
-    if (members.empty()) return;
+  void add_elementwise(const std::vector<int>& parts) {
+    if (parts.empty()) return;
     Stage stage;
-    for (int m : members) add_to(stage, m);
+    for (int p : parts) add_to(stage, p);
     std::vector<FusionMember::Source> outputs;
-    for (size_t i = 0; i < members.size(); ++i) {
-      Place& place = places_[members[i]];
-      bool is_needed = is_read(members[i]);
-      for (int reader : place.readers) is_needed |= !std::ranges::count(members, reader);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      Part& part = parts_[parts[i]];
+      bool is_needed = part.is_read;
+      for (int reader : part.readers) is_needed |= !std::ranges::count(parts, reader);
       if (!is_needed) continue;
-      place.value = {static_cast<int>(stages_.size()), static_cast<int>(outputs.size())};
+      part.value = {static_cast<int>(stages_.size()), static_cast<int>(outputs.size())};
       outputs.push_back({static_cast<int>(i), 0});
     }
     stage.stage.expression = fuse_expressions(stage.inputs, stage.fused, outputs);
@@ -157,29 +204,27 @@ class RowPlanner {
     stages_.push_back(std::move(stage.stage));
   }
 
-  void add_reduction(int m) {
+  void add_reduction(int p) {
     Stage stage;
-    for (int other = 0; other < m; ++other) {
-      if (places_[other].owner == m) add_to(stage, other);
+    for (int other = 0; other < p; ++other) {
+      if (parts_[other].owner == p) add_to(stage, other);
     }
-    ReductionParts parts = *fusion_.body(m).reduction();
-    FusionMember prepare{&fusion_.body(m).per_element(), {}, m};
-    prepare.sources.push_back(source_in(stage, sources(m)[0]));
-    stage.fused.push_back(std::move(prepare));
+    add_to(stage, p);
+    ReductionParts parts = *parts_[p].reduction;
     FusionMember::Source prepared[] = {{static_cast<int>(stage.fused.size()) - 1, 0}};
     parts.prepare = fuse_expressions(stage.inputs, stage.fused, prepared);
     stage.stage.reduction = std::move(parts);
-    places_[m].value = {static_cast<int>(stages_.size()), 0};
+    parts_[p].value = {static_cast<int>(stages_.size()), 0};
     stages_.push_back(std::move(stage.stage));
   }
 
   // The inputs over which an output may be written: matrices that no stage reads after its own.
-  uint64_t overwritable(int m) const {
-    if (fusion_.is_reduced(m)) return 0;
+  uint64_t overwritable(const Part& part) const {
+    if (part.is_per_row) return 0;
     uint64_t inputs = 0;
     for (size_t i = 0; i < std::min<size_t>(inputs_.size(), 64); ++i) {
       if (inputs_[i].extent != RowExtent::kMatrix ||
-          dtype_size(inputs_[i].dtype) != dtype_size(fusion_.members()[m].dtype)) {
+          dtype_size(inputs_[i].dtype) != dtype_size(part.dtype)) {
         continue;
       }
       int last = -1;
@@ -188,14 +233,15 @@ class RowPlanner {
           if (source.stage < 0 && source.index == static_cast<int>(i)) last = static_cast<int>(s);
         }
       }
-      if (last <= places_[m].value.stage) inputs |= uint64_t{1} << i;
+      if (last <= part.value.stage) inputs |= uint64_t{1} << i;
     }
     return inputs;
   }
 
   const Fusion& fusion_;
   std::span<const RowInput> inputs_;
-  std::vector<Place> places_;
+  std::vector<Part> parts_;
+  std::vector<int> part_of_member_;  // that gives its result
   std::vector<RowStage> stages_;
   int num_levels_ = 0;
   Plan plan_;
@@ -208,7 +254,7 @@ class RowKernel final : public Kernel {
         space_(fusion.space()),
         first_column_(fusion.space().rank() - static_cast<int>(fusion.parts().reduced.size())) {
     for (size_t m = 0; m < fusion.members().size(); ++m) {
-      nodes_ += fusion.body(static_cast<int>(m)).per_element().nodes().size();
+      nodes_ += fusion.body(static_cast<int>(m)).num_nodes();
     }
   }
 

@@ -87,6 +87,27 @@ Status run_reduction_body(const RecordedBody& body, const Tensor& x, const Tenso
   return traps.first() ? trapped(*traps.first()) : Status();
 }
 
+// Over the last axis.
+Status run_rows_body(const RecordedBody& body, std::span<const Tensor> inputs, Tensor& output) {
+  ASSIGN_OR_RETURN(const BodyKernel* kernel, body_kernel(body));
+  const Shape& shape = inputs[0].shape();
+  ASSIGN_OR_RETURN(output, Tensor::allocate(body.output(), shape));
+  const int64_t columns = shape.size(shape.rank() - 1);
+  if (output.num_elements() == 0) return {};
+  InlineVector<const void*, 4> from;
+  for (const Tensor& input : inputs) {
+    if (!(input.shape() == shape)) {
+      return internal_error("operands of ", shape.to_message(), " and ", input.shape().to_message(),
+                            " do not go by rows together");
+    }
+    from.push_back(input.raw_data());
+  }
+  TrapNotes traps;
+  RETURN_IF_ERROR(kernel->go_by_rows(output.num_elements() / columns, columns, from,
+                                     output.mutable_raw_data(), traps));
+  return traps.first() ? trapped(*traps.first()) : Status();
+}
+
 Status run_structural(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
                       Tensors& outputs) {
   if (&op == kConst.op) {
@@ -243,6 +264,12 @@ Status run_typed_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
       LetOthersRun others(!is_counted && is_long_or_blocks(op, attrs, inputs, shapes));
       return with_op_name(op,
                           run_reduction_body(*body, inputs[0], inputs[1], shapes[0], outputs[0]));
+    }
+    case OpBody::Kind::kRows: {
+      ASSIGN_OR_RETURN(auto body, RecordedBody::get(op, attrs, dtypes_of(inputs), types.dtypes[0]));
+      outputs.resize(1);
+      LetOthersRun others(!is_counted && is_long_or_blocks(op, attrs, inputs, shapes));
+      return with_op_name(op, run_rows_body(*body, inputs, outputs[0]));
     }
     case OpBody::Kind::kKernel: {
       LetOthersRun others(!is_counted && is_long_or_blocks(op, attrs, inputs, shapes));

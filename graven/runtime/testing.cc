@@ -186,7 +186,24 @@ void define_elementwise() {
                        })});
 }
 
+Result<RowsExpression> softmax_rows(std::span<const DType> dtypes, AttrsRef) {
+  RowsRecorder rows;
+  auto x = rows.input(dtypes[0]);
+  auto largest = rows.max({x}, [](auto x) { return computed_float(x[0]); });
+  auto exponential =
+      rows.map({x, largest}, [](auto x) { return exp(computed_float(x[0]) - x[1]); });
+  auto sum = rows.sum({exponential}, [](auto x) { return x[0]; });
+  return rows.finish(
+      {rows.map({exponential, sum}, [&](auto x) { return cast(x[0] / x[1], dtypes[0]); })});
+}
+
 void define_others() {
+  define(kTestSoftmax, {.name = "TestSoftmax",
+                        .inputs = {"x: T"},
+                        .outputs = {"y: T"},
+                        .types = {{"T", kFloatTypes}},
+                        .infer = same_as_input,
+                        .body = rows(softmax_rows)});
   define(kTestSum, {.name = "TestSum",
                     .inputs = {"x: T", "axes: int32"},
                     .outputs = {"y: T"},

@@ -113,6 +113,56 @@ TEST_CASE("integer divisions trap in steps that go by rows, in a reduction and a
   }
 }
 
+TEST_CASE(
+    "a body over rows is one step with what stands around it, and gives the bits of the ops") {
+  define_test_ops();
+  const Shape shapes[] = {{64, 10},   {700, 300}, {40, 1000}, {3, 40000}, {2, 70000},
+                          {8, 6, 50}, {1, 500},   {50, 1},    {0, 7},     {7, 0}};
+  for (const Shape& shape : shapes) {
+    auto around = [&](Builder& builder, const Tensor& x, const Tensor& y, const Tensor& axis) {
+      Tensor sum = run(builder, kTestAdd, {run(builder, kTestMul, {x, x}), y});
+      Tensor softmax = run(builder, kTestSoftmax, {sum});
+      Tensor total = run(builder, kTestSum, {run(builder, kTestMul, {softmax, x}), axis}, {true});
+      return run(builder, kTestAdd, {run(builder, kTestScale, {softmax}, {3}), total});
+    };
+    const Tensor axis = ints({-1});
+    Tensor inputs[] = {normal_values(shape, 1), normal_values(shape, 2)};
+    Tensor expected = around(eager_builder(), inputs[0], inputs[1], axis);
+    for (bool is_known : {true, false}) {
+      TestGraph g;
+      Shape traced = shape;
+      if (!is_known) traced.set(0, Dim::unknown());
+      Tensor a = g.placeholder(DType::kFloat32, traced, "a");
+      // Unknown dimensions of two placeholders are never the same: here they are.
+      Tensor b = run(g.builder, kTestScale, {a}, {0});
+      if (is_known) b = g.placeholder(DType::kFloat32, traced, "b");
+      g.returns({around(g.builder, a, b, g.constant(axis))});
+      Ref<Program> program = fused_program(g);
+      const int64_t columns = shape[shape.rank() - 1].number();
+      if (is_known && shape.num_elements() > columns && columns > 1 && columns < 65536) {
+        CHECK(program->to_text() ==
+              "step 0: [TestMul TestAdd TestSoftmax TestMul TestSum TestScale TestAdd] %0 %1 -> "
+              "%2\n"
+              "return %2\n");
+      }
+      if (!is_known) {
+        Tensor zeros = run(eager_builder(), kTestScale, {inputs[0]}, {0});
+        expected = around(eager_builder(), inputs[0], zeros, axis);
+      }
+      for (int threads : {1, 2}) {
+        ThreadPool::shared().set_num_threads(threads);
+        Tensors outputs;
+        Status status =
+            program->run(std::span<const Tensor>(inputs).first(is_known ? 2 : 1), outputs);
+        INFO(shape.to_message(), " ", status.message());
+        REQUIRE(status.ok());
+        CHECK(same_bits(outputs[0], expected));
+      }
+      ThreadPool::shared().set_num_threads(0);
+    }
+  }
+}
+
 TEST_CASE("rows of sizes that are all unknown go in one step") {
   TestGraph g;
   Tensor x = g.placeholder(DType::kFloat32, {Dim::unknown(), Dim::unknown()}, "x");

@@ -1,21 +1,20 @@
-#include "graven/ops/row_steps.h"
+#include "graven/expr/rows.h"
 
 #include <cstring>
 #include <limits>
 
-#include "graven/kernels/elementwise.h"
-#include "graven/tensor/tensor.h"
+#include "graven/base/inline_vector.h"
 
 namespace graven::engine {
 
-RowSteps::Value RowSteps::input(DType dtype, RowExtent extent) {
-  program_.inputs_.push_back({dtype, extent});
-  return {{.stage = -1, .index = static_cast<int>(program_.inputs_.size()) - 1},
+RowsRecorder::Value RowsRecorder::input(DType dtype, RowExtent extent) {
+  rows_.inputs.push_back({dtype, extent});
+  return {{.stage = -1, .index = static_cast<int>(rows_.inputs.size()) - 1},
           dtype,
           extent == RowExtent::kPerRow};
 }
 
-Expression RowSteps::record(std::initializer_list<Value> values, Body body) {
+Expression RowsRecorder::record(std::initializer_list<Value> values, Body body) {
   Recorder recorder;
   InlineVector<Scalar, 4> x;
   for (const Value& value : values) x.push_back(recorder.input(value.dtype));
@@ -26,14 +25,15 @@ Expression RowSteps::record(std::initializer_list<Value> values, Body body) {
   return {};
 }
 
-RowSteps::Value RowSteps::add(RowStage stage, std::initializer_list<Value> values, DType dtype,
-                              bool is_per_row) {
+RowsRecorder::Value RowsRecorder::add(RowStage stage, std::initializer_list<Value> values,
+                                      DType dtype, bool is_per_row) {
   for (const Value& value : values) stage.sources.push_back(value.source);
-  program_.stages_.push_back(std::move(stage));
-  return {{.stage = static_cast<int>(program_.stages_.size()) - 1, .index = 0}, dtype, is_per_row};
+  rows_.stages.push_back(std::move(stage));
+  rows_.is_per_row.push_back(is_per_row);
+  return {{.stage = static_cast<int>(rows_.stages.size()) - 1, .index = 0}, dtype, is_per_row};
 }
 
-RowSteps::Value RowSteps::map(std::initializer_list<Value> values, Body body) {
+RowsRecorder::Value RowsRecorder::map(std::initializer_list<Value> values, Body body) {
   bool is_per_row = true;
   for (const Value& value : values) is_per_row &= value.is_per_row;
   RowStage stage;
@@ -42,7 +42,8 @@ RowSteps::Value RowSteps::map(std::initializer_list<Value> values, Body body) {
   return add(std::move(stage), values, dtype, is_per_row);
 }
 
-RowSteps::Value RowSteps::reduce(std::initializer_list<Value> values, Body body, bool is_max) {
+RowsRecorder::Value RowsRecorder::reduce(std::initializer_list<Value> values, Body body,
+                                         bool is_max) {
   ReductionParts parts;
   parts.prepare = record(values, body);
   DType dtype = status_.ok() ? parts.prepare.outputs()[0].dtype : DType::kFloat32;
@@ -65,24 +66,17 @@ RowSteps::Value RowSteps::reduce(std::initializer_list<Value> values, Body body,
   return add(std::move(stage), values, dtype, /*is_per_row=*/true);
 }
 
-RowSteps::Value RowSteps::max(std::initializer_list<Value> values, Body body) {
+RowsRecorder::Value RowsRecorder::max(std::initializer_list<Value> values, Body body) {
   return reduce(values, body, /*is_max=*/true);
 }
-RowSteps::Value RowSteps::sum(std::initializer_list<Value> values, Body body) {
+RowsRecorder::Value RowsRecorder::sum(std::initializer_list<Value> values, Body body) {
   return reduce(values, body, /*is_max=*/false);
 }
 
-Result<RowSteps::Program> RowSteps::compile(std::initializer_list<Value> outputs) {
+Result<RowsExpression> RowsRecorder::finish(std::initializer_list<Value> outputs) {
   if (!status_.ok()) return status_;
-  for (const Value& output : outputs) program_.outputs_.push_back(output.source);
-  ASSIGN_OR_RETURN(program_.rows_,
-                   RowProgram::compile(program_.inputs_, program_.stages_, program_.outputs_));
-  return std::move(program_);
-}
-
-Status RowSteps::Program::run(int64_t rows, int64_t columns, std::span<const void* const> inputs,
-                              std::span<void* const> outputs) const {
-  return run_rows(*rows_, rows, columns, inputs, outputs);
+  for (const Value& output : outputs) rows_.outputs.push_back(output.source);
+  return std::move(rows_);
 }
 
 }  // namespace graven::engine
