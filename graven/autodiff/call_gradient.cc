@@ -9,6 +9,7 @@
 #include "graven/autodiff/gradient_runner.h"
 #include "graven/autodiff/step.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/tensor/resource_as.h"
 
 namespace graven::engine {
 namespace {
@@ -31,7 +32,8 @@ StepTensor like_gradient(const Tensor& input) {
     if (const auto& data = output.node->output(output.index).handle_data) {
       std::tie(kept.dtype, kept.shape) = std::pair(data->dtype, data->shape);
     }
-  } else if (auto type = input.resource() ? input.resource()->value_type() : std::nullopt) {
+  } else if (const Resource* held = held_resource(input);
+             auto type = held ? held->value_type() : std::nullopt) {
     std::tie(kept.dtype, kept.shape) = *type;
   }
   return kept;

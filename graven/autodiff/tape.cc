@@ -7,6 +7,7 @@
 #include "graven/autodiff/step.h"
 #include "graven/base/strings.h"
 #include "graven/ir/op.h"
+#include "graven/tensor/resource_as.h"
 
 namespace graven::engine {
 namespace {
@@ -47,7 +48,8 @@ bool Tape::watch(const Tensor& tensor) {
 
 void Tape::on_variable(const Tensor& handle) {
   if (!watch_accessed_variables_ || handle.is_symbolic()) return;
-  if (handle.resource() && handle.resource()->is_trainable()) watch(handle);
+  const Resource* held = held_resource(handle);
+  if (held && held->is_trainable()) watch(handle);
 }
 
 bool Tape::is_watched(const Tensor& tensor) const {

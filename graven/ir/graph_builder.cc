@@ -5,6 +5,7 @@
 #include "graven/ir/frame.h"
 #include "graven/ir/out_of_scope.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/tensor/resource_as.h"
 
 namespace graven::engine {
 namespace {
@@ -173,8 +174,8 @@ Dim GraphBuilder::inner_dim(const Graph& outer, Dim dim) {
 Tensor GraphBuilder::add_placeholder_like(const Tensor& outer, std::string_view name) {
   if (!outer.is_symbolic()) {
     std::optional<HandleData> data;
-    if (outer.dtype() == DType::kResource && outer.resource()) {
-      if (auto type = outer.resource()->value_type()) data = {type->first, type->second};
+    if (const Resource* held = held_resource(outer)) {
+      if (auto type = held->value_type()) data = {type->first, type->second};
     }
     return add_placeholder(outer.dtype(), outer.shape(), name, data);
   }

@@ -4,6 +4,7 @@
 
 #include "graven/ir/graph.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/tensor/resource_as.h"
 
 namespace graven::engine {
 namespace {
@@ -89,8 +90,9 @@ std::optional<HandleData> InferContext::handle_data(int input) const {
     if (data) return *data;
     return std::nullopt;
   }
-  if (tensor.dtype() != DType::kResource || !tensor.resource()) return std::nullopt;
-  if (auto type = tensor.resource()->value_type()) return HandleData{type->first, type->second};
+  const Resource* held = held_resource(tensor);
+  if (!held) return std::nullopt;
+  if (auto type = held->value_type()) return HandleData{type->first, type->second};
   return std::nullopt;
 }
 

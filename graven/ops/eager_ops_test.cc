@@ -296,6 +296,24 @@ TEST_CASE("a variable is read as snapshots, and written in place if there are no
   CHECK(!run(kVarIsInitialized, {handle}).item<bool>());
 }
 
+// An empty vector of handles was read as one, and whatever stood behind it called.
+TEST_CASE("what is no handle of a variable is refused") {
+  class Table final : public Resource {
+    std::string_view kind() const override { return "Table"; }
+  };
+  auto refused = [](Tensor handle) {
+    return std::string(status_of(kVarIsInitialized, {std::move(handle)}).message());
+  };
+  CHECK(refused(*Tensor::allocate(DType::kResource, {0})) ==
+        "[VarIsInitializedOp] expected a handle of a Variable, got handles of shape [0]");
+  CHECK(refused(*Tensor::allocate(DType::kResource, {2})) ==
+        "[VarIsInitializedOp] expected a handle of a Variable, got handles of shape [2]");
+  CHECK(refused(Tensor::of_resource(nullptr)) ==
+        "[VarIsInitializedOp] expected a handle of a Variable, got an empty one");
+  CHECK(refused(Tensor::of_resource(Ref<Resource>(new Table()))) ==
+        "[VarIsInitializedOp] expected a handle of a Variable, got one of a Table");
+}
+
 TEST_CASE("rows of variables are gathered and scattered") {
   Ref<Resource> resource(new Variable(DType::kFloat32, {3, 2}, "v"));
   Tensor handle = Tensor::of_resource(resource);

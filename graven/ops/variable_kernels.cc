@@ -7,6 +7,7 @@
 #include "graven/ir/kernel.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/variable_ops.h"
+#include "graven/tensor/resource_as.h"
 
 namespace graven::engine {
 namespace {
@@ -210,13 +211,7 @@ Status scatter(KernelContext& c, FunctionRef<Result<Slices>(const Shape& value)>
 }  // namespace
 
 Result<Variable*> variable_of(const KernelContext& c, int input) {
-  const Ref<Resource>& resource = c.input(input).resource();
-  if (!resource) return invalid_argument("the handle of a variable is empty");
-  if (resource->kind() != "Variable") {
-    return invalid_argument("input ", input, " is a handle of a ", resource->kind(),
-                            ", not of a Variable");
-  }
-  return static_cast<Variable*>(resource.get());
+  return resource_as<Variable>(c.input(input), "Variable");
 }
 
 Status gather_from_variable(KernelContext& c) {

@@ -5,7 +5,7 @@
 namespace graven::engine {
 class KernelContext;
 
-// The variable that an input is a handle of; an error tells what it is instead.
+// The variable that an input is a handle of, as resource_as says.
 Result<Variable*> variable_of(const KernelContext& c, int input = 0);
 
 // How an update is combined with the element that it meets.
