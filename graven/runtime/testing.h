@@ -30,7 +30,7 @@ inline OpHandle<NoAttrs> kTestDivide;  // integers by checked divisors
 inline OpHandle<ScaleAttrs> kTestScale;
 inline OpHandle<TestSumAttrs> kTestSum, kTestMax, kTestMean;
 inline OpHandle<NoAttrs> kTestSquareOfSum;  // composite
-inline OpHandle<NoAttrs> kTestSoftmax;  // a body over rows
+inline OpHandle<NoAttrs> kTestSoftmax;      // a body over rows
 inline OpHandle<NoAttrs> kTestGather;       // a kernel that checks values
 inline OpHandle<NoAttrs> kTestUnique;       // a kernel whose shape is found when it runs
 inline OpHandle<NoAttrs> kTestCount;        // counts its runs in its state

@@ -172,7 +172,10 @@ Tensor called(const std::vector<OutputType>& types, const std::vector<Tensor>& i
 
 std::vector<OutputType> types_of(std::initializer_list<std::pair<DType, Shape>> types) {
   std::vector<OutputType> all;
-  for (const auto& [dtype, shape] : types) all.push_back({dtype, shape, false, nullptr, nullptr});
+  for (const auto& [dtype, shape] : types) {
+    all.emplace_back().dtype = dtype;
+    all.back().shape = shape;
+  }
   return all;
 }
 
