@@ -1,9 +1,10 @@
 #include "graven/api/location.h"
 
 #include <map>
-#include <mutex>
 #include <string_view>
 #include <tuple>
+
+#include "graven/base/mutex.h"
 
 namespace graven::internal {
 namespace {
@@ -29,16 +30,16 @@ class CppLocations final : public engine::LocationSource {
   engine::Ref<engine::Location> current() override {
     const std::source_location location = t_location;
     if (location.line() == 0) return nullptr;
-    std::lock_guard lock(mutex_);
+    engine::MutexLock lock(mutex_);
     auto& known = known_[{location.file_name(), location.line(), location.function_name()}];
     if (!known) known = engine::make_ref<CppLocation>(location);
     return known;
   }
 
  private:
-  std::mutex mutex_;
+  engine::Mutex mutex_;
   std::map<std::tuple<std::string_view, unsigned, std::string_view>, engine::Ref<engine::Location>>
-      known_;  // GUARDED_BY(mutex_); as many as the program has lines that call ops
+      known_ GUARDED_BY(mutex_);  // as many as the program has lines that call ops
 };
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "graven/api/random_ops.h"
 
-#include <mutex>
 #include <utility>
 
 #include "graven/api/apply.h"
@@ -9,6 +8,7 @@
 #include "graven/api/math_ops.h"
 #include "graven/api/random_seeds.h"
 #include "graven/api/scopes.h"
+#include "graven/base/mutex.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/padding_ops.h"
 #include "graven/ops/random_ops.h"
@@ -333,8 +333,8 @@ std::vector<Generator> Generator::split(int64_t count, Here location) {
 namespace {
 
 struct GlobalGenerator {
-  std::mutex mutex;
-  std::optional<Generator> generator;  // GUARDED_BY(mutex)
+  engine::Mutex mutex;
+  std::optional<Generator> generator GUARDED_BY(mutex);
 };
 
 GlobalGenerator& global_generator() {
@@ -346,7 +346,7 @@ GlobalGenerator& global_generator() {
 
 Generator get_global_generator() {
   GlobalGenerator& global = global_generator();
-  std::lock_guard lock(global.mutex);
+  engine::MutexLock lock(global.mutex);
   if (!global.generator) {
     InitScope eager;
     global.generator = Generator::from_non_deterministic_state();
@@ -356,7 +356,7 @@ Generator get_global_generator() {
 
 void set_global_generator(const Generator& generator) {
   GlobalGenerator& global = global_generator();
-  std::lock_guard lock(global.mutex);
+  engine::MutexLock lock(global.mutex);
   global.generator = generator;
 }
 

@@ -1,10 +1,10 @@
 #include "graven/api/random_seeds.h"
 
 #include <algorithm>
-#include <mutex>
 #include <random>
 #include <vector>
 
+#include "graven/base/mutex.h"
 #include "graven/ir/frame.h"
 #include "graven/ops/random_streams.h"
 
@@ -53,9 +53,9 @@ struct ArraySeed {
 };
 
 struct Seeds {
-  std::mutex mutex;
-  std::optional<int64_t> global_seed;  // GUARDED_BY(mutex)
-  std::mt19937 numbers;                // GUARDED_BY(mutex)
+  engine::Mutex mutex;
+  std::optional<int64_t> global_seed GUARDED_BY(mutex);
+  std::mt19937 numbers GUARDED_BY(mutex);
 };
 
 Seeds& seeds() {
@@ -73,7 +73,7 @@ void start_seeds(int64_t seed) {
   ArraySeed words{{static_cast<uint32_t>(size)}};
   if (size >> 32) words.key.push_back(static_cast<uint32_t>(size >> 32));
   Seeds& all = seeds();
-  std::lock_guard lock(all.mutex);
+  engine::MutexLock lock(all.mutex);
   all.global_seed = seed;
   all.numbers.seed(words);
   engine::restart_random_streams();
@@ -81,7 +81,7 @@ void start_seeds(int64_t seed) {
 
 std::pair<int64_t, int64_t> seeds_of_op(std::optional<int64_t> op_seed) {
   Seeds& all = seeds();
-  std::lock_guard lock(all.mutex);
+  engine::MutexLock lock(all.mutex);
   if (!op_seed && !all.global_seed) return {0, 0};
   if (!op_seed) {
     engine::Frame& frame = engine::Frame::current();

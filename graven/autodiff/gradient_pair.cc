@@ -1,7 +1,6 @@
 #include "graven/autodiff/gradient_pair.h"
 
 #include <map>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 
@@ -11,6 +10,7 @@
 #include "graven/autodiff/differentiate.h"
 #include "graven/autodiff/forward_graph.h"
 #include "graven/base/claim.h"
+#include "graven/base/mutex.h"
 #include "graven/base/strings.h"
 #include "graven/ir/bodies.h"
 #include "graven/ir/frame.h"
@@ -96,7 +96,7 @@ class GradientPair::State : public RefCounted {
 
   // Of the backward halves.
   int64_t bytes() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     int64_t total = all_->body->bytes();
     if (of_originals_ != all_) total += of_originals_->body->bytes();
     for (const auto& [key, half] : halves_) {
@@ -141,14 +141,14 @@ class GradientPair::State : public RefCounted {
   }
 
   const Half* find(const std::vector<bool>& has_gradient) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     auto at = halves_.find(has_gradient);
     return at == halves_.end() ? nullptr : at->second.get();
   }
 
   // The half that is used from now on: this one, or one that was added meanwhile.
   const Half* add(std::vector<bool> has_gradient, std::shared_ptr<const Half> half) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     return halves_.try_emplace(std::move(has_gradient), std::move(half)).first->second.get();
   }
 
@@ -249,8 +249,8 @@ class GradientPair::State : public RefCounted {
   std::vector<int> input_of_handle_;                // of each output
   std::vector<bool> is_side_value_;                 // of each output
   // --- Halves for other sets of outputs.
-  std::mutex mutex_;
-  std::map<std::vector<bool>, std::shared_ptr<const Half>> halves_;  // GUARDED_BY(mutex_)
+  Mutex mutex_;
+  std::map<std::vector<bool>, std::shared_ptr<const Half>> halves_ GUARDED_BY(mutex_);
 };
 
 GradientPair::GradientPair(Ref<State> state, Body* forward, int num_outputs)

@@ -1,12 +1,11 @@
 #include "graven/autodiff/gradient_runner.h"
 
-#include <mutex>
-#include <shared_mutex>
 #include <unordered_map>
 
 #include "graven/autodiff/add_gradients.h"
 #include "graven/autodiff/backward_builder.h"
 #include "graven/base/hash.h"
+#include "graven/base/mutex.h"
 #include "graven/base/strings.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph_builder.h"
@@ -153,7 +152,7 @@ class Memory {
   }
   bool find(uint64_t hash, const Op& op, AttrsRef attrs, const std::vector<int>& types,
             AskedFor& asked) {
-    std::shared_lock lock(mutex_);
+    ReaderLock lock(mutex_);
     auto [at, end] = entries_.equal_range(hash);
     for (; at != end; ++at) {
       const Remembered& entry = at->second;
@@ -164,14 +163,14 @@ class Memory {
     return false;
   }
   void add(uint64_t hash, Remembered entry) {
-    std::unique_lock lock(mutex_);
+    WriterLock lock(mutex_);
     if (entries_.size() >= kMaxRemembered) entries_.clear();
     entries_.emplace(hash, std::move(entry));
   }
 
  private:
-  std::shared_mutex mutex_;
-  std::unordered_multimap<uint64_t, Remembered> entries_;  // GUARDED_BY(mutex_)
+  SharedMutex mutex_;
+  std::unordered_multimap<uint64_t, Remembered> entries_ GUARDED_BY(mutex_);
 };
 
 AskedFor everything(size_t num_inputs, size_t num_outputs) {

@@ -82,7 +82,7 @@ TEST_CASE("who waits for a lock lets go of the front end's meanwhile") {
                     return &shared;
                   },
                   [](void*) { shared.lock(); }});
-  std::mutex own;
+  Mutex own;
   std::atomic<bool> is_held{false}, is_done{false};
   shared.lock();
   std::thread other([&] {

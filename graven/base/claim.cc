@@ -2,13 +2,12 @@
 
 #include <cassert>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 #include <unordered_map>
 #include <utility>
 
 #include "graven/base/interrupt.h"
+#include "graven/base/mutex.h"
 #include "graven/base/thread_pool.h"
 #include "graven/base/waiting_lock.h"
 
@@ -20,10 +19,11 @@ constexpr auto kBetweenInterruptChecks = std::chrono::milliseconds(50);
 // One table for the process, as circles lead through things of any kind. Things are claimed while
 // something is built, which takes far longer than to find them here.
 struct Claims {
-  std::mutex mutex;
-  std::condition_variable released;
-  std::unordered_map<const void*, std::thread::id> owners;  // GUARDED_BY(mutex), as `waits`
-  std::unordered_map<std::thread::id, const void*> waits;   // what a thread waits for
+  Mutex mutex;
+  Condition released;
+  std::unordered_map<const void*, std::thread::id> owners GUARDED_BY(mutex);
+  // What a thread waits for.
+  std::unordered_map<std::thread::id, const void*> waits GUARDED_BY(mutex);
 
   static Claims& global() {
     static Claims* claims = new Claims();
@@ -32,7 +32,7 @@ struct Claims {
 
   // True if `thread` is `other`, or waits for it, directly or not. Ends: there is no circle, as
   // only a thread that runs begins to wait or to own, and none begins to wait that would close one.
-  bool is_or_waits_for(std::thread::id thread, std::thread::id other) const {
+  bool is_or_waits_for(std::thread::id thread, std::thread::id other) const REQUIRES(mutex) {
     while (thread != other) {
       auto wait = waits.find(thread);
       if (wait == waits.end()) return false;
@@ -51,7 +51,7 @@ Result<bool> wait(const void* thing, bool take) {
   const std::thread::id me = std::this_thread::get_id();
   LetOthersRun others(/*really=*/false);  // ends after the lock is given back
   bool has_waited = false;
-  std::unique_lock lock(claims.mutex);
+  MutexLock lock(claims.mutex);
   auto next_check = std::chrono::steady_clock::now() + kBetweenInterruptChecks;
   for (;;) {
     auto owner = claims.owners.find(thing);
@@ -67,9 +67,9 @@ Result<bool> wait(const void* thing, bool take) {
       continue;
     }
     claims.waits.emplace(me, thing);
-    const std::cv_status how = claims.released.wait_until(lock, next_check);
+    const bool is_time = !claims.released.wait_until(claims.mutex, next_check);
     claims.waits.erase(me);
-    if (how != std::cv_status::timeout) continue;
+    if (!is_time) continue;
     next_check = std::chrono::steady_clock::now() + kBetweenInterruptChecks;
     if (InterruptCheck interrupt = interrupt_check()) {
       lock.unlock();
@@ -92,7 +92,7 @@ Claim::~Claim() {
   if (!thing_) return;
   Claims& claims = Claims::global();
   {
-    std::lock_guard lock(claims.mutex);
+    MutexLock lock(claims.mutex);
     claims.owners.erase(thing_);
   }
   claims.released.notify_all();

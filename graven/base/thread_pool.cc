@@ -9,9 +9,9 @@
 #include <atomic>
 #include <bit>
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
+
+#include "graven/base/mutex.h"
 
 namespace graven::engine {
 namespace {
@@ -101,8 +101,8 @@ struct Run {
   // For the caller when it sleeps. The flag is set before it looks once more, and is read after
   // what it waits for is done, so one of the two sees the other.
   alignas(64) std::atomic<bool> caller_sleeps{false};
-  std::mutex mutex;
-  std::condition_variable changed;
+  Mutex mutex;
+  Condition changed;
 
   bool has_place() const { return gate.load() >= kPlace; }
   bool is_empty() const { return gate.load() == 0; }
@@ -121,7 +121,7 @@ struct Run {
 
   void wake_caller() {
     if (!caller_sleeps.load()) return;
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     changed.notify_one();
   }
 
@@ -143,12 +143,12 @@ struct ThreadPool::State {
   alignas(64) std::atomic<uint32_t> generation{0};  // counts the gates that were opened
   std::atomic<int> wanted_threads{0};
 
-  std::mutex start_mutex;       // held by the thread that starts workers
+  Mutex start_mutex;            // held by the thread that starts workers
   std::atomic<int> workers{0};  // written under start_mutex
 
   // For workers that sleep, with the same order of flag and look as in Run.
-  std::mutex mutex;
-  std::condition_variable wake;
+  Mutex mutex;
+  Condition wake;
   std::atomic<int> sleepers{0};
 
   Runs taken_runs() const { return static_cast<Runs>(taken.load()); }
@@ -225,9 +225,9 @@ struct ThreadPool::State {
       const Clock::time_point idle_since = Clock::now();
       auto is_new = [&] { return generation.load() != seen; };
       if (!spin(idle_since + patience, is_new)) {
-        std::unique_lock lock(mutex);
+        MutexLock lock(mutex);
         ++sleepers;
-        wake.wait(lock, is_new);
+        while (!is_new()) wake.wait(mutex);
         --sleepers;
       }
       patience = Clock::now() - idle_since < kLongestSpin
@@ -254,7 +254,7 @@ struct ThreadPool::State {
   // As many workers as wanted, or as the system gives.
   int64_t started_workers(int64_t wanted) {
     if (workers.load(std::memory_order_relaxed) < wanted) {
-      std::lock_guard lock(start_mutex);
+      MutexLock lock(start_mutex);
       while (workers < wanted && start_worker()) ++workers;
     }
     return std::min<int64_t>(wanted, workers.load(std::memory_order_relaxed));
@@ -272,7 +272,7 @@ struct ThreadPool::State {
       runs[std::countr_zero(rest)].wake_caller();
     }
     if (sleepers.load() == 0) return;
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     if (helpers == 1) {
       wake.notify_one();
     } else {
@@ -293,11 +293,11 @@ struct ThreadPool::State {
       }
       auto is_new = [&] { return generation.load() != seen; };
       if (!spin(until, [&] { return run.is_empty() || is_new(); })) {
-        std::unique_lock lock(run.mutex);
+        MutexLock lock(run.mutex);
         run.caller_sleeps = true;
         // In this order: a run that opens its gate counts up next, and then looks at the flag.
         auto can_help = [&] { return is_new() && has_place_within(number); };
-        run.changed.wait(lock, [&] { return run.is_empty() || can_help(); });
+        while (!run.is_empty() && !can_help()) run.changed.wait(run.mutex);
         run.caller_sleeps = false;
       }
       if (run.is_empty()) return;

@@ -1,5 +1,6 @@
 #pragma once
 #include "graven/base/export.h"
+#include "graven/base/mutex.h"
 
 namespace graven::engine {
 
@@ -38,17 +39,16 @@ class LetOthersRun {
   void* paused_;
 };
 
-// A std::lock_guard that waits as said above. For locks that a thread may ask for while it has the
-// front end's.
-template <typename Mutex>
-class WaitingLock {
+// A MutexLock that waits as said above. For locks that a thread may ask for while it has the front
+// end's.
+class SCOPED_CAPABILITY WaitingLock {
  public:
-  explicit WaitingLock(Mutex& mutex) : mutex_(mutex) {
+  explicit WaitingLock(Mutex& mutex) ACQUIRE(mutex) : mutex_(mutex) {
     if (mutex_.try_lock()) return;
     LetOthersRun others;
     mutex_.lock();
   }
-  ~WaitingLock() { mutex_.unlock(); }
+  ~WaitingLock() RELEASE() { mutex_.unlock(); }
   WaitingLock(const WaitingLock&) = delete;
 
  private:

@@ -66,7 +66,7 @@ Status Entry::defer_capture(const Tensor& captured, const TensorType& type,
 
 Status Entry::change_fed(FunctionRef<Status(std::vector<Fed>& fed)> change) {
   std::vector<Fed> old;  // goes after the lock, as objects of the user's may go with it
-  std::lock_guard lock(fed_mutex_);
+  MutexLock lock(fed_mutex_);
   std::vector<Fed> changed = fed_;
   if (!captures_were_set_.load(std::memory_order_relaxed)) {
     for (const Tensor& captured : captured_) changed.push_back({captured, nullptr});
@@ -79,7 +79,7 @@ Status Entry::change_fed(FunctionRef<Status(std::vector<Fed>& fed)> change) {
 
 std::vector<Entry::Fed> Entry::fed() const {
   if (captures_were_set_.load(std::memory_order_acquire)) {
-    std::lock_guard lock(fed_mutex_);
+    MutexLock lock(fed_mutex_);
     return fed_;
   }
   std::vector<Fed> fed;

@@ -69,10 +69,10 @@ Status Function::fill_types(FunctionType& type, std::span<const Value> arguments
 
 Result<Function::State> Function::enter() {
   const auto me = std::this_thread::get_id();
-  auto recursive = [&] { return state_ == State::kNew ? State::kNoVariables : state_; };
+  auto recursive = [](State state) { return state == State::kNew ? State::kNoVariables : state; };
   for (;;) {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       if (!first_caller_) {
         if (state_ != State::kNew) return state_;
         // Nobody has it, so this does not wait.
@@ -81,12 +81,12 @@ Result<Function::State> Function::enter() {
         first_call_serial_ = index_.next_serial();
         return State::kNew;
       }
-      if (first_caller_ == me) return recursive();
+      if (first_caller_ == me) return recursive(state_);
     }
     ASSIGN_OR_RETURN(bool is_over, Claim::wait_for(&first_caller_));
     if (is_over) continue;
-    std::lock_guard lock(mutex_);
-    if (first_caller_) return recursive();
+    MutexLock lock(mutex_);
+    if (first_caller_) return recursive(state_);
   }
 }
 
@@ -108,7 +108,7 @@ Result<Function::Resolved> Function::resolve(FunctionType type, std::span<const 
   }
   if (resolved.ok() && !created.empty()) {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       state_ = State::kHasVariables;
       context_.store(context_of(VariableCreation::Policy::kForbid), std::memory_order_release);
     }
@@ -134,7 +134,7 @@ bool Function::put_back(Ref<Entry> entry, std::span<const uint64_t> row) {
 }
 
 void Function::finish_first_call(State state) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   state_ = state;
   if (state != State::kNew) {
     auto scope = state == State::kHasVariables ? VariableCreation::Policy::kForbid
@@ -149,7 +149,7 @@ void Function::finish_first_call(State state) {
 Status Function::fail_first_call(Status status) {
   uint64_t serial = 0;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     serial = first_call_serial_;
   }
   for (Ref<Entry>& entry : index_.remove_since(serial)) retire(std::move(entry));
@@ -210,7 +210,7 @@ Result<Ref<Entry>> Function::initialization(FunctionType type, std::span<const V
 }
 
 Function::Snapshot Function::snapshot() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return {traced_now_, version_};
 }
 
@@ -273,7 +273,7 @@ Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
     }
     ASSIGN_OR_RETURN(Claim claim, Claim::take(tracing.get()));  // does not wait
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       if (version_ != seen.version) continue;
       traced_now_.push_back(tracing);
       ++version_;
@@ -286,7 +286,7 @@ Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
       index_.insert(*entry, key_of(traced, skeleton, scope, row));
     }
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       std::erase(traced_now_, tracing);
       ++version_;
     }

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
+#include "graven/base/mutex.h"
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +13,7 @@
 #include "graven/base/claim.h"
 #include "graven/base/export.h"
 #include "graven/base/function_ref.h"
+#include "graven/base/mutex.h"
 #include "graven/base/ref.h"
 #include "graven/base/status.h"
 #include "graven/function/hit_counter.h"
@@ -138,8 +139,8 @@ class GRAVEN_API Entry : public RefCounted {
   Status change_fed(FunctionRef<Status(std::vector<Fed>& fed)> change);
   std::vector<Tensor> captured_;  // what the trace captured
   std::atomic<bool> captures_were_set_{false};
-  mutable std::mutex fed_mutex_;
-  std::vector<Fed> fed_;  // GUARDED_BY(fed_mutex_); what is fed instead, once that was set
+  mutable Mutex fed_mutex_;
+  std::vector<Fed> fed_ GUARDED_BY(fed_mutex_);  // what is fed instead, once that was set
   int num_arguments_ = 0;
   Value outputs_;
   std::vector<Tensor> created_handles_;          // variables that must be initialised first (S2.18)
@@ -291,13 +292,14 @@ class GRAVEN_API Function : public RefCounted {
     return static_cast<uint64_t>(scope) + 1;
   }
   std::atomic<uint64_t> context_{kNoContext};
-  mutable std::mutex mutex_;
-  State state_ = State::kNew;                    // GUARDED_BY(mutex_), as all below
-  std::optional<std::thread::id> first_caller_;  // the thread that makes the first call
-  Claim first_call_;                             // of &first_caller_, for whom waits
-  uint64_t first_call_serial_ = 0;               // the first entry of the first call
-  std::vector<std::shared_ptr<const Tracing>> traced_now_;
-  int64_t version_ = 0;  // counts traces that begin or end
+  mutable Mutex mutex_;
+  State state_ GUARDED_BY(mutex_) = State::kNew;
+  // The thread that makes the first call, and its claim of this member, for whom waits.
+  std::optional<std::thread::id> first_caller_ GUARDED_BY(mutex_);
+  Claim first_call_ GUARDED_BY(mutex_);
+  uint64_t first_call_serial_ GUARDED_BY(mutex_) = 0;  // the first entry of the first call
+  std::vector<std::shared_ptr<const Tracing>> traced_now_ GUARDED_BY(mutex_);
+  int64_t version_ GUARDED_BY(mutex_) = 0;  // counts traces that begin or end
   std::atomic<int64_t> traces_{0}, misses_{0};
 };
 

@@ -1,10 +1,10 @@
 #include "graven/function/in_use.h"
 
 #include <algorithm>
-#include <mutex>
 #include <vector>
 
 #include "graven/base/inline_vector.h"
+#include "graven/base/mutex.h"
 #include "graven/function/function.h"
 
 namespace graven::engine {
@@ -73,9 +73,9 @@ bool is_announced(const Entry* entry) {
 }
 
 struct Waiting {
-  std::mutex mutex;
-  std::vector<Retired> list;  // GUARDED_BY(mutex), as both below
-  size_t look_at = 64;        // size at which all are looked at again
+  Mutex mutex;
+  std::vector<Retired> list GUARDED_BY(mutex);
+  size_t look_at GUARDED_BY(mutex) = 64;  // size at which all are looked at again
   std::atomic<bool> is_empty{true};
   static Waiting& global() {
     static auto* waiting = new Waiting();
@@ -98,7 +98,7 @@ void retire(Retired retired) {
   Waiting& waiting = Waiting::global();
   bool is_time = false;
   {
-    std::lock_guard lock(waiting.mutex);
+    MutexLock lock(waiting.mutex);
     waiting.list.push_back(std::move(retired));
     waiting.is_empty.store(false);
     is_time = waiting.list.size() >= waiting.look_at;
@@ -161,7 +161,7 @@ void free_retired() {
   if (waiting.is_empty.load()) return;
   std::vector<Retired> freed;
   {
-    std::lock_guard lock(waiting.mutex);
+    MutexLock lock(waiting.mutex);
     std::vector<const Entry*> announced;
     auto is_kept = [&](Retired& retired) {
       if (retired.is_blocked()) return true;

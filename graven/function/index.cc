@@ -94,14 +94,14 @@ Index::Unused::~Unused() {
 
 void LifeListener::on_end(const LifeGuard& guard) {
   Index::Unused unused;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (!index_) return;
-  std::lock_guard lock_of_index(index_->mutex_);
+  MutexLock lock_of_index(index_->mutex_);
   index_->forget(guard, unused);
 }
 
 void LifeListener::leave() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   index_ = nullptr;
 }
 
@@ -155,7 +155,7 @@ const Index::Row* Index::look_up(uint64_t context, std::span<const uint64_t> wor
 
 bool Index::insert(Ref<Entry> entry, Key key) {
   Unused unused;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   bool all_live = std::ranges::all_of(key.guards, [](const auto& g) { return g->is_alive(); });
   if (!all_live) return false;
   take_out_remembered(key.row ? key.skeleton : std::nullopt, unused);
@@ -197,7 +197,7 @@ bool Index::insert(Ref<Entry> entry, Key key) {
 
 void Index::remember(const Entry& entry, Key key, uint64_t serial) {
   Unused unused;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (next_serial_ != serial) return;
   auto record = records_.find(entry.serial_);
   if (record == records_.end() || record->second.entry.get() != &entry) return;
@@ -220,7 +220,7 @@ void Index::remember(const Entry& entry, Key key, uint64_t serial) {
 
 Ref<Entry> Index::remove(const Entry& entry) {
   Unused unused;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto record = records_.find(entry.serial_);
   if (record == records_.end() || record->second.entry.get() != &entry) return nullptr;
   Ref<Entry> removed = record->second.entry;
@@ -231,7 +231,7 @@ Ref<Entry> Index::remove(const Entry& entry) {
 std::vector<Ref<Entry>> Index::remove_since(uint64_t serial) {
   std::vector<Ref<Entry>> removed;
   Unused unused;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (;;) {
     auto record = records_.lower_bound(serial);
     if (record == records_.end()) return removed;
@@ -242,12 +242,12 @@ std::vector<Ref<Entry>> Index::remove_since(uint64_t serial) {
 }
 
 uint64_t Index::next_serial() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return next_serial_;
 }
 
 std::vector<Ref<Entry>> Index::entries() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::vector<Ref<Entry>> entries;
   entries.reserve(records_.size());
   for (const auto& [serial, record] : records_) entries.push_back(record.entry);
@@ -256,7 +256,7 @@ std::vector<Ref<Entry>> Index::entries() const {
 
 std::vector<Ref<Entry>> Index::related(std::optional<uint64_t> skeleton) const {
   if (!skeleton) return entries();
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::vector<uint64_t> serials(without_skeleton_.begin(), without_skeleton_.end());
   if (auto same = by_skeleton_.find(*skeleton); same != by_skeleton_.end()) {
     serials.insert(serials.end(), same->second.begin(), same->second.end());
@@ -268,7 +268,7 @@ std::vector<Ref<Entry>> Index::related(std::optional<uint64_t> skeleton) const {
 }
 
 std::vector<Ref<Entry>> Index::related_without_row(std::optional<uint64_t> skeleton) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::vector<Ref<Entry>> entries;
   for (uint64_t serial : without_row_) {
     const Record& record = records_.at(serial);
@@ -279,17 +279,17 @@ std::vector<Ref<Entry>> Index::related_without_row(std::optional<uint64_t> skele
 }
 
 bool Index::is_only_one_without_row(const Entry& entry) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return without_row_.size() == 1 && *without_row_.begin() == entry.serial_;
 }
 
 size_t Index::size() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return records_.size();
 }
 
 int64_t Index::bytes() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   // Of what the standard's containers hold for an entry: a node each of a map and of a set.
   constexpr size_t kBytesOfRecord = sizeof(Record) + 2 * 64;
   const size_t table = (table_.load()->mask + 1) * sizeof(void*);

@@ -4,7 +4,6 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "graven/base/export.h"
+#include "graven/base/mutex.h"
 #include "graven/base/ref.h"
 #include "graven/function/in_use.h"
 #include "graven/function/key.h"
@@ -30,8 +30,8 @@ class GRAVEN_API LifeListener {
   void leave();  // the index ends
 
  private:
-  std::mutex mutex_;
-  Index* index_;  // GUARDED_BY(mutex_)
+  Mutex mutex_;
+  Index* index_ GUARDED_BY(mutex_);
 };
 
 // Watches that an object whose address is in a row still lives; belongs to that row. A front end
@@ -135,29 +135,30 @@ class GRAVEN_API Index {
   };
   const Row* look_up(uint64_t context, std::span<const uint64_t> row) const;
 
-  // All below with mutex_ held.
-  void forget(const LifeGuard& guard, Unused& unused);
-  void put(Row* row, Unused& unused);
-  void take_out(const Row& row, Unused& unused);
-  void replace(const Row& row, Row* by, Unused& unused);
-  void resize(size_t num_rows, Unused& unused);
-  void take_out_remembered(std::optional<uint64_t> skeleton, Unused& unused);
-  void take_out_entry(uint64_t serial, Unused& unused);
-  void change_group(const Row& row, int by, Unused& unused);
+  void forget(const LifeGuard& guard, Unused& unused) REQUIRES(mutex_);
+  void put(Row* row, Unused& unused) REQUIRES(mutex_);
+  void take_out(const Row& row, Unused& unused) REQUIRES(mutex_);
+  void replace(const Row& row, Row* by, Unused& unused) REQUIRES(mutex_);
+  void resize(size_t num_rows, Unused& unused) REQUIRES(mutex_);
+  void take_out_remembered(std::optional<uint64_t> skeleton, Unused& unused) REQUIRES(mutex_);
+  void take_out_entry(uint64_t serial, Unused& unused) REQUIRES(mutex_);
+  void change_group(const Row& row, int by, Unused& unused) REQUIRES(mutex_);
 
   std::atomic<const Table*> table_;
   std::atomic<const Groups*> groups_;
-  mutable std::mutex mutex_;
-  size_t num_rows_ = 0;                 // GUARDED_BY(mutex_), as all below but the last
-  size_t num_used_ = 0;                 // buckets that are not free: of rows and of removed ones
-  std::map<uint64_t, Record> records_;  // by serial number, the order of making
-  uint64_t next_serial_ = 1;
-  std::unordered_map<uint64_t, std::set<uint64_t>> by_skeleton_;  // serial numbers
-  std::set<uint64_t> without_row_, without_skeleton_;             // serial numbers
-  std::list<const Row*> remembered_;                              // the oldest first
-  std::unordered_map<const LifeGuard*, const Row*> guarded_;
-  std::vector<std::pair<Wildcards, size_t>> num_rows_of_groups_;
-  int64_t row_bytes_ = 0;
+  mutable Mutex mutex_;
+  size_t num_rows_ GUARDED_BY(mutex_) = 0;
+  // Buckets that are not free: of rows and of removed ones.
+  size_t num_used_ GUARDED_BY(mutex_) = 0;
+  // By serial number, the order of making; so are the sets of them.
+  std::map<uint64_t, Record> records_ GUARDED_BY(mutex_);
+  uint64_t next_serial_ GUARDED_BY(mutex_) = 1;
+  std::unordered_map<uint64_t, std::set<uint64_t>> by_skeleton_ GUARDED_BY(mutex_);
+  std::set<uint64_t> without_row_ GUARDED_BY(mutex_), without_skeleton_ GUARDED_BY(mutex_);
+  std::list<const Row*> remembered_ GUARDED_BY(mutex_);  // the oldest first
+  std::unordered_map<const LifeGuard*, const Row*> guarded_ GUARDED_BY(mutex_);
+  std::vector<std::pair<Wildcards, size_t>> num_rows_of_groups_ GUARDED_BY(mutex_);
+  int64_t row_bytes_ GUARDED_BY(mutex_) = 0;
   std::atomic<int64_t> num_removed_{0}, hits_of_removed_{0};
   const std::shared_ptr<LifeListener> listener_ = std::make_shared<LifeListener>(this);
 };

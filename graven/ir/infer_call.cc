@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <ranges>
 #include <span>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "graven/base/mutex.h"
 #include "graven/ir/bodies.h"
 #include "graven/ir/body.h"
 #include "graven/ir/emitter.h"
@@ -39,7 +39,7 @@ bool same(const Constants& a, const Constants& b) {
 class OutputTypesFound final : public RefCounted {
  public:
   std::optional<Ref<Graph>> find(const Constants& constants) const {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     for (const auto& [known, graph] : found_) {
       if (same(known, constants)) return graph;
     }
@@ -47,12 +47,12 @@ class OutputTypesFound final : public RefCounted {
   }
   // Null where inference failed.
   void add(Constants constants, Ref<Graph> graph) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (found_.size() >= kMaxKept) found_.erase(found_.begin());
     found_.emplace_back(std::move(constants), std::move(graph));
   }
   int64_t bytes() const {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     int64_t total = 0;
     for (const auto& [constants, graph] : found_) {
       for (const Tensor& constant : constants) {
@@ -64,8 +64,8 @@ class OutputTypesFound final : public RefCounted {
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::vector<std::pair<Constants, Ref<Graph>>> found_;  // GUARDED_BY(mutex_), the oldest first
+  mutable Mutex mutex_;
+  std::vector<std::pair<Constants, Ref<Graph>>> found_ GUARDED_BY(mutex_);  // the oldest first
 };
 
 // The bodies that are being inferred on this thread.

@@ -1,8 +1,8 @@
 #include "graven/ir/recorded_body.h"
 
 #include <algorithm>
-#include <mutex>
 
+#include "graven/base/mutex.h"
 #include "graven/expr/scalar.h"
 #include "graven/ir/broadcast_rules.h"
 #include "graven/ir/infer_context.h"
@@ -14,8 +14,8 @@ constexpr int kMaxOps = 8192;
 constexpr int kMaxBodiesOfOp = 48;
 
 constinit std::atomic<const RecordedBody*> g_bodies[kMaxOps] = {};
-std::mutex& insertion_mutex() {
-  static std::mutex* mutex = new std::mutex();
+Mutex& insertion_mutex() {
+  static Mutex* mutex = new Mutex();
   return *mutex;
 }
 
@@ -111,7 +111,7 @@ Result<Ref<const RecordedBody>> RecordedBody::get(const Op& op, AttrsRef attrs,
   Ref<RecordedBody> made(new RecordedBody(inputs, attrs));
   RETURN_IF_ERROR(made->record(op, output));
 
-  std::lock_guard lock(insertion_mutex());
+  MutexLock lock(insertion_mutex());
   count = 0;
   if (const RecordedBody* known = find_among(&count)) return Ref<const RecordedBody>(known);
   if (count < kMaxBodiesOfOp) {

@@ -1,10 +1,10 @@
 #include "graven/kernels/convolution_cache.h"
 
 #include <list>
-#include <mutex>
 #include <unordered_map>
 
 #include "graven/base/hash.h"
+#include "graven/base/mutex.h"
 
 namespace graven::engine {
 namespace {
@@ -44,7 +44,7 @@ class Cache {
 
   std::shared_ptr<const OneDnnConvolution> get(const OneDnn& library, const Key& key) {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       ++stats_.requests;
       if (auto found = index_.find(key); found != index_.end()) {
         entries_.splice(entries_.begin(), entries_, found->second);
@@ -54,7 +54,7 @@ class Cache {
     }
     // Compiled with no lock held: two threads may both do it, and the first to finish stays.
     std::shared_ptr<const OneDnnConvolution> made = library.compile(key.shape, key.direction);
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (auto found = index_.find(key); found != index_.end()) return found->second->convolution;
     entries_.push_front({key, made, made ? kBytesOfPrimitive : kBytesOfRefusal});
     index_[key] = entries_.begin();
@@ -64,20 +64,20 @@ class Cache {
   }
 
   ConvolutionCacheStats stats() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     ConvolutionCacheStats stats = stats_;
     stats.entries = static_cast<int64_t>(entries_.size());
     return stats;
   }
 
   void set_max_bytes(int64_t max_bytes) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     stats_.max_bytes = max_bytes;
     evict();
   }
 
   void clear() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     index_.clear();
     entries_.clear();
     stats_.bytes = 0;
@@ -92,7 +92,7 @@ class Cache {
 
   Cache() { stats_.max_bytes = kDefaultMaxBytes; }
 
-  void evict() {  // with mutex_ held
+  void evict() REQUIRES(mutex_) {
     while (stats_.bytes > stats_.max_bytes && !entries_.empty()) {
       stats_.bytes -= entries_.back().bytes;
       index_.erase(entries_.back().key);
@@ -100,10 +100,10 @@ class Cache {
     }
   }
 
-  std::mutex mutex_;
-  std::list<Entry> entries_;  // GUARDED_BY(mutex_), most recently used first
-  std::unordered_map<Key, std::list<Entry>::iterator, KeyHash> index_;  // GUARDED_BY(mutex_)
-  ConvolutionCacheStats stats_;                                         // GUARDED_BY(mutex_)
+  Mutex mutex_;
+  std::list<Entry> entries_ GUARDED_BY(mutex_);  // most recently used first
+  std::unordered_map<Key, std::list<Entry>::iterator, KeyHash> index_ GUARDED_BY(mutex_);
+  ConvolutionCacheStats stats_ GUARDED_BY(mutex_);
 };
 
 }  // namespace

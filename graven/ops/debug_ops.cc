@@ -3,9 +3,9 @@
 #include <cmath>
 #include <complex>
 #include <cstdio>
-#include <mutex>
 #include <vector>
 
+#include "graven/base/mutex.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
@@ -110,8 +110,8 @@ Status print_kernel(KernelContext& c) {
   if (stream.starts_with(kFile)) {
     // Each print opens the file itself, so that stream's lock is no other thread's. Only those who
     // print to files wait here: a pipe that nobody reads holds up no print to elsewhere.
-    static std::mutex files;
-    std::lock_guard lock(files);
+    static Mutex files;
+    MutexLock lock(files);
     std::FILE* file = std::fopen(stream.c_str() + kFile.size(), "ab");
     if (!file) {
       return invalid_argument("Could not open file '", stream.substr(kFile.size()),

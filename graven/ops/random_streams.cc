@@ -2,11 +2,11 @@
 
 #include <atomic>
 #include <list>
-#include <mutex>
 #include <random>
 #include <unordered_map>
 
 #include "graven/base/hash.h"
+#include "graven/base/mutex.h"
 
 namespace graven::engine {
 namespace {
@@ -20,7 +20,7 @@ std::atomic<uint64_t> g_restarts{0};
 class Stream : public RefCounted {
  public:
   PhiloxStream take(uint64_t seed, uint64_t seed2, uint64_t groups) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     uint64_t restarts = g_restarts.load(std::memory_order_acquire);
     if (restarts_ != restarts) {
       restarts_ = restarts;
@@ -32,9 +32,9 @@ class Stream : public RefCounted {
   }
 
  private:
-  std::mutex mutex_;
-  PhiloxStream at_;                   // GUARDED_BY(mutex_)
-  uint64_t restarts_ = ~uint64_t{0};  // GUARDED_BY(mutex_)
+  Mutex mutex_;
+  PhiloxStream at_ GUARDED_BY(mutex_);
+  uint64_t restarts_ GUARDED_BY(mutex_) = ~uint64_t{0};
 };
 
 // The streams of eager calls, the least recently used forgotten first.
@@ -47,7 +47,7 @@ class EagerStreams {
 
   Ref<Stream> find(const Op& op, AttrsRef attrs, uint64_t dtypes) {
     Key key{&op, attrs.hash(), dtypes};
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     auto at = by_key_.find(key);
     if (at != by_key_.end()) {
       recent_.splice(recent_.begin(), recent_, at->second);
@@ -77,9 +77,9 @@ class EagerStreams {
     Key key;
     Ref<Stream> stream;
   };
-  std::mutex mutex_;
-  std::list<Entry> recent_;                                              // GUARDED_BY(mutex_)
-  std::unordered_map<Key, std::list<Entry>::iterator, HashKey> by_key_;  // GUARDED_BY(mutex_)
+  Mutex mutex_;
+  std::list<Entry> recent_ GUARDED_BY(mutex_);
+  std::unordered_map<Key, std::list<Entry>::iterator, HashKey> by_key_ GUARDED_BY(mutex_);
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 #pragma once
 #include <atomic>
 #include <memory>
-#include <mutex>
 
+#include "graven/base/mutex.h"
 #include "graven/ir/op.h"
 #include "graven/runtime/step.h"
 
@@ -27,7 +27,7 @@ class OpStep final : public Step {
   const bool shapes_known_, may_block_;
   // What a random op keeps between runs; null for other ops.
   struct State {
-    std::mutex mutex;                 // held by the run that makes the object
+    Mutex mutex;                      // held by the run that makes the object
     std::atomic<bool> is_set{false};  // then the object is read without it
     Ref<RefCounted> object;
   };

@@ -1,10 +1,10 @@
 #pragma once
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "graven/base/export.h"
 #include "graven/base/function_ref.h"
+#include "graven/base/mutex.h"
 #include "graven/base/status.h"
 #include "graven/tensor/resource.h"
 #include "graven/tensor/tensor.h"
@@ -53,8 +53,8 @@ class GRAVEN_API Variable final : public Resource {
   const bool trainable_;
   // Whether the variable can hold the value.
   Status check_fits(const Tensor& value) const;
-  mutable std::mutex mutex_;
-  Tensor value_;  // GUARDED_BY(mutex_)
+  mutable Mutex mutex_;
+  Tensor value_ GUARDED_BY(mutex_);
 };
 
 }  // namespace graven::engine

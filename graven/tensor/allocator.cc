@@ -8,10 +8,10 @@
 #include <bit>
 #include <cstdlib>
 #include <fstream>
-#include <mutex>
 #include <string>
 #include <utility>
 
+#include "graven/base/mutex.h"
 #include "graven/base/sanitizer.h"
 
 namespace graven::engine {
@@ -75,13 +75,13 @@ int64_t limit_of_container() {
 
 struct Allocator::State {
   struct Class {
-    std::mutex mutex;
-    FreeBlock* free = nullptr;  // GUARDED_BY(mutex)
+    Mutex mutex;
+    FreeBlock* free GUARDED_BY(mutex) = nullptr;
   };
   Class classes[kNumClasses];
-  std::mutex arena_mutex;
-  char* arena = nullptr;  // GUARDED_BY(arena_mutex), as arena_left
-  size_t arena_left = 0;
+  Mutex arena_mutex;
+  char* arena GUARDED_BY(arena_mutex) = nullptr;
+  size_t arena_left GUARDED_BY(arena_mutex) = 0;
   std::atomic<int64_t> in_use{0}, peak{0}, held{0}, idle_large{0}, allocations{0}, system{0};
   std::atomic<int64_t> limit{limit_of_container()};
 
@@ -102,7 +102,7 @@ struct Allocator::State {
   }
 
   void* from_arena(size_t bytes) {
-    std::lock_guard lock(arena_mutex);
+    MutexLock lock(arena_mutex);
     if (arena_left < bytes) {
       auto* fresh = static_cast<char*>(from_system(kArenaBytes));
       if (!fresh) return nullptr;
@@ -140,7 +140,7 @@ void* Allocator::allocate(size_t bytes) {
   s.allocations.fetch_add(1, std::memory_order_relaxed);
   FreeBlock* block = nullptr;
   {
-    std::lock_guard lock(s.classes[c].mutex);
+    MutexLock lock(s.classes[c].mutex);
     block = s.classes[c].free;
     if (block) {
       unpoison_memory(block, sizeof(FreeBlock));
@@ -179,7 +179,7 @@ void Allocator::free(void* block, size_t bytes) {
   }
   auto* freed = static_cast<FreeBlock*>(block);
   unpoison_memory(freed, sizeof(FreeBlock));
-  std::lock_guard lock(s.classes[c].mutex);
+  MutexLock lock(s.classes[c].mutex);
   freed->next = s.classes[c].free;
   s.classes[c].free = freed;
   poison_memory(freed, size);
@@ -202,7 +202,7 @@ void Allocator::trim() {
   for (int c = class_of(kLargestInArena + 1); c < kNumClasses; ++c) {
     FreeBlock* block;
     {
-      std::lock_guard lock(s.classes[c].mutex);
+      MutexLock lock(s.classes[c].mutex);
       block = std::exchange(s.classes[c].free, nullptr);
     }
     auto size = static_cast<int64_t>(block_bytes(c));

@@ -130,9 +130,9 @@ def bench_verb(arguments: Sequence[str]) -> int:
 
 
 def lint_verb(arguments: Sequence[str]) -> int:
-    """run all checks of form; --no-tidy leaves out the slow one
+    """run all checks of form; --no-tidy leaves out the slow ones
 
-    Includes, exceptions, lists of sources, clang-format, ruff, mypy, clang-tidy.
+    Includes, exceptions, lists of sources, clang-format, ruff, mypy, thread safety, clang-tidy.
     """
     return lint(arguments)
 

@@ -57,6 +57,8 @@ def lint(arguments: Sequence[str]) -> int:
     if "--no-tidy" not in arguments:
         install_packages(TIDY_PACKAGES)
         configure("release")
+        commands = build_folder("release") / "compile_commands.json"
+        checks["thread safety"] = [python, "tools/check_thread_safety.py", commands]
         checks["clang-tidy"] = tidy_command()
     failed = []
     for name, command in checks.items():
