@@ -3,7 +3,6 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include "graven/base/mutex.h"
 #include <optional>
 #include <span>
 #include <string>

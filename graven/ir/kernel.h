@@ -2,12 +2,21 @@
 #include <span>
 
 #include "graven/base/export.h"
+#include "graven/base/function_ref.h"
 #include "graven/base/status.h"
 #include "graven/ir/attributes.h"
 #include "graven/ir/op.h"
+#include "graven/tensor/device.h"
 #include "graven/tensor/tensor.h"
 
 namespace graven::engine {
+
+// A rectangle of output 0 as a matrix, whose columns are the last axis and whose rows all others.
+struct Panel {
+  int64_t row, rows;
+  int64_t column, columns;
+};
+using PanelDone = FunctionRef<void(const Panel& panel)>;
 
 // What a kernel body is given: values, attributes, and the outputs. Outputs whose shapes
 // inference knows are there before the kernel runs, not cleared; the others are made by the
@@ -16,13 +25,16 @@ namespace graven::engine {
 class GRAVEN_API KernelContext {
  public:
   KernelContext(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs, Tensors& outputs,
-                Ref<RefCounted>* state, std::span<const Shape> inferred = {})
+                Ref<RefCounted>* state, std::span<const Shape> inferred = {},
+                const PanelDone* done = nullptr, Queue& queue = Queue::host())
       : op_(op),
         attrs_(attrs),
         inputs_(inputs),
         outputs_(outputs),
         state_(state),
-        inferred_(inferred) {}
+        inferred_(inferred),
+        done_(done),
+        queue_(queue) {}
 
   const Op& op() const { return op_; }
   template <typename A>
@@ -55,6 +67,12 @@ class GRAVEN_API KernelContext {
   // counter of a random op. Null pointer in eager calls.
   Ref<RefCounted>* state() const { return state_; }
 
+  // For kernels of records with .panels: what is to be told of each rectangle of output 0, once,
+  // on the thread that computed it and when it is final. Null if nobody wants to know.
+  const PanelDone* done() const { return done_; }
+  // Of the device on which inputs and outputs are.
+  Queue& queue() const { return queue_; }
+
  private:
   const Op& op_;
   AttrsRef attrs_;
@@ -62,6 +80,8 @@ class GRAVEN_API KernelContext {
   Tensors& outputs_;
   Ref<RefCounted>* state_;
   std::span<const Shape> inferred_;
+  const PanelDone* done_;
+  Queue& queue_;
 };
 
 }  // namespace graven::engine

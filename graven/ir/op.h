@@ -20,6 +20,8 @@ class CostContext;
 class GradientContext;
 class InferContext;
 class Op;
+class ReadsContext;
+struct Movement;
 
 // What an op does besides computing its outputs.
 struct Effects {
@@ -70,6 +72,10 @@ using GradientFunction = void (*)(GradientContext& context);
 // The input that output 0 is, given the dtypes of the inputs; -1 if it is none of them.
 using PassesOnFunction = int (*)(std::span<const DType> inputs, AttrsRef attrs);
 GRAVEN_API int passes_on_input_0(std::span<const DType> inputs, AttrsRef attrs);
+
+// Where the elements of output 0 come from (ir/movement.h); none if that is not known, or cannot be
+// said by reads.
+using ReadsFunction = std::optional<Movement> (*)(const ReadsContext& context);
 
 // Which dtypes a type attribute may have.
 struct TypeConstraint {
@@ -122,6 +128,11 @@ struct OpRecord {
   // The input whose memory output 0 of a kernel may take, if nobody else needs it: the kernel finds
   // it there instead of copying it. -1: none. Elementwise bodies take any that fits.
   int overwrites = -1;
+  // Of an op that only moves elements. Null: output 0 is computed.
+  ReadsFunction reads = nullptr;
+  // The kernel says of each rectangle of output 0 when it is final (KernelContext::done), so that
+  // what follows may be computed while it is in cache.
+  bool panels = false;
   // Null: the time goes with the elements read and written.
   CostFunction cost = nullptr;
   // Inputs 0 and 1 may change places.

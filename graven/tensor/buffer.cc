@@ -10,15 +10,15 @@ namespace {
 
 class PlainBuffer final : public Buffer {
  public:
-  PlainBuffer(void* data, size_t bytes) : Buffer(data, bytes) {}
-  ~PlainBuffer() override { Allocator::host().free(data_, bytes_); }
+  PlainBuffer(void* data, size_t bytes, const Device& device) : Buffer(data, bytes, device) {}
+  ~PlainBuffer() override { device_.free(data_, bytes_); }
 };
 
 // Elements with constructors: strings and handles.
 template <typename T>
 class ObjectBuffer final : public Buffer {
  public:
-  ObjectBuffer(void* data, size_t bytes) : Buffer(data, bytes) {
+  ObjectBuffer(void* data, size_t bytes) : Buffer(data, bytes, Device::host()) {
     std::uninitialized_value_construct_n(elements(), bytes / sizeof(T));
   }
   ~ObjectBuffer() override {
@@ -33,7 +33,7 @@ class ObjectBuffer final : public Buffer {
 class BorrowedBuffer final : public Buffer {
  public:
   BorrowedBuffer(const void* data, size_t bytes, std::function<void()> release)
-      : Buffer(const_cast<void*>(data), bytes), release_(std::move(release)) {}
+      : Buffer(const_cast<void*>(data), bytes, Device::host()), release_(std::move(release)) {}
   ~BorrowedBuffer() override { release_(); }
   bool is_writable() const override { return false; }
 
@@ -43,19 +43,24 @@ class BorrowedBuffer final : public Buffer {
 
 }  // namespace
 
-const Device& Device::host() {
-  static const Device* host = new Device("/job:localhost/replica:0/task:0/device:CPU:0");
-  return *host;
-}
-
-Result<Ref<Buffer>> Buffer::allocate(DType type, int64_t num_elements) {
+Result<Ref<Buffer>> Buffer::allocate(DType type, int64_t num_elements, const Device& device) {
   size_t bytes;
   if (__builtin_mul_overflow(static_cast<size_t>(num_elements), dtype_size(type), &bytes)) {
     return Status(Code::kResourceExhausted,
                   str_cat("A tensor of ", num_elements, " elements of ", dtype_name(type),
                           " is larger than any memory. See docs/errors/out-of-memory.md"));
   }
-  void* data = Allocator::host().allocate(bytes);
+  if (!is_plain(type) && !device.is_host()) {
+    return Status(Code::kInvalidArgument, str_cat("Tensors of ", dtype_name(type),
+                                                  " are the host's, not of ", device.name()));
+  }
+  void* data = device.allocate(bytes);
+  if (!data && !device.is_host()) {
+    return Status(Code::kResourceExhausted,
+                  str_cat("Out of memory when allocating a tensor of ", num_elements,
+                          " elements of ", dtype_name(type), " (", bytes, " bytes) on ",
+                          device.name(), ". See docs/errors/out-of-memory.md"));
+  }
   if (!data) {
     auto stats = Allocator::host().stats();
     return Status(Code::kResourceExhausted,
@@ -66,7 +71,7 @@ Result<Ref<Buffer>> Buffer::allocate(DType type, int64_t num_elements) {
   }
   if (type == DType::kString) return Ref<Buffer>(new ObjectBuffer<std::string>(data, bytes));
   if (!is_plain(type)) return Ref<Buffer>(new ObjectBuffer<Ref<Resource>>(data, bytes));
-  return Ref<Buffer>(new PlainBuffer(data, bytes));
+  return Ref<Buffer>(new PlainBuffer(data, bytes, device));
 }
 
 Ref<Buffer> Buffer::borrow(const void* data, size_t bytes, std::function<void()> release) {

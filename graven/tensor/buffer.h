@@ -5,21 +5,10 @@
 #include "graven/base/export.h"
 #include "graven/base/ref.h"
 #include "graven/base/status.h"
+#include "graven/tensor/device.h"
 #include "graven/tensor/dtype.h"
 
 namespace graven::engine {
-
-// Where memory is. There is one device today, the host; others join by name.
-class GRAVEN_API Device {
- public:
-  static const Device& host();
-  // TensorFlow's full name: "/job:localhost/replica:0/task:0/device:CPU:0".
-  const std::string& name() const { return name_; }
-
- private:
-  explicit Device(std::string name) : name_(std::move(name)) {}
-  std::string name_;
-};
 
 // A counted piece of memory that holds the elements of one or more tensors. It is written by
 // whoever made it, before anybody else has it; afterwards only by the one owner of a unique
@@ -27,22 +16,26 @@ class GRAVEN_API Device {
 class GRAVEN_API Buffer : public RefCounted {
  public:
   // Memory for num_elements elements of a dtype. Plain elements are not cleared, objects are
-  // constructed. kResourceExhausted names the size and the limit.
-  static Result<Ref<Buffer>> allocate(DType type, int64_t num_elements);
-  // Memory that somebody else owns and keeps alive until `release` is called, on whatever
-  // thread drops the last handle. Never written through this handle.
+  // constructed; those live in the host's memory only. kResourceExhausted names the size and the
+  // limit.
+  static Result<Ref<Buffer>> allocate(DType type, int64_t num_elements,
+                                      const Device& device = Device::host());
+  // Memory of the host that somebody else owns and keeps alive until `release` is called, on
+  // whatever thread drops the last handle. Never written through this handle.
   static Ref<Buffer> borrow(const void* data, size_t bytes, std::function<void()> release);
 
   void* data() const { return data_; }
   size_t bytes() const { return bytes_; }
-  const Device& device() const { return Device::host(); }
+  const Device& device() const { return device_; }
   // False for borrowed memory.
   virtual bool is_writable() const { return true; }
 
  protected:
-  Buffer(void* data, size_t bytes) : data_(data), bytes_(bytes) {}
+  Buffer(void* data, size_t bytes, const Device& device)
+      : data_(data), bytes_(bytes), device_(device) {}
   void* data_;
   size_t bytes_;
+  const Device& device_;
 };
 
 }  // namespace graven::engine

@@ -10,6 +10,10 @@ uint64_t TensorObject::give_id() const {
 }
 
 Result<Tensor> Tensor::allocate(DType dtype, const Shape& shape) {
+  return allocate(dtype, shape, Device::host());
+}
+
+Result<Tensor> Tensor::allocate(DType dtype, const Shape& shape, const Device& device) {
   auto num_elements = shape.checked_num_elements();
   if (!num_elements) {
     if (!shape.is_fully_known()) {
@@ -23,11 +27,11 @@ Result<Tensor> Tensor::allocate(DType dtype, const Shape& shape) {
   Tensor tensor{Ref<TensorObject>(object)};
   // bytes() of a size beyond any memory would wrap; Buffer::allocate refuses it.
   if (*num_elements <= static_cast<int64_t>(sizeof(object->inline_data_)) && is_plain(dtype) &&
-      object->bytes() <= sizeof(object->inline_data_)) {
+      object->bytes() <= sizeof(object->inline_data_) && device.is_host()) {
     object->data_ = object->inline_data_;
     return tensor;
   }
-  ASSIGN_OR_RETURN(object->buffer_, Buffer::allocate(dtype, *num_elements));
+  ASSIGN_OR_RETURN(object->buffer_, Buffer::allocate(dtype, *num_elements, device));
   object->data_ = object->buffer_->data();
   return tensor;
 }

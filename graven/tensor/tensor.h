@@ -88,6 +88,7 @@ class GRAVEN_API Tensor {
   // shapes that are not fully known, whose element count overflows, or that need more memory
   // than there is.
   static Result<Tensor> allocate(DType dtype, const Shape& shape);
+  static Result<Tensor> allocate(DType dtype, const Shape& shape, const Device& device);
   // A view of a buffer from a byte offset on, which holds enough elements.
   static Tensor of_buffer(DType dtype, const Shape& shape, Ref<Buffer> buffer, size_t offset = 0);
   // A scalar, or a vector. bool, numbers, Half, std::complex.
@@ -101,6 +102,10 @@ class GRAVEN_API Tensor {
   EagerTensor* eager() const { return static_cast<EagerTensor*>(object_.get()); }
   int64_t num_elements() const { return eager()->num_elements(); }
   size_t bytes() const { return eager()->bytes(); }
+  // Where the elements are; the host for those that live in the tensor object.
+  const Device& device() const {
+    return eager()->buffer() ? eager()->buffer()->device() : Device::host();
+  }
   const void* raw_data() const { return eager()->data(); }
   void* mutable_raw_data() const { return eager()->data(); }
   template <typename T>

@@ -164,5 +164,16 @@ TEST_CASE("small values live in the tensor, and views share the buffer of large 
   CHECK(Tensor::string_scalar("abc").data<std::string>()[0] == "abc");
 }
 
+TEST_CASE("a device is found by its full name and by those that tf.device takes") {
+  const Device& host = Device::host();
+  CHECK(host.name() == "/job:localhost/replica:0/task:0/device:CPU:0");
+  for (const char* name : {"", "cpu", "CPU:0", "/cpu:0", "/device:CPU:0", host.name().c_str()}) {
+    CHECK(Device::find(name) == &host);
+  }
+  CHECK(Device::find("/device:CPU:1") == nullptr);
+  CHECK(Tensor::scalar(1.0f).device().is_host());
+  CHECK(Tensor::allocate(DType::kInt32, Shape{100})->device().is_host());
+}
+
 }  // namespace
 }  // namespace graven::engine
