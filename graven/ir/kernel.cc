@@ -3,7 +3,7 @@
 namespace graven::engine {
 
 Status KernelContext::allocate_output(int i, DType dtype, const Shape& shape) {
-  ASSIGN_OR_RETURN(outputs_[i], Tensor::allocate(dtype, shape));
+  ASSIGN_OR_RETURN(outputs_[i], Tensor::allocate(dtype, shape, queue_.device()));
   return {};
 }
 

@@ -57,7 +57,8 @@ Status bias_add_kernel(KernelContext& c) {
   for (int i = 2; i < c.input(0).rank(); ++i) column.push_back(1);
   Tensor inputs[] = {c.input(0), c.input(1).with_shape(column)};
   Tensors sum;
-  RETURN_IF_ERROR(run_op(*kAddV2, {}, inputs, /*reusable=*/0, /*state=*/nullptr, sum));
+  RETURN_IF_ERROR(run_op(*kAddV2, {}, inputs, /*reusable=*/0, /*state=*/nullptr, sum,
+                         c.queue().device().name()));
   c.set_output(0, std::move(sum[0]));
   return {};
 }
@@ -93,7 +94,8 @@ Status bias_add_grad_kernel(KernelContext& c) {
   Tensor inputs[] = {c.input(0).with_shape(parts),
                      Tensor::vector(std::span<const int32_t>(others))};
   Tensors sum;
-  RETURN_IF_ERROR(run_op(*kSum, ReductionAttrs(), inputs, /*reusable=*/0, /*state=*/nullptr, sum));
+  RETURN_IF_ERROR(run_op(*kSum, ReductionAttrs(), inputs, /*reusable=*/0, /*state=*/nullptr, sum,
+                         c.queue().device().name()));
   c.set_output(0, std::move(sum[0]));
   return {};
 }

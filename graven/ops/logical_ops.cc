@@ -62,7 +62,8 @@ Status equality_kernel(KernelContext& c) {
   if (x.dtype() != DType::kString) {
     Tensor inputs[] = {x, y};
     Tensors outputs;
-    RETURN_IF_ERROR(run_op(c.op(), EqualAttrs(), inputs, /*reusable=*/0, nullptr, outputs));
+    RETURN_IF_ERROR(run_op(c.op(), EqualAttrs(), inputs, /*reusable=*/0, nullptr, outputs,
+                           c.queue().device().name()));
     c.set_output(0, std::move(outputs[0]));
     return {};
   }
@@ -153,8 +154,8 @@ Status select_kernel(KernelContext& c) {
   if (c.input(0).rank() == 0 || c.input(0).shape() == shape) {  // element by element
     Tensor inputs[] = {c.input(0), c.input(1), c.input(2)};
     Tensors outputs;
-    RETURN_IF_ERROR(
-        run_op(*kSelectV2.op, NoAttrs(), inputs, /*reusable=*/0, /*state=*/nullptr, outputs));
+    RETURN_IF_ERROR(run_op(*kSelectV2.op, NoAttrs(), inputs, /*reusable=*/0, /*state=*/nullptr,
+                           outputs, c.queue().device().name()));
     c.set_output(0, std::move(outputs[0]));
     return {};
   }

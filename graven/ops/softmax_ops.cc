@@ -208,13 +208,15 @@ Status cross_entropy_shape(InferContext& c) {
   return {};
 }
 
-// The tensor, broadcast to the shape.
-Result<Tensor> broadcast_input(const Tensor& x, const Shape& shape) {
+// Input i, broadcast to the shape.
+Result<Tensor> broadcast_input(KernelContext& c, int i, const Shape& shape) {
+  const Tensor& x = c.input(i);
   if (x.shape() == shape) return x;
   const int64_t sizes[] = {shape.size(0), shape.size(1)};
   Tensor inputs[] = {x, Tensor::vector(std::span<const int64_t>(sizes))};
   Tensors outputs;
-  RETURN_IF_ERROR(run_op(*kBroadcastTo, {}, inputs, /*reusable=*/0, /*state=*/nullptr, outputs));
+  RETURN_IF_ERROR(run_op(*kBroadcastTo, {}, inputs, /*reusable=*/0, /*state=*/nullptr, outputs,
+                         c.queue().device().name()));
   return outputs[0];
 }
 
@@ -222,8 +224,8 @@ Status cross_entropy_kernel(KernelContext& c) {
   const Shape& shape = c.output(1).shape();
   const auto& program = rows_of<cross_entropy_rows>(c.input(0).dtype());
   RETURN_IF_ERROR(program.status());
-  ASSIGN_OR_RETURN(Tensor logits, broadcast_input(c.input(0), shape));
-  ASSIGN_OR_RETURN(Tensor labels, broadcast_input(c.input(1), shape));
+  ASSIGN_OR_RETURN(Tensor logits, broadcast_input(c, 0, shape));
+  ASSIGN_OR_RETURN(Tensor labels, broadcast_input(c, 1, shape));
   const void* inputs[] = {logits.raw_data(), labels.raw_data()};
   void* outputs[] = {c.output(0).mutable_raw_data(), c.output(1).mutable_raw_data()};
   return run_rows(**program, shape.size(0), shape.size(1), inputs, outputs);

@@ -19,6 +19,7 @@
 #include "graven/ir/structural_ops.h"
 #include "graven/optimize/group_nodes.h"
 #include "graven/optimize/rewriter.h"
+#include "graven/tensor/device_queues.h"
 
 namespace graven::engine {
 namespace {
@@ -87,6 +88,7 @@ class Fuser {
     int group = -1;
   };
   Info& info(const Node* node) { return infos_[node->id()]; }
+  const Device* device_of(const Node* node) { return candidates_[info(node).position].device; }
 
   Status describe() {
     for (Node* node : rewriter_.nodes()) {
@@ -94,6 +96,7 @@ class Fuser {
       info(node).position = static_cast<int>(candidates_.size());
       GroupCandidate candidate;
       candidate.node = node;
+      if (has_other_devices()) candidate.device = Device::find(node->device());
       auto wait_for = [&](const Node* before) {
         auto& all = candidate.waits_for;
         if (!rewriter_.is_input(before) && std::ranges::count(all, before) == 0) {
@@ -233,6 +236,7 @@ class Fuser {
       const int from = info(x.node).group;
       const bool axes_from_it = info(reduction->inputs()[1].node).group == from;
       if (user[from] != static_cast<int>(g) || axes_from_it) continue;
+      if (device_of(reduction) != device_of(x.node)) continue;
       const bool is_elementwise =
           std::ranges::all_of(groups_[from], [&](Node* node) { return info(node).is_elementwise; });
       if (!is_elementwise) continue;

@@ -131,6 +131,7 @@ class Grouping {
 
   bool takes(const Group& group, int g, int c) const {
     const GroupCandidate& candidate = candidates_[c];
+    if (candidate.device != device_of(group)) return false;
     if (candidate.reduced) {
       if (!(*candidate.reduced == *group.matrix)) return false;
       if (group.row_axes > 0) return group.row_axes == candidate.reduced_axes;
@@ -142,9 +143,12 @@ class Grouping {
     return goes_by_rows(c, *group.matrix, group.row_axes, g);
   }
 
+  const Device* device_of(const Group& group) const { return candidates_[group.members[0]].device; }
+
   // Whether c, which joins the first group, makes it one with the other.
   bool may_merge(const Group& first, int f, int g, int c) const {
     const Group& other = groups_[g];
+    if (device_of(first) != device_of(other)) return false;
     if (first.row_axes == 0) return other.row_axes == 0 && *other.matrix == *first.matrix;
     if (other.row_axes > 0 &&
         (other.row_axes != first.row_axes || !(*other.matrix == *first.matrix))) {

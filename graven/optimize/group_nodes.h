@@ -4,6 +4,7 @@
 
 #include "graven/ir/fusion.h"
 #include "graven/ir/graph.h"
+#include "graven/tensor/device.h"
 
 namespace graven::engine {
 
@@ -18,13 +19,15 @@ struct GroupCandidate {
   // Of a reduction over the last axes: how many, and the shape of what it reduces, input 0.
   int reduced_axes = 0;
   const Shape* reduced = nullptr;
+  const Device* device = nullptr;  // that it was asked to run on; null: any
 };
 
 // Puts scalar bodies whose results have the same shape together where one feeds the other, so
-// that a chain of them is one pass over memory. A reduction over the last axes joins what it
-// reduces, and what is made of its result joins it, as long as all of it can go row by row:
-// softmax or layer normalisation written from ops. Gives each candidate in exactly one group,
-// nodes in order; groups do not wait for each other in circles. Candidates come in a valid order.
+// that a chain of them is one pass over memory, if they run on one device. A reduction over the
+// last axes joins what it reduces, and what is made of its result joins it, as long as all of it
+// can go row by row: softmax or layer normalisation written from ops. Gives each candidate in
+// exactly one group, nodes in order; groups do not wait for each other in circles. Candidates come
+// in a valid order.
 std::vector<std::vector<Node*>> group_nodes(const std::vector<GroupCandidate>& candidates);
 
 // --- Rows. All but the last `axes` axes of the space are its rows, the last ones its columns.

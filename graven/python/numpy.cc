@@ -7,6 +7,7 @@
 #include "graven/python/errors.h"
 #include "graven/python/object.h"
 #include "graven/python/tensor_object.h"
+#include "graven/tensor/device_queues.h"
 
 namespace graven::python {
 namespace {
@@ -225,6 +226,12 @@ Result<Tensor> from_numpy(PyObject* object) {
 }
 
 PyObject* to_numpy_array(const Tensor& tensor) {
+  if (!tensor.device().is_host()) {
+    auto copy = engine::on_device(tensor, engine::Device::host());
+    if (copy.ok()) return to_numpy_array(*copy);
+    raise(copy.status());
+    return nullptr;
+  }
   switch (tensor.dtype()) {
     case DType::kString:
       return array_of_strings(tensor).release();

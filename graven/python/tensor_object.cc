@@ -120,8 +120,8 @@ PyObject* get_ndim(PyObject* self, void*) {
 
 PyObject* get_device(PyObject* self, void*) {
   const Tensor& tensor = tensor_of(self);
-  const std::string& name = tensor.is_symbolic() ? engine::symbolic(tensor).node().device()
-                                                 : engine::Device::host().name();
+  const std::string& name =
+      tensor.is_symbolic() ? engine::symbolic(tensor).node().device() : tensor.device().name();
   return PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
 }
 
@@ -317,6 +317,12 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   if (!format || (flags & PyBUF_WRITABLE)) {
     PyErr_SetString(PyExc_BufferError, format ? "A tensor cannot be written to"
                                               : "A tensor of this dtype has no buffer");
+    view->obj = nullptr;
+    return -1;
+  }
+  if (!tensor.device().is_host()) {
+    PyErr_Format(PyExc_BufferError, "The tensor is on %s; numpy() gives a copy of it",
+                 tensor.device().name().c_str());
     view->obj = nullptr;
     return -1;
   }

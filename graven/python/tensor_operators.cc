@@ -13,6 +13,7 @@
 #include "graven/python/object.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/variable_object.h"
+#include "graven/tensor/device_queues.h"
 
 namespace graven::python {
 namespace {
@@ -218,7 +219,10 @@ PyObject* absolute(PyObject* self) {
 
 template <typename F>
 auto visit_element(const Tensor& tensor, F&& f) {
-  return visit_plain(tensor.dtype(), [&](auto zero) { return f(tensor.item<decltype(zero)>()); });
+  Tensor copy;
+  if (!tensor.device().is_host()) copy = *engine::on_device(tensor, engine::Device::host());
+  const Tensor& here = copy ? copy : tensor;
+  return visit_plain(tensor.dtype(), [&](auto zero) { return f(here.item<decltype(zero)>()); });
 }
 
 int truth(PyObject* self) {

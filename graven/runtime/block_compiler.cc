@@ -4,6 +4,7 @@
 #include "graven/kernels/row_program.h"
 #include "graven/runtime/compiler.h"
 #include "graven/runtime/fused_kernels.h"
+#include "graven/runtime/placement.h"
 
 namespace graven::engine {
 namespace {
@@ -12,13 +13,13 @@ namespace {
 class BlockBody : public BodyKernel {
  public:
   BlockBody(double cost, int64_t bytes) : cost_(cost), bytes_(bytes) {}
-  Status map(std::span<const Operand>, const Shape&, void*, TrapNotes&) const override {
+  Status map(Queue&, std::span<const Operand>, const Shape&, void*, TrapNotes&) const override {
     return internal_error("the body is not elementwise");
   }
-  Status reduce(const Operand&, uint64_t, void*, TrapNotes&) const override {
+  Status reduce(Queue&, const Operand&, uint64_t, void*, TrapNotes&) const override {
     return internal_error("the body is no reduction");
   }
-  Status go_by_rows(int64_t, int64_t, std::span<const void* const>, void*,
+  Status go_by_rows(Queue&, int64_t, int64_t, std::span<const void* const>, void*,
                     TrapNotes&) const override {
     return internal_error("the body does not go by rows");
   }
@@ -34,7 +35,7 @@ class MappedBody final : public BlockBody {
  public:
   MappedBody(std::shared_ptr<const BlockProgram> program, int64_t bytes)
       : BlockBody(program->cost(), bytes), program_(std::move(program)) {}
-  Status map(std::span<const Operand> operands, const Shape& shape, void* output,
+  Status map(Queue&, std::span<const Operand> operands, const Shape& shape, void* output,
              TrapNotes& traps) const override {
     run_elementwise(*program_, operands, shape, {&output, 1}, &traps);
     return {};
@@ -48,7 +49,7 @@ class ReducingBody final : public BlockBody {
  public:
   ReducingBody(std::shared_ptr<const ReductionProgram> program, double cost, int64_t bytes)
       : BlockBody(cost, bytes), program_(std::move(program)) {}
-  Status reduce(const Operand& operand, uint64_t reduced, void* output,
+  Status reduce(Queue&, const Operand& operand, uint64_t reduced, void* output,
                 TrapNotes& traps) const override {
     run_reduction(*program_, {&operand, 1}, *operand.shape, reduced, output, &traps);
     return {};
@@ -62,7 +63,7 @@ class RowsBody final : public BlockBody {
  public:
   RowsBody(std::shared_ptr<const RowProgram> program, int64_t bytes)
       : BlockBody(program->cost(), bytes), program_(std::move(program)) {}
-  Status go_by_rows(int64_t rows, int64_t columns, std::span<const void* const> inputs,
+  Status go_by_rows(Queue&, int64_t rows, int64_t columns, std::span<const void* const> inputs,
                     void* output, TrapNotes& traps) const override {
     return run_rows(*program_, rows, columns, inputs, {&output, 1}, &traps);
   }
@@ -88,14 +89,22 @@ bool goes_by_rows(const Fusion& fusion) {
   return rows > 1 && columns > 1 && columns <= FusionLimits::kMaxRow;
 }
 
+Status check_device(const Device& device) {
+  if (runs_host_code(device)) return {};
+  return unimplemented("block programs run on the host, not on ", device.name());
+}
+
 class BlockCompiler final : public Compiler {
  public:
-  Result<Ref<const Kernel>> compile(const Fusion& fusion) const override {
+  Result<Ref<const Kernel>> compile(const Fusion& fusion, const Device& device) const override {
+    RETURN_IF_ERROR(check_device(device));
     if (fusion.parts().reduced.empty()) return compile_map(fusion);
     return goes_by_rows(fusion) ? compile_rows(fusion) : compile_reduction(fusion);
   }
 
-  Result<Ref<const BodyKernel>> compile(const RecordedBody& body) const override {
+  Result<Ref<const BodyKernel>> compile(const RecordedBody& body,
+                                        const Device& device) const override {
+    RETURN_IF_ERROR(check_device(device));
     const int64_t bytes = static_cast<int64_t>(sizeof(ReducingBody) + body.num_nodes() * 64);
     if (const Expression* expression = body.expression()) {
       ASSIGN_OR_RETURN(auto program, BlockProgram::compile(*expression));
@@ -120,10 +129,12 @@ const Compiler& block_compiler() {
   return compiler;
 }
 
-Result<const BodyKernel*> body_kernel(const RecordedBody& body) {
+// The code for the host is that of all devices that it can be compiled for.
+Result<const BodyKernel*> body_kernel(const RecordedBody& body, const Device& device) {
+  RETURN_IF_ERROR(check_device(device));
   const RefCounted* compiled = body.compiled();
   if (!compiled) {
-    ASSIGN_OR_RETURN(auto made, block_compiler().compile(body));
+    ASSIGN_OR_RETURN(auto made, block_compiler().compile(body, Device::host()));
     compiled = body.set_compiled(std::move(made));
   }
   return static_cast<const BodyKernel*>(compiled);

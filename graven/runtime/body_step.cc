@@ -1,6 +1,7 @@
 #include "graven/runtime/body_step.h"
 
 #include "graven/runtime/broadcast.h"
+#include "graven/runtime/placement.h"
 #include "graven/runtime/run_body.h"
 #include "graven/runtime/run_op.h"
 
@@ -12,11 +13,16 @@ Status BodyStep::run(ProgramRun& run) const {
   for (size_t i = 0; i < inputs.size(); ++i) {
     operands.push_back(const_cast<Tensor*>(&run.input(*this, i)));
   }
+#ifndef NDEBUG
+  for (const Tensor* operand : operands) {
+    RETURN_IF_ERROR(check_places(node->op(), {operand, 1}, queue->device()));
+  }
+#endif
   ASSIGN_OR_RETURN(Shape shape, shape_of(operands));
   Tensor made;
   TrapNotes traps;
-  Status status =
-      run_map(kernel_, operands, run.last_handles(*this), body_->output(), shape, made, traps);
+  Status status = run_map(*queue, kernel_, operands, run.last_handles(*this), body_->output(),
+                          shape, made, traps);
   if (status.ok() && traps.first()) status = trapped(*traps.first());
   if (!status.ok()) return failed_at(*node, with_op_name(node->op(), status));
   return run.put(*this, 0, std::move(made));

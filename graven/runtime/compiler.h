@@ -10,6 +10,7 @@
 #include "graven/ir/recorded_body.h"
 #include "graven/kernels/elementwise.h"
 #include "graven/kernels/trap_notes.h"
+#include "graven/tensor/device.h"
 
 namespace graven::engine {
 
@@ -23,6 +24,7 @@ class GRAVEN_API Kernel : public RefCounted {
     std::span<const void* const> inputs;
     std::span<void* const> outputs;
     std::span<const int64_t> symbols;
+    Queue& queue;  // of the device that it was compiled for, where inputs and outputs are
   };
   // Traps that hold are noted, with the numbers of members; outputs are then not to be used.
   virtual Status run(const Arguments& arguments, TrapNotes& traps) const = 0;
@@ -35,38 +37,43 @@ class GRAVEN_API Kernel : public RefCounted {
 
 // What the body of one op was compiled to: a Fusion of one member whose sizes are not known
 // before it runs. For lone nodes and eager calls.
+//
+// Each is given the queue of the device that it was compiled for, where operands and output are.
 class GRAVEN_API BodyKernel : public RefCounted {
  public:
   // Of an elementwise body. The operands broadcast to the shape; the output, of this shape, may be
   // the memory of one that has it too, if elements have one size. Traps as in Kernel::run.
-  virtual Status map(std::span<const Operand> operands, const Shape& shape, void* output,
-                     TrapNotes& traps) const = 0;
+  virtual Status map(Queue& queue, std::span<const Operand> operands, const Shape& shape,
+                     void* output, TrapNotes& traps) const = 0;
   // Of a reduction, over the axes in `reduced` (bit i: axis i).
-  virtual Status reduce(const Operand& operand, uint64_t reduced, void* output,
+  virtual Status reduce(Queue& queue, const Operand& operand, uint64_t reduced, void* output,
                         TrapNotes& traps) const = 0;
   // Of a body over rows: all inputs and the output have rows times columns elements, of which the
   // output may be the memory of none. kResourceExhausted if there is no memory to work in.
-  virtual Status go_by_rows(int64_t rows, int64_t columns, std::span<const void* const> inputs,
-                            void* output, TrapNotes& traps) const = 0;
+  virtual Status go_by_rows(Queue& queue, int64_t rows, int64_t columns,
+                            std::span<const void* const> inputs, void* output,
+                            TrapNotes& traps) const = 0;
   // Estimated, for one element, in units of one addition.
   virtual double cost() const = 0;
   virtual int64_t bytes() const = 0;
 };
 
-// Makes kernels. What it can take is said by FusionLimits; anything else is kUnimplemented.
+// Makes kernels. What it can take is said by FusionLimits; anything else, and a device that it
+// makes no code for, is kUnimplemented.
 class GRAVEN_API Compiler {
  public:
   virtual ~Compiler() = default;
-  virtual Result<Ref<const Kernel>> compile(const Fusion& fusion) const = 0;
-  virtual Result<Ref<const BodyKernel>> compile(const RecordedBody& body) const = 0;
+  virtual Result<Ref<const Kernel>> compile(const Fusion& fusion, const Device& device) const = 0;
+  virtual Result<Ref<const BodyKernel>> compile(const RecordedBody& body,
+                                                const Device& device) const = 0;
 };
 
-// The first compiler: lists of block instructions that were compiled before (kernels). It takes
-// microseconds.
+// The first compiler: lists of block instructions that were compiled before (kernels), for the host
+// and devices that are of its kind. It takes microseconds.
 GRAVEN_API const Compiler& block_compiler();
 
-// The kernel of a body alone, compiled when it is asked for the first time and then kept beside
-// it. Lives as long as the body.
-GRAVEN_API Result<const BodyKernel*> body_kernel(const RecordedBody& body);
+// The kernel of a body alone for a device, compiled when it is asked for the first time and then
+// kept beside it. Lives as long as the body.
+GRAVEN_API Result<const BodyKernel*> body_kernel(const RecordedBody& body, const Device& device);
 
 }  // namespace graven::engine

@@ -6,6 +6,7 @@
 #include "graven/ir/out_of_scope.h"
 #include "graven/runtime/run_body.h"
 #include "graven/runtime/run_op.h"
+#include "graven/tensor/device_queues.h"
 
 namespace graven::engine {
 namespace {
@@ -21,7 +22,8 @@ class EagerBuilder final : public Builder {
     // With nothing reusable the inputs are only read.
     std::span<Tensor> values(const_cast<Tensor*>(inputs.data()), inputs.size());
     Tensors outputs;
-    RETURN_IF_ERROR(run_op(op, attrs, values, /*reusable=*/0, /*state=*/nullptr, outputs));
+    RETURN_IF_ERROR(run_op(op, attrs, values, /*reusable=*/0, /*state=*/nullptr, outputs,
+                           has_other_devices() ? Frame::current().device : std::string_view()));
     return outputs;
   }
 

@@ -6,13 +6,14 @@
 #include "graven/base/strings.h"
 #include "graven/ir/cost.h"
 #include "graven/runtime/broadcast.h"
+#include "graven/runtime/placement.h"
 #include "graven/runtime/run_body.h"
 #include "graven/runtime/run_op.h"
 
 namespace graven::engine {
 
 Result<std::unique_ptr<FusionStep>> FusionStep::create(const Node& node, Ref<const Fusion> fusion) {
-  ASSIGN_OR_RETURN(Ref<const Kernel> kernel, block_compiler().compile(*fusion));
+  ASSIGN_OR_RETURN(Ref<const Kernel> kernel, block_compiler().compile(*fusion, device_of(node)));
   return std::unique_ptr<FusionStep>(new FusionStep(node, std::move(fusion), std::move(kernel)));
 }
 
@@ -35,6 +36,11 @@ Status FusionStep::run(ProgramRun& run) const {
     values.push_back(&run.input(*this, i));
     from.push_back(values.back()->raw_data());
   }
+#ifndef NDEBUG
+  for (const Tensor* value : values) {
+    RETURN_IF_ERROR(check_places(node->op(), {value, 1}, queue->device()));
+  }
+#endif
   Symbols symbols;
   RETURN_IF_ERROR(find_symbols(values, symbols));
   const uint64_t own = run.last_handles(*this);
@@ -51,14 +57,14 @@ Status FusionStep::run(ProgramRun& run) const {
       if (operand) made[i] = take_memory(operand, outputs[i].dtype, shape);
     }
     if (!made[i]) {
-      auto allocated = Tensor::allocate(outputs[i].dtype, shape);
+      auto allocated = Tensor::allocate(outputs[i].dtype, shape, queue->device());
       if (!allocated.ok()) return failed(fusion_->members().size() - 1, allocated.status());
       made[i] = std::move(*allocated);
     }
     to.push_back(made[i].mutable_raw_data());
   }
   TrapNotes traps;
-  Status status = kernel_->run({from, to, symbols}, traps);
+  Status status = kernel_->run({from, to, symbols, *queue}, traps);
   if (!status.ok()) return failed(fusion_->members().size() - 1, status);
   if (traps.first()) return failed(traps.first()->member, trapped(*traps.first()));
   for (size_t i = 0; i < made.size(); ++i) RETURN_IF_ERROR(run.put(*this, i, std::move(made[i])));

@@ -11,6 +11,7 @@
 #include "graven/runtime/call_step.h"
 #include "graven/runtime/fusion_step.h"
 #include "graven/runtime/op_step.h"
+#include "graven/runtime/placement.h"
 #include "graven/runtime/program.h"
 #include "graven/runtime/run_op.h"
 #include "graven/runtime/view_step.h"
@@ -53,7 +54,7 @@ Result<std::unique_ptr<Step>> make_body_step(const Node& node, TypeBindings type
   }
   ASSIGN_OR_RETURN(auto body,
                    RecordedBody::get(node.op(), node.attrs(), dtypes, node.output(0).dtype));
-  ASSIGN_OR_RETURN(const BodyKernel* kernel, body_kernel(*body));
+  ASSIGN_OR_RETURN(const BodyKernel* kernel, body_kernel(*body, device_of(node)));
   const bool broadcasts =
       !node.output(0).is_promised && (shapes_known || body->broadcasts() || are_equal);
   auto step =
@@ -139,6 +140,7 @@ int same_input(const Node& node) {
 
 Result<std::unique_ptr<Step>> make_step(const Node& node) {
   ASSIGN_OR_RETURN(auto step, make(node));
+  step->queue = &queue_of(device_of(node));
   for (int i = 0; i < node.num_outputs(); ++i) {
     const OutputType& type = node.output(i);
     step->outputs.push_back({-1, type.dtype, type.shape, type.is_promised});

@@ -42,7 +42,7 @@ Status OpStep::apply(std::span<Tensor> values, uint64_t reusable, Tensors& made)
   }
   OutputTypes types{types_, dtypes, shapes_known_ ? shapes.data() : nullptr};
   auto apply_with = [&](Ref<RefCounted>* state) {
-    return run_typed_op(node->op(), node->attrs(), values, types, reusable, state, made);
+    return run_typed_op(*queue, node->op(), node->attrs(), values, types, reusable, state, made);
   };
   if (!state_) return apply_with(nullptr);
   if (state_->is_set.load(std::memory_order_acquire)) return apply_with(&state_->object);

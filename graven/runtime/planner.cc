@@ -2,10 +2,13 @@
 // (make_step.h), slots and what steps wait for (here), and whose memory may be used again
 // (plan_memory.h). Steps come in the order of the nodes.
 #include <algorithm>
+#include <map>
 
 #include "graven/ir/structural_ops.h"
+#include "graven/runtime/copy_step.h"
 #include "graven/runtime/make_step.h"
 #include "graven/runtime/needed_nodes.h"
+#include "graven/runtime/placement.h"
 #include "graven/runtime/plan_memory.h"
 #include "graven/runtime/program.h"
 
@@ -62,6 +65,10 @@ class Planner {
     for (const Node* node : nodes_) {
       Info& about = info(node);
       about.kind = kind_of_node(*node, is_input[node->id()]);
+      // tf.identity on another device is a copy to it.
+      if (about.kind == NodeKind::kAlias && !device_of(*node).is_host()) {
+        about.kind = NodeKind::kStep;
+      }
       about.slots.resize(node->num_outputs(), -1);
       about.is_read.resize(node->num_outputs(), false);
     }
@@ -115,7 +122,9 @@ class Planner {
     }
     ASSIGN_OR_RETURN(auto step, make_step(*node));
     step->waits_for = std::move(waits_for);
-    for (OutputRef input : node->inputs()) step->inputs.push_back(slot_of(input));
+    for (size_t i = 0; i < node->inputs().size(); ++i) {
+      step->inputs.push_back(slot_on_device(*step, *node, static_cast<int>(i)));
+    }
     for (int i = 0; i < node->num_outputs(); ++i) {
       if (!about.is_read[i]) continue;
       step->outputs[i].slot = about.slots[i] = next_slot_++;
@@ -125,10 +134,37 @@ class Planner {
     return {};
   }
 
+  // The slot that holds an input where the step can read it, by a copy if need be. Inputs of the
+  // Program and constants are on the host.
+  int slot_on_device(Step& step, const Node& reader, int i) {
+    const OutputRef input = reader.inputs()[static_cast<size_t>(i)];
+    const int slot = slot_of(input);
+    if (!has_other_devices()) return slot;
+    const Info& from = info(resolved(input).node);
+    const DType dtype = input.node->output(input.index).dtype;
+    Queue* host = &Queue::host();
+    Queue* here = from.step >= 0 ? steps_[static_cast<size_t>(from.step)]->queue : host;
+    const int count = static_cast<int>(reader.inputs().size());
+    Queue* wanted = is_host_input(reader.op(), i, count, dtype) ? host : step.queue;
+    if (here == wanted || !is_plain(dtype)) return slot;
+    auto [copy, is_new] = copies_.try_emplace({slot, wanted}, static_cast<int>(steps_.size()));
+    if (is_new) {
+      auto made = std::make_unique<CopyStep>(reader);
+      made->queue = wanted;
+      made->inputs.push_back(slot);
+      made->outputs.push_back({next_slot_++, dtype, input.node->output(input.index).shape, false});
+      if (from.step >= 0) made->waits_for.push_back(from.step);
+      steps_.push_back(std::move(made));
+    }
+    step.waits_for.push_back(copy->second);
+    return steps_[static_cast<size_t>(copy->second)]->outputs[0].slot;
+  }
+
   Ref<Graph> graph_;
   Ref<Program> program_;
-  std::vector<Info> infos_;   // by id
-  std::vector<Node*> nodes_;  // needed ones, in order
+  std::map<std::pair<int, Queue*>, int> copies_;  // of a slot on another device: the step
+  std::vector<Info> infos_;                       // by id
+  std::vector<Node*> nodes_;                      // needed ones, in order
   std::vector<std::unique_ptr<Step>> steps_;
   int next_slot_ = 0, first_made_ = 0;
 };

@@ -11,6 +11,7 @@
 #include "graven/runtime/eager_builder.h"
 #include "graven/runtime/run_body.h"
 #include "graven/runtime/run_op.h"
+#include "graven/tensor/device_queues.h"
 
 namespace graven::engine {
 namespace {
@@ -82,12 +83,25 @@ Status Program::check_inputs(std::span<const Tensor> inputs) const {
 
 Status Program::run(std::span<const Tensor> inputs, Tensors& outputs) const {
   RETURN_IF_ERROR(check_inputs(inputs));
+  if (has_other_devices()) {
+    std::vector<Tensor> on_host;
+    for (const Tensor& input : inputs) {
+      ASSIGN_OR_RETURN(Tensor there, on_device(input, Device::host()));
+      on_host.push_back(std::move(there));
+    }
+    return run(ProgramRun(on_host, {}, {}, constants_, num_slots_), outputs);
+  }
   return run(ProgramRun(inputs, {}, {}, constants_, num_slots_), outputs);
 }
 
 Status Program::run(std::span<Tensor> inputs, std::span<const bool> given_up,
                     Tensors& outputs) const {
   RETURN_IF_ERROR(check_inputs(inputs));
+  if (has_other_devices()) {
+    for (Tensor& input : inputs) {
+      ASSIGN_OR_RETURN(input, on_device(input, Device::host()));
+    }
+  }
   return run(ProgramRun(inputs, inputs, given_up, constants_, num_slots_), outputs);
 }
 

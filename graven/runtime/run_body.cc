@@ -22,7 +22,7 @@ Status run_by_node(const Graph& graph, std::span<const Tensor> inputs, Tensors& 
     for (OutputRef input : node->inputs()) operands.push_back(values[input.node][input.index]);
     Tensors made;
     Status status = run_op(node->op(), node->attrs(), operands, /*reusable=*/0,
-                           /*state=*/nullptr, made);
+                           /*state=*/nullptr, made, node->device());
     if (!status.ok()) return failed_at(*node, status);
     values[node] = std::move(made);
   }

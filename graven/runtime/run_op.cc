@@ -12,6 +12,7 @@
 #include "graven/ir/structural_ops.h"
 #include "graven/runtime/compiler.h"
 #include "graven/runtime/eager_builder.h"
+#include "graven/runtime/placement.h"
 #include "graven/runtime/run_body.h"
 
 namespace graven::engine {
@@ -60,38 +61,41 @@ bool is_long_or_blocks(const Op& op, AttrsRef attrs, std::span<const Tensor> inp
   return estimated_cost(op, {attrs, shapes, outputs}) > kLongNanoseconds;
 }
 
-Status run_elementwise_body(const Op& op, const RecordedBody& body, std::span<Tensor> inputs,
-                            const Shape& shape, uint64_t reusable, Tensors& outputs) {
-  ASSIGN_OR_RETURN(const BodyKernel* kernel, body_kernel(body));
+Status run_elementwise_body(Queue& queue, const Op& op, const RecordedBody& body,
+                            std::span<Tensor> inputs, const Shape& shape, uint64_t reusable,
+                            Tensors& outputs) {
+  ASSIGN_OR_RETURN(const BodyKernel* kernel, body_kernel(body, queue.device()));
   InlineVector<Tensor*, 4> operands;
   for (Tensor& input : inputs) operands.push_back(&input);
   outputs.resize(1);
   LetOthersRun others(is_long(*kernel, shape));
   TrapNotes traps;
-  Status status = run_map(*kernel, operands, reusable, body.output(), shape, outputs[0], traps);
+  Status status =
+      run_map(queue, *kernel, operands, reusable, body.output(), shape, outputs[0], traps);
   if (status.ok() && traps.first()) status = trapped(*traps.first());
   return with_op_name(op, status);
 }
 
 // Over the axes that `axes` holds; inference has checked them.
-Status run_reduction_body(const RecordedBody& body, const Tensor& x, const Tensor& axes,
-                          const Shape& shape, Tensor& output) {
-  ASSIGN_OR_RETURN(const BodyKernel* kernel, body_kernel(body));
+Status run_reduction_body(Queue& queue, const RecordedBody& body, const Tensor& x,
+                          const Tensor& axes, const Shape& shape, Tensor& output) {
+  ASSIGN_OR_RETURN(const BodyKernel* kernel, body_kernel(body, queue.device()));
   ASSIGN_OR_RETURN(auto reduced, normalized_axes(axes, x.rank()));
   uint64_t mask = 0;
   for (int axis : reduced) mask |= uint64_t{1} << axis;
-  ASSIGN_OR_RETURN(output, Tensor::allocate(body.output(), shape));
+  ASSIGN_OR_RETURN(output, Tensor::allocate(body.output(), shape, queue.device()));
   TrapNotes traps;
   RETURN_IF_ERROR(
-      kernel->reduce({x.raw_data(), &x.shape()}, mask, output.mutable_raw_data(), traps));
+      kernel->reduce(queue, {x.raw_data(), &x.shape()}, mask, output.mutable_raw_data(), traps));
   return traps.first() ? trapped(*traps.first()) : Status();
 }
 
 // Over the last axis.
-Status run_rows_body(const RecordedBody& body, std::span<const Tensor> inputs, Tensor& output) {
-  ASSIGN_OR_RETURN(const BodyKernel* kernel, body_kernel(body));
+Status run_rows_body(Queue& queue, const RecordedBody& body, std::span<const Tensor> inputs,
+                     Tensor& output) {
+  ASSIGN_OR_RETURN(const BodyKernel* kernel, body_kernel(body, queue.device()));
   const Shape& shape = inputs[0].shape();
-  ASSIGN_OR_RETURN(output, Tensor::allocate(body.output(), shape));
+  ASSIGN_OR_RETURN(output, Tensor::allocate(body.output(), shape, queue.device()));
   const int64_t columns = shape.size(shape.rank() - 1);
   if (output.num_elements() == 0) return {};
   InlineVector<const void*, 4> from;
@@ -103,7 +107,7 @@ Status run_rows_body(const RecordedBody& body, std::span<const Tensor> inputs, T
     from.push_back(input.raw_data());
   }
   TrapNotes traps;
-  RETURN_IF_ERROR(kernel->go_by_rows(output.num_elements() / columns, columns, from,
+  RETURN_IF_ERROR(kernel->go_by_rows(queue, output.num_elements() / columns, columns, from,
                                      output.mutable_raw_data(), traps));
   return traps.first() ? trapped(*traps.first()) : Status();
 }
@@ -123,9 +127,10 @@ Status run_structural(const Op& op, AttrsRef attrs, std::span<const Tensor> inpu
   return unimplemented("[", op.name(), "] the op has no kernel");
 }
 
-Status run_kernel(const Op& op, AttrsRef attrs, KernelFunction kernel, std::span<Tensor> inputs,
-                  std::span<const DType> dtypes, std::span<const Shape> shapes, uint64_t reusable,
-                  Ref<RefCounted>* state, Tensors& outputs) {
+Status run_kernel(Queue& queue, const Op& op, AttrsRef attrs, KernelFunction kernel,
+                  std::span<Tensor> inputs, std::span<const DType> dtypes,
+                  std::span<const Shape> shapes, uint64_t reusable, Ref<RefCounted>* state,
+                  Tensors& outputs) {
   outputs.resize(dtypes.size());
   const int overwritten = op.record().overwrites;
   if (overwritten >= 0 && (reusable >> overwritten & 1) && shapes[0].is_fully_known()) {
@@ -136,11 +141,11 @@ Status run_kernel(const Op& op, AttrsRef attrs, KernelFunction kernel, std::span
   const bool is_given_outputs = !op.record().allocates_outputs;
   for (size_t i = 0; i < dtypes.size(); ++i) {
     if (outputs[i] || !is_given_outputs || !shapes[i].is_fully_known()) continue;
-    auto made = Tensor::allocate(dtypes[i], shapes[i]);
+    auto made = Tensor::allocate(dtypes[i], shapes[i], queue.device());
     if (!made.ok()) return with_op_name(op, made.status());
     outputs[i] = std::move(*made);
   }
-  KernelContext context(op, attrs, inputs, outputs, state, shapes);
+  KernelContext context(op, attrs, inputs, outputs, state, shapes, /*done=*/nullptr, queue);
   if (Status status = kernel(context); !status.ok()) return with_op_name(op, status);
   for (size_t i = 0; i < dtypes.size(); ++i) {
     if (!outputs[i]) return internal_error("[", op.name(), "] the kernel made no output ", i);
@@ -193,8 +198,9 @@ Tensor take_memory(Tensor& from, DType dtype, const Shape& shape) {
   return taken;
 }
 
-Status run_map(const BodyKernel& kernel, std::span<Tensor* const> inputs, uint64_t reusable,
-               DType dtype, const Shape& shape, Tensor& output, TrapNotes& traps) {
+Status run_map(Queue& queue, const BodyKernel& kernel, std::span<Tensor* const> inputs,
+               uint64_t reusable, DType dtype, const Shape& shape, Tensor& output,
+               TrapNotes& traps) {
   InlineVector<Operand, 4> operands;
   for (const Tensor* input : inputs) operands.push_back({input->raw_data(), &input->shape()});
   // The object of an input goes when its memory is taken, and with it the shape that operands
@@ -211,18 +217,21 @@ Status run_map(const BodyKernel& kernel, std::span<Tensor* const> inputs, uint64
     break;
   }
   if (!output) {
-    ASSIGN_OR_RETURN(output, Tensor::allocate(dtype, shape));
+    ASSIGN_OR_RETURN(output, Tensor::allocate(dtype, shape, queue.device()));
   }
-  return kernel.map(operands, *result, output.mutable_raw_data(), traps);
+  return kernel.map(queue, operands, *result, output.mutable_raw_data(), traps);
 }
 
 Status trapped(const Trap& trap) { return invalid_argument(trap.message); }
 
-Status run_typed_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
+Status run_typed_op(Queue& queue, const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
                     const OutputTypes& types, uint64_t reusable, Ref<RefCounted>* state,
                     Tensors& outputs) {
   const OpRecord& record = op.record();
   OpBody::Kind kind = kind_of(op, attrs, inputs);
+#ifndef NDEBUG
+  RETURN_IF_ERROR(check_places(op, inputs, queue.device()));
+#endif
   if (kind == OpBody::Kind::kComposite) {
     ASSIGN_OR_RETURN(outputs, expand_composite(eager_builder(), op, inputs, attrs));
     return {};
@@ -252,7 +261,7 @@ Status run_typed_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
   switch (kind) {
     case OpBody::Kind::kElementwise: {
       ASSIGN_OR_RETURN(auto body, RecordedBody::get(op, attrs, dtypes_of(inputs), types.dtypes[0]));
-      return run_elementwise_body(op, *body, inputs, shapes[0], reusable, outputs);
+      return run_elementwise_body(queue, op, *body, inputs, shapes[0], reusable, outputs);
     }
     case OpBody::Kind::kReduction: {
       if (inputs[0].rank() > 64) {
@@ -262,35 +271,62 @@ Status run_typed_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
       ASSIGN_OR_RETURN(auto body, RecordedBody::get(op, attrs, {&x, 1}, types.dtypes[0]));
       outputs.resize(1);
       LetOthersRun others(!is_counted && is_long_or_blocks(op, attrs, inputs, shapes));
-      return with_op_name(op,
-                          run_reduction_body(*body, inputs[0], inputs[1], shapes[0], outputs[0]));
+      return with_op_name(
+          op, run_reduction_body(queue, *body, inputs[0], inputs[1], shapes[0], outputs[0]));
     }
     case OpBody::Kind::kRows: {
       ASSIGN_OR_RETURN(auto body, RecordedBody::get(op, attrs, dtypes_of(inputs), types.dtypes[0]));
       outputs.resize(1);
       LetOthersRun others(!is_counted && is_long_or_blocks(op, attrs, inputs, shapes));
-      return with_op_name(op, run_rows_body(*body, inputs, outputs[0]));
+      return with_op_name(op, run_rows_body(queue, *body, inputs, outputs[0]));
     }
     case OpBody::Kind::kKernel: {
       LetOthersRun others(!is_counted && is_long_or_blocks(op, attrs, inputs, shapes));
-      return run_kernel(op, attrs, record.body.kernel(), inputs, types.dtypes, shapes, reusable,
-                        state, outputs);
+      return run_kernel(queue, op, attrs, record.body.kernel(), inputs, types.dtypes, shapes,
+                        reusable, state, outputs);
     }
     default:
       return unimplemented("[", op.name(), "] the op has no kernel");
   }
 }
 
+namespace {
+
+// Where there are several devices: inputs are copied to where the op runs.
+Status run_placed_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs, uint64_t reusable,
+                     Ref<RefCounted>* state, Tensors& outputs, std::string_view requested) {
+  TypeBindings bindings;
+  RETURN_IF_ERROR(op.bind_types(inputs, attrs, /*eager=*/true, bindings));
+  InlineVector<DType, 4> dtypes;
+  const int count = static_cast<int>(inputs.size());
+  op.output_dtypes(bindings, attrs, count, dtypes);
+  const Device& device = device_of(op, dtypes_of(inputs), dtypes, requested);
+  std::vector<Tensor> placed;
+  for (int i = 0; i < count; ++i) {
+    const Tensor& input = inputs[static_cast<size_t>(i)];
+    const bool is_hosts = is_host_input(op, i, count, input.dtype());
+    ASSIGN_OR_RETURN(Tensor there, on_device(input, is_hosts ? Device::host() : device));
+    placed.push_back(std::move(there));
+  }
+  return run_typed_op(queue_of(device), op, attrs, placed, {bindings, dtypes}, reusable, state,
+                      outputs);
+}
+
+}  // namespace
+
 Status run_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs, uint64_t reusable,
-              Ref<RefCounted>* state, Tensors& outputs) {
+              Ref<RefCounted>* state, Tensors& outputs, std::string_view device) {
   FlushDenormals flush;
   outputs.clear();
+  if (has_other_devices()) {
+    return run_placed_op(op, attrs, inputs, reusable, state, outputs, device);
+  }
   if (!inputs.empty() && kind_of(op, attrs, inputs) == OpBody::Kind::kElementwise) {
     // The way of most eager calls. That the body is there says that the types are right.
     const RecordedBody* body = RecordedBody::find(op, attrs, inputs);
     if (body && body->broadcasts()) {
       if (const Shape* shape = common_shape(inputs)) {
-        return run_elementwise_body(op, *body, inputs, *shape, reusable, outputs);
+        return run_elementwise_body(Queue::host(), op, *body, inputs, *shape, reusable, outputs);
       }
     }
   }
@@ -298,7 +334,8 @@ Status run_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs, uint64_t r
   RETURN_IF_ERROR(op.bind_types(inputs, attrs, /*eager=*/true, bindings));
   InlineVector<DType, 4> dtypes;
   op.output_dtypes(bindings, attrs, static_cast<int>(inputs.size()), dtypes);
-  return run_typed_op(op, attrs, inputs, {bindings, dtypes}, reusable, state, outputs);
+  return run_typed_op(Queue::host(), op, attrs, inputs, {bindings, dtypes}, reusable, state,
+                      outputs);
 }
 
 }  // namespace graven::engine

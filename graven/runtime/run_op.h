@@ -1,5 +1,6 @@
 #pragma once
 #include <span>
+#include <string_view>
 
 #include "graven/base/export.h"
 #include "graven/base/status.h"
@@ -14,9 +15,10 @@ namespace graven::engine {
 //
 // reusable: bit i says that input i has no other use, so that its elements may be overwritten
 // (if its handle, which `inputs` then gives up, owns them). Other inputs are left as they are,
-// and all are after an error of types or shapes. state: see KernelContext.
+// and all are after an error of types or shapes. state: see KernelContext. device: the name of the
+// one that is asked for, "" for none (placement.h); inputs are copied to where it runs.
 GRAVEN_API Status run_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs, uint64_t reusable,
-                         Ref<RefCounted>* state, Tensors& outputs);
+                         Ref<RefCounted>* state, Tensors& outputs, std::string_view device = {});
 
 // Work that is expected to take longer lets others run (LetOthersRun): to give the lock of an
 // interpreter away costs microseconds beside a busy thread (DESIGN 4).
@@ -41,7 +43,8 @@ struct OutputTypes {
   std::span<const DType> dtypes;
   const Shape* shapes = nullptr;
 };
-Status run_typed_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
+// All on the device of the queue.
+Status run_typed_op(Queue& queue, const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
                     const OutputTypes& types, uint64_t reusable, Ref<RefCounted>* state,
                     Tensors& outputs);
 
@@ -56,8 +59,9 @@ Tensor take_memory(Tensor& from, DType dtype, const Shape& shape);
 // Computes an elementwise body of the given shape from operands that broadcast to it. The output
 // takes the memory of a reusable operand, whose handle is then empty. If a trap is noted, the
 // output is not to be used.
-Status run_map(const BodyKernel& kernel, std::span<Tensor* const> operands, uint64_t reusable,
-               DType dtype, const Shape& shape, Tensor& output, TrapNotes& traps);
+Status run_map(Queue& queue, const BodyKernel& kernel, std::span<Tensor* const> operands,
+               uint64_t reusable, DType dtype, const Shape& shape, Tensor& output,
+               TrapNotes& traps);
 
 // The error of a trap that held, without the op's name.
 Status trapped(const Trap& trap);

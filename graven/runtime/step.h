@@ -44,8 +44,8 @@ class GRAVEN_API Step {
                                // may be overwritten if its handle is unique
   std::vector<int> frees;      // slots that nobody reads after this step
   std::vector<int> waits_for;  // earlier steps whose outputs, effects or memory it needs
-  int queue = 0;               // the device queue it belongs to; 0 is the host
-  double cost = 0;             // estimate in nanoseconds
+  Queue* queue = &Queue::host();  // on which it stands; its inputs and outputs are on its device
+  double cost = 0;                // estimate in nanoseconds
 };
 
 // The slots of one run: inputs first, then constants, then what steps make.

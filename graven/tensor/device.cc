@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <map>
 
 #include "graven/base/mutex.h"
 #include "graven/base/strings.h"
 #include "graven/tensor/allocator.h"
+#include "graven/tensor/device_queues.h"
 
 namespace graven::engine {
 namespace {
@@ -30,6 +32,7 @@ class Host final : public Device {
 struct Devices {
   Mutex mutex;
   std::vector<std::unique_ptr<Device>> added GUARDED_BY(mutex);
+  std::map<const Device*, std::unique_ptr<Queue>> queues GUARDED_BY(mutex);
   static Devices& global() {
     static auto* devices = new Devices();
     return *devices;
@@ -79,12 +82,46 @@ Result<const Device*> Device::add(std::unique_ptr<Device> device) {
   Devices& known = Devices::global();
   MutexLock lock(known.mutex);
   known.added.push_back(std::move(device));
+  internal::g_has_other_devices.store(true, std::memory_order_relaxed);
   return known.added.back().get();
 }
 
 Queue& Queue::host() {
   static auto* host = new Queue(Device::host());
   return *host;
+}
+
+std::atomic<bool> internal::g_has_other_devices{false};
+
+Queue& queue_of(const Device& device) {
+  if (device.is_host()) return Queue::host();
+  Devices& known = Devices::global();
+  MutexLock lock(known.mutex);
+  std::unique_ptr<Queue>& queue = known.queues[&device];
+  if (!queue) queue = std::make_unique<Queue>(device);
+  return *queue;
+}
+
+void set_queue(const Device& device, std::unique_ptr<Queue> queue) {
+  Devices& known = Devices::global();
+  MutexLock lock(known.mutex);
+  known.queues[&device] = std::move(queue);
+}
+
+Result<Tensor> on_device(const Tensor& tensor, const Device& device) {
+  const Device& from = tensor.device();
+  if (&from == &device || !is_plain(tensor.dtype())) return tensor;
+  RETURN_IF_ERROR(queue_of(from).wait());
+  if (!from.is_host() && !device.is_host()) {
+    ASSIGN_OR_RETURN(Tensor on_host, on_device(tensor, Device::host()));
+    return on_device(on_host, device);
+  }
+  ASSIGN_OR_RETURN(Tensor copy, Tensor::allocate(tensor.dtype(), tensor.shape(), device));
+  const void* elements = tensor.raw_data();
+  RETURN_IF_ERROR(from.is_host()
+                      ? device.copy_from_host(elements, copy.mutable_raw_data(), tensor.bytes())
+                      : from.copy_to_host(elements, copy.mutable_raw_data(), tensor.bytes()));
+  return copy;
 }
 
 }  // namespace graven::engine
