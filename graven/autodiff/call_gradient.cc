@@ -30,7 +30,8 @@ StepTensor like_gradient(const Tensor& input) {
   if (input.is_symbolic()) {
     OutputRef output = symbolic(input).output();
     if (const auto& data = output.node->output(output.index).handle_data) {
-      std::tie(kept.dtype, kept.shape) = std::pair(data->dtype, data->shape);
+      const HeldType value = data->value();
+      std::tie(kept.dtype, kept.shape) = std::pair(value.dtype, value.shape);
     }
   } else if (const Resource* held = held_resource(input);
              auto type = held ? held->value_type() : std::nullopt) {
@@ -57,7 +58,9 @@ class CallBackward final : public Backward {
     for (const Tensor& input : inputs) inputs_.push_back(like_gradient(input));
     outputs_.reserve(outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) {
-      const bool is_needed = outputs[i].is_symbolic() || pair->is_side_value(static_cast<int>(i));
+      // Only a variant itself can say what its zero is.
+      const bool is_needed = outputs[i].is_symbolic() || outputs[i].dtype() == DType::kVariant ||
+                             pair->is_side_value(static_cast<int>(i));
       outputs_.push_back(is_needed ? StepTensor(outputs[i]) : without_value(outputs[i]));
       // The handle that was given, so that what the backward half makes of the variable has a way
       // to it.

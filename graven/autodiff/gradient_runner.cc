@@ -216,6 +216,7 @@ Tensor shape_of(Emitter& emit, const StepTensor& tensor) {
 }
 
 Tensor zeros_like(Emitter& emit, const StepTensor& tensor) {
+  if (tensor.dtype == DType::kVariant) return emit(kZerosLike, {tensor.tensor});
   if (!is_plain(tensor.dtype)) return {};
   auto zero = Tensor::allocate(tensor.dtype, Shape());
   if (!zero.ok()) {

@@ -296,7 +296,7 @@ inline void define_all() {
               .infer =
                   [](InferContext& c) {
                     auto data = c.handle_data(0);
-                    c.set_shape(0, data ? data->shape : Shape::unknown_rank());
+                    c.set_shape(0, data ? data->value().shape : Shape::unknown_rank());
                     return Status();
                   },
               .body = kernel([](KernelContext& c) {

@@ -188,7 +188,8 @@ Tensor GraphBuilder::add_placeholder_like(const Tensor& outer, std::string_view 
   };
   std::optional<HandleData> data;
   if (type.handle_data) {
-    data = HandleData{type.handle_data->dtype, inner_shape(type.handle_data->shape)};
+    data = *type.handle_data;
+    for (HeldType& held : data->components) held.shape = inner_shape(held.shape);
   }
   Tensor made = add_input(type.dtype, inner_shape(type.shape), name, data);
   if (type.sizes) {

@@ -258,7 +258,9 @@ Status infer_call(InferContext& c) {
       c.set_sizes(i, std::move(sizes));
     }
     if (type.handle_data) {
-      c.set_handle_data(i, {type.handle_data->dtype, in_caller(type.handle_data->shape)});
+      HandleData data = *type.handle_data;
+      for (HeldType& held : data.components) held.shape = in_caller(held.shape);
+      c.set_handle_data(i, std::move(data));
     }
   }
   return {};

@@ -4,7 +4,7 @@
 
 #include "graven/ir/graph.h"
 #include "graven/ir/structural_ops.h"
-#include "graven/tensor/resource_as.h"
+#include "graven/tensor/variant.h"
 
 namespace graven::engine {
 namespace {
@@ -92,8 +92,13 @@ std::optional<HandleData> InferContext::handle_data(int input) const {
   }
   const Resource* held = held_resource(tensor);
   if (!held) return std::nullopt;
-  if (auto type = held->value_type()) return HandleData{type->first, type->second};
-  return std::nullopt;
+  if (auto type = held->value_type()) return HandleData(type->first, type->second);
+  const auto* variant = dynamic_cast<const Variant*>(held);
+  if (!variant) return std::nullopt;
+  HandleData data;
+  for (auto& [dtype, shape] : variant->components()) data.components.push_back({dtype, shape});
+  if (data.components.empty()) return std::nullopt;
+  return data;
 }
 
 void InferContext::set_sizes(int output, SymbolicValue sizes) {

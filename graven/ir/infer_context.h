@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "graven/base/export.h"
 #include "graven/base/inline_vector.h"
@@ -12,11 +13,21 @@
 
 namespace graven::engine {
 
-// What is known of a resource that a handle stands for, in types: the dtype and shape of a
-// variable's value.
-struct HandleData {
+// What is known of what a handle or a variant holds, in types: the value of a variable, or each
+// component of an element of a list or a dataset.
+struct HeldType {
   DType dtype = DType::kInvalid;
   Shape shape = Shape::unknown_rank();
+};
+struct HandleData {
+  std::vector<HeldType> components;
+
+  HandleData() = default;
+  explicit HandleData(std::vector<HeldType> held) : components(std::move(held)) {}
+  // Of what holds one value.
+  HandleData(DType dtype, Shape shape) : components{{dtype, std::move(shape)}} {}
+  // The value of what holds one; nothing is known of it otherwise.
+  HeldType value() const { return components.size() == 1 ? components[0] : HeldType(); }
 };
 
 // The sizes that an integer tensor of rank 0 or 1 holds, as far as they are known: numbers,

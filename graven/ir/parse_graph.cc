@@ -448,8 +448,11 @@ class Parser {
     }
     if (cursor_.accept("<")) {
       type.handle_data = std::make_unique<HandleData>();
-      ASSIGN_OR_RETURN(type.handle_data->dtype, dtype());
-      ASSIGN_OR_RETURN(type.handle_data->shape, shape(scope));
+      do {
+        HeldType& held = type.handle_data->components.emplace_back();
+        ASSIGN_OR_RETURN(held.dtype, dtype());
+        ASSIGN_OR_RETURN(held.shape, shape(scope));
+      } while (cursor_.accept(","));
       RETURN_IF_ERROR(cursor_.expect(">"));
     }
     return type;

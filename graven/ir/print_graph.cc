@@ -282,8 +282,11 @@ class GraphPrinter {
       out += str_cat("(", dims_text({type.sizes->data(), type.sizes->size()}), ")");
     }
     if (type.handle_data) {
-      out += str_cat("<", dtype_name(type.handle_data->dtype), shape_text(type.handle_data->shape),
-                     ">");
+      std::string all;
+      for (const HeldType& held : type.handle_data->components) {
+        all += str_cat(all.empty() ? "" : ", ", dtype_name(held.dtype), shape_text(held.shape));
+      }
+      out += str_cat("<", all, ">");
     }
     return out;
   }

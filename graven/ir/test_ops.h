@@ -120,7 +120,7 @@ inline Status infer_reshape_of_0(InferContext& c) {
 
 inline Status infer_handle_value(InferContext& c) {
   auto data = c.handle_data(0);
-  c.set_shape(0, data ? data->shape : Shape::unknown_rank());
+  c.set_shape(0, data ? data->value().shape : Shape::unknown_rank());
   return {};
 }
 

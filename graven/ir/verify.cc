@@ -36,7 +36,9 @@ Status verify_types(const Node& node) {
       if (type.dtype != DType::kResource && type.dtype != DType::kVariant) {
         return broken(node, "output ", i, " has handle data, but is ", dtype_name(type.dtype));
       }
-      RETURN_IF_ERROR(verify_shape(graph, node, type.handle_data->shape));
+      for (const HeldType& held : type.handle_data->components) {
+        RETURN_IF_ERROR(verify_shape(graph, node, held.shape));
+      }
     }
     if (!type.sizes) continue;
     if (!kIndexTypes.contains(type.dtype) || !type.shape.has_rank() || type.shape.rank() > 1) {

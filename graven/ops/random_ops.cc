@@ -297,7 +297,7 @@ Status skip_kernel(KernelContext& c) {
 
 Status read_and_skip_shape(InferContext& c) {
   auto data = c.handle_data(0);
-  c.set_shape(0, data ? data->shape : Shape{Dim::unknown()});
+  c.set_shape(0, data ? data->value().shape : Shape{Dim::unknown()});
   return {};
 }
 

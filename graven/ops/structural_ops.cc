@@ -1,5 +1,6 @@
 #include "graven/ops/structural_ops.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "graven/ir/bodies.h"
@@ -20,6 +21,7 @@
 #include "graven/ops/shape_rules.h"
 #include "graven/ops/sizes.h"
 #include "graven/ops/structural_kernels.h"
+#include "graven/tensor/variant.h"
 
 namespace graven::engine {
 namespace {
@@ -130,6 +132,7 @@ Status add_n_shape(InferContext& c) {
     shape = *merged;
   }
   c.set_shape(0, shape);
+  if (auto data = c.handle_data(0)) c.set_handle_data(0, *data);
   return {};
 }
 
@@ -137,6 +140,20 @@ Scalar sum_of_all(std::span<const Scalar> x, AttrsRef) {
   Scalar sum = x[0];
   for (size_t i = 1; i < x.size(); ++i) sum = sum + x[i];
   return sum;
+}
+
+Status sum_of_variants(KernelContext& c) {
+  auto sum = c.out<Ref<Resource>>(0);
+  std::ranges::copy(c.in<Ref<Resource>>(0), sum.begin());
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    if (!(c.input(i).shape() == c.input(0).shape())) {
+      return invalid_argument("Inputs must all have the same shape: input 0 has shape ",
+                              c.input(0).shape().to_message(), ", input ", i, " has shape ",
+                              c.input(i).shape().to_message());
+    }
+    RETURN_IF_ERROR(add_variants(sum, c.in<Ref<Resource>>(i), sum));
+  }
+  return {};
 }
 
 void add_n_gradient(GradientContext& c) {
@@ -147,9 +164,15 @@ void add_n_gradient(GradientContext& c) {
 
 // --- ZerosLike.
 
+Status zeros_like_shape(InferContext& c) {
+  if (auto data = c.handle_data(0)) c.set_handle_data(0, *data);
+  return same_as_input(c);
+}
+
 // Allocated strings are empty.
-Status empty_strings(KernelContext& c) {
-  return c.allocate_output(0, c.input(0).dtype(), c.input(0).shape());
+Status zeros_of_objects(KernelContext& c) {
+  if (c.input(0).dtype() == DType::kString) return {};
+  return zeros_like_variants(c.in<Ref<Resource>>(0), c.out<Ref<Resource>>(0));
 }
 
 // --- Cast.
@@ -606,10 +629,10 @@ void define_structural_ops(OpRegistry& ops) {
       .summary = "The sum of tensors of one shape and dtype, added in order.",
       .inputs = {"inputs: N * T"},
       .outputs = {"sum: T"},
-      .types = {{"T", kNumberTypes}},
+      .types = {{"T", kNumberTypes | DTypeSet{DType::kVariant}}},
       .infer = add_n_shape,
       .gradient = add_n_gradient,
-      .body = elementwise_body(sum_of_all),
+      .body = elementwise_body(sum_of_all).with_kernel_for({DType::kVariant}, sum_of_variants),
       .passes_on = [](std::span<const DType> inputs,
                       AttrsRef) { return inputs.size() == 1 ? 0 : -1; },
       .commutative = true,
@@ -619,12 +642,12 @@ void define_structural_ops(OpRegistry& ops) {
       .summary = "Zeros (false, empty strings) of the dtype and shape of x.",
       .inputs = {"x: T"},
       .outputs = {"y: T"},
-      .types = {{"T", kPlainTypes | DTypeSet{DType::kString}}},
-      .infer = same_as_input,
+      .types = {{"T", kPlainTypes | DTypeSet{DType::kString, DType::kVariant}}},
+      .infer = zeros_like_shape,
       .gradient = not_differentiable,
       .body = elementwise([](auto x) {
                 return zero_like(x);
-              }).with_kernel_for({DType::kString}, empty_strings),
+              }).with_kernel_for({DType::kString, DType::kVariant}, zeros_of_objects),
   });
   kOnesLike = ops.define<NoAttrs>({
       .name = "OnesLike",

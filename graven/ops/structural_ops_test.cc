@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "graven/ir/bodies.h"
 #include "graven/ir/body.h"
 #include "graven/ir/emitter.h"
@@ -11,8 +13,10 @@
 #include "graven/ops/linear_algebra_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/reduction_ops.h"
+#include "graven/runtime/eager_builder.h"
 #include "graven/runtime/op_step.h"
 #include "graven/runtime/program.h"
+#include "graven/tensor/variant.h"
 
 namespace graven::engine {
 namespace {
@@ -142,6 +146,54 @@ TEST_CASE("a body that calls itself is not run, and not inlined without end") {
   CHECK(status.code() == Code::kUnimplemented);
   CHECK(status.message() == "The function loops calls itself, and cannot be run");
   (*graph)->set_attrs(call, call_attrs(good));  // a circle does not end by itself
+}
+
+namespace {
+
+// A number in a variant, and a kind of which nothing is known.
+struct TestNumber final : Variant {
+  explicit TestNumber(int number) : number(number) {}
+  int number;
+  std::string_view kind() const override { return "number"; }
+  Result<Ref<Resource>> zeros_like() const override {
+    return Ref<Resource>(make_ref<TestNumber>(0));
+  }
+  Result<Ref<Resource>> add(const Variant& other) const override {
+    return Ref<Resource>(
+        make_ref<TestNumber>(number + static_cast<const TestNumber&>(other).number));
+  }
+  Ref<Variant> clone() const override { return make_ref<TestNumber>(number); }
+};
+struct TestMystery final : Variant {
+  std::string_view kind() const override { return "mystery"; }
+  Ref<Variant> clone() const override { return make_ref<TestMystery>(); }
+};
+
+}  // namespace
+
+TEST_CASE("variants say what their zeros and their sums are; empty ones are zeros") {
+  auto variants = [](std::vector<Ref<Resource>> elements) {
+    Tensor made = *Tensor::allocate(DType::kVariant, {Dim(static_cast<int64_t>(elements.size()))});
+    std::ranges::copy(elements, made.mutable_data<Ref<Resource>>().begin());
+    return made;
+  };
+  auto number_in = [](const Tensor& x, size_t i) {
+    return static_cast<const TestNumber&>(*x.data<Ref<Resource>>()[i]).number;
+  };
+  Emitter emit(eager_builder());
+  Tensor a = variants({make_ref<TestNumber>(3), nullptr, nullptr});
+  Tensor b = variants({make_ref<TestNumber>(4), make_ref<TestNumber>(5), nullptr});
+  const Tensor terms[] = {a, b, b};
+  Tensor sum = emit.apply(*kAddN, terms, NoAttrs())[0];
+  CHECK(number_in(sum, 0) == 11);
+  CHECK(number_in(sum, 1) == 10);
+  CHECK(!sum.data<Ref<Resource>>()[2]);
+  Tensor zero = emit(kZerosLike, {b});
+  CHECK(number_in(zero, 0) == 0);
+  CHECK(!zero.data<Ref<Resource>>()[2]);
+  REQUIRE(emit.status().ok());
+  emit(kZerosLike, {variants({make_ref<TestMystery>()})});
+  CHECK(emit.status().message() == "[ZerosLike] there is no zero of a mystery");
 }
 
 }  // namespace graven::engine

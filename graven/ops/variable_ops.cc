@@ -17,8 +17,9 @@ namespace {
 // --- What several ops share.
 
 // What is known of the variable's value: its declared dtype and shape.
-HandleData known_of(const InferContext& c, int input = 0) {
-  return c.handle_data(input).value_or(HandleData());
+HeldType known_of(const InferContext& c, int input = 0) {
+  auto data = c.handle_data(input);
+  return data ? data->value() : HeldType();
 }
 
 // The declared shape with sizes that are unknown now, for outputs: the value's may differ from

@@ -192,8 +192,10 @@ class Inliner {
         for (Dim size : *type.sizes) made.sizes->push_back(inner_dim(scope, size));
       }
       if (type.handle_data) {
-        made.handle_data = std::make_unique<HandleData>(
-            HandleData{type.handle_data->dtype, inner_shape(scope, type.handle_data->shape)});
+        made.handle_data = std::make_unique<HandleData>(*type.handle_data);
+        for (HeldType& held : made.handle_data->components) {
+          held.shape = inner_shape(scope, held.shape);
+        }
       }
     }
     Node* made = graph_.add({.op = &inner.op(),

@@ -158,7 +158,9 @@ void Rewriter::substitute_dims() {
     for (int i = 0; i < node->num_outputs(); ++i) {
       OutputType& type = node->output(i);
       renew_shape(type.shape);
-      if (type.handle_data) renew_shape(type.handle_data->shape);
+      if (type.handle_data) {
+        for (HeldType& held : type.handle_data->components) renew_shape(held.shape);
+      }
       if (!type.sizes) continue;
       for (Dim& size : *type.sizes) size = renew(size);
     }

@@ -16,6 +16,7 @@
 #include "graven/python/trace_types.h"
 #include "graven/python/value.h"
 #include "graven/python/variable_object.h"
+#include "graven/runtime/variable.h"
 
 namespace nb = nanobind;
 
@@ -59,7 +60,7 @@ template <typename Visit>
 void for_each_variable(const Entry& entry, Visit&& visit) {
   for (const Tensor& captured : entry.captured_inputs()) {
     if (captured.dtype() != engine::DType::kResource || captured.is_symbolic()) continue;
-    if (captured.resource() && captured.resource()->kind() == "Variable") visit(captured);
+    if (dynamic_cast<const engine::Variable*>(captured.resource().get())) visit(captured);
   }
 }
 

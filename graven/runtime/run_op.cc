@@ -183,8 +183,10 @@ Status infer_shapes(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs
 }
 
 Tensor take_memory(Tensor& from, DType dtype, const Shape& shape) {
-  if (dtype_size(from.dtype()) != dtype_size(dtype) || !is_plain(from.dtype()) ||
-      !from.owns_its_elements() || !(from.shape() == shape)) {
+  // Objects are only overwritten by others of their kind.
+  const bool fits = is_plain(from.dtype()) ? dtype_size(from.dtype()) == dtype_size(dtype)
+                                           : from.dtype() == dtype;
+  if (!fits || !from.owns_its_elements() || !(from.shape() == shape)) {
     return {};
   }
   const EagerTensor& eager = *from.eager();

@@ -54,7 +54,7 @@ Variable& variable_of(KernelContext& c) { return static_cast<Variable&>(*c.input
 
 Status variable_shape(InferContext& c) {
   auto data = c.handle_data(0);
-  c.set_shape(0, data ? data->shape : Shape::unknown_rank());
+  c.set_shape(0, data ? data->value().shape : Shape::unknown_rank());
   return {};
 }
 
@@ -271,6 +271,24 @@ void define_others() {
                        return {};
                      }),
                      .effects = blocking_effects});
+  define(kTestPush, {.name = "TestPush",
+                     .inputs = {"list: variant", "x: float"},
+                     .outputs = {"longer: variant"},
+                     .infer = [](InferContext& c) -> Status {
+                       c.set_shape(0, Shape());
+                       if (auto data = c.handle_data(0)) c.set_handle_data(0, *data);
+                       return {};
+                     },
+                     .body = kernel([](KernelContext& c) -> Status {
+                       if (!(c.output(0) == c.input(0))) {
+                         c.out<Ref<Resource>>(0)[0] = c.input(0).resource();
+                       }
+                       ASSIGN_OR_RETURN(TestList * list,
+                                        changeable<TestList>(c.output(0), "list of numbers"));
+                       list->values.push_back(c.in<float>(1)[0]);
+                       return {};
+                     }),
+                     .overwrites = 0});
   define(kTestFail, {.name = "TestFail",
                      .inputs = {"x: float"},
                      .outputs = {"y: float"},
@@ -312,6 +330,11 @@ Tensor floats_of(const Shape& shape, std::vector<float> values) {
 }
 Tensor ints(std::initializer_list<int32_t> values) {
   return vector_of<int32_t>({values.begin(), values.size()});
+}
+Tensor list_of(std::initializer_list<float> values) {
+  auto list = make_ref<TestList>();
+  list->values = values;
+  return Tensor::of_resource(std::move(list), DType::kVariant);
 }
 Tensor resource_of(Ref<Resource> resource) { return Tensor::of_resource(std::move(resource)); }
 std::vector<float> values_of(const Tensor& tensor) {

@@ -10,6 +10,7 @@
 #include "graven/ir/structural_ops.h"
 #include "graven/runtime/program.h"
 #include "graven/tensor/tensor.h"
+#include "graven/tensor/variant.h"
 
 // Helpers of this room's tests: ops of their own, as the records stand in a room above.
 namespace graven::engine {
@@ -36,6 +37,22 @@ inline OpHandle<NoAttrs> kTestUnique;       // a kernel whose shape is found whe
 inline OpHandle<NoAttrs> kTestCount;        // counts its runs in its state
 inline OpHandle<NoAttrs> kTestNote;         // input -> none; appends the number to test_notes()
 inline OpHandle<NoAttrs> kTestFail;
+inline OpHandle<NoAttrs> kTestPush;  // handle: a TestList, x -> the list with x at its end
+
+// A list of numbers in a variant.
+struct TestList final : Variant {
+  std::vector<float> values;
+  std::string_view kind() const override { return "list of numbers"; }
+  std::vector<std::pair<DType, Shape>> components() const override {
+    return {{DType::kFloat32, Shape()}, {DType::kInt32, Shape{2}}};
+  }
+  Ref<Variant> clone() const override {
+    auto copy = make_ref<TestList>();
+    copy->values = values;
+    return copy;
+  }
+};
+Tensor list_of(std::initializer_list<float> values);
 
 // Defines all of them, and the structural ops, once.
 void define_test_ops();

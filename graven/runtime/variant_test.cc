@@ -1,0 +1,87 @@
+#include "graven/tensor/variant.h"
+
+#include "graven/ir/infer_context.h"
+#include "graven/ir/text.h"
+#include "graven/runtime/eager_builder.h"
+#include "graven/runtime/testing.h"
+
+namespace graven::engine {
+namespace {
+
+const TestList& held_by(const Tensor& handle) {
+  return **resource_as<TestList>(handle, "list of numbers");
+}
+
+TEST_CASE("an eager op leaves the variant that it was given as it is") {
+  define_test_ops();
+  Tensor list = list_of({1, 2});
+  Tensor longer = run(eager_builder(), kTestPush, {list, Tensor::scalar(3.0f)});
+  CHECK(held_by(list).values == std::vector<float>{1, 2});
+  CHECK(held_by(longer).values == std::vector<float>{1, 2, 3});
+}
+
+TEST_CASE("a Program updates a variant in place that only it holds") {
+  TestGraph g;
+  Tensor list = g.placeholder(DType::kVariant, {}, "list");
+  Tensor x = g.placeholder(DType::kFloat32, {}, "x");
+  Tensor once = run(g.builder, kTestPush, {list, x});
+  Tensor twice = run(g.builder, kTestPush, {once, x});
+  g.returns({run(g.builder, kTestPush, {twice, x})});
+  Ref<Program> program = plan(g);
+
+  Tensor inputs[] = {list_of({1}), Tensor::scalar(2.0f)};
+  Tensors outputs;
+  REQUIRE(program->run(std::span<const Tensor>(inputs), outputs).ok());
+  // The caller's list is copied once; what the first step made is the run's own.
+  CHECK(held_by(inputs[0]).values == std::vector<float>{1});
+  CHECK(held_by(outputs[0]).values == std::vector<float>{1, 2, 2, 2});
+
+  // What the caller gives up is updated in place too, unless somebody else holds it.
+  const TestList* given = &held_by(inputs[0]);
+  const bool given_up[] = {true, false};
+  REQUIRE(program->run(std::span<Tensor>(inputs), given_up, outputs).ok());
+  CHECK(&held_by(outputs[0]) == given);
+  Tensor other = outputs[0];
+  inputs[0] = outputs[0];
+  outputs.clear();
+  REQUIRE(program->run(std::span<Tensor>(inputs), given_up, outputs).ok());
+  CHECK(held_by(other).values == std::vector<float>{1, 2, 2, 2});
+  CHECK(held_by(outputs[0]).values.size() == 7);
+}
+
+TEST_CASE("a list that is read twice is copied for one of its readers") {
+  TestGraph g;
+  Tensor list = g.placeholder(DType::kVariant, {}, "list");
+  Tensor x = g.placeholder(DType::kFloat32, {}, "x");
+  Tensor once = run(g.builder, kTestPush, {list, x});
+  g.returns({run(g.builder, kTestPush, {once, x}), run(g.builder, kTestPush, {once, x}), once});
+  Ref<Program> program = plan(g);
+  Tensor inputs[] = {list_of({}), Tensor::scalar(2.0f)};
+  Tensors outputs;
+  REQUIRE(program->run(std::span<const Tensor>(inputs), outputs).ok());
+  CHECK(held_by(outputs[0]).values == std::vector<float>{2, 2});
+  CHECK(held_by(outputs[1]).values == std::vector<float>{2, 2});
+  CHECK(held_by(outputs[2]).values == std::vector<float>{2});
+}
+
+TEST_CASE("the types of all components of a variant are known in a graph, and printed") {
+  TestGraph g;
+  HandleData data(std::vector<HeldType>{{DType::kFloat32, Shape{3}}, {DType::kInt32, Shape()}});
+  Tensor list = g.builder.add_placeholder(DType::kVariant, {}, "list", data);
+  Tensor x = g.placeholder(DType::kFloat32, {}, "x");
+  g.returns({run(g.builder, kTestPush, {list, x}, {}, "longer")});
+  const std::string text = print_graph(*g.graph);
+  CHECK(text.find("list: variant[]<float32[3], int32[]>") != std::string::npos);
+  CHECK(text.find("%longer: variant[]<float32[3], int32[]>") != std::string::npos);
+  auto parsed = parse_graph(text);
+  REQUIRE(parsed.ok());
+  CHECK(print_graph(**parsed) == text);
+}
+
+TEST_CASE("a handle of something else is named") {
+  auto held = changeable<TestList>(resource_of(nullptr), "list of numbers");
+  CHECK(held.status().message() == "expected a handle of a list of numbers, got an empty one");
+}
+
+}  // namespace
+}  // namespace graven::engine
