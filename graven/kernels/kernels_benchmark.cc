@@ -44,6 +44,26 @@ template <Scalar (*kFunction)(Scalar)>
 void function(benchmark::State& state) {
   run_chain(state, record({DType::kFloat32}, [](auto& x) { return kFunction(x[0]); }));
 }
+void add_one(benchmark::State& state) {
+  run_chain(state, record({DType::kFloat32}, [](auto& x) { return x[0] + 1; }));
+}
+// What memory allows: the same reads and writes by loops that do nothing else, a part a thread.
+void add_one_by_plain_loops(benchmark::State& state) {
+  const int64_t n = state.range(0), threads = state.range(1), part = n / threads;
+  ThreadPool::shared().set_num_threads(static_cast<int>(threads));
+  std::vector<float> x = random_values<float>(n, 1), out(n);
+  for (auto _ : state) {
+    ThreadPool::shared().run(threads, [&](int64_t thread) {
+      const float* from = x.data() + thread * part;
+      float* to = out.data() + thread * part;
+      for (int64_t i = 0; i < part; ++i) to[i] = from[i] + 1;
+    });
+    benchmark::ClobberMemory();
+  }
+  state.counters["per_element"] = benchmark::Counter(
+      static_cast<double>(n) * 1e-9,
+      benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
 void power(benchmark::State& state) {
   run_chain(state,
             record({DType::kFloat32, DType::kFloat32}, [](auto& x) { return pow(x[0], x[1]); }));
@@ -58,6 +78,8 @@ void sizes(benchmark::internal::Benchmark* benchmark) {
 void one_size(benchmark::internal::Benchmark* benchmark) { benchmark->Args({4096, 1}); }
 BENCHMARK(add)->Apply(sizes);
 BENCHMARK(chain)->Apply(sizes);
+BENCHMARK(add_one)->Args({1 << 24, 1})->Args({1 << 24, 2})->UseRealTime();
+BENCHMARK(add_one_by_plain_loops)->Args({1 << 24, 1})->Args({1 << 24, 2})->UseRealTime();
 BENCHMARK_TEMPLATE(function, exp)->Apply(one_size);
 BENCHMARK_TEMPLATE(function, log)->Apply(one_size);
 BENCHMARK_TEMPLATE(function, log1p)->Apply(one_size);
