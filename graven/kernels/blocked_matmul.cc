@@ -10,8 +10,6 @@
 #include <cstring>
 #include <type_traits>
 
-#include "graven/kernels/epilogue.h"
-
 #ifndef GRAVEN_SMALL_PRODUCT
 #define GRAVEN_SMALL_PRODUCT
 namespace graven::engine {
@@ -271,8 +269,6 @@ void multiply(const ProductBlock& block, void* scratch) {
       store_run<T>(sums + i * stride + j * K::kParts, count, row + j);
     }
   }
-  apply_epilogue(block.dtype, block.c, block.c_stride, block.rows, block.columns, block.bias,
-                 block.relu);
 }
 
 // R rows of a small product: b is packed, `stride` elements a row, of which the last ones are
@@ -333,7 +329,6 @@ HWY_NOINLINE void multiply_small(const ProductBlock& block) {
   if (i < block.rows) {
     multiply_small_rows<1>(block, a + i * block.a_row_stride, b, stride, c + i * block.c_stride);
   }
-  apply_epilogue(block.dtype, c, block.c_stride, block.rows, block.columns, block.bias, block.relu);
 }
 
 void multiply_small_of_target(const ProductBlock& block) {

@@ -7,7 +7,7 @@
 namespace graven::engine {
 
 // A block of a product of matrices, c = op(a) op(b), computed by one thread. Strides are in
-// elements; of the two strides of an input one is 1. The bias starts at the block's first column.
+// elements; of the two strides of an input one is 1.
 struct ProductBlock {
   DType dtype;  // of numbers
   int64_t rows = 0, columns = 0, depth = 0;
@@ -18,16 +18,14 @@ struct ProductBlock {
   bool conjugate_a = false, conjugate_b = false;
   void* c = nullptr;
   int64_t c_stride = 1;
-  const void* bias = nullptr;
-  bool relu = false;
 };
 
 // Bytes of scratch memory, 64-byte aligned, that a block of this size (or smaller) needs.
 size_t product_block_scratch(DType dtype, int64_t rows, int64_t columns, int64_t depth);
 
 // Each element is the sum over the depth in ascending order, so how a product is cut into blocks
-// does not show in the bits. half and bfloat16 accumulate in float and are rounded before bias is
-// added; integers wrap around.
+// does not show in the bits. half and bfloat16 accumulate in float and are rounded at the end;
+// integers wrap around.
 void multiply_block(const ProductBlock& block, void* scratch);
 
 // Small products of float32, float64, int32 and int64, for which packing does not pay. They need

@@ -11,9 +11,9 @@
 #include "graven/kernels/convolution_cache.h"
 #include "graven/kernels/convolution_pieces.h"
 #include "graven/kernels/depthwise.h"
-#include "graven/kernels/epilogue.h"
 #include "graven/kernels/im2col.h"
 #include "graven/kernels/onednn.h"
+#include "graven/kernels/panels.h"
 #include "graven/kernels/scratch_block.h"
 #include "graven/kernels/short_floats.h"
 
@@ -160,7 +160,7 @@ Status run_pieces(size_t count, const BytesOf& bytes_of, const Body& body) {
 
 // Forward and input gradient: each piece writes its part of the result.
 Status run_with_filter(const Convolution& c, ConvolutionDirection direction, void* input,
-                       const void* filter, void* output, const ConvolutionEpilogue& epilogue) {
+                       const void* filter, void* output, const PanelDone* done) {
   const bool forward = direction == ConvolutionDirection::kForward;
   int64_t wanted = wanted_pieces(c);
   if (static_cast<int64_t>(bytes_of(c, filter_size(c))) > kBytesOfLargeFilter) {
@@ -176,11 +176,15 @@ Status run_with_filter(const Convolution& c, ConvolutionDirection direction, voi
   auto output_of = [&](const ConvolutionPiece& piece) {
     return static_cast<std::byte*>(output) + piece.output_offset * size;
   };
-  auto finish = [&](const ConvolutionPiece& piece) {
-    if (!forward) return;
+  auto report = [&](const ConvolutionPiece& piece) {
     const Convolution& s = piece.shape;
-    apply_epilogue(c.dtype, output_of(piece), s.out_channels, s.batch * s.out_height * s.out_width,
-                   s.out_channels, epilogue.bias, epilogue.relu);
+    if (forward) {
+      (*done)({piece.output_offset / s.out_channels, s.batch * s.out_height * s.out_width, 0,
+               s.out_channels});
+    } else {
+      (*done)({piece.input_offset / s.in_channels, s.batch * s.in_height * s.in_width, 0,
+               s.in_channels});
+    }
   };
   const bool refused = !forward && c.groups == 1 && c.in_channels < kFewChannels;
   const OneDnn* library = c.dtype == DType::kFloat32 && !refused ? onednn() : nullptr;
@@ -214,7 +218,7 @@ Status run_with_filter(const Convolution& c, ConvolutionDirection direction, voi
         } else {
           im2col_input_gradient(pieces[i].shape, filter, y, x, scratch);
         }
-        finish(pieces[i]);
+        if (done) report(pieces[i]);
         return true;
       });
 }
@@ -307,51 +311,54 @@ Convolution in_float(Convolution c) {
 }  // namespace
 
 Status convolution_forward(const Convolution& convolution, const void* input, const void* filter,
-                           void* output, const ConvolutionEpilogue& epilogue) {
+                           void* output, const PanelDone* done) {
   RETURN_IF_ERROR(check_dtype(convolution));
   const Convolution c = with_exact_padding(convolution);
   if (output_size(c) == 0) return {};
   const int64_t pixels = output_size(c) / c.out_channels;
   if (input_size(c) == 0 || filter_size(c) == 0) {
     std::memset(output, 0, bytes_of(c, output_size(c)));
-    apply_epilogue(c.dtype, output, c.out_channels, pixels, c.out_channels, epilogue.bias,
-                   epilogue.relu);
+    report_rows(done, pixels, c.out_channels);
     return {};
   }
   if (!is_short_float(c.dtype)) {
     return run_with_filter(c, ConvolutionDirection::kForward, const_cast<void*>(input), filter,
-                           output, epilogue);
+                           output, done);
   }
   const Floats x(c.dtype, input, input_size(c)), w(c.dtype, filter, filter_size(c));
   const Floats y(output_size(c));
   if (!x.get() || !w.get() || !y.get()) return out_of_memory();
-  RETURN_IF_ERROR(
-      run_with_filter(in_float(c), ConvolutionDirection::kForward, x.get(), w.get(), y.get(), {}));
+  RETURN_IF_ERROR(run_with_filter(in_float(c), ConvolutionDirection::kForward, x.get(), w.get(),
+                                  y.get(),
+                                  /*done=*/nullptr));
   y.round_to(c.dtype, output);
-  apply_epilogue(c.dtype, output, c.out_channels, pixels, c.out_channels, epilogue.bias,
-                 epilogue.relu);
+  report_rows(done, pixels, c.out_channels);
   return {};
 }
 
 Status convolution_input_gradient(const Convolution& convolution, const void* filter,
-                                  const void* output_gradient, void* input_gradient) {
+                                  const void* output_gradient, void* input_gradient,
+                                  const PanelDone* done) {
   RETURN_IF_ERROR(check_dtype(convolution));
   const Convolution c = with_exact_padding(convolution);
   if (input_size(c) == 0) return {};
+  const int64_t pixels = input_size(c) / c.in_channels;
   if (output_size(c) == 0 || filter_size(c) == 0) {
     std::memset(input_gradient, 0, bytes_of(c, input_size(c)));
+    report_rows(done, pixels, c.in_channels);
     return {};
   }
   if (!is_short_float(c.dtype)) {
     return run_with_filter(c, ConvolutionDirection::kInputGradient, input_gradient, filter,
-                           const_cast<void*>(output_gradient), {});
+                           const_cast<void*>(output_gradient), done);
   }
   const Floats w(c.dtype, filter, filter_size(c)), dy(c.dtype, output_gradient, output_size(c));
   const Floats dx(input_size(c));
   if (!w.get() || !dy.get() || !dx.get()) return out_of_memory();
   RETURN_IF_ERROR(run_with_filter(in_float(c), ConvolutionDirection::kInputGradient, dx.get(),
-                                  w.get(), dy.get(), {}));
+                                  w.get(), dy.get(), /*done=*/nullptr));
   dx.round_to(c.dtype, input_gradient);
+  report_rows(done, pixels, c.in_channels);
   return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include "graven/base/export.h"
 #include "graven/base/status.h"
+#include "graven/ir/kernel.h"
 #include "graven/tensor/dtype.h"
 
 namespace graven::engine {
@@ -21,22 +22,20 @@ struct Convolution {
 
   friend bool operator==(const Convolution&, const Convolution&) = default;
 };
-struct ConvolutionEpilogue {
-  const void* bias = nullptr;  // [out_channels]
-  bool relu = false;
-};
 
 // Floating dtypes, int32 and int64 (which wrap around). float32 through oneDNN, one primitive
 // (kept by shape) for each slice of the batch, or slab of rows for a small batch, cut by shape
 // alone, on our pool; what oneDNN refuses, where it is missing, and other dtypes by blocks of
 // im2col and matmul, or by plain loops where each channel is a group. half and bfloat16 compute in
-// float32 and round the result, and once more after the bias. The filter gradient adds its slices
+// float32 and round the result. The filter gradient adds its slices
 // in index order. One thread or two give the same bits. Rows and columns of the output beyond
-// padding see zeros; a sum over nothing is zero.
+// padding see zeros; a sum over nothing is zero. done: told of each rectangle of the result, whose
+// rows are pixels; of nothing if it fails.
 GRAVEN_API Status convolution_forward(const Convolution& c, const void* input, const void* filter,
-                                      void* output, const ConvolutionEpilogue& epilogue = {});
+                                      void* output, const PanelDone* done = nullptr);
 GRAVEN_API Status convolution_input_gradient(const Convolution& c, const void* filter,
-                                             const void* output_gradient, void* input_gradient);
+                                             const void* output_gradient, void* input_gradient,
+                                             const PanelDone* done = nullptr);
 GRAVEN_API Status convolution_filter_gradient(const Convolution& c, const void* input,
                                               const void* output_gradient, void* filter_gradient);
 

@@ -15,6 +15,7 @@
 #include "graven/kernels/convolution_pieces.h"
 #include "graven/kernels/im2col.h"
 #include "graven/kernels/onednn.h"
+#include "graven/kernels/panels_testing.h"
 #include "graven/tensor/allocator.h"
 
 namespace graven::engine {
@@ -107,13 +108,12 @@ struct Results {
 template <typename T>
 struct Problem {
   Convolution c;
-  std::vector<T> x, w, dy, bias;
+  std::vector<T> x, w, dy;
   explicit Problem(const Convolution& convolution) : c(convolution) {
     x = random_elements<T>(c.batch * c.in_height * c.in_width * c.in_channels, 1);
     w = random_elements<T>(
         c.filter_height * c.filter_width * (c.in_channels / c.groups) * c.out_channels, 2);
     dy = random_elements<T>(c.batch * c.out_height * c.out_width * c.out_channels, 3);
-    bias = random_elements<T>(c.out_channels, 4);
   }
 
   // By the definition.
@@ -156,8 +156,12 @@ struct Problem {
     r.y.assign(dy.size(), T(77));
     r.dx.assign(x.size(), T(77));
     r.dw.assign(w.size(), T(77));
-    REQUIRE(convolution_forward(c, x.data(), w.data(), r.y.data()).ok());
-    REQUIRE(convolution_input_gradient(c, w.data(), dy.data(), r.dx.data()).ok());
+    PanelLog of_y(r.y.data(), c.batch * c.out_height * c.out_width, c.out_channels, sizeof(T));
+    PanelLog of_dx(r.dx.data(), c.batch * c.in_height * c.in_width, c.in_channels, sizeof(T));
+    REQUIRE(convolution_forward(c, x.data(), w.data(), r.y.data(), of_y.done()).ok());
+    REQUIRE(convolution_input_gradient(c, w.data(), dy.data(), r.dx.data(), of_dx.done()).ok());
+    CHECK(of_y.error() == "");
+    CHECK(of_dx.error() == "");
     REQUIRE(convolution_filter_gradient(c, x.data(), dy.data(), r.dw.data()).ok());
     return r;
   }
@@ -222,39 +226,6 @@ TEST_CASE("without oneDNN float32 is computed by im2col") {
   }
 }
 
-template <typename T>
-void check_epilogue(bool relu) {
-  const Problem<T> problem(make(kCases[2], kDTypeOf<T>));
-  std::vector<double> expected = problem.expected().y;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    expected[i] += to_double(problem.bias[i % problem.bias.size()]);
-    if (relu) expected[i] = std::max(0.0, expected[i]);
-  }
-  std::vector<T> y(problem.dy.size());
-  REQUIRE(convolution_forward(problem.c, problem.x.data(), problem.w.data(), y.data(),
-                              {problem.bias.data(), relu})
-              .ok());
-  CHECK(error(expected, y) <= (sizeof(T) == 2 ? 0x1p-10 : 2e-6));
-}
-
-TEST_CASE("bias and relu are applied to the output") {
-  for (bool relu : {false, true}) {
-    check_epilogue<float>(relu);
-    check_epilogue<double>(relu);
-    check_epilogue<Half>(relu);
-  }
-}
-
-TEST_CASE("relu of a convolution keeps NaN") {
-  Problem<float> problem(make(kCases[2]));
-  problem.x[0] = std::numeric_limits<float>::quiet_NaN();
-  std::vector<float> y(problem.dy.size());
-  REQUIRE(
-      convolution_forward(problem.c, problem.x.data(), problem.w.data(), y.data(), {nullptr, true})
-          .ok());
-  CHECK(std::isnan(y[0]));
-}
-
 TEST_CASE("any number of threads gives the same bits of a convolution") {
   for (int which : {2, 11, 12, 13, 15, 18, 19}) {
     const Problem<float> problem(make(kCases[which]));
@@ -295,12 +266,13 @@ TEST_CASE("the pieces of a convolution cover its output, or its input, once") {
   }
 }
 
-TEST_CASE("a convolution of nothing is zero, and its epilogue still applies") {
+TEST_CASE("a convolution of nothing is zero, and told of") {
   const Convolution c = make({2, 4, 4, 0, 3, 3, 3});
-  const std::vector<float> bias = {1, -1, 2};
   std::vector<float> y(2 * 2 * 2 * 3, 77);
-  REQUIRE(convolution_forward(c, nullptr, nullptr, y.data(), {bias.data(), true}).ok());
-  for (size_t i = 0; i < y.size(); ++i) CHECK(y[i] == std::max(0.0f, bias[i % 3]));
+  PanelLog log(y.data(), 2 * 2 * 2, 3, sizeof(float));
+  REQUIRE(convolution_forward(c, nullptr, nullptr, y.data(), log.done()).ok());
+  for (float x : y) CHECK(x == 0);
+  CHECK(log.error() == "");
 }
 
 TEST_CASE("gradients of an empty batch are zero") {
@@ -317,7 +289,9 @@ TEST_CASE("an output without rows gives gradients of zero") {
   REQUIRE(c.out_height == 0);
   const std::vector<float> w(3 * 3 * 2 * 3, 1);
   std::vector<float> dx(1 * 2 * 2 * 2, 77), dw(w.size(), 77);
-  REQUIRE(convolution_input_gradient(c, w.data(), nullptr, dx.data()).ok());
+  PanelLog log(dx.data(), 2 * 2, 2, sizeof(float));
+  REQUIRE(convolution_input_gradient(c, w.data(), nullptr, dx.data(), log.done()).ok());
+  CHECK(log.error() == "");
   REQUIRE(convolution_filter_gradient(c, dx.data(), nullptr, dw.data()).ok());
   for (float x : dx) CHECK(x == 0);
   for (float x : dw) CHECK(x == 0);

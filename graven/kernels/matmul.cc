@@ -7,10 +7,10 @@
 
 #include "graven/base/thread_pool.h"
 #include "graven/kernels/blocked_matmul.h"
-#include "graven/kernels/epilogue.h"
 #include "graven/kernels/matmul_pieces.h"
 #include "graven/kernels/onednn.h"
 #include "graven/kernels/onednn/plugin.h"
+#include "graven/kernels/panels.h"
 #include "graven/kernels/scratch_block.h"
 #include "graven/kernels/vector_product.h"
 
@@ -46,8 +46,6 @@ ProductBlock block_of(const MatMulArguments& p, int64_t i) {
   block.conjugate_b = p.conjugate_b;
   block.c = at(p.c, i * p.m * p.n, size);
   block.c_stride = p.n;
-  block.bias = p.epilogue.bias;
-  block.relu = p.epilogue.relu;
   return block;
 }
 
@@ -61,8 +59,10 @@ void multiply_small(const MatMulArguments& p, int64_t batch) {
                                             .column_step = p.n,
                                             .max_rows = p.m,
                                             .max_columns = p.n});
-  for_each_piece(pieces, batch,
-                 [&](int64_t i, int64_t, int64_t) { multiply_small_block(block_of(p, i)); });
+  (void)for_each_piece(pieces, batch, p.done, [&](int64_t i, int64_t, int64_t) {
+    multiply_small_block(block_of(p, i));
+    return true;
+  });
 }
 
 // Each piece through the engine's own kernel.
@@ -77,28 +77,25 @@ Status multiply_blocked(const MatMulArguments& p, int64_t batch) {
                                             .max_rows = 128,
                                             .max_columns = 240});
   const size_t scratch_bytes = product_block_scratch(p.dtype, pieces.rows, pieces.columns, p.k);
-  std::atomic<bool> failed{false};
-  for_each_piece(pieces, batch, [&](int64_t i, int64_t row, int64_t column) {
-    ProductBlock block = block_of(p, i);
-    block.rows = std::min(pieces.rows, p.m - row);
-    block.columns = std::min(pieces.columns, p.n - column);
-    block.a = at(block.a, row * block.a_row_stride, size);
-    block.b = at(block.b, column * block.b_column_stride, size);
-    block.c = at(block.c, row * p.n + column, size);
-    if (block.bias) block.bias = at(block.bias, column, size);
-    ScratchBlock scratch(scratch_bytes);
-    if (!scratch.get()) {
-      failed.store(true, std::memory_order_relaxed);
-      return;
-    }
-    multiply_block(block, scratch.get());
-  });
-  return failed ? out_of_memory() : Status();
+  const bool done =
+      for_each_piece(pieces, batch, p.done, [&](int64_t i, int64_t row, int64_t column) {
+        ProductBlock block = block_of(p, i);
+        block.rows = std::min(pieces.rows, p.m - row);
+        block.columns = std::min(pieces.columns, p.n - column);
+        block.a = at(block.a, row * block.a_row_stride, size);
+        block.b = at(block.b, column * block.b_column_stride, size);
+        block.c = at(block.c, row * p.n + column, size);
+        const ScratchBlock scratch(scratch_bytes);
+        if (!scratch.get()) return false;
+        multiply_block(block, scratch.get());
+        return true;
+      });
+  return done ? Status() : out_of_memory();
 }
 
 // Few rows times a large matrix: memory is the limit, and a run of whole rows of b is read faster
 // than a band of columns. So the depth is cut, and the partial sums are added in index order.
-constexpr int64_t kFewRows = 16, kElementsOfBand = 128 << 10;
+constexpr int64_t kFewRows = 16, kElementsOfBand = 128 << 10, kElementsOfSum = 16 << 10;
 
 Status multiply_few_rows(const OneDnn& library, const MatMulArguments& p) {
   const int64_t wanted = std::clamp<int64_t>(p.k * p.n / kElementsOfBand, 1, 16);
@@ -125,14 +122,20 @@ Status multiply_few_rows(const OneDnn& library, const MatMulArguments& p) {
     if (!library.multiply(piece)) failed.store(true, std::memory_order_relaxed);
   });
   if (failed) return out_of_memory();
-  const FlushDenormals flush;
-  auto* c = static_cast<float*>(p.c);
-  std::memcpy(c, partial, static_cast<size_t>(size) * sizeof(float));
-  for (int64_t band = 1; band < bands; ++band) {
-    const float* sum = partial + band * size;
-    for (int64_t i = 0; i < size; ++i) c[i] += sum[i];
-  }
-  apply_epilogue(p.dtype, c, p.n, p.m, p.n, p.epilogue.bias, p.epilogue.relu);
+  const int64_t columns = std::max<int64_t>(1, kElementsOfSum / p.m);
+  ThreadPool::shared().run((p.n + columns - 1) / columns, [&](int64_t chunk) {
+    const Panel panel = {0, p.m, chunk * columns, std::min(columns, p.n - chunk * columns)};
+    for (int64_t row = 0; row < p.m; ++row) {
+      const int64_t first = row * p.n + panel.column;
+      float* c = static_cast<float*>(p.c) + first;
+      std::memcpy(c, partial + first, static_cast<size_t>(panel.columns) * sizeof(float));
+      for (int64_t band = 1; band < bands; ++band) {
+        const float* sum = partial + band * size + first;
+        for (int64_t i = 0; i < panel.columns; ++i) c[i] += sum[i];
+      }
+    }
+    if (p.done) (*p.done)(panel);
+  });
   return {};
 }
 
@@ -148,29 +151,24 @@ Status multiply_onednn(const OneDnn& library, const MatMulArguments& p, int64_t 
                                             .column_step = 128,
                                             .max_rows = p.m,
                                             .max_columns = p.n});
-  const auto* bias = static_cast<const float*>(p.epilogue.bias);
-  std::atomic<bool> failed{false};
-  for_each_piece(pieces, batch, [&](int64_t i, int64_t row, int64_t column) {
-    FloatProduct piece;
-    piece.transpose_a = p.transpose_a;
-    piece.transpose_b = p.transpose_b;
-    piece.m = std::min(pieces.rows, p.m - row);
-    piece.n = std::min(pieces.columns, p.n - column);
-    piece.k = p.k;
-    piece.lda = p.transpose_a ? p.m : p.k;
-    piece.ldb = p.transpose_b ? p.k : p.n;
-    piece.ldc = p.n;
-    piece.a = static_cast<const float*>(p.a) + p.a_offsets[i] + row * (p.transpose_a ? 1 : p.k);
-    piece.b = static_cast<const float*>(p.b) + p.b_offsets[i] + column * (p.transpose_b ? p.k : 1);
-    piece.c = static_cast<float*>(p.c) + (i * p.m + row) * p.n + column;
-    if (!library.multiply(piece)) {
-      failed.store(true, std::memory_order_relaxed);
-      return;
-    }
-    apply_epilogue(p.dtype, piece.c, p.n, piece.m, piece.n, bias ? bias + column : nullptr,
-                   p.epilogue.relu);
-  });
-  return failed ? out_of_memory() : Status();
+  const bool done =
+      for_each_piece(pieces, batch, p.done, [&](int64_t i, int64_t row, int64_t column) {
+        FloatProduct piece;
+        piece.transpose_a = p.transpose_a;
+        piece.transpose_b = p.transpose_b;
+        piece.m = std::min(pieces.rows, p.m - row);
+        piece.n = std::min(pieces.columns, p.n - column);
+        piece.k = p.k;
+        piece.lda = p.transpose_a ? p.m : p.k;
+        piece.ldb = p.transpose_b ? p.k : p.n;
+        piece.ldc = p.n;
+        piece.a = static_cast<const float*>(p.a) + p.a_offsets[i] + row * (p.transpose_a ? 1 : p.k);
+        piece.b =
+            static_cast<const float*>(p.b) + p.b_offsets[i] + column * (p.transpose_b ? p.k : 1);
+        piece.c = static_cast<float*>(p.c) + (i * p.m + row) * p.n + column;
+        return library.multiply(piece);
+      });
+  return done ? Status() : out_of_memory();
 }
 
 }  // namespace
@@ -187,9 +185,9 @@ Status matmul(const MatMulArguments& arguments) {
   auto batch = static_cast<int64_t>(p.a_offsets.size());
   if (batch == 0 || p.m == 0 || p.n == 0) return {};
   if (p.k == 0) {
-    // The sum of nothing is zero, and the epilogue still applies.
+    // The sum of nothing is zero.
     std::memset(p.c, 0, static_cast<size_t>(batch * p.m * p.n) * dtype_size(p.dtype));
-    apply_epilogue(p.dtype, p.c, p.n, batch * p.m, p.n, p.epilogue.bias, p.epilogue.relu);
+    report_rows(p.done, batch * p.m, p.n);
     return {};
   }
   // Neighbouring matrices times one matrix are one tall matrix times it.

@@ -4,15 +4,10 @@
 
 #include "graven/base/export.h"
 #include "graven/base/status.h"
+#include "graven/ir/kernel.h"
 #include "graven/tensor/dtype.h"
 
 namespace graven::engine {
-
-// What happens to a block of the product while it is in cache.
-struct MatMulEpilogue {
-  const void* bias = nullptr;  // [n] of the result's dtype, added to each row
-  bool relu = false;           // then max(x, 0)
-};
 
 // A batch of products of row-major matrices: c[i] = op(a[i]) op(b[i]), where op transposes
 // (adjoint: and conjugates) on request. The offsets are in elements, one for each product, so
@@ -26,7 +21,9 @@ struct MatMulArguments {
   const void* b;
   void* c;
   std::span<const int64_t> a_offsets, b_offsets;
-  MatMulEpilogue epilogue;
+  // Told of each rectangle of c, whose rows are those of all products. Nothing is told of a product
+  // that fails.
+  const PanelDone* done = nullptr;
 };
 
 // All number dtypes. float32 (and what else it has) through oneDNN, single-threaded on slices of

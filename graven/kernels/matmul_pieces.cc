@@ -34,7 +34,7 @@ double time_of_piece(int64_t m, int64_t n, int64_t k, const ProductCosts& costs)
 ProductPieces cut_product(int64_t m, int64_t n, int64_t k, int64_t batch,
                           const ProductCosts& costs) {
   const double whole = time_of_piece(m, n, k, costs);
-  ProductPieces best = {m, n, 1, 1};
+  ProductPieces best = {m, n, m, n, 1, 1};
   const bool fits = m <= costs.max_rows && n <= costs.max_columns;
   if (fits && (whole < kWorthCutting || batch >= kMaxPieces)) {
     best.products_in_chunk =
@@ -47,7 +47,7 @@ ProductPieces cut_product(int64_t m, int64_t n, int64_t k, int64_t batch,
       if (down > 1 && down * across * batch > kMaxPieces) break;
       const int64_t rows = part_of(m, down, costs.row_step, costs.max_rows);
       const int64_t columns = part_of(n, across, costs.column_step, costs.max_columns);
-      const ProductPieces grid = {rows, columns, divide_up(m, rows), divide_up(n, columns)};
+      const ProductPieces grid = {m, n, rows, columns, divide_up(m, rows), divide_up(n, columns)};
       const int64_t pieces = batch * grid.down * grid.across;
       const double piece = time_of_piece(rows, columns, k, costs);
       double time = 0;

@@ -1,8 +1,10 @@
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 #include "graven/base/thread_pool.h"
+#include "graven/ir/kernel.h"
 
 namespace graven::engine {
 
@@ -18,6 +20,7 @@ struct ProductCosts {
 
 // A batch of products, each cut into a grid of pieces, or several to a chunk of work.
 struct ProductPieces {
+  int64_t m, n;           // of one product
   int64_t rows, columns;  // of one piece; the last ones may be smaller
   int64_t down, across;   // pieces of one product
   int64_t products_in_chunk = 1;
@@ -28,21 +31,38 @@ struct ProductPieces {
 ProductPieces cut_product(int64_t m, int64_t n, int64_t k, int64_t batch,
                           const ProductCosts& costs);
 
-// Calls body(product, first row, first column) for every piece, on the pool.
+// Calls body(product, first row, first column) for every piece, on the pool, and tells of what was
+// computed, unless the body gave false (no memory). False if it did for any.
 template <typename F>
-void for_each_piece(const ProductPieces& pieces, int64_t batch, const F& body) {
+[[nodiscard]] bool for_each_piece(const ProductPieces& pieces, int64_t batch, const PanelDone* done,
+                                  const F& body) {
+  std::atomic<bool> failed{false};
   if (pieces.down * pieces.across > 1) {
     ThreadPool::shared().run(batch * pieces.down * pieces.across, [&](int64_t chunk) {
-      const int64_t across = chunk % pieces.across, rest = chunk / pieces.across;
-      body(rest / pieces.down, rest % pieces.down * pieces.rows, across * pieces.columns);
+      const int64_t rest = chunk / pieces.across, product = rest / pieces.down;
+      const int64_t row = rest % pieces.down * pieces.rows;
+      const int64_t column = chunk % pieces.across * pieces.columns;
+      if (!body(product, row, column)) {
+        failed.store(true, std::memory_order_relaxed);
+      } else if (done) {
+        (*done)({product * pieces.m + row, std::min(pieces.rows, pieces.m - row), column,
+                 std::min(pieces.columns, pieces.n - column)});
+      }
     });
-    return;
+    return !failed;
   }
   const int64_t group = pieces.products_in_chunk;
   ThreadPool::shared().run((batch + group - 1) / group, [&](int64_t chunk) {
-    const int64_t end = std::min(batch, (chunk + 1) * group);
-    for (int64_t i = chunk * group; i < end; ++i) body(i, 0, 0);
+    const int64_t begin = chunk * group, end = std::min(batch, begin + group);
+    bool is_final = true;
+    for (int64_t i = begin; i < end; ++i) is_final &= body(i, 0, 0);
+    if (!is_final) {
+      failed.store(true, std::memory_order_relaxed);
+    } else if (done) {
+      (*done)({begin * pieces.m, (end - begin) * pieces.m, 0, pieces.n});
+    }
   });
+  return !failed;
 }
 
 }  // namespace graven::engine

@@ -18,6 +18,7 @@
 #include "graven/kernels/blocked_matmul.h"
 #include "graven/kernels/matmul_pieces.h"
 #include "graven/kernels/onednn.h"
+#include "graven/kernels/panels_testing.h"
 #include "graven/tensor/allocator.h"
 
 namespace graven::engine {
@@ -83,7 +84,7 @@ double rounding_of_sums() {
 
 template <typename T>
 struct Product {
-  std::vector<T> a, b, c, bias;
+  std::vector<T> a, b, c;
   std::vector<int64_t> a_offsets, b_offsets;
   MatMulArguments arguments;
 
@@ -101,7 +102,6 @@ struct Product {
     }
     a = random_elements<T>(count_a * m * k, random);
     b = random_elements<T>(count_b * k * n, random);
-    bias = random_elements<T>(n, random);
     c.resize(a_offsets.size() * m * n);
     if (!c.empty()) std::memset(static_cast<void*>(c.data()), 0x5a, c.size() * sizeof(T));
     arguments = {.dtype = kDTypeOf<T>,
@@ -112,8 +112,7 @@ struct Product {
                  .b = b.data(),
                  .c = c.data(),
                  .a_offsets = a_offsets,
-                 .b_offsets = b_offsets,
-                 .epilogue = {}};
+                 .b_offsets = b_offsets};
   }
   Product(const Product&) = delete;
 
@@ -143,15 +142,6 @@ struct Product {
             } else {
               sum += x * y;
             }
-          }
-          if (p.epilogue.bias) {
-            sum += widen(bias[column]);
-            magnitude += 1;
-          }
-          if constexpr (!kIsComplex<T>) {
-            bool negative = sum < 0;
-            if constexpr (std::is_integral_v<T>) negative = static_cast<T>(sum) < 0;
-            if (p.epilogue.relu && negative) sum = 0;
           }
           const T got = c[(i * p.m + row) * p.n + column];
           if constexpr (std::is_integral_v<T>) {
@@ -184,8 +174,8 @@ void check_all_forms() {
       product.arguments.transpose_b = form & 2;
       product.arguments.conjugate_a = form & 4;
       product.arguments.conjugate_b = form & 8;
-      if (form & 1) product.arguments.epilogue.bias = product.bias.data();
-      product.arguments.epilogue.relu = !kIsComplex<T> && form & 2;
+      PanelLog log(product.c.data(), 3 * shape[0], shape[1], sizeof(T));
+      product.arguments.done = log.done();
       CAPTURE(dtype_name(kDTypeOf<T>));
       CAPTURE(shape[0]);
       CAPTURE(shape[1]);
@@ -193,11 +183,12 @@ void check_all_forms() {
       CAPTURE(form);
       REQUIRE(matmul(product.arguments).ok());
       CHECK(product.error() <= 1);
+      CHECK(log.error() == "");
     }
   }
 }
 
-TEST_CASE("products of floats, transposed or not, with bias and relu, are those of naive loops") {
+TEST_CASE("products of floats, transposed or not, are those of naive loops, told once") {
   check_all_forms<float>();
   check_all_forms<double>();
   check_all_forms<Half>();
@@ -251,9 +242,11 @@ TEST_CASE("a large matrix with few rows before it is cut along the depth") {
   for (int form = 0; form < 4; ++form) {
     Product<float> product(form + 1, 300, 1100, {0}, {0});
     product.arguments.transpose_a = form & 1;
-    product.arguments.epilogue = {product.bias.data(), form > 1};
+    PanelLog log(product.c.data(), form + 1, 300, sizeof(float));
+    product.arguments.done = log.done();
     REQUIRE(matmul(product.arguments).ok());
     CHECK(product.error() <= 1);
+    CHECK(log.error() == "");
   }
 }
 
@@ -266,15 +259,26 @@ TEST_CASE("the pieces of a product cover it once") {
     const ProductPieces pieces =
         cut_product(m, n, k, batch, {0.01, 0.1, 0.1, 16, 48, limit, limit});
     std::vector<std::atomic<int>> covered(static_cast<size_t>(batch * m));
-    for_each_piece(pieces, batch, [&](int64_t product, int64_t row, int64_t column) {
-      const int64_t columns = std::min(pieces.columns, n - column);
-      for (int64_t r = row; r < std::min(m, row + pieces.rows); ++r) {
-        covered[product * m + r] += static_cast<int>(columns);
+    std::vector<std::atomic<int>> told_of(static_cast<size_t>(batch * m));
+    auto told = [&](const Panel& panel) {
+      for (int64_t r = panel.row; r < panel.row + panel.rows; ++r) {
+        told_of[static_cast<size_t>(r)] += static_cast<int>(panel.columns);
       }
-    });
+    };
+    const PanelDone done(told);
+    const bool all =
+        for_each_piece(pieces, batch, &done, [&](int64_t product, int64_t row, int64_t column) {
+          const int64_t columns = std::min(pieces.columns, n - column);
+          for (int64_t r = row; r < std::min(m, row + pieces.rows); ++r) {
+            covered[product * m + r] += static_cast<int>(columns);
+          }
+          return true;
+        });
+    CHECK(all);
     CHECK(pieces.rows <= limit);
     CHECK(pieces.columns <= limit);
     for (const std::atomic<int>& columns : covered) REQUIRE(columns == n);
+    for (const std::atomic<int>& columns : told_of) REQUIRE(columns == n);
   }
 }
 
@@ -292,14 +296,15 @@ TEST_CASE("matrices that broadcast over a batch are found by their offsets") {
   CHECK(small.error() <= 1);
 }
 
-TEST_CASE("a product over nothing is zero, or what the epilogue makes of zero") {
-  Product<float> product(3, 5, 0, {0, 0}, {0, 0});
-  REQUIRE(matmul(product.arguments).ok());
-  for (float x : product.c) CHECK(x == 0);
-  product.arguments.epilogue = {product.bias.data(), true};
-  REQUIRE(matmul(product.arguments).ok());
-  for (size_t i = 0; i < product.c.size(); ++i) {
-    CHECK(product.c[i] == std::max(0.0f, product.bias[i % 5]));
+TEST_CASE("a product over nothing is zero, and told of") {
+  for (int64_t rows : {3, 5000}) {
+    Product<float> product(rows, 5, 0, {0, 0}, {0, 0});
+    PanelLog log(product.c.data(), 2 * rows, 5, sizeof(float));
+    product.arguments.done = log.done();
+    REQUIRE(matmul(product.arguments).ok());
+    CHECK(std::ranges::all_of(product.c, [](float x) { return x == 0; }));
+    CHECK(log.error() == "");
+    CHECK((log.num_panels > 1) == (rows > 3));
   }
 }
 
@@ -309,13 +314,45 @@ TEST_CASE("a product without rows, columns or matrices does nothing") {
   CHECK(matmul(Product<double>(5, 4, 3, {}, {}).arguments).ok());
 }
 
-TEST_CASE("relu keeps NaN") {
-  Product<float> product(1, 4, 1, {0}, {0});
-  product.a = {std::numeric_limits<float>::quiet_NaN()};
-  product.arguments.a = product.a.data();
-  product.arguments.epilogue.relu = true;
-  REQUIRE(matmul(product.arguments).ok());
-  for (float x : product.c) CHECK(std::isnan(x));
+TEST_CASE("each element is told of once, whatever computes it and however it is cut") {
+  auto check = [](auto zero, int64_t m, int64_t n, int64_t k, std::vector<int64_t> of_a,
+                  std::vector<int64_t> of_b, int least_panels) {
+    using T = decltype(zero);
+    Product<T> product(m, n, k, of_a, of_b);
+    PanelLog log(product.c.data(), static_cast<int64_t>(of_a.size()) * m, n, sizeof(T));
+    product.arguments.done = log.done();
+    CAPTURE(dtype_name(kDTypeOf<T>));
+    CAPTURE(m);
+    CAPTURE(n);
+    CAPTURE(k);
+    REQUIRE(matmul(product.arguments).ok());
+    CHECK(log.error() == "");
+    CHECK(log.num_panels >= least_panels);
+  };
+  std::vector<int64_t> many(1000), same(1000, 0);
+  for (int64_t i = 0; i < 1000; ++i) many[i] = i;
+  check(0.0f, 300, 401, 302, {0}, {0}, 2);  // oneDNN, in pieces
+  check(0.0f, 8, 3000, 600, {0}, {0}, 2);   // few rows
+  check(0.0f, 70, 40, 50, {0, 1, 2, 3}, {3, 2, 1, 0}, 1);
+  check(0.0f, 64, 64, 64, {0, 1, 2, 3}, {0, 0, 0, 0}, 1);  // one tall product
+  check(0.0f, 3, 2, 4, many, many, 1);                     // many small ones
+  check(0.0f, 20, 30, 4, many, same, 2);
+  check(0.0, 300, 401, 302, {0}, {0}, 2);       // blocked
+  check(0.0, 3000, 1, 302, {0, 0}, {0, 1}, 2);  // rows times a vector
+  check(int64_t{0}, 30, 1, 70, {0}, {0}, 1);
+  check(Half(), 200, 101, 302, {0, 1}, {0, 1}, 2);
+  check(std::complex<float>(), 100, 101, 102, {0}, {0}, 2);
+}
+
+TEST_CASE("nothing is told of blocks for which there was no memory") {
+  Product<double> product(500, 400, 300, {0}, {0});
+  PanelLog log(product.c.data(), 500, 400, sizeof(double));
+  product.arguments.done = log.done();
+  const int64_t limit = Allocator::host().limit();
+  Allocator::host().set_limit(0);
+  CHECK(matmul(product.arguments).code() == Code::kResourceExhausted);
+  Allocator::host().set_limit(limit);
+  CHECK(log.num_panels == 0);
 }
 
 TEST_CASE("bool is refused by name") {
@@ -329,7 +366,6 @@ void check_bits(int64_t m, int64_t n, int64_t k, size_t batch) {
   std::vector<int64_t> matrices(batch);
   for (size_t i = 0; i < batch; ++i) matrices[i] = static_cast<int64_t>(i);
   Product<T> product(m, n, k, matrices, matrices);
-  product.arguments.epilogue.bias = product.bias.data();
   std::vector<T> first;
   for (int threads : {1, 2, 3}) {
     ThreadPool::shared().set_num_threads(threads);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "graven/base/thread_pool.h"
-#include "graven/kernels/epilogue.h"
 
 namespace graven::engine {
 namespace {
@@ -37,6 +36,8 @@ void multiply(const MatMulArguments& p) {
       const int64_t product = row / p.m;
       c[row] = dot(a + p.a_offsets[product] + row % p.m * p.k, b + p.b_offsets[product], p.k);
     }
+    const int64_t first = chunk * rows_of_chunk;
+    if (p.done) (*p.done)({first, end - first, 0, 1});
   });
 }
 
@@ -55,8 +56,6 @@ void multiply_vectors(const MatMulArguments& p) {
   } else {
     multiply<uint64_t>(p);
   }
-  const int64_t rows = static_cast<int64_t>(p.a_offsets.size()) * p.m;
-  apply_epilogue(p.dtype, p.c, 1, rows, 1, p.epilogue.bias, p.epilogue.relu);
 }
 
 }  // namespace graven::engine

@@ -8,6 +8,7 @@
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/kernels/convolution.h"
+#include "graven/kernels/panels.h"
 #include "graven/ops/register_ops.h"
 #include "graven/ops/windows.h"
 
@@ -200,6 +201,15 @@ Result<Tensor> image_of(const Tensor& image, bool channels_second) {
   return to_channels_last(image);
 }
 
+// The end of a kernel whose result has the layout of a format: transposes it if need be, and then
+// tells of it, as nobody was told before.
+void finish(KernelContext& c, const Tensor& result, bool channels_second) {
+  if (!channels_second) return;
+  from_channels_last(result, c.output(0));
+  const int64_t columns = c.output(0).shape().size(3);
+  if (columns > 0) report_rows(c.done(), c.output(0).num_elements() / columns, columns);
+}
+
 template <typename A>
 Status convolution_kernel(KernelContext& c) {
   ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
@@ -209,8 +219,8 @@ Status convolution_kernel(KernelContext& c) {
   const Tensor& filter = c.input(1);
   RETURN_IF_ERROR(convolution_forward(
       convolution_of<A>(windows, out.dtype(), image.shape(), filter.shape(), out.shape()),
-      image.raw_data(), filter.raw_data(), out.mutable_raw_data()));
-  if (second) from_channels_last(out, c.output(0));
+      image.raw_data(), filter.raw_data(), out.mutable_raw_data(), second ? nullptr : c.done()));
+  finish(c, out, second);
   return {};
 }
 
@@ -223,8 +233,8 @@ Status input_gradient_kernel(KernelContext& c) {
   const Tensor& filter = c.input(1);
   RETURN_IF_ERROR(convolution_input_gradient(
       convolution_of<A>(windows, dx.dtype(), dx.shape(), filter.shape(), dy.shape()),
-      filter.raw_data(), dy.raw_data(), dx.mutable_raw_data()));
-  if (second) from_channels_last(dx, c.output(0));
+      filter.raw_data(), dy.raw_data(), dx.mutable_raw_data(), second ? nullptr : c.done()));
+  finish(c, dx, second);
   return {};
 }
 
@@ -336,6 +346,7 @@ void define_convolution_ops(OpRegistry& ops) {
                  .infer = convolution_shape<Dense>,
                  .gradient = convolution_gradient<Dense>,
                  .body = kernel(convolution_kernel<Dense>),
+                 .panels = true,
                  .cost = convolution_cost<Dense>,
              });
   ops.define(kConv2DBackpropInput,
@@ -350,6 +361,7 @@ void define_convolution_ops(OpRegistry& ops) {
                  .gradient = input_gradient_gradient<Dense>,
                  .body = kernel(input_gradient_kernel<Dense>),
                  .values_for_inference = {0},
+                 .panels = true,
                  .cost = input_gradient_cost<Dense>,
              });
   ops.define(kConv2DBackpropFilter,
@@ -380,6 +392,7 @@ void define_convolution_ops(OpRegistry& ops) {
                  .infer = convolution_shape<Depthwise>,
                  .gradient = convolution_gradient<Depthwise>,
                  .body = kernel(convolution_kernel<Depthwise>),
+                 .panels = true,
                  .cost = convolution_cost<Depthwise>,
              });
   ops.define(kDepthwiseConv2dNativeBackpropInput,
@@ -394,6 +407,7 @@ void define_convolution_ops(OpRegistry& ops) {
                  .gradient = input_gradient_gradient<Depthwise>,
                  .body = kernel(input_gradient_kernel<Depthwise>),
                  .values_for_inference = {0},
+                 .panels = true,
                  .cost = input_gradient_cost<Depthwise>,
              });
   ops.define(kDepthwiseConv2dNativeBackpropFilter,

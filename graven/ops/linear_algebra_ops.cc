@@ -78,7 +78,7 @@ Status matmul_kernel(KernelContext& c) {
                  .c = product.mutable_raw_data(),
                  .a_offsets = {&offset, 1},
                  .b_offsets = {&offset, 1},
-                 .epilogue = {}});
+                 .done = c.done()});
 }
 
 // --- BatchMatMul and BatchMatMulV2.
@@ -163,7 +163,7 @@ Status batch_matmul_kernel(KernelContext& c) {
                              .c = out.mutable_raw_data(),
                              .a_offsets = {},
                              .b_offsets = {},
-                             .epilogue = {}};
+                             .done = c.done()};
   const Shape batch = batch_of(out.shape()), of_x = batch_of(x.shape()), of_y = batch_of(y.shape());
   const int64_t one = 0;
   if (of_y.num_elements() == 1 && !attrs.adj_x) {  // the rows of all matrices times one matrix
@@ -215,6 +215,7 @@ void define_linear_algebra_ops(OpRegistry& ops) {
                  .infer = matmul_shape,
                  .gradient = matmul_gradient,
                  .body = kernel(matmul_kernel),
+                 .panels = true,
                  .cost = matmul_cost,
              });
   const DTypeSet product_types = kFloatTypes | kComplexTypes | kIndexTypes;
@@ -229,6 +230,7 @@ void define_linear_algebra_ops(OpRegistry& ops) {
                  .infer = batch_matmul_shape</*broadcasts=*/false>,
                  .gradient = batch_matmul_gradient,
                  .body = kernel(batch_matmul_kernel),
+                 .panels = true,
                  .cost = batch_matmul_cost,
              });
   ops.define(kBatchMatMulV2,
@@ -242,6 +244,7 @@ void define_linear_algebra_ops(OpRegistry& ops) {
                  .infer = batch_matmul_shape</*broadcasts=*/true>,
                  .gradient = batch_matmul_gradient,
                  .body = kernel(batch_matmul_kernel),
+                 .panels = true,
                  .cost = batch_matmul_cost,
              });
 }

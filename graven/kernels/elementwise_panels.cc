@@ -1,0 +1,51 @@
+#include "graven/kernels/elementwise_panels.h"
+
+#include "graven/kernels/scratch.h"
+
+namespace graven::engine {
+
+ElementwisePanels::ElementwisePanels(const BlockProgram& program, std::span<const Operand> inputs,
+                                     const Shape& shape, std::span<void* const> outputs,
+                                     TrapNotes* traps)
+    : program_(program),
+      outputs_(outputs),
+      traps_(traps),
+      columns_(shape.size(shape.rank() - 1)),
+      iteration_(make_iteration(inputs, program.expression().inputs(), shape, /*reduced=*/0)),
+      reader_(iteration_.sizes, iteration_.operands) {
+  for (const Operand& input : inputs) bases_.push_back(static_cast<const std::byte*>(input.data));
+}
+
+void ElementwisePanels::run(const Panel& panel) const {
+  std::byte* scratch =
+      thread_scratch(ScratchUse::kChunk, program_.scratch_bytes() + reader_.staging_bytes());
+  BlockReader::State state = reader_.start(scratch + program_.scratch_bytes());
+  const int64_t first = panel.row * columns_ + panel.column;
+  if (panel.columns == columns_) {
+    run_range(state, first, first + panel.rows * columns_, scratch);
+    return;
+  }
+  for (int64_t row = 0; row < panel.rows; ++row) {
+    const int64_t begin = first + row * columns_;
+    run_range(state, begin, begin + panel.columns, scratch);
+  }
+}
+
+void ElementwisePanels::run_range(BlockReader::State& state, int64_t begin, int64_t end,
+                                  std::byte* scratch) const {
+  InlineVector<const void*, 8> from(bases_.size(), nullptr);
+  InlineVector<bool, 8> is_scalar(bases_.size(), false);
+  InlineVector<void*, 4> to(outputs_.size(), nullptr);
+  for (int64_t position = begin; position < end;) {
+    const int64_t count =
+        reader_.read(state, bases_.data(), position, end - position, from.data(), is_scalar.data());
+    for (size_t o = 0; o < outputs_.size(); ++o) {
+      const auto size = static_cast<int64_t>(dtype_size(program_.expression().outputs()[o].dtype));
+      to[o] = static_cast<std::byte*>(outputs_[o]) + position * size;
+    }
+    program_.run(count, from.data(), is_scalar.data(), to.data(), scratch, traps_);
+    position += count;
+  }
+}
+
+}  // namespace graven::engine

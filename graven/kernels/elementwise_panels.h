@@ -1,0 +1,32 @@
+#pragma once
+#include <span>
+
+#include "graven/base/export.h"
+#include "graven/ir/kernel.h"
+#include "graven/kernels/elementwise.h"
+#include "graven/kernels/streams.h"
+
+namespace graven::engine {
+
+// run_elementwise, rectangle by rectangle, each on the thread that asks for it: what follows a
+// matrix product or a convolution, computed while its panels are in cache. The shape has at least
+// one axis. What it is made of must live as long; any number of threads may call run at once, for
+// panels that do not overlap.
+class GRAVEN_API ElementwisePanels {
+ public:
+  ElementwisePanels(const BlockProgram& program, std::span<const Operand> inputs,
+                    const Shape& shape, std::span<void* const> outputs, TrapNotes* traps);
+  void run(const Panel& panel) const;
+
+ private:
+  void run_range(BlockReader::State& state, int64_t begin, int64_t end, std::byte* scratch) const;
+  const BlockProgram& program_;
+  const std::span<void* const> outputs_;
+  TrapNotes* const traps_;
+  const int64_t columns_;
+  InlineVector<const std::byte*, 8> bases_;
+  const Iteration iteration_;
+  const BlockReader reader_;
+};
+
+}  // namespace graven::engine
