@@ -46,88 +46,140 @@ Status Fusion::finish() {
     }
   }
   hash_ = hash_of(AttrValue(space()));
-  auto mix = [&](uint64_t word) { hash_ = hash_combine(hash_, word); };
-  auto count_symbols = [&](const Shape& shape) -> Status {
-    for (Dim dim : shape.dims()) {
-      if (dim.is_unknown()) return invalid_argument("a fusion has no unknown sizes");
-      if (!dim.is_term()) continue;
-      if (dim.term_index() > num_symbols_) {
-        return invalid_argument("the symbols of a fusion are numbered as they appear first");
-      }
-      num_symbols_ = std::max(num_symbols_, static_cast<int>(dim.term_index()) + 1);
-    }
-    return {};
-  };
   RETURN_IF_ERROR(count_symbols(space()));
-  for (const FusionParts::Input& input : parts_.inputs) {
-    RETURN_IF_ERROR(count_symbols(input.shape));
-    if (input.shape.rank() != static_cast<int>(input.read.axes.size())) {
-      return invalid_argument("a fusion reads ", input.read.axes.size(), " axes of an input of ",
-                              input.shape.rank());
-    }
-    for (const Read::Axis& axis : input.read.axes) {
-      for (const Read::Term& term : axis.terms) {
-        if (term.index < 0 || term.index >= rank) {
-          return invalid_argument("there is no index i", term.index, " over ", rank, " axes");
-        }
-      }
-    }
-    if (input.value && (!is_integer(input.dtype) || input.shape.checked_num_elements() != 1)) {
-      return invalid_argument("a known input of a fusion is one integer");
-    }
-    mix(static_cast<uint64_t>(input.dtype));
-    if (input.value) mix(*input.value);
-    mix(hash_of(AttrValue(input.shape)));
-  }
-  for (size_t m = 0; m < parts_.members.size(); ++m) {
-    const FusionParts::Member& member = parts_.members[m];
-    InlineVector<DType, 8> dtypes;
-    bool is_reduced = true;
-    for (FusionParts::Source source : member.sources) {
-      const bool is_member = source.member >= 0;
-      const size_t number = static_cast<size_t>(is_member ? source.member : source.index);
-      if (source.member < -1 || source.index < 0 ||
-          number >= (is_member ? m : parts_.inputs.size())) {
-        return invalid_argument("member ", m, " of a fusion reads what is not there");
-      }
-      dtypes.push_back(is_member ? parts_.members[number].dtype : parts_.inputs[number].dtype);
-      is_reduced &= is_member ? is_reduced_[number] : is_reduced_input(static_cast<int>(number));
-      mix(hash_combine(static_cast<uint64_t>(source.member), static_cast<uint64_t>(source.index)));
-    }
-    const Op& op = *member.op;
-    if (dtypes.empty()) return invalid_argument("[", op.name(), "] in a fusion reads nothing");
-    const bool is_reduction = op.record().body.kind() == OpBody::Kind::kReduction;
-    TypeBindings bindings;
-    InlineVector<DType, 8> inputs = dtypes;
-    if (is_reduction) inputs.push_back(DType::kInt32);  // the axes
-    RETURN_IF_ERROR(op.bind_types(std::span<const DType>(inputs.data(), inputs.size()),
-                                  member.attrs, /*eager=*/false, bindings));
-    const OpBody::Kind kind = op.record().body.kind_for(dtypes.back(), member.attrs);
-    if (kind != OpBody::Kind::kElementwise && kind != OpBody::Kind::kReduction &&
-        kind != OpBody::Kind::kRows) {
-      return invalid_argument("[", op.name(), "] is not computed element by element");
-    }
-    if (kind == OpBody::Kind::kRows && (is_reduced || parts_.reduced != std::vector{rank - 1})) {
-      return invalid_argument("[", op.name(), "] in a fusion needs the last axis reduced");
-    }
-    ASSIGN_OR_RETURN(Ref<const RecordedBody> body,
-                     RecordedBody::get(op, member.attrs, dtypes, member.dtype));
-    is_reduced_.push_back(!parts_.reduced.empty() && (is_reduction || is_reduced));
-    bodies_.push_back(std::move(body));
-    mix(static_cast<uint64_t>(op.index()));
-    mix(AttrsRef(member.attrs).hash());
-  }
+  for (const FusionParts::Input& input : parts_.inputs) RETURN_IF_ERROR(check_input(input));
+  for (size_t m = 0; m < parts_.members.size(); ++m) RETURN_IF_ERROR(add_member(int(m)));
   if (parts_.outputs.empty()) return invalid_argument("a fusion returns nothing");
   for (int output : parts_.outputs) {
     if (output < 0 || output >= static_cast<int>(parts_.members.size())) {
       return invalid_argument("a fusion returns member ", output, ", which is not there");
     }
+    if (output == 0 && has_library()) {
+      return invalid_argument("a fusion does not return its library member");
+    }
     mix(static_cast<uint64_t>(output));
+  }
+  for (int i = 0; i < static_cast<int>(parts_.inputs.size()); ++i) {
+    const auto& read = parts_.members[0].sources;
+    if (parts_.inputs[i].whole && std::ranges::count(read, FusionParts::Source{-1, i}) == 0) {
+      return invalid_argument("an input of a fusion that nobody reads is not read whole");
+    }
   }
   if (!parts_.origins.empty() && parts_.origins.size() != parts_.members.size()) {
     return invalid_argument("a fusion has ", parts_.origins.size(), " origins of ",
                             parts_.members.size(), " members");
   }
+  return {};
+}
+
+Status Fusion::count_symbols(const Shape& shape) {
+  for (Dim dim : shape.dims()) {
+    if (dim.is_unknown()) return invalid_argument("a fusion has no unknown sizes");
+    if (!dim.is_term()) continue;
+    if (dim.term_index() > num_symbols_) {
+      return invalid_argument("the symbols of a fusion are numbered as they appear first");
+    }
+    num_symbols_ = std::max(num_symbols_, static_cast<int>(dim.term_index()) + 1);
+  }
+  return {};
+}
+
+Status Fusion::check_input(const FusionParts::Input& input) {
+  RETURN_IF_ERROR(count_symbols(input.shape));
+  const size_t rank = input.whole ? 0 : static_cast<size_t>(input.shape.rank());
+  if (rank != input.read.axes.size()) {
+    return invalid_argument("a fusion reads ", input.read.axes.size(), " axes of an input of ",
+                            rank);
+  }
+  for (const Read::Axis& axis : input.read.axes) {
+    for (const Read::Term& term : axis.terms) {
+      if (term.index < 0 || term.index >= space().rank()) {
+        return invalid_argument("there is no index i", term.index, " over ", space().rank(),
+                                " axes");
+      }
+    }
+  }
+  if (input.value &&
+      (input.whole || !is_integer(input.dtype) || input.shape.checked_num_elements() != 1)) {
+    return invalid_argument("a known input of a fusion is one integer");
+  }
+  mix(static_cast<uint64_t>(input.dtype) + (input.whole ? 256 : 0));
+  if (input.value) mix(*input.value);
+  mix(hash_of(AttrValue(input.shape)));
+  return {};
+}
+
+Status Fusion::add_member(int number) {
+  const FusionParts::Member& member = parts_.members[number];
+  const Op& op = *member.op;
+  InlineVector<DType, 8> dtypes;
+  bool is_reduced = true, reads_whole = false, reads_parts = false;
+  for (FusionParts::Source source : member.sources) {
+    const bool is_member = source.member >= 0;
+    const int from = is_member ? source.member : source.index;
+    if (source.member < -1 || source.index < 0 ||
+        from >= (is_member ? number : static_cast<int>(parts_.inputs.size()))) {
+      return invalid_argument("member ", number, " of a fusion reads what is not there");
+    }
+    dtypes.push_back(is_member ? parts_.members[from].dtype : parts_.inputs[from].dtype);
+    is_reduced &= is_member ? is_reduced_[from] : is_reduced_input(from);
+    (!is_member && parts_.inputs[from].whole ? reads_whole : reads_parts) = true;
+    mix(hash_combine(static_cast<uint64_t>(source.member), static_cast<uint64_t>(source.index)));
+  }
+  mix(static_cast<uint64_t>(op.index()));
+  mix(AttrsRef(member.attrs).hash());
+  if (dtypes.empty()) return invalid_argument("[", op.name(), "] in a fusion reads nothing");
+  if (reads_whole) {
+    if (number != 0 || reads_parts) {
+      return invalid_argument("[", op.name(), "] in a fusion reads an input whole, which only ",
+                              "member 0 may do, of all its inputs");
+    }
+    return check_library_member(member, dtypes);
+  }
+  const bool is_reduction = op.record().body.kind() == OpBody::Kind::kReduction;
+  TypeBindings bindings;
+  InlineVector<DType, 8> inputs = dtypes;
+  if (is_reduction) inputs.push_back(DType::kInt32);  // the axes
+  RETURN_IF_ERROR(op.bind_types(std::span<const DType>(inputs.data(), inputs.size()), member.attrs,
+                                /*eager=*/false, bindings));
+  const OpBody::Kind kind = op.record().body.kind_for(dtypes.back(), member.attrs);
+  if (kind != OpBody::Kind::kElementwise && kind != OpBody::Kind::kReduction &&
+      kind != OpBody::Kind::kRows) {
+    return invalid_argument("[", op.name(), "] is not computed element by element");
+  }
+  if (kind == OpBody::Kind::kRows &&
+      (is_reduced || parts_.reduced != std::vector{space().rank() - 1})) {
+    return invalid_argument("[", op.name(), "] in a fusion needs the last axis reduced");
+  }
+  ASSIGN_OR_RETURN(Ref<const RecordedBody> body,
+                   RecordedBody::get(op, member.attrs, dtypes, member.dtype));
+  is_reduced_.push_back(!parts_.reduced.empty() && (is_reduction || is_reduced));
+  bodies_.push_back(std::move(body));
+  return {};
+}
+
+Status Fusion::check_library_member(const FusionParts::Member& member,
+                                    std::span<const DType> dtypes) {
+  const Op& op = *member.op;
+  const OpBody::Kind kind = op.record().body.kind_for(dtypes.back(), member.attrs);
+  if (!op.record().panels || kind != OpBody::Kind::kKernel) {
+    return invalid_argument(
+        "[", op.name(), "] does not tell of panels, so no fusion has it as its ", "library member");
+  }
+  if (!parts_.reduced.empty() || space().rank() == 0) {
+    return invalid_argument("a fusion with a library member is over at least one axis and reduces ",
+                            "none");
+  }
+  TypeBindings bindings;
+  RETURN_IF_ERROR(op.bind_types(dtypes, member.attrs, /*eager=*/false, bindings));
+  InlineVector<DType, 4> outputs;
+  op.output_dtypes(bindings, member.attrs, static_cast<int>(dtypes.size()), outputs);
+  if (outputs.size() != 1 || outputs[0] != member.dtype) {
+    return invalid_argument("[", op.name(), "] in a fusion does not give one ",
+                            dtype_name(member.dtype));
+  }
+  is_reduced_.push_back(false);
+  bodies_.push_back(nullptr);
   return {};
 }
 

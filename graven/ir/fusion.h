@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graven/base/export.h"
+#include "graven/base/hash.h"
 #include "graven/base/ref.h"
 #include "graven/base/status.h"
 #include "graven/ir/attributes.h"
@@ -37,6 +38,19 @@ namespace graven::engine {
 // (Softmax) reduces the last axis within itself. All reductions
 // reduce the same axes. Values are rounded to the dtype of their member, so that fusing changes no
 // bit.
+//
+// Member 0 may be a library member: an op with .panels (a matrix product, a convolution), whose
+// result has the shape of the space. It reads its inputs whole, and nobody else reads these. The
+// other members, which are elementwise then, are computed rectangle by rectangle where it is done.
+//
+//   fusion @f = over [d0,3] {
+//     x0: float32[d0,5] whole
+//     x1: float32[5,3] whole
+//     x2: float32[3]
+//     %0: float32 = MatMul(x0, x1)
+//     %1: float32 = AddV2(%0, x2)
+//     return %1
+//   }
 struct FusionParts {
   struct Input {
     DType dtype = DType::kInvalid;
@@ -45,6 +59,7 @@ struct FusionParts {
     // Of one element that is a known integer: its bits. As a divisor it divides faster, and traps
     // nothing if it is not 0.
     std::optional<uint64_t> value = {};
+    bool whole = false;  // read by the library member; `read` says nothing
     friend bool operator==(const Input&, const Input&) = default;
   };
   // An input, or an earlier member.
@@ -83,9 +98,11 @@ class GRAVEN_API Fusion : public RefCounted {
   std::span<const FusionParts::Input> inputs() const { return parts_.inputs; }
   std::span<const FusionParts::Member> members() const { return parts_.members; }
   std::span<const int> outputs() const { return parts_.outputs; }
+  // Whether member 0 is a library member, which has no body.
+  bool has_library() const { return !bodies_[0]; }
   const RecordedBody& body(int member) const { return *bodies_[member]; }
-  bool is_reduction(int member) const { return bodies_[member]->reduction() != nullptr; }
-  bool is_rows(int member) const { return bodies_[member]->rows() != nullptr; }
+  bool is_reduction(int member) const { return bodies_[member] && bodies_[member]->reduction(); }
+  bool is_rows(int member) const { return bodies_[member] && bodies_[member]->rows(); }
   // Whether the member has one element for each point of the axes that are not reduced.
   bool is_reduced(int member) const { return is_reduced_[member]; }
   // Whether an input is the same for all points that differ in reduced axes only.
@@ -99,6 +116,11 @@ class GRAVEN_API Fusion : public RefCounted {
  private:
   Fusion() = default;
   Status finish();
+  void mix(uint64_t word) { hash_ = hash_combine(hash_, word); }
+  Status count_symbols(const Shape& shape);
+  Status check_input(const FusionParts::Input& input);
+  Status add_member(int number);
+  Status check_library_member(const FusionParts::Member& member, std::span<const DType> dtypes);
   FusionParts parts_;
   std::vector<Ref<const RecordedBody>> bodies_;
   std::vector<bool> is_reduced_;

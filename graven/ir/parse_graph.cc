@@ -156,7 +156,7 @@ class Parser {
     return cursor_.expect("}");
   }
 
-  // "x1: float32[d0,3]", perhaps with "at [i0,0]" or, of an integer, "= 3" (its bits).
+  // "x1: float32[d0,3]", perhaps with "whole", "at [i0,0]" or, of an integer, "= 3" (its bits).
   Status fusion_input(FusionParts& parts) {
     ASSIGN_OR_RETURN(FusionParts::Source source, fusion_source());
     if (source.member >= 0 || source.index != static_cast<int>(parts.inputs.size())) {
@@ -166,6 +166,11 @@ class Parser {
     RETURN_IF_ERROR(cursor_.expect(":"));
     ASSIGN_OR_RETURN(input.dtype, dtype());
     ASSIGN_OR_RETURN(input.shape, fusion_shape());
+    input.whole = cursor_.accept_word("whole");
+    if (input.whole) {
+      parts.inputs.push_back(std::move(input));
+      return {};
+    }
     if (cursor_.accept_word("at")) {
       ASSIGN_OR_RETURN(input.read, read());
     } else {
@@ -199,7 +204,7 @@ class Parser {
       return {};
     }));
     RETURN_IF_ERROR(cursor_.expect(")"));
-    // Attributes of scalar bodies hold no Dims of a graph.
+    // Attributes of members hold no Dims of a graph.
     Graph none("");
     Scope scope{&none, {}};
     Draft draft;

@@ -204,6 +204,10 @@ class GraphPrinter {
     for (size_t i = 0; i < parts.inputs.size(); ++i) {
       const FusionParts::Input& input = parts.inputs[i];
       out += str_cat("  x", i, ": ", dtype_name(input.dtype), fusion_shape_text(input.shape));
+      if (input.whole) {
+        out += " whole\n";
+        continue;
+      }
       auto usual = Read::broadcasting(input.shape, parts.space);
       if (!usual || !(*usual == input.read)) out += " at " + input.read.to_text();
       if (input.value) out += str_cat(" = ", *input.value);

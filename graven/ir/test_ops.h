@@ -23,6 +23,13 @@ struct SumAttrs {
   static constexpr auto fields() { return std::tuple(field("keep_dims", &SumAttrs::keep_dims)); }
 };
 
+struct ProductAttrs {
+  bool transpose = false;  // the second matrix
+  static constexpr auto fields() {
+    return std::tuple(field("transpose", &ProductAttrs::transpose));
+  }
+};
+
 // One attribute of each kind.
 struct AllKindsAttrs {
   bool flag = false;
@@ -65,6 +72,7 @@ struct SplitAttrs {
 inline OpHandle<NoAttrs> kAdd, kSub, kMul, kNeg, kSquare, kPrint, kRandom, kUnique, kFail;
 inline OpHandle<NoAttrs> kPlus, kTimes, kNegative;
 inline OpHandle<SumAttrs> kSum, kTotal;
+inline OpHandle<ProductAttrs> kProduct;
 inline OpHandle<AllKindsAttrs> kAllKinds;
 inline OpHandle<PackAttrs> kPack;
 inline OpHandle<SplitAttrs> kSplit;
@@ -121,6 +129,12 @@ inline Status infer_reshape_of_0(InferContext& c) {
 inline Status infer_handle_value(InferContext& c) {
   auto data = c.handle_data(0);
   c.set_shape(0, data ? data->value().shape : Shape::unknown_rank());
+  return {};
+}
+
+inline Status infer_product(InferContext& c) {
+  const int column = c.attrs<ProductAttrs>().transpose ? 0 : 1;
+  c.set_shape(0, {c.shape(0)[0], c.shape(1)[column]});
   return {};
 }
 
@@ -249,6 +263,14 @@ inline bool define() {
                       .body = reduction({.identity = [](Scalar x) { return zero_like(x); },
                                          .combine = [](Scalar a, Scalar b) { return a + b; }}),
                       .values_for_inference = {1}});
+  // A product of matrices, which a Fusion takes as its library member; it is never run.
+  ops.define(kProduct, {.name = "Product",
+                        .inputs = {"x: T", "y: T"},
+                        .outputs = {"z: T"},
+                        .types = numbers,
+                        .infer = infer_product,
+                        .body = kernel([](KernelContext&) { return unimplemented("not run"); }),
+                        .panels = true});
   ops.define(kAllKinds, {.name = "AllKinds",
                          .infer = no_outputs,
                          .bodies = {BodyRun::kAsTheOpLikes, {{"body"}, {"bodies"}}}});

@@ -1,5 +1,6 @@
 // 1. For each node: what it waits for, and whether it may share a kernel.
-// 2. Groups (group_nodes.h); then a reduction that alone needs what a group computes takes it in.
+// 2. Groups (group_nodes.h); then a reduction that alone needs what a group computes takes it in,
+//    and a group that alone needs a matrix product or a convolution takes that in.
 // 3. Groups and other nodes are put into an order, as close to the graph's as groups allow.
 // 4. Each group of several becomes a Fusion.
 #include "graven/optimize/fuse.h"
@@ -18,17 +19,12 @@
 #include "graven/ir/infer_context.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/optimize/group_nodes.h"
+#include "graven/optimize/library_groups.h"
 #include "graven/optimize/rewriter.h"
 #include "graven/tensor/device_queues.h"
 
 namespace graven::engine {
 namespace {
-
-// True if the rank is known and each Dim is a number or a term: then equal means equal.
-bool is_definite(const Shape& shape) {
-  return shape.has_rank() &&
-         std::ranges::none_of(shape.dims(), [](Dim dim) { return dim.is_unknown(); });
-}
 
 const OutputType& type_of(OutputRef value) { return value.node->output(value.index); }
 
@@ -60,6 +56,7 @@ class Fuser {
     groups_ = group_nodes(candidates_);
     number_groups();
     append_reductions();
+    take_in_libraries();
     split_unsolvable();
     find_readers();
     RETURN_IF_ERROR(order_groups());
@@ -83,6 +80,7 @@ class Fuser {
     bool goes_by_rows = false;       // reduces the last axes, by which rows may go
     bool is_elementwise = false;     // may share a kernel
     bool is_appended = false;        // a reduction that took a group in
+    bool is_library = false;         // taken in by the group that reads it
     bool is_read = false;            // outside of its group
     int position = -1;
     int group = -1;
@@ -124,6 +122,12 @@ class Fuser {
     return {};
   }
 
+  // Whether a shape broadcasts to another whatever their symbols are.
+  static bool surely_broadcasts(const Shape& shape, const Shape& space) {
+    auto read = Read::broadcasting(shape, space);
+    return read && std::ranges::none_of(read->axes, &Read::Axis::broadcasts);
+  }
+
   static OpBody::Kind body_kind(const Node* node) {
     return node->op().record().body.kind_for(type_of(node->inputs().back()).dtype, node->attrs());
   }
@@ -135,12 +139,12 @@ class Fuser {
       return {};
     }
     InlineVector<DType, 4> dtypes;
-    bool are_definite = true, are_equal = true, are_known = shape.is_fully_known();
+    bool are_definite = true, surely_broadcast = true, are_known = shape.is_fully_known();
     for (OutputRef input : node->inputs()) {
       const OutputType& type = type_of(input);
       dtypes.push_back(type.dtype);
       are_definite &= is_definite(type.shape);
-      are_equal &= type.shape == shape;
+      surely_broadcast &= surely_broadcasts(type.shape, shape);
       are_known &= type.shape.is_fully_known();
     }
     if (!are_definite) return {};
@@ -148,7 +152,7 @@ class Fuser {
     ASSIGN_OR_RETURN(about.body,
                      RecordedBody::get(node->op(), node->attrs(), dtypes, node->output(0).dtype));
     // Only then is the shape of the result the broadcast of the inputs' for certain.
-    const bool follows = about.body->broadcasts() || are_equal || are_known;
+    const bool follows = about.body->broadcasts() || surely_broadcast || are_known;
     about.is_elementwise = follows;
     return {};
   }
@@ -250,6 +254,35 @@ class Fuser {
     number_groups();
   }
 
+  // A group of elementwise members that alone reads a matrix product or a convolution of its shape
+  // takes it in: of several the last one. Nothing else waits for that, so no circle can come of it.
+  void take_in_libraries() {
+    const std::vector<int> user = users_of_groups();
+    for (size_t g = groups_.size(); g-- > 0;) {
+      if (groups_[g].size() != 1 || user[g] < 0) continue;
+      Node* node = groups_[g][0];
+      Group& reader = groups_[static_cast<size_t>(user[g])];
+      if (!can_be_library_member(*node) || !reads(reader, node) ||
+          device_of(node) != device_of(reader.front()))
+        continue;
+      const bool is_elementwise =
+          std::ranges::all_of(reader, [&](Node* member) { return info(member).is_elementwise; });
+      if (!is_elementwise || !(space_of(reader) == node->output(0).shape)) continue;
+      info(node).is_library = true;
+      reader.insert(reader.begin(), node);
+      groups_[g].clear();
+    }
+    std::erase_if(groups_, [](const Group& group) { return group.empty(); });
+    number_groups();
+  }
+
+  static bool reads(const Group& group, const Node* node) {
+    return std::ranges::any_of(group, [&](const Node* member) {
+      return std::ranges::any_of(member->inputs(),
+                                 [&](OutputRef input) { return input.node == node; });
+    });
+  }
+
   // For each group the one group that waits for it; negative if there is none, or several, or what
   // it computes is returned.
   std::vector<int> users_of_groups() {
@@ -283,6 +316,7 @@ class Fuser {
   void split_unsolvable() {
     for (size_t g = 0, num_groups = groups_.size(); g < num_groups; ++g) {
       if (groups_[g].size() == 1) continue;
+      if (info(groups_[g][0]).is_library) continue;  // what it gives has these sizes
       const Shape& space = space_of(groups_[g]);
       std::vector<Dim> told;
       for (const Node* node : groups_[g]) {
@@ -393,7 +427,9 @@ class Fuser {
           continue;
         }
         const OutputType& type = type_of(from);
-        auto read = by_rows && !info(node).reduced
+        const bool whole = info(node).is_library;
+        auto read = whole ? Read()
+                    : by_rows && !info(node).reduced
                         ? row_read(type.shape, node->output(0).shape, space,
                                    static_cast<int>(parts.reduced.size()))
                         : Read::broadcasting(type.shape, space);
@@ -403,11 +439,14 @@ class Fuser {
         }
         // A tensor may be one value per row here and one per column there.
         size_t at = 0;
-        while (at < inputs.size() && !(inputs[at] == from && parts.inputs[at].read == *read)) ++at;
+        while (at < inputs.size() && !(inputs[at] == from && parts.inputs[at].whole == whole &&
+                                       parts.inputs[at].read == *read)) {
+          ++at;
+        }
         if (at == inputs.size()) {
           inputs.push_back(from);
-          parts.inputs.push_back(
-              {type.dtype, symbols.number(type.shape), std::move(*read), known_integer(from)});
+          parts.inputs.push_back({type.dtype, symbols.number(type.shape), std::move(*read),
+                                  whole ? std::nullopt : known_integer(from), whole});
         }
         member.sources.push_back({-1, static_cast<int>(at)});
       }

@@ -189,9 +189,13 @@ bool is_pure(const Node& node) {
          effects.writes.empty();
 }
 
+bool is_definite(const Shape& shape) {
+  return shape.has_rank() &&
+         std::ranges::none_of(shape.dims(), [](Dim dim) { return dim.is_unknown(); });
+}
+
 bool surely_equal(const Shape& a, const Shape& b) {
-  if (!a.has_rank() || !b.has_rank() || !(a == b)) return false;
-  return std::none_of(a.dims().begin(), a.dims().end(), [](Dim dim) { return dim.is_unknown(); });
+  return is_definite(a) && b.has_rank() && a == b;
 }
 
 }  // namespace graven::engine

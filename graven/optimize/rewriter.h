@@ -77,6 +77,8 @@ class Rewriter {
 
 // True if running the node any number of times, at any time, changes nothing but its outputs.
 bool is_pure(const Node& node);
+// True if the rank is known and each Dim is a number or a term: then equal means equal.
+bool is_definite(const Shape& shape);
 // True if both shapes are surely the same whatever their symbols are.
 bool surely_equal(const Shape& a, const Shape& b);
 

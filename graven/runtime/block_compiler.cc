@@ -98,6 +98,7 @@ class BlockCompiler final : public Compiler {
  public:
   Result<Ref<const Kernel>> compile(const Fusion& fusion, const Device& device) const override {
     RETURN_IF_ERROR(check_device(device));
+    if (fusion.has_library()) return compile_panels(fusion);
     if (fusion.parts().reduced.empty()) return compile_map(fusion);
     return goes_by_rows(fusion) ? compile_rows(fusion) : compile_reduction(fusion);
   }

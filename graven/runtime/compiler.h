@@ -4,9 +4,11 @@
 #include <span>
 
 #include "graven/base/export.h"
+#include "graven/base/function_ref.h"
 #include "graven/base/ref.h"
 #include "graven/base/status.h"
 #include "graven/ir/fusion.h"
+#include "graven/ir/kernel.h"
 #include "graven/ir/recorded_body.h"
 #include "graven/kernels/elementwise.h"
 #include "graven/kernels/trap_notes.h"
@@ -17,20 +19,31 @@ namespace graven::engine {
 // What a Fusion was compiled to. Never changes; any thread may run it.
 class GRAVEN_API Kernel : public RefCounted {
  public:
+  // The library member of a Fusion, which the kernel runs: its memory is there, `run` computes it
+  // and tells `done`, if that is not null, of each rectangle.
+  struct Library {
+    void* result;
+    double nanoseconds;  // that it takes, estimated
+    FunctionRef<Status(const PanelDone* done)> run;
+  };
   // Inputs and outputs hold their elements contiguously, of the sizes that the Fusion says for
   // these values of its symbols; the caller has checked that they fit together. Inputs in the
-  // order of the Fusion's, outputs in the order of its outputs.
+  // order of the Fusion's, outputs in the order of its outputs. library: null if it has none.
   struct Arguments {
     std::span<const void* const> inputs;
     std::span<void* const> outputs;
     std::span<const int64_t> symbols;
     Queue& queue;  // of the device that it was compiled for, where inputs and outputs are
+    const Library* library = nullptr;
   };
-  // Traps that hold are noted, with the numbers of members; outputs are then not to be used.
+  // Traps that hold are noted, with the numbers of members; outputs are then not to be used. Fails
+  // as the library member does.
   virtual Status run(const Arguments& arguments, TrapNotes& traps) const = 0;
   // Bit i: the output may be the memory of input i, which must have as many elements of the size.
   virtual uint64_t may_overwrite(int output) const = 0;
-  // Estimated, for one point of the space, in units of one addition.
+  // The output whose memory may be that of the library member's result; -1: it needs its own.
+  virtual int output_of_result() const { return -1; }
+  // Estimated, for one point of the space, in units of one addition; without the library member.
   virtual double cost() const = 0;
   virtual int64_t bytes() const = 0;
 };

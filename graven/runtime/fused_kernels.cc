@@ -25,23 +25,45 @@ int64_t FusionShapes::bytes() const {
   return static_cast<int64_t>(shapes_.inputs.size() * sizeof(Shape));
 }
 
+Status must_broadcast(const Fusion& fusion) {
+  for (const FusionParts::Input& input : fusion.inputs()) {
+    if (input.whole) continue;
+    auto usual = Read::broadcasting(input.shape, fusion.space());
+    if (usual && *usual == input.read) continue;
+    return unimplemented("block programs read inputs as they broadcast, not at ",
+                         input.read.to_text());
+  }
+  return {};
+}
+
 Expression fused_expression(const Fusion& fusion, std::span<const int> outputs) {
   std::vector<DType> inputs;
   std::vector<KnownInput> known;
+  std::vector<int> number_of;  // of each input of the fusion, among `inputs`
   for (const FusionParts::Input& input : fusion.inputs()) {
-    if (input.value) known.push_back({static_cast<int>(inputs.size()), *input.value});
+    const int number = static_cast<int>(inputs.size());
+    number_of.push_back(number);
+    if (input.whole) continue;
+    if (input.value) known.push_back({number, *input.value});
     inputs.push_back(input.dtype);
   }
+  const int first = fusion.has_library() ? 1 : 0;  // of the members that are expressions
+  const int result = static_cast<int>(inputs.size());
+  if (first > 0) inputs.push_back(fusion.members()[0].dtype);
   std::vector<FusionMember> members;
-  for (size_t m = 0; m < fusion.members().size(); ++m) {
-    FusionMember member{&fusion.body(static_cast<int>(m)).per_element(), {}};
+  for (int m = first; m < static_cast<int>(fusion.members().size()); ++m) {
+    FusionMember member{&fusion.body(m).per_element(), {}, m};
     for (FusionParts::Source source : fusion.members()[m].sources) {
-      member.sources.push_back({source.member, source.member < 0 ? source.index : 0});
+      if (source.member >= first) {
+        member.sources.push_back({source.member - first, 0});
+      } else {
+        member.sources.push_back({-1, source.member < 0 ? number_of[source.index] : result});
+      }
     }
     members.push_back(std::move(member));
   }
   std::vector<FusionMember::Source> results;
-  for (int output : outputs) results.push_back({output, 0});
+  for (int output : outputs) results.push_back({output - first, 0});
   return fuse_expressions(inputs, members, results, known);
 }
 

@@ -7,6 +7,8 @@ namespace graven::engine {
 
 // Members that have an element for each point of the space: one list of block instructions.
 Result<Ref<const Kernel>> compile_map(const Fusion& fusion);
+// The same behind a library member, rectangle by rectangle.
+Result<Ref<const Kernel>> compile_panels(const Fusion& fusion);
 // A reduction over any axes that alone needs what the other members compute: they are computed
 // while it reduces.
 Result<Ref<const Kernel>> compile_reduction(const Fusion& fusion);
@@ -33,8 +35,12 @@ class FusionShapes {
   Found shapes_;
 };
 
+// kUnimplemented if an input is read otherwise than as it broadcasts.
+Status must_broadcast(const Fusion& fusion);
+
 // All members as one expression over the inputs of the Fusion, which gives these; of a reduction
-// the value that it combines, so it can be the last only.
+// the value that it combines, so it can be the last only. With a library member: all others, over
+// the inputs that are not read whole and, behind these, its result.
 Expression fused_expression(const Fusion& fusion, std::span<const int> outputs);
 
 }  // namespace graven::engine

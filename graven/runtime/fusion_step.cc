@@ -14,11 +14,20 @@ namespace graven::engine {
 
 Result<std::unique_ptr<FusionStep>> FusionStep::create(const Node& node, Ref<const Fusion> fusion) {
   ASSIGN_OR_RETURN(Ref<const Kernel> kernel, block_compiler().compile(*fusion, device_of(node)));
-  return std::unique_ptr<FusionStep>(new FusionStep(node, std::move(fusion), std::move(kernel)));
+  std::unique_ptr<LibraryMember> library;
+  if (fusion->has_library()) {
+    ASSIGN_OR_RETURN(library, LibraryMember::create(node, *fusion));
+  }
+  return std::unique_ptr<FusionStep>(
+      new FusionStep(node, std::move(fusion), std::move(kernel), std::move(library)));
 }
 
-FusionStep::FusionStep(const Node& node, Ref<const Fusion> fusion, Ref<const Kernel> kernel)
-    : Step(node), fusion_(std::move(fusion)), kernel_(std::move(kernel)) {
+FusionStep::FusionStep(const Node& node, Ref<const Fusion> fusion, Ref<const Kernel> kernel,
+                       std::unique_ptr<LibraryMember> library)
+    : Step(node),
+      fusion_(std::move(fusion)),
+      kernel_(std::move(kernel)),
+      library_(std::move(library)) {
   for (size_t i = 0; i < fusion_->outputs().size() && fusion_->num_symbols() == 0; ++i) {
     static_shapes_.push_back(output_shape(static_cast<int>(i), {}));
   }
@@ -27,6 +36,7 @@ FusionStep::FusionStep(const Node& node, Ref<const Fusion> fusion, Ref<const Ker
     if (!guessed[i].is_number()) guessed.set(i, Dim::unknown());
   }
   cost = nanoseconds_of_blocks(guessed_elements(guessed), kernel_->cost());
+  if (library_) cost += library_->cost();
 }
 
 Status FusionStep::run(ProgramRun& run) const {
@@ -41,11 +51,28 @@ Status FusionStep::run(ProgramRun& run) const {
     RETURN_IF_ERROR(check_places(node->op(), {value, 1}, queue->device()));
   }
 #endif
+  Shape result;
+  if (library_) {
+    if (Status status = library_->find_shape(values, result); !status.ok()) {
+      return failed(0, status);
+    }
+  }
   Symbols symbols;
-  RETURN_IF_ERROR(find_symbols(values, symbols));
-  const uint64_t own = run.last_handles(*this);
+  RETURN_IF_ERROR(find_symbols(values, result, symbols));
   InlineVector<Tensor, 4> made(outputs.size());
+  RETURN_IF_ERROR(make_outputs(run, symbols, made));
   InlineVector<void*, 4> to;
+  for (const Tensor& output : made) to.push_back(output.mutable_raw_data());
+  TrapNotes traps;
+  RETURN_IF_ERROR(run_kernel(values, {from, to, symbols, *queue}, result, made, traps));
+  if (traps.first()) return failed(traps.first()->member, trapped(*traps.first()));
+  for (size_t i = 0; i < made.size(); ++i) RETURN_IF_ERROR(run.put(*this, i, std::move(made[i])));
+  return {};
+}
+
+Status FusionStep::make_outputs(ProgramRun& run, std::span<const int64_t> symbols,
+                                std::span<Tensor> made) const {
+  const uint64_t own = run.last_handles(*this) & ~read_by_library();
   for (size_t i = 0; i < made.size(); ++i) {
     const int output = static_cast<int>(i);
     Shape found;
@@ -56,71 +83,121 @@ Status FusionStep::run(ProgramRun& run) const {
       Tensor& operand = *run.last_handle(*this, static_cast<size_t>(std::countr_zero(reusable)));
       if (operand) made[i] = take_memory(operand, outputs[i].dtype, shape);
     }
-    if (!made[i]) {
-      auto allocated = Tensor::allocate(outputs[i].dtype, shape, queue->device());
-      if (!allocated.ok()) return failed(fusion_->members().size() - 1, allocated.status());
-      made[i] = std::move(*allocated);
-    }
-    to.push_back(made[i].mutable_raw_data());
+    if (made[i]) continue;
+    auto allocated = Tensor::allocate(outputs[i].dtype, shape, queue->device());
+    if (!allocated.ok()) return failed(fusion_->members().size() - 1, allocated.status());
+    made[i] = std::move(*allocated);
   }
-  TrapNotes traps;
-  Status status = kernel_->run({from, to, symbols, *queue}, traps);
-  if (!status.ok()) return failed(fusion_->members().size() - 1, status);
-  if (traps.first()) return failed(traps.first()->member, trapped(*traps.first()));
-  for (size_t i = 0; i < made.size(); ++i) RETURN_IF_ERROR(run.put(*this, i, std::move(made[i])));
   return {};
 }
 
-Status FusionStep::find_symbols(std::span<const Tensor* const> values, Symbols& symbols) const {
+uint64_t FusionStep::read_by_library() const {
+  uint64_t shared = 0;
+  if (!library_) return shared;
+  for (size_t i = 0; i < std::min<size_t>(inputs.size(), 64); ++i) {
+    for (int read : library_->inputs()) {
+      if (inputs[static_cast<size_t>(read)] == inputs[i]) shared |= uint64_t{1} << i;
+    }
+  }
+  return shared;
+}
+
+Status FusionStep::run_kernel(Values values, const Kernel::Arguments& arguments,
+                              const Shape& result_shape, std::span<const Tensor> made,
+                              TrapNotes& traps) const {
+  if (!library_) {
+    Status status = kernel_->run(arguments, traps);
+    return status.ok() ? status : failed(fusion_->members().size() - 1, status);
+  }
+  Tensor result;
+  if (int output = kernel_->output_of_result(); output >= 0) {
+    result = made[static_cast<size_t>(output)];
+  } else {
+    auto allocated = Tensor::allocate(library_->dtype(), result_shape, queue->device());
+    if (!allocated.ok()) return failed(0, allocated.status());
+    result = std::move(*allocated);
+  }
+  auto compute = [&](const PanelDone* done) { return library_->run(*queue, values, result, done); };
+  const Kernel::Library library = {result.mutable_raw_data(), library_->cost(values, result_shape),
+                                   compute};
+  Kernel::Arguments all = arguments;
+  all.library = &library;
+  Status status = kernel_->run(all, traps);
+  return status.ok() ? status : failed(0, status);
+}
+
+Status FusionStep::find_symbols(Values values, const Shape& result, Symbols& symbols) const {
   for (int s = 0; s < fusion_->num_symbols(); ++s) symbols.push_back(-1);
+  if (library_ && !note_space(result, symbols)) return misfit(values, result);
   bool broadcasts = false;
   for (size_t i = 0; i < values.size(); ++i) {
     const FusionParts::Input& input = fusion_->inputs()[i];
     const Shape& shape = values[i]->shape();
     if (shape == input.shape) continue;
-    if (shape.rank() != input.shape.rank()) return misfit(values);
+    if (shape.rank() != input.shape.rank()) return misfit(values, result);
     for (int axis = 0; axis < shape.rank(); ++axis) {
       const Dim declared = input.shape[axis];
       int64_t* known = declared.is_term() ? &symbols[declared.term_index()] : nullptr;
       if (known && *known < 0) *known = shape.size(axis);
-      if ((known ? *known : declared.number()) != shape.size(axis)) return misfit(values);
-      broadcasts |= input.read.axes[axis].broadcasts;
+      if ((known ? *known : declared.number()) != shape.size(axis)) return misfit(values, result);
+      broadcasts |= !input.whole && input.read.axes[axis].broadcasts;
     }
   }
   if (!broadcasts) return {};
-  // Sizes of the space to which inputs broadcast: that of any that is not 1.
-  for (size_t i = 0; i < values.size(); ++i) {
-    const FusionParts::Input& input = fusion_->inputs()[i];
-    for (int axis = 0; axis < input.shape.rank(); ++axis) {
-      if (!input.read.axes[axis].broadcasts) continue;
-      const Dim all = fusion_->space()[input.read.axes[axis].terms[0].index];
-      const int64_t size = values[i]->shape().size(axis);
-      if (all.is_number()) {
-        if (size != 1 && size != all.number()) return misfit(values);
-        continue;
-      }
-      int64_t& known = symbols[all.term_index()];
-      if (known < 0 || known == 1) known = size;
-      if (size != 1 && size != known) return misfit(values);
-    }
-  }
+  if (!note_broadcasts(values, symbols)) return misfit(values, result);
   // A symbol may have been told by an input before one that broadcasts told more.
   for (size_t i = 0; i < values.size(); ++i) {
     const Shape& declared = fusion_->inputs()[i].shape;
     for (int axis = 0; axis < declared.rank(); ++axis) {
       if (fusion_size(declared[axis], symbols) != values[i]->shape().size(axis)) {
-        return misfit(values);
+        return misfit(values, result);
       }
     }
   }
   return {};
 }
 
-Status FusionStep::misfit(std::span<const Tensor* const> values) const {
+bool FusionStep::note_space(const Shape& result, Symbols& symbols) const {
+  const Shape& space = fusion_->space();
+  if (result.rank() != space.rank()) return false;
+  for (int axis = 0; axis < space.rank(); ++axis) {
+    if (space[axis].is_term() && symbols[space[axis].term_index()] < 0) {
+      symbols[space[axis].term_index()] = result.size(axis);
+    }
+    if (fusion_size(space[axis], symbols) != result.size(axis)) return false;
+  }
+  return true;
+}
+
+// That of any that is not 1.
+bool FusionStep::note_broadcasts(Values values, Symbols& symbols) const {
+  for (size_t i = 0; i < values.size(); ++i) {
+    const FusionParts::Input& input = fusion_->inputs()[i];
+    for (int axis = 0; axis < input.shape.rank() && !input.whole; ++axis) {
+      if (!input.read.axes[axis].broadcasts) continue;
+      const Dim all = fusion_->space()[input.read.axes[axis].terms[0].index];
+      const int64_t size = values[i]->shape().size(axis);
+      if (all.is_number()) {
+        if (size != 1 && size != all.number()) return false;
+        continue;
+      }
+      int64_t& known = symbols[all.term_index()];
+      if (known < 0 || (known == 1 && !library_)) known = size;
+      if (size != 1 && size != known) return false;
+    }
+  }
+  return true;
+}
+
+Status FusionStep::misfit(Values values, const Shape& result) const {
   std::vector<Shape> shapes;  // of members
   for (size_t m = 0; m < fusion_->members().size(); ++m) {
     if (fusion_->is_reduction(static_cast<int>(m))) break;
     Shape shape;
+    if (m == 0 && library_) {
+      shapes.push_back(result);
+      continue;
+    }
     for (FusionParts::Source source : fusion_->members()[m].sources) {
       const Shape& other =
           source.member < 0 ? values[source.index]->shape() : shapes[source.member];
@@ -171,7 +248,8 @@ std::string FusionStep::text() const {
 }
 
 int64_t FusionStep::bytes() const {
-  return static_cast<int64_t>(sizeof(*this) - sizeof(Step)) + fusion_->bytes() + kernel_->bytes();
+  return static_cast<int64_t>(sizeof(*this) - sizeof(Step)) + fusion_->bytes() + kernel_->bytes() +
+         (library_ ? static_cast<int64_t>(sizeof(LibraryMember)) : 0);
 }
 
 }  // namespace graven::engine

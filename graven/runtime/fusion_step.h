@@ -3,6 +3,7 @@
 
 #include "graven/ir/fusion.h"
 #include "graven/runtime/compiler.h"
+#include "graven/runtime/library_member.h"
 #include "graven/runtime/step.h"
 
 namespace graven::engine {
@@ -18,18 +19,34 @@ class FusionStep final : public Step {
   const Fusion& fusion() const { return *fusion_; }
 
  private:
-  FusionStep(const Node& node, Ref<const Fusion> fusion, Ref<const Kernel> kernel);
+  FusionStep(const Node& node, Ref<const Fusion> fusion, Ref<const Kernel> kernel,
+             std::unique_ptr<LibraryMember> library);
   using Symbols = InlineVector<int64_t, 8>;
-  Status find_symbols(std::span<const Tensor* const> values, Symbols& symbols) const;
+  using Values = std::span<const Tensor* const>;
+  // result: the shape of the library member's, if there is one.
+  Status find_symbols(Values values, const Shape& result, Symbols& symbols) const;
+  // What a space that a library member gives says of the symbols.
+  bool note_space(const Shape& result, Symbols& symbols) const;
+  // The sizes of the space to which inputs broadcast.
+  bool note_broadcasts(Values values, Symbols& symbols) const;
   // The error where the shapes of operands contradict the Fusion.
-  Status misfit(std::span<const Tensor* const> values) const;
+  Status misfit(Values values, const Shape& result) const;
+  // The outputs, over inputs where that may be.
+  Status make_outputs(ProgramRun& run, std::span<const int64_t> symbols,
+                      std::span<Tensor> made) const;
+  // The inputs whose memory is also read by the library member, which is not done with it when
+  // outputs are written.
+  uint64_t read_by_library() const;
+  Status run_kernel(Values values, const Kernel::Arguments& arguments, const Shape& result_shape,
+                    std::span<const Tensor> made, TrapNotes& traps) const;
   Shape output_shape(int output, std::span<const int64_t> symbols) const;
   // An error of the member.
   Status failed(size_t member, const Status& status) const;
 
   const Ref<const Fusion> fusion_;
   const Ref<const Kernel> kernel_;
-  std::vector<Shape> static_shapes_;  // of the outputs, if there are no symbols
+  const std::unique_ptr<LibraryMember> library_;  // null if there is none
+  std::vector<Shape> static_shapes_;              // of the outputs, if there are no symbols
 };
 
 }  // namespace graven::engine

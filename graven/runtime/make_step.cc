@@ -28,20 +28,13 @@ bool is_definite(const Shape& shape) {
 }
 
 // Whether the outputs have the shapes that the graph says whenever the node runs, because they are
-// numbers that follow from numbers. From symbols, inference must be asked again, as its checks
-// then count.
+// numbers that follow from numbers.
 bool has_known_shapes(const Node& node) {
   for (int i = 0; i < node.num_outputs(); ++i) {
     const OutputType& output = node.output(i);
     if (output.is_promised || !output.shape.is_fully_known()) return false;
   }
-  const auto inputs = node.inputs();
-  auto is_known = [](OutputRef input) { return type_of(input).shape.is_fully_known(); };
-  if (!std::ranges::all_of(inputs, is_known)) return false;
-  return std::ranges::all_of(node.op().record().values_for_inference, [&](int i) {
-    const size_t input = i < 0 ? inputs.size() - static_cast<size_t>(-i) : static_cast<size_t>(i);
-    return &inputs[input].node->op() == kConst.op;
-  });
+  return follows_from_numbers(node.op(), node.inputs());
 }
 
 Result<std::unique_ptr<Step>> make_body_step(const Node& node, TypeBindings types,
@@ -113,6 +106,15 @@ Result<std::unique_ptr<Step>> make(const Node& node) {
 }
 
 }  // namespace
+
+bool follows_from_numbers(const Op& op, std::span<const OutputRef> inputs) {
+  auto is_known = [](OutputRef input) { return type_of(input).shape.is_fully_known(); };
+  if (!std::ranges::all_of(inputs, is_known)) return false;
+  return std::ranges::all_of(op.record().values_for_inference, [&](int i) {
+    const size_t input = i < 0 ? inputs.size() - static_cast<size_t>(-i) : static_cast<size_t>(i);
+    return &inputs[input].node->op() == kConst.op;
+  });
+}
 
 NodeKind kind_of_node(const Node& node, bool is_input) {
   if (is_input) return NodeKind::kInput;

@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <span>
 
 #include "graven/base/status.h"
 #include "graven/ir/graph.h"
@@ -19,6 +20,10 @@ NodeKind kind_of_node(const Node& node, bool is_input);
 
 // The input that output 0 is (Identity, a Reshape to the same shape), or -1.
 int same_input(const Node& node);
+
+// Whether inference needs only what the graph knows for certain, to give numbers: shapes that are
+// numbers, and constants. From symbols it must be asked when it runs, as its checks then count.
+bool follows_from_numbers(const Op& op, std::span<const OutputRef> inputs);
 
 // The step of a node of the kind kStep, with its outputs, but without slots.
 Result<std::unique_ptr<Step>> make_step(const Node& node);

@@ -46,12 +46,7 @@ class MapKernel final : public Kernel {
 }  // namespace
 
 Result<Ref<const Kernel>> compile_map(const Fusion& fusion) {
-  for (const FusionParts::Input& input : fusion.inputs()) {
-    auto usual = Read::broadcasting(input.shape, fusion.space());
-    if (usual && *usual == input.read) continue;
-    return unimplemented("block programs read inputs as they broadcast, not at ",
-                         input.read.to_text());
-  }
+  RETURN_IF_ERROR(must_broadcast(fusion));
   ASSIGN_OR_RETURN(auto program, BlockProgram::compile(fused_expression(fusion, fusion.outputs())));
   return Ref<const Kernel>(make_ref<MapKernel>(fusion, std::move(program)));
 }

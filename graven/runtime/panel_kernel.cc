@@ -1,0 +1,79 @@
+#include "graven/base/thread_pool.h"
+#include "graven/kernels/block_program.h"
+#include "graven/kernels/elementwise_panels.h"
+#include "graven/runtime/fused_kernels.h"
+#include "graven/runtime/run_op.h"
+
+namespace graven::engine {
+namespace {
+
+class PanelKernel final : public Kernel {
+ public:
+  PanelKernel(const Fusion& fusion, std::shared_ptr<const BlockProgram> program)
+      : program_(std::move(program)), shapes_(fusion) {
+    const DType result = fusion.members()[0].dtype;
+    for (size_t i = 0; i < fusion.inputs().size(); ++i) {
+      if (!fusion.inputs()[i].whole) parts_.push_back(static_cast<int>(i));
+    }
+    for (size_t o = 0; o < fusion.outputs().size(); ++o) {
+      const DType dtype = fusion.members()[fusion.outputs()[o]].dtype;
+      uint64_t inputs = 0;
+      if (output_of_result_ < 0 && dtype == result) {
+        output_of_result_ = static_cast<int>(o);  // it must keep off what the others still read
+      } else {
+        for (int i : parts_) {
+          const FusionParts::Input& input = fusion.inputs()[i];
+          const bool fits = dtype_size(input.dtype) == dtype_size(dtype);
+          if (fits && input.shape == fusion.space() && i < 64) inputs |= uint64_t{1} << i;
+        }
+      }
+      may_overwrite_.push_back(inputs);
+    }
+  }
+
+  Status run(const Arguments& arguments, TrapNotes& traps) const override {
+    FusionShapes::Found made;
+    const FusionShapes::Found& found = shapes_.at(arguments.symbols, made);
+    InlineVector<Operand, 8> operands;
+    for (int i : parts_) operands.push_back({arguments.inputs[i], &found.inputs[i]});
+    const Library& library = *arguments.library;
+    operands.push_back({library.result, &found.space});
+    const FlushDenormals flush;
+    // What takes longer than the member itself is cut for itself, so that all threads have their
+    // share of it. Members are cut as what they compute themselves takes.
+    const auto elements = static_cast<double>(found.space.num_elements());
+    if (nanoseconds_of_blocks(elements, cost()) > library.nanoseconds) {
+      RETURN_IF_ERROR(library.run(nullptr));
+      run_elementwise(*program_, operands, found.space, arguments.outputs, &traps);
+      return {};
+    }
+    const ElementwisePanels panels(*program_, operands, found.space, arguments.outputs, &traps);
+    auto run_panel = [&](const Panel& panel) { panels.run(panel); };
+    const PanelDone done(run_panel);
+    return library.run(&done);
+  }
+  uint64_t may_overwrite(int output) const override { return may_overwrite_[output]; }
+  int output_of_result() const override { return output_of_result_; }
+  double cost() const override { return program_->cost(); }
+  int64_t bytes() const override {
+    return static_cast<int64_t>(sizeof(*this) + program_->expression().nodes().size() * 64) +
+           shapes_.bytes();
+  }
+
+ private:
+  const std::shared_ptr<const BlockProgram> program_;
+  const FusionShapes shapes_;
+  InlineVector<int, 8> parts_;  // the inputs that are not read whole
+  InlineVector<uint64_t, 4> may_overwrite_;
+  int output_of_result_ = -1;
+};
+
+}  // namespace
+
+Result<Ref<const Kernel>> compile_panels(const Fusion& fusion) {
+  RETURN_IF_ERROR(must_broadcast(fusion));
+  ASSIGN_OR_RETURN(auto program, BlockProgram::compile(fused_expression(fusion, fusion.outputs())));
+  return Ref<const Kernel>(make_ref<PanelKernel>(fusion, std::move(program)));
+}
+
+}  // namespace graven::engine
