@@ -94,6 +94,23 @@ _WORKLOADS = (
         targets=(_NOT_SLOWER_THAN_TENSORFLOW,),
     ),
     Workload(
+        "cached_call_of_many",
+        "cached call of one among 100 000 traces: x + 1.0",
+        absent=_PEERS,
+        targets=(Target(320e-9, None),),
+    ),
+    Workload(
+        "cached_call_in_turn",
+        "cached calls of 10 000 traces in turn: x + 1.0",
+        absent=_PEERS,
+    ),
+    Workload(
+        "new_length",
+        "call with a length that a general trace has not seen for 2 000 calls: x + 1.0",
+        absent=_PEERS - {"tensorflow"},
+        targets=(Target(1.5e-6, None), _NOT_SLOWER_THAN_TENSORFLOW),
+    ),
+    Workload(
         "trace_200",
         "first call: 100 times x = x * 1.01 + 0.5, [8]",
         absent=frozenset({"torch_eager"}),

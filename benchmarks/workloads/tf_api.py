@@ -1,6 +1,7 @@
 """The workloads for Graven and TensorFlow: one source, the module is named by the environment."""
 
 import importlib
+import itertools
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -56,6 +57,35 @@ def eager_add() -> Cell:
 
 def cached_call() -> Cell:
     return _cell(lambda x: x + 1.0, [np.float32(2.0)])
+
+
+def _many(traces: int) -> tuple[Any, Any]:
+    """A function with so many traces, one for each number, and its tensor."""
+    f, x = _function(lambda x, n: x + 1.0), tf.constant(np.float32(2.0))
+    for n in range(traces):
+        f(x, n)
+    return f, x
+
+
+def cached_call_of_many() -> Cell:
+    f, x = _many(100_000)
+    return Cell("f(x, 50_000)", {"f": f, "x": x}, lambda: _sums(f(x, 50_000)))
+
+
+def cached_call_in_turn() -> Cell:
+    f, x = _many(10_000)
+    # Neighbours in time are none in memory.
+    numbers = itertools.cycle([n * 7919 % 10_000 for n in range(10_000)])
+    return Cell("f(x, next(n))", {"f": f, "x": x, "n": numbers}, lambda: _sums(f(x, 1)))
+
+
+def new_length() -> Cell:
+    f = tf.function(lambda x: x + 1.0, autograph=False, reduce_retracing=True)
+    tensors = [tf.ones([n]) for n in range(2, 2002)]
+    for x in tensors[:3]:
+        f(x)
+    names = {"f": f, "x": itertools.cycle(tensors)}
+    return Cell("f(next(x))", names, lambda: _sums(f(tensors[5])))
 
 
 def cached_call_20() -> Cell:
