@@ -1,5 +1,6 @@
 #include "graven/autodiff/call_gradient.h"
 
+#include <algorithm>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -22,7 +23,7 @@ StepTensor without_value(const Tensor& tensor) {
   return kept;
 }
 
-// The same for an input: the value of a variable in place of its handle.
+// An input as its gradient is: the value of a variable in place of its handle.
 StepTensor like_gradient(const Tensor& input) {
   StepTensor kept = without_value(input);
   if (input.dtype() != DType::kResource) return kept;
@@ -48,51 +49,87 @@ Tensor zeros_like_input(Emitter& emit, const StepTensor& input) {
   return emit(kZerosLike, {emit(kReadVariable, {input.tensor}, {input.dtype})});
 }
 
-// The gradient of one call of a forward half.
+// The gradient of one call of a forward half. Made in each call that a tape hears of, so it keeps
+// little: tensors whose value or graph is needed, and shapes that the body does not say.
 class CallBackward final : public Backward {
  public:
   CallBackward(const Ref<GradientPair>& pair, std::span<const Tensor> inputs,
                std::span<const Tensor> outputs)
-      : pair_(pair) {
-    inputs_.reserve(inputs.size());
-    for (const Tensor& input : inputs) inputs_.push_back(like_gradient(input));
-    outputs_.reserve(outputs.size());
+      : pair_(pair), forward_(pair->forward_body()), num_inputs_(inputs.size()) {
+    const Graph& graph = *forward_.graph();
+    tensors_.reserve(inputs.size() + outputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const Tensor& input = inputs[i];
+      keep(input, input.dtype() == DType::kResource, graph.inputs()[i]->output(0).shape);
+    }
+    const std::span<const GradientPair::OutputUse> uses = pair->output_uses();
     for (size_t i = 0; i < outputs.size(); ++i) {
+      const auto [node, index] = graph.outputs()[i];
       // Only a variant itself can say what its zero is.
-      const bool is_needed = outputs[i].is_symbolic() || outputs[i].dtype() == DType::kVariant ||
-                             pair->is_side_value(static_cast<int>(i));
-      outputs_.push_back(is_needed ? StepTensor(outputs[i]) : without_value(outputs[i]));
+      const bool is_variant = outputs[i].dtype() == DType::kVariant;
+      keep(outputs[i], uses[i].is_side_value || is_variant, node->output(index).shape);
       // The handle that was given, so that what the backward half makes of the variable has a way
       // to it.
-      if (int input = pair->input_of_handle(static_cast<int>(i)); is_needed && input >= 0) {
-        outputs_.back().tensor = inputs[static_cast<size_t>(input)];
+      if (tensors_.back() && uses[i].input_of_handle >= 0) {
+        tensors_.back() = inputs[static_cast<size_t>(uses[i].input_of_handle)];
       }
     }
   }
 
-  std::string_view name() const override { return pair_->forward()->name(); }
+  std::string_view name() const override { return forward_.name(); }
   Result<std::vector<Gradient>> operator()(Builder& builder,
                                            std::span<const Gradient> dy) const override;
 
  private:
+  void keep(const Tensor& tensor, bool is_needed, const Shape& expected) {
+    is_needed |= tensor.is_symbolic();
+    if (!is_needed && !(tensor.shape() == expected)) {
+      shapes_.emplace_back(tensors_.size(), tensor.shape());
+    }
+    tensors_.push_back(is_needed ? tensor : Tensor());
+  }
+  // What was not kept as a tensor.
+  StepTensor without_tensor(size_t number, const OutputType& type) const {
+    StepTensor made(0, type.dtype);
+    auto at = std::ranges::find(shapes_, number, &std::pair<size_t, Shape>::first);
+    made.shape = at == shapes_.end() ? type.shape : at->second;
+    return made;
+  }
+  StepTensor input(size_t i) const {
+    return tensors_[i] ? like_gradient(tensors_[i])
+                       : without_tensor(i, forward_.graph()->inputs()[i]->output(0));
+  }
+  StepTensor output(size_t i) const {
+    const Tensor& tensor = tensors_[num_inputs_ + i];
+    if (tensor) return StepTensor(tensor);
+    const auto [node, index] = forward_.graph()->outputs()[i];
+    return without_tensor(num_inputs_ + i, node->output(index));
+  }
+
   const Ref<GradientPair> pair_;
-  InlineVector<StepTensor, 2> inputs_, outputs_;
+  const Body& forward_;  // which the pair keeps
+  const size_t num_inputs_;
+  InlineVector<Tensor, 3> tensors_;  // of inputs and outputs; empty where none is needed
+  std::vector<std::pair<size_t, Shape>> shapes_;  // by number in tensors_
 };
 
 Result<std::vector<Gradient>> CallBackward::operator()(Builder& builder,
                                                        std::span<const Gradient> dy) const {
-  std::vector<bool> has_gradient;
+  // Listeners may have heard of the body's own outputs only.
+  std::vector<bool> has_gradient(forward_.graph()->outputs().size());
   for (size_t i = 0; i < dy.size(); ++i) {
-    has_gradient.push_back(!dy[i].is_none() && kDifferentiableTypes.contains(outputs_[i].dtype));
+    const auto [node, index] = forward_.graph()->outputs()[i];
+    const DType dtype = node->output(index).dtype;
+    has_gradient[i] = !dy[i].is_none() && kDifferentiableTypes.contains(dtype);
   }
   ASSIGN_OR_RETURN(const GradientPair::Half* half, pair_->backward(has_gradient));
   Emitter emit(builder);
   std::vector<Tensor> inputs;
   for (int i : half->outputs) {
-    inputs.push_back(has_gradient[i] ? densify(emit, dy[i]) : zeros_like(emit, outputs_[i]));
+    inputs.push_back(has_gradient[i] ? densify(emit, dy[i]) : zeros_like(emit, output(i)));
   }
   RETURN_IF_ERROR(emit.status());
-  for (int i : half->side_values) inputs.push_back(outputs_[i].tensor);
+  for (int i : half->side_values) inputs.push_back(tensors_[num_inputs_ + i]);
   Tensors outputs;
   if (!half->body->graph()->outputs().empty()) {
     ASSIGN_OR_RETURN(outputs, apply_call(builder, half->body, inputs));
@@ -103,7 +140,7 @@ Result<std::vector<Gradient>> CallBackward::operator()(Builder& builder,
     dx.push_back({at(where.dense), {at(where.values), at(where.indices), at(where.dense_shape)}});
     size_t i = dx.size() - 1;
     if (dx[i].is_none() && pair_->is_connected(static_cast<int>(i))) {
-      dx[i].dense = zeros_like_input(emit, inputs_[i]);
+      dx[i].dense = zeros_like_input(emit, input(i));
     }
   }
   RETURN_IF_ERROR(emit.status());

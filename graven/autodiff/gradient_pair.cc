@@ -88,11 +88,9 @@ class GradientPair::State : public RefCounted {
 
   const ForwardGraph& forward() const { return forward_; }
 
-  bool is_side_value(int output) const { return is_side_value_[output]; }
+  std::span<const OutputUse> output_uses() const { return output_uses_; }
 
   bool is_connected(int input) const { return !is_none(of_originals_->gradients[input]); }
-
-  int input_of_handle(int output) const { return input_of_handle_[output]; }
 
   // Of the backward halves.
   int64_t bytes() {
@@ -126,17 +124,16 @@ class GradientPair::State : public RefCounted {
 
   void close() {
     forward_.freeze();
-    is_side_value_.resize(forward_.outputs().size());
+    output_uses_.resize(forward_.outputs().size());
     for (const Half* half : {of_originals_.get(), all_.get()}) {
-      for (int output : half->side_values) is_side_value_[output] = true;
+      for (int output : half->side_values) output_uses_[output].is_side_value = true;
     }
-    for (const Tensor& output : forward_.outputs()) {
-      auto at = forward_.inputs().end();
-      if (output.dtype() == DType::kResource) {
-        at = std::find(forward_.inputs().begin(), forward_.inputs().end(), output);
-      }
-      bool is_handle = at != forward_.inputs().end();
-      input_of_handle_.push_back(is_handle ? static_cast<int>(at - forward_.inputs().begin()) : -1);
+    for (size_t i = 0; i < output_uses_.size(); ++i) {
+      const Tensor& output = forward_.outputs()[i];
+      if (output.dtype() != DType::kResource) continue;
+      auto at = std::find(forward_.inputs().begin(), forward_.inputs().end(), output);
+      if (at == forward_.inputs().end()) continue;
+      output_uses_[i].input_of_handle = static_cast<int>(at - forward_.inputs().begin());
     }
   }
 
@@ -246,8 +243,7 @@ class GradientPair::State : public RefCounted {
   // --- Constant once it is closed.
   ForwardGraph forward_;
   std::shared_ptr<const Half> of_originals_, all_;  // of the first round, and of the last
-  std::vector<int> input_of_handle_;                // of each output
-  std::vector<bool> is_side_value_;                 // of each output
+  std::vector<OutputUse> output_uses_;
   // --- Halves for other sets of outputs.
   Mutex mutex_;
   std::map<std::vector<bool>, std::shared_ptr<const Half>> halves_ GUARDED_BY(mutex_);
@@ -261,11 +257,11 @@ Result<const GradientPair::Half*> GradientPair::backward(const std::vector<bool>
   return state_->backward(has_gradient);
 }
 
-bool GradientPair::is_side_value(int output) const { return state_->is_side_value(output); }
-
 bool GradientPair::is_connected(int input) const { return state_->is_connected(input); }
 
-int GradientPair::input_of_handle(int output) const { return state_->input_of_handle(output); }
+std::span<const GradientPair::OutputUse> GradientPair::output_uses() const {
+  return state_->output_uses();
+}
 
 int64_t GradientPair::bytes() const { return state_->bytes() + forward_->bytes(); }
 
@@ -312,8 +308,14 @@ Result<Tensors> apply_call(Builder& builder, const Ref<Body>& body, std::span<co
     ASSIGN_OR_RETURN(outputs, plain.call(body, inputs, name));
     backward = backward_that_fails(body->name(), pair.status());
   }
-  for (Listener* listener : listeners) listener->on_step(inputs, outputs, backward);
-  outputs.resize(body->graph()->outputs().size());
+  // Side outputs have a part in gradients of gradients only.
+  const size_t num_outputs = body->graph()->outputs().size();
+  const bool is_alone = listeners.size() == 1 && !listeners[0]->wants_higher_orders();
+  const size_t num_heard = is_alone ? num_outputs : outputs.size();
+  for (Listener* listener : listeners) {
+    listener->on_step(inputs, {outputs.data(), num_heard}, backward);
+  }
+  outputs.resize(num_outputs);
   return outputs;
 }
 

@@ -61,7 +61,9 @@ class GRAVEN_API GradientPair : public RefCounted {
     Status missing;
   };
 
-  Ref<Body> forward() const { return owned_forward_ ? owned_forward_ : Ref<Body>(forward_); }
+  Ref<Body> forward() const { return Ref<Body>(forward_); }
+  // The same, borrowed: it lives as long as the pair.
+  Body& forward_body() const { return *forward_; }
   // Of the body whose pair it is; the side outputs of forward follow.
   int num_outputs() const { return num_outputs_; }
   // The half for gradients of just these outputs of forward, or of a few more (which are then
@@ -71,11 +73,14 @@ class GRAVEN_API GradientPair : public RefCounted {
   // True if some output of the body has a gradient with respect to this input. A call gives all of
   // these inputs a gradient, whichever of its outputs has one (S6.21).
   bool is_connected(int input) const;
-  // True if a backward half may take this output of forward.
-  bool is_side_value(int output) const;
-  // The input whose handle this output of forward is; -1 if it is none. Gradients do not go through
-  // outputs that are handles.
-  int input_of_handle(int output) const;
+  struct OutputUse {
+    bool is_side_value = false;  // a backward half may take it
+    // The input whose handle it is; -1 if it is none. Gradients do not go through outputs that are
+    // handles.
+    int input_of_handle = -1;
+  };
+  // Of each output of forward.
+  std::span<const OutputUse> output_uses() const;
   // Of both halves, with what was made of them.
   int64_t bytes() const;
 

@@ -34,7 +34,7 @@ class IdSet {
   }
   void grow() {
     std::vector<uint64_t> old = std::exchange(slots_, {});
-    slots_.resize(old.empty() ? 16 : 2 * old.size());
+    slots_.resize(old.empty() ? 32 : 2 * old.size());
     for (uint64_t id : old) {
       if (id != 0) slots_[index_of(id)] = id;
     }

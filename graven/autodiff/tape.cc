@@ -58,7 +58,8 @@ bool Tape::is_watched(const Tensor& tensor) const {
 }
 
 void Tape::reset() {
-  steps_.clear();
+  recorded_.clear();
+  ends_.clear();
   watched_.clear();
   variables_.clear();
 }
@@ -76,29 +77,43 @@ void Tape::on_op(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
   for (const Tensor& output : outputs) {
     if (holds(inputs, output)) return;
   }
-  steps_.push_back(make_lean_step(op, attrs, inputs, outputs,
-                                  [&](const Tensor& input) { return is_watched(input); }));
+  StepRef step = make_lean_step(op, attrs, inputs, outputs,
+                                [&](const Tensor& input) { return is_watched(input); });
+  recorded_.push_back({std::move(step), nullptr});
   for (const Tensor& output : outputs) watched_.insert(output.get()->id());
 }
 
 void Tape::on_step(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                    const BackwardRef& backward) {
   if (!wants(inputs)) return;
-  auto step = std::make_shared<Step>();
-  step->backward = backward;
-  step->inputs.reserve(inputs.size());
+  recorded_.push_back({nullptr, backward, ends_.size(), inputs.size(), outputs.size()});
   for (const Tensor& input : inputs) {
     // An input that is not watched gets no gradient.
-    step->inputs.push_back({is_watched(input) ? input.get()->known_id() : 0, input.dtype()});
+    ends_.push_back({is_watched(input) ? input.get()->known_id() : 0, input.dtype()});
   }
-  step->outputs.reserve(outputs.size());
   for (const Tensor& output : outputs) {
     // An input that is handed out was not made by the step: no gradient comes to it from here.
     const bool is_made = !holds(inputs, output);
-    step->outputs.push_back({is_made ? output.get()->id() : 0, output.dtype()});
+    ends_.push_back({is_made ? output.get()->id() : 0, output.dtype()});
     if (is_made && propagates(output.dtype())) watched_.insert(output.get()->known_id());
   }
-  steps_.push_back(std::move(step));
+}
+
+void Tape::make_steps() {
+  for (Recorded& recorded : recorded_) {
+    if (recorded.step) continue;
+    auto step = std::make_shared<Step>();
+    step->backward = std::move(recorded.backward);
+    const End* end = &ends_[recorded.first_end];
+    for (size_t i = 0; i < recorded.num_inputs; ++i, ++end) {
+      step->inputs.emplace_back(end->id, end->dtype);
+    }
+    for (size_t i = 0; i < recorded.num_outputs; ++i, ++end) {
+      step->outputs.emplace_back(end->id, end->dtype);
+    }
+    recorded.step = std::move(step);
+  }
+  ends_.clear();
 }
 
 void Tape::record(std::string_view name, std::span<const Tensor> inputs,
@@ -121,21 +136,24 @@ Result<std::vector<Gradient>> Tape::gradient(std::span<const Tensor> targets,
   }
   std::vector<uint64_t> source_ids;
   for (const Tensor& source : sources) source_ids.push_back(source.get()->id());
+  make_steps();
   std::vector<StepRef> steps;
-  if (keep) {
-    steps = steps_;
-  } else {
+  for (Recorded& recorded : recorded_) {
+    steps.push_back(keep ? recorded.step : std::move(recorded.step));
+  }
+  if (!keep) {
     stop();
-    steps = std::exchange(steps_, {});
+    recorded_.clear();
   }
   return differentiate(std::move(steps), seeded, source_ids, builder);
 }
 
 int64_t Tape::kept_bytes() const {
   int64_t total = 0;
-  for (const auto& step : steps_) {
-    for (const StepTensor& x : step->inputs) total += bytes_of(x);
-    for (const StepTensor& y : step->outputs) total += bytes_of(y);
+  for (const Recorded& recorded : recorded_) {
+    if (!recorded.step) continue;
+    for (const StepTensor& x : recorded.step->inputs) total += bytes_of(x);
+    for (const StepTensor& y : recorded.step->outputs) total += bytes_of(y);
   }
   return total;
 }

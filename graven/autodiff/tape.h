@@ -83,9 +83,23 @@ class GRAVEN_API Tape : public Listener {
   void on_frame_end() override { recording_in_ = nullptr; }
 
  private:
+  // What was recorded: a step, or one whose gradient is that of the whole, which becomes a Step
+  // when the tape is asked for gradients, as most calls under a tape are not worth one.
+  struct Recorded {
+    std::shared_ptr<const Step> step;
+    BackwardRef backward;
+    size_t first_end = 0, num_inputs = 0, num_outputs = 0;  // of the whole
+  };
+  // A tensor that a step took or made: its id, or 0 if no gradient goes through.
+  struct End {
+    uint64_t id;
+    DType dtype;
+  };
+  void make_steps();
   const bool persistent_, watch_accessed_variables_;
   Frame* recording_in_ = nullptr;
-  std::vector<std::shared_ptr<const Step>> steps_;
+  std::vector<Recorded> recorded_;
+  std::vector<End> ends_;  // of those that are no steps yet
   IdSet watched_;
   std::vector<Tensor> variables_;  // the handles among them
 };
