@@ -139,7 +139,11 @@ Status Fusion::add_member(int number) {
   const bool is_reduction = op.record().body.kind() == OpBody::Kind::kReduction;
   TypeBindings bindings;
   InlineVector<DType, 8> inputs = dtypes;
-  if (is_reduction) inputs.push_back(DType::kInt32);  // the axes
+  if (is_reduction && op.inputs().size() > 1) inputs.push_back(DType::kInt32);  // the axes
+  if (is_reduction && op.inputs().size() == 1 &&
+      static_cast<int>(parts_.reduced.size()) != space().rank()) {
+    return invalid_argument("[", op.name(), "] in a fusion reduces all axes");
+  }
   RETURN_IF_ERROR(op.bind_types(std::span<const DType>(inputs.data(), inputs.size()), member.attrs,
                                 /*eager=*/false, bindings));
   const OpBody::Kind kind = op.record().body.kind_for(dtypes.back(), member.attrs);

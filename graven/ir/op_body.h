@@ -27,8 +27,8 @@ using KernelFunction = Status (*)(KernelContext& context);
 using RowsFunction = Result<RowsExpression> (*)(std::span<const DType> inputs, AttrsRef attrs);
 using CompositeFunction = void (*)(CompositeContext& context);
 
-// A reduction over axes, said in scalars. Input 0 is reduced; input 1 holds the axes; the
-// attribute keep_dims keeps them with size 1.
+// A reduction over axes, said in scalars. Input 0 is reduced; input 1 holds the axes, and without
+// one all are reduced; the attribute keep_dims keeps them with size 1.
 struct ReductionBody {
   // The value to start from, and what an empty reduction finishes from.
   Scalar (*identity)(Scalar like);

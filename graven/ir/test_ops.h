@@ -70,7 +70,7 @@ struct SplitAttrs {
 };
 
 inline OpHandle<NoAttrs> kAdd, kSub, kMul, kNeg, kSquare, kPrint, kRandom, kUnique, kFail;
-inline OpHandle<NoAttrs> kPlus, kTimes, kNegative;
+inline OpHandle<NoAttrs> kPlus, kTimes, kNegative, kTotalOfAll;
 inline OpHandle<SumAttrs> kSum, kTotal;
 inline OpHandle<ProductAttrs> kProduct;
 inline OpHandle<AllKindsAttrs> kAllKinds;
@@ -271,6 +271,14 @@ inline bool define() {
                         .infer = infer_product,
                         .body = kernel([](KernelContext&) { return unimplemented("not run"); }),
                         .panels = true});
+  ops.define(kTotalOfAll,
+             {.name = "TotalOfAll",
+              .inputs = {"input: T"},
+              .outputs = {"output: T"},
+              .types = numbers,
+              .infer = scalar_output,
+              .body = reduction({.identity = [](Scalar x) { return zero_like(x); },
+                                 .combine = [](Scalar a, Scalar b) { return a + b; }})});
   ops.define(kAllKinds, {.name = "AllKinds",
                          .infer = no_outputs,
                          .bodies = {BodyRun::kAsTheOpLikes, {{"body"}, {"bodies"}}}});

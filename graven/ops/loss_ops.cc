@@ -8,31 +8,14 @@
 #include "graven/ops/math_ops.h"
 #include "graven/ops/nn_ops.h"
 #include "graven/ops/register_ops.h"
-#include "graven/ops/row_kernels.h"
 
 namespace graven::engine {
 namespace {
 
 // --- L2Loss.
 
-Result<RowsExpression> half_of_squares(DType dtype) {
-  RowsRecorder rows;
-  auto x = rows.input(dtype);
-  auto sum = rows.sum({x}, [](std::span<const Scalar> x) {
-    Scalar value = computed_float(x[0]);
-    return value * value;
-  });
-  return rows.finish(
-      {rows.map({sum}, [=](std::span<const Scalar> x) { return cast(x[0] * 0.5, dtype); })});
-}
-
-Status l2_loss_kernel(KernelContext& c) {
-  const auto& program = rows_of<half_of_squares>(c.input(0).dtype());
-  RETURN_IF_ERROR(program.status());
-  const void* input = c.input(0).raw_data();
-  void* output = c.output(0).mutable_raw_data();
-  return run_rows(**program, 1, c.input(0).num_elements(), {&input, 1}, {&output, 1});
-}
+Scalar square(Scalar x) { return x * x; }
+Scalar half_of(Scalar sum, Scalar) { return sum * 0.5; }
 
 void l2_loss_gradient(GradientContext& c) { c.set_dx(0, Formula(c, c.x(0)) * Formula(c, c.dy())); }
 
@@ -98,7 +81,10 @@ void define_loss_ops(OpRegistry& ops) {
                           .types = {{"T", kFloatTypes}},
                           .infer = scalar_output,
                           .gradient = l2_loss_gradient,
-                          .body = kernel(l2_loss_kernel),
+                          .body = reduction({.identity = zero_like,
+                                             .combine = [](Scalar a, Scalar b) { return a + b; },
+                                             .prepare = square,
+                                             .finish = half_of}),
                       });
   ops.define(kInTopKV2,
              {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <queue>
 #include <unordered_map>
@@ -158,19 +159,17 @@ class Fuser {
   }
 
   Status describe_reduction(Node* node) {
-    if (node->inputs().size() != 2 || body_kind(node) != OpBody::Kind::kReduction) return {};
-    const OutputRef x = node->inputs()[0], axes = node->inputs()[1];
+    if (body_kind(node) != OpBody::Kind::kReduction) return {};
+    const OutputRef x = node->inputs()[0];
     const Shape &shape = type_of(x).shape, &result = node->output(0).shape;
-    if (!is_definite(shape) || !is_definite(result) || shape.rank() > FusionLimits::kMaxRank ||
-        &axes.node->op() != kConst.op || rewriter_.is_input(axes.node)) {
+    if (!is_definite(shape) || !is_definite(result) || shape.rank() > FusionLimits::kMaxRank) {
       return {};
     }
-    auto reduced = normalized_axes(axes.node->attrs().as<ConstAttrs>().value, shape.rank());
-    if (!reduced.ok()) return {};
+    auto axes = axes_of(node, shape.rank());
+    if (!axes) return {};
     Info& about = info(node);
     about.reduced = &shape;
-    about.axes.assign(reduced->begin(), reduced->end());
-    std::ranges::sort(about.axes);
+    about.axes = std::move(*axes);
     const DType x_dtype = type_of(x).dtype;
     ASSIGN_OR_RETURN(about.body, RecordedBody::get(node->op(), node->attrs(), {&x_dtype, 1},
                                                    node->output(0).dtype));
@@ -179,6 +178,20 @@ class Fuser {
     about.goes_by_rows = count > 0 && about.axes[0] == shape.rank() - count &&
                          are_good_rows(shape, count) && is_per_row(result, shape, count);
     return {};
+  }
+
+  // The axes that a reduction reduces, ascending; none if they are not known.
+  std::optional<std::vector<int>> axes_of(const Node* node, int rank) {
+    std::vector<int> all(static_cast<size_t>(rank));
+    std::iota(all.begin(), all.end(), 0);
+    if (node->inputs().size() == 1) return all;
+    const Node* axes = node->inputs()[1].node;
+    if (&axes->op() != kConst.op || rewriter_.is_input(axes)) return std::nullopt;
+    auto reduced = normalized_axes(axes->attrs().as<ConstAttrs>().value, rank);
+    if (!reduced.ok()) return std::nullopt;
+    std::vector<int> ascending(reduced->begin(), reduced->end());
+    std::ranges::sort(ascending);
+    return ascending;
   }
 
   // A body over rows, which have the shape of the result.
@@ -238,7 +251,8 @@ class Fuser {
       const OutputRef x = reduction->inputs()[0];
       if (rewriter_.is_input(x.node) || !info(x.node).is_elementwise) continue;
       const int from = info(x.node).group;
-      const bool axes_from_it = info(reduction->inputs()[1].node).group == from;
+      const bool axes_from_it =
+          reduction->inputs().size() > 1 && info(reduction->inputs()[1].node).group == from;
       if (user[from] != static_cast<int>(g) || axes_from_it) continue;
       if (device_of(reduction) != device_of(x.node)) continue;
       const bool is_elementwise =

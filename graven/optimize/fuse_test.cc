@@ -124,6 +124,25 @@ fusion @fused0 = over [6,10] reducing [0] {
 )");
 }
 
+TEST_CASE("a reduction without axes, of all elements, takes in what it alone needs") {
+  CHECK(fused(R"(graph f(x: float32[n,10]) {
+  %a: float32[n,10] = Times(x, x)
+  %sum: float32[] = TotalOfAll(%a)
+  return %sum
+})") == R"(graph f(x: float32[n,10]) {
+  %sum_1: float32[] = Fusion(x) {Tin=[float32], Tout=[float32], fusion=@fused0}
+  return %sum_1
+}
+
+fusion @fused0 = over [d0,10] reducing [0, 1] {
+  x0: float32[d0,10]
+  %0: float32 = Times(x0, x0)
+  %1: float32 = TotalOfAll(%0)
+  return %1
+}
+)");
+}
+
 TEST_CASE("a lone node, a promised shape, an unknown one and an effect in between stay apart") {
   constexpr std::string_view kText = R"(graph f(x: float32[2], y: float32[?], s: string[]) {
   %a: float32[2] = Negative(x)

@@ -76,13 +76,17 @@ Status run_elementwise_body(Queue& queue, const Op& op, const RecordedBody& body
   return with_op_name(op, status);
 }
 
-// Over the axes that `axes` holds; inference has checked them.
+// Over the axes that `axes` holds, or all if it is null; inference has checked them.
 Status run_reduction_body(Queue& queue, const RecordedBody& body, const Tensor& x,
-                          const Tensor& axes, const Shape& shape, Tensor& output) {
+                          const Tensor* axes, const Shape& shape, Tensor& output) {
   ASSIGN_OR_RETURN(const BodyKernel* kernel, body_kernel(body, queue.device()));
-  ASSIGN_OR_RETURN(auto reduced, normalized_axes(axes, x.rank()));
   uint64_t mask = 0;
-  for (int axis : reduced) mask |= uint64_t{1} << axis;
+  if (axes) {
+    ASSIGN_OR_RETURN(auto reduced, normalized_axes(*axes, x.rank()));
+    for (int axis : reduced) mask |= uint64_t{1} << axis;
+  } else {
+    for (int axis = 0; axis < x.rank(); ++axis) mask |= uint64_t{1} << axis;
+  }
   ASSIGN_OR_RETURN(output, Tensor::allocate(body.output(), shape, queue.device()));
   TrapNotes traps;
   RETURN_IF_ERROR(
@@ -274,7 +278,8 @@ Status run_typed_op(Queue& queue, const Op& op, AttrsRef attrs, std::span<Tensor
       outputs.resize(1);
       LetOthersRun others(!is_counted && is_long_or_blocks(op, attrs, inputs, shapes));
       return with_op_name(
-          op, run_reduction_body(queue, *body, inputs[0], inputs[1], shapes[0], outputs[0]));
+          op, run_reduction_body(queue, *body, inputs[0], inputs.size() > 1 ? &inputs[1] : nullptr,
+                                 shapes[0], outputs[0]));
     }
     case OpBody::Kind::kRows: {
       ASSIGN_OR_RETURN(auto body, RecordedBody::get(op, attrs, dtypes_of(inputs), types.dtypes[0]));
