@@ -130,6 +130,8 @@ Status ForwardGraph::extend_calls() {
     Ref<Body> called = called_body(*node);
     if (!called || !is_reached[node->id()]) continue;
     auto pair = gradient_pair(called);
+    // Another thread, or this one where less of the stack is used, may have room for it.
+    if (pair.status().code() == Code::kResourceExhausted) return pair.status();
     if (!pair.ok()) {  // an error only if a gradient has to pass here
       backward_of_failed_[node] = pair.status();
       continue;

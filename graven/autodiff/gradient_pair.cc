@@ -11,6 +11,7 @@
 #include "graven/autodiff/forward_graph.h"
 #include "graven/base/claim.h"
 #include "graven/base/mutex.h"
+#include "graven/base/stack.h"
 #include "graven/base/strings.h"
 #include "graven/ir/bodies.h"
 #include "graven/ir/frame.h"
@@ -267,9 +268,12 @@ int64_t GradientPair::bytes() const { return state_->bytes() + forward_->bytes()
 
 Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body) {
   return body->get_or_make<GradientPair>(Body::kGradientPair, [&]() -> Result<Ref<GradientPair>> {
+    RETURN_IF_ERROR(Stack::check("the gradient", body->name()));
     if (holds_itself(*body)) {
-      return unimplemented("The function ", body->name(),
-                           " calls itself: there is no gradient of such a call");
+      return Status(Code::kUnimplemented,
+                    str_cat("The function ", body->name(),
+                            " calls itself: there is no gradient of such a call"),
+                    ErrorKind::kRecursionError);
     }
     ASSIGN_OR_RETURN(auto state, GradientPair::State::create(*body));
     Ref<Graph> forward_graph = state->forward().graph();

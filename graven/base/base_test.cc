@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <mutex>
@@ -8,6 +9,7 @@
 
 #include "graven/base/inline_vector.h"
 #include "graven/base/ref.h"
+#include "graven/base/stack.h"
 #include "graven/base/status.h"
 #include "graven/base/waiting_lock.h"
 
@@ -99,6 +101,40 @@ TEST_CASE("who waits for a lock lets go of the front end's meanwhile") {
   shared.unlock();
   other.join();
   set_wait_hooks({nullptr, nullptr});
+}
+
+// Uses a page or so of the stack for each level; how deep it came before Stack said that it is
+// short.
+__attribute__((noinline)) int levels_until_short(int level) {
+  volatile char used[4096];
+  used[0] = 0;
+  if (Stack::is_short()) return level;
+  const int deepest = levels_until_short(level + 1);
+  used[1] = 0;  // so that this is no loop
+  return deepest;
+}
+
+TEST_CASE("a stack is short while half a MiB is left, of a small one half") {
+  auto levels_of = [](size_t stack) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, stack);
+    pthread_t thread;
+    int levels = 0;
+    auto run = [](void* argument) -> void* {
+      *static_cast<int*>(argument) = levels_until_short(0);
+      return nullptr;
+    };
+    REQUIRE(pthread_create(&thread, &attributes, run, &levels) == 0);
+    pthread_join(thread, nullptr);
+    pthread_attr_destroy(&attributes);
+    return levels;
+  };
+  const int large = levels_of(size_t{2} << 20), small = levels_of(size_t{256} << 10);
+  CHECK(large > 200);  // of 384 pages, or fewer where frames are larger
+  CHECK(large < 384);
+  CHECK(small > 10);
+  CHECK(small < 32);
 }
 
 TEST_CASE("floats print as the shortest text that reads back") {

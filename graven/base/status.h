@@ -51,6 +51,7 @@ enum class ErrorKind : uint8_t {
   kInaccessibleTensorError,
   kKeyboardInterrupt,
   kUserException,  // the payload is the user's own exception
+  kRecursionError,
 };
 
 // An object of a front end that travels through the engine untouched, such as the exception

@@ -4,6 +4,7 @@
 
 #include "graven/function/lift.h"
 #include "graven/function/trace_body.h"
+#include "graven/function/trace_chain.h"
 #include "graven/ir/frame.h"
 
 namespace graven::engine {
@@ -308,6 +309,8 @@ FunctionType Function::generalized(std::span<const Ref<Entry>> entries, const Fu
 
 Result<Ref<Entry>> Function::trace(const FunctionType& type, VariableCreation::Policy scope,
                                    std::vector<CreatedVariable>& created) {
+  const TraceLink link(this, options_.name, type);
+  RETURN_IF_ERROR(link.check());
   auto start = std::chrono::steady_clock::now();
   auto entry = make_ref<Entry>();
   auto placeholders = [&](GraphBuilder& builder) -> Result<std::vector<Value>> {

@@ -3,8 +3,10 @@
 #include <utility>
 #include <variant>
 
+#include "graven/base/stack.h"
 #include "graven/base/strings.h"
 #include "graven/function/control_dependencies.h"
+#include "graven/function/trace_chain.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/structural_ops.h"
 
@@ -48,6 +50,7 @@ Result<TracedBody> trace_body(
     const TraceBodyOptions& options,
     FunctionRef<Result<std::vector<Value>>(GraphBuilder& builder)> make_arguments,
     FunctionRef<Result<Value>(std::span<const Value> arguments)> f) {
+  if (Stack::is_short()) return trace_too_deep();
   auto graph = make_ref<Graph>(options.name);
   graph->set_outer(Frame::current().graph());
   GraphBuilder builder(graph);

@@ -42,7 +42,7 @@ struct TracedBody {
 //
 // The result's tensors each become an output, in the order of collect_tensors; other leaves than
 // tensors and None are a TypeError. Effects are ordered, unless the options say otherwise. Nothing
-// is kept of a trace that fails.
+// is kept of a trace that fails. Where too little of the stack is left, it is a RecursionError.
 GRAVEN_API Result<TracedBody> trace_body(
     const TraceBodyOptions& options,
     FunctionRef<Result<std::vector<Value>>(GraphBuilder& builder)> make_arguments,

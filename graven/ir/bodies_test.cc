@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "graven/ir/body.h"
+#include "graven/ir/graph_builder.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ir/test_ops.h"
 #include "graven/ir/text.h"
@@ -337,6 +338,20 @@ TEST_CASE("the bytes of what is made of a body are those that it has when they a
   CHECK(body->bytes() == before + 100);
   (*made)->size = 1000;
   CHECK(body->bytes() == before + 1000);
+}
+
+TEST_CASE("a chain of bodies of any length is freed") {
+  Ref<Body> body = Body::create("o", graph_of("graph g(x: float32[]) {\n return x\n}"));
+  for (int i = 0; i < 100'000; ++i) {
+    auto graph = make_ref<Graph>("caller");
+    GraphBuilder builder(graph);
+    Tensor x = builder.add_placeholder(DType::kFloat32, Shape(), "x");
+    auto called = builder.call(body, {&x, 1});
+    REQUIRE(called.ok());
+    graph->set_outputs({symbolic((*called)[0]).output()});
+    body = Body::create("caller", graph);
+  }
+  body = nullptr;  // used to need some stack for each of them
 }
 
 TEST_CASE("bodies that hold each other in a circle are verified, printed and counted") {

@@ -6,6 +6,29 @@
 #include <vector>
 
 namespace graven::engine {
+namespace {
+
+constinit thread_local std::vector<RefCounted*>* t_waiting = nullptr;
+
+// Bodies hold bodies, in chains of any length. What one lets go of while another is being freed on
+// this thread waits until that is done, so that the stack does not grow with the chain.
+void let_go(RefCounted* object) {
+  if (!object) return;
+  if (t_waiting) {
+    t_waiting->push_back(object);
+    return;
+  }
+  std::vector<RefCounted*> waiting{object};
+  t_waiting = &waiting;
+  while (!waiting.empty()) {
+    RefCounted* next = waiting.back();
+    waiting.pop_back();
+    next->drop_ref();
+  }
+  t_waiting = nullptr;
+}
+
+}  // namespace
 
 void add_ref_to(const Body* body) { body->add_ref(); }
 void drop_ref_of(const Body* body) { body->drop_ref(); }
@@ -16,9 +39,8 @@ int64_t next_uid() {
 }
 
 Body::~Body() {
-  for (auto& slot : slots_) {
-    if (RefCounted* object = slot.load()) object->drop_ref();
-  }
+  for (auto& slot : slots_) let_go(slot.load());
+  let_go(graph_.release());
 }
 
 bool Body::fill(Slot slot, Ref<RefCounted> object) {

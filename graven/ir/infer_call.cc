@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "graven/base/mutex.h"
+#include "graven/base/stack.h"
 #include "graven/ir/bodies.h"
 #include "graven/ir/body.h"
 #include "graven/ir/emitter.h"
@@ -137,7 +138,7 @@ Ref<Graph> inferred_with(const Body& body, Constants constants) {
   auto found = const_cast<Body&>(body).get_or_make<OutputTypesFound>(
       Body::kOutputTypes,
       []() -> Result<Ref<OutputTypesFound>> { return make_ref<OutputTypesFound>(); });
-  if (!found.ok()) return {};
+  if (!found.ok() || Stack::is_short()) return {};
   if (auto known = (*found)->find(constants)) return *known;
   t_inferred.push_back(&body);
   auto made = infer_again(*body.graph(), constants);

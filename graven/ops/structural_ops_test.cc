@@ -16,6 +16,7 @@
 #include "graven/runtime/eager_builder.h"
 #include "graven/runtime/op_step.h"
 #include "graven/runtime/program.h"
+#include "graven/runtime/run_body.h"
 #include "graven/tensor/variant.h"
 
 namespace graven::engine {
@@ -144,6 +145,7 @@ TEST_CASE("a body that calls itself is not run, and not inlined without end") {
   (*graph)->set_attrs(call, call_attrs(body));
   Status status = program_of(body).status();
   CHECK(status.code() == Code::kUnimplemented);
+  CHECK(status.kind() == ErrorKind::kRecursionError);
   CHECK(status.message() == "The function loops calls itself, and cannot be run");
   (*graph)->set_attrs(call, call_attrs(good));  // a circle does not end by itself
 }
@@ -194,6 +196,56 @@ TEST_CASE("variants say what their zeros and their sums are; empty ones are zero
   REQUIRE(emit.status().ok());
   emit(kZerosLike, {variants({make_ref<TestMystery>()})});
   CHECK(emit.status().message() == "[ZerosLike] there is no zero of a mystery");
+}
+
+TEST_CASE("a body that holds a circle of bodies is verified, printed, counted and refused") {
+  auto calling = [](const char* name) {
+    std::string call = "%y: float32[n] = PartitionedCall(x) {Tin=[float32], Tout=[float32], f=@g}";
+    auto graph = parse_graph("graph a(x: float32[n]) {\n" + call +
+                             "\nreturn %y\n}\nbody @g = graph g(x: float32[n]) {\nreturn x\n}");
+    REQUIRE(graph.ok());
+    return Body::create(name, *graph);
+  };
+  auto call = [](const Ref<Body>& from, const Ref<Body>& to) {
+    from->graph()->set_attrs(from->graph()->find("y"), call_attrs(to));
+  };
+  Ref<Body> outer = calling("outer"), a = calling("a"), b = calling("b");
+  Ref<Body> good = called_body(*a->graph()->find("y"));
+  call(outer, a);
+  call(a, b);
+  call(b, a);
+  CHECK(!holds_itself(*outer));
+  CHECK(verify_graph(*outer->graph()).ok());
+  CHECK(print_graph(*outer->graph()).find("body @b = ") != std::string::npos);
+  CHECK(outer->bytes() > a->bytes());
+  const float elements[] = {1, 2};
+  Tensor x = Tensor::vector(std::span<const float>(elements));
+  Tensors outputs;
+  Status run = run_body(outer, {&x, 1}, outputs);
+  CHECK(run.kind() == ErrorKind::kRecursionError);
+  CHECK(run.message().find("calls itself, and cannot be run") != std::string::npos);
+  CHECK(a->bytes() > 0);
+  call(a, good);
+}
+
+TEST_CASE("a circle of bodies that is run node by node ends with the stack, as an error") {
+  auto text =
+      "graph a(x: float32[2]) {\n"
+      "%y: float32[2] = PartitionedCall(x) {Tin=[float32], Tout=[float32], f=@g}\n"
+      "return %y\n}\nbody @g = graph g(x: float32[2]) {\nreturn x\n}";
+  auto graph = parse_graph(text);
+  REQUIRE(graph.ok());
+  Ref<Body> body = Body::create("loops", *graph);
+  Node* call = (*graph)->find("y");
+  Ref<Body> good = called_body(*call);
+  (*graph)->set_attrs(call, call_attrs(body));
+  const float elements[] = {1, 2, 3};  // more than the body was made for
+  Tensor x = Tensor::vector(std::span<const float>(elements));
+  Tensors outputs;
+  Status status = run_body(body, {&x, 1}, outputs);
+  CHECK(status.kind() == ErrorKind::kRecursionError);
+  CHECK(status.message().find("where a call of loops begins") != std::string::npos);
+  (*graph)->set_attrs(call, call_attrs(good));
 }
 
 }  // namespace graven::engine

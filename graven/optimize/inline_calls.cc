@@ -17,6 +17,8 @@ namespace {
 constexpr size_t kSmallBody = 64;
 // Who waits for a call waits for at most this many nodes of it; more are gathered in a NoOp.
 constexpr size_t kMaxControlsOfCall = 4;
+// Calls in calls stay from here on: each adds its name to those of all nodes within.
+constexpr size_t kMaxDepth = 256;
 
 class Inliner {
  public:
@@ -32,7 +34,10 @@ class Inliner {
 
   bool run() {
     if (num_calls_.empty()) return false;
-    for (Node* node : rewriter_.nodes()) visit(node);
+    for (Node* node : rewriter_.nodes()) {
+      visit(node);
+      finish_bodies();
+    }
     return rewriter_.finish();
   }
 
@@ -45,17 +50,39 @@ class Inliner {
     std::unordered_map<int64_t, Dim> symbols;
   };
 
+  // A body whose nodes are being put in: the copies, of which the first few have been visited, and
+  // the NoOp that gathers them, or null.
+  struct Open {
+    const Body* body;
+    std::vector<Node*> copies;
+    Node* done;
+    size_t next = 0;
+  };
+
   void visit(Node* node) {
     rewriter_.visit(node);
     Ref<Body> called = called_body(*node);
-    if (!called || !should_inline(*node, *called)) return;
-    open_.push_back(called.get());
-    inline_call(node, *called->graph());
-    open_.pop_back();
+    if (called && should_inline(*node, *called)) inline_call(node, *called);
+  }
+
+  // Visits what bodies brought along, among it calls that open more bodies. Not by recursion, as
+  // calls nest deeper than a stack does.
+  void finish_bodies() {
+    while (!open_.empty()) {
+      Open& innermost = open_.back();
+      if (innermost.next < innermost.copies.size()) {
+        visit(innermost.copies[innermost.next++]);
+        continue;
+      }
+      if (innermost.done) rewriter_.visit(innermost.done);
+      open_.pop_back();
+    }
   }
 
   bool should_inline(const Node& node, const Body& called) const {
-    if (std::ranges::find(open_, &called) != open_.end()) return false;
+    if (open_.size() >= kMaxDepth) return false;
+    // A body is not put into itself.
+    if (std::ranges::find(open_, &called, &Open::body) != open_.end()) return false;
     for (const auto& [name, value] : node.extra_attributes()) {
       if (name == "_noinline" && equal(value, AttrValue(true))) return false;
     }
@@ -71,7 +98,8 @@ class Inliner {
     return size <= kSmallBody || calls == num_calls_.end() || calls->second == 1;
   }
 
-  void inline_call(Node* node, const Graph& callee) {
+  void inline_call(Node* node, const Body& body) {
+    const Graph& callee = *body.graph();
     for (const Node* inner : callee.nodes()) {
       if (Ref<Body> called = called_body(*inner)) ++num_calls_[called.get()];
     }
@@ -124,8 +152,7 @@ class Inliner {
       waited_for = {done};
     }
     rewriter_.replace_control(node, std::move(waited_for));
-    for (Node* made : copies) visit(made);
-    if (done) rewriter_.visit(done);
+    open_.push_back({&body, std::move(copies), done});
   }
 
   static OutputRef inner_value(const Scope& scope, OutputRef value) {
@@ -216,7 +243,7 @@ class Inliner {
   Graph& graph_;
   Rewriter rewriter_;
   std::unordered_map<const Body*, int> num_calls_;
-  std::vector<const Body*> open_;  // whose nodes are being put in: a body is not put into itself
+  std::vector<Open> open_;  // the innermost last
   size_t num_nodes_, max_nodes_;
 };
 

@@ -64,6 +64,8 @@ PyObject* builtin_class(ErrorKind kind) {
       return PyExc_OverflowError;
     case ErrorKind::kKeyboardInterrupt:
       return PyExc_KeyboardInterrupt;
+    case ErrorKind::kRecursionError:
+      return PyExc_RecursionError;
     case ErrorKind::kOpError:
     case ErrorKind::kOperatorNotAllowedInGraphError:
     case ErrorKind::kInaccessibleTensorError:

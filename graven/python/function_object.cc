@@ -234,12 +234,14 @@ Result<Resolved> resolve(FunctionObject* self, const Arguments& bound, Purpose p
   const bool allow_specs = purpose != Purpose::kCall;
   const Signature& signature = *self->signature;
   engine::CallRow row;
-  KeyBuilder key(self->function->options().literals_equal_as_numbers, allow_specs);
-  if (write_row(signature, bound, key)) {
-    row = engine::CallRow::of(key.key());
-    row.is_known = key.may_be_remembered();
+  // Not on the stack, which holds one for each trace that goes on inside another.
+  auto key = std::make_unique<KeyBuilder>(self->function->options().literals_equal_as_numbers,
+                                          allow_specs);
+  if (write_row(signature, bound, *key)) {
+    row = engine::CallRow::of(key->key());
+    row.is_known = key->may_be_remembered();
     // Before user code runs, which may drop the last reference to what a container holds.
-    for (const Object& object : key.objects()) {
+    for (const Object& object : key->objects()) {
       ASSIGN_OR_RETURN(auto guard, guard_life(object.get(), self->function->life_listener()));
       row.guards.push_back(std::move(guard));
     }
@@ -360,38 +362,45 @@ class PureArguments {
   std::vector<PyObject*> arguments_;
 };
 
-PyObject* call(PyObject* object, PyObject* const* args, size_t nargsf, PyObject* keyword_names) {
-  FunctionObject* self = initialised(object);
-  if (!self) return nullptr;
-  Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
-  PureArguments pure;
-  if (self->is_pure) {
-    Py_ssize_t num_keywords = keyword_names ? PyTuple_GET_SIZE(keyword_names) : 0;
-    if (!pure.convert(args, nargs + num_keywords)) return nullptr;
-    args = pure.data();
-  }
-  PyObject* const* keyword_values = args + nargs;
-  if (g_run_eagerly.load(std::memory_order_relaxed)) {
-    return call_helper("call_eagerly", object, args, nargs, keyword_values, keyword_names);
-  }
-  Arguments bound;
-  switch (bind(*self->signature, args, nargs, keyword_values, keyword_names, false, bound)) {
-    case Bound::kNo:
-      return call_helper("raise_binding_error", object, args, nargs, keyword_values, keyword_names);
-    case Bound::kNeedsSanitizing:
-      return call_helper("call_with_sanitized_keywords", object, args, nargs, keyword_values,
-                         keyword_names);
-    case Bound::kYes:
-      break;
+// What a call that binds otherwise than most is for graven._function.
+PyObject* call_unbound(Bound bound, PyObject* object, PyObject* const* args, Py_ssize_t nargs,
+                       PyObject* keyword_names) {
+  const char* helper = bound == Bound::kNo ? "raise_binding_error" : "call_with_sanitized_keywords";
+  return call_helper(helper, object, args, nargs, args + nargs, keyword_names);
+}
+
+// Runs the entry that the row of the arguments leads to. False if there is none. A function of its
+// own, as are its likes below, so that a trace does not keep their rows and arguments on the stack.
+__attribute__((noinline)) bool call_found(PyObject* object, PyObject* const* args, Py_ssize_t nargs,
+                                          PyObject* keyword_names, PyObject*& result) {
+  FunctionObject* self = self_of(object);
+  Arguments arguments;
+  const Bound bound =
+      bind(*self->signature, args, nargs, args + nargs, keyword_names, false, arguments);
+  if (bound != Bound::kYes) {
+    result = call_unbound(bound, object, args, nargs, keyword_names);
+    return true;
   }
   KeyBuilder key(self->function->options().literals_equal_as_numbers);
-  if (write_row(*self->signature, bound, key)) {
-    if (engine::EntryInUse entry = self->function->find(key.key().row())) {
-      ++*self->hits;
-      return run(self, *entry, key.key().tensors());
-    }
-  }
-  auto resolved = resolve(self, bound, Purpose::kCall);
+  if (!write_row(*self->signature, arguments, key)) return false;
+  engine::EntryInUse entry = self->function->find(key.key().row());
+  if (!entry) return false;
+  ++*self->hits;
+  result = run(self, *entry, key.key().tensors());
+  return true;
+}
+
+// Finds the entry by the types of the arguments, or traces, and runs it.
+__attribute__((noinline)) PyObject* call_by_types(PyObject* object, PyObject* const* args,
+                                                  Py_ssize_t nargs, PyObject* keyword_names) {
+  FunctionObject* self = self_of(object);
+  auto arguments = std::make_unique<Arguments>();
+  PyObject* const* keyword_values = args + nargs;
+  // Code of the user's has run since they were bound the first time.
+  const Bound bound =
+      bind(*self->signature, args, nargs, keyword_values, keyword_names, false, *arguments);
+  if (bound != Bound::kYes) return call_unbound(bound, object, args, nargs, keyword_names);
+  auto resolved = resolve(self, *arguments, Purpose::kCall);
   if (!resolved.ok()) {
     return raise_resolving(resolved.status(), object, args, nargs, keyword_values, keyword_names);
   }
@@ -402,6 +411,24 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t nargsf, PyObject*
     if (!noted) return nullptr;
   }
   return result.release();
+}
+
+PyObject* call(PyObject* object, PyObject* const* args, size_t nargsf, PyObject* keyword_names) {
+  FunctionObject* self = initialised(object);
+  if (!self) return nullptr;
+  Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+  PureArguments pure;
+  if (self->is_pure) {
+    Py_ssize_t num_keywords = keyword_names ? PyTuple_GET_SIZE(keyword_names) : 0;
+    if (!pure.convert(args, nargs + num_keywords)) return nullptr;
+    args = pure.data();
+  }
+  if (g_run_eagerly.load(std::memory_order_relaxed)) {
+    return call_helper("call_eagerly", object, args, nargs, args + nargs, keyword_names);
+  }
+  PyObject* result = nullptr;
+  if (call_found(object, args, nargs, keyword_names, result)) return result;
+  return call_by_types(object, args, nargs, keyword_names);
 }
 
 // --- The type's slots.

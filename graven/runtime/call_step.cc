@@ -1,10 +1,14 @@
 #include "graven/runtime/call_step.h"
 
+#include "graven/base/stack.h"
 #include "graven/runtime/run_body.h"
 
 namespace graven::engine {
 
 Status CallStep::run(ProgramRun& run) const {
+  if (Status fits = Stack::check("a call", body_->name()); !fits.ok()) {
+    return failed_at(*node, fits);
+  }
   InlineVector<Tensor, 6> values;
   InlineVector<bool, 8> given_up;
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "graven/base/interrupt.h"
+#include "graven/base/stack.h"
 #include "graven/base/strings.h"
 #include "graven/base/thread_pool.h"
 #include "graven/base/waiting_lock.h"
@@ -37,8 +38,11 @@ void set_optimizer(OptimizeFunction optimize) { g_optimizer = optimize; }
 
 Result<Ref<Program>> program_of(const Ref<Body>& body) {
   return body->get_or_make<Program>(Body::kProgram, [&]() -> Result<Ref<Program>> {
+    RETURN_IF_ERROR(Stack::check("the optimisation", body->name()));
     if (holds_itself(*body)) {
-      return unimplemented("The function ", body->name(), " calls itself, and cannot be run");
+      return Status(Code::kUnimplemented,
+                    str_cat("The function ", body->name(), " calls itself, and cannot be run"),
+                    ErrorKind::kRecursionError);
     }
     Ref<Graph> graph = body->graph()->clone();
     if (OptimizeFunction optimize = g_optimizer.load()) {

@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "graven/base/stack.h"
 #include "graven/base/strings.h"
 #include "graven/ir/graph.h"
 #include "graven/ir/structural_ops.h"
@@ -45,6 +46,7 @@ bool accepts_shapes(const Body& body, std::span<const Tensor> inputs) {
 }
 
 Status run_body(const Ref<Body>& body, std::span<const Tensor> inputs, Tensors& outputs) {
+  RETURN_IF_ERROR(Stack::check("a call", body->name()));
   if (inputs.size() != body->graph()->inputs().size()) {
     return internal_error("The function ", body->name(), " has ", body->graph()->inputs().size(),
                           " inputs, got ", inputs.size());
