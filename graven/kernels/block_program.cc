@@ -326,35 +326,82 @@ class Fetches {
 
 }  // namespace
 
-void BlockProgram::run(int64_t n, const void* const* inputs, const bool* is_scalar,
-                       void* const* outputs, void* scratch, TrapNotes* traps, bool is_far) const {
-  const Rep& rep = *rep_;
-  const std::span<const Trap> all_traps = rep.expression.traps();
-  assert(all_traps.empty() || traps);
-  auto* memory = static_cast<std::byte*>(scratch);
-  void** table = static_cast<void**>(scratch);
-  for (size_t i = 0; i < rep.constants.size(); ++i) {
-    table[rep.first_constant + i] = const_cast<void*>(rep.constants[i]);
+// A run of a program in the scratch memory of a thread.
+class BlockRun {
+ public:
+  BlockRun(const BlockProgram::Rep& rep, void* scratch)
+      : rep_(rep),
+        memory_(static_cast<std::byte*>(scratch)),
+        table_(static_cast<void**>(scratch)),
+        trapped_(reinterpret_cast<uint8_t*>(memory_ + rep.traps_offset)) {
+    for (size_t i = 0; i < rep.constants.size(); ++i) {
+      table_[rep.first_constant + i] = const_cast<void*>(rep.constants[i]);
+    }
+    for (size_t i = 0; i < rep.register_offsets.size(); ++i) {
+      table_[rep.first_register + i] = memory_ + rep.register_offsets[i];
+    }
+    for (size_t t = 0; t < rep.expression.traps().size(); ++t) {
+      trapped_[t] = 0;
+      table_[rep.first_trap + t] = trapped_ + t;
+    }
   }
-  for (size_t i = 0; i < rep.register_offsets.size(); ++i) {
-    table[rep.first_register + i] = memory + rep.register_offsets[i];
-  }
-  auto* trapped = reinterpret_cast<uint8_t*>(memory + rep.traps_offset);
-  for (size_t t = 0; t < all_traps.size(); ++t) {
-    trapped[t] = 0;
-    table[rep.first_trap + t] = trapped + t;
-  }
-  int64_t first = std::min(n, kBlockElements);
-  for (const InputValue& value : rep.inputs) {
-    if (!is_scalar[value.input]) continue;
-    void* block = memory + value.register_offset;
-    const void* element = inputs[value.input];
+
+  // Of an input that is one element: its value, for blocks of up to n elements.
+  void splat(const InputValue& value, const void* element, int64_t n) {
+    void* block = memory_ + value.register_offset;
     if (value.load) {
       value.load(block, element, nullptr, nullptr, 1);
       element = block;
     }
-    value.splat(block, element, nullptr, nullptr, first);
-    table[value.slot] = block;
+    value.splat(block, element, nullptr, nullptr, n);
+    table_[value.slot] = block;
+  }
+  void read(const InputValue& value, const void* from, int64_t count) {
+    if (value.load) {
+      void* block = memory_ + value.register_offset;
+      value.load(block, from, nullptr, nullptr, count);
+      table_[value.slot] = block;
+    } else {
+      table_[value.slot] = const_cast<void*>(from);
+    }
+  }
+  void write(const OutputStore& store, void* to) { table_[rep_.first_output + store.output] = to; }
+  // One block, from where it was told to read to where it was told to write. Before each step
+  // between(number of steps that are done, with this one) is called.
+  template <typename F>
+  void run_block(int64_t count, const F& between) {
+    size_t num_done = 0;
+    for (const Step& step : rep_.steps) {
+      between(++num_done);
+      step.function(table_[step.out], table_[step.a], table_[step.b], table_[step.c], count);
+    }
+    for (const OutputStore& store : rep_.outputs) {
+      if (!store.store) continue;
+      store.store(table_[rep_.first_output + store.output], table_[store.real],
+                  table_[store.imaginary], nullptr, count);
+    }
+  }
+  void note_traps(TrapNotes* traps) const {
+    const std::span<const Trap> all = rep_.expression.traps();
+    assert(all.empty() || traps);
+    for (size_t t = 0; t < all.size(); ++t) {
+      if (trapped_[t]) traps->note(all[t]);
+    }
+  }
+
+ private:
+  const BlockProgram::Rep& rep_;
+  std::byte* const memory_;
+  void** const table_;
+  uint8_t* const trapped_;
+};
+
+void BlockProgram::run(int64_t n, const void* const* inputs, const bool* is_scalar,
+                       void* const* outputs, void* scratch, TrapNotes* traps, bool is_far) const {
+  const Rep& rep = *rep_;
+  BlockRun run(rep, scratch);
+  for (const InputValue& value : rep.inputs) {
+    if (is_scalar[value.input]) run.splat(value, inputs[value.input], std::min(n, kBlockElements));
   }
   Fetches fetches;
   is_far = is_far && rep.steps.size() >= kFewestStepsToFetch;
@@ -362,19 +409,11 @@ void BlockProgram::run(int64_t n, const void* const* inputs, const bool* is_scal
     int64_t count = std::min(n - done, kBlockElements);
     for (const InputValue& value : rep.inputs) {
       if (is_scalar[value.input]) continue;
-      const std::byte* from =
-          static_cast<const std::byte*>(inputs[value.input]) + done * value.stored_size;
-      if (value.load) {
-        void* block = memory + value.register_offset;
-        value.load(block, from, nullptr, nullptr, count);
-        table[value.slot] = block;
-      } else {
-        table[value.slot] = const_cast<std::byte*>(from);
-      }
+      const auto* from = static_cast<const std::byte*>(inputs[value.input]);
+      run.read(value, from + done * value.stored_size, count);
     }
     for (const OutputStore& store : rep.outputs) {
-      table[rep.first_output + store.output] =
-          static_cast<std::byte*>(outputs[store.output]) + done * store.stored_size;
+      run.write(store, static_cast<std::byte*>(outputs[store.output]) + done * store.stored_size);
     }
     const int64_t next = std::min(n - done - count, kBlockElements);
     if (is_far && next > 0) {
@@ -391,20 +430,39 @@ void BlockProgram::run(int64_t n, const void* const* inputs, const bool* is_scal
             next * static_cast<int64_t>(store.stored_size), /*is_output=*/true);
       }
     }
-    size_t num_done = 0;
-    for (const Step& step : rep.steps) {
-      if (is_far) fetches.fetch(++num_done, rep.steps.size());
-      step.function(table[step.out], table[step.a], table[step.b], table[step.c], count);
+    run.run_block(count, [&](size_t num_done) {
+      if (is_far) fetches.fetch(num_done, rep.steps.size());
+    });
+  }
+  run.note_traps(traps);
+}
+
+void BlockProgram::run_rows(const BlockRows& rows, void* scratch, TrapNotes* traps) const {
+  const Rep& rep = *rep_;
+  BlockRun run(rep, scratch);
+  const int64_t first = std::min(rows.columns, kBlockElements);
+  for (int64_t row = 0; row < rows.rows; ++row) {
+    for (const InputValue& value : rep.inputs) {
+      const BlockRows::Input& input = rows.inputs[value.input];
+      if (input.is_scalar && (row == 0 || input.stride != 0)) {
+        run.splat(value, input.data + row * input.stride, first);
+      }
     }
-    for (const OutputStore& store : rep.outputs) {
-      if (!store.store) continue;
-      store.store(table[rep.first_output + store.output], table[store.real], table[store.imaginary],
-                  nullptr, count);
+    for (int64_t done = 0; done < rows.columns; done += kBlockElements) {
+      const int64_t count = std::min(rows.columns - done, kBlockElements);
+      for (const InputValue& value : rep.inputs) {
+        const BlockRows::Input& input = rows.inputs[value.input];
+        if (input.is_scalar) continue;
+        run.read(value, input.data + row * input.stride + done * value.stored_size, count);
+      }
+      for (const OutputStore& store : rep.outputs) {
+        const BlockRows::Output& output = rows.outputs[store.output];
+        run.write(store, output.data + row * output.stride + done * store.stored_size);
+      }
+      run.run_block(count, [](size_t) {});
     }
   }
-  for (size_t t = 0; t < all_traps.size(); ++t) {
-    if (trapped[t]) traps->note(all_traps[t]);
-  }
+  run.note_traps(traps);
 }
 
 }  // namespace graven::engine

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -13,6 +14,22 @@ class TrapNotes;
 
 // Elements that one block instruction handles at a time.
 inline constexpr int64_t kBlockElements = 512;
+
+// Rows of a matrix, for inputs and outputs at addresses of their own.
+struct BlockRows {
+  struct Input {
+    const std::byte* data;
+    int64_t stride;  // bytes from one row to the next
+    bool is_scalar;  // one element for the whole row; else `columns` contiguous ones
+  };
+  struct Output {
+    std::byte* data;
+    int64_t stride;
+  };
+  int64_t rows, columns;
+  std::span<const Input> inputs;
+  std::span<const Output> outputs;
+};
 
 // An Expression as a list of block instructions over registers of kBlockElements elements that
 // stay in L1: how tier 0 computes elementwise ops, chains of them, and what reductions read and
@@ -34,11 +51,14 @@ class GRAVEN_API BlockProgram {
   // expression has any.
   void run(int64_t n, const void* const* inputs, const bool* is_scalar, void* const* outputs,
            void* scratch, TrapNotes* traps = nullptr, bool is_far = false) const;
+  // The same row by row: for short rows that do not follow each other.
+  void run_rows(const BlockRows& rows, void* scratch, TrapNotes* traps = nullptr) const;
   size_t scratch_bytes() const;
   // Expression::cost(), computed once.
   double cost() const;
 
  private:
+  friend class BlockRun;
   struct Rep;
   explicit BlockProgram(std::unique_ptr<Rep> rep);
   std::unique_ptr<Rep> rep_;

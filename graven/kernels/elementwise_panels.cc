@@ -14,12 +14,27 @@ ElementwisePanels::ElementwisePanels(const BlockProgram& program, std::span<cons
       iteration_(make_iteration(inputs, program.expression().inputs(), shape, /*reduced=*/0)),
       reader_(iteration_.sizes, iteration_.operands) {
   for (const Operand& input : inputs) bases_.push_back(static_cast<const std::byte*>(input.data));
+  find_rows();
+}
+
+void ElementwisePanels::find_rows() {
+  const auto& sizes = iteration_.sizes;
+  const bool is_flat = sizes.size() == 1, is_matrix = sizes.size() == 2 && sizes[1] == columns_;
+  if (!is_flat && !is_matrix) return;
+  for (size_t i = 0; i < bases_.size(); ++i) {
+    const StridedOperand& operand = iteration_.operands[i];
+    const int64_t step = operand.strides.back();
+    if (step != 0 && step != static_cast<int64_t>(operand.element_size)) return rows_.clear();
+    const int64_t stride = is_matrix ? operand.strides[0] : step * columns_;
+    rows_.push_back({bases_[i], stride, step == 0});
+  }
 }
 
 void ElementwisePanels::run(const Panel& panel) const {
   std::byte* scratch =
       thread_scratch(ScratchUse::kChunk, program_.scratch_bytes() + reader_.staging_bytes());
   BlockReader::State state = reader_.start(scratch + program_.scratch_bytes());
+  if (panel.columns < columns_ && !rows_.empty()) return run_rows(panel, scratch);
   const int64_t first = panel.row * columns_ + panel.column;
   if (panel.columns == columns_) {
     run_range(state, first, first + panel.rows * columns_, scratch);
@@ -29,6 +44,23 @@ void ElementwisePanels::run(const Panel& panel) const {
     const int64_t begin = first + row * columns_;
     run_range(state, begin, begin + panel.columns, scratch);
   }
+}
+
+void ElementwisePanels::run_rows(const Panel& panel, std::byte* scratch) const {
+  InlineVector<BlockRows::Input, 8> inputs = rows_;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto size = static_cast<int64_t>(iteration_.operands[i].element_size);
+    inputs[i].data +=
+        panel.row * inputs[i].stride + (inputs[i].is_scalar ? 0 : panel.column * size);
+  }
+  InlineVector<BlockRows::Output, 4> outputs;
+  for (size_t o = 0; o < outputs_.size(); ++o) {
+    const auto size = static_cast<int64_t>(dtype_size(program_.expression().outputs()[o].dtype));
+    outputs.push_back(
+        {static_cast<std::byte*>(outputs_[o]) + (panel.row * columns_ + panel.column) * size,
+         columns_ * size});
+  }
+  program_.run_rows({panel.rows, panel.columns, inputs, outputs}, scratch, traps_);
 }
 
 void ElementwisePanels::run_range(BlockReader::State& state, int64_t begin, int64_t end,

@@ -19,12 +19,17 @@ class GRAVEN_API ElementwisePanels {
   void run(const Panel& panel) const;
 
  private:
+  // Where inputs are the same distance apart from any row to the next; else there is one range of
+  // elements for each.
+  void find_rows();
+  void run_rows(const Panel& panel, std::byte* scratch) const;
   void run_range(BlockReader::State& state, int64_t begin, int64_t end, std::byte* scratch) const;
   const BlockProgram& program_;
   const std::span<void* const> outputs_;
   TrapNotes* const traps_;
   const int64_t columns_;
   InlineVector<const std::byte*, 8> bases_;
+  InlineVector<BlockRows::Input, 8> rows_;  // of row 0; empty if there are no such distances
   const Iteration iteration_;
   const BlockReader reader_;
 };
