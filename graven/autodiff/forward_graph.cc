@@ -5,6 +5,7 @@
 #include "graven/autodiff/call_gradient.h"
 #include "graven/autodiff/custom_gradient.h"
 #include "graven/autodiff/gradient_pair.h"
+#include "graven/base/heap_bytes.h"
 #include "graven/ir/bodies.h"
 #include "graven/ir/emitter.h"
 #include "graven/ir/frame.h"
@@ -235,6 +236,30 @@ int ForwardGraph::output_number(const Tensor& tensor) {
   outputs.push_back(symbolic(tensor).output());
   graph_->set_outputs(std::move(outputs));
   return number;
+}
+
+int64_t ForwardGraph::bytes_without_graph() const {
+  ByteCount count;
+  auto bytes_of = [&](const Tensor& tensor) {
+    return tensor && count.is_first(tensor.get()) ? bytes_of_object<SymbolicTensor>() : 0;
+  };
+  int64_t total = heap_bytes(copy_of_) + heap_bytes(tensors_) + heap_bytes(inputs_) +
+                  heap_bytes(outputs_) + heap_bytes(steps_) + heap_bytes(parts_of_) +
+                  heap_bytes(number_of_output_) + heap_bytes(shape_of_) + heap_bytes(pair_of_) +
+                  heap_bytes(backward_of_failed_);
+  for (const auto& tensors : tensors_) {
+    total += heap_bytes(tensors);
+    for (const Tensor& tensor : tensors) total += bytes_of(tensor);
+  }
+  for (const auto& [of, tensor] : shape_of_) total += bytes_of(tensor);
+  for (const StepRef& step : steps_) {
+    total += bytes_of_shared<Step>() + heap_bytes(step->node_name) + heap_bytes(step->inputs) +
+             heap_bytes(step->outputs);
+    if (step->attrs) {
+      total += bytes_of_block(std::max<size_t>(AttrsRef(*step->attrs).type().size, 1));
+    }
+  }
+  return total;
 }
 
 }  // namespace graven::engine

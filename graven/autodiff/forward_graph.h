@@ -40,6 +40,8 @@ class ForwardGraph {
   // The number of an output that is a zero and depends on nothing (see GradientPair::State::tie);
   // -1 if there is none and the graph is frozen.
   int tie_number();
+  // Of what is kept beside the graph.
+  int64_t bytes_without_graph() const;
   // No node and no output is added from now on.
   void freeze() { is_frozen_ = true; }
 

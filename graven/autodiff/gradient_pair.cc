@@ -10,6 +10,7 @@
 #include "graven/autodiff/differentiate.h"
 #include "graven/autodiff/forward_graph.h"
 #include "graven/base/claim.h"
+#include "graven/base/heap_bytes.h"
 #include "graven/base/mutex.h"
 #include "graven/base/stack.h"
 #include "graven/base/strings.h"
@@ -93,13 +94,23 @@ class GradientPair::State : public RefCounted {
 
   bool is_connected(int input) const { return !is_none(of_originals_->gradients[input]); }
 
-  // Of the backward halves.
+  // Of the backward halves, and of what they are made from.
   int64_t bytes() {
+    ByteCount count;
+    int64_t total = bytes_of_object<State>() + heap_bytes(name_) + heap_bytes(output_uses_) +
+                    forward_.bytes_without_graph();
+    auto add = [&](const Half& half) {
+      if (!count.is_first(&half)) return;
+      total += bytes_of_shared<Half>() + heap_bytes(half.outputs) + heap_bytes(half.side_values) +
+               heap_bytes(half.gradients) + half.body->bytes();
+    };
+    add(*all_);
+    add(*of_originals_);
     MutexLock lock(mutex_);
-    int64_t total = all_->body->bytes();
-    if (of_originals_ != all_) total += of_originals_->body->bytes();
+    total += heap_bytes(halves_);
     for (const auto& [key, half] : halves_) {
-      if (half != all_ && half != of_originals_) total += half->body->bytes();
+      total += heap_bytes(key);
+      add(*half);
     }
     return total;
   }
@@ -264,7 +275,10 @@ std::span<const GradientPair::OutputUse> GradientPair::output_uses() const {
   return state_->output_uses();
 }
 
-int64_t GradientPair::bytes() const { return state_->bytes() + forward_->bytes(); }
+int64_t GradientPair::bytes() const {
+  // That of the forward half is in its slot, and counted here.
+  return 2 * bytes_of_object<GradientPair>() + state_->bytes() + forward_->bytes();
+}
 
 Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body) {
   return body->get_or_make<GradientPair>(Body::kGradientPair, [&]() -> Result<Ref<GradientPair>> {

@@ -5,6 +5,7 @@
 #include "graven/autodiff/add_gradients.h"
 #include "graven/autodiff/backward_builder.h"
 #include "graven/base/hash.h"
+#include "graven/base/heap_bytes.h"
 #include "graven/base/mutex.h"
 #include "graven/base/strings.h"
 #include "graven/ir/frame.h"
@@ -167,6 +168,16 @@ class Memory {
     if (entries_.size() >= kMaxRemembered) entries_.clear();
     entries_.emplace(hash, std::move(entry));
   }
+  int64_t bytes() {
+    ReaderLock lock(mutex_);
+    int64_t total = bytes_of_block(entries_.bucket_count() * sizeof(void*));
+    for (const auto& [hash, entry] : entries_) {
+      total += bytes_of_block(2 * sizeof(void*) + sizeof(Remembered)) + heap_bytes(entry.types) +
+               heap_bytes(entry.asked.inputs) + heap_bytes(entry.asked.outputs) +
+               bytes_of_block(std::max<size_t>(AttrsRef(entry.attrs).type().size, 1));
+    }
+    return total;
+  }
 
  private:
   SharedMutex mutex_;
@@ -282,6 +293,8 @@ AskedFor asked_for(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
   Memory::global().add(hash, {&op, Attrs(attrs), std::move(types), asked});
   return asked;
 }
+
+int64_t bytes_of_gradients_asked_for() { return Memory::global().bytes(); }
 
 Status no_gradient_error(const Step& step) {
   std::string text = step.node_name.empty()

@@ -29,4 +29,7 @@ struct AskedFor {
 AskedFor asked_for(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
                    std::span<const Tensor> outputs);
 
+// What the process remembers of asked_for.
+int64_t bytes_of_gradients_asked_for();
+
 }  // namespace graven::engine

@@ -3,8 +3,10 @@
 #include <utility>
 
 #include "graven/autodiff/gradient_pair.h"
+#include "graven/base/heap_bytes.h"
 #include "graven/base/strings.h"
 #include "graven/function/function.h"
+#include "graven/function/value_bytes.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/out_of_scope.h"
 #include "graven/runtime/eager_builder.h"
@@ -242,8 +244,15 @@ std::string Entry::signature_text(bool verbose) const {
 }
 
 int64_t Entry::bytes() const {
-  return static_cast<int64_t>(sizeof(Entry)) + body_->bytes() +
-         static_cast<int64_t>(captures_.size() * sizeof(GraphBuilder::Capture));
+  ByteCount count;
+  int64_t total = bytes_of_object<Entry>() + heap_bytes_of(type_, count) + heap_bytes(captures_) +
+                  heap_bytes(captured_) + heap_bytes(created_handles_) +
+                  heap_bytes_of(outputs_, count) + body_->bytes();
+  for (const GraphBuilder::Capture& capture : captures_) {
+    if (count.is_first(capture.internal.get())) total += bytes_of_object<SymbolicTensor>();
+  }
+  MutexLock lock(fed_mutex_);
+  return total + heap_bytes(fed_);
 }
 
 }  // namespace graven::engine

@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "graven/base/heap_bytes.h"
 #include "graven/function/function.h"
 
 namespace graven::engine {
@@ -37,8 +38,8 @@ struct Index::Row {
     return hash == other_hash && context == other_context && std::ranges::equal(words, row);
   }
   int64_t bytes() const {
-    const size_t outside = words.size() > 8 ? words.size() * sizeof(uint64_t) : 0;
-    return static_cast<int64_t>(sizeof(Row) + outside + guards.size() * sizeof(LifeGuard));
+    return bytes_of_object<Row>() + heap_bytes(entries) + heap_bytes(words) + heap_bytes(guards) +
+           static_cast<int64_t>(guards.size()) * bytes_of_object<LifeGuard>();
   }
 };
 
@@ -290,10 +291,13 @@ size_t Index::size() const {
 
 int64_t Index::bytes() const {
   MutexLock lock(mutex_);
-  // Of what the standard's containers hold for an entry: a node each of a map and of a set.
-  constexpr size_t kBytesOfRecord = sizeof(Record) + 2 * 64;
-  const size_t table = (table_.load()->mask + 1) * sizeof(void*);
-  return row_bytes_ + static_cast<int64_t>(records_.size() * kBytesOfRecord + table);
+  int64_t total = row_bytes_ + bytes_of_object<Table>() +
+                  bytes_of_block((table_.load()->mask + 1) * sizeof(void*)) + heap_bytes(records_) +
+                  heap_bytes(by_skeleton_) + heap_bytes(without_row_) +
+                  heap_bytes(without_skeleton_) + heap_bytes(guarded_) +
+                  static_cast<int64_t>(remembered_.size()) * bytes_of_block(3 * sizeof(void*));
+  for (const auto& [skeleton, serials] : by_skeleton_) total += heap_bytes(serials);
+  return total;
 }
 
 void Index::forget(const LifeGuard& guard, Unused& unused) {

@@ -5,6 +5,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "graven/base/heap_bytes.h"
+
 namespace graven::engine {
 namespace {
 
@@ -73,14 +75,19 @@ int64_t Body::bytes_of_slots() const {
 }
 
 int64_t Body::bytes_of(const Graph& graph, const Body* body) {
-  int64_t total = graph.bytes_without_bodies() + (body ? body->bytes_of_slots() : 0);
+  ByteCount count;
+  auto bytes_of_one = [](const Body& one) {
+    return bytes_of_object<Body>() + heap_bytes(one.name_) + heap_bytes(one.effects_.reads) +
+           heap_bytes(one.effects_.writes) + one.bytes_of_slots();
+  };
+  int64_t total = graph.bytes_without_bodies() + (body ? bytes_of_one(*body) : 0);
   std::vector<const Body*> todo = graph.charged_bodies();
   std::unordered_set<const Body*> counted{body};
   while (!todo.empty()) {
     const Body* next = todo.back();
     todo.pop_back();
     if (!counted.insert(next).second) continue;
-    total += next->graph()->bytes_without_bodies() + next->bytes_of_slots();
+    total += next->graph()->bytes_without_bodies() + bytes_of_one(*next);
     for (const Body* held : next->graph()->charged_bodies()) todo.push_back(held);
   }
   return total;

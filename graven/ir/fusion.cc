@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graven/base/heap_bytes.h"
 #include "graven/base/strings.h"
 
 namespace graven::engine {
@@ -195,18 +196,20 @@ bool operator==(const Fusion& a, const Fusion& b) {
 }
 
 int64_t Fusion::bytes() const {
-  size_t total = sizeof(Fusion) + parts_.outputs.size() * sizeof(int);
+  int64_t total = bytes_of_object<Fusion>() + heap_bytes(bodies_) + heap_bytes(is_reduced_) +
+                  heap_bytes(parts_.reduced) + heap_bytes(parts_.inputs) +
+                  heap_bytes(parts_.members) + heap_bytes(parts_.outputs) +
+                  heap_bytes(parts_.origins);
   for (const FusionParts::Input& input : parts_.inputs) {
-    total += sizeof(input) + input.read.axes.size() * (sizeof(Read::Axis) + sizeof(Read::Term));
+    total += heap_bytes(input.read.axes);
+    for (const Read::Axis& axis : input.read.axes) total += heap_bytes(axis.terms);
   }
   for (const FusionParts::Member& member : parts_.members) {
-    total += sizeof(member) + AttrsRef(member.attrs).type().size +
-             member.sources.size() * sizeof(FusionParts::Source) + sizeof(bodies_[0]);
+    total += bytes_of_block(std::max<size_t>(AttrsRef(member.attrs).type().size, 1)) +
+             heap_bytes(member.sources);
   }
-  for (const FusionParts::Origin& origin : parts_.origins) {
-    total += sizeof(origin) + origin.node.size();
-  }
-  return static_cast<int64_t>(total);
+  for (const FusionParts::Origin& origin : parts_.origins) total += heap_bytes(origin.node);
+  return total;
 }
 
 }  // namespace graven::engine

@@ -306,21 +306,6 @@ Ref<Graph> Graph::clone(std::vector<Node*>* map) const {
   return copy;
 }
 
-int64_t Graph::bytes_without_bodies() const {
-  int64_t total = sizeof(Graph);
-  for (const Node& node : arena_) {
-    total += sizeof(Node) + 64 + static_cast<int64_t>(node.name_.size()) +
-             static_cast<int64_t>(node.inputs_.size() * sizeof(OutputRef)) +
-             static_cast<int64_t>(node.outputs_.size() * sizeof(OutputType)) +
-             static_cast<int64_t>(node.attrs().type().size);
-    if (node.op_ == kConst.op && node.attrs().type().size == sizeof(ConstAttrs)) {
-      const Tensor& value = node.attrs().as<ConstAttrs>().value;
-      if (value) total += static_cast<int64_t>(value.bytes());
-    }
-  }
-  return total;
-}
-
 std::vector<const Body*> Graph::charged_bodies() const {
   std::vector<const Body*> charged;
   for (const Node* node : nodes_) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "graven/base/heap_bytes.h"
 #include "graven/base/mutex.h"
 #include "graven/base/stack.h"
 #include "graven/ir/bodies.h"
@@ -18,6 +19,7 @@
 #include "graven/ir/frame.h"
 #include "graven/ir/graph_builder.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/tensor/tensor_bytes.h"
 
 namespace graven::engine {
 namespace {
@@ -53,12 +55,12 @@ class OutputTypesFound final : public RefCounted {
     found_.emplace_back(std::move(constants), std::move(graph));
   }
   int64_t bytes() const {
+    ByteCount count;
     MutexLock lock(mutex_);
-    int64_t total = 0;
+    int64_t total = bytes_of_object<OutputTypesFound>() + heap_bytes(found_);
     for (const auto& [constants, graph] : found_) {
-      for (const Tensor& constant : constants) {
-        if (constant) total += static_cast<int64_t>(constant.bytes());
-      }
+      total += heap_bytes(constants);
+      for (const Tensor& constant : constants) total += bytes_of_tensor(constant, count);
       if (graph) total += graph->bytes();
     }
     return total;

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "graven/base/heap_bytes.h"
 #include "graven/base/mutex.h"
+#include "graven/expr/expression_bytes.h"
 #include "graven/expr/scalar.h"
 #include "graven/ir/broadcast_rules.h"
 #include "graven/ir/infer_context.h"
+#include "graven/ir/recorded_body_bytes.h"
 
 namespace graven::engine {
 namespace {
@@ -14,6 +17,7 @@ constexpr int kMaxOps = 8192;
 constexpr int kMaxBodiesOfOp = 48;
 
 constinit std::atomic<const RecordedBody*> g_bodies[kMaxOps] = {};
+std::atomic<int64_t> g_bytes_of_bodies{0};
 Mutex& insertion_mutex() {
   static Mutex* mutex = new Mutex();
   return *mutex;
@@ -68,7 +72,32 @@ Result<ReductionParts> record_reduction(const ReductionBody& body, DType input, 
   return parts;
 }
 
+int64_t heap_bytes_of(const ReductionParts& parts) {
+  return heap_bytes_of(parts.prepare) + heap_bytes_of(parts.combine) + heap_bytes_of(parts.finish);
+}
+
+int64_t bytes_of_body(const RecordedBody& body, AttrsRef attrs) {
+  int64_t total =
+      bytes_of_object<RecordedBody>() + bytes_of_block(std::max<size_t>(attrs.type().size, 1));
+  if (const Expression* expression = body.expression()) total += heap_bytes_of(*expression);
+  if (const ReductionParts* parts = body.reduction()) {
+    total += bytes_of_object<ReductionParts>() + heap_bytes_of(*parts);
+  }
+  if (const RowsExpression* rows = body.rows()) {
+    total += bytes_of_object<RowsExpression>() + heap_bytes(rows->inputs) +
+             heap_bytes(rows->stages) + heap_bytes(rows->outputs) + heap_bytes(rows->is_per_row);
+    for (const RowStage& stage : rows->stages) {
+      total += heap_bytes(stage.sources);
+      if (stage.expression) total += heap_bytes_of(*stage.expression);
+      if (stage.reduction) total += heap_bytes_of(*stage.reduction);
+    }
+  }
+  return total;
+}
+
 }  // namespace
+
+int64_t recorded_body_bytes() { return g_bytes_of_bodies.load(); }
 
 RecordedBody::~RecordedBody() {
   if (const RefCounted* compiled = compiled_.load()) compiled->drop_ref();
@@ -117,6 +146,7 @@ Result<Ref<const RecordedBody>> RecordedBody::get(const Op& op, AttrsRef attrs,
   if (count < kMaxBodiesOfOp) {
     made->next_ = g_bodies[op.index()].load(std::memory_order_relaxed);
     made->add_ref();  // of the list, for ever
+    g_bytes_of_bodies += bytes_of_body(*made, attrs);
     g_bodies[op.index()].store(made.get(), std::memory_order_release);
   }
   return Ref<const RecordedBody>(made);

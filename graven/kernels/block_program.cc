@@ -5,9 +5,12 @@
 #include <cstring>
 #include <vector>
 
+#include "graven/base/heap_bytes.h"
 #include "graven/base/inline_vector.h"
 #include "graven/base/strings.h"
+#include "graven/expr/expression_bytes.h"
 #include "graven/kernels/block_functions.h"
+#include "graven/kernels/constant_blocks.h"
 #include "graven/kernels/trap_notes.h"
 
 namespace graven::engine {
@@ -52,8 +55,7 @@ struct BlockProgram::Rep {
   uint16_t first_output = 0, first_constant = 0, first_trap = 0, first_register = 0, num_slots = 0;
   size_t traps_offset = 0;
   std::vector<size_t> register_offsets;
-  std::vector<const void*> constants;
-  std::vector<std::vector<uint64_t>> constant_blocks;  // one more cache line, to align them
+  std::vector<ConstantBlock> constants;
   size_t scratch_bytes = 0;
   double cost = 0;
 };
@@ -90,6 +92,13 @@ BlockProgram::~BlockProgram() = default;
 const Expression& BlockProgram::expression() const { return rep_->expression; }
 size_t BlockProgram::scratch_bytes() const { return rep_->scratch_bytes; }
 double BlockProgram::cost() const { return rep_->cost; }
+
+int64_t BlockProgram::bytes() const {
+  const Rep& rep = *rep_;
+  return bytes_of_object<BlockProgram>() + bytes_of_block(kBytesOfCounts) + bytes_of_object<Rep>() +
+         heap_bytes_of(rep.expression) + heap_bytes(rep.inputs) + heap_bytes(rep.steps) +
+         heap_bytes(rep.outputs) + heap_bytes(rep.register_offsets) + heap_bytes(rep.constants);
+}
 
 Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expression& expression) {
   auto rep = std::make_unique<Rep>();
@@ -154,11 +163,7 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
     const ExprNode& node = nodes[i];
     if (!needed[i] || node.instruction != Instruction::kConstant) continue;
     size_t size = dtype_size(node.type);
-    auto& block = rep->constant_blocks.emplace_back(size * kBlockElements / 8 + 8);
-    void* aligned = reinterpret_cast<void*>(align(reinterpret_cast<size_t>(block.data())));
-    uint64_t bits = expression.constant(node);
-    splat_function(size)(aligned, &bits, nullptr, nullptr, kBlockElements);
-    rep->constants.push_back(aligned);
+    rep->constants.push_back(constant_block(size, expression.constant(node)));
     slots[i] = next_slot++;
   }
   rep->first_trap = next_slot;
@@ -335,7 +340,7 @@ class BlockRun {
         table_(static_cast<void**>(scratch)),
         trapped_(reinterpret_cast<uint8_t*>(memory_ + rep.traps_offset)) {
     for (size_t i = 0; i < rep.constants.size(); ++i) {
-      table_[rep.first_constant + i] = const_cast<void*>(rep.constants[i]);
+      table_[rep.first_constant + i] = const_cast<void*>(rep.constants[i].get());
     }
     for (size_t i = 0; i < rep.register_offsets.size(); ++i) {
       table_[rep.first_register + i] = memory_ + rep.register_offsets[i];

@@ -56,6 +56,8 @@ class GRAVEN_API BlockProgram {
   size_t scratch_bytes() const;
   // Expression::cost(), computed once.
   double cost() const;
+  // What it holds; blocks of constants are shared by all programs (constant_blocks.h).
+  int64_t bytes() const;
 
  private:
   friend class BlockRun;
@@ -63,5 +65,8 @@ class GRAVEN_API BlockProgram {
   explicit BlockProgram(std::unique_ptr<Rep> rep);
   std::unique_ptr<Rep> rep_;
 };
+
+// The counts beside an object that a std::shared_ptr took over.
+inline constexpr size_t kBytesOfCounts = 24;
 
 }  // namespace graven::engine

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "graven/base/heap_bytes.h"
 #include "graven/kernels/reduction_orders.h"
 
 namespace graven::engine {
@@ -40,6 +41,15 @@ std::optional<Instruction> single_instruction(const Expression& combine) {
 
 ReductionProgram::ReductionProgram(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
 ReductionProgram::~ReductionProgram() = default;
+
+int64_t ReductionProgram::bytes() const {
+  int64_t total = bytes_of_object<ReductionProgram>() + bytes_of_block(kBytesOfCounts) +
+                  bytes_of_block(sizeof(Rep) + alignof(Rep));
+  for (const auto& program : {rep_->prepare, rep_->combine, rep_->finish}) {
+    if (program) total += program->bytes();
+  }
+  return total;
+}
 
 Result<std::shared_ptr<const ReductionProgram>> ReductionProgram::compile(
     const ReductionParts& parts) {

@@ -16,6 +16,7 @@ class GRAVEN_API ReductionProgram {
  public:
   static Result<std::shared_ptr<const ReductionProgram>> compile(const ReductionParts& parts);
   ~ReductionProgram();
+  int64_t bytes() const;
   struct Rep;
   const Rep& rep() const { return *rep_; }
 

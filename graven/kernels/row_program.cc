@@ -11,6 +11,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "graven/base/heap_bytes.h"
 #include "graven/base/inline_vector.h"
 #include "graven/base/strings.h"
 #include "graven/base/thread_pool.h"
@@ -73,6 +74,18 @@ RowProgram::RowProgram(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
 RowProgram::~RowProgram() = default;
 
 double RowProgram::cost() const { return rep_->cost; }
+
+int64_t RowProgram::bytes() const {
+  int64_t total = bytes_of_object<RowProgram>() + bytes_of_block(kBytesOfCounts) +
+                  bytes_of_object<Rep>() + heap_bytes(rep_->values) + heap_bytes(rep_->stages) +
+                  heap_bytes(rep_->copies);
+  for (const Stage& stage : rep_->stages) {
+    total += heap_bytes(stage.sources) + heap_bytes(stage.results);
+    if (stage.elementwise) total += stage.elementwise->bytes();
+    if (stage.reduction) total += stage.reduction->bytes();
+  }
+  return total;
+}
 
 Result<std::shared_ptr<const RowProgram>> RowProgram::compile(
     std::span<const RowInput> inputs, std::span<const RowStage> stages,

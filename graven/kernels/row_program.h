@@ -22,6 +22,7 @@ class GRAVEN_API RowProgram {
   // Longer rows do not stay in a cache while several stages go over them.
   static constexpr int64_t kMaxColumns = 65536;
   double cost() const;  // estimated, for one element of the matrix, in units of one addition
+  int64_t bytes() const;
   struct Rep;
   const Rep& rep() const { return *rep_; }
 

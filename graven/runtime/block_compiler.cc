@@ -1,3 +1,6 @@
+#include <atomic>
+
+#include "graven/base/heap_bytes.h"
 #include "graven/expr/fuse.h"
 #include "graven/kernels/block_program.h"
 #include "graven/kernels/reduce.h"
@@ -9,10 +12,14 @@
 namespace graven::engine {
 namespace {
 
+std::atomic<int64_t> g_bytes{0};  // of all kernels of bodies
+
 // A body of one of the kinds; the caller knows which.
 class BlockBody : public BodyKernel {
  public:
-  BlockBody(double cost, int64_t bytes) : cost_(cost), bytes_(bytes) {}
+  // bytes: of the program.
+  BlockBody(double cost, int64_t bytes) : cost_(cost), bytes_(bytes) { g_bytes += this->bytes(); }
+  ~BlockBody() override { g_bytes -= bytes(); }
   Status map(Queue&, std::span<const Operand>, const Shape&, void*, TrapNotes&) const override {
     return internal_error("the body is not elementwise");
   }
@@ -24,7 +31,7 @@ class BlockBody : public BodyKernel {
     return internal_error("the body does not go by rows");
   }
   double cost() const override { return cost_; }
-  int64_t bytes() const override { return bytes_; }
+  int64_t bytes() const final { return bytes_of_object<BlockBody>() + 16 + bytes_; }
 
  private:
   const double cost_;
@@ -33,8 +40,8 @@ class BlockBody : public BodyKernel {
 
 class MappedBody final : public BlockBody {
  public:
-  MappedBody(std::shared_ptr<const BlockProgram> program, int64_t bytes)
-      : BlockBody(program->cost(), bytes), program_(std::move(program)) {}
+  explicit MappedBody(std::shared_ptr<const BlockProgram> program)
+      : BlockBody(program->cost(), program->bytes()), program_(std::move(program)) {}
   Status map(Queue&, std::span<const Operand> operands, const Shape& shape, void* output,
              TrapNotes& traps) const override {
     run_elementwise(*program_, operands, shape, {&output, 1}, &traps);
@@ -47,8 +54,8 @@ class MappedBody final : public BlockBody {
 
 class ReducingBody final : public BlockBody {
  public:
-  ReducingBody(std::shared_ptr<const ReductionProgram> program, double cost, int64_t bytes)
-      : BlockBody(cost, bytes), program_(std::move(program)) {}
+  ReducingBody(std::shared_ptr<const ReductionProgram> program, double cost)
+      : BlockBody(cost, program->bytes()), program_(std::move(program)) {}
   Status reduce(Queue&, const Operand& operand, uint64_t reduced, void* output,
                 TrapNotes& traps) const override {
     run_reduction(*program_, {&operand, 1}, *operand.shape, reduced, output, &traps);
@@ -61,8 +68,8 @@ class ReducingBody final : public BlockBody {
 
 class RowsBody final : public BlockBody {
  public:
-  RowsBody(std::shared_ptr<const RowProgram> program, int64_t bytes)
-      : BlockBody(program->cost(), bytes), program_(std::move(program)) {}
+  explicit RowsBody(std::shared_ptr<const RowProgram> program)
+      : BlockBody(program->cost(), program->bytes()), program_(std::move(program)) {}
   Status go_by_rows(Queue&, int64_t rows, int64_t columns, std::span<const void* const> inputs,
                     void* output, TrapNotes& traps) const override {
     return run_rows(*program_, rows, columns, inputs, {&output, 1}, &traps);
@@ -106,20 +113,18 @@ class BlockCompiler final : public Compiler {
   Result<Ref<const BodyKernel>> compile(const RecordedBody& body,
                                         const Device& device) const override {
     RETURN_IF_ERROR(check_device(device));
-    const int64_t bytes = static_cast<int64_t>(sizeof(ReducingBody) + body.num_nodes() * 64);
     if (const Expression* expression = body.expression()) {
       ASSIGN_OR_RETURN(auto program, BlockProgram::compile(*expression));
-      return Ref<const BodyKernel>(make_ref<MappedBody>(std::move(program), bytes));
+      return Ref<const BodyKernel>(make_ref<MappedBody>(std::move(program)));
     }
     if (const RowsExpression* rows = body.rows()) {
       ASSIGN_OR_RETURN(auto program,
                        RowProgram::compile(rows->inputs, rows->stages, rows->outputs));
-      return Ref<const BodyKernel>(make_ref<RowsBody>(std::move(program), bytes));
+      return Ref<const BodyKernel>(make_ref<RowsBody>(std::move(program)));
     }
     const ReductionParts& parts = *body.reduction();
     ASSIGN_OR_RETURN(auto program, ReductionProgram::compile(parts));
-    return Ref<const BodyKernel>(
-        make_ref<ReducingBody>(std::move(program), parts.prepare.cost(), bytes));
+    return Ref<const BodyKernel>(make_ref<ReducingBody>(std::move(program), parts.prepare.cost()));
   }
 };
 
@@ -129,6 +134,8 @@ const Compiler& block_compiler() {
   static const BlockCompiler compiler;
   return compiler;
 }
+
+int64_t body_kernel_bytes() { return g_bytes.load(); }
 
 // The code for the host is that of all devices that it can be compiled for.
 Result<const BodyKernel*> body_kernel(const RecordedBody& body, const Device& device) {

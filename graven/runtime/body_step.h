@@ -1,4 +1,5 @@
 #pragma once
+#include "graven/base/heap_bytes.h"
 #include "graven/ir/recorded_body.h"
 #include "graven/runtime/compiler.h"
 #include "graven/runtime/step.h"
@@ -20,7 +21,7 @@ class BodyStep final : public Step {
   Status run(ProgramRun& run) const override;
   std::string text() const override { return node->op().name(); }
   int64_t bytes() const override {
-    return static_cast<int64_t>(sizeof(*this) - sizeof(Step));  // kernels of bodies are shared
+    return bytes_of_object<BodyStep>();  // kernels of bodies are shared
   }
 
  private:

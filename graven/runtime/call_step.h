@@ -1,4 +1,5 @@
 #pragma once
+#include "graven/base/heap_bytes.h"
 #include "graven/ir/body.h"
 #include "graven/runtime/program.h"
 #include "graven/runtime/step.h"
@@ -13,7 +14,9 @@ class CallStep final : public Step {
       : Step(node), body_(std::move(body)), program_(std::move(program)) {}
   Status run(ProgramRun& run) const override;
   std::string text() const override { return node->op().name(); }
-  int64_t bytes() const override { return 0; }  // the body is charged for its Program
+  int64_t bytes() const override {
+    return bytes_of_object<CallStep>();  // the body is charged for its Program
+  }
   bool may_block() const override { return program_->may_block(); }
 
  private:

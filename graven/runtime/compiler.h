@@ -88,5 +88,7 @@ GRAVEN_API const Compiler& block_compiler();
 // The kernel of a body alone for a device, compiled when it is asked for the first time and then
 // kept beside it. Lives as long as the body.
 GRAVEN_API Result<const BodyKernel*> body_kernel(const RecordedBody& body, const Device& device);
+// What such kernels take, of all bodies there are.
+GRAVEN_API int64_t body_kernel_bytes();
 
 }  // namespace graven::engine

@@ -1,4 +1,5 @@
 #pragma once
+#include "graven/base/heap_bytes.h"
 #include "graven/runtime/step.h"
 #include "graven/tensor/device_queues.h"
 
@@ -13,7 +14,7 @@ class CopyStep final : public Step {
     return run.put(*this, 0, std::move(copy));
   }
   std::string text() const override { return "Copy to " + queue->device().name(); }
-  int64_t bytes() const override { return 0; }
+  int64_t bytes() const override { return bytes_of_object<CopyStep>(); }
 };
 
 }  // namespace graven::engine

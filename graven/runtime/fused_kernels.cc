@@ -1,5 +1,6 @@
 #include "graven/runtime/fused_kernels.h"
 
+#include "graven/base/heap_bytes.h"
 #include "graven/expr/fuse.h"
 
 namespace graven::engine {
@@ -21,9 +22,7 @@ const FusionShapes::Found& FusionShapes::at(std::span<const int64_t> symbols, Fo
   return found;
 }
 
-int64_t FusionShapes::bytes() const {
-  return static_cast<int64_t>(shapes_.inputs.size() * sizeof(Shape));
-}
+int64_t FusionShapes::bytes() const { return heap_bytes(shapes_.inputs); }
 
 Status must_broadcast(const Fusion& fusion) {
   for (const FusionParts::Input& input : fusion.inputs()) {

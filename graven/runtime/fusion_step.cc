@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "graven/base/heap_bytes.h"
 #include "graven/base/strings.h"
 #include "graven/ir/cost.h"
 #include "graven/runtime/broadcast.h"
@@ -248,8 +249,10 @@ std::string FusionStep::text() const {
 }
 
 int64_t FusionStep::bytes() const {
-  return static_cast<int64_t>(sizeof(*this) - sizeof(Step)) + fusion_->bytes() + kernel_->bytes() +
-         (library_ ? static_cast<int64_t>(sizeof(LibraryMember)) : 0);
+  ByteCount count;
+  return bytes_of_object<FusionStep>() + heap_bytes(static_shapes_) + kernel_->bytes() +
+         (library_ ? library_->bytes() : 0) +
+         (count.is_first(fusion_.get()) ? fusion_->bytes() : 0);
 }
 
 }  // namespace graven::engine

@@ -1,5 +1,6 @@
 #include "graven/runtime/library_member.h"
 
+#include "graven/base/heap_bytes.h"
 #include "graven/base/waiting_lock.h"
 #include "graven/ir/cost.h"
 #include "graven/runtime/make_step.h"
@@ -58,6 +59,10 @@ double LibraryMember::cost(std::span<const Tensor* const> values, const Shape& s
   InlineVector<const Shape*, 4> shapes;
   for (int input : inputs_) shapes.push_back(&values[input]->shape());
   return estimated_cost(op_, {attrs_, shapes, {&shape, 1}});
+}
+
+int64_t LibraryMember::bytes() const {
+  return bytes_of_object<LibraryMember>() + heap_bytes(inputs_);
 }
 
 }  // namespace graven::engine

@@ -25,6 +25,7 @@ class LibraryMember {
   double cost() const { return cost_; }
   double cost(std::span<const Tensor* const> values, const Shape& shape) const;
   DType dtype() const { return dtype_; }
+  int64_t bytes() const;
   // The inputs of the Fusion that it reads.
   std::span<const int> inputs() const { return inputs_; }
 

@@ -1,3 +1,4 @@
+#include "graven/base/heap_bytes.h"
 #include "graven/kernels/block_program.h"
 #include "graven/kernels/elementwise.h"
 #include "graven/runtime/fused_kernels.h"
@@ -33,8 +34,8 @@ class MapKernel final : public Kernel {
   uint64_t may_overwrite(int output) const override { return may_overwrite_[output]; }
   double cost() const override { return program_->cost(); }
   int64_t bytes() const override {
-    return static_cast<int64_t>(sizeof(*this) + program_->expression().nodes().size() * 64) +
-           shapes_.bytes();
+    return bytes_of_object<MapKernel>() + program_->bytes() + shapes_.bytes() +
+           heap_bytes(may_overwrite_);
   }
 
  private:

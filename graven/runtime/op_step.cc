@@ -1,5 +1,6 @@
 #include "graven/runtime/op_step.h"
 
+#include "graven/base/heap_bytes.h"
 #include "graven/base/waiting_lock.h"
 #include "graven/runtime/run_body.h"
 #include "graven/runtime/run_op.h"
@@ -15,7 +16,7 @@ OpStep::OpStep(const Node& node, TypeBindings types, bool shapes_known, bool may
       state_(keeps_state ? std::make_unique<State>() : nullptr) {}
 
 int64_t OpStep::bytes() const {
-  return static_cast<int64_t>(sizeof(*this) - sizeof(Step) + (state_ ? sizeof(State) : 0));
+  return bytes_of_object<OpStep>() + (state_ ? bytes_of_object<State>() : 0);
 }
 
 Status OpStep::run(ProgramRun& run) const {

@@ -1,3 +1,4 @@
+#include "graven/base/heap_bytes.h"
 #include "graven/base/thread_pool.h"
 #include "graven/kernels/block_program.h"
 #include "graven/kernels/elementwise_panels.h"
@@ -56,8 +57,8 @@ class PanelKernel final : public Kernel {
   int output_of_result() const override { return output_of_result_; }
   double cost() const override { return program_->cost(); }
   int64_t bytes() const override {
-    return static_cast<int64_t>(sizeof(*this) + program_->expression().nodes().size() * 64) +
-           shapes_.bytes();
+    return bytes_of_object<PanelKernel>() + program_->bytes() + shapes_.bytes() +
+           heap_bytes(parts_) + heap_bytes(may_overwrite_);
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "graven/base/heap_bytes.h"
 #include "graven/base/interrupt.h"
 #include "graven/base/stack.h"
 #include "graven/base/strings.h"
@@ -13,6 +14,7 @@
 #include "graven/runtime/run_body.h"
 #include "graven/runtime/run_op.h"
 #include "graven/tensor/device_queues.h"
+#include "graven/tensor/tensor_bytes.h"
 
 namespace graven::engine {
 namespace {
@@ -138,11 +140,13 @@ void Program::collect(ProgramRun& run, Tensors& outputs) const {
 }
 
 int64_t Program::bytes() const {
-  int64_t total = sizeof(Program) + graph_->bytes();
+  ByteCount count;
+  int64_t total = bytes_of_object<Program>() + graph_->bytes() + heap_bytes(steps_) +
+                  heap_bytes(constants_) + heap_bytes(outputs_) + heap_bytes(checked_inputs_);
+  for (const Tensor& constant : constants_) total += bytes_of_tensor(constant, count);
   for (const auto& step : steps_) {
-    total += static_cast<int64_t>(sizeof(Step) + step->outputs.size() * sizeof(Step::Output) +
-                                  4 * (step->inputs.size() + step->waits_for.size())) +
-             step->bytes();
+    total += heap_bytes(step->inputs) + heap_bytes(step->outputs) + heap_bytes(step->frees) +
+             heap_bytes(step->waits_for) + step->bytes();
   }
   return total;
 }

@@ -1,3 +1,4 @@
+#include "graven/base/heap_bytes.h"
 #include "graven/kernels/reduce.h"
 #include "graven/runtime/fused_kernels.h"
 
@@ -10,8 +11,6 @@ class ReductionKernel final : public Kernel {
                   std::shared_ptr<const ReductionProgram> program)
       : program_(std::move(program)), shapes_(fusion), cost_(parts.prepare.cost()) {
     for (int axis : fusion.parts().reduced) reduced_ |= uint64_t{1} << axis;
-    nodes_ =
-        parts.prepare.nodes().size() + parts.combine.nodes().size() + parts.finish.nodes().size();
   }
 
   Status run(const Arguments& arguments, TrapNotes& traps) const override {
@@ -27,7 +26,7 @@ class ReductionKernel final : public Kernel {
   uint64_t may_overwrite(int) const override { return 0; }
   double cost() const override { return cost_; }
   int64_t bytes() const override {
-    return static_cast<int64_t>(sizeof(*this) + nodes_ * 64) + shapes_.bytes();
+    return bytes_of_object<ReductionKernel>() + program_->bytes() + shapes_.bytes();
   }
 
  private:
@@ -35,7 +34,6 @@ class ReductionKernel final : public Kernel {
   const FusionShapes shapes_;
   const double cost_;
   uint64_t reduced_ = 0;
-  size_t nodes_ = 0;
 };
 
 }  // namespace

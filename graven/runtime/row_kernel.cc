@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "graven/base/heap_bytes.h"
 #include "graven/expr/fuse.h"
 #include "graven/kernels/row_program.h"
 #include "graven/runtime/fused_kernels.h"
@@ -252,11 +253,7 @@ class RowKernel final : public Kernel {
   RowKernel(const Fusion& fusion, RowPlanner::Plan plan)
       : plan_(std::move(plan)),
         space_(fusion.space()),
-        first_column_(fusion.space().rank() - static_cast<int>(fusion.parts().reduced.size())) {
-    for (size_t m = 0; m < fusion.members().size(); ++m) {
-      nodes_ += fusion.body(static_cast<int>(m)).num_nodes();
-    }
-  }
+        first_column_(fusion.space().rank() - static_cast<int>(fusion.parts().reduced.size())) {}
 
   Status run(const Arguments& arguments, TrapNotes& traps) const override {
     int64_t rows = 1, columns = 1;
@@ -267,13 +264,14 @@ class RowKernel final : public Kernel {
   }
   uint64_t may_overwrite(int output) const override { return plan_.may_overwrite[output]; }
   double cost() const override { return plan_.program->cost(); }
-  int64_t bytes() const override { return static_cast<int64_t>(sizeof(*this) + nodes_ * 64); }
+  int64_t bytes() const override {
+    return bytes_of_object<RowKernel>() + plan_.program->bytes() + heap_bytes(plan_.may_overwrite);
+  }
 
  private:
   const RowPlanner::Plan plan_;
   const Shape space_;
   const int first_column_;
-  size_t nodes_ = 0;
 };
 
 // What an input is for rows, or none: it is neither all rows nor the same for all of them.

@@ -33,7 +33,7 @@ class GRAVEN_API Step {
   virtual Status run(ProgramRun& run) const = 0;
   // What it computes: "AddV2", "[Mul AddV2]".
   virtual std::string text() const = 0;
-  // Memory that belongs to the step beside what is declared here.
+  // Of the step itself and what belongs to it, without the vectors that are declared here.
   virtual int64_t bytes() const = 0;
   virtual bool may_block() const { return false; }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include "graven/base/heap_bytes.h"
 #include "graven/runtime/step.h"
 
 namespace graven::engine {
@@ -12,7 +13,7 @@ class ViewStep final : public Step {
                    run.input(*this, static_cast<size_t>(view_of_)).with_shape(outputs[0].shape));
   }
   std::string text() const override { return node->op().name(); }
-  int64_t bytes() const override { return 0; }
+  int64_t bytes() const override { return bytes_of_object<ViewStep>(); }
 
  private:
   const int view_of_;

@@ -1,0 +1,123 @@
+// The bytes that are charged to entries and listed for the process add up to what the process
+// gains. A program of its own, as other tests would share what is made once.
+#include <doctest/doctest.h>
+#include <graven/graven.h>
+#include <malloc.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "graven/function/in_use.h"
+#include "graven/function/process_bytes.h"
+#include "graven/tensor/allocator.h"
+
+using graven::Tensor;
+
+namespace {
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr bool kCountsMalloc = false;  // the sanitizer's malloc keeps no such counts
+#else
+constexpr bool kCountsMalloc = true;
+#endif
+constexpr int kEntries = 1000;
+
+// Of the process: what malloc and the allocator of tensors have given out.
+int64_t bytes_given_out() {
+  graven::engine::free_retired();
+  const struct mallinfo2 info = mallinfo2();
+  return static_cast<int64_t>(info.uordblks + info.hblkhd) +
+         graven::engine::Allocator::host().stats().in_use;
+}
+
+int64_t bytes_of_process() {
+  int64_t total = 0;
+  for (const auto& named : graven::engine::process_bytes()) total += named.bytes;
+  return total;
+}
+
+// f is called with 0 to warm up, then makes an entry with each number; `bytes` are those charged.
+void check_sum(const std::string& name, const std::function<void(int64_t n)>& f,
+               const std::function<int64_t()>& bytes) {
+  CAPTURE(name);
+  f(0);
+  const int64_t given_out = bytes_given_out(), charged = bytes() + bytes_of_process();
+  for (int64_t n = 1; n <= kEntries; ++n) f(n);
+  const int64_t gained = bytes_given_out() - given_out;
+  const int64_t sum = bytes() + bytes_of_process() - charged;
+  MESSAGE(name, ": ", sum / kEntries, " bytes charged for each entry, ", gained / kEntries,
+          " gained");
+  CHECK(sum > 0.9 * static_cast<double>(gained));
+  CHECK(sum < 1.1 * static_cast<double>(gained));
+}
+
+template <typename F>
+void check_bytes(const std::string& name, F body, const Tensor& x) {
+  auto f = graven::function(body);
+  check_sum(
+      name, [&](int64_t n) { f(x, n); }, [&] { return f.cache_info().bytes; });
+}
+
+}  // namespace
+
+TEST_CASE("what entries are charged for is what the process gains" *
+          doctest::skip(!kCountsMalloc)) {
+  const Tensor x = Tensor::of(std::vector<float>(24, 0.5f), graven::Shape{4, 6});
+  const Tensor w = Tensor::of(std::vector<float>(36, 0.25f), graven::Shape{6, 6});
+  check_bytes(
+      "chain", [](const Tensor& x, int64_t n) { return graven::tanh(x * n + 1) - x * 2; }, x);
+  check_bytes(
+      "reduction", [](const Tensor& x, int64_t n) { return graven::reduce_sum(x * x + n); }, x);
+  check_bytes(
+      "rows", [](const Tensor& x, int64_t n) { return graven::nn::softmax(x * n) * 3; }, x);
+  check_bytes(
+      "library",
+      [&](const Tensor& x, int64_t n) { return graven::nn::relu(graven::matmul(x, w) + n); }, x);
+  check_bytes(
+      "large constant",
+      [](const Tensor& x, int64_t n) {
+        return graven::reshape(x, {-1, 1}) * Tensor::of(std::vector<float>(500, 1.0f), {500}) + n;
+      },
+      x);
+  auto inner = graven::function([](const Tensor& x, int64_t n) { return graven::tanh(x) * n; });
+  auto outer =
+      graven::function([&](const Tensor& x, int64_t n) { return inner(x, n) + inner(x, 7); });
+  check_sum(
+      "nested", [&](int64_t n) { outer(x, n); },
+      [&] { return inner.cache_info().bytes + outer.cache_info().bytes; });
+}
+
+TEST_CASE("gradient pairs are charged to their entry when they are made" *
+          doctest::skip(!kCountsMalloc)) {
+  const Tensor x = Tensor::of(std::vector<float>(24, 0.5f), graven::Shape{4, 6});
+  auto f = graven::function([](const Tensor& x, int64_t n) { return graven::tanh(x) * n; });
+  auto call = [&](int64_t n) {
+    graven::GradientTape tape;
+    tape.watch(x);
+    Tensor y = f(x, n);
+    tape.gradient(y, x);
+  };
+  check_sum("gradient pair", call, [&] { return f.cache_info().bytes; });
+}
+
+TEST_CASE("an entry's bytes grow by what is made of it later") {
+  const Tensor x = Tensor::of(std::vector<float>(24, 0.5f), graven::Shape{4, 6});
+  auto f = graven::function(
+      [](const Tensor& x) { return std::pair(graven::tanh(x) * 2, graven::sin(x)); });
+  auto entry = f.get_concrete_function(x).entry();
+  const int64_t traced = entry->bytes();
+  f(x);
+  const int64_t with_program = entry->bytes();
+  CHECK(with_program > traced + 1000);
+  graven::GradientTape tape({.persistent = true});
+  tape.watch(x);
+  auto [y, z] = f(x);
+  const int64_t with_forward_half = entry->bytes();
+  CHECK(with_forward_half > with_program + 1000);
+  tape.gradient(y, x);
+  const int64_t with_one_half = entry->bytes();
+  CHECK(with_one_half > with_forward_half);
+  tape.gradient(z, x);  // a half for other outputs
+  CHECK(entry->bytes() > with_one_half);
+}
