@@ -1,12 +1,34 @@
+#include <chrono>
+
+#include "graven/function/dump.h"
 #include "graven/optimize/pipeline.h"
+#include "graven/runtime/eager_builder.h"
 #include "graven/runtime/program.h"
 
 namespace graven::engine {
 namespace {
 
+Result<Ref<Program>> make_program(const Body& body, Ref<Graph> graph) {
+  const std::unique_ptr<Dump> dump = Dump::begin(body.name(), *graph);
+  if (!dump) {
+    RETURN_IF_ERROR(optimize(*graph, eager_builder()));
+    return plan_program(std::move(graph));
+  }
+  auto after_pass = [&](const PassDone& pass, const Graph& changed) -> Status {
+    dump->after_pass(pass, changed);
+    return {};
+  };
+  RETURN_IF_ERROR(optimize(*graph, eager_builder(), after_pass));
+  auto start = std::chrono::steady_clock::now();
+  auto program = plan_program(std::move(graph));
+  const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
+  if (program.ok()) dump->end(**program, took.count());
+  return program;
+}
+
 // This is the lowest room that knows both the passes and the Programs that they are for.
 const bool kInstalled = [] {
-  set_optimizer([](Graph& graph, Builder& evaluate) { return optimize(graph, evaluate); });
+  set_program_maker(make_program);
   return true;
 }();
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <iterator>
 #include <span>
@@ -74,9 +75,11 @@ Result<bool> run(std::span<const Pass> passes, Graph& graph, Builder& evaluate,
   bool changed = false;
   for (const Pass& pass : passes) {
     if (g_disabled.load(std::memory_order_relaxed) & bit_of(pass.name)) continue;
+    const auto start = std::chrono::steady_clock::now();
     ASSIGN_OR_RETURN(bool one, pass.run(graph, evaluate));
+    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
     changed |= one;
-    if (after_pass) RETURN_IF_ERROR(after_pass(pass.name, graph));
+    if (after_pass) RETURN_IF_ERROR(after_pass({pass.name, one, took.count()}, graph));
   }
   return changed;
 }

@@ -12,7 +12,12 @@ namespace graven::engine {
 // Rewrites a copy of a traced graph so that it runs faster and computes the same bits. The list of
 // passes, in order, is in pipeline.cc; each is a file. evaluate: an eager Builder, for folding.
 // after_pass, if given, sees the graph after each pass (tests verify it there, dumps print it).
-using AfterPass = std::function<Status(std::string_view pass, const Graph& graph)>;
+struct PassDone {
+  std::string_view name;
+  bool has_changed;     // anything
+  double microseconds;  // that it took
+};
+using AfterPass = std::function<Status(const PassDone& pass, const Graph& graph)>;
 GRAVEN_API Status optimize(Graph& graph, Builder& evaluate, const AfterPass& after_pass = {});
 
 // Leaves a pass that only saves time out of later optimisations of this process, or takes it in

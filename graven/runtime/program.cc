@@ -10,7 +10,6 @@
 #include "graven/base/thread_pool.h"
 #include "graven/base/waiting_lock.h"
 #include "graven/ir/bodies.h"
-#include "graven/runtime/eager_builder.h"
 #include "graven/runtime/run_body.h"
 #include "graven/runtime/run_op.h"
 #include "graven/tensor/device_queues.h"
@@ -19,7 +18,7 @@
 namespace graven::engine {
 namespace {
 
-std::atomic<OptimizeFunction> g_optimizer{nullptr};
+std::atomic<ProgramMaker> g_maker{nullptr};
 constexpr double kNanosecondsBetweenChecks = 1e5;
 
 }  // namespace
@@ -36,7 +35,7 @@ Status failed_at(const Node& node, const Status& status) {
   return failed_at(node.name(), node.location(), status);
 }
 
-void set_optimizer(OptimizeFunction optimize) { g_optimizer = optimize; }
+void set_program_maker(ProgramMaker make) { g_maker = make; }
 
 Result<Ref<Program>> program_of(const Ref<Body>& body) {
   return body->get_or_make<Program>(Body::kProgram, [&]() -> Result<Ref<Program>> {
@@ -47,10 +46,8 @@ Result<Ref<Program>> program_of(const Ref<Body>& body) {
                     ErrorKind::kRecursionError);
     }
     Ref<Graph> graph = body->graph()->clone();
-    if (OptimizeFunction optimize = g_optimizer.load()) {
-      RETURN_IF_ERROR(optimize(*graph, eager_builder()));
-    }
-    return plan_program(std::move(graph));
+    const ProgramMaker make = g_maker.load();
+    return make ? make(*body, std::move(graph)) : plan_program(std::move(graph));
   });
 }
 
@@ -151,7 +148,7 @@ int64_t Program::bytes() const {
   return total;
 }
 
-std::string Program::to_text() const {
+std::string Program::to_text(bool with_costs) const {
   std::string out;
   for (size_t s = 0; s < steps_.size(); ++s) {
     const Step& step = *steps_[s];
@@ -165,10 +162,12 @@ std::string Program::to_text() const {
       out += ", waits for";
       for (int other : step.waits_for) out += str_cat(" ", other);
     }
+    if (with_costs) out += str_cat(", ", static_cast<int64_t>(step.cost), " ns");
     out += "\n";
   }
   out += "return";
   for (int slot : outputs_) out += str_cat(" %", slot);
+  if (with_costs) out += str_cat(", ", static_cast<int64_t>(cost_), " ns in all");
   return out + "\n";
 }
 

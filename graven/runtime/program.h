@@ -43,8 +43,9 @@ class GRAVEN_API Program : public RefCounted {
   // should let other threads run meanwhile.
   double cost() const { return cost_; }
   bool may_block() const { return may_block_; }
-  // "step 3: AddV2 %1 %2 -> %4, waits for 1 2" lines, for tests and dumps.
-  std::string to_text() const;
+  // "step 3: AddV2 %1 %2 -> %4, waits for 1 2" lines, for tests and dumps; with_costs: what each
+  // step, and the whole, is expected to take.
+  std::string to_text(bool with_costs = false) const;
 
  private:
   friend class Planner;
@@ -67,10 +68,11 @@ class GRAVEN_API Program : public RefCounted {
 // left out (S5.31).
 GRAVEN_API Result<Ref<Program>> plan_program(Ref<Graph> graph);
 
-// How a Body gets its Program: optimised on a copy, then planned. `optimize` is given by the room
-// above, because runtime does not know the passes; null means none.
-using OptimizeFunction = Status (*)(Graph& graph, Builder& evaluate);
-GRAVEN_API void set_optimizer(OptimizeFunction optimize);
+// How a Body gets its Program: optimised on a copy, then planned. What makes it of the copy is
+// given by the room above, because runtime does not know the passes; null means that it is only
+// planned.
+using ProgramMaker = Result<Ref<Program>> (*)(const Body& body, Ref<Graph> graph);
+GRAVEN_API void set_program_maker(ProgramMaker make);
 GRAVEN_API Result<Ref<Program>> program_of(const Ref<Body>& body);
 
 // The node at which a run failed, travelling with the Status (Status::payload). That of the
