@@ -83,10 +83,15 @@ class RowsBody final : public BlockBody {
 // than that goes row by row.
 bool goes_by_rows(const Fusion& fusion) {
   const int last = static_cast<int>(fusion.members().size()) - 1;
-  bool is_chain =
+  bool ends_reduced =
       fusion.is_reduction(last) && fusion.outputs().size() == 1 && fusion.outputs()[0] == last;
-  for (int m = 0; m < last; ++m) is_chain &= !fusion.is_reduced(m) && !fusion.is_rows(m);
-  if (!is_chain || !can_go_by_rows(fusion)) return !is_chain;
+  bool has_values_of_rows = false;
+  for (int m = 0; m < last; ++m) {
+    ends_reduced &= !fusion.is_reduction(m) && !fusion.is_rows(m);
+    has_values_of_rows |= fusion.is_reduced(m);
+  }
+  if (!ends_reduced || !can_go_by_rows(fusion)) return !ends_reduced;
+  if (has_values_of_rows) return true;
   const int first_column = fusion.parts().reduced[0];
   int64_t rows = 1, columns = 1;  // of sizes that are not known many are expected
   for (int i = 0; i < fusion.space().rank(); ++i) {

@@ -95,6 +95,20 @@ TEST_CASE("a fused reduction of many elements gives the bits of the two steps") 
   }
 }
 
+// Seen as an error of compilation by a max over a leading axis of size 1.
+TEST_CASE("a reduction of an axis of one element computes its chain too") {
+  TestGraph g;
+  Tensor a = g.placeholder(DType::kFloat32, {1, 3}, "a");
+  Tensor chain = run(g.builder, kTestAdd, {a, a});
+  g.returns({run(g.builder, kTestSum, {chain, g.constant(ints({0}))})});
+  Ref<Program> program = fused_program(g);
+  CHECK(program->steps().size() == 1);
+  Tensor x = floats_of({1, 3}, {1, 2, 3});
+  Tensors outputs;
+  REQUIRE(program->run({&x, 1}, outputs).ok());
+  CHECK(values_of(outputs[0]) == std::vector<float>{2, 4, 6});
+}
+
 TEST_CASE("ops do not fuse around one that needs the first and feeds the last") {
   TestGraph g;
   Tensor a = g.placeholder(DType::kFloat32, {6}, "a");
