@@ -13,6 +13,20 @@ bool equal_members(const FusionParts::Member& a, const FusionParts::Member& b) {
          AttrsRef(a.attrs) == AttrsRef(b.attrs);
 }
 
+// Where numbers alone tell it, an input is read within itself. The rest is known when it runs.
+Status check_reads(const FusionParts::Input& input, const Shape& space) {
+  for (int k = 0; k < static_cast<int>(input.read.axes.size()); ++k) {
+    const Read::Axis& axis = input.read.axes[static_cast<size_t>(k)];
+    auto last = last_index(axis, space, [](Dim dim) { return dim.number_or_minus_one(); });
+    const bool is_known = input.shape[k].is_number() && last;
+    if (is_known && !axis.broadcasts && *last >= input.shape[k].number()) {
+      return invalid_argument("a fusion reads index ", *last, " of an axis of size ",
+                              input.shape[k].number());
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 void add_ref_to(const Fusion* fusion) { fusion->add_ref(); }
@@ -93,13 +107,24 @@ Status Fusion::check_input(const FusionParts::Input& input) {
                             rank);
   }
   for (const Read::Axis& axis : input.read.axes) {
+    RETURN_IF_ERROR(count_symbols({axis.offset}));
     for (const Read::Term& term : axis.terms) {
       if (term.index < 0 || term.index >= space().rank()) {
         return invalid_argument("there is no index i", term.index, " over ", space().rank(),
                                 " axes");
       }
+      RETURN_IF_ERROR(count_symbols({term.coefficient}));
+      mix(hash_combine(static_cast<uint64_t>(term.index),
+                       static_cast<uint64_t>(term.coefficient.word())));
     }
+    const bool is_one_index =
+        axis.terms.size() == 1 && axis.terms[0].coefficient == Dim(1) && axis.offset == Dim(0);
+    if (axis.broadcasts && (!is_one_index || axis.backwards)) {
+      return invalid_argument("an axis that broadcasts is read at an index of its own");
+    }
+    mix(hash_combine(static_cast<uint64_t>(axis.offset.word()), axis.backwards ? 1 : 0));
   }
+  RETURN_IF_ERROR(check_reads(input, space()));
   if (input.value &&
       (input.whole || !is_integer(input.dtype) || input.shape.checked_num_elements() != 1)) {
     return invalid_argument("a known input of a fusion is one integer");

@@ -148,6 +148,8 @@ struct FusionLimits {
   // Nodes of all expressions: well below what an Expression can number.
   static constexpr size_t kMaxExpressionNodes = 16384;
   static constexpr int kMaxRank = 64;
+  // Longer rows of a transposed operand are not gathered several at a time in a core's cache.
+  static constexpr int64_t kMaxGatheredRowBytes = 64 << 10;
 };
 
 }  // namespace graven::engine

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "graven/base/strings.h"
@@ -245,25 +246,32 @@ class Parser {
     return shape;
   }
 
-  // "[i0,2*i1 + 3,i2?]"
+  // "[i0,2*i1 + 3,i2?,-1 - i3]"
   Result<Read> read() {
     Read read;
     RETURN_IF_ERROR(cursor_.expect("["));
     RETURN_IF_ERROR(list("]", [&]() -> Status {
       Read::Axis axis;
+      axis.backwards = cursor_.accept("-");
+      bool has_end = axis.backwards;  // the number that says the end itself comes next
       do {
         Dim factor(1);
         if (cursor_.peek() != 'i') {
           ASSIGN_OR_RETURN(factor, fusion_dim());
           if (!cursor_.accept("*")) {
-            axis.offset = factor;
+            const bool is_end = std::exchange(has_end, false);
+            if (is_end && (!factor.is_number() || factor == Dim(0))) {
+              return cursor_.error("the last index is -1");
+            }
+            axis.offset = is_end ? Dim(factor.number() - 1) : factor;
             continue;
           }
         }
+        if (has_end) return cursor_.error("the last index is -1");
         RETURN_IF_ERROR(cursor_.expect("i"));
         ASSIGN_OR_RETURN(int index, cursor_.number<int>());
         axis.terms.push_back({index, factor});
-      } while (cursor_.accept("+"));
+      } while (cursor_.accept(axis.backwards ? "-" : "+"));
       axis.broadcasts = cursor_.accept("?");
       read.axes.push_back(std::move(axis));
       return {};

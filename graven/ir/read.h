@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "graven/base/export.h"
+#include "graven/base/function_ref.h"
+#include "graven/base/inline_vector.h"
 #include "graven/tensor/shape.h"
 
 namespace graven::engine {
@@ -15,6 +17,8 @@ namespace graven::engine {
 //   at [i0,i1]     the element of the same index
 //   at [i1,i0]     transposed
 //   at [0,i1?]     axis 0 is read at its only index; axis 1 counts 0 if its size is 1 when it runs
+//   at [2*i0 + 1]  every other element from the second on
+//   at [-1 - i0]   backwards from the last element; at [-3 - 2*i0] every other from the third last
 struct Read {
   struct Term {
     int index = 0;  // of the space
@@ -23,11 +27,13 @@ struct Read {
   };
   struct Axis {
     Dim offset = 0;
-    std::vector<Term> terms;
+    InlineVector<Term, 2> terms;
     bool broadcasts = false;  // its size may be 1 when it runs, and then its index is 0
+    bool backwards = false;   // the sum counts from the last index on towards the first
     friend bool operator==(const Axis&, const Axis&) = default;
   };
-  std::vector<Axis> axes;
+  using Axes = InlineVector<Axis, 4>;
+  Axes axes;
   friend bool operator==(const Read&, const Read&) = default;
 
   // As NumPy broadcasts: axes are aligned from the last one on, and one of size 1 is read at 0.
@@ -39,9 +45,16 @@ struct Read {
 
   // Whether points that differ in this index of the space may read different elements.
   GRAVEN_API bool varies_with(int index) const;
-  // The index of the space itself, or 0: all that a kernel which only broadcasts can take.
-  GRAVEN_API bool only_broadcasts() const;
+  // Whether the tensor of this shape is read as NumPy broadcasts it, though its axes may be any of
+  // the space's, in order: each at its own index, as far as it goes, or at 0.
+  GRAVEN_API bool only_broadcasts(const Shape& shape, const Shape& space) const;
   GRAVEN_API std::string to_text() const;  // "[i0,2*i1 + 1,i2?]"
 };
+
+// The highest index that an axis counts to while indices go over the space, from the first element
+// on or from the last; none if nothing is read, or a Dim is not known. `value` gives the number
+// that a Dim is, or one below zero.
+GRAVEN_API std::optional<int64_t> last_index(const Read::Axis& axis, const Shape& space,
+                                             FunctionRef<int64_t(Dim)> value);
 
 }  // namespace graven::engine

@@ -70,14 +70,33 @@ Status verify_constant(const Node& node) {
   return {};
 }
 
+// Whether the shape that a Fusion says is the one of the graph's type: symbols stand for one Dim
+// each. Then what the Fusion reads is within the operand.
+bool fits_declared(const Shape& declared, const Shape& type, std::vector<Dim>& symbols) {
+  if (!type.has_rank() || type.rank() != declared.rank()) return false;
+  for (int i = 0; i < type.rank(); ++i) {
+    if (declared[i].is_number()) {
+      if (!(declared[i] == type[i])) return false;
+      continue;
+    }
+    Dim& symbol = symbols[static_cast<size_t>(declared[i].term_index())];
+    if (symbol.is_unknown()) symbol = type[i];
+    if (!(symbol == type[i])) return false;
+  }
+  return true;
+}
+
 Status verify_fusion(const Node& node) {
   const Ref<const Fusion>& fusion = node.attrs().as<FusionAttrs>().fusion;
   if (!fusion) return broken(node, "it has no fusion");
   bool fits = node.inputs().size() == fusion->inputs().size() &&
               node.num_outputs() == static_cast<int>(fusion->outputs().size());
+  std::vector<Dim> symbols(static_cast<size_t>(fusion->num_symbols()));
   for (size_t i = 0; fits && i < node.inputs().size(); ++i) {
     const OutputRef input = node.inputs()[i];
-    fits = input.node->output(input.index).dtype == fusion->inputs()[i].dtype;
+    const OutputType& type = input.node->output(input.index);
+    fits = type.dtype == fusion->inputs()[i].dtype &&
+           fits_declared(fusion->inputs()[i].shape, type.shape, symbols);
   }
   for (int i = 0; fits && i < node.num_outputs(); ++i) {
     fits = node.output(i).dtype == fusion->members()[fusion->outputs()[i]].dtype;

@@ -2,6 +2,7 @@
 
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
+#include "graven/ir/movement.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
@@ -92,6 +93,38 @@ Status gather_v2_shape(InferContext& c) {
   c.set_shape(0, out);
   return {};
 }
+
+Status refuse_gathered(int64_t index, int, int64_t size, int64_t) {
+  return invalid_argument("indices = ", index, " is not in [0, ", size, ")");
+}
+
+// Of one index: the slice that it names.
+std::optional<Movement> slice_read(const ReadsContext& c, int64_t given_axis) {
+  const Shape& params = c.shape(0);
+  auto axis = normalized_axis(given_axis, params.rank());
+  if (!axis.ok() || c.shape(1).rank() != 0) return std::nullopt;
+  Movement movement = one_read(c.output(), Read{});
+  Movement::Piece& piece = movement.pieces[0];
+  for (int k = 0; k < params.rank(); ++k) {
+    piece.read.axes.push_back({});
+    if (k != *axis) piece.read.axes.back().terms = {{k < *axis ? k : k - 1, 1}};
+  }
+  const Tensor& index = c.value(1);
+  const int64_t at = index ? integer_at(index, 0) : -1;
+  if (at >= 0 && at < params[*axis].number_or_minus_one()) {
+    piece.read.axes[*axis].offset = at;
+  } else {
+    piece.offsets.push_back({*axis, 1, 0, false, refuse_gathered});
+  }
+  return movement;
+}
+
+std::optional<Movement> gather_v2_reads(const ReadsContext& c) {
+  if (!c.value(2) || c.attrs<GatherV2Attrs>().batch_dims != 0) return std::nullopt;
+  return slice_read(c, integer_at(c.value(2), 0));
+}
+
+std::optional<Movement> gather_reads(const ReadsContext& c) { return slice_read(c, 0); }
 
 Status gather_shape(InferContext& c) { return gathered_shape(c, 0, 0); }
 
@@ -362,6 +395,7 @@ void define_gather_ops(OpRegistry& ops) {
       .gradient = gather_v2_gradient,
       .body = kernel(gather_kernel),
       .values_for_inference = {2},
+      .reads = gather_v2_reads,
   });
   kGather = ops.define<GatherAttrs>({
       .name = "Gather",
@@ -372,6 +406,7 @@ void define_gather_ops(OpRegistry& ops) {
       .infer = gather_shape,
       .gradient = gather_gradient,
       .body = kernel(gather_kernel),
+      .reads = gather_reads,
   });
   kGatherNd = ops.define<IndexPolicyAttrs>({
       .name = "GatherNd",

@@ -3,6 +3,7 @@
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
+#include "graven/ir/movement.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/register_ops.h"
@@ -50,6 +51,27 @@ Status pack_shape(InferContext& c) {
   }
   c.set_sizes(0, all);
   return {};
+}
+
+std::optional<Movement> pack_reads(const ReadsContext& c) {
+  const int rank = c.output().rank();
+  auto axis = normalized_axis(c.attrs<PackAttrs>().axis, rank);
+  if (!axis.ok()) return std::nullopt;
+  Read read;
+  for (int i = 0; i < rank; ++i) {
+    if (i != *axis) read.axes.push_back({0, {{i, 1}}});
+  }
+  if (c.num_inputs() == 1) return one_read(c.output(), std::move(read));
+  Movement movement;
+  movement.space = c.output();
+  Movement::Indices start(static_cast<size_t>(rank), Dim(0));
+  Movement::Indices size(c.output().dims().begin(), c.output().dims().end());
+  size[*axis] = 1;
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    start[*axis] = i;
+    movement.pieces.push_back({i, read, start, size, {}});
+  }
+  return movement;
 }
 
 Status pack_kernel(KernelContext& c) {
@@ -285,6 +307,7 @@ void define_join_ops(OpRegistry& ops) {
       .infer = pack_shape,
       .gradient = pack_gradient,
       .body = kernel(pack_kernel),
+      .reads = pack_reads,
       .default_node_name = "stack",
   });
   kUnpack = ops.define<UnpackAttrs>({

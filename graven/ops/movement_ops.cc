@@ -5,11 +5,13 @@
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
+#include "graven/ir/movement.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/register_ops.h"
 #include "graven/ops/strided_copy.h"
+#include "graven/ops/structural_kernels.h"
 
 namespace graven::engine {
 namespace {
@@ -75,6 +77,17 @@ Status transpose_shape(InferContext& c) {
   for (int axis : axes) out.push_back(x[axis]);
   c.set_shape(0, out);
   return {};
+}
+
+std::optional<Movement> transpose_reads(const ReadsContext& c) {
+  if (!c.value(1)) return std::nullopt;
+  auto order = permutation_of(c.value(1), c.shape(0).rank());
+  if (!order.ok()) return std::nullopt;
+  Read read{Read::Axes(order->size())};
+  for (size_t i = 0; i < order->size(); ++i) {
+    read.axes[(*order)[i]].terms = {{static_cast<int>(i), 1}};
+  }
+  return one_read(c.output(), std::move(read));
 }
 
 Status transpose_kernel(KernelContext& c) {
@@ -227,6 +240,7 @@ void define_movement_ops(OpRegistry& ops) {
       .body = kernel(transpose_kernel),
       .allocates_outputs = true,  // after it has checked the axes
       .values_for_inference = {1},
+      .reads = transpose_reads,
       .default_node_name = "transpose",
   });
   kConjugateTranspose = ops.define<NoAttrs>({
@@ -266,6 +280,7 @@ void define_movement_ops(OpRegistry& ops) {
       .gradient = reshape_gradient,
       .body = kernel(view_kernel),
       .view_of = 0,
+      .reads = reshape_reads,
       .renamed = {{"squeeze_dims", "axis"}},
   });
   kExpandDims = ops.define<NoAttrs>({
@@ -280,6 +295,7 @@ void define_movement_ops(OpRegistry& ops) {
       .body = kernel(view_kernel),
       .values_for_inference = {1},
       .view_of = 0,
+      .reads = reshape_reads,
       .renamed = {{"dim", "axis"}},
   });
 }

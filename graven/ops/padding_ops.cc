@@ -7,11 +7,13 @@
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
+#include "graven/ir/movement.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/join_ops.h"
 #include "graven/ops/math_ops.h"
+#include "graven/ops/move_elements.h"
 #include "graven/ops/reduction_ops.h"
 #include "graven/ops/register_ops.h"
 #include "graven/ops/sequence_ops.h"
@@ -145,6 +147,20 @@ Status pad_kernel(KernelContext& c) {
   return {};
 }
 
+std::optional<Movement> pad_reads(const ReadsContext& c) {
+  const Tensor& paddings = c.value(1);
+  if (!paddings) return std::nullopt;
+  const Shape& x = c.shape(0);
+  Movement movement = one_read(c.output(), Read::of_leading_axes(x.rank()));
+  if (x == c.output()) return movement;
+  movement.fill = c.num_inputs() == 3 ? 2 : Movement::kZeros;
+  for (int i = 0; i < x.rank(); ++i) {
+    movement.pieces[0].start.push_back(before(paddings, i));
+    movement.pieces[0].size.push_back(x[i]);
+  }
+  return movement;
+}
+
 void pad_gradient(GradientContext& c) {
   if (!c.wants(0)) return;
   Tensor paddings = c.x(1);
@@ -250,6 +266,42 @@ struct Mirror {
     }
   }
 };
+
+// Around the tensor there are copies of parts of it, each read backwards along the axes that it is
+// a mirror of.
+std::optional<Movement> mirror_pad_reads(const ReadsContext& c) {
+  constexpr size_t kMostPieces = 27;
+  const Tensor& paddings = c.value(1);
+  auto edge = edge_of(c.attrs<MirrorPadAttrs>());
+  if (!paddings || !edge.ok()) return std::nullopt;
+  const Shape& x = c.shape(0);
+  Movement movement;
+  movement.space = c.output();
+  movement.pieces.emplace_back();
+  for (int i = 0; i < x.rank(); ++i) {
+    const int64_t in_front = before(paddings, i), behind = after(paddings, i);
+    struct Part {
+      Dim start, size, offset;
+      bool backwards;
+    };
+    const Part all[] = {{0, in_front, c.subtract(x[i], in_front + *edge), true},
+                        {in_front, x[i], 0, false},
+                        {c.add(x[i], in_front), behind, *edge, true}};
+    Movement::Pieces pieces;
+    for (const Part& part : all) {
+      if (part.size == Dim(0)) continue;
+      for (Movement::Piece piece : movement.pieces) {
+        piece.start.push_back(part.start);
+        piece.size.push_back(part.size);
+        piece.read.axes.push_back({part.offset, {{i, 1}}, false, part.backwards});
+        pieces.push_back(std::move(piece));
+      }
+    }
+    if (pieces.size() > kMostPieces) return std::nullopt;
+    movement.pieces = std::move(pieces);
+  }
+  return movement;
+}
 
 Status mirror_pad_kernel(KernelContext& c) {
   const Tensor &x = c.input(0), &out = c.output(0);
@@ -374,17 +426,19 @@ Status tile_shape(InferContext& c) {
   return {};
 }
 
-Status tile_kernel(KernelContext& c) {
-  const Tensor &x = c.input(0), &out = c.output(0);
-  auto from = row_major_strides(x.shape()), to = row_major_strides(out.shape());
-  CopyAxes axes;
+std::optional<Movement> tile_reads(const ReadsContext& c) {
+  const Tensor& multiples = c.value(1);
+  if (!multiples) return std::nullopt;
+  const Shape& x = c.shape(0);
+  Movement movement;
+  Movement::Piece& piece = movement.pieces.emplace_back();
   for (int i = 0; i < x.rank(); ++i) {
-    int64_t size = x.shape().size(i);
-    axes.push_back({integer_at(c.input(1), i), 0, to[i] * size});
-    axes.push_back({size, from[i], to[i]});
+    movement.space.push_back(integer_at(multiples, i));
+    movement.space.push_back(x[i]);
+    movement.split.push_back(2);
+    piece.read.axes.push_back({0, {{2 * i + 1, 1}}});
   }
-  copy_strided(x.dtype(), axes, x.raw_data(), out.mutable_raw_data());
-  return {};
+  return movement;
 }
 
 // The gradient where the rank is found when it runs.
@@ -436,20 +490,13 @@ Status reverse_shape(InferContext& c) {
   return {};
 }
 
-Status reverse_kernel(KernelContext& c) {
-  const Tensor &x = c.input(0), &out = c.output(0);
-  ASSIGN_OR_RETURN(auto reversed, normalized_axes(c.input(1), x.rank()));
-  auto strides = row_major_strides(x.shape());
-  CopyAxes axes;
-  for (int i = 0; i < x.rank(); ++i) axes.push_back({x.shape().size(i), strides[i], strides[i]});
-  int64_t first = 0;
-  for (int axis : reversed) {
-    first += (axes[axis].size - 1) * strides[axis];
-    axes[axis].from = -strides[axis];
-  }
-  if (x.num_elements() == 0) return {};
-  copy_strided(x.dtype(), axes, element_at(x.dtype(), x.raw_data(), first), out.mutable_raw_data());
-  return {};
+std::optional<Movement> reverse_reads(const ReadsContext& c) {
+  if (!c.value(1)) return std::nullopt;
+  auto reversed = normalized_axes(c.value(1), c.shape(0).rank());
+  if (!reversed.ok()) return std::nullopt;
+  Read read = Read::of_leading_axes(c.shape(0).rank());
+  for (int axis : *reversed) read.axes[axis].backwards = true;
+  return one_read(c.output(), std::move(read));
 }
 
 void reverse_gradient(GradientContext& c) {
@@ -473,37 +520,41 @@ Status roll_shape(InferContext& c) {
 
 // Along each axis that moves, what is pushed out at the end comes back in front: a box for each
 // choice of these two parts.
-Status roll_kernel(KernelContext& c) {
-  const Tensor &x = c.input(0), &out = c.output(0);
-  if (x.num_elements() == 0) return {};
-  ASSIGN_OR_RETURN(auto axes, normalized_axes(c.input(2), x.rank()));
-  std::vector<int64_t> shifts(static_cast<size_t>(x.rank()), 0);
-  for (size_t i = 0; i < axes.size(); ++i) {
-    int64_t size = x.shape().size(axes[i]);
-    int64_t shift = integer_at(c.input(1), static_cast<int64_t>(i)) % size;
-    shifts[axes[i]] = (shifts[axes[i]] + shift + size) % size;
+std::optional<Movement> roll_reads(const ReadsContext& c) {
+  const Shape& x = c.shape(0);
+  const Tensor &by = c.value(1), &along = c.value(2);
+  if (!by || !along) return std::nullopt;
+  auto axes = normalized_axes(along, x.rank());
+  if (!axes.ok()) return std::nullopt;
+  InlineVector<int64_t, 6> shifts(static_cast<size_t>(x.rank()), 0);
+  for (size_t i = 0; i < axes->size(); ++i) {
+    const Dim whole = x[(*axes)[i]];
+    if (!whole.is_number()) return std::nullopt;
+    if (whole == Dim(0)) continue;
+    const int64_t shift = integer_at(by, static_cast<int64_t>(i)) % whole.number();
+    shifts[(*axes)[i]] = (shifts[(*axes)[i]] + shift + whole.number()) % whole.number();
   }
-  std::vector<int> moving;
+  Movement movement;
+  movement.space = x;
+  movement.pieces.emplace_back();
   for (int i = 0; i < x.rank(); ++i) {
-    if (shifts[i] != 0) moving.push_back(i);
-  }
-  auto strides = row_major_strides(x.shape());
-  for (uint64_t choice = 0; choice < uint64_t{1} << moving.size(); ++choice) {
-    CopyAxes box;
-    for (int i = 0; i < x.rank(); ++i) box.push_back({x.shape().size(i), strides[i], strides[i]});
-    int64_t from = 0, to = 0;
-    for (size_t k = 0; k < moving.size(); ++k) {
-      int axis = moving[k];
-      int64_t size = x.shape().size(axis), shift = shifts[axis];
-      bool wraps = (choice >> k & 1) != 0;
-      box[axis].size = wraps ? shift : size - shift;
-      from += wraps ? (size - shift) * strides[axis] : 0;
-      to += wraps ? 0 : shift * strides[axis];
+    const Dim whole = x[i], shift = shifts[i];
+    const size_t num_pieces = movement.pieces.size();
+    for (size_t p = 0; p < num_pieces; ++p) {
+      if (!(shift == Dim(0))) {
+        Movement::Piece wrapped = movement.pieces[p];
+        wrapped.start.push_back(0);
+        wrapped.size.push_back(shift);
+        wrapped.read.axes.push_back({c.subtract(whole, shift), {{i, 1}}});
+        movement.pieces.push_back(std::move(wrapped));
+      }
+      Movement::Piece& piece = movement.pieces[p];
+      piece.start.push_back(shift);
+      piece.size.push_back(shift == Dim(0) ? whole : c.subtract(whole, shift));
+      piece.read.axes.push_back({0, {{i, 1}}});
     }
-    copy_strided(x.dtype(), box, element_at(x.dtype(), x.raw_data(), from),
-                 element_at(out.dtype(), out.mutable_raw_data(), to));
   }
-  return {};
+  return movement;
 }
 
 void roll_gradient(GradientContext& c) {
@@ -564,6 +615,7 @@ void define_padding_ops(OpRegistry& ops) {
       .gradient = pad_gradient,
       .body = kernel(pad_kernel),
       .values_for_inference = {1},
+      .reads = pad_reads,
   });
   kPadV2 = ops.define<NoAttrs>({
       .name = "PadV2",
@@ -575,6 +627,7 @@ void define_padding_ops(OpRegistry& ops) {
       .gradient = pad_gradient,
       .body = kernel(pad_kernel),
       .values_for_inference = {1},
+      .reads = pad_reads,
   });
   kMirrorPad = ops.define<MirrorPadAttrs>({
       .name = "MirrorPad",
@@ -586,6 +639,7 @@ void define_padding_ops(OpRegistry& ops) {
       .gradient = mirror_gradient<kMirrorPadGrad>,
       .body = kernel(mirror_pad_kernel),
       .values_for_inference = {1},
+      .reads = mirror_pad_reads,
   });
   kMirrorPadGrad = ops.define<MirrorPadAttrs>({
       .name = "MirrorPadGrad",
@@ -606,8 +660,9 @@ void define_padding_ops(OpRegistry& ops) {
       .types = {{"T", kAllTypes}, {"Tmultiples", kIndexTypes}},
       .infer = tile_shape,
       .gradient = tile_gradient,
-      .body = kernel(tile_kernel),
+      .body = kernel(move_elements<NoAttrs>),
       .values_for_inference = {1},
+      .reads = tile_reads,
   });
   kReverseV2 = ops.define<NoAttrs>({
       .name = "ReverseV2",
@@ -617,8 +672,9 @@ void define_padding_ops(OpRegistry& ops) {
       .types = {{"T", values}, {"Tidx", kIndexTypes}},
       .infer = reverse_shape,
       .gradient = reverse_gradient,
-      .body = kernel(reverse_kernel),
+      .body = kernel(move_elements<NoAttrs>),
       .values_for_inference = {1},
+      .reads = reverse_reads,
   });
   kRoll = ops.define<NoAttrs>({
       .name = "Roll",
@@ -629,8 +685,9 @@ void define_padding_ops(OpRegistry& ops) {
       .types = {{"T", kAllTypes}, {"Tshift", kIndexTypes}, {"Taxis", kIndexTypes}},
       .infer = roll_shape,
       .gradient = roll_gradient,
-      .body = kernel(roll_kernel),
+      .body = kernel(move_elements<NoAttrs>),
       .values_for_inference = {2},
+      .reads = roll_reads,
   });
   kBitcast = ops.define<BitcastAttrs>({
       .name = "Bitcast",

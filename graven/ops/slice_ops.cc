@@ -3,6 +3,7 @@
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
+#include "graven/ir/movement.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
@@ -92,6 +93,66 @@ Status strided_slice_shape(InferContext& c) {
   return {};
 }
 
+// The entries of begin, end or strides, if they are known or at least their number is.
+std::optional<SliceBounds> bounds_of(const ReadsContext& c, int input) {
+  SliceBounds bounds;
+  const Tensor& value = c.value(input);
+  const Shape& shape = c.shape(input);
+  if (!value && (shape.rank() != 1 || !shape[0].is_number())) return std::nullopt;
+  for (int64_t i = 0; i < (value ? value.num_elements() : shape.size(0)); ++i) {
+    bounds.push_back(value ? SliceBound{integer_at(value, i)} : SliceBound{});
+  }
+  return bounds;
+}
+
+Status refuse_index(int64_t index, int axis, int64_t, int64_t) {
+  return invalid_argument("slice index ", index, " of dimension ", axis, " out of bounds.");
+}
+
+// How elements along an axis of symbolic size are read, none if where they begin is not known.
+std::optional<Read::Axis> read_of_symbolic(const StridedSliceAttrs& attrs,
+                                           const StridedSlice::Axis& axis, const SliceBound& begin,
+                                           const SliceBound& stride) {
+  const bool from_start = axis.entry < 63 && (attrs.begin_mask >> axis.entry & 1);
+  if (!stride.number || (!from_start && !begin.number)) return std::nullopt;
+  // Forwards from a place that is counted from the first element, backwards from one that is
+  // counted from the last. Beyond the other end nothing is read.
+  const int64_t step = *stride.number, first = from_start ? (step > 0 ? 0 : -1) : *begin.number;
+  if ((first < 0) != (step < 0)) return std::nullopt;
+  return Read::Axis{step > 0 ? Dim(first) : Dim(-1 - first),
+                    {{axis.result, Dim(step > 0 ? step : -step)}},
+                    false,
+                    step < 0};
+}
+
+std::optional<Movement> strided_slice_reads(const ReadsContext& c) {
+  auto begin = bounds_of(c, 1), end = bounds_of(c, 2), strides = bounds_of(c, 3);
+  if (!begin || !end || !strides) return std::nullopt;
+  const auto& attrs = c.attrs<StridedSliceAttrs>();
+  auto slice = resolve_slice(attrs, c.shape(0), *begin, *end, *strides);
+  if (!slice.ok()) return std::nullopt;
+  Movement movement = one_read(c.output(), Read{});
+  Movement::Piece& piece = movement.pieces[0];
+  for (int k = 0; k < static_cast<int>(slice->axes.size()); ++k) {
+    const StridedSlice::Axis& axis = slice->axes[k];
+    if (axis.entry >= 0 && axis.result < 0) {  // one element
+      piece.read.axes.push_back({axis.is_known ? Dim(axis.begin) : Dim(0), {}});
+      if (axis.is_known) continue;
+      piece.offsets.push_back({k, 1, axis.entry, /*counts_from_end=*/true, refuse_index});
+    } else if (!axis.is_known) {
+      auto read = read_of_symbolic(attrs, axis, (*begin)[axis.entry], (*strides)[axis.entry]);
+      if (!read) return std::nullopt;
+      piece.read.axes.push_back(std::move(*read));
+    } else if (axis.stride > 0) {
+      piece.read.axes.push_back({axis.begin, {{axis.result, axis.stride}}});
+    } else {
+      const Dim behind = c.shape(0)[k].number() - 1 - axis.begin;
+      piece.read.axes.push_back({behind, {{axis.result, -axis.stride}}, false, true});
+    }
+  }
+  return movement;
+}
+
 Status strided_slice_kernel(KernelContext& c) {
   const Tensor& x = c.input(0);
   ASSIGN_OR_RETURN(StridedSlice slice, resolve_slice(c.attrs<StridedSliceAttrs>(), x.shape(),
@@ -149,6 +210,27 @@ Status strided_slice_grad_kernel(KernelContext& c) {
   const Tensor& out = c.output(0);
   clear_elements(out.dtype(), out.num_elements(), out.mutable_raw_data());
   return write_slice(c, c.input(4), out);
+}
+
+// If it writes to a box.
+std::optional<Movement> strided_slice_grad_reads(const ReadsContext& c) {
+  auto begin = bounds_of(c, 1), end = bounds_of(c, 2), strides = bounds_of(c, 3);
+  if (!begin || !end || !strides) return std::nullopt;
+  auto slice = resolve_slice(c.attrs<StridedSliceAttrs>(), c.output(), *begin, *end, *strides);
+  if (!slice.ok()) return std::nullopt;
+  Movement movement;
+  movement.space = c.output();
+  movement.fill = Movement::kZeros;
+  Movement::Piece piece{4, {Read::Axes(static_cast<size_t>(c.shape(4).rank()))}, {}, {}, {}};
+  for (int k = 0; k < static_cast<int>(slice->axes.size()); ++k) {
+    const StridedSlice::Axis& axis = slice->axes[k];
+    if (!axis.is_known || axis.stride != 1 || axis.size.is_unknown()) return std::nullopt;
+    piece.start.push_back(axis.begin);
+    piece.size.push_back(axis.size);
+    if (axis.result >= 0) piece.read.axes[axis.result].terms = {{k, 1}};
+  }
+  movement.pieces.push_back(std::move(piece));
+  return movement;
 }
 
 void strided_slice_grad_gradient(GradientContext& c) {
@@ -236,6 +318,30 @@ Status slice_shape(InferContext& c) {
   return {};
 }
 
+Status refuse_box(int64_t begin, int axis, int64_t size, int64_t count) {
+  if (begin < 0 || begin > size) {
+    return invalid_argument("Expected begin[", axis, "] in [0, ", size, "], but got ", begin);
+  }
+  return invalid_argument("Expected size[", axis, "] in [0, ", size - begin, "], but got ", count);
+}
+
+std::optional<Movement> slice_reads(const ReadsContext& c) {
+  const Shape& x = c.shape(0);
+  auto begin = bounds_of(c, 1);
+  if (!begin) return std::nullopt;
+  Movement movement = one_read(c.output(), Read{});
+  Movement::Piece& piece = movement.pieces[0];
+  for (int k = 0; k < x.rank(); ++k) {
+    const auto first = (*begin)[k].number;
+    const bool is_whole = first == 0 && c.output()[k] == x[k];
+    // Of numbers inference has checked that they fit.
+    const bool fits = first && x[k].is_number() && c.output()[k].is_number();
+    piece.read.axes.push_back({is_whole || !fits ? Dim(0) : Dim(*first), {{k, 1}}});
+    if (!is_whole && !fits) piece.offsets.push_back({k, 1, k, false, refuse_box});
+  }
+  return movement;
+}
+
 Status slice_kernel(KernelContext& c) {
   const Tensor& x = c.input(0);
   const Shape& shape = c.inferred_shape(0);
@@ -275,6 +381,7 @@ void define_slice_ops(OpRegistry& ops) {
       .body = kernel(slice_kernel),
       .allocates_outputs = true,
       .values_for_inference = {1, 2},
+      .reads = slice_reads,
   });
   kStridedSlice = ops.define<StridedSliceAttrs>({
       .name = "StridedSlice",
@@ -290,6 +397,7 @@ void define_slice_ops(OpRegistry& ops) {
       .body = kernel(strided_slice_kernel),
       .allocates_outputs = true,
       .values_for_inference = {1, 2, 3},
+      .reads = strided_slice_reads,
       .default_node_name = "strided_slice",
   });
   kStridedSliceGrad = ops.define<StridedSliceAttrs>({
@@ -302,6 +410,7 @@ void define_slice_ops(OpRegistry& ops) {
       .gradient = strided_slice_grad_gradient,
       .body = kernel(strided_slice_grad_kernel),
       .values_for_inference = {0, 1, 2, 3},
+      .reads = strided_slice_grad_reads,
   });
   kTensorStridedSliceUpdate = ops.define<StridedSliceAttrs>({
       .name = "TensorStridedSliceUpdate",

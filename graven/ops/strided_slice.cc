@@ -102,7 +102,7 @@ Result<StridedSlice> resolve_slice(const InferContext& dims, const StridedSliceA
   StridedSlice slice;
   auto keep_whole = [&] {
     Dim size = input[static_cast<int>(slice.axes.size())];
-    slice.axes.push_back({size});
+    slice.axes.push_back({.size = size, .result = slice.shape.rank()});
     slice.shape.push_back(size);
   };
   for (size_t e = 0; e < n; ++e) {
@@ -127,7 +127,7 @@ Result<StridedSlice> resolve_slice(const InferContext& dims, const StridedSliceA
         return invalid_argument("only stride 1 allowed on non-range indexing.");
       }
       auto index = begin[e].number;
-      StridedSlice::Axis one = {Dim(1), 0, 1, false};
+      StridedSlice::Axis one = {Dim(1), 0, 1, false, -1, static_cast<int>(e)};
       if (index && size.is_number()) {
         one.begin = *index < 0 ? *index + size.number() : *index;
         one.is_known = true;
@@ -159,6 +159,8 @@ Result<StridedSlice> resolve_slice(const InferContext& dims, const StridedSliceA
       if (open.size.is_unknown()) open.size = dims.new_symbol("slice");
       slice.axes.push_back(open);
     }
+    slice.axes.back().result = slice.shape.rank();
+    slice.axes.back().entry = static_cast<int>(e);
     slice.shape.push_back(slice.axes.back().size);
   }
   while (static_cast<int>(slice.axes.size()) < input.rank()) keep_whole();
@@ -172,9 +174,16 @@ Result<StridedSlice> resolve_slice(const StridedSliceAttrs& attrs, const Shape& 
     for (int64_t i = 0; i < values.num_elements(); ++i) list.push_back({integer_at(values, i)});
     return list;
   };
+  return resolve_slice(attrs, input, bounds(begin), bounds(end), bounds(strides));
+}
+
+Result<StridedSlice> resolve_slice(const StridedSliceAttrs& attrs, const Shape& input,
+                                   std::span<const SliceBound> begin,
+                                   std::span<const SliceBound> end,
+                                   std::span<const SliceBound> strides) {
   const TypeBindings no_types = {};
   InferContext numbers(*kStridedSlice, attrs, {}, no_types, 0, nullptr);
-  return resolve_slice(numbers, attrs, input, bounds(begin), bounds(end), bounds(strides));
+  return resolve_slice(numbers, attrs, input, begin, end, strides);
 }
 
 }  // namespace graven::engine

@@ -23,6 +23,8 @@ struct StridedSlice {
     Dim size;    // of the slice along it
     int64_t begin = 0, stride = 1;
     bool is_known = true;  // begin and stride are
+    int result = -1;       // the axis of the result; -1: none
+    int entry = -1;        // of begin, end and strides; -1: none, the axis is whole
   };
   InlineVector<Axis, 6> axes;
   Shape shape;  // of the result
@@ -43,6 +45,11 @@ using SliceBounds = InlineVector<SliceBound, 6>;
 // The slice of a tensor of shape `input` (which has a rank); an error says what is wrong with it.
 Result<StridedSlice> resolve_slice(const InferContext& dims, const StridedSliceAttrs& attrs,
                                    const Shape& input, std::span<const SliceBound> begin,
+                                   std::span<const SliceBound> end,
+                                   std::span<const SliceBound> strides);
+// The same without the arithmetic of a graph: sizes of symbolic axes are not found.
+Result<StridedSlice> resolve_slice(const StridedSliceAttrs& attrs, const Shape& input,
+                                   std::span<const SliceBound> begin,
                                    std::span<const SliceBound> end,
                                    std::span<const SliceBound> strides);
 // The same for values, when it runs.

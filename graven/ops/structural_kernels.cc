@@ -1,10 +1,13 @@
 #include "graven/ops/structural_kernels.h"
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "graven/base/strings.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
+#include "graven/ir/movement.h"
 #include "graven/ops/elements.h"
 
 namespace graven::engine {
@@ -18,7 +21,119 @@ void copy_elements(const T* from, int64_t count, T* to) {
   std::copy_n(from, count, to);
 }
 
+// Axes of a shape, but those of size 1.
+InlineVector<int, 6> long_axes(const Shape& shape) {
+  InlineVector<int, 6> axes;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (!(shape[i] == Dim(1))) axes.push_back(i);
+  }
+  return axes;
+}
+
+// How many of the last axes in both lists hold the same elements: the fewest. None if that cannot
+// be told.
+struct SameElements {
+  int from, to;
+};
+std::optional<SameElements> same_elements(const ReadsContext& c, std::span<const int> from,
+                                          std::span<const int> to) {
+  const Shape &x = c.shape(0), &y = c.output();
+  SameElements same = {1, 1};
+  Dim of_x = x[from.back()], of_y = y[to.back()];
+  while (!(of_x == of_y)) {
+    if (of_x.is_term() && of_y.is_term()) return std::nullopt;
+    const bool widens_x = of_y.is_term() || (of_x.is_number() && of_x.number() < of_y.number());
+    int& count = widens_x ? same.from : same.to;
+    const std::span<const int> axes = widens_x ? from : to;
+    if (count == static_cast<int>(axes.size())) return std::nullopt;
+    Dim& product = widens_x ? of_x : of_y;
+    product = c.multiply(product, (widens_x ? x : y)[axes[axes.size() - 1 - count++]]);
+    if (product.is_unknown() || product == Dim(0)) return std::nullopt;
+  }
+  return same;
+}
+
 }  // namespace
+
+std::optional<Movement> reshape_reads(const ReadsContext& c) {
+  const Shape &x = c.shape(0), &y = c.output();
+  InlineVector<int, 6> from = long_axes(x), to = long_axes(y);
+  // Each axis of y as the indices it is split into, innermost first.
+  std::vector<std::vector<Dim>> parts(static_cast<size_t>(y.rank()));
+  struct Part {
+    int axis, number;
+    Dim coefficient;
+  };
+  std::vector<std::vector<Part>> read(static_cast<size_t>(x.rank()));
+  while (!from.empty() && !to.empty()) {
+    auto same = same_elements(c, {from.data(), from.size()}, {to.data(), to.size()});
+    if (!same || (same->from > 1 && same->to > 1)) return std::nullopt;
+    if (same->to == 1) {
+      for (int i = 0; i < same->from; ++i) {
+        read[from.back()] = {{to.back(), i, 1}};
+        parts[to.back()].push_back(x[from.back()]);
+        from.pop_back();
+      }
+      to.pop_back();
+      continue;
+    }
+    Dim step = 1;
+    for (int i = 0; i < same->to; ++i) {
+      read[from.back()].push_back({to.back(), 0, step});
+      step = c.multiply(step, y[to.back()]);
+      to.pop_back();
+    }
+    from.pop_back();
+  }
+  if (!from.empty() || !to.empty()) return std::nullopt;
+  Movement movement;
+  std::vector<int> first;  // index of each axis of y
+  for (int i = 0; i < y.rank(); ++i) {
+    first.push_back(movement.space.rank());
+    if (parts[i].empty()) parts[i].push_back(y[i]);
+    movement.split.push_back(static_cast<int>(parts[i].size()));
+    for (size_t p = parts[i].size(); p-- > 0;) movement.space.push_back(parts[i][p]);
+  }
+  if (movement.space.rank() == y.rank()) movement.split.clear();
+  Movement::Piece& piece = movement.pieces.emplace_back();
+  piece.read.axes.resize(static_cast<size_t>(x.rank()));
+  for (int k = 0; k < x.rank(); ++k) {
+    for (const Part& part : read[k]) {
+      const int last = first[part.axis] + static_cast<int>(parts[part.axis].size()) - 1;
+      piece.read.axes[k].terms.push_back({last - part.number, part.coefficient});
+    }
+    std::ranges::reverse(piece.read.axes[k].terms);
+  }
+  return movement;
+}
+
+std::optional<Movement> broadcast_to_reads(const ReadsContext& c) {
+  auto read = Read::broadcasting(c.shape(0), c.output());
+  if (!read) return std::nullopt;
+  return one_read(c.output(), std::move(*read));
+}
+
+std::optional<Movement> fill_reads(const ReadsContext& c) {
+  return one_read(c.output(), Read{}, /*input=*/1);
+}
+
+std::optional<Movement> concat_reads(const ReadsContext& c) {
+  const int n = c.num_inputs() - 1;
+  if (!c.value(n)) return std::nullopt;
+  auto axis = normalized_axis(integer_at(c.value(n), 0), c.output().rank());
+  if (!axis.ok()) return std::nullopt;
+  const Read same = Read::of_leading_axes(c.output().rank());
+  if (n == 1) return one_read(c.output(), same);
+  Movement movement;
+  movement.space = c.output();
+  Movement::Indices start(static_cast<size_t>(c.output().rank()), Dim(0));
+  for (int i = 0; i < n; ++i) {
+    const auto size = c.shape(i).dims();
+    movement.pieces.push_back({i, same, start, Movement::Indices(size), {}});
+    start[*axis] = c.add(start[*axis], size[*axis]);
+  }
+  return movement;
+}
 
 Status fill_kernel(KernelContext& c) {
   const Tensor& out = c.output(0);

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "graven/base/status.h"
@@ -7,11 +8,20 @@
 
 namespace graven::engine {
 class KernelContext;
+class ReadsContext;
+struct Movement;
 
 // Each of `outer` rows of a result is made of one row of each value, side by side; and the
 // reverse. All have the dtype of the result, and the widths of the rows add up.
 void concat_rows(std::span<const Tensor> values, int64_t outer, const Tensor& out);
 void split_rows(const Tensor& x, int64_t outer, std::span<const Tensor> parts);
+
+// Where their elements come from. Of Reshape and other views, if each axis on the one side is some
+// axes on the other.
+std::optional<Movement> reshape_reads(const ReadsContext& c);
+std::optional<Movement> broadcast_to_reads(const ReadsContext& c);
+std::optional<Movement> fill_reads(const ReadsContext& c);
+std::optional<Movement> concat_reads(const ReadsContext& c);
 
 // Bodies of structural ops that no expression can say.
 Status fill_kernel(KernelContext& c);

@@ -692,6 +692,7 @@ void define_structural_ops(OpRegistry& ops) {
                  .gradient = fill_gradient,
                  .body = kernel(fill_kernel),
                  .values_for_inference = {0},
+                 .reads = fill_reads,
              });
 
   // --- Shapes.
@@ -753,6 +754,7 @@ void define_structural_ops(OpRegistry& ops) {
       .values_for_inference = {1},
       .view_of = 0,
       .views_any_shape = true,
+      .reads = reshape_reads,
   });
   ops.define(kBroadcastTo,
              {
@@ -766,6 +768,7 @@ void define_structural_ops(OpRegistry& ops) {
                  .gradient = broadcast_to_gradient,
                  .body = kernel(broadcast_to_kernel),
                  .values_for_inference = {1},
+                 .reads = broadcast_to_reads,
              });
   ops.define(
       kBroadcastGradientArgs,
@@ -794,6 +797,7 @@ void define_structural_ops(OpRegistry& ops) {
       .gradient = concat_gradient,
       .body = kernel(concat_kernel),
       .values_for_inference = {-1},
+      .reads = concat_reads,
       .default_node_name = "concat",
   });
   ops.define(kUnsortedSegmentSum,

@@ -319,7 +319,7 @@ bool is_per_row(const Shape& shape, const Shape& space, int axes) {
 
 std::optional<Read> row_read(const Shape& operand, const Shape& result, const Shape& space,
                              int axes) {
-  if (is_one_element(operand)) return Read{std::vector<Read::Axis>(operand.rank())};
+  if (is_one_element(operand)) return Read{Read::Axes(static_cast<size_t>(operand.rank()))};
   const int rows = space.rank() - axes;
   if (!(result == space)) {
     if (!(operand == result)) return std::nullopt;

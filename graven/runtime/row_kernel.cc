@@ -277,7 +277,7 @@ class RowKernel final : public Kernel {
 // What an input is for rows, or none: it is neither all rows nor the same for all of them.
 std::optional<RowExtent> extent_of(const FusionParts::Input& input, const Shape& space,
                                    int first_column) {
-  if (!input.read.only_broadcasts()) return std::nullopt;
+  if (!input.read.only_broadcasts(input.shape, space)) return std::nullopt;
   auto varies = [&](int begin, int end) {
     int count = 0, all = 0;
     for (int i = begin; i < end; ++i) {

@@ -1,0 +1,127 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "graven/base/export.h"
+#include "graven/base/status.h"
+#include "graven/ir/attributes.h"
+#include "graven/ir/op.h"
+#include "graven/ir/read.h"
+#include "graven/tensor/shape.h"
+#include "graven/tensor/symbol_table.h"
+#include "graven/tensor/tensor.h"
+
+namespace graven::engine {
+
+class Graph;
+class Node;
+
+// Where the elements of an op's output 0 come from: what a record's `.reads` gives. It is said over
+// an index space: an index for each axis of the output, or several for one that is split (a Tile by
+// m of n elements is [m,n], of which the inner index is read).
+//
+//   Transpose of [n,m]    over [m,n], input 0 at [i1,i0]
+//   ReverseV2             over [n], input 0 at [-1 - i0]
+//   Tile of [n] by 3      over [3,n] split into one axis, input 0 at [i1]
+//   ConcatV2              a piece for each input, from where the one before ended
+//   Pad                   filled with zeros, and input 0 as a piece in it
+//   x[i] of [n,m]         over [m], input 0 at [0,i0], to whose axis 0 input 1 adds
+//
+// All that it holds are Dims of the graph, or numbers.
+struct Movement {
+  // An integer that an input holds when it runs, added to the index along an axis of the tensor
+  // that is read. What is read must lie within the tensor.
+  struct RunTimeOffset {
+    int axis = 0;
+    int input = 0;
+    int64_t element = 0;           // of that input, in row-major order
+    bool counts_from_end = false;  // -1 is the last index
+    // The op's error where `count` elements from this index on do not lie within the size of the
+    // axis. Null: the index is moved to the nearest at which they do.
+    Status (*refuse)(int64_t index, int axis, int64_t size, int64_t count) = nullptr;
+  };
+  using Indices = InlineVector<Dim, 6>;
+  // A box of the index space, and the input that it shows. No two of them overlap.
+  struct Piece {
+    int input = 0;
+    Read read;      // at indices that count from the start of the box
+    Indices start;  // of the box, for each index; empty: it is the whole space
+    Indices size;   // likewise
+    std::vector<RunTimeOffset> offsets;
+  };
+  static constexpr int kNothing = -2, kZeros = -1;
+
+  Shape space;
+  InlineVector<int, 6> split;  // how many indices each axis of the output is; empty: one each
+  using Pieces = InlineVector<Piece, 1>;
+  Pieces pieces;
+  // What is in no piece: nothing, because there is no such element; zeros (false, empty strings);
+  // or the element of the input with this number.
+  int fill = kNothing;
+
+  // All of the output is one input, at indices that are known without running anything, one for
+  // each axis: what can be read instead of the output, without a copy.
+  bool is_one_read() const {
+    return pieces.size() == 1 && pieces[0].start.empty() && pieces[0].offsets.empty() &&
+           split.empty() && fill == kNothing;
+  }
+  int indices_of_axis(int axis) const { return split.empty() ? 1 : split[axis]; }
+};
+
+// The movement that is one read of an input over the whole output.
+GRAVEN_API Movement one_read(const Shape& output, Read read, int input = 0);
+
+// Arithmetic on Dims of a graph, or, without its table, on numbers. What it cannot say, and what
+// would be below zero, is unknown.
+class GRAVEN_API DimArithmetic {
+ public:
+  explicit DimArithmetic(SymbolTable* symbols) : symbols_(symbols) {}
+  Dim add(Dim a, Dim b) const;
+  Dim subtract(Dim a, Dim b) const;
+  Dim multiply(Dim a, Dim b) const;
+
+ private:
+  SymbolTable* symbols_;
+};
+
+// What a record's `.reads` is given: one application of the op that inference has accepted. The
+// output's shape has a rank, and so have those of inputs.
+class GRAVEN_API ReadsContext : public DimArithmetic {
+ public:
+  // Values of inputs are empty where they are not known. All outlive the context.
+  ReadsContext(AttrsRef attrs, std::span<const Shape* const> inputs, std::span<const Tensor> values,
+               const Shape& output, SymbolTable* symbols)
+      : DimArithmetic(symbols), attrs_(attrs), inputs_(inputs), values_(values), output_(output) {}
+
+  template <typename A>
+  const A& attrs() const {
+    return attrs_.as<A>();
+  }
+  AttrsRef raw_attrs() const { return attrs_; }
+  int num_inputs() const { return static_cast<int>(inputs_.size()); }
+  const Shape& shape(int input) const { return *inputs_[input]; }
+  const Shape& output() const { return output_; }
+  // The value of an input if it is known now, else an empty tensor.
+  const Tensor& value(int input) const { return values_[input]; }
+
+ private:
+  AttrsRef attrs_;
+  std::span<const Shape* const> inputs_;
+  std::span<const Tensor> values_;
+  const Shape& output_;
+};
+
+// What the op of a node says; none if it says nothing, or a rank or Dim is unknown.
+GRAVEN_API std::optional<Movement> movement_of(const Node& node, Graph& graph);
+// The same where it runs.
+GRAVEN_API std::optional<Movement> movement_of(const Op& op, AttrsRef attrs,
+                                               std::span<const Tensor> inputs, const Shape& output);
+
+// What is read of a tensor of shape `from` by `outer`, a read of a tensor of shape `middle`, whose
+// elements come from it at `inner`. None if no read says it.
+GRAVEN_API std::optional<Read> compose(const Read& outer, const Shape& middle, const Read& inner,
+                                       const Shape& from, const DimArithmetic& dims);
+
+}  // namespace graven::engine
