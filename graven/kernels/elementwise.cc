@@ -30,6 +30,56 @@ void for_chunks(int64_t n, int64_t chunk, Body body) {
                            [&](int64_t i) { body(i * chunk, std::min((i + 1) * chunk, n)); });
 }
 
+// Where operands are gathered a few rows at a time, elements are computed by tiles of so many rows
+// and columns that the memory which is touched meanwhile is in few pages.
+void run_by_panels(const BlockProgram& program, const Iteration& iteration,
+                   std::span<void* const> outputs, TrapNotes* traps) {
+  constexpr int64_t kColumns = 512;
+  const int64_t width = iteration.sizes.back(), columns = std::min(width, kColumns);
+  const int64_t blocks = (width + columns - 1) / columns, last = width - (blocks - 1) * columns;
+  auto reader_of = [&](int64_t size) {
+    InlineVector<int64_t, 6> sizes = iteration.sizes;
+    sizes.back() = size;
+    return BlockReader(sizes, iteration.operands);
+  };
+  const BlockReader whole = reader_of(columns), rest = reader_of(last);
+  const int64_t rows = whole.num_elements() / columns;
+  const int64_t rows_of_tile =
+      std::max(whole.panel_rows(), std::min(rows, elements_per_chunk(program.cost()) / columns));
+  const size_t num_inputs = iteration.operands.size();
+  for_chunks(blocks * ((rows + rows_of_tile - 1) / rows_of_tile), 1, [&](int64_t tile, int64_t) {
+    const int64_t block = tile % blocks, first_row = tile / blocks * rows_of_tile;
+    const int64_t end_row = std::min(first_row + rows_of_tile, rows);
+    const BlockReader& reader = block + 1 < blocks ? whole : rest;
+    const int64_t size = reader.row_elements();
+    std::byte* scratch = thread_scratch(
+        ScratchUse::kChunk,
+        program.scratch_bytes() + std::max(whole.staging_bytes(), rest.staging_bytes()));
+    BlockReader::State state = reader.start(scratch + program.scratch_bytes());
+    InlineVector<const std::byte*, 8> bases;
+    for (const StridedOperand& operand : iteration.operands) {
+      bases.push_back(operand.data + block * columns * operand.strides.back());
+    }
+    InlineVector<const void*, 8> from(num_inputs, nullptr);
+    InlineVector<bool, 8> scalars(num_inputs, false);
+    InlineVector<void*, 4> to(outputs.size(), nullptr);
+    for (int64_t position = first_row * size; position < end_row * size;) {
+      const int64_t row = position / size, column = position % size;
+      // Rows lie apart in the outputs, unless a block is all of them.
+      const int64_t limit = (blocks == 1 ? end_row - row : 1) * size - column;
+      const int64_t count =
+          reader.read(state, bases.data(), position, limit, from.data(), scalars.data());
+      const int64_t place = row * width + block * columns + column;
+      for (size_t o = 0; o < outputs.size(); ++o) {
+        const DType dtype = program.expression().outputs()[o].dtype;
+        to[o] = static_cast<std::byte*>(outputs[o]) + place * dtype_size(dtype);
+      }
+      program.run(count, from.data(), scalars.data(), to.data(), scratch, traps);
+      position += count;
+    }
+  });
+}
+
 }  // namespace
 
 void run_elementwise(const BlockProgram& program, std::span<const Operand> inputs,
@@ -45,7 +95,7 @@ void run_elementwise(const BlockProgram& program, std::span<const Operand> input
   for (size_t i = 0; i < num_inputs; ++i) {
     int64_t elements = inputs[i].shape->num_elements();
     is_scalar[i] = elements == 1;
-    is_flat &= elements == 1 || elements == n;
+    is_flat &= elements == 1 || (elements == n && !inputs[i].strides);
   }
   auto move_outputs = [&](int64_t position, void** moved) {
     for (size_t o = 0; o < num_outputs; ++o) {
@@ -81,6 +131,10 @@ void run_elementwise(const BlockProgram& program, std::span<const Operand> input
   BlockReader reader(iteration.sizes, iteration.operands);
   InlineVector<const std::byte*, 8> bases;
   for (const Operand& input : inputs) bases.push_back(static_cast<const std::byte*>(input.data));
+  if (reader.has_panels()) {
+    run_by_panels(program, iteration, outputs, traps);
+    return;
+  }
   for_chunks(n, chunk, [&](int64_t begin, int64_t end) {
     std::byte* scratch =
         thread_scratch(ScratchUse::kChunk, program.scratch_bytes() + reader.staging_bytes());

@@ -12,6 +12,9 @@ namespace graven::engine {
 struct Operand {
   const void* data;
   const Shape* shape;
+  // If they are read otherwise: how many elements lie from one index to the next along each axis of
+  // the result. `data` is then what is read at its first element.
+  const int64_t* strides = nullptr;
 };
 
 // Computes every element of the outputs, which all have the shape `shape` (fully known; the

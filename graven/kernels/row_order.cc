@@ -100,8 +100,11 @@ class Worker {
 void reduce_whole_groups(const Rep& rep, const Groups& groups, const BlockReader& reader,
                          std::byte* output, TrapNotes* traps) {
   constexpr int64_t kCostOfResult = 4;  // beside its elements
-  const int64_t per_chunk = std::clamp<int64_t>(
-      elements_of_chunk(rep) / (groups.length + kCostOfResult), 1, groups.count);
+  int64_t per_chunk = std::clamp<int64_t>(elements_of_chunk(rep) / (groups.length + kCostOfResult),
+                                          1, groups.count);
+  const int64_t panel = reader.panel_rows();
+  if (reader.row_elements() == groups.length)
+    per_chunk = std::max<int64_t>(per_chunk / panel, 1) * panel;
   const size_t result_size = dtype_size(rep.finish->expression().outputs()[0].dtype);
   for_chunks((groups.count + per_chunk - 1) / per_chunk, [&](int64_t chunk) {
     Worker worker(rep, groups, reader, traps);

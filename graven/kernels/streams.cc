@@ -3,11 +3,18 @@
 #include <algorithm>
 #include <cstring>
 
+#include "graven/ir/fusion.h"
+
 namespace graven::engine {
 namespace {
 
 // Rows of this length are read in place, shorter ones are gathered into full blocks.
 constexpr int64_t kLongRow = 256;
+// Shorter rows of gathered elements find their cache lines again in the next row.
+constexpr int64_t kShortPanel = 32;
+// Panels stay in a core's second cache.
+constexpr int64_t kLeastPanelRows = 4;
+constexpr int64_t kPanelBytes = kLeastPanelRows * FusionLimits::kMaxGatheredRowBytes;
 
 template <typename T>
 void fill(std::byte* out, const std::byte* element, int64_t count) {
@@ -28,6 +35,51 @@ void copy_strided(std::byte* out, const std::byte* from, int64_t stride, int64_t
   });
 }
 
+// A tile of columns that lie together, to rows: each cache line is read once, as the lines of a
+// tile may fall into one set of the cache.
+template <typename T, int64_t kRows>
+void gather_tile(T* out, int64_t pitch, const std::byte* from, int64_t stride, int64_t rows,
+                 int64_t columns) {
+  constexpr int64_t kColumns = 8;
+  T tile[kColumns][kRows];
+  if (rows == kRows && columns == kColumns) {
+    for (int64_t c = 0; c < kColumns; ++c) std::memcpy(tile[c], from + c * stride, sizeof(tile[c]));
+    for (int64_t r = 0; r < kRows; ++r) {
+      for (int64_t c = 0; c < kColumns; ++c) out[r * pitch + c] = tile[c][r];
+    }
+    return;
+  }
+  for (int64_t c = 0; c < columns; ++c) std::memcpy(tile[c], from + c * stride, rows * sizeof(T));
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) out[r * pitch + c] = tile[c][r];
+  }
+}
+
+// Columns that lie together to rows of `pitch` elements.
+void gather_columns(std::byte* out, int64_t pitch, const std::byte* from, int64_t stride,
+                    int64_t rows, int64_t columns, size_t size) {
+  visit_element_size(size, [&](auto zero) {
+    using T = decltype(zero);
+    constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+    constexpr int64_t kRows = std::max<int64_t>(4, 64 / kSize);
+    constexpr int64_t kColumns = 8, kAhead = 16;
+    auto* to = reinterpret_cast<T*>(out);
+    for (int64_t column = 0; column < columns; column += kColumns) {
+      const std::byte* tiles = from + column * stride;
+      const int64_t last = std::min(columns - column - 1, kAhead + kColumns - 1);
+      for (int64_t ahead = kAhead; ahead <= last; ++ahead) {
+        for (int64_t row = 0; row < rows; row += kRows) {
+          __builtin_prefetch(tiles + ahead * stride + row * kSize);
+        }
+      }
+      for (int64_t row = 0; row < rows; row += kRows) {
+        gather_tile<T, kRows>(to + row * pitch + column, pitch, tiles + row * kSize, stride,
+                              std::min(kRows, rows - row), std::min(kColumns, columns - column));
+      }
+    }
+  });
+}
+
 }  // namespace
 
 Iteration make_iteration(std::span<const Operand> inputs, std::span<const DType> dtypes,
@@ -41,6 +93,10 @@ Iteration make_iteration(std::span<const Operand> inputs, std::span<const DType>
     it.operands.push_back({static_cast<const std::byte*>(inputs[i].data), size, {}});
     auto& row = strides.emplace_back(static_cast<size_t>(rank), 0);
     int64_t stride = static_cast<int64_t>(size);
+    if (const int64_t* given = inputs[i].strides) {
+      for (int axis = 0; axis < rank; ++axis) row[axis] = given[axis] * stride;
+      continue;
+    }
     for (int axis = from.rank() - 1; axis >= 0; --axis) {
       if (from.size(axis) != 1) row[rank - from.rank() + axis] = stride;
       stride *= from.size(axis);
@@ -105,9 +161,13 @@ BlockReader::BlockReader(std::span<const int64_t> sizes, std::span<const Strided
     }
     if (num_elements_ == 1) source.kind = Kind::kScalar;
     is_flat_ &= source.kind == Kind::kContiguous || source.kind == Kind::kScalar;
+    if (source.kind == Kind::kGathered) make_panel(source);
     const int64_t step = source.strides.empty() ? 0 : source.strides.back();
-    by_rows_ &= step == 0 || step == size;
-    if (source.kind == Kind::kPeriodic) {
+    by_rows_ &= step == 0 || step == size || source.kind == Kind::kPanel;
+    if (source.kind == Kind::kPanel) {
+      panel_rows_ = std::max(panel_rows_, source.rows);
+      staging_bytes_ += panel_bytes(source);
+    } else if (source.kind == Kind::kPeriodic) {
       staging_bytes_ += (kBlockElements + source.period) * operand.element_size;
     } else if (source.kind == Kind::kGathered) {
       staging_bytes_ += kBlockElements * operand.element_size;
@@ -118,7 +178,58 @@ BlockReader::BlockReader(std::span<const int64_t> sizes, std::span<const Strided
 }
 
 BlockReader::State BlockReader::start(std::byte* staging) const {
-  return {staging, InlineVector<const std::byte*, 4>(sources_.size(), nullptr)};
+  return {staging, InlineVector<const std::byte*, 4>(sources_.size(), nullptr),
+          InlineVector<int64_t, 4>(sources_.size(), 0)};
+}
+
+// Rows are kept apart so that they do not all fall into the same few sets of a cache.
+int64_t BlockReader::panel_bytes(const Source& source) const {
+  return source.rows * source.pitch * static_cast<int64_t>(source.element_size);
+}
+
+void BlockReader::make_panel(Source& source) const {
+  const size_t rank = sizes_.size();
+  const auto size = static_cast<int64_t>(source.element_size);
+  const bool lies_across = rank >= 2 && source.strides[rank - 2] == size &&
+                           source.strides[rank - 1] != size && source.strides[rank - 1] != 0;
+  if (!lies_across || inner_ < kShortPanel) return;
+  source.pitch = inner_ < kLongRow ? inner_ : inner_ + std::max<int64_t>(64 / size, 1);
+  const int64_t line = std::max<int64_t>(64 / size, 8);
+  // The padding of rows does not count.
+  const int64_t most = std::min(kPanelBytes / (inner_ * size), sizes_[rank - 2]);
+  source.rows = most < line ? most : std::min(most / line * line, 8 * line);
+  if (source.rows >= kLeastPanelRows) source.kind = Kind::kPanel;
+}
+
+const std::byte* BlockReader::row_of(const Source& source, const std::byte* base,
+                                     int64_t row) const {
+  for (int d = static_cast<int>(sizes_.size()) - 2; d >= 0; --d) {
+    base += row % sizes_[d] * source.strides[d];
+    row /= sizes_[d];
+  }
+  return base;
+}
+
+const std::byte* BlockReader::read_panel(State& state, size_t operand, const std::byte* base,
+                                         int64_t position, int64_t& count) const {
+  const Source& source = sources_[operand];
+  std::byte* panel = state.staging + source.staging_offset;
+  const int64_t row = position / inner_, column = position % inner_;
+  int64_t first = state.panel_of[operand];
+  // No panel goes beyond the end of the dimension in which it lies together.
+  const int64_t together = sizes_[sizes_.size() - 2];
+  auto rows_of = [&](int64_t at) { return std::min(source.rows, together - at % together); };
+  if (state.pattern_of[operand] != base || row < first || row >= first + rows_of(first)) {
+    first = row;
+    gather_columns(panel, source.pitch, row_of(source, base, row), source.strides.back(),
+                   rows_of(row), inner_, source.element_size);
+    state.pattern_of[operand] = base;
+    state.panel_of[operand] = row;
+  }
+  const int64_t rows = source.pitch == inner_ ? first + rows_of(first) - row : 1;
+  count = std::min(count, rows * inner_ - column);
+  return panel +
+         ((row - first) * source.pitch + column) * static_cast<int64_t>(source.element_size);
 }
 
 int64_t BlockReader::read(State& state, const std::byte* const* bases, int64_t position,
@@ -137,16 +248,17 @@ int64_t BlockReader::read(State& state, const std::byte* const* bases, int64_t p
     count = std::min(count, inner_ - column);
     for (size_t i = 0; i < sources_.size(); ++i) {
       const Source& source = sources_[i];
-      const std::byte* from = bases[i] + column * source.strides.back();
-      int64_t rest = row;
-      for (int d = static_cast<int>(sizes_.size()) - 2; d >= 0; --d) {
-        from += rest % sizes_[d] * source.strides[d];
-        rest /= sizes_[d];
-      }
-      pointers[i] = from;
       is_scalar[i] = source.strides.back() == 0;
+      pointers[i] = source.kind == Kind::kPanel
+                        ? read_panel(state, i, bases[i], position, count)
+                        : row_of(source, bases[i], row) + column * source.strides.back();
     }
     return count;
+  }
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    if (sources_[i].kind == Kind::kPanel) {
+      pointers[i] = read_panel(state, i, bases[i], position, count);
+    }
   }
   for (size_t i = 0; i < sources_.size(); ++i) {
     const Source& source = sources_[i];
@@ -177,6 +289,8 @@ int64_t BlockReader::read(State& state, const std::byte* const* bases, int64_t p
       case Kind::kGathered:
         gather(source, bases[i], position, count, staging);
         pointers[i] = staging;
+        break;
+      case Kind::kPanel:
         break;
     }
   }

@@ -37,11 +37,18 @@ class BlockReader {
   // Whether the elements of an operand follow each other in memory.
   bool is_contiguous(size_t operand) const { return sources_[operand].kind == Kind::kContiguous; }
   size_t staging_bytes() const { return staging_bytes_; }
+  // Who reads in pieces of as many rows of the innermost dimension as this, or of multiples of it,
+  // gathers nothing twice. 1 if that does not matter.
+  int64_t panel_rows() const { return panel_rows_; }
+  // Whether there are operands that lie across, so that a few rows are gathered together.
+  bool has_panels() const { return panel_rows_ > 1; }
+  int64_t row_elements() const { return inner_; }
 
   // Staging memory of the calling thread, and what is remembered about it.
   struct State {
     std::byte* staging;
     InlineVector<const std::byte*, 4> pattern_of;
+    InlineVector<int64_t, 4> panel_of;  // the first row of it
   };
   State start(std::byte* staging) const;
 
@@ -57,6 +64,9 @@ class BlockReader {
     kScalar,
     kPeriodic,  // the same few elements again and again: a bias over rows
     kGathered,
+    // Neighbours lie in the next dimension: a few whole rows are gathered together, so that each
+    // cache line is read once.
+    kPanel,
   };
   struct Source {
     Kind kind;
@@ -64,7 +74,16 @@ class BlockReader {
     int64_t period;  // elements
     size_t staging_offset;
     InlineVector<int64_t, 6> strides;
+    int64_t rows = 0, pitch = 0;  // of a panel; the pitch in elements
   };
+  void make_panel(Source& source) const;
+  int64_t panel_bytes(const Source& source) const;
+  // Where the element at the position is in a panel, which is gathered unless it is there, and how
+  // many of the panel follow.
+  const std::byte* read_panel(State& state, size_t operand, const std::byte* base, int64_t position,
+                              int64_t& count) const;
+  // The first element of a row of the innermost dimension.
+  const std::byte* row_of(const Source& source, const std::byte* base, int64_t row) const;
   void gather(const Source& source, const std::byte* base, int64_t position, int64_t count,
               std::byte* out) const;
 
@@ -74,6 +93,7 @@ class BlockReader {
   int64_t inner_ = 1;     // size of the innermost dimension
   bool is_flat_ = true;   // every operand is contiguous or scalar
   bool by_rows_ = false;  // the innermost dimension is long enough to be read row by row
+  int64_t panel_rows_ = 1;
   size_t staging_bytes_ = 0;
 };
 

@@ -1,8 +1,9 @@
 // 1. For each node: what it waits for, and whether it may share a kernel.
 // 2. Groups (group_nodes.h); then a reduction that alone needs what a group computes takes it in,
 //    and a group that alone needs a matrix product or a convolution takes that in.
-// 3. Groups and other nodes are put into an order, as close to the graph's as groups allow.
-// 4. Each group of several becomes a Fusion.
+// 3. Movements that need not run, because groups read through them (fused_reads.h).
+// 4. Groups and other nodes are put into an order, as close to the graph's as groups allow.
+// 5. Each group of several, or that reads through a movement, becomes a Fusion.
 #include "graven/optimize/fuse.h"
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include "graven/ir/fusion.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/optimize/fused_reads.h"
 #include "graven/optimize/group_nodes.h"
 #include "graven/optimize/library_groups.h"
 #include "graven/optimize/rewriter.h"
@@ -43,6 +45,13 @@ class SymbolNumbers {
     for (Dim dim : shape.dims()) numbered.push_back(number(dim));
     return numbered;
   }
+  Read number(Read read) {
+    for (Read::Axis& axis : read.axes) {
+      axis.offset = number(axis.offset);
+      for (Read::Term& term : axis.terms) term.coefficient = number(term.coefficient);
+    }
+    return read;
+  }
 
  private:
   std::vector<Dim> seen_;
@@ -60,10 +69,12 @@ class Fuser {
     take_in_libraries();
     split_unsolvable();
     find_readers();
+    choose_reads();
     RETURN_IF_ERROR(order_groups());
     for (const Group& group : groups_) {
-      if (group.size() == 1) {
+      if (group.size() == 1 && !reads_through(group[0])) {
         rewriter_.visit(group[0]);
+        if (reads_.is_chosen(group[0])) rewriter_.remove(group[0]);
       } else {
         RETURN_IF_ERROR(make_fusion(group));
       }
@@ -325,6 +336,16 @@ class Fuser {
     return group.back()->output(0).shape;
   }
 
+  // The Dims that an input tells by its shape.
+  static void tell(const Shape& shape, const Shape& space, std::vector<Dim>& told) {
+    told.insert(told.end(), shape.dims().begin(), shape.dims().end());
+    // What broadcasts to a size of the space tells it too.
+    const int missing = space.rank() - shape.rank();
+    for (int i = 0; i < shape.rank() && missing >= 0; ++i) {
+      if (!(shape[i] == Dim(1))) told.push_back(space[i + missing]);
+    }
+  }
+
   // The kernel finds what the sizes of its space are in the shapes of its inputs. Where no input
   // tells one, the nodes stay apart.
   void split_unsolvable() {
@@ -339,12 +360,7 @@ class Fuser {
           if (!rewriter_.is_input(input.node) && info(input.node).group == info(node).group) {
             continue;
           }
-          told.insert(told.end(), shape.dims().begin(), shape.dims().end());
-          // What broadcasts to a size of the space tells it too.
-          const int missing = space.rank() - shape.rank();
-          for (int i = 0; i < shape.rank() && missing >= 0; ++i) {
-            if (!(shape[i] == Dim(1))) told.push_back(space[i + missing]);
-          }
+          tell(shape, space, told);
         }
       }
       const bool is_solvable = std::ranges::all_of(space.dims(), [&](Dim dim) {
@@ -355,6 +371,110 @@ class Fuser {
       groups_[g].resize(1);
     }
     number_groups();
+  }
+
+  // What reads a value as the group's kernel does. A node on its own counts if its kernel could
+  // take such reads.
+  std::optional<FusedReader> reader_of(const Node& node) {
+    if (rewriter_.is_input(&node)) return std::nullopt;
+    const Info& about = info(&node);
+    const Group& group = groups_[about.group];
+    // Panels of a library member are computed as they lie.
+    const bool has_library =
+        std::ranges::any_of(group, [&](Node* member) { return info(member).is_library; });
+    if (has_library) return std::nullopt;
+    if (group.size() == 1 && !about.is_elementwise && (!about.is_reduction || about.axes.empty())) {
+      return std::nullopt;
+    }
+    FusedReader reader{about.group, space_of(group), {}, false};
+    for (const Node* member : group) {
+      if (info(member).reduced) reader.reduced = info(member).axes;
+    }
+    reader.takes_only_rows = goes_by_rows(group) && !is_reduced_chain(group);
+    return reader;
+  }
+
+  // One reduction at the end, which alone is needed: it may read what it reduces in any way.
+  bool is_reduced_chain(const Group& group) {
+    for (const Node* node : group) {
+      const Info& about = info(node);
+      const bool is_last = node == group.back();
+      if (is_last ? !about.is_reduction : !about.is_elementwise || about.is_read) return false;
+    }
+    // What has a value for each row only would go by rows.
+    return std::ranges::all_of(group, [&](Node* node) {
+      return info(node).is_reduction || node->output(0).shape == space_of(group);
+    });
+  }
+
+  std::optional<Read> read_in_group(const Node& node, OutputRef value) {
+    const Group& group = groups_[info(&node).group];
+    const Shape &space = space_of(group), &shape = type_of(value).shape;
+    const size_t num_read = info(&node).is_reduction ? 1 : node.inputs().size();
+    for (size_t i = num_read; i < node.inputs().size(); ++i) {
+      if (node.inputs()[i] == value) return std::nullopt;
+    }
+    if (!goes_by_rows(group) || info(&node).reduced) return Read::broadcasting(shape, space);
+    int reduced = 0;
+    for (const Node* member : group) {
+      if (info(member).reduced) reduced = static_cast<int>(info(member).axes.size());
+    }
+    return row_read(shape, node.output(0).shape, space, reduced);
+  }
+
+  // Sizes of the space, and where to read, must be told by what is read then.
+  void choose_reads() {
+    for (bool all_solvable = false; !all_solvable;) {
+      reads_.choose(rewriter_.nodes());
+      all_solvable = true;
+      for (const Group& group : groups_) {
+        std::vector<const Node*> through;
+        const bool is_usual =
+            std::ranges::none_of(group, [&](Node* node) { return reads_through(node); });
+        if (is_usual || is_solvable_through(group, through)) continue;
+        all_solvable = false;
+        for (const Node* movement : through) reads_.refuse(movement);
+      }
+    }
+  }
+
+  // Fills in the movements whose outputs the group would read.
+  bool is_solvable_through(const Group& group, std::vector<const Node*>& through) {
+    std::vector<Dim> told, asked;
+    auto ask = [&](std::span<const Dim> dims) {
+      asked.insert(asked.end(), dims.begin(), dims.end());
+    };
+    const Shape& space = space_of(group);
+    ask(space.dims());
+    for (Node* node : group) {
+      const size_t num_read = info(node).is_reduction ? 1 : node->inputs().size();
+      for (size_t i = 0; i < num_read; ++i) {
+        const OutputRef value = node->inputs()[i];
+        if (std::ranges::count(group, value.node) > 0) continue;
+        auto read = reads_.is_chosen(value.node) ? read_in_group(*node, value) : std::nullopt;
+        if (!read) {
+          tell(type_of(value).shape, space, told);
+          continue;
+        }
+        through.push_back(value.node);
+        const FusedReads::Source source = reads_.source_of(value, std::move(*read));
+        const auto dims = type_of(source.from).shape.dims();
+        told.insert(told.end(), dims.begin(), dims.end());
+        for (const Read::Axis& axis : source.read.axes) {
+          ask({&axis.offset, 1});
+          for (const Read::Term& term : axis.terms) ask({&term.coefficient, 1});
+          if (axis.broadcasts) told.push_back(space[axis.terms[0].index]);
+        }
+      }
+    }
+    return std::ranges::all_of(
+        asked, [&](Dim dim) { return dim.is_number() || std::ranges::count(told, dim) > 0; });
+  }
+
+  bool reads_through(const Node* node) {
+    return std::ranges::any_of(node->inputs(), [&](OutputRef input) {
+      return reads_.is_chosen(input.node) && !reads_.is_chosen(node);
+    });
   }
 
   void find_readers() {
@@ -435,31 +555,34 @@ class Fuser {
       FusionParts::Member member{&node->op(), Attrs(node->attrs()), node->output(0).dtype, {}};
       const size_t num_read = info(node).is_reduction ? 1 : node->inputs().size();
       for (size_t i = 0; i < num_read; ++i) {
-        const OutputRef from = node->inputs()[i];
+        OutputRef from = node->inputs()[i];
         if (auto at = number_of.find(from.node); at != number_of.end()) {
           member.sources.push_back({at->second, 0});
           continue;
         }
-        const OutputType& type = type_of(from);
         const bool whole = info(node).is_library;
         auto read = whole ? Read()
                     : by_rows && !info(node).reduced
-                        ? row_read(type.shape, node->output(0).shape, space,
+                        ? row_read(type_of(from).shape, node->output(0).shape, space,
                                    static_cast<int>(parts.reduced.size()))
-                        : Read::broadcasting(type.shape, space);
+                        : Read::broadcasting(type_of(from).shape, space);
         if (!read) {
           return internal_error("'", node->name(), "' cannot read '", from.node->name(),
                                 "' in its group");
         }
+        FusedReads::Source source = reads_.source_of(from, std::move(*read));
+        from = source.from;
+        const OutputType& type = type_of(from);
         // A tensor may be one value per row here and one per column there.
         size_t at = 0;
         while (at < inputs.size() && !(inputs[at] == from && parts.inputs[at].whole == whole &&
-                                       parts.inputs[at].read == *read)) {
+                                       parts.inputs[at].read == source.read)) {
           ++at;
         }
         if (at == inputs.size()) {
           inputs.push_back(from);
-          parts.inputs.push_back({type.dtype, symbols.number(type.shape), std::move(*read),
+          const Shape shape = symbols.number(type.shape);
+          parts.inputs.push_back({type.dtype, shape, symbols.number(std::move(source.read)),
                                   whole ? std::nullopt : known_integer(from), whole});
         }
         member.sources.push_back({-1, static_cast<int>(at)});
@@ -508,6 +631,9 @@ class Fuser {
   std::vector<Info> infos_;  // by id
   std::vector<GroupCandidate> candidates_;
   std::vector<Group> groups_;
+  FusedReads reads_{
+      graph_, [this](const Node& node) { return reader_of(node); },
+      [this](const Node& node, OutputRef value) { return read_in_group(node, value); }};
 };
 
 }  // namespace

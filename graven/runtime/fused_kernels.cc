@@ -1,36 +1,90 @@
 #include "graven/runtime/fused_kernels.h"
 
+#include <cassert>
+
 #include "graven/base/heap_bytes.h"
 #include "graven/expr/fuse.h"
 
 namespace graven::engine {
 
-FusionShapes::FusionShapes(const Fusion& fusion) : has_symbols_(fusion.num_symbols() > 0) {
-  for (const FusionParts::Input& input : fusion.inputs()) shapes_.inputs.push_back(input.shape);
-  shapes_.space = fusion.space();
+FusionOperands::FusionOperands(const Fusion& fusion)
+    : has_symbols_(fusion.num_symbols() > 0),
+      space_(fusion.space()),
+      inputs_(fusion.inputs().begin(), fusion.inputs().end()) {
+  for (const FusionParts::Input& input : inputs_) {
+    auto usual = Read::broadcasting(input.shape, space_);
+    is_strided_.push_back(!input.whole && (!usual || !(*usual == input.read)));
+  }
+  if (has_symbols_) return;
+  // The Fusion has checked what is read.
+  const Status filled = fill({}, sizes_);
+  assert(filled.ok());
+  inputs_.clear();
 }
 
-const FusionShapes::Found& FusionShapes::at(std::span<const int64_t> symbols, Found& found) const {
-  if (!has_symbols_) return shapes_;
+Status FusionOperands::find(const Kernel::Arguments& arguments, Found& found) const {
+  found.sizes = has_symbols_ ? &found.made : &sizes_;
+  if (has_symbols_) RETURN_IF_ERROR(fill(arguments.symbols, found.made));
+  size_t strided = 0;
+  for (size_t i = 0; i < arguments.inputs.size(); ++i) {
+    Operand operand{arguments.inputs[i], &found.sizes->inputs[i]};
+    if (is_strided_[i]) {
+      const Steps& steps = found.sizes->steps[strided++];
+      operand.data = static_cast<const std::byte*>(operand.data) + steps.first;
+      operand.strides = steps.strides.data();
+    }
+    found.operands.push_back(operand);
+  }
+  return {};
+}
+
+Status FusionOperands::fill(std::span<const int64_t> symbols, Sizes& sizes) const {
+  auto value = [&](Dim dim) { return fusion_size(dim, symbols); };
   auto with_sizes = [&](const Shape& shape) {
-    Shape sizes;
-    for (Dim dim : shape.dims()) sizes.push_back(fusion_size(dim, symbols));
-    return sizes;
+    Shape known;
+    for (Dim dim : shape.dims()) known.push_back(value(dim));
+    return known;
   };
-  for (const Shape& shape : shapes_.inputs) found.inputs.push_back(with_sizes(shape));
-  found.space = with_sizes(shapes_.space);
-  return found;
+  sizes.space = with_sizes(space_);
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const FusionParts::Input& input = inputs_[i];
+    const Shape& shape = sizes.inputs.emplace_back(with_sizes(input.shape));
+    if (!is_strided_[i]) continue;
+    Steps& steps = sizes.steps.emplace_back();
+    steps.strides.resize(static_cast<size_t>(space_.rank()), 0);
+    int64_t step = 1;  // of an axis of the input
+    for (int k = shape.rank() - 1; k >= 0; step *= shape.size(k), --k) {
+      const Read::Axis& axis = input.read.axes[k];
+      if (axis.broadcasts && shape.size(k) == 1) continue;
+      const auto last = last_index(axis, space_, value);
+      if (last && *last >= shape.size(k)) {
+        return internal_error("index ", *last, " of an axis of size ", shape.size(k),
+                              " would be read");
+      }
+      const int64_t offset = value(axis.offset), sign = axis.backwards ? -1 : 1;
+      if (last) steps.first += step * (axis.backwards ? shape.size(k) - 1 - offset : offset);
+      for (const Read::Term& term : axis.terms) {
+        steps.strides[term.index] += sign * step * value(term.coefficient);
+      }
+    }
+    steps.first *= static_cast<int64_t>(dtype_size(input.dtype));
+  }
+  return {};
 }
 
-int64_t FusionShapes::bytes() const { return heap_bytes(shapes_.inputs); }
+int64_t FusionOperands::bytes() const {
+  int64_t total = heap_bytes(inputs_) + heap_bytes(is_strided_) + heap_bytes(sizes_.inputs) +
+                  heap_bytes(sizes_.steps);
+  for (const Steps& steps : sizes_.steps) total += heap_bytes(steps.strides);
+  return total;
+}
 
 Status must_broadcast(const Fusion& fusion) {
   for (const FusionParts::Input& input : fusion.inputs()) {
     if (input.whole) continue;
     auto usual = Read::broadcasting(input.shape, fusion.space());
     if (usual && *usual == input.read) continue;
-    return unimplemented("block programs read inputs as they broadcast, not at ",
-                         input.read.to_text());
+    return unimplemented("panels of a library member are not read at ", input.read.to_text());
   }
   return {};
 }

@@ -17,22 +17,41 @@ Result<Ref<const Kernel>> compile_reduction(const Fusion& fusion);
 Result<Ref<const Kernel>> compile_rows(const Fusion& fusion);
 bool can_go_by_rows(const Fusion& fusion);
 
-// The inputs of a run as operands of programs over memory. Shapes without symbols are known when
-// the kernel is made.
-class FusionShapes {
+// The inputs of a run as operands of programs over memory. What no symbol changes is known when the
+// kernel is made.
+class FusionOperands {
  public:
-  struct Found {
-    InlineVector<Shape, 4> inputs;
-    Shape space;
+  // How an input is read that is not read as it broadcasts: from which element on, and how far
+  // apart neighbours along each axis of the space are.
+  struct Steps {
+    int64_t first = 0;
+    InlineVector<int64_t, 6> strides;
   };
-  explicit FusionShapes(const Fusion& fusion);
-  // The shapes where symbols have these values: those kept here, or `found`, which it fills.
-  const Found& at(std::span<const int64_t> symbols, Found& found) const;
+  struct Sizes {
+    Shape space;
+    InlineVector<Shape, 4> inputs;
+    InlineVector<Steps, 4> steps;  // of strided inputs, in order
+  };
+  struct Found {
+    Sizes made;
+    const Sizes* sizes = nullptr;
+    InlineVector<Operand, 8> operands;
+    const Shape& space() const { return sizes->space; }
+  };
+  explicit FusionOperands(const Fusion& fusion);
+  // Fills `found`, which operands then point into. Fails if an input would be read beyond its end.
+  Status find(const Kernel::Arguments& arguments, Found& found) const;
+  // Whether the input is read at other elements, or in another order, than those that it has.
+  bool is_strided(size_t input) const { return is_strided_[input]; }
   int64_t bytes() const;
 
  private:
+  Status fill(std::span<const int64_t> symbols, Sizes& sizes) const;
   bool has_symbols_;
-  Found shapes_;
+  Shape space_;
+  std::vector<FusionParts::Input> inputs_;  // empty once all is known
+  InlineVector<bool, 8> is_strided_;
+  Sizes sizes_;
 };
 
 // kUnimplemented if an input is read otherwise than as it broadcasts.

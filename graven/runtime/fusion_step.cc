@@ -12,6 +12,28 @@
 #include "graven/runtime/run_op.h"
 
 namespace graven::engine {
+namespace {
+
+// The shape of what is read of an input, as the member sees it: each axis of the space that the
+// read goes along, as far as it goes, without leading ones along which it does not.
+Shape shape_as_read(const FusionParts::Input& input, const Shape& value, const Shape& space) {
+  auto usual = Read::broadcasting(input.shape, space);
+  if ((usual && *usual == input.read) || value.rank() != input.shape.rank()) return value;
+  Shape shape;
+  for (int i = 0; i < space.rank(); ++i) {
+    Dim size = space[i].is_number() && input.read.varies_with(i) ? space[i] : Dim(1);
+    for (int k = 0; k < value.rank(); ++k) {
+      const Read::Axis& axis = input.read.axes[k];
+      const bool is_whole = axis.terms.size() == 1 && axis.terms[0].index == i &&
+                            (axis.broadcasts || input.shape[k] == space[i]);
+      if (is_whole) size = value[k];
+    }
+    if (shape.rank() > 0 || input.read.varies_with(i)) shape.push_back(size);
+  }
+  return shape;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<FusionStep>> FusionStep::create(const Node& node, Ref<const Fusion> fusion) {
   ASSIGN_OR_RETURN(Ref<const Kernel> kernel, block_compiler().compile(*fusion, device_of(node)));
@@ -200,8 +222,11 @@ Status FusionStep::misfit(Values values, const Shape& result) const {
       continue;
     }
     for (FusionParts::Source source : fusion_->members()[m].sources) {
-      const Shape& other =
-          source.member < 0 ? values[source.index]->shape() : shapes[source.member];
+      const Shape other =
+          source.member < 0
+              ? shape_as_read(fusion_->inputs()[static_cast<size_t>(source.index)],
+                              values[static_cast<size_t>(source.index)]->shape(), fusion_->space())
+              : shapes[source.member];
       if (!broadcast_into(shape, other)) return failed(m, no_broadcast(shape, other));
     }
     shapes.push_back(std::move(shape));

@@ -9,45 +9,41 @@ namespace {
 class MapKernel final : public Kernel {
  public:
   MapKernel(const Fusion& fusion, std::shared_ptr<const BlockProgram> program)
-      : program_(std::move(program)), shapes_(fusion) {
+      : program_(std::move(program)), operands_(fusion) {
     for (int output : fusion.outputs()) {
       uint64_t inputs = 0;
       for (size_t i = 0; i < std::min<size_t>(fusion.inputs().size(), 64); ++i) {
         const FusionParts::Input& input = fusion.inputs()[i];
         const bool fits = dtype_size(input.dtype) == dtype_size(fusion.members()[output].dtype);
-        if (fits && input.shape == fusion.space()) inputs |= uint64_t{1} << i;
+        const bool is_same = input.shape == fusion.space() && !operands_.is_strided(i);
+        if (fits && is_same) inputs |= uint64_t{1} << i;
       }
       may_overwrite_.push_back(inputs);
     }
   }
 
   Status run(const Arguments& arguments, TrapNotes& traps) const override {
-    FusionShapes::Found made;
-    const FusionShapes::Found& found = shapes_.at(arguments.symbols, made);
-    InlineVector<Operand, 8> operands;
-    for (size_t i = 0; i < arguments.inputs.size(); ++i) {
-      operands.push_back({arguments.inputs[i], &found.inputs[i]});
-    }
-    run_elementwise(*program_, operands, found.space, arguments.outputs, &traps);
+    FusionOperands::Found found;
+    RETURN_IF_ERROR(operands_.find(arguments, found));
+    run_elementwise(*program_, found.operands, found.space(), arguments.outputs, &traps);
     return {};
   }
   uint64_t may_overwrite(int output) const override { return may_overwrite_[output]; }
   double cost() const override { return program_->cost(); }
   int64_t bytes() const override {
-    return bytes_of_object<MapKernel>() + program_->bytes() + shapes_.bytes() +
+    return bytes_of_object<MapKernel>() + program_->bytes() + operands_.bytes() +
            heap_bytes(may_overwrite_);
   }
 
  private:
   const std::shared_ptr<const BlockProgram> program_;
-  const FusionShapes shapes_;
+  const FusionOperands operands_;
   InlineVector<uint64_t, 4> may_overwrite_;
 };
 
 }  // namespace
 
 Result<Ref<const Kernel>> compile_map(const Fusion& fusion) {
-  RETURN_IF_ERROR(must_broadcast(fusion));
   ASSIGN_OR_RETURN(auto program, BlockProgram::compile(fused_expression(fusion, fusion.outputs())));
   return Ref<const Kernel>(make_ref<MapKernel>(fusion, std::move(program)));
 }

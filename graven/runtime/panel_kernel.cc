@@ -11,7 +11,7 @@ namespace {
 class PanelKernel final : public Kernel {
  public:
   PanelKernel(const Fusion& fusion, std::shared_ptr<const BlockProgram> program)
-      : program_(std::move(program)), shapes_(fusion) {
+      : program_(std::move(program)), operands_(fusion) {
     const DType result = fusion.members()[0].dtype;
     for (size_t i = 0; i < fusion.inputs().size(); ++i) {
       if (!fusion.inputs()[i].whole) parts_.push_back(static_cast<int>(i));
@@ -33,22 +33,22 @@ class PanelKernel final : public Kernel {
   }
 
   Status run(const Arguments& arguments, TrapNotes& traps) const override {
-    FusionShapes::Found made;
-    const FusionShapes::Found& found = shapes_.at(arguments.symbols, made);
+    FusionOperands::Found found;
+    RETURN_IF_ERROR(operands_.find(arguments, found));
     InlineVector<Operand, 8> operands;
-    for (int i : parts_) operands.push_back({arguments.inputs[i], &found.inputs[i]});
+    for (int i : parts_) operands.push_back(found.operands[static_cast<size_t>(i)]);
     const Library& library = *arguments.library;
-    operands.push_back({library.result, &found.space});
+    operands.push_back({library.result, &found.space()});
     const FlushDenormals flush;
     // What takes longer than the member itself is cut for itself, so that all threads have their
     // share of it. Members are cut as what they compute themselves takes.
-    const auto elements = static_cast<double>(found.space.num_elements());
+    const auto elements = static_cast<double>(found.space().num_elements());
     if (nanoseconds_of_blocks(elements, cost()) > library.nanoseconds) {
       RETURN_IF_ERROR(library.run(nullptr));
-      run_elementwise(*program_, operands, found.space, arguments.outputs, &traps);
+      run_elementwise(*program_, operands, found.space(), arguments.outputs, &traps);
       return {};
     }
-    const ElementwisePanels panels(*program_, operands, found.space, arguments.outputs, &traps);
+    const ElementwisePanels panels(*program_, operands, found.space(), arguments.outputs, &traps);
     auto run_panel = [&](const Panel& panel) { panels.run(panel); };
     const PanelDone done(run_panel);
     return library.run(&done);
@@ -57,13 +57,13 @@ class PanelKernel final : public Kernel {
   int output_of_result() const override { return output_of_result_; }
   double cost() const override { return program_->cost(); }
   int64_t bytes() const override {
-    return bytes_of_object<PanelKernel>() + program_->bytes() + shapes_.bytes() +
+    return bytes_of_object<PanelKernel>() + program_->bytes() + operands_.bytes() +
            heap_bytes(parts_) + heap_bytes(may_overwrite_);
   }
 
  private:
   const std::shared_ptr<const BlockProgram> program_;
-  const FusionShapes shapes_;
+  const FusionOperands operands_;
   InlineVector<int, 8> parts_;  // the inputs that are not read whole
   InlineVector<uint64_t, 4> may_overwrite_;
   int output_of_result_ = -1;

@@ -9,29 +9,25 @@ class ReductionKernel final : public Kernel {
  public:
   ReductionKernel(const Fusion& fusion, const ReductionParts& parts,
                   std::shared_ptr<const ReductionProgram> program)
-      : program_(std::move(program)), shapes_(fusion), cost_(parts.prepare.cost()) {
+      : program_(std::move(program)), operands_(fusion), cost_(parts.prepare.cost()) {
     for (int axis : fusion.parts().reduced) reduced_ |= uint64_t{1} << axis;
   }
 
   Status run(const Arguments& arguments, TrapNotes& traps) const override {
-    FusionShapes::Found made;
-    const FusionShapes::Found& found = shapes_.at(arguments.symbols, made);
-    InlineVector<Operand, 8> operands;
-    for (size_t i = 0; i < arguments.inputs.size(); ++i) {
-      operands.push_back({arguments.inputs[i], &found.inputs[i]});
-    }
-    run_reduction(*program_, operands, found.space, reduced_, arguments.outputs[0], &traps);
+    FusionOperands::Found found;
+    RETURN_IF_ERROR(operands_.find(arguments, found));
+    run_reduction(*program_, found.operands, found.space(), reduced_, arguments.outputs[0], &traps);
     return {};
   }
   uint64_t may_overwrite(int) const override { return 0; }
   double cost() const override { return cost_; }
   int64_t bytes() const override {
-    return bytes_of_object<ReductionKernel>() + program_->bytes() + shapes_.bytes();
+    return bytes_of_object<ReductionKernel>() + program_->bytes() + operands_.bytes();
   }
 
  private:
   const std::shared_ptr<const ReductionProgram> program_;
-  const FusionShapes shapes_;
+  const FusionOperands operands_;
   const double cost_;
   uint64_t reduced_ = 0;
 };
