@@ -209,8 +209,11 @@ PyObject* call_helper(const char* name, PyObject* self, PyObject* const* args, P
       return nullptr;
     }
   }
-  return PyObject_CallFunctionObjArgs(helper.get(), self, tuple.get(), keywords.get(), more,
-                                      nullptr);
+  // Python code gives the GIL away now and then, and takes it again as take_gil does.
+  return take_gil([&] {
+    return PyObject_CallFunctionObjArgs(helper.get(), self, tuple.get(), keywords.get(), more,
+                                        nullptr);
+  });
 }
 
 // What the long way found: the entry, and the flat tensors of the arguments.

@@ -106,7 +106,8 @@ Result<Value> PythonTracer::trace(const engine::FunctionType& type,
   }
   auto* owner = reinterpret_cast<PyObject*>(owner_);
   Object check = Object::take(PyObject_GetAttrString(owner, "_check_attributes"));
-  Object checked = check ? Object::take(PyObject_CallNoArgs(check.get())) : Object();
+  Object checked =
+      check ? Object::take(take_gil([&] { return PyObject_CallNoArgs(check.get()); })) : Object();
   if (!checked) return pending_exception();
   engine::Frame::current().locations = &location_source();
 
@@ -134,7 +135,9 @@ Result<Value> PythonTracer::trace(const engine::FunctionType& type,
   for (size_t i = 0; i < positional.size(); ++i) {
     PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), positional[i].release());
   }
-  Object result = Object::take(PyObject_Call(owner_->python_function, tuple.get(), keywords.get()));
+  // The code gives the GIL away now and then, and takes it again as take_gil does.
+  Object result = Object::take(take_gil(
+      [&] { return PyObject_Call(owner_->python_function, tuple.get(), keywords.get()); }));
   if (!result) return pending_exception();
 
   std::string modified;
