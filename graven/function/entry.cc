@@ -133,15 +133,19 @@ Status Entry::run_unnamed(std::span<const Tensor> arguments, Tensors& outputs, b
     if (!all) return initializing_->run(arguments, outputs);
     initialized_.store(true, std::memory_order_release);
   }
-  InlineVector<Tensor, 24> inputs;
-  inputs.reserve(arguments.size() + captured_.size());
-  for (const Tensor& argument : arguments) inputs.push_back(argument);
   const bool captures_were_set = captures_were_set_.load(std::memory_order_acquire);
-  if (captures_were_set) {
-    ASSIGN_OR_RETURN(auto current, current_captured_inputs());
-    for (Tensor& tensor : current) inputs.push_back(std::move(tensor));
-  } else {
-    for (const Tensor& captured : captured_) inputs.push_back(captured);
+  std::span<const Tensor> inputs = arguments;
+  InlineVector<Tensor, 24> with_captures;  // counting handles costs more than a small call's key
+  if (!captured_.empty()) {
+    with_captures.reserve(arguments.size() + captured_.size());
+    for (const Tensor& argument : arguments) with_captures.push_back(argument);
+    if (captures_were_set) {
+      ASSIGN_OR_RETURN(auto current, current_captured_inputs());
+      for (Tensor& tensor : current) with_captures.push_back(std::move(tensor));
+    } else {
+      for (const Tensor& captured : captured_) with_captures.push_back(captured);
+    }
+    inputs = with_captures;
   }
 
   Frame& frame = Frame::current();
@@ -164,11 +168,9 @@ Status Entry::run_unnamed(std::span<const Tensor> arguments, Tensors& outputs, b
     }
   }
   // Once one run was quick there is nothing to find out.
-  bool is_measured = !frame.is_graph() &&
-                     taped_nanoseconds_.load(std::memory_order_relaxed) > kLongNanoseconds &&
-                     std::ranges::any_of(listeners, [&](const Listener* tape) {
-                       return tape->wants({inputs.data(), inputs.size()});
-                     });
+  bool is_measured =
+      !frame.is_graph() && taped_nanoseconds_.load(std::memory_order_relaxed) > kLongNanoseconds &&
+      std::ranges::any_of(listeners, [&](const Listener* tape) { return tape->wants(inputs); });
   if (!is_measured) {
     ASSIGN_OR_RETURN(outputs, apply_call(current_builder(), body_, inputs));
     return {};

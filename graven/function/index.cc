@@ -340,6 +340,8 @@ void Index::take_out(const Row& row, Unused& unused) {
   unused.rows.push_back(&row);
   if (table_.load()->mask + 1 > 64 && 16 * num_rows_ < table_.load()->mask) {
     resize(num_rows_, unused);
+    by_skeleton_.rehash(0);
+    guarded_.rehash(0);
   }
 }
 

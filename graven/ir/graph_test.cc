@@ -126,7 +126,10 @@ TEST_CASE("the memory of a graph counts its constants") {
   Ref<Graph> small = graph_of("graph f() {\n %c: float32[1] = [1]\n}");
   Ref<Graph> large = small->clone();
   large->make_constant(large->find("c"), *Tensor::allocate(DType::kFloat32, Shape{1000}));
-  CHECK(large->bytes() - small->bytes() == 3996);
+  // With the buffer's own object, in a block of the allocator.
+  const int64_t more = large->bytes() - small->clone()->bytes();
+  CHECK(more >= 4000);
+  CHECK(more < 4000 + 200);
 }
 
 TEST_CASE("the effects of a body are those of its nodes on its inputs") {

@@ -129,10 +129,18 @@ void Program::collect(ProgramRun& run, Tensors& outputs) const {
   outputs.clear();
   outputs.reserve(outputs_.size());
   for (int slot : outputs_) {
-    const Tensor& tensor = run.value(slot);
+    Tensor* made = slot < run.first_made_ ? nullptr : run.own_handle(slot);
+    if (made && *made && (*made).object()->is_unique()) {
+      outputs.push_back(std::move(*made));
+      continue;
+    }
     // What was given, or is returned twice, becomes an object of its own.
-    bool is_taken = slot < run.first_made_ || !tensor.object()->is_unique();
-    outputs.push_back(is_taken ? tensor.with_shape(tensor.shape()) : tensor);
+    const bool is_given_away = made && !*made;
+    const Tensor& tensor =
+        is_given_away
+            ? outputs[static_cast<size_t>(std::ranges::find(outputs_, slot) - outputs_.begin())]
+            : run.value(slot);
+    outputs.push_back(tensor.with_shape(tensor.shape()));
   }
 }
 
