@@ -167,12 +167,9 @@ class Parser {
     RETURN_IF_ERROR(cursor_.expect(":"));
     ASSIGN_OR_RETURN(input.dtype, dtype());
     ASSIGN_OR_RETURN(input.shape, fusion_shape());
-    input.whole = cursor_.accept_word("whole");
-    if (input.whole) {
-      parts.inputs.push_back(std::move(input));
-      return {};
-    }
-    if (cursor_.accept_word("at")) {
+    if (cursor_.accept_word("whole")) {
+      input.whole = true;
+    } else if (cursor_.accept_word("at")) {
       ASSIGN_OR_RETURN(input.read, read());
     } else {
       auto read = Read::broadcasting(input.shape, parts.space);
