@@ -376,8 +376,7 @@ class Fuser {
   // What reads a value as the group's kernel does. A node on its own counts if its kernel could
   // take such reads.
   std::optional<FusedReader> reader_of(const Node& node) {
-    // What a movement makes may have to be copied to another device.
-    if (rewriter_.is_input(&node) || has_other_devices()) return std::nullopt;
+    if (rewriter_.is_input(&node)) return std::nullopt;
     const Info& about = info(&node);
     const Group& group = groups_[about.group];
     // Panels of a library member are computed as they lie.

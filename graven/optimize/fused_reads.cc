@@ -5,6 +5,7 @@
 
 #include "graven/ir/fusion.h"
 #include "graven/optimize/rewriter.h"
+#include "graven/tensor/device_queues.h"
 
 namespace graven::engine {
 namespace {
@@ -128,6 +129,9 @@ std::optional<FusedReads::Chosen> FusedReads::chosen_of(Node* node, Movement mov
     return true;
   };
   for (const Node* user : users->second) {
+    const bool is_elsewhere =
+        has_other_devices() && Device::find(user->device()) != Device::find(node->device());
+    if (is_elsewhere) return std::nullopt;
     if (auto through = chosen_.find(user); through != chosen_.end()) {
       // It may need the value elsewhere than where it reads it: as a shape.
       const int moved = through->second.movement.pieces[0].input;
