@@ -134,7 +134,7 @@ TEST_CASE("a reduction without axes, of all elements, takes in what it alone nee
   return %sum_1
 }
 
-fusion @fused0 = over [d0,10] reducing [0, 1] {
+fusion @fused0 = over [d0,10] reducing [0,1] {
   x0: float32[d0,10]
   %0: float32 = Times(x0, x0)
   %1: float32 = TotalOfAll(%0)
