@@ -1,7 +1,6 @@
 // The bytes that are charged to entries and listed for the process add up to what the process
 // gains. A program of its own, as other tests would share what is made once.
 #include <doctest/doctest.h>
-#include <graven/graven.h>
 #include <malloc.h>
 
 #include <functional>
@@ -10,6 +9,7 @@
 
 #include "graven/function/in_use.h"
 #include "graven/function/process_bytes.h"
+#include "graven/graven.h"
 #include "graven/tensor/allocator.h"
 
 using graven::Tensor;
