@@ -53,16 +53,16 @@ Tensor zeros_like_input(Emitter& emit, const StepTensor& input) {
 // little: tensors whose value or graph is needed, and shapes that the body does not say.
 class CallBackward final : public Backward {
  public:
-  CallBackward(const Ref<GradientPair>& pair, std::span<const Tensor> inputs,
+  CallBackward(Ref<GradientPair> pair, std::span<const Tensor> inputs,
                std::span<const Tensor> outputs)
-      : pair_(pair), forward_(pair->forward_body()), num_inputs_(inputs.size()) {
+      : pair_(std::move(pair)), forward_(pair_->forward_body()), num_inputs_(inputs.size()) {
     const Graph& graph = *forward_.graph();
     tensors_.reserve(inputs.size() + outputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Tensor& input = inputs[i];
       keep(input, input.dtype() == DType::kResource, graph.inputs()[i]->output(0).shape);
     }
-    const std::span<const GradientPair::OutputUse> uses = pair->output_uses();
+    const std::span<const GradientPair::OutputUse> uses = pair_->output_uses();
     for (size_t i = 0; i < outputs.size(); ++i) {
       const auto [node, index] = graph.outputs()[i];
       // Only a variant itself can say what its zero is.
@@ -149,9 +149,9 @@ Result<std::vector<Gradient>> CallBackward::operator()(Builder& builder,
 
 }  // namespace
 
-BackwardRef backward_of_call(const Ref<GradientPair>& pair, std::span<const Tensor> inputs,
+BackwardRef backward_of_call(Ref<GradientPair> pair, std::span<const Tensor> inputs,
                              std::span<const Tensor> outputs) {
-  return std::make_shared<CallBackward>(pair, inputs, outputs);
+  return std::make_shared<CallBackward>(std::move(pair), inputs, outputs);
 }
 
 BackwardRef backward_of_custom(const Ref<CustomGradient>& gradient, size_t num_inputs,

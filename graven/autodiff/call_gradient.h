@@ -13,7 +13,7 @@ namespace graven::engine {
 // The gradient of a call of a pair's forward half, which took these inputs and gave these outputs:
 // a call of its backward half. Of values, it keeps those that a backward half may take. Listeners
 // may be told of fewer outputs, the first ones, and give as many gradients.
-BackwardRef backward_of_call(const Ref<GradientPair>& pair, std::span<const Tensor> inputs,
+BackwardRef backward_of_call(Ref<GradientPair> pair, std::span<const Tensor> inputs,
                              std::span<const Tensor> outputs);
 
 // The gradient of a user's function with as many inputs, which gave these outputs.

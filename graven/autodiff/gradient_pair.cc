@@ -304,6 +304,48 @@ Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body) {
   });
 }
 
+namespace {
+
+// Applies a call. Tapes tell tensors by their objects, so the first num_own outputs are objects of
+// their own, be they inputs or not. Side outputs need not be: a gradient with respect to one that
+// is an input is one with respect to the input.
+Result<Tensors> apply_unrecorded(Builder& plain, const Ref<Body>& body,
+                                 std::span<const Tensor> inputs, std::string_view name,
+                                 size_t num_own) {
+  Result<Tensors> outputs = plain.call(body, inputs, name);
+  if (outputs.ok() && !plain.graph()) {
+    for (size_t i = 0; i < num_own; ++i) {
+      Tensor& output = (*outputs)[i];
+      if (!output.object()->is_unique()) output = output.with_shape(output.shape());
+    }
+  }
+  return outputs;
+}
+
+Result<Tensors> apply_recorded(Builder& plain, const Ref<Body>& body,
+                               std::span<const Tensor> inputs, std::string_view name,
+                               std::span<Listener* const> listeners) {
+  auto pair = gradient_pair(body);
+  const size_t num_outputs = body->graph()->outputs().size();
+  Result<Tensors> outputs =
+      apply_unrecorded(plain, pair.ok() ? (*pair)->forward() : body, inputs, name, num_outputs);
+  if (outputs.ok()) {
+    // Where there is no pair the call itself is fine; it is an error to ask for its gradient.
+    const BackwardRef backward = pair.ok() ? backward_of_call(std::move(*pair), inputs, *outputs)
+                                           : backward_that_fails(body->name(), pair.status());
+    // Side outputs have a part in gradients of gradients only.
+    const bool is_alone = listeners.size() == 1 && !listeners[0]->wants_higher_orders();
+    const size_t num_heard = is_alone ? num_outputs : outputs->size();
+    for (Listener* listener : listeners) {
+      listener->on_step(inputs, {outputs->data(), num_heard}, backward);
+    }
+    outputs->resize(num_outputs);
+  }
+  return outputs;
+}
+
+}  // namespace
+
 Result<Tensors> apply_call(Builder& builder, const Ref<Body>& body, std::span<const Tensor> inputs,
                            std::string_view name) {
   Builder& plain = builder.unrecorded();
@@ -313,28 +355,10 @@ Result<Tensors> apply_call(Builder& builder, const Ref<Body>& body, std::span<co
       if (listener->wants(inputs)) listeners.push_back(listener);
     }
   }
-  if (listeners.empty()) return plain.call(body, inputs, name);
-
-  auto pair = gradient_pair(body);
-  BackwardRef backward;
-  Tensors outputs;
-  if (pair.ok()) {
-    ASSIGN_OR_RETURN(outputs, plain.call((*pair)->forward(), inputs, name));
-    backward = backward_of_call(*pair, inputs, outputs);
-  } else {
-    // The call itself is fine; whoever asks for its gradient is told.
-    ASSIGN_OR_RETURN(outputs, plain.call(body, inputs, name));
-    backward = backward_that_fails(body->name(), pair.status());
+  if (!listeners.empty()) {
+    return apply_recorded(plain, body, inputs, name, {listeners.data(), listeners.size()});
   }
-  // Side outputs have a part in gradients of gradients only.
-  const size_t num_outputs = body->graph()->outputs().size();
-  const bool is_alone = listeners.size() == 1 && !listeners[0]->wants_higher_orders();
-  const size_t num_heard = is_alone ? num_outputs : outputs.size();
-  for (Listener* listener : listeners) {
-    listener->on_step(inputs, {outputs.data(), num_heard}, backward);
-  }
-  outputs.resize(num_outputs);
-  return outputs;
+  return apply_unrecorded(plain, body, inputs, name, body->graph()->outputs().size());
 }
 
 }  // namespace graven::engine

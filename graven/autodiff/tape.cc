@@ -85,12 +85,24 @@ void Tape::on_op(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
 
 void Tape::on_step(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                    const BackwardRef& backward) {
-  if (!wants(inputs)) return;
-  recorded_.push_back({nullptr, backward, ends_.size(), inputs.size(), outputs.size()});
+  const size_t first = ends_.size();
+  if (recorded_.empty()) {
+    recorded_.reserve(kFirstCapacity);
+    ends_.reserve(2 * kFirstCapacity);
+  }
+  bool is_wanted = false;
   for (const Tensor& input : inputs) {
     // An input that is not watched gets no gradient.
-    ends_.push_back({is_watched(input) ? input.get()->known_id() : 0, input.dtype()});
+    const uint64_t id = is_watched(input) ? input.get()->known_id() : 0;
+    is_wanted |= id != 0 && propagates(input.dtype());
+    ends_.push_back({id, input.dtype()});
   }
+  if (!is_wanted) {
+    ends_.erase(ends_.begin() + static_cast<std::ptrdiff_t>(first), ends_.end());
+    return;
+  }
+  recorded_.push_back({nullptr, backward, first, static_cast<uint32_t>(inputs.size()),
+                       static_cast<uint32_t>(outputs.size())});
   for (const Tensor& output : outputs) {
     // An input that is handed out was not made by the step: no gradient comes to it from here.
     const bool is_made = !holds(inputs, output);

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -88,13 +89,15 @@ class GRAVEN_API Tape : public Listener {
   struct Recorded {
     std::shared_ptr<const Step> step;
     BackwardRef backward;
-    size_t first_end = 0, num_inputs = 0, num_outputs = 0;  // of the whole
+    size_t first_end = 0;  // of the whole, whose outputs' ends follow those of its inputs
+    uint32_t num_inputs = 0, num_outputs = 0;
   };
   // A tensor that a step took or made: its id, or 0 if no gradient goes through.
   struct End {
     uint64_t id;
     DType dtype;
   };
+  static constexpr size_t kFirstCapacity = 16;  // of steps: what a short tape needs at once
   void make_steps();
   const bool persistent_, watch_accessed_variables_;
   Frame* recording_in_ = nullptr;

@@ -29,13 +29,18 @@ class EagerBuilder final : public Builder {
 
   Result<Tensors> call(const Ref<Body>& body, std::span<const Tensor> inputs,
                        std::string_view /*name*/) override {
+    Result<Tensors> outputs{Tensors()};
+    if (Status status = run_call(body, inputs, *outputs); !status.ok()) outputs = status;
+    return outputs;
+  }
+
+ private:
+  static Status run_call(const Ref<Body>& body, std::span<const Tensor> inputs, Tensors& outputs) {
     for (const Tensor& input : inputs) {
       if (!input) return internal_error("an input of a call of ", body->name(), " is missing");
       if (input.is_symbolic()) return type_error(out_of_scope_text(input, nullptr));
     }
-    Tensors outputs;
-    RETURN_IF_ERROR(run_body(body, inputs, outputs));
-    return outputs;
+    return run_body(body, inputs, outputs, /*may_hand_out_inputs=*/true);
   }
 };
 

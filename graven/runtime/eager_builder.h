@@ -5,7 +5,8 @@
 namespace graven::engine {
 
 // The Builder that computes at once: types and shapes from the record, then its body through the
-// kernels. Calls run their Body's Program. Outputs never alias inputs that could change.
+// kernels. Calls run their Body's Program; one of their outputs that is an input is that very
+// tensor. Outputs never alias inputs that could change.
 // kInvalidArgument errors begin with "[Op] ", dtype errors are worded as TensorFlow's eager ones.
 // Any thread may use it.
 GRAVEN_API Builder& eager_builder();

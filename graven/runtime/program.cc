@@ -84,7 +84,8 @@ Status Program::check_inputs(std::span<const Tensor> inputs) const {
   return {};
 }
 
-Status Program::run(std::span<const Tensor> inputs, Tensors& outputs) const {
+Status Program::run(std::span<const Tensor> inputs, Tensors& outputs,
+                    bool may_hand_out_inputs) const {
   RETURN_IF_ERROR(check_inputs(inputs));
   if (has_other_devices()) {
     std::vector<Tensor> on_host;
@@ -92,9 +93,9 @@ Status Program::run(std::span<const Tensor> inputs, Tensors& outputs) const {
       ASSIGN_OR_RETURN(Tensor there, on_device(input, Device::host()));
       on_host.push_back(std::move(there));
     }
-    return run(ProgramRun(on_host, {}, {}, constants_, num_slots_), outputs);
+    return run(ProgramRun(on_host, {}, {}, constants_, num_slots_), outputs, may_hand_out_inputs);
   }
-  return run(ProgramRun(inputs, {}, {}, constants_, num_slots_), outputs);
+  return run(ProgramRun(inputs, {}, {}, constants_, num_slots_), outputs, may_hand_out_inputs);
 }
 
 Status Program::run(std::span<Tensor> inputs, std::span<const bool> given_up,
@@ -105,10 +106,10 @@ Status Program::run(std::span<Tensor> inputs, std::span<const bool> given_up,
       ASSIGN_OR_RETURN(input, on_device(input, Device::host()));
     }
   }
-  return run(ProgramRun(inputs, inputs, given_up, constants_, num_slots_), outputs);
+  return run(ProgramRun(inputs, inputs, given_up, constants_, num_slots_), outputs, false);
 }
 
-Status Program::run(ProgramRun run, Tensors& outputs) const {
+Status Program::run(ProgramRun run, Tensors& outputs, bool may_hand_out_inputs) const {
   FlushDenormals flush;
   LetOthersRun others(cost_ > kLongNanoseconds || may_block_);
   InterruptCheck interrupt = cost_ > kNanosecondsBetweenChecks ? interrupt_check() : nullptr;
@@ -121,14 +122,18 @@ Status Program::run(ProgramRun run, Tensors& outputs) const {
       RETURN_IF_ERROR(interrupt());
     }
   }
-  collect(run, outputs);
+  collect(run, outputs, may_hand_out_inputs);
   return {};
 }
 
-void Program::collect(ProgramRun& run, Tensors& outputs) const {
+void Program::collect(ProgramRun& run, Tensors& outputs, bool may_hand_out_inputs) const {
   outputs.clear();
   outputs.reserve(outputs_.size());
   for (int slot : outputs_) {
+    if (may_hand_out_inputs && slot < num_inputs_) {
+      outputs.push_back(run.value(slot));
+      continue;
+    }
     Tensor* made = slot < run.first_made_ ? nullptr : run.own_handle(slot);
     if (made && *made && (*made).object()->is_unique()) {
       outputs.push_back(std::move(*made));

@@ -26,9 +26,11 @@ namespace graven::engine {
 class GRAVEN_API Program : public RefCounted {
  public:
   // Runs the program. inputs: the graph's inputs in order, of the types that the graph says; they
-  // are borrowed. Each output is a tensor object of its own. Errors of kernels carry the node's
-  // name and location for the front end: see ExecutionError.
-  Status run(std::span<const Tensor> inputs, Tensors& outputs) const;
+  // are borrowed. Each output is a tensor object of its own, but that one which is an input may be
+  // that very tensor if the caller says so. Errors of kernels carry the node's name and location
+  // for the front end: see ExecutionError.
+  Status run(std::span<const Tensor> inputs, Tensors& outputs,
+             bool may_hand_out_inputs = false) const;
   // The same, where an input may be overwritten if its bit in given_up is set and nobody else
   // holds it; its handle may be empty afterwards. Loops move what they carry.
   Status run(std::span<Tensor> inputs, std::span<const bool> given_up, Tensors& outputs) const;
@@ -50,9 +52,9 @@ class GRAVEN_API Program : public RefCounted {
  private:
   friend class Planner;
   Program() = default;
-  Status run(ProgramRun run, Tensors& outputs) const;
+  Status run(ProgramRun run, Tensors& outputs, bool may_hand_out_inputs) const;
   Status check_inputs(std::span<const Tensor> inputs) const;
-  void collect(ProgramRun& run, Tensors& outputs) const;
+  void collect(ProgramRun& run, Tensors& outputs, bool may_hand_out_inputs) const;
   Ref<Graph> graph_;  // the optimised copy, kept for locations of errors
   std::vector<std::unique_ptr<const Step>> steps_;
   std::vector<Tensor> constants_;

@@ -45,7 +45,8 @@ bool accepts_shapes(const Body& body, std::span<const Tensor> inputs) {
   return true;
 }
 
-Status run_body(const Ref<Body>& body, std::span<const Tensor> inputs, Tensors& outputs) {
+Status run_body(const Ref<Body>& body, std::span<const Tensor> inputs, Tensors& outputs,
+                bool may_hand_out_inputs) {
   RETURN_IF_ERROR(Stack::check("a call", body->name()));
   if (inputs.size() != body->graph()->inputs().size()) {
     return internal_error("The function ", body->name(), " has ", body->graph()->inputs().size(),
@@ -54,7 +55,7 @@ Status run_body(const Ref<Body>& body, std::span<const Tensor> inputs, Tensors& 
   if (!accepts_shapes(*body, inputs)) return run_by_node(*body->graph(), inputs, outputs);
   ASSIGN_OR_RETURN(Ref<Program> program, program_of(body));
   if (!program->accepts(inputs)) return run_by_node(*body->graph(), inputs, outputs);
-  return program->run(inputs, outputs);
+  return program->run(inputs, outputs, may_hand_out_inputs);
 }
 
 }  // namespace graven::engine

@@ -46,3 +46,33 @@ def test_an_intermediate_value_is_watched() -> None:
     assert tape.gradient(z, y).numpy() == 2.0
     assert tape.gradient(z, z).numpy() == 1.0
     assert tape.gradient(z, c) is None
+
+
+def test_an_argument_that_a_call_keeps_has_second_gradients() -> None:
+    cube = tf.function(lambda x: x * x * x)
+    x = tf.constant([2.0, 3.0])
+    with tf.GradientTape(persistent=True) as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = cube(x)
+        first = inner.gradient(y, x)
+    assert first.numpy().tolist() == [12.0, 27.0]
+    assert outer.gradient(first, x).numpy().tolist() == [12.0, 18.0]
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        first = tape.gradient(cube(x), x)
+    assert tape.gradient(first, x).numpy().tolist() == [12.0, 18.0]
+
+
+def test_a_call_that_returns_its_argument_makes_a_tensor_of_its_own() -> None:
+    f = tf.function(lambda x: (x, x * x, x))
+    x = tf.constant([2.0, 3.0])
+    for persistent in (False, True):
+        with tf.GradientTape(persistent=persistent) as tape:
+            tape.watch(x)
+            a, y, b = f(x)
+        assert len({id(x), id(a), id(b)}) == 3
+        da, dx = tape.gradient([a, y, b], [a, x])
+        assert da.numpy().tolist() == [1.0, 1.0]
+        assert dx.numpy().tolist() == [6.0, 8.0]
