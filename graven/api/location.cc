@@ -4,7 +4,9 @@
 #include <string_view>
 #include <tuple>
 
+#include "graven/base/heap_bytes.h"
 #include "graven/base/mutex.h"
+#include "graven/function/process_bytes.h"
 
 namespace graven::internal {
 namespace {
@@ -36,8 +38,14 @@ class CppLocations final : public engine::LocationSource {
     return known;
   }
 
+  int64_t bytes() const {
+    engine::MutexLock lock(mutex_);
+    return engine::heap_bytes(known_) +
+           static_cast<int64_t>(known_.size()) * engine::bytes_of_object<CppLocation>();
+  }
+
  private:
-  engine::Mutex mutex_;
+  mutable engine::Mutex mutex_;
   std::map<std::tuple<std::string_view, unsigned, std::string_view>, engine::Ref<engine::Location>>
       known_ GUARDED_BY(mutex_);  // as many as the program has lines that call ops
 };
@@ -63,7 +71,11 @@ const std::source_location& users_line(const std::source_location& given) {
 }
 
 engine::LocationSource& cpp_locations() {
-  static auto* locations = new CppLocations();
+  static auto* const locations = [] {
+    static CppLocations* made = new CppLocations();
+    engine::add_process_bytes("locations of C++", [] { return made->bytes(); });
+    return made;
+  }();
   return *locations;
 }
 

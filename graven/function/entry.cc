@@ -14,6 +14,7 @@
 #include "graven/runtime/run_body.h"
 #include "graven/runtime/run_op.h"
 #include "graven/runtime/variable.h"
+#include "graven/tensor/tensor_bytes.h"
 
 namespace graven::engine {
 namespace {
@@ -253,7 +254,12 @@ int64_t Entry::bytes() const {
   for (const GraphBuilder::Capture& capture : captures_) {
     if (count.is_first(capture.internal.get())) total += bytes_of_object<SymbolicTensor>();
   }
+  auto add = [&](const Tensor& captured) {
+    if (captured.dtype() != DType::kResource) total += bytes_of_tensor(captured, count);
+  };
+  for (const Tensor& captured : captured_) add(captured);
   MutexLock lock(fed_mutex_);
+  for (const Fed& fed : fed_) add(fed.tensor);
   return total + heap_bytes(fed_);
 }
 

@@ -117,6 +117,8 @@ class GRAVEN_API Entry : public RefCounted {
   // Its Function has dropped it; calls that had found it go on.
   bool is_retired() const { return is_retired_.load(std::memory_order_relaxed); }
   double trace_milliseconds() const { return trace_milliseconds_; }
+  // Eager tensors that it captured count, each buffer once, as it may be all that keeps them: also
+  // those that the user holds too, or other entries. What variables hold is the user's.
   int64_t bytes() const;
 
  private:

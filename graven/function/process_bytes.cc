@@ -1,6 +1,9 @@
 #include "graven/function/process_bytes.h"
 
+#include <utility>
+
 #include "graven/autodiff/gradient_runner.h"
+#include "graven/base/mutex.h"
 #include "graven/ir/recorded_body_bytes.h"
 #include "graven/kernels/constant_blocks.h"
 #include "graven/kernels/convolution.h"
@@ -8,12 +11,34 @@
 
 namespace graven::engine {
 
+namespace {
+
+struct Added {
+  Mutex mutex;
+  std::vector<std::pair<std::string_view, int64_t (*)()>> lines GUARDED_BY(mutex);
+};
+
+Added& added() {
+  static auto* lines = new Added();
+  return *lines;
+}
+
+}  // namespace
+
 std::vector<NamedBytes> process_bytes() {
-  return {{"recorded bodies", recorded_body_bytes()},
-          {"kernels of bodies", body_kernel_bytes()},
-          {"constant blocks", constant_block_bytes()},
-          {"gradients asked for", bytes_of_gradients_asked_for()},
-          {"convolutions", convolution_cache_stats().bytes}};
+  std::vector<NamedBytes> all = {{"recorded bodies", recorded_body_bytes()},
+                                 {"kernels of bodies", body_kernel_bytes()},
+                                 {"constant blocks", constant_block_bytes()},
+                                 {"gradients asked for", bytes_of_gradients_asked_for()},
+                                 {"convolutions", convolution_cache_stats().bytes}};
+  MutexLock lock(added().mutex);
+  for (const auto& [name, count] : added().lines) all.push_back({name, count()});
+  return all;
+}
+
+void add_process_bytes(std::string_view name, int64_t (*count)()) {
+  MutexLock lock(added().mutex);
+  added().lines.emplace_back(name, count);
 }
 
 }  // namespace graven::engine

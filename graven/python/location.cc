@@ -3,10 +3,14 @@
 #include <Python.h>
 #include <frameobject.h>
 
+#include <atomic>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "graven/base/heap_bytes.h"
+#include "graven/function/process_bytes.h"
 #include "graven/python/object.h"
 
 namespace graven::python {
@@ -38,14 +42,20 @@ bool is_ours(PyFrameObject* frame) {
   return module.starts_with(ours) && (module.size() == ours.size() || module[ours.size()] == '.');
 }
 
+// Of all locations that live; the code objects that they hold are Python's.
+std::atomic<int64_t> g_bytes{0};
+
 class PythonLocation final : public Location {
  public:
   struct Place {
     PyCodeObject* code;  // owned
     int line;
   };
-  explicit PythonLocation(std::vector<Place> places) : places_(std::move(places)) {}
+  explicit PythonLocation(std::vector<Place> places) : places_(std::move(places)) {
+    g_bytes.fetch_add(bytes(), std::memory_order_relaxed);
+  }
   ~PythonLocation() override {
+    g_bytes.fetch_sub(bytes(), std::memory_order_relaxed);
     if (!Py_IsInitialized()) return;
     HoldGil gil;
     for (const Place& place : places_) Py_DECREF(place.code);
@@ -83,6 +93,9 @@ class PythonLocation final : public Location {
   }
 
  private:
+  int64_t bytes() const {
+    return engine::bytes_of_object<PythonLocation>() + engine::heap_bytes(places_);
+  }
   std::vector<Place> places_;  // innermost first
 };
 
@@ -112,7 +125,11 @@ class PythonLocationSource final : public engine::LocationSource {
 }  // namespace
 
 engine::LocationSource& location_source() {
-  static auto* source = new PythonLocationSource();
+  static auto* const source = [] {
+    engine::add_process_bytes("locations of Python",
+                              [] { return g_bytes.load(std::memory_order_relaxed); });
+    return new PythonLocationSource();
+  }();
   return *source;
 }
 

@@ -3,8 +3,10 @@
 #include <doctest/doctest.h>
 #include <malloc.h>
 
+#include <array>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graven/function/in_use.h"
@@ -52,6 +54,16 @@ void check_sum(const std::string& name, const std::function<void(int64_t n)>& f,
   CHECK(sum < 1.1 * static_cast<double>(gained));
 }
 
+// As many functions, and so as many locations, as there are numbers.
+template <size_t number>
+Tensor tanh_here(const Tensor& x) {
+  return graven::tanh(x);
+}
+template <size_t... numbers>
+constexpr auto tanh_in_places(std::index_sequence<numbers...>) {
+  return std::array{&tanh_here<numbers>...};
+}
+
 template <typename F>
 void check_bytes(const std::string& name, F body, const Tensor& x) {
   auto f = graven::function(body);
@@ -86,6 +98,47 @@ TEST_CASE("what entries are charged for is what the process gains" *
   check_sum(
       "nested", [&](int64_t n) { outer(x, n); },
       [&] { return inner.cache_info().bytes + outer.cache_info().bytes; });
+}
+
+TEST_CASE("a tensor that only a trace keeps is charged to it" * doctest::skip(!kCountsMalloc)) {
+  const Tensor x = Tensor::of(std::vector<float>(500, 0.5f), graven::Shape{500});
+  Tensor given;
+  auto f = graven::function(
+      [&](const Tensor& x, int64_t n) { return x * std::exchange(given, Tensor()) + n; });
+  auto call = [&](int64_t n) {
+    given = Tensor::of(std::vector<float>(5000, 2.0f), graven::Shape{10, 500});
+    f(x, n);
+  };
+  check_sum("captured tensor", call, [&] { return f.cache_info().bytes; });
+  REQUIRE(f.engine_function()->entries().back()->captures().size() == 1);
+  CHECK(f.engine_function()->entries().back()->bytes() > 20'000);
+}
+
+TEST_CASE("a buffer that a trace captured twice counts once") {
+  const Tensor x = Tensor::of(std::vector<float>(5000, 0.5f), graven::Shape{5000});
+  const Tensor y = Tensor(x.with_shape(graven::Shape{5000}));
+  auto f = graven::function([&](const Tensor& z) { return x + y + z; });
+  auto entry = f.get_concrete_function(1.0f).entry();
+  REQUIRE(entry->captures().size() == 2);
+  CHECK(entry->bytes() > 20'000);
+  CHECK(entry->bytes() < 40'000);
+}
+
+TEST_CASE("locations are listed for the process" * doctest::skip(!kCountsMalloc)) {
+  const Tensor x = Tensor::of(std::vector<float>(24, 0.5f), graven::Shape{4, 6});
+  constexpr auto kPlaces = tanh_in_places(std::make_index_sequence<kEntries + 1>());
+  auto bytes_of_locations = [] {
+    int64_t total = 0;
+    for (const auto& named : graven::engine::process_bytes()) {
+      if (named.name == "locations of C++") total += named.bytes;
+    }
+    return total;
+  };
+  const int64_t before = bytes_of_locations();
+  check_bytes(
+      "locations",
+      [&](const Tensor& x, int64_t n) { return kPlaces[static_cast<size_t>(n)](x) * n; }, x);
+  CHECK(bytes_of_locations() - before > kEntries * 100);
 }
 
 TEST_CASE("gradient pairs are charged to their entry when they are made" *
