@@ -162,6 +162,25 @@ def test_objects_that_come_and_go_leave_nothing_behind() -> None:
     assert sizes[2] == sizes[0]
 
 
+def test_the_traces_of_objects_that_die_together_go_with_them() -> None:
+    f = tf.function(lambda o, x: x + 1.0)
+    x = tf.constant(1.0)
+
+    def call(number: int) -> None:
+        things = [Thing() for _ in range(number)]
+        for thing in things:
+            f(thing, x)
+        info = f.cache_info()
+        assert info.entries == number and info.bytes > 1000 * number
+
+    call(1000)
+    assert f.cache_info().entries == 0
+    empty = f.cache_info().bytes
+    assert empty < 50_000  # 10 KB for each trace while it lives
+    call(1000)
+    assert (f.cache_info().entries, f.cache_info().bytes) == (0, empty)
+
+
 def test_the_trace_of_an_object_in_a_list_goes_too() -> None:
     f = tf.function(lambda items: items[1] + 1.0)
     items = [Thing(), tf.constant(1.0)]
