@@ -9,6 +9,7 @@ namespace graven::engine {
 namespace {
 
 using Rep = ReductionProgram::Rep;
+using Roots = std::span<const ReductionRoot>;
 
 // Columns that are combined together: their accumulators stay in the first cache.
 constexpr int64_t kColumnsTogether = 512;
@@ -18,7 +19,7 @@ constexpr int64_t kFewColumns = 256;
 // The columns of one matrix for each group. A piece of work is a block of columns of some segments
 // of one group.
 struct Matrices {
-  Matrices(const Rep& rep, const Iteration& iteration, bool has_columns) {
+  Matrices(Roots roots, const Iteration& iteration, bool has_columns) {
     const size_t rank = iteration.sizes.size() - (has_columns ? 1 : 0);
     if (has_columns) columns = iteration.sizes.back();
     for (const StridedOperand& operand : iteration.operands) {
@@ -40,7 +41,7 @@ struct Matrices {
     segments = std::max<int64_t>((rows + kColumnSegment - 1) / kColumnSegment, 1);
     // As many accumulators for a part as for a block, at most.
     const int64_t most = std::clamp<int64_t>(
-        std::min(elements_of_chunk(rep) / kColumnSegment, kColumnsTogether) / block, 1, segments);
+        std::min(elements_of_chunk(roots) / kColumnSegment, kColumnsTogether) / block, 1, segments);
     segments_of_part = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
     parts = (segments + segments_of_part - 1) / segments_of_part;
   }
@@ -87,7 +88,9 @@ class Worker {
         pointers_(bases_.size(), nullptr),
         scalars_(bases_.size(), false) {
     const auto size = static_cast<int64_t>(rep.size);
-    in_place_ = !rep.prepares && (matrices.columns == 1 || matrices.column_strides[0] == size);
+    place_ = std::max(rep.handed_on, 0);
+    in_place_ =
+        rep.handed_on >= 0 && (matrices.columns == 1 || matrices.column_strides[place_] == size);
     for (size_t i = 0; i < bases_.size(); ++i) scalars_[i] = matrices.column_strides[i] == 0;
   }
 
@@ -109,10 +112,10 @@ class Worker {
     const int64_t whole = std::min(segments, m.rows / kColumnSegment - first);
     int64_t segment = 0;
     if (in_place_ && m.row_sizes.size() == 1 && whole > 0) {
-      const int64_t row_bytes = m.row_operands[0].strides[0];
+      const int64_t row_bytes = m.row_operands[place_].strides[0];
       const int64_t segment_bytes = kColumnSegment * row_bytes;
       combiner.columns(accumulators,
-                       {.values = bases_[0] + first * segment_bytes,
+                       {.values = bases_[place_] + first * segment_bytes,
                         .row_bytes = row_bytes,
                         .segment_bytes = segment_bytes,
                         .segments = whole,
@@ -154,11 +157,11 @@ class Worker {
   // Runs of rows at equal distances.
   void add_in_place(int64_t begin, int64_t end, int64_t columns, std::byte* to) {
     const Matrices& m = matrices_;
-    const StridedOperand& operand = m.row_operands[0];
+    const StridedOperand& operand = m.row_operands[place_];
     const int64_t run = m.row_sizes.empty() ? 1 : m.row_sizes.back();
     for (int64_t row = begin; row < end;) {
       const int64_t n = std::min(end - row, run - row % run);
-      add(to, bases_[0] + Matrices::offset(m.row_sizes, operand, row),
+      add(to, bases_[place_] + Matrices::offset(m.row_sizes, operand, row),
           m.row_sizes.empty() ? 0 : operand.strides.back(), n, columns);
       row += n;
     }
@@ -195,27 +198,26 @@ class Worker {
   const Rep& rep_;
   const Matrices& matrices_;
   ReductionMemory memory_;
-  bool in_place_;  // the values of a row follow each other in memory
+  bool in_place_;  // the values of a row follow each other in memory,
+  size_t place_;   // which are those of this operand
   InlineVector<const std::byte*, 4> bases_;
   InlineVector<const void*, 4> pointers_;
   InlineVector<bool, 4> scalars_;
 };
 
 // Matrices of one part: each block of columns gives its results at once.
-void reduce_whole_columns(const Rep& rep, const Matrices& m, const BlockReader& reader,
-                          std::byte* output, TrapNotes* traps) {
-  const size_t result_size = dtype_size(rep.finish->expression().outputs()[0].dtype);
+void reduce_whole_columns(Roots roots, const Matrices& m, const BlockReader& reader,
+                          TrapNotes* traps) {
   const int64_t units = m.groups * m.blocks;
   const int64_t per_chunk = std::clamp<int64_t>(
-      elements_of_chunk(rep) / std::max<int64_t>(m.rows * m.block, 1), 1, units);
+      elements_of_chunk(roots) / std::max<int64_t>(m.rows * m.block, 1), 1, units);
   // Neighbours in memory, if a block is all columns.
   const int64_t together = m.blocks == 1 ? kFinishedTogether / m.columns : 1;
-  for_chunks((units + per_chunk - 1) / per_chunk, [&](int64_t chunk) {
+  auto reduce_units = [&](const ReductionRoot& root, int64_t begin, int64_t end) {
+    const Rep& rep = root.program->rep();
     Worker worker(rep, m, reader, traps);
-    const int64_t end = std::min((chunk + 1) * per_chunk, units);
-    for (int64_t first = chunk * per_chunk; first < end; first += together) {
-      std::byte* out =
-          output + (first / m.blocks * m.columns + first % m.blocks * m.block) * result_size;
+    for (int64_t first = begin; first < end; first += together) {
+      std::byte* out = result_of(root, first / m.blocks * m.columns + first % m.blocks * m.block);
       std::byte* results = rep.finishes ? worker.memory().results() : out;
       int64_t n = 0;
       for (int64_t unit = first; unit < std::min(first + together, end); ++unit) {
@@ -224,45 +226,58 @@ void reduce_whole_columns(const Rep& rep, const Matrices& m, const BlockReader& 
       }
       if (rep.finishes) worker.finish(out, results, n);
     }
+  };
+  for_chunks((units + per_chunk - 1) / per_chunk, [&](int64_t chunk) {
+    const int64_t end = std::min((chunk + 1) * per_chunk, units);
+    for (const ReductionRoot& root : roots) reduce_units(root, chunk * per_chunk, end);
   });
 }
 
 // Matrices of many rows: parts of them first, all kept, then these.
-void reduce_by_parts(const Rep& rep, const Matrices& m, const BlockReader& reader,
-                     std::byte* output, TrapNotes* traps) {
-  const int64_t units = m.groups * m.blocks;
-  const size_t part_bytes = m.block * rep.size, unit_bytes = m.parts * part_bytes;
-  std::byte* partials = thread_scratch(ScratchUse::kWholeKernel, units * unit_bytes);
-  auto place_of = [&](int64_t unit, int64_t part) {
-    return partials + unit * unit_bytes + part * m.columns_of(unit % m.blocks) * rep.size;
+void reduce_by_parts(Roots roots, const Matrices& m, const BlockReader& reader, TrapNotes* traps) {
+  const int64_t units = m.groups * m.blocks, accumulators = units * m.parts * m.block;
+  std::byte* partials =
+      thread_scratch(ScratchUse::kWholeKernel, bytes_of_partials(roots, accumulators));
+  // Of a root, whose partials begin there.
+  auto place_of = [&](std::byte* of_root, const Rep& rep, int64_t unit, int64_t part) {
+    return of_root + (unit * m.parts * m.block + part * m.columns_of(unit % m.blocks)) * rep.size;
   };
   for_chunks(units * m.parts, [&](int64_t chunk) {
-    Worker worker(rep, m, reader, traps);
     const int64_t unit = chunk / m.parts, part = chunk % m.parts;
-    worker.reduce(unit / m.blocks, unit % m.blocks, part, place_of(unit, part));
+    std::byte* of_root = partials;
+    for (const ReductionRoot& root : roots) {
+      const Rep& rep = root.program->rep();
+      Worker worker(rep, m, reader, traps);
+      worker.reduce(unit / m.blocks, unit % m.blocks, part, place_of(of_root, rep, unit, part));
+      of_root += bytes_of_partials(root, accumulators);
+    }
   });
   FlushDenormals flush;
-  Worker worker(rep, m, reader, traps);
-  const size_t result_size = dtype_size(rep.finish->expression().outputs()[0].dtype);
-  for (int64_t unit = 0; unit < units; ++unit) {
-    const int64_t group = unit / m.blocks, block = unit % m.blocks;
-    std::byte* of_unit = place_of(unit, 0);
-    worker.memory().combiner().combine_tree(of_unit, m.parts, m.columns_of(block));
-    worker.finish(output + (group * m.columns + block * m.block) * result_size, of_unit,
-                  m.columns_of(block));
+  std::byte* of_root = partials;
+  for (const ReductionRoot& root : roots) {
+    const Rep& rep = root.program->rep();
+    Worker worker(rep, m, reader, traps);
+    for (int64_t unit = 0; unit < units; ++unit) {
+      const int64_t group = unit / m.blocks, block = unit % m.blocks;
+      std::byte* of_unit = place_of(of_root, rep, unit, 0);
+      worker.memory().combiner().combine_tree(of_unit, m.parts, m.columns_of(block));
+      worker.finish(result_of(root, group * m.columns + block * m.block), of_unit,
+                    m.columns_of(block));
+    }
+    of_root += bytes_of_partials(root, accumulators);
   }
 }
 
 }  // namespace
 
-void reduce_in_column_order(const Rep& rep, const Iteration& iteration, bool has_columns,
-                            std::byte* output, TrapNotes* traps) {
-  const Matrices matrices(rep, iteration, has_columns);
+void reduce_in_column_order(Roots roots, const Iteration& iteration, bool has_columns,
+                            TrapNotes* traps) {
+  const Matrices matrices(roots, iteration, has_columns);
   const BlockReader reader = stream_reader(matrices);
   if (matrices.parts == 1) {
-    reduce_whole_columns(rep, matrices, reader, output, traps);
+    reduce_whole_columns(roots, matrices, reader, traps);
   } else {
-    reduce_by_parts(rep, matrices, reader, output, traps);
+    reduce_by_parts(roots, matrices, reader, traps);
   }
 }
 

@@ -68,15 +68,18 @@ Result<std::shared_ptr<const ReductionProgram>> ReductionProgram::compile(
   rep->program_scratch = std::max(
       {rep->prepare->scratch_bytes(), rep->combine->scratch_bytes(), rep->finish->scratch_bytes()});
 
-  auto hands_on_input = [](const Expression& expression, DType dtype) {
+  // The input that an expression gives as it is, or -1.
+  auto handed_on_by = [](const Expression& expression, DType dtype) {
     const auto& output = expression.outputs()[0];
     const ExprNode& node = expression.nodes()[output.real];
-    return output.dtype == dtype && node.instruction == Instruction::kInput && node.a == 0 &&
-           expression.inputs()[0] == dtype && !is_complex(dtype);
+    const bool is_input = output.dtype == dtype && node.instruction == Instruction::kInput &&
+                          expression.inputs()[node.a] == dtype && !is_complex(dtype);
+    return is_input ? static_cast<int>(node.a) : -1;
   };
-  rep->prepares = parts.prepare.inputs().size() != 1 || !parts.prepare.traps().empty() ||
-                  !hands_on_input(parts.prepare, parts.accumulator);
-  rep->finishes = !hands_on_input(parts.finish, parts.accumulator);
+  if (parts.prepare.traps().empty()) {
+    rep->handed_on = handed_on_by(parts.prepare, parts.accumulator);
+  }
+  rep->finishes = handed_on_by(parts.finish, parts.accumulator) != 0;
 
   if (std::optional<Instruction> instruction = single_instruction(parts.combine)) {
     rep->functions = reduction_functions(*instruction, parts.accumulator);
@@ -87,21 +90,25 @@ Result<std::shared_ptr<const ReductionProgram>> ReductionProgram::compile(
   return std::shared_ptr<const ReductionProgram>(new ReductionProgram(std::move(rep)));
 }
 
-void run_reduction(const ReductionProgram& program, std::span<const Operand> inputs,
-                   const Shape& shape, uint64_t reduced, void* output, TrapNotes* traps) {
-  const ReductionProgram::Rep& rep = program.rep();
+void run_reductions(std::span<const ReductionRoot> roots, std::span<const Operand> inputs,
+                    const Shape& shape, uint64_t reduced, TrapNotes* traps) {
   const int rank = shape.rank();
   for (int axis = 0; axis < rank; ++axis) {
     if (shape.size(axis) == 0 && !(reduced >> axis & 1)) return;  // no results
   }
-  const Iteration iteration =
-      make_iteration(inputs, rep.prepare->expression().inputs(), shape, reduced);
-  auto* out = static_cast<std::byte*>(output);
+  const Iteration iteration = make_iteration(
+      inputs, roots[0].program->rep().prepare->expression().inputs(), shape, reduced);
   if (rank == 0 || (reduced >> (rank - 1) & 1)) {
-    reduce_in_row_order(rep, iteration, out, traps);
+    reduce_in_row_order(roots, iteration, traps);
   } else {
-    reduce_in_column_order(rep, iteration, /*has_columns=*/shape.size(rank - 1) != 1, out, traps);
+    reduce_in_column_order(roots, iteration, /*has_columns=*/shape.size(rank - 1) != 1, traps);
   }
+}
+
+void run_reduction(const ReductionProgram& program, std::span<const Operand> inputs,
+                   const Shape& shape, uint64_t reduced, void* output, TrapNotes* traps) {
+  const ReductionRoot root{&program, output};
+  run_reductions({&root, 1}, inputs, shape, reduced, traps);
 }
 
 }  // namespace graven::engine

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "graven/base/thread_pool.h"
 #include "graven/kernels/testing.h"
@@ -252,6 +253,50 @@ TEST_CASE("preparing fuses a chain of broadcasting inputs, finishing knows the c
       for (size_t i = 0; i < out.size(); ++i) {
         REQUIRE(out[i] == doctest::Approx(sums[i] / count).epsilon(1e-6));
       }
+    }
+  }
+}
+
+TEST_CASE("reductions that share a pass give the bits that each gives alone") {
+  // sum(a), sum(a * b) in float64, and the mean of b, which is one number for each column.
+  ReductionParts of_a = sum_of<float>(), of_product = sum_of<double>(), of_b = sum_of<float>();
+  const DType dtypes[] = {DType::kFloat32, DType::kFloat32};
+  auto recorded = [&](auto body) { return record({dtypes[0], dtypes[1]}, body); };
+  of_a.prepare = recorded([](auto& x) { return x[0]; });
+  of_product.prepare = recorded([](auto& x) { return cast(x[0] * x[1], DType::kFloat64); });
+  of_b.prepare = recorded([](auto& x) { return x[1]; });
+  of_b.finish = record({DType::kFloat32, DType::kFloat64},
+                       [](auto& x) { return x[0] / cast(x[1], DType::kFloat32); });
+  const auto program_a = compile_reduction(of_a), program_product = compile_reduction(of_product),
+             program_b = compile_reduction(of_b);
+  for (auto sizes : std::vector<std::vector<int64_t>>{
+           {7, 9}, {1000, 3}, {3, 1000}, {300, 700}, {70001, 5}, {5, 70001}, {0, 3}}) {
+    const int64_t n = sizes[0] * sizes[1];
+    auto a = random_values<float>(n, 1), b = random_values<float>(sizes[1], 2);
+    Shape shape = shape_of(sizes), columns{Dim(sizes[1])};
+    const Operand inputs[] = {{a.data(), &shape}, {b.data(), &columns}};
+    for (uint64_t reduced : {1, 2, 3}) {
+      const auto size = static_cast<size_t>(results(sizes, reduced));
+      std::vector<float> alone_a(size), alone_b(size), sum_a(size), mean_b(size);
+      std::vector<double> alone_product(size), product(size);
+      run_reduction(*program_a, inputs, shape, reduced, alone_a.data());
+      run_reduction(*program_product, inputs, shape, reduced, alone_product.data());
+      run_reduction(*program_b, inputs, shape, reduced, alone_b.data());
+      for (int threads : {1, 2}) {
+        ThreadPool::shared().set_num_threads(threads);
+        const ReductionRoot roots[] = {{program_a.get(), sum_a.data()},
+                                       {program_product.get(), product.data()},
+                                       {program_b.get(), mean_b.data()}};
+        run_reductions(roots, inputs, shape, reduced);
+        INFO(shape.to_text(), " over ", reduced);
+        auto same = [](const auto& x, const auto& y) {
+          return x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof(x[0])) == 0;
+        };
+        CHECK(same(sum_a, alone_a));
+        CHECK(same(product, alone_product));
+        CHECK(same(mean_b, alone_b));
+      }
+      ThreadPool::shared().set_num_threads(0);
     }
   }
 }

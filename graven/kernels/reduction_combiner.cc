@@ -58,7 +58,10 @@ void ReductionCombiner::finish(std::byte* out, const std::byte* accumulators, in
 
 const std::byte* ReductionCombiner::prepare(int64_t n, const void* const* inputs,
                                             const bool* is_scalar, std::byte* to) {
-  if (!rep_.prepares && (!is_scalar[0] || n == 1)) return static_cast<const std::byte*>(inputs[0]);
+  const int handed_on = rep_.handed_on;
+  if (handed_on >= 0 && (!is_scalar[handed_on] || n == 1)) {
+    return static_cast<const std::byte*>(inputs[handed_on]);
+  }
   void* results[] = {to};
   rep_.prepare->run(n, inputs, is_scalar, results, programs_, traps_);
   return to;

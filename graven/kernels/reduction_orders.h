@@ -6,14 +6,14 @@
 
 namespace graven::engine {
 
-// run_reduction's two halves, one for each order of reduction_order.h: they cut the work, spread it
+// run_reductions' two halves, one for each order of reduction_order.h: they cut the work, spread it
 // over the pool, and finish the results. At least one result.
-void reduce_in_row_order(const ReductionProgram::Rep& rep, const Iteration& iteration,
-                         std::byte* output, TrapNotes* traps);
+void reduce_in_row_order(std::span<const ReductionRoot> roots, const Iteration& iteration,
+                         TrapNotes* traps);
 // has_columns: the last dimension of the iteration is the last axis, or what merged with it;
 // otherwise that axis has one element.
-void reduce_in_column_order(const ReductionProgram::Rep& rep, const Iteration& iteration,
-                            bool has_columns, std::byte* output, TrapNotes* traps);
+void reduce_in_column_order(std::span<const ReductionRoot> roots, const Iteration& iteration,
+                            bool has_columns, TrapNotes* traps);
 
 // --- Of both.
 
@@ -21,8 +21,14 @@ void reduce_in_column_order(const ReductionProgram::Rep& rep, const Iteration& i
 // the first cache.
 inline constexpr int64_t kPreparedValues = 2048, kFinishedTogether = 512;
 
-// How many elements are worth a chunk.
-int64_t elements_of_chunk(const ReductionProgram::Rep& rep);
+// How many elements are worth a chunk, in which each root goes over them in turn: so they are in a
+// cache for all but the first. Of what one root gives no bit depends on it.
+int64_t elements_of_chunk(std::span<const ReductionRoot> roots);
+// The bytes that so many accumulators of a root take, and those of all roots one behind the other.
+int64_t bytes_of_partials(const ReductionRoot& root, int64_t accumulators);
+int64_t bytes_of_partials(std::span<const ReductionRoot> roots, int64_t accumulators);
+// Where a root's result of this number goes.
+std::byte* result_of(const ReductionRoot& root, int64_t number);
 // Calls body for each chunk, on the pool if there are several.
 void for_chunks(int64_t chunks, FunctionRef<void(int64_t)> body);
 

@@ -10,6 +10,7 @@ namespace graven::engine {
 namespace {
 
 using Rep = ReductionProgram::Rep;
+using Roots = std::span<const ReductionRoot>;
 
 // The iteration with the kept dimensions outermost.
 struct Groups {
@@ -41,7 +42,8 @@ class Worker {
       : rep_(rep),
         groups_(groups),
         memory_(rep, reader, traps),
-        in_place_(!rep.prepares && reader.is_contiguous(0)) {}
+        place_(static_cast<size_t>(std::max(rep.handed_on, 0))),
+        in_place_(rep.handed_on >= 0 && reader.is_contiguous(place_)) {}
 
   // The accumulators of whole groups.
   void reduce(int64_t first, int64_t count, std::byte* out) {
@@ -88,31 +90,31 @@ class Worker {
 
  private:
   const std::byte* in_place(int64_t position) const {
-    return groups_.bases[0] + position * rep_.size;
+    return groups_.bases[place_] + position * rep_.size;
   }
 
   const Rep& rep_;
   const Groups& groups_;
   ReductionMemory memory_;
-  const bool in_place_;
+  const size_t place_;   // the operand whose values are combined,
+  const bool in_place_;  // where they are
 };
 
-void reduce_whole_groups(const Rep& rep, const Groups& groups, const BlockReader& reader,
-                         std::byte* output, TrapNotes* traps) {
+void reduce_whole_groups(Roots roots, const Groups& groups, const BlockReader& reader,
+                         TrapNotes* traps) {
   constexpr int64_t kCostOfResult = 4;  // beside its elements
-  int64_t per_chunk = std::clamp<int64_t>(elements_of_chunk(rep) / (groups.length + kCostOfResult),
-                                          1, groups.count);
+  int64_t per_chunk = std::clamp<int64_t>(
+      elements_of_chunk(roots) / (groups.length + kCostOfResult), 1, groups.count);
   const int64_t panel = reader.panel_rows();
   if (reader.row_elements() == groups.length)
     per_chunk = std::max<int64_t>(per_chunk / panel, 1) * panel;
-  const size_t result_size = dtype_size(rep.finish->expression().outputs()[0].dtype);
-  for_chunks((groups.count + per_chunk - 1) / per_chunk, [&](int64_t chunk) {
+  auto reduce_groups = [&](const ReductionRoot& root, int64_t begin, int64_t end) {
+    const Rep& rep = root.program->rep();
     Worker worker(rep, groups, reader, traps);
-    const int64_t end = std::min((chunk + 1) * per_chunk, groups.count);
     const int64_t together = rep.finishes ? kFinishedTogether : per_chunk;
-    for (int64_t first = chunk * per_chunk; first < end; first += together) {
+    for (int64_t first = begin; first < end; first += together) {
       const int64_t n = std::min(together, end - first);
-      std::byte* out = output + first * result_size;
+      std::byte* out = result_of(root, first);
       if (!rep.finishes) {
         worker.reduce(first, n, out);
         continue;
@@ -121,44 +123,57 @@ void reduce_whole_groups(const Rep& rep, const Groups& groups, const BlockReader
       worker.reduce(first, n, results);
       worker.finish(out, results, n);
     }
+  };
+  for_chunks((groups.count + per_chunk - 1) / per_chunk, [&](int64_t chunk) {
+    const int64_t end = std::min((chunk + 1) * per_chunk, groups.count);
+    for (const ReductionRoot& root : roots) reduce_groups(root, chunk * per_chunk, end);
   });
 }
 
 // Long groups: parts of whole segments first, all kept, then these.
-void reduce_by_parts(const Rep& rep, const Groups& groups, const BlockReader& reader, int64_t part,
-                     std::byte* output, TrapNotes* traps) {
-  const int64_t parts = (groups.length + part - 1) / part;
-  std::byte* partials = thread_scratch(ScratchUse::kWholeKernel, groups.count * parts * rep.size);
-  for_chunks(groups.count * parts, [&](int64_t chunk) {
-    Worker worker(rep, groups, reader, traps);
+void reduce_by_parts(Roots roots, const Groups& groups, const BlockReader& reader, int64_t part,
+                     TrapNotes* traps) {
+  const int64_t parts = (groups.length + part - 1) / part, accumulators = groups.count * parts;
+  std::byte* partials =
+      thread_scratch(ScratchUse::kWholeKernel, bytes_of_partials(roots, accumulators));
+  for_chunks(accumulators, [&](int64_t chunk) {
     const int64_t group = chunk / parts, begin = chunk % parts * part;
-    worker.reduce_part(group * groups.length + begin, std::min(part, groups.length - begin),
-                       partials + chunk * rep.size);
+    std::byte* of_root = partials;
+    for (const ReductionRoot& root : roots) {
+      const Rep& rep = root.program->rep();
+      Worker worker(rep, groups, reader, traps);
+      worker.reduce_part(group * groups.length + begin, std::min(part, groups.length - begin),
+                         of_root + chunk * rep.size);
+      of_root += bytes_of_partials(root, accumulators);
+    }
   });
   FlushDenormals flush;
-  Worker worker(rep, groups, reader, traps);
-  const size_t result_size = dtype_size(rep.finish->expression().outputs()[0].dtype);
-  for (int64_t group = 0; group < groups.count; ++group) {
-    std::byte* of_group = partials + group * parts * rep.size;
-    worker.memory().combiner().combine_tree(of_group, parts, 1);
-    worker.finish(output + group * result_size, of_group, 1);
+  std::byte* of_root = partials;
+  for (const ReductionRoot& root : roots) {
+    const Rep& rep = root.program->rep();
+    Worker worker(rep, groups, reader, traps);
+    for (int64_t group = 0; group < groups.count; ++group) {
+      std::byte* of_group = of_root + group * parts * rep.size;
+      worker.memory().combiner().combine_tree(of_group, parts, 1);
+      worker.finish(result_of(root, group), of_group, 1);
+    }
+    of_root += bytes_of_partials(root, accumulators);
   }
 }
 
 }  // namespace
 
-void reduce_in_row_order(const Rep& rep, const Iteration& iteration, std::byte* output,
-                         TrapNotes* traps) {
+void reduce_in_row_order(Roots roots, const Iteration& iteration, TrapNotes* traps) {
   const Groups groups(iteration);
   const BlockReader reader(groups.sizes, groups.operands);
-  const int64_t segments = std::clamp<int64_t>(elements_of_chunk(rep) / kRowSegment, 1,
+  const int64_t segments = std::clamp<int64_t>(elements_of_chunk(roots) / kRowSegment, 1,
                                                ReductionCombiner::kMaxRow / kRowSegment);
   const int64_t part =
       static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(segments))) * kRowSegment;
   if (groups.length <= part) {
-    reduce_whole_groups(rep, groups, reader, output, traps);
+    reduce_whole_groups(roots, groups, reader, traps);
   } else {
-    reduce_by_parts(rep, groups, reader, part, output, traps);
+    reduce_by_parts(roots, groups, reader, part, traps);
   }
 }
 

@@ -349,8 +349,9 @@ class RowRunner {
   void reduce_batch(const Stage& stage, const Operands& operands, int64_t rows) {
     const ReductionProgram::Rep& reduction = stage.reduction->rep();
     ReductionCombiner combiner(reduction, scratch_, traps_);
-    const auto* values = static_cast<const std::byte*>(operands.from[0]);
-    if (reduction.prepares || operands.scalars[0]) {
+    const auto place = static_cast<size_t>(std::max(reduction.handed_on, 0));
+    const auto* values = static_cast<const std::byte*>(operands.from[place]);
+    if (reduction.handed_on < 0 || operands.scalars[place]) {
       void* prepared[] = {prepared_};
       reduction.prepare->run(rows * columns_, operands.from.data(), operands.scalars.data(),
                              prepared, scratch_, traps_);
@@ -369,12 +370,13 @@ class RowRunner {
     const ReductionProgram::Rep& reduction = stage.reduction->rep();
     ReductionCombiner combiner(reduction, scratch_, traps_);
     alignas(16) std::byte accumulator[16];
-    const bool is_in_place = !reduction.prepares && !operands.scalars[0];
+    const auto place = static_cast<size_t>(std::max(reduction.handed_on, 0));
+    const bool is_in_place = reduction.handed_on >= 0 && !operands.scalars[place];
     combiner.row(
         columns_,
         [&](int64_t position, int64_t limit, const std::byte*& values) {
           if (is_in_place) {
-            values = static_cast<const std::byte*>(operands.from[0]) + position * reduction.size;
+            values = static_cast<const std::byte*>(operands.from[place]) + position * reduction.size;
             return limit;
           }
           int64_t n = std::min(limit, kBlockElements);

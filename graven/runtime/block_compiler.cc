@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 
 #include "graven/base/heap_bytes.h"
@@ -79,19 +80,25 @@ class RowsBody final : public BlockBody {
   const std::shared_ptr<const RowProgram> program_;
 };
 
-// A reduction that takes a chain in may be over any axes, and of rows of any length; what is more
+// Whether nothing is returned but reductions, and no other member reads these.
+bool only_reduces(const Fusion& fusion) {
+  for (int m = 0; m < static_cast<int>(fusion.members().size()); ++m) {
+    if (fusion.is_rows(m)) return false;
+    for (FusionParts::Source source : fusion.members()[m].sources) {
+      if (source.member >= 0 && fusion.is_reduction(source.member)) return false;
+    }
+  }
+  return std::ranges::all_of(fusion.outputs(), [&](int m) { return fusion.is_reduction(m); });
+}
+
+// Reductions that take chains in may be over any axes, and of rows of any length; what is more
 // than that goes row by row.
 bool goes_by_rows(const Fusion& fusion) {
-  const int last = static_cast<int>(fusion.members().size()) - 1;
-  bool ends_reduced =
-      fusion.is_reduction(last) && fusion.outputs().size() == 1 && fusion.outputs()[0] == last;
-  bool has_values_of_rows = false;
-  for (int m = 0; m < last; ++m) {
-    ends_reduced &= !fusion.is_reduction(m) && !fusion.is_rows(m);
-    has_values_of_rows |= fusion.is_reduced(m);
+  if (!only_reduces(fusion)) return true;
+  if (!can_go_by_rows(fusion)) return false;
+  for (int m = 0; m < static_cast<int>(fusion.members().size()); ++m) {
+    if (!fusion.is_reduction(m) && fusion.is_reduced(m)) return true;
   }
-  if (!ends_reduced || !can_go_by_rows(fusion)) return !ends_reduced;
-  if (has_values_of_rows) return true;
   const int first_column = fusion.parts().reduced[0];
   int64_t rows = 1, columns = 1;  // of sizes that are not known many are expected
   for (int i = 0; i < fusion.space().rank(); ++i) {

@@ -89,6 +89,25 @@ Status must_broadcast(const Fusion& fusion) {
   return {};
 }
 
+namespace {
+
+// The members that the outputs need, and those that may refuse a value.
+std::vector<bool> needed_members(const Fusion& fusion, std::span<const int> outputs) {
+  const int size = static_cast<int>(fusion.members().size());
+  std::vector<bool> is_needed(static_cast<size_t>(size), false);
+  for (int output : outputs) is_needed[static_cast<size_t>(output)] = true;
+  for (int m = size; m-- > (fusion.has_library() ? 1 : 0);) {
+    if (!fusion.body(m).per_element().traps().empty()) is_needed[static_cast<size_t>(m)] = true;
+    if (!is_needed[static_cast<size_t>(m)]) continue;
+    for (FusionParts::Source source : fusion.members()[m].sources) {
+      if (source.member >= 0) is_needed[static_cast<size_t>(source.member)] = true;
+    }
+  }
+  return is_needed;
+}
+
+}  // namespace
+
 Expression fused_expression(const Fusion& fusion, std::span<const int> outputs) {
   std::vector<DType> inputs;
   std::vector<KnownInput> known;
@@ -103,20 +122,24 @@ Expression fused_expression(const Fusion& fusion, std::span<const int> outputs) 
   const int first = fusion.has_library() ? 1 : 0;  // of the members that are expressions
   const int result = static_cast<int>(inputs.size());
   if (first > 0) inputs.push_back(fusion.members()[0].dtype);
+  const std::vector<bool> is_needed = needed_members(fusion, outputs);
   std::vector<FusionMember> members;
+  std::vector<int> place(fusion.members().size(), -1);  // among `members`
   for (int m = first; m < static_cast<int>(fusion.members().size()); ++m) {
+    if (!is_needed[static_cast<size_t>(m)]) continue;
     FusionMember member{&fusion.body(m).per_element(), {}, m};
     for (FusionParts::Source source : fusion.members()[m].sources) {
       if (source.member >= first) {
-        member.sources.push_back({source.member - first, 0});
+        member.sources.push_back({place[static_cast<size_t>(source.member)], 0});
       } else {
         member.sources.push_back({-1, source.member < 0 ? number_of[source.index] : result});
       }
     }
+    place[static_cast<size_t>(m)] = static_cast<int>(members.size());
     members.push_back(std::move(member));
   }
   std::vector<FusionMember::Source> results;
-  for (int output : outputs) results.push_back({output - first, 0});
+  for (int output : outputs) results.push_back({place[static_cast<size_t>(output)], 0});
   return fuse_expressions(inputs, members, results, known);
 }
 

@@ -9,8 +9,8 @@ namespace graven::engine {
 Result<Ref<const Kernel>> compile_map(const Fusion& fusion);
 // The same behind a library member, rectangle by rectangle.
 Result<Ref<const Kernel>> compile_panels(const Fusion& fusion);
-// A reduction over any axes that alone needs what the other members compute: they are computed
-// while it reduces.
+// Reductions over any axes, the outputs, which alone need what the other members compute: they are
+// computed while these reduce.
 Result<Ref<const Kernel>> compile_reduction(const Fusion& fusion);
 // Members and reductions over the last axes, row by row (kernels/row_program.h), if each input is
 // all rows, or the same in all of them.
@@ -57,8 +57,8 @@ class FusionOperands {
 // kUnimplemented if an input is read otherwise than as it broadcasts.
 Status must_broadcast(const Fusion& fusion);
 
-// All members as one expression over the inputs of the Fusion, which gives these; of a reduction
-// the value that it combines, so it can be the last only. With a library member: all others, over
+// The members as one expression over the inputs of the Fusion, which gives these; of a reduction
+// the value that it combines. With a library member: all others, over
 // the inputs that are not read whole and, behind these, its result.
 Expression fused_expression(const Fusion& fusion, std::span<const int> outputs);
 
