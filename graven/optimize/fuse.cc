@@ -1,6 +1,7 @@
 // 1. For each node: what it waits for, and whether it may share a kernel.
 // 2. Groups (group_nodes.h); then a reduction that alone needs what a group computes takes it in,
-//    and a group that alone needs a matrix product or a convolution takes that in.
+//    reductions over the same axes of one matrix become one group, and a group that alone needs a
+//    matrix product or a convolution takes that in.
 // 3. Movements that need not run, because groups read through them (fused_reads.h).
 // 4. Groups and other nodes are put into an order, as close to the graph's as groups allow.
 // 5. Each group of several, or that reads through a movement, becomes a Fusion.
@@ -66,6 +67,7 @@ class Fuser {
     groups_ = group_nodes(candidates_);
     number_groups();
     append_reductions();
+    join_reductions();
     take_in_libraries();
     split_unsolvable();
     find_readers();
@@ -91,7 +93,7 @@ class Fuser {
     bool is_reduction = false;       // else, if `reduced` is set, a body over rows
     bool goes_by_rows = false;       // reduces the last axes, by which rows may go
     bool is_elementwise = false;     // may share a kernel
-    bool is_appended = false;        // a reduction that took a group in
+    bool is_appended = false;        // a reduction that took a group in, or joined another
     bool is_library = false;         // taken in by the group that reads it
     bool is_read = false;            // outside of its group
     int position = -1;
@@ -277,6 +279,78 @@ class Fuser {
     }
     std::erase_if(groups_, [](const Group& group) { return group.empty(); });
     number_groups();
+  }
+
+  // Whether a group is a reduction, and what that alone needs.
+  bool is_reducing(const Group& group) {
+    return info(group.back()).is_reduction && !info(group.back()).axes.empty() &&
+           (group.size() == 1 || info(group.back()).is_appended);
+  }
+
+  // Reductions over the same axes that read one matrix share a pass over it, if none waits for
+  // another.
+  void join_reductions() {
+    for (size_t g = 0; g < groups_.size(); ++g) {
+      if (groups_[g].empty() || !is_reducing(groups_[g])) continue;
+      for (size_t other = g + 1; other < groups_.size(); ++other) {
+        if (groups_[other].empty() || !is_reducing(groups_[other]) ||
+            !read_one_matrix(groups_[g], groups_[other]) || waits_for(other, g) ||
+            waits_for(g, other)) {
+          continue;
+        }
+        for (Node* node : groups_[other]) {
+          info(node).group = static_cast<int>(g);
+          groups_[g].push_back(node);
+        }
+        groups_[other].clear();
+        std::ranges::sort(groups_[g], {}, [&](Node* node) { return info(node).position; });
+        for (Node* node : groups_[g]) info(node).is_appended |= info(node).is_reduction;
+      }
+    }
+    std::erase_if(groups_, [](const Group& group) { return group.empty(); });
+    number_groups();
+  }
+
+  bool read_one_matrix(const Group& a, const Group& b) {
+    const Info &of_a = info(a.back()), &of_b = info(b.back());
+    if (!(*of_a.reduced == *of_b.reduced) || of_a.axes != of_b.axes ||
+        device_of(a.back()) != device_of(b.back())) {
+      return false;
+    }
+    auto reads_of_group = [&](const Group& group, OutputRef value) {
+      return std::ranges::any_of(group, [&](Node* node) {
+        const size_t num_read = info(node).is_reduction ? 1 : node->inputs().size();
+        const auto read = node->inputs().first(num_read);
+        return std::ranges::find(read, value) != read.end();
+      });
+    };
+    for (Node* node : a) {
+      const size_t num_read = info(node).is_reduction ? 1 : node->inputs().size();
+      for (OutputRef value : node->inputs().first(num_read)) {
+        if (type_of(value).shape == *of_a.reduced && reads_of_group(b, value)) return true;
+      }
+    }
+    return false;
+  }
+
+  // Whether a group comes after another.
+  bool waits_for(size_t group, size_t other) {
+    std::vector<bool> seen(groups_.size(), false);
+    std::vector<size_t> todo = {group};
+    while (!todo.empty()) {
+      const size_t g = todo.back();
+      todo.pop_back();
+      for (const Node* node : groups_[g]) {
+        for (const Node* before : candidates_[info(node).position].waits_for) {
+          const auto from = static_cast<size_t>(info(before).group);
+          if (from == other && g != other) return true;
+          if (from == g || seen[from]) continue;
+          seen[from] = true;
+          todo.push_back(from);
+        }
+      }
+    }
+    return false;
   }
 
   // A group of elementwise members that alone reads a matrix product or a convolution of its shape

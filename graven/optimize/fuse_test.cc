@@ -124,6 +124,43 @@ fusion @fused0 = over [6,10] reducing [0] {
 )");
 }
 
+TEST_CASE("reductions of one matrix over the same axes share a pass") {
+  CHECK(fused(R"(graph f(x: float32[6,10], y: float32[6,10]) {
+  %axes: int32[1] = [0]
+  %a: float32[6,10] = Times(x, y)
+  %sum: float32[10] = Total(x, %axes)
+  %product: float32[10] = Total(%a, %axes)
+  return %sum, %product
+})") == R"(graph f(x: float32[6,10], y: float32[6,10]) {
+  %axes: int32[1] = [0]
+  %product_1: float32[10], float32[10] = Fusion(x, y) {Tin=[float32, float32], Tout=[float32, float32], fusion=@fused0}
+  return %product_1, %product_1:1
+}
+
+fusion @fused0 = over [6,10] reducing [0] {
+  x0: float32[6,10]
+  x1: float32[6,10]
+  %0: float32 = Times(x0, x1)
+  %1: float32 = Total(x0)
+  %2: float32 = Total(%0)
+  return %1, %2
+}
+)");
+}
+
+TEST_CASE("a reduction that waits for another of the same matrix takes a pass of its own") {
+  constexpr std::string_view kChained = R"(graph f(x: float32[6,10]) {
+  %axes: int32[1] = [0]
+  %sum: float32[10] = Total(x, %axes)
+  %a: float32[6,10] = Times(x, %sum)
+  %product: float32[10] = Total(%a, %axes)
+  return %sum, %product
+})";
+  const std::string text = fused(kChained);
+  CHECK(text.find("%sum: float32[10] = Total(x, %axes)") != std::string::npos);
+  CHECK(text.find("Fusion(x, %sum)") != std::string::npos);
+}
+
 TEST_CASE("a reduction without axes, of all elements, takes in what it alone needs") {
   CHECK(fused(R"(graph f(x: float32[n,10]) {
   %a: float32[n,10] = Times(x, x)

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <span>
 
+#include "graven/optimize/copy_operands.h"
 #include "graven/optimize/drop_unused_control_edges.h"
 #include "graven/optimize/expand_composites.h"
 #include "graven/optimize/find_promises.h"
@@ -48,6 +49,7 @@ constexpr Pass kRepeatedPasses[] = {
 // Once, last: the others know neither what is settled here nor Fusions.
 constexpr Pass kClosingPasses[] = {
     {"find_promises", [](Graph& g, Builder&) { return find_promises(g); }},
+    {"copy_operands", [](Graph& g, Builder&) { return copy_operands(g); }},
     {"fuse", [](Graph& g, Builder&) { return fuse(g); }},
 };
 
@@ -58,6 +60,7 @@ constexpr std::string_view kOptionalPasses[] = {"inline_calls",
                                                 "simplify",
                                                 "drop_unused_control_edges",
                                                 "merge_common_subexpressions",
+                                                "copy_operands",
                                                 "fuse"};
 std::atomic<uint32_t> g_disabled{0};
 

@@ -1,0 +1,200 @@
+#include "graven/optimize/copy_operands.h"
+
+#include <algorithm>
+#include <queue>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "graven/ir/infer_context.h"
+#include "graven/ir/recorded_body.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/optimize/rewriter.h"
+
+namespace graven::engine {
+namespace {
+
+// What computing an element again may cost (Expression::cost) beside storing and loading it, and
+// how many operands as large as it may be read again for that.
+constexpr double kMaxCost = 12;
+constexpr int kMaxOperands = 2;
+
+class OperandCopier {
+ public:
+  explicit OperandCopier(Graph& graph) : graph_(graph), rewriter_(graph) {
+    for (Node* node : rewriter_.nodes()) {
+      position_[node] = static_cast<int>(position_.size());
+      for (OutputRef input : node->inputs()) users_[input.node].push_back(node);
+      for (Node* before : node->control_inputs()) is_waited_for_.insert(before);
+    }
+    for (OutputRef output : graph.outputs()) is_waited_for_.insert(output.node);
+    for (Node* node : graph.control_outputs()) is_waited_for_.insert(node);
+  }
+
+  Result<bool> run() {
+    for (Node* node : rewriter_.nodes()) {
+      if (!rewriter_.is_input(node) && reduces_no_rows(*node)) {
+        RETURN_IF_ERROR(copy_operand(node));
+      }
+      rewriter_.visit(node);
+    }
+    return rewriter_.finish();
+  }
+
+ private:
+  static OpBody::Kind kind_of(const Node& node) {
+    if (node.inputs().empty()) return OpBody::Kind::kNone;
+    const OutputRef last = node.inputs().back();
+    return node.op().record().body.kind_for(last.node->output(last.index).dtype, node.attrs());
+  }
+
+  // A reduction of other axes than the last ones: by rows it would share a kernel with its readers.
+  bool reduces_no_rows(const Node& node) {
+    if (kind_of(node) != OpBody::Kind::kReduction || node.inputs().size() != 2) return false;
+    const OutputRef x = node.inputs()[0];
+    const Node* axes = node.inputs()[1].node;
+    const Shape& shape = x.node->output(x.index).shape;
+    if (!is_definite(shape) || &axes->op() != kConst.op || rewriter_.is_input(axes)) return false;
+    auto reduced = normalized_axes(axes->attrs().as<ConstAttrs>().value, shape.rank());
+    if (!reduced.ok() || reduced->empty()) return false;
+    const int first = *std::ranges::min_element(*reduced);
+    return first == 0 || static_cast<int>(reduced->size()) != shape.rank() - first;
+  }
+
+  // The body of a node that may run once more; null if it may not.
+  Result<Ref<const RecordedBody>> body_of(const Node& node, const Shape& shape) {
+    const bool may_be = !rewriter_.is_input(&node) && node.num_outputs() == 1 &&
+                        kind_of(node) == OpBody::Kind::kElementwise && is_pure(node) &&
+                        !node.output(0).is_promised && node.control_inputs().empty() &&
+                        surely_equal(node.output(0).shape, shape);
+    if (!may_be) return Ref<const RecordedBody>();
+    InlineVector<DType, 4> dtypes;
+    for (OutputRef input : node.inputs()) dtypes.push_back(input.node->output(input.index).dtype);
+    ASSIGN_OR_RETURN(auto body,
+                     RecordedBody::get(node.op(), node.attrs(), dtypes, node.output(0).dtype));
+    // What refuses a value does so once.
+    return body->expression()->traps().empty() ? body : Ref<const RecordedBody>();
+  }
+
+  // Whether all that read the node could do so in one kernel.
+  bool is_fusable(const Node* node) {
+    return !is_waited_for_.contains(node) &&
+           std::ranges::all_of(users_[node], [&](const Node* user) {
+             const OpBody::Kind kind = kind_of(*user);
+             return kind == OpBody::Kind::kElementwise || kind == OpBody::Kind::kReduction;
+           });
+  }
+
+  bool is_behind(const Node* node, const Node* reduction) {
+    if (flooded_from_ != reduction) {
+      flooded_from_ = reduction;
+      behind_ = {reduction};
+      std::vector<const Node*> todo = {reduction};
+      while (!todo.empty()) {
+        const Node* next = todo.back();
+        todo.pop_back();
+        for (const Node* user : users_[next]) {
+          if (behind_.insert(user).second) todo.push_back(user);
+        }
+      }
+    }
+    return node != reduction && behind_.contains(node);
+  }
+
+  // The nodes that the reduction would compute itself, the last first; none if it better reads what
+  // is stored.
+  Result<std::vector<Node*>> own_nodes(Node* reduction) {
+    const OutputRef x = reduction->inputs()[0];
+    const Shape& shape = x.node->output(x.index).shape;
+    auto earlier = [&](Node* a, Node* b) { return position_.at(a) < position_.at(b); };
+    std::priority_queue<Node*, std::vector<Node*>, decltype(earlier)> todo(earlier);
+    std::unordered_set<const Node*> seen = {x.node}, alone = {reduction};
+    todo.push(x.node);
+    std::vector<Node*> own;
+    bool is_split = false;  // by the reduction, which some wait for that need the same
+    double cost = 0;
+    int operands = 0;
+    while (!todo.empty()) {
+      Node* node = todo.top();
+      todo.pop();
+      ASSIGN_OR_RETURN(auto body, body_of(*node, shape));
+      if (!body) {
+        operands += surely_equal(node->output(0).shape, shape);
+        continue;
+      }
+      // Copies that read what others share a kernel with would share it too.
+      if (!is_fusable(node)) return std::vector<Node*>();
+      own.push_back(node);
+      const auto& users = users_[node];
+      if (std::ranges::all_of(users, [&](Node* user) { return alone.contains(user); })) {
+        alone.insert(node);
+      } else {
+        cost += body->expression()->cost();
+        is_split |=
+            std::ranges::any_of(users, [&](Node* user) { return is_behind(user, reduction); });
+      }
+      for (OutputRef input : node->inputs()) {
+        if (seen.insert(input.node).second) todo.push(input.node);
+      }
+    }
+    if (!is_split || cost > kMaxCost || operands > kMaxOperands) own.clear();
+    return own;
+  }
+
+  Status copy_operand(Node* reduction) {
+    ASSIGN_OR_RETURN(const std::vector<Node*> own, own_nodes(reduction));
+    if (own.empty()) return {};
+    std::unordered_map<const Node*, Node*> copy_of;
+    for (size_t i = own.size(); i-- > 0;) {
+      const Node* node = own[i];
+      std::vector<OutputRef> inputs(node->inputs().begin(), node->inputs().end());
+      for (OutputRef& input : inputs) {
+        if (auto copy = copy_of.find(input.node); copy != copy_of.end()) {
+          input.node = copy->second;
+        }
+      }
+      const OutputType& type = node->output(0);
+      std::vector<OutputType> outputs(1);
+      outputs[0].dtype = type.dtype;
+      outputs[0].shape = type.shape;
+      Node* copy = graph_.add({.op = &node->op(),
+                               .attrs = node->attrs(),
+                               .name = graph_.unique_name(node->name()),
+                               .inputs = inputs,
+                               .outputs = std::move(outputs),
+                               .device = node->device(),
+                               .location = node->location()});
+      rewriter_.place(copy);
+      for (OutputRef input : inputs) users_[input.node].push_back(copy);
+      copy_of[node] = copy;
+    }
+    graph_.set_input_of(reduction, 0, {copy_of.at(own[0]), 0});
+    // What only the reduction needed is there twice.
+    for (Node* node : own) {
+      auto& users = users_[node];
+      std::erase_if(users,
+                    [&](const Node* user) { return user == reduction || gone_.contains(user); });
+      if (!users.empty()) continue;
+      gone_.insert(node);
+      rewriter_.remove(node);
+    }
+    rewriter_.set_changed();
+    return {};
+  }
+
+  Graph& graph_;
+  Rewriter rewriter_;
+  std::unordered_map<const Node*, int> position_;
+  std::unordered_map<const Node*, std::vector<Node*>> users_;
+  std::unordered_set<const Node*> is_waited_for_;  // returned, or by a control input
+  const Node* flooded_from_ = nullptr;
+  std::unordered_set<const Node*> behind_;
+  std::unordered_set<const Node*> gone_;
+};
+
+}  // namespace
+
+Result<bool> copy_operands(Graph& graph) { return OperandCopier(graph).run(); }
+
+}  // namespace graven::engine
