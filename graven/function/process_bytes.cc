@@ -8,6 +8,7 @@
 #include "graven/kernels/constant_blocks.h"
 #include "graven/kernels/convolution.h"
 #include "graven/runtime/compiler.h"
+#include "graven/runtime/run_composite.h"
 
 namespace graven::engine {
 
@@ -30,6 +31,7 @@ std::vector<NamedBytes> process_bytes() {
                                  {"kernels of bodies", body_kernel_bytes()},
                                  {"constant blocks", constant_block_bytes()},
                                  {"gradients asked for", bytes_of_gradients_asked_for()},
+                                 {"composites", composite_bytes()},
                                  {"convolutions", convolution_cache_stats().bytes}};
   MutexLock lock(added().mutex);
   for (const auto& [name, count] : added().lines) all.push_back({name, count()});

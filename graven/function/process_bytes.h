@@ -14,9 +14,9 @@ struct NamedBytes {
 };
 // "recorded bodies": the scalar bodies of ops, for dtypes and attributes. "kernels of bodies": what
 // lone nodes and eager calls run. "constant blocks": values that block programs read. "gradients
-// asked for": what gradients of ops need. "convolutions": the cache of compiled ones. "symbols" and
-// the like belong to graphs, and so to entries. Then what rooms above have added: "locations of
-// C++", "locations of Python".
+// asked for": what gradients of ops need. "composites": the Programs that eager calls of them run.
+// "convolutions": the cache of compiled ones. "symbols" and the like belong to graphs, and so to
+// entries. Then what rooms above have added: "locations of C++", "locations of Python".
 GRAVEN_API std::vector<NamedBytes> process_bytes();
 
 // How a room above adds a line: the name, a literal, and what counts the bytes, on any thread.

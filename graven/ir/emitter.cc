@@ -38,6 +38,7 @@ Result<Tensors> expand_composite(Builder& builder, const Op& op, std::span<const
   CompositeContext context(builder, op, inputs, attrs);
   op.record().body.composite()(context);
   RETURN_IF_ERROR(context.status());
+  if (context.stays_whole()) return Tensors();
   return std::move(context.outputs());
 }
 

@@ -54,15 +54,21 @@ class GRAVEN_API CompositeContext : public Emitter {
   }
   void set_output(Tensor y) { outputs_.push_back(std::move(y)); }  // in order
   Tensors& outputs() { return outputs_; }
+  // For a body that relies on shapes that fit, before it applies anything: it is not known yet that
+  // they do, so the op stays one, which checks them when it runs.
+  void stay_whole() { stays_whole_ = true; }
+  bool stays_whole() const { return stays_whole_; }
 
  private:
   const Op& op_;
   std::span<const Tensor> inputs_;
   AttrsRef attrs_;
   Tensors outputs_;
+  bool stays_whole_ = false;
 };
 
-// Runs a composite body with the builder.
+// Runs a composite body with the builder. No outputs if the op stays whole, which it does in graphs
+// only.
 GRAVEN_API Result<Tensors> expand_composite(Builder& builder, const Op& op,
                                             std::span<const Tensor> inputs, AttrsRef attrs);
 

@@ -58,6 +58,7 @@ Status expand(Rewriter& rewriter, PartsBuilder& builder, Node* node) {
   auto outputs =
       expand_composite(builder, node->op(), {inputs.data(), inputs.size()}, node->attrs());
   if (!outputs.ok()) return outputs.status().with_prefix(str_cat("[", node->op().name(), "] "));
+  if (outputs->empty()) return {};
   if (static_cast<int>(outputs->size()) != node->num_outputs()) {
     return internal_error("The composite ", node->op().name(), " made ", outputs->size(),
                           " outputs, its record says ", node->num_outputs());

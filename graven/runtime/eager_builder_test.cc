@@ -1,6 +1,7 @@
 #include "graven/runtime/eager_builder.h"
 
 #include "graven/ir/frame.h"
+#include "graven/runtime/run_composite.h"
 #include "graven/runtime/run_op.h"
 #include "graven/runtime/testing.h"
 
@@ -69,6 +70,30 @@ TEST_CASE("a composite is its parts, with the messages of the op that was called
         "but is a int32 tensor [Op:TestSquareOfSum]. See docs/errors/different-dtypes.md");
 }
 
+TEST_CASE("a composite makes one Program for all sizes that broadcast alike") {
+  define_test_ops();
+  auto square_of_sum = [](const Tensor& x, const Tensor& y) {
+    return run(eager_builder(), kTestSquareOfSum, {x, y});
+  };
+  auto matrix = [](int64_t rows, int64_t columns) {
+    return floats_of({rows, columns}, std::vector<float>(static_cast<size_t>(rows * columns), 2));
+  };
+  const Tensor first = square_of_sum(matrix(3, 5), floats({1, 1, 1, 1, 1}));
+  CHECK(values_of(first) == std::vector<float>(15, 9));
+  const int64_t bytes = composite_bytes();
+  CHECK(bytes > 0);
+  const Tensor other = square_of_sum(matrix(7, 2), floats({1, 1}));
+  CHECK(other.shape() == Shape{7, 2});
+  CHECK(values_of(other) == std::vector<float>(14, 9));
+  CHECK(square_of_sum(matrix(0, 2), floats({1, 1})).shape() == Shape{0, 2});
+  CHECK(composite_bytes() == bytes);
+  // Of one row, and of as many rows as columns: these broadcast otherwise.
+  CHECK(values_of(square_of_sum(matrix(1, 2), floats_of({3, 1}, {1, 2, 3}))) ==
+        std::vector<float>{9, 9, 16, 16, 25, 25});
+  CHECK(values_of(square_of_sum(matrix(2, 2), floats({1, 2}))) == std::vector<float>{9, 16, 9, 16});
+  CHECK(composite_bytes() > bytes);
+}
+
 TEST_CASE("a view shares the elements and is a tensor of its own") {
   define_test_ops();
   Tensor x = floats_of({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
@@ -99,7 +124,7 @@ TEST_CASE("shape errors, and errors of kernels, name the op once") {
   CHECK(error_of(*kTestGather, {floats({1, 2}), ints({0, 7})}).message() ==
         "[TestGather] indices[1] = 7 is not in [0, 2)");
   CHECK(error_of(*kTestSquareOfSum, {floats({1, 2}), floats({1, 2, 3})}).message() ==
-        "[TestAdd] Incompatible shapes: [2] vs. [3]");
+        "[TestSquareOfSum] Incompatible shapes: [2] vs. [3]");
 }
 
 TEST_CASE("a body that checks values refuses them, if there are elements") {

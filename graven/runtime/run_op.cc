@@ -6,14 +6,13 @@
 #include "graven/base/waiting_lock.h"
 #include "graven/ir/bodies.h"
 #include "graven/ir/cost.h"
-#include "graven/ir/emitter.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/runtime/compiler.h"
-#include "graven/runtime/eager_builder.h"
 #include "graven/runtime/placement.h"
 #include "graven/runtime/run_body.h"
+#include "graven/runtime/run_composite.h"
 
 namespace graven::engine {
 namespace {
@@ -239,8 +238,11 @@ Status run_typed_op(Queue& queue, const Op& op, AttrsRef attrs, std::span<Tensor
   RETURN_IF_ERROR(check_places(op, inputs, queue.device()));
 #endif
   if (kind == OpBody::Kind::kComposite) {
-    ASSIGN_OR_RETURN(outputs, expand_composite(eager_builder(), op, inputs, attrs));
-    return {};
+    if (record.infer) {
+      std::vector<Shape> shapes(types.dtypes.size());
+      RETURN_IF_ERROR(infer_shapes(op, attrs, inputs, types.bindings, shapes));
+    }
+    return run_composite(op, attrs, inputs, queue.device(), outputs);
   }
   if (kind == OpBody::Kind::kNone && record.view_of < 0) {
     return run_structural(op, attrs, inputs, outputs);

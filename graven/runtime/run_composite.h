@@ -1,0 +1,25 @@
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "graven/base/export.h"
+#include "graven/base/status.h"
+#include "graven/ir/attributes.h"
+#include "graven/ir/op.h"
+#include "graven/tensor/device.h"
+#include "graven/tensor/tensor.h"
+
+namespace graven::engine {
+
+// Runs a composite op on values: its parts as one Program, in which they fuse, so that an eager
+// call goes over memory as often as a graph does. inputs are of one device.
+//
+// Programs are kept, a bounded number of them: one for each op, attributes, dtypes, ranks, and for
+// which sizes are 1 and which are equal. So other sizes make no other Program.
+Status run_composite(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
+                     const Device& device, Tensors& outputs);
+
+// What the Programs that are kept take.
+GRAVEN_API int64_t composite_bytes();
+
+}  // namespace graven::engine
