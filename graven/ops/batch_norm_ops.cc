@@ -1,18 +1,18 @@
-#include <algorithm>
-#include <cmath>
+#include <span>
 #include <string_view>
 
+#include "graven/base/strings.h"
+#include "graven/ir/emitter.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
-#include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
-#include "graven/kernels/elementwise.h"
-#include "graven/kernels/reduce.h"
 #include "graven/ops/formulas.h"
+#include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/nn_ops.h"
 #include "graven/ops/reduction_ops.h"
 #include "graven/ops/register_ops.h"
+#include "graven/ops/structural_ops.h"
 
 namespace graven::engine {
 namespace {
@@ -99,192 +99,135 @@ Status batch_norm_grad_shape(InferContext& c) {
   return {};
 }
 
-// --- Kernels. Images are seen as [rows, channels] or [batch, channels, pixels].
+// --- Composites. Images are computed in float32, as numbers of channels are.
 
-struct Layout {
-  Shape images, channel;    // what a number for each channel must look like to broadcast
-  uint64_t reduced;         // the axes that are none of channels
-  int64_t channels, count;  // elements of a channel
-
-  Layout(std::string_view format, const Shape& x) {
-    if (has_channels_second(format)) {
-      int64_t pixels = 1;
-      for (int i = 2; i < x.rank(); ++i) pixels *= x.size(i);
-      images = {x[0], x[1], pixels};
-      channel = {x[1], 1};
-      reduced = 0b101;
-      channels = x.size(1);
-      count = x.size(0) * pixels;
-    } else {
-      channels = x.size(x.rank() - 1);
-      count = 1;
-      for (int i = 0; i + 1 < x.rank(); ++i) count *= x.size(i);
-      images = {count, channels};
-      channel = {channels};
-      reduced = 0b01;
-    }
-  }
-  Operand image(const Tensor& x) const { return {x.raw_data(), &images}; }
-  Operand of_channels(const void* numbers) const { return {numbers, &channel}; }
-};
-
-using Scalars = std::span<const Scalar>;
 constexpr DType kNumber = DType::kFloat32;
 
-Result<Expression> record(std::initializer_list<DType> dtypes, FunctionRef<Scalar(Scalars)> body) {
-  Recorder recorder;
-  InlineVector<Scalar, 6> x;
-  for (DType dtype : dtypes) x.push_back(recorder.input(dtype));
-  recorder.output(body({x.data(), x.size()}));
-  return recorder.finish();
-}
-
-using Elementwise = Result<std::shared_ptr<const BlockProgram>>;
-Elementwise elementwise_program(std::initializer_list<DType> dtypes,
-                                FunctionRef<Scalar(Scalars)> body) {
-  ASSIGN_OR_RETURN(Expression expression, record(dtypes, body));
-  return BlockProgram::compile(expression);
-}
-
-using Reduction = Result<std::shared_ptr<const ReductionProgram>>;
-Reduction sum_program(std::initializer_list<DType> dtypes, FunctionRef<Scalar(Scalars)> body) {
-  ReductionParts parts;
-  parts.accumulator = kNumber;
-  ASSIGN_OR_RETURN(parts.prepare, record(dtypes, body));
-  ASSIGN_OR_RETURN(parts.combine,
-                   record({kNumber, kNumber}, [](Scalars x) { return x[0] + x[1]; }));
-  ASSIGN_OR_RETURN(parts.finish,
-                   record({kNumber, DType::kFloat64}, [](Scalars x) { return x[0]; }));
-  return ReductionProgram::compile(parts);
-}
-
-// What is computed of images of one dtype; channels' numbers are float32.
-struct Programs {
-  explicit Programs(DType t)
-      : sum(sum_program({t}, [](Scalars x) { return cast(x[0], kNumber); })),
-        sum_of_squares(sum_program({t, kNumber},
-                                   [](Scalars x) {  // about the mean
-                                     Scalar from_mean = cast(x[0], kNumber) - x[1];
-                                     return from_mean * from_mean;
-                                   })),
-        // (x - mean) * factor + offset
-        normalize(elementwise_program(
-            {t, kNumber, kNumber, kNumber},
-            [=](Scalars x) { return cast((cast(x[0], kNumber) - x[1]) * x[2] + x[3], t); })),
-        // The sum of dy (x - mean).
-        sum_of_products(sum_program(
-            {t, t, kNumber},
-            [](Scalars x) { return cast(x[0], kNumber) * (cast(x[1], kNumber) - x[2]); })),
-        // factor * (dy - shift - (x - mean) * slope)
-        gradient(elementwise_program({t, t, kNumber, kNumber, kNumber, kNumber}, [=](Scalars x) {
-          Scalar dy = cast(x[0], kNumber), from_mean = cast(x[1], kNumber) - x[2];
-          return cast(x[3] * (dy - x[4] - from_mean * x[5]), t);
-        })) {}
-
-  Reduction sum, sum_of_squares;
-  Elementwise normalize;
-  Reduction sum_of_products;
-  Elementwise gradient;
-
-  Status status() const {
-    for (const Status& status : {sum.status(), sum_of_squares.status(), normalize.status(),
-                                 sum_of_products.status(), gradient.status()}) {
-      RETURN_IF_ERROR(status);
+// What is done with images of a format.
+class Images {
+ public:
+  Images(Emitter& emit, std::string_view format)
+      : emit_(emit), is_second_(has_channels_second(format)) {
+    const auto rank = static_cast<int>(format.size());
+    for (int i = 0; i < rank; ++i) {
+      const bool is_channel = i == (is_second_ ? 1 : rank - 1);
+      if (!is_channel) others_.push_back(i);
+      if (i > 0) spread_.push_back(is_channel ? -1 : 1);
     }
-    return {};
   }
-  static const Programs& of(DType dtype) {
-    static const Programs of_float(DType::kFloat32), of_half(DType::kHalf),
-        of_bfloat16(DType::kBFloat16);
-    return dtype == DType::kHalf ? of_half : dtype == DType::kBFloat16 ? of_bfloat16 : of_float;
+  Formula image(const Tensor& x) const { return {emit_, cast(emit_, x, kNumber)}; }
+  // A number for each channel, so that it broadcasts to images.
+  Formula spread(const Formula& channels) const {
+    if (!is_second_) return channels;
+    return {emit_, emit_(kReshape, {channels, int32_vector(emit_, all(spread_))})};
   }
+  // Numbers for each channel.
+  Formula sum(const Formula& x) const {
+    return {emit_, emit_(kSum, {x, int32_vector(emit_, all(others_))})};
+  }
+  Formula mean(const Formula& x) const {
+    return {emit_, emit_(kMean, {x, int32_vector(emit_, all(others_))})};
+  }
+  // How many elements a channel of x has, as a number. channels: with an element for each.
+  Formula count(const Tensor& x, const Tensor& channels) const {
+    const ShapeAttrs out_type{DType::kInt64};
+    auto size_of = [&](const Tensor& of) {
+      return Formula(emit_, cast(emit_, emit_(kSize, {of}, out_type), DType::kFloat64));
+    };
+    return {emit_, cast(emit_, size_of(x) / size_of(channels), kNumber)};
+  }
+
+ private:
+  using Numbers = InlineVector<int32_t, 6>;
+  static std::span<const int32_t> all(const Numbers& n) { return {n.data(), n.size()}; }
+  Emitter& emit_;
+  bool is_second_;
+  Numbers others_, spread_;  // the other axes; the shape [-1, 1, 1], if channels are not last
 };
 
-Status batch_norm_kernel(KernelContext& c) {
-  const auto& attrs = c.attrs<BatchNormAttrs>();
-  const Tensor &x = c.input(0), &y = c.output(0);
-  const Layout layout(attrs.data_format, x.shape());
-  const Programs& programs = Programs::of(x.dtype());
-  RETURN_IF_ERROR(programs.status());
-  const auto scale = c.in<float>(1), offset = c.in<float>(2);
-  const auto old_mean = c.in<float>(3), old_variance = c.in<float>(4);
-  const auto batch_mean = c.out<float>(1), batch_variance = c.out<float>(2);
-  const auto mean = c.out<float>(3), variance = c.out<float>(4);
-  if (!attrs.is_training) {
-    for (int64_t i = 0; i < layout.channels; ++i) {
-      batch_mean[i] = mean[i] = old_mean[i];
-      batch_variance[i] = variance[i] = old_variance[i];
-    }
-  } else if (layout.count == 0) {
-    std::ranges::fill(mean, 0.0f);
-    std::ranges::fill(variance, 0.0f);
-    std::ranges::fill(batch_mean, std::nanf(""));
-    std::ranges::fill(batch_variance, std::nanf(""));
-  } else {
-    const Operand image = layout.image(x);
-    const auto count = static_cast<float>(layout.count);
-    run_reduction(**programs.sum, {&image, 1}, layout.images, layout.reduced, mean.data());
-    for (float& number : mean) number /= count;
-    const Operand operands[] = {image, layout.of_channels(mean.data())};
-    run_reduction(**programs.sum_of_squares, operands, layout.images, layout.reduced,
-                  variance.data());
-    // The running variance is that of the population, of which the batch is a sample.
-    const float rest = std::max(count - 1, 1.0f), factor = attrs.exponential_avg_factor;
-    for (int64_t i = 0; i < layout.channels; ++i) {
-      batch_mean[i] = mean[i];
-      batch_variance[i] = variance[i] / rest;
-      variance[i] /= count;
-      if (factor == 1) continue;
-      batch_mean[i] = (1 - factor) * old_mean[i] + factor * batch_mean[i];
-      batch_variance[i] = (1 - factor) * old_variance[i] + factor * batch_variance[i];
-    }
+bool is_surely(Dim a, Dim b) { return !a.is_unknown() && a == b; }
+
+// Whether images are surely of the format and have as many channels as inputs `first` to `last`
+// have elements.
+bool surely_fit(CompositeContext& c, std::string_view format, int image, int first, int last) {
+  const Shape& x = c.x(image).shape();
+  if (!x.has_rank() || x.rank() != static_cast<int>(format.size())) return false;
+  const Dim channels = x[has_channels_second(format) ? 1 : x.rank() - 1];
+  for (int i = first; i <= last; ++i) {
+    const Shape& numbers = c.x(i).shape();
+    if (!numbers.has_rank() || !is_surely(numbers[0], channels)) return false;
   }
-  if (x.num_elements() == 0) return {};
-  ASSIGN_OR_RETURN(Tensor factors, Tensor::allocate(kNumber, {layout.channels}));
-  const auto factor = factors.mutable_data<float>();
-  for (int64_t i = 0; i < layout.channels; ++i) {
-    factor[i] = scale[i] / std::sqrt(variance[i] + attrs.epsilon);
-  }
-  const Operand operands[] = {layout.image(x), layout.of_channels(mean.data()),
-                              layout.of_channels(factor.data()), layout.of_channels(offset.data())};
-  void* output = y.mutable_raw_data();
-  run_elementwise(**programs.normalize, operands, layout.images, {&output, 1});
-  return {};
+  return true;
 }
 
-Status batch_norm_grad_kernel(KernelContext& c) {
-  const auto& attrs = c.attrs<BatchNormGradAttrs>();
-  const Tensor &dy = c.input(0), &x = c.input(1);
-  const Layout layout(attrs.data_format, x.shape());
-  const Programs& programs = Programs::of(x.dtype());
-  RETURN_IF_ERROR(programs.status());
-  const auto scale = c.in<float>(2), mean = c.in<float>(3), variance = c.in<float>(4);
-  const auto scale_backprop = c.out<float>(1), offset_backprop = c.out<float>(2);
-  c.out<float>(3)[0] = c.out<float>(4)[0] = 0;
-  if (layout.channels == 0) return {};
-  const Operand products[] = {layout.image(dy), layout.image(x), layout.of_channels(mean.data())};
-  run_reduction(**programs.sum, {products, 1}, layout.images, layout.reduced,
-                offset_backprop.data());
-  run_reduction(**programs.sum_of_products, products, layout.images, layout.reduced,
-                scale_backprop.data());
-  ASSIGN_OR_RETURN(Tensor numbers, Tensor::allocate(kNumber, {3, layout.channels}));
-  float* factor = numbers.mutable_data<float>().data();
-  float *shift = factor + layout.channels, *slope = shift + layout.channels;
-  const auto count = static_cast<float>(layout.count);
-  for (int64_t i = 0; i < layout.channels; ++i) {
-    const float inverse = 1 / std::sqrt(variance[i] + attrs.epsilon);
-    factor[i] = scale[i] * inverse;
-    shift[i] = attrs.is_training ? offset_backprop[i] / count : 0;
-    slope[i] = attrs.is_training ? scale_backprop[i] * inverse * inverse / count : 0;
-    scale_backprop[i] *= inverse;
+// Whether each channel surely has an element.
+bool has_surely_elements(const Shape& x) { return x.is_fully_known() && x.num_elements() > 0; }
+
+void batch_norm(CompositeContext& c) {
+  const auto& attrs = c.attrs<BatchNormAttrs>();
+  const bool needs_old = !attrs.is_training || attrs.exponential_avg_factor != 1;
+  if (!surely_fit(c, attrs.data_format, 0, 1, needs_old ? 4 : 2)) return c.stay_whole();
+  const Images images(c, attrs.data_format);
+  const DType dtype = c.x(0).dtype();
+  const Formula x = images.image(c.x(0)), scale(c, c.x(1)), offset(c, c.x(2));
+  const Formula old_mean(c, c.x(3)), old_variance(c, c.x(4));
+  const Tensor nothing = constant(c, Tensor::vector(std::span<const float>()));
+  auto normalized = [&](const Formula& from_mean, const Formula& variance) {
+    const Formula factor = scale / call(kSqrt, variance + attrs.epsilon);
+    return cast(c, from_mean * images.spread(factor) + images.spread(offset), dtype);
+  };
+  if (!attrs.is_training) {
+    c.set_output(normalized(x - images.spread(old_mean), old_variance));
+    for (int i : {3, 4, 3, 4}) c.set_output(c.x(i));
+    return c.set_output(nothing);
   }
-  if (x.num_elements() == 0) return {};
-  const Operand operands[] = {
-      layout.image(dy),           layout.image(x),           layout.of_channels(mean.data()),
-      layout.of_channels(factor), layout.of_channels(shift), layout.of_channels(slope)};
-  void* output = c.output(0).mutable_raw_data();
-  run_elementwise(**programs.gradient, operands, layout.images, {&output, 1});
-  return {};
+
+  Formula mean = images.mean(x), from_mean = x - images.spread(mean);
+  Formula variance = images.mean(from_mean * from_mean);
+  c.set_output(normalized(from_mean, variance));
+  // The running variance is that of the population, of which the batch is a sample.
+  const Formula count = images.count(c.x(0), c.x(1)), one = constant_like(count, 1);
+  const Formula of_sample = count / call(kMaximum, count - one, one);
+  const double factor = attrs.exponential_avg_factor;
+  auto running = [&](const Formula& old, const Formula& batch) {
+    return factor == 1 ? batch : (1 - attrs.exponential_avg_factor) * old + factor * batch;
+  };
+  c.set_output(running(old_mean, mean));
+  c.set_output(running(old_variance, variance * of_sample));
+  // What is kept of no elements is zero.
+  for (const Formula& kept : {mean, variance}) {
+    const Formula zero = constant_like(kept, 0);
+    c.set_output(has_surely_elements(c.x(0).shape())
+                     ? kept.tensor()
+                     : c(kSelectV2, {call(kEqual, count, zero), zero, kept}));
+  }
+  c.set_output(nothing);
+}
+
+void batch_norm_grad(CompositeContext& c) {
+  const auto& attrs = c.attrs<BatchNormGradAttrs>();
+  const Shape &of_dy = c.x(0).shape(), &of_x = c.x(1).shape();
+  const bool fit = surely_fit(c, attrs.data_format, 1, 2, 4) && of_dy == of_x;
+  if (!fit) return c.stay_whole();
+  const Images images(c, attrs.data_format);
+  const Formula dy = images.image(c.x(0)), x = images.image(c.x(1));
+  const Formula scale(c, c.x(2)), mean(c, c.x(3)), variance(c, c.x(4));
+  const Formula from_mean = x - images.spread(mean);
+  const Formula offset_backprop = images.sum(dy), products = images.sum(dy * from_mean);
+  const Formula deviation = call(kSqrt, variance + attrs.epsilon);
+  const Formula inverse = constant_like(deviation, 1) / deviation;
+  Formula rest = dy;
+  if (attrs.is_training) {
+    const Formula count = images.count(c.x(1), c.x(2));
+    const Formula shift = offset_backprop / count, slope = products * inverse * inverse / count;
+    rest = dy - images.spread(shift) - from_mean * images.spread(slope);
+  }
+  c.set_output(cast(c, images.spread(scale * inverse) * rest, c.x(0).dtype()));
+  c.set_output(products * inverse);
+  c.set_output(offset_backprop);
+  const Tensor zero = constant(c, Tensor::scalar(0.0f));
+  c.set_output(zero);
+  c.set_output(zero);
 }
 
 // --- Gradients.
@@ -308,28 +251,11 @@ void batch_norm_gradient(GradientContext& c) {
 // d xh goes through inv P to x, and d inv / d x = -inv^2 xh / n.
 void batch_norm_grad_gradient(GradientContext& c) {
   const auto& attrs = c.attrs<BatchNormGradAttrs>();
-  const bool second = has_channels_second(attrs.data_format);
-  const int rank = static_cast<int>(attrs.data_format.size());
-  InlineVector<int32_t, 6> others, column;
-  for (int i = 0; i < rank; ++i) {
-    const bool is_channel = i == (second ? 1 : rank - 1);
-    column.push_back(is_channel ? -1 : 1);
-    if (!is_channel) others.push_back(i);
-  }
+  const Images images(c, attrs.data_format);
   const DType dtype = c.dtype_of_x(0);
-  Tensor axes = int32_vector(c, {others.data(), others.size()});
-  auto image = [&](const Tensor& x) { return Formula(c, cast(c, x, kNumber)); };
-  auto channels = [&](const Tensor& x) {
-    return Formula(c, c(kReshape, {x, int32_vector(c, {column.data(), column.size()})}));
-  };
-  auto mean = [&](const Formula& x) {
-    return Formula(c, c(kMean, {x, axes}, {.keep_dims = true}));
-  };
-  auto sum = [&](const Formula& x) { return Formula(c, c(kSum, {x, axes}, {.keep_dims = true})); };
-  auto to_channels = [&](const Formula& x) {
-    const int32_t flat[] = {-1};
-    return c(kReshape, {x, int32_vector(c, flat)});
-  };
+  auto image = [&](const Tensor& x) { return images.image(x); };
+  auto channels = [&](const Tensor& x) { return images.spread(Formula(c, x)); };
+  auto mean = [&](const Formula& x) { return images.spread(images.mean(x)); };
 
   Formula dy = image(c.x(0)), x = image(c.x(1)), scale = channels(c.x(2));
   Formula from_mean = x - (attrs.is_training ? mean(x) : channels(c.x(3)));
@@ -342,8 +268,7 @@ void batch_norm_grad_gradient(GradientContext& c) {
   if (c.wants(0)) {
     c.set_dx(0, cast(c, scale * inv * project(a) + b * xh + e, dtype));
   }
-  Formula product = sum(a * project(dy));
-  if (c.wants(2)) c.set_dx(2, to_channels(inv * product));
+  if (c.wants(2)) c.set_dx(2, images.sum(inv * (a * project(dy))));
   if (!c.wants(1)) return;
   if (!attrs.is_training) return c.set_dx(1, cast(c, b * dy * inv, dtype));
   Formula d_xh = b * dy - scale * inv * (a * mean(dy * xh) + dy * mean(a * xh));
@@ -371,7 +296,7 @@ void define_batch_norm_ops(OpRegistry& ops) {
           .types = {{"T", image_types}, {"U", DTypeSet{DType::kFloat32}}},
           .infer = batch_norm_shape,
           .gradient = batch_norm_gradient,
-          .body = kernel(batch_norm_kernel),
+          .body = composite(batch_norm),
       });
   ops.define(kFusedBatchNormGradV3,
              {
@@ -385,7 +310,7 @@ void define_batch_norm_ops(OpRegistry& ops) {
                  .types = {{"T", image_types}, {"U", DTypeSet{DType::kFloat32}}},
                  .infer = batch_norm_grad_shape,
                  .gradient = batch_norm_grad_gradient,
-                 .body = kernel(batch_norm_grad_kernel),
+                 .body = composite(batch_norm_grad),
              });
 }
 

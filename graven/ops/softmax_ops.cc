@@ -1,18 +1,23 @@
-#include <array>
+#include <algorithm>
+#include <string>
+#include <vector>
 
+#include "graven/base/strings.h"
+#include "graven/ir/emitter.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
+#include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
+#include "graven/ops/movement_ops.h"
 #include "graven/ops/nn_ops.h"
 #include "graven/ops/reduction_ops.h"
 #include "graven/ops/register_ops.h"
-#include "graven/ops/row_kernels.h"
+#include "graven/ops/sizes.h"
 #include "graven/ops/structural_ops.h"
-#include "graven/runtime/run_op.h"
 
 namespace graven::engine {
 namespace {
@@ -22,26 +27,17 @@ using Scalars = std::span<const Scalar>;
 // --- Rows. The largest element is taken off first, so that no exponential overflows. half and
 // bfloat16 are computed in float32 and rounded once.
 
-struct ShiftedRows {
-  RowsRecorder::Value x, largest, exponential, sum;
-};
-ShiftedRows shifted_rows(RowsRecorder& rows, DType dtype) {
-  ShiftedRows r;
-  r.x = rows.input(dtype);
-  r.largest = rows.max({r.x}, [](Scalars x) { return computed_float(x[0]); });
-  r.exponential =
-      rows.map({r.x, r.largest}, [](Scalars x) { return exp(computed_float(x[0]) - x[1]); });
-  r.sum = rows.sum({r.exponential}, [](Scalars x) { return x[0]; });
-  return r;
-}
-
 Result<RowsExpression> softmax_rows(std::span<const DType> dtypes, AttrsRef) {
   const DType dtype = dtypes[0];
   RowsRecorder rows;
-  ShiftedRows r = shifted_rows(rows, dtype);
-  auto factor = rows.map({r.sum}, [](Scalars x) { return 1 / x[0]; });
+  auto x = rows.input(dtype);
+  auto largest = rows.max({x}, [](Scalars x) { return computed_float(x[0]); });
+  auto exponential =
+      rows.map({x, largest}, [](Scalars x) { return exp(computed_float(x[0]) - x[1]); });
+  auto sum = rows.sum({exponential}, [](Scalars x) { return x[0]; });
+  auto factor = rows.map({sum}, [](Scalars x) { return 1 / x[0]; });
   return rows.finish(
-      {rows.map({r.exponential, factor}, [=](Scalars x) { return cast(x[0] * x[1], dtype); })});
+      {rows.map({exponential, factor}, [=](Scalars x) { return cast(x[0] * x[1], dtype); })});
 }
 
 Result<RowsExpression> log_softmax_rows(std::span<const DType> dtypes, AttrsRef) {
@@ -56,34 +52,6 @@ Result<RowsExpression> log_softmax_rows(std::span<const DType> dtypes, AttrsRef)
   })});
 }
 
-// The softmax, and of each row the largest element and the logarithm of the sum.
-Result<RowsExpression> sparse_cross_entropy_rows(DType dtype) {
-  RowsRecorder rows;
-  ShiftedRows r = shifted_rows(rows, dtype);
-  auto factor = rows.map({r.sum}, [](Scalars x) { return 1 / x[0]; });
-  auto log_of_sum = rows.map({r.sum}, [](Scalars x) { return log(x[0]); });
-  auto softmax =
-      rows.map({r.exponential, factor}, [=](Scalars x) { return cast(x[0] * x[1], dtype); });
-  return rows.finish({softmax, r.largest, log_of_sum});
-}
-
-// The loss and its gradient. A label of 0 costs nothing, even where the logit is infinite.
-Result<RowsExpression> cross_entropy_rows(DType dtype) {
-  RowsRecorder rows;
-  ShiftedRows r = shifted_rows(rows, dtype);
-  auto labels = rows.input(dtype);
-  auto factor = rows.map({r.sum}, [](Scalars x) { return 1 / x[0]; });
-  auto log_of_sum = rows.map({r.sum}, [](Scalars x) { return log(x[0]); });
-  auto loss = rows.sum({r.x, r.largest, log_of_sum, labels}, [](Scalars x) {
-    Scalar label = computed_float(x[3]);
-    return select(label == 0, zero_like(label), label * (x[2] - (computed_float(x[0]) - x[1])));
-  });
-  return rows.finish({rows.map({loss}, [=](Scalars x) { return cast(x[0], dtype); }),
-                      rows.map({r.exponential, factor, labels}, [=](Scalars x) {
-                        return cast(x[0] * x[1] - computed_float(x[2]), dtype);
-                      })});
-}
-
 // --- Softmax and LogSoftmax.
 
 Status at_least_a_vector(InferContext& c) {
@@ -94,7 +62,7 @@ Status at_least_a_vector(InferContext& c) {
 }
 
 // The sum over the last axis, which is kept.
-Formula sum_of_rows(GradientContext& c, const Formula& x) {
+Formula sum_of_rows(Emitter& c, const Formula& x) {
   const int32_t last[] = {-1};
   return {c, c(kSum, {x, int32_vector(c, last)}, {.keep_dims = true})};
 }
@@ -136,7 +104,65 @@ Status sparse_cross_entropy_shape(InferContext& c) {
   return {};
 }
 
-Status check_labels(const Tensor& labels, int64_t num_classes) {
+// Rows of logits, of which the largest element is taken off, in the float that they are computed
+// in.
+struct ShiftedRows {
+  ShiftedRows(CompositeContext& c, const Tensor& logits)
+      : shifted(c, cast(c, logits, computing_type(logits.dtype()))) {
+    const int32_t last[] = {-1};
+    shifted = shifted - Formula(c, c(kMax, {shifted, int32_vector(c, last)}, {.keep_dims = true}));
+    exponential = call(kExp, shifted);
+    sum = sum_of_rows(c, exponential);
+  }
+  Formula softmax() const { return exponential * (constant_like(sum, 1) / sum); }
+  Formula log_of_sum() const { return call(kLog, sum); }
+
+  Formula shifted, exponential{shifted}, sum{shifted};
+};
+
+// A loss for each row, [rows, 1], as the vector that is returned.
+Tensor loss_of_rows(CompositeContext& c, const Formula& loss, DType dtype) {
+  return c(kSqueeze, {cast(c, loss, dtype)}, {.squeeze_dims = {1}});
+}
+
+// Labels are compared with the numbers of all classes, as nothing in a row is read by its number.
+void sparse_cross_entropy(CompositeContext& c) {
+  const Shape &logits = c.x(0).shape(), &labels = c.x(1).shape();
+  const bool fit =
+      logits.has_rank() && labels.has_rank() && !logits[0].is_unknown() && logits[0] == labels[0];
+  if (!fit) return c.stay_whole();
+  // Of known classes only their number is asked for, so that logits need not be there before.
+  const int32_t known[] = {-1, static_cast<int32_t>(logits[1].number_or_minus_one())};
+  const Tensor shape = logits[1].is_number() ? int32_vector(c, known) : c(kShape, {c.x(0)});
+  const Tensors checked = c.apply(*kCheckLabels, std::vector<Tensor>{c.x(1), shape}, {});
+  if (checked.empty()) return;
+  const Formula is_label = call(kEqual, Formula(c, checked[0]), Formula(c, checked[1]));
+  const ShiftedRows rows(c, c.x(0));
+  const Formula of_label(c, c(kSelectV2, {is_label, rows.shifted, constant_like(rows.shifted, 0)}));
+  const DType dtype = c.x(0).dtype();
+  c.set_output(loss_of_rows(c, rows.log_of_sum() - sum_of_rows(c, of_label), dtype));
+  c.set_output(cast(c, rows.softmax() - Formula(c, cast(c, is_label, rows.sum.dtype())), dtype));
+}
+
+// --- _CheckLabels.
+
+Status check_labels_shape(InferContext& c) {
+  const Shape& labels = c.shape(0);
+  const auto sizes = c.sizes(1);
+  c.set_shape(0, {labels.has_rank() ? labels[0] : Dim::unknown(), 1});
+  c.set_shape(1, {sizes ? (*sizes)[1] : Dim::unknown()});
+  return {};
+}
+
+Status check_labels_kernel(KernelContext& c) {
+  const Tensor& labels = c.input(0);
+  const int64_t num_classes = integer_at(c.input(1), 1);
+  // The user called another op.
+  const std::string_view name = kSparseSoftmaxCrossEntropyWithLogits.op->name();
+  if (num_classes == 0) {
+    return invalid_argument("[", name, "] Must have at least one class, but got logits shape [",
+                            labels.num_elements(), ",0]");
+  }
   for (int64_t i = 0; i < labels.num_elements(); ++i) {
     const int64_t label = integer_at(labels, i);
     if (label >= 0 && label < num_classes) continue;
@@ -146,44 +172,18 @@ Status check_labels(const Tensor& labels, int64_t num_classes) {
       all += str_cat(k ? " " : "", integer_at(labels, k));
     }
     if (labels.num_elements() > kMaxShown) all += " ...";
-    return invalid_argument("Received a label value of ", label,
+    return invalid_argument("[", name, "] Received a label value of ", label,
                             " which is outside the valid range of [0, ", num_classes,
                             ").  Label values: ", all);
   }
-  return {};
-}
-
-Status sparse_cross_entropy_kernel(KernelContext& c) {
-  const Tensor &logits = c.input(0), &labels = c.input(1);
-  const int64_t rows = logits.shape().size(0), columns = logits.shape().size(1);
-  if (columns == 0) {
-    return invalid_argument("Must have at least one class, but got logits shape ",
-                            logits.shape().to_message());
-  }
-  RETURN_IF_ERROR(check_labels(labels, columns));
-  const auto& program = rows_of<sparse_cross_entropy_rows>(logits.dtype());
-  RETURN_IF_ERROR(program.status());
-  const DType computing = computing_type(logits.dtype());
-  ASSIGN_OR_RETURN(Tensor largest, Tensor::allocate(computing, {rows}));
-  ASSIGN_OR_RETURN(Tensor log_of_sum, Tensor::allocate(computing, {rows}));
-  const void* input = logits.raw_data();
-  void* outputs[] = {c.output(1).mutable_raw_data(), largest.mutable_raw_data(),
-                     log_of_sum.mutable_raw_data()};
-  RETURN_IF_ERROR(run_rows(**program, rows, columns, {&input, 1}, outputs));
-  visit_plain(logits.dtype(), [&](auto zero) {
+  c.set_output(0, labels.with_shape({labels.num_elements(), 1}));
+  ASSIGN_OR_RETURN(Tensor classes, Tensor::allocate(labels.dtype(), {num_classes}));
+  visit_plain(labels.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    if constexpr (kFloatTypes.contains(kDTypeOf<T>)) {
-      using F = std::conditional_t<std::is_same_v<T, double>, double, float>;
-      const F *most = largest.data<F>().data(), *log_sum = log_of_sum.data<F>().data();
-      const T* x = logits.data<T>().data();
-      T *loss = c.out<T>(0).data(), *backprop = c.out<T>(1).data();
-      for (int64_t row = 0; row < rows; ++row) {
-        const int64_t at = row * columns + integer_at(labels, row);
-        loss[row] = T(log_sum[row] - (static_cast<F>(x[at]) - most[row]));
-        backprop[at] = T(static_cast<F>(backprop[at]) - F(1));
-      }
-    }
+    const auto numbers = classes.mutable_data<T>();
+    for (int64_t i = 0; i < num_classes; ++i) numbers[static_cast<size_t>(i)] = static_cast<T>(i);
   });
+  c.set_output(1, std::move(classes));
   return {};
 }
 
@@ -208,27 +208,43 @@ Status cross_entropy_shape(InferContext& c) {
   return {};
 }
 
-// Input i, broadcast to the shape.
-Result<Tensor> broadcast_input(KernelContext& c, int i, const Shape& shape) {
-  const Tensor& x = c.input(i);
-  if (x.shape() == shape) return x;
-  const int64_t sizes[] = {shape.size(0), shape.size(1)};
-  Tensor inputs[] = {x, Tensor::vector(std::span<const int64_t>(sizes))};
-  Tensors outputs;
-  RETURN_IF_ERROR(run_op(*kBroadcastTo, {}, inputs, /*reusable=*/0, /*state=*/nullptr, outputs,
-                         c.queue().device().name()));
-  return outputs[0];
+// Whether two shapes surely broadcast to a matrix.
+bool surely_make_matrix(const Shape& a, const Shape& b) {
+  if (!a.has_rank() || !b.has_rank() || std::max(a.rank(), b.rank()) != 2) return false;
+  for (int i = 1; i <= std::min(a.rank(), b.rank()); ++i) {
+    const Dim m = a[a.rank() - i], n = b[b.rank() - i];
+    if (!(m == Dim(1)) && !(n == Dim(1)) && (m.is_unknown() || !(m == n))) return false;
+  }
+  return true;
 }
 
-Status cross_entropy_kernel(KernelContext& c) {
-  const Shape& shape = c.output(1).shape();
-  const auto& program = rows_of<cross_entropy_rows>(c.input(0).dtype());
-  RETURN_IF_ERROR(program.status());
-  ASSIGN_OR_RETURN(Tensor logits, broadcast_input(c, 0, shape));
-  ASSIGN_OR_RETURN(Tensor labels, broadcast_input(c, 1, shape));
-  const void* inputs[] = {logits.raw_data(), labels.raw_data()};
-  void* outputs[] = {c.output(0).mutable_raw_data(), c.output(1).mutable_raw_data()};
-  return run_rows(**program, shape.size(0), shape.size(1), inputs, outputs);
+// A tensor, broadcast to the matrix that it makes with another.
+Tensor broadcast_to_matrix(CompositeContext& c, const Tensor& x, const Tensor& other) {
+  const Shape &shape = x.shape(), &with = other.shape();
+  if (shape.rank() == 2 && (with.rank() < 2 || shape == with)) return x;
+  const Sizes own = sizes_of(c, shape, [&] { return c(kShape, {x}); });
+  const Sizes others = sizes_of(c, with, [&] { return c(kShape, {other}); });
+  Sizes wanted;
+  for (int i = 2; i > 0; --i) {
+    const bool is_own = shape.rank() >= i && !(shape[shape.rank() - i] == Dim(1));
+    const bool is_others = !is_own && with.rank() >= i;
+    wanted.push_back(is_own      ? own[own.size() - static_cast<size_t>(i)]
+                     : is_others ? others[others.size() - static_cast<size_t>(i)]
+                                 : Size(1));
+  }
+  return c(kBroadcastTo, {x, vector_of(c, wanted)});
+}
+
+// A label of 0 costs nothing, even where the logit is infinite.
+void cross_entropy(CompositeContext& c) {
+  if (!surely_make_matrix(c.x(0).shape(), c.x(1).shape())) return c.stay_whole();
+  const DType dtype = c.x(0).dtype();
+  const ShiftedRows rows(c, broadcast_to_matrix(c, c.x(0), c.x(1)));
+  const Formula labels(c, cast(c, c.x(1), rows.sum.dtype())), none = constant_like(labels, 0);
+  const Formula costs = labels * (rows.log_of_sum() - rows.shifted);
+  const Formula paid(c, c(kSelectV2, {call(kEqual, labels, none), none, costs}));
+  c.set_output(loss_of_rows(c, sum_of_rows(c, paid), dtype));
+  c.set_output(cast(c, rows.softmax() - labels, dtype));
 }
 
 // A vector as a column.
@@ -290,7 +306,7 @@ void define_softmax_ops(OpRegistry& ops) {
                  .types = {{"T", kFloatTypes}},
                  .infer = cross_entropy_shape,
                  .gradient = cross_entropy_gradient,
-                 .body = kernel(cross_entropy_kernel),
+                 .body = composite(cross_entropy),
              });
   ops.define(kSparseSoftmaxCrossEntropyWithLogits,
              {
@@ -302,7 +318,21 @@ void define_softmax_ops(OpRegistry& ops) {
                  .types = {{"T", kFloatTypes}, {"Tlabels", kIndexTypes}},
                  .infer = sparse_cross_entropy_shape,
                  .gradient = sparse_cross_entropy_gradient,
-                 .body = kernel(sparse_cross_entropy_kernel),
+                 .body = composite(sparse_cross_entropy),
+             });
+  ops.define(kCheckLabels,
+             {
+                 .name = "_CheckLabels",
+                 .summary = "A part of SparseSoftmaxCrossEntropyWithLogits: labels that are "
+                            "classes, as a column, and the numbers of all classes.",
+                 .inputs = {"labels: T", "logits_shape: int32"},
+                 .outputs = {"column: T", "classes: T"},
+                 .types = {{"T", kIndexTypes}},
+                 .infer = check_labels_shape,
+                 .gradient = not_differentiable,
+                 .body = kernel(check_labels_kernel),
+                 .allocates_outputs = true,
+                 .values_for_inference = {1},
              });
 }
 

@@ -671,8 +671,10 @@ void for_each_public_name(const Op& op, F&& f) {
   }
 }
 
-// An op with an attribute that nobody can give from outside is the optimiser's own.
+// An op with an attribute that nobody can give from outside is the optimiser's own, and one whose
+// name begins with _ a part of another.
 bool is_offered(const Op& op) {
+  if (op.name().starts_with('_')) return false;
   static const size_t fusion = engine::AttrValue(engine::Ref<const engine::Fusion>()).index();
   return std::ranges::none_of(op.attrs_type().fields,
                               [](const engine::AttrField& field) { return field.kind == fusion; });
@@ -700,7 +702,7 @@ void bind_op_function(nb::module_& m) {
         }
         return names;
       },
-      "The OpDef names of all ops but those that only the optimiser makes.");
+      "The OpDef names of all ops but those that only Graven itself applies.");
   m.def(
       "public_op_names",
       [] {

@@ -1,0 +1,168 @@
+"""Cross entropies and batch normalisation are made of ops that fuse, whatever is known of shapes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import graven as tf
+import numpy as np
+import pytest
+
+_rng = np.random.default_rng(3)
+
+
+def _floats(*shape: int) -> tf.Tensor:
+    return tf.constant(_rng.standard_normal(shape).astype(np.float32))
+
+
+def _sparse(logits, labels):
+    return tf.raw_ops.SparseSoftmaxCrossEntropyWithLogits(features=logits, labels=labels)
+
+
+def _dense(logits, labels):
+    return tf.raw_ops.SoftmaxCrossEntropyWithLogits(features=logits, labels=labels)
+
+
+def _train(x, scale, offset):
+    nothing = tf.zeros([0])
+    return tf.raw_ops.FusedBatchNormV3(
+        x=x, scale=scale, offset=offset, mean=nothing, variance=nothing, epsilon=1e-3
+    )[:5]
+
+
+def _infer(x, scale, offset):
+    return tf.raw_ops.FusedBatchNormV3(
+        x=x, scale=scale, offset=offset, mean=offset, variance=scale, is_training=False
+    )[:5]
+
+
+def _grad(x, scale, offset):
+    return tf.raw_ops.FusedBatchNormGradV3(
+        y_backprop=x * x,
+        x=x,
+        scale=scale,
+        reserve_space_1=offset,
+        reserve_space_2=scale,
+        reserve_space_3=offset,
+    )[:3]
+
+
+_classes = tf.constant([2, 0, 4, 1, 1, 3])
+_calls = {
+    "sparse": (_sparse, [_floats(6, 5), _classes]),
+    "dense": (_dense, [_floats(6, 5), tf.nn.softmax(_floats(6, 5))]),
+    "dense, labels of one row": (_dense, [_floats(6, 5), tf.nn.softmax(_floats(1, 5))]),
+    "dense, logits of one row": (_dense, [_floats(1, 5), tf.nn.softmax(_floats(6, 5))]),
+    "dense, logits of one column": (_dense, [_floats(6, 1), tf.nn.softmax(_floats(6, 5))]),
+    "dense, a vector of labels": (_dense, [_floats(6, 5), tf.nn.softmax(_floats(5))]),
+    "batch norm": (_train, [_floats(4, 3, 3, 2), tf.ones(2), tf.zeros(2)]),
+    "batch norm of nothing": (_train, [_floats(0, 3, 3, 2), tf.ones(2), tf.zeros(2)]),
+    "batch norm of one channel": (_train, [_floats(4, 3, 3, 1), tf.ones(1), tf.zeros(1)]),
+    "inference": (_infer, [_floats(4, 3, 3, 2), tf.ones(2), tf.zeros(2)]),
+    "gradient": (_grad, [_floats(4, 3, 3, 2), tf.ones(2), tf.zeros(2)]),
+}
+
+
+@pytest.mark.parametrize("name", _calls)
+def test_bits_do_not_depend_on_what_is_known_of_shapes(name: str) -> None:
+    call, arguments = _calls[name]
+    eager = call(*arguments)
+    sizes = [tf.TensorSpec([None] * x.shape.rank, x.dtype) for x in arguments]
+    nothing = [tf.TensorSpec(None, x.dtype) for x in arguments]
+    for signature in (None, sizes, nothing):
+        traced = tf.function(call, input_signature=signature)(*arguments)
+        for a, b in zip(eager, traced, strict=True):
+            assert a.shape == b.shape
+            assert a.numpy().tobytes() == b.numpy().tobytes(), signature
+
+
+_refused = {
+    "a label that is no class": (
+        _sparse,
+        [_floats(2, 3), tf.constant([0, 3])],
+        r"Received a label value of 3 which is outside the valid range of \[0, 3\)",
+    ),
+    "fewer labels than rows": (
+        _sparse,
+        [_floats(2, 3), tf.constant([0])],
+        "logits and labels must have the same first dimension",
+    ),
+    "logits of three axes": (_sparse, [_floats(2, 3, 4), _classes], "logits must be 2-D"),
+    "no classes": (_sparse, [_floats(2, 0), tf.constant([0, 0])], "at least one class"),
+    "rows that do not broadcast": (
+        _dense,
+        [_floats(2, 3), _floats(4, 3)],
+        "logits and labels must be broadcastable",
+    ),
+    "one channel and three scales": (
+        _train,
+        [_floats(2, 2, 2, 1), tf.ones(3), tf.zeros(3)],
+        "scale must have the same number of elements as the channels of x",
+    ),
+    "three channels and one offset": (
+        _train,
+        [_floats(2, 2, 2, 3), tf.ones(3), tf.zeros(1)],
+        "offset must have the same number of elements as the channels of x",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _refused)
+def test_what_does_not_fit_is_refused_by_the_op_that_was_called(name: str) -> None:
+    call, arguments, message = _refused[name]
+    ranks = [tf.TensorSpec([None] * x.shape.rank, x.dtype) for x in arguments]
+    nothing = [tf.TensorSpec(None, x.dtype) for x in arguments]
+    errors = (tf.errors.InvalidArgumentError, ValueError)
+    with pytest.raises(errors, match=message):
+        call(*arguments)
+    for signature in (None, ranks, nothing):
+        with pytest.raises(errors, match=message):
+            tf.function(call, input_signature=signature)(*arguments)
+
+
+_STEPS = """
+import graven as tf
+
+@tf.function
+def loss_and_gradient(x, labels):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        loss = tf.reduce_sum(tf.nn.softmax_cross_entropy_with_logits(labels, x * 2.0 + 1.0))
+    return loss, tape.gradient(loss, x)
+
+@tf.function
+def normalised(x, scale, offset):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.raw_ops.FusedBatchNormV3(x=tf.nn.relu(x), scale=scale, offset=offset,
+                                        mean=tf.zeros([0]), variance=tf.zeros([0]))[0]
+        loss = tf.reduce_sum(tf.nn.relu(y))
+    return tape.gradient(loss, x)
+
+loss_and_gradient(tf.ones([64, 10]), tf.ones([64, 10]))
+normalised(tf.ones([8, 6, 6, 4]), tf.ones(4), tf.ones(4))
+"""
+
+
+def _steps(folder: Path, name: str) -> list[str]:
+    (program,) = folder.glob(f"*_{name}*/program.txt")
+    return [line for line in program.read_text().splitlines() if line.startswith("step")]
+
+
+def test_they_take_along_what_stands_around_them(tmp_path: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-c", _STEPS],
+        check=True,
+        env={**os.environ, "GRAVEN_DUMP": str(tmp_path)},
+    )
+    (rows,) = (step for step in _steps(tmp_path, "loss_and_gradient") if "Exp" in step)
+    assert "[Mul AddV2 Max Sub Exp Sum" in rows
+    steps = _steps(tmp_path, "normalised")
+    # Of the matrix: the mean, the variance, both sums of the gradient in one pass, and the result.
+    large = [step for step in steps if "Relu" in step]
+    assert len(large) == 4, steps
+    assert sum(step.count("Sum") for step in large) == 2
+    assert max(step.count("Sum") for step in large) == 2
