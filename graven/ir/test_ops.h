@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -236,6 +237,15 @@ inline bool define() {
                     .types = {{"T", kNumberTypes}, {"Tidx", kIndexTypes}},
                     .infer = reduction_shape,
                     .values_for_inference = {1}});
+  ops.define(kOnesLike, {.name = "OnesLike",
+                         .inputs = {"x: T"},
+                         .outputs = {"y: T"},
+                         .types = numbers,
+                         .infer = same_as_input,
+                         .body = kernel([](KernelContext& c) -> Status {
+                           std::ranges::fill(c.out<float>(0), 1.0f);
+                           return {};
+                         })});
   // The same as Add, Mul, Neg and Sum, but as scalar bodies, which fuse.
   ops.define(kPlus, {.name = "Plus",
                      .inputs = {"x: T", "y: T"},

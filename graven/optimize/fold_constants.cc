@@ -1,5 +1,7 @@
 #include "graven/optimize/fold_constants.h"
 
+#include <algorithm>
+
 #include "graven/base/strings.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/optimize/rewriter.h"
@@ -11,6 +13,17 @@ bool is_constant(const Rewriter& rewriter, const Node& node) {
   return &node.op() == kConst.op && !rewriter.is_input(&node);
 }
 
+// Ones and zeros of more elements are quicker made than kept.
+constexpr int64_t kMaxLike = 64;
+
+// Whether the node reads the shape of its input alone, which is known.
+bool needs_no_elements(const Node& node) {
+  if (&node.op() != kOnesLike.op && &node.op() != kZerosLike.op) return false;
+  const OutputType& type = node.output(0);
+  const auto count = type.shape.checked_num_elements();
+  return is_plain(type.dtype) && count && *count <= kMaxLike;
+}
+
 bool may_fold(const Rewriter& rewriter, const Node& node, int64_t max_bytes) {
   // Ops without a body are known to the executor alone: placeholders, calls, control flow.
   if (&node.op() == kConst.op || node.op().record().body.kind() == OpBody::Kind::kNone ||
@@ -18,7 +31,7 @@ bool may_fold(const Rewriter& rewriter, const Node& node, int64_t max_bytes) {
     return false;
   }
   for (OutputRef input : node.inputs()) {
-    if (!is_constant(rewriter, *input.node)) return false;
+    if (!is_constant(rewriter, *input.node) && !needs_no_elements(node)) return false;
   }
   for (int i = 0; i < node.num_outputs(); ++i) {
     const OutputType& type = node.output(i);
@@ -27,6 +40,12 @@ bool may_fold(const Rewriter& rewriter, const Node& node, int64_t max_bytes) {
     if (count && *count > max_bytes / static_cast<int64_t>(dtype_size(type.dtype))) return false;
   }
   return is_pure(node);
+}
+
+// What stands for an input whose elements are not read.
+Tensor of_any_elements(const OutputType& type) {
+  auto made = Tensor::allocate(type.dtype, type.shape);
+  return made.ok() ? *made : Tensor();
 }
 
 }  // namespace
@@ -38,8 +57,11 @@ bool fold_constants(Graph& graph, Builder& evaluate, int64_t max_bytes) {
     if (!may_fold(rewriter, *node, max_bytes)) continue;
     Tensors inputs;
     for (OutputRef input : node->inputs()) {
-      inputs.push_back(input.node->attrs().as<ConstAttrs>().value);
+      inputs.push_back(is_constant(rewriter, *input.node)
+                           ? input.node->attrs().as<ConstAttrs>().value
+                           : of_any_elements(node->output(0)));
     }
+    if (!std::ranges::all_of(inputs, [](const Tensor& input) { return bool(input); })) continue;
     auto outputs = evaluate.apply(node->op(), {inputs.data(), inputs.size()}, node->attrs());
     if (!outputs.ok() || static_cast<int>(outputs->size()) != node->num_outputs()) continue;
     bool fits = true;

@@ -33,6 +33,23 @@ TEST_CASE("what is computed of constants alone becomes a constant") {
 )");
 }
 
+TEST_CASE("a few ones like a tensor of known shape need not wait for it") {
+  CHECK(folded(R"(graph f(x: float32[2], y: float32[n], z: float32[100]) {
+  %a: float32[2] = Fail(x)
+  %few: float32[2] = OnesLike(%a)
+  %unknown: float32[n] = OnesLike(y)
+  %many: float32[100] = OnesLike(z)
+  return %few, %unknown, %many
+})") == R"(graph f(x: float32[2], y: float32[n], z: float32[100]) {
+  %a: float32[2] = Fail(x)
+  %few: float32[2] = [1, 1]
+  %unknown: float32[n] = OnesLike(y)
+  %many: float32[100] = OnesLike(z)
+  return %few, %unknown, %many
+}
+)");
+}
+
 TEST_CASE("captured tensors, failing ops, waiting nodes, random numbers and prints stay") {
   constexpr std::string_view kText = R"(graph f(captured: float32[] = 2) {
   %one: float32[] = 1
