@@ -4,8 +4,10 @@
 #include <atomic>
 #include <complex>
 #include <cstring>
+#include <optional>
 
 #include "graven/base/thread_pool.h"
+#include "graven/kernels/band_copy.h"
 #include "graven/kernels/blocked_matmul.h"
 #include "graven/kernels/matmul_pieces.h"
 #include "graven/kernels/onednn.h"
@@ -139,18 +141,53 @@ Status multiply_few_rows(const OneDnn& library, const MatMulArguments& p) {
   return {};
 }
 
+// Whether oneDNN packs its inputs before it multiplies pieces of this size. From smaller ones it
+// reads them where they are. (Its rule for AVX2; with AVX-512 it packs more.)
+bool is_packed_by_onednn(const ProductPieces& pieces) {
+  return 1.0 / static_cast<double>(pieces.rows) + 1.0 / static_cast<double>(pieces.columns) <
+         0.0038;
+}
+
+// One piece of a product, of copies of the inputs that are to be copied: bands of columns, which
+// oneDNN walks down, and whose rows collide in the caches.
+bool multiply_piece(const OneDnn& library, FloatProduct piece, bool copy_a, bool copy_b) {
+  std::optional<BandCopy> a, b;
+  if (copy_a) {
+    a.emplace(FloatBand{piece.a, piece.k, piece.m, piece.lda});
+    if (!a->is_made()) return false;
+    piece.a = a->data();
+    piece.lda = a->stride();
+  }
+  if (copy_b) {
+    b.emplace(FloatBand{piece.b, piece.k, piece.n, piece.ldb});
+    if (!b->is_made()) return false;
+    piece.b = b->data();
+    piece.ldb = b->stride();
+  }
+  return library.multiply(piece);
+}
+
 // Each piece through oneDNN, which refuses only when it has no memory.
 Status multiply_onednn(const OneDnn& library, const MatMulArguments& p, int64_t batch) {
-  // Measured on one Zen 5 core with oneDNN 2.6.3. Cut at multiples of 16, its bits are those of
-  // the uncut product; narrow pieces are slow, twice so if b is transposed.
-  const ProductPieces pieces = cut_product(p.m, p.n, p.k, batch,
-                                           {.multiplication = 0.009,
-                                            .pack_a = p.transpose_a ? 0.3 : 0.13,
-                                            .pack_b = p.transpose_b ? 0.13 : 0.07,
-                                            .row_step = 16,
-                                            .column_step = 128,
-                                            .max_rows = p.m,
-                                            .max_columns = p.n});
+  const bool collide_a = p.transpose_a && rows_collide(p.m);
+  const bool collide_b = !p.transpose_b && rows_collide(p.n);
+  // Measured on one Zen 5 core with oneDNN 2.6.3 (copies: on Zen 3, and scaled). Cut at multiples
+  // of 16, its bits are those of the uncut product with AVX-512; narrow pieces are slow, twice so
+  // if b is transposed.
+  constexpr double kCopy = 0.08;
+  const ProductPieces pieces =
+      cut_product(p.m, p.n, p.k, batch,
+                  {.multiplication = 0.009,
+                   .pack_a = (p.transpose_a ? 0.3 : 0.13) + (collide_a ? kCopy : 0),
+                   .pack_b = (p.transpose_b ? 0.13 : 0.07) + (collide_b ? kCopy : 0),
+                   .row_step = 16,
+                   .column_step = 128,
+                   .max_rows = p.m,
+                   .max_columns = p.n});
+  constexpr int64_t kWorthCopying = 32;  // how often each element of the copy is read, at least
+  const bool packed = is_packed_by_onednn(pieces);
+  const bool copy_a = collide_a && !packed && pieces.columns >= kWorthCopying;
+  const bool copy_b = collide_b && !packed && pieces.rows >= kWorthCopying;
   const bool done =
       for_each_piece(pieces, batch, p.done, [&](int64_t i, int64_t row, int64_t column) {
         FloatProduct piece;
@@ -166,7 +203,7 @@ Status multiply_onednn(const OneDnn& library, const MatMulArguments& p, int64_t 
         piece.b =
             static_cast<const float*>(p.b) + p.b_offsets[i] + column * (p.transpose_b ? p.k : 1);
         piece.c = static_cast<float*>(p.c) + (i * p.m + row) * p.n + column;
-        return library.multiply(piece);
+        return multiply_piece(library, piece, copy_a, copy_b);
       });
   return done ? Status() : out_of_memory();
 }
