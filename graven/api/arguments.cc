@@ -5,7 +5,7 @@
 #include "graven/api/apply.h"
 #include "graven/api/array_ops.h"
 #include "graven/api/compose.h"
-#include "graven/ops/structural_ops.h"
+#include "graven/ops/shape_ops.h"
 
 namespace graven {
 

@@ -21,6 +21,7 @@
 #include "graven/ops/padding_ops.h"
 #include "graven/ops/reduction_ops.h"
 #include "graven/ops/sequence_ops.h"
+#include "graven/ops/shape_ops.h"
 #include "graven/ops/slice_ops.h"
 #include "graven/ops/sort_ops.h"
 #include "graven/ops/structural_ops.h"

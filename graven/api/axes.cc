@@ -10,7 +10,7 @@
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
-#include "graven/ops/structural_ops.h"
+#include "graven/ops/shape_ops.h"
 
 namespace graven::internal {
 namespace {

@@ -14,7 +14,7 @@
 #include "graven/ops/debug_ops.h"
 #include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
-#include "graven/ops/structural_ops.h"
+#include "graven/ops/shape_ops.h"
 #include "graven/ops/tensor_summary.h"
 
 namespace graven {

@@ -11,7 +11,7 @@
 #include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/reduction_ops.h"
-#include "graven/ops/structural_ops.h"
+#include "graven/ops/shape_ops.h"
 #include "graven/ops/variable_ops.h"
 #include "graven/runtime/eager_builder.h"
 #include "graven/runtime/variable.h"

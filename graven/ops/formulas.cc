@@ -6,7 +6,7 @@
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/reduction_ops.h"
-#include "graven/ops/structural_ops.h"
+#include "graven/ops/shape_ops.h"
 
 namespace graven::engine {
 

@@ -12,9 +12,9 @@
 #include "graven/ops/movement_ops.h"
 #include "graven/ops/register_ops.h"
 #include "graven/ops/sequence_ops.h"
+#include "graven/ops/shape_ops.h"
 #include "graven/ops/shape_rules.h"
 #include "graven/ops/sizes.h"
-#include "graven/ops/structural_ops.h"
 
 namespace graven::engine {
 namespace {

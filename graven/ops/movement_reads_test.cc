@@ -11,9 +11,9 @@
 #include "graven/ops/join_ops.h"
 #include "graven/ops/movement_ops.h"
 #include "graven/ops/padding_ops.h"
+#include "graven/ops/shape_ops.h"
 #include "graven/ops/slice_ops.h"
 #include "graven/ops/strided_copy.h"
-#include "graven/ops/structural_ops.h"
 #include "graven/ops/testing.h"
 
 namespace graven::engine {

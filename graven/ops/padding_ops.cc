@@ -17,10 +17,10 @@
 #include "graven/ops/reduction_ops.h"
 #include "graven/ops/register_ops.h"
 #include "graven/ops/sequence_ops.h"
+#include "graven/ops/shape_ops.h"
 #include "graven/ops/sizes.h"
 #include "graven/ops/slice_ops.h"
 #include "graven/ops/strided_copy.h"
-#include "graven/ops/structural_ops.h"
 
 namespace graven::engine {
 namespace {

@@ -10,9 +10,9 @@
 #include "graven/ops/math_ops.h"
 #include "graven/ops/movement_ops.h"
 #include "graven/ops/register_ops.h"
+#include "graven/ops/shape_ops.h"
 #include "graven/ops/sizes.h"
 #include "graven/ops/sort_ops.h"
-#include "graven/ops/structural_ops.h"
 
 namespace graven::engine {
 

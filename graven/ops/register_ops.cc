@@ -13,6 +13,7 @@ namespace {
   define_bias_ops(ops);
   define_binary_math_ops(ops);
   define_complex_ops(ops);
+  define_concat_ops(ops);
   define_convolution_ops(ops);
   define_debug_ops(ops);
   define_gather_ops(ops);
@@ -26,7 +27,9 @@ namespace {
   define_random_ops(ops);
   define_reduction_ops(ops);
   define_scan_ops(ops);
+  define_segment_ops(ops);
   define_sequence_ops(ops);
+  define_shape_ops(ops);
   define_slice_ops(ops);
   define_softmax_ops(ops);
   define_sort_ops(ops);

@@ -5,8 +5,8 @@
 #include "graven/ops/join_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/reduction_ops.h"
+#include "graven/ops/shape_ops.h"
 #include "graven/ops/slice_ops.h"
-#include "graven/ops/structural_ops.h"
 
 namespace graven::engine {
 

@@ -16,8 +16,8 @@
 #include "graven/ops/nn_ops.h"
 #include "graven/ops/reduction_ops.h"
 #include "graven/ops/register_ops.h"
+#include "graven/ops/shape_ops.h"
 #include "graven/ops/sizes.h"
-#include "graven/ops/structural_ops.h"
 
 namespace graven::engine {
 namespace {

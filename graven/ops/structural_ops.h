@@ -7,7 +7,7 @@
 
 namespace graven::engine {
 
-// Ops of shapes and identity that `ir` need not know by name.
+// Ops of identity that `ir` need not know by name.
 
 struct PreventGradientAttrs {
   std::string message;
@@ -24,12 +24,5 @@ struct EnsureShapeAttrs {
   }
 };
 GRAVEN_API inline OpHandle<EnsureShapeAttrs> kEnsureShape;  // input -> output
-
-GRAVEN_API inline OpHandle<ShapeAttrs> kShapeN;  // input: N * T -> output: N * out_type
-GRAVEN_API inline OpHandle<ShapeAttrs> kSize;    // input -> output
-GRAVEN_API inline OpHandle<NoAttrs> kRank;       // input -> output
-
-GRAVEN_API inline OpHandle<NoAttrs> kBroadcastTo;            // input, shape -> output
-GRAVEN_API inline OpHandle<NoAttrs> kBroadcastGradientArgs;  // s0, s1 -> r0, r1
 
 }  // namespace graven::engine

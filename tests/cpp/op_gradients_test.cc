@@ -24,6 +24,7 @@
 #include "graven/ops/nn_ops.h"
 #include "graven/ops/padding_ops.h"
 #include "graven/ops/reduction_ops.h"
+#include "graven/ops/shape_ops.h"
 #include "graven/ops/slice_ops.h"
 #include "graven/ops/structural_ops.h"
 #include "graven/ops/variable_ops.h"

@@ -1,0 +1,337 @@
+#include "graven/ops/shape_ops.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "graven/ir/gradient_context.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ir/kernel.h"
+#include "graven/ops/elements.h"
+#include "graven/ops/formulas.h"
+#include "graven/ops/reduction_ops.h"
+#include "graven/ops/register_ops.h"
+#include "graven/ops/shape_rules.h"
+#include "graven/ops/sizes.h"
+#include "graven/ops/structural_kernels.h"
+
+namespace graven::engine {
+namespace {
+
+// --- Shape, ShapeN, Size, Rank.
+
+template <typename T>
+void write_integers(std::span<const int64_t> values, const Tensor& out) {
+  auto to = out.mutable_data<T>();
+  for (size_t i = 0; i < values.size(); ++i) to[i] = static_cast<T>(values[i]);
+}
+
+// Integers as the elements of an output of dtype int32 or int64.
+Status give_integers(KernelContext& c, int output, std::span<const int64_t> values) {
+  const Tensor& out = c.output(output);
+  if (out.dtype() == DType::kInt64) {
+    write_integers<int64_t>(values, out);
+    return {};
+  }
+  for (int64_t value : values) {
+    if (value > std::numeric_limits<int32_t>::max()) {
+      return invalid_argument("A size of ", value, " does not fit into int32; ask for int64");
+    }
+  }
+  write_integers<int32_t>(values, out);
+  return {};
+}
+
+Status shapes_of_inputs(InferContext& c) {
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    const Shape& x = c.shape(i);
+    c.set_shape(i, {x.has_rank() ? Dim(x.rank()) : Dim::unknown()});
+    if (!x.has_rank()) continue;
+    SymbolicValue sizes;
+    for (Dim dim : x.dims()) sizes.push_back(dim);
+    c.set_sizes(i, sizes);
+  }
+  return {};
+}
+
+Status shape_kernel(KernelContext& c) {
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    InlineVector<int64_t, 6> sizes;
+    for (Dim dim : c.input(i).shape().dims()) sizes.push_back(dim.number());
+    RETURN_IF_ERROR(give_integers(c, i, {sizes.data(), sizes.size()}));
+  }
+  return {};
+}
+
+Status size_shape(InferContext& c) {
+  c.set_shape(0, Shape());
+  if (!c.shape(0).has_rank()) return {};
+  Dim size(1);
+  for (Dim dim : c.shape(0).dims()) size = c.multiply(size, dim);
+  c.set_sizes(0, {size});
+  return {};
+}
+
+Status size_kernel(KernelContext& c) {
+  const int64_t size = c.input(0).num_elements();
+  return give_integers(c, 0, {&size, 1});
+}
+
+Status rank_shape(InferContext& c) {
+  c.set_shape(0, Shape());
+  if (c.shape(0).has_rank()) c.set_sizes(0, {Dim(c.shape(0).rank())});
+  return {};
+}
+
+Status rank_kernel(KernelContext& c) {
+  const int64_t rank = c.input(0).rank();
+  return give_integers(c, 0, {&rank, 1});
+}
+
+// --- Fill.
+
+Status fill_shape(InferContext& c) {
+  if (c.shape(1).has_rank() && c.shape(1).rank() != 0) {
+    return invalid_argument("value must be a scalar, got shape ", c.shape(1).to_message());
+  }
+  ASSIGN_OR_RETURN(Shape shape, shape_from_input(c, 0));
+  c.set_shape(0, shape);
+  return {};
+}
+
+void fill_gradient(GradientContext& c) {
+  if (!c.wants(1)) return;
+  const int32_t flat[] = {-1}, all[] = {0};
+  c.set_dx(1, c(kSum, {c(kReshape, {c.dy(), int32_vector(c, flat)}), int32_vector(c, all)}));
+}
+
+// --- Reshape.
+
+// What is left of a product of sizes when equal ones are struck out of both lists: the size that
+// -1 stands for is the quotient of the rest.
+Dim missing_size(InferContext& c, std::span<const Dim> have, std::span<const Dim> wanted) {
+  InlineVector<Dim, 6> rest(have);
+  Dim divisor(1);
+  for (Dim dim : wanted) {
+    auto* same = std::find(rest.begin(), rest.end(), dim);
+    if (same != rest.end() && !dim.is_unknown() && dim != Dim(0)) {
+      rest.erase(same);
+    } else {
+      divisor = c.multiply(divisor, dim);
+    }
+  }
+  Dim product(1);
+  for (Dim dim : rest) product = c.multiply(product, dim);
+  if (divisor == Dim(1)) return product;
+  if (divisor == Dim(0)) return Dim::unknown();
+  return c.floor_div(product, divisor);
+}
+
+Status reshaped(InferContext& c) {
+  const Shape& x = c.shape(0);
+  if (c.shape(1).has_rank() && c.shape(1).rank() != 1) {
+    return invalid_argument("shape must be a vector of integers, got shape ",
+                            c.shape(1).to_message());
+  }
+  if (c.shape(1).has_rank() && c.shape(1)[0].is_number() && c.shape(1).size(0) > kMaxRank) {
+    return invalid_argument("a shape of ", c.shape(1).size(0), " dimensions: there are at most ",
+                            kMaxRank);
+  }
+  auto sizes = c.sizes(1);
+  if (!sizes) {
+    c.set_shape(0, Shape::unknown_rank());
+    return {};
+  }
+  int inferred = -1;
+  if (Tensor value = c.value(1)) {
+    for (int i = 0; i < static_cast<int>(value.num_elements()); ++i) {
+      int64_t size = integer_at(value, i);
+      if (size == -1 && inferred >= 0) {
+        return invalid_argument("Only one input size may be -1, not both ", inferred, " and ", i);
+      }
+      if (size == -1) inferred = i;
+      if (size < -1) return invalid_argument("Size ", i, " must be non-negative, not ", size);
+    }
+  }
+  Shape out{std::span<const Dim>(*sizes)};
+  auto is_unknown = [](Dim dim) { return dim.is_unknown(); };
+  bool input_is_known = x.has_rank() && std::none_of(x.dims().begin(), x.dims().end(), is_unknown);
+  int num_unknown = static_cast<int>(std::count_if(sizes->begin(), sizes->end(), is_unknown));
+  if (input_is_known && num_unknown == 1) {
+    // It is -1, or a size that must fit for the reshape to succeed.
+    int at =
+        static_cast<int>(std::find_if(sizes->begin(), sizes->end(), is_unknown) - sizes->begin());
+    SymbolicValue others = *sizes;
+    others.erase(others.begin() + at);
+    out.set(at, missing_size(c, x.dims(), others));
+  }
+  auto have = x.checked_num_elements(), want = out.checked_num_elements();
+  if (x.is_fully_known() && !out.is_fully_known() && inferred >= 0 && num_unknown == 1) {
+    return invalid_argument(
+        "reshape cannot infer the missing input size for an empty tensor "
+        "unless all specified input sizes are non-zero");
+  }
+  if (out.is_fully_known() && !want) {
+    return invalid_argument("Shape ", out.to_message(), " has too many elements");
+  }
+  if (have && want && *have != *want) {
+    if (inferred >= 0) {
+      Dim others = 1;
+      for (int i = 0; i < out.rank(); ++i) {
+        if (i != inferred) others = c.multiply(others, out[i]);
+      }
+      return invalid_argument("Input to reshape is a tensor with ", *have,
+                              " values, but the requested shape requires a multiple of ",
+                              others.number());
+    }
+    return invalid_argument("Input to reshape is a tensor with ", *have,
+                            " values, but the requested shape has ", *want, ": cannot reshape ",
+                            x.to_message(), " to ", out.to_message());
+  }
+  c.set_shape(0, out);
+  if (!c.is_graph() || out.rank() > 1) return {};
+  if (auto value = c.sizes(0)) c.set_sizes(0, *value);
+  return {};
+}
+
+Status reshape_kernel(KernelContext& c) {
+  c.set_output(0, c.input(0).with_shape(c.output(0).shape()));
+  return {};
+}
+
+void reshape_gradient(GradientContext& c) { c.set_dx(0, c(kReshape, {c.dy(), c.shape_of_x(0)})); }
+
+// --- BroadcastTo and BroadcastGradientArgs.
+
+Status broadcast_to_shape(InferContext& c) {
+  ASSIGN_OR_RETURN(Shape out, shape_from_input(c, 1));
+  const Shape& x = c.shape(0);
+  c.set_shape(0, out);
+  if (!out.has_rank() || !x.has_rank()) return {};
+  bool fits = x.rank() <= out.rank();
+  for (int i = 0; fits && i < x.rank(); ++i) {
+    const int at = out.rank() - x.rank() + i;
+    fits = x[i] == Dim(1) || !x[i].is_number() || !out[at].is_number() || x[i] == out[at];
+    // Any size but 1 can only stay what it is.
+    if (x[i].is_number() && x[i] != Dim(1) && out[at].is_unknown()) out.set(at, x[i]);
+  }
+  c.set_shape(0, out);
+  if (!fits) {
+    return invalid_argument("Incompatible shapes: ", x.to_message(), " vs. ", out.to_message());
+  }
+  return {};
+}
+
+void broadcast_to_gradient(GradientContext& c) { c.set_dx(0, reduce_to_shape(c, c.dy(), 0)); }
+
+Status two_vectors(InferContext& c) {
+  for (int i = 0; i < 2; ++i) c.set_shape(i, {Dim::unknown()});
+  return {};
+}
+
+}  // namespace
+
+void define_shape_ops(OpRegistry& ops) {
+  kShape = ops.define<ShapeAttrs>({
+      .name = "Shape",
+      .summary = "The shape of the input, as a vector.",
+      .inputs = {"input: T"},
+      .outputs = {"output: out_type"},
+      .types = {{"T", kAllTypes}, {"out_type", kIndexTypes}},
+      .infer = shapes_of_inputs,
+      .gradient = not_differentiable,
+      .body = kernel(shape_kernel),
+  });
+  kShapeN = ops.define<ShapeAttrs>({
+      .name = "ShapeN",
+      .python = "shape_n",
+      .summary = "The shapes of the inputs, each as a vector.",
+      .inputs = {"input: N * T"},
+      .outputs = {"output: N * out_type"},
+      .types = {{"T", kAllTypes}, {"out_type", kIndexTypes}},
+      .infer = shapes_of_inputs,
+      .gradient = not_differentiable,
+      .body = kernel(shape_kernel),
+  });
+  kSize = ops.define<ShapeAttrs>({
+      .name = "Size",
+      .python = "size",
+      .summary = "The number of elements of the input.",
+      .inputs = {"input: T"},
+      .outputs = {"output: out_type"},
+      .types = {{"T", kAllTypes}, {"out_type", kIndexTypes}},
+      .infer = size_shape,
+      .gradient = not_differentiable,
+      .body = kernel(size_kernel),
+  });
+  kRank = ops.define<NoAttrs>({
+      .name = "Rank",
+      .python = "rank",
+      .summary = "The number of dimensions of the input.",
+      .inputs = {"input: T"},
+      .outputs = {"output: int32"},
+      .types = {{"T", kAllTypes}},
+      .infer = rank_shape,
+      .gradient = not_differentiable,
+      .body = kernel(rank_kernel),
+  });
+  ops.define(kFill,
+             {
+                 .name = "Fill",
+                 .python = "fill",
+                 .summary = "A tensor of the given shape, all of whose elements are one value.",
+                 .inputs = {"dims: index_type", "value: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"index_type", kIndexTypes}, {"T", kAllTypes}},
+                 .infer = fill_shape,
+                 .gradient = fill_gradient,
+                 .body = kernel(fill_kernel),
+                 .values_for_inference = {0},
+                 .reads = fill_reads,
+             });
+
+  kReshape = ops.define<NoAttrs>({
+      .name = "Reshape",
+      .python = "reshape",
+      .summary = "The elements of a tensor, in order, under another shape.",
+      .details = "One size may be -1: it is found from the others.",
+      .inputs = {"tensor: T", "shape: Tshape"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}, {"Tshape", kIndexTypes}},
+      .infer = reshaped,
+      .gradient = reshape_gradient,
+      .body = kernel(reshape_kernel),
+      .values_for_inference = {1},
+      .view_of = 0,
+      .views_any_shape = true,
+      .reads = reshape_reads,
+  });
+  ops.define(kBroadcastTo,
+             {
+                 .name = "BroadcastTo",
+                 .python = "broadcast_to",
+                 .summary = "The input repeated along axes of size 1, and along new leading axes.",
+                 .inputs = {"input: T", "shape: Tidx"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", kAllTypes}, {"Tidx", kIndexTypes}},
+                 .infer = broadcast_to_shape,
+                 .gradient = broadcast_to_gradient,
+                 .body = kernel(broadcast_to_kernel),
+                 .values_for_inference = {1},
+                 .reads = broadcast_to_reads,
+             });
+  ops.define(
+      kBroadcastGradientArgs,
+      {
+          .name = "BroadcastGradientArgs",
+          .summary = "The axes over which gradients of inputs of shapes s0 and s1, which were "
+                     "broadcast together, must be summed.",
+          .inputs = {"s0: T", "s1: T"},
+          .outputs = {"r0: T", "r1: T"},
+          .types = {{"T", kIndexTypes}},
+          .infer = two_vectors,
+          .gradient = not_differentiable,
+          .body = kernel(broadcast_gradient_args_kernel),
+      });
+}
+
+}  // namespace graven::engine
