@@ -34,7 +34,7 @@ Status Stack::error(std::string_view what, std::string_view name) {
   return Status(Code::kResourceExhausted,
                 str_cat(shortage(), " where ", what, " of ", name,
                         " begins: functions call each other too deep. A thread with a larger stack "
-                        "goes deeper"),
+                        "goes deeper. See docs/errors/recursion.md"),
                 ErrorKind::kRecursionError);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "graven/base/stack.h"
@@ -17,6 +18,7 @@ constinit thread_local const TraceLink* t_innermost = nullptr;
 constexpr size_t kMaxPeriod = 64;
 // So many lines of the user's are listed.
 constexpr size_t kMaxLines = 16;
+constexpr std::string_view kSeePage = "See docs/errors/recursion.md";
 
 Ref<Location> current_location() {
   LocationSource* source = Frame::current().locations;
@@ -120,6 +122,7 @@ Status TraceLink::error(const std::string& why) const {
   std::string text =
       str_cat(why, ". ", chain.size(), " traces go on inside each other: ", folded(chain));
   for (const std::string& line : lines) text += str_cat("\n  ", line);
+  text += str_cat(lines.empty() ? ". " : "\n", kSeePage);
   return Status(Code::kResourceExhausted, std::move(text), ErrorKind::kRecursionError);
 }
 
@@ -127,7 +130,7 @@ Status trace_too_deep() {
   const std::string why =
       str_cat(Stack::shortage(), ": functions that call each other are traced too deep");
   if (t_innermost) return t_innermost->error(why);
-  return Status(Code::kResourceExhausted, why, ErrorKind::kRecursionError);
+  return Status(Code::kResourceExhausted, str_cat(why, ". ", kSeePage), ErrorKind::kRecursionError);
 }
 
 }  // namespace graven::engine

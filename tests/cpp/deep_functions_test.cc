@@ -97,6 +97,7 @@ TEST_CASE("a function that traces itself is a RecursionError with the user's lin
   CHECK(contains(error.message(), "The function endless traces itself without end"));
   CHECK(contains(error.message(), "endless (repeated "));
   CHECK(contains(error.message(), __FILE__ + (":" + std::to_string(line))));
+  CHECK(error.message().ends_with("See docs/errors/recursion.md"));
   CHECK(self->cache_info().entries == 0);
   self.reset();
 }
@@ -126,6 +127,7 @@ TEST_CASE("a trace of other types each time ends with the stack, as an error") {
     CHECK(error.kind() == ErrorKind::kRecursionError);
     CHECK(contains(error.message(), "Less than 512 KiB of the "));
     CHECK(contains(error.message(), "grows (repeated "));
+    CHECK(error.message().ends_with("See docs/errors/recursion.md"));
   });
   CHECK(deepest > 20);
   self.reset();
