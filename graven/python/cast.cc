@@ -21,7 +21,7 @@ using engine::TraceType;
 using engine::type_error;
 
 std::string repr_of(PyObject* object) {
-  Object repr = Object::take(PyObject_Repr(object));
+  Object repr = Object::take(run_python<PyObject_Repr>(object));
   const char* text = repr ? PyUnicode_AsUTF8(repr.get()) : nullptr;
   if (!text) PyErr_Clear();
   return text ? text : "the argument";
@@ -71,7 +71,8 @@ Result<Object> cast_to_tensor(const TensorType& type, PyObject* object, bool all
   if (can_be_narrowed) {
     Object shape = Object::take(wrap(type.shape()));
     if (!shape) return pending_exception();
-    Object done = Object::take(PyObject_CallMethod(object, "set_shape", "O", shape.get()));
+    Object done =
+        Object::take(run_python<PyObject_CallMethod>(object, "set_shape", "O", shape.get()));
     if (!done) return pending_exception();
   }
   return Object::borrow(object);
@@ -92,12 +93,13 @@ Result<Object> cast_to_container(const ContainerType& type, PyObject* object, bo
   if (!same_family) return mismatch();
 
   if (wanted == Kind::kDict) {
-    if (PyMapping_Size(object) != static_cast<Py_ssize_t>(type.items().size())) return mismatch();
+    if (run_python<PyMapping_Size>(object) != static_cast<Py_ssize_t>(type.items().size()))
+      return mismatch();
     Object copy = Object::take(PyDict_New());
     bool changed = false;
     for (size_t i = 0; i < type.items().size(); ++i) {
       Object key = literal_to_python(type.keys()[i]);
-      Object item = key ? Object::take(PyObject_GetItem(object, key.get())) : Object();
+      Object item = key ? Object::take(run_python<PyObject_GetItem>(object, key.get())) : Object();
       if (!item) {
         PyErr_Clear();
         return mismatch();
@@ -112,14 +114,14 @@ Result<Object> cast_to_container(const ContainerType& type, PyObject* object, bo
   std::vector<Object> items;
   if (wanted == Kind::kNamedTuple || wanted == Kind::kAttrs) {
     for (const std::string& name : type.names()) {
-      items.push_back(Object::take(PyObject_GetAttrString(object, name.c_str())));
+      items.push_back(Object::take(run_python<PyObject_GetAttrString>(object, name.c_str())));
       if (!items.back()) {
         PyErr_Clear();
         return mismatch();
       }
     }
   } else {
-    Object list = Object::take(PySequence_Fast(object, "a sequence"));
+    Object list = Object::take(run_python<PySequence_Fast>(object, "a sequence"));
     if (!list) return pending_exception();
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
       items.push_back(Object::borrow(PySequence_Fast_GET_ITEM(list.get(), i)));
@@ -144,8 +146,8 @@ Result<Object> cast_to_container(const ContainerType& type, PyObject* object, bo
     }
   }
   if (wanted == Kind::kList || wanted == Kind::kTuple) return parts;
-  Object made =
-      Object::take(PyObject_CallObject(reinterpret_cast<PyObject*>(Py_TYPE(object)), parts.get()));
+  Object made = Object::take(
+      run_python<PyObject_CallObject>(reinterpret_cast<PyObject*>(Py_TYPE(object)), parts.get()));
   if (!made) return pending_exception();
   return made;
 }
@@ -156,7 +158,7 @@ Result<Object> cast_to(const TraceType& type, PyObject* object, bool allow_specs
   RecursionLevel level(" while an argument is cast");
   if (!level.ok()) return pending_exception();
   if (!PyType_Check(object) && !is_tensor(object) && !is_variable(object)) {
-    Object wrapped = Object::take(PyObject_GetAttrString(object, "__wrapped__"));
+    Object wrapped = Object::take(run_python<PyObject_GetAttrString>(object, "__wrapped__"));
     if (wrapped) return cast_to(type, wrapped.get(), allow_specs);
     PyErr_Clear();
   }
@@ -176,7 +178,7 @@ Result<Object> cast_to(const TraceType& type, PyObject* object, bool allow_specs
     case TraceType::Kind::kLiteral: {
       // An equal value passes, an eager tensor of it too (S6.6).
       Object own = literal_to_python(static_cast<const LiteralType&>(type).literal());
-      int equal = own ? PyObject_RichCompareBool(object, own.get(), Py_EQ) : -1;
+      int equal = own ? run_python<PyObject_RichCompareBool>(object, own.get(), Py_EQ) : -1;
       if (equal < 0) PyErr_Clear();
       if (equal > 0) return is_tensor(object) ? own : Object::borrow(object);
       [[fallthrough]];

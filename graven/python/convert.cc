@@ -33,7 +33,8 @@ constexpr const char* kOutOfRange =
     "Can't convert Python sequence with out-of-range integer to Tensor.";
 
 std::string text_of(PyObject* object, bool is_repr = true) {
-  Object text = Object::take(is_repr ? PyObject_Repr(object) : PyObject_Str(object));
+  Object text =
+      Object::take(is_repr ? run_python<PyObject_Repr>(object) : run_python<PyObject_Str>(object));
   const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
   if (!utf8) PyErr_Clear();
   return utf8 ? utf8 : "<?>";
@@ -108,7 +109,7 @@ class Leaves {
     Object at = Object::borrow(object);
     while (is_sequence(at.get())) {
       // A NumPy array without dimensions is an element.
-      Py_ssize_t n = PySequence_Size(at.get());
+      Py_ssize_t n = run_python<PySequence_Size>(at.get());
       if (n < 0) {
         PyErr_Clear();
         break;
@@ -119,7 +120,7 @@ class Leaves {
                            " deep to a Tensor.");
       }
       if (n == 0) break;
-      at = Object::take(PySequence_GetItem(at.get(), 0));
+      at = Object::take(run_python<PySequence_GetItem>(at.get(), 0));
       if (!at) return pending_exception();
     }
     return {};
@@ -130,7 +131,7 @@ class Leaves {
       return {};
     }
     if (depth == shape_.rank()) {
-      if (is_sequence(object) && PySequence_Size(object) >= 0) {
+      if (is_sequence(object) && run_python<PySequence_Size>(object) >= 0) {
         return value_error("Can't convert Python sequence with mixed types to Tensor.");
       }
       PyErr_Clear();
@@ -180,7 +181,7 @@ Result<DType> common_dtype(const std::vector<Object>& leaves) {
       case Kind::kInt: {
         fits = first != Kind::kBool && first != Kind::kString;
         bool fits_int64 = true;
-        Object number = Object::take(PyNumber_Index(leaf.get()));
+        Object number = Object::take(run_python<PyNumber_Index>(leaf.get()));
         if (!number) return pending_exception();
         if (first == Kind::kInt && !fits_int32(number.get(), fits_int64)) has_wide = true;
         if (!fits_int64) {
@@ -242,7 +243,7 @@ bool kind_fits(Kind kind, DType dtype) {
 }
 
 bool store(PyObject* leaf, bool& value) {
-  int truth = PyObject_IsTrue(leaf);
+  int truth = run_python<PyObject_IsTrue>(leaf);
   value = truth == 1;
   return truth >= 0;
 }
@@ -252,10 +253,11 @@ bool store(PyObject* leaf, bool& value) {
 template <typename T>
 requires std::is_integral_v<T>
 bool store(PyObject* leaf, T& value) {
-  Object number = PyLong_Check(leaf) ? Object::borrow(leaf) : Object::take(PyNumber_Index(leaf));
+  Object number =
+      PyLong_Check(leaf) ? Object::borrow(leaf) : Object::take(run_python<PyNumber_Index>(leaf));
   if (!number) {
     PyErr_Clear();
-    number = Object::take(PyNumber_Long(leaf));  // numpy.bool
+    number = Object::take(run_python<PyNumber_Long>(leaf));  // numpy.bool
   }
   if (!number) return false;
   int overflow = 0;
@@ -461,9 +463,9 @@ Result<Tensor> value_to_eager(PyObject* object, std::optional<DType> dtype, bool
   if (is_numpy(object)) return numpy_value(object, dtype);
   if (kind_of(object) == Kind::kOther && !PyList_Check(object) && !PyTuple_Check(object) &&
       !PyType_Check(object)) {
-    Object array = Object::take(PyObject_GetAttrString(object, "__array__"));
+    Object array = Object::take(run_python<PyObject_GetAttrString>(object, "__array__"));
     if (array) {
-      Object result = Object::take(PyObject_CallNoArgs(array.get()));
+      Object result = Object::take(run_python<PyObject_CallNoArgs>(array.get()));
       if (!result) return pending_exception();
       if (is_numpy(result.get())) return numpy_value(result.get(), dtype);
     }
@@ -529,15 +531,15 @@ Result<Tensor> pack(PyObject* list, DType dtype, bool casts, std::string_view na
 // What __tf_tensor__ gives; an empty tensor if the class has none.
 Result<Tensor> own_conversion(PyObject* object, std::optional<DType> dtype) {
   if (PyType_Check(object)) return Tensor();
-  Object method = Object::take(PyObject_GetAttrString(object, "__tf_tensor__"));
+  Object method = Object::take(run_python<PyObject_GetAttrString>(object, "__tf_tensor__"));
   if (!method) {
     PyErr_Clear();
     return Tensor();
   }
   Object type = dtype ? Object::take(wrap(*dtype)) : Object::borrow(Py_None);
   if (!type) return pending_exception();
-  Object result =
-      Object::take(PyObject_CallFunctionObjArgs(method.get(), type.get(), Py_None, nullptr));
+  Object result = Object::take(
+      run_python<PyObject_CallFunctionObjArgs>(method.get(), type.get(), Py_None, nullptr));
   if (!result) return pending_exception();
   if (!is_tensor(result.get())) {
     return type_error("__tf_tensor__ of ", text_of(object), " gave no tensor but ",
@@ -645,8 +647,8 @@ Result<Tensor> to_eager_tensor(PyObject* object, std::optional<DType> dtype) {
 bool is_array_like(PyObject* object) {
   if (is_numpy(object)) return true;
   if (is_plain_python(object) || PyType_Check(object) || is_tensor(object)) return false;
-  Object array = Object::take(
-      PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__array__"));
+  Object array = Object::take(run_python<PyObject_GetAttrString>(
+      reinterpret_cast<PyObject*>(Py_TYPE(object)), "__array__"));
   if (!array) PyErr_Clear();
   return static_cast<bool>(array);
 }

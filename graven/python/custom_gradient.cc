@@ -63,8 +63,7 @@ class PythonGradient final : public engine::CustomGradient {
       if (!tensor) return pending_exception();
       PyTuple_SET_ITEM(arguments.get(), static_cast<Py_ssize_t>(i), tensor);
     }
-    Object result = Object::take(
-        take_gil([&] { return PyObject_CallObject(function.get(), arguments.get()); }));
+    Object result = Object::take(run_python<PyObject_CallObject>(function.get(), arguments.get()));
     if (!result) return pending_exception();
     Object list = items_of(result.get(), "gradients must be a list");
     if (!list) return pending_exception();

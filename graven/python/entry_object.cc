@@ -81,7 +81,7 @@ class PythonDeferredCapture final : public engine::DeferredCapture {
                     "it was given to is gone: keep that alive",
                     engine::ErrorKind::kRuntimeError);
     }
-    Object value = Object::take(PyObject_CallNoArgs(closure.get()));
+    Object value = Object::take(run_python<PyObject_CallNoArgs>(closure.get()));
     if (!value) return pending_exception();
     ASSIGN_OR_RETURN(Object cast, cast_to(*type_, value.get(), /*allow_specs=*/false));
     note_object(cast.get());

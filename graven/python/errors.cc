@@ -23,9 +23,7 @@ class PythonException final : public engine::Payload {
   ~PythonException() override {
     if (!Py_IsInitialized()) return;
     HoldGil gil;
-    Py_XDECREF(type_);
-    Py_XDECREF(value_);
-    Py_XDECREF(traceback_);
+    for (PyObject* part : {type_, value_, traceback_}) drop(part);
   }
   void restore() const {
     Py_XINCREF(type_);
@@ -75,17 +73,18 @@ PyObject* builtin_class(ErrorKind kind) {
 }
 
 Object from_errors_module(const char* name) {
-  Object module = Object::take(PyImport_ImportModule("graven.errors"));
-  return module ? Object::take(PyObject_GetAttrString(module.get(), name)) : module;
+  Object module = Object::take(run_python<PyImport_ImportModule>("graven.errors"));
+  return module ? Object::take(run_python<PyObject_GetAttrString>(module.get(), name)) : module;
 }
 
 void set_op_error(Code code, PyObject* message) {
   Object by_code = from_errors_module("_class_of_code");
   if (!by_code) return;
-  Object klass = Object::take(PyObject_CallFunction(by_code.get(), "i", static_cast<int>(code)));
+  Object klass =
+      Object::take(run_python<PyObject_CallFunction>(by_code.get(), "i", static_cast<int>(code)));
   if (!klass) return;
-  Object error =
-      Object::take(PyObject_CallFunctionObjArgs(klass.get(), Py_None, Py_None, message, nullptr));
+  Object error = Object::take(
+      run_python<PyObject_CallFunctionObjArgs>(klass.get(), Py_None, Py_None, message, nullptr));
   if (error) PyErr_SetObject(klass.get(), error.get());
 }
 
@@ -144,11 +143,11 @@ Status pending_exception() {
   PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
   PyErr_Fetch(&type, &value, &traceback);
   if (!type) return engine::internal_error("A Python function failed without an exception");
-  PyErr_NormalizeException(&type, &value, &traceback);
+  run_python<PyErr_NormalizeException>(&type, &value, &traceback);
   if (traceback) PyException_SetTraceback(value, traceback);
   std::string message;
   {
-    Object text = Object::take(PyObject_Str(value));
+    Object text = Object::take(run_python<PyObject_Str>(value));
     const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
     if (utf8) message = utf8;
     PyErr_Clear();

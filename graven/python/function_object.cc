@@ -195,8 +195,9 @@ std::string utf8(PyObject* text) {
 PyObject* call_helper(const char* name, PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                       PyObject* const* keyword_values, PyObject* keyword_names,
                       PyObject* more = nullptr) {
-  Object module = Object::take(PyImport_ImportModule("graven._function"));
-  Object helper = module ? Object::take(PyObject_GetAttrString(module.get(), name)) : Object();
+  Object module = Object::take(run_python<PyImport_ImportModule>("graven._function"));
+  Object helper =
+      module ? Object::take(run_python<PyObject_GetAttrString>(module.get(), name)) : Object();
   Object tuple = Object::take(PyTuple_New(nargs)), keywords = Object::take(PyDict_New());
   if (!helper || !tuple || !keywords) return nullptr;
   for (Py_ssize_t i = 0; i < nargs; ++i) {
@@ -209,11 +210,8 @@ PyObject* call_helper(const char* name, PyObject* self, PyObject* const* args, P
       return nullptr;
     }
   }
-  // Python code gives the GIL away now and then, and takes it again as take_gil does.
-  return take_gil([&] {
-    return PyObject_CallFunctionObjArgs(helper.get(), self, tuple.get(), keywords.get(), more,
-                                        nullptr);
-  });
+  return run_python<PyObject_CallFunctionObjArgs>(helper.get(), self, tuple.get(), keywords.get(),
+                                                  more, nullptr);
 }
 
 // What the long way found: the entry, and the flat tensors of the arguments.
@@ -479,7 +477,7 @@ int init(PyObject* object, PyObject* args, PyObject* keywords) {
     return -1;
   }
   auto signature = std::make_unique<Signature>();
-  Object list = Object::take(PySequence_Fast(parameters, "parameters"));
+  Object list = Object::take(run_python<PySequence_Fast>(parameters, "parameters"));
   if (!list) return -1;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
     PyObject *parameter_name, *default_value, *constraint;
@@ -586,12 +584,13 @@ PyObject* descr_get(PyObject* self, PyObject* instance, PyObject* owner) {
     if (PyObject* bound = living(at->second)) return Py_NewRef(bound);
     map.erase(at);
   }
-  Object module = Object::take(PyImport_ImportModule("graven._function"));
+  Object module = Object::take(run_python<PyImport_ImportModule>("graven._function"));
   Object helper =
-      module ? Object::take(PyObject_GetAttrString(module.get(), "bind_to_instance")) : Object();
+      module ? Object::take(run_python<PyObject_GetAttrString>(module.get(), "bind_to_instance"))
+             : Object();
   if (!helper) return nullptr;
-  Object bound = Object::take(
-      PyObject_CallFunctionObjArgs(helper.get(), self, instance, owner ? owner : Py_None, nullptr));
+  Object bound = Object::take(run_python<PyObject_CallFunctionObjArgs>(
+      helper.get(), self, instance, owner ? owner : Py_None, nullptr));
   if (!bound) return nullptr;
   auto guard = guard_life(instance);
   if (!guard.ok()) return raise(guard.status());

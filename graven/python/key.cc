@@ -37,10 +37,10 @@ PyObject* forget_class(PyObject* address, PyObject* reference) {
 PyMethodDef forget_class_method = {"forget_class", forget_class, METH_O, nullptr};
 
 bool class_has(PyTypeObject* type, const char* name) {
-  PyObject* found = PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), name);
+  Object found =
+      Object::take(run_python<PyObject_GetAttrString>(reinterpret_cast<PyObject*>(type), name));
   if (!found) PyErr_Clear();
-  Py_XDECREF(found);
-  return found != nullptr;
+  return static_cast<bool>(found);
 }
 
 Category find_category(PyObject* object) {
@@ -220,7 +220,8 @@ bool KeyBuilder::add_attrs(PyObject* object) {
   add_address(reinterpret_cast<PyObject*>(Py_TYPE(object)));
   key_.begin(KeyTag::kAttrs, static_cast<size_t>(PyTuple_GET_SIZE(names.get())));
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names.get()); ++i) {
-    Object item = Object::take(PyObject_GetAttr(object, PyTuple_GET_ITEM(names.get(), i)));
+    Object item =
+        Object::take(run_python<PyObject_GetAttr>(object, PyTuple_GET_ITEM(names.get(), i)));
     if (!item) {
       PyErr_Clear();
       return false;

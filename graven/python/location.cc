@@ -71,16 +71,16 @@ class PythonLocation final : public Location {
   std::vector<SourceFrame> frames() const override {
     HoldGil gil;
     std::vector<SourceFrame> frames;
-    Object linecache = Object::take(PyImport_ImportModule("linecache"));
+    Object linecache = Object::take(run_python<PyImport_ImportModule>("linecache"));
     for (auto place = places_.rbegin(); place != places_.rend(); ++place) {
       SourceFrame frame;
       frame.file = utf8(place->code->co_filename);
       frame.function = utf8(place->code->co_name);
       frame.line = place->line;
-      Object text = linecache
-                        ? Object::take(PyObject_CallMethod(linecache.get(), "getline", "Oi",
-                                                           place->code->co_filename, place->line))
-                        : Object();
+      Object text =
+          linecache ? Object::take(run_python<PyObject_CallMethod>(
+                          linecache.get(), "getline", "Oi", place->code->co_filename, place->line))
+                    : Object();
       const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
       if (utf8) frame.text = utf8;
       size_t start = frame.text.find_first_not_of(" \t");

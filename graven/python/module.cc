@@ -12,7 +12,7 @@ namespace {
 // Ctrl-C ends a long run between two steps, and a wait for another thread.
 engine::Status check_signals() {
   HoldGil gil;
-  return PyErr_CheckSignals() < 0 ? pending_exception() : engine::Status();
+  return run_python<PyErr_CheckSignals>() < 0 ? pending_exception() : engine::Status();
 }
 
 // A thread that waits for a lock of the engine lets other Python threads run, if it has the GIL.

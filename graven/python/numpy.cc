@@ -21,9 +21,10 @@ using engine::Tensor;
 // A view that is given back.
 class BufferView {
  public:
-  BufferView(PyObject* object, int flags) : ok_(PyObject_GetBuffer(object, &view_, flags) == 0) {}
+  BufferView(PyObject* object, int flags)
+      : ok_(run_python<PyObject_GetBuffer>(object, &view_, flags) == 0) {}
   ~BufferView() {
-    if (ok_) PyBuffer_Release(&view_);
+    if (ok_) run_python<PyBuffer_Release>(&view_);
   }
   BufferView(const BufferView&) = delete;
   bool ok() const { return ok_; }
@@ -103,19 +104,19 @@ Result<std::optional<Tensor>> copy_of_buffer(PyObject* object) {
 }
 
 std::string text(const Object& object) {
-  Object str = object ? Object::take(PyObject_Str(object.get())) : Object();
+  Object str = object ? Object::take(run_python<PyObject_Str>(object.get())) : Object();
   const char* utf8 = str ? PyUnicode_AsUTF8(str.get()) : nullptr;
   if (!utf8) PyErr_Clear();
   return utf8 ? utf8 : "";
 }
 
 Object call(PyObject* object, const char* method) {
-  return Object::take(PyObject_CallMethod(object, method, nullptr));
+  return Object::take(run_python<PyObject_CallMethod>(object, method, nullptr));
 }
 
 Result<Tensor> strings_of(PyObject* array) {
-  Object shape = Object::take(PyObject_GetAttrString(array, "shape")), flat = call(array, "ravel"),
-         list = flat ? call(flat.get(), "tolist") : Object();
+  Object shape = Object::take(run_python<PyObject_GetAttrString>(array, "shape")),
+         flat = call(array, "ravel"), list = flat ? call(flat.get(), "tolist") : Object();
   if (!shape || !list) return pending_exception();
   ASSIGN_OR_RETURN(Shape sizes, to_shape(shape.get()));
   ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(DType::kString, sizes));
@@ -149,26 +150,29 @@ Object array_of_strings(const Tensor& tensor) {
   PyObject* empty = numpy_empty.get();
   if (!empty) return {};
   auto elements = tensor.data<std::string>();
-  Object array = Object::take(PyObject_CallFunction(
+  Object array = Object::take(run_python<PyObject_CallFunction>(
       empty, "nO", static_cast<Py_ssize_t>(elements.size()), &PyBaseObject_Type));
   for (size_t i = 0; array && i < elements.size(); ++i) {
     Object item = Object::take(
         PyBytes_FromStringAndSize(elements[i].data(), static_cast<Py_ssize_t>(elements[i].size())));
     Object at = Object::take(PyLong_FromSize_t(i));
-    if (!item || !at || PyObject_SetItem(array.get(), at.get(), item.get()) < 0) return {};
+    if (!item || !at || run_python<PyObject_SetItem>(array.get(), at.get(), item.get()) < 0)
+      return {};
   }
   if (!array) return array;
   Object shape = Object::take(PyTuple_New(tensor.rank()));
   for (int i = 0; shape && i < tensor.rank(); ++i) {
     PyTuple_SET_ITEM(shape.get(), i, PyLong_FromLongLong(tensor.shape().size(i)));
   }
-  return shape ? Object::take(PyObject_CallMethod(array.get(), "reshape", "(O)", shape.get()))
+  return shape ? Object::take(
+                     run_python<PyObject_CallMethod>(array.get(), "reshape", "(O)", shape.get()))
                : Object();
 }
 
 Object array_of_bfloat16(const Tensor& tensor) {
-  Object types = Object::take(PyImport_ImportModule("ml_dtypes"));
-  Object type = types ? Object::take(PyObject_GetAttrString(types.get(), "bfloat16")) : types;
+  Object types = Object::take(run_python<PyImport_ImportModule>("ml_dtypes"));
+  Object type =
+      types ? Object::take(run_python<PyObject_GetAttrString>(types.get(), "bfloat16")) : types;
   if (!type) return {};
   engine::Result<Tensor> bits = Tensor::allocate(DType::kUInt16, tensor.shape());
   if (!bits.ok()) {
@@ -177,7 +181,8 @@ Object array_of_bfloat16(const Tensor& tensor) {
   }
   std::memcpy(bits->mutable_raw_data(), tensor.raw_data(), tensor.bytes());
   Object array = Object::take(to_numpy_array(*bits));
-  return array ? Object::take(PyObject_CallMethod(array.get(), "view", "O", type.get())) : Object();
+  return array ? Object::take(run_python<PyObject_CallMethod>(array.get(), "view", "O", type.get()))
+               : Object();
 }
 
 }  // namespace
@@ -201,23 +206,26 @@ Result<Tensor> from_numpy(PyObject* object) {
   }
   ASSIGN_OR_RETURN(auto copy, copy_of_buffer(object));
   if (copy) return std::move(*copy);
-  Object dtype = Object::take(PyObject_GetAttrString(object, "dtype"));
+  Object dtype = Object::take(run_python<PyObject_GetAttrString>(object, "dtype"));
   if (!dtype) return pending_exception();
-  std::string name = text(Object::take(PyObject_GetAttrString(dtype.get(), "name")));
-  std::string kind = text(Object::take(PyObject_GetAttrString(dtype.get(), "kind")));
-  std::string order = text(Object::take(PyObject_GetAttrString(dtype.get(), "byteorder")));
+  std::string name = text(Object::take(run_python<PyObject_GetAttrString>(dtype.get(), "name")));
+  std::string kind = text(Object::take(run_python<PyObject_GetAttrString>(dtype.get(), "kind")));
+  std::string order =
+      text(Object::take(run_python<PyObject_GetAttrString>(dtype.get(), "byteorder")));
   if (kind == "U" || kind == "S" || kind == "O") return strings_of(object);
   if (name == "bfloat16") {
-    Object bits = Object::take(PyObject_CallMethod(object, "view", "s", "uint16"));
+    Object bits = Object::take(run_python<PyObject_CallMethod>(object, "view", "s", "uint16"));
     if (!bits) return pending_exception();
     BufferView view(bits.get(), PyBUF_FULL_RO);
     if (!view.ok()) return pending_exception();
     return copy_of_view(*view, DType::kBFloat16);
   }
   if (order == ">") {
-    Object native = Object::take(PyObject_CallMethod(dtype.get(), "newbyteorder", "s", "="));
+    Object native =
+        Object::take(run_python<PyObject_CallMethod>(dtype.get(), "newbyteorder", "s", "="));
     Object swapped =
-        native ? Object::take(PyObject_CallMethod(object, "astype", "O", native.get())) : Object();
+        native ? Object::take(run_python<PyObject_CallMethod>(object, "astype", "O", native.get()))
+               : Object();
     if (!swapped) return pending_exception();
     return from_numpy(swapped.get());
   }
@@ -246,7 +254,7 @@ PyObject* to_numpy_array(const Tensor& tensor) {
       PyObject* array = numpy_array.get();
       if (!array) return nullptr;
       Object object = Object::take(wrap(tensor));
-      return object ? PyObject_CallOneArg(array, object.get()) : nullptr;
+      return object ? run_python<PyObject_CallOneArg>(array, object.get()) : nullptr;
     }
   }
 }
@@ -259,7 +267,7 @@ PyObject* to_numpy(const Tensor& tensor) {
   Object array = Object::take(to_numpy_array(tensor));
   if (!array || tensor.rank() > 0) return array.release();
   Object nothing = Object::take(PyTuple_New(0));
-  return nothing ? PyObject_GetItem(array.get(), nothing.get()) : nullptr;
+  return nothing ? run_python<PyObject_GetItem>(array.get(), nothing.get()) : nullptr;
 }
 
 }  // namespace graven::python

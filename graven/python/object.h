@@ -6,6 +6,31 @@
 
 namespace graven::python {
 
+// Takes the GIL with a function of Python's. While Python ends it stops the thread of who asks for
+// the GIL (a daemon's) there and then: by unwinding its stack, through destructors that need the
+// GIL and others that let nothing through, which would abort the process. So the thread stays here,
+// asleep, until the process has ended, as threads do from Python 3.14 on.
+template <typename Take>
+auto take_gil(Take&& take) {
+  try {
+    return take();
+  } catch (...) {  // only that: functions of C throw nothing
+    for (;;) ::pause();
+  }
+}
+
+// Calls a function of Python's that may run Python code, which gives the GIL away now and then and
+// takes it again: run_python<PyObject_Repr>(object). All such calls of this folder are made so.
+template <auto function, typename... Arguments>
+auto run_python(Arguments... arguments) {
+  return take_gil([&] { return function(arguments...); });
+}
+
+// Drops a reference, which may be null. What goes with it may run Python code.
+inline void drop(PyObject* object) noexcept {
+  take_gil([&] { Py_XDECREF(object); });
+}
+
 // An owned reference to a Python object; may be null. The thread holds the GIL.
 class Object {
  public:
@@ -21,7 +46,7 @@ class Object {
     std::swap(object_, other.object_);
     return *this;
   }
-  ~Object() { Py_XDECREF(object_); }
+  ~Object() { drop(object_); }
 
   PyObject* get() const { return object_; }
   explicit operator bool() const { return object_ != nullptr; }
@@ -42,8 +67,9 @@ class Imported {
   // Borrowed; null with an exception set if there is no such thing.
   PyObject* get() {
     if (object_) return object_;
-    Object module = Object::take(PyImport_ImportModule(module_));
-    Object found = module ? Object::take(PyObject_GetAttrString(module.get(), name_)) : Object();
+    Object module = Object::take(run_python<PyImport_ImportModule>(module_));
+    Object found =
+        module ? Object::take(run_python<PyObject_GetAttrString>(module.get(), name_)) : Object();
     if (!object_) {
       object_ = found.release();
     } else {
@@ -60,8 +86,8 @@ class Imported {
 // The items of a sequence as they are now: the user's code that reads one of them may change a
 // list. Null with an exception set (a TypeError with this message, if it is no sequence).
 inline Object items_of(PyObject* sequence, const char* message) {
-  Object fast = Object::take(PySequence_Fast(sequence, message));
-  return fast ? Object::take(PySequence_Tuple(fast.get())) : fast;
+  Object fast = Object::take(run_python<PySequence_Fast>(sequence, message));
+  return fast ? Object::take(run_python<PySequence_Tuple>(fast.get())) : fast;
 }
 
 // One level of a recursion over the user's objects, which may contain themselves. Not Python's own
@@ -86,18 +112,6 @@ class RecursionLevel {
   const bool ok_;
 };
 
-// Takes the GIL with a function of Python's. While Python ends it stops the thread of who asks for
-// the GIL (a daemon's) there and then: by unwinding its stack, through destructors that need the
-// GIL and others that let nothing through, which would abort the process. So the thread stays here,
-// asleep, until the process has ended, as threads do from Python 3.14 on.
-template <typename Take>
-auto take_gil(Take&& take) {
-  try {
-    return take();
-  } catch (...) {  // only that: functions of C throw nothing
-    for (;;) ::pause();
-  }
-}
 inline void restore_thread(PyThreadState* state) {
   take_gil([&] { PyEval_RestoreThread(state); });
 }
@@ -106,7 +120,7 @@ inline void restore_thread(PyThreadState* state) {
 class HoldGil {
  public:
   HoldGil() : state_(take_gil(PyGILState_Ensure)) {}
-  ~HoldGil() { PyGILState_Release(state_); }
+  ~HoldGil() { run_python<PyGILState_Release>(state_); }
   HoldGil(const HoldGil&) = delete;
 
  private:

@@ -56,7 +56,7 @@ PyTypeObject* op_function_type = nullptr;
 OpFunctionObject* self_of(PyObject* object) { return reinterpret_cast<OpFunctionObject*>(object); }
 
 std::string text_of(PyObject* object) {
-  Object text = Object::take(PyObject_Repr(object));
+  Object text = Object::take(run_python<PyObject_Repr>(object));
   const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
   if (!utf8) PyErr_Clear();
   return utf8 ? utf8 : "<?>";
@@ -92,7 +92,7 @@ Result<int64_t> to_integer(PyObject* object) {
   if (PyBool_Check(object) || !PyIndex_Check(object)) {
     return type_error("Expected int, not ", text_of(object));
   }
-  Object number = Object::take(PyNumber_Index(object));
+  Object number = Object::take(run_python<PyNumber_Index>(object));
   int64_t value = number ? PyLong_AsLongLong(number.get()) : -1;
   if (value == -1 && PyErr_Occurred()) return pending_exception();
   return value;
@@ -130,7 +130,8 @@ Result<AttrValue> to_attribute(PyObject* object, size_t kind) {
   };
   switch (kind) {
     case 1: {  // bool
-      int truth = PyBool_Check(object) || PyLong_Check(object) ? PyObject_IsTrue(object) : -1;
+      int truth =
+          PyBool_Check(object) || PyLong_Check(object) ? run_python<PyObject_IsTrue>(object) : -1;
       if (truth < 0) {
         PyErr_Clear();
         return type_error("Expected bool, not ", text_of(object));
@@ -409,10 +410,10 @@ PyObject* output_type(OpFunctionObject* self) {
     Object name = Object::take(PyUnicode_FromString(output.name.c_str()));
     if (!name || PyList_Append(names.get(), name.get()) < 0) return nullptr;
   }
-  Object collections = Object::take(PyImport_ImportModule("collections"));
+  Object collections = Object::take(run_python<PyImport_ImportModule>("collections"));
   if (!collections) return nullptr;
-  Object made = Object::take(
-      PyObject_CallMethod(collections.get(), "namedtuple", "sO", op.name().c_str(), names.get()));
+  Object made = Object::take(run_python<PyObject_CallMethod>(collections.get(), "namedtuple", "sO",
+                                                             op.name().c_str(), names.get()));
   if (!self->output_type) self->output_type = made.release();  // or another thread was first
   return self->output_type;
 }
@@ -437,7 +438,7 @@ PyObject* pack_outputs(OpFunctionObject* self, const Call& call, Tensors& output
     next += counts[i];
   }
   PyObject* type = output_type(self);
-  return type && parts ? PyObject_CallObject(type, parts.get()) : nullptr;
+  return type && parts ? run_python<PyObject_CallObject>(type, parts.get()) : nullptr;
 }
 
 const AttrField& field_of(OpFunctionObject* self, int field) {
@@ -617,8 +618,8 @@ PyObject* get_record(PyObject* object, void*) {
 }
 
 PyObject* from_docs(PyObject* self, const char* function) {
-  Object module = Object::take(PyImport_ImportModule("graven._op_docs"));
-  return module ? PyObject_CallMethod(module.get(), function, "O", self) : nullptr;
+  Object module = Object::take(run_python<PyImport_ImportModule>("graven._op_docs"));
+  return module ? run_python<PyObject_CallMethod>(module.get(), function, "O", self) : nullptr;
 }
 PyObject* get_doc(PyObject* self, void*) { return from_docs(self, "docstring"); }
 PyObject* get_signature(PyObject* self, void*) { return from_docs(self, "signature"); }

@@ -11,19 +11,19 @@ using engine::Ref;
 // Python's ==; an error counts as "no".
 bool python_equals(PyObject* a, PyObject* b) {
   if (a == b) return true;
-  int equal = PyObject_RichCompareBool(a, b, Py_EQ);
+  int equal = run_python<PyObject_RichCompareBool>(a, b, Py_EQ);
   if (equal < 0) PyErr_Clear();
   return equal > 0;
 }
 
 uint64_t python_hash(PyObject* object) {
-  Py_hash_t hash = PyObject_Hash(object);
+  Py_hash_t hash = run_python<PyObject_Hash>(object);
   if (hash == -1) PyErr_Clear();
   return static_cast<uint64_t>(hash);
 }
 
 std::string python_repr(PyObject* object) {
-  Object repr = Object::take(PyObject_Repr(object));
+  Object repr = Object::take(run_python<PyObject_Repr>(object));
   const char* text = repr ? PyUnicode_AsUTF8(repr.get()) : nullptr;
   if (!text) PyErr_Clear();
   return text ? text : "<object>";
@@ -96,7 +96,7 @@ bool WeakOpaque::is_alive() const {
 }
 
 engine::Result<Ref<WeakOpaque>> WeakOpaque::create(PyObject* object) {
-  Py_hash_t hash = PyObject_Hash(object);
+  Py_hash_t hash = run_python<PyObject_Hash>(object);
   if (hash == -1) return pending_exception();
   PyObject* reference = PyWeakref_NewRef(object, nullptr);
   if (!reference) return pending_exception();
@@ -107,7 +107,7 @@ engine::Result<Ref<WeakOpaque>> WeakOpaque::create(PyObject* object) {
 WeakOpaque::~WeakOpaque() {
   if (!Py_IsInitialized()) return;
   HoldGil gil;
-  Py_DECREF(reference_);
+  drop(reference_);
 }
 
 Object WeakOpaque::get() const {

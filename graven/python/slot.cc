@@ -23,7 +23,7 @@ struct SlotObject {
     }
     // Both at once, as dropping one may end this.
     PyObject* dropped[] = {std::exchange(object, nullptr), std::exchange(kept, nullptr)};
-    for (PyObject* each : dropped) Py_XDECREF(each);
+    for (PyObject* each : dropped) drop(each);
   }
 };
 
@@ -93,7 +93,7 @@ HeldObject::~HeldObject() {
   HoldGil gil;  // first, as the collector may just be emptying the slot
   if (!object_) return;
   if (!slot_) {
-    Py_DECREF(object_);
+    drop(object_);
     return;
   }
   slot_->release();

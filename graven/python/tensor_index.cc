@@ -46,7 +46,7 @@ struct Slices {
 };
 
 Status bad_index(PyObject* object) {
-  Object repr = Object::take(PyObject_Repr(object));
+  Object repr = Object::take(run_python<PyObject_Repr>(object));
   const char* text = repr ? PyUnicode_AsUTF8(repr.get()) : nullptr;
   if (!text) PyErr_Clear();
   return engine::type_error(
@@ -75,7 +75,7 @@ Status add_place(PyObject* object, Sizes& sizes) {
     return {};
   }
   if (PyBool_Check(object) || !PyIndex_Check(object)) return bad_index(object);
-  Py_ssize_t number = PyNumber_AsSsize_t(object, PyExc_IndexError);
+  Py_ssize_t number = run_python<PyNumber_AsSsize_t>(object, PyExc_IndexError);
   if (number == -1 && PyErr_Occurred()) return pending_exception();
   sizes.add(number);
   return {};
@@ -208,8 +208,9 @@ bool is_mask(PyObject* key) {
 
 PyObject* tensor_subscript(PyObject* self, PyObject* key) {
   if (is_mask(key)) {
-    Object module = Object::take(PyImport_ImportModule("graven"));
-    return module ? PyObject_CallMethod(module.get(), "boolean_mask", "OO", self, key) : nullptr;
+    Object module = Object::take(run_python<PyImport_ImportModule>("graven"));
+    return module ? run_python<PyObject_CallMethod>(module.get(), "boolean_mask", "OO", self, key)
+                  : nullptr;
   }
   auto result = strided_slice(operand_of(self), key);
   return result.ok() ? wrap(std::move(*result)) : raise(result.status());

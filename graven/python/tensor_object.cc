@@ -173,8 +173,8 @@ PyObject* set_shape(PyObject* self, PyObject* argument) {
 }
 
 PyObject* make_reference(PyObject* self, PyObject*) {
-  Object module = Object::take(PyImport_ImportModule("graven._reference"));
-  return module ? PyObject_CallMethod(module.get(), "Reference", "O", self) : nullptr;
+  Object module = Object::take(run_python<PyImport_ImportModule>("graven._reference"));
+  return module ? run_python<PyObject_CallMethod>(module.get(), "Reference", "O", self) : nullptr;
 }
 
 PyObject* return_self(PyObject* self, PyObject*) { return Py_NewRef(self); }
@@ -254,21 +254,22 @@ PyObject* method_array(PyObject* self, PyObject* args, PyObject* keywords) {
   }
   Object array = Object::take(to_numpy_array(tensor_of(self)));
   if (!array || dtype == Py_None) return array.release();
-  return PyObject_CallMethod(array.get(), "astype", "O", dtype);
+  return run_python<PyObject_CallMethod>(array.get(), "astype", "O", dtype);
 }
 
 PyObject* method_complex(PyObject* self, PyObject*) {
   Object number = Object::take(to_numpy(tensor_of(self)));
-  return number ? PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PyComplex_Type),
-                                               number.get(), nullptr)
+  return number ? run_python<PyObject_CallFunctionObjArgs>(
+                      reinterpret_cast<PyObject*>(&PyComplex_Type), number.get(), nullptr)
                 : nullptr;
 }
 
 PyObject* method_reduce(PyObject* self, PyObject*) {
   const Tensor& tensor = tensor_of(self);
-  Object module = Object::take(PyImport_ImportModule("graven._reference"));
+  Object module = Object::take(run_python<PyImport_ImportModule>("graven._reference"));
   Object make =
-      module ? Object::take(PyObject_GetAttrString(module.get(), "tensor_from_pickle")) : Object();
+      module ? Object::take(run_python<PyObject_GetAttrString>(module.get(), "tensor_from_pickle"))
+             : Object();
   Object array = make ? Object::take(to_numpy_array(tensor)) : Object();
   if (!array) return nullptr;
   std::string name(dtype_name(tensor.dtype()));
@@ -538,8 +539,8 @@ void bind_tensor(nanobind::module_& module) {
                 tensor_type, "SymbolicTensor");
   // NumPy arrays on the left leave operators to tensors.
   Object priority = Object::take(PyLong_FromLong(100));
-  if (PyObject_SetAttrString(reinterpret_cast<PyObject*>(tensor_type), "__array_priority__",
-                             priority.get()) < 0) {
+  if (run_python<PyObject_SetAttrString>(reinterpret_cast<PyObject*>(tensor_type),
+                                         "__array_priority__", priority.get()) < 0) {
     throw nanobind::python_error();
   }
   module.attr("Tensor") = nanobind::handle(reinterpret_cast<PyObject*>(tensor_type));

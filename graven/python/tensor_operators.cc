@@ -152,8 +152,8 @@ bool declines(PyObject* a, PyObject* b) {
     }
     if (PyType_Check(object)) return true;
     if (is_operand(object)) continue;
-    Object priority = Object::take(
-        PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__array_priority__"));
+    Object priority = Object::take(run_python<PyObject_GetAttrString>(
+        reinterpret_cast<PyObject*>(type), "__array_priority__"));
     if (!priority) {
       PyErr_Clear();
       continue;
@@ -298,12 +298,12 @@ Object number_of(PyObject* self, const char* wanted, const char* advice) {
 
 PyObject* to_int(PyObject* self) {
   Object number = number_of(self, "int() of a symbolic tensor", kUseCast);
-  return number ? PyNumber_Long(number.get()) : nullptr;
+  return number ? run_python<PyNumber_Long>(number.get()) : nullptr;
 }
 
 PyObject* to_float(PyObject* self) {
   Object number = number_of(self, "float() of a symbolic tensor", kUseCast);
-  return number ? PyNumber_Float(number.get()) : nullptr;
+  return number ? run_python<PyNumber_Float>(number.get()) : nullptr;
 }
 
 PyObject* to_index(PyObject* self) {

@@ -32,10 +32,11 @@ Object elements_text(const Tensor& tensor, bool is_repr) {
   Object array = Object::take(to_numpy(tensor));
   if (!array) return {};
   if (is_repr && tensor.rank() == 0 && tensor.dtype() != DType::kString) {
-    array = Object::take(PyObject_CallMethod(array.get(), "item", nullptr));
+    array = Object::take(run_python<PyObject_CallMethod>(array.get(), "item", nullptr));
     if (!array) return {};
   }
-  Object text = Object::take(is_repr ? PyObject_Repr(array.get()) : PyObject_Str(array.get()));
+  Object text = Object::take(is_repr ? run_python<PyObject_Repr>(array.get())
+                                     : run_python<PyObject_Str>(array.get()));
   if (text && PyUnicode_FindChar(text.get(), '\n', 0, PyUnicode_GET_LENGTH(text.get()), 1) >= 0) {
     return Object::take(PyUnicode_FromFormat("\n%U", text.get()));
   }
@@ -79,10 +80,10 @@ PyObject* tensor_repr(PyObject* self) {
 PyObject* tensor_format(PyObject* self, PyObject* specification) {
   if (tensor_of(self).is_symbolic()) {
     Object text = Object::take(tensor_str(self));
-    return text ? PyObject_Format(text.get(), specification) : nullptr;
+    return text ? run_python<PyObject_Format>(text.get(), specification) : nullptr;
   }
   Object array = Object::take(to_numpy(tensor_of(self)));
-  return array ? PyObject_Format(array.get(), specification) : nullptr;
+  return array ? run_python<PyObject_Format>(array.get(), specification) : nullptr;
 }
 
 }  // namespace graven::python

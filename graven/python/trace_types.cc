@@ -59,7 +59,8 @@ class PythonType final : public engine::ForeignType {
     Object self = object(), that = type_to_python(TraceTypeRef(&other));
     if (!that) PyErr_Clear();  // what is gone covers nothing
     return self && that &&
-           is_true(self, PyObject_CallMethod(self.get(), "is_subtype_of", "O", that.get()));
+           is_true(self,
+                   run_python<PyObject_CallMethod>(self.get(), "is_subtype_of", "O", that.get()));
   }
   TraceTypeRef common_supertype(const TraceType& other) const override {
     HoldGil gil;
@@ -68,8 +69,8 @@ class PythonType final : public engine::ForeignType {
     if (!self || !that) return nullptr;
     Object others = Object::take(PyList_New(1));
     PyList_SET_ITEM(others.get(), 0, Py_NewRef(that.get()));
-    Object common = Object::take(
-        PyObject_CallMethod(self.get(), "most_specific_common_supertype", "O", others.get()));
+    Object common = Object::take(run_python<PyObject_CallMethod>(
+        self.get(), "most_specific_common_supertype", "O", others.get()));
     if (!common) return complain(self);
     return common.get() == Py_None ? TraceTypeRef() : trace_type_of_object(common.get());
   }
@@ -78,20 +79,20 @@ class PythonType final : public engine::ForeignType {
     HoldGil gil;
     const auto* that = dynamic_cast<const PythonType*>(&other);
     Object a = object(), b = that ? that->object() : Object();
-    return a && b && is_true(a, PyObject_RichCompare(a.get(), b.get(), Py_EQ));
+    return a && b && is_true(a, run_python<PyObject_RichCompare>(a.get(), b.get(), Py_EQ));
   }
   uint64_t hash() const override {
     HoldGil gil;
     Object self = object();
     if (!self) return 0;
-    Py_hash_t hash = PyObject_Hash(self.get());
+    Py_hash_t hash = run_python<PyObject_Hash>(self.get());
     if (hash == -1) complain(self);
     return static_cast<uint64_t>(hash);
   }
   std::string repr() const override {
     HoldGil gil;
     Object self = object();
-    Object repr = self ? Object::take(PyObject_Repr(self.get())) : Object();
+    Object repr = self ? Object::take(run_python<PyObject_Repr>(self.get())) : Object();
     const char* text = repr ? PyUnicode_AsUTF8(repr.get()) : nullptr;
     if (!text) PyErr_Clear();
     return text ? text : "TraceType";
@@ -102,10 +103,10 @@ class PythonType final : public engine::ForeignType {
     if (!make_context.get()) return pending_exception();
     Object self = object();
     if (!self) return gone();
-    Object py_context =
-        Object::take(PyObject_CallFunction(make_context.get(), "s", context.name.c_str()));
-    Object made = py_context ? Object::take(PyObject_CallMethod(self.get(), "placeholder_value",
-                                                                "O", py_context.get()))
+    Object py_context = Object::take(
+        run_python<PyObject_CallFunction>(make_context.get(), "s", context.name.c_str()));
+    Object made = py_context ? Object::take(run_python<PyObject_CallMethod>(
+                                   self.get(), "placeholder_value", "O", py_context.get()))
                              : Object();
     if (!made) return pending_exception();
     Value value;
@@ -121,13 +122,13 @@ class PythonType final : public engine::ForeignType {
  private:
   // A user's method that fails cannot stop a comparison: it is reported, and counts as "no".
   static TraceTypeRef complain(const Object& self) {
-    PyErr_WriteUnraisable(self.get());
+    run_python<PyErr_WriteUnraisable>(self.get());
     return nullptr;
   }
   static bool is_true(const Object& self, PyObject* result) {
     Object object = Object::take(result);
     if (object && object.get() == Py_NotImplemented) return false;
-    int truth = object ? PyObject_IsTrue(object.get()) : -1;
+    int truth = object ? run_python<PyObject_IsTrue>(object.get()) : -1;
     if (truth < 0) complain(self);
     return truth > 0;
   }
@@ -190,7 +191,7 @@ TraceTypeRef trace_type_of_object(PyObject* object) {
     PyErr_Clear();
     return nullptr;
   }
-  if (PyObject_IsInstance(object, klass) != 1) {
+  if (run_python<PyObject_IsInstance>(object, klass) != 1) {
     PyErr_Clear();
     return nullptr;
   }
@@ -203,18 +204,20 @@ HeldObject* held_object_of(const TraceType& type) {
 }
 
 Result<TraceTypeRef> own_trace_type(PyObject* object) {
-  Object method = Object::take(PyObject_GetAttrString(object, "__tf_tracing_type__"));
+  Object method = Object::take(run_python<PyObject_GetAttrString>(object, "__tf_tracing_type__"));
   if (!method) {
     PyErr_Clear();
     return TraceTypeRef();
   }
   static constinit Imported make_context(kHelpers, "TracingContext");
-  Object context =
-      make_context.get() ? Object::take(PyObject_CallNoArgs(make_context.get())) : Object();
-  Object type = context ? Object::take(PyObject_CallOneArg(method.get(), context.get())) : Object();
+  Object context = make_context.get()
+                       ? Object::take(run_python<PyObject_CallNoArgs>(make_context.get()))
+                       : Object();
+  Object type = context ? Object::take(run_python<PyObject_CallOneArg>(method.get(), context.get()))
+                        : Object();
   if (!type) return pending_exception();
   if (TraceTypeRef known = trace_type_of_object(type.get())) return known;
-  Object repr = Object::take(PyObject_Repr(type.get()));
+  Object repr = Object::take(run_python<PyObject_Repr>(type.get()));
   const char* text = repr ? PyUnicode_AsUTF8(repr.get()) : nullptr;
   PyErr_Clear();
   return engine::type_error(
@@ -240,7 +243,8 @@ Status tensors_of_foreign(const TraceType& type, PyObject* object, std::vector<V
   if (!foreign) return {};
   Object self = foreign->object();
   if (!self) return gone();
-  Object tensors = Object::take(PyObject_CallMethod(self.get(), "to_tensors", "O", object));
+  Object tensors =
+      Object::take(run_python<PyObject_CallMethod>(self.get(), "to_tensors", "O", object));
   if (!tensors) {
     if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return pending_exception();
     PyErr_Clear();  // a type without to_tensors feeds none
@@ -264,19 +268,20 @@ Object foreign_to_python(const Value& value, const engine::Tensors& tensors, siz
   static constinit Imported rebuild(kHelpers, "rebuild_composite");
   Object spec = type_to_python(value.type);
   if (!rebuild.get() || !spec || !list) return {};
-  return Object::take(PyObject_CallFunctionObjArgs(rebuild.get(), spec.get(), list.get(), nullptr));
+  return Object::take(
+      run_python<PyObject_CallFunctionObjArgs>(rebuild.get(), spec.get(), list.get(), nullptr));
 }
 
 Result<bool> is_composite_tensor(PyObject* object) {
   static constinit Imported klass(kHelpers, "CompositeTensor");
   if (!klass.get()) return pending_exception();
-  int is_instance = PyObject_IsInstance(object, klass.get());
+  int is_instance = run_python<PyObject_IsInstance>(object, klass.get());
   if (is_instance < 0) return pending_exception();
   return is_instance == 1;
 }
 
 Result<Value> composite_to_value(PyObject* object) {
-  Object spec = Object::take(PyObject_GetAttrString(object, "_type_spec"));
+  Object spec = Object::take(run_python<PyObject_GetAttrString>(object, "_type_spec"));
   if (!spec) return pending_exception();
   Value value;
   value.kind = Value::Kind::kTyped;

@@ -77,7 +77,7 @@ bool is_unchanged(PyObject* object, PyObject* copy) {
 }
 
 std::string text_of(PyObject* object, const char* attribute) {
-  Object text = Object::take(PyObject_GetAttrString(object, attribute));
+  Object text = Object::take(run_python<PyObject_GetAttrString>(object, attribute));
   const char* utf8 = text && PyUnicode_Check(text.get()) ? PyUnicode_AsUTF8(text.get()) : nullptr;
   if (!utf8) PyErr_Clear();
   return utf8 ? utf8 : "function";
@@ -105,9 +105,8 @@ Result<Value> PythonTracer::trace(const engine::FunctionType& type,
     if (!keep_objects_of(*parameter.type)) return pending_exception();
   }
   auto* owner = reinterpret_cast<PyObject*>(owner_);
-  Object check = Object::take(PyObject_GetAttrString(owner, "_check_attributes"));
-  Object checked =
-      check ? Object::take(take_gil([&] { return PyObject_CallNoArgs(check.get()); })) : Object();
+  Object check = Object::take(run_python<PyObject_GetAttrString>(owner, "_check_attributes"));
+  Object checked = check ? Object::take(run_python<PyObject_CallNoArgs>(check.get())) : Object();
   if (!checked) return pending_exception();
   engine::Frame::current().locations = &location_source();
 
@@ -135,9 +134,8 @@ Result<Value> PythonTracer::trace(const engine::FunctionType& type,
   for (size_t i = 0; i < positional.size(); ++i) {
     PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), positional[i].release());
   }
-  // The code gives the GIL away now and then, and takes it again as take_gil does.
-  Object result = Object::take(take_gil(
-      [&] { return PyObject_Call(owner_->python_function, tuple.get(), keywords.get()); }));
+  Object result =
+      Object::take(run_python<PyObject_Call>(owner_->python_function, tuple.get(), keywords.get()));
   if (!result) return pending_exception();
 
   std::string modified;

@@ -58,7 +58,7 @@ Result<Shape> shape_of_dims(PyObject* dims) {
 }
 
 Result<Shape> shape_of_object(PyObject* object) {
-  Object dims = Object::take(PyObject_GetAttr(object, g_types.dims));
+  Object dims = Object::take(run_python<PyObject_GetAttr>(object, g_types.dims));
   if (!dims) return pending_exception();
   return shape_of_dims(dims.get());
 }
@@ -93,7 +93,7 @@ Result<DType> to_dtype(PyObject* object) {
   for (int i = 0; i < kNumDTypes; ++i) {
     if (g_types.dtypes[i] == object) return static_cast<DType>(i);
   }
-  Object converted = Object::take(PyObject_CallOneArg(g_types.as_dtype, object));
+  Object converted = Object::take(run_python<PyObject_CallOneArg>(g_types.as_dtype, object));
   if (!converted) return pending_exception();
   for (int i = 0; i < kNumDTypes; ++i) {
     if (g_types.dtypes[i] == converted.get()) return static_cast<DType>(i);
@@ -116,8 +116,8 @@ Result<Shape> to_shape(PyObject* object) {
     RETURN_IF_ERROR(integers_of(tensor_of(object), shape));
     return shape;
   }
-  Object shape =
-      Object::take(PyObject_CallOneArg(reinterpret_cast<PyObject*>(g_types.shape_class), object));
+  Object shape = Object::take(
+      run_python<PyObject_CallOneArg>(reinterpret_cast<PyObject*>(g_types.shape_class), object));
   if (!shape) return pending_exception();
   return shape_of_object(shape.get());
 }

@@ -20,10 +20,9 @@ using engine::type_error;
 using engine::Value;
 
 bool has_attribute(PyObject* object, const char* name) {
-  PyObject* found = PyObject_GetAttrString(object, name);
+  Object found = Object::take(run_python<PyObject_GetAttrString>(object, name));
   if (!found) PyErr_Clear();
-  Py_XDECREF(found);
-  return found != nullptr;
+  return static_cast<bool>(found);
 }
 
 // Empty, with no exception left, for a text that could not be made or that UTF-8 has no bytes for.
@@ -39,7 +38,7 @@ std::string utf8(PyObject* text) {
 
 std::string class_name_of(PyObject* object) {
   Object name = Object::take(
-      PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__name__"));
+      run_python<PyObject_GetAttrString>(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__name__"));
   if (!name) PyErr_Clear();
   return name ? utf8(name.get()) : "object";
 }
@@ -78,7 +77,7 @@ bool known_literal(PyObject* object, Literal& literal) {
 Result<Literal> to_literal(PyObject* object) {
   Literal literal;
   if (known_literal(object, literal)) return literal;
-  if (PyObject_Hash(object) == -1) return pending_exception();
+  if (run_python<PyObject_Hash>(object) == -1) return pending_exception();
   return Literal(Ref<engine::Opaque>(make_ref<StrongOpaque>(object)));
 }
 
@@ -98,7 +97,7 @@ Result<Value> container_to_value(PyObject* object, ContainerKind kind, Convert&&
       value.kind = kind == ContainerKind::kList    ? Value::Kind::kList
                    : kind == ContainerKind::kTuple ? Value::Kind::kTuple
                                                    : Value::Kind::kNamedTuple;
-      Object items = Object::take(PySequence_Fast(object, "a sequence"));
+      Object items = Object::take(run_python<PySequence_Fast>(object, "a sequence"));
       if (!items) return pending_exception();
       for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
         Object item = Object::borrow(PySequence_Fast_GET_ITEM(items.get(), i));
@@ -112,7 +111,7 @@ Result<Value> container_to_value(PyObject* object, ContainerKind kind, Convert&&
     default: {
       value.kind = Value::Kind::kDict;
       value.object = class_of(object);
-      Object items = Object::take(PyMapping_Items(object));
+      Object items = Object::take(run_python<PyMapping_Items>(object));
       if (!items) return pending_exception();
       // Keys of kinds that the engine cannot order come in Python's order.
       bool is_sorted_here = false;
@@ -123,13 +122,13 @@ Result<Value> container_to_value(PyObject* object, ContainerKind kind, Convert&&
                           std::holds_alternative<std::complex<double>>(key);
       }
       if (is_sorted_here) {
-        Object keys = Object::take(PyMapping_Keys(object));
-        if (!keys || PyList_Sort(keys.get()) < 0) return pending_exception();
+        Object keys = Object::take(run_python<PyMapping_Keys>(object));
+        if (!keys || run_python<PyList_Sort>(keys.get()) < 0) return pending_exception();
         for (Py_ssize_t i = 0; i < PyList_GET_SIZE(keys.get()); ++i) {
           PyObject* key = PyList_GET_ITEM(keys.get(), i);
           ASSIGN_OR_RETURN(Literal literal, to_literal(key));
           value.keys.push_back(std::move(literal));
-          Object item = Object::take(PyObject_GetItem(object, key));
+          Object item = Object::take(run_python<PyObject_GetItem>(object, key));
           if (!item) return pending_exception();
           RETURN_IF_ERROR(add(item.get()));
         }
@@ -156,7 +155,7 @@ Result<Value> container_to_value(PyObject* object, ContainerKind kind, Convert&&
       PyObject* name = PyTuple_GET_ITEM(names.get(), i);
       value.names.push_back(utf8(name));
       if (kind == ContainerKind::kNamedTuple) continue;
-      Object item = Object::take(PyObject_GetAttr(object, name));
+      Object item = Object::take(run_python<PyObject_GetAttr>(object, name));
       if (!item) return pending_exception();
       RETURN_IF_ERROR(add(item.get()));
     }
@@ -170,13 +169,13 @@ Result<Value> container_to_value(PyObject* object, ContainerKind kind, Convert&&
 template <typename Convert>
 Result<Value> nested_to_value(PyObject* object, bool is_argument, Convert&& convert) {
   PyTypeObject* type = Py_TYPE(object);
-  Object flat = Object::take(PyObject_CallMethod(object, "__tf_flatten__", nullptr));
+  Object flat = Object::take(run_python<PyObject_CallMethod>(object, "__tf_flatten__", nullptr));
   if (!flat) return pending_exception();
   if (!PyTuple_Check(flat.get()) || PyTuple_GET_SIZE(flat.get()) != 2) {
     return type_error("__tf_flatten__ of ", type->tp_name, " must return (metadata, components)");
   }
   PyObject* metadata = PyTuple_GET_ITEM(flat.get(), 0);
-  Object parts = Object::take(PySequence_Tuple(PyTuple_GET_ITEM(flat.get(), 1)));
+  Object parts = Object::take(run_python<PySequence_Tuple>(PyTuple_GET_ITEM(flat.get(), 1)));
   if (!parts) return pending_exception();
   Value value;
   value.kind = Value::Kind::kAttrs;
@@ -192,9 +191,9 @@ Result<Value> nested_to_value(PyObject* object, bool is_argument, Convert&& conv
     value.names.push_back(
         engine::str_cat("metadata of class at ", reinterpret_cast<uintptr_t>(type)));
   }
-  Object module = Object::take(PyImport_ImportModule("graven._trace_types"));
+  Object module = Object::take(run_python<PyImport_ImportModule>("graven._trace_types"));
   Object rebuild =
-      module ? Object::take(PyObject_CallMethod(
+      module ? Object::take(run_python<PyObject_CallMethod>(
                    module.get(), is_argument ? "Rebuild" : "RebuildWith", "OO", type, metadata))
              : Object();
   if (!rebuild) return pending_exception();
@@ -228,7 +227,7 @@ ContainerKind container_kind(PyObject* object) {
     return ContainerKind::kAttrs;
   }
   static constinit Imported mapping("collections.abc", "Mapping");
-  if (mapping.get() && PyObject_IsInstance(object, mapping.get()) == 1) {
+  if (mapping.get() && run_python<PyObject_IsInstance>(object, mapping.get()) == 1) {
     return ContainerKind::kMapping;
   }
   PyErr_Clear();
@@ -242,17 +241,18 @@ bool is_nested(PyObject* object) {
 Object field_names(PyTypeObject* type, ContainerKind kind) {
   auto* klass = reinterpret_cast<PyObject*>(type);
   if (kind == ContainerKind::kNamedTuple) {
-    Object fields = Object::take(PyObject_GetAttrString(klass, "_fields"));
-    return fields ? Object::take(PySequence_Tuple(fields.get())) : fields;
+    Object fields = Object::take(run_python<PyObject_GetAttrString>(klass, "_fields"));
+    return fields ? Object::take(run_python<PySequence_Tuple>(fields.get())) : fields;
   }
-  Object attributes = Object::take(PyObject_GetAttrString(klass, "__attrs_attrs__"));
+  Object attributes = Object::take(run_python<PyObject_GetAttrString>(klass, "__attrs_attrs__"));
   if (!attributes) return {};
-  Object list = Object::take(PySequence_Fast(attributes.get(), "__attrs_attrs__"));
+  Object list = Object::take(run_python<PySequence_Fast>(attributes.get(), "__attrs_attrs__"));
   if (!list) return {};
   Py_ssize_t n = PySequence_Fast_GET_SIZE(list.get());
   Object names = Object::take(PyTuple_New(n));
   for (Py_ssize_t i = 0; names && i < n; ++i) {
-    PyObject* name = PyObject_GetAttrString(PySequence_Fast_GET_ITEM(list.get(), i), "name");
+    PyObject* name =
+        run_python<PyObject_GetAttrString>(PySequence_Fast_GET_ITEM(list.get(), i), "name");
     if (!name) return {};
     PyTuple_SET_ITEM(names.get(), i, name);
   }
@@ -287,11 +287,11 @@ Result<Value> to_value(PyObject* object, bool allow_specs) {
     }
   }
   if (PyWeakref_CheckRef(object)) {
-    return type_error("weakref ", utf8(Object::take(PyObject_Repr(object)).get()),
+    return type_error("weakref ", utf8(Object::take(run_python<PyObject_Repr>(object)).get()),
                       " not supported for Tracing.");
   }
   if (!PyType_Check(object)) {
-    Object wrapped = Object::take(PyObject_GetAttrString(object, "__wrapped__"));
+    Object wrapped = Object::take(run_python<PyObject_GetAttrString>(object, "__wrapped__"));
     if (wrapped) return to_value(wrapped.get(), allow_specs);
     PyErr_Clear();
   }
@@ -308,10 +308,10 @@ Result<Value> to_value(PyObject* object, bool allow_specs) {
                            [&](PyObject* item) { return to_value(item, allow_specs); });
   }
   bool is_weakly_referenceable = PyType_SUPPORTS_WEAKREFS(Py_TYPE(object));
-  if (PyObject_Hash(object) == -1) {
+  if (run_python<PyObject_Hash>(object) == -1) {
     PyErr_Clear();
     return type_error("Could not generate a generic TraceType for ",
-                      utf8(Object::take(PyObject_Repr(object)).get()),
+                      utf8(Object::take(run_python<PyObject_Repr>(object)).get()),
                       ". Please verify that it is immutable/hashable. Otherwise, consider "
                       "implementing the Python `tf.types.experimental.SupportsTracingProtocol` "
                       "protocol.");
@@ -335,7 +335,7 @@ Result<Value> result_to_value(PyObject* object, PyObject* function) {
     return Value::of_tensor(std::move(value));
   }
   if (!PyType_Check(object)) {
-    Object wrapped = Object::take(PyObject_GetAttrString(object, "__wrapped__"));
+    Object wrapped = Object::take(run_python<PyObject_GetAttrString>(object, "__wrapped__"));
     if (wrapped && container_kind(wrapped.get()) != ContainerKind::kNone) {
       return result_to_value(wrapped.get(), function);
     }
@@ -353,8 +353,9 @@ Result<Value> result_to_value(PyObject* object, PyObject* function) {
   }
   auto tensor = to_tensor(object);
   if (tensor.ok()) return Value::of_tensor(std::move(*tensor));
-  Object name = Object::take(PyObject_Repr(function)),
-         type = Object::take(PyObject_Repr(reinterpret_cast<PyObject*>(Py_TYPE(object))));
+  Object name = Object::take(run_python<PyObject_Repr>(function)),
+         type =
+             Object::take(run_python<PyObject_Repr>(reinterpret_cast<PyObject*>(Py_TYPE(object))));
   PyErr_Clear();
   return type_error(
       "To be compatible with tf.function, Python functions must return zero or more "
@@ -397,7 +398,8 @@ Object literal_to_python(const Literal& literal) {
   if (const auto* v = std::get_if<Ref<engine::Opaque>>(&literal)) {
     Object object = object_or_error(**v);
     // S3.20: the body sees a range as a list.
-    if (object && PyRange_Check(object.get())) return Object::take(PySequence_List(object.get()));
+    if (object && PyRange_Check(object.get()))
+      return Object::take(run_python<PySequence_List>(object.get()));
     return object;
   }
   return Object::borrow(Py_None);
@@ -421,7 +423,8 @@ Object assemble(const Value& value, std::vector<Object> items) {
       for (size_t i = 0; tuple && i < n; ++i) PyTuple_SET_ITEM(tuple.get(), i, items[i].release());
       if (!tuple || value.kind == Value::Kind::kTuple) return tuple;
       Object klass = object_or_error(*value.object);
-      return klass ? Object::take(PyObject_CallObject(klass.get(), tuple.get())) : Object();
+      return klass ? Object::take(run_python<PyObject_CallObject>(klass.get(), tuple.get()))
+                   : Object();
     }
     case Value::Kind::kDict: {
       Object klass = value.object ? object_or_error(*value.object) : Object();
@@ -442,7 +445,8 @@ Object assemble(const Value& value, std::vector<Object> items) {
         Object pair = key ? Object::take(PyTuple_Pack(2, key.get(), items[i].get())) : Object();
         if (!pair || PyList_Append(pairs.get(), pair.get()) < 0) return {};
       }
-      return pairs ? Object::take(PyObject_CallOneArg(klass.get(), pairs.get())) : Object();
+      return pairs ? Object::take(run_python<PyObject_CallOneArg>(klass.get(), pairs.get()))
+                   : Object();
     }
     default:
       PyErr_SetString(PyExc_SystemError, "not a container");
