@@ -58,6 +58,8 @@ struct ReductionFunctions {
 // For sums, minima and maxima of floats, int32 and int64, products of floats, sums of complex
 // numbers, "and" and "or" of bools; null for others.
 const ReductionFunctions* reduction_functions(Instruction instruction, DType accumulator);
+// The products of complex numbers of this dtype, as they are stored.
+BlockFunction complex_product_function(DType dtype);
 
 // --- The families, in block_function's order of asking.
 BlockFunction arithmetic_function(Instruction instruction, DType type);

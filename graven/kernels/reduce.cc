@@ -37,6 +37,30 @@ std::optional<Instruction> single_instruction(const Expression& combine) {
   return instruction;
 }
 
+// Whether a combination is the product of its two operands, which are complex:
+// (rr - ii) + (ri + ir) i.
+bool is_complex_product(const Expression& combine) {
+  const auto nodes = combine.nodes();
+  const auto& output = combine.outputs()[0];
+  if (!is_complex(output.dtype) || combine.inputs().size() != 2 ||
+      combine.inputs()[0] != output.dtype || combine.inputs()[1] != output.dtype) {
+    return false;
+  }
+  auto is_part = [&](uint16_t number, uint16_t input, uint16_t part) {
+    const ExprNode& node = nodes[number];
+    return node.instruction == Instruction::kInput && node.a == input && node.b == part;
+  };
+  auto is_product = [&](uint16_t number, uint16_t part_of_a, uint16_t part_of_b) {
+    const ExprNode& node = nodes[number];
+    return node.instruction == Instruction::kMul && is_part(node.a, 0, part_of_a) &&
+           is_part(node.b, 1, part_of_b);
+  };
+  const ExprNode &real = nodes[output.real], &imaginary = nodes[output.imaginary];
+  return real.instruction == Instruction::kSub && is_product(real.a, 0, 0) &&
+         is_product(real.b, 1, 1) && imaginary.instruction == Instruction::kAdd &&
+         is_product(imaginary.a, 0, 1) && is_product(imaginary.b, 1, 0);
+}
+
 }  // namespace
 
 ReductionProgram::ReductionProgram(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
@@ -86,6 +110,8 @@ Result<std::shared_ptr<const ReductionProgram>> ReductionProgram::compile(
     if (!is_complex(parts.accumulator)) {
       rep->combine_blocks = block_function(*instruction, parts.accumulator, parts.accumulator);
     }
+  } else if (is_complex_product(parts.combine)) {
+    rep->combine_blocks = complex_product_function(parts.accumulator);
   }
   return std::shared_ptr<const ReductionProgram>(new ReductionProgram(std::move(rep)));
 }

@@ -57,6 +57,33 @@ HWY_INLINE V combine(D, V a, V b) {
   }
 }
 
+// Of complex numbers, whose parts are neighbours, as a body that multiplies them is recorded: the
+// product of each two parts is rounded.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V complex_product(D d, V a, V b) {
+  const V by_real = hn::Mul(hn::DupEven(a), b);
+  const V by_imaginary = hn::Mul(hn::DupOdd(a), hn::Reverse2(d, b));
+  return hn::OddEven(hn::Add(by_real, by_imaginary), hn::Sub(by_real, by_imaginary));
+}
+
+template <typename T>
+void complex_products(void* out, const void* a, const void* b, const void*, int64_t n) {
+  constexpr Wide<T> d;
+  constexpr int64_t kStep = kLanes<Wide<T>>;
+  T* to = static_cast<T*>(out);
+  const T *x = static_cast<const T*>(a), *y = static_cast<const T*>(b);
+  n *= 2;
+  for (; n >= kStep; n -= kStep, to += kStep, x += kStep, y += kStep) {
+    hn::StoreU(complex_product(d, hn::LoadU(d, x), hn::LoadU(d, y)), d, to);
+  }
+  if (n == 0) return;
+  alignas(64) T some_x[kStep] = {}, some_y[kStep] = {};
+  std::memcpy(some_x, x, n * sizeof(T));
+  std::memcpy(some_y, y, n * sizeof(T));
+  hn::Store(complex_product(d, hn::Load(d, some_x), hn::Load(d, some_y)), d, some_x);
+  std::memcpy(to, some_x, n * sizeof(T));
+}
+
 template <typename T, class D>
 HWY_INLINE hn::Vec<D> repeated(D d, const T* identity, int parts) {
   alignas(64) T elements[kLanes<D>];
@@ -466,6 +493,10 @@ const ReductionFunctions* find(Instruction instruction, DType accumulator) {
   }
 }
 
+BlockFunction find_complex_product(DType dtype) {
+  return dtype == DType::kComplex64 ? complex_products<float> : complex_products<double>;
+}
+
 }  // namespace
 }  // namespace graven::engine::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -474,6 +505,9 @@ HWY_AFTER_NAMESPACE();
 namespace graven::engine {
 const ReductionFunctions* reduction_functions(Instruction instruction, DType accumulator) {
   return GRAVEN_SIMD_DISPATCH(find)(instruction, accumulator);
+}
+BlockFunction complex_product_function(DType dtype) {
+  return GRAVEN_SIMD_DISPATCH(find_complex_product)(dtype);
 }
 }  // namespace graven::engine
 #endif

@@ -18,7 +18,8 @@ struct ReductionProgram::Rep {
   std::shared_ptr<const BlockProgram> prepare, combine, finish;
   int handed_on = -1;  // the input that is combined as it is; -1: values are prepared
   bool finishes = true;  // false: the accumulator is the result
-  // Null where combining is not one instruction that has them.
+  // Null where combining is not one instruction that has them, or (the second) a product of complex
+  // numbers.
   const ReductionFunctions* functions = nullptr;
   BlockFunction combine_blocks = nullptr;
   size_t program_scratch = 0;  // for any of the three

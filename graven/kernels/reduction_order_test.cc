@@ -280,7 +280,7 @@ TEST_CASE("minima, maxima and products have the bits of the written order") {
   check_all<float>(operator*, 1, {1, multiply}, 3);
 }
 
-TEST_CASE("a combination that is no single instruction has the same order") {
+TEST_CASE("products of complex numbers have the bits of the written order") {
   auto product = [](std::complex<float> a, std::complex<float> b) {
     return std::complex<float>(a.real() * b.real() - a.imag() * b.imag(),
                                a.real() * b.imag() + a.imag() * b.real());
@@ -292,6 +292,20 @@ TEST_CASE("a combination that is no single instruction has the same order") {
     for (auto& value : x) value /= std::abs(value) + 1e-3f;  // no overflow
     for (uint64_t reduced : reductions_of(sizes)) {
       check<std::complex<float>, std::complex<float>>(parts, {1, product}, x, x, sizes, reduced);
+    }
+  }
+}
+
+TEST_CASE("a combination that is no single instruction has the same order") {
+  auto combine = [](Scalar a, Scalar b) { return a * b + a; };
+  ReductionParts parts = reduction(DType::kFloat32, combine, 1);
+  for (size_t i = 1; i < kShapes.size(); i += 2) {
+    const auto& sizes = kShapes[i];
+    auto x = random_values<float>(graven::engine::product(sizes), 2);
+    for (auto& value : x) value = 0.5f * value / (std::abs(value) + 1);  // no overflow
+    for (uint64_t reduced : reductions_of(sizes)) {
+      check<float, float>(parts, {1, [](float a, float b) { return a * b + a; }}, x, x, sizes,
+                          reduced);
     }
   }
 }
