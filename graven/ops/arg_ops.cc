@@ -45,10 +45,10 @@ using Compared = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T,
                                     std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
 
 // Whether y takes the place of x: NaN counts as more than all numbers, and the first of equal
-// elements stays.
+// elements stays. Without a branch: which element wins cannot be foreseen.
 template <bool is_max, typename T>
 bool beats(T y, T x) {
-  if constexpr (std::is_floating_point_v<T>) return (is_max ? y > x : y < x) || (y != y && x == x);
+  if constexpr (std::is_floating_point_v<T>) return (is_max ? !(y <= x) : !(y >= x)) & (x == x);
   return is_max ? y > x : y < x;
 }
 
@@ -108,6 +108,25 @@ Place<T> find_in_run(const T* x, int64_t n) {
   return best;
 }
 
+// Rows of at most so many elements are compared side by side, so many at a time: alone, a row's
+// lanes hardly begin before they are compared with each other.
+constexpr int64_t kShortRow = 128, kRowsAtOnce = 8;
+
+// Where the extrema of kRowsAtOnce rows of n elements are first found. By places alone and without
+// a branch: rows do not wait for each other, and no guess is wrong.
+template <bool is_max, typename T, typename Index>
+void find_side_by_side(const T* x, int64_t n, Index* out) {
+  int64_t at[kRowsAtOnce] = {};
+  for (int64_t i = 1; i < n; ++i) {
+    for (int64_t row = 0; row < kRowsAtOnce; ++row) {
+      const T* from = x + row * n;
+      const int64_t wins = -static_cast<int64_t>(beats<is_max>(from[i], from[at[row]]));
+      at[row] += (i - at[row]) & wins;
+    }
+  }
+  for (int64_t row = 0; row < kRowsAtOnce; ++row) out[row] = static_cast<Index>(at[row]);
+}
+
 template <bool is_max, typename T, typename Index>
 void find_in_rows(const T* x, int64_t rows, int64_t n, Index* out) {
   if (rows == 1 && n > 2 * kChunk) {
@@ -123,9 +142,11 @@ void find_in_rows(const T* x, int64_t rows, int64_t n, Index* out) {
     return;
   }
   for_ranges(rows, kChunk / n, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      out[row] = static_cast<Index>(find_in_run<is_max>(x + row * n, n).at);
+    int64_t row = begin;
+    for (; n <= kShortRow && row + kRowsAtOnce <= end; row += kRowsAtOnce) {
+      find_side_by_side<is_max>(x + row * n, n, out + row);
     }
+    for (; row < end; ++row) out[row] = static_cast<Index>(find_in_run<is_max>(x + row * n, n).at);
   });
 }
 

@@ -152,6 +152,51 @@ TEST_CASE("the place of NaN is that of the first one") {
             .item<int64_t>() == 1);
 }
 
+namespace {
+
+// Of each row, where the first extremum or the first NaN stands.
+template <typename T>
+std::vector<int64_t> naive_places(const std::vector<T>& x, int64_t n, bool is_max) {
+  std::vector<int64_t> places;
+  for (auto row = x.begin(); row != x.end(); row += n) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < n && row[best] == row[best]; ++i) {
+      const bool is_better = is_max ? row[i] > row[best] : row[i] < row[best];
+      if (is_better || row[i] != row[i]) best = i;
+    }
+    places.push_back(best);
+  }
+  return places;
+}
+
+template <typename T>
+void check_places(int64_t rows, int64_t n) {
+  std::mt19937_64 generator(static_cast<uint64_t>(rows * n));
+  std::vector<T> x;
+  for (int64_t i = 0; i < rows * n; ++i) x.push_back(static_cast<T>(generator() % 50));  // ties
+  if constexpr (std::is_floating_point_v<T>) {
+    for (size_t i = 0; i < x.size(); i += 37) x[i] = std::numeric_limits<T>::quiet_NaN();
+  }
+  Tensor rows_of_n = tensor_of<T>({Dim(rows), Dim(n)}, x), axis = Tensor::scalar<int32_t>(1);
+  INFO(rows, " rows of ", n);
+  CHECK(values_of<int64_t>(run(kArgMax, {rows_of_n, axis})) == naive_places(x, n, true));
+  CHECK(values_of<int64_t>(run(kArgMin, {rows_of_n, axis}, {.output_type = DType::kInt64})) ==
+        naive_places(x, n, false));
+}
+
+}  // namespace
+
+TEST_CASE("places of extrema in short rows, compared side by side, are those of a plain loop") {
+  for (int64_t n : {1, 2, 3, 7, 16, 31, 32, 33, 100, 127, 128, 129, 300}) {
+    for (int64_t rows : {1, 15, 16, 17, 50}) {
+      check_places<float>(rows, n);
+      check_places<double>(rows, n);
+      check_places<uint8_t>(rows, n);
+      check_places<int16_t>(rows, n);
+    }
+  }
+}
+
 TEST_CASE("running sums and products, from either end, with and without the own element") {
   Tensor x = tensor_of<double>({2, 3}, {1, 2, 3, 4, 5, 6});
   Tensor rows = Tensor::scalar<int32_t>(-1), columns = Tensor::scalar<int64_t>(0);
