@@ -132,22 +132,32 @@ TEST_CASE("the records of calls say that their nodes hold one body, which runs o
   }
 }
 
-TEST_CASE("a body that calls itself is not run, and not inlined without end") {
-  auto text =
-      "graph a(x: float32[]) {\n"
-      "%y: float32[] = PartitionedCall(x) {Tin=[float32], Tout=[float32], f=@g}\n"
-      "return %y\n}\nbody @g = graph g(x: float32[]) {\nreturn x\n}";
-  auto graph = parse_graph(text);
+namespace {
+
+// A body of one call, for now of a body that returns what it is given.
+Ref<Body> body_with_a_call(const char* name, const std::string& type) {
+  auto graph = parse_graph("graph a(x: " + type + ") {\n%y: " + type +
+                           " = PartitionedCall(x) {Tin=[float32], Tout=[float32], f=@g}\n"
+                           "return %y\n}\nbody @g = graph g(x: " +
+                           type + ") {\nreturn x\n}");
   REQUIRE(graph.ok());
-  Ref<Body> body = Body::create("loops", *graph);
-  Node* call = (*graph)->find("y");
-  Ref<Body> good = called_body(*call);
-  (*graph)->set_attrs(call, call_attrs(body));
+  return Body::create(name, *graph);
+}
+Ref<Body> called_by(const Ref<Body>& body) { return called_body(*body->graph()->find("y")); }
+void let_call(const Ref<Body>& from, const Ref<Body>& to) {
+  from->graph()->set_attrs(from->graph()->find("y"), call_attrs(to));
+}
+
+}  // namespace
+
+TEST_CASE("a body that calls itself is not run, and not inlined without end") {
+  Ref<Body> body = body_with_a_call("loops", "float32[]"), good = called_by(body);
+  let_call(body, body);
   Status status = program_of(body).status();
   CHECK(status.code() == Code::kUnimplemented);
   CHECK(status.kind() == ErrorKind::kRecursionError);
   CHECK(status.message() == "The function loops calls itself, and cannot be run");
-  (*graph)->set_attrs(call, call_attrs(good));  // a circle does not end by itself
+  let_call(body, good);  // a circle does not end by itself
 }
 
 namespace {
@@ -199,21 +209,12 @@ TEST_CASE("variants say what their zeros and their sums are; empty ones are zero
 }
 
 TEST_CASE("a body that holds a circle of bodies is verified, printed, counted and refused") {
-  auto calling = [](const char* name) {
-    std::string call = "%y: float32[n] = PartitionedCall(x) {Tin=[float32], Tout=[float32], f=@g}";
-    auto graph = parse_graph("graph a(x: float32[n]) {\n" + call +
-                             "\nreturn %y\n}\nbody @g = graph g(x: float32[n]) {\nreturn x\n}");
-    REQUIRE(graph.ok());
-    return Body::create(name, *graph);
-  };
-  auto call = [](const Ref<Body>& from, const Ref<Body>& to) {
-    from->graph()->set_attrs(from->graph()->find("y"), call_attrs(to));
-  };
-  Ref<Body> outer = calling("outer"), a = calling("a"), b = calling("b");
-  Ref<Body> good = called_body(*a->graph()->find("y"));
-  call(outer, a);
-  call(a, b);
-  call(b, a);
+  Ref<Body> outer = body_with_a_call("outer", "float32[n]");
+  Ref<Body> a = body_with_a_call("a", "float32[n]"), b = body_with_a_call("b", "float32[n]");
+  Ref<Body> good = called_by(a);
+  let_call(outer, a);
+  let_call(a, b);
+  let_call(b, a);
   CHECK(!holds_itself(*outer));
   CHECK(verify_graph(*outer->graph()).ok());
   CHECK(print_graph(*outer->graph()).find("body @b = ") != std::string::npos);
@@ -225,27 +226,19 @@ TEST_CASE("a body that holds a circle of bodies is verified, printed, counted an
   CHECK(run.kind() == ErrorKind::kRecursionError);
   CHECK(run.message().find("calls itself, and cannot be run") != std::string::npos);
   CHECK(a->bytes() > 0);
-  call(a, good);
+  let_call(a, good);
 }
 
 TEST_CASE("a circle of bodies that is run node by node ends with the stack, as an error") {
-  auto text =
-      "graph a(x: float32[2]) {\n"
-      "%y: float32[2] = PartitionedCall(x) {Tin=[float32], Tout=[float32], f=@g}\n"
-      "return %y\n}\nbody @g = graph g(x: float32[2]) {\nreturn x\n}";
-  auto graph = parse_graph(text);
-  REQUIRE(graph.ok());
-  Ref<Body> body = Body::create("loops", *graph);
-  Node* call = (*graph)->find("y");
-  Ref<Body> good = called_body(*call);
-  (*graph)->set_attrs(call, call_attrs(body));
+  Ref<Body> body = body_with_a_call("loops", "float32[2]"), good = called_by(body);
+  let_call(body, body);
   const float elements[] = {1, 2, 3};  // more than the body was made for
   Tensor x = Tensor::vector(std::span<const float>(elements));
   Tensors outputs;
   Status status = run_body(body, {&x, 1}, outputs);
   CHECK(status.kind() == ErrorKind::kRecursionError);
   CHECK(status.message().find("where a call of loops begins") != std::string::npos);
-  (*graph)->set_attrs(call, call_attrs(good));
+  let_call(body, good);
 }
 
 }  // namespace graven::engine
