@@ -2,17 +2,13 @@
 
 #include "graven/ir/fusion.h"
 #include "graven/optimize/fuse.h"
+#include "graven/optimize/fuse_test.h"
 #include "graven/optimize/pass_test.h"
 
 namespace graven::engine {
 namespace {
 
-std::string fused(std::string_view before) {
-  return test_ops::after(before, [](Graph& graph) {
-    Status status = fuse(graph).status();
-    REQUIRE_MESSAGE(status.ok(), status.message());
-  });
-}
+using test_ops::fused;
 
 TEST_CASE("what follows a product is one fusion with it") {
   CHECK(fused(R"(graph f(x: float32[n,4], w: float32[4,3], bias: float32[3]) {

@@ -2,17 +2,12 @@
 
 #include <doctest/doctest.h>
 
-#include "graven/optimize/pass_test.h"
+#include "graven/optimize/fuse_test.h"
 
 namespace graven::engine {
 namespace {
 
-std::string fused(std::string_view before) {
-  return test_ops::after(before, [](Graph& graph) {
-    Status status = fuse(graph).status();
-    REQUIRE_MESSAGE(status.ok(), status.message());
-  });
-}
+using test_ops::fused;
 
 TEST_CASE("a chain of one shape becomes one fusion, whose inner values are not seen") {
   CHECK(fused(R"(graph f(x: float32[n,3], bias: float32[3]) {
