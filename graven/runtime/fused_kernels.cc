@@ -1,5 +1,6 @@
 #include "graven/runtime/fused_kernels.h"
 
+#include <algorithm>
 #include <cassert>
 
 #include "graven/base/heap_bytes.h"
@@ -70,6 +71,17 @@ Status FusionOperands::fill(std::span<const int64_t> symbols, Sizes& sizes) cons
     steps.first *= static_cast<int64_t>(dtype_size(input.dtype));
   }
   return {};
+}
+
+uint64_t FusionOperands::overwritable_by(const Fusion& fusion, int member) const {
+  const size_t size = dtype_size(fusion.members()[member].dtype);
+  uint64_t overwritable = 0;
+  for (size_t i = 0; i < std::min<size_t>(fusion.inputs().size(), 64); ++i) {
+    const FusionParts::Input& input = fusion.inputs()[i];
+    const bool is_in_place = !input.whole && !is_strided(i) && input.shape == fusion.space();
+    if (is_in_place && dtype_size(input.dtype) == size) overwritable |= uint64_t{1} << i;
+  }
+  return overwritable;
 }
 
 int64_t FusionOperands::bytes() const {

@@ -43,6 +43,10 @@ class FusionOperands {
   Status find(const Kernel::Arguments& arguments, Found& found) const;
   // Whether the input is read at other elements, or in another order, than those that it has.
   bool is_strided(size_t input) const { return is_strided_[input]; }
+  // The inputs whose memory a member's elements may take, where these are computed in any order, as
+  // Kernel::may_overwrite says: each element of such an input is read for the element of the
+  // member alone that takes its place. `fusion` is the one that this was made of.
+  uint64_t overwritable_by(const Fusion& fusion, int member) const;
   int64_t bytes() const;
 
  private:

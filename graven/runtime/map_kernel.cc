@@ -11,14 +11,7 @@ class MapKernel final : public Kernel {
   MapKernel(const Fusion& fusion, std::shared_ptr<const BlockProgram> program)
       : program_(std::move(program)), operands_(fusion) {
     for (int output : fusion.outputs()) {
-      uint64_t inputs = 0;
-      for (size_t i = 0; i < std::min<size_t>(fusion.inputs().size(), 64); ++i) {
-        const FusionParts::Input& input = fusion.inputs()[i];
-        const bool fits = dtype_size(input.dtype) == dtype_size(fusion.members()[output].dtype);
-        const bool is_same = input.shape == fusion.space() && !operands_.is_strided(i);
-        if (fits && is_same) inputs |= uint64_t{1} << i;
-      }
-      may_overwrite_.push_back(inputs);
+      may_overwrite_.push_back(operands_.overwritable_by(fusion, output));
     }
   }
 

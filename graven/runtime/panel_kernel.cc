@@ -17,18 +17,13 @@ class PanelKernel final : public Kernel {
       if (!fusion.inputs()[i].whole) parts_.push_back(static_cast<int>(i));
     }
     for (size_t o = 0; o < fusion.outputs().size(); ++o) {
-      const DType dtype = fusion.members()[fusion.outputs()[o]].dtype;
-      uint64_t inputs = 0;
-      if (output_of_result_ < 0 && dtype == result) {
-        output_of_result_ = static_cast<int>(o);  // it must keep off what the others still read
+      const int output = fusion.outputs()[o];
+      if (output_of_result_ < 0 && fusion.members()[output].dtype == result) {
+        output_of_result_ = static_cast<int>(o);
+        may_overwrite_.push_back(0);  // it must keep off what the others still read
       } else {
-        for (int i : parts_) {
-          const FusionParts::Input& input = fusion.inputs()[i];
-          const bool fits = dtype_size(input.dtype) == dtype_size(dtype);
-          if (fits && input.shape == fusion.space() && i < 64) inputs |= uint64_t{1} << i;
-        }
+        may_overwrite_.push_back(operands_.overwritable_by(fusion, output));
       }
-      may_overwrite_.push_back(inputs);
     }
   }
 
