@@ -95,10 +95,15 @@ Result<std::shared_ptr<const ReductionProgram>> ReductionProgram::compile(
   // The input that an expression gives as it is, or -1.
   auto handed_on_by = [](const Expression& expression, DType dtype) {
     const auto& output = expression.outputs()[0];
-    const ExprNode& node = expression.nodes()[output.real];
-    const bool is_input = output.dtype == dtype && node.instruction == Instruction::kInput &&
-                          expression.inputs()[node.a] == dtype && !is_complex(dtype);
-    return is_input ? static_cast<int>(node.a) : -1;
+    const uint16_t input = expression.nodes()[output.real].a;
+    auto is_part = [&](uint16_t number, uint16_t part) {
+      const ExprNode& node = expression.nodes()[number];
+      return node.instruction == Instruction::kInput && node.a == input && node.b == part;
+    };
+    const bool is_input = output.dtype == dtype && is_part(output.real, 0) &&
+                          (!is_complex(dtype) || is_part(output.imaginary, 1)) &&
+                          expression.inputs()[input] == dtype;
+    return is_input ? static_cast<int>(input) : -1;
   };
   if (parts.prepare.traps().empty()) {
     rep->handed_on = handed_on_by(parts.prepare, parts.accumulator);
