@@ -32,10 +32,23 @@ CopyAxes merged(const CopyAxes& axes) {
   return out;
 }
 
+// In pieces below the size from which the C library leaves it to the processor's string
+// instruction, which some are nine times slower at where a copy lies a few bytes further on in its
+// page than what is copied.
 template <typename T>
-void copy_row(const T* from, int64_t from_step, int64_t count, T* to, int64_t to_step) {
+void copy_together(const T* from, int64_t count, T* to) {
+  constexpr int64_t kPiece = 1024 / static_cast<int64_t>(sizeof(T));
+  for (; count > kPiece; count -= kPiece, from += kPiece, to += kPiece) {
+    std::copy_n(from, kPiece, to);
+  }
+  std::copy_n(from, count, to);
+}
+
+template <typename T>
+void copy_row(const T* __restrict from, int64_t from_step, int64_t count, T* __restrict to,
+              int64_t to_step) {
   if (to_step == 1 && from_step == 1) {
-    std::copy_n(from, count, to);
+    copy_together(from, count, to);
   } else if (to_step == 1 && from_step == -1) {
     for (int64_t i = 0; i < count; ++i) to[i] = from[-i];
   } else if (to_step == 1 && from_step == 0) {
@@ -67,7 +80,7 @@ void copy_plane(const T* from, T* to, const CopyAxis& rows, const CopyAxis& colu
 }
 
 template <typename T>
-void copy_box(CopyAxes axes, const T* from, T* to) {
+void copy_box(CopyAxes& axes, const T* from, T* to) {
   if (axes.empty()) {
     *to = *from;
     return;
@@ -140,11 +153,11 @@ void copy_box(CopyAxes axes, const T* from, T* to) {
 
 }  // namespace
 
-void copy_strided(DType dtype, CopyAxes axes, const void* from, void* to) {
-  for (const CopyAxis& axis : axes) {
+void copy_strided(DType dtype, const CopyAxes& box, const void* from, void* to) {
+  for (const CopyAxis& axis : box) {
     if (axis.size <= 0) return;
   }
-  axes = merged(axes);
+  CopyAxes axes = merged(box);
   visit_copied(dtype, [&](auto zero) {
     using T = decltype(zero);
     copy_box(axes, static_cast<const T*>(from), static_cast<T*>(to));

@@ -23,7 +23,7 @@ using CopyAxes = InlineVector<CopyAxis, 6>;
 // Copies a box of elements, axes outermost first. `from` and `to` point to its first element. Rows
 // that lie together in both places are copied as memory, axes that change places in square tiles;
 // large boxes by several threads.
-void copy_strided(DType dtype, CopyAxes axes, const void* from, void* to);
+void copy_strided(DType dtype, const CopyAxes& box, const void* from, void* to);
 
 // The elements of x from `first` on under another shape, as a view that keeps the memory of x;
 // empty if a copy is better: of few elements, or where a view would not begin at a cache line.
