@@ -13,7 +13,6 @@
 #include "graven/ops/formulas.h"
 #include "graven/ops/join_ops.h"
 #include "graven/ops/math_ops.h"
-#include "graven/ops/move_elements.h"
 #include "graven/ops/reduction_ops.h"
 #include "graven/ops/register_ops.h"
 #include "graven/ops/sequence_ops.h"
@@ -441,6 +440,19 @@ std::optional<Movement> tile_reads(const ReadsContext& c) {
   return movement;
 }
 
+Status tile_kernel(KernelContext& c) {
+  const Tensor &x = c.input(0), &out = c.output(0);
+  auto from = row_major_strides(x.shape()), to = row_major_strides(out.shape());
+  CopyAxes axes;
+  for (int i = 0; i < x.rank(); ++i) {
+    int64_t size = x.shape().size(i);
+    axes.push_back({integer_at(c.input(1), i), 0, to[i] * size});
+    axes.push_back({size, from[i], to[i]});
+  }
+  copy_strided(x.dtype(), axes, x.raw_data(), out.mutable_raw_data());
+  return {};
+}
+
 // The gradient where the rank is found when it runs.
 Tensor summed_over_multiples(GradientContext& c) {
   const Tensor multiples_and_sizes[] = {cast(c, c.x(1), DType::kInt32), c.shape_of_x(0)};
@@ -499,6 +511,22 @@ std::optional<Movement> reverse_reads(const ReadsContext& c) {
   return one_read(c.output(), std::move(read));
 }
 
+Status reverse_kernel(KernelContext& c) {
+  const Tensor &x = c.input(0), &out = c.output(0);
+  ASSIGN_OR_RETURN(auto reversed, normalized_axes(c.input(1), x.rank()));
+  auto strides = row_major_strides(x.shape());
+  CopyAxes axes;
+  for (int i = 0; i < x.rank(); ++i) axes.push_back({x.shape().size(i), strides[i], strides[i]});
+  int64_t first = 0;
+  for (int axis : reversed) {
+    first += (axes[axis].size - 1) * strides[axis];
+    axes[axis].from = -strides[axis];
+  }
+  if (x.num_elements() == 0) return {};
+  copy_strided(x.dtype(), axes, element_at(x.dtype(), x.raw_data(), first), out.mutable_raw_data());
+  return {};
+}
+
 void reverse_gradient(GradientContext& c) {
   if (c.wants(0)) c.set_dx(0, c(kReverseV2, {c.dy(), c.x(1)}));
 }
@@ -555,6 +583,39 @@ std::optional<Movement> roll_reads(const ReadsContext& c) {
     }
   }
   return movement;
+}
+
+Status roll_kernel(KernelContext& c) {
+  const Tensor &x = c.input(0), &out = c.output(0);
+  if (x.num_elements() == 0) return {};
+  ASSIGN_OR_RETURN(auto axes, normalized_axes(c.input(2), x.rank()));
+  std::vector<int64_t> shifts(static_cast<size_t>(x.rank()), 0);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    int64_t size = x.shape().size(axes[i]);
+    int64_t shift = integer_at(c.input(1), static_cast<int64_t>(i)) % size;
+    shifts[axes[i]] = (shifts[axes[i]] + shift + size) % size;
+  }
+  std::vector<int> moving;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (shifts[i] != 0) moving.push_back(i);
+  }
+  auto strides = row_major_strides(x.shape());
+  for (uint64_t choice = 0; choice < uint64_t{1} << moving.size(); ++choice) {
+    CopyAxes box;
+    for (int i = 0; i < x.rank(); ++i) box.push_back({x.shape().size(i), strides[i], strides[i]});
+    int64_t from = 0, to = 0;
+    for (size_t k = 0; k < moving.size(); ++k) {
+      int axis = moving[k];
+      int64_t size = x.shape().size(axis), shift = shifts[axis];
+      bool wraps = (choice >> k & 1) != 0;
+      box[axis].size = wraps ? shift : size - shift;
+      from += wraps ? (size - shift) * strides[axis] : 0;
+      to += wraps ? 0 : shift * strides[axis];
+    }
+    copy_strided(x.dtype(), box, element_at(x.dtype(), x.raw_data(), from),
+                 element_at(out.dtype(), out.mutable_raw_data(), to));
+  }
+  return {};
 }
 
 void roll_gradient(GradientContext& c) {
@@ -660,7 +721,7 @@ void define_padding_ops(OpRegistry& ops) {
       .types = {{"T", kAllTypes}, {"Tmultiples", kIndexTypes}},
       .infer = tile_shape,
       .gradient = tile_gradient,
-      .body = kernel(move_elements<NoAttrs>),
+      .body = kernel(tile_kernel),
       .values_for_inference = {1},
       .reads = tile_reads,
   });
@@ -672,7 +733,7 @@ void define_padding_ops(OpRegistry& ops) {
       .types = {{"T", values}, {"Tidx", kIndexTypes}},
       .infer = reverse_shape,
       .gradient = reverse_gradient,
-      .body = kernel(move_elements<NoAttrs>),
+      .body = kernel(reverse_kernel),
       .values_for_inference = {1},
       .reads = reverse_reads,
   });
@@ -685,7 +746,7 @@ void define_padding_ops(OpRegistry& ops) {
       .types = {{"T", kAllTypes}, {"Tshift", kIndexTypes}, {"Taxis", kIndexTypes}},
       .infer = roll_shape,
       .gradient = roll_gradient,
-      .body = kernel(move_elements<NoAttrs>),
+      .body = kernel(roll_kernel),
       .values_for_inference = {2},
       .reads = roll_reads,
   });
