@@ -111,15 +111,15 @@ Dim DimArithmetic::multiply(Dim a, Dim b) const {
   return symbols_ ? symbols_->multiply(a, b) : Dim::unknown();
 }
 
-std::optional<Movement> movement_of(const Node& node, Graph& graph) {
-  if (!node.op().record().reads || node.num_outputs() == 0) return std::nullopt;
-  const Shape& output = node.output(0).shape;
+std::optional<Movement> movement_of(const Node& node, int output, Graph& graph) {
+  if (!node.op().record().reads || output >= node.num_outputs()) return std::nullopt;
+  const Shape& shape = node.output(output).shape;
   InlineVector<const Shape*, 4> shapes;
   for (OutputRef input : node.inputs()) {
     shapes.push_back(&input.node->output(input.index).shape);
     if (!is_definite(*shapes.back())) return std::nullopt;
   }
-  if (!is_definite(output)) return std::nullopt;
+  if (!is_definite(shape)) return std::nullopt;
   // What is fed is used, never the constant's value.
   auto is_known = [&](const Node* from) {
     return &from->op() == kConst.op && std::ranges::count(graph.inputs(), from) == 0;
@@ -128,16 +128,18 @@ std::optional<Movement> movement_of(const Node& node, Graph& graph) {
   for (OutputRef input : node.inputs()) {
     values.push_back(is_known(input.node) ? input.node->attrs().as<ConstAttrs>().value : Tensor());
   }
-  return ask(node.op(), ReadsContext(node.attrs(), {shapes.data(), shapes.size()},
-                                     {values.data(), values.size()}, output, &graph.symbols()));
+  return ask(node.op(),
+             ReadsContext(node.attrs(), {shapes.data(), shapes.size()},
+                          {values.data(), values.size()}, shape, output, &graph.symbols()));
 }
 
 std::optional<Movement> movement_of(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
-                                    const Shape& output) {
+                                    const Shape& shape, int output) {
   if (!op.record().reads) return std::nullopt;
   InlineVector<const Shape*, 4> shapes;
   for (const Tensor& input : inputs) shapes.push_back(&input.shape());
-  return ask(op, ReadsContext(attrs, {shapes.data(), shapes.size()}, inputs, output, nullptr));
+  return ask(op,
+             ReadsContext(attrs, {shapes.data(), shapes.size()}, inputs, shape, output, nullptr));
 }
 
 std::optional<Read> compose(const Read& outer, const Shape& middle, const Read& inner,

@@ -18,9 +18,9 @@ namespace graven::engine {
 class Graph;
 class Node;
 
-// Where the elements of an op's output 0 come from: what a record's `.reads` gives. It is said over
-// an index space: an index for each axis of the output, or several for one that is split (a Tile by
-// m of n elements is [m,n], of which the inner index is read).
+// Where the elements of an output of an op come from: what a record's `.reads` gives. It is said
+// over an index space: an index for each axis of the output, or several for one that is split (a
+// Tile by m of n elements is [m,n], of which the inner index is read).
 //
 //   Transpose of [n,m]    over [m,n], input 0 at [i1,i0]
 //   ReverseV2             over [n], input 0 at [-1 - i0]
@@ -28,6 +28,7 @@ class Node;
 //   ConcatV2              a piece for each input, from where the one before ended
 //   Pad                   filled with zeros, and input 0 as a piece in it
 //   x[i] of [n,m]         over [m], input 0 at [0,i0], to whose axis 0 input 1 adds
+//   Split of [2*n]        each output over [n], the second one input 1 at [i0 + n]
 //
 // All that it holds are Dims of the graph, or numbers.
 struct Movement {
@@ -86,14 +87,19 @@ class GRAVEN_API DimArithmetic {
   SymbolTable* symbols_;
 };
 
-// What a record's `.reads` is given: one application of the op that inference has accepted. The
-// output's shape has a rank, and so have those of inputs.
+// What a record's `.reads` is given: one application of the op that inference has accepted, and one
+// of its outputs. The output's shape has a rank, and so have those of inputs.
 class GRAVEN_API ReadsContext : public DimArithmetic {
  public:
   // Values of inputs are empty where they are not known. All outlive the context.
   ReadsContext(AttrsRef attrs, std::span<const Shape* const> inputs, std::span<const Tensor> values,
-               const Shape& output, SymbolTable* symbols)
-      : DimArithmetic(symbols), attrs_(attrs), inputs_(inputs), values_(values), output_(output) {}
+               const Shape& output, int output_index, SymbolTable* symbols)
+      : DimArithmetic(symbols),
+        attrs_(attrs),
+        inputs_(inputs),
+        values_(values),
+        output_(output),
+        output_index_(output_index) {}
 
   template <typename A>
   const A& attrs() const {
@@ -103,6 +109,7 @@ class GRAVEN_API ReadsContext : public DimArithmetic {
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   const Shape& shape(int input) const { return *inputs_[input]; }
   const Shape& output() const { return output_; }
+  int output_index() const { return output_index_; }
   // The value of an input if it is known now, else an empty tensor.
   const Tensor& value(int input) const { return values_[input]; }
 
@@ -111,13 +118,15 @@ class GRAVEN_API ReadsContext : public DimArithmetic {
   std::span<const Shape* const> inputs_;
   std::span<const Tensor> values_;
   const Shape& output_;
+  const int output_index_;
 };
 
-// What the op of a node says; none if it says nothing, or a rank or Dim is unknown.
-GRAVEN_API std::optional<Movement> movement_of(const Node& node, Graph& graph);
-// The same where it runs.
+// What the op of a node says of an output; none if it says nothing, or a rank or Dim is unknown.
+GRAVEN_API std::optional<Movement> movement_of(const Node& node, int output, Graph& graph);
+// The same where it runs, of an output of this shape.
 GRAVEN_API std::optional<Movement> movement_of(const Op& op, AttrsRef attrs,
-                                               std::span<const Tensor> inputs, const Shape& output);
+                                               std::span<const Tensor> inputs, const Shape& shape,
+                                               int output);
 
 // What is read of a tensor of shape `from` by `outer`, a read of a tensor of shape `middle`, whose
 // elements come from it at `inner`. None if no read says it.

@@ -1,5 +1,7 @@
 #include "graven/ops/join_ops.h"
 
+#include <algorithm>
+
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
@@ -139,6 +141,16 @@ Status cut_along(KernelContext& c, const Tensor& x, int axis) {
   return {};
 }
 
+// A size that only running tells must be the number of outputs, which the kernel checks.
+std::optional<Movement> unpack_reads(const ReadsContext& c) {
+  const Shape& x = c.shape(0);
+  auto axis = normalized_axis(c.attrs<UnpackAttrs>().axis, x.rank());
+  if (!axis.ok() || !x[*axis].is_number()) return std::nullopt;
+  Read read = Read::of_leading_axes(x.rank() - 1);
+  read.axes.insert(read.axes.begin() + *axis, {c.output_index(), {}});
+  return one_read(c.output(), std::move(read));
+}
+
 Status unpack_kernel(KernelContext& c) {
   const Tensor& x = c.input(0);
   ASSIGN_OR_RETURN(int axis, normalized_axis(c.attrs<UnpackAttrs>().axis, x.rank()));
@@ -204,6 +216,24 @@ Status split_shape(InferContext& c) {
   }
   for (int i = 0; i < c.num_outputs(); ++i) c.set_shape(i, shape);
   return {};
+}
+
+// A part along an axis, from this place on.
+Movement read_of_part(const ReadsContext& c, int input, int axis, Dim from) {
+  Read read = Read::of_leading_axes(c.output().rank());
+  read.axes[axis].offset = from;
+  return one_read(c.output(), std::move(read), input);
+}
+
+std::optional<Movement> split_reads(const ReadsContext& c) {
+  const Shape& x = c.shape(1);
+  if (!c.value(0)) return std::nullopt;
+  auto axis = normalized_axis(integer_at(c.value(0), 0), x.rank());
+  if (!axis.ok()) return std::nullopt;
+  // Unless the parts make up the whole for certain, the kernel must find out.
+  const Dim part = c.output()[*axis];
+  if (!(c.multiply(part, c.attrs<SplitAttrs>().num_split) == x[*axis])) return std::nullopt;
+  return read_of_part(c, 1, *axis, c.multiply(part, c.output_index()));
 }
 
 Status split_input(KernelContext& c, int input, int axis_input) {
@@ -286,6 +316,26 @@ Status split_v_shape(InferContext& c) {
   return {};
 }
 
+std::optional<Movement> split_v_reads(const ReadsContext& c) {
+  const Shape& x = c.shape(0);
+  const Tensor& sizes = c.value(1);
+  if (!sizes || !c.value(2)) return std::nullopt;
+  auto axis = normalized_axis(integer_at(c.value(2), 0), x.rank());
+  // Of another size only running tells whether the parts fit.
+  if (!axis.ok() || !x[*axis].is_number()) return std::nullopt;
+  int64_t before = 0, all = 0;
+  bool is_open_before = false;
+  for (int i = 0; i < static_cast<int>(sizes.num_elements()); ++i) {
+    const int64_t size = split_size_at(sizes, i);
+    const bool is_before = i < c.output_index();
+    is_open_before |= is_before && size < 0;
+    all += std::max<int64_t>(size, 0);
+    if (is_before) before += std::max<int64_t>(size, 0);
+  }
+  if (is_open_before) before += x.size(*axis) - all;
+  return read_of_part(c, 0, *axis, before);
+}
+
 Status split_v_kernel(KernelContext& c) { return split_input(c, 0, 2); }
 
 void split_v_gradient(GradientContext& c) {
@@ -320,6 +370,7 @@ void define_join_ops(OpRegistry& ops) {
       .gradient = unpack_gradient,
       .body = kernel(unpack_kernel),
       .allocates_outputs = true,
+      .reads = unpack_reads,
       .default_node_name = "unstack",
   });
   kSplit = ops.define<SplitAttrs>({
@@ -333,6 +384,7 @@ void define_join_ops(OpRegistry& ops) {
       .body = kernel(split_kernel),
       .allocates_outputs = true,
       .values_for_inference = {0},
+      .reads = split_reads,
       .renamed = {{"split_dim", "axis"}},
       .default_node_name = "split",
   });
@@ -348,6 +400,7 @@ void define_join_ops(OpRegistry& ops) {
       .body = kernel(split_v_kernel),
       .allocates_outputs = true,
       .values_for_inference = {1, 2},
+      .reads = split_v_reads,
       .renamed = {{"split_dim", "axis"}},
       .default_node_name = "split",
   });

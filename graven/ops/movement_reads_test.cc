@@ -256,6 +256,31 @@ Sample gather_sample(Samples& s) {
   return sample(kGather, {s.counted(shape), Tensor::scalar<int32_t>(s.pick(0, size - 1))});
 }
 
+Sample split_sample(Samples& s) {
+  Shape shape = s.shape(1);
+  const int axis = s.pick(0, shape.rank() - 1), parts = s.pick(1, 4);
+  shape.set(axis, s.pick(0, 3) * parts);
+  const int32_t given = s.flip() ? axis : axis - shape.rank();
+  return sample(kSplit, {Tensor::scalar<int32_t>(given), s.counted(shape)}, {.num_split = parts});
+}
+Sample split_v_sample(Samples& s) {
+  Shape shape = s.shape(1);
+  const int axis = s.pick(0, shape.rank() - 1), parts = s.pick(1, 4);
+  std::vector<int32_t> sizes;
+  int32_t whole = 0;
+  for (int i = 0; i < parts; ++i) whole += sizes.emplace_back(s.pick(0, 3));
+  if (s.flip()) sizes[static_cast<size_t>(s.pick(0, parts - 1))] = -1;
+  shape.set(axis, whole);
+  return sample(kSplitV, {s.counted(shape), Samples::ints(sizes), Tensor::scalar<int32_t>(axis)},
+                {.num_split = parts});
+}
+Sample unpack_sample(Samples& s) {
+  const Shape shape = s.shape(1, 1);
+  const int axis = s.pick(0, shape.rank() - 1);
+  return sample(kUnpack, {s.counted(shape)},
+                {.num = shape.size(axis), .axis = s.flip() ? axis : axis - shape.rank()});
+}
+
 const std::map<std::string, Sample (*)(Samples&)>& all_samples() {
   static const std::map<std::string, Sample (*)(Samples&)> all = {
       {"BroadcastTo", broadcast_sample},
@@ -272,11 +297,14 @@ const std::map<std::string, Sample (*)(Samples&)>& all_samples() {
       {"ReverseV2", reverse_sample},
       {"Roll", roll_sample},
       {"Slice", slice_sample},
+      {"Split", split_sample},
+      {"SplitV", split_v_sample},
       {"Squeeze", squeeze_sample},
       {"StridedSlice", strided_slice_sample},
       {"StridedSliceGrad", strided_slice_grad_sample},
       {"Tile", tile_sample},
       {"Transpose", transpose_sample},
+      {"Unpack", unpack_sample},
   };
   return all;
 }
@@ -368,14 +396,17 @@ TEST_CASE("what .reads says of random shapes and attributes is what the kernel d
       CAPTURE(i);
       auto outputs = eager_builder().apply(*sample.op, sample.inputs, sample.attrs);
       REQUIRE_MESSAGE(outputs.ok(), outputs.status().message());
-      const Tensor& output = (*outputs)[0];
-      auto movement = movement_of(*sample.op, sample.attrs, sample.inputs, output.shape());
-      if (!movement) {
-        REQUIRE(sample.may_be_silent);
-        continue;
+      for (size_t o = 0; o < outputs->size(); ++o) {
+        const Tensor& output = (*outputs)[o];
+        auto movement = movement_of(*sample.op, sample.attrs, sample.inputs, output.shape(),
+                                    static_cast<int>(o));
+        if (!movement) {
+          REQUIRE(sample.may_be_silent);
+          continue;
+        }
+        ++known;
+        REQUIRE(moved(*movement, sample, output.shape()) == values_of<int32_t>(output));
       }
-      ++known;
-      REQUIRE(moved(*movement, sample, output.shape()) == values_of<int32_t>(output));
     }
     CHECK_MESSAGE(known > 60, name);
   }
@@ -386,7 +417,7 @@ TEST_CASE("an index that is found when it runs is an offset with the op's error"
   Tensor x = trace.placeholder(DType::kFloat32, {Dim::unknown(), 4});
   Tensor i = trace.placeholder(DType::kInt32, {});
   Tensor row = trace.emit(kGatherV2, {x, i, trace.constant(Tensor::scalar<int32_t>(0))});
-  auto movement = movement_of(symbolic(row).node(), *trace.graph);
+  auto movement = movement_of(symbolic(row).node(), 0, *trace.graph);
   REQUIRE(movement);
   CHECK(!movement->is_one_read());
   const Movement::Piece& piece = movement->pieces[0];
@@ -400,7 +431,7 @@ TEST_CASE("reads of symbolic sizes are said in the graph's Dims") {
   Trace trace;
   Tensor x = trace.placeholder(DType::kFloat32, {Dim::unknown(), 6});
   auto text_of = [&](const Tensor& y) {
-    auto movement = movement_of(symbolic(y).node(), *trace.graph);
+    auto movement = movement_of(symbolic(y).node(), 0, *trace.graph);
     return movement && movement->is_one_read() ? movement->pieces[0].read.to_text() : "none";
   };
   auto cut = [&](int32_t begin, int32_t end, int32_t stride, int64_t begin_mask) {
@@ -414,6 +445,37 @@ TEST_CASE("reads of symbolic sizes are said in the graph's Dims") {
   // From which element on depends on the size.
   CHECK(text_of(cut(-3, 0, 1, 0)) == "none");
   CHECK(text_of(cut(3, 0, -1, 0)) == "none");
+}
+
+TEST_CASE("parts of a size that is not known are reads if they make up the whole for certain") {
+  Trace trace;
+  Tensor x = trace.placeholder(DType::kFloat32, {Dim::unknown(), 6});
+  auto texts_of = [&](const Tensors& parts) {
+    std::string texts;
+    for (const Tensor& part : parts) {
+      const OutputRef output = symbolic(part).output();
+      auto movement = movement_of(*output.node, output.index, *trace.graph);
+      texts += movement ? movement->pieces[0].read.to_text() : "none";
+    }
+    return texts;
+  };
+  auto axis = [&](int32_t number) { return trace.constant(Tensor::scalar<int32_t>(number)); };
+  const SplitAttrs two = {.num_split = 2};
+  auto split = [&](int32_t along) {
+    const Tensor inputs[] = {axis(along), x};
+    return texts_of(trace.emit.apply(*kSplit, inputs, two));
+  };
+  auto split_v = [&](int32_t along) {
+    const Tensor sizes = trace.constant(vector_of<int32_t>({2, -1}));
+    const Tensor inputs[] = {x, sizes, axis(along)};
+    return texts_of(trace.emit.apply(*kSplitV, inputs, two));
+  };
+  CHECK(split(1) == "[i0,i1][i0,i1 + 3]");
+  CHECK(split(0) == "nonenone");
+  CHECK(split_v(1) == "[i0,i1][i0,i1 + 2]");
+  CHECK(split_v(0) == "nonenone");
+  const UnpackAttrs rows = {.num = 2, .axis = 0};
+  CHECK(texts_of(trace.emit.apply(*kUnpack, {&x, 1}, rows)) == "nonenone");
 }
 
 }  // namespace graven::engine

@@ -72,14 +72,29 @@ const OutputType& type_of(OutputRef value) { return value.node->output(value.ind
 
 }  // namespace
 
-std::optional<Movement> FusedReads::movement_to_read(Node* node) const {
-  if (must_stay_.contains(node) || refused_.contains(node) || node->num_outputs() != 1 ||
-      node->output(0).is_promised || !is_pure(*node)) {
+// Of each output that somebody reads. All are reads of one input.
+std::optional<FusedReads::Movements> FusedReads::movements_to_read(Node* node) const {
+  const auto users = users_.find(node);
+  if (must_stay_.contains(node) || refused_.contains(node) || users == users_.end() ||
+      !node->op().record().reads || !node->control_inputs().empty() || !is_pure(*node)) {
     return std::nullopt;
   }
-  auto movement = movement_of(*node, graph_);
-  if (!movement || !movement->is_one_read()) return std::nullopt;
-  return movement;
+  Movements movements;
+  movements.of_output.resize(static_cast<size_t>(node->num_outputs()));
+  for (const Node* user : users->second) {
+    for (OutputRef input : user->inputs()) {
+      if (input.node != node) continue;
+      auto& movement = movements.of_output[input.index];
+      if (movement) continue;
+      movement = node->output(input.index).is_promised ? std::nullopt
+                                                       : movement_of(*node, input.index, graph_);
+      if (!movement || !movement->is_one_read()) return std::nullopt;
+      const int from = movement->pieces[0].input;
+      if (movements.input >= 0 && movements.input != from) return std::nullopt;
+      movements.input = from;
+    }
+  }
+  return movements;
 }
 
 void FusedReads::choose(std::span<Node* const> nodes) {
@@ -97,58 +112,66 @@ void FusedReads::choose(std::span<Node* const> nodes) {
     for (Node* before : node->control_inputs()) must_stay_[before] = true;
   }
   for (size_t i = nodes.size(); i-- > 0;) {
-    if (auto movement = movement_to_read(nodes[i])) {
-      auto chosen = chosen_of(nodes[i], std::move(*movement));
+    if (auto movements = movements_to_read(nodes[i])) {
+      auto chosen = chosen_of(nodes[i], std::move(*movements));
       if (chosen) chosen_.emplace(nodes[i], std::move(*chosen));
     }
   }
   drop_unreadable(nodes);
 }
 
-// How all that read the node's output, perhaps through further movements, would read what it moves;
-// none if that is no read for one of them.
-std::optional<FusedReads::Chosen> FusedReads::chosen_of(Node* node, Movement movement) const {
-  const auto users = users_.find(node);
-  if (users == users_.end() || !node->control_inputs().empty()) return std::nullopt;
-  const OutputRef value{node, 0};
-  const Movement::Piece& piece = movement.pieces[0];
-  const OutputType& type = type_of(node->inputs()[piece.input]);
-  const DimArithmetic dims(&graph_.symbols());
+// How all that read the node's outputs, perhaps through further movements, would read what it
+// moves; none if that is no read for one of them.
+std::optional<FusedReads::Chosen> FusedReads::chosen_of(Node* node, Movements movements) const {
   Chosen chosen;
   chosen.is_readable = true;
+  const OutputType& from = type_of(node->inputs()[movements.input]);
+  for (int i = 0; i < node->num_outputs(); ++i) {
+    const auto& movement = movements.of_output[static_cast<size_t>(i)];
+    if (movement && !add_uses({node, i}, movement->pieces[0].read, from, chosen)) {
+      return std::nullopt;
+    }
+  }
+  chosen.movements = std::move(movements);
+  return chosen;
+}
+
+// Adds how an output is read of a tensor of type `from`, of which it is the read `inner`.
+bool FusedReads::add_uses(OutputRef value, const Read& inner, const OutputType& from,
+                          Chosen& chosen) const {
+  const DimArithmetic dims(&graph_.symbols());
   int gatherer = -1;
   auto add = [&](const FusedReader& reader, const Read& outer) {
-    auto read = compose(outer, type_of(value).shape, piece.read, type.shape, dims);
+    auto read = compose(outer, type_of(value).shape, inner, from.shape, dims);
     if (!read) return false;
-    chosen.is_readable &= can_read(reader, outer, *read, type);
-    if (must_gather(reader, *read, type.shape)) {
+    chosen.is_readable &= can_read(reader, outer, *read, from);
+    if (must_gather(reader, *read, from.shape)) {
       chosen.is_readable &= gatherer < 0 || gatherer == reader.group;
       gatherer = reader.group;
     }
     chosen.uses.push_back({reader, std::move(*read)});
     return true;
   };
-  for (const Node* user : users->second) {
+  for (const Node* user : users_.at(value.node)) {
+    const auto inputs = user->inputs();
+    if (std::ranges::count(inputs, value) == 0) continue;
     const bool is_elsewhere =
-        has_other_devices() && Device::find(user->device()) != Device::find(node->device());
-    if (is_elsewhere) return std::nullopt;
+        has_other_devices() && Device::find(user->device()) != Device::find(value.node->device());
+    if (is_elsewhere) return false;
     if (auto through = chosen_.find(user); through != chosen_.end()) {
       // It may need the value elsewhere than where it reads it: as a shape.
-      const int moved = through->second.movement.pieces[0].input;
-      for (int i = 0; i < static_cast<int>(user->inputs().size()); ++i) {
-        if (user->inputs()[i] == value && i != moved) return std::nullopt;
-      }
+      const bool is_moved = inputs[through->second.movements.input] == value;
+      if (!is_moved || std::ranges::count(inputs, value) > 1) return false;
       for (const Use& use : through->second.uses) {
-        if (!add(use.reader, use.read)) return std::nullopt;
+        if (!add(use.reader, use.read)) return false;
       }
       continue;
     }
     auto reader = reader_(*user);
     auto outer = reader ? read_(*user, value) : std::nullopt;
-    if (!outer || !add(*reader, *outer)) return std::nullopt;
+    if (!outer || !add(*reader, *outer)) return false;
   }
-  chosen.movement = std::move(movement);
-  return chosen;
+  return true;
 }
 
 // What kernels cannot read is moved first, and they read the rest of the way through. A view costs
@@ -157,8 +180,7 @@ void FusedReads::drop_unreadable(std::span<Node* const> nodes) {
   for (Node* node : nodes) {
     auto chosen = chosen_.find(node);
     if (chosen == chosen_.end()) continue;
-    const int moved = chosen->second.movement.pieces[0].input;
-    if (chosen_.contains(node->inputs()[moved].node)) continue;
+    if (chosen_.contains(node->inputs()[chosen->second.movements.input].node)) continue;
     const bool is_lone_view =
         node->op().record().view_of >= 0 &&
         std::ranges::none_of(users_.at(node), [&](Node* user) { return chosen_.contains(user); });
@@ -169,10 +191,11 @@ void FusedReads::drop_unreadable(std::span<Node* const> nodes) {
 FusedReads::Source FusedReads::source_of(OutputRef value, Read read) const {
   const DimArithmetic dims(&graph_.symbols());
   for (auto at = chosen_.find(value.node); at != chosen_.end(); at = chosen_.find(value.node)) {
-    const Movement::Piece& piece = at->second.movement.pieces[0];
-    const OutputRef from = value.node->inputs()[piece.input];
+    const Movements& movements = at->second.movements;
+    const Movement& movement = *movements.of_output[static_cast<size_t>(value.index)];
+    const OutputRef from = value.node->inputs()[movements.input];
     // It was composed before, when the movement was chosen.
-    read = *compose(read, type_of(value).shape, piece.read, type_of(from).shape, dims);
+    read = *compose(read, type_of(value).shape, movement.pieces[0].read, type_of(from).shape, dims);
     value = from;
   }
   return {value, std::move(read)};

@@ -11,8 +11,8 @@
 namespace graven::engine {
 
 // Which movements a Fusion reads through instead of reading what they make: those whose every
-// reader is in a Fusion that can, so that they need not run at all. One that several Fusions would
-// have to gather runs once, for all of them.
+// reader, of any output, is in a Fusion that can, so that they need not run at all. One that
+// several Fusions would have to gather runs once, for all of them.
 
 // What a Fusion is, for what it may read.
 struct FusedReader {
@@ -50,13 +50,19 @@ class FusedReads {
     FusedReader reader;
     Read read;
   };
+  // Of a node whose outputs are all reads of one input.
+  struct Movements {
+    int input = -1;
+    std::vector<std::optional<Movement>> of_output;  // none of what nobody reads
+  };
   struct Chosen {
-    Movement movement;
-    std::vector<Use> uses;
+    Movements movements;
+    std::vector<Use> uses;     // of what it moves
     bool is_readable = false;  // kernels can read what it moves
   };
-  std::optional<Movement> movement_to_read(Node* node) const;
-  std::optional<Chosen> chosen_of(Node* node, Movement movement) const;
+  std::optional<Movements> movements_to_read(Node* node) const;
+  std::optional<Chosen> chosen_of(Node* node, Movements movements) const;
+  bool add_uses(OutputRef value, const Read& inner, const OutputType& from, Chosen& chosen) const;
   void drop_unreadable(std::span<Node* const> nodes);
 
   Graph& graph_;

@@ -156,6 +156,58 @@ TEST_CASE("rows that softmax goes over are not read through a transposition") {
 })") == "Transpose [i0,i1][i0,i1] ");
 }
 
+TEST_CASE("parts of one tensor are reads of it, and the cut is gone") {
+  CHECK(fused(R"(graph f(x: float32[20,60]) {
+  %axis: int32[] = -1
+  %s: float32[20,30], float32[20,30] = Split(%axis, x) {num_split=2}
+  %g: float32[20,30] = Sigmoid(%s:1)
+  %z: float32[20,30] = Mul(%s, %g)
+  return %z
+})") == R"(graph f(x: float32[20,60]) {
+  %axis: int32[] = -1
+  %z_1: float32[20,30] = Fusion(x, x) {Tin=[float32, float32], Tout=[float32], fusion=@fused0}
+  return %z_1
+}
+
+fusion @fused0 = over [20,30] {
+  x0: float32[20,60] at [i0,i1 + 30]
+  x1: float32[20,60] at [i0,i1]
+  %0: float32 = Sigmoid(x0)
+  %1: float32 = Mul(x1, %0)
+  return %1
+}
+)");
+  // One part alone, of sizes that are given, or of one place.
+  CHECK(summary(R"(graph f(x: float32[20,60], y: float32[20,10]) {
+  %sizes: int32[2] = [50, -1]
+  %axis: int32[] = 1
+  %s: float32[20,50], float32[20,10] = SplitV(x, %sizes, %axis) {num_split=2}
+  %z: float32[20,10] = Mul(%s:1, y)
+  return %z
+})") == "[i0,i1 + 50][i0,i1] ");
+  CHECK(summary(R"(graph f(x: float32[2,20]) {
+  %s: float32[20], float32[20] = Unpack(x) {num=2, axis=0}
+  %z: float32[20] = Sub(%s, %s:1)
+  return %z
+})") == "[0,i0][1,i0] ");
+}
+
+TEST_CASE("parts are cut if one of them is needed elsewhere, or if they may not fit") {
+  CHECK(summary(R"(graph f(x: float32[20,60]) {
+  %axis: int32[] = -1
+  %s: float32[20,30], float32[20,30] = Split(%axis, x) {num_split=2}
+  %g: float32[20,30] = Sigmoid(%s:1)
+  %z: float32[20,30] = Mul(%s, %g)
+  return %z, %s
+})") == "Split [i0,i1][i0,i1] ");
+  CHECK(summary(R"(graph f(x: float32[n]) {
+  %axis: int32[] = 0
+  %s: float32[floordiv(n, 2)], float32[floordiv(n, 2)] = Split(%axis, x) {num_split=2}
+  %z: float32[floordiv(n, 2)] = Mul(%s, %s:1)
+  return %z
+})") == "Split Mul ");
+}
+
 TEST_CASE("a view alone stays a view, and every other element stays a copy") {
   CHECK(summary(R"(graph f(x: float32[20,30], y: float32[20]) {
   %at: int32[] = 1
@@ -279,9 +331,11 @@ class RandomGraph {
   }
 
   void move() {
-    switch (pick(0, 4)) {
+    switch (pick(0, 5)) {
       case 0:
         return transpose();
+      case 5:
+        return split();
       case 1:
         return slice();
       case 2:
@@ -324,6 +378,20 @@ class RandomGraph {
     for (Dim dim : shape_.dims()) sizes.push_back(static_cast<int>(dim.number()));
     const std::string to = constant(sizes);
     op("BroadcastTo", str_cat(value_, ", ", to));
+  }
+  // One part of two, or the sum of both.
+  void split() {
+    const int axis = pick(0, shape_.rank() - 1), whole = static_cast<int>(shape_.size(axis));
+    if (whole % 2 != 0) return reverse();
+    const std::string scalar = name();
+    lines_ += str_cat("  ", scalar, ": int32[] = ", axis, "\n");
+    shape_.set(axis, whole / 2);
+    const std::string made = name(), type = str_cat(dtype_, "[", shape_text(shape_), "]");
+    lines_ += str_cat("  ", made, ": ", type, ", ", type, " = Split(", scalar, ", ", value_,
+                      ") {num_split=2}\n");
+    value_ = made;
+    if (pick(0, 1) == 0) return op("Sub", str_cat(made, ", ", made, ":1"));
+    if (pick(0, 1) == 0) value_ += ":1";
   }
   void strided_slice() {
     std::vector<int> begin, end, strides;
