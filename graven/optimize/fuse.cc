@@ -514,7 +514,7 @@ class Fuser {
 
   // Fills in the movements whose outputs the group would read.
   bool is_solvable_through(const Group& group, std::vector<const Node*>& through) {
-    std::vector<Dim> told, asked;
+    std::vector<Dim> told, asked, cut;
     auto ask = [&](std::span<const Dim> dims) {
       asked.insert(asked.end(), dims.begin(), dims.end());
     };
@@ -536,13 +536,35 @@ class Fuser {
         told.insert(told.end(), dims.begin(), dims.end());
         for (const Read::Axis& axis : source.read.axes) {
           ask({&axis.offset, 1});
-          for (const Read::Term& term : axis.terms) ask({&term.coefficient, 1});
+          for (const Read::Term& term : axis.terms) {
+            ask({&term.coefficient, 1});
+            cut.push_back(space[term.index]);
+          }
           if (axis.broadcasts) told.push_back(space[axis.terms[0].index]);
         }
       }
     }
-    return std::ranges::all_of(
-        asked, [&](Dim dim) { return dim.is_number() || std::ranges::count(told, dim) > 0; });
+    // The step computes sizes that only outputs have of those that are told. What does not vary
+    // with an index may have been filled, whose size may come out below zero: its op refuses that.
+    const bool gives_space = std::ranges::none_of(
+        group, [&](Node* node) { return info(node).reduced || info(node).is_reduction; });
+    return std::ranges::all_of(asked, [&](Dim dim) {
+      return dim.is_number() || std::ranges::count(told, dim) > 0 ||
+             (gives_space && std::ranges::count(cut, dim) > 0 && follows_from(told, dim));
+    });
+  }
+
+  // Whether a size can be computed of those that are told.
+  bool follows_from(const std::vector<Dim>& told, Dim dim) {
+    SymbolTable found;
+    return !found
+                .substitute(graph_.symbols(), dim,
+                            [&](int64_t symbol) {
+                              const bool is_told =
+                                  std::ranges::count(told, graph_.symbols().dim_of(symbol)) > 0;
+                              return is_told ? found.new_symbol("") : Dim::unknown();
+                            })
+                .is_unknown();
   }
 
   bool reads_through(const Node* node) {

@@ -54,6 +54,7 @@ FusionStep::FusionStep(const Node& node, Ref<const Fusion> fusion, Ref<const Ker
   for (size_t i = 0; i < fusion_->outputs().size() && fusion_->num_symbols() == 0; ++i) {
     static_shapes_.push_back(output_shape(static_cast<int>(i), {}));
   }
+  if (!library_) find_derived();
   Shape guessed = fusion_->space();
   for (int i = 0; i < guessed.rank(); ++i) {
     if (!guessed[i].is_number()) guessed.set(i, Dim::unknown());
@@ -166,8 +167,9 @@ Status FusionStep::find_symbols(Values values, const Shape& result, Symbols& sym
       broadcasts |= !input.whole && input.read.axes[axis].broadcasts;
     }
   }
+  if (broadcasts && !note_broadcasts(values, symbols)) return misfit(values, result);
+  if (!note_derived(symbols)) return misfit(values, result);
   if (!broadcasts) return {};
-  if (!note_broadcasts(values, symbols)) return misfit(values, result);
   // A symbol may have been told by an input before one that broadcasts told more.
   for (size_t i = 0; i < values.size(); ++i) {
     const Shape& declared = fusion_->inputs()[i].shape;
@@ -178,6 +180,60 @@ Status FusionStep::find_symbols(Values values, const Shape& result, Symbols& sym
     }
   }
   return {};
+}
+
+void FusionStep::find_derived() {
+  const int count = fusion_->num_symbols();
+  std::vector<Dim> dims(static_cast<size_t>(count));  // of the graph
+  std::vector<bool> is_told(static_cast<size_t>(count), false);
+  auto note = [&](const Shape& own, const Shape& of_graph, bool tells) {
+    for (int i = 0; i < own.rank() && own.rank() == of_graph.rank(); ++i) {
+      if (!own[i].is_term()) continue;
+      const auto symbol = static_cast<size_t>(own[i].term_index());
+      if (tells) is_told[symbol] = true;
+      if (dims[symbol].is_unknown()) dims[symbol] = of_graph[i];
+    }
+  };
+  const Shape& space = fusion_->space();
+  for (size_t i = 0; i < fusion_->inputs().size(); ++i) {
+    const FusionParts::Input& input = fusion_->inputs()[i];
+    const OutputRef from = node->inputs()[i];
+    note(input.shape, from.node->output(from.index).shape, true);
+    for (const Read::Axis& axis : input.read.axes) {
+      const Dim whole = axis.broadcasts ? space[axis.terms[0].index] : Dim();
+      if (whole.is_term()) is_told[static_cast<size_t>(whole.term_index())] = true;
+    }
+  }
+  for (size_t i = 0; i < fusion_->outputs().size(); ++i) {
+    if (fusion_->is_reduced(fusion_->outputs()[i])) continue;
+    note(space, node->output(static_cast<int>(i)).shape, false);
+  }
+  const SymbolTable& table = node->graph().symbols();
+  for (int s = 0; s < count; ++s) {
+    const Dim dim = dims[static_cast<size_t>(s)];
+    if (!is_told[static_cast<size_t>(s)]) {
+      if (dim.is_term()) derived_.push_back({s, dim});
+    } else if (const int64_t symbol = table.as_symbol(dim); symbol >= 0) {
+      known_.push_back({s, symbol});
+    }
+  }
+  if (derived_.empty()) known_.clear();
+}
+
+bool FusionStep::note_derived(Symbols& symbols) const {
+  if (derived_.empty()) return true;
+  InlineVector<int64_t, 16> values;
+  for (const Known& known : known_) {
+    const auto at = static_cast<size_t>(known.of_graph);
+    if (values.size() <= at) values.resize(at + 1, -1);
+    values[at] = symbols[known.symbol];
+  }
+  const SymbolTable& table = node->graph().symbols();
+  for (const Derived& derived : derived_) {
+    symbols[derived.symbol] = table.evaluate(derived.size, values);
+    if (symbols[derived.symbol] < 0) return false;
+  }
+  return true;
 }
 
 bool FusionStep::note_space(const Shape& result, Symbols& symbols) const {
@@ -275,8 +331,8 @@ std::string FusionStep::text() const {
 
 int64_t FusionStep::bytes() const {
   ByteCount count;
-  return bytes_of_object<FusionStep>() + heap_bytes(static_shapes_) + kernel_->bytes() +
-         (library_ ? library_->bytes() : 0) +
+  return bytes_of_object<FusionStep>() + heap_bytes(static_shapes_) + heap_bytes(derived_) +
+         heap_bytes(known_) + kernel_->bytes() + (library_ ? library_->bytes() : 0) +
          (count.is_first(fusion_.get()) ? fusion_->bytes() : 0);
 }
 

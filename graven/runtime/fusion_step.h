@@ -25,6 +25,10 @@ class FusionStep final : public Step {
   using Values = std::span<const Tensor* const>;
   // result: the shape of the library member's, if there is one.
   Status find_symbols(Values values, const Shape& result, Symbols& symbols) const;
+  // Notes which symbols no input tells: sizes of the outputs alone.
+  void find_derived();
+  // Computes them; whether all are sizes.
+  bool note_derived(Symbols& symbols) const;
   // What a space that a library member gives says of the symbols.
   bool note_space(const Shape& result, Symbols& symbols) const;
   // The sizes of the space to which inputs broadcast.
@@ -47,6 +51,18 @@ class FusionStep final : public Step {
   const Ref<const Kernel> kernel_;
   const std::unique_ptr<LibraryMember> library_;  // null if there is none
   std::vector<Shape> static_shapes_;              // of the outputs, if there are no symbols
+  // Of the Fusion's symbols, the terms of the graph that some are, and the graph's symbols that
+  // others are, which those terms are made of.
+  struct Derived {
+    int symbol;
+    Dim size;
+  };
+  struct Known {
+    int symbol;
+    int64_t of_graph;
+  };
+  std::vector<Derived> derived_;
+  std::vector<Known> known_;
 };
 
 }  // namespace graven::engine

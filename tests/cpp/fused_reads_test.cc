@@ -89,15 +89,55 @@ TEST_CASE("slices of one tensor are two reads of it, while other sizes are unkno
 })") == "[i0,i1 + 1][i0,i1] ");
 }
 
-TEST_CASE("where nothing that is read tells the size of a slice, it is cut first") {
+TEST_CASE("a size that no operand has follows from those that they have") {
+  CHECK(fused(R"(graph f(x: float32[n,4]) {
+  %a: int32[1] = [1]
+  %b: int32[1] = [0]
+  %c: int32[1] = [-1]
+  %one: int32[1] = [1]
+  %right: float32[max(1, n) - 1,4] = StridedSlice(x, %a, %b, %one) {end_mask=1}
+  %left: float32[max(1, n) - 1,4] = StridedSlice(x, %b, %c, %one) {begin_mask=1}
+  %z: float32[max(1, n) - 1,4] = Sub(%right, %left)
+  return %z
+})") == R"(graph f(x: float32[n,4]) {
+  %a: int32[1] = [1]
+  %b: int32[1] = [0]
+  %c: int32[1] = [-1]
+  %one: int32[1] = [1]
+  %z_1: float32[max(1, n) - 1,4] = Fusion(x, x) {Tin=[float32, float32], Tout=[float32], fusion=@fused0}
+  return %z_1
+}
+
+fusion @fused0 = over [d0,4] {
+  x0: float32[d1,4] at [i0 + 1,i1]
+  x1: float32[d1,4] at [i0,i1]
+  %0: float32 = Sub(x0, x1)
+  return %0
+}
+)");
+}
+
+TEST_CASE("where neither operands nor outputs tell the size of a slice, it is cut first") {
   CHECK(summary(R"(graph f(x: float32[n]) {
   %a: int32[1] = [1]
   %b: int32[1] = [0]
   %one: int32[1] = [1]
   %rest: float32[max(1, n) - 1] = StridedSlice(x, %a, %b, %one) {end_mask=1}
   %z: float32[max(1, n) - 1] = Exp(%rest)
+  %all: int32[1] = [0]
+  %s: float32[] = Sum(%z, %all)
+  return %s
+})") == "StridedSlice [i0] ");
+  // Filled with as many as a size says, which may be none that there can be.
+  CHECK(summary(R"(graph f(x: float32[n], y: float32[]) {
+  %shape: int32[1](n) = Shape(x) {out_type=int32}
+  %one: int32[] = 1
+  %less: int32[1](n - 1) = Sub(%shape, %one)
+  %f: float32[n - 1] = Fill(%less, y)
+  %z: float32[n - 1] = Exp(%f)
   return %z
-})") == "StridedSlice Exp ");
+})")
+            .starts_with("Shape Sub Fill "));
 }
 
 TEST_CASE("reads are composed: transposed, sliced backwards, with a new axis, broadcast") {
@@ -460,6 +500,48 @@ TEST_CASE("rows of any length are gathered from a transposed operand") {
     CHECK(check_same(text + "  return %z\n}", inputs) == 1);
     CHECK(check_same(text + sum + "  return %s\n}", inputs) == 1);
   }
+}
+
+TEST_CASE("sizes that slices make of one that is not known are found when it runs") {
+  std::mt19937 random(13);
+  const char* differences = R"(graph f(x: float32[n,m]) {
+  %a: int32[1] = [1]
+  %b: int32[1] = [0]
+  %c: int32[1] = [-1]
+  %one: int32[1] = [1]
+  %right: float32[max(1, n) - 1,m] = StridedSlice(x, %a, %b, %one) {end_mask=1}
+  %left: float32[max(1, n) - 1,m] = StridedSlice(x, %b, %c, %one) {begin_mask=1}
+  %z: float32[max(1, n) - 1,m] = Sub(%right, %left)
+  return %z
+})";
+  for (Shape shape : {Shape{0, 4}, Shape{1, 4}, Shape{2, 4}, Shape{5, 0}, Shape{5, 1},
+                      Shape{3000, 4}, Shape{300, 501}}) {
+    const Tensor inputs[] = {random_values(DType::kFloat32, shape, random)};
+    CHECK(check_same(differences, inputs) == 2);
+  }
+}
+
+TEST_CASE("a size that does not fit is the error of the graph without Fusions") {
+  const char* text = R"(graph f(x: float32[n,4], y: float32[m,4]) {
+  %axis: int32[1] = [0]
+  %r: float32[n,4] = ReverseV2(x, %axis)
+  %n: float32[n,4] = Neg(%r)
+  %z: float32[broadcast(m, n),4] = Mul(%n, y)
+  return %z
+})";
+  auto error_of = [&](const Ref<Graph>& graph) {
+    std::mt19937 random(1);
+    const Tensor inputs[] = {random_values(DType::kFloat32, {5, 4}, random),
+                             random_values(DType::kFloat32, {3, 4}, random)};
+    auto program = plan_program(graph);
+    REQUIRE(program.ok());
+    Tensors outputs;
+    return std::string((*program)->run(inputs, outputs).message());
+  };
+  CHECK(summary(text) == "[-1 - i0,i1] Mul ");
+  const std::string expected = error_of(graph_of(text));
+  CHECK(!expected.empty());
+  CHECK(error_of(fused_graph(text)) == expected);
 }
 
 TEST_CASE("symbolic sizes are found when it runs, for one text and many shapes") {
