@@ -23,7 +23,7 @@ namespace graven::engine {
 //
 // It is data: it prints (ir/text.h), compares and hashes, and so is the key of machine code. Dims
 // are numbers or symbols of its own, d0, d1, ..., in the order in which they appear first; what
-// they are in a graph follows from the types of the node's inputs.
+// they are in a graph follows from the types of the node's inputs and outputs.
 //
 //   fusion @f = over [d0,3] reducing [1] {
 //     x0: float32[d0,3]

@@ -73,8 +73,8 @@ using GradientFunction = void (*)(GradientContext& context);
 using PassesOnFunction = int (*)(std::span<const DType> inputs, AttrsRef attrs);
 GRAVEN_API int passes_on_input_0(std::span<const DType> inputs, AttrsRef attrs);
 
-// Where the elements of output 0 come from (ir/movement.h); none if that is not known, or cannot be
-// said by reads.
+// Where the elements of an output come from (ir/movement.h); none if that is not known, or cannot
+// be said by reads.
 using ReadsFunction = std::optional<Movement> (*)(const ReadsContext& context);
 
 // Which dtypes a type attribute may have.
@@ -128,7 +128,7 @@ struct OpRecord {
   // The input whose memory output 0 of a kernel may take, if nobody else needs it: the kernel finds
   // it there instead of copying it. -1: none. Elementwise bodies take any that fits.
   int overwrites = -1;
-  // Of an op that only moves elements. Null: output 0 is computed.
+  // Of an op that only moves elements. Null: its outputs are computed.
   ReadsFunction reads = nullptr;
   // The kernel says of each rectangle of output 0 when it is final (KernelContext::done), so that
   // what follows may be computed while it is in cache.
