@@ -2,6 +2,7 @@
 #include <string>
 
 #include "graven/ir/op.h"
+#include "graven/ir/structural_ops.h"
 
 namespace graven::engine {
 
@@ -36,7 +37,7 @@ GRAVEN_API inline OpHandle<BiasAddAttrs> kBiasAddGrad;  // out_backprop -> outpu
 GRAVEN_API inline OpHandle<NoAttrs> kSoftmax, kLogSoftmax;           // logits -> softmax
 GRAVEN_API inline OpHandle<NoAttrs> kSoftmaxCrossEntropyWithLogits,  // features, labels -> loss,
     kSparseSoftmaxCrossEntropyWithLogits;                            // backprop
-GRAVEN_API inline OpHandle<NoAttrs> kCheckLabels;  // labels, logits_shape -> column, classes
+GRAVEN_API inline OpHandle<ShapeAttrs> kCheckLabels;  // labels, logits_shape -> column, classes
 
 // --- loss_ops.cc.
 GRAVEN_API inline OpHandle<NoAttrs> kL2Loss;    // t -> output

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -125,6 +127,9 @@ Tensor loss_of_rows(CompositeContext& c, const Formula& loss, DType dtype) {
   return c(kSqueeze, {cast(c, loss, dtype)}, {.squeeze_dims = {1}});
 }
 
+// So many classes have numbers that fit an int32, which are compared faster.
+constexpr int64_t kMaxShort = std::numeric_limits<int32_t>::max();
+
 // Labels are compared with the numbers of all classes, as nothing in a row is read by its number.
 void sparse_cross_entropy(CompositeContext& c) {
   const Shape &logits = c.x(0).shape(), &labels = c.x(1).shape();
@@ -134,7 +139,9 @@ void sparse_cross_entropy(CompositeContext& c) {
   // Of known classes only their number is asked for, so that logits need not be there before.
   const int32_t known[] = {-1, static_cast<int32_t>(logits[1].number_or_minus_one())};
   const Tensor shape = logits[1].is_number() ? int32_vector(c, known) : c(kShape, {c.x(0)});
-  const Tensors checked = c.apply(*kCheckLabels, std::vector<Tensor>{c.x(1), shape}, {});
+  const bool is_short = logits[1].is_number() && logits[1].number() <= kMaxShort;
+  const ShapeAttrs out_type{is_short ? DType::kInt32 : c.x(1).dtype()};
+  const Tensors checked = c.apply(*kCheckLabels, std::vector<Tensor>{c.x(1), shape}, out_type);
   if (checked.empty()) return;
   const Formula is_label = call(kEqual, Formula(c, checked[0]), Formula(c, checked[1]));
   const ShiftedRows rows(c, c.x(0));
@@ -148,6 +155,13 @@ void sparse_cross_entropy(CompositeContext& c) {
 
 Status check_labels_shape(InferContext& c) {
   const Shape& labels = c.shape(0);
+  if (labels.has_rank() && labels.rank() != 1) {
+    return invalid_argument("labels must be 1-D, but got shape ", labels.to_message());
+  }
+  if (auto fits = merge_shapes(c.shape(1), Shape{2}); !fits.ok()) {
+    return invalid_argument("logits_shape must have 2 elements, got shape ",
+                            c.shape(1).to_message());
+  }
   const auto sizes = c.sizes(1);
   c.set_shape(0, {labels.has_rank() ? labels[0] : Dim::unknown(), 1});
   c.set_shape(1, {sizes ? (*sizes)[1] : Dim::unknown()});
@@ -159,9 +173,9 @@ Status check_labels_kernel(KernelContext& c) {
   const int64_t num_classes = integer_at(c.input(1), 1);
   // The user called another op.
   const std::string_view name = kSparseSoftmaxCrossEntropyWithLogits.op->name();
-  if (num_classes == 0) {
+  if (num_classes <= 0) {
     return invalid_argument("[", name, "] Must have at least one class, but got logits shape [",
-                            labels.num_elements(), ",0]");
+                            labels.num_elements(), ",", num_classes, "]");
   }
   for (int64_t i = 0; i < labels.num_elements(); ++i) {
     const int64_t label = integer_at(labels, i);
@@ -176,13 +190,17 @@ Status check_labels_kernel(KernelContext& c) {
                             " which is outside the valid range of [0, ", num_classes,
                             ").  Label values: ", all);
   }
-  c.set_output(0, labels.with_shape({labels.num_elements(), 1}));
-  ASSIGN_OR_RETURN(Tensor classes, Tensor::allocate(labels.dtype(), {num_classes}));
-  visit_plain(labels.dtype(), [&](auto zero) {
+  const DType dtype = c.attrs<ShapeAttrs>().out_type;
+  ASSIGN_OR_RETURN(Tensor column, Tensor::allocate(dtype, {labels.num_elements(), 1}));
+  ASSIGN_OR_RETURN(Tensor classes, Tensor::allocate(dtype, {num_classes}));
+  auto fill = [&](auto zero) {
     using T = decltype(zero);
-    const auto numbers = classes.mutable_data<T>();
-    for (int64_t i = 0; i < num_classes; ++i) numbers[static_cast<size_t>(i)] = static_cast<T>(i);
-  });
+    int64_t next = 0;
+    for (T& label : column.mutable_data<T>()) label = static_cast<T>(integer_at(labels, next++));
+    std::iota(classes.mutable_data<T>().begin(), classes.mutable_data<T>().end(), T());
+  };
+  dtype == DType::kInt32 ? fill(int32_t()) : fill(int64_t());
+  c.set_output(0, std::move(column));
   c.set_output(1, std::move(classes));
   return {};
 }
@@ -326,8 +344,8 @@ void define_softmax_ops(OpRegistry& ops) {
                  .summary = "A part of SparseSoftmaxCrossEntropyWithLogits: labels that are "
                             "classes, as a column, and the numbers of all classes.",
                  .inputs = {"labels: T", "logits_shape: int32"},
-                 .outputs = {"column: T", "classes: T"},
-                 .types = {{"T", kIndexTypes}},
+                 .outputs = {"column: out_type", "classes: out_type"},
+                 .types = {{"T", kIndexTypes}, {"out_type", kIndexTypes}},
                  .infer = check_labels_shape,
                  .gradient = not_differentiable,
                  .body = kernel(check_labels_kernel),

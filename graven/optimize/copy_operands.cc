@@ -18,7 +18,7 @@ namespace {
 // What computing an element again may cost (Expression::cost) beside storing and loading it, and
 // how many operands as large as it may be read again for that.
 constexpr double kMaxCost = 12;
-constexpr int kMaxOperands = 2;
+constexpr int kMaxOperands = 3;
 
 class OperandCopier {
  public:

@@ -67,10 +67,11 @@ TEST_CASE("no copy is made where it would save nothing") {
   CHECK(copied(kRows) == kRows);
   // More would be read again than is saved.
   constexpr std::string_view kWide =
-      R"(graph f(x: float32[n,10], y: float32[n,10], z: float32[n,10]) {
+      R"(graph f(x: float32[n,10], y: float32[n,10], z: float32[n,10], w: float32[n,10]) {
   %axes: int32[1] = [0]
   %a: float32[n,10] = Plus(x, y)
-  %b: float32[n,10] = Plus(%a, z)
+  %plus: float32[n,10] = Plus(z, w)
+  %b: float32[n,10] = Plus(%a, %plus)
   %sum: float32[10] = Total(%b, %axes)
   %c: float32[n,10] = Times(%b, %sum)
   return %c
