@@ -87,19 +87,26 @@ class OperandCopier {
   }
 
   bool is_behind(const Node* node, const Node* reduction) {
-    if (flooded_from_ != reduction) {
-      flooded_from_ = reduction;
-      behind_ = {reduction};
-      std::vector<const Node*> todo = {reduction};
-      while (!todo.empty()) {
-        const Node* next = todo.back();
-        todo.pop_back();
-        for (const Node* user : users_[next]) {
-          if (behind_.insert(user).second) todo.push_back(user);
-        }
+    if (flooded_from_ != reduction) flood(reduction);
+    const auto id = static_cast<size_t>(node->id());
+    return id < reached_from_.size() && reached_from_[id] == reduction->id();
+  }
+
+  // Marks what comes after the reduction.
+  void flood(const Node* reduction) {
+    flooded_from_ = reduction;
+    reached_from_.resize(static_cast<size_t>(graph_.id_bound()), -1);
+    std::vector<const Node*> todo = {reduction};
+    while (!todo.empty()) {
+      const Node* next = todo.back();
+      todo.pop_back();
+      for (const Node* user : users_[next]) {
+        int& reached_from = reached_from_[static_cast<size_t>(user->id())];
+        if (reached_from == reduction->id()) continue;
+        reached_from = reduction->id();
+        todo.push_back(user);
       }
     }
-    return node != reduction && behind_.contains(node);
   }
 
   // The nodes that the reduction would compute itself, the last first; none if it better reads what
@@ -131,6 +138,7 @@ class OperandCopier {
         alone.insert(node);
       } else {
         cost += body->expression()->cost();
+        if (cost > kMaxCost) return std::vector<Node*>();
         is_split |=
             std::ranges::any_of(users, [&](Node* user) { return is_behind(user, reduction); });
       }
@@ -138,7 +146,7 @@ class OperandCopier {
         if (seen.insert(input.node).second) todo.push(input.node);
       }
     }
-    if (!is_split || cost > kMaxCost || operands > kMaxOperands) own.clear();
+    if (!is_split || operands > kMaxOperands) own.clear();
     return own;
   }
 
@@ -189,7 +197,7 @@ class OperandCopier {
   std::unordered_map<const Node*, std::vector<Node*>> users_;
   std::unordered_set<const Node*> is_waited_for_;  // returned, or by a control input
   const Node* flooded_from_ = nullptr;
-  std::unordered_set<const Node*> behind_;
+  std::vector<int> reached_from_;  // by id: the reduction from which it was reached last
   std::unordered_set<const Node*> gone_;
 };
 
