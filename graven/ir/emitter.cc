@@ -1,5 +1,7 @@
 #include "graven/ir/emitter.h"
 
+#include <cassert>
+
 #include "graven/ir/structural_ops.h"
 
 namespace graven::engine {
@@ -38,7 +40,10 @@ Result<Tensors> expand_composite(Builder& builder, const Op& op, std::span<const
   CompositeContext context(builder, op, inputs, attrs);
   op.record().body.composite()(context);
   RETURN_IF_ERROR(context.status());
-  if (context.stays_whole()) return Tensors();
+  if (context.stays_whole()) {
+    assert(context.outputs().empty());
+    return Tensors();
+  }
   return std::move(context.outputs());
 }
 

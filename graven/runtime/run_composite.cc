@@ -1,10 +1,12 @@
 #include "graven/runtime/run_composite.h"
 
 #include <algorithm>
-#include <deque>
+#include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "graven/base/hash.h"
 #include "graven/base/heap_bytes.h"
 #include "graven/base/inline_vector.h"
 #include "graven/base/mutex.h"
@@ -12,12 +14,16 @@
 #include "graven/ir/emitter.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph_builder.h"
+#include "graven/runtime/eager_builder.h"
 #include "graven/runtime/program.h"
+#include "graven/runtime/run_op.h"
+#include "graven/tensor/device_queues.h"
 
 namespace graven::engine {
 namespace {
 
-// Attributes may be any numbers, so there is no end of kinds: the oldest goes.
+// Attributes may be any numbers, so there is no end of kinds: the one that was not called for the
+// longest time goes.
 constexpr size_t kMaxKinds = 256;
 
 // What one Program is for. Sizes that are equal have the same number, in the order of their first
@@ -98,65 +104,117 @@ Result<Ref<Body>> make_body(const Kind& kind, std::span<const Tensor> inputs) {
   return Body::create(kind.op->name(), std::move(graph));
 }
 
-struct Kept {
-  Kind kind;
-  Ref<Body> body;
+uint64_t hash_of(const Op& op, AttrsRef attrs, const Device& device, std::span<const int> types) {
+  uint64_t h =
+      hash_combine(static_cast<uint64_t>(op.index()), reinterpret_cast<uintptr_t>(&device));
+  if (!attrs.type().fields.empty()) h = hash_combine(h, attrs.hash());
+  for (int type : types) h = hash_combine(h, static_cast<uint64_t>(type));
+  return h;
+}
+
+// The Programs of kinds that were called again, and which kinds were called once: an attribute that
+// differs in each call makes no Programs.
+class Composites {
+ public:
+  // The body of a kind, or null if this is its first call.
+  Result<Ref<Body>> find_or_make(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
+                                 const Device& device) {
+    const InlineVector<int, 16> types = types_of(inputs);
+    const uint64_t hash = hash_of(op, attrs, device, types);
+    {
+      MutexLock lock(mutex_);
+      if (Ref<Body> known = find(hash, op, attrs, device, types)) return known;
+      // Op by op nothing says on which device it runs.
+      if (!was_called(hash) && !has_other_devices()) return Ref<Body>();
+    }
+    Kind kind{&op, Attrs(attrs), &device, types};
+    ASSIGN_OR_RETURN(Ref<Body> made, make_body(kind, inputs));
+    Ref<Body> gone;  // under no lock
+    MutexLock lock(mutex_);
+    if (Ref<Body> known = find(hash, op, attrs, device, types)) return known;
+    if (kept_.size() >= kMaxKinds) {
+      auto least =
+          std::ranges::min_element(kept_, {}, [](const auto& one) { return one.second.last_call; });
+      gone = std::move(least->second.body);
+      kept_.erase(least);
+    }
+    kept_.emplace(hash, Kept{std::move(kind), made, ++calls_});
+    return made;
+  }
+
+  int64_t bytes() {
+    MutexLock lock(mutex_);
+    int64_t total = heap_bytes(kept_);
+    for (const auto& [hash, one] : kept_) {
+      total += heap_bytes(one.kind.types) + one.body->bytes();
+    }
+    return total;
+  }
+
+ private:
+  struct Kept {
+    Kind kind;
+    Ref<Body> body;
+    uint64_t last_call = 0;
+  };
+
+  Ref<Body> find(uint64_t hash, const Op& op, AttrsRef attrs, const Device& device,
+                 std::span<const int> types) REQUIRES(mutex_) {
+    const auto at = kept_.find(hash);
+    if (at == kept_.end()) return {};
+    const Kind& kind = at->second.kind;
+    const bool is_same = kind.op == &op && kind.device == &device &&
+                         std::ranges::equal(kind.types, types) && attrs == kind.attrs;
+    if (!is_same) return {};
+    at->second.last_call = ++calls_;
+    return at->second.body;
+  }
+
+  bool was_called(uint64_t hash) REQUIRES(mutex_) {
+    uint64_t& place = called_[hash % std::size(called_)];
+    return std::exchange(place, hash) == hash;
+  }
+
+  Mutex mutex_;
+  std::unordered_map<uint64_t, Kept> kept_ GUARDED_BY(mutex_);
+  uint64_t calls_ GUARDED_BY(mutex_) = 0;
+  uint64_t called_[kMaxKinds] GUARDED_BY(mutex_) = {};
 };
-Mutex g_mutex;
-// The newest first.
-std::deque<Kept>& kept() REQUIRES(g_mutex) {
-  static auto* all = new std::deque<Kept>();
+
+Composites& composites() {
+  static auto* all = new Composites();
   return *all;
 }
 
-Result<Ref<Body>> body_of(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
-                          const Device& device) {
-  InlineVector<int, 16> types = types_of(inputs);
-  auto find = [&]() REQUIRES(g_mutex) -> Ref<Body> {
-    for (const Kept& one : kept()) {
-      const Kind& kind = one.kind;
-      if (kind.op == &op && kind.device == &device && std::ranges::equal(kind.types, types) &&
-          attrs == kind.attrs) {
-        return one.body;
-      }
-    }
-    return {};
-  };
-  {
-    MutexLock lock(g_mutex);
-    if (Ref<Body> known = find()) return known;
+// The error of a part as that of the op that was called. An exception of the user stays one.
+Status error_of(const Op& op, const Status& status) {
+  const bool is_of_part =
+      !status.payload() || dynamic_cast<const ExecutionError*>(status.payload().get()) != nullptr;
+  if (!is_of_part) return status;
+  std::string_view message = status.message();
+  if (const size_t end = message.find("] "); message.starts_with('[') && end != message.npos) {
+    message.remove_prefix(end + 2);
   }
-  Kind kind{&op, Attrs(attrs), &device, types};
-  ASSIGN_OR_RETURN(Ref<Body> made, make_body(kind, inputs));
-  Kept oldest;  // goes under no lock
-  MutexLock lock(g_mutex);
-  if (Ref<Body> known = find()) return known;
-  if (kept().size() == kMaxKinds) {
-    oldest = std::move(kept().back());
-    kept().pop_back();
-  }
-  kept().push_front({std::move(kind), made});
-  return made;
+  return with_op_name(op, Status(status.code(), std::string(message), status.kind()));
 }
 
 }  // namespace
 
 Status run_composite(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
                      const Device& device, Tensors& outputs) {
-  ASSIGN_OR_RETURN(Ref<Body> body, body_of(op, attrs, inputs, device));
+  ASSIGN_OR_RETURN(Ref<Body> body, composites().find_or_make(op, attrs, inputs, device));
+  if (!body) {
+    auto parts = expand_composite(eager_builder(), op, inputs, attrs);
+    if (!parts.ok()) return error_of(op, parts.status());
+    if (parts->empty()) return internal_error(op.name(), " does not know its parts");
+    outputs = std::move(*parts);
+    return {};
+  }
   ASSIGN_OR_RETURN(Ref<Program> program, program_of(body));
   const Status status = program->run(inputs, outputs);
-  // The nodes are not the user's.
-  return status.ok() ? status : status.with_payload(nullptr);
+  return status.ok() ? status : error_of(op, status);
 }
 
-int64_t composite_bytes() {
-  MutexLock lock(g_mutex);
-  int64_t total = 0;
-  for (const Kept& one : kept()) {
-    total += bytes_of_block(sizeof(Kept)) + heap_bytes(one.kind.types) + one.body->bytes();
-  }
-  return total;
-}
+int64_t composite_bytes() { return composites().bytes(); }
 
 }  // namespace graven::engine
