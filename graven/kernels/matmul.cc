@@ -149,20 +149,23 @@ bool is_packed_by_onednn(const ProductPieces& pieces) {
 }
 
 // One piece of a product, of copies of the inputs that are to be copied: bands of columns, which
-// oneDNN walks down, and whose rows collide in the caches.
+// oneDNN walks down, and whose rows collide in the caches. Without memory for a copy it is read where
+// it is.
 bool multiply_piece(const OneDnn& library, FloatProduct piece, bool copy_a, bool copy_b) {
   std::optional<BandCopy> a, b;
   if (copy_a) {
     a.emplace(FloatBand{piece.a, piece.k, piece.m, piece.lda});
-    if (!a->is_made()) return false;
-    piece.a = a->data();
-    piece.lda = a->stride();
+    if (a->is_made()) {
+      piece.a = a->data();
+      piece.lda = a->stride();
+    }
   }
   if (copy_b) {
     b.emplace(FloatBand{piece.b, piece.k, piece.n, piece.ldb});
-    if (!b->is_made()) return false;
-    piece.b = b->data();
-    piece.ldb = b->stride();
+    if (b->is_made()) {
+      piece.b = b->data();
+      piece.ldb = b->stride();
+    }
   }
   return library.multiply(piece);
 }
@@ -186,8 +189,12 @@ Status multiply_onednn(const OneDnn& library, const MatMulArguments& p, int64_t 
                    .max_columns = p.n});
   constexpr int64_t kWorthCopying = 32;  // how often each element of the copy is read, at least
   const bool packed = is_packed_by_onednn(pieces);
-  const bool copy_a = collide_a && !packed && pieces.columns >= kWorthCopying;
-  const bool copy_b = collide_b && !packed && pieces.rows >= kWorthCopying;
+  constexpr int64_t kMaxCopied = (16 << 20) / sizeof(float);  // elements, for each thread
+  auto is_worth = [&](int64_t columns, int64_t reads) {
+    return !packed && reads >= kWorthCopying && p.k * columns <= kMaxCopied;
+  };
+  const bool copy_a = collide_a && is_worth(pieces.rows, pieces.columns);
+  const bool copy_b = collide_b && is_worth(pieces.columns, pieces.rows);
   const bool done =
       for_each_piece(pieces, batch, p.done, [&](int64_t i, int64_t row, int64_t column) {
         FloatProduct piece;
