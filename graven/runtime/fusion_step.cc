@@ -5,6 +5,7 @@
 
 #include "graven/base/heap_bytes.h"
 #include "graven/base/strings.h"
+#include "graven/base/waiting_lock.h"
 #include "graven/ir/cost.h"
 #include "graven/runtime/broadcast.h"
 #include "graven/runtime/placement.h"
@@ -88,10 +89,23 @@ Status FusionStep::run(ProgramRun& run) const {
   InlineVector<void*, 4> to;
   for (const Tensor& output : made) to.push_back(output.mutable_raw_data());
   TrapNotes traps;
+  const LetOthersRun others(is_long(values, symbols, result));
   RETURN_IF_ERROR(run_kernel(values, {from, to, symbols, *queue}, result, made, traps));
   if (traps.first()) return failed(traps.first()->member, trapped(*traps.first()));
   for (size_t i = 0; i < made.size(); ++i) RETURN_IF_ERROR(run.put(*this, i, std::move(made[i])));
   return {};
+}
+
+bool FusionStep::is_long(Values values, std::span<const int64_t> symbols,
+                         const Shape& result) const {
+  if (fusion_->num_symbols() == 0) return false;
+  double elements = 1;
+  for (Dim size : fusion_->space().dims()) {
+    elements *= static_cast<double>(fusion_size(size, symbols));
+  }
+  double nanoseconds = nanoseconds_of_blocks(elements, kernel_->cost());
+  if (library_) nanoseconds += library_->cost(values, result);
+  return nanoseconds > kLongNanoseconds;
 }
 
 Status FusionStep::make_outputs(ProgramRun& run, std::span<const int64_t> symbols,

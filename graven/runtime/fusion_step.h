@@ -35,6 +35,8 @@ class FusionStep final : public Step {
   bool note_broadcasts(Values values, Symbols& symbols) const;
   // The error where the shapes of operands contradict the Fusion.
   Status misfit(Values values, const Shape& result) const;
+  // Whether sizes that only this run knows make it take so long that others should run meanwhile.
+  bool is_long(Values values, std::span<const int64_t> symbols, const Shape& result) const;
   // The outputs, over inputs where that may be.
   Status make_outputs(ProgramRun& run, std::span<const int64_t> symbols,
                       std::span<Tensor> made) const;
