@@ -1,5 +1,6 @@
 // Values of neighbouring results stand side by side in memory, and are combined row by row.
 #include <algorithm>
+#include <vector>
 
 #include "graven/base/thread_pool.h"
 #include "graven/kernels/reduction_orders.h"
@@ -9,7 +10,6 @@ namespace graven::engine {
 namespace {
 
 using Rep = ReductionProgram::Rep;
-using Roots = std::span<const ReductionRoot>;
 
 // Columns that are combined together: their accumulators stay in the first cache.
 constexpr int64_t kColumnsTogether = 512;
@@ -78,20 +78,30 @@ BlockReader stream_reader(const Matrices& m) {
   return BlockReader(sizes, operands);
 }
 
+// What a root reads.
+struct Source {
+  Source(Roots roots, const RootIteration& root, bool has_columns)
+      : root(root), matrices(roots, root.iteration, has_columns), reader(stream_reader(matrices)) {}
+  const RootIteration& root;
+  Matrices matrices;
+  BlockReader reader;
+};
+using Sources = std::span<const Source>;
+
 class Worker {
  public:
-  Worker(const Rep& rep, const Matrices& matrices, const BlockReader& reader, TrapNotes* traps)
-      : rep_(rep),
-        matrices_(matrices),
-        memory_(rep, reader, traps),
-        bases_(matrices.row_operands.size(), nullptr),
+  Worker(const Source& source, TrapNotes* traps)
+      : rep_(source.root.rep()),
+        matrices_(source.matrices),
+        memory_(rep_, source.reader, traps),
+        bases_(matrices_.row_operands.size(), nullptr),
         pointers_(bases_.size(), nullptr),
         scalars_(bases_.size(), false) {
-    const auto size = static_cast<int64_t>(rep.size);
-    place_ = std::max(rep.handed_on, 0);
+    const auto size = static_cast<int64_t>(rep_.size);
+    place_ = static_cast<size_t>(std::max(rep_.handed_on, 0));
     in_place_ =
-        rep.handed_on >= 0 && (matrices.columns == 1 || matrices.column_strides[place_] == size);
-    for (size_t i = 0; i < bases_.size(); ++i) scalars_[i] = matrices.column_strides[i] == 0;
+        rep_.handed_on >= 0 && (matrices_.columns == 1 || matrices_.column_strides[place_] == size);
+    for (size_t i = 0; i < bases_.size(); ++i) scalars_[i] = matrices_.column_strides[i] == 0;
   }
 
   // The accumulators of a part of a block of columns; `out` has room for them.
@@ -206,18 +216,20 @@ class Worker {
 };
 
 // Matrices of one part: each block of columns gives its results at once.
-void reduce_whole_columns(Roots roots, const Matrices& m, const BlockReader& reader,
-                          TrapNotes* traps) {
-  const int64_t units = m.groups * m.blocks;
+void reduce_whole_columns(Roots roots, Sources sources, TrapNotes* traps) {
+  const Matrices& all = sources[0].matrices;  // of all roots, but for what they read
+  const int64_t units = all.groups * all.blocks;
   const int64_t per_chunk = std::clamp<int64_t>(
-      elements_of_chunk(roots) / std::max<int64_t>(m.rows * m.block, 1), 1, units);
+      elements_of_chunk(roots) / std::max<int64_t>(all.rows * all.block, 1), 1, units);
   // Neighbours in memory, if a block is all columns.
-  const int64_t together = m.blocks == 1 ? kFinishedTogether / m.columns : 1;
-  auto reduce_units = [&](const ReductionRoot& root, int64_t begin, int64_t end) {
-    const Rep& rep = root.program->rep();
-    Worker worker(rep, m, reader, traps);
+  const int64_t together = all.blocks == 1 ? kFinishedTogether / all.columns : 1;
+  auto reduce_units = [&](const Source& source, int64_t begin, int64_t end) {
+    const Rep& rep = source.root.rep();
+    const Matrices& m = source.matrices;
+    Worker worker(source, traps);
     for (int64_t first = begin; first < end; first += together) {
-      std::byte* out = result_of(root, first / m.blocks * m.columns + first % m.blocks * m.block);
+      std::byte* out =
+          result_of(source.root, first / m.blocks * m.columns + first % m.blocks * m.block);
       std::byte* results = rep.finishes ? worker.memory().results() : out;
       int64_t n = 0;
       for (int64_t unit = first; unit < std::min(first + together, end); ++unit) {
@@ -229,12 +241,13 @@ void reduce_whole_columns(Roots roots, const Matrices& m, const BlockReader& rea
   };
   for_chunks((units + per_chunk - 1) / per_chunk, [&](int64_t chunk) {
     const int64_t end = std::min((chunk + 1) * per_chunk, units);
-    for (const ReductionRoot& root : roots) reduce_units(root, chunk * per_chunk, end);
+    for (const Source& source : sources) reduce_units(source, chunk * per_chunk, end);
   });
 }
 
 // Matrices of many rows: parts of them first, all kept, then these.
-void reduce_by_parts(Roots roots, const Matrices& m, const BlockReader& reader, TrapNotes* traps) {
+void reduce_by_parts(Roots roots, Sources sources, TrapNotes* traps) {
+  const Matrices& m = sources[0].matrices;
   const int64_t units = m.groups * m.blocks, accumulators = units * m.parts * m.block;
   std::byte* partials =
       thread_scratch(ScratchUse::kWholeKernel, bytes_of_partials(roots, accumulators));
@@ -245,39 +258,37 @@ void reduce_by_parts(Roots roots, const Matrices& m, const BlockReader& reader, 
   for_chunks(units * m.parts, [&](int64_t chunk) {
     const int64_t unit = chunk / m.parts, part = chunk % m.parts;
     std::byte* of_root = partials;
-    for (const ReductionRoot& root : roots) {
-      const Rep& rep = root.program->rep();
-      Worker worker(rep, m, reader, traps);
-      worker.reduce(unit / m.blocks, unit % m.blocks, part, place_of(of_root, rep, unit, part));
-      of_root += bytes_of_partials(root, accumulators);
+    for (const Source& source : sources) {
+      Worker worker(source, traps);
+      worker.reduce(unit / m.blocks, unit % m.blocks, part,
+                    place_of(of_root, source.root.rep(), unit, part));
+      of_root += bytes_of_partials(source.root, accumulators);
     }
   });
   FlushDenormals flush;
   std::byte* of_root = partials;
-  for (const ReductionRoot& root : roots) {
-    const Rep& rep = root.program->rep();
-    Worker worker(rep, m, reader, traps);
+  for (const Source& source : sources) {
+    Worker worker(source, traps);
     for (int64_t unit = 0; unit < units; ++unit) {
       const int64_t group = unit / m.blocks, block = unit % m.blocks;
-      std::byte* of_unit = place_of(of_root, rep, unit, 0);
+      std::byte* of_unit = place_of(of_root, source.root.rep(), unit, 0);
       worker.memory().combiner().combine_tree(of_unit, m.parts, m.columns_of(block));
-      worker.finish(result_of(root, group * m.columns + block * m.block), of_unit,
+      worker.finish(result_of(source.root, group * m.columns + block * m.block), of_unit,
                     m.columns_of(block));
     }
-    of_root += bytes_of_partials(root, accumulators);
+    of_root += bytes_of_partials(source.root, accumulators);
   }
 }
 
 }  // namespace
 
-void reduce_in_column_order(Roots roots, const Iteration& iteration, bool has_columns,
-                            TrapNotes* traps) {
-  const Matrices matrices(roots, iteration, has_columns);
-  const BlockReader reader = stream_reader(matrices);
-  if (matrices.parts == 1) {
-    reduce_whole_columns(roots, matrices, reader, traps);
+void reduce_in_column_order(Roots roots, bool has_columns, TrapNotes* traps) {
+  std::vector<Source> sources;
+  for (const RootIteration& root : roots) sources.emplace_back(roots, root, has_columns);
+  if (sources[0].matrices.parts == 1) {
+    reduce_whole_columns(roots, sources, traps);
   } else {
-    reduce_by_parts(roots, matrices, reader, traps);
+    reduce_by_parts(roots, sources, traps);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include "graven/base/heap_bytes.h"
 #include "graven/kernels/reduction_orders.h"
@@ -59,6 +60,22 @@ bool is_complex_product(const Expression& combine) {
   return real.instruction == Instruction::kSub && is_product(real.a, 0, 0) &&
          is_product(real.b, 1, 1) && imaginary.instruction == Instruction::kAdd &&
          is_product(imaginary.a, 0, 1) && is_product(imaginary.b, 1, 0);
+}
+
+bool has_no_results(const Shape& shape, uint64_t reduced) {
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if (shape.size(axis) == 0 && !(reduced >> axis & 1)) return true;
+  }
+  return false;
+}
+
+void reduce(Roots roots, const Shape& shape, uint64_t reduced, TrapNotes* traps) {
+  const int rank = shape.rank();
+  if (rank == 0 || (reduced >> (rank - 1) & 1)) {
+    reduce_in_row_order(roots, traps);
+  } else {
+    reduce_in_column_order(roots, /*has_columns=*/shape.size(rank - 1) != 1, traps);
+  }
 }
 
 }  // namespace
@@ -123,23 +140,30 @@ Result<std::shared_ptr<const ReductionProgram>> ReductionProgram::compile(
 
 void run_reductions(std::span<const ReductionRoot> roots, std::span<const Operand> inputs,
                     const Shape& shape, uint64_t reduced, TrapNotes* traps) {
-  const int rank = shape.rank();
-  for (int axis = 0; axis < rank; ++axis) {
-    if (shape.size(axis) == 0 && !(reduced >> axis & 1)) return;  // no results
+  if (has_no_results(shape, reduced)) return;
+  InlineVector<DType, 8> dtypes(inputs.size(), DType::kFloat32);
+  for (const ReductionRoot& root : roots) {
+    const auto read = root.program->rep().prepare->expression().inputs();
+    for (size_t i = 0; i < read.size(); ++i) dtypes[static_cast<size_t>(root.reads[i])] = read[i];
   }
-  const Iteration iteration = make_iteration(
-      inputs, roots[0].program->rep().prepare->expression().inputs(), shape, reduced);
-  if (rank == 0 || (reduced >> (rank - 1) & 1)) {
-    reduce_in_row_order(roots, iteration, traps);
-  } else {
-    reduce_in_column_order(roots, iteration, /*has_columns=*/shape.size(rank - 1) != 1, traps);
+  // Dimensions merge where they do for all inputs.
+  const Iteration all = make_iteration(inputs, dtypes, shape, reduced);
+  std::vector<RootIteration> iterations;
+  for (const ReductionRoot& root : roots) {
+    Iteration own{all.sizes, all.is_reduced, {}};
+    for (int input : root.reads) own.operands.push_back(all.operands[static_cast<size_t>(input)]);
+    iterations.push_back({root.program, static_cast<std::byte*>(root.output), std::move(own)});
   }
+  reduce(iterations, shape, reduced, traps);
 }
 
 void run_reduction(const ReductionProgram& program, std::span<const Operand> inputs,
                    const Shape& shape, uint64_t reduced, void* output, TrapNotes* traps) {
-  const ReductionRoot root{&program, output};
-  run_reductions({&root, 1}, inputs, shape, reduced, traps);
+  if (has_no_results(shape, reduced)) return;
+  const RootIteration root{
+      &program, static_cast<std::byte*>(output),
+      make_iteration(inputs, program.rep().prepare->expression().inputs(), shape, reduced)};
+  reduce({&root, 1}, shape, reduced, traps);
 }
 
 }  // namespace graven::engine

@@ -33,11 +33,11 @@ GRAVEN_API void run_reduction(const ReductionProgram& program, std::span<const O
                               const Shape& shape, uint64_t reduced, void* output,
                               TrapNotes* traps = nullptr);
 
-// Several reductions over the same axes, of values that are prepared of the same inputs, share a
-// pass over these: each gives what it gives alone.
+// Several reductions over the same axes share a pass over inputs: each gives what it gives alone.
 struct ReductionRoot {
   const ReductionProgram* program;
   void* output;
+  std::span<const int> reads;  // which of the inputs are those of the program, in their order
 };
 GRAVEN_API void run_reductions(std::span<const ReductionRoot> roots,
                                std::span<const Operand> inputs, const Shape& shape,

@@ -288,9 +288,9 @@ TEST_CASE("reductions that share a pass give the bits that each gives alone") {
   ReductionParts of_a = sum_of<float>(), of_product = sum_of<double>(), of_b = sum_of<float>();
   const DType dtypes[] = {DType::kFloat32, DType::kFloat32};
   auto recorded = [&](auto body) { return record({dtypes[0], dtypes[1]}, body); };
-  of_a.prepare = recorded([](auto& x) { return x[0]; });
+  of_a.prepare = record({DType::kFloat32}, [](auto& x) { return x[0]; });
   of_product.prepare = recorded([](auto& x) { return cast(x[0] * x[1], DType::kFloat64); });
-  of_b.prepare = recorded([](auto& x) { return x[1]; });
+  of_b.prepare = record({DType::kFloat32}, [](auto& x) { return x[0]; });
   of_b.finish = record({DType::kFloat32, DType::kFloat64},
                        [](auto& x) { return x[0] / cast(x[1], DType::kFloat32); });
   const auto program_a = compile_reduction(of_a), program_product = compile_reduction(of_product),
@@ -305,14 +305,15 @@ TEST_CASE("reductions that share a pass give the bits that each gives alone") {
       const auto size = static_cast<size_t>(results(sizes, reduced));
       std::vector<float> alone_a(size), alone_b(size), sum_a(size), mean_b(size);
       std::vector<double> alone_product(size), product(size);
-      run_reduction(*program_a, inputs, shape, reduced, alone_a.data());
+      run_reduction(*program_a, {inputs, 1}, shape, reduced, alone_a.data());
       run_reduction(*program_product, inputs, shape, reduced, alone_product.data());
-      run_reduction(*program_b, inputs, shape, reduced, alone_b.data());
+      run_reduction(*program_b, {inputs + 1, 1}, shape, reduced, alone_b.data());
       for (int threads : {1, 2}) {
         ThreadPool::shared().set_num_threads(threads);
-        const ReductionRoot roots[] = {{program_a.get(), sum_a.data()},
-                                       {program_product.get(), product.data()},
-                                       {program_b.get(), mean_b.data()}};
+        constexpr int kFirst[] = {0}, kBoth[] = {0, 1}, kSecond[] = {1};
+        const ReductionRoot roots[] = {{program_a.get(), sum_a.data(), kFirst},
+                                       {program_product.get(), product.data(), kBoth},
+                                       {program_b.get(), mean_b.data(), kSecond}};
         run_reductions(roots, inputs, shape, reduced);
         INFO(shape.to_text(), " over ", reduced);
         auto same = [](const auto& x, const auto& y) {

@@ -21,27 +21,27 @@ std::byte* memory_of_thread(const ReductionProgram::Rep& rep, const BlockReader&
 
 }  // namespace
 
-int64_t elements_of_chunk(std::span<const ReductionRoot> roots) {
+int64_t elements_of_chunk(Roots roots) {
   double cost = 1;
-  for (const ReductionRoot& root : roots) {
-    cost += std::max(root.program->rep().prepare->cost(), 1.0);
+  for (const RootIteration& root : roots) {
+    cost += std::max(root.rep().prepare->cost(), 1.0);
   }
   return static_cast<int64_t>(kChunkElements / cost);
 }
 
-int64_t bytes_of_partials(const ReductionRoot& root, int64_t accumulators) {
-  return static_cast<int64_t>(align(static_cast<size_t>(accumulators) * root.program->rep().size));
+int64_t bytes_of_partials(const RootIteration& root, int64_t accumulators) {
+  return static_cast<int64_t>(align(static_cast<size_t>(accumulators) * root.rep().size));
 }
 
-int64_t bytes_of_partials(std::span<const ReductionRoot> roots, int64_t accumulators) {
+int64_t bytes_of_partials(Roots roots, int64_t accumulators) {
   int64_t bytes = 0;
-  for (const ReductionRoot& root : roots) bytes += bytes_of_partials(root, accumulators);
+  for (const RootIteration& root : roots) bytes += bytes_of_partials(root, accumulators);
   return bytes;
 }
 
-std::byte* result_of(const ReductionRoot& root, int64_t number) {
-  const DType dtype = root.program->rep().finish->expression().outputs()[0].dtype;
-  return static_cast<std::byte*>(root.output) + number * static_cast<int64_t>(dtype_size(dtype));
+std::byte* result_of(const RootIteration& root, int64_t number) {
+  const DType dtype = root.rep().finish->expression().outputs()[0].dtype;
+  return root.output + number * static_cast<int64_t>(dtype_size(dtype));
 }
 
 void for_chunks(int64_t chunks, FunctionRef<void(int64_t)> body) {

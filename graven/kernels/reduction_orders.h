@@ -6,14 +6,21 @@
 
 namespace graven::engine {
 
+// A root, and the iteration over the inputs that it reads: the same dimensions for all roots.
+struct RootIteration {
+  const ReductionProgram* program = nullptr;
+  std::byte* output = nullptr;
+  Iteration iteration;
+  const ReductionProgram::Rep& rep() const { return program->rep(); }
+};
+using Roots = std::span<const RootIteration>;
+
 // run_reductions' two halves, one for each order of reduction_order.h: they cut the work, spread it
 // over the pool, and finish the results. At least one result.
-void reduce_in_row_order(std::span<const ReductionRoot> roots, const Iteration& iteration,
-                         TrapNotes* traps);
+void reduce_in_row_order(Roots roots, TrapNotes* traps);
 // has_columns: the last dimension of the iteration is the last axis, or what merged with it;
 // otherwise that axis has one element.
-void reduce_in_column_order(std::span<const ReductionRoot> roots, const Iteration& iteration,
-                            bool has_columns, TrapNotes* traps);
+void reduce_in_column_order(Roots roots, bool has_columns, TrapNotes* traps);
 
 // --- Of both.
 
@@ -23,12 +30,12 @@ inline constexpr int64_t kPreparedValues = 2048, kFinishedTogether = 512;
 
 // How many elements are worth a chunk, in which each root goes over them in turn: so they are in a
 // cache for all but the first. Of what one root gives no bit depends on it.
-int64_t elements_of_chunk(std::span<const ReductionRoot> roots);
+int64_t elements_of_chunk(Roots roots);
 // The bytes that so many accumulators of a root take, and those of all roots one behind the other.
-int64_t bytes_of_partials(const ReductionRoot& root, int64_t accumulators);
-int64_t bytes_of_partials(std::span<const ReductionRoot> roots, int64_t accumulators);
+int64_t bytes_of_partials(const RootIteration& root, int64_t accumulators);
+int64_t bytes_of_partials(Roots roots, int64_t accumulators);
 // Where a root's result of this number goes.
-std::byte* result_of(const ReductionRoot& root, int64_t number);
+std::byte* result_of(const RootIteration& root, int64_t number);
 // Calls body for each chunk, on the pool if there are several.
 void for_chunks(int64_t chunks, FunctionRef<void(int64_t)> body);
 

@@ -1,6 +1,7 @@
 // Groups of elements that follow each other in the order in which they are combined: rows of a
 // matrix, whatever it looks like in memory.
 #include <algorithm>
+#include <vector>
 
 #include "graven/base/thread_pool.h"
 #include "graven/kernels/reduction_orders.h"
@@ -10,7 +11,6 @@ namespace graven::engine {
 namespace {
 
 using Rep = ReductionProgram::Rep;
-using Roots = std::span<const ReductionRoot>;
 
 // The iteration with the kept dimensions outermost.
 struct Groups {
@@ -36,14 +36,24 @@ struct Groups {
   InlineVector<const std::byte*, 4> bases;
 };
 
+// What a root reads.
+struct Source {
+  explicit Source(const RootIteration& root)
+      : root(root), groups(root.iteration), reader(groups.sizes, groups.operands) {}
+  const RootIteration& root;
+  Groups groups;
+  BlockReader reader;
+};
+using Sources = std::span<const Source>;
+
 class Worker {
  public:
-  Worker(const Rep& rep, const Groups& groups, const BlockReader& reader, TrapNotes* traps)
-      : rep_(rep),
-        groups_(groups),
-        memory_(rep, reader, traps),
-        place_(static_cast<size_t>(std::max(rep.handed_on, 0))),
-        in_place_(rep.handed_on >= 0 && reader.is_contiguous(place_)) {}
+  Worker(const Source& source, TrapNotes* traps)
+      : rep_(source.root.rep()),
+        groups_(source.groups),
+        memory_(rep_, source.reader, traps),
+        place_(static_cast<size_t>(std::max(rep_.handed_on, 0))),
+        in_place_(rep_.handed_on >= 0 && source.reader.is_contiguous(place_)) {}
 
   // The accumulators of whole groups.
   void reduce(int64_t first, int64_t count, std::byte* out) {
@@ -100,21 +110,23 @@ class Worker {
   const bool in_place_;  // where they are
 };
 
-void reduce_whole_groups(Roots roots, const Groups& groups, const BlockReader& reader,
-                         TrapNotes* traps) {
+void reduce_whole_groups(Roots roots, Sources sources, TrapNotes* traps) {
   constexpr int64_t kCostOfResult = 4;  // beside its elements
-  int64_t per_chunk = std::clamp<int64_t>(
-      elements_of_chunk(roots) / (groups.length + kCostOfResult), 1, groups.count);
-  const int64_t panel = reader.panel_rows();
-  if (reader.row_elements() == groups.length)
+  const int64_t count = sources[0].groups.count, length = sources[0].groups.length;
+  int64_t per_chunk =
+      std::clamp<int64_t>(elements_of_chunk(roots) / (length + kCostOfResult), 1, count);
+  for (const Source& source : sources) {
+    const int64_t panel = source.reader.panel_rows();
+    if (source.reader.row_elements() != length) continue;
     per_chunk = std::max<int64_t>(per_chunk / panel, 1) * panel;
-  auto reduce_groups = [&](const ReductionRoot& root, int64_t begin, int64_t end) {
-    const Rep& rep = root.program->rep();
-    Worker worker(rep, groups, reader, traps);
+  }
+  auto reduce_groups = [&](const Source& source, int64_t begin, int64_t end) {
+    const Rep& rep = source.root.rep();
+    Worker worker(source, traps);
     const int64_t together = rep.finishes ? kFinishedTogether : per_chunk;
     for (int64_t first = begin; first < end; first += together) {
       const int64_t n = std::min(together, end - first);
-      std::byte* out = result_of(root, first);
+      std::byte* out = result_of(source.root, first);
       if (!rep.finishes) {
         worker.reduce(first, n, out);
         continue;
@@ -124,56 +136,53 @@ void reduce_whole_groups(Roots roots, const Groups& groups, const BlockReader& r
       worker.finish(out, results, n);
     }
   };
-  for_chunks((groups.count + per_chunk - 1) / per_chunk, [&](int64_t chunk) {
-    const int64_t end = std::min((chunk + 1) * per_chunk, groups.count);
-    for (const ReductionRoot& root : roots) reduce_groups(root, chunk * per_chunk, end);
+  for_chunks((count + per_chunk - 1) / per_chunk, [&](int64_t chunk) {
+    const int64_t end = std::min((chunk + 1) * per_chunk, count);
+    for (const Source& source : sources) reduce_groups(source, chunk * per_chunk, end);
   });
 }
 
 // Long groups: parts of whole segments first, all kept, then these.
-void reduce_by_parts(Roots roots, const Groups& groups, const BlockReader& reader, int64_t part,
-                     TrapNotes* traps) {
-  const int64_t parts = (groups.length + part - 1) / part, accumulators = groups.count * parts;
+void reduce_by_parts(Roots roots, Sources sources, int64_t part, TrapNotes* traps) {
+  const int64_t count = sources[0].groups.count, length = sources[0].groups.length;
+  const int64_t parts = (length + part - 1) / part, accumulators = count * parts;
   std::byte* partials =
       thread_scratch(ScratchUse::kWholeKernel, bytes_of_partials(roots, accumulators));
   for_chunks(accumulators, [&](int64_t chunk) {
     const int64_t group = chunk / parts, begin = chunk % parts * part;
     std::byte* of_root = partials;
-    for (const ReductionRoot& root : roots) {
-      const Rep& rep = root.program->rep();
-      Worker worker(rep, groups, reader, traps);
-      worker.reduce_part(group * groups.length + begin, std::min(part, groups.length - begin),
-                         of_root + chunk * rep.size);
-      of_root += bytes_of_partials(root, accumulators);
+    for (const Source& source : sources) {
+      Worker worker(source, traps);
+      worker.reduce_part(group * length + begin, std::min(part, length - begin),
+                         of_root + chunk * source.root.rep().size);
+      of_root += bytes_of_partials(source.root, accumulators);
     }
   });
   FlushDenormals flush;
   std::byte* of_root = partials;
-  for (const ReductionRoot& root : roots) {
-    const Rep& rep = root.program->rep();
-    Worker worker(rep, groups, reader, traps);
-    for (int64_t group = 0; group < groups.count; ++group) {
-      std::byte* of_group = of_root + group * parts * rep.size;
+  for (const Source& source : sources) {
+    Worker worker(source, traps);
+    for (int64_t group = 0; group < count; ++group) {
+      std::byte* of_group = of_root + group * parts * source.root.rep().size;
       worker.memory().combiner().combine_tree(of_group, parts, 1);
-      worker.finish(result_of(root, group), of_group, 1);
+      worker.finish(result_of(source.root, group), of_group, 1);
     }
-    of_root += bytes_of_partials(root, accumulators);
+    of_root += bytes_of_partials(source.root, accumulators);
   }
 }
 
 }  // namespace
 
-void reduce_in_row_order(Roots roots, const Iteration& iteration, TrapNotes* traps) {
-  const Groups groups(iteration);
-  const BlockReader reader(groups.sizes, groups.operands);
+void reduce_in_row_order(Roots roots, TrapNotes* traps) {
+  const std::vector<Source> sources(roots.begin(), roots.end());
   const int64_t segments = std::clamp<int64_t>(elements_of_chunk(roots) / kRowSegment, 1,
                                                ReductionCombiner::kMaxRow / kRowSegment);
   const int64_t part =
       static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(segments))) * kRowSegment;
-  if (groups.length <= part) {
-    reduce_whole_groups(roots, groups, reader, traps);
+  if (sources[0].groups.length <= part) {
+    reduce_whole_groups(roots, sources, traps);
   } else {
-    reduce_by_parts(roots, groups, reader, part, traps);
+    reduce_by_parts(roots, sources, part, traps);
   }
 }
 

@@ -58,6 +58,9 @@ class SymbolNumbers {
   std::vector<Dim> seen_;
 };
 
+// More reductions in one pass read more at a time than a cache holds.
+constexpr int kMaxJoined = 4;
+
 class Fuser {
  public:
   explicit Fuser(Graph& graph) : graph_(graph), rewriter_(graph), infos_(graph.id_bound()) {}
@@ -288,65 +291,94 @@ class Fuser {
   }
 
   // Reductions over the same axes that read one matrix share a pass over it, if none waits for
-  // another.
+  // another. Each is compared with the last one before it that reads the matrix.
   void join_reductions() {
+    std::vector<int> reducing;
     for (size_t g = 0; g < groups_.size(); ++g) {
-      if (groups_[g].empty() || !is_reducing(groups_[g])) continue;
-      for (size_t other = g + 1; other < groups_.size(); ++other) {
-        if (groups_[other].empty() || !is_reducing(groups_[other]) ||
-            !read_one_matrix(groups_[g], groups_[other]) || waits_for(other, g) ||
-            waits_for(g, other)) {
-          continue;
-        }
-        for (Node* node : groups_[other]) {
-          info(node).group = static_cast<int>(g);
-          groups_[g].push_back(node);
-        }
-        groups_[other].clear();
-        std::ranges::sort(groups_[g], {}, [&](Node* node) { return info(node).position; });
-        for (Node* node : groups_[g]) info(node).is_appended |= info(node).is_reduction;
+      if (is_reducing(groups_[g])) reducing.push_back(static_cast<int>(g));
+    }
+    auto position = [&](int g) { return info(groups_[g].back()).position; };
+    std::ranges::sort(reducing, {}, position);
+    std::unordered_map<const Node*, int> last_reader;  // a group
+    for (int g : reducing) {
+      const std::vector<OutputRef> matrices = matrices_of(groups_[g]);
+      int home = g;
+      for (OutputRef matrix : matrices) {
+        auto reader = last_reader.find(matrix.node);
+        if (home != g || reader == last_reader.end()) continue;
+        const int other = reader->second;
+        if (other != g && may_join(other, g)) home = other;
       }
+      if (home != g) join(home, g);
+      for (OutputRef matrix : matrices) last_reader[matrix.node] = home;
     }
     std::erase_if(groups_, [](const Group& group) { return group.empty(); });
     number_groups();
   }
 
-  bool read_one_matrix(const Group& a, const Group& b) {
+  // The values as large as what the group reduces that it reads of others.
+  std::vector<OutputRef> matrices_of(const Group& group) {
+    std::vector<OutputRef> matrices;
+    for (Node* node : group) {
+      const size_t num_read = info(node).is_reduction ? 1 : node->inputs().size();
+      for (OutputRef value : node->inputs().first(num_read)) {
+        const bool is_inside =
+            !rewriter_.is_input(value.node) && info(value.node).group == info(group.back()).group;
+        if (!is_inside && type_of(value).shape == *info(group.back()).reduced) {
+          matrices.push_back(value);
+        }
+      }
+    }
+    return matrices;
+  }
+
+  bool may_join(int home, int g) {
+    const Group &a = groups_[home], &b = groups_[g];
     const Info &of_a = info(a.back()), &of_b = info(b.back());
     if (!(*of_a.reduced == *of_b.reduced) || of_a.axes != of_b.axes ||
         device_of(a.back()) != device_of(b.back())) {
       return false;
     }
-    auto reads_of_group = [&](const Group& group, OutputRef value) {
-      return std::ranges::any_of(group, [&](Node* node) {
-        const size_t num_read = info(node).is_reduction ? 1 : node->inputs().size();
-        const auto read = node->inputs().first(num_read);
-        return std::ranges::find(read, value) != read.end();
-      });
-    };
-    for (Node* node : a) {
-      const size_t num_read = info(node).is_reduction ? 1 : node->inputs().size();
-      for (OutputRef value : node->inputs().first(num_read)) {
-        if (type_of(value).shape == *of_a.reduced && reads_of_group(b, value)) return true;
+    size_t expression_nodes = 0;
+    int reductions = 0;
+    for (const Group* group : {&a, &b}) {
+      for (Node* node : *group) {
+        expression_nodes += info(node).body->num_nodes();
+        reductions += info(node).is_reduction;
       }
     }
-    return false;
+    return reductions <= kMaxJoined && expression_nodes <= FusionLimits::kMaxExpressionNodes &&
+           !waits_for(g, home) && !waits_for(home, g);
   }
 
-  // Whether a group comes after another.
-  bool waits_for(size_t group, size_t other) {
-    std::vector<bool> seen(groups_.size(), false);
-    std::vector<size_t> todo = {group};
-    while (!todo.empty()) {
-      const size_t g = todo.back();
-      todo.pop_back();
-      for (const Node* node : groups_[g]) {
+  void join(int home, int g) {
+    Group& all = groups_[home];
+    for (Node* node : groups_[g]) {
+      info(node).group = home;
+      all.push_back(node);
+    }
+    groups_[g].clear();
+    std::ranges::sort(all, {}, [&](Node* node) { return info(node).position; });
+    for (Node* node : all) info(node).is_appended |= info(node).is_reduction;
+  }
+
+  // Whether a group comes after another, or might: the search ends after so many groups.
+  bool waits_for(int group, int other) {
+    constexpr size_t kMaxSeen = 256;
+    // What waits for it stands behind its first reduction.
+    int begin = info(groups_[other].back()).position;
+    for (Node* node : groups_[other]) {
+      if (info(node).is_reduction) begin = std::min(begin, info(node).position);
+    }
+    std::vector<int> seen = {group};
+    for (size_t next = 0; next < seen.size(); ++next) {
+      if (next == kMaxSeen) return true;
+      for (const Node* node : groups_[seen[next]]) {
         for (const Node* before : candidates_[info(node).position].waits_for) {
-          const auto from = static_cast<size_t>(info(before).group);
-          if (from == other && g != other) return true;
-          if (from == g || seen[from]) continue;
-          seen[from] = true;
-          todo.push_back(from);
+          const int from = info(before).group;
+          if (from == other) return true;
+          const bool is_behind = info(groups_[from].back()).position > begin;
+          if (is_behind && std::ranges::find(seen, from) == seen.end()) seen.push_back(from);
         }
       }
     }

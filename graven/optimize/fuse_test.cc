@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "graven/base/strings.h"
 #include "graven/optimize/fuse_test.h"
 
 namespace graven::engine {
@@ -141,6 +142,15 @@ fusion @fused0 = over [6,10] reducing [0] {
   return %1, %2
 }
 )");
+}
+
+TEST_CASE("no more reductions share a pass than a cache has room for") {
+  std::string text = "graph f(x: float32[6,10]) {\n  %axes: int32[1] = [0]\n";
+  for (int i = 0; i < 6; ++i) text += str_cat("  %s", i, ": float32[10] = Total(x, %axes)\n");
+  const std::string after = fused(text + "  return %s0, %s1, %s2, %s3, %s4, %s5\n}");
+  CHECK(after.find("%s3_1: float32[10], float32[10], float32[10], float32[10] = Fusion(x)") !=
+        std::string::npos);
+  CHECK(after.find("%s5_1: float32[10], float32[10] = Fusion(x)") != std::string::npos);
 }
 
 TEST_CASE("a reduction that waits for another of the same matrix takes a pass of its own") {

@@ -101,15 +101,11 @@ Status must_broadcast(const Fusion& fusion) {
   return {};
 }
 
-namespace {
-
-// The members that the outputs need, and those that may refuse a value.
 std::vector<bool> needed_members(const Fusion& fusion, std::span<const int> outputs) {
   const int size = static_cast<int>(fusion.members().size());
   std::vector<bool> is_needed(static_cast<size_t>(size), false);
   for (int output : outputs) is_needed[static_cast<size_t>(output)] = true;
-  for (int m = size; m-- > (fusion.has_library() ? 1 : 0);) {
-    if (!fusion.body(m).per_element().traps().empty()) is_needed[static_cast<size_t>(m)] = true;
+  for (int m = size; m-- > 0;) {
     if (!is_needed[static_cast<size_t>(m)]) continue;
     for (FusionParts::Source source : fusion.members()[m].sources) {
       if (source.member >= 0) is_needed[static_cast<size_t>(source.member)] = true;
@@ -118,27 +114,40 @@ std::vector<bool> needed_members(const Fusion& fusion, std::span<const int> outp
   return is_needed;
 }
 
-}  // namespace
-
 Expression fused_expression(const Fusion& fusion, std::span<const int> outputs) {
+  return fused_expression(fusion, outputs, std::vector<bool>(fusion.members().size(), true),
+                          nullptr);
+}
+
+Expression fused_expression(const Fusion& fusion, std::span<const int> outputs,
+                            const std::vector<bool>& is_member, InlineVector<int, 8>* reads) {
+  const int first = fusion.has_library() ? 1 : 0;  // of the members that are expressions
+  const int size = static_cast<int>(fusion.members().size());
+  std::vector<bool> is_read(fusion.inputs().size(), reads == nullptr);
+  for (int m = first; m < size; ++m) {
+    for (FusionParts::Source source : fusion.members()[m].sources) {
+      const bool is_needed = is_member[static_cast<size_t>(m)] && source.member < 0;
+      if (is_needed) is_read[static_cast<size_t>(source.index)] = true;
+    }
+  }
   std::vector<DType> inputs;
   std::vector<KnownInput> known;
   std::vector<int> number_of;  // of each input of the fusion, among `inputs`
-  for (const FusionParts::Input& input : fusion.inputs()) {
+  for (size_t i = 0; i < fusion.inputs().size(); ++i) {
+    const FusionParts::Input& input = fusion.inputs()[i];
     const int number = static_cast<int>(inputs.size());
     number_of.push_back(number);
-    if (input.whole) continue;
+    if (input.whole || !is_read[i]) continue;
+    if (reads) reads->push_back(static_cast<int>(i));
     if (input.value) known.push_back({number, *input.value});
     inputs.push_back(input.dtype);
   }
-  const int first = fusion.has_library() ? 1 : 0;  // of the members that are expressions
   const int result = static_cast<int>(inputs.size());
   if (first > 0) inputs.push_back(fusion.members()[0].dtype);
-  const std::vector<bool> is_needed = needed_members(fusion, outputs);
   std::vector<FusionMember> members;
   std::vector<int> place(fusion.members().size(), -1);  // among `members`
-  for (int m = first; m < static_cast<int>(fusion.members().size()); ++m) {
-    if (!is_needed[static_cast<size_t>(m)]) continue;
+  for (int m = first; m < size; ++m) {
+    if (!is_member[static_cast<size_t>(m)]) continue;
     FusionMember member{&fusion.body(m).per_element(), {}, m};
     for (FusionParts::Source source : fusion.members()[m].sources) {
       if (source.member >= first) {

@@ -65,5 +65,11 @@ Status must_broadcast(const Fusion& fusion);
 // the value that it combines. With a library member: all others, over
 // the inputs that are not read whole and, behind these, its result.
 Expression fused_expression(const Fusion& fusion, std::span<const int> outputs);
+// The same of some members, which read none of the others; reads: the inputs of the Fusion that are
+// those of the expression.
+Expression fused_expression(const Fusion& fusion, std::span<const int> outputs,
+                            const std::vector<bool>& is_member, InlineVector<int, 8>* reads);
+// The members that these outputs need.
+std::vector<bool> needed_members(const Fusion& fusion, std::span<const int> outputs);
 
 }  // namespace graven::engine

@@ -257,6 +257,33 @@ TEST_CASE("what a reduction reduces may trap") {
   }
 }
 
+TEST_CASE("reductions that share a pass report the first of their traps") {
+  const Shape shape{300, 700};
+  TestGraph g;
+  Tensor a = g.placeholder(DType::kInt32, shape, "a");
+  Tensor b = g.placeholder(DType::kInt32, shape, "b");
+  Tensor c = g.placeholder(DType::kInt32, shape, "c");
+  auto sum_of = [&](const Tensor& x) {
+    return run(g.builder, kTestSum, {x, g.constant(ints({0}))});
+  };
+  Tensor first = sum_of(run(g.builder, kTestDivide, {a, b}, {}, "first"));
+  g.returns({first, sum_of(run(g.builder, kTestDivide, {a, c}, {}, "second"))});
+  Ref<Program> program = fused_program(g);
+  REQUIRE(program->steps().size() == 1);
+  Tensor inputs[] = {*Tensor::allocate(DType::kInt32, shape),
+                     *Tensor::allocate(DType::kInt32, shape),
+                     *Tensor::allocate(DType::kInt32, shape)};
+  for (Tensor& x : inputs) std::ranges::fill(x.mutable_data<int32_t>(), 2);
+  Tensors outputs;
+  REQUIRE(program->run(inputs, outputs).ok());
+  CHECK(outputs[0].data<int32_t>()[699] == 300);
+  CHECK(outputs[1].data<int32_t>()[0] == 300);
+  inputs[2].mutable_data<int32_t>().front() = 0;
+  CHECK(error_of(*program, inputs) == "second: [TestDivide] Integer division by zero");
+  inputs[1].mutable_data<int32_t>().back() = 0;
+  CHECK(error_of(*program, inputs) == "first: [TestDivide] Integer division by zero");
+}
+
 TEST_CASE("a trapping division that nobody reads is asked as long as somebody waits for it") {
   TestGraph g;
   Tensor a = g.placeholder(DType::kInt32, {3}, "a");
