@@ -19,13 +19,18 @@ namespace {
 // how many operands as large as it may be read again for that.
 constexpr double kMaxCost = 12;
 constexpr int kMaxOperands = 3;
+// Longer chains are left as they are.
+constexpr size_t kMaxNodes = 64;
 
 class OperandCopier {
  public:
   explicit OperandCopier(Graph& graph) : graph_(graph), rewriter_(graph) {
+    position_.resize(static_cast<size_t>(graph.id_bound()), -1);
+    users_.resize(position_.size());
+    int position = 0;
     for (Node* node : rewriter_.nodes()) {
-      position_[node] = static_cast<int>(position_.size());
-      for (OutputRef input : node->inputs()) users_[input.node].push_back(node);
+      position_[id_of(node)] = position++;
+      for (OutputRef input : node->inputs()) users_of(input.node).push_back(node);
       for (Node* before : node->control_inputs()) is_waited_for_.insert(before);
     }
     for (OutputRef output : graph.outputs()) is_waited_for_.insert(output.node);
@@ -43,6 +48,9 @@ class OperandCopier {
   }
 
  private:
+  static size_t id_of(const Node* node) { return static_cast<size_t>(node->id()); }
+  std::vector<Node*>& users_of(const Node* node) { return users_[id_of(node)]; }
+
   static OpBody::Kind kind_of(const Node& node) {
     if (node.inputs().empty()) return OpBody::Kind::kNone;
     const OutputRef last = node.inputs().back();
@@ -80,33 +88,30 @@ class OperandCopier {
   // Whether all that read the node could do so in one kernel.
   bool is_fusable(const Node* node) {
     return !is_waited_for_.contains(node) &&
-           std::ranges::all_of(users_[node], [&](const Node* user) {
+           std::ranges::all_of(users_of(node), [&](const Node* user) {
              const OpBody::Kind kind = kind_of(*user);
              return kind == OpBody::Kind::kElementwise || kind == OpBody::Kind::kReduction;
            });
   }
 
-  bool is_behind(const Node* node, const Node* reduction) {
-    if (flooded_from_ != reduction) flood(reduction);
-    const auto id = static_cast<size_t>(node->id());
-    return id < reached_from_.size() && reached_from_[id] == reduction->id();
-  }
-
-  // Marks what comes after the reduction.
-  void flood(const Node* reduction) {
-    flooded_from_ = reduction;
-    reached_from_.resize(static_cast<size_t>(graph_.id_bound()), -1);
+  // Whether one of these comes after the reduction.
+  bool is_any_behind(const std::vector<const Node*>& nodes, const Node* reduction) {
+    int end = 0;  // behind which none of them stands
+    for (const Node* node : nodes) end = std::max(end, position_[id_of(node)]);
+    reached_from_.resize(users_.size(), -1);
     std::vector<const Node*> todo = {reduction};
     while (!todo.empty()) {
       const Node* next = todo.back();
       todo.pop_back();
-      for (const Node* user : users_[next]) {
-        int& reached_from = reached_from_[static_cast<size_t>(user->id())];
-        if (reached_from == reduction->id()) continue;
+      for (const Node* user : users_of(next)) {
+        int& reached_from = reached_from_[id_of(user)];
+        if (reached_from == reduction->id() || position_[id_of(user)] > end) continue;
+        if (std::ranges::find(nodes, user) != nodes.end()) return true;
         reached_from = reduction->id();
         todo.push_back(user);
       }
     }
+    return false;
   }
 
   // The nodes that the reduction would compute itself, the last first; none if it better reads what
@@ -114,12 +119,12 @@ class OperandCopier {
   Result<std::vector<Node*>> own_nodes(Node* reduction) {
     const OutputRef x = reduction->inputs()[0];
     const Shape& shape = x.node->output(x.index).shape;
-    auto earlier = [&](Node* a, Node* b) { return position_.at(a) < position_.at(b); };
+    auto earlier = [&](Node* a, Node* b) { return position_[id_of(a)] < position_[id_of(b)]; };
     std::priority_queue<Node*, std::vector<Node*>, decltype(earlier)> todo(earlier);
     std::unordered_set<const Node*> seen = {x.node}, alone = {reduction};
     todo.push(x.node);
     std::vector<Node*> own;
-    bool is_split = false;  // by the reduction, which some wait for that need the same
+    std::vector<const Node*> others;  // that need the same
     double cost = 0;
     int operands = 0;
     while (!todo.empty()) {
@@ -128,25 +133,26 @@ class OperandCopier {
       ASSIGN_OR_RETURN(auto body, body_of(*node, shape));
       if (!body) {
         operands += surely_equal(node->output(0).shape, shape);
+        if (operands > kMaxOperands) return std::vector<Node*>();
         continue;
       }
       // Copies that read what others share a kernel with would share it too.
       if (!is_fusable(node)) return std::vector<Node*>();
       own.push_back(node);
-      const auto& users = users_[node];
+      const auto& users = users_of(node);
       if (std::ranges::all_of(users, [&](Node* user) { return alone.contains(user); })) {
         alone.insert(node);
       } else {
         cost += body->expression()->cost();
-        if (cost > kMaxCost) return std::vector<Node*>();
-        is_split |=
-            std::ranges::any_of(users, [&](Node* user) { return is_behind(user, reduction); });
+        others.insert(others.end(), users.begin(), users.end());
       }
+      if (cost > kMaxCost || own.size() > kMaxNodes) return std::vector<Node*>();
       for (OutputRef input : node->inputs()) {
         if (seen.insert(input.node).second) todo.push(input.node);
       }
     }
-    if (!is_split || operands > kMaxOperands) own.clear();
+    // Some of them must wait for the reduction: else all share a kernel.
+    if (others.empty() || !is_any_behind(others, reduction)) own.clear();
     return own;
   }
 
@@ -174,17 +180,21 @@ class OperandCopier {
                                .device = node->device(),
                                .location = node->location()});
       rewriter_.place(copy);
-      for (OutputRef input : inputs) users_[input.node].push_back(copy);
+      users_.resize(static_cast<size_t>(graph_.id_bound()));
+      position_.resize(users_.size(), position_[id_of(node)]);
+      for (OutputRef input : inputs) users_of(input.node).push_back(copy);
       copy_of[node] = copy;
     }
     graph_.set_input_of(reduction, 0, {copy_of.at(own[0]), 0});
+    users_of(copy_of.at(own[0])).push_back(reduction);
     // What only the reduction needed is there twice.
     for (Node* node : own) {
-      auto& users = users_[node];
+      auto& users = users_of(node);
       std::erase_if(users,
                     [&](const Node* user) { return user == reduction || gone_.contains(user); });
       if (!users.empty()) continue;
       gone_.insert(node);
+      for (OutputRef input : node->inputs()) std::erase(users_of(input.node), node);
       rewriter_.remove(node);
     }
     rewriter_.set_changed();
@@ -193,10 +203,9 @@ class OperandCopier {
 
   Graph& graph_;
   Rewriter rewriter_;
-  std::unordered_map<const Node*, int> position_;
-  std::unordered_map<const Node*, std::vector<Node*>> users_;
+  std::vector<int> position_;                      // by id; of a copy, that of the original
+  std::vector<std::vector<Node*>> users_;          // by id
   std::unordered_set<const Node*> is_waited_for_;  // returned, or by a control input
-  const Node* flooded_from_ = nullptr;
   std::vector<int> reached_from_;  // by id: the reduction from which it was reached last
   std::unordered_set<const Node*> gone_;
 };
