@@ -226,6 +226,11 @@ Status cross_entropy_shape(InferContext& c) {
   return {};
 }
 
+bool surely_equal_sizes(const Shape& a, const Shape& b) {
+  return a.has_rank() && a == b &&
+         std::ranges::none_of(a.dims(), [](Dim dim) { return dim.is_unknown(); });
+}
+
 // Whether two shapes surely broadcast to a matrix.
 bool surely_make_matrix(const Shape& a, const Shape& b) {
   if (!a.has_rank() || !b.has_rank() || std::max(a.rank(), b.rank()) != 2) return false;
@@ -271,12 +276,19 @@ Formula column(GradientContext& c, const Formula& x) {
   return {c, c(kReshape, {x, int32_vector(c, shape)})};
 }
 
+// The logits, broadcast to the matrix of the second output.
+Formula whole_logits(GradientContext& c) {
+  const Tensor &logits = c.x(0), &backprop = c.y(1);
+  if (surely_equal_sizes(logits.shape(), backprop.shape())) return {c, logits};
+  return {c, c(kBroadcastTo, {logits, c(kShape, {backprop})})};
+}
+
 // What comes in for the loss is multiplied with the second output, softmax - labels, which is the
 // derivative; what comes in for that output goes through the softmax.
 Formula logits_gradient(GradientContext& c) {
   Formula dx = column(c, Formula(c, c.dy(0))) * Formula(c, c.y(1));
   if (!c.has_dy(1)) return dx;
-  Formula softmax = call(kSoftmax, Formula(c, c.x(0))), d_backprop(c, c.dy(1));
+  Formula softmax = call(kSoftmax, whole_logits(c)), d_backprop(c, c.dy(1));
   return dx + (d_backprop - sum_of_rows(c, d_backprop * softmax)) * softmax;
 }
 
@@ -287,7 +299,7 @@ void sparse_cross_entropy_gradient(GradientContext& c) {
 void cross_entropy_gradient(GradientContext& c) {
   if (c.wants(0)) c.set_dx(0, reduce_to_shape(c, logits_gradient(c), 0));
   if (!c.wants(1)) return;
-  Formula dx = -column(c, Formula(c, c.dy(0))) * call(kLogSoftmax, Formula(c, c.x(0)));
+  Formula dx = -column(c, Formula(c, c.dy(0))) * call(kLogSoftmax, whole_logits(c));
   c.set_dx(1, reduce_to_shape(c, c.has_dy(1) ? dx - Formula(c, c.dy(1)) : dx, 1));
 }
 

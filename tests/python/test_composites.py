@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -121,6 +122,46 @@ def test_what_does_not_fit_is_refused_by_the_op_that_was_called(name: str) -> No
     for signature in (None, ranks, nothing):
         with pytest.raises(errors, match=message):
             tf.function(call, input_signature=signature)(*arguments)
+
+
+class _TimeIsUpError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["eager", "unknown sizes"])
+def test_an_exception_of_the_user_stays_what_it_is(known: bool) -> None:
+    def time_is_up(*_: object) -> None:
+        raise _TimeIsUpError("my text")
+
+    x, numbers = tf.random.normal([16, 64, 64, 64]), tf.ones(64)
+    specs = [tf.TensorSpec(None, tf.float32)] * 3
+    call = _train if known else tf.function(_train, input_signature=specs)
+    call(x, numbers, numbers)
+    before = signal.signal(signal.SIGALRM, time_is_up)
+    try:
+        for after in (0.01, 0.02, 0.03):
+            signal.setitimer(signal.ITIMER_REAL, after)
+            with pytest.raises(_TimeIsUpError, match="my text"):
+                while True:
+                    call(x, numbers, numbers)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_gradients_where_the_classes_of_the_logits_broadcast() -> None:
+    x = tf.constant([[0.3], [-1.2]], tf.float64)
+    labels = tf.constant(np.arange(8.0).reshape(2, 4))
+    with tf.GradientTape() as tape:
+        tape.watch([x, labels])
+        loss, backprop = _dense(x, labels)
+        total = tf.reduce_sum(backprop**2) + tf.reduce_sum(loss)
+    dx, dlabels = tape.gradient(total, [x, labels])
+    # Softmax is 1/4 whatever x is; the loss is log(4) for each label.
+    softmax, given = 0.25, labels.numpy()
+    expected = (softmax - given).sum(1, keepdims=True)  # as if labels were a distribution
+    np.testing.assert_allclose(dx, expected, atol=1e-12)
+    np.testing.assert_allclose(dlabels, np.log(4) - 2 * (softmax - given), rtol=1e-12)
 
 
 _STEPS = """
