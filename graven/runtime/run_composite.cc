@@ -207,7 +207,11 @@ Status run_composite(const Op& op, AttrsRef attrs, std::span<const Tensor> input
     auto parts = expand_composite(eager_builder(), op, inputs, attrs);
     if (!parts.ok()) return error_of(op, parts.status());
     if (parts->empty()) return internal_error(op.name(), " does not know its parts");
-    outputs = std::move(*parts);
+    // What was given, or is returned twice, becomes an object of its own, as of a Program.
+    for (Tensor& part : *parts) {
+      const bool is_own = part.object()->is_unique();
+      outputs.push_back(is_own ? std::move(part) : part.with_shape(part.shape()));
+    }
     return {};
   }
   ASSIGN_OR_RETURN(Ref<Program> program, program_of(body));
