@@ -149,8 +149,8 @@ bool is_packed_by_onednn(const ProductPieces& pieces) {
 }
 
 // One piece of a product, of copies of the inputs that are to be copied: bands of columns, which
-// oneDNN walks down, and whose rows collide in the caches. Without memory for a copy it is read where
-// it is.
+// oneDNN walks down, and whose rows collide in the caches. Without memory for a copy it is read
+// where it is.
 bool multiply_piece(const OneDnn& library, FloatProduct piece, bool copy_a, bool copy_b) {
   std::optional<BandCopy> a, b;
   if (copy_a) {

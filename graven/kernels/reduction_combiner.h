@@ -16,7 +16,7 @@ struct ReductionProgram::Rep {
   size_t size;                                         // of an accumulator
   alignas(64) std::byte identity[kRowOrderLaneBytes];  // in all lanes
   std::shared_ptr<const BlockProgram> prepare, combine, finish;
-  int handed_on = -1;  // the input that is combined as it is; -1: values are prepared
+  int handed_on = -1;    // the input that is combined as it is; -1: values are prepared
   bool finishes = true;  // false: the accumulator is the result
   // Null where combining is not one instruction that has them, or (the second) a product of complex
   // numbers.

@@ -376,7 +376,8 @@ class RowRunner {
         columns_,
         [&](int64_t position, int64_t limit, const std::byte*& values) {
           if (is_in_place) {
-            values = static_cast<const std::byte*>(operands.from[place]) + position * reduction.size;
+            values =
+                static_cast<const std::byte*>(operands.from[place]) + position * reduction.size;
             return limit;
           }
           int64_t n = std::min(limit, kBlockElements);

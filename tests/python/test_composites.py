@@ -1,4 +1,4 @@
-"""Cross entropies and batch normalisation are made of ops that fuse, whatever is known of shapes."""
+"""Cross entropies and batch normalisation are made of ops that fuse, for shapes known or not."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import graven as tf
@@ -19,28 +20,28 @@ def _floats(*shape: int) -> tf.Tensor:
     return tf.constant(_rng.standard_normal(shape).astype(np.float32))
 
 
-def _sparse(logits, labels):
+def _sparse(logits: tf.Tensor, labels: tf.Tensor) -> Sequence[tf.Tensor]:
     return tf.raw_ops.SparseSoftmaxCrossEntropyWithLogits(features=logits, labels=labels)
 
 
-def _dense(logits, labels):
+def _dense(logits: tf.Tensor, labels: tf.Tensor) -> Sequence[tf.Tensor]:
     return tf.raw_ops.SoftmaxCrossEntropyWithLogits(features=logits, labels=labels)
 
 
-def _train(x, scale, offset):
+def _train(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor) -> Sequence[tf.Tensor]:
     nothing = tf.zeros([0])
     return tf.raw_ops.FusedBatchNormV3(
         x=x, scale=scale, offset=offset, mean=nothing, variance=nothing, epsilon=1e-3
     )[:5]
 
 
-def _infer(x, scale, offset):
+def _infer(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor) -> Sequence[tf.Tensor]:
     return tf.raw_ops.FusedBatchNormV3(
         x=x, scale=scale, offset=offset, mean=offset, variance=scale, is_training=False
     )[:5]
 
 
-def _grad(x, scale, offset):
+def _grad(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor) -> Sequence[tf.Tensor]:
     return tf.raw_ops.FusedBatchNormGradV3(
         y_backprop=x * x,
         x=x,
@@ -52,7 +53,8 @@ def _grad(x, scale, offset):
 
 
 _classes = tf.constant([2, 0, 4, 1, 1, 3])
-_calls = {
+_Call = Callable[..., Sequence[tf.Tensor]]
+_calls: dict[str, tuple[_Call, list[tf.Tensor]]] = {
     "sparse": (_sparse, [_floats(6, 5), _classes]),
     "dense": (_dense, [_floats(6, 5), tf.nn.softmax(_floats(6, 5))]),
     "dense, labels of one row": (_dense, [_floats(6, 5), tf.nn.softmax(_floats(1, 5))]),
@@ -71,7 +73,7 @@ _calls = {
 def test_bits_do_not_depend_on_what_is_known_of_shapes(name: str) -> None:
     call, arguments = _calls[name]
     eager = call(*arguments)
-    sizes = [tf.TensorSpec([None] * x.shape.rank, x.dtype) for x in arguments]
+    sizes = [tf.TensorSpec([None] * len(x.shape), x.dtype) for x in arguments]
     nothing = [tf.TensorSpec(None, x.dtype) for x in arguments]
     for signature in (None, sizes, nothing):
         traced = tf.function(call, input_signature=signature)(*arguments)
@@ -80,7 +82,7 @@ def test_bits_do_not_depend_on_what_is_known_of_shapes(name: str) -> None:
             assert a.numpy().tobytes() == b.numpy().tobytes(), signature
 
 
-_refused = {
+_refused: dict[str, tuple[_Call, list[tf.Tensor], str]] = {
     "a label that is no class": (
         _sparse,
         [_floats(2, 3), tf.constant([0, 3])],
@@ -114,7 +116,7 @@ _refused = {
 @pytest.mark.parametrize("name", _refused)
 def test_what_does_not_fit_is_refused_by_the_op_that_was_called(name: str) -> None:
     call, arguments, message = _refused[name]
-    ranks = [tf.TensorSpec([None] * x.shape.rank, x.dtype) for x in arguments]
+    ranks = [tf.TensorSpec([None] * len(x.shape), x.dtype) for x in arguments]
     nothing = [tf.TensorSpec(None, x.dtype) for x in arguments]
     errors = (tf.errors.InvalidArgumentError, ValueError)
     with pytest.raises(errors, match=message):
