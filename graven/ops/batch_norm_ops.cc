@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <span>
 #include <string_view>
 
@@ -207,7 +208,8 @@ void batch_norm(CompositeContext& c) {
 void batch_norm_grad(CompositeContext& c) {
   const auto& attrs = c.attrs<BatchNormGradAttrs>();
   const Shape &of_dy = c.x(0).shape(), &of_x = c.x(1).shape();
-  const bool fit = surely_fit(c, attrs.data_format, 1, 2, 4) && of_dy == of_x;
+  const bool fit = surely_fit(c, attrs.data_format, 1, 2, 4) && of_dy.has_rank() &&
+                   std::ranges::equal(of_dy.dims(), of_x.dims(), is_surely);
   if (!fit) return c.stay_whole();
   const Images images(c, attrs.data_format);
   const Formula dy = images.image(c.x(0)), x = images.image(c.x(1));

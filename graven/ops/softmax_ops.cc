@@ -137,8 +137,10 @@ void sparse_cross_entropy(CompositeContext& c) {
       logits.has_rank() && labels.has_rank() && !logits[0].is_unknown() && logits[0] == labels[0];
   if (!fit) return c.stay_whole();
   // Of known classes only their number is asked for, so that logits need not be there before.
-  const int32_t known[] = {-1, static_cast<int32_t>(logits[1].number_or_minus_one())};
-  const Tensor shape = logits[1].is_number() ? int32_vector(c, known) : c(kShape, {c.x(0)});
+  const int64_t known[] = {-1, logits[1].number_or_minus_one()};
+  const Tensor shape = logits[1].is_number()
+                           ? constant(c, Tensor::vector(std::span<const int64_t>(known)))
+                           : c(kShape, {c.x(0)}, {DType::kInt64});
   const bool is_short = logits[1].is_number() && logits[1].number() <= kMaxShort;
   const ShapeAttrs out_type{is_short ? DType::kInt32 : c.x(1).dtype()};
   const Tensors checked = c.apply(*kCheckLabels, std::vector<Tensor>{c.x(1), shape}, out_type);
@@ -355,7 +357,7 @@ void define_softmax_ops(OpRegistry& ops) {
                  .name = "_CheckLabels",
                  .summary = "A part of SparseSoftmaxCrossEntropyWithLogits: labels that are "
                             "classes, as a column, and the numbers of all classes.",
-                 .inputs = {"labels: T", "logits_shape: int32"},
+                 .inputs = {"labels: T", "logits_shape: int64"},
                  .outputs = {"column: out_type", "classes: out_type"},
                  .types = {{"T", kIndexTypes}, {"out_type", kIndexTypes}},
                  .infer = check_labels_shape,
