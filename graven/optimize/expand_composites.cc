@@ -5,7 +5,7 @@
 #include "graven/base/strings.h"
 #include "graven/ir/emitter.h"
 #include "graven/ir/frame.h"
-#include "graven/ir/graph_builder.h"
+#include "graven/ir/parts_builder.h"
 #include "graven/optimize/rewriter.h"
 
 namespace graven::engine {
@@ -23,21 +23,6 @@ class LocationOf final : public LocationSource {
 
  private:
   Ref<Location> location_;
-};
-
-// Eager tensors that a composite uses are constants of it, not captures.
-class PartsBuilder final : public GraphBuilder {
- public:
-  using GraphBuilder::GraphBuilder;
-  Result<Tensors> apply(const Op& op, std::span<const Tensor> inputs, AttrsRef attrs,
-                        std::string_view name) override {
-    InlineVector<Tensor, 4> inner;
-    for (const Tensor& input : inputs) inner.push_back(in_graph(input));
-    return GraphBuilder::apply(op, {inner.data(), inner.size()}, attrs, name);
-  }
-  Tensor in_graph(const Tensor& tensor) {
-    return tensor.is_symbolic() ? tensor : add_constant(tensor);
-  }
 };
 
 Status expand(Rewriter& rewriter, PartsBuilder& builder, Node* node) {
@@ -65,7 +50,8 @@ Status expand(Rewriter& rewriter, PartsBuilder& builder, Node* node) {
   }
   InlineVector<OutputRef, 4> made;
   for (const Tensor& output : *outputs) {
-    made.push_back(symbolic(builder.in_graph(output)).output());
+    ASSIGN_OR_RETURN(Tensor inner, builder.capture(output, "output"));
+    made.push_back(symbolic(inner).output());
   }
   std::vector<Node*> parts(rewriter.graph().nodes().begin() + static_cast<int64_t>(num_nodes),
                            rewriter.graph().nodes().end());

@@ -13,7 +13,7 @@
 #include "graven/ir/body.h"
 #include "graven/ir/emitter.h"
 #include "graven/ir/frame.h"
-#include "graven/ir/graph_builder.h"
+#include "graven/ir/parts_builder.h"
 #include "graven/runtime/eager_builder.h"
 #include "graven/runtime/program.h"
 #include "graven/runtime/run_op.h"
@@ -51,15 +51,6 @@ InlineVector<int, 16> types_of(std::span<const Tensor> inputs) {
   }
   return types;
 }
-
-// Eager tensors that a composite uses are constants of it, not captures.
-class PartsBuilder final : public GraphBuilder {
- public:
-  using GraphBuilder::GraphBuilder;
-  Result<Tensor> capture(const Tensor& external, std::string_view name) override {
-    return external.is_symbolic() ? GraphBuilder::capture(external, name) : add_constant(external);
-  }
-};
 
 // An input of which no size is known, but which are equal.
 Tensor add_input(PartsBuilder& builder, const Tensor& input, const int* sizes,
