@@ -19,8 +19,17 @@ using BlockFunction = void (*)(void* out, const void* a, const void* b, const vo
 // null if there is none.
 BlockFunction block_function(Instruction instruction, DType operand_type, DType result_type);
 
-// The same for an integer division whose b has n times the same element, or null if that is no
-// quicker.
+// Both of two instructions in one loop, of which the second reads what the first gives; null if
+// there is none. a and b are the operands of the first one, c the other of the second.
+enum class PairForm {
+  kLeft,   // (a first b) second c
+  kRight,  // c second (a first b)
+  kBoth,   // (a first b) second (a first b)
+};
+BlockFunction pair_function(Instruction first, Instruction second, PairForm form, DType type);
+
+// The same as block_function for an integer division whose b has n times the same element, or null
+// if that is no quicker.
 BlockFunction one_divisor_function(Instruction instruction, DType type);
 
 // n elements as they are.

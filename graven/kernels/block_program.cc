@@ -85,6 +85,83 @@ class Registers {
   std::vector<uint16_t> free_[4];
 };
 
+// Which nodes are computed by the step of the only node that reads them; see PairForm.
+class Pairs {
+ public:
+  // uses: how often each node is read, by nodes, outputs and traps.
+  Pairs(std::span<const ExprNode> nodes, std::span<const int> uses)
+      : first_of_(nodes.size(), kNone), is_first_(nodes.size(), false) {
+    for (size_t i = nodes.size(); i-- > 0;) {
+      const ExprNode& node = nodes[i];
+      if (uses[i] == 0 || is_first_[i] || !is_paired(node.instruction)) continue;
+      for (uint16_t operand : {node.a, node.b}) {
+        const ExprNode& first = nodes[operand];
+        const int reads = node.a == node.b ? 2 : 1;
+        if (is_paired(first.instruction) && first.type == node.type && uses[operand] == reads &&
+            pair_function(first.instruction, node.instruction, form(node, operand), node.type)) {
+          first_of_[i] = operand;
+          is_first_[operand] = true;
+          break;
+        }
+      }
+    }
+  }
+  bool is_first(size_t node) const { return is_first_[node]; }
+  // What the step of a node reads: the node's operands, or those of its pair.
+  InlineVector<uint16_t, 3> operands(std::span<const ExprNode> nodes, size_t i) const {
+    const ExprNode& node = nodes[i];
+    const uint16_t first = first_of_[i];
+    if (first != kNone) {
+      const uint16_t other = node.a == first ? node.b : node.a;
+      return {nodes[first].a, nodes[first].b, other == first ? nodes[first].b : other};
+    }
+    InlineVector<uint16_t, 3> operands;
+    for (uint16_t operand : {node.a, node.b, node.c}) {
+      if (static_cast<int>(operands.size()) < num_operands(node.instruction)) {
+        operands.push_back(operand);
+      }
+    }
+    return operands;
+  }
+  // The loop of a node's pair, or null if it is alone.
+  BlockFunction function(std::span<const ExprNode> nodes, size_t i) const {
+    const uint16_t first = first_of_[i];
+    if (first == kNone) return nullptr;
+    return pair_function(nodes[first].instruction, nodes[i].instruction, form(nodes[i], first),
+                         nodes[i].type);
+  }
+
+ private:
+  static bool is_paired(Instruction instruction) {
+    return instruction == Instruction::kAdd || instruction == Instruction::kSub ||
+           instruction == Instruction::kMul;
+  }
+  static PairForm form(const ExprNode& node, uint16_t first) {
+    return node.a == node.b  ? PairForm::kBoth
+           : node.a == first ? PairForm::kLeft
+                             : PairForm::kRight;
+  }
+
+  std::vector<uint16_t> first_of_;  // by the second node
+  std::vector<bool> is_first_;
+};
+
+// The loop of a node that has a step.
+Result<BlockFunction> function_of(std::span<const ExprNode> nodes, size_t i, const Pairs& pairs) {
+  const ExprNode& node = nodes[i];
+  if (BlockFunction function = pairs.function(nodes, i)) return function;
+  if (num_operands(node.instruction) == 2 && nodes[node.b].instruction == Instruction::kConstant) {
+    if (BlockFunction by_one = one_divisor_function(node.instruction, node.type)) return by_one;
+  }
+  // The type of a selection's operands is that of its branches.
+  const DType operand_type = nodes[node.instruction == Instruction::kSelect ? node.b : node.a].type;
+  if (BlockFunction function = block_function(node.instruction, operand_type, node.type)) {
+    return function;
+  }
+  return unimplemented("no block instruction ", instruction_name(node.instruction), " of ",
+                       dtype_name(operand_type), " to ", dtype_name(node.type));
+}
+
 }  // namespace
 
 BlockProgram::BlockProgram(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
@@ -107,32 +184,39 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
   auto nodes = expression.nodes();
   auto outputs = expression.outputs();
 
-  // Which nodes are needed, and until when. Steps are numbered like nodes; copies of leaves into
-  // outputs, and then stores, come after all of them.
-  std::vector<size_t> last_use(nodes.size(), 0);
-  std::vector<bool> needed(nodes.size(), false);
-  size_t end = nodes.size();
+  // How often each node is read; those that never are need not be computed.
+  const size_t end = nodes.size();
+  std::vector<int> uses(end, 0);
   auto for_parts = [&](const Expression::Output& output, auto&& f) {
     f(output.real);
     if (is_complex(output.dtype)) f(output.imaginary);
   };
   for (const auto& output : outputs) {
-    for_parts(output, [&](uint16_t node) {
-      needed[node] = true;
-      last_use[node] = end;
-    });
+    for_parts(output, [&](uint16_t node) { ++uses[node]; });
   }
-  for (const Trap& trap : expression.traps()) needed[trap.condition] = true;
-  size_t last_input_read = 0;  // the last step that reads an input in place
+  for (const Trap& trap : expression.traps()) ++uses[trap.condition];
   for (size_t i = end; i-- > 0;) {
-    if (!needed[i]) continue;
+    if (uses[i] == 0) continue;
     const uint16_t operands[] = {nodes[i].a, nodes[i].b, nodes[i].c};
-    for (int k = 0; k < num_operands(nodes[i].instruction); ++k) {
-      needed[operands[k]] = true;
-      last_use[operands[k]] = std::max(last_use[operands[k]], i);
-      if (nodes[operands[k]].instruction == Instruction::kInput) {
-        last_input_read = std::max(last_input_read, i);
-      }
+    for (int k = 0; k < num_operands(nodes[i].instruction); ++k) ++uses[operands[k]];
+  }
+  const Pairs pairs(nodes, uses);
+  auto has_step = [&](size_t node) {
+    return uses[node] > 0 && num_operands(nodes[node].instruction) > 0 && !pairs.is_first(node);
+  };
+
+  // Until when each is needed. Steps are numbered like nodes; copies of leaves into outputs, and
+  // then stores, come after all of them.
+  std::vector<size_t> last_use(end, 0);
+  for (const auto& output : outputs) {
+    for_parts(output, [&](uint16_t node) { last_use[node] = end; });
+  }
+  size_t last_input_read = 0;  // the last step that reads an input in place
+  for (size_t i = 0; i < end; ++i) {
+    if (!has_step(i)) continue;
+    for (uint16_t operand : pairs.operands(nodes, i)) {
+      last_use[operand] = std::max(last_use[operand], i);
+      if (nodes[operand].instruction == Instruction::kInput) last_input_read = i;
     }
   }
   auto is_leaf = [&](uint16_t node) { return num_operands(nodes[node].instruction) == 0; };
@@ -148,7 +232,7 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
   size_t input_register_bytes = 0;
   for (size_t i = 0; i < end; ++i) {
     const ExprNode& node = nodes[i];
-    if (!needed[i] || node.instruction != Instruction::kInput) continue;
+    if (uses[i] == 0 || node.instruction != Instruction::kInput) continue;
     DType stored = expression.inputs()[node.a];
     size_t size = dtype_size(node.type);
     slots[i] = next_slot++;
@@ -161,7 +245,7 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
   rep->first_constant = next_slot;
   for (size_t i = 0; i < end; ++i) {
     const ExprNode& node = nodes[i];
-    if (!needed[i] || node.instruction != Instruction::kConstant) continue;
+    if (uses[i] == 0 || node.instruction != Instruction::kConstant) continue;
     size_t size = dtype_size(node.type);
     rep->constants.push_back(constant_block(size, expression.constant(node)));
     slots[i] = next_slot++;
@@ -203,28 +287,16 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
   }
   for (size_t i = 0; i < end; ++i) {
     const ExprNode& node = nodes[i];
-    if (!needed[i] || is_leaf(static_cast<uint16_t>(i))) continue;
-    int operands = num_operands(node.instruction);
-    const uint16_t operand[] = {node.a, node.b, node.c};
-    // The type of a selection's operands is that of its branches.
-    DType operand_type = nodes[operand[node.instruction == Instruction::kSelect ? 1 : 0]].type;
-    BlockFunction function = block_function(node.instruction, operand_type, node.type);
-    if (operands == 2 && nodes[node.b].instruction == Instruction::kConstant) {
-      if (BlockFunction by_one = one_divisor_function(node.instruction, node.type)) {
-        function = by_one;
-      }
-    }
-    if (!function) {
-      return unimplemented("no block instruction ", instruction_name(node.instruction), " of ",
-                           dtype_name(operand_type), " to ", dtype_name(node.type));
-    }
+    if (!has_step(i)) continue;
+    const InlineVector<uint16_t, 3> operands = pairs.operands(nodes, i);
+    ASSIGN_OR_RETURN(BlockFunction function, function_of(nodes, i, pairs));
     Step step{function, 0, 0, 0, 0};
     uint16_t* fields[] = {&step.a, &step.b, &step.c};
-    for (int k = 0; k < operands; ++k) *fields[k] = slots[operand[k]];
+    for (size_t k = 0; k < operands.size(); ++k) *fields[k] = slots[operands[k]];
     // Operands that end here give their registers to the result.
-    for (int k = 0; k < operands; ++k) {
-      uint16_t& number = register_of[operand[k]];
-      if (number != kNone && last_use[operand[k]] == i) {
+    for (uint16_t operand : operands) {
+      uint16_t& number = register_of[operand];
+      if (number != kNone && last_use[operand] == i) {
         registers.give_back(number);
         number = kNone;
       }
