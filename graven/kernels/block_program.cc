@@ -514,11 +514,13 @@ void BlockProgram::run(int64_t n, const void* const* inputs, const bool* is_scal
   run.note_traps(traps);
 }
 
-void BlockProgram::run_rows(const BlockRows& rows, void* scratch, TrapNotes* traps) const {
+void BlockProgram::run_rows(const BlockRows& rows, void* scratch, TrapNotes* traps,
+                            FunctionRef<void(int64_t row)> before_row) const {
   const Rep& rep = *rep_;
   BlockRun run(rep, scratch);
   const int64_t first = std::min(rows.columns, kBlockElements);
   for (int64_t row = 0; row < rows.rows; ++row) {
+    before_row(row);
     for (const InputValue& value : rep.inputs) {
       const BlockRows::Input& input = rows.inputs[value.input];
       if (input.is_scalar && (row == 0 || input.stride != 0)) {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "graven/base/export.h"
+#include "graven/base/function_ref.h"
 #include "graven/base/status.h"
 #include "graven/expr/expression.h"
 
@@ -51,8 +52,11 @@ class GRAVEN_API BlockProgram {
   // expression has any.
   void run(int64_t n, const void* const* inputs, const bool* is_scalar, void* const* outputs,
            void* scratch, TrapNotes* traps = nullptr, bool is_far = false) const;
-  // The same row by row: for short rows that do not follow each other.
-  void run_rows(const BlockRows& rows, void* scratch, TrapNotes* traps = nullptr) const;
+  // The same row by row: for rows that do not follow each other, or read what is one element for
+  // each. before_row is called before each, with its number.
+  void run_rows(
+      const BlockRows& rows, void* scratch, TrapNotes* traps = nullptr,
+      FunctionRef<void(int64_t row)> before_row = [](int64_t) {}) const;
   size_t scratch_bytes() const;
   // Expression::cost(), computed once.
   double cost() const;

@@ -1,8 +1,8 @@
-// How rows are run. Short rows go several at a time, so that a stage is one call for all of them:
-// values per row, and those per column, are then spread over a matrix of the batch where a stage
-// reads them beside a matrix. Longer rows go one by one, and such values are scalars, or the row
-// of the matrix that they are. A batch stays in the first cache; rows that would leave the second
-// one, and matrices of so few rows that most threads would have none, go stage by stage instead.
+// How rows are run: several at a time, so that a stage is one call for all of them. Where a stage
+// reads values per row or per column beside a matrix, they are spread over a matrix of the batch if
+// rows are short. Longer rows are computed one by one within the call, and such values are scalars,
+// or the row of the matrix that they are. A batch stays in the nearest caches; rows that would
+// leave them, and matrices of so few rows that most threads would have none, go stage by stage.
 // The bits are the same: an element depends neither on its position nor on its neighbours, and a
 // reduction's order depends on the length of the row alone.
 #include "graven/kernels/row_program.h"
@@ -30,6 +30,8 @@ constexpr double kChunkCost = 524288;  // additions
 // than a call for each row from about 190 columns on (measured on Zen 5); 160 leaves a margin for
 // programs that spread several. A reduction folds each such row at once, shorter than its lanes.
 constexpr int64_t kShortRow = 160, kBatchElements = 2048;
+// Longer ones make a batch of up to so many, as starting a stage costs as much as some hundreds.
+constexpr int64_t kLongBatchElements = 4096;
 static_assert(kShortRow <= kRowSegment && RowProgram::kMaxColumns <= ReductionCombiner::kMaxRow);
 // Few rows that are worth spreading over the pool run stage by stage, as too long ones do.
 constexpr int64_t kFewRows = 4, kLongRow = 16384;
@@ -158,7 +160,8 @@ namespace {
 using Rep = RowProgram::Rep;
 
 int64_t rows_of_batch(int64_t columns) {
-  return columns <= kShortRow ? std::max<int64_t>(1, kBatchElements / columns) : 1;
+  const int64_t elements = columns <= kShortRow ? kBatchElements : kLongBatchElements;
+  return std::max<int64_t>(1, elements / columns);
 }
 
 // One batch of rows at a time, in the memory of one thread. What depends on the row is found once,
@@ -167,15 +170,19 @@ class RowRunner {
  public:
   RowRunner(const Rep& rep, int64_t columns, std::span<const void* const> inputs,
             std::span<void* const> outputs, TrapNotes* traps)
-      : rep_(rep), traps_(traps), columns_(columns), batch_(rows_of_batch(columns)) {
-    const bool is_batch = batch_ > 1;
+      : rep_(rep),
+        traps_(traps),
+        columns_(columns),
+        batch_(rows_of_batch(columns)),
+        spreads_(columns <= kShortRow) {
     size_t bytes = align(rep.stage_scratch);
     const size_t prepared_bytes =
-        (is_batch ? batch_ * columns : kBlockElements) * rep.prepared_size;
-    bytes += align(prepared_bytes);
+        (spreads_ ? batch_ * columns : kBlockElements) * rep.prepared_size;
+    const size_t accumulator_bytes = spreads_ ? 0 : batch_ * rep.prepared_size;
+    bytes += align(prepared_bytes) + align(accumulator_bytes);
     for (const Value& value : rep.values) {
       if (value.is_slot) bytes += align(bytes_of(value, batch_));
-      if (is_batch && value.is_spread) bytes += align(bytes_of_matrix(value));
+      if (spreads_ && value.is_spread) bytes += align(bytes_of_matrix(value));
     }
     std::byte* memory = thread_scratch(ScratchUse::kChunk, bytes);
     auto take = [&](size_t size) {
@@ -185,6 +192,7 @@ class RowRunner {
     };
     scratch_ = take(rep.stage_scratch);
     prepared_ = take(prepared_bytes);
+    accumulators_ = take(accumulator_bytes);
     InlineVector<std::byte*, 16> places(rep.values.size(), nullptr);
     InlineVector<std::byte*, 16> spread(rep.values.size(), nullptr);
     for (size_t v = 0; v < rep.values.size(); ++v) {
@@ -194,7 +202,7 @@ class RowRunner {
       if (value.input >= 0) {
         places[v] = const_cast<std::byte*>(static_cast<const std::byte*>(inputs[value.input]));
       }
-      if (!is_batch || !value.is_spread) continue;
+      if (!spreads_ || !value.is_spread) continue;
       spread[v] = take(bytes_of_matrix(value));
       if (value.extent == RowExtent::kPerColumn) {
         spread_columns(dtype_size(value.dtype), spread[v], places[v], batch_, columns);
@@ -212,23 +220,40 @@ class RowRunner {
 
   int64_t batch() const { return batch_; }
 
-  // At most batch() rows. has_next: as many follow.
-  void run(int64_t first, int64_t rows, bool has_next) {
+  // At most batch() rows, of those that end where `end` says.
+  void run(int64_t first, int64_t rows, int64_t end) {
     for (const Move& move : moves_) *move.operand = move.base + first * move.row_bytes;
     for (const Spread& input : spread_inputs_) {
       spread_rows(input.size, input.to, input.from + first * input.size, rows, columns_);
     }
+    const int64_t next = first + rows;
+    int64_t share = 0;
+    auto fetch_rows = [&] {
+      if (next + batch_ <= end) prefetch(share, next);
+    };
+    auto fetch_row = [&](int64_t row) {
+      if (next + row < end) prefetch(share, next + row);
+    };
     for (size_t s = 0; s < rep_.stages.size(); ++s) {
       const Stage& stage = rep_.stages[s];
       Operands& operands = operands_[s];
-      if (has_next) prefetch_next(s, first + rows);
-      if (stage.reduction) {
-        batch_ > 1 ? reduce_batch(stage, operands, rows) : reduce_row(stage, operands);
+      if (!stage.works_on_matrix()) {
+        stage.elementwise->run(rows, operands.from.data(), operands.scalars.data(),
+                               operands.to.data(), scratch_, traps_);
+      } else if (spreads_) {
+        fetch_rows();
+        if (stage.reduction) {
+          reduce_batch(stage, operands, rows);
+        } else {
+          stage.elementwise->run(rows * columns_, operands.from.data(), operands.scalars.data(),
+                                 operands.to.data(), scratch_, traps_);
+        }
+      } else if (stage.reduction) {
+        reduce_rows(stage, operands, rows, fetch_row);
       } else {
-        int64_t n = stage.extent == RowExtent::kMatrix ? rows * columns_ : rows;
-        stage.elementwise->run(n, operands.from.data(), operands.scalars.data(), operands.to.data(),
-                               scratch_, traps_);
+        run_by_rows(stage, operands, rows, fetch_row);
       }
+      share += stage.works_on_matrix();
       for (size_t i = 0; i < operands.spread.size(); ++i) {
         if (!operands.spread[i]) continue;
         size_t size = dtype_size(rep_.values[stage.results[i]].dtype);
@@ -245,7 +270,8 @@ class RowRunner {
  private:
   struct Operands {
     InlineVector<const void*, 8> from;
-    InlineVector<bool, 8> scalars;
+    InlineVector<int64_t, 8> strides;  // bytes from one row to the next
+    InlineVector<bool, 8> scalars;     // one element: for all, or for a row that is on its own
     InlineVector<void*, 4> to;
     InlineVector<std::byte*, 4> spread;  // of results, or null
   };
@@ -294,9 +320,12 @@ class RowRunner {
         const RowExtent extent = rep_.values[source].extent;
         const bool is_spread = stage.works_on_matrix() && spread[source];
         operands.from.push_back(is_spread ? spread[source] : places[source]);
-        // Of one row, a value per row is a scalar.
-        operands.scalars.push_back(extent == RowExtent::kScalar ||
-                                   (extent == RowExtent::kPerRow && batch_ == 1));
+        operands.strides.push_back(moves(rep_.values[source])
+                                       ? static_cast<int64_t>(bytes_of(rep_.values[source], 1))
+                                       : 0);
+        // Of a row on its own, a value per row is a scalar.
+        const bool is_of_row = extent == RowExtent::kPerRow && !spreads_ && stage.works_on_matrix();
+        operands.scalars.push_back(extent == RowExtent::kScalar || is_of_row);
       }
       for (int result : stage.results) {
         operands.to.push_back(places[result]);
@@ -319,29 +348,30 @@ class RowRunner {
     }
   }
 
-  // The next rows of each matrix are asked for a share at a time, before each stage, so that the
-  // first stage that reads them finds them in cache: rows are too short for the processor to see
-  // where it goes on.
+  // The next rows of each matrix are asked for a share at a time, before each stage goes over a row
+  // (or a batch of short ones), so that the first stage that reads them finds them in cache: rows
+  // are too short for the processor to see where it goes on, and it forgets what is asked for when
+  // that is too much at once. The second cache is near enough; the first one is full of this batch.
   void find_prefetches(std::span<std::byte* const> places) {
-    const auto stages = static_cast<int64_t>(rep_.stages.size());
+    num_shares_ = std::ranges::count_if(rep_.stages, &Stage::works_on_matrix);
     for (size_t v = 0; v < rep_.values.size(); ++v) {
       const Value& value = rep_.values[v];
       if (value.extent != RowExtent::kMatrix || value.is_slot) continue;
-      const auto row_bytes = static_cast<int64_t>(bytes_of(value, 1));
-      prefetches_.push_back({places[v], row_bytes, value.input >= 0});
-      for (int64_t s = 0; s <= stages; ++s) shares_.push_back(row_bytes * batch_ * s / stages);
+      prefetches_.push_back(
+          {places[v], static_cast<int64_t>(bytes_of(value, 1)), value.input >= 0});
     }
   }
-  void prefetch_next(size_t stage, int64_t row) {
+  void prefetch(int64_t share, int64_t row) {
     // GCC drops calls of a function that does nothing but prefetch, as it has no effect.
     asm volatile("");
-    const int64_t* share = shares_.data() + stage;
     for (const Prefetch& matrix : prefetches_) {
       const std::byte* next = matrix.base + row * matrix.row_bytes;
-      for (int64_t i = share[0]; i < share[1]; i += 64) {
-        matrix.is_input ? __builtin_prefetch(next + i) : __builtin_prefetch(next + i, 1);
+      const int64_t bytes = matrix.row_bytes * (spreads_ ? batch_ : 1);
+      const int64_t begin = bytes * share / num_shares_;
+      const int64_t end = bytes * (share + 1) / num_shares_;
+      for (int64_t i = begin; i < end; i += 64) {
+        matrix.is_input ? __builtin_prefetch(next + i, 0, 2) : __builtin_prefetch(next + i, 1, 2);
       }
-      share += rep_.stages.size() + 1;
     }
   }
 
@@ -366,50 +396,80 @@ class RowRunner {
     }
   }
 
-  void reduce_row(const Stage& stage, const Operands& operands) {
+  // Longer rows.
+  void run_by_rows(const Stage& stage, const Operands& operands, int64_t rows,
+                   FunctionRef<void(int64_t)> before_row) {
+    InlineVector<BlockRows::Input, 8> inputs;
+    InlineVector<BlockRows::Output, 4> outputs;
+    for (size_t i = 0; i < stage.sources.size(); ++i) {
+      inputs.push_back({static_cast<const std::byte*>(operands.from[i]), operands.strides[i],
+                        operands.scalars[i]});
+    }
+    for (size_t i = 0; i < stage.results.size(); ++i) {
+      outputs.push_back({static_cast<std::byte*>(operands.to[i]),
+                         static_cast<int64_t>(bytes_of(rep_.values[stage.results[i]], 1))});
+    }
+    const BlockRows matrix{
+        rows, columns_, {inputs.data(), inputs.size()}, {outputs.data(), outputs.size()}};
+    stage.elementwise->run_rows(matrix, scratch_, traps_, before_row);
+  }
+
+  void reduce_rows(const Stage& stage, const Operands& operands, int64_t rows,
+                   FunctionRef<void(int64_t)> before_row) {
     const ReductionProgram::Rep& reduction = stage.reduction->rep();
     ReductionCombiner combiner(reduction, scratch_, traps_);
-    alignas(16) std::byte accumulator[16];
+    auto* out = static_cast<std::byte*>(operands.to[0]);
+    std::byte* accumulators = reduction.finishes ? accumulators_ : out;
+    for (int64_t row = 0; row < rows; ++row) {
+      before_row(row);
+      reduce_row(stage, operands, row, combiner, accumulators + row * reduction.size);
+    }
+    if (reduction.finishes) {
+      combiner.finish(out, accumulators, rows, static_cast<double>(columns_));
+    }
+  }
+
+  void reduce_row(const Stage& stage, const Operands& operands, int64_t row,
+                  ReductionCombiner& combiner, std::byte* accumulator) {
+    const ReductionProgram::Rep& reduction = stage.reduction->rep();
+    InlineVector<const std::byte*, 8> begins;
+    for (size_t i = 0; i < stage.sources.size(); ++i) {
+      begins.push_back(static_cast<const std::byte*>(operands.from[i]) + row * operands.strides[i]);
+    }
     const auto place = static_cast<size_t>(std::max(reduction.handed_on, 0));
     const bool is_in_place = reduction.handed_on >= 0 && !operands.scalars[place];
     combiner.row(
         columns_,
         [&](int64_t position, int64_t limit, const std::byte*& values) {
           if (is_in_place) {
-            values =
-                static_cast<const std::byte*>(operands.from[place]) + position * reduction.size;
+            values = begins[place] + position * reduction.size;
             return limit;
           }
           int64_t n = std::min(limit, kBlockElements);
           InlineVector<const void*, 8> at;
           for (size_t i = 0; i < stage.sources.size(); ++i) {
             size_t size = dtype_size(rep_.values[stage.sources[i]].dtype);
-            at.push_back(static_cast<const std::byte*>(operands.from[i]) +
-                         (operands.scalars[i] ? 0 : position * size));
+            at.push_back(begins[i] + (operands.scalars[i] ? 0 : position * size));
           }
           values = combiner.prepare(n, at.data(), operands.scalars.data(), prepared_);
           return n;
         },
         accumulator);
-    auto* out = static_cast<std::byte*>(operands.to[0]);
-    if (reduction.finishes) {
-      combiner.finish(out, accumulator, 1, static_cast<double>(columns_));
-    } else {
-      std::memcpy(out, accumulator, reduction.size);
-    }
   }
 
   const Rep& rep_;
   TrapNotes* const traps_;
   int64_t columns_, batch_;
+  const bool spreads_;  // short rows
   std::byte* scratch_;
-  std::byte* prepared_;  // values that a reduction combines: of a batch, or a block of a row
+  std::byte* prepared_;      // values that a reduction combines: of a batch, or a block of a row
+  std::byte* accumulators_;  // of the rows of a batch
   InlineVector<Operands, 6> operands_;  // by stage
   InlineVector<Move, 16> moves_;
   InlineVector<Spread, 4> spread_inputs_;
   InlineVector<Copy, 2> copies_;
   InlineVector<Prefetch, 4> prefetches_;
-  InlineVector<int64_t, 24> shares_;  // of each prefetch, where the stages' shares begin
+  int64_t num_shares_ = 1;
 };
 
 // Each stage over the whole matrix; what they hand on lies in memory of the allocator.
@@ -496,7 +556,7 @@ Status run_rows(const RowProgram& program, int64_t rows, int64_t columns,
     RowRunner runner(rep, columns, inputs, outputs, traps);
     int64_t end = std::min((chunk + 1) * per_chunk, rows);
     for (int64_t row = chunk * per_chunk; row < end; row += batch) {
-      runner.run(row, std::min(batch, end - row), row + 2 * batch <= end);
+      runner.run(row, std::min(batch, end - row), end);
     }
   };
   int64_t chunks = (rows + per_chunk - 1) / per_chunk;
