@@ -338,8 +338,8 @@ struct GlobalGenerator {
 };
 
 GlobalGenerator& global_generator() {
-  static GlobalGenerator global;
-  return global;
+  static auto* global = new GlobalGenerator();
+  return *global;
 }
 
 }  // namespace

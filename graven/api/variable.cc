@@ -205,8 +205,8 @@ Tensor Variable::gather_nd(const Operand& indices) const {
 }
 
 const std::function<Tensor(const Tensor&)>& Variable::constraint() const {
-  static const std::function<Tensor(const Tensor&)> none;
-  return constraint_ ? *constraint_ : none;
+  static const auto* none = new std::function<Tensor(const Tensor&)>;
+  return constraint_ ? *constraint_ : *none;
 }
 
 std::string Variable::repr() const {

@@ -17,13 +17,13 @@ Status Status::user_exception(std::string message, Ref<Payload> payload) {
 }
 
 const std::string& Status::message() const {
-  static const std::string empty;
-  return rep_ ? rep_->message : empty;
+  static const auto* empty = new std::string;
+  return rep_ ? rep_->message : *empty;
 }
 
 const Ref<Payload>& Status::payload() const {
-  static const Ref<Payload> none;
-  return rep_ ? rep_->payload : none;
+  static const auto* none = new Ref<Payload>;
+  return rep_ ? rep_->payload : *none;
 }
 
 Status Status::copy_with(std::string message, ErrorKind kind) const {

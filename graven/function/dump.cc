@@ -22,14 +22,14 @@ std::atomic<bool> g_has_failed{false};
 // Where to write; empty if nothing is wanted. A relative folder is one of where the program was
 // when it made its first Program.
 const fs::path& wanted_folder() {
-  static const fs::path folder = [] {
+  static const auto* folder = [] {
     const char* text = std::getenv("GRAVEN_DUMP");
-    if (!text || !*text) return fs::path();
+    if (!text || !*text) return new fs::path();
     std::error_code error;
     fs::path absolute = fs::absolute(text, error);
-    return error ? fs::path(text) : absolute;
+    return new fs::path(error ? fs::path(text) : absolute);
   }();
-  return folder;
+  return *folder;
 }
 
 void warn_once(const fs::path& path, const std::string& reason) {

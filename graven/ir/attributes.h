@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -169,7 +170,7 @@ constexpr size_t kind_of() {
 
 template <typename A, size_t... i>
 const AttrsType& make_type(std::index_sequence<i...>) {
-  static const std::vector<AttrField> fields = {AttrField{
+  static const std::array<AttrField, sizeof...(i)> fields = {AttrField{
       std::get<i>(A::fields()).name,
       kind_of<std::remove_cvref_t<decltype(std::declval<A>().*std::get<i>(A::fields()).member)>>(),
       [](const void* attrs) {

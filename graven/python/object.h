@@ -112,14 +112,28 @@ class RecursionLevel {
   const bool ok_;
 };
 
+// Puts a daemon's thread to sleep if Python is ending or has ended, when there is nothing left to
+// take the GIL with. The thread that ends Python goes on: it has the GIL, or is the last one.
+inline void sleep_if_python_ends() {
+  if (Py_IsInitialized()) return;
+  const PyThreadState* state = PyGILState_GetThisThreadState();
+  const bool has_gil = state && state == _PyThreadState_UncheckedGet();
+  if (has_gil || ::gettid() == ::getpid()) return;
+  for (;;) ::pause();
+}
+
 inline void restore_thread(PyThreadState* state) {
+  sleep_if_python_ends();
   take_gil([&] { PyEval_RestoreThread(state); });
 }
 
 // Holds the GIL while it lives, from a thread that may or may not have it.
 class HoldGil {
  public:
-  HoldGil() : state_(take_gil(PyGILState_Ensure)) {}
+  HoldGil() {
+    sleep_if_python_ends();
+    state_ = take_gil(PyGILState_Ensure);
+  }
   ~HoldGil() { run_python<PyGILState_Release>(state_); }
   HoldGil(const HoldGil&) = delete;
 

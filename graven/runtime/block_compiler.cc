@@ -143,8 +143,8 @@ class BlockCompiler final : public Compiler {
 }  // namespace
 
 const Compiler& block_compiler() {
-  static const BlockCompiler compiler;
-  return compiler;
+  static const auto* compiler = new BlockCompiler();
+  return *compiler;
 }
 
 int64_t body_kernel_bytes() { return g_bytes.load(); }

@@ -47,8 +47,8 @@ class EagerBuilder final : public Builder {
 }  // namespace
 
 Builder& eager_builder() {
-  static constinit EagerBuilder builder;
-  return builder;
+  static auto* builder = new EagerBuilder();
+  return *builder;
 }
 
 Builder& current_builder() {
