@@ -74,6 +74,29 @@ class OutputTypesFound final : public RefCounted {
 // The bodies that are being inferred on this thread.
 thread_local std::vector<const Body*> t_inferred;
 
+// Leaves nothing but inputs and the types of outputs: what is kept with a body may not hold bodies,
+// of which one could be that body.
+void keep_types(Graph& graph) {
+  std::vector<Node*> computed(graph.nodes().begin(), graph.nodes().end());
+  std::erase_if(computed, [&](Node* node) { return std::ranges::count(graph.inputs(), node) > 0; });
+  std::vector<OutputRef> outputs(graph.outputs().begin(), graph.outputs().end());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const OutputRef output = outputs[i];
+    if (std::ranges::count(computed, output.node) == 0) continue;
+    std::vector<OutputType> types;
+    types.push_back(std::move(output.node->output(output.index)));
+    const PlaceholderAttrs attrs{.dtype = types[0].dtype};
+    Node* stand_in = graph.add({.op = kPlaceholder.op,
+                                .attrs = attrs,
+                                .name = graph.unique_name(output.node->name()),
+                                .inputs = {},
+                                .outputs = std::move(types)});
+    std::ranges::replace(outputs, output, OutputRef{stand_in, 0});
+  }
+  graph.set_outputs(std::move(outputs));
+  graph.remove(computed);
+}
+
 // Adds the nodes that the outputs need to a new graph, in which some inputs are constants.
 Result<Ref<Graph>> infer_again(const Graph& body, const Constants& constants) {
   auto graph = make_ref<Graph>(body.name());
@@ -132,6 +155,7 @@ Result<Ref<Graph>> infer_again(const Graph& body, const Constants& constants) {
   }
   graph->set_inputs(std::move(inputs));
   graph->set_outputs(std::move(outputs));
+  keep_types(*graph);
   return graph;
 }
 

@@ -146,6 +146,9 @@ void check_two(Instruction instruction, std::function<Out(In, In)> reference) {
   }
 }
 
+// The plainest way to say what each instruction means. Integers wide enough not to overflow.
+using Wide = __int128;
+
 // The same, where the second operand is a constant.
 template <typename T>
 void check_with_constant(Instruction instruction, T constant, std::function<T(T, T)> reference) {
@@ -158,7 +161,7 @@ void check_with_constant(Instruction instruction, T constant, std::function<T(T,
   auto program = compile(expression);
   std::vector<T> x = samples<T>(1);
   for (int near : {-1, 0, 1}) {  // multiples, and their neighbours
-    for (int i = -40; i < 40; ++i) x.push_back(static_cast<T>(constant * i + near));
+    for (int i = -40; i < 40; ++i) x.push_back(static_cast<T>(Wide(constant) * i + near));
   }
   auto out = run<T>(*program, {x.data()}, static_cast<int64_t>(x.size()));
   for (size_t i = 0; i < x.size(); ++i) {
@@ -167,9 +170,6 @@ void check_with_constant(Instruction instruction, T constant, std::function<T(T,
     REQUIRE(out[i] == reference(x[i], constant));
   }
 }
-
-// The plainest way to say what each instruction means. Integers wide enough not to overflow.
-using Wide = __int128;
 
 template <typename T>
 T floor_div(T a, T b) {
