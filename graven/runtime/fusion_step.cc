@@ -55,6 +55,9 @@ FusionStep::FusionStep(const Node& node, Ref<const Fusion> fusion, Ref<const Ker
   for (size_t i = 0; i < fusion_->outputs().size() && fusion_->num_symbols() == 0; ++i) {
     static_shapes_.push_back(output_shape(static_cast<int>(i), {}));
   }
+  for (const FusionParts::Input& input : fusion_->inputs()) {
+    broadcasts_ |= !input.whole && std::ranges::any_of(input.read.axes, &Read::Axis::broadcasts);
+  }
   if (!library_) find_derived();
   Shape guessed = fusion_->space();
   for (int i = 0; i < guessed.rank(); ++i) {
@@ -110,15 +113,17 @@ bool FusionStep::is_long(Values values, std::span<const int64_t> symbols,
 
 Status FusionStep::make_outputs(ProgramRun& run, std::span<const int64_t> symbols,
                                 std::span<Tensor> made) const {
-  const uint64_t own = run.last_handles(*this) & ~read_by_library();
+  const uint64_t own = run.last_handles(*this);
   for (size_t i = 0; i < made.size(); ++i) {
     const int output = static_cast<int>(i);
     Shape found;
     if (static_shapes_.empty()) found = output_shape(output, symbols);
     const Shape& shape = static_shapes_.empty() ? found : static_shapes_[i];
-    uint64_t reusable = own & kernel_->may_overwrite(output);
-    for (; reusable && !made[i]; reusable &= reusable - 1) {
-      Tensor& operand = *run.last_handle(*this, static_cast<size_t>(std::countr_zero(reusable)));
+    const uint64_t overwritable = kernel_->may_overwrite(output);
+    for (uint64_t left = own & overwritable; left && !made[i]; left &= left - 1) {
+      const int input = std::countr_zero(left);
+      if (is_read_elsewhere(input, overwritable)) continue;
+      Tensor& operand = *run.last_handle(*this, static_cast<size_t>(input));
       if (operand) made[i] = take_memory(operand, outputs[i].dtype, shape);
     }
     if (made[i]) continue;
@@ -129,15 +134,12 @@ Status FusionStep::make_outputs(ProgramRun& run, std::span<const int64_t> symbol
   return {};
 }
 
-uint64_t FusionStep::read_by_library() const {
-  uint64_t shared = 0;
-  if (!library_) return shared;
-  for (size_t i = 0; i < std::min<size_t>(inputs.size(), 64); ++i) {
-    for (int read : library_->inputs()) {
-      if (inputs[static_cast<size_t>(read)] == inputs[i]) shared |= uint64_t{1} << i;
-    }
+bool FusionStep::is_read_elsewhere(int input, uint64_t overwritable) const {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] != inputs[static_cast<size_t>(input)]) continue;
+    if (i >= 64 || (overwritable >> i & 1) == 0) return true;
   }
-  return shared;
+  return false;
 }
 
 Status FusionStep::run_kernel(Values values, const Kernel::Arguments& arguments,
@@ -167,7 +169,6 @@ Status FusionStep::run_kernel(Values values, const Kernel::Arguments& arguments,
 Status FusionStep::find_symbols(Values values, const Shape& result, Symbols& symbols) const {
   for (int s = 0; s < fusion_->num_symbols(); ++s) symbols.push_back(-1);
   if (library_ && !note_space(result, symbols)) return misfit(values, result);
-  bool broadcasts = false;
   for (size_t i = 0; i < values.size(); ++i) {
     const FusionParts::Input& input = fusion_->inputs()[i];
     const Shape& shape = values[i]->shape();
@@ -178,12 +179,11 @@ Status FusionStep::find_symbols(Values values, const Shape& result, Symbols& sym
       int64_t* known = declared.is_term() ? &symbols[declared.term_index()] : nullptr;
       if (known && *known < 0) *known = shape.size(axis);
       if ((known ? *known : declared.number()) != shape.size(axis)) return misfit(values, result);
-      broadcasts |= !input.whole && input.read.axes[axis].broadcasts;
     }
   }
-  if (broadcasts && !note_broadcasts(values, symbols)) return misfit(values, result);
+  if (broadcasts_ && !note_broadcasts(values, symbols)) return misfit(values, result);
   if (!note_derived(symbols)) return misfit(values, result);
-  if (!broadcasts) return {};
+  if (!broadcasts_) return {};
   // A symbol may have been told by an input before one that broadcasts told more.
   for (size_t i = 0; i < values.size(); ++i) {
     const Shape& declared = fusion_->inputs()[i].shape;

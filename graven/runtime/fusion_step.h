@@ -40,9 +40,9 @@ class FusionStep final : public Step {
   // The outputs, over inputs where that may be.
   Status make_outputs(ProgramRun& run, std::span<const int64_t> symbols,
                       std::span<Tensor> made) const;
-  // The inputs whose memory is also read by the library member, which is not done with it when
-  // outputs are written.
-  uint64_t read_by_library() const;
+  // Whether a kernel that may overwrite some inputs reads the value of this one by another too:
+  // elsewhere than where the output's element goes, or by the library member.
+  bool is_read_elsewhere(int input, uint64_t overwritable) const;
   Status run_kernel(Values values, const Kernel::Arguments& arguments, const Shape& result_shape,
                     std::span<const Tensor> made, TrapNotes& traps) const;
   Shape output_shape(int output, std::span<const int64_t> symbols) const;
@@ -53,6 +53,7 @@ class FusionStep final : public Step {
   const Ref<const Kernel> kernel_;
   const std::unique_ptr<LibraryMember> library_;  // null if there is none
   std::vector<Shape> static_shapes_;              // of the outputs, if there are no symbols
+  bool broadcasts_ = false;                       // some input may, to a size known when it runs
   // Of the Fusion's symbols, the terms of the graph that some are, and the graph's symbols that
   // others are, which those terms are made of.
   struct Derived {
