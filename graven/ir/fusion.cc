@@ -63,7 +63,12 @@ Status Fusion::finish() {
   hash_ = hash_of(AttrValue(space()));
   RETURN_IF_ERROR(count_symbols(space()));
   for (const FusionParts::Input& input : parts_.inputs) RETURN_IF_ERROR(check_input(input));
-  for (size_t m = 0; m < parts_.members.size(); ++m) RETURN_IF_ERROR(add_member(int(m)));
+  for (size_t m = 0; m < parts_.members.size(); ++m) {
+    RETURN_IF_ERROR(add_member(int(m)));
+    if (is_reduction(int(m)) && parts_.reduced.empty()) {
+      return invalid_argument("a fusion with a reduction has axes that are reduced");
+    }
+  }
   if (parts_.outputs.empty()) return invalid_argument("a fusion returns nothing");
   for (int output : parts_.outputs) {
     if (output < 0 || output >= static_cast<int>(parts_.members.size())) {

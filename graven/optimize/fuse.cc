@@ -182,7 +182,8 @@ class Fuser {
       return {};
     }
     auto axes = axes_of(node, shape.rank());
-    if (!axes) return {};
+    // Over no axes, each element is its own result: nothing that a Fusion's reductions do.
+    if (!axes || axes->empty()) return {};
     Info& about = info(node);
     about.reduced = &shape;
     about.axes = std::move(*axes);
@@ -191,8 +192,8 @@ class Fuser {
                                                    node->output(0).dtype));
     about.is_reduction = true;
     const int count = static_cast<int>(about.axes.size());
-    about.goes_by_rows = count > 0 && about.axes[0] == shape.rank() - count &&
-                         are_good_rows(shape, count) && is_per_row(result, shape, count);
+    about.goes_by_rows = about.axes[0] == shape.rank() - count && are_good_rows(shape, count) &&
+                         is_per_row(result, shape, count);
     return {};
   }
 
@@ -286,8 +287,7 @@ class Fuser {
 
   // Whether a group is a reduction, and what that alone needs.
   bool is_reducing(const Group& group) {
-    return info(group.back()).is_reduction && !info(group.back()).axes.empty() &&
-           (group.size() == 1 || info(group.back()).is_appended);
+    return info(group.back()).is_reduction && (group.size() == 1 || info(group.back()).is_appended);
   }
 
   // Reductions over the same axes that read one matrix share a pass over it, if none waits for
@@ -299,6 +299,7 @@ class Fuser {
     }
     auto position = [&](int g) { return info(groups_[g].back()).position; };
     std::ranges::sort(reducing, {}, position);
+    find_latest();
     std::unordered_map<const Node*, int> last_reader;  // a group
     for (int g : reducing) {
       const std::vector<OutputRef> matrices = matrices_of(groups_[g]);
@@ -360,6 +361,7 @@ class Fuser {
     groups_[g].clear();
     std::ranges::sort(all, {}, [&](Node* node) { return info(node).position; });
     for (Node* node : all) info(node).is_appended |= info(node).is_reduction;
+    find_latest();
   }
 
   // Whether a group comes after another, or might: the search ends after so many groups.
@@ -377,12 +379,26 @@ class Fuser {
         for (const Node* before : candidates_[info(node).position].waits_for) {
           const int from = info(before).group;
           if (from == other) return true;
-          const bool is_behind = info(groups_[from].back()).position > begin;
-          if (is_behind && std::ranges::find(seen, from) == seen.end()) seen.push_back(from);
+          const bool may_wait = latest_[from] > begin;
+          if (may_wait && std::ranges::find(seen, from) == seen.end()) seen.push_back(from);
         }
       }
     }
     return false;
+  }
+
+  // Of each group the last position of a node of it, or of a group that it waits for, directly or
+  // through others: what stands behind that it does not wait for.
+  void find_latest() {
+    latest_.assign(groups_.size(), -1);
+    for (size_t g = 0; g < groups_.size(); ++g) {
+      for (const Node* node : groups_[g]) {
+        latest_[g] = std::max(latest_[g], info(node).position);
+      }
+    }
+    visit_in_order([&](int g, std::span<const int> users) {
+      for (int user : users) latest_[user] = std::max(latest_[user], latest_[g]);
+    });
   }
 
   // A group of elementwise members that alone reads a matrix product or a convolution of its shape
@@ -489,7 +505,7 @@ class Fuser {
     const bool has_library =
         std::ranges::any_of(group, [&](Node* member) { return info(member).is_library; });
     if (has_library) return std::nullopt;
-    if (group.size() == 1 && !about.is_elementwise && (!about.is_reduction || about.axes.empty())) {
+    if (group.size() == 1 && !about.is_elementwise && !about.is_reduction) {
       return std::nullopt;
     }
     FusedReader reader{about.group, space_of(group), {}, false};
@@ -546,10 +562,14 @@ class Fuser {
 
   // Fills in the movements whose outputs the group would read.
   bool is_solvable_through(const Group& group, std::vector<const Node*>& through) {
-    std::vector<Dim> told, asked, cut;
+    // The sizes that inputs have; those that inputs broadcast to, told if all that broadcast to
+    // them are read so; and those for which some are not.
+    std::vector<Dim> told, broadcast, untold;
+    std::vector<Dim> asked, cut;
     auto ask = [&](std::span<const Dim> dims) {
       asked.insert(asked.end(), dims.begin(), dims.end());
     };
+    bool all_fit = true;
     const Shape& space = space_of(group);
     ask(space.dims());
     for (Node* node : group) {
@@ -559,11 +579,15 @@ class Fuser {
         if (std::ranges::count(group, value.node) > 0) continue;
         auto read = reads_.is_chosen(value.node) ? read_in_group(*node, value) : std::nullopt;
         if (!read) {
-          tell(type_of(value).shape, space, told);
+          const auto dims = type_of(value).shape.dims();
+          told.insert(told.end(), dims.begin(), dims.end());
+          tell(type_of(value).shape, space, broadcast);
           continue;
         }
         through.push_back(value.node);
+        const Read as_moved = *read;
         const FusedReads::Source source = reads_.source_of(value, std::move(*read));
+        all_fit &= tells_sizes(type_of(value).shape, as_moved, source.read, space, untold);
         const auto dims = type_of(source.from).shape.dims();
         told.insert(told.end(), dims.begin(), dims.end());
         for (const Read::Axis& axis : source.read.axes) {
@@ -572,18 +596,40 @@ class Fuser {
             ask({&term.coefficient, 1});
             cut.push_back(space[term.index]);
           }
-          if (axis.broadcasts) told.push_back(space[axis.terms[0].index]);
+          if (axis.broadcasts) broadcast.push_back(space[axis.terms[0].index]);
         }
       }
+    }
+    for (Dim dim : broadcast) {
+      if (std::ranges::count(untold, dim) == 0) told.push_back(dim);
     }
     // The step computes sizes that only outputs have of those that are told. What does not vary
     // with an index may have been filled, whose size may come out below zero: its op refuses that.
     const bool gives_space = std::ranges::none_of(
         group, [&](Node* node) { return info(node).reduced || info(node).is_reduction; });
-    return std::ranges::all_of(asked, [&](Dim dim) {
-      return dim.is_number() || std::ranges::count(told, dim) > 0 ||
-             (gives_space && std::ranges::count(cut, dim) > 0 && follows_from(told, dim));
-    });
+    return all_fit && std::ranges::all_of(asked, [&](Dim dim) {
+             return dim.is_number() || std::ranges::count(told, dim) > 0 ||
+                    (gives_space && std::ranges::count(cut, dim) > 0 && follows_from(told, dim));
+           });
+  }
+
+  // What is read of a source, instead of as `as_moved` of a value of this shape, may have lost the
+  // value's sizes. Notes those of the space that they are, which others must have then. False if
+  // one is lost that only might broadcast: nobody would know to what, nor whether it does.
+  static bool tells_sizes(const Shape& shape, const Read& as_moved, const Read& read,
+                          const Shape& space, std::vector<Dim>& untold) {
+    for (int k = 0; k < shape.rank(); ++k) {
+      const Read::Axis& axis = as_moved.axes[k];
+      if (shape[k].is_number() || axis.terms.empty()) continue;
+      const int index = axis.terms[0].index;
+      const bool is_kept = std::ranges::any_of(read.axes, [&](const Read::Axis& other) {
+        return other.broadcasts && other.terms[0].index == index;
+      });
+      if (is_kept) continue;
+      if (axis.broadcasts) return false;
+      untold.push_back(space[index]);
+    }
+    return true;
   }
 
   // Whether a size can be computed of those that are told.
@@ -616,8 +662,10 @@ class Fuser {
     for (OutputRef output : graph_.outputs()) info(output.node).is_read = true;
   }
 
-  // Topological order of the groups, each at about the place of its last node.
-  Status order_groups() {
+  // Calls visit(group, those that wait for it) for each group in a valid order, each at about the
+  // place of its last node; returns for how many, all of them unless some wait for each other.
+  template <typename F>
+  size_t visit_in_order(const F& visit) {
     std::vector<int> missing(groups_.size(), 0);
     std::vector<std::vector<int>> users(groups_.size());
     for (const GroupCandidate& candidate : candidates_) {
@@ -631,20 +679,29 @@ class Fuser {
     }
     using Ready = std::pair<int, int>;  // position of the last node, group
     std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
-    auto push = [&](int g) { ready.push({info(groups_[g].back()).position, g}); };
+    auto push = [&](int g) {
+      ready.push({groups_[g].empty() ? -1 : info(groups_[g].back()).position, g});
+    };
     for (size_t g = 0; g < groups_.size(); ++g) {
       if (missing[g] == 0) push(static_cast<int>(g));
     }
-    std::vector<Group> ordered;
-    while (!ready.empty()) {
-      int g = ready.top().second;
+    size_t num_visited = 0;
+    for (; !ready.empty(); ++num_visited) {
+      const int g = ready.top().second;
       ready.pop();
+      visit(g, std::span<const int>(users[g]));
       for (int user : users[g]) {
         if (--missing[user] == 0) push(user);
       }
-      ordered.push_back(groups_[g]);
     }
-    if (ordered.size() != groups_.size()) {
+    return num_visited;
+  }
+
+  Status order_groups() {
+    std::vector<Group> ordered;
+    const size_t num_visited =
+        visit_in_order([&](int g, std::span<const int>) { ordered.push_back(groups_[g]); });
+    if (num_visited != groups_.size()) {
       return internal_error("The groups of '", graph_.name(), "' wait for each other");
     }
     groups_ = std::move(ordered);
@@ -759,6 +816,7 @@ class Fuser {
   std::vector<Info> infos_;  // by id
   std::vector<GroupCandidate> candidates_;
   std::vector<Group> groups_;
+  std::vector<int> latest_;  // see find_latest
   FusedReads reads_{
       graph_, [this](const Node& node) { return reader_of(node); },
       [this](const Node& node, OutputRef value) { return read_in_group(node, value); }};
