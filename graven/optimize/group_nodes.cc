@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <bit>
 #include <unordered_map>
+#include <utility>
 
 namespace graven::engine {
 namespace {
@@ -56,6 +57,11 @@ class Grouping {
     uint64_t depends = 0;  // of members, on other groups
   };
 
+  // What may have a bit among those that it depends on, so that it is found when that is replaced.
+  struct Holders {
+    std::vector<int> places, groups;
+  };
+
   // The groups, and all that they depend on.
   uint64_t closure(uint64_t groups) const {
     uint64_t done = 0;
@@ -79,11 +85,12 @@ class Grouping {
 
   void place(int c) {
     const GroupCandidate& candidate = candidates_[c];
-    Place& place = places_[c];
     if (!is_fusable(c)) {
+      uint64_t depends = 0;
       for (const Node* before : candidate.waits_for) {
-        place.depends |= places_[number_of_.at(before)].depends;
+        depends |= places_[number_of_.at(before)].depends;
       }
+      set_depends(c, depends);
       join_group(c, new_group());
       return;
     }
@@ -207,13 +214,32 @@ class Grouping {
     int g = open_.front();
     open_.erase(open_.begin());
     uint64_t bits = groups_[g].bits, instead = closure(groups_[g].depends) & ~bits;
-    auto replace = [&](uint64_t& depends) {
-      if (depends & bits) depends = (depends & ~bits) | instead;
-    };
-    for (Place& place : places_) replace(place.depends);
-    for (Group& group : groups_) replace(group.depends);
+    for (uint64_t left = bits; left; left &= left - 1) {
+      Holders holders = std::exchange(holders_[std::countr_zero(left)], {});
+      for (int c : holders.places) {
+        const uint64_t depends = places_[c].depends;
+        if (depends & bits) set_depends(c, (depends & ~bits) | instead);
+      }
+      for (int h : holders.groups) {
+        const uint64_t depends = groups_[h].depends;
+        if (depends & bits) set_depends(groups_[h], h, (depends & ~bits) | instead);
+      }
+    }
     groups_[g].bits = 0;
     free_bits_ |= bits;
+  }
+
+  void set_depends(int c, uint64_t depends) {
+    for (uint64_t added = depends & ~places_[c].depends; added; added &= added - 1) {
+      holders_[std::countr_zero(added)].places.push_back(c);
+    }
+    places_[c].depends = depends;
+  }
+  void set_depends(Group& group, int g, uint64_t depends) {
+    for (uint64_t added = depends & ~group.depends; added; added &= added - 1) {
+      holders_[std::countr_zero(added)].groups.push_back(g);
+    }
+    group.depends = depends;
   }
 
   void merge(int into, int from) {
@@ -231,21 +257,22 @@ class Grouping {
       group_of_bit_[std::countr_zero(bits)] = into;
     }
     a.bits |= b.bits;
-    a.depends = (a.depends | b.depends) & ~a.bits;
+    set_depends(a, into, (a.depends | b.depends) & ~a.bits);
     open_.erase(std::find(open_.begin(), open_.end(), from));
     b = Group();
   }
 
   void join_group(int c, int g) {
     Group& group = groups_[g];
+    uint64_t depends = group.depends;
     for (const Node* before : candidates_[c].waits_for) {
-      group.depends |= places_[number_of_.at(before)].depends;
+      depends |= places_[number_of_.at(before)].depends;
     }
-    group.depends &= ~group.bits;
+    set_depends(group, g, depends & ~group.bits);
     group.members.push_back(c);
     if (is_fusable(c)) {
       group.expression_nodes += expression_nodes(candidates_[c]);
-      places_[c].depends = group.bits;
+      set_depends(c, group.bits);
     }
     places_[c].group = g;
   }
@@ -299,6 +326,7 @@ class Grouping {
   std::vector<Group> groups_;
   std::vector<int> open_;  // in order of age
   int group_of_bit_[64] = {};
+  Holders holders_[64];
   uint64_t free_bits_ = ~uint64_t{0};
 };
 
