@@ -361,7 +361,7 @@ class Fuser {
     groups_[g].clear();
     std::ranges::sort(all, {}, [&](Node* node) { return info(node).position; });
     for (Node* node : all) info(node).is_appended |= info(node).is_reduction;
-    find_latest();
+    note_join(home, g);
   }
 
   // Whether a group comes after another, or might: the search ends after so many groups.
@@ -391,14 +391,34 @@ class Fuser {
   // through others: what stands behind that it does not wait for.
   void find_latest() {
     latest_.assign(groups_.size(), -1);
+    users_.resize(groups_.size());
+    home_of_.resize(groups_.size());
     for (size_t g = 0; g < groups_.size(); ++g) {
-      for (const Node* node : groups_[g]) {
-        latest_[g] = std::max(latest_[g], info(node).position);
-      }
+      latest_[g] = info(groups_[g].back()).position;
+      home_of_[g] = static_cast<int>(g);
     }
     visit_in_order([&](int g, std::span<const int> users) {
+      users_[g].assign(users.begin(), users.end());
       for (int user : users) latest_[user] = std::max(latest_[user], latest_[g]);
     });
+  }
+
+  void note_join(int home, int g) {
+    home_of_[g] = home;
+    users_[home].insert(users_[home].end(), users_[g].begin(), users_[g].end());
+    const int latest = std::max(latest_[home], latest_[g]);
+    latest_[home] = latest;
+    std::vector<int> raised = {home};
+    while (!raised.empty()) {
+      const int from = raised.back();
+      raised.pop_back();
+      for (int user : users_[from]) {
+        int& of_user = latest_[home_of_[user]];
+        if (of_user >= latest) continue;
+        of_user = latest;
+        raised.push_back(home_of_[user]);
+      }
+    }
   }
 
   // A group of elementwise members that alone reads a matrix product or a convolution of its shape
@@ -679,9 +699,7 @@ class Fuser {
     }
     using Ready = std::pair<int, int>;  // position of the last node, group
     std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
-    auto push = [&](int g) {
-      ready.push({groups_[g].empty() ? -1 : info(groups_[g].back()).position, g});
-    };
+    auto push = [&](int g) { ready.push({info(groups_[g].back()).position, g}); };
     for (size_t g = 0; g < groups_.size(); ++g) {
       if (missing[g] == 0) push(static_cast<int>(g));
     }
@@ -816,7 +834,10 @@ class Fuser {
   std::vector<Info> infos_;  // by id
   std::vector<GroupCandidate> candidates_;
   std::vector<Group> groups_;
-  std::vector<int> latest_;  // see find_latest
+  // While reductions join, by group: see find_latest; those that wait for it; where it has gone.
+  std::vector<int> latest_;
+  std::vector<std::vector<int>> users_;
+  std::vector<int> home_of_;
   FusedReads reads_{
       graph_, [this](const Node& node) { return reader_of(node); },
       [this](const Node& node, OutputRef value) { return read_in_group(node, value); }};
