@@ -11,7 +11,6 @@
 #include <cstring>
 #include <numeric>
 #include <optional>
-#include <queue>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -22,7 +21,8 @@
 #include "graven/ir/infer_context.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/optimize/fused_reads.h"
-#include "graven/optimize/group_nodes.h"
+#include "graven/optimize/fusion_groups.h"
+#include "graven/optimize/join_reductions.h"
 #include "graven/optimize/library_groups.h"
 #include "graven/optimize/rewriter.h"
 #include "graven/tensor/device_queues.h"
@@ -58,25 +58,22 @@ class SymbolNumbers {
   std::vector<Dim> seen_;
 };
 
-// More reductions in one pass read more at a time than a cache holds.
-constexpr int kMaxJoined = 4;
-
 class Fuser {
  public:
-  explicit Fuser(Graph& graph) : graph_(graph), rewriter_(graph), infos_(graph.id_bound()) {}
+  explicit Fuser(Graph& graph) : graph_(graph), rewriter_(graph), all_(graph) {}
 
   Result<bool> run() {
     RETURN_IF_ERROR(describe());
-    groups_ = group_nodes(candidates_);
-    number_groups();
+    all_.groups = group_nodes(all_.candidates);
+    all_.number();
     append_reductions();
-    join_reductions();
+    join_reductions(all_);
     take_in_libraries();
     split_unsolvable();
     find_readers();
     choose_reads();
     RETURN_IF_ERROR(order_groups());
-    for (const Group& group : groups_) {
+    for (const Group& group : all_.groups) {
       if (group.size() == 1 && !reads_through(group[0])) {
         rewriter_.visit(group[0]);
         if (reads_.is_chosen(group[0])) rewriter_.remove(group[0]);
@@ -88,27 +85,14 @@ class Fuser {
   }
 
  private:
-  using Group = std::vector<Node*>;
-  struct Info {
-    Ref<const RecordedBody> body;    // of what may share a kernel, and of reductions
-    const Shape* reduced = nullptr;  // of what reduces: the shape of what it reduces
-    std::vector<int> axes;           // ascending
-    bool is_reduction = false;       // else, if `reduced` is set, a body over rows
-    bool goes_by_rows = false;       // reduces the last axes, by which rows may go
-    bool is_elementwise = false;     // may share a kernel
-    bool is_appended = false;        // a reduction that took a group in, or joined another
-    bool is_library = false;         // taken in by the group that reads it
-    bool is_read = false;            // outside of its group
-    int position = -1;
-    int group = -1;
-  };
-  Info& info(const Node* node) { return infos_[node->id()]; }
-  const Device* device_of(const Node* node) { return candidates_[info(node).position].device; }
+  using Group = FusionGroups::Group;
+  using Info = FusionGroups::Info;
+  Info& info(const Node* node) { return all_.info(node); }
 
   Status describe() {
     for (Node* node : rewriter_.nodes()) {
       if (rewriter_.is_input(node)) continue;
-      info(node).position = static_cast<int>(candidates_.size());
+      info(node).position = static_cast<int>(all_.candidates.size());
       GroupCandidate candidate;
       candidate.node = node;
       if (has_other_devices()) candidate.device = Device::find(node->device());
@@ -134,7 +118,7 @@ class Fuser {
         candidate.reduced_axes = static_cast<int>(about.axes.size());
         candidate.reduced = about.reduced;
       }
-      candidates_.push_back(std::move(candidate));
+      all_.candidates.push_back(std::move(candidate));
     }
     return {};
   }
@@ -247,12 +231,6 @@ class Fuser {
     return product(0, rows) > 1 && columns > 1 && columns <= FusionLimits::kMaxRow;
   }
 
-  void number_groups() {
-    for (size_t g = 0; g < groups_.size(); ++g) {
-      for (const Node* node : groups_[g]) info(node).group = static_cast<int>(g);
-    }
-  }
-
   bool goes_by_rows(const Group& group) {
     return group.size() > 1 && !info(group.back()).is_appended &&
            std::ranges::any_of(group, [&](Node* node) { return info(node).goes_by_rows; });
@@ -262,185 +240,47 @@ class Fuser {
   // reduces are never stored. Nothing else waits for the group, so no circle can come of it.
   void append_reductions() {
     std::vector<int> user = users_of_groups();
-    for (size_t g = 0; g < groups_.size(); ++g) {
-      if (groups_[g].size() != 1 || !info(groups_[g][0]).is_reduction) continue;
-      Node* reduction = groups_[g][0];
+    for (size_t g = 0; g < all_.groups.size(); ++g) {
+      if (all_.groups[g].size() != 1 || !info(all_.groups[g][0]).is_reduction) continue;
+      Node* reduction = all_.groups[g][0];
       const OutputRef x = reduction->inputs()[0];
       if (rewriter_.is_input(x.node) || !info(x.node).is_elementwise) continue;
       const int from = info(x.node).group;
       const bool axes_from_it =
           reduction->inputs().size() > 1 && info(reduction->inputs()[1].node).group == from;
       if (user[from] != static_cast<int>(g) || axes_from_it) continue;
-      if (device_of(reduction) != device_of(x.node)) continue;
-      const bool is_elementwise =
-          std::ranges::all_of(groups_[from], [&](Node* node) { return info(node).is_elementwise; });
+      if (all_.device_of(reduction) != all_.device_of(x.node)) continue;
+      const bool is_elementwise = std::ranges::all_of(
+          all_.groups[from], [&](Node* node) { return info(node).is_elementwise; });
       if (!is_elementwise) continue;
-      groups_[from].push_back(reduction);
-      groups_[g].clear();
+      all_.groups[from].push_back(reduction);
+      all_.groups[g].clear();
       info(reduction).is_appended = true;
       info(reduction).group = from;
       user[from] = user[g];
     }
-    std::erase_if(groups_, [](const Group& group) { return group.empty(); });
-    number_groups();
-  }
-
-  // Whether a group is a reduction, and what that alone needs.
-  bool is_reducing(const Group& group) {
-    return info(group.back()).is_reduction && (group.size() == 1 || info(group.back()).is_appended);
-  }
-
-  // Reductions over the same axes that read one matrix share a pass over it, if none waits for
-  // another. Each is compared with the last one before it that reads the matrix.
-  void join_reductions() {
-    std::vector<int> reducing;
-    for (size_t g = 0; g < groups_.size(); ++g) {
-      if (is_reducing(groups_[g])) reducing.push_back(static_cast<int>(g));
-    }
-    auto position = [&](int g) { return info(groups_[g].back()).position; };
-    std::ranges::sort(reducing, {}, position);
-    find_latest();
-    std::unordered_map<const Node*, int> last_reader;  // a group
-    for (int g : reducing) {
-      const std::vector<OutputRef> matrices = matrices_of(groups_[g]);
-      int home = g;
-      for (OutputRef matrix : matrices) {
-        auto reader = last_reader.find(matrix.node);
-        if (home != g || reader == last_reader.end()) continue;
-        const int other = reader->second;
-        if (other != g && may_join(other, g)) home = other;
-      }
-      if (home != g) join(home, g);
-      for (OutputRef matrix : matrices) last_reader[matrix.node] = home;
-    }
-    std::erase_if(groups_, [](const Group& group) { return group.empty(); });
-    number_groups();
-  }
-
-  // The values as large as what the group reduces that it reads of others.
-  std::vector<OutputRef> matrices_of(const Group& group) {
-    std::vector<OutputRef> matrices;
-    for (Node* node : group) {
-      const size_t num_read = info(node).is_reduction ? 1 : node->inputs().size();
-      for (OutputRef value : node->inputs().first(num_read)) {
-        const bool is_inside =
-            !rewriter_.is_input(value.node) && info(value.node).group == info(group.back()).group;
-        if (!is_inside && type_of(value).shape == *info(group.back()).reduced) {
-          matrices.push_back(value);
-        }
-      }
-    }
-    return matrices;
-  }
-
-  bool may_join(int home, int g) {
-    const Group &a = groups_[home], &b = groups_[g];
-    const Info &of_a = info(a.back()), &of_b = info(b.back());
-    if (!(*of_a.reduced == *of_b.reduced) || of_a.axes != of_b.axes ||
-        device_of(a.back()) != device_of(b.back())) {
-      return false;
-    }
-    size_t expression_nodes = 0;
-    int reductions = 0;
-    for (const Group* group : {&a, &b}) {
-      for (Node* node : *group) {
-        expression_nodes += info(node).body->num_nodes();
-        reductions += info(node).is_reduction;
-      }
-    }
-    return reductions <= kMaxJoined && expression_nodes <= FusionLimits::kMaxExpressionNodes &&
-           !waits_for(g, home) && !waits_for(home, g);
-  }
-
-  void join(int home, int g) {
-    Group& all = groups_[home];
-    for (Node* node : groups_[g]) {
-      info(node).group = home;
-      all.push_back(node);
-    }
-    groups_[g].clear();
-    std::ranges::sort(all, {}, [&](Node* node) { return info(node).position; });
-    for (Node* node : all) info(node).is_appended |= info(node).is_reduction;
-    note_join(home, g);
-  }
-
-  // Whether a group comes after another, or might: the search ends after so many groups.
-  bool waits_for(int group, int other) {
-    constexpr size_t kMaxSeen = 256;
-    // What waits for it stands behind its first reduction.
-    int begin = info(groups_[other].back()).position;
-    for (Node* node : groups_[other]) {
-      if (info(node).is_reduction) begin = std::min(begin, info(node).position);
-    }
-    std::vector<int> seen = {group};
-    for (size_t next = 0; next < seen.size(); ++next) {
-      if (next == kMaxSeen) return true;
-      for (const Node* node : groups_[seen[next]]) {
-        for (const Node* before : candidates_[info(node).position].waits_for) {
-          const int from = info(before).group;
-          if (from == other) return true;
-          const bool may_wait = latest_[from] > begin;
-          if (may_wait && std::ranges::find(seen, from) == seen.end()) seen.push_back(from);
-        }
-      }
-    }
-    return false;
-  }
-
-  // Of each group the last position of a node of it, or of a group that it waits for, directly or
-  // through others: what stands behind that it does not wait for.
-  void find_latest() {
-    latest_.assign(groups_.size(), -1);
-    users_.resize(groups_.size());
-    home_of_.resize(groups_.size());
-    for (size_t g = 0; g < groups_.size(); ++g) {
-      latest_[g] = info(groups_[g].back()).position;
-      home_of_[g] = static_cast<int>(g);
-    }
-    visit_in_order([&](int g, std::span<const int> users) {
-      users_[g].assign(users.begin(), users.end());
-      for (int user : users) latest_[user] = std::max(latest_[user], latest_[g]);
-    });
-  }
-
-  void note_join(int home, int g) {
-    home_of_[g] = home;
-    users_[home].insert(users_[home].end(), users_[g].begin(), users_[g].end());
-    const int latest = std::max(latest_[home], latest_[g]);
-    latest_[home] = latest;
-    std::vector<int> raised = {home};
-    while (!raised.empty()) {
-      const int from = raised.back();
-      raised.pop_back();
-      for (int user : users_[from]) {
-        int& of_user = latest_[home_of_[user]];
-        if (of_user >= latest) continue;
-        of_user = latest;
-        raised.push_back(home_of_[user]);
-      }
-    }
+    all_.number();
   }
 
   // A group of elementwise members that alone reads a matrix product or a convolution of its shape
   // takes it in: of several the last one. Nothing else waits for that, so no circle can come of it.
   void take_in_libraries() {
     const std::vector<int> user = users_of_groups();
-    for (size_t g = groups_.size(); g-- > 0;) {
-      if (groups_[g].size() != 1 || user[g] < 0) continue;
-      Node* node = groups_[g][0];
-      Group& reader = groups_[static_cast<size_t>(user[g])];
+    for (size_t g = all_.groups.size(); g-- > 0;) {
+      if (all_.groups[g].size() != 1 || user[g] < 0) continue;
+      Node* node = all_.groups[g][0];
+      Group& reader = all_.groups[static_cast<size_t>(user[g])];
       if (!can_be_library_member(*node) || !reads(reader, node) ||
-          device_of(node) != device_of(reader.front()))
+          all_.device_of(node) != all_.device_of(reader.front()))
         continue;
       const bool is_elementwise =
           std::ranges::all_of(reader, [&](Node* member) { return info(member).is_elementwise; });
       if (!is_elementwise || !(space_of(reader) == node->output(0).shape)) continue;
       info(node).is_library = true;
       reader.insert(reader.begin(), node);
-      groups_[g].clear();
+      all_.groups[g].clear();
     }
-    std::erase_if(groups_, [](const Group& group) { return group.empty(); });
-    number_groups();
+    all_.number();
   }
 
   static bool reads(const Group& group, const Node* node) {
@@ -454,8 +294,8 @@ class Fuser {
   // it computes is returned.
   std::vector<int> users_of_groups() {
     constexpr int kSeveral = -2;
-    std::vector<int> user(groups_.size(), -1);
-    for (const GroupCandidate& candidate : candidates_) {
+    std::vector<int> user(all_.groups.size(), -1);
+    for (const GroupCandidate& candidate : all_.candidates) {
       const int g = info(candidate.node).group;
       for (const Node* before : candidate.waits_for) {
         const int from = info(before).group;
@@ -491,12 +331,12 @@ class Fuser {
   // The kernel finds what the sizes of its space are in the shapes of its inputs. Where no input
   // tells one, the nodes stay apart.
   void split_unsolvable() {
-    for (size_t g = 0, num_groups = groups_.size(); g < num_groups; ++g) {
-      if (groups_[g].size() == 1) continue;
-      if (info(groups_[g][0]).is_library) continue;  // what it gives has these sizes
-      const Shape& space = space_of(groups_[g]);
+    for (size_t g = 0, num_groups = all_.groups.size(); g < num_groups; ++g) {
+      if (all_.groups[g].size() == 1) continue;
+      if (info(all_.groups[g][0]).is_library) continue;  // what it gives has these sizes
+      const Shape& space = space_of(all_.groups[g]);
       std::vector<Dim> told;
-      for (const Node* node : groups_[g]) {
+      for (const Node* node : all_.groups[g]) {
         for (OutputRef input : node->inputs()) {
           const Shape& shape = type_of(input).shape;
           if (!rewriter_.is_input(input.node) && info(input.node).group == info(node).group) {
@@ -509,10 +349,10 @@ class Fuser {
         return dim.is_number() || std::ranges::count(told, dim) > 0;
       });
       if (is_solvable) continue;
-      for (size_t i = 1; i < groups_[g].size(); ++i) groups_.push_back({groups_[g][i]});
-      groups_[g].resize(1);
+      for (size_t i = 1; i < all_.groups[g].size(); ++i) all_.groups.push_back({all_.groups[g][i]});
+      all_.groups[g].resize(1);
     }
-    number_groups();
+    all_.number();
   }
 
   // What reads a value as the group's kernel does. A node on its own counts if its kernel could
@@ -520,7 +360,7 @@ class Fuser {
   std::optional<FusedReader> reader_of(const Node& node) {
     if (rewriter_.is_input(&node)) return std::nullopt;
     const Info& about = info(&node);
-    const Group& group = groups_[about.group];
+    const Group& group = all_.groups[about.group];
     // Panels of a library member are computed as they lie.
     const bool has_library =
         std::ranges::any_of(group, [&](Node* member) { return info(member).is_library; });
@@ -550,7 +390,7 @@ class Fuser {
   }
 
   std::optional<Read> read_in_group(const Node& node, OutputRef value) {
-    const Group& group = groups_[info(&node).group];
+    const Group& group = all_.groups[info(&node).group];
     const Shape &space = space_of(group), &shape = type_of(value).shape;
     const size_t num_read = info(&node).is_reduction ? 1 : node.inputs().size();
     for (size_t i = num_read; i < node.inputs().size(); ++i) {
@@ -569,7 +409,7 @@ class Fuser {
     for (bool all_solvable = false; !all_solvable;) {
       reads_.choose(rewriter_.nodes());
       all_solvable = true;
-      for (const Group& group : groups_) {
+      for (const Group& group : all_.groups) {
         std::vector<const Node*> through;
         const bool is_usual =
             std::ranges::none_of(group, [&](Node* node) { return reads_through(node); });
@@ -672,7 +512,7 @@ class Fuser {
   }
 
   void find_readers() {
-    for (const GroupCandidate& candidate : candidates_) {
+    for (const GroupCandidate& candidate : all_.candidates) {
       for (OutputRef input : candidate.node->inputs()) {
         if (rewriter_.is_input(input.node)) continue;
         Info& from = info(input.node);
@@ -682,48 +522,15 @@ class Fuser {
     for (OutputRef output : graph_.outputs()) info(output.node).is_read = true;
   }
 
-  // Calls visit(group, those that wait for it) for each group in a valid order, each at about the
-  // place of its last node; returns for how many, all of them unless some wait for each other.
-  template <typename F>
-  size_t visit_in_order(const F& visit) {
-    std::vector<int> missing(groups_.size(), 0);
-    std::vector<std::vector<int>> users(groups_.size());
-    for (const GroupCandidate& candidate : candidates_) {
-      const int g = info(candidate.node).group;
-      for (const Node* before : candidate.waits_for) {
-        const int from = info(before).group;
-        if (from == g) continue;
-        users[from].push_back(g);
-        ++missing[g];
-      }
-    }
-    using Ready = std::pair<int, int>;  // position of the last node, group
-    std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
-    auto push = [&](int g) { ready.push({info(groups_[g].back()).position, g}); };
-    for (size_t g = 0; g < groups_.size(); ++g) {
-      if (missing[g] == 0) push(static_cast<int>(g));
-    }
-    size_t num_visited = 0;
-    for (; !ready.empty(); ++num_visited) {
-      const int g = ready.top().second;
-      ready.pop();
-      visit(g, std::span<const int>(users[g]));
-      for (int user : users[g]) {
-        if (--missing[user] == 0) push(user);
-      }
-    }
-    return num_visited;
-  }
-
   Status order_groups() {
     std::vector<Group> ordered;
-    const size_t num_visited =
-        visit_in_order([&](int g, std::span<const int>) { ordered.push_back(groups_[g]); });
-    if (num_visited != groups_.size()) {
+    const size_t num_visited = all_.visit_in_order(
+        [&](int g, std::span<const int>) { ordered.push_back(all_.groups[g]); });
+    if (num_visited != all_.groups.size()) {
       return internal_error("The groups of '", graph_.name(), "' wait for each other");
     }
-    groups_ = std::move(ordered);
-    number_groups();
+    all_.groups = std::move(ordered);
+    all_.number();
     for (Node* node : rewriter_.nodes()) {
       if (rewriter_.is_input(node)) rewriter_.visit(node);
     }
@@ -831,13 +638,7 @@ class Fuser {
 
   Graph& graph_;
   Rewriter rewriter_;
-  std::vector<Info> infos_;  // by id
-  std::vector<GroupCandidate> candidates_;
-  std::vector<Group> groups_;
-  // While reductions join, by group: see find_latest; those that wait for it; where it has gone.
-  std::vector<int> latest_;
-  std::vector<std::vector<int>> users_;
-  std::vector<int> home_of_;
+  FusionGroups all_;
   FusedReads reads_{
       graph_, [this](const Node& node) { return reader_of(node); },
       [this](const Node& node, OutputRef value) { return read_in_group(node, value); }};
