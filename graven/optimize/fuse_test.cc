@@ -166,6 +166,35 @@ TEST_CASE("a reduction that waits for another of the same matrix takes a pass of
   CHECK(text.find("Fusion(x, %sum)") != std::string::npos);
 }
 
+TEST_CASE(
+    "a reduction waits for another one in a roundabout way, through a group with an early node") {
+  const std::string text = fused(R"(graph f(m: float32[6,10], a: float32[10]) {
+  %axes: int32[1] = [0]
+  %y: float32[10] = Negative(a)
+  %early: float32[10] = Square(%y)
+  %first: float32[10] = Total(m, %axes)
+  %z: float32[10] = Plus(%y, %first)
+  %product: float32[6,10] = Times(m, %early)
+  %second: float32[10] = Total(%product, %axes)
+  return %z, %second
+})");
+  CHECK(text.find("%first: float32[10] = Total(m, %axes)") != std::string::npos);
+  CHECK(text.find("%second_1: float32[10] = Fusion(m, %early)") != std::string::npos);
+}
+
+TEST_CASE("a reduction over no axes stays a node of its own") {
+  const std::string text = fused(R"(graph f(x: float32[6,10], s: float32[]) {
+  %axes: int32[0] = []
+  %a: float32[6,10] = Times(x, x)
+  %sum: float32[6,10] = Total(%a, %axes)
+  %b: float32[] = Times(s, s)
+  %all: float32[] = TotalOfAll(%b)
+  return %sum, %all
+})");
+  CHECK(text.find("%sum: float32[6,10] = Total(%a, %axes)") != std::string::npos);
+  CHECK(text.find("%all: float32[] = TotalOfAll(%b)") != std::string::npos);
+}
+
 TEST_CASE("a reduction without axes, of all elements, takes in what it alone needs") {
   CHECK(fused(R"(graph f(x: float32[n,10]) {
   %a: float32[n,10] = Times(x, x)
@@ -242,6 +271,8 @@ fusion @f = )" + std::string(fusion);
             .find("PrintV2") != std::string::npos);
   CHECK(error("over [d1] {\n  x0: float32[d1]\n  %0: float32 = Negative(x0)\n  return %0\n}\n") ==
         "line 9: the symbols of a fusion are numbered as they appear first");
+  CHECK(error("over [2] {\n  x0: float32[2]\n  %0: float32 = Total(x0)\n  return %0\n}\n") ==
+        "line 9: a fusion with a reduction has axes that are reduced");
   CHECK(error("over [2] {\n  x0: float32[3]\n  %0: float32 = Negative(x0)\n  return %0\n}\n") ==
         "line 6: the input does not broadcast: say how it is read");
 }
