@@ -45,5 +45,18 @@ TEST_CASE("one known output of a node with several becomes a constant, once") {
 )");
 }
 
+TEST_CASE("what was computed of unknown elements stays, as an op may refuse these") {
+  constexpr std::string_view kStays = R"(graph f(x: int32[2], axis: int32[]) {
+  %q: int32[2](?,3) = Square(x)
+  %a: int32[1](?), int32[1](3) = Split(axis, %q)
+  %b: int32[1](3) = Identity(%a:1)
+  %c: int32[0]() = Identity(%q)
+  %d: int32[0]() = Neg(%c)
+  return %b, %d
+}
+)";
+  CHECK(test_ops::after(kStays, fold_shapes) == kStays);
+}
+
 }  // namespace
 }  // namespace graven::engine

@@ -214,3 +214,34 @@ def test_a_pure_function_takes_keywords_and_specs() -> None:
     assert f(1, y=[3, 4]).numpy().tolist() == [4, 5]
     concrete = f.get_concrete_function(tf.TensorSpec([], tf.int32), y=5)
     assert concrete(tf.constant(1), tf.constant(6)).numpy() == 7
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        lambda y: y[1:],
+        lambda y: tf.reduce_sum(y[1:]),
+        lambda y: tf.bitwise.bitwise_and(y, tf.zeros([0], tf.int32)) + 1,
+        lambda y: tf.tile(y, [0]),
+        lambda y: tf.stack([y[0], 3])[1],
+        lambda y: tf.concat([[3], y], 0)[0],
+    ],
+    ids=["slice", "sum", "broadcast", "tile", "stack", "concat"],
+)
+def test_what_is_known_of_a_vector_does_not_hide_that_an_op_refuses_its_elements(take: Any) -> None:
+    # Inference knew the elements, there were none or they were others, and a constant took their
+    # place: the op that would have refused them was not run.
+    def divide(x: Any) -> Any:
+        return take(8 // x)
+
+    def gather(x: Any) -> Any:
+        return take(tf.gather([7, 8], x))
+
+    for work, good, bad in ((divide, [4], [0]), (gather, [1], [2])):
+        function = tf.function(work)
+        np.testing.assert_array_equal(function(tf.constant(good)), work(tf.constant(good)))
+        with pytest.raises(tf.errors.InvalidArgumentError) as eager:
+            work(tf.constant(bad))
+        with pytest.raises(tf.errors.InvalidArgumentError) as traced:
+            function(tf.constant(bad))
+        assert str(eager.value) in str(traced.value)
