@@ -5,6 +5,7 @@
 #include "graven/base/thread_pool.h"
 #include "graven/kernels/reduction_orders.h"
 #include "graven/kernels/scratch.h"
+#include "graven/kernels/scratch_block.h"
 
 namespace graven::engine {
 namespace {
@@ -90,10 +91,10 @@ using Sources = std::span<const Source>;
 
 class Worker {
  public:
-  Worker(const Source& source, TrapNotes* traps)
+  Worker(const Source& source, std::byte* scratch, TrapNotes* traps)
       : rep_(source.root.rep()),
         matrices_(source.matrices),
-        memory_(rep_, source.reader, traps),
+        memory_(rep_, source.reader, scratch, traps),
         bases_(matrices_.row_operands.size(), nullptr),
         pointers_(bases_.size(), nullptr),
         scalars_(bases_.size(), false) {
@@ -216,17 +217,17 @@ class Worker {
 };
 
 // Matrices of one part: each block of columns gives its results at once.
-void reduce_whole_columns(Roots roots, Sources sources, TrapNotes* traps) {
+Status reduce_whole_columns(Roots roots, Sources sources, TrapNotes* traps) {
   const Matrices& all = sources[0].matrices;  // of all roots, but for what they read
   const int64_t units = all.groups * all.blocks;
   const int64_t per_chunk = std::clamp<int64_t>(
       elements_of_chunk(roots) / std::max<int64_t>(all.rows * all.block, 1), 1, units);
   // Neighbours in memory, if a block is all columns.
   const int64_t together = all.blocks == 1 ? kFinishedTogether / all.columns : 1;
-  auto reduce_units = [&](const Source& source, int64_t begin, int64_t end) {
+  auto reduce_units = [&](const Source& source, int64_t begin, int64_t end, std::byte* scratch) {
     const Rep& rep = source.root.rep();
     const Matrices& m = source.matrices;
-    Worker worker(source, traps);
+    Worker worker(source, scratch, traps);
     for (int64_t first = begin; first < end; first += together) {
       std::byte* out =
           result_of(source.root, first / m.blocks * m.columns + first % m.blocks * m.block);
@@ -239,57 +240,59 @@ void reduce_whole_columns(Roots roots, Sources sources, TrapNotes* traps) {
       if (rep.finishes) worker.finish(out, results, n);
     }
   };
-  for_chunks((units + per_chunk - 1) / per_chunk, [&](int64_t chunk) {
+  const int64_t chunks = (units + per_chunk - 1) / per_chunk;
+  return run_chunks(chunks, scratch_bytes(sources), [&](int64_t chunk, std::byte* scratch) {
     const int64_t end = std::min((chunk + 1) * per_chunk, units);
-    for (const Source& source : sources) reduce_units(source, chunk * per_chunk, end);
+    for (const Source& source : sources) reduce_units(source, chunk * per_chunk, end, scratch);
   });
 }
 
 // Matrices of many rows: parts of them first, all kept, then these.
-void reduce_by_parts(Roots roots, Sources sources, TrapNotes* traps) {
+Status reduce_by_parts(Roots roots, Sources sources, TrapNotes* traps) {
   const Matrices& m = sources[0].matrices;
   const int64_t units = m.groups * m.blocks, accumulators = units * m.parts * m.block;
-  std::byte* partials =
-      thread_scratch(ScratchUse::kWholeKernel, bytes_of_partials(roots, accumulators));
+  const auto bytes = static_cast<size_t>(bytes_of_partials(roots, accumulators));
+  const ScratchBlock memory(bytes);
+  auto* const partials = static_cast<std::byte*>(memory.get());
+  if (!partials) return out_of_scratch(bytes);
   // Of a root, whose partials begin there.
   auto place_of = [&](std::byte* of_root, const Rep& rep, int64_t unit, int64_t part) {
     return of_root + (unit * m.parts * m.block + part * m.columns_of(unit % m.blocks)) * rep.size;
   };
-  for_chunks(units * m.parts, [&](int64_t chunk) {
+  auto reduce_one = [&](int64_t chunk, std::byte* scratch) {
     const int64_t unit = chunk / m.parts, part = chunk % m.parts;
     std::byte* of_root = partials;
     for (const Source& source : sources) {
-      Worker worker(source, traps);
+      Worker worker(source, scratch, traps);
       worker.reduce(unit / m.blocks, unit % m.blocks, part,
                     place_of(of_root, source.root.rep(), unit, part));
       of_root += bytes_of_partials(source.root, accumulators);
     }
-  });
-  FlushDenormals flush;
-  std::byte* of_root = partials;
-  for (const Source& source : sources) {
-    Worker worker(source, traps);
-    for (int64_t unit = 0; unit < units; ++unit) {
-      const int64_t group = unit / m.blocks, block = unit % m.blocks;
-      std::byte* of_unit = place_of(of_root, source.root.rep(), unit, 0);
-      worker.memory().combiner().combine_tree(of_unit, m.parts, m.columns_of(block));
-      worker.finish(result_of(source.root, group * m.columns + block * m.block), of_unit,
-                    m.columns_of(block));
+  };
+  RETURN_IF_ERROR(run_chunks(units * m.parts, scratch_bytes(sources), reduce_one));
+  return run_chunks(1, scratch_bytes(sources), [&](int64_t, std::byte* scratch) {
+    std::byte* of_root = partials;
+    for (const Source& source : sources) {
+      Worker worker(source, scratch, traps);
+      for (int64_t unit = 0; unit < units; ++unit) {
+        const int64_t group = unit / m.blocks, block = unit % m.blocks;
+        std::byte* of_unit = place_of(of_root, source.root.rep(), unit, 0);
+        worker.memory().combiner().combine_tree(of_unit, m.parts, m.columns_of(block));
+        worker.finish(result_of(source.root, group * m.columns + block * m.block), of_unit,
+                      m.columns_of(block));
+      }
+      of_root += bytes_of_partials(source.root, accumulators);
     }
-    of_root += bytes_of_partials(source.root, accumulators);
-  }
+  });
 }
 
 }  // namespace
 
-void reduce_in_column_order(Roots roots, bool has_columns, TrapNotes* traps) {
+Status reduce_in_column_order(Roots roots, bool has_columns, TrapNotes* traps) {
   std::vector<Source> sources;
   for (const RootIteration& root : roots) sources.emplace_back(roots, root, has_columns);
-  if (sources[0].matrices.parts == 1) {
-    reduce_whole_columns(roots, sources, traps);
-  } else {
-    reduce_by_parts(roots, sources, traps);
-  }
+  if (sources[0].matrices.parts == 1) return reduce_whole_columns(roots, sources, traps);
+  return reduce_by_parts(roots, sources, traps);
 }
 
 }  // namespace graven::engine

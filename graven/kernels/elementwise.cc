@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "graven/base/thread_pool.h"
 #include "graven/kernels/scratch.h"
 #include "graven/kernels/streams.h"
 
@@ -18,22 +17,18 @@ int64_t elements_per_chunk(double cost) {
 // Operands and results of this size together do not stay in a core's cache from one op to the next.
 constexpr int64_t kFarBytes = 4 << 20;
 
-// Calls body(begin, end) for chunks of [0, n), on the pool if there are several.
+// Calls body(begin, end, scratch) for chunks of [0, n), on the pool if there are several.
 template <typename Body>
-void for_chunks(int64_t n, int64_t chunk, Body body) {
-  if (n <= chunk) {
-    FlushDenormals flush;
-    body(int64_t{0}, n);
-    return;
-  }
-  ThreadPool::shared().run((n + chunk - 1) / chunk,
-                           [&](int64_t i) { body(i * chunk, std::min((i + 1) * chunk, n)); });
+Status for_chunks(int64_t n, int64_t chunk, size_t bytes, const Body& body) {
+  return run_chunks((n + chunk - 1) / chunk, bytes, [&](int64_t i, std::byte* scratch) {
+    body(i * chunk, std::min((i + 1) * chunk, n), scratch);
+  });
 }
 
 // Where operands are gathered a few rows at a time, elements are computed by tiles of so many rows
 // and columns that the memory which is touched meanwhile is in few pages.
-void run_by_panels(const BlockProgram& program, const Iteration& iteration,
-                   std::span<void* const> outputs, TrapNotes* traps) {
+Status run_by_panels(const BlockProgram& program, const Iteration& iteration,
+                     std::span<void* const> outputs, TrapNotes* traps) {
   constexpr int64_t kColumns = 512;
   const int64_t width = iteration.sizes.back(), columns = std::min(width, kColumns);
   const int64_t blocks = (width + columns - 1) / columns, last = width - (blocks - 1) * columns;
@@ -47,14 +42,14 @@ void run_by_panels(const BlockProgram& program, const Iteration& iteration,
   const int64_t rows_of_tile =
       std::max(whole.panel_rows(), std::min(rows, elements_per_chunk(program.cost()) / columns));
   const size_t num_inputs = iteration.operands.size();
-  for_chunks(blocks * ((rows + rows_of_tile - 1) / rows_of_tile), 1, [&](int64_t tile, int64_t) {
+  const int64_t tiles = blocks * ((rows + rows_of_tile - 1) / rows_of_tile);
+  const size_t bytes =
+      program.scratch_bytes() + std::max(whole.staging_bytes(), rest.staging_bytes());
+  return run_chunks(tiles, bytes, [&](int64_t tile, std::byte* scratch) {
     const int64_t block = tile % blocks, first_row = tile / blocks * rows_of_tile;
     const int64_t end_row = std::min(first_row + rows_of_tile, rows);
     const BlockReader& reader = block + 1 < blocks ? whole : rest;
     const int64_t size = reader.row_elements();
-    std::byte* scratch = thread_scratch(
-        ScratchUse::kChunk,
-        program.scratch_bytes() + std::max(whole.staging_bytes(), rest.staging_bytes()));
     BlockReader::State state = reader.start(scratch + program.scratch_bytes());
     InlineVector<const std::byte*, 8> bases;
     for (const StridedOperand& operand : iteration.operands) {
@@ -82,10 +77,10 @@ void run_by_panels(const BlockProgram& program, const Iteration& iteration,
 
 }  // namespace
 
-void run_elementwise(const BlockProgram& program, std::span<const Operand> inputs,
-                     const Shape& shape, std::span<void* const> outputs, TrapNotes* traps) {
+Status run_elementwise(const BlockProgram& program, std::span<const Operand> inputs,
+                       const Shape& shape, std::span<void* const> outputs, TrapNotes* traps) {
   int64_t n = shape.num_elements();
-  if (n == 0) return;
+  if (n == 0) return {};
   const Expression& expression = program.expression();
   int64_t chunk = elements_per_chunk(program.cost());
 
@@ -113,7 +108,7 @@ void run_elementwise(const BlockProgram& program, std::span<const Operand> input
       bytes += n * static_cast<int64_t>(dtype_size(output.dtype));
     }
     const bool is_far = bytes >= kFarBytes;
-    for_chunks(n, chunk, [&](int64_t begin, int64_t end) {
+    auto run_range = [&](int64_t begin, int64_t end, std::byte* scratch) {
       InlineVector<const void*, 8> from(num_inputs, nullptr);
       InlineVector<void*, 4> to(num_outputs, nullptr);
       for (size_t i = 0; i < num_inputs; ++i) {
@@ -121,10 +116,9 @@ void run_elementwise(const BlockProgram& program, std::span<const Operand> input
         from[i] = static_cast<const std::byte*>(inputs[i].data) + offset;
       }
       move_outputs(begin, to.data());
-      program.run(end - begin, from.data(), is_scalar.data(), to.data(),
-                  thread_scratch(ScratchUse::kChunk, program.scratch_bytes()), traps, is_far);
-    });
-    return;
+      program.run(end - begin, from.data(), is_scalar.data(), to.data(), scratch, traps, is_far);
+    };
+    return for_chunks(n, chunk, program.scratch_bytes(), run_range);
   }
 
   Iteration iteration = make_iteration(inputs, expression.inputs(), shape, 0);
@@ -132,12 +126,10 @@ void run_elementwise(const BlockProgram& program, std::span<const Operand> input
   InlineVector<const std::byte*, 8> bases;
   for (const Operand& input : inputs) bases.push_back(static_cast<const std::byte*>(input.data));
   if (reader.has_panels()) {
-    run_by_panels(program, iteration, outputs, traps);
-    return;
+    return run_by_panels(program, iteration, outputs, traps);
   }
-  for_chunks(n, chunk, [&](int64_t begin, int64_t end) {
-    std::byte* scratch =
-        thread_scratch(ScratchUse::kChunk, program.scratch_bytes() + reader.staging_bytes());
+  const size_t bytes = program.scratch_bytes() + reader.staging_bytes();
+  return for_chunks(n, chunk, bytes, [&](int64_t begin, int64_t end, std::byte* scratch) {
     BlockReader::State state = reader.start(scratch + program.scratch_bytes());
     InlineVector<const void*, 8> from(num_inputs, nullptr);
     InlineVector<bool, 8> scalars(num_inputs, false);

@@ -20,9 +20,10 @@ struct Operand {
 // Computes every element of the outputs, which all have the shape `shape` (fully known; the
 // broadcast of the operands' shapes, checked by the caller). An output may be the memory of an
 // operand of the same shape and element size. Runs on the pool, cut into chunks by shape alone.
-// Never fails, allocates nothing from the system in steady state. traps: see BlockProgram::run.
-GRAVEN_API void run_elementwise(const BlockProgram& program, std::span<const Operand> inputs,
-                                const Shape& shape, std::span<void* const> outputs,
-                                TrapNotes* traps = nullptr);
+// Allocates nothing from the system in steady state; kResourceExhausted if there is no memory to
+// compute in. traps: see BlockProgram::run.
+GRAVEN_API Status run_elementwise(const BlockProgram& program, std::span<const Operand> inputs,
+                                  const Shape& shape, std::span<void* const> outputs,
+                                  TrapNotes* traps = nullptr);
 
 }  // namespace graven::engine

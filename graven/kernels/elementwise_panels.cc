@@ -12,7 +12,8 @@ ElementwisePanels::ElementwisePanels(const BlockProgram& program, std::span<cons
       traps_(traps),
       columns_(shape.size(shape.rank() - 1)),
       iteration_(make_iteration(inputs, program.expression().inputs(), shape, /*reduced=*/0)),
-      reader_(iteration_.sizes, iteration_.operands) {
+      reader_(iteration_.sizes, iteration_.operands),
+      scratch_bytes_(program.scratch_bytes() + reader_.staging_bytes()) {
   for (const Operand& input : inputs) bases_.push_back(static_cast<const std::byte*>(input.data));
   find_rows();
 }
@@ -31,8 +32,8 @@ void ElementwisePanels::find_rows() {
 }
 
 void ElementwisePanels::run(const Panel& panel) const {
-  std::byte* scratch =
-      thread_scratch(ScratchUse::kChunk, program_.scratch_bytes() + reader_.staging_bytes());
+  std::byte* scratch = thread_scratch(scratch_bytes_);
+  if (!scratch) return failed_.store(true, std::memory_order_relaxed);
   BlockReader::State state = reader_.start(scratch + program_.scratch_bytes());
   if (panel.columns < columns_ && !rows_.empty()) return run_rows(panel, scratch);
   const int64_t first = panel.row * columns_ + panel.column;
@@ -44,6 +45,10 @@ void ElementwisePanels::run(const Panel& panel) const {
     const int64_t begin = first + row * columns_;
     run_range(state, begin, begin + panel.columns, scratch);
   }
+}
+
+Status ElementwisePanels::status() const {
+  return failed_.load(std::memory_order_relaxed) ? out_of_scratch(scratch_bytes_) : Status();
 }
 
 void ElementwisePanels::run_rows(const Panel& panel, std::byte* scratch) const {

@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <span>
 
 #include "graven/base/export.h"
@@ -16,7 +17,10 @@ class GRAVEN_API ElementwisePanels {
  public:
   ElementwisePanels(const BlockProgram& program, std::span<const Operand> inputs,
                     const Shape& shape, std::span<void* const> outputs, TrapNotes* traps);
+  // Notes that there was no memory to compute in.
   void run(const Panel& panel) const;
+  // Once all ran: kResourceExhausted if one of them had no memory; then that is not computed.
+  Status status() const;
 
  private:
   // Where inputs are the same distance apart from any row to the next; else there is one range of
@@ -32,6 +36,8 @@ class GRAVEN_API ElementwisePanels {
   InlineVector<BlockRows::Input, 8> rows_;  // of row 0; empty if there are no such distances
   const Iteration iteration_;
   const BlockReader reader_;
+  const size_t scratch_bytes_;
+  mutable std::atomic<bool> failed_{false};
 };
 
 }  // namespace graven::engine

@@ -43,7 +43,7 @@ void check(const std::vector<int64_t>& a_sizes, const std::vector<int64_t>& b_si
     ThreadPool::shared().set_num_threads(threads);
     std::vector<T> out(elements(sizes));
     void* outputs[] = {out.data()};
-    run_elementwise(*program, inputs, shape, outputs);
+    REQUIRE(run_elementwise(*program, inputs, shape, outputs).ok());
     INFO(a_shape.to_text(), " and ", b_shape.to_text());
     for (int64_t i = 0; i < elements(sizes); ++i) {
       REQUIRE(out[i] == static_cast<T>(a[broadcast_index(a_sizes, sizes, i)] -
@@ -94,7 +94,7 @@ TEST_CASE("denormal results are flushed, and the caller's rounding state comes b
   float tiny = std::numeric_limits<float>::min(), out = 1;
   const Operand inputs[] = {{&tiny, &shape}};
   void* outputs[] = {&out};
-  run_elementwise(*program, inputs, shape, outputs);
+  REQUIRE(run_elementwise(*program, inputs, shape, outputs).ok());
   CHECK(out == 0);
   volatile float outside = tiny;
   outside = outside * 0.5f;
@@ -109,7 +109,7 @@ TEST_CASE("an operand may be overwritten by the result") {
   Shape shape{Dim(2000), Dim(100)}, row{Dim(100)};
   const Operand inputs[] = {{a.data(), &shape}, {b.data(), &row}};
   void* outputs[] = {a.data()};
-  run_elementwise(*program, inputs, shape, outputs);
+  REQUIRE(run_elementwise(*program, inputs, shape, outputs).ok());
   for (size_t i = 0; i < a.size(); ++i) {
     REQUIRE(a[i] == (before[i] + b[i % 100]) * before[i]);
   }

@@ -27,7 +27,8 @@ void run_chain(benchmark::State& state, const Expression& expression) {
   std::vector<Operand> inputs;
   for (auto& values : x) inputs.push_back({values.data(), &shape});
   void* outputs[] = {out.data()};
-  for (auto _ : state) run_elementwise(*program, inputs, shape, outputs);
+  for (auto _ : state)
+    benchmark::DoNotOptimize(run_elementwise(*program, inputs, shape, outputs).ok());
   state.counters["per_element"] = benchmark::Counter(
       static_cast<double>(n) * 1e-9,
       benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
@@ -106,7 +107,8 @@ void reduce(benchmark::State& state) {
   std::vector<Stored<T>> out(rows * columns);
   Shape shape{Dim(rows), Dim(columns)};
   const Operand inputs[] = {{x.data(), &shape}};
-  for (auto _ : state) run_reduction(*program, inputs, shape, reduced, out.data());
+  for (auto _ : state)
+    benchmark::DoNotOptimize(run_reduction(*program, inputs, shape, reduced, out.data()).ok());
   state.counters["per_element"] = benchmark::Counter(
       static_cast<double>(rows * columns) * 1e-9,
       benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);

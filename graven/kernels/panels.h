@@ -6,7 +6,7 @@
 namespace graven::engine {
 
 // What kernels tell of their results, rectangle by rectangle: see Panel. While `done` runs, the
-// calling thread's scratch of ScratchUse::kChunk is not the kernel's.
+// calling thread's scratch (scratch.h) is not the kernel's.
 
 // Tells of a result of rows by columns that is final as a whole: in runs of rows on the pool, cut
 // by shape alone. done: null if nobody wants to know.

@@ -75,7 +75,7 @@ void check_panels(const Shape& shape, const Shape& of_bias, const Shape& of_fact
   std::vector<Stored<T>> whole(n);
   std::vector<uint8_t> whole_less(n), less(n, 7);
   void* const whole_outputs[] = {whole.data(), whole_less.data()};
-  run_elementwise(*program, operands, shape, whole_outputs);
+  REQUIRE(run_elementwise(*program, operands, shape, whole_outputs).ok());
 
   void* const outputs[] = {result.data(), less.data()};  // over the elements that are read
   const ElementwisePanels panels(*program, operands, shape, outputs, /*traps=*/nullptr);

@@ -69,13 +69,12 @@ bool has_no_results(const Shape& shape, uint64_t reduced) {
   return false;
 }
 
-void reduce(Roots roots, const Shape& shape, uint64_t reduced, TrapNotes* traps) {
+Status reduce(Roots roots, const Shape& shape, uint64_t reduced, TrapNotes* traps) {
   const int rank = shape.rank();
   if (rank == 0 || (reduced >> (rank - 1) & 1)) {
-    reduce_in_row_order(roots, traps);
-  } else {
-    reduce_in_column_order(roots, /*has_columns=*/shape.size(rank - 1) != 1, traps);
+    return reduce_in_row_order(roots, traps);
   }
+  return reduce_in_column_order(roots, /*has_columns=*/shape.size(rank - 1) != 1, traps);
 }
 
 }  // namespace
@@ -138,9 +137,9 @@ Result<std::shared_ptr<const ReductionProgram>> ReductionProgram::compile(
   return std::shared_ptr<const ReductionProgram>(new ReductionProgram(std::move(rep)));
 }
 
-void run_reductions(std::span<const ReductionRoot> roots, std::span<const Operand> inputs,
-                    const Shape& shape, uint64_t reduced, TrapNotes* traps) {
-  if (has_no_results(shape, reduced)) return;
+Status run_reductions(std::span<const ReductionRoot> roots, std::span<const Operand> inputs,
+                      const Shape& shape, uint64_t reduced, TrapNotes* traps) {
+  if (has_no_results(shape, reduced)) return {};
   InlineVector<DType, 8> dtypes(inputs.size(), DType::kFloat32);
   for (const ReductionRoot& root : roots) {
     const auto read = root.program->rep().prepare->expression().inputs();
@@ -154,16 +153,16 @@ void run_reductions(std::span<const ReductionRoot> roots, std::span<const Operan
     for (int input : root.reads) own.operands.push_back(all.operands[static_cast<size_t>(input)]);
     iterations.push_back({root.program, static_cast<std::byte*>(root.output), std::move(own)});
   }
-  reduce(iterations, shape, reduced, traps);
+  return reduce(iterations, shape, reduced, traps);
 }
 
-void run_reduction(const ReductionProgram& program, std::span<const Operand> inputs,
-                   const Shape& shape, uint64_t reduced, void* output, TrapNotes* traps) {
-  if (has_no_results(shape, reduced)) return;
+Status run_reduction(const ReductionProgram& program, std::span<const Operand> inputs,
+                     const Shape& shape, uint64_t reduced, void* output, TrapNotes* traps) {
+  if (has_no_results(shape, reduced)) return {};
   const RootIteration root{
       &program, static_cast<std::byte*>(output),
       make_iteration(inputs, program.rep().prepare->expression().inputs(), shape, reduced)};
-  reduce({&root, 1}, shape, reduced, traps);
+  return reduce({&root, 1}, shape, reduced, traps);
 }
 
 }  // namespace graven::engine

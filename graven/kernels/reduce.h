@@ -28,10 +28,11 @@ class GRAVEN_API ReductionProgram {
 // Reduces over the axes in reduced (bit i: axis i) of `shape`, to which the inputs broadcast;
 // the output has the kept axes in order. reduction_order.h says in which order elements are
 // combined, so that any number of threads gives the same bits and sums of many float32 elements
-// stay accurate. An empty reduction gives finish(identity, 0). traps: see BlockProgram::run.
-GRAVEN_API void run_reduction(const ReductionProgram& program, std::span<const Operand> inputs,
-                              const Shape& shape, uint64_t reduced, void* output,
-                              TrapNotes* traps = nullptr);
+// stay accurate. An empty reduction gives finish(identity, 0). kResourceExhausted if there is no
+// memory to compute in. traps: see BlockProgram::run.
+GRAVEN_API Status run_reduction(const ReductionProgram& program, std::span<const Operand> inputs,
+                                const Shape& shape, uint64_t reduced, void* output,
+                                TrapNotes* traps = nullptr);
 
 // Several reductions over the same axes share a pass over inputs: each gives what it gives alone.
 struct ReductionRoot {
@@ -39,8 +40,8 @@ struct ReductionRoot {
   void* output;
   std::span<const int> reads;  // which of the inputs are those of the program, in their order
 };
-GRAVEN_API void run_reductions(std::span<const ReductionRoot> roots,
-                               std::span<const Operand> inputs, const Shape& shape,
-                               uint64_t reduced, TrapNotes* traps = nullptr);
+GRAVEN_API Status run_reductions(std::span<const ReductionRoot> roots,
+                                 std::span<const Operand> inputs, const Shape& shape,
+                                 uint64_t reduced, TrapNotes* traps = nullptr);
 
 }  // namespace graven::engine

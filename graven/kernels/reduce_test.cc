@@ -64,9 +64,9 @@ std::vector<T> run(const ReductionProgram& program, const std::vector<T>& x,
   const Operand inputs[] = {{x.data(), &shape}};
   std::vector<T> out(results(sizes, reduced)), again(out.size());
   ThreadPool::shared().set_num_threads(1);
-  run_reduction(program, inputs, shape, reduced, out.data());
+  REQUIRE(run_reduction(program, inputs, shape, reduced, out.data()).ok());
   ThreadPool::shared().set_num_threads(2);
-  run_reduction(program, inputs, shape, reduced, again.data());
+  REQUIRE(run_reduction(program, inputs, shape, reduced, again.data()).ok());
   ThreadPool::shared().set_num_threads(0);
   if (!out.empty()) {
     CHECK(std::memcmp(out.data(), again.data(), out.size() * sizeof(T)) == 0);
@@ -167,14 +167,14 @@ TEST_CASE("halves are summed in float32 and rounded once") {
   Shape shape{Dim(3000)};
   const Operand inputs[] = {{x.data(), &shape}};
   Half out;
-  run_reduction(*program, inputs, shape, 1, &out);
+  REQUIRE(run_reduction(*program, inputs, shape, 1, &out).ok());
   CHECK(static_cast<float>(out) == 3000);  // 2048 + 1 is 2048 in half
   auto of_bfloat16 = compile_reduction(sum_of<BFloat16>());
   std::vector<BFloat16> y(1024, BFloat16(1.0f));
   BFloat16 sum;
   Shape other{Dim(1024)};
   const Operand brains[] = {{y.data(), &other}};
-  run_reduction(*of_bfloat16, brains, other, 1, &sum);
+  REQUIRE(run_reduction(*of_bfloat16, brains, other, 1, &sum).ok());
   CHECK(static_cast<float>(sum) == 1024);
 }
 
@@ -269,7 +269,7 @@ TEST_CASE("preparing fuses a chain of broadcasting inputs, finishing knows the c
     const Operand inputs[] = {{a.data(), &shape}, {b.data(), &rows}};
     for (uint64_t reduced : {1, 2, 3}) {
       std::vector<float> out(results(sizes, reduced));
-      run_reduction(*program, inputs, shape, reduced, out.data());
+      REQUIRE(run_reduction(*program, inputs, shape, reduced, out.data()).ok());
       std::vector<double> sums(out.size());
       for_each(sizes, reduced, [&](int64_t i, int64_t r) {
         double d = a[i] - b[i / sizes[1]];
@@ -305,16 +305,16 @@ TEST_CASE("reductions that share a pass give the bits that each gives alone") {
       const auto size = static_cast<size_t>(results(sizes, reduced));
       std::vector<float> alone_a(size), alone_b(size), sum_a(size), mean_b(size);
       std::vector<double> alone_product(size), product(size);
-      run_reduction(*program_a, {inputs, 1}, shape, reduced, alone_a.data());
-      run_reduction(*program_product, inputs, shape, reduced, alone_product.data());
-      run_reduction(*program_b, {inputs + 1, 1}, shape, reduced, alone_b.data());
+      REQUIRE(run_reduction(*program_a, {inputs, 1}, shape, reduced, alone_a.data()).ok());
+      REQUIRE(run_reduction(*program_product, inputs, shape, reduced, alone_product.data()).ok());
+      REQUIRE(run_reduction(*program_b, {inputs + 1, 1}, shape, reduced, alone_b.data()).ok());
       for (int threads : {1, 2}) {
         ThreadPool::shared().set_num_threads(threads);
         constexpr int kFirst[] = {0}, kBoth[] = {0, 1}, kSecond[] = {1};
         const ReductionRoot roots[] = {{program_a.get(), sum_a.data(), kFirst},
                                        {program_product.get(), product.data(), kBoth},
                                        {program_b.get(), mean_b.data(), kSecond}};
-        run_reductions(roots, inputs, shape, reduced);
+        REQUIRE(run_reductions(roots, inputs, shape, reduced).ok());
         INFO(shape.to_text(), " over ", reduced);
         auto same = [](const auto& x, const auto& y) {
           return x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof(x[0])) == 0;

@@ -1,10 +1,6 @@
 #include "graven/kernels/reduction_orders.h"
 
-#include <algorithm>
 #include <cstring>
-
-#include "graven/base/thread_pool.h"
-#include "graven/kernels/scratch.h"
 
 namespace graven::engine {
 namespace {
@@ -12,12 +8,6 @@ namespace {
 constexpr double kChunkElements = 131072;
 
 size_t align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
-
-std::byte* memory_of_thread(const ReductionProgram::Rep& rep, const BlockReader& reader) {
-  return thread_scratch(ScratchUse::kChunk,
-                        ReductionCombiner::scratch_bytes(rep) + align(kPreparedValues * rep.size) +
-                            2 * align(kFinishedTogether * rep.size) + reader.staging_bytes());
-}
 
 }  // namespace
 
@@ -44,22 +34,17 @@ std::byte* result_of(const RootIteration& root, int64_t number) {
   return root.output + number * static_cast<int64_t>(dtype_size(dtype));
 }
 
-void for_chunks(int64_t chunks, FunctionRef<void(int64_t)> body) {
-  if (chunks == 1) {
-    FlushDenormals flush;
-    body(0);
-  } else {
-    ThreadPool::shared().run(chunks, body);
-  }
+size_t ReductionMemory::scratch_bytes(const ReductionProgram::Rep& rep, const BlockReader& reader) {
+  return ReductionCombiner::scratch_bytes(rep) + align(kPreparedValues * rep.size) +
+         2 * align(kFinishedTogether * rep.size) + reader.staging_bytes();
 }
 
 ReductionMemory::ReductionMemory(const ReductionProgram::Rep& rep, const BlockReader& reader,
-                                 TrapNotes* traps)
+                                 std::byte* scratch, TrapNotes* traps)
     : rep_(rep),
       reader_(reader),
-      memory_(memory_of_thread(rep, reader)),
-      combiner_(rep, memory_, traps),
-      values_(memory_ + ReductionCombiner::scratch_bytes(rep)),
+      combiner_(rep, scratch, traps),
+      values_(scratch + ReductionCombiner::scratch_bytes(rep)),
       accumulators_(values_ + align(kPreparedValues * rep.size)),
       results_(accumulators_ + align(kFinishedTogether * rep.size)),
       state_(reader.start(results_ + align(kFinishedTogether * rep.size))),

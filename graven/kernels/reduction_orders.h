@@ -1,5 +1,6 @@
 #pragma once
-#include "graven/base/function_ref.h"
+#include <algorithm>
+
 #include "graven/kernels/reduce.h"
 #include "graven/kernels/reduction_combiner.h"
 #include "graven/kernels/streams.h"
@@ -16,11 +17,12 @@ struct RootIteration {
 using Roots = std::span<const RootIteration>;
 
 // run_reductions' two halves, one for each order of reduction_order.h: they cut the work, spread it
-// over the pool, and finish the results. At least one result.
-void reduce_in_row_order(Roots roots, TrapNotes* traps);
+// over the pool, and finish the results. At least one result. kResourceExhausted if there is no
+// memory to compute in.
+Status reduce_in_row_order(Roots roots, TrapNotes* traps);
 // has_columns: the last dimension of the iteration is the last axis, or what merged with it;
 // otherwise that axis has one element.
-void reduce_in_column_order(Roots roots, bool has_columns, TrapNotes* traps);
+Status reduce_in_column_order(Roots roots, bool has_columns, TrapNotes* traps);
 
 // --- Of both.
 
@@ -36,14 +38,14 @@ int64_t bytes_of_partials(const RootIteration& root, int64_t accumulators);
 int64_t bytes_of_partials(Roots roots, int64_t accumulators);
 // Where a root's result of this number goes.
 std::byte* result_of(const RootIteration& root, int64_t number);
-// Calls body for each chunk, on the pool if there are several.
-void for_chunks(int64_t chunks, FunctionRef<void(int64_t)> body);
 
-// The memory of one thread: a combiner, prepared values, accumulators of segments, results, and
-// what a reader gathers.
+// What a chunk works in: a combiner, prepared values, accumulators of segments, results, and what a
+// reader gathers.
 class ReductionMemory {
  public:
-  ReductionMemory(const ReductionProgram::Rep& rep, const BlockReader& reader, TrapNotes* traps);
+  static size_t scratch_bytes(const ReductionProgram::Rep& rep, const BlockReader& reader);
+  ReductionMemory(const ReductionProgram::Rep& rep, const BlockReader& reader, std::byte* scratch,
+                  TrapNotes* traps);
 
   ReductionCombiner& combiner() { return combiner_; }
   std::byte* values() { return values_; }              // room for kPreparedValues
@@ -58,12 +60,22 @@ class ReductionMemory {
  private:
   const ReductionProgram::Rep& rep_;
   const BlockReader& reader_;
-  std::byte* const memory_;
   ReductionCombiner combiner_;
   std::byte *values_, *accumulators_, *results_;
   BlockReader::State state_;
   InlineVector<const void*, 4> pointers_;
   InlineVector<bool, 4> scalars_;
 };
+
+// The scratch that the chunks of all sources need, one after the other. A source has a root and a
+// reader.
+template <typename Source>
+size_t scratch_bytes(std::span<const Source> sources) {
+  size_t bytes = 0;
+  for (const Source& source : sources) {
+    bytes = std::max(bytes, ReductionMemory::scratch_bytes(source.root.rep(), source.reader));
+  }
+  return bytes;
+}
 
 }  // namespace graven::engine

@@ -6,6 +6,7 @@
 #include "graven/base/thread_pool.h"
 #include "graven/kernels/reduction_orders.h"
 #include "graven/kernels/scratch.h"
+#include "graven/kernels/scratch_block.h"
 
 namespace graven::engine {
 namespace {
@@ -48,10 +49,10 @@ using Sources = std::span<const Source>;
 
 class Worker {
  public:
-  Worker(const Source& source, TrapNotes* traps)
+  Worker(const Source& source, std::byte* scratch, TrapNotes* traps)
       : rep_(source.root.rep()),
         groups_(source.groups),
-        memory_(rep_, source.reader, traps),
+        memory_(rep_, source.reader, scratch, traps),
         place_(static_cast<size_t>(std::max(rep_.handed_on, 0))),
         in_place_(rep_.handed_on >= 0 && source.reader.is_contiguous(place_)) {}
 
@@ -110,7 +111,7 @@ class Worker {
   const bool in_place_;  // where they are
 };
 
-void reduce_whole_groups(Roots roots, Sources sources, TrapNotes* traps) {
+Status reduce_whole_groups(Roots roots, Sources sources, TrapNotes* traps) {
   constexpr int64_t kCostOfResult = 4;  // beside its elements
   const int64_t count = sources[0].groups.count, length = sources[0].groups.length;
   int64_t per_chunk =
@@ -120,9 +121,9 @@ void reduce_whole_groups(Roots roots, Sources sources, TrapNotes* traps) {
     if (source.reader.row_elements() != length) continue;
     per_chunk = std::max<int64_t>(per_chunk / panel, 1) * panel;
   }
-  auto reduce_groups = [&](const Source& source, int64_t begin, int64_t end) {
+  auto reduce_groups = [&](const Source& source, int64_t begin, int64_t end, std::byte* scratch) {
     const Rep& rep = source.root.rep();
-    Worker worker(source, traps);
+    Worker worker(source, scratch, traps);
     const int64_t together = rep.finishes ? kFinishedTogether : per_chunk;
     for (int64_t first = begin; first < end; first += together) {
       const int64_t n = std::min(together, end - first);
@@ -136,54 +137,56 @@ void reduce_whole_groups(Roots roots, Sources sources, TrapNotes* traps) {
       worker.finish(out, results, n);
     }
   };
-  for_chunks((count + per_chunk - 1) / per_chunk, [&](int64_t chunk) {
+  const int64_t chunks = (count + per_chunk - 1) / per_chunk;
+  return run_chunks(chunks, scratch_bytes(sources), [&](int64_t chunk, std::byte* scratch) {
     const int64_t end = std::min((chunk + 1) * per_chunk, count);
-    for (const Source& source : sources) reduce_groups(source, chunk * per_chunk, end);
+    for (const Source& source : sources) reduce_groups(source, chunk * per_chunk, end, scratch);
   });
 }
 
 // Long groups: parts of whole segments first, all kept, then these.
-void reduce_by_parts(Roots roots, Sources sources, int64_t part, TrapNotes* traps) {
+Status reduce_by_parts(Roots roots, Sources sources, int64_t part, TrapNotes* traps) {
   const int64_t count = sources[0].groups.count, length = sources[0].groups.length;
   const int64_t parts = (length + part - 1) / part, accumulators = count * parts;
-  std::byte* partials =
-      thread_scratch(ScratchUse::kWholeKernel, bytes_of_partials(roots, accumulators));
-  for_chunks(accumulators, [&](int64_t chunk) {
+  const auto bytes = static_cast<size_t>(bytes_of_partials(roots, accumulators));
+  const ScratchBlock memory(bytes);
+  auto* const partials = static_cast<std::byte*>(memory.get());
+  if (!partials) return out_of_scratch(bytes);
+  auto reduce_one = [&](int64_t chunk, std::byte* scratch) {
     const int64_t group = chunk / parts, begin = chunk % parts * part;
     std::byte* of_root = partials;
     for (const Source& source : sources) {
-      Worker worker(source, traps);
+      Worker worker(source, scratch, traps);
       worker.reduce_part(group * length + begin, std::min(part, length - begin),
                          of_root + chunk * source.root.rep().size);
       of_root += bytes_of_partials(source.root, accumulators);
     }
-  });
-  FlushDenormals flush;
-  std::byte* of_root = partials;
-  for (const Source& source : sources) {
-    Worker worker(source, traps);
-    for (int64_t group = 0; group < count; ++group) {
-      std::byte* of_group = of_root + group * parts * source.root.rep().size;
-      worker.memory().combiner().combine_tree(of_group, parts, 1);
-      worker.finish(result_of(source.root, group), of_group, 1);
+  };
+  RETURN_IF_ERROR(run_chunks(accumulators, scratch_bytes(sources), reduce_one));
+  return run_chunks(1, scratch_bytes(sources), [&](int64_t, std::byte* scratch) {
+    std::byte* of_root = partials;
+    for (const Source& source : sources) {
+      Worker worker(source, scratch, traps);
+      for (int64_t group = 0; group < count; ++group) {
+        std::byte* of_group = of_root + group * parts * source.root.rep().size;
+        worker.memory().combiner().combine_tree(of_group, parts, 1);
+        worker.finish(result_of(source.root, group), of_group, 1);
+      }
+      of_root += bytes_of_partials(source.root, accumulators);
     }
-    of_root += bytes_of_partials(source.root, accumulators);
-  }
+  });
 }
 
 }  // namespace
 
-void reduce_in_row_order(Roots roots, TrapNotes* traps) {
+Status reduce_in_row_order(Roots roots, TrapNotes* traps) {
   const std::vector<Source> sources(roots.begin(), roots.end());
   const int64_t segments = std::clamp<int64_t>(elements_of_chunk(roots) / kRowSegment, 1,
                                                ReductionCombiner::kMaxRow / kRowSegment);
   const int64_t part =
       static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(segments))) * kRowSegment;
-  if (sources[0].groups.length <= part) {
-    reduce_whole_groups(roots, sources, traps);
-  } else {
-    reduce_by_parts(roots, sources, part, traps);
-  }
+  if (sources[0].groups.length <= part) return reduce_whole_groups(roots, sources, traps);
+  return reduce_by_parts(roots, sources, part, traps);
 }
 
 }  // namespace graven::engine

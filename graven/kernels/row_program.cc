@@ -14,7 +14,6 @@
 #include "graven/base/heap_bytes.h"
 #include "graven/base/inline_vector.h"
 #include "graven/base/strings.h"
-#include "graven/base/thread_pool.h"
 #include "graven/kernels/block_functions.h"
 #include "graven/kernels/elementwise.h"
 #include "graven/kernels/reduction_combiner.h"
@@ -164,39 +163,42 @@ int64_t rows_of_batch(int64_t columns) {
   return std::max<int64_t>(1, elements / columns);
 }
 
-// One batch of rows at a time, in the memory of one thread. What depends on the row is found once,
-// as places that move on from batch to batch.
+// One batch of rows at a time. What depends on the row is found once, as places that move on from
+// batch to batch.
 class RowRunner {
  public:
-  RowRunner(const Rep& rep, int64_t columns, std::span<const void* const> inputs,
-            std::span<void* const> outputs, TrapNotes* traps)
+  RowRunner(const Rep& rep, int64_t columns, TrapNotes* traps)
       : rep_(rep),
         traps_(traps),
         columns_(columns),
         batch_(rows_of_batch(columns)),
-        spreads_(columns <= kShortRow) {
-    size_t bytes = align(rep.stage_scratch);
-    const size_t prepared_bytes =
-        (spreads_ ? batch_ * columns : kBlockElements) * rep.prepared_size;
-    const size_t accumulator_bytes = spreads_ ? 0 : batch_ * rep.prepared_size;
-    bytes += align(prepared_bytes) + align(accumulator_bytes);
-    for (const Value& value : rep.values) {
+        spreads_(columns <= kShortRow) {}
+
+  // Of the memory that start is given.
+  size_t scratch_bytes() const {
+    size_t bytes = align(rep_.stage_scratch) + align(prepared_bytes()) + align(accumulator_bytes());
+    for (const Value& value : rep_.values) {
       if (value.is_slot) bytes += align(bytes_of(value, batch_));
       if (spreads_ && value.is_spread) bytes += align(bytes_of_matrix(value));
     }
-    std::byte* memory = thread_scratch(ScratchUse::kChunk, bytes);
+    return bytes;
+  }
+
+  // Once, before rows are run.
+  void start(std::span<const void* const> inputs, std::span<void* const> outputs,
+             std::byte* memory) {
     auto take = [&](size_t size) {
       std::byte* taken = memory;
       memory += align(size);
       return taken;
     };
-    scratch_ = take(rep.stage_scratch);
-    prepared_ = take(prepared_bytes);
-    accumulators_ = take(accumulator_bytes);
-    InlineVector<std::byte*, 16> places(rep.values.size(), nullptr);
-    InlineVector<std::byte*, 16> spread(rep.values.size(), nullptr);
-    for (size_t v = 0; v < rep.values.size(); ++v) {
-      const Value& value = rep.values[v];
+    scratch_ = take(rep_.stage_scratch);
+    prepared_ = take(prepared_bytes());
+    accumulators_ = take(accumulator_bytes());
+    InlineVector<std::byte*, 16> places(rep_.values.size(), nullptr);
+    InlineVector<std::byte*, 16> spread(rep_.values.size(), nullptr);
+    for (size_t v = 0; v < rep_.values.size(); ++v) {
+      const Value& value = rep_.values[v];
       if (value.is_slot) places[v] = take(bytes_of(value, batch_));
       if (value.output >= 0) places[v] = static_cast<std::byte*>(outputs[value.output]);
       if (value.input >= 0) {
@@ -205,15 +207,15 @@ class RowRunner {
       if (!spreads_ || !value.is_spread) continue;
       spread[v] = take(bytes_of_matrix(value));
       if (value.extent == RowExtent::kPerColumn) {
-        spread_columns(dtype_size(value.dtype), spread[v], places[v], batch_, columns);
+        spread_columns(dtype_size(value.dtype), spread[v], places[v], batch_, columns_);
       } else if (value.input >= 0) {
         spread_inputs_.push_back({places[v], spread[v], dtype_size(value.dtype)});
       }
     }
     find_operands(places, spread);
-    for (auto [number, output] : rep.copies) {
+    for (auto [number, output] : rep_.copies) {
       copies_.push_back(
-          {static_cast<std::byte*>(outputs[output]), places[number], &rep.values[number]});
+          {static_cast<std::byte*>(outputs[output]), places[number], &rep_.values[number]});
     }
     find_prefetches(places);
   }
@@ -296,6 +298,12 @@ class RowRunner {
     bool is_input;
   };
 
+  size_t prepared_bytes() const {
+    return static_cast<size_t>(spreads_ ? batch_ * columns_ : kBlockElements) * rep_.prepared_size;
+  }
+  size_t accumulator_bytes() const {
+    return spreads_ ? 0 : static_cast<size_t>(batch_) * rep_.prepared_size;
+  }
   // Bytes of so many rows of a value.
   size_t bytes_of(const Value& value, int64_t rows) const {
     int64_t elements = value.extent == RowExtent::kMatrix      ? rows * columns_
@@ -461,9 +469,9 @@ class RowRunner {
   TrapNotes* const traps_;
   int64_t columns_, batch_;
   const bool spreads_;  // short rows
-  std::byte* scratch_;
-  std::byte* prepared_;      // values that a reduction combines: of a batch, or a block of a row
-  std::byte* accumulators_;  // of the rows of a batch
+  std::byte* scratch_ = nullptr;
+  std::byte* prepared_ = nullptr;       // values that a reduction combines: of a batch or block
+  std::byte* accumulators_ = nullptr;   // of the rows of a batch
   InlineVector<Operands, 6> operands_;  // by stage
   InlineVector<Move, 16> moves_;
   InlineVector<Spread, 4> spread_inputs_;
@@ -522,10 +530,12 @@ Status run_by_stage(const Rep& rep, int64_t rows, int64_t columns,
       results.push_back(const_cast<void*>(places[result]));
     }
     if (stage.reduction) {
-      run_reduction(*stage.reduction, operands, matrix, /*reduced=*/2, results[0], traps);
+      RETURN_IF_ERROR(
+          run_reduction(*stage.reduction, operands, matrix, /*reduced=*/2, results[0], traps));
     } else {
-      run_elementwise(*stage.elementwise, operands,
-                      stage.extent == RowExtent::kMatrix ? matrix : per_row, results, traps);
+      RETURN_IF_ERROR(run_elementwise(*stage.elementwise, operands,
+                                      stage.extent == RowExtent::kMatrix ? matrix : per_row,
+                                      results, traps));
     }
     for (size_t v = 0; v < rep.values.size(); ++v) {
       if (rep.values[v].last_stage == static_cast<int>(s)) memory[v].reset();
@@ -552,21 +562,16 @@ Status run_rows(const RowProgram& program, int64_t rows, int64_t columns,
   int64_t batch = rows_of_batch(columns);
   int64_t per_chunk = static_cast<int64_t>(kChunkCost / row_cost) / batch * batch;
   per_chunk = std::clamp<int64_t>(per_chunk, batch, std::max(rows, batch));
-  auto run_chunk = [&](int64_t chunk) {
-    RowRunner runner(rep, columns, inputs, outputs, traps);
+  const size_t bytes = RowRunner(rep, columns, traps).scratch_bytes();
+  const int64_t chunks = (rows + per_chunk - 1) / per_chunk;
+  return run_chunks(chunks, bytes, [&](int64_t chunk, std::byte* memory) {
+    RowRunner runner(rep, columns, traps);
+    runner.start(inputs, outputs, memory);
     int64_t end = std::min((chunk + 1) * per_chunk, rows);
     for (int64_t row = chunk * per_chunk; row < end; row += batch) {
       runner.run(row, std::min(batch, end - row), end);
     }
-  };
-  int64_t chunks = (rows + per_chunk - 1) / per_chunk;
-  if (chunks == 1) {
-    FlushDenormals flush;
-    run_chunk(0);
-  } else {
-    ThreadPool::shared().run(chunks, run_chunk);
-  }
-  return {};
+  });
 }
 
 }  // namespace graven::engine

@@ -30,13 +30,15 @@ std::vector<T> softmax_by_stages(const std::vector<T>& x, int64_t rows, int64_t 
   std::vector<T> largest(rows), powers(x.size()), sums(rows), out(x.size());
   auto reduce = [&](const RowStage& stage, const std::vector<T>& from, std::vector<T>& to) {
     const Operand operands[] = {{from.data(), &matrix}};
-    run_reduction(**ReductionProgram::compile(*stage.reduction), operands, matrix, 2, to.data());
+    REQUIRE(
+        run_reduction(**ReductionProgram::compile(*stage.reduction), operands, matrix, 2, to.data())
+            .ok());
   };
   auto apply = [&](const RowStage& stage, const std::vector<T>& a, const std::vector<T>& b,
                    std::vector<T>& to) {
     const Operand operands[] = {{a.data(), &matrix}, {b.data(), &column}};
     void* outputs[] = {to.data()};
-    run_elementwise(*compile(*stage.expression), operands, matrix, outputs);
+    REQUIRE(run_elementwise(*compile(*stage.expression), operands, matrix, outputs).ok());
   };
   reduce(stages[0], x, largest);
   apply(stages[1], x, largest, powers);

@@ -1,14 +1,28 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
+
+#include "graven/base/function_ref.h"
+#include "graven/base/status.h"
 
 namespace graven::engine {
 
-// Memory of the calling thread, 64-byte aligned, kept and grown for its lifetime: what blocks
-// stay in while they are computed. A second request replaces what the first one got, so each
-// user asks once, for all it needs. There are two, because a kernel keeps something of its own
-// while its chunks, on the same thread, use theirs; and two for each level of chunks within chunks
-// (ThreadPool::depth), so that a kernel may run inside another's chunk.
-enum class ScratchUse { kChunk, kWholeKernel };
-std::byte* thread_scratch(ScratchUse use, size_t bytes);
+// Calls body(i, scratch) once for each i in [0, num_chunks), on the pool if there are several, each
+// time with `bytes` bytes of scratch, 64-byte aligned: what blocks stay in while they are computed.
+// It is memory of the thread that the chunk is on, kept and grown for its lifetime, so it should be
+// little, whatever the size of tensors; ScratchBlock is for more. kResourceExhausted if there is
+// none; then some chunks did not run.
+//
+// There is such memory for each level of chunks within chunks (ThreadPool::depth), so a kernel may
+// run inside another's chunk. Chunks that run one after the other on a thread share it.
+Status run_chunks(int64_t num_chunks, size_t bytes,
+                  FunctionRef<void(int64_t chunk, std::byte* scratch)> body);
+
+// The same memory for a chunk of somebody else's; null if there is none. A second request of the
+// chunk replaces what the first one got.
+std::byte* thread_scratch(size_t bytes);
+
+// That so many bytes were not to be had.
+Status out_of_scratch(size_t bytes);
 
 }  // namespace graven::engine

@@ -45,8 +45,7 @@ class MappedBody final : public BlockBody {
       : BlockBody(program->cost(), program->bytes()), program_(std::move(program)) {}
   Status map(Queue&, std::span<const Operand> operands, const Shape& shape, void* output,
              TrapNotes& traps) const override {
-    run_elementwise(*program_, operands, shape, {&output, 1}, &traps);
-    return {};
+    return run_elementwise(*program_, operands, shape, {&output, 1}, &traps);
   }
 
  private:
@@ -59,8 +58,7 @@ class ReducingBody final : public BlockBody {
       : BlockBody(cost, program->bytes()), program_(std::move(program)) {}
   Status reduce(Queue&, const Operand& operand, uint64_t reduced, void* output,
                 TrapNotes& traps) const override {
-    run_reduction(*program_, {&operand, 1}, *operand.shape, reduced, output, &traps);
-    return {};
+    return run_reduction(*program_, {&operand, 1}, *operand.shape, reduced, output, &traps);
   }
 
  private:

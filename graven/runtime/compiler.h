@@ -37,7 +37,7 @@ class GRAVEN_API Kernel : public RefCounted {
     const Library* library = nullptr;
   };
   // Traps that hold are noted, with the numbers of members; outputs are then not to be used. Fails
-  // as the library member does.
+  // as the library member does; kResourceExhausted if there is no memory to compute in.
   virtual Status run(const Arguments& arguments, TrapNotes& traps) const = 0;
   // Bit i: the output may be the memory of input i, which must have as many elements of the size.
   virtual uint64_t may_overwrite(int output) const = 0;
@@ -52,6 +52,7 @@ class GRAVEN_API Kernel : public RefCounted {
 // before it runs. For lone nodes and eager calls.
 //
 // Each is given the queue of the device that it was compiled for, where operands and output are.
+// kResourceExhausted if there is no memory to compute in.
 class GRAVEN_API BodyKernel : public RefCounted {
  public:
   // Of an elementwise body. The operands broadcast to the shape; the output, of this shape, may be
@@ -62,7 +63,7 @@ class GRAVEN_API BodyKernel : public RefCounted {
   virtual Status reduce(Queue& queue, const Operand& operand, uint64_t reduced, void* output,
                         TrapNotes& traps) const = 0;
   // Of a body over rows: all inputs and the output have rows times columns elements, of which the
-  // output may be the memory of none. kResourceExhausted if there is no memory to work in.
+  // output may be the memory of none.
   virtual Status go_by_rows(Queue& queue, int64_t rows, int64_t columns,
                             std::span<const void* const> inputs, void* output,
                             TrapNotes& traps) const = 0;

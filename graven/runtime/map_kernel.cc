@@ -18,8 +18,7 @@ class MapKernel final : public Kernel {
   Status run(const Arguments& arguments, TrapNotes& traps) const override {
     FusionOperands::Found found;
     RETURN_IF_ERROR(operands_.find(arguments, found));
-    run_elementwise(*program_, found.operands, found.space(), arguments.outputs, &traps);
-    return {};
+    return run_elementwise(*program_, found.operands, found.space(), arguments.outputs, &traps);
   }
   uint64_t may_overwrite(int output) const override { return may_overwrite_[output]; }
   double cost() const override { return program_->cost(); }

@@ -40,13 +40,13 @@ class PanelKernel final : public Kernel {
     const auto elements = static_cast<double>(found.space().num_elements());
     if (nanoseconds_of_blocks(elements, cost()) > library.nanoseconds) {
       RETURN_IF_ERROR(library.run(nullptr));
-      run_elementwise(*program_, operands, found.space(), arguments.outputs, &traps);
-      return {};
+      return run_elementwise(*program_, operands, found.space(), arguments.outputs, &traps);
     }
     const ElementwisePanels panels(*program_, operands, found.space(), arguments.outputs, &traps);
     auto run_panel = [&](const Panel& panel) { panels.run(panel); };
     const PanelDone done(run_panel);
-    return library.run(&done);
+    RETURN_IF_ERROR(library.run(&done));
+    return panels.status();
   }
   uint64_t may_overwrite(int output) const override { return may_overwrite_[output]; }
   int output_of_result() const override { return output_of_result_; }

@@ -23,8 +23,7 @@ class ReductionKernel final : public Kernel {
     for (size_t i = 0; i < roots_.size(); ++i) {
       roots.push_back({roots_[i].program.get(), arguments.outputs[i], roots_[i].reads});
     }
-    run_reductions(roots, found.operands, found.space(), reduced_, &traps);
-    return {};
+    return run_reductions(roots, found.operands, found.space(), reduced_, &traps);
   }
   uint64_t may_overwrite(int) const override { return 0; }
   double cost() const override { return cost_; }

@@ -1,5 +1,9 @@
 """Memory that ends inside what the optimiser fused: an error with op and line, nothing broken."""
 
+import gc
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,6 +18,7 @@ BYTES = ROWS * COLUMNS * 4
 @pytest.fixture
 def limit() -> Iterator[Callable[[int], None]]:
     """Lets so many bytes more be allocated than are in use."""
+    gc.collect()  # what is collected later would leave more
     before = tf.config.get_memory_limit()
 
     def set_limit(more: int) -> None:
@@ -126,3 +131,62 @@ def test_variables_keep_whole_values_when_a_step_finds_no_memory(
     start = first.numpy()[0, 0]
     step(x)
     assert first.numpy()[0, 0] == second.numpy()[0, 0] == start + 1.0
+
+
+# A process with no 64 KiB to be had, in which function, of which everything but the memory of its
+# kernels is there, is run.
+EXHAUSTED = """
+import resource
+import graven as tf
+import numpy as np
+N = 2048
+work = WORK
+function = tf.function(work, input_signature=[tf.TensorSpec([None, N], tf.float32)])
+values = np.random.default_rng(0).normal(size=[N, N]).astype(np.float32)
+x, part = tf.constant(values), tf.constant(values[:1])
+tf.matmul(x, x)  # the threads are there
+for _ in range(3):
+    function(part)
+blocks = [tf.zeros(shape) for shape in [[N, N], [N], [N], [N], [N]]]
+del blocks  # the allocator has them now
+
+used = 4096 * int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (used, resource.RLIM_INFINITY))
+taken, size = [], 1 << 24
+while size >= 1 << 16:
+    try:
+        taken.append(bytearray(size))
+    except MemoryError:
+        size //= 2
+try:
+    function(x)
+    failure = "it ran"
+except tf.errors.ResourceExhaustedError as error:
+    failure = str(error)
+del taken
+resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+assert "Out of memory when allocating" in failure and "bytes to compute in" in failure, failure
+assert "docs/errors/out-of-memory.md" in failure and "Detected at node" in failure, failure
+for found, expected in zip(tf.nest.flatten(function(x)), tf.nest.flatten(work(x))):
+    tf.debugging.assert_near(found, expected, rtol=1e-3, atol=1e-3)
+"""
+
+
+@pytest.mark.skipif("san.so" in os.environ.get("LD_PRELOAD", ""), reason="sanitizers end it")
+@pytest.mark.parametrize(
+    "work",
+    [
+        "lambda x: tf.reduce_max(tf.sin(x) * x)",
+        "lambda x: tf.sin(x) * 2.0",
+        "lambda x: tf.reduce_sum(x * x + 1.0, 0)",
+        "lambda x: (tf.reduce_sum(x * x + 1.0, 1), tf.reduce_sum(x, 1))",
+        "lambda x: tf.nn.softmax(x * 2.0 + 1.0) * 3.0",
+    ],
+    ids=["all", "elements", "columns", "rows", "softmax"],
+)
+def test_no_memory_to_compute_in_is_an_error_and_not_the_end_of_the_process(work: str) -> None:
+    # "terminate called after throwing an instance of 'std::bad_alloc'", on a thread of the pool.
+    command = [sys.executable, "-c", EXHAUSTED.replace("WORK", work)]
+    environment = {**os.environ, "MALLOC_ARENA_MAX": "1"}
+    done = subprocess.run(command, env=environment, timeout=60.0, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
