@@ -197,14 +197,14 @@ def pack_sequence_as(
             f"Could not pack sequence. Structure had {count} atoms, but flat_sequence had "
             f"{len(flat_sequence)} items. Structure: {structure}, flat_sequence: {flat_sequence}."
         )
-    leaves = iter(flat_sequence)
+    return _packed(structure, iter(flat_sequence))
 
-    def pack(part: Any) -> Any:
-        if not is_nested(part):
-            return next(leaves)
-        return _rebuilt(part, [pack(p) for _, p in _parts(part)])
 
-    return pack(structure)
+def _packed(part: Any, leaves: Iterator[Any]) -> Any:
+    # A function within another that calls itself would keep the leaves until they are collected.
+    if not is_nested(part):
+        return next(leaves)
+    return _rebuilt(part, [_packed(p, leaves) for _, p in _parts(part)])
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:

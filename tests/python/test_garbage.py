@@ -348,3 +348,27 @@ def test_a_tensor_of_which_nothing_was_set_is_not_looked_at_by_the_collector() -
     assert not gc.is_tracked(x)
     setattr(x, "note", "kept")  # noqa: B010 (no attribute that checkers know)
     assert gc.is_tracked(x)
+
+
+def train_step() -> None:
+    with tf.GradientTape() as tape:
+        tape.watch(X)
+        y = {"loss": tf.reduce_sum(X * X), "kept": [X + 1.0]}
+    tape.gradient(y["loss"], [X, {"again": X}])
+    tf.nest.pack_sequence_as(y, tf.nest.flatten(y))
+    tf.nest.map_structure(tf.identity, y)
+
+
+@pytest.mark.parametrize("step", [train_step, tf.function(train_step)], ids=["eager", "traced"])
+def test_gradients_leave_nothing_to_the_collector(step: Callable[[], None]) -> None:
+    # Else their memory is not there again for the next step, which takes new pages of the system.
+    for _ in range(3):
+        step()
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(10):
+            step()
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
