@@ -57,7 +57,11 @@ def options(preset: str, log: Path) -> dict[str, str]:
     """
     common = f"log_path={log}"
     if preset == "tsan":
-        return {"TSAN_OPTIONS": f"{common}:second_deadlock_stack=1:suppressions={SUPPRESSED_RACES}"}
+        # A child of a fork goes on with threads of its own.
+        return {
+            "TSAN_OPTIONS": f"{common}:second_deadlock_stack=1:die_after_fork=0"
+            f":suppressions={SUPPRESSED_RACES}"
+        }
     return {
         "ASAN_OPTIONS": f"{common}:detect_leaks=1:detect_stack_use_after_return=1"
         ":intercept_tls_get_addr=0",
