@@ -19,7 +19,8 @@ BUILD_PACKAGES = (
     "ninja-build",
 )
 FORMAT_PACKAGES = ("clang-format-14",)
-TIDY_PACKAGES = ("clang-19", "clang-tidy-19", "libomp-19-dev")  # omp.h as clang reads it
+CHECKER_PACKAGES = ("clang-19",)  # what check_thread_safety.py compiles with
+TIDY_PACKAGES = (*CHECKER_PACKAGES, "clang-tidy-19", "libomp-19-dev")  # omp.h as clang reads it
 BENCHMARK_PACKAGES = ("libbenchmark-dev",)
 
 
