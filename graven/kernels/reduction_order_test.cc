@@ -99,19 +99,6 @@ std::vector<T> expected(const Monoid<T>& m, const std::vector<T>& x,
   return results;
 }
 
-// Calls f for each SIMD target that this machine has; what f compiles runs on that target.
-void for_each_target(const std::function<void()>& f) {
-  for (int target = 0; target <= static_cast<int>(best_simd_target()); ++target) {
-    set_simd_target_for_test(static_cast<SimdTarget>(target));
-    INFO(simd_target_name(static_cast<SimdTarget>(target)));
-    f();
-    // Loops that use registers of MMX leave the x87 unit unusable.
-    volatile long double one = 1;
-    CHECK(one + one == 2);
-  }
-  set_simd_target_for_test(best_simd_target());
-}
-
 template <typename T>
 bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() &&

@@ -1,18 +1,22 @@
 #pragma once
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <complex>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <random>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "graven/expr/scalar.h"
 #include "graven/kernels/block_program.h"
 #include "graven/kernels/row_program.h"
+#include "graven/kernels/simd_target.h"
 #include "graven/tensor/shape.h"
 
 // Helpers of this room's tests.
@@ -90,6 +94,28 @@ inline std::vector<RowStage> softmax_stages(DType dtype) {
   stages[3].expression = record({dtype, dtype}, [](auto& x) { return x[0] / x[1]; });
   stages[3].sources = {Source{1, 0}, Source{2, 0}};
   return stages;
+}
+
+// Calls f for each SIMD target that this machine has; what f compiles runs on that target.
+inline void for_each_target(const std::function<void()>& f) {
+  for (int target = 0; target <= static_cast<int>(best_simd_target()); ++target) {
+    set_simd_target_for_test(static_cast<SimdTarget>(target));
+    INFO(std::string(simd_target_name(simd_target())));
+    f();
+    // Loops that use registers of MMX leave the x87 unit unusable.
+    volatile long double one = 1;
+    CHECK(one + one == 2);
+  }
+  set_simd_target_for_test(best_simd_target());
+}
+
+// The same bits, or both are NaN.
+template <typename T>
+bool same(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  }
+  return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
 }  // namespace graven::engine
