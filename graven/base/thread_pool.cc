@@ -17,6 +17,8 @@ namespace graven::engine {
 namespace {
 
 constexpr uint32_t kFlushToZero = 0x8000, kDenormalsAreZero = 0x0040;
+constexpr uint32_t kFlushing = kFlushToZero | kDenormalsAreZero;
+bool flushes(uint32_t control) { return (control & kFlushing) == kFlushing; }
 
 int cores_of_process() {
   cpu_set_t cores;
@@ -27,12 +29,11 @@ int cores_of_process() {
 }  // namespace
 
 FlushDenormals::FlushDenormals() : saved_(_mm_getcsr()) {
-  uint32_t wanted = saved_ | kFlushToZero | kDenormalsAreZero;
-  if (wanted != saved_) _mm_setcsr(wanted);
+  if (!flushes(saved_)) _mm_setcsr(saved_ | kFlushing);
 }
 
 FlushDenormals::~FlushDenormals() {
-  if (_mm_getcsr() != saved_) _mm_setcsr(saved_);
+  if (!flushes(saved_)) _mm_setcsr(saved_);
 }
 
 namespace {

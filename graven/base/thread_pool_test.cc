@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <limits>
 #include <mutex>
 #include <numeric>
 #include <string>
@@ -172,6 +173,22 @@ TEST_CASE("a thread knows how many chunks it is in") {
 }
 
 // Work is cut by the caller alone: sums of chunks, added in order, have the bits of one thread.
+TEST_CASE("denormals count as zero while a scope lives, and again as they did after the last one") {
+  const volatile float smallest = std::numeric_limits<float>::min();
+  auto has_denormals = [&] { return smallest / 2 != 0; };
+  CHECK(has_denormals());
+  {
+    FlushDenormals outer;
+    CHECK_FALSE(has_denormals());
+    {
+      FlushDenormals inner;
+      CHECK_FALSE(has_denormals());
+    }
+    CHECK_FALSE(has_denormals());
+  }
+  CHECK(has_denormals());
+}
+
 TEST_CASE("nested runs give the same bits for any number of threads") {
   auto sum = [] {
     std::vector<float> rows(8);

@@ -62,8 +62,8 @@ Status out_of_scratch(size_t bytes) {
                         " bytes to compute in. See docs/errors/out-of-memory.md"));
 }
 
-Status run_chunks(int64_t num_chunks, size_t bytes,
-                  FunctionRef<void(int64_t chunk, std::byte* scratch)> body) {
+Status run_chunks_on_pool(int64_t num_chunks, size_t bytes,
+                          FunctionRef<void(int64_t chunk, std::byte* scratch)> body) {
   std::atomic<bool> failed{false};
   auto run_chunk = [&](int64_t chunk) {
     if (std::byte* scratch = thread_scratch(bytes)) {
@@ -72,12 +72,7 @@ Status run_chunks(int64_t num_chunks, size_t bytes,
       failed.store(true, std::memory_order_relaxed);
     }
   };
-  if (num_chunks == 1) {
-    FlushDenormals flush;
-    run_chunk(0);
-  } else {
-    ThreadPool::shared().run(num_chunks, run_chunk);
-  }
+  ThreadPool::shared().run(num_chunks, run_chunk);
   return failed.load(std::memory_order_relaxed) ? out_of_scratch(bytes) : Status();
 }
 

@@ -4,6 +4,7 @@
 
 #include "graven/base/function_ref.h"
 #include "graven/base/status.h"
+#include "graven/base/thread_pool.h"
 
 namespace graven::engine {
 
@@ -15,8 +16,8 @@ namespace graven::engine {
 //
 // There is such memory for each level of chunks within chunks (ThreadPool::depth), so a kernel may
 // run inside another's chunk. Chunks that run one after the other on a thread share it.
-Status run_chunks(int64_t num_chunks, size_t bytes,
-                  FunctionRef<void(int64_t chunk, std::byte* scratch)> body);
+template <typename Body>
+Status run_chunks(int64_t num_chunks, size_t bytes, const Body& body);
 
 // The same memory for a chunk of somebody else's; null if there is none. A second request of the
 // chunk replaces what the first one got.
@@ -24,5 +25,21 @@ std::byte* thread_scratch(size_t bytes);
 
 // That so many bytes were not to be had.
 Status out_of_scratch(size_t bytes);
+
+// --- Implementation.
+
+// Any number of chunks.
+Status run_chunks_on_pool(int64_t num_chunks, size_t bytes,
+                          FunctionRef<void(int64_t chunk, std::byte* scratch)> body);
+
+template <typename Body>
+Status run_chunks(int64_t num_chunks, size_t bytes, const Body& body) {
+  if (num_chunks != 1) return run_chunks_on_pool(num_chunks, bytes, body);
+  std::byte* scratch = thread_scratch(bytes);
+  if (!scratch) return out_of_scratch(bytes);
+  const FlushDenormals flush;
+  body(0, scratch);
+  return {};
+}
 
 }  // namespace graven::engine

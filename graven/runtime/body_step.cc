@@ -18,7 +18,10 @@ Status BodyStep::run(ProgramRun& run) const {
     RETURN_IF_ERROR(check_places(node->op(), {operand, 1}, queue->device()));
   }
 #endif
-  ASSIGN_OR_RETURN(Shape shape, shape_of(operands));
+  Shape found;
+  const bool is_in_graph = result_shape_ == ResultShape::kInGraph;
+  if (!is_in_graph) RETURN_IF_ERROR(find_shape(operands, found));
+  const Shape& shape = is_in_graph ? outputs[0].shape : found;
   Tensor made;
   TrapNotes traps;
   Status status = run_map(*queue, kernel_, operands, run.last_handles(*this), body_->output(),
@@ -28,21 +31,19 @@ Status BodyStep::run(ProgramRun& run) const {
   return run.put(*this, 0, std::move(made));
 }
 
-Result<Shape> BodyStep::shape_of(std::span<Tensor* const> operands) const {
-  Shape shape;
-  if (!broadcasts_) {
+Status BodyStep::find_shape(std::span<Tensor* const> operands, Shape& shape) const {
+  if (result_shape_ == ResultShape::kByInference) {
     InlineVector<Tensor, 4> values;
     for (const Tensor* operand : operands) values.push_back(*operand);
     Status status = infer_shapes(node->op(), node->attrs(), values, types_, {&shape, 1});
-    if (!status.ok()) return failed_at(*node, status);
-    return shape;
+    return status.ok() ? status : failed_at(*node, status);
   }
   shape = operands[0]->shape();
   for (const Tensor* operand : operands.subspan(1)) {
     if (broadcast_into(shape, operand->shape())) continue;
     return failed_at(*node, with_op_name(node->op(), no_broadcast(shape, operand->shape())));
   }
-  return shape;
+  return {};
 }
 
 }  // namespace graven::engine

@@ -9,15 +9,19 @@ namespace graven::engine {
 // Computes the scalar body of a lone elementwise op, by the kernel that eager calls use too.
 class BodyStep final : public Step {
  public:
-  // broadcasts: the shape of the result is the broadcast of the inputs', so that the record need
-  // not be asked.
+  // Where the shape of the result is found.
+  enum class ResultShape {
+    kInGraph,      // the graph says it, whatever is run
+    kByBroadcast,  // that of the inputs
+    kByInference,  // the op's record says it
+  };
   BodyStep(const Node& node, Ref<const RecordedBody> body, const BodyKernel& kernel,
-           TypeBindings types, bool broadcasts)
+           TypeBindings types, ResultShape result_shape)
       : Step(node),
         body_(std::move(body)),
         kernel_(kernel),
         types_(std::move(types)),
-        broadcasts_(broadcasts) {}
+        result_shape_(result_shape) {}
   Status run(ProgramRun& run) const override;
   std::string text() const override { return node->op().name(); }
   int64_t bytes() const override {
@@ -25,11 +29,11 @@ class BodyStep final : public Step {
   }
 
  private:
-  Result<Shape> shape_of(std::span<Tensor* const> operands) const;
+  Status find_shape(std::span<Tensor* const> operands, Shape& shape) const;
   const Ref<const RecordedBody> body_;
   const BodyKernel& kernel_;
   const TypeBindings types_;
-  const bool broadcasts_;
+  const ResultShape result_shape_;
 };
 
 }  // namespace graven::engine

@@ -48,10 +48,12 @@ Result<std::unique_ptr<Step>> make_body_step(const Node& node, TypeBindings type
   ASSIGN_OR_RETURN(auto body,
                    RecordedBody::get(node.op(), node.attrs(), dtypes, node.output(0).dtype));
   ASSIGN_OR_RETURN(const BodyKernel* kernel, body_kernel(*body, device_of(node)));
-  const bool broadcasts =
-      !node.output(0).is_promised && (shapes_known || body->broadcasts() || are_equal);
-  auto step =
-      std::make_unique<BodyStep>(node, std::move(body), *kernel, std::move(types), broadcasts);
+  using From = BodyStep::ResultShape;
+  const bool broadcasts = !node.output(0).is_promised && (body->broadcasts() || are_equal);
+  const From from = shapes_known ? From::kInGraph
+                    : broadcasts ? From::kByBroadcast
+                                 : From::kByInference;
+  auto step = std::make_unique<BodyStep>(node, std::move(body), *kernel, std::move(types), from);
   step->cost = nanoseconds_of_blocks(guessed_elements(node.output(0).shape), kernel->cost());
   return std::unique_ptr<Step>(std::move(step));
 }
