@@ -316,6 +316,16 @@ void loop(void* out, const void* a, const void* b, const void* c, int64_t n) {
   }
 }
 
+// The second operand is one element.
+template <typename Op, typename T>
+void loop_by_one(void* out, const void* a, const void* b, const void*, int64_t n) {
+  T* o = static_cast<T*>(out);
+  const T* x = static_cast<const T*>(a);
+  const T y = *static_cast<const T*>(b);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) o[i] = Op::template apply<T>(x[i], y, T{});
+}
+
 // Quotients (or rests) of division by one number, multiplied by its reciprocal. Half of one is
 // added to the dividend, away from the integer that the quotient is rounded to: what is rounded
 // then is at least half a divisor's part from any integer, which is more than both roundings move
@@ -329,7 +339,7 @@ void divide_by_one(void* out, const void* a, const void* b, const void* c, int64
   if (divisor == 0 || divisor == static_cast<T>(-1)) {
     using Rest = std::conditional_t<kRoundsDown, FloorMod, Rem>;
     using Quotient = std::conditional_t<kRoundsDown, FloorDiv, Div>;
-    return loop<std::conditional_t<kIsRest, Rest, Quotient>, 2, T>(out, a, b, c, n);
+    return loop_by_one<std::conditional_t<kIsRest, Rest, Quotient>, T>(out, a, b, c, n);
   }
   const Float reciprocal = Float{1} / static_cast<Float>(divisor);
   const Float half = divisor < 0 ? Float{-0.5} : Float{0.5};
@@ -359,14 +369,41 @@ BlockFunction of_one_divisor(Instruction instruction) {
   }
 }
 
-BlockFunction find_of_one_divisor(Instruction instruction, DType type) {
+template <typename T>
+BlockFunction of_one(Instruction instruction) {
+  switch (instruction) {
+    case Instruction::kAdd:
+      return loop_by_one<Add, T>;
+    case Instruction::kSub:
+      return loop_by_one<Sub, T>;
+    case Instruction::kMul:
+      return loop_by_one<Mul, T>;
+    default:
+      break;
+  }
+  if constexpr (kIsFloat<T>) {
+    return instruction == Instruction::kDiv ? loop_by_one<Div, T> : nullptr;
+  } else if constexpr (kDividesAsFloats<T>) {
+    return of_one_divisor<T>(instruction);
+  } else {
+    return nullptr;
+  }
+}
+
+BlockFunction find_of_one(Instruction instruction, DType type) {
   switch (type) {
+    case DType::kFloat32:
+      return of_one<float>(instruction);
+    case DType::kFloat64:
+      return of_one<double>(instruction);
+    case DType::kInt32:
+      return of_one<int32_t>(instruction);
+    case DType::kInt64:
+      return of_one<int64_t>(instruction);
     case DType::kInt8:
       return of_one_divisor<int8_t>(instruction);
     case DType::kInt16:
       return of_one_divisor<int16_t>(instruction);
-    case DType::kInt32:
-      return of_one_divisor<int32_t>(instruction);
     case DType::kUInt8:
       return of_one_divisor<uint8_t>(instruction);
     case DType::kUInt16:
@@ -511,8 +548,8 @@ namespace graven::engine {
 BlockFunction arithmetic_function(Instruction instruction, DType type) {
   return GRAVEN_SIMD_DISPATCH(find)(instruction, type);
 }
-BlockFunction one_divisor_function(Instruction instruction, DType type) {
-  return GRAVEN_SIMD_DISPATCH(find_of_one_divisor)(instruction, type);
+BlockFunction by_one_function(Instruction instruction, DType type) {
+  return GRAVEN_SIMD_DISPATCH(find_of_one)(instruction, type);
 }
 }  // namespace graven::engine
 #endif

@@ -28,9 +28,8 @@ enum class PairForm {
 };
 BlockFunction pair_function(Instruction first, Instruction second, PairForm form, DType type);
 
-// The same as block_function for an integer division whose b has n times the same element, or null
-// if that is no quicker.
-BlockFunction one_divisor_function(Instruction instruction, DType type);
+// The same as block_function where b is one element; null if there is none.
+BlockFunction by_one_function(Instruction instruction, DType type);
 
 // n elements as they are.
 BlockFunction copy_function(size_t element_size);

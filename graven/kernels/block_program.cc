@@ -17,12 +17,15 @@ namespace graven::engine {
 namespace {
 
 constexpr uint16_t kNone = 0xffff;
+constexpr uint16_t kMostOnes = 64;
 
 // Operands are entries of a table of pointers that each run fills in: values of inputs, outputs,
 // constants, what traps found (a byte each), registers, in this order.
 struct Step {
   BlockFunction function;
   uint16_t out, a, b, c;
+  BlockFunction by_one = nullptr;  // instead, if the input of this number is one element
+  uint16_t one = 0;
 };
 
 // One part (real or imaginary) of an input that some step reads.
@@ -30,7 +33,7 @@ struct InputValue {
   uint16_t input;
   uint16_t slot;           // its entry in the table
   BlockFunction load;      // null: read in place
-  BlockFunction splat;     // for an input that is one element
+  BlockFunction splat;     // for an input that is one element, null if its readers take one
   size_t stored_size;      // bytes of a stored element
   size_t register_offset;  // where loaded and splat elements go
 };
@@ -151,7 +154,7 @@ Result<BlockFunction> function_of(std::span<const ExprNode> nodes, size_t i, con
   const ExprNode& node = nodes[i];
   if (BlockFunction function = pairs.function(nodes, i)) return function;
   if (num_operands(node.instruction) == 2 && nodes[node.b].instruction == Instruction::kConstant) {
-    if (BlockFunction by_one = one_divisor_function(node.instruction, node.type)) return by_one;
+    if (BlockFunction by_one = by_one_function(node.instruction, node.type)) return by_one;
   }
   // The type of a selection's operands is that of its branches.
   const DType operand_type = nodes[node.instruction == Instruction::kSelect ? node.b : node.a].type;
@@ -226,6 +229,27 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
     });
   }
 
+  // The loops of steps whose second operand is an input, for one element. All readers of such an
+  // input must have one, and be fewer than the bits of BlockRun's.
+  auto by_one = [&](size_t i) -> BlockFunction {
+    const ExprNode& node = nodes[i];
+    const bool reads_two =
+        num_operands(node.instruction) == 2 && pairs.operands(nodes, i).size() == 2;
+    return reads_two ? by_one_function(node.instruction, node.type) : nullptr;
+  };
+  std::vector<bool> takes_one(end, true);
+  for (const auto& output : outputs) {
+    for_parts(output, [&](uint16_t node) { takes_one[node] = false; });
+  }
+  for (const Trap& trap : expression.traps()) takes_one[trap.condition] = false;
+  for (size_t i = 0; i < end; ++i) {
+    if (!has_step(i)) continue;
+    const InlineVector<uint16_t, 3> operands = pairs.operands(nodes, i);
+    for (size_t k = 0; k < operands.size(); ++k) {
+      if (k != 1 || operands[0] == operands[1] || !by_one(i)) takes_one[operands[k]] = false;
+    }
+  }
+
   // The table: inputs, outputs, constants, registers.
   std::vector<uint16_t> slots(nodes.size(), kNone);
   uint16_t next_slot = 0;
@@ -236,8 +260,10 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
     DType stored = expression.inputs()[node.a];
     size_t size = dtype_size(node.type);
     slots[i] = next_slot++;
-    rep->inputs.push_back({node.a, slots[i], load_function(stored, node.b), splat_function(size),
-                           dtype_size(stored), input_register_bytes});
+    takes_one[i] = takes_one[i] && slots[i] < kMostOnes;
+    rep->inputs.push_back({node.a, slots[i], load_function(stored, node.b),
+                           takes_one[i] ? nullptr : splat_function(size), dtype_size(stored),
+                           input_register_bytes});
     input_register_bytes += align(size * kBlockElements);
   }
   rep->first_output = next_slot;
@@ -293,6 +319,11 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
     Step step{function, 0, 0, 0, 0};
     uint16_t* fields[] = {&step.a, &step.b, &step.c};
     for (size_t k = 0; k < operands.size(); ++k) *fields[k] = slots[operands[k]];
+    if (operands.size() == 2 && nodes[operands[1]].instruction == Instruction::kInput &&
+        takes_one[operands[1]]) {
+      step.by_one = by_one(i);
+      step.one = slots[operands[1]];
+    }
     // Operands that end here give their registers to the result.
     for (uint16_t operand : operands) {
       uint16_t& number = register_of[operand];
@@ -424,14 +455,19 @@ class BlockRun {
   }
 
   // Of an input that is one element: its value, for blocks of up to n elements.
-  void splat(const InputValue& value, const void* element, int64_t n) {
+  void read_one(const InputValue& value, const void* element, int64_t n) {
     void* block = memory_ + value.register_offset;
     if (value.load) {
       value.load(block, element, nullptr, nullptr, 1);
       element = block;
     }
-    value.splat(block, element, nullptr, nullptr, n);
-    table_[value.slot] = block;
+    if (value.splat) {
+      value.splat(block, element, nullptr, nullptr, n);
+      element = block;
+    } else {
+      ones_ |= uint64_t{1} << value.slot;
+    }
+    table_[value.slot] = const_cast<void*>(element);
   }
   void read(const InputValue& value, const void* from, int64_t count) {
     if (value.load) {
@@ -450,7 +486,9 @@ class BlockRun {
     size_t num_done = 0;
     for (const Step& step : rep_.steps) {
       between(++num_done);
-      step.function(table_[step.out], table_[step.a], table_[step.b], table_[step.c], count);
+      const bool is_by_one = step.by_one && (ones_ >> step.one & 1);
+      const BlockFunction function = is_by_one ? step.by_one : step.function;
+      function(table_[step.out], table_[step.a], table_[step.b], table_[step.c], count);
     }
     for (const OutputStore& store : rep_.outputs) {
       if (!store.store) continue;
@@ -471,6 +509,7 @@ class BlockRun {
   std::byte* const memory_;
   void** const table_;
   uint8_t* const trapped_;
+  uint64_t ones_ = 0;  // inputs of one element, which their readers take so
 };
 
 void BlockProgram::run(int64_t n, const void* const* inputs, const bool* is_scalar,
@@ -478,7 +517,8 @@ void BlockProgram::run(int64_t n, const void* const* inputs, const bool* is_scal
   const Rep& rep = *rep_;
   BlockRun run(rep, scratch);
   for (const InputValue& value : rep.inputs) {
-    if (is_scalar[value.input]) run.splat(value, inputs[value.input], std::min(n, kBlockElements));
+    if (is_scalar[value.input])
+      run.read_one(value, inputs[value.input], std::min(n, kBlockElements));
   }
   Fetches fetches;
   is_far = is_far && rep.steps.size() >= kFewestStepsToFetch;
@@ -524,7 +564,7 @@ void BlockProgram::run_rows(const BlockRows& rows, void* scratch, TrapNotes* tra
     for (const InputValue& value : rep.inputs) {
       const BlockRows::Input& input = rows.inputs[value.input];
       if (input.is_scalar && (row == 0 || input.stride != 0)) {
-        run.splat(value, input.data + row * input.stride, first);
+        run.read_one(value, input.data + row * input.stride, first);
       }
     }
     for (int64_t done = 0; done < rows.columns; done += kBlockElements) {

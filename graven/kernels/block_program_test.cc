@@ -670,6 +670,57 @@ TEST_CASE("inputs of one element are read as if they were repeated") {
   for (size_t i = 0; i < 1100; ++i) REQUIRE(out[i] == std::complex<float>(3 * x[i], 3));
 }
 
+// The second operand as one element, and as a block of it.
+template <typename T>
+void check_by_one(Instruction instruction) {
+  Expression expression;
+  for (uint16_t i : {0, 1}) {
+    expression.add_input(kDTypeOf<T>);
+    expression.add_node({Instruction::kInput, kDTypeOf<T>, i, 0, 0});
+  }
+  expression.add_output({kDTypeOf<T>, expression.add_node({instruction, kDTypeOf<T>, 0, 1, 0})});
+  auto program = compile(expression);
+  const std::vector<Stored<T>> x = samples<T>(5);
+  std::vector<Stored<T>> divisors = samples<T>(6);
+  divisors.resize(40);
+  divisors.insert(divisors.end(), x.end() - 20, x.end());
+  const auto n = static_cast<int64_t>(x.size());
+  for (const Stored<T>& y : divisors) {
+    const std::vector<Stored<T>> repeated(x.size(), y);
+    const auto right = run<T>(*program, {x.data(), repeated.data()}, n);
+    std::vector<Stored<T>> out(x.size());
+    std::vector<std::byte> memory(program->scratch_bytes() + 64);
+    void* scratch = memory.data();
+    size_t space = memory.size();
+    std::align(64, program->scratch_bytes(), scratch, space);
+    const void* inputs[] = {x.data(), &y};
+    const bool scalars[] = {false, true};
+    void* outputs[] = {out.data()};
+    program->run(n, inputs, scalars, outputs, scratch);
+    for (size_t i = 0; i < x.size(); ++i) {
+      INFO(instruction_name(instruction), " of ", +x[i], " and ", +y, " is ", +right[i]);
+      REQUIRE(same(out[i], right[i]));
+    }
+  }
+}
+
+TEST_CASE("a second operand of one element gives the bits of a block, on every target") {
+  for_each_target([] {
+    for (Instruction instruction :
+         {Instruction::kAdd, Instruction::kSub, Instruction::kMul, Instruction::kDiv,
+          Instruction::kRem, Instruction::kFloorDiv, Instruction::kFloorMod, Instruction::kMax}) {
+      check_by_one<float>(instruction);
+      check_by_one<double>(instruction);
+      check_by_one<int8_t>(instruction);
+      check_by_one<int16_t>(instruction);
+      check_by_one<int32_t>(instruction);
+      check_by_one<int64_t>(instruction);
+      check_by_one<uint8_t>(instruction);
+      check_by_one<uint16_t>(instruction);
+    }
+  });
+}
+
 TEST_CASE("fetching the next block ahead changes nothing") {
   auto program = compile(record({DType::kFloat32, DType::kFloat32, DType::kHalf}, [](auto& x) {
     return tanh(x[0] * x[1] + cast(x[2], DType::kFloat32)) * sigmoid(x[0]) - x[1];
