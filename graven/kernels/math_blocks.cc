@@ -14,6 +14,28 @@ HWY_BEFORE_NAMESPACE();
 namespace graven::engine::HWY_NAMESPACE {
 namespace {
 
+// Fewer elements than a vector has, and zeros.
+template <class D, typename T = hn::TFromD<D>>
+HWY_INLINE Vector<D> load_some(D d, const T* from, int64_t n) {
+#if HWY_MEM_OPS_MIGHT_FAULT
+  HWY_ALIGN T some[hn::MaxLanes(d)] = {};
+  for (int64_t i = 0; i < n; ++i) some[i] = from[i];
+  return Vector<D>(hn::Load(d, some));
+#else
+  return Vector<D>(hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(n)), d, from));
+#endif
+}
+template <class D, typename T = hn::TFromD<D>>
+HWY_INLINE void store_some(Vector<D> x, D d, T* to, int64_t n) {
+#if HWY_MEM_OPS_MIGHT_FAULT
+  HWY_ALIGN T some[hn::MaxLanes(d)];
+  hn::Store(x.v, d, some);
+  for (int64_t i = 0; i < n; ++i) to[i] = some[i];
+#else
+  hn::BlendedStore(x.v, hn::FirstN(d, static_cast<size_t>(n)), d, to);
+#endif
+}
+
 // Whole vectors, then the rest in a vector that is filled up with zeros: so the result of an
 // element does not depend on where it stands.
 template <typename T, typename Function>
@@ -26,11 +48,7 @@ HWY_INLINE void vector_loop(void* out, const void* a, int64_t n, Function functi
   constexpr int64_t kLanes = hn::MaxLanes(d);
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) hn::StoreU(function(V(hn::LoadU(d, x + i))).v, d, o + i);
-  if (i == n) return;
-  HWY_ALIGN T rest[kLanes] = {};
-  for (int64_t k = i; k < n; ++k) rest[k - i] = x[k];
-  hn::Store(function(V(hn::Load(d, rest))).v, d, rest);
-  for (int64_t k = i; k < n; ++k) o[k] = rest[k - i];
+  if (i < n) store_some(function(load_some(d, x + i, n - i)), d, o + i, n - i);
 }
 template <typename T, typename Function>
 HWY_INLINE void vector_loop(void* out, const void* a, const void* b, int64_t n, Function function) {
@@ -46,10 +64,7 @@ HWY_INLINE void vector_loop(void* out, const void* a, const void* b, int64_t n, 
     hn::StoreU(function(V(hn::LoadU(d, x + i)), V(hn::LoadU(d, y + i))).v, d, o + i);
   }
   if (i == n) return;
-  HWY_ALIGN T rest[kLanes] = {}, other[kLanes] = {};
-  for (int64_t k = i; k < n; ++k) rest[k - i] = x[k], other[k - i] = y[k];
-  hn::Store(function(V(hn::Load(d, rest)), V(hn::Load(d, other))).v, d, rest);
-  for (int64_t k = i; k < n; ++k) o[k] = rest[k - i];
+  store_some(function(load_some(d, x + i, n - i), load_some(d, y + i, n - i)), d, o + i, n - i);
 }
 
 #define GRAVEN_VECTOR_FUNCTION(Name, name)                                           \

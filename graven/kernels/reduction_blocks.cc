@@ -5,7 +5,10 @@
 // at the identity: combining it with the result once does the same, as it only makes 0 of -0 and
 // of a denormal. Lanes that no value goes to hold the identity, or are left out.
 //
-// Rows are halved in vectors of up to 32 bytes until 16 bytes are left of each. So many of these as
+// Minima and maxima of floats are taken as if no value were NaN, which is one machine instruction,
+// while it is noted if one is; then they are taken again with all that combine() looks at.
+//
+// Rows are halved in vectors of up to 64 bytes until 16 bytes are left of each. So many of these as
 // there are results in 16 bytes are then folded together: the lower halves of two of them make one
 // vector, the upper halves another, both are combined, and so on.
 #include <algorithm>
@@ -30,8 +33,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr int64_t kNarrowBytes = 16;
 template <typename T>
 using Narrow = hn::FixedTag<T, kNarrowBytes / sizeof(T)>;
-template <typename T>
-using Wide = hn::CappedTag<T, 32 / sizeof(T)>;
+template <typename T, size_t kBytes = 32>
+using Wide = hn::CappedTag<T, kBytes / sizeof(T)>;
+constexpr int kWidestBytes = 64;
 template <class D>
 inline constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(D()));
 template <typename T>
@@ -55,6 +59,48 @@ HWY_INLINE V combine(D, V a, V b) {
   } else {
     return kInstruction == Instruction::kMax ? hn::Max(a, b) : hn::Min(a, b);
   }
+}
+
+// How a run of values is combined: by combine(), whatever they are.
+template <Instruction kInstruction, class D>
+struct AnyValues {
+  using V = hn::Vec<D>;
+  HWY_INLINE V note(V values) { return values; }
+  HWY_INLINE V operator()(V a, V b) const { return combine<kInstruction>(D(), a, b); }
+};
+
+// Or as numbers, for a minimum or maximum of floats; wrong if one that was noted is NaN.
+template <Instruction kInstruction, class D>
+struct Numbers {
+  using V = hn::Vec<D>;
+  HWY_INLINE Numbers() : nans(hn::FirstN(D(), 0)) {}
+  HWY_INLINE V note(V values) {
+    nans = hn::Or(nans, hn::IsNaN(values));
+    return values;
+  }
+  HWY_INLINE V operator()(V a, V b) const {
+    constexpr bool kIsMax = kInstruction == Instruction::kMax;
+#if HWY_ARCH_X86  // gives b if both are equal
+    return kIsMax ? hn::Max(a, b) : hn::Min(a, b);
+#else
+    return hn::IfThenElse(kIsMax ? hn::Gt(a, b) : hn::Lt(a, b), a, b);
+#endif
+  }
+  bool have_failed() const { return !hn::AllFalse(D(), nans); }
+  hn::Mask<D> nans;
+};
+
+// Calls body(how), which notes all values and combines them, again if that was wrong.
+template <Instruction kInstruction, class D, typename Body>
+HWY_INLINE void combine_by(const Body& body) {
+  constexpr bool kIsChoice = kInstruction == Instruction::kMin || kInstruction == Instruction::kMax;
+  if constexpr (kIsChoice && hwy::IsFloat<hn::TFromD<D>>()) {
+    Numbers<kInstruction, D> numbers;
+    body(numbers);
+    if (HWY_LIKELY(!numbers.have_failed())) return;
+  }
+  AnyValues<kInstruction, D> values;
+  body(values);
 }
 
 // Of complex numbers, whose parts are neighbours, as a body that multiplies them is recorded: the
@@ -107,52 +153,61 @@ struct RowShape {
   hn::Vec<D> identities;
 };
 
+// The lower and the upper half of a vector, until 16 bytes are left.
+template <Instruction kInstruction, typename T, class D>
+HWY_INLINE hn::Vec<Narrow<T>> halve(D, hn::Vec<D> v) {
+  if constexpr (kLanes < D >> kLanes<Narrow<T>>) {
+    constexpr hn::Half<D> half;
+    return halve<kInstruction, T>(
+        half, combine<kInstruction>(half, hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  } else {
+    return v;
+  }
+}
+
 // Lanes of kBytes bytes, of which half are at least used. tail: where the last `rest` elements can
 // be read as a whole vector.
-template <Instruction kInstruction, typename T, int kBytes, class D>
-HWY_INLINE hn::Vec<Narrow<T>> reduce_row(const RowShape<T, D>& shape, const T* row, const T* tail) {
+template <Instruction kInstruction, typename T, int kBytes, class D, class How>
+HWY_INLINE hn::Vec<Narrow<T>> reduce_row(How& how, const RowShape<T, D>& shape, const T* row,
+                                         const T* tail) {
   constexpr D d;
   constexpr int kVectors = kBytes / (kLanes<D> * sizeof(T));
   constexpr int64_t kPass = kVectors * kLanes<D>;
   hn::Vec<D> v[kVectors];
+  auto load = [&](int i) HWY_ATTR { return how.note(hn::LoadU(d, row + i * kLanes<D>)); };
+  auto load_rest = [&]() HWY_ATTR {
+    return how.note(hn::IfThenElse(shape.mask, hn::LoadU(d, tail), shape.identities));
+  };
   int64_t left = shape.length;
   if (left >= kPass) {
-    for (int i = 0; i < kVectors; ++i) v[i] = hn::LoadU(d, row + i * kLanes<D>);
+    for (int i = 0; i < kVectors; ++i) v[i] = load(i);
     for (left -= kPass, row += kPass; left >= kPass; left -= kPass, row += kPass) {
-      for (int i = 0; i < kVectors; ++i) {
-        v[i] = combine<kInstruction>(d, v[i], hn::LoadU(d, row + i * kLanes<D>));
-      }
+      for (int i = 0; i < kVectors; ++i) v[i] = how(v[i], load(i));
     }
     if (left > 0) {
       for (int i = 0; i < kVectors; ++i) {
         if ((i + 1) * kLanes<D> <= left) {
-          v[i] = combine<kInstruction>(d, v[i], hn::LoadU(d, row + i * kLanes<D>));
+          v[i] = how(v[i], load(i));
         } else if (i * kLanes<D> < left) {
-          v[i] = combine<kInstruction>(
-              d, v[i], hn::IfThenElse(shape.mask, hn::LoadU(d, tail), shape.identities));
+          v[i] = how(v[i], load_rest());
         }
       }
     }
   } else {
     for (int i = 0; i < kVectors; ++i) {
       if ((i + 1) * kLanes<D> <= left) {
-        v[i] = hn::LoadU(d, row + i * kLanes<D>);
+        v[i] = load(i);
       } else if (i * kLanes<D> < left) {
-        v[i] = hn::IfThenElse(shape.mask, hn::LoadU(d, tail), shape.identities);
+        v[i] = load_rest();
       } else {
         v[i] = shape.identities;
       }
     }
   }
   for (int half = kVectors / 2; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) v[i] = combine<kInstruction>(d, v[i], v[i + half]);
+    for (int i = 0; i < half; ++i) v[i] = how(v[i], v[i + half]);
   }
-  if constexpr (kLanes < D >> kLanes<Narrow<T>>) {
-    constexpr Narrow<T> narrow;
-    return combine<kInstruction>(narrow, hn::LowerHalf(narrow, v[0]), hn::UpperHalf(narrow, v[0]));
-  } else {
-    return v[0];
-  }
+  return halve<kInstruction, T>(d, v[0]);
 }
 
 template <size_t kBytes>
@@ -190,7 +245,8 @@ HWY_INLINE void write_results(T* out, V v, V identities, int64_t count) {
 // Rows whose lanes take kBytes, or longer ones if these are all that there are.
 template <Instruction kInstruction, typename T, int kParts, int kBytes>
 void reduce_rows(T* out, const T* values, int64_t rows, int64_t length, const T* identity) {
-  using D = std::conditional_t<kBytes == kNarrowBytes, Narrow<T>, Wide<T>>;
+  using D = std::conditional_t<kBytes == kNarrowBytes, Narrow<T>,
+                               Wide<T, std::min(kBytes, kWidestBytes)>>;
   constexpr int64_t kRows = kLanes<Narrow<T>> / kParts;
   const RowShape<T, D> shape(length, identity, kParts);
   const auto identities = repeated(Narrow<T>(), identity, kParts);
@@ -201,19 +257,23 @@ void reduce_rows(T* out, const T* values, int64_t rows, int64_t length, const T*
     const T* row = values + first * length;
     hn::Vec<Narrow<T>> v[kRows];
     const bool is_inside = end - (row + count * length - shape.rest) >= kLanes<D>;
-    if (kBytes <= 32 && kRows <= 4 && count == kRows && is_inside) {
-      for (int64_t r = 0; r < kRows; ++r, row += length) {
-        v[r] = reduce_row<kInstruction, T, kBytes>(shape, row, row + length - shape.rest);
-      }
-    } else {
-      for (int64_t r = count; r < kRows; ++r) v[r] = identities;
+    combine_by<kInstruction, D>([&](auto& how) HWY_ATTR {
+      if (kBytes <= 32 && kRows <= 4 && count == kRows && is_inside) {
+        for (int64_t r = 0; r < kRows; ++r) {
+          const T* from = row + r * length;
+          v[r] = reduce_row<kInstruction, T, kBytes>(how, shape, from, from + length - shape.rest);
+        }
+      } else {
+        for (int64_t r = count; r < kRows; ++r) v[r] = identities;
 #pragma GCC unroll 1
-      for (int64_t r = 0; r < count; ++r, row += length) {
-        const T* tail = row + length - shape.rest;
-        if (!is_inside) tail = std::copy_n(tail, shape.rest, padded) - shape.rest;
-        v[r] = reduce_row<kInstruction, T, kBytes>(shape, row, tail);
+        for (int64_t r = 0; r < count; ++r) {
+          const T* from = row + r * length;
+          const T* tail = from + length - shape.rest;
+          if (!is_inside) tail = std::copy_n(tail, shape.rest, padded) - shape.rest;
+          v[r] = reduce_row<kInstruction, T, kBytes>(how, shape, from, tail);
+        }
       }
-    }
+    });
     fold_groups<kInstruction, T, kLanes<Narrow<T>>, kParts, kRows>(v);
     write_results<kInstruction, T>(out + first * kParts, v[0], identities, count * kParts);
   }
@@ -300,9 +360,10 @@ HWY_INLINE void combine_run(T* to, const T* values, int64_t n) {
 
 template <Instruction kInstruction, typename T, int kParts>
 void lanes(void* accumulators, int64_t first, const void* elements, int64_t n) {
-  constexpr Wide<T> d;
-  constexpr int64_t kPass = kRowOrderLaneBytes / kSize<T>, kStep = kLanes<Wide<T>>;
-  constexpr int kVectors = 8;  // that stay in registers
+  using D = Wide<T, kWidestBytes>;
+  constexpr D d;
+  constexpr int64_t kPass = kRowOrderLaneBytes / kSize<T>, kStep = kLanes<D>;
+  constexpr int kVectors = static_cast<int>(std::min(kPass / kStep, int64_t{8}));  // in registers
   T* to = static_cast<T*>(accumulators);
   const T* values = static_cast<const T*>(elements);
   first *= kParts;
@@ -316,13 +377,15 @@ void lanes(void* accumulators, int64_t first, const void* elements, int64_t n) {
   const int64_t whole = n / kPass * kPass;
   if (whole > 0) {
     for (int64_t part = 0; part < kPass; part += kVectors * kStep) {
-      hn::Vec<Wide<T>> v[kVectors];
-      for (int i = 0; i < kVectors; ++i) v[i] = hn::LoadU(d, to + part + i * kStep);
-      for (const T* from = values + part; from < values + whole; from += kPass) {
-        for (int i = 0; i < kVectors; ++i) {
-          v[i] = combine<kInstruction>(d, v[i], hn::LoadU(d, from + i * kStep));
+      hn::Vec<D> v[kVectors];
+      combine_by<kInstruction, D>([&](auto& how) HWY_ATTR {
+        for (int i = 0; i < kVectors; ++i) v[i] = how.note(hn::LoadU(d, to + part + i * kStep));
+        for (const T* from = values + part; from < values + whole; from += kPass) {
+          for (int i = 0; i < kVectors; ++i) {
+            v[i] = how(v[i], how.note(hn::LoadU(d, from + i * kStep)));
+          }
         }
-      }
+      });
       for (int i = 0; i < kVectors; ++i) hn::StoreU(v[i], d, to + part + i * kStep);
     }
   }

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <functional>
@@ -268,6 +269,26 @@ TEST_CASE("minima, maxima and products have the bits of the written order") {
                      {std::numeric_limits<int32_t>::min(), greater}, 3);
   check_all<int16_t>(min, 32767, {32767, smaller}, 3);
   check_all<float>(operator*, 1, {1, multiply}, 3);
+}
+
+TEST_CASE("extremes of zeros of both signs and of NaN have the bits of the written order") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const float nan = std::nanf(""), values[] = {0.0f, -0.0f, -0.0f, 0.0f, nan, -nan};
+  const ReductionParts parts[] = {reduction(DType::kFloat32, max, -infinity),
+                                  reduction(DType::kFloat32, min, infinity)};
+  const Monoid<float> monoids[] = {{-std::numeric_limits<float>::infinity(), greater},
+                                   {std::numeric_limits<float>::infinity(), smaller}};
+  for (size_t i = 0; i < kShapes.size(); i += 2) {
+    const std::vector<uint32_t> random = random_values<uint32_t>(product(kShapes[i]), i + 1);
+    std::vector<float> x;
+    for (uint32_t r : random) x.push_back(values[r % 16 == 0 ? 4 + r / 16 % 2 : r / 16 % 4]);
+    if (i % 4 == 0)
+      std::ranges::replace_if(
+          x, [](float y) { return std::isnan(y); }, 0.0f);
+    for (uint64_t reduced : reductions_of(kShapes[i])) {
+      for (int k : {0, 1}) check(parts[k], monoids[k], x, x, kShapes[i], reduced);
+    }
+  }
 }
 
 TEST_CASE("products of complex numbers have the bits of the written order") {

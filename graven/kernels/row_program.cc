@@ -304,13 +304,19 @@ class RowRunner {
   size_t accumulator_bytes() const {
     return spreads_ ? 0 : static_cast<size_t>(batch_) * rep_.prepared_size;
   }
-  // Bytes of so many rows of a value.
+  // Bytes of so many rows of a value. In the batch's memory longer rows begin at cache lines.
   size_t bytes_of(const Value& value, int64_t rows) const {
-    int64_t elements = value.extent == RowExtent::kMatrix      ? rows * columns_
-                       : value.extent == RowExtent::kPerColumn ? columns_
-                       : value.extent == RowExtent::kPerRow    ? rows
-                                                               : 1;
-    return static_cast<size_t>(elements) * dtype_size(value.dtype);
+    const size_t size = dtype_size(value.dtype), row = static_cast<size_t>(columns_) * size;
+    switch (value.extent) {
+      case RowExtent::kMatrix:
+        return static_cast<size_t>(rows) * (value.is_slot && !spreads_ ? align(row) : row);
+      case RowExtent::kPerColumn:
+        return row;
+      case RowExtent::kPerRow:
+        return static_cast<size_t>(rows) * size;
+      default:
+        return size;
+    }
   }
   size_t bytes_of_matrix(const Value& value) const {
     return static_cast<size_t>(batch_ * columns_) * dtype_size(value.dtype);
@@ -446,6 +452,9 @@ class RowRunner {
     }
     const auto place = static_cast<size_t>(std::max(reduction.handed_on, 0));
     const bool is_in_place = reduction.handed_on >= 0 && !operands.scalars[place];
+    if (is_in_place && columns_ <= kRowSegment) {
+      return combiner.rows(begins[place], 1, columns_, accumulator);
+    }
     combiner.row(
         columns_,
         [&](int64_t position, int64_t limit, const std::byte*& values) {
