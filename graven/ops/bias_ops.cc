@@ -81,23 +81,16 @@ Status bias_add_grad_shape(InferContext& c) {
   return {};
 }
 
-Status bias_add_grad_kernel(KernelContext& c) {
-  const Shape& shape = c.input(0).shape();
-  ASSIGN_OR_RETURN(int axis, channel_axis(shape, AttrsRef(c.attrs<BiasAddAttrs>())));
-  Shape parts = {1, shape[axis], 1};  // before the channels, channels, after them
-  for (int i = 0; i < shape.rank(); ++i) {
-    if (i == axis) continue;
-    const int part = i < axis ? 0 : 2;
-    parts.set(part, parts.size(part) * shape.size(i));
+void bias_add_grad(CompositeContext& c) {
+  const Shape& shape = c.x(0).shape();
+  if (!shape.has_rank()) return c.stay_whole();
+  const bool is_second = has_channels_second(AttrsRef(c.attrs<BiasAddAttrs>()));
+  const int channels = is_second ? 1 : shape.rank() - 1;
+  std::vector<int32_t> others;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if (axis != channels) others.push_back(axis);
   }
-  const int32_t others[] = {0, 2};
-  Tensor inputs[] = {c.input(0).with_shape(parts),
-                     Tensor::vector(std::span<const int32_t>(others))};
-  Tensors sum;
-  RETURN_IF_ERROR(run_op(*kSum, ReductionAttrs(), inputs, /*reusable=*/0, /*state=*/nullptr, sum,
-                         c.queue().device().name()));
-  c.set_output(0, std::move(sum[0]));
-  return {};
+  c.set_output(c(kSum, {c.x(0), int32_vector(c, others)}));
 }
 
 void bias_add_grad_gradient(GradientContext& c) {
@@ -149,8 +142,7 @@ void define_bias_ops(OpRegistry& ops) {
                  .types = {{"T", kNumberTypes}},
                  .infer = bias_add_grad_shape,
                  .gradient = bias_add_grad_gradient,
-                 .body = kernel(bias_add_grad_kernel),
-                 .allocates_outputs = true,
+                 .body = composite(bias_add_grad),
              });
 }
 
