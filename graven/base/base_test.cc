@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <numeric>
@@ -57,6 +58,21 @@ TEST_CASE("an inline vector grows, shrinks, moves and compares") {
   auto copy = moved;
   copy = InlineVector<std::string, 2>{"q"};
   CHECK(copy[0] == "q");
+}
+
+TEST_CASE("an inline vector is filled and copied, within itself or not") {
+  for (size_t size : {0, 1, 2, 3, 100}) {
+    const InlineVector<std::string, 2> filled(size, "a string too long to lie in itself");
+    InlineVector<std::string, 2> copy = filled, assigned = {"x", "y", "z"};
+    assigned = filled;
+    CHECK(filled.size() == size);
+    CHECK(std::ranges::all_of(filled, [&](auto& text) { return text == filled[0]; }));
+    CHECK((copy == filled && assigned == filled));
+    copy.resize(size + 3, "b");
+    CHECK((copy.size() == size + 3 && copy.back() == "b" && (size == 0 || copy[0] == filled[0])));
+    copy.resize(size);
+    CHECK(copy == filled);
+  }
 }
 
 TEST_CASE("the last reference destroys the object") {

@@ -18,23 +18,20 @@ class InlineVector {
   InlineVector(std::initializer_list<T> values) : InlineVector(values.begin(), values.end()) {}
   explicit InlineVector(size_t size, const T& value = T()) {
     reserve(size);
-    for (size_t i = 0; i < size; ++i) push_back(value);
+    std::uninitialized_fill_n(data_, size, value);
+    size_ = size;
   }
   template <typename It>
   requires(!std::is_integral_v<It>) InlineVector(It first, It last) {
     for (; first != last; ++first) push_back(*first);
   }
   explicit InlineVector(std::span<const T> values) : InlineVector(values.begin(), values.end()) {}
-  InlineVector(const InlineVector& other) {
-    reserve(other.size_);
-    for (const T& value : other) push_back(value);
-  }
+  InlineVector(const InlineVector& other) { copy(other); }
   InlineVector(InlineVector&& other) noexcept { take(other); }
   InlineVector& operator=(const InlineVector& other) {
     if (this != &other) {
       clear();
-      reserve(other.size_);
-      for (const T& value : other) push_back(value);
+      copy(other);
     }
     return *this;
   }
@@ -76,7 +73,8 @@ class InlineVector {
   void resize(size_t size, const T& value = T()) {
     while (size_ > size) pop_back();
     reserve(size);
-    while (size_ < size) push_back(value);
+    if (size_ < size) std::uninitialized_fill_n(data_ + size_, size - size_, value);
+    size_ = size;
   }
   void reserve(size_t capacity) {
     if (capacity <= capacity_) return;
@@ -107,6 +105,12 @@ class InlineVector {
   bool is_inline() const { return data_ == inline_data(); }
   T* inline_data() { return std::launder(reinterpret_cast<T*>(storage_)); }
   const T* inline_data() const { return std::launder(reinterpret_cast<const T*>(storage_)); }
+  // Into an empty one.
+  void copy(const InlineVector& other) {
+    reserve(other.size_);
+    std::uninitialized_copy_n(other.data_, other.size_, data_);
+    size_ = other.size_;
+  }
   void take(InlineVector& other) {
     if (other.is_inline()) {
       data_ = inline_data();
