@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "graven/base/sanitizer.h"
 #include "graven/tensor/allocator.h"
 #include "graven/tensor/resource.h"
 
@@ -20,8 +21,10 @@ class ObjectBuffer final : public Buffer {
  public:
   ObjectBuffer(void* data, size_t bytes) : Buffer(data, bytes, Device::host()) {
     std::uninitialized_value_construct_n(elements(), bytes / sizeof(T));
+    begin_pointers(data, bytes);
   }
   ~ObjectBuffer() override {
+    end_pointers(data_, bytes_);
     std::destroy_n(elements(), bytes_ / sizeof(T));
     Allocator::host().free(data_, bytes_);
   }
