@@ -5,8 +5,8 @@
 // at the identity: combining it with the result once does the same, as it only makes 0 of -0 and
 // of a denormal. Lanes that no value goes to hold the identity, or are left out.
 //
-// Minima and maxima of floats are taken as if no value were NaN, which is one machine instruction,
-// while it is noted if one is; then they are taken again with all that combine() looks at.
+// Minima and maxima of floats are taken as if no value were NaN, while it is noted if one is; then
+// they are taken again with all that combine() looks at.
 //
 // Rows are halved in vectors of up to 64 bytes until 16 bytes are left of each. So many of these as
 // there are results in 16 bytes are then folded together: the lower halves of two of them make one
@@ -66,7 +66,9 @@ template <Instruction kInstruction, class D>
 struct AnyValues {
   using V = hn::Vec<D>;
   HWY_INLINE V note(V values) { return values; }
+  HWY_INLINE V load(const hn::TFromD<D>* from) { return hn::LoadU(D(), from); }
   HWY_INLINE V operator()(V a, V b) const { return combine<kInstruction>(D(), a, b); }
+  HWY_INLINE bool is_right() const { return true; }
 };
 
 // Or as numbers, for a minimum or maximum of floats; wrong if one that was noted is NaN.
@@ -78,29 +80,24 @@ struct Numbers {
     nans = hn::Or(nans, hn::IsNaN(values));
     return values;
   }
+  HWY_INLINE V load(const hn::TFromD<D>* from) { return note(hn::LoadU(D(), from)); }
   HWY_INLINE V operator()(V a, V b) const {
-    constexpr bool kIsMax = kInstruction == Instruction::kMax;
-#if HWY_ARCH_X86  // gives b if both are equal
-    return kIsMax ? hn::Max(a, b) : hn::Min(a, b);
-#else
-    return hn::IfThenElse(kIsMax ? hn::Gt(a, b) : hn::Lt(a, b), a, b);
-#endif
+    // Not the machine's maximum, which makes a zero of a denormal.
+    const auto wins = kInstruction == Instruction::kMax ? hn::Gt(a, b) : hn::Lt(a, b);
+    return hn::IfThenElse(wins, a, b);
   }
-  bool have_failed() const { return !hn::AllFalse(D(), nans); }
+  HWY_INLINE bool is_right() const { return hn::AllFalse(D(), nans); }
   hn::Mask<D> nans;
 };
 
-// Calls body(how), which notes all values and combines them, again if that was wrong.
+// Calls body(how), which combines all values so, until it says that this was right.
 template <Instruction kInstruction, class D, typename Body>
 HWY_INLINE void combine_by(const Body& body) {
   constexpr bool kIsChoice = kInstruction == Instruction::kMin || kInstruction == Instruction::kMax;
   if constexpr (kIsChoice && hwy::IsFloat<hn::TFromD<D>>()) {
-    Numbers<kInstruction, D> numbers;
-    body(numbers);
-    if (HWY_LIKELY(!numbers.have_failed())) return;
+    if (HWY_LIKELY(body(Numbers<kInstruction, D>()))) return;
   }
-  AnyValues<kInstruction, D> values;
-  body(values);
+  body(AnyValues<kInstruction, D>());
 }
 
 // Of complex numbers, whose parts are neighbours, as a body that multiplies them is recorded: the
@@ -147,6 +144,9 @@ struct RowShape {
         rest(length % kLanes<D>),
         mask(hn::FirstN(D(), static_cast<size_t>(rest))),
         identities(repeated(D(), identity, parts)) {}
+  HWY_INLINE hn::Vec<D> rest_of(const T* tail) const {
+    return hn::IfThenElse(mask, hn::LoadU(D(), tail), identities);
+  }
   int64_t length;
   int64_t rest;  // elements of the last vector, if it is not a whole one
   hn::Mask<D> mask;
@@ -174,31 +174,27 @@ HWY_INLINE hn::Vec<Narrow<T>> reduce_row(How& how, const RowShape<T, D>& shape, 
   constexpr int kVectors = kBytes / (kLanes<D> * sizeof(T));
   constexpr int64_t kPass = kVectors * kLanes<D>;
   hn::Vec<D> v[kVectors];
-  auto load = [&](int i) HWY_ATTR { return how.note(hn::LoadU(d, row + i * kLanes<D>)); };
-  auto load_rest = [&]() HWY_ATTR {
-    return how.note(hn::IfThenElse(shape.mask, hn::LoadU(d, tail), shape.identities));
-  };
   int64_t left = shape.length;
   if (left >= kPass) {
-    for (int i = 0; i < kVectors; ++i) v[i] = load(i);
+    for (int i = 0; i < kVectors; ++i) v[i] = how.load(row + i * kLanes<D>);
     for (left -= kPass, row += kPass; left >= kPass; left -= kPass, row += kPass) {
-      for (int i = 0; i < kVectors; ++i) v[i] = how(v[i], load(i));
+      for (int i = 0; i < kVectors; ++i) v[i] = how(v[i], how.load(row + i * kLanes<D>));
     }
     if (left > 0) {
       for (int i = 0; i < kVectors; ++i) {
         if ((i + 1) * kLanes<D> <= left) {
-          v[i] = how(v[i], load(i));
+          v[i] = how(v[i], how.load(row + i * kLanes<D>));
         } else if (i * kLanes<D> < left) {
-          v[i] = how(v[i], load_rest());
+          v[i] = how(v[i], how.note(shape.rest_of(tail)));
         }
       }
     }
   } else {
     for (int i = 0; i < kVectors; ++i) {
       if ((i + 1) * kLanes<D> <= left) {
-        v[i] = load(i);
+        v[i] = how.load(row + i * kLanes<D>);
       } else if (i * kLanes<D> < left) {
-        v[i] = load_rest();
+        v[i] = how.note(shape.rest_of(tail));
       } else {
         v[i] = shape.identities;
       }
@@ -257,7 +253,7 @@ void reduce_rows(T* out, const T* values, int64_t rows, int64_t length, const T*
     const T* row = values + first * length;
     hn::Vec<Narrow<T>> v[kRows];
     const bool is_inside = end - (row + count * length - shape.rest) >= kLanes<D>;
-    combine_by<kInstruction, D>([&](auto& how) HWY_ATTR {
+    combine_by<kInstruction, D>([&](auto how) HWY_ATTR {
       if (kBytes <= 32 && kRows <= 4 && count == kRows && is_inside) {
         for (int64_t r = 0; r < kRows; ++r) {
           const T* from = row + r * length;
@@ -273,6 +269,7 @@ void reduce_rows(T* out, const T* values, int64_t rows, int64_t length, const T*
           v[r] = reduce_row<kInstruction, T, kBytes>(how, shape, from, tail);
         }
       }
+      return how.is_right();
     });
     fold_groups<kInstruction, T, kLanes<Narrow<T>>, kParts, kRows>(v);
     write_results<kInstruction, T>(out + first * kParts, v[0], identities, count * kParts);
@@ -378,13 +375,12 @@ void lanes(void* accumulators, int64_t first, const void* elements, int64_t n) {
   if (whole > 0) {
     for (int64_t part = 0; part < kPass; part += kVectors * kStep) {
       hn::Vec<D> v[kVectors];
-      combine_by<kInstruction, D>([&](auto& how) HWY_ATTR {
-        for (int i = 0; i < kVectors; ++i) v[i] = how.note(hn::LoadU(d, to + part + i * kStep));
+      combine_by<kInstruction, D>([&](auto how) HWY_ATTR {
+        for (int i = 0; i < kVectors; ++i) v[i] = how.load(to + part + i * kStep);
         for (const T* from = values + part; from < values + whole; from += kPass) {
-          for (int i = 0; i < kVectors; ++i) {
-            v[i] = how(v[i], how.note(hn::LoadU(d, from + i * kStep)));
-          }
+          for (int i = 0; i < kVectors; ++i) v[i] = how(v[i], how.load(from + i * kStep));
         }
+        return how.is_right();
       });
       for (int i = 0; i < kVectors; ++i) hn::StoreU(v[i], d, to + part + i * kStep);
     }

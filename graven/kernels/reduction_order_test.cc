@@ -271,9 +271,9 @@ TEST_CASE("minima, maxima and products have the bits of the written order") {
   check_all<float>(operator*, 1, {1, multiply}, 3);
 }
 
-TEST_CASE("extremes of zeros of both signs and of NaN have the bits of the written order") {
+TEST_CASE("extremes of zeros, denormals and NaN have the bits of the written order") {
   const double infinity = std::numeric_limits<double>::infinity();
-  const float nan = std::nanf(""), values[] = {0.0f, -0.0f, -0.0f, 0.0f, nan, -nan};
+  const float nan = std::nanf(""), values[] = {0.0f, -0.0f, 1e-40f, -1e-40f, nan, -nan};
   const ReductionParts parts[] = {reduction(DType::kFloat32, max, -infinity),
                                   reduction(DType::kFloat32, min, infinity)};
   const Monoid<float> monoids[] = {{-std::numeric_limits<float>::infinity(), greater},
