@@ -172,7 +172,6 @@ TEST_CASE("a thread knows how many chunks it is in") {
   CHECK(ThreadPool::depth() == 0);
 }
 
-// Work is cut by the caller alone: sums of chunks, added in order, have the bits of one thread.
 TEST_CASE("denormals count as zero while a scope lives, and again as they did after the last one") {
   const volatile float smallest = std::numeric_limits<float>::min();
   auto has_denormals = [&] { return smallest / 2 != 0; };
@@ -189,6 +188,7 @@ TEST_CASE("denormals count as zero while a scope lives, and again as they did af
   CHECK(has_denormals());
 }
 
+// Work is cut by the caller alone: sums of chunks, added in order, have the bits of one thread.
 TEST_CASE("nested runs give the same bits for any number of threads") {
   auto sum = [] {
     std::vector<float> rows(8);

@@ -83,7 +83,8 @@ Status bias_add_grad_shape(InferContext& c) {
 
 void bias_add_grad(CompositeContext& c) {
   const Shape& shape = c.x(0).shape();
-  if (!shape.has_rank()) return c.stay_whole();
+  // Of a rank that inference has not seen, as when a call is expanded, the op refuses it itself.
+  if (!shape.has_rank() || shape.rank() < 2) return c.stay_whole();
   const bool is_second = has_channels_second(AttrsRef(c.attrs<BiasAddAttrs>()));
   const int channels = is_second ? 1 : shape.rank() - 1;
   std::vector<int32_t> others;

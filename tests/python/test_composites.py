@@ -52,9 +52,19 @@ def _grad(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor) -> Sequence[tf.Tens
     )[:3]
 
 
+def _bias_grad(dy: tf.Tensor) -> Sequence[tf.Tensor]:
+    return [tf.raw_ops.BiasAddGrad(out_backprop=dy)]
+
+
+def _bias_grad_of_second(dy: tf.Tensor) -> Sequence[tf.Tensor]:
+    return [tf.raw_ops.BiasAddGrad(out_backprop=dy, data_format="NCHW")]
+
+
 _classes = tf.constant([2, 0, 4, 1, 1, 3])
 _Call = Callable[..., Sequence[tf.Tensor]]
 _calls: dict[str, tuple[_Call, list[tf.Tensor]]] = {
+    "gradient of a bias": (_bias_grad, [_floats(2, 5, 3, 4)]),
+    "gradient of a bias, channels second": (_bias_grad_of_second, [_floats(2, 5, 3, 4)]),
     "sparse": (_sparse, [_floats(6, 5), _classes]),
     "dense": (_dense, [_floats(6, 5), tf.nn.softmax(_floats(6, 5))]),
     "dense, labels of one row": (_dense, [_floats(6, 5), tf.nn.softmax(_floats(1, 5))]),
@@ -110,6 +120,16 @@ _refused: dict[str, tuple[_Call, list[tf.Tensor], str]] = {
         [_floats(2, 2, 2, 3), tf.ones(3), tf.zeros(1)],
         "offset must have the same number of elements as the channels of x",
     ),
+    "gradient of a bias, a vector": (
+        _bias_grad,
+        [_floats(3)],
+        r"Input tensor must be at least 2D: \[[3?]\]",
+    ),
+    "gradient of a bias, channels second of a vector": (
+        _bias_grad_of_second,
+        [_floats(3)],
+        r"Input tensor must be at least 2D: \[[3?]\]",
+    ),
 }
 
 
@@ -122,8 +142,12 @@ def test_what_does_not_fit_is_refused_by_the_op_that_was_called(name: str) -> No
     with pytest.raises(errors, match=message):
         call(*arguments)
     for signature in (None, ranks, nothing):
+        function = tf.function(call, input_signature=signature)
         with pytest.raises(errors, match=message):
-            tf.function(call, input_signature=signature)(*arguments)
+            function(*arguments)
+        # In a caller that knows more of the shapes than the trace that it calls.
+        with pytest.raises(errors, match=message):
+            tf.function(lambda *x, function=function: function(*x))(*arguments)
 
 
 class _TimeIsUpError(Exception):
