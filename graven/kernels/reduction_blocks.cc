@@ -5,8 +5,8 @@
 // at the identity: combining it with the result once does the same, as it only makes 0 of -0 and
 // of a denormal. Lanes that no value goes to hold the identity, or are left out.
 //
-// Minima and maxima of floats are taken as if no value were NaN, while it is noted if one is; then
-// they are taken again with all that combine() looks at.
+// Minima and maxima of floats are taken by one machine instruction, and again by combine() in the
+// few cases where that is not the same.
 //
 // Rows are halved in vectors of up to 64 bytes until 16 bytes are left of each. So many of these as
 // there are results in 16 bytes are then folded together: the lower halves of two of them make one
@@ -68,10 +68,14 @@ struct AnyValues {
   HWY_INLINE V note(V values) { return values; }
   HWY_INLINE V load(const hn::TFromD<D>* from) { return hn::LoadU(D(), from); }
   HWY_INLINE V operator()(V a, V b) const { return combine<kInstruction>(D(), a, b); }
-  HWY_INLINE bool is_right() const { return true; }
+  template <class R>
+  HWY_INLINE bool is_right(R, hn::Vec<R>) const {
+    return true;
+  }
 };
 
-// Or as numbers, for a minimum or maximum of floats; wrong if one that was noted is NaN.
+// Or by the machine's minimum or maximum of floats, which does the same unless a value is NaN or
+// the result a denormal: it makes a zero of that.
 template <Instruction kInstruction, class D>
 struct Numbers {
   using V = hn::Vec<D>;
@@ -82,11 +86,12 @@ struct Numbers {
   }
   HWY_INLINE V load(const hn::TFromD<D>* from) { return note(hn::LoadU(D(), from)); }
   HWY_INLINE V operator()(V a, V b) const {
-    // Not the machine's maximum, which makes a zero of a denormal.
-    const auto wins = kInstruction == Instruction::kMax ? hn::Gt(a, b) : hn::Lt(a, b);
-    return hn::IfThenElse(wins, a, b);
+    return kInstruction == Instruction::kMax ? hn::Max(a, b) : hn::Min(a, b);
   }
-  HWY_INLINE bool is_right() const { return hn::AllFalse(D(), nans); }
+  template <class R>
+  HWY_INLINE bool is_right(R d, hn::Vec<R> results) const {
+    return hn::AllFalse(D(), nans) && hn::AllFalse(d, hn::Eq(results, hn::Zero(d)));
+  }
   hn::Mask<D> nans;
 };
 
@@ -269,9 +274,9 @@ void reduce_rows(T* out, const T* values, int64_t rows, int64_t length, const T*
           v[r] = reduce_row<kInstruction, T, kBytes>(how, shape, from, tail);
         }
       }
-      return how.is_right();
+      fold_groups<kInstruction, T, kLanes<Narrow<T>>, kParts, kRows>(v);
+      return how.is_right(Narrow<T>(), v[0]);
     });
-    fold_groups<kInstruction, T, kLanes<Narrow<T>>, kParts, kRows>(v);
     write_results<kInstruction, T>(out + first * kParts, v[0], identities, count * kParts);
   }
 }
@@ -380,7 +385,9 @@ void lanes(void* accumulators, int64_t first, const void* elements, int64_t n) {
         for (const T* from = values + part; from < values + whole; from += kPass) {
           for (int i = 0; i < kVectors; ++i) v[i] = how(v[i], how.load(from + i * kStep));
         }
-        return how.is_right();
+        bool is_right = true;
+        for (int i = 0; i < kVectors; ++i) is_right &= how.is_right(d, v[i]);
+        return is_right;
       });
       for (int i = 0; i < kVectors; ++i) hn::StoreU(v[i], d, to + part + i * kStep);
     }
