@@ -18,6 +18,7 @@ namespace {
 
 constexpr uint16_t kNone = 0xffff;
 constexpr uint16_t kMostOnes = 64;
+constexpr size_t kMostRegisterBytes = 20 << 10;  // FusionLimits::kMaxLiveBytes
 
 // Operands are entries of a table of pointers that each run fills in: values of inputs, outputs,
 // constants, what traps found (a byte each), registers, in this order.
@@ -59,6 +60,7 @@ struct BlockProgram::Rep {
   size_t traps_offset = 0;
   std::vector<size_t> register_offsets;
   std::vector<ConstantBlock> constants;
+  int64_t row_block = kBlockElements;  // elements of a block of a row
   size_t scratch_bytes = 0;
   double cost = 0;
 };
@@ -253,7 +255,7 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
   // The table: inputs, outputs, constants, registers.
   std::vector<uint16_t> slots(nodes.size(), kNone);
   uint16_t next_slot = 0;
-  size_t input_register_bytes = 0;
+  size_t elements_of_inputs = 0;  // bytes of an element of each
   for (size_t i = 0; i < end; ++i) {
     const ExprNode& node = nodes[i];
     if (uses[i] == 0 || node.instruction != Instruction::kInput) continue;
@@ -263,8 +265,8 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
     takes_one[i] = takes_one[i] && slots[i] < kMostOnes;
     rep->inputs.push_back({node.a, slots[i], load_function(stored, node.b),
                            takes_one[i] ? nullptr : splat_function(size), dtype_size(stored),
-                           input_register_bytes});
-    input_register_bytes += align(size * kBlockElements);
+                           elements_of_inputs});
+    elements_of_inputs += size;
   }
   rep->first_output = next_slot;
   next_slot = static_cast<uint16_t>(next_slot + outputs.size());
@@ -372,12 +374,18 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
 
   size_t table_bytes = align((rep->first_register + registers.sizes().size()) * sizeof(void*));
   rep->traps_offset = table_bytes;
-  const size_t first_register = table_bytes + align(expression.traps().size());
-  for (auto& input : rep->inputs) input.register_offset += first_register;
-  size_t offset = first_register + input_register_bytes;
+  size_t elements_of_all = elements_of_inputs;
+  for (size_t size : registers.sizes()) elements_of_all += size;
+  if (elements_of_all * kRowBlockElements <= kMostRegisterBytes) {
+    rep->row_block = kRowBlockElements;
+  }
+  const auto block = static_cast<size_t>(rep->row_block);
+  size_t offset = table_bytes + align(expression.traps().size());
+  for (auto& input : rep->inputs) input.register_offset = offset + input.register_offset * block;
+  offset += elements_of_inputs * block;
   for (size_t size : registers.sizes()) {
     rep->register_offsets.push_back(offset);
-    offset += align(size * kBlockElements);
+    offset += size * block;
   }
   rep->num_slots = static_cast<uint16_t>(rep->first_register + registers.sizes().size());
   rep->scratch_bytes = offset;
@@ -516,14 +524,14 @@ void BlockProgram::run(int64_t n, const void* const* inputs, const bool* is_scal
                        void* const* outputs, void* scratch, TrapNotes* traps, bool is_far) const {
   const Rep& rep = *rep_;
   BlockRun run(rep, scratch);
+  const int64_t block = n <= rep.row_block ? rep.row_block : kBlockElements;
   for (const InputValue& value : rep.inputs) {
-    if (is_scalar[value.input])
-      run.read_one(value, inputs[value.input], std::min(n, kBlockElements));
+    if (is_scalar[value.input]) run.read_one(value, inputs[value.input], std::min(n, block));
   }
   Fetches fetches;
   is_far = is_far && rep.steps.size() >= kFewestStepsToFetch;
-  for (int64_t done = 0; done < n; done += kBlockElements) {
-    int64_t count = std::min(n - done, kBlockElements);
+  for (int64_t done = 0; done < n; done += block) {
+    int64_t count = std::min(n - done, block);
     for (const InputValue& value : rep.inputs) {
       if (is_scalar[value.input]) continue;
       const auto* from = static_cast<const std::byte*>(inputs[value.input]);
@@ -532,7 +540,7 @@ void BlockProgram::run(int64_t n, const void* const* inputs, const bool* is_scal
     for (const OutputStore& store : rep.outputs) {
       run.write(store, static_cast<std::byte*>(outputs[store.output]) + done * store.stored_size);
     }
-    const int64_t next = std::min(n - done - count, kBlockElements);
+    const int64_t next = std::min(n - done - count, block);
     if (is_far && next > 0) {
       fetches.clear();
       for (const InputValue& value : rep.inputs) {
@@ -558,7 +566,7 @@ void BlockProgram::run_rows(const BlockRows& rows, void* scratch, TrapNotes* tra
                             FunctionRef<void(int64_t row)> before_row) const {
   const Rep& rep = *rep_;
   BlockRun run(rep, scratch);
-  const int64_t first = std::min(rows.columns, kBlockElements);
+  const int64_t first = std::min(rows.columns, rep.row_block);
   for (int64_t row = 0; row < rows.rows; ++row) {
     before_row(row);
     for (const InputValue& value : rep.inputs) {
@@ -567,8 +575,8 @@ void BlockProgram::run_rows(const BlockRows& rows, void* scratch, TrapNotes* tra
         run.read_one(value, input.data + row * input.stride, first);
       }
     }
-    for (int64_t done = 0; done < rows.columns; done += kBlockElements) {
-      const int64_t count = std::min(rows.columns - done, kBlockElements);
+    for (int64_t done = 0; done < rows.columns; done += rep.row_block) {
+      const int64_t count = std::min(rows.columns - done, rep.row_block);
       for (const InputValue& value : rep.inputs) {
         const BlockRows::Input& input = rows.inputs[value.input];
         if (input.is_scalar) continue;

@@ -13,8 +13,9 @@ namespace graven::engine {
 
 class TrapNotes;
 
-// Elements that one block instruction handles at a time.
-inline constexpr int64_t kBlockElements = 512;
+// Elements that one block instruction handles at a time; of rows twice as many, by programs whose
+// registers then still leave the first cache room for what they read and write.
+inline constexpr int64_t kBlockElements = 512, kRowBlockElements = 1024;
 
 // Rows of a matrix, for inputs and outputs at addresses of their own.
 struct BlockRows {
@@ -32,8 +33,8 @@ struct BlockRows {
   std::span<const Output> outputs;
 };
 
-// An Expression as a list of block instructions over registers of kBlockElements elements that
-// stay in L1: how tier 0 computes elementwise ops, chains of them, and what reductions read and
+// An Expression as a list of block instructions over registers of a block's elements that stay in
+// L1: how tier 0 computes elementwise ops, chains of them, and what reductions read and
 // write. Made once per expression, then shared by threads.
 class GRAVEN_API BlockProgram {
  public:

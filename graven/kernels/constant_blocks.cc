@@ -24,7 +24,7 @@ struct Blocks {
   }
 };
 
-size_t size_of(Key key) { return key.first * kBlockElements; }
+size_t size_of(Key key) { return key.first * kRowBlockElements; }
 
 // The last program that held it goes.
 void free_block(Key key, void* block) {
@@ -47,7 +47,7 @@ ConstantBlock constant_block(size_t element_size, uint64_t bits) {
   std::weak_ptr<const void>& known = blocks.known[key];
   if (ConstantBlock there = known.lock()) return there;
   void* memory = ::operator new(size_of(key), kAlignment);
-  splat_function(element_size)(memory, &bits, nullptr, nullptr, kBlockElements);
+  splat_function(element_size)(memory, &bits, nullptr, nullptr, kRowBlockElements);
   ConstantBlock made(memory,
                      [key](const void* block) { free_block(key, const_cast<void*>(block)); });
   known = made;

@@ -7,7 +7,7 @@
 
 namespace graven::engine {
 
-// kBlockElements copies of one value, which block instructions read in place of an input: kept
+// kRowBlockElements copies of one value, which block instructions read in place of an input: kept
 // once in the process for each value and element size, while some program holds it. Bodies are
 // full of 0.5 and 1, and a block of its own for each would be most of what a small program takes.
 using ConstantBlock = std::shared_ptr<const void>;  // 64-byte aligned

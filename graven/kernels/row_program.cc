@@ -299,7 +299,8 @@ class RowRunner {
   };
 
   size_t prepared_bytes() const {
-    return static_cast<size_t>(spreads_ ? batch_ * columns_ : kBlockElements) * rep_.prepared_size;
+    return static_cast<size_t>(spreads_ ? batch_ * columns_ : kRowBlockElements) *
+           rep_.prepared_size;
   }
   size_t accumulator_bytes() const {
     return spreads_ ? 0 : static_cast<size_t>(batch_) * rep_.prepared_size;
@@ -462,7 +463,7 @@ class RowRunner {
             values = begins[place] + position * reduction.size;
             return limit;
           }
-          int64_t n = std::min(limit, kBlockElements);
+          int64_t n = std::min(limit, kRowBlockElements);
           InlineVector<const void*, 8> at;
           for (size_t i = 0; i < stage.sources.size(); ++i) {
             size_t size = dtype_size(rep_.values[stage.sources[i]].dtype);

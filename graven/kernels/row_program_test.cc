@@ -68,7 +68,7 @@ void check_softmax(int64_t rows, int64_t columns) {
 }
 
 TEST_CASE("fused rows give the bits of the stages run one by one") {
-  for (int64_t columns : {1, 2, 10, 100, 255, 256, 257, 511, 512, 513, 1000, 5000}) {
+  for (int64_t columns : {1, 2, 10, 100, 255, 256, 257, 511, 512, 513, 1000, 1024, 1025, 5000}) {
     check_softmax<float>(37, columns);
     check_softmax<double>(5, columns);
     check_softmax<Half>(5, columns);
@@ -105,7 +105,7 @@ TEST_CASE("values per row and per column take part: layer normalisation") {
                                {f32, RowExtent::kScalar}},
                               stages, {{3, 0}, {2, 0}});
   const int64_t rows = 50;
-  for (int64_t columns : {768, 100, 7}) {
+  for (int64_t columns : {1100, 768, 100, 7}) {
     auto x = random_values<float>(rows * columns, 1), gamma = random_values<float>(columns, 2),
          beta = random_values<float>(columns, 3);
     float epsilon = 1e-3f;
