@@ -25,8 +25,7 @@ constexpr size_t kMostRegisterBytes = 20 << 10;  // FusionLimits::kMaxLiveBytes
 struct Step {
   BlockFunction function;
   uint16_t out, a, b, c;
-  BlockFunction by_one = nullptr;  // instead, if the input of this number is one element
-  uint16_t one = 0;
+  BlockFunction by_one = nullptr;  // instead, if b is an input of one element
 };
 
 // One part (real or imaginary) of an input that some step reads.
@@ -324,7 +323,6 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
     if (operands.size() == 2 && nodes[operands[1]].instruction == Instruction::kInput &&
         takes_one[operands[1]]) {
       step.by_one = by_one(i);
-      step.one = slots[operands[1]];
     }
     // Operands that end here give their registers to the result.
     for (uint16_t operand : operands) {
@@ -494,7 +492,7 @@ class BlockRun {
     size_t num_done = 0;
     for (const Step& step : rep_.steps) {
       between(++num_done);
-      const bool is_by_one = step.by_one && (ones_ >> step.one & 1);
+      const bool is_by_one = step.by_one && (ones_ >> step.b & 1);
       const BlockFunction function = is_by_one ? step.by_one : step.function;
       function(table_[step.out], table_[step.a], table_[step.b], table_[step.c], count);
     }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -18,7 +19,7 @@ namespace {
 
 template <typename Out>
 std::vector<Stored<Out>> run(const BlockProgram& program, std::vector<const void*> inputs,
-                             int64_t n) {
+                             int64_t n, std::array<bool, 8> scalars = {}) {
   std::vector<uint64_t> scratch(program.scratch_bytes() / 8 + 8);
   void* aligned = scratch.data();
   size_t space = scratch.size() * 8;
@@ -26,8 +27,7 @@ std::vector<Stored<Out>> run(const BlockProgram& program, std::vector<const void
   std::vector<Stored<Out>> out(n + 1);
   out[n] = Stored<Out>(7);  // must survive
   void* outputs[] = {out.data()};
-  bool scalars[8] = {};
-  program.run(n, inputs.data(), scalars, outputs, aligned);
+  program.run(n, inputs.data(), scalars.data(), outputs, aligned);
   CHECK(out[n] == Stored<Out>(7));
   out.pop_back();
   return out;
@@ -688,15 +688,7 @@ void check_by_one(Instruction instruction) {
   for (const Stored<T>& y : divisors) {
     const std::vector<Stored<T>> repeated(x.size(), y);
     const auto right = run<T>(*program, {x.data(), repeated.data()}, n);
-    std::vector<Stored<T>> out(x.size());
-    std::vector<std::byte> memory(program->scratch_bytes() + 64);
-    void* scratch = memory.data();
-    size_t space = memory.size();
-    std::align(64, program->scratch_bytes(), scratch, space);
-    const void* inputs[] = {x.data(), &y};
-    const bool scalars[] = {false, true};
-    void* outputs[] = {out.data()};
-    program->run(n, inputs, scalars, outputs, scratch);
+    const auto out = run<T>(*program, {x.data(), &y}, n, {false, true});
     for (size_t i = 0; i < x.size(); ++i) {
       INFO(instruction_name(instruction), " of ", +x[i], " and ", +y, " is ", +right[i]);
       REQUIRE(same(out[i], right[i]));
