@@ -401,13 +401,13 @@ BlockFunction find_of_one(Instruction instruction, DType type) {
     case DType::kInt64:
       return of_one<int64_t>(instruction);
     case DType::kInt8:
-      return of_one_divisor<int8_t>(instruction);
+      return of_one<int8_t>(instruction);
     case DType::kInt16:
-      return of_one_divisor<int16_t>(instruction);
+      return of_one<int16_t>(instruction);
     case DType::kUInt8:
-      return of_one_divisor<uint8_t>(instruction);
+      return of_one<uint8_t>(instruction);
     case DType::kUInt16:
-      return of_one_divisor<uint16_t>(instruction);
+      return of_one<uint16_t>(instruction);
     default:
       return nullptr;
   }
