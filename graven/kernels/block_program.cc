@@ -9,6 +9,7 @@
 #include "graven/base/inline_vector.h"
 #include "graven/base/strings.h"
 #include "graven/expr/expression_bytes.h"
+#include "graven/ir/fusion.h"
 #include "graven/kernels/block_functions.h"
 #include "graven/kernels/constant_blocks.h"
 #include "graven/kernels/trap_notes.h"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr uint16_t kNone = 0xffff;
 constexpr uint16_t kMostOnes = 64;
-constexpr size_t kMostRegisterBytes = 20 << 10;  // FusionLimits::kMaxLiveBytes
+static_assert(kBlockElements == FusionLimits::kBlockElements);
 
 // Operands are entries of a table of pointers that each run fills in: values of inputs, outputs,
 // constants, what traps found (a byte each), registers, in this order.
@@ -374,7 +375,7 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
   rep->traps_offset = table_bytes;
   size_t elements_of_all = elements_of_inputs;
   for (size_t size : registers.sizes()) elements_of_all += size;
-  if (elements_of_all * kRowBlockElements <= kMostRegisterBytes) {
+  if (elements_of_all * kRowBlockElements <= FusionLimits::kMaxLiveBytes) {
     rep->row_block = kRowBlockElements;
   }
   const auto block = static_cast<size_t>(rep->row_block);
