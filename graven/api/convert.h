@@ -11,7 +11,7 @@
 #include "graven/api/tensor_spec.h"
 #include "graven/api/variable.h"
 #include "graven/function/key.h"
-#include "graven/function/value.h"
+#include "graven/ir/value.h"
 
 namespace graven {
 

@@ -19,9 +19,9 @@
 #include "graven/function/in_use.h"
 #include "graven/function/index.h"
 #include "graven/function/trace_type.h"
-#include "graven/function/value.h"
 #include "graven/ir/body.h"
 #include "graven/ir/graph_builder.h"
+#include "graven/ir/value.h"
 #include "graven/runtime/program.h"
 
 namespace graven::engine {

@@ -8,9 +8,9 @@
 #include "graven/base/ref.h"
 #include "graven/base/status.h"
 #include "graven/function/trace_type.h"
-#include "graven/function/value.h"
 #include "graven/ir/body.h"
 #include "graven/ir/graph_builder.h"
+#include "graven/ir/value.h"
 
 namespace graven::engine {
 

@@ -99,7 +99,7 @@ Result<TraceTypeRef> type_of(const Value& value, TypingContext& context) {
     case Kind::kObject:
       return TraceTypeRef(make_ref<ObjectType>(value.object));
     case Kind::kTyped:
-      return value.type;
+      return own_type_of(value);
     default:
       break;
   }

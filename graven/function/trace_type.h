@@ -10,8 +10,8 @@
 #include "graven/base/export.h"
 #include "graven/base/ref.h"
 #include "graven/base/status.h"
-#include "graven/function/value.h"
 #include "graven/ir/graph_builder.h"
+#include "graven/ir/value.h"
 #include "graven/tensor/shape.h"
 
 namespace graven::engine {
@@ -26,7 +26,7 @@ struct PlaceholderContext {
 };
 
 // The type of one argument for the cache (S3): a partial order. Immutable.
-class GRAVEN_API TraceType : public RefCounted {
+class GRAVEN_API TraceType : public ValueType {
  public:
   enum class Kind : uint8_t {
     kTensor,
@@ -61,6 +61,10 @@ class GRAVEN_API TraceType : public RefCounted {
   virtual Ref<const TraceType> for_keeping() const { return Ref<const TraceType>(this); }
 };
 using TraceTypeRef = Ref<const TraceType>;
+// What a value has as its type; null where it has none.
+inline TraceTypeRef own_type_of(const Value& value) {
+  return TraceTypeRef(static_cast<const TraceType*>(value.type.get()));
+}
 
 // Numbers the distinct variables of one call by first appearance (S3.4).
 struct TypingContext {

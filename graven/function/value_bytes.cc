@@ -50,7 +50,7 @@ int64_t bytes_of(const TraceTypeRef& type, ByteCount& count) {
 int64_t heap_bytes_of(const Value& value, ByteCount& count) {
   int64_t total = heap_bytes(value.items) + heap_bytes_of(value.names, value.keys) +
                   heap_bytes(value.class_name) + heap_bytes_of(value.literal) +
-                  bytes_of(value.type, count);
+                  bytes_of(own_type_of(value), count);
   if (value.tensor && value.tensor.is_symbolic() && count.is_first(value.tensor.get())) {
     total += bytes_of_object<SymbolicTensor>();
   }

@@ -3,7 +3,7 @@
 
 #include "graven/base/heap_bytes.h"
 #include "graven/function/trace_type.h"
-#include "graven/function/value.h"
+#include "graven/ir/value.h"
 
 namespace graven::engine {
 

@@ -2,7 +2,7 @@
 #include <Python.h>
 
 #include "graven/function/index.h"
-#include "graven/function/value.h"
+#include "graven/ir/value.h"
 #include "graven/python/object.h"
 #include "graven/python/slot.h"
 

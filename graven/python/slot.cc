@@ -135,7 +135,7 @@ bool keep_objects_of(const engine::TraceType& type) {
 
 bool keep_objects_of(const engine::Value& value) {
   if (!keep(value.object.get()) || !keep(value.literal)) return false;
-  if (value.type && !keep_objects_of(*value.type)) return false;
+  if (value.type && !keep_objects_of(*engine::own_type_of(value))) return false;
   for (const engine::Literal& key : value.keys) {
     if (!keep(key)) return false;
   }

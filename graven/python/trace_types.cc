@@ -266,7 +266,7 @@ Object foreign_to_python(const Value& value, const engine::Tensors& tensors, siz
     if (!tensor || PyList_Append(list.get(), tensor.get()) < 0) return {};
   }
   static constinit Imported rebuild(kHelpers, "rebuild_composite");
-  Object spec = type_to_python(value.type);
+  Object spec = type_to_python(engine::own_type_of(value));
   if (!rebuild.get() || !spec || !list) return {};
   return Object::take(
       run_python<PyObject_CallFunctionObjArgs>(rebuild.get(), spec.get(), list.get(), nullptr));
@@ -283,11 +283,12 @@ Result<bool> is_composite_tensor(PyObject* object) {
 Result<Value> composite_to_value(PyObject* object) {
   Object spec = Object::take(run_python<PyObject_GetAttrString>(object, "_type_spec"));
   if (!spec) return pending_exception();
+  engine::TraceTypeRef type = trace_type_of_object(spec.get());
+  if (!type) return engine::type_error("_type_spec must be a TraceType");
   Value value;
   value.kind = Value::Kind::kTyped;
-  value.type = trace_type_of_object(spec.get());
-  if (!value.type) return engine::type_error("_type_spec must be a TraceType");
-  RETURN_IF_ERROR(tensors_of_foreign(*value.type, object, value.items));
+  RETURN_IF_ERROR(tensors_of_foreign(*type, object, value.items));
+  value.type = std::move(type);
   return value;
 }
 

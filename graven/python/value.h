@@ -1,7 +1,7 @@
 #pragma once
 #include <Python.h>
 
-#include "graven/function/value.h"
+#include "graven/ir/value.h"
 #include "graven/python/object.h"
 #include "graven/tensor/tensor.h"
 

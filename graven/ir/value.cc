@@ -1,4 +1,4 @@
-#include "graven/function/value.h"
+#include "graven/ir/value.h"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "graven/base/strings.h"
-#include "graven/function/trace_type.h"
 
 namespace graven::engine {
 namespace {
@@ -132,7 +131,7 @@ Value Value::of_literal(Literal literal) {
   return value;
 }
 
-Value Value::of_type(Ref<const TraceType> type) {
+Value Value::of_type(Ref<const ValueType> type) {
   Value value;
   value.kind = Kind::kTyped;
   value.type = std::move(type);

@@ -13,7 +13,8 @@
 
 namespace graven::engine {
 
-class TraceType;
+// What a value is to the cache of a Function: the base of TraceType, of the room `function`.
+class GRAVEN_API ValueType : public RefCounted {};
 
 struct None {
   friend bool operator==(None, None) = default;
@@ -72,12 +73,12 @@ struct GRAVEN_API Value {
   std::vector<Literal> keys;
   std::string class_name;
   Ref<Opaque> object;
-  Ref<const TraceType> type;  // kTyped, or the type itself where a type stands for a value
+  Ref<const ValueType> type;  // kTyped, or the type itself where a type stands for a value
   bool is_spec = false;       // a TraceType given in place of a value (get_concrete_function)
 
   static Value of_tensor(Tensor tensor);
   static Value of_literal(Literal literal);
-  static Value of_type(Ref<const TraceType> type);
+  static Value of_type(Ref<const ValueType> type);
 };
 
 // The tensors of a value in the order in which they are fed and returned: items in order, those
