@@ -148,12 +148,12 @@ struct Around {
 };
 
 Result<Around> known_around(GradientContext& c, const Tensor& known_axis) {
-  const Sizes params = sizes_of_x(c, 0), indices = sizes_of_x(c, 1);
+  const SizeList params = sizes_of_x(c, 0), indices = sizes_of_x(c, 1);
   const int rank = static_cast<int>(params.size()), num_indices = static_cast<int>(indices.size());
   ASSIGN_OR_RETURN(const int axis, normalized_axis(integer_at(known_axis, 0), rank));
   const int64_t given = c.attrs<GatherV2Attrs>().batch_dims;
   const int batch_dims = static_cast<int>(given < 0 ? given + num_indices : given);
-  auto part = [&](const Sizes& sizes, int begin, int end) {
+  auto part = [&](const SizeList& sizes, int begin, int end) {
     return product(c, std::span(sizes).subspan(begin, end - begin));
   };
   return Around{part(params, 0, batch_dims), part(params, batch_dims, axis), params[axis],
@@ -191,7 +191,7 @@ Around around_at_run_time(GradientContext& c) {
 // by their indices.
 Tensor summed_by_index(GradientContext& c, const Around& around) {
   const auto& [batches, outer, limit, inner, n] = around;
-  auto reshape = [&](const Tensor& x, const Sizes& sizes) {
+  auto reshape = [&](const Tensor& x, const SizeList& sizes) {
     return c(kReshape, {x, vector_of(c, sizes)});
   };
   const int32_t axis_to_front[] = {0, 2, 1, 3};

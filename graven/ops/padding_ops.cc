@@ -470,7 +470,7 @@ Tensor summed_over_multiples(GradientContext& c) {
 void tile_gradient(GradientContext& c) {
   if (!c.wants(0)) return;
   if (!c.static_shape_of_x(0).has_rank()) return c.set_dx(0, summed_over_multiples(c));
-  Sizes sizes = sizes_of_x(c, 0), pairs;
+  SizeList sizes = sizes_of_x(c, 0), pairs;
   Tensor multiples = c.x(1), known = known_value(multiples);
   std::vector<int32_t> axes;
   for (int i = 0; i < static_cast<int>(sizes.size()); ++i) {

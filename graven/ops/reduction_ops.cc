@@ -126,8 +126,8 @@ Formula product_of_others(GradientContext& c, const Formula& x, const Tensor& pe
 Formula product_of_others(GradientContext& c, const Formula& x, std::span<const int> axes) {
   if (axes.empty()) return call(kOnesLike, x);
   if (axes.size() == 1) return product_of_others(x, axes[0]);
-  const Sizes sizes = sizes_of_x(c, 0);
-  Sizes merged, reduced, kept;
+  const SizeList sizes = sizes_of_x(c, 0);
+  SizeList merged, reduced, kept;
   std::vector<int32_t> perm(axes.begin(), axes.end());
   for (int i = 0; i < static_cast<int>(sizes.size()); ++i) {
     bool is_kept = std::find(axes.begin(), axes.end(), i) == axes.end();

@@ -57,8 +57,8 @@ Tensor element_of(Emitter& emit, const Tensor& vector, int64_t i) {
   return dtype == DType::kInt32 ? element : cast(emit, element, DType::kInt32);
 }
 
-Sizes sizes_of(Emitter& emit, const Shape& known, FunctionRef<Tensor()> shape) {
-  Sizes sizes;
+SizeList sizes_of(Emitter& emit, const Shape& known, FunctionRef<Tensor()> shape) {
+  SizeList sizes;
   Tensor vector;
   for (int i = 0; i < known.rank(); ++i) {
     if (known[i].is_number()) {
@@ -71,7 +71,7 @@ Sizes sizes_of(Emitter& emit, const Shape& known, FunctionRef<Tensor()> shape) {
   return sizes;
 }
 
-Sizes sizes_of_x(GradientContext& c, int i) {
+SizeList sizes_of_x(GradientContext& c, int i) {
   const Shape& known = c.static_shape_of_x(i);
   if (!known.has_rank()) {
     c.fail(invalid_argument("[", c.op().name(), "] the gradient needs input ", i,
@@ -105,7 +105,7 @@ Tensor shape_of_rows(Emitter& emit, const Tensor& indices, const Shape& known,
     return joined(emit, vector_of(emit, {&n, 1}),
                   elements_between(emit, shape(), int32_vector(emit, one)));
   }
-  Sizes sizes = sizes_of(emit, known, shape);
+  SizeList sizes = sizes_of(emit, known, shape);
   bool may_be_empty = false;
   for (size_t i = 1; i < sizes.size(); ++i) {
     may_be_empty |= !sizes[i].is_number() || sizes[i].number() == 0;

@@ -25,7 +25,7 @@ class Size {
   std::optional<int64_t> number_;
   Tensor tensor_;
 };
-using Sizes = std::vector<Size>;
+using SizeList = std::vector<Size>;
 
 Size multiply(Emitter& emit, const Size& a, const Size& b);
 Size subtract(Emitter& emit, const Size& a, const Size& b);
@@ -34,10 +34,10 @@ Size product(Emitter& emit, std::span<const Size> sizes);
 Tensor vector_of(Emitter& emit, std::span<const Size> sizes);
 
 // The sizes of input i, one for each axis; an error if its rank is not known.
-Sizes sizes_of_x(GradientContext& c, int i);
+SizeList sizes_of_x(GradientContext& c, int i);
 // The same from a static shape and the tensor that holds its sizes when it runs. The tensor is
 // asked for only where a size is not known.
-Sizes sizes_of(Emitter& emit, const Shape& known, FunctionRef<Tensor()> shape);
+SizeList sizes_of(Emitter& emit, const Shape& known, FunctionRef<Tensor()> shape);
 // Element i of an integer vector, as an int32 scalar. Negative i count from the end.
 Tensor element_of(Emitter& emit, const Tensor& vector, int64_t i);
 

@@ -247,9 +247,9 @@ bool surely_make_matrix(const Shape& a, const Shape& b) {
 Tensor broadcast_to_matrix(CompositeContext& c, const Tensor& x, const Tensor& other) {
   const Shape &shape = x.shape(), &with = other.shape();
   if (shape.rank() == 2 && (with.rank() < 2 || shape == with)) return x;
-  const Sizes own = sizes_of(c, shape, [&] { return c(kShape, {x}); });
-  const Sizes others = sizes_of(c, with, [&] { return c(kShape, {other}); });
-  Sizes wanted;
+  const SizeList own = sizes_of(c, shape, [&] { return c(kShape, {x}); });
+  const SizeList others = sizes_of(c, with, [&] { return c(kShape, {other}); });
+  SizeList wanted;
   for (int i = 2; i > 0; --i) {
     const bool is_own = shape.rank() >= i && !(shape[shape.rank() - i] == Dim(1));
     const bool is_others = !is_own && with.rank() >= i;

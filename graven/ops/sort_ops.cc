@@ -170,7 +170,7 @@ Rows rows_of_x(GradientContext& c) {
     return {product_of(c, sizes), Size(element_of(c, shape, -1)),
             joined(c, sizes, int32_vector(c, one))};
   }
-  Sizes sizes = sizes_of_x(c, 0);
+  SizeList sizes = sizes_of_x(c, 0);
   const Size columns = sizes.back();
   sizes.pop_back();
   const Size rows = product(c, sizes);
