@@ -4,7 +4,7 @@
 
 A function of an op is made of its record when a program first asks for it, so that no source
 shows it. Its parameters, defaults and summary come from the record here, and what else a module
-holds from its source. _op_functions.pyi has each function once; it is a module for type checkers
+holds from its source. _functions.pyi has each function once; it is a module for type checkers
 only, because in graven.pyi names such as bool and range are not Python's.
 """
 
@@ -21,8 +21,10 @@ from pathlib import Path
 from typing import Any
 
 PACKAGE = Path(__file__).resolve().parents[1] / "python" / "graven"
-FUNCTIONS = "_op_functions.pyi"
+FUNCTIONS = "_functions.pyi"
 PRINTED = "# Printed by tools/stubs.py."
+# Types that hold None.
+TAKES_NONE = ("object", "Axes", "DTypeLike", "Name", "ShapeLike", "TensorLike")
 # What OpDefs call the types of attributes, and what Python does.
 TYPES = {
     "bool": "bool",
@@ -67,9 +69,29 @@ def is_list(argument: str, record: Mapping[str, Any]) -> bool:
     return "*" in kind or (kind[:1].isupper() and kind not in dict(record["types"]))
 
 
+def parameter_types(record: Mapping[str, Any]) -> dict[str, str]:
+    """The types in Python of the parameters of a record of the library."""
+    found = {"name": "Name"}
+    for name, role, _, kind, _ in record["parameters"]:
+        if role in ("ignored", "refused"):
+            kind = "object"
+        found.setdefault(name, kind)
+    return found
+
+
 def parameters(package: Any, function: Any) -> list[str]:
-    """The parameters of the function of an op, with types and defaults."""
+    """The parameters of a function of a record, with types and defaults."""
     record = function._record
+    if "inputs" not in record:
+        found = []
+        for name, default in function._parameters:
+            text = f"{name}: {parameter_types(record)[name]}"
+            if is_missing(default):
+                found.append(text)
+                continue
+            optional = "" if default is not None or text.endswith(TAKES_NONE) else " | None"
+            found.append(f"{text}{optional} = {default_text(package, default)}")
+        return found
     inputs = {text.partition(":")[0].strip(): text for text in record["inputs"]}
     found = []
     for name, default in function._parameters:
@@ -85,8 +107,12 @@ def parameters(package: Any, function: Any) -> list[str]:
 
 
 def outputs(function: Any) -> list[tuple[str, str]]:
-    """The outputs of an op: names, and types in Python."""
+    """The outputs of a record: names, and types in Python."""
     record = function._record
+    if "inputs" not in record:
+        return [
+            (name, "list[Tensor]" if several else "Tensor") for name, several in record["results"]
+        ]
     return [
         (text.partition(":")[0].strip(), "list[Tensor]" if is_list(text, record) else "Tensor")
         for text in record["outputs"]
@@ -97,7 +123,9 @@ def definition(package: Any, name: str, function: Any) -> str:
     """The function of an op, and before it the class of its result if that is a named tuple."""
     results = outputs(function)
     text = ""
-    if len(results) > 1:
+    if len(results) > 1 and not function._record.get("type_name", "op"):
+        result = f"tuple[{', '.join(kind for _, kind in results)}]"
+    elif len(results) > 1:
         result = f"_{name}Outputs"
         members = "".join(f"    {member}: {kind}\n" for member, kind in results)
         text = f"class {result}(NamedTuple):\n{members}\n"
@@ -120,7 +148,15 @@ def definitions(package: Any, functions: Mapping[str, Any]) -> str:
         "typing": ["NamedTuple"],
         "graven": ["_dtypes"],
         "graven._engine": ["Operation", "Tensor"],
-        "graven._types": ["DTypeLike", "Name", "ShapeLike", "TensorLike"],
+        "graven._types": [
+            "Axes",
+            "DTypeLike",
+            "Name",
+            "Padding",
+            "ShapeLike",
+            "Sizes",
+            "TensorLike",
+        ],
     }
     lines = []
     for module, names in needed.items():
@@ -130,13 +166,12 @@ def definitions(package: Any, functions: Mapping[str, Any]) -> str:
 
 
 def functions_of(package: Any, module: str) -> dict[str, Any]:
-    """The functions of ops that a public module makes when they are asked for."""
-    names = package._public.names_of_ops(module)
+    """The functions of records that a public module makes when they are asked for."""
     # A record's public name may have a function of its own, written by hand.
     written = written_names(source_of(module))
     return {
-        name: package._engine.public_op(name, op)
-        for name, op in names.items()
+        name: package._public.function(public)
+        for name, public in package._public.names_in(module).items()
         if name not in written
     }
 

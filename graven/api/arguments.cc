@@ -40,18 +40,20 @@ Sizes::Sizes(const Shape& shape, Here location) {
                                     "has when the function runs"),
                 location);
   }
-  for (Dim dim : shape.dims()) sizes_.push_back(dim.number());
+  numbers.emplace();
+  for (Dim dim : shape.dims()) numbers->push_back(dim.number());
 }
 
 Tensor Sizes::as_tensor(const Here& location) const {
-  return tensor_.is_none() ? integers(sizes_, location) : tensor_;
+  if (tensor) return tensor;
+  return integers({numbers->begin(), numbers->end()}, location);
 }
 
 Tensor Axes::as_tensor(const Tensor& x, const Here& location) const {
-  if (!tensor_.is_none()) return tensor_;
-  if (axes_) {
-    if (is_scalar_) return Tensor(static_cast<int>((*axes_)[0]), location);
-    return integers(*axes_, location);
+  if (tensor) return tensor;
+  if (numbers) {
+    if (is_scalar) return Tensor(static_cast<int>((*numbers)[0]), location);
+    return integers({numbers->begin(), numbers->end()}, location);
   }
   if (x.shape().has_rank()) {
     std::vector<int64_t> all(x.rank());

@@ -1,4 +1,5 @@
 #pragma once
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "graven/api/tensor.h"
 #include "graven/base/export.h"
+#include "graven/library/parameters.h"
 
 // What functions of ops take besides tensors.
 
@@ -18,76 +20,87 @@ using Here = std::source_location;
 
 // The sizes of a shape: {2, 3}, a Shape without unknown sizes (a ValueError with them), or an
 // integer tensor of shape [rank].
-class GRAVEN_API Sizes {
+class GRAVEN_API Sizes : public engine::Sizes {
  public:
-  Sizes(std::initializer_list<int64_t> sizes) : sizes_(sizes) {}
-  Sizes(std::vector<int64_t> sizes) : sizes_(std::move(sizes)) {}
+  Sizes(std::nullopt_t) {}  // none, where that is allowed
+  Sizes(std::initializer_list<int64_t> sizes) { set(sizes.begin(), sizes.end()); }
+  Sizes(const std::vector<int64_t>& sizes) { set(sizes.begin(), sizes.end()); }
+  // A number where one will do: tf.split(x, 3).
+  template <std::integral T>
+  Sizes(T number) {
+    numbers = {static_cast<int64_t>(number)};
+    is_scalar = true;
+  }
   Sizes(const Shape& shape, std::source_location location = std::source_location::current());
-  Sizes(const Tensor& tensor) : tensor_(tensor) {}
-  bool is_empty() const { return tensor_.is_none() && sizes_.empty(); }
+  Sizes(const Tensor& tensor) { this->tensor = tensor; }
+  bool is_empty() const { return numbers && numbers->empty(); }
   // An int32 vector, int64 where a size needs it; the tensor if one was given.
   Tensor as_tensor(const std::source_location& location) const;
 
  private:
-  std::vector<int64_t> sizes_;
-  Tensor tensor_;
+  template <typename It>
+  void set(It first, It last) {
+    numbers.emplace(first, last);
+  }
 };
 
 // The seed of stateless random ops: two integers, or an integer tensor of shape [2].
 using Seed = Sizes;
 
-// Axes to reduce, negative ones count from the end: 1, {0, -1}, an integer tensor, or nothing for
+// Axes of a tensor, negative ones count from the end: 1, {0, -1}, an integer tensor, or nothing for
 // all of them.
-class GRAVEN_API Axes {
+class GRAVEN_API Axes : public engine::Axes {
  public:
   Axes() = default;
-  Axes(int axis) : axes_{{axis}}, is_scalar_(true) {}
-  Axes(std::initializer_list<int64_t> axes) : axes_(axes) {}
-  Axes(std::vector<int64_t> axes) : axes_(std::move(axes)) {}
-  Axes(const Tensor& tensor) : tensor_(tensor) {}
-  // Those that are named here; none: all of them, or a tensor's.
-  const std::optional<std::vector<int64_t>>& numbers() const { return axes_; }
-  bool is_tensor() const { return !tensor_.is_none(); }
+  Axes(int axis) {
+    numbers = {axis};
+    is_scalar = true;
+  }
+  Axes(std::initializer_list<int64_t> axes) { numbers.emplace(axes.begin(), axes.end()); }
+  Axes(const std::vector<int64_t>& axes) { numbers.emplace(axes.begin(), axes.end()); }
+  Axes(const Tensor& tensor) { this->tensor = tensor; }
+  bool is_tensor() const { return static_cast<bool>(tensor); }
   // An int32 scalar or vector; of all axes of x if none are named.
   Tensor as_tensor(const Tensor& x, const std::source_location& location) const;
-
- private:
-  std::optional<std::vector<int64_t>> axes_;
-  bool is_scalar_ = false;
-  Tensor tensor_;
 };
 
 // How far a window goes beyond the edges: "SAME" (as many windows as elements, for a stride of 1),
 // "VALID" (not at all), or {before, after} for each dimension of the data format.
-class Padding {
+class Padding : public engine::Padding {
  public:
-  Padding(const char* kind) : kind_(kind) {}
-  Padding(std::string kind) : kind_(std::move(kind)) {}
-  Padding(std::initializer_list<std::pair<int64_t, int64_t>> sizes) : kind_("EXPLICIT") {
-    for (auto [before, after] : sizes)
-      explicit_paddings_.insert(explicit_paddings_.end(), {before, after});
+  Padding(const char* kind) { this->kind = kind; }
+  Padding(std::string kind) { this->kind = std::move(kind); }
+  Padding(std::initializer_list<std::pair<int64_t, int64_t>> pairs) {
+    kind = "EXPLICIT";
+    for (auto [before, after] : pairs) {
+      sizes.push_back(before);
+      sizes.push_back(after);
+    }
   }
   // before, after, before, after, ...
-  explicit Padding(std::vector<int64_t> sizes)
-      : kind_("EXPLICIT"), explicit_paddings_(std::move(sizes)) {}
-  const std::string& kind() const { return kind_; }
-  const std::vector<int64_t>& explicit_paddings() const { return explicit_paddings_; }
-
- private:
-  std::string kind_;
-  std::vector<int64_t> explicit_paddings_;
+  explicit Padding(const std::vector<int64_t>& all) {
+    kind = "EXPLICIT";
+    for (int64_t size : all) sizes.push_back(size);
+  }
 };
 
-// One number for height and width, two, or four in the order of the data format.
-class Window {
+// One number for all spatial axes, one for each, or one for each axis in the order of the data
+// format.
+class Window : public engine::Window {
  public:
-  Window(int64_t size) : sizes_{size} {}
-  Window(std::vector<int64_t> sizes) : sizes_(std::move(sizes)) {}
-  Window(std::initializer_list<int64_t> sizes) : sizes_(sizes) {}
-  const std::vector<int64_t>& sizes() const { return sizes_; }
+  Window() = default;
+  template <std::integral T>
+  Window(T size) {
+    sizes = {static_cast<int64_t>(size)};
+  }
+  Window(const std::vector<int64_t>& all) : Window(all.begin(), all.end()) {}
+  Window(std::initializer_list<int64_t> all) : Window(all.begin(), all.end()) {}
 
  private:
-  std::vector<int64_t> sizes_;
+  template <typename It>
+  Window(It first, It last) {
+    for (; first != last; ++first) sizes.push_back(*first);
+  }
 };
 
 }  // namespace graven

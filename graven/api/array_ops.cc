@@ -9,6 +9,7 @@
 #include "graven/api/axes.h"
 #include "graven/api/compose.h"
 #include "graven/api/math_ops.h"
+#include "graven/api/op_functions.h"
 #include "graven/api/scopes.h"
 #include "graven/api/variable.h"
 #include "graven/base/strings.h"
@@ -238,7 +239,7 @@ Tensor transpose(const Operand& a, const Axes& perm) {
   const Here& location = a.location();
   LineScope line(location);
   Tensor x = a.as_tensor();
-  if (perm.is_tensor() || perm.numbers()) {
+  if (perm.is_tensor() || perm.numbers) {
     return apply(engine::kTranspose, {x, perm.as_tensor(x, location)});
   }
   if (x.shape().has_rank()) {
@@ -281,23 +282,6 @@ std::vector<Tensor> unstack(const Operand& value, int axis) {
   const engine::Tensor inputs[] = {x};
   engine::Tensors parts = apply(*engine::kUnpack, inputs,
                                 engine::UnpackAttrs{x.shape().size(place), axis}, value.location());
-  return std::vector<Tensor>(parts.begin(), parts.end());
-}
-
-std::vector<Tensor> split(const Operand& value, int64_t num_or_size_splits, int axis) {
-  const engine::Tensor inputs[] = {Tensor(axis, value.location()), value.as_tensor()};
-  engine::Tensors parts =
-      apply(*engine::kSplit, inputs, engine::SplitAttrs{num_or_size_splits}, value.location());
-  return std::vector<Tensor>(parts.begin(), parts.end());
-}
-
-std::vector<Tensor> split(const Operand& value, const std::vector<int64_t>& num_or_size_splits,
-                          int axis) {
-  const Here& location = value.location();
-  const engine::Tensor inputs[] = {value.as_tensor(), integers(num_or_size_splits, location),
-                                   Tensor(axis, location)};
-  engine::SplitAttrs attrs{static_cast<int64_t>(num_or_size_splits.size())};
-  engine::Tensors parts = apply(*engine::kSplitV, inputs, attrs, location);
   return std::vector<Tensor>(parts.begin(), parts.end());
 }
 

@@ -73,11 +73,6 @@ GRAVEN_API Tensor stack(const std::vector<Tensor>& values, int axis = 0,
                         Here location = Here::current());
 // The slices along an axis, of known size, each without it.
 GRAVEN_API std::vector<Tensor> unstack(const Operand& value, int axis = 0);
-// Equal parts along an axis, or parts of these sizes, of which one may be -1: what is left.
-GRAVEN_API std::vector<Tensor> split(const Operand& value, int64_t num_or_size_splits,
-                                     int axis = 0);
-GRAVEN_API std::vector<Tensor> split(const Operand& value,
-                                     const std::vector<int64_t>& num_or_size_splits, int axis = 0);
 // With paddings[i] = {before, after} elements more along axis i: the constant, or what a mirror at
 // the edge shows, with the element at the edge (SYMMETRIC) or without (REFLECT). InvalidArgument
 // for a negative number, or more than there are elements to mirror.

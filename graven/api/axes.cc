@@ -7,6 +7,7 @@
 #include "graven/api/array_ops.h"
 #include "graven/api/compose.h"
 #include "graven/api/math_ops.h"
+#include "graven/api/op_functions.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
@@ -98,8 +99,8 @@ Axes joined(const Axes& first, const Axes& second, const Here& location) {
   if (first.is_tensor() || second.is_tensor()) {
     return concat({first.as_tensor({}, location), second.as_tensor({}, location)}, 0);
   }
-  std::vector<int64_t> all = *first.numbers();
-  all.insert(all.end(), second.numbers()->begin(), second.numbers()->end());
+  std::vector<int64_t> all(first.numbers->begin(), first.numbers->end());
+  all.insert(all.end(), second.numbers->begin(), second.numbers->end());
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include "graven/api/array_ops.h"
 #include "graven/api/compose.h"
 #include "graven/api/math_ops.h"
+#include "graven/api/op_functions.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/nn_ops.h"
 

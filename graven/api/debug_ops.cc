@@ -6,6 +6,7 @@
 #include "graven/api/array_ops.h"
 #include "graven/api/compose.h"
 #include "graven/api/math_ops.h"
+#include "graven/api/op_functions.h"
 #include "graven/api/scopes.h"
 #include "graven/api/variable.h"
 #include "graven/base/strings.h"

@@ -8,6 +8,7 @@
 #include "graven/api/array_ops.h"
 #include "graven/api/axes.h"
 #include "graven/api/compose.h"
+#include "graven/api/op_functions.h"
 #include "graven/ir/graph.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/linear_algebra_ops.h"
@@ -24,46 +25,9 @@ using internal::at;
 using internal::Composite;
 using internal::LineScope;
 
-Tensor reduce(const engine::OpHandle<engine::ReductionAttrs>& op, const Operand& x,
-              const Axes& axis, bool keepdims) {
-  Tensor input = x.as_tensor();
-  Tensor axes = axis.as_tensor(input, x.location());
-  Tensor reduced =
-      apply(op, {at(input, x.location()), at(axes, x.location())}, {.keep_dims = keepdims});
-  bool is_whole = !axis.is_tensor() && !axis.numbers() && !keepdims;
-  if (is_whole && reduced.is_symbolic() && !input.shape().has_rank()) {
-    // Which cannot be inferred from axes that are found when it runs.
-    auto* symbol = static_cast<engine::SymbolicTensor*>(reduced.get());
-    throw_if_error(symbol->set_shape(Shape()), x.location());
-  }
-  return reduced;
-}
-
 }  // namespace
 
 // --- Reductions.
-
-Tensor reduce_sum(const Operand& x, const Axes& axis, bool keepdims) {
-  return reduce(engine::kSum, x, axis, keepdims);
-}
-Tensor reduce_mean(const Operand& x, const Axes& axis, bool keepdims) {
-  return reduce(engine::kMean, x, axis, keepdims);
-}
-Tensor reduce_prod(const Operand& x, const Axes& axis, bool keepdims) {
-  return reduce(engine::kProd, x, axis, keepdims);
-}
-Tensor reduce_max(const Operand& x, const Axes& axis, bool keepdims) {
-  return reduce(engine::kMax, x, axis, keepdims);
-}
-Tensor reduce_min(const Operand& x, const Axes& axis, bool keepdims) {
-  return reduce(engine::kMin, x, axis, keepdims);
-}
-Tensor reduce_any(const Operand& x, const Axes& axis, bool keepdims) {
-  return reduce(engine::kAny, x, axis, keepdims);
-}
-Tensor reduce_all(const Operand& x, const Axes& axis, bool keepdims) {
-  return reduce(engine::kAll, x, axis, keepdims);
-}
 
 Tensor argmax(const Operand& input, int axis, DType output_type) {
   return apply(engine::kArgMax, {input, Operand(axis, input.location())},
@@ -118,17 +82,6 @@ Tensor clip_by_value(const Operand& t, const Operand& clip_value_min,
                      const Operand& clip_value_max) {
   Tensor below = apply(engine::kMinimum, {t, clip_value_max});
   return apply(engine::kMaximum, {at(below, t.location()), clip_value_min});
-}
-
-Tensor reduce_logsumexp(const Operand& x, const Axes& axis, bool keepdims) {
-  Composite composite("ReduceLogSumExp", x.location());
-  Tensor input = x.as_tensor();
-  Tensor largest = reduce_max(input, axis, true);
-  Tensor finite = apply(engine::kIsFinite, {largest});
-  largest = apply(engine::kStopGradient, {where(finite, largest, zeros_like(largest))});
-  Tensor powers = apply(engine::kExp, {input - largest});
-  Tensor result = apply(engine::kLog, {reduce_sum(powers, axis, keepdims)});
-  return result + (keepdims ? largest : reshape(largest, shape(result)));
 }
 
 Tensor truediv(const Operand& x, const Operand& y) { return x / y; }
@@ -224,7 +177,7 @@ Tensor norm(const Operand& tensor, double ord, const Axes& axis, bool keepdims) 
     Tensor squares = x * math::conj(x);
     return apply(engine::kSqrt, {math::real(reduce_sum(squares, axis, keepdims))});
   }
-  if (axis.numbers() && axis.numbers()->size() == 2) {
+  if (axis.numbers && axis.numbers->size() == 2) {
     throw_error(
         engine::Status(Code::kUnimplemented,
                        engine::str_cat("norm: Graven has no norm ", ord, " of matrices yet"),
@@ -248,29 +201,6 @@ Tensor cumprod(const Operand& x, const Operand& axis, bool exclusive, bool rever
   return apply(engine::kCumprod, {x, axis}, {.exclusive = exclusive, .reverse = reverse});
 }
 
-Tensor reduce_euclidean_norm(const Operand& x, const Axes& axis, bool keepdims) {
-  return reduce(engine::kEuclideanNorm, x, axis, keepdims);
-}
-
-Tensor reduce_variance(const Operand& x, const Axes& axis, bool keepdims) {
-  Composite composite("reduce_variance", x.location());
-  Tensor input = x.as_tensor();
-  if (engine::is_integer(input.dtype())) {
-    throw_error(engine::type_error("Input must be either real or complex. Received integer type ",
-                                   engine::dtype_name(input.dtype()), "."),
-                x.location());
-  }
-  Tensor distances = input - reduce_mean(input, axis, true);
-  Tensor squares = engine::is_complex(input.dtype()) ? real(distances * conj(distances))
-                                                     : apply(engine::kSquare, {distances});
-  return reduce_mean(squares, axis, keepdims);
-}
-
-Tensor reduce_std(const Operand& x, const Axes& axis, bool keepdims) {
-  Composite composite("reduce_std", x.location());
-  return apply(engine::kSqrt, {reduce_variance(x, axis, keepdims)});
-}
-
 namespace {
 
 Operand zero_of(DType dtype) {
@@ -280,13 +210,6 @@ Operand zero_of(DType dtype) {
 }
 
 }  // namespace
-
-Tensor count_nonzero(const Operand& input, const Axes& axis, bool keepdims, DType dtype) {
-  Composite composite("count_nonzero", input.location());
-  Tensor x = input.as_tensor();
-  Tensor counted = cast(not_equal(x, zero_of(x.dtype())), DType::kInt64);
-  return cast(reduce_sum(counted, axis, keepdims), dtype);
-}
 
 Tensor zero_fraction(const Operand& value) {
   Composite composite("zero_fraction", value.location());

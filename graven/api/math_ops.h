@@ -11,17 +11,6 @@
 
 namespace graven {
 
-// --- Reductions: x without the axes, or with size 1 there. InvalidArgument for an axis outside
-// [-rank, rank). reduce_any and reduce_all take bools, the others numbers.
-GRAVEN_API Tensor reduce_sum(const Operand& x, const Axes& axis = {}, bool keepdims = false);
-GRAVEN_API Tensor reduce_mean(const Operand& x, const Axes& axis = {}, bool keepdims = false);
-GRAVEN_API Tensor reduce_prod(const Operand& x, const Axes& axis = {}, bool keepdims = false);
-GRAVEN_API Tensor reduce_max(const Operand& x, const Axes& axis = {}, bool keepdims = false);
-GRAVEN_API Tensor reduce_min(const Operand& x, const Axes& axis = {}, bool keepdims = false);
-GRAVEN_API Tensor reduce_any(const Operand& x, const Axes& axis = {}, bool keepdims = false);
-GRAVEN_API Tensor reduce_all(const Operand& x, const Axes& axis = {}, bool keepdims = false);
-// log(sum(exp(x))), also where exp(x) overflows: x less its largest element is summed.
-GRAVEN_API Tensor reduce_logsumexp(const Operand& x, const Axes& axis = {}, bool keepdims = false);
 // The index of the largest (smallest) element along an axis; of equal ones the first.
 GRAVEN_API Tensor argmax(const Operand& input, int axis = 0, DType output_type = DType::kInt64);
 GRAVEN_API Tensor argmin(const Operand& input, int axis = 0, DType output_type = DType::kInt64);
@@ -74,28 +63,11 @@ using graven::cumsum;
 using graven::divide;
 using graven::equal;
 using graven::not_equal;
-using graven::reduce_all;
-using graven::reduce_any;
-using graven::reduce_logsumexp;
-using graven::reduce_max;
-using graven::reduce_mean;
-using graven::reduce_min;
-using graven::reduce_prod;
-using graven::reduce_sum;
 using graven::scalar_mul;
 using graven::truediv;
 
 GRAVEN_API Tensor cumprod(const Operand& x, const Operand& axis = 0, bool exclusive = false,
                           bool reverse = false);
-// sqrt(sum(|x|^2)) along the axes.
-GRAVEN_API Tensor reduce_euclidean_norm(const Operand& x, const Axes& axis = {},
-                                        bool keepdims = false);
-// The mean of the squared distances from the mean, and its square root. A TypeError for integers.
-GRAVEN_API Tensor reduce_variance(const Operand& x, const Axes& axis = {}, bool keepdims = false);
-GRAVEN_API Tensor reduce_std(const Operand& x, const Axes& axis = {}, bool keepdims = false);
-// How many elements are not zero, false or empty.
-GRAVEN_API Tensor count_nonzero(const Operand& input, const Axes& axis = {}, bool keepdims = false,
-                                DType dtype = DType::kInt64);
 // The part of elements that are zero, false or empty, float32.
 GRAVEN_API Tensor zero_fraction(const Operand& value);
 // The sum of tensors of one shape and dtype.

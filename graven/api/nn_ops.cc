@@ -4,10 +4,11 @@
 #include "graven/api/array_ops.h"
 #include "graven/api/axes.h"
 #include "graven/api/compose.h"
+#include "graven/api/op_functions.h"
 #include "graven/api/random_ops.h"
-#include "graven/api/random_seeds.h"
 #include "graven/api/variable.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/library/seeds.h"
 #include "graven/ops/convolution_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/nn_ops.h"
@@ -36,7 +37,7 @@ int channels_at(std::string_view data_format, const Here& location) {
 // Four numbers in the order of the data format.
 std::vector<int64_t> four(const Window& window, int channels_at, const char* what,
                           const Here& location) {
-  std::vector<int64_t> sizes = window.sizes();
+  std::vector<int64_t> sizes(window.sizes.begin(), window.sizes.end());
   if (sizes.size() == 1) sizes.push_back(sizes[0]);
   if (sizes.size() == 2) {
     sizes.insert(sizes.begin(), 1);
@@ -56,8 +57,8 @@ A window_attrs(const Window& strides, const Padding& padding, std::string_view d
   int channels = channels_at(data_format, location);
   A attrs;
   attrs.strides = four(strides, channels, "strides", location);
-  attrs.padding = padding.kind();
-  attrs.explicit_paddings = padding.explicit_paddings();
+  attrs.padding = padding.kind;
+  attrs.explicit_paddings = {padding.sizes.begin(), padding.sizes.end()};
   attrs.data_format = data_format;
   attrs.dilations = four(dilations, channels, "dilations", location);
   return attrs;
@@ -82,7 +83,7 @@ struct Row {
 
   // With a height of 1.
   Window window(const Window& window, const char* what) const {
-    std::vector<int64_t> sizes = window.sizes();
+    std::vector<int64_t> sizes(window.sizes.begin(), window.sizes.end());
     if (sizes.size() == 1) {
       sizes.insert(sizes.begin(), is_last ? 1 : 2, 1);
       if (is_last) sizes.push_back(1);
@@ -97,8 +98,8 @@ struct Row {
 
   // Explicit ones are of three dimensions.
   Padding padding(const Padding& given) const {
-    if (given.explicit_paddings().empty()) return given;
-    std::vector<int64_t> sizes = given.explicit_paddings();
+    if (given.sizes.empty()) return given;
+    std::vector<int64_t> sizes(given.sizes.begin(), given.sizes.end());
     sizes.insert(sizes.begin() + std::min<ptrdiff_t>(2 * height_at, std::ssize(sizes)), 2, 0);
     return Padding(std::move(sizes));
   }
@@ -135,29 +136,16 @@ Tensor last_size(const Tensor& sizes) {
   return strided_slice(sizes, {-1}, {0}, {}, {.end_mask = 1});
 }
 
-// Without the axes that a reduction kept.
-Tensor dropped(const Tensor& x, const Axes& axes) {
-  if (!axes.is_tensor()) return squeeze(x, axes.numbers().value_or(std::vector<int64_t>()));
-  return reshape(x, apply(engine::kShape, {reduce_sum(zeros_like(x), axes)}));
-}
-
 }  // namespace
 
 // --- Convolution and pooling.
-
-Tensor conv2d(const Operand& input, const Operand& filters, const Window& strides,
-              const Padding& padding, std::string_view data_format, const Window& dilations) {
-  return apply(engine::kConv2D, {input, filters},
-               window_attrs<engine::ConvolutionAttrs>(strides, padding, data_format, dilations,
-                                                      input.location()));
-}
 
 Tensor conv1d(const Operand& input, const Operand& filters, const Window& stride,
               const Padding& padding, std::string_view data_format, const Window& dilations) {
   Composite composite("conv1d", input.location());
   Row row(data_format, input.location());
   Tensor images = conv2d(expand_dims(input, row.height_at), expand_dims(filters, 0),
-                         row.window(stride, "stride"), padding, row.image_format(),
+                         row.window(stride, "stride"), padding, std::string(row.image_format()),
                          row.window(dilations, "dilations"));
   return squeeze(images, {row.height_at});
 }
@@ -188,8 +176,8 @@ Tensor max_pool2d(const Operand& input, const Window& ksize, const Window& strid
   engine::MaxPoolAttrs attrs;
   attrs.ksize = four(ksize, channels, "ksize", input.location());
   attrs.strides = four(strides, channels, "strides", input.location());
-  attrs.padding = padding.kind();
-  attrs.explicit_paddings = padding.explicit_paddings();
+  attrs.padding = padding.kind;
+  attrs.explicit_paddings = {padding.sizes.begin(), padding.sizes.end()};
   attrs.data_format = data_format;
   return apply(engine::kMaxPool, {input}, attrs, "MaxPool2d");
 }
@@ -369,20 +357,6 @@ Tensor log_poisson_loss(const Operand& targets, const Operand& log_input) {
 
 // --- Normalisation.
 
-Moments moments(const Operand& x, const Axes& axes, bool keepdims) {
-  Composite composite("moments", x.location());
-  Tensor tensor = x.as_tensor();
-  Tensor y = is_short(tensor.dtype()) ? cast(tensor, DType::kFloat32) : tensor;
-  Tensor mean = reduce_mean(y, axes, true);
-  Tensor distances = apply(engine::kSquaredDifference, {y, apply(engine::kStopGradient, {mean})});
-  Tensor variance = reduce_mean(distances, axes, true);
-  if (!keepdims) {
-    mean = dropped(mean, axes);
-    variance = dropped(variance, axes);
-  }
-  return {cast(mean, tensor.dtype()), cast(variance, tensor.dtype())};
-}
-
 Tensor batch_normalization(const Operand& x, const Operand& mean, const Operand& variance,
                            const Operand& offset, const Operand& scale, double variance_epsilon) {
   Composite composite("batchnorm", x.location());
@@ -411,7 +385,7 @@ Tensor dropout(const Operand& x, const Operand& rate, const std::optional<Sizes>
                 location);
   }
   if (rate.is_number() && rate.number() == 0) {
-    internal::seeds_of_op(seed);  // later ops draw what they draw after any rate
+    (void)engine::seeds_of_op(seed);  // later ops draw what they draw after any rate
     return tensor;
   }
   Tensor sizes = noise_shape ? noise_shape->as_tensor(location) : shape(tensor);

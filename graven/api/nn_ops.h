@@ -15,11 +15,6 @@
 
 namespace graven::nn {
 
-// --- Convolution and pooling.
-// filters [height, width, in / groups, out]. InvalidArgument if the channels do not fit.
-GRAVEN_API Tensor conv2d(const Operand& input, const Operand& filters, const Window& strides,
-                         const Padding& padding, std::string_view data_format = "NHWC",
-                         const Window& dilations = 1);
 // Rows [batch, width, in] ("NCW": [batch, in, width]) and filters [width, in / groups, out]; the
 // padding is that of images of height 1.
 GRAVEN_API Tensor conv1d(const Operand& input, const Operand& filters, const Window& stride,
@@ -87,12 +82,6 @@ GRAVEN_API Tensor weighted_cross_entropy_with_logits(const Operand& labels, cons
 // exp(log_input) - log_input * targets, element by element.
 GRAVEN_API Tensor log_poisson_loss(const Operand& targets, const Operand& log_input);
 
-// --- Normalisation.
-struct Moments {
-  Tensor mean, variance;
-};
-// Mean and variance along the axes; of half and bfloat16 they are computed in float32.
-GRAVEN_API Moments moments(const Operand& x, const Axes& axes, bool keepdims = false);
 // (x - mean) / sqrt(variance + variance_epsilon) * scale + offset, all of which broadcast. No
 // tensor stands for no offset or scale.
 GRAVEN_API Tensor batch_normalization(const Operand& x, const Operand& mean,

@@ -1,5 +1,6 @@
 #pragma once
 #include <concepts>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <type_traits>
@@ -62,6 +63,15 @@ class GRAVEN_API Operand {
   int64_t integer_ = 0;
   double number_ = 0;
   std::source_location location_;
+};
+
+// An operand that may be none, where that is allowed.
+class MaybeOperand : public Operand {
+ public:
+  MaybeOperand() : Operand(Tensor(), std::source_location()) {}
+  MaybeOperand(std::nullopt_t) : MaybeOperand() {}
+  MaybeOperand(const Operand& operand) : Operand(operand) {}
+  using Operand::Operand;
 };
 
 // --- Operators, as in Python: arithmetic broadcasts. What Python writes == and != is equal() and

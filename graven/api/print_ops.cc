@@ -1,6 +1,6 @@
-// Prints the C++ functions of ops from their records: a build tool.
+// Prints the C++ functions of ops and of the library from their records: a build tool.
 //
-//     graven_print_ops HEADER SOURCE WRITTEN...
+//     graven_print_functions HEADER SOURCE WRITTEN...
 //
 // Each record with a public name becomes a documented function in HEADER and its definition in
 // SOURCE, unless a header WRITTEN by hand declares a function of that name, which is then the one
@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "graven/api/print_text.h"
 #include "graven/base/strings.h"
 #include "graven/ir/op.h"
 
@@ -39,34 +40,6 @@ std::set<std::string> names_declared_in(const std::string& path) {
   }
   return names;
 }
-
-std::vector<std::string> split(const std::string& text, std::string_view separator) {
-  std::vector<std::string> parts;
-  for (size_t start = 0, end = 0; end != std::string::npos; start = end + separator.size()) {
-    end = text.find(separator, start);
-    parts.push_back(text.substr(start, end - start));
-  }
-  return parts;
-}
-
-// A name of C++: words of the language get an underscore.
-std::string identifier(std::string_view name) {
-  static const std::set<std::string_view> kWords = {
-      "and", "bool", "case",     "default", "delete", "double",   "export", "float", "int",
-      "new", "not",  "operator", "or",      "switch", "template", "this",   "union", "xor"};
-  return kWords.contains(name) ? str_cat(name, "_") : std::string(name);
-}
-
-std::string dtype_constant(DType type) {
-  std::string name(dtype_name(type));
-  if (type == DType::kHalf) return "DType::kHalf";
-  if (type == DType::kBFloat16) return "DType::kBFloat16";
-  size_t capitals = name.starts_with("uint") ? 2 : 1;
-  for (size_t i = 0; i < capitals; ++i) name[i] = static_cast<char>(std::toupper(name[i]));
-  return "DType::k" + name;
-}
-
-std::string quoted(const std::string& text) { return "\"" + text + "\""; }
 
 // How an attribute is declared: its type as a parameter, and its default. Empty: it cannot be one.
 struct ParameterType {
@@ -169,26 +142,6 @@ bool describe(const Op& op, OpFunction& function) {
   return true;
 }
 
-// Text as a comment of lines that fit.
-std::string comment(const std::string& text) {
-  std::string out;
-  for (const std::string& paragraph : split(text, "\n")) {
-    std::istringstream words(paragraph);
-    std::string line = "//", word;
-    size_t indent = std::min(paragraph.find_first_not_of(' '), paragraph.size());
-    line += std::string(indent, ' ');
-    while (words >> word) {
-      if (line.size() + 1 + word.size() > 100) {
-        out += line + "\n";
-        line = "//" + std::string(indent, ' ');
-      }
-      line += " " + word;
-    }
-    out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return out;
-}
-
 std::string parameters_of(const OpFunction& function, bool with_defaults) {
   std::vector<std::string> all = function.parameters;
   for (const auto& [parameter, value] : function.attributes) {
@@ -259,70 +212,50 @@ std::string definition(const OpFunction& function, const std::string& name) {
   return text + "}\n";
 }
 
-// "nn.relu" as namespace and name.
-std::pair<std::string, std::string> scope_and_name(const std::string& name) {
-  size_t point = name.rfind('.');
-  if (point == std::string::npos) return {"", identifier(name)};
-  std::string scope = name.substr(0, point);
-  for (size_t at; (at = scope.find('.')) != std::string::npos;) scope.replace(at, 1, "::");
-  return {"::" + scope, identifier(name.substr(point + 1))};
-}
-
 int print(const std::string& header_path, const std::string& source_path,
           std::span<char* const> written) {
   std::set<std::string> taken;
   for (const char* path : written) {
     std::set<std::string> names = names_declared_in(path);
     if (names.empty()) {
-      std::fprintf(stderr, "graven_print_ops: no functions in %s\n", path);
+      std::fprintf(stderr, "graven_print_functions: no functions in %s\n", path);
       return 1;
     }
     taken.merge(names);
   }
-  // By namespace, the root first; names of one function within others are using-declarations, or
-  // functions of their own where the name is another.
-  std::map<std::string, std::string> declarations, definitions, aliases;
+  PrintedFunctions out;
+  print_library(out, taken);
   for (const auto& op : OpRegistry::global().ops()) {
     std::vector<std::string> names = split(op->record().python, ", ");
     std::erase_if(
         names, [&](const std::string& name) { return name.empty() || !taken.insert(name).second; });
     OpFunction function;
     if (names.empty() || !describe(*op, function)) continue;
-    std::stable_sort(names.begin(), names.end(), [](const auto& a, const auto& b) {
-      return std::count(a.begin(), a.end(), '.') < std::count(b.begin(), b.end(), '.');
-    });
-    auto [scope, name] = scope_and_name(names[0]);
-    declarations[scope] += declaration(function, name) + "\n";
-    definitions[scope] += definition(function, name) + "\n";
-    for (size_t i = 1; i < names.size(); ++i) {
-      auto [other_scope, other_name] = scope_and_name(names[i]);
-      if (other_name == name) {
-        aliases[other_scope] += str_cat("using graven", scope, "::", name, ";\n");
-      } else {  // a declaration cannot rename a function
-        declarations[other_scope] += declaration(function, other_name) + "\n";
-        definitions[other_scope] += definition(function, other_name) + "\n";
-      }
-    }
+    print_names(
+        out, std::move(names), [&](const std::string& name) { return declaration(function, name); },
+        [&](const std::string& name) { return definition(function, name); });
   }
   std::ofstream header(header_path), source(source_path);
   header << "#pragma once\n#include <cstdint>\n#include <source_location>\n#include <string>\n"
-            "#include <tuple>\n#include <vector>\n\n#include \"graven/api/operand.h\"\n"
+            "#include <tuple>\n#include <vector>\n\n#include \"graven/api/arguments.h\"\n"
+            "#include \"graven/api/operand.h\"\n"
             "#include \"graven/api/tensor.h\"\n#include \"graven/base/export.h\"\n\n"
-            "// Printed from the records of ops by graven/api/print_ops.cc.\n\n";
+            "// Printed from the records of ops and of the library by graven/api/print_ops.cc.\n\n";
   source << "#include \"graven/api/op_functions.h\"\n\n#include \"graven/api/apply.h\"\n"
+            "#include \"graven/api/library_call.h\"\n"
             "#include \"graven/ir/op.h\"\n\nnamespace graven {\nnamespace {\n\n"
             "// The dtype of the first that is a tensor; kInvalid if all are numbers.\n"
             "[[maybe_unused]] DType dtype_among(std::initializer_list<const Operand*> operands) {\n"
             "  for (const Operand* operand : operands) {\n"
             "    if (operand->dtype() != DType::kInvalid) return operand->dtype();\n  }\n"
             "  return DType::kInvalid;\n}\n\n}  // namespace\n}  // namespace graven\n\n";
-  for (const auto& [scope, text] : declarations) {
+  for (const auto& [scope, text] : out.declarations) {
     header << "namespace graven" << scope << " {\n\n"
            << text << "}  // namespace graven" << scope << "\n\n";
     source << "namespace graven" << scope << " {\n\n"
-           << definitions[scope] << "}  // namespace graven" << scope << "\n\n";
+           << out.definitions[scope] << "}  // namespace graven" << scope << "\n\n";
   }
-  for (const auto& [scope, text] : aliases) {
+  for (const auto& [scope, text] : out.aliases) {
     header << "namespace graven" << scope << " {\n"
            << text << "}  // namespace graven" << scope << "\n";
   }
@@ -334,7 +267,7 @@ int print(const std::string& header_path, const std::string& source_path,
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::fprintf(stderr, "usage: graven_print_ops HEADER SOURCE WRITTEN...\n");
+    std::fprintf(stderr, "usage: graven_print_functions HEADER SOURCE WRITTEN...\n");
     return 2;
   }
   return graven::engine::print(argv[1], argv[2], std::span(argv + 3, argv + argc));

@@ -6,10 +6,11 @@
 #include "graven/api/array_ops.h"
 #include "graven/api/compose.h"
 #include "graven/api/math_ops.h"
-#include "graven/api/random_seeds.h"
+#include "graven/api/op_functions.h"
 #include "graven/api/scopes.h"
 #include "graven/base/mutex.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/library/seeds.h"
 #include "graven/ops/padding_ops.h"
 #include "graven/ops/random_ops.h"
 
@@ -100,17 +101,13 @@ Tensor uniform_of(const Tensor& sizes, const Start& start, const Bound& minval, 
 }
 
 engine::SeededDTypeAttrs seeded(std::optional<int64_t> seed, DType dtype) {
-  auto [first, second] = internal::seeds_of_op(seed);
+  auto [first, second] = engine::seeds_of_op(seed).value_or(std::pair<int64_t, int64_t>());
   return {.seed = first, .seed2 = second, .dtype = dtype};
 }
 
 engine::SeedAttrs seeded(std::optional<int64_t> seed) {
-  auto [first, second] = internal::seeds_of_op(seed);
+  auto [first, second] = engine::seeds_of_op(seed).value_or(std::pair<int64_t, int64_t>());
   return {.seed = first, .seed2 = second};
-}
-
-bool is_number(const Operand& value, double number) {
-  return value.is_number() && value.number() == number;
 }
 
 // Counter and key in one vector.
@@ -132,27 +129,6 @@ Start taken(Generator& generator, const Tensor& sizes) {
 }  // namespace
 
 // --- Of streams.
-
-void set_seed(int64_t seed) { internal::start_seeds(seed); }
-
-Tensor uniform(const Sizes& shape, const Operand& minval, const Bound& maxval, DType dtype,
-               std::optional<int64_t> seed, Here location) {
-  check_dtype(dtype, false, location);
-  if (engine::is_integer(dtype) && !maxval) {
-    throw_error(
-        engine::value_error("Must specify maxval for integer dtype ", engine::dtype_name(dtype)),
-        location);
-  }
-  Composite composite("random_uniform", location);
-  Tensor sizes = shape.as_tensor(location);
-  if (engine::is_integer(dtype)) {
-    return apply(engine::kRandomUniformInt,
-                 {sizes, minval.as_tensor(dtype), maxval->as_tensor(dtype)}, seeded(seed));
-  }
-  Tensor unit = apply(engine::kRandomUniform, {sizes}, seeded(seed, dtype));
-  bool is_unit = is_number(minval, 0) && (!maxval || is_number(*maxval, 1));
-  return is_unit ? unit : scaled(unit, minval, maxval);
-}
 
 namespace {
 

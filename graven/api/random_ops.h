@@ -22,12 +22,6 @@ using Bound = std::optional<Operand>;
 // --- Numbers of a stream that goes on from call to call. With set_seed, or with a seed of the op's
 // own, a program draws the same ones each time it runs.
 
-// Lets all streams start anew: what is drawn after it depends on the seed and on the order alone.
-GRAVEN_API void set_seed(int64_t seed);
-GRAVEN_API Tensor uniform(const Sizes& shape, const Operand& minval = 0,
-                          const Bound& maxval = std::nullopt, DType dtype = DType::kFloat32,
-                          std::optional<int64_t> seed = std::nullopt,
-                          Here location = Here::current());
 GRAVEN_API Tensor normal(const Sizes& shape, const Operand& mean = 0, const Operand& stddev = 1,
                          DType dtype = DType::kFloat32, std::optional<int64_t> seed = std::nullopt,
                          Here location = Here::current());

@@ -23,9 +23,9 @@ Tensors Emitter::apply(const Op& op, std::span<const Tensor> inputs, AttrsRef at
   return std::move(*outputs);
 }
 
-Tensor Emitter::constant(const Tensor& value) {
+Tensor Emitter::constant(const Tensor& value, std::string_view name) {
   if (!builder_.graph()) return value;
-  return (*this)(kConst, {}, {value, value.dtype()});
+  return (*this)(kConst, {}, {value, value.dtype()}, name);
 }
 
 void Emitter::fail(Status status) {

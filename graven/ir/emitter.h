@@ -24,12 +24,17 @@ class GRAVEN_API Emitter {
     return outputs.empty() ? Tensor() : std::move(outputs[0]);
   }
   // All outputs; none after an error.
+  template <typename A>
+  Tensors apply(const OpHandle<A>& op, std::initializer_list<Tensor> inputs,
+                const std::type_identity_t<A>& attrs = {}, std::string_view name = {}) {
+    return apply(*op.op, {inputs.begin(), inputs.size()}, attrs, name);
+  }
   Tensors apply(const Op& op, std::span<const Tensor> inputs, AttrsRef attrs,
                 std::string_view name = {});
 
   // A value as a tensor that ops take: a Const node in a graph, where it would otherwise be
   // captured; itself when values are computed at once.
-  Tensor constant(const Tensor& value);
+  Tensor constant(const Tensor& value, std::string_view name = {});
 
   Builder& builder() { return builder_; }
   const Status& status() const { return status_; }

@@ -9,7 +9,9 @@ void bind_tensor(nanobind::module_& module);   // Tensor, EagerTensor, SymbolicT
 void bind_convert(nanobind::module_& module);  // constant, convert_to_tensor, ...
 void bind_graph(nanobind::module_& module);    // Graph, Operation
 void bind_scopes(nanobind::module_& module);   // name_scope, device, ...
+void bind_callable(nanobind::module_& module);
 void bind_op_function(nanobind::module_& module);
+void bind_library_function(nanobind::module_& module);
 void bind_variable(nanobind::module_& module);     // VariableBase
 void bind_tape(nanobind::module_& module);         // Tape
 void bind_trace_types(nanobind::module_& module);  // TensorSpec and other types of arguments

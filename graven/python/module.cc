@@ -32,7 +32,9 @@ NB_MODULE(_engine, m) {
   bind_convert(m);
   bind_graph(m);
   bind_scopes(m);
+  bind_callable(m);
   bind_op_function(m);
+  bind_library_function(m);
   bind_variable(m);
   bind_tape(m);
   bind_trace_types(m);

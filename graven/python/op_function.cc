@@ -1,6 +1,5 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
-#include <structmember.h>
 
 #include <algorithm>
 #include <functional>
@@ -11,13 +10,14 @@
 #include "graven/ir/graph_builder.h"
 #include "graven/ir/op.h"
 #include "graven/python/apply.h"
+#include "graven/python/argument_kinds.h"
 #include "graven/python/bind.h"
+#include "graven/python/callable.h"
 #include "graven/python/convert.h"
 #include "graven/python/errors.h"
 #include "graven/python/graph_object.h"
-#include "graven/python/object.h"
 #include "graven/python/tensor_object.h"
-#include "graven/python/variable_object.h"
+#include "graven/python/typed_operands.h"
 #include "graven/runtime/eager_builder.h"
 
 // Python's functions of the ops, made of their records: inputs in order, attributes that must be
@@ -32,7 +32,6 @@ using engine::ArgSpec;
 using engine::AttrField;
 using engine::AttrValue;
 using engine::DType;
-using engine::InlineVector;
 using engine::Op;
 using engine::Result;
 using engine::Status;
@@ -40,26 +39,8 @@ using engine::Tensor;
 using engine::Tensors;
 using engine::type_error;
 
-struct OpFunctionObject {
-  PyObject_HEAD vectorcallfunc vectorcall;
-  const Op* op;
-  PyObject* name;                 // str: "relu", or the op's own name in raw_ops
-  PyObject* parameters;           // tuple of interned str
-  std::vector<int>* attr_fields;  // the fields of the attributes that are parameters, in order
-  PyObject* output_type;          // a named tuple's class, or null
-  PyObject* dict;
-  PyObject* weak_references;
-};
-
-PyTypeObject* op_function_type = nullptr;
-
-OpFunctionObject* self_of(PyObject* object) { return reinterpret_cast<OpFunctionObject*>(object); }
-
-std::string text_of(PyObject* object) {
-  Object text = Object::take(run_python<PyObject_Repr>(object));
-  const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
-  if (!utf8) PyErr_Clear();
-  return utf8 ? utf8 : "<?>";
+const AttrField& field_of(const Op& op, int field) {
+  return op.attrs_type().fields[static_cast<size_t>(field)];
 }
 
 // Attributes that follow from the inputs are no parameters: type parameters that an input has,
@@ -73,291 +54,164 @@ bool follows_from_inputs(const Op& op, int field) {
   return false;
 }
 
-template <typename T, typename F>
-Result<AttrValue> list_attribute(PyObject* object, F&& convert) {
+// Reads Python's value as an attribute of the type of the member.
+Status read_attribute(PyObject* object, bool& member) {
+  if (!PyBool_Check(object) && !PyLong_Check(object)) {
+    return type_error("Expected bool, not ", text_of(object));
+  }
+  ASSIGN_OR_RETURN(member, to_truth(object));
+  return {};
+}
+Status read_attribute(PyObject* object, int64_t& member) {
+  ASSIGN_OR_RETURN(member, to_integer(object));
+  return {};
+}
+Status read_attribute(PyObject* object, double& member) {
+  ASSIGN_OR_RETURN(member, to_double(object));
+  return {};
+}
+Status read_attribute(PyObject* object, std::string& member) {
+  ASSIGN_OR_RETURN(member, to_text(object));
+  return {};
+}
+Status read_attribute(PyObject* object, DType& member) {
+  ASSIGN_OR_RETURN(member, to_dtype(object));
+  return {};
+}
+Status read_attribute(PyObject* object, engine::Shape& member) {
+  ASSIGN_OR_RETURN(member, to_shape(object));
+  return {};
+}
+Status read_attribute(PyObject* object, Tensor& member) {
+  ASSIGN_OR_RETURN(member, to_eager_tensor(object));
+  return {};
+}
+// Bodies and what only the optimiser makes.
+template <typename T>
+Status read_attribute(PyObject*, T&) {
+  return type_error("This attribute cannot be given from Python");
+}
+template <typename T>
+Status read_attribute(PyObject* object, std::vector<T>& member) {
   Object items = items_of(object, "a list");
   if (!items) {
     PyErr_Clear();
     return type_error("Expected a list, not ", text_of(object));
   }
-  std::vector<T> values;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
-    ASSIGN_OR_RETURN(T value, convert(PyTuple_GET_ITEM(items.get(), i)));
-    values.push_back(std::move(value));
+  member.assign(static_cast<size_t>(PyTuple_GET_SIZE(items.get())), T());
+  for (size_t i = 0; i < member.size(); ++i) {
+    PyObject* item = PyTuple_GET_ITEM(items.get(), static_cast<Py_ssize_t>(i));
+    RETURN_IF_ERROR(read_attribute(item, member[i]));
   }
-  return AttrValue(std::move(values));
+  return {};
 }
 
-Result<int64_t> to_integer(PyObject* object) {
-  if (PyBool_Check(object) || !PyIndex_Check(object)) {
-    return type_error("Expected int, not ", text_of(object));
-  }
-  Object number = Object::take(run_python<PyNumber_Index>(object));
-  int64_t value = number ? PyLong_AsLongLong(number.get()) : -1;
-  if (value == -1 && PyErr_Occurred()) return pending_exception();
-  return value;
-}
-
-Result<double> to_double(PyObject* object) {
-  double value = PyFloat_AsDouble(object);
-  if (value == -1 && PyErr_Occurred()) {
-    PyErr_Clear();
-    return type_error("Expected float, not ", text_of(object));
-  }
-  return value;
-}
-
-Result<std::string> to_text(PyObject* object) {
-  if (PyBytes_Check(object)) {
-    return std::string(PyBytes_AS_STRING(object), static_cast<size_t>(PyBytes_GET_SIZE(object)));
-  }
-  Py_ssize_t size = 0;
-  const char* data = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, &size) : nullptr;
-  if (data) return std::string(data, static_cast<size_t>(size));
-  PyErr_Clear();
-  return type_error("Expected string, not ", text_of(object));
-}
-
-template <typename T>
-constexpr size_t kind_index() {
-  return AttrValue(std::in_place_type<T>).index();
-}
-
-Result<AttrValue> to_attribute(PyObject* object, size_t kind) {
-  auto wrapped = [](auto result) -> Result<AttrValue> {
-    if (!result.ok()) return result.status();
-    return AttrValue(std::move(*result));
-  };
-  switch (kind) {
-    case 1: {  // bool
-      int truth =
-          PyBool_Check(object) || PyLong_Check(object) ? run_python<PyObject_IsTrue>(object) : -1;
-      if (truth < 0) {
-        PyErr_Clear();
-        return type_error("Expected bool, not ", text_of(object));
-      }
-      return AttrValue(truth == 1);
-    }
-    case 2:
-      return wrapped(to_integer(object));
-    case 3:
-      return wrapped(to_double(object));
-    case 4:
-      return wrapped(to_text(object));
-    case 5:
-      return wrapped(to_dtype(object));
-    case 6:
-      return wrapped(to_shape(object));
-    case 7:
-      return wrapped(to_eager_tensor(object));
-    case 9:
-      return list_attribute<int64_t>(object, to_integer);
-    case 10:
-      return list_attribute<double>(object, to_double);
-    case 11:
-      return list_attribute<std::string>(object, to_text);
-    case 12:
-      return list_attribute<DType>(object, to_dtype);
-    case 13:
-      return list_attribute<engine::Shape>(object, to_shape);
-    default:
-      return type_error("This attribute cannot be given from Python");
-  }
-}
-static_assert(
-    std::is_same_v<std::variant_alternative_t<5, AttrValue>, DType> &&
-    std::is_same_v<std::variant_alternative_t<13, AttrValue>, std::vector<engine::Shape>>);
-
-std::optional<DType> dtype_if_tensor(PyObject* object) {
-  if (is_tensor(object)) return tensor_of(object).dtype();
-  if (variable_base_type && is_variable(object)) return variable_of(object)->variable()->dtype();
-  return std::nullopt;
-}
-
-// One call: arguments to tensors and attributes, the op, and the outputs.
-class Call {
+class OpCallable final : public Callable {
  public:
-  Call(OpFunctionObject* self, std::span<PyObject*> arguments)
-      : self_(self), op_(*self->op), arguments_(arguments), attrs_(op_.attrs_type()) {}
+  OpCallable(const Op& op, const std::string& name, std::vector<int> attr_fields)
+      : Callable(name, names_of(op, attr_fields), num_required_of(op, attr_fields)),
+        op_(op),
+        attr_fields_(std::move(attr_fields)) {}
 
-  Result<Tensors> run() {
-    RETURN_IF_ERROR(read_attributes());
-    PyObject* name = arguments_.back();
-    std::string wished;
-    if (name && name != Py_None) {
-      ASSIGN_OR_RETURN(wished, to_text(name));
-      if (engine::Frame::current().is_graph()) RETURN_IF_ERROR(check_node_name(wished));
-    } else if (engine::Frame::current().is_graph()) {
-      const std::string& usual = op_.record().default_node_name;
-      wished = usual.empty() ? op_.name() : usual;
-    }
-    NodeScope scope(wished);
-    find_dtypes();
-    for (size_t i = 0; i < op_.inputs().size(); ++i) {
-      Status status = read_input(static_cast<int>(i));
-      if (!status.ok()) {
-        return status;
-      }
-    }
-    return engine::apply(op_, {inputs_.data(), inputs_.size()}, attrs_, scope.name());
-  }
-
-  int num_inputs() const { return static_cast<int>(inputs_.size()); }
-  const engine::Attrs& attrs() const { return attrs_; }
+  PyObject* call(std::span<PyObject* const> arguments) const override;
+  Object default_of(size_t parameter) const override;
+  nb::dict record() const override;
 
  private:
-  Status read_attributes() {
-    size_t at = op_.inputs().size();
-    for (int field : *self_->attr_fields) {
-      PyObject* object = arguments_[at++];
-      const AttrField& attribute = op_.attrs_type().fields[field];
-      if (!object) continue;
-      // None is what a type or shape that is not known is called.
-      if (object == Py_None && attribute.kind != 6) continue;
-      auto value = to_attribute(object, attribute.kind);
-      if (!value.ok()) {
-        return value.status().with_prefix(
-            engine::str_cat("[", op_.name(), "] attribute '",
-                            op_.parameter_name(std::string(attribute.name)), "': "));
-      }
-      RETURN_IF_ERROR(attrs_.set(attribute.name, std::move(*value)));
-    }
-    return {};
-  }
+  static std::vector<std::string> names_of(const Op& op, std::span<const int> attr_fields);
+  static size_t num_required_of(const Op& op, std::span<const int> attr_fields);
+  Status read_attributes(std::span<PyObject* const> arguments, engine::Attrs& attrs) const;
+  Status read_inputs(std::span<PyObject* const> arguments, engine::Attrs& attrs,
+                     Tensors& inputs) const;
+  PyObject* pack(engine::AttrsRef attrs, Tensors& outputs) const;
 
-  // Python values take the dtype of the tensors with the same type parameter.
-  void find_dtypes() {
-    for (size_t i = 0; i < op_.type_params().size(); ++i) dtypes_.push_back(DType::kInvalid);
-    engine::AttrsRef attrs = attrs_;
-    for (const AttrField& field : attrs.type().fields) {
-      for (size_t p = 0; p < dtypes_.size(); ++p) {
-        if (field.name != op_.type_params()[p].name) continue;
-        AttrValue given = field.get(attrs.data());
-        if (const auto* dtype = std::get_if<DType>(&given)) dtypes_[p] = *dtype;
-      }
-    }
-    // Where a function is traced, no value is cut to the dtype of a tensor that comes after it.
-    if (engine::Frame::current().is_graph()) return;
-    for (size_t i = 0; i < op_.inputs().size(); ++i) {
-      const ArgSpec& input = op_.inputs()[i];
-      if (input.type_param < 0 || dtypes_[input.type_param] != DType::kInvalid) continue;
-      find_dtype(input, arguments_[i]);
-    }
-  }
+  const Op& op_;
+  const std::vector<int> attr_fields_;  // those that are parameters, in order
+  mutable Object tuple_class_;          // of several outputs, when it was first needed
+};
 
-  void find_dtype(const ArgSpec& input, PyObject* object) {
-    if (auto dtype = dtype_if_tensor(object)) {
-      dtypes_[input.type_param] = *dtype;
-    } else if (input.is_list && (PyList_Check(object) || PyTuple_Check(object))) {
-      for (Py_ssize_t j = 0; j < PySequence_Fast_GET_SIZE(object); ++j) {
-        if (auto of_item = dtype_if_tensor(PySequence_Fast_GET_ITEM(object, j))) {
-          dtypes_[input.type_param] = *of_item;
-          break;
-        }
-      }
+Status OpCallable::read_attributes(std::span<PyObject* const> arguments,
+                                   engine::Attrs& attrs) const {
+  size_t at = op_.inputs().size();
+  for (int field : attr_fields_) {
+    PyObject* object = arguments[at++];
+    if (!object) continue;
+    const AttrField& attribute = field_of(op_, field);
+    AttrValue value = attribute.get(engine::AttrsRef(attrs).data());
+    // None is what a shape that is not known is called.
+    if (object == Py_None && !std::holds_alternative<engine::Shape>(value)) continue;
+    Status status = std::visit([&](auto& member) { return read_attribute(object, member); }, value);
+    if (!status.ok()) {
+      return status.with_prefix(engine::str_cat("[", op_.name(), "] attribute '",
+                                                op_.parameter_name(std::string(attribute.name)),
+                                                "': "));
     }
+    RETURN_IF_ERROR(attrs.set(attribute.name, std::move(value)));
   }
+  return {};
+}
 
-  // An empty list is one of floats, unless the op wants axes, sizes or places.
-  bool takes_indices(const ArgSpec& input) const {
-    if (input.type_param < 0) return false;
-    const engine::DTypeSet& allowed = op_.type_params()[input.type_param].allowed;
-    return allowed.contains(DType::kInt32) && !allowed.contains(DType::kUInt64) &&
-           !allowed.contains(DType::kFloat32);
+Status OpCallable::read_inputs(std::span<PyObject* const> arguments, engine::Attrs& attrs,
+                               Tensors& inputs) const {
+  const auto type_of = [](const ArgSpec& input) {
+    return OperandType{.name = input.name, .fixed = input.fixed, .type_param = input.type_param};
+  };
+  TypedOperands operands(op_.name(), op_.type_params().size(), op_.type_params());
+  for (size_t p = 0; p < op_.type_params().size(); ++p) {
+    const AttrValue given = engine::AttrsRef(attrs).get(op_.type_params()[p].name);
+    if (const auto* dtype = std::get_if<DType>(&given)) {
+      operands.set_type(static_cast<int>(p), *dtype);
+    }
   }
-  // A list without a number at any depth; one that is deeper than a tensor can be is none.
-  static bool is_empty_list(PyObject* object, int max_depth = 32) {
-    if (!PyList_Check(object) && !PyTuple_Check(object)) return false;
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) {
-      PyObject* item = PySequence_Fast_GET_ITEM(object, i);
-      if (max_depth == 0 || !is_empty_list(item, max_depth - 1)) return false;
-    }
-    return true;
-  }
-
-  Status add(PyObject* object, const ArgSpec& input, std::string_view name) {
-    if (is_tensor(object)) {
-      inputs_.push_back(operand_of(object));
-    } else if (input.fixed == DType::kResource && variable_base_type && is_variable(object)) {
-      inputs_.push_back(variable_of(object)->handle);
-    } else {
-      std::optional<DType> dtype;
-      if (input.fixed != DType::kInvalid) dtype = input.fixed;
-      if (input.type_param >= 0 && dtypes_[input.type_param] != DType::kInvalid) {
-        dtype = dtypes_[input.type_param];
-      }
-      if (!dtype && is_empty_list(object) && takes_indices(input)) dtype = DType::kInt32;
-      bool is_value = variable_base_type && is_variable(object);
-      ASSIGN_OR_RETURN(Tensor tensor, to_tensor(object, is_value ? std::nullopt : dtype, name));
-      inputs_.push_back(std::move(tensor));
-    }
-    if (input.type_param >= 0 && dtypes_[input.type_param] == DType::kInvalid) {
-      dtypes_[input.type_param] = inputs_.back().dtype();
-    }
-    return {};
-  }
-
-  // Where a function is traced, values of a list without tensors must agree by themselves: nothing
-  // is cut to the dtype of the first, as it is eagerly.
-  Status check_all_alike(const ArgSpec& input, const std::vector<DType>& types) const {
-    if (std::adjacent_find(types.begin(), types.end(), std::not_equal_to<>()) == types.end()) {
-      return {};
-    }
-    std::string names;
-    for (DType type : types) {
-      names += names.empty() ? "" : ", ";
-      names += dtype_name(type);
-    }
-    return type_error("Tensors in list passed to '", input.name, "' of '", op_.name(),
-                      "' Op have types [", names, "] that don't all match.");
-  }
-
-  Status read_input(int i) {
+  for (size_t i = 0; i < op_.inputs().size(); ++i) {
     const ArgSpec& input = op_.inputs()[i];
-    PyObject* object = arguments_[i];
-    if (!input.is_list) return add(object, input, input.name);
-    if (is_tensor(object)) {
-      return type_error("Expected list for '", input.name, "' argument to '", op_.name(),
-                        "' Op, not ", text_of(object), ".");
+    operands.look_at(type_of(input), arguments[i]);
+  }
+  for (size_t i = 0; i < op_.inputs().size(); ++i) {
+    const ArgSpec& input = op_.inputs()[i];
+    if (!input.is_list) {
+      ASSIGN_OR_RETURN(Tensor tensor, operands.convert(type_of(input), arguments[i]));
+      inputs.push_back(std::move(tensor));
+      continue;
     }
-    Object items = items_of(object, "a list");
-    if (!items) {
-      PyErr_Clear();
-      return type_error("Expected list for '", input.name, "' argument to '", op_.name(),
-                        "' Op, not ", text_of(object), ".");
-    }
-    Py_ssize_t n = PyTuple_GET_SIZE(items.get());
-    std::vector<DType> types;
-    if (input.type_param >= 0 && dtypes_[input.type_param] == DType::kInvalid) {
-      find_dtype(input, items.get());
-    }
-    const bool each_as_it_comes = engine::Frame::current().is_graph() && input.type_param >= 0 &&
-                                  dtypes_[input.type_param] == DType::kInvalid;
-    for (Py_ssize_t j = 0; j < n; ++j) {
-      if (each_as_it_comes) dtypes_[input.type_param] = DType::kInvalid;
-      RETURN_IF_ERROR(
-          add(PyTuple_GET_ITEM(items.get(), j), input, engine::str_cat(input.name, "_", j)));
-      types.push_back(inputs_.back().dtype());
-    }
-    if (each_as_it_comes) RETURN_IF_ERROR(check_all_alike(input, types));
+    ASSIGN_OR_RETURN(std::vector<Tensor> items,
+                     operands.convert_list(type_of(input), arguments[i]));
     if (input.type_list_attr >= 0) {
-      RETURN_IF_ERROR(
-          attrs_.set(op_.attrs_type().fields[input.type_list_attr].name, std::move(types)));
+      std::vector<DType> types;
+      for (const Tensor& item : items) types.push_back(item.dtype());
+      RETURN_IF_ERROR(attrs.set(field_of(op_, input.type_list_attr).name, std::move(types)));
     }
     if (input.count_attr >= 0) {
       RETURN_IF_ERROR(
-          attrs_.set(op_.attrs_type().fields[input.count_attr].name, static_cast<int64_t>(n)));
+          attrs.set(field_of(op_, input.count_attr).name, static_cast<int64_t>(items.size())));
     }
-    return {};
+    for (Tensor& item : items) inputs.push_back(std::move(item));
   }
+  return {};
+}
 
-  OpFunctionObject* self_;
-  const Op& op_;
-  std::span<PyObject*> arguments_;
-  engine::Attrs attrs_;
-  InlineVector<DType, 4> dtypes_;
-  Tensors inputs_;
-};
+PyObject* OpCallable::call(std::span<PyObject* const> arguments) const {
+  engine::Attrs attrs(op_.attrs_type());
+  if (Status status = read_attributes(arguments, attrs); !status.ok()) return raise(status);
+  std::string wished;
+  PyObject* name = arguments.back();
+  if (name && name != Py_None) {
+    auto text = to_text(name);
+    if (!text.ok()) return raise(text.status());
+    wished = std::move(*text);
+    if (engine::Frame::current().is_graph()) {
+      if (Status status = check_node_name(wished); !status.ok()) return raise(status);
+    }
+  } else if (engine::Frame::current().is_graph()) {
+    const std::string& usual = op_.record().default_node_name;
+    wished = usual.empty() ? op_.name() : usual;
+  }
+  NodeScope scope(wished);
+  Tensors inputs;
+  if (Status status = read_inputs(arguments, attrs, inputs); !status.ok()) return raise(status);
+  auto outputs = engine::apply(op_, {inputs.data(), inputs.size()}, attrs, scope.name());
+  return outputs.ok() ? pack(attrs, *outputs) : raise(outputs.status());
+}
 
 // How many of the flat outputs belong to each argument of the op.
 std::vector<int> output_counts(const Op& op, engine::AttrsRef attrs, int num_outputs) {
@@ -391,154 +245,64 @@ std::vector<int> output_counts(const Op& op, engine::AttrsRef attrs, int num_out
   return counts;
 }
 
-Object list_of(Tensors& outputs, int first, int count) {
-  Object list = Object::take(PyList_New(count));
-  for (int i = 0; list && i < count; ++i) {
-    PyObject* item = wrap(std::move(outputs[first + i]));
-    if (!item) return {};
-    PyList_SET_ITEM(list.get(), i, item);
-  }
-  return list;
-}
-
-// The class of the named tuple of several outputs.
-PyObject* output_type(OpFunctionObject* self) {
-  if (self->output_type) return self->output_type;
-  const Op& op = *self->op;
-  Object names = Object::take(PyList_New(0));
-  for (const ArgSpec& output : op.outputs()) {
-    Object name = Object::take(PyUnicode_FromString(output.name.c_str()));
-    if (!name || PyList_Append(names.get(), name.get()) < 0) return nullptr;
-  }
-  Object collections = Object::take(run_python<PyImport_ImportModule>("collections"));
-  if (!collections) return nullptr;
-  Object made = Object::take(run_python<PyObject_CallMethod>(collections.get(), "namedtuple", "sO",
-                                                             op.name().c_str(), names.get()));
-  if (!self->output_type) self->output_type = made.release();  // or another thread was first
-  return self->output_type;
-}
-
-PyObject* pack_outputs(OpFunctionObject* self, const Call& call, Tensors& outputs) {
-  const Op& op = *self->op;
-  if (op.outputs().size() == 1 && !op.outputs()[0].is_list) return wrap(std::move(outputs[0]));
-  if (op.outputs().empty()) {
-    engine::Frame& frame = engine::Frame::current();
-    if (!frame.is_graph() || frame.graph()->nodes().empty()) Py_RETURN_NONE;
-    return wrap_operation(frame.graph_builder()->graph_ref(), frame.graph()->nodes().back());
-  }
-  std::vector<int> counts = output_counts(op, call.attrs(), static_cast<int>(outputs.size()));
-  if (counts.size() == 1) return list_of(outputs, 0, counts[0]).release();
+PyObject* OpCallable::pack(engine::AttrsRef attrs, Tensors& outputs) const {
+  const auto specs = op_.outputs();
+  if (specs.size() == 1 && !specs[0].is_list) return wrap(std::move(outputs[0]));
+  if (specs.empty()) return operation_or_none(0);
+  const std::vector<int> counts = output_counts(op_, attrs, static_cast<int>(outputs.size()));
+  const std::span<Tensor> flat(outputs.begin(), outputs.size());
+  if (counts.size() == 1) return list_of(flat.first(static_cast<size_t>(counts[0]))).release();
   Object parts = Object::take(PyTuple_New(static_cast<Py_ssize_t>(counts.size())));
-  int next = 0;
+  size_t next = 0;
   for (size_t i = 0; parts && i < counts.size(); ++i) {
-    Object part = op.outputs()[i].is_list ? list_of(outputs, next, counts[i])
-                                          : Object::take(wrap(std::move(outputs[next])));
+    const auto count = static_cast<size_t>(counts[i]);
+    Object part = specs[i].is_list ? list_of(flat.subspan(next, count))
+                                   : Object::take(wrap(std::move(flat[next])));
     if (!part) return nullptr;
     PyTuple_SET_ITEM(parts.get(), static_cast<Py_ssize_t>(i), part.release());
-    next += counts[i];
+    next += count;
   }
-  PyObject* type = output_type(self);
-  return type && parts ? run_python<PyObject_CallObject>(type, parts.get()) : nullptr;
-}
-
-const AttrField& field_of(OpFunctionObject* self, int field) {
-  return self->op->attrs_type().fields[static_cast<size_t>(field)];
-}
-
-// The parameters without defaults come first.
-Py_ssize_t num_required(OpFunctionObject* self) {
-  auto is_required = [&](int field) { return field_of(self, field).is_required; };
-  return static_cast<Py_ssize_t>(self->op->inputs().size()) +
-         std::count_if(self->attr_fields->begin(), self->attr_fields->end(), is_required);
-}
-
-PyObject* vectorcall(PyObject* object, PyObject* const* args, size_t nargsf, PyObject* keywords) {
-  OpFunctionObject* self = self_of(object);
-  Py_ssize_t nargs = PyVectorcall_NARGS(nargsf), n = PyTuple_GET_SIZE(self->parameters);
-  if (nargs > n) {
-    return PyErr_Format(PyExc_TypeError,
-                        "%U() takes at most %zd positional arguments but %zd were "
-                        "given",
-                        self->name, n, nargs);
+  if (!tuple_class_) {
+    std::vector<std::string> names;
+    for (const ArgSpec& output : specs) names.push_back(output.name);
+    Object made = named_tuple_class(op_.name(), names);
+    if (!tuple_class_) tuple_class_ = std::move(made);  // or another thread was first
   }
-  InlineVector<PyObject*, 16> bound(static_cast<size_t>(n), nullptr);
-  std::copy(args, args + nargs, bound.begin());
-  Py_ssize_t num_keywords = keywords ? PyTuple_GET_SIZE(keywords) : 0;
-  for (Py_ssize_t k = 0; k < num_keywords; ++k) {
-    PyObject* name = PyTuple_GET_ITEM(keywords, k);
-    Py_ssize_t at = 0;
-    while (at < n && PyTuple_GET_ITEM(self->parameters, at) != name &&
-           PyUnicode_Compare(PyTuple_GET_ITEM(self->parameters, at), name) != 0) {
-      ++at;
-    }
-    if (at == n) {
-      return PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'",
-                          self->name, name);
-    }
-    if (bound[at]) {
-      return PyErr_Format(PyExc_TypeError, "%U() got multiple values for argument '%U'", self->name,
-                          name);
-    }
-    bound[at] = args[nargs + k];
-  }
-  for (Py_ssize_t i = 0; i < num_required(self); ++i) {
-    if (!bound[i]) {
-      return PyErr_Format(PyExc_TypeError, "%U() missing required argument: '%U'", self->name,
-                          PyTuple_GET_ITEM(self->parameters, i));
-    }
-  }
-  Call call(self, {bound.begin(), bound.size()});
-  auto outputs = call.run();
-  if (!outputs.ok()) return raise(outputs.status());
-  return pack_outputs(self, call, *outputs);
+  if (!tuple_class_ || !parts) return nullptr;
+  return run_python<PyObject_CallObject>(tuple_class_.get(), parts.get());
 }
 
-void dealloc(PyObject* object) {
-  OpFunctionObject* self = self_of(object);
-  if (self->weak_references) PyObject_ClearWeakRefs(object);
-  Py_CLEAR(self->name);
-  Py_CLEAR(self->parameters);
-  Py_CLEAR(self->output_type);
-  Py_CLEAR(self->dict);
-  delete self->attr_fields;
-  PyTypeObject* type = Py_TYPE(object);
-  type->tp_free(object);
-  Py_DECREF(type);
-}
-
-PyObject* make(const Op& op, const char* name) {
-  Object object = Object::take(op_function_type->tp_alloc(op_function_type, 0));
-  if (!object) return nullptr;
-  OpFunctionObject* self = self_of(object.get());
-  self->vectorcall = vectorcall;
-  self->op = &op;
-  self->attr_fields = new std::vector<int>();
-  self->name = PyUnicode_FromString(name);
+std::vector<std::string> OpCallable::names_of(const Op& op, std::span<const int> attr_fields) {
   std::vector<std::string> names;
   for (const ArgSpec& input : op.inputs()) names.push_back(op.parameter_name(input.name));
-  for (bool is_required : {true, false}) {
-    for (int i = 0; i < static_cast<int>(op.attrs_type().fields.size()); ++i) {
-      const AttrField& field = field_of(self, i);
-      if (field.is_required != is_required || follows_from_inputs(op, i)) continue;
-      self->attr_fields->push_back(i);
-      names.push_back(op.parameter_name(std::string(field.name)));
-    }
+  for (int field : attr_fields) {
+    names.push_back(op.parameter_name(std::string(field_of(op, field).name)));
   }
   names.emplace_back("name");
-  self->parameters = PyTuple_New(static_cast<Py_ssize_t>(names.size()));
-  if (!self->name || !self->parameters) return nullptr;
-  for (size_t i = 0; i < names.size(); ++i) {
-    PyObject* text = PyUnicode_InternFromString(names[i].c_str());
-    if (!text) return nullptr;
-    PyTuple_SET_ITEM(self->parameters, static_cast<Py_ssize_t>(i), text);
-  }
-  return object.release();
+  return names;
 }
 
-PyObject* get_name(PyObject* object, void*) { return Py_NewRef(self_of(object)->name); }
+size_t OpCallable::num_required_of(const Op& op, std::span<const int> attr_fields) {
+  return op.inputs().size() +
+         static_cast<size_t>(std::ranges::count_if(
+             attr_fields, [&](int field) { return field_of(op, field).is_required; }));
+}
+
+// The function of an op: the parameters without defaults come first.
+std::unique_ptr<Callable> callable_of(const Op& op, const std::string& name) {
+  std::vector<int> fields;
+  for (bool is_required : {true, false}) {
+    for (int i = 0; i < static_cast<int>(op.attrs_type().fields.size()); ++i) {
+      if (field_of(op, i).is_required == is_required && !follows_from_inputs(op, i)) {
+        fields.push_back(i);
+      }
+    }
+  }
+  return std::make_unique<OpCallable>(op, name, std::move(fields));
+}
 
 // A default as Python writes it: text is not bytes.
-Object default_of(const AttrValue& value) {
+Object default_value(const AttrValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) {
     return Object::take(
         PyUnicode_FromStringAndSize(text->data(), static_cast<Py_ssize_t>(text->size())));
@@ -546,27 +310,12 @@ Object default_of(const AttrValue& value) {
   return Object::take(wrap_attribute(value));
 }
 
-// (parameter, default): those that must be given have no default, which is an empty tuple.
-PyObject* get_defaults(PyObject* object, void*) {
-  OpFunctionObject* self = self_of(object);
-  engine::Attrs attrs(self->op->attrs_type());
+Object OpCallable::default_of(size_t parameter) const {
+  const size_t at = parameter - op_.inputs().size();
+  if (at >= attr_fields_.size()) return Object::borrow(Py_None);  // the name
+  engine::Attrs attrs(op_.attrs_type());
   engine::AttrsRef values = attrs;
-  Object list = Object::take(PyList_New(0));
-  const Py_ssize_t num_inputs = static_cast<Py_ssize_t>(self->op->inputs().size());
-  const Py_ssize_t required = num_required(self);
-  for (Py_ssize_t i = 0; list && i < PyTuple_GET_SIZE(self->parameters); ++i) {
-    PyObject* parameter = PyTuple_GET_ITEM(self->parameters, i);
-    Object value = Object::borrow(Py_None);
-    if (i < required) {
-      value = Object::take(PyTuple_New(0));
-    } else if (i + 1 < PyTuple_GET_SIZE(self->parameters)) {
-      const int field = (*self->attr_fields)[static_cast<size_t>(i - num_inputs)];
-      value = default_of(field_of(self, field).get(values.data()));
-    }
-    Object pair = value ? Object::take(PyTuple_Pack(2, parameter, value.get())) : Object();
-    if (!pair || PyList_Append(list.get(), pair.get()) < 0) return nullptr;
-  }
-  return list.release();
+  return default_value(field_of(op_, attr_fields_[at]).get(values.data()));
 }
 
 // What OpDefs call the types of attributes, by their index in AttrValue.
@@ -576,83 +325,33 @@ constexpr std::string_view kAttrTypes[] = {
     "list(type)", "list(shape)", "list(func)", "fusion"};
 static_assert(std::size(kAttrTypes) == std::variant_size_v<AttrValue>);
 
-// The texts of the record, of which graven._op_docs makes a docstring and a signature, and with the
-// types of the attributes that are parameters tools/stubs.py a stub.
-PyObject* get_record(PyObject* object, void*) {
-  const engine::OpRecord& record = self_of(object)->op->record();
+nb::dict OpCallable::record() const {
+  const engine::OpRecord& record = op_.record();
   nb::dict result;
   result["name"] = record.name;
   result["python"] = record.python;
   result["summary"] = record.summary;
   result["details"] = record.details;
-  nb::list inputs, outputs, types;
+  nb::list inputs, outputs;
   for (const std::string& input : record.inputs) {
     const size_t colon = std::min(input.find(':'), input.size());
-    inputs.append(nb::cast(self_of(object)->op->parameter_name(input.substr(0, colon)) +
-                           input.substr(colon)));
+    inputs.append(nb::cast(op_.parameter_name(input.substr(0, colon)) + input.substr(colon)));
   }
   for (const std::string& output : record.outputs) outputs.append(nb::cast(output));
-  for (const engine::TypeConstraint& type : record.types) {
-    nb::list names;
-    for (int d = 0; d < engine::kNumDTypes; ++d) {
-      if (type.allowed.contains(static_cast<DType>(d))) {
-        names.append(nb::cast(std::string(dtype_name(static_cast<DType>(d)))));
-      }
-    }
-    types.append(nb::make_tuple(type.name, names));
-  }
   result["inputs"] = inputs;
   result["outputs"] = outputs;
-  result["types"] = types;
+  result["types"] = types_to_python(record.types);
   nb::dict attributes;
-  for (int field : *self_of(object)->attr_fields) {
-    const AttrField& attribute = field_of(self_of(object), field);
-    const std::string name = self_of(object)->op->parameter_name(std::string(attribute.name));
-    attributes[nb::cast(name)] = nb::cast(std::string(kAttrTypes[attribute.kind]));
+  for (int field : attr_fields_) {
+    const std::string name = op_.parameter_name(std::string(field_of(op_, field).name));
+    attributes[nb::cast(name)] = nb::cast(std::string(kAttrTypes[field_of(op_, field).kind]));
   }
   result["attributes"] = attributes;
   result["is_differentiable"] =
       record.gradient != nullptr && record.gradient != engine::not_differentiable;
-  result["is_stateful"] = self_of(object)->op->is_stateful_ever();
-  return result.release().ptr();
+  result["is_stateful"] = op_.is_stateful_ever();
+  return result;
 }
-
-PyObject* from_docs(PyObject* self, const char* function) {
-  Object module = Object::take(run_python<PyImport_ImportModule>("graven._op_docs"));
-  return module ? run_python<PyObject_CallMethod>(module.get(), function, "O", self) : nullptr;
-}
-PyObject* get_doc(PyObject* self, void*) { return from_docs(self, "docstring"); }
-PyObject* get_signature(PyObject* self, void*) { return from_docs(self, "signature"); }
-
-PyObject* repr(PyObject* self) {
-  return PyUnicode_FromFormat("<function %U of the op %s>", self_of(self)->name,
-                              self_of(self)->op->name().c_str());
-}
-
-PyGetSetDef properties[] = {
-    {"__name__", get_name, nullptr, nullptr, nullptr},
-    {"__qualname__", get_name, nullptr, nullptr, nullptr},
-    {"__doc__", get_doc, nullptr, nullptr, nullptr},
-    {"__signature__", get_signature, nullptr, nullptr, nullptr},
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
-    {"_parameters", get_defaults, nullptr, nullptr, nullptr},
-    {"_record", get_record, nullptr, nullptr, nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
-PyMemberDef members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(OpFunctionObject, vectorcall), READONLY, nullptr},
-    {"__dictoffset__", T_PYSSIZET, offsetof(OpFunctionObject, dict), READONLY, nullptr},
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(OpFunctionObject, weak_references), READONLY,
-     nullptr},
-    {nullptr, 0, 0, 0, nullptr}};
-PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
-                       {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-                       {Py_tp_repr, reinterpret_cast<void*>(repr)},
-                       {Py_tp_getset, properties},
-                       {Py_tp_members, members},
-                       {0, nullptr}};
-PyType_Spec spec = {
-    "graven._engine.OpFunction", sizeof(OpFunctionObject), 0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
 
 nb::object steal(PyObject* object) {
   if (!object) throw nb::python_error();
@@ -684,14 +383,11 @@ bool is_offered(const Op& op) {
 }  // namespace
 
 void bind_op_function(nb::module_& m) {
-  op_function_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  if (!op_function_type) throw nb::python_error();
-  m.attr("OpFunction") = nb::handle(reinterpret_cast<PyObject*>(op_function_type));
   m.def(
       "raw_op",
       [](const std::string& name) -> nb::object {
         const Op* op = engine::OpRegistry::global().find(name);
-        return op && is_offered(*op) ? steal(make(*op, name.c_str())) : nb::none();
+        return op && is_offered(*op) ? steal(wrap(callable_of(*op, name))) : nb::none();
       },
       nb::arg("name"), "The function of an op by its OpDef name, or None.");
   m.def(
@@ -722,7 +418,8 @@ void bind_op_function(nb::module_& m) {
         const Op* op = engine::OpRegistry::global().find(op_name);
         if (!op) return nb::none();
         size_t dot = public_name.rfind('.');
-        return steal(make(*op, public_name.c_str() + (dot == std::string::npos ? 0 : dot + 1)));
+        return steal(
+            wrap(callable_of(*op, public_name.substr(dot == std::string::npos ? 0 : dot + 1))));
       },
       nb::arg("public_name"), nb::arg("op_name"), "The function of an op under a public name.");
   m.def("registry_errors", [] {

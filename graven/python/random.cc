@@ -1,26 +1,15 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 
-#include <optional>
-
-#include "graven/ir/frame.h"
-#include "graven/ir/graph.h"
-#include "graven/ops/random_streams.h"
+#include "graven/library/seeds.h"
 #include "graven/python/bind.h"
 
 namespace graven::python {
 
 void bind_random(nanobind::module_& m) {
-  m.def("restart_random_streams", &engine::restart_random_streams,
-        "Lets all sequences of stateful random ops start anew.");
-  m.def(
-      "count_unseeded_op",
-      []() -> std::optional<int64_t> {
-        engine::Frame& frame = engine::Frame::current();
-        if (!frame.is_graph()) return std::nullopt;
-        return frame.graph()->count_unseeded_op();
-      },
-      "How often it was asked while the graph of the moment was built; None if there is none.");
+  m.def("seeds_of_op", &engine::seeds_of_op, nanobind::arg("op_seed").none(),
+        "The two seeds of a stateful op with this seed of its own, or None; None: unforeseeable.");
 }
 
 }  // namespace graven::python

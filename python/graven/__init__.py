@@ -48,7 +48,6 @@ from graven._array_ops import reverse as reverse
 from graven._array_ops import saturate_cast as saturate_cast
 from graven._array_ops import shape as shape
 from graven._array_ops import size as size
-from graven._array_ops import split as split
 from graven._array_ops import squeeze as squeeze
 from graven._array_ops import stack as stack
 from graven._array_ops import stop_gradient as stop_gradient
@@ -116,14 +115,6 @@ from graven._math_ops import equal as equal
 from graven._math_ops import matmul as matmul
 from graven._math_ops import norm as norm
 from graven._math_ops import not_equal as not_equal
-from graven._math_ops import reduce_all as reduce_all
-from graven._math_ops import reduce_any as reduce_any
-from graven._math_ops import reduce_logsumexp as reduce_logsumexp
-from graven._math_ops import reduce_max as reduce_max
-from graven._math_ops import reduce_mean as reduce_mean
-from graven._math_ops import reduce_min as reduce_min
-from graven._math_ops import reduce_prod as reduce_prod
-from graven._math_ops import reduce_sum as reduce_sum
 from graven._math_ops import scalar_mul as scalar_mul
 from graven._math_ops import tensordot as tensordot
 from graven._math_ops import truediv as truediv

@@ -292,49 +292,6 @@ def concat(values: Sequence[TensorLike], axis: TensorLike, name: Name = "concat"
     return raw.ConcatV2(values, axis, name=name)
 
 
-def split(
-    value: TensorLike,
-    num_or_size_splits: Any,
-    axis: TensorLike = 0,
-    num: int | None = None,
-    name: Name = "split",
-) -> list[Tensor]:
-    """Cuts a tensor into pieces along an axis.
-
-    Args:
-      value: The tensor.
-      num_or_size_splits: The number of pieces of equal size, or their sizes, one of which may be
-        -1: what is left.
-      axis: The axis, negative counts from the end.
-      num: The number of pieces, where the sizes do not say it.
-      name: A name for the node while a function is traced.
-
-    Returns:
-      The pieces.
-
-    Raises:
-      InvalidArgumentError: The pieces do not make up the axis.
-
-    Source: tf.split, OpDefs "Split" and "SplitV".
-    """
-    if isinstance(num_or_size_splits, int) or (
-        hasattr(num_or_size_splits, "__index__")
-        and not isinstance(num_or_size_splits, Tensor)
-        and getattr(num_or_size_splits, "ndim", 0) == 0
-    ):
-        return list(raw.Split(axis, value, num_split=int(num_or_size_splits), name=name))
-    sizes = convert_to_tensor(num_or_size_splits)
-    if sizes.shape.rank == 0:
-        raise ValueError(
-            "Rank-0 tensors are not supported as the num_or_size_splits argument to split. "
-            f"Argument provided: {num_or_size_splits}"
-        )
-    count = sizes.shape[0] if num is None else num
-    if count is None:
-        raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits}")
-    return list(raw.SplitV(value, sizes, axis, num_split=count, name=name))
-
-
 def stack(values: Sequence[TensorLike], axis: int = 0, name: Name = "stack") -> Tensor:
     """Puts tensors of one shape together along a new axis.
 

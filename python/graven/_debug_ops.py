@@ -10,7 +10,7 @@ from graven import _engine, nest
 from graven import raw_ops as raw
 from graven._array_ops import rank as rank_of
 from graven._dtypes import DType, as_dtype, float32, int32
-from graven._math_ops import reduce_all, reduce_any
+from graven._functions import reduce_all, reduce_any
 from graven._scopes import control_dependencies, name_scope
 from graven._types import DTypeLike, Name, Tensor, TensorLike, has_dtype
 from graven.errors import InvalidArgumentError

@@ -26,7 +26,8 @@ from graven._array_ops import (
 )
 from graven._axes import at_axis
 from graven._dtypes import as_dtype, bool_, int32, int64
-from graven._math_ops import reduce_max, truediv
+from graven._functions import reduce_max
+from graven._math_ops import truediv
 from graven._scopes import name_scope
 from graven._tensor_shape import TensorShape
 from graven._types import DTypeLike, Name, Tensor, TensorLike

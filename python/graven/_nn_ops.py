@@ -24,18 +24,14 @@ from graven._array_ops import (
 from graven._axes import moved_to_end, swapped_with_last
 from graven._dtypes import bfloat16, bool_, float16, float32
 from graven._dtypes import string as string_
-from graven._engine import OpFunction
-from graven._math_ops import (
-    l2_normalize,
-    reduce_max,
-    reduce_mean,
-    reduce_sum,
-)
+from graven._engine import PublicFunction
+from graven._functions import conv2d, reduce_mean, uniform
+from graven._math_ops import l2_normalize
 from graven._scopes import name_scope
-from graven._types import Axes, Name, Tensor, TensorLike
+from graven._types import Name, Tensor, TensorLike
 from graven._unsupported import refuse, unsupported
 
-__all__ = ["l2_normalize", "one_hot", "reduce_max"]
+__all__ = ["l2_normalize", "one_hot"]
 
 
 def _is_last(x: Tensor, axis: int) -> bool:
@@ -57,7 +53,7 @@ def _is_last(x: Tensor, axis: int) -> bool:
 
 def _along_axis(op: str, logits: TensorLike, axis: int | None, name: Name) -> Tensor:
     x = convert_to_tensor(logits)
-    function: OpFunction = getattr(raw, op)
+    function: PublicFunction = getattr(raw, op)
     if axis is None or _is_last(x, int(axis)):
         return function(x, name=name)
     order = swapped_with_last(x, int(axis))
@@ -361,48 +357,6 @@ def _channels_at(data_format: str) -> int:
     if data_format in ("NHWC", "NCHW"):
         return data_format.index("C")
     raise ValueError(f"`data_format` must be 'NHWC' or 'NCHW'. Received: data_format={data_format}")
-
-
-def conv2d(
-    input: TensorLike,
-    filters: TensorLike,
-    strides: Any,
-    padding: Any,
-    data_format: str = "NHWC",
-    dilations: Any = None,
-    name: Name = None,
-) -> Tensor:
-    """Convolves images with filters (which are not mirrored).
-
-    Args:
-      input: Any floating dtype, shape [batch, height, width, in].
-      filters: The same dtype, shape [height, width, in / groups, out].
-      strides: A number, two, or four in the order of data_format.
-      padding: "VALID", "SAME", or [[0, 0], [top, bottom], [left, right], [0, 0]].
-      data_format: "NHWC" or "NCHW".
-      dilations: Like strides; None means 1.
-      name: A name for the node while a function is traced.
-
-    Returns:
-      The images, shape [batch, height, width, out].
-
-    Raises:
-      InvalidArgumentError: The sizes do not fit.
-
-    Source: tf.nn.conv2d, OpDef "Conv2D".
-    """
-    at = _channels_at(data_format)
-    kind, explicit = _padding(padding)
-    return raw.Conv2D(
-        input,
-        filters,
-        strides=_sizes(strides, 2, at, "strides"),
-        padding=kind,
-        explicit_paddings=explicit,
-        data_format=data_format,
-        dilations=_sizes(dilations, 2, at, "dilations"),
-        name=name,
-    )
 
 
 def conv1d(
@@ -765,42 +719,6 @@ def avg_pool(
     return avg_pool2d(x, ksize, strides, padding, data_format or "NHWC", name)
 
 
-def moments(
-    x: TensorLike, axes: Axes, shift: Any = None, keepdims: bool = False, name: Name = None
-) -> tuple[Tensor, Tensor]:
-    """The mean and the variance over axes.
-
-    Args:
-      x: Any floating dtype; short ones are computed in float32.
-      axes: The axes.
-      shift: Accepted; TensorFlow does not read it either.
-      keepdims: Keep the reduced axes, with size 1.
-      name: A name for the scope while a function is traced.
-
-    Returns:
-      The mean and the variance, of x's dtype.
-
-    Source: tf.nn.moments.
-    """
-    with name_scope(name or "moments"):
-        tensor = convert_to_tensor(x, None, None, "x")
-        y = cast(tensor, float32) if tensor.dtype in (float16, bfloat16) else tensor
-        mean = reduce_mean(y, axes, True, name="mean")
-        variance = reduce_mean(
-            raw.SquaredDifference(y, raw.StopGradient(mean)), axes, True, name="variance"
-        )
-        if not keepdims:
-            listed = list(axes) if isinstance(axes, (list, tuple)) else axes
-            mean, variance = _dropped(mean, listed), _dropped(variance, listed)
-        return cast(mean, tensor.dtype), cast(variance, tensor.dtype)
-
-
-def _dropped(x: Tensor, axes: Any) -> Tensor:
-    if isinstance(axes, Tensor):
-        return reshape(x, raw.Shape(reduce_sum(zeros_like(x), axes)))
-    return squeeze(x, axes)
-
-
 def batch_normalization(
     x: TensorLike,
     mean: TensorLike,
@@ -880,7 +798,7 @@ def dropout(
         wanted = convert_to_tensor(rate, tensor.dtype) if not is_number else rate
         scale = 1 / (1 - wanted)
         sizes = shape(tensor) if noise_shape is None else noise_shape
-        keep = random.uniform(sizes, seed=seed, dtype=tensor.dtype) >= wanted
+        keep = uniform(sizes, seed=seed, dtype=tensor.dtype) >= wanted
         return where(keep, tensor * scale, zeros_like(tensor))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import random as _python_random
 from typing import Any, TypedDict
 
 from graven import _engine
@@ -21,7 +20,8 @@ from graven._dtypes import (
     uint32,
     uint64,
 )
-from graven._math_ops import add, reduce_prod
+from graven._functions import reduce_prod
+from graven._math_ops import add
 from graven._scopes import init_scope, name_scope
 from graven._types import DTypeLike, Name, ShapeLike, Tensor, TensorLike
 from graven._unsupported import PublicClass, PublicEnumClass
@@ -29,10 +29,7 @@ from graven._variable import Variable
 
 convert_to_tensor = _engine.convert_to_tensor
 
-_MAX_INT32 = 2**31 - 1
 _MASK64 = 2**64 - 1
-# The seed of an op with a seed of its own where set_seed was not called.
-_DEFAULT_GLOBAL_SEED = 87654321
 _FLOATS = (float16, bfloat16, float32, float64)
 
 
@@ -61,41 +58,6 @@ def _algorithm_number(alg: Any) -> int:
 # --- Seeds of stateful ops.
 
 
-class _Seeds:
-    """The global seed, and what follows from it for ops without a seed of their own."""
-
-    def __init__(self) -> None:
-        self.global_seed: int | None = None
-        self._eager = _python_random.Random()
-
-    def start(self, seed: int | None) -> None:
-        self.global_seed = seed
-        self._eager = _python_random.Random(seed)
-        _engine.restart_random_streams()
-
-    def next(self) -> int:
-        """The seed of the next op without one, where there is a global seed."""
-        earlier = _engine.count_unseeded_op()
-        return self._eager.randint(0, _MAX_INT32) if earlier is None else earlier
-
-
-_seeds = _Seeds()
-
-
-def set_seed(seed: int) -> None:
-    """Sets the global seed: random ops without a seed of their own follow from it.
-
-    All sequences of stateful random ops start anew, those with seeds of their own too. Functions
-    that were traced before keep the seeds of their traces.
-
-    Args:
-      seed: Any integer.
-
-    Source: tf.random.set_seed.
-    """
-    _seeds.start(int(seed))
-
-
 def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
     """Makes the two seeds of a stateful op, (None, None) for numbers that nobody foresees.
 
@@ -107,13 +69,7 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
 
     Source: tf.compat.v1.get_seed.
     """
-    if op_seed is None and _seeds.global_seed is None:
-        return None, None
-    if op_seed is None:
-        op_seed = _seeds.next()
-    first = _DEFAULT_GLOBAL_SEED if _seeds.global_seed is None else _seeds.global_seed
-    seeds = (first % _MAX_INT32, int(op_seed) % _MAX_INT32)
-    return (0, _MAX_INT32) if seeds == (0, 0) else seeds
+    return _engine.seeds_of_op(None if op_seed is None else int(op_seed)) or (None, None)
 
 
 class _SeedAttributes(TypedDict):
@@ -168,46 +124,6 @@ def _is_number(value: Any, number: int) -> bool:
 
 
 # --- Stateful functions.
-
-
-def uniform(
-    shape: ShapeLike,
-    minval: TensorLike = 0,
-    maxval: TensorLike = None,
-    dtype: DTypeLike = float32,
-    seed: int | None = None,
-    name: Name = None,
-) -> Tensor:
-    """Draws numbers that are equally likely between two bounds.
-
-    Args:
-      shape: The shape of the result.
-      minval: The lower bound, which is included.
-      maxval: The upper bound, which is not; None means 1, for floats only.
-      dtype: float16, bfloat16, float32, float64, int32 or int64.
-      seed: With a seed, the same program draws the same numbers; see set_seed.
-      name: A name for the node while a function is traced.
-
-    Returns:
-      The numbers.
-
-    Raises:
-      ValueError: There is no such dtype here, or integers have no maxval.
-
-    Source: tf.random.uniform, OpDefs "RandomUniform" and "RandomUniformInt".
-    """
-    dtype = _check_dtype(dtype, (*_FLOATS, int32, int64))
-    if maxval is None and dtype.is_integer:
-        raise ValueError(f"Must specify maxval for integer dtype {dtype}")
-    with name_scope(name or "random_uniform") as scope:
-        sizes = sizes_tensor(shape)
-        seeds = _seed_attributes(seed)
-        if dtype.is_integer:
-            low, high = convert_to_tensor(minval, dtype), convert_to_tensor(maxval, dtype)
-            return raw.RandomUniformInt(sizes, low, high, name=scope, **seeds)
-        if _is_number(minval, 0) and (maxval is None or _is_number(maxval, 1)):
-            return raw.RandomUniform(sizes, dtype=dtype, name=scope, **seeds)
-        return _scaled(raw.RandomUniform(sizes, dtype=dtype, **seeds), minval, maxval, scope)
 
 
 def normal(

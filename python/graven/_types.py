@@ -17,6 +17,8 @@ ShapeLike = Any
 # One axis, several, or None for all.
 Axes = Any
 Sizes = int | Sequence[int]
+# "SAME", "VALID", or [before, after] for each axis.
+Padding = str | Sequence[Sequence[int]]
 Name = str | None
 
 

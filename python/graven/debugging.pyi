@@ -26,4 +26,4 @@ from graven._debug_ops import assert_same_float_dtype as assert_same_float_dtype
 from graven._debug_ops import assert_scalar as assert_scalar
 from graven._debug_ops import assert_shapes as assert_shapes
 from graven._debug_ops import assert_type as assert_type
-from graven._op_functions import check_numerics as check_numerics
+from graven._functions import check_numerics as check_numerics

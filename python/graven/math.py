@@ -12,7 +12,6 @@ from graven._math_ops import angle as angle
 from graven._math_ops import argmax as argmax
 from graven._math_ops import argmin as argmin
 from graven._math_ops import conj as conj
-from graven._math_ops import count_nonzero as count_nonzero
 from graven._math_ops import cumprod as cumprod
 from graven._math_ops import cumsum as cumsum
 from graven._math_ops import divide as divide
@@ -24,17 +23,6 @@ from graven._math_ops import log_sigmoid as log_sigmoid
 from graven._math_ops import logical_xor as logical_xor
 from graven._math_ops import not_equal as not_equal
 from graven._math_ops import real as real
-from graven._math_ops import reduce_all as reduce_all
-from graven._math_ops import reduce_any as reduce_any
-from graven._math_ops import reduce_euclidean_norm as reduce_euclidean_norm
-from graven._math_ops import reduce_logsumexp as reduce_logsumexp
-from graven._math_ops import reduce_max as reduce_max
-from graven._math_ops import reduce_mean as reduce_mean
-from graven._math_ops import reduce_min as reduce_min
-from graven._math_ops import reduce_prod as reduce_prod
-from graven._math_ops import reduce_std as reduce_std
-from graven._math_ops import reduce_sum as reduce_sum
-from graven._math_ops import reduce_variance as reduce_variance
 from graven._math_ops import scalar_mul as scalar_mul
 from graven._math_ops import truediv as truediv
 from graven._nn_ops import log_softmax as log_softmax

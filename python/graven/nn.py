@@ -11,7 +11,6 @@ from graven._nn_ops import avg_pool2d as avg_pool2d
 from graven._nn_ops import batch_normalization as batch_normalization
 from graven._nn_ops import bias_add as bias_add
 from graven._nn_ops import conv1d as conv1d
-from graven._nn_ops import conv2d as conv2d
 from graven._nn_ops import conv2d_transpose as conv2d_transpose
 from graven._nn_ops import depthwise_conv2d as depthwise_conv2d
 from graven._nn_ops import dropout as dropout
@@ -24,7 +23,6 @@ from graven._nn_ops import log_softmax as log_softmax
 from graven._nn_ops import max_pool as max_pool
 from graven._nn_ops import max_pool1d as max_pool1d
 from graven._nn_ops import max_pool2d as max_pool2d
-from graven._nn_ops import moments as moments
 from graven._nn_ops import relu6 as relu6
 from graven._nn_ops import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits
 from graven._nn_ops import silu as silu

@@ -4,6 +4,15 @@ Source: tf.nn.
 """
 # Printed by tools/stubs.py.
 
+from graven._functions import conv2d as conv2d
+from graven._functions import elu as elu
+from graven._functions import moments as moments
+from graven._functions import relu as relu
+from graven._functions import selu as selu
+from graven._functions import sigmoid as sigmoid
+from graven._functions import softplus as softplus
+from graven._functions import softsign as softsign
+from graven._functions import tanh as tanh
 from graven._math_ops import l2_normalize as l2_normalize
 from graven._nn_ops import avg_pool as avg_pool
 from graven._nn_ops import avg_pool1d as avg_pool1d
@@ -11,7 +20,6 @@ from graven._nn_ops import avg_pool2d as avg_pool2d
 from graven._nn_ops import batch_normalization as batch_normalization
 from graven._nn_ops import bias_add as bias_add
 from graven._nn_ops import conv1d as conv1d
-from graven._nn_ops import conv2d as conv2d
 from graven._nn_ops import conv2d_transpose as conv2d_transpose
 from graven._nn_ops import depthwise_conv2d as depthwise_conv2d
 from graven._nn_ops import dropout as dropout
@@ -24,7 +32,6 @@ from graven._nn_ops import log_softmax as log_softmax
 from graven._nn_ops import max_pool as max_pool
 from graven._nn_ops import max_pool1d as max_pool1d
 from graven._nn_ops import max_pool2d as max_pool2d
-from graven._nn_ops import moments as moments
 from graven._nn_ops import relu6 as relu6
 from graven._nn_ops import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits
 from graven._nn_ops import silu as silu
@@ -35,13 +42,6 @@ from graven._nn_ops import (
 )
 from graven._nn_ops import weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits
 from graven._nn_ops import zero_fraction as zero_fraction
-from graven._op_functions import elu as elu
-from graven._op_functions import relu as relu
-from graven._op_functions import selu as selu
-from graven._op_functions import sigmoid as sigmoid
-from graven._op_functions import softplus as softplus
-from graven._op_functions import softsign as softsign
-from graven._op_functions import tanh as tanh
 from graven._sort_ops import top_k as top_k
 
 swish = silu

@@ -4,4 +4,4 @@ Source: tf.strings.
 """
 # Printed by tools/stubs.py.
 
-from graven._op_functions import join as join
+from graven._functions import join as join

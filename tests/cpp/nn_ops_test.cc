@@ -34,9 +34,9 @@ TEST_CASE("convolutions and pools take explicit paddings") {
   CHECK_THROWS_WITH_AS(nn::avg_pool(Tensor{1.0}, 2, 1, "VALID"),
                        doctest::Contains("pools images only"), graven::Error);
   CHECK_THROWS_WITH_AS(nn::conv2d(image, ones, {1, 2, 3}, "SAME"),
-                       doctest::Contains("`strides` should be"), graven::Error);
+                       doctest::Contains("strides should be of length 1, 2 or 4"), graven::Error);
   CHECK_THROWS_WITH_AS(nn::conv2d(image, ones, 1, "SAME", "NWHC"),
-                       doctest::Contains("data_format=NWHC"), graven::Error);
+                       doctest::Contains("data_format must be"), graven::Error);
 }
 
 TEST_CASE("convolutions of rows, of single channels, and the transposed one") {
@@ -132,7 +132,7 @@ TEST_CASE("moments and batch normalisation") {
   CHECK(floats(variance) == Floats{1, 100});
   CHECK(nn::moments(x, {0, 1}, /*keepdims=*/true).mean.shape() == Shape{1, 1});
   CHECK(nn::moments(x, {}).mean.shape() == Shape{});
-  CHECK(floats(nn::moments(x, Tensor{0}).variance) == Floats{1, 100});
+  CHECK(floats(nn::moments(x, {0}).variance) == Floats{1, 100});
   CHECK(floats(nn::batch_normalization(x, mean, variance, Tensor(), Tensor(), 0)) ==
         Floats{-1, -1, 1, 1});
   CHECK(floats(nn::batch_normalization(x, mean, variance, 1.0, Tensor{2.0, 4.0}, 0)) ==

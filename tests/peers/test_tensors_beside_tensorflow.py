@@ -214,6 +214,18 @@ np.zeros(3)[i[0]]
 """.strip().splitlines()
 
 
+SHAPES = """
+tf.broadcast_static_shape(tf.TensorShape([1, 2]), tf.TensorShape([3, 1]))
+tf.broadcast_static_shape(tf.TensorShape([2]), tf.TensorShape([3, 1]))
+tf.broadcast_static_shape(tf.TensorShape([None, 2]), tf.TensorShape([3, None]))
+tf.broadcast_static_shape(tf.TensorShape([None]), tf.TensorShape([1]))
+tf.broadcast_static_shape(tf.TensorShape([None]), tf.TensorShape([None]))
+tf.broadcast_static_shape(tf.TensorShape(None), tf.TensorShape([1]))
+tf.broadcast_static_shape(tf.TensorShape([0, 2]), tf.TensorShape([1, 2]))
+tf.broadcast_static_shape(tf.TensorShape([2]), tf.TensorShape([3]))
+""".strip().splitlines()
+
+
 def outcome(tf: Any, expression: str) -> Any:
     names = {
         "tf": tf,
@@ -234,6 +246,8 @@ def outcome(tf: Any, expression: str) -> Any:
     return repr(result)
 
 
-@pytest.mark.parametrize("expression", [*CONSTANTS, *BOOLS_AS_NUMBERS, *OPERATORS, *INDEXING])
+@pytest.mark.parametrize(
+    "expression", [*CONSTANTS, *BOOLS_AS_NUMBERS, *OPERATORS, *INDEXING, *SHAPES]
+)
 def test_an_expression_means_what_it_means_in_tensorflow(expression: str) -> None:
     assert outcome(graven, expression) == outcome(tensorflow, expression)

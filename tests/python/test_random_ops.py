@@ -27,7 +27,7 @@ DRAWS: list[Callable[[Any], Any]] = [
 
 
 @pytest.mark.parametrize("draw", DRAWS)
-@pytest.mark.parametrize("shape", [[2**32 + 2, 3], 2**40, (2**31,), [np.int64(2**40)]])
+@pytest.mark.parametrize("shape", [[2**32 + 2, 3], [2**40], (2**31,), [np.int64(2**40)]])
 def test_a_size_beyond_int32_is_not_another_size(draw: Callable[[Any], Any], shape: Any) -> None:
     # 2**32 + 2 was 2: a tensor of shape [2, 3].
     limit = tf.config.get_memory_limit()

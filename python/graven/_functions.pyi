@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from graven import _dtypes
 from graven._engine import Operation, Tensor
-from graven._types import DTypeLike, Name, TensorLike
+from graven._types import Axes, DTypeLike, Name, Padding, ShapeLike, Sizes, TensorLike
 
 def acos(x: TensorLike, name: Name = None) -> Tensor:
     """The angle in [0, pi] whose cosine is x; NaN outside [-1, 1]."""
@@ -51,11 +51,31 @@ def ceil(x: TensorLike, name: Name = None) -> Tensor:
 def check_numerics(tensor: TensorLike, message: str, name: Name = None) -> Tensor:
     """The tensor itself; fails if it holds NaN or infinities."""
 
+def conv2d(
+    input: TensorLike,
+    filters: TensorLike,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str = "NHWC",
+    dilations: Sizes | None = None,
+    name: Name = None,
+) -> Tensor:
+    """Convolves images with filters, which are not mirrored."""
+
 def cos(x: TensorLike, name: Name = None) -> Tensor:
     """The cosine of x in radians."""
 
 def cosh(x: TensorLike, name: Name = None) -> Tensor:
     """The hyperbolic cosine."""
+
+def count_nonzero(
+    input: TensorLike,
+    axis: Axes = None,
+    keepdims: bool = False,
+    dtype: DTypeLike = _dtypes.int64,
+    name: Name = None,
+) -> Tensor:
+    """Counts the elements that are not zero, or no empty string, over axes."""
 
 def digamma(x: TensorLike, name: Name = None) -> Tensor:
     """The derivative of lgamma; NaN at 0, -1, -2, ..."""
@@ -147,6 +167,11 @@ def minimum(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
 def mod(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
     """The remainder of x / y with the sign of y."""
 
+def moments(
+    x: TensorLike, axes: Axes, shift: object = None, keepdims: bool = False, name: Name = None
+) -> tuple[Tensor, Tensor]:
+    """The mean and the variance over axes; half and bfloat16 are computed in float32."""
+
 def multiply(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
     """x * y, element by element. Integers wrap around."""
 
@@ -176,6 +201,62 @@ def realdiv(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
 
 def reciprocal(x: TensorLike, name: Name = None) -> Tensor:
     """1 / x, element by element."""
+
+def reduce_all(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Whether all elements hold, over axes."""
+
+def reduce_any(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Whether any element holds, over axes."""
+
+def reduce_euclidean_norm(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Takes the root of the sum of squares over axes."""
+
+def reduce_logsumexp(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Takes log(sum(exp(x))) over axes, without overflow."""
+
+def reduce_max(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Takes the largest element over axes."""
+
+def reduce_mean(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Averages the elements over axes; a mean of integers is cut off, and that of no elements is
+    NaN."""
+
+def reduce_min(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Takes the smallest element over axes."""
+
+def reduce_prod(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Multiplies the elements over axes."""
+
+def reduce_std(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Takes the root of the variance over axes."""
+
+def reduce_sum(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Sums the elements over axes."""
+
+def reduce_variance(
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Tensor:
+    """Averages the squared distances from the mean over axes."""
 
 def relu(features: TensorLike, name: Name = None) -> Tensor:
     """max(features, 0), element by element. NaN stays NaN."""
@@ -209,6 +290,9 @@ def selu(features: TensorLike, name: Name = None) -> Tensor:
     """scale * features where they are at least 0, else scale * alpha * (exp(features) - 1), with
     scale 1.0507 and alpha 1.6733."""
 
+def set_seed(seed: int) -> Operation | None:
+    """Sets the global seed: random ops without a seed of their own follow from it."""
+
 def shape_n(
     input: Sequence[TensorLike], out_type: DTypeLike = _dtypes.int32, name: Name = None
 ) -> list[Tensor]:
@@ -231,6 +315,15 @@ def softplus(features: TensorLike, name: Name = None) -> Tensor:
 
 def softsign(features: TensorLike, name: Name = None) -> Tensor:
     """features / (1 + |features|), element by element."""
+
+def split(
+    value: TensorLike,
+    num_or_size_splits: ShapeLike,
+    axis: TensorLike = 0,
+    num: int | None = None,
+    name: Name = None,
+) -> list[Tensor]:
+    """Cuts a tensor into pieces along an axis."""
 
 def sqrt(x: TensorLike, name: Name = None) -> Tensor:
     """The square root; NaN for negative x. Of complex x the root with a real part of at least 0."""
@@ -291,6 +384,16 @@ def truncatediv(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
 
 def truncatemod(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
     """The remainder of x / y with the sign of x."""
+
+def uniform(
+    shape: ShapeLike,
+    minval: TensorLike = 0,
+    maxval: TensorLike = None,
+    dtype: DTypeLike = _dtypes.float32,
+    seed: int | None = None,
+    name: Name = None,
+) -> Tensor:
+    """Draws numbers that are equally likely between two bounds."""
 
 def unsorted_segment_sum(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: Name = None

@@ -1,4 +1,4 @@
-#include "graven/api/random_seeds.h"
+#include "graven/library/seeds.h"
 
 #include <algorithm>
 #include <random>
@@ -14,7 +14,7 @@
 // the Mersenne Twister MT19937, seeded by init_by_array (Matsumoto and Nishimura, 2002) with the 32
 // bit words of the seed's magnitude.
 
-namespace graven::internal {
+namespace graven::engine {
 namespace {
 
 constexpr int64_t kMaxInt32 = (int64_t{1} << 31) - 1;
@@ -53,7 +53,7 @@ struct ArraySeed {
 };
 
 struct Seeds {
-  engine::Mutex mutex;
+  Mutex mutex;
   std::optional<int64_t> global_seed GUARDED_BY(mutex);
   std::mt19937 numbers GUARDED_BY(mutex);
 };
@@ -73,18 +73,18 @@ void start_seeds(int64_t seed) {
   ArraySeed words{{static_cast<uint32_t>(size)}};
   if (size >> 32) words.key.push_back(static_cast<uint32_t>(size >> 32));
   Seeds& all = seeds();
-  engine::MutexLock lock(all.mutex);
+  MutexLock lock(all.mutex);
   all.global_seed = seed;
   all.numbers.seed(words);
-  engine::restart_random_streams();
+  restart_random_streams();
 }
 
-std::pair<int64_t, int64_t> seeds_of_op(std::optional<int64_t> op_seed) {
+std::optional<std::pair<int64_t, int64_t>> seeds_of_op(std::optional<int64_t> op_seed) {
   Seeds& all = seeds();
-  engine::MutexLock lock(all.mutex);
-  if (!op_seed && !all.global_seed) return {0, 0};
+  MutexLock lock(all.mutex);
+  if (!op_seed && !all.global_seed) return std::nullopt;
   if (!op_seed) {
-    engine::Frame& frame = engine::Frame::current();
+    Frame& frame = Frame::current();
     if (frame.is_graph()) {
       op_seed = frame.graph()->count_unseeded_op();
     } else {  // random.Random.randint(0, 2**31 - 1)
@@ -95,8 +95,8 @@ std::pair<int64_t, int64_t> seeds_of_op(std::optional<int64_t> op_seed) {
   }
   int64_t first = modulo(all.global_seed.value_or(kDefaultGlobalSeed), kMaxInt32);
   int64_t second = modulo(*op_seed, kMaxInt32);
-  if (first == 0 && second == 0) return {0, kMaxInt32};  // 0 and 0 would mean no seeds
-  return {first, second};
+  if (first == 0 && second == 0) second = kMaxInt32;  // 0 and 0 would mean no seeds
+  return std::pair(first, second);
 }
 
-}  // namespace graven::internal
+}  // namespace graven::engine

@@ -1,0 +1,13 @@
+#include "graven/library/define_functions.h"
+
+namespace graven::engine {
+
+void define_functions(FunctionRegistry& functions) {
+  define_convolutions(functions);
+  define_joins(functions);
+  define_random_functions(functions);
+  define_reductions(functions);
+  define_statistics(functions);
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,17 @@
+#pragma once
+
+namespace graven::engine {
+
+class FunctionRegistry;
+
+// All families. FunctionRegistry::global() calls it once.
+void define_functions(FunctionRegistry& functions);
+
+// One function a family, by the name of its file.
+void define_convolutions(FunctionRegistry& functions);
+void define_joins(FunctionRegistry& functions);
+void define_random_functions(FunctionRegistry& functions);
+void define_reductions(FunctionRegistry& functions);
+void define_statistics(FunctionRegistry& functions);
+
+}  // namespace graven::engine

@@ -1,0 +1,158 @@
+#pragma once
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "graven/base/export.h"
+#include "graven/base/status.h"
+#include "graven/ir/op.h"
+#include "graven/library/function_context.h"
+#include "graven/library/parameters.h"
+#include "graven/ops/formulas.h"
+#include "graven/tensor/tensor.h"
+
+namespace graven::engine {
+
+// What a body gives: its tensors in one flat list. What they are after an error does not matter.
+struct Outputs {
+  Outputs(Tensor tensor) : tensors{std::move(tensor)} {}
+  Outputs(const Formula& formula) : Outputs(formula.tensor()) {}
+  Outputs(Tensors list) : tensors(std::move(list)) {}
+  Outputs(std::initializer_list<Tensor> list) : tensors(list) {}
+  Tensors tensors;
+};
+
+// How front ends pack the flat list.
+struct Results {
+  struct Part {
+    std::string name = {};
+    bool is_list = false;  // takes what the other parts leave; one part at most
+  };
+  std::vector<Part> parts = {};  // none: nothing is returned
+  std::string type_name = {};    // of a named tuple
+};
+inline Results one_tensor() { return {.parts = {{}}}; }
+inline Results tensor_list() { return {.parts = {{.is_list = true}}}; }
+inline Results nothing() { return {}; }
+// Several parts by their names; a name that ends in "..." is that of a list.
+GRAVEN_API Results tuple(std::initializer_list<std::string_view> names);
+GRAVEN_API Results named_tuple(std::string_view type_name,
+                               std::initializer_list<std::string_view> names);
+
+// The body of a public function: made of a callable (FunctionContext& c, const P& p) whose result
+// becomes Outputs. P is the struct of its parameters.
+class FunctionBody {
+ public:
+  FunctionBody() = default;
+  template <typename F>
+  requires(!std::is_same_v<F, FunctionBody>) FunctionBody(F f) { set(std::function(std::move(f))); }
+
+  const ParametersType& parameters() const { return *parameters_; }
+  Outputs operator()(FunctionContext& c, const void* parameters) const {
+    return call_(c, parameters);
+  }
+
+ private:
+  template <typename R, typename P>
+  void set(std::function<R(FunctionContext&, const P&)> f) {
+    parameters_ = &parameters_type<P>();
+    call_ = [f = std::move(f)](FunctionContext& c, const void* p) -> Outputs {
+      return f(c, *static_cast<const P*>(p));
+    };
+  }
+  const ParametersType* parameters_ = nullptr;
+  std::function<Outputs(FunctionContext& c, const void* parameters)> call_;
+};
+
+// An error that a function documents: {"ValueError", "There is no such mode."}.
+struct Raised {
+  std::string_view error, when;
+};
+
+// Everything there is to know about a public function (DESIGN 3), as its section in
+// graven/library writes it down. Docstrings, signatures, stubs, the functions of C++ and the page
+// of compatibility are made of it.
+struct FunctionRecord {
+  std::string names = {};  // "math.reduce_sum, reduce_sum": the first is the one of messages
+  // The name scope in which arguments become constants and the body adds its nodes, if a program
+  // gives no `name`. The node that gives the result takes this very name where the body passes it
+  // c.name(). Empty: Python's signature has no `name`.
+  std::string scope = {};
+  // The dtypes of type parameters, as the ops of the body or the body itself check them; and of
+  // parameters that are a dtype ("dtype"), which are checked before the body runs.
+  std::vector<TypeConstraint> types = {};
+  Results results = one_tensor();
+  std::string summary = {};  // what it computes, in one or two sentences
+  std::string details = {};  // more of it, where the summary leaves doubt
+  std::string returns = {};
+  std::vector<Raised> raises = {};
+  std::string source = {};  // beside its name: `OpDef "Sum"`, a paper
+  FunctionBody body = {};
+};
+
+// A record after define. Lives for ever, never changes.
+class GRAVEN_API PublicFunction {
+ public:
+  const FunctionRecord& record() const { return record_; }
+  const ParametersType& parameters() const { return record_.body.parameters(); }
+  std::span<const std::string> names() const { return names_; }
+  // The first name, "math.reduce_sum", and what follows its last point, "reduce_sum".
+  const std::string& name() const { return names_.front(); }
+  std::string_view short_name() const;
+
+  // What says the dtype of the tensors of each field: a dtype, or a type parameter by its index.
+  struct TensorType {
+    DType fixed = DType::kInvalid;
+    int type_param = -1;
+  };
+  std::span<const TensorType> tensor_types() const { return tensor_types_; }
+  // The type parameters: those of the record, and others that only say that dtypes are equal.
+  struct TypeParam {
+    std::string_view name;
+    DType only = DType::kInvalid;  // where the record allows one dtype
+    int dtype_field = -1;          // the field of kind DType that says it ("dtype")
+  };
+  std::span<const TypeParam> type_params() const { return type_params_; }
+
+  // A ValueError if a parameter that is a dtype has one that the record does not name. Binders
+  // call it before they convert tensors, whose dtype it may say.
+  Status check_dtypes(void* parameters) const;
+  // Runs the body on a struct of parameters that a binder filled in: the flat results, or the
+  // first error.
+  Result<Tensors> call(FunctionContext& c, const void* parameters) const;
+
+ private:
+  friend class FunctionRegistry;
+  FunctionRecord record_;
+  void find_types();
+  std::vector<std::string> names_;
+  std::vector<TensorType> tensor_types_;
+  std::vector<TypeParam> type_params_;
+};
+
+// All public functions that are not one op's own. Filled when it is first asked for, constant
+// afterwards.
+class GRAVEN_API FunctionRegistry {
+ public:
+  static FunctionRegistry& global();
+
+  // A name that exists already, or a record without a text, is a mistake of ours: it is remembered
+  // in errors(), which a test shows to be empty.
+  void define(FunctionRecord record);
+
+  // The function of any of its names; null if there is none.
+  const PublicFunction* find(std::string_view name) const;
+  std::span<const std::unique_ptr<PublicFunction>> functions() const { return functions_; }
+  std::span<const std::string> errors() const { return errors_; }
+
+ private:
+  std::vector<std::unique_ptr<PublicFunction>> functions_;
+  std::vector<std::string> errors_;
+};
+
+}  // namespace graven::engine

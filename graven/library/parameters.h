@@ -1,0 +1,225 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "graven/base/export.h"
+#include "graven/base/inline_vector.h"
+#include "graven/tensor/dtype.h"
+#include "graven/tensor/shape.h"
+#include "graven/tensor/tensor.h"
+
+namespace graven::engine {
+
+// --- The kinds of parameters of public functions: plain data, which the binder of a front end
+// fills in before the body runs. Beside them there are Tensor (what stands for one, converted;
+// empty for None and for a default number), DType (kInvalid for None), Shape, bool, int64_t,
+// double, std::string, and std::optional of the last four (none for None).
+
+// Integers as a program may give them: numbers, or a tensor that holds them when the function runs.
+// Neither is None.
+struct Integers {
+  std::optional<InlineVector<int64_t, 6>> numbers = {};
+  bool is_scalar = false;  // numbers: one, which was no list
+  Tensor tensor = {};
+  bool is_none() const { return !numbers && !tensor; }
+};
+// Axes of a tensor, of which negative ones count from the end.
+struct Axes : Integers {};
+// The sizes of a shape, or something that has one for each axis.
+struct Sizes : Integers {};
+
+// One number for all spatial axes, one for each, or one for each axis in the order of the data
+// format. None: empty.
+struct Window {
+  InlineVector<int64_t, 6> sizes = {};
+};
+
+// How far windows go beyond the edges: "SAME", "VALID", or "EXPLICIT" with {before, after} of each
+// axis in the order of the data format.
+struct Padding {
+  std::string kind = {};
+  InlineVector<int64_t, 10> sizes = {};
+};
+
+// Several of what stands for tensors. A single one that is no list has is_list false.
+struct TensorList {
+  std::vector<Tensor> tensors = {};
+  bool is_list = true;
+};
+
+// A number that a tensor has if none is given: its argument is left empty then, and also if a
+// program gives that very number.
+using DefaultNumber = std::variant<std::monostate, int64_t, double>;
+inline bool is_default(const DefaultNumber& number, double value) {
+  if (const auto* integer = std::get_if<int64_t>(&number)) {
+    return static_cast<double>(*integer) == value;
+  }
+  const auto* real = std::get_if<double>(&number);
+  return real && *real == value;
+}
+
+// A member of a struct of parameters, by its kind: std::visit over it is how front ends fill it.
+using ParameterRef =
+    std::variant<Tensor*, TensorList*, Axes*, Sizes*, Window*, Padding*, DType*, Shape*, bool*,
+                 int64_t*, double*, std::string*, std::optional<bool>*, std::optional<int64_t>*,
+                 std::optional<double>*, std::optional<std::string>*>;
+
+// --- Parameters are an aggregate with defaults, whose fields() names every member in the order of
+// the public signature:
+//
+//   struct MomentsParameters {
+//     Tensor x;
+//     Axes axes;
+//     bool keepdims = false;
+//     static constexpr auto fields() {
+//       using P = MomentsParameters;
+//       return std::tuple(required_field("x", &P::x, "T", "The values."),
+//                         required_field("axes", &P::axes, "The axes to go over."),
+//                         ignored_field("shift", "TensorFlow does not read it either."),
+//                         field("keepdims", &P::keepdims, "Keep the axes, with size 1."));
+//     }
+//   };
+//
+// A tensor names its dtype as OpDefs do: "int32", or a type parameter of the record, "T", whose
+// tensors have one dtype, which numbers beside them take. The last text is for documentation.
+
+enum class ParameterRole : uint8_t {
+  kRequired,
+  kOptional,
+  kIgnored,  // accepted without effect; Python only
+  kRefused,  // an error unless it is None or False; Python only
+};
+
+struct ParameterField {
+  std::string_view name;
+  ParameterRole role;
+  std::string_view type;  // of tensors
+  DefaultNumber default_number;
+  std::string_view doc;
+  ParameterRef (*ref)(void* parameters);  // null for kIgnored and kRefused
+};
+
+// Memory of one struct of parameters, with its defaults.
+struct ParametersType;
+class GRAVEN_API ParameterValues {
+ public:
+  explicit ParameterValues(const ParametersType& type);
+  ~ParameterValues();
+  ParameterValues(const ParameterValues&) = delete;
+  void* get() { return data_; }
+
+ private:
+  const ParametersType& type_;
+  void* data_;
+  alignas(std::max_align_t) std::byte inline_[512];
+};
+
+// How to handle a struct of parameters without knowing its type.
+struct ParametersType {
+  size_t size;
+  void (*construct)(void* parameters);
+  void (*destroy)(void* parameters);
+  std::span<const ParameterField> fields;
+};
+
+template <typename P, typename T>
+struct ParameterOf {
+  std::string_view name;
+  ParameterRole role;
+  T P::*member;
+  std::string_view type, doc;
+  DefaultNumber default_number = {};
+};
+template <typename P, typename T>
+constexpr ParameterOf<P, T> required_field(std::string_view name, T P::*member,
+                                           std::string_view doc) {
+  return {name, ParameterRole::kRequired, member, {}, doc};
+}
+template <typename P, typename T>
+constexpr ParameterOf<P, T> required_field(std::string_view name, T P::*member,
+                                           std::string_view type, std::string_view doc) {
+  return {name, ParameterRole::kRequired, member, type, doc};
+}
+template <typename P, typename T>
+constexpr ParameterOf<P, T> field(std::string_view name, T P::*member, std::string_view doc) {
+  return {name, ParameterRole::kOptional, member, {}, doc};
+}
+template <typename P, typename T>
+constexpr ParameterOf<P, T> field(std::string_view name, T P::*member, std::string_view type,
+                                  std::string_view doc) {
+  return {name, ParameterRole::kOptional, member, type, doc};
+}
+template <typename P, typename T, typename Number>
+requires std::is_arithmetic_v<Number>
+constexpr ParameterOf<P, T> field(std::string_view name, T P::*member, std::string_view type,
+                                  Number number, std::string_view doc) {
+  using Stored = std::conditional_t<std::is_integral_v<Number>, int64_t, double>;
+  return {name, ParameterRole::kOptional, member, type, doc, static_cast<Stored>(number)};
+}
+struct UnusedField {
+  std::string_view name;
+  ParameterRole role;
+  std::string_view doc;
+};
+constexpr UnusedField ignored_field(std::string_view name, std::string_view doc) {
+  return {name, ParameterRole::kIgnored, doc};
+}
+constexpr UnusedField refused_field(std::string_view name, std::string_view doc) {
+  return {name, ParameterRole::kRefused, doc};
+}
+// Where `name` stands in the signature, if it is not the last parameter.
+struct NameField {};
+constexpr NameField name_field() { return {}; }
+
+// --- Internals.
+
+namespace parameters_internal {
+
+template <typename P, size_t i>
+constexpr ParameterField make_field() {
+  constexpr auto spec = std::get<i>(P::fields());
+  using Spec = std::remove_cvref_t<decltype(spec)>;
+  if constexpr (std::is_same_v<Spec, NameField>) {
+    return {"name", ParameterRole::kOptional, {}, {}, {}, nullptr};
+  } else if constexpr (std::is_same_v<Spec, UnusedField>) {
+    return {spec.name, spec.role, {}, {}, spec.doc, nullptr};
+  } else {
+    return {spec.name,
+            spec.role,
+            spec.type,
+            spec.default_number,
+            spec.doc,
+            [](void* p) -> ParameterRef {
+              return &(static_cast<P*>(p)->*std::get<i>(P::fields()).member);
+            }};
+  }
+}
+
+template <typename P, size_t... i>
+const ParametersType& make_type(std::index_sequence<i...>) {
+  static const std::array<ParameterField, sizeof...(i)> fields = {make_field<P, i>()...};
+  static const ParametersType type = {sizeof(P), [](void* p) { new (p) P(); },
+                                      [](void* p) { static_cast<P*>(p)->~P(); }, fields};
+  return type;
+}
+
+}  // namespace parameters_internal
+
+template <typename P>
+const ParametersType& parameters_type() {
+  static const ParametersType& type = parameters_internal::make_type<P>(
+      std::make_index_sequence<std::tuple_size_v<decltype(P::fields())>>());
+  return type;
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,62 @@
+#pragma once
+#include <Python.h>
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graven/ir/op.h"
+#include "graven/python/object.h"
+#include "graven/tensor/tensor.h"
+
+namespace graven::python {
+
+// A public function that is made of a record, an op's or one of the library, as Python calls it.
+// Lives as long as its Python object.
+class Callable {
+ public:
+  // `name` is the one of messages: "relu". The first `num_required` parameters must be given.
+  Callable(std::string name, std::vector<std::string> parameters, size_t num_required)
+      : name_(std::move(name)), parameters_(std::move(parameters)), num_required_(num_required) {}
+  virtual ~Callable() = default;
+  Callable(const Callable&) = delete;
+
+  const std::string& name() const { return name_; }
+  std::span<const std::string> parameters() const { return parameters_; }
+  size_t num_required() const { return num_required_; }
+
+  // A new reference, or null with an exception. One argument for each parameter, null where none
+  // is given.
+  virtual PyObject* call(std::span<PyObject* const> arguments) const = 0;
+  // What a parameter that is not required is if it is not given.
+  virtual Object default_of(size_t parameter) const = 0;
+  // The texts of the record, of which graven._record_docs makes a docstring, and tools/stubs.py a
+  // stub.
+  virtual nanobind::dict record() const = 0;
+
+ private:
+  const std::string name_;
+  const std::vector<std::string> parameters_;
+  const size_t num_required_;
+};
+
+// The Python object of a callable, of the type graven._engine.PublicFunction. A new reference.
+PyObject* wrap(std::unique_ptr<Callable> callable);
+
+// --- What callables share.
+
+// The tensors, which it takes, as a list. Null with an exception.
+Object list_of(std::span<engine::Tensor> tensors);
+// What a function without results gives: the operation that the graph of the moment got last if it
+// has more nodes than before, else None.
+size_t count_nodes();
+PyObject* operation_or_none(size_t nodes_before);
+// A class of named tuples. Null with an exception.
+Object named_tuple_class(const std::string& name, std::span<const std::string> fields);
+// [(name, [dtype, ...]), ...]
+nanobind::list types_to_python(std::span<const engine::TypeConstraint> types);
+
+}  // namespace graven::python

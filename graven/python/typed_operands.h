@@ -1,0 +1,57 @@
+#pragma once
+#include <Python.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graven/base/inline_vector.h"
+#include "graven/base/status.h"
+#include "graven/ir/op.h"
+#include "graven/tensor/tensor.h"
+
+namespace graven::python {
+
+// What an argument of an op or a public function says of the dtype of its tensor.
+struct OperandType {
+  std::string_view name;                          // of the argument, and of its constant
+  engine::DType fixed = engine::DType::kInvalid;  // or one of the following
+  int type_param = -1;                            // index of a type parameter
+};
+
+// Converts the arguments of one call to tensors. Python values take the dtype of the tensors that
+// share a type parameter with them: eagerly of any, while a graph is built only of those before
+// them, so that no value is cut to the dtype of a tensor that comes after it.
+class TypedOperands {
+ public:
+  // `owner` is the op or function, for messages.
+  TypedOperands(std::string_view owner, size_t num_params,
+                std::span<const engine::TypeConstraint> types);
+
+  // The dtype of a type parameter, where an attribute says it.
+  void set_type(int type_param, engine::DType dtype) { dtypes_[at(type_param)] = dtype; }
+  // Looks for the dtype of a tensor, in a list too, that shares its type parameter with values;
+  // nothing in graphs.
+  void look_at(const OperandType& type, PyObject* object);
+
+  engine::Result<engine::Tensor> convert(const OperandType& type, PyObject* object) {
+    return convert(type, object, type.name);
+  }
+  // The items of a list or tuple, whose tensors all have the type, or any if it says nothing.
+  engine::Result<std::vector<engine::Tensor>> convert_list(const OperandType& type,
+                                                           PyObject* object);
+
+ private:
+  static size_t at(int type_param) { return static_cast<size_t>(type_param); }
+  engine::Result<engine::Tensor> convert(const OperandType& type, PyObject* object,
+                                         std::string_view name);
+  void take_dtype(const OperandType& type, PyObject* object);
+  void take_dtype_of_list(const OperandType& type, PyObject* list);
+  bool takes_indices(const OperandType& type) const;
+  std::string_view owner_;
+  std::span<const engine::TypeConstraint> types_;
+  engine::InlineVector<engine::DType, 4> dtypes_;
+};
+
+}  // namespace graven::python

@@ -1,0 +1,1 @@
+"""Public functions of the library, tested by table."""
