@@ -114,33 +114,32 @@ class DType:
 
     @property
     def max(self) -> Any:
-        """The largest value."""
-        return self.as_numpy_dtype(self._limits()[1])
+        """The largest value: a Python int of integers, a NumPy scalar of floats."""
+        if self.is_integer:
+            return 2 ** (self.size * 8 - (not self.is_unsigned)) - 1
+        if self.is_floating:
+            return self.as_numpy_dtype(_LARGEST[self.name])
+        raise TypeError(f"Cannot find maximum value of {self}.")
 
     @property
     def min(self) -> Any:
-        """The smallest value."""
-        return self.as_numpy_dtype(self._limits()[0])
+        """The smallest value: a Python int of integers, a NumPy scalar of floats."""
+        if self.is_integer:
+            return 0 if self.is_unsigned else -(2 ** (self.size * 8 - 1))
+        if self.is_floating:
+            return self.as_numpy_dtype(-_LARGEST[self.name])
+        raise TypeError(f"Cannot find minimum value of {self}.")
 
     @property
     def limits(self) -> tuple[Any, Any]:
-        """(0, 1) for floats, as pixels have it, else the smallest and the largest value."""
+        """The range of a pixel's intensity: 0 and 1 of floats, 0 and the largest integer."""
         if self.is_floating:
             return 0, 1
-        low, high = self._limits()
-        return (False, True) if self.is_bool else (0 if self.is_unsigned else low, high)
-
-    def _limits(self) -> tuple[Any, Any]:
         if self.is_bool:
             return False, True
-        if self.is_floating:
-            return -_LARGEST[self.name], _LARGEST[self.name]
         if self.is_integer:
-            bits = self.size * 8
-            if self.is_unsigned:
-                return 0, 2**bits - 1
-            return -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
-        raise TypeError(f"Cannot find limits of {self}.")
+            return 0, self.max
+        raise ValueError(f"{self} does not have defined limits.")
 
     def is_compatible_with(self, other: Any) -> bool:
         """Tells whether it is the same type.
@@ -234,37 +233,29 @@ uint32: DType = _make("uint32", 22)
 uint64: DType = _make("uint64", 23)
 half: DType = float16
 double: DType = float64
-_BY_NAME.update(half=float16, float=float32, double=float64, str=string)
+_BY_NAME.update(half=float16, float=float32, double=float64)
 
-_PYTHON: dict[type, DType] = {
-    float: float32,
-    int: int32,
-    bool: bool_,
-    complex: complex128,
-    str: string,
-    bytes: string,
-    object: string,
-}
+# Not int and complex, which have no size that everybody agrees on.
+_PYTHON: dict[type, DType] = {float: float32, bool: bool_, object: string}
 
 
 def _of_numpy(value: Any) -> DType | None:
+    """The DType of a NumPy dtype or class of scalars; None for anything else."""
     import numpy as np
 
-    try:
-        dtype = np.dtype(value)
-    except TypeError:
-        return None
-    if dtype.kind in "OSU":
-        return string
-    return _BY_NAME.get(dtype.name)
+    if not isinstance(value, np.dtype):
+        if not (isinstance(value, type) and issubclass(value, np.generic)):
+            return None
+        value = np.dtype(value)
+    return string if value.kind in "OSU" else _BY_NAME.get(value.name)
 
 
 def as_dtype(type_value: Any) -> DType:
     """Returns the DType that a value stands for.
 
     Args:
-      type_value: A DType, its name or number, a NumPy dtype or class, or float, int, bool,
-        complex, str.
+      type_value: A DType, its name or number, a NumPy dtype or class, float, bool, or what has one
+        of these as its dtype.
 
     Returns:
       The DType.
@@ -276,24 +267,22 @@ def as_dtype(type_value: Any) -> DType:
     """
     if isinstance(type_value, DType):
         return type_value
-    if type_value is None:  # float64 to NumPy
-        raise TypeError("Cannot convert the argument `type_value`: None to a TensorFlow DType.")
     found: DType | None = None
     if isinstance(type_value, str):
         found = _BY_NAME.get(type_value)
-    elif isinstance(type_value, type):
-        found = _PYTHON.get(type_value)
     elif isinstance(type_value, int):
         found = _BY_NUMBER.get(type_value)
-    # Nothing of NumPy's can have come before somebody imported it.
-    if found is None and "numpy" in sys.modules and not isinstance(type_value, int):
+    else:
         is_class = isinstance(type_value, type)  # whose "dtype" is a descriptor
         inner = type_value if is_class else getattr(type_value, "dtype", type_value)
-        found = inner if isinstance(inner, DType) else _of_numpy(inner)
-    if found is None:
-        inner = getattr(type_value, "dtype", None)
         if isinstance(inner, DType):
-            return inner
+            found = inner
+        elif is_class:
+            found = _PYTHON.get(type_value)
+        # Nothing of NumPy's can have come before somebody imported it.
+        if found is None and "numpy" in sys.modules:
+            found = _of_numpy(inner)
+    if found is None:
         raise TypeError(
             f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType."
         )

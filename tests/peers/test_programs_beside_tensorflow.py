@@ -18,6 +18,7 @@ import graven
 import numpy as np
 import pytest
 import tensorflow
+from both_systems import attempt, plain
 
 Program = Callable[[Any], Any]
 PROGRAMS: list[Program] = []
@@ -27,25 +28,6 @@ def program(f: Program) -> Program:
     """Lists a program, which is given tf and returns what the systems are to agree on."""
     PROGRAMS.append(f)
     return f
-
-
-def plain(result: Any) -> Any:
-    """Tensors as text, everything else as it is."""
-    if isinstance(result, list | tuple):
-        return [plain(part) for part in result]
-    for tf in (graven, tensorflow):
-        if isinstance(result, tf.Tensor | tf.Variable):
-            return f"{result.dtype.name} {np.asarray(result.numpy()).tolist()}"
-        if isinstance(result, tf.IndexedSlices):
-            return ["slices", *(plain(p) for p in (result.values, result.indices))]
-    return result
-
-
-def attempt(f: Callable[[], Any]) -> Any:
-    try:
-        return plain(f())
-    except Exception as error:
-        return type(error).__name__
 
 
 # --- NumPy arrays on the left of variables

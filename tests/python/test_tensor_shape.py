@@ -69,10 +69,11 @@ def test_shapes_can_be_copied_and_hashed() -> None:
 def test_dtypes_are_found_by_all_their_names() -> None:
     for number in (tf.float32, "float32", "float", np.float32, np.dtype("float32"), 1, float):
         assert tf.as_dtype(number) is tf.float32
-    for text in (tf.string, "string", str, bytes, np.dtype("U3"), np.object_):
+    for text in (tf.string, "string", np.str_, object, np.dtype("U3"), np.object_):
         assert tf.as_dtype(text) is tf.string
-    with pytest.raises(TypeError, match="Cannot convert the argument `type_value`"):
-        tf.as_dtype("nonsense")
+    for other in ("nonsense", str, int, complex, "f4"):
+        with pytest.raises(TypeError, match="Cannot convert the argument `type_value`"):
+            tf.as_dtype(other)
 
 
 def test_what_dtypes_know_of_themselves() -> None:

@@ -1,0 +1,77 @@
+"""Short programs over objects of Python: tensors, dtypes, shapes, scopes, containers.
+
+Each gives the same in both systems: values, classes of errors, phrases that programs look for in
+messages.
+"""
+
+# tf is either system here, and so are its decorators.
+# mypy: disable-error-code="untyped-decorator,misc"
+
+import collections
+import copy
+import functools
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import graven
+import numpy as np
+import pytest
+import tensorflow
+from both_systems import attempt, says
+
+Program = Callable[[Any], Any]
+PROGRAMS: list[Program] = []
+
+
+def program(f: Program) -> Program:
+    """Lists a program, which is given tf and returns what the systems are to agree on."""
+    PROGRAMS.append(f)
+    return f
+
+
+INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+FLOATS = ["float16", "bfloat16", "float32", "float64"]
+
+
+# --- DTypes
+
+
+@program
+def limits_of_integers_are_ints_of_python(tf: Any) -> Any:
+    # tf.int32.max + 1000 was NumPy's sum, which overflowed in silence.
+    dtypes = [tf.as_dtype(name) for name in INTEGERS]
+    return [[type(d.max), type(d.min), d.min, d.max + 1000, d.limits] for d in dtypes]
+
+
+@program
+def limits_of_floats_are_scalars_of_numpy(tf: Any) -> Any:
+    dtypes = [tf.as_dtype(name) for name in FLOATS]
+    return [[type(d.max), type(d.min), d.max, d.min] for d in dtypes]
+
+
+@program
+def what_is_no_number_has_no_limits(tf: Any) -> Any:
+    dtypes = [tf.bool, tf.string, tf.complex64]
+    extremes = [attempt(functools.partial(getattr, d, n)) for d in dtypes for n in ("max", "min")]
+    return extremes, [attempt(functools.partial(getattr, d, "limits")) for d in dtypes]
+
+
+NAMES_OF_DTYPES: list[Any] = [
+    int, float, bool, complex, str, bytes, object, type, list, None, np.int32, np.dtype("int8"),
+    np.str_, np.bytes_, np.bool_, np.array(1), "int", "float", "half", "str", "S", "f4", "<f4", 3,
+]  # fmt: skip
+
+
+@program
+def few_things_stand_for_a_dtype(tf: Any) -> Any:
+    return [attempt(functools.partial(tf.as_dtype, name)) for name in NAMES_OF_DTYPES]
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_a_program_does_what_it_does_in_tensorflow(f: Program) -> None:
+    expected = attempt(functools.partial(f, tensorflow))
+    assert attempt(functools.partial(f, graven)) == expected
