@@ -134,7 +134,8 @@ class SparseTensor(CompositeTensor):
         if isinstance(self._dense_shape, _engine.SymbolicTensor):
             rank = self._dense_shape.shape
             return TensorShape(None if rank.rank is None or rank[0] is None else [None] * rank[0])
-        return TensorShape(self._dense_shape.numpy().tolist())
+        sizes = self._dense_shape.numpy().tolist()
+        return TensorShape([None if size == -1 else size for size in sizes])
 
     def get_shape(self) -> TensorShape:
         """Returns the static shape of the whole."""

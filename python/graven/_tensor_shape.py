@@ -334,8 +334,19 @@ class TensorShape:
         if not self.is_fully_defined():
             raise ValueError(f"Cannot convert a partially known TensorShape {self} to a Tensor.")
         sizes = self.as_list()
+        fits_int32 = all(size is None or size < 2**31 for size in sizes)
         if dtype is None:
-            dtype = "int32" if all(size is None or size < 2**31 for size in sizes) else "int64"
+            dtype = "int32" if fits_int32 else "int64"
+        elif dtype not in ("int32", "int64"):
+            raise TypeError(
+                f"Cannot convert TensorShape {self} to dtype {dtype!r}. Allowed dtypes are "
+                "tf.int32 and tf.int64."
+            )
+        elif dtype == "int32" and not fits_int32:
+            raise ValueError(
+                f"Cannot convert TensorShape {self} to dtype int32; a dimension is too large. Ask "
+                "for tf.int64."
+            )
         return _engine.constant(sizes, dtype, None, name or "shape_as_tensor")
 
     def __eq__(self, other: object) -> bool:

@@ -71,6 +71,29 @@ def few_things_stand_for_a_dtype(tf: Any) -> Any:
     return [attempt(functools.partial(tf.as_dtype, name)) for name in NAMES_OF_DTYPES]
 
 
+# --- Shapes
+
+
+@program
+def a_shape_becomes_a_tensor_of_integers_that_hold_it(tf: Any) -> Any:
+    wide, shape = tf.TensorShape([2**31, 2]), tf.TensorShape([2, 2])
+    return [
+        says("a dimension is too large", lambda: tf.convert_to_tensor(wide, tf.int32)),
+        attempt(lambda: tf.convert_to_tensor(wide)),
+        attempt(lambda: tf.convert_to_tensor(shape, tf.int64)),
+        attempt(lambda: tf.convert_to_tensor(shape, tf.float32)),
+        attempt(lambda: tf.convert_to_tensor(tf.TensorShape([2, None]))),
+    ]
+
+
+@program
+def a_sparse_tensor_may_have_a_size_that_nobody_knows(tf: Any) -> Any:
+    return [
+        attempt(lambda: tf.SparseTensor([[0, 2]], [1], [-1, 5]).shape),
+        attempt(lambda: tf.SparseTensor([[0, 2]], [1], [-2, 5]).shape),
+    ]
+
+
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_a_program_does_what_it_does_in_tensorflow(f: Program) -> None:
     expected = attempt(functools.partial(f, tensorflow))
