@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from graven import _engine, nest
+from graven._scopes import name_scope
 from graven._variable import Variable
 
 T = TypeVar("T")
@@ -100,7 +101,7 @@ class Module:
             )
         self._name = name
         with _engine.NameScope(name) as scope:
-            self._scope_name = scope
+            self._name_scope = name_scope(scope)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if type(value) is list:
@@ -116,10 +117,10 @@ class Module:
 
     @property
     def name_scope(self) -> Any:
-        """A scope to enter with `with`, any number of times."""
-        from graven._scopes import name_scope
-
-        return name_scope(getattr(self, "_scope_name", self.name + "/"))
+        """A scope to enter with `with`, any number of times; always the same object."""
+        if "_name_scope" not in vars(self):  # a subclass that did not call __init__
+            self._name_scope = name_scope(self.name + "/")
+        return self._name_scope
 
     @property
     def variables(self) -> tuple[Any, ...]:

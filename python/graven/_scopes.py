@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,13 @@ if TYPE_CHECKING:
     from graven._device_spec import DeviceSpec
 
 _LEGAL_SCOPE = re.compile(r"[A-Za-z0-9_.\\/>-]*$")
+
+
+class _Entered(threading.local):
+    """What a thread has entered and not yet left, the innermost last."""
+
+    def __init__(self) -> None:
+        self.scopes: list[Any] = []
 
 
 class name_scope:  # noqa: N801 (TensorFlow's name)
@@ -34,7 +42,10 @@ class name_scope:  # noqa: N801 (TensorFlow's name)
         if name and not _LEGAL_SCOPE.match(name):
             raise ValueError(f"'{name}' is not a valid scope name")
         self._name = name or ""
-        self._entered: list[_engine.NameScope] = []
+        self._entered = _Entered()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return name_scope, (self._name,)
 
     @property
     def name(self) -> str:
@@ -43,7 +54,7 @@ class name_scope:  # noqa: N801 (TensorFlow's name)
 
     def __enter__(self) -> str:
         scope = _engine.NameScope(self._name)
-        self._entered.append(scope)
+        self._entered.scopes.append(scope)
         return scope.__enter__()
 
     def __exit__(
@@ -52,7 +63,7 @@ class name_scope:  # noqa: N801 (TensorFlow's name)
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._entered.pop().__exit__(kind, error, traceback)
+        self._entered.scopes.pop().__exit__(kind, error, traceback)
 
 
 class init_scope:  # noqa: N801
@@ -78,7 +89,8 @@ def control_dependencies(control_inputs: Iterable[Any] | None) -> _engine.Contro
     """Makes the ops of a `with` block wait for others, while a function is traced.
 
     Args:
-      control_inputs: Operations and tensors; None forgets those of the blocks around.
+      control_inputs: Operations and tensors; None forgets those of the blocks around. A function
+        without arguments among them is called, unless a function is being traced.
 
     Returns:
       A context manager.
@@ -87,13 +99,16 @@ def control_dependencies(control_inputs: Iterable[Any] | None) -> _engine.Contro
     """
     if control_inputs is None:
         return _engine.ControlDependencies(None)
-    if callable(control_inputs):
-        control_inputs = () if not _engine.executing_eagerly() else (control_inputs(),)
-    if isinstance(control_inputs, (_engine.Tensor, _engine.Operation)):
+    if isinstance(control_inputs, (_engine.Tensor, _engine.Operation)) or callable(control_inputs):
         raise TypeError(
             f"control_dependencies takes a list of operations and tensors, not {control_inputs!r}"
         )
-    return _engine.ControlDependencies(list(control_inputs))
+    inputs = list(control_inputs)
+    if _engine.executing_eagerly():
+        for pending in inputs:
+            if callable(pending):
+                pending()
+    return _engine.ControlDependencies(inputs)
 
 
 _DEVICE_PART = re.compile(
@@ -145,6 +160,9 @@ def _check_placement(text: str) -> None:
         )
 
 
+_entered_devices = _Entered()
+
+
 class device:  # noqa: N801
     """Asks for a device for the ops that are made in it.
 
@@ -164,7 +182,6 @@ class device:  # noqa: N801
         if callable(device_name):
             raise RuntimeError("tf.device does not support functions.")
         self._parts = None if device_name is None else parse_device(str(device_name))
-        self._entered: list[_engine.DeviceScope] = []
 
     def __enter__(self) -> None:
         if self._parts is None:
@@ -173,7 +190,7 @@ class device:  # noqa: N801
             text = device_text({**parse_device(_engine.current_device()), **self._parts})
             _check_placement(text)
         scope = _engine.DeviceScope(text)
-        self._entered.append(scope)
+        _entered_devices.scopes.append((self, scope))
         scope.__enter__()
 
     def __exit__(
@@ -182,4 +199,7 @@ class device:  # noqa: N801
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._entered.pop().__exit__(kind, error, traceback)
+        entered = _entered_devices.scopes
+        if not entered or entered[-1][0] is not self:
+            raise RuntimeError("Exiting device scope without proper scope nesting.")
+        entered.pop()[1].__exit__(kind, error, traceback)

@@ -94,6 +94,73 @@ def a_sparse_tensor_may_have_a_size_that_nobody_knows(tf: Any) -> Any:
     ]
 
 
+# --- Scopes
+
+
+@program
+def the_name_scope_of_a_module_is_one_object(tf: Any) -> Any:
+    module, names = tf.Module(name="n"), []
+    with module.name_scope as outer, module.name_scope as inner:
+        names += [outer, inner]
+    with module.name_scope as again:
+        names.append(again)
+    return module.name_scope is module.name_scope, names
+
+
+@program
+def a_module_can_be_copied_with_its_name_scope(tf: Any) -> Any:
+    module = tf.Module(name="n")
+    with copy.deepcopy(module).name_scope as name:
+        return name
+
+
+@program
+def a_device_scope_is_left_after_those_within_it(tf: Any) -> Any:
+    outer, inner = tf.device("cpu:0"), tf.device("cpu:0")
+    outer.__enter__()
+    inner.__enter__()
+    nesting = "without proper scope nesting"
+    return [
+        says(nesting, lambda: outer.__exit__(None, None, None)),
+        says(nesting, lambda: inner.__exit__(None, None, None)),
+        says(nesting, lambda: outer.__exit__(None, None, None)),
+    ]
+
+
+@program
+def control_dependencies_call_functions_eagerly(tf: Any) -> Any:
+    calls: list[int] = []
+
+    def enter(inputs: Any) -> None:
+        with tf.control_dependencies(inputs):
+            calls.append(0)
+
+    def pending() -> None:
+        calls.append(1)
+
+    enter([tf.constant(1.0), pending, pending])
+    return calls, attempt(lambda: enter(pending))
+
+
+def test_threads_enter_the_name_scope_of_a_module_side_by_side() -> None:
+    module, names = graven.Module(name="n"), []
+    both_are_inside = threading.Barrier(2)
+
+    def enter() -> None:
+        with module.name_scope as name:
+            both_are_inside.wait()
+            names.append(name)
+        with graven.name_scope("after") as after:
+            names.append(after)
+
+    threads = [threading.Thread(target=enter) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(names) == ["after/", "after/", "n/", "n/"]
+
+
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_a_program_does_what_it_does_in_tensorflow(f: Program) -> None:
     expected = attempt(functools.partial(f, tensorflow))
