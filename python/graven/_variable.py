@@ -61,6 +61,18 @@ def _check_slices(sparse_delta: Any) -> None:
         )
 
 
+def _without_leading_ones(value: Any, places: Any) -> Any:
+    """The value in the rank of the places that it goes to, if it has more dimensions, of size 1."""
+    if value.shape.rank is None or places.shape.rank is None:
+        return value
+    extra = value.shape.rank - places.shape.rank
+    if extra <= 0:
+        return value
+    from graven import reshape, shape
+
+    return reshape(value, shape(value)[extra:])
+
+
 def _same_shape_message(variable: Variable, shape: Any) -> str:
     return (
         f"Cannot assign value to variable ' {variable.name}': Shape mismatch.The variable shape "
@@ -140,8 +152,8 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
       synchronization: Accepted; kept for programs that ask for it.
       aggregation: Accepted; kept for programs that ask for it.
       shape: A shape that later values may have, at least as general as the initial value's.
-      experimental_enable_variable_lifting: With False a variable made in a trace is not kept by
-        the Function.
+      experimental_enable_variable_lifting: With False a Function may make a variable in each of
+        its traces, and each call gives it the initial value again.
 
     Raises:
       ValueError: There is no initial value, it does not fit dtype or shape, or variables may not
@@ -201,15 +213,18 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
             _engine.check_creation_allowed()
             self._create_in_trace(initial_value, dtype, shape, full_name, trainable)
             return
-        if in_trace and not callable(initial_value):
-            value = _engine.convert_to_tensor(initial_value, dtype)
-            if isinstance(value, _engine.SymbolicTensor) and value.op.type != "Const":
+        if in_trace and not _engine.executing_eagerly():
+            value = self._initial(initial_value, dtype)
+            if not callable(initial_value) and value.op.type != "Const":
                 raise ValueError(
                     f"Tensor-typed variable initializers must either be wrapped in an init_scope "
                     "or callable (e.g., `tf.Variable(lambda : tf.truncated_normal([10, 40]))`) "
                     f"when building functions: {value!r} could not be lifted out of a "
                     "`tf.function`."
                 )
+            self._create(value, shape, full_name, trainable)
+            _op("AssignVariableOp")(resource=self.handle, value=value)  # in each call again
+            return
         with _engine.InitScope():
             value = self._initial(initial_value, dtype)
             self._create(value, shape, full_name, trainable)
@@ -314,9 +329,14 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         head = f"<tf.Variable '{self._repr_name}' shape={shape} dtype={dtype}"
         if not _engine.executing_eagerly():
             return head + ">"
-        if not _engine.is_initialized(self):
+        # A read of one's own may fail as it likes; the one that is built in is not to be seen by
+        # tapes, and fails where there is no value.
+        has_own = getattr(self.read_value, "__func__", None) is not Variable.read_value
+        try:
+            value = self.read_value() if has_own else self._peek()
+        except Exception:
             return head + ", numpy=<unavailable>>"
-        return head + repr(self._peek()).partition(f"dtype={dtype}")[2]
+        return head + repr(value).partition(f"dtype={dtype}")[2]
 
     @property
     def _repr_name(self) -> str:
@@ -510,7 +530,9 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         import graven
 
         shape: Any = self.shape
+        value = self._value_to_assign(value)
         if shape.rank == 0:
+            value = graven.reshape(value, [])
             return self.assign(value, name=name, read_value=read_value)
         sizes = graven.shape(self._read(), out_type="int64")
         places = graven.reshape(graven.range(graven.reduce_prod(sizes)), sizes)[key]
@@ -519,7 +541,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
             size = sizes[axis]
             indices.append((places // step) % size)
             step = step * size
-        updates = graven.broadcast_to(self._value_to_assign(value), graven.shape(places))
+        updates = graven.broadcast_to(_without_leading_ones(value, places), graven.shape(places))
         _engine.note_variable(self)
         operation = _op("ResourceScatterNdUpdate")(
             ref=self.handle,

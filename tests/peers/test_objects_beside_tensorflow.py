@@ -161,6 +161,81 @@ def test_threads_enter_the_name_scope_of_a_module_side_by_side() -> None:
     assert sorted(names) == ["after/", "after/", "n/", "n/"]
 
 
+# --- Variables
+
+
+@program
+def a_variable_that_is_not_lifted_starts_anew_in_each_call(tf: Any) -> Any:
+    # It kept its value: 8, 13, 18.
+    @tf.function
+    def f() -> Any:
+        v = tf.Variable(3, experimental_enable_variable_lifting=False)
+        v.assign_add(5)
+        return v.read_value()
+
+    return [f(), f(), f()]
+
+
+@program
+def the_initial_value_of_a_variable_that_is_not_lifted_is_computed_in_each_call(tf: Any) -> Any:
+    @tf.function
+    def f(x: Any) -> Any:
+        v = tf.Variable(lambda: x * 2, experimental_enable_variable_lifting=False)
+        return v.assign_add(1).read_value()
+
+    return [f(tf.constant(1)), f(tf.constant(5))]
+
+
+SLICES: list[tuple[Any, Any, Any]] = [
+    (5, None, [9]),
+    (5, ..., 9),
+    ([[1, 2, 3], [4, 5, 6]], (1, 2), [66]),
+    ([1, 2, 3, 4], slice(1, 3), [[7, 8]]),
+    ([1, 2, 3, 4], slice(1, 3), [7]),
+    ([1, 2, 3], slice(0, 2), [[[[5]]]]),
+    ([[1, 2], [3, 4]], 0, [[7, 8]]),
+    ([[1, 2], [3, 4]], slice(0, 1), [[[7, 8]]]),
+    ([[1, 2], [3, 4]], (slice(None), 0), [[7], [8]]),
+    ([1, 2, 3, 4], slice(1, 3), [1, 2, 3]),
+    ([1, 2, 3, 4], slice(1, 3), [[7, 8], [7, 8]]),
+    ([1, 2, 3], slice(2, 2), []),
+]
+
+
+@program
+def a_slice_of_a_variable_takes_a_value_with_leading_ones(tf: Any) -> Any:
+    def assign(initial: Any, key: Any, value: Any) -> Any:
+        variable = tf.Variable(initial)
+        variable[key].assign(value)
+        return variable.read_value()
+
+    return [attempt(functools.partial(assign, *row)) for row in SLICES]
+
+
+@program
+def slices_are_assigned_in_a_function_too(tf: Any) -> Any:
+    variable = tf.Variable([1.0, 2.0, 3.0])
+
+    @tf.function
+    def f(x: Any) -> Any:
+        variable[1:].assign([x * 9.0])
+        variable[0].assign([x])
+        return variable + 0.0
+
+    return f(tf.constant(2.0))
+
+
+@program
+def the_text_of_a_variable_that_cannot_be_read(tf: Any) -> Any:
+    def broken() -> Any:
+        raise ValueError("It cannot be read")
+
+    variable = tf.Variable(1, name="v")
+    whole = repr(variable)
+    variable.read_value = broken
+    return whole, repr(variable)
+
+
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_a_program_does_what_it_does_in_tensorflow(f: Program) -> None:
     expected = attempt(functools.partial(f, tensorflow))
