@@ -25,6 +25,11 @@ class UnconnectedGradients(Enum, metaclass=PublicEnumClass):
     ZERO = "zero"
 
 
+def _identity(value: Any) -> int:
+    """What tells tensors and variables apart, the same for all objects of one variable."""
+    return int((value.handle if isinstance(value, Variable) else value)._id)
+
+
 def _is_differentiable(tensor: Any) -> bool:
     return tensor.dtype.name in _TRAINABLE
 
@@ -197,7 +202,7 @@ class GradientTape:
         """The targets as tensors; a variable is read on the tape (S10.6)."""
         targets = []
         for leaf in nest.flatten(target):
-            if isinstance(leaf, Variable):
+            if isinstance(leaf, Variable) and _is_differentiable(leaf):
                 was_recording = self._tape.is_recording
                 if not was_recording:
                     self._tape.start()
@@ -218,9 +223,7 @@ class GradientTape:
     def _flat_gradients(
         self, targets: list[Any], sources: list[Any], dy: list[Any] | None, keep: bool
     ) -> list[Any]:
-        usable = [
-            t is not None and (isinstance(t, Variable) or _is_differentiable(t)) for t in targets
-        ]
+        usable = [t is not None and _is_differentiable(t) for t in targets]
         kept_targets = [t for t, ok in zip(targets, usable, strict=True) if ok]
         kept_dy = None if dy is None else [d for d, ok in zip(dy, usable, strict=True) if ok]
         kept_sources = []
@@ -236,13 +239,19 @@ class GradientTape:
                     "docs/errors/no-gradient.md"
                 )
             kept_sources.append(source)
-        if not kept_targets:
-            return [None] * len(sources)
-        gradients = self._tape.gradient(kept_targets, kept_sources, kept_dy, keep)
-        return [
-            IndexedSlices(*gradient) if isinstance(gradient, tuple) else gradient
-            for gradient in gradients
-        ]
+        gradients: list[Any] = [None] * len(sources)
+        if kept_targets:
+            found = self._tape.gradient(kept_targets, kept_sources, kept_dy, keep)
+            gradients = [IndexedSlices(*g) if isinstance(g, tuple) else g for g in found]
+        for i, (target, ok) in enumerate(zip(targets, usable, strict=True)):
+            if ok or target is None or target.dtype.name in ("string", "resource", "variant"):
+                continue
+            # Nothing is recorded of integers, but what is target and source depends on itself.
+            for j, source in enumerate(kept_sources):
+                if _identity(source) == _identity(target):
+                    own = _ops().ones_like(target) if dy is None else dy[i]
+                    gradients[j] = own if gradients[j] is None else gradients[j] + own
+        return gradients
 
     def jacobian(
         self,
@@ -281,12 +290,17 @@ class GradientTape:
             self._flat_gradients([target], sources_flat, [seed], True)
             for seed in _unit_tensors(target, size)
         ]
+        if not rows:  # which of the sources there is a path to, all the same
+            rows = [self._flat_gradients([target], sources_flat, [_ops().zeros_like(target)], True)]
         flat = []
         for i, source in enumerate(sources_flat):
             parts = [row[i] for row in rows]
-            if not parts or all(part is None for part in parts):
+            if all(part is None for part in parts):
                 is_zero = unconnected is UnconnectedGradients.ZERO
                 flat.append(_zeros([*target.shape, *source.shape], source) if is_zero else None)
+                continue
+            if size == 0:
+                flat.append(_zeros([*target.shape, *source.shape], source))
                 continue
             dense = [_dense(part, source) for part in parts]
             stacked = _ops().stack(dense, 0)

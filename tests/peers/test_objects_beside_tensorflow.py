@@ -236,6 +236,37 @@ def the_text_of_a_variable_that_cannot_be_read(tf: Any) -> Any:
     return whole, repr(variable)
 
 
+# --- Tapes
+
+
+@program
+def an_integer_depends_on_itself(tf: Any) -> Any:
+    x, v, b = tf.constant(3), tf.Variable(3), tf.constant(True)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        product, read = x * x, v.read_value()
+    return [
+        tape.gradient(x, x),
+        tape.gradient([x, product], [x]),
+        tape.gradient([x, x], x, output_gradients=[tf.constant(2), tf.constant(5)]),
+        tape.gradient(v, v),
+        tape.gradient(read, v),
+        tape.gradient(b, b),
+        tape.gradient(product, x),
+        tape.gradient(tf.constant("a"), x),
+    ]
+
+
+@program
+def the_jacobian_of_nothing_has_a_shape(tf: Any) -> Any:
+    v, w, x = tf.Variable(1.0), tf.Variable([1.0, 2.0]), tf.ones([3, 0])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y, z = v * tf.zeros([0, 7]), x * 2.0
+    results = [*tape.jacobian(y, [v, w]), *tape.jacobian(y, [v, w], "zero"), tape.jacobian(z, x)]
+    return [None if r is None else [r.shape, r.dtype] for r in results]
+
+
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_a_program_does_what_it_does_in_tensorflow(f: Program) -> None:
     expected = attempt(functools.partial(f, tensorflow))
