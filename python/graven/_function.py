@@ -55,7 +55,8 @@ def function(
       input_signature: A possibly nested sequence of tf.TensorSpec, one for each parameter. Then
         there is one trace, and arguments are cast to it.
       autograph: Accepted; control flow on tensors is not converted yet.
-      jit_compile: None or False. True is refused until machine code is generated.
+      jit_compile: None or False. Until machine code is generated, a Function with True can be
+        made and is refused when it is to be traced.
       reduce_retracing: Trace the second shape of a rank with unknown dimensions.
       experimental_implements: The name of what the function implements, or a name and attributes
         in text form. Such a function is pure: every argument becomes a tensor as a whole, and it
@@ -86,10 +87,6 @@ def function(
         jit_compile = True
     if stale != "ignore":
         raise unsupported(f'Graven does not have stale={stale!r} yet: only "ignore" is accepted')
-    if jit_compile:
-        raise unsupported(
-            "Graven does not have jit_compile=True yet: functions run without machine code so far"
-        )
     attributes = dict(experimental_attributes or {})
     if experimental_implements is not None:
         attributes["_implements"] = experimental_implements
@@ -109,7 +106,7 @@ def function(
 
     def decorate(inner: Callable[..., Any]) -> Any:
         if not callable(inner):
-            raise TypeError(f"The function must be callable, not {inner!r}.")
+            raise TypeError(f"{inner!r} is not a callable object: tf.function takes a function.")
         return _make(inner, options)
 
     return decorate if func is None else decorate(func)
@@ -123,6 +120,12 @@ class _Options(NamedTuple):
     jit_compile: bool | None
     reduce_retracing: bool
     attributes: dict[str, Any]
+
+
+def _no_machine_code() -> NotImplementedError:
+    return unsupported(
+        "Graven does not have jit_compile=True yet: functions run without machine code so far"
+    )
 
 
 def _name_of(python_function: Callable[..., Any]) -> str:
@@ -224,11 +227,12 @@ def _constrained(
             result.append((name, kind, has_default, default, _engine.type_of(p.default)))
         else:
             raise TypeError(
-                f"input_signature is missing type constraint for argument {p.name!r}: "
-                f"{tuple(input_signature)}."
+                f"input_signature missing type constraint for {p.name}: {tuple(input_signature)}."
             )
     if left:
-        raise TypeError(f"input_signature contains extra type constraints: {left}.")
+        raise TypeError(
+            f"input_signature contains {len(left)} extra type constraints: {tuple(left)}."
+        )
     return result
 
 
@@ -276,22 +280,22 @@ def raise_binding_error(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         cause = "arguments do not fit the parameters"
     except TypeError as error:
         cause = str(error)
-    raise _binding_error(self, cause, args, kwargs)
+    raise _binding_error(self._described_signature(), cause, args, kwargs)
 
 
 def raise_casting_error(
     self: Any, args: tuple[Any, ...], kwargs: dict[str, Any], cause: str
 ) -> Any:
     """Raises the TypeError of a call whose arguments cannot be cast."""
-    raise _binding_error(self, cause, args, kwargs)
+    raise _binding_error(self._described_signature(), cause, args, kwargs)
 
 
 def _binding_error(
-    self: Any, cause: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    signature: FunctionType, cause: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> TypeError:
     return TypeError(
         f"Binding inputs to tf.function failed due to `{cause}`. "
-        f"Received args: {args} and kwargs: {kwargs} for signature: {self._described_signature()}. "
+        f"Received args: {args} and kwargs: {kwargs} for signature: {signature}. "
         "See docs/errors/binding-inputs.md"
     )
 
@@ -439,8 +443,7 @@ class ConcreteFunction:
         if self._kept:
             _engine.keep_for_trace(self._kept)
         try:
-            values = self._bind(args, kwargs)
-            tensors = self._entry.flatten(values)
+            tensors = self._bind(args, kwargs)
         except TypeError as structured:
             try:
                 flat = self._bind_flat(args, kwargs)
@@ -451,7 +454,8 @@ class ConcreteFunction:
             return self._entry.run_flat(flat)
         return self._entry.run(tensors)
 
-    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The flat tensors of structured arguments, or the TypeError that says why not."""
         import inspect
 
         kinds = inspect._ParameterKind
@@ -464,13 +468,9 @@ class ConcreteFunction:
         }
         try:
             bound = inspect.Signature(parameters).bind(*args, **clean)
+            return self._entry.flatten(tuple(bound.arguments[p.name] for p in parameters))
         except TypeError as error:
-            raise TypeError(
-                f"Binding inputs to tf.function failed due to `{error}`. "
-                f"Received args: {args} and kwargs: {kwargs} for signature: {self.function_type}. "
-                "See docs/errors/binding-inputs.md"
-            ) from None
-        return tuple(bound.arguments[p.name] for p in parameters)
+            raise _binding_error(self.function_type, str(error), args, kwargs) from None
 
     def _flat_names(self) -> list[str]:
         names: list[str] = []
@@ -771,10 +771,15 @@ class _FunctionMethods:
 
         Raises:
           ValueError: The function was not made with jit_compile=True.
+          NotImplementedError: It was.
         """
-        raise ValueError(
-            f"Compiler IR can only be returned for functions marked with jit_compile=True; "
-            f"{self.name} has jit_compile={self._options.jit_compile}."
+        raise (
+            _no_machine_code()
+            if self._options.jit_compile
+            else ValueError(
+                f"Compiler IR can only be returned for functions marked with jit_compile=True; "
+                f"{self.name} has jit_compile={self._options.jit_compile}."
+            )
         )
 
     def cache_info(self: Any) -> CacheInfo:
@@ -798,7 +803,13 @@ class _FunctionMethods:
         return separator.join(e.signature_text(verbose) for e in self._entries())
 
     def _check_attributes(self: Any) -> None:
-        """Raises the ValueError of S2.4; the engine calls it before a trace."""
+        """Raises the ValueError of S2.4; the engine calls it before a trace.
+
+        jit_compile=True is refused here and not where the Function is made: programs make
+        Functions that they never call.
+        """
+        if self._options.jit_compile:
+            raise _no_machine_code()
         for key, value in self._options.attributes.items():
             attribute_value(key, value)
 

@@ -267,6 +267,55 @@ def the_jacobian_of_nothing_has_a_shape(tf: Any) -> Any:
     return [None if r is None else [r.shape, r.dtype] for r in results]
 
 
+# --- Functions
+
+
+@program
+def a_function_that_is_to_be_compiled_can_be_made(tf: Any) -> Any:
+    # Keras makes such helpers and does not call them.
+    @tf.function(jit_compile=True)
+    def f(x: Any) -> Any:
+        return x
+
+    return f.__name__
+
+
+@program
+def a_concrete_function_says_that_arguments_were_bound(tf: Any) -> Any:
+    @tf.function
+    def f(a: Any, b: Any) -> Any:
+        return a["x"] * b
+
+    vector = tf.ones([2])
+    trace = f.get_concrete_function({"x": tf.TensorSpec([2])}, 5)
+    failed = "Binding inputs to tf.function failed due to `"
+    return [
+        says(failed + "Can not cast 8 to Literal[5]`. Received args: (", lambda: trace(vector, 8)),
+        says(failed + "Can not cast ", lambda: trace([vector], 5)),
+        says(failed, lambda: trace({"y": vector}, 5)),
+        says(failed + "Can not cast TensorSpec(shape=(3,)", lambda: trace({"x": tf.ones(3)}, 5)),
+        says(failed + "Can not cast ", lambda: trace(a={"x": vector}, b="x")),
+        says(failed + "too many positional arguments`", lambda: trace(vector, 5, 6)),
+        attempt(lambda: trace({"x": vector}, 5)),
+    ]
+
+
+@program
+def what_is_no_function_says_so(tf: Any) -> Any:
+    one = tf.TensorSpec([])
+    return [
+        says("1 is not a callable object", lambda: tf.function(1)),
+        says(
+            "input_signature missing type constraint for b",
+            lambda: tf.function(lambda a, b: a, input_signature=[one]),
+        ),
+        says(
+            "input_signature contains 1 extra type constraints",
+            lambda: tf.function(lambda a: a, input_signature=[one, one]),
+        ),
+    ]
+
+
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_a_program_does_what_it_does_in_tensorflow(f: Program) -> None:
     expected = attempt(functools.partial(f, tensorflow))
