@@ -117,7 +117,20 @@ def _refuse_composites(expand_composites: bool) -> None:
 
 
 def _describe(structure: Any) -> str:
-    return type(structure).__name__ if is_nested(structure) else "a leaf"
+    structure = _unwrapped(structure)
+    return f"type={type(structure).__name__} str={structure}"
+
+
+class _Dot:
+    """Stands for a leaf in the text of a structure."""
+
+    def __repr__(self) -> str:
+        return "."
+
+
+def _outline(structure: Any) -> str:
+    """The text of a structure without its leaves."""
+    return str(map_structure(lambda _: _Dot(), structure))
 
 
 def _same_kind(a: Any, b: Any, check_types: bool) -> bool:
@@ -137,7 +150,7 @@ def assert_same_structure(
     Args:
       nest1: A structure or leaf.
       nest2: A structure or leaf.
-      check_types: Whether the kinds of containers must be the same, too.
+      check_types: Whether the kinds of containers, and the keys of dicts, must be the same, too.
       expand_composites: Refused unless False.
 
     Raises:
@@ -147,26 +160,53 @@ def assert_same_structure(
     Source: tf.nest.assert_same_structure.
     """
     _refuse_composites(expand_composites)
-    message = (
-        "The two structures don't have the same nested structure.\n\n"
-        f"First structure: {nest1}\n\nSecond structure: {nest2}"
-    )
-    _assert_same(nest1, nest2, check_types, message)
-
-
-def _assert_same(a: Any, b: Any, check_types: bool, message: str) -> None:
-    if is_nested(a) != is_nested(b):
-        raise ValueError(f"{message}\n\nMore specifically: {_describe(a)} against {_describe(b)}.")
-    if not is_nested(a):
+    difference = _difference(nest1, nest2, check_types)
+    if difference is None:
         return
+    kind, text = difference
+    raise kind(
+        "The two structures don't have the same nested structure.\n\n"
+        f"First structure: {_describe(nest1)}\n\nSecond structure: {_describe(nest2)}\n\n"
+        f"More specifically: {text}\n"
+        f"Entire first structure:\n{_outline(nest1)}\n"
+        f"Entire second structure:\n{_outline(nest2)}"
+    )
+
+
+def _difference(
+    a: Any, b: Any, check_types: bool
+) -> tuple[type[ValueError] | type[TypeError], str] | None:
+    """The first place where two structures differ: the class of the error and what it says."""
+    if is_nested(a) != is_nested(b):
+        nested, leaf = (a, b) if is_nested(a) else (b, a)
+        return ValueError, (
+            f'Substructure "{_describe(nested)}" is a sequence, while substructure '
+            f'"{_describe(leaf)}" is not'
+        )
+    if not is_nested(a):
+        return None
     if not _same_kind(a, b, check_types):
-        raise TypeError(f"{message}\n\nMore specifically: {_describe(a)} against {_describe(b)}.")
+        return TypeError, (
+            f"The two structures don't have the same sequence type. First: {_describe(a)}. "
+            f"Second: {_describe(b)}"
+        )
     parts_a, parts_b = _parts(a), _parts(b)
     keys_a, keys_b = [k for k, _ in parts_a], [k for k, _ in parts_b]
-    if keys_a != keys_b:
-        raise ValueError(f"{message}\n\nMore specifically: parts {keys_a} against {keys_b}.")
+    if check_types and isinstance(a, Mapping) and keys_a != keys_b:
+        return ValueError, (
+            "The two dictionaries don't have the same set of keys. First structure has keys "
+            f"{_describe(keys_a)}, while second structure has keys {_describe(keys_b)}"
+        )
+    if len(parts_a) != len(parts_b):
+        return ValueError, (
+            "The two structures don't have the same number of elements. First structure: "
+            f"{_describe(a)}. Second structure: {_describe(b)}"
+        )
     for (_, part_a), (_, part_b) in zip(parts_a, parts_b, strict=True):
-        _assert_same(part_a, part_b, check_types, message)
+        found = _difference(part_a, part_b, check_types)
+        if found is not None:
+            return found
+    return None
 
 
 def pack_sequence_as(

@@ -247,10 +247,36 @@ class RaggedTensor(CompositeTensor):
         at = self._row_splits.numpy().tolist()
         return [rows[a:b] for a, b in itertools.pairwise(at)]
 
+    def _array(self) -> Any:
+        """The rows as an array: of arrays, unless all rows are of one length."""
+        import numpy as np
+
+        values = self._values._array() if isinstance(self._values, RaggedTensor) else None
+        values = self._values.numpy() if values is None else values
+        at = self._row_splits.numpy().tolist()
+        rows = [values[a:b] for a, b in itertools.pairwise(at)]
+        if len({len(row) for row in rows}) == 1:
+            return np.stack(rows)
+        array = np.empty(len(rows), object)
+        for i, row in enumerate(rows):
+            array[i] = row
+        return array
+
     def __repr__(self) -> str:
         if isinstance(self._row_splits, _engine.SymbolicTensor):
             return f"tf.RaggedTensor(values={self._values!r}, row_splits={self._row_splits!r})"
-        return f"<tf.RaggedTensor {self.to_list()}>"
+        return f"<tf.RaggedTensor {_text(self._array())}>"
+
+
+def _text(value: Any) -> str:
+    """An array, or an element of one, in lines as NumPy makes them, with commas."""
+    import numpy as np
+
+    if not isinstance(value, np.ndarray):
+        return str(value)
+    if value.size == 0:
+        return repr(value.tolist())
+    return np.array2string(value, separator=", ", formatter={"all": _text})
 
 
 def _depth(value: Any) -> int:

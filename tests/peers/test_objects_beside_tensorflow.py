@@ -316,6 +316,65 @@ def what_is_no_function_says_so(tf: Any) -> Any:
     ]
 
 
+# --- Structures
+
+
+Pair = collections.namedtuple("Pair", "a b")
+
+DIFFERENT: list[tuple[Any, Any, str]] = [
+    ([1], 2, 'Substructure "type=list str=[1]" is a sequence, while substructure "type=int str=2"'),
+    ([1, [2]], [[1], 2], '"type=list str=[1]" is a sequence, while substructure "type=int str=1"'),
+    ([1], None, 'while substructure "type=NoneType str=None" is not'),
+    ([1, 2], (1, 2), "First structure: type=list str=[1, 2]\n\nSecond structure: type=tuple str="),
+    ({"a": [1]}, {"a": (1,)}, "Entire first structure:\n{'a': [.]}\nEntire second structure:\n"),
+    ([1, [2, 3]], [1, [2, 3, 4]], "Second structure: type=list str=[2, 3, 4]"),
+    ([1, [2, 3]], [1, [2, 3, 4]], "Entire second structure:\n[., [., ., .]]"),
+    ([1, 2], [1, 2, 3], "The two structures don't have the same number of elements."),
+    ({"a": 1}, {"b": 1}, "has keys type=list str=['a'], while second structure has keys type="),
+    ({"a": 1}, {"a": 1, "b": 2}, "The two dictionaries don't have the same set of keys."),
+    (Pair(1, 2), (1, 2), "Entire first structure:\nPair(a=., b=.)"),
+    ([], (), "same sequence type. First"),
+]
+
+
+@program
+def structures_that_differ_are_described(tf: Any) -> Any:
+    same = tf.nest.assert_same_structure
+    return [says(phrase, functools.partial(same, a, b)) for a, b, phrase in DIFFERENT]
+
+
+@program
+def structures_are_the_same_whatever_their_types(tf: Any) -> Any:
+    same = functools.partial(tf.nest.assert_same_structure, check_types=False)
+    return [
+        attempt(lambda: same([1], (1,))),
+        attempt(lambda: same({"a": 1}, [1])),
+        attempt(lambda: same({"a": 1, "b": 2}, {"a": 1, "c": 2})),
+        attempt(lambda: same({"a": 1}, [1, 2])),
+        attempt(lambda: same({"a": 1}, 1)),
+    ]
+
+
+RAGGED: list[Any] = [
+    [[1, 2], [3]],
+    [[1] * 40, [2] * 3],
+    [[i] * (i % 7) for i in range(50)],
+    [list(range(2000)), [1]],
+    [[[1.5], [2.25, 3.0]], [[4.0]], []],
+    [[0.1, 1e10], [float("nan")]],
+    [["a", "bc"], [], ["d"]],
+    [[True, False], []],
+    [[]],
+    [[[]], []],
+]
+
+
+@program
+def ragged_tensors_are_printed_in_lines(tf: Any) -> Any:
+    values = tf.RaggedTensor.from_row_splits(tf.ones([3, 2]), [0, 2, 3])
+    return [str(values), repr(values), *(repr(tf.ragged.constant(rows)) for rows in RAGGED)]
+
+
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_a_program_does_what_it_does_in_tensorflow(f: Program) -> None:
     expected = attempt(functools.partial(f, tensorflow))
