@@ -1,6 +1,8 @@
 #include "graven/optimize/fold_constants.h"
 
 #include <algorithm>
+#include <unordered_set>
+#include <vector>
 
 #include "graven/base/strings.h"
 #include "graven/ir/structural_ops.h"
@@ -23,6 +25,51 @@ bool needs_no_elements(const Node& node) {
   const auto count = type.shape.checked_num_elements();
   return is_plain(type.dtype) && count && *count <= kMaxLike;
 }
+
+// The bytes of the constants among the inputs.
+int64_t constant_bytes(const Rewriter& rewriter, const Node& node) {
+  int64_t bytes = 0;
+  for (OutputRef input : node.inputs()) {
+    if (!is_constant(rewriter, *input.node)) continue;
+    bytes += static_cast<int64_t>(input.node->attrs().as<ConstAttrs>().value.bytes());
+  }
+  return bytes;
+}
+
+// The constants that a walk makes, and how many values and results still need each. A chain of
+// large ones holds the last of them only.
+class Folded {
+ public:
+  explicit Folded(const Rewriter& rewriter, Graph& graph) : graph_(graph) {
+    for (Node* node : rewriter.nodes()) {
+      for (OutputRef input : node->inputs()) ++needs(*input.node);
+    }
+    for (OutputRef output : graph.outputs()) ++needs(*output.node);
+  }
+
+  // Makes the node a constant. What it was computed of loses its value if nothing else needs it.
+  void fold(Node* node, Tensor value) {
+    std::vector<OutputRef> inputs(node->inputs().begin(), node->inputs().end());
+    graph_.make_constant(node, std::move(value));
+    made_.insert(node);
+    for (OutputRef input : inputs) {
+      if (--needs(*input.node) == 0 && made_.contains(input.node)) {
+        graph_.make_constant(input.node, Tensor::scalar(0));
+      }
+    }
+  }
+
+ private:
+  int64_t& needs(const Node& node) {
+    const auto id = static_cast<size_t>(node.id());
+    if (id >= needs_.size()) needs_.resize(id + 1);
+    return needs_[id];
+  }
+
+  Graph& graph_;
+  std::vector<int64_t> needs_;  // by id
+  std::unordered_set<const Node*> made_;
+};
 
 bool may_fold(const Rewriter& rewriter, const Node& node, int64_t max_bytes) {
   // Ops without a body are known to the executor alone: placeholders, calls, control flow.
@@ -52,9 +99,12 @@ Tensor of_any_elements(const OutputType& type) {
 
 bool fold_constants(Graph& graph, Builder& evaluate, int64_t max_bytes) {
   Rewriter rewriter(graph);
+  Folded folded(rewriter, graph);
   for (Node* node : rewriter.nodes()) {
     rewriter.visit(node);
-    if (!may_fold(rewriter, *node, max_bytes)) continue;
+    // A result that is no larger than what it is computed of is made once, and not in each call.
+    const int64_t limit = std::max(max_bytes, constant_bytes(rewriter, *node));
+    if (!may_fold(rewriter, *node, limit)) continue;
     Tensors inputs;
     for (OutputRef input : node->inputs()) {
       inputs.push_back(is_constant(rewriter, *input.node)
@@ -68,12 +118,12 @@ bool fold_constants(Graph& graph, Builder& evaluate, int64_t max_bytes) {
     for (int i = 0; i < node->num_outputs(); ++i) {
       const Tensor& value = (*outputs)[i];
       fits &= value && !value.is_symbolic() && value.dtype() == node->output(i).dtype &&
-              static_cast<int64_t>(value.bytes()) <= max_bytes;
+              static_cast<int64_t>(value.bytes()) <= limit;
     }
     if (!fits) continue;
     if (node->num_outputs() == 1) {
       rewriter.equate(node->output(0).shape, (*outputs)[0].shape());
-      graph.make_constant(node, std::move((*outputs)[0]));
+      folded.fold(node, std::move((*outputs)[0]));
       rewriter.set_changed();
       continue;
     }

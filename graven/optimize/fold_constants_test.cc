@@ -33,6 +33,31 @@ TEST_CASE("what is computed of constants alone becomes a constant") {
 )");
 }
 
+TEST_CASE("a large result that is no larger than its constants is folded") {
+  // A chain of products of two large constants ran in each call.
+  CHECK(folded(R"(graph f(x: float32[3]) {
+  %v: float32[3] = [2, 3, 4]
+  %one: float32[] = 1
+  %shape: int32[1] = [3]
+  %square: float32[3] = Square(%v)
+  %twice: float32[3] = AddV2(%square, %square)
+  %filled: float32[3] = Fill(%shape, %one)
+  %y: float32[3] = Mul(x, %twice)
+  return %y, %filled
+})",
+               8) == R"(graph f(x: float32[3]) {
+  %v: float32[3] = [2, 3, 4]
+  %one: float32[] = 1
+  %shape: int32[1] = [3]
+  %square: int32[] = 0
+  %twice: float32[3] = [8, 18, 32]
+  %filled: float32[3] = Fill(%shape, %one)
+  %y: float32[3] = Mul(x, %twice)
+  return %y, %filled
+}
+)");
+}
+
 TEST_CASE("a few ones like a tensor of known shape need not wait for it") {
   CHECK(folded(R"(graph f(x: float32[2], y: float32[n], z: float32[100]) {
   %a: float32[2] = Fail(x)

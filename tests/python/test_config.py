@@ -100,7 +100,7 @@ def test_an_unknown_device_is_refused_without_soft_placement() -> None:
 def restored_options() -> Iterator[None]:
     yield
     options = tf.config.optimizer.get_experimental_options()
-    on_again = {name: name != "disable_meta_optimizer" for name in options}
+    on_again = {name: not name.startswith("disable_") for name in options}
     tf.config.optimizer.set_experimental_options(on_again)
 
 
@@ -132,6 +132,11 @@ def test_functions_compute_the_same_without_passes(option: dict[str, bool]) -> N
     tf.config.optimizer.set_experimental_options(option)
     assert tf.config.optimizer.get_experimental_options().items() >= option.items()
     assert make() == expected
+
+
+def test_options_that_nobody_set_are_those_of_tensorflow() -> None:
+    off = {"disable_model_pruning": False, "disable_meta_optimizer": False}
+    assert tf.config.optimizer.get_experimental_options().items() >= off.items()
 
 
 def test_options_of_the_graph_optimizer_that_cannot_be_honoured_are_refused() -> None:

@@ -61,11 +61,11 @@ def set_experimental_options(options: _Mapping[str, _Any]) -> None:
 
 
 def get_experimental_options() -> dict[str, bool]:
-    """Returns the options that were set, by name.
+    """Returns the options that were set, and two more that are off by default, by name.
 
     Source: tf.config.optimizer.get_experimental_options.
     """
-    return dict(_options)
+    return {"disable_model_pruning": False, "disable_meta_optimizer": False, **_options}
 
 
 def set_jit(enabled: bool | str) -> None:
