@@ -10,6 +10,7 @@
 #include "graven/python/apply.h"
 #include "graven/python/convert.h"
 #include "graven/python/errors.h"
+#include "graven/python/numpy.h"
 #include "graven/python/object.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/variable_object.h"
@@ -111,6 +112,7 @@ struct Operator {
   BinaryFunction apply;
   const char* scope;
   const char *x, *y;        // names of Python operands
+  const char* reflected;    // the method of an operand on the right that knows tensors, if any
   bool takes_other_dtypes;  // int + 1.5 is tried as int + float (and refused by the op)
 };
 
@@ -165,32 +167,60 @@ bool declines(PyObject* a, PyObject* b) {
   return false;
 }
 
+// Asks what stands on the right of a tensor and cannot be converted for its own operator. Where it
+// has none, declines or fails in the same way, the first error is the one to see.
+PyObject* reflect(const Operator& op, PyObject* a, PyObject* b, const Status& status) {
+  const bool is_refused = status.kind() == engine::ErrorKind::kTypeError ||
+                          status.kind() == engine::ErrorKind::kValueError;
+  if (!is_refused || !op.reflected || !is_operand(a) || is_operand(b) || is_numpy(b)) {
+    return raise(status);
+  }
+  Object method = Object::take(
+      run_python<PyObject_GetAttrString>(reinterpret_cast<PyObject*>(Py_TYPE(b)), op.reflected));
+  if (!method) {
+    PyErr_Clear();
+    return raise(status);
+  }
+  Object result =
+      Object::take(run_python<PyObject_CallFunctionObjArgs>(method.get(), b, a, nullptr));
+  if (result) return result.get() == Py_NotImplemented ? raise(status) : result.release();
+  if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError)) {
+    return nullptr;
+  }
+  PyErr_Clear();
+  return raise(status);
+}
+
 template <const Operator& kOperator>
 PyObject* binary(PyObject* a, PyObject* b) {
   if (declines(a, b)) Py_RETURN_NOTIMPLEMENTED;
-  return finish(apply_operator(kOperator, a, b));
+  Result<Tensor> result = apply_operator(kOperator, a, b);
+  return result.ok() ? wrap(std::move(*result)) : reflect(kOperator, a, b, result.status());
 }
 
-constexpr Operator kAddOperator{add, "add", "x", "y", true};
-constexpr Operator kSubOperator{plain<engine::kSub>, "sub", "x", "y", false};
-constexpr Operator kMulOperator{multiply, "mul", "x", "y", false};
-constexpr Operator kDivOperator{true_divide, "truediv", "x", "y", false};
-constexpr Operator kFloorDivOperator{plain<engine::kFloorDiv>, "floordiv", "x", "y", false};
-constexpr Operator kModOperator{plain<engine::kFloorMod>, "mod", "x", "y", false};
-constexpr Operator kPowOperator{plain<engine::kPow>, "pow", "x", "y", false};
-constexpr Operator kMatMulOperator{matmul, "matmul", "a", "b", false};
-constexpr Operator kAndOperator{logical<engine::kLogicalAnd, engine::kBitwiseAnd>, "and", "x", "y",
-                                false};
-constexpr Operator kOrOperator{logical<engine::kLogicalOr, engine::kBitwiseOr>, "or", "x", "y",
-                               false};
-constexpr Operator kXorOperator{logical_xor, "xor", "x", "y", false};
-constexpr Operator kLessOperator{plain<engine::kLess>, "Less", "x", "y", false};
-constexpr Operator kLessEqualOperator{plain<engine::kLessEqual>, "LessEqual", "x", "y", false};
-constexpr Operator kGreaterOperator{plain<engine::kGreater>, "Greater", "x", "y", false};
-constexpr Operator kGreaterEqualOperator{plain<engine::kGreaterEqual>, "GreaterEqual", "x", "y",
-                                         false};
-constexpr Operator kEqualOperator{plain<engine::kEqual>, "Equal", "x", "y", false};
-constexpr Operator kNotEqualOperator{plain<engine::kNotEqual>, "NotEqual", "x", "y", false};
+constexpr Operator kAddOperator{add, "add", "x", "y", "__radd__", true};
+constexpr Operator kSubOperator{plain<engine::kSub>, "sub", "x", "y", "__rsub__", false};
+constexpr Operator kMulOperator{multiply, "mul", "x", "y", "__rmul__", false};
+constexpr Operator kDivOperator{true_divide, "truediv", "x", "y", "__rtruediv__", false};
+constexpr Operator kFloorDivOperator{plain<engine::kFloorDiv>, "floordiv", "x", "y",
+                                     "__rfloordiv__",          false};
+constexpr Operator kModOperator{plain<engine::kFloorMod>, "mod", "x", "y", "__rmod__", false};
+constexpr Operator kPowOperator{plain<engine::kPow>, "pow", "x", "y", "__rpow__", false};
+constexpr Operator kMatMulOperator{matmul, "matmul", "a", "b", "__rmatmul__", false};
+constexpr Operator kAndOperator{
+    logical<engine::kLogicalAnd, engine::kBitwiseAnd>, "and", "x", "y", "__rand__", false};
+constexpr Operator kOrOperator{
+    logical<engine::kLogicalOr, engine::kBitwiseOr>, "or", "x", "y", "__ror__", false};
+constexpr Operator kXorOperator{logical_xor, "xor", "x", "y", "__rxor__", false};
+constexpr Operator kLessOperator{plain<engine::kLess>, "Less", "x", "y", nullptr, false};
+constexpr Operator kLessEqualOperator{
+    plain<engine::kLessEqual>, "LessEqual", "x", "y", nullptr, false};
+constexpr Operator kGreaterOperator{plain<engine::kGreater>, "Greater", "x", "y", nullptr, false};
+constexpr Operator kGreaterEqualOperator{
+    plain<engine::kGreaterEqual>, "GreaterEqual", "x", "y", nullptr, false};
+constexpr Operator kEqualOperator{plain<engine::kEqual>, "Equal", "x", "y", nullptr, false};
+constexpr Operator kNotEqualOperator{
+    plain<engine::kNotEqual>, "NotEqual", "x", "y", nullptr, false};
 
 PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
   if (modulus != Py_None) {
@@ -236,13 +266,11 @@ int truth(PyObject* self) {
                  engine::ErrorKind::kOperatorNotAllowedInGraphError));
     return -1;
   }
+  if (tensor.num_elements() == 0) return 0;
   if (tensor.num_elements() != 1) {
     PyErr_SetString(PyExc_ValueError,
-                    tensor.num_elements() == 0
-                        ? "The truth value of an empty array is ambiguous. Use `array.size > 0` to "
-                          "check that an array is not empty."
-                        : "The truth value of an array with more than one element is ambiguous. "
-                          "Use a.any() or a.all()");
+                    "The truth value of an array with more than one element is ambiguous. Use "
+                    "a.any() or a.all()");
     return -1;
   }
   if (tensor.dtype() == DType::kString) return !tensor.item<std::string>().empty();
@@ -296,13 +324,20 @@ Object number_of(PyObject* self, const char* wanted, const char* advice) {
   });
 }
 
+// The number for int() and float(): of a complex one NumPy's scalar, which gives its real part,
+// with a warning.
+Object real_number_of(PyObject* self, const char* wanted) {
+  Object number = number_of(self, wanted, kUseCast);
+  return number && PyComplex_Check(number.get()) ? Object::take(to_numpy(tensor_of(self))) : number;
+}
+
 PyObject* to_int(PyObject* self) {
-  Object number = number_of(self, "int() of a symbolic tensor", kUseCast);
+  Object number = real_number_of(self, "int() of a symbolic tensor");
   return number ? run_python<PyNumber_Long>(number.get()) : nullptr;
 }
 
 PyObject* to_float(PyObject* self) {
-  Object number = number_of(self, "float() of a symbolic tensor", kUseCast);
+  Object number = real_number_of(self, "float() of a symbolic tensor");
   return number ? run_python<PyNumber_Float>(number.get()) : nullptr;
 }
 

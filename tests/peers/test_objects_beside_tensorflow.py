@@ -316,6 +316,83 @@ def what_is_no_function_says_so(tf: Any) -> Any:
     ]
 
 
+# --- Operators and numbers
+
+
+def reflecting() -> Any:
+    names = ["add", "sub", "mul", "truediv", "floordiv", "mod"]
+    names += ["pow", "matmul", "and", "or", "xor"]
+    methods = {f"__r{name}__": lambda self, other, name=name: name for name in names}
+    return type("Reflecting", (), methods)()
+
+
+class Failing:
+    def __radd__(self, other: Any) -> Any:
+        raise KeyError("of one's own")
+
+    def __rsub__(self, other: Any) -> Any:
+        raise TypeError("of one's own")
+
+    def __rmul__(self, other: Any) -> Any:
+        return NotImplemented
+
+
+@program
+def an_object_on_the_right_answers_where_it_is_no_tensor(tf: Any) -> Any:
+    x, v, own, failing = tf.ones([1]), tf.Variable([1.0]), reflecting(), Failing()
+    convert = "Attempt to convert a value"
+    return [
+        *([f(x, own), f(v, own)] for f in BINARY),
+        tf.function(lambda y: [y + own == "add"] and y)(x),
+        attempt(lambda: x + failing),
+        says(convert, lambda: x - failing),
+        says(convert, lambda: x * failing),
+        says(convert, lambda: x + object()),
+        says(convert, lambda: object() + x),
+        attempt(lambda: tf.constant(1) - 2.5),
+    ]
+
+
+BINARY: list[Callable[[Any, Any], Any]] = [
+    lambda x, y: x + y,
+    lambda x, y: x - y,
+    lambda x, y: x * y,
+    lambda x, y: x / y,
+    lambda x, y: x // y,
+    lambda x, y: x % y,
+    lambda x, y: x**y,
+    lambda x, y: x @ y,
+    lambda x, y: x & y,
+    lambda x, y: x | y,
+    lambda x, y: x ^ y,
+]
+
+
+@program
+def tensors_become_numbers_of_python(tf: Any) -> Any:
+    with np.testing.suppress_warnings() as warnings:
+        warnings.filter(np.exceptions.ComplexWarning)
+        return [
+            int(tf.constant(3 + 0j)),
+            float(tf.constant(3 + 4j)),
+            float(tf.Variable(1 + 2j)),
+            complex(tf.constant(3 + 4j)),
+            int(tf.constant("12")),
+            attempt(lambda: float(tf.constant([1.0]))),
+        ]
+
+
+@program
+def nothing_is_false(tf: Any) -> Any:
+    return [
+        *(bool(tf.zeros([0], dtype)) for dtype in (tf.float32, tf.bool, tf.string)),
+        bool(tf.zeros([0, 3])),
+        not tf.Variable(tf.zeros([0])),
+        bool(tf.constant([[1]])),
+        attempt(lambda: bool(tf.constant([1, 2]))),
+    ]
+
+
 # --- Structures
 
 
