@@ -91,6 +91,20 @@ bool is_sequence(PyObject* object) {
          kind_of(object) == Kind::kOther;
 }
 
+// The first of at least one item. Those that say how to iterate need not count from 0 (pandas'
+// series are looked up by their labels).
+Object first_of(PyObject* sequence) {
+  if (PyList_Check(sequence) || PyTuple_Check(sequence)) {
+    return Object::take(run_python<PySequence_GetItem>(sequence, 0));
+  }
+  Object iterator = Object::take(run_python<PyObject_GetIter>(sequence));
+  Object first = iterator ? Object::take(run_python<PyIter_Next>(iterator.get())) : Object();
+  if (!first && !PyErr_Occurred()) {
+    PyErr_SetString(PyExc_ValueError, "A sequence whose length is not 0 has no items");
+  }
+  return first;
+}
+
 // The leaves of nested sequences, in order, and their shape.
 class Leaves {
  public:
@@ -120,12 +134,16 @@ class Leaves {
                            " deep to a Tensor.");
       }
       if (n == 0) break;
-      at = Object::take(run_python<PySequence_GetItem>(at.get(), 0));
+      at = first_of(at.get());
       if (!at) return pending_exception();
     }
     return {};
   }
   Status walk(PyObject* object, int depth) {
+    if (depth == shape_.rank() && (PyFloat_CheckExact(object) || PyLong_CheckExact(object))) {
+      leaves_.push_back(Object::borrow(object));
+      return {};
+    }
     if (is_tensor_or_variable(object)) {
       has_tensors_ = true;
       return {};
@@ -135,8 +153,7 @@ class Leaves {
         return value_error("Can't convert Python sequence with mixed types to Tensor.");
       }
       PyErr_Clear();
-      leaves_.push_back(Object::borrow(object));
-      return {};
+      return add_leaf(object);
     }
     if (!is_sequence(object)) return ragged();
     Object items = items_of(object, "a sequence");
@@ -148,6 +165,19 @@ class Leaves {
     }
     return {};
   }
+  Status add_leaf(PyObject* object) {
+    const bool is_array = kind_of(object) == Kind::kOther && is_numpy(object);
+    if (!is_array) {
+      leaves_.push_back(Object::borrow(object));
+      return {};
+    }
+    Object nothing = Object::take(PyTuple_New(0));  // array[()]: a NumPy scalar, or an object
+    Object element =
+        nothing ? Object::take(run_python<PyObject_GetItem>(object, nothing.get())) : Object();
+    if (!element) return pending_exception();
+    leaves_.push_back(std::move(element));
+    return {};
+  }
   static Status ragged() {
     return value_error("Can't convert non-rectangular Python sequence to Tensor.");
   }
@@ -157,18 +187,26 @@ class Leaves {
   bool has_tensors_ = false;
 };
 
-bool fits_int32(PyObject* number, bool& fits_int64) {
+// The least of int32, int64 and uint64 that holds a number, none if there is none. Numbers from
+// 2^63 on have a dtype in graphs only, as in TensorFlow, which leaves that to NumPy there.
+std::optional<DType> least_integer(PyObject* number) {
   int overflow = 0;
   long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
-  fits_int64 = !overflow;
-  if (PyErr_Occurred()) PyErr_Clear();
-  return !overflow && value >= INT32_MIN && value <= INT32_MAX;
+  if (overflow > 0 && Frame::current().is_graph()) {
+    (void)PyLong_AsUnsignedLongLong(number);
+    if (!PyErr_Occurred()) return DType::kUInt64;
+  }
+  if (overflow) {
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  return value >= INT32_MIN && value <= INT32_MAX ? DType::kInt32 : DType::kInt64;
 }
 
 Result<DType> common_dtype(const std::vector<Object>& leaves) {
   if (leaves.empty()) return DType::kFloat32;
   Kind first = kind_of(leaves[0].get());
-  bool has_float = false, has_wide = false;
+  bool has_float = false, has_wide = false, has_unsigned = false, has_signed = false;
   for (const Object& leaf : leaves) {
     Kind kind = kind_of(leaf.get());
     bool fits = true;
@@ -180,13 +218,13 @@ Result<DType> common_dtype(const std::vector<Object>& leaves) {
         break;
       case Kind::kInt: {
         fits = first != Kind::kBool && first != Kind::kString;
-        bool fits_int64 = true;
+        if (first != Kind::kInt) break;
         Object number = Object::take(run_python<PyNumber_Index>(leaf.get()));
         if (!number) return pending_exception();
-        if (first == Kind::kInt && !fits_int32(number.get(), fits_int64)) has_wide = true;
-        if (!fits_int64) {
-          return value_error(kOutOfRange);
-        }
+        const std::optional<DType> least = least_integer(number.get());
+        if (!least) return value_error(kOutOfRange);
+        has_wide |= *least == DType::kInt64;
+        (*least == DType::kUInt64 ? has_unsigned : has_signed) = true;
         break;
       }
       case Kind::kFloat:
@@ -203,6 +241,11 @@ Result<DType> common_dtype(const std::vector<Object>& leaves) {
         break;
     }
     if (!fits) return value_error("Can't convert Python sequence with mixed types to Tensor.");
+  }
+  if (has_unsigned && !has_float) {
+    // Beside others TensorFlow has float32, in which most of their digits are lost.
+    if (has_signed) return value_error(kOutOfRange);
+    return DType::kUInt64;
   }
   switch (first) {
     case Kind::kBool:
@@ -278,7 +321,12 @@ bool store(PyObject* leaf, T& value) {
 
 bool store_double(PyObject* leaf, double& value) {
   value = PyFloat_CheckExact(leaf) ? PyFloat_AS_DOUBLE(leaf) : PyFloat_AsDouble(leaf);
-  return value != -1.0 || !PyErr_Occurred();
+  if (value != -1.0 || !PyErr_Occurred()) return true;
+  // In a graph TensorFlow leaves that to NumPy, which passes Python's error on.
+  if (PyErr_ExceptionMatches(PyExc_OverflowError) && !Frame::current().is_graph()) {
+    PyErr_SetString(PyExc_ValueError, kOutOfRange);
+  }
+  return false;
 }
 
 template <typename T>
@@ -495,7 +543,8 @@ Result<std::optional<DType>> dtype_of_tensors(PyObject* object) {
 }
 
 // Nested lists that hold tensors, as nested applications of Pack. In a graph the constants among
-// them are named after their place. Tensors of another dtype are cast if `casts`, else refused.
+// them are named after their place. Tensors of another dtype are cast if `casts`, else refused:
+// by Pack, outside of a graph.
 Result<Tensor> pack(PyObject* list, DType dtype, bool casts, std::string_view name) {
   if (name.empty()) name = "packed";
   RecursionLevel level(" while a list is converted to a tensor");
@@ -514,9 +563,14 @@ Result<Tensor> pack(PyObject* list, DType dtype, bool casts, std::string_view na
     Tensor part;
     if (of_tensors) {
       ASSIGN_OR_RETURN(part, pack(item, dtype, casts, item_name));
-    } else if (casts && is_tensor_or_variable(item)) {
+    } else if (is_tensor_or_variable(item)) {
       ASSIGN_OR_RETURN(part, to_tensor(item));
-      if (part.dtype() != dtype) {
+      if (part.dtype() != dtype && !casts && Frame::current().is_graph()) {
+        return type_error("Cannot convert a list containing a tensor of dtype tf.",
+                          dtype_name(part.dtype()), " to tf.", dtype_name(dtype),
+                          " (Tensor is: ", text_of(item), "). See docs/errors/different-dtypes.md");
+      }
+      if (part.dtype() != dtype && casts) {
         const Tensor inputs[] = {part};
         ASSIGN_OR_RETURN(part, apply_op(engine::kCast, inputs, engine::CastAttrs{dtype}, "Cast"));
       }
@@ -613,6 +667,11 @@ Result<Tensor> to_tensor(PyObject* object, std::optional<DType> dtype, std::stri
 }
 
 Result<Tensor> to_constant(PyObject* object, std::optional<DType> dtype, std::string_view name) {
+  const bool is_integral = !dtype || *dtype == DType::kInt32 || *dtype == DType::kInt64;
+  if (!is_integral && is_shape(object)) {  // its sizes are numbers as others are
+    Object sizes = Object::take(run_python<PyObject_CallMethod>(object, "as_list", nullptr));
+    return sizes ? to_tensor_of(sizes.get(), dtype, name, false) : pending_exception();
+  }
   const bool may_cast = !Frame::current().is_graph() && variable_base_type && is_variable(object);
   if (!dtype || !may_cast) return to_tensor_of(object, dtype, name, false);
   ASSIGN_OR_RETURN(Tensor value, read_variable(variable_of(object)));

@@ -38,6 +38,7 @@ bool is_array_like(PyObject* object);
 engine::Result<engine::DType> to_dtype(PyObject* object);
 // A shape from a TensorShape, a list of ints, None and dimensions, an int, None (unknown rank).
 engine::Result<engine::Shape> to_shape(PyObject* object);
+bool is_shape(PyObject* object);             // a tf.TensorShape
 PyObject* wrap(engine::DType dtype);         // the tf.DType object, a new reference
 PyObject* wrap(const engine::Shape& shape);  // a tf.TensorShape
 // The elements as a NumPy array of its own, which may be written; rank 0 too.

@@ -107,6 +107,10 @@ PyObject* wrap(DType dtype) {
   return Py_NewRef(object);
 }
 
+bool is_shape(PyObject* object) {
+  return g_types.shape_class && PyObject_TypeCheck(object, g_types.shape_class);
+}
+
 Result<Shape> to_shape(PyObject* object) {
   if (Py_TYPE(object) == g_types.shape_class) return shape_of_object(object);
   if (object == Py_None) return Shape::unknown_rank();

@@ -316,6 +316,133 @@ def what_is_no_function_says_so(tf: Any) -> Any:
     ]
 
 
+# --- Values that become tensors
+
+
+class Labelled:
+    """A sequence that is looked up by labels, as pandas' series are."""
+
+    def __len__(self) -> int:
+        return 2
+
+    def __iter__(self) -> Iterator[float]:
+        return iter([4.0, 5.0])
+
+    def __getitem__(self, label: Any) -> Any:
+        raise KeyError(label)
+
+
+class Counted:
+    """A sequence that cannot be iterated over but by numbers."""
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, i: int) -> int:
+        if i > 1:
+            raise IndexError
+        return i + 10
+
+
+@program
+def sequences_of_all_kinds_become_tensors(tf: Any) -> Any:
+    values = [
+        Labelled(), [Labelled(), Labelled()], Counted(), collections.deque([1, 2]), range(3),
+        collections.UserList([1, 2]), {1: 2}.values(), {1, 2}, {1: 2}, bytearray(b"ab"),
+    ]  # fmt: skip
+    return [attempt(functools.partial(tf.constant, value)) for value in values]
+
+
+def scalar(value: Any, dtype: Any = np.int32) -> Any:
+    return np.array(value, dtype)
+
+
+@program
+def arrays_of_no_dimensions_are_elements(tf: Any) -> Any:
+    lists = [
+        [scalar(65), scalar(16)],
+        [1, scalar(2)],
+        [[scalar(1), scalar(2)], [3, scalar(4)]],
+        [scalar(1.0, np.float64), 2.0],
+        [scalar(1.5, np.float16)],
+        [scalar(1.0, np.float32), scalar(2)],
+        [scalar(2, np.int8), scalar(3, np.int64)],
+        [scalar(2**40, np.int64)],
+        [scalar(True, bool), scalar(False, bool)],
+        [scalar(1j, np.complex64)],
+        [scalar("a", object), scalar("b", object)],
+        [scalar("a", "U")],
+    ]
+    return [
+        *(attempt(functools.partial(tf.convert_to_tensor, value)) for value in lists),
+        attempt(lambda: tf.constant([scalar(2), scalar(3)], tf.float32)),
+        attempt(lambda: tf.constant([scalar(2.5, float), scalar(3)], tf.int32)),
+        tf.function(lambda: tf.constant([scalar(1), scalar(2)]))(),
+    ]
+
+
+@program
+def lists_of_tensors_of_several_dtypes(tf: Any) -> Any:
+    def results() -> list[Any]:
+        one, two, three = tf.constant(1.0), tf.constant(2.0, tf.float64), tf.constant(3)
+        convert = tf.convert_to_tensor
+        return [
+            attempt(lambda: convert([[0.0, 0.0], tf.stack([two, two])], dtype=tf.float32)),
+            attempt(lambda: convert([three, one], tf.float32)),
+            attempt(lambda: convert([one, three], tf.float32)),
+            attempt(lambda: convert([one, two])),
+            attempt(lambda: convert([1.5, three])),
+            attempt(lambda: convert([1, one])),
+        ]
+
+    traced: list[Any] = []
+
+    @tf.function(autograph=False)
+    def f() -> Any:
+        plain = [result if "Error" in result else None for result in map(str, results())]
+        traced.extend(plain)
+        return 0
+
+    f()
+    return results(), traced
+
+
+HUGE = 10**310
+
+
+@program
+def integers_that_no_float_holds(tf: Any) -> Any:
+    dtypes = [tf.float64, tf.float32, tf.float16, tf.bfloat16, tf.complex128, tf.int64, None]
+    return [
+        *(says("out-of-range integer", functools.partial(tf.constant, HUGE, d)) for d in dtypes),
+        attempt(lambda: tf.constant([HUGE, 1], tf.float64)),
+        attempt(lambda: tf.constant([1.0, HUGE])),
+        attempt(lambda: tf.constant(1.0) + HUGE),
+        attempt(lambda: tf.function(lambda: tf.constant(HUGE, tf.float64))()),
+        attempt(lambda: tf.constant(2**64, tf.float64)),
+        attempt(lambda: tf.constant(10**40, tf.float32)),
+    ]
+
+
+@program
+def integers_of_64_bits_without_a_sign_are_found_in_functions(tf: Any) -> Any:
+    top = 2**63
+    return [
+        tf.function(lambda x: x)(top),
+        tf.function(lambda: tf.constant([top, top + 1]))(),
+        tf.function(lambda: [top, 1.5, 2**40])(),
+        attempt(lambda: tf.constant(top)),
+        attempt(lambda: tf.function(lambda x: x)(2 * top)),
+        attempt(lambda: tf.function(lambda x: x)(-top - 1)),
+    ]
+
+
+@program
+def the_sizes_of_a_shape_are_numbers_to_a_constant(tf: Any) -> Any:
+    shape = tf.TensorShape([2, 3])
+    return [tf.constant(shape, tf.float32), tf.constant(shape), tf.constant(shape, tf.int64)]
+
+
 # --- Operators and numbers
 
 
