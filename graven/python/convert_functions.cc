@@ -94,6 +94,36 @@ Result<Tensor> convert(nb::handle value, nb::handle dtype, nb::handle hint, std:
   return to_tensor_like(value.ptr(), *hinted, name);
 }
 
+// Whether the value is a tensor that a conversion to this dtype, or to any, gives back as it is.
+bool stays_itself(nb::handle value, nb::handle dtype) {
+  if (!is_tensor(value.ptr())) return false;
+  if (dtype.is_none()) return true;
+  Result<DType> wanted = to_dtype(dtype.ptr());
+  return wanted.ok() && *wanted == tensor_of(value.ptr()).dtype();
+}
+
+// The sizes that an int64 vector of a graph holds, as far as they are known.
+engine::Shape known_sizes(const Tensor& tensor) {
+  const auto& known = engine::symbolic(tensor);
+  engine::Shape shape;
+  auto add = [&](engine::Dim size) {
+    shape.push_back(size.is_number() && size.number() < 0 ? engine::Dim::unknown() : size);
+  };
+  if (&known.node().op() == engine::kConst.op && tensor.dtype() == DType::kInt64) {
+    const Tensor& value = known.node().attrs().as<engine::ConstAttrs>().value;
+    for (int64_t size : value.data<int64_t>()) add(engine::Dim(size));
+    return shape;
+  }
+  if (const auto& sizes = known.node().output(known.output().index).sizes) {
+    for (engine::Dim size : *sizes) add(size);
+    return shape;
+  }
+  auto count = tensor.shape().has_rank() ? tensor.shape().checked_num_elements() : std::nullopt;
+  if (!count || *count > engine::kMaxRank) return engine::Shape::unknown_rank();
+  for (int64_t i = 0; i < *count; ++i) shape.push_back(engine::Dim::unknown());
+  return shape;
+}
+
 constexpr char kConstantDoc[] = R"(Makes a tensor of a value.
 
 Args:
@@ -138,6 +168,8 @@ void bind_convert(nb::module_& m) {
   m.def(
       "constant",
       [](nb::handle value, nb::handle dtype, nb::handle shape, nb::handle name) {
+        const bool is_value = shape.is_none() && !engine::Frame::current().is_graph();
+        if (is_value && stays_itself(value, dtype)) return nb::borrow(value);
         return finish(constant(value, dtype, shape, text_or(name, "Const")));
       },
       nb::arg("value").none(), nb::arg("dtype").none() = nb::none(),
@@ -145,6 +177,10 @@ void bind_convert(nb::module_& m) {
   m.def(
       "convert_to_tensor",
       [](nb::handle value, nb::handle dtype, nb::handle dtype_hint, nb::handle name) {
+        if (stays_itself(value, dtype)) {
+          (void)operand_of(value.ptr());  // a graph is told of it
+          return nb::borrow(value);
+        }
         return finish(convert(value, dtype, dtype_hint, text_or(name, "")));
       },
       nb::arg("value").none(), nb::arg("dtype").none() = nb::none(),
@@ -152,6 +188,17 @@ void bind_convert(nb::module_& m) {
   m.def(
       "is_array_like", [](nb::handle object) { return is_array_like(object.ptr()); },
       nb::arg("object").none());
+  m.def(
+      "known_sizes",
+      [](nb::handle tensor) {
+        if (!is_tensor(tensor.ptr()) || !tensor_of(tensor.ptr()).is_symbolic()) {
+          throw nb::type_error("a symbolic tensor is needed");
+        }
+        PyObject* shape = wrap(known_sizes(tensor_of(tensor.ptr())));
+        if (!shape) throw nb::python_error();
+        return nb::steal(shape);
+      },
+      nb::arg("tensor"));
 }
 
 }  // namespace graven::python

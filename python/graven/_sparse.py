@@ -132,8 +132,7 @@ class SparseTensor(CompositeTensor):
         if self._static_shape is not None:
             return self._static_shape
         if isinstance(self._dense_shape, _engine.SymbolicTensor):
-            rank = self._dense_shape.shape
-            return TensorShape(None if rank.rank is None or rank[0] is None else [None] * rank[0])
+            return _engine.known_sizes(self._dense_shape)
         sizes = self._dense_shape.numpy().tolist()
         return TensorShape([None if size == -1 else size for size in sizes])
 

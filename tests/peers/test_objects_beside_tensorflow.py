@@ -443,6 +443,48 @@ def the_sizes_of_a_shape_are_numbers_to_a_constant(tf: Any) -> Any:
     return [tf.constant(shape, tf.float32), tf.constant(shape), tf.constant(shape, tf.int64)]
 
 
+# --- What is a tensor already
+
+
+@program
+def a_tensor_is_converted_to_itself(tf: Any) -> Any:
+    # What was set on a tensor, such as Keras's masks, was lost.
+    x, convert = tf.constant([1.0]), tf.convert_to_tensor
+    results = [
+        convert(x) is x, convert(x, tf.float32) is x, convert(x, "float32") is x,
+        convert(x, dtype_hint=tf.int32) is x, convert(x, name="x") is x, tf.constant(x) is x,
+        tf.constant(x, tf.float32) is x, attempt(lambda: convert(x, tf.int32)),
+    ]  # fmt: skip
+
+    @tf.function(autograph=False)
+    def f(y: Any) -> Any:
+        results.append(convert(y) is y)
+        return convert(x) * y
+
+    return results, f(x)
+
+
+@program
+def a_symbolic_dense_shape_is_known_in_part(tf: Any) -> Any:
+    shapes = []
+
+    @tf.function(autograph=False)
+    def f(x: Any) -> Any:
+        wide = functools.partial(tf.constant, dtype=tf.int64)
+        dense = [
+            [x, wide(3)],
+            [x, -1],
+            tf.stack([x, wide(4)]),
+            tf.shape(tf.zeros([2, 3]), tf.int64),
+        ]
+        for sizes in [*dense, tf.concat([[x], [wide(5)]], 0), [-1, 5]]:
+            shapes.append(str(tf.SparseTensor([[0, 2]], [1], sizes).shape))
+        return x
+
+    f(tf.constant(2, tf.int64))
+    return shapes
+
+
 # --- Operators and numbers
 
 
