@@ -13,6 +13,7 @@
 #include "graven/ir/graph.h"
 #include "graven/python/bind.h"
 #include "graven/python/convert.h"
+#include "graven/python/dlpack.h"
 #include "graven/python/errors.h"
 #include "graven/python/graph_object.h"
 #include "graven/python/object.h"
@@ -433,6 +434,9 @@ PyMethodDef eager_methods[] = {
     {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)(void)>(method_array)),
      METH_VARARGS | METH_KEYWORDS, nullptr},
     {"__complex__", method_complex, METH_NOARGS, nullptr},
+    {"__dlpack__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)(void)>(tensor_dlpack)),
+     METH_VARARGS | METH_KEYWORDS, nullptr},
+    {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS, nullptr},
     {"__reduce__", method_reduce, METH_NOARGS, nullptr},
     {"cpu", return_self, METH_NOARGS, "cpu($self, /)\n--\n\nReturns the tensor on the host."},
     {nullptr, nullptr, 0, nullptr}};

@@ -562,6 +562,45 @@ def nothing_is_false(tf: Any) -> Any:
     ]
 
 
+# --- DLPack
+
+
+PLAIN = [*INTEGERS, "float16", "float32", "float64", "bool", "complex64", "complex128"]
+
+
+@program
+def other_libraries_read_tensors_without_a_copy(tf: Any) -> Any:
+    def arrays(x: Any) -> Any:
+        array = np.from_dlpack(x)
+        return [array.tolist(), array.shape, array.dtype.name, array.flags.writeable]
+
+    return [
+        *(arrays(tf.cast(tf.constant([[1, 2], [3, 0]]), dtype)) for dtype in PLAIN),
+        arrays(tf.constant(1.0)),
+        np.from_dlpack(tf.zeros([0, 2])).shape,
+        tf.constant([1.0]).__dlpack_device__(),
+        attempt(lambda: np.from_dlpack(tf.constant([1.0]), copy=True)),
+        attempt(lambda: np.from_dlpack(tf.zeros([2], tf.bfloat16))),
+        attempt(lambda: np.from_dlpack(tf.Variable([1.0]))),
+        tf.function(lambda x: [hasattr(x, "__dlpack__")] == [False] and x)(tf.constant([1.0])),
+    ]
+
+
+def test_an_array_of_a_tensor_outlives_it() -> None:
+    array = np.from_dlpack(graven.constant([1.0, 2.0]) + 1.0)
+    noise = [graven.zeros([2]) + 9.0 for _ in range(100)]
+    assert array.tolist() == [2.0, 3.0] and len(noise) == 100
+
+
+def test_a_capsule_that_nobody_takes_and_a_dtype_that_has_none() -> None:
+    capsule = graven.constant([1.0]).__dlpack__(max_version=(1, 0), dl_device=(1, 0), copy=False)
+    assert '"dltensor"' in repr(capsule)
+    with pytest.raises(BufferError, match="dtype string"):
+        graven.constant("a").__dlpack__()
+    with pytest.raises(BufferError, match=r"not to \(2, 0\)"):
+        graven.constant(1.0).__dlpack__(dl_device=(2, 0))
+
+
 # --- Structures
 
 
