@@ -116,6 +116,7 @@ Result<StridedSlice> resolve_slice(const InferContext& dims, const StridedSliceA
     }
     int axis = static_cast<int>(slice.axes.size());
     if (axis == input.rank()) {
+      if (axis == 0) return invalid_argument("Attempting to slice scalar input.");
       return invalid_argument("Index out of range using input dim ", axis, "; input has only ",
                               input.rank(), " dims");
     }

@@ -169,6 +169,23 @@ Object array_of_strings(const Tensor& tensor) {
                : Object();
 }
 
+// Buffers of Python's have no more dimensions either, and an array that NumPy cannot make of a
+// buffer it asks __array__ for, which would come here again.
+constexpr int kMaxArrayRank = 64;
+
+// Tells of a ValueError of NumPy's about a tensor, such as one without elements whose sizes are too
+// large.
+PyObject* refuse_array(const Tensor& tensor) {
+  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+  PyErr_Fetch(&type, &value, &trace);
+  const std::string cause = value ? text(Object::borrow(value)) : "";
+  drop(type);
+  drop(value);
+  drop(trace);
+  return raise(engine::invalid_argument("Failed to create numpy array from tensor of shape ",
+                                        tensor.shape().to_text(), ". Numpy error: ", cause));
+}
+
 Object array_of_bfloat16(const Tensor& tensor) {
   Object types = Object::take(run_python<PyImport_ImportModule>("ml_dtypes"));
   Object type =
@@ -240,6 +257,12 @@ PyObject* to_numpy_array(const Tensor& tensor) {
     raise(copy.status());
     return nullptr;
   }
+  if (tensor.rank() > kMaxArrayRank) {
+    return raise(engine::invalid_argument("Cannot convert tensor with ", tensor.rank(),
+                                          " dimensions to NumPy array. NumPy arrays can have at "
+                                          "most ",
+                                          kMaxArrayRank, " dimensions"));
+  }
   switch (tensor.dtype()) {
     case DType::kString:
       return array_of_strings(tensor).release();
@@ -254,7 +277,8 @@ PyObject* to_numpy_array(const Tensor& tensor) {
       PyObject* array = numpy_array.get();
       if (!array) return nullptr;
       Object object = Object::take(wrap(tensor));
-      return object ? run_python<PyObject_CallOneArg>(array, object.get()) : nullptr;
+      PyObject* made = object ? run_python<PyObject_CallOneArg>(array, object.get()) : nullptr;
+      return made || !PyErr_ExceptionMatches(PyExc_ValueError) ? made : refuse_array(tensor);
     }
   }
 }

@@ -75,8 +75,13 @@ Status add_place(PyObject* object, Sizes& sizes) {
     return {};
   }
   if (PyBool_Check(object) || !PyIndex_Check(object)) return bad_index(object);
-  Py_ssize_t number = run_python<PyNumber_AsSsize_t>(object, PyExc_IndexError);
-  if (number == -1 && PyErr_Occurred()) return pending_exception();
+  Py_ssize_t number = run_python<PyNumber_AsSsize_t>(object, PyExc_OverflowError);
+  if (number == -1 && PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return pending_exception();
+    PyErr_Clear();
+    return engine::value_error("Can't convert Python sequence with out-of-range integer to Tensor.",
+                               " Indices have 64 bits.");
+  }
   sizes.add(number);
   return {};
 }

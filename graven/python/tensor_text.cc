@@ -78,9 +78,14 @@ PyObject* tensor_repr(PyObject* self) {
 }
 
 PyObject* tensor_format(PyObject* self, PyObject* specification) {
-  if (tensor_of(self).is_symbolic()) {
-    Object text = Object::take(tensor_str(self));
-    return text ? run_python<PyObject_Format>(text.get(), specification) : nullptr;
+  if (tensor_of(self).is_symbolic()) {  // what is meant for its value is not for its text
+    if (PyUnicode_Check(specification) && PyUnicode_GET_LENGTH(specification) == 0) {
+      return tensor_str(self);
+    }
+    PyErr_SetString(PyExc_TypeError,
+                    "unsupported format string passed to SymbolicTensor.__format__: it has no "
+                    "value while a function is traced. See docs/errors/symbolic-tensor.md");
+    return nullptr;
   }
   Object array = Object::take(to_numpy(tensor_of(self)));
   return array ? run_python<PyObject_Format>(array.get(), specification) : nullptr;

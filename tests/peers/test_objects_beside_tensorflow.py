@@ -601,6 +601,60 @@ def test_a_capsule_that_nobody_takes_and_a_dtype_that_has_none() -> None:
         graven.constant(1.0).__dlpack__(dl_device=(2, 0))
 
 
+# --- Arrays, indices and texts
+
+
+@program
+def tensors_that_no_array_holds(tf: Any) -> Any:
+    deep, wide = tf.constant(1.0, shape=[1] * 65), tf.ones((0, 2**31, 2**31))
+    most = "NumPy arrays can have at most 64 dimensions"
+    return [
+        says(most, deep.numpy),
+        says(most, lambda: repr(deep)),
+        says(most, lambda: np.array(deep)),
+        says(most, tf.ones([1] * 65, tf.bfloat16).numpy),
+        tf.constant(1.0, shape=[1] * 64).numpy().ndim,
+        says("Failed to create numpy array from tensor of shape", wide.numpy),
+        says("Failed to create numpy array from tensor of shape", lambda: repr(wide)),
+    ]
+
+
+@program
+def indices_have_64_bits(tf: Any) -> Any:
+    x = tf.constant([1])
+    return [
+        says("out-of-range integer", lambda: x[2**64 :]),
+        says("out-of-range integer", lambda: x[2**63]),
+        says("out-of-range integer", lambda: x[:: -(2**64)]),
+        attempt(lambda: x[2**40 :]),
+        attempt(lambda: x[2**40]),
+    ]
+
+
+@program
+def a_scalar_has_no_slices(tf: Any) -> Any:
+    x = tf.constant(1.0)
+    return [
+        says("Attempting to slice scalar input", lambda: x[0]),
+        says("Attempting to slice scalar input", lambda: x[..., 0]),
+        says("Attempting to slice scalar input", lambda: tf.Variable(1.0)[0]),
+        says("Attempting to slice scalar input", lambda: tf.function(lambda y: y[0])(x)),
+        attempt(lambda: x[...]),
+        attempt(lambda: x[None]),
+    ]
+
+
+@program
+def a_symbolic_tensor_has_no_value_to_format(tf: Any) -> Any:
+    x = tf.constant(1.0)
+
+    def formatted(specification: str) -> Any:
+        f = tf.function(lambda y: tf.constant(format(y, specification)), autograph=False)
+        return says("unsupported format string passed to SymbolicTensor", lambda: f(x))
+
+    return [formatted(""), formatted(".2f"), formatted(">80"), f"{x:.2f}"]
+
+
 # --- Structures
 
 
