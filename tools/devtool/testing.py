@@ -34,6 +34,14 @@ class TestRun:
         self.reports = build_folder(preset) / "reports"
         self.reports.mkdir(parents=True, exist_ok=True)
 
+    def say(self, message: str) -> None:
+        """Tells what runs next."""
+        say(message)
+
+    def show(self, command: Sequence[str | Path]) -> int:
+        """Runs tests, whose output is the user's; returns the status of their runner."""
+        return show(command, env=self.env)
+
     def _add(self, report: Path, status: int, read: Callable[[Path], Counts]) -> None:
         """Adds a report; a runner that failed without one that says so is a failure itself."""
         counts = read(report) if report.exists() else Counts()
@@ -43,10 +51,10 @@ class TestRun:
 
     def cpp(self, *filters: str) -> None:
         """Runs the C++ tests."""
-        say("C++ tests")
+        self.say("C++ tests")
         report = self.reports / "cpp.xml"
         report.unlink(missing_ok=True)
-        status = show(
+        status = self.show(
             [
                 "ctest",
                 *("--preset", self.preset),
@@ -56,8 +64,7 @@ class TestRun:
                 *("--test-output-truncation", "head"),
                 "--no-tests=ignore",
                 *filters,
-            ],
-            env=self.env,
+            ]
         )
         self._add(report, status, read_ctest)
 
@@ -65,7 +72,7 @@ class TestRun:
         report = self.reports / f"{name}.xml"
         report.unlink(missing_ok=True)
         command: list[str | Path] = [environment.ensure(), *words, "-q", f"--junitxml={report}"]
-        status = show(command, env=self.env)
+        status = self.show(command)
         self._add(report, status, read_pytest)
 
     def python(self, paths: Sequence[str], options: Sequence[str] = ()) -> None:
@@ -77,12 +84,12 @@ class TestRun:
             ("peers", PEERS, beside),
         ):
             if chosen:
-                say(f"Python tests in {environment.folder.name}: {' '.join(chosen)}")
+                self.say(f"Python tests in {environment.folder.name}: {' '.join(chosen)}")
                 self._pytest(name, environment, ["-m", "pytest", *chosen, *options])
 
     def conformance(self, paths: Sequence[str] = ()) -> None:
         """Runs the conformance suite, or some of its tests."""
-        say("conformance suite")
+        self.say("conformance suite")
         self._pytest("conformance", PROJECT, ["tools/run_conformance.py", *paths])
 
     def close(self) -> int:
