@@ -10,6 +10,7 @@ from devtool.commands import ROOT, DevError, say, show
 from devtool.demo import demo
 from devtool.environments import PROJECT
 from devtool.lint import lint
+from devtool.mutation.verb import mutate
 from devtool.sanitizing import sanitize
 from devtool.shell import start_shell
 from devtool.testing import test
@@ -115,6 +116,22 @@ def sanitize_verb(arguments: Sequence[str]) -> int:
     return sanitize(arguments)
 
 
+def mutate_verb(arguments: Sequence[str]) -> int:
+    """put small faults into the sources, and show which the tests notice
+
+    Draws N faults by SEED, and tries each in a copy of the working tree, build/mutate/tree, with
+    the tests that could notice it: the C++ tests of its room, those above, tests/, the peers. The
+    first run builds the copy and makes sure that all tests pass; a fault takes a minute or a few.
+    What does not build, or builds to the same code, is replaced by another. Leaves summary.json in
+    build/mutate/.
+
+    --list       only prints the first N faults
+    --only PATH  draws from this file or folder of graven/ or python/graven/; may stand twice
+    --no-peers   without tests/peers
+    """
+    return mutate(arguments)
+
+
 def bench_verb(arguments: Sequence[str]) -> int:
     """time workloads, with --peers beside TensorFlow, JAX and PyTorch
 
@@ -162,6 +179,7 @@ VERBS: dict[str, Verb] = {
     "demo": demo_verb,
     "test [PART|PATH...] [--no-peers]": test_verb,
     "sanitize [asan|tsan]": sanitize_verb,
+    "mutate SEED N [--list]": mutate_verb,
     "bench [NAMES] [--peers]": bench_verb,
     "lint [--no-tidy]": lint_verb,
     "python ARGS...": python_verb,
