@@ -23,6 +23,12 @@ if(GRAVEN_SANITIZE)
   endif()
 endif()
 
+if(GRAVEN_COVERAGE)
+  # Threads count at once.
+  target_compile_options(graven_settings INTERFACE --coverage -fprofile-update=atomic -O1 -g1)
+  target_link_options(graven_settings INTERFACE --coverage)
+endif()
+
 # graven_set_properties(TARGET): hidden symbols, position-independent code, and where results go.
 # Shared objects find each other by $ORIGIN, in the build tree and when installed.
 function(graven_set_properties target)

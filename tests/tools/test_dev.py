@@ -52,7 +52,7 @@ def test_python_has_what_tests_of_users_need() -> None:
 
 def test_help_lists_the_verbs() -> None:
     words = {line.split()[0] for line in dev(["help"]).stdout.splitlines() if line[:2] == "  "}
-    wanted = "help bootstrap build demo test sanitize mutate bench lint python shell clean"
+    wanted = "help bootstrap build demo test sanitize mutate coverage bench lint python shell clean"
     assert words == set(wanted.split())
 
 
@@ -100,6 +100,7 @@ def test_in_the_shell_python_is_the_projects_whatever_the_rc_file_says(tmp_path:
         (["lint", "--fast"], "lint takes --no-tidy, not --fast"),
         (["mutate", "1"], "mutate takes SEED N [--list] [--only PATH] [--no-peers]: the following"),
         (["mutate", "1", "1", "--only", "docs"], "docs holds no file that faults are drawn from"),
+        (["coverage", "base"], "unexpected: base"),
         (["demo", "fast"], "unexpected: fast"),
     ],
 )

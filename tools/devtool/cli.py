@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from devtool.build import bootstrap, build, build_folder
 from devtool.commands import ROOT, DevError, say, show
+from devtool.coverage import coverage
 from devtool.demo import demo
 from devtool.environments import PROJECT
 from devtool.lint import lint
@@ -66,7 +67,7 @@ def build_verb(arguments: Sequence[str]) -> int:
     """build a preset of CMakePresets.json into build/PRESET (release)
 
     release is what is tested and shipped, dev has assertions, in ci a warning is an error;
-    asan and tsan are what sanitize builds, bench is what bench builds.
+    asan and tsan are what sanitize builds, coverage and bench what the verbs of these names build.
     """
     preset, *rest = arguments or ["release"]
     no_arguments(rest)
@@ -132,6 +133,16 @@ def mutate_verb(arguments: Sequence[str]) -> int:
     return mutate(arguments)
 
 
+def coverage_verb(arguments: Sequence[str]) -> int:
+    """count the lines of each room that tests run, with gcov
+
+    Builds build/coverage, runs the C++ tests, tests/ops, tests/python and the conformance suite.
+    Leaves the lines that did not run in build/coverage/coverage.json.
+    """
+    no_arguments(arguments)
+    return coverage()
+
+
 def bench_verb(arguments: Sequence[str]) -> int:
     """time workloads, with --peers beside TensorFlow, JAX and PyTorch
 
@@ -180,6 +191,7 @@ VERBS: dict[str, Verb] = {
     "test [PART|PATH...] [--no-peers]": test_verb,
     "sanitize [asan|tsan]": sanitize_verb,
     "mutate SEED N [--list]": mutate_verb,
+    "coverage": coverage_verb,
     "bench [NAMES] [--peers]": bench_verb,
     "lint [--no-tidy]": lint_verb,
     "python ARGS...": python_verb,
