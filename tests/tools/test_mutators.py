@@ -60,6 +60,8 @@ def changed(mutator: str, text: str, file: str = "graven/ops/a.cc") -> list[str]
         ("swapped arguments", "void f(const A& a, B* b);", []),
         ("swapped arguments", "f(std::map<A, B>(), c);", ["f(c, std::map<A, B>());"]),
         ("swapped arguments", "if (a, b) f(a, a);", []),
+        ("swapped arguments", 'f("a", b); f(0, b); f([&] { g(); }, b);', []),
+        ("swapped arguments", "std::max(a, b); LogicalOr(a, b); hash_combine(a, b);", []),
         ("and for or", "a && b || c", ["a || b || c", "a && b && c"]),
         (
             "constant off by one",

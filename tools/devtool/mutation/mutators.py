@@ -62,6 +62,11 @@ STEP = re.compile(r"stride|step", re.IGNORECASE)
 CACHES = re.compile(r"^graven/(function|runtime)/|cache|key|hash|index|_retracing|_trace_types")
 KEY = re.compile(r"key|word|hash|row|mix|skeleton|fingerprint", re.IGNORECASE)
 ADDS = re.compile(r"^(push_back|emplace_back|insert|emplace|append|mix|write\w*|add\w*|put\w*)$")
+# Functions that mean the same with their arguments swapped.
+COMMUTES = re.compile(
+    r"(^|_|logical)(min|max|minimum|maximum|or|and|equal|wrap_add|wrap_mul\w*|hash_combine)$",
+    re.IGNORECASE,
+)
 INVALIDATES = re.compile(
     r"^(clear|erase|reset|forget|invalidate|remove|drop|evict|release|pop|pop_back|discard|unlink|"
     r"retire|expire)(_|$)"
@@ -341,6 +346,8 @@ def swapped_arguments(source: Source, i: int) -> Iterator[Edit]:
         return
     if name.text in KEYWORDS or source[i - 2].text in ("def", "class"):
         return
+    if COMMUTES.search(name.text):
+        return
     arguments = source.items(i, close)
     if len(arguments) != 2:
         return
@@ -348,9 +355,18 @@ def swapped_arguments(source: Source, i: int) -> Iterator[Edit]:
     if any(_declares(source, *argument) for argument in arguments):
         return
     first, second = source.between(a, b), source.between(c, d)
-    if first != second:
+    # Those that look unlike have types that are unlike, and seldom build.
+    if first != second and _looks_like(source, a, b) == _looks_like(source, c, d):
         middle = source.text[source[b].end : source[c].start]
         yield _edit(source, a, d, f"{second}{middle}{first}", "two arguments")
+
+
+def _looks_like(source: Source, first: int, last: int) -> str:
+    """The sort of an argument: a lambda, a list, an address, a literal, or another expression."""
+    token = source[first]
+    if token.text in ("[", "{", "&"):
+        return token.text
+    return token.kind.value if first == last and token.kind is not Kind.NAME else "expression"
 
 
 def _declares(source: Source, first: int, last: int) -> bool:
