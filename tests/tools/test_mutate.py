@@ -54,6 +54,22 @@ def test_a_copy_follows_the_working_tree_and_touches_only_what_changed(tmp_path:
     assert not (copy / "a/gone.cc").exists() and (copy / "build").is_dir()
 
 
+def test_green_tests_are_remembered_until_what_they_test_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scratch, "ROOT", tmp_path)
+    names = ["graven/base/a.cc", "tests/tools/test_a.py"]
+    (tmp_path / scratch.MARK).write_text(json.dumps(names))
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("1")
+    before = scratch.hash_of_copy()
+    (tmp_path / "tests/tools/test_a.py").write_text("2")
+    assert scratch.hash_of_copy() == before
+    (tmp_path / "graven/base/a.cc").write_text("2")
+    assert scratch.hash_of_copy() != before
+
+
 def test_a_program_that_ends_gives_its_status_and_its_output(tmp_path: Path) -> None:
     log = tmp_path / "log"
     command = [sys.executable, "-c", "print(input.__name__); raise SystemExit(3)"]

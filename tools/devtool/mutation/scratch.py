@@ -15,6 +15,8 @@ from devtool.commands import ROOT, say
 from devtool.environments import Environment
 
 MARK = ".copy-for-faults.json"  # lies in a copy, with the names of its files
+# What the tests that faults are shown to do not read.
+NOT_ASKED = ("tests/tools/", "tools/devtool/", "README.md", "tests/README.md", "tools/README.md")
 
 
 def is_copy() -> bool:
@@ -75,9 +77,11 @@ def make_copy(environments: list[Environment], folder: Path) -> Path:
 
 
 def hash_of_copy() -> str:
-    """What tells the content of this copy, and the Python that tests it, from any other."""
+    """What tells what is tested in this copy, and the Python that tests it, from any other."""
     digest = hashlib.sha256(sys.version.encode())
     for name in json.loads((ROOT / MARK).read_text()):
+        if name.startswith(NOT_ASKED):
+            continue
         digest.update(f"{name}\0".encode())
         digest.update(hashlib.sha256((ROOT / name).read_bytes()).digest())
     return digest.hexdigest()
