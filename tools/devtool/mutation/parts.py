@@ -112,7 +112,8 @@ class LimitedRun(TestRun):
             self.cpp("--tests-regex", f"^{part}$", "--timeout", str(int(limit_s)))
         if self.counts.failed == failed_before:
             return None
-        hung = self._hung or time.monotonic() - started >= limit_s
+        # CTest ends a program itself, after whole seconds.
+        hung = self._hung or time.monotonic() - started >= int(limit_s)
         file = self.reports / f"{report}.xml"
         output = self._log.read_text(errors="replace")
         name = None
