@@ -50,6 +50,34 @@ _PEERS = frozenset({"tensorflow", "tensorflow_xla", "jax", "torch_eager", "torch
 IMPORT = "import"
 CACHED_CALL_CPP = "cached_call_cpp"
 
+
+def _eager_call(name: str, title: str) -> Workload:
+    """A call of a public function on 16 elements, which is to be no slower than PyTorch's."""
+    return Workload(
+        f"eager_{name}",
+        f"{title}, eager, 16 elements",
+        absent=_PEERS - {"tensorflow", "torch_eager"},
+        targets=(_NOT_SLOWER_THAN_TENSORFLOW, Target(1.0, "torch_eager")),
+    )
+
+
+EAGER_CALLS = {
+    "add_function": "add(x, y)",
+    "sum": "sum over an axis",
+    "mean": "mean over an axis",
+    "matmul": "matmul, 4 x 4",
+    "softmax": "softmax, last axis",
+    "conv2d": "conv2d, filters 3 x 3",
+    "reshape": "reshape",
+    "slice": "x[1:3]",
+    "concat": "concat of two",
+    "where": "where, three operands",
+    "moments": "mean and variance over an axis",
+    "clip": "clip by two numbers",
+    "one_hot": "one_hot, depth 4",
+    "uniform": "uniform random numbers",
+}
+
 _WORKLOADS = (
     Workload(
         IMPORT,
@@ -65,6 +93,7 @@ _WORKLOADS = (
         absent=frozenset({"tensorflow_xla", "torch_compile"}),
         targets=(_NOT_SLOWER_THAN_TENSORFLOW, Target(0.7, "torch_eager")),
     ),
+    *(_eager_call(name, title) for name, title in EAGER_CALLS.items()),
     Workload(
         "cached_call",
         "cached call, scalar: x + 1.0",

@@ -128,3 +128,15 @@ def moments(results: Iterable[NDArray[Any]]) -> list[float]:
         array = result.astype(np.float64)
         values += [float(array.mean()), float((array * array).mean())]
     return values
+
+
+def of_eager_calls() -> dict[str, NDArray[Any]]:
+    """The operands of small eager calls: images as [batch, height, width, channels]."""
+    return {
+        "x": normal(0, 4, 4),
+        "y": normal(1, 4, 4),
+        "mask": normal(2, 4, 4) > 0,
+        "image": normal(3, 1, 4, 4, 1),
+        "filters": normal(4, 3, 3, 1, 1),
+        "indices": np.array([2, 0, 3, 1], np.int32),
+    }

@@ -55,6 +55,45 @@ def eager_add() -> Cell:
     return Cell("x + x", {"x": x}, lambda: _sums(x + x))
 
 
+def _eager(statement: str, is_random: bool = False) -> Callable[[], Cell]:
+    """A workload that evaluates an expression over small tensors."""
+
+    def make() -> Cell:
+        names = {"tf": tf} | {
+            name: tf.constant(value) for name, value in inputs.of_eager_calls().items()
+        }
+
+        def check() -> Sequence[float]:
+            result = eval(statement, names)
+            if is_random:
+                return [float(size) for size in result.shape]
+            return _sums(*(result if isinstance(result, tuple) else (result,)))
+
+        # A program that cares binds the function once.
+        function, _, arguments = statement.partition("(")
+        if function.startswith("tf."):
+            return Cell(f"f({arguments}", {**names, "f": eval(function, names)}, check)
+        return Cell(statement, names, check)
+
+    return make
+
+
+eager_add_function = _eager("tf.add(x, y)")
+eager_sum = _eager("tf.reduce_sum(x, 1)")
+eager_mean = _eager("tf.reduce_mean(x, 1)")
+eager_matmul = _eager("tf.matmul(x, y)")
+eager_softmax = _eager("tf.nn.softmax(x)")
+eager_conv2d = _eager('tf.nn.conv2d(image, filters, 1, "SAME")')
+eager_reshape = _eager("tf.reshape(x, [2, 8])")
+eager_slice = _eager("x[1:3]")
+eager_concat = _eager("tf.concat([x, y], 0)")
+eager_where = _eager("tf.where(mask, x, y)")
+eager_moments = _eager("tf.nn.moments(x, [1])")
+eager_clip = _eager("tf.clip_by_value(x, -1.0, 1.0)")
+eager_one_hot = _eager("tf.one_hot(indices, 4)")
+eager_uniform = _eager("tf.random.uniform([16])", is_random=True)
+
+
 def cached_call() -> Cell:
     return _cell(lambda x: x + 1.0, [np.float32(2.0)])
 

@@ -55,6 +55,48 @@ def eager_add() -> Cell:
     return Cell("x + x", {"x": x}, lambda: _sums(x + x))
 
 
+def _eager(statement: str, is_random: bool = False) -> Callable[[], Cell]:
+    """A workload that evaluates an expression over small tensors."""
+
+    def make() -> Cell:
+        names = {"torch": torch, "functional": functional} | {
+            name: _tensor(value) for name, value in inputs.of_eager_calls().items()
+        }
+        names["indices"] = names["indices"].long()
+        names["image"] = names["image"].permute(0, 3, 1, 2).contiguous()
+        names["filters"] = names["filters"].permute(3, 2, 0, 1).contiguous()
+
+        def check() -> Sequence[float]:
+            result = eval(statement, names)
+            if is_random:
+                return [float(size) for size in result.shape]
+            # The mean first, as the others have it.
+            return _sums(*(result[::-1] if isinstance(result, tuple) else (result,)))
+
+        function, _, arguments = statement.partition("(")
+        if function.startswith(("torch.", "functional.")):
+            return Cell(f"f({arguments}", {**names, "f": eval(function, names)}, check)
+        return Cell(statement, names, check)
+
+    return make
+
+
+eager_add_function = _eager("torch.add(x, y)")
+eager_sum = _eager("torch.sum(x, 1)")
+eager_mean = _eager("torch.mean(x, 1)")
+eager_matmul = _eager("torch.matmul(x, y)")
+eager_softmax = _eager("functional.softmax(x, -1)")
+eager_conv2d = _eager("functional.conv2d(image, filters, padding=1)")
+eager_reshape = _eager("torch.reshape(x, [2, 8])")
+eager_slice = _eager("x[1:3]")
+eager_concat = _eager("torch.cat([x, y], 0)")
+eager_where = _eager("torch.where(mask, x, y)")
+eager_moments = _eager("torch.var_mean(x, 1, correction=0)")
+eager_clip = _eager("torch.clamp(x, -1.0, 1.0)")
+eager_one_hot = _eager("functional.one_hot(indices, 4)")
+eager_uniform = _eager("torch.rand([16])", is_random=True)
+
+
 def cached_call() -> Cell:
     cell = _cell(lambda x: x + 1.0, [np.float32(2.0)])
     # Without a Function to call, the user writes the op.

@@ -12,8 +12,12 @@ from benchmarks.systems import SYSTEMS, System
 def _functions(system: System) -> set[str]:
     """The public functions of the system's module, which is not imported: it needs the system."""
     source = (ROOT / "benchmarks" / "workloads" / f"{system.workloads}.py").read_text()
-    functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
-    return {node.name for node in functions if not node.name.startswith("_")}
+    body = ast.parse(source).body
+    names = {node.name for node in body if isinstance(node, ast.FunctionDef)}
+    for node in body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.value).startswith("_eager("):
+            names |= {ast.unparse(target) for target in node.targets}
+    return {name for name in names if not name.startswith("_")}
 
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
