@@ -34,6 +34,10 @@ constexpr int64_t kBytesOfLargeFilter = 512 << 10, kPixelsOfLargeFilter = 128;
 // there are fewer than this; im2col takes as long ([64,28,28,1] from 32: 2.7 ms against 2.4 on one
 // busy Zen 5 core).
 constexpr int64_t kFewChannels = 8;
+// A call of oneDNN takes 2.5 us beside its work: it packs the filter, and no signal may interrupt
+// it. im2col is done by then with so many multiplications, and pixels of 25 ns each.
+constexpr double kFewMultiplications = 4096;
+constexpr int64_t kFewPixels = 100;
 // Elements that one chunk converts, clears or adds up.
 constexpr int64_t kElementsOfChunk = 32 << 10;
 
@@ -186,7 +190,9 @@ Status run_with_filter(const Convolution& c, ConvolutionDirection direction, voi
                s.in_channels});
     }
   };
-  const bool refused = !forward && c.groups == 1 && c.in_channels < kFewChannels;
+  const bool refused = (!forward && c.groups == 1 && c.in_channels < kFewChannels) ||
+                       (convolution_cost(c) < kFewMultiplications &&
+                        c.batch * c.out_height * c.out_width < kFewPixels);
   const OneDnn* library = c.dtype == DType::kFloat32 && !refused ? onednn() : nullptr;
   Compiled compiled;
   if (library && compiled.compile(*library, pieces, direction)) {

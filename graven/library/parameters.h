@@ -200,7 +200,8 @@ constexpr ParameterField make_field() {
             spec.default_number,
             spec.doc,
             [](void* p) -> ParameterRef {
-              return &(static_cast<P*>(p)->*std::get<i>(P::fields()).member);
+              constexpr auto kMember = std::get<i>(P::fields()).member;
+              return &(static_cast<P*>(p)->*kMember);
             }};
   }
 }

@@ -25,13 +25,12 @@ Outputs moments(FunctionContext& c, const MomentsParameters& p) {
   if (p.axes.tensor) return c.fail(type_error("moments: axes must be numbers, not a tensor"));
   Formula x = c.wide(p.x), mean = reduce(c, kMean, x, p.axes, true, "mean");
   Formula distance = call(kSquaredDifference, x, call(kStopGradient, mean));
-  Formula variance = reduce(c, kMean, distance, p.axes, true, "variance");
+  Formula variance = reduce(c, kMean, distance, p.axes, p.keepdims, "variance");
   const bool has_axes = p.axes.is_none() || !p.axes.numbers->empty();
   if (!p.keepdims && has_axes) {
     SqueezeAttrs axes;  // none: all, which are of size 1
     if (p.axes.numbers) axes.squeeze_dims.assign(p.axes.numbers->begin(), p.axes.numbers->end());
     mean = call(kSqueeze, mean, axes);
-    variance = call(kSqueeze, variance, axes);
   }
   return {c.cast(mean, p.x.dtype()), c.cast(variance, p.x.dtype())};
 }

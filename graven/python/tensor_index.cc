@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "graven/base/inline_vector.h"
 #include "graven/ops/join_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/slice_ops.h"
@@ -30,7 +31,7 @@ struct Sizes {
     int64_t number = 0;
     Tensor tensor;  // instead of the number
   };
-  std::vector<Entry> entries;
+  engine::InlineVector<Entry, 4> entries;
   bool has_tensors = false;
 
   void add(int64_t number) { entries.push_back({number, {}}); }
@@ -137,9 +138,9 @@ Status add_entry(PyObject* object, int at, Slices& slices) {
 
 template <typename T>
 Tensor vector_of(const Sizes& sizes) {
-  std::vector<T> numbers;
+  engine::InlineVector<T, 6> numbers;
   for (const Sizes::Entry& entry : sizes.entries) numbers.push_back(static_cast<T>(entry.number));
-  return Tensor::vector<T>(numbers);
+  return Tensor::vector(std::span<const T>(numbers.data(), numbers.size()));
 }
 
 // The vector that the op takes: a constant, or the tensors packed.
