@@ -39,6 +39,17 @@ function(graven_python_extension)
   target_link_libraries(_engine PRIVATE graven_settings Graven::graven)
 
   if(GRAVEN_WHEEL)
+    # What type checkers see of functions that records make, which no source shows.
+    set(stubs "${CMAKE_BINARY_DIR}/stubs")
+    add_custom_command(
+      TARGET _engine POST_BUILD
+      COMMAND "${Python_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/stubs.py" "${stubs}" --engine
+              "${folder}"
+      VERBATIM)
+    install(
+      DIRECTORY "${stubs}/"
+      DESTINATION graven
+      COMPONENT wheel)
     install(TARGETS _engine LIBRARY DESTINATION graven COMPONENT wheel)
     # It is linked statically.
     file(GLOB license "${nanobind_ROOT}/../../nanobind-*.dist-info/licenses/LICENSE")

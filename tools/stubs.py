@@ -1,19 +1,22 @@
-"""Prints the stubs of the public modules that have functions of ops: what type checkers read.
+"""Prints the stubs of the public modules that have functions of records: what type checkers read.
 
-    ./dev python tools/stubs.py --write    puts them into python/graven/
+    ./dev python tools/stubs.py FOLDER                        the package with its stubs, as links
+    python tools/stubs.py FOLDER --engine FOLDER_OF_ENGINE    only the stubs, while a wheel is built
 
-A function of an op is made of its record when a program first asks for it, so that no source
-shows it. Its parameters, defaults and summary come from the record here, and what else a module
-holds from its source. _functions.pyi has each function once; it is a module for type checkers
-only, because in graven.pyi names such as bool and range are not Python's.
+A function of a record is made when a program first asks for it, so that no source shows it. Its
+parameters, defaults and summary come from the record here, and what else a module holds from its
+source. _functions.pyi has each function once; it is a module for type checkers only, because in
+graven.pyi names such as bool and range are not Python's. Nothing that is printed here is in git.
 """
 
+import argparse
 import ast
 import importlib
+import importlib.util
 import pkgutil
 import re
+import shutil
 import struct
-import subprocess
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -22,7 +25,6 @@ from typing import Any
 
 PACKAGE = Path(__file__).resolve().parents[1] / "python" / "graven"
 FUNCTIONS = "_functions.pyi"
-PRINTED = "# Printed by tools/stubs.py."
 # Types that hold None.
 TAKES_NONE = ("object", "Axes", "DTypeLike", "Name", "ShapeLike", "TensorLike")
 # What OpDefs call the types of attributes, and what Python does.
@@ -220,18 +222,8 @@ def written_part(source: Path) -> tuple[str, str]:
     return ast.get_source_segment(text, first) or "", "\n".join([*imports, *others])
 
 
-def formatted(text: str) -> str:
-    """Text of a stub as ./dev lint wants it."""
-    ruff = Path(sys.executable).with_name("ruff")
-    for words in (["check", "--select=I", "--fix"], ["format"]):
-        command = [str(ruff), *words, "--quiet", "--stdin-filename", str(PACKAGE / FUNCTIONS), "-"]
-        done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
-        text = done.stdout
-    return text
-
-
 def stubs(package: Any) -> dict[Path, str]:
-    """The text of each stub, by its path."""
+    """The text of each stub, by its path within the package."""
     found = {}
     defined: dict[str, Any] = {}
     modules = [
@@ -254,21 +246,55 @@ def stubs(package: Any) -> dict[Path, str]:
                 f"from graven.{FUNCTIONS.removesuffix('.pyi')} import {name} as {name}\n"
                 for name in functions
             )
-        text = f"{docstring}\n{PRINTED}\n\n{made}\n{written}\n"
-        found[source_of(module).with_suffix(".pyi")] = formatted(text)
-    text = f'"""The functions of ops under their public names."""\n{PRINTED}\n\n'
-    found[PACKAGE / FUNCTIONS] = formatted(text + definitions(package, defined))
+        path = source_of(module).with_suffix(".pyi").relative_to(PACKAGE)
+        found[path] = f"{docstring}\n\n{made}\n{written}\n"
+    text = '"""The functions of records under their public names."""\n\n'
+    found[Path(FUNCTIONS)] = text + definitions(package, defined)
     return found
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Prints the stubs, or writes them."""
-    found = stubs(importlib.import_module("graven"))
+def load(engine: str) -> Any:
+    """The package of this checkout with the extension of a folder."""
+    places = [str(PACKAGE), engine]
+    spec = importlib.util.spec_from_file_location(
+        "graven", PACKAGE / "__init__.py", submodule_search_locations=places
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    sys.modules["graven"] = package = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(package)
+    return package
+
+
+def write(found: Mapping[Path, str], folder: Path) -> None:
+    """Writes stubs into a folder, which becomes a package."""
     for path, text in found.items():
-        if "--write" in arguments:
-            path.write_text(text)
-        else:
-            sys.stdout.write(text)
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+
+
+def link_sources(folder: Path) -> None:
+    """Makes a folder show the sources of the package, each as a link."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for source in PACKAGE.rglob("*"):
+        if source.suffix in (".py", ".pyi", ".typed"):
+            target = folder / source.relative_to(PACKAGE)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.symlink_to(source)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Writes the stubs."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--engine")
+    chosen = parser.parse_args(arguments)
+    if chosen.engine:
+        write(stubs(load(chosen.engine)), chosen.folder)
+    else:
+        link_sources(chosen.folder)
+        write(stubs(importlib.import_module("graven")), chosen.folder)
     return 0
 
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from devtool.build import build_folder, configure
+from devtool.build import build, build_folder, configure
 from devtool.commands import ROOT, DevError, say, show
 from devtool.environments import FORMAT_PACKAGES, PROJECT, TIDY_PACKAGES, install_packages
 
@@ -52,6 +52,7 @@ def lint(arguments: Sequence[str]) -> int:
         "clang-format": ["clang-format-14", "--dry-run", "-Werror", *cpp_files(".h", ".cc")],
         "ruff format": [ruff, "format", "--check", "--diff", "--quiet"],
         "ruff": [ruff, "check", "--quiet"],
+        "stubs": [python, "tools/stubs.py", "build/typed/graven"],  # imports what is built
         "mypy": [python, "-m", "mypy"],
     }
     if "--no-tidy" not in arguments:
@@ -60,6 +61,7 @@ def lint(arguments: Sequence[str]) -> int:
         commands = build_folder("release") / "compile_commands.json"
         checks["thread safety"] = [python, "tools/check_thread_safety.py", commands]
         checks["clang-tidy"] = tidy_command()
+    build("release")
     failed = []
     for name, command in checks.items():
         say(f"lint: {name}")
