@@ -53,13 +53,13 @@ struct Exported {
   std::vector<int64_t> sizes;
 };
 
-enum Code : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBfloat = 4, kComplex = 5, kBool = 6 };
+enum Code : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBfloat = 4, kDLComplex = 5, kBool = 6 };
 
 std::optional<Code> code_of(DType dtype) {
   if (dtype == DType::kBool) return kBool;
   if (dtype == DType::kBFloat16) return kBfloat;
   if (!is_plain(dtype)) return std::nullopt;
-  if (is_complex(dtype)) return kComplex;
+  if (is_complex(dtype)) return kDLComplex;
   if (is_floating(dtype)) return kFloat;
   switch (dtype) {
     case DType::kUInt8:
