@@ -71,12 +71,9 @@ def note_trace(function: Any) -> None:
     traces, calls = due
     _logging.warn(
         f"{traces} out of the last {calls} calls to {python_function!r} triggered tf.function "
-        "retracing. Tracing is expensive, and the number of traces may grow because of (1) "
-        "creating @tf.function repeatedly in a loop, (2) passing tensors with different shapes, "
-        "(3) passing Python objects instead of tensors. For (1), define your @tf.function outside "
-        "of the loop. For (2), @tf.function has the option reduce_retracing=True, which avoids "
-        "needless retracing. For (3), see "
-        "https://www.tensorflow.org/guide/function#controlling_retracing and "
-        "https://www.tensorflow.org/api_docs/python/tf/function for more details. See also "
+        "retracing. A trace costs hundreds of times what a call costs. It usually comes from a "
+        "Function that is made anew in a loop (make it once, before the loop), from tensors of "
+        "ever new shapes (reduce_retracing=True keeps one trace for all of them), or from Python "
+        "objects where tensors would do (each new value is a trace of its own). See "
         "docs/errors/retracing.md"
     )
