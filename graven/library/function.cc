@@ -83,6 +83,9 @@ Status PublicFunction::check_dtypes(void* parameters) const {
 Result<Tensors> PublicFunction::call(FunctionContext& c, const void* parameters) const {
   Outputs outputs = record_.body(c, parameters);
   RETURN_IF_ERROR(c.status());
+  for (const Tensor& tensor : outputs.tensors) {
+    if (!tensor) return internal_error(name(), " gives no tensor and no error");
+  }
   return std::move(outputs.tensors);
 }
 

@@ -121,7 +121,29 @@ PyObject* repr(PyObject* self) {
   return PyUnicode_FromFormat("<function %U of graven>", self_of(self)->name);
 }
 
+// The module that it is public in: "graven.nn".
+PyObject* get_module(PyObject* object, void*) {
+  const std::string& name = self_of(object)->callable->public_name();
+  const size_t point = name.rfind('.');
+  const std::string module = point == std::string::npos ? "" : "." + name.substr(0, point);
+  return PyUnicode_FromFormat("graven%s", module.c_str());
+}
+
+// Pickled and copied by its name, as functions are.
+PyObject* reduce(PyObject* object, PyObject*) {
+  Object module = Object::take(run_python<PyImport_ImportModule>("graven._public"));
+  Object function = module
+                        ? Object::take(run_python<PyObject_GetAttrString>(module.get(), "function"))
+                        : Object();
+  if (!function) return nullptr;
+  const std::string& name = self_of(object)->callable->public_name();
+  return Py_BuildValue("O(s)", function.get(), name.c_str());
+}
+
+PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr},
+                         {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef properties[] = {
+    {"__module__", get_module, nullptr, nullptr, nullptr},
     {"__name__", get_name, nullptr, nullptr, nullptr},
     {"__qualname__", get_name, nullptr, nullptr, nullptr},
     {"__doc__", get_doc, nullptr, nullptr, nullptr},
@@ -139,6 +161,7 @@ PyMemberDef members[] = {
 PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
                        {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                        {Py_tp_repr, reinterpret_cast<void*>(repr)},
+                       {Py_tp_methods, methods},
                        {Py_tp_getset, properties},
                        {Py_tp_members, members},
                        {0, nullptr}};

@@ -18,12 +18,17 @@ namespace graven::python {
 // Lives as long as its Python object.
 class Callable {
  public:
-  // `name` is the one of messages: "relu". The first `num_required` parameters must be given.
-  Callable(std::string name, std::vector<std::string> parameters, size_t num_required)
-      : name_(std::move(name)), parameters_(std::move(parameters)), num_required_(num_required) {}
+  // `public_name` is where users find it, "nn.relu" or "raw_ops.Relu"; messages say "relu". The
+  // first `num_required` parameters must be given.
+  Callable(std::string public_name, std::vector<std::string> parameters, size_t num_required)
+      : public_name_(std::move(public_name)),
+        name_(public_name_.substr(public_name_.rfind('.') + 1)),
+        parameters_(std::move(parameters)),
+        num_required_(num_required) {}
   virtual ~Callable() = default;
   Callable(const Callable&) = delete;
 
+  const std::string& public_name() const { return public_name_; }
   const std::string& name() const { return name_; }
   std::span<const std::string> parameters() const { return parameters_; }
   size_t num_required() const { return num_required_; }
@@ -38,7 +43,7 @@ class Callable {
   virtual nanobind::dict record() const = 0;
 
  private:
-  const std::string name_;
+  const std::string public_name_, name_;
   const std::vector<std::string> parameters_;
   const size_t num_required_;
 };

@@ -45,13 +45,15 @@ bool is_default_number(PyObject* object, const engine::DefaultNumber& number) {
   return engine::is_default(number, value);
 }
 
-// {type: handler} of a function: what is called in its place if an argument is of the type. One for
-// each name, for ever. Null with an exception.
+// {name of a function: {type: handler}}: what is called in place of a function if an argument is of
+// the type. Made when the module is, for ever.
+PyObject* all_handlers = nullptr;
+
+// Those of a function, borrowed. Null with an exception.
 PyObject* handlers_of(const std::string& name) {
-  static PyObject* all = PyDict_New();
   Object key = Object::take(PyUnicode_FromString(name.c_str()));
   Object made = Object::take(PyDict_New());
-  return all && key && made ? PyDict_SetDefault(all, key.get(), made.get()) : nullptr;
+  return key && made ? PyDict_SetDefault(all_handlers, key.get(), made.get()) : nullptr;
 }
 
 // The handler of an argument's type or one of its bases, borrowed; null if there is none.
@@ -66,7 +68,7 @@ PyObject* find_handler(PyObject* handlers, PyObject* argument) {
 class LibraryCallable final : public Callable {
  public:
   explicit LibraryCallable(const PublicFunction& function)
-      : Callable(std::string(function.short_name()), names_of(function), num_required_of(function)),
+      : Callable(function.name(), names_of(function), num_required_of(function)),
         function_(function),
         name_at_(position_of_name(function)),
         handlers_(handlers_of(function.name())) {}
@@ -460,6 +462,8 @@ nb::dict LibraryCallable::record() const {
 }  // namespace
 
 void bind_library_function(nb::module_& m) {
+  all_handlers = PyDict_New();
+  if (!all_handlers) throw nb::python_error();
   m.def(
       "library_names",
       [] {

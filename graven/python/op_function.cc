@@ -387,7 +387,8 @@ void bind_op_function(nb::module_& m) {
       "raw_op",
       [](const std::string& name) -> nb::object {
         const Op* op = engine::OpRegistry::global().find(name);
-        return op && is_offered(*op) ? steal(wrap(callable_of(*op, name))) : nb::none();
+        return op && is_offered(*op) ? steal(wrap(callable_of(*op, "raw_ops." + name)))
+                                     : nb::none();
       },
       nb::arg("name"), "The function of an op by its OpDef name, or None.");
   m.def(
@@ -417,9 +418,7 @@ void bind_op_function(nb::module_& m) {
       [](const std::string& public_name, const std::string& op_name) -> nb::object {
         const Op* op = engine::OpRegistry::global().find(op_name);
         if (!op) return nb::none();
-        size_t dot = public_name.rfind('.');
-        return steal(
-            wrap(callable_of(*op, public_name.substr(dot == std::string::npos ? 0 : dot + 1))));
+        return steal(wrap(callable_of(*op, public_name)));
       },
       nb::arg("public_name"), nb::arg("op_name"), "The function of an op under a public name.");
   m.def("registry_errors", [] {

@@ -124,6 +124,7 @@ class VariableBase(_Operators):
     def _peek(self) -> EagerTensor: ...
 
 class PublicFunction:
+    __module__: str
     __name__: str
     __qualname__: str
     __signature__: Any
