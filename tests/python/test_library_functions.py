@@ -7,10 +7,12 @@ import inspect
 import pickle
 from typing import Any
 
-import graven as tf
+import graven
 import numpy as np
 import pytest
 from graven import _engine, _public
+
+tf: Any = graven  # Wrong arguments are what is tested.
 
 
 def test_arguments_bind_by_position_and_by_name() -> None:
@@ -35,7 +37,7 @@ def test_arguments_bind_by_position_and_by_name() -> None:
     ],
 )
 def test_a_wrong_call_is_a_type_error_that_says_so(call: Any, message: str) -> None:
-    @tf.function
+    @graven.function
     def traced() -> Any:
         return call()
 
@@ -44,14 +46,14 @@ def test_a_wrong_call_is_a_type_error_that_says_so(call: Any, message: str) -> N
 
 
 def test_a_name_is_that_of_the_node_and_must_be_one() -> None:
-    @tf.function
+    @graven.function
     def f(x: Any) -> Any:
         return tf.reduce_sum(x, name="total") + tf.nn.moments(x, [0], name="of_x")[0]
 
     names = {op.name for op in f.get_concrete_function(tf.ones([2])).graph.get_operations()}
     assert {"total", "total/Const", "of_x/mean"} <= names
 
-    @tf.function
+    @graven.function
     def bad(x: Any) -> Any:
         return tf.reduce_sum(x, name="not a name")
 

@@ -10,7 +10,7 @@ HANDLES = check_op_names.handles_of(
 
 
 def test_handles_are_read_from_their_declarations() -> None:
-    assert HANDLES == {"kSum", "kMean", "kProd"}
+    assert {"kSum", "kMean", "kProd"} == HANDLES
 
 
 @pytest.mark.parametrize(
