@@ -17,10 +17,10 @@ constexpr size_t kMaxWaiting = 8;
 
 // Drops the steps that lie on no path from a source to a target, and gives the tensors that lie
 // behind a source.
-Ids keep_paths(std::vector<StepRef>& steps, std::span<const Target> targets,
+Ids keep_paths(std::vector<TapeStepRef>& steps, std::span<const Target> targets,
                std::span<const uint64_t> sources) {
   Ids reached(sources.begin(), sources.end());
-  for (StepRef& step : steps) {
+  for (TapeStepRef& step : steps) {
     bool is_reached = std::any_of(
         step->inputs.begin(), step->inputs.end(),
         [&](const StepTensor& x) { return propagates(x.dtype) && reached.contains(x.id); });
@@ -87,7 +87,7 @@ class Gradients {
 
 }  // namespace
 
-Result<std::vector<Gradient>> differentiate(std::vector<StepRef> steps,
+Result<std::vector<Gradient>> differentiate(std::vector<TapeStepRef> steps,
                                             std::span<const Target> targets,
                                             std::span<const uint64_t> sources, Builder& builder,
                                             Status* missing) {
@@ -107,7 +107,7 @@ Result<std::vector<Gradient>> differentiate(std::vector<StepRef> steps,
   }
   for (auto at = steps.rbegin(); at != steps.rend(); ++at) {
     if (!*at) continue;
-    StepRef step = std::move(*at);
+    TapeStepRef step = std::move(*at);
     std::vector<Gradient> dy;
     bool any = false;
     for (const StepTensor& y : step->outputs) {

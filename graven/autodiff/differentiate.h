@@ -24,7 +24,7 @@ struct Target {
 // Terms are added in a fixed order, that of the steps backwards. An op without a gradient on the
 // way is an error; if `missing` is given, the first such error goes there and the flow stops at
 // the op.
-Result<std::vector<Gradient>> differentiate(std::vector<StepRef> steps,
+Result<std::vector<Gradient>> differentiate(std::vector<TapeStepRef> steps,
                                             std::span<const Target> targets,
                                             std::span<const uint64_t> sources, Builder& builder,
                                             Status* missing = nullptr);

@@ -252,8 +252,8 @@ int64_t ForwardGraph::bytes_without_graph() const {
     for (const Tensor& tensor : tensors) total += bytes_of(tensor);
   }
   for (const auto& [of, tensor] : shape_of_) total += bytes_of(tensor);
-  for (const StepRef& step : steps_) {
-    total += bytes_of_shared<Step>() + heap_bytes(step->node_name) + heap_bytes(step->inputs) +
+  for (const TapeStepRef& step : steps_) {
+    total += bytes_of_shared<TapeStep>() + heap_bytes(step->node_name) + heap_bytes(step->inputs) +
              heap_bytes(step->outputs);
     if (step->attrs) {
       total += bytes_of_block(std::max<size_t>(AttrsRef(*step->attrs).type().size, 1));

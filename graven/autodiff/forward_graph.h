@@ -27,7 +27,7 @@ class ForwardGraph {
   const Ref<Graph>& graph() const { return graph_; }
   const std::vector<Tensor>& inputs() const { return inputs_; }
   const std::vector<Tensor>& outputs() const { return outputs_; }
-  const std::vector<StepRef>& steps() const { return steps_; }
+  const std::vector<TapeStepRef>& steps() const { return steps_; }
 
   // The tensor of this graph that an outer one means: one of the body's graph, or one for which
   // an input was captured. Empty if there is none.
@@ -59,7 +59,7 @@ class ForwardGraph {
   std::map<std::pair<int, int>, OutputRef> copy_of_;  // by id and output in the original graph
   std::vector<std::vector<Tensor>> tensors_;          // by id and output
   std::vector<Tensor> inputs_, outputs_;
-  std::vector<StepRef> steps_;
+  std::vector<TapeStepRef> steps_;
   // In place only: the nodes that a composite is made of, and what is equal to its outputs.
   struct Parts {
     std::vector<Node*> nodes;

@@ -39,7 +39,7 @@ Shape shape_here(const StepTensor& tensor, Builder& builder) {
 // What the gradient function of an op is given.
 class OpGradient final : public GradientContext {
  public:
-  OpGradient(Builder& builder, const Step& step, std::span<const Gradient> dy,
+  OpGradient(Builder& builder, const TapeStep& step, std::span<const Gradient> dy,
              const std::vector<bool>& wants)
       : GradientContext(builder),
         step_(step),
@@ -100,7 +100,7 @@ class OpGradient final : public GradientContext {
     }
     return tensor.tensor;
   }
-  const Step& step_;
+  const TapeStep& step_;
   std::vector<Gradient> dy_;
   const std::vector<bool>& wants_;
   std::vector<Gradient> dx_;
@@ -206,7 +206,7 @@ AskedFor run_on_placeholders(const Op& op, AttrsRef attrs, std::span<const Tenso
     dy.emplace_back();
     if (propagates(output.dtype())) dy.back().dense = placeholder(output);
   }
-  StepRef step = make_step(op, attrs, x, y);
+  TapeStepRef step = make_step(op, attrs, x, y);
   std::vector<bool> wants;
   for (const Tensor& input : inputs) wants.push_back(propagates(input.dtype()));
   OpGradient context(builder, *step, dy, wants);
@@ -238,9 +238,9 @@ Tensor zeros_like(Emitter& emit, const StepTensor& tensor) {
   return emit(kFill, {shape_of(emit, tensor), emit.constant(*zero)});
 }
 
-StepRef make_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
-                  std::span<const Tensor> outputs, BackwardRef backward) {
-  auto step = std::make_shared<Step>();
+TapeStepRef make_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
+                      std::span<const Tensor> outputs, BackwardRef backward) {
+  auto step = std::make_shared<TapeStep>();
   step->op = &op;
   step->backward = std::move(backward);
   step->attrs.emplace(attrs);
@@ -252,14 +252,14 @@ StepRef make_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
   return step;
 }
 
-StepRef make_lean_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
-                       std::span<const Tensor> outputs,
-                       FunctionRef<bool(const Tensor&)> is_watched) {
+TapeStepRef make_lean_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
+                           std::span<const Tensor> outputs,
+                           FunctionRef<bool(const Tensor&)> is_watched) {
   auto is_large = [](const Tensor& tensor) {
     return !tensor.is_symbolic() && tensor.bytes() > kMaxSmallBytes;
   };
-  StepRef step = make_step(op, attrs, inputs, outputs);
-  auto& lean = const_cast<Step&>(*step);  // nobody else has it yet
+  TapeStepRef step = make_step(op, attrs, inputs, outputs);
+  auto& lean = const_cast<TapeStep&>(*step);  // nobody else has it yet
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!is_watched(inputs[i])) lean.inputs[i].id = 0;
   }
@@ -296,7 +296,7 @@ AskedFor asked_for(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
 
 int64_t bytes_of_gradients_asked_for() { return Memory::global().bytes(); }
 
-Status no_gradient_error(const Step& step) {
+Status no_gradient_error(const TapeStep& step) {
   std::string text = step.node_name.empty()
                          ? str_cat("gradient registry has no entry for: ", step.op->name())
                          : str_cat("No gradient defined for operation '", step.node_name,
@@ -305,7 +305,7 @@ Status no_gradient_error(const Step& step) {
                 ErrorKind::kLookupError);
 }
 
-Result<std::vector<Gradient>> run_gradient(const Step& step, std::span<const Gradient> dy,
+Result<std::vector<Gradient>> run_gradient(const TapeStep& step, std::span<const Gradient> dy,
                                            const std::vector<bool>& wants, Builder& builder) {
   std::optional<NameScope> scope;
   if (builder.graph()) scope.emplace(str_cat("gradient_tape/", scope_of(step.name())));

@@ -11,7 +11,7 @@ namespace graven::engine {
 
 // The gradients of a step's inputs, one each, from those of its outputs: none where there is no
 // path, or where it is not wanted. An op without gradient is an error of kind kLookupError.
-Result<std::vector<Gradient>> run_gradient(const Step& step, std::span<const Gradient> dy,
+Result<std::vector<Gradient>> run_gradient(const TapeStep& step, std::span<const Gradient> dy,
                                            const std::vector<bool>& wants, Builder& builder);
 
 // The shape as an int32 vector, a constant if it is known now, and zeros of the shape.
@@ -19,7 +19,7 @@ Tensor shape_of(Emitter& emit, const StepTensor& tensor);
 Tensor zeros_like(Emitter& emit, const StepTensor& tensor);
 
 // The error of S10.13: the op of the step has no gradient.
-Status no_gradient_error(const Step& step);
+Status no_gradient_error(const TapeStep& step);
 
 // Which tensors the gradient of an op asks for, found by running it once on placeholders of the
 // step's dtypes and ranks, and remembered. All, if that fails.

@@ -41,13 +41,13 @@ Result<std::vector<Gradient>> graph_gradients(const Ref<Graph>& graph,
   // A step that makes nothing but stopped tensors is no step.
   std::unordered_set<uint64_t> stopped_ids;
   for (const Tensor& tensor : tensors_of(forward, stop)) stopped_ids.insert(tensor.get()->id());
-  std::vector<StepRef> steps;
-  for (const StepRef& step : forward.steps()) {
-    Step open = *step;
+  std::vector<TapeStepRef> steps;
+  for (const TapeStepRef& step : forward.steps()) {
+    TapeStep open = *step;
     for (StepTensor& y : open.outputs) {
       if (stopped_ids.contains(y.id)) y.id = 0;
     }
-    steps.push_back(stopped_ids.empty() ? step : std::make_shared<const Step>(std::move(open)));
+    steps.push_back(stopped_ids.empty() ? step : std::make_shared<const TapeStep>(std::move(open)));
   }
   return differentiate(std::move(steps), seeded, ids, builder);
 }

@@ -29,7 +29,7 @@ struct StepTensor {
 };
 
 // One application of an op, or of something that has a gradient as a whole. Never changes.
-struct Step {
+struct TapeStep {
   const Op* op = nullptr;      // null if it is none
   std::optional<Attrs> attrs;  // of the op
   std::string node_name;       // of the op's node, if it is one in a graph
@@ -41,7 +41,7 @@ struct Step {
     return node_name.empty() && backward ? backward->name() : std::string_view(node_name);
   }
 };
-using StepRef = std::shared_ptr<const Step>;
+using TapeStepRef = std::shared_ptr<const TapeStep>;
 
 // Whether gradients flow through tensors of the dtype. Those of a resource or variant are
 // gradients of what it holds.
@@ -52,12 +52,12 @@ constexpr bool propagates(DType dtype) {
 
 // The step of an op that was applied, with all of its tensors; differentiated by `backward` if
 // that is given.
-StepRef make_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
-                  std::span<const Tensor> outputs, BackwardRef backward = nullptr);
+TapeStepRef make_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
+                      std::span<const Tensor> outputs, BackwardRef backward = nullptr);
 // The same without the large values that the op's gradient does not ask for, and without the ids
 // of inputs that are not watched.
-StepRef make_lean_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
-                       std::span<const Tensor> outputs,
-                       FunctionRef<bool(const Tensor&)> is_watched);
+TapeStepRef make_lean_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
+                           std::span<const Tensor> outputs,
+                           FunctionRef<bool(const Tensor&)> is_watched);
 
 }  // namespace graven::engine

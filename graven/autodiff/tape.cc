@@ -77,8 +77,8 @@ void Tape::on_op(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
   for (const Tensor& output : outputs) {
     if (holds(inputs, output)) return;
   }
-  StepRef step = make_lean_step(op, attrs, inputs, outputs,
-                                [&](const Tensor& input) { return is_watched(input); });
+  TapeStepRef step = make_lean_step(op, attrs, inputs, outputs,
+                                    [&](const Tensor& input) { return is_watched(input); });
   recorded_.push_back({std::move(step), nullptr});
   for (const Tensor& output : outputs) watched_.insert(output.get()->id());
 }
@@ -114,7 +114,7 @@ void Tape::on_step(std::span<const Tensor> inputs, std::span<const Tensor> outpu
 void Tape::make_steps() {
   for (Recorded& recorded : recorded_) {
     if (recorded.step) continue;
-    auto step = std::make_shared<Step>();
+    auto step = std::make_shared<TapeStep>();
     step->backward = std::move(recorded.backward);
     const End* end = &ends_[recorded.first_end];
     for (size_t i = 0; i < recorded.num_inputs; ++i, ++end) {
@@ -149,7 +149,7 @@ Result<std::vector<Gradient>> Tape::gradient(std::span<const Tensor> targets,
   std::vector<uint64_t> source_ids;
   for (const Tensor& source : sources) source_ids.push_back(source.get()->id());
   make_steps();
-  std::vector<StepRef> steps;
+  std::vector<TapeStepRef> steps;
   for (Recorded& recorded : recorded_) {
     steps.push_back(keep ? recorded.step : std::move(recorded.step));
   }

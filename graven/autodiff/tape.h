@@ -16,7 +16,7 @@
 
 namespace graven::engine {
 
-struct Step;
+struct TapeStep;
 
 // Records which ops were applied to watched tensors, and differentiates what it recorded, by
 // reverse accumulation (S10). Works on eager and on symbolic tensors alike. Used by one thread.
@@ -84,10 +84,10 @@ class GRAVEN_API Tape : public Listener {
   void on_frame_end() override { recording_in_ = nullptr; }
 
  private:
-  // What was recorded: a step, or one whose gradient is that of the whole, which becomes a Step
+  // What was recorded: a step, or one whose gradient is that of the whole, which becomes a TapeStep
   // when the tape is asked for gradients, as most calls under a tape are not worth one.
   struct Recorded {
-    std::shared_ptr<const Step> step;
+    std::shared_ptr<const TapeStep> step;
     BackwardRef backward;
     size_t first_end = 0;  // of the whole, whose outputs' ends follow those of its inputs
     uint32_t num_inputs = 0, num_outputs = 0;

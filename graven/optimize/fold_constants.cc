@@ -40,20 +40,23 @@ int64_t constant_bytes(const Rewriter& rewriter, const Node& node) {
 // large ones holds the last of them only.
 class Folded {
  public:
-  explicit Folded(const Rewriter& rewriter, Graph& graph) : graph_(graph) {
+  Folded(const Rewriter& rewriter, Graph& graph, int64_t max_bytes)
+      : graph_(graph), max_bytes_(max_bytes) {
     for (Node* node : rewriter.nodes()) {
       for (OutputRef input : node->inputs()) ++needs(*input.node);
     }
     for (OutputRef output : graph.outputs()) ++needs(*output.node);
   }
 
-  // Makes the node a constant. What it was computed of loses its value if nothing else needs it.
+  // Makes the node a constant. What it was computed of loses its value if that is large and nothing
+  // else needs it.
   void fold(Node* node, Tensor value) {
     std::vector<OutputRef> inputs(node->inputs().begin(), node->inputs().end());
     graph_.make_constant(node, std::move(value));
     made_.insert(node);
     for (OutputRef input : inputs) {
-      if (--needs(*input.node) == 0 && made_.contains(input.node)) {
+      if (--needs(*input.node) != 0 || !made_.contains(input.node)) continue;
+      if (static_cast<int64_t>(input.node->attrs().as<ConstAttrs>().value.bytes()) > max_bytes_) {
         graph_.make_constant(input.node, Tensor::scalar(0));
       }
     }
@@ -67,6 +70,7 @@ class Folded {
   }
 
   Graph& graph_;
+  const int64_t max_bytes_;
   std::vector<int64_t> needs_;  // by id
   std::unordered_set<const Node*> made_;
 };
@@ -99,7 +103,7 @@ Tensor of_any_elements(const OutputType& type) {
 
 bool fold_constants(Graph& graph, Builder& evaluate, int64_t max_bytes) {
   Rewriter rewriter(graph);
-  Folded folded(rewriter, graph);
+  Folded folded(rewriter, graph, max_bytes);
   for (Node* node : rewriter.nodes()) {
     rewriter.visit(node);
     // A result that is no larger than what it is computed of is made once, and not in each call.
