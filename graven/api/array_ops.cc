@@ -226,39 +226,6 @@ Tensor shape(const Operand& input, DType out_type) {
   return apply(engine::kShape, {input}, {.out_type = out_type});
 }
 
-Tensor reshape(const Operand& tensor, const Sizes& shape) {
-  Tensor sizes = shape.as_tensor(tensor.location());
-  return apply(engine::kReshape, {tensor, at(sizes, tensor.location())});
-}
-
-Tensor ensure_shape(const Operand& x, const Shape& shape) {
-  return apply(engine::kEnsureShape, {x}, {.shape = shape});
-}
-
-Tensor transpose(const Operand& a, const Axes& perm) {
-  const Here& location = a.location();
-  LineScope line(location);
-  Tensor x = a.as_tensor();
-  if (perm.is_tensor() || perm.numbers) {
-    return apply(engine::kTranspose, {x, perm.as_tensor(x, location)});
-  }
-  if (x.shape().has_rank()) {
-    std::vector<int64_t> order(x.rank());
-    std::iota(order.rbegin(), order.rend(), 0);
-    return apply(engine::kTranspose, {x, integers(order, location)});
-  }
-  Tensor rank = apply(engine::kRank, {x});
-  return apply(engine::kTranspose, {x, (rank - 1) - range(rank)});
-}
-
-Tensor expand_dims(const Operand& input, const Operand& axis) {
-  return apply(engine::kExpandDims, {input, axis});
-}
-
-Tensor squeeze(const Operand& input, const std::vector<int64_t>& axis) {
-  return apply(engine::kSqueeze, {input}, {.squeeze_dims = axis});
-}
-
 Tensor concat(const std::vector<Tensor>& values, int axis, Here location) {
   std::vector<engine::Tensor> inputs(values.begin(), values.end());
   inputs.push_back(Tensor(axis, location));
@@ -268,43 +235,6 @@ Tensor concat(const std::vector<Tensor>& values, int axis, Here location) {
 Tensor stack(const std::vector<Tensor>& values, int axis, Here location) {
   std::vector<engine::Tensor> inputs(values.begin(), values.end());
   return apply(*engine::kPack, inputs, engine::PackAttrs{axis}, location)[0];
-}
-
-std::vector<Tensor> unstack(const Operand& value, int axis) {
-  Tensor x = value.as_tensor();
-  int rank = x.rank();
-  int place = axis < 0 ? axis + rank : axis;
-  if (place < 0 || place >= rank || !x.shape()[place].is_number()) {
-    throw_error(engine::value_error("Cannot infer argument `num` from shape ", x.shape().to_text(),
-                                    " along axis ", axis),
-                value.location());
-  }
-  const engine::Tensor inputs[] = {x};
-  engine::Tensors parts = apply(*engine::kUnpack, inputs,
-                                engine::UnpackAttrs{x.shape().size(place), axis}, value.location());
-  return std::vector<Tensor>(parts.begin(), parts.end());
-}
-
-Tensor pad(const Operand& tensor, const Tensor& paddings, std::string_view mode,
-           const Operand& constant_values) {
-  const Here& location = tensor.location();
-  if (mode == "REFLECT" || mode == "SYMMETRIC") {
-    return apply(engine::kMirrorPad, {tensor, at(paddings, location)}, {std::string(mode)});
-  }
-  if (mode != "CONSTANT") {
-    throw_error(engine::value_error("Value of argument `mode` expected to be one of 'CONSTANT', "
-                                    "'REFLECT', or 'SYMMETRIC'. Received `mode` = ",
-                                    mode),
-                location);
-  }
-  bool is_zero = constant_values.is_number() && constant_values.number() == 0;
-  if (is_zero) return apply(engine::kPad, {tensor, at(paddings, location)});
-  return apply(engine::kPadV2, {tensor, at(paddings, location), constant_values});
-}
-
-Tensor tile(const Operand& input, const Sizes& multiples) {
-  const Here& location = input.location();
-  return apply(engine::kTile, {input, at(multiples.as_tensor(location), location)});
 }
 
 Tensor repeat(const Operand& input, const Operand& repeats) {
@@ -349,17 +279,6 @@ Tensor repeat(const Operand& input, const Operand& repeats, int axis) {
   Tensor mask = sequence_mask(counts);
   places = tile(places, concat({Tensor{1}, slice(shape(mask), {1}, {-1})}, 0));
   return gather(x, boolean_mask(places, mask), place);
-}
-
-Tensor reverse(const Operand& tensor, const Sizes& axis) {
-  const Here& location = tensor.location();
-  return apply(engine::kReverseV2, {tensor, at(axis.as_tensor(location), location)});
-}
-
-Tensor slice(const Operand& input, const Sizes& begin, const Sizes& size) {
-  const Here& location = input.location();
-  return apply(engine::kSlice, {input, at(begin.as_tensor(location), location),
-                                at(size.as_tensor(location), location)});
 }
 
 Tensor strided_slice(const Operand& input, const Sizes& begin, const Sizes& end,

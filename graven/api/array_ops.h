@@ -54,40 +54,16 @@ GRAVEN_API std::vector<Tensor> identity_n(const std::vector<Tensor>& input,
 // --- Shapes and movement.
 // The sizes, a vector of int32 or int64.
 GRAVEN_API Tensor shape(const Operand& input, DType out_type = DType::kInt32);
-// The same elements in the same order; one size may be -1: what is left.
-GRAVEN_API Tensor reshape(const Operand& tensor, const Sizes& shape);
-// x, which must have the shape when it runs; unknown sizes of the shape fit all. InvalidArgument
-// else.
-GRAVEN_API Tensor ensure_shape(const Operand& x, const Shape& shape);
-// Dimension perm[i] of the input at place i; without perm they are reversed.
-GRAVEN_API Tensor transpose(const Operand& a, const Axes& perm = {});
-// With a dimension of size 1 at the axis.
-GRAVEN_API Tensor expand_dims(const Operand& input, const Operand& axis);
-// Without the dimensions of size 1, or those that are named.
-GRAVEN_API Tensor squeeze(const Operand& input, const std::vector<int64_t>& axis = {});
 // One after another along an axis that they have; shapes agree in the others.
 GRAVEN_API Tensor concat(const std::vector<Tensor>& values, int axis,
                          Here location = Here::current());
 // Side by side along a new axis; all of one shape.
 GRAVEN_API Tensor stack(const std::vector<Tensor>& values, int axis = 0,
                         Here location = Here::current());
-// The slices along an axis, of known size, each without it.
-GRAVEN_API std::vector<Tensor> unstack(const Operand& value, int axis = 0);
-// With paddings[i] = {before, after} elements more along axis i: the constant, or what a mirror at
-// the edge shows, with the element at the edge (SYMMETRIC) or without (REFLECT). InvalidArgument
-// for a negative number, or more than there are elements to mirror.
-GRAVEN_API Tensor pad(const Operand& tensor, const Tensor& paddings,
-                      std::string_view mode = "CONSTANT", const Operand& constant_values = 0);
-// Several times after itself along each axis; multiples is of shape [rank].
-GRAVEN_API Tensor tile(const Operand& input, const Sizes& multiples);
 // Each element, or slice along an axis, several times: as often as repeats says, a scalar, or a
 // number for each. Without an axis of the flattened input.
 GRAVEN_API Tensor repeat(const Operand& input, const Operand& repeats);
 GRAVEN_API Tensor repeat(const Operand& input, const Operand& repeats, int axis);
-// The elements in reverse along some axes.
-GRAVEN_API Tensor reverse(const Operand& tensor, const Sizes& axis);
-// The part that begins at `begin`; a size of -1 reaches to the end.
-GRAVEN_API Tensor slice(const Operand& input, const Sizes& begin, const Sizes& size);
 // Bits of strided_slice, for entry i of begin, end and strides: the dimension from its beginning,
 // to its end, all that are left, a new one of size 1, or only the element at begin.
 struct SliceMasks {

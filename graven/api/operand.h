@@ -41,6 +41,9 @@ class GRAVEN_API Operand {
   Operand(std::initializer_list<Element> values,
           std::source_location location = std::source_location::current())
       : tensor_(values, location), location_(location) {}
+  Operand(std::initializer_list<std::initializer_list<int>> rows,
+          std::source_location location = std::source_location::current())
+      : tensor_(rows, location), location_(location) {}
 
   bool is_number() const { return kind_ > Kind::kVariable; }
   bool is_none() const { return kind_ == Kind::kTensor && tensor_.is_none(); }

@@ -7,6 +7,7 @@ void define_functions(FunctionRegistry& functions) {
   define_joins(functions);
   define_random_functions(functions);
   define_reductions(functions);
+  define_shapes(functions);
   define_statistics(functions);
 }
 

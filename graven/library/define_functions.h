@@ -12,6 +12,7 @@ void define_convolutions(FunctionRegistry& functions);
 void define_joins(FunctionRegistry& functions);
 void define_random_functions(FunctionRegistry& functions);
 void define_reductions(FunctionRegistry& functions);
+void define_shapes(FunctionRegistry& functions);
 void define_statistics(FunctionRegistry& functions);
 
 }  // namespace graven::engine

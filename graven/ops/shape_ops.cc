@@ -291,7 +291,6 @@ void define_shape_ops(OpRegistry& ops) {
 
   kReshape = ops.define<NoAttrs>({
       .name = "Reshape",
-      .python = "reshape",
       .summary = "The elements of a tensor, in order, under another shape.",
       .details = "One size may be -1: it is found from the others.",
       .inputs = {"tensor: T", "shape: Tshape"},
@@ -308,7 +307,6 @@ void define_shape_ops(OpRegistry& ops) {
   ops.define(kBroadcastTo,
              {
                  .name = "BroadcastTo",
-                 .python = "broadcast_to",
                  .summary = "The input repeated along axes of size 1, and along new leading axes.",
                  .inputs = {"input: T", "shape: Tidx"},
                  .outputs = {"output: T"},

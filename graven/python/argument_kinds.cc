@@ -2,8 +2,11 @@
 
 #include <utility>
 
+#include "graven/ir/structural_ops.h"
+#include "graven/python/apply.h"
 #include "graven/python/convert.h"
 #include "graven/python/errors.h"
+#include "graven/python/numpy.h"
 #include "graven/python/object.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/variable_object.h"
@@ -43,6 +46,14 @@ Result<bool> is_tensor_shape(PyObject* object) {
   static constinit Imported klass("graven._tensor_shape", "TensorShape");
   if (!klass.get()) return pending_exception();
   return PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(klass.get())) != 0;
+}
+
+bool has_tensor(PyObject* list) {
+  if (!PyList_Check(list) && !PyTuple_Check(list)) return false;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {
+    if (is_tensor(PySequence_Fast_GET_ITEM(list, i))) return true;
+  }
+  return false;
 }
 
 template <typename Numbers>
@@ -143,6 +154,11 @@ Result<engine::Integers> to_integers(PyObject* object, std::string_view name) {
     return integers;
   }
   ASSIGN_OR_RETURN(integers.tensor, to_tensor(object, std::nullopt, name));
+  if (is_floating(integers.tensor.dtype()) && (is_numpy(object) || has_tensor(object))) {
+    // As TensorFlow has it for arrays and tensors in lists, but not for numbers.
+    ASSIGN_OR_RETURN(integers.tensor,
+                     apply_op(engine::kCast, {integers.tensor}, {.DstT = engine::DType::kInt32}));
+  }
   return integers;
 }
 

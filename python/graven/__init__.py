@@ -6,7 +6,7 @@ Messages end with the page that explains them, such as docs/errors/symbolic-tens
 that path in the folder of this package, and in a checkout of Graven.
 """
 
-from graven import _array_ops, _dtypes, _public
+from graven import _dtypes, _public
 from graven import _engine as _engine
 from graven import bitwise as bitwise
 from graven import config as config
@@ -25,11 +25,8 @@ from graven import strings as strings
 from graven import types as types
 from graven import version as version
 from graven._array_ops import boolean_mask as boolean_mask
-from graven._array_ops import broadcast_to as broadcast_to
 from graven._array_ops import cast as cast
 from graven._array_ops import concat as concat
-from graven._array_ops import ensure_shape as ensure_shape
-from graven._array_ops import expand_dims as expand_dims
 from graven._array_ops import eye as eye
 from graven._array_ops import fill as fill
 from graven._array_ops import gather as gather
@@ -40,22 +37,15 @@ from graven._array_ops import is_tensor as is_tensor
 from graven._array_ops import one_hot as one_hot
 from graven._array_ops import ones as ones
 from graven._array_ops import ones_like as ones_like
-from graven._array_ops import pad as pad
 from graven._array_ops import range as range
 from graven._array_ops import rank as rank
-from graven._array_ops import reshape as reshape
-from graven._array_ops import reverse as reverse
 from graven._array_ops import saturate_cast as saturate_cast
 from graven._array_ops import shape as shape
 from graven._array_ops import size as size
-from graven._array_ops import squeeze as squeeze
 from graven._array_ops import stack as stack
 from graven._array_ops import stop_gradient as stop_gradient
 from graven._array_ops import strided_slice as strided_slice
 from graven._array_ops import tensor_scatter_nd_update as tensor_scatter_nd_update
-from graven._array_ops import tile as tile
-from graven._array_ops import transpose as transpose
-from graven._array_ops import unstack as unstack
 from graven._array_ops import where as where
 from graven._array_ops import zeros as zeros
 from graven._array_ops import zeros_like as zeros_like
@@ -143,7 +133,6 @@ from graven._variable import variable_creator_scope as variable_creator_scope
 # Under other names; assigned, so that type checkers see that they are exported.
 Graph = _engine.FuncGraph
 bool = _dtypes.bool_
-slice = _array_ops.slice_
 
 newaxis = None
 __version__ = version.VERSION

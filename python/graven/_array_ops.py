@@ -12,6 +12,7 @@ from graven import _engine
 from graven import raw_ops as raw
 from graven._dtypes import DType, as_dtype, bool_, float32, int32, int64
 from graven._dtypes import string as string_
+from graven._functions import broadcast_to, expand_dims, reshape, squeeze
 from graven._indexed_slices import IndexedSlices
 from graven._scopes import name_scope
 from graven._tensor_shape import TensorShape
@@ -322,97 +323,6 @@ def stack(values: Sequence[TensorLike], axis: int = 0, name: Name = "stack") -> 
     return raw.Pack(values, axis=axis, name=name)
 
 
-def unstack(
-    value: TensorLike, num: int | None = None, axis: int = 0, name: Name = "unstack"
-) -> list[Tensor]:
-    """Takes a tensor apart along an axis.
-
-    Args:
-      value: The tensor.
-      num: The size of the axis, where it is not known while a function is traced.
-      axis: The axis, negative counts from the end.
-      name: A name for the node while a function is traced.
-
-    Returns:
-      Tensors with one dimension less.
-
-    Raises:
-      ValueError: The size of the axis is not known.
-
-    Source: tf.unstack, OpDef "Unpack".
-    """
-    x = convert_to_tensor(value)
-    if num is None:
-        known = x.shape.rank
-        if known is not None:
-            if not -known <= axis < known:
-                raise ValueError(f"Argument `axis` = {axis} not in range [{-known}, {known})")
-            num = x.shape[axis]
-    if num is None:
-        raise ValueError(f"Cannot infer argument `num` from shape {x.shape}")
-    return list(raw.Unpack(x, num=num, axis=axis, name=name))
-
-
-def squeeze(input: TensorLike, axis: Any = None, name: Name = None) -> Tensor:
-    """Drops dimensions of size 1.
-
-    Args:
-      input: The tensor.
-      axis: The axes to drop; None means all of size 1.
-      name: A name for the node while a function is traced.
-
-    Returns:
-      The tensor without them.
-
-    Raises:
-      InvalidArgumentError: An axis has another size.
-
-    Source: tf.squeeze, OpDef "Squeeze".
-    """
-    axes = [] if axis is None else [axis] if isinstance(axis, int) else list(axis)
-    return raw.Squeeze(input, axis=[int(a) for a in axes], name=name)
-
-
-def expand_dims(input: TensorLike, axis: TensorLike, name: Name = None) -> Tensor:
-    """Adds a dimension of size 1.
-
-    Args:
-      input: The tensor.
-      axis: Where the new axis is, negative counts from the end of the result.
-      name: A name for the node while a function is traced.
-
-    Returns:
-      A tensor with one dimension more.
-
-    Source: tf.expand_dims, OpDef "ExpandDims".
-    """
-    return raw.ExpandDims(input, axis, name=name)
-
-
-def reshape(tensor: TensorLike, shape: TensorLike, name: Name = None) -> Tensor:
-    """Gives the elements of a tensor another shape.
-
-    Args:
-      tensor: Any dtype.
-      shape: The sizes; one may be -1: what is left. Eagerly a scalar is the size of a vector.
-      name: A name for the node while a function is traced.
-
-    Returns:
-      The same elements in the same order.
-
-    Raises:
-      InvalidArgumentError: The number of elements would change.
-
-    Source: tf.reshape, OpDef "Reshape".
-    """
-    if isinstance(shape, (list, tuple)) and not shape:
-        shape = constant([], int32, None, "Reshape/shape")
-    elif _engine.executing_eagerly() and not isinstance(shape, (list, tuple, TensorShape)):
-        sizes = convert_to_tensor(shape)
-        shape = raw.ExpandDims(sizes, 0) if sizes.shape.rank == 0 else sizes
-    return raw.Reshape(tensor, shape, name=name)
-
-
 def where(
     condition: TensorLike, x: TensorLike = None, y: TensorLike = None, name: Name = None
 ) -> Tensor:
@@ -551,25 +461,6 @@ def tensor_scatter_nd_update(
     Source: tf.tensor_scatter_nd_update, OpDef "TensorScatterUpdate".
     """
     return raw.TensorScatterUpdate(tensor, indices, updates, name=name)
-
-
-def broadcast_to(input: TensorLike, shape: TensorLike, name: Name = None) -> Tensor:
-    """Repeats a tensor along dimensions of size 1 until it has a shape.
-
-    Args:
-      input: Any dtype.
-      shape: The sizes of the result.
-      name: A name for the node while a function is traced.
-
-    Returns:
-      The repeated tensor.
-
-    Raises:
-      InvalidArgumentError: The shapes do not broadcast.
-
-    Source: tf.broadcast_to, OpDef "BroadcastTo".
-    """
-    return raw.BroadcastTo(input, shape, name=name)
 
 
 def one_hot(
@@ -769,92 +660,6 @@ def saturate_cast(value: TensorLike, dtype: DTypeLike, name: Name = None) -> Ten
         return cast(x, wanted)
 
 
-def transpose(
-    a: TensorLike, perm: TensorLike = None, conjugate: bool = False, name: Name = "transpose"
-) -> Tensor:
-    """Reorders the dimensions of a tensor.
-
-    Args:
-      a: Any dtype.
-      perm: Which dimension of a comes at each place; None reverses them.
-      conjugate: Take the complex conjugate too.
-      name: A name for the node while a function is traced.
-
-    Returns:
-      The tensor with its dimensions in the new order.
-
-    Raises:
-      InvalidArgumentError: perm is no permutation of the dimensions.
-
-    Source: tf.transpose, OpDefs "Transpose" and "ConjugateTranspose".
-    """
-    with name_scope(name or "transpose") as scope:
-        x = convert_to_tensor(a, None, None, "a")
-        if perm is None:
-            known = x.shape.rank
-            if known is None:
-                r = rank(x)
-                perm = (r - 1) - range(0, r, 1)
-            else:
-                perm = constant(list(builtins.range(known))[::-1], int32, None, "perm")
-        if conjugate and x.dtype.is_complex:
-            return raw.ConjugateTranspose(x, perm, name=scope or None)
-        return raw.Transpose(x, perm, name=scope or None)
-
-
-def pad(
-    tensor: TensorLike,
-    paddings: TensorLike,
-    mode: str = "CONSTANT",
-    constant_values: TensorLike = 0,
-    name: Name = None,
-) -> Tensor:
-    """Puts elements around a tensor.
-
-    Args:
-      tensor: Any dtype.
-      paddings: Integers of shape [rank, 2]: how many before and after, for each dimension.
-      mode: "CONSTANT", "REFLECT" or "SYMMETRIC".
-      constant_values: The value to pad with, if constant.
-      name: A name for the node while a function is traced.
-
-    Returns:
-      The larger tensor.
-
-    Raises:
-      ValueError: There is no such mode.
-
-    Source: tf.pad, OpDefs "Pad", "PadV2" and "MirrorPad".
-    """
-    mode = mode.upper()
-    if mode == "CONSTANT":
-        if not isinstance(constant_values, Tensor) and constant_values == 0:
-            return raw.Pad(tensor, paddings, name=name)
-        return raw.PadV2(tensor, paddings, constant_values, name=name)
-    if mode in ("REFLECT", "SYMMETRIC"):
-        return raw.MirrorPad(tensor, paddings, mode=mode, name=name)
-    raise ValueError(
-        "Value of argument `mode` expected to be one of 'CONSTANT', 'REFLECT', or 'SYMMETRIC'. "
-        f"Received `mode` = {mode}"
-    )
-
-
-def tile(input: TensorLike, multiples: TensorLike, name: Name = None) -> Tensor:
-    """Repeats a tensor along each dimension.
-
-    Args:
-      input: Any dtype.
-      multiples: Integers of shape [rank].
-      name: A name for the node while a function is traced.
-
-    Returns:
-      The repeated tensor.
-
-    Source: tf.tile, OpDef "Tile".
-    """
-    return raw.Tile(input, multiples, name=name)
-
-
 def boolean_mask(
     tensor: TensorLike, mask: TensorLike, axis: TensorLike = None, name: Name = "boolean_mask"
 ) -> Tensor:
@@ -928,45 +733,6 @@ def eye(
         return broadcast_to(matrix, concat([batch_shape, shape(matrix)], 0))
 
 
-def reverse(tensor: TensorLike, axis: TensorLike, name: Name = None) -> Tensor:
-    """Reverses a tensor along axes.
-
-    Args:
-      tensor: Any dtype.
-      axis: Integers of shape [n].
-      name: A name for the node while a function is traced.
-
-    Returns:
-      The reversed tensor.
-
-    Source: tf.reverse, OpDef "ReverseV2".
-    """
-    return raw.ReverseV2(tensor, axis, name=name)
-
-
-def slice_(input_: TensorLike, begin: TensorLike, size: TensorLike, name: Name = None) -> Tensor:
-    """Takes a piece of a tensor.
-
-    Args:
-      input_: Any dtype.
-      begin: Where it starts, integers of shape [rank].
-      size: How large it is; -1 means up to the end.
-      name: A name for the node while a function is traced.
-
-    Returns:
-      The piece.
-
-    Raises:
-      InvalidArgumentError: It does not lie inside the tensor.
-
-    Source: tf.slice, OpDef "Slice".
-    """
-    return raw.Slice(input_, begin, size, name=name)
-
-
-slice_.__name__ = slice_.__qualname__ = "slice"
-
-
 def strided_slice(
     input_: TensorLike,
     begin: TensorLike,
@@ -1014,25 +780,6 @@ def strided_slice(
         shrink_axis_mask=shrink_axis_mask,
         name=name,
     )
-
-
-def ensure_shape(x: TensorLike, shape: ShapeLike, name: Name = None) -> Tensor:
-    """Checks when it runs that a tensor has a shape, and says so while tracing.
-
-    Args:
-      x: Any dtype.
-      shape: A TensorShape, with None where any size will do.
-      name: A name for the node while a function is traced.
-
-    Returns:
-      x, whose shape is known better.
-
-    Raises:
-      InvalidArgumentError: It has another shape.
-
-    Source: tf.ensure_shape, OpDef "EnsureShape".
-    """
-    return raw.EnsureShape(x, shape=TensorShape(shape), name=name)
 
 
 @overload

@@ -9,24 +9,20 @@ from graven import _engine
 from graven import raw_ops as raw
 from graven._array_ops import (
     boolean_mask,
-    broadcast_to,
     cast,
     concat,
-    expand_dims,
     gather,
     range,
-    reshape,
     shape,
     size,
-    slice_,
     stack,
-    tile,
     where,
     zeros_like,
 )
 from graven._axes import at_axis
 from graven._dtypes import as_dtype, bool_, int32, int64
-from graven._functions import reduce_max
+from graven._functions import broadcast_to, expand_dims, reduce_max, reshape, tile
+from graven._functions import slice as slice_
 from graven._math_ops import truediv
 from graven._scopes import name_scope
 from graven._tensor_shape import TensorShape

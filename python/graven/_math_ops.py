@@ -15,17 +15,14 @@ from graven._array_ops import (
     gather,
     identity,
     ones_like,
-    reshape,
     shape,
-    squeeze,
-    transpose,
     where,
     zeros_like,
 )
 from graven._axes import axes_apart
 from graven._dtypes import as_dtype, float32, float64, int32, int64
 from graven._dtypes import string as string_
-from graven._functions import reduce_max, reduce_sum
+from graven._functions import reduce_max, reduce_sum, reshape, squeeze, transpose
 from graven._indexed_slices import IndexedSlices
 from graven._scopes import name_scope
 from graven._types import Axes, DTypeLike, Name, Tensor, TensorLike, has_dtype

@@ -11,13 +11,9 @@ from graven._array_ops import (
     cast,
     concat,
     convert_to_tensor,
-    expand_dims,
     gather,
     one_hot,
-    reshape,
     shape,
-    squeeze,
-    transpose,
     where,
     zeros_like,
 )
@@ -25,7 +21,7 @@ from graven._axes import moved_to_end, swapped_with_last
 from graven._dtypes import bfloat16, bool_, float16, float32
 from graven._dtypes import string as string_
 from graven._engine import PublicFunction
-from graven._functions import conv2d, reduce_mean, uniform
+from graven._functions import conv2d, expand_dims, reduce_mean, reshape, squeeze, transpose, uniform
 from graven._math_ops import l2_normalize
 from graven._scopes import name_scope
 from graven._types import Name, Tensor, TensorLike

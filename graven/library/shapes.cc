@@ -1,0 +1,341 @@
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graven/ir/structural_ops.h"
+#include "graven/library/define_functions.h"
+#include "graven/library/function.h"
+#include "graven/ops/join_ops.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/movement_ops.h"
+#include "graven/ops/padding_ops.h"
+#include "graven/ops/sequence_ops.h"
+#include "graven/ops/shape_ops.h"
+#include "graven/ops/slice_ops.h"
+#include "graven/ops/structural_ops.h"
+
+namespace graven::engine {
+namespace {
+
+constexpr std::string_view kAny = "Any dtype and shape.";
+
+struct ReshapeParameters {
+  Tensor tensor;
+  Sizes shape;
+  static constexpr auto fields() {
+    using P = ReshapeParameters;
+    return std::tuple(required_field("tensor", &P::tensor, "T", kAny),
+                      required_field("shape", &P::shape,
+                                     "The sizes; one may be -1: what is left. Eagerly a scalar is "
+                                     "the size of a vector."));
+  }
+};
+
+Outputs reshape(FunctionContext& c, const ReshapeParameters& p) {
+  Tensor shape = c.tensor_of(p.shape, "shape");
+  if (!c.is_graph() && c.rank_if_known(shape) == 0) shape = c(kExpandDims, {shape, c.scalar(0)});
+  return c(kReshape, {p.tensor, shape}, {}, c.name());
+}
+
+struct BroadcastToParameters {
+  Tensor input;
+  Sizes shape;
+  static constexpr auto fields() {
+    using P = BroadcastToParameters;
+    return std::tuple(required_field("input", &P::input, "T", kAny),
+                      required_field("shape", &P::shape, "The sizes of the result."));
+  }
+};
+
+struct TileParameters {
+  Tensor input;
+  Sizes multiples;
+  static constexpr auto fields() {
+    using P = TileParameters;
+    return std::tuple(required_field("input", &P::input, "T", kAny),
+                      required_field("multiples", &P::multiples, "How often, for each axis."));
+  }
+};
+
+struct ReverseParameters {
+  Tensor tensor;
+  Sizes axis;
+  static constexpr auto fields() {
+    using P = ReverseParameters;
+    return std::tuple(required_field("tensor", &P::tensor, "T", kAny),
+                      required_field("axis", &P::axis, "The axes, a list."));
+  }
+};
+
+struct SliceParameters {
+  Tensor input_;
+  Sizes begin, size;
+  static constexpr auto fields() {
+    using P = SliceParameters;
+    return std::tuple(required_field("input_", &P::input_, "T", kAny),
+                      required_field("begin", &P::begin, "Where it starts, for each axis."),
+                      required_field("size", &P::size, "How large it is; -1 means up to the end."));
+  }
+};
+
+struct EnsureShapeParameters {
+  Tensor x;
+  Shape shape;
+  static constexpr auto fields() {
+    using P = EnsureShapeParameters;
+    return std::tuple(
+        required_field("x", &P::x, "T", kAny),
+        required_field("shape", &P::shape, "The shape, with None where any size will do."));
+  }
+};
+
+struct ExpandDimsParameters {
+  Tensor input, axis;
+  static constexpr auto fields() {
+    using P = ExpandDimsParameters;
+    return std::tuple(required_field("input", &P::input, "T", kAny),
+                      required_field("axis", &P::axis, "Tdim",
+                                     "Where the new axis is; negative counts from the end of the "
+                                     "result."));
+  }
+};
+
+struct SqueezeParameters {
+  Tensor input;
+  Axes axis;
+  static constexpr auto fields() {
+    using P = SqueezeParameters;
+    return std::tuple(required_field("input", &P::input, "T", kAny),
+                      field("axis", &P::axis, "The axes to drop; None means all of size 1."));
+  }
+};
+
+Outputs squeeze(FunctionContext& c, const SqueezeParameters& p) {
+  if (p.axis.tensor) return c.fail(type_error("squeeze: axis must be numbers, not a tensor"));
+  SqueezeAttrs attrs;
+  if (p.axis.numbers) attrs.squeeze_dims.assign(p.axis.numbers->begin(), p.axis.numbers->end());
+  return c(kSqueeze, {p.input}, attrs, c.name());
+}
+
+struct TransposeParameters {
+  Tensor a;
+  Axes perm;
+  bool conjugate = false;
+  static constexpr auto fields() {
+    using P = TransposeParameters;
+    return std::tuple(
+        required_field("a", &P::a, "T", kAny),
+        field("perm", &P::perm, "Which axis of a comes at each place; None reverses them."),
+        field("conjugate", &P::conjugate, "Take the complex conjugate too."));
+  }
+};
+
+// The axes of a in reverse order.
+Tensor reversed_axes(FunctionContext& c, const Tensor& a) {
+  if (auto rank = c.rank_if_known(a)) {
+    std::vector<int64_t> order(static_cast<size_t>(*rank));
+    std::iota(order.rbegin(), order.rend(), 0);
+    return c.vector(order, "perm");
+  }
+  Formula rank = c(c(kRank, {a}));
+  Tensor last = rank - 1.0;
+  return c(kSub, {last, c(kRange, {c.scalar(0), rank, c.scalar(1)})});
+}
+
+Outputs transpose(FunctionContext& c, const TransposeParameters& p) {
+  const Tensor perm = p.perm.is_none() ? reversed_axes(c, p.a) : c.tensor_of(p.perm, "perm");
+  const bool conjugates = p.conjugate && is_complex(p.a.dtype());
+  return c(conjugates ? kConjugateTranspose : kTranspose, {p.a, perm}, {}, c.name());
+}
+
+struct PadParameters {
+  Tensor tensor, paddings;
+  std::string mode = "CONSTANT";
+  Tensor constant_values;
+  static constexpr auto fields() {
+    using P = PadParameters;
+    return std::tuple(
+        required_field("tensor", &P::tensor, "T", kAny),
+        required_field("paddings", &P::paddings, "Tpaddings",
+                       "Integers of shape [rank, 2]: how many before and after, for each axis."),
+        field("mode", &P::mode,
+              "\"CONSTANT\", or what a mirror at the edge shows: \"REFLECT\" without the edge "
+              "itself, \"SYMMETRIC\" with it; in any case of letters."),
+        field("constant_values", &P::constant_values, "T", 0, "The value to pad with."));
+  }
+};
+
+Outputs pad(FunctionContext& c, const PadParameters& p) {
+  std::string mode = p.mode;
+  std::ranges::transform(mode, mode.begin(), [](unsigned char letter) {
+    return static_cast<char>(std::toupper(letter));
+  });
+  if (mode == "REFLECT" || mode == "SYMMETRIC") {
+    return c(kMirrorPad, {p.tensor, p.paddings}, {mode}, c.name());
+  }
+  if (mode != "CONSTANT") {
+    return c.fail(
+        value_error("Value of argument `mode` expected to be one of 'CONSTANT', "
+                    "'REFLECT', or 'SYMMETRIC'. Received `mode` = ",
+                    p.mode));
+  }
+  if (!p.constant_values) return c(kPad, {p.tensor, p.paddings}, {}, c.name());
+  return c(kPadV2, {p.tensor, p.paddings, p.constant_values}, {}, c.name());
+}
+
+struct UnstackParameters {
+  Tensor value;
+  std::optional<int64_t> num;
+  int64_t axis = 0;
+  static constexpr auto fields() {
+    using P = UnstackParameters;
+    return std::tuple(
+        required_field("value", &P::value, "T", kAny),
+        field("num", &P::num, "The size of the axis, where it is not known while tracing."),
+        field("axis", &P::axis, "The axis; negative counts from the end."));
+  }
+};
+
+Outputs unstack(FunctionContext& c, const UnstackParameters& p) {
+  const auto rank = c.rank_if_known(p.value);
+  if (!p.num && rank && (p.axis < -*rank || p.axis >= *rank)) {
+    return c.fail(
+        value_error("Argument `axis` = ", p.axis, " not in range [", -*rank, ", ", *rank, ")"));
+  }
+  const auto num = p.num ? p.num : c.static_size(p.value, p.axis);
+  if (!num) {
+    return c.fail(
+        value_error("Cannot infer argument `num` from shape ", p.value.shape().to_text()));
+  }
+  return c.apply(kUnpack, {p.value}, {.num = *num, .axis = p.axis}, c.name());
+}
+
+}  // namespace
+
+void define_shapes(FunctionRegistry& functions) {
+  functions.define({
+      .names = "reshape",
+      .scope = "Reshape",
+      .summary = "Gives the elements of a tensor another shape.",
+      .returns = "The same elements in the same order.",
+      .raises = {{"InvalidArgumentError", "The number of elements would change."}},
+      .source = "OpDef \"Reshape\"",
+      .body = reshape,
+  });
+  functions.define({
+      .names = "broadcast_to",
+      .scope = "BroadcastTo",
+      .summary = "Repeats a tensor along axes of size 1 until it has a shape.",
+      .returns = "The repeated tensor.",
+      .raises = {{"InvalidArgumentError", "The shapes do not broadcast."}},
+      .source = "OpDef \"BroadcastTo\"",
+      .body =
+          [](FunctionContext& c, const BroadcastToParameters& p) {
+            return c(kBroadcastTo, {p.input, c.tensor_of(p.shape, "shape")}, {}, c.name());
+          },
+  });
+  functions.define({
+      .names = "tile",
+      .scope = "Tile",
+      .summary = "Repeats a tensor along each axis.",
+      .returns = "The repeated tensor.",
+      .raises = {{"InvalidArgumentError", "There is not one number for each axis."}},
+      .source = "OpDef \"Tile\"",
+      .body =
+          [](FunctionContext& c, const TileParameters& p) {
+            return c(kTile, {p.input, c.tensor_of(p.multiples, "multiples")}, {}, c.name());
+          },
+  });
+  functions.define({
+      .names = "reverse",
+      .scope = "ReverseV2",
+      .summary = "Reverses a tensor along axes.",
+      .returns = "The reversed tensor.",
+      .raises = {{"InvalidArgumentError", "There is no such axis, or one is named twice."}},
+      .source = "OpDef \"ReverseV2\"",
+      .body =
+          [](FunctionContext& c, const ReverseParameters& p) {
+            return c(kReverseV2, {p.tensor, c.tensor_of(p.axis, "axis")}, {}, c.name());
+          },
+  });
+  functions.define({
+      .names = "slice",
+      .scope = "Slice",
+      .summary = "Takes a piece of a tensor.",
+      .returns = "The piece.",
+      .raises = {{"InvalidArgumentError", "It does not lie inside the tensor."}},
+      .source = "OpDef \"Slice\"",
+      .body =
+          [](FunctionContext& c, const SliceParameters& p) {
+            const Tensor begin = c.tensor_of(p.begin, "begin");
+            return c(kSlice, {p.input_, begin, c.tensor_of(p.size, "size")}, {}, c.name());
+          },
+  });
+  functions.define({
+      .names = "ensure_shape",
+      .scope = "EnsureShape",
+      .summary = "Checks when it runs that a tensor has a shape, and says so while tracing.",
+      .returns = "x, whose shape is known better.",
+      .raises = {{"InvalidArgumentError", "It has another shape."}},
+      .source = "OpDef \"EnsureShape\"",
+      .body =
+          [](FunctionContext& c, const EnsureShapeParameters& p) {
+            return c(kEnsureShape, {p.x}, {p.shape}, c.name());
+          },
+  });
+  functions.define({
+      .names = "expand_dims",
+      .scope = "ExpandDims",
+      .summary = "Adds an axis of size 1.",
+      .returns = "A tensor with one axis more.",
+      .raises = {{"InvalidArgumentError", "There is no such place."}},
+      .source = "OpDef \"ExpandDims\"",
+      .body =
+          [](FunctionContext& c, const ExpandDimsParameters& p) {
+            return c(kExpandDims, {p.input, p.axis}, {}, c.name());
+          },
+  });
+  functions.define({
+      .names = "squeeze",
+      .scope = "Squeeze",
+      .summary = "Drops axes of size 1.",
+      .returns = "The tensor without them.",
+      .raises = {{"InvalidArgumentError", "An axis has another size."}},
+      .source = "OpDef \"Squeeze\"",
+      .body = squeeze,
+  });
+  functions.define({
+      .names = "transpose",
+      .scope = "transpose",
+      .summary = "Reorders the axes of a tensor.",
+      .returns = "The tensor with its axes in the new order.",
+      .raises = {{"InvalidArgumentError", "perm is no permutation of the axes."}},
+      .source = "OpDefs \"Transpose\" and \"ConjugateTranspose\"",
+      .body = transpose,
+  });
+  functions.define({
+      .names = "pad",
+      .scope = "Pad",
+      .summary = "Puts elements around a tensor.",
+      .returns = "The larger tensor.",
+      .raises = {{"InvalidArgumentError", "A number is negative, or a mirror shows too little."},
+                 {"ValueError", "There is no such mode."}},
+      .source = "OpDefs \"Pad\", \"PadV2\" and \"MirrorPad\"",
+      .body = pad,
+  });
+  functions.define({
+      .names = "unstack",
+      .scope = "unstack",
+      .results = tensor_list(),
+      .summary = "Takes a tensor apart along an axis.",
+      .returns = "Tensors with one axis less.",
+      .raises = {{"ValueError", "The size of the axis is not known, or there is no such axis."}},
+      .source = "OpDef \"Unpack\"",
+      .body = unstack,
+  });
+}
+
+}  // namespace graven::engine
