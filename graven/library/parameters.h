@@ -109,8 +109,9 @@ struct ParameterField {
   ParameterRef (*ref)(void* parameters);  // null for kIgnored and kRefused
 };
 
-// Memory of one struct of parameters, with its defaults.
 struct ParametersType;
+
+// Memory of one struct of parameters, with its defaults.
 class GRAVEN_API ParameterValues {
  public:
   explicit ParameterValues(const ParametersType& type);
