@@ -102,7 +102,7 @@ Result<Function::Resolved> Function::resolve(FunctionType type, std::span<const 
                                        : find_or_trace(type, scope, row, created);
   if (purpose == Purpose::kCall) {
     if (resolved.ok() && !resolved->has_traced) {
-      resolved->entry->count_hit();
+      index_.count_hit(*resolved->entry);
     } else {
       misses_.fetch_add(1, std::memory_order_relaxed);
     }

@@ -219,6 +219,16 @@ void Index::remember(const Entry& entry, Key key, uint64_t serial) {
   put(row.release(), unused);
 }
 
+void Index::count_hit(Entry& entry) {
+  MutexLock lock(mutex_);
+  auto record = records_.find(entry.serial_);
+  if (record != records_.end() && record->second.entry.get() == &entry) {
+    entry.count_hit();
+  } else {
+    hits_of_removed_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
 Ref<Entry> Index::remove(const Entry& entry) {
   Unused unused;
   MutexLock lock(mutex_);

@@ -111,6 +111,8 @@ class GRAVEN_API Index {
   int64_t bytes() const;
   // Entries that were removed one by one, by remove or by the end of an object.
   int64_t num_removed() const { return num_removed_.load(std::memory_order_relaxed); }
+  // Counts a hit of an entry that was found some time ago, and may have been removed since.
+  void count_hit(Entry& entry);
   int64_t hits_of_removed() const { return hits_of_removed_.load(std::memory_order_relaxed); }
   const std::shared_ptr<LifeListener>& listener() const { return listener_; }
 
