@@ -87,6 +87,9 @@ def parameters(package: Any, function: Any) -> list[str]:
     if "inputs" not in record:
         found = []
         for name, default in function._parameters:
+            if name.startswith("*"):
+                found.append(f"{name}: TensorLike")
+                continue
             text = f"{name}: {parameter_types(record)[name]}"
             if is_missing(default):
                 found.append(text)
@@ -152,6 +155,7 @@ def definitions(package: Any, functions: Mapping[str, Any]) -> str:
         "graven._engine": ["Operation", "Tensor"],
         "graven._types": [
             "Axes",
+            "AxisPairs",
             "DTypeLike",
             "Name",
             "Padding",

@@ -5,6 +5,7 @@
 #include <optional>
 #include <source_location>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -62,6 +63,42 @@ class GRAVEN_API Axes : public engine::Axes {
   bool is_tensor() const { return static_cast<bool>(tensor); }
   // An int32 scalar or vector; of all axes of x if none are named.
   Tensor as_tensor(const Tensor& x, const std::source_location& location) const;
+};
+
+// Sizes of which -1 stands for that of another tensor, as the function says.
+class OpenSizes : public engine::OpenSizes {
+ public:
+  OpenSizes() = default;
+  OpenSizes(std::initializer_list<int64_t> sizes) { numbers.emplace(sizes.begin(), sizes.end()); }
+  OpenSizes(const std::vector<int64_t>& sizes) { numbers.emplace(sizes.begin(), sizes.end()); }
+  OpenSizes(const Tensor& tensor) { this->tensor = tensor; }
+};
+
+// The axes that two tensors are joined over: so many last ones of the first and first ones of the
+// second, or as many axes of each.
+class AxisPairs : public engine::AxisPairs {
+ public:
+  AxisPairs(int count) { this->count = count; }
+  AxisPairs(std::vector<int64_t> first, std::vector<int64_t> second) {
+    this->first = std::move(first);
+    this->second = std::move(second);
+  }
+  AxisPairs(const Tensor& tensor) { this->tensor = tensor; }
+};
+
+// A number of no dtype yet, or a tensor.
+class Number : public engine::Number {
+ public:
+  template <typename T>
+  requires std::is_arithmetic_v<T> Number(T number) { this->number = static_cast<double>(number); }
+  Number(const Tensor& tensor) { this->tensor = tensor; }
+};
+// "euclidean", or 2.
+class NumberOrText : public engine::NumberOrText {
+ public:
+  NumberOrText(double number) : engine::NumberOrText(number) {}
+  NumberOrText(const char* text) : engine::NumberOrText(std::string(text)) {}
+  NumberOrText(std::string text) : engine::NumberOrText(std::move(text)) {}
 };
 
 // How far a window goes beyond the edges: "SAME" (as many windows as elements, for a stride of 1),

@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "graven/api/variable.h"
 #include "graven/ir/frame.h"
 #include "graven/runtime/eager_builder.h"
 
@@ -22,8 +23,9 @@ LibraryCall::LibraryCall(const engine::PublicFunction& function,
 
 void LibraryCall::set(size_t field, const std::vector<Tensor>& tensors) {
   engine::TensorList& list = member<engine::TensorList>(field);
+  const bool may_be_none = function_.tensor_types()[field].may_be_none;
   for (const Tensor& tensor : tensors) {
-    if (tensor.is_none()) {
+    if (tensor.is_none() && !may_be_none) {
       throw_error(engine::value_error(function_.short_name(), ": one of the tensors is none"),
                   location_);
     }
@@ -48,30 +50,46 @@ void LibraryCall::convert_operands() {
     if (param < 0 || !field.ref) continue;
     const engine::ParameterRef ref = field.ref(parameters_.get());
     auto* const* list = std::get_if<engine::TensorList*>(&ref);
-    if (list && !(*list)->tensors.empty()) {
-      dtypes[static_cast<size_t>(param)] = (*list)->tensors[0].dtype();
+    for (size_t k = 0; list && k < (*list)->tensors.size(); ++k) {
+      const engine::Tensor& tensor = (*list)->tensors[k];
+      DType& dtype = dtypes[static_cast<size_t>(param)];
+      if (tensor && dtype == DType::kInvalid) dtype = tensor.dtype();
     }
   }
   for (const auto& [field, operand] : operands_) {
-    const int param = function_.tensor_types()[field].type_param;
-    if (param < 0 || operand->dtype() == DType::kInvalid) continue;
+    const auto& type = function_.tensor_types()[field];
+    const int param = type.type_param;
+    if (param < 0 || type.is_like || type.is_each || operand->dtype() == DType::kInvalid) continue;
     DType& dtype = dtypes[static_cast<size_t>(param)];
     if (dtype == DType::kInvalid) dtype = operand->dtype();
   }
   for (const auto& [i, operand] : operands_) {
     const engine::ParameterField& field = function_.parameters().fields[i];
-    const bool is_optional = field.role == engine::ParameterRole::kOptional;
+    const engine::PublicFunction::TensorType& type = function_.tensor_types()[i];
+    const bool is_optional = field.role == engine::ParameterRole::kOptional || type.may_be_none;
     if (is_optional && operand->is_none()) continue;
     if (is_optional && operand->is_number() &&
         engine::is_default(field.default_number, operand->number())) {
       continue;
     }
-    const auto [fixed, param] = function_.tensor_types()[i];
-    Tensor tensor = operand->as_tensor(param < 0 ? fixed : dtypes[static_cast<size_t>(param)]);
-    if (param >= 0 && dtypes[static_cast<size_t>(param)] == DType::kInvalid) {
+    if (operand->is_variable() &&
+        std::holds_alternative<engine::TensorOrVariable*>(field.ref(parameters_.get()))) {
+      Variable::of_handle(operand->handle()).tell_tapes();
+      member<engine::TensorOrVariable>(i) = {.handle = operand->handle(),
+                                             .dtype = operand->dtype()};
+      continue;
+    }
+    const int param = type.type_param;
+    Tensor tensor = operand->as_tensor(param < 0 ? type.fixed : dtypes[static_cast<size_t>(param)]);
+    if (param >= 0 && dtypes[static_cast<size_t>(param)] == DType::kInvalid && !type.is_like &&
+        !type.is_each) {
       dtypes[static_cast<size_t>(param)] = tensor.dtype();
     }
-    member<engine::Tensor>(i) = std::move(tensor);
+    if (std::holds_alternative<engine::TensorOrVariable*>(field.ref(parameters_.get()))) {
+      member<engine::TensorOrVariable>(i).tensor = std::move(tensor);
+    } else {
+      member<engine::Tensor>(i) = std::move(tensor);
+    }
   }
 }
 

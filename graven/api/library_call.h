@@ -32,6 +32,10 @@ class LibraryCall {
   void set(size_t field, const std::vector<Tensor>& tensors);
   void set(size_t field, const Axes& axes) { member<engine::Axes>(field) = axes; }
   void set(size_t field, const Sizes& sizes) { member<engine::Sizes>(field) = sizes; }
+  void set(size_t field, const OpenSizes& sizes) { member<engine::OpenSizes>(field) = sizes; }
+  void set(size_t field, const AxisPairs& axes) { member<engine::AxisPairs>(field) = axes; }
+  void set(size_t field, const Number& number) { member<engine::Number>(field) = number; }
+  void set(size_t field, const NumberOrText& value) { member<engine::NumberOrText>(field) = value; }
   void set(size_t field, const Window& window) { member<engine::Window>(field) = window; }
   void set(size_t field, const Padding& padding) { member<engine::Padding>(field) = padding; }
   template <typename T>

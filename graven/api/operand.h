@@ -46,6 +46,8 @@ class GRAVEN_API Operand {
       : tensor_(rows, location), location_(location) {}
 
   bool is_number() const { return kind_ > Kind::kVariable; }
+  bool is_variable() const { return kind_ == Kind::kVariable; }
+  const Tensor& handle() const { return tensor_; }  // of the variable, if it is one
   bool is_none() const { return kind_ == Kind::kTensor && tensor_.is_none(); }
   double number() const { return number_; }  // if it is one
   // The dtype of what was given; kInvalid for a number, or no tensor.

@@ -26,14 +26,28 @@ struct Declare {
     if (const auto* number = std::get_if<double>(&field.default_number)) {
       return {"const Operand&", shortest(*number)};
     }
-    if (field.role == ParameterRole::kRequired) return {"const Operand&"};
+    const bool is_required = field.role == ParameterRole::kRequired;
+    if (is_required && !field.type.ends_with(" or None")) return {"const Operand&"};
+    if (is_required) return {"const MaybeOperand&"};
     return {"const MaybeOperand&", "{}"};
   }
+  Declared operator()(const TensorOrVariable*) const { return {"const Operand&"}; }
   Declared operator()(const TensorList*) const { return {"const std::vector<Tensor>&", "{}"}; }
   Declared operator()(const Axes*) const { return {"const Axes&", "{}"}; }
   Declared operator()(const Sizes* v) const {
     if (v->numbers && v->numbers->empty()) return {"const Sizes&", "std::vector<int64_t>()"};
     return {"const Sizes&", "std::nullopt"};
+  }
+  Declared operator()(const OpenSizes*) const { return {"const OpenSizes&", "{}"}; }
+  Declared operator()(const AxisPairs* v) const {
+    return {"const AxisPairs&", str_cat(v->count.value_or(0))};
+  }
+  Declared operator()(const Number* v) const {
+    return {"const Number&", shortest(v->number.value_or(0))};
+  }
+  Declared operator()(const NumberOrText* v) const {
+    const auto* text = std::get_if<std::string>(v);
+    return {"const NumberOrText&", text ? quoted(*text) : shortest(std::get<double>(*v))};
   }
   Declared operator()(const Window*) const { return {"const Window&", "{}"}; }
   Declared operator()(const Padding* v) const { return {"const Padding&", quoted(v->kind)}; }

@@ -13,6 +13,9 @@
 namespace graven {
 
 struct IndexedSlices;
+namespace internal {
+class LibraryCall;
+}
 
 // What a variable may be told when it is made.
 struct VariableOptions {
@@ -106,6 +109,7 @@ class GRAVEN_API Variable {
   std::string repr() const;
 
  private:
+  friend class internal::LibraryCall;
   const engine::Variable& variable(const std::source_location& location) const {
     check(location);
     return static_cast<const engine::Variable&>(*handle_.resource());

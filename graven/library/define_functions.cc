@@ -3,7 +3,11 @@
 namespace graven::engine {
 
 void define_functions(FunctionRegistry& functions) {
+  define_conversions(functions);
   define_convolutions(functions);
+  define_creation(functions);
+  define_gathering(functions);
+  define_grids(functions);
   define_joins(functions);
   define_random_functions(functions);
   define_reductions(functions);

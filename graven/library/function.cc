@@ -5,6 +5,20 @@
 #include "graven/library/define_functions.h"
 
 namespace graven::engine {
+namespace {
+
+bool take_prefix(std::string_view& text, std::string_view prefix) {
+  const bool is_there = text.starts_with(prefix);
+  if (is_there) text.remove_prefix(prefix.size());
+  return is_there;
+}
+bool take_suffix(std::string_view& text, std::string_view suffix) {
+  const bool is_there = text.ends_with(suffix);
+  if (is_there) text.remove_suffix(suffix.size());
+  return is_there;
+}
+
+}  // namespace
 
 Results tuple(std::initializer_list<std::string_view> names) { return named_tuple({}, names); }
 
@@ -44,12 +58,18 @@ void PublicFunction::find_types() {
   }
   for (const ParameterField& field : fields) {
     TensorType type;
-    if (const auto fixed = dtype_from_name(field.type)) {
+    std::string_view name = field.type;
+    type.is_mutual = take_prefix(name, "mutual ");
+    type.is_like = take_prefix(name, "like ");
+    type.is_each = take_prefix(name, "each ");
+    type.is_common = take_prefix(name, "common ");
+    type.may_be_none = take_suffix(name, " or None");
+    if (const auto fixed = dtype_from_name(name)) {
       type.fixed = *fixed;
-    } else if (!field.type.empty()) {
-      auto at = std::ranges::find(type_params_, field.type, &TypeParam::name);
+    } else if (!name.empty() && name != "any") {
+      auto at = std::ranges::find(type_params_, name, &TypeParam::name);
       if (at == type_params_.end()) {
-        at = type_params_.insert(at, {.name = field.type});
+        at = type_params_.insert(at, {.name = name});
       }
       type.type_param = static_cast<int>(at - type_params_.begin());
     }
@@ -83,8 +103,11 @@ Status PublicFunction::check_dtypes(void* parameters) const {
 Result<Tensors> PublicFunction::call(FunctionContext& c, const void* parameters) const {
   Outputs outputs = record_.body(c, parameters);
   RETURN_IF_ERROR(c.status());
+  const bool may_be_none = std::ranges::any_of(record_.results.parts, &Results::Part::may_be_none);
   for (const Tensor& tensor : outputs.tensors) {
-    if (!tensor) return internal_error(name(), " gives no tensor and no error");
+    if (!tensor && !may_be_none) {
+      return internal_error(name(), " gives no tensor and no error");
+    }
   }
   return std::move(outputs.tensors);
 }

@@ -31,7 +31,8 @@ struct Outputs {
 struct Results {
   struct Part {
     std::string name = {};
-    bool is_list = false;  // takes what the other parts leave; one part at most
+    bool is_list = false;      // takes what the other parts leave; one part at most
+    bool may_be_none = false;  // it, or a tensor of the list: None
   };
   std::vector<Part> parts = {};  // none: nothing is returned
   std::string type_name = {};    // of a named tuple
@@ -105,10 +106,13 @@ class GRAVEN_API PublicFunction {
   const std::string& name() const { return names_.front(); }
   std::string_view short_name() const;
 
-  // What says the dtype of the tensors of each field: a dtype, or a type parameter by its index.
+  // What says the dtype of the tensors of each field: a dtype, or a type parameter by its index, or
+  // neither; and the words of parameters.h.
   struct TensorType {
     DType fixed = DType::kInvalid;
     int type_param = -1;
+    bool is_mutual = false, is_like = false, is_each = false, is_common = false;
+    bool may_be_none = false;
   };
   std::span<const TensorType> tensor_types() const { return tensor_types_; }
   // The type parameters: those of the record, and others that only say that dtypes are equal.

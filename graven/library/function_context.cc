@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/movement_ops.h"
 
 namespace graven::engine {
 namespace {
@@ -27,6 +28,21 @@ std::optional<int64_t> FunctionContext::size_if_known(const Tensor& x, int64_t i
     return std::nullopt;
   }
   return x.shape().size(static_cast<int>(axis));
+}
+
+std::optional<InlineVector<int64_t, 6>> FunctionContext::sizes_if_known(const Tensor& x) const {
+  if (!x || !x.shape().is_fully_known()) return std::nullopt;
+  InlineVector<int64_t, 6> sizes;
+  for (int i = 0; i < x.rank(); ++i) sizes.push_back(x.shape().size(i));
+  return sizes;
+}
+
+std::optional<int64_t> FunctionContext::number_if_known(const Tensor& x) const {
+  const Tensor value = known_value(x);
+  if (!value || value.rank() != 0) return std::nullopt;
+  if (value.dtype() == DType::kInt32) return value.item<int32_t>();
+  if (value.dtype() == DType::kInt64) return value.item<int64_t>();
+  return std::nullopt;
 }
 
 std::optional<int64_t> FunctionContext::static_size(const Tensor& x, int64_t i) const {
@@ -61,10 +77,76 @@ Tensor FunctionContext::zero(DType dtype) {
   return constant(visit_plain(dtype, [](auto zero) { return Tensor::scalar(zero); }));
 }
 
+template <typename Value>
+Tensor FunctionContext::plain_scalar(Value value, DType dtype, std::string_view name) {
+  if (!is_plain(dtype)) return fail(type_error("There is no number of ", dtype_name(dtype)));
+  return constant(visit_plain(dtype,
+                              [&](auto zero) {
+                                using T = decltype(zero);
+                                constexpr bool kIsShort =
+                                    std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+                                if constexpr (kIsShort) {
+                                  return Tensor::scalar(T(static_cast<float>(value)));
+                                } else {
+                                  return Tensor::scalar(static_cast<T>(value));
+                                }
+                              }),
+                  name);
+}
+
+Tensor FunctionContext::scalar(double value, DType dtype, std::string_view name) {
+  return plain_scalar(value, dtype, name);
+}
+
 Tensor FunctionContext::scalar(int64_t value, DType dtype, std::string_view name) {
-  const Tensor made = dtype == DType::kInt64 ? Tensor::scalar<int64_t>(value)
-                                             : Tensor::scalar(static_cast<int32_t>(value));
-  return constant(made, name);
+  return plain_scalar(value, dtype, name);
+}
+
+namespace {
+
+// Constants of up to this many elements stand in a graph as such; larger ones are filled when it
+// runs.
+constexpr int64_t kMaxConstant = 1000;
+
+Result<Tensor> repeated(double value, DType dtype, const Shape& shape) {
+  ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(dtype, shape));
+  if (!is_plain(dtype)) return tensor;  // empty strings
+  visit_plain(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    constexpr bool kIsShort = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+    std::conditional_t<kIsShort, float, T> number = static_cast<decltype(number)>(value);
+    std::ranges::fill(tensor.mutable_data<T>(), T(number));
+  });
+  return tensor;
+}
+
+}  // namespace
+
+Tensor FunctionContext::filled(const Integers& shape, double value, DType dtype,
+                               std::string_view name) {
+  if (dtype == DType::kString && value != 0) {
+    return fail(type_error("Cannot convert ", value, " to EagerTensor of dtype string"));
+  }
+  if (shape.numbers && is_graph()) {
+    Shape known;
+    for (int64_t size : *shape.numbers) {
+      if (size < 0) return fail(value_error("Dimension ", size, " must be >= 0"));
+      known.push_back(Dim(size));
+    }
+    const auto count = known.checked_num_elements();
+    if (count && *count < kMaxConstant) {
+      auto made = repeated(value, dtype, known);
+      return made.ok() ? constant(*made, name) : fail(made.status());
+    }
+  }
+  Tensor dims = shape.tensor;
+  if (shape.numbers) {
+    dims = vector({shape.numbers->data(), shape.numbers->size()});
+  } else if (rank_if_known(dims) == 0) {
+    dims = (*this)(kExpandDims, {dims, scalar(0)});  // the size of a vector
+  }
+  const Tensor element = dtype == DType::kString ? zero(dtype) : scalar(value, dtype);
+  return (*this)(kFill, {dims, element}, {}, name);
 }
 
 Tensor FunctionContext::vector(std::span<const int64_t> values, std::string_view name) {
@@ -78,6 +160,10 @@ Tensor FunctionContext::tensor_of(const Integers& integers, std::string_view nam
   const auto& numbers = *integers.numbers;
   if (!integers.is_scalar) return vector({numbers.data(), numbers.size()}, name);
   return scalar(numbers[0], fit_int32({&numbers[0], 1}) ? DType::kInt32 : DType::kInt64, name);
+}
+
+Tensor FunctionContext::tensor_of(const Number& number, DType dtype, std::string_view name) {
+  return number.number ? scalar(*number.number, dtype, name) : number.tensor;
 }
 
 }  // namespace graven::engine

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "graven/base/export.h"
+#include "graven/base/inline_vector.h"
 #include "graven/base/status.h"
 #include "graven/ir/emitter.h"
 #include "graven/library/parameters.h"
@@ -34,6 +35,11 @@ class GRAVEN_API FunctionContext : public Emitter {
   // trace is made for each.
   std::optional<int64_t> static_size(const Tensor& x, int64_t i) const;
 
+  // All of them, if they are numbers.
+  std::optional<InlineVector<int64_t, 6>> sizes_if_known(const Tensor& x) const;
+  // The integer that a scalar is known to hold.
+  std::optional<int64_t> number_if_known(const Tensor& x) const;
+
   // Of all axes of x, whose rank is known: numbers, or what ops find when the function runs.
   SizeList sizes(const Tensor& x);
 
@@ -49,13 +55,24 @@ class GRAVEN_API FunctionContext : public Emitter {
   // --- Constants: nodes while a graph is built.
   // A scalar: 0, false or "".
   Tensor zero(DType dtype);
+  // Of any plain dtype.
+  Tensor scalar(double value, DType dtype, std::string_view name = {});
   Tensor scalar(int64_t value, DType dtype = DType::kInt32, std::string_view name = {});
-  // int32, or int64 where a number needs it.
+  Tensor scalar(int value, DType dtype = DType::kInt32, std::string_view name = {}) {
+    return scalar(int64_t{value}, dtype, name);
+  }
+  // A tensor with one number, false, true or "" everywhere. In a graph a small one is a constant.
+  Tensor filled(const Integers& shape, double value, DType dtype, std::string_view name = {});
+  // Of int32, or of int64 where a number needs it.
   Tensor vector(std::span<const int64_t> values, std::string_view name = {});
   // The numbers or the tensor of integers that are not None; a scalar if they were no list.
   Tensor tensor_of(const Integers& integers, std::string_view name = {});
+  // The number as a scalar of the dtype, or the tensor as it is.
+  Tensor tensor_of(const Number& number, DType dtype, std::string_view name = {});
 
  private:
+  template <typename Value>
+  Tensor plain_scalar(Value value, DType dtype, std::string_view name);
   std::string_view name_;
 };
 

@@ -1,5 +1,7 @@
 #include <optional>
+#include <vector>
 
+#include "graven/ir/structural_ops.h"
 #include "graven/library/define_functions.h"
 #include "graven/library/function.h"
 #include "graven/ops/join_ops.h"
@@ -42,9 +44,73 @@ Outputs split(FunctionContext& c, const SplitParameters& p) {
   return c.apply(kSplitV, {p.value, sizes, axis}, {*count}, c.name());
 }
 
+struct ConcatParameters {
+  TensorList values;
+  Tensor axis;
+  static constexpr auto fields() {
+    using P = ConcatParameters;
+    return std::tuple(
+        required_field("values", &P::values, "T", "Tensors whose shapes agree but for the axis."),
+        required_field("axis", &P::axis, "Tidx",
+                       "The axis, an integer; negative counts from the end."));
+  }
+};
+
+Outputs concat(FunctionContext& c, const ConcatParameters& p) {
+  std::vector<Tensor> inputs = p.values.tensors;
+  if (inputs.size() == 1) return c(kIdentity, {inputs[0]}, {}, c.name());
+  inputs.push_back(p.axis);
+  return c.apply(*kConcatV2, inputs, NoAttrs(), c.name());
+}
+
+struct StackParameters {
+  TensorList values;
+  int64_t axis = 0;
+  static constexpr auto fields() {
+    using P = StackParameters;
+    return std::tuple(required_field("values", &P::values, "common T", "Tensors of one shape."),
+                      field("axis", &P::axis,
+                            "Where the new axis is; negative counts from the end of the result."));
+  }
+};
+
+Outputs stack(FunctionContext& c, const StackParameters& p) {
+  const auto& tensors = p.values.tensors;
+  if (!p.values.is_list) {
+    if (p.axis == 0) return tensors[0];  // a tensor is the stack of its parts
+    return c.fail(type_error("Expected list for 'values' argument to 'stack', not a tensor"));
+  }
+  if (tensors.empty() && p.axis == 0) return c.constant(Tensor::vector<float>({}), c.name());
+  const auto rank = tensors.empty() ? std::nullopt : c.rank_if_known(tensors[0]);
+  if (rank && (p.axis < -*rank - 1 || p.axis > *rank)) {
+    return c.fail(value_error("Argument `axis` = ", p.axis, " not in range [", -*rank - 1, ", ",
+                              *rank + 1, ")"));
+  }
+  return c.apply(*kPack, tensors, PackAttrs{p.axis}, c.name());
+}
+
 }  // namespace
 
 void define_joins(FunctionRegistry& functions) {
+  functions.define({
+      .names = "concat",
+      .scope = "concat",
+      .summary = "Joins tensors along an axis.",
+      .returns = "The joined tensor.",
+      .raises = {{"InvalidArgumentError", "Shapes do not agree, or there is no such axis."}},
+      .source = "OpDef \"ConcatV2\"",
+      .body = concat,
+  });
+  functions.define({
+      .names = "stack",
+      .scope = "stack",
+      .summary = "Puts tensors of one shape together along a new axis.",
+      .returns = "A tensor with one axis more.",
+      .raises = {{"InvalidArgumentError", "Shapes differ."},
+                 {"ValueError", "There is no such axis."}},
+      .source = "OpDef \"Pack\"",
+      .body = stack,
+  });
   functions.define({
       .names = "split",
       .scope = "split",

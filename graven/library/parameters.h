@@ -37,6 +37,24 @@ struct Integers {
 struct Axes : Integers {};
 // The sizes of a shape, or something that has one for each axis.
 struct Sizes : Integers {};
+// Sizes of which some may be None, which is -1 here: another tensor's, as the body knows.
+struct OpenSizes : Integers {};
+
+// The axes that two tensors are joined over: so many last axes of the first and first ones of the
+// second, or lists of them; or a tensor that holds either.
+struct AxisPairs {
+  std::optional<int64_t> count = {};
+  std::vector<int64_t> first = {}, second = {};
+  Tensor tensor = {};
+};
+
+// A number as the program gives it, of no dtype yet; or what stands for a tensor.
+struct Number {
+  std::optional<double> number = {};
+  Tensor tensor = {};
+};
+// "euclidean", or 2.
+using NumberOrText = std::variant<double, std::string>;
 
 // One number for all spatial axes, one for each, or one for each axis in the order of the data
 // format. None: empty.
@@ -49,6 +67,12 @@ struct Window {
 struct Padding {
   std::string kind = {};
   InlineVector<int64_t, 10> sizes = {};
+};
+
+// What stands for a tensor, or a variable that is not read: its handle and the dtype of its value.
+struct TensorOrVariable {
+  Tensor tensor = {}, handle = {};
+  DType dtype = DType::kInvalid;
 };
 
 // Several of what stands for tensors. A single one that is no list has is_list false.
@@ -70,8 +94,9 @@ inline bool is_default(const DefaultNumber& number, double value) {
 
 // A member of a struct of parameters, by its kind: std::visit over it is how front ends fill it.
 using ParameterRef =
-    std::variant<Tensor*, TensorList*, Axes*, Sizes*, Window*, Padding*, DType*, Shape*, bool*,
-                 int64_t*, double*, std::string*, std::optional<bool>*, std::optional<int64_t>*,
+    std::variant<Tensor*, TensorOrVariable*, TensorList*, Axes*, Sizes*, OpenSizes*, AxisPairs*,
+                 Number*, NumberOrText*, Window*, Padding*, DType*, Shape*, bool*, int64_t*,
+                 double*, std::string*, std::optional<bool>*, std::optional<int64_t>*,
                  std::optional<double>*, std::optional<std::string>*>;
 
 // --- Parameters are an aggregate with defaults, whose fields() names every member in the order of
@@ -91,13 +116,22 @@ using ParameterRef =
 //   };
 //
 // A tensor names its dtype as OpDefs do: "int32", or a type parameter of the record, "T", whose
-// tensors have one dtype, which numbers beside them take. The last text is for documentation.
+// tensors have one dtype, which numbers beside them take; eagerly those before and behind them, in
+// graphs those before. The last text is for documentation. Words around the name say more:
+//
+//   "any"            of a dtype of its own, as is each tensor of a list
+//   "mutual T"       takes the dtype of a tensor behind it in graphs, too
+//   "like T"         takes T where it can; else it has a dtype of its own, which the body refuses
+//   "common T"       values of a list that holds no tensor have the dtype of the whole list
+//   "T or None"      empty for None where it must be given; of a list, each of its tensors
+//   "each T"         takes T where an argument says that; else it has a dtype of its own
 
 enum class ParameterRole : uint8_t {
   kRequired,
   kOptional,
-  kIgnored,  // accepted without effect; Python only
-  kRefused,  // an error unless it is None or False; Python only
+  kVariadic,  // the positional arguments from here on, as a list; others are given by name
+  kIgnored,   // accepted without effect; Python only
+  kRefused,   // an error unless it is None or False; Python only
 };
 
 struct ParameterField {
@@ -166,6 +200,11 @@ constexpr ParameterOf<P, T> field(std::string_view name, T P::*member, std::stri
                                   Number number, std::string_view doc) {
   using Stored = std::conditional_t<std::is_integral_v<Number>, int64_t, double>;
   return {name, ParameterRole::kOptional, member, type, doc, static_cast<Stored>(number)};
+}
+template <typename P>
+constexpr ParameterOf<P, TensorList> variadic_field(std::string_view name, TensorList P::*member,
+                                                    std::string_view type, std::string_view doc) {
+  return {name, ParameterRole::kVariadic, member, type, doc};
 }
 struct UnusedField {
   std::string_view name;

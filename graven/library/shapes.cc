@@ -2,6 +2,7 @@
 #include <cctype>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -213,6 +214,80 @@ Outputs unstack(FunctionContext& c, const UnstackParameters& p) {
   return c.apply(kUnpack, {p.value}, {.num = *num, .axis = p.axis}, c.name());
 }
 
+struct SizesOfParameters {
+  Tensor input;
+  DType out_type = DType::kInvalid;
+  static constexpr auto fields() {
+    using P = SizesOfParameters;
+    return std::tuple(required_field("input", &P::input, "any", kAny),
+                      field("out_type", &P::out_type, "int32 (None) or int64."));
+  }
+  ShapeAttrs attrs() const { return {out_type == DType::kInvalid ? DType::kInt32 : out_type}; }
+};
+
+Outputs shape(FunctionContext& c, const SizesOfParameters& p) {
+  const auto sizes = c.sizes_if_known(p.input);
+  if (!c.is_graph() || !sizes) return c(kShape, {p.input}, p.attrs(), c.name());
+  if (p.attrs().out_type == DType::kInt64) {
+    return c.constant(Tensor::vector(std::span<const int64_t>(sizes->data(), sizes->size())),
+                      c.name());
+  }
+  return c.vector({sizes->data(), sizes->size()}, c.name());
+}
+
+Outputs size(FunctionContext& c, const SizesOfParameters& p) {
+  const auto count = p.input.shape().checked_num_elements();
+  if (!c.is_graph() || !count) return c(kSize, {p.input}, p.attrs(), c.name());
+  return c.scalar(*count, p.attrs().out_type, c.name());
+}
+
+struct RankParameters {
+  Tensor input;
+  static constexpr auto fields() {
+    return std::tuple(required_field("input", &RankParameters::input, "any", kAny));
+  }
+};
+
+Outputs rank(FunctionContext& c, const RankParameters& p) {
+  const auto known = c.rank_if_known(p.input);
+  if (!c.is_graph() || !known) return c(kRank, {p.input}, {}, c.name());
+  return c.scalar(*known, DType::kInt32, c.name());
+}
+
+struct StridedSliceParameters {
+  Tensor input_;
+  Sizes begin, end, strides;
+  int64_t begin_mask = 0, end_mask = 0, ellipsis_mask = 0, new_axis_mask = 0, shrink_axis_mask = 0;
+  static constexpr auto fields() {
+    using P = StridedSliceParameters;
+    return std::tuple(
+        required_field("input_", &P::input_, "T", kAny),
+        required_field("begin", &P::begin, "Where it starts, for each axis."),
+        required_field("end", &P::end, "Where it ends; that is left out."),
+        field("strides", &P::strides, "The steps, not 0; None means 1."),
+        field("begin_mask", &P::begin_mask, "Bit i: from the first element of axis i on."),
+        field("end_mask", &P::end_mask, "Bit i: to the last element of axis i."),
+        field("ellipsis_mask", &P::ellipsis_mask, "Bit i: an ellipsis stands there."),
+        field("new_axis_mask", &P::new_axis_mask, "Bit i: a new axis of size 1 stands there."),
+        field("shrink_axis_mask", &P::shrink_axis_mask,
+              "Bit i: only the element at begin, without the axis."),
+        refused_field("var", "A variable to assign to."));
+  }
+};
+
+Outputs strided_slice(FunctionContext& c, const StridedSliceParameters& p) {
+  const Tensor begin = c.tensor_of(p.begin, "begin"), end = c.tensor_of(p.end, "end");
+  const Tensor strides =
+      p.strides.is_none() ? c(kOnesLike, {begin}) : c.tensor_of(p.strides, "strides");
+  return c(kStridedSlice, {p.input_, begin, end, strides},
+           {.begin_mask = p.begin_mask,
+            .end_mask = p.end_mask,
+            .ellipsis_mask = p.ellipsis_mask,
+            .new_axis_mask = p.new_axis_mask,
+            .shrink_axis_mask = p.shrink_axis_mask},
+           c.name());
+}
+
 }  // namespace
 
 void define_shapes(FunctionRegistry& functions) {
@@ -335,6 +410,39 @@ void define_shapes(FunctionRegistry& functions) {
       .raises = {{"ValueError", "The size of the axis is not known, or there is no such axis."}},
       .source = "OpDef \"Unpack\"",
       .body = unstack,
+  });
+  functions.define({
+      .names = "shape",
+      .scope = "Shape",
+      .summary = "Gives the shape of a tensor as a tensor.",
+      .returns = "The sizes, shape [rank].",
+      .source = "OpDef \"Shape\"",
+      .body = shape,
+  });
+  functions.define({
+      .names = "size",
+      .scope = "Size",
+      .summary = "Counts the elements of a tensor.",
+      .returns = "A scalar.",
+      .source = "OpDef \"Size\"",
+      .body = size,
+  });
+  functions.define({
+      .names = "rank",
+      .scope = "Rank",
+      .summary = "Counts the axes of a tensor.",
+      .returns = "An int32 scalar.",
+      .source = "OpDef \"Rank\"",
+      .body = rank,
+  });
+  functions.define({
+      .names = "strided_slice",
+      .scope = "StridedSlice",
+      .summary = "Takes a piece of a tensor with strides: what x[begin:end:strides] does.",
+      .returns = "The piece.",
+      .raises = {{"InvalidArgumentError", "A stride is 0, or an element is not there."}},
+      .source = "OpDef \"StridedSlice\"",
+      .body = strided_slice,
   });
 }
 

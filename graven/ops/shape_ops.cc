@@ -277,7 +277,6 @@ void define_shape_ops(OpRegistry& ops) {
   ops.define(kFill,
              {
                  .name = "Fill",
-                 .python = "fill",
                  .summary = "A tensor of the given shape, all of whose elements are one value.",
                  .inputs = {"dims: index_type", "value: T"},
                  .outputs = {"output: T"},

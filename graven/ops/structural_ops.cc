@@ -207,7 +207,6 @@ void define_structural_ops(OpRegistry& ops) {
 
   kIdentity = ops.define<NoAttrs>({
       .name = "Identity",
-      .python = "identity",
       .summary = "The input itself.",
       .inputs = {"input: T"},
       .outputs = {"output: T"},
@@ -229,7 +228,6 @@ void define_structural_ops(OpRegistry& ops) {
   });
   kStopGradient = ops.define<NoAttrs>({
       .name = "StopGradient",
-      .python = "stop_gradient",
       .summary = "The input itself, through which no gradient flows.",
       .inputs = {"input: T"},
       .outputs = {"output: T"},

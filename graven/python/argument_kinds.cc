@@ -162,6 +162,73 @@ Result<engine::Integers> to_integers(PyObject* object, std::string_view name) {
   return integers;
 }
 
+Result<engine::Integers> to_open_sizes(PyObject* object, std::string_view name) {
+  if (!PyList_Check(object) && !PyTuple_Check(object)) return to_integers(object, name);
+  Object closed = Object::take(PySequence_List(object));
+  Object open = Object::take(PyLong_FromLong(-1));
+  if (!closed || !open) return pending_exception();
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(closed.get()); ++i) {
+    if (PyList_GET_ITEM(closed.get(), i) != Py_None) continue;
+    if (PyList_SetItem(closed.get(), i, Py_NewRef(open.get())) < 0) return pending_exception();
+  }
+  return to_integers(closed.get(), name);
+}
+
+Result<engine::AxisPairs> to_axis_pairs(PyObject* object, std::string_view name) {
+  engine::AxisPairs pairs;
+  if (!is_tensor(object) && is_number(object)) {
+    ASSIGN_OR_RETURN(pairs.count, to_integer(object));
+    return pairs;
+  }
+  if (!is_list(object)) {
+    ASSIGN_OR_RETURN(pairs.tensor, to_tensor(object, std::nullopt, name));
+    return pairs;
+  }
+  Object items = items_of(object, "a list");
+  if (!items) return pending_exception();
+  if (PyTuple_GET_SIZE(items.get()) != 2) {
+    return value_error("`axes` must be an integer or have length 2. Received ", text_of(object),
+                       ".");
+  }
+  std::vector<int64_t>* const axes[] = {&pairs.first, &pairs.second};
+  for (Py_ssize_t i = 0; i < 2; ++i) {
+    PyObject* item = PyTuple_GET_ITEM(items.get(), i);
+    if (is_number(item)) {
+      ASSIGN_OR_RETURN(const int64_t axis, to_integer(item));
+      axes[i]->push_back(axis);
+    } else {
+      RETURN_IF_ERROR(append_numbers(item, *axes[i]));
+    }
+  }
+  if (pairs.first.size() != pairs.second.size()) {
+    return value_error("Different number of contraction axes `a` and `b`, ", pairs.first.size(),
+                       " != ", pairs.second.size(), ".");
+  }
+  return pairs;
+}
+
+Result<engine::Number> to_number(PyObject* object, std::string_view name) {
+  engine::Number number;
+  const bool is_value = is_tensor(object) || (variable_base_type && is_variable(object));
+  const PyNumberMethods* methods = Py_TYPE(object)->tp_as_number;
+  const bool is_array = is_numpy(object) && PySequence_Check(object);
+  if (!is_value && !is_array && methods && methods->nb_float) {
+    ASSIGN_OR_RETURN(number.number, to_double(object));
+    return number;
+  }
+  ASSIGN_OR_RETURN(number.tensor, to_tensor(object, std::nullopt, name));
+  return number;
+}
+
+Result<engine::NumberOrText> to_number_or_text(PyObject* object) {
+  if (PyUnicode_Check(object) || PyBytes_Check(object)) {
+    ASSIGN_OR_RETURN(std::string text, to_text(object));
+    return engine::NumberOrText(std::move(text));
+  }
+  ASSIGN_OR_RETURN(const double number, to_double(object));
+  return engine::NumberOrText(number);
+}
+
 Result<engine::Window> to_window(PyObject* object) {
   engine::Window window;
   if (object == Py_None) return window;

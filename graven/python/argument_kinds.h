@@ -24,6 +24,13 @@ engine::Result<bool> to_truth(PyObject* object);        // as `if` has it
 // A number, a list of numbers, a fully known TensorShape, None, or what becomes a tensor. Eager
 // integer scalars count as numbers in lists; a list with others is packed under this name.
 engine::Result<engine::Integers> to_integers(PyObject* object, std::string_view name);
+// The same; None in a list is -1.
+engine::Result<engine::Integers> to_open_sizes(PyObject* object, std::string_view name);
+// A number, [a, b] of numbers or lists of them, or what becomes a tensor.
+engine::Result<engine::AxisPairs> to_axis_pairs(PyObject* object, std::string_view name);
+// A number of Python's or NumPy's, or what becomes a tensor.
+engine::Result<engine::Number> to_number(PyObject* object, std::string_view name);
+engine::Result<engine::NumberOrText> to_number_or_text(PyObject* object);
 engine::Result<engine::Window> to_window(PyObject* object);
 engine::Result<engine::Padding> to_padding(PyObject* object);
 

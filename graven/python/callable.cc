@@ -46,18 +46,29 @@ Py_ssize_t find_parameter(PyObject* parameters, PyObject* name) {
 PyObject* vectorcall(PyObject* object, PyObject* const* args, size_t nargsf, PyObject* keywords) {
   CallableObject* self = self_of(object);
   const Py_ssize_t nargs = PyVectorcall_NARGS(nargsf), n = PyTuple_GET_SIZE(self->parameters);
-  if (nargs > n) {
+  const auto variadic = self->callable->variadic();
+  Py_ssize_t num_positional = nargs;
+  Object rest;
+  if (variadic) {
+    num_positional = std::min(nargs, static_cast<Py_ssize_t>(*variadic));
+    rest = Object::take(PyTuple_New(nargs - num_positional));
+    if (!rest) return nullptr;
+    for (Py_ssize_t i = num_positional; i < nargs; ++i) {
+      PyTuple_SET_ITEM(rest.get(), i - num_positional, Py_NewRef(args[i]));
+    }
+  } else if (nargs > n) {
     return PyErr_Format(PyExc_TypeError,
                         "%U() takes at most %zd positional arguments but %zd were given",
                         self->name, n, nargs);
   }
   engine::InlineVector<PyObject*, 16> bound(static_cast<size_t>(n), nullptr);
-  std::copy(args, args + nargs, bound.begin());
+  std::copy(args, args + num_positional, bound.begin());
+  if (variadic) bound[*variadic] = rest.get();
   const Py_ssize_t num_keywords = keywords ? PyTuple_GET_SIZE(keywords) : 0;
   for (Py_ssize_t k = 0; k < num_keywords; ++k) {
     PyObject* name = PyTuple_GET_ITEM(keywords, k);
     const Py_ssize_t at = find_parameter(self->parameters, name);
-    if (at < 0) {
+    if (at < 0 || (variadic && at == static_cast<Py_ssize_t>(*variadic))) {
       return PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'",
                           self->name, name);
     }
@@ -90,17 +101,19 @@ void dealloc(PyObject* object) {
 
 PyObject* get_name(PyObject* object, void*) { return Py_NewRef(self_of(object)->name); }
 
-// (parameter, default): those that must be given have no default, which is an empty tuple.
+// (parameter, default): those that must be given have no default, which is an empty tuple. The name
+// of a variadic one has a star, as Python writes it.
 PyObject* get_defaults(PyObject* object, void*) {
   CallableObject* self = self_of(object);
   Object list = Object::take(PyList_New(0));
   for (Py_ssize_t i = 0; list && i < PyTuple_GET_SIZE(self->parameters); ++i) {
     const auto at = static_cast<size_t>(i);
-    Object value = at < self->callable->num_required() ? Object::take(PyTuple_New(0))
-                                                       : self->callable->default_of(at);
-    Object pair =
-        value ? Object::take(PyTuple_Pack(2, PyTuple_GET_ITEM(self->parameters, i), value.get()))
-              : Object();
+    const bool is_variadic = self->callable->variadic() == at;
+    const bool has_default = at >= self->callable->num_required() && !is_variadic;
+    Object value = has_default ? self->callable->default_of(at) : Object::take(PyTuple_New(0));
+    Object name = Object::take(
+        PyUnicode_FromFormat(is_variadic ? "*%U" : "%U", PyTuple_GET_ITEM(self->parameters, i)));
+    Object pair = value && name ? Object::take(PyTuple_Pack(2, name.get(), value.get())) : Object();
     if (!pair || PyList_Append(list.get(), pair.get()) < 0) return nullptr;
   }
   return list.release();
@@ -192,7 +205,7 @@ PyObject* wrap(std::unique_ptr<Callable> callable) {
 Object list_of(std::span<engine::Tensor> tensors) {
   Object list = Object::take(PyList_New(static_cast<Py_ssize_t>(tensors.size())));
   for (size_t i = 0; list && i < tensors.size(); ++i) {
-    PyObject* item = wrap(std::move(tensors[i]));
+    PyObject* item = tensors[i] ? wrap(std::move(tensors[i])) : Py_NewRef(Py_None);
     if (!item) return {};
     PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), item);
   }

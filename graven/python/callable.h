@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,11 +21,15 @@ class Callable {
  public:
   // `public_name` is where users find it, "nn.relu" or "raw_ops.Relu"; messages say "relu". The
   // first `num_required` parameters must be given.
-  Callable(std::string public_name, std::vector<std::string> parameters, size_t num_required)
+  // The parameter at `variadic` takes the positional arguments from there on; those behind it are
+  // given by name only.
+  Callable(std::string public_name, std::vector<std::string> parameters, size_t num_required,
+           std::optional<size_t> variadic = std::nullopt)
       : public_name_(std::move(public_name)),
         name_(public_name_.substr(public_name_.rfind('.') + 1)),
         parameters_(std::move(parameters)),
-        num_required_(num_required) {}
+        num_required_(num_required),
+        variadic_(variadic) {}
   virtual ~Callable() = default;
   Callable(const Callable&) = delete;
 
@@ -32,9 +37,10 @@ class Callable {
   const std::string& name() const { return name_; }
   std::span<const std::string> parameters() const { return parameters_; }
   size_t num_required() const { return num_required_; }
+  std::optional<size_t> variadic() const { return variadic_; }
 
   // A new reference, or null with an exception. One argument for each parameter, null where none
-  // is given.
+  // is given; a variadic one is a tuple.
   virtual PyObject* call(std::span<PyObject* const> arguments) const = 0;
   // What a parameter that is not required is if it is not given.
   virtual Object default_of(size_t parameter) const = 0;
@@ -46,6 +52,7 @@ class Callable {
   const std::string public_name_, name_;
   const std::vector<std::string> parameters_;
   const size_t num_required_;
+  const std::optional<size_t> variadic_;
 };
 
 // The Python object of a callable, of the type graven._engine.PublicFunction. A new reference.

@@ -15,8 +15,10 @@
 #include "graven/python/callable.h"
 #include "graven/python/convert.h"
 #include "graven/python/errors.h"
+#include "graven/python/numpy.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/typed_operands.h"
+#include "graven/python/variable_object.h"
 
 // Python's functions of the records of graven/library: their parameters in order, then the name of
 // the node.
@@ -68,7 +70,8 @@ PyObject* find_handler(PyObject* handlers, PyObject* argument) {
 class LibraryCallable final : public Callable {
  public:
   explicit LibraryCallable(const PublicFunction& function)
-      : Callable(function.name(), names_of(function), num_required_of(function)),
+      : Callable(function.name(), names_of(function), num_required_of(function),
+                 position_of_variadic(function)),
         function_(function),
         name_at_(position_of_name(function)),
         handlers_(handlers_of(function.name())) {}
@@ -80,6 +83,7 @@ class LibraryCallable final : public Callable {
  private:
   static std::vector<std::string> names_of(const PublicFunction& function);
   static size_t num_required_of(const PublicFunction& function);
+  static std::optional<size_t> position_of_variadic(const PublicFunction& function);
   // The place of `name` among the parameters; none if there is no such parameter.
   static std::optional<size_t> position_of_name(const PublicFunction& function);
   // The result of the handler of an argument or of an item of a list; none if there is none.
@@ -188,11 +192,24 @@ class Binder {
         "Attempt to convert a value (None) with an unsupported type "
         "(<class 'NoneType'>) to a Tensor.");
   }
+  Status set(size_t i, engine::OpenSizes& member) {
+    return assign<engine::Integers>(to_open_sizes(arguments_[i], fields_[i].name), member);
+  }
+  Status set(size_t i, engine::AxisPairs& member) {
+    return assign(to_axis_pairs(arguments_[i], fields_[i].name), member);
+  }
+  Status set(size_t i, engine::Number& member) {
+    return is_none(i) ? Status() : assign(to_number(arguments_[i], fields_[i].name), member);
+  }
+  Status set(size_t i, engine::NumberOrText& member) {
+    return assign(to_number_or_text(arguments_[i]), member);
+  }
   Status set(size_t i, engine::Window& member) { return assign(to_window(arguments_[i]), member); }
   Status set(size_t i, engine::Padding& member) {
     return assign(to_padding(arguments_[i]), member);
   }
   Status set(size_t, Tensor&) { return {}; }
+  Status set(size_t, engine::TensorOrVariable&) { return {}; }
   Status set(size_t, engine::TensorList&) { return {}; }
 
   // --- Tensors.
@@ -208,22 +225,45 @@ class Binder {
     }
     for (size_t i = 0; i < fields_.size(); ++i) {
       if (!arguments_[i] || !is_tensor_field(i)) continue;
-      operands_.look_at(type_of(i), arguments_[i]);
+      operands_.look_at(type_of(i), arguments_[i], looks_ahead(type_of(i)));
     }
+  }
+  // Whether a value before it is to take the dtype of this argument in a graph, too.
+  bool looks_ahead(const OperandType& type) const {
+    return std::ranges::any_of(callable_.function_.tensor_types(),
+                               [&](const PublicFunction::TensorType& other) {
+                                 return other.is_mutual && other.type_param == type.type_param;
+                               });
   }
   OperandType type_of(size_t i) const {
     const PublicFunction::TensorType type = callable_.function_.tensor_types()[i];
-    return {.name = fields_[i].name, .fixed = type.fixed, .type_param = type.type_param};
+    return {.name = fields_[i].name,
+            .fixed = type.fixed,
+            .type_param = type.type_param,
+            .is_like = type.is_like,
+            .is_each = type.is_each,
+            .is_common = type.is_common,
+            .may_be_none = type.may_be_none};
   }
 
   Status bind_tensor(size_t i) {
     const ParameterField& field = fields_[i];
     PyObject* object = arguments_[i];
-    const bool is_optional = field.role == ParameterRole::kOptional;
-    const engine::ParameterRef ref = field.ref(parameters_);
     const OperandType type = type_of(i);
+    const bool is_optional = field.role == ParameterRole::kOptional || type.may_be_none;
+    const engine::ParameterRef ref = field.ref(parameters_);
     if (auto* const* list = std::get_if<engine::TensorList*>(&ref)) {
       return bind_list(type, object, **list);
+    }
+    if (auto* const* either = std::get_if<engine::TensorOrVariable*>(&ref)) {
+      if (!variable_base_type || !is_variable(object)) {
+        return assign(operands_.convert(type, object), (*either)->tensor);
+      }
+      VariableObject* variable = variable_of(object);
+      note_variable(variable);
+      (*either)->handle = variable->handle;
+      (*either)->dtype = variable->variable()->dtype();
+      return {};
     }
     if (is_optional && (object == Py_None || is_default_number(object, field.default_number))) {
       return {};
@@ -232,7 +272,8 @@ class Binder {
   }
 
   Status bind_list(const OperandType& type, PyObject* object, engine::TensorList& list) {
-    const bool is_iterable = !is_tensor(object) &&
+    // Arrays count as one tensor.
+    const bool is_iterable = !is_tensor(object) && !is_numpy(object) &&
                              run_python<PyObject_HasAttrString>(object, "__iter__") &&
                              !PyUnicode_Check(object) && !PyBytes_Check(object);
     list.is_list = is_iterable;
@@ -260,6 +301,13 @@ std::vector<std::string> LibraryCallable::names_of(const PublicFunction& functio
 size_t LibraryCallable::num_required_of(const PublicFunction& function) {
   return static_cast<size_t>(std::ranges::count(function.parameters().fields,
                                                 ParameterRole::kRequired, &ParameterField::role));
+}
+
+std::optional<size_t> LibraryCallable::position_of_variadic(const PublicFunction& function) {
+  const auto fields = function.parameters().fields;
+  const auto at = std::ranges::find(fields, ParameterRole::kVariadic, &ParameterField::role);
+  if (at == fields.end()) return std::nullopt;
+  return static_cast<size_t>(at - fields.begin());
 }
 
 std::optional<size_t> LibraryCallable::position_of_name(const PublicFunction& function) {
@@ -388,7 +436,12 @@ struct ToPython {
     }
     return list;
   }
+  Object operator()(const engine::OpenSizes* value) const { return integers(value); }
   Object operator()(const engine::Padding* value) const { return (*this)(&value->kind); }
+  Object operator()(const engine::Number* value) const { return (*this)(&value->number); }
+  Object operator()(const engine::NumberOrText* value) const {
+    return std::visit([this](const auto& held) { return (*this)(&held); }, *value);
+  }
   template <typename T>
   Object operator()(const std::optional<T>* value) const {
     return *value ? (*this)(&**value) : Object::borrow(Py_None);
@@ -402,9 +455,14 @@ struct ToPython {
 // The kind of a parameter, for stubs.
 struct KindName {
   const char* operator()(Tensor*) const { return "TensorLike"; }
+  const char* operator()(engine::TensorOrVariable*) const { return "TensorLike"; }
   const char* operator()(engine::TensorList*) const { return "Sequence[TensorLike]"; }
   const char* operator()(engine::Axes*) const { return "Axes"; }
   const char* operator()(engine::Sizes*) const { return "ShapeLike"; }
+  const char* operator()(engine::OpenSizes*) const { return "ShapeLike"; }
+  const char* operator()(engine::AxisPairs*) const { return "AxisPairs"; }
+  const char* operator()(engine::Number*) const { return "TensorLike"; }
+  const char* operator()(engine::NumberOrText*) const { return "float | str"; }
   const char* operator()(engine::Window*) const { return "Sizes"; }
   const char* operator()(engine::Padding*) const { return "Padding"; }
   const char* operator()(DType*) const { return "DTypeLike"; }
@@ -442,7 +500,7 @@ nb::dict LibraryCallable::record() const {
     raises.append(nb::make_tuple(std::string(error), std::string(when)));
   engine::ParameterValues defaults(function_.parameters());
   for (const ParameterField& field : function_.parameters().fields) {
-    constexpr const char* kRoles[] = {"required", "optional", "ignored", "refused"};
+    constexpr const char* kRoles[] = {"required", "optional", "variadic", "ignored", "refused"};
     parameters.append(nb::make_tuple(
         std::string(field.name), kRoles[static_cast<int>(field.role)], std::string(field.type),
         field.ref ? std::visit(KindName(), field.ref(defaults.get())) : "Any",

@@ -43,8 +43,8 @@ TypedOperands::TypedOperands(std::string_view owner, size_t num_params,
                              std::span<const engine::TypeConstraint> types)
     : owner_(owner), types_(types), dtypes_(num_params, DType::kInvalid) {}
 
-void TypedOperands::look_at(const OperandType& type, PyObject* object) {
-  if (engine::Frame::current().is_graph()) return;
+void TypedOperands::look_at(const OperandType& type, PyObject* object, bool in_graphs) {
+  if (type.is_like || type.is_each || (!in_graphs && engine::Frame::current().is_graph())) return;
   take_dtype(type, object);
   if (PyList_Check(object) || PyTuple_Check(object)) take_dtype_of_list(type, object);
 }
@@ -79,11 +79,23 @@ Result<Tensor> TypedOperands::convert(const OperandType& type, PyObject* object,
     if (type.fixed != DType::kInvalid) dtype = type.fixed;
     if (shared && *shared != DType::kInvalid) dtype = *shared;
     if (!dtype && is_empty_list(object) && takes_indices(type)) dtype = DType::kInt32;
+    if (type.is_like && dtype) return to_tensor_like(object, *dtype, name);
     return to_tensor(object, is_value ? std::nullopt : dtype, name);
   };
   ASSIGN_OR_RETURN(Tensor tensor, made());
-  if (shared && *shared == DType::kInvalid) *shared = tensor.dtype();
+  const bool is_apart = type.is_like || type.is_each;
+  if (shared && *shared == DType::kInvalid && !is_apart) *shared = tensor.dtype();
   return tensor;
+}
+
+// The dtype of a list of values as one tensor: [1, 2.5] are floats. Values that make none are
+// refused, or fit, one by one.
+void TypedOperands::take_common_dtype(const OperandType& type, PyObject* list) {
+  DType& shared = dtypes_[at(type.type_param)];
+  if (shared != DType::kInvalid || PyTuple_GET_SIZE(list) == 0) return;
+  const auto whole = to_eager_tensor(list);
+  if (whole.ok()) shared = whole->dtype();
+  PyErr_Clear();
 }
 
 Result<std::vector<Tensor>> TypedOperands::convert_list(const OperandType& type, PyObject* object) {
@@ -97,6 +109,7 @@ Result<std::vector<Tensor>> TypedOperands::convert_list(const OperandType& type,
                       text_of(object), ".");
   }
   take_dtype_of_list(type, items.get());
+  if (type.is_common) take_common_dtype(type, items.get());
   // Where a function is traced, values of a list without tensors must agree by themselves: nothing
   // is cut to the dtype of the first, as it is eagerly.
   const bool each_as_it_comes = engine::Frame::current().is_graph() && type.type_param >= 0 &&
@@ -104,16 +117,24 @@ Result<std::vector<Tensor>> TypedOperands::convert_list(const OperandType& type,
   std::vector<Tensor> tensors;
   for (Py_ssize_t j = 0; j < PyTuple_GET_SIZE(items.get()); ++j) {
     if (each_as_it_comes) dtypes_[at(type.type_param)] = DType::kInvalid;
+    if (type.may_be_none && PyTuple_GET_ITEM(items.get(), j) == Py_None) {
+      tensors.emplace_back();
+      continue;
+    }
     ASSIGN_OR_RETURN(Tensor tensor, convert(type, PyTuple_GET_ITEM(items.get(), j),
                                             engine::str_cat(type.name, "_", j)));
     tensors.push_back(std::move(tensor));
   }
-  const auto differ = [](const Tensor& a, const Tensor& b) { return a.dtype() != b.dtype(); };
+  const auto differ = [](const Tensor& a, const Tensor& b) {
+    return a && b && a.dtype() != b.dtype();
+  };
   if (!each_as_it_comes || std::ranges::adjacent_find(tensors, differ) == tensors.end()) {
     return tensors;
   }
   std::vector<std::string_view> names;
-  for (const Tensor& tensor : tensors) names.push_back(dtype_name(tensor.dtype()));
+  for (const Tensor& tensor : tensors) {
+    if (tensor) names.push_back(dtype_name(tensor.dtype()));
+  }
   return type_error("Tensors in list passed to '", type.name, "' of '", owner_, "' Op have types [",
                     engine::str_join(names, ", "), "] that don't all match.");
 }

@@ -18,6 +18,8 @@ struct OperandType {
   std::string_view name;                          // of the argument, and of its constant
   engine::DType fixed = engine::DType::kInvalid;  // or one of the following
   int type_param = -1;                            // index of a type parameter
+  // The words of graven/library/parameters.h.
+  bool is_like = false, is_each = false, is_common = false, may_be_none = false;
 };
 
 // Converts the arguments of one call to tensors. Python values take the dtype of the tensors that
@@ -32,8 +34,8 @@ class TypedOperands {
   // The dtype of a type parameter, where an attribute says it.
   void set_type(int type_param, engine::DType dtype) { dtypes_[at(type_param)] = dtype; }
   // Looks for the dtype of a tensor, in a list too, that shares its type parameter with values;
-  // nothing in graphs.
-  void look_at(const OperandType& type, PyObject* object);
+  // nothing in graphs, unless values there are to look ahead.
+  void look_at(const OperandType& type, PyObject* object, bool in_graphs = false);
 
   engine::Result<engine::Tensor> convert(const OperandType& type, PyObject* object) {
     return convert(type, object, type.name);
@@ -48,6 +50,7 @@ class TypedOperands {
                                          std::string_view name);
   void take_dtype(const OperandType& type, PyObject* object);
   void take_dtype_of_list(const OperandType& type, PyObject* list);
+  void take_common_dtype(const OperandType& type, PyObject* list);
   bool takes_indices(const OperandType& type) const;
   std::string_view owner_;
   std::span<const engine::TypeConstraint> types_;

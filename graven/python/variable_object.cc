@@ -161,9 +161,13 @@ PyObject* find_variable(const Tensor& handle) {
   return at == variables().end() ? nullptr : at->second;
 }
 
-engine::Result<Tensor> read_variable(VariableObject* variable) {
+void note_variable(const VariableObject* variable) {
   auto listeners = engine::Frame::current().listeners;
   for (engine::Listener* listener : listeners) listener->on_variable(variable->handle);
+}
+
+engine::Result<Tensor> read_variable(VariableObject* variable) {
+  note_variable(variable);
   const Tensor inputs[] = {variable->handle};
   ASSIGN_OR_RETURN(engine::Tensors outputs,
                    engine::apply(*engine::kReadVariable, inputs,
@@ -220,12 +224,7 @@ void bind_variable(nb::module_& m) {
   });
   m.def("is_initialized",
         [](nb::handle object) { return variable_argument(object)->variable()->is_initialized(); });
-  m.def("note_variable", [](nb::handle object) {
-    auto listeners = engine::Frame::current().listeners;
-    for (engine::Listener* listener : listeners) {
-      listener->on_variable(variable_argument(object)->handle);
-    }
-  });
+  m.def("note_variable", [](nb::handle object) { note_variable(variable_argument(object)); });
   m.def(
       "creates_in_trace", [] { return engine::VariableCreation::current() != nullptr; },
       "Whether a Function is being traced, so that what is created must be recorded.");

@@ -5,10 +5,8 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
-from graven import _engine
 from graven import raw_ops as raw
-from graven._array_ops import concat, range, rank, where
-from graven._dtypes import int32
+from graven._functions import concat, range, rank, where
 from graven._types import Tensor
 
 
@@ -51,16 +49,6 @@ def axes_apart(x: Tensor, axes: list[int]) -> tuple[Any, Any]:
     is_given = raw.Any(raw.Equal(raw.ExpandDims(all_axes, 1), given), 1)
     others = raw.Where(raw.LogicalNot(is_given))
     return raw.Cast(raw.Reshape(others, [-1]), DstT="int32"), given
-
-
-def at_axis(x: Tensor, axis: int, value: Any, elsewhere: int) -> Tensor:
-    """A vector with an element for each axis of a tensor: a value at one, a number elsewhere."""
-    known = x.shape.rank
-    if known is not None:
-        elements = [value if at == axis else elsewhere for at in builtins.range(known)]
-        return _engine.convert_to_tensor(elements, int32)
-    count = rank(x)
-    return where(raw.Equal(range(count), _place(count, axis)), value, elsewhere)
 
 
 def _place(count: Tensor, axis: int) -> Any:

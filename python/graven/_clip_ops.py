@@ -7,8 +7,7 @@ from typing import Any
 
 from graven import _engine
 from graven import raw_ops as raw
-from graven._array_ops import ones_like, stack, where
-from graven._functions import reduce_sum
+from graven._functions import ones_like, reduce_sum, stack, where
 from graven._indexed_slices import IndexedSlices
 from graven._nn_ops import l2_loss
 from graven._scopes import name_scope

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from graven import _engine, nest
 from graven import raw_ops as raw
-from graven._array_ops import rank as rank_of
 from graven._dtypes import DType, as_dtype, float32, int32
+from graven._functions import rank as rank_of
 from graven._functions import reduce_all, reduce_any
 from graven._scopes import control_dependencies, name_scope
 from graven._types import DTypeLike, Name, Tensor, TensorLike, has_dtype

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from graven import _engine
+from graven import _engine, _public
 from graven._dtypes import as_dtype
 from graven._tensor_shape import TensorShape
 from graven._trace_types import CompositeTensor, ShapedSpec
@@ -203,3 +203,19 @@ class IndexedSlices(CompositeTensor):
         return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{dense})"
 
     __repr__ = __str__
+
+
+def _dispatch(name: str, parameter: str) -> None:
+    """Lets a function of tensors go to the values of slices."""
+
+    def on_slices(**arguments: Any) -> IndexedSlices:
+        slices = arguments.pop(parameter)
+        return slices._with_values(  # type: ignore[no-any-return]
+            _public.function(name)(slices.values, **arguments)
+        )
+
+    _engine.dispatch(name, IndexedSlices, on_slices)
+
+
+for _name, _parameter in (("cast", "x"), ("identity", "input"), ("stop_gradient", "input")):
+    _dispatch(_name, _parameter)

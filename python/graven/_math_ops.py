@@ -7,26 +7,32 @@ from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any
 
+from graven import _engine
 from graven import raw_ops as raw
-from graven._array_ops import (
-    cast,
-    concat,
-    convert_to_tensor,
-    gather,
-    identity,
-    ones_like,
-    shape,
-    where,
-    zeros_like,
-)
 from graven._axes import axes_apart
 from graven._dtypes import as_dtype, float32, float64, int32, int64
 from graven._dtypes import string as string_
-from graven._functions import reduce_max, reduce_sum, reshape, squeeze, transpose
+from graven._functions import (
+    cast,
+    concat,
+    gather,
+    identity,
+    ones_like,
+    reduce_max,
+    reduce_sum,
+    reshape,
+    shape,
+    squeeze,
+    transpose,
+    where,
+    zeros_like,
+)
 from graven._indexed_slices import IndexedSlices
 from graven._scopes import name_scope
 from graven._types import Axes, DTypeLike, Name, Tensor, TensorLike, has_dtype
 from graven._unsupported import refuse, unsupported
+
+convert_to_tensor = _engine.convert_to_tensor
 
 
 def add(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:

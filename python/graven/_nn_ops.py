@@ -6,26 +6,34 @@ from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
+from graven import _engine
 from graven import raw_ops as raw
-from graven._array_ops import (
-    cast,
-    concat,
-    convert_to_tensor,
-    gather,
-    one_hot,
-    shape,
-    where,
-    zeros_like,
-)
 from graven._axes import moved_to_end, swapped_with_last
 from graven._dtypes import bfloat16, bool_, float16, float32
 from graven._dtypes import string as string_
 from graven._engine import PublicFunction
-from graven._functions import conv2d, expand_dims, reduce_mean, reshape, squeeze, transpose, uniform
+from graven._functions import (
+    cast,
+    concat,
+    conv2d,
+    expand_dims,
+    gather,
+    one_hot,
+    reduce_mean,
+    reshape,
+    shape,
+    squeeze,
+    transpose,
+    uniform,
+    where,
+    zeros_like,
+)
 from graven._math_ops import l2_normalize
 from graven._scopes import name_scope
 from graven._types import Name, Tensor, TensorLike
 from graven._unsupported import refuse, unsupported
+
+convert_to_tensor = _engine.convert_to_tensor
 
 __all__ = ["l2_normalize", "one_hot"]
 

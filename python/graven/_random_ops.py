@@ -7,7 +7,6 @@ from typing import Any, TypedDict
 
 from graven import _engine
 from graven import raw_ops as raw
-from graven._array_ops import concat, sizes_tensor, stack, zeros
 from graven._dtypes import (
     DType,
     as_dtype,
@@ -20,9 +19,10 @@ from graven._dtypes import (
     uint32,
     uint64,
 )
-from graven._functions import reduce_prod
+from graven._functions import concat, reduce_prod, stack, zeros
 from graven._math_ops import add
 from graven._scopes import init_scope, name_scope
+from graven._tensor_shape import TensorShape
 from graven._types import DTypeLike, Name, ShapeLike, Tensor, TensorLike
 from graven._unsupported import PublicClass, PublicEnumClass
 from graven._variable import Variable
@@ -31,6 +31,26 @@ convert_to_tensor = _engine.convert_to_tensor
 
 _MASK64 = 2**64 - 1
 _FLOATS = (float16, bfloat16, float32, float64)
+
+
+def _static_sizes(shape: ShapeLike) -> list[int] | None:
+    """The sizes, if they are Python numbers."""
+    if isinstance(shape, TensorShape):
+        return [int(size or 0) for size in shape] if shape.is_fully_defined() else None
+    if isinstance(shape, int):
+        return [shape]
+    if isinstance(shape, (list, tuple)) and all(isinstance(size, int) for size in shape):
+        return list(shape)
+    return None
+
+
+def sizes_tensor(shape: ShapeLike) -> Tensor:
+    """A shape as a vector of integers: int32, or int64 where a number does not fit."""
+    sizes = _static_sizes(shape)
+    if sizes is not None:
+        fits = all(-(2**31) <= size < 2**31 for size in sizes)
+        return _engine.constant(sizes, int32 if fits else int64)
+    return convert_to_tensor(shape)
 
 
 class Algorithm(enum.Enum, metaclass=PublicEnumClass):

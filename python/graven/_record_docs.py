@@ -12,14 +12,15 @@ from graven import _engine
 def signature(function: _engine.PublicFunction) -> inspect.Signature:
     """Returns the parameters: inputs, attributes with their defaults, name."""
     parameters = []
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     for name, default in function._parameters:
+        if name.startswith("*"):
+            parameters.append(inspect.Parameter(name[1:], inspect.Parameter.VAR_POSITIONAL))
+            kind = inspect.Parameter.KEYWORD_ONLY
+            continue
         missing = default == () and isinstance(default, tuple)
         parameters.append(
-            inspect.Parameter(
-                name,
-                inspect.Parameter.POSITIONAL_OR_KEYWORD,
-                default=inspect.Parameter.empty if missing else default,
-            )
+            inspect.Parameter(name, kind, default=inspect.Parameter.empty if missing else default)
         )
     return inspect.Signature(parameters)
 
@@ -79,8 +80,9 @@ _SETS = {
 
 
 def _dtypes_of_parameter(kind: str, types: dict[str, list[str]]) -> str:
+    kind = kind.removesuffix(" or variable").removesuffix(" or None").rpartition(" ")[2]
     if kind not in types:
-        return "" if kind[:1].isupper() or kind in ("", "dtype") else f"{kind}. "
+        return "" if kind[:1].isupper() or kind in ("", "any", "dtype") else f"{kind}. "
     allowed = types[kind]
     for name, members in _SETS.items():
         if set(members.split()) == set(allowed):

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from graven import _engine
 from graven import raw_ops as raw
-from graven._array_ops import shape as shape_of
 from graven._axes import swapped_with_last
 from graven._dtypes import as_dtype, int32
+from graven._functions import shape as shape_of
 from graven._functions import transpose
 from graven._scopes import name_scope
 from graven._types import DTypeLike, Name, Tensor, TensorLike

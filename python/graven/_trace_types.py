@@ -373,3 +373,15 @@ def type_spec_from_value(value: Any) -> Any:
                 f"Could not build a TypeSpec for {value!r} of unsupported type {type(value)}."
             ) from error
     return _engine.TensorSpec(value.shape, value.dtype)
+
+
+def is_tensor(x: Any) -> bool:
+    """Tells whether a value is one of TensorFlow's: a tensor, a variable, or made of tensors.
+
+    Args:
+      x: Any object.
+
+    Source: tf.is_tensor.
+    """
+    kinds = (_engine.Tensor, _engine.VariableBase, CompositeTensor)
+    return isinstance(x, kinds) or hasattr(type(x), "_as_graph_element")

@@ -16,6 +16,8 @@ DTypeLike = Any
 ShapeLike = Any
 # One axis, several, or None for all.
 Axes = Any
+# A number of axes, or the axes of both tensors.
+AxisPairs = Any
 Sizes = int | Sequence[int]
 # "SAME", "VALID", or [before, after] for each axis.
 Padding = str | Sequence[Sequence[int]]

@@ -645,8 +645,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
           ValueError: The rank of its indices is not known.
           InvalidArgumentError: There is no such row, or the shapes do not fit.
         """
-        from graven import _array_ops as ops
-        from graven._functions import broadcast_to, reshape
+        from graven import _functions as ops
 
         _check_slices(sparse_delta)
         with _engine.NameScope(name or "batch_scatter_update"):
@@ -659,7 +658,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
             for axis in range(rank - 1):
                 along = [-1 if axis == i else 1 for i in range(rank)]
                 batches = ops.cast(ops.range(sizes[axis]), rows.dtype)
-                columns.append(broadcast_to(reshape(batches, along), sizes))
+                columns.append(ops.broadcast_to(ops.reshape(batches, along), sizes))
             places = ops.stack([*columns, rows], axis=-1)
             return self._scatter_nd("ResourceScatterNdUpdate", places, sparse_delta.values, None)
 

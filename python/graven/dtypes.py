@@ -4,8 +4,6 @@ Source: tf.dtypes.
 """
 
 from graven import _dtypes, _public
-from graven._array_ops import cast as cast
-from graven._array_ops import saturate_cast as saturate_cast
 from graven._dtypes import DType as DType
 from graven._dtypes import as_dtype as as_dtype
 from graven._dtypes import bfloat16 as bfloat16

@@ -4,7 +4,6 @@ Source: tf.linalg.
 """
 
 from graven import _public
-from graven._array_ops import eye as eye
 from graven._clip_ops import global_norm as global_norm
 from graven._math_ops import matmul as matmul
 from graven._math_ops import matvec as matvec

@@ -1,0 +1,17 @@
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "graven/library/function_context.h"
+
+namespace graven::engine {
+
+// The slices of x at indices along an axis.
+Tensor gathered(FunctionContext& c, const Tensor& x, const Tensor& indices, int64_t axis,
+                std::string_view name = {});
+
+// The slices of x for which a mask of known rank holds, which is that of the axes from one on.
+Tensor masked(FunctionContext& c, const Tensor& x, const Tensor& mask, int64_t axis,
+              std::string_view name = {});
+
+}  // namespace graven::engine
