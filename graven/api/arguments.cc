@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "graven/api/apply.h"
-#include "graven/api/array_ops.h"
 #include "graven/api/compose.h"
+#include "graven/api/op_functions.h"
 #include "graven/ops/shape_ops.h"
 
 namespace graven {

@@ -132,9 +132,7 @@ void check_same_shape(const Tensor& logits, const Tensor& labels, const Here& lo
               location);
 }
 
-Tensor last_size(const Tensor& sizes) {
-  return strided_slice(sizes, {-1}, {0}, {}, {.end_mask = 1});
-}
+Tensor last_size(const Tensor& sizes) { return strided_slice(sizes, {-1}, {0}, {.end_mask = 1}); }
 
 }  // namespace
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "graven/api/apply.h"
-#include "graven/api/array_ops.h"
 #include "graven/api/compose.h"
+#include "graven/api/op_functions.h"
 #include "graven/api/variable.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/logical_ops.h"

@@ -110,7 +110,8 @@ Signature signature_of(const PublicFunction& function) {
     if (!fields[i].ref) continue;
     const ParameterRef ref = fields[i].ref(defaults.get());
     const Declared declared = std::visit([&](auto* p) { return Declare{fields[i]}(p); }, ref);
-    const bool is_required = fields[i].role == ParameterRole::kRequired;
+    const bool is_required =
+        fields[i].role == ParameterRole::kRequired || fields[i].role == ParameterRole::kVariadic;
     auto& list = is_required ? signature.required : signature.optional;
     list.push_back({i, identifier(fields[i].name), declared});
     if (is_required && signature.location.empty() && std::holds_alternative<Tensor*>(ref)) {

@@ -26,42 +26,36 @@ namespace {
 
 constexpr int64_t kFlat[] = {-1}, kFirst[] = {0}, kSecond[] = {1};
 
-// Where a mask of `depth` axes begins and ends among those of x, and the sizes with these as one.
-struct MaskedAxes {
-  Tensor begin, sizes;
-};
-MaskedAxes masked_axes(FunctionContext& c, const Tensor& x, int64_t axis, int64_t depth) {
-  if (const auto rank = c.rank_if_known(x)) {
+// The sizes of x with those of the mask's axes as one. Where it is found only when it runs which
+// these are, they are as many as the mask has: Reshape refuses others.
+Tensor sizes_under_mask(FunctionContext& c, const Tensor& x, const Tensor& mask,
+                        const Tensor& axis) {
+  const int64_t depth = mask.rank();
+  const auto known = c.number_if_known(axis);
+  if (c.rank_if_known(x) && known) {
     SizeList sizes = c.sizes(x);
-    const auto first = sizes.begin() + std::min<int64_t>(axis, *rank);
-    const auto last = sizes.begin() + std::min<int64_t>(axis + depth, *rank);
+    const auto first = sizes.begin() + *known, last = first + depth;
     SizeList flat(sizes.begin(), first);
     flat.push_back(product(c, {first, last}));
     flat.insert(flat.end(), last, sizes.end());
-    return {c.scalar(axis), vector_of(c, flat)};
+    return vector_of(c, flat);
   }
-  Formula begin = c(c.scalar(axis));
-  if (axis < 0) begin = c(c(kRank, {x})) + begin;
-  const Tensor once = c.vector(kSecond);
-  const Tensor first = c(kReshape, {begin, once});
-  const Tensor last = c(kReshape, {begin + static_cast<double>(depth), once});
-  const Tensor sizes = c(kShape, {x});
-  const Tensor count =
-      c(kProd, {elements_between(c, sizes, first, last), c.vector(kFirst)}, {.keep_dims = true});
-  return {begin, c(kConcatV2, {elements_between(c, sizes, c.vector(kFirst), first), count,
-                               elements_between(c, sizes, last), c.scalar(0)})};
+  const Tensor begin = c(kReshape, {c.cast(axis, DType::kInt32), c.vector(kSecond)});
+  const Tensor end = c(begin) + static_cast<double>(depth), sizes = c(kShape, {x});
+  const Tensor count = c(kReshape, {c(kSize, {mask}), c.vector(kSecond)});
+  return joined(c, joined(c, elements_between(c, sizes, c.vector(kFirst), begin), count),
+                elements_between(c, sizes, end));
 }
 
 }  // namespace
 
-Tensor masked(FunctionContext& c, const Tensor& x, const Tensor& mask, int64_t axis,
+Tensor masked(FunctionContext& c, const Tensor& x, const Tensor& mask, const Tensor& axis,
               std::string_view name) {
-  const auto depth = c.rank_if_known(mask);
-  if (!depth) return {};
-  const MaskedAxes axes = masked_axes(c, x, axis, *depth);
+  if (!c.rank_if_known(mask)) return {};
+  const Tensor sizes = sizes_under_mask(c, x, mask, axis);
   const Tensor places = c(kWhere, {c(kReshape, {mask, c.vector(kFlat)})});
   const Tensor indices = c(kSqueeze, {places}, {.squeeze_dims = {1}});
-  return c(kGatherV2, {c(kReshape, {x, axes.sizes}), indices, axes.begin}, {}, name);
+  return c(kGatherV2, {c(kReshape, {x, sizes}), indices, axis}, {}, name);
 }
 
 namespace {
@@ -81,6 +75,10 @@ Outputs where(FunctionContext& c, const WhereParameters& p) {
   if (!p.x && !p.y) return c(kWhere, {p.condition}, {}, c.name());
   if (!p.x || !p.y) {
     return c.fail(value_error("Argument `x` and `y` must both be non-None or both be None."));
+  }
+  if (p.condition.dtype() != DType::kBool) {
+    return c.fail(type_error("where: condition must be bool beside x and y, not ",
+                             dtype_name(p.condition.dtype())));
   }
   return c(kSelectV2, {p.condition, p.x, p.y}, {}, c.name());
 }
@@ -214,17 +212,26 @@ Outputs boolean_mask(FunctionContext& c, const BooleanMaskParameters& p) {
         value_error("Number of mask dimensions must be specified, even if some dimensions are "
                     "None."));
   }
-  if (p.axis.tensor) return c.fail(type_error("boolean_mask: axis must be a number"));
-  int64_t axis = p.axis.numbers ? (*p.axis.numbers)[0] : 0;
-  if (axis < 0 && rank) axis += *rank;
+  const auto known = p.axis.tensor    ? c.number_if_known(p.axis.tensor)
+                     : p.axis.numbers ? (*p.axis.numbers)[0]
+                                      : 0;
+  if (!known) return masked(c, p.tensor, p.mask, p.axis.tensor, c.name());
+  int64_t axis = *known;
+  if (axis < 0) {
+    if (!rank) {
+      const Tensor place = c(c(kRank, {p.tensor})) + static_cast<double>(axis);
+      return masked(c, p.tensor, p.mask, place, c.name());
+    }
+    axis += *rank;
+  }
   for (int64_t i = 0; rank && i < *depth; ++i) {
     const auto size = c.size_if_known(p.tensor, axis + i), held = c.size_if_known(p.mask, i);
-    if (axis + i < *rank && (!size || !held || *size == *held)) continue;
+    if (axis >= 0 && axis + i < *rank && (!size || !held || *size == *held)) continue;
     return c.fail(value_error("Shapes ", p.tensor.shape().to_text(), " from axis ", axis,
                               " on and ", p.mask.shape().to_text(),
                               " of the mask are incompatible"));
   }
-  return masked(c, p.tensor, p.mask, axis, c.name());
+  return masked(c, p.tensor, p.mask, c.scalar(axis), c.name());
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ Tensor gathered(FunctionContext& c, const Tensor& x, const Tensor& indices, int6
                 std::string_view name = {});
 
 // The slices of x for which a mask of known rank holds, which is that of the axes from one on.
-Tensor masked(FunctionContext& c, const Tensor& x, const Tensor& mask, int64_t axis,
+Tensor masked(FunctionContext& c, const Tensor& x, const Tensor& mask, const Tensor& axis,
               std::string_view name = {});
 
 }  // namespace graven::engine

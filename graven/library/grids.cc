@@ -223,7 +223,7 @@ Outputs repeat(FunctionContext& c, const RepeatParameters& p) {
   const Tensor width = element_of(c, c(kShape, {mask}), 1);
   const Size across[] = {Size(1), Size(width)};
   const Tensor tiled = c(kTile, {places, vector_of(c, across)});
-  return gathered(c, x, masked(c, tiled, mask, 0), axis);
+  return gathered(c, x, masked(c, tiled, mask, zero), axis);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ TEST_CASE("eye is square, or has columns and a batch") {
 
 TEST_CASE("one_hot takes other values than 1 and 0") {
   CHECK(ints(graven::one_hot({1, 0}, 2, 5, -1)) == Ints{-1, 5, 5, -1});
-  CHECK(floats(graven::one_hot({0}, 2, 0.5, 0)) == Floats{0.5f, 0});
+  CHECK(floats(graven::one_hot({0}, 2, 0.5, 0.0)) == Floats{0.5f, 0});
   CHECK(graven::one_hot({0}, Tensor(2), true, false, /*axis=*/0).to_vector<bool>() ==
         std::vector<bool>{true, false});
   CHECK(graven::one_hot({0}, 2, 3, 0, -1, DType::kInt64).to_vector<int64_t>() ==
@@ -116,9 +116,9 @@ TEST_CASE("gather_nd takes no batch_dims below zero or beyond the ranks") {
 TEST_CASE("strided_slice with masks and negative strides") {
   Tensor x = {0, 1, 2, 3, 4};
   CHECK(ints(graven::strided_slice(x, {1}, {4})) == Ints{1, 2, 3});
-  CHECK(ints(graven::strided_slice(x, {4}, {0}, graven::Sizes{-2})) == Ints{4, 2});
-  CHECK(ints(graven::strided_slice(x, {0}, {2}, {}, {.end_mask = 1})) == Ints{0, 1, 2, 3, 4});
-  Tensor one = graven::strided_slice(x, {3}, {4}, {}, {.shrink_axis_mask = 1});
+  CHECK(ints(graven::strided_slice(x, {4}, {0}, {.strides = {-2}})) == Ints{4, 2});
+  CHECK(ints(graven::strided_slice(x, {0}, {2}, {.end_mask = 1})) == Ints{0, 1, 2, 3, 4});
+  Tensor one = graven::strided_slice(x, {3}, {4}, {.shrink_axis_mask = 1});
   CHECK(one.shape() == Shape{});
   CHECK(one.item<int32_t>() == 3);
 }

@@ -97,7 +97,7 @@ const std::vector<Bad>& table() {
        Code::kInvalidArgument, "is not in [0, 2)", ErrorKind::kOpError, "is not in [0, 2)"},
       {"a range to NaN", [](const Tensor&) { return graven::range(std::nanf("")); },
        Code::kInvalidArgument, "[Range] Requires ((limit - start) / delta) to be a size, got nan",
-       ErrorKind::kOpError, "got nan"},
+       ErrorKind::kValueError, "got nan"},
   };
   return *rows;
 }

@@ -50,5 +50,8 @@ def test_a_function_has_the_parameters_of_tensorflow_in_their_order(name: str) -
     theirs: Any = tensorflow
     for part in name.split("."):
         theirs = getattr(theirs, part)
-    given = [p for p, _ in _public.function(name)._parameters]
-    assert given == list(inspect.signature(theirs).parameters)
+    given = [p.removeprefix("*") for p, _ in _public.function(name)._parameters]
+    wanted = inspect.signature(theirs).parameters
+    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in wanted.values()):
+        given, wanted = given[: len(wanted) - 1], dict(list(wanted.items())[:-1])
+    assert given == list(wanted)
