@@ -76,10 +76,6 @@ Outputs where(FunctionContext& c, const WhereParameters& p) {
   if (!p.x || !p.y) {
     return c.fail(value_error("Argument `x` and `y` must both be non-None or both be None."));
   }
-  if (p.condition.dtype() != DType::kBool) {
-    return c.fail(type_error("where: condition must be bool beside x and y, not ",
-                             dtype_name(p.condition.dtype())));
-  }
   return c(kSelectV2, {p.condition, p.x, p.y}, {}, c.name());
 }
 
