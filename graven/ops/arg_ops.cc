@@ -55,6 +55,7 @@ bool beats(T y, T x) {
 // Lanes that are compared at a time, so that the compiler makes vectors of them, and the elements
 // of which the extremum is found before its place is looked for.
 constexpr int64_t kBlock = 256, kChunk = 1 << 15;
+
 template <typename T>
 constexpr int64_t kLanesOf = sizeof(T) == 8 ? 8 : 16;
 
@@ -221,11 +222,11 @@ Status arg_kernel(KernelContext& c) {
   }
 }
 
+constexpr DTypeSet kMoreIndexTypes = kIndexTypes | DTypeSet{DType::kInt16, DType::kUInt16};
+
 }  // namespace
 
 void define_arg_ops(OpRegistry& ops) {
-  const DTypeSet index_types = kIndexTypes;
-  const DTypeSet more_index_types = index_types | DTypeSet{DType::kInt16, DType::kUInt16};
   ops.define(kArgMax,
              {
                  .name = "ArgMax",
@@ -234,8 +235,8 @@ void define_arg_ops(OpRegistry& ops) {
                  .inputs = {"input: T", "dimension: Tidx"},
                  .outputs = {"output: output_type"},
                  .types = {{"T", kRealTypes | kBoolType},
-                           {"Tidx", index_types | DTypeSet{DType::kInt16}},
-                           {"output_type", more_index_types}},
+                           {"Tidx", kIndexTypes | DTypeSet{DType::kInt16}},
+                           {"output_type", kMoreIndexTypes}},
                  .infer = arg_shape,
                  .gradient = not_differentiable,
                  .body = kernel(arg_kernel<true>),
@@ -249,8 +250,8 @@ void define_arg_ops(OpRegistry& ops) {
                  .inputs = {"input: T", "dimension: Tidx"},
                  .outputs = {"output: output_type"},
                  .types = {{"T", kRealTypes | kBoolType},
-                           {"Tidx", index_types},
-                           {"output_type", index_types}},
+                           {"Tidx", kIndexTypes},
+                           {"output_type", kIndexTypes}},
                  .infer = arg_shape,
                  .gradient = not_differentiable,
                  .body = kernel(arg_kernel<false>),

@@ -80,26 +80,6 @@ Status batch_norm_shape(InferContext& c) {
   return {};
 }
 
-Status batch_norm_grad_shape(InferContext& c) {
-  const auto& attrs = c.attrs<BatchNormGradAttrs>();
-  ASSIGN_OR_RETURN(int axis, channel_axis(attrs.data_format, c.shape(1)));
-  auto merged = merge_shapes(c.shape(0), c.shape(1));
-  if (!merged.ok()) {
-    return invalid_argument("x and y_backprop must have the same shape, got ",
-                            c.shape(1).to_message(), " and ", c.shape(0).to_message());
-  }
-  Dim channels = merged->has_rank() ? (*merged)[axis] : Dim::unknown();
-  RETURN_IF_ERROR(merge_channels(c, 2, "scale", false, channels));
-  RETURN_IF_ERROR(merge_channels(c, 3, "reserve_space_1", false, channels));
-  RETURN_IF_ERROR(merge_channels(c, 4, "reserve_space_2", false, channels));
-  c.set_shape(0, with_rank_of(attrs.data_format, std::move(*merged), axis, channels));
-  c.set_shape(1, {channels});
-  c.set_shape(2, {channels});
-  c.set_shape(3, Shape());
-  c.set_shape(4, Shape());
-  return {};
-}
-
 // --- Composites. Images are computed in float32, as numbers of channels are.
 
 constexpr DType kNumber = DType::kFloat32;
@@ -205,6 +185,64 @@ void batch_norm(CompositeContext& c) {
   c.set_output(nothing);
 }
 
+// --- Gradients.
+
+void batch_norm_gradient(GradientContext& c) {
+  const auto& attrs = c.attrs<BatchNormAttrs>();
+  const bool training = attrs.is_training;
+  Tensors dx = c.apply(*kFusedBatchNormGradV3,
+                       std::vector<Tensor>{c.dy(), c.x(0), c.x(1), training ? c.y(3) : c.x(3),
+                                           training ? c.y(4) : c.x(4), c.y(5)},
+                       BatchNormGradAttrs{attrs.epsilon, attrs.data_format, attrs.is_training});
+  if (dx.empty()) return;
+  for (int i = 0; i < 3; ++i) {
+    if (c.wants(i)) c.set_dx(i, dx[i]);
+  }
+}
+
+constexpr DTypeSet kImageTypes = {DType::kHalf, DType::kBFloat16, DType::kFloat32};
+
+void define_fused_batch_norm_v3(OpRegistry& ops) {
+  ops.define(
+      kFusedBatchNormV3,
+      {
+          .name = "FusedBatchNormV3",
+          .summary = "(x - mean) / sqrt(variance + epsilon) * scale + offset for each channel.",
+          .details =
+              "In training mean and variance are those of the batch; batch_mean and "
+              "batch_variance then are running averages, into which the batch goes with "
+              "exponential_avg_factor, and its variance as that of a sample. Otherwise they are "
+              "the inputs. The reserve spaces are for the gradient.",
+          .inputs = {"x: T", "scale: U", "offset: U", "mean: U", "variance: U"},
+          .outputs = {"y: T", "batch_mean: U", "batch_variance: U", "reserve_space_1: U",
+                      "reserve_space_2: U", "reserve_space_3: U"},
+          .types = {{"T", kImageTypes}, {"U", DTypeSet{DType::kFloat32}}},
+          .infer = batch_norm_shape,
+          .gradient = batch_norm_gradient,
+          .body = composite(batch_norm),
+      });
+}
+
+Status batch_norm_grad_shape(InferContext& c) {
+  const auto& attrs = c.attrs<BatchNormGradAttrs>();
+  ASSIGN_OR_RETURN(int axis, channel_axis(attrs.data_format, c.shape(1)));
+  auto merged = merge_shapes(c.shape(0), c.shape(1));
+  if (!merged.ok()) {
+    return invalid_argument("x and y_backprop must have the same shape, got ",
+                            c.shape(1).to_message(), " and ", c.shape(0).to_message());
+  }
+  Dim channels = merged->has_rank() ? (*merged)[axis] : Dim::unknown();
+  RETURN_IF_ERROR(merge_channels(c, 2, "scale", false, channels));
+  RETURN_IF_ERROR(merge_channels(c, 3, "reserve_space_1", false, channels));
+  RETURN_IF_ERROR(merge_channels(c, 4, "reserve_space_2", false, channels));
+  c.set_shape(0, with_rank_of(attrs.data_format, std::move(*merged), axis, channels));
+  c.set_shape(1, {channels});
+  c.set_shape(2, {channels});
+  c.set_shape(3, Shape());
+  c.set_shape(4, Shape());
+  return {};
+}
+
 void batch_norm_grad(CompositeContext& c) {
   const auto& attrs = c.attrs<BatchNormGradAttrs>();
   const Shape &of_dy = c.x(0).shape(), &of_x = c.x(1).shape();
@@ -230,21 +268,6 @@ void batch_norm_grad(CompositeContext& c) {
   const Tensor zero = constant(c, Tensor::scalar(0.0f));
   c.set_output(zero);
   c.set_output(zero);
-}
-
-// --- Gradients.
-
-void batch_norm_gradient(GradientContext& c) {
-  const auto& attrs = c.attrs<BatchNormAttrs>();
-  const bool training = attrs.is_training;
-  Tensors dx = c.apply(*kFusedBatchNormGradV3,
-                       std::vector<Tensor>{c.dy(), c.x(0), c.x(1), training ? c.y(3) : c.x(3),
-                                           training ? c.y(4) : c.x(4), c.y(5)},
-                       BatchNormGradAttrs{attrs.epsilon, attrs.data_format, attrs.is_training});
-  if (dx.empty()) return;
-  for (int i = 0; i < 3; ++i) {
-    if (c.wants(i)) c.set_dx(i, dx[i]);
-  }
 }
 
 // With xh = (x - mean) inv the op computes dx = scale inv P(dy), where in training
@@ -278,28 +301,7 @@ void batch_norm_grad_gradient(GradientContext& c) {
   c.set_dx(1, cast(c, inv * project(d_xh) - through_inv, dtype));
 }
 
-}  // namespace
-
-void define_batch_norm_ops(OpRegistry& ops) {
-  const DTypeSet image_types = {DType::kHalf, DType::kBFloat16, DType::kFloat32};
-  ops.define(
-      kFusedBatchNormV3,
-      {
-          .name = "FusedBatchNormV3",
-          .summary = "(x - mean) / sqrt(variance + epsilon) * scale + offset for each channel.",
-          .details =
-              "In training mean and variance are those of the batch; batch_mean and "
-              "batch_variance then are running averages, into which the batch goes with "
-              "exponential_avg_factor, and its variance as that of a sample. Otherwise they are "
-              "the inputs. The reserve spaces are for the gradient.",
-          .inputs = {"x: T", "scale: U", "offset: U", "mean: U", "variance: U"},
-          .outputs = {"y: T", "batch_mean: U", "batch_variance: U", "reserve_space_1: U",
-                      "reserve_space_2: U", "reserve_space_3: U"},
-          .types = {{"T", image_types}, {"U", DTypeSet{DType::kFloat32}}},
-          .infer = batch_norm_shape,
-          .gradient = batch_norm_gradient,
-          .body = composite(batch_norm),
-      });
+void define_fused_batch_norm_grad_v3(OpRegistry& ops) {
   ops.define(kFusedBatchNormGradV3,
              {
                  .name = "FusedBatchNormGradV3",
@@ -309,11 +311,18 @@ void define_batch_norm_ops(OpRegistry& ops) {
                             "reserve_space_2: U", "reserve_space_3: U"},
                  .outputs = {"x_backprop: T", "scale_backprop: U", "offset_backprop: U",
                              "reserve_space_4: U", "reserve_space_5: U"},
-                 .types = {{"T", image_types}, {"U", DTypeSet{DType::kFloat32}}},
+                 .types = {{"T", kImageTypes}, {"U", DTypeSet{DType::kFloat32}}},
                  .infer = batch_norm_grad_shape,
                  .gradient = batch_norm_grad_gradient,
                  .body = composite(batch_norm_grad),
              });
+}
+
+}  // namespace
+
+void define_batch_norm_ops(OpRegistry& ops) {
+  define_fused_batch_norm_v3(ops);
+  define_fused_batch_norm_grad_v3(ops);
 }
 
 }  // namespace graven::engine

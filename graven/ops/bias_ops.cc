@@ -63,15 +63,42 @@ Status bias_add_kernel(KernelContext& c) {
   return {};
 }
 
-void bias_add_gradient(GradientContext& c) {
-  Tensor dy = c.dy();
-  if (c.wants(0)) c.set_dx(0, dy);
-  if (c.wants(1)) c.set_dx(1, c(kBiasAddGrad, {dy}, c.attrs<BiasAddAttrs>()));
-}
-void bias_add_v1_gradient(GradientContext& c) {
-  Tensor dy = c.dy();
-  if (c.wants(0)) c.set_dx(0, dy);
-  if (c.wants(1)) c.set_dx(1, c(kBiasAddGrad, {dy}));
+void define_bias_add_and_bias_add_v1(OpRegistry& ops) {
+  ops.define(kBiasAdd,
+             {
+                 .name = "BiasAdd",
+                 .summary = "The value plus a vector along its channels: the last axis, or with "
+                            "data_format NCHW the second.",
+                 .inputs = {"value: T", "bias: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", kNumberTypes}},
+                 .infer = bias_add_shape,
+                 .gradient =
+                     [](GradientContext& c) {
+                       Tensor dy = c.dy();
+                       if (c.wants(0)) c.set_dx(0, dy);
+                       if (c.wants(1)) c.set_dx(1, c(kBiasAddGrad, {dy}, c.attrs<BiasAddAttrs>()));
+                     },
+                 .body = elementwise([](auto x, auto bias) {
+                           return x + bias;
+                         }).with_kernel_when(has_channels_second, bias_add_kernel),
+                 .allocates_outputs = true,
+             });
+  ops.define(kBiasAddV1, {
+                             .name = "BiasAddV1",
+                             .summary = "The value plus a vector along its last axis.",
+                             .inputs = {"value: T", "bias: T"},
+                             .outputs = {"output: T"},
+                             .types = {{"T", kNumberTypes}},
+                             .infer = bias_add_shape,
+                             .gradient =
+                                 [](GradientContext& c) {
+                                   Tensor dy = c.dy();
+                                   if (c.wants(0)) c.set_dx(0, dy);
+                                   if (c.wants(1)) c.set_dx(1, c(kBiasAddGrad, {dy}));
+                                 },
+                             .body = elementwise([](auto x, auto bias) { return x + bias; }),
+                         });
 }
 
 Status bias_add_grad_shape(InferContext& c) {
@@ -105,34 +132,7 @@ void bias_add_grad_gradient(GradientContext& c) {
   }
 }
 
-}  // namespace
-
-void define_bias_ops(OpRegistry& ops) {
-  ops.define(kBiasAdd,
-             {
-                 .name = "BiasAdd",
-                 .summary = "The value plus a vector along its channels: the last axis, or with "
-                            "data_format NCHW the second.",
-                 .inputs = {"value: T", "bias: T"},
-                 .outputs = {"output: T"},
-                 .types = {{"T", kNumberTypes}},
-                 .infer = bias_add_shape,
-                 .gradient = bias_add_gradient,
-                 .body = elementwise([](auto x, auto bias) {
-                           return x + bias;
-                         }).with_kernel_when(has_channels_second, bias_add_kernel),
-                 .allocates_outputs = true,
-             });
-  ops.define(kBiasAddV1, {
-                             .name = "BiasAddV1",
-                             .summary = "The value plus a vector along its last axis.",
-                             .inputs = {"value: T", "bias: T"},
-                             .outputs = {"output: T"},
-                             .types = {{"T", kNumberTypes}},
-                             .infer = bias_add_shape,
-                             .gradient = bias_add_v1_gradient,
-                             .body = elementwise([](auto x, auto bias) { return x + bias; }),
-                         });
+void define_bias_add_grad(OpRegistry& ops) {
   ops.define(kBiasAddGrad,
              {
                  .name = "BiasAddGrad",
@@ -145,6 +145,13 @@ void define_bias_ops(OpRegistry& ops) {
                  .gradient = bias_add_grad_gradient,
                  .body = composite(bias_add_grad),
              });
+}
+
+}  // namespace
+
+void define_bias_ops(OpRegistry& ops) {
+  define_bias_add_and_bias_add_v1(ops);
+  define_bias_add_grad(ops);
 }
 
 }  // namespace graven::engine

@@ -26,201 +26,30 @@ Scalar checked_divisor(Scalar y) {
   return y;
 }
 
-Scalar checked_pow(Scalar x, Scalar y) {
-  if (is_integer(y.dtype())) {
-    trap_if(y < zero_like(y), "Integers to negative integer powers are not allowed");
-  }
-  return pow(x, y);
-}
-
-// --- Kernels.
-
-Status join_strings(KernelContext& c) {
-  auto x = c.in<std::string>(0), y = c.in<std::string>(1);
-  auto z = c.out<std::string>(0);
-  for_each_broadcast<2>(c.output(0).shape(), {&c.input(0).shape(), &c.input(1).shape()},
-                        [&](int64_t i, const auto& at) { z[i] = x[at[0]] + y[at[1]]; });
-  return {};
-}
-
-Status apply_in_double(KernelContext& c, double (*f)(double, double),
-                       double (*f_for_floats)(double, double)) {
-  if (c.output(0).dtype() == DType::kFloat32) f = f_for_floats;
-  constexpr int64_t kGrain = 1 << 10;  // of functions that take a hundred nanoseconds and more
-  const Shape& shape = c.output(0).shape();
-  auto steps_of = [&](int i) -> std::optional<int64_t> {
-    if (c.input(i).num_elements() == 1) return 0;
-    if (c.input(i).shape() == shape) return 1;
-    return std::nullopt;
-  };
-  const auto x_step = steps_of(0), y_step = steps_of(1);
-  visit_plain(c.output(0).dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    if constexpr (std::is_floating_point_v<T>) {
-      auto x = c.in<T>(0), y = c.in<T>(1);
-      auto z = c.out<T>(0);
-      if (x_step && y_step) {
-        for_ranges(c.output(0).num_elements(), kGrain, [&](int64_t begin, int64_t end) {
-          for (int64_t i = begin; i < end; ++i) {
-            z[i] = static_cast<T>(f(x[i * *x_step], y[i * *y_step]));
-          }
-        });
-        return;
-      }
-      for_each_broadcast<2>(
-          shape, {&c.input(0).shape(), &c.input(1).shape()},
-          [&](int64_t i, const auto& at) { z[i] = static_cast<T>(f(x[at[0]], y[at[1]])); });
-    }
-  });
-  return {};
-}
-Status zeta_kernel(KernelContext& c) { return apply_in_double(c, zeta, zeta_for_floats); }
-Status polygamma_kernel(KernelContext& c) {
-  return apply_in_double(c, polygamma, polygamma_for_floats);
-}
-
-// --- Shapes.
-
-Status clip_shape(InferContext& c) {
-  for (int i = 1; i < 3; ++i) {
-    const Shape& bound = c.shape(i);
-    bool is_scalar = bound.has_rank() && bound.rank() == 0;
-    if (!is_scalar && !are_compatible(bound, c.shape(0))) {
-      return invalid_argument(
-          "clip_value_min and clip_value_max must be scalars or have the shape "
-          "of t, ",
-          c.shape(0).to_message(), ", got ", bound.to_message());
-    }
-  }
-  c.set_shape(0, c.shape(0));
-  return {};
-}
-
 // --- Gradients: the derivative times dy, summed over what was broadcast. conj leaves real numbers
 // alone.
 
 Formula x_of(GradientContext& c, int i) { return {c, c.x(i)}; }
+
 Formula dy_of(GradientContext& c) { return {c, c.dy()}; }
+
 void set_sum(GradientContext& c, int i, const Formula& dx) {
   c.set_dx(i, reduce_to_shape(c, dx, i));
 }
+
 // dy where the condition holds, else 0.
 Formula where(const Formula& condition, const Formula& t, const Formula& e) {
   return {t.emit(), t.emit()(kSelectV2, {condition.tensor(), t.tensor(), e.tensor()})};
 }
 
+// --- Sums and products.
+
 void add_gradient(GradientContext& c) {
   if (c.wants(0)) set_sum(c, 0, dy_of(c));
   if (c.wants(1)) set_sum(c, 1, dy_of(c));
 }
-void sub_gradient(GradientContext& c) {
-  if (c.wants(0)) set_sum(c, 0, dy_of(c));
-  if (c.wants(1)) set_sum(c, 1, -dy_of(c));
-}
-void mul_gradient(GradientContext& c) {
-  if (c.wants(0)) set_sum(c, 0, dy_of(c) * conj(x_of(c, 1)));
-  if (c.wants(1)) set_sum(c, 1, dy_of(c) * conj(x_of(c, 0)));
-}
-void mul_no_nan_gradient(GradientContext& c) {
-  if (c.wants(0)) set_sum(c, 0, call(kMulNoNan, dy_of(c), conj(x_of(c, 1))));
-  if (c.wants(1)) set_sum(c, 1, call(kMulNoNan, conj(x_of(c, 0)), dy_of(c)));
-}
-void squared_difference_gradient(GradientContext& c) {
-  Formula scaled = 2.0 * dy_of(c) * (x_of(c, 0) - x_of(c, 1));
-  if (c.wants(0)) set_sum(c, 0, scaled);
-  if (c.wants(1)) set_sum(c, 1, -scaled);
-}
-void div_gradient(GradientContext& c) {
-  Formula y = conj(x_of(c, 1));
-  if (c.wants(0)) set_sum(c, 0, dy_of(c) / y);
-  if (c.wants(1)) set_sum(c, 1, dy_of(c) * (-conj(x_of(c, 0)) / y / y));
-}
-void div_no_nan_gradient(GradientContext& c) {
-  Formula y = conj(x_of(c, 1));
-  if (c.wants(0)) set_sum(c, 0, call(kDivNoNan, dy_of(c), y));
-  if (c.wants(1)) {
-    Formula quotient = call(kDivNoNan, call(kDivNoNan, -conj(x_of(c, 0)), y), y);
-    set_sum(c, 1, dy_of(c) * quotient);
-  }
-}
-void floor_mod_gradient(GradientContext& c) {
-  if (c.wants(0)) set_sum(c, 0, dy_of(c));
-  if (c.wants(1)) set_sum(c, 1, -dy_of(c) * call(kFloorDiv, x_of(c, 0), x_of(c, 1)));
-}
 
-// 1 where x is not 0, in x's dtype.
-Formula is_not_zero(GradientContext& c, const Formula& x) {
-  return {c, cast(c, call(kNotEqual, x, constant_like(x, 0)), x.dtype())};
-}
-void xdivy_gradient(GradientContext& c) {
-  Formula x = conj(x_of(c, 0)), y = conj(x_of(c, 1));
-  if (c.wants(0)) set_sum(c, 0, dy_of(c) * call(kXdivy, is_not_zero(c, x), y));
-  if (c.wants(1)) set_sum(c, 1, dy_of(c) * call(kXdivy, -x, call(kSquare, y)));
-}
-void xlogy_gradient(GradientContext& c) {
-  Formula x = conj(x_of(c, 0)), y = conj(x_of(c, 1));
-  if (c.wants(0)) set_sum(c, 0, dy_of(c) * call(kXlogy, is_not_zero(c, x), y));
-  if (c.wants(1)) set_sum(c, 1, dy_of(c) * call(kXdivy, x, y));
-}
-void xlog1py_gradient(GradientContext& c) {
-  Formula x = conj(x_of(c, 0)), y = conj(x_of(c, 1));
-  if (c.wants(0)) set_sum(c, 0, dy_of(c) * call(kXlog1py, is_not_zero(c, x), y));
-  if (c.wants(1)) set_sum(c, 1, dy_of(c) * call(kXdivy, x, y + 1.0));
-}
-
-// Where both are equal, x has the gradient.
-void extreme_gradient(GradientContext& c, const OpHandle<NoAttrs>& x_is_taken) {
-  Formula condition = call(x_is_taken, x_of(c, 0), x_of(c, 1));
-  Formula zero = constant_like(dy_of(c), 0);
-  if (c.wants(0)) set_sum(c, 0, where(condition, dy_of(c), zero));
-  if (c.wants(1)) set_sum(c, 1, where(condition, zero, dy_of(c)));
-}
-void maximum_gradient(GradientContext& c) { extreme_gradient(c, kGreaterEqual); }
-void minimum_gradient(GradientContext& c) { extreme_gradient(c, kLessEqual); }
-
-// x^y log(x) is taken as 0 where the logarithm is of no real number, or of 0.
-void pow_gradient(GradientContext& c) {
-  Formula x = conj(x_of(c, 0)), y = conj(x_of(c, 1));
-  if (c.wants(0)) set_sum(c, 0, dy_of(c) * y * call(kPow, x, y - 1.0));
-  if (c.wants(1)) {
-    Formula zero = constant_like(x, 0);
-    Formula has_log = is_complex(x.dtype()) ? call(kNotEqual, x, zero) : call(kGreater, x, zero);
-    Formula log_x = call(kLog, where(has_log, x, constant_like(x, 1)));
-    set_sum(c, 1, dy_of(c) * conj(Formula(c, c.y(0))) * where(has_log, log_x, zero));
-  }
-}
-void atan2_gradient(GradientContext& c) {
-  Formula y = x_of(c, 0), x = x_of(c, 1);
-  Formula scaled = dy_of(c) / (call(kSquare, x) + call(kSquare, y));
-  if (c.wants(0)) set_sum(c, 0, x * scaled);
-  if (c.wants(1)) set_sum(c, 1, -y * scaled);
-}
-void next_after_gradient(GradientContext& c) {
-  if (c.wants(0)) set_sum(c, 0, dy_of(c));
-  if (c.wants(1)) set_sum(c, 1, call(kZerosLike, dy_of(c)));
-}
-void clip_gradient(GradientContext& c) {
-  Formula t = x_of(c, 0), low = x_of(c, 1), high = x_of(c, 2), zero = constant_like(dy_of(c), 0);
-  Formula is_low = call(kLess, t, low), is_high = call(kGreater, t, high);
-  if (c.wants(0)) c.set_dx(0, where(call(kLogicalOr, is_low, is_high), zero, dy_of(c)));
-  if (c.wants(1)) set_sum(c, 1, where(is_low, dy_of(c), zero));
-  if (c.wants(2)) set_sum(c, 2, where(is_high, dy_of(c), zero));
-}
-
-// TensorFlow has no gradient in the order of these either.
-void zeta_gradient(GradientContext& c) {
-  Formula x = x_of(c, 0), q = x_of(c, 1);
-  if (c.wants(1)) set_sum(c, 1, dy_of(c) * (-x * call(kZeta, x + 1.0, q)));
-}
-void polygamma_gradient(GradientContext& c) {
-  if (c.wants(1)) set_sum(c, 1, dy_of(c) * call(kPolygamma, x_of(c, 0) + 1.0, x_of(c, 1)));
-}
-
-}  // namespace
-
-void define_binary_math_ops(OpRegistry& ops) {
-  // --- Sums and products.
-
+void define_add_v2(OpRegistry& ops) {
   kAddV2 = ops.define<NoAttrs>({
       .name = "AddV2",
       .summary = "x + y, element by element. Integers wrap around.",
@@ -234,6 +63,19 @@ void define_binary_math_ops(OpRegistry& ops) {
       .commutative = true,
       .identity_on_right = -0.0,
   });
+}
+
+// --- Kernels.
+
+Status join_strings(KernelContext& c) {
+  auto x = c.in<std::string>(0), y = c.in<std::string>(1);
+  auto z = c.out<std::string>(0);
+  for_each_broadcast<2>(c.output(0).shape(), {&c.input(0).shape(), &c.input(1).shape()},
+                        [&](int64_t i, const auto& at) { z[i] = x[at[0]] + y[at[1]]; });
+  return {};
+}
+
+void define_add_and_kin(OpRegistry& ops) {
   kAdd = ops.define<NoAttrs>({
       .name = "Add",
       .summary = "x + y, element by element. Integers wrap around, strings are joined.",
@@ -257,7 +99,11 @@ void define_binary_math_ops(OpRegistry& ops) {
       .outputs = {"z: T"},
       .types = {{"T", kNumberTypes}},
       .infer = broadcast_sizes<&InferContext::subtract>,
-      .gradient = sub_gradient,
+      .gradient =
+          [](GradientContext& c) {
+            if (c.wants(0)) set_sum(c, 0, dy_of(c));
+            if (c.wants(1)) set_sum(c, 1, -dy_of(c));
+          },
       .body = elementwise([](auto x, auto y) { return x - y; }),
       .identity_on_right = 0,
   });
@@ -270,7 +116,11 @@ void define_binary_math_ops(OpRegistry& ops) {
       .outputs = {"z: T"},
       .types = {{"T", kNumberTypes}},
       .infer = broadcast_sizes<&InferContext::multiply>,
-      .gradient = mul_gradient,
+      .gradient =
+          [](GradientContext& c) {
+            if (c.wants(0)) set_sum(c, 0, dy_of(c) * conj(x_of(c, 1)));
+            if (c.wants(1)) set_sum(c, 1, dy_of(c) * conj(x_of(c, 0)));
+          },
       .body = elementwise([](auto x, auto y) { return x * y; }),
       .commutative = true,
       .identity_on_right = 1,
@@ -284,7 +134,11 @@ void define_binary_math_ops(OpRegistry& ops) {
       .outputs = {"z: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = broadcast_inputs,
-      .gradient = mul_no_nan_gradient,
+      .gradient =
+          [](GradientContext& c) {
+            if (c.wants(0)) set_sum(c, 0, call(kMulNoNan, dy_of(c), conj(x_of(c, 1))));
+            if (c.wants(1)) set_sum(c, 1, call(kMulNoNan, conj(x_of(c, 0)), dy_of(c)));
+          },
       .body = elementwise(
           [](auto x, auto y) { return select(y == zero_like(y), zero_like(x), x * y); }),
       .identity_on_right = 1,
@@ -298,13 +152,26 @@ void define_binary_math_ops(OpRegistry& ops) {
       .outputs = {"z: T"},
       .types = {{"T", kDifferentiableTypes | kIndexTypes}},
       .infer = broadcast_inputs,
-      .gradient = squared_difference_gradient,
+      .gradient =
+          [](GradientContext& c) {
+            Formula scaled = 2.0 * dy_of(c) * (x_of(c, 0) - x_of(c, 1));
+            if (c.wants(0)) set_sum(c, 0, scaled);
+            if (c.wants(1)) set_sum(c, 1, -scaled);
+          },
       .body = elementwise([](auto x, auto y) { return conj(x - y) * (x - y); }),
       .commutative = true,
   });
+}
 
-  // --- Quotients and remainders.
+// --- Quotients and remainders.
 
+void div_gradient(GradientContext& c) {
+  Formula y = conj(x_of(c, 1));
+  if (c.wants(0)) set_sum(c, 0, dy_of(c) / y);
+  if (c.wants(1)) set_sum(c, 1, dy_of(c) * (-conj(x_of(c, 0)) / y / y));
+}
+
+void define_real_div_and_kin(OpRegistry& ops) {
   kRealDiv = ops.define<NoAttrs>({
       .name = "RealDiv",
       .python = "realdiv",
@@ -363,7 +230,11 @@ void define_binary_math_ops(OpRegistry& ops) {
       .outputs = {"z: T"},
       .types = {{"T", kRealTypes}},
       .infer = broadcast_inputs,
-      .gradient = floor_mod_gradient,
+      .gradient =
+          [](GradientContext& c) {
+            if (c.wants(0)) set_sum(c, 0, dy_of(c));
+            if (c.wants(1)) set_sum(c, 1, -dy_of(c) * call(kFloorDiv, x_of(c, 0), x_of(c, 1)));
+          },
       .body = elementwise([](auto x, auto y) { return floor_mod(x, checked_divisor(y)); }),
   });
   kMod = ops.define<NoAttrs>({
@@ -387,6 +258,18 @@ void define_binary_math_ops(OpRegistry& ops) {
       .infer = broadcast_inputs,
       .body = elementwise([](auto x, auto y) { return rem(x, checked_divisor(y)); }),
   });
+}
+
+void div_no_nan_gradient(GradientContext& c) {
+  Formula y = conj(x_of(c, 1));
+  if (c.wants(0)) set_sum(c, 0, call(kDivNoNan, dy_of(c), y));
+  if (c.wants(1)) {
+    Formula quotient = call(kDivNoNan, call(kDivNoNan, -conj(x_of(c, 0)), y), y);
+    set_sum(c, 1, dy_of(c) * quotient);
+  }
+}
+
+void define_div_no_nan(OpRegistry& ops) {
   kDivNoNan = ops.define<NoAttrs>({
       .name = "DivNoNan",
       .summary = "x / y, but 0 where y is 0.",
@@ -400,6 +283,14 @@ void define_binary_math_ops(OpRegistry& ops) {
           [](auto x, auto y) { return select(y == zero_like(y), zero_like(x), x / y); }),
       .identity_on_right = 1,
   });
+}
+
+// 1 where x is not 0, in x's dtype.
+Formula is_not_zero(GradientContext& c, const Formula& x) {
+  return {c, cast(c, call(kNotEqual, x, constant_like(x, 0)), x.dtype())};
+}
+
+void define_xdivy_and_kin(OpRegistry& ops) {
   kXdivy = ops.define<NoAttrs>({
       .name = "Xdivy",
       .python = "math.xdivy",
@@ -409,7 +300,12 @@ void define_binary_math_ops(OpRegistry& ops) {
       .outputs = {"z: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = broadcast_inputs,
-      .gradient = xdivy_gradient,
+      .gradient =
+          [](GradientContext& c) {
+            Formula x = conj(x_of(c, 0)), y = conj(x_of(c, 1));
+            if (c.wants(0)) set_sum(c, 0, dy_of(c) * call(kXdivy, is_not_zero(c, x), y));
+            if (c.wants(1)) set_sum(c, 1, dy_of(c) * call(kXdivy, -x, call(kSquare, y)));
+          },
       .body = elementwise(
           [](auto x, auto y) { return select(x == zero_like(x), zero_like(x), x / y); }),
   });
@@ -422,7 +318,12 @@ void define_binary_math_ops(OpRegistry& ops) {
       .outputs = {"z: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = broadcast_inputs,
-      .gradient = xlogy_gradient,
+      .gradient =
+          [](GradientContext& c) {
+            Formula x = conj(x_of(c, 0)), y = conj(x_of(c, 1));
+            if (c.wants(0)) set_sum(c, 0, dy_of(c) * call(kXlogy, is_not_zero(c, x), y));
+            if (c.wants(1)) set_sum(c, 1, dy_of(c) * call(kXdivy, x, y));
+          },
       .body = elementwise(
           [](auto x, auto y) { return select(x == zero_like(x), zero_like(x), x * log(y)); }),
   });
@@ -435,13 +336,28 @@ void define_binary_math_ops(OpRegistry& ops) {
       .outputs = {"z: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = broadcast_inputs,
-      .gradient = xlog1py_gradient,
+      .gradient =
+          [](GradientContext& c) {
+            Formula x = conj(x_of(c, 0)), y = conj(x_of(c, 1));
+            if (c.wants(0)) set_sum(c, 0, dy_of(c) * call(kXlog1py, is_not_zero(c, x), y));
+            if (c.wants(1)) set_sum(c, 1, dy_of(c) * call(kXdivy, x, y + 1.0));
+          },
       .body = elementwise(
           [](auto x, auto y) { return select(x == zero_like(x), zero_like(x), x * log1p(y)); }),
   });
+}
 
-  // --- Extremes, powers, angles.
+// --- Extremes, powers, angles.
 
+// Where both are equal, x has the gradient.
+void extreme_gradient(GradientContext& c, const OpHandle<NoAttrs>& x_is_taken) {
+  Formula condition = call(x_is_taken, x_of(c, 0), x_of(c, 1));
+  Formula zero = constant_like(dy_of(c), 0);
+  if (c.wants(0)) set_sum(c, 0, where(condition, dy_of(c), zero));
+  if (c.wants(1)) set_sum(c, 1, where(condition, zero, dy_of(c)));
+}
+
+void define_maximum_and_minimum(OpRegistry& ops) {
   kMaximum = ops.define<NoAttrs>({
       .name = "Maximum",
       .python = "math.maximum, maximum",
@@ -451,7 +367,7 @@ void define_binary_math_ops(OpRegistry& ops) {
       .outputs = {"z: T"},
       .types = {{"T", kRealTypes}},
       .infer = broadcast_sizes<&InferContext::max>,
-      .gradient = maximum_gradient,
+      .gradient = [](GradientContext& c) { extreme_gradient(c, kGreaterEqual); },
       .body = elementwise([](auto x, auto y) { return max(x, y); }),
       .commutative = true,
   });
@@ -464,10 +380,32 @@ void define_binary_math_ops(OpRegistry& ops) {
       .outputs = {"z: T"},
       .types = {{"T", kRealTypes}},
       .infer = broadcast_inputs,
-      .gradient = minimum_gradient,
+      .gradient = [](GradientContext& c) { extreme_gradient(c, kLessEqual); },
       .body = elementwise([](auto x, auto y) { return min(x, y); }),
       .commutative = true,
   });
+}
+
+Scalar checked_pow(Scalar x, Scalar y) {
+  if (is_integer(y.dtype())) {
+    trap_if(y < zero_like(y), "Integers to negative integer powers are not allowed");
+  }
+  return pow(x, y);
+}
+
+// x^y log(x) is taken as 0 where the logarithm is of no real number, or of 0.
+void pow_gradient(GradientContext& c) {
+  Formula x = conj(x_of(c, 0)), y = conj(x_of(c, 1));
+  if (c.wants(0)) set_sum(c, 0, dy_of(c) * y * call(kPow, x, y - 1.0));
+  if (c.wants(1)) {
+    Formula zero = constant_like(x, 0);
+    Formula has_log = is_complex(x.dtype()) ? call(kNotEqual, x, zero) : call(kGreater, x, zero);
+    Formula log_x = call(kLog, where(has_log, x, constant_like(x, 1)));
+    set_sum(c, 1, dy_of(c) * conj(Formula(c, c.y(0))) * where(has_log, log_x, zero));
+  }
+}
+
+void define_pow(OpRegistry& ops) {
   kPow = ops.define<NoAttrs>({
       .name = "Pow",
       .python = "math.pow, pow",
@@ -482,6 +420,16 @@ void define_binary_math_ops(OpRegistry& ops) {
       .body = elementwise(checked_pow),
       .identity_on_right = 1,
   });
+}
+
+void atan2_gradient(GradientContext& c) {
+  Formula y = x_of(c, 0), x = x_of(c, 1);
+  Formula scaled = dy_of(c) / (call(kSquare, x) + call(kSquare, y));
+  if (c.wants(0)) set_sum(c, 0, x * scaled);
+  if (c.wants(1)) set_sum(c, 1, -y * scaled);
+}
+
+void define_atan2_and_next_after(OpRegistry& ops) {
   kAtan2 = ops.define<NoAttrs>({
       .name = "Atan2",
       .python = "math.atan2, atan2",
@@ -502,9 +450,41 @@ void define_binary_math_ops(OpRegistry& ops) {
       .outputs = {"output: T"},
       .types = {{"T", kWideFloats}},
       .infer = broadcast_inputs,
-      .gradient = next_after_gradient,
+      .gradient =
+          [](GradientContext& c) {
+            if (c.wants(0)) set_sum(c, 0, dy_of(c));
+            if (c.wants(1)) set_sum(c, 1, call(kZerosLike, dy_of(c)));
+          },
       .body = elementwise([](auto x1, auto x2) { return next_after(x1, x2); }),
   });
+}
+
+// --- Shapes.
+
+Status clip_shape(InferContext& c) {
+  for (int i = 1; i < 3; ++i) {
+    const Shape& bound = c.shape(i);
+    bool is_scalar = bound.has_rank() && bound.rank() == 0;
+    if (!is_scalar && !are_compatible(bound, c.shape(0))) {
+      return invalid_argument(
+          "clip_value_min and clip_value_max must be scalars or have the shape "
+          "of t, ",
+          c.shape(0).to_message(), ", got ", bound.to_message());
+    }
+  }
+  c.set_shape(0, c.shape(0));
+  return {};
+}
+
+void clip_gradient(GradientContext& c) {
+  Formula t = x_of(c, 0), low = x_of(c, 1), high = x_of(c, 2), zero = constant_like(dy_of(c), 0);
+  Formula is_low = call(kLess, t, low), is_high = call(kGreater, t, high);
+  if (c.wants(0)) c.set_dx(0, where(call(kLogicalOr, is_low, is_high), zero, dy_of(c)));
+  if (c.wants(1)) set_sum(c, 1, where(is_low, dy_of(c), zero));
+  if (c.wants(2)) set_sum(c, 2, where(is_high, dy_of(c), zero));
+}
+
+void define_clip_by_value(OpRegistry& ops) {
   kClipByValue = ops.define<NoAttrs>({
       .name = "ClipByValue",
       .summary = "t, but not below clip_value_min and not above clip_value_max.",
@@ -515,9 +495,49 @@ void define_binary_math_ops(OpRegistry& ops) {
       .gradient = clip_gradient,
       .body = elementwise([](auto t, auto low, auto high) { return min(max(t, low), high); }),
   });
+}
 
-  // --- Functions of two variables that need a series.
+// --- Functions of two variables that need a series.
 
+Status apply_in_double(KernelContext& c, double (*f)(double, double),
+                       double (*f_for_floats)(double, double)) {
+  if (c.output(0).dtype() == DType::kFloat32) f = f_for_floats;
+  constexpr int64_t kGrain = 1 << 10;  // of functions that take a hundred nanoseconds and more
+  const Shape& shape = c.output(0).shape();
+  auto steps_of = [&](int i) -> std::optional<int64_t> {
+    if (c.input(i).num_elements() == 1) return 0;
+    if (c.input(i).shape() == shape) return 1;
+    return std::nullopt;
+  };
+  const auto x_step = steps_of(0), y_step = steps_of(1);
+  visit_plain(c.output(0).dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_floating_point_v<T>) {
+      auto x = c.in<T>(0), y = c.in<T>(1);
+      auto z = c.out<T>(0);
+      if (x_step && y_step) {
+        for_ranges(c.output(0).num_elements(), kGrain, [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            z[i] = static_cast<T>(f(x[i * *x_step], y[i * *y_step]));
+          }
+        });
+        return;
+      }
+      for_each_broadcast<2>(
+          shape, {&c.input(0).shape(), &c.input(1).shape()},
+          [&](int64_t i, const auto& at) { z[i] = static_cast<T>(f(x[at[0]], y[at[1]])); });
+    }
+  });
+  return {};
+}
+
+// TensorFlow has no gradient in the order of these either.
+void zeta_gradient(GradientContext& c) {
+  Formula x = x_of(c, 0), q = x_of(c, 1);
+  if (c.wants(1)) set_sum(c, 1, dy_of(c) * (-x * call(kZeta, x + 1.0, q)));
+}
+
+void define_zeta_and_polygamma(OpRegistry& ops) {
   kZeta = ops.define<NoAttrs>({
       .name = "Zeta",
       .python = "math.zeta",
@@ -529,7 +549,8 @@ void define_binary_math_ops(OpRegistry& ops) {
       .types = {{"T", kWideFloats}},
       .infer = broadcast_inputs,
       .gradient = zeta_gradient,
-      .body = kernel(zeta_kernel),
+      .body = kernel(
+          [](KernelContext& c) -> Status { return apply_in_double(c, zeta, zeta_for_floats); }),
   });
   kPolygamma = ops.define<NoAttrs>({
       .name = "Polygamma",
@@ -540,9 +561,30 @@ void define_binary_math_ops(OpRegistry& ops) {
       .outputs = {"z: T"},
       .types = {{"T", kWideFloats}},
       .infer = broadcast_inputs,
-      .gradient = polygamma_gradient,
-      .body = kernel(polygamma_kernel),
+      .gradient =
+          [](GradientContext& c) {
+            if (c.wants(1))
+              set_sum(c, 1, dy_of(c) * call(kPolygamma, x_of(c, 0) + 1.0, x_of(c, 1)));
+          },
+      .body = kernel([](KernelContext& c) -> Status {
+        return apply_in_double(c, polygamma, polygamma_for_floats);
+      }),
   });
+}
+
+}  // namespace
+
+void define_binary_math_ops(OpRegistry& ops) {
+  define_add_v2(ops);
+  define_add_and_kin(ops);
+  define_real_div_and_kin(ops);
+  define_div_no_nan(ops);
+  define_xdivy_and_kin(ops);
+  define_maximum_and_minimum(ops);
+  define_pow(ops);
+  define_atan2_and_next_after(ops);
+  define_clip_by_value(ops);
+  define_zeta_and_polygamma(ops);
 }
 
 }  // namespace graven::engine

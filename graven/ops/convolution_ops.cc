@@ -77,6 +77,69 @@ Result<Shape> output_shape(InferContext& c, const Windows& windows, const Shape&
   return out;
 }
 
+// Out_backprop must have the shape that the output had.
+template <typename A>
+Status check_out_backprop(InferContext& c, const Windows& windows, const Shape& image,
+                          const Shape& filter) {
+  ASSIGN_OR_RETURN(Shape out, output_shape<A>(c, windows, image, filter));
+  const Shape expected = in_format(out, windows.channels_second);
+  if (c.shape(2).has_rank() && !merge_shapes(expected, c.shape(2)).ok()) {
+    return invalid_argument("Size of out_backprop doesn't match computed: actual = ",
+                            c.shape(2).to_message(), ", computed = ", expected.to_message());
+  }
+  return {};
+}
+
+// Memory for a result with channels last: the output itself, or a tensor to be transposed into it.
+Result<Tensor> result_memory(const Tensor& output, bool channels_second) {
+  if (!channels_second) return output;
+  return Tensor::allocate(output.dtype(), channels_last(output.shape(), true));
+}
+
+Result<Tensor> image_of(const Tensor& image, bool channels_second) {
+  if (!channels_second) return image;
+  return to_channels_last(image);
+}
+
+// The end of a kernel whose result has the layout of a format: transposes it if need be, and then
+// tells of it, as nobody was told before.
+void finish(KernelContext& c, const Tensor& result, bool channels_second) {
+  if (!channels_second) return;
+  from_channels_last(result, c.output(0));
+  const int64_t columns = c.output(0).shape().size(3);
+  if (columns > 0) report_rows(c.done(), c.output(0).num_elements() / columns, columns);
+}
+
+// --- Gradients. A convolution is linear in image and filter, and each of the three ops gives one
+// of image, filter and output from the other two.
+
+template <typename A>
+struct Family {
+  const OpHandle<A>&forward, &input_gradient, &filter_gradient;
+};
+
+template <typename A>
+Family<A> family() {
+  if constexpr (std::is_same_v<A, ConvolutionAttrs>) {
+    return {kConv2D, kConv2DBackpropInput, kConv2DBackpropFilter};
+  } else {
+    return {kDepthwiseConv2dNative, kDepthwiseConv2dNativeBackpropInput,
+            kDepthwiseConv2dNativeBackpropFilter};
+  }
+}
+
+// Each element of the images that come out, or whose gradient comes in, is a sum over the filter
+// but for its axis of out channels; over height and width alone if channels stay apart.
+template <typename Attributes>
+double cost_of_sums(const Shape& images, const Shape& filter) {
+  constexpr double kProductsPerNanosecond = 20;
+  constexpr int kLeftOut = std::is_same_v<Attributes, ConvolutionAttrs> ? -1 : -2;
+  return guessed_elements(images) * guessed_elements(filter) /
+         std::max(guessed_elements(filter, kLeftOut), 1.0) / kProductsPerNanosecond;
+}
+
+// --- Dense.
+
 template <typename A>
 Status convolution_shape(InferContext& c) {
   ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
@@ -89,17 +152,91 @@ Status convolution_shape(InferContext& c) {
   return {};
 }
 
-// Out_backprop must have the shape that the output had.
+// What the kernels are told; image and out with channels last.
 template <typename A>
-Status check_out_backprop(InferContext& c, const Windows& windows, const Shape& image,
-                          const Shape& filter) {
-  ASSIGN_OR_RETURN(Shape out, output_shape<A>(c, windows, image, filter));
-  const Shape expected = in_format(out, windows.channels_second);
-  if (c.shape(2).has_rank() && !merge_shapes(expected, c.shape(2)).ok()) {
-    return invalid_argument("Size of out_backprop doesn't match computed: actual = ",
-                            c.shape(2).to_message(), ", computed = ", expected.to_message());
+Convolution convolution_of(const Windows& windows, DType dtype, const Shape& image,
+                           const Shape& filter, const Shape& out) {
+  const int64_t in_channels = image.size(3);
+  const Pads rows = pads_of(windows, 0, image.size(1), filter.size(0), out.size(1));
+  const Pads columns = pads_of(windows, 1, image.size(2), filter.size(1), out.size(2));
+  int64_t groups = in_channels;
+  if (!std::is_same_v<A, DepthwiseConvolutionAttrs>) {
+    groups = filter.size(2) == 0 ? 1 : in_channels / filter.size(2);
   }
+  return {.dtype = dtype,
+          .batch = image.size(0),
+          .in_height = image.size(1),
+          .in_width = image.size(2),
+          .in_channels = in_channels,
+          .filter_height = filter.size(0),
+          .filter_width = filter.size(1),
+          .out_channels = out.size(3),
+          .out_height = out.size(1),
+          .out_width = out.size(2),
+          .stride_height = windows.strides[0],
+          .stride_width = windows.strides[1],
+          .dilation_height = windows.dilations[0],
+          .dilation_width = windows.dilations[1],
+          .pad_top = rows.before,
+          .pad_bottom = rows.after,
+          .pad_left = columns.before,
+          .pad_right = columns.after,
+          .groups = std::max<int64_t>(groups, 1)};
+}
+
+template <typename A>
+Status convolution_kernel(KernelContext& c) {
+  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
+  const bool second = windows.channels_second;
+  ASSIGN_OR_RETURN(Tensor image, image_of(c.input(0), second));
+  ASSIGN_OR_RETURN(Tensor out, result_memory(c.output(0), second));
+  const Tensor& filter = c.input(1);
+  RETURN_IF_ERROR(convolution_forward(
+      convolution_of<A>(windows, out.dtype(), image.shape(), filter.shape(), out.shape()),
+      image.raw_data(), filter.raw_data(), out.mutable_raw_data(), second ? nullptr : c.done()));
+  finish(c, out, second);
   return {};
+}
+
+template <typename A>
+void convolution_gradient(GradientContext& c) {
+  const A& attrs = c.attrs<A>();
+  Tensor dy = c.dy();
+  if (c.wants(0)) {
+    c.set_dx(0, c(family<A>().input_gradient, {c.shape_of_x(0), c.x(1), dy}, attrs));
+  }
+  if (c.wants(1)) {
+    c.set_dx(1, c(family<A>().filter_gradient, {c.x(0), c.shape_of_x(1), dy}, attrs));
+  }
+}
+
+template <typename Attributes>
+double convolution_cost(const CostContext& c) {
+  return cost_of_sums<Attributes>(c.output(0), c.input(1));
+}
+
+using Dense = ConvolutionAttrs;
+
+constexpr DTypeSet kWithInt32 = kFloatTypes | DTypeSet{DType::kInt32};
+
+void define_conv2_d(OpRegistry& ops) {
+  ops.define(kConv2D,
+             {
+                 .name = "Conv2D",
+                 .summary = "The convolution of images with filters [height, width, in channels, "
+                            "out channels].",
+                 .details = "If the channels of the images are a multiple of those of the filter, "
+                            "they are cut into groups, each of which makes its part of the out "
+                            "channels.",
+                 .inputs = {"input: T", "filter: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", kWithInt32}},
+                 .infer = convolution_shape<Dense>,
+                 .gradient = convolution_gradient<Dense>,
+                 .body = kernel(convolution_kernel<Dense>),
+                 .panels = true,
+                 .cost = convolution_cost<Dense>,
+             });
 }
 
 // The shape that an input's values say.
@@ -142,6 +279,53 @@ Status input_gradient_shape(InferContext& c) {
 }
 
 template <typename A>
+Status input_gradient_kernel(KernelContext& c) {
+  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
+  const bool second = windows.channels_second;
+  ASSIGN_OR_RETURN(Tensor dy, image_of(c.input(2), second));
+  ASSIGN_OR_RETURN(Tensor dx, result_memory(c.output(0), second));
+  const Tensor& filter = c.input(1);
+  RETURN_IF_ERROR(convolution_input_gradient(
+      convolution_of<A>(windows, dx.dtype(), dx.shape(), filter.shape(), dy.shape()),
+      filter.raw_data(), dy.raw_data(), dx.mutable_raw_data(), second ? nullptr : c.done()));
+  finish(c, dx, second);
+  return {};
+}
+
+template <typename A>
+void input_gradient_gradient(GradientContext& c) {
+  const A& attrs = c.attrs<A>();
+  Tensor dz = c.dy();
+  if (c.wants(1)) {
+    c.set_dx(1, c(family<A>().filter_gradient, {dz, c.shape_of_x(1), c.x(2)}, attrs));
+  }
+  if (c.wants(2)) c.set_dx(2, c(family<A>().forward, {dz, c.x(1)}, attrs));
+}
+
+template <typename Attributes>
+double input_gradient_cost(const CostContext& c) {
+  return cost_of_sums<Attributes>(c.input(2), c.input(1));
+}
+
+void define_conv2_d_backprop_input(OpRegistry& ops) {
+  ops.define(kConv2DBackpropInput,
+             {
+                 .name = "Conv2DBackpropInput",
+                 .summary = "The gradient of Conv2D with respect to its images, of the given "
+                            "sizes: a transposed convolution.",
+                 .inputs = {"input_sizes: int32", "filter: T", "out_backprop: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", kWithInt32}},
+                 .infer = input_gradient_shape<Dense>,
+                 .gradient = input_gradient_gradient<Dense>,
+                 .body = kernel(input_gradient_kernel<Dense>),
+                 .values_for_inference = {0},
+                 .panels = true,
+                 .cost = input_gradient_cost<Dense>,
+             });
+}
+
+template <typename A>
 Status filter_gradient_shape(InferContext& c) {
   ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
   RETURN_IF_ERROR(check_rank("input", c.shape(0)));
@@ -159,85 +343,6 @@ Status filter_gradient_shape(InferContext& c) {
   return {};
 }
 
-// What the kernels are told; image and out with channels last.
-template <typename A>
-Convolution convolution_of(const Windows& windows, DType dtype, const Shape& image,
-                           const Shape& filter, const Shape& out) {
-  const int64_t in_channels = image.size(3);
-  const Pads rows = pads_of(windows, 0, image.size(1), filter.size(0), out.size(1));
-  const Pads columns = pads_of(windows, 1, image.size(2), filter.size(1), out.size(2));
-  int64_t groups = in_channels;
-  if (!std::is_same_v<A, DepthwiseConvolutionAttrs>) {
-    groups = filter.size(2) == 0 ? 1 : in_channels / filter.size(2);
-  }
-  return {.dtype = dtype,
-          .batch = image.size(0),
-          .in_height = image.size(1),
-          .in_width = image.size(2),
-          .in_channels = in_channels,
-          .filter_height = filter.size(0),
-          .filter_width = filter.size(1),
-          .out_channels = out.size(3),
-          .out_height = out.size(1),
-          .out_width = out.size(2),
-          .stride_height = windows.strides[0],
-          .stride_width = windows.strides[1],
-          .dilation_height = windows.dilations[0],
-          .dilation_width = windows.dilations[1],
-          .pad_top = rows.before,
-          .pad_bottom = rows.after,
-          .pad_left = columns.before,
-          .pad_right = columns.after,
-          .groups = std::max<int64_t>(groups, 1)};
-}
-
-// Memory for a result with channels last: the output itself, or a tensor to be transposed into it.
-Result<Tensor> result_memory(const Tensor& output, bool channels_second) {
-  if (!channels_second) return output;
-  return Tensor::allocate(output.dtype(), channels_last(output.shape(), true));
-}
-Result<Tensor> image_of(const Tensor& image, bool channels_second) {
-  if (!channels_second) return image;
-  return to_channels_last(image);
-}
-
-// The end of a kernel whose result has the layout of a format: transposes it if need be, and then
-// tells of it, as nobody was told before.
-void finish(KernelContext& c, const Tensor& result, bool channels_second) {
-  if (!channels_second) return;
-  from_channels_last(result, c.output(0));
-  const int64_t columns = c.output(0).shape().size(3);
-  if (columns > 0) report_rows(c.done(), c.output(0).num_elements() / columns, columns);
-}
-
-template <typename A>
-Status convolution_kernel(KernelContext& c) {
-  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
-  const bool second = windows.channels_second;
-  ASSIGN_OR_RETURN(Tensor image, image_of(c.input(0), second));
-  ASSIGN_OR_RETURN(Tensor out, result_memory(c.output(0), second));
-  const Tensor& filter = c.input(1);
-  RETURN_IF_ERROR(convolution_forward(
-      convolution_of<A>(windows, out.dtype(), image.shape(), filter.shape(), out.shape()),
-      image.raw_data(), filter.raw_data(), out.mutable_raw_data(), second ? nullptr : c.done()));
-  finish(c, out, second);
-  return {};
-}
-
-template <typename A>
-Status input_gradient_kernel(KernelContext& c) {
-  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
-  const bool second = windows.channels_second;
-  ASSIGN_OR_RETURN(Tensor dy, image_of(c.input(2), second));
-  ASSIGN_OR_RETURN(Tensor dx, result_memory(c.output(0), second));
-  const Tensor& filter = c.input(1);
-  RETURN_IF_ERROR(convolution_input_gradient(
-      convolution_of<A>(windows, dx.dtype(), dx.shape(), filter.shape(), dy.shape()),
-      filter.raw_data(), dy.raw_data(), dx.mutable_raw_data(), second ? nullptr : c.done()));
-  finish(c, dx, second);
-  return {};
-}
-
 template <typename A>
 Status filter_gradient_kernel(KernelContext& c) {
   ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
@@ -247,45 +352,6 @@ Status filter_gradient_kernel(KernelContext& c) {
   return convolution_filter_gradient(
       convolution_of<A>(windows, dy.dtype(), image.shape(), filter.shape(), dy.shape()),
       image.raw_data(), dy.raw_data(), filter.mutable_raw_data());
-}
-
-// --- Gradients. A convolution is linear in image and filter, and each of the three ops gives one
-// of image, filter and output from the other two.
-
-template <typename A>
-struct Family {
-  const OpHandle<A>&forward, &input_gradient, &filter_gradient;
-};
-template <typename A>
-Family<A> family() {
-  if constexpr (std::is_same_v<A, ConvolutionAttrs>) {
-    return {kConv2D, kConv2DBackpropInput, kConv2DBackpropFilter};
-  } else {
-    return {kDepthwiseConv2dNative, kDepthwiseConv2dNativeBackpropInput,
-            kDepthwiseConv2dNativeBackpropFilter};
-  }
-}
-
-template <typename A>
-void convolution_gradient(GradientContext& c) {
-  const A& attrs = c.attrs<A>();
-  Tensor dy = c.dy();
-  if (c.wants(0)) {
-    c.set_dx(0, c(family<A>().input_gradient, {c.shape_of_x(0), c.x(1), dy}, attrs));
-  }
-  if (c.wants(1)) {
-    c.set_dx(1, c(family<A>().filter_gradient, {c.x(0), c.shape_of_x(1), dy}, attrs));
-  }
-}
-
-template <typename A>
-void input_gradient_gradient(GradientContext& c) {
-  const A& attrs = c.attrs<A>();
-  Tensor dz = c.dy();
-  if (c.wants(1)) {
-    c.set_dx(1, c(family<A>().filter_gradient, {dz, c.shape_of_x(1), c.x(2)}, attrs));
-  }
-  if (c.wants(2)) c.set_dx(2, c(family<A>().forward, {dz, c.x(1)}, attrs));
 }
 
 template <typename A>
@@ -298,72 +364,12 @@ void filter_gradient_gradient(GradientContext& c) {
   if (c.wants(2)) c.set_dx(2, c(family<A>().forward, {c.x(0), dz}, attrs));
 }
 
-// Each element of the images that come out, or whose gradient comes in, is a sum over the filter
-// but for its axis of out channels; over height and width alone if channels stay apart.
-template <typename Attributes>
-double cost_of_sums(const Shape& images, const Shape& filter) {
-  constexpr double kProductsPerNanosecond = 20;
-  constexpr int kLeftOut = std::is_same_v<Attributes, ConvolutionAttrs> ? -1 : -2;
-  return guessed_elements(images) * guessed_elements(filter) /
-         std::max(guessed_elements(filter, kLeftOut), 1.0) / kProductsPerNanosecond;
-}
-
-template <typename Attributes>
-double convolution_cost(const CostContext& c) {
-  return cost_of_sums<Attributes>(c.output(0), c.input(1));
-}
-
-template <typename Attributes>
-double input_gradient_cost(const CostContext& c) {
-  return cost_of_sums<Attributes>(c.input(2), c.input(1));
-}
-
 template <typename Attributes>
 double filter_gradient_cost(const CostContext& c) {
   return cost_of_sums<Attributes>(c.input(2), c.output(0));
 }
 
-}  // namespace
-
-void define_convolution_ops(OpRegistry& ops) {
-  using Dense = ConvolutionAttrs;
-  using Depthwise = DepthwiseConvolutionAttrs;
-  const DTypeSet with_int32 = kFloatTypes | DTypeSet{DType::kInt32};
-
-  // --- Dense.
-
-  ops.define(kConv2D,
-             {
-                 .name = "Conv2D",
-                 .summary = "The convolution of images with filters [height, width, in channels, "
-                            "out channels].",
-                 .details = "If the channels of the images are a multiple of those of the filter, "
-                            "they are cut into groups, each of which makes its part of the out "
-                            "channels.",
-                 .inputs = {"input: T", "filter: T"},
-                 .outputs = {"output: T"},
-                 .types = {{"T", with_int32}},
-                 .infer = convolution_shape<Dense>,
-                 .gradient = convolution_gradient<Dense>,
-                 .body = kernel(convolution_kernel<Dense>),
-                 .panels = true,
-                 .cost = convolution_cost<Dense>,
-             });
-  ops.define(kConv2DBackpropInput,
-             {
-                 .name = "Conv2DBackpropInput",
-                 .summary = "The gradient of Conv2D with respect to its images, of the given "
-                            "sizes: a transposed convolution.",
-                 .inputs = {"input_sizes: int32", "filter: T", "out_backprop: T"},
-                 .outputs = {"output: T"},
-                 .types = {{"T", with_int32}},
-                 .infer = input_gradient_shape<Dense>,
-                 .gradient = input_gradient_gradient<Dense>,
-                 .body = kernel(input_gradient_kernel<Dense>),
-                 .values_for_inference = {0},
-                 .panels = true,
-                 .cost = input_gradient_cost<Dense>,
-             });
+void define_conv2_d_backprop_filter(OpRegistry& ops) {
   ops.define(kConv2DBackpropFilter,
              {
                  .name = "Conv2DBackpropFilter",
@@ -378,9 +384,13 @@ void define_convolution_ops(OpRegistry& ops) {
                  .values_for_inference = {1},
                  .cost = filter_gradient_cost<Dense>,
              });
+}
 
-  // --- Depthwise.
+// --- Depthwise.
 
+using Depthwise = DepthwiseConvolutionAttrs;
+
+void define_depthwise_conv2d_native_and_kin(OpRegistry& ops) {
   ops.define(kDepthwiseConv2dNative,
              {
                  .name = "DepthwiseConv2dNative",
@@ -424,6 +434,15 @@ void define_convolution_ops(OpRegistry& ops) {
                  .values_for_inference = {1},
                  .cost = filter_gradient_cost<Depthwise>,
              });
+}
+
+}  // namespace
+
+void define_convolution_ops(OpRegistry& ops) {
+  define_conv2_d(ops);
+  define_conv2_d_backprop_input(ops);
+  define_conv2_d_backprop_filter(ops);
+  define_depthwise_conv2d_native_and_kin(ops);
 }
 
 }  // namespace graven::engine

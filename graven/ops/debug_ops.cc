@@ -21,10 +21,6 @@ Status check_scalar(const InferContext& c, const char* name) {
   return invalid_argument(name, " must be a scalar: ", c.shape(0).to_message());
 }
 
-// --- Assert.
-
-Status assert_shape(InferContext& c) { return check_scalar(c, "In[0]"); }
-
 Status assert_kernel(KernelContext& c) {
   if (c.input(0).item<bool>()) return {};
   std::string message = "assertion failed: ";
@@ -35,11 +31,24 @@ Status assert_kernel(KernelContext& c) {
   return invalid_argument(message);
 }
 
+void define_assert(OpRegistry& ops) {
+  kAssert = ops.define<AssertAttrs>({
+      .name = "Assert",
+      .summary = "Fails, with the data in its message, unless the condition holds.",
+      .inputs = {"condition: bool", "data: T"},
+      .infer = [](InferContext& c) -> Status { return check_scalar(c, "In[0]"); },
+      .gradient = not_differentiable,
+      .body = kernel(assert_kernel),
+      .effects = ordered_effects,
+  });
+}
+
 // --- CheckNumerics.
 
 struct Found {
   bool nan = false, plus_infinity = false, minus_infinity = false;
 };
+
 Found look_at(const Tensor& x) {
   Found found;
   visit_plain(x.dtype(), [&](auto zero) {
@@ -90,9 +99,33 @@ void check_numerics_gradient(GradientContext& c) {
   c.set_dx(0, c(op, {c.dy()}, {.message = message}));
 }
 
-// --- PrintV2.
-
-Status print_shape(InferContext& c) { return check_scalar(c, "Input"); }
+void define_check_numerics_and_kin(OpRegistry& ops) {
+  kCheckNumerics = ops.define<CheckNumericsAttrs>({
+      .name = "CheckNumerics",
+      .python = "debugging.check_numerics",
+      .summary = "The tensor itself; fails if it holds NaN or infinities.",
+      .inputs = {"tensor: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kFloatTypes}},
+      .infer = same_as_input,
+      .gradient = check_numerics_gradient<kCheckNumerics>,
+      .body = kernel(check_numerics_kernel),
+      .allocates_outputs = true,
+      .effects = ordered_effects,
+  });
+  kCheckNumericsV2 = ops.define<CheckNumericsAttrs>({
+      .name = "CheckNumericsV2",
+      .summary = "The tensor itself; fails if it holds NaN or infinities, and tells their signs.",
+      .inputs = {"tensor: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kFloatTypes}},
+      .infer = same_as_input,
+      .gradient = check_numerics_gradient<kCheckNumericsV2>,
+      .body = kernel(check_numerics_kernel),
+      .allocates_outputs = true,
+      .effects = ordered_effects,
+  });
+}
 
 // What several threads print does not mix: C's library locks the stream for all of a text.
 Status write_all(std::FILE* file, const std::string& text) {
@@ -133,6 +166,17 @@ Status print_kernel(KernelContext& c) {
                           "file:// and a path");
 }
 
+void define_print_v2(OpRegistry& ops) {
+  kPrintV2 = ops.define<PrintAttrs>({
+      .name = "PrintV2",
+      .summary = "Writes a string to a stream.",
+      .inputs = {"input: string"},
+      .infer = [](InferContext& c) -> Status { return check_scalar(c, "Input"); },
+      .body = kernel(print_kernel),
+      .effects = blocking_effects,
+  });
+}
+
 // --- StringFormat.
 
 size_t count_of(const std::string& text, const std::string& part) {
@@ -169,6 +213,17 @@ Status string_format_kernel(KernelContext& c) {
   out += attrs.text.substr(from);
   c.out<std::string>(0)[0] = std::move(out);
   return {};
+}
+
+void define_string_format(OpRegistry& ops) {
+  kStringFormat = ops.define<StringFormatAttrs>({
+      .name = "StringFormat",
+      .summary = "The template, with summaries of the inputs in place of its placeholders.",
+      .inputs = {"inputs: T"},
+      .outputs = {"output: string"},
+      .infer = string_format_shape,
+      .body = kernel(string_format_kernel),
+  });
 }
 
 // --- StringJoin.
@@ -215,59 +270,7 @@ Status string_join_kernel(KernelContext& c) {
   return {};
 }
 
-}  // namespace
-
-void define_debug_ops(OpRegistry& ops) {
-  kAssert = ops.define<AssertAttrs>({
-      .name = "Assert",
-      .summary = "Fails, with the data in its message, unless the condition holds.",
-      .inputs = {"condition: bool", "data: T"},
-      .infer = assert_shape,
-      .gradient = not_differentiable,
-      .body = kernel(assert_kernel),
-      .effects = ordered_effects,
-  });
-  kCheckNumerics = ops.define<CheckNumericsAttrs>({
-      .name = "CheckNumerics",
-      .python = "debugging.check_numerics",
-      .summary = "The tensor itself; fails if it holds NaN or infinities.",
-      .inputs = {"tensor: T"},
-      .outputs = {"output: T"},
-      .types = {{"T", kFloatTypes}},
-      .infer = same_as_input,
-      .gradient = check_numerics_gradient<kCheckNumerics>,
-      .body = kernel(check_numerics_kernel),
-      .allocates_outputs = true,
-      .effects = ordered_effects,
-  });
-  kCheckNumericsV2 = ops.define<CheckNumericsAttrs>({
-      .name = "CheckNumericsV2",
-      .summary = "The tensor itself; fails if it holds NaN or infinities, and tells their signs.",
-      .inputs = {"tensor: T"},
-      .outputs = {"output: T"},
-      .types = {{"T", kFloatTypes}},
-      .infer = same_as_input,
-      .gradient = check_numerics_gradient<kCheckNumericsV2>,
-      .body = kernel(check_numerics_kernel),
-      .allocates_outputs = true,
-      .effects = ordered_effects,
-  });
-  kPrintV2 = ops.define<PrintAttrs>({
-      .name = "PrintV2",
-      .summary = "Writes a string to a stream.",
-      .inputs = {"input: string"},
-      .infer = print_shape,
-      .body = kernel(print_kernel),
-      .effects = blocking_effects,
-  });
-  kStringFormat = ops.define<StringFormatAttrs>({
-      .name = "StringFormat",
-      .summary = "The template, with summaries of the inputs in place of its placeholders.",
-      .inputs = {"inputs: T"},
-      .outputs = {"output: string"},
-      .infer = string_format_shape,
-      .body = kernel(string_format_kernel),
-  });
+void define_string_join(OpRegistry& ops) {
   kStringJoin = ops.define<StringJoinAttrs>({
       .name = "StringJoin",
       .python = "strings.join",
@@ -278,6 +281,16 @@ void define_debug_ops(OpRegistry& ops) {
       .gradient = not_differentiable,
       .body = kernel(string_join_kernel),
   });
+}
+
+}  // namespace
+
+void define_debug_ops(OpRegistry& ops) {
+  define_assert(ops);
+  define_check_numerics_and_kin(ops);
+  define_print_v2(ops);
+  define_string_format(ops);
+  define_string_join(ops);
 }
 
 }  // namespace graven::engine

@@ -19,6 +19,55 @@
 namespace graven::engine {
 namespace {
 
+// --- GatherNd, ScatterNd, TensorScatter...
+
+Status check_policy(const InferContext& c) {
+  const std::string& policy = c.attrs<IndexPolicyAttrs>().bad_indices_policy;
+  if (policy.empty() || policy == "DEFAULT" || policy == "ERROR" || policy == "IGNORE") return {};
+  return invalid_argument("bad_indices_policy must be '', 'DEFAULT', 'ERROR' or 'IGNORE', got '",
+                          policy, "'");
+}
+
+// How many axes a vector of indices names, -1 if it is not known; checked against `rank`.
+Result<int> depth_of(const Shape& indices, const Shape& shape) {
+  if (!indices.has_rank()) return -1;
+  if (indices.rank() == 0) return invalid_argument("indices must be at least a vector");
+  Dim depth = indices[indices.rank() - 1];
+  if (!depth.is_number()) return -1;
+  if (shape.has_rank() && depth.number() > shape.rank()) {
+    return invalid_argument("index innermost dimension length must be <= params rank; saw: ",
+                            depth.number(), " vs. ", shape.rank());
+  }
+  return static_cast<int>(depth.number());
+}
+
+// The shape of what indices of one shape read from another: unknown if either is not known enough.
+Result<Shape> shape_at_indices(const Shape& indices, const Shape& shape) {
+  ASSIGN_OR_RETURN(int depth, depth_of(indices, shape));
+  if (depth < 0 || !shape.has_rank()) return Shape::unknown_rank();
+  Shape out;
+  for (int i = 0; i + 1 < indices.rank(); ++i) out.push_back(indices[i]);
+  for (int i = depth; i < shape.rank(); ++i) out.push_back(shape[i]);
+  return out;
+}
+
+Status check_updates(const Shape& indices, const Shape& shape, const Shape& updates) {
+  ASSIGN_OR_RETURN(Shape expected, shape_at_indices(indices, shape));
+  if (are_compatible(expected, updates)) return {};
+  return invalid_argument("The inner dimensions of output shape ", shape.to_message(),
+                          " and updates ", updates.to_message(), " by indices of shape ",
+                          indices.to_message(), " do not match: updates must have shape ",
+                          expected.to_message());
+}
+
+Status tensor_scatter_shape(InferContext& c) {
+  RETURN_IF_ERROR(check_policy(c));
+  c.set_shape(0, c.shape(0));
+  return check_updates(c.shape(1), c.shape(0), c.shape(2));
+}
+
+constexpr DTypeSet kValueTypes = kPlainTypes | DTypeSet{DType::kString};
+
 // --- GatherV2 and Gather.
 
 Result<int> checked_batch_dims(int64_t given, const Shape& params, const Shape& indices) {
@@ -118,15 +167,6 @@ std::optional<Movement> slice_read(const ReadsContext& c, int64_t given_axis) {
   }
   return movement;
 }
-
-std::optional<Movement> gather_v2_reads(const ReadsContext& c) {
-  if (!c.value(2) || c.attrs<GatherV2Attrs>().batch_dims != 0) return std::nullopt;
-  return slice_read(c, integer_at(c.value(2), 0));
-}
-
-std::optional<Movement> gather_reads(const ReadsContext& c) { return slice_read(c, 0); }
-
-Status gather_shape(InferContext& c) { return gathered_shape(c, 0, 0); }
 
 // Row i of dy goes to row indices[i] of the gradient, the others are zero.
 IndexedSlices gathered_rows(GradientContext& c) {
@@ -229,40 +269,39 @@ void gather_v2_gradient(GradientContext& c) {
   c.set_dx(0, summed_by_index(c, *around));
 }
 
-void gather_gradient(GradientContext& c) {
-  if (c.wants(0)) c.set_dx(0, gathered_rows(c));
-}
+constexpr DTypeSet kAllIndexTypes = kIndexTypes | DTypeSet{DType::kInt16};
 
-// --- GatherNd, ScatterNd, TensorScatter...
-
-Status check_policy(const InferContext& c) {
-  const std::string& policy = c.attrs<IndexPolicyAttrs>().bad_indices_policy;
-  if (policy.empty() || policy == "DEFAULT" || policy == "ERROR" || policy == "IGNORE") return {};
-  return invalid_argument("bad_indices_policy must be '', 'DEFAULT', 'ERROR' or 'IGNORE', got '",
-                          policy, "'");
-}
-
-// How many axes a vector of indices names, -1 if it is not known; checked against `rank`.
-Result<int> depth_of(const Shape& indices, const Shape& shape) {
-  if (!indices.has_rank()) return -1;
-  if (indices.rank() == 0) return invalid_argument("indices must be at least a vector");
-  Dim depth = indices[indices.rank() - 1];
-  if (!depth.is_number()) return -1;
-  if (shape.has_rank() && depth.number() > shape.rank()) {
-    return invalid_argument("index innermost dimension length must be <= params rank; saw: ",
-                            depth.number(), " vs. ", shape.rank());
-  }
-  return static_cast<int>(depth.number());
-}
-
-// The shape of what indices of one shape read from another: unknown if either is not known enough.
-Result<Shape> shape_at_indices(const Shape& indices, const Shape& shape) {
-  ASSIGN_OR_RETURN(int depth, depth_of(indices, shape));
-  if (depth < 0 || !shape.has_rank()) return Shape::unknown_rank();
-  Shape out;
-  for (int i = 0; i + 1 < indices.rank(); ++i) out.push_back(indices[i]);
-  for (int i = depth; i < shape.rank(); ++i) out.push_back(shape[i]);
-  return out;
+void define_gather_v2_and_gather(OpRegistry& ops) {
+  kGatherV2 = ops.define<GatherV2Attrs>({
+      .name = "GatherV2",
+      .summary = "The slices of params along an axis that the indices name.",
+      .details = "The first batch_dims axes of params and indices belong together.",
+      .inputs = {"params: Tparams", "indices: Tindices", "axis: Taxis"},
+      .outputs = {"output: Tparams"},
+      .types = {{"Tparams", kAllTypes}, {"Tindices", kAllIndexTypes}, {"Taxis", kIndexTypes}},
+      .infer = gather_v2_shape,
+      .gradient = gather_v2_gradient,
+      .body = kernel(gather_kernel),
+      .values_for_inference = {2},
+      .reads = [](const ReadsContext& c) -> std::optional<Movement> {
+        if (!c.value(2) || c.attrs<GatherV2Attrs>().batch_dims != 0) return std::nullopt;
+        return slice_read(c, integer_at(c.value(2), 0));
+      },
+  });
+  kGather = ops.define<GatherAttrs>({
+      .name = "Gather",
+      .summary = "The rows of params that the indices name.",
+      .inputs = {"params: Tparams", "indices: Tindices"},
+      .outputs = {"output: Tparams"},
+      .types = {{"Tparams", kAllTypes}, {"Tindices", kIndexTypes}},
+      .infer = [](InferContext& c) -> Status { return gathered_shape(c, 0, 0); },
+      .gradient =
+          [](GradientContext& c) {
+            if (c.wants(0)) c.set_dx(0, gathered_rows(c));
+          },
+      .body = kernel(gather_kernel),
+      .reads = [](const ReadsContext& c) -> std::optional<Movement> { return slice_read(c, 0); },
+  });
 }
 
 Status gather_nd_shape(InferContext& c) {
@@ -291,13 +330,17 @@ void gather_nd_gradient(GradientContext& c) {
                 c.attrs<IndexPolicyAttrs>()));
 }
 
-Status check_updates(const Shape& indices, const Shape& shape, const Shape& updates) {
-  ASSIGN_OR_RETURN(Shape expected, shape_at_indices(indices, shape));
-  if (are_compatible(expected, updates)) return {};
-  return invalid_argument("The inner dimensions of output shape ", shape.to_message(),
-                          " and updates ", updates.to_message(), " by indices of shape ",
-                          indices.to_message(), " do not match: updates must have shape ",
-                          expected.to_message());
+void define_gather_nd(OpRegistry& ops) {
+  kGatherNd = ops.define<IndexPolicyAttrs>({
+      .name = "GatherNd",
+      .summary = "The slices of params that vectors of indices, along the last axis, name.",
+      .inputs = {"params: Tparams", "indices: Tindices"},
+      .outputs = {"output: Tparams"},
+      .types = {{"Tparams", kAllTypes}, {"Tindices", kAllIndexTypes}},
+      .infer = gather_nd_shape,
+      .gradient = gather_nd_gradient,
+      .body = kernel(gather_nd_kernel),
+  });
 }
 
 Status scatter_nd_shape(InferContext& c) {
@@ -312,16 +355,25 @@ Status scatter_nd_shape(InferContext& c) {
   return {};
 }
 
-void scatter_nd_gradient(GradientContext& c) {
-  if (c.wants(1)) {
-    c.set_dx(1, c(kGatherNd, {c.dy(), c.x(0)}, c.attrs<IndexPolicyAttrs>()));
-  }
-}
-
-Status tensor_scatter_shape(InferContext& c) {
-  RETURN_IF_ERROR(check_policy(c));
-  c.set_shape(0, c.shape(0));
-  return check_updates(c.shape(1), c.shape(0), c.shape(2));
+void define_scatter_nd(OpRegistry& ops) {
+  kScatterNd = ops.define<IndexPolicyAttrs>({
+      .name = "ScatterNd",
+      .python = "scatter_nd",
+      .summary = "Zeros of the given shape, with each update added to the slice that its vector of "
+                 "indices names.",
+      .inputs = {"indices: Tindices", "updates: T", "shape: Tindices"},
+      .outputs = {"output: T"},
+      .types = {{"T", kValueTypes}, {"Tindices", kIndexTypes}},
+      .infer = scatter_nd_shape,
+      .gradient =
+          [](GradientContext& c) {
+            if (c.wants(1)) {
+              c.set_dx(1, c(kGatherNd, {c.dy(), c.x(0)}, c.attrs<IndexPolicyAttrs>()));
+            }
+          },
+      .body = kernel(scatter_nd_kernel),
+      .values_for_inference = {2},
+  });
 }
 
 void tensor_scatter_update_gradient(GradientContext& c) {
@@ -331,34 +383,6 @@ void tensor_scatter_update_gradient(GradientContext& c) {
     c.set_dx(0, c(kTensorScatterUpdate, {c.dy(), c.x(1), zeros}, attrs));
   }
   if (c.wants(2)) c.set_dx(2, c(kGatherNd, {c.dy(), c.x(1)}, attrs));
-}
-
-void tensor_scatter_add_gradient(GradientContext& c) {
-  if (c.wants(0)) c.set_dx(0, c.dy());
-  if (c.wants(2)) c.set_dx(2, c(kGatherNd, {c.dy(), c.x(1)}, c.attrs<IndexPolicyAttrs>()));
-}
-
-void tensor_scatter_sub_gradient(GradientContext& c) {
-  if (c.wants(0)) c.set_dx(0, c.dy());
-  if (!c.wants(2)) return;
-  c.set_dx(2, -Formula(c, c(kGatherNd, {c.dy(), c.x(1)}, c.attrs<IndexPolicyAttrs>())));
-}
-
-// What reached the extremum shares the gradient evenly.
-void tensor_scatter_extremum_gradient(GradientContext& c) {
-  const auto& attrs = c.attrs<IndexPolicyAttrs>();
-  Tensor indices = c.x(1);
-  Formula x(c, c.x(0)), updates(c, c.x(2)), y(c, c.y(0)), dy(c, c.dy());
-  auto is_equal = [&](const Formula& a, const Tensor& b) {
-    return Formula(c, cast(c, c(kEqual, {a, b}), dy.dtype()));
-  };
-  Formula x_won = is_equal(x, y);
-  Formula update_won = is_equal(updates, c(kGatherNd, {y, indices}, attrs));
-  Tensor shape = cast(c, c.shape_of_x(0), c.dtype_of_x(1));
-  Formula winners = x_won + Formula(c, c(kScatterNd, {indices, update_won, shape}, attrs));
-  if (c.wants(0)) c.set_dx(0, dy * x_won / winners);
-  if (!c.wants(2)) return;
-  c.set_dx(2, Formula(c, c(kGatherNd, {dy / winners, indices}, attrs)) * update_won);
 }
 
 void define_tensor_scatter(OpRegistry& ops, OpHandle<IndexPolicyAttrs>& handle, const char* name,
@@ -379,71 +403,57 @@ void define_tensor_scatter(OpRegistry& ops, OpHandle<IndexPolicyAttrs>& handle, 
                      });
 }
 
-}  // namespace
-
-void define_gather_ops(OpRegistry& ops) {
-  const DTypeSet values = kPlainTypes | DTypeSet{DType::kString};
-  const DTypeSet all_index_types = kIndexTypes | DTypeSet{DType::kInt16};
-  kGatherV2 = ops.define<GatherV2Attrs>({
-      .name = "GatherV2",
-      .summary = "The slices of params along an axis that the indices name.",
-      .details = "The first batch_dims axes of params and indices belong together.",
-      .inputs = {"params: Tparams", "indices: Tindices", "axis: Taxis"},
-      .outputs = {"output: Tparams"},
-      .types = {{"Tparams", kAllTypes}, {"Tindices", all_index_types}, {"Taxis", kIndexTypes}},
-      .infer = gather_v2_shape,
-      .gradient = gather_v2_gradient,
-      .body = kernel(gather_kernel),
-      .values_for_inference = {2},
-      .reads = gather_v2_reads,
-  });
-  kGather = ops.define<GatherAttrs>({
-      .name = "Gather",
-      .summary = "The rows of params that the indices name.",
-      .inputs = {"params: Tparams", "indices: Tindices"},
-      .outputs = {"output: Tparams"},
-      .types = {{"Tparams", kAllTypes}, {"Tindices", kIndexTypes}},
-      .infer = gather_shape,
-      .gradient = gather_gradient,
-      .body = kernel(gather_kernel),
-      .reads = gather_reads,
-  });
-  kGatherNd = ops.define<IndexPolicyAttrs>({
-      .name = "GatherNd",
-      .summary = "The slices of params that vectors of indices, along the last axis, name.",
-      .inputs = {"params: Tparams", "indices: Tindices"},
-      .outputs = {"output: Tparams"},
-      .types = {{"Tparams", kAllTypes}, {"Tindices", all_index_types}},
-      .infer = gather_nd_shape,
-      .gradient = gather_nd_gradient,
-      .body = kernel(gather_nd_kernel),
-  });
-  kScatterNd = ops.define<IndexPolicyAttrs>({
-      .name = "ScatterNd",
-      .python = "scatter_nd",
-      .summary = "Zeros of the given shape, with each update added to the slice that its vector of "
-                 "indices names.",
-      .inputs = {"indices: Tindices", "updates: T", "shape: Tindices"},
-      .outputs = {"output: T"},
-      .types = {{"T", values}, {"Tindices", kIndexTypes}},
-      .infer = scatter_nd_shape,
-      .gradient = scatter_nd_gradient,
-      .body = kernel(scatter_nd_kernel),
-      .values_for_inference = {2},
-  });
+void define_tensor_scatter_update(OpRegistry& ops) {
   define_tensor_scatter(
       ops, kTensorScatterUpdate, "TensorScatterUpdate", "tensor_scatter_nd_update",
       "The tensor, with "
       "updates in place of the slices that indices name.",
-      values, tensor_scatter_update_gradient, tensor_scatter_kernel<TensorScatter::kUpdate>);
+      kValueTypes, tensor_scatter_update_gradient, tensor_scatter_kernel<TensorScatter::kUpdate>);
+}
+
+void tensor_scatter_add_gradient(GradientContext& c) {
+  if (c.wants(0)) c.set_dx(0, c.dy());
+  if (c.wants(2)) c.set_dx(2, c(kGatherNd, {c.dy(), c.x(1)}, c.attrs<IndexPolicyAttrs>()));
+}
+
+void define_tensor_scatter_add(OpRegistry& ops) {
   define_tensor_scatter(ops, kTensorScatterAdd, "TensorScatterAdd", "tensor_scatter_nd_add",
                         "The tensor, with updates added to the slices that indices name.",
                         kNumberTypes, tensor_scatter_add_gradient,
                         tensor_scatter_kernel<TensorScatter::kAdd>);
+}
+
+void tensor_scatter_sub_gradient(GradientContext& c) {
+  if (c.wants(0)) c.set_dx(0, c.dy());
+  if (!c.wants(2)) return;
+  c.set_dx(2, -Formula(c, c(kGatherNd, {c.dy(), c.x(1)}, c.attrs<IndexPolicyAttrs>())));
+}
+
+void define_tensor_scatter_sub(OpRegistry& ops) {
   define_tensor_scatter(ops, kTensorScatterSub, "TensorScatterSub", "tensor_scatter_nd_sub",
                         "The tensor, with updates subtracted from the slices that indices name.",
                         kNumberTypes, tensor_scatter_sub_gradient,
                         tensor_scatter_kernel<TensorScatter::kSub>);
+}
+
+// What reached the extremum shares the gradient evenly.
+void tensor_scatter_extremum_gradient(GradientContext& c) {
+  const auto& attrs = c.attrs<IndexPolicyAttrs>();
+  Tensor indices = c.x(1);
+  Formula x(c, c.x(0)), updates(c, c.x(2)), y(c, c.y(0)), dy(c, c.dy());
+  auto is_equal = [&](const Formula& a, const Tensor& b) {
+    return Formula(c, cast(c, c(kEqual, {a, b}), dy.dtype()));
+  };
+  Formula x_won = is_equal(x, y);
+  Formula update_won = is_equal(updates, c(kGatherNd, {y, indices}, attrs));
+  Tensor shape = cast(c, c.shape_of_x(0), c.dtype_of_x(1));
+  Formula winners = x_won + Formula(c, c(kScatterNd, {indices, update_won, shape}, attrs));
+  if (c.wants(0)) c.set_dx(0, dy * x_won / winners);
+  if (!c.wants(2)) return;
+  c.set_dx(2, Formula(c, c(kGatherNd, {dy / winners, indices}, attrs)) * update_won);
+}
+
+void define_tensor_scatter_min_and_kin(OpRegistry& ops) {
   define_tensor_scatter(ops, kTensorScatterMin, "TensorScatterMin", "tensor_scatter_nd_min",
                         "The tensor, with the lesser of updates and slices that indices name.",
                         kRealTypes, tensor_scatter_extremum_gradient,
@@ -452,6 +462,18 @@ void define_gather_ops(OpRegistry& ops) {
                         "The tensor, with the greater of updates and slices that indices name.",
                         kRealTypes, tensor_scatter_extremum_gradient,
                         tensor_scatter_kernel<TensorScatter::kMax>);
+}
+
+}  // namespace
+
+void define_gather_ops(OpRegistry& ops) {
+  define_gather_v2_and_gather(ops);
+  define_gather_nd(ops);
+  define_scatter_nd(ops);
+  define_tensor_scatter_update(ops);
+  define_tensor_scatter_add(ops);
+  define_tensor_scatter_sub(ops);
+  define_tensor_scatter_min_and_kin(ops);
 }
 
 }  // namespace graven::engine

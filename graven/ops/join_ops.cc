@@ -92,6 +92,23 @@ void pack_gradient(GradientContext& c) {
   }
 }
 
+void define_pack(OpRegistry& ops) {
+  kPack = ops.define<PackAttrs>({
+      .name = "Pack",
+      .python = "stack",
+      .summary = "The values one beside another along a new axis.",
+      .details = "A negative axis counts from the end of the result.",
+      .inputs = {"values: N * T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}},
+      .infer = pack_shape,
+      .gradient = pack_gradient,
+      .body = kernel(pack_kernel),
+      .reads = pack_reads,
+      .default_node_name = "stack",
+  });
+}
+
 // --- Unpack.
 
 Status unpack_shape(InferContext& c) {
@@ -151,12 +168,6 @@ std::optional<Movement> unpack_reads(const ReadsContext& c) {
   return one_read(c.output(), std::move(read));
 }
 
-Status unpack_kernel(KernelContext& c) {
-  const Tensor& x = c.input(0);
-  ASSIGN_OR_RETURN(int axis, normalized_axis(c.attrs<UnpackAttrs>().axis, x.rank()));
-  return cut_along(c, x, axis);
-}
-
 InlineVector<Tensor, 4> all_dy(GradientContext& c, int count) {
   InlineVector<Tensor, 4> all;
   for (int i = 0; i < count; ++i) all.push_back(c.dy(i));
@@ -171,6 +182,26 @@ void unpack_gradient(GradientContext& c) {
   }
   Tensors packed = c.apply(*kPack, all_dy(c, static_cast<int>(attrs.num)), PackAttrs{attrs.axis});
   if (!packed.empty()) c.set_dx(0, packed[0]);
+}
+
+void define_unpack(OpRegistry& ops) {
+  kUnpack = ops.define<UnpackAttrs>({
+      .name = "Unpack",
+      .summary = "The slices of a tensor along an axis, each without that axis.",
+      .inputs = {"value: T"},
+      .outputs = {"output: num * T"},
+      .types = {{"T", kAllTypes}},
+      .infer = unpack_shape,
+      .gradient = unpack_gradient,
+      .body = kernel([](KernelContext& c) -> Status {
+        const Tensor& x = c.input(0);
+        ASSIGN_OR_RETURN(int axis, normalized_axis(c.attrs<UnpackAttrs>().axis, x.rank()));
+        return cut_along(c, x, axis);
+      }),
+      .allocates_outputs = true,
+      .reads = unpack_reads,
+      .default_node_name = "unstack",
+  });
 }
 
 // --- Split and SplitV.
@@ -242,8 +273,6 @@ Status split_input(KernelContext& c, int input, int axis_input) {
   return cut_along(c, x, axis);
 }
 
-Status split_kernel(KernelContext& c) { return split_input(c, 1, 0); }
-
 void join_gradient(GradientContext& c, int count, const Tensor& axis, int input) {
   InlineVector<Tensor, 4> values = all_dy(c, count);
   values.push_back(axis);
@@ -251,9 +280,26 @@ void join_gradient(GradientContext& c, int count, const Tensor& axis, int input)
   if (!joined.empty()) c.set_dx(input, joined[0]);
 }
 
-void split_gradient(GradientContext& c) {
-  if (!c.wants(1)) return;
-  join_gradient(c, static_cast<int>(c.attrs<SplitAttrs>().num_split), c.x(0), 1);
+void define_split(OpRegistry& ops) {
+  kSplit = ops.define<SplitAttrs>({
+      .name = "Split",
+      .summary = "A tensor cut along an axis into parts of one size.",
+      .inputs = {"split_dim: int32", "value: T"},
+      .outputs = {"output: num_split * T"},
+      .types = {{"T", kAllTypes}},
+      .infer = split_shape,
+      .gradient =
+          [](GradientContext& c) {
+            if (!c.wants(1)) return;
+            join_gradient(c, static_cast<int>(c.attrs<SplitAttrs>().num_split), c.x(0), 1);
+          },
+      .body = kernel([](KernelContext& c) -> Status { return split_input(c, 1, 0); }),
+      .allocates_outputs = true,
+      .values_for_inference = {0},
+      .reads = split_reads,
+      .renamed = {{"split_dim", "axis"}},
+      .default_node_name = "split",
+  });
 }
 
 int64_t split_size_at(const Tensor& sizes, int64_t i) {
@@ -336,58 +382,7 @@ std::optional<Movement> split_v_reads(const ReadsContext& c) {
   return read_of_part(c, 0, *axis, before);
 }
 
-Status split_v_kernel(KernelContext& c) { return split_input(c, 0, 2); }
-
-void split_v_gradient(GradientContext& c) {
-  if (!c.wants(0)) return;
-  join_gradient(c, static_cast<int>(c.attrs<SplitAttrs>().num_split), c.x(2), 0);
-}
-
-}  // namespace
-
-void define_join_ops(OpRegistry& ops) {
-  kPack = ops.define<PackAttrs>({
-      .name = "Pack",
-      .python = "stack",
-      .summary = "The values one beside another along a new axis.",
-      .details = "A negative axis counts from the end of the result.",
-      .inputs = {"values: N * T"},
-      .outputs = {"output: T"},
-      .types = {{"T", kAllTypes}},
-      .infer = pack_shape,
-      .gradient = pack_gradient,
-      .body = kernel(pack_kernel),
-      .reads = pack_reads,
-      .default_node_name = "stack",
-  });
-  kUnpack = ops.define<UnpackAttrs>({
-      .name = "Unpack",
-      .summary = "The slices of a tensor along an axis, each without that axis.",
-      .inputs = {"value: T"},
-      .outputs = {"output: num * T"},
-      .types = {{"T", kAllTypes}},
-      .infer = unpack_shape,
-      .gradient = unpack_gradient,
-      .body = kernel(unpack_kernel),
-      .allocates_outputs = true,
-      .reads = unpack_reads,
-      .default_node_name = "unstack",
-  });
-  kSplit = ops.define<SplitAttrs>({
-      .name = "Split",
-      .summary = "A tensor cut along an axis into parts of one size.",
-      .inputs = {"split_dim: int32", "value: T"},
-      .outputs = {"output: num_split * T"},
-      .types = {{"T", kAllTypes}},
-      .infer = split_shape,
-      .gradient = split_gradient,
-      .body = kernel(split_kernel),
-      .allocates_outputs = true,
-      .values_for_inference = {0},
-      .reads = split_reads,
-      .renamed = {{"split_dim", "axis"}},
-      .default_node_name = "split",
-  });
+void define_split_v(OpRegistry& ops) {
   kSplitV = ops.define<SplitAttrs>({
       .name = "SplitV",
       .summary = "A tensor cut along an axis into parts of given sizes.",
@@ -396,14 +391,27 @@ void define_join_ops(OpRegistry& ops) {
       .outputs = {"output: num_split * T"},
       .types = {{"T", kAllTypes}, {"Tlen", kIndexTypes | DTypeSet{DType::kInt8}}},
       .infer = split_v_shape,
-      .gradient = split_v_gradient,
-      .body = kernel(split_v_kernel),
+      .gradient =
+          [](GradientContext& c) {
+            if (!c.wants(0)) return;
+            join_gradient(c, static_cast<int>(c.attrs<SplitAttrs>().num_split), c.x(2), 0);
+          },
+      .body = kernel([](KernelContext& c) -> Status { return split_input(c, 0, 2); }),
       .allocates_outputs = true,
       .values_for_inference = {1, 2},
       .reads = split_v_reads,
       .renamed = {{"split_dim", "axis"}},
       .default_node_name = "split",
   });
+}
+
+}  // namespace
+
+void define_join_ops(OpRegistry& ops) {
+  define_pack(ops);
+  define_unpack(ops);
+  define_split(ops);
+  define_split_v(ops);
 }
 
 }  // namespace graven::engine

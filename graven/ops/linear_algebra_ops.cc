@@ -81,6 +81,35 @@ Status matmul_kernel(KernelContext& c) {
                  .done = c.done()});
 }
 
+// Each element of the product sums as many products as `terms` says.
+double cost_of_sums(const Shape& product, double terms) {
+  constexpr double kProductsPerNanosecond = 30;
+  return guessed_elements(product) * terms / kProductsPerNanosecond;
+}
+
+double matmul_cost(const CostContext& c) {
+  const Shape& x = c.input(0);
+  const int first = c.attrs<MatMulAttrs>().transpose_a ? 0 : 1;
+  const bool is_matrix = x.has_rank() && x.rank() == 2;
+  return cost_of_sums(c.output(0), guessed_size(is_matrix ? x[first] : Dim::unknown()));
+}
+
+void define_mat_mul(OpRegistry& ops) {
+  ops.define(kMatMul,
+             {
+                 .name = "MatMul",
+                 .summary = "The product of two matrices, each transposed on request.",
+                 .inputs = {"a: T", "b: T"},
+                 .outputs = {"product: T"},
+                 .types = {{"T", kFloatTypes | kComplexTypes | kUnsignedIntTypes | kIndexTypes}},
+                 .infer = matmul_shape,
+                 .gradient = matmul_gradient,
+                 .body = kernel(matmul_kernel),
+                 .panels = true,
+                 .cost = matmul_cost,
+             });
+}
+
 // --- BatchMatMul and BatchMatMulV2.
 
 // The shape without the last two sizes, those of the matrices.
@@ -181,19 +210,6 @@ Status batch_matmul_kernel(KernelContext& c) {
   return matmul(product);
 }
 
-// Each element of the product sums as many products as `terms` says.
-double cost_of_sums(const Shape& product, double terms) {
-  constexpr double kProductsPerNanosecond = 30;
-  return guessed_elements(product) * terms / kProductsPerNanosecond;
-}
-
-double matmul_cost(const CostContext& c) {
-  const Shape& x = c.input(0);
-  const int first = c.attrs<MatMulAttrs>().transpose_a ? 0 : 1;
-  const bool is_matrix = x.has_rank() && x.rank() == 2;
-  return cost_of_sums(c.output(0), guessed_size(is_matrix ? x[first] : Dim::unknown()));
-}
-
 double batch_matmul_cost(const CostContext& c) {
   const Shape& x = c.input(0);
   const int from_end = c.attrs<BatchMatMulAttrs>().adj_x ? 2 : 1;
@@ -202,23 +218,9 @@ double batch_matmul_cost(const CostContext& c) {
                       guessed_size(is_matrix ? x[x.rank() - from_end] : Dim::unknown()));
 }
 
-}  // namespace
+constexpr DTypeSet kProductTypes = kFloatTypes | kComplexTypes | kIndexTypes;
 
-void define_linear_algebra_ops(OpRegistry& ops) {
-  ops.define(kMatMul,
-             {
-                 .name = "MatMul",
-                 .summary = "The product of two matrices, each transposed on request.",
-                 .inputs = {"a: T", "b: T"},
-                 .outputs = {"product: T"},
-                 .types = {{"T", kFloatTypes | kComplexTypes | kUnsignedIntTypes | kIndexTypes}},
-                 .infer = matmul_shape,
-                 .gradient = matmul_gradient,
-                 .body = kernel(matmul_kernel),
-                 .panels = true,
-                 .cost = matmul_cost,
-             });
-  const DTypeSet product_types = kFloatTypes | kComplexTypes | kIndexTypes;
+void define_batch_mat_mul_and_batch_mat_mul_v2(OpRegistry& ops) {
   ops.define(kBatchMatMul,
              {
                  .name = "BatchMatMul",
@@ -226,7 +228,7 @@ void define_linear_algebra_ops(OpRegistry& ops) {
                             "conjugated and transposed on request.",
                  .inputs = {"x: T", "y: T"},
                  .outputs = {"output: T"},
-                 .types = {{"T", product_types}},
+                 .types = {{"T", kProductTypes}},
                  .infer = batch_matmul_shape</*broadcasts=*/false>,
                  .gradient = batch_matmul_gradient,
                  .body = kernel(batch_matmul_kernel),
@@ -240,13 +242,20 @@ void define_linear_algebra_ops(OpRegistry& ops) {
                             "conjugated and transposed on request.",
                  .inputs = {"x: T", "y: T"},
                  .outputs = {"output: T"},
-                 .types = {{"T", product_types | DTypeSet{DType::kInt16}}},
+                 .types = {{"T", kProductTypes | DTypeSet{DType::kInt16}}},
                  .infer = batch_matmul_shape</*broadcasts=*/true>,
                  .gradient = batch_matmul_gradient,
                  .body = kernel(batch_matmul_kernel),
                  .panels = true,
                  .cost = batch_matmul_cost,
              });
+}
+
+}  // namespace
+
+void define_linear_algebra_ops(OpRegistry& ops) {
+  define_mat_mul(ops);
+  define_batch_mat_mul_and_batch_mat_mul_v2(ops);
 }
 
 }  // namespace graven::engine

@@ -19,6 +19,63 @@
 namespace graven::engine {
 namespace {
 
+// --- PopulationCount.
+
+// Processors with SSE4.2, the least that the engine runs on, have an instruction for it.
+template <typename U>
+[[gnu::target("popcnt")]] void count_bits(const U* x, int64_t n, uint8_t* counts) {
+  for (int64_t i = 0; i < n; ++i) counts[i] = static_cast<uint8_t>(__builtin_popcountll(x[i]));
+}
+
+// --- Comparisons.
+
+void define_less_and_kin(OpRegistry& ops) {
+  kLess = ops.define<NoAttrs>({
+      .name = "Less",
+      .python = "math.less, less",
+      .summary = "Is x < y? False if one is NaN.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: bool"},
+      .types = {{"T", kRealTypes}},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return x < y; }),
+  });
+  kLessEqual = ops.define<NoAttrs>({
+      .name = "LessEqual",
+      .python = "math.less_equal, less_equal",
+      .summary = "Is x <= y? False if one is NaN.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: bool"},
+      .types = {{"T", kRealTypes}},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return x <= y; }),
+  });
+  kGreater = ops.define<NoAttrs>({
+      .name = "Greater",
+      .python = "math.greater, greater",
+      .summary = "Is x > y? False if one is NaN.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: bool"},
+      .types = {{"T", kRealTypes}},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return x > y; }),
+  });
+  kGreaterEqual = ops.define<NoAttrs>({
+      .name = "GreaterEqual",
+      .python = "math.greater_equal, greater_equal",
+      .summary = "Is x >= y? False if one is NaN.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: bool"},
+      .types = {{"T", kRealTypes}},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return x >= y; }),
+  });
+}
+
 // --- Equal and NotEqual.
 
 // Shapes that do not broadcast are an error, or unequal as a whole: then the output is a scalar.
@@ -75,12 +132,171 @@ Status equality_kernel(KernelContext& c) {
   return {};
 }
 
-// --- PopulationCount.
+void define_equal_and_kin(OpRegistry& ops) {
+  kEqual = ops.define<EqualAttrs>({
+      .name = "Equal",
+      .summary = "Is x equal to y?",
+      .details = "Tensors whose shapes do not broadcast are an error, or unequal as a whole if "
+                 "incompatible_shape_error is false.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: bool"},
+      .types = {{"T", kPlainTypes | DTypeSet{DType::kString}}},
+      .infer = equality_shape,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return x == y; })
+                  .with_kernel_for({DType::kString}, equality_kernel)
+                  .with_kernel_when(may_have_any_shapes, equality_kernel),
+      .commutative = true,
+  });
+  kNotEqual = ops.define<EqualAttrs>({
+      .name = "NotEqual",
+      .summary = "Is x unlike y?",
+      .details = "Tensors whose shapes do not broadcast are an error, or unequal as a whole if "
+                 "incompatible_shape_error is false.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: bool"},
+      .types = {{"T", kPlainTypes | DTypeSet{DType::kString}}},
+      .infer = equality_shape,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return x != y; })
+                  .with_kernel_for({DType::kString}, equality_kernel)
+                  .with_kernel_when(may_have_any_shapes, equality_kernel),
+      .commutative = true,
+  });
+  kApproximateEqual = ops.define<ApproximateEqualAttrs>({
+      .name = "ApproximateEqual",
+      .python = "math.approximate_equal",
+      .summary = "Is |x - y| < tolerance?",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: bool"},
+      .types = {{"T", kFloatTypes}},
+      .infer = same_shapes,
+      .gradient = not_differentiable,
+      .body = elementwise<ApproximateEqualAttrs>(
+          [](const ApproximateEqualAttrs& a, auto x, auto y) { return abs(x - y) < a.tolerance; }),
+      .commutative = true,
+  });
+}
 
-// Processors with SSE4.2, the least that the engine runs on, have an instruction for it.
-template <typename U>
-[[gnu::target("popcnt")]] void count_bits(const U* x, int64_t n, uint8_t* counts) {
-  for (int64_t i = 0; i < n; ++i) counts[i] = static_cast<uint8_t>(__builtin_popcountll(x[i]));
+// --- Logic.
+
+void define_logical_and_and_kin(OpRegistry& ops) {
+  kLogicalAnd = ops.define<NoAttrs>({
+      .name = "LogicalAnd",
+      .python = "math.logical_and, logical_and",
+      .summary = "Are both true?",
+      .inputs = {"x: bool", "y: bool"},
+      .outputs = {"z: bool"},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return x & y; }),
+      .commutative = true,
+  });
+  kLogicalOr = ops.define<NoAttrs>({
+      .name = "LogicalOr",
+      .python = "math.logical_or, logical_or",
+      .summary = "Is one of them true?",
+      .inputs = {"x: bool", "y: bool"},
+      .outputs = {"z: bool"},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return x | y; }),
+      .commutative = true,
+  });
+  kLogicalNot = ops.define<NoAttrs>({
+      .name = "LogicalNot",
+      .python = "math.logical_not, logical_not",
+      .summary = "Is x false?",
+      .inputs = {"x: bool"},
+      .outputs = {"y: bool"},
+      .infer = same_as_input,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x) { return !x; }),
+  });
+}
+
+// --- Bits.
+
+void define_bitwise_and_and_kin(OpRegistry& ops) {
+  kBitwiseAnd = ops.define<NoAttrs>({
+      .name = "BitwiseAnd",
+      .python = "bitwise.bitwise_and",
+      .summary = "The bits that are set in both.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kIntTypes}},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return x & y; }),
+      .commutative = true,
+  });
+  kBitwiseOr = ops.define<NoAttrs>({
+      .name = "BitwiseOr",
+      .python = "bitwise.bitwise_or",
+      .summary = "The bits that are set in one of them or both.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kIntTypes}},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return x | y; }),
+      .commutative = true,
+  });
+  kBitwiseXor = ops.define<NoAttrs>({
+      .name = "BitwiseXor",
+      .python = "bitwise.bitwise_xor",
+      .summary = "The bits that are set in one of them only.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kIntTypes}},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return x ^ y; }),
+      .commutative = true,
+  });
+}
+
+// TensorFlow's kernels shift by what lies nearest in [0, bits).
+Scalar shift_within(Scalar y) {
+  const auto bits = static_cast<int64_t>(8 * dtype_size(y.dtype()));
+  return max(zero_like(y), min(y, integer_like(y, bits - 1)));
+}
+
+void define_left_shift_and_kin(OpRegistry& ops) {
+  kLeftShift = ops.define<NoAttrs>({
+      .name = "LeftShift",
+      .python = "bitwise.left_shift",
+      .summary = "x shifted by y bits, at least none and at most all but one.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kIntTypes}},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return shift_left(x, shift_within(y)); }),
+  });
+  kRightShift = ops.define<NoAttrs>({
+      .name = "RightShift",
+      .python = "bitwise.right_shift",
+      .summary = "x shifted by y bits, at least none and at most all but one; copies of the sign "
+                 "come in.",
+      .inputs = {"x: T", "y: T"},
+      .outputs = {"z: T"},
+      .types = {{"T", kIntTypes}},
+      .infer = broadcast_inputs,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x, auto y) { return shift_right(x, shift_within(y)); }),
+  });
+  kInvert = ops.define<NoAttrs>({
+      .name = "Invert",
+      .python = "bitwise.invert",
+      .summary = "The bits that are not set in x.",
+      .inputs = {"x: T"},
+      .outputs = {"y: T"},
+      .types = {{"T", kIntTypes}},
+      .infer = same_as_input,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x) { return ~x; }),
+  });
 }
 
 Status population_count_kernel(KernelContext& c) {
@@ -96,6 +312,19 @@ Status population_count_kernel(KernelContext& c) {
     }
   });
   return {};
+}
+
+void define_population_count(OpRegistry& ops) {
+  kPopulationCount = ops.define<NoAttrs>({
+      .name = "PopulationCount",
+      .summary = "How many bits of x are set.",
+      .inputs = {"x: T"},
+      .outputs = {"y: uint8"},
+      .types = {{"T", kIntTypes}},
+      .infer = same_as_input,
+      .gradient = not_differentiable,
+      .body = kernel(population_count_kernel),
+  });
 }
 
 // --- SelectV2.
@@ -124,8 +353,21 @@ void choice_gradient(GradientContext& c, bool sums) {
   if (c.wants(1)) set(1, c(op, {condition, dy, zero}));
   if (c.wants(2)) set(2, c(op, {condition, zero, dy}));
 }
-void select_gradient(GradientContext& c) { choice_gradient(c, true); }
-void old_select_gradient(GradientContext& c) { choice_gradient(c, false); }
+
+void define_select_v2(OpRegistry& ops) {
+  kSelectV2 = ops.define<NoAttrs>({
+      .name = "SelectV2",
+      .summary = "t where the condition holds, e elsewhere. All three broadcast.",
+      .inputs = {"condition: bool", "t: T", "e: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}},
+      .infer = broadcast_inputs,
+      .gradient = [](GradientContext& c) { choice_gradient(c, true); },
+      .body = elementwise([](auto condition, auto t, auto e) {
+                return select(condition, t, e);
+              }).with_kernel_for(kObjectTypes, select_objects),
+  });
+}
 
 // --- Select.
 
@@ -178,12 +420,19 @@ Status select_kernel(KernelContext& c) {
   return {};
 }
 
-// --- Where.
-
-Status where_shape(InferContext& c) {
-  const Shape& x = c.shape(0);
-  c.set_shape(0, {c.new_symbol("where"), x.has_rank() ? Dim(x.rank()) : Dim::unknown()});
-  return {};
+void define_select(OpRegistry& ops) {
+  kSelect = ops.define<NoAttrs>({
+      .name = "Select",
+      .summary = "x where the condition holds, y elsewhere; a vector of conditions chooses rows.",
+      .inputs = {"condition: bool", "t: T", "e: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}},
+      .infer = select_shape,
+      .gradient = [](GradientContext& c) { choice_gradient(c, false); },
+      .body = kernel(select_kernel),
+      .allocates_outputs = true,
+      .renamed = {{"t", "x"}, {"e", "y"}},
+  });
 }
 
 // Writes the indices of the `count` elements from `begin` on that are not zero. kRank is 0 for any
@@ -253,260 +502,36 @@ Status where_kernel(KernelContext& c) {
   });
 }
 
-// TensorFlow's kernels shift by what lies nearest in [0, bits).
-Scalar shift_within(Scalar y) {
-  const auto bits = static_cast<int64_t>(8 * dtype_size(y.dtype()));
-  return max(zero_like(y), min(y, integer_like(y, bits - 1)));
-}
-
-}  // namespace
-
-void define_logical_ops(OpRegistry& ops) {
-  // --- Comparisons.
-
-  kLess = ops.define<NoAttrs>({
-      .name = "Less",
-      .python = "math.less, less",
-      .summary = "Is x < y? False if one is NaN.",
-      .inputs = {"x: T", "y: T"},
-      .outputs = {"z: bool"},
-      .types = {{"T", kRealTypes}},
-      .infer = broadcast_inputs,
-      .gradient = not_differentiable,
-      .body = elementwise([](auto x, auto y) { return x < y; }),
-  });
-  kLessEqual = ops.define<NoAttrs>({
-      .name = "LessEqual",
-      .python = "math.less_equal, less_equal",
-      .summary = "Is x <= y? False if one is NaN.",
-      .inputs = {"x: T", "y: T"},
-      .outputs = {"z: bool"},
-      .types = {{"T", kRealTypes}},
-      .infer = broadcast_inputs,
-      .gradient = not_differentiable,
-      .body = elementwise([](auto x, auto y) { return x <= y; }),
-  });
-  kGreater = ops.define<NoAttrs>({
-      .name = "Greater",
-      .python = "math.greater, greater",
-      .summary = "Is x > y? False if one is NaN.",
-      .inputs = {"x: T", "y: T"},
-      .outputs = {"z: bool"},
-      .types = {{"T", kRealTypes}},
-      .infer = broadcast_inputs,
-      .gradient = not_differentiable,
-      .body = elementwise([](auto x, auto y) { return x > y; }),
-  });
-  kGreaterEqual = ops.define<NoAttrs>({
-      .name = "GreaterEqual",
-      .python = "math.greater_equal, greater_equal",
-      .summary = "Is x >= y? False if one is NaN.",
-      .inputs = {"x: T", "y: T"},
-      .outputs = {"z: bool"},
-      .types = {{"T", kRealTypes}},
-      .infer = broadcast_inputs,
-      .gradient = not_differentiable,
-      .body = elementwise([](auto x, auto y) { return x >= y; }),
-  });
-  kEqual = ops.define<EqualAttrs>({
-      .name = "Equal",
-      .summary = "Is x equal to y?",
-      .details = "Tensors whose shapes do not broadcast are an error, or unequal as a whole if "
-                 "incompatible_shape_error is false.",
-      .inputs = {"x: T", "y: T"},
-      .outputs = {"z: bool"},
-      .types = {{"T", kPlainTypes | DTypeSet{DType::kString}}},
-      .infer = equality_shape,
-      .gradient = not_differentiable,
-      .body = elementwise([](auto x, auto y) { return x == y; })
-                  .with_kernel_for({DType::kString}, equality_kernel)
-                  .with_kernel_when(may_have_any_shapes, equality_kernel),
-      .commutative = true,
-  });
-  kNotEqual = ops.define<EqualAttrs>({
-      .name = "NotEqual",
-      .summary = "Is x unlike y?",
-      .details = "Tensors whose shapes do not broadcast are an error, or unequal as a whole if "
-                 "incompatible_shape_error is false.",
-      .inputs = {"x: T", "y: T"},
-      .outputs = {"z: bool"},
-      .types = {{"T", kPlainTypes | DTypeSet{DType::kString}}},
-      .infer = equality_shape,
-      .gradient = not_differentiable,
-      .body = elementwise([](auto x, auto y) { return x != y; })
-                  .with_kernel_for({DType::kString}, equality_kernel)
-                  .with_kernel_when(may_have_any_shapes, equality_kernel),
-      .commutative = true,
-  });
-  kApproximateEqual = ops.define<ApproximateEqualAttrs>({
-      .name = "ApproximateEqual",
-      .python = "math.approximate_equal",
-      .summary = "Is |x - y| < tolerance?",
-      .inputs = {"x: T", "y: T"},
-      .outputs = {"z: bool"},
-      .types = {{"T", kFloatTypes}},
-      .infer = same_shapes,
-      .gradient = not_differentiable,
-      .body = elementwise<ApproximateEqualAttrs>(
-          [](const ApproximateEqualAttrs& a, auto x, auto y) { return abs(x - y) < a.tolerance; }),
-      .commutative = true,
-  });
-
-  // --- Logic.
-
-  kLogicalAnd = ops.define<NoAttrs>({
-      .name = "LogicalAnd",
-      .python = "math.logical_and, logical_and",
-      .summary = "Are both true?",
-      .inputs = {"x: bool", "y: bool"},
-      .outputs = {"z: bool"},
-      .infer = broadcast_inputs,
-      .gradient = not_differentiable,
-      .body = elementwise([](auto x, auto y) { return x & y; }),
-      .commutative = true,
-  });
-  kLogicalOr = ops.define<NoAttrs>({
-      .name = "LogicalOr",
-      .python = "math.logical_or, logical_or",
-      .summary = "Is one of them true?",
-      .inputs = {"x: bool", "y: bool"},
-      .outputs = {"z: bool"},
-      .infer = broadcast_inputs,
-      .gradient = not_differentiable,
-      .body = elementwise([](auto x, auto y) { return x | y; }),
-      .commutative = true,
-  });
-  kLogicalNot = ops.define<NoAttrs>({
-      .name = "LogicalNot",
-      .python = "math.logical_not, logical_not",
-      .summary = "Is x false?",
-      .inputs = {"x: bool"},
-      .outputs = {"y: bool"},
-      .infer = same_as_input,
-      .gradient = not_differentiable,
-      .body = elementwise([](auto x) { return !x; }),
-  });
-
-  // --- Bits.
-
-  kBitwiseAnd = ops.define<NoAttrs>({
-      .name = "BitwiseAnd",
-      .python = "bitwise.bitwise_and",
-      .summary = "The bits that are set in both.",
-      .inputs = {"x: T", "y: T"},
-      .outputs = {"z: T"},
-      .types = {{"T", kIntTypes}},
-      .infer = broadcast_inputs,
-      .gradient = not_differentiable,
-      .body = elementwise([](auto x, auto y) { return x & y; }),
-      .commutative = true,
-  });
-  kBitwiseOr = ops.define<NoAttrs>({
-      .name = "BitwiseOr",
-      .python = "bitwise.bitwise_or",
-      .summary = "The bits that are set in one of them or both.",
-      .inputs = {"x: T", "y: T"},
-      .outputs = {"z: T"},
-      .types = {{"T", kIntTypes}},
-      .infer = broadcast_inputs,
-      .gradient = not_differentiable,
-      .body = elementwise([](auto x, auto y) { return x | y; }),
-      .commutative = true,
-  });
-  kBitwiseXor = ops.define<NoAttrs>({
-      .name = "BitwiseXor",
-      .python = "bitwise.bitwise_xor",
-      .summary = "The bits that are set in one of them only.",
-      .inputs = {"x: T", "y: T"},
-      .outputs = {"z: T"},
-      .types = {{"T", kIntTypes}},
-      .infer = broadcast_inputs,
-      .gradient = not_differentiable,
-      .body = elementwise([](auto x, auto y) { return x ^ y; }),
-      .commutative = true,
-  });
-  kLeftShift = ops.define<NoAttrs>({
-      .name = "LeftShift",
-      .python = "bitwise.left_shift",
-      .summary = "x shifted by y bits, at least none and at most all but one.",
-      .inputs = {"x: T", "y: T"},
-      .outputs = {"z: T"},
-      .types = {{"T", kIntTypes}},
-      .infer = broadcast_inputs,
-      .gradient = not_differentiable,
-      .body = elementwise([](auto x, auto y) { return shift_left(x, shift_within(y)); }),
-  });
-  kRightShift = ops.define<NoAttrs>({
-      .name = "RightShift",
-      .python = "bitwise.right_shift",
-      .summary = "x shifted by y bits, at least none and at most all but one; copies of the sign "
-                 "come in.",
-      .inputs = {"x: T", "y: T"},
-      .outputs = {"z: T"},
-      .types = {{"T", kIntTypes}},
-      .infer = broadcast_inputs,
-      .gradient = not_differentiable,
-      .body = elementwise([](auto x, auto y) { return shift_right(x, shift_within(y)); }),
-  });
-  kInvert = ops.define<NoAttrs>({
-      .name = "Invert",
-      .python = "bitwise.invert",
-      .summary = "The bits that are not set in x.",
-      .inputs = {"x: T"},
-      .outputs = {"y: T"},
-      .types = {{"T", kIntTypes}},
-      .infer = same_as_input,
-      .gradient = not_differentiable,
-      .body = elementwise([](auto x) { return ~x; }),
-  });
-  kPopulationCount = ops.define<NoAttrs>({
-      .name = "PopulationCount",
-      .summary = "How many bits of x are set.",
-      .inputs = {"x: T"},
-      .outputs = {"y: uint8"},
-      .types = {{"T", kIntTypes}},
-      .infer = same_as_input,
-      .gradient = not_differentiable,
-      .body = kernel(population_count_kernel),
-  });
-
-  // --- Choices.
-
-  kSelectV2 = ops.define<NoAttrs>({
-      .name = "SelectV2",
-      .summary = "t where the condition holds, e elsewhere. All three broadcast.",
-      .inputs = {"condition: bool", "t: T", "e: T"},
-      .outputs = {"output: T"},
-      .types = {{"T", kAllTypes}},
-      .infer = broadcast_inputs,
-      .gradient = select_gradient,
-      .body = elementwise([](auto condition, auto t, auto e) {
-                return select(condition, t, e);
-              }).with_kernel_for(kObjectTypes, select_objects),
-  });
-  kSelect = ops.define<NoAttrs>({
-      .name = "Select",
-      .summary = "x where the condition holds, y elsewhere; a vector of conditions chooses rows.",
-      .inputs = {"condition: bool", "t: T", "e: T"},
-      .outputs = {"output: T"},
-      .types = {{"T", kAllTypes}},
-      .infer = select_shape,
-      .gradient = old_select_gradient,
-      .body = kernel(select_kernel),
-      .allocates_outputs = true,
-      .renamed = {{"t", "x"}, {"e", "y"}},
-  });
+void define_where(OpRegistry& ops) {
   kWhere = ops.define<NoAttrs>({
       .name = "Where",
       .summary = "The places of the elements that are not zero (true), one row of indices each.",
       .inputs = {"input: T"},
       .outputs = {"index: int64"},
       .types = {{"T", kPlainTypes}},
-      .infer = where_shape,
+      .infer = [](InferContext& c) -> Status {
+        const Shape& x = c.shape(0);
+        c.set_shape(0, {c.new_symbol("where"), x.has_rank() ? Dim(x.rank()) : Dim::unknown()});
+        return {};
+      },
       .gradient = not_differentiable,
       .body = kernel(where_kernel),
       .renamed = {{"input", "condition"}},
   });
+}
+
+}  // namespace
+
+void define_logical_ops(OpRegistry& ops) {
+  define_less_and_kin(ops);
+  define_equal_and_kin(ops);
+  define_logical_and_and_kin(ops);
+  define_bitwise_and_and_kin(ops);
+  define_left_shift_and_kin(ops);
+  define_population_count(ops);
+  define_select_v2(ops);
+  define_select(ops);
+  define_where(ops);
 }
 
 }  // namespace graven::engine

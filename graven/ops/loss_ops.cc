@@ -15,9 +15,28 @@ namespace {
 // --- L2Loss.
 
 Scalar square(Scalar x) { return x * x; }
+
 Scalar half_of(Scalar sum, Scalar) { return sum * 0.5; }
 
-void l2_loss_gradient(GradientContext& c) { c.set_dx(0, Formula(c, c.x(0)) * Formula(c, c.dy())); }
+void define_l2_loss(OpRegistry& ops) {
+  ops.define(kL2Loss, {
+                          .name = "L2Loss",
+                          .python = "nn.l2_loss",
+                          .summary = "Half the sum of the squares of all elements.",
+                          .inputs = {"t: T"},
+                          .outputs = {"output: T"},
+                          .types = {{"T", kFloatTypes}},
+                          .infer = scalar_output,
+                          .gradient =
+                              [](GradientContext& c) {
+                                c.set_dx(0, Formula(c, c.x(0)) * Formula(c, c.dy()));
+                              },
+                          .body = reduction({.identity = zero_like,
+                                             .combine = [](Scalar a, Scalar b) { return a + b; },
+                                             .prepare = square,
+                                             .finish = half_of}),
+                      });
+}
 
 // --- InTopKV2.
 
@@ -69,23 +88,7 @@ Status in_top_k_kernel(KernelContext& c) {
   return {};
 }
 
-}  // namespace
-
-void define_loss_ops(OpRegistry& ops) {
-  ops.define(kL2Loss, {
-                          .name = "L2Loss",
-                          .python = "nn.l2_loss",
-                          .summary = "Half the sum of the squares of all elements.",
-                          .inputs = {"t: T"},
-                          .outputs = {"output: T"},
-                          .types = {{"T", kFloatTypes}},
-                          .infer = scalar_output,
-                          .gradient = l2_loss_gradient,
-                          .body = reduction({.identity = zero_like,
-                                             .combine = [](Scalar a, Scalar b) { return a + b; },
-                                             .prepare = square,
-                                             .finish = half_of}),
-                      });
+void define_in_top_kv2(OpRegistry& ops) {
   ops.define(kInTopKV2,
              {
                  .name = "InTopKV2",
@@ -99,6 +102,13 @@ void define_loss_ops(OpRegistry& ops) {
                  .gradient = not_differentiable,
                  .body = kernel(in_top_k_kernel),
              });
+}
+
+}  // namespace
+
+void define_loss_ops(OpRegistry& ops) {
+  define_l2_loss(ops);
+  define_in_top_kv2(ops);
 }
 
 }  // namespace graven::engine

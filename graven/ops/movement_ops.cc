@@ -16,6 +16,8 @@
 namespace graven::engine {
 namespace {
 
+// --- Orders of axes.
+
 void set_unknown_dims(InferContext& c, int rank) {
   Shape shape;
   for (int i = 0; i < rank; ++i) shape.push_back(Dim::unknown());
@@ -119,12 +121,40 @@ Tensor inverse_of(Emitter& emit, const Tensor& perm) {
   return int32_vector(emit, inverse);
 }
 
-void transpose_gradient(GradientContext& c) {
-  if (c.wants(0)) c.set_dx(0, c(kTranspose, {c.dy(), inverse_of(c, c.x(1))}));
-}
-
-void conjugate_transpose_gradient(GradientContext& c) {
-  if (c.wants(0)) c.set_dx(0, c(kConjugateTranspose, {c.dy(), inverse_of(c, c.x(1))}));
+void define_transpose_and_conjugate_transpose(OpRegistry& ops) {
+  kTranspose = ops.define<NoAttrs>({
+      .name = "Transpose",
+      .summary = "The tensor with its axes in another order: axis i of y is axis perm[i] of x.",
+      .inputs = {"x: T", "perm: Tperm"},
+      .outputs = {"y: T"},
+      .types = {{"T", kAllTypes}, {"Tperm", kIndexTypes}},
+      .infer = transpose_shape,
+      .gradient =
+          [](GradientContext& c) {
+            if (c.wants(0)) c.set_dx(0, c(kTranspose, {c.dy(), inverse_of(c, c.x(1))}));
+          },
+      .body = kernel(transpose_kernel),
+      .allocates_outputs = true,  // after it has checked the axes
+      .values_for_inference = {1},
+      .reads = transpose_reads,
+      .default_node_name = "transpose",
+  });
+  kConjugateTranspose = ops.define<NoAttrs>({
+      .name = "ConjugateTranspose",
+      .summary = "The complex conjugate of the tensor with its axes in another order.",
+      .inputs = {"x: T", "perm: Tperm"},
+      .outputs = {"y: T"},
+      .types = {{"T", kPlainTypes}, {"Tperm", kIndexTypes}},
+      .infer = transpose_shape,
+      .gradient =
+          [](GradientContext& c) {
+            if (c.wants(0)) c.set_dx(0, c(kConjugateTranspose, {c.dy(), inverse_of(c, c.x(1))}));
+          },
+      .body = composite([](CompositeContext& c) {
+        c.set_output(conj(Formula(c, c(kTranspose, {c.x(0), c.x(1)}))));
+      }),
+      .values_for_inference = {1},
+  });
 }
 
 // --- InvertPermutation.
@@ -151,9 +181,21 @@ Status invert(std::span<const T> x, std::span<T> y) {
   return {};
 }
 
-Status invert_permutation_kernel(KernelContext& c) {
-  if (c.input(0).dtype() == DType::kInt32) return invert(c.in<int32_t>(0), c.out<int32_t>(0));
-  return invert(c.in<int64_t>(0), c.out<int64_t>(0));
+void define_invert_permutation(OpRegistry& ops) {
+  kInvertPermutation = ops.define<NoAttrs>({
+      .name = "InvertPermutation",
+      .python = "math.invert_permutation",
+      .summary = "The permutation y with y[x[i]] = i.",
+      .inputs = {"x: T"},
+      .outputs = {"y: T"},
+      .types = {{"T", kIndexTypes}},
+      .infer = vector_like_input,
+      .gradient = not_differentiable,
+      .body = kernel([](KernelContext& c) -> Status {
+        if (c.input(0).dtype() == DType::kInt32) return invert(c.in<int32_t>(0), c.out<int32_t>(0));
+        return invert(c.in<int64_t>(0), c.out<int64_t>(0));
+      }),
+  });
 }
 
 // --- Squeeze and ExpandDims: views.
@@ -191,6 +233,31 @@ Status squeezed(InferContext& c) {
   return {};
 }
 
+Status view_kernel(KernelContext& c) {
+  c.set_output(0, c.input(0).with_shape(c.output(0).shape()));
+  return {};
+}
+
+void reshape_gradient(GradientContext& c) {
+  if (c.wants(0)) c.set_dx(0, c(kReshape, {c.dy(), c.shape_of_x(0)}));
+}
+
+void define_squeeze(OpRegistry& ops) {
+  kSqueeze = ops.define<SqueezeAttrs>({
+      .name = "Squeeze",
+      .summary = "The tensor without axes of size 1: all of them, or those in axis.",
+      .inputs = {"input: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}},
+      .infer = squeezed,
+      .gradient = reshape_gradient,
+      .body = kernel(view_kernel),
+      .view_of = 0,
+      .reads = reshape_reads,
+      .renamed = {{"squeeze_dims", "axis"}},
+  });
+}
+
 Status expanded(InferContext& c) {
   const Shape& x = c.shape(0);
   Tensor dim = c.value(1);
@@ -215,74 +282,7 @@ Status expanded(InferContext& c) {
   return {};
 }
 
-Status view_kernel(KernelContext& c) {
-  c.set_output(0, c.input(0).with_shape(c.output(0).shape()));
-  return {};
-}
-
-void reshape_gradient(GradientContext& c) {
-  if (c.wants(0)) c.set_dx(0, c(kReshape, {c.dy(), c.shape_of_x(0)}));
-}
-
-}  // namespace
-
-void define_movement_ops(OpRegistry& ops) {
-  // --- Orders of axes.
-
-  kTranspose = ops.define<NoAttrs>({
-      .name = "Transpose",
-      .summary = "The tensor with its axes in another order: axis i of y is axis perm[i] of x.",
-      .inputs = {"x: T", "perm: Tperm"},
-      .outputs = {"y: T"},
-      .types = {{"T", kAllTypes}, {"Tperm", kIndexTypes}},
-      .infer = transpose_shape,
-      .gradient = transpose_gradient,
-      .body = kernel(transpose_kernel),
-      .allocates_outputs = true,  // after it has checked the axes
-      .values_for_inference = {1},
-      .reads = transpose_reads,
-      .default_node_name = "transpose",
-  });
-  kConjugateTranspose = ops.define<NoAttrs>({
-      .name = "ConjugateTranspose",
-      .summary = "The complex conjugate of the tensor with its axes in another order.",
-      .inputs = {"x: T", "perm: Tperm"},
-      .outputs = {"y: T"},
-      .types = {{"T", kPlainTypes}, {"Tperm", kIndexTypes}},
-      .infer = transpose_shape,
-      .gradient = conjugate_transpose_gradient,
-      .body = composite([](CompositeContext& c) {
-        c.set_output(conj(Formula(c, c(kTranspose, {c.x(0), c.x(1)}))));
-      }),
-      .values_for_inference = {1},
-  });
-  kInvertPermutation = ops.define<NoAttrs>({
-      .name = "InvertPermutation",
-      .python = "math.invert_permutation",
-      .summary = "The permutation y with y[x[i]] = i.",
-      .inputs = {"x: T"},
-      .outputs = {"y: T"},
-      .types = {{"T", kIndexTypes}},
-      .infer = vector_like_input,
-      .gradient = not_differentiable,
-      .body = kernel(invert_permutation_kernel),
-  });
-
-  // --- Axes of size 1.
-
-  kSqueeze = ops.define<SqueezeAttrs>({
-      .name = "Squeeze",
-      .summary = "The tensor without axes of size 1: all of them, or those in axis.",
-      .inputs = {"input: T"},
-      .outputs = {"output: T"},
-      .types = {{"T", kAllTypes}},
-      .infer = squeezed,
-      .gradient = reshape_gradient,
-      .body = kernel(view_kernel),
-      .view_of = 0,
-      .reads = reshape_reads,
-      .renamed = {{"squeeze_dims", "axis"}},
-  });
+void define_expand_dims(OpRegistry& ops) {
   kExpandDims = ops.define<NoAttrs>({
       .name = "ExpandDims",
       .summary =
@@ -298,6 +298,15 @@ void define_movement_ops(OpRegistry& ops) {
       .reads = reshape_reads,
       .renamed = {{"dim", "axis"}},
   });
+}
+
+}  // namespace
+
+void define_movement_ops(OpRegistry& ops) {
+  define_transpose_and_conjugate_transpose(ops);
+  define_invert_permutation(ops);
+  define_squeeze(ops);
+  define_expand_dims(ops);
 }
 
 }  // namespace graven::engine

@@ -36,9 +36,12 @@ void set_unknown_dims(InferContext& c, int rank) {
 
 // How many elements come before and after along an axis.
 int64_t before(const Tensor& paddings, int axis) { return integer_at(paddings, int64_t{2} * axis); }
+
 int64_t after(const Tensor& paddings, int axis) {
   return integer_at(paddings, int64_t{2} * axis + 1);
 }
+
+constexpr DTypeSet kValueTypes = kPlainTypes | DTypeSet{DType::kString};
 
 Status check_paddings(const InferContext& c, const Shape& x) {
   const Shape& paddings = c.shape(1);
@@ -73,13 +76,6 @@ Status padded_shape(InferContext& c) {
   }
   c.set_shape(0, out);
   return {};
-}
-
-Status pad_v2_shape(InferContext& c) {
-  if (c.shape(2).has_rank() && c.shape(2).rank() != 0) {
-    return invalid_argument("constant_values must be a scalar. Found: ", c.shape(2).to_message());
-  }
-  return padded_shape(c);
 }
 
 // The axes outside of the rows in which a padded tensor is written, and the rows themselves: the
@@ -170,6 +166,43 @@ void pad_gradient(GradientContext& c) {
   c.set_dx(0, c(kSlice, {c.dy(), begin, cast(c, c.shape_of_x(0), c.dtype_of_x(1))}));
 }
 
+void define_pad(OpRegistry& ops) {
+  kPad = ops.define<NoAttrs>({
+      .name = "Pad",
+      .summary = "The input with zeros before and after along each axis.",
+      .inputs = {"input: T", "paddings: Tpaddings"},
+      .outputs = {"output: T"},
+      .types = {{"T", kValueTypes}, {"Tpaddings", kIndexTypes}},
+      .infer = padded_shape,
+      .gradient = pad_gradient,
+      .body = kernel(pad_kernel),
+      .values_for_inference = {1},
+      .reads = pad_reads,
+  });
+}
+
+Status pad_v2_shape(InferContext& c) {
+  if (c.shape(2).has_rank() && c.shape(2).rank() != 0) {
+    return invalid_argument("constant_values must be a scalar. Found: ", c.shape(2).to_message());
+  }
+  return padded_shape(c);
+}
+
+void define_pad_v2(OpRegistry& ops) {
+  kPadV2 = ops.define<NoAttrs>({
+      .name = "PadV2",
+      .summary = "The input with a given value before and after along each axis.",
+      .inputs = {"input: T", "paddings: Tpaddings", "constant_values: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kValueTypes}, {"Tpaddings", kIndexTypes}},
+      .infer = pad_v2_shape,
+      .gradient = pad_gradient,
+      .body = kernel(pad_kernel),
+      .values_for_inference = {1},
+      .reads = pad_reads,
+  });
+}
+
 // --- MirrorPad and MirrorPadGrad.
 
 // 1 if the edge itself is not repeated, else 0.
@@ -192,37 +225,6 @@ Status check_mirror(const InferContext& c, const Shape& x, const Tensor& padding
                             edge ? " not less than " : " greater than ", x.size(i));
   }
   return {};
-}
-
-Status mirror_pad_shape(InferContext& c) {
-  RETURN_IF_ERROR(padded_shape(c));
-  return check_mirror(c, c.shape(0), c.value(1));
-}
-
-Status mirror_pad_grad_shape(InferContext& c) {
-  const Shape& dy = c.shape(0);
-  RETURN_IF_ERROR(check_paddings(c, dy));
-  if (!dy.has_rank()) return unknown_outputs(c);
-  Tensor paddings = c.value(1);
-  if (!paddings) {
-    set_unknown_dims(c, dy.rank());
-    return {};
-  }
-  Shape out;
-  for (int i = 0; i < dy.rank(); ++i) {
-    if (before(paddings, i) < 0 || after(paddings, i) < 0) {
-      return invalid_argument("Paddings must be non-negative: ", before(paddings, i), " ",
-                              after(paddings, i));
-    }
-    const int64_t around = c.add(before(paddings, i), after(paddings, i)).number();
-    if (dy[i].is_number() && dy.size(i) < around) {
-      return invalid_argument("paddings ", before(paddings, i), ", ", after(paddings, i),
-                              " are more than the dimension size ", dy.size(i));
-    }
-    out.push_back(dy[i].is_unknown() ? dy[i] : c.subtract(dy[i], around));
-  }
-  c.set_shape(0, out);
-  return check_mirror(c, out, paddings);
 }
 
 // An axis of a smaller tensor and of the larger one that continues it by mirrors at both ends.
@@ -337,6 +339,55 @@ Status mirror_pad_kernel(KernelContext& c) {
   return {};
 }
 
+template <OpHandle<MirrorPadAttrs>& op>
+void mirror_gradient(GradientContext& c) {
+  if (c.wants(0)) c.set_dx(0, c(op, {c.dy(), c.x(1)}, c.attrs<MirrorPadAttrs>()));
+}
+
+void define_mirror_pad(OpRegistry& ops) {
+  kMirrorPad = ops.define<MirrorPadAttrs>({
+      .name = "MirrorPad",
+      .summary = "The input with its own elements, mirrored, before and after along each axis.",
+      .inputs = {"input: T", "paddings: Tpaddings"},
+      .outputs = {"output: T"},
+      .types = {{"T", kValueTypes}, {"Tpaddings", kIndexTypes}},
+      .infer = [](InferContext& c) -> Status {
+        RETURN_IF_ERROR(padded_shape(c));
+        return check_mirror(c, c.shape(0), c.value(1));
+      },
+      .gradient = mirror_gradient<kMirrorPadGrad>,
+      .body = kernel(mirror_pad_kernel),
+      .values_for_inference = {1},
+      .reads = mirror_pad_reads,
+  });
+}
+
+Status mirror_pad_grad_shape(InferContext& c) {
+  const Shape& dy = c.shape(0);
+  RETURN_IF_ERROR(check_paddings(c, dy));
+  if (!dy.has_rank()) return unknown_outputs(c);
+  Tensor paddings = c.value(1);
+  if (!paddings) {
+    set_unknown_dims(c, dy.rank());
+    return {};
+  }
+  Shape out;
+  for (int i = 0; i < dy.rank(); ++i) {
+    if (before(paddings, i) < 0 || after(paddings, i) < 0) {
+      return invalid_argument("Paddings must be non-negative: ", before(paddings, i), " ",
+                              after(paddings, i));
+    }
+    const int64_t around = c.add(before(paddings, i), after(paddings, i)).number();
+    if (dy[i].is_number() && dy.size(i) < around) {
+      return invalid_argument("paddings ", before(paddings, i), ", ", after(paddings, i),
+                              " are more than the dimension size ", dy.size(i));
+    }
+    out.push_back(dy[i].is_unknown() ? dy[i] : c.subtract(dy[i], around));
+  }
+  c.set_shape(0, out);
+  return check_mirror(c, out, paddings);
+}
+
 // Each element of the result adds up its images in their order in dy.
 Status mirror_pad_grad_kernel(KernelContext& c) {
   const Tensor &dy = c.input(0), &out = c.output(0);
@@ -392,9 +443,18 @@ Status mirror_pad_grad_kernel(KernelContext& c) {
   return {};
 }
 
-template <OpHandle<MirrorPadAttrs>& op>
-void mirror_gradient(GradientContext& c) {
-  if (c.wants(0)) c.set_dx(0, c(op, {c.dy(), c.x(1)}, c.attrs<MirrorPadAttrs>()));
+void define_mirror_pad_grad(OpRegistry& ops) {
+  kMirrorPadGrad = ops.define<MirrorPadAttrs>({
+      .name = "MirrorPadGrad",
+      .summary = "The elements that MirrorPad mirrored, added to those that they came from.",
+      .inputs = {"input: T", "paddings: Tpaddings"},
+      .outputs = {"output: T"},
+      .types = {{"T", kNumberTypes}, {"Tpaddings", kIndexTypes}},
+      .infer = mirror_pad_grad_shape,
+      .gradient = mirror_gradient<kMirrorPad>,
+      .body = kernel(mirror_pad_grad_kernel),
+      .values_for_inference = {1},
+  });
 }
 
 // --- Tile.
@@ -482,6 +542,21 @@ void tile_gradient(GradientContext& c) {
   c.set_dx(0, c(kSum, {dy, int32_vector(c, axes)}));
 }
 
+void define_tile(OpRegistry& ops) {
+  kTile = ops.define<NoAttrs>({
+      .name = "Tile",
+      .summary = "The input repeated, as often as multiples says for each axis.",
+      .inputs = {"input: T", "multiples: Tmultiples"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}, {"Tmultiples", kIndexTypes}},
+      .infer = tile_shape,
+      .gradient = tile_gradient,
+      .body = kernel(tile_kernel),
+      .values_for_inference = {1},
+      .reads = tile_reads,
+  });
+}
+
 // --- ReverseV2 and Roll.
 
 Status reverse_shape(InferContext& c) {
@@ -527,8 +602,22 @@ Status reverse_kernel(KernelContext& c) {
   return {};
 }
 
-void reverse_gradient(GradientContext& c) {
-  if (c.wants(0)) c.set_dx(0, c(kReverseV2, {c.dy(), c.x(1)}));
+void define_reverse_v2(OpRegistry& ops) {
+  kReverseV2 = ops.define<NoAttrs>({
+      .name = "ReverseV2",
+      .summary = "The tensor in reverse order along the given axes.",
+      .inputs = {"tensor: T", "axis: Tidx"},
+      .outputs = {"output: T"},
+      .types = {{"T", kValueTypes}, {"Tidx", kIndexTypes}},
+      .infer = reverse_shape,
+      .gradient =
+          [](GradientContext& c) {
+            if (c.wants(0)) c.set_dx(0, c(kReverseV2, {c.dy(), c.x(1)}));
+          },
+      .body = kernel(reverse_kernel),
+      .values_for_inference = {1},
+      .reads = reverse_reads,
+  });
 }
 
 Status roll_shape(InferContext& c) {
@@ -618,10 +707,25 @@ Status roll_kernel(KernelContext& c) {
   return {};
 }
 
-void roll_gradient(GradientContext& c) {
-  if (!c.wants(0)) return;
-  Tensor shift = c.x(1);
-  c.set_dx(0, c(kRoll, {c.dy(), c(kNeg, {shift}), c.x(2)}));
+void define_roll(OpRegistry& ops) {
+  kRoll = ops.define<NoAttrs>({
+      .name = "Roll",
+      .python = "roll",
+      .summary = "The input moved by shift elements along each axis, the end back in front.",
+      .inputs = {"input: T", "shift: Tshift", "axis: Taxis"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}, {"Tshift", kIndexTypes}, {"Taxis", kIndexTypes}},
+      .infer = roll_shape,
+      .gradient =
+          [](GradientContext& c) {
+            if (!c.wants(0)) return;
+            Tensor shift = c.x(1);
+            c.set_dx(0, c(kRoll, {c.dy(), c(kNeg, {shift}), c.x(2)}));
+          },
+      .body = kernel(roll_kernel),
+      .values_for_inference = {2},
+      .reads = roll_reads,
+  });
 }
 
 // --- Bitcast.
@@ -662,94 +766,7 @@ Status bitcast_kernel(KernelContext& c) {
   return {};
 }
 
-}  // namespace
-
-void define_padding_ops(OpRegistry& ops) {
-  const DTypeSet values = kPlainTypes | DTypeSet{DType::kString};
-  kPad = ops.define<NoAttrs>({
-      .name = "Pad",
-      .summary = "The input with zeros before and after along each axis.",
-      .inputs = {"input: T", "paddings: Tpaddings"},
-      .outputs = {"output: T"},
-      .types = {{"T", values}, {"Tpaddings", kIndexTypes}},
-      .infer = padded_shape,
-      .gradient = pad_gradient,
-      .body = kernel(pad_kernel),
-      .values_for_inference = {1},
-      .reads = pad_reads,
-  });
-  kPadV2 = ops.define<NoAttrs>({
-      .name = "PadV2",
-      .summary = "The input with a given value before and after along each axis.",
-      .inputs = {"input: T", "paddings: Tpaddings", "constant_values: T"},
-      .outputs = {"output: T"},
-      .types = {{"T", values}, {"Tpaddings", kIndexTypes}},
-      .infer = pad_v2_shape,
-      .gradient = pad_gradient,
-      .body = kernel(pad_kernel),
-      .values_for_inference = {1},
-      .reads = pad_reads,
-  });
-  kMirrorPad = ops.define<MirrorPadAttrs>({
-      .name = "MirrorPad",
-      .summary = "The input with its own elements, mirrored, before and after along each axis.",
-      .inputs = {"input: T", "paddings: Tpaddings"},
-      .outputs = {"output: T"},
-      .types = {{"T", values}, {"Tpaddings", kIndexTypes}},
-      .infer = mirror_pad_shape,
-      .gradient = mirror_gradient<kMirrorPadGrad>,
-      .body = kernel(mirror_pad_kernel),
-      .values_for_inference = {1},
-      .reads = mirror_pad_reads,
-  });
-  kMirrorPadGrad = ops.define<MirrorPadAttrs>({
-      .name = "MirrorPadGrad",
-      .summary = "The elements that MirrorPad mirrored, added to those that they came from.",
-      .inputs = {"input: T", "paddings: Tpaddings"},
-      .outputs = {"output: T"},
-      .types = {{"T", kNumberTypes}, {"Tpaddings", kIndexTypes}},
-      .infer = mirror_pad_grad_shape,
-      .gradient = mirror_gradient<kMirrorPad>,
-      .body = kernel(mirror_pad_grad_kernel),
-      .values_for_inference = {1},
-  });
-  kTile = ops.define<NoAttrs>({
-      .name = "Tile",
-      .summary = "The input repeated, as often as multiples says for each axis.",
-      .inputs = {"input: T", "multiples: Tmultiples"},
-      .outputs = {"output: T"},
-      .types = {{"T", kAllTypes}, {"Tmultiples", kIndexTypes}},
-      .infer = tile_shape,
-      .gradient = tile_gradient,
-      .body = kernel(tile_kernel),
-      .values_for_inference = {1},
-      .reads = tile_reads,
-  });
-  kReverseV2 = ops.define<NoAttrs>({
-      .name = "ReverseV2",
-      .summary = "The tensor in reverse order along the given axes.",
-      .inputs = {"tensor: T", "axis: Tidx"},
-      .outputs = {"output: T"},
-      .types = {{"T", values}, {"Tidx", kIndexTypes}},
-      .infer = reverse_shape,
-      .gradient = reverse_gradient,
-      .body = kernel(reverse_kernel),
-      .values_for_inference = {1},
-      .reads = reverse_reads,
-  });
-  kRoll = ops.define<NoAttrs>({
-      .name = "Roll",
-      .python = "roll",
-      .summary = "The input moved by shift elements along each axis, the end back in front.",
-      .inputs = {"input: T", "shift: Tshift", "axis: Taxis"},
-      .outputs = {"output: T"},
-      .types = {{"T", kAllTypes}, {"Tshift", kIndexTypes}, {"Taxis", kIndexTypes}},
-      .infer = roll_shape,
-      .gradient = roll_gradient,
-      .body = kernel(roll_kernel),
-      .values_for_inference = {2},
-      .reads = roll_reads,
-  });
+void define_bitcast(OpRegistry& ops) {
   kBitcast = ops.define<BitcastAttrs>({
       .name = "Bitcast",
       .python = "bitcast",
@@ -762,6 +779,19 @@ void define_padding_ops(OpRegistry& ops) {
       .body = kernel(bitcast_kernel),
       .allocates_outputs = true,
   });
+}
+
+}  // namespace
+
+void define_padding_ops(OpRegistry& ops) {
+  define_pad(ops);
+  define_pad_v2(ops);
+  define_mirror_pad(ops);
+  define_mirror_pad_grad(ops);
+  define_tile(ops);
+  define_reverse_v2(ops);
+  define_roll(ops);
+  define_bitcast(ops);
 }
 
 }  // namespace graven::engine

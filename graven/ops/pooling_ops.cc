@@ -18,6 +18,7 @@ Result<Windows> windows_of(const MaxPoolAttrs& attrs) {
                           .is_pooling = true,
                           .ksize = attrs.ksize});
 }
+
 Result<Windows> windows_of(const PoolAttrs& attrs) {
   if (attrs.padding == "EXPLICIT") {
     return invalid_argument("padding must be \"SAME\" or \"VALID\", got \"EXPLICIT\"");
@@ -28,13 +29,8 @@ Result<Windows> windows_of(const PoolAttrs& attrs) {
                           .is_pooling = true,
                           .ksize = attrs.ksize});
 }
-Result<Windows> average_windows_of(const PoolAttrs& attrs) {
-  ASSIGN_OR_RETURN(Windows windows, windows_of(attrs));
-  if (windows.depth != 1) {
-    return unimplemented("Pooling is not yet supported on the depth dimension.");
-  }
-  return windows;
-}
+
+using Images = InlineVector<Tensor, 4>;
 
 // --- Shapes.
 
@@ -60,68 +56,10 @@ Result<Shape> pooled_shape(InferContext& c, const Windows& windows, const Shape&
   return in_format(out, windows.channels_second);
 }
 
-Status check_shape(std::string_view what, const Shape& expected, const Shape& got) {
-  if (merge_shapes(expected, got).ok()) return {};
-  return invalid_argument("Expected ", what, " shape to be ", expected.to_message(), ", but got ",
-                          got.to_message());
-}
-
 Status max_pool_shape(InferContext& c) {
   ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<MaxPoolAttrs>()));
   ASSIGN_OR_RETURN(Shape out, pooled_shape(c, windows, c.shape(0)));
   c.set_shape(0, out);
-  return {};
-}
-
-Status max_pool_grad_shape(InferContext& c) {
-  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<MaxPoolAttrs>()));
-  ASSIGN_OR_RETURN(Shape out, pooled_shape(c, windows, c.shape(0)));
-  RETURN_IF_ERROR(check_shape("orig_output", out, c.shape(1)));
-  RETURN_IF_ERROR(check_shape("grad", out, c.shape(2)));
-  const Dim unknown = Dim::unknown();
-  c.set_shape(0, c.shape(0).has_rank() ? c.shape(0) : Shape({unknown, unknown, unknown, unknown}));
-  return {};
-}
-
-Status max_pool_grad_grad_shape(InferContext& c) {
-  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<PoolAttrs>()));
-  ASSIGN_OR_RETURN(Shape out, pooled_shape(c, windows, c.shape(0)));
-  RETURN_IF_ERROR(check_shape("orig_output", out, c.shape(1)));
-  RETURN_IF_ERROR(check_shape("grad", c.shape(0), c.shape(2)));
-  c.set_shape(0, out);
-  return {};
-}
-
-Status average_pool_shape(InferContext& c) {
-  ASSIGN_OR_RETURN(Windows windows, average_windows_of(c.attrs<PoolAttrs>()));
-  ASSIGN_OR_RETURN(Shape out, pooled_shape(c, windows, c.shape(0)));
-  c.set_shape(0, out);
-  return {};
-}
-
-Status average_pool_grad_shape(InferContext& c) {
-  ASSIGN_OR_RETURN(Windows windows, average_windows_of(c.attrs<PoolAttrs>()));
-  Shape image = {Dim::unknown(), Dim::unknown(), Dim::unknown(), Dim::unknown()};
-  if (c.shape(0).has_rank() && c.shape(0).rank() != 1) {
-    return invalid_argument("orig_input_shape must be 1-dimensional, got shape ",
-                            c.shape(0).to_message());
-  }
-  if (auto sizes = c.sizes(0)) {
-    if (sizes->size() != 4) {
-      return invalid_argument("orig_input_shape must be 1-dimensional and 4 elements, got ",
-                              sizes->size());
-    }
-    image = Shape(std::span<const Dim>(*sizes));
-    Tensor value = c.value(0);
-    for (int i = 0; value && i < 4; ++i) {
-      if (image[i].is_number()) continue;
-      return invalid_argument("orig_input_shape must be nonnegative, got ",
-                              value.data<int32_t>()[i]);
-    }
-  }
-  ASSIGN_OR_RETURN(Shape out, pooled_shape(c, windows, image));
-  RETURN_IF_ERROR(check_shape("grad", out, c.shape(1)));
-  c.set_shape(0, image);
   return {};
 }
 
@@ -181,13 +119,48 @@ Status run_pooling(KernelContext& c, const Windows& windows, const Shape& image,
   return {};
 }
 
-using Images = InlineVector<Tensor, 4>;
-
 Status max_pool_kernel(KernelContext& c) {
   ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<MaxPoolAttrs>()));
   return run_pooling(
       c, windows, c.input(0).shape(), c.output(0).shape(), {0},
       [](const Pooling& p, const Images& x, void* to) { return max_pool(p, x[0].raw_data(), to); });
+}
+
+constexpr DTypeSet kMaxTypes =
+    kFloatTypes | kSignedIntTypes | DTypeSet{DType::kUInt8, DType::kUInt16};
+
+void define_max_pool(OpRegistry& ops) {
+  ops.define(
+      kMaxPool,
+      {
+          .name = "MaxPool",
+          .summary = "The largest element of each window. Padding takes no part.",
+          .inputs = {"input: T"},
+          .outputs = {"output: T"},
+          .types = {{"T", kMaxTypes}},
+          .infer = max_pool_shape,
+          .gradient =
+              [](GradientContext& c) {
+                c.set_dx(0, c(kMaxPoolGrad, {c.x(0), c.y(0), c.dy()}, c.attrs<MaxPoolAttrs>()));
+              },
+          .body = kernel(max_pool_kernel),
+      });
+}
+
+Status check_shape(std::string_view what, const Shape& expected, const Shape& got) {
+  if (merge_shapes(expected, got).ok()) return {};
+  return invalid_argument("Expected ", what, " shape to be ", expected.to_message(), ", but got ",
+                          got.to_message());
+}
+
+Status max_pool_grad_shape(InferContext& c) {
+  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<MaxPoolAttrs>()));
+  ASSIGN_OR_RETURN(Shape out, pooled_shape(c, windows, c.shape(0)));
+  RETURN_IF_ERROR(check_shape("orig_output", out, c.shape(1)));
+  RETURN_IF_ERROR(check_shape("grad", out, c.shape(2)));
+  const Dim unknown = Dim::unknown();
+  c.set_shape(0, c.shape(0).has_rank() ? c.shape(0) : Shape({unknown, unknown, unknown, unknown}));
+  return {};
 }
 
 Status max_pool_grad_kernel(KernelContext& c) {
@@ -197,37 +170,6 @@ Status max_pool_grad_kernel(KernelContext& c) {
                        return max_pool_gradient(p, x[0].raw_data(), x[1].raw_data(),
                                                 x[2].raw_data(), to);
                      });
-}
-
-Status max_pool_grad_grad_kernel(KernelContext& c) {
-  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<PoolAttrs>()));
-  return run_pooling(c, windows, c.input(0).shape(), c.input(1).shape(), {0, 1, 2},
-                     [](const Pooling& p, const Images& x, void* to) {
-                       return max_pool_gradient_gradient(p, x[0].raw_data(), x[1].raw_data(),
-                                                         x[2].raw_data(), to);
-                     });
-}
-
-Status average_pool_kernel(KernelContext& c) {
-  ASSIGN_OR_RETURN(Windows windows, average_windows_of(c.attrs<PoolAttrs>()));
-  return run_pooling(c, windows, c.input(0).shape(), c.output(0).shape(), {0},
-                     [](const Pooling& p, const Images& x, void* to) {
-                       return average_pool(p, x[0].raw_data(), to);
-                     });
-}
-
-Status average_pool_grad_kernel(KernelContext& c) {
-  ASSIGN_OR_RETURN(Windows windows, average_windows_of(c.attrs<PoolAttrs>()));
-  return run_pooling(c, windows, c.output(0).shape(), c.input(1).shape(), {1},
-                     [](const Pooling& p, const Images& dy, void* to) {
-                       return average_pool_gradient(p, dy[0].raw_data(), to);
-                     });
-}
-
-// --- Gradients.
-
-void max_pool_gradient_of(GradientContext& c) {
-  c.set_dx(0, c(kMaxPoolGrad, {c.x(0), c.y(0), c.dy()}, c.attrs<MaxPoolAttrs>()));
 }
 
 // Which element was largest does not change with small changes.
@@ -247,38 +189,7 @@ void max_pool_grad_gradient(GradientContext& c) {
                 {a.ksize, a.strides, a.padding, a.data_format}));
 }
 
-void max_pool_grad_grad_gradient(GradientContext& c) {
-  const auto& a = c.attrs<PoolAttrs>();
-  no_gradient_for_images(c);
-  if (!c.wants(2)) return;
-  c.set_dx(2, c(kMaxPoolGrad, {c.x(0), c.x(1), c.dy()},
-                {a.ksize, a.strides, a.padding, {}, a.data_format}));
-}
-
-void average_pool_gradient_of(GradientContext& c) {
-  c.set_dx(0, c(kAvgPoolGrad, {c.shape_of_x(0), c.dy()}, c.attrs<PoolAttrs>()));
-}
-
-void average_pool_grad_gradient(GradientContext& c) {
-  if (c.wants(1)) c.set_dx(1, c(kAvgPool, {c.dy()}, c.attrs<PoolAttrs>()));
-}
-
-}  // namespace
-
-void define_pooling_ops(OpRegistry& ops) {
-  const DTypeSet max_types =
-      kFloatTypes | kSignedIntTypes | DTypeSet{DType::kUInt8, DType::kUInt16};
-
-  ops.define(kMaxPool, {
-                           .name = "MaxPool",
-                           .summary = "The largest element of each window. Padding takes no part.",
-                           .inputs = {"input: T"},
-                           .outputs = {"output: T"},
-                           .types = {{"T", max_types}},
-                           .infer = max_pool_shape,
-                           .gradient = max_pool_gradient_of,
-                           .body = kernel(max_pool_kernel),
-                       });
+void define_max_pool_grad(OpRegistry& ops) {
   ops.define(kMaxPoolGrad,
              {
                  .name = "MaxPoolGrad",
@@ -291,6 +202,35 @@ void define_pooling_ops(OpRegistry& ops) {
                  .gradient = max_pool_grad_gradient,
                  .body = kernel(max_pool_grad_kernel),
              });
+}
+
+Status max_pool_grad_grad_shape(InferContext& c) {
+  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<PoolAttrs>()));
+  ASSIGN_OR_RETURN(Shape out, pooled_shape(c, windows, c.shape(0)));
+  RETURN_IF_ERROR(check_shape("orig_output", out, c.shape(1)));
+  RETURN_IF_ERROR(check_shape("grad", c.shape(0), c.shape(2)));
+  c.set_shape(0, out);
+  return {};
+}
+
+Status max_pool_grad_grad_kernel(KernelContext& c) {
+  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<PoolAttrs>()));
+  return run_pooling(c, windows, c.input(0).shape(), c.input(1).shape(), {0, 1, 2},
+                     [](const Pooling& p, const Images& x, void* to) {
+                       return max_pool_gradient_gradient(p, x[0].raw_data(), x[1].raw_data(),
+                                                         x[2].raw_data(), to);
+                     });
+}
+
+void max_pool_grad_grad_gradient(GradientContext& c) {
+  const auto& a = c.attrs<PoolAttrs>();
+  no_gradient_for_images(c);
+  if (!c.wants(2)) return;
+  c.set_dx(2, c(kMaxPoolGrad, {c.x(0), c.x(1), c.dy()},
+                {a.ksize, a.strides, a.padding, {}, a.data_format}));
+}
+
+void define_max_pool_grad_grad(OpRegistry& ops) {
   ops.define(kMaxPoolGradGrad,
              {
                  .name = "MaxPoolGradGrad",
@@ -303,16 +243,84 @@ void define_pooling_ops(OpRegistry& ops) {
                  .gradient = max_pool_grad_grad_gradient,
                  .body = kernel(max_pool_grad_grad_kernel),
              });
-  ops.define(kAvgPool, {
-                           .name = "AvgPool",
-                           .summary = "The mean of each window. Padding is not counted.",
-                           .inputs = {"value: T"},
-                           .outputs = {"output: T"},
-                           .types = {{"T", kFloatTypes}},
-                           .infer = average_pool_shape,
-                           .gradient = average_pool_gradient_of,
-                           .body = kernel(average_pool_kernel),
-                       });
+}
+
+Result<Windows> average_windows_of(const PoolAttrs& attrs) {
+  ASSIGN_OR_RETURN(Windows windows, windows_of(attrs));
+  if (windows.depth != 1) {
+    return unimplemented("Pooling is not yet supported on the depth dimension.");
+  }
+  return windows;
+}
+
+Status average_pool_shape(InferContext& c) {
+  ASSIGN_OR_RETURN(Windows windows, average_windows_of(c.attrs<PoolAttrs>()));
+  ASSIGN_OR_RETURN(Shape out, pooled_shape(c, windows, c.shape(0)));
+  c.set_shape(0, out);
+  return {};
+}
+
+Status average_pool_kernel(KernelContext& c) {
+  ASSIGN_OR_RETURN(Windows windows, average_windows_of(c.attrs<PoolAttrs>()));
+  return run_pooling(c, windows, c.input(0).shape(), c.output(0).shape(), {0},
+                     [](const Pooling& p, const Images& x, void* to) {
+                       return average_pool(p, x[0].raw_data(), to);
+                     });
+}
+
+void define_avg_pool(OpRegistry& ops) {
+  ops.define(
+      kAvgPool,
+      {
+          .name = "AvgPool",
+          .summary = "The mean of each window. Padding is not counted.",
+          .inputs = {"value: T"},
+          .outputs = {"output: T"},
+          .types = {{"T", kFloatTypes}},
+          .infer = average_pool_shape,
+          .gradient =
+              [](GradientContext& c) {
+                c.set_dx(0, c(kAvgPoolGrad, {c.shape_of_x(0), c.dy()}, c.attrs<PoolAttrs>()));
+              },
+          .body = kernel(average_pool_kernel),
+      });
+}
+
+Status average_pool_grad_shape(InferContext& c) {
+  ASSIGN_OR_RETURN(Windows windows, average_windows_of(c.attrs<PoolAttrs>()));
+  Shape image = {Dim::unknown(), Dim::unknown(), Dim::unknown(), Dim::unknown()};
+  if (c.shape(0).has_rank() && c.shape(0).rank() != 1) {
+    return invalid_argument("orig_input_shape must be 1-dimensional, got shape ",
+                            c.shape(0).to_message());
+  }
+  if (auto sizes = c.sizes(0)) {
+    if (sizes->size() != 4) {
+      return invalid_argument("orig_input_shape must be 1-dimensional and 4 elements, got ",
+                              sizes->size());
+    }
+    image = Shape(std::span<const Dim>(*sizes));
+    Tensor value = c.value(0);
+    for (int i = 0; value && i < 4; ++i) {
+      if (image[i].is_number()) continue;
+      return invalid_argument("orig_input_shape must be nonnegative, got ",
+                              value.data<int32_t>()[i]);
+    }
+  }
+  ASSIGN_OR_RETURN(Shape out, pooled_shape(c, windows, image));
+  RETURN_IF_ERROR(check_shape("grad", out, c.shape(1)));
+  c.set_shape(0, image);
+  return {};
+}
+
+Status average_pool_grad_kernel(KernelContext& c) {
+  ASSIGN_OR_RETURN(Windows windows, average_windows_of(c.attrs<PoolAttrs>()));
+  return run_pooling(c, windows, c.output(0).shape(), c.input(1).shape(), {1},
+                     [](const Pooling& p, const Images& dy, void* to) {
+                       return average_pool_gradient(p, dy[0].raw_data(), to);
+                     });
+}
+
+void define_avg_pool_grad(OpRegistry& ops) {
   ops.define(kAvgPoolGrad, {
                                .name = "AvgPoolGrad",
                                .summary = "The gradient of AvgPool for images of the given shape.",
@@ -320,10 +328,24 @@ void define_pooling_ops(OpRegistry& ops) {
                                .outputs = {"output: T"},
                                .types = {{"T", kFloatTypes}},
                                .infer = average_pool_grad_shape,
-                               .gradient = average_pool_grad_gradient,
+                               .gradient =
+                                   [](GradientContext& c) {
+                                     if (c.wants(1))
+                                       c.set_dx(1, c(kAvgPool, {c.dy()}, c.attrs<PoolAttrs>()));
+                                   },
                                .body = kernel(average_pool_grad_kernel),
                                .values_for_inference = {0},
                            });
+}
+
+}  // namespace
+
+void define_pooling_ops(OpRegistry& ops) {
+  define_max_pool(ops);
+  define_max_pool_grad(ops);
+  define_max_pool_grad_grad(ops);
+  define_avg_pool(ops);
+  define_avg_pool_grad(ops);
 }
 
 }  // namespace graven::engine

@@ -16,7 +16,6 @@
 namespace graven::engine {
 namespace {
 
-constexpr DTypeSet kWideIntegers = {DType::kInt32, DType::kInt64, DType::kUInt32, DType::kUInt64};
 using Fill = void (*)(const PhiloxStream& stream, const Tensor& out);
 
 // --- What several ops share.
@@ -60,28 +59,6 @@ Status check_algorithm(int64_t algorithm) {
   return invalid_argument("Unsupported algorithm id: ", algorithm);
 }
 
-// --- Stateless, by key and counter.
-
-Status stateless_v2_shape(InferContext& c) {
-  const char* names[] = {"shape", "key", "counter", "alg"};
-  const int ranks[] = {1, 1, 1, 0};
-  for (int i = 0; i < 4; ++i) {
-    const Shape& shape = c.shape(i);
-    if (!shape.has_rank() || shape.rank() == ranks[i]) continue;
-    return invalid_argument(names[i], " must be of rank ", ranks[i], ", got shape ",
-                            shape.to_message());
-  }
-  const Shape &key = c.shape(1), &counter = c.shape(2);
-  if (key.has_rank() && key[0].is_number() && key.size(0) != 1) {
-    return invalid_argument("key must have shape [1], got shape ", key.to_message());
-  }
-  // Two words are all that Philox needs; more, as of other algorithms, are ignored.
-  if (counter.has_rank() && counter[0].is_number() && counter.size(0) < 2) {
-    return invalid_argument("counter must be of size at least 2, got shape ", counter.to_message());
-  }
-  return random_shape(c);
-}
-
 Result<PhiloxStream> stream_of_key(const KernelContext& c) {
   RETURN_IF_ERROR(check_algorithm(integer_at(c.input(3), 0)));
   auto counter = c.in<uint64_t>(2);
@@ -93,16 +70,6 @@ Status stateless_v2_kernel(KernelContext& c) {
   ASSIGN_OR_RETURN(PhiloxStream stream, stream_of_key(c));
   fill(stream, c.output(0));
   return {};
-}
-
-Status stateless_int_v2_shape(InferContext& c) {
-  RETURN_IF_ERROR(check_range_scalars(c, 4));
-  return stateless_v2_shape(c);
-}
-
-Status stateless_int_v2_kernel(KernelContext& c) {
-  ASSIGN_OR_RETURN(PhiloxStream stream, stream_of_key(c));
-  return fill_range(c, stream, 4);
 }
 
 Status check_seed(const InferContext& c, int input) {
@@ -123,30 +90,9 @@ uint64_t seed_word(const Tensor& seed, int64_t i) {
       return static_cast<uint64_t>(integer_at(seed, i));
   }
 }
+
 PhiloxStream stream_of_seed(const Tensor& seed) {
   return PhiloxStream::of_seed(seed_word(seed, 0), seed_word(seed, 1));
-}
-
-Status key_counter_shape(InferContext& c) {
-  RETURN_IF_ERROR(check_seed(c, 0));
-  c.set_shape(0, {1});
-  c.set_shape(1, {2});
-  if (c.num_outputs() == 3) c.set_shape(2, Shape());
-  return {};
-}
-
-Status key_counter_kernel(KernelContext& c) {
-  PhiloxStream stream = stream_of_seed(c.input(0));
-  c.out<uint64_t>(0)[0] = stream.key;
-  c.out<uint64_t>(1)[0] = stream.counter_low;
-  c.out<uint64_t>(1)[1] = stream.counter_high;
-  if (c.num_outputs() == 3) c.out<int32_t>(2)[0] = kPhilox;
-  return {};
-}
-
-Status algorithm_kernel(KernelContext& c) {
-  c.out<int32_t>(0)[0] = kPhilox;
-  return {};
 }
 
 // --- Stateless, by seed.
@@ -162,15 +108,6 @@ Status stateless_kernel(KernelContext& c) {
   return {};
 }
 
-Status stateless_int_shape(InferContext& c) {
-  RETURN_IF_ERROR(check_range_scalars(c, 2));
-  return stateless_shape(c);
-}
-
-Status stateless_int_kernel(KernelContext& c) {
-  return fill_range(c, stream_of_seed(c.input(1)), 2);
-}
-
 // --- Stateful, by two seeds.
 
 template <typename Attrs>
@@ -184,55 +121,6 @@ PhiloxStream next_stream(KernelContext& c, uint64_t groups) {
 template <typename Attrs>
 PhiloxStream stream_of_elements(KernelContext& c) {
   return next_stream<Attrs>(c, kGroupsPerElement * c.output(0).num_elements());
-}
-
-template <Fill fill>
-Status stateful_kernel(KernelContext& c) {
-  if (c.output(0).num_elements() == 0) return {};
-  fill(stream_of_elements<SeededDTypeAttrs>(c), c.output(0));
-  return {};
-}
-
-Status random_int_shape(InferContext& c) {
-  RETURN_IF_ERROR(check_range_scalars(c, 1));
-  return random_shape(c);
-}
-
-Status random_int_kernel(KernelContext& c) {
-  if (c.output(0).num_elements() == 0) return {};
-  int64_t low = integer_at(c.input(1), 0), high = integer_at(c.input(2), 0);
-  if (low >= high) return invalid_argument("Need minval < maxval, got ", low, " >= ", high);
-  return fill_range(c, stream_of_elements<SeedAttrs>(c), 1);
-}
-
-// Swaps each row but the last with one of those from it on, by one word of the stream each.
-Status shuffle_kernel(KernelContext& c) {
-  const Tensor &x = c.input(0), &out = c.output(0);
-  const int64_t n = x.rank() == 0 ? 1 : x.shape().size(0);
-  std::vector<int64_t> order(static_cast<size_t>(n));
-  std::iota(order.begin(), order.end(), 0);
-  if (n >= 2 && x.num_elements() > 0) {
-    PhiloxStream stream = next_stream<SeedAttrs>(c, static_cast<uint64_t>(n - 1 + 3) / 4);
-    PhiloxWords words = {};
-    for (int64_t i = 0; i + 1 < n; ++i) {
-      if (i % 4 == 0) words = stream.group(static_cast<uint64_t>(i / 4));
-      std::swap(order[i], order[i + words[i % 4] % static_cast<uint32_t>(n - i)]);
-    }
-  }
-  if (x.num_elements() == 0) return {};
-  visit_copied(x.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    const T* from = static_cast<const T*>(x.raw_data());
-    T* to = static_cast<T*>(out.mutable_raw_data());
-    const int64_t width = x.num_elements() / n;
-    for_ranges(n, (1 << 18) / (width * static_cast<int64_t>(sizeof(T))),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i) {
-                   std::copy_n(from + order[i] * width, width, to + i * width);
-                 }
-               });
-  });
-  return {};
 }
 
 // --- Of a Generator.
@@ -277,41 +165,28 @@ Status generator_kernel(KernelContext& c) {
   return {};
 }
 
-Status generator_int_shape(InferContext& c) {
-  RETURN_IF_ERROR(check_range_scalars(c, 3));
-  return generator_shape(c);
-}
+constexpr DTypeSet kSeeds = kIndexTypes;
 
-Status generator_int_kernel(KernelContext& c) {
-  int64_t low = integer_at(c.input(3), 0), high = integer_at(c.input(4), 0);
-  if (low >= high) return invalid_argument("Need minval < maxval, got ", low, " >= ", high);
-  ASSIGN_OR_RETURN(PhiloxStream stream,
-                   pass_state(c, static_cast<uint64_t>(c.output(0).num_elements()), nullptr));
-  return fill_range(c, stream, 3);
-}
+// --- Stateless, by key and counter.
 
-Status skip_kernel(KernelContext& c) {
-  int64_t delta = integer_at(c.input(2), 0);
-  return pass_state(c, static_cast<uint64_t>(delta), nullptr).status();
-}
-
-Status read_and_skip_shape(InferContext& c) {
-  auto data = c.handle_data(0);
-  c.set_shape(0, data ? data->value().shape : Shape{Dim::unknown()});
-  return {};
-}
-
-Status read_and_skip_kernel(KernelContext& c) {
-  Tensor before;
-  RETURN_IF_ERROR(pass_state(c, c.in<uint64_t>(2)[0], &before).status());
-  c.set_output(0, std::move(before));
-  return {};
-}
-
-Status system_ints_kernel(KernelContext& c) {
-  fill_integers({nondeterministic_bits(), nondeterministic_bits(), nondeterministic_bits()},
-                c.output(0));
-  return {};
+Status stateless_v2_shape(InferContext& c) {
+  const char* names[] = {"shape", "key", "counter", "alg"};
+  const int ranks[] = {1, 1, 1, 0};
+  for (int i = 0; i < 4; ++i) {
+    const Shape& shape = c.shape(i);
+    if (!shape.has_rank() || shape.rank() == ranks[i]) continue;
+    return invalid_argument(names[i], " must be of rank ", ranks[i], ", got shape ",
+                            shape.to_message());
+  }
+  const Shape &key = c.shape(1), &counter = c.shape(2);
+  if (key.has_rank() && key[0].is_number() && key.size(0) != 1) {
+    return invalid_argument("key must have shape [1], got shape ", key.to_message());
+  }
+  // Two words are all that Philox needs; more, as of other algorithms, are ignored.
+  if (counter.has_rank() && counter[0].is_number() && counter.size(0) < 2) {
+    return invalid_argument("counter must be of size at least 2, got shape ", counter.to_message());
+  }
+  return random_shape(c);
 }
 
 // --- Records of one form.
@@ -346,6 +221,120 @@ void define_stateless(OpRegistry& ops, OpHandle<Attrs>& handle, OpHandle<Attrs>&
                       });
 }
 
+void define_stateless_random_uniform_v2_and_kin(OpRegistry& ops) {
+  define_stateless(ops, kStatelessRandomUniformV2, kStatelessRandomUniform,
+                   "StatelessRandomUniform", "Random floats in [0, 1).", kFloatTypes, kSeeds,
+                   stateless_v2_kernel<fill_uniform>, stateless_kernel<fill_uniform>);
+  define_stateless(ops, kStatelessRandomNormalV2, kStatelessRandomNormal, "StatelessRandomNormal",
+                   "Random normal numbers of mean 0 and deviation 1.", kFloatTypes, kSeeds,
+                   stateless_v2_kernel<fill_normal>, stateless_kernel<fill_normal>);
+  define_stateless(
+      ops, kStatelessTruncatedNormalV2, kStatelessTruncatedNormal, "StatelessTruncatedNormal",
+      "Random normal numbers of mean 0 and deviation 1 that lie within 2.", kFloatTypes, kSeeds,
+      stateless_v2_kernel<fill_truncated_normal>, stateless_kernel<fill_truncated_normal>);
+}
+
+constexpr DTypeSet kWideIntegers = {DType::kInt32, DType::kInt64, DType::kUInt32, DType::kUInt64};
+
+void define_stateless_random_uniform_full_int_v2_and_kin(OpRegistry& ops) {
+  define_stateless<RandomIntegerAttrs>(
+      ops, kStatelessRandomUniformFullIntV2, kStatelessRandomUniformFullInt,
+      "StatelessRandomUniformFullInt", "Random integers of the full range of their dtype.",
+      kWideIntegers, kWideIntegers, stateless_v2_kernel<fill_integers>,
+      stateless_kernel<fill_integers>);
+  kStatelessRandomUniformIntV2 = ops.define<NoAttrs>({
+      .name = "StatelessRandomUniformIntV2",
+      .summary = "Random integers in [minval, maxval).",
+      .inputs = {"shape: Tshape", "key: uint64", "counter: uint64", "alg: int32", "minval: dtype",
+                 "maxval: dtype"},
+      .outputs = {"output: dtype"},
+      .types = {{"dtype", kIndexTypes}, {"Tshape", kIndexTypes}},
+      .infer = [](InferContext& c) -> Status {
+        RETURN_IF_ERROR(check_range_scalars(c, 4));
+        return stateless_v2_shape(c);
+      },
+      .gradient = not_differentiable,
+      .body = kernel([](KernelContext& c) -> Status {
+        ASSIGN_OR_RETURN(PhiloxStream stream, stream_of_key(c));
+        return fill_range(c, stream, 4);
+      }),
+      .values_for_inference = {0},
+  });
+  kStatelessRandomUniformInt = ops.define<NoAttrs>({
+      .name = "StatelessRandomUniformInt",
+      .summary = "Random integers in [minval, maxval).",
+      .inputs = {"shape: T", "seed: Tseed", "minval: dtype", "maxval: dtype"},
+      .outputs = {"output: dtype"},
+      .types = {{"dtype", kIndexTypes}, {"T", kIndexTypes}, {"Tseed", kSeeds}},
+      .infer = [](InferContext& c) -> Status {
+        RETURN_IF_ERROR(check_range_scalars(c, 2));
+        return stateless_shape(c);
+      },
+      .gradient = not_differentiable,
+      .body = kernel(
+          [](KernelContext& c) -> Status { return fill_range(c, stream_of_seed(c.input(1)), 2); }),
+      .values_for_inference = {0},
+  });
+}
+
+Status key_counter_shape(InferContext& c) {
+  RETURN_IF_ERROR(check_seed(c, 0));
+  c.set_shape(0, {1});
+  c.set_shape(1, {2});
+  if (c.num_outputs() == 3) c.set_shape(2, Shape());
+  return {};
+}
+
+Status key_counter_kernel(KernelContext& c) {
+  PhiloxStream stream = stream_of_seed(c.input(0));
+  c.out<uint64_t>(0)[0] = stream.key;
+  c.out<uint64_t>(1)[0] = stream.counter_low;
+  c.out<uint64_t>(1)[1] = stream.counter_high;
+  if (c.num_outputs() == 3) c.out<int32_t>(2)[0] = kPhilox;
+  return {};
+}
+
+void define_stateless_random_get_key_counter_and_kin(OpRegistry& ops) {
+  kStatelessRandomGetKeyCounter = ops.define<NoAttrs>({
+      .name = "StatelessRandomGetKeyCounter",
+      .summary = "The key and counter at which the numbers of a seed start.",
+      .inputs = {"seed: Tseed"},
+      .outputs = {"key: uint64", "counter: uint64"},
+      .types = {{"Tseed", kSeeds}},
+      .infer = key_counter_shape,
+      .body = kernel(key_counter_kernel),
+  });
+  kStatelessRandomGetKeyCounterAlg = ops.define<NoAttrs>({
+      .name = "StatelessRandomGetKeyCounterAlg",
+      .summary = "The key and counter at which the numbers of a seed start, and the algorithm.",
+      .inputs = {"seed: Tseed"},
+      .outputs = {"key: uint64", "counter: uint64", "alg: int32"},
+      .types = {{"Tseed", kSeeds}},
+      .infer = key_counter_shape,
+      .body = kernel(key_counter_kernel),
+  });
+  kStatelessRandomGetAlg = ops.define<NoAttrs>({
+      .name = "StatelessRandomGetAlg",
+      .summary = "The number of the algorithm that this device uses: 1, Philox.",
+      .outputs = {"alg: int32"},
+      .infer = scalar_output,
+      .body = kernel([](KernelContext& c) -> Status {
+        c.out<int32_t>(0)[0] = kPhilox;
+        return {};
+      }),
+      .effects = unordered_effects,
+  });
+}
+
+// --- Stateful.
+
+template <Fill fill>
+Status stateful_kernel(KernelContext& c) {
+  if (c.output(0).num_elements() == 0) return {};
+  fill(stream_of_elements<SeededDTypeAttrs>(c), c.output(0));
+  return {};
+}
+
 void define_stateful(OpRegistry& ops, OpHandle<SeededDTypeAttrs>& handle, const char* name,
                      const char* summary, KernelFunction f) {
   ops.define(handle, {
@@ -363,6 +352,89 @@ void define_stateful(OpRegistry& ops, OpHandle<SeededDTypeAttrs>& handle, const 
                      });
 }
 
+void define_random_uniform_and_kin(OpRegistry& ops) {
+  define_stateful(ops, kRandomUniform, "RandomUniform", "Random floats in [0, 1).",
+                  stateful_kernel<fill_uniform>);
+  define_stateful(ops, kRandomStandardNormal, "RandomStandardNormal",
+                  "Random normal numbers of mean 0 and deviation 1.", stateful_kernel<fill_normal>);
+  define_stateful(ops, kTruncatedNormal, "TruncatedNormal",
+                  "Random normal numbers of mean 0 and deviation 1 that lie within 2.",
+                  stateful_kernel<fill_truncated_normal>);
+}
+
+Status random_int_kernel(KernelContext& c) {
+  if (c.output(0).num_elements() == 0) return {};
+  int64_t low = integer_at(c.input(1), 0), high = integer_at(c.input(2), 0);
+  if (low >= high) return invalid_argument("Need minval < maxval, got ", low, " >= ", high);
+  return fill_range(c, stream_of_elements<SeedAttrs>(c), 1);
+}
+
+void define_random_uniform_int(OpRegistry& ops) {
+  kRandomUniformInt = ops.define<SeedAttrs>({
+      .name = "RandomUniformInt",
+      .summary = "Random integers in [minval, maxval).",
+      .inputs = {"shape: T", "minval: Tout", "maxval: Tout"},
+      .outputs = {"output: Tout"},
+      .types = {{"Tout", kIndexTypes}, {"T", kIndexTypes}},
+      .infer = [](InferContext& c) -> Status {
+        RETURN_IF_ERROR(check_range_scalars(c, 1));
+        return random_shape(c);
+      },
+      .gradient = not_differentiable,
+      .body = kernel(random_int_kernel),
+      .keeps_state = true,
+      .effects = unordered_effects,
+      .values_for_inference = {0},
+  });
+}
+
+// Swaps each row but the last with one of those from it on, by one word of the stream each.
+Status shuffle_kernel(KernelContext& c) {
+  const Tensor &x = c.input(0), &out = c.output(0);
+  const int64_t n = x.rank() == 0 ? 1 : x.shape().size(0);
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  if (n >= 2 && x.num_elements() > 0) {
+    PhiloxStream stream = next_stream<SeedAttrs>(c, static_cast<uint64_t>(n - 1 + 3) / 4);
+    PhiloxWords words = {};
+    for (int64_t i = 0; i + 1 < n; ++i) {
+      if (i % 4 == 0) words = stream.group(static_cast<uint64_t>(i / 4));
+      std::swap(order[i], order[i + words[i % 4] % static_cast<uint32_t>(n - i)]);
+    }
+  }
+  if (x.num_elements() == 0) return {};
+  visit_copied(x.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const T* from = static_cast<const T*>(x.raw_data());
+    T* to = static_cast<T*>(out.mutable_raw_data());
+    const int64_t width = x.num_elements() / n;
+    for_ranges(n, (1 << 18) / (width * static_cast<int64_t>(sizeof(T))),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   std::copy_n(from + order[i] * width, width, to + i * width);
+                 }
+               });
+  });
+  return {};
+}
+
+void define_random_shuffle(OpRegistry& ops) {
+  kRandomShuffle = ops.define<SeedAttrs>({
+      .name = "RandomShuffle",
+      .summary = "The rows of a tensor in random order.",
+      .inputs = {"value: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}},
+      .infer = same_as_input,
+      .gradient = not_differentiable,
+      .body = kernel(shuffle_kernel),
+      .keeps_state = true,
+      .effects = unordered_effects,
+  });
+}
+
+// --- Of a Generator.
+
 template <typename Attrs>
 void define_of_generator(OpRegistry& ops, OpHandle<Attrs>& handle, const char* name,
                          const char* summary, DTypeSet types, KernelFunction f) {
@@ -379,115 +451,7 @@ void define_of_generator(OpRegistry& ops, OpHandle<Attrs>& handle, const char* n
                      });
 }
 
-}  // namespace
-
-void define_random_ops(OpRegistry& ops) {
-  const DTypeSet seeds = kIndexTypes;
-
-  // --- Stateless.
-
-  define_stateless(ops, kStatelessRandomUniformV2, kStatelessRandomUniform,
-                   "StatelessRandomUniform", "Random floats in [0, 1).", kFloatTypes, seeds,
-                   stateless_v2_kernel<fill_uniform>, stateless_kernel<fill_uniform>);
-  define_stateless(ops, kStatelessRandomNormalV2, kStatelessRandomNormal, "StatelessRandomNormal",
-                   "Random normal numbers of mean 0 and deviation 1.", kFloatTypes, seeds,
-                   stateless_v2_kernel<fill_normal>, stateless_kernel<fill_normal>);
-  define_stateless(
-      ops, kStatelessTruncatedNormalV2, kStatelessTruncatedNormal, "StatelessTruncatedNormal",
-      "Random normal numbers of mean 0 and deviation 1 that lie within 2.", kFloatTypes, seeds,
-      stateless_v2_kernel<fill_truncated_normal>, stateless_kernel<fill_truncated_normal>);
-  define_stateless<RandomIntegerAttrs>(
-      ops, kStatelessRandomUniformFullIntV2, kStatelessRandomUniformFullInt,
-      "StatelessRandomUniformFullInt", "Random integers of the full range of their dtype.",
-      kWideIntegers, kWideIntegers, stateless_v2_kernel<fill_integers>,
-      stateless_kernel<fill_integers>);
-  kStatelessRandomUniformIntV2 = ops.define<NoAttrs>({
-      .name = "StatelessRandomUniformIntV2",
-      .summary = "Random integers in [minval, maxval).",
-      .inputs = {"shape: Tshape", "key: uint64", "counter: uint64", "alg: int32", "minval: dtype",
-                 "maxval: dtype"},
-      .outputs = {"output: dtype"},
-      .types = {{"dtype", kIndexTypes}, {"Tshape", kIndexTypes}},
-      .infer = stateless_int_v2_shape,
-      .gradient = not_differentiable,
-      .body = kernel(stateless_int_v2_kernel),
-      .values_for_inference = {0},
-  });
-  kStatelessRandomUniformInt = ops.define<NoAttrs>({
-      .name = "StatelessRandomUniformInt",
-      .summary = "Random integers in [minval, maxval).",
-      .inputs = {"shape: T", "seed: Tseed", "minval: dtype", "maxval: dtype"},
-      .outputs = {"output: dtype"},
-      .types = {{"dtype", kIndexTypes}, {"T", kIndexTypes}, {"Tseed", seeds}},
-      .infer = stateless_int_shape,
-      .gradient = not_differentiable,
-      .body = kernel(stateless_int_kernel),
-      .values_for_inference = {0},
-  });
-  kStatelessRandomGetKeyCounter = ops.define<NoAttrs>({
-      .name = "StatelessRandomGetKeyCounter",
-      .summary = "The key and counter at which the numbers of a seed start.",
-      .inputs = {"seed: Tseed"},
-      .outputs = {"key: uint64", "counter: uint64"},
-      .types = {{"Tseed", seeds}},
-      .infer = key_counter_shape,
-      .body = kernel(key_counter_kernel),
-  });
-  kStatelessRandomGetKeyCounterAlg = ops.define<NoAttrs>({
-      .name = "StatelessRandomGetKeyCounterAlg",
-      .summary = "The key and counter at which the numbers of a seed start, and the algorithm.",
-      .inputs = {"seed: Tseed"},
-      .outputs = {"key: uint64", "counter: uint64", "alg: int32"},
-      .types = {{"Tseed", seeds}},
-      .infer = key_counter_shape,
-      .body = kernel(key_counter_kernel),
-  });
-  kStatelessRandomGetAlg = ops.define<NoAttrs>({
-      .name = "StatelessRandomGetAlg",
-      .summary = "The number of the algorithm that this device uses: 1, Philox.",
-      .outputs = {"alg: int32"},
-      .infer = scalar_output,
-      .body = kernel(algorithm_kernel),
-      .effects = unordered_effects,
-  });
-
-  // --- Stateful.
-
-  define_stateful(ops, kRandomUniform, "RandomUniform", "Random floats in [0, 1).",
-                  stateful_kernel<fill_uniform>);
-  define_stateful(ops, kRandomStandardNormal, "RandomStandardNormal",
-                  "Random normal numbers of mean 0 and deviation 1.", stateful_kernel<fill_normal>);
-  define_stateful(ops, kTruncatedNormal, "TruncatedNormal",
-                  "Random normal numbers of mean 0 and deviation 1 that lie within 2.",
-                  stateful_kernel<fill_truncated_normal>);
-  kRandomUniformInt = ops.define<SeedAttrs>({
-      .name = "RandomUniformInt",
-      .summary = "Random integers in [minval, maxval).",
-      .inputs = {"shape: T", "minval: Tout", "maxval: Tout"},
-      .outputs = {"output: Tout"},
-      .types = {{"Tout", kIndexTypes}, {"T", kIndexTypes}},
-      .infer = random_int_shape,
-      .gradient = not_differentiable,
-      .body = kernel(random_int_kernel),
-      .keeps_state = true,
-      .effects = unordered_effects,
-      .values_for_inference = {0},
-  });
-  kRandomShuffle = ops.define<SeedAttrs>({
-      .name = "RandomShuffle",
-      .summary = "The rows of a tensor in random order.",
-      .inputs = {"value: T"},
-      .outputs = {"output: T"},
-      .types = {{"T", kAllTypes}},
-      .infer = same_as_input,
-      .gradient = not_differentiable,
-      .body = kernel(shuffle_kernel),
-      .keeps_state = true,
-      .effects = unordered_effects,
-  });
-
-  // --- Of a Generator.
-
+void define_stateful_uniform_and_kin(OpRegistry& ops) {
   define_of_generator(ops, kStatefulUniform, "StatefulUniform",
                       "Random floats in [0, 1) from a generator.", kFloatTypes,
                       generator_kernel<fill_uniform>);
@@ -500,6 +464,17 @@ void define_random_ops(OpRegistry& ops) {
   define_of_generator(ops, kStatefulUniformFullInt, "StatefulUniformFullInt",
                       "Random integers of the full range of their dtype, from a generator.",
                       kWideIntegers, generator_kernel<fill_integers>);
+}
+
+Status generator_int_kernel(KernelContext& c) {
+  int64_t low = integer_at(c.input(3), 0), high = integer_at(c.input(4), 0);
+  if (low >= high) return invalid_argument("Need minval < maxval, got ", low, " >= ", high);
+  ASSIGN_OR_RETURN(PhiloxStream stream,
+                   pass_state(c, static_cast<uint64_t>(c.output(0).num_elements()), nullptr));
+  return fill_range(c, stream, 3);
+}
+
+void define_stateful_uniform_int_and_rng_skip(OpRegistry& ops) {
   kStatefulUniformInt = ops.define<NoAttrs>({
       .name = "StatefulUniformInt",
       .summary = "Random integers in [minval, maxval) from a generator.",
@@ -507,7 +482,10 @@ void define_random_ops(OpRegistry& ops) {
                  "maxval: dtype"},
       .outputs = {"output: dtype"},
       .types = {{"dtype", kIndexTypes}, {"shape_dtype", kIndexTypes}},
-      .infer = generator_int_shape,
+      .infer = [](InferContext& c) -> Status {
+        RETURN_IF_ERROR(check_range_scalars(c, 3));
+        return generator_shape(c);
+      },
       .body = kernel(generator_int_kernel),
       .effects = writes_resource_effects,
       .values_for_inference = {2},
@@ -517,15 +495,32 @@ void define_random_ops(OpRegistry& ops) {
       .summary = "Moves a generator on by delta elements.",
       .inputs = {"resource: resource", "algorithm: int64", "delta: int64"},
       .infer = no_outputs,
-      .body = kernel(skip_kernel),
+      .body = kernel([](KernelContext& c) -> Status {
+        int64_t delta = integer_at(c.input(2), 0);
+        return pass_state(c, static_cast<uint64_t>(delta), nullptr).status();
+      }),
       .effects = writes_resource_effects,
   });
+}
+
+Status read_and_skip_kernel(KernelContext& c) {
+  Tensor before;
+  RETURN_IF_ERROR(pass_state(c, c.in<uint64_t>(2)[0], &before).status());
+  c.set_output(0, std::move(before));
+  return {};
+}
+
+void define_rng_read_and_skip_and_kin(OpRegistry& ops) {
   kRngReadAndSkip = ops.define<NoAttrs>({
       .name = "RngReadAndSkip",
       .summary = "The state of a generator, which is moved on by delta elements.",
       .inputs = {"resource: resource", "alg: int32", "delta: uint64"},
       .outputs = {"value: int64"},
-      .infer = read_and_skip_shape,
+      .infer = [](InferContext& c) -> Status {
+        auto data = c.handle_data(0);
+        c.set_shape(0, data ? data->value().shape : Shape{Dim::unknown()});
+        return {};
+      },
       .body = kernel(read_and_skip_kernel),
       .allocates_outputs = true,
       .effects = writes_resource_effects,
@@ -537,10 +532,28 @@ void define_random_ops(OpRegistry& ops) {
       .outputs = {"output: dtype"},
       .types = {{"dtype", kWideIntegers}, {"shape_dtype", kIndexTypes}},
       .infer = random_shape,
-      .body = kernel(system_ints_kernel),
+      .body = kernel([](KernelContext& c) -> Status {
+        fill_integers({nondeterministic_bits(), nondeterministic_bits(), nondeterministic_bits()},
+                      c.output(0));
+        return {};
+      }),
       .effects = unordered_effects,
       .values_for_inference = {0},
   });
+}
+
+}  // namespace
+
+void define_random_ops(OpRegistry& ops) {
+  define_stateless_random_uniform_v2_and_kin(ops);
+  define_stateless_random_uniform_full_int_v2_and_kin(ops);
+  define_stateless_random_get_key_counter_and_kin(ops);
+  define_random_uniform_and_kin(ops);
+  define_random_uniform_int(ops);
+  define_random_shuffle(ops);
+  define_stateful_uniform_and_kin(ops);
+  define_stateful_uniform_int_and_rng_skip(ops);
+  define_rng_read_and_skip_and_kin(ops);
 }
 
 }  // namespace graven::engine

@@ -74,8 +74,24 @@ Formula repeated_like_x(GradientContext& c, const Formula& x) {
   return {c, c(kBroadcastTo, {x, c.shape_of_x(0)})};
 }
 
-void sum_gradient(GradientContext& c) {
-  c.set_dx(0, repeated_like_x(c, with_kept_axes(c, c.dy())));
+Scalar add(Scalar accumulator, Scalar value) { return accumulator + value; }
+
+void define_sum(OpRegistry& ops) {
+  ops.define(kSum, {
+                       .name = "Sum",
+                       .summary = "The sum of the elements along the given axes.",
+                       .inputs = {"input: T", "reduction_indices: Tidx"},
+                       .outputs = {"output: T"},
+                       .types = {{"T", kNumberTypes}, {"Tidx", kIndexTypes}},
+                       .infer = reduction_shape,
+                       .gradient =
+                           [](GradientContext& c) {
+                             c.set_dx(0, repeated_like_x(c, with_kept_axes(c, c.dy())));
+                           },
+                       .body = reduction({.identity = zero_like, .combine = add}),
+                       .values_for_inference = {1},
+                       .renamed = {{"reduction_indices", "axis"}},
+                   });
 }
 
 // How many elements of the input became one of the output, as a scalar of dy's dtype.
@@ -95,10 +111,42 @@ Formula reduced_count(GradientContext& c, const Formula& dy) {
   return {c, cast(c, count, dy.dtype())};
 }
 
-void mean_gradient(GradientContext& c) {
-  Formula dy(c, c.dy());
-  if (!dy.tensor()) return;
-  c.set_dx(0, repeated_like_x(c, with_kept_axes(c, dy / reduced_count(c, dy))));
+// The sum of a mean: that of integers must not wrap around before it is divided.
+DType accumulator_of_mean(DType x) {
+  if (is_integer(x)) return kUnsignedIntTypes.contains(x) ? DType::kUInt64 : DType::kInt64;
+  return is_complex(x) ? x : computing_type(x);
+}
+
+// Integers are divided as TensorFlow does, rounded towards zero.
+Scalar divided_by_count(Scalar accumulator, Scalar count) {
+  return accumulator / cast(count, accumulator.dtype());
+}
+
+void define_mean(OpRegistry& ops) {
+  ops.define(
+      kMean,
+      {
+          .name = "Mean",
+          .summary =
+              "The mean of the elements along the given axes: their sum divided by "
+              "their number. Integers are added in 64 bits, and the mean is rounded towards zero.",
+          .inputs = {"input: T", "reduction_indices: Tidx"},
+          .outputs = {"output: T"},
+          .types = {{"T", kNumberTypes}, {"Tidx", kIndexTypes}},
+          .infer = reduction_shape,
+          .gradient =
+              [](GradientContext& c) {
+                Formula dy(c, c.dy());
+                if (!dy.tensor()) return;
+                c.set_dx(0, repeated_like_x(c, with_kept_axes(c, dy / reduced_count(c, dy))));
+              },
+          .body = reduction({.identity = zero_like,
+                             .combine = add,
+                             .finish = divided_by_count,
+                             .accumulator = accumulator_of_mean}),
+          .values_for_inference = {1},
+          .renamed = {{"reduction_indices", "axis"}},
+      });
 }
 
 // The product of the other elements along an axis, by those before and those after each. Nothing is
@@ -171,82 +219,7 @@ void prod_gradient(GradientContext& c) {
                                        product_of(c, shape * (1.0 - mask) + mask))));
 }
 
-// Equal extrema share the gradient.
-void extremum_gradient(GradientContext& c) {
-  Formula dy(c, with_kept_axes(c, c.dy())), y = with_kept_axes(c, c.y(0));
-  if (!dy.tensor()) return;
-  Formula chosen(c, cast(c, call(kEqual, y, Formula(c, c.x(0))), dy.dtype()));
-  Formula count = call(kSum, chosen, Formula(c, c.x(1)), {.keep_dims = true});
-  c.set_dx(0, chosen / count * dy);
-}
-
-void norm_gradient(GradientContext& c) {
-  Formula dy = with_kept_axes(c, c.dy()), y = with_kept_axes(c, c.y(0));
-  c.set_dx(0, Formula(c, c.x(0)) / (y / dy));
-}
-
-Scalar add(Scalar accumulator, Scalar value) { return accumulator + value; }
-
-// The sum of a mean: that of integers must not wrap around before it is divided.
-DType accumulator_of_mean(DType x) {
-  if (is_integer(x)) return kUnsignedIntTypes.contains(x) ? DType::kUInt64 : DType::kInt64;
-  return is_complex(x) ? x : computing_type(x);
-}
-
-// Integers are divided as TensorFlow does, rounded towards zero.
-Scalar divided_by_count(Scalar accumulator, Scalar count) {
-  return accumulator / cast(count, accumulator.dtype());
-}
-
-Scalar square_of_magnitude(Scalar x) { return x * conj(x); }
-
-Scalar root(Scalar accumulator, Scalar) {
-  if (!is_integer(accumulator.dtype())) return sqrt(accumulator);
-  return cast(sqrt(cast(accumulator, DType::kFloat64)), accumulator.dtype());
-}
-
-// Of nothing, the maximum is the least there is.
-Scalar least(Scalar like) {
-  return is_integer(like.dtype()) ? lowest_like(like) : -infinity_like(like);
-}
-Scalar greatest(Scalar like) {
-  return is_integer(like.dtype()) ? highest_like(like) : infinity_like(like);
-}
-
-}  // namespace
-
-void define_reduction_ops(OpRegistry& ops) {
-  ops.define(kSum, {
-                       .name = "Sum",
-                       .summary = "The sum of the elements along the given axes.",
-                       .inputs = {"input: T", "reduction_indices: Tidx"},
-                       .outputs = {"output: T"},
-                       .types = {{"T", kNumberTypes}, {"Tidx", kIndexTypes}},
-                       .infer = reduction_shape,
-                       .gradient = sum_gradient,
-                       .body = reduction({.identity = zero_like, .combine = add}),
-                       .values_for_inference = {1},
-                       .renamed = {{"reduction_indices", "axis"}},
-                   });
-  ops.define(
-      kMean,
-      {
-          .name = "Mean",
-          .summary =
-              "The mean of the elements along the given axes: their sum divided by "
-              "their number. Integers are added in 64 bits, and the mean is rounded towards zero.",
-          .inputs = {"input: T", "reduction_indices: Tidx"},
-          .outputs = {"output: T"},
-          .types = {{"T", kNumberTypes}, {"Tidx", kIndexTypes}},
-          .infer = reduction_shape,
-          .gradient = mean_gradient,
-          .body = reduction({.identity = zero_like,
-                             .combine = add,
-                             .finish = divided_by_count,
-                             .accumulator = accumulator_of_mean}),
-          .values_for_inference = {1},
-          .renamed = {{"reduction_indices", "axis"}},
-      });
+void define_prod(OpRegistry& ops) {
   ops.define(
       kProd,
       {
@@ -262,6 +235,23 @@ void define_reduction_ops(OpRegistry& ops) {
           .values_for_inference = {1},
           .renamed = {{"reduction_indices", "axis"}},
       });
+}
+
+// Equal extrema share the gradient.
+void extremum_gradient(GradientContext& c) {
+  Formula dy(c, with_kept_axes(c, c.dy())), y = with_kept_axes(c, c.y(0));
+  if (!dy.tensor()) return;
+  Formula chosen(c, cast(c, call(kEqual, y, Formula(c, c.x(0))), dy.dtype()));
+  Formula count = call(kSum, chosen, Formula(c, c.x(1)), {.keep_dims = true});
+  c.set_dx(0, chosen / count * dy);
+}
+
+// Of nothing, the maximum is the least there is.
+Scalar least(Scalar like) {
+  return is_integer(like.dtype()) ? lowest_like(like) : -infinity_like(like);
+}
+
+void define_max(OpRegistry& ops) {
   ops.define(kMax, {
                        .name = "Max",
                        .summary = "The largest element along the given axes; NaN if one is NaN.",
@@ -275,6 +265,13 @@ void define_reduction_ops(OpRegistry& ops) {
                        .values_for_inference = {1},
                        .renamed = {{"reduction_indices", "axis"}},
                    });
+}
+
+Scalar greatest(Scalar like) {
+  return is_integer(like.dtype()) ? highest_like(like) : infinity_like(like);
+}
+
+void define_min(OpRegistry& ops) {
   ops.define(kMin, {
                        .name = "Min",
                        .summary = "The smallest element along the given axes; NaN if one is NaN.",
@@ -288,6 +285,16 @@ void define_reduction_ops(OpRegistry& ops) {
                        .values_for_inference = {1},
                        .renamed = {{"reduction_indices", "axis"}},
                    });
+}
+
+Scalar square_of_magnitude(Scalar x) { return x * conj(x); }
+
+Scalar root(Scalar accumulator, Scalar) {
+  if (!is_integer(accumulator.dtype())) return sqrt(accumulator);
+  return cast(sqrt(cast(accumulator, DType::kFloat64)), accumulator.dtype());
+}
+
+void define_euclidean_norm_and_kin(OpRegistry& ops) {
   ops.define(kEuclideanNorm,
              {
                  .name = "EuclideanNorm",
@@ -297,7 +304,11 @@ void define_reduction_ops(OpRegistry& ops) {
                  .outputs = {"output: T"},
                  .types = {{"T", kNumberTypes}, {"Tidx", kIndexTypes}},
                  .infer = reduction_shape,
-                 .gradient = norm_gradient,
+                 .gradient =
+                     [](GradientContext& c) {
+                       Formula dy = with_kept_axes(c, c.dy()), y = with_kept_axes(c, c.y(0));
+                       c.set_dx(0, Formula(c, c.x(0)) / (y / dy));
+                     },
                  .body = reduction({.identity = zero_like,
                                     .combine = add,
                                     .prepare = square_of_magnitude,
@@ -331,6 +342,17 @@ void define_reduction_ops(OpRegistry& ops) {
                        .values_for_inference = {1},
                        .renamed = {{"reduction_indices", "axis"}},
                    });
+}
+
+}  // namespace
+
+void define_reduction_ops(OpRegistry& ops) {
+  define_sum(ops);
+  define_mean(ops);
+  define_prod(ops);
+  define_max(ops);
+  define_min(ops);
+  define_euclidean_norm_and_kin(ops);
 }
 
 }  // namespace graven::engine

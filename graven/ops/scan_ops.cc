@@ -36,18 +36,22 @@ template <typename T>
 struct AccumulatorOf {
   using type = T;
 };
+
 template <>
 struct AccumulatorOf<Half> {
   using type = float;
 };
+
 template <>
 struct AccumulatorOf<BFloat16> {
   using type = float;
 };
+
 template <std::integral T>
 struct AccumulatorOf<T> {
   using type = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
 };
+
 template <typename T>
 using Accumulator = typename AccumulatorOf<T>::type;
 
@@ -61,16 +65,7 @@ struct Sum {
     return a + x;
   }
 };
-struct Product {
-  template <typename A>
-  static A identity() {
-    return A(1);
-  }
-  template <typename A>
-  static A combine(A a, A x) {
-    return a * x;
-  }
-};
+
 // log(exp(a) + exp(x)).
 struct LogSumExp {
   template <typename A>
@@ -143,13 +138,44 @@ Formula scan(const OpHandle<ScanAttrs>& op, const Formula& x, const Tensor& axis
              const ScanAttrs& attrs) {
   return {x.emit(), x.emit()(op, {x, axis}, attrs)};
 }
+
 ScanAttrs reversed(const ScanAttrs& attrs) {
   return {.exclusive = attrs.exclusive, .reverse = !attrs.reverse};
 }
 
-void cumsum_gradient(GradientContext& c) {
-  c.set_dx(0, scan(kCumsum, Formula(c, c.dy()), c.x(1), reversed(c.attrs<ScanAttrs>())));
+constexpr const char* kDetails =
+    "exclusive: each result leaves out the element at its own place. reverse: from the last "
+    "element to the first.";
+
+void define_cumsum(OpRegistry& ops) {
+  ops.define(kCumsum, {
+                          .name = "Cumsum",
+                          .summary = "The sums of the elements up to each place along an axis.",
+                          .details = kDetails,
+                          .inputs = {"x: T", "axis: Tidx"},
+                          .outputs = {"out: T"},
+                          .types = {{"T", kNumberTypes}, {"Tidx", kIndexTypes}},
+                          .infer = scan_shape,
+                          .gradient =
+                              [](GradientContext& c) {
+                                c.set_dx(0, scan(kCumsum, Formula(c, c.dy()), c.x(1),
+                                                 reversed(c.attrs<ScanAttrs>())));
+                              },
+                          .body = kernel(scan_kernel<Sum>),
+                          .values_for_inference = {1},
+                      });
 }
+
+struct Product {
+  template <typename A>
+  static A identity() {
+    return A(1);
+  }
+  template <typename A>
+  static A combine(A a, A x) {
+    return a * x;
+  }
+};
 
 // The sum of y dy over the elements that x went into, divided by x. Where x is 0 the derivative is
 // 0 here, as in TensorFlow.
@@ -158,6 +184,22 @@ void cumprod_gradient(GradientContext& c) {
   Formula sums =
       scan(kCumsum, conj(y) * Formula(c, c.dy()), c.x(1), reversed(c.attrs<ScanAttrs>()));
   c.set_dx(0, call(kDivNoNan, sums, conj(x)));
+}
+
+void define_cumprod(OpRegistry& ops) {
+  ops.define(kCumprod,
+             {
+                 .name = "Cumprod",
+                 .summary = "The products of the elements up to each place along an axis.",
+                 .details = kDetails,
+                 .inputs = {"x: T", "axis: Tidx"},
+                 .outputs = {"out: T"},
+                 .types = {{"T", kNumberTypes}, {"Tidx", kIndexTypes}},
+                 .infer = scan_shape,
+                 .gradient = cumprod_gradient,
+                 .body = kernel(scan_kernel<Product>),
+                 .values_for_inference = {1},
+             });
 }
 
 // The sum of dy exp(x - y) over the elements y that x went into, by logarithms, which need the
@@ -179,43 +221,13 @@ void cumulative_logsumexp_gradient(GradientContext& c) {
   c.set_dx(0, part(dy) - part(-dy));
 }
 
-}  // namespace
-
-void define_scan_ops(OpRegistry& ops) {
-  const char* details =
-      "exclusive: each result leaves out the element at its own place. reverse: from the last "
-      "element to the first.";
-  ops.define(kCumsum, {
-                          .name = "Cumsum",
-                          .summary = "The sums of the elements up to each place along an axis.",
-                          .details = details,
-                          .inputs = {"x: T", "axis: Tidx"},
-                          .outputs = {"out: T"},
-                          .types = {{"T", kNumberTypes}, {"Tidx", kIndexTypes}},
-                          .infer = scan_shape,
-                          .gradient = cumsum_gradient,
-                          .body = kernel(scan_kernel<Sum>),
-                          .values_for_inference = {1},
-                      });
-  ops.define(kCumprod,
-             {
-                 .name = "Cumprod",
-                 .summary = "The products of the elements up to each place along an axis.",
-                 .details = details,
-                 .inputs = {"x: T", "axis: Tidx"},
-                 .outputs = {"out: T"},
-                 .types = {{"T", kNumberTypes}, {"Tidx", kIndexTypes}},
-                 .infer = scan_shape,
-                 .gradient = cumprod_gradient,
-                 .body = kernel(scan_kernel<Product>),
-                 .values_for_inference = {1},
-             });
+void define_cumulative_logsumexp(OpRegistry& ops) {
   ops.define(kCumulativeLogsumexp,
              {
                  .name = "CumulativeLogsumexp",
                  .summary = "The logarithms of the sums of the exponentials up to each place along "
                             "an axis.",
-                 .details = details,
+                 .details = kDetails,
                  .inputs = {"x: T", "axis: Tidx"},
                  .outputs = {"out: T"},
                  .types = {{"T", kFloatTypes}, {"Tidx", kIndexTypes}},
@@ -224,6 +236,14 @@ void define_scan_ops(OpRegistry& ops) {
                  .body = kernel(scan_kernel<LogSumExp>),
                  .values_for_inference = {1},
              });
+}
+
+}  // namespace
+
+void define_scan_ops(OpRegistry& ops) {
+  define_cumsum(ops);
+  define_cumprod(ops);
+  define_cumulative_logsumexp(ops);
 }
 
 }  // namespace graven::engine

@@ -48,6 +48,7 @@ std::string text(T value) {
     return shortest(static_cast<float>(value));
   }
 }
+
 template <>
 std::string text(double value) {
   return shortest(value);
@@ -161,6 +162,21 @@ Status range_kernel(KernelContext& c) {
   return {};
 }
 
+void define_range(OpRegistry& ops) {
+  kRange = ops.define<NoAttrs>({
+      .name = "Range",
+      .summary = "The numbers start, start + delta, start + 2 * delta, ... before limit.",
+      .inputs = {"start: Tidx", "limit: Tidx", "delta: Tidx"},
+      .outputs = {"output: Tidx"},
+      .types = {{"Tidx", kFloatTypes | kIndexTypes}},
+      .infer = range_shape,
+      .gradient = not_differentiable,
+      .body = kernel(range_kernel),
+      .values_for_inference = {0, 1, 2},
+      .default_node_name = "range",
+  });
+}
+
 // --- LinSpace.
 
 Status linspace_shape(InferContext& c) {
@@ -198,6 +214,20 @@ Status linspace_kernel(KernelContext& c) {
     linspace(c.input(0).item<double>(), c.input(1).item<double>(), c.out<double>(0));
   }
   return {};
+}
+
+void define_lin_space(OpRegistry& ops) {
+  kLinSpace = ops.define<NoAttrs>({
+      .name = "LinSpace",
+      .summary = "num evenly spaced numbers, of which the first is start and the last is stop.",
+      .inputs = {"start: T", "stop: T", "num: Tidx"},
+      .outputs = {"output: T"},
+      .types = {{"T", {DType::kFloat32, DType::kFloat64}}, {"Tidx", kIndexTypes}},
+      .infer = linspace_shape,
+      .gradient = not_differentiable,
+      .body = kernel(linspace_kernel),
+      .values_for_inference = {2},
+  });
 }
 
 // --- OneHot.
@@ -260,32 +290,7 @@ Status one_hot_kernel(KernelContext& c) {
   return {};
 }
 
-}  // namespace
-
-void define_sequence_ops(OpRegistry& ops) {
-  kRange = ops.define<NoAttrs>({
-      .name = "Range",
-      .summary = "The numbers start, start + delta, start + 2 * delta, ... before limit.",
-      .inputs = {"start: Tidx", "limit: Tidx", "delta: Tidx"},
-      .outputs = {"output: Tidx"},
-      .types = {{"Tidx", kFloatTypes | kIndexTypes}},
-      .infer = range_shape,
-      .gradient = not_differentiable,
-      .body = kernel(range_kernel),
-      .values_for_inference = {0, 1, 2},
-      .default_node_name = "range",
-  });
-  kLinSpace = ops.define<NoAttrs>({
-      .name = "LinSpace",
-      .summary = "num evenly spaced numbers, of which the first is start and the last is stop.",
-      .inputs = {"start: T", "stop: T", "num: Tidx"},
-      .outputs = {"output: T"},
-      .types = {{"T", {DType::kFloat32, DType::kFloat64}}, {"Tidx", kIndexTypes}},
-      .infer = linspace_shape,
-      .gradient = not_differentiable,
-      .body = kernel(linspace_kernel),
-      .values_for_inference = {2},
-  });
+void define_one_hot(OpRegistry& ops) {
   kOneHot = ops.define<OneHotAttrs>({
       .name = "OneHot",
       .summary = "on_value where a place along the new axis equals the index, else off_value.",
@@ -299,6 +304,14 @@ void define_sequence_ops(OpRegistry& ops) {
       .values_for_inference = {1},
       .default_node_name = "one_hot",
   });
+}
+
+}  // namespace
+
+void define_sequence_ops(OpRegistry& ops) {
+  define_range(ops);
+  define_lin_space(ops);
+  define_one_hot(ops);
 }
 
 }  // namespace graven::engine

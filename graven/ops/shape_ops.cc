@@ -62,6 +62,30 @@ Status shape_kernel(KernelContext& c) {
   return {};
 }
 
+void define_shape_and_shape_n(OpRegistry& ops) {
+  kShape = ops.define<ShapeAttrs>({
+      .name = "Shape",
+      .summary = "The shape of the input, as a vector.",
+      .inputs = {"input: T"},
+      .outputs = {"output: out_type"},
+      .types = {{"T", kAllTypes}, {"out_type", kIndexTypes}},
+      .infer = shapes_of_inputs,
+      .gradient = not_differentiable,
+      .body = kernel(shape_kernel),
+  });
+  kShapeN = ops.define<ShapeAttrs>({
+      .name = "ShapeN",
+      .python = "shape_n",
+      .summary = "The shapes of the inputs, each as a vector.",
+      .inputs = {"input: N * T"},
+      .outputs = {"output: N * out_type"},
+      .types = {{"T", kAllTypes}, {"out_type", kIndexTypes}},
+      .infer = shapes_of_inputs,
+      .gradient = not_differentiable,
+      .body = kernel(shape_kernel),
+  });
+}
+
 Status size_shape(InferContext& c) {
   c.set_shape(0, Shape());
   if (!c.shape(0).has_rank()) return {};
@@ -71,20 +95,39 @@ Status size_shape(InferContext& c) {
   return {};
 }
 
-Status size_kernel(KernelContext& c) {
-  const int64_t size = c.input(0).num_elements();
-  return give_integers(c, 0, {&size, 1});
-}
-
-Status rank_shape(InferContext& c) {
-  c.set_shape(0, Shape());
-  if (c.shape(0).has_rank()) c.set_sizes(0, {Dim(c.shape(0).rank())});
-  return {};
-}
-
-Status rank_kernel(KernelContext& c) {
-  const int64_t rank = c.input(0).rank();
-  return give_integers(c, 0, {&rank, 1});
+void define_size_and_rank(OpRegistry& ops) {
+  kSize = ops.define<ShapeAttrs>({
+      .name = "Size",
+      .python = "size",
+      .summary = "The number of elements of the input.",
+      .inputs = {"input: T"},
+      .outputs = {"output: out_type"},
+      .types = {{"T", kAllTypes}, {"out_type", kIndexTypes}},
+      .infer = size_shape,
+      .gradient = not_differentiable,
+      .body = kernel([](KernelContext& c) -> Status {
+        const int64_t size = c.input(0).num_elements();
+        return give_integers(c, 0, {&size, 1});
+      }),
+  });
+  kRank = ops.define<NoAttrs>({
+      .name = "Rank",
+      .python = "rank",
+      .summary = "The number of dimensions of the input.",
+      .inputs = {"input: T"},
+      .outputs = {"output: int32"},
+      .types = {{"T", kAllTypes}},
+      .infer = [](InferContext& c) -> Status {
+        c.set_shape(0, Shape());
+        if (c.shape(0).has_rank()) c.set_sizes(0, {Dim(c.shape(0).rank())});
+        return {};
+      },
+      .gradient = not_differentiable,
+      .body = kernel([](KernelContext& c) -> Status {
+        const int64_t rank = c.input(0).rank();
+        return give_integers(c, 0, {&rank, 1});
+      }),
+  });
 }
 
 // --- Fill.
@@ -98,10 +141,26 @@ Status fill_shape(InferContext& c) {
   return {};
 }
 
-void fill_gradient(GradientContext& c) {
-  if (!c.wants(1)) return;
-  const int32_t flat[] = {-1}, all[] = {0};
-  c.set_dx(1, c(kSum, {c(kReshape, {c.dy(), int32_vector(c, flat)}), int32_vector(c, all)}));
+void define_fill(OpRegistry& ops) {
+  ops.define(kFill,
+             {
+                 .name = "Fill",
+                 .summary = "A tensor of the given shape, all of whose elements are one value.",
+                 .inputs = {"dims: index_type", "value: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"index_type", kIndexTypes}, {"T", kAllTypes}},
+                 .infer = fill_shape,
+                 .gradient =
+                     [](GradientContext& c) {
+                       if (!c.wants(1)) return;
+                       const int32_t flat[] = {-1}, all[] = {0};
+                       c.set_dx(1, c(kSum, {c(kReshape, {c.dy(), int32_vector(c, flat)}),
+                                            int32_vector(c, all)}));
+                     },
+                 .body = kernel(fill_kernel),
+                 .values_for_inference = {0},
+                 .reads = fill_reads,
+             });
 }
 
 // --- Reshape.
@@ -193,12 +252,29 @@ Status reshaped(InferContext& c) {
   return {};
 }
 
-Status reshape_kernel(KernelContext& c) {
-  c.set_output(0, c.input(0).with_shape(c.output(0).shape()));
-  return {};
+void define_reshape(OpRegistry& ops) {
+  kReshape = ops.define<NoAttrs>({
+      .name = "Reshape",
+      .summary = "The elements of a tensor, in order, under another shape.",
+      .details = "One size may be -1: it is found from the others.",
+      .inputs = {"tensor: T", "shape: Tshape"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}, {"Tshape", kIndexTypes}},
+      .infer = reshaped,
+      .gradient =
+          [](GradientContext& c) {
+            c.set_dx(0, c(kReshape, {c.dy(), c.shape_of_x(0)}));
+          },
+      .body = kernel([](KernelContext& c) -> Status {
+        c.set_output(0, c.input(0).with_shape(c.output(0).shape()));
+        return {};
+      }),
+      .values_for_inference = {1},
+      .view_of = 0,
+      .views_any_shape = true,
+      .reads = reshape_reads,
+  });
 }
-
-void reshape_gradient(GradientContext& c) { c.set_dx(0, c(kReshape, {c.dy(), c.shape_of_x(0)})); }
 
 // --- BroadcastTo and BroadcastGradientArgs.
 
@@ -221,88 +297,7 @@ Status broadcast_to_shape(InferContext& c) {
   return {};
 }
 
-void broadcast_to_gradient(GradientContext& c) { c.set_dx(0, reduce_to_shape(c, c.dy(), 0)); }
-
-Status two_vectors(InferContext& c) {
-  for (int i = 0; i < 2; ++i) c.set_shape(i, {Dim::unknown()});
-  return {};
-}
-
-}  // namespace
-
-void define_shape_ops(OpRegistry& ops) {
-  kShape = ops.define<ShapeAttrs>({
-      .name = "Shape",
-      .summary = "The shape of the input, as a vector.",
-      .inputs = {"input: T"},
-      .outputs = {"output: out_type"},
-      .types = {{"T", kAllTypes}, {"out_type", kIndexTypes}},
-      .infer = shapes_of_inputs,
-      .gradient = not_differentiable,
-      .body = kernel(shape_kernel),
-  });
-  kShapeN = ops.define<ShapeAttrs>({
-      .name = "ShapeN",
-      .python = "shape_n",
-      .summary = "The shapes of the inputs, each as a vector.",
-      .inputs = {"input: N * T"},
-      .outputs = {"output: N * out_type"},
-      .types = {{"T", kAllTypes}, {"out_type", kIndexTypes}},
-      .infer = shapes_of_inputs,
-      .gradient = not_differentiable,
-      .body = kernel(shape_kernel),
-  });
-  kSize = ops.define<ShapeAttrs>({
-      .name = "Size",
-      .python = "size",
-      .summary = "The number of elements of the input.",
-      .inputs = {"input: T"},
-      .outputs = {"output: out_type"},
-      .types = {{"T", kAllTypes}, {"out_type", kIndexTypes}},
-      .infer = size_shape,
-      .gradient = not_differentiable,
-      .body = kernel(size_kernel),
-  });
-  kRank = ops.define<NoAttrs>({
-      .name = "Rank",
-      .python = "rank",
-      .summary = "The number of dimensions of the input.",
-      .inputs = {"input: T"},
-      .outputs = {"output: int32"},
-      .types = {{"T", kAllTypes}},
-      .infer = rank_shape,
-      .gradient = not_differentiable,
-      .body = kernel(rank_kernel),
-  });
-  ops.define(kFill,
-             {
-                 .name = "Fill",
-                 .summary = "A tensor of the given shape, all of whose elements are one value.",
-                 .inputs = {"dims: index_type", "value: T"},
-                 .outputs = {"output: T"},
-                 .types = {{"index_type", kIndexTypes}, {"T", kAllTypes}},
-                 .infer = fill_shape,
-                 .gradient = fill_gradient,
-                 .body = kernel(fill_kernel),
-                 .values_for_inference = {0},
-                 .reads = fill_reads,
-             });
-
-  kReshape = ops.define<NoAttrs>({
-      .name = "Reshape",
-      .summary = "The elements of a tensor, in order, under another shape.",
-      .details = "One size may be -1: it is found from the others.",
-      .inputs = {"tensor: T", "shape: Tshape"},
-      .outputs = {"output: T"},
-      .types = {{"T", kAllTypes}, {"Tshape", kIndexTypes}},
-      .infer = reshaped,
-      .gradient = reshape_gradient,
-      .body = kernel(reshape_kernel),
-      .values_for_inference = {1},
-      .view_of = 0,
-      .views_any_shape = true,
-      .reads = reshape_reads,
-  });
+void define_broadcast_to_and_kin(OpRegistry& ops) {
   ops.define(kBroadcastTo,
              {
                  .name = "BroadcastTo",
@@ -311,7 +306,7 @@ void define_shape_ops(OpRegistry& ops) {
                  .outputs = {"output: T"},
                  .types = {{"T", kAllTypes}, {"Tidx", kIndexTypes}},
                  .infer = broadcast_to_shape,
-                 .gradient = broadcast_to_gradient,
+                 .gradient = [](GradientContext& c) { c.set_dx(0, reduce_to_shape(c, c.dy(), 0)); },
                  .body = kernel(broadcast_to_kernel),
                  .values_for_inference = {1},
                  .reads = broadcast_to_reads,
@@ -325,10 +320,23 @@ void define_shape_ops(OpRegistry& ops) {
           .inputs = {"s0: T", "s1: T"},
           .outputs = {"r0: T", "r1: T"},
           .types = {{"T", kIndexTypes}},
-          .infer = two_vectors,
+          .infer = [](InferContext& c) -> Status {
+            for (int i = 0; i < 2; ++i) c.set_shape(i, {Dim::unknown()});
+            return {};
+          },
           .gradient = not_differentiable,
           .body = kernel(broadcast_gradient_args_kernel),
       });
+}
+
+}  // namespace
+
+void define_shape_ops(OpRegistry& ops) {
+  define_shape_and_shape_n(ops);
+  define_size_and_rank(ops);
+  define_fill(ops);
+  define_reshape(ops);
+  define_broadcast_to_and_kin(ops);
 }
 
 }  // namespace graven::engine

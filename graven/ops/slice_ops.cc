@@ -15,19 +15,6 @@
 namespace graven::engine {
 namespace {
 
-// Output 0: a box of elements, by a view if that is better than a copy.
-Status cut_box(KernelContext& c, const Tensor& x, int64_t first, const CopyAxes& box,
-               const Shape& shape) {
-  if (Tensor view = view_of_box(x, first, box, shape)) {
-    c.set_output(0, std::move(view));
-    return {};
-  }
-  RETURN_IF_ERROR(c.allocate_output(0, x.dtype(), shape));
-  copy_strided(x.dtype(), box, element_at(x.dtype(), x.raw_data(), first),
-               c.output(0).mutable_raw_data());
-  return {};
-}
-
 // --- StridedSlice.
 
 // The entries of begin, end or strides as far as they are known, none if not even their number is.
@@ -55,44 +42,6 @@ std::optional<SliceBounds> bounds_of(InferContext& c, int input) {
   return bounds;
 }
 
-// The slice that inputs 1 to 3 cut out of a shape, as far as it is known; none if not even its rank
-// is.
-Result<std::optional<StridedSlice>> slice_of(InferContext& c, const Shape& x) {
-  const std::optional<StridedSlice> unknown;
-  for (int i = 1; i <= 3; ++i) {
-    if (c.shape(i).has_rank() && c.shape(i).rank() != 1) {
-      return invalid_argument("Expected begin, end, and strides to be 1D equal size tensors, but ",
-                              "got shapes ", c.shape(1).to_message(), ", ", c.shape(2).to_message(),
-                              ", and ", c.shape(3).to_message(), " instead.");
-    }
-  }
-  auto begin = bounds_of(c, 1), end = bounds_of(c, 2), strides = bounds_of(c, 3);
-  size_t n = begin ? begin->size() : end ? end->size() : strides ? strides->size() : 0;
-  if (!x.has_rank() || (!begin && !end && !strides)) return unknown;
-  for (auto* bounds : {&begin, &end, &strides}) {
-    if (!*bounds) (*bounds = SliceBounds())->resize(n);
-  }
-  ASSIGN_OR_RETURN(StridedSlice slice,
-                   resolve_slice(c, c.attrs<StridedSliceAttrs>(), x, *begin, *end, *strides));
-  return std::optional<StridedSlice>(std::move(slice));
-}
-
-Status strided_slice_shape(InferContext& c) {
-  ASSIGN_OR_RETURN(auto slice, slice_of(c, c.shape(0)));
-  if (!slice) return unknown_outputs(c);
-  c.set_shape(0, slice->shape);
-  if (c.shape(0).rank() != 1 || slice->shape.rank() > 1 || !c.is_graph()) return {};
-  const auto& axis = slice->axes[0];
-  auto sizes = c.sizes(0);
-  if (!sizes || !axis.is_known || !axis.size.is_number()) return {};
-  SymbolicValue cut;
-  for (int64_t i = 0; i < axis.size.number(); ++i) {
-    cut.push_back((*sizes)[axis.begin + i * axis.stride]);
-  }
-  c.set_sizes(0, cut);
-  return {};
-}
-
 // The entries of begin, end or strides, if they are known or at least their number is.
 std::optional<SliceBounds> bounds_of(const ReadsContext& c, int input) {
   SliceBounds bounds;
@@ -105,162 +54,17 @@ std::optional<SliceBounds> bounds_of(const ReadsContext& c, int input) {
   return bounds;
 }
 
-Status refuse_index(int64_t index, int axis, int64_t, int64_t) {
-  return invalid_argument("slice index ", index, " of dimension ", axis, " out of bounds.");
-}
-
-// How elements along an axis of symbolic size are read, none if where they begin is not known.
-std::optional<Read::Axis> read_of_symbolic(const StridedSliceAttrs& attrs,
-                                           const StridedSlice::Axis& axis, const SliceBound& begin,
-                                           const SliceBound& stride) {
-  const bool from_start = axis.entry < 63 && (attrs.begin_mask >> axis.entry & 1);
-  if (!stride.number || (!from_start && !begin.number)) return std::nullopt;
-  // Forwards from a place that is counted from the first element, backwards from one that is
-  // counted from the last. Beyond the other end nothing is read.
-  const int64_t step = *stride.number, first = from_start ? (step > 0 ? 0 : -1) : *begin.number;
-  if ((first < 0) != (step < 0)) return std::nullopt;
-  return Read::Axis{step > 0 ? Dim(first) : Dim(-1 - first),
-                    {{axis.result, Dim(step > 0 ? step : -step)}},
-                    false,
-                    step < 0};
-}
-
-std::optional<Movement> strided_slice_reads(const ReadsContext& c) {
-  auto begin = bounds_of(c, 1), end = bounds_of(c, 2), strides = bounds_of(c, 3);
-  if (!begin || !end || !strides) return std::nullopt;
-  const auto& attrs = c.attrs<StridedSliceAttrs>();
-  auto slice = resolve_slice(attrs, c.shape(0), *begin, *end, *strides);
-  if (!slice.ok()) return std::nullopt;
-  Movement movement = one_read(c.output(), Read{});
-  Movement::Piece& piece = movement.pieces[0];
-  for (int k = 0; k < static_cast<int>(slice->axes.size()); ++k) {
-    const StridedSlice::Axis& axis = slice->axes[k];
-    if (axis.entry >= 0 && axis.result < 0) {  // one element
-      piece.read.axes.push_back({axis.is_known ? Dim(axis.begin) : Dim(0), {}});
-      if (axis.is_known) continue;
-      piece.offsets.push_back({k, 1, axis.entry, /*counts_from_end=*/true, refuse_index});
-    } else if (!axis.is_known) {
-      auto read = read_of_symbolic(attrs, axis, (*begin)[axis.entry], (*strides)[axis.entry]);
-      if (!read) return std::nullopt;
-      piece.read.axes.push_back(std::move(*read));
-    } else if (axis.stride > 0) {
-      piece.read.axes.push_back({axis.begin, {{axis.result, axis.stride}}});
-    } else {
-      const Dim behind = c.shape(0)[k].number() - 1 - axis.begin;
-      piece.read.axes.push_back({behind, {{axis.result, -axis.stride}}, false, true});
-    }
+// Output 0: a box of elements, by a view if that is better than a copy.
+Status cut_box(KernelContext& c, const Tensor& x, int64_t first, const CopyAxes& box,
+               const Shape& shape) {
+  if (Tensor view = view_of_box(x, first, box, shape)) {
+    c.set_output(0, std::move(view));
+    return {};
   }
-  return movement;
-}
-
-Status strided_slice_kernel(KernelContext& c) {
-  const Tensor& x = c.input(0);
-  ASSIGN_OR_RETURN(StridedSlice slice, resolve_slice(c.attrs<StridedSliceAttrs>(), x.shape(),
-                                                     c.input(1), c.input(2), c.input(3)));
-  return cut_box(c, x, slice.first_element(x.shape()), slice.box(x.shape()), slice.shape);
-}
-
-// A shape and bounds of one integer dtype that StridedSliceGrad takes.
-struct Bounds {
-  Tensor shape, begin, end, strides;
-};
-Bounds bounds_of_gradient(GradientContext& c) {
-  Bounds bounds = {c.shape_of_x(0), c.x(1), c.x(2), c.x(3)};
-  DType dtype = c.dtype_of_x(1) == DType::kInt64 ? DType::kInt64 : DType::kInt32;
-  for (Tensor* tensor : {&bounds.shape, &bounds.begin, &bounds.end, &bounds.strides}) {
-    *tensor = cast(c, *tensor, dtype);
-  }
-  return bounds;
-}
-
-void strided_slice_gradient(GradientContext& c) {
-  if (!c.wants(0)) return;
-  Bounds bounds = bounds_of_gradient(c);
-  c.set_dx(0, c(kStridedSliceGrad, {bounds.shape, bounds.begin, bounds.end, bounds.strides, c.dy()},
-                c.attrs<StridedSliceAttrs>()));
-}
-
-// --- StridedSliceGrad.
-
-Status check_fits_slice(InferContext& c, const StridedSlice& slice, int input, const char* name) {
-  if (are_compatible(c.shape(input), slice.shape)) return {};
-  return invalid_argument("shape of ", name, " was ", c.shape(input).to_message(), " instead of ",
-                          slice.shape.to_message());
-}
-
-Status strided_slice_grad_shape(InferContext& c) {
-  ASSIGN_OR_RETURN(Shape shape, shape_from_input(c, 0));
-  c.set_shape(0, shape);
-  ASSIGN_OR_RETURN(auto slice, slice_of(c, shape));
-  return slice ? check_fits_slice(c, *slice, 4, "dy") : Status();
-}
-
-// Writes the value to the slice of a tensor.
-Status write_slice(KernelContext& c, const Tensor& value, const Tensor& to) {
-  ASSIGN_OR_RETURN(StridedSlice slice, resolve_slice(c.attrs<StridedSliceAttrs>(), to.shape(),
-                                                     c.input(1), c.input(2), c.input(3)));
-  CopyAxes box = slice.box(to.shape());
-  for (CopyAxis& axis : box) std::swap(axis.from, axis.to);
-  copy_strided(value.dtype(), box, value.raw_data(),
-               element_at(to.dtype(), to.mutable_raw_data(), slice.first_element(to.shape())));
+  RETURN_IF_ERROR(c.allocate_output(0, x.dtype(), shape));
+  copy_strided(x.dtype(), box, element_at(x.dtype(), x.raw_data(), first),
+               c.output(0).mutable_raw_data());
   return {};
-}
-
-Status strided_slice_grad_kernel(KernelContext& c) {
-  const Tensor& out = c.output(0);
-  clear_elements(out.dtype(), out.num_elements(), out.mutable_raw_data());
-  return write_slice(c, c.input(4), out);
-}
-
-// If it writes to a box.
-std::optional<Movement> strided_slice_grad_reads(const ReadsContext& c) {
-  auto begin = bounds_of(c, 1), end = bounds_of(c, 2), strides = bounds_of(c, 3);
-  if (!begin || !end || !strides) return std::nullopt;
-  auto slice = resolve_slice(c.attrs<StridedSliceAttrs>(), c.output(), *begin, *end, *strides);
-  if (!slice.ok()) return std::nullopt;
-  Movement movement;
-  movement.space = c.output();
-  movement.fill = Movement::kZeros;
-  Movement::Piece piece{4, {Read::Axes(static_cast<size_t>(c.shape(4).rank()))}, {}, {}, {}};
-  for (int k = 0; k < static_cast<int>(slice->axes.size()); ++k) {
-    const StridedSlice::Axis& axis = slice->axes[k];
-    if (!axis.is_known || axis.stride != 1 || axis.size.is_unknown()) return std::nullopt;
-    piece.start.push_back(axis.begin);
-    piece.size.push_back(axis.size);
-    if (axis.result >= 0) piece.read.axes[axis.result].terms = {{k, 1}};
-  }
-  movement.pieces.push_back(std::move(piece));
-  return movement;
-}
-
-void strided_slice_grad_gradient(GradientContext& c) {
-  if (!c.wants(4)) return;
-  c.set_dx(4, c(kStridedSlice, {c.dy(), c.x(1), c.x(2), c.x(3)}, c.attrs<StridedSliceAttrs>()));
-}
-
-// --- TensorStridedSliceUpdate.
-
-Status slice_update_shape(InferContext& c) {
-  c.set_shape(0, c.shape(0));
-  ASSIGN_OR_RETURN(auto slice, slice_of(c, c.shape(0)));
-  return slice ? check_fits_slice(c, *slice, 4, "value") : Status();
-}
-
-Status slice_update_kernel(KernelContext& c) {
-  const Tensor& out = c.output(0);
-  copy_strided(out.dtype(), {{out.num_elements(), 1, 1}}, c.input(0).raw_data(),
-               out.mutable_raw_data());
-  return write_slice(c, c.input(4), out);
-}
-
-void slice_update_gradient(GradientContext& c) {
-  const auto& attrs = c.attrs<StridedSliceAttrs>();
-  Tensor begin = c.x(1), end = c.x(2), strides = c.x(3);
-  if (c.wants(0)) {
-    Tensor zeros = c(kFill, {c.shape_of_x(4), constant_like(Formula(c, c.dy()), 0)});
-    c.set_dx(0, c(kTensorStridedSliceUpdate, {c.dy(), begin, end, strides, zeros}, attrs));
-  }
-  if (c.wants(4)) c.set_dx(4, c(kStridedSlice, {c.dy(), begin, end, strides}, attrs));
 }
 
 // --- Slice.
@@ -365,10 +169,7 @@ void slice_gradient(GradientContext& c) {
                 StridedSliceAttrs()));
 }
 
-}  // namespace
-
-void define_slice_ops(OpRegistry& ops) {
-  const DTypeSet all_index_types = kIndexTypes | DTypeSet{DType::kInt16};
+void define_slice(OpRegistry& ops) {
   kSlice = ops.define<NoAttrs>({
       .name = "Slice",
       .summary = "The box of elements that starts at begin and has the given size.",
@@ -383,6 +184,125 @@ void define_slice_ops(OpRegistry& ops) {
       .values_for_inference = {1, 2},
       .reads = slice_reads,
   });
+}
+
+// The slice that inputs 1 to 3 cut out of a shape, as far as it is known; none if not even its rank
+// is.
+Result<std::optional<StridedSlice>> slice_of(InferContext& c, const Shape& x) {
+  const std::optional<StridedSlice> unknown;
+  for (int i = 1; i <= 3; ++i) {
+    if (c.shape(i).has_rank() && c.shape(i).rank() != 1) {
+      return invalid_argument("Expected begin, end, and strides to be 1D equal size tensors, but ",
+                              "got shapes ", c.shape(1).to_message(), ", ", c.shape(2).to_message(),
+                              ", and ", c.shape(3).to_message(), " instead.");
+    }
+  }
+  auto begin = bounds_of(c, 1), end = bounds_of(c, 2), strides = bounds_of(c, 3);
+  size_t n = begin ? begin->size() : end ? end->size() : strides ? strides->size() : 0;
+  if (!x.has_rank() || (!begin && !end && !strides)) return unknown;
+  for (auto* bounds : {&begin, &end, &strides}) {
+    if (!*bounds) (*bounds = SliceBounds())->resize(n);
+  }
+  ASSIGN_OR_RETURN(StridedSlice slice,
+                   resolve_slice(c, c.attrs<StridedSliceAttrs>(), x, *begin, *end, *strides));
+  return std::optional<StridedSlice>(std::move(slice));
+}
+
+Status strided_slice_shape(InferContext& c) {
+  ASSIGN_OR_RETURN(auto slice, slice_of(c, c.shape(0)));
+  if (!slice) return unknown_outputs(c);
+  c.set_shape(0, slice->shape);
+  if (c.shape(0).rank() != 1 || slice->shape.rank() > 1 || !c.is_graph()) return {};
+  const auto& axis = slice->axes[0];
+  auto sizes = c.sizes(0);
+  if (!sizes || !axis.is_known || !axis.size.is_number()) return {};
+  SymbolicValue cut;
+  for (int64_t i = 0; i < axis.size.number(); ++i) {
+    cut.push_back((*sizes)[axis.begin + i * axis.stride]);
+  }
+  c.set_sizes(0, cut);
+  return {};
+}
+
+Status refuse_index(int64_t index, int axis, int64_t, int64_t) {
+  return invalid_argument("slice index ", index, " of dimension ", axis, " out of bounds.");
+}
+
+// How elements along an axis of symbolic size are read, none if where they begin is not known.
+std::optional<Read::Axis> read_of_symbolic(const StridedSliceAttrs& attrs,
+                                           const StridedSlice::Axis& axis, const SliceBound& begin,
+                                           const SliceBound& stride) {
+  const bool from_start = axis.entry < 63 && (attrs.begin_mask >> axis.entry & 1);
+  if (!stride.number || (!from_start && !begin.number)) return std::nullopt;
+  // Forwards from a place that is counted from the first element, backwards from one that is
+  // counted from the last. Beyond the other end nothing is read.
+  const int64_t step = *stride.number, first = from_start ? (step > 0 ? 0 : -1) : *begin.number;
+  if ((first < 0) != (step < 0)) return std::nullopt;
+  return Read::Axis{step > 0 ? Dim(first) : Dim(-1 - first),
+                    {{axis.result, Dim(step > 0 ? step : -step)}},
+                    false,
+                    step < 0};
+}
+
+std::optional<Movement> strided_slice_reads(const ReadsContext& c) {
+  auto begin = bounds_of(c, 1), end = bounds_of(c, 2), strides = bounds_of(c, 3);
+  if (!begin || !end || !strides) return std::nullopt;
+  const auto& attrs = c.attrs<StridedSliceAttrs>();
+  auto slice = resolve_slice(attrs, c.shape(0), *begin, *end, *strides);
+  if (!slice.ok()) return std::nullopt;
+  Movement movement = one_read(c.output(), Read{});
+  Movement::Piece& piece = movement.pieces[0];
+  for (int k = 0; k < static_cast<int>(slice->axes.size()); ++k) {
+    const StridedSlice::Axis& axis = slice->axes[k];
+    if (axis.entry >= 0 && axis.result < 0) {  // one element
+      piece.read.axes.push_back({axis.is_known ? Dim(axis.begin) : Dim(0), {}});
+      if (axis.is_known) continue;
+      piece.offsets.push_back({k, 1, axis.entry, /*counts_from_end=*/true, refuse_index});
+    } else if (!axis.is_known) {
+      auto read = read_of_symbolic(attrs, axis, (*begin)[axis.entry], (*strides)[axis.entry]);
+      if (!read) return std::nullopt;
+      piece.read.axes.push_back(std::move(*read));
+    } else if (axis.stride > 0) {
+      piece.read.axes.push_back({axis.begin, {{axis.result, axis.stride}}});
+    } else {
+      const Dim behind = c.shape(0)[k].number() - 1 - axis.begin;
+      piece.read.axes.push_back({behind, {{axis.result, -axis.stride}}, false, true});
+    }
+  }
+  return movement;
+}
+
+Status strided_slice_kernel(KernelContext& c) {
+  const Tensor& x = c.input(0);
+  ASSIGN_OR_RETURN(StridedSlice slice, resolve_slice(c.attrs<StridedSliceAttrs>(), x.shape(),
+                                                     c.input(1), c.input(2), c.input(3)));
+  return cut_box(c, x, slice.first_element(x.shape()), slice.box(x.shape()), slice.shape);
+}
+
+// A shape and bounds of one integer dtype that StridedSliceGrad takes.
+struct Bounds {
+  Tensor shape, begin, end, strides;
+};
+
+Bounds bounds_of_gradient(GradientContext& c) {
+  Bounds bounds = {c.shape_of_x(0), c.x(1), c.x(2), c.x(3)};
+  DType dtype = c.dtype_of_x(1) == DType::kInt64 ? DType::kInt64 : DType::kInt32;
+  for (Tensor* tensor : {&bounds.shape, &bounds.begin, &bounds.end, &bounds.strides}) {
+    *tensor = cast(c, *tensor, dtype);
+  }
+  return bounds;
+}
+
+void strided_slice_gradient(GradientContext& c) {
+  if (!c.wants(0)) return;
+  Bounds bounds = bounds_of_gradient(c);
+  c.set_dx(0, c(kStridedSliceGrad, {bounds.shape, bounds.begin, bounds.end, bounds.strides, c.dy()},
+                c.attrs<StridedSliceAttrs>()));
+}
+
+constexpr DTypeSet kAllIndexTypes = kIndexTypes | DTypeSet{DType::kInt16};
+
+void define_strided_slice(OpRegistry& ops) {
   kStridedSlice = ops.define<StridedSliceAttrs>({
       .name = "StridedSlice",
       .summary = "The elements from begin on, before end, at every stride-th place of each axis.",
@@ -391,7 +311,7 @@ void define_slice_ops(OpRegistry& ops) {
                  "shrink_axis_mask takes one element and drops its axis.",
       .inputs = {"input: T", "begin: Index", "end: Index", "strides: Index"},
       .outputs = {"output: T"},
-      .types = {{"T", kAllTypes}, {"Index", all_index_types}},
+      .types = {{"T", kAllTypes}, {"Index", kAllIndexTypes}},
       .infer = strided_slice_shape,
       .gradient = strided_slice_gradient,
       .body = kernel(strided_slice_kernel),
@@ -400,6 +320,56 @@ void define_slice_ops(OpRegistry& ops) {
       .reads = strided_slice_reads,
       .default_node_name = "strided_slice",
   });
+}
+
+// --- StridedSliceGrad.
+
+Status check_fits_slice(InferContext& c, const StridedSlice& slice, int input, const char* name) {
+  if (are_compatible(c.shape(input), slice.shape)) return {};
+  return invalid_argument("shape of ", name, " was ", c.shape(input).to_message(), " instead of ",
+                          slice.shape.to_message());
+}
+
+Status strided_slice_grad_shape(InferContext& c) {
+  ASSIGN_OR_RETURN(Shape shape, shape_from_input(c, 0));
+  c.set_shape(0, shape);
+  ASSIGN_OR_RETURN(auto slice, slice_of(c, shape));
+  return slice ? check_fits_slice(c, *slice, 4, "dy") : Status();
+}
+
+// Writes the value to the slice of a tensor.
+Status write_slice(KernelContext& c, const Tensor& value, const Tensor& to) {
+  ASSIGN_OR_RETURN(StridedSlice slice, resolve_slice(c.attrs<StridedSliceAttrs>(), to.shape(),
+                                                     c.input(1), c.input(2), c.input(3)));
+  CopyAxes box = slice.box(to.shape());
+  for (CopyAxis& axis : box) std::swap(axis.from, axis.to);
+  copy_strided(value.dtype(), box, value.raw_data(),
+               element_at(to.dtype(), to.mutable_raw_data(), slice.first_element(to.shape())));
+  return {};
+}
+
+// If it writes to a box.
+std::optional<Movement> strided_slice_grad_reads(const ReadsContext& c) {
+  auto begin = bounds_of(c, 1), end = bounds_of(c, 2), strides = bounds_of(c, 3);
+  if (!begin || !end || !strides) return std::nullopt;
+  auto slice = resolve_slice(c.attrs<StridedSliceAttrs>(), c.output(), *begin, *end, *strides);
+  if (!slice.ok()) return std::nullopt;
+  Movement movement;
+  movement.space = c.output();
+  movement.fill = Movement::kZeros;
+  Movement::Piece piece{4, {Read::Axes(static_cast<size_t>(c.shape(4).rank()))}, {}, {}, {}};
+  for (int k = 0; k < static_cast<int>(slice->axes.size()); ++k) {
+    const StridedSlice::Axis& axis = slice->axes[k];
+    if (!axis.is_known || axis.stride != 1 || axis.size.is_unknown()) return std::nullopt;
+    piece.start.push_back(axis.begin);
+    piece.size.push_back(axis.size);
+    if (axis.result >= 0) piece.read.axes[axis.result].terms = {{k, 1}};
+  }
+  movement.pieces.push_back(std::move(piece));
+  return movement;
+}
+
+void define_strided_slice_grad(OpRegistry& ops) {
   kStridedSliceGrad = ops.define<StridedSliceAttrs>({
       .name = "StridedSliceGrad",
       .summary = "Zeros of the given shape, with dy where StridedSlice would have read.",
@@ -407,22 +377,64 @@ void define_slice_ops(OpRegistry& ops) {
       .outputs = {"output: T"},
       .types = {{"T", kPlainTypes | DTypeSet{DType::kString}}, {"Index", kIndexTypes}},
       .infer = strided_slice_grad_shape,
-      .gradient = strided_slice_grad_gradient,
-      .body = kernel(strided_slice_grad_kernel),
+      .gradient =
+          [](GradientContext& c) {
+            if (!c.wants(4)) return;
+            c.set_dx(4, c(kStridedSlice, {c.dy(), c.x(1), c.x(2), c.x(3)},
+                          c.attrs<StridedSliceAttrs>()));
+          },
+      .body = kernel([](KernelContext& c) -> Status {
+        const Tensor& out = c.output(0);
+        clear_elements(out.dtype(), out.num_elements(), out.mutable_raw_data());
+        return write_slice(c, c.input(4), out);
+      }),
       .values_for_inference = {0, 1, 2, 3},
       .reads = strided_slice_grad_reads,
   });
+}
+
+Status slice_update_kernel(KernelContext& c) {
+  const Tensor& out = c.output(0);
+  copy_strided(out.dtype(), {{out.num_elements(), 1, 1}}, c.input(0).raw_data(),
+               out.mutable_raw_data());
+  return write_slice(c, c.input(4), out);
+}
+
+void slice_update_gradient(GradientContext& c) {
+  const auto& attrs = c.attrs<StridedSliceAttrs>();
+  Tensor begin = c.x(1), end = c.x(2), strides = c.x(3);
+  if (c.wants(0)) {
+    Tensor zeros = c(kFill, {c.shape_of_x(4), constant_like(Formula(c, c.dy()), 0)});
+    c.set_dx(0, c(kTensorStridedSliceUpdate, {c.dy(), begin, end, strides, zeros}, attrs));
+  }
+  if (c.wants(4)) c.set_dx(4, c(kStridedSlice, {c.dy(), begin, end, strides}, attrs));
+}
+
+void define_tensor_strided_slice_update(OpRegistry& ops) {
   kTensorStridedSliceUpdate = ops.define<StridedSliceAttrs>({
       .name = "TensorStridedSliceUpdate",
       .summary = "The input, with value where StridedSlice would have read.",
       .inputs = {"input: T", "begin: Index", "end: Index", "strides: Index", "value: T"},
       .outputs = {"output: T"},
       .types = {{"T", kAllTypes}, {"Index", kIndexTypes}},
-      .infer = slice_update_shape,
+      .infer = [](InferContext& c) -> Status {
+        c.set_shape(0, c.shape(0));
+        ASSIGN_OR_RETURN(auto slice, slice_of(c, c.shape(0)));
+        return slice ? check_fits_slice(c, *slice, 4, "value") : Status();
+      },
       .gradient = slice_update_gradient,
       .body = kernel(slice_update_kernel),
       .values_for_inference = {1, 2, 3},
   });
+}
+
+}  // namespace
+
+void define_slice_ops(OpRegistry& ops) {
+  define_slice(ops);
+  define_strided_slice(ops);
+  define_strided_slice_grad(ops);
+  define_tensor_strided_slice_update(ops);
 }
 
 }  // namespace graven::engine

@@ -24,6 +24,12 @@
 namespace graven::engine {
 namespace {
 
+// The sum over the last axis, which is kept.
+Formula sum_of_rows(Emitter& c, const Formula& x) {
+  const int32_t last[] = {-1};
+  return {c, c(kSum, {x, int32_vector(c, last)}, {.keep_dims = true})};
+}
+
 using Scalars = std::span<const Scalar>;
 
 // --- Rows. The largest element is taken off first, so that no exponential overflows. half and
@@ -42,6 +48,32 @@ Result<RowsExpression> softmax_rows(std::span<const DType> dtypes, AttrsRef) {
       {rows.map({exponential, factor}, [=](Scalars x) { return cast(x[0] * x[1], dtype); })});
 }
 
+// --- Softmax and LogSoftmax.
+
+Status at_least_a_vector(InferContext& c) {
+  if (c.shape(0).has_rank() && c.shape(0).rank() == 0) {
+    return invalid_argument("logits must have >= 1 dimension, got ", c.shape(0).to_message());
+  }
+  return same_as_input(c);
+}
+
+void define_softmax(OpRegistry& ops) {
+  ops.define(kSoftmax, {
+                           .name = "Softmax",
+                           .summary = "exp(logits) / sum(exp(logits)) over the last axis.",
+                           .inputs = {"logits: T"},
+                           .outputs = {"softmax: T"},
+                           .types = {{"T", kFloatTypes}},
+                           .infer = at_least_a_vector,
+                           .gradient =
+                               [](GradientContext& c) {
+                                 Formula y(c, c.y(0)), dy(c, c.dy());
+                                 c.set_dx(0, (dy - sum_of_rows(c, dy * y)) * y);
+                               },
+                           .body = rows(softmax_rows),
+                       });
+}
+
 Result<RowsExpression> log_softmax_rows(std::span<const DType> dtypes, AttrsRef) {
   const DType dtype = dtypes[0];
   RowsRecorder rows;
@@ -54,56 +86,21 @@ Result<RowsExpression> log_softmax_rows(std::span<const DType> dtypes, AttrsRef)
   })});
 }
 
-// --- Softmax and LogSoftmax.
-
-Status at_least_a_vector(InferContext& c) {
-  if (c.shape(0).has_rank() && c.shape(0).rank() == 0) {
-    return invalid_argument("logits must have >= 1 dimension, got ", c.shape(0).to_message());
-  }
-  return same_as_input(c);
-}
-
-// The sum over the last axis, which is kept.
-Formula sum_of_rows(Emitter& c, const Formula& x) {
-  const int32_t last[] = {-1};
-  return {c, c(kSum, {x, int32_vector(c, last)}, {.keep_dims = true})};
-}
-
-void softmax_gradient(GradientContext& c) {
-  Formula y(c, c.y(0)), dy(c, c.dy());
-  c.set_dx(0, (dy - sum_of_rows(c, dy * y)) * y);
-}
-
-void log_softmax_gradient(GradientContext& c) {
-  Formula y(c, c.y(0)), dy(c, c.dy());
-  c.set_dx(0, dy - sum_of_rows(c, dy) * call(kExp, y));
-}
-
-// --- Cross entropies.
-
-Status sparse_cross_entropy_shape(InferContext& c) {
-  Shape logits = c.shape(0);
-  const Shape& labels = c.shape(1);
-  if (logits.has_rank() && logits.rank() != 2) {
-    return invalid_argument("logits must be 2-D, but got shape ", logits.to_message());
-  }
-  if (labels.has_rank() && labels.rank() != 1) {
-    return invalid_argument("labels must be 1-D, but got shape ", labels.to_message());
-  }
-  if (!logits.has_rank()) logits = {Dim::unknown(), Dim::unknown()};
-  Dim batch = labels.has_rank() ? labels[0] : Dim::unknown();
-  auto rows = c.merge(logits[0], batch);
-  if (!rows.ok()) {
-    return invalid_argument(
-        "logits and labels must have the same first dimension, got logits "
-        "shape ",
-        logits.to_message(), " and labels shape ", labels.to_message(), ". ",
-        rows.status().message());
-  }
-  logits.set(0, *rows);
-  c.set_shape(0, {*rows});
-  c.set_shape(1, logits);
-  return {};
+void define_log_softmax(OpRegistry& ops) {
+  ops.define(kLogSoftmax, {
+                              .name = "LogSoftmax",
+                              .summary = "logits - log(sum(exp(logits))) over the last axis.",
+                              .inputs = {"logits: T"},
+                              .outputs = {"logsoftmax: T"},
+                              .types = {{"T", kFloatTypes}},
+                              .infer = at_least_a_vector,
+                              .gradient =
+                                  [](GradientContext& c) {
+                                    Formula y(c, c.y(0)), dy(c, c.dy());
+                                    c.set_dx(0, dy - sum_of_rows(c, dy) * call(kExp, y));
+                                  },
+                              .body = rows(log_softmax_rows),
+                          });
 }
 
 // Rows of logits, of which the largest element is taken off, in the float that they are computed
@@ -125,86 +122,6 @@ struct ShiftedRows {
 // A loss for each row, [rows, 1], as the vector that is returned.
 Tensor loss_of_rows(CompositeContext& c, const Formula& loss, DType dtype) {
   return c(kSqueeze, {cast(c, loss, dtype)}, {.squeeze_dims = {1}});
-}
-
-// So many classes have numbers that fit an int32, which are compared faster.
-constexpr int64_t kMaxShort = std::numeric_limits<int32_t>::max();
-
-// Labels are compared with the numbers of all classes, as nothing in a row is read by its number.
-void sparse_cross_entropy(CompositeContext& c) {
-  const Shape &logits = c.x(0).shape(), &labels = c.x(1).shape();
-  const bool fit =
-      logits.has_rank() && labels.has_rank() && !logits[0].is_unknown() && logits[0] == labels[0];
-  if (!fit) return c.stay_whole();
-  // Of known classes only their number is asked for, so that logits need not be there before.
-  const int64_t known[] = {-1, logits[1].number_or_minus_one()};
-  const Tensor shape = logits[1].is_number()
-                           ? constant(c, Tensor::vector(std::span<const int64_t>(known)))
-                           : c(kShape, {c.x(0)}, {DType::kInt64});
-  const bool is_short = logits[1].is_number() && logits[1].number() <= kMaxShort;
-  const ShapeAttrs out_type{is_short ? DType::kInt32 : c.x(1).dtype()};
-  const Tensors checked = c.apply(*kCheckLabels, std::vector<Tensor>{c.x(1), shape}, out_type);
-  if (checked.empty()) return;
-  const Formula is_label = call(kEqual, Formula(c, checked[0]), Formula(c, checked[1]));
-  const ShiftedRows rows(c, c.x(0));
-  const Formula of_label(c, c(kSelectV2, {is_label, rows.shifted, constant_like(rows.shifted, 0)}));
-  const DType dtype = c.x(0).dtype();
-  c.set_output(loss_of_rows(c, rows.log_of_sum() - sum_of_rows(c, of_label), dtype));
-  c.set_output(cast(c, rows.softmax() - Formula(c, cast(c, is_label, rows.sum.dtype())), dtype));
-}
-
-// --- _CheckLabels.
-
-Status check_labels_shape(InferContext& c) {
-  const Shape& labels = c.shape(0);
-  if (labels.has_rank() && labels.rank() != 1) {
-    return invalid_argument("labels must be 1-D, but got shape ", labels.to_message());
-  }
-  if (auto fits = merge_shapes(c.shape(1), Shape{2}); !fits.ok()) {
-    return invalid_argument("logits_shape must have 2 elements, got shape ",
-                            c.shape(1).to_message());
-  }
-  const auto sizes = c.sizes(1);
-  c.set_shape(0, {labels.has_rank() ? labels[0] : Dim::unknown(), 1});
-  c.set_shape(1, {sizes ? (*sizes)[1] : Dim::unknown()});
-  return {};
-}
-
-Status check_labels_kernel(KernelContext& c) {
-  const Tensor& labels = c.input(0);
-  const int64_t num_classes = integer_at(c.input(1), 1);
-  // The user called another op.
-  const std::string_view name = kSparseSoftmaxCrossEntropyWithLogits.op->name();
-  if (num_classes <= 0) {
-    return invalid_argument("[", name, "] Must have at least one class, but got logits shape [",
-                            labels.num_elements(), ",", num_classes, "]");
-  }
-  for (int64_t i = 0; i < labels.num_elements(); ++i) {
-    const int64_t label = integer_at(labels, i);
-    if (label >= 0 && label < num_classes) continue;
-    std::string all;
-    constexpr int64_t kMaxShown = 100;
-    for (int64_t k = 0; k < std::min(kMaxShown, labels.num_elements()); ++k) {
-      all += str_cat(k ? " " : "", integer_at(labels, k));
-    }
-    if (labels.num_elements() > kMaxShown) all += " ...";
-    return invalid_argument("[", name, "] Received a label value of ", label,
-                            " which is outside the valid range of [0, ", num_classes,
-                            ").  Label values: ", all);
-  }
-  const DType dtype = c.attrs<ShapeAttrs>().out_type;
-  ASSIGN_OR_RETURN(Tensor column, Tensor::allocate(dtype, {labels.num_elements(), 1}));
-  ASSIGN_OR_RETURN(Tensor classes, Tensor::allocate(dtype, {num_classes}));
-  auto fill = [&](auto zero) {
-    using T = decltype(zero);
-    int64_t next = 0;
-    for (T& label : column.mutable_data<T>()) label = static_cast<T>(integer_at(labels, next++));
-    std::iota(classes.mutable_data<T>().begin(), classes.mutable_data<T>().end(), T());
-  };
-  dtype == DType::kInt32 ? fill(int32_t()) : fill(int64_t());
-  c.set_output(0, std::move(column));
-  c.set_output(1, std::move(classes));
-  return {};
 }
 
 Status cross_entropy_shape(InferContext& c) {
@@ -294,10 +211,6 @@ Formula logits_gradient(GradientContext& c) {
   return dx + (d_backprop - sum_of_rows(c, d_backprop * softmax)) * softmax;
 }
 
-void sparse_cross_entropy_gradient(GradientContext& c) {
-  if (c.wants(0)) c.set_dx(0, logits_gradient(c));
-}
-
 void cross_entropy_gradient(GradientContext& c) {
   if (c.wants(0)) c.set_dx(0, reduce_to_shape(c, logits_gradient(c), 0));
   if (!c.wants(1)) return;
@@ -305,29 +218,7 @@ void cross_entropy_gradient(GradientContext& c) {
   c.set_dx(1, reduce_to_shape(c, c.has_dy(1) ? dx - Formula(c, c.dy(1)) : dx, 1));
 }
 
-}  // namespace
-
-void define_softmax_ops(OpRegistry& ops) {
-  ops.define(kSoftmax, {
-                           .name = "Softmax",
-                           .summary = "exp(logits) / sum(exp(logits)) over the last axis.",
-                           .inputs = {"logits: T"},
-                           .outputs = {"softmax: T"},
-                           .types = {{"T", kFloatTypes}},
-                           .infer = at_least_a_vector,
-                           .gradient = softmax_gradient,
-                           .body = rows(softmax_rows),
-                       });
-  ops.define(kLogSoftmax, {
-                              .name = "LogSoftmax",
-                              .summary = "logits - log(sum(exp(logits))) over the last axis.",
-                              .inputs = {"logits: T"},
-                              .outputs = {"logsoftmax: T"},
-                              .types = {{"T", kFloatTypes}},
-                              .infer = at_least_a_vector,
-                              .gradient = log_softmax_gradient,
-                              .body = rows(log_softmax_rows),
-                          });
+void define_softmax_cross_entropy_with_logits(OpRegistry& ops) {
   ops.define(kSoftmaxCrossEntropyWithLogits,
              {
                  .name = "SoftmaxCrossEntropyWithLogits",
@@ -340,6 +231,62 @@ void define_softmax_ops(OpRegistry& ops) {
                  .gradient = cross_entropy_gradient,
                  .body = composite(cross_entropy),
              });
+}
+
+// --- Cross entropies.
+
+Status sparse_cross_entropy_shape(InferContext& c) {
+  Shape logits = c.shape(0);
+  const Shape& labels = c.shape(1);
+  if (logits.has_rank() && logits.rank() != 2) {
+    return invalid_argument("logits must be 2-D, but got shape ", logits.to_message());
+  }
+  if (labels.has_rank() && labels.rank() != 1) {
+    return invalid_argument("labels must be 1-D, but got shape ", labels.to_message());
+  }
+  if (!logits.has_rank()) logits = {Dim::unknown(), Dim::unknown()};
+  Dim batch = labels.has_rank() ? labels[0] : Dim::unknown();
+  auto rows = c.merge(logits[0], batch);
+  if (!rows.ok()) {
+    return invalid_argument(
+        "logits and labels must have the same first dimension, got logits "
+        "shape ",
+        logits.to_message(), " and labels shape ", labels.to_message(), ". ",
+        rows.status().message());
+  }
+  logits.set(0, *rows);
+  c.set_shape(0, {*rows});
+  c.set_shape(1, logits);
+  return {};
+}
+
+// So many classes have numbers that fit an int32, which are compared faster.
+constexpr int64_t kMaxShort = std::numeric_limits<int32_t>::max();
+
+// Labels are compared with the numbers of all classes, as nothing in a row is read by its number.
+void sparse_cross_entropy(CompositeContext& c) {
+  const Shape &logits = c.x(0).shape(), &labels = c.x(1).shape();
+  const bool fit =
+      logits.has_rank() && labels.has_rank() && !logits[0].is_unknown() && logits[0] == labels[0];
+  if (!fit) return c.stay_whole();
+  // Of known classes only their number is asked for, so that logits need not be there before.
+  const int64_t known[] = {-1, logits[1].number_or_minus_one()};
+  const Tensor shape = logits[1].is_number()
+                           ? constant(c, Tensor::vector(std::span<const int64_t>(known)))
+                           : c(kShape, {c.x(0)}, {DType::kInt64});
+  const bool is_short = logits[1].is_number() && logits[1].number() <= kMaxShort;
+  const ShapeAttrs out_type{is_short ? DType::kInt32 : c.x(1).dtype()};
+  const Tensors checked = c.apply(*kCheckLabels, std::vector<Tensor>{c.x(1), shape}, out_type);
+  if (checked.empty()) return;
+  const Formula is_label = call(kEqual, Formula(c, checked[0]), Formula(c, checked[1]));
+  const ShiftedRows rows(c, c.x(0));
+  const Formula of_label(c, c(kSelectV2, {is_label, rows.shifted, constant_like(rows.shifted, 0)}));
+  const DType dtype = c.x(0).dtype();
+  c.set_output(loss_of_rows(c, rows.log_of_sum() - sum_of_rows(c, of_label), dtype));
+  c.set_output(cast(c, rows.softmax() - Formula(c, cast(c, is_label, rows.sum.dtype())), dtype));
+}
+
+void define_sparse_softmax_cross_entropy_with_logits(OpRegistry& ops) {
   ops.define(kSparseSoftmaxCrossEntropyWithLogits,
              {
                  .name = "SparseSoftmaxCrossEntropyWithLogits",
@@ -349,9 +296,69 @@ void define_softmax_ops(OpRegistry& ops) {
                  .outputs = {"loss: T", "backprop: T"},
                  .types = {{"T", kFloatTypes}, {"Tlabels", kIndexTypes}},
                  .infer = sparse_cross_entropy_shape,
-                 .gradient = sparse_cross_entropy_gradient,
+                 .gradient =
+                     [](GradientContext& c) {
+                       if (c.wants(0)) c.set_dx(0, logits_gradient(c));
+                     },
                  .body = composite(sparse_cross_entropy),
              });
+}
+
+// --- _CheckLabels.
+
+Status check_labels_shape(InferContext& c) {
+  const Shape& labels = c.shape(0);
+  if (labels.has_rank() && labels.rank() != 1) {
+    return invalid_argument("labels must be 1-D, but got shape ", labels.to_message());
+  }
+  if (auto fits = merge_shapes(c.shape(1), Shape{2}); !fits.ok()) {
+    return invalid_argument("logits_shape must have 2 elements, got shape ",
+                            c.shape(1).to_message());
+  }
+  const auto sizes = c.sizes(1);
+  c.set_shape(0, {labels.has_rank() ? labels[0] : Dim::unknown(), 1});
+  c.set_shape(1, {sizes ? (*sizes)[1] : Dim::unknown()});
+  return {};
+}
+
+Status check_labels_kernel(KernelContext& c) {
+  const Tensor& labels = c.input(0);
+  const int64_t num_classes = integer_at(c.input(1), 1);
+  // The user called another op.
+  const std::string_view name = kSparseSoftmaxCrossEntropyWithLogits.op->name();
+  if (num_classes <= 0) {
+    return invalid_argument("[", name, "] Must have at least one class, but got logits shape [",
+                            labels.num_elements(), ",", num_classes, "]");
+  }
+  for (int64_t i = 0; i < labels.num_elements(); ++i) {
+    const int64_t label = integer_at(labels, i);
+    if (label >= 0 && label < num_classes) continue;
+    std::string all;
+    constexpr int64_t kMaxShown = 100;
+    for (int64_t k = 0; k < std::min(kMaxShown, labels.num_elements()); ++k) {
+      all += str_cat(k ? " " : "", integer_at(labels, k));
+    }
+    if (labels.num_elements() > kMaxShown) all += " ...";
+    return invalid_argument("[", name, "] Received a label value of ", label,
+                            " which is outside the valid range of [0, ", num_classes,
+                            ").  Label values: ", all);
+  }
+  const DType dtype = c.attrs<ShapeAttrs>().out_type;
+  ASSIGN_OR_RETURN(Tensor column, Tensor::allocate(dtype, {labels.num_elements(), 1}));
+  ASSIGN_OR_RETURN(Tensor classes, Tensor::allocate(dtype, {num_classes}));
+  auto fill = [&](auto zero) {
+    using T = decltype(zero);
+    int64_t next = 0;
+    for (T& label : column.mutable_data<T>()) label = static_cast<T>(integer_at(labels, next++));
+    std::iota(classes.mutable_data<T>().begin(), classes.mutable_data<T>().end(), T());
+  };
+  dtype == DType::kInt32 ? fill(int32_t()) : fill(int64_t());
+  c.set_output(0, std::move(column));
+  c.set_output(1, std::move(classes));
+  return {};
+}
+
+void define__check_labels(OpRegistry& ops) {
   ops.define(kCheckLabels,
              {
                  .name = "_CheckLabels",
@@ -366,6 +373,16 @@ void define_softmax_ops(OpRegistry& ops) {
                  .allocates_outputs = true,
                  .values_for_inference = {1},
              });
+}
+
+}  // namespace
+
+void define_softmax_ops(OpRegistry& ops) {
+  define_softmax(ops);
+  define_log_softmax(ops);
+  define_softmax_cross_entropy_with_logits(ops);
+  define_sparse_softmax_cross_entropy_with_logits(ops);
+  define__check_labels(ops);
 }
 
 }  // namespace graven::engine

@@ -57,6 +57,7 @@ auto descending_key(T x) {
   constexpr U kSign = std::is_signed_v<T> ? U(1) << (8 * sizeof(T) - 1) : U(0);
   return static_cast<U>(~(static_cast<U>(x) ^ kSign));
 }
+
 template <std::floating_point T>
 auto descending_key(T x) {
   using U = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
@@ -75,7 +76,9 @@ struct WideRank {
     return key != other.key ? key < other.key : at < other.at;
   }
 };
+
 inline int64_t place_of(uint64_t rank) { return static_cast<uint32_t>(rank); }
+
 inline int64_t place_of(const WideRank& rank) { return rank.at; }
 
 template <typename Rank, typename T>
@@ -162,6 +165,7 @@ struct Rows {
   Size rows, columns;
   Tensor rows_of_one;
 };
+
 Rows rows_of_x(GradientContext& c) {
   if (!c.static_shape_of_x(0).has_rank()) {
     const int32_t first[] = {0}, last[] = {-1}, one[] = {1};

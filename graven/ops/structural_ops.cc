@@ -16,24 +16,6 @@
 namespace graven::engine {
 namespace {
 
-// --- What is fed, what is known.
-
-Status placeholder_shape(InferContext& c) {
-  c.set_shape(0, c.attrs<PlaceholderAttrs>().shape);
-  return {};
-}
-
-Status const_shape(InferContext& c) {
-  const Tensor& value = c.attrs<ConstAttrs>().value;
-  if (!value) return invalid_argument("the attribute 'value', a tensor, is not given");
-  if (value.dtype() != c.attrs<ConstAttrs>().dtype) {
-    return invalid_argument("the attribute 'dtype' is ", dtype_name(c.attrs<ConstAttrs>().dtype),
-                            ", and that of 'value' ", dtype_name(value.dtype()));
-  }
-  c.set_shape(0, value.shape());
-  return {};
-}
-
 // --- Identities.
 
 // Output i is the very value of input i.
@@ -55,10 +37,96 @@ Status pass_inputs_on(KernelContext& c) {
   return {};
 }
 
+// --- What is fed, what is known.
+
+void define_placeholder(OpRegistry& ops) {
+  kPlaceholder = ops.define<PlaceholderAttrs>({
+      .name = "Placeholder",
+      .summary = "A value that is fed when the graph runs.",
+      .outputs = {"output: dtype"},
+      .types = {{"dtype", kAllTypes}},
+      .infer = [](InferContext& c) -> Status {
+        c.set_shape(0, c.attrs<PlaceholderAttrs>().shape);
+        return {};
+      },
+  });
+}
+
+Status const_shape(InferContext& c) {
+  const Tensor& value = c.attrs<ConstAttrs>().value;
+  if (!value) return invalid_argument("the attribute 'value', a tensor, is not given");
+  if (value.dtype() != c.attrs<ConstAttrs>().dtype) {
+    return invalid_argument("the attribute 'dtype' is ", dtype_name(c.attrs<ConstAttrs>().dtype),
+                            ", and that of 'value' ", dtype_name(value.dtype()));
+  }
+  c.set_shape(0, value.shape());
+  return {};
+}
+
+void define_const_and_no_op(OpRegistry& ops) {
+  kConst = ops.define<ConstAttrs>({
+      .name = "Const",
+      .summary = "A constant tensor.",
+      .outputs = {"output: dtype"},
+      .types = {{"dtype", kAllTypes}},
+      .infer = const_shape,
+      .gradient = not_differentiable,
+      .body = kernel([](KernelContext& c) -> Status {
+        c.set_output(0, c.attrs<ConstAttrs>().value);
+        return {};
+      }),
+  });
+  kNoOp = ops.define<NoAttrs>({
+      .name = "NoOp",
+      .python = "no_op",
+      .summary = "Does nothing: a place for control dependencies to meet.",
+      .infer = no_outputs,
+      .body = kernel([](KernelContext&) -> Status { return {}; }),
+  });
+}
+
+// --- Identities.
+
 void pass_gradients_on(GradientContext& c) {
   for (int i = 0; i < c.num_inputs(); ++i) {
     if (c.wants(i) && c.has_dy(i)) c.set_dx(i, c.dy(i));
   }
+}
+
+void define_identity_and_kin(OpRegistry& ops) {
+  kIdentity = ops.define<NoAttrs>({
+      .name = "Identity",
+      .summary = "The input itself.",
+      .inputs = {"input: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}},
+      .infer = outputs_are_inputs,
+      .gradient = pass_gradients_on,
+      .body = kernel(pass_inputs_on),
+      .view_of = 0,
+      .passes_on = passes_on_input_0,
+  });
+  kIdentityN = ops.define<IdentityNAttrs>({
+      .name = "IdentityN",
+      .summary = "All inputs themselves, of any dtypes and shapes.",
+      .inputs = {"input: T"},
+      .outputs = {"output: T"},
+      .infer = outputs_are_inputs,
+      .gradient = pass_gradients_on,
+      .body = kernel(pass_inputs_on),
+  });
+  kStopGradient = ops.define<NoAttrs>({
+      .name = "StopGradient",
+      .summary = "The input itself, through which no gradient flows.",
+      .inputs = {"input: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}},
+      .infer = outputs_are_inputs,
+      .gradient = not_differentiable,
+      .body = kernel(pass_inputs_on),
+      .view_of = 0,
+      .passes_on = passes_on_input_0,
+  });
 }
 
 // --- PreventGradient.
@@ -68,6 +136,22 @@ void refuse_gradient(GradientContext& c) {
       Code::kInvalidArgument,
       str_cat("Gradient explicitly disabled. Reason: ", c.attrs<PreventGradientAttrs>().message),
       ErrorKind::kLookupError));
+}
+
+void define_prevent_gradient(OpRegistry& ops) {
+  ops.define(kPreventGradient,
+             {
+                 .name = "PreventGradient",
+                 .summary = "The input itself, of which asking for a gradient is a LookupError.",
+                 .inputs = {"input: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", kAllTypes}},
+                 .infer = outputs_are_inputs,
+                 .gradient = refuse_gradient,
+                 .body = kernel(pass_inputs_on),
+                 .view_of = 0,
+                 .passes_on = passes_on_input_0,
+             });
 }
 
 // --- EnsureShape.
@@ -83,6 +167,23 @@ Status ensured_shape(InferContext& c) {
   if (!c.is_graph()) return {};
   if (auto sizes = c.sizes(0)) c.set_sizes(0, *sizes);
   return {};
+}
+
+void define_ensure_shape(OpRegistry& ops) {
+  ops.define(
+      kEnsureShape,
+      {
+          .name = "EnsureShape",
+          .summary =
+              "The input itself, whose shape is checked, when tracing as far as it is known then.",
+          .inputs = {"input: T"},
+          .outputs = {"output: T"},
+          .types = {{"T", kAllTypes}},
+          .infer = ensured_shape,
+          .gradient = pass_gradients_on,
+          .body = kernel(pass_inputs_on),
+          .view_of = 0,
+      });
 }
 
 // --- AddN.
@@ -124,23 +225,60 @@ Status sum_of_variants(KernelContext& c) {
   return {};
 }
 
-void add_n_gradient(GradientContext& c) {
-  for (int i = 0; i < c.num_inputs(); ++i) {
-    if (c.wants(i)) c.set_dx(i, c.dy());
-  }
-}
-
-// --- ZerosLike.
-
-Status zeros_like_shape(InferContext& c) {
-  if (auto data = c.handle_data(0)) c.set_handle_data(0, *data);
-  return same_as_input(c);
+void define_add_n(OpRegistry& ops) {
+  kAddN = ops.define<NoAttrs>({
+      .name = "AddN",
+      .python = "math.add_n, add_n",
+      .summary = "The sum of tensors of one shape and dtype, added in order.",
+      .inputs = {"inputs: N * T"},
+      .outputs = {"sum: T"},
+      .types = {{"T", kNumberTypes | DTypeSet{DType::kVariant}}},
+      .infer = add_n_shape,
+      .gradient =
+          [](GradientContext& c) {
+            for (int i = 0; i < c.num_inputs(); ++i) {
+              if (c.wants(i)) c.set_dx(i, c.dy());
+            }
+          },
+      .body = elementwise_body(sum_of_all).with_kernel_for({DType::kVariant}, sum_of_variants),
+      .passes_on = [](std::span<const DType> inputs,
+                      AttrsRef) { return inputs.size() == 1 ? 0 : -1; },
+      .commutative = true,
+  });
 }
 
 // Allocated strings are empty.
 Status zeros_of_objects(KernelContext& c) {
   if (c.input(0).dtype() == DType::kString) return {};
   return zeros_like_variants(c.in<Ref<Resource>>(0), c.out<Ref<Resource>>(0));
+}
+
+void define_zeros_like_and_ones_like(OpRegistry& ops) {
+  kZerosLike = ops.define<NoAttrs>({
+      .name = "ZerosLike",
+      .summary = "Zeros (false, empty strings) of the dtype and shape of x.",
+      .inputs = {"x: T"},
+      .outputs = {"y: T"},
+      .types = {{"T", kPlainTypes | DTypeSet{DType::kString, DType::kVariant}}},
+      .infer = [](InferContext& c) -> Status {
+        if (auto data = c.handle_data(0)) c.set_handle_data(0, *data);
+        return same_as_input(c);
+      },
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x) {
+                return zero_like(x);
+              }).with_kernel_for({DType::kString, DType::kVariant}, zeros_of_objects),
+  });
+  kOnesLike = ops.define<NoAttrs>({
+      .name = "OnesLike",
+      .summary = "Ones (true) of the dtype and shape of x.",
+      .inputs = {"x: T"},
+      .outputs = {"y: T"},
+      .types = {{"T", kPlainTypes}},
+      .infer = same_as_input,
+      .gradient = not_differentiable,
+      .body = elementwise([](auto x) { return one_like(x); }),
+  });
 }
 
 // --- Cast.
@@ -157,153 +295,7 @@ Status cast_shape(InferContext& c) {
   return {};
 }
 
-void cast_gradient(GradientContext& c) {
-  if (!kDifferentiableTypes.contains(c.dtype_of_x(0))) return;
-  if (!kDifferentiableTypes.contains(c.attrs<CastAttrs>().DstT)) return;
-  c.set_dx(0, cast(c, c.dy(), c.dtype_of_x(0)));
-}
-
-// --- Fusion.
-
-// The optimiser, which makes a Fusion, says its shapes.
-Status fusion_shapes(InferContext& c) {
-  if (!c.attrs<FusionAttrs>().fusion) return invalid_argument("only the optimiser fuses");
-  return unknown_outputs(c);
-}
-
-}  // namespace
-
-void define_structural_ops(OpRegistry& ops) {
-  // --- What is fed, what is known.
-
-  kPlaceholder = ops.define<PlaceholderAttrs>({
-      .name = "Placeholder",
-      .summary = "A value that is fed when the graph runs.",
-      .outputs = {"output: dtype"},
-      .types = {{"dtype", kAllTypes}},
-      .infer = placeholder_shape,
-  });
-  kConst = ops.define<ConstAttrs>({
-      .name = "Const",
-      .summary = "A constant tensor.",
-      .outputs = {"output: dtype"},
-      .types = {{"dtype", kAllTypes}},
-      .infer = const_shape,
-      .gradient = not_differentiable,
-      .body = kernel([](KernelContext& c) -> Status {
-        c.set_output(0, c.attrs<ConstAttrs>().value);
-        return {};
-      }),
-  });
-  kNoOp = ops.define<NoAttrs>({
-      .name = "NoOp",
-      .python = "no_op",
-      .summary = "Does nothing: a place for control dependencies to meet.",
-      .infer = no_outputs,
-      .body = kernel([](KernelContext&) -> Status { return {}; }),
-  });
-
-  // --- Identities.
-
-  kIdentity = ops.define<NoAttrs>({
-      .name = "Identity",
-      .summary = "The input itself.",
-      .inputs = {"input: T"},
-      .outputs = {"output: T"},
-      .types = {{"T", kAllTypes}},
-      .infer = outputs_are_inputs,
-      .gradient = pass_gradients_on,
-      .body = kernel(pass_inputs_on),
-      .view_of = 0,
-      .passes_on = passes_on_input_0,
-  });
-  kIdentityN = ops.define<IdentityNAttrs>({
-      .name = "IdentityN",
-      .summary = "All inputs themselves, of any dtypes and shapes.",
-      .inputs = {"input: T"},
-      .outputs = {"output: T"},
-      .infer = outputs_are_inputs,
-      .gradient = pass_gradients_on,
-      .body = kernel(pass_inputs_on),
-  });
-  kStopGradient = ops.define<NoAttrs>({
-      .name = "StopGradient",
-      .summary = "The input itself, through which no gradient flows.",
-      .inputs = {"input: T"},
-      .outputs = {"output: T"},
-      .types = {{"T", kAllTypes}},
-      .infer = outputs_are_inputs,
-      .gradient = not_differentiable,
-      .body = kernel(pass_inputs_on),
-      .view_of = 0,
-      .passes_on = passes_on_input_0,
-  });
-  ops.define(kPreventGradient,
-             {
-                 .name = "PreventGradient",
-                 .summary = "The input itself, of which asking for a gradient is a LookupError.",
-                 .inputs = {"input: T"},
-                 .outputs = {"output: T"},
-                 .types = {{"T", kAllTypes}},
-                 .infer = outputs_are_inputs,
-                 .gradient = refuse_gradient,
-                 .body = kernel(pass_inputs_on),
-                 .view_of = 0,
-                 .passes_on = passes_on_input_0,
-             });
-  ops.define(
-      kEnsureShape,
-      {
-          .name = "EnsureShape",
-          .summary =
-              "The input itself, whose shape is checked, when tracing as far as it is known then.",
-          .inputs = {"input: T"},
-          .outputs = {"output: T"},
-          .types = {{"T", kAllTypes}},
-          .infer = ensured_shape,
-          .gradient = pass_gradients_on,
-          .body = kernel(pass_inputs_on),
-          .view_of = 0,
-      });
-
-  // --- Zeros, ones, sums, casts.
-
-  kAddN = ops.define<NoAttrs>({
-      .name = "AddN",
-      .python = "math.add_n, add_n",
-      .summary = "The sum of tensors of one shape and dtype, added in order.",
-      .inputs = {"inputs: N * T"},
-      .outputs = {"sum: T"},
-      .types = {{"T", kNumberTypes | DTypeSet{DType::kVariant}}},
-      .infer = add_n_shape,
-      .gradient = add_n_gradient,
-      .body = elementwise_body(sum_of_all).with_kernel_for({DType::kVariant}, sum_of_variants),
-      .passes_on = [](std::span<const DType> inputs,
-                      AttrsRef) { return inputs.size() == 1 ? 0 : -1; },
-      .commutative = true,
-  });
-  kZerosLike = ops.define<NoAttrs>({
-      .name = "ZerosLike",
-      .summary = "Zeros (false, empty strings) of the dtype and shape of x.",
-      .inputs = {"x: T"},
-      .outputs = {"y: T"},
-      .types = {{"T", kPlainTypes | DTypeSet{DType::kString, DType::kVariant}}},
-      .infer = zeros_like_shape,
-      .gradient = not_differentiable,
-      .body = elementwise([](auto x) {
-                return zero_like(x);
-              }).with_kernel_for({DType::kString, DType::kVariant}, zeros_of_objects),
-  });
-  kOnesLike = ops.define<NoAttrs>({
-      .name = "OnesLike",
-      .summary = "Ones (true) of the dtype and shape of x.",
-      .inputs = {"x: T"},
-      .outputs = {"y: T"},
-      .types = {{"T", kPlainTypes}},
-      .infer = same_as_input,
-      .gradient = not_differentiable,
-      .body = elementwise([](auto x) { return one_like(x); }),
-  });
+void define_cast(OpRegistry& ops) {
   ops.define(
       kCast,
       {
@@ -317,7 +309,12 @@ void define_structural_ops(OpRegistry& ops) {
           .outputs = {"y: DstT"},
           .types = {{"SrcT", kPlainTypes}, {"DstT", kPlainTypes}},
           .infer = cast_shape,
-          .gradient = cast_gradient,
+          .gradient =
+              [](GradientContext& c) {
+                if (!kDifferentiableTypes.contains(c.dtype_of_x(0))) return;
+                if (!kDifferentiableTypes.contains(c.attrs<CastAttrs>().DstT)) return;
+                c.set_dx(0, cast(c, c.dy(), c.dtype_of_x(0)));
+              },
           .body =
               elementwise<CastAttrs>([](const CastAttrs& a, auto x) { return cast(x, a.DstT); }),
           .passes_on =
@@ -325,6 +322,17 @@ void define_structural_ops(OpRegistry& ops) {
                 return inputs[0] == attrs.as<CastAttrs>().DstT ? 0 : -1;
               },
       });
+}
+
+// --- Fusion.
+
+// The optimiser, which makes a Fusion, says its shapes.
+Status fusion_shapes(InferContext& c) {
+  if (!c.attrs<FusionAttrs>().fusion) return invalid_argument("only the optimiser fuses");
+  return unknown_outputs(c);
+}
+
+void define_fusion(OpRegistry& ops) {
   kFusion = ops.define<FusionAttrs>({
       .name = "Fusion",
       .summary = "Scalar bodies of ops, and reductions among them, computed together. Only the "
@@ -333,9 +341,11 @@ void define_structural_ops(OpRegistry& ops) {
       .outputs = {"results: Tout"},
       .infer = fusion_shapes,
   });
+}
 
-  // --- Calls. Their gradients are calls of the gradient pair's halves, which autodiff makes.
+// --- Calls. Their gradients are calls of the gradient pair's halves, which autodiff makes.
 
+void define_partitioned_call_and_kin(OpRegistry& ops) {
   kPartitionedCall = ops.define<CallAttrs>({
       .name = "PartitionedCall",
       .summary = "Calls a function without effects.",
@@ -354,6 +364,21 @@ void define_structural_ops(OpRegistry& ops) {
                  .effects = effects_of_bodies,
                  .bodies = {BodyRun::kOnce, {{"f", "args", "output"}}},
              });
+}
+
+}  // namespace
+
+void define_structural_ops(OpRegistry& ops) {
+  define_placeholder(ops);
+  define_const_and_no_op(ops);
+  define_identity_and_kin(ops);
+  define_prevent_gradient(ops);
+  define_ensure_shape(ops);
+  define_add_n(ops);
+  define_zeros_like_and_ones_like(ops);
+  define_cast(ops);
+  define_fusion(ops);
+  define_partitioned_call_and_kin(ops);
 }
 
 }  // namespace graven::engine

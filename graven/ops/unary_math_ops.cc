@@ -16,8 +16,40 @@ namespace {
 // derivative; conj leaves real numbers alone.
 
 Formula x_of(GradientContext& c) { return {c, c.x(0)}; }
+
 Formula y_of(GradientContext& c) { return {c, c.y(0)}; }
+
 Formula dy_of(GradientContext& c) { return {c, c.dy()}; }
+
+constexpr double kSqrtPi = 1.7724538509055160273;
+
+// --- Signs, squares, roots.
+
+void define_neg_and_abs(OpRegistry& ops) {
+  kNeg = ops.define<NoAttrs>({
+      .name = "Neg",
+      .python = "math.negative, negative",
+      .summary = "-x, element by element. Integers wrap around.",
+      .details = exact_text(),
+      .inputs = {"x: T"},
+      .outputs = {"y: T"},
+      .types = {{"T", kFloatTypes | kComplexTypes | kSignedIntTypes}},
+      .infer = same_as_input,
+      .gradient = [](GradientContext& c) { c.set_dx(0, -dy_of(c)); },
+      .body = elementwise([](auto x) { return -x; }),
+  });
+  kAbs = ops.define<NoAttrs>({
+      .name = "Abs",
+      .summary = "The magnitude of real numbers. The smallest integer of a dtype stays what it is.",
+      .details = exact_text(),
+      .inputs = {"x: T"},
+      .outputs = {"y: T"},
+      .types = {{"T", kFloatTypes | kSignedIntTypes}},
+      .infer = same_as_input,
+      .gradient = [](GradientContext& c) { c.set_dx(0, dy_of(c) * call(kSign, x_of(c))); },
+      .body = elementwise([](auto x) { return abs(x); }),
+  });
+}
 
 // The sign of a real number changes in a step only. That of a complex one, s, turns with it: what
 // of dy is at right angles to s, over |x|. (TensorFlow takes 0 here too.)
@@ -30,124 +62,7 @@ void sign_gradient(GradientContext& c) {
   c.set_dx(0, rotation * y_of(c));
 }
 
-void neg_gradient(GradientContext& c) { c.set_dx(0, -dy_of(c)); }
-void abs_gradient(GradientContext& c) { c.set_dx(0, dy_of(c) * call(kSign, x_of(c))); }
-void square_gradient(GradientContext& c) { c.set_dx(0, dy_of(c) * (2.0 * conj(x_of(c)))); }
-void sqrt_gradient(GradientContext& c) { c.set_dx(0, call(kSqrtGrad, y_of(c), dy_of(c))); }
-void rsqrt_gradient(GradientContext& c) { c.set_dx(0, call(kRsqrtGrad, y_of(c), dy_of(c))); }
-void reciprocal_gradient(GradientContext& c) {
-  c.set_dx(0, call(kReciprocalGrad, y_of(c), dy_of(c)));
-}
-
-// The ...Grad ops compute z of y = x(0) and g = x(1), and are themselves differentiated in both.
-void sqrt_grad_gradient(GradientContext& c) {
-  Formula scaled = dy_of(c) / x_of(c);
-  if (c.wants(0)) c.set_dx(0, -(conj(scaled) * y_of(c)));
-  if (c.wants(1)) c.set_dx(1, 0.5 * scaled);
-}
-void rsqrt_grad_gradient(GradientContext& c) {
-  Formula y = conj(x_of(c)), dz = dy_of(c);
-  if (c.wants(0)) c.set_dx(0, -1.5 * conj(dz) * Formula(c, c.x(1)) * call(kSquare, y));
-  if (c.wants(1)) c.set_dx(1, call(kRsqrtGrad, y, dz));
-}
-void reciprocal_grad_gradient(GradientContext& c) {
-  Formula y = conj(x_of(c)), dz = dy_of(c);
-  if (c.wants(0)) c.set_dx(0, -2.0 * conj(dz) * Formula(c, c.x(1)) * y);
-  if (c.wants(1)) c.set_dx(1, call(kReciprocalGrad, y, dz));
-}
-
-void exp_gradient(GradientContext& c) { c.set_dx(0, dy_of(c) * conj(y_of(c))); }
-void expm1_gradient(GradientContext& c) { c.set_dx(0, dy_of(c) * call(kExp, conj(x_of(c)))); }
-void log_gradient(GradientContext& c) { c.set_dx(0, dy_of(c) / conj(x_of(c))); }
-void log1p_gradient(GradientContext& c) { c.set_dx(0, dy_of(c) / (conj(x_of(c)) + 1.0)); }
-void sigmoid_gradient(GradientContext& c) {
-  c.set_dx(0, call(kSigmoidGrad, conj(y_of(c)), dy_of(c)));
-}
-void sigmoid_grad_gradient(GradientContext& c) {
-  Formula y = conj(x_of(c)), dz = dy_of(c);
-  if (c.wants(0)) {
-    Formula scaled = dz * conj(Formula(c, c.x(1)));
-    c.set_dx(0, scaled - 2.0 * scaled * y);
-  }
-  if (c.wants(1)) c.set_dx(1, call(kSigmoidGrad, y, dz));
-}
-
-void sin_gradient(GradientContext& c) { c.set_dx(0, dy_of(c) * call(kCos, conj(x_of(c)))); }
-void cos_gradient(GradientContext& c) { c.set_dx(0, -dy_of(c) * call(kSin, conj(x_of(c)))); }
-void tan_gradient(GradientContext& c) {
-  c.set_dx(0, dy_of(c) * (call(kSquare, conj(y_of(c))) + 1.0));
-}
-// sqrt((1 - x) (1 + x)), exact where 1 - x^2 cancels.
-Formula sqrt_one_minus_square(const Formula& x) { return call(kSqrt, (1.0 - x) * (x + 1.0)); }
-void asin_gradient(GradientContext& c) {
-  c.set_dx(0, dy_of(c) / sqrt_one_minus_square(conj(x_of(c))));
-}
-void acos_gradient(GradientContext& c) {
-  c.set_dx(0, -dy_of(c) / sqrt_one_minus_square(conj(x_of(c))));
-}
-void atan_gradient(GradientContext& c) {
-  c.set_dx(0, dy_of(c) / (call(kSquare, conj(x_of(c))) + 1.0));
-}
-void sinh_gradient(GradientContext& c) { c.set_dx(0, dy_of(c) * call(kCosh, conj(x_of(c)))); }
-void cosh_gradient(GradientContext& c) { c.set_dx(0, dy_of(c) * call(kSinh, conj(x_of(c)))); }
-void tanh_gradient(GradientContext& c) { c.set_dx(0, call(kTanhGrad, conj(y_of(c)), dy_of(c))); }
-void tanh_grad_gradient(GradientContext& c) {
-  Formula y = conj(x_of(c)), dz = dy_of(c);
-  if (c.wants(0)) c.set_dx(0, -2.0 * dz * conj(Formula(c, c.x(1))) * y);
-  if (c.wants(1)) c.set_dx(1, call(kTanhGrad, y, dz));
-}
-void asinh_gradient(GradientContext& c) { c.set_dx(0, dy_of(c) / call(kCosh, conj(y_of(c)))); }
-void acosh_gradient(GradientContext& c) { c.set_dx(0, dy_of(c) / call(kSinh, conj(y_of(c)))); }
-void atanh_gradient(GradientContext& c) {
-  Formula x = conj(x_of(c));
-  c.set_dx(0, dy_of(c) / ((1.0 - x) * (x + 1.0)));
-}
-
-constexpr double kSqrtPi = 1.7724538509055160273;
-Formula bell(const Formula& x) { return call(kExp, -call(kSquare, x)); }
-void erf_gradient(GradientContext& c) { c.set_dx(0, (2 / kSqrtPi) * dy_of(c) * bell(x_of(c))); }
-void erfc_gradient(GradientContext& c) { c.set_dx(0, (-2 / kSqrtPi) * dy_of(c) * bell(x_of(c))); }
-void erfinv_gradient(GradientContext& c) {
-  c.set_dx(0, (kSqrtPi / 2) * dy_of(c) * call(kExp, call(kSquare, y_of(c))));
-}
-void ndtri_gradient(GradientContext& c) {
-  constexpr double kSqrtTwoPi = kSqrtPi * std::numbers::sqrt2;
-  c.set_dx(0, kSqrtTwoPi * dy_of(c) * call(kExp, 0.5 * call(kSquare, y_of(c))));
-}
-void lgamma_gradient(GradientContext& c) { c.set_dx(0, dy_of(c) * call(kDigamma, x_of(c))); }
-void digamma_gradient(GradientContext& c) {
-  Formula x = x_of(c);
-  c.set_dx(0, dy_of(c) * call(kPolygamma, constant_like(x, 1), x));
-}
-
-}  // namespace
-
-void define_unary_math_ops(OpRegistry& ops) {
-  // --- Signs, squares, roots.
-
-  kNeg = ops.define<NoAttrs>({
-      .name = "Neg",
-      .python = "math.negative, negative",
-      .summary = "-x, element by element. Integers wrap around.",
-      .details = exact_text(),
-      .inputs = {"x: T"},
-      .outputs = {"y: T"},
-      .types = {{"T", kFloatTypes | kComplexTypes | kSignedIntTypes}},
-      .infer = same_as_input,
-      .gradient = neg_gradient,
-      .body = elementwise([](auto x) { return -x; }),
-  });
-  kAbs = ops.define<NoAttrs>({
-      .name = "Abs",
-      .summary = "The magnitude of real numbers. The smallest integer of a dtype stays what it is.",
-      .details = exact_text(),
-      .inputs = {"x: T"},
-      .outputs = {"y: T"},
-      .types = {{"T", kFloatTypes | kSignedIntTypes}},
-      .infer = same_as_input,
-      .gradient = abs_gradient,
-      .body = elementwise([](auto x) { return abs(x); }),
-  });
+void define_sign_and_kin(OpRegistry& ops) {
   kSign = ops.define<NoAttrs>({
       .name = "Sign",
       .python = "math.sign, sign",
@@ -170,7 +85,7 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kNumberTypes}},
       .infer = same_as_input,
-      .gradient = square_gradient,
+      .gradient = [](GradientContext& c) { c.set_dx(0, dy_of(c) * (2.0 * conj(x_of(c)))); },
       .body = elementwise([](auto x) { return x * x; }),
   });
   kSqrt = ops.define<NoAttrs>({
@@ -183,7 +98,7 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_as_input,
-      .gradient = sqrt_gradient,
+      .gradient = [](GradientContext& c) { c.set_dx(0, call(kSqrtGrad, y_of(c), dy_of(c))); },
       .body = elementwise([](auto x) { return sqrt(x); }),
   });
   kRsqrt = ops.define<NoAttrs>({
@@ -195,9 +110,16 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_as_input,
-      .gradient = rsqrt_gradient,
+      .gradient = [](GradientContext& c) { c.set_dx(0, call(kRsqrtGrad, y_of(c), dy_of(c))); },
       .body = elementwise([](auto x) { return rsqrt(x); }),
   });
+}
+
+void reciprocal_gradient(GradientContext& c) {
+  c.set_dx(0, call(kReciprocalGrad, y_of(c), dy_of(c)));
+}
+
+void define_reciprocal_and_inv(OpRegistry& ops) {
   kReciprocal = ops.define<NoAttrs>({
       .name = "Reciprocal",
       .python = "math.reciprocal",
@@ -221,6 +143,16 @@ void define_unary_math_ops(OpRegistry& ops) {
       .gradient = reciprocal_gradient,
       .body = elementwise([](auto x) { return 1 / x; }),
   });
+}
+
+// The ...Grad ops compute z of y = x(0) and g = x(1), and are themselves differentiated in both.
+void sqrt_grad_gradient(GradientContext& c) {
+  Formula scaled = dy_of(c) / x_of(c);
+  if (c.wants(0)) c.set_dx(0, -(conj(scaled) * y_of(c)));
+  if (c.wants(1)) c.set_dx(1, 0.5 * scaled);
+}
+
+void define_sqrt_grad_and_rsqrt_grad(OpRegistry& ops) {
   kSqrtGrad = ops.define<NoAttrs>({
       .name = "SqrtGrad",
       .summary = "The gradient of y = sqrt(x): dy / 2 / conj(y).",
@@ -241,12 +173,26 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"z: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_shapes,
-      .gradient = rsqrt_grad_gradient,
+      .gradient =
+          [](GradientContext& c) {
+            Formula y = conj(x_of(c)), dz = dy_of(c);
+            if (c.wants(0)) c.set_dx(0, -1.5 * conj(dz) * Formula(c, c.x(1)) * call(kSquare, y));
+            if (c.wants(1)) c.set_dx(1, call(kRsqrtGrad, y, dz));
+          },
       .body = elementwise([](auto y, auto dy) {
         auto dx = dy * -0.5 * (conj(y) * conj(y) * conj(y));
         return select(dy == zero_like(dy), zero_like(dy), dx);
       }),
   });
+}
+
+void reciprocal_grad_gradient(GradientContext& c) {
+  Formula y = conj(x_of(c)), dz = dy_of(c);
+  if (c.wants(0)) c.set_dx(0, -2.0 * conj(dz) * Formula(c, c.x(1)) * y);
+  if (c.wants(1)) c.set_dx(1, call(kReciprocalGrad, y, dz));
+}
+
+void define_reciprocal_grad_and_inv_grad(OpRegistry& ops) {
   kReciprocalGrad = ops.define<NoAttrs>({
       .name = "ReciprocalGrad",
       .summary = "The gradient of y = 1 / x: -dy conj(y)^2.",
@@ -267,9 +213,11 @@ void define_unary_math_ops(OpRegistry& ops) {
       .gradient = reciprocal_grad_gradient,
       .body = elementwise([](auto y, auto dy) { return -dy * (conj(y) * conj(y)); }),
   });
+}
 
-  // --- Exponentials and logarithms.
+// --- Exponentials and logarithms.
 
+void define_exp_and_kin(OpRegistry& ops) {
   kExp = ops.define<NoAttrs>({
       .name = "Exp",
       .python = "math.exp, exp",
@@ -279,7 +227,7 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_as_input,
-      .gradient = exp_gradient,
+      .gradient = [](GradientContext& c) { c.set_dx(0, dy_of(c) * conj(y_of(c))); },
       .body = elementwise([](auto x) { return exp(x); }),
   });
   kExpm1 = ops.define<NoAttrs>({
@@ -291,7 +239,7 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_as_input,
-      .gradient = expm1_gradient,
+      .gradient = [](GradientContext& c) { c.set_dx(0, dy_of(c) * call(kExp, conj(x_of(c)))); },
       .body = elementwise([](auto x) { return expm1(x); }),
   });
   kLog = ops.define<NoAttrs>({
@@ -303,7 +251,7 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_as_input,
-      .gradient = log_gradient,
+      .gradient = [](GradientContext& c) { c.set_dx(0, dy_of(c) / conj(x_of(c))); },
       .body = elementwise([](auto x) { return log(x); }),
   });
   kLog1p = ops.define<NoAttrs>({
@@ -315,7 +263,7 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_as_input,
-      .gradient = log1p_gradient,
+      .gradient = [](GradientContext& c) { c.set_dx(0, dy_of(c) / (conj(x_of(c)) + 1.0)); },
       .body = elementwise([](auto x) { return log1p(x); }),
   });
   kSigmoid = ops.define<NoAttrs>({
@@ -327,9 +275,22 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_as_input,
-      .gradient = sigmoid_gradient,
+      .gradient =
+          [](GradientContext& c) { c.set_dx(0, call(kSigmoidGrad, conj(y_of(c)), dy_of(c))); },
       .body = elementwise([](auto x) { return sigmoid(x); }),
   });
+}
+
+void sigmoid_grad_gradient(GradientContext& c) {
+  Formula y = conj(x_of(c)), dz = dy_of(c);
+  if (c.wants(0)) {
+    Formula scaled = dz * conj(Formula(c, c.x(1)));
+    c.set_dx(0, scaled - 2.0 * scaled * y);
+  }
+  if (c.wants(1)) c.set_dx(1, call(kSigmoidGrad, y, dz));
+}
+
+void define_sigmoid_grad(OpRegistry& ops) {
   kSigmoidGrad = ops.define<NoAttrs>({
       .name = "SigmoidGrad",
       .summary = "The gradient of y = sigmoid(x): dy y (1 - y).",
@@ -340,9 +301,11 @@ void define_unary_math_ops(OpRegistry& ops) {
       .gradient = sigmoid_grad_gradient,
       .body = elementwise([](auto y, auto dy) { return dy * y * (1 - y); }),
   });
+}
 
-  // --- Trigonometric and hyperbolic functions.
+// --- Trigonometric and hyperbolic functions.
 
+void define_sin_and_kin(OpRegistry& ops) {
   kSin = ops.define<NoAttrs>({
       .name = "Sin",
       .python = "math.sin, sin",
@@ -352,7 +315,7 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_as_input,
-      .gradient = sin_gradient,
+      .gradient = [](GradientContext& c) { c.set_dx(0, dy_of(c) * call(kCos, conj(x_of(c)))); },
       .body = elementwise([](auto x) { return sin(x); }),
   });
   kCos = ops.define<NoAttrs>({
@@ -364,7 +327,7 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_as_input,
-      .gradient = cos_gradient,
+      .gradient = [](GradientContext& c) { c.set_dx(0, -dy_of(c) * call(kSin, conj(x_of(c)))); },
       .body = elementwise([](auto x) { return cos(x); }),
   });
   kTan = ops.define<NoAttrs>({
@@ -376,9 +339,16 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_as_input,
-      .gradient = tan_gradient,
+      .gradient =
+          [](GradientContext& c) { c.set_dx(0, dy_of(c) * (call(kSquare, conj(y_of(c))) + 1.0)); },
       .body = elementwise([](auto x) { return tan(x); }),
   });
+}
+
+// sqrt((1 - x) (1 + x)), exact where 1 - x^2 cancels.
+Formula sqrt_one_minus_square(const Formula& x) { return call(kSqrt, (1.0 - x) * (x + 1.0)); }
+
+void define_asin_and_kin(OpRegistry& ops) {
   kAsin = ops.define<NoAttrs>({
       .name = "Asin",
       .python = "math.asin, asin",
@@ -388,7 +358,8 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_as_input,
-      .gradient = asin_gradient,
+      .gradient =
+          [](GradientContext& c) { c.set_dx(0, dy_of(c) / sqrt_one_minus_square(conj(x_of(c)))); },
       .body = elementwise([](auto x) { return asin(x); }),
   });
   kAcos = ops.define<NoAttrs>({
@@ -400,7 +371,8 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_as_input,
-      .gradient = acos_gradient,
+      .gradient =
+          [](GradientContext& c) { c.set_dx(0, -dy_of(c) / sqrt_one_minus_square(conj(x_of(c)))); },
       .body = elementwise([](auto x) { return acos(x); }),
   });
   kAtan = ops.define<NoAttrs>({
@@ -412,7 +384,8 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_as_input,
-      .gradient = atan_gradient,
+      .gradient =
+          [](GradientContext& c) { c.set_dx(0, dy_of(c) / (call(kSquare, conj(x_of(c))) + 1.0)); },
       .body = elementwise([](auto x) { return atan(x); }),
   });
   kSinh = ops.define<NoAttrs>({
@@ -424,7 +397,7 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_as_input,
-      .gradient = sinh_gradient,
+      .gradient = [](GradientContext& c) { c.set_dx(0, dy_of(c) * call(kCosh, conj(x_of(c)))); },
       .body = elementwise([](auto x) { return sinh(x); }),
   });
   kCosh = ops.define<NoAttrs>({
@@ -436,7 +409,7 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_as_input,
-      .gradient = cosh_gradient,
+      .gradient = [](GradientContext& c) { c.set_dx(0, dy_of(c) * call(kSinh, conj(x_of(c)))); },
       .body = elementwise([](auto x) { return cosh(x); }),
   });
   kTanh = ops.define<NoAttrs>({
@@ -448,7 +421,7 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_as_input,
-      .gradient = tanh_gradient,
+      .gradient = [](GradientContext& c) { c.set_dx(0, call(kTanhGrad, conj(y_of(c)), dy_of(c))); },
       .body = elementwise([](auto x) { return tanh(x); }),
   });
   kTanhGrad = ops.define<NoAttrs>({
@@ -458,7 +431,12 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"z: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_shapes,
-      .gradient = tanh_grad_gradient,
+      .gradient =
+          [](GradientContext& c) {
+            Formula y = conj(x_of(c)), dz = dy_of(c);
+            if (c.wants(0)) c.set_dx(0, -2.0 * dz * conj(Formula(c, c.x(1))) * y);
+            if (c.wants(1)) c.set_dx(1, call(kTanhGrad, y, dz));
+          },
       .body = elementwise([](auto y, auto dy) { return dy * (1 - y * y); }),
   });
   kAsinh = ops.define<NoAttrs>({
@@ -470,7 +448,7 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_as_input,
-      .gradient = asinh_gradient,
+      .gradient = [](GradientContext& c) { c.set_dx(0, dy_of(c) / call(kCosh, conj(y_of(c)))); },
       .body = elementwise([](auto x) { return asinh(x); }),
   });
   kAcosh = ops.define<NoAttrs>({
@@ -482,7 +460,7 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_as_input,
-      .gradient = acosh_gradient,
+      .gradient = [](GradientContext& c) { c.set_dx(0, dy_of(c) / call(kSinh, conj(y_of(c)))); },
       .body = elementwise([](auto x) { return acosh(x); }),
   });
   kAtanh = ops.define<NoAttrs>({
@@ -494,12 +472,20 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kDifferentiableTypes}},
       .infer = same_as_input,
-      .gradient = atanh_gradient,
+      .gradient =
+          [](GradientContext& c) {
+            Formula x = conj(x_of(c));
+            c.set_dx(0, dy_of(c) / ((1.0 - x) * (x + 1.0)));
+          },
       .body = elementwise([](auto x) { return atanh(x); }),
   });
+}
 
-  // --- The normal distribution and the gamma function.
+// --- The normal distribution and the gamma function.
 
+Formula bell(const Formula& x) { return call(kExp, -call(kSquare, x)); }
+
+void define_erf_and_kin(OpRegistry& ops) {
   kErf = ops.define<NoAttrs>({
       .name = "Erf",
       .python = "math.erf",
@@ -509,7 +495,7 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kFloatTypes}},
       .infer = same_as_input,
-      .gradient = erf_gradient,
+      .gradient = [](GradientContext& c) { c.set_dx(0, (2 / kSqrtPi) * dy_of(c) * bell(x_of(c))); },
       .body = elementwise([](auto x) { return erf(x); }),
   });
   kErfc = ops.define<NoAttrs>({
@@ -521,7 +507,8 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kFloatTypes}},
       .infer = same_as_input,
-      .gradient = erfc_gradient,
+      .gradient =
+          [](GradientContext& c) { c.set_dx(0, (-2 / kSqrtPi) * dy_of(c) * bell(x_of(c))); },
       .body = elementwise([](auto x) { return erfc(x); }),
   });
   kErfinv = ops.define<NoAttrs>({
@@ -533,7 +520,10 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kWideFloats}},
       .infer = same_as_input,
-      .gradient = erfinv_gradient,
+      .gradient =
+          [](GradientContext& c) {
+            c.set_dx(0, (kSqrtPi / 2) * dy_of(c) * call(kExp, call(kSquare, y_of(c))));
+          },
       .body = elementwise([](auto x) { return erfinv(x); }),
   });
   kNdtri = ops.define<NoAttrs>({
@@ -545,7 +535,11 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kWideFloats}},
       .infer = same_as_input,
-      .gradient = ndtri_gradient,
+      .gradient =
+          [](GradientContext& c) {
+            constexpr double kSqrtTwoPi = kSqrtPi * std::numbers::sqrt2;
+            c.set_dx(0, kSqrtTwoPi * dy_of(c) * call(kExp, 0.5 * call(kSquare, y_of(c))));
+          },
       .body = elementwise([](auto x) { return ndtri(x); }),
   });
   kLgamma = ops.define<NoAttrs>({
@@ -557,7 +551,7 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kFloatTypes}},
       .infer = same_as_input,
-      .gradient = lgamma_gradient,
+      .gradient = [](GradientContext& c) { c.set_dx(0, dy_of(c) * call(kDigamma, x_of(c))); },
       .body = elementwise([](auto x) { return lgamma(x); }),
   });
   kDigamma = ops.define<NoAttrs>({
@@ -569,12 +563,18 @@ void define_unary_math_ops(OpRegistry& ops) {
       .outputs = {"y: T"},
       .types = {{"T", kFloatTypes}},
       .infer = same_as_input,
-      .gradient = digamma_gradient,
+      .gradient =
+          [](GradientContext& c) {
+            Formula x = x_of(c);
+            c.set_dx(0, dy_of(c) * call(kPolygamma, constant_like(x, 1), x));
+          },
       .body = elementwise([](auto x) { return digamma(x); }),
   });
+}
 
-  // --- Rounding and classes of floats.
+// --- Rounding and classes of floats.
 
+void define_floor_and_kin(OpRegistry& ops) {
   kFloor = ops.define<NoAttrs>({
       .name = "Floor",
       .python = "math.floor, floor",
@@ -656,6 +656,22 @@ void define_unary_math_ops(OpRegistry& ops) {
       .gradient = not_differentiable,
       .body = elementwise([](auto x) { return is_finite(x); }),
   });
+}
+
+}  // namespace
+
+void define_unary_math_ops(OpRegistry& ops) {
+  define_neg_and_abs(ops);
+  define_sign_and_kin(ops);
+  define_reciprocal_and_inv(ops);
+  define_sqrt_grad_and_rsqrt_grad(ops);
+  define_reciprocal_grad_and_inv_grad(ops);
+  define_exp_and_kin(ops);
+  define_sigmoid_grad(ops);
+  define_sin_and_kin(ops);
+  define_asin_and_kin(ops);
+  define_erf_and_kin(ops);
+  define_floor_and_kin(ops);
 }
 
 }  // namespace graven::engine

@@ -39,6 +39,35 @@ Status check_dtype(const InferContext& c, DType dtype) {
                           dtype_name(dtype));
 }
 
+// --- Scattering.
+
+Status check_updates(InferContext& c, int num_index_dims, int64_t first_kept) {
+  RETURN_IF_ERROR(check_dtype(c, c.dtype(2)));
+  Shape value = shape_of_value(c);
+  const Shape &indices = c.shape(1), &updates = c.shape(2);
+  if (!value.has_rank() || !indices.has_rank() || !updates.has_rank() || updates.rank() == 0) {
+    return {};
+  }
+  Shape expected;
+  for (int i = 0; i < num_index_dims; ++i) expected.push_back(indices[i]);
+  for (int i = static_cast<int>(first_kept); i < value.rank(); ++i) expected.push_back(value[i]);
+  if (are_compatible(expected, updates)) return {};
+  return invalid_argument("updates for a variable of shape ", value.to_message(),
+                          " by indices of shape ", indices.to_message(),
+                          " must be a scalar or have shape ", expected.to_message(), ", got ",
+                          updates.to_message());
+}
+
+Status scatter_shapes(InferContext& c) { return check_updates(c, c.shape(1).rank(), 1); }
+
+Status scatter_nd_shapes(InferContext& c) {
+  const Shape& indices = c.shape(1);
+  if (!indices.has_rank()) return {};
+  if (indices.rank() == 0) return invalid_argument("indices must be at least a vector");
+  Dim depth = indices[indices.rank() - 1];
+  return depth.is_number() ? check_updates(c, indices.rank() - 1, depth.number()) : Status();
+}
+
 // --- VarHandleOp.
 
 Status var_handle_shape(InferContext& c) {
@@ -63,13 +92,55 @@ Status var_handle_kernel(KernelContext& c) {
   return {};
 }
 
-// --- Reading.
+void define_var_handle_op_and_kin(OpRegistry& ops) {
+  kVarHandle = ops.define<VarHandleAttrs>({
+      .name = "VarHandleOp",
+      .summary = "A handle of a new variable, which holds no value yet.",
+      .outputs = {"resource: resource"},
+      .types = {{"dtype", kAllTypes}},
+      .infer = var_handle_shape,
+      .body = kernel(var_handle_kernel),
+      .keeps_state = true,
+      .effects = unordered_effects,
+  });
+  kVarIsInitialized = ops.define<NoAttrs>({
+      .name = "VarIsInitializedOp",
+      .summary = "Does the variable hold a value?",
+      .inputs = {"resource: resource"},
+      .outputs = {"is_initialized: bool"},
+      .infer = scalar_output,
+      .gradient = not_differentiable,
+      .body = kernel([](KernelContext& c) -> Status {
+        ASSIGN_OR_RETURN(Variable * variable, variable_of(c));
+        c.out<bool>(0)[0] = variable->is_initialized();
+        return {};
+      }),
+      .effects = reads_resource_effects,
+  });
+}
 
-Status read_shape(InferContext& c) {
-  RETURN_IF_ERROR(check_dtype(c, c.attrs<ReadVariableAttrs>().dtype));
-  c.set_shape(0, shape_of_value(c));
+Status destroy_kernel(KernelContext& c) {
+  ASSIGN_OR_RETURN(Variable * variable, variable_of(c));
+  if (!c.attrs<DestroyResourceAttrs>().ignore_lookup_error && !variable->is_initialized()) {
+    return Status(Code::kNotFound,
+                  str_cat("variable '", variable->name(), "' holds no value to destroy"));
+  }
+  variable->clear();
   return {};
 }
+
+void define_destroy_resource_op(OpRegistry& ops) {
+  kDestroyResource = ops.define<DestroyResourceAttrs>({
+      .name = "DestroyResourceOp",
+      .summary = "Takes the variable's value away.",
+      .inputs = {"resource: resource"},
+      .infer = no_outputs,
+      .body = kernel(destroy_kernel),
+      .effects = writes_resource_effects,
+  });
+}
+
+// --- Reads.
 
 Status read_kernel(KernelContext& c) {
   ASSIGN_OR_RETURN(Variable * variable, variable_of(c));
@@ -78,7 +149,25 @@ Status read_kernel(KernelContext& c) {
   return {};
 }
 
-void read_gradient(GradientContext& c) { c.set_dx(0, c.dy()); }
+void define_read_variable_op(OpRegistry& ops) {
+  kReadVariable = ops.define<ReadVariableAttrs>({
+      .name = "ReadVariableOp",
+      .summary = "The value of the variable, a snapshot.",
+      .details = "Raises:\n  FailedPreconditionError: The variable holds no value.",
+      .inputs = {"resource: resource"},
+      .outputs = {"value: dtype"},
+      .types = {{"dtype", kAllTypes}},
+      .infer = [](InferContext& c) -> Status {
+        RETURN_IF_ERROR(check_dtype(c, c.attrs<ReadVariableAttrs>().dtype));
+        c.set_shape(0, shape_of_value(c));
+        return {};
+      },
+      .gradient = [](GradientContext& c) { c.set_dx(0, c.dy()); },
+      .body = kernel(read_kernel),
+      .allocates_outputs = true,
+      .effects = reads_resource_effects,
+  });
+}
 
 Status variable_shape_shape(InferContext& c) {
   Shape shape = shape_of_value(c);
@@ -105,38 +194,19 @@ Status variable_shape_kernel(KernelContext& c) {
   return {};
 }
 
-// --- Assigning.
-
-Status assign_shapes(InferContext& c) {
-  RETURN_IF_ERROR(check_dtype(c, c.dtype(1)));
-  Shape shape = known_of(c).shape;
-  if (are_compatible(shape, c.shape(1))) return {};
-  return invalid_argument("Cannot assign value to variable: Shape mismatch. The variable shape ",
-                          shape.to_text(), ", and the assigned value shape ", c.shape(1).to_text(),
-                          " are incompatible.");
-}
-
-Status assign_kernel(KernelContext& c) {
-  ASSIGN_OR_RETURN(Variable * variable, variable_of(c));
-  return variable->assign(c.input(1));
-}
-Status assign_add_kernel(KernelContext& c) {
-  ASSIGN_OR_RETURN(Variable * variable, variable_of(c));
-  return variable->combine(*kAddV2, c.input(1));
-}
-Status assign_sub_kernel(KernelContext& c) {
-  ASSIGN_OR_RETURN(Variable * variable, variable_of(c));
-  return variable->combine(*kSub, c.input(1));
-}
-
-Status destroy_kernel(KernelContext& c) {
-  ASSIGN_OR_RETURN(Variable * variable, variable_of(c));
-  if (!c.attrs<DestroyResourceAttrs>().ignore_lookup_error && !variable->is_initialized()) {
-    return Status(Code::kNotFound,
-                  str_cat("variable '", variable->name(), "' holds no value to destroy"));
-  }
-  variable->clear();
-  return {};
+void define_variable_shape(OpRegistry& ops) {
+  kVariableShape = ops.define<ShapeAttrs>({
+      .name = "VariableShape",
+      .summary = "The shape of the variable's value, as a vector.",
+      .inputs = {"input: resource"},
+      .outputs = {"output: out_type"},
+      .types = {{"out_type", kIndexTypes}},
+      .infer = variable_shape_shape,
+      .gradient = not_differentiable,
+      .body = kernel(variable_shape_kernel),
+      .allocates_outputs = true,
+      .effects = reads_resource_effects,
+  });
 }
 
 // --- Gathering.
@@ -195,6 +265,22 @@ void gather_gradient(GradientContext& c) {
   c.set_dx(0, rows_of_variable(c, c(kVariableShape, {c.x(0)}), c.x(1)));
 }
 
+void define_resource_gather(OpRegistry& ops) {
+  kResourceGather = ops.define<ResourceGatherAttrs>({
+      .name = "ResourceGather",
+      .summary = "Rows of the variable's value, by their indices.",
+      .details = "Raises:\n  InvalidArgumentError: An index is outside [0, rows).",
+      .inputs = {"resource: resource", "indices: Tindices"},
+      .outputs = {"output: dtype"},
+      .types = {{"Tindices", kIndexTypes}, {"dtype", kAllTypes}},
+      .infer = gather_shape,
+      .gradient = gather_gradient,
+      .body = kernel(gather_from_variable),
+      .allocates_outputs = true,
+      .effects = reads_resource_effects,
+  });
+}
+
 // The slices that each index vector named, put back in their places; those of one integer are rows.
 void gather_nd_gradient(GradientContext& c) {
   Tensor shape = c(kVariableShape, {c.x(0)}), indices = c.x(1);
@@ -226,113 +312,7 @@ Status gather_nd_shape(InferContext& c) {
   return {};
 }
 
-// --- Scattering.
-
-Status check_updates(InferContext& c, int num_index_dims, int64_t first_kept) {
-  RETURN_IF_ERROR(check_dtype(c, c.dtype(2)));
-  Shape value = shape_of_value(c);
-  const Shape &indices = c.shape(1), &updates = c.shape(2);
-  if (!value.has_rank() || !indices.has_rank() || !updates.has_rank() || updates.rank() == 0) {
-    return {};
-  }
-  Shape expected;
-  for (int i = 0; i < num_index_dims; ++i) expected.push_back(indices[i]);
-  for (int i = static_cast<int>(first_kept); i < value.rank(); ++i) expected.push_back(value[i]);
-  if (are_compatible(expected, updates)) return {};
-  return invalid_argument("updates for a variable of shape ", value.to_message(),
-                          " by indices of shape ", indices.to_message(),
-                          " must be a scalar or have shape ", expected.to_message(), ", got ",
-                          updates.to_message());
-}
-
-Status scatter_shapes(InferContext& c) { return check_updates(c, c.shape(1).rank(), 1); }
-
-Status scatter_nd_shapes(InferContext& c) {
-  const Shape& indices = c.shape(1);
-  if (!indices.has_rank()) return {};
-  if (indices.rank() == 0) return invalid_argument("indices must be at least a vector");
-  Dim depth = indices[indices.rank() - 1];
-  return depth.is_number() ? check_updates(c, indices.rank() - 1, depth.number()) : Status();
-}
-
-}  // namespace
-
-void define_variable_ops(OpRegistry& ops) {
-  // --- The variable itself.
-
-  kVarHandle = ops.define<VarHandleAttrs>({
-      .name = "VarHandleOp",
-      .summary = "A handle of a new variable, which holds no value yet.",
-      .outputs = {"resource: resource"},
-      .types = {{"dtype", kAllTypes}},
-      .infer = var_handle_shape,
-      .body = kernel(var_handle_kernel),
-      .keeps_state = true,
-      .effects = unordered_effects,
-  });
-  kVarIsInitialized = ops.define<NoAttrs>({
-      .name = "VarIsInitializedOp",
-      .summary = "Does the variable hold a value?",
-      .inputs = {"resource: resource"},
-      .outputs = {"is_initialized: bool"},
-      .infer = scalar_output,
-      .gradient = not_differentiable,
-      .body = kernel([](KernelContext& c) -> Status {
-        ASSIGN_OR_RETURN(Variable * variable, variable_of(c));
-        c.out<bool>(0)[0] = variable->is_initialized();
-        return {};
-      }),
-      .effects = reads_resource_effects,
-  });
-  kDestroyResource = ops.define<DestroyResourceAttrs>({
-      .name = "DestroyResourceOp",
-      .summary = "Takes the variable's value away.",
-      .inputs = {"resource: resource"},
-      .infer = no_outputs,
-      .body = kernel(destroy_kernel),
-      .effects = writes_resource_effects,
-  });
-
-  // --- Reads.
-
-  kReadVariable = ops.define<ReadVariableAttrs>({
-      .name = "ReadVariableOp",
-      .summary = "The value of the variable, a snapshot.",
-      .details = "Raises:\n  FailedPreconditionError: The variable holds no value.",
-      .inputs = {"resource: resource"},
-      .outputs = {"value: dtype"},
-      .types = {{"dtype", kAllTypes}},
-      .infer = read_shape,
-      .gradient = read_gradient,
-      .body = kernel(read_kernel),
-      .allocates_outputs = true,
-      .effects = reads_resource_effects,
-  });
-  kVariableShape = ops.define<ShapeAttrs>({
-      .name = "VariableShape",
-      .summary = "The shape of the variable's value, as a vector.",
-      .inputs = {"input: resource"},
-      .outputs = {"output: out_type"},
-      .types = {{"out_type", kIndexTypes}},
-      .infer = variable_shape_shape,
-      .gradient = not_differentiable,
-      .body = kernel(variable_shape_kernel),
-      .allocates_outputs = true,
-      .effects = reads_resource_effects,
-  });
-  kResourceGather = ops.define<ResourceGatherAttrs>({
-      .name = "ResourceGather",
-      .summary = "Rows of the variable's value, by their indices.",
-      .details = "Raises:\n  InvalidArgumentError: An index is outside [0, rows).",
-      .inputs = {"resource: resource", "indices: Tindices"},
-      .outputs = {"output: dtype"},
-      .types = {{"Tindices", kIndexTypes}, {"dtype", kAllTypes}},
-      .infer = gather_shape,
-      .gradient = gather_gradient,
-      .body = kernel(gather_from_variable),
-      .allocates_outputs = true,
-      .effects = reads_resource_effects,
-  });
+void define_resource_gather_nd(OpRegistry& ops) {
   kResourceGatherNd = ops.define<ReadVariableAttrs>({
       .name = "ResourceGatherNd",
       .summary = "Slices of the variable's value, each named by a vector of indices.",
@@ -346,16 +326,30 @@ void define_variable_ops(OpRegistry& ops) {
       .allocates_outputs = true,
       .effects = reads_resource_effects,
   });
+}
 
-  // --- Writes of the whole value.
+// --- Assigning.
 
+Status assign_shapes(InferContext& c) {
+  RETURN_IF_ERROR(check_dtype(c, c.dtype(1)));
+  Shape shape = known_of(c).shape;
+  if (are_compatible(shape, c.shape(1))) return {};
+  return invalid_argument("Cannot assign value to variable: Shape mismatch. The variable shape ",
+                          shape.to_text(), ", and the assigned value shape ", c.shape(1).to_text(),
+                          " are incompatible.");
+}
+
+void define_assign_variable_op_and_kin(OpRegistry& ops) {
   kAssignVariable = ops.define<AssignVariableAttrs>({
       .name = "AssignVariableOp",
       .summary = "Makes the value the variable's.",
       .inputs = {"resource: resource", "value: dtype"},
       .types = {{"dtype", kAllTypes}},
       .infer = assign_shapes,
-      .body = kernel(assign_kernel),
+      .body = kernel([](KernelContext& c) -> Status {
+        ASSIGN_OR_RETURN(Variable * variable, variable_of(c));
+        return variable->assign(c.input(1));
+      }),
       .effects = writes_resource_effects,
   });
   kAssignAddVariable = ops.define<ReadVariableAttrs>({
@@ -364,7 +358,10 @@ void define_variable_ops(OpRegistry& ops) {
       .inputs = {"resource: resource", "value: dtype"},
       .types = {{"dtype", kNumberTypes}},
       .infer = assign_shapes,
-      .body = kernel(assign_add_kernel),
+      .body = kernel([](KernelContext& c) -> Status {
+        ASSIGN_OR_RETURN(Variable * variable, variable_of(c));
+        return variable->combine(*kAddV2, c.input(1));
+      }),
       .effects = writes_resource_effects,
   });
   kAssignSubVariable = ops.define<ReadVariableAttrs>({
@@ -373,12 +370,17 @@ void define_variable_ops(OpRegistry& ops) {
       .inputs = {"resource: resource", "value: dtype"},
       .types = {{"dtype", kNumberTypes}},
       .infer = assign_shapes,
-      .body = kernel(assign_sub_kernel),
+      .body = kernel([](KernelContext& c) -> Status {
+        ASSIGN_OR_RETURN(Variable * variable, variable_of(c));
+        return variable->combine(*kSub, c.input(1));
+      }),
       .effects = writes_resource_effects,
   });
+}
 
-  // --- Writes of rows.
+// --- Writes of rows.
 
+void define_resource_scatter_add_and_kin(OpRegistry& ops) {
   kResourceScatterAdd = ops.define<ReadVariableAttrs>({
       .name = "ResourceScatterAdd",
       .summary = "Adds updates to rows of a variable; where an index repeats, in order.",
@@ -444,9 +446,11 @@ void define_variable_ops(OpRegistry& ops) {
       .body = kernel(scatter_to_variable<ScatterKind::kUpdate>),
       .effects = writes_resource_effects,
   });
+}
 
-  // --- Writes of slices.
+// --- Writes of slices.
 
+void define_resource_scatter_nd_add_and_kin(OpRegistry& ops) {
   kResourceScatterNdAdd = ops.define<ResourceScatterNdAttrs>({
       .name = "ResourceScatterNdAdd",
       .summary = "Adds updates to slices of a variable, each named by a vector of indices.",
@@ -494,6 +498,20 @@ void define_variable_ops(OpRegistry& ops) {
       .body = kernel(scatter_nd_to_variable<ScatterKind::kMax>),
       .effects = writes_resource_effects,
   });
+}
+
+}  // namespace
+
+void define_variable_ops(OpRegistry& ops) {
+  define_var_handle_op_and_kin(ops);
+  define_destroy_resource_op(ops);
+  define_read_variable_op(ops);
+  define_variable_shape(ops);
+  define_resource_gather(ops);
+  define_resource_gather_nd(ops);
+  define_assign_variable_op_and_kin(ops);
+  define_resource_scatter_add_and_kin(ops);
+  define_resource_scatter_nd_add_and_kin(ops);
 }
 
 }  // namespace graven::engine
