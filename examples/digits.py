@@ -2,15 +2,14 @@
 
 It is an ordinary program for `tf.function`: with `import tensorflow as tf` in place of the one
 import below it runs there too. The initial weights and the order of the images come from seeded
-random numbers, which are the same in both.
+random numbers, which are the same in both. tqdm shows its progress, matplotlib draws its curve.
 
-    python digits.py --png curve.png
+    python digits.py --png curve.png --npz parameters.npz
 """
 
 import argparse
 import json
 import math
-import sys
 import textwrap
 import time
 from collections.abc import Sequence
@@ -20,7 +19,6 @@ from typing import Any
 import graven as tf
 import numpy as np
 import numpy.typing as npt
-from draw_png import draw_learning_curve
 
 DATA = Path(__file__).resolve().parent / "data" / "digits.bin"
 CLASSES = 10
@@ -83,6 +81,16 @@ class Network:
         x = tf.nn.relu(tf.nn.bias_add(tf.matmul(x, self.dense1), self.dense1_bias))
         return tf.nn.bias_add(tf.matmul(x, self.dense2), self.dense2_bias)
 
+    def save(self, path: Path) -> None:
+        """Writes each parameter under the name of its attribute, for numpy.load to read."""
+        arrays: dict[str, Any] = {
+            name: value.numpy()
+            for name, value in vars(self).items()
+            if isinstance(value, tf.Variable)
+        }
+        with path.open("wb") as file:
+            np.savez(file, **arrays)
+
 
 class Adam:
     """The optimiser of Kingma and Ba (2015), algorithm 1, written out."""
@@ -128,17 +136,6 @@ def make_functions(network: Network, adam: Adam) -> tuple[Any, Any]:
     return train_step, read_digits
 
 
-def show_progress(epoch: int, epochs: int, part: float, loss: float, right: float, speed: float,
-                  ) -> None:  # fmt: skip
-    """Redraws the epoch's line on a terminal; into a file or a pipe only finished lines go."""
-    if part < 1.0 and not sys.stdout.isatty():
-        return
-    bar = ("#" * round(24 * part)).ljust(24, ".")
-    line = f"epoch {epoch:3}/{epochs} [{bar}] loss {loss:.4f}  accuracy {100 * right:6.2f} %"
-    start, end = ("\r", "") if sys.stdout.isatty() else ("", "\n")
-    print(f"{start}{line}  {speed:7.0f} images/s", end="\n" if part == 1.0 else end, flush=True)
-
-
 def print_traces(functions: Sequence[Any]) -> None:
     """Prints what each function's cache holds; TensorFlow cannot tell, and prints nothing."""
     if not all(hasattr(function, "cache_info") for function in functions):
@@ -170,6 +167,25 @@ def print_confusion(labels: npt.NDArray[np.int32], read: npt.NDArray[np.int32]) 
         print(f"  {digit} |" + "".join(f"{count:4}" if count else "   ." for count in row))
 
 
+def draw_learning_curve(path: Path, losses: Sequence[float], steps_per_epoch: int) -> None:
+    """Draws the loss of each step, and its mean over the steps of an epoch, on a log scale."""
+    from matplotlib.figure import Figure  # Unlike pyplot it never looks for a display.
+
+    means = np.reshape(losses, (-1, steps_per_epoch)).mean(axis=1)
+    middles = (np.arange(len(means)) + 0.5) * steps_per_epoch + 0.5
+    figure = Figure(figsize=(8.0, 4.8), layout="constrained")
+    axes = figure.subplots()
+    axes.set(title="Training loss", xlabel="step", ylabel="mean loss of the batch")
+    axes.set_yscale("log", nonpositive="mask")
+    axes.plot(np.arange(1, len(losses) + 1), losses, color="lightsteelblue", label="step")
+    axes.plot(
+        middles, means, color="tab:blue", linewidth=2.5, marker="o", label="mean over an epoch"
+    )
+    axes.grid(axis="y", alpha=0.4)
+    axes.legend()
+    figure.savefig(path, format="png")
+
+
 def positive(text: str) -> int:
     """Reads a command-line argument that must be a whole number above zero."""
     if (number := int(text)) < 1:
@@ -179,12 +195,15 @@ def positive(text: str) -> int:
 
 def main() -> None:
     """Trains on four fifths of the images, tests on the others, and reports."""
+    from tqdm import tqdm  # Here, so that other programs import the network without it.
+
     parser = argparse.ArgumentParser(description="Train a network that reads handwritten digits.")
     parser.add_argument("--epochs", type=positive, default=20, help="passes over the images")
     parser.add_argument("--batch", type=positive, default=32, help="images in a step")
     parser.add_argument("--rate", type=float, default=0.0015, help="Adam's learning rate")
     parser.add_argument("--seed", type=int, default=1, help="of the weights and of the order")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write losses and accuracy")
+    parser.add_argument("--npz", type=Path, metavar="PATH", help="save the trained parameters")
     parser.add_argument("--png", type=Path, metavar="PATH", help="draw the learning curve")
     options = parser.parse_args()
 
@@ -198,20 +217,24 @@ def main() -> None:
 
     losses: list[float] = []
     begin = time.perf_counter()
-    for epoch in range(1, options.epochs + 1):
-        order = shuffled_order(len(labels), options.seed, epoch)
-        epoch_begin, total_loss, total_right = time.perf_counter(), 0.0, 0
-        for start in range(0, len(order), options.batch):
-            batch = order[start : start + options.batch]
-            loss, right = train_step(tf.constant(images[batch]), tf.constant(labels[batch]))
-            # The shortest text that reads back to the same float32 is what goes into the JSON file.
-            losses.append(float(str(loss.numpy())))
-            total_loss += losses[-1] * len(batch)
-            total_right += int(right.numpy())
-            done = start + len(batch)
-            speed = done / (time.perf_counter() - epoch_begin)
-            show_progress(epoch, options.epochs, done / len(order), total_loss / done,
-                          total_right / done, speed)  # fmt: skip
+    # The bar is on standard error, and only where that is a terminal.
+    with tqdm(total=options.epochs * len(labels), unit=" images", leave=False, disable=None) as bar:
+        for epoch in range(1, options.epochs + 1):
+            order = shuffled_order(len(labels), options.seed, epoch)
+            epoch_begin, total_loss, total_right = time.perf_counter(), 0.0, 0
+            for start in range(0, len(order), options.batch):
+                batch = order[start : start + options.batch]
+                loss, right = train_step(tf.constant(images[batch]), tf.constant(labels[batch]))
+                # The shortest text that reads back to the same float32 goes into the JSON file.
+                losses.append(float(str(loss.numpy())))
+                total_loss += losses[-1] * len(batch)
+                total_right += int(right.numpy())
+                bar.update(len(batch))
+            mean_loss, accuracy = total_loss / len(order), 100 * total_right / len(order)
+            speed = len(order) / (time.perf_counter() - epoch_begin)
+            line = f"epoch {epoch:3}/{options.epochs}  loss {mean_loss:.4f}"
+            with bar.external_write_mode():  # The bar makes room for a line.
+                print(f"{line}  accuracy {accuracy:6.2f} %  {speed:7.0f} images/s", flush=True)
     seconds = time.perf_counter() - begin
 
     read = read_digits(test_images).numpy()
@@ -225,6 +248,9 @@ def main() -> None:
         traces = [f.experimental_get_tracing_count() for f in (train_step, read_digits)]
         result = {"losses": losses, "test_accuracy": test_accuracy, "seconds": seconds}
         options.json.write_text(json.dumps({**result, "traces": sum(traces)}) + "\n")
+    if options.npz:
+        network.save(options.npz)
+        print(f"\nparameters saved to {options.npz}")
     if options.png:
         draw_learning_curve(options.png, losses, math.ceil(len(labels) / options.batch))
         print(f"\nlearning curve drawn to {options.png}")

@@ -2,19 +2,23 @@
 
 The environment variable CONFORMANCE_MODULE names the module that the program imports, as for the
 conformance tests; "graven" is the default, and "tensorflow" shows that the one line is enough.
+./dev test runs these tests in .venv-demo; TensorFlow is in .venv-peers.
 """
 
+import contextlib
+import io
 import json
 import os
+import pty
 import re
 import shutil
-import struct
 import subprocess
 import sys
-import zlib
+import termios
 from pathlib import Path
 from typing import Any
 
+import matplotlib.image
 import numpy as np
 import pytest
 
@@ -35,17 +39,21 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def run(program: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, str(program), *arguments], capture_output=True, text=True, timeout=300
-    )
+def run(
+    program: Path, *arguments: str, env: dict[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, str(program), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=env)
 
 
 @pytest.fixture(scope="module")
 def two_epochs(program: Path) -> tuple[str, dict[str, Any], bytes]:
-    """What two epochs print, their JSON, and their PNG."""
-    json_path, png_path = program.with_name("result.json"), program.with_name("curve.png")
-    done = run(program, "--epochs", "2", "--json", str(json_path), "--png", str(png_path))
+    """What two epochs print, their JSON, and their PNG; parameters.npz lies beside the program."""
+    json_path, png_path, npz_path = (
+        program.with_name(name) for name in ("result.json", "curve.png", "parameters.npz")
+    )
+    options = ["--json", str(json_path), "--png", str(png_path), "--npz", str(npz_path)]
+    done = run(program, "--epochs", "2", *options)
     assert done.returncode == 0, done.stderr
     return done.stdout, json.loads(json_path.read_text()), png_path.read_bytes()
 
@@ -100,6 +108,39 @@ def test_progress_in_a_pipe_is_one_line_an_epoch(
         assert re.search(r"loss \d+\.\d{4}  accuracy +\d+\.\d\d %  +\d+ images/s$", line)
 
 
+def test_progress_bar_is_drawn_where_standard_error_is_a_terminal(program: Path) -> None:
+    controller, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (24, 80))
+    command = [sys.executable, str(program), "--epochs", "2"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal, text=True) as process:
+        os.close(terminal)
+        shown = read_terminal(controller)
+        assert process.stdout
+        lines = process.stdout.read().splitlines()
+    os.close(controller)
+    assert process.returncode == 0
+    assert re.search(r"\r +\d+%\|.*\| \d+/2874 \[", shown)
+    assert shown.rsplit("\r", 2)[1:] == [" " * 79, ""]  # In the end the bar is gone.
+    assert [line[:9] for line in lines[:2]] == ["epoch   1", "epoch   2"]
+
+
+def read_terminal(controller: int) -> str:
+    """What is written to a terminal until it is closed, which Linux reports as an error."""
+    written = b""
+    with contextlib.suppress(OSError):
+        while part := os.read(controller, 4096):
+            written += part
+    return written.decode()
+
+
+def test_without_a_terminal_no_progress_bar_is_drawn(program: Path) -> None:
+    done = run(program, "--epochs", "1")
+    assert done.returncode == 0, done.stderr
+    for output in (done.stdout, done.stderr):
+        assert "\r" not in output and "%|" not in output
+    assert MODULE == "tensorflow" or done.stderr == ""  # TensorFlow logs there.
+
+
 def test_confusion_matrix_counts_every_test_image_once(
     two_epochs: tuple[str, dict[str, Any], bytes],
 ) -> None:
@@ -131,23 +172,53 @@ def test_learning_curve_is_a_whole_png_with_ink_on_it(
     two_epochs: tuple[str, dict[str, Any], bytes],
 ) -> None:
     png = two_epochs[2]
-    assert png[:8] == b"\x89PNG\r\n\x1a\n"
-    chunks, offset = {}, 8
-    while offset < len(png):
-        length, name = struct.unpack_from(">I4s", png, offset)
-        data = png[offset + 8 : offset + 8 + length]
-        (crc,) = struct.unpack_from(">I", png, offset + 8 + length)
-        assert crc == zlib.crc32(name + data)
-        chunks[name] = data
-        offset += 12 + length
-    assert list(chunks) == [b"IHDR", b"IDAT", b"IEND"]
-    width, height, depth, color = struct.unpack_from(">2I2B", chunks[b"IHDR"])
-    assert (depth, color) == (8, 2)
-    rows = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, 1 + 3 * width)
-    assert not rows[:, 0].any()
-    pixels = rows[:, 1:].reshape(height, width, 3).astype(int)
-    blue = (pixels[..., 2] - pixels[..., 0]) > 100
+    assert png[:8] == b"\x89PNG\r\n\x1a\n" and png[-8:-4] == b"IEND"
+    pixels = matplotlib.image.imread(io.BytesIO(png), format="png")
+    assert pixels.shape == (480, 800, 4)
+    assert (pixels[..., 3] == 1.0).all()
+    blue = (pixels[..., 2] - pixels[..., 0]) > 100 / 255
     assert 100 < blue.sum() < 20_000
+
+
+def test_learning_curve_is_drawn_without_a_display_whatever_backend_is_wished(
+    program: Path,
+) -> None:
+    path = program.with_name("no_display.png")
+    hidden = ("DISPLAY", "WAYLAND_DISPLAY")
+    env = {name: value for name, value in os.environ.items() if name not in hidden}
+    done = run(program, "--epochs", "1", "--png", str(path), env={**env, "MPLBACKEND": "tkagg"})
+    assert done.returncode == 0, done.stderr
+    assert matplotlib.image.imread(path, format="png").shape == (480, 800, 4)
+
+
+READ_AGAIN = """
+import sys
+import {module} as tf
+import numpy as np
+import digits
+
+network = digits.Network(seed=7)
+with np.load(sys.argv[1]) as saved:
+    for name in saved:
+        getattr(network, name).assign(saved[name])
+    print(*saved)
+images, labels = digits.load_digits(digits.DATA)
+_, read_digits = digits.make_functions(network, digits.Adam(network.parameters, 0.0))
+print(np.mean(read_digits(tf.constant(images[::5])).numpy() == labels[::5]))
+"""
+
+
+def test_saved_parameters_read_as_many_digits_in_another_process(
+    program: Path, two_epochs: tuple[str, dict[str, Any], bytes]
+) -> None:
+    again = program.with_name("read_again.py")
+    again.write_text(READ_AGAIN.format(module=MODULE))
+    done = run(again, str(program.with_name("parameters.npz")))
+    assert done.returncode == 0, done.stderr
+    names, accuracy = done.stdout.splitlines()
+    layers = ("conv1", "conv2", "dense1", "dense2")
+    assert names.split() == [f"{layer}{suffix}" for layer in layers for suffix in ("", "_bias")]
+    assert float(accuracy) == two_epochs[1]["test_accuracy"]
 
 
 @pytest.mark.parametrize(

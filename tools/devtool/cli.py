@@ -88,8 +88,8 @@ def python_verb(arguments: Sequence[str]) -> int:
 def demo_verb(arguments: Sequence[str]) -> int:
     """train on real handwritten digits, from Python and from C++
 
-    Leaves python.json, cpp.json and the learning curve in build/demo/; fails if one loss of the
-    two differs in a bit.
+    Leaves python.json, cpp.json, the trained parameters and the learning curve in build/demo/;
+    fails if one loss of the two differs in a bit. Python has matplotlib and tqdm in .venv-demo.
     """
     no_arguments(arguments)
     return demo()
@@ -103,7 +103,7 @@ def test_verb(arguments: Sequence[str]) -> int:
     conformance  the conformance suite beside tests/conformance/not_yet.txt
     eager|graph  the table of ops (tests/ops) in this mode
     PATH         a folder, test_*.py (also file::test), *_test.cc (all of its folder)
-    --no-peers   without TensorFlow: nothing of tests/peers, for machines without a network
+    --no-peers   without TensorFlow, which is large: nothing of tests/peers
     """
     return test(arguments)
 

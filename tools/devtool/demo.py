@@ -7,18 +7,20 @@ from typing import Any
 
 from devtool.build import build, build_folder
 from devtool.commands import ROOT, DevError, say, show
-from devtool.environments import PROJECT
+from devtool.environments import DEMO
 
 
 def demo() -> int:
-    """Trains twice and compares what came of it; leaves both results in build/demo/."""
+    """Trains twice and compares what came of it; leaves all results in build/demo/."""
+    DEMO.ensure()  # Before a build, which takes minutes.
     build()
     folder = ROOT / "build" / "demo"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    curve, parameters = folder / "curve.png", folder / "parameters.npz"
     results = {}
     for language, command in (
-        ("python", [PROJECT.python, "examples/digits.py", "--png", folder / "curve.png"]),
+        ("python", [DEMO.python, "examples/digits.py", "--png", curve, "--npz", parameters]),
         ("cpp", [build_folder("release") / "bin" / "digits"]),
     ):
         say(f"training from {language}")
@@ -26,7 +28,7 @@ def demo() -> int:
         if show([*command, "--json", result]) != 0:
             raise DevError(f"the program in {language} failed")
         results[language] = read_result(result)
-    say(f"learning curve: {(folder / 'curve.png').relative_to(ROOT)}")
+    say(f"learning curve: {curve.relative_to(ROOT)}, parameters: {parameters.relative_to(ROOT)}")
     python, cpp = results["python"]["losses"], results["cpp"]["losses"]
     if python != cpp:
         first = next((i for i, (a, b) in enumerate(zip(python, cpp, strict=False)) if a != b), None)

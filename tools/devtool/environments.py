@@ -94,6 +94,7 @@ class Environment:
 
 
 PROJECT = Environment(".venv", "project.txt", "the project's Python")
+DEMO = Environment(".venv-demo", "demo.txt", "the demo, with what it draws and shows")
 PEERS = Environment(".venv-peers", "peers.txt", "TensorFlow beside Graven")
 JAX = Environment(".venv-jax", "jax.txt", "JAX, for benchmarks")
 TORCH = Environment(".venv-torch", "torch.txt", "PyTorch, for benchmarks")

@@ -10,6 +10,7 @@ from devtool.commands import ROOT, DevError, say, show
 from devtool.counts import Counts, read_ctest, read_pytest
 from devtool.environments import (
     CHECKER_PACKAGES,
+    DEMO,
     PEERS,
     PROJECT,
     Environment,
@@ -18,6 +19,8 @@ from devtool.environments import (
 
 # What holds Graven against TensorFlow, both in one process.
 PEERS_FOLDER = "tests/peers"
+# The programs of examples/, with the libraries that they use.
+EXAMPLES_FOLDER = "tests/examples"
 CONFORMANCE = "tests/conformance"
 # Modes of the table of ops, which tests/ops takes as --mode; the first is its default.
 OP_MODES = ("eager", "graph")
@@ -76,11 +79,13 @@ class TestRun:
         self._add(report, status, read_pytest)
 
     def python(self, paths: Sequence[str], options: Sequence[str] = ()) -> None:
-        """Runs Python tests, those that need TensorFlow in its environment."""
+        """Runs Python tests, those that need TensorFlow or what the demo uses where that is."""
         beside = [path for path in paths if path.startswith(PEERS_FOLDER) and self.peers]
-        alone = [path for path in paths if path not in beside]
+        examples = [path for path in paths if path.startswith(EXAMPLES_FOLDER)]
+        alone = [path for path in paths if path not in (*beside, *examples)]
         for name, environment, chosen in (
             ("python", PROJECT, alone),
+            ("examples", DEMO, examples),
             ("peers", PEERS, beside),
         ):
             if chosen:
