@@ -13,8 +13,8 @@
 
 namespace graven::engine {
 
-// Gives what a user's function computed from the inputs the gradient that the user wants for it
-// (S6.24). The function itself was run before, with tapes stopped or not: what it gives is new
+// Gives what a user's function computed from the inputs the gradient that the user wants for it.
+// The function itself was run before, with tapes stopped or not: what it gives is new
 // tensors, equal to `outputs`, whose only way back to the inputs is the gradient. Handles of
 // variables may be among the inputs. For a listener that wants none of the inputs, eager results
 // are those of the function without a gradient of its own, as in TensorFlow.

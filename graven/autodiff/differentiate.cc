@@ -113,7 +113,7 @@ Result<std::vector<Gradient>> differentiate(std::vector<TapeStepRef> steps,
     for (const StepTensor& y : step->outputs) {
       dy.push_back(gradients.take(y.id));
       any |= !dy.back().is_none();
-      // An op without a gradient is an error for an integer target too, but only eagerly (S10.13).
+      // An op without a gradient is an error for an integer target too, but only eagerly.
       if (integer_targets.contains(y.id) && step->op && !step->backward &&
           !step->op->record().gradient && !builder.graph()) {
         return no_gradient_error(*step);

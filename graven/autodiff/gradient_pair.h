@@ -12,7 +12,7 @@
 
 namespace graven::engine {
 
-// The two halves of a differentiated Body, built once (S6.19).
+// The two halves of a differentiated Body, built once.
 //
 // forward: inputs of the body -> its outputs, then side outputs: what the backward half needs,
 // among them inputs of the body. Effects and random numbers are in this half only. backward:
@@ -35,7 +35,7 @@ namespace graven::engine {
 //      by the thread that asks, one at a time. A half that would need what forward does not give is
 //      not made: zeros are fed to a kept one.
 //
-// Pairs of pairs. The set of side outputs is closed under differentiating again (S6.20): the
+// Pairs of pairs. The set of side outputs is closed under differentiating again: the
 // gradient of a forward call with respect to its side outputs needs nothing that is not an output
 // of it. So the pair of the forward half has the same two halves, and shares all that was made. A
 // backward half is a body like others, whose pair is made when it is differentiated.
@@ -71,7 +71,7 @@ class GRAVEN_API GradientPair : public RefCounted {
   // the pair. An op without a gradient on the way is a LookupError.
   Result<const Half*> backward(const std::vector<bool>& has_gradient);
   // True if some output of the body has a gradient with respect to this input. A call gives all of
-  // these inputs a gradient, whichever of its outputs has one (S6.21).
+  // these inputs a gradient, whichever of its outputs has one.
   bool is_connected(int input) const;
   struct OutputUse {
     bool is_side_value = false;  // a backward half may take it

@@ -18,7 +18,7 @@ Result<std::vector<Gradient>> run_gradient(const TapeStep& step, std::span<const
 Tensor shape_of(Emitter& emit, const StepTensor& tensor);
 Tensor zeros_like(Emitter& emit, const StepTensor& tensor);
 
-// The error of S10.13: the op of the step has no gradient.
+// The error for a step whose op has no gradient.
 Status no_gradient_error(const TapeStep& step);
 
 // Which tensors the gradient of an op asks for, found by running it once on placeholders of the

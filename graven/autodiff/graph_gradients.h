@@ -12,7 +12,7 @@
 namespace graven::engine {
 
 // The gradients of targets with respect to sources in the graph that is being built, without any
-// tape (tf.gradients, S6.25): one each, none where there is no path. Targets and sources are
+// tape (tf.gradients): one each, none where there is no path. Targets and sources are
 // tensors of the graph, or outer ones that it captured. seeds: one for each target, or nothing at
 // all; an empty tensor stands for ones. Nothing flows back through the tensors of `stop`.
 //

@@ -53,7 +53,7 @@ class GRAVEN_API Tape : public Listener {
               std::span<const Tensor> outputs, BackwardFunction backward);
 
   // The gradients of the targets, summed, with respect to the sources: one each, none where there
-  // is no path (S10.4 to S10.7). output_gradients: one for each target, or nothing at all; an
+  // is no path. output_gradients: one for each target, or nothing at all; an
   // empty tensor stands for ones. The ops of the gradient go through `builder`, so outer tapes
   // hear of them, and this one if it is persistent and still recording. Without `keep` it stops,
   // and forgets its steps as it goes. A path through an op without a gradient is an error of kind

@@ -34,7 +34,7 @@ enum class Code : uint8_t {
 
 // What kind of mistake it is in the words of the front end. kOpError is the error class of the
 // code (errors.InvalidArgumentError, ...); the others are the language's own classes, where
-// programs written for TensorFlow expect those (SEMANTICS S11.9).
+// programs written for TensorFlow expect those.
 enum class ErrorKind : uint8_t {
   kOpError,
   kValueError,

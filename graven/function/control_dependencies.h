@@ -4,7 +4,7 @@
 
 namespace graven::engine {
 
-// Orders the effects of a graph that was just traced (S5.30), in creation order, from the records
+// Orders the effects of a graph that was just traced, in creation order, from the records
 // of its ops: reads and writes of each resource, the chain of ordered ops, what must run. Sets the
 // control outputs, and makes the outputs' nodes, which were made last, wait for all that must run
 // by way of a NoOp.

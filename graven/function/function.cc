@@ -30,7 +30,7 @@ Status check_pure(const Graph& graph, size_t num_captures) {
                 ErrorKind::kAssertionError);
 }
 
-// S4.6, S4.7: the equal type, else the most specific of those that fit, the earlier on a tie.
+// The equal type, else the most specific of those that fit, the earlier on a tie.
 Ref<Entry> dispatch(std::span<const Ref<Entry>> entries, const FunctionType& type) {
   for (const Ref<Entry>& entry : entries) {
     if (type.equals(entry->type())) return entry;
@@ -158,7 +158,7 @@ Status Function::fail_first_call(Status status) {
   return status;
 }
 
-// S2.15. If anything fails it has not happened, and the next call is the first.
+// If anything fails it has not happened, and the next call is the first.
 Result<Function::Resolved> Function::first_call(const FunctionType& type, Purpose purpose,
                                                 const CallRow& row) {
   std::vector<CreatedVariable> created, none;
@@ -296,7 +296,7 @@ Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
   }
 }
 
-// S4.12: generalised with each entry in turn with which it has something in common.
+// Generalised with each entry in turn with which it has something in common.
 FunctionType Function::generalized(std::span<const Ref<Entry>> entries, const FunctionType& type,
                                    VariableCreation::Policy scope) {
   FunctionType running = type;

@@ -38,7 +38,7 @@ class GRAVEN_API Tracer {
   virtual Result<Value> trace(const FunctionType& type, std::span<const Value> arguments) = 0;
 };
 
-// A variable that a trace created (S2.16): its handle, and what it is to start from.
+// A variable that a trace created: its handle, and what it is to start from.
 struct CreatedVariable {
   Tensor handle;
   Tensor initial_value;  // of the trace
@@ -55,7 +55,7 @@ class GRAVEN_API VariableCreation {
   ~VariableCreation();
   VariableCreation(const VariableCreation&) = delete;
 
-  // The error of S2.19 if creation is forbidden.
+  // The error where creation is forbidden.
   Status record(CreatedVariable variable);
   Policy policy() const { return policy_; }
   std::span<const CreatedVariable> created() const { return created_; }
@@ -66,7 +66,7 @@ class GRAVEN_API VariableCreation {
   std::vector<CreatedVariable> created_;
 };
 
-// The door to a function of the user's that gives the tensor for a capture at each call (S6.17).
+// The door to a function of the user's that gives the tensor for a capture at each call.
 class GRAVEN_API DeferredCapture : public RefCounted {
  public:
   virtual Result<Tensor> value() const = 0;
@@ -85,7 +85,7 @@ class GRAVEN_API Entry : public RefCounted {
   // What is fed for the captures, in their order.
   std::vector<Tensor> captured_inputs() const;
   // Changes what is fed for the captures, in shapes of any kind; a wrong number or dtype is a
-  // ValueError (S6.17). Runs that go on meanwhile are fed either all the old or all the new ones.
+  // ValueError. Runs that go on meanwhile are fed either all the old or all the new ones.
   Status set_captured_inputs(std::vector<Tensor> values);
   // Asks at each call for what is fed for a captured tensor; a ValueError if there is no such
   // capture, or if its type does not fit the original's.
@@ -98,8 +98,8 @@ class GRAVEN_API Entry : public RefCounted {
   // Runs it on the flat tensors of the arguments, captures are appended: at once, or as a call
   // node where a graph is being built; tapes of the current frame hear of it.
   Status run(std::span<const Tensor> arguments, Tensors& outputs, bool any_shapes = false);
-  // The same for tensors that no type was matched against: checks their number and dtypes (S6.4),
-  // and in a graph their shapes (S6.5).
+  // The same for tensors that no type was matched against: checks their number and dtypes,
+  // and in a graph their shapes.
   Status run_checked(std::span<const Tensor> arguments, Tensors& outputs);
   // True if a run here and now takes long, or may have to make something first (a Program, a
   // gradient pair, nodes) or wait for a thread that makes it: then a front end lets other threads
@@ -108,7 +108,7 @@ class GRAVEN_API Entry : public RefCounted {
   // The result for flat outputs.
   Value pack(const Tensors& outputs) const;
 
-  // "Input Parameters: ..." of S2.44, or the line of S2.45.
+  // "Input Parameters: ...", or one line.
   std::string signature_text(bool verbose) const;
 
   int64_t hits() const { return hits_.total(); }
@@ -144,7 +144,7 @@ class GRAVEN_API Entry : public RefCounted {
   std::vector<Fed> fed_ GUARDED_BY(fed_mutex_);  // what is fed instead, once that was set
   int num_arguments_ = 0;
   Value outputs_;
-  std::vector<Tensor> created_handles_;          // variables that must be initialised first (S2.18)
+  std::vector<Tensor> created_handles_;          // variables that must be initialised first
   Ref<Entry> initializing_;                      // runs instead while one of them is not
   std::atomic<double> taped_nanoseconds_{1e18};  // the quickest run that a tape recorded
   std::atomic<bool> has_program_{false};         // is_long need not wait for its making
@@ -153,7 +153,7 @@ class GRAVEN_API Entry : public RefCounted {
   HitCounter hits_;
   std::atomic<bool> is_retired_{false};
   uint64_t serial_ = 0;  // among the entries of its Function, of whose Index it is
-  VariableCreation::Policy scope_ = VariableCreation::Policy::kRecord;  // S4.5
+  VariableCreation::Policy scope_ = VariableCreation::Policy::kRecord;
 };
 
 struct FunctionOptions {
@@ -162,7 +162,7 @@ struct FunctionOptions {
   // Literals are one key if they are equal by Python's ==, as TensorFlow has it.
   bool literals_equal_as_numbers = true;
   bool automatic_control_dependencies = true;
-  // False for a pure function, which uses nothing but its arguments (S2.5).
+  // False for a pure function, which uses nothing but its arguments.
   bool may_capture = true;
 };
 
@@ -202,7 +202,7 @@ class GRAVEN_API Function : public RefCounted {
   Tracer& tracer() { return *tracer_; }
 
   // --- A call, in two steps: the row of words may know the entry; if not, resolve looks for one
-  // by the types of the arguments (S4.6), or traces. The arguments belong to the parameters of
+  // by the types of the arguments, or traces. The arguments belong to the parameters of
   // `type`, whose own types are filled in where they are null.
 
   // None on a miss. A find counts as a hit of the entry, which lives until the call ends even if
@@ -223,7 +223,7 @@ class GRAVEN_API Function : public RefCounted {
   Result<Resolved> resolve(FunctionType type, std::span<const Value> arguments,
                            Purpose purpose = Purpose::kCall, CallRow row = {});
   // Traces, as the first call does, and returns a function without parameters that gives all
-  // variables that the trace created their initial values, each time it is called (S2.41). A
+  // variables that the trace created their initial values, each time it is called. A
   // RuntimeError after the first call.
   Result<Ref<Entry>> initialization(FunctionType type, std::span<const Value> arguments);
   // --- Entries may go at any time, while other threads call them.

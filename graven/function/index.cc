@@ -145,7 +145,7 @@ const Index::Row* Index::look_up(uint64_t context, std::span<const uint64_t> wor
     if (const Row* row = table->find(hash_row(context, wide), context, wide)) found.push_back(row);
   }
   if (found.empty()) return nullptr;
-  // S4.6: in the order of making, the most specific one.
+  // In the order of making, the most specific one.
   std::ranges::sort(found, {}, [](const Row* row) { return row->serial; });
   const Row* best = found.front();
   for (const Row* row : found) {

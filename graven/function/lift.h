@@ -7,7 +7,7 @@
 #include "graven/function/function.h"
 
 // Initial values of variables that a trace created: the nodes that compute them are copied out of
-// the trace's graph (S2.18). Variables made under init_scope have their value already (S5.40), and
+// the trace's graph. Variables made under init_scope have their value already, and
 // are left alone.
 namespace graven::engine {
 
@@ -20,7 +20,7 @@ Status check_liftable(const Graph& graph, std::span<const GraphBuilder::Capture>
 Status initialize_lifted(const Graph& graph, std::span<const GraphBuilder::Capture> captures,
                          std::span<const CreatedVariable> variables);
 
-// The body of a function without arguments that assigns them all (S2.41).
+// The body of a function without arguments that assigns them all.
 std::unique_ptr<Tracer> initializing_tracer(Ref<Graph> graph,
                                             std::span<const GraphBuilder::Capture> captures,
                                             std::span<const CreatedVariable> variables);

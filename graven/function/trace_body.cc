@@ -13,7 +13,7 @@
 namespace graven::engine {
 namespace {
 
-// Gives each tensor of a result an Identity of its own, which becomes an output (S5.14).
+// Gives each tensor of a result an Identity of its own, which becomes an output.
 Status add_outputs(GraphBuilder& builder, Value& value, std::vector<OutputRef>& outputs) {
   switch (value.kind) {
     case Value::Kind::kTensor: {

@@ -11,7 +11,7 @@
 namespace graven::engine {
 namespace {
 
-// True for a name that the graph takes as it is (S5.8).
+// True for a name that the graph takes as it is.
 bool is_legal_op_name(std::string_view name) {
   if (name.empty()) return false;
   auto is_alnum = [](char c) {

@@ -66,7 +66,7 @@ inline TraceTypeRef own_type_of(const Value& value) {
   return TraceTypeRef(static_cast<const TraceType*>(value.type.get()));
 }
 
-// Numbers the distinct variables of one call by first appearance (S3.4).
+// Numbers the distinct variables of one call by first appearance.
 struct TypingContext {
   // Literals of all types are compared by == (TensorFlow's profile), or by type and value.
   bool literals_equal_as_numbers = true;
@@ -74,7 +74,7 @@ struct TypingContext {
   int alias_of(const Resource* variable);
 };
 
-// The type of a value (S3.3).
+// The type of a value.
 GRAVEN_API Result<TraceTypeRef> type_of(const Value& value, TypingContext& context);
 
 // --- The kinds.
@@ -208,7 +208,7 @@ class GRAVEN_API ContainerType final : public TraceType {
   Ref<Opaque> class_;
 };
 
-// Any other object: the same one, or an equal one, while it lives (S3.30).
+// Any other object: the same one, or an equal one, while it lives.
 class GRAVEN_API ObjectType final : public TraceType {
  public:
   explicit ObjectType(Ref<Opaque> object) : object_(std::move(object)) {}
@@ -234,7 +234,7 @@ class GRAVEN_API ForeignType : public TraceType {
   Kind kind() const override { return Kind::kForeign; }
 };
 
-// --- The type of a whole call (S1.9).
+// --- The type of a whole call.
 
 enum class ParameterKind : uint8_t {
   kPositionalOnly,
@@ -258,7 +258,7 @@ struct GRAVEN_API FunctionType {
   std::vector<std::pair<uint64_t, TraceTypeRef>> captures;  // key, type; after tracing
   TraceTypeRef output;                                      // after tracing; null: unknown
 
-  // The parameters alone (S4.1, S4.6): same number, names, kinds, types in order.
+  // The parameters alone: same number, names, kinds, types in order.
   bool equals(const FunctionType& other) const;
   bool is_subtype_of(const FunctionType& other) const;
   // The types generalised parameter by parameter; none if some have no common supertype.
@@ -269,7 +269,8 @@ struct GRAVEN_API FunctionType {
   std::string signature() const;  // "(x: TensorSpec(...), y=<captured_default_value>)"
 };
 
-// The type of a result as S2.44 prints it: literals of None, tensors, containers.
+// The type of a result as the signature of a concrete function prints it: literals of None,
+// tensors, containers.
 GRAVEN_API TraceTypeRef type_of_output(const Value& value);
 
 }  // namespace graven::engine

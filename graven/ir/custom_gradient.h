@@ -9,7 +9,7 @@
 
 namespace graven::engine {
 
-// The door to a gradient that the user's own function computes (S6.24): what custom_gradient
+// The door to a gradient that the user's own function computes: what custom_gradient
 // leaves on a node, and on tapes. Called on the thread that asks for the gradient, with no lock
 // held but the claim of the body that is being differentiated, inside the frame to which the
 // builder adds; it may be called any number of times.

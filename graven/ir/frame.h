@@ -50,7 +50,7 @@ class GRAVEN_API Listener {
   virtual bool wants_higher_orders() const = 0;
   // The frame that it joined ends.
   virtual void on_frame_end() = 0;
-  // A variable was read or assigned, or a Function that does so was called (S6.14).
+  // A variable was read or assigned, or a Function that does so was called.
   virtual void on_variable(const Tensor& handle) = 0;
 };
 
@@ -90,7 +90,7 @@ class GRAVEN_API Frame {
   uint64_t id() const { return id_; }
   // The frame of this number on the stack of this thread, or null.
   static Frame* find(uint64_t id);
-  // True if this frame or one below builds a graph: inside_function (S5.40).
+  // True if this frame or one below builds a graph: inside_function.
   static bool inside_function();
 
   // The current name scope, "" or "a/b/".
@@ -115,7 +115,7 @@ class GRAVEN_API Frame {
   Frame* below_ = nullptr;
 };
 
-// Enters a name scope while it lives (S5.10): a name is made unique in a graph, one that ends in
+// Enters a name scope while it lives: a name is made unique in a graph, one that ends in
 // "/" is entered exactly, an empty one goes to the root. It may outlive the frame.
 class GRAVEN_API NameScope {
  public:

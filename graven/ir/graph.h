@@ -112,7 +112,7 @@ class GRAVEN_API Graph : public RefCounted {
   int id_bound() const { return static_cast<int>(arena_.size()); }
 
   // --- What is fed, in order: arguments, then captures. Placeholders, or constants that stand
-  // for a captured tensor (S5.16); what is fed is used, never the constant's value.
+  // for a captured tensor; what is fed is used, never the constant's value.
   std::span<Node* const> inputs() const { return inputs_; }
   void add_input(Node* node);
   bool is_input(const Node* node) const;
@@ -135,7 +135,7 @@ class GRAVEN_API Graph : public RefCounted {
     Ref<Location> location = {};
   };
   Node* add(NewNode node);
-  // `wished`, or wished_1, wished_2, ... (S5.9: names are unique whatever their case). Marks it
+  // `wished`, or wished_1, wished_2, ... (names are unique whatever their case). Marks it
   // used.
   std::string unique_name(std::string_view wished);
   // How often it was asked before. The seed of a random op that is given none follows from it.

@@ -10,7 +10,7 @@
 namespace graven::engine {
 namespace {
 
-// Captured tensors of up to this many elements are visible to shape inference (S5.16).
+// Captured tensors of up to this many elements are visible to shape inference.
 constexpr int64_t kMaxVisibleElements = 128;
 
 // Each unknown dimension becomes a symbol of its own.
@@ -51,7 +51,7 @@ Result<Tensors> GraphBuilder::apply(const Op& op, std::span<const Tensor> inputs
   TypeBindings types;
   RETURN_IF_ERROR(op.bind_types(inputs, attrs, /*eager=*/false, types));
   if (name.empty()) name = record.default_node_name.empty() ? op.name() : record.default_node_name;
-  // The name of a scope that was opened for this op is unique already (S5.11).
+  // The name of a scope that was opened for this op is unique already.
   std::string node_name = scoped(name);
   if (name.back() != '/' || graph_->find(node_name)) node_name = graph_->unique_name(node_name);
 

@@ -27,7 +27,7 @@ class GRAVEN_API GraphBuilder : public Builder {
   const Ref<Graph>& graph_ref() const { return graph_; }
 
   // A new argument. Unknown dimensions of the shape become fresh symbols, named after the
-  // placeholder. The user-specified name is kept as an attribute (S3.11).
+  // placeholder. The user-specified name is kept as an attribute.
   Tensor add_placeholder(DType dtype, const Shape& shape, std::string_view name,
                          std::optional<HandleData> handle_data = std::nullopt);
   // An input of the type of a tensor from outside: of another graph, with known sizes and handle
@@ -47,7 +47,7 @@ class GRAVEN_API GraphBuilder : public Builder {
   // The inner tensor of an outer one, captured now if it was not before. A tensor of this graph
   // is itself. `name` is the wished name of the new node.
   virtual Result<Tensor> capture(const Tensor& external, std::string_view name);
-  // Makes an inner tensor stand for an outer one (variables that are arguments, S3.16).
+  // Makes an inner tensor stand for an outer one (variables that are arguments).
   void bind_capture(const Tensor& external, Tensor internal);
   bool is_captured(const Tensor& external) const;
 

@@ -10,7 +10,7 @@ namespace graven::engine::graph_syntax {
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 inline bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// Characters of names of nodes and graphs that need no quotes (S5.8).
+// Characters of names of nodes and graphs that need no quotes.
 inline bool is_name_char(char c) {
   return is_letter(c) || is_digit(c) || std::string_view("_./\\>-").find(c) != std::string::npos;
 }

@@ -200,7 +200,7 @@ class GRAVEN_API Op {
   // The dtypes of the flat outputs.
   void output_dtypes(const TypeBindings& bindings, AttrsRef attrs, int num_inputs,
                      InlineVector<DType, 4>& dtypes) const;
-  // The name of flat input i: "x", or "values_2" within a list (S5.17).
+  // The name of flat input i: "x", or "values_2" within a list.
   std::string flat_input_name(int i, int num_inputs) const;
 
  private:

@@ -8,7 +8,7 @@ namespace graven::engine {
 
 class Graph;
 
-// The message for a symbolic tensor that is used where it has no meaning (S5.33): in `accessing`,
+// The message for a symbolic tensor that is used where it has no meaning: in `accessing`,
 // or (null) where ops compute at once.
 GRAVEN_API std::string out_of_scope_text(const Tensor& leaked, const Graph* accessing);
 

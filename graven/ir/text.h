@@ -31,7 +31,7 @@ namespace graven::engine {
 //   n, 2*n + 1, floordiv(n, 2). A ! says that the shape is only promised. Known sizes that an
 //   integer tensor holds follow in (), the type of the value behind a resource in <>.
 // - A constant is its elements, or hex "..." of the bytes if it is large or holds unusual NaNs.
-//   One among the inputs stands for a captured tensor (S5.16).
+//   One among the inputs stands for a captured tensor.
 // - {} holds the attributes that are not at their default, then those set on this node only. Kinds
 //   that the text of a value does not show stand before it there: "shape [2,?]", "ints [1, 2]".
 // - What stands in a fusion: see ir/fusion.h.

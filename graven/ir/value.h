@@ -46,7 +46,7 @@ class GRAVEN_API Opaque : public RefCounted {
 };
 
 GRAVEN_API std::string literal_repr(const Literal& literal);  // as Python prints it
-// Python's == across types (1 == 1.0 == True), NaN equal to NaN (S3.18, S3.19).
+// Python's == across types (1 == 1.0 == True), NaN equal to NaN.
 GRAVEN_API bool literals_equal_as_numbers(const Literal& a, const Literal& b);
 // The same type and the same value; -0.0 differs from 0.0.
 GRAVEN_API bool literals_identical(const Literal& a, const Literal& b);

@@ -12,7 +12,7 @@ namespace graven::engine {
 // computed. Results above max_bytes that are larger than the constants that they are computed of
 // stay nodes, so that a large fill takes no memory before it is run. A node whose kernel fails
 // stays, and fails when it is run; so does one that waits for others. Inputs of the graph are no
-// constants, even where they hold the value of a captured tensor (S5.16).
+// constants, even where they hold the value of a captured tensor.
 //
 // evaluate runs a node on constants; it is the runtime's eager Builder, which this folder does not
 // know. True if anything changed.

@@ -17,7 +17,7 @@
 
 namespace graven::python {
 
-// The scope that TensorFlow opens around an op (S5.11): while it lives, what is made of Python
+// The scope that TensorFlow opens around an op: while it lives, what is made of Python
 // operands is named "<scope>/<operand>", and the op itself is applied under name(). Does nothing
 // when values are computed at once.
 class NodeScope {
@@ -47,7 +47,7 @@ class NodeScope {
   std::string name_, saved_;
 };
 
-// S5.8: a ValueError unless the name may be that of a node. Inside a scope it may start with "_".
+// A ValueError unless the name may be that of a node. Inside a scope it may start with "_".
 engine::Status check_node_name(std::string_view name);
 
 // An eager value as an operand: itself, or a Const node where a graph is being built.

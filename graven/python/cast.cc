@@ -59,7 +59,7 @@ Result<Object> cast_to_tensor(const TensorType& type, PyObject* object, bool all
   }
   const Tensor& tensor = tensor_of(object);
   bool fits = engine::is_subshape(tensor.shape(), type.shape());
-  // In a graph a more general tensor is taken, and narrowed (S2.28 d).
+  // In a graph a more general tensor is taken, and narrowed.
   bool can_be_narrowed = !fits && tensor.is_symbolic() &&
                          engine::are_compatible(tensor.shape(), type.shape()) &&
                          engine::is_subshape(type.shape(), tensor.shape());
@@ -176,7 +176,7 @@ Result<Object> cast_to(const TraceType& type, PyObject* object, bool allow_specs
       if (is_variable(object)) return Object::borrow(object);
       return cannot_cast(repr_of(object), type);
     case TraceType::Kind::kLiteral: {
-      // An equal value passes, an eager tensor of it too (S6.6).
+      // An equal value passes, an eager tensor of it too.
       Object own = literal_to_python(static_cast<const LiteralType&>(type).literal());
       int equal = own ? run_python<PyObject_RichCompareBool>(object, own.get(), Py_EQ) : -1;
       if (equal < 0) PyErr_Clear();

@@ -6,7 +6,7 @@
 
 namespace graven::python {
 
-// The argument cast to a constraint (S2.28, S2.29): the object itself if it fits as it is. A
+// The argument cast to a constraint: the object itself if it fits as it is. A
 // mismatch is a TypeError whose text begins with "Can not cast".
 engine::Result<Object> cast_to(const engine::TraceType& type, PyObject* object, bool allow_specs);
 

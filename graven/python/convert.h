@@ -15,7 +15,7 @@ namespace graven::python {
 // conversion. int becomes int32 (int64 if too wide), float float32, complex complex128, str and
 // bytes string, unless `dtype` says otherwise; then values must be representable, and a tensor of
 // another dtype is a ValueError, but cast in lists whose first tensor has another one. In a graph a
-// value becomes a Const node with the given name. Errors are those of S11.9.
+// value becomes a Const node with the given name.
 engine::Result<engine::Tensor> to_tensor(PyObject* object,
                                          std::optional<engine::DType> dtype = std::nullopt,
                                          std::string_view name = {});
@@ -31,7 +31,7 @@ engine::Result<engine::Tensor> to_tensor_like(PyObject* object, engine::DType hi
 // tensors.
 engine::Result<engine::Tensor> to_eager_tensor(PyObject* object,
                                                std::optional<engine::DType> dtype = std::nullopt);
-// True for what to_tensor takes without looking inside containers: used by signatures (S3.24).
+// True for what to_tensor takes without looking inside containers: used by signatures.
 bool is_array_like(PyObject* object);
 
 // A dtype from what Python programs pass for one: tf.float32, np.float32, "float32", 1, float.

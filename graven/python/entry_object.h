@@ -13,7 +13,7 @@ engine::Entry* entry_of(PyObject* object);
 PyObject* wrap_entry(const engine::Ref<engine::Entry>& entry);
 
 // While a graph is built or a tape is on, a trace whose captured variables are gone is refused: an
-// AssertionError (S5.21). False if it is set.
+// AssertionError. False if it is set.
 bool check_variables(const engine::Entry& entry);
 
 }  // namespace graven::python

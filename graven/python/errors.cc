@@ -102,7 +102,7 @@ std::string place_of(const ExecutionError& error) {
   return text;
 }
 
-// S6.9: the message of a Function that is called <lambda> comes first, as it was.
+// The message of a Function that is called <lambda> comes first, as it was.
 std::string execution_message(const ExecutionError& error, const std::string& message) {
   if (error.function.find("<lambda>") == std::string::npos) {
     return engine::str_cat("Graph execution error:\n\n", place_of(error), "\n", message);

@@ -8,7 +8,7 @@ namespace graven::python {
 // Sets the Python exception that a Status stands for: the class of its kind or of its code
 // (graven.errors.InvalidArgumentError, ...), or the very exception object that user code raised.
 // An error of a run (runtime's ExecutionError) is told as "Graph execution error" with the user's
-// lines (S6.9). Returns null, for `return raise(status);`.
+// lines. Returns null, for `return raise(status);`.
 PyObject* raise(const engine::Status& status);
 
 // The pending Python exception as a Status that carries it, which clears it. To be called after a

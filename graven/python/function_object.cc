@@ -69,7 +69,7 @@ int find_parameter(const Signature& signature, PyObject* name) {
   return -1;
 }
 
-// True if a keyword of **kwargs needs no sanitising (S2.23).
+// True if a keyword of **kwargs needs no sanitising.
 bool is_clean_name(PyObject* name) {
   Py_ssize_t n = PyUnicode_GET_LENGTH(name);
   for (Py_ssize_t i = 0; i < n; ++i) {
@@ -314,7 +314,7 @@ Result<Resolved> resolve(FunctionObject* self, const Arguments& bound, Purpose p
   return resolved;
 }
 
-// Errors that binding and casting cause are told as such (S2.25); those of the user's code are not.
+// Errors that binding and casting cause are told as such; those of the user's code are not.
 bool is_binding_error(const Status& status) {
   return status.kind() == engine::ErrorKind::kTypeError &&
          status.message().rfind("Can not cast", 0) == 0;
@@ -333,7 +333,7 @@ PyObject* raise_resolving(const Status& status, PyObject* object, PyObject* cons
                      cause.get());
 }
 
-// The arguments of a pure function (S2.5): each that is neither a tensor nor a type becomes a
+// The arguments of a pure function: each that is neither a tensor nor a type becomes a
 // tensor as a whole.
 class PureArguments {
  public:
@@ -573,7 +573,7 @@ PyObject* living(const Bindings::Binding& binding) {
   return function == Py_None ? nullptr : function;
 }
 
-// S2.33, S2.34. What was bound to an instance is found by address, without Python code; what is
+// What was bound to an instance is found by address, without Python code; what is
 // new is bound by graven._function.bind_to_instance, which also shares among equal instances.
 PyObject* descr_get(PyObject* self, PyObject* instance, PyObject* owner) {
   if (!instance || instance == Py_None) return Py_NewRef(self);
@@ -652,7 +652,7 @@ PyObject* method_resolve(PyObject* object, PyObject* args) {
   return resolve_for(Purpose::kConcreteFunction, object, args);
 }
 
-// _initialization(args, kwargs): that of S2.41.
+// _initialization(args, kwargs), as a program may ask for it before the first call.
 PyObject* method_initialization(PyObject* object, PyObject* args) {
   return resolve_for(Purpose::kInitialization, object, args);
 }

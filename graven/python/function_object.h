@@ -10,7 +10,7 @@
 
 namespace graven::python {
 
-// How Python binds the arguments of the user's function (S2.10, S2.24), taken from its signature
+// How Python binds the arguments of the user's function, taken from its signature
 // when the Function is made.
 struct Signature {
   struct Parameter {
@@ -24,7 +24,7 @@ struct Signature {
   bool has_constraints = false;
 };
 
-// The Functions of instances that one of a class was bound to (S2.34), found by address. Each is
+// The Functions of instances that one of a class was bound to, found by address. Each is
 // owned by a weak dictionary of graven._function, and dies with its instance.
 struct Bindings {
   struct Binding {
@@ -51,7 +51,7 @@ struct FunctionObject {
   // classes, functions that compute gradients, and such lists of Functions that they call. See
   // keep_for_trace.
   PyObject* kept;
-  bool is_pure;  // arguments become tensors before anything else (S2.5)
+  bool is_pure;  // arguments become tensors before anything else
   PyObject* dict;
   PyObject* weak_references;
 };

@@ -118,7 +118,7 @@ nb::object attribute(const AttrValue& value) {
       value);
 }
 
-// "a" for output 0, "a:1" otherwise, "^n" for a control input (S6.16).
+// "a" for output 0, "a:1" otherwise, "^n" for a control input.
 nb::list input_names(const Node& node) {
   nb::list names;
   for (OutputRef input : node.inputs()) {

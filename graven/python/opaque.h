@@ -27,7 +27,7 @@ class StrongOpaque final : public engine::Opaque {
   uint64_t hash_;
 };
 
-// The same, weakly held (S3.30).
+// The same, weakly held.
 class WeakOpaque final : public engine::Opaque {
  public:
   // Fails for objects that cannot be weakly referenced.

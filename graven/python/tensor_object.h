@@ -6,7 +6,7 @@
 namespace graven::python {
 
 // The Python object of a tensor. Two classes share the layout: Tensor's subclasses EagerTensor and
-// SymbolicTensor (S5.6); isinstance(x, tf.Tensor) holds for both. An object is made for each
+// SymbolicTensor; isinstance(x, tf.Tensor) holds for both. An object is made for each
 // handle that reaches Python; identity of tensors is that of the engine's object, see
 // Tensor.ref() and the tape.
 struct TensorObject {

@@ -92,7 +92,7 @@ Result<Tensor> matmul(const Tensor& x, const Tensor& y, std::string_view name) {
 }
 
 // On bools the logical op is the node of the operator's name, on integers the bitwise one lies in
-// its scope (S5.11).
+// its scope.
 template <const auto& kLogical, const auto& kBitwise>
 Result<Tensor> logical(const Tensor& x, const Tensor& y, std::string_view name) {
   if (x.dtype() == DType::kBool) return plain<kLogical>(x, y, name);

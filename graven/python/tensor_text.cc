@@ -5,7 +5,7 @@
 #include "graven/python/object.h"
 #include "graven/python/tensor_object.h"
 
-// How tensors print (S0.6). NumPy formats the elements.
+// How tensors print. NumPy formats the elements.
 
 namespace graven::python {
 namespace {

@@ -16,7 +16,7 @@ engine::TraceTypeRef trace_type_of_object(PyObject* object);
 // What the engine holds of a type that Python code defines; null for its own types.
 HeldObject* held_object_of(const engine::TraceType& type);
 
-// What the object's __tf_tracing_type__ gives; null if its class has none (S3.37).
+// What the object's __tf_tracing_type__ gives; null if its class has none.
 engine::Result<engine::TraceTypeRef> own_trace_type(PyObject* object);
 
 // The Python object of a type: TensorSpec, a user's type itself, or a view of an engine's type.

@@ -112,7 +112,7 @@ Result<Value> PythonTracer::trace(const engine::FunctionType& type,
 
   std::vector<Object> positional, copies;
   Object keywords = Object::take(PyDict_New());
-  if (owner_->instance) {  // S2.35: after the instance died the body sees None
+  if (owner_->instance) {  // after the instance died the body sees None
     positional.push_back(Object::borrow(PyWeakref_GetObject(owner_->instance)));
   }
   std::vector<Object> objects;

@@ -163,7 +163,7 @@ Result<Value> container_to_value(PyObject* object, ContainerKind kind, Convert&&
   return value;
 }
 
-// An object with the nest protocol (S3.36): the parts that it names, and for an argument what else
+// An object with the nest protocol: the parts that it names, and for an argument what else
 // it is made of, which is compared by value. What builds it again stands in the place of the class,
 // whose address is part of the type: classes of one name are not one.
 template <typename Convert>
@@ -397,7 +397,7 @@ Object literal_to_python(const Literal& literal) {
   }
   if (const auto* v = std::get_if<Ref<engine::Opaque>>(&literal)) {
     Object object = object_or_error(**v);
-    // S3.20: the body sees a range as a list.
+    // The body sees a range as a list.
     if (object && PyRange_Check(object.get()))
       return Object::take(run_python<PySequence_List>(object.get()));
     return object;

@@ -7,11 +7,11 @@
 
 namespace graven::python {
 
-// A Python argument as the engine sees it (S3.3). Specs stand for values where allow_specs says
+// A Python argument as the engine sees it. Specs stand for values where allow_specs says
 // so. Containers are taken apart; arrays become tensors.
 engine::Result<engine::Value> to_value(PyObject* object, bool allow_specs);
 
-// The result of a traced function (S5.24): numbers, strings and arrays become tensors, variables
+// The result of a traced function: numbers, strings and arrays become tensors, variables
 // are read. Errors name what cannot be a tensor; `function` is for the message.
 engine::Result<engine::Value> result_to_value(PyObject* object, PyObject* function);
 
@@ -24,7 +24,7 @@ Object literal_to_python(const engine::Literal& literal);
 // The kinds of containers, by class; found out once per class.
 enum class ContainerKind { kNone, kList, kTuple, kNamedTuple, kDict, kMapping, kAttrs };
 ContainerKind container_kind(PyObject* object);
-// True for an object with the nest protocol, __tf_flatten__ (S3.36).
+// True for an object with the nest protocol, __tf_flatten__.
 bool is_nested(PyObject* object);
 // Names of the fields of a named tuple or attrs class, borrowed from the class: a tuple of str.
 Object field_names(PyTypeObject* type, ContainerKind kind);

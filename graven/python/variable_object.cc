@@ -34,7 +34,7 @@ std::unordered_map<const engine::Resource*, PyObject*>& variables() {
   return *map;
 }
 
-// Every variable gets a number, in order of creation (S10.8).
+// Every variable gets a number, in order of creation.
 int64_t g_next_number = 0;
 
 PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {

@@ -25,7 +25,7 @@ inline bool is_variable(PyObject* object) {
 inline VariableObject* variable_of(PyObject* object) {
   return reinterpret_cast<VariableObject*>(object);
 }
-// The live Python variable of a handle, borrowed; null if it is gone (S5.21).
+// The live Python variable of a handle, borrowed; null if it is gone.
 PyObject* find_variable(const engine::Tensor& handle);
 // Tells tapes that it is used.
 void note_variable(const VariableObject* variable);

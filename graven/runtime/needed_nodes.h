@@ -6,7 +6,7 @@
 
 namespace graven::engine {
 
-// The nodes on which an output or a control output depends (S5.31), and the inputs, in the order
+// The nodes on which an output or a control output depends, and the inputs, in the order
 // of the graph, in which they can run.
 std::vector<Node*> needed_nodes(const Graph& graph);
 // The same, of a graph that is sorted first if its order is none in which nodes can run. An error

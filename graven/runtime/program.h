@@ -67,7 +67,7 @@ class GRAVEN_API Program : public RefCounted {
 
 // Steps for a graph that is optimised already, which the Program keeps. Shapes that are not known
 // now are found when it runs. Nodes on which neither an output nor a control output depends are
-// left out (S5.31).
+// left out.
 GRAVEN_API Result<Ref<Program>> plan_program(Ref<Graph> graph);
 
 // How a Body gets its Program: optimised on a copy, then planned. What makes it of the copy is

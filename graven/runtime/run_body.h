@@ -13,7 +13,7 @@ GRAVEN_API bool accepts_shapes(const Body& body, std::span<const Tensor> inputs)
 
 // Runs a body on as many tensors as it has inputs, of the right dtypes but any shapes: by its
 // Program if that accepts them, else node by node with the shapes as they are, so that an op may
-// refuse them (S6.5). So a narrower shape that a call gave an argument is no check (S2.28). Outputs
+// refuse them. So a narrower shape that a call gave an argument is no check. Outputs
 // are as Program::run gives them.
 GRAVEN_API Status run_body(const Ref<Body>& body, std::span<const Tensor> inputs, Tensors& outputs,
                            bool may_hand_out_inputs = false);

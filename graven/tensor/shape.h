@@ -56,7 +56,7 @@ class GRAVEN_API Shape {
   bool has_rank_ = true;
 };
 
-// The algebra of types (SEMANTICS S3.8, S3.10). Terms count as unknown here.
+// The algebra of types. Terms count as unknown here.
 // True if every tensor of shape a also has shape b.
 GRAVEN_API bool is_subshape(const Shape& a, const Shape& b);
 // True if some tensor has both shapes.

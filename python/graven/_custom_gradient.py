@@ -1,4 +1,4 @@
-"""tf.custom_gradient: gradients that the user's own function computes (S6.24)."""
+"""tf.custom_gradient: gradients that the user's own function computes."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def function(
 
 
 class _Options(NamedTuple):
-    """How a Function was asked for; what a Function of an instance takes over (S2.34)."""
+    """How a Function was asked for; what a Function of an instance takes over."""
 
     input_signature: Sequence[Any] | None
     autograph: bool
@@ -163,7 +163,7 @@ def _make(
     return made
 
 
-# --- input_signature (S2.9 to S2.12)
+# --- input_signature
 
 
 def _leaves(nest: Any) -> Iterable[Any]:
@@ -236,7 +236,7 @@ def _constrained(
     return result
 
 
-# --- Calls that cannot be bound (S2.23, S2.25). The engine calls these.
+# --- Calls that cannot be bound. The engine calls these.
 
 
 def _sanitized(name: str) -> str:
@@ -304,7 +304,7 @@ def _binding_error(
 
 
 class _ByInstance:
-    """The Functions of one class-level Function by instance, weakly (S2.34)."""
+    """The Functions of one class-level Function by instance, weakly."""
 
     def __init__(self) -> None:
         self.functions: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
@@ -658,7 +658,7 @@ class UnknownArgument:
 
 
 def _spec_structure(type_: Any, path: str) -> Any:
-    """A type as a structure of specs, whose tensors are named by their path (S6.10)."""
+    """A type as a structure of specs, whose tensors are named by their path."""
     name = re.sub(r"[^a-z0-9_.]", "_", path.lower())
     kind = getattr(type_, "kind", "foreign")
     if kind == "tensor":
@@ -803,7 +803,7 @@ class _FunctionMethods:
         return separator.join(e.signature_text(verbose) for e in self._entries())
 
     def _check_attributes(self: Any) -> None:
-        """Raises the ValueError of S2.4; the engine calls it before a trace.
+        """Raises a ValueError for attributes that nothing can honour; the engine calls it.
 
         jit_compile=True is refused here and not where the Function is made: programs make
         Functions that they never call.

@@ -1,4 +1,4 @@
-"""Attributes of a function: which may be given, and as records of a FunctionDef (S2.4, S2.5)."""
+"""Attributes of a function: which may be given, and as records of a FunctionDef."""
 
 from __future__ import annotations
 

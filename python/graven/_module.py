@@ -30,7 +30,7 @@ class _Copied:
 
 
 class _TrackedList(_Copied, list[Any]):
-    """A list of a Module: shares its items with the list that was assigned (S9.26)."""
+    """A list of a Module: shares its items with the list that was assigned."""
 
     def __init__(self, wrapped: list[Any]) -> None:
         super().__init__(wrapped)
@@ -38,7 +38,7 @@ class _TrackedList(_Copied, list[Any]):
 
 
 class _TrackedDict(_Copied, dict[Any, Any]):
-    """A dict of a Module: shares its items with the dict that was assigned (S9.26)."""
+    """A dict of a Module: shares its items with the dict that was assigned."""
 
     def __init__(self, wrapped: dict[Any, Any]) -> None:
         super().__init__(wrapped)

@@ -10,7 +10,7 @@ from graven import _unsupported
 
 
 def _unwrapped(structure: Any) -> Any:
-    """The plain container behind a tracking one of a Module (S9.26)."""
+    """The plain container behind a tracking one of a Module."""
     if isinstance(structure, list | dict) and hasattr(structure, "__wrapped__"):
         return structure.__wrapped__
     return structure
@@ -36,7 +36,7 @@ def _is_attrs(structure: Any) -> bool:
 
 
 def _takes_itself_apart(structure: Any) -> bool:
-    """Tells whether an object has the methods of S3.36."""
+    """Tells whether an object has __tf_flatten__ and __tf_unflatten__."""
     return hasattr(type(structure), "__tf_flatten__") and hasattr(structure, "__tf_unflatten__")
 
 

@@ -199,7 +199,7 @@ class GradientTape:
         self._was_used = not self._persistent
 
     def _flat_targets(self, target: Any) -> list[Any]:
-        """The targets as tensors; a variable is read on the tape (S10.6)."""
+        """The targets as tensors; a variable is read on the tape."""
         targets = []
         for leaf in nest.flatten(target):
             if isinstance(leaf, Variable) and _is_differentiable(leaf):

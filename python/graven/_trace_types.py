@@ -1,4 +1,4 @@
-"""Types that Python code defines for the cache: the tracing protocol (S3.37) and composites."""
+"""Types that Python code defines for the cache: the tracing protocol and composites."""
 
 from __future__ import annotations
 

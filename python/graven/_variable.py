@@ -260,7 +260,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         name: str,
         trainable: bool,
     ) -> None:
-        """Makes the variable for good, and records what it is to start from (S2.16)."""
+        """Makes the variable for good, and records what it is to start from."""
         value = self._initial(initial_value, dtype)
         self._create(value, shape, name, trainable)
         if not isinstance(value, _engine.SymbolicTensor):
@@ -268,7 +268,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
             _engine.record_created(self, None)
             return
         _engine.record_created(self, value)
-        # Where the value cannot be lifted out of the trace, its first run assigns it (S2.18).
+        # Where the value cannot be lifted out of the trace, its first run assigns it.
         _op("AssignVariableOp")(resource=self.handle, value=value)
 
     # --- What it is
@@ -410,7 +410,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
     @staticmethod
     def _comparable(other: object) -> Any:
         if other is None:
-            return _engine.convert_to_tensor(other)  # An error: None is no tensor (S9.4).
+            return _engine.convert_to_tensor(other)  # An error: None is no tensor.
         return other._read() if isinstance(other, Variable) else other
 
     def __lt__(self, other: Any) -> Any:
@@ -426,7 +426,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         return self._read() >= other
 
     def __getitem__(self, key: Any) -> Any:
-        """Returns a slice of the value, which has a method `assign` that writes it (S9.12)."""
+        """Returns a slice of the value, which has a method `assign` that writes it."""
         piece: Any = self._read()[key]
         piece.assign = lambda value, use_locking=False, name=None, read_value=True: (
             self._assign_slice(key, value, name, read_value)
@@ -463,7 +463,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
             resource=self.handle, indices=indices, dtype=self.dtype, name=name
         )
 
-    # --- Writing (S9.10, S9.11)
+    # --- Writing
 
     def _value_to_assign(self, value: Any) -> Any:
         return _engine.convert_to_tensor(value, self.dtype)
@@ -526,7 +526,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         return self._write("AssignSubVariableOp", delta, name, read_value)
 
     def _assign_slice(self, key: Any, value: Any, name: str | None, read_value: bool) -> Any:
-        """Writes the elements that a slice reads (S9.12), in one step: their places are sliced."""
+        """Writes the elements that a slice reads, in one step: their places are sliced."""
         import graven
 
         shape: Any = self.shape
@@ -705,7 +705,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         """
         return self._scatter_nd("ResourceScatterNdMax", indices, updates, name)
 
-    # --- In-place operators are refused, because they would rebind the name (S9.13)
+    # --- In-place operators are refused, because they would rebind the name
 
     def _refuse(self, instead: str) -> NoReturn:
         raise RuntimeError(
@@ -727,7 +727,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
     def __ipow__(self, other: Any) -> NoReturn:  # type: ignore[misc, override]
         self._refuse("var.assign(var ** value)")
 
-    # --- Copies (S9.8)
+    # --- Copies
 
     def __copy__(self) -> Variable:
         return self
@@ -758,7 +758,7 @@ def _unpickled(value: Any, name: str, trainable: bool, dtype: str) -> Variable:
 
 
 class _UnreadVariable(Variable):
-    """The result of an assignment: the same variable, read when it is used (S9.11)."""
+    """The result of an assignment: the same variable, read when it is used."""
 
     def __init__(self, variable: Variable) -> None:
         _engine.share_variable(self, variable)
