@@ -2,7 +2,42 @@
 
 from __future__ import annotations
 
-from graven._scopes import device_text, parse_device
+import re
+
+_DEVICE_PART = re.compile(
+    r"(?:job:(?P<job>[^/]+))|(?:replica:(?P<replica>\d+))|(?:task:(?P<task>\d+))"
+    r"|(?:device:(?P<kind>[A-Za-z_]+)(?::(?P<number>\d+|\*))?)"
+    r"|(?P<short>cpu|gpu|tpu|CPU|GPU|TPU)(?::(?P<short_number>\d+|\*))?"
+)
+_ORDER = ("job", "replica", "task", "device")
+
+
+def parse_device(text: str) -> dict[str, str]:
+    """Takes a device's name apart: job, replica, task and device, as far as it says them.
+
+    Raises:
+      ValueError: It is no name of a device.
+    """
+    parts: dict[str, str] = {}
+    for piece in text.strip("/").split("/") if text else []:
+        match = _DEVICE_PART.fullmatch(piece)
+        if match is None:
+            raise ValueError(
+                f"Unknown attribute {piece!r} is encountered while parsing the "
+                f"device spec: {text!r}."
+            )
+        for key in ("job", "replica", "task"):
+            if match[key]:
+                parts[key] = match[key]
+        kind, number = match["kind"] or match["short"], match["number"] or match["short_number"]
+        if kind:
+            parts["device"] = f"{kind.upper()}:{number or '*'}"
+    return parts
+
+
+def device_text(parts: dict[str, str]) -> str:
+    """The full form of a device's name."""
+    return "".join(f"/{key}:{parts[key]}" for key in _ORDER if key in parts)
 
 
 class DeviceSpec:

@@ -13,5 +13,5 @@ from graven import _public
 def __getattr__(name: str) -> Any:
     for public in _public.public_names():
         if public.rpartition(".")[2] == name:
-            return _public.function(public)
+            return globals().setdefault(name, _public.function(public))
     raise AttributeError(f"no record has a function {name}", name=name)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from graven import _engine, _public
+from graven import _functions as ops
 from graven._dtypes import as_dtype
 from graven._tensor_shape import TensorShape
 from graven._trace_types import CompositeTensor, ShapedSpec
@@ -180,8 +181,6 @@ class IndexedSlices(CompositeTensor):
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
         """The whole as a dense tensor."""
-        import graven
-
         if self._dense_shape is None:
             raise ValueError(
                 f"Tensor conversion requested for IndexedSlices without dense_shape: {self!r}"
@@ -191,8 +190,8 @@ class IndexedSlices(CompositeTensor):
                 f"Tensor conversion requested dtype {dtype.name} for IndexedSlices with dtype "
                 f"{self.dtype.name}"
             )
-        return graven.math.unsorted_segment_sum(
-            self._values, self._indices, graven.gather(self._dense_shape, 0), name=name
+        return ops.unsorted_segment_sum(
+            self._values, self._indices, ops.gather(self._dense_shape, 0), name=name
         )
 
     def __neg__(self) -> IndexedSlices:

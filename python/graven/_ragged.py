@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from graven import _engine
+from graven import _functions as ops
 from graven._dtypes import as_dtype
 from graven._tensor_shape import TensorShape
 from graven._trace_types import CompositeTensor, ShapedSpec, sizes_of
@@ -221,9 +222,7 @@ class RaggedTensor(CompositeTensor):
         Args:
           out_type: Its dtype; None means that of the row splits.
         """
-        import graven
-
-        return graven.shape(self._row_splits, out_type=out_type or self._row_splits.dtype)[0] - 1
+        return ops.shape(self._row_splits, out_type=out_type or self._row_splits.dtype)[0] - 1
 
     def row_lengths(self, axis: int = 1) -> Any:
         """Returns the length of each row, a vector.

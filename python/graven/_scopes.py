@@ -6,12 +6,10 @@ import re
 import threading
 from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graven import _engine
-
-if TYPE_CHECKING:
-    from graven._device_spec import DeviceSpec
+from graven._device_spec import DeviceSpec, device_text, parse_device
 
 _LEGAL_SCOPE = re.compile(r"[A-Za-z0-9_.\\/>-]*$")
 
@@ -109,42 +107,6 @@ def control_dependencies(control_inputs: Iterable[Any] | None) -> _engine.Contro
             if callable(pending):
                 pending()
     return _engine.ControlDependencies(inputs)
-
-
-_DEVICE_PART = re.compile(
-    r"(?:job:(?P<job>[^/]+))|(?:replica:(?P<replica>\d+))|(?:task:(?P<task>\d+))"
-    r"|(?:device:(?P<kind>[A-Za-z_]+)(?::(?P<number>\d+|\*))?)"
-    r"|(?P<short>cpu|gpu|tpu|CPU|GPU|TPU)(?::(?P<short_number>\d+|\*))?"
-)
-_ORDER = ("job", "replica", "task", "device")
-
-
-def parse_device(text: str) -> dict[str, str]:
-    """Takes a device's name apart: job, replica, task and device, as far as it says them.
-
-    Raises:
-      ValueError: It is no name of a device.
-    """
-    parts: dict[str, str] = {}
-    for piece in text.strip("/").split("/") if text else []:
-        match = _DEVICE_PART.fullmatch(piece)
-        if match is None:
-            raise ValueError(
-                f"Unknown attribute {piece!r} is encountered while parsing the "
-                f"device spec: {text!r}."
-            )
-        for key in ("job", "replica", "task"):
-            if match[key]:
-                parts[key] = match[key]
-        kind, number = match["kind"] or match["short"], match["number"] or match["short_number"]
-        if kind:
-            parts["device"] = f"{kind.upper()}:{number or '*'}"
-    return parts
-
-
-def device_text(parts: dict[str, str]) -> str:
-    """The full form of a device's name."""
-    return "".join(f"/{key}:{parts[key]}" for key in _ORDER if key in parts)
 
 
 def _check_placement(text: str) -> None:

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from graven import _engine
+from graven import _functions as ops
+from graven import raw_ops as raw
+from graven._scopes import name_scope
 from graven._tensor_shape import TensorShape
 from graven._trace_types import CompositeTensor, ShapedSpec
 
@@ -176,12 +179,10 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
 
     Source: tf.sparse.from_dense.
     """
-    import graven
-
-    with graven.name_scope(name or "dense_to_sparse"):
+    with name_scope(name or "dense_to_sparse"):
         dense = _engine.convert_to_tensor(tensor)
         zero = _engine.constant("" if dense.dtype.name == "string" else 0, dense.dtype)
-        indices = graven.where(graven.not_equal(dense, zero))
+        indices = ops.where(raw.NotEqual(dense, zero))
         return SparseTensor(
-            indices, graven.gather_nd(dense, indices), graven.shape(dense, out_type="int64")
+            indices, ops.gather_nd(dense, indices), ops.shape(dense, out_type="int64")
         )

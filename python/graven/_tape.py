@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 from graven import _engine, _logging, nest
+from graven import _functions as ops
 from graven._indexed_slices import IndexedSlices
 from graven._unsupported import PublicEnumClass
 from graven._variable import Variable
@@ -249,7 +250,7 @@ class GradientTape:
             # Nothing is recorded of integers, but what is target and source depends on itself.
             for j, source in enumerate(kept_sources):
                 if _identity(source) == _identity(target):
-                    own = _ops().ones_like(target) if dy is None else dy[i]
+                    own = ops.ones_like(target) if dy is None else dy[i]
                     gradients[j] = own if gradients[j] is None else gradients[j] + own
         return gradients
 
@@ -291,7 +292,7 @@ class GradientTape:
             for seed in _unit_tensors(target, size)
         ]
         if not rows:  # which of the sources there is a path to, all the same
-            rows = [self._flat_gradients([target], sources_flat, [_ops().zeros_like(target)], True)]
+            rows = [self._flat_gradients([target], sources_flat, [ops.zeros_like(target)], True)]
         flat = []
         for i, source in enumerate(sources_flat):
             parts = [row[i] for row in rows]
@@ -303,8 +304,8 @@ class GradientTape:
                 flat.append(_zeros([*target.shape, *source.shape], source))
                 continue
             dense = [_dense(part, source) for part in parts]
-            stacked = _ops().stack(dense, 0)
-            flat.append(_ops().reshape(stacked, [*target.shape, *source.shape]))
+            stacked = ops.stack(dense, 0)
+            flat.append(ops.reshape(stacked, [*target.shape, *source.shape]))
         self._finish_use()
         return nest.pack_sequence_as(sources, flat)
 
@@ -364,18 +365,18 @@ class GradientTape:
         columns = []
         for j in range(inner):
             column = [float(k == j) for k in range(inner)]
-            seed = _ops().reshape(_engine.convert_to_tensor(column, target.dtype), target.shape[1:])
-            seed = _ops().broadcast_to(seed, _sizes_of(target))
+            seed = ops.reshape(_engine.convert_to_tensor(column, target.dtype), target.shape[1:])
+            seed = ops.broadcast_to(seed, _sizes_of(target))
             (gradient,) = self._flat_gradients([target], [source], [seed], True)
             if gradient is None:
                 self._finish_use()
                 like = source if unconnected is UnconnectedGradients.ZERO else target
-                return _ops().zeros(result_sizes, like.dtype)
+                return ops.zeros(result_sizes, like.dtype)
             columns.append(_dense(gradient, source))
         self._finish_use()
         if not columns:
-            return _ops().zeros(result_sizes, source.dtype)
-        return _ops().reshape(_ops().stack(columns, 1), result_sizes)
+            return ops.zeros(result_sizes, source.dtype)
+        return ops.reshape(ops.stack(columns, 1), result_sizes)
 
 
 def gradients(
@@ -444,12 +445,6 @@ def _listed(values: Any) -> list[Any]:
     return list(values) if isinstance(values, list | tuple) else [values]
 
 
-def _ops() -> Any:
-    import graven
-
-    return graven
-
-
 def _are_batches(target: Any, source: Any) -> bool:
     """Whether shapes may be those of batches of as many examples."""
     if target.rank is None or source.rank is None or min(target.rank, source.rank) < 2:
@@ -459,24 +454,24 @@ def _are_batches(target: Any, source: Any) -> bool:
 
 def _sizes_of(tensor: Any) -> Any:
     """The shape as numbers, or as a tensor where it is not known while a function is traced."""
-    return tensor.shape if tensor.shape.is_fully_defined() else _ops().shape(tensor)
+    return tensor.shape if tensor.shape.is_fully_defined() else ops.shape(tensor)
 
 
 def _joined_sizes(target: Any, source: Any) -> Any:
     """The sizes of a batch of targets, then those of one source."""
     if target.shape.is_fully_defined() and source.shape.is_fully_defined():
         return [*target.shape, *source.shape[1:]]
-    return _ops().concat([_ops().shape(target), _ops().shape(source)[1:]], 0)
+    return ops.concat([ops.shape(target), ops.shape(source)[1:]], 0)
 
 
 def _zeros(shape: list[int], like: Any) -> Any:
-    return _ops().zeros(shape, like.dtype)
+    return ops.zeros(shape, like.dtype)
 
 
 def _zeros_like(source: Any) -> Any:
     if isinstance(source, Variable) and source.shape.is_fully_defined():
-        return _ops().zeros(source.shape, source.dtype)
-    return _ops().zeros_like(source)
+        return ops.zeros(source.shape, source.dtype)
+    return ops.zeros_like(source)
 
 
 def _dense(gradient: Any, source: Any) -> Any:
@@ -500,4 +495,4 @@ def _unit_tensors(target: Any, size: int) -> Iterator[Any]:
     for i in range(size):
         flat = [0.0] * size
         flat[i] = 1.0
-        yield _ops().reshape(_engine.convert_to_tensor(flat, target.dtype), target.shape)
+        yield ops.reshape(_engine.convert_to_tensor(flat, target.dtype), target.shape)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from graven import _engine
+from graven import _functions as ops
 from graven._indexed_slices import IndexedSlices
 from graven._reference import Reference
 from graven._unsupported import PublicClass, PublicEnumClass, unsupported
@@ -68,9 +69,7 @@ def _without_leading_ones(value: Any, places: Any) -> Any:
     extra = value.shape.rank - places.shape.rank
     if extra <= 0:
         return value
-    from graven import reshape, shape
-
-    return reshape(value, shape(value)[extra:])
+    return ops.reshape(value, ops.shape(value)[extra:])
 
 
 def _same_shape_message(variable: Variable, shape: Any) -> str:
@@ -527,25 +526,23 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
 
     def _assign_slice(self, key: Any, value: Any, name: str | None, read_value: bool) -> Any:
         """Writes the elements that a slice reads, in one step: their places are sliced."""
-        import graven
-
         shape: Any = self.shape
         value = self._value_to_assign(value)
         if shape.rank == 0:
-            value = graven.reshape(value, [])
+            value = ops.reshape(value, [])
             return self.assign(value, name=name, read_value=read_value)
-        sizes = graven.shape(self._read(), out_type="int64")
-        places = graven.reshape(graven.range(graven.reduce_prod(sizes)), sizes)[key]
-        indices, step = [], graven.constant(1, "int64")
+        sizes = ops.shape(self._read(), out_type="int64")
+        places = ops.reshape(ops.range(ops.reduce_prod(sizes)), sizes)[key]
+        indices, step = [], _engine.constant(1, "int64")
         for axis in reversed(range(shape.rank)):
             size = sizes[axis]
             indices.append((places // step) % size)
             step = step * size
-        updates = graven.broadcast_to(_without_leading_ones(value, places), graven.shape(places))
+        updates = ops.broadcast_to(_without_leading_ones(value, places), ops.shape(places))
         _engine.note_variable(self)
         operation = _op("ResourceScatterNdUpdate")(
             ref=self.handle,
-            indices=graven.stack(indices[::-1], axis=-1),
+            indices=ops.stack(indices[::-1], axis=-1),
             updates=updates,
             name=name,
         )
@@ -645,8 +642,6 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
           ValueError: The rank of its indices is not known.
           InvalidArgumentError: There is no such row, or the shapes do not fit.
         """
-        from graven import _functions as ops
-
         _check_slices(sparse_delta)
         with _engine.NameScope(name or "batch_scatter_update"):
             rows = _engine.convert_to_tensor(sparse_delta.indices)

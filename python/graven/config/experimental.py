@@ -1,10 +1,10 @@
 """The memory that tensors take (tf.config.experimental)."""
 
-from graven import _engine, _public, _scopes
+from graven import _engine, _public
 
 
 def _check_device(device: str) -> None:
-    if _scopes.parse_device(device).get("device", "CPU:0") not in ("CPU:0", "CPU:*"):
+    if _device_spec.parse_device(device).get("device", "CPU:0") not in ("CPU:0", "CPU:*"):
         raise ValueError(f"There is no device {device}: there is CPU:0.")
 
 
