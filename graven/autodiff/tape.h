@@ -19,7 +19,7 @@ namespace graven::engine {
 struct TapeStep;
 
 // Records which ops were applied to watched tensors, and differentiates what it recorded, by
-// reverse accumulation (S10). Works on eager and on symbolic tensors alike. Used by one thread.
+// reverse accumulation. Works on eager and on symbolic tensors alike. Used by one thread.
 //
 // It keeps the values that gradients ask for, and of the others dtype and shape only.
 class GRAVEN_API Tape : public Listener {

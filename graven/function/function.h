@@ -190,7 +190,7 @@ struct CallRow {
   bool says_all() const { return is_trusted() && !has_addresses; }
 };
 
-// A polymorphic function: entries by type, and the tracer that makes more (S2, S4). Owned by its
+// A polymorphic function: entries by type, and the tracer that makes more. Owned by its
 // front end's object. Any thread may call it: hits run in parallel; two threads with the same new
 // type cause one trace; others go on.
 class GRAVEN_API Function : public RefCounted {

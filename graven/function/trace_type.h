@@ -25,7 +25,7 @@ struct PlaceholderContext {
   std::unordered_map<int, Value> variables;
 };
 
-// The type of one argument for the cache (S3): a partial order. Immutable.
+// The type of one argument for the cache: a partial order. Immutable.
 class GRAVEN_API TraceType : public ValueType {
  public:
   enum class Kind : uint8_t {
@@ -164,7 +164,7 @@ class GRAVEN_API LiteralType final : public TraceType {
   Ref<Opaque> original_;
 };
 
-// Lists, tuples, named tuples, attrs classes and dicts (S3-F).
+// Lists, tuples, named tuples, attrs classes and dicts.
 class GRAVEN_API ContainerType final : public TraceType {
  public:
   // names: fields of a named tuple or attrs class. keys: of a dict, in the order of the value.

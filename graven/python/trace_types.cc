@@ -293,7 +293,7 @@ Result<Value> composite_to_value(PyObject* object) {
 }
 
 void bind_trace_types(nb::module_& m) {
-  nb::class_<TypeView>(m, "TraceTypeView", "A type of the cache, as the engine holds it (S3).")
+  nb::class_<TypeView>(m, "TraceTypeView", "A type of the cache, as the engine holds it.")
       .def(
           "is_subtype_of",
           [](const TypeView& self, nb::object other) {
@@ -397,7 +397,7 @@ void bind_trace_types(nb::module_& m) {
 
   nb::class_<TensorSpecView, TypeView>(
       m, "TensorSpec",
-      "The type of a tensor: shape, dtype and an optional name (S3-B).\n\n"
+      "The type of a tensor: shape, dtype and an optional name.\n\n"
       "Args:\n"
       "  shape: What tf.TensorShape takes; None means unknown rank.\n"
       "  dtype: What tf.as_dtype takes.\n"

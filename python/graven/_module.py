@@ -1,4 +1,4 @@
-"""tf.Module: variables and submodules found by reflection (S9-C)."""
+"""tf.Module: variables and submodules found by reflection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The warning about Functions that trace too often (S2-F)."""
+"""The warning about Functions that trace too often."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tf.GradientTape: what is recorded, gradients and jacobians (S10)."""
+"""tf.GradientTape: what is recorded, gradients and jacobians."""
 
 from __future__ import annotations
 

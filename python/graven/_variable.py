@@ -1,4 +1,4 @@
-"""tf.Variable: creation, reading, writing (S9-A, S9-B)."""
+"""tf.Variable: creation, reading, writing."""
 
 from __future__ import annotations
 

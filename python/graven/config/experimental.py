@@ -1,6 +1,6 @@
 """The memory that tensors take (tf.config.experimental)."""
 
-from graven import _engine, _public
+from graven import _device_spec, _engine, _public
 
 
 def _check_device(device: str) -> None:

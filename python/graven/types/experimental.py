@@ -1,7 +1,7 @@
 """The protocol of types for the cache (tf.types.experimental)."""
 
 from graven import _public
-from graven._function import ConcreteFunction as ConcreteFunction
+from graven._concrete_function import ConcreteFunction as ConcreteFunction
 from graven._function import PolymorphicFunction as GenericFunction  # noqa: F401
 from graven._function import PolymorphicFunction as PolymorphicFunction
 from graven._trace_types import SupportsTracingProtocol as SupportsTracingProtocol
