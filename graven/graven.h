@@ -4,7 +4,6 @@
 // throws graven::Error, which names the line.
 #include "graven/api/arguments.h"          // IWYU pragma: export
 #include "graven/api/array_ops.h"          // IWYU pragma: export
-#include "graven/api/clip_ops.h"           // IWYU pragma: export
 #include "graven/api/concrete_function.h"  // IWYU pragma: export
 #include "graven/api/config.h"             // IWYU pragma: export
 #include "graven/api/convert.h"            // IWYU pragma: export

@@ -9,7 +9,6 @@
 #include "graven/api/math_ops.h"
 #include "graven/api/op_functions.h"
 #include "graven/ir/structural_ops.h"
-#include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/shape_ops.h"
 
@@ -73,35 +72,6 @@ Axes moved_to_end(const Tensor& x, int axis, const Here& location) {
   Tensor rank = rank_of(x, location), moved = place(rank, axis, location), behind = moved + 1;
   Tensor rest = range(behind, apply(engine::kMaximum, {rank, behind}));
   return concat({range(moved), rest, stack({moved})}, 0);
-}
-
-std::pair<Axes, Axes> axes_apart(const Tensor& x, const std::vector<int64_t>& axes,
-                                 const Here& location) {
-  if (x.shape().has_rank()) {
-    std::vector<int64_t> given, others = all_axes(x);
-    for (int64_t axis : axes) given.push_back(axis_of(x, static_cast<int>(axis), location));
-    std::erase_if(others, [&](int64_t axis) {
-      return std::find(given.begin(), given.end(), axis) != given.end();
-    });
-    return {others, given};
-  }
-  LineScope line(location);
-  Tensor rank = rank_of(x, location);
-  std::vector<Tensor> places;
-  for (int64_t axis : axes) places.push_back(place(rank, axis, location));
-  Tensor given = places.empty() ? range(0) : stack(places);
-  Tensor is_given = reduce_any(graven::equal(expand_dims(range(rank), 1), given), 1);
-  Tensor others = where(apply(engine::kLogicalNot, {is_given}));
-  return {cast(reshape(others, {-1}), DType::kInt32), given};
-}
-
-Axes joined(const Axes& first, const Axes& second, const Here& location) {
-  if (first.is_tensor() || second.is_tensor()) {
-    return concat({first.as_tensor({}, location), second.as_tensor({}, location)}, 0);
-  }
-  std::vector<int64_t> all(first.numbers->begin(), first.numbers->end());
-  all.insert(all.end(), second.numbers->begin(), second.numbers->end());
-  return all;
 }
 
 }  // namespace graven::internal

@@ -24,11 +24,4 @@ Axes swapped_with_last(const Tensor& x, int axis, const std::source_location& lo
 // The permutation that makes an axis the last, behind the others in their order.
 Axes moved_to_end(const Tensor& x, int axis, const std::source_location& location);
 
-// The other axes, in order, and the given ones, none of which is negative.
-std::pair<Axes, Axes> axes_apart(const Tensor& x, const std::vector<int64_t>& axes,
-                                 const std::source_location& location);
-
-// One list after another.
-Axes joined(const Axes& first, const Axes& second, const std::source_location& location);
-
 }  // namespace graven::internal

@@ -35,11 +35,6 @@ std::vector<DType> dtypes_of(std::span<const engine::Tensor> tensors,
 // Exclusive or of bools: (x | y) & !(x & y), as TensorFlow computes it.
 Tensor exclusive_or(const Operand& x, const Operand& y);
 
-// The floats that integers of a dtype are divided as: those that hold them well.
-inline DType quotient_type(DType integers) {
-  return engine::dtype_size(integers) <= 2 ? DType::kFloat32 : DType::kFloat64;
-}
-
 // Integers as an int32 vector, or int64 if one of them needs it.
 Tensor integers(const std::vector<int64_t>& values, const std::source_location& location);
 

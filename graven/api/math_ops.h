@@ -16,9 +16,6 @@ GRAVEN_API Tensor argmax(const Operand& input, int axis = 0, DType output_type =
 GRAVEN_API Tensor argmin(const Operand& input, int axis = 0, DType output_type = DType::kInt64);
 
 // --- Mathematics.
-// Matrices, or batches of them whose leading dimensions broadcast. At most one of each pair.
-GRAVEN_API Tensor matmul(const Operand& a, const Operand& b, bool transpose_a = false,
-                         bool transpose_b = false, bool adjoint_a = false, bool adjoint_b = false);
 // Element by element; shapes broadcast. InvalidArgument, or a TypeError while a function is traced,
 // if the dtypes differ. add joins strings; divide divides integers as floats.
 GRAVEN_API Tensor add(const Operand& x, const Operand& y);
@@ -35,24 +32,6 @@ GRAVEN_API Tensor cumsum(const Operand& x, const Operand& axis = 0, bool exclusi
 GRAVEN_API Tensor abs(const Operand& x);
 GRAVEN_API Tensor equal(const Operand& x, const Operand& y);
 GRAVEN_API Tensor not_equal(const Operand& x, const Operand& y);
-// Between the bounds, which broadcast to the shape of t.
-GRAVEN_API Tensor clip_by_value(const Operand& t, const Operand& clip_value_min,
-                                const Operand& clip_value_max);
-
-// --- Linear algebra.
-// Axes of a and b that tensordot sums over, pair by pair.
-struct ContractedAxes {
-  std::vector<int64_t> a, b;
-};
-// The sum over the last `axes` axes of a and the first of b, or over those that are named: the free
-// axes of a, then those of b. A ValueError for an axis that is known not to be there.
-GRAVEN_API Tensor tensordot(const Operand& a, const Operand& b, int axes);
-GRAVEN_API Tensor tensordot(const Operand& a, const Operand& b, const ContractedAxes& axes);
-// The vector norm of the given order (2: Euclidean; 1, any positive number, or infinity) along the
-// axes, of all elements if none are named; of a complex tensor it is real. A ValueError for an
-// order that is not positive. Over two axes: the Frobenius norm, of order 2 alone.
-GRAVEN_API Tensor norm(const Operand& tensor, double ord = 2, const Axes& axis = {},
-                       bool keepdims = false);
 
 namespace math {
 using graven::abs;
@@ -84,21 +63,10 @@ GRAVEN_API Tensor angle(const Operand& input);
 GRAVEN_API Tensor conj(const Operand& x);
 // log(1 / (1 + exp(-x))).
 GRAVEN_API Tensor log_sigmoid(const Operand& x);
-// x / sqrt(max(sum(|x|^2), epsilon)) along the axes.
-GRAVEN_API Tensor l2_normalize(const Operand& x, const Axes& axis = {}, double epsilon = 1e-12);
 }  // namespace math
 
 namespace dtypes {
 using graven::complex;
 }  // namespace dtypes
-
-namespace linalg {
-using graven::matmul;
-using graven::norm;
-using graven::tensordot;
-// Matrices [..., n, m] times vectors [..., m]; of a transposed or adjoint matrix [..., m, n].
-GRAVEN_API Tensor matvec(const Operand& a, const Operand& b, bool transpose_a = false,
-                         bool adjoint_a = false);
-}  // namespace linalg
 
 }  // namespace graven

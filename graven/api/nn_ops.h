@@ -96,7 +96,6 @@ GRAVEN_API Tensor dropout(const Operand& x, const Operand& rate,
 GRAVEN_API Tensor embedding_lookup(const Operand& params, const Operand& ids);
 GRAVEN_API Tensor embedding_lookup(const Variable& params, const Operand& ids);
 
-using graven::math::l2_normalize;
 using graven::math::zero_fraction;
 
 }  // namespace graven::nn

@@ -9,6 +9,7 @@
 #include "graven/api/op_functions.h"
 #include "graven/api/variable.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/library/arithmetic.h"
 #include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
 
@@ -113,7 +114,7 @@ Tensor operator*(const Operand& x, const Operand& y) {
 Tensor operator/(const Operand& x, const Operand& y) {
   DType dtype = dtype_of(x, y);
   if (!is_integer(dtype)) return internal::apply(engine::kRealDiv, {x, y}, {}, "truediv");
-  DType quotient = internal::quotient_type(dtype);
+  DType quotient = engine::quotient_type(dtype);
   Tensor numerator = as_quotient(x, quotient);
   return internal::apply(
       engine::kRealDiv,

@@ -4,6 +4,7 @@
 
 #include "graven/api/apply.h"
 #include "graven/api/location.h"
+#include "graven/api/op_functions.h"
 #include "graven/api/tensor_text.h"
 #include "graven/base/strings.h"
 #include "graven/function/function.h"
@@ -220,6 +221,10 @@ std::string Variable::repr() const {
 
 std::ostream& operator<<(std::ostream& out, const Variable& variable) {
   return out << variable.repr();
+}
+
+IndexedSlices clip_by_norm(const IndexedSlices& t, const Number& clip_norm, const Axes& axes) {
+  return {clip_by_norm(Operand(t.values), clip_norm, axes), t.indices, t.dense_shape};
 }
 
 }  // namespace graven

@@ -5,6 +5,7 @@
 #include <source_location>
 #include <string>
 
+#include "graven/api/arguments.h"
 #include "graven/api/operand.h"
 #include "graven/api/tensor.h"
 #include "graven/base/export.h"
@@ -134,5 +135,9 @@ struct IndexedSlices {
   Tensor indices;      // [n], int32 or int64
   Tensor dense_shape;  // of the whole; may be none
 };
+
+// The same rows, shortened as tensors are.
+GRAVEN_API IndexedSlices clip_by_norm(const IndexedSlices& t, const Number& clip_norm,
+                                      const Axes& axes = {});
 
 }  // namespace graven

@@ -1,5 +1,7 @@
 #pragma once
+#include "graven/base/status.h"
 #include "graven/tensor/dtype.h"
+#include "graven/tensor/tensor.h"
 
 namespace graven::engine {
 
@@ -9,6 +11,21 @@ namespace graven::engine {
 inline DType quotient_type(DType dtype) {
   if (!is_integer(dtype)) return dtype;
   return dtype_size(dtype) <= 2 ? DType::kFloat32 : DType::kFloat64;
+}
+
+// A TypeError unless numbers of these dtypes can be divided by each other.
+inline Status check_division(DType x, DType y) {
+  if (x != y) {
+    return type_error("`x` and `y` must have the same dtype, got tf.", dtype_name(x), " != tf.",
+                      dtype_name(y), ". See docs/errors/different-dtypes.md");
+  }
+  if (kNumberTypes.contains(x)) return {};
+  return type_error("Invalid dtype ", dtype_name(x), " in a division");
+}
+
+// Whether a product is known to be one of two matrices, and none of batches of them.
+inline bool are_matrices(const Tensor& a, const Tensor& b) {
+  return a.shape().has_rank() && b.shape().has_rank() && a.rank() <= 2 && b.rank() <= 2;
 }
 
 }  // namespace graven::engine

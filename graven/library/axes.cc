@@ -39,6 +39,15 @@ Formula place(FunctionContext& c, const Formula& rank, int64_t axis) {
   return select(c, c(kLess, {found, number(c, 0)}), rank, found);
 }
 
+// The axes that are not among those of a vector.
+Tensor other_axes(FunctionContext& c, const Formula& rank, const Tensor& given) {
+  const Tensor each = c(kExpandDims, {range(c, number(c, 0), rank), c.scalar(1)});
+  const Tensor is_given = c(kAny, {are_equal(c, each, given), c.scalar(1)});
+  const Tensor others = c(kWhere, {c(kLogicalNot, {is_given})});
+  const int64_t flat[] = {-1};
+  return c.cast(c(kReshape, {others, c.vector(flat)}), DType::kInt32);
+}
+
 }  // namespace
 
 int64_t axis_of(FunctionContext& c, const Tensor& x, int64_t axis) {
@@ -100,11 +109,13 @@ std::pair<Tensor, Tensor> axes_apart(FunctionContext& c, const Tensor& x,
     if (packed.empty()) return {};
     given = packed[0];
   }
-  const Tensor each = c(kExpandDims, {range(c, number(c, 0), rank), c.scalar(1)});
-  const Tensor is_given = c(kAny, {are_equal(c, each, given), c.scalar(1)});
-  const Tensor others = c(kWhere, {c(kLogicalNot, {is_given})});
-  const int64_t flat[] = {-1};
-  return {c.cast(c(kReshape, {others, c.vector(flat)}), DType::kInt32), given};
+  return {other_axes(c, rank, given), given};
+}
+
+std::pair<Tensor, Tensor> axes_apart(FunctionContext& c, const Tensor& x, const Tensor& axes) {
+  Formula rank = rank_of(c, x), found = rank + c(axes);
+  const Tensor given = select(c, c(kLess, {axes, number(c, 0)}), found, c(axes));
+  return {other_axes(c, rank, given), given};
 }
 
 }  // namespace graven::engine

@@ -27,5 +27,7 @@ Tensor moved_to_end(FunctionContext& c, const Tensor& x, int64_t axis);
 // The other axes, in order, and the given ones, none of which is negative: vectors of int32.
 std::pair<Tensor, Tensor> axes_apart(FunctionContext& c, const Tensor& x,
                                      std::span<const int64_t> axes);
+// The same for a vector of axes.
+std::pair<Tensor, Tensor> axes_apart(FunctionContext& c, const Tensor& x, const Tensor& axes);
 
 }  // namespace graven::engine

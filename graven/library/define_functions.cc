@@ -9,6 +9,8 @@ void define_functions(FunctionRegistry& functions) {
   define_gathering(functions);
   define_grids(functions);
   define_joins(functions);
+  define_norms(functions);
+  define_products(functions);
   define_random_functions(functions);
   define_reductions(functions);
   define_shapes(functions);

@@ -15,6 +15,14 @@
 namespace graven::engine {
 namespace {
 
+// An error if an input is known to have fewer axes than a matrix.
+Status check_has_matrices(const InferContext& c, int i) {
+  const Shape& shape = c.shape(i);
+  if (!shape.has_rank() || shape.rank() >= 2) return {};
+  return invalid_argument("In[", i, "] ndims must be >= 2: ", shape.rank(), ". It has shape ",
+                          shape.to_message());
+}
+
 // --- MatMul.
 
 Status matmul_shape(InferContext& c) {
@@ -22,7 +30,8 @@ Status matmul_shape(InferContext& c) {
   const Shape &a = c.shape(0), &b = c.shape(1);
   for (int i = 0; i < 2; ++i) {
     const Shape& shape = c.shape(i);
-    if (shape.has_rank() && shape.rank() != 2) {
+    RETURN_IF_ERROR(check_has_matrices(c, i));
+    if (shape.has_rank() && shape.rank() > 2) {
       return invalid_argument("In[", i, "] is not a matrix. Instead it has shape ",
                               shape.to_message());
     }
@@ -121,12 +130,8 @@ template <bool broadcasts>
 Status batch_matmul_shape(InferContext& c) {
   const auto& attrs = c.attrs<BatchMatMulAttrs>();
   const Shape &x = c.shape(0), &y = c.shape(1);
-  for (int i = 0; i < 2; ++i) {
-    if (c.shape(i).has_rank() && c.shape(i).rank() < 2) {
-      return invalid_argument("In[", i, "] ndims must be >= 2: ", c.shape(i).rank(),
-                              ". It has shape ", c.shape(i).to_message());
-    }
-  }
+  RETURN_IF_ERROR(check_has_matrices(c, 0));
+  RETURN_IF_ERROR(check_has_matrices(c, 1));
   if (!x.has_rank() || !y.has_rank()) {
     c.set_shape(0, Shape::unknown_rank());
     return {};

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "graven/ir/structural_ops.h"
+#include "graven/library/arithmetic.h"
 #include "graven/ops/linear_algebra_ops.h"
 #include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
@@ -52,43 +53,18 @@ Result<Tensor> multiply(const Tensor& x, const Tensor& y, std::string_view name)
   return cast(product, DType::kBool);
 }
 
-// Integers are divided as floats: 8 and 16 bits as float32, wider ones as float64.
-std::optional<DType> divided_as(DType dtype) {
-  switch (dtype) {
-    case DType::kInt8:
-    case DType::kUInt8:
-    case DType::kInt16:
-    case DType::kUInt16:
-      return DType::kFloat32;
-    case DType::kInt32:
-    case DType::kUInt32:
-    case DType::kInt64:
-    case DType::kUInt64:
-      return DType::kFloat64;
-    default:
-      return std::nullopt;
-  }
-}
-
 Result<Tensor> true_divide(const Tensor& x, const Tensor& y, std::string_view name) {
-  if (x.dtype() != y.dtype()) {
-    return engine::type_error("`x` and `y` must have the same dtype, got tf.",
-                              dtype_name(x.dtype()), " != tf.", dtype_name(y.dtype()),
-                              ". See docs/errors/different-dtypes.md");
-  }
-  auto dtype = divided_as(x.dtype());
-  if (!dtype) return plain<engine::kRealDiv>(x, y, name);
-  ASSIGN_OR_RETURN(Tensor a, cast(x, *dtype));
-  ASSIGN_OR_RETURN(Tensor b, cast(y, *dtype));
+  RETURN_IF_ERROR(engine::check_division(x.dtype(), y.dtype()));
+  const DType dtype = engine::quotient_type(x.dtype());
+  if (dtype == x.dtype()) return plain<engine::kRealDiv>(x, y, name);
+  ASSIGN_OR_RETURN(Tensor a, cast(x, dtype));
+  ASSIGN_OR_RETURN(Tensor b, cast(y, dtype));
   return plain<engine::kRealDiv>(a, b, name);
 }
 
 Result<Tensor> matmul(const Tensor& x, const Tensor& y, std::string_view name) {
-  bool is_batched = (x.shape().has_rank() && x.rank() > 2) ||
-                    (y.shape().has_rank() && y.rank() > 2) || !x.shape().has_rank() ||
-                    !y.shape().has_rank();
-  return is_batched ? plain<engine::kBatchMatMulV2>(x, y, name)
-                    : plain<engine::kMatMul>(x, y, name);
+  return engine::are_matrices(x, y) ? plain<engine::kMatMul>(x, y, name)
+                                    : plain<engine::kBatchMatMulV2>(x, y, name);
 }
 
 // On bools the logical op is the node of the operator's name, on integers the bitwise one lies in

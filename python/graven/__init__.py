@@ -24,8 +24,6 @@ from graven import sparse as sparse
 from graven import strings as strings
 from graven import types as types
 from graven import version as version
-from graven._clip_ops import clip_by_global_norm as clip_by_global_norm
-from graven._clip_ops import clip_by_norm as clip_by_norm
 from graven._custom_gradient import custom_gradient as custom_gradient
 from graven._debug_ops import Assert as Assert
 from graven._debug_ops import group as group
@@ -68,16 +66,12 @@ from graven._math_ops import add as add
 from graven._math_ops import add_n as add_n
 from graven._math_ops import argmax as argmax
 from graven._math_ops import argmin as argmin
-from graven._math_ops import clip_by_value as clip_by_value
 from graven._math_ops import complex as complex
 from graven._math_ops import cumsum as cumsum
 from graven._math_ops import divide as divide
 from graven._math_ops import equal as equal
-from graven._math_ops import matmul as matmul
-from graven._math_ops import norm as norm
 from graven._math_ops import not_equal as not_equal
 from graven._math_ops import scalar_mul as scalar_mul
-from graven._math_ops import tensordot as tensordot
 from graven._math_ops import truediv as truediv
 from graven._module import Module as Module
 from graven._ragged import RaggedTensor as RaggedTensor

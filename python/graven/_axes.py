@@ -37,20 +37,6 @@ def moved_to_end(x: Tensor, axis: int) -> Any:
     return concat([range(at), range(behind, raw.Maximum(count, behind)), [at]], 0)
 
 
-def axes_apart(x: Tensor, axes: list[int]) -> tuple[Any, Any]:
-    """The other axes of a tensor, in order, and the given ones, none of which is negative."""
-    known = x.shape.rank
-    if known is not None:
-        places = [axis % known for axis in axes]
-        return [i for i in builtins.range(known) if i not in places], places
-    count = rank(x)
-    given = raw.Pack([_place(count, axis) for axis in axes]) if axes else range(0)
-    all_axes = range(count)
-    is_given = raw.Any(raw.Equal(raw.ExpandDims(all_axes, 1), given), 1)
-    others = raw.Where(raw.LogicalNot(is_given))
-    return raw.Cast(raw.Reshape(others, [-1]), DstT="int32"), given
-
-
 def _place(count: Tensor, axis: int) -> Any:
     """An axis counted from the first one; the rank, which is none, if it is before that."""
     if axis >= 0:

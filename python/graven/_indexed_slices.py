@@ -216,5 +216,29 @@ def _dispatch(name: str, parameter: str) -> None:
     _engine.dispatch(name, IndexedSlices, on_slices)
 
 
-for _name, _parameter in (("cast", "x"), ("identity", "input"), ("stop_gradient", "input")):
+for _name, _parameter in (
+    ("cast", "x"),
+    ("clip_by_norm", "t"),
+    ("clip_by_value", "t"),
+    ("identity", "input"),
+    ("stop_gradient", "input"),
+):
     _dispatch(_name, _parameter)
+
+
+def _values_of(t_list: Any) -> list[Any]:
+    return [t.values if isinstance(t, IndexedSlices) else t for t in t_list]
+
+
+def _global_norm(t_list: Any, **arguments: Any) -> Any:
+    return _public.function("linalg.global_norm")(_values_of(t_list), **arguments)
+
+
+def _clip_by_global_norm(t_list: Any, **arguments: Any) -> Any:
+    clipped, norm = _public.function("clip_by_global_norm")(_values_of(t_list), **arguments)
+    pairs = zip(t_list, clipped, strict=True)
+    return [t._with_values(c) if isinstance(t, IndexedSlices) else c for t, c in pairs], norm
+
+
+_engine.dispatch("linalg.global_norm", IndexedSlices, _global_norm)
+_engine.dispatch("clip_by_global_norm", IndexedSlices, _clip_by_global_norm)

@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Iterable, Sequence
-from numbers import Integral
 from typing import Any
 
 from graven import _engine
 from graven import raw_ops as raw
-from graven._axes import axes_apart
-from graven._dtypes import as_dtype, float32, float64, int32, int64
+from graven._dtypes import as_dtype, float32, float64, int64
 from graven._dtypes import string as string_
 from graven._functions import (
     cast,
-    concat,
-    gather,
     identity,
     ones_like,
-    reduce_max,
-    reduce_sum,
-    reshape,
-    shape,
-    squeeze,
-    transpose,
     where,
     zeros_like,
 )
 from graven._indexed_slices import IndexedSlices
 from graven._scopes import name_scope
-from graven._types import Axes, DTypeLike, Name, Tensor, TensorLike, has_dtype
-from graven._unsupported import refuse, unsupported
+from graven._types import DTypeLike, Name, Tensor, TensorLike, has_dtype
 
 convert_to_tensor = _engine.convert_to_tensor
 
@@ -338,185 +326,6 @@ def argmin(
     return raw.ArgMin(input, axis, output_type=as_dtype(output_type), name=name)
 
 
-def clip_by_value(
-    t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, name: Name = None
-) -> Any:
-    """Moves elements into an interval.
-
-    Args:
-      t: Any real dtype; IndexedSlices stay what they are, and each row is clipped by itself.
-      clip_value_min: The lower end; broadcasts to t.
-      clip_value_max: The upper end; broadcasts to t.
-      name: A name for the node while a function is traced.
-
-    Returns:
-      The clipped elements.
-
-    Source: tf.clip_by_value.
-    """
-    if isinstance(t, IndexedSlices):
-        return t._with_values(clip_by_value(t.values, clip_value_min, clip_value_max, name))
-    with name_scope(name or "clip_by_value") as scope:
-        x = convert_to_tensor(t, None, None, "t")
-        return raw.Maximum(raw.Minimum(x, clip_value_max), clip_value_min, name=scope or None)
-
-
-def matmul(
-    a: TensorLike,
-    b: TensorLike,
-    transpose_a: bool = False,
-    transpose_b: bool = False,
-    adjoint_a: bool = False,
-    adjoint_b: bool = False,
-    a_is_sparse: bool = False,
-    b_is_sparse: bool = False,
-    output_type: DTypeLike = None,
-    grad_a: bool = False,
-    grad_b: bool = False,
-    name: Name = None,
-) -> Tensor:
-    """Multiplies matrices, or batches of them.
-
-    Args:
-      a: Any numeric dtype, shape [..., m, k].
-      b: The same dtype, shape [..., k, n]; the batch dimensions broadcast.
-      transpose_a: Take a as [..., k, m].
-      transpose_b: Take b as [..., n, k].
-      adjoint_a: Transpose a and take the complex conjugate.
-      adjoint_b: Transpose b and take the complex conjugate.
-      a_is_sparse: Accepted; a hint that changes no result.
-      b_is_sparse: Accepted; a hint that changes no result.
-      output_type: Refused unless None, which is the dtype of a.
-      grad_a: Refused unless False.
-      grad_b: Refused unless False.
-      name: A name for the node while a function is traced.
-
-    Returns:
-      The products, shape [..., m, n].
-
-    Raises:
-      ValueError: A matrix is to be both transposed and adjoint.
-      InvalidArgumentError: The inner dimensions differ.
-
-    Source: tf.linalg.matmul, OpDefs "MatMul" and "BatchMatMulV2".
-    """
-    refuse("matmul", output_type=output_type, grad_a=grad_a, grad_b=grad_b)
-    if transpose_a and adjoint_a:
-        raise ValueError(
-            f"Only one of `transpose_a` and `adjoint_a` can be True. Received `transpose_a`="
-            f"{transpose_a}, `adjoint_a`={adjoint_a}."
-        )
-    if transpose_b and adjoint_b:
-        raise ValueError(
-            f"Only one of `transpose_b` and `adjoint_b` can be True. Received `transpose_b`="
-            f"{transpose_b}, `adjoint_b`={adjoint_b}."
-        )
-    x = convert_to_tensor(a)
-    y = convert_to_tensor(b, None, x.dtype)
-    is_matrix = x.shape.rank in (None, 2) and y.shape.rank in (None, 2)
-    if is_matrix and (x.shape.rank is not None or y.shape.rank is not None):
-        if adjoint_a:
-            x, transpose_a = conj(x), True
-        if adjoint_b:
-            y, transpose_b = conj(y), True
-        return raw.MatMul(x, y, transpose_a=transpose_a, transpose_b=transpose_b, name=name)
-    if transpose_a:
-        x, adjoint_a = conj(x), True
-    if transpose_b:
-        y, adjoint_b = conj(y), True
-    return raw.BatchMatMulV2(x, y, adj_x=adjoint_a, adj_y=adjoint_b, name=name or "MatMul")
-
-
-def matvec(
-    a: TensorLike,
-    b: TensorLike,
-    transpose_a: bool = False,
-    adjoint_a: bool = False,
-    a_is_sparse: bool = False,
-    b_is_sparse: bool = False,
-    name: Name = None,
-) -> Tensor:
-    """Multiplies matrices by vectors.
-
-    Args:
-      a: Any numeric dtype, shape [..., m, k].
-      b: The same dtype, shape [..., k].
-      transpose_a: Take a as [..., k, m].
-      adjoint_a: Transpose a and take the complex conjugate.
-      a_is_sparse: Accepted; a hint that changes no result.
-      b_is_sparse: Accepted; a hint that changes no result.
-      name: A name for the scope while a function is traced.
-
-    Returns:
-      The products, shape [..., m].
-
-    Source: tf.linalg.matvec.
-    """
-    with name_scope(name or "MatVec"):
-        x = convert_to_tensor(a)
-        product = matmul(
-            x,
-            raw.ExpandDims(b, -1),
-            transpose_a=transpose_a,
-            adjoint_a=adjoint_a,
-        )
-        return squeeze(product, [-1])
-
-
-def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: Name = None) -> Tensor:
-    """Sums products over axes of two tensors.
-
-    Args:
-      a: Any numeric dtype.
-      b: The same dtype.
-      axes: A number: that many last axes of a and first axes of b; or two lists of axes.
-      name: A name for the scope while a function is traced.
-
-    Returns:
-      The sums, shape: the other axes of a, then those of b.
-
-    Raises:
-      ValueError: The axes do not fit the tensors.
-
-    Source: tf.tensordot.
-    """
-    with name_scope(name or "Tensordot"):
-        x = convert_to_tensor(a, None, None, "a")
-        y = convert_to_tensor(b, None, None, "b")
-        ranks = [x.shape.rank, y.shape.rank]
-        if isinstance(axes, Integral):
-            axes = int(axes)
-            most = min((rank for rank in ranks if rank is not None), default=axes)
-            if axes < 0 or axes > most:
-                raise ValueError(f"`axes` of tensordot must be in [0, {most}], not {axes}")
-            of_x, of_y = list(builtins.range(-axes, 0)), list(builtins.range(axes))
-        else:
-            of_x, of_y = ([int(i)] if isinstance(i, Integral) else list(i) for i in axes)
-            for operand, rank, axes_of_it in zip("ab", ranks, (of_x, of_y), strict=True):
-                if rank is not None and any(not -rank <= i < rank for i in axes_of_it):
-                    raise ValueError(
-                        f"`axes` of {operand} in tensordot must be in [{-rank}, {rank}), not "
-                        f"{axes_of_it}"
-                    )
-        if len(of_x) != len(of_y):
-            raise ValueError(f"tensordot needs as many axes of a as of b, not {axes}")
-        (free_x, of_x), (free_y, of_y) = axes_apart(x, of_x), axes_apart(y, of_y)
-        sizes_x, sizes_y = shape(x), shape(y)
-        free = concat([_elements(sizes_x, free_x), _elements(sizes_y, free_y)], 0)
-        inner = raw.Prod(_elements(sizes_x, of_x), 0)
-        left = reshape(transpose(x, _joined(free_x, of_x)), raw.Pack([-1, inner]))
-        right = reshape(transpose(y, _joined(of_y, free_y)), raw.Pack([inner, -1]))
-        return reshape(matmul(left, right), free)
-
-
-def _elements(sizes: Tensor, axes: Any) -> Tensor:
-    return gather(sizes, convert_to_tensor(axes, int32))
-
-
-def _joined(first: Any, second: Any) -> Any:
-    return first + second if isinstance(first, list) else concat([first, second], 0)
-
-
 def cumsum(
     x: TensorLike,
     axis: TensorLike = 0,
@@ -606,33 +415,6 @@ def scalar_mul(scalar: TensorLike, x: TensorLike, name: Name = None) -> Any:
     return raw.Mul(factor, tensor, name=name)
 
 
-def l2_normalize(
-    x: TensorLike, axis: Axes = None, epsilon: float = 1e-12, name: Name = None
-) -> Tensor:
-    """Divides a tensor by its Euclidean norm along axes.
-
-    Args:
-      x: Any floating or complex dtype.
-      axis: The axes; None means all.
-      epsilon: The squared norm is at least this.
-      name: A name for the scope while a function is traced.
-
-    Returns:
-      A tensor of x's shape.
-
-    Source: tf.math.l2_normalize.
-    """
-    with name_scope(name or "l2_normalize") as scope:
-        tensor = convert_to_tensor(x)
-        if tensor.dtype.is_complex:
-            parts = real(tensor), imag(tensor)
-            squares = reduce_sum(raw.Square(parts[0]) + raw.Square(parts[1]), axis, True)
-            factor = raw.Rsqrt(raw.Maximum(squares, epsilon))
-            return complex(parts[0] * factor, parts[1] * factor, scope or None)
-        squares = reduce_sum(raw.Square(tensor), axis, True)
-        return raw.Mul(tensor, raw.Rsqrt(raw.Maximum(squares, epsilon)), name=scope or None)
-
-
 def accumulate_n(inputs: Sequence[TensorLike], shape: Any = None, name: Name = None) -> Tensor:
     """Sums tensors of one shape.
 
@@ -658,46 +440,3 @@ def accumulate_n(inputs: Sequence[TensorLike], shape: Any = None, name: Name = N
     if shape is not None:
         result.shape.assert_is_compatible_with(shape)
     return result
-
-
-def norm(
-    tensor: TensorLike,
-    ord: Any = "euclidean",
-    axis: Axes = None,
-    keepdims: bool = False,
-    name: Name = None,
-) -> Tensor:
-    """The norm of vectors or, elementwise, of tensors.
-
-    Args:
-      tensor: Any floating or complex dtype.
-      ord: "euclidean", 1, 2, a positive number or infinity. Norms of matrices other than
-        "euclidean" ("fro") are refused.
-      axis: The axes; None means all.
-      keepdims: Keep the reduced axes, with size 1.
-      name: A name for the scope while a function is traced.
-
-    Returns:
-      The norms.
-
-    Raises:
-      NotImplementedError: The norm is one of matrices.
-
-    Source: tf.norm.
-    """
-    with name_scope(name or "norm"):
-        x = convert_to_tensor(tensor)
-        is_matrix = isinstance(axis, (list, tuple)) and len(axis) == 2
-        if is_matrix and ord not in ("fro", "euclidean"):
-            raise unsupported(f"tf.norm: Graven has no norm {ord!r} of matrices yet")
-        if ord in ("fro", "euclidean", 2, 2.0):
-            squares = x * conj(x)
-            return raw.Sqrt(real(reduce_sum(squares, axis, keepdims)))
-        sizes = abs(x)
-        if ord in (1, 1.0):
-            return reduce_sum(sizes, axis, keepdims)
-        if ord == float("inf"):
-            return reduce_max(sizes, axis, keepdims)
-        if isinstance(ord, (int, float)) and ord > 0:
-            return raw.Pow(reduce_sum(raw.Pow(sizes, ord), axis, keepdims), 1.0 / ord)
-        raise ValueError(f"'ord' must be a supported vector norm, got {ord!r}")

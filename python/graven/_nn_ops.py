@@ -28,14 +28,13 @@ from graven._functions import (
     where,
     zeros_like,
 )
-from graven._math_ops import l2_normalize
 from graven._scopes import name_scope
 from graven._types import Name, Tensor, TensorLike
 from graven._unsupported import refuse, unsupported
 
 convert_to_tensor = _engine.convert_to_tensor
 
-__all__ = ["l2_normalize", "one_hot"]
+__all__ = ["one_hot"]
 
 
 def _is_last(x: Tensor, axis: int) -> bool:

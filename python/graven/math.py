@@ -18,7 +18,6 @@ from graven._math_ops import divide as divide
 from graven._math_ops import divide_no_nan as divide_no_nan
 from graven._math_ops import equal as equal
 from graven._math_ops import imag as imag
-from graven._math_ops import l2_normalize as l2_normalize
 from graven._math_ops import log_sigmoid as log_sigmoid
 from graven._math_ops import logical_xor as logical_xor
 from graven._math_ops import not_equal as not_equal

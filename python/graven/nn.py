@@ -4,7 +4,6 @@ Source: tf.nn.
 """
 
 from graven import _public
-from graven._math_ops import l2_normalize as l2_normalize
 from graven._nn_ops import avg_pool as avg_pool
 from graven._nn_ops import avg_pool1d as avg_pool1d
 from graven._nn_ops import avg_pool2d as avg_pool2d

@@ -113,17 +113,19 @@ TEST_CASE("l2_normalize divides complex numbers by their length") {
   CHECK(floats(math::imag(unit))[1] == doctest::Approx(-0.8));
 }
 
-TEST_CASE("norms of vectors and the Frobenius norm") {
+TEST_CASE("norms of vectors and matrices") {
   Tensor x = {{3.0, -4.0}, {0.0, 5.0}};
   CHECK(graven::norm(Tensor{3.0, 4.0}).item<float>() == 5);
   CHECK(floats(graven::norm(x, 1, 1)) == std::vector<float>{7, 5});
   CHECK(floats(graven::norm(x, kInfinity, 1)) == std::vector<float>{4, 5});
-  CHECK(linalg::norm(x, 2, {0, 1}).item<float>() == doctest::Approx(std::sqrt(50.0)));
+  CHECK(linalg::norm(x, "fro", {0, 1}).item<float>() == doctest::Approx(std::sqrt(50.0)));
   CHECK(graven::norm(Tensor{1.0, 1.0}, 4).item<float>() == doctest::Approx(std::pow(2, 0.25)));
-  CHECK(graven::norm(graven::complex(3.0, 4.0)).item<float>() == 5);
+  CHECK(math::real(graven::norm(graven::complex(3.0, 4.0))).item<float>() == 5);
   CHECK_THROWS_WITH_AS(graven::norm(x, -1), doctest::Contains("'ord' must be a supported"),
                        graven::Error);
-  CHECK_THROWS_WITH_AS(graven::norm(x, 1, {0, 1}), doctest::Contains("of matrices"), graven::Error);
+  CHECK(graven::norm(x, 1, {0, 1}).item<float>() == 9);
+  CHECK(graven::norm(x, kInfinity, {0, 1}).item<float>() == 7);
+  CHECK_THROWS_WITH_AS(graven::norm(x, 2, {0, 1}), doctest::Contains("of matrices"), graven::Error);
 }
 
 TEST_CASE("tensordot contracts trailing and leading axes, or those that are named") {
@@ -133,9 +135,9 @@ TEST_CASE("tensordot contracts trailing and leading axes, or those that are name
   Tensor both = graven::tensordot(a, b, {{0, -1}, {1, 0}});
   CHECK(both.shape() == Shape{});
   CHECK(both.item<float>() == 1 + 3 + 5 + 6);
-  CHECK_THROWS_WITH_AS(graven::tensordot(a, b, 3), doctest::Contains("must be in [0, 2]"),
+  CHECK_THROWS_WITH_AS(graven::tensordot(a, b, 3), doctest::Contains("not larger than"),
                        graven::Error);
-  CHECK_THROWS_WITH_AS(graven::tensordot(a, b, {{2}, {0}}), doctest::Contains("[-2, 2), not 2"),
+  CHECK_THROWS_WITH_AS(graven::tensordot(a, b, {{2}, {0}}), doctest::Contains("has no axis 2"),
                        graven::Error);
 }
 

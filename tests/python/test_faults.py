@@ -460,5 +460,5 @@ def test_a_square_root_that_is_not_used_has_no_gradient_at_zero() -> None:
 
 @pytest.mark.parametrize("axes", [[[9], [0]], [[0], [-3]]])
 def test_tensordot_names_an_axis_out_of_range(axes: list[list[int]]) -> None:
-    with pytest.raises(ValueError, match="axes"):
+    with pytest.raises((ValueError, IndexError), match="axes"):
         tf.tensordot(tf.ones([2, 2]), tf.ones([2, 2]), axes)

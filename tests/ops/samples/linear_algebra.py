@@ -83,7 +83,7 @@ WRONG = [
         "Matrix size-incompatible: In[0]: [2,3], In[1]: [2,3]",
         message_in_graph="inner dimensions differ in shapes [2,3] and [2,3]",
     ),
-    Wrong("MatMul", (np.ones((2, 3)), np.ones(3)), "In[1] is not a matrix"),
+    Wrong("MatMul", (np.ones((2, 3)), np.ones(3)), "In[1] ndims must be >= 2"),
     Wrong(
         "BatchMatMulV2",
         (np.ones((2, 3, 4)), np.ones((2, 3, 4))),
