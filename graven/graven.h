@@ -3,14 +3,12 @@
 // All of Graven's C++ front end. Everything that users name is in namespace graven; what fails
 // throws graven::Error, which names the line.
 #include "graven/api/arguments.h"          // IWYU pragma: export
-#include "graven/api/array_ops.h"          // IWYU pragma: export
 #include "graven/api/concrete_function.h"  // IWYU pragma: export
 #include "graven/api/config.h"             // IWYU pragma: export
 #include "graven/api/convert.h"            // IWYU pragma: export
 #include "graven/api/debug_ops.h"          // IWYU pragma: export
 #include "graven/api/error.h"              // IWYU pragma: export
 #include "graven/api/function.h"           // IWYU pragma: export
-#include "graven/api/math_ops.h"           // IWYU pragma: export
 #include "graven/api/module.h"             // IWYU pragma: export
 #include "graven/api/nn_ops.h"             // IWYU pragma: export
 #include "graven/api/op_functions.h"       // IWYU pragma: export

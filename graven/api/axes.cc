@@ -4,9 +4,7 @@
 #include <numeric>
 
 #include "graven/api/apply.h"
-#include "graven/api/array_ops.h"
 #include "graven/api/compose.h"
-#include "graven/api/math_ops.h"
 #include "graven/api/op_functions.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/math_ops.h"

@@ -1,6 +1,5 @@
 #pragma once
 #include <source_location>
-#include <utility>
 #include <vector>
 
 #include "graven/api/arguments.h"

@@ -32,9 +32,6 @@ inline Operand at(const Tensor& tensor, const std::source_location& location) {
 std::vector<DType> dtypes_of(std::span<const engine::Tensor> tensors,
                              const std::source_location& location);
 
-// Exclusive or of bools: (x | y) & !(x & y), as TensorFlow computes it.
-Tensor exclusive_or(const Operand& x, const Operand& y);
-
 // Integers as an int32 vector, or int64 if one of them needs it.
 Tensor integers(const std::vector<int64_t>& values, const std::source_location& location);
 

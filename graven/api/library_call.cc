@@ -26,8 +26,9 @@ void LibraryCall::set(size_t field, const std::vector<Tensor>& tensors) {
   const bool may_be_none = function_.tensor_types()[field].may_be_none;
   for (const Tensor& tensor : tensors) {
     if (tensor.is_none() && !may_be_none) {
-      throw_error(engine::value_error(function_.short_name(), ": a tensor of the list is no tensor (None)"),
-                  location_);
+      throw_error(
+          engine::value_error(function_.short_name(), ": a tensor of the list is no tensor (None)"),
+          location_);
     }
     list.tensors.push_back(tensor);
   }

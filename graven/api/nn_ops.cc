@@ -1,7 +1,6 @@
 #include "graven/api/nn_ops.h"
 
 #include "graven/api/apply.h"
-#include "graven/api/array_ops.h"
 #include "graven/api/axes.h"
 #include "graven/api/compose.h"
 #include "graven/api/op_functions.h"
@@ -400,5 +399,14 @@ Tensor dropout(const Operand& x, const Operand& rate, const std::optional<Sizes>
 Tensor embedding_lookup(const Operand& params, const Operand& ids) { return gather(params, ids); }
 
 Tensor embedding_lookup(const Variable& params, const Operand& ids) { return gather(params, ids); }
+
+Tensor zero_fraction(const Operand& value) {
+  Composite composite("zero_fraction", value.location());
+  Tensor x = value.as_tensor();
+  const Operand zero = x.dtype() == DType::kString ? Operand("")
+                       : x.dtype() == DType::kBool ? Operand(false)
+                                                   : Operand(0);
+  return reduce_mean(cast(equal(x, zero), DType::kFloat32));
+}
 
 }  // namespace graven::nn

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "graven/api/arguments.h"
-#include "graven/api/math_ops.h"
 #include "graven/api/operand.h"
 #include "graven/api/tensor.h"
 #include "graven/base/export.h"
@@ -96,11 +95,13 @@ GRAVEN_API Tensor dropout(const Operand& x, const Operand& rate,
 GRAVEN_API Tensor embedding_lookup(const Operand& params, const Operand& ids);
 GRAVEN_API Tensor embedding_lookup(const Variable& params, const Operand& ids);
 
-using graven::math::zero_fraction;
+// The part of elements that are zero, false or empty, float32.
+GRAVEN_API Tensor zero_fraction(const Operand& value);
 
 }  // namespace graven::nn
 
 namespace graven::math {
 using graven::nn::log_softmax;
 using graven::nn::softmax;
+using graven::nn::zero_fraction;
 }  // namespace graven::math

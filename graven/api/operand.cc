@@ -113,6 +113,7 @@ Tensor operator*(const Operand& x, const Operand& y) {
 
 Tensor operator/(const Operand& x, const Operand& y) {
   DType dtype = dtype_of(x, y);
+  throw_if_error(engine::check_division(dtype, dtype), x.location());
   if (!is_integer(dtype)) return internal::apply(engine::kRealDiv, {x, y}, {}, "truediv");
   DType quotient = engine::quotient_type(dtype);
   Tensor numerator = as_quotient(x, quotient);
@@ -146,18 +147,15 @@ Tensor operator|(const Operand& x, const Operand& y) {
 }
 Tensor operator^(const Operand& x, const Operand& y) {
   if (is_bits(x, y)) return internal::apply(engine::kBitwiseXor, {x, y});
-  return internal::exclusive_or(x, y);
+  // (x | y) & !(x & y), as TensorFlow computes it.
+  Tensor either = internal::apply(engine::kLogicalOr, {x, y});
+  Tensor both = internal::apply(engine::kLogicalAnd, {x, y});
+  Tensor not_both = internal::apply(engine::kLogicalNot, {Operand(both, x.location())});
+  return internal::apply(engine::kLogicalAnd,
+                         {Operand(either, x.location()), Operand(not_both, x.location())});
 }
 Tensor operator~(const Operand& x) {
   return internal::apply(is_bits(x, x) ? engine::kInvert : engine::kLogicalNot, {x});
-}
-
-Tensor internal::exclusive_or(const Operand& x, const Operand& y) {
-  Tensor either = apply(engine::kLogicalOr, {x, y});
-  Tensor both = apply(engine::kLogicalAnd, {x, y});
-  Tensor not_both = apply(engine::kLogicalNot, {Operand(both, x.location())});
-  return apply(engine::kLogicalAnd,
-               {Operand(either, x.location()), Operand(not_both, x.location())});
 }
 
 }  // namespace graven

@@ -3,9 +3,7 @@
 #include <utility>
 
 #include "graven/api/apply.h"
-#include "graven/api/array_ops.h"
 #include "graven/api/compose.h"
-#include "graven/api/math_ops.h"
 #include "graven/api/op_functions.h"
 #include "graven/api/scopes.h"
 #include "graven/base/mutex.h"

@@ -10,10 +10,12 @@ void define_functions(FunctionRegistry& functions) {
   define_grids(functions);
   define_joins(functions);
   define_norms(functions);
+  define_numbers(functions);
   define_products(functions);
   define_random_functions(functions);
   define_reductions(functions);
   define_shapes(functions);
+  define_sorting(functions);
   define_statistics(functions);
 }
 

@@ -15,10 +15,12 @@ void define_gathering(FunctionRegistry& functions);
 void define_grids(FunctionRegistry& functions);
 void define_joins(FunctionRegistry& functions);
 void define_norms(FunctionRegistry& functions);
+void define_numbers(FunctionRegistry& functions);
 void define_products(FunctionRegistry& functions);
 void define_random_functions(FunctionRegistry& functions);
 void define_reductions(FunctionRegistry& functions);
 void define_shapes(FunctionRegistry& functions);
+void define_sorting(FunctionRegistry& functions);
 void define_statistics(FunctionRegistry& functions);
 
 }  // namespace graven::engine

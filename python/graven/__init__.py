@@ -61,18 +61,6 @@ from graven._function import function as function
 from graven._indexed_slices import IndexedSlices as IndexedSlices
 from graven._indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
 from graven._logging import get_logger as get_logger
-from graven._math_ops import abs as abs
-from graven._math_ops import add as add
-from graven._math_ops import add_n as add_n
-from graven._math_ops import argmax as argmax
-from graven._math_ops import argmin as argmin
-from graven._math_ops import complex as complex
-from graven._math_ops import cumsum as cumsum
-from graven._math_ops import divide as divide
-from graven._math_ops import equal as equal
-from graven._math_ops import not_equal as not_equal
-from graven._math_ops import scalar_mul as scalar_mul
-from graven._math_ops import truediv as truediv
 from graven._module import Module as Module
 from graven._ragged import RaggedTensor as RaggedTensor
 from graven._ragged import RaggedTensorSpec as RaggedTensorSpec
@@ -80,8 +68,6 @@ from graven._scopes import control_dependencies as control_dependencies
 from graven._scopes import device as device
 from graven._scopes import init_scope as init_scope
 from graven._scopes import name_scope as name_scope
-from graven._sort_ops import argsort as argsort
-from graven._sort_ops import sort as sort
 from graven._sparse import SparseTensor as SparseTensor
 from graven._sparse import SparseTensorSpec as SparseTensorSpec
 from graven._tape import GradientTape as GradientTape

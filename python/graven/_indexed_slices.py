@@ -210,7 +210,7 @@ def _dispatch(name: str, parameter: str) -> None:
     def on_slices(**arguments: Any) -> IndexedSlices:
         slices = arguments.pop(parameter)
         return slices._with_values(  # type: ignore[no-any-return]
-            _public.function(name)(slices.values, **arguments)
+            _public.function(name)(**{parameter: slices.values}, **arguments)
         )
 
     _engine.dispatch(name, IndexedSlices, on_slices)
@@ -221,6 +221,7 @@ for _name, _parameter in (
     ("clip_by_norm", "t"),
     ("clip_by_value", "t"),
     ("identity", "input"),
+    ("scalar_mul", "x"),
     ("stop_gradient", "input"),
 ):
     _dispatch(_name, _parameter)

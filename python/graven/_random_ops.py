@@ -19,8 +19,7 @@ from graven._dtypes import (
     uint32,
     uint64,
 )
-from graven._functions import concat, reduce_prod, stack, zeros
-from graven._math_ops import add
+from graven._functions import add, concat, reduce_prod, stack, zeros
 from graven._scopes import init_scope, name_scope
 from graven._tensor_shape import TensorShape
 from graven._types import DTypeLike, Name, ShapeLike, Tensor, TensorLike

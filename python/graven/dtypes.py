@@ -25,7 +25,6 @@ from graven._dtypes import uint16 as uint16
 from graven._dtypes import uint32 as uint32
 from graven._dtypes import uint64 as uint64
 from graven._dtypes import variant as variant
-from graven._math_ops import complex as complex
 
 bool = _dtypes.bool_  # Assigned, so that type checkers see that it is exported.
 

@@ -34,7 +34,6 @@ from graven._nn_ops import (
     weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits,
 )
 from graven._nn_ops import zero_fraction as zero_fraction
-from graven._sort_ops import top_k as top_k
 
 swish = silu
 

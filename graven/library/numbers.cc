@@ -1,0 +1,493 @@
+#include <numbers>
+#include <string>
+#include <utility>
+
+#include "graven/ir/structural_ops.h"
+#include "graven/library/arithmetic.h"
+#include "graven/library/define_functions.h"
+#include "graven/library/function.h"
+#include "graven/ops/join_ops.h"
+#include "graven/ops/logical_ops.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/nn_ops.h"
+#include "graven/ops/reduction_ops.h"
+
+namespace graven::engine {
+namespace {
+
+// --- x and y.
+
+struct Pair {
+  Tensor x, y;
+};
+template <typename P>
+constexpr auto pair_fields(std::string_view type_of_x, std::string_view type_of_y,
+                           std::string_view doc) {
+  return std::tuple(required_field("x", &P::x, type_of_x, doc),
+                    required_field("y", &P::y, type_of_y, "The same dtype; the shapes broadcast."));
+}
+// y takes the dtype of x where it can.
+struct AddParameters : Pair {
+  static constexpr auto fields() {
+    return pair_fields<AddParameters>("T", "like T", "Any numeric dtype; of add also string.");
+  }
+};
+// Each takes the dtype of the other one.
+struct DivideParameters : Pair {
+  static constexpr auto fields() {
+    return pair_fields<DivideParameters>("mutual T", "T", "Any numeric dtype.");
+  }
+};
+struct EqualParameters : Pair {
+  static constexpr auto fields() { return pair_fields<EqualParameters>("T", "T", "Any dtype."); }
+};
+struct LogicalParameters : Pair {
+  static constexpr auto fields() { return pair_fields<LogicalParameters>("bool", "bool", "bool."); }
+};
+
+Outputs add(FunctionContext& c, const AddParameters& p) {
+  return c(p.x.dtype() == DType::kString ? kAdd : kAddV2, {p.x, p.y}, {}, c.name());
+}
+
+Outputs quotient(FunctionContext& c, const OpHandle<NoAttrs>& op, const Pair& p) {
+  Status status = check_division(p.x.dtype(), p.y.dtype());
+  if (!status.ok()) return c.fail(std::move(status));
+  const DType dtype = quotient_type(p.x.dtype());
+  if (dtype == p.x.dtype()) return c(op, {p.x, p.y}, {}, c.name());
+  return c(op, {c.cast(p.x, dtype), c.cast(p.y, dtype)}, {}, c.name());
+}
+
+Outputs logical_xor(FunctionContext& c, const LogicalParameters& p) {
+  const Tensor either = c(kLogicalOr, {p.x, p.y}), both = c(kLogicalAnd, {p.x, p.y});
+  return c(kLogicalAnd, {either, c(kLogicalNot, {both})}, {}, c.name());
+}
+
+struct ScalarMulParameters {
+  Tensor scalar, x;
+  static constexpr auto fields() {
+    using P = ScalarMulParameters;
+    return std::tuple(
+        required_field("scalar", &P::scalar, "mutual T", "A scalar of x's dtype."),
+        required_field("x", &P::x, "T", "Any numeric dtype; IndexedSlices stay what they are."));
+  }
+};
+
+Outputs scalar_mul(FunctionContext& c, const ScalarMulParameters& p) {
+  if (p.scalar.dtype() != p.x.dtype()) {
+    return c.fail(value_error("Tensor conversion requested dtype ", dtype_name(p.x.dtype()),
+                              " for Tensor with dtype ", dtype_name(p.scalar.dtype())));
+  }
+  if (c.rank_if_known(p.scalar).value_or(0) != 0) {
+    return c.fail(value_error("The input scalar must be a 0-D value. Received shape ",
+                              p.scalar.shape().to_text(), "."));
+  }
+  return c(kMul, {p.scalar, p.x}, {}, c.name());
+}
+
+// --- One tensor, which is x or input.
+
+struct XParameters {
+  Tensor x;
+  static constexpr auto fields() {
+    return std::tuple(required_field("x", &XParameters::x, "T", "The numbers, of any shape."));
+  }
+};
+struct InputParameters {
+  Tensor input;
+  static constexpr auto fields() {
+    return std::tuple(
+        required_field("input", &InputParameters::input, "T", "The numbers, of any shape."));
+  }
+};
+
+// A part of complex numbers, which is real.
+Tensor part(FunctionContext& c, const OpHandle<RealPartAttrs>& op, const Tensor& x) {
+  return c(op, {x}, {.Tout = real_part_type(x.dtype())}, c.name());
+}
+
+Outputs real(FunctionContext& c, const InputParameters& p) {
+  if (is_complex(p.input.dtype())) return part(c, kReal, p.input);
+  if (kNumberTypes.contains(p.input.dtype())) return p.input;
+  return c.fail(type_error("input must be a numeric tensor, but got tensor with dtype ",
+                           dtype_name(p.input.dtype())));
+}
+
+Outputs angle(FunctionContext& c, const InputParameters& p) {
+  const DType dtype = p.input.dtype();
+  if (is_complex(dtype)) return part(c, kAngle, p.input);
+  if (!is_floating(dtype)) {
+    return c.fail(type_error("Cannot convert ", std::numbers::pi, " to a tensor of dtype ",
+                             dtype_name(dtype)));
+  }
+  const Tensor zero = c.zero(dtype), is_negative = c(kLess, {p.input, zero});
+  return c(kSelectV2, {is_negative, c.scalar(std::numbers::pi, dtype), zero}, {}, c.name());
+}
+
+Outputs conjugate(FunctionContext& c, const XParameters& p) {
+  if (is_complex(p.x.dtype())) return c(kConj, {p.x}, {}, c.name());
+  if (kNumberTypes.contains(p.x.dtype())) return p.x;
+  return c.fail(type_error("Expected numeric or variant tensor, got dtype tf.",
+                           dtype_name(p.x.dtype()), "."));
+}
+
+struct ComplexParameters {
+  Tensor real, imag;
+  static constexpr auto fields() {
+    using P = ComplexParameters;
+    return std::tuple(
+        required_field("real", &P::real, "any", "float32 or float64."),
+        required_field("imag", &P::imag, "any", "The same dtype; the shapes broadcast."));
+  }
+};
+
+Outputs complex(FunctionContext& c, const ComplexParameters& p) {
+  const DType dtype = p.real.dtype();
+  if (dtype != p.imag.dtype() || (dtype != DType::kFloat32 && dtype != DType::kFloat64)) {
+    return c.fail(
+        type_error("The `real` and `imag` components have incorrect types: ", dtype_name(dtype),
+                   " ", dtype_name(p.imag.dtype()), ". They must both be float32, or float64."));
+  }
+  const DType both = dtype == DType::kFloat32 ? DType::kComplex64 : DType::kComplex128;
+  return c(kComplex, {p.real, p.imag}, {.Tout = both}, c.name());
+}
+
+// --- Along an axis.
+
+struct ArgParameters {
+  Tensor input, axis;
+  DType output_type = DType::kInt64;
+  static constexpr auto fields() {
+    using P = ArgParameters;
+    return std::tuple(required_field("input", &P::input, "T", "Any real dtype, or bool."),
+                      field("axis", &P::axis, "any",
+                            "The axis, an integer; negative counts from the end. None means 0."),
+                      field("output_type", &P::output_type, "int16, uint16, int32 or int64."));
+  }
+};
+
+Outputs arg(FunctionContext& c, const OpHandle<ArgMaxAttrs>& op, const ArgParameters& p) {
+  Tensor axis = p.axis ? p.axis : c.scalar(0, DType::kInt32, "dimension");
+  if (!is_integer(axis.dtype())) {
+    return c.fail(type_error("axis must be int or Tensor with integer datatype"));
+  }
+  if (dtype_size(axis.dtype()) < 4) axis = c.cast(axis, DType::kInt32);
+  return c(op, {p.input, axis}, {.output_type = p.output_type}, c.name());
+}
+
+struct ScanParameters {
+  Tensor x, axis;
+  bool exclusive = false, reverse = false;
+  static constexpr auto fields() {
+    using P = ScanParameters;
+    return std::tuple(
+        required_field("x", &P::x, "T", "Any numeric dtype, at least one axis."),
+        field("axis", &P::axis, "int32", 0, "The axis; negative counts from the end."),
+        field("exclusive", &P::exclusive, "Leave out the element itself."),
+        field("reverse", &P::reverse, "Start from the end."));
+  }
+};
+
+Outputs scan(FunctionContext& c, const OpHandle<ScanAttrs>& op, const ScanParameters& p) {
+  const Tensor axis = p.axis ? p.axis : c.scalar(0, DType::kInt32, "axis");
+  return c(op, {p.x, axis}, {.exclusive = p.exclusive, .reverse = p.reverse}, c.name());
+}
+
+// --- Several tensors.
+
+struct AddNParameters {
+  TensorList inputs;
+  static constexpr auto fields() {
+    return std::tuple(required_field("inputs", &AddNParameters::inputs, "any",
+                                     "Tensors of one numeric dtype and shape, or IndexedSlices."));
+  }
+};
+
+Tensor sum_of(FunctionContext& c, std::span<const Tensor> tensors) {
+  if (tensors.size() == 1) return tensors[0];
+  const Tensors sums = c.Emitter::apply(*kAddN, tensors, NoAttrs(), c.name());
+  return sums.empty() ? Tensor() : sums[0];
+}
+
+Outputs add_n(FunctionContext& c, const AddNParameters& p) {
+  // A tensor is the list of its rows.
+  const int64_t rows = p.inputs.is_list ? 0 : c.static_size(p.inputs.tensors[0], 0).value_or(0);
+  if (p.inputs.tensors.empty() || (!p.inputs.is_list && rows == 0)) {
+    return c.fail(value_error(
+        "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and "
+        "shape."));
+  }
+  if (p.inputs.is_list) return sum_of(c, p.inputs.tensors);
+  const Tensors tensors = c.apply(kUnpack, {p.inputs.tensors[0]}, {.num = rows});
+  return tensors.empty() ? Tensor() : sum_of(c, {tensors.begin(), tensors.size()});
+}
+
+struct AccumulateNParameters {
+  TensorList inputs;
+  Shape shape = Shape::unknown_rank();
+  DType tensor_dtype = DType::kInvalid;
+  static constexpr auto fields() {
+    using P = AccumulateNParameters;
+    return std::tuple(
+        required_field("inputs", &P::inputs, "any", "Tensors of one numeric dtype and shape."),
+        field("shape", &P::shape, "Their shape, to be checked."),
+        field("tensor_dtype", &P::tensor_dtype, "Their dtype, to be checked."));
+  }
+};
+
+Outputs accumulate_n(FunctionContext& c, const AccumulateNParameters& p) {
+  const auto& tensors = p.inputs.tensors;
+  bool has_one_dtype = p.inputs.is_list && !tensors.empty();
+  for (const Tensor& tensor : tensors) has_one_dtype &= tensor.dtype() == tensors[0].dtype();
+  if (!has_one_dtype) {
+    return c.fail(
+        value_error("inputs must be a list of at least one Tensor with the same dtype and shape"));
+  }
+  Shape shape = p.shape;
+  for (const Tensor& tensor : tensors) {
+    auto merged = merge_shapes(shape, tensor.shape());
+    if (!merged.ok()) {
+      return c.fail(value_error("Shapes ", shape.to_text(), " and ", tensor.shape().to_text(),
+                                " are not compatible"));
+    }
+    shape = *merged;
+  }
+  if (p.tensor_dtype != DType::kInvalid && p.tensor_dtype != tensors[0].dtype()) {
+    return c.fail(type_error("The `tensor_dtype` argument is ", dtype_name(p.tensor_dtype),
+                             ", but `input` is of type ", dtype_name(tensors[0].dtype()), "."));
+  }
+  return sum_of(c, tensors);
+}
+
+constexpr Raised kDoNotFit = {"InvalidArgumentError", "The dtypes differ, or the shapes."};
+constexpr Raised kNoSuchAxis = {"InvalidArgumentError", "An axis is outside [-rank, rank)."};
+
+void define_pairs(FunctionRegistry& functions) {
+  functions.define({
+      .names = "math.add, add",
+      .scope = "Add",
+      .types = {{"T", kNumberTypes | DTypeSet{DType::kString}}},
+      .summary = "x + y, element by element; strings are joined.",
+      .returns = "The sums.",
+      .raises = {kDoNotFit},
+      .source = "OpDefs \"AddV2\" and \"Add\"",
+      .body = add,
+  });
+  const std::string quotients =
+      "The quotients; float64 of int32 and int64, float32 of shorter integers.";
+  constexpr Raised kNoQuotient = {"TypeError", "The dtypes differ, or are bool or string."};
+  functions.define({
+      .names = "math.divide, divide",
+      .scope = "truediv",
+      .types = {{"T", kNumberTypes}},
+      .summary = "x / y as Python divides: integers as floats.",
+      .returns = quotients,
+      .raises = {kNoQuotient},
+      .body = [](FunctionContext& c,
+                 const DivideParameters& p) { return quotient(c, kRealDiv, p); },
+  });
+  functions.define({
+      .names = "math.truediv, truediv",
+      .scope = "truediv",
+      .types = {{"T", kNumberTypes}},
+      .summary = "x / y as Python divides: integers as floats.",
+      .details = "As divide, but x does not take the dtype of y.",
+      .returns = quotients,
+      .raises = {kNoQuotient},
+      .body = [](FunctionContext& c, const AddParameters& p) { return quotient(c, kRealDiv, p); },
+  });
+  functions.define({
+      .names = "math.divide_no_nan",
+      .scope = "div_no_nan",
+      .types = {{"T", kNumberTypes}},
+      .summary = "x / y, element by element, and 0 where y is 0.",
+      .returns = quotients,
+      .raises = {kNoQuotient},
+      .source = "OpDef \"DivNoNan\"",
+      .body = [](FunctionContext& c,
+                 const DivideParameters& p) { return quotient(c, kDivNoNan, p); },
+  });
+  functions.define({
+      .names = "math.equal, equal",
+      .scope = "Equal",
+      .summary = "x == y, element by element.",
+      .returns = "bool.",
+      .raises = {kDoNotFit},
+      .source = "OpDef \"Equal\"",
+      .body =
+          [](FunctionContext& c, const EqualParameters& p) {
+            return c(kEqual, {p.x, p.y}, {}, c.name());
+          },
+  });
+  functions.define({
+      .names = "math.not_equal, not_equal",
+      .scope = "NotEqual",
+      .summary = "x != y, element by element.",
+      .returns = "bool.",
+      .raises = {kDoNotFit},
+      .source = "OpDef \"NotEqual\"",
+      .body =
+          [](FunctionContext& c, const EqualParameters& p) {
+            return c(kNotEqual, {p.x, p.y}, {}, c.name());
+          },
+  });
+  functions.define({
+      .names = "math.logical_xor",
+      .scope = "LogicalXor",
+      .summary = "Whether one of x and y holds and the other does not.",
+      .returns = "bool.",
+      .raises = {kDoNotFit},
+      .body = logical_xor,
+  });
+  functions.define({
+      .names = "math.scalar_mul, scalar_mul",
+      .scope = "Mul",
+      .types = {{"T", kNumberTypes}},
+      .summary = "Multiplies a tensor by a scalar.",
+      .returns = "The products, as x was given.",
+      .raises = {{"ValueError", "The scalar has axes, or another dtype."}},
+      .source = "OpDef \"Mul\"",
+      .body = scalar_mul,
+  });
+}
+
+void define_parts(FunctionRegistry& functions) {
+  functions.define({
+      .names = "math.abs, abs",
+      .scope = "Abs",
+      .types = {{"T", kSignedIntTypes | kDifferentiableTypes}},
+      .summary = "|x|, element by element; of complex numbers a real number.",
+      .returns = "The absolute values.",
+      .source = "OpDefs \"Abs\" and \"ComplexAbs\"",
+      .body = [](FunctionContext& c, const XParameters& p) -> Outputs {
+        return is_complex(p.x.dtype()) ? part(c, kComplexAbs, p.x) : c(kAbs, {p.x}, {}, c.name());
+      },
+  });
+  functions.define({
+      .names = "math.real",
+      .scope = "Real",
+      .types = {{"T", kNumberTypes}},
+      .summary = "The real part, element by element.",
+      .returns = "The real dtype; a real input itself.",
+      .raises = {{"TypeError", "The input is bool or string."}},
+      .source = "OpDef \"Real\"",
+      .body = real,
+  });
+  functions.define({
+      .names = "math.imag",
+      .scope = "Imag",
+      .summary = "The imaginary part, element by element.",
+      .returns = "The real dtype; zeros for a real input.",
+      .source = "OpDef \"Imag\"",
+      .body = [](FunctionContext& c, const InputParameters& p) -> Outputs {
+        return is_complex(p.input.dtype()) ? part(c, kImag, p.input)
+                                           : c(kZerosLike, {p.input}, {}, c.name());
+      },
+  });
+  functions.define({
+      .names = "math.angle",
+      .scope = "Angle",
+      .types = {{"T", kFloatTypes | kComplexTypes}},
+      .summary = "The angle of complex numbers, element by element.",
+      .returns = "The real dtype, in [-pi, pi]; 0 or pi for a real input.",
+      .raises = {{"TypeError", "The input is neither floating nor complex."}},
+      .source = "OpDef \"Angle\"",
+      .body = angle,
+  });
+  functions.define({
+      .names = "math.conj",
+      .scope = "Conj",
+      .types = {{"T", kNumberTypes}},
+      .summary = "The complex conjugate, element by element.",
+      .returns = "The conjugates; a real x itself.",
+      .raises = {{"TypeError", "x is bool or string."}},
+      .source = "OpDef \"Conj\"",
+      .body = conjugate,
+  });
+  functions.define({
+      .names = "complex, dtypes.complex",
+      .scope = "Complex",
+      .summary = "Complex numbers of their two parts, element by element.",
+      .returns = "complex64 or complex128.",
+      .raises = {{"TypeError", "The parts are not both float32, or float64."}},
+      .source = "OpDef \"Complex\"",
+      .body = complex,
+  });
+  functions.define({
+      .names = "math.log_sigmoid",
+      .scope = "LogSigmoid",
+      .types = {{"T", kFloatTypes}},
+      .summary = "log(sigmoid(x)), element by element, without overflow.",
+      .returns = "The logarithms.",
+      .body = [](FunctionContext& c, const XParameters& p) -> Outputs {
+        return c(kNeg, {call(kSoftplus, -c(p.x))}, {}, c.name());
+      },
+  });
+}
+
+void define_along_axes(FunctionRegistry& functions) {
+  for (const auto& [op, name, word] :
+       {std::tuple(&kArgMax, "argmax", "largest"), std::tuple(&kArgMin, "argmin", "smallest")}) {
+    functions.define({
+        .names = str_cat("math.", name, ", ", name),
+        .scope = (*op).op->name(),
+        .types = {{"T", kRealTypes | kBoolType}},
+        .summary =
+            str_cat("The index of the ", word, " element along an axis; of equal ones the first."),
+        .details = str_cat("NaN counts as the ", word,
+                           ", as in NumPy, so that it is seen; TensorFlow passes over it."),
+        .returns = "The indices; the shape of the input without the axis.",
+        .raises = {kNoSuchAxis, {"TypeError", "The axis is no integer."}},
+        .source = str_cat("OpDef \"", (*op).op->name(), "\""),
+        .body = [op = op](FunctionContext& c, const ArgParameters& p) { return arg(c, *op, p); },
+    });
+  }
+  functions.define({
+      .names = "math.cumsum, cumsum",
+      .scope = "Cumsum",
+      .types = {{"T", kNumberTypes}},
+      .summary = "Sums up to each element along an axis.",
+      .returns = "The sums, of x's shape.",
+      .raises = {kNoSuchAxis},
+      .source = "OpDef \"Cumsum\"",
+      .body = [](FunctionContext& c, const ScanParameters& p) { return scan(c, kCumsum, p); },
+  });
+  functions.define({
+      .names = "math.cumprod",
+      .scope = "Cumprod",
+      .types = {{"T", kNumberTypes}},
+      .summary = "Multiplies up to each element along an axis.",
+      .returns = "The products, of x's shape.",
+      .raises = {kNoSuchAxis},
+      .source = "OpDef \"Cumprod\"",
+      .body = [](FunctionContext& c, const ScanParameters& p) { return scan(c, kCumprod, p); },
+  });
+}
+
+}  // namespace
+
+void define_numbers(FunctionRegistry& functions) {
+  define_pairs(functions);
+  define_parts(functions);
+  define_along_axes(functions);
+  functions.define({
+      .names = "math.add_n, add_n",
+      .scope = "AddN",
+      .summary = "Sums tensors of one shape.",
+      .returns = "The sum; a single input itself.",
+      .raises = {{"ValueError", "There are no inputs."}, kDoNotFit},
+      .source = "OpDef \"AddN\"",
+      .body = add_n,
+  });
+  functions.define({
+      .names = "math.accumulate_n",
+      .scope = "AddN",
+      .summary = "Sums tensors of one shape, which is checked.",
+      .returns = "The sum; a single input itself.",
+      .raises = {{"ValueError", "There are no inputs, or they do not fit each other or the shape."},
+                 {"TypeError", "They have not the tensor_dtype."}},
+      .source = "OpDef \"AddN\"",
+      .body = accumulate_n,
+  });
+}
+
+}  // namespace graven::engine
