@@ -28,6 +28,10 @@ Tensor constant(Emitter& emit, Tensor value) {
 
 Formula constant_like(const Formula& x, double value) {
   if (!x.tensor()) return x;  // after an error
+  if (!is_plain(x.dtype())) {
+    x.emit().fail(type_error("There is no number of ", dtype_name(x.dtype())));
+    return {x.emit(), {}};
+  }
   Tensor scalar = visit_plain(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
