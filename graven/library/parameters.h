@@ -125,6 +125,7 @@ using ParameterRef =
 //   "common T"       values of a list that holds no tensor have the dtype of the whole list
 //   "T or None"      empty for None where it must be given; of a list, each of its tensors
 //   "each T"         takes T where an argument says that; else it has a dtype of its own
+//   "sole T"         of what may be a variable: a list of one is its item, a longer one is refused
 
 enum class ParameterRole : uint8_t {
   kRequired,

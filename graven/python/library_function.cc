@@ -256,6 +256,10 @@ class Binder {
       return bind_list(type, object, **list);
     }
     if (auto* const* either = std::get_if<engine::TensorOrVariable*>(&ref)) {
+      if (callable_.function_.tensor_types()[i].is_sole && PyList_Check(object)) {
+        if (PyList_GET_SIZE(object) != 1) return refuse_list(i);
+        object = PyList_GET_ITEM(object, 0);
+      }
       if (!variable_base_type || !is_variable(object)) {
         return assign(operands_.convert(type, object), (*either)->tensor);
       }
@@ -269,6 +273,16 @@ class Binder {
       return {};
     }
     return assign(operands_.convert(type, object), *std::get<Tensor*>(ref));
+  }
+
+  Status refuse_list(size_t i) const {
+    if (PyList_GET_SIZE(arguments_[i]) == 0) {
+      return engine::value_error("'", fields_[i].name, "' must not be an empty list");
+    }
+    return Status(engine::Code::kUnimplemented,
+                  engine::str_cat("tf.", callable_.function_.name(), ": Graven takes one tensor '",
+                                  fields_[i].name, "', not ", PyList_GET_SIZE(arguments_[i])),
+                  engine::ErrorKind::kNotImplementedError);
   }
 
   Status bind_list(const OperandType& type, PyObject* object, engine::TensorList& list) {
