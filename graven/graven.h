@@ -10,7 +10,6 @@
 #include "graven/api/error.h"              // IWYU pragma: export
 #include "graven/api/function.h"           // IWYU pragma: export
 #include "graven/api/module.h"             // IWYU pragma: export
-#include "graven/api/nn_ops.h"             // IWYU pragma: export
 #include "graven/api/op_functions.h"       // IWYU pragma: export
 #include "graven/api/operand.h"            // IWYU pragma: export
 #include "graven/api/random_ops.h"         // IWYU pragma: export

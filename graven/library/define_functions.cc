@@ -3,14 +3,18 @@
 namespace graven::engine {
 
 void define_functions(FunctionRegistry& functions) {
+  define_activations(functions);
   define_conversions(functions);
   define_convolutions(functions);
   define_creation(functions);
   define_gathering(functions);
   define_grids(functions);
   define_joins(functions);
+  define_losses(functions);
+  define_normalization(functions);
   define_norms(functions);
   define_numbers(functions);
+  define_pooling(functions);
   define_products(functions);
   define_random_functions(functions);
   define_reductions(functions);

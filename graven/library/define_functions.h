@@ -8,14 +8,18 @@ class FunctionRegistry;
 void define_functions(FunctionRegistry& functions);
 
 // One function a family, by the name of its file.
+void define_activations(FunctionRegistry& functions);
 void define_conversions(FunctionRegistry& functions);
 void define_convolutions(FunctionRegistry& functions);
 void define_creation(FunctionRegistry& functions);
 void define_gathering(FunctionRegistry& functions);
 void define_grids(FunctionRegistry& functions);
 void define_joins(FunctionRegistry& functions);
+void define_losses(FunctionRegistry& functions);
+void define_normalization(FunctionRegistry& functions);
 void define_norms(FunctionRegistry& functions);
 void define_numbers(FunctionRegistry& functions);
+void define_pooling(FunctionRegistry& functions);
 void define_products(FunctionRegistry& functions);
 void define_random_functions(FunctionRegistry& functions);
 void define_reductions(FunctionRegistry& functions);

@@ -7,8 +7,10 @@
 #include "graven/ir/structural_ops.h"
 #include "graven/library/define_functions.h"
 #include "graven/library/function.h"
+#include "graven/library/reductions.h"
 #include "graven/ops/gather_ops.h"
 #include "graven/ops/logical_ops.h"
+#include "graven/ops/math_ops.h"
 #include "graven/ops/movement_ops.h"
 #include "graven/ops/reduction_ops.h"
 #include "graven/ops/sequence_ops.h"
@@ -108,6 +110,50 @@ Outputs gather(FunctionContext& c, const GatherParameters& p) {
   }
   const Tensor axis = p.axis ? p.axis : c.scalar(p.batch_dims, DType::kInt32, "axis");
   return c(kGatherV2, {value_of(c, p.params), p.indices, axis}, {p.batch_dims}, c.name());
+}
+
+struct EmbeddingLookupParameters {
+  TensorOrVariable params;
+  Tensor ids;
+  std::optional<double> max_norm;
+  static constexpr auto fields() {
+    using P = EmbeddingLookupParameters;
+    return std::tuple(
+        required_field("params", &P::params, "sole T",
+                       "The table, shape [rows, ...]. The gradient of a variable is "
+                       "IndexedSlices. A list of several tables is refused."),
+        required_field("ids", &P::ids, "Tindices", "Integers of any shape."),
+        field("max_norm", &P::max_norm,
+              "Rows of a larger Euclidean norm are scaled down to it; None leaves all."));
+  }
+};
+
+// The rows that ids took, none of a larger norm.
+Tensor with_norms_up_to(FunctionContext& c, double max_norm, const Tensor& rows,
+                        const Tensor& ids) {
+  const auto first = c.rank_if_known(ids), rank = c.rank_if_known(rows);
+  Axes axes;
+  if (first && rank) {
+    axes.numbers.emplace();
+    for (int64_t axis = *first; axis < *rank; ++axis) axes.numbers->push_back(axis);
+  } else {
+    axes.tensor = c(kRange, {c(kRank, {ids}), c(kRank, {rows}), c.scalar(1)});
+  }
+  Formula x = c(rows), square = reduce(c, kSum, x * x, axes, /*keepdims=*/true);
+  // The root of 0 has no gradient.
+  const Tensor is_positive = c(kGreater, {square, constant_like(x, 0)});
+  Formula root = call(kSqrt, c(c(kSelectV2, {is_positive, square, constant_like(x, 1)})));
+  Formula norm = c(c(kSelectV2, {is_positive, root, square}));
+  return max_norm * x / call(kMaximum, norm, constant_like(x, max_norm));
+}
+
+Outputs embedding_lookup(FunctionContext& c, const EmbeddingLookupParameters& p) {
+  const Tensor rows =
+      p.params.handle
+          ? c(kResourceGather, {p.params.handle, p.ids}, {.dtype = p.params.dtype}, c.name())
+          : c(kGatherV2, {p.params.tensor, p.ids, c.scalar(0, DType::kInt32, "axis")}, {},
+              c.name());
+  return p.max_norm ? with_norms_up_to(c, *p.max_norm, rows, p.ids) : rows;
 }
 
 struct GatherNdParameters {
@@ -252,6 +298,15 @@ void define_gathering(FunctionRegistry& functions) {
       .raises = {kNoSuchIndex},
       .source = "OpDefs \"GatherV2\" and \"ResourceGather\"",
       .body = gather,
+  });
+  functions.define({
+      .names = "nn.embedding_lookup",
+      .scope = "embedding_lookup",
+      .summary = "Takes rows of a table.",
+      .returns = "The rows, shape ids.shape + params.shape[1:].",
+      .raises = {kNoSuchIndex},
+      .source = "OpDefs \"GatherV2\" and \"ResourceGather\"",
+      .body = embedding_lookup,
   });
   functions.define({
       .names = "gather_nd",

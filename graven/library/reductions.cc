@@ -88,6 +88,14 @@ struct CountNonzeroParameters {
   }
 };
 
+struct ZeroFractionParameters {
+  Tensor value;
+  static constexpr auto fields() {
+    return std::tuple(required_field("value", &ZeroFractionParameters::value, "T",
+                                     "Any shape; of strings, the empty one counts as 0."));
+  }
+};
+
 // One that is an op's, by whose name its nodes go.
 void define_reduction(FunctionRegistry& functions, const OpHandle<ReductionAttrs>& op,
                       std::string names, DTypeSet types, std::string summary) {
@@ -166,6 +174,18 @@ void define_reductions(FunctionRegistry& functions) {
             Tensor counted = c(kNotEqual, {p.input, c.zero(p.input.dtype())});
             Formula sum = reduce(c, kSum, c.cast(counted, DType::kInt64), p.axis, p.keepdims);
             return c.cast(sum, p.dtype);
+          },
+  });
+  functions.define({
+      .names = "math.zero_fraction, nn.zero_fraction",
+      .scope = "zero_fraction",
+      .types = {{"T", kPlainTypes | DTypeSet{DType::kString}}},
+      .summary = "The fraction of elements that are 0.",
+      .returns = "A float32 scalar; NaN if there are no elements.",
+      .body =
+          [](FunctionContext& c, const ZeroFractionParameters& p) {
+            const Tensor is_zero = c(kEqual, {p.value, c.zero(p.value.dtype())});
+            return reduce(c, kMean, c.cast(is_zero, DType::kFloat32), {}, false, c.name());
           },
   });
 }

@@ -94,7 +94,6 @@ void define_relu_grad_and_kin(OpRegistry& ops) {
   ops.define(kLeakyRelu,
              {
                  .name = "LeakyRelu",
-                 .python = "nn.leaky_relu",
                  .summary = "The features where they are above 0, else alpha times the features.",
                  .details = correctly_rounded(),
                  .inputs = {"features: T"},

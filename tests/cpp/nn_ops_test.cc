@@ -32,7 +32,7 @@ TEST_CASE("convolutions and pools take explicit paddings") {
   CHECK(floats(nn::max_pool(image, 2, 2, "VALID")) == Floats{4});
   CHECK(floats(nn::avg_pool(image, {2, 1}, 1, "VALID")) == Floats{2, 3});
   CHECK_THROWS_WITH_AS(nn::avg_pool(Tensor{1.0}, 2, 1, "VALID"),
-                       doctest::Contains("pools images only"), graven::Error);
+                       doctest::Contains("must be 3, 4 or 5"), graven::Error);
   CHECK_THROWS_WITH_AS(nn::conv2d(image, ones, {1, 2, 3}, "SAME"),
                        doctest::Contains("strides should be of length 1, 2 or 4"), graven::Error);
   CHECK_THROWS_WITH_AS(nn::conv2d(image, ones, 1, "SAME", "NWHC"),
@@ -57,7 +57,7 @@ TEST_CASE("pools of sequences, in both formats") {
   CHECK(floats(nn::max_pool1d(turned, 2, 1, "VALID", "NCW")) == Floats{2, 3, 4});
   CHECK(floats(nn::max_pool1d(row, 2, 2, {{0, 0}, {1, 1}, {0, 0}})) == Floats{1, 3, 4});
   CHECK_THROWS_WITH_AS(nn::avg_pool1d(row, {1, 2}, 1, "VALID"),
-                       doctest::Contains("ksize must hold 1 or 3 numbers"), graven::Error);
+                       doctest::Contains("ksize should be of length 1, 1 or 3"), graven::Error);
 }
 
 TEST_CASE("activations") {
@@ -73,7 +73,7 @@ TEST_CASE("softmax along an axis") {
   CHECK(floats(nn::softmax(x, 0)) == Floats{0.5f, 0.5f, 0.5f, 0.5f});
   CHECK(floats(nn::log_softmax(x, -2))[0] == doctest::Approx(-std::log(2.0)));
   CHECK(floats(graven::math::softmax(x, 1)) == floats(nn::softmax(x)));
-  CHECK_THROWS_WITH_AS(nn::softmax(x, 2), doctest::Contains("axis must be in [-2, 2)"),
+  CHECK_THROWS_WITH_AS(nn::softmax(x, 2), doctest::Contains("must be in the range [-2, 2)"),
                        graven::Error);
 }
 
@@ -141,10 +141,10 @@ TEST_CASE("moments and batch normalisation") {
 
 TEST_CASE("dropout keeps the mean, and rows of a noise shape together") {
   Tensor x = graven::ones({1000, 2});
-  Tensor dropped = nn::dropout(x, 0.5, std::nullopt, 7);
+  Tensor dropped = nn::dropout(x, 0.5, {}, 7);
   CHECK(graven::reduce_mean(dropped).item<float>() == doctest::Approx(1).epsilon(0.1));
   CHECK(graven::reduce_all(graven::equal(dropped, 0) | graven::equal(dropped, 2)).item<bool>());
-  Tensor rows = nn::dropout(x, Tensor(0.5f), graven::Sizes{1000, 1});
+  Tensor rows = nn::dropout(x, Tensor(0.5f), {-1, 1});
   CHECK(graven::reduce_all(graven::equal(graven::slice(rows, {0, 0}, {-1, 1}),
                                          graven::slice(rows, {0, 1}, {-1, 1})))
             .item<bool>());

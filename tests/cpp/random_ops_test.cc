@@ -64,7 +64,7 @@ TEST_CASE("dropout of nothing draws a seed, as of something") {
   graven::nn::dropout(graven::ones({2}), 0);
   CHECK(floats(random_ops::uniform({1})) == Floats{0.19457185f});
   random_ops::set_seed(3);
-  graven::nn::dropout(graven::ones({2}), 0, std::nullopt, /*seed=*/1);
+  graven::nn::dropout(graven::ones({2}), 0, {}, /*seed=*/1);
   CHECK(floats(random_ops::uniform({1})) == Floats{0.13366318f});
 }
 
