@@ -119,8 +119,23 @@ Status run_pooling(KernelContext& c, const Windows& windows, const Shape& image,
   return {};
 }
 
+// A window that lies in the padding as a whole has no largest element.
+Status check_paddings(const Windows& windows) {
+  static constexpr const char* kSides[2][2] = {{"Top", "Bottom"}, {"Left", "Right"}};
+  for (const int axis : {0, 1}) {
+    const int64_t sizes[] = {windows.pad_before[axis], windows.pad_after[axis]};
+    for (const int side : {0, 1}) {
+      if (sizes[side] < windows.sizes[axis]) continue;
+      return invalid_argument(kSides[axis][side], " padding ", sizes[side],
+                              " needs to be smaller than the window size ", windows.sizes[axis]);
+    }
+  }
+  return {};
+}
+
 Status max_pool_kernel(KernelContext& c) {
   ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<MaxPoolAttrs>()));
+  RETURN_IF_ERROR(check_paddings(windows));
   return run_pooling(
       c, windows, c.input(0).shape(), c.output(0).shape(), {0},
       [](const Pooling& p, const Images& x, void* to) { return max_pool(p, x[0].raw_data(), to); });
