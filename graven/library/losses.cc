@@ -173,15 +173,14 @@ Outputs weighted_cross_entropy(FunctionContext& c, const WeightedCrossEntropyPar
   Status status = check_same_shape("`logits` and `labels`", p.logits, p.labels);
   if (!status.ok()) return c.fail(std::move(status));
   Formula x = c(p.logits), labels = c(p.labels);
-  const auto less_one = [&]() -> Formula {
-    // A number is one of doubles before it takes the dtype.
-    if (p.pos_weight.number) return constant_like(labels, *p.pos_weight.number - 1);
-    return c.cast(p.pos_weight.tensor, labels.dtype()) - 1.0;
-  };
-  if (!p.pos_weight.number && !p.pos_weight.tensor) {
-    return c.fail(type_error("pos_weight must be a number or a tensor, not None"));
+  const auto& [number, tensor, is_list] = p.pos_weight;
+  if (is_list || (!number && !tensor) || (number && is_integer(labels.dtype()))) {
+    return c.fail(type_error("pos_weight must be a number or a tensor, and labels floats"));
   }
-  Formula weight = less_one() * labels + 1.0;
+  // A number is one of doubles before it takes the dtype.
+  Formula less_one =
+      number ? constant_like(labels, *number - 1) : c.cast(tensor, labels.dtype()) - 1.0;
+  Formula weight = less_one * labels + 1.0;
   // log(1 + exp(-x)), without overflow on either side.
   Formula softened = call(kLog1p, call(kExp, -call(kAbs, x))) + call(kRelu, -x);
   return c(kAddV2, {(1.0 - labels) * x, weight * softened}, {}, c.name());

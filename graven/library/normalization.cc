@@ -83,7 +83,8 @@ Tensor noise_sizes(FunctionContext& c, const Tensor& x, const OpenSizes& shape) 
 
 Outputs dropout(FunctionContext& c, const DropoutParameters& p) {
   const DType dtype = p.x.dtype();
-  const auto& [number, tensor] = p.rate;
+  const std::optional<double>& number = p.rate.number;
+  const Tensor& tensor = p.rate.tensor;
   if (number ? !(*number >= 0 && *number < 1) : !tensor) {
     return c.fail(
         value_error("`rate` must be a scalar tensor or a float in the range [0, 1)."

@@ -52,6 +52,7 @@ struct AxisPairs {
 struct Number {
   std::optional<double> number = {};
   Tensor tensor = {};
+  bool is_list = false;  // the tensor is made of a list, which is no number in arithmetic
 };
 // "euclidean", or 2.
 using NumberOrText = std::variant<double, std::string>;

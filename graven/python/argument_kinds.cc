@@ -216,6 +216,7 @@ Result<engine::Number> to_number(PyObject* object, std::string_view name) {
     ASSIGN_OR_RETURN(number.number, to_double(object));
     return number;
   }
+  number.is_list = is_list(object);
   ASSIGN_OR_RETURN(number.tensor, to_tensor(object, std::nullopt, name));
   return number;
 }
