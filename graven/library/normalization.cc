@@ -2,6 +2,7 @@
 #include <optional>
 #include <utility>
 
+#include "graven/ir/graph.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/library/define_functions.h"
 #include "graven/library/function.h"
@@ -107,7 +108,13 @@ Outputs dropout(FunctionContext& c, const DropoutParameters& p) {
   Formula scaled = number ? x * constant_like(x, 1 / (1 - *number)) : x / (1.0 - rate);
   const SeededDTypeAttrs attrs = {.seed = seed, .seed2 = seed2, .dtype = dtype};
   const Tensor drawn = c(kRandomUniform, {noise_sizes(c, x, p.noise_shape)}, attrs);
-  return c(kSelectV2, {c(kGreaterEqual, {drawn, rate}), scaled, c.zero(dtype)}, {}, c.name());
+  Tensor y = c(kSelectV2, {c(kGreaterEqual, {drawn, rate}), scaled, c.zero(dtype)}, {}, c.name());
+  if (y && y.is_symbolic()) {
+    // Inference does not know that a shape that is found when it runs broadcasts to that of x.
+    Status status = static_cast<SymbolicTensor*>(y.get())->set_shape(p.x.shape());
+    if (!status.ok()) c.fail(std::move(status));
+  }
+  return y;
 }
 
 }  // namespace

@@ -158,7 +158,8 @@ void define_pool(FunctionRegistry& functions, bool is_max, std::string name, std
                         : "The mean of each window. Padding is not counted.",
       .returns = "The input with an element for each window.",
       .raises = {{"ValueError", "A list has another length, or the input another rank."},
-                 {"InvalidArgumentError", "The sizes do not fit, or data_format is another."}},
+                 {"InvalidArgumentError", "The sizes do not fit, or data_format is another."},
+                 {"NotImplementedError", "The input is a volume whose channels come second."}},
       .source = is_max ? "OpDef \"MaxPool\"" : "OpDef \"AvgPool\"",
       .body = [is_max](FunctionContext& c, const PoolParameters<n, Paddings>& p) -> Outputs {
         const auto& padding = as_padding(p.padding);
