@@ -335,7 +335,8 @@ std::optional<PyObject*> LibraryCallable::dispatch(std::span<PyObject* const> ar
   PyObject* handler = nullptr;
   for (size_t i = 0; i < arguments.size() && !handler; ++i) {
     PyObject* argument = arguments[i];
-    if (!argument || is_tensor(argument)) continue;
+    if (!argument || argument == Py_None || is_tensor(argument)) continue;
+    if (PyFloat_CheckExact(argument) || PyLong_CheckExact(argument)) continue;
     handler = find_handler(handlers_, argument);
     if (handler || (!PyList_Check(argument) && !PyTuple_Check(argument))) continue;
     for (Py_ssize_t j = 0; j < PySequence_Fast_GET_SIZE(argument) && !handler; ++j) {
