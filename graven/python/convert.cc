@@ -637,6 +637,7 @@ namespace {
 Result<Tensor> to_tensor_of(PyObject* object, std::optional<DType> dtype, std::string_view name,
                             bool packs) {
   if (is_tensor(object)) return checked_dtype(operand_of(object), dtype, object);
+  if (Tensor quick = quick_scalar(object, dtype)) return as_operand(quick, name);
   if (variable_base_type && is_variable(object)) {
     ASSIGN_OR_RETURN(Tensor value, read_variable(variable_of(object)));
     return checked_dtype(std::move(value), dtype, object);
