@@ -21,6 +21,7 @@ void define_functions(FunctionRegistry& functions) {
   define_shapes(functions);
   define_sorting(functions);
   define_statistics(functions);
+  define_sums(functions);
 }
 
 }  // namespace graven::engine

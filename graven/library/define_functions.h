@@ -26,5 +26,6 @@ void define_reductions(FunctionRegistry& functions);
 void define_shapes(FunctionRegistry& functions);
 void define_sorting(FunctionRegistry& functions);
 void define_statistics(FunctionRegistry& functions);
+void define_sums(FunctionRegistry& functions);
 
 }  // namespace graven::engine

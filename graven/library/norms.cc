@@ -31,7 +31,7 @@ struct ClipByValueParameters {
     using P = ClipByValueParameters;
     return std::tuple(
         required_field("t", &P::t, "T",
-                       "Any real dtype; IndexedSlices stay what they are, and each row is clipped "
+                       "Of any shape; IndexedSlices stay what they are, and each row is clipped "
                        "by itself."),
         required_field("clip_value_min", &P::clip_value_min, "T",
                        "The lower end; broadcasts to t, and wins where the ends are swapped."),
@@ -55,7 +55,7 @@ struct ClipByNormParameters {
   static constexpr auto fields() {
     using P = ClipByNormParameters;
     return std::tuple(
-        required_field("t", &P::t, "T", "Any floating dtype, or IndexedSlices."),
+        required_field("t", &P::t, "T", "Of any shape, or IndexedSlices."),
         required_field("clip_norm", &P::clip_norm,
                        "The largest norm; broadcasts to t. A negative one counts as 0."),
         field("axes", &P::axes, "The axes over which the norm is taken; None means all."));
@@ -100,18 +100,19 @@ bool check_list(FunctionContext& c, const TensorList& list) {
   return list.is_list;
 }
 
-Tensor global_norm(FunctionContext& c, const TensorList& list, std::string_view name = {}) {
+Tensor global_norm(FunctionContext& c, const TensorList& list) {
+  constexpr std::string_view kName = "global_norm";
   std::vector<Tensor> halves;
   for (const Tensor& t : list.tensors) {
     if (t) halves.push_back(c(kL2Loss, {t}));
   }
-  if (halves.empty()) return c.scalar(0.0, DType::kFloat32, name);
+  if (halves.empty()) return c.scalar(0.0, DType::kFloat32, kName);
   Tensor half = halves[0];
   if (halves.size() > 1) {
     const Tensors all = c.apply(*kPack, halves, PackAttrs());
     half = all.empty() ? Tensor() : reduce(c, kSum, all[0]);
   }
-  return c(kSqrt, {2.0 * c(half)}, {}, name);
+  return c(kSqrt, {2.0 * c(half)}, {}, kName);
 }
 
 struct ClipByGlobalNormParameters {
@@ -157,7 +158,7 @@ struct NormParameters {
   static constexpr auto fields() {
     using P = NormParameters;
     return std::tuple(
-        required_field("tensor", &P::tensor, "T", "Any floating or complex dtype."),
+        required_field("tensor", &P::tensor, "T", "The elements, of any shape."),
         field("ord", &P::ord,
               "\"euclidean\", a positive number or infinity; of matrices \"euclidean\" and "
               "\"fro\", which are the same, 1 or infinity."),
@@ -228,7 +229,7 @@ struct L2NormalizeParameters {
   Axes dim;
   static constexpr auto fields() {
     using P = L2NormalizeParameters;
-    return std::tuple(required_field("x", &P::x, "T", "Any floating or complex dtype."),
+    return std::tuple(required_field("x", &P::x, "T", "The elements, of any shape."),
                       field("axis", &P::axis, "The axes; None means all."),
                       field("epsilon", &P::epsilon, "The squared norm is at least this."),
                       name_field(), field("dim", &P::dim, "An old name of axis."));
@@ -289,7 +290,7 @@ void define_norms(FunctionRegistry& functions) {
       .returns = "A scalar of their dtype; a float32 zero if there is no tensor.",
       .raises = {kNoList},
       .body = [](FunctionContext& c, const GlobalNormParameters& p) -> Outputs {
-        return check_list(c, p.t_list) ? global_norm(c, p.t_list, c.name()) : Tensor();
+        return check_list(c, p.t_list) ? global_norm(c, p.t_list) : Tensor();
       },
   });
   functions.define({

@@ -6,11 +6,9 @@
 #include "graven/library/arithmetic.h"
 #include "graven/library/define_functions.h"
 #include "graven/library/function.h"
-#include "graven/ops/join_ops.h"
 #include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/nn_ops.h"
-#include "graven/ops/reduction_ops.h"
 
 namespace graven::engine {
 namespace {
@@ -29,17 +27,19 @@ constexpr auto pair_fields(std::string_view type_of_x, std::string_view type_of_
 // y takes the dtype of x where it can.
 struct AddParameters : Pair {
   static constexpr auto fields() {
-    return pair_fields<AddParameters>("T", "like T", "Any numeric dtype; of add also string.");
+    return pair_fields<AddParameters>("T", "like T", "Of any shape.");
   }
 };
 // Each takes the dtype of the other one.
 struct DivideParameters : Pair {
   static constexpr auto fields() {
-    return pair_fields<DivideParameters>("mutual T", "T", "Any numeric dtype.");
+    return pair_fields<DivideParameters>("mutual T", "T", "Of any shape.");
   }
 };
 struct EqualParameters : Pair {
-  static constexpr auto fields() { return pair_fields<EqualParameters>("T", "T", "Any dtype."); }
+  static constexpr auto fields() {
+    return pair_fields<EqualParameters>("T", "T", "Of any dtype and shape.");
+  }
 };
 struct LogicalParameters : Pair {
   static constexpr auto fields() { return pair_fields<LogicalParameters>("bool", "bool", "bool."); }
@@ -68,7 +68,7 @@ struct ScalarMulParameters {
     using P = ScalarMulParameters;
     return std::tuple(
         required_field("scalar", &P::scalar, "mutual T", "A scalar of x's dtype."),
-        required_field("x", &P::x, "T", "Any numeric dtype; IndexedSlices stay what they are."));
+        required_field("x", &P::x, "T", "Of any shape; IndexedSlices stay what they are."));
   }
 };
 
@@ -151,115 +151,7 @@ Outputs complex(FunctionContext& c, const ComplexParameters& p) {
   return c(kComplex, {p.real, p.imag}, {.Tout = both}, c.name());
 }
 
-// --- Along an axis.
-
-struct ArgParameters {
-  Tensor input, axis;
-  DType output_type = DType::kInt64;
-  static constexpr auto fields() {
-    using P = ArgParameters;
-    return std::tuple(required_field("input", &P::input, "T", "Any real dtype, or bool."),
-                      field("axis", &P::axis, "any",
-                            "The axis, an integer; negative counts from the end. None means 0."),
-                      field("output_type", &P::output_type, "int16, uint16, int32 or int64."));
-  }
-};
-
-Outputs arg(FunctionContext& c, const OpHandle<ArgMaxAttrs>& op, const ArgParameters& p) {
-  Tensor axis = p.axis ? p.axis : c.scalar(0, DType::kInt32, "dimension");
-  if (!is_integer(axis.dtype())) {
-    return c.fail(type_error("axis must be int or Tensor with integer datatype"));
-  }
-  if (dtype_size(axis.dtype()) < 4) axis = c.cast(axis, DType::kInt32);
-  return c(op, {p.input, axis}, {.output_type = p.output_type}, c.name());
-}
-
-struct ScanParameters {
-  Tensor x, axis;
-  bool exclusive = false, reverse = false;
-  static constexpr auto fields() {
-    using P = ScanParameters;
-    return std::tuple(
-        required_field("x", &P::x, "T", "Any numeric dtype, at least one axis."),
-        field("axis", &P::axis, "int32", 0, "The axis; negative counts from the end."),
-        field("exclusive", &P::exclusive, "Leave out the element itself."),
-        field("reverse", &P::reverse, "Start from the end."));
-  }
-};
-
-Outputs scan(FunctionContext& c, const OpHandle<ScanAttrs>& op, const ScanParameters& p) {
-  const Tensor axis = p.axis ? p.axis : c.scalar(0, DType::kInt32, "axis");
-  return c(op, {p.x, axis}, {.exclusive = p.exclusive, .reverse = p.reverse}, c.name());
-}
-
-// --- Several tensors.
-
-struct AddNParameters {
-  TensorList inputs;
-  static constexpr auto fields() {
-    return std::tuple(required_field("inputs", &AddNParameters::inputs, "any",
-                                     "Tensors of one numeric dtype and shape, or IndexedSlices."));
-  }
-};
-
-Tensor sum_of(FunctionContext& c, std::span<const Tensor> tensors) {
-  if (tensors.size() == 1) return tensors[0];
-  const Tensors sums = c.Emitter::apply(*kAddN, tensors, NoAttrs(), c.name());
-  return sums.empty() ? Tensor() : sums[0];
-}
-
-Outputs add_n(FunctionContext& c, const AddNParameters& p) {
-  // A tensor is the list of its rows.
-  const int64_t rows = p.inputs.is_list ? 0 : c.static_size(p.inputs.tensors[0], 0).value_or(0);
-  if (p.inputs.tensors.empty() || (!p.inputs.is_list && rows == 0)) {
-    return c.fail(value_error(
-        "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and "
-        "shape."));
-  }
-  if (p.inputs.is_list) return sum_of(c, p.inputs.tensors);
-  const Tensors tensors = c.apply(kUnpack, {p.inputs.tensors[0]}, {.num = rows});
-  return tensors.empty() ? Tensor() : sum_of(c, {tensors.begin(), tensors.size()});
-}
-
-struct AccumulateNParameters {
-  TensorList inputs;
-  Shape shape = Shape::unknown_rank();
-  DType tensor_dtype = DType::kInvalid;
-  static constexpr auto fields() {
-    using P = AccumulateNParameters;
-    return std::tuple(
-        required_field("inputs", &P::inputs, "any", "Tensors of one numeric dtype and shape."),
-        field("shape", &P::shape, "Their shape, to be checked."),
-        field("tensor_dtype", &P::tensor_dtype, "Their dtype, to be checked."));
-  }
-};
-
-Outputs accumulate_n(FunctionContext& c, const AccumulateNParameters& p) {
-  const auto& tensors = p.inputs.tensors;
-  bool has_one_dtype = p.inputs.is_list && !tensors.empty();
-  for (const Tensor& tensor : tensors) has_one_dtype &= tensor.dtype() == tensors[0].dtype();
-  if (!has_one_dtype) {
-    return c.fail(
-        value_error("inputs must be a list of at least one Tensor with the same dtype and shape"));
-  }
-  Shape shape = p.shape;
-  for (const Tensor& tensor : tensors) {
-    auto merged = merge_shapes(shape, tensor.shape());
-    if (!merged.ok()) {
-      return c.fail(value_error("Shapes ", shape.to_text(), " and ", tensor.shape().to_text(),
-                                " are not compatible"));
-    }
-    shape = *merged;
-  }
-  if (p.tensor_dtype != DType::kInvalid && p.tensor_dtype != tensors[0].dtype()) {
-    return c.fail(type_error("The `tensor_dtype` argument is ", dtype_name(p.tensor_dtype),
-                             ", but `input` is of type ", dtype_name(tensors[0].dtype()), "."));
-  }
-  return sum_of(c, tensors);
-}
-
 constexpr Raised kDoNotFit = {"InvalidArgumentError", "The dtypes differ, or the shapes."};
-constexpr Raised kNoSuchAxis = {"InvalidArgumentError", "An axis is outside [-rank, rank)."};
 
 void define_pairs(FunctionRegistry& functions) {
   functions.define({
@@ -340,7 +232,7 @@ void define_pairs(FunctionRegistry& functions) {
   });
   functions.define({
       .names = "math.scalar_mul, scalar_mul",
-      .scope = "Mul",
+      .scope = "scalar_mul",
       .types = {{"T", kNumberTypes}},
       .summary = "Multiplies a tensor by a scalar.",
       .returns = "The products, as x was given.",
@@ -424,70 +316,11 @@ void define_parts(FunctionRegistry& functions) {
   });
 }
 
-void define_along_axes(FunctionRegistry& functions) {
-  for (const auto& [op, name, word] :
-       {std::tuple(&kArgMax, "argmax", "largest"), std::tuple(&kArgMin, "argmin", "smallest")}) {
-    functions.define({
-        .names = str_cat("math.", name, ", ", name),
-        .scope = (*op).op->name(),
-        .types = {{"T", kRealTypes | kBoolType}},
-        .summary =
-            str_cat("The index of the ", word, " element along an axis; of equal ones the first."),
-        .details = str_cat("NaN counts as the ", word,
-                           ", as in NumPy, so that it is seen; TensorFlow passes over it."),
-        .returns = "The indices; the shape of the input without the axis.",
-        .raises = {kNoSuchAxis, {"TypeError", "The axis is no integer."}},
-        .source = str_cat("OpDef \"", (*op).op->name(), "\""),
-        .body = [op = op](FunctionContext& c, const ArgParameters& p) { return arg(c, *op, p); },
-    });
-  }
-  functions.define({
-      .names = "math.cumsum, cumsum",
-      .scope = "Cumsum",
-      .types = {{"T", kNumberTypes}},
-      .summary = "Sums up to each element along an axis.",
-      .returns = "The sums, of x's shape.",
-      .raises = {kNoSuchAxis},
-      .source = "OpDef \"Cumsum\"",
-      .body = [](FunctionContext& c, const ScanParameters& p) { return scan(c, kCumsum, p); },
-  });
-  functions.define({
-      .names = "math.cumprod",
-      .scope = "Cumprod",
-      .types = {{"T", kNumberTypes}},
-      .summary = "Multiplies up to each element along an axis.",
-      .returns = "The products, of x's shape.",
-      .raises = {kNoSuchAxis},
-      .source = "OpDef \"Cumprod\"",
-      .body = [](FunctionContext& c, const ScanParameters& p) { return scan(c, kCumprod, p); },
-  });
-}
-
 }  // namespace
 
 void define_numbers(FunctionRegistry& functions) {
   define_pairs(functions);
   define_parts(functions);
-  define_along_axes(functions);
-  functions.define({
-      .names = "math.add_n, add_n",
-      .scope = "AddN",
-      .summary = "Sums tensors of one shape.",
-      .returns = "The sum; a single input itself.",
-      .raises = {{"ValueError", "There are no inputs."}, kDoNotFit},
-      .source = "OpDef \"AddN\"",
-      .body = add_n,
-  });
-  functions.define({
-      .names = "math.accumulate_n",
-      .scope = "AddN",
-      .summary = "Sums tensors of one shape, which is checked.",
-      .returns = "The sum; a single input itself.",
-      .raises = {{"ValueError", "There are no inputs, or they do not fit each other or the shape."},
-                 {"TypeError", "They have not the tensor_dtype."}},
-      .source = "OpDef \"AddN\"",
-      .body = accumulate_n,
-  });
 }
 
 }  // namespace graven::engine

@@ -27,7 +27,7 @@ struct MatMulParameters {
     using P = MatMulParameters;
     constexpr const char* kHint = "A hint that changes no result.";
     return std::tuple(
-        required_field("a", &P::a, "T", "Any numeric dtype, shape [..., m, k]."),
+        required_field("a", &P::a, "T", "Shape [..., m, k]."),
         required_field("b", &P::b, "like T",
                        "The same dtype, shape [..., k, n]; the leading axes broadcast."),
         field("transpose_a", &P::transpose_a, "Take a as [..., k, m]."),
@@ -95,7 +95,7 @@ struct MatVecParameters {
     using P = MatVecParameters;
     constexpr const char* kHint = "A hint that changes no result.";
     return std::tuple(
-        required_field("a", &P::a, "T", "Any numeric dtype, shape [..., m, k]."),
+        required_field("a", &P::a, "T", "Shape [..., m, k]."),
         required_field("b", &P::b, "any", "The same dtype, shape [..., k]."),
         field("transpose_a", &P::transpose_a, "Take a as [..., k, m]."),
         field("adjoint_a", &P::adjoint_a, "Transpose a and take the complex conjugate."),
@@ -107,7 +107,7 @@ Outputs matvec(FunctionContext& c, const MatVecParameters& p) {
   const Tensor columns = c(kExpandDims, {p.b, c.scalar(-1)});
   const Tensor product =
       matmul(c, {.a = p.a, .b = columns, .transpose_a = p.transpose_a, .adjoint_a = p.adjoint_a});
-  return c(kSqueeze, {product}, {.squeeze_dims = {-1}}, c.name());
+  return c(kSqueeze, {product}, {.squeeze_dims = {-1}});
 }
 
 struct TensordotParameters {
@@ -115,7 +115,7 @@ struct TensordotParameters {
   AxisPairs axes;
   static constexpr auto fields() {
     using P = TensordotParameters;
-    return std::tuple(required_field("a", &P::a, "T", "Any numeric dtype and shape."),
+    return std::tuple(required_field("a", &P::a, "T", "Of any shape."),
                       required_field("b", &P::b, "any", "The same dtype, any shape."),
                       required_field("axes", &P::axes,
                                      "A number: that many last axes of a and first axes of b; or "
@@ -221,8 +221,12 @@ Outputs tensordot(FunctionContext& c, const TensordotParameters& p) {
   const auto [of_a, of_b] = summed_axes(c, p);
   if (!c.status().ok()) return {};
   const Matrix a = matrix_of(c, p.a, of_a, false), b = matrix_of(c, p.b, of_b, true);
-  const Tensor product = matmul(c, {.a = a.matrix, .b = b.matrix});
-  if (!a.free_vector && !b.free_vector) {
+  const bool is_known = !a.free_vector && !b.free_vector;
+  const bool is_product = is_known && a.free.size() == 1 && b.free.size() == 1;
+  const Tensor product =
+      matmul(c, {.a = a.matrix, .b = b.matrix}, is_product ? c.name() : std::string_view());
+  if (is_product) return product;
+  if (is_known) {
     SizeList free = a.free;
     free.insert(free.end(), b.free.begin(), b.free.end());
     return c(kReshape, {product, vector_of(c, free)}, {}, c.name());
@@ -237,7 +241,7 @@ Outputs tensordot(FunctionContext& c, const TensordotParameters& p) {
 
 void define_products(FunctionRegistry& functions) {
   constexpr Raised kDoNotFit = {"InvalidArgumentError", "The inner sizes or the dtypes differ."};
-  const DTypeSet types = kFloatTypes | kComplexTypes | kIndexTypes;
+  const DTypeSet types = kNumberTypes;
   functions.define({
       .names = "linalg.matmul, matmul",
       .scope = "MatMul",

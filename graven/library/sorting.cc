@@ -1,5 +1,6 @@
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "graven/ir/structural_ops.h"
 #include "graven/library/axes.h"
@@ -8,11 +9,33 @@
 #include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/movement_ops.h"
+#include "graven/ops/reduction_ops.h"
 #include "graven/ops/shape_ops.h"
 #include "graven/ops/sort_ops.h"
 
 namespace graven::engine {
 namespace {
+
+struct ArgParameters {
+  Tensor input, axis;
+  DType output_type = DType::kInt64;
+  static constexpr auto fields() {
+    using P = ArgParameters;
+    return std::tuple(required_field("input", &P::input, "T", "At least one axis."),
+                      field("axis", &P::axis, "any",
+                            "The axis, an integer; negative counts from the end. None means 0."),
+                      field("output_type", &P::output_type, "int16, uint16, int32 or int64."));
+  }
+};
+
+Outputs arg(FunctionContext& c, const OpHandle<ArgMaxAttrs>& op, const ArgParameters& p) {
+  Tensor axis = p.axis ? p.axis : c.scalar(0, DType::kInt32, "dimension");
+  if (!is_integer(axis.dtype())) {
+    return c.fail(type_error("axis must be int or Tensor with integer datatype"));
+  }
+  if (dtype_size(axis.dtype()) < 4) axis = c.cast(axis, DType::kInt32);
+  return c(op, {p.input, axis}, {.output_type = p.output_type}, c.name());
+}
 
 struct TopKParameters {
   Tensor input, k;
@@ -21,7 +44,7 @@ struct TopKParameters {
   static constexpr auto fields() {
     using P = TopKParameters;
     return std::tuple(
-        required_field("input", &P::input, "T", "Any real dtype, shape [..., n]."),
+        required_field("input", &P::input, "T", "Shape [..., n]."),
         field("k", &P::k, "int32", 1, "How many, a scalar integer in [0, n]."),
         field("sorted", &P::sorted, "The largest first, which they are here in any case."),
         field("index_type", &P::index_type, "int16, int32 or int64."));
@@ -34,10 +57,9 @@ struct SortParameters {
   std::string direction = "ASCENDING";
   static constexpr auto fields() {
     using P = SortParameters;
-    return std::tuple(
-        required_field("values", &P::values, "T", "Any real dtype, at least one axis."),
-        field("axis", &P::axis, "The axis; negative counts from the end."),
-        field("direction", &P::direction, "\"ASCENDING\" or \"DESCENDING\"."));
+    return std::tuple(required_field("values", &P::values, "T", "At least one axis."),
+                      field("axis", &P::axis, "The axis; negative counts from the end."),
+                      field("direction", &P::direction, "\"ASCENDING\" or \"DESCENDING\"."));
   }
 };
 
@@ -87,6 +109,23 @@ void define_sorting(FunctionRegistry& functions) {
   constexpr Raised kNoSuchAxis = {"InvalidArgumentError",
                                   "values has no such axis; a ValueError in a graph."};
   constexpr Raised kNoDirection = {"ValueError", "The direction is another word."};
+  for (const auto& [op, name, word] :
+       {std::tuple(&kArgMax, "argmax", "largest"), std::tuple(&kArgMin, "argmin", "smallest")}) {
+    functions.define({
+        .names = str_cat("math.", name, ", ", name),
+        .scope = (*op).op->name(),
+        .types = {{"T", kRealTypes | kBoolType}},
+        .summary =
+            str_cat("The index of the ", word, " element along an axis; of equal ones the first."),
+        .details = str_cat("NaN counts as the ", word,
+                           ", as in NumPy, so that it is seen; TensorFlow passes over it."),
+        .returns = "The indices; the shape of the input without the axis.",
+        .raises = {{"InvalidArgumentError", "An axis is outside [-rank, rank)."},
+                   {"TypeError", "The axis is no integer."}},
+        .source = str_cat("OpDef \"", (*op).op->name(), "\""),
+        .body = [op = op](FunctionContext& c, const ArgParameters& p) { return arg(c, *op, p); },
+    });
+  }
   functions.define({
       .names = "math.top_k, nn.top_k",
       .scope = "TopKV2",
