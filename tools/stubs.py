@@ -243,15 +243,22 @@ def stubs(package: Any) -> dict[Path, str]:
         if module == "graven.raw_ops":
             made = definitions(package, functions)
         else:
+            made = aliases = ""
             for name, function in functions.items():
-                other = defined.setdefault(name, function)
-                assert other._record == function._record, f"{name} is the name of two ops"
-            made = "".join(
-                f"from graven.{FUNCTIONS.removesuffix('.pyi')} import {name} as {name}\n"
-                for name in functions
-            )
+                own = shown = name
+                if defined.get(name, function)._record != function._record:
+                    own = f"{module.rpartition('.')[2]}_{name}"  # random.split beside split
+                    shown = f"_{name}"
+                    aliases += f"{name} = {shown}\n"
+                defined[own] = function
+                made += f"from graven.{FUNCTIONS.removesuffix('.pyi')} import {own} as {shown}\n"
+            made += aliases
         path = source_of(module).with_suffix(".pyi").relative_to(PACKAGE)
         found[path] = f"{docstring}\n\n{made}\n{written}\n"
+    for name in package._public.public_names():
+        private = name.rpartition(".")[2]
+        if private.startswith("_"):
+            defined[private] = package._public.function(name)
     text = '"""The functions of records under their public names."""\n\n'
     found[Path(FUNCTIONS)] = text + definitions(package, defined)
     return found

@@ -69,7 +69,7 @@ void LibraryCall::convert_operands() {
     const engine::PublicFunction::TensorType& type = function_.tensor_types()[i];
     const bool is_optional = field.role == engine::ParameterRole::kOptional || type.may_be_none;
     if (is_optional && operand->is_none()) continue;
-    if (is_optional && operand->is_number() &&
+    if (is_optional && operand->is_number() && !type.may_be_none &&
         engine::is_default(field.default_number, operand->number())) {
       continue;
     }

@@ -20,14 +20,16 @@ struct Declare {
   const ParameterField& field;
 
   Declared operator()(const Tensor*) const {
+    const bool may_be_none = field.type.ends_with(" or None");
+    const char* const type = may_be_none ? "const MaybeOperand&" : "const Operand&";
     if (const auto* number = std::get_if<int64_t>(&field.default_number)) {
-      return {"const Operand&", str_cat(*number)};
+      return {type, str_cat(*number)};
     }
     if (const auto* number = std::get_if<double>(&field.default_number)) {
-      return {"const Operand&", shortest(*number)};
+      return {type, shortest(*number)};
     }
     const bool is_required = field.role == ParameterRole::kRequired;
-    if (is_required && !field.type.ends_with(" or None")) return {"const Operand&"};
+    if (is_required && !may_be_none) return {"const Operand&"};
     if (is_required) return {"const MaybeOperand&"};
     return {"const MaybeOperand&", "{}"};
   }

@@ -8,6 +8,7 @@ void define_functions(FunctionRegistry& functions) {
   define_convolutions(functions);
   define_creation(functions);
   define_gathering(functions);
+  define_generators(functions);
   define_grids(functions);
   define_joins(functions);
   define_losses(functions);
@@ -20,6 +21,7 @@ void define_functions(FunctionRegistry& functions) {
   define_reductions(functions);
   define_shapes(functions);
   define_sorting(functions);
+  define_stateless_random_functions(functions);
   define_statistics(functions);
   define_sums(functions);
 }

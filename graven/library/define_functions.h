@@ -13,6 +13,7 @@ void define_conversions(FunctionRegistry& functions);
 void define_convolutions(FunctionRegistry& functions);
 void define_creation(FunctionRegistry& functions);
 void define_gathering(FunctionRegistry& functions);
+void define_generators(FunctionRegistry& functions);
 void define_grids(FunctionRegistry& functions);
 void define_joins(FunctionRegistry& functions);
 void define_losses(FunctionRegistry& functions);
@@ -25,6 +26,7 @@ void define_random_functions(FunctionRegistry& functions);
 void define_reductions(FunctionRegistry& functions);
 void define_shapes(FunctionRegistry& functions);
 void define_sorting(FunctionRegistry& functions);
+void define_stateless_random_functions(FunctionRegistry& functions);
 void define_statistics(FunctionRegistry& functions);
 void define_sums(FunctionRegistry& functions);
 

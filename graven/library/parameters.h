@@ -124,7 +124,8 @@ using ParameterRef =
 //   "mutual T"       takes the dtype of a tensor behind it in graphs, too
 //   "like T"         takes T where it can; else it has a dtype of its own, which the body refuses
 //   "common T"       values of a list that holds no tensor have the dtype of the whole list
-//   "T or None"      empty for None where it must be given; of a list, each of its tensors
+//   "T or None"      empty for None where it must be given, and for None alone where there is a
+//                    default number; of a list, each of its tensors
 //   "each T"         takes T where an argument says that; else it has a dtype of its own
 //   "sole T"         of what may be a variable: a list of one is its item, a longer one is refused
 

@@ -2,14 +2,12 @@
 
 #include "graven/library/define_functions.h"
 #include "graven/library/function.h"
+#include "graven/library/random_sources.h"
 #include "graven/library/seeds.h"
-#include "graven/ops/math_ops.h"
-#include "graven/ops/random_ops.h"
 
 namespace graven::engine {
 namespace {
 
-constexpr std::string_view kShapeDoc = "The shape of the result.";
 constexpr std::string_view kSeedDoc =
     "With a seed, the same program draws the same numbers; see set_seed.";
 
@@ -20,13 +18,6 @@ SeedAttrs seeded(std::optional<int64_t> seed) {
 SeededDTypeAttrs seeded(std::optional<int64_t> seed, DType dtype) {
   const SeedAttrs seeds = seeded(seed);
   return {.seed = seeds.seed, .seed2 = seeds.seed2, .dtype = dtype};
-}
-
-// Numbers of [0, 1) moved to [low, high), of which an empty one is 0 or 1.
-Tensor scaled(FunctionContext& c, const Tensor& unit, const Tensor& low, const Tensor& high) {
-  Formula x = c(unit), from = low ? c(low) : constant_like(x, 0);
-  Formula to = high ? c(high) : constant_like(x, 1);
-  return c(kAddV2, {x * (to - from), from}, {}, c.name());
 }
 
 struct SetSeedParameters {
@@ -44,7 +35,7 @@ struct UniformParameters {
   static constexpr auto fields() {
     using P = UniformParameters;
     return std::tuple(
-        required_field("shape", &P::shape, kShapeDoc),
+        required_field("shape", &P::shape, kDrawnShapeDoc),
         field("minval", &P::minval, "dtype", 0, "The lower bound, which is included."),
         field("maxval", &P::maxval, "dtype",
               "The upper bound, which is not; None means 1, for floats only."),
@@ -64,6 +55,56 @@ Outputs uniform(FunctionContext& c, const UniformParameters& p) {
   const SeededDTypeAttrs attrs = seeded(p.seed, p.dtype);
   if (!p.minval && !p.maxval) return c(kRandomUniform, {shape}, attrs, c.name());
   return scaled(c, c(kRandomUniform, {shape}, attrs), p.minval, p.maxval);
+}
+
+struct NormalParameters {
+  Sizes shape;
+  Tensor mean, stddev;
+  DType dtype = DType::kFloat32;
+  std::optional<int64_t> seed;
+  static constexpr auto fields() {
+    using P = NormalParameters;
+    return std::tuple(required_field("shape", &P::shape, kDrawnShapeDoc),
+                      field("mean", &P::mean, "dtype", 0.0, kMeanDoc),
+                      field("stddev", &P::stddev, "dtype", 1.0, kDeviationDoc),
+                      field("dtype", &P::dtype, kFloatingDoc), field("seed", &P::seed, kSeedDoc));
+  }
+};
+
+Outputs normal(FunctionContext& c, const NormalParameters& p,
+               const OpHandle<SeededDTypeAttrs>& op) {
+  return normal_numbers(c, p.mean, p.stddev, p.dtype, [&](std::string_view name) {
+    return c(op, {c.tensor_of(p.shape, "shape")}, seeded(p.seed, p.dtype), name);
+  });
+}
+
+struct ShuffleParameters {
+  Tensor value;
+  std::optional<int64_t> seed;
+  static constexpr auto fields() {
+    using P = ShuffleParameters;
+    return std::tuple(required_field("value", &P::value, "any", "Of any dtype."),
+                      field("seed", &P::seed, kSeedDoc));
+  }
+};
+
+struct CategoricalParameters {
+  Tensor logits, num_samples;
+  DType dtype = DType::kInvalid;
+  std::optional<int64_t> seed;
+  static constexpr auto fields() {
+    using P = CategoricalParameters;
+    return std::tuple(required_field("logits", &P::logits, "T", kLogitsDoc),
+                      required_field("num_samples", &P::num_samples, "int32", kNumSamplesDoc),
+                      field("dtype", &P::dtype, "Of the classes; None means int64."),
+                      field("seed", &P::seed, kSeedDoc));
+  }
+};
+
+Outputs categorical(FunctionContext& c, const CategoricalParameters& p) {
+  const SeedAttrs seeds = seeded(p.seed);
+  const DType dtype = p.dtype == DType::kInvalid ? DType::kInt64 : p.dtype;
+  return c(kMultinomial, {p.logits, p.num_samples}, {seeds.seed, seeds.seed2, dtype}, c.name());
 }
 
 }  // namespace
@@ -90,6 +131,47 @@ void define_random_functions(FunctionRegistry& functions) {
       .raises = {{"ValueError", "The dtype is another one, or integers have no maxval."}},
       .source = "OpDefs \"RandomUniform\" and \"RandomUniformInt\"",
       .body = uniform,
+  });
+  functions.define({
+      .names = "random.normal",
+      .scope = "random_normal",
+      .summary = "Draws normal numbers.",
+      .returns = "The numbers.",
+      .raises = {{"TypeError", "The dtype is not floating."}},
+      .source = "OpDef \"RandomStandardNormal\"",
+      .body = [](FunctionContext& c,
+                 const NormalParameters& p) { return normal(c, p, kRandomStandardNormal); },
+  });
+  functions.define({
+      .names = "random.truncated_normal",
+      .scope = "truncated_normal",
+      .summary = "Draws normal numbers, again if they lie more than two deviations from the mean.",
+      .returns = "The numbers.",
+      .raises = {{"TypeError", "The dtype is not floating."}},
+      .source = "OpDef \"TruncatedNormal\"",
+      .body = [](FunctionContext& c,
+                 const NormalParameters& p) { return normal(c, p, kTruncatedNormal); },
+  });
+  functions.define({
+      .names = "random.shuffle",
+      .scope = "RandomShuffle",
+      .summary = "Puts the rows of a tensor in random order.",
+      .returns = "The rows in another order.",
+      .source = "OpDef \"RandomShuffle\"",
+      .body =
+          [](FunctionContext& c, const ShuffleParameters& p) {
+            return c(kRandomShuffle, {p.value}, seeded(p.seed), c.name());
+          },
+  });
+  functions.define({
+      .names = "random.categorical",
+      .scope = "categorical",
+      .types = {{"T", kFloatTypes}, {"dtype", kIndexTypes}},
+      .summary = "Draws classes whose probabilities are the softmax of logits.",
+      .returns = "The classes, shape [rows, num_samples].",
+      .raises = {{"ValueError", "The dtype is neither int32 nor int64."}},
+      .source = "OpDef \"Multinomial\"",
+      .body = categorical,
   });
 }
 

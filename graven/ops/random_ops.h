@@ -6,6 +6,9 @@ namespace graven::engine {
 // Random numbers, the same as TensorFlow's for the same seeds. How they are made: philox.h and
 // random_elements.h.
 
+// The algorithms by their numbers. Philox is the one there is.
+constexpr int64_t kPhilox = 1, kThreefry = 2, kAutoSelect = 3;
+
 struct RandomDTypeAttrs {
   DType dtype = DType::kFloat32;
   static constexpr auto fields() { return std::tuple(field("dtype", &RandomDTypeAttrs::dtype)); }
@@ -25,12 +28,22 @@ GRAVEN_API inline OpHandle<NoAttrs> kStatelessRandomUniformIntV2;
 GRAVEN_API inline OpHandle<NoAttrs> kStatelessRandomGetKeyCounter;     // seed -> key, counter
 GRAVEN_API inline OpHandle<NoAttrs> kStatelessRandomGetKeyCounterAlg;  // seed -> key, counter, alg
 GRAVEN_API inline OpHandle<NoAttrs> kStatelessRandomGetAlg;            // -> alg
+GRAVEN_API inline OpHandle<NoAttrs> kStatelessShuffle;  // value, key, counter, alg -> output
 // shape, seed -> output
 GRAVEN_API inline OpHandle<RandomDTypeAttrs> kStatelessRandomUniform, kStatelessRandomNormal,
     kStatelessTruncatedNormal;
 GRAVEN_API inline OpHandle<RandomIntegerAttrs> kStatelessRandomUniformFullInt;
 // shape, seed, minval, maxval -> output
 GRAVEN_API inline OpHandle<NoAttrs> kStatelessRandomUniformInt;
+
+struct StatelessMultinomialAttrs {
+  DType output_dtype = DType::kInt64;
+  static constexpr auto fields() {
+    return std::tuple(field("output_dtype", &StatelessMultinomialAttrs::output_dtype));
+  }
+};
+// logits, num_samples, seed -> output
+GRAVEN_API inline OpHandle<StatelessMultinomialAttrs> kStatelessMultinomial;
 
 // --- Stateful: each application goes on in a stream of its own (random_streams.h).
 
@@ -54,6 +67,17 @@ GRAVEN_API inline OpHandle<SeededDTypeAttrs> kRandomUniform, kRandomStandardNorm
     kTruncatedNormal;
 GRAVEN_API inline OpHandle<SeedAttrs> kRandomUniformInt;  // shape, minval, maxval -> output
 GRAVEN_API inline OpHandle<SeedAttrs> kRandomShuffle;     // value -> output
+
+struct MultinomialAttrs {
+  int64_t seed = 0, seed2 = 0;
+  DType output_dtype = DType::kInt64;
+  static constexpr auto fields() {
+    using A = MultinomialAttrs;
+    return std::tuple(field("seed", &A::seed), field("seed2", &A::seed2),
+                      field("output_dtype", &A::output_dtype));
+  }
+};
+GRAVEN_API inline OpHandle<MultinomialAttrs> kMultinomial;  // logits, num_samples -> output
 
 // --- Of a Generator, whose state is a variable: int64 counter low, counter high, key.
 // resource, algorithm, shape -> output

@@ -113,7 +113,7 @@ class Binder {
   Status bind() {
     bool has_tensors = false;
     for (size_t i = 0; i < fields_.size(); ++i) {
-      if (!arguments_[i] && fields_[i].role != ParameterRole::kRequired) continue;
+      if (!is_bound(i) && fields_[i].role != ParameterRole::kRequired) continue;
       if (is_tensor_field(i)) {
         has_tensors = true;
       } else {
@@ -124,13 +124,19 @@ class Binder {
     if (!has_tensors) return {};
     find_dtypes();
     for (size_t i = 0; i < fields_.size(); ++i) {
-      if (arguments_[i] && is_tensor_field(i)) RETURN_IF_ERROR(bind_tensor(i));
+      if (is_bound(i) && is_tensor_field(i)) RETURN_IF_ERROR(bind_tensor(i));
     }
     return {};
   }
 
  private:
   bool is_tensor_field(size_t i) const { return !fields_[i].type.empty(); }
+  // Whether a default number is a tensor of that number, as None is something else.
+  bool keeps_default(size_t i) const {
+    return callable_.function_.tensor_types()[i].may_be_none &&
+           !std::holds_alternative<std::monostate>(fields_[i].default_number);
+  }
+  bool is_bound(size_t i) const { return arguments_[i] || keeps_default(i); }
 
   Status bind_plain(size_t i) {
     const ParameterField& field = fields_[i];
@@ -248,7 +254,8 @@ class Binder {
 
   Status bind_tensor(size_t i) {
     const ParameterField& field = fields_[i];
-    PyObject* object = arguments_[i];
+    const Object number = arguments_[i] ? Object() : callable_.default_of(i);
+    PyObject* object = arguments_[i] ? arguments_[i] : number.get();
     const OperandType type = type_of(i);
     const bool is_optional = field.role == ParameterRole::kOptional || type.may_be_none;
     const engine::ParameterRef ref = field.ref(parameters_);
@@ -269,9 +276,8 @@ class Binder {
       (*either)->dtype = variable->variable()->dtype();
       return {};
     }
-    if (is_optional && (object == Py_None || is_default_number(object, field.default_number))) {
-      return {};
-    }
+    const bool is_default = !keeps_default(i) && is_default_number(object, field.default_number);
+    if (is_optional && (object == Py_None || is_default)) return {};
     return assign(operands_.convert(type, object), *std::get<Tensor*>(ref));
   }
 

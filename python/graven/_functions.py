@@ -11,7 +11,8 @@ from graven import _public
 
 
 def __getattr__(name: str) -> Any:
-    for public in _public.public_names():
-        if public.rpartition(".")[2] == name:
-            return globals().setdefault(name, _public.function(public))
-    raise AttributeError(f"no record has a function {name}", name=name)
+    found = [public for public in _public.public_names() if public.rpartition(".")[2] == name]
+    if not found:
+        raise AttributeError(f"no record has a function {name}", name=name)
+    shortest = min(found, key=len)  # split, and not random.split
+    return globals().setdefault(name, _public.function(shortest))

@@ -21,6 +21,8 @@ def public_names() -> dict[str, str]:
 def names_in(module: str) -> dict[str, str]:
     """The public names that records give a module, by what follows its own.
 
+    What begins with "_" there is for methods of public classes, and not public.
+
     Args:
       module: Its full name, such as "graven.math".
 
@@ -33,7 +35,7 @@ def names_in(module: str) -> dict[str, str]:
     return {
         name.rpartition(".")[2]: name
         for name in public_names()
-        if name.rpartition(".")[0] == prefix
+        if name.rpartition(".")[0] == prefix and not name.rpartition(".")[2].startswith("_")
     }
 
 

@@ -21,7 +21,8 @@ def test_each_record_has_a_row() -> None:
     called = {name for row in ROWS for name in re.findall(r"\btf\.([\w.]+)\(", row)}
     names: dict[str, set[str]] = {}
     for public, first in _engine.library_names().items():
-        names.setdefault(first, set()).add(public)
+        if not public.rpartition(".")[2].startswith("_"):  # what methods call is tested by them
+            names.setdefault(first, set()).add(public)
     assert [first for first, public in names.items() if not called & public] == []
 
 

@@ -113,16 +113,49 @@ def _stateful_integers(shape: Any, low: Any, high: Any, seed: int, seed2: int) -
     return tuple(_ranged(shape, stream.skip(count), stream.key, low, high) for _ in range(2))
 
 
-def _shuffled(x: Any, seed: int, seed2: int) -> Any:
+def _shuffled_by(x: Any, counter: int, key: int) -> Any:
     """Swaps each row but the last with one of those from it on, by one word each."""
-    stream = philox.StatefulOp((seed, seed2))
     n = len(x)
-    words = philox.groups(stream.counter, stream.key, max(1, -(-(n - 1) // 4))).ravel().tolist()
+    words = philox.groups(counter, key, max(1, -(-(n - 1) // 4))).ravel().tolist()
     order = list(range(n))
     for i in range(n - 1):
         j = i + words[i] % (n - i)
         order[i], order[j] = order[j], order[i]
     return x[order]
+
+
+def _shuffled(x: Any, seed: int, seed2: int) -> Any:
+    stream = philox.StatefulOp((seed, seed2))
+    return _shuffled_by(x, stream.counter, stream.key)
+
+
+def _classes(logits: Any, num_samples: Any, counter: int, key: int, dtype: str) -> Any:
+    """The first class whose running total is above a uniform share of the whole."""
+    shape = (len(logits), int(num_samples))
+    shares = philox.draw("unit", counter, key, shape, np.dtype(np.float64))
+    rows = logits.astype(np.float64)
+    finite = np.isfinite(rows)
+    largest = np.max(np.where(finite, rows, -np.inf), axis=1, keepdims=True)
+    totals = np.cumsum(np.where(finite, np.exp(rows - largest), 0), axis=1)
+    return np.array(
+        [
+            np.searchsorted(total, share * total[-1], "right")
+            for total, share in zip(totals, shares, strict=True)
+        ]
+    ).reshape(shape).astype(numpy_dtype(dtype))  # fmt: skip
+
+
+def _drawn_classes(logits: Any, num_samples: Any, seed: int, seed2: int, output_dtype: str) -> Any:
+    """Two calls; each passes whole groups for each row, of two words a number."""
+    stream = philox.StatefulOp((seed, seed2))
+    count = len(logits) * -(-int(num_samples) // 4) * 4 * 2
+    return tuple(
+        _classes(logits, num_samples, stream.skip(count), stream.key, output_dtype)
+        for _ in range(2)
+    )
+
+
+LOGITS = ([[0.5, -1, 2], [0, 3, np.nan]], [[-np.inf, 1, 0.25, 0.125]])
 
 
 STATES = (int64([5, 0, 9]), int64([-3, -1, 2**40]))
@@ -208,6 +241,26 @@ SAMPLES = [
     ],
     Sample("RandomShuffle", (["a", "b", "c", "d", "e"],),
            _shuffled, ("string",), {"seed": 3, "seed2": 5}, setup=with_streams_restarted),
+    *[
+        Sample("StatelessShuffle", (values, *_key_and_counter(seed), PHILOX),
+               lambda x, key, counter, alg: _shuffled_by(x, *_stream(key, counter)), PLAIN)
+        for values in (list(range(11)), [[1, 2], [3, 4], [5, 6]], [7]) for seed in SEEDS
+    ],
+    Sample("StatelessShuffle", (["a", "b", "c", "d", "e"], *_key_and_counter(SEEDS[0]), PHILOX),
+           lambda x, key, counter, alg: _shuffled_by(x, *_stream(key, counter)), ("string",)),
+    *[
+        Sample("Multinomial", (logits, int32(num_samples)), _drawn_classes, FLOATS,
+               {"seed": 3, "seed2": 5, "output_dtype": index},
+               setup=with_streams_restarted, calls=2)
+        for logits in LOGITS for num_samples in (0, 5) for index in RANGED
+    ],
+    *[
+        Sample("StatelessMultinomial", (logits, int32(num_samples), seed),
+               lambda logits, num_samples, seed, output_dtype:
+               _classes(logits, num_samples, *philox.scramble(seed.tolist()), output_dtype),
+               FLOATS, {"output_dtype": index})
+        for logits in LOGITS for num_samples in (0, 5) for seed in SEEDS for index in RANGED
+    ],
     *_of_generator("StatefulUniform", "unit"),
     *_of_generator("StatefulStandardNormalV2", "standard_normal"),
     *_of_generator("StatefulTruncatedNormal", "truncated_normal"),
@@ -284,6 +337,19 @@ WRONG = [
           "maxval must be 0-D, got shape [1]"),
     Wrong("StatefulUniformInt", (STATES[0], int64(1), SHAPE, int32(3), int32(2)),
           "Need minval < maxval, got 3 >= 2", setup=on_variable),
+    Wrong("StatelessShuffle", (SHAPE, uint64([1, 2]), COUNTER, PHILOX), "key must have shape [1]"),
+    *[
+        Wrong(op, (logits, num_samples, *seed), message)
+        for op, seed in (("Multinomial", ()), ("StatelessMultinomial", (int32([1, 2]),)))
+        for logits, num_samples, message in (
+            (float32([1, 2]), int32(1), "logits should be a matrix, got shape [2]"),
+            (float32([[1, 2]]), int32([1]), "num_samples should be a scalar, got shape [1]"),
+            (float32([[1, 2]]), int32(-1), "num_samples should be non-negative, got -1"),
+            (float32([[], []]), int32(1), "num_classes should be positive, got 0"),
+        )
+    ],
+    Wrong("StatelessMultinomial", (float32([[1]]), int32(1), int32([1, 2, 3])),
+          "seed must have shape [2], not [3]"),
     Wrong("StatelessRandomGetKeyCounter", (int32([1, 2, 3]),),
           "seed must have shape [2], not [3]"),
     Wrong("StatelessRandomGetKeyCounterAlg", (int32([1, 2, 3]),),

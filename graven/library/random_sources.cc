@@ -1,0 +1,80 @@
+#include "graven/library/random_sources.h"
+
+#include <cctype>
+#include <string>
+#include <variant>
+
+#include "graven/base/strings.h"
+#include "graven/ops/math_ops.h"
+
+namespace graven::engine {
+
+Result<int64_t> algorithm_number(const NumberOrText& algorithm) {
+  const auto unsupported = [](const auto& value) {
+    return value_error("Argument `alg` got unsupported value ", value,
+                       ". Philox is 1 or \"philox\", ThreeFry 2 or \"threefry\", and the choice of "
+                       "the system 3 or \"auto_select\"");
+  };
+  if (const auto* number = std::get_if<double>(&algorithm)) {
+    for (const int64_t known : {kPhilox, kThreefry, kAutoSelect}) {
+      if (*number == static_cast<double>(known)) return known;
+    }
+    return unsupported(shortest(*number));
+  }
+  const auto& given = std::get<std::string>(algorithm);
+  std::string name;
+  for (char c : given) {
+    if (c != '-' && c != '_') name += static_cast<char>(std::tolower(c));
+  }
+  if (name == "philox") return kPhilox;
+  if (name == "threefry") return kThreefry;
+  if (name == "autoselect") return kAutoSelect;
+  return unsupported(given);
+}
+
+Tensor scaled(FunctionContext& c, const Tensor& unit, const Tensor& low, const Tensor& high) {
+  Formula x = c(unit), from = low ? c(low) : constant_like(x, 0);
+  Formula to = high ? c(high) : constant_like(x, 1);
+  return c(kAddV2, {x * (to - from), from}, {}, c.name());
+}
+
+Tensor normal_numbers(FunctionContext& c, const Tensor& mean, const Tensor& deviation, DType dtype,
+                      FunctionRef<Tensor(std::string_view name)> draw) {
+  if (!is_floating(dtype)) {
+    return c.fail(type_error("Cannot convert 0.0 to EagerTensor of dtype ", dtype_name(dtype)));
+  }
+  // In half a number may be -0, which the sum with a mean of 0 makes 0.
+  if (!mean && !deviation && dtype != DType::kHalf) return draw(c.name());
+  Formula x = c(draw({}));
+  if (deviation) x = x * c(deviation);
+  return c(kAddV2, {x, mean ? mean : constant_like(x, 0).tensor()}, {}, c.name());
+}
+
+Tensor uniform_numbers(FunctionContext& c, const UniformSource& source, const Tensor& low,
+                       const Tensor& high, DType dtype) {
+  const auto draw = [&](const Op& op, AttrsRef attrs, std::string_view name) {
+    const Tensors drawn = c.apply(op, source.inputs, attrs, name);
+    return drawn.empty() ? Tensor() : drawn[0];
+  };
+  if (!is_integer(dtype)) {
+    if (!low) return c.fail(value_error("minval is None, which only integers take"));
+    return scaled(c, draw(*source.unit.op, RandomDTypeAttrs{dtype}, {}), low, high);
+  }
+  if (!low != !high) {
+    return c.fail(value_error("For integer `dtype` argument ", dtype_name(dtype),
+                              ", argument `minval` and `maxval` must be both None or not None"));
+  }
+  if (!low) return draw(*source.all_integers.op, RandomIntegerAttrs{dtype}, c.name());
+  if (dtype == DType::kUInt32 || dtype == DType::kUInt64) {
+    return c.fail(value_error("Argument `dtype` got invalid value ", dtype_name(dtype),
+                              " when argument `minval` is not None: don't use unsigned integers "
+                              "with bounds"));
+  }
+  Tensors inputs = source.inputs;
+  inputs.push_back(low);
+  inputs.push_back(high);
+  const Tensors drawn = c.apply(*source.integers.op, inputs, NoAttrs(), c.name());
+  return drawn.empty() ? Tensor() : drawn[0];
+}
+
+}  // namespace graven::engine

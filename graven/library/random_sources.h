@@ -1,0 +1,54 @@
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "graven/base/export.h"
+#include "graven/base/function_ref.h"
+#include "graven/base/status.h"
+#include "graven/library/function_context.h"
+#include "graven/library/parameters.h"
+#include "graven/ops/random_ops.h"
+
+namespace graven::engine {
+
+// What random functions share, whether a stream, a seed or a generator gives the numbers.
+
+inline constexpr std::string_view kDrawnShapeDoc = "The shape of the result.";
+inline constexpr std::string_view kMeanDoc = "The mean, which broadcasts with the shape.";
+inline constexpr std::string_view kDeviationDoc =
+    "The standard deviation (before a cut, if there is one), which broadcasts with the shape.";
+inline constexpr std::string_view kFloatingDoc = "A floating dtype.";
+inline constexpr std::string_view kBelowDoc =
+    "The lower bound, which is included; None for all values of integers.";
+inline constexpr std::string_view kAboveDoc =
+    "The upper bound, which is not; None means 1, or all values of integers.";
+inline constexpr std::string_view kUniformDTypeDoc =
+    "A floating dtype, int32, int64, or, of all values, uint32 or uint64.";
+inline constexpr std::string_view kLogitsDoc =
+    "Logarithms of what is in proportion to probabilities, shape [rows, classes]. What is not "
+    "finite has no weight.";
+inline constexpr std::string_view kNumSamplesDoc = "How many to draw for each row.";
+
+// The number of an algorithm, by a number or by a name in any case, with any of "-_" in it.
+GRAVEN_API Result<int64_t> algorithm_number(const NumberOrText& algorithm);
+
+// Numbers of [0, 1) moved to [low, high), of which an empty one is 0 or 1.
+Tensor scaled(FunctionContext& c, const Tensor& unit, const Tensor& low, const Tensor& high);
+
+// Normal numbers that `draw` gives under a name, with a mean and a deviation; an empty one is 0 or
+// 1.
+Tensor normal_numbers(FunctionContext& c, const Tensor& mean, const Tensor& deviation, DType dtype,
+                      FunctionRef<Tensor(std::string_view name)> draw);
+
+// The ops of a source of uniform numbers, which read its inputs first.
+struct UniformSource {
+  Tensors inputs;
+  const OpHandle<RandomDTypeAttrs>& unit;
+  const OpHandle<RandomIntegerAttrs>& all_integers;
+  const OpHandle<NoAttrs>& integers;  // reads the bounds, too
+};
+// Integers without both bounds are of all values.
+Tensor uniform_numbers(FunctionContext& c, const UniformSource& source, const Tensor& low,
+                       const Tensor& high, DType dtype);
+
+}  // namespace graven::engine
