@@ -1,73 +1,22 @@
 #include "graven/api/debug_ops.h"
 
-#include <cmath>
-
 #include "graven/api/apply.h"
 #include "graven/api/compose.h"
-#include "graven/api/op_functions.h"
-#include "graven/api/scopes.h"
 #include "graven/api/variable.h"
 #include "graven/base/strings.h"
 #include "graven/ir/graph_builder.h"
-#include "graven/ir/structural_ops.h"
 #include "graven/ops/debug_ops.h"
-#include "graven/ops/logical_ops.h"
-#include "graven/ops/math_ops.h"
-#include "graven/ops/shape_ops.h"
-#include "graven/ops/tensor_summary.h"
 
 namespace graven {
 namespace {
 
 using internal::apply;
 using internal::Composite;
-using internal::LineScope;
-
-using Comparison = Tensor (*)(const Operand& x, const Operand& y);
 
 std::string name_of(const Tensor& tensor) {
   if (!tensor.is_symbolic()) return "eager";
   const auto& symbolic = engine::symbolic(tensor);
   return engine::str_cat(symbolic.node().name(), ":", symbolic.output().index);
-}
-
-std::string prefixed(const std::string& message) { return message.empty() ? "" : message + ". "; }
-
-// Fails unless `holds` is true everywhere: `claim` says of what.
-void check_all(const Tensor& holds, const Tensor& x, const Tensor& y, const std::string& claim,
-               const std::string& message, int64_t summarize, const Here& location) {
-  Tensor all = reduce_all(holds);
-  if (all.is_symbolic()) {
-    std::vector<Tensor> data;
-    if (!message.empty()) data.push_back(message);
-    data.push_back("Condition " + claim + " did not hold element-wise:");
-    data.insert(data.end(), {"x (" + name_of(x) + ") = ", x, "y (" + name_of(y) + ") = ", y});
-    Assert(all, data, summarize);
-    return;
-  }
-  if (all.item<bool>()) return;
-  std::string text = message.empty() ? "" : message + "\n";
-  throw_error(
-      engine::invalid_argument(text, "Condition ", claim, " did not hold.\nFirst elements of x:\n[",
-                               engine::summarize_first(x, summarize), "]\nFirst elements of y:\n[",
-                               engine::summarize_first(y, summarize), "]"),
-      location);
-}
-
-void compare(const char* name, const char* symbol, Comparison holds, const Operand& x,
-             const Operand& y, const std::string& message, int64_t summarize) {
-  Composite composite(name, x.location());
-  Tensor first = x.as_tensor(y.dtype()), second = y.as_tensor(first.dtype());
-  check_all(holds(first, second), first, second, engine::str_cat("x ", symbol, " y"), message,
-            summarize, x.location());
-}
-
-void compare_with_zero(const char* name, const char* symbol, Comparison holds, const Operand& x,
-                       const std::string& message, int64_t summarize) {
-  Composite composite(name, x.location());
-  Tensor tensor = x.as_tensor(), zero = Operand(0).as_tensor(tensor.dtype());
-  check_all(holds(tensor, zero), tensor, zero, engine::str_cat("x ", symbol, " 0"), message,
-            summarize, x.location());
 }
 
 }  // namespace
@@ -124,175 +73,6 @@ void Assert(const Operand& condition, const std::vector<Tensor>& data, int64_t s
 }
 
 namespace debugging {
-
-void assert_equal(const Operand& x, const Operand& y, const std::string& message,
-                  int64_t summarize) {
-  compare("assert_equal", "==", equal, x, y, message, summarize);
-}
-
-void assert_none_equal(const Operand& x, const Operand& y, const std::string& message,
-                       int64_t summarize) {
-  compare("assert_none_equal", "!=", not_equal, x, y, message, summarize);
-}
-
-void assert_less(const Operand& x, const Operand& y, const std::string& message,
-                 int64_t summarize) {
-  compare("assert_less", "<", operator<, x, y, message, summarize);
-}
-
-void assert_less_equal(const Operand& x, const Operand& y, const std::string& message,
-                       int64_t summarize) {
-  compare("assert_less_equal", "<=", operator<=, x, y, message, summarize);
-}
-
-void assert_greater(const Operand& x, const Operand& y, const std::string& message,
-                    int64_t summarize) {
-  compare("assert_greater", ">", operator>, x, y, message, summarize);
-}
-
-void assert_greater_equal(const Operand& x, const Operand& y, const std::string& message,
-                          int64_t summarize) {
-  compare("assert_greater_equal", ">=", operator>=, x, y, message, summarize);
-}
-
-void assert_positive(const Operand& x, const std::string& message, int64_t summarize) {
-  compare_with_zero("assert_positive", ">", operator>, x, message, summarize);
-}
-
-void assert_negative(const Operand& x, const std::string& message, int64_t summarize) {
-  compare_with_zero("assert_negative", "<", operator<, x, message, summarize);
-}
-
-void assert_non_negative(const Operand& x, const std::string& message, int64_t summarize) {
-  compare_with_zero("assert_non_negative", ">=", operator>=, x, message, summarize);
-}
-
-void assert_non_positive(const Operand& x, const std::string& message, int64_t summarize) {
-  compare_with_zero("assert_non_positive", "<=", operator<=, x, message, summarize);
-}
-
-namespace {
-
-// The distance of 1 to the next number.
-double precision_of(DType real) {
-  switch (real) {
-    case DType::kHalf:
-      return 0x1p-10;
-    case DType::kBFloat16:
-      return 0x1p-7;
-    case DType::kFloat32:
-      return 0x1p-23;
-    default:
-      return 0x1p-52;
-  }
-}
-
-}  // namespace
-
-void assert_near(const Operand& x, const Operand& y, const Tolerances& tolerances,
-                 const std::string& message, int64_t summarize) {
-  Composite composite("assert_near", x.location());
-  Tensor first = x.as_tensor(y.dtype()), second = y.as_tensor(first.dtype());
-  DType real = engine::real_part_type(first.dtype());
-  if (!engine::is_floating(real)) {
-    throw_error(engine::value_error("assert_near needs floats, not ", engine::dtype_name(real)),
-                x.location());
-  }
-  double usual = 10 * precision_of(real);
-  Tensor relative = Operand(tolerances.rtol.value_or(usual)).as_tensor(real);
-  Tensor absolute = Operand(tolerances.atol.value_or(usual)).as_tensor(real);
-  Tensor holds = abs(first - second) < absolute + relative * abs(second);
-  check_all(holds, first, second, "|x - y| < atol + rtol * |y|", message, summarize, x.location());
-}
-
-Tensor assert_all_finite(const Operand& x, const std::string& message) {
-  Composite composite("VerifyFinite", x.location());
-  Tensor value = x.as_tensor();
-  Tensor checked = apply(engine::kCheckNumerics, {value}, {.message = message});
-  ControlDependencies after({checked});
-  return apply(engine::kIdentity, {value});
-}
-
-// --- Of shapes and dtypes.
-
-namespace {
-
-// `wish` says in words what `is_right` says of a rank that is known and `holds` of one that is
-// found.
-void check_rank(const char* name, const Operand& x, const std::string& wish,
-                engine::FunctionRef<bool(int rank)> is_right,
-                engine::FunctionRef<Tensor(const Tensor& rank)> holds, const std::string& message) {
-  Composite composite(name, x.location());
-  Tensor tensor = x.as_tensor();
-  std::string claim = engine::str_cat("Tensor ", name_of(tensor), " must have rank ", wish);
-  if (!tensor.shape().has_rank()) {
-    Assert(holds(apply(engine::kRank, {tensor})), {message, claim, graven::shape(tensor)});
-    return;
-  }
-  if (is_right(tensor.rank())) return;
-  throw_error(engine::value_error(prefixed(message), claim, ".  Received rank ", tensor.rank(),
-                                  ", shape ", tensor.shape().to_text()),
-              x.location());
-}
-
-}  // namespace
-
-void assert_rank(const Operand& x, int rank, const std::string& message) {
-  check_rank(
-      "assert_rank", x, std::to_string(rank), [&](int known) { return known == rank; },
-      [&](const Tensor& found) { return graven::equal(found, rank); }, message);
-}
-
-void assert_rank_at_least(const Operand& x, int rank, const std::string& message) {
-  check_rank(
-      "assert_rank_at_least", x, engine::str_cat("at least ", rank),
-      [&](int known) { return known >= rank; }, [&](const Tensor& found) { return found >= rank; },
-      message);
-}
-
-void assert_rank_in(const Operand& x, const std::vector<int>& ranks, const std::string& message) {
-  std::vector<std::string> names;
-  for (int rank : ranks) names.push_back(std::to_string(rank));
-  check_rank(
-      "assert_rank_in", x, engine::str_cat("in (", engine::str_join(names, ", "), ")"),
-      [&](int known) { return std::ranges::count(ranks, known) > 0; },
-      [&](const Tensor& found) {
-        Tensor is_one = false;
-        for (int rank : ranks) is_one = is_one | graven::equal(found, rank);
-        return is_one;
-      },
-      message);
-}
-
-Tensor assert_scalar(const Operand& tensor, const std::string& message) {
-  LineScope line(tensor.location());
-  Tensor value = tensor.as_tensor();
-  if (!value.shape().has_rank() || value.rank() != 0) {
-    throw_error(engine::value_error(prefixed(message), "Expected a scalar, got shape ",
-                                    value.shape().to_text()),
-                tensor.location());
-  }
-  return value;
-}
-
-void assert_type(const Operand& tensor, DType tf_type, const std::string& message) {
-  Tensor value = tensor.as_tensor();
-  if (value.dtype() == tf_type) return;
-  throw_error(engine::type_error(prefixed(message), name_of(value), " must be of type tf.",
-                                 engine::dtype_name(tf_type), "; got tf.",
-                                 engine::dtype_name(value.dtype())),
-              tensor.location());
-}
-
-void assert_integer(const Operand& x, const std::string& message) {
-  Tensor value = x.as_tensor();
-  if (engine::is_integer(value.dtype())) return;
-  std::string expected = "Expected an integer dtype, got tf.";
-  throw_error(engine::type_error(message.empty()
-                                     ? engine::str_cat(expected, engine::dtype_name(value.dtype()))
-                                     : message),
-              x.location());
-}
 
 DType assert_same_float_dtype(const std::vector<Tensor>& tensors, std::optional<DType> dtype,
                               Here location) {

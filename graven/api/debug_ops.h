@@ -60,46 +60,6 @@ GRAVEN_API void Assert(const Operand& condition, const std::vector<Tensor>& data
 namespace debugging {
 using graven::Assert;
 
-// --- For all elements, which broadcast. The message stands in front of the error's.
-GRAVEN_API void assert_equal(const Operand& x, const Operand& y, const std::string& message = "",
-                             int64_t summarize = 3);
-GRAVEN_API void assert_none_equal(const Operand& x, const Operand& y,
-                                  const std::string& message = "", int64_t summarize = 3);
-GRAVEN_API void assert_less(const Operand& x, const Operand& y, const std::string& message = "",
-                            int64_t summarize = 3);
-GRAVEN_API void assert_less_equal(const Operand& x, const Operand& y,
-                                  const std::string& message = "", int64_t summarize = 3);
-GRAVEN_API void assert_greater(const Operand& x, const Operand& y, const std::string& message = "",
-                               int64_t summarize = 3);
-GRAVEN_API void assert_greater_equal(const Operand& x, const Operand& y,
-                                     const std::string& message = "", int64_t summarize = 3);
-GRAVEN_API void assert_positive(const Operand& x, const std::string& message = "",
-                                int64_t summarize = 3);
-GRAVEN_API void assert_negative(const Operand& x, const std::string& message = "",
-                                int64_t summarize = 3);
-GRAVEN_API void assert_non_negative(const Operand& x, const std::string& message = "",
-                                    int64_t summarize = 3);
-GRAVEN_API void assert_non_positive(const Operand& x, const std::string& message = "",
-                                    int64_t summarize = 3);
-// |x - y| < atol + rtol |y|, of floats; the tolerances are 10 units of the dtype's precision unless
-// given.
-struct Tolerances {
-  std::optional<double> rtol = std::nullopt, atol = std::nullopt;
-};
-GRAVEN_API void assert_near(const Operand& x, const Operand& y, const Tolerances& tolerances = {},
-                            const std::string& message = "", int64_t summarize = 3);
-// x itself; fails if an element is NaN or infinite.
-GRAVEN_API Tensor assert_all_finite(const Operand& x, const std::string& message);
-
-// --- Of shapes and dtypes.
-GRAVEN_API void assert_rank(const Operand& x, int rank, const std::string& message = "");
-GRAVEN_API void assert_rank_at_least(const Operand& x, int rank, const std::string& message = "");
-GRAVEN_API void assert_rank_in(const Operand& x, const std::vector<int>& ranks,
-                               const std::string& message = "");
-// The tensor itself.
-GRAVEN_API Tensor assert_scalar(const Operand& tensor, const std::string& message = "");
-GRAVEN_API void assert_type(const Operand& tensor, DType tf_type, const std::string& message = "");
-GRAVEN_API void assert_integer(const Operand& x, const std::string& message = "");
 // The one floating dtype of all tensors, which `dtype` says if it is given; float32 if nothing
 // does.
 GRAVEN_API DType assert_same_float_dtype(const std::vector<Tensor>& tensors,

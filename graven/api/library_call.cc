@@ -102,7 +102,7 @@ engine::Tensors LibraryCall::run() {
   if (is_graph && !scope_name.empty()) name_scope.emplace(scope_name);
   convert_operands();
   const std::string name = name_scope ? engine::Frame::current().name_scope : std::string();
-  engine::FunctionContext context(engine::current_builder(), name);
+  engine::FunctionContext context(engine::current_builder(), engine::eager_builder(), name);
   return value_or_throw(function_.call(context, parameters_.get()), location_);
 }
 

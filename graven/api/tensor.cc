@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "graven/api/location.h"
-#include "graven/api/tensor_text.h"
 #include "graven/base/strings.h"
 #include "graven/ir/emitter.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph.h"
+#include "graven/ops/tensor_text.h"
 #include "graven/runtime/eager_builder.h"
 
 namespace graven {
@@ -172,7 +172,7 @@ std::string Tensor::to_string() const {
     return engine::str_cat("Tensor(\"", symbolic_text(*this), "\", shape=", shape().to_text(),
                            ", dtype=", engine::dtype_name(dtype()), ")");
   }
-  std::string elements = internal::elements_text(*this);
+  std::string elements = engine::elements_text(*this);
   bool is_block = elements.find('\n') != std::string::npos;
   return engine::str_cat("tf.Tensor(", is_block ? "\n" : "", elements,
                          ", shape=", shape().to_text(), ", dtype=", engine::dtype_name(dtype()),
@@ -185,7 +185,7 @@ std::string Tensor::repr() const {
     return engine::str_cat("<tf.Tensor '", symbolic_text(*this), "' shape=", shape().to_text(),
                            " dtype=", engine::dtype_name(dtype()), ">");
   }
-  std::string elements = internal::elements_repr(*this);
+  std::string elements = engine::elements_repr(*this);
   bool is_block = elements.find('\n') != std::string::npos;
   return engine::str_cat("<tf.Tensor: shape=", shape().to_text(),
                          ", dtype=", engine::dtype_name(dtype()), ", numpy=", is_block ? "\n" : "",

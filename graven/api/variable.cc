@@ -5,11 +5,11 @@
 #include "graven/api/apply.h"
 #include "graven/api/location.h"
 #include "graven/api/op_functions.h"
-#include "graven/api/tensor_text.h"
 #include "graven/base/strings.h"
 #include "graven/function/function.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/tensor_text.h"
 #include "graven/ops/variable_ops.h"
 
 namespace graven {
@@ -216,7 +216,7 @@ std::string Variable::repr() const {
                                      " dtype=", engine::dtype_name(dtype()));
   if (Frame::current().is_graph()) return text + ">";
   auto value = variable(Location()).read();
-  return text + ", numpy=" + (value.ok() ? internal::elements_repr(*value) : "<no value>") + ">";
+  return text + ", numpy=" + (value.ok() ? engine::elements_repr(*value) : "<no value>") + ">";
 }
 
 std::ostream& operator<<(std::ostream& out, const Variable& variable) {

@@ -4,6 +4,8 @@ namespace graven::engine {
 
 void define_functions(FunctionRegistry& functions) {
   define_activations(functions);
+  define_asserts(functions);
+  define_asserts_of_shapes(functions);
   define_conversions(functions);
   define_convolutions(functions);
   define_creation(functions);

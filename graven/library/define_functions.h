@@ -9,6 +9,8 @@ void define_functions(FunctionRegistry& functions);
 
 // One function a family, by the name of its file.
 void define_activations(FunctionRegistry& functions);
+void define_asserts(FunctionRegistry& functions);
+void define_asserts_of_shapes(FunctionRegistry& functions);
 void define_conversions(FunctionRegistry& functions);
 void define_convolutions(FunctionRegistry& functions);
 void define_creation(FunctionRegistry& functions);

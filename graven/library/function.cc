@@ -64,6 +64,7 @@ void PublicFunction::find_types() {
     type.is_each = take_prefix(name, "each ");
     type.is_common = take_prefix(name, "common ");
     type.is_sole = take_prefix(name, "sole ");
+    type.is_own = take_prefix(name, "own ");
     type.may_be_none = take_suffix(name, " or None");
     if (const auto fixed = dtype_from_name(name)) {
       type.fixed = *fixed;

@@ -112,7 +112,7 @@ class GRAVEN_API PublicFunction {
     DType fixed = DType::kInvalid;
     int type_param = -1;
     bool is_mutual = false, is_like = false, is_each = false, is_common = false;
-    bool is_sole = false, may_be_none = false;
+    bool is_sole = false, is_own = false, may_be_none = false;
   };
   std::span<const TensorType> tensor_types() const { return tensor_types_; }
   // The type parameters: those of the record, and others that only say that dtypes are equal.

@@ -23,10 +23,13 @@ class GRAVEN_API FunctionContext : public Emitter {
  public:
   // `name` is that of the node of the result: a scope with "/" at its end while a graph is built,
   // else empty.
-  FunctionContext(Builder& builder, std::string_view name) : Emitter(builder), name_(name) {}
+  FunctionContext(Builder& builder, Builder& eager, std::string_view name)
+      : Emitter(builder), eager_(eager), name_(name) {}
 
   std::string_view name() const { return name_; }
   bool is_graph() { return builder().graph() != nullptr; }
+  // One that computes with values that are known while a graph is built.
+  FunctionContext at_once() const { return {eager_, eager_, {}}; }
 
   std::optional<int> rank_if_known(const Tensor& x) const;
   // Of axis i, which may be negative. None where x has no such axis.
@@ -73,6 +76,7 @@ class GRAVEN_API FunctionContext : public Emitter {
  private:
   template <typename Value>
   Tensor plain_scalar(Value value, DType dtype, std::string_view name);
+  Builder& eager_;
   std::string_view name_;
 };
 

@@ -128,6 +128,7 @@ using ParameterRef =
 //                    default number; of a list, each of its tensors
 //   "each T"         takes T where an argument says that; else it has a dtype of its own
 //   "sole T"         of what may be a variable: a list of one is its item, a longer one is refused
+//   "own T"          of a dtype of its own in Python; in C++, where only literals do, one takes T
 
 enum class ParameterRole : uint8_t {
   kRequired,

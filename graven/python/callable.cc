@@ -232,6 +232,8 @@ size_t count_nodes() {
 PyObject* operation_or_none(size_t nodes_before) {
   engine::Frame& frame = engine::Frame::current();
   if (!frame.is_graph() || frame.graph()->nodes().size() <= nodes_before) Py_RETURN_NONE;
+  // What gives something is an argument that became a tensor.
+  if (frame.graph()->nodes().back()->num_outputs() > 0) Py_RETURN_NONE;
   return wrap_operation(frame.graph_builder()->graph_ref(), frame.graph()->nodes().back());
 }
 

@@ -63,7 +63,7 @@ PyObject* wrap(std::unique_ptr<Callable> callable);
 // The tensors, which it takes, as a list. Null with an exception.
 Object list_of(std::span<engine::Tensor> tensors);
 // What a function without results gives: the operation that the graph of the moment got last if it
-// has more nodes than before, else None.
+// has more nodes than before and that one has no results, else None.
 size_t count_nodes();
 PyObject* operation_or_none(size_t nodes_before);
 // A class of named tuples. Null with an exception.

@@ -245,7 +245,7 @@ class Binder {
     const PublicFunction::TensorType type = callable_.function_.tensor_types()[i];
     return {.name = fields_[i].name,
             .fixed = type.fixed,
-            .type_param = type.type_param,
+            .type_param = type.is_own ? -1 : type.type_param,
             .is_like = type.is_like,
             .is_each = type.is_each,
             .is_common = type.is_common,
@@ -381,7 +381,7 @@ PyObject* LibraryCallable::call(std::span<PyObject* const> arguments) const {
   engine::ParameterValues parameters(function_.parameters());
   Binder binder(*this, arguments, parameters.get());
   if (Status status = binder.bind(); !status.ok()) return raise(status);
-  engine::FunctionContext context(engine::current_builder(), scope.name());
+  engine::FunctionContext context(engine::current_builder(), engine::eager_builder(), scope.name());
   auto outputs = function_.call(context, parameters.get());
   if (!outputs.ok()) return raise(outputs.status());
   return pack({outputs->begin(), outputs->size()}, arguments, nodes_before);

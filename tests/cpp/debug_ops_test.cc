@@ -66,12 +66,16 @@ TEST_CASE("comparisons that hold say nothing, others show the elements") {
   debugging::assert_negative(-x);
   debugging::assert_non_negative({0, 1});
   debugging::assert_non_positive({0, -1});
-  CHECK_THROWS_WITH_AS(debugging::assert_equal(x, {1, 3}, "labels"),
-                       doctest::Contains("labels\nCondition x == y did not hold.\nFirst elements "
-                                         "of x:\n[1 2]\nFirst elements of y:\n[1 3]"),
-                       graven::Error);
+  CHECK_THROWS_WITH_AS(
+      debugging::assert_equal(x, {1, 3}, "labels"),
+      doctest::Contains("labels\nCondition x == y did not hold.\nIndices of first 1 "
+                        "different values:\n[[1]]\nCorresponding x values:\n"
+                        "[2]\nCorresponding y values:\n[3]\nFirst 2 elements "
+                        "of x:\n[1 2]\nFirst 2 elements of y:\n[1 3]"),
+      graven::Error);
   CHECK_THROWS_WITH_AS(debugging::assert_positive({1, 0}),
-                       doctest::Contains("Condition x > 0 did not hold."), graven::Error);
+                       doctest::Contains("Condition x > 0 did not hold element-wise:"),
+                       graven::Error);
   try {
     debugging::assert_less(x, 2);
     FAIL("it does not hold");
@@ -97,17 +101,17 @@ TEST_CASE("a traced check fails when it runs") {
 TEST_CASE("assert_near knows the precision of the dtype") {
   debugging::assert_near(1.0, 1.0 + 1e-7);
   CHECK_THROWS_AS(debugging::assert_near(1.0, 1.0001), graven::Error);
-  debugging::assert_near(1.0, 1.05, {.rtol = 0.1});
+  debugging::assert_near(1.0, 1.05, 0.1);
   CHECK_THROWS_AS(debugging::assert_near(graven::cast(1.0, DType::kFloat64),
                                          graven::cast(Tensor(1.0f + 1e-6f), DType::kFloat64)),
                   graven::Error);
 }
 
 TEST_CASE("assert_near wants less than the tolerances, of floats") {
-  CHECK_THROWS_WITH_AS(debugging::assert_near(1.0, 1.5, {.rtol = 0, .atol = 0.5}),
-                       doctest::Contains("Condition |x - y| < atol + rtol * |y| did not hold."),
+  CHECK_THROWS_WITH_AS(debugging::assert_near(1.0, 1.5, 0, 0.5),
+                       doctest::Contains("x and y not equal to tolerance rtol = 0.0, atol = 0.5"),
                        graven::Error);
-  CHECK_THROWS_AS(debugging::assert_near(1.0, 1.0, {.rtol = 0, .atol = 0}), graven::Error);
+  CHECK_THROWS_AS(debugging::assert_near(1.0, 1.0, 0, 0), graven::Error);
   CHECK_THROWS_WITH_AS(debugging::assert_near(1, 1),
                        doctest::Contains("assert_near needs floats, not int32"), graven::Error);
 }
@@ -134,7 +138,7 @@ TEST_CASE("ranks and dtypes are checked at once") {
   CHECK(debugging::assert_same_float_dtype({}) == DType::kFloat32);
   CHECK(debugging::assert_same_float_dtype({Tensor(1.0)}, DType::kFloat32) == DType::kFloat32);
   CHECK_THROWS_WITH_AS(debugging::assert_rank(x, 1, "rows"),
-                       doctest::Contains("rows. Tensor eager must have rank 1.  Received rank 2, "
+                       doctest::Contains("rows.  Tensor  must have rank 1.  Received rank 2, "
                                          "shape (1, 2)"),
                        graven::Error);
   CHECK_THROWS_WITH_AS(debugging::assert_rank_at_least(x, 3), doctest::Contains("at least 3"),
@@ -148,13 +152,14 @@ TEST_CASE("ranks and dtypes are checked at once") {
   CHECK_THROWS_WITH_AS(debugging::assert_same_float_dtype({x}),
                        doctest::Contains("Expected floating point type, got tf.int32"),
                        graven::Error);
-  CHECK_THROWS_WITH_AS(debugging::assert_scalar(x), doctest::Contains("Expected a scalar"),
+  CHECK_THROWS_WITH_AS(debugging::assert_scalar(x),
+                       doctest::Contains("Expected scalar shape, saw shape: (1, 2)"),
                        graven::Error);
   CHECK_THROWS_WITH_AS(debugging::assert_type(x, DType::kFloat32),
                        doctest::Contains("must be of type tf.float32; got tf.int32"),
                        graven::Error);
-  CHECK_THROWS_WITH_AS(debugging::assert_integer(1.0), doctest::Contains("got tf.float32"),
-                       graven::Error);
+  CHECK_THROWS_WITH_AS(debugging::assert_integer(1.0),
+                       doctest::Contains("Expected \"x\" to be integer type."), graven::Error);
 }
 
 TEST_CASE("an unknown rank is checked when it runs") {
@@ -165,5 +170,6 @@ TEST_CASE("an unknown rank is checked when it runs") {
   });
   auto concrete = f.get_concrete_function(graven::TensorSpec{Shape::unknown_rank(), DType::kInt32});
   CHECK(concrete(Tensor{1, 2}).shape() == Shape{2});
-  CHECK_THROWS_WITH_AS(concrete(Tensor(1)), doctest::Contains("must have rank 1"), graven::Error);
+  CHECK_THROWS_WITH_AS(concrete(Tensor(1)), doctest::Contains("must have rank] [1]"),
+                       graven::Error);
 }

@@ -1,4 +1,4 @@
-#include "graven/api/tensor_text.h"
+#include "graven/ops/tensor_text.h"
 
 #include <algorithm>
 #include <charconv>
@@ -15,11 +15,8 @@
 // has more digits than the dtype holds (8 at most), the smallest is below 1e-4, or they are more
 // than a thousandfold apart. Of a large array only three items at each edge are shown.
 
-namespace graven::internal {
+namespace graven::engine {
 namespace {
-
-using engine::DType;
-using engine::Tensor;
 
 constexpr int kPrecision = 8, kEdgeItems = 3, kLineWidth = 75, kThreshold = 1000;
 
@@ -158,7 +155,7 @@ std::string quoted_bytes(const std::string& bytes) {
 // for scalars of half; their values are exact in float.
 template <typename T>
 auto as_float(T x) {
-  if constexpr (std::is_same_v<T, engine::Half> || std::is_same_v<T, engine::BFloat16>) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
     return static_cast<float>(x);
   } else {
     return x;
@@ -169,8 +166,8 @@ Format format_of(const Tensor& tensor, const std::vector<int64_t>& places, bool 
   if (tensor.dtype() == DType::kString) {
     return [tensor](int64_t i) { return quoted_bytes(tensor.data<std::string>()[i]); };
   }
-  if (!engine::is_plain(tensor.dtype())) return [](int64_t) { return "<unprintable>"; };
-  return engine::visit_plain(tensor.dtype(), [&](auto zero) -> Format {
+  if (!is_plain(tensor.dtype())) return [](int64_t) { return "<unprintable>"; };
+  return visit_plain(tensor.dtype(), [&](auto zero) -> Format {
     using T = decltype(zero);
     auto element = [tensor](int64_t i) { return as_float(tensor.data<T>()[i]); };
     using V = decltype(element(0));
@@ -178,8 +175,8 @@ Format format_of(const Tensor& tensor, const std::vector<int64_t>& places, bool 
       return [=](int64_t i) { return element(i) ? is_scalar ? "True" : " True" : "False"; };
     } else if constexpr (std::is_integral_v<T>) {
       size_t width = 0;
-      for (int64_t i : places) width = std::max(width, engine::str_cat(+element(i)).size());
-      return [=](int64_t i) { return padded(engine::str_cat(+element(i)), width); };
+      for (int64_t i : places) width = std::max(width, str_cat(+element(i)).size());
+      return [=](int64_t i) { return padded(str_cat(+element(i)), width); };
     } else if constexpr (std::is_floating_point_v<V>) {
       if (is_scalar) return [=](int64_t i) { return scalar_text(element(i)); };
       return FloatFormat<V>(element, places, false);
@@ -188,8 +185,8 @@ Format format_of(const Tensor& tensor, const std::vector<int64_t>& places, bool 
       if (is_scalar) {
         return [=](int64_t i) {
           std::string imaginary = scalar_text(element(i).imag());
-          return engine::str_cat("(", scalar_text(element(i).real()),
-                                 imaginary[0] == '-' ? "" : "+", imaginary, "j)");
+          return str_cat("(", scalar_text(element(i).real()), imaginary[0] == '-' ? "" : "+",
+                         imaginary, "j)");
         };
       }
       FloatFormat<R> real([=](int64_t i) { return element(i).real(); }, places, false);
@@ -296,18 +293,16 @@ std::string elements_repr(const Tensor& tensor) {
   if ((n == 0 && tensor.rank() > 1) || n > kThreshold) {
     extras.push_back("shape=" + tensor.shape().to_text());
   }
-  constexpr engine::DTypeSet kTold = {DType::kBool, DType::kInt64, DType::kFloat64,
-                                      DType::kComplex128};
+  constexpr DTypeSet kTold = {DType::kBool, DType::kInt64, DType::kFloat64, DType::kComplex128};
   if (!kTold.contains(type) || n == 0) {
-    extras.push_back(
-        engine::str_cat("dtype=", type == DType::kString ? "object" : engine::dtype_name(type)));
+    extras.push_back(str_cat("dtype=", type == DType::kString ? "object" : dtype_name(type)));
   }
   if (extras.empty()) return text + ")";
   text += ",";
-  std::string extra = engine::str_join(extras, ", ") + ")";
+  std::string extra = str_join(extras, ", ") + ")";
   size_t last_line = text.size() - (text.rfind('\n') + 1);
   bool fits = last_line + 1 + extra.size() <= kLineWidth;
   return text + (fits ? " " : "\n      ") + extra;
 }
 
-}  // namespace graven::internal
+}  // namespace graven::engine
