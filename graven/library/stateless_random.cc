@@ -17,14 +17,21 @@ constexpr std::string_view kAlgorithmDoc = "\"philox\" or \"auto_select\", which
 constexpr Raised kWrongSeed = {"InvalidArgumentError", "The seed is not two integers."};
 constexpr Raised kNotFloating = {"TypeError", "The dtype is not floating."};
 
-// The seed, under an algorithm that there is.
+// The seed. Narrow integers, as of NumPy, are as good as int64.
+Tensor seed_of(FunctionContext& c, const Sizes& seed) {
+  const Tensor given = c.tensor_of(seed, "seed");
+  const bool is_narrow = given && is_integer(given.dtype()) && dtype_size(given.dtype()) < 4;
+  return is_narrow ? c.cast(given, DType::kInt64).tensor() : given;
+}
+
+// The same, under an algorithm that there is.
 Tensor seed_of(FunctionContext& c, const Sizes& seed, const NumberOrText& algorithm) {
   const auto number = algorithm_number(algorithm);
   if (!number.ok()) return c.fail(number.status());
   if (*number == kThreefry) {
     return c.fail(unimplemented("the algorithm ThreeFry is not supported on a CPU; use philox"));
   }
-  return c.tensor_of(seed, "seed");
+  return seed_of(c, seed);
 }
 
 struct UniformParameters {
@@ -201,7 +208,7 @@ void define_stateless_random_functions(FunctionRegistry& functions) {
       .source = "OpDef \"StatelessMultinomial\"",
       .body =
           [](FunctionContext& c, const CategoricalParameters& p) {
-            return c(kStatelessMultinomial, {p.logits, p.num_samples, c.tensor_of(p.seed, "seed")},
+            return c(kStatelessMultinomial, {p.logits, p.num_samples, seed_of(c, p.seed)},
                      {p.dtype}, c.name());
           },
   });

@@ -97,6 +97,7 @@ MORE_CALLS = [
     _random("NonDeterministicInts", dtype=tf.int64),
     Call("InvertPermutation", (int32([1, 0]),), {}),
     Call("RandomShuffle", (X,), {"seed": 1, "seed2": 2}),
+    Call("Multinomial", (X, np.array(2, np.int32)), {"seed": 1, "seed2": 2}),
     Call("Assert", (np.array(True), [X]), {"summarize": 3}),
     Call("StringFormat", ([X],), {"template": "%s", "summarize": 3}),
     Call("StatelessRandomGetKeyCounter", (int32([1, 2]),), {}),
