@@ -112,3 +112,19 @@ def test_two_threads_that_trace_at_once_count_for_themselves() -> None:
     for thread in threads:
         thread.join()
     assert found == {0: [0, 1, 2], 1: [0, 1, 2]}
+
+
+def test_a_generator_of_threefry_is_made_but_draws_nothing() -> None:
+    generator = tf.random.Generator.from_seed(7, alg="threefry")
+    assert generator.algorithm == 2
+    assert generator.state.numpy().tolist() == [7, 0]
+    with pytest.raises(tf.errors.UnimplementedError, match="ThreeFry"):
+        generator.normal([2])
+
+
+def test_an_algorithm_goes_by_number_name_or_member() -> None:
+    names = (1, "philox", "Auto-Select", tf.random.Algorithm.PHILOX)
+    drawn = [tf.random.stateless_uniform([2], [1, 2], alg=alg).numpy().tolist() for alg in names]
+    assert all(numbers == drawn[0] for numbers in drawn)
+    with pytest.raises(ValueError, match="`alg` got unsupported value other"):
+        tf.random.Generator.from_seed(1, alg="other")
