@@ -142,13 +142,13 @@ Outputs meshgrid(FunctionContext& c, const MeshgridParameters& p) {
 
 struct SequenceMaskParameters {
   Tensor lengths, maxlen;
-  DType dtype = DType::kBool;
+  DType dtype = DType::kInvalid;
   static constexpr auto fields() {
     using P = SequenceMaskParameters;
     return std::tuple(required_field("lengths", &P::lengths, "any", "Integers of any shape."),
                       field("maxlen", &P::maxlen, "any",
                             "The size of the last axis, a scalar; None means the largest length."),
-                      field("dtype", &P::dtype, "Of the result."));
+                      field("dtype", &P::dtype, "Of the result; None means bool."));
   }
 };
 
@@ -165,7 +165,8 @@ Outputs sequence_mask(FunctionContext& c, const SequenceMaskParameters& p) {
   if (c.rank_if_known(p.maxlen).value_or(0) != 0) {
     return c.fail(value_error("Argument `maxlen` must be scalar for sequence_mask"));
   }
-  return c.cast(mask_of_lengths(c, c(p.lengths), p.maxlen), p.dtype);
+  const Formula mask = mask_of_lengths(c, c(p.lengths), p.maxlen);
+  return p.dtype == DType::kInvalid ? mask : c.cast(mask, p.dtype);
 }
 
 struct RepeatParameters {

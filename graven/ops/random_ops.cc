@@ -20,7 +20,6 @@
 namespace graven::engine {
 namespace {
 
-constexpr DTypeSet kWideIntegers = {DType::kInt32, DType::kInt64, DType::kUInt32, DType::kUInt64};
 using Fill = void (*)(const PhiloxStream& stream, const Tensor& out);
 
 // --- What several ops share.
@@ -106,16 +105,6 @@ Status stateless_v2_kernel(KernelContext& c) {
   return {};
 }
 
-Status stateless_int_v2_shape(InferContext& c) {
-  RETURN_IF_ERROR(check_range_scalars(c, 4));
-  return stateless_v2_shape(c);
-}
-
-Status stateless_int_v2_kernel(KernelContext& c) {
-  ASSIGN_OR_RETURN(PhiloxStream stream, stream_of_key(c));
-  return fill_range(c, stream, 4);
-}
-
 Status check_seed(const InferContext& c, int input) {
   const Shape& seed = c.shape(input);
   if (!seed.has_rank()) return {};
@@ -134,8 +123,169 @@ uint64_t seed_word(const Tensor& seed, int64_t i) {
       return static_cast<uint64_t>(integer_at(seed, i));
   }
 }
+
 PhiloxStream stream_of_seed(const Tensor& seed) {
   return PhiloxStream::of_seed(seed_word(seed, 0), seed_word(seed, 1));
+}
+
+// --- Stateless, by seed.
+
+Status stateless_shape(InferContext& c) {
+  RETURN_IF_ERROR(check_seed(c, 1));
+  return random_shape(c);
+}
+
+template <Fill fill>
+Status stateless_kernel(KernelContext& c) {
+  fill(stream_of_seed(c.input(1)), c.output(0));
+  return {};
+}
+
+// --- Stateful, by two seeds.
+
+template <typename Attrs>
+PhiloxStream next_stream(KernelContext& c, uint64_t groups) {
+  const auto& attrs = c.attrs<Attrs>();
+  auto dtypes =
+      static_cast<uint64_t>(c.output(0).dtype()) << 8 | static_cast<uint64_t>(c.input(0).dtype());
+  return take_from_stream(c.op(), attrs, dtypes, attrs.seed, attrs.seed2, c.state(), groups);
+}
+
+template <typename Attrs>
+PhiloxStream stream_of_elements(KernelContext& c) {
+  return next_stream<Attrs>(c, kGroupsPerElement * c.output(0).num_elements());
+}
+
+// --- Of a Generator.
+
+// The dtype of an algorithm's number may be int32 or int64.
+Result<PhiloxStream> pass_state(KernelContext& c, uint64_t num_elements, Tensor* before) {
+  RETURN_IF_ERROR(check_algorithm(integer_at(c.input(1), 0)));
+  ASSIGN_OR_RETURN(Variable * variable, variable_of(c));
+  PhiloxStream stream;
+  RETURN_IF_ERROR(variable->update([&](Tensor& value) -> Result<Tensor> {
+    if (value.dtype() != DType::kInt64 || value.rank() != 1 || value.num_elements() < 3) {
+      return invalid_argument("the state of a random generator must be a vector of at least 3 ",
+                              "int64, got ", dtype_name(value.dtype()), " of shape ",
+                              value.shape().to_message());
+    }
+    auto state = value.data<int64_t>();
+    auto word = [&](int i) { return static_cast<uint64_t>(state[i]); };
+    stream = {word(0), word(1), word(2)};
+    if (before) *before = Tensor::vector<int64_t>(state);
+    // delta may be any number of elements, so the counter moves by up to 72 bits.
+    PhiloxStream next = stream.skipped(num_elements * kGroupsPerElement);
+    next.counter_high += num_elements >> 56;
+    Tensor moved = Tensor::vector<int64_t>(state);
+    moved.mutable_data<int64_t>()[0] = static_cast<int64_t>(next.counter_low);
+    moved.mutable_data<int64_t>()[1] = static_cast<int64_t>(next.counter_high);
+    return moved;
+  }));
+  return stream;
+}
+
+Status generator_shape(InferContext& c) {
+  ASSIGN_OR_RETURN(Shape shape, shape_from_input(c, 2));
+  c.set_shape(0, shape);
+  return {};
+}
+
+template <Fill fill>
+Status generator_kernel(KernelContext& c) {
+  ASSIGN_OR_RETURN(PhiloxStream stream,
+                   pass_state(c, static_cast<uint64_t>(c.output(0).num_elements()), nullptr));
+  fill(stream, c.output(0));
+  return {};
+}
+
+constexpr DTypeSet kSeeds = kIndexTypes;
+
+// --- Records of one form.
+
+template <typename Attrs>
+void define_stateless(OpRegistry& ops, OpHandle<Attrs>& handle, OpHandle<Attrs>& by_seed,
+                      const std::string& name, const char* summary, DTypeSet types, DTypeSet seeds,
+                      KernelFunction f, KernelFunction f_by_seed) {
+  ops.define(handle,
+             {
+                 .name = name + "V2",
+                 .summary = summary,
+                 .inputs = {"shape: Tshape", "key: uint64", "counter: uint64", "alg: int32"},
+                 .outputs = {"output: dtype"},
+                 .types = {{"dtype", types}, {"Tshape", kIndexTypes}},
+                 .infer = stateless_v2_shape,
+                 .gradient = not_differentiable,
+                 .body = kernel(f),
+                 .values_for_inference = {0},
+             });
+  ops.define(by_seed, {
+                          .name = name,
+                          .summary = summary,
+                          .details = "The seed is two integers.",
+                          .inputs = {"shape: T", "seed: Tseed"},
+                          .outputs = {"output: dtype"},
+                          .types = {{"dtype", types}, {"T", kIndexTypes}, {"Tseed", seeds}},
+                          .infer = stateless_shape,
+                          .gradient = not_differentiable,
+                          .body = kernel(f_by_seed),
+                          .values_for_inference = {0},
+                      });
+}
+
+void define_stateless_random_uniform_v2_and_kin(OpRegistry& ops) {
+  define_stateless(ops, kStatelessRandomUniformV2, kStatelessRandomUniform,
+                   "StatelessRandomUniform", "Random floats in [0, 1).", kFloatTypes, kSeeds,
+                   stateless_v2_kernel<fill_uniform>, stateless_kernel<fill_uniform>);
+  define_stateless(ops, kStatelessRandomNormalV2, kStatelessRandomNormal, "StatelessRandomNormal",
+                   "Random normal numbers of mean 0 and deviation 1.", kFloatTypes, kSeeds,
+                   stateless_v2_kernel<fill_normal>, stateless_kernel<fill_normal>);
+  define_stateless(
+      ops, kStatelessTruncatedNormalV2, kStatelessTruncatedNormal, "StatelessTruncatedNormal",
+      "Random normal numbers of mean 0 and deviation 1 that lie within 2.", kFloatTypes, kSeeds,
+      stateless_v2_kernel<fill_truncated_normal>, stateless_kernel<fill_truncated_normal>);
+}
+
+constexpr DTypeSet kWideIntegers = {DType::kInt32, DType::kInt64, DType::kUInt32, DType::kUInt64};
+
+void define_stateless_random_uniform_full_int_v2_and_kin(OpRegistry& ops) {
+  define_stateless<RandomIntegerAttrs>(
+      ops, kStatelessRandomUniformFullIntV2, kStatelessRandomUniformFullInt,
+      "StatelessRandomUniformFullInt", "Random integers of the full range of their dtype.",
+      kWideIntegers, kWideIntegers, stateless_v2_kernel<fill_integers>,
+      stateless_kernel<fill_integers>);
+  kStatelessRandomUniformIntV2 = ops.define<NoAttrs>({
+      .name = "StatelessRandomUniformIntV2",
+      .summary = "Random integers in [minval, maxval).",
+      .inputs = {"shape: Tshape", "key: uint64", "counter: uint64", "alg: int32", "minval: dtype",
+                 "maxval: dtype"},
+      .outputs = {"output: dtype"},
+      .types = {{"dtype", kIndexTypes}, {"Tshape", kIndexTypes}},
+      .infer = [](InferContext& c) -> Status {
+        RETURN_IF_ERROR(check_range_scalars(c, 4));
+        return stateless_v2_shape(c);
+      },
+      .gradient = not_differentiable,
+      .body = kernel([](KernelContext& c) -> Status {
+        ASSIGN_OR_RETURN(PhiloxStream stream, stream_of_key(c));
+        return fill_range(c, stream, 4);
+      }),
+      .values_for_inference = {0},
+  });
+  kStatelessRandomUniformInt = ops.define<NoAttrs>({
+      .name = "StatelessRandomUniformInt",
+      .summary = "Random integers in [minval, maxval).",
+      .inputs = {"shape: T", "seed: Tseed", "minval: dtype", "maxval: dtype"},
+      .outputs = {"output: dtype"},
+      .types = {{"dtype", kIndexTypes}, {"T", kIndexTypes}, {"Tseed", kSeeds}},
+      .infer = [](InferContext& c) -> Status {
+        RETURN_IF_ERROR(check_range_scalars(c, 2));
+        return stateless_shape(c);
+      },
+      .gradient = not_differentiable,
+      .body = kernel(
+          [](KernelContext& c) -> Status { return fill_range(c, stream_of_seed(c.input(1)), 2); }),
+      .values_for_inference = {0},
+  });
 }
 
 Status key_counter_shape(InferContext& c) {
@@ -155,47 +305,39 @@ Status key_counter_kernel(KernelContext& c) {
   return {};
 }
 
-Status algorithm_kernel(KernelContext& c) {
-  c.out<int32_t>(0)[0] = kPhilox;
-  return {};
+void define_stateless_random_get_key_counter_and_kin(OpRegistry& ops) {
+  kStatelessRandomGetKeyCounter = ops.define<NoAttrs>({
+      .name = "StatelessRandomGetKeyCounter",
+      .summary = "The key and counter at which the numbers of a seed start.",
+      .inputs = {"seed: Tseed"},
+      .outputs = {"key: uint64", "counter: uint64"},
+      .types = {{"Tseed", kSeeds}},
+      .infer = key_counter_shape,
+      .body = kernel(key_counter_kernel),
+  });
+  kStatelessRandomGetKeyCounterAlg = ops.define<NoAttrs>({
+      .name = "StatelessRandomGetKeyCounterAlg",
+      .summary = "The key and counter at which the numbers of a seed start, and the algorithm.",
+      .inputs = {"seed: Tseed"},
+      .outputs = {"key: uint64", "counter: uint64", "alg: int32"},
+      .types = {{"Tseed", kSeeds}},
+      .infer = key_counter_shape,
+      .body = kernel(key_counter_kernel),
+  });
+  kStatelessRandomGetAlg = ops.define<NoAttrs>({
+      .name = "StatelessRandomGetAlg",
+      .summary = "The number of the algorithm that this device uses: 1, Philox.",
+      .outputs = {"alg: int32"},
+      .infer = scalar_output,
+      .body = kernel([](KernelContext& c) -> Status {
+        c.out<int32_t>(0)[0] = kPhilox;
+        return {};
+      }),
+      .effects = unordered_effects,
+  });
 }
 
-// --- Stateless, by seed.
-
-Status stateless_shape(InferContext& c) {
-  RETURN_IF_ERROR(check_seed(c, 1));
-  return random_shape(c);
-}
-
-template <Fill fill>
-Status stateless_kernel(KernelContext& c) {
-  fill(stream_of_seed(c.input(1)), c.output(0));
-  return {};
-}
-
-Status stateless_int_shape(InferContext& c) {
-  RETURN_IF_ERROR(check_range_scalars(c, 2));
-  return stateless_shape(c);
-}
-
-Status stateless_int_kernel(KernelContext& c) {
-  return fill_range(c, stream_of_seed(c.input(1)), 2);
-}
-
-// --- Stateful, by two seeds.
-
-template <typename Attrs>
-PhiloxStream next_stream(KernelContext& c, uint64_t groups) {
-  const auto& attrs = c.attrs<Attrs>();
-  auto dtypes =
-      static_cast<uint64_t>(c.output(0).dtype()) << 8 | static_cast<uint64_t>(c.input(0).dtype());
-  return take_from_stream(c.op(), attrs, dtypes, attrs.seed, attrs.seed2, c.state(), groups);
-}
-
-template <typename Attrs>
-PhiloxStream stream_of_elements(KernelContext& c) {
-  return next_stream<Attrs>(c, kGroupsPerElement * c.output(0).num_elements());
-}
+// --- Stateful.
 
 template <Fill fill>
 Status stateful_kernel(KernelContext& c) {
@@ -204,9 +346,31 @@ Status stateful_kernel(KernelContext& c) {
   return {};
 }
 
-Status random_int_shape(InferContext& c) {
-  RETURN_IF_ERROR(check_range_scalars(c, 1));
-  return random_shape(c);
+void define_stateful(OpRegistry& ops, OpHandle<SeededDTypeAttrs>& handle, const char* name,
+                     const char* summary, KernelFunction f) {
+  ops.define(handle, {
+                         .name = name,
+                         .summary = summary,
+                         .inputs = {"shape: T"},
+                         .outputs = {"output: dtype"},
+                         .types = {{"dtype", kFloatTypes}, {"T", kIndexTypes}},
+                         .infer = random_shape,
+                         .gradient = not_differentiable,
+                         .body = kernel(f),
+                         .keeps_state = true,
+                         .effects = unordered_effects,
+                         .values_for_inference = {0},
+                     });
+}
+
+void define_random_uniform_and_kin(OpRegistry& ops) {
+  define_stateful(ops, kRandomUniform, "RandomUniform", "Random floats in [0, 1).",
+                  stateful_kernel<fill_uniform>);
+  define_stateful(ops, kRandomStandardNormal, "RandomStandardNormal",
+                  "Random normal numbers of mean 0 and deviation 1.", stateful_kernel<fill_normal>);
+  define_stateful(ops, kTruncatedNormal, "TruncatedNormal",
+                  "Random normal numbers of mean 0 and deviation 1 that lie within 2.",
+                  stateful_kernel<fill_truncated_normal>);
 }
 
 Status random_int_kernel(KernelContext& c) {
@@ -214,6 +378,25 @@ Status random_int_kernel(KernelContext& c) {
   int64_t low = integer_at(c.input(1), 0), high = integer_at(c.input(2), 0);
   if (low >= high) return invalid_argument("Need minval < maxval, got ", low, " >= ", high);
   return fill_range(c, stream_of_elements<SeedAttrs>(c), 1);
+}
+
+void define_random_uniform_int(OpRegistry& ops) {
+  kRandomUniformInt = ops.define<SeedAttrs>({
+      .name = "RandomUniformInt",
+      .summary = "Random integers in [minval, maxval).",
+      .inputs = {"shape: T", "minval: Tout", "maxval: Tout"},
+      .outputs = {"output: Tout"},
+      .types = {{"Tout", kIndexTypes}, {"T", kIndexTypes}},
+      .infer = [](InferContext& c) -> Status {
+        RETURN_IF_ERROR(check_range_scalars(c, 1));
+        return random_shape(c);
+      },
+      .gradient = not_differentiable,
+      .body = kernel(random_int_kernel),
+      .keeps_state = true,
+      .effects = unordered_effects,
+      .values_for_inference = {0},
+  });
 }
 
 // --- Of rows and classes.
@@ -256,15 +439,35 @@ Status shuffle_kernel(KernelContext& c) {
   return {};
 }
 
-Status stateless_shuffle_kernel(KernelContext& c) {
-  ASSIGN_OR_RETURN(PhiloxStream stream, stream_of_key(c));
-  shuffle_rows(stream, c.input(0), c.output(0));
-  return {};
-}
-
-Status stateless_shuffle_shape(InferContext& c) {
-  RETURN_IF_ERROR(check_key_and_counter(c));
-  return same_as_input(c);
+void define_random_shuffle_and_kin(OpRegistry& ops) {
+  kRandomShuffle = ops.define<SeedAttrs>({
+      .name = "RandomShuffle",
+      .summary = "The rows of a tensor in random order.",
+      .inputs = {"value: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}},
+      .infer = same_as_input,
+      .gradient = not_differentiable,
+      .body = kernel(shuffle_kernel),
+      .keeps_state = true,
+      .effects = unordered_effects,
+  });
+  kStatelessShuffle = ops.define<NoAttrs>({
+      .name = "StatelessShuffle",
+      .summary = "The rows of a tensor in an order that key and counter decide.",
+      .inputs = {"value: T", "key: uint64", "counter: uint64", "alg: int32"},
+      .outputs = {"output: T"},
+      .types = {{"T", kAllTypes}},
+      .infer = [](InferContext& c) -> Status {
+        RETURN_IF_ERROR(check_key_and_counter(c));
+        return same_as_input(c);
+      },
+      .body = kernel([](KernelContext& c) -> Status {
+        ASSIGN_OR_RETURN(PhiloxStream stream, stream_of_key(c));
+        shuffle_rows(stream, c.input(0), c.output(0));
+        return {};
+      }),
+  });
 }
 
 Status multinomial_shape(InferContext& c) {
@@ -282,11 +485,6 @@ Status multinomial_shape(InferContext& c) {
   c.set_shape(0, {logits.has_rank() ? logits[0] : Dim::unknown(),
                   sizes && !sizes->empty() ? (*sizes)[0] : Dim::unknown()});
   return {};
-}
-
-Status stateless_multinomial_shape(InferContext& c) {
-  RETURN_IF_ERROR(check_seed(c, 2));
-  return multinomial_shape(c);
 }
 
 // The first class whose running total of exp(logit - largest logit) is above a uniform share of the
@@ -351,269 +549,7 @@ Status multinomial_kernel(KernelContext& c) {
   });
 }
 
-Status stateless_multinomial_kernel(KernelContext& c) {
-  return draw_samples(c, [&] { return stream_of_seed(c.input(2)); });
-}
-
-// --- Of a Generator.
-
-// The dtype of an algorithm's number may be int32 or int64.
-Result<PhiloxStream> pass_state(KernelContext& c, uint64_t num_elements, Tensor* before) {
-  RETURN_IF_ERROR(check_algorithm(integer_at(c.input(1), 0)));
-  ASSIGN_OR_RETURN(Variable * variable, variable_of(c));
-  PhiloxStream stream;
-  RETURN_IF_ERROR(variable->update([&](Tensor& value) -> Result<Tensor> {
-    if (value.dtype() != DType::kInt64 || value.rank() != 1 || value.num_elements() < 3) {
-      return invalid_argument("the state of a random generator must be a vector of at least 3 ",
-                              "int64, got ", dtype_name(value.dtype()), " of shape ",
-                              value.shape().to_message());
-    }
-    auto state = value.data<int64_t>();
-    auto word = [&](int i) { return static_cast<uint64_t>(state[i]); };
-    stream = {word(0), word(1), word(2)};
-    if (before) *before = Tensor::vector<int64_t>(state);
-    // delta may be any number of elements, so the counter moves by up to 72 bits.
-    PhiloxStream next = stream.skipped(num_elements * kGroupsPerElement);
-    next.counter_high += num_elements >> 56;
-    Tensor moved = Tensor::vector<int64_t>(state);
-    moved.mutable_data<int64_t>()[0] = static_cast<int64_t>(next.counter_low);
-    moved.mutable_data<int64_t>()[1] = static_cast<int64_t>(next.counter_high);
-    return moved;
-  }));
-  return stream;
-}
-
-Status generator_shape(InferContext& c) {
-  ASSIGN_OR_RETURN(Shape shape, shape_from_input(c, 2));
-  c.set_shape(0, shape);
-  return {};
-}
-
-template <Fill fill>
-Status generator_kernel(KernelContext& c) {
-  ASSIGN_OR_RETURN(PhiloxStream stream,
-                   pass_state(c, static_cast<uint64_t>(c.output(0).num_elements()), nullptr));
-  fill(stream, c.output(0));
-  return {};
-}
-
-Status generator_int_shape(InferContext& c) {
-  RETURN_IF_ERROR(check_range_scalars(c, 3));
-  return generator_shape(c);
-}
-
-Status generator_int_kernel(KernelContext& c) {
-  int64_t low = integer_at(c.input(3), 0), high = integer_at(c.input(4), 0);
-  if (low >= high) return invalid_argument("Need minval < maxval, got ", low, " >= ", high);
-  ASSIGN_OR_RETURN(PhiloxStream stream,
-                   pass_state(c, static_cast<uint64_t>(c.output(0).num_elements()), nullptr));
-  return fill_range(c, stream, 3);
-}
-
-Status skip_kernel(KernelContext& c) {
-  int64_t delta = integer_at(c.input(2), 0);
-  return pass_state(c, static_cast<uint64_t>(delta), nullptr).status();
-}
-
-Status read_and_skip_shape(InferContext& c) {
-  auto data = c.handle_data(0);
-  c.set_shape(0, data ? data->value().shape : Shape{Dim::unknown()});
-  return {};
-}
-
-Status read_and_skip_kernel(KernelContext& c) {
-  Tensor before;
-  RETURN_IF_ERROR(pass_state(c, c.in<uint64_t>(2)[0], &before).status());
-  c.set_output(0, std::move(before));
-  return {};
-}
-
-Status system_ints_kernel(KernelContext& c) {
-  fill_integers({nondeterministic_bits(), nondeterministic_bits(), nondeterministic_bits()},
-                c.output(0));
-  return {};
-}
-
-// --- Records of one form.
-
-template <typename Attrs>
-void define_stateless(OpRegistry& ops, OpHandle<Attrs>& handle, OpHandle<Attrs>& by_seed,
-                      const std::string& name, const char* summary, DTypeSet types, DTypeSet seeds,
-                      KernelFunction f, KernelFunction f_by_seed) {
-  ops.define(handle,
-             {
-                 .name = name + "V2",
-                 .summary = summary,
-                 .inputs = {"shape: Tshape", "key: uint64", "counter: uint64", "alg: int32"},
-                 .outputs = {"output: dtype"},
-                 .types = {{"dtype", types}, {"Tshape", kIndexTypes}},
-                 .infer = stateless_v2_shape,
-                 .gradient = not_differentiable,
-                 .body = kernel(f),
-                 .values_for_inference = {0},
-             });
-  ops.define(by_seed, {
-                          .name = name,
-                          .summary = summary,
-                          .details = "The seed is two integers.",
-                          .inputs = {"shape: T", "seed: Tseed"},
-                          .outputs = {"output: dtype"},
-                          .types = {{"dtype", types}, {"T", kIndexTypes}, {"Tseed", seeds}},
-                          .infer = stateless_shape,
-                          .gradient = not_differentiable,
-                          .body = kernel(f_by_seed),
-                          .values_for_inference = {0},
-                      });
-}
-
-void define_stateful(OpRegistry& ops, OpHandle<SeededDTypeAttrs>& handle, const char* name,
-                     const char* summary, KernelFunction f) {
-  ops.define(handle, {
-                         .name = name,
-                         .summary = summary,
-                         .inputs = {"shape: T"},
-                         .outputs = {"output: dtype"},
-                         .types = {{"dtype", kFloatTypes}, {"T", kIndexTypes}},
-                         .infer = random_shape,
-                         .gradient = not_differentiable,
-                         .body = kernel(f),
-                         .keeps_state = true,
-                         .effects = unordered_effects,
-                         .values_for_inference = {0},
-                     });
-}
-
-template <typename Attrs>
-void define_of_generator(OpRegistry& ops, OpHandle<Attrs>& handle, const char* name,
-                         const char* summary, DTypeSet types, KernelFunction f) {
-  ops.define(handle, {
-                         .name = name,
-                         .summary = summary,
-                         .inputs = {"resource: resource", "algorithm: int64", "shape: shape_dtype"},
-                         .outputs = {"output: dtype"},
-                         .types = {{"dtype", types}, {"shape_dtype", kIndexTypes}},
-                         .infer = generator_shape,
-                         .body = kernel(f),
-                         .effects = writes_resource_effects,
-                         .values_for_inference = {2},
-                     });
-}
-
-}  // namespace
-
-void define_random_ops(OpRegistry& ops) {
-  const DTypeSet seeds = kIndexTypes;
-
-  // --- Stateless.
-
-  define_stateless(ops, kStatelessRandomUniformV2, kStatelessRandomUniform,
-                   "StatelessRandomUniform", "Random floats in [0, 1).", kFloatTypes, seeds,
-                   stateless_v2_kernel<fill_uniform>, stateless_kernel<fill_uniform>);
-  define_stateless(ops, kStatelessRandomNormalV2, kStatelessRandomNormal, "StatelessRandomNormal",
-                   "Random normal numbers of mean 0 and deviation 1.", kFloatTypes, seeds,
-                   stateless_v2_kernel<fill_normal>, stateless_kernel<fill_normal>);
-  define_stateless(
-      ops, kStatelessTruncatedNormalV2, kStatelessTruncatedNormal, "StatelessTruncatedNormal",
-      "Random normal numbers of mean 0 and deviation 1 that lie within 2.", kFloatTypes, seeds,
-      stateless_v2_kernel<fill_truncated_normal>, stateless_kernel<fill_truncated_normal>);
-  define_stateless<RandomIntegerAttrs>(
-      ops, kStatelessRandomUniformFullIntV2, kStatelessRandomUniformFullInt,
-      "StatelessRandomUniformFullInt", "Random integers of the full range of their dtype.",
-      kWideIntegers, kWideIntegers, stateless_v2_kernel<fill_integers>,
-      stateless_kernel<fill_integers>);
-  kStatelessRandomUniformIntV2 = ops.define<NoAttrs>({
-      .name = "StatelessRandomUniformIntV2",
-      .summary = "Random integers in [minval, maxval).",
-      .inputs = {"shape: Tshape", "key: uint64", "counter: uint64", "alg: int32", "minval: dtype",
-                 "maxval: dtype"},
-      .outputs = {"output: dtype"},
-      .types = {{"dtype", kIndexTypes}, {"Tshape", kIndexTypes}},
-      .infer = stateless_int_v2_shape,
-      .gradient = not_differentiable,
-      .body = kernel(stateless_int_v2_kernel),
-      .values_for_inference = {0},
-  });
-  kStatelessRandomUniformInt = ops.define<NoAttrs>({
-      .name = "StatelessRandomUniformInt",
-      .summary = "Random integers in [minval, maxval).",
-      .inputs = {"shape: T", "seed: Tseed", "minval: dtype", "maxval: dtype"},
-      .outputs = {"output: dtype"},
-      .types = {{"dtype", kIndexTypes}, {"T", kIndexTypes}, {"Tseed", seeds}},
-      .infer = stateless_int_shape,
-      .gradient = not_differentiable,
-      .body = kernel(stateless_int_kernel),
-      .values_for_inference = {0},
-  });
-  kStatelessRandomGetKeyCounter = ops.define<NoAttrs>({
-      .name = "StatelessRandomGetKeyCounter",
-      .summary = "The key and counter at which the numbers of a seed start.",
-      .inputs = {"seed: Tseed"},
-      .outputs = {"key: uint64", "counter: uint64"},
-      .types = {{"Tseed", seeds}},
-      .infer = key_counter_shape,
-      .body = kernel(key_counter_kernel),
-  });
-  kStatelessRandomGetKeyCounterAlg = ops.define<NoAttrs>({
-      .name = "StatelessRandomGetKeyCounterAlg",
-      .summary = "The key and counter at which the numbers of a seed start, and the algorithm.",
-      .inputs = {"seed: Tseed"},
-      .outputs = {"key: uint64", "counter: uint64", "alg: int32"},
-      .types = {{"Tseed", seeds}},
-      .infer = key_counter_shape,
-      .body = kernel(key_counter_kernel),
-  });
-  kStatelessRandomGetAlg = ops.define<NoAttrs>({
-      .name = "StatelessRandomGetAlg",
-      .summary = "The number of the algorithm that this device uses: 1, Philox.",
-      .outputs = {"alg: int32"},
-      .infer = scalar_output,
-      .body = kernel(algorithm_kernel),
-      .effects = unordered_effects,
-  });
-
-  // --- Stateful.
-
-  define_stateful(ops, kRandomUniform, "RandomUniform", "Random floats in [0, 1).",
-                  stateful_kernel<fill_uniform>);
-  define_stateful(ops, kRandomStandardNormal, "RandomStandardNormal",
-                  "Random normal numbers of mean 0 and deviation 1.", stateful_kernel<fill_normal>);
-  define_stateful(ops, kTruncatedNormal, "TruncatedNormal",
-                  "Random normal numbers of mean 0 and deviation 1 that lie within 2.",
-                  stateful_kernel<fill_truncated_normal>);
-  kRandomUniformInt = ops.define<SeedAttrs>({
-      .name = "RandomUniformInt",
-      .summary = "Random integers in [minval, maxval).",
-      .inputs = {"shape: T", "minval: Tout", "maxval: Tout"},
-      .outputs = {"output: Tout"},
-      .types = {{"Tout", kIndexTypes}, {"T", kIndexTypes}},
-      .infer = random_int_shape,
-      .gradient = not_differentiable,
-      .body = kernel(random_int_kernel),
-      .keeps_state = true,
-      .effects = unordered_effects,
-      .values_for_inference = {0},
-  });
-  kRandomShuffle = ops.define<SeedAttrs>({
-      .name = "RandomShuffle",
-      .summary = "The rows of a tensor in random order.",
-      .inputs = {"value: T"},
-      .outputs = {"output: T"},
-      .types = {{"T", kAllTypes}},
-      .infer = same_as_input,
-      .gradient = not_differentiable,
-      .body = kernel(shuffle_kernel),
-      .keeps_state = true,
-      .effects = unordered_effects,
-  });
-  kStatelessShuffle = ops.define<NoAttrs>({
-      .name = "StatelessShuffle",
-      .summary = "The rows of a tensor in an order that key and counter decide.",
-      .inputs = {"value: T", "key: uint64", "counter: uint64", "alg: int32"},
-      .outputs = {"output: T"},
-      .types = {{"T", kAllTypes}},
-      .infer = stateless_shuffle_shape,
-      .body = kernel(stateless_shuffle_kernel),
-  });
+void define_multinomial_and_kin(OpRegistry& ops) {
   kMultinomial = ops.define<MultinomialAttrs>({
       .name = "Multinomial",
       .summary = "Random classes, whose probabilities are the softmax of a row of logits.",
@@ -632,15 +568,38 @@ void define_random_ops(OpRegistry& ops) {
       .summary = "Classes of a seed, whose probabilities are the softmax of a row of logits.",
       .inputs = {"logits: T", "num_samples: int32", "seed: Tseed"},
       .outputs = {"output: output_dtype"},
-      .types = {{"T", kFloatTypes}, {"Tseed", seeds}, {"output_dtype", kIndexTypes}},
-      .infer = stateless_multinomial_shape,
+      .types = {{"T", kFloatTypes}, {"Tseed", kSeeds}, {"output_dtype", kIndexTypes}},
+      .infer = [](InferContext& c) -> Status {
+        RETURN_IF_ERROR(check_seed(c, 2));
+        return multinomial_shape(c);
+      },
       .gradient = not_differentiable,
-      .body = kernel(stateless_multinomial_kernel),
+      .body = kernel([](KernelContext& c) -> Status {
+        return draw_samples(c, [&] { return stream_of_seed(c.input(2)); });
+      }),
       .values_for_inference = {1},
   });
+}
 
-  // --- Of a Generator.
+// --- Of a Generator.
 
+template <typename Attrs>
+void define_of_generator(OpRegistry& ops, OpHandle<Attrs>& handle, const char* name,
+                         const char* summary, DTypeSet types, KernelFunction f) {
+  ops.define(handle, {
+                         .name = name,
+                         .summary = summary,
+                         .inputs = {"resource: resource", "algorithm: int64", "shape: shape_dtype"},
+                         .outputs = {"output: dtype"},
+                         .types = {{"dtype", types}, {"shape_dtype", kIndexTypes}},
+                         .infer = generator_shape,
+                         .body = kernel(f),
+                         .effects = writes_resource_effects,
+                         .values_for_inference = {2},
+                     });
+}
+
+void define_stateful_uniform_and_kin(OpRegistry& ops) {
   define_of_generator(ops, kStatefulUniform, "StatefulUniform",
                       "Random floats in [0, 1) from a generator.", kFloatTypes,
                       generator_kernel<fill_uniform>);
@@ -653,6 +612,17 @@ void define_random_ops(OpRegistry& ops) {
   define_of_generator(ops, kStatefulUniformFullInt, "StatefulUniformFullInt",
                       "Random integers of the full range of their dtype, from a generator.",
                       kWideIntegers, generator_kernel<fill_integers>);
+}
+
+Status generator_int_kernel(KernelContext& c) {
+  int64_t low = integer_at(c.input(3), 0), high = integer_at(c.input(4), 0);
+  if (low >= high) return invalid_argument("Need minval < maxval, got ", low, " >= ", high);
+  ASSIGN_OR_RETURN(PhiloxStream stream,
+                   pass_state(c, static_cast<uint64_t>(c.output(0).num_elements()), nullptr));
+  return fill_range(c, stream, 3);
+}
+
+void define_stateful_uniform_int_and_rng_skip(OpRegistry& ops) {
   kStatefulUniformInt = ops.define<NoAttrs>({
       .name = "StatefulUniformInt",
       .summary = "Random integers in [minval, maxval) from a generator.",
@@ -660,7 +630,10 @@ void define_random_ops(OpRegistry& ops) {
                  "maxval: dtype"},
       .outputs = {"output: dtype"},
       .types = {{"dtype", kIndexTypes}, {"shape_dtype", kIndexTypes}},
-      .infer = generator_int_shape,
+      .infer = [](InferContext& c) -> Status {
+        RETURN_IF_ERROR(check_range_scalars(c, 3));
+        return generator_shape(c);
+      },
       .body = kernel(generator_int_kernel),
       .effects = writes_resource_effects,
       .values_for_inference = {2},
@@ -670,15 +643,32 @@ void define_random_ops(OpRegistry& ops) {
       .summary = "Moves a generator on by delta elements.",
       .inputs = {"resource: resource", "algorithm: int64", "delta: int64"},
       .infer = no_outputs,
-      .body = kernel(skip_kernel),
+      .body = kernel([](KernelContext& c) -> Status {
+        int64_t delta = integer_at(c.input(2), 0);
+        return pass_state(c, static_cast<uint64_t>(delta), nullptr).status();
+      }),
       .effects = writes_resource_effects,
   });
+}
+
+Status read_and_skip_kernel(KernelContext& c) {
+  Tensor before;
+  RETURN_IF_ERROR(pass_state(c, c.in<uint64_t>(2)[0], &before).status());
+  c.set_output(0, std::move(before));
+  return {};
+}
+
+void define_rng_read_and_skip_and_kin(OpRegistry& ops) {
   kRngReadAndSkip = ops.define<NoAttrs>({
       .name = "RngReadAndSkip",
       .summary = "The state of a generator, which is moved on by delta elements.",
       .inputs = {"resource: resource", "alg: int32", "delta: uint64"},
       .outputs = {"value: int64"},
-      .infer = read_and_skip_shape,
+      .infer = [](InferContext& c) -> Status {
+        auto data = c.handle_data(0);
+        c.set_shape(0, data ? data->value().shape : Shape{Dim::unknown()});
+        return {};
+      },
       .body = kernel(read_and_skip_kernel),
       .allocates_outputs = true,
       .effects = writes_resource_effects,
@@ -690,10 +680,29 @@ void define_random_ops(OpRegistry& ops) {
       .outputs = {"output: dtype"},
       .types = {{"dtype", kWideIntegers}, {"shape_dtype", kIndexTypes}},
       .infer = random_shape,
-      .body = kernel(system_ints_kernel),
+      .body = kernel([](KernelContext& c) -> Status {
+        fill_integers({nondeterministic_bits(), nondeterministic_bits(), nondeterministic_bits()},
+                      c.output(0));
+        return {};
+      }),
       .effects = unordered_effects,
       .values_for_inference = {0},
   });
+}
+
+}  // namespace
+
+void define_random_ops(OpRegistry& ops) {
+  define_stateless_random_uniform_v2_and_kin(ops);
+  define_stateless_random_uniform_full_int_v2_and_kin(ops);
+  define_stateless_random_get_key_counter_and_kin(ops);
+  define_random_uniform_and_kin(ops);
+  define_random_uniform_int(ops);
+  define_random_shuffle_and_kin(ops);
+  define_multinomial_and_kin(ops);
+  define_stateful_uniform_and_kin(ops);
+  define_stateful_uniform_int_and_rng_skip(ops);
+  define_rng_read_and_skip_and_kin(ops);
 }
 
 }  // namespace graven::engine

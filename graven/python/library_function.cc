@@ -185,7 +185,10 @@ class Binder {
     return set(i, member.emplace());
   }
   Status set(size_t i, DType& member) {
-    return is_none(i) ? Status() : assign(to_dtype(arguments_[i]), member);
+    // None is a dtype only where it stands for none.
+    const bool is_default =
+        is_none(i) && fields_[i].role == ParameterRole::kOptional && member == DType::kInvalid;
+    return is_default ? Status() : assign(to_dtype(arguments_[i]), member);
   }
   Status set(size_t i, engine::Shape& member) { return assign(to_shape(arguments_[i]), member); }
   Status set(size_t i, engine::Axes& member) {
