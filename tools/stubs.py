@@ -158,6 +158,7 @@ def definitions(package: Any, functions: Mapping[str, Any]) -> str:
             "AxisPairs",
             "DTypeLike",
             "Name",
+            "NumberOrText",
             "Padding",
             "ShapeLike",
             "Sizes",

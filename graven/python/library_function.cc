@@ -486,7 +486,7 @@ struct KindName {
   const char* operator()(engine::OpenSizes*) const { return "ShapeLike"; }
   const char* operator()(engine::AxisPairs*) const { return "AxisPairs"; }
   const char* operator()(engine::Number*) const { return "TensorLike"; }
-  const char* operator()(engine::NumberOrText*) const { return "float | str"; }
+  const char* operator()(engine::NumberOrText*) const { return "NumberOrText"; }
   const char* operator()(engine::Window*) const { return "Sizes"; }
   const char* operator()(engine::Padding*) const { return "Padding"; }
   const char* operator()(DType*) const { return "DTypeLike"; }

@@ -251,7 +251,7 @@ def call_with_sanitized_keywords(self: Any, args: tuple[Any, ...], kwargs: dict[
                 f"Name collision after sanitization: {name!r} and another become {new!r}."
             )
         if new != name:
-            _logging.warnsanitized(name, new)
+            _logging.warn_sanitized(name, new)
         clean[new] = value
     return self(*args, **clean)
 

@@ -12,7 +12,7 @@ from graven import _engine
 def signature(function: _engine.PublicFunction) -> inspect.Signature:
     """Returns the parameters: inputs, attributes with their defaults, name."""
     parameters = []
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    kind: inspect._ParameterKind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     for name, default in function._parameters:
         if name.startswith("*"):
             parameters.append(inspect.Parameter(name[1:], inspect.Parameter.VAR_POSITIONAL))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,8 @@ AxisPairs = Any
 Sizes = int | Sequence[int]
 # "SAME", "VALID", or [before, after] for each axis.
 Padding = str | Sequence[Sequence[int]]
+# Or a member of an enum of TensorFlow's that stands for either.
+NumberOrText = float | str | enum.Enum
 Name = str | None
 
 

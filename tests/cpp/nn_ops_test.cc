@@ -94,8 +94,8 @@ TEST_CASE("cross entropies agree") {
   CHECK(nn::sparse_softmax_cross_entropy_with_logits(2, Tensor{1.0, 2.0, 3.0}).item<float>() ==
         sparse[0]);
   Tensor turned = graven::transpose(logits);
-  CHECK(floats(nn::softmax_cross_entropy_with_logits(graven::one_hot(labels, 3, {}, {}, 0), turned, 0)) ==
-        dense);
+  CHECK(floats(nn::softmax_cross_entropy_with_logits(graven::one_hot(labels, 3, {}, {}, 0), turned,
+                                                     0)) == dense);
   CHECK(nn::softmax_cross_entropy_with_logits(graven::one_hot(Tensor{{2, 0}}, 3), cube).shape() ==
         Shape{1, 2});
   // The other axes keep their order.
