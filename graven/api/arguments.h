@@ -34,9 +34,6 @@ class GRAVEN_API Sizes : public engine::Sizes {
   }
   Sizes(const Shape& shape, std::source_location location = std::source_location::current());
   Sizes(const Tensor& tensor) { this->tensor = tensor; }
-  bool is_empty() const { return numbers && numbers->empty(); }
-  // An int32 vector, int64 where a size needs it; the tensor if one was given.
-  Tensor as_tensor(const std::source_location& location) const;
 
  private:
   template <typename It>
@@ -60,9 +57,6 @@ class GRAVEN_API Axes : public engine::Axes {
   Axes(std::initializer_list<int64_t> axes) { numbers.emplace(axes.begin(), axes.end()); }
   Axes(const std::vector<int64_t>& axes) { numbers.emplace(axes.begin(), axes.end()); }
   Axes(const Tensor& tensor) { this->tensor = tensor; }
-  bool is_tensor() const { return static_cast<bool>(tensor); }
-  // An int32 scalar or vector; of all axes of x if none are named.
-  Tensor as_tensor(const Tensor& x, const std::source_location& location) const;
 };
 
 // Sizes of which -1 stands for that of another tensor, as the function says.

@@ -1,17 +1,14 @@
 #include "graven/api/debug_ops.h"
 
-#include "graven/api/apply.h"
-#include "graven/api/compose.h"
+#include "graven/api/location.h"
+#include "graven/api/op_functions.h"
 #include "graven/api/variable.h"
 #include "graven/base/strings.h"
+#include "graven/ir/frame.h"
 #include "graven/ir/graph_builder.h"
-#include "graven/ops/debug_ops.h"
 
 namespace graven {
 namespace {
-
-using internal::apply;
-using internal::Composite;
 
 std::string name_of(const Tensor& tensor) {
   if (!tensor.is_symbolic()) return "eager";
@@ -34,14 +31,15 @@ std::string Printable::float_text(double number) {
 }
 
 void print(const std::vector<Printable>& inputs, const PrintOptions& options, Here location) {
-  Composite composite("print", location);
+  internal::LineScope line(location);
+  engine::NameScope scope("print");
   // A placeholder that no text holds.
   std::string texts;
   for (const Printable& input : inputs) texts += input.text() + " ";
   std::string placeholder = "{}";
   while (texts.find(placeholder) != std::string::npos) placeholder = "{" + placeholder + "}";
   std::string text;
-  std::vector<engine::Tensor> tensors;
+  std::vector<Tensor> tensors;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (i > 0) text += options.sep;
     bool is_text = inputs[i].tensor().is_none();
@@ -51,25 +49,16 @@ void print(const std::vector<Printable>& inputs, const PrintOptions& options, He
   // A string alone is written without quotes.
   bool is_string = inputs.size() == 1 && tensors.size() == 1 &&
                    tensors[0].dtype() == DType::kString && tensors[0].shape() == Shape();
-  engine::StringFormatAttrs format{.T = internal::dtypes_of(tensors, location),
-                                   .text = text,
-                                   .placeholder = placeholder,
-                                   .summarize = options.summarize};
-  Tensor written = is_string ? Tensor(tensors[0])
-                             : Tensor(apply(*engine::kStringFormat, tensors, format, location)[0]);
-  engine::PrintAttrs attrs{.output_stream = options.output_stream, .end = options.end};
-  const engine::Tensor lines[] = {written};
-  apply(*engine::kPrintV2, lines, attrs, location, "PrintV2");
+  const Tensor written =
+      is_string ? tensors[0]
+                : debugging::_format(tensors, text, placeholder, options.summarize, location);
+  debugging::_print(Operand(written, location), options.output_stream, options.end);
 }
 
 // --- Checks of values.
 
 void Assert(const Operand& condition, const std::vector<Tensor>& data, int64_t summarize) {
-  const Here& location = condition.location();
-  std::vector<engine::Tensor> inputs(data.begin(), data.end());
-  engine::AssertAttrs attrs{.T = internal::dtypes_of(inputs, location), .summarize = summarize};
-  inputs.insert(inputs.begin(), condition.as_tensor(DType::kBool));
-  apply(*engine::kAssert, inputs, attrs, location, "Assert");
+  debugging::_assert(condition, data, summarize);
 }
 
 namespace debugging {

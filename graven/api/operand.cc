@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "graven/api/apply.h"
-#include "graven/api/compose.h"
+#include "graven/api/location.h"
 #include "graven/api/op_functions.h"
 #include "graven/api/variable.h"
 #include "graven/ir/structural_ops.h"

@@ -35,7 +35,14 @@ std::string dtype_constant(DType type) {
   return "DType::k" + name;
 }
 
-std::string quoted(const std::string& text) { return "\"" + text + "\""; }
+std::string quoted(const std::string& text) {
+  std::string literal = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') literal += '\\';
+    literal += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return literal + "\"";
+}
 
 // Text as a comment of lines that fit.
 std::string comment(const std::string& text) {

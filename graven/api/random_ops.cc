@@ -3,12 +3,10 @@
 #include <optional>
 #include <utility>
 
-#include "graven/api/apply.h"
 #include "graven/api/location.h"
 #include "graven/api/op_functions.h"
 #include "graven/api/scopes.h"
 #include "graven/base/mutex.h"
-#include "graven/ops/random_ops.h"
 
 namespace graven::random {
 
@@ -37,7 +35,7 @@ Generator Generator::from_non_deterministic_state(Here location) {
   Tensor state;
   {
     InitScope eager;
-    state = internal::apply(engine::kNonDeterministicInts, {Tensor{3}}, {.dtype = DType::kInt64});
+    state = _generator_new_state(location);
   }
   return from_state(state, location);
 }

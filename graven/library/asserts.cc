@@ -39,7 +39,7 @@ Tensor text_constant(FunctionContext& c, std::string text) {
 }
 
 void assert_later(FunctionContext& c, const Tensor& condition, std::span<const Tensor> data,
-                  std::optional<int64_t> summarize) {
+                  std::optional<int64_t> summarize, std::string_view name) {
   AssertAttrs attrs;
   attrs.summarize = summarize.value_or(3);
   Tensors inputs{condition};
@@ -48,7 +48,7 @@ void assert_later(FunctionContext& c, const Tensor& condition, std::span<const T
     attrs.T.push_back(tensor.dtype());
     inputs.push_back(tensor);
   }
-  (void)c.apply(*kAssert.op, inputs, attrs, "Assert");
+  (void)c.apply(*kAssert.op, inputs, attrs, name);
 }
 
 namespace {

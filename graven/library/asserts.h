@@ -27,7 +27,7 @@ std::string assert_prefix(const std::optional<std::string>& message);
 
 // The op that fails when it runs, unless the condition holds.
 void assert_later(FunctionContext& c, const Tensor& condition, std::span<const Tensor> data,
-                  std::optional<int64_t> summarize);
+                  std::optional<int64_t> summarize, std::string_view name = "Assert");
 // A text among the data.
 Tensor text_constant(FunctionContext& c, std::string text);
 

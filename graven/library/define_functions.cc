@@ -14,6 +14,7 @@ void define_functions(FunctionRegistry& functions) {
   define_grids(functions);
   define_joins(functions);
   define_losses(functions);
+  define_messages(functions);
   define_normalization(functions);
   define_norms(functions);
   define_numbers(functions);

@@ -19,6 +19,7 @@ void define_generators(FunctionRegistry& functions);
 void define_grids(FunctionRegistry& functions);
 void define_joins(FunctionRegistry& functions);
 void define_losses(FunctionRegistry& functions);
+void define_messages(FunctionRegistry& functions);
 void define_normalization(FunctionRegistry& functions);
 void define_norms(FunctionRegistry& functions);
 void define_numbers(FunctionRegistry& functions);

@@ -176,6 +176,16 @@ Outputs key_of_state(FunctionContext& c, const KeyParameters& p) {
            {.shrink_axis_mask = 1}, c.name());
 }
 
+// The words of a state that no program foresees.
+struct NewStateParameters {
+  static constexpr auto fields() { return std::tuple(); }
+};
+
+Outputs new_state(FunctionContext& c, const NewStateParameters&) {
+  constexpr int64_t kNumWords[] = {3};
+  return c(kNonDeterministicInts, {c.vector(kNumWords)}, {.dtype = DType::kInt64}, c.name());
+}
+
 }  // namespace
 
 void define_generators(FunctionRegistry& functions) {
@@ -258,6 +268,14 @@ void define_generators(FunctionRegistry& functions) {
       .summary = "Makes a state of the words of a seed.",
       .returns = "The state, a vector of int64.",
       .body = state_of_seed,
+  });
+  functions.define({
+      .names = "random._generator_new_state",
+      .scope = "NonDeterministicInts",
+      .summary = "Makes a state that no program foresees.",
+      .returns = "The state, a vector of int64.",
+      .source = "OpDef \"NonDeterministicInts\"",
+      .body = new_state,
   });
   functions.define({
       .names = "random._generator_key",

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from graven import _engine, nest
-from graven import raw_ops as raw
+from graven import _functions as ops
 from graven._dtypes import DType, as_dtype, float32
-from graven._functions import _assert_rank_for_shape
 from graven._scopes import control_dependencies, name_scope
 from graven._types import DTypeLike, Name, Tensor, TensorLike, has_dtype
 from graven.errors import InvalidArgumentError
@@ -71,7 +70,7 @@ def print_(
             text = inputs[0]
         else:
             text = _formatted(inputs, sep, -1 if summarize is None else summarize)
-        return raw.PrintV2(text, output_stream=stream, end=end, name="PrintV2")
+        return ops._print(text, output_stream=stream, end=end)
 
 
 def _is_string_scalar(tensor: Tensor) -> bool:
@@ -102,9 +101,7 @@ def _formatted(inputs: Sequence[Any], sep: str, summarize: int) -> Tensor:
             leaves.append(leaf)
         templates.append(pprint.pformat(nest.pack_sequence_as(value, leaves)))
     template = sep.join(templates).replace(f"'{placeholder}'", placeholder)
-    return raw.StringFormat(
-        tensors, template=template, placeholder=placeholder, summarize=summarize
-    )
+    return ops._format(tensors, template, placeholder, summarize)
 
 
 print_.__name__ = print_.__qualname__ = "print"
@@ -150,10 +147,7 @@ def Assert(  # noqa: N802
                 None, None, f"Expected '{condition}' to be true. Summarized data: {shown}"
             )
         return None
-    values = [convert_to_tensor(value) for value in data]
-    return raw.Assert(
-        condition, values, summarize=3 if summarize is None else summarize, name=name or "Assert"
-    )
+    return ops._assert(condition, list(data), summarize, name)
 
 
 def _name(tensor: Tensor) -> str:
@@ -203,7 +197,7 @@ class _Sizes:
         if self.is_innermost and rank == 1:
             return None
         ranks = [0, 1] if rank == 1 else [rank]
-        return _assert_rank_for_shape(
+        return ops._assert_rank_for_shape(
             self.tensor, ranks, self.is_innermost, message, data or [], summarize, name
         )
 
@@ -214,10 +208,10 @@ class _Sizes:
             return 1
         if known is not None and self.tensor.shape[at] is not None:
             return self.tensor.shape[at]
-        sizes = raw.Shape(self.tensor)
+        sizes = ops.shape(self.tensor)
         if known is None and len(self.wanted) == 1:
             # Found to be a scalar, it is a vector of one.
-            sizes = raw.ConcatV2([[1], sizes], 0)
+            sizes = ops.concat([[1], sizes], 0)
             at = -1
         return sizes[at]
 
@@ -289,8 +283,8 @@ def _size_checks(
             if shown is None:
                 shown = [message or "", source, f"Tensor {row.label} dimension", at,
                          "must have size", wanted, "Received shape: ",
-                         raw.Shape(row.tensor)]  # fmt: skip
-            checks.append(Assert(raw.Equal(size, wanted), shown, summarize=summarize))
+                         ops.shape(row.tensor)]  # fmt: skip
+            checks.append(Assert(ops.equal(size, wanted), shown, summarize=summarize))
     return checks
 
 
@@ -368,4 +362,4 @@ def group(*inputs: Any, name: Name = None) -> Any:
         return None
     before = [leaf for leaf in nest.flatten(list(inputs)) if leaf is not None]
     with control_dependencies(before):
-        return raw.NoOp(name=name or "group_deps")
+        return ops.no_op(name=name or "group_deps")

@@ -6,11 +6,11 @@ import enum
 from typing import Any
 
 from graven import _engine
-from graven import raw_ops as raw
 from graven._dtypes import float32, int64, uint64
 from graven._functions import (
     _generator_full_int,
     _generator_key,
+    _generator_new_state,
     _generator_normal,
     _generator_seeds,
     _generator_skip,
@@ -138,7 +138,7 @@ class Generator(metaclass=PublicClass):
           A Generator.
         """
         with init_scope():
-            state = raw.NonDeterministicInts(convert_to_tensor([3]), dtype=int64)
+            state = _generator_new_state()
         return cls(state=state, alg=alg)
 
     @classmethod

@@ -7,7 +7,6 @@ from typing import Any
 
 from graven import _engine
 from graven import _functions as ops
-from graven import raw_ops as raw
 from graven._scopes import name_scope
 from graven._tensor_shape import TensorShape
 from graven._trace_types import CompositeTensor, ShapedSpec
@@ -182,7 +181,7 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     with name_scope(name or "dense_to_sparse"):
         dense = _engine.convert_to_tensor(tensor)
         zero = _engine.constant("" if dense.dtype.name == "string" else 0, dense.dtype)
-        indices = ops.where(raw.NotEqual(dense, zero))
+        indices = ops.where(ops.not_equal(dense, zero))
         return SparseTensor(
             indices, ops.gather_nd(dense, indices), ops.shape(dense, out_type="int64")
         )

@@ -48,6 +48,7 @@ def lint(arguments: Sequence[str]) -> int:
     checks: dict[str, list[str | Path]] = {
         "includes": [python, "tools/check_includes.py"],
         "exceptions": [python, "tools/check_exceptions.py"],
+        "op names": [python, "tools/check_op_names.py"],
         "Python imports": [python, "tools/check_python_imports.py"],
         "file lists": [python, "tools/check_cmake_file_lists.py"],
         "clang-format": ["clang-format-14", "--dry-run", "-Werror", *cpp_files(".h", ".cc")],
