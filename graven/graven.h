@@ -1,6 +1,6 @@
 #pragma once
 
-// All of Graven's C++ front end. Everything that users name is in namespace graven; what fails
+// All of Graven's C++ front end. All names for users are in namespace graven; a call that fails
 // throws graven::Error, which names the line.
 #include "graven/api/arguments.h"          // IWYU pragma: export
 #include "graven/api/concrete_function.h"  // IWYU pragma: export

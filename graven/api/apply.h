@@ -10,13 +10,13 @@
 #include "graven/base/export.h"
 #include "graven/ir/op.h"
 
-// How the functions of ops are made; not for users.
+// The calls behind the functions of ops; not for users.
 
 namespace graven::internal {
 
-// Applies an op on the user's line, which is that of the first operand if none is given. Each
-// operand is one input of the record; a number takes the dtype of a tensor with the same type
-// parameter. Throws.
+// Applies an op. Its line is the user's, that of the first operand if none is given. Each operand
+// is one input of the record; a number takes the dtype of a tensor with the same type parameter.
+// Throws.
 GRAVEN_API engine::Tensors apply(const engine::Op& op, std::initializer_list<Operand> operands,
                                  engine::AttrsRef attrs = {}, std::string_view name = {});
 GRAVEN_API engine::Tensors apply(const engine::Op& op, std::span<const engine::Tensor> inputs,

@@ -13,7 +13,7 @@
 #include "graven/base/export.h"
 #include "graven/library/parameters.h"
 
-// What functions of ops take besides tensors.
+// The kinds of arguments of ops' functions besides tensors.
 
 namespace graven {
 
@@ -59,7 +59,7 @@ class GRAVEN_API Axes : public engine::Axes {
   Axes(const Tensor& tensor) { this->tensor = tensor; }
 };
 
-// Sizes of which -1 stands for that of another tensor, as the function says.
+// Sizes, where -1 stands for the size of another tensor, as the function says.
 class OpenSizes : public engine::OpenSizes {
  public:
   OpenSizes() = default;
@@ -68,7 +68,7 @@ class OpenSizes : public engine::OpenSizes {
   OpenSizes(const Tensor& tensor) { this->tensor = tensor; }
 };
 
-// The axes that two tensors are joined over: so many last ones of the first and first ones of the
+// The axes that two tensors are joined over: so many last axes of the first and first axes of the
 // second, or as many axes of each.
 class AxisPairs : public engine::AxisPairs {
  public:

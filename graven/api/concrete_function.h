@@ -11,7 +11,7 @@
 
 namespace graven {
 
-// One trace of a function (tf's ConcreteFunction): a graph, and what it captured. A handle.
+// One trace of a function (tf's ConcreteFunction): a graph, and its captures. A handle.
 class GRAVEN_API ConcreteFunction {
  public:
   explicit ConcreteFunction(engine::Ref<engine::Entry> entry) : entry_(std::move(entry)) {}
@@ -26,18 +26,18 @@ class GRAVEN_API ConcreteFunction {
   // Types of parameters, results and captures; not verbose: the first two, in one line.
   std::string signature(bool verbose = true) const { return entry_->signature_text(verbose); }
   std::string to_string() const { return "ConcreteFunction " + signature(); }
-  // Placeholders of arguments and captures, and what is returned, as symbolic tensors.
+  // Placeholders of arguments and captures, and the outputs, as symbolic tensors.
   std::vector<Tensor> inputs() const;
   std::vector<Tensor> outputs() const;
-  // What is fed for the captures.
+  // The values that are fed for the captures.
   std::vector<Tensor> captured_inputs() const;
-  // Changes it; the same number of tensors.
+  // Changes these values; the same number of tensors.
   void set_external_captures(const std::vector<Tensor>& values,
                              std::source_location location = std::source_location::current()) const;
-  // Variables that were used and were no arguments, in the order of first use.
+  // Variables that the trace used and that were no arguments, in the order of first use.
   std::vector<Variable> variables() const;
   std::vector<Variable> trainable_variables() const;
-  // The graph as traced, which nothing changes.
+  // The graph as traced; it never changes.
   const engine::Graph& graph() const { return *entry_->graph(); }
 
   const engine::Ref<engine::Entry>& entry() const { return entry_; }

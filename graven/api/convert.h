@@ -17,7 +17,7 @@ namespace graven {
 
 // How arguments and results of functions cross to the engine. Specialised below for tensors,
 // variables, numbers, strings, optionals, vectors, arrays, tuples, maps, and structs of the user's
-// whose `members()` ties them:
+// whose `members()` ties their members:
 //
 //   struct Point {
 //     graven::Tensor x, y;
@@ -25,8 +25,8 @@ namespace graven {
 //   };
 //
 // write_key writes a cached call's row of words (graven/function/key.h) and gathers the tensors
-// that are fed; to_value and from_value are for calls that trace. What write_key writes is what
-// to_value makes, in words.
+// that are fed; to_value and from_value are for calls that trace. The row of write_key describes
+// the same value that to_value makes.
 template <typename T>
 struct Convert;
 
@@ -51,7 +51,7 @@ struct GRAVEN_API Convert<Variable> {
   static Variable from_value(const engine::Value& value);
 };
 
-// Stands for a tensor where a function is asked for a trace, never in a call.
+// A stand-in for a tensor where a function is asked for a trace, never in a call.
 template <>
 struct Convert<TensorSpec> {
   static void write_key(KeyWriter& key, const TensorSpec& spec) {
@@ -206,7 +206,7 @@ struct ConvertParts {
   }
 };
 
-// What a function that returns nothing gives.
+// The result of a function that returns nothing.
 struct Nothing {
   auto members() { return std::tuple<>(); }
 };
@@ -227,7 +227,7 @@ concept HasMembers = requires(T value) {
 
 template <HasMembers T>
 struct Convert<T> {
-  // The ties are only read where the value is constant.
+  // members() is not const; callers with a const value only read through its ties.
   static auto members(const T& value) { return const_cast<T&>(value).members(); }
   static void write_key(KeyWriter& key, const T& value) {
     internal::write_key_of_parts(key, members(value));

@@ -12,13 +12,13 @@
 #include "graven/base/export.h"
 
 // Checks and messages. While a function is traced they become nodes, which run in the order of the
-// program with every call. A check that does not hold is an InvalidArgument, of shapes and dtypes
-// that are known a ValueError or TypeError at once.
+// program with every call. A check that fails is an InvalidArgument; a check of shapes and dtypes
+// that are known fails at once, as a ValueError or TypeError.
 
 namespace graven {
 
-// What print writes: a text as it is; numbers, true and false as Python writes them; tensors and
-// the values of variables by their elements.
+// An argument of print: a text is written as it is; numbers, true and false as in Python; tensors
+// and the values of variables by their elements.
 class GRAVEN_API Printable {
  public:
   Printable(const char* text) : text_(text) {}
@@ -48,7 +48,7 @@ struct PrintOptions {
   std::string sep = " ", end = "\n";
 };
 
-// Writes the values when the program gets here: print({"loss:", loss}).
+// Writes the values when the program reaches this call: print({"loss:", loss}).
 GRAVEN_API void print(const std::vector<Printable>& inputs, const PrintOptions& options = {},
                       Here location = Here::current());
 

@@ -11,15 +11,15 @@ namespace graven {
 using engine::Code;
 using engine::ErrorKind;
 
-// What the C++ front end throws: the engine's code and message, and the user's line in front.
+// The exception of the C++ front end: the engine's code and message, with the user's line in front.
 class GRAVEN_API Error : public std::runtime_error {
  public:
   Error(const engine::Status& status, const std::source_location& location);
   Code code() const { return status_.code(); }
-  // The mistake in the words of the front end: a ValueError, a TypeError, ... (ErrorKind).
+  // The class of the error in the front end: a ValueError, a TypeError, ... (ErrorKind).
   ErrorKind kind() const { return status_.kind(); }
   const std::string& message() const { return status_.message(); }  // without the user's line
-  // Where the user's code called; line 0 if that is not known.
+  // The user's call; line 0 if it is not known.
   const std::source_location& where() const { return location_; }
   const engine::Status& status() const { return status_; }
 
@@ -28,7 +28,7 @@ class GRAVEN_API Error : public std::runtime_error {
   std::source_location location_;
 };
 
-// Throws the Error of a status; if it carries an exception of the user's, throws that very one.
+// Throws the Error of a status; if the status carries an exception of the user's, throws that one.
 [[noreturn]] GRAVEN_API void throw_error(const engine::Status& status,
                                          const std::source_location& location);
 

@@ -63,7 +63,7 @@ engine::Ref<engine::Entry> FunctionBase::resolve(std::span<const engine::Value> 
 }
 
 bool CaptureList::covers(const engine::Tensor& captured) const {
-  // A variable is known by what its handles hold.
+  // Handles of a variable are compared by the variable that they hold.
   auto is_same = [&](const engine::Tensor& other) {
     if (other == captured) return true;
     bool are_handles = captured.dtype() == DType::kResource && other.dtype() == captured.dtype() &&

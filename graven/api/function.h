@@ -18,25 +18,25 @@
 
 namespace graven {
 
-// How a function is to be traced.
+// Options for tracing a function.
 struct FunctionOptions {
   std::string name = "function";
-  // Names of the parameters, which placeholders and messages then have; C++ does not tell them.
+  // Names of the parameters, for placeholders and messages, because C++ does not tell them.
   std::vector<std::string> parameters = {};
-  // The only types that are accepted, one for each parameter, which are tensors then.
+  // The only accepted types, one for each parameter; all parameters are tensors then.
   std::optional<std::vector<TensorSpec>> input_signature = std::nullopt;
   // Trace the second shape of a rank with unknown dimensions.
   bool reduce_retracing = false;
 };
 
-// What one trace of a function costs and serves.
+// The cost and the use of one trace of a function.
 struct TraceInfo {
   std::string signature;  // "(x: TensorSpec(shape=(3,), dtype=tf.int32, name=None))"
   int64_t hits = 0;
   double trace_ms = 0;
   int64_t bytes = 0;
 };
-// What the cache of a function holds: counts, and a line for each live trace.
+// The contents of a function's cache: counts, and a line for each live trace.
 struct CacheInfo : engine::CacheInfo {
   std::vector<TraceInfo> signatures;  // in the order of tracing
 };
@@ -44,21 +44,21 @@ struct CacheInfo : engine::CacheInfo {
 template <typename Signature>
 class Function;
 
-// A value of the user's that a function reads and that is told to it by captures().
+// A value of the user's that a function reads, as an argument of captures().
 template <typename T>
 struct Watched {
   const T* value;
 };
-// Names a value of any other type to captures().
+// Makes a value of any other type an argument of captures().
 template <typename T>
 Watched<T> watched(const T& value) {
   return {&value};
 }
 
-// What a function uses besides its arguments: C++ cannot see what a lambda captured, so it is told.
-// Each is a Tensor, Variable, Module, Function or watched(value), or a vector of these, checked at
-// compile time. Tensors and variables are kept alive; of a Module its variables are taken when it
-// is told, of a Function what its traces capture.
+// The things that a function uses besides its arguments; the program lists them, because C++ cannot
+// see a lambda's captures. Each is a Tensor, Variable, Module, Function or watched(value), or a
+// vector of these, checked at compile time. Tensors and variables are kept alive. A Module adds the
+// variables that it has at that time, a Function the captures of its traces.
 class GRAVEN_API CaptureList {
  public:
   void add(const Tensor& tensor) { tensors_.push_back(tensor); }
@@ -76,7 +76,7 @@ class GRAVEN_API CaptureList {
   void add(const std::vector<T>& values) {
     for (const T& value : values) add(value);
   }
-  // True if what a trace captured was told.
+  // True if the list has a tensor that a trace captured.
   bool covers(const engine::Tensor& captured) const;
 
  private:
@@ -84,7 +84,7 @@ class GRAVEN_API CaptureList {
   std::vector<engine::Ref<engine::Function>> functions_;
 };
 
-// What all functions have in common, whatever their arguments are.
+// The common part of all functions, whatever their arguments are.
 class GRAVEN_API FunctionBase {
  public:
   // How many traces were ever made, and what is in the cache now.
@@ -93,8 +93,8 @@ class GRAVEN_API FunctionBase {
   // The signatures of all traces, a block each or, not verbose, a line each.
   std::string pretty_printed_concrete_signatures(bool verbose = true) const;
   const std::string& name() const { return function_->options().name; }
-  // Tensors that the traces captured, and handles of variables, that captures() was not told of:
-  // all that they captured, for a function made without captures().
+  // Tensors that the traces captured, and handles of variables, that are not in captures(): all
+  // captures, for a function made without captures().
   std::vector<Tensor> untold_captures() const;
   const engine::Ref<engine::Function>& engine_function() const { return function_; }
 
@@ -130,8 +130,8 @@ class Function<R(Args...)> : public FunctionBase {
   Function(Body body, FunctionOptions options, std::source_location location,
            CaptureList captures = {});
 
-  // Runs the trace for the types of the arguments, which is made now if there is none. Throws what
-  // the body throws while it is traced, the same object, and errors of ops.
+  // Runs the trace for the types of the arguments, which is made now if there is none. Throws
+  // errors of ops, and the exceptions of the body while it is traced, as the same objects.
   R operator()(const std::remove_cvref_t<Args>&... arguments,
                std::source_location location = std::source_location::current()) const;
 
@@ -154,7 +154,7 @@ class ConcreteFunctionOf<R(Args...)> : public ConcreteFunction {
                std::source_location location = std::source_location::current()) const;
 };
 
-// What captures() takes.
+// The types of arguments of captures().
 template <typename T>
 inline constexpr bool kIsCapture = std::is_base_of_v<Module, T>;
 template <>
@@ -217,7 +217,7 @@ auto function(CaptureList captures, F body, FunctionOptions options = {},
 
 namespace internal {
 
-// What a body gave, from the outputs of a run.
+// The result of a body, from the outputs of a run.
 template <typename R>
 R result_of(const engine::Entry& entry, engine::Tensors& outputs) {
   if constexpr (std::is_same_v<R, Tensor>) {
@@ -227,7 +227,7 @@ R result_of(const engine::Entry& entry, engine::Tensors& outputs) {
   }
 }
 
-// An argument of get_concrete_function: a specification, or what the parameter is made of.
+// An argument of get_concrete_function: a specification, or a value that converts to the parameter.
 template <typename Parameter, typename Given>
 engine::Value value_of_given(const Given& given) {
   if constexpr (std::is_convertible_v<const Given&, Parameter>) {

@@ -45,7 +45,7 @@ void LibraryCall::convert_operands() {
     }
   }
   for (size_t i = 0; i < function_.parameters().fields.size(); ++i) {
-    // Tensors of lists say what numbers beside them are, too.
+    // Tensors in lists give the dtype of numbers beside them, too.
     const int param = function_.tensor_types()[i].type_param;
     const engine::ParameterField& field = function_.parameters().fields[i];
     if (param < 0 || !field.ref) continue;

@@ -13,21 +13,21 @@
 #include "graven/base/export.h"
 #include "graven/library/function.h"
 
-// How C++ calls a function of the library; for the printed functions, not for users.
+// A C++ call of a function of the library; for the printed functions, not for users.
 
 namespace graven::internal {
 
-// The function of a name that exists.
+// The function of this name, which must exist.
 const engine::PublicFunction& library_function(const char* name);
 
-// One call: give each parameter by its place in the record, then ask for the results
-// once. Everything throws, with the user's line.
+// One call: set each parameter by its place in the record, then ask for the results once. Every
+// member throws, with the user's line.
 class LibraryCall {
  public:
   LibraryCall(const engine::PublicFunction& function, const std::source_location& location);
 
-  // Operands are converted when all are known, as numbers take the dtype of the tensors beside
-  // them. They live as long as the call.
+  // Operands are converted once all are known, because numbers take the dtype of the tensors beside
+  // them. They must live as long as the call.
   void operand(size_t field, const Operand& operand) { operands_.emplace_back(field, &operand); }
   void set(size_t field, const std::vector<Tensor>& tensors);
   void set(size_t field, const Axes& axes) { member<engine::Axes>(field) = axes; }

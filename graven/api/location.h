@@ -6,7 +6,7 @@
 
 namespace graven::internal {
 
-// While it lives, nodes that this thread adds to graphs of C++ functions are of this line.
+// While it lives, nodes that this thread adds to graphs of C++ functions have this line.
 class GRAVEN_API LocationScope {
  public:
   explicit LocationScope(const std::source_location& location);
@@ -17,9 +17,8 @@ class GRAVEN_API LocationScope {
   std::source_location outer_;
 };
 
-// While it lives, nodes and errors of this thread are of this line, in place of the lines that
-// operands name: the body of a function that users call and that applies others. The outermost
-// counts.
+// While it lives, nodes and errors of this thread have this line instead of their operands' lines:
+// for the body of a users' function that calls others. The outermost one counts.
 class GRAVEN_API LineScope {
  public:
   explicit LineScope(const std::source_location& line);
@@ -34,7 +33,7 @@ class GRAVEN_API LineScope {
 // The line of the outermost LineScope; without one, the given line.
 GRAVEN_API const std::source_location& users_line(const std::source_location& given);
 
-// What a frame asks for the line of the innermost LocationScope; for traces of C++ functions.
+// Gives frames the line of the innermost LocationScope; for traces of C++ functions.
 GRAVEN_API engine::LocationSource& cpp_locations();
 
 }  // namespace graven::internal

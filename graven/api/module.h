@@ -15,7 +15,7 @@ namespace graven {
 
 class Module;
 
-// What a Module names its members to: variables, modules, and vectors and pointers of these.
+// The visitor of a Module's members: variables, modules, and vectors and pointers of these.
 class GRAVEN_API Members {
  public:
   void operator()(std::string_view name, const Variable& variable) {
@@ -56,8 +56,8 @@ class GRAVEN_API Members {
   std::vector<std::pair<std::string, std::vector<Leaf>>> list_;
 };
 
-// Something with variables, and modules within (tf.Module). C++ has no reflection, so it names its
-// members:
+// An object with variables, and modules within (tf.Module). C++ has no reflection, so the module
+// names its members:
 //
 //   struct Dense : graven::Module {
 //     graven::Variable w{graven::zeros({3, 4})}, b{graven::zeros({4})};
@@ -76,7 +76,7 @@ class GRAVEN_API Module {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  // Names the members to `each`, all of them at each call.
+  // Names the members to `each`: the same members at each call.
   virtual void members(Members& each) const = 0;
 
   // The name, without the scope that it was made in.

@@ -12,9 +12,9 @@ namespace graven {
 
 class Variable;
 
-// What an op takes: a tensor, a variable (which the op reads, the operands from left to right), or
-// a number that takes the dtype of the other operands. It notes the user's line, which errors and
-// traced nodes then name. Made where an op is called, and not kept.
+// An operand of an op: a tensor, a variable (which the op reads, the operands from left to right),
+// or a number that takes the dtype of the other operands. It notes the user's line for errors and
+// traced nodes. Made where an op is called, and not kept.
 class GRAVEN_API Operand {
  public:
   Operand(const Tensor& tensor, std::source_location location = std::source_location::current())
@@ -50,12 +50,12 @@ class GRAVEN_API Operand {
   const Tensor& handle() const { return tensor_; }  // of the variable, if it is one
   bool is_none() const { return kind_ == Kind::kTensor && tensor_.is_none(); }
   double number() const { return number_; }  // if it is one
-  // The dtype of what was given; kInvalid for a number, or no tensor.
+  // The dtype of the argument; kInvalid for a number, or no tensor.
   DType dtype() const;
   const std::source_location& location() const { return location_; }
-  // The tensor; the value that a variable has now; a number as one of the given dtype (kInvalid:
+  // The tensor; the present value of a variable; a number as a tensor of the given dtype (kInvalid:
   // int32, or float32). Throws for a number that the dtype cannot hold, such as a fraction in an
-  // integer, and where there is no tensor.
+  // integer, and if there is no tensor.
   Tensor as_tensor(DType dtype = DType::kInvalid) const {
     return kind_ == Kind::kTensor && !is_none() ? tensor_ : made_tensor(dtype);
   }
@@ -79,7 +79,7 @@ class MaybeOperand : public Operand {
   using Operand::Operand;
 };
 
-// --- Operators, as in Python: arithmetic broadcasts. What Python writes == and != is equal() and
+// --- Operators, as in Python: arithmetic broadcasts. Python's == and != are equal() and
 // not_equal() here.
 GRAVEN_API Tensor operator+(const Operand& x, const Operand& y);  // also joins strings
 GRAVEN_API Tensor operator-(const Operand& x, const Operand& y);

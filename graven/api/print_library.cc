@@ -87,8 +87,8 @@ std::string camel_case(std::string_view name) {
   return type;
 }
 
-// What C++ shows of a function: required parameters, then optional ones; more than five of those
-// are an aggregate.
+// The C++ signature of a function: required parameters, then optional ones; more than five optional
+// ones are an aggregate.
 struct Signature {
   std::string result, location;
   std::vector<Parameter> required, optional;
@@ -204,7 +204,7 @@ std::string definition(const PublicFunction& function, const std::string& name) 
   if (parts.size() == 1) {
     return text + (parts[0].is_list ? "  return call.list();\n}\n" : "  return call.one();\n}\n");
   }
-  // A list takes what the parts before and behind it leave.
+  // A list takes the results that the parts before and behind it leave.
   text += "  const engine::Tensors all = call.run();\n";
   std::vector<std::string> results;
   bool is_behind_list = false;

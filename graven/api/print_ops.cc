@@ -108,7 +108,7 @@ bool describe(const Op& op, OpFunction& function) {
                 parameter_identifier(op, input.name)));
   }
   Attrs defaults(op.attrs_type());
-  std::vector<int> fields;  // those that must be given come first
+  std::vector<int> fields;  // required ones come first
   for (bool is_required : {true, false}) {
     for (int i = 0; i < static_cast<int>(op.attrs_type().fields.size()); ++i) {
       if (op.attrs_type().fields[static_cast<size_t>(i)].is_required == is_required) {

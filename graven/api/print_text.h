@@ -9,7 +9,7 @@
 
 #include "graven/tensor/dtype.h"
 
-// What the parts of the build tool graven_print_functions share.
+// Helpers shared by the parts of the build tool graven_print_functions.
 
 namespace graven::engine {
 
@@ -18,9 +18,9 @@ struct PrintedFunctions {
   std::map<std::string, std::string> declarations, definitions, aliases;
 };
 
-// Prints a function under all its names: declared and defined under the first of the fewest
-// points, and an alias elsewhere, or a function of its own where the name is another.
-// `declare` and `define` give the text for a name.
+// Prints a function under all its names. The name with the fewest points, the first of these, gets
+// the declaration and the definition. A name in another namespace gets an alias, or, if its last
+// part differs, a function of its own. `declare` and `define` give the text for a name.
 template <typename Declare, typename Define>
 void print_names(PrintedFunctions& out, std::vector<std::string> names, Declare&& declare,
                  Define&& define);
@@ -35,7 +35,7 @@ std::string comment(const std::string& text);
 // "nn.relu" as namespace and name: {"::nn", "relu"}.
 std::pair<std::string, std::string> scope_and_name(const std::string& name);
 
-// The functions of the library that have no name in `taken`, to which it adds theirs.
+// Prints the functions of the library that have no name in `taken`, and adds their names to it.
 void print_library(PrintedFunctions& out, std::set<std::string>& taken);
 
 // --- Templates.

@@ -55,7 +55,8 @@ class GRAVEN_API Generator {
 
 // The state of a seed, int64 [3].
 GRAVEN_API Tensor create_rng_state(int64_t seed, Here location = Here::current());
-// One for all, made from the system's entropy when it is first asked for, unless one was set.
+// The generator of the process, made from the system's entropy at the first use, unless one was
+// set.
 GRAVEN_API Generator get_global_generator();
 GRAVEN_API void set_global_generator(const Generator& generator);
 

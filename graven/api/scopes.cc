@@ -19,7 +19,7 @@ ControlDependencies::ControlDependencies(const std::vector<Tensor>& control_inpu
   frame_ = frame.id();
   saved_ = frame.graph_builder()->control_inputs;
   for (const Tensor& input : control_inputs) {
-    // What is no node of this graph has happened already.
+    // A tensor that is no node of this graph was computed already.
     if (input.is_none() || !input.is_symbolic()) continue;
     engine::Node& node = engine::symbolic(input).node();
     if (&node.graph() == frame.graph()) frame.graph_builder()->control_inputs.push_back(&node);

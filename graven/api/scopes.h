@@ -24,8 +24,9 @@ class InitScope {
   engine::Frame frame_{nullptr};
 };
 
-// Nodes that are made while it lives run after these tensors are there (tf.control_dependencies);
-// effects keep the order of the program without it. Eagerly everything has run already.
+// Nodes that are made while it lives run after the nodes of these tensors
+// (tf.control_dependencies). Effects keep the order of the program without it. Eagerly everything
+// has run already.
 class GRAVEN_API ControlDependencies {
  public:
   explicit ControlDependencies(const std::vector<Tensor>& control_inputs);

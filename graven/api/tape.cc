@@ -19,7 +19,7 @@ struct GradientTape::Impl {
   engine::Tape tape;
   bool is_spent = false;  // not persistent, and has answered
 
-  // Of the tapes that are not persistent, one that has answered is of no more use.
+  // A tape that is not persistent can give gradients only once.
   void check_use(const Location& location) const {
     if (!is_spent) return;
     throw_error(engine::Status(Code::kFailedPrecondition,
@@ -29,7 +29,7 @@ struct GradientTape::Impl {
                 location);
   }
 
-  // The value type of a source: of a variable, what it holds.
+  // The value type of a source; for a variable, of the value that it holds.
   static std::pair<DType, Shape> value_type(const Tensor& source) {
     if (source.dtype() == DType::kResource && !source.is_symbolic()) {
       if (auto type = source.resource()->value_type()) return *type;

@@ -11,17 +11,17 @@
 
 namespace graven {
 
-// What a gradient of something is that the target does not depend on: no tensor, or zeros.
+// The gradient for a source on which the target does not depend: no tensor, or zeros.
 enum class UnconnectedGradients { kNone, kZero };
 
-// What a gradient may be told besides target and sources.
+// Options of a gradient besides target and sources.
 struct GradientOptions {
   // One for each target, in place of ones.
   std::vector<Tensor> output_gradients = {};
   UnconnectedGradients unconnected_gradients = UnconnectedGradients::kNone;
 };
 
-// Something to differentiate with respect to: a tensor, or a variable, whose value is meant.
+// A source to differentiate with respect to: a tensor, or a variable, which stands for its value.
 class GRAVEN_API Source {
  public:
   Source(const Tensor& tensor) : tensor_(tensor) {}
@@ -44,7 +44,7 @@ class GRAVEN_API Sources {
   std::vector<Source> sources_;
 };
 
-// A gradient in the form in which it came: of what was only gathered it is IndexedSlices.
+// A gradient in its own form: IndexedSlices if the source was only gathered.
 struct Gradient {
   Tensor dense;          // none if it is slices, or there is no gradient
   IndexedSlices slices;  // values are none unless it is slices
@@ -63,23 +63,23 @@ struct TapeOptions {
 //   graven::Tensor loss = reduce_mean(square(matmul(x, w) - y));
 //   graven::Tensor dw = tape.gradient(loss, w);
 //
-// Trainable variables that are read are watched by themselves. Tapes nest: what an inner one
-// computes is recorded by those around it. Used by the thread that made it.
+// Trainable variables are watched when they are read. Tapes nest: outer tapes record the ops that
+// compute an inner tape's gradients. Used by the thread that made it.
 class GRAVEN_API GradientTape {
  public:
   explicit GradientTape(TapeOptions options = {});
   ~GradientTape();
   GradientTape(const GradientTape&) = delete;
 
-  // Later ops on it are recorded.
+  // Records later ops on the source.
   void watch(const Source& source);
   void watch(const Sources& sources);
-  // Ends the recording; resume() goes on with the same tape. A ValueError if it is so already.
+  // Ends the recording; resume() goes on with the same tape. A ValueError if it has ended already.
   void stop(std::source_location location = std::source_location::current());
   void resume(std::source_location location = std::source_location::current());
   // Forgets everything; a ValueError if it is not recording.
   void reset(std::source_location location = std::source_location::current());
-  // Those that are watched, each once.
+  // The watched variables, each once.
   std::vector<Variable> watched_variables() const;
 
   // No recording while it lives.
@@ -96,8 +96,8 @@ class GRAVEN_API GradientTape {
   // { auto pause = tape.stop_recording(); ... } is not recorded.
   Pause stop_recording() { return Pause(*this); }
 
-  // The gradient of the target, summed over its elements, and over targets; dense. None where
-  // there is no path. A tape that is not persistent stops, and answers once (a RuntimeError the
+  // The gradient of the target, summed over its elements, and over targets; dense. None where there
+  // is no path. A tape that is not persistent stops, and gives gradients once (a RuntimeError the
   // second time).
   Tensor gradient(const Operand& target, const Source& source, const GradientOptions& options = {});
   std::vector<Tensor> gradient(const Operand& target, const Sources& sources,
@@ -105,15 +105,15 @@ class GRAVEN_API GradientTape {
   std::vector<Tensor> gradient(const std::vector<Tensor>& targets, const Sources& sources,
                                const GradientOptions& options = {},
                                std::source_location location = std::source_location::current());
-  // The same, where IndexedSlices stay such.
+  // The same, but IndexedSlices are not made dense.
   std::vector<Gradient> sparse_gradient(
       const std::vector<Tensor>& targets, const Sources& sources,
       const GradientOptions& options = {},
       std::source_location location = std::source_location::current());
 
   // The derivatives of each element of the target: shape of the target, then shape of the source.
-  // Element by element, so the shapes are known. Zeros for what is not connected. A tape that is
-  // not persistent stops, and answers once.
+  // Element by element, so the shapes must be known. Zeros where there is no path. A tape that is
+  // not persistent stops, and gives gradients once.
   Tensor jacobian(const Operand& target, const Source& source);
   // The same for targets [b, t...] and sources [b, s...] whose rows belong together: [b, t...,
   // s...].

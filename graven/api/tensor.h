@@ -17,7 +17,7 @@ namespace graven {
 
 class Tensor;
 namespace internal {
-// A value where it is used: itself, or a Const node while a function is traced.
+// A value for use by an op: itself, or a Const node while a function is traced.
 GRAVEN_API Tensor constant(const engine::Tensor& value, const std::source_location& location);
 }  // namespace internal
 
@@ -49,7 +49,7 @@ class Element {
   const char* text_ = nullptr;
 };
 
-// A tensor: a value, or, while a function is traced, what will be one. A handle; copies share.
+// A tensor: a value, or, while a function is traced, an output of a node. A handle; copies share.
 // It adds no data to the engine's, only members that throw graven::Error.
 class GRAVEN_API Tensor : public engine::Tensor {
  public:
@@ -75,8 +75,7 @@ class GRAVEN_API Tensor : public engine::Tensor {
   template <typename T>
   Tensor(T* value) = delete;
 
-  // Elements in row-major order, of the dtype of T; throws if their number is not that of the
-  // shape.
+  // Elements in row-major order, of the dtype of T; throws if their number does not fit the shape.
   template <typename T>
   static Tensor of(std::span<const T> values, const Shape& shape,
                    std::source_location location = std::source_location::current());
@@ -86,14 +85,14 @@ class GRAVEN_API Tensor : public engine::Tensor {
     return of(std::span<const T>(values), shape, location);
   }
 
-  // True where no tensor is, as for the gradient of what is not connected.
+  // True if this is no tensor, such as the gradient where there is no path.
   bool is_none() const { return !object(); }
-  // The same tensor, not one of equal elements. There is no ==, which Python applies element by
-  // element: that is equal(x, y).
+  // True for the same tensor, not for one of equal elements. There is no ==, which in Python
+  // compares element by element: that is equal(x, y).
   bool is_same(const Tensor& other) const { return object() == other.object(); }
   friend bool operator==(const Tensor& x, const Tensor& y) = delete;
 
-  // --- What is known of it, also while it is traced; a ValueError where no tensor is.
+  // --- Properties, also while it is traced; a ValueError if this is no tensor.
   DType dtype(std::source_location location = std::source_location::current()) const {
     return existing(location).dtype();
   }
@@ -119,13 +118,13 @@ class GRAVEN_API Tensor : public engine::Tensor {
   // The truth of a single element, for `if` and `while`.
   explicit operator bool() const;
 
-  // As Python prints it: "tf.Tensor([1. 2.], shape=(2,), dtype=float32)", and what it calls the
-  // repr: "<tf.Tensor: shape=(), dtype=int32, numpy=2>".
+  // As Python prints it: "tf.Tensor([1. 2.], shape=(2,), dtype=float32)", and Python's repr:
+  // "<tf.Tensor: shape=(), dtype=int32, numpy=2>".
   std::string to_string() const;
   std::string repr() const;
 
  private:
-  // Throws if this is not a value of the dtype, or has not one element where one is asked for.
+  // check_values throws if this is not a value of the dtype, or, with `one`, has not one element.
   static engine::Tensor vector_of(std::initializer_list<Element> values,
                                   const std::source_location& location);
   void check_values(DType dtype, bool one, const std::source_location& location) const;

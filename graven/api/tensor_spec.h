@@ -8,7 +8,7 @@
 
 namespace graven {
 
-// The type of a tensor: what a function is traced for (tf.TensorSpec). Dim::unknown() and
+// The type of a tensor for which a function is traced (tf.TensorSpec). Dim::unknown() and
 // Shape::unknown_rank() stand for any size and any rank.
 struct GRAVEN_API TensorSpec {
   Shape shape;

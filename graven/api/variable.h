@@ -18,7 +18,7 @@ namespace internal {
 class LibraryCall;
 }
 
-// What a variable may be told when it is made.
+// Options of a new variable.
 struct VariableOptions {
   std::string name = "Variable";
   bool trainable = true;
@@ -27,18 +27,18 @@ struct VariableOptions {
   std::function<Tensor(const Tensor&)> constraint = nullptr;
 };
 
-// A mutable tensor (tf.Variable). A handle; copies are the same variable. One that is made while a
-// function is traced is made once, on the first call.
+// A mutable tensor (tf.Variable). A handle; copies are the same variable. A variable that a traced
+// function makes is made once, on the first call.
 class GRAVEN_API Variable {
  public:
-  // No variable; only assigning another to it is of use.
+  // No variable; it can only be assigned another one.
   Variable() = default;
   explicit Variable(const Tensor& initial_value, VariableOptions options = {},
                     std::source_location location = std::source_location::current());
   // The variable that a scalar of dtype resource holds.
   static Variable of_handle(engine::Tensor handle);
 
-  // Whether there is no variable; all but assignment is a ValueError then.
+  // True if there is no variable; then all members but assignment give a ValueError.
   bool is_none() const { return !handle_.object(); }
   DType dtype(std::source_location location = std::source_location::current()) const {
     return variable(location).dtype();
@@ -52,23 +52,23 @@ class GRAVEN_API Variable {
   bool trainable(std::source_location location = std::source_location::current()) const {
     return variable(location).is_trainable();
   }
-  // What an optimizer may apply to the value after it changed it; empty without one. It belongs to
-  // this handle and its copies.
+  // The function that an optimizer may apply to the value after changing it; empty without one. It
+  // belongs to this handle and its copies.
   const std::function<Tensor(const Tensor&)>& constraint() const;
-  // The scalar of dtype resource that names it, for ops on resources.
+  // The scalar of dtype resource that holds the variable, for ops on resources.
   const Tensor& handle() const { return handle_; }
-  // The same variable, not one of equal value.
+  // True for the same variable, not for one of equal value.
   bool is_same(const Variable& other) const;
 
-  // Reads it now, in program order; tapes are told. The value is a snapshot.
+  // Reads the value now, in program order; tapes record the read. The value is a snapshot.
   Tensor value(std::source_location location = std::source_location::current()) const;
   Tensor read_value(std::source_location location = std::source_location::current()) const {
     return value(location);
   }
   operator Tensor() const { return value(); }
 
-  // Each gives the variable back, so that calls chain. A value of another dtype is
-  // a ValueError; of a shape that does not fit too, or InvalidArgument for assign_add, assign_sub.
+  // Each returns the variable, so that calls chain. A value of another dtype is a ValueError; so is
+  // one of a shape that does not fit, but for assign_add and assign_sub it is an InvalidArgument.
   const Variable& assign(const Operand& value) const;
   const Variable& assign_add(const Operand& delta) const;
   const Variable& assign_sub(const Operand& delta) const;
@@ -116,7 +116,7 @@ class GRAVEN_API Variable {
     return static_cast<const engine::Variable&>(*handle_.resource());
   }
   void check(const std::source_location& location) const;
-  // The operand in the variable's dtype, which it must have.
+  // The operand in the variable's dtype; an error if it has another one.
   Tensor fitting(const Operand& value) const;
   void tell_tapes() const;
   const Variable& scatter(const engine::Op& op, const IndexedSlices& slices,
@@ -129,7 +129,7 @@ class GRAVEN_API Variable {
 GRAVEN_API std::ostream& operator<<(std::ostream& out, const Variable& variable);
 
 // Some rows of a tensor, whose other rows are zero: values[i] is row indices[i]. Rows may repeat;
-// their values add up. What the gradient of a gather is.
+// their values add up. The form of a gather's gradient.
 struct IndexedSlices {
   Tensor values;       // [n, ...]
   Tensor indices;      // [n], int32 or int64

@@ -13,7 +13,7 @@ namespace {
 Tensor known_value(const Tensor& tensor) {
   if (!tensor.is_symbolic()) return tensor;
   const Node& node = symbolic(tensor).node();
-  // What is fed in place of a captured constant may be another value.
+  // A captured constant is an input of the graph: a call may feed another value.
   if (&node.op() != kConst.op || node.graph().is_input(&node)) return {};
   return node.attrs().as<ConstAttrs>().value;
 }

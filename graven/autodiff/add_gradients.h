@@ -6,8 +6,8 @@
 
 namespace graven::engine {
 
-// One gradient of several for the same tensor: dense ones are added in their order, IndexedSlices
-// concatenated unless a dense one is among them. None of no terms.
+// The sum of several gradients of one tensor: dense ones are added in their order, IndexedSlices
+// concatenated unless a dense one is among them. None if there are no terms.
 GRAVEN_API Gradient add_gradients(Emitter& emit, std::span<const Gradient> terms);
 
 // IndexedSlices as a tensor of the dense shape; rows that repeat add up.

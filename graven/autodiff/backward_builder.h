@@ -8,10 +8,10 @@
 
 namespace graven::engine {
 
-// Builds a backward half. What it captures is what the forward half has to give: each of its
-// tensors becomes an input after those that were there, with its Dims in terms of this graph's
-// symbols. Constants are copied instead, and shapes are found in the forward half, so that a
-// tensor is not handed over for its shape.
+// Builds a backward half. Its captures are tensors of the forward half: each becomes an input
+// behind those already there, with its Dims in terms of this graph's symbols. Constants are copied
+// instead, and shapes are computed in the forward half, so that no tensor is handed over for its
+// shape alone.
 class BackwardBuilder final : public GraphBuilder {
  public:
   BackwardBuilder(Ref<Graph> graph, ForwardGraph& forward)
@@ -23,12 +23,12 @@ class BackwardBuilder final : public GraphBuilder {
 
   // The outputs of the forward half that were captured, in order.
   const std::vector<int>& side_values() const { return side_values_; }
-  // True if constants or inputs of the forward half that have gradients were used, and nothing
-  // else of it that has.
+  // True if the backward half uses constants or inputs of the forward half that have gradients, and
+  // no other tensor of it that has one.
   bool needs_tie() const { return uses_numbers_ && !uses_values_; }
-  // Takes one more output of the forward half, for no use; gives its input.
+  // Adds an unused input for one more output of the forward half; returns the input.
   Tensor take(int output, std::string_view name);
-  // True if the forward half is frozen and lacks something.
+  // True if the forward half is frozen and lacks an output that the backward half needs.
   bool needs_more() const { return needs_more_; }
 
   const Graph* forward_graph() const { return forward_.graph().get(); }

@@ -15,7 +15,8 @@
 namespace graven::engine {
 namespace {
 
-// A tensor of a step whose value is not needed, but for that of a shape that is not known yet.
+// A tensor of a step without its value. A symbolic one is kept, because its shape may not be known
+// yet.
 StepTensor without_value(const Tensor& tensor) {
   if (tensor.is_symbolic()) return StepTensor(tensor);
   StepTensor kept(tensor.get()->known_id(), tensor.dtype());
@@ -49,7 +50,7 @@ Tensor zeros_like_input(Emitter& emit, const StepTensor& input) {
   return emit(kZerosLike, {emit(kReadVariable, {input.tensor}, {input.dtype})});
 }
 
-// The gradient of one call of a forward half. Made in each call that a tape hears of, so it keeps
+// The gradient of one call of a forward half. Made in each call that a tape records, so it keeps
 // little: tensors whose value or graph is needed, and shapes that the body does not say.
 class CallBackward final : public Backward {
  public:
@@ -65,10 +66,10 @@ class CallBackward final : public Backward {
     const std::span<const GradientPair::OutputUse> uses = pair_->output_uses();
     for (size_t i = 0; i < outputs.size(); ++i) {
       const auto [node, index] = graph.outputs()[i];
-      // Only a variant itself can say what its zero is.
+      // Only a variant itself knows its zero.
       const bool is_variant = outputs[i].dtype() == DType::kVariant;
       keep(outputs[i], uses[i].is_side_value || is_variant, node->output(index).shape);
-      // The handle that was given, so that what the backward half makes of the variable has a way
+      // The caller's handle, so that gradients flow from the backward half's uses of the variable
       // to it.
       if (tensors_.back() && uses[i].input_of_handle >= 0) {
         tensors_.back() = inputs[static_cast<size_t>(uses[i].input_of_handle)];
@@ -88,7 +89,7 @@ class CallBackward final : public Backward {
     }
     tensors_.push_back(is_needed ? tensor : Tensor());
   }
-  // What was not kept as a tensor.
+  // A tensor of the step of which only id, dtype and shape were kept.
   StepTensor without_tensor(size_t number, const OutputType& type) const {
     StepTensor made(0, type.dtype);
     auto at = std::ranges::find(shapes_, number, &std::pair<size_t, Shape>::first);

@@ -11,7 +11,7 @@
 namespace graven::engine {
 
 // The gradient of a call of a pair's forward half, which took these inputs and gave these outputs:
-// a call of its backward half. Of values, it keeps those that a backward half may take. Listeners
+// a call of its backward half. It keeps only the values that a backward half may take. Listeners
 // may be told of fewer outputs, the first ones, and give as many gradients.
 BackwardRef backward_of_call(Ref<GradientPair> pair, std::span<const Tensor> inputs,
                              std::span<const Tensor> outputs);
@@ -20,7 +20,7 @@ BackwardRef backward_of_call(Ref<GradientPair> pair, std::span<const Tensor> inp
 BackwardRef backward_of_custom(const Ref<CustomGradient>& gradient, size_t num_inputs,
                                std::span<const Tensor> outputs);
 
-// Gives the error to whoever asks for the gradient.
+// A gradient that fails with this error when it is asked for.
 BackwardRef backward_that_fails(std::string name, Status status);
 
 }  // namespace graven::engine

@@ -33,7 +33,8 @@ Result<Tensors> apply_custom_gradient(Builder& builder, std::span<const Tensor> 
   BackwardRef backward;
   for (Listener* listener : listeners) {
     if (!listener->wants(inputs)) {
-      // Eagerly it goes on from what the function itself did, perhaps with other tensors.
+      // Eagerly the gradient goes on through the ops of the function itself, perhaps to other
+      // tensors.
       if (!plain.graph()) listener->on_op(*kIdentityN.op, attrs, outputs, results);
       continue;
     }

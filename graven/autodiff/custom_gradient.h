@@ -13,11 +13,11 @@
 
 namespace graven::engine {
 
-// Gives what a user's function computed from the inputs the gradient that the user wants for it.
-// The function itself was run before, with tapes stopped or not: what it gives is new
-// tensors, equal to `outputs`, whose only way back to the inputs is the gradient. Handles of
-// variables may be among the inputs. For a listener that wants none of the inputs, eager results
-// are those of the function without a gradient of its own, as in TensorFlow.
+// Attaches the user's gradient to the results of a user's function on the inputs. The function was
+// run before, with tapes stopped or not. Returns new tensors, equal to `outputs`, whose only way
+// back to the inputs is the gradient. Handles of variables may be among the inputs. For a listener
+// that wants none of the inputs, eager results are those of the function without a gradient of its
+// own, as in TensorFlow.
 //
 // In a graph a node IdentityN of outputs and inputs carries the gradient, so that it also holds
 // when the graph is differentiated as a whole, by gradient_pair; the listeners of the current

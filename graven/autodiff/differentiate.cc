@@ -61,7 +61,7 @@ class Gradients {
     terms.push_back(std::move(term));
     if (!builder_.graph() && terms.size() >= kMaxWaiting) terms = {add_gradients(emit_, terms)};
   }
-  // The sum for a tensor whose users were all run.
+  // The sum for a tensor; all steps that use it were run.
   Gradient take(uint64_t id) {
     auto at = waiting_.find(id);
     if (at == waiting_.end()) return {};

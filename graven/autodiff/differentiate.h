@@ -18,8 +18,8 @@ struct Target {
 
 // The gradients of the targets, summed, with respect to the sources (tensors by their ids): one
 // each, none where there is no path. The steps are in an order in which makers come before users.
-// Only those between sources and targets are run, the last first, and each is dropped after it
-// was, so that a caller who gives the only reference frees its memory.
+// Only the steps between sources and targets are run, the last first. Each step is dropped after
+// its run, so a caller that gives up the only reference frees its memory.
 //
 // Terms are added in a fixed order, that of the steps backwards. An op without a gradient on the
 // way is an error; if `missing` is given, the first such error goes there and the flow stops at

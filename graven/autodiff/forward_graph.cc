@@ -66,7 +66,7 @@ Result<ForwardGraph> ForwardGraph::in_place(const Ref<Graph>& graph) {
   return forward;
 }
 
-// The parts of composites that have no gradient of their own, whose outputs are as good.
+// Adds the parts of composites that have no gradient of their own; their outputs equal the op's.
 Status ForwardGraph::add_parts() {
   GraphBuilder builder(graph_);
   for (size_t n = 0; n < graph_->nodes().size(); ++n) {
@@ -171,7 +171,7 @@ void ForwardGraph::make_step_of(Node* node, std::vector<bool>& is_done) {
   const std::vector<Tensor>& outputs = tensors_[node->id()];
   BackwardRef backward;
   if (auto parts = parts_of_.find(node); parts != parts_of_.end()) {
-    // The composite as a step that gives what its parts, which come before it, have made.
+    // The composite as a step whose outputs are those of its parts, which come before it.
     for (Node* part : parts->second.nodes) make_step_of(part, is_done);
     inputs.clear();
     for (OutputRef output : parts->second.outputs) inputs.push_back(tensor_at(output));

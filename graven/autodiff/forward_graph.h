@@ -15,13 +15,13 @@
 namespace graven::engine {
 
 // A body's graph, copied to become the forward half of its gradient pair. In the copy, calls are
-// calls of forward halves, and ops that are differentiated by their parts are these parts. It has
-// one Tensor for each output of a node, so that gradients can be followed by tensors' ids.
+// calls of forward halves, and ops that are differentiated by their parts are expanded. It has one
+// Tensor for each output of a node, so that gradients can be followed by tensors' ids.
 class ForwardGraph {
  public:
   static Result<ForwardGraph> create(const Body& body, std::string name);
-  // The same for a graph that is still being built, which itself changes: its calls become calls
-  // of forward halves, and parts of ops are added beside them. Its nodes stay.
+  // The same for a graph that is still being built, which is changed itself: its calls become calls
+  // of forward halves, and parts of ops are added beside the ops. Its nodes stay.
   static Result<ForwardGraph> in_place(const Ref<Graph>& graph);
 
   const Ref<Graph>& graph() const { return graph_; }
@@ -29,20 +29,21 @@ class ForwardGraph {
   const std::vector<Tensor>& outputs() const { return outputs_; }
   const std::vector<TapeStepRef>& steps() const { return steps_; }
 
-  // The tensor of this graph that an outer one means: one of the body's graph, or one for which
-  // an input was captured. Empty if there is none.
+  // The tensor of this graph for an outer one, which is a tensor of the body's graph, or one that
+  // was captured as an input. Empty if there is none.
   Tensor tensor_of(const Tensor& outer) const;
-  // The shape of one of its tensors, as a tensor of it, one node for each; attrs: ShapeAttrs. Empty
-  // if there is none yet and the graph is frozen.
+  // The shape of a tensor of this graph, as a tensor of the graph, one node for each; attrs:
+  // ShapeAttrs. Empty if there is none yet and the graph is frozen.
   Result<Tensor> shape_of(const Tensor& tensor, AttrsRef attrs);
-  // The number of the output that is this tensor; it is made one unless the graph is frozen: -1.
+  // The number of the output that is this tensor. Adds the output if there is none; -1 if the graph
+  // is frozen.
   int output_number(const Tensor& tensor);
   // The number of an output that is a zero and depends on nothing (see GradientPair::State::tie);
   // -1 if there is none and the graph is frozen.
   int tie_number();
-  // Of what is kept beside the graph.
+  // The bytes of all members beside the graph.
   int64_t bytes_without_graph() const;
-  // No node and no output is added from now on.
+  // No node and no output is added after this.
   void freeze() { is_frozen_ = true; }
 
  private:
@@ -60,7 +61,7 @@ class ForwardGraph {
   std::vector<std::vector<Tensor>> tensors_;          // by id and output
   std::vector<Tensor> inputs_, outputs_;
   std::vector<TapeStepRef> steps_;
-  // In place only: the nodes that a composite is made of, and what is equal to its outputs.
+  // In place only: the nodes of an expanded composite, and the tensors that equal its outputs.
   struct Parts {
     std::vector<Node*> nodes;
     std::vector<OutputRef> outputs;

@@ -40,8 +40,7 @@ std::string plain_name(std::string_view name) {
   return std::string(name);
 }
 
-// Puts what has effects in the order in which it was added: a gradient of the user's may print or
-// assign.
+// Orders nodes with effects by creation: a gradient of the user's may print or assign.
 void order_effects(Graph& graph) {
   std::vector<Node*> must_run;
   Node* before = nullptr;
@@ -58,7 +57,7 @@ void order_effects(Graph& graph) {
 
 }  // namespace
 
-// What both pairs, that of the body and that of its forward half, share.
+// The state that both pairs share, the body's and its forward half's.
 class GradientPair::State : public RefCounted {
  public:
   // Goes through all states of the making: it is closed then.
@@ -94,7 +93,7 @@ class GradientPair::State : public RefCounted {
 
   bool is_connected(int input) const { return !is_none(of_originals_->gradients[input]); }
 
-  // Of the backward halves, and of what they are made from.
+  // The bytes of the backward halves, and of the objects that they are made from.
   int64_t bytes() {
     ByteCount count;
     int64_t total = bytes_of_object<State>() + heap_bytes(name_) + heap_bytes(output_uses_) +
@@ -128,7 +127,7 @@ class GradientPair::State : public RefCounted {
         has_gradient.push_back(has_trainable_dtype(output));
       }
       ASSIGN_OR_RETURN(all_, build(has_gradient));
-      // The first time, what is differentiated is the body's own outputs.
+      // The first round differentiates the body's own outputs.
       if (!of_originals_) of_originals_ = all_;
     } while (forward_.outputs().size() != before);
     return {};
@@ -155,18 +154,18 @@ class GradientPair::State : public RefCounted {
     return at == halves_.end() ? nullptr : at->second.get();
   }
 
-  // The half that is used from now on: this one, or one that was added meanwhile.
+  // The half to use from now on: this one, or one that was added meanwhile.
   const Half* add(std::vector<bool> has_gradient, std::shared_ptr<const Half> half) {
     MutexLock lock(mutex_);
     return halves_.try_emplace(std::move(has_gradient), std::move(half)).first->second.get();
   }
 
-  // One of those that are there if it does, else a new one.
+  // A kept half if it fits, else a new one.
   Result<std::shared_ptr<const Half>> half_for(const std::vector<bool>& has_gradient) {
     if (covers(*of_originals_, has_gradient, /*exactly=*/true)) return of_originals_;
     auto made = build(has_gradient);
     if (made.ok() || made.status().code() != Code::kOutOfRange) return made;
-    // It needs what forward does not give, so zeros are fed to one that does not.
+    // It needs more outputs than forward has, so zeros are fed to a kept half.
     return covers(*of_originals_, has_gradient, false) ? of_originals_ : all_;
   }
 
@@ -184,10 +183,11 @@ class GradientPair::State : public RefCounted {
     return gradient.dense < 0 && gradient.values < 0;
   }
 
-  // What TensorFlow's backward functions take of the forward function, constants too, has a way
-  // back to all inputs, so that a gradient of a gradient is zero where the body is linear, and not
-  // None. Ours copy constants, and take inputs from who calls: then a zero stands for them, which
-  // the forward half gives and the backward half takes and does not use.
+  // In TensorFlow, every output of the forward function that a backward function takes, constants
+  // too, has a path back to all inputs. So a gradient of a gradient is zero, not None, where the
+  // body is linear. Our backward halves copy constants, and take inputs from the caller. A zero
+  // stands for such values instead: the forward half gives it, the backward half takes it and does
+  // not use it.
   void tie(BackwardBuilder& builder, Half& half) {
     bool any = !std::all_of(half.gradients.begin(), half.gradients.end(), is_none);
     int number = any && builder.needs_tie() ? forward_.tie_number() : -1;
@@ -293,7 +293,7 @@ Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body) {
     Ref<Graph> forward_graph = state->forward().graph();
     Ref<Body> forward = Body::create(forward_graph->name(), forward_graph);
     forward->charge_to(state.get());
-    // The pair of the forward half, which must not own the body whose slot it is in.
+    // The pair of the forward half. It must not own that half, whose slot it is in.
     auto num_forward = static_cast<int>(forward_graph->outputs().size());
     forward->fill(Body::kGradientPair,
                   Ref<GradientPair>(new GradientPair(state, forward.get(), num_forward)));
@@ -306,9 +306,9 @@ Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body) {
 
 namespace {
 
-// Applies a call. Tapes tell tensors by their objects, so the first num_own outputs are objects of
-// their own, be they inputs or not. Side outputs need not be: a gradient with respect to one that
-// is an input is one with respect to the input.
+// Applies a call. Tapes identify tensors by their objects, so the first num_own outputs are objects
+// of their own, even if they are inputs. Side outputs need not be: the gradient with respect to a
+// side output that is an input is the gradient with respect to the input.
 Result<Tensors> apply_unrecorded(Builder& plain, const Ref<Body>& body,
                                  std::span<const Tensor> inputs, std::string_view name,
                                  size_t num_own) {

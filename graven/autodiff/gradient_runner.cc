@@ -36,7 +36,7 @@ Shape shape_here(const StepTensor& tensor, Builder& builder) {
   return shape;
 }
 
-// What the gradient function of an op is given.
+// The argument of an op's gradient function.
 class OpGradient final : public GradientContext {
  public:
   OpGradient(Builder& builder, const TapeStep& step, std::span<const Gradient> dy,
@@ -129,7 +129,7 @@ bool holds_objects(AttrsRef attrs) {
   return false;
 }
 
-// dtypes and ranks of the tensors, what a dry run depends on besides op and attributes.
+// dtypes and ranks of the tensors: a dry run depends on these, besides op and attributes.
 void add_types(std::span<const Tensor> tensors, std::vector<int>& types) {
   types.push_back(static_cast<int>(tensors.size()));
   for (const Tensor& tensor : tensors) {
@@ -259,7 +259,7 @@ TapeStepRef make_lean_step(const Op& op, AttrsRef attrs, std::span<const Tensor>
     return !tensor.is_symbolic() && tensor.bytes() > kMaxSmallBytes;
   };
   TapeStepRef step = make_step(op, attrs, inputs, outputs);
-  auto& lean = const_cast<TapeStep&>(*step);  // nobody else has it yet
+  auto& lean = const_cast<TapeStep&>(*step);  // not shared yet
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!is_watched(inputs[i])) lean.inputs[i].id = 0;
   }

@@ -10,7 +10,8 @@
 namespace graven::engine {
 
 // The gradients of a step's inputs, one each, from those of its outputs: none where there is no
-// path, or where it is not wanted. An op without gradient is an error of kind kLookupError.
+// path, or where the gradient is not wanted. An op without gradient is an error of kind
+// kLookupError.
 Result<std::vector<Gradient>> run_gradient(const TapeStep& step, std::span<const Gradient> dy,
                                            const std::vector<bool>& wants, Builder& builder);
 
@@ -21,15 +22,15 @@ Tensor zeros_like(Emitter& emit, const StepTensor& tensor);
 // The error for a step whose op has no gradient.
 Status no_gradient_error(const TapeStep& step);
 
-// Which tensors the gradient of an op asks for, found by running it once on placeholders of the
-// step's dtypes and ranks, and remembered. All, if that fails.
+// The tensors that the gradient of an op asks for, found by running it once on placeholders of the
+// step's dtypes and ranks, and remembered. All tensors, if that run fails.
 struct AskedFor {
   std::vector<bool> inputs, outputs;
 };
 AskedFor asked_for(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
                    std::span<const Tensor> outputs);
 
-// What the process remembers of asked_for.
+// The bytes that asked_for remembers, for the whole process.
 int64_t bytes_of_gradients_asked_for();
 
 }  // namespace graven::engine

@@ -8,8 +8,8 @@
 namespace graven::engine {
 namespace {
 
-// The tensors as those of the nodes' outputs. An outer one that was never captured stays itself: it
-// has no path to anything.
+// The tensors of the nodes' outputs for these tensors. An outer tensor that was never captured
+// stays itself: it has no path to anything.
 std::vector<Tensor> tensors_of(const ForwardGraph& graph, std::span<const Tensor> outer) {
   std::vector<Tensor> inner;
   for (const Tensor& tensor : outer) {

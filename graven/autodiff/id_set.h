@@ -25,7 +25,7 @@ class IdSet {
   }
 
  private:
-  // Where the id is, or would be put. 0 is no id.
+  // The index of the id, or of the free slot for it. 0 is no id.
   size_t index_of(uint64_t id) const {
     const size_t mask = slots_.size() - 1;
     size_t i = (id * 0x9e3779b97f4a7c15u >> 20) & mask;

@@ -20,7 +20,7 @@ struct StepTensor {
   StepTensor() = default;
   explicit StepTensor(const Tensor& t)
       : tensor(t), id(t.get()->id()), dtype(t.dtype()), shape(t.shape()) {}
-  // One whose value, and shape, a gradient of the whole step has by itself.
+  // A tensor without value and shape: the gradient of the whole step keeps those that it needs.
   StepTensor(uint64_t id, DType dtype) : id(id), dtype(dtype) {}
   Tensor tensor;    // may be empty
   uint64_t id = 0;  // 0: no gradient flows to it from the step, or from it into the step
@@ -28,9 +28,9 @@ struct StepTensor {
   Shape shape;
 };
 
-// One application of an op, or of something that has a gradient as a whole. Never changes.
+// One application of an op, or of a whole that has one gradient, such as a call. Never changes.
 struct TapeStep {
-  const Op* op = nullptr;      // null if it is none
+  const Op* op = nullptr;      // null if the step is no op
   std::optional<Attrs> attrs;  // of the op
   std::string node_name;       // of the op's node, if it is one in a graph
   InlineVector<StepTensor, 2> inputs;
@@ -43,15 +43,15 @@ struct TapeStep {
 };
 using TapeStepRef = std::shared_ptr<const TapeStep>;
 
-// Whether gradients flow through tensors of the dtype. Those of a resource or variant are
-// gradients of what it holds.
+// Whether gradients flow through tensors of the dtype. The gradient of a resource or variant is
+// that of the value it holds.
 constexpr bool propagates(DType dtype) {
   return kDifferentiableTypes.contains(dtype) || dtype == DType::kResource ||
          dtype == DType::kVariant;
 }
 
-// The step of an op that was applied, with all of its tensors; differentiated by `backward` if
-// that is given.
+// The step of an op that was applied, with all of its tensors; `backward`, if given, differentiates
+// it.
 TapeStepRef make_step(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
                       std::span<const Tensor> outputs, BackwardRef backward = nullptr);
 // The same without the large values that the op's gradient does not ask for, and without the ids

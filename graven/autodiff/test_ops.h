@@ -18,8 +18,8 @@
 #include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
 
-// A handful of ops over float64, their gradients, and the plainest way to run them, so that
-// autodiff is tested with what stands on its line of the house and below.
+// A handful of ops over float64, their gradients, and the plainest way to run them, so that tests
+// of autodiff use only rooms on its line of the house and below.
 namespace graven::engine::test {
 
 inline OpHandle<NoAttrs> kAdd, kMul, kExp, kSin, kCos, kNeg, kSum, kGather, kNoGradient, kToInt,
@@ -576,7 +576,7 @@ class Ops {
   ReferenceBuilder eager_;
 };
 
-// Gradients of targets, with ops told to whoever listens.
+// Gradients of targets, with ops told to the listeners.
 inline std::vector<Gradient> gradient(Ops& ops, Tape& tape, std::vector<Tensor> targets,
                                       std::vector<Tensor> sources, std::vector<Tensor> seeds = {}) {
   RecordingBuilder builder(ops.raw());

@@ -6,22 +6,23 @@
 
 namespace graven::engine {
 
-// The right of one thread to make something, while others that want it wait for that thread.
+// The right of one thread to make an object, while other threads that want it wait for that thread.
 //
-// Not a lock: what is made may run users' code (a trace, the gradient of a custom_gradient), which
-// may want anything else that is claimed. So a claim never makes threads wait in a circle. Who
-// would close one, and a thread that wants again what it is just making, goes on at once, and makes
-// another of its own; of the two, whoever keeps them lets one stay.
+// Not a lock: making the object may run users' code (a trace, the gradient of a custom_gradient),
+// which may want any other claimed object. So a claim never makes threads wait in a circle. A
+// thread that would close a circle, or that wants the object that it is just making, goes on at
+// once and makes another one; the owner of the two keeps one of them.
 //
-// A thing is known by an address that is nothing else's while it is claimed. Who waits lets go of
-// the front end's shared lock meanwhile, and ends with an error if that interrupts it.
+// An address identifies the object; nothing else may use that address while it is claimed. A thread
+// that waits gives the front end's shared lock away meanwhile, and returns an error if that
+// interrupts it.
 class GRAVEN_API Claim {
  public:
-  // Waits until the thing is free and claims it, or goes on without it as said above. What was
-  // waited for may be there then: look again.
+  // Waits until the object is free and claims it, or goes on without it as said above. After a wait
+  // the object may exist: look again.
   static Result<Claim> take(const void* thing);
-  // Waits until the thing is free. False, at once or later, if it is not and to wait on would
-  // close a circle.
+  // Waits until the object is free. Returns false, at once or later, if it is not free and waiting
+  // on would close a circle.
   static Result<bool> wait_for(const void* thing);
 
   Claim() = default;  // of nothing

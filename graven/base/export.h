@@ -1,4 +1,4 @@
 #pragma once
 
-// Marks what libgraven.so exports: what users, the Python extension and machine code call.
+// Marks the symbols that libgraven.so exports, for users, the Python extension and machine code.
 #define GRAVEN_API [[gnu::visibility("default")]]

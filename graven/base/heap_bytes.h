@@ -16,9 +16,9 @@
 #include "graven/base/export.h"
 #include "graven/base/inline_vector.h"
 
-// What objects of the standard library hold beside themselves, as glibc's malloc counts it: so that
-// the bytes that are charged to the entries of a cache add up to what the process gained. What the
-// elements hold in turn is the caller's to add.
+// Heap memory that objects of the standard library hold beside themselves, as glibc's malloc counts
+// it. So the bytes that are charged to the entries of a cache add up to the memory that the process
+// gained. Heap memory of the elements is not included; the caller adds it.
 namespace graven::engine {
 
 // A block of `bytes` bytes: with its header, in units of 16 bytes.
@@ -29,7 +29,7 @@ template <typename T>
 constexpr int64_t bytes_of_object() {
   return bytes_of_block(sizeof(T));
 }
-// One that std::make_shared made: two counts and a vtable stand before it.
+// An object made by std::make_shared: two counts and a vtable stand before it.
 template <typename T>
 constexpr int64_t bytes_of_shared() {
   return bytes_of_block(sizeof(T) + 16);
@@ -81,9 +81,9 @@ int64_t heap_bytes(const std::deque<T>& deque) {
          bytes_of_block(std::max<size_t>(8, pieces + 2) * sizeof(void*));
 }
 
-// One count of bytes, on this thread, while it lives: what is reached on several ways (a constant
-// of a graph and of its copies, a fused group and its step) counts once. A count within another is
-// part of it.
+// One count of bytes, on this thread, while it lives: an object that is reached in several ways (a
+// constant of a graph and of its copies, a fused group and its step) counts once. A count within
+// another is part of it.
 class GRAVEN_API ByteCount {
  public:
   ByteCount();

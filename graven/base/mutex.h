@@ -18,11 +18,11 @@
 #define GRAVEN_THREAD_ATTRIBUTE(attribute)
 #endif
 #define GUARDED_BY(mutex) GRAVEN_THREAD_ATTRIBUTE(guarded_by(mutex))
-#define PT_GUARDED_BY(mutex) GRAVEN_THREAD_ATTRIBUTE(pt_guarded_by(mutex))  // what is pointed to
+#define PT_GUARDED_BY(mutex) GRAVEN_THREAD_ATTRIBUTE(pt_guarded_by(mutex))  // the object pointed to
 #define REQUIRES(...) GRAVEN_THREAD_ATTRIBUTE(requires_capability(__VA_ARGS__))
 #define REQUIRES_SHARED(...) GRAVEN_THREAD_ATTRIBUTE(requires_shared_capability(__VA_ARGS__))
 #define EXCLUDES(...) GRAVEN_THREAD_ATTRIBUTE(locks_excluded(__VA_ARGS__))
-// For what works on locks itself.
+// For classes that are locks.
 #define CAPABILITY(name) GRAVEN_THREAD_ATTRIBUTE(capability(name))
 #define SCOPED_CAPABILITY GRAVEN_THREAD_ATTRIBUTE(scoped_lockable)
 #define ACQUIRE(...) GRAVEN_THREAD_ATTRIBUTE(acquire_capability(__VA_ARGS__))
@@ -68,7 +68,7 @@ class SCOPED_CAPABILITY MutexLock {
   bool is_held_ = true;
 };
 
-// What threads that hold a mutex wait for. May wake without a cause.
+// A condition variable for threads that hold a mutex. May wake without a cause.
 class Condition {
  public:
   void wait(Mutex& mutex) REQUIRES(mutex) {
@@ -76,7 +76,7 @@ class Condition {
     changed_.wait(lock);
     lock.release();
   }
-  // False if the time has come.
+  // False if it returns because the time has come.
   bool wait_until(Mutex& mutex, std::chrono::steady_clock::time_point time) REQUIRES(mutex) {
     std::unique_lock lock(mutex.mutex_, std::adopt_lock);
     const std::cv_status how = changed_.wait_until(lock, time);
@@ -90,7 +90,7 @@ class Condition {
   std::condition_variable changed_;
 };
 
-// Of many readers or one writer.
+// A lock of many readers or one writer.
 class CAPABILITY("mutex") SharedMutex {
  public:
   SharedMutex() = default;

@@ -22,7 +22,7 @@ class GRAVEN_API RefCounted {
       destroy();
     }
   }
-  // True if the caller's handle is the only one, so that nobody else can see a change.
+  // True if the caller's handle is the only one, so that no other owner can see a change.
   bool is_unique() const { return count_.load(std::memory_order_acquire) == 1; }
 
  protected:
@@ -34,8 +34,8 @@ class GRAVEN_API RefCounted {
   mutable std::atomic<int64_t> count_{0};
 };
 
-// How Ref counts. A type that is handled by Ref where it is only declared gets overloads of these
-// beside its declaration.
+// How Ref counts. A type that Ref handles where it is only declared needs overloads of these beside
+// its declaration.
 inline void add_ref_to(const RefCounted* object) { object->add_ref(); }
 inline void drop_ref_of(const RefCounted* object) { object->drop_ref(); }
 

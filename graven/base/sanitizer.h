@@ -8,18 +8,18 @@
 
 namespace graven::engine {
 
-// What memory of our own pools tells the address sanitizer and its leak checker, which know only
-// what malloc gives out. Without the sanitizer all of this is nothing.
+// Tells the address sanitizer and its leak checker about memory of our own pools; they know only
+// malloc's. Without the sanitizer these functions do nothing.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kAddressSanitizer = true;
-// Nobody may touch these bytes.
+// These bytes must not be touched.
 inline void poison_memory(const void* start, size_t bytes) {
   __asan_poison_memory_region(start, bytes);
 }
 inline void unpoison_memory(const void* start, size_t bytes) {
   __asan_unpoison_memory_region(start, bytes);
 }
-// What pointers in these bytes lead to is in use, until they hold none any more.
+// Objects that pointers in these bytes lead to are in use, until end_pointers.
 inline void begin_pointers(const void* start, size_t bytes) {
   __lsan_register_root_region(start, bytes);
 }

@@ -8,17 +8,17 @@
 
 namespace graven::engine {
 
-// The stack of the calling thread, as far as it is known. What users nest without a bound (traces
-// in traces, graphs in graphs) asks here before it goes one level deeper, and is an error while
-// there is room to tell of it, never a stack overflow.
+// The stack of the calling thread, as far as it is known. Code that users can nest without a bound
+// (traces in traces, graphs in graphs) checks it before it goes one level deeper, and fails while
+// there is room to report the error, never by a stack overflow.
 class GRAVEN_API Stack {
  public:
-  // Bytes that must be left where a level begins: kernels, libraries and the front end's language
+  // Bytes that must be left when a level begins: kernels, libraries and the front end's language
   // need some. Of a small stack, half of it.
   static constexpr size_t kReserve = size_t{512} << 10;
 
   // True if less than that is left beneath the caller. False if the caller is on a stack that is
-  // not the thread's own (a coroutine's), of which nothing is known.
+  // not the thread's own (a coroutine's), whose bounds are unknown.
   static bool is_short() {
     const Stack& own = of_this_thread();
     const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
@@ -33,7 +33,7 @@ class GRAVEN_API Stack {
 
  private:
   Stack();
-  // Found out when a thread first asks; that takes some microseconds.
+  // Computed on a thread's first call, which takes some microseconds.
   static const Stack& of_this_thread();
   static Status error(std::string_view what, std::string_view name);
   size_t size_ = 0;

@@ -32,9 +32,9 @@ enum class Code : uint8_t {
   kUnauthenticated = 16,
 };
 
-// What kind of mistake it is in the words of the front end. kOpError is the error class of the
-// code (errors.InvalidArgumentError, ...); the others are the language's own classes, where
-// programs written for TensorFlow expect those.
+// The class of an error in the front end. kOpError is the error class of the code
+// (errors.InvalidArgumentError, ...); the others are the language's own classes, where programs
+// written for TensorFlow expect those.
 enum class ErrorKind : uint8_t {
   kOpError,
   kValueError,
@@ -58,7 +58,7 @@ enum class ErrorKind : uint8_t {
 // that the user's code raised.
 class GRAVEN_API Payload : public RefCounted {};
 
-// The outcome of something that can fail. A good one costs one null pointer.
+// The outcome of an operation that can fail. A good one costs one null pointer.
 class [[nodiscard]] GRAVEN_API Status {
  public:
   Status() = default;
@@ -72,12 +72,12 @@ class [[nodiscard]] GRAVEN_API Status {
   const std::string& message() const;
   const Ref<Payload>& payload() const;
 
-  // The same error with a note in front of its message, or told as another kind of mistake.
-  // On the way up one adds notes, never new wording.
+  // The same error with a note in front of its message, or as another kind of error. On the way up
+  // one adds notes, never new wording.
   Status with_prefix(std::string_view note) const;
   Status with_suffix(std::string_view note) const;
   Status as_kind(ErrorKind kind) const;
-  // The same error with an object of the engine or a front end, in place of the one it had.
+  // The same error with this payload in place of its own.
   Status with_payload(Ref<Payload> payload) const;
 
  private:
@@ -112,7 +112,7 @@ Status internal_error(const Args&... args) {
   return Status(Code::kInternal, str_cat(args...));
 }
 
-// A value or the reason why there is none.
+// A value, or the error why there is none.
 template <typename T>
 class [[nodiscard]] Result {
  public:

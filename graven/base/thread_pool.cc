@@ -70,7 +70,7 @@ using Runs = uint32_t;  // a bit for each
 
 Runs bit_of(int run) { return Runs{1} << run; }
 
-// What this thread is in the middle of: the runs whose chunks it is in, and how many chunks.
+// The runs whose chunks this thread is in, and how many chunks.
 constinit thread_local Runs t_within = 0;
 constinit thread_local int t_depth = 0;
 
@@ -89,18 +89,18 @@ struct ChunkScope {
 
 // A run opens its gate with a place for each helper that it wants, and closes it when the chunks
 // are claimed. A helper reads `body` only while it is inside, and the run that owns `body` returns
-// only when nobody is. Then another run may take the same place in the pool, so what is read
-// without being inside may be another run's.
+// only when no helper is inside. Then another run may take the same place in the pool, so a read
+// from outside may see another run's values.
 struct Run {
   alignas(64) std::atomic<uint32_t> gate{0};
   const FunctionRef<void(int64_t)>* body = nullptr;  // guarded by the gate, as num_chunks
   int64_t num_chunks = 0;
   std::atomic<Runs> within{0};  // the runs in whose chunks it was started
-  // On a cache line of its own: chunks are claimed while others look at the gate.
+  // On a cache line of its own: chunks are claimed while other threads look at the gate.
   alignas(64) std::atomic<int64_t> next{0};
 
-  // For the caller when it sleeps. The flag is set before it looks once more, and is read after
-  // what it waits for is done, so one of the two sees the other.
+  // For the caller when it sleeps. The caller sets the flag before it looks once more; a thread
+  // reads the flag after its chunk is done. So one of the two sees the other.
   alignas(64) std::atomic<bool> caller_sleeps{false};
   Mutex mutex;
   Condition changed;
@@ -154,7 +154,7 @@ struct ThreadPool::State {
 
   Runs taken_runs() const { return static_cast<Runs>(taken.load()); }
 
-  // The number of a run that nobody else has, or -1.
+  // The number of a free run, which this thread then owns, or -1.
   int take(bool is_outermost) {
     uint64_t now = taken.load(std::memory_order_relaxed);
     for (;;) {
@@ -237,7 +237,7 @@ struct ThreadPool::State {
     }
   }
 
-  // False if the system gives no more threads; then those that there are do the work.
+  // False if the system gives no more threads; then the existing threads do the work.
   bool start_worker() {
     pthread_attr_t detached;
     if (pthread_attr_init(&detached) != 0) return false;

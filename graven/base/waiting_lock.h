@@ -4,10 +4,10 @@
 
 namespace graven::engine {
 
-// What a front end whose threads share a lock (Python's GIL) does while one of them waits for a
-// lock of the engine: pause() gives the shared lock away if this thread has it, resume() takes it
-// again. Whoever holds the engine's lock may need the shared one before it can go on, as the last
-// handle to an object of the front end may be dropped there.
+// Hooks for a front end whose threads share a lock (Python's GIL), called while one of them waits
+// for a lock of the engine: pause() gives the shared lock away if this thread has it, resume()
+// takes it again. The thread that holds the engine's lock may need the shared one to go on, because
+// it may drop the last handle to an object of the front end.
 struct WaitHooks {
   void* (*pause)();
   void (*resume)(void* paused);
@@ -19,9 +19,9 @@ GRAVEN_API void* pause();
 GRAVEN_API void resume(void* paused);  // not null
 }  // namespace waiting_lock_internal
 
-// Gives the front end's shared lock away while it lives, if this thread has it: around what waits
-// for another thread, takes long or may block. What it touches must be its own. Never within a
-// chunk of the pool, which must not block.
+// Gives the front end's shared lock away while it lives, if this thread has it: around code that
+// waits for another thread, takes long or may block. That code may touch only its own objects.
+// Never within a chunk of the pool, which must not block.
 class LetOthersRun {
  public:
   explicit LetOthersRun(bool really = true)
@@ -30,7 +30,7 @@ class LetOthersRun {
     if (paused_) waiting_lock_internal::resume(paused_);
   }
   LetOthersRun(const LetOthersRun&) = delete;
-  // From now on, if not from the beginning.
+  // Gives the lock away from now on, if the constructor did not.
   void start() {
     if (!paused_) paused_ = waiting_lock_internal::pause();
   }
@@ -39,7 +39,7 @@ class LetOthersRun {
   void* paused_;
 };
 
-// A MutexLock that waits as said above. For locks that a thread may ask for while it has the front
+// A MutexLock that waits as said above. For locks that a thread may take while it has the front
 // end's.
 class SCOPED_CAPABILITY WaitingLock {
  public:

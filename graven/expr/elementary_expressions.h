@@ -5,13 +5,13 @@
 
 namespace graven::engine {
 
-// Whether an instruction is a function that is made of others: exp, tanh, atan2. Of pow, that of
-// floats is; integers' is a loop, and doubles' the C library's.
+// Whether an instruction is a function made of other instructions: exp, tanh, atan2. pow is one for
+// floats only; for integers it is a loop, and for doubles the C library's.
 GRAVEN_API bool is_elementary(Instruction instruction, DType operand_type);
 
-// What an elementary instruction of float32 or float64 computes, in instructions that are not: for
-// compilers, which emit code for those alone. It gives the bits of the block instruction, but for
-// which NaN a NaN is.
+// An elementary instruction of float32 or float64 as an expression of other instructions, for
+// compilers, which emit code only for those. It gives the same bits as the block instruction,
+// except for the bits of a NaN.
 GRAVEN_API Result<Expression> elementary_expression(Instruction instruction, DType type);
 
 }  // namespace graven::engine

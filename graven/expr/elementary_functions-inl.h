@@ -18,16 +18,17 @@
 //   bits(a), V::of_bits(n)       between V and V::Bits, signed integers of its size, which have
 //                                V::Bits(integer), +, -, &, ^, ==, shift_left<k>, shift_right<k>
 //   V::of_integer(n)             the value of a V::Bits
-//   may_hold(mask)               false only if a mask holds nowhere: then what it selects is
-//   skipped in_double(function, a...)    function of the values as doubles, rounded to V
-//   or_library<instruction>(mask, a, x)   a where the mask holds, elsewhere what the instruction
-//                                gives for x as a double: what is left to the C library
+//   may_hold(mask)               false only if a mask holds nowhere, so that values which it
+//                                selects need not be computed
+//   in_double(function, a...)    function of the values as doubles, rounded to V
+//   or_library<instruction>(mask, a, x)   a where the mask holds, elsewhere the C library's
+//                                result of the instruction for x as a double
 //
 // Each model includes this file (no guard: Highway's does so once for each SIMD target, between
 // HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE) and may define before
 //
 //   GRAVEN_MODEL_NAMESPACE       the namespace within graven::engine in which the functions are
-//   GRAVEN_MODEL_FUNCTION        what stands before each of them
+//   GRAVEN_MODEL_FUNCTION        the attributes in front of each of them
 //
 // Denormal arguments count as zero and denormal results are flushed, whatever the control register
 // says. Constants are split so that products rounded once or twice keep the stated errors.
@@ -50,7 +51,8 @@ namespace {  // NOLINT(google-build-namespaces): each source that includes it ha
 template <class V>
 using ElementOf = typename V::Element;
 
-// Horner's scheme, unrolled: loops over constant arrays are not, at this point.
+// Horner's scheme, unrolled by hand, because the compiler does not yet unroll loops over constant
+// arrays here.
 template <size_t kFrom = 0, class V, typename T, size_t kSize>
 GRAVEN_MODEL_FUNCTION V polynomial(V x, const T (&coefficients)[kSize]) {
   if constexpr (kFrom + 1 == kSize) {
@@ -175,7 +177,7 @@ GRAVEN_MODEL_FUNCTION V log1p_inside(V x) {
   const V one(1);
   V u = one + x;
   auto [f, k] = log_parts(u);
-  // What rounding 1 + x lost, relative to u; near zero f is x itself.
+  // The rounding error of 1 + x, relative to u; near zero f is x itself.
   V larger = select(x > one, x, one), smaller = select(x > one, one, x);
   V lost = (smaller - (u - larger)) / u;
   auto near = k == T(0);
@@ -294,7 +296,7 @@ GRAVEN_MODEL_FUNCTION V atanh(V x) {
 template <class V>
 GRAVEN_MODEL_FUNCTION V atan_of_ratio(V top, V bottom) {
   using T = ElementOf<V>;
-  // pi / 4 and pi / 2, and what is missing there.
+  // pi / 4 and pi / 2, and their rounding errors.
   constexpr long double kQuarter = 0.785398163397448309615660845819875721L;
   constexpr T kHigh = static_cast<T>(kQuarter);
   constexpr T kLow = static_cast<T>(kQuarter - kHigh);
@@ -348,7 +350,7 @@ template <class V>
 GRAVEN_MODEL_FUNCTION V asin_inside(V s, V square) {
   return mul_add(s * square, polynomial(square, Coefficients<ElementOf<V>>::kAsin), s);
 }
-// What asin and acos share: |x| > 1/2, and asin_inside.
+// The common part of asin and acos: |x| > 1/2, and asin_inside.
 template <class V>
 struct AsinParts {
   typename V::Mask outside;
@@ -436,7 +438,7 @@ GRAVEN_MODEL_FUNCTION Quadrant<V> quadrant(V x) {
   }
 }
 
-// Both at r; `cosine` of the sum is 1 - z / 2 + ..., with what rounding 1 - z / 2 lost.
+// Both at r; `cosine` sums 1 - z / 2 + ... and corrects the rounding error of 1 - z / 2.
 template <class V>
 GRAVEN_MODEL_FUNCTION V sine(V r, V z) {
   return mul_add(r * z, polynomial(z, Coefficients<ElementOf<V>>::kSin), r);

@@ -11,7 +11,7 @@
 
 namespace graven::engine {
 
-// What one node of an expression computes from its operands a, b, c (each the index of an
+// The function of one node of an expression, applied to its operands a, b, c (each the index of an
 // earlier node). Operands and result have the node's type unless stated otherwise.
 //
 // Numbers: integers wrap around; floats follow IEEE 754, rounded to nearest, denormals flushed.
@@ -84,13 +84,13 @@ enum class Instruction : uint8_t {
   kLgamma,
   kDigamma,
 
-  // What the functions above leave to the C library (float64): arguments for which there is no
-  // formula over vectors. For others the result is 0.
-  kSinOfLarge,  // of |x| >= kTrigonometricLimit, infinities and NaN
+  // Calls of the C library (float64) for arguments without a formula over vectors. For other
+  // arguments the result is 0.
+  kSinOfLarge,  // for |x| >= kTrigonometricLimit, infinities and NaN
   kCosOfLarge,
   kTanOfLarge,
-  kLgammaOfOthers,   // of what is not in (0, infinity)
-  kDigammaOfOthers,  // of what is not positive
+  kLgammaOfOthers,   // for x outside (0, infinity)
+  kDigammaOfOthers,  // for x that is not positive
 
   // Comparisons: operands of one type, result bool.
   kEqual,
@@ -114,13 +114,13 @@ enum class Instruction : uint8_t {
 inline constexpr double kTrigonometricLimit = 1e6;
 inline constexpr int kNumInstructions = static_cast<int>(Instruction::kSelect) + 1;
 GRAVEN_API std::string_view instruction_name(Instruction instruction);
-// How many of a, b and c are operands: 0 for leaves.
+// The number of operands among a, b and c: 0 for leaves.
 GRAVEN_API int num_operands(Instruction instruction);
 // Whether the instruction exists for operands of the type. The condition of kSelect is bool, and
 // the type here is that of its branches.
 GRAVEN_API bool instruction_takes(Instruction instruction, DType operand_type);
-// The type in which elements of a dtype are computed: float32 for half and bfloat16, that of the
-// parts for complex dtypes, otherwise the dtype itself.
+// The type in which elements of a dtype are computed: float32 for half and bfloat16, the type of
+// the parts for complex dtypes, otherwise the dtype itself.
 GRAVEN_API DType computing_type(DType dtype);
 // kRoundToHalf or kRoundToBFloat16 for these dtypes, kInput (nothing to do) for others.
 GRAVEN_API Instruction rounding_instruction(DType dtype);
@@ -132,12 +132,12 @@ struct ExprNode {
   friend bool operator==(const ExprNode&, const ExprNode&) = default;
 };
 
-// What a body refuses: the op fails with the message (kInvalidArgument) if the condition holds for
-// any element. All elements are computed all the same. It is a root of its expression, as outputs
-// are.
+// A refusal of a body: the op fails with the message (kInvalidArgument) if the condition holds for
+// any element. All elements are computed all the same. The condition is a root of its expression,
+// as outputs are.
 struct Trap {
   uint16_t condition = 0;  // the node, of type bool
-  uint16_t member = 0;     // of a fused group, the member that refuses
+  uint16_t member = 0;     // of a fused group, the member that the trap belongs to
   std::string message;
   friend bool operator==(const Trap&, const Trap&) = default;
 };
@@ -159,16 +159,16 @@ class GRAVEN_API Expression {
   std::span<const DType> inputs() const { return inputs_; }  // dtypes of the stored elements
   std::span<const Output> outputs() const { return outputs_; }
   std::span<const ExprNode> nodes() const { return nodes_; }
-  std::span<const Trap> traps() const { return traps_; }  // by member, then as its body says
+  std::span<const Trap> traps() const { return traps_; }  // by member, then in its body's order
   uint64_t constant(const ExprNode& node) const { return constants_[node.a]; }
 
-  // --- Building, in order of operands. Equal nodes are merged; nodes over constants are not
-  // folded (the graph's passes do that), so that an expression is what its body says.
+  // --- Building, in order of operands. Equal nodes are merged; nodes over constants are not folded
+  // (the graph's passes do that), so that an expression says the same as its body.
   uint16_t add_input(DType dtype);  // the number of the input
   uint16_t add_node(ExprNode node);
   uint16_t add_constant(DType type, uint64_t bits);
   void add_output(Output output) { outputs_.push_back(output); }
-  // Adds nothing if constants alone say that the condition does not hold. Members come in order.
+  // Adds nothing if constants alone make the condition false. Members come in order.
   void add_trap(Trap trap);
   bool is_full() const { return nodes_.size() >= kMaxNodes; }  // then add nothing more
 
@@ -181,7 +181,7 @@ class GRAVEN_API Expression {
   friend bool operator==(const Expression&, const Expression&) = default;
 
  private:
-  // What a node of type bool is, if it is made of constants.
+  // The value of a node of type bool, if it is made of constants.
   std::optional<bool> known_condition(uint16_t node) const;
   bool divides_by_constant(const ExprNode& node) const;
 

@@ -6,7 +6,7 @@
 
 namespace graven::engine {
 
-// What an expression holds beside itself, in vectors without room to grow.
+// Heap memory of an expression, in vectors without spare capacity.
 GRAVEN_API int64_t heap_bytes_of(const Expression& expression);
 
 }  // namespace graven::engine

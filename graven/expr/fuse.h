@@ -8,7 +8,7 @@
 
 namespace graven::engine {
 
-// One expression in a group that fuses. sources[i] says what its input i is: input `index` of
+// One expression in a group that fuses. sources[i] is the source of its input i: input `index` of
 // the group, or output `index` of an earlier member.
 struct FusionMember {
   struct Source {
@@ -17,10 +17,10 @@ struct FusionMember {
   };
   const Expression* expression;
   std::vector<Source> sources;
-  int number = -1;  // that its traps bear, ascending; -1: its place among the members
+  int number = -1;  // of its traps, ascending; -1: its place among the members
 };
 
-// An input of a group that is one known element, of which nodes make a constant.
+// An input of a group that is one known element; a constant replaces it.
 struct KnownInput {
   int input = 0;
   uint64_t bits = 0;  // of the computing type; no complex numbers

@@ -5,7 +5,7 @@
 namespace graven::engine {
 namespace {
 
-// What an instruction's operands may be.
+// The operand types of an instruction.
 enum Takes : uint8_t { kFloats, kNumbers, kAnything, kBits, kIntegers, kFloat32, kFloat64, kWords };
 
 struct Info {

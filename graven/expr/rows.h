@@ -12,9 +12,9 @@
 
 namespace graven::engine {
 
-// What goes row by row through a matrix [rows, columns], such as softmax (maximum, exp of the
-// difference, sum, quotient): each row passes all stages while it is in cache, and only outputs
-// are written to memory.
+// A computation that goes row by row through a matrix [rows, columns], such as softmax (maximum,
+// exp of the difference, sum, quotient): each row passes all stages while it is in cache, and only
+// outputs are written to memory.
 //
 // A value has one element for each element of the matrix, or one for each row, or one in all, or
 // one for each column (the same for all rows: a bias).
@@ -54,7 +54,7 @@ struct RowsExpression {
 //   auto shifted = rows.map({x, largest}, [](auto x) { return x[0] - x[1]; });
 //   Result<RowsExpression> body = rows.finish({shifted});
 //
-// So what fuses sees into it. Each stage has one output.
+// So fusion sees its stages. Each stage has one output.
 class GRAVEN_API RowsRecorder {
  public:
   struct Value {

@@ -337,7 +337,7 @@ Scalar cast(Scalar x, DType dtype) {
 Scalar bit_cast(Scalar x, DType dtype) {
   Recorder& r = recorder();
   if (x.dtype() == dtype) return x;
-  // half and bfloat16 are computed as float32, whose bits are not theirs.
+  // half and bfloat16 are computed as float32, which has other bits.
   if (computing_type(dtype) != dtype || computing_type(x.dtype()) != x.dtype() ||
       !instruction_takes(Instruction::kBitCast, dtype) ||
       dtype_size(x.dtype()) != dtype_size(dtype)) {

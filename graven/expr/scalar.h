@@ -49,7 +49,7 @@ class GRAVEN_API Recorder {
   Scalar input(DType dtype);
   void output(Scalar value);
   void trap(Scalar condition, std::string message);
-  // The expression, or what was wrong with the body.
+  // The expression, or the first mistake in the body as an error.
   Result<Expression> finish();
 
   // --- For the functions below.

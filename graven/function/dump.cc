@@ -38,7 +38,7 @@ void warn_once(const fs::path& path, const std::string& reason) {
                wanted_folder().c_str(), path.c_str(), reason.c_str());
 }
 
-// "__inference_f_12" is f_12; what a file cannot be called everywhere becomes "_".
+// "__inference_f_12" is f_12; characters that some file systems refuse become "_".
 std::string safe_name(std::string_view name) {
   constexpr size_t kMaxLength = 80;
   constexpr std::string_view kInference = "__inference_";

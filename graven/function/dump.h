@@ -10,22 +10,23 @@
 
 namespace graven::engine {
 
-// What GRAVEN_DUMP=folder asks for: how one body becomes a Program, as files.
+// The files of GRAVEN_DUMP=folder: how one body becomes a Program.
 //
 //   <folder>/0003_f_12/00_traced.txt            the graph as it was traced
 //                      01_inline_calls.txt      after each pass that changed it, in order
 //                      program.txt              the steps, with their estimated costs
-//                      times.txt                what each pass and the planning took
+//                      times.txt                the time of each pass and of the planning
 //
-// Nothing fails because of it: what cannot be written is one warning on standard error, and from
-// then on nothing is written. Any thread may make Programs meanwhile; each has a folder of its own.
+// A dump never makes a run fail: the first file that cannot be written gives one warning on
+// standard error, and nothing is written after it. Several threads may make Programs meanwhile;
+// each has a folder of its own.
 class Dump {
  public:
-  // Null unless the variable is set, which is read once.
+  // Null unless the variable is set. The environment is read once.
   static std::unique_ptr<Dump> begin(std::string_view body, const Graph& traced);
 
   void after_pass(const PassDone& pass, const Graph& graph);
-  // All is done; planning took so long.
+  // Writes the rest; `microseconds` is the time of planning.
   void end(const Program& program, double microseconds);
 
  private:

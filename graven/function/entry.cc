@@ -216,7 +216,7 @@ Status Entry::run_checked(std::span<const Tensor> arguments, Tensors& outputs) {
 bool Entry::is_long() const {
   const Frame& frame = Frame::current();
   if (frame.is_graph()) return !frame.listeners.empty();
-  // What a tape has run has other Programs, whose cost is not known before: it was measured.
+  // A run under a tape uses other Programs, whose cost is not known before: it was measured.
   if (!frame.listeners.empty()) {
     return body_->effects().may_block ||
            taped_nanoseconds_.load(std::memory_order_relaxed) > kLongNanoseconds;

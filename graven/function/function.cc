@@ -30,7 +30,7 @@ Status check_pure(const Graph& graph, size_t num_captures) {
                 ErrorKind::kAssertionError);
 }
 
-// The equal type, else the most specific of those that fit, the earlier on a tie.
+// The equal type, else the most specific type that fits, the earlier on a tie.
 Ref<Entry> dispatch(std::span<const Ref<Entry>> entries, const FunctionType& type) {
   for (const Ref<Entry>& entry : entries) {
     if (type.equals(entry->type())) return entry;
@@ -76,7 +76,7 @@ Result<Function::State> Function::enter() {
       MutexLock lock(mutex_);
       if (!first_caller_) {
         if (state_ != State::kNew) return state_;
-        // Nobody has it, so this does not wait.
+        // No thread has the claim, so this does not wait.
         ASSIGN_OR_RETURN(first_call_, Claim::take(&first_caller_));
         first_caller_ = me;
         first_call_serial_ = index_.next_serial();
@@ -244,7 +244,7 @@ void Function::remember(const Entry& entry, const FunctionType& type,
   if (key.row) index_.remember(entry, std::move(key), serial);
 }
 
-// What was found in a snapshot holds if nothing has changed meanwhile.
+// A result found in a snapshot holds if nothing has changed meanwhile.
 Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
                                                    VariableCreation::Policy scope,
                                                    const CallRow& row,

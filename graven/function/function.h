@@ -32,19 +32,20 @@ class Function;
 class GRAVEN_API Tracer {
  public:
   virtual ~Tracer() = default;
-  // Runs the body once, with the current frame building its graph. The arguments are placeholders,
-  // one for each parameter of the type. The result's leaves are tensors, None literals, or what
-  // the front end converts to tensors before it returns.
+  // Runs the user's function once, with the current frame building its graph. The arguments are
+  // placeholders, one for each parameter of the type. The leaves of the result are tensors, None
+  // literals, or objects that the front end converts to tensors before it returns.
   virtual Result<Value> trace(const FunctionType& type, std::span<const Value> arguments) = 0;
 };
 
-// A variable that a trace created: its handle, and what it is to start from.
+// A variable that a trace created: its handle, and its initial value.
 struct CreatedVariable {
   Tensor handle;
   Tensor initial_value;  // of the trace
 };
 
-// How variables are made while a Function is traced; the front end's Variable asks for it.
+// The rule for variables that are made while a Function is traced; the front end's Variable asks
+// it.
 class GRAVEN_API VariableCreation {
  public:
   enum class Policy { kRecord, kForbid };
@@ -55,7 +56,7 @@ class GRAVEN_API VariableCreation {
   ~VariableCreation();
   VariableCreation(const VariableCreation&) = delete;
 
-  // The error where creation is forbidden.
+  // Records the variable; an error if creation is forbidden.
   Status record(CreatedVariable variable);
   Policy policy() const { return policy_; }
   std::span<const CreatedVariable> created() const { return created_; }
@@ -66,13 +67,13 @@ class GRAVEN_API VariableCreation {
   std::vector<CreatedVariable> created_;
 };
 
-// The door to a function of the user's that gives the tensor for a capture at each call.
+// The door to a user's function that computes the value of a capture at each call.
 class GRAVEN_API DeferredCapture : public RefCounted {
  public:
   virtual Result<Tensor> value() const = 0;
 };
 
-// One trace: what TensorFlow calls a ConcreteFunction. Immutable but for counters; free to share.
+// One trace: TensorFlow's ConcreteFunction. Immutable but for counters; free to share.
 class GRAVEN_API Entry : public RefCounted {
  public:
   const FunctionType& type() const { return type_; }
@@ -82,26 +83,27 @@ class GRAVEN_API Entry : public RefCounted {
   const Ref<Body>& body() const { return body_; }
   int num_arguments() const { return num_arguments_; }  // inputs before the captures
   std::span<const GraphBuilder::Capture> captures() const { return captures_; }
-  // What is fed for the captures, in their order.
+  // The values that are fed for the captures, in order.
   std::vector<Tensor> captured_inputs() const;
-  // Changes what is fed for the captures, in shapes of any kind; a wrong number or dtype is a
-  // ValueError. Runs that go on meanwhile are fed either all the old or all the new ones.
+  // Changes the values that are fed for the captures; their shapes are not checked. A wrong number
+  // or dtype is a ValueError. A run that goes on meanwhile uses either all the old values or all
+  // the new ones.
   Status set_captured_inputs(std::vector<Tensor> values);
-  // Asks at each call for what is fed for a captured tensor; a ValueError if there is no such
-  // capture, or if its type does not fit the original's.
+  // Feeds the result of `value`, computed at each call, for a captured tensor. A ValueError if
+  // there is no such capture, or if its type does not fit the original's.
   Status defer_capture(const Tensor& captured, const TensorType& type, Ref<DeferredCapture> value);
-  // What a call now would feed.
+  // The values that a call now would feed.
   Result<std::vector<Tensor>> current_captured_inputs() const;
   // The result with symbolic tensors as leaves.
   const Value& structured_outputs() const { return outputs_; }
 
-  // Runs it on the flat tensors of the arguments, captures are appended: at once, or as a call
-  // node where a graph is being built; tapes of the current frame hear of it.
+  // Runs the entry on the flat tensors of the arguments and appends the captures: at once, or as a
+  // call node where a graph is being built. Tapes of the current frame record it.
   Status run(std::span<const Tensor> arguments, Tensors& outputs, bool any_shapes = false);
-  // The same for tensors that no type was matched against: checks their number and dtypes,
+  // The same for tensors that were not matched against the type: checks their number and dtypes,
   // and in a graph their shapes.
   Status run_checked(std::span<const Tensor> arguments, Tensors& outputs);
-  // True if a run here and now takes long, or may have to make something first (a Program, a
+  // True if a run here and now takes long, or may have to make an object first (a Program, a
   // gradient pair, nodes) or wait for a thread that makes it: then a front end lets other threads
   // go on meanwhile, and holds no lock that they may need.
   bool is_long() const;
@@ -112,36 +114,37 @@ class GRAVEN_API Entry : public RefCounted {
   std::string signature_text(bool verbose) const;
 
   int64_t hits() const { return hits_.total(); }
-  // A call found it and runs it on this thread.
+  // Counts a call that found the entry and runs it on this thread.
   void count_hit() { hits_.add(ReaderSlot::own().number); }
-  // Its Function has dropped it; calls that had found it go on.
+  // True once its Function has dropped it; calls that had found it go on.
   bool is_retired() const { return is_retired_.load(std::memory_order_relaxed); }
   double trace_milliseconds() const { return trace_milliseconds_; }
-  // Eager tensors that it captured count, each buffer once, as it may be all that keeps them: also
-  // those that the user holds too, or other entries. What variables hold is the user's.
+  // Includes the eager tensors that it captured, each buffer once, because the entry may be their
+  // only owner; also those that the user or other entries hold too. Values of variables are the
+  // user's.
   int64_t bytes() const;
 
  private:
   friend class Function;
   friend class Index;
   friend void retire(Ref<Entry> entry);
-  // The run, whose errors do not name the function yet.
+  // The run. Its errors do not name the function yet.
   Status run_unnamed(std::span<const Tensor> arguments, Tensors& outputs, bool any_shapes);
   FunctionType type_;
   Ref<Body> body_;
   std::vector<GraphBuilder::Capture> captures_;
-  // What is fed for a capture: the tensor, or what is asked for at each call.
+  // The value of a capture: a tensor, or a function that is called at each call.
   struct Fed {
     Tensor tensor;
     Ref<DeferredCapture> deferred;
   };
   std::vector<Fed> fed() const;
-  // Gives a copy to `change`, which takes effect unless that fails.
+  // Gives a copy to `change`; the changed copy takes effect unless `change` fails.
   Status change_fed(FunctionRef<Status(std::vector<Fed>& fed)> change);
-  std::vector<Tensor> captured_;  // what the trace captured
+  std::vector<Tensor> captured_;  // the captures of the trace
   std::atomic<bool> captures_were_set_{false};
   mutable Mutex fed_mutex_;
-  std::vector<Fed> fed_ GUARDED_BY(fed_mutex_);  // what is fed instead, once that was set
+  std::vector<Fed> fed_ GUARDED_BY(fed_mutex_);  // the values fed instead, once they were set
   int num_arguments_ = 0;
   Value outputs_;
   std::vector<Tensor> created_handles_;          // variables that must be initialised first
@@ -159,7 +162,7 @@ class GRAVEN_API Entry : public RefCounted {
 struct FunctionOptions {
   std::string name = "function";
   bool reduce_retracing = false;
-  // Literals are one key if they are equal by Python's ==, as TensorFlow has it.
+  // Literals are one key if they are equal by Python's ==, as in TensorFlow.
   bool literals_equal_as_numbers = true;
   bool automatic_control_dependencies = true;
   // False for a pure function, which uses nothing but its arguments.
@@ -170,23 +173,23 @@ struct CacheInfo {
   int64_t entries = 0, traces = 0, bytes = 0, hits = 0, misses = 0, evictions = 0;
 };
 
-// The row of words of a call's arguments (key.h), as far as there is one.
+// The row of words of a call's arguments (key.h), if it has one.
 struct CallRow {
   static CallRow of(const KeyWriter& key) {
     return {key.row(), /*is_known=*/true, key.has_addresses(), key.has_names()};
   }
   std::span<const uint64_t> words;
-  // The words say what the arguments are, as they will be when they are read again.
+  // The words describe the arguments, also when these are read again later.
   bool is_known = false;
-  // Objects go in by address: equal ones, at other addresses, may have an entry.
+  // Objects are in the row by address: an equal object at another address may have an entry.
   bool has_addresses = false;
-  // Specs have names, which are part of their types and not of the row.
+  // Specs have names. Names are part of the types, but not of the row.
   bool has_names = false;
   std::vector<Ref<LifeGuard>> guards = {};  // for each address
 
-  // An entry that the words lead to is the right one.
+  // True if an entry found by the row is the right one.
   bool is_trusted() const { return is_known && !has_names; }
-  // And one that they do not lead to, although it has a row, is not.
+  // True if, besides, no entry fits when the row finds none.
   bool says_all() const { return is_trusted() && !has_addresses; }
 };
 
@@ -201,38 +204,39 @@ class GRAVEN_API Function : public RefCounted {
   const FunctionOptions& options() const { return options_; }
   Tracer& tracer() { return *tracer_; }
 
-  // --- A call, in two steps: the row of words may know the entry; if not, resolve looks for one
-  // by the types of the arguments, or traces. The arguments belong to the parameters of
-  // `type`, whose own types are filled in where they are null.
+  // --- A call has two steps: find looks up the row of words; on a miss, resolve looks for an entry
+  // by the types of the arguments, or traces. The arguments belong to the parameters of `type`,
+  // whose own types are filled in where they are null.
 
-  // None on a miss. A find counts as a hit of the entry, which lives until the call ends even if
-  // it is dropped meanwhile. Takes no lock.
+  // Returns none on a miss. A find counts as a hit of the entry. The entry stays valid until the
+  // call ends, even if it is dropped meanwhile. Takes no lock.
   EntryInUse find(std::span<const uint64_t> row) const {
     EntryInUse found = index_.find(context_.load(std::memory_order_acquire), row);
     if (found) found->count_hit();
     return found;
   }
-  // A call is counted as a hit of its entry, or as a miss if it had to trace or its trace failed; a
-  // look-up is not. A look-up fails where an initial value of a variable depends on an argument.
+  // A call counts as a hit of its entry, or as a miss if it had to trace or its trace failed; a
+  // look-up does not count. A look-up fails if an initial value of a variable depends on an
+  // argument.
   enum class Purpose { kCall, kLookUp };
   struct Resolved {
     Ref<Entry> entry;
     bool has_traced = false;  // for this request
   };
-  // The row is that of the arguments, for the next call: not if they were cast.
+  // `row` is the row of these arguments, kept for the next call; leave it out if they were cast.
   Result<Resolved> resolve(FunctionType type, std::span<const Value> arguments,
                            Purpose purpose = Purpose::kCall, CallRow row = {});
-  // Traces, as the first call does, and returns a function without parameters that gives all
-  // variables that the trace created their initial values, each time it is called. A
-  // RuntimeError after the first call.
+  // Traces, as the first call does, and returns a function without parameters. Each call of that
+  // function gives all variables that the trace created their initial values. A RuntimeError after
+  // the first call.
   Result<Ref<Entry>> initialization(FunctionType type, std::span<const Value> arguments);
   // --- Entries may go at any time, while other threads call them.
 
-  // Lets an entry go: the next call of its type traces again. False if it is not there any more.
-  // No lock may be held; what only the entry held may go on this thread.
+  // Drops an entry: the next call of its type traces again. False if it is not there any more. No
+  // lock may be held, because objects that only the entry held may be destroyed on this thread.
   bool drop(const Entry& entry);
-  // Adds a ready entry of this Function that was dropped, under the row of its arguments. False if
-  // there is one for the row by now.
+  // Adds an entry of this Function that was dropped back, under the row of its arguments. False if
+  // the row has an entry by now.
   bool put_back(Ref<Entry> entry, std::span<const uint64_t> row);
   // For guards of objects in rows.
   const std::shared_ptr<LifeListener>& life_listener() const { return index_.listener(); }
@@ -244,38 +248,39 @@ class GRAVEN_API Function : public RefCounted {
 
  private:
   enum class State { kNew, kNoVariables, kHasVariables };
-  // One thread traces a type; others that want the same wait for it, by the address of this.
+  // One thread traces a type; others that want the same type wait for it, by the address of this.
   struct Tracing {
     FunctionType type;
     VariableCreation::Policy scope;
     std::thread::id thread;
   };
-  // What is being traced at one moment. User code compares its types, and it may drop the last
-  // reference to them: so it is copied, and never used or destroyed under the lock.
+  // The traces that run at one moment. Comparing their types runs user code, and so may destroying
+  // them: so they are copied, and never compared or destroyed under the lock.
   struct Snapshot {
     std::vector<std::shared_ptr<const Tracing>> traced_now;
     int64_t version = 0;
   };
   Snapshot snapshot() const;
   Status fill_types(FunctionType& type, std::span<const Value> arguments) const;
-  // Makes this thread the first caller, unless the first call is over or this thread's own: waits
-  // for that of another thread. Returns the state; kNew for the first caller alone. A call that
-  // the first caller itself waits for is a recursive one, whatever its thread.
+  // Makes this thread the first caller, unless the first call is over or is this thread's own.
+  // Waits while another thread makes the first call. Returns the state; kNew for the first caller
+  // alone. If the first caller itself waits for this call, it is a recursive one, whatever its
+  // thread.
   Result<State> enter();
   Result<Resolved> first_call(const FunctionType& type, Purpose purpose, const CallRow& row);
   void finish_first_call(State state);
-  // Takes back what the first call that fails did.
+  // Undoes the effects of a first call that failed, and returns the error.
   Status fail_first_call(Status status);
-  // The entry of the scope that fits, traced now if there is none. `created` gets the variables
+  // The entry for this policy that fits, traced now if there is none. `created` gets the variables
   // that the trace made.
   Result<Resolved> find_or_trace(const FunctionType& type, VariableCreation::Policy scope,
                                  const CallRow& row, std::vector<CreatedVariable>& created);
   Ref<Entry> find_by_type(const FunctionType& type, std::optional<uint64_t> skeleton,
                           VariableCreation::Policy scope, const CallRow& row) const;
-  // Remembers what find_by_type found when the next serial number was this.
+  // Remembers a result of find_by_type; `serial` is the next serial number at that time.
   void remember(const Entry& entry, const FunctionType& type, std::optional<uint64_t> skeleton,
                 const CallRow& row, uint64_t serial);
-  // Where an entry of this type that was found or made for the row is to be found.
+  // The key of an entry of this type that was found or made for the row.
   static Index::Key key_of(const FunctionType& type, std::optional<uint64_t> skeleton,
                            VariableCreation::Policy scope, const CallRow& row);
   static FunctionType generalized(std::span<const Ref<Entry>> entries, const FunctionType& type,
@@ -286,8 +291,8 @@ class GRAVEN_API Function : public RefCounted {
   const FunctionOptions options_;
   const std::unique_ptr<Tracer> tracer_;
   Index index_;
-  // Of the entries that calls may find; none during the first call: if that fails its entries go,
-  // and if it creates variables later calls use others.
+  // The context of the entries that calls may find. None during the first call: if that fails its
+  // entries go, and if it creates variables later calls use others.
   static constexpr uint64_t kNoContext = 0;
   static uint64_t context_of(VariableCreation::Policy scope) {
     return static_cast<uint64_t>(scope) + 1;
@@ -295,7 +300,7 @@ class GRAVEN_API Function : public RefCounted {
   std::atomic<uint64_t> context_{kNoContext};
   mutable Mutex mutex_;
   State state_ GUARDED_BY(mutex_) = State::kNew;
-  // The thread that makes the first call, and its claim of this member, for whom waits.
+  // The thread that makes the first call, and its claim of this member, for threads that wait.
   std::optional<std::thread::id> first_caller_ GUARDED_BY(mutex_);
   Claim first_call_ GUARDED_BY(mutex_);
   uint64_t first_call_serial_ GUARDED_BY(mutex_) = 0;  // the first entry of the first call

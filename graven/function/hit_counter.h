@@ -7,9 +7,9 @@
 
 namespace graven::engine {
 
-// Counts the hits of an entry. It belongs to the first thread that counts, which needs no atomic
-// addition; the first of another thread adds stripes for all others (a counter that four threads
-// share costs each ten times what the call's look-up does).
+// Counts the hits of an entry. The counter belongs to the first thread that counts, which needs no
+// atomic addition. The first hit by another thread adds stripes for all others (a counter that four
+// threads share costs each of them ten times as much as the call's look-up).
 class GRAVEN_API HitCounter {
  public:
   HitCounter() = default;

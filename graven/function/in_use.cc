@@ -61,7 +61,8 @@ struct Retired {
   }
 };
 
-// After nobody blocks it: who found it has announced it by then.
+// Call it after all earlier look-ups have ended: a reader that found the entry has announced it by
+// then.
 bool is_announced(const Entry* entry) {
   bool found = false;
   for_each_slot([&](const ReaderSlot& slot) {
@@ -122,7 +123,7 @@ EntryInUse Reading::use(Entry* entry) {
   in_use.entry_ = entry;
   for (auto& place : slot_.entries) {
     if (place.load(std::memory_order_relaxed)) continue;
-    // Seen by who sees that the look-up is over.
+    // A writer that sees the end of the look-up sees this too.
     place.store(entry, std::memory_order_relaxed);
     in_use.announced_ = &place;
     return in_use;
@@ -136,8 +137,8 @@ void EntryInUse::end() {
     entry_->drop_ref();
     return;
   }
-  // Asked before the announcement ends, as the entry may be gone after it. One that is retired
-  // between the two is freed with the next one.
+  // Read before the announcement ends, because the entry may be freed after it. An entry that is
+  // retired between the two is freed with the next retired one.
   const bool is_retired = entry_->is_retired();
   announced_->store(nullptr, std::memory_order_release);
   if (is_retired) free_retired();

@@ -7,10 +7,10 @@
 #include "graven/base/export.h"
 #include "graven/base/ref.h"
 
-// What protects a reader that takes no lock. A thread announces in a slot of its own that it looks
-// something up, and the entry that it found until the call ends. What a writer has made
-// unreachable is retired: freed once every thread that was looking something up then has moved
-// on, and nobody announces it.
+// Protects readers that take no lock. A thread announces in a slot of its own that it looks
+// something up, and the entry that it found until the call ends. Objects that a writer has made
+// unreachable are retired: they are freed once every thread that was in a look-up at that time has
+// moved on, and no thread announces them.
 //
 // This is the scheme of hazard pointers (Michael 2004), with the announcement of a whole look-up
 // in front, so that an entry's own announcement needs no fence and no second look.
@@ -18,21 +18,21 @@ namespace graven::engine {
 
 class Entry;
 
-// One thread's announcements. Slots are never freed, only handed on, so that a writer may look at
-// all of them.
+// One thread's announcements. Slots are never freed, only reused by other threads, so that a writer
+// may read all of them.
 struct alignas(64) ReaderSlot {
-  // That of this thread.
+  // The slot of this thread.
   GRAVEN_API static ReaderSlot& own();
 
   std::atomic<uint64_t> announcements{0};  // odd while the thread looks something up
-  // Calls nest. One that finds no place counts a reference.
+  // Calls nest. A call that finds no free place here counts a reference instead.
   std::array<std::atomic<const Entry*>, 5> entries{};
   uint32_t number = 0;  // from 1, of no other thread that runs now
   std::atomic<bool> is_taken{true};
   ReaderSlot* next = nullptr;
 };
 
-// An entry that may be used until this ends, even if the Function drops it meanwhile; or none.
+// An entry that stays usable while this lives, even if the Function drops it meanwhile; or none.
 // Stays on its thread.
 class GRAVEN_API EntryInUse {
  public:
@@ -61,20 +61,20 @@ class GRAVEN_API EntryInUse {
   std::atomic<const Entry*>* announced_ = nullptr;  // null: counted
 };
 
-// This thread looks something up while this lives: what it reaches stays. A handful of
+// Marks a look-up of this thread: all objects that it reaches stay while this lives. A handful of
 // instructions long; not nested.
 class GRAVEN_API Reading {
  public:
   Reading() : slot_(ReaderSlot::own()) {
     announcement_ = slot_.announcements.load(std::memory_order_relaxed) + 1;
-    // In one order with the writer's change and its look at this: either it sees the announcement,
-    // or what is read from now on shows the change.
+    // In one order with the writer's change and its read of this slot: either the writer sees the
+    // announcement, or all later reads of this thread see the change.
     slot_.announcements.store(announcement_, std::memory_order_seq_cst);
   }
   ~Reading() { slot_.announcements.store(announcement_ + 1, std::memory_order_release); }
   Reading(const Reading&) = delete;
 
-  // An entry that was reached, for longer.
+  // Keeps an entry that was reached beyond the end of the look-up.
   EntryInUse use(Entry* entry);
 
  private:
@@ -82,13 +82,15 @@ class GRAVEN_API Reading {
   uint64_t announcement_;
 };
 
-// --- For writers. No lock may be held: what goes may run a front end's code, and takes its lock.
+// --- For writers. No lock may be held: destroying an object may run a front end's code, which
+// takes its lock.
 
-// Lets `free(object)` be called, here or later and perhaps on another thread.
+// Calls `free(object)` once no reader uses the object: here or later, perhaps on another thread.
 GRAVEN_API void retire(const void* object, void (*free)(const void* object));
-// Lets the reference go in the same way; until then the entry says that it is retired.
+// Drops the reference in the same way; until then the entry says that it is retired.
 GRAVEN_API void retire(Ref<Entry> entry);
-// Frees what has become free. The end of a call of a retired entry does so.
+// Frees the retired objects that no reader uses any more. The end of a call of a retired entry does
+// so.
 GRAVEN_API void free_retired();
 
 }  // namespace graven::engine

@@ -18,8 +18,8 @@ uint64_t hash_row(uint64_t context, std::span<const uint64_t> words) {
 
 }  // namespace
 
-// What a look-up reads comes first. Nothing of a row changes once it is in the table; another
-// takes its place.
+// Members that a look-up reads come first. A row in the table never changes; another row replaces
+// it.
 struct Index::Row {
   uint64_t hash;
   uint64_t context;
@@ -43,7 +43,7 @@ struct Index::Row {
   }
 };
 
-// Open addressing. A bucket is free, holds a row, or held one that was taken out.
+// Open addressing. A bucket is free, holds a row, or held a row that was removed.
 struct Index::Table {
   explicit Table(size_t size)
       : mask(size - 1), buckets(std::make_unique<std::atomic<const Row*>[]>(size)) {}
@@ -114,7 +114,7 @@ void LifeGuard::end() {
 
 Index::Index() : table_(new Table(8)), groups_(new Groups()) {}
 
-// Nobody calls a Function that is being destroyed.
+// No thread may call a Function that is being destroyed.
 Index::~Index() {
   listener_->leave();
   const Table* table = table_.load();

@@ -22,7 +22,7 @@ class Entry;
 class Index;
 class LifeGuard;
 
-// Tells an index, while there is one, of the end of objects whose addresses are in its rows.
+// Tells an index, while the index lives, when objects whose addresses are in its rows are gone.
 class GRAVEN_API LifeListener {
  public:
   explicit LifeListener(Index* index) : index_(index) {}
@@ -34,14 +34,14 @@ class GRAVEN_API LifeListener {
   Index* index_ GUARDED_BY(mutex_);
 };
 
-// Watches that an object whose address is in a row still lives; belongs to that row. A front end
-// makes it, and ends it before the address can be another object's.
+// Says whether an object whose address is in a row still lives; belongs to that row. A front end
+// makes it, and ends it before another object can get the address.
 class GRAVEN_API LifeGuard : public RefCounted {
  public:
   explicit LifeGuard(std::shared_ptr<LifeListener> listener = nullptr)
       : listener_(std::move(listener)) {}
   bool is_alive() const { return is_alive_.load(std::memory_order_acquire); }
-  // The object is gone, and with it rows and entries, and perhaps this. No lock may be held.
+  // The object is gone: removes rows and entries, and may destroy this. No lock may be held.
   void end();
 
  private:
@@ -51,26 +51,26 @@ class GRAVEN_API LifeGuard : public RefCounted {
 
 // The entries of a Function, and the rows that lead to them; without a limit.
 //
-// All rows are in one table by their hash, those with wildcards too. To find one of these, a call's
-// row gets the same wildcards: rows are grouped by which of their sizes and shapes are wildcards,
-// and each group costs one more look at the table. So the cost of a look-up does not depend on the
-// number of entries. A look-up takes no lock and allocates nothing for a row that KeyWords holds
-// inside; changes, one at a time, publish what they made and retire what they replaced (in_use.h),
-// and the table grows by publishing one of twice the size.
+// All rows are in one table by their hash, those with wildcards too. To find a row with wildcards,
+// the index puts the same wildcards in a call's row: rows are grouped by which of their sizes and
+// shapes are wildcards, and each group costs one more probe of the table. So the cost of a look-up
+// does not depend on the number of entries. A look-up takes no lock and allocates nothing for a row
+// that KeyWords holds inside. Changes, one at a time, publish new objects and retire the ones that
+// they replace (in_use.h); the table grows by publishing one of twice the size.
 //
-// What words cannot say is found by comparing types, and then remembered by an exact row, at most
-// kMaxRemembered of those.
+// Arguments that words cannot describe are found by comparing types. An exact row then remembers
+// the result, for at most kMaxRemembered rows.
 class GRAVEN_API Index {
  public:
-  // Where an entry, or what was found by comparison, is to be found.
+  // The keys under which an entry, or the result of a comparison, is found.
   struct Key {
-    // A word that rows begin with, as it were: the policy of variable creation.
+    // The policy of variable creation. Acts like a first word of the row.
     uint64_t context = 0;
-    // None if words cannot say the arguments.
+    // None if words cannot describe the arguments.
     std::optional<std::vector<uint64_t>> row;
     // FunctionType::skeleton() of the type.
     std::optional<uint64_t> skeleton;
-    // For each address in the row.
+    // One for each address in the row.
     std::vector<Ref<LifeGuard>> guards;
   };
   static constexpr size_t kMaxRemembered = 1024;
@@ -80,34 +80,37 @@ class GRAVEN_API Index {
   Index(const Index&) = delete;
 
   // The entry of an equal row, else of the most specific row with wildcards that fits, else none.
-  // Of rows that are equally good the first made is taken. Any thread.
+  // Among equally good rows the oldest wins. Any thread.
   EntryInUse find(uint64_t context, std::span<const uint64_t> row) const;
 
-  // --- Changes, and what is asked when a row finds nothing. Any thread that holds no lock.
+  // --- Changes, and the searches after a row found nothing. Any thread that holds no lock.
 
-  // Adds an entry, the last in the order of making. What was remembered for its skeleton is
-  // forgotten, as it may be a better choice. False, without effect, if a guard's object is gone.
+  // Adds an entry, the last in the order of making. Forgets the remembered rows of its skeleton,
+  // because the new entry may be a better choice for them. False, without effect, if a guard's
+  // object is gone.
   bool insert(Ref<Entry> entry, Key key);
-  // Lets a row lead to an entry, until one of the same skeleton is inserted. Without effect if any
-  // was inserted since next_serial() was this, or if the entry is not there any more.
+  // Makes a row lead to an entry, until another entry of the same skeleton is inserted. Without
+  // effect if an entry was inserted since next_serial() was `serial`, or if this one is not there
+  // any more.
   void remember(const Entry& entry, Key key, uint64_t serial);
   // Takes an entry out, and all rows that lead to it. Null if it is not there.
   Ref<Entry> remove(const Entry& entry);
-  // All that were inserted since next_serial() was this.
+  // Removes all entries that were inserted since next_serial() was `serial`.
   std::vector<Ref<Entry>> remove_since(uint64_t serial);
   uint64_t next_serial() const;
 
   // In the order of making.
   std::vector<Ref<Entry>> entries() const;
-  // Those that a type of this skeleton may be related to, in the order of making: all for none.
+  // The entries that a type of this skeleton may be related to, in the order of making; all entries
+  // if there is no skeleton.
   std::vector<Ref<Entry>> related(std::optional<uint64_t> skeleton) const;
-  // Of these, what no row may be found by.
+  // The same, but only entries that have no row of their own.
   std::vector<Ref<Entry>> related_without_row(std::optional<uint64_t> skeleton) const;
-  // True for the one entry, if there is just one, that has no row of its own.
+  // True if the entry is the only one without a row of its own.
   bool is_only_one_without_row(const Entry& entry) const;
 
   size_t size() const;
-  // Of rows and tables.
+  // The bytes of rows and tables.
   int64_t bytes() const;
   // Entries that were removed one by one, by remove or by the end of an object.
   int64_t num_removed() const { return num_removed_.load(std::memory_order_relaxed); }
@@ -127,7 +130,7 @@ class GRAVEN_API Index {
     bool has_row = false;
     InlineVector<const Row*, 2> rows = {};
   };
-  // What a change made unreachable. Retired after the lock is given back.
+  // Objects that a change made unreachable. Retired after the lock is given back.
   struct Unused {
     std::vector<const Row*> rows;
     std::vector<const Table*> tables;
@@ -150,9 +153,9 @@ class GRAVEN_API Index {
   std::atomic<const Groups*> groups_;
   mutable Mutex mutex_;
   size_t num_rows_ GUARDED_BY(mutex_) = 0;
-  // Buckets that are not free: of rows and of removed ones.
+  // Buckets that are not free: of rows and of removed rows.
   size_t num_used_ GUARDED_BY(mutex_) = 0;
-  // By serial number, the order of making; so are the sets of them.
+  // By serial number, which is the order of making; the sets below hold serial numbers too.
   std::map<uint64_t, Record> records_ GUARDED_BY(mutex_);
   uint64_t next_serial_ GUARDED_BY(mutex_) = 1;
   std::unordered_map<uint64_t, std::set<uint64_t>> by_skeleton_ GUARDED_BY(mutex_);

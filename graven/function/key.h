@@ -17,13 +17,13 @@ namespace graven::engine {
 // address. Two calls of a Function whose rows are equal have equal types, so a row finds the entry
 // without making types.
 //
-// A row is a sequence of elements, each a header and its payload. A container is a header that
-// says how many elements follow, and these. The bits of a header:
+// A row is a sequence of elements, each a header and its payload. A container is a header that says
+// how many elements follow, and these elements. The bits of a header:
 //
 //   0..7 tag   8..15 dtype   16..23 rank, 255 unknown   24..31 detail   32..63 length
 //
-// The length is that of the payload in words, or of a container in elements. Nothing in a row
-// tells the language that wrote it.
+// The length is that of the payload in words, or of a container in elements. A row does not depend
+// on the language that wrote it.
 using KeyWords = InlineVector<uint64_t, 96>;
 
 enum class KeyTag : uint8_t {
@@ -36,20 +36,20 @@ enum class KeyTag : uint8_t {
   kComplex,  // payload: the bits of both parts
   kText,     // UTF-8; detail: bytes in the last word of the payload
   kBytes,    // the same
-  kAddress,  // payload: where an object, or the class of the next element, stands
+  kAddress,  // payload: the address of an object, or of the class of the next element
   kList,     // all from here on are containers
   kTuple,
   kDict,  // pairs of a text and a value, sorted by text
   kNamedTuple,
   kAttrs,
-  kArguments,  // what *args takes
-  kKeywords,   // what **kwargs takes: pairs as in a dict
+  kArguments,  // the values of *args
+  kKeywords,   // the values of **kwargs: pairs as in a dict
 };
 
-// In the place of a size: unknown in a call, any in a row of an entry.
+// In the place of a size: unknown in a call, any size in a row of an entry.
 inline constexpr uint64_t kAnySize = ~uint64_t{0};
 
-// Writes a row and gathers the tensors that are fed. Each front end feeds it from its own objects.
+// Writes a row and gathers the tensors to feed. Each front end calls it with its own objects.
 class GRAVEN_API KeyWriter {
  public:
   // equal_as_numbers: 1, 1.0 and True are one literal (TensorFlow's profile).
@@ -59,11 +59,11 @@ class GRAVEN_API KeyWriter {
     add_shaped(KeyTag::kTensor, tensor.dtype(), tensor.shape(), 0, 0);
     tensors_.push_back(tensor);
   }
-  // By its number among the variables of the call; an alias is fed once.
+  // A variable goes in by its number among the variables of the call; an alias is fed once.
   void add_variable(const Tensor& handle, const Resource* variable, DType dtype, const Shape& shape,
                     bool trainable);
-  // What stands for a tensor where a trace is asked for. Unknown sizes are wildcards; the name that
-  // it may have is part of its type and not of the row.
+  // A spec, which stands for a tensor where a trace is asked for. Unknown sizes are wildcards; its
+  // name, if any, is part of its type and not of the row.
   void add_spec(DType dtype, const Shape& shape, bool is_named) {
     add_shaped(KeyTag::kTensor, dtype, shape, 0, 0);
     has_names_ |= is_named;
@@ -77,8 +77,8 @@ class GRAVEN_API KeyWriter {
   void add_complex(std::complex<double> value);
   void add_text(std::string_view utf8) { add_bytes(KeyTag::kText, utf8); }
   void add_bytes(std::string_view bytes) { add_bytes(KeyTag::kBytes, bytes); }
-  // An object that is compared by identity, or the class of the container that follows. An entry
-  // may be found by a row with addresses only while all of the objects live.
+  // An object that is compared by identity, or the class of the container that follows. A row with
+  // addresses may find an entry only while all of the objects live.
   void add_address(const void* object) {
     has_addresses_ = true;
     add_word(KeyTag::kAddress, reinterpret_cast<uintptr_t>(object));
@@ -130,9 +130,10 @@ class GRAVEN_API Wildcards {
   static Wildcards of_row(std::span<const uint64_t> row);
 
   bool empty() const { return places_.empty(); }
-  // True if whatever these leave open the other leaves open too.
+  // True if every size and shape that is a wildcard here is one in `other` too.
   bool is_within(const Wildcards& other) const;
-  // Gives the row with these wildcards in it. False if an element has no such dimension.
+  // Writes the row with these wildcards into `with_wildcards`. False if an element has no such
+  // dimension.
   bool apply(std::span<const uint64_t> row, KeyWords& with_wildcards) const;
   friend bool operator==(const Wildcards&, const Wildcards&) = default;
 
@@ -140,8 +141,8 @@ class GRAVEN_API Wildcards {
   std::vector<Place> places_;  // in order
 };
 
-// The row with wildcards wherever a shape has unknown sizes or rank. Shapes are those of the row's
-// tensors and variables, in order; none if they do not fit the row.
+// The row with wildcards wherever a shape has unknown sizes or rank. `shapes` are those of the
+// row's tensors and variables, in order; none if they do not fit the row.
 GRAVEN_API std::optional<std::vector<uint64_t>> widened(std::span<const uint64_t> row,
                                                         std::span<const Shape> shapes);
 

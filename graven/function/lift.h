@@ -15,12 +15,12 @@ namespace graven::engine {
 Status check_liftable(const Graph& graph, std::span<const GraphBuilder::Capture> captures,
                       std::span<const CreatedVariable> variables);
 
-// Computes the initial values, which can be lifted, at once, and gives them to the variables that
-// have no value yet.
+// Computes the initial values, which must be liftable, at once, and assigns them to the variables
+// that have no value yet.
 Status initialize_lifted(const Graph& graph, std::span<const GraphBuilder::Capture> captures,
                          std::span<const CreatedVariable> variables);
 
-// The body of a function without arguments that assigns them all.
+// Traces a function without arguments that assigns all the initial values.
 std::unique_ptr<Tracer> initializing_tracer(Ref<Graph> graph,
                                             std::span<const GraphBuilder::Capture> captures,
                                             std::span<const CreatedVariable> variables);

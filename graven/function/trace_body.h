@@ -19,30 +19,29 @@ struct TraceBodyOptions {
   bool automatic_control_dependencies = true;
 };
 
-// A callable of a front end as a graph in a graph.
+// A callable of a front end, traced to a body.
 struct TracedBody {
   Ref<Body> body;
   // The first inputs of the body are the arguments; the others stand for the captures, in order.
   int num_arguments = 0;
-  // Outer tensors that the callable used, each with its placeholder. A node that holds the body is
-  // given the outer ones, perhaps captured once more by the graph that the node is in.
+  // Outer tensors that the callable used, each with its placeholder. A node that holds the body
+  // takes the outer tensors as inputs; the graph of that node may have to capture them once more.
   std::vector<GraphBuilder::Capture> captures;
-  // What the callable returned, with the outputs of the body as leaves.
+  // The result of the callable, with the outputs of the body as leaves.
   Value outputs;
 };
 
 // Runs `f` once on placeholders, in a frame of its own on top of the current one, and makes a body
-// of what it did. Functions, cond, while_loop, map_fn and datasets all trace by it.
+// of the graph. Functions, cond, while_loop, map_fn and datasets all trace with it.
 //
 // make_arguments adds the placeholders: by TraceType::placeholder for arguments of any kind, by
-// GraphBuilder::add_placeholder_like for what is given the tensors of outside, such as the
-// variables of a loop. A tensor from outside that f uses becomes a capture, which keeps the Dims
-// and sizes that are known of it: what was equal outside is equal inside, also to placeholders like
-// it.
+// GraphBuilder::add_placeholder_like for arguments that outer tensors are fed to, such as the
+// variables of a loop. An outer tensor that f uses becomes a capture, which keeps its known Dims
+// and sizes: Dims that are equal outside are equal inside, also those of placeholders made like it.
 //
-// The result's tensors each become an output, in the order of collect_tensors; other leaves than
-// tensors and None are a TypeError. Effects are ordered, unless the options say otherwise. Nothing
-// is kept of a trace that fails. Where too little of the stack is left, it is a RecursionError.
+// Each tensor of the result becomes an output, in the order of collect_tensors; leaves other than
+// tensors and None are a TypeError. Effects are ordered, unless the options say otherwise. A trace
+// that fails leaves nothing behind. A RecursionError if too little of the stack is left.
 GRAVEN_API Result<TracedBody> trace_body(
     const TraceBodyOptions& options,
     FunctionRef<Result<std::vector<Value>>(GraphBuilder& builder)> make_arguments,

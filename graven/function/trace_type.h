@@ -16,11 +16,11 @@
 
 namespace graven::engine {
 
-// What is made once per trace: the graph under construction and the objects that stand for
-// aliased arguments.
+// The state of one trace while arguments become placeholders: the graph under construction and the
+// objects that stand for aliased arguments.
 struct PlaceholderContext {
   GraphBuilder& builder;
-  std::string name;  // of the parameter: what leaves ask to be called
+  std::string name;  // of the parameter: the wished name of its leaves
   // Variables by alias id: the object of the tracing call, and its inner handle once made.
   std::unordered_map<int, Value> variables;
 };
@@ -42,7 +42,7 @@ class GRAVEN_API TraceType : public ValueType {
   };
   virtual Kind kind() const = 0;
   virtual bool is_subtype_of(const TraceType& other) const = 0;
-  // Null if there is none.
+  // Null if the types have none.
   virtual Ref<const TraceType> common_supertype(const TraceType& other) const = 0;
   virtual bool equals(const TraceType& other) const = 0;
   virtual uint64_t hash() const = 0;
@@ -52,16 +52,16 @@ class GRAVEN_API TraceType : public ValueType {
   // Adds the shapes of the tensors and variables in the order of a row of words (key.h).
   virtual void add_shapes(std::vector<Shape>&) const {}
   virtual std::string repr() const = 0;
-  // The value that the body sees while it is traced; adds placeholders.
+  // The value of the argument that the body sees during the trace; adds placeholders.
   virtual Result<Value> placeholder(PlaceholderContext& context) const = 0;
   // The tensors that are fed for a value that was matched to this type: as many as
   // placeholder() adds, in the same order.
   virtual Status to_tensors(const Value& value, std::vector<Tensor>& tensors) const = 0;
-  // The type as an entry keeps it: without the variables of the call that it was made from.
+  // The type as an entry keeps it: without the variables of the call that made it.
   virtual Ref<const TraceType> for_keeping() const { return Ref<const TraceType>(this); }
 };
 using TraceTypeRef = Ref<const TraceType>;
-// What a value has as its type; null where it has none.
+// The type that a value carries itself; null if it carries none.
 inline TraceTypeRef own_type_of(const Value& value) {
   return TraceTypeRef(static_cast<const TraceType*>(value.type.get()));
 }
@@ -197,7 +197,7 @@ class GRAVEN_API ContainerType final : public TraceType {
   Status to_tensors(const Value& value, std::vector<Tensor>& tensors) const override;
 
  private:
-  // The other's item that belongs to item i, or null if the structures differ.
+  // True if the structures are equal. item_of then gives the other's item that belongs to item i.
   bool same_structure(const ContainerType& other) const;
   const TraceType& item_of(const ContainerType& other, size_t i) const;
   Kind kind_;
@@ -208,7 +208,7 @@ class GRAVEN_API ContainerType final : public TraceType {
   Ref<Opaque> class_;
 };
 
-// Any other object: the same one, or an equal one, while it lives.
+// Any other object: matches the same object, or an equal one, while the object lives.
 class GRAVEN_API ObjectType final : public TraceType {
  public:
   explicit ObjectType(Ref<Opaque> object) : object_(std::move(object)) {}
@@ -228,7 +228,7 @@ class GRAVEN_API ObjectType final : public TraceType {
   Ref<Opaque> object_;
 };
 
-// A type that a user, or a composite tensor, defines in a front end, which derives from this.
+// A type that a user, or a composite tensor, defines in a front end by deriving from this.
 class GRAVEN_API ForeignType : public TraceType {
  public:
   Kind kind() const override { return Kind::kForeign; }

@@ -7,8 +7,8 @@
 
 namespace graven::engine {
 
-// What values and types take beside themselves, where an entry keeps them. Objects of front ends
-// are their own, and eager tensors of whoever made them.
+// Heap memory of values and types that an entry keeps. Objects of front ends and eager tensors are
+// not counted: their makers own them.
 int64_t heap_bytes_of(const Value& value, ByteCount& count);
 int64_t heap_bytes_of(const FunctionType& type, ByteCount& count);
 

@@ -27,8 +27,8 @@ class Fusion;
 GRAVEN_API void add_ref_to(const Fusion* fusion);
 GRAVEN_API void drop_ref_of(const Fusion* fusion);
 
-// Any value that an attribute can have: those of TensorFlow's AttrValue, and a Fusion, which only
-// optimised copies hold. A function attribute is the Body itself.
+// Any value of an attribute: the kinds of TensorFlow's AttrValue, and a Fusion, which only
+// optimised copies of graphs hold. A function attribute is the Body itself.
 using AttrValue =
     std::variant<std::monostate, bool, int64_t, double, std::string, DType, Shape, Tensor,
                  Ref<Body>, std::vector<int64_t>, std::vector<double>, std::vector<std::string>,

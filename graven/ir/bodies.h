@@ -12,62 +12,62 @@
 
 namespace graven::engine {
 
-// Bodies that a node holds, as its op's record says (OpRecord::bodies). Whoever must know what
-// runs inside a node asks here and switches on the run word; nobody compares ops.
+// Bodies that a node holds, as its op's record says (OpRecord::bodies). Code that must know which
+// graphs run inside a node calls bodies_of and switches on BodyRun; no code compares ops.
 //
 //   kOnce          There is one body, which takes all inputs of the node and gives all its
 //                  outputs. The node runs when these inputs are there, and is done when the body
 //                  is.
-//   kOneOf         Input 0, a scalar, chooses among the bodies by number; a number that is none of
-//                  theirs chooses the last. So of two, the first stands for false. The others do
-//                  not run, and their effects and errors do not happen.
-//   kWhile         The first body is the condition: it has one output, a scalar, and sees what
-//                  the second is given. The second takes the node's inputs first, then its own
+//   kOneOf         Input 0, a scalar, chooses a body by its number; a number out of range chooses
+//                  the last. So of two bodies, the first stands for false. The others do not run,
+//                  and their effects and errors do not happen.
+//   kWhile         The first body is the condition: it has one output, a scalar, and takes the same
+//                  inputs as the second. The second takes the node's inputs first, then its own
 //                  outputs, which therefore have the dtypes of its inputs. When the condition gives
-//                  false, what it saw is what the node gives.
-//   kAsTheOpLikes  The op's kernel runs them, or hands them on to what does, later and on other
-//                  threads perhaps. That the node has run says nothing of them.
+//                  false, its inputs become the outputs of the node.
+//   kAsTheOpLikes  The op's kernel runs the bodies, or hands them to an object that does, perhaps
+//                  later and on other threads. When the node has run, they need not have.
 //
 // In the first three, all inputs of a body are inputs of the node.
 struct NodeBody {
-  Ref<Body> body;              // null if an op that runs them as it likes was not given one
+  Ref<Body> body;              // null if the attribute of a kAsTheOpLikes op was not set
   std::string_view attribute;  // of the op
-  // Inputs of the node that are the last inputs of the body. Those of the body before them belong
-  // to no input of the node.
+  // The inputs of the node that are the last inputs of the body. The inputs of the body before them
+  // are not inputs of the node.
   Op::Range inputs;
-  // Outputs of the node that are the outputs of the body, if any are.
+  // The outputs of the node that are the outputs of the body, if gives_outputs.
   Op::Range outputs;
   bool gives_outputs = false;
 };
 struct NodeBodies {
   BodyRun run = BodyRun::kAsTheOpLikes;
-  InlineVector<NodeBody, 2> all;  // in the order of the record; those of a list in its order
+  InlineVector<NodeBody, 2> all;  // in the order of the record; a list's in its order
   bool empty() const { return all.empty(); }
 };
 
-// What the node holds; empty for nearly all, and that is found out quickly.
+// The bodies of a node. Empty, and cheap to ask, for nearly all nodes.
 GRAVEN_API NodeBodies bodies_of(const Op& op, AttrsRef attrs);
 inline NodeBodies bodies_of(const Node& node) { return bodies_of(node.op(), node.attrs()); }
-// The body of a node that runs it once, a call; null for all others.
+// The body of a kOnce node, which is a call; null for all other nodes.
 GRAVEN_API Ref<Body> called_body(const Op& op, AttrsRef attrs);
 inline Ref<Body> called_body(const Node& node) { return called_body(node.op(), node.attrs()); }
 
-// The attributes with other bodies, one for each of bodies_of, in order; lists of types of the
-// arguments that are theirs (Tin, Tout) become those of the new bodies' inputs and outputs. Each
-// has as many inputs that belong to no input of the node as the old one has.
+// The attributes with `bodies` in place of bodies_of, in the same order. Attributes that list the
+// types of the bodies' arguments (Tin, Tout) become those of the new bodies' inputs and outputs. A
+// new body has as many inputs that are not inputs of the node as the old one.
 GRAVEN_API Attrs with_bodies(const Op& op, AttrsRef attrs, std::span<const Ref<Body>> bodies);
 
-// For records: the effects of all bodies together, on the inputs of the node; stateful.
+// For records: the union of the effects of all bodies, on the inputs of the node; stateful.
 GRAVEN_API Effects effects_of_bodies(const Op& op, AttrsRef attrs);
 
-// What the verifier checks: bodies are there, their number fits the run word, and the dtypes and
-// numbers of their inputs and outputs are those of the node. Shapes may differ: a call may
-// give more or less special ones.
+// A check of the verifier: bodies are there, their number fits the BodyRun, and the numbers and
+// dtypes of their inputs and outputs are those of the node. Shapes may differ: a call may give more
+// or less special ones.
 GRAVEN_API Status verify_bodies(const Node& node);
 
-// True if the body holds itself: a node of its graph holds it, or holds a body that does. No front
-// end makes such a body, but a graph that is loaded or changed may hold one. It can be printed,
-// verified and counted; it cannot be planned or differentiated.
+// True if the body holds itself: a node of its graph holds it, or holds a body that holds it. No
+// front end makes such a body, but a graph that is loaded or changed may hold one. It can be
+// printed, verified and counted; it cannot be planned or differentiated.
 GRAVEN_API bool holds_itself(const Body& body);
 
 }  // namespace graven::engine

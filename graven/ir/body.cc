@@ -12,8 +12,8 @@ namespace {
 
 constinit thread_local std::vector<RefCounted*>* t_waiting = nullptr;
 
-// Bodies hold bodies, in chains of any length. What one lets go of while another is being freed on
-// this thread waits until that is done, so that the stack does not grow with the chain.
+// Bodies hold bodies, in chains of any length. While an object is being freed on this thread, the
+// references that it drops wait until that is done, so that the stack does not grow with the chain.
 void let_go(RefCounted* object) {
   if (!object) return;
   if (t_waiting) {

@@ -15,12 +15,12 @@ namespace graven::engine {
 // Process-wide increasing numbers, for names of functions.
 GRAVEN_API int64_t next_uid();
 
-// A finished function: what calls, If, While and Case hold as an attribute. The graph does not
-// change any more. What is made of it once (its Program, its gradient pair, output
-// types for constant arguments) sits in slots that other rooms fill; their bytes are counted here.
+// A finished function: the attribute of calls, If, While and Case. Its graph does not change any
+// more. Objects that are made from it once (its Program, its gradient pair, output types for
+// constant arguments) sit in slots that other rooms fill; their bytes are counted here.
 //
-// Each body is charged to one owner, that of its Entry or gradient pair, or else the first node
-// that holds it, so that its bytes are counted once however many hold it.
+// Each body is charged to one owner, so that its bytes are counted once however many nodes hold it.
+// The owner is its Entry or gradient pair, or else the first node that holds it.
 class GRAVEN_API Body : public RefCounted {
  public:
   // Works out the effects from the graph's nodes.
@@ -32,23 +32,25 @@ class GRAVEN_API Body : public RefCounted {
   const Effects& effects() const { return effects_; }
 
   enum Slot { kProgram, kGradientPair, kOutputTypes, kNumSlots };
-  // What is in the slot; if that is empty it is made by `make`. Its bytes() are counted here, as
-  // they are when they are asked for.
-  // Several threads may ask, and one makes, with no lock held, as users' code may run then (that
-  // of a custom gradient). Where threads would wait for each other in a circle, or one needs what
-  // it is just making, more than one makes it: who is done first fills the slot, for all of them.
+  // The object in the slot; `make` makes it if the slot is empty. Its bytes() count as bytes of the
+  // body, and are read each time.
+  //
+  // Several threads may call this. One of them makes the object, with no lock held, because users'
+  // code may run then (a custom gradient). Where threads would wait for each other in a circle, or
+  // making the object needs the object itself, several threads make it: the first to finish fills
+  // the slot, and all return its object.
   template <typename T>
   Result<Ref<T>> get_or_make(Slot slot, const std::function<Result<Ref<T>>()>& make);
-  // Fills the slot, unless it is filled: then it returns false. What is put there so is counted
-  // elsewhere.
+  // Fills the slot; returns false if it is filled already. The object's bytes are counted
+  // elsewhere, not here.
   bool fill(Slot slot, Ref<RefCounted> object);
 
-  // Charges the body to this owner, an address that tells it from others, unless it has one; true
-  // if this is its owner now. Any thread may call it.
+  // Charges the body to this owner, an address that tells it from others, unless the body has an
+  // owner. Returns true if this is its owner now. Any thread may call it.
   bool charge_to(const void* owner) const;
-  // The owner goes: the next that asks becomes it.
+  // Ends the ownership: the next caller of charge_to becomes the owner.
   void release_from(const void* owner) const;
-  // Of the graph, what was made of it, and the bodies that are charged to the graph's nodes.
+  // Bytes of the graph, of the slots, and of the bodies that are charged to the graph's nodes.
   int64_t bytes() const { return bytes_of(*graph_, this); }
 
  private:
@@ -61,7 +63,7 @@ class GRAVEN_API Body : public RefCounted {
   Ref<Graph> graph_;
   Effects effects_;
   std::atomic<RefCounted*> slots_[kNumSlots] = {};  // each null, or a reference that the body owns
-  // Gives the bytes of what is in a slot; null if that is counted elsewhere.
+  // Gives the bytes of the object in a slot; null if they are counted elsewhere.
   using BytesFunction = int64_t (*)(RefCounted& object);
   std::atomic<BytesFunction> bytes_of_slot_[kNumSlots] = {};
   mutable std::atomic<const void*> charged_to_{nullptr};

@@ -6,8 +6,8 @@
 
 namespace graven::engine {
 
-// Two inputs that broadcast. If they are integers of rank 0 or 1, the sizes that they hold are
-// combined as the elements are, so that shape arithmetic stays symbolic.
+// The rule of ops with two inputs that broadcast. If both are integers of rank 0 or 1, the sizes
+// that they hold are combined as the elements are, so that shape arithmetic stays symbolic.
 using DimFunction = Dim (InferContext::*)(Dim a, Dim b) const;
 GRAVEN_API Status broadcast_and_combine_sizes(InferContext& c, DimFunction combine);
 template <DimFunction combine>
@@ -15,8 +15,8 @@ Status broadcast_sizes(InferContext& c) {
   return broadcast_and_combine_sizes(c, combine);
 }
 
-// Whether the rule finds the broadcast of all inputs and refuses nothing else, so that who knows
-// the shapes need not ask it.
+// True if the rule finds the broadcast of all inputs and refuses nothing else. A caller that knows
+// the shapes need not run it.
 GRAVEN_API bool is_broadcast_rule(InferFunction rule);
 
 }  // namespace graven::engine

@@ -13,10 +13,10 @@ namespace graven::engine {
 GRAVEN_API double guessed_size(Dim dim);
 // The number of elements.
 GRAVEN_API double guessed_elements(const Shape& shape);
-// Their product from axis `first` on; the first may be negative, counted from the end.
+// The product of the sizes from axis `first` on; a negative `first` counts from the end.
 GRAVEN_API double guessed_elements(const Shape& shape, int first);
 
-// What an op's `cost` is given: one application. The shapes outlive it.
+// The argument of an op's `cost`: one application. The shapes outlive it.
 class CostContext {
  public:
   CostContext(AttrsRef attrs, std::span<const Shape* const> inputs, std::span<const Shape> outputs)
@@ -37,8 +37,8 @@ class CostContext {
   std::span<const Shape> outputs_;
 };
 
-// What the op's record says. Where it says nothing, the time goes with the elements that are read
-// and written.
+// The cost that the op's record gives. Without one, the time is proportional to the number of
+// elements read and written.
 GRAVEN_API double estimated_cost(const Op& op, const CostContext& context);
 
 }  // namespace graven::engine

@@ -9,18 +9,18 @@
 
 namespace graven::engine {
 
-// The door to a gradient that the user's own function computes: what custom_gradient
-// leaves on a node, and on tapes. Called on the thread that asks for the gradient, with no lock
-// held but the claim of the body that is being differentiated, inside the frame to which the
-// builder adds; it may be called any number of times.
+// The door to a gradient that the user's own function computes: custom_gradient leaves it on a
+// node, and on tapes. Called on the thread that asks for the gradient, with no lock held but the
+// claim of the body that is being differentiated, inside the frame to which the builder adds; it
+// may be called any number of times.
 //
 // A node owns its gradient, and a symbolic tensor its graph. So a gradient that uses tensors of the
-// trace must not own them, or the graph never dies: whoever owns the Function keeps what the user's
-// function captured (Python in its slot), and lets it go with the Function.
+// trace must not own them, or the graph never dies: the owner of the Function keeps the captures of
+// the user's function (Python in its slot), and drops them with the Function.
 class GRAVEN_API CustomGradient : public RefCounted {
  public:
-  // dy: the gradients of the outputs, dense, zeros where there is none. Gives those of the
-  // inputs, one each.
+  // dy: the gradients of the outputs, dense, zeros where there is none. Returns the gradients of
+  // the inputs, one each.
   virtual Result<std::vector<Gradient>> gradient(Builder& builder,
                                                  std::span<const Tensor> dy) const = 0;
 };

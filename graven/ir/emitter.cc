@@ -34,7 +34,7 @@ void Emitter::fail(Status status) {
 
 Result<Tensors> expand_composite(Builder& builder, const Op& op, std::span<const Tensor> inputs,
                                  AttrsRef attrs) {
-  // Types are checked as those of one op, so that errors name what the user called.
+  // Types are checked as the composite op's, so that errors name the op that the user called.
   TypeBindings types;
   RETURN_IF_ERROR(op.bind_types(inputs, attrs, builder.graph() == nullptr, types));
   CompositeContext context(builder, op, inputs, attrs);

@@ -45,7 +45,7 @@ class GRAVEN_API Emitter {
   Status status_;
 };
 
-// What a composite body is given: inputs, attributes, and where to put the outputs.
+// The argument of a composite body: inputs, attributes, and a place for the outputs.
 class GRAVEN_API CompositeContext : public Emitter {
  public:
   CompositeContext(Builder& builder, const Op& op, std::span<const Tensor> inputs, AttrsRef attrs)
@@ -59,8 +59,8 @@ class GRAVEN_API CompositeContext : public Emitter {
   }
   void set_output(Tensor y) { outputs_.push_back(std::move(y)); }  // in order
   Tensors& outputs() { return outputs_; }
-  // For a body that relies on shapes that fit, before it applies anything: it is not known yet that
-  // they do, so the op stays one, which checks them when it runs.
+  // For a body that relies on shapes that fit, if they are not known yet, before it applies any op:
+  // the op is not expanded, and checks the shapes when it runs.
   void stay_whole() { stays_whole_ = true; }
   bool stays_whole() const { return stays_whole_; }
 
@@ -72,8 +72,8 @@ class GRAVEN_API CompositeContext : public Emitter {
   bool stays_whole_ = false;
 };
 
-// Runs a composite body with the builder. No outputs if the op stays whole, which it does in graphs
-// only.
+// Runs a composite body with the builder. Returns no outputs if the op stays whole, which happens
+// in graphs only.
 GRAVEN_API Result<Tensors> expand_composite(Builder& builder, const Op& op,
                                             std::span<const Tensor> inputs, AttrsRef attrs);
 

@@ -17,40 +17,40 @@ namespace graven::engine {
 
 class GraphBuilder;
 
-// What differentiates a step as a whole: the gradients of its inputs, one each, from those of its
-// outputs (none where there are none). Ops go through the builder. Constant once made.
+// The derivative of a step as a whole: computes the gradients of its inputs, one each, from those
+// of its outputs (none where there are none). Ops go through the builder. Constant once made.
 class GRAVEN_API Backward {
  public:
   virtual ~Backward() = default;
-  // Of the step, for messages and name scopes.
+  // The name of the step, for messages and name scopes.
   virtual std::string_view name() const = 0;
   virtual Result<std::vector<Gradient>> operator()(Builder& builder,
                                                    std::span<const Gradient> dy) const = 0;
 };
 using BackwardRef = std::shared_ptr<const Backward>;
-// The same as a function.
+// A Backward made of a function.
 using BackwardFunction =
     std::function<Result<std::vector<Gradient>>(Builder& builder, std::span<const Gradient> dy)>;
 GRAVEN_API BackwardRef backward_of(std::string name, BackwardFunction function);
 
-// Hears of every op that is applied in the frame it joined: a tape, a forward accumulator.
+// Is told of every op that is applied in the frame that it joined: a tape, a forward accumulator.
 class GRAVEN_API Listener {
  public:
   virtual ~Listener() = default;
-  // Inputs are what the caller gave, before any capture. Called after the op was applied.
+  // The inputs are the caller's, before any capture. Called after the op was applied.
   virtual void on_op(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
                      const Tensors& outputs) = 0;
-  // Hears of a step that is no op to it, but has a gradient as a whole: a call of a function, a
-  // custom_gradient.
+  // Called for a step with a gradient as a whole, whose ops are not reported: a call of a function,
+  // a custom_gradient.
   virtual void on_step(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                        const BackwardRef& backward) = 0;
-  // True if it would remember a step with these inputs.
+  // True if the listener would remember a step with these inputs.
   virtual bool wants(std::span<const Tensor> inputs) const = 0;
-  // True if it may ask for gradients of gradients of what it hears.
+  // True if the listener may ask for gradients of gradients of these steps.
   virtual bool wants_higher_orders() const = 0;
-  // The frame that it joined ends.
+  // The frame that the listener joined ends.
   virtual void on_frame_end() = 0;
-  // A variable was read or assigned, or a Function that does so was called.
+  // A variable was read or assigned, or a Function that reads or assigns it was called.
   virtual void on_variable(const Tensor& handle) = 0;
 };
 
@@ -67,10 +67,10 @@ class GRAVEN_API RecordingBuilder final : public Builder {
   Builder& beneath_;
 };
 
-// The state of building on one thread: a stack of frames, one for each graph being built, with
-// an eager frame at the bottom and wherever init_scope was entered. Frames are objects on the C++
-// stack of whoever traces; the top one is current. When a frame ends, those above it that were
-// never left (a generator of the user's holds an init_scope open) leave the stack with it.
+// The state of building on one thread: a stack of frames, one for each graph being built, with an
+// eager frame at the bottom and wherever init_scope was entered. Frames are objects on the C++
+// stack of the tracing thread; the top one is current. A frame that ends takes with it those above
+// it that were never left (a user's generator holds an init_scope open).
 class GRAVEN_API Frame {
  public:
   // The current frame of this thread; the eager one at the bottom if no other was made.
@@ -86,7 +86,7 @@ class GRAVEN_API Frame {
   GraphBuilder* graph_builder() const { return builder_; }
   Graph* graph() const;
   Frame* below() const { return below_; }
-  // A number of its own, for what outlives the frame perhaps.
+  // A number of its own, for objects that may outlive the frame.
   uint64_t id() const { return id_; }
   // The frame of this number on the stack of this thread, or null.
   static Frame* find(uint64_t id);
@@ -102,8 +102,8 @@ class GRAVEN_API Frame {
 
   // Tapes and accumulators, in the order in which they joined; they leave in any order.
   InlineVector<Listener*, 2> listeners;
-  // What tells them, over the frame's builder: made by the runtime when it is first needed, as it
-  // knows the eager one.
+  // Tells the listeners, on top of the frame's builder. The runtime makes it when it is first
+  // needed, because only the runtime knows the eager builder.
   std::optional<RecordingBuilder> recording;
 
  private:

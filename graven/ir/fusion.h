@@ -17,13 +17,13 @@
 
 namespace graven::engine {
 
-// What a node of the op Fusion holds: scalar bodies of ops, and reductions among them, that are
-// computed together over one index space, so that what they hand on stays in registers or cache.
-// The pass optimize/fuse.h makes them, a Compiler (runtime/compiler.h) makes kernels of them.
+// The content of a Fusion node: scalar bodies of ops, and reductions among them, that are computed
+// together over one index space, so that intermediate values stay in registers or cache. The pass
+// optimize/fuse.h makes them, a Compiler (runtime/compiler.h) makes kernels of them.
 //
 // It is data: it prints (ir/text.h), compares and hashes, and so is the key of machine code. Dims
-// are numbers or symbols of its own, d0, d1, ..., in the order in which they appear first; what
-// they are in a graph follows from the types of the node's inputs and outputs.
+// are numbers or symbols of the Fusion's own, d0, d1, ..., in the order in which they appear first;
+// the types of the node's inputs and outputs give their values in a graph.
 //
 //   fusion @f = over [d0,3] reducing [1] {
 //     x0: float32[d0,3]
@@ -33,15 +33,15 @@ namespace graven::engine {
 //     return %0, %1
 //   }
 //
-// A member has an element for each point of the space, or, if it is a reduction or reads nothing
-// that differs within the reduced axes, one for each point of the other axes. A body over rows
-// (Softmax) reduces the last axis within itself. All reductions
-// reduce the same axes. Values are rounded to the dtype of their member, so that fusing changes no
-// bit.
+// A member has an element for each point of the space. A reduction, and a member whose inputs do
+// not differ within the reduced axes, has one for each point of the other axes. A body over rows
+// (Softmax) reduces the last axis within itself. All reductions reduce the same axes. Values are
+// rounded to the dtype of their member, so that fusing changes no bit.
 //
 // Member 0 may be a library member: an op with .panels (a matrix product, a convolution), whose
-// result has the shape of the space. It reads its inputs whole, and nobody else reads these. The
-// other members, which are elementwise then, are computed rectangle by rectangle where it is done.
+// result has the shape of the space. It reads its inputs whole, and no other member reads these.
+// The other members, then all elementwise, are computed on each rectangle of its result when that
+// is done.
 //
 //   fusion @f = over [d0,3] {
 //     x0: float32[d0,5] whole
@@ -56,8 +56,8 @@ struct FusionParts {
     DType dtype = DType::kInvalid;
     Shape shape;
     Read read;
-    // Of one element that is a known integer: its bits. As a divisor it divides faster, and traps
-    // nothing if it is not 0.
+    // For an input of one element that is a known integer: its bits. Division by it is faster, and
+    // cannot trap if it is not 0.
     std::optional<uint64_t> value = {};
     bool whole = false;  // read by the library member; `read` says nothing
     friend bool operator==(const Input&, const Input&) = default;
@@ -72,9 +72,9 @@ struct FusionParts {
     const Op* op = nullptr;
     Attrs attrs{attrs_type<NoAttrs>()};
     DType dtype = DType::kInvalid;  // of the result
-    std::vector<Source> sources;    // of a reduction: what it reduces
+    std::vector<Source> sources;    // of a reduction: its operand
   };
-  // Where a member comes from, for errors: no part of what is compared, hashed or printed.
+  // The node that a member comes from, for errors. Not compared, hashed or printed.
   struct Origin {
     std::string node;
     Ref<Location> location;
@@ -90,7 +90,7 @@ struct FusionParts {
 // Never changes. Any thread.
 class GRAVEN_API Fusion : public RefCounted {
  public:
-  // kInvalidArgument if the parts do not fit together, which only a text can be the cause of.
+  // kInvalidArgument if the parts do not fit together. Only a text can hold such parts.
   static Result<Ref<const Fusion>> create(FusionParts parts);
 
   const FusionParts& parts() const { return parts_; }
@@ -130,22 +130,22 @@ class GRAVEN_API Fusion : public RefCounted {
 
 GRAVEN_API bool operator==(const Fusion& a, const Fusion& b);
 
-// The size that a Dim of a Fusion is when its symbols have these values.
+// The size of a Dim of a Fusion, given the values of its symbols.
 inline int64_t fusion_size(Dim dim, std::span<const int64_t> symbols) {
   return dim.is_number() ? dim.number() : symbols[static_cast<size_t>(dim.term_index())];
 }
 GRAVEN_API std::string fusion_dim_text(Dim dim);  // "3", "d0"
 
-// What the pass may put into one Fusion: what tier 0 can take. Constants, and no properties of the
-// machine, so that texts and bits are the same everywhere.
+// Limits of one Fusion: what tier 0 can take. Constants, not properties of the machine, so that
+// texts and bits are the same everywhere.
 struct FusionLimits {
   // Longer rows do not stay in a cache while several members go over them.
   static constexpr int64_t kMaxRow = 65536;
-  // Values that live between members stay in L1 beside what is streamed through it.
+  // Values that live between members stay in L1, beside the data streamed through it.
   static constexpr int64_t kMaxLiveBytes = 20 << 10;
   // Elements of each value that live at a time.
   static constexpr int64_t kBlockElements = 512;
-  // Nodes of all expressions: well below what an Expression can number.
+  // Nodes of all expressions: well below the limit of an Expression.
   static constexpr size_t kMaxExpressionNodes = 16384;
   static constexpr int kMaxRank = 64;
   // Longer rows of a transposed operand are not gathered several at a time in a core's cache.

@@ -24,9 +24,9 @@ struct Gradient {
   bool is_slices() const { return static_cast<bool>(slices.values); }
 };
 
-// What the gradient of an op is given: the op's inputs x and outputs y, the gradients dy of its
-// outputs, and what is wanted. What it asks for is what tapes keep: ask for shapes rather than
-// values where that is enough. It applies ops as an Emitter, so the same function works eagerly,
+// The argument of an op's gradient: the op's inputs x and outputs y, the gradients dy of its
+// outputs, and which gradients are wanted. Tapes keep every value that a gradient asks for: ask for
+// shapes where they are enough. It applies ops as an Emitter, so the same function works eagerly,
 // in a graph, and a second time.
 class GRAVEN_API GradientContext : public Emitter {
  public:
@@ -42,7 +42,7 @@ class GRAVEN_API GradientContext : public Emitter {
 
   virtual Tensor x(int i) = 0;
   virtual Tensor y(int i) = 0;
-  // The incoming gradient; zeros like y(i) if there is none but for another output.
+  // The incoming gradient; zeros like y(i) if only other outputs have one.
   virtual Tensor dy(int i = 0) = 0;
   virtual bool has_dy(int i) const = 0;
   // The static shape and dtype of an input or output, without keeping it.
@@ -52,7 +52,7 @@ class GRAVEN_API GradientContext : public Emitter {
   // The shape of an input as an int32 vector: a constant if it is known now.
   virtual Tensor shape_of_x(int i) = 0;
   virtual Tensor shape_of_y(int i) = 0;
-  // True if somebody will use the gradient of input i.
+  // True if the gradient of input i will be used.
   virtual bool wants(int i) const = 0;
 
   virtual void set_dx(int i, Tensor dx) = 0;

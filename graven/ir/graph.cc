@@ -223,7 +223,7 @@ void Graph::remove(std::span<Node* const> removed) {
     if (auto at = by_name_.find(node->name()); at != by_name_.end() && at->second == node) {
       by_name_.erase(at);
     }
-    // The memory stays in the arena; what it holds on to goes.
+    // The memory stays in the arena; the references of the node are dropped.
     release_bodies(*node);
     node->attrs_ = Attrs(engine::attrs_type<NoAttrs>());
     node->extra_attributes_.clear();

@@ -33,12 +33,12 @@ struct OutputRef {
   friend bool operator==(OutputRef a, OutputRef b) = default;
 };
 
-// What is known of one output of a node.
+// The type of one output of a node, as far as it is known.
 struct OutputType {
   DType dtype = DType::kInvalid;
   Shape shape;
   // The shape says more than follows from the inputs: the user promised it (set_shape). The step
-  // that makes the output checks it, and from there on it is a fact.
+  // that makes the output checks it; later steps rely on it.
   bool is_promised = false;
   std::unique_ptr<SymbolicValue> sizes;     // see InferContext::sizes
   std::unique_ptr<HandleData> handle_data;  // of a resource
@@ -63,12 +63,12 @@ class GRAVEN_API Node {
 
   const std::string& device() const { return device_; }
   const Ref<Location>& location() const { return location_; }
-  // What differentiates the node in place of its op's gradient; null for nearly all.
+  // The gradient of the node in place of its op's; null for nearly all nodes.
   const Ref<CustomGradient>& custom_gradient() const { return custom_gradient_; }
   // An attribute by name: of the op's struct, a type parameter ("T"), a count ("N"), or one that
   // was set on this node only ("_user_specified_name"). monostate if there is none.
   AttrValue attribute(std::string_view name) const;
-  // Those that were set on this node only, in the order of setting.
+  // Attributes that were set on this node only, in the order of setting.
   std::span<const std::pair<std::string, AttrValue>> extra_attributes() const {
     return extra_attributes_;
   }
@@ -111,13 +111,14 @@ class GRAVEN_API Graph : public RefCounted {
   // Above all ids there are, for tables by id.
   int id_bound() const { return static_cast<int>(arena_.size()); }
 
-  // --- What is fed, in order: arguments, then captures. Placeholders, or constants that stand
-  // for a captured tensor; what is fed is used, never the constant's value.
+  // --- Inputs, in order: arguments, then captures. An input is a placeholder, or a constant that
+  // stands for a captured tensor; each call feeds a value for it, and the constant's own value is
+  // not used.
   std::span<Node* const> inputs() const { return inputs_; }
   void add_input(Node* node);
   bool is_input(const Node* node) const;
   void set_inputs(std::vector<Node*> inputs) { inputs_ = std::move(inputs); }
-  // --- What is returned, and what must have run when the graph returns.
+  // --- The returned values, and the nodes that must have run when the graph returns.
   std::span<const OutputRef> outputs() const { return outputs_; }
   void set_outputs(std::vector<OutputRef> outputs) { outputs_ = std::move(outputs); }
   std::span<Node* const> control_outputs() const { return control_outputs_; }
@@ -138,7 +139,7 @@ class GRAVEN_API Graph : public RefCounted {
   // `wished`, or wished_1, wished_2, ... (names are unique whatever their case). Marks it
   // used.
   std::string unique_name(std::string_view wished);
-  // How often it was asked before. The seed of a random op that is given none follows from it.
+  // How often this was called before. The default seed of a random op comes from it.
   int64_t count_unseeded_op() { return unseeded_ops_++; }
   void set_attribute(Node* node, std::string name, AttrValue value);
   void set_custom_gradient(Node* node, Ref<CustomGradient> gradient);
@@ -148,9 +149,9 @@ class GRAVEN_API Graph : public RefCounted {
   void note_capture(uint64_t tensor_id, Node* input) { capture_of_[tensor_id] = input; }
 
   // --- For passes.
-  // Makes the node one of another op with other inputs, which come before it. It keeps its name,
-  // place, control inputs, what was set on it only, and its outputs, so that users need not
-  // change; more may follow.
+  // Turns the node into one of another op with other inputs, which come before it. Its name, place,
+  // control inputs, extra attributes and outputs stay, so that users need not change; more outputs
+  // may follow.
   void replace_op(Node* node, const Op& op, AttrsRef attrs, std::vector<OutputRef> inputs,
                   std::vector<OutputType> more_outputs);
   void set_input_of(Node* node, int i, OutputRef value);
@@ -172,17 +173,18 @@ class GRAVEN_API Graph : public RefCounted {
   // A copy; symbols keep their numbers. map[node->id()] is filled with the copies if given.
   Ref<Graph> clone(std::vector<Node*>* map = nullptr) const;
 
-  // Estimated memory: nodes, constants, and the bodies that its nodes hold, with all that was made
-  // of them, as far as these are charged to the nodes (Body::charge_to). Each counts once, also
-  // where bodies hold each other.
+  // Estimated memory: nodes, constants, and the bodies that are charged to its nodes
+  // (Body::charge_to), with the contents of their slots. Each body counts once, also where bodies
+  // hold each other.
   int64_t bytes() const;
 
  private:
   friend class Body;
   int64_t bytes_without_bodies() const;
-  // The bodies that are charged to its nodes.
+  // The bodies that are charged to the nodes of this graph.
   std::vector<const Body*> charged_bodies() const;
-  // Charges the bodies that a node holds to it, if they are charged to nobody; the other way round.
+  // Charges the bodies that a node holds to the node, if they have no owner; release_bodies undoes
+  // it.
   static void charge_bodies(const Node& node);
   static void release_bodies(const Node& node);
   std::string name_;
@@ -204,7 +206,7 @@ class GRAVEN_API SymbolicTensor final : public TensorObject {
   const Ref<Graph>& graph() const { return graph_; }
   OutputRef output() const { return output_; }
   Node& node() const { return *output_.node; }
-  // What a user sees after x.set_shape(...): merges into the node's type.
+  // For x.set_shape(...): merges the shape into the node's type.
   Status set_shape(const Shape& shape);
 
  private:

@@ -30,12 +30,12 @@ class GRAVEN_API GraphBuilder : public Builder {
   // placeholder. The user-specified name is kept as an attribute.
   Tensor add_placeholder(DType dtype, const Shape& shape, std::string_view name,
                          std::optional<HandleData> handle_data = std::nullopt);
-  // An input of the type of a tensor from outside: of another graph, with known sizes and handle
-  // data, in which inner_dim takes the place of Dims; or of an eager one.
+  // An input of the type of an outer tensor. If that is a tensor of another graph, the input has
+  // its known sizes and handle data, in which inner_dim replaces the Dims; it may be eager too.
   Tensor add_placeholder_like(const Tensor& outer, std::string_view name);
-  // A size of another graph as one of this graph: each symbol there has one here, so what is equal
-  // there is equal here. If this graph is being built inside that one, with others in between, it
-  // is as if these were passed on the way.
+  // A size of another graph as one of this graph. Each symbol there maps to one symbol here, so
+  // sizes that are equal there are equal here. If other graphs are being built between the two, the
+  // size is translated through each of them.
   Dim inner_dim(const Graph& outer, Dim dim);
   Tensor add_constant(const Tensor& value, std::string_view name = "Const");
 
@@ -51,7 +51,7 @@ class GRAVEN_API GraphBuilder : public Builder {
   void bind_capture(const Tensor& external, Tensor internal);
   bool is_captured(const Tensor& external) const;
 
-  // What the op's record says of the outputs of a node, given inputs of this graph.
+  // The types of the outputs of a node, from the op's record, given inputs of this graph.
   Result<std::vector<OutputType>> output_types(const Op& op, std::span<const Tensor> inputs,
                                                AttrsRef attrs, std::string_view node_name);
 
@@ -68,7 +68,7 @@ class GRAVEN_API GraphBuilder : public Builder {
   Ref<Graph> graph_;
   std::vector<Capture> captures_;
   std::unordered_map<const TensorObject*, int> capture_of_;
-  // By symbol of the graphs around this one, which outlive its building.
+  // Keyed by symbol of the graphs around this one, which outlive its building.
   std::map<std::pair<const Graph*, int64_t>, Dim> symbol_of_;
 };
 

@@ -1,5 +1,5 @@
-// What graphs take: the nodes in their pieces, what nodes hold, tables of names. Bodies that nodes
-// hold are counted by Body::bytes_of.
+// Counts the bytes of graphs: the nodes in their pieces, their contents, tables of names. Bodies
+// that nodes hold are counted by Body::bytes_of.
 #include "graven/base/heap_bytes.h"
 #include "graven/ir/body.h"
 #include "graven/ir/fusion.h"

@@ -13,10 +13,10 @@
 
 namespace graven::engine::graph_syntax {
 
-// Texts come from files and users, so what they nest and multiply is bounded.
+// Texts come from files and users, so nesting and sizes are bounded.
 inline constexpr int kMaxNesting = 100;
 
-// Reads what print_graph writes (text.h). One text, one parser; a file for each part of the
+// Reads the output of print_graph (text.h). One text, one parser; a file for each part of the
 // grammar.
 class GraphParser {
  public:
@@ -34,7 +34,7 @@ class GraphParser {
     size_t begin = 0, end = 0;
     Ref<const Fusion> fusion;
   };
-  // What belongs to the graph that is being read.
+  // The state for the graph that is being read.
   struct Scope {
     Graph* graph;
     std::map<std::string, Dim, std::less<>> symbols;
@@ -105,7 +105,8 @@ class GraphParser {
   Result<Ref<Body>> body_value();
   Result<Ref<const Fusion>> fusion_value();
 
-  // Reads with `one` what commas separate, up to `end`, which stays. An empty `end` means one.
+  // Reads items with `one`, separated by commas, up to `end`, which is not consumed. An empty `end`
+  // means one item.
   template <typename F>
   Status list(std::string_view end, F&& one) {
     if (end.empty()) return one();

@@ -5,7 +5,7 @@
 
 namespace graven::engine::graph_syntax {
 
-// What the printer and the parser of graphs (text.h) agree on.
+// The conventions shared by the printer and the parser of graphs (text.h).
 
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 inline bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -14,7 +14,7 @@ inline bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c 
 inline bool is_name_char(char c) {
   return is_letter(c) || is_digit(c) || std::string_view("_./\\>-").find(c) != std::string::npos;
 }
-// Characters of names of symbols: without those that terms are written with.
+// Characters of names of symbols: without the operators of terms.
 inline bool is_symbol_char(char c) {
   return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == '/';
 }

@@ -28,7 +28,7 @@ namespace {
 constexpr int64_t kMaxElements = 128;
 constexpr size_t kMaxKept = 16;
 
-// The constant arguments of a call: those that are none are empty tensors.
+// The constant arguments of a call; empty tensors stand for the others.
 using Constants = std::vector<Tensor>;
 
 bool same(const Constants& a, const Constants& b) {
@@ -37,8 +37,8 @@ bool same(const Constants& a, const Constants& b) {
   });
 }
 
-// What inferring a body with constants has found, in Body::kOutputTypes: graphs of the same inputs
-// and outputs, of which nothing but the types is read. Any thread may use it.
+// The results of inferring a body with constants, in Body::kOutputTypes: graphs of the same inputs
+// and outputs, used for their types only. Any thread may use it.
 class OutputTypesFound final : public RefCounted {
  public:
   std::optional<Ref<Graph>> find(const Constants& constants) const {
@@ -74,8 +74,8 @@ class OutputTypesFound final : public RefCounted {
 // The bodies that are being inferred on this thread.
 thread_local std::vector<const Body*> t_inferred;
 
-// Leaves nothing but inputs and the types of outputs: what is kept with a body may not hold bodies,
-// of which one could be that body.
+// Removes all but inputs and the types of outputs: a graph that is kept with a body may not hold
+// bodies, one of which could be that body.
 void keep_types(Graph& graph) {
   std::vector<Node*> computed(graph.nodes().begin(), graph.nodes().end());
   std::erase_if(computed, [&](Node* node) { return std::ranges::count(graph.inputs(), node) > 0; });
@@ -138,7 +138,7 @@ Result<Ref<Graph>> infer_again(const Graph& body, const Constants& constants) {
     } else {
       ASSIGN_OR_RETURN(made, builder.apply(node->op(), operands, node->attrs()));
     }
-    // What the body was told of a shape (set_shape) holds here too.
+    // A shape that the body's graph was promised (set_shape) holds here too.
     for (int i = 0; i < node->num_outputs(); ++i) {
       Shape told = node->output(i).shape;
       for (int d = 0; d < told.rank(); ++d) {
@@ -159,7 +159,7 @@ Result<Ref<Graph>> infer_again(const Graph& body, const Constants& constants) {
   return graph;
 }
 
-// The same, kept; null if it is not to be had: the error of a run says then what is wrong.
+// The same, kept with the body. Null on failure: then a run gives the error.
 Ref<Graph> inferred_with(const Body& body, Constants constants) {
   auto found = const_cast<Body&>(body).get_or_make<OutputTypesFound>(
       Body::kOutputTypes,
@@ -193,7 +193,7 @@ class InCaller {
     }
   }
 
-  // What only running the body finds is a new symbol.
+  // A size that only running the body finds is a new symbol.
   Dim operator()(Dim dim) {
     return c_.substitute(graph_.symbols(), dim, [&](int64_t symbol) {
       auto [at, is_new] = of_symbol_.try_emplace(symbol);
@@ -240,7 +240,7 @@ Constants known_arguments(const InferContext& c, const Graph& graph) {
   bool any = false;
   for (int i = 0; i < c.num_inputs(); ++i) {
     if (!kIndexTypes.contains(c.dtype(i))) continue;
-    // What a trace captured is known to it already.
+    // The trace knew the values of its captures already.
     if (&graph.inputs()[static_cast<size_t>(i)]->op() == kConst.op) continue;
     const Tensor value = c.value(i);
     if (!value || value.num_elements() > kMaxElements) continue;

@@ -5,15 +5,15 @@
 
 namespace graven::engine {
 
-// The rule of ops that call a body (BodyRun::kOnce): the outputs have the types that the body's
-// graph says, in the caller's Dims. What a call knows of its arguments, shapes and sizes that
-// integers hold, takes the place of the body's symbols; what the body finds when it runs is a fresh
-// symbol of the caller's.
+// Shape inference of ops that call a body (BodyRun::kOnce): the outputs have the types that the
+// body's graph says, in the caller's Dims. The shapes of the arguments, and the sizes that integer
+// arguments hold, replace the body's symbols as far as the call knows them; a size that the body
+// finds when it runs is a fresh symbol of the caller's.
 //
 // If an output stays less known than that (of unknown rank, or with a size that only running the
 // body finds), and an integer argument of up to 128 elements is constant in the caller, the body's
-// types are inferred again with it: a body that reshapes to its argument gives a known shape. The
-// result is kept in the body for these arguments, and a body is not inferred within its own
+// types are inferred again with that constant: a body that reshapes to its argument gives a known
+// shape. The body keeps the result for these arguments. A body is not inferred within its own
 // inference.
 GRAVEN_API Status infer_call(InferContext& c);
 

@@ -13,8 +13,8 @@
 
 namespace graven::engine {
 
-// What is known of what a handle or a variant holds, in types: the value of a variable, or each
-// component of an element of a list or a dataset.
+// The type of a value behind a handle or in a variant, as far as it is known: the value of a
+// variable, or one component of an element of a list or a dataset.
 struct HeldType {
   DType dtype = DType::kInvalid;
   Shape shape = Shape::unknown_rank();
@@ -24,20 +24,20 @@ struct HandleData {
 
   HandleData() = default;
   explicit HandleData(std::vector<HeldType> held) : components(std::move(held)) {}
-  // Of what holds one value.
+  // For a handle or variant of one value.
   HandleData(DType dtype, Shape shape) : components{{dtype, std::move(shape)}} {}
-  // The value of what holds one; nothing is known of it otherwise.
+  // The type of the value if there is one; an unknown type otherwise.
   HeldType value() const { return components.size() == 1 ? components[0] : HeldType(); }
 };
 
-// The sizes that an integer tensor of rank 0 or 1 holds, as far as they are known: numbers,
-// terms or unknown. It is what shape arithmetic in a program (`tf.shape(x)[0] * 2`) carries
-// from Shape to Reshape. Values below zero are unknown here.
+// The sizes that an integer tensor of rank 0 or 1 holds, as far as they are known: numbers, terms
+// or unknown. Shape arithmetic in a program (`tf.shape(x)[0] * 2`) carries them from Shape to
+// Reshape. Values below zero are unknown here.
 using SymbolicValue = InlineVector<Dim, 6>;
 
-// What an op's `infer` is given: the inputs, and where to say the shapes of the outputs. The same
-// function serves eager calls, where all shapes and values are numbers, and graphs, where sizes
-// may be symbols or unknown. An error is about shapes, and its text does not name the op (the
+// The argument of an op's `infer`: it gives the inputs and takes the shapes of the outputs. The
+// same function serves eager calls, where all shapes and values are numbers, and graphs, where
+// sizes may be symbols or unknown. An error is about shapes, and its text does not name the op (the
 // caller puts "[MatMul] " in front).
 class GRAVEN_API InferContext {
  public:
@@ -54,7 +54,7 @@ class GRAVEN_API InferContext {
   int num_outputs() const { return static_cast<int>(shapes_.size()); }
   const Shape& shape(int input) const { return inputs_[input].shape(); }
   DType dtype(int input) const { return inputs_[input].dtype(); }
-  // What a type attribute of the op is bound to.
+  // The dtype that a type attribute of the op is bound to.
   DType type(std::string_view name) const;
 
   // The value of an input if it is known now: an eager tensor, a constant of the graph, a small
@@ -79,12 +79,12 @@ class GRAVEN_API InferContext {
   Dim ceil_div(Dim a, Dim b) const;
   Dim max(Dim a, Dim b) const;
   Dim new_symbol(std::string name) const;  // unknown, eagerly
-  // A Dim of another graph in this one's terms, for calls: `of` says what its symbols are here.
+  // A Dim of another graph in this one's terms, for calls: `of` maps its symbols to Dims here.
   // Unknown, eagerly.
   Dim substitute(const SymbolTable& from, Dim dim, FunctionRef<Dim(int64_t symbol)> of) const;
   // The size of two dimensions that broadcast, or an error that names the shapes.
   Result<Shape> broadcast(const Shape& a, const Shape& b) const;
-  // Both Dims say the size of one dimension: the better known, or an error.
+  // Merges two Dims of one dimension: the better known one, or an error if they differ.
   Result<Dim> merge(Dim a, Dim b) const;
 
   // --- Results, for builders.
@@ -106,7 +106,7 @@ class GRAVEN_API InferContext {
   std::vector<Extra> extras_;
 };
 
-// Asks the context's op, which has a rule, for the shapes of the outputs; none may have more than
+// Runs the rule of the context's op, which has one, and checks that no output has more than
 // kMaxRank dimensions.
 GRAVEN_API Status infer_outputs(InferContext& c);
 

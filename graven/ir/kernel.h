@@ -11,17 +11,17 @@
 
 namespace graven::engine {
 
-// A rectangle of output 0 as a matrix, whose columns are the last axis and whose rows all others.
+// A rectangle of output 0 as a matrix: its columns are the last axis, its rows all others.
 struct Panel {
   int64_t row, rows;
   int64_t column, columns;
 };
 using PanelDone = FunctionRef<void(const Panel& panel)>;
 
-// What a kernel body is given: values, attributes, and the outputs. Outputs whose shapes
-// inference knows are there before the kernel runs, not cleared; the others are made by the
-// kernel. A kernel checks what only values can tell, and returns an error for it; it may be
-// called by several threads at once, for different calls.
+// The argument of a kernel body: values, attributes, and the outputs. Outputs with an inferred
+// shape are allocated before the kernel runs, not cleared; the kernel makes the others. A kernel
+// checks the values that inference does not see, and returns an error for them. Several threads may
+// call it at once, for different calls.
 class GRAVEN_API KernelContext {
  public:
   KernelContext(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs, Tensors& outputs,
@@ -55,8 +55,8 @@ class GRAVEN_API KernelContext {
   std::span<T> out(int i) const {
     return outputs_[i].mutable_data<T>();
   }
-  // What inference says of an output, for kernels that make their outputs themselves. Exact if it
-  // is known from the inputs' shapes and the values that the record asks for.
+  // The inferred shape of an output, for kernels that make their outputs themselves. Exact if it
+  // follows from the inputs' shapes and the values that the record asks for.
   const Shape& inferred_shape(int i) const { return inferred_[i]; }
   // Makes an output whose shape inference could not know.
   Status allocate_output(int i, DType dtype, const Shape& shape);
@@ -67,10 +67,10 @@ class GRAVEN_API KernelContext {
   // counter of a random op. Null pointer in eager calls.
   Ref<RefCounted>* state() const { return state_; }
 
-  // For kernels of records with .panels: what is to be told of each rectangle of output 0, once,
-  // on the thread that computed it and when it is final. Null if nobody wants to know.
+  // For kernels of records with .panels: a callback for each rectangle of output 0, called once,
+  // when the rectangle is final, on the thread that computed it. Null if there is no listener.
   const PanelDone* done() const { return done_; }
-  // Of the device on which inputs and outputs are.
+  // The queue of the device on which inputs and outputs are.
   Queue& queue() const { return queue_; }
 
  private:

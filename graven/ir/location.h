@@ -14,16 +14,16 @@ struct SourceFrame {
   std::string text;  // the source line, empty if it cannot be read
 };
 
-// Where in the user's code a node was made. Front ends make them, interned and without any text;
-// text is made of one only when it is printed.
+// A place in the user's code where a node was made. Front ends make and intern Locations without
+// any text; the text is made only when one is printed.
 class GRAVEN_API Location : public RefCounted {
  public:
   // Outermost first. Only frames of the user's code.
   virtual std::vector<SourceFrame> frames() const = 0;
 };
 
-// The door through which a front end tells where the user's code is now. Called for each node
-// that is added, so it is cheap.
+// The door through which a front end tells the current place in the user's code. Called for each
+// node that is added, so it is cheap.
 class GRAVEN_API LocationSource {
  public:
   virtual ~LocationSource() = default;

@@ -40,8 +40,8 @@ bool is_plain(const Read::Axis& axis) {
          axis.terms[0].coefficient == Dim(1);
 }
 
-// A term of an inner read whose index runs backwards: what counted from one end of the tensor
-// counts from the other one.
+// A term of an inner read whose index runs backwards: an offset from one end of the tensor becomes
+// one from the other end.
 std::optional<Read::Axis> turned(const Read::Axis& inner, Dim size, const Read::Axis& outer,
                                  Dim middle, const DimArithmetic& dims) {
   if (inner.terms.size() != 1 || outer.broadcasts) return std::nullopt;
@@ -120,7 +120,8 @@ std::optional<Movement> movement_of(const Node& node, int output, Graph& graph) 
     if (!is_definite(*shapes.back())) return std::nullopt;
   }
   if (!is_definite(shape)) return std::nullopt;
-  // What is fed is used, never the constant's value.
+  // An input of the graph has no known value, even if it is a constant: each call feeds another
+  // one.
   auto is_known = [&](const Node* from) {
     return &from->op() == kConst.op && std::ranges::count(graph.inputs(), from) == 0;
   };

@@ -18,9 +18,9 @@ namespace graven::engine {
 class Graph;
 class Node;
 
-// Where the elements of an output of an op come from: what a record's `.reads` gives. It is said
-// over an index space: an index for each axis of the output, or several for one that is split (a
-// Tile by m of n elements is [m,n], of which the inner index is read).
+// The origin of the elements of an output of an op: the result of a record's `.reads`. It is
+// written over an index space: an index for each axis of the output, or several for an axis that is
+// split (a Tile by m of n elements is [m,n], of which the inner index is read).
 //
 //   Transpose of [n,m]    over [m,n], input 0 at [i1,i0]
 //   ReverseV2             over [n], input 0 at [-1 - i0]
@@ -30,21 +30,21 @@ class Node;
 //   x[i] of [n,m]         over [m], input 0 at [0,i0], to whose axis 0 input 1 adds
 //   Split of [2*n]        each output over [n], the second one input 1 at [i0 + n]
 //
-// All that it holds are Dims of the graph, or numbers.
+// All sizes in it are Dims of the graph, or numbers.
 struct Movement {
-  // An integer that an input holds when it runs, added to the index along an axis of the tensor
-  // that is read. What is read must lie within the tensor.
+  // An integer, the value of an input at run time, that is added to the index along an axis of the
+  // tensor that is read. All elements read must lie within the tensor.
   struct RunTimeOffset {
     int axis = 0;
     int input = 0;
     int64_t element = 0;           // of that input, in row-major order
     bool counts_from_end = false;  // -1 is the last index
-    // The op's error where `count` elements from this index on do not lie within the size of the
-    // axis. Null: the index is moved to the nearest at which they do.
+    // Gives the op's error if `count` elements from this index on do not lie within the size of the
+    // axis. Null: such an index moves to the nearest one at which they do.
     Status (*refuse)(int64_t index, int axis, int64_t size, int64_t count) = nullptr;
   };
   using Indices = InlineVector<Dim, 6>;
-  // A box of the index space, and the input that it shows. No two of them overlap.
+  // A box of the index space, and the input that it shows. Boxes do not overlap.
   struct Piece {
     int input = 0;
     Read read;      // at indices that count from the start of the box
@@ -58,12 +58,12 @@ struct Movement {
   InlineVector<int, 6> split;  // how many indices each axis of the output is; empty: one each
   using Pieces = InlineVector<Piece, 1>;
   Pieces pieces;
-  // What is in no piece: nothing, because there is no such element; zeros (false, empty strings);
-  // or the element of the input with this number.
+  // The elements outside all pieces: kNothing, there are none; kZeros (false, empty strings); or
+  // the element of the input with this number.
   int fill = kNothing;
 
-  // All of the output is one input, at indices that are known without running anything, one for
-  // each axis: what can be read instead of the output, without a copy.
+  // True if the whole output is one input, read at indices that are known without running anything,
+  // one for each axis: the input can be read instead of the output, without a copy.
   bool is_one_read() const {
     return pieces.size() == 1 && pieces[0].start.empty() && pieces[0].offsets.empty() &&
            split.empty() && fill == kNothing;
@@ -74,8 +74,8 @@ struct Movement {
 // The movement that is one read of an input over the whole output.
 GRAVEN_API Movement one_read(const Shape& output, Read read, int input = 0);
 
-// Arithmetic on Dims of a graph, or, without its table, on numbers. What it cannot say, and what
-// would be below zero, is unknown.
+// Arithmetic on Dims of a graph, or, without its table, on numbers. A result that no Dim can say,
+// or that would be negative, is unknown.
 class GRAVEN_API DimArithmetic {
  public:
   explicit DimArithmetic(SymbolTable* symbols) : symbols_(symbols) {}
@@ -87,11 +87,11 @@ class GRAVEN_API DimArithmetic {
   SymbolTable* symbols_;
 };
 
-// What a record's `.reads` is given: one application of the op that inference has accepted, and one
-// of its outputs. The output's shape has a rank, and so have those of inputs.
+// The argument of a record's `.reads`: one application of the op that inference has accepted, and
+// one of its outputs. The shapes of the output and the inputs have a known rank.
 class GRAVEN_API ReadsContext : public DimArithmetic {
  public:
-  // Values of inputs are empty where they are not known. All outlive the context.
+  // Values of inputs are empty where they are not known. All arguments outlive the context.
   ReadsContext(AttrsRef attrs, std::span<const Shape* const> inputs, std::span<const Tensor> values,
                const Shape& output, int output_index, SymbolTable* symbols)
       : DimArithmetic(symbols),
@@ -121,15 +121,15 @@ class GRAVEN_API ReadsContext : public DimArithmetic {
   const int output_index_;
 };
 
-// What the op of a node says of an output; none if it says nothing, or a rank or Dim is unknown.
+// The movement of an output of a node; none if its op has none, or a rank or Dim is unknown.
 GRAVEN_API std::optional<Movement> movement_of(const Node& node, int output, Graph& graph);
-// The same where it runs, of an output of this shape.
+// The same at run time, for an output of this shape.
 GRAVEN_API std::optional<Movement> movement_of(const Op& op, AttrsRef attrs,
                                                std::span<const Tensor> inputs, const Shape& shape,
                                                int output);
 
-// What is read of a tensor of shape `from` by `outer`, a read of a tensor of shape `middle`, whose
-// elements come from it at `inner`. None if no read says it.
+// Composes two reads: `outer` reads a tensor of shape `middle`, whose elements are read at `inner`
+// from a tensor of shape `from`. None if one read cannot say it.
 GRAVEN_API std::optional<Read> compose(const Read& outer, const Shape& middle, const Read& inner,
                                        const Shape& from, const DimArithmetic& dims);
 

@@ -27,9 +27,9 @@ struct Movement;
 struct Effects {
   bool stateful = false;   // TensorFlow registers it stateful: never merged, never folded
   bool ordered = false;    // one of the chain of stateful ops without resources (prints, asserts)
-  bool must_run = false;   // runs though nobody uses its outputs
+  bool must_run = false;   // runs even if its outputs have no users
   bool may_block = false;  // waits for something outside of the engine: a stream, a file, a queue
-  std::vector<int> reads = {}, writes = {};  // inputs that are resources which it reads, or changes
+  std::vector<int> reads = {}, writes = {};  // inputs: resources that the op reads, or changes
 };
 using EffectsFunction = Effects (*)(const Op& op, AttrsRef attrs);
 // For records: the usual kinds.
@@ -41,23 +41,23 @@ GRAVEN_API Effects blocking_effects(const Op& op, AttrsRef attrs);         // or
 GRAVEN_API Effects reads_resource_effects(const Op& op, AttrsRef attrs);   // input 0
 GRAVEN_API Effects writes_resource_effects(const Op& op, AttrsRef attrs);  // input 0
 
-// How the bodies of a node run. What that means for inputs, outputs and the choice among several
-// is said in ir/bodies.h.
+// How the bodies of a node run. ir/bodies.h says what follows for inputs, outputs and the choice
+// among several.
 enum class BodyRun : uint8_t {
   kOnce,          // the one body, once: calls
-  kOneOf,         // the one that input 0 chooses, once: If, Case
-  kWhile,         // two: as long as the first gives true, the second is run: While
-  kAsTheOpLikes,  // how often, when and on which thread is the op's own matter: datasets
+  kOneOf,         // the body that input 0 chooses, once: If, Case
+  kWhile,         // two bodies: the second is run as long as the first gives true: While
+  kAsTheOpLikes,  // the op decides how often, when and on which thread: datasets
 };
-// An attribute that is a Body, or a list of Bodies, by name, and the arguments of the op that are
-// a body's.
+// The name of an attribute that is a Body, or a list of Bodies, and of the op's arguments that are
+// inputs and outputs of the body.
 struct BodyField {
   std::string attribute;
-  // The last inputs of a body are the tensors of this input of the op; those before them, and all
-  // if it is empty, belong to no input of the node (the elements of a dataset).
+  // The op's input whose tensors are the last inputs of a body. The body's inputs before them (all
+  // of them if this is empty) are not inputs of the node (the elements of a dataset).
   std::string inputs = {};
-  // The outputs of a body are the tensors of this output of the op. Empty: they are no outputs of
-  // the node (the condition of a While).
+  // The op's output whose tensors are the outputs of a body. Empty: the body's outputs are not
+  // outputs of the node (the condition of a While).
   std::string outputs = {};
 };
 struct OpBodies {
@@ -66,15 +66,16 @@ struct OpBodies {
 };
 
 using InferFunction = Status (*)(InferContext& context);
-// The estimated time of one application in nanoseconds on one core, beside that of any call.
+// The estimated time of one application in nanoseconds on one core, without the fixed time of a
+// call.
 using CostFunction = double (*)(const CostContext& context);
 using GradientFunction = void (*)(GradientContext& context);
-// The input that output 0 is, given the dtypes of the inputs; -1 if it is none of them.
+// The index of the input that is passed on as output 0, given the dtypes of the inputs; -1 if none.
 using PassesOnFunction = int (*)(std::span<const DType> inputs, AttrsRef attrs);
 GRAVEN_API int passes_on_input_0(std::span<const DType> inputs, AttrsRef attrs);
 
-// Where the elements of an output come from (ir/movement.h); none if that is not known, or cannot
-// be said by reads.
+// Where the elements of an output come from (ir/movement.h); none if that is unknown or cannot be
+// written as reads.
 using ReadsFunction = std::optional<Movement> (*)(const ReadsContext& context);
 
 // Which dtypes a type attribute may have.
@@ -99,13 +100,13 @@ struct OpRecord {
   GradientFunction gradient = nullptr;
   OpBody body = {};
   // The kernel makes all outputs itself (a variable's value, a view): none is allocated for it,
-  // even if inference knows their shapes.
+  // even if their shapes are known.
   bool allocates_outputs = false;
-  // The kernel keeps something of its own from one run to the next (the position in a random
-  // stream), for each place where it is applied: see KernelContext::state.
+  // The kernel keeps an object of its own from one run to the next (the position in a random
+  // stream), one for each node: see KernelContext::state.
   bool keeps_state = false;
   EffectsFunction effects = pure_effects;
-  // Which attributes are Bodies, and how they run: all of them are named here. For instance
+  // The attributes that are Bodies, all of them, and how they run. For instance
   //
   //   .bodies = {BodyRun::kOnce, {{"f", "args", "output"}}}                              a call
   //   .bodies = {BodyRun::kOneOf, {{"else_branch", "input", "output"},
@@ -114,26 +115,27 @@ struct OpRecord {
   //   .bodies = {BodyRun::kWhile, {{"cond", "input"}, {"body", "input", "output"}}}      While
   //   .bodies = {BodyRun::kAsTheOpLikes, {{"f", "other_arguments"}}}                     a dataset
   OpBodies bodies = {};
-  // Inputs whose values inference wants (shapes, axes, paddings), counted from the end where a list
-  // comes before: -1 is the last.
+  // Inputs whose values shape inference needs (shapes, axes, paddings). Behind a list they count
+  // from the end: -1 is the last.
   std::vector<int> values_for_inference = {};
   // The input whose elements output 0 shares, under another shape: Reshape, Identity. -1: none.
   int view_of = -1;
-  // The view may be of elements in any shape: only their number counts (Reshape). So of a view of a
-  // view, the first one's input is enough.
+  // The view works for any shape of its input: only the number of elements counts (Reshape). So a
+  // view of a view may read the first view's input.
   bool views_any_shape = false;
-  // When output 0 is one of the inputs, to the last bit, with its dtype and shape: Identity, AddN
-  // of one tensor, Cast to the dtype that it has. Null: never.
+  // Says when output 0 equals one of the inputs, to the last bit, with its dtype and shape:
+  // Identity, AddN of one tensor, Cast to the same dtype. Null: never.
   PassesOnFunction passes_on = nullptr;
-  // The input whose memory output 0 of a kernel may take, if nobody else needs it: the kernel finds
-  // it there instead of copying it. -1: none. Elementwise bodies take any that fits.
+  // The input whose memory output 0 of a kernel may take, if it has no other user: the kernel then
+  // finds the input's values in the output instead of copying them. -1: none. Elementwise bodies
+  // take any input that fits.
   int overwrites = -1;
-  // Of an op that only moves elements. Null: its outputs are computed.
+  // For an op that only moves elements. Null: its outputs are computed.
   ReadsFunction reads = nullptr;
-  // The kernel says of each rectangle of output 0 when it is final (KernelContext::done), so that
-  // what follows may be computed while it is in cache.
+  // The kernel reports each rectangle of output 0 when it is final (KernelContext::done), so that
+  // the steps after it may use the rectangle while it is in cache.
   bool panels = false;
-  // Null: the time goes with the elements read and written.
+  // Null: the time is proportional to the elements read and written.
   CostFunction cost = nullptr;
   // Inputs 0 and 1 may change places.
   bool commutative = false;
@@ -141,7 +143,7 @@ struct OpRecord {
   // sign of a zero counts where the dtype has one: that of a sum is -0.0, because x + 0.0 turns
   // -0.0 into 0.0, and that of a difference is 0.0. Complex dtypes have none.
   std::optional<double> identity_on_right = {};
-  // Arguments and attributes that TensorFlow's functions call otherwise than the OpDef does:
+  // Arguments and attributes that have another name in TensorFlow's functions than in the OpDef:
   // {"squeeze_dims", "axis"}. Nodes keep the OpDef's names.
   std::vector<std::pair<std::string, std::string>> renamed = {};
   // The default name of a node, where it is not the op's name.
@@ -161,7 +163,8 @@ struct ArgSpec {
   int count_attr = -1;            // index into attrs fields of N, if the struct has it
 };
 
-// What type attributes are bound to in one application, in the order of type_params().
+// The dtypes that the type attributes are bound to in one application, in the order of
+// type_params().
 using TypeBindings = InlineVector<DType, 4>;
 
 // A record after define: its grammar is parsed. Lives for ever, never changes.
@@ -177,7 +180,7 @@ class GRAVEN_API Op {
   std::span<const ArgSpec> inputs() const { return inputs_; }
   std::span<const ArgSpec> outputs() const { return outputs_; }
   std::span<const TypeConstraint> type_params() const { return record_.types; }
-  // What functions of front ends call an argument or attribute of the OpDef.
+  // The name that functions of front ends use for an argument or attribute of the OpDef.
   const std::string& parameter_name(const std::string& name) const;
   // Index of an input by its name, or -1. A list counts as one.
   int input_index(std::string_view name) const;
@@ -185,8 +188,8 @@ class GRAVEN_API Op {
   struct Range {
     int first = 0, count = 0;
   };
-  // Those of an argument by its name. It, and the lists before it, are of listed types or counted
-  // by an attribute, as those of bodies are.
+  // The range of an argument, by its name. The argument, and the lists before it, must have listed
+  // types or be counted by an attribute, as arguments of bodies are.
   Range input_range(std::string_view name, AttrsRef attrs) const;
   Range output_range(std::string_view name, AttrsRef attrs) const;
 

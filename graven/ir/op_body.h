@@ -27,13 +27,13 @@ using KernelFunction = Status (*)(KernelContext& context);
 using RowsFunction = Result<RowsExpression> (*)(std::span<const DType> inputs, AttrsRef attrs);
 using CompositeFunction = void (*)(CompositeContext& context);
 
-// A reduction over axes, said in scalars. Input 0 is reduced; input 1 holds the axes, and without
-// one all are reduced; the attribute keep_dims keeps them with size 1.
+// A reduction over axes, in scalars. Input 0 is reduced; input 1 holds the axes, and without input
+// 1 all axes are reduced; the attribute keep_dims keeps them with size 1.
 struct ReductionBody {
-  // The value to start from, and what an empty reduction finishes from.
+  // The first value of the accumulator, and so the accumulator of an empty reduction.
   Scalar (*identity)(Scalar like);
   Scalar (*combine)(Scalar accumulator, Scalar value);
-  // Made from each element before it is combined, in the accumulator's dtype.
+  // Applied to each element before it is combined, in the accumulator's dtype.
   Scalar (*prepare)(Scalar x) = nullptr;
   // Makes the result from the accumulator and the number of elements (a float64 scalar).
   Scalar (*finish)(Scalar accumulator, Scalar count) = nullptr;
@@ -45,7 +45,7 @@ struct ReductionBody {
 class OpBody {
  public:
   enum class Kind {
-    kNone,         // the executor knows it by its record: placeholders, calls, control flow
+    kNone,         // the executor knows the op by its record: placeholders, calls, control flow
     kElementwise,  // an expression for each element of inputs that broadcast
     kReduction,
     kRows,       // expressions and reductions over the last axis
@@ -55,7 +55,7 @@ class OpBody {
   OpBody() = default;
 
   Kind kind() const { return kind_; }
-  // The kind for inputs of which the last has this dtype: see with_kernel_for.
+  // The kind if the last input has this dtype: see with_kernel_for.
   Kind kind_for(DType last_input, AttrsRef attrs) const {
     bool is_kernel = kernel_types_.contains(last_input) || (kernel_when_ && kernel_when_(attrs));
     return is_kernel ? Kind::kKernel : kind_;
@@ -66,8 +66,8 @@ class OpBody {
   KernelFunction kernel() const { return kernel_; }
   CompositeFunction composite() const { return composite_; }
 
-  // The same body, but a kernel where the last input has one of these dtypes, of which no
-  // expression can speak: strings.
+  // The same body, but a kernel where the last input has one of these dtypes, which expressions do
+  // not have: strings.
   OpBody with_kernel_for(DTypeSet types, KernelFunction f) && {
     kernel_types_ = types;
     kernel_ = f;

@@ -11,7 +11,7 @@ namespace graph_syntax {
 Result<Ref<Graph>> GraphParser::parse() {
   RETURN_IF_ERROR(find_sections());
   ASSIGN_OR_RETURN(Ref<Graph> graph, this->graph());
-  // Bodies that nobody mentions must be right too.
+  // Bodies that no node mentions must be right too.
   while (!cursor_.at_end()) {
     const bool is_fusion = cursor_.accept_word("fusion");
     if ((!is_fusion && !cursor_.accept("body")) || !cursor_.accept("@")) {

@@ -6,7 +6,7 @@
 namespace graven::engine::graph_syntax {
 namespace {
 
-// What texts multiply is bounded too.
+// Factors and the number of products in a text are bounded too.
 constexpr int64_t kMaxFactor = int64_t{1} << 40;
 constexpr int kMaxProducts = 1000;
 
@@ -77,7 +77,7 @@ Result<Dim> GraphParser::sum(Scope& scope) {
     cursor_.go_to(before);
   }
   SymbolTable& symbols = scope.graph->symbols();
-  // What is subtracted is subtracted last: a Dim is not negative on the way.
+  // Subtrahends are subtracted last: a Dim is not negative on the way.
   Dim added(0), subtracted(0);
   bool is_minus = cursor_.accept("-");
   for (int products = 1;; ++products) {

@@ -22,11 +22,10 @@ namespace graven::engine {
 // in each call) a body is recorded anew each time, so memory stays bounded. Any thread.
 class GRAVEN_API RecordedBody : public RefCounted {
  public:
-  // What is there for inputs of these dtypes, or null. A hit also says that the dtypes are those
-  // that the op takes.
+  // The recorded body for inputs of these dtypes, or null. On a hit the op takes these dtypes.
   static const RecordedBody* find(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs);
-  // The same, made if it is not there. The types are checked already; `output` is the dtype of
-  // the result. A reduction has one input here, what it reduces.
+  // The same, but records the body on a miss. The types are checked already; `output` is the dtype
+  // of the result. A reduction has one input here, the one it reduces.
   static Result<Ref<const RecordedBody>> get(const Op& op, AttrsRef attrs,
                                              std::span<const DType> inputs, DType output);
 
@@ -37,14 +36,14 @@ class GRAVEN_API RecordedBody : public RefCounted {
   const RowsExpression* rows() const { return rows_.get(); }
   // The nodes of its expressions, for limits and estimates.
   size_t num_nodes() const;
-  // The expression of a body without rows that runs for each element: that of a reduction prepares
-  // what it combines.
+  // The expression that a body without rows runs for each element. In a reduction it prepares the
+  // elements to combine.
   const Expression& per_element() const { return expression_ ? *expression_ : reduction_->prepare; }
   // The result has the broadcast of the inputs' shapes, so that `infer` need not be asked.
   bool broadcasts() const { return broadcasts_; }
 
-  // What a compiler made of the body alone, kept here so that finding the one finds the other;
-  // null until it is made. The first one that is set stays, and is returned.
+  // The compiled form of the body alone, kept here so that finding the body finds it; null until it
+  // is made. The first one that is set stays, and is returned.
   const RefCounted* compiled() const { return compiled_.load(std::memory_order_acquire); }
   const RefCounted* set_compiled(Ref<const RefCounted> made) const;
 

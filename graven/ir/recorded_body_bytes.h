@@ -5,7 +5,7 @@
 
 namespace graven::engine {
 
-// What the recorded bodies take that the process keeps (recorded_body.h), without their kernels.
+// The bytes of all recorded bodies of the process (recorded_body.h), without their kernels.
 GRAVEN_API int64_t recorded_body_bytes();
 
 }  // namespace graven::engine

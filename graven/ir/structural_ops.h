@@ -6,8 +6,8 @@
 
 namespace graven::engine {
 
-// The ops that the structure itself is made of, which code below `ops` must know by name. Their
-// records are in graven/ops/structural_ops.cc; nobody writes another op's name.
+// The ops of the structure itself, which code below `ops` must know by name. Their records are in
+// graven/ops/structural_ops.cc; this code names no other op.
 
 struct PlaceholderAttrs {
   DType dtype = DType::kInvalid;

@@ -31,14 +31,14 @@ namespace graven::engine {
 //   n, 2*n + 1, floordiv(n, 2). A ! says that the shape is only promised. Known sizes that an
 //   integer tensor holds follow in (), the type of the value behind a resource in <>.
 // - A constant is its elements, or hex "..." of the bytes if it is large or holds unusual NaNs.
-//   One among the inputs stands for a captured tensor.
+//   A constant among the inputs stands for a captured tensor.
 // - {} holds the attributes that are not at their default, then those set on this node only. Kinds
 //   that the text of a value does not show stand before it there: "shape [2,?]", "ints [1, 2]".
-// - What stands in a fusion: see ir/fusion.h.
+// - The syntax of a fusion: see ir/fusion.h.
 // - ^ is a control input, behind return a control output. # begins a comment.
 //
-// parse_graph reads what print_graph writes, and printing that again gives the same text. Not
-// kept are locations, ids, the outer graph, and the order of inputs among the nodes: they come
+// parse_graph reads the output of print_graph, and printing that again gives the same text.
+// Locations, ids, the outer graph, and the order of inputs among the nodes are lost: inputs come
 // first. An error of parse_graph (kInvalidArgument) says the line.
 GRAVEN_API std::string print_graph(const Graph& graph);
 GRAVEN_API Result<Ref<Graph>> parse_graph(std::string_view text);

@@ -10,7 +10,7 @@
 
 namespace graven::engine::graph_syntax {
 
-// Where the parser is in the text, and the words that are read there. Errors say the line.
+// The parser's position in the text, and the tokens read there. Errors say the line.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : text_(text) {}
@@ -18,7 +18,7 @@ class Cursor {
   size_t at() const { return at_; }
   void go_to(size_t at) { at_ = at; }
 
-  // A mistake in what was read last.
+  // An error just behind the last token.
   template <typename... Args>
   Status error(const Args&... args) const {
     size_t at = std::min(at_, text_.size());

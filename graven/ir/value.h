@@ -13,7 +13,7 @@
 
 namespace graven::engine {
 
-// What a value is to the cache of a Function: the base of TraceType, of the room `function`.
+// The type of a value in the cache of a Function: the base of TraceType, of the room `function`.
 class GRAVEN_API ValueType : public RefCounted {};
 
 struct None {
@@ -56,7 +56,7 @@ struct GRAVEN_API Value {
   enum class Kind : uint8_t {
     kTensor,
     kVariable,  // tensor: the handle; object: the front end's variable
-    kLiteral,   // literal; object: the front end's own object of it, if it is to be seen
+    kLiteral,   // literal; object: the front end's own object of it, if users are to see that
     kList,      // items
     kTuple,
     kNamedTuple,  // items, names of fields, class name, object: the class
@@ -81,8 +81,8 @@ struct GRAVEN_API Value {
   static Value of_type(Ref<const ValueType> type);
 };
 
-// The tensors of a value in the order in which they are fed and returned: items in order, those
-// of a dict by sorted key.
+// The tensors of a value in the order in which they are fed and returned: items in order, items of
+// a dict by sorted key.
 GRAVEN_API void collect_tensors(const Value& value, std::vector<Tensor>& tensors);
 // Positions of a dict's items in the order of its sorted keys; an error if they cannot be sorted.
 GRAVEN_API Result<std::vector<int>> sorted_key_order(const std::vector<Literal>& keys);

@@ -70,8 +70,8 @@ Status verify_constant(const Node& node) {
   return {};
 }
 
-// Whether the shape that a Fusion says is the one of the graph's type: symbols stand for one Dim
-// each. Then what the Fusion reads is within the operand.
+// Whether a shape in a Fusion fits the graph's type: each symbol stands for one Dim. Then the
+// Fusion's reads lie within the operand.
 bool fits_declared(const Shape& declared, const Shape& type, std::vector<Dim>& symbols) {
   if (!type.has_rank() || type.rank() != declared.rank()) return false;
   for (int i = 0; i < type.rank(); ++i) {

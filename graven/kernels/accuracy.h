@@ -3,10 +3,10 @@
 
 namespace graven::engine {
 
-// The largest error of an instruction in units in the last place of the exact result, for
-// float32 and float64, over all arguments but those that are said here. Instructions that are
-// not listed are exact or correctly rounded. Denormal arguments count as zero, and results that
-// would be denormal may be zero.
+// The largest error of an instruction in units in the last place of the exact result, for float32
+// and float64, over all arguments except those named here. Instructions that are not listed are
+// exact or correctly rounded. Denormal arguments count as zero, and results that would be denormal
+// may be zero.
 struct Accuracy {
   Instruction instruction;
   double float32, float64;
@@ -38,8 +38,8 @@ inline constexpr Accuracy kAccuracies[] = {
     {Instruction::kErfinv, 1, 8},
     {Instruction::kNdtri, 1, 8},
     {Instruction::kLgamma, 1, 8},
-    // Beside this an absolute error of 2^-53 times the largest term of its sums, which shows near
-    // its zeros only.
+    // Also an absolute error of 2^-53 times the largest term of its sums, which shows near its
+    // zeros only.
     {Instruction::kDigamma, 1, 16},
 };
 

@@ -303,7 +303,7 @@ GRAVEN_OP(ShiftRight) {
 ;
 #undef GRAVEN_OP
 
-// One loop for one, two or three operands; those that are not used are null.
+// One loop for one, two or three operands; unused operands are null.
 template <typename Op, int kOperands, typename T>
 void loop(void* out, const void* a, const void* b, const void* c, int64_t n) {
   T* o = static_cast<T*>(out);

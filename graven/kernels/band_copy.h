@@ -12,11 +12,11 @@ struct FloatBand {
   int64_t stride;  // elements from one row to the next
 };
 
-// Whether rows so far apart collide in the caches. A cache chooses the set of a line by the low
+// Whether rows at this distance collide in the caches. A cache chooses the set of a line by the low
 // bits of its address, so the rows of a band whose distance is a multiple of 2 KiB share two sets
-// of 64 in the first level, and what a product reads again is gone. oneDNN 2.6 minds that on
-// AVX-512 only and for the largest products; with AVX2 it then reaches a half (4 KiB) or two thirds
-// (2 KiB) of its speed.
+// of 64 in the first level, and elements that a product reads again are evicted. oneDNN 2.6 avoids
+// that on AVX-512 only and for the largest products; with AVX2 it then reaches a half (4 KiB) or
+// two thirds (2 KiB) of its speed.
 bool rows_collide(int64_t stride);
 
 // The band with its rows close together and in all sets, in memory of its own.

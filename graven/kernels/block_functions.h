@@ -7,8 +7,8 @@
 namespace graven::engine {
 
 // The compiled loops behind instructions. Each *_blocks.cc holds one family and is compiled once
-// per SIMD target (SSE4.2, AVX2, AVX-512) through Highway's foreach_target; what a look-up gives
-// is the loop for the CPU that runs.
+// per SIMD target (SSE4.2, AVX2, AVX-512) through Highway's foreach_target; a look-up returns the
+// loop for the running CPU.
 //
 // A loop computes out[i] from a[i], b[i], c[i] for i < n. Operands need no alignment; out may be
 // one of the operands if their elements are of one size. An element's result depends neither on
@@ -19,8 +19,8 @@ using BlockFunction = void (*)(void* out, const void* a, const void* b, const vo
 // null if there is none.
 BlockFunction block_function(Instruction instruction, DType operand_type, DType result_type);
 
-// Both of two instructions in one loop, of which the second reads what the first gives; null if
-// there is none. a and b are the operands of the first one, c the other of the second.
+// Two instructions in one loop, where the second reads the result of the first; null if there is
+// none. a and b are the operands of the first one, c the other operand of the second.
 enum class PairForm {
   kLeft,   // (a first b) second c
   kRight,  // c second (a first b)
@@ -31,10 +31,10 @@ BlockFunction pair_function(Instruction first, Instruction second, PairForm form
 // The same as block_function where b is one element; null if there is none.
 BlockFunction by_one_function(Instruction instruction, DType type);
 
-// n elements as they are.
+// Copies n elements.
 BlockFunction copy_function(size_t element_size);
-// Elements as they are stored to elements as they are computed: part 1 is the imaginary part.
-// Null where both are the same.
+// Converts stored elements to the computing type: part 1 is the imaginary part. Null where both are
+// the same.
 BlockFunction load_function(DType stored, int part);
 // The other way round; a is the value, or real part, b the imaginary part. Null for plain copies.
 BlockFunction store_function(DType stored);
@@ -46,8 +46,8 @@ BlockFunction any_function();
 
 // How values are combined in the order of reduction_order.h, by one instruction.
 //
-// Values to be combined column by column: `rows` rows of each of `segments` segments, from which
-// the caller knows that they are what reduction_order.h calls so.
+// Values to combine column by column: `rows` rows of each of `segments` segments. The caller makes
+// sure that these are the segments of reduction_order.h.
 struct ColumnValues {
   const std::byte* values;
   int64_t row_bytes, segment_bytes;  // from one row or segment to the next

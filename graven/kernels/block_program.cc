@@ -22,7 +22,7 @@ constexpr uint16_t kMostOnes = 64;
 static_assert(kBlockElements == FusionLimits::kBlockElements);
 
 // Operands are entries of a table of pointers that each run fills in: values of inputs, outputs,
-// constants, what traps found (a byte each), registers, in this order.
+// constants, results of traps (a byte each), registers, in this order.
 struct Step {
   BlockFunction function;
   uint16_t out, a, b, c;
@@ -112,7 +112,7 @@ class Pairs {
     }
   }
   bool is_first(size_t node) const { return is_first_[node]; }
-  // What the step of a node reads: the node's operands, or those of its pair.
+  // The operands of the step of a node: the node's own, or those of its pair.
   InlineVector<uint16_t, 3> operands(std::span<const ExprNode> nodes, size_t i) const {
     const ExprNode& node = nodes[i];
     const uint16_t first = first_of_[i];
@@ -189,7 +189,7 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
   auto nodes = expression.nodes();
   auto outputs = expression.outputs();
 
-  // How often each node is read; those that never are need not be computed.
+  // How often each node is read; a node that is never read need not be computed.
   const size_t end = nodes.size();
   std::vector<int> uses(end, 0);
   auto for_parts = [&](const Expression::Output& output, auto&& f) {
@@ -346,8 +346,8 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
     if (is_for_traps_alone && register_of[i] != kNone) registers.give_back(register_of[i]);
   }
 
-  // What is left of the outputs: conversions to stored elements, and copies. Inputs that are
-  // handed on are copied into registers first, as their memory may be that of another output.
+  // The remaining outputs: conversions to stored elements, and copies. Inputs that are outputs too
+  // are copied into registers first, as their memory may be that of another output.
   for (size_t o = 0; o < outputs.size(); ++o) {
     const auto& output = outputs[o];
     OutputStore store{static_cast<uint16_t>(o), dtype_size(output.dtype), nullptr, 0, 0};
@@ -398,7 +398,7 @@ constexpr int64_t kCacheLine = 64;
 // well enough by itself.
 constexpr size_t kFewestStepsToFetch = 4;
 
-// What the next block reads and writes, fetched line by line between the steps of one block, so
+// Fetches the inputs and outputs of the next block line by line between the steps of one block, so
 // that memory is busy while they compute.
 class Fetches {
  public:

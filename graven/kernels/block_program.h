@@ -13,8 +13,8 @@ namespace graven::engine {
 
 class TrapNotes;
 
-// Elements that one block instruction handles at a time; of rows twice as many, by programs whose
-// registers then still leave the first cache room for what they read and write.
+// Elements that one block instruction handles at a time. Rows use twice as many, in programs whose
+// registers then still leave the first cache room for their inputs and outputs.
 inline constexpr int64_t kBlockElements = 512, kRowBlockElements = 1024;
 
 // Rows of a matrix, for inputs and outputs at addresses of their own.
@@ -34,8 +34,8 @@ struct BlockRows {
 };
 
 // An Expression as a list of block instructions over registers of a block's elements that stay in
-// L1: how tier 0 computes elementwise ops, chains of them, and what reductions read and
-// write. Made once per expression, then shared by threads.
+// L1. This vectorised interpreter is tier 0: it computes elementwise ops, chains of them, and the
+// inputs and results of reductions. Made once per expression, then shared by threads.
 class GRAVEN_API BlockProgram {
  public:
   // Fails (kUnimplemented) only if an instruction does not exist for its type.
@@ -49,19 +49,19 @@ class GRAVEN_API BlockProgram {
   // elements, which may be that of an input of the same element size (elements are read before they
   // are written). scratch: scratch_bytes() bytes, 64-byte aligned, of the calling thread.
   // is_far: the elements are not in a cache; those of the next block are fetched while one is
-  // computed. traps: where traps that hold are noted, after the last block; not null if the
+  // computed. traps: the traps that hold are noted there, after the last block; not null if the
   // expression has any.
   void run(int64_t n, const void* const* inputs, const bool* is_scalar, void* const* outputs,
            void* scratch, TrapNotes* traps = nullptr, bool is_far = false) const;
-  // The same row by row: for rows that do not follow each other, or read what is one element for
-  // each. before_row is called before each, with its number.
+  // The same row by row: for rows that do not follow each other, or inputs with one element for
+  // each row. before_row is called before each row, with its number.
   void run_rows(
       const BlockRows& rows, void* scratch, TrapNotes* traps = nullptr,
       FunctionRef<void(int64_t row)> before_row = [](int64_t) {}) const;
   size_t scratch_bytes() const;
   // Expression::cost(), computed once.
   double cost() const;
-  // What it holds; blocks of constants are shared by all programs (constant_blocks.h).
+  // The bytes of the program; blocks of constants are shared by all programs (constant_blocks.h).
   int64_t bytes() const;
 
  private:

@@ -14,7 +14,7 @@
 #define GRAVEN_SMALL_PRODUCT
 namespace graven::engine {
 namespace {
-// What counts as a small product: elements of b, its rows padded to whole vectors, and all
+// Limits of a small product: elements of b, its rows padded to whole vectors, and all
 // multiplications.
 constexpr int64_t kMaxElements = 2 << 10, kMaxMultiplications = 16 << 10;
 constexpr DTypeSet kSmallTypes = {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kInt64};
@@ -379,7 +379,7 @@ size_t product_block_scratch(DType dtype, int64_t rows, int64_t columns, int64_t
 
 bool is_small_product(DType dtype, int64_t rows, int64_t columns, int64_t depth) {
   if (!kSmallTypes.contains(dtype)) return false;
-  // Widths of vectors differ between targets, but not what counts as small.
+  // Widths of vectors differ between targets, but the limits of a small product do not.
   const int64_t padded = (columns + 15) / 16 * 16;
   return depth <= kMaxElements && padded <= kMaxElements && padded * depth <= kMaxElements &&
          rows <= kMaxMultiplications / (padded * depth);

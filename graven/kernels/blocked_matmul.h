@@ -23,8 +23,8 @@ struct ProductBlock {
 // Bytes of scratch memory, 64-byte aligned, that a block of this size (or smaller) needs.
 size_t product_block_scratch(DType dtype, int64_t rows, int64_t columns, int64_t depth);
 
-// Each element is the sum over the depth in ascending order, so how a product is cut into blocks
-// does not show in the bits. half and bfloat16 accumulate in float and are rounded at the end;
+// Each element is the sum over the depth in ascending order, so the cut of a product into blocks
+// does not change its bits. half and bfloat16 accumulate in float and are rounded at the end;
 // integers wrap around.
 void multiply_block(const ProductBlock& block, void* scratch);
 

@@ -79,7 +79,7 @@ BlockReader stream_reader(const Matrices& m) {
   return BlockReader(sizes, operands);
 }
 
-// What a root reads.
+// The inputs of a root.
 struct Source {
   Source(Roots roots, const RootIteration& root, bool has_columns)
       : root(root), matrices(roots, root.iteration, has_columns), reader(stream_reader(matrices)) {}
@@ -218,7 +218,7 @@ class Worker {
 
 // Matrices of one part: each block of columns gives its results at once.
 Status reduce_whole_columns(Roots roots, Sources sources, TrapNotes* traps) {
-  const Matrices& all = sources[0].matrices;  // of all roots, but for what they read
+  const Matrices& all = sources[0].matrices;  // the same for all roots, except for their inputs
   const int64_t units = all.groups * all.blocks;
   const int64_t per_chunk = std::clamp<int64_t>(
       elements_of_chunk(roots) / std::max<int64_t>(all.rows * all.block, 1), 1, units);

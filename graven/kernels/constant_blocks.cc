@@ -55,7 +55,7 @@ ConstantBlock constant_block(size_t element_size, uint64_t bits) {
 }
 
 int64_t constant_block_bytes() {
-  // Beside a block: what its alignment costs, and its counts with the function that frees it.
+  // Beside a block: the memory for its alignment, and its counts with the function that frees it.
   constexpr int64_t kBeside = 64 + bytes_of_block(56);
   Blocks& blocks = Blocks::global();
   MutexLock lock(blocks.mutex);

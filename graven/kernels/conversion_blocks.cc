@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace graven::engine::HWY_NAMESPACE {
 namespace {
 
-// What Instruction::kCast says: the machine's conversion to 32 or 64 bits, then cut.
+// The conversion of Instruction::kCast: the machine's conversion to 32 or 64 bits, then cut.
 template <typename To, typename From>
 To convert(From x) {
   if constexpr (!std::is_floating_point_v<From> || std::is_floating_point_v<To>) {

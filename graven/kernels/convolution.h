@@ -23,14 +23,14 @@ struct Convolution {
   friend bool operator==(const Convolution&, const Convolution&) = default;
 };
 
-// Floating dtypes, int32 and int64 (which wrap around). float32 through oneDNN, one primitive
+// Floating dtypes, int32 and int64 (which wrap around). float32 runs through oneDNN, one primitive
 // (kept by shape) for each slice of the batch, or slab of rows for a small batch, cut by shape
-// alone, on our pool; what oneDNN refuses, where it is missing, and other dtypes by blocks of
-// im2col and matmul, or by plain loops where each channel is a group. half and bfloat16 compute in
-// float32 and round the result. The filter gradient adds its slices
-// in index order. One thread or two give the same bits. Rows and columns of the output beyond
-// padding see zeros; a sum over nothing is zero. done: told of each rectangle of the result, whose
-// rows are pixels; of nothing if it fails.
+// alone, on our pool. Other dtypes, shapes that oneDNN refuses, and float32 without oneDNN run by
+// blocks of im2col and matmul, or by plain loops where each channel is a group. half and bfloat16
+// compute in float32 and round the result. The filter gradient adds its slices in index order. One
+// thread or two give the same bits. Rows and columns of the output beyond padding see zeros; a sum
+// over nothing is zero. done: called for each rectangle of the result, whose rows are pixels; not
+// called if the convolution fails.
 GRAVEN_API Status convolution_forward(const Convolution& c, const void* input, const void* filter,
                                       void* output, const PanelDone* done = nullptr);
 GRAVEN_API Status convolution_input_gradient(const Convolution& c, const void* filter,
@@ -39,9 +39,9 @@ GRAVEN_API Status convolution_input_gradient(const Convolution& c, const void* f
 GRAVEN_API Status convolution_filter_gradient(const Convolution& c, const void* input,
                                               const void* output_gradient, void* filter_gradient);
 
-// The compiled convolutions that oneDNN keeps by shape: how many, about how many bytes of the
-// process they take, and how often one was asked for and made. At most `max_bytes` are kept, the
-// least recently used go first.
+// Statistics of the compiled convolutions that oneDNN keeps by shape: how many, about how many
+// bytes of the process they take, and how often one was asked for and made. At most `max_bytes` are
+// kept, the least recently used go first.
 struct ConvolutionCacheStats {
   int64_t entries = 0, bytes = 0, max_bytes = 0, requests = 0, misses = 0;
 };

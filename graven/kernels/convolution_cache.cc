@@ -9,8 +9,8 @@
 namespace graven::engine {
 namespace {
 
-// oneDNN does not tell what a primitive takes. Measured with version 2.6.3, convolutions of 3x3
-// from 32 to 64 channels: 65 KiB forward, 8 the input's gradient, 24 the filter's.
+// oneDNN does not report the memory of a primitive. Measured with version 2.6.3, convolutions of
+// 3x3 from 32 to 64 channels: 65 KiB forward, 8 the input's gradient, 24 the filter's.
 constexpr int64_t kBytesOfPrimitive = 64 << 10;
 constexpr int64_t kBytesOfRefusal = 512;
 constexpr int64_t kDefaultMaxBytes = 64 << 20;

@@ -14,15 +14,15 @@ struct ConvolutionPiece {
   int64_t input_offset = 0, output_offset = 0;
 };
 
-// Pieces whose outputs together are the output, each once. Neighbouring slabs read common rows of
-// the input; one that reads padding only has in_height 0. About `wanted` pieces, cut by shape
+// Pieces that together compute each element of the output once. Neighbouring slabs read common rows
+// of the input; a slab that reads padding only has in_height 0. About `wanted` pieces, cut by shape
 // alone.
 std::vector<ConvolutionPiece> cut_output(const Convolution& c, int64_t wanted);
-// Pieces whose inputs together are the input, each once: for the input's gradient. Neighbouring
+// Pieces that together cover each element of the input once: for the input's gradient. Neighbouring
 // slabs read common rows of the output. A slab that no output row reads has out_height 0.
 std::vector<ConvolutionPiece> cut_input(const Convolution& c, int64_t wanted);
 
-// Multiplications of one direction of it.
+// The number of multiplications of one direction of the convolution.
 double convolution_cost(const Convolution& c);
 
 }  // namespace graven::engine

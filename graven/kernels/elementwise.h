@@ -12,8 +12,9 @@ namespace graven::engine {
 struct Operand {
   const void* data;
   const Shape* shape;
-  // If they are read otherwise: how many elements lie from one index to the next along each axis of
-  // the result. `data` is then what is read at its first element.
+  // Set if the elements are read in another order: the distance in elements from one index to the
+  // next along each axis of the result. `data` then points to the element read for the result's
+  // first.
   const int64_t* strides = nullptr;
 };
 

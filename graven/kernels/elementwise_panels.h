@@ -9,22 +9,22 @@
 
 namespace graven::engine {
 
-// run_elementwise, rectangle by rectangle, each on the thread that asks for it: what follows a
+// run_elementwise, rectangle by rectangle, each on the calling thread: for elementwise ops behind a
 // matrix product or a convolution, computed while its panels are in cache. The shape has at least
-// one axis. What it is made of must live as long; any number of threads may call run at once, for
-// panels that do not overlap.
+// one axis. The constructor's arguments must live as long; any number of threads may call run at
+// once, for panels that do not overlap.
 class GRAVEN_API ElementwisePanels {
  public:
   ElementwisePanels(const BlockProgram& program, std::span<const Operand> inputs,
                     const Shape& shape, std::span<void* const> outputs, TrapNotes* traps);
-  // Notes that there was no memory to compute in.
+  // Computes a panel. A lack of memory is only noted, for status().
   void run(const Panel& panel) const;
-  // Once all ran: kResourceExhausted if one of them had no memory; then that is not computed.
+  // Called after all panels: kResourceExhausted if one of them had no memory and was not computed.
   Status status() const;
 
  private:
-  // Where inputs are the same distance apart from any row to the next; else there is one range of
-  // elements for each.
+  // Finds whether inputs are the same distance apart from any row to the next; else there is one
+  // range of elements for each row.
   void find_rows();
   void run_rows(const Panel& panel, std::byte* scratch) const;
   void run_range(BlockReader::State& state, int64_t begin, int64_t end, std::byte* scratch) const;

@@ -9,7 +9,8 @@
 #define GRAVEN_HIGHWAY_MODEL
 #endif
 
-// What the formulas include is included before, as it is compiled for no special target.
+// Headers that the formulas need are included before, because they are compiled for no special
+// target.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -123,7 +124,7 @@ HWY_INLINE Vector<D> in_double(Function function, Vector<D> x, More... more) {
   return Vector<D>(hn::Combine(D(), hn::DemoteTo(dh, high.v), hn::DemoteTo(dh, low.v)));
 }
 
-// What an instruction leaves to the C library.
+// The C library's result for arguments that an instruction leaves to it.
 template <Instruction kInstruction>
 double library_function(double x) {
   if constexpr (kInstruction == Instruction::kSinOfLarge) return std::sin(x);

@@ -89,7 +89,7 @@ void pow_double_block(void* out, const void* a, const void* b, const void*, int6
   for (int64_t i = 0; i < n; ++i) o[i] = std::pow(x[i], y[i]);
 }
 
-// What is rarely asked of the C library; see Instruction.
+// The C library's result for rare arguments; see Instruction.
 template <double (*kFunction)(double), bool (*kIsAsked)(double)>
 void rare_block(void* out, const void* a, const void*, const void*, int64_t n) {
   double* o = static_cast<double*>(out);

@@ -148,9 +148,9 @@ bool is_packed_by_onednn(const ProductPieces& pieces) {
          0.0038;
 }
 
-// One piece of a product, of copies of the inputs that are to be copied: bands of columns, which
-// oneDNN walks down, and whose rows collide in the caches. Without memory for a copy it is read
-// where it is.
+// One piece of a product. Some inputs are copied first: bands of columns whose rows collide in the
+// caches, because oneDNN walks down the columns. Without memory for a copy the input is read in
+// place.
 bool multiply_piece(const OneDnn& library, FloatProduct piece, bool copy_a, bool copy_b) {
   std::optional<BandCopy> a, b;
   if (copy_a) {

@@ -21,16 +21,16 @@ struct MatMulArguments {
   const void* b;
   void* c;
   std::span<const int64_t> a_offsets, b_offsets;
-  // Told of each rectangle of c, whose rows are those of all products. Nothing is told of a product
+  // Called for each rectangle of c, whose rows are those of all products. Not called for a product
   // that fails.
   const PanelDone* done = nullptr;
 };
 
-// All number dtypes. float32 (and what else it has) through oneDNN, single-threaded on slices of
-// the product that are cut by shape alone, on our pool; the others, and float32 where oneDNN is
-// missing, through one blocked kernel of ours (matrices times vectors: row by row). half and
-// bfloat16 accumulate in float32, small integers wrap around in their own dtype. k = 0 gives zeros.
-// One thread or two give the same bits.
+// All number dtypes. float32 (and other dtypes that oneDNN has) runs through oneDNN,
+// single-threaded on slices of the product that are cut by shape alone, on our pool. Other dtypes,
+// and float32 without oneDNN, run through one blocked kernel of ours (matrices times vectors: row
+// by row). half and bfloat16 accumulate in float32, small integers wrap around in their own dtype.
+// k = 0 gives zeros. One thread or two give the same bits.
 GRAVEN_API Status matmul(const MatMulArguments& arguments);
 
 }  // namespace graven::engine

@@ -3,8 +3,8 @@
 namespace graven::engine {
 namespace {
 
-// Nanoseconds: what a product takes that is not worth cutting, what starting a piece and waking
-// other threads costs.
+// Nanoseconds: the largest product that is not worth cutting, the cost of starting a piece, and of
+// waking other threads.
 constexpr double kWorthCutting = 15e3, kStart = 800, kWake = 3e3;
 constexpr int64_t kParts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 constexpr int64_t kMaxPieces = 64;
@@ -12,8 +12,8 @@ struct Threads {
   int64_t number;
   double weight;
 };
-// How much a machine with so many threads counts: each piece packs its inputs anew, so what feeds
-// sixteen threads costs two of them a tenth of their time.
+// How much a machine with so many threads counts: each piece packs its inputs anew, so a cut that
+// feeds sixteen threads costs two of them a tenth of their time.
 constexpr Threads kThreads[] = {{2, 16}, {4, 4}, {8, 1}, {16, 0.25}};
 
 int64_t divide_up(int64_t value, int64_t divisor) { return (value + divisor - 1) / divisor; }

@@ -8,9 +8,9 @@
 
 namespace graven::engine {
 
-// What a kernel of products takes on one core, in nanoseconds, and how it may be cut. The figures
-// need not be exact: they weigh pieces that pack their inputs seldom against pieces that keep
-// many threads busy.
+// The costs of a kernel of products on one core, in nanoseconds, and its limits on pieces. The
+// figures need not be exact: they weigh pieces that pack their inputs seldom against pieces that
+// keep many threads busy.
 struct ProductCosts {
   double multiplication;          // for one of the m * n * k
   double pack_a, pack_b;          // for each element that a piece reads
@@ -31,8 +31,9 @@ struct ProductPieces {
 ProductPieces cut_product(int64_t m, int64_t n, int64_t k, int64_t batch,
                           const ProductCosts& costs);
 
-// Calls body(product, first row, first column) for every piece, on the pool, and tells of what was
-// computed, unless the body gave false (no memory). False if it did for any.
+// Calls body(product, first row, first column) for every piece, on the pool, and reports the piece
+// to `done`, unless the body returned false (no memory). Returns false if the body did for any
+// piece.
 template <typename F>
 [[nodiscard]] bool for_each_piece(const ProductPieces& pieces, int64_t batch, const PanelDone* done,
                                   const F& body) {

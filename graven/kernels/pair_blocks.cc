@@ -1,5 +1,5 @@
-// Two instructions in one loop: a sum, difference or product of which one operand is another, so
-// that what the first one gives stays in the processor. The bits are those of two loops.
+// Two instructions in one loop: a sum, difference or product with another as one operand, so that
+// the result of the first stays in the processor. The bits are those of two loops.
 #include <type_traits>
 
 #undef HWY_TARGET_INCLUDE

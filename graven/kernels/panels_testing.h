@@ -11,7 +11,7 @@
 // Helpers of this room's tests.
 namespace graven::engine {
 
-// What a kernel told of its result: how often each element was in a panel, and what it was then.
+// The log of a kernel's reports: how often each element was in a panel, and its value then.
 class PanelLog {
  public:
   PanelLog(const void* result, int64_t rows, int64_t columns, size_t element_size)
@@ -39,7 +39,7 @@ class PanelLog {
     }
   }
 
-  // Empty if each element was told of once, when it was what it is now.
+  // Empty if each element was reported once, with its final value.
   std::string error() const {
     if (is_outside_) return "a panel is empty, or outside of the result";
     for (size_t i = 0; i < times_.size(); ++i) {

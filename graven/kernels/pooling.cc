@@ -24,7 +24,7 @@ enum class Kind { kMax, kAverage, kMaxGradient, kAverageGradient, kPickLargest }
 struct Chunk {
   Kind kind;
   int64_t image, first, end;
-  const void* input;     // where the largest are looked for, or what is averaged
+  const void* input;     // searched for the largest elements, or averaged
   const void* gradient;  // shaped like the output; for kPickLargest like the input
   void* to;
 };
@@ -39,7 +39,7 @@ namespace graven::engine {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Channels whose largest elements are looked for at a time.
+// Channels whose largest elements are searched for at a time.
 constexpr int64_t kChannels = 256;
 
 // The part of a window that lies inside the input.

@@ -34,11 +34,12 @@ GRAVEN_API Status run_reduction(const ReductionProgram& program, std::span<const
                                 const Shape& shape, uint64_t reduced, void* output,
                                 TrapNotes* traps = nullptr);
 
-// Several reductions over the same axes share a pass over inputs: each gives what it gives alone.
+// Several reductions over the same axes share a pass over inputs. Each has the bits that it has
+// alone.
 struct ReductionRoot {
   const ReductionProgram* program;
   void* output;
-  std::span<const int> reads;  // which of the inputs are those of the program, in their order
+  std::span<const int> reads;  // the numbers of the inputs that the program reads, in its order
 };
 GRAVEN_API Status run_reductions(std::span<const ReductionRoot> roots,
                                  std::span<const Operand> inputs, const Shape& shape,

@@ -1,9 +1,9 @@
 // Combining values in the order that reduction_order.h states, for the instructions that
 // reductions are made of.
 //
-// What may differ from the letter of that order is what shows in no bit. The lanes need not start
-// at the identity: combining it with the result once does the same, as it only makes 0 of -0 and
-// of a denormal. Lanes that no value goes to hold the identity, or are left out.
+// Deviations from the letter of that order do not change a bit. The lanes need not start at the
+// identity: combining it with the result once does the same, as it only makes 0 of -0 and of a
+// denormal. Lanes without a value hold the identity, or are left out.
 //
 // Minima and maxima of floats are taken by one machine instruction, and again by combine() in the
 // few cases where that is not the same.
@@ -141,7 +141,7 @@ HWY_INLINE hn::Vec<D> repeated(D d, const T* identity, int parts) {
 
 // --- Rows. Numbers of elements are those of T here: a complex number is two.
 
-// What is the same for all rows of one call.
+// The values that are the same for all rows of one call.
 template <typename T, class D>
 struct RowShape {
   RowShape(int64_t length, const T* identity, int parts)

@@ -5,10 +5,10 @@
 
 namespace graven::engine {
 
-// The order in which the n values of one result are combined. It depends on n and on the
-// accumulator's dtype alone, and on whether the last axis is reduced, which says which of the two
-// orders it is; never on sizes of axes, strides, threads, or on what is fused. The values come in
-// row-major order of the reduced axes. docs/numerics.md tells it to users.
+// The order in which the n values of one result are combined. It depends on n, on the accumulator's
+// dtype, and on whether the last axis is reduced, which chooses one of two orders. It never depends
+// on sizes of axes, strides, threads, or fusion. The values come in row-major order of the reduced
+// axes. docs/numerics.md explains it to users.
 //
 // Row order, if the last axis is reduced (whatever the others), or there is none:
 //   The values are cut into segments of kRowSegment; the last may be shorter. In each segment there

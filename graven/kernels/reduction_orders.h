@@ -20,27 +20,27 @@ using Roots = std::span<const RootIteration>;
 // over the pool, and finish the results. At least one result. kResourceExhausted if there is no
 // memory to compute in.
 Status reduce_in_row_order(Roots roots, TrapNotes* traps);
-// has_columns: the last dimension of the iteration is the last axis, or what merged with it;
+// has_columns: the last dimension of the iteration is the last axis, perhaps merged with others;
 // otherwise that axis has one element.
 Status reduce_in_column_order(Roots roots, bool has_columns, TrapNotes* traps);
 
-// --- Of both.
+// --- For both orders.
 
 // Prepared values that are combined together, and results that are finished together: both stay in
 // the first cache.
 inline constexpr int64_t kPreparedValues = 2048, kFinishedTogether = 512;
 
-// How many elements are worth a chunk, in which each root goes over them in turn: so they are in a
-// cache for all but the first. Of what one root gives no bit depends on it.
+// The number of elements of a chunk, in which each root goes over them in turn: so they are in a
+// cache for all roots but the first. No bit of a root's result depends on it.
 int64_t elements_of_chunk(Roots roots);
-// The bytes that so many accumulators of a root take, and those of all roots one behind the other.
+// The bytes of so many accumulators of a root, and of those of all roots one behind the other.
 int64_t bytes_of_partials(const RootIteration& root, int64_t accumulators);
 int64_t bytes_of_partials(Roots roots, int64_t accumulators);
-// Where a root's result of this number goes.
+// The address of a root's result of this number.
 std::byte* result_of(const RootIteration& root, int64_t number);
 
-// What a chunk works in: a combiner, prepared values, accumulators of segments, results, and what a
-// reader gathers.
+// The memory of a chunk: a combiner, prepared values, accumulators of segments, results, and
+// staging memory of a reader.
 class ReductionMemory {
  public:
   static size_t scratch_bytes(const ReductionProgram::Rep& rep, const BlockReader& reader);
@@ -53,7 +53,7 @@ class ReductionMemory {
   std::byte* results() { return results_; }            // the same
   // The prepared values of `count` elements from `position` on: in values(), or where they are.
   const std::byte* prepared(int64_t position, int64_t count, const std::byte* const* bases);
-  // As many of them as come at once, which are at least one.
+  // The same, but only the values that are available at once: at least one.
   int64_t next_prepared(int64_t position, int64_t limit, const std::byte* const* bases,
                         std::byte* to, const std::byte*& values);
 

@@ -37,7 +37,7 @@ struct Groups {
   InlineVector<const std::byte*, 4> bases;
 };
 
-// What a root reads.
+// The inputs of a root.
 struct Source {
   explicit Source(const RootIteration& root)
       : root(root), groups(root.iteration), reader(groups.sizes, groups.operands) {}
@@ -79,7 +79,7 @@ class Worker {
     }
   }
 
-  // Whole segments of one group, or what is left of it.
+  // Whole segments of one group, or the rest of it.
   void reduce_part(int64_t begin, int64_t length, std::byte* out) {
     memory_.combiner().row(
         length,

@@ -41,7 +41,7 @@ bool varies(RowExtent extent) {
   return extent == RowExtent::kMatrix || extent == RowExtent::kPerColumn;
 }
 
-// Where a value is found: an input of the program, or what a stage computed.
+// The source of a value: an input of the program, or the result of a stage.
 struct Value {
   DType dtype;
   RowExtent extent;
@@ -163,7 +163,7 @@ int64_t rows_of_batch(int64_t columns) {
   return std::max<int64_t>(1, elements / columns);
 }
 
-// One batch of rows at a time. What depends on the row is found once, as places that move on from
+// One batch of rows at a time. Addresses that depend on the row are computed once, and move on from
 // batch to batch.
 class RowRunner {
  public:
@@ -222,7 +222,7 @@ class RowRunner {
 
   int64_t batch() const { return batch_; }
 
-  // At most batch() rows, of those that end where `end` says.
+  // At most batch() rows; `end` is the last row of all.
   void run(int64_t first, int64_t rows, int64_t end) {
     for (const Move& move : moves_) *move.operand = move.base + first * move.row_bytes;
     for (const Spread& input : spread_inputs_) {
@@ -263,7 +263,7 @@ class RowRunner {
       }
     }
     for (const Copy& copy : copies_) {
-      // What is copied is an output too.
+      // Copied values are outputs too.
       const size_t offset = moves(*copy.value) ? bytes_of(*copy.value, first) : 0;
       std::memmove(copy.to + offset, copy.from + offset, bytes_of(*copy.value, rows));
     }
@@ -363,10 +363,10 @@ class RowRunner {
     }
   }
 
-  // The next rows of each matrix are asked for a share at a time, before each stage goes over a row
-  // (or a batch of short ones), so that the first stage that reads them finds them in cache: rows
-  // are too short for the processor to see where it goes on, and it forgets what is asked for when
-  // that is too much at once. The second cache is near enough; the first one is full of this batch.
+  // The next rows of each matrix are prefetched a share at a time, before each stage goes over a
+  // row (or a batch of short ones), so that the first stage that reads them finds them in cache.
+  // Rows are too short for the processor's own prefetching, and it drops requests when there are
+  // too many at once. The second cache is near enough; the first one is full of this batch.
   void find_prefetches(std::span<std::byte* const> places) {
     num_shares_ = std::ranges::count_if(rep_.stages, &Stage::works_on_matrix);
     for (size_t v = 0; v < rep_.values.size(); ++v) {
@@ -403,7 +403,7 @@ class RowRunner {
       values = prepared_;
     }
     auto* out = static_cast<std::byte*>(operands.to[0]);
-    // What is finished may be larger than what was combined.
+    // Finished results may be larger than the accumulators.
     std::byte* accumulators = reduction.finishes ? prepared_ : out;
     combiner.rows(values, rows, columns_, accumulators);
     if (reduction.finishes) {
@@ -490,7 +490,7 @@ class RowRunner {
   int64_t num_shares_ = 1;
 };
 
-// Each stage over the whole matrix; what they hand on lies in memory of the allocator.
+// Runs each stage over the whole matrix; values between stages lie in memory of the allocator.
 Status run_by_stage(const Rep& rep, int64_t rows, int64_t columns,
                     std::span<const void* const> inputs, std::span<void* const> outputs,
                     TrapNotes* traps) {

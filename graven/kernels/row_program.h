@@ -12,7 +12,7 @@
 
 namespace graven::engine {
 
-// What goes row by row (expr/rows.h), compiled: made once, then shared by threads.
+// A row-by-row computation (expr/rows.h), compiled: made once, then shared by threads.
 class GRAVEN_API RowProgram {
  public:
   static Result<std::shared_ptr<const RowProgram>> compile(
@@ -31,12 +31,12 @@ class GRAVEN_API RowProgram {
   std::unique_ptr<Rep> rep_;
 };
 
-// Inputs and outputs are contiguous: rows * columns, rows, columns or one element, as their
-// extents say; any number of rows and columns, of which more than kMaxColumns are better taken one
-// op at a time. Rows are spread over the pool, in chunks cut by shape alone. An output may be the
-// memory of a matrix input of the same element size that no later stage reads. kResourceExhausted
-// if there is no memory for what stages hand on, which is only asked for when rows are too long for
-// a cache, or too few for the pool. traps: see BlockProgram::run.
+// Inputs and outputs are contiguous: rows * columns, rows, columns or one element, as their extents
+// say; any number of rows and columns, but with more than kMaxColumns it is better to run one op at
+// a time. Rows are spread over the pool, in chunks cut by shape alone. An output may be the memory
+// of a matrix input of the same element size that no later stage reads. kResourceExhausted if there
+// is no memory for values between stages, which is needed only when rows are too long for a cache,
+// or too few for the pool. traps: see BlockProgram::run.
 GRAVEN_API Status run_rows(const RowProgram& program, int64_t rows, int64_t columns,
                            std::span<const void* const> inputs, std::span<void* const> outputs,
                            TrapNotes* traps = nullptr);

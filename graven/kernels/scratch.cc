@@ -41,7 +41,7 @@ std::byte* thread_scratch(size_t bytes) {
     level = level->deeper.get();
   }
   Arena& arena = level->arena;
-  bytes = std::max<size_t>(bytes, 1);  // what is null is memory that was not to be had
+  bytes = std::max<size_t>(bytes, 1);  // so null always means that there was no memory
   if (arena.bytes < bytes) {
     arena.release();
     arena.bytes = 0;

@@ -8,9 +8,9 @@
 
 namespace graven::engine {
 
-// Calls body(i, scratch) once for each i in [0, num_chunks), on the pool if there are several, each
-// time with `bytes` bytes of scratch, 64-byte aligned: what blocks stay in while they are computed.
-// It is memory of the thread that the chunk is on, kept and grown for its lifetime, so it should be
+// Calls body(i, scratch) once for each i in [0, num_chunks), on the pool if there are several. Each
+// call gets `bytes` bytes of scratch, 64-byte aligned, for the blocks that it computes. The scratch
+// belongs to the chunk's thread, is kept for the thread's lifetime and grows, so it should be
 // little, whatever the size of tensors; ScratchBlock is for more. kResourceExhausted if there is
 // none; then some chunks did not run.
 //
@@ -19,11 +19,11 @@ namespace graven::engine {
 template <typename Body>
 Status run_chunks(int64_t num_chunks, size_t bytes, const Body& body);
 
-// The same memory for a chunk of somebody else's; null if there is none. A second request of the
-// chunk replaces what the first one got.
+// The same memory for a caller within another's chunk; null if there is none. A second request of
+// the chunk replaces the memory of the first.
 std::byte* thread_scratch(size_t bytes);
 
-// That so many bytes were not to be had.
+// The error for so many bytes of scratch that cannot be had.
 Status out_of_scratch(size_t bytes);
 
 // --- Implementation.

@@ -5,8 +5,8 @@
 
 namespace graven::engine {
 
-// Memory that a kernel needs while it runs, from the allocator of buffers, so that in steady
-// state the system is not asked. get() is null if there is none left.
+// Memory that a kernel needs while it runs, from the allocator of buffers, so in steady state none
+// is taken from the system. get() is null if there is none left.
 class ScratchBlock {
  public:
   explicit ScratchBlock(size_t bytes) : bytes_(bytes), block_(Allocator::host().allocate(bytes)) {}

@@ -4,15 +4,15 @@
 namespace graven::engine {
 
 // The SIMD instruction sets that *_blocks.cc are compiled for, worst first. Highway compiles them
-// (foreach_target); which one runs is decided here, so that its run-time library is not needed.
-// The least that the engine runs on is SSE4.2.
+// (foreach_target); this file chooses the one to run, so that Highway's run-time library is not
+// needed. The engine needs SSE4.2 at least.
 enum class SimdTarget { kSse4, kAvx2, kAvx512 };
 inline constexpr int kNumSimdTargets = 3;
 
-// The best one that this CPU and system have, unless a test chose another.
+// The best one of this CPU and system, unless a test chose another.
 SimdTarget simd_target();
 SimdTarget best_simd_target();
-// Only for what is looked up (compiled) from now on.
+// Affects only functions that are looked up (compiled) after it.
 void set_simd_target_for_test(SimdTarget target);
 std::string_view simd_target_name(SimdTarget target);
 

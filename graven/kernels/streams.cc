@@ -273,7 +273,7 @@ int64_t BlockReader::read(State& state, const std::byte* const* bases, int64_t p
         break;
       case Kind::kPeriodic: {
         if (state.pattern_of[i] != bases[i]) {
-          // The period, then copies of what is there already.
+          // The period, then copies of the elements already there.
           int64_t wanted = std::min(kBlockElements + source.period, num_elements_);
           std::memcpy(staging, bases[i], source.period * source.element_size);
           for (int64_t there = source.period; there < wanted;) {

@@ -8,7 +8,7 @@
 
 namespace graven::engine {
 
-// How kernels walk over broadcasting operands: the dimensions of the result, outermost first,
+// Kernels walk over broadcasting operands by these: the dimensions of the result, outermost first,
 // and for each operand the bytes from one index to the next, 0 where it broadcasts.
 struct StridedOperand {
   const std::byte* data;
@@ -37,14 +37,14 @@ class BlockReader {
   // Whether the elements of an operand follow each other in memory.
   bool is_contiguous(size_t operand) const { return sources_[operand].kind == Kind::kContiguous; }
   size_t staging_bytes() const { return staging_bytes_; }
-  // Who reads in pieces of as many rows of the innermost dimension as this, or of multiples of it,
-  // gathers nothing twice. 1 if that does not matter.
+  // A caller that reads in pieces of so many rows of the innermost dimension, or of a multiple of
+  // it, gathers nothing twice. 1 if that does not matter.
   int64_t panel_rows() const { return panel_rows_; }
   // Whether there are operands that lie across, so that a few rows are gathered together.
   bool has_panels() const { return panel_rows_ > 1; }
   int64_t row_elements() const { return inner_; }
 
-  // Staging memory of the calling thread, and what is remembered about it.
+  // Staging memory of the calling thread, and notes on its contents.
   struct State {
     std::byte* staging;
     InlineVector<const std::byte*, 4> pattern_of;
@@ -53,8 +53,8 @@ class BlockReader {
   State start(std::byte* staging) const;
 
   // Gives up to `limit` elements from `position` on, for operands whose first elements are at
-  // bases[i]: pointers[i], and whether it is one element for all of them. Returns how many: at most
-  // kBlockElements, unless every operand is contiguous or one element.
+  // bases[i]: sets pointers[i], and is_scalar[i] if one element stands for all of them. Returns how
+  // many: at most kBlockElements, unless every operand is contiguous or one element.
   int64_t read(State& state, const std::byte* const* bases, int64_t position, int64_t limit,
                const void** pointers, bool* is_scalar) const;
 
@@ -78,8 +78,8 @@ class BlockReader {
   };
   void make_panel(Source& source) const;
   int64_t panel_bytes(const Source& source) const;
-  // Where the element at the position is in a panel, which is gathered unless it is there, and how
-  // many of the panel follow.
+  // The place in a panel of the element at the position, and how many elements of the panel follow.
+  // Gathers the panel unless it is there.
   const std::byte* read_panel(State& state, size_t operand, const std::byte* base, int64_t position,
                               int64_t& count) const;
   // The first element of a row of the innermost dimension.

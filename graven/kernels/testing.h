@@ -96,7 +96,7 @@ inline std::vector<RowStage> softmax_stages(DType dtype) {
   return stages;
 }
 
-// Calls f for each SIMD target that this machine has; what f compiles runs on that target.
+// Calls f for each SIMD target of this machine; programs that f compiles run on that target.
 inline void for_each_target(const std::function<void()>& f) {
   for (int target = 0; target <= static_cast<int>(best_simd_target()); ++target) {
     set_simd_target_for_test(static_cast<SimdTarget>(target));

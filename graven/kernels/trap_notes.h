@@ -5,9 +5,9 @@
 
 namespace graven::engine {
 
-// Which traps of a step held, noted by the threads that run its blocks. Kept is the one that
-// comes first, by member, then as its body says; so it is the same for any number of threads. A
-// trap says the same of every element, so no element comes before another.
+// The traps of a step that held, noted by the threads that run its blocks. Only the first is kept,
+// by member, then in the order of its body; so it is the same for any number of threads. A trap has
+// one message for all elements, so no element comes before another.
 //
 // The traps of one member stand in one expression, which lives longer than the notes.
 class TrapNotes {
@@ -18,7 +18,7 @@ class TrapNotes {
       if (first_.compare_exchange_weak(first, &trap)) return;
     }
   }
-  // Null if none held. Asked once all blocks ran.
+  // Null if none held. Called after all blocks ran.
   const Trap* first() const { return first_.load(); }
 
  private:

@@ -5,9 +5,9 @@
 
 namespace graven::engine {
 
-// What public functions of numbers share with the operators of both front ends.
+// Rules for numbers that public functions share with the operators of both front ends.
 
-// The dtype that numbers are divided in: integers as floats that hold them well.
+// The dtype of a quotient: integers are divided as floats that hold them well.
 inline DType quotient_type(DType dtype) {
   if (!is_integer(dtype)) return dtype;
   return dtype_size(dtype) <= 2 ? DType::kFloat32 : DType::kFloat64;
@@ -23,7 +23,7 @@ inline Status check_division(DType x, DType y) {
   return type_error("Invalid dtype ", dtype_name(x), " in a division");
 }
 
-// Whether a product is known to be one of two matrices, and none of batches of them.
+// Whether a product is known to be one of two matrices, not of batches of matrices.
 inline bool are_matrices(const Tensor& a, const Tensor& b) {
   return a.shape().has_rank() && b.shape().has_rank() && a.rank() <= 2 && b.rank() <= 2;
 }

@@ -12,7 +12,7 @@ namespace graven::engine {
 // tensor of known rank does not have is a ValueError; where the rank is not known it makes an order
 // that Transpose refuses.
 
-// The axis counted from the front; as it is at unknown rank.
+// The axis counted from the front; unchanged at unknown rank.
 int64_t axis_of(FunctionContext& c, const Tensor& x, int64_t axis);
 
 // Whether an axis is known to be the last one.

@@ -18,7 +18,7 @@
 
 namespace graven::engine {
 
-// What a body gives: its tensors in one flat list. What they are after an error does not matter.
+// The results of a body: its tensors in one flat list. Not used after an error.
 struct Outputs {
   Outputs(Tensor tensor) : tensors{std::move(tensor)} {}
   Outputs(const Formula& formula) : Outputs(formula.tensor()) {}
@@ -27,11 +27,11 @@ struct Outputs {
   Tensors tensors;
 };
 
-// How front ends pack the flat list.
+// The way front ends pack the flat list.
 struct Results {
   struct Part {
     std::string name = {};
-    bool is_list = false;      // takes what the other parts leave; one part at most
+    bool is_list = false;      // takes the tensors that the other parts leave; one part at most
     bool may_be_none = false;  // it, or a tensor of the list: None
   };
   std::vector<Part> parts = {};  // none: nothing is returned
@@ -75,17 +75,17 @@ struct Raised {
   std::string_view error, when;
 };
 
-// Everything there is to know about a public function (DESIGN 3), as its section in
-// graven/library writes it down. Docstrings, signatures, stubs, the functions of C++ and the page
-// of compatibility are made of it.
+// Everything there is to know about a public function (DESIGN 3), as its section in graven/library
+// writes it down. Docstrings, signatures, stubs, the functions of C++ and the page of compatibility
+// are made from it.
 struct FunctionRecord {
   std::string names = {};  // "math.reduce_sum, reduce_sum": the first is the one of messages
   // The name scope in which arguments become constants and the body adds its nodes, if a program
-  // gives no `name`. The node that gives the result takes this very name where the body passes it
-  // c.name(). Empty: Python's signature has no `name`.
+  // gives no `name`. The node of the result takes this very name where the body passes c.name().
+  // Empty: Python's signature has no `name`.
   std::string scope = {};
-  // The dtypes of type parameters, as the ops of the body or the body itself check them; and of
-  // parameters that are a dtype ("dtype"), which are checked before the body runs.
+  // The dtypes of type parameters, which the body or its ops check; and of parameters that are a
+  // dtype ("dtype"), which are checked before the body runs.
   std::vector<TypeConstraint> types = {};
   Results results = one_tensor();
   std::string summary = {};  // what it computes, in one or two sentences
@@ -102,11 +102,11 @@ class GRAVEN_API PublicFunction {
   const FunctionRecord& record() const { return record_; }
   const ParametersType& parameters() const { return record_.body.parameters(); }
   std::span<const std::string> names() const { return names_; }
-  // The first name, "math.reduce_sum", and what follows its last point, "reduce_sum".
+  // The first name, "math.reduce_sum", and its part behind the last point, "reduce_sum".
   const std::string& name() const { return names_.front(); }
   std::string_view short_name() const;
 
-  // What says the dtype of the tensors of each field: a dtype, or a type parameter by its index, or
+  // The source of the dtype of each field's tensors: a dtype, or the index of a type parameter, or
   // neither; and the words of parameters.h.
   struct TensorType {
     DType fixed = DType::kInvalid;
@@ -115,16 +115,16 @@ class GRAVEN_API PublicFunction {
     bool is_sole = false, is_own = false, may_be_none = false;
   };
   std::span<const TensorType> tensor_types() const { return tensor_types_; }
-  // The type parameters: those of the record, and others that only say that dtypes are equal.
+  // The type parameters: those of the record, and others that only require equal dtypes.
   struct TypeParam {
     std::string_view name;
     DType only = DType::kInvalid;  // where the record allows one dtype
-    int dtype_field = -1;          // the field of kind DType that says it ("dtype")
+    int dtype_field = -1;          // the field of kind DType that gives it ("dtype")
   };
   std::span<const TypeParam> type_params() const { return type_params_; }
 
-  // A ValueError if a parameter that is a dtype has one that the record does not name. Binders
-  // call it before they convert tensors, whose dtype it may say.
+  // A ValueError if a parameter that is a dtype has one that the record does not allow. Binders
+  // call it before they convert tensors, whose dtype it may decide.
   Status check_dtypes(void* parameters) const;
   // Runs the body on a struct of parameters that a binder filled in: the flat results, or the
   // first error.
@@ -139,8 +139,7 @@ class GRAVEN_API PublicFunction {
   std::vector<TypeParam> type_params_;
 };
 
-// All public functions that are not one op's own. Filled when it is first asked for, constant
-// afterwards.
+// All public functions except those of single ops. Filled at the first use, constant afterwards.
 class GRAVEN_API FunctionRegistry {
  public:
   static FunctionRegistry& global();

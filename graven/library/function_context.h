@@ -15,13 +15,13 @@
 
 namespace graven::engine {
 
-// What the body of a public function is given beside its parameters. It applies ops as an Emitter,
-// eagerly, into a graph and under tapes alike. A body does not ask for the shape of a tensor as a
-// whole: it says by rank_if_known and size_if_known that it also has a way without, with the same
-// bits, and by static_size that it has none.
+// The context of a public function's body, beside its parameters. It applies ops as an Emitter,
+// eagerly, into a graph and under tapes alike. A body does not read the whole shape of a tensor. It
+// calls rank_if_known and size_if_known where it also has a way without the number, with the same
+// bits, and static_size where it has none.
 class GRAVEN_API FunctionContext : public Emitter {
  public:
-  // `name` is that of the node of the result: a scope with "/" at its end while a graph is built,
+  // `name` is the name of the result's node: a scope with "/" at its end while a graph is built,
   // else empty.
   FunctionContext(Builder& builder, Builder& eager, std::string_view name)
       : Emitter(builder), eager_(eager), name_(name) {}
@@ -32,21 +32,21 @@ class GRAVEN_API FunctionContext : public Emitter {
   FunctionContext at_once() const { return {eager_, eager_, {}}; }
 
   std::optional<int> rank_if_known(const Tensor& x) const;
-  // Of axis i, which may be negative. None where x has no such axis.
+  // The size of axis i, which may be negative. None where x has no such axis.
   std::optional<int64_t> size_if_known(const Tensor& x, int64_t i) const;
-  // The same, where the function cannot do without: it counts as a read of the size, so that a
-  // trace is made for each.
+  // The same for a function that needs the number: it counts as a read of the size, so that each
+  // size has a trace of its own.
   std::optional<int64_t> static_size(const Tensor& x, int64_t i) const;
 
-  // All of them, if they are numbers.
+  // All sizes, if they are numbers.
   std::optional<InlineVector<int64_t, 6>> sizes_if_known(const Tensor& x) const;
   // The integer that a scalar is known to hold.
   std::optional<int64_t> number_if_known(const Tensor& x) const;
 
-  // Of all axes of x, whose rank is known: numbers, or what ops find when the function runs.
+  // The sizes of all axes of x, whose rank is known: numbers, or tensors with the size at run time.
   SizeList sizes(const Tensor& x);
 
-  // The error of the whole function: all that follows gives no tensors, and nor does this.
+  // Sets the error of the whole function. Returns an empty tensor, and so do all later ops.
   Tensor fail(Status status);
 
   Formula operator()(const Tensor& x) { return {*this, x}; }
@@ -58,7 +58,7 @@ class GRAVEN_API FunctionContext : public Emitter {
   // --- Constants: nodes while a graph is built.
   // A scalar: 0, false or "".
   Tensor zero(DType dtype);
-  // Of any plain dtype.
+  // A scalar of any plain dtype.
   Tensor scalar(double value, DType dtype, std::string_view name = {});
   Tensor scalar(int64_t value, DType dtype = DType::kInt32, std::string_view name = {});
   Tensor scalar(int value, DType dtype = DType::kInt32, std::string_view name = {}) {
@@ -66,9 +66,9 @@ class GRAVEN_API FunctionContext : public Emitter {
   }
   // A tensor with one number, false, true or "" everywhere. In a graph a small one is a constant.
   Tensor filled(const Integers& shape, double value, DType dtype, std::string_view name = {});
-  // Of int32, or of int64 where a number needs it.
+  // A vector of int32, or of int64 where a number needs it.
   Tensor vector(std::span<const int64_t> values, std::string_view name = {});
-  // The numbers or the tensor of integers that are not None; a scalar if they were no list.
+  // The integers, which are not None, as a tensor; a scalar if they were no list.
   Tensor tensor_of(const Integers& integers, std::string_view name = {});
   // The number as a scalar of the dtype, or the tensor as it is.
   Tensor tensor_of(const Number& number, DType dtype, std::string_view name = {});

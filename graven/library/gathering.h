@@ -10,7 +10,8 @@ namespace graven::engine {
 Tensor gathered(FunctionContext& c, const Tensor& x, const Tensor& indices, int64_t axis,
                 std::string_view name = {});
 
-// The slices of x for which a mask of known rank holds, which is that of the axes from one on.
+// The slices of x where a mask holds. The mask has a known rank and the shape of x's axes from
+// `axis` on.
 Tensor masked(FunctionContext& c, const Tensor& x, const Tensor& mask, const Tensor& axis,
               std::string_view name = {});
 

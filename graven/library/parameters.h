@@ -21,12 +21,12 @@
 namespace graven::engine {
 
 // --- The kinds of parameters of public functions: plain data, which the binder of a front end
-// fills in before the body runs. Beside them there are Tensor (what stands for one, converted;
-// empty for None and for a default number), DType (kInvalid for None), Shape, bool, int64_t,
-// double, std::string, and std::optional of the last four (none for None).
+// fills in before the body runs. Other kinds are Tensor (any tensor-like argument, converted; empty
+// for None and for a default number), DType (kInvalid for None), Shape, bool, int64_t, double,
+// std::string, and std::optional of the last four (none for None).
 
-// Integers as a program may give them: numbers, or a tensor that holds them when the function runs.
-// Neither is None.
+// Integers as a program may give them: numbers, or a tensor that holds them at run time. Neither is
+// None.
 struct Integers {
   std::optional<InlineVector<int64_t, 6>> numbers = {};
   bool is_scalar = false;  // numbers: one, which was no list
@@ -35,9 +35,9 @@ struct Integers {
 };
 // Axes of a tensor, of which negative ones count from the end.
 struct Axes : Integers {};
-// The sizes of a shape, or something that has one for each axis.
+// The sizes of a shape, or numbers, one for each axis.
 struct Sizes : Integers {};
-// Sizes of which some may be None, which is -1 here: another tensor's, as the body knows.
+// Sizes, some of which may be None, stored as -1: the size of another tensor, which the body knows.
 struct OpenSizes : Integers {};
 
 // The axes that two tensors are joined over: so many last axes of the first and first ones of the
@@ -48,11 +48,11 @@ struct AxisPairs {
   Tensor tensor = {};
 };
 
-// A number as the program gives it, of no dtype yet; or what stands for a tensor.
+// A number as the program gives it, without a dtype yet; or a tensor-like argument.
 struct Number {
   std::optional<double> number = {};
   Tensor tensor = {};
-  bool is_list = false;  // the tensor is made of a list, which is no number in arithmetic
+  bool is_list = false;  // the tensor was a list, which is no number in arithmetic
 };
 // "euclidean", or 2.
 using NumberOrText = std::variant<double, std::string>;
@@ -70,20 +70,20 @@ struct Padding {
   InlineVector<int64_t, 10> sizes = {};
 };
 
-// What stands for a tensor, or a variable that is not read: its handle and the dtype of its value.
+// A tensor-like argument, or a variable that is not read: its handle and the dtype of its value.
 struct TensorOrVariable {
   Tensor tensor = {}, handle = {};
   DType dtype = DType::kInvalid;
 };
 
-// Several of what stands for tensors. A single one that is no list has is_list false.
+// Several tensor-like arguments. For a single one that is no list, is_list is false.
 struct TensorList {
   std::vector<Tensor> tensors = {};
   bool is_list = true;
 };
 
-// A number that a tensor has if none is given: its argument is left empty then, and also if a
-// program gives that very number.
+// The default number of a tensor. The tensor is left empty if its argument is not given, or is that
+// very number.
 using DefaultNumber = std::variant<std::monostate, int64_t, double>;
 inline bool is_default(const DefaultNumber& number, double value) {
   if (const auto* integer = std::get_if<int64_t>(&number)) {
@@ -93,7 +93,7 @@ inline bool is_default(const DefaultNumber& number, double value) {
   return real && *real == value;
 }
 
-// A member of a struct of parameters, by its kind: std::visit over it is how front ends fill it.
+// A member of a struct of parameters, by its kind: front ends fill it by std::visit.
 using ParameterRef =
     std::variant<Tensor*, TensorOrVariable*, TensorList*, Axes*, Sizes*, OpenSizes*, AxisPairs*,
                  Number*, NumberOrText*, Window*, Padding*, DType*, Shape*, bool*, int64_t*,
@@ -116,13 +116,14 @@ using ParameterRef =
 //     }
 //   };
 //
-// A tensor names its dtype as OpDefs do: "int32", or a type parameter of the record, "T", whose
-// tensors have one dtype, which numbers beside them take; eagerly those before and behind them, in
-// graphs those before. The last text is for documentation. Words around the name say more:
+// A tensor names its dtype as OpDefs do: "int32", or a type parameter of the record, "T". Tensors
+// with the same parameter have one dtype, and numbers beside them take it: eagerly from tensors
+// before and behind them, in graphs from tensors before them. The last text is for documentation.
+// More words around the name:
 //
 //   "any"            of a dtype of its own, as is each tensor of a list
 //   "mutual T"       takes the dtype of a tensor behind it in graphs, too
-//   "like T"         takes T where it can; else it has a dtype of its own, which the body refuses
+//   "like T"         takes T where it can; else it keeps its own dtype, which the body refuses
 //   "common T"       values of a list that holds no tensor have the dtype of the whole list
 //   "T or None"      empty for None where it must be given, and for None alone where there is a
 //                    default number; of a list, each of its tensors
@@ -221,7 +222,7 @@ constexpr UnusedField ignored_field(std::string_view name, std::string_view doc)
 constexpr UnusedField refused_field(std::string_view name, std::string_view doc) {
   return {name, ParameterRole::kRefused, doc};
 }
-// Where `name` stands in the signature, if it is not the last parameter.
+// The place of `name` in the signature, if it is not the last parameter.
 struct NameField {};
 constexpr NameField name_field() { return {}; }
 

@@ -7,15 +7,15 @@
 
 namespace graven::engine {
 
-// Where the seeds of stateful random ops come from: one state for the process, which all front ends
-// share. Any thread may ask.
+// The source of the seeds of stateful random ops: one state for the process, which all front ends
+// share. Any thread may call these.
 
-// What set_seed does: later seeds follow from this one, and all streams start anew.
+// Implements set_seed: later seeds follow from this one, and all streams start anew.
 GRAVEN_API void start_seeds(int64_t seed);
 
-// The attributes `seed` and `seed2` of an op with this seed of its own, or none, as TensorFlow
-// makes them of it and the global seed; none if there is neither: numbers that nobody can foresee,
-// which ops ask for by 0 and 0.
+// The attributes `seed` and `seed2` of an op with this seed of its own, or none, derived from it
+// and the global seed as TensorFlow does. None if there is no seed: unpredictable numbers, which
+// ops produce for 0 and 0.
 GRAVEN_API std::optional<std::pair<int64_t, int64_t>> seeds_of_op(std::optional<int64_t> op_seed);
 
 }  // namespace graven::engine

@@ -9,7 +9,7 @@
 
 namespace graven::engine {
 
-// What functions share that move windows over images: convolutions and pools.
+// Helpers of functions that move windows over images: convolutions and pools.
 
 inline constexpr std::string_view kWindowDoc =
     "A number, one for each spatial axis, or one for each axis in the order of data_format.";
@@ -20,7 +20,7 @@ struct DataFormat {
   int spatial_axes = 2;
   int channels_at = 3;
 };
-// "NC..." has the channels first, others last; whether a text is one, the op or the caller checks.
+// "NC..." has the channels first, others last; the op or the caller checks the text.
 DataFormat data_format(std::string_view text, int spatial_axes);
 
 // One size for each axis, of a parameter of this name; None is 1.

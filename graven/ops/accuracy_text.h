@@ -8,8 +8,8 @@
 
 namespace graven::engine {
 
-// What the docstring of a numeric function of elements says of its errors: a paragraph for the
-// details of its record. tests/ops/test_accuracy.py reads it there and holds the op to it.
+// The docstring's paragraph on the errors of a numeric function of elements, for the details of its
+// record. tests/ops/test_accuracy.py reads it there and checks the op against it.
 //
 //   "Accuracy: within 2.5 ULP in float32 and 2 ULP in float64, for x in [-1, 1]."
 //
@@ -26,7 +26,7 @@ inline constexpr double kEndless = std::numeric_limits<double>::infinity();
 
 // The largest errors in ULP, for inputs in the intervals; an input without one may be any number.
 std::string accuracy_text(double float32, double float64, Intervals range = {});
-// That of an op which is one instruction, as kernels/accuracy.h states it.
+// The same for an op that is one instruction, from kernels/accuracy.h.
 std::string accuracy_of(Instruction instruction, Intervals range = {});
 // An error of 0.5 ULP: the float that is next to the exact result.
 std::string correctly_rounded(Intervals range = {});

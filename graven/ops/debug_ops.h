@@ -6,7 +6,7 @@
 
 namespace graven::engine {
 
-// Checks of values when they are there, and what is printed of them.
+// Checks of values at run time, and ops that print values.
 
 struct AssertAttrs {
   std::vector<DType> T;

@@ -56,7 +56,7 @@ struct PhiloxStream {
     uint64_t low = counter_low + groups;
     return {low, counter_high + (low < groups ? 1 : 0), key};
   }
-  // Those of a stateless op: its seed, scrambled by a block of a fixed key.
+  // The stream of a stateless op: its seed, scrambled by a block of a fixed key.
   static PhiloxStream of_seed(uint64_t s0, uint64_t s1) {
     PhiloxWords m = philox_block({static_cast<uint32_t>(s0), static_cast<uint32_t>(s0 >> 32),
                                   static_cast<uint32_t>(s1), static_cast<uint32_t>(s1 >> 32)},

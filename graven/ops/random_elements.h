@@ -12,7 +12,7 @@ namespace graven::engine {
 void fill_uniform(const PhiloxStream& stream, const Tensor& out);
 // Numbers of mean 0 and deviation 1, by Box and Muller; half and bfloat16 are computed in float32.
 void fill_normal(const PhiloxStream& stream, const Tensor& out);
-// The same within two deviations: what lies outside is drawn again.
+// The same within two deviations: a number outside is drawn again.
 void fill_truncated_normal(const PhiloxStream& stream, const Tensor& out);
 // Integers of 32 or 64 bits, all values equally likely.
 void fill_integers(const PhiloxStream& stream, const Tensor& out);

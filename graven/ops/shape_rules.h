@@ -9,7 +9,7 @@ namespace graven::engine {
 // All inputs have one shape, and output 0 too.
 Status same_shapes(InferContext& c);
 
-// The shape that the integers of an input say, each as far as it is known. Negative ones are
+// The shape whose sizes an integer input holds, each as far as it is known. Negative ones are
 // refused.
 Result<Shape> shape_from_input(InferContext& c, int input);
 

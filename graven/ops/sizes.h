@@ -35,8 +35,8 @@ Tensor vector_of(Emitter& emit, std::span<const Size> sizes);
 
 // The sizes of input i, one for each axis; an error if its rank is not known.
 SizeList sizes_of_x(GradientContext& c, int i);
-// The same from a static shape and the tensor that holds its sizes when it runs. The tensor is
-// asked for only where a size is not known.
+// The same from a static shape and the tensor that holds its sizes at run time. `shape` is called
+// only if a size is not known.
 SizeList sizes_of(Emitter& emit, const Shape& known, FunctionRef<Tensor()> shape);
 // Element i of an integer vector, as an int32 scalar. Negative i count from the end.
 Tensor element_of(Emitter& emit, const Tensor& vector, int64_t i);
@@ -52,7 +52,7 @@ Size product_of(Emitter& emit, const Tensor& vector);
 Tensor joined(Emitter& emit, const Tensor& a, const Tensor& b);
 
 // [n, d1, d2, ...]: the shape of the rows that n indices, of any shape, read from a tensor of the
-// shape [d0, d1, ...], of which `known` is known now and `shape` gives the rest.
+// shape [d0, d1, ...]. `known` is its static shape, `shape` gives the unknown sizes.
 Tensor shape_of_rows(Emitter& emit, const Tensor& indices, const Shape& known,
                      FunctionRef<Tensor()> shape);
 

@@ -10,9 +10,9 @@ namespace graven::engine {
 
 // The one loop behind ops that move elements: transpose, slice, split, stack, pad, tile, reverse.
 
-// An axis of a box of elements: how many there are along it, and how far apart, in elements, two
-// neighbours are where they come from (0: one element is repeated; negative: backwards) and where
-// they go (no two elements to one place).
+// An axis of a box of elements: its size, and the distance in elements of two neighbours in the
+// source (0: one element is repeated; negative: backwards) and in the destination (no two elements
+// go to one place).
 struct CopyAxis {
   int64_t size;
   int64_t from;

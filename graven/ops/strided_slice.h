@@ -11,7 +11,7 @@
 
 namespace graven::engine {
 
-// What x[i:j:k, ..., newaxis, 5] means for a tensor of a given shape.
+// The meaning of x[i:j:k, ..., newaxis, 5] for a tensor of a given shape.
 //
 // Entry e of begin, end and strides stands for the next axis of the input, unless a bit says
 // otherwise: ellipsis_mask, as many axes as the other entries leave, whole; new_axis_mask, a new
@@ -42,7 +42,7 @@ struct SliceBound {
 };
 using SliceBounds = InlineVector<SliceBound, 6>;
 
-// The slice of a tensor of shape `input` (which has a rank); an error says what is wrong with it.
+// The slice of a tensor of shape `input` (which has a rank), or an error for a bad entry.
 Result<StridedSlice> resolve_slice(const InferContext& dims, const StridedSliceAttrs& attrs,
                                    const Shape& input, std::span<const SliceBound> begin,
                                    std::span<const SliceBound> end,
@@ -52,7 +52,7 @@ Result<StridedSlice> resolve_slice(const StridedSliceAttrs& attrs, const Shape& 
                                    std::span<const SliceBound> begin,
                                    std::span<const SliceBound> end,
                                    std::span<const SliceBound> strides);
-// The same for values, when it runs.
+// The same for values, at run time.
 Result<StridedSlice> resolve_slice(const StridedSliceAttrs& attrs, const Shape& input,
                                    const Tensor& begin, const Tensor& end, const Tensor& strides);
 

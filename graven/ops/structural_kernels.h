@@ -16,14 +16,14 @@ struct Movement;
 void concat_rows(std::span<const Tensor> values, int64_t outer, const Tensor& out);
 void split_rows(const Tensor& x, int64_t outer, std::span<const Tensor> parts);
 
-// Where their elements come from. Of Reshape and other views, if each axis on the one side is some
-// axes on the other.
+// The origins of their elements. For Reshape and other views, only if each axis on the one side is
+// some axes on the other.
 std::optional<Movement> reshape_reads(const ReadsContext& c);
 std::optional<Movement> broadcast_to_reads(const ReadsContext& c);
 std::optional<Movement> fill_reads(const ReadsContext& c);
 std::optional<Movement> concat_reads(const ReadsContext& c);
 
-// Bodies of structural ops that no expression can say.
+// Kernels of structural ops that no expression can compute.
 Status fill_kernel(KernelContext& c);
 Status concat_kernel(KernelContext& c);
 Status broadcast_to_kernel(KernelContext& c);

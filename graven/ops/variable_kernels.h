@@ -5,10 +5,10 @@
 namespace graven::engine {
 class KernelContext;
 
-// The variable that an input is a handle of, as resource_as says.
+// The variable behind a handle input, by resource_as.
 Result<Variable*> variable_of(const KernelContext& c, int input = 0);
 
-// How an update is combined with the element that it meets.
+// How an update is combined with the variable's element at its place.
 enum class ScatterKind { kAdd, kSub, kMul, kDiv, kMin, kMax, kUpdate };
 
 Status gather_from_variable(KernelContext& c);

@@ -7,8 +7,8 @@
 
 namespace graven::engine {
 
-// Variables. Reads and assignments that the structure knows by name are in ir/structural_ops.h.
-// A write happens in place if nobody holds a snapshot of the value.
+// Variables. Reads and assignments that the structure knows by name are in ir/structural_ops.h. A
+// write happens in place if there is no snapshot of the value.
 
 struct VarHandleAttrs {
   std::string container, shared_name, debug_name;

@@ -10,7 +10,7 @@
 
 namespace graven::engine {
 
-// Windows that slide over height and width of images: what convolutions and pooling share.
+// Windows that slide over height and width of images, for convolutions and pooling.
 
 enum class PaddingKind : uint8_t { kSame, kValid, kExplicit };
 
@@ -33,7 +33,7 @@ struct WindowAttributes {
 };
 Result<Windows> checked_windows(const WindowAttributes& attributes);
 
-// Images as [batch, height, width, channels], whatever their format, and back.
+// Converts image shapes of any format to [batch, height, width, channels], and back.
 Shape channels_last(const Shape& image, bool channels_second);
 Shape in_format(const Shape& channels_last, bool channels_second);
 

@@ -15,8 +15,8 @@
 namespace graven::engine {
 namespace {
 
-// What computing an element again may cost (Expression::cost) beside storing and loading it, and
-// how many operands as large as it may be read again for that.
+// The highest cost of computing an element again (Expression::cost), compared with storing and
+// loading it, and the highest number of operands as large as it to be read again.
 constexpr double kMaxCost = 12;
 constexpr int kMaxOperands = 3;
 // Longer chains are left as they are.
@@ -81,7 +81,7 @@ class OperandCopier {
     for (OutputRef input : node.inputs()) dtypes.push_back(input.node->output(input.index).dtype);
     ASSIGN_OR_RETURN(auto body,
                      RecordedBody::get(node.op(), node.attrs(), dtypes, node.output(0).dtype));
-    // What refuses a value does so once.
+    // A body that may refuse a value must run once only.
     return body->expression()->traps().empty() ? body : Ref<const RecordedBody>();
   }
 
@@ -114,8 +114,8 @@ class OperandCopier {
     return false;
   }
 
-  // The nodes that the reduction would compute itself, the last first; none if it better reads what
-  // is stored.
+  // The nodes that the reduction would compute itself, the last first; none if it is better to read
+  // the stored operand.
   Result<std::vector<Node*>> own_nodes(Node* reduction) {
     const OutputRef x = reduction->inputs()[0];
     const Shape& shape = x.node->output(x.index).shape;
@@ -187,7 +187,7 @@ class OperandCopier {
     }
     graph_.set_input_of(reduction, 0, {copy_of.at(own[0]), 0});
     users_of(copy_of.at(own[0])).push_back(reduction);
-    // What only the reduction needed is there twice.
+    // Originals that only the reduction needed have no users now, and are removed.
     for (Node* node : own) {
       auto& users = users_of(node);
       std::erase_if(users,

@@ -4,10 +4,10 @@
 
 namespace graven::engine {
 
-// Gives a reduction that cannot share a kernel with what else reads its operand a copy of that
-// operand's cheap elementwise part: x - mean(x, 0), say, of which the variance is taken before it
-// is scaled by that. Else the operand would be stored between the two, only to be read twice. True
-// if anything changed. No pass after it may merge what is equal.
+// If a reduction cannot share a kernel with the other readers of its operand, gives it a copy of
+// the operand's cheap elementwise part: x - mean(x, 0), say, whose variance is computed before it
+// is scaled by that. Otherwise the operand would be stored between the two kernels, only to be read
+// twice. Passes after it must not merge equal nodes. True if anything changed.
 Result<bool> copy_operands(Graph& graph);
 
 }  // namespace graven::engine

@@ -58,7 +58,8 @@ Status expand(Rewriter& rewriter, PartsBuilder& builder, Node* node) {
   std::vector<Node*> waited_for;
   for (int i = 0; i < node->num_outputs(); ++i) {
     OutputType& type = made[i].node->output(made[i].index);
-    // What was said of the node's output, by set_shape for instance, holds for the part.
+    // A shape that is known of the node's output, by set_shape for instance, holds for the part
+    // too.
     if (auto merged = merge_shapes(node->output(i).shape, type.shape);
         merged.ok() && !rewriter.is_input(made[i].node)) {
       rewriter.equate(type.shape, *merged);

@@ -4,10 +4,10 @@
 
 namespace graven::engine {
 
-// Replaces each node of a composite op by the ops that it is made of, and these again. The parts
-// keep device and location of the node, wait for what it waited for, and are named within it. One
-// whose shapes are not known to fit stays (CompositeContext::stay_whole).
-// True if anything changed.
+// Replaces each node of a composite op by its parts, and composite parts by theirs. The parts keep
+// device and location of the node, wait for the nodes that it waited for, and are named within it.
+// A node whose shapes are not known to fit stays (CompositeContext::stay_whole). True if anything
+// changed.
 Result<bool> expand_composites(Graph& graph);
 
 }  // namespace graven::engine

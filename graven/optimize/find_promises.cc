@@ -9,7 +9,7 @@ Result<bool> find_promises(Graph& graph) {
   Ref<Graph> owner(&graph);
   for (Node* node : graph.nodes()) {
     const Op& op = node->op();
-    // What is fed is checked when the run begins. Without inference there is nothing to find.
+    // Inputs are checked when the run begins. Without inference there is nothing to find.
     if (graph.is_input(node) || node->num_outputs() == 0 || !op.record().infer) continue;
     InlineVector<Tensor, 4> inputs;
     for (OutputRef input : node->inputs()) inputs.push_back(symbolic_tensor(owner, input));

@@ -48,8 +48,8 @@ class Folded {
     for (OutputRef output : graph.outputs()) ++needs(*output.node);
   }
 
-  // Makes the node a constant. What it was computed of loses its value if that is large and nothing
-  // else needs it.
+  // Makes the node a constant. Its inputs lose their values if these are large and have no other
+  // user.
   void fold(Node* node, Tensor value) {
     std::vector<OutputRef> inputs(node->inputs().begin(), node->inputs().end());
     graph_.make_constant(node, std::move(value));
@@ -93,7 +93,7 @@ bool may_fold(const Rewriter& rewriter, const Node& node, int64_t max_bytes) {
   return is_pure(node);
 }
 
-// What stands for an input whose elements are not read.
+// A stand-in for an input whose elements are not read.
 Tensor of_any_elements(const OutputType& type) {
   auto made = Tensor::allocate(type.dtype, type.shape);
   return made.ok() ? *made : Tensor();
@@ -106,7 +106,7 @@ bool fold_constants(Graph& graph, Builder& evaluate, int64_t max_bytes) {
   Folded folded(rewriter, graph, max_bytes);
   for (Node* node : rewriter.nodes()) {
     rewriter.visit(node);
-    // A result that is no larger than what it is computed of is made once, and not in each call.
+    // A result no larger than its inputs is computed once, not in each call.
     const int64_t limit = std::max(max_bytes, constant_bytes(rewriter, *node));
     if (!may_fold(rewriter, *node, limit)) continue;
     Tensors inputs;

@@ -8,10 +8,10 @@
 namespace graven::engine {
 
 // Replaces each pure node whose inputs are all constants by its value, computed with the op's own
-// kernel; so are few ones and zeros like a tensor of known shape, for which it need not be
-// computed. Results above max_bytes that are larger than the constants that they are computed of
-// stay nodes, so that a large fill takes no memory before it is run. A node whose kernel fails
-// stays, and fails when it is run; so does one that waits for others. Inputs of the graph are no
+// kernel. Replaces small OnesLike and ZerosLike nodes of a known shape too, whose input need not be
+// constant. Results above max_bytes that are larger than the constants they are computed from stay
+// nodes, so that a large fill takes no memory before it is run. A node whose kernel fails stays,
+// and fails when it is run; a node with control inputs stays too. Inputs of the graph are not
 // constants, even where they hold the value of a captured tensor.
 //
 // evaluate runs a node on constants; it is the runtime's eager Builder, which this folder does not

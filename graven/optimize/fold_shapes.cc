@@ -91,7 +91,7 @@ bool fold_shapes(Graph& graph) {
         rewriter.set_changed();
       } else {
         rewriter.replace({node, i}, {rewriter.place_constant(*node, std::move(value)), 0});
-        node->output(i).sizes.reset();  // Nobody uses it any more: not to be found again.
+        node->output(i).sizes.reset();  // It has no users any more: not to be found again.
       }
     }
   }

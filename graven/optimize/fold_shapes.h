@@ -3,11 +3,11 @@
 
 namespace graven::engine {
 
-// Replaces outputs whose elements shape inference knows as numbers by constants: shapes, sizes
-// and ranks of tensors of known shape, and what was computed of them. Inference says so in
-// OutputType::sizes, so no op is named. Only outputs of pure nodes that wait for nothing, and that
-// were computed of known elements alone: an op whose elements are not known may refuse its
-// arguments, and must do so even if what is taken of it is known. True if anything changed.
+// Replaces outputs whose elements shape inference knows as numbers by constants: shapes, sizes and
+// ranks of tensors of known shape, and values computed from them. Inference records the elements in
+// OutputType::sizes, so no op is named. Only for pure nodes without control inputs, and for values
+// computed from known elements alone: an op may refuse an unknown element, and must get the chance
+// even if the elements taken from its output are known. True if anything changed.
 bool fold_shapes(Graph& graph);
 
 }  // namespace graven::engine

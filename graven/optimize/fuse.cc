@@ -1,10 +1,10 @@
-// 1. For each node: what it waits for, and whether it may share a kernel.
-// 2. Groups (group_nodes.h); then a reduction that alone needs what a group computes takes it in,
-//    reductions over the same axes of one matrix become one group, and a group that alone needs a
-//    matrix product or a convolution takes that in.
+// 1. For each node: the nodes that it waits for, and whether it may share a kernel.
+// 2. Groups (group_nodes.h); then a reduction that is the only user of a group takes it in,
+//    reductions over the same axes of one matrix become one group, and a group that is the only
+//    user of a matrix product or a convolution takes that in.
 // 3. Movements that need not run, because groups read through them (fused_reads.h).
 // 4. Groups and other nodes are put into an order, as close to the graph's as groups allow.
-// 5. Each group of several, or that reads through a movement, becomes a Fusion.
+// 5. Each group of several nodes, or that reads through a movement, becomes a Fusion.
 #include "graven/optimize/fuse.h"
 
 #include <algorithm>
@@ -236,8 +236,8 @@ class Fuser {
            std::ranges::any_of(group, [&](Node* node) { return info(node).goes_by_rows; });
   }
 
-  // A reduction that alone needs what a group computes takes the group in, so that the values it
-  // reduces are never stored. Nothing else waits for the group, so no circle can come of it.
+  // A reduction that is the only user of a group takes the group in, so that the values it reduces
+  // are never stored. No other node waits for the group, so this makes no circle.
   void append_reductions() {
     std::vector<int> user = users_of_groups();
     for (size_t g = 0; g < all_.groups.size(); ++g) {
@@ -290,8 +290,8 @@ class Fuser {
     });
   }
 
-  // For each group the one group that waits for it; negative if there is none, or several, or what
-  // it computes is returned.
+  // For each group the one group that waits for it; negative if there is none, or several, or if
+  // its result is returned.
   std::vector<int> users_of_groups() {
     constexpr int kSeveral = -2;
     std::vector<int> user(all_.groups.size(), -1);
@@ -321,19 +321,19 @@ class Fuser {
   // The Dims that an input tells by its shape.
   static void tell(const Shape& shape, const Shape& space, std::vector<Dim>& told) {
     told.insert(told.end(), shape.dims().begin(), shape.dims().end());
-    // What broadcasts to a size of the space tells it too.
+    // Inputs that broadcast to a size of the space give that size too.
     const int missing = space.rank() - shape.rank();
     for (int i = 0; i < shape.rank() && missing >= 0; ++i) {
       if (!(shape[i] == Dim(1))) told.push_back(space[i + missing]);
     }
   }
 
-  // The kernel finds what the sizes of its space are in the shapes of its inputs. Where no input
-  // tells one, the nodes stay apart.
+  // The kernel computes the sizes of its space from the shapes of its inputs. If no input has a
+  // size, the nodes stay apart.
   void split_unsolvable() {
     for (size_t g = 0, num_groups = all_.groups.size(); g < num_groups; ++g) {
       if (all_.groups[g].size() == 1) continue;
-      if (info(all_.groups[g][0]).is_library) continue;  // what it gives has these sizes
+      if (info(all_.groups[g][0]).is_library) continue;  // its result has these sizes
       const Shape& space = space_of(all_.groups[g]);
       std::vector<Dim> told;
       for (const Node* node : all_.groups[g]) {
@@ -355,8 +355,8 @@ class Fuser {
     all_.number();
   }
 
-  // What reads a value as the group's kernel does. A node on its own counts if its kernel could
-  // take such reads.
+  // The reader that a node is part of: its group's kernel. A node on its own counts if its kernel
+  // could take such reads.
   std::optional<FusedReader> reader_of(const Node& node) {
     if (rewriter_.is_input(&node)) return std::nullopt;
     const Info& about = info(&node);
@@ -376,14 +376,14 @@ class Fuser {
     return reader;
   }
 
-  // One reduction at the end, which alone is needed: it may read what it reduces in any way.
+  // The group ends in one reduction, its only output: it may read its operand in any way.
   bool is_reduced_chain(const Group& group) {
     for (const Node* node : group) {
       const Info& about = info(node);
       const bool is_last = node == group.back();
       if (is_last ? !about.is_reduction : !about.is_elementwise || about.is_read) return false;
     }
-    // What has a value for each row only would go by rows.
+    // A member with a value for each row only would go by rows.
     return std::ranges::all_of(group, [&](Node* node) {
       return info(node).is_reduction || node->output(0).shape == space_of(group);
     });
@@ -404,7 +404,7 @@ class Fuser {
     return row_read(shape, node.output(0).shape, space, reduced);
   }
 
-  // Sizes of the space, and where to read, must be told by what is read then.
+  // Sizes of the space, and offsets of reads, must follow from the inputs that are read then.
   void choose_reads() {
     for (bool all_solvable = false; !all_solvable;) {
       reads_.choose(rewriter_.nodes());
@@ -422,8 +422,8 @@ class Fuser {
 
   // Fills in the movements whose outputs the group would read.
   bool is_solvable_through(const Group& group, std::vector<const Node*>& through) {
-    // The sizes that inputs have; those that inputs broadcast to, told if all that broadcast to
-    // them are read so; and those for which some are not.
+    // told: sizes of inputs, and sizes that inputs broadcast to if all those inputs are read as
+    // they broadcast. untold: sizes for which some are read otherwise.
     std::vector<Dim> told, broadcast, untold;
     std::vector<Dim> asked, cut;
     auto ask = [&](std::span<const Dim> dims) {
@@ -463,8 +463,8 @@ class Fuser {
     for (Dim dim : broadcast) {
       if (std::ranges::count(untold, dim) == 0) told.push_back(dim);
     }
-    // The step computes sizes that only outputs have of those that are told. What does not vary
-    // with an index may have been filled, whose size may come out below zero: its op refuses that.
+    // The step computes sizes that only outputs have from told ones. Elements that do not vary with
+    // an index may have been filled, with a size that may be negative: their op refuses that.
     const bool gives_space = std::ranges::none_of(
         group, [&](Node* node) { return info(node).reduced || info(node).is_reduction; });
     return all_fit && std::ranges::all_of(asked, [&](Dim dim) {
@@ -473,9 +473,10 @@ class Fuser {
            });
   }
 
-  // What is read of a source, instead of as `as_moved` of a value of this shape, may have lost the
-  // value's sizes. Notes those of the space that they are, which others must have then. False if
-  // one is lost that only might broadcast: nobody would know to what, nor whether it does.
+  // A group that reads `read` of a source, instead of `as_moved` of a value of this shape, may no
+  // longer see the value's sizes. Notes the sizes of the space that are lost; other inputs must
+  // have them then. False if a size that only might broadcast is lost: no input would tell whether
+  // it does, and to what.
   static bool tells_sizes(const Shape& shape, const Read& as_moved, const Read& read,
                           const Shape& space, std::vector<Dim>& untold) {
     for (int k = 0; k < shape.rank(); ++k) {
@@ -492,7 +493,7 @@ class Fuser {
     return true;
   }
 
-  // Whether a size can be computed of those that are told.
+  // Whether a size can be computed from the told ones.
   bool follows_from(const std::vector<Dim>& told, Dim dim) {
     SymbolTable found;
     return !found
@@ -607,7 +608,7 @@ class Fuser {
       parts.origins.push_back({node->name(), node->location()});
       rewriter_.remove(node);
     }
-    // Others wait for them, nobody reads them.
+    // Other nodes wait for the members, but none reads them.
     if (parts.outputs.empty()) parts.outputs.push_back(static_cast<int>(group.size()) - 1);
 
     FusionAttrs attrs;

@@ -52,11 +52,11 @@ bool varies_with_reduced(const FusedReader& reader, const Read& read) {
   return std::ranges::any_of(reader.reduced, [&](int axis) { return read.varies_with(axis); });
 }
 
-// Whether what was read at `outer` may be read at `read`, of another tensor.
+// Whether the reader can replace its read `outer` by `read`, of another tensor.
 bool can_read(const FusedReader& reader, const Read& outer, const Read& read,
               const OutputType& type) {
   if (reader.takes_only_rows) return false;
-  // A member is reduced, or has elements along the reduced axes, by what its inputs are.
+  // Whether a member has elements along the reduced axes depends on its inputs.
   if (varies_with_reduced(reader, outer) && !varies_with_reduced(reader, read)) return false;
   if (!must_gather(reader, read, type.shape)) return true;
   const int last = reader.space.rank() - 1;
@@ -72,7 +72,7 @@ const OutputType& type_of(OutputRef value) { return value.node->output(value.ind
 
 }  // namespace
 
-// Of each output that somebody reads. All are reads of one input.
+// The movements of the outputs that have readers. All are reads of one input.
 std::optional<FusedReads::Movements> FusedReads::movements_to_read(Node* node) const {
   const auto users = users_.find(node);
   if (must_stay_.contains(node) || refused_.contains(node) || users == users_.end() ||
@@ -120,8 +120,8 @@ void FusedReads::choose(std::span<Node* const> nodes) {
   drop_unreadable(nodes);
 }
 
-// How all that read the node's outputs, perhaps through further movements, would read what it
-// moves; none if that is no read for one of them.
+// The reads of the node's input by all readers of its outputs, perhaps through further movements;
+// none if one of them would not be a read.
 std::optional<FusedReads::Chosen> FusedReads::chosen_of(Node* node, Movements movements) const {
   Chosen chosen;
   chosen.is_readable = true;
@@ -174,8 +174,8 @@ bool FusedReads::add_uses(OutputRef value, const Read& inner, const OutputType& 
   return true;
 }
 
-// What kernels cannot read is moved first, and they read the rest of the way through. A view costs
-// nothing: only what lies behind it is worth reading through it.
+// A movement that kernels cannot read through runs, and they read through the movements behind it.
+// A view costs nothing, so it is read through only together with a movement behind it.
 void FusedReads::drop_unreadable(std::span<Node* const> nodes) {
   for (Node* node : nodes) {
     auto chosen = chosen_.find(node);

@@ -10,16 +10,16 @@
 
 namespace graven::engine {
 
-// Which movements a Fusion reads through instead of reading what they make: those whose every
-// reader, of any output, is in a Fusion that can, so that they need not run at all. One that
-// several Fusions would have to gather runs once, for all of them.
+// Finds the movements (transposes, slices, ...) that Fusions can read through, so that they need
+// not run at all. Every reader, of any output of the movement, must be in a Fusion that can read
+// through it. If several Fusions would have to gather, the movement runs once, for all of them.
 
-// What a Fusion is, for what it may read.
+// The properties of a Fusion that decide how it can read.
 struct FusedReader {
-  int group = -1;  // those of one group are computed in one pass
+  int group = -1;  // nodes of one group are computed in one pass
   Shape space;
   std::vector<int> reduced;  // ascending
-  // Members go over rows of what they read as it lies; nothing else can be read.
+  // Members go over rows that lie in order in memory; other reads are not possible.
   bool takes_only_rows = false;
 };
 
@@ -29,20 +29,20 @@ class FusedReads {
     OutputRef from;
     Read read;
   };
-  // A node reads a value, which it would read otherwise, through its movements.
+  // The Fusion that a node may be in, if any, and how the node reads a value.
   using ReaderOf = std::function<std::optional<FusedReader>(const Node& reader)>;
   using ReadOf = std::function<std::optional<Read>(const Node& reader, OutputRef value)>;
 
-  // `readers` says what a node reads for if it may be in a Fusion, `read` how it reads an input.
+  // `reader` describes the Fusion of a node if it may be in one, `read` how a node reads an input.
   FusedReads(Graph& graph, ReaderOf reader, ReadOf read)
       : graph_(graph), reader_(std::move(reader)), read_(std::move(read)) {}
 
-  // Chooses anew, but none of those that were refused. Nodes come in a valid order.
+  // Chooses anew, without the refused movements. Nodes come in a valid order.
   void choose(std::span<Node* const> nodes);
   void refuse(const Node* movement) { refused_[movement] = true; }
   // Whether the node is read through.
   bool is_chosen(const Node* node) const { return chosen_.contains(node); }
-  // What is read instead of a value, which is read so.
+  // The value to read in place of `value`, and how, for a reader that reads `value` by `read`.
   Source source_of(OutputRef value, Read read) const;
 
  private:
@@ -50,15 +50,15 @@ class FusedReads {
     FusedReader reader;
     Read read;
   };
-  // Of a node whose outputs are all reads of one input.
+  // The movements of a node whose outputs are all reads of one input.
   struct Movements {
     int input = -1;
-    std::vector<std::optional<Movement>> of_output;  // none of what nobody reads
+    std::vector<std::optional<Movement>> of_output;  // none for outputs without readers
   };
   struct Chosen {
     Movements movements;
-    std::vector<Use> uses;     // of what it moves
-    bool is_readable = false;  // kernels can read what it moves
+    std::vector<Use> uses;     // uses of the node's input
+    bool is_readable = false;  // kernels can read the node's input
   };
   std::optional<Movements> movements_to_read(Node* node) const;
   std::optional<Chosen> chosen_of(Node* node, Movements movements) const;

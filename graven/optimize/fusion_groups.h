@@ -10,21 +10,21 @@
 
 namespace graven::engine {
 
-// The nodes of a graph while they are put together to groups, each of which will be one Fusion, or
-// the lone node that it is: what is known of them for that, and the groups so far.
+// The nodes of a graph while fusion puts them into groups: the facts about each node that decide
+// its group, and the groups so far. Each group becomes one Fusion, or stays a lone node.
 class FusionGroups {
  public:
   using Group = std::vector<Node*>;  // in the order of the graph
   struct Info {
-    Ref<const RecordedBody> body;    // of what may share a kernel, and of reductions
-    const Shape* reduced = nullptr;  // of what reduces: the shape of what it reduces
+    Ref<const RecordedBody> body;    // of nodes that may share a kernel, and of reductions
+    const Shape* reduced = nullptr;  // of reductions and bodies over rows: the operand's shape
     std::vector<int> axes;           // ascending
     bool is_reduction = false;       // else, if `reduced` is set, a body over rows
-    bool goes_by_rows = false;       // reduces the last axes, by which rows may go
+    bool goes_by_rows = false;       // reduces the last axes, so that it can go row by row
     bool is_elementwise = false;     // may share a kernel
     bool is_appended = false;        // a reduction that took a group in, or joined another
     bool is_library = false;         // taken in by the group that reads it
-    bool is_read = false;            // outside of its group
+    bool is_read = false;            // has a reader outside of its group
     int position = -1;               // among the candidates; -1: an input of the graph
     int group = -1;
   };
@@ -35,7 +35,8 @@ class FusionGroups {
   bool is_input(const Node* node) { return info(node).position < 0; }
   const Device* device_of(const Node* node) { return candidates[info(node).position].device; }
 
-  // After groups have changed: those without nodes go, and nodes know which group they are in.
+  // Call it after groups have changed: removes empty groups, and tells nodes the number of their
+  // group.
   void number() {
     std::erase_if(groups, [](const Group& group) { return group.empty(); });
     for (size_t g = 0; g < groups.size(); ++g) {
@@ -43,8 +44,9 @@ class FusionGroups {
     }
   }
 
-  // Calls visit(group, those that wait for it) for each group in a valid order, each at about the
-  // place of its last node; returns for how many, all of them unless some wait for each other.
+  // Calls visit(group, the groups that wait for it) for each group in a valid order, each at about
+  // the place of its last node. Returns the number of calls: one for each group, unless groups wait
+  // for each other in a circle.
   template <typename F>
   size_t visit_in_order(const F& visit) {
     std::vector<int> missing(groups.size(), 0);

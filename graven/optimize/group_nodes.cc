@@ -2,10 +2,10 @@
 // each other in a circle: unless another node it waits for itself depends on the group. If several
 // producers' groups may take it, they become one.
 //
-// What depends on which group is kept as a set of up to 64 groups that still take nodes, one bit
-// each, for every node and group. A group may come to depend on more after others came to depend
-// on it, so the sets are closed over when they are asked. When the bits run out the oldest group
-// is closed, and its bit is replaced by what it depends on.
+// The dependencies on groups are kept as a set of up to 64 groups that still take nodes, one bit
+// each, for every node and group. A group may come to depend on more after others came to depend on
+// it, so the sets are closed over when they are read. When the bits run out the oldest group is
+// closed, and its bit is replaced by its own dependencies.
 #include "graven/optimize/group_nodes.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ class Grouping {
     uint64_t depends = 0;  // of members, on other groups
   };
 
-  // What may have a bit among those that it depends on, so that it is found when that is replaced.
+  // The nodes and groups whose set may have a group's bit, to find them when the bit is replaced.
   struct Holders {
     std::vector<int> places, groups;
   };
@@ -103,8 +103,8 @@ class Grouping {
     join_group(c, homes[0]);
   }
 
-  // The groups that c joins. A group that goes by rows comes first, as it says what others must
-  // be like to become one with it.
+  // The groups that c joins. A group that goes by rows comes first, because it decides which others
+  // can become one with it.
   std::vector<int> find_homes(int c) const {
     const GroupCandidate& candidate = candidates_[c];
     std::vector<int> of_producers;
@@ -170,8 +170,8 @@ class Grouping {
            });
   }
 
-  // Whether an elementwise op can go by rows of the matrix. What it reads of group g is there row
-  // by row as well, so a value per row is not taken for one per column.
+  // Whether an elementwise op can go by rows of the matrix. It also reads results of group g row by
+  // row, so a value per row is not taken for one per column.
   bool goes_by_rows(int c, const Shape& matrix, int axes, int g) const {
     const GroupCandidate& candidate = candidates_[c];
     const bool is_matrix = *candidate.shape == matrix;
@@ -305,7 +305,7 @@ class Grouping {
       if (live + bytes > FusionLimits::kMaxLiveBytes && !part.empty()) {
         result.push_back(std::move(part));
         part.clear();
-        // What crosses the cut goes through memory, as inputs.
+        // Values that cross the cut go through memory, as inputs.
         std::fill(ends.begin(), ends.end(), 0);
         live = 0;
       }

@@ -15,7 +15,7 @@ namespace {
 
 // Bodies of up to this many nodes are copied to each call.
 constexpr size_t kSmallBody = 64;
-// Who waits for a call waits for at most this many nodes of it; more are gathered in a NoOp.
+// Nodes that waited for a call wait for at most this many nodes of it; more are gathered in a NoOp.
 constexpr size_t kMaxControlsOfCall = 4;
 // Calls in calls stay from here on: each adds its name to those of all nodes within.
 constexpr size_t kMaxDepth = 256;
@@ -42,7 +42,7 @@ class Inliner {
   }
 
  private:
-  // What a body's own names and symbols are in the graph.
+  // The graph's nodes and Dims for a body's own nodes and symbols.
   struct Scope {
     const Graph& callee;
     std::vector<OutputRef> inputs;  // of nodes that are inputs, by id
@@ -50,8 +50,8 @@ class Inliner {
     std::unordered_map<int64_t, Dim> symbols;
   };
 
-  // A body whose nodes are being put in: the copies, of which the first few have been visited, and
-  // the NoOp that gathers them, or null.
+  // A body that is being inlined: the copies of its nodes, of which the first few have been
+  // visited, and the NoOp that gathers them, or null.
   struct Open {
     const Body* body;
     std::vector<Node*> copies;
@@ -65,7 +65,7 @@ class Inliner {
     if (called && should_inline(*node, *called)) inline_call(node, *called);
   }
 
-  // Visits what bodies brought along, among it calls that open more bodies. Not by recursion, as
+  // Visits the inlined nodes, among them calls that open more bodies. Not by recursion, because
   // calls nest deeper than a stack does.
   void finish_bodies() {
     while (!open_.empty()) {
@@ -129,7 +129,7 @@ class Inliner {
       if (!has_control_outputs) wait_for(by.node);
       rewriter_.replace({node, i}, by);
     }
-    // A body that does nothing still passes on what its call waited for.
+    // If the body has no nodes, users of the call wait for its control inputs instead.
     if (copies.empty()) {
       for (Node* before : node->control_inputs()) wait_for(before);
     }
@@ -160,7 +160,7 @@ class Inliner {
     return {scope.nodes[value.node->id()], value.index};
   }
 
-  // A dimension of an input that is a symbol is what the call gives there.
+  // Binds a symbol that is a dimension of an input to the call's dimension.
   void bind_symbols(Scope& scope, const OutputType& formal, OutputRef actual) {
     const Shape& from = formal.shape;
     const Shape& to = actual.node->output(actual.index).shape;
@@ -199,7 +199,8 @@ class Inliner {
         waits_for_inner = true;
       }
     }
-    // The first nodes wait for what the call waits for, and all others for these.
+    // The first nodes wait for the control inputs of the call, and all other nodes for the first
+    // ones.
     if (!waits_for_inner && &inner.op() != kConst.op) {
       for (Node* before : call.control_inputs()) {
         if (std::find(controls.begin(), controls.end(), before) == controls.end()) {

@@ -46,13 +46,13 @@ class Joiner {
   }
 
  private:
-  // Whether a group is a reduction, and what that alone needs.
+  // Whether a group is a reduction with nodes that only it needs.
   bool is_reducing(const Group& group) {
     return all_.info(group.back()).is_reduction &&
            (group.size() == 1 || all_.info(group.back()).is_appended);
   }
 
-  // The values as large as what the group reduces that it reads of others.
+  // The inputs of the group that are as large as its reduced matrix.
   std::vector<OutputRef> matrices_of(const Group& group) {
     std::vector<OutputRef> matrices;
     for (Node* node : group) {
@@ -102,7 +102,7 @@ class Joiner {
   // Whether a group comes after another, or might: the search ends after so many groups.
   bool waits_for(int group, int other) {
     constexpr size_t kMaxSeen = 256;
-    // What waits for it stands behind its first reduction.
+    // Nodes that wait for the group stand behind its first reduction.
     int begin = all_.info(all_.groups[other].back()).position;
     for (Node* node : all_.groups[other]) {
       if (all_.info(node).is_reduction) begin = std::min(begin, all_.info(node).position);
@@ -122,8 +122,8 @@ class Joiner {
     return false;
   }
 
-  // Of each group the last position of a node of it, or of a group that it waits for, directly or
-  // through others: what stands behind that it does not wait for.
+  // Finds for each group the last position of its nodes, or of a group that it waits for, directly
+  // or through others: it does not wait for nodes behind that position.
   void find_latest() {
     latest_.assign(all_.groups.size(), -1);
     users_.resize(all_.groups.size());
@@ -157,7 +157,8 @@ class Joiner {
   }
 
   FusionGroups& all_;
-  // By group: see find_latest; those that wait for it; the one that it has joined, or itself.
+  // By group: see find_latest; the groups that wait for it; the group that it has joined, or
+  // itself.
   std::vector<int> latest_;
   std::vector<std::vector<int>> users_;
   std::vector<int> home_of_;

@@ -3,8 +3,8 @@
 
 namespace graven::engine {
 
-// Reductions over the same axes that read one matrix share a pass over it, with what each of them
-// alone needs, if none waits for another.
+// Joins reductions over the same axes of one matrix, so that they share a pass over it, each with
+// the nodes that only it needs. None of them may wait for another.
 void join_reductions(FusionGroups& all);
 
 }  // namespace graven::engine

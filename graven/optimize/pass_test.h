@@ -7,7 +7,7 @@
 
 namespace graven::engine::test_ops {
 
-// The graph of a text after a pass, as text; the message, if the pass leaves a broken graph.
+// The graph of a text after a pass, as text; the error message if the pass leaves a broken graph.
 template <typename Pass>
 std::string after(std::string_view before, Pass&& pass) {
   Ref<Graph> graph = graph_of(before);

@@ -34,7 +34,7 @@ constexpr Pass kOpeningPasses[] = {
     {"expand_composites", [](Graph& g, Builder&) { return expand_composites(g); }},
 };
 
-// These find more to do in what the others leave, so they are repeated until nothing changes.
+// Each of these may find more to do after the others, so they are repeated until nothing changes.
 constexpr Pass kRepeatedPasses[] = {
     {"fold_shapes", [](Graph& g, Builder&) { return Result<bool>(fold_shapes(g)); }},
     {"fold_constants", [](Graph& g, Builder& e) { return Result<bool>(fold_constants(g, e)); }},
@@ -46,14 +46,14 @@ constexpr Pass kRepeatedPasses[] = {
     {"remove_dead_nodes", [](Graph& g, Builder&) { return Result<bool>(remove_dead_nodes(g)); }},
 };
 
-// Once, last: the others know neither what is settled here nor Fusions.
+// Once, last: the other passes know neither promises nor Fusions.
 constexpr Pass kClosingPasses[] = {
     {"find_promises", [](Graph& g, Builder&) { return find_promises(g); }},
     {"copy_operands", [](Graph& g, Builder&) { return copy_operands(g); }},
     {"fuse", [](Graph& g, Builder&) { return fuse(g); }},
 };
 
-// What runs does not depend on these, and they may be left out: bit i of g_disabled for the i-th.
+// Programs run without these too, so they may be left out: bit i of g_disabled for the i-th.
 constexpr std::string_view kOptionalPasses[] = {"inline_calls",
                                                 "fold_shapes",
                                                 "fold_constants",

@@ -14,13 +14,13 @@ namespace graven::engine {
 // after_pass, if given, sees the graph after each pass (tests verify it there, dumps print it).
 struct PassDone {
   std::string_view name;
-  bool has_changed;     // anything
-  double microseconds;  // that it took
+  bool has_changed;     // whether the pass changed anything
+  double microseconds;  // the time of the pass
 };
 using AfterPass = std::function<Status(const PassDone& pass, const Graph& graph)>;
 GRAVEN_API Status optimize(Graph& graph, Builder& evaluate, const AfterPass& after_pass = {});
 
-// Leaves a pass that only saves time out of later optimisations of this process, or takes it in
+// Disables a pass that only saves time for later optimisations of this process, or enables it
 // again. False if there is no such pass. Any thread.
 GRAVEN_API bool set_pass_enabled(std::string_view pass, bool enabled);
 

@@ -18,7 +18,7 @@ bool remove_dead_nodes(Graph& graph) {
   for (OutputRef output : graph.outputs()) is_needed[output.node->id()] = 1;
   for (const Node* node : graph.control_outputs()) is_needed[node->id()] = 1;
   std::vector<Node*> dead;
-  // Users come after what they use, so one walk from the end finds all.
+  // Users come after their inputs, so one walk from the end finds all.
   for (size_t i = graph.nodes().size(); i-- > 0;) {
     Node* node = graph.nodes()[i];
     if (!is_needed[node->id()] && !must_run(*node)) {

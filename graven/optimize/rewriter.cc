@@ -35,7 +35,7 @@ Rewriter::Replacement& Rewriter::replacement(Node* node) {
 }
 
 OutputRef Rewriter::now(OutputRef value) const {
-  // What stands for a value may have been replaced in turn.
+  // A replacement may have been replaced in turn.
   for (;;) {
     const Replacement* found = find_replacement(value.node);
     if (!found || value.index >= static_cast<int>(found->outputs.size())) return value;
@@ -111,8 +111,8 @@ void Rewriter::remove(Node* node) {
   if (at != order_.rend()) order_.erase(std::next(at).base());
 }
 
-// The type of what stands for a value may name its dimensions otherwise. Symbols that were made
-// for the old value (sizes that only running finds) are then known nowhere else.
+// The type of a replacement may name its dimensions otherwise. Symbols that were made for the old
+// value (sizes that only running finds) then have no other source.
 void Rewriter::equate(const Shape& old, const Shape& by) {
   if (!old.has_rank() || !by.has_rank() || old.rank() != by.rank()) return;
   for (int i = 0; i < old.rank(); ++i) {
@@ -142,7 +142,7 @@ void Rewriter::substitute_dims() {
   from.copy_from(symbols);
   auto of = [&](int64_t symbol) {
     Dim dim = symbols.dim_of(symbol);
-    // What stands for a symbol may be one that was given up itself.
+    // A symbol's replacement may have been given up itself.
     for (size_t step = 0; step <= dims.size(); ++step) {
       auto at = dims.find(symbols.as_symbol(dim));
       if (at == dims.end()) break;

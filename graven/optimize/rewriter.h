@@ -6,9 +6,9 @@
 
 namespace graven::engine {
 
-// What passes share: one walk over a graph in its order, in which values are replaced on the way.
-// A pass calls visit for each node; what it replaces reaches all later users when they are
-// visited, and outputs and control outputs in finish. So a pass is linear in the graph.
+// The walk that passes share: over a graph in its order, replacing values on the way. A pass calls
+// visit for each node. A replacement reaches all later users when they are visited, and outputs and
+// control outputs in finish. So a pass is linear in the graph.
 //
 //   Rewriter rewriter(graph);
 //   for (Node* node : rewriter.nodes()) {
@@ -21,34 +21,33 @@ class Rewriter {
   explicit Rewriter(Graph& graph);
 
   Graph& graph() { return graph_; }
-  // The nodes as they were when the walk began.
+  // The nodes when the walk began.
   std::span<Node* const> nodes() const { return before_; }
   bool is_input(const Node* node) const {
     return static_cast<size_t>(node->id()) < is_input_.size() && is_input_[node->id()];
   }
 
-  // Gives the node the present values of its inputs and control inputs, and keeps it in the
-  // order, behind what was visited or placed before.
+  // Gives the node the present values of its inputs and control inputs, and appends it to the new
+  // order.
   void visit(Node* node);
-  // The same for a node that was added to the graph just now.
+  // Appends a node that was added to the graph just now.
   void place(Node* node) { order_.push_back(node); }
 
-  // A new constant behind what was visited or placed before, named after a node and with its
-  // device and location.
+  // Appends a new constant, named after a node and with its device and location.
   Node* place_constant(const Node& like, Tensor value);
 
-  // From now on `by` stands for `old`, which is an output of a visited node. Dimensions that only
-  // the type of `old` names become those of `by` in the whole graph.
+  // Replaces `old`, an output of a visited node, by `by` from now on. Dimensions that only the type
+  // of `old` names become those of `by` in the whole graph.
   void replace(OutputRef old, OutputRef by);
-  // Who waited for `old` waits for all of these.
+  // Makes all nodes that wait for `old` wait for these nodes instead.
   void replace_control(Node* old, std::vector<Node*> by);
-  // Takes a visited node, whose outputs are all replaced or unused, out of the graph.
+  // Removes a visited node, whose outputs are all replaced or unused, from the graph.
   void remove(Node* node);
 
   OutputRef now(OutputRef value) const;
-  // The dimensions that only `old` names are those of `by`.
+  // Makes the dimensions that only `old` names those of `by`.
   void equate(const Shape& old, const Shape& by);
-  // The walk changed something otherwise.
+  // The pass changed the graph in another way.
   void set_changed() { changed_ = true; }
 
   // True if anything was replaced, placed or removed.
@@ -61,7 +60,7 @@ class Rewriter {
   Graph& graph_;
   std::vector<Node*> before_, order_, removed_;
   std::vector<bool> is_input_;
-  // By id of the node: what stands for its outputs, and for it as a control input.
+  // The replacements of a node's outputs, and of the node as a control input.
   struct Replacement {
     std::vector<OutputRef> outputs;
     std::vector<Node*> controls;
@@ -71,7 +70,7 @@ class Rewriter {
   std::vector<Replacement> replacements_;
   Replacement& replacement(Node* node);
   const Replacement* find_replacement(const Node* node) const;
-  std::vector<std::pair<int64_t, Dim>> equal_dims_;  // symbol, and what it is
+  std::vector<std::pair<int64_t, Dim>> equal_dims_;  // symbol, and its new Dim
   bool changed_ = false;
 };
 

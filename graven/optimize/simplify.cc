@@ -76,8 +76,8 @@ OutputRef given_back(const Rewriter& rewriter, const Node& node) {
   return {};
 }
 
-// What `value` is a view of, through nodes that wait for nothing; itself if of nothing. Only
-// through views that fail, if at all, where a view in any shape fails that comes after them.
+// The value that `value` is a view of, through nodes without control inputs; `value` itself if it
+// is no view. Skips only views that fail, if at all, where a later view in any shape fails too.
 OutputRef viewed(const Rewriter& rewriter, OutputRef value) {
   for (;;) {
     const Node& node = *value.node;

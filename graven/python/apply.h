@@ -17,9 +17,9 @@
 
 namespace graven::python {
 
-// The scope that TensorFlow opens around an op: while it lives, what is made of Python
-// operands is named "<scope>/<operand>", and the op itself is applied under name(). Does nothing
-// when values are computed at once.
+// The scope that TensorFlow opens around an op. While it lives, constants made of Python operands
+// are named "<scope>/<operand>", and the op itself is applied under name(). Does nothing when
+// values are computed at once.
 class NodeScope {
  public:
   explicit NodeScope(std::string_view wished) : frame_(engine::Frame::current()) {
@@ -30,7 +30,7 @@ class NodeScope {
   }
   NodeScope(const NodeScope&) = delete;
 
-  // For Builder::apply: with a "/" at the end, which says that it is unique already.
+  // The name for Builder::apply: the "/" at its end says that it is unique already.
   std::string_view name() const { return name_; }
 
  private:
@@ -47,13 +47,13 @@ class NodeScope {
   std::string name_, saved_;
 };
 
-// A ValueError unless the name may be that of a node. Inside a scope it may start with "_".
+// A ValueError unless a node may have the name. Inside a scope it may start with "_".
 engine::Status check_node_name(std::string_view name);
 
 // An eager value as an operand: itself, or a Const node where a graph is being built.
 engine::Tensor as_operand(const engine::Tensor& value, std::string_view name);
 
-// The first output of an op, with the builder of the moment.
+// The first output of an op, applied by the current builder.
 template <typename Attrs>
 engine::Result<engine::Tensor> apply_op(const engine::OpHandle<Attrs>& op,
                                         std::span<const engine::Tensor> inputs,

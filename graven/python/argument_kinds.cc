@@ -19,7 +19,7 @@ using engine::Status;
 using engine::type_error;
 using engine::value_error;
 
-// What Python takes as an index, of 64 bits, and no array or tensor of several elements.
+// True for an index of Python's with 64 bits; false for an array or tensor of several elements.
 bool is_number(PyObject* object) {
   if (PyLong_Check(object)) {
     int overflow = 0;

@@ -101,8 +101,8 @@ void dealloc(PyObject* object) {
 
 PyObject* get_name(PyObject* object, void*) { return Py_NewRef(self_of(object)->name); }
 
-// (parameter, default): those that must be given have no default, which is an empty tuple. The name
-// of a variadic one has a star, as Python writes it.
+// (parameter, default): required parameters have no default, which is an empty tuple. The name of a
+// variadic one has a star, as in Python.
 PyObject* get_defaults(PyObject* object, void*) {
   CallableObject* self = self_of(object);
   Object list = Object::take(PyList_New(0));

@@ -15,14 +15,13 @@
 
 namespace graven::python {
 
-// A public function that is made of a record, an op's or one of the library, as Python calls it.
-// Lives as long as its Python object.
+// A public function made from a record, of an op or of the library, as Python calls it. Lives as
+// long as its Python object.
 class Callable {
  public:
-  // `public_name` is where users find it, "nn.relu" or "raw_ops.Relu"; messages say "relu". The
-  // first `num_required` parameters must be given.
-  // The parameter at `variadic` takes the positional arguments from there on; those behind it are
-  // given by name only.
+  // `public_name` is the name for users, "nn.relu" or "raw_ops.Relu"; messages say "relu". The
+  // first `num_required` parameters must be given. The parameter at `variadic` takes the positional
+  // arguments from there on; parameters behind it are given by name only.
   Callable(std::string public_name, std::vector<std::string> parameters, size_t num_required,
            std::optional<size_t> variadic = std::nullopt)
       : public_name_(std::move(public_name)),
@@ -39,13 +38,12 @@ class Callable {
   size_t num_required() const { return num_required_; }
   std::optional<size_t> variadic() const { return variadic_; }
 
-  // A new reference, or null with an exception. One argument for each parameter, null where none
-  // is given; a variadic one is a tuple.
+  // A new reference, or null with an exception. One argument for each parameter, null if it is not
+  // given; a variadic one is a tuple.
   virtual PyObject* call(std::span<PyObject* const> arguments) const = 0;
-  // What a parameter that is not required is if it is not given.
+  // The value of a parameter that is not required and not given.
   virtual Object default_of(size_t parameter) const = 0;
-  // The texts of the record, of which graven._record_docs makes a docstring, and tools/stubs.py a
-  // stub.
+  // The texts of the record, for the docstring (graven._record_docs) and the stub (tools/stubs.py).
   virtual nanobind::dict record() const = 0;
 
  private:
@@ -58,9 +56,9 @@ class Callable {
 // The Python object of a callable, of the type graven._engine.PublicFunction. A new reference.
 PyObject* wrap(std::unique_ptr<Callable> callable);
 
-// --- What callables share.
+// --- Helpers shared by callables.
 
-// The tensors, which it takes, as a list. Null with an exception.
+// A list of the tensors, which it moves from. Null with an exception.
 Object list_of(std::span<engine::Tensor> tensors);
 // What a function without results gives: the operation that the graph of the moment got last if it
 // has more nodes than before and that one has no results, else None.

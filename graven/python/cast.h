@@ -6,8 +6,8 @@
 
 namespace graven::python {
 
-// The argument cast to a constraint: the object itself if it fits as it is. A
-// mismatch is a TypeError whose text begins with "Can not cast".
+// Casts the argument to a constraint: returns the object itself if it fits. A mismatch is a
+// TypeError whose text begins with "Can not cast".
 engine::Result<Object> cast_to(const engine::TraceType& type, PyObject* object, bool allow_specs);
 
 }  // namespace graven::python

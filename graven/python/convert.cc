@@ -51,7 +51,7 @@ Status cannot_convert(PyObject* object, DType dtype) {
                     dtype_op_def_name(dtype), ". See docs/errors/different-dtypes.md");
 }
 
-// What kind of element a Python object is.
+// The kinds of elements that Python objects are.
 enum class Kind : uint8_t { kBool, kInt, kFloat, kFloat64, kHalf, kComplex, kString, kOther };
 
 Kind kind_of_numpy(const char* name) {
@@ -91,8 +91,8 @@ bool is_sequence(PyObject* object) {
          kind_of(object) == Kind::kOther;
 }
 
-// The first of at least one item. Those that say how to iterate need not count from 0 (pandas'
-// series are looked up by their labels).
+// The first of at least one item. An object with an iterator of its own need not count from 0
+// (pandas' series are looked up by their labels).
 Object first_of(PyObject* sequence) {
   if (PyList_Check(sequence) || PyTuple_Check(sequence)) {
     return Object::take(run_python<PySequence_GetItem>(sequence, 0));
@@ -386,9 +386,10 @@ bool is_read_at_once(DType dtype) {
   }
 }
 
-// TensorFlow's rule for values outside of a graph. What it cannot read as the dtype it gives the
-// dtype that the values have by themselves, and casts that: an integer to any number, a float to
-// floats and complex numbers. So True is 1 as an int32, and refused as a uint8.
+// TensorFlow's rule for values outside of a graph. Values that it cannot read as the dtype get
+// their own dtype first, and are cast: an integer to any number, a float to floats and complex
+// numbers. So True is 1 as an int32, and refused as a uint8. whole: the user's object, for
+// messages.
 Status check_outside_of_graph(PyObject* whole, const std::vector<Object>& leaves, DType dtype) {
   bool is_read = is_read_at_once(dtype);
   for (const Object& leaf : leaves) {
@@ -405,9 +406,8 @@ Status check_outside_of_graph(PyObject* whole, const std::vector<Object>& leaves
   return cannot_convert(whole, dtype);
 }
 
-// whole: what the user gave, for messages.
-// Whether a float becomes infinite that is none: refused where nobody asked for float32. In a graph
-// TensorFlow leaves that to NumPy, which lets it pass.
+// True if a finite float becomes infinite in float32: refused if float32 is only the default. In a
+// graph TensorFlow leaves this to NumPy, which lets it pass.
 bool is_out_of_range(double number) {
   return std::isinf(static_cast<float>(number)) && !std::isinf(number) &&
          !Frame::current().is_graph();
@@ -582,7 +582,7 @@ Result<Tensor> pack(PyObject* list, DType dtype, bool casts, std::string_view na
   return apply_op(engine::kPack, parts, {}, scope.name());
 }
 
-// What __tf_tensor__ gives; an empty tensor if the class has none.
+// The result of __tf_tensor__; an empty tensor if the class has none.
 Result<Tensor> own_conversion(PyObject* object, std::optional<DType> dtype) {
   if (PyType_Check(object)) return Tensor();
   Object method = Object::take(run_python<PyObject_GetAttrString>(object, "__tf_tensor__"));

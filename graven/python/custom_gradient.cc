@@ -30,8 +30,8 @@ using engine::Tensor;
 // tensor, or (values, indices, dense shape or None) for each input.
 //
 // The function may hold tensors of the graph, or the tape, that owns this. So the Function that is
-// traced, or the tapes that record, own it. What is made while it runs for a graph (that of a
-// backward half, which outlives the trace that asked for it) it owns in turn.
+// traced, or the tapes that record, own it. It in turn owns objects that are made while it runs for
+// a graph (that of a backward half, which outlives the trace that asked for it).
 class PythonGradient final : public engine::CustomGradient {
  public:
   explicit PythonGradient(PyObject* function) : held_(function) {}

@@ -75,7 +75,7 @@ std::optional<Code> code_of(DType dtype) {
 constexpr char kName[] = "dltensor";
 
 void drop_capsule(PyObject* capsule) {
-  if (!PyCapsule_IsValid(capsule, kName)) return;  // somebody took it
+  if (!PyCapsule_IsValid(capsule, kName)) return;  // a consumer took it
   auto* managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule, kName));
   managed->deleter(managed);
 }

@@ -64,8 +64,8 @@ void for_each_variable(const Entry& entry, Visit&& visit) {
   }
 }
 
-// A closure that gives the tensor for a capture. The ConcreteFunction's list of what it needs of
-// Python owns the slot.
+// A closure that gives the tensor for a capture. The ConcreteFunction's list of Python objects owns
+// the slot.
 class PythonDeferredCapture final : public engine::DeferredCapture {
  public:
   PythonDeferredCapture(PyObject* closure, engine::TraceTypeRef type)
@@ -217,7 +217,8 @@ void bind_entry(nb::module_& m) {
              Status status = self.entry->set_captured_inputs(std::move(tensors));
              if (!status.ok()) throw_status(status);
            })
-      // Feeds what a Python function without arguments gives at each call for a captured tensor.
+      // Feeds the result of a Python function without arguments for a captured tensor, at each
+      // call.
       .def("defer_capture",
            [](const EntryView& self, nb::object tensor, nb::object closure, nb::object spec) {
              TraceTypeRef type = trace_type_of_object(spec.ptr());

@@ -5,15 +5,15 @@
 
 namespace graven::python {
 
-// The entry behind such an object, borrowed; null for another object.
+// The entry of an Entry object, borrowed; null for another object.
 engine::Entry* entry_of(PyObject* object);
 
 // The Python view of a trace, `_engine.Entry`, around which graven._function.ConcreteFunction is
 // built: one object for each live entry, so that identity holds.
 PyObject* wrap_entry(const engine::Ref<engine::Entry>& entry);
 
-// While a graph is built or a tape is on, a trace whose captured variables are gone is refused: an
-// AssertionError. False if it is set.
+// Refuses a trace whose captured variables are gone, while a graph is built or a tape is on: an
+// AssertionError. False if the exception is set.
 bool check_variables(const engine::Entry& entry);
 
 }  // namespace graven::python

@@ -41,16 +41,16 @@ std::atomic<bool> g_run_eagerly{false};
 // The arguments of one call, bound to parameters. All borrowed.
 struct Arguments {
   engine::InlineVector<PyObject*, 32> values;  // one a parameter; null for *args and **kwargs
-  engine::InlineVector<PyObject*, 8> extra;    // what *args takes
+  engine::InlineVector<PyObject*, 8> extra;    // the values of *args
   struct Keyword {
     PyObject *name, *value;
   };
-  engine::InlineVector<Keyword, 8> keywords;  // what **kwargs takes, sorted by name
+  engine::InlineVector<Keyword, 8> keywords;  // the values of **kwargs, sorted by name
 };
 
 FunctionObject* self_of(PyObject* object) { return reinterpret_cast<FunctionObject*>(object); }
 
-// Null with an exception set for what __new__ alone made.
+// Null with an exception set for an object that only __new__ has made.
 FunctionObject* initialised(PyObject* object) {
   FunctionObject* self = self_of(object);
   if (self->function) return self;
@@ -214,7 +214,7 @@ PyObject* call_helper(const char* name, PyObject* self, PyObject* const* args, P
                                                   more, nullptr);
 }
 
-// What the long way found: the entry, and the flat tensors of the arguments.
+// The result of resolve: the entry, and the flat tensors of the arguments.
 struct Resolved {
   Ref<Entry> entry;
   std::vector<Tensor> tensors;
@@ -226,7 +226,7 @@ struct HitTotal {
   std::shared_ptr<int64_t> hits = std::make_shared<int64_t>(0);
 };
 
-// What an entry is wanted for.
+// The use that an entry is resolved for.
 enum class Purpose { kCall, kConcreteFunction, kInitialization };
 
 // Makes values and types of the arguments, and finds or traces the entry. An exception of Python's
@@ -241,7 +241,7 @@ Result<Resolved> resolve(FunctionObject* self, const Arguments& bound, Purpose p
   if (write_row(signature, bound, *key)) {
     row = engine::CallRow::of(key->key());
     row.is_known = key->may_be_remembered();
-    // Before user code runs, which may drop the last reference to what a container holds.
+    // Before user code runs, which may drop the last reference to a container's item.
     for (const Object& object : key->objects()) {
       ASSIGN_OR_RETURN(auto guard, guard_life(object.get(), self->function->life_listener()));
       row.guards.push_back(std::move(guard));
@@ -320,7 +320,7 @@ bool is_binding_error(const Status& status) {
          status.message().rfind("Can not cast", 0) == 0;
 }
 
-// Raises what resolve failed with: a casting error by graven._function, with the arguments.
+// Raises the error of resolve: a casting error by graven._function, with the arguments.
 PyObject* raise_resolving(const Status& status, PyObject* object, PyObject* const* args,
                           Py_ssize_t nargs, PyObject* const* keyword_values,
                           PyObject* keyword_names) {
@@ -363,7 +363,7 @@ class PureArguments {
   std::vector<PyObject*> arguments_;
 };
 
-// What a call that binds otherwise than most is for graven._function.
+// The result of a call with unusual binding, computed by graven._function.
 PyObject* call_unbound(Bound bound, PyObject* object, PyObject* const* args, Py_ssize_t nargs,
                        PyObject* keyword_names) {
   const char* helper = bound == Bound::kNo ? "raise_binding_error" : "call_with_sanitized_keywords";
@@ -573,8 +573,8 @@ PyObject* living(const Bindings::Binding& binding) {
   return function == Py_None ? nullptr : function;
 }
 
-// What was bound to an instance is found by address, without Python code; what is
-// new is bound by graven._function.bind_to_instance, which also shares among equal instances.
+// A Function that was bound to an instance is found by address, without Python code.
+// graven._function.bind_to_instance makes a new one, and also shares among equal instances.
 PyObject* descr_get(PyObject* self, PyObject* instance, PyObject* owner) {
   if (!instance || instance == Py_None) return Py_NewRef(self);
   FunctionObject* function = self_of(self);

@@ -24,32 +24,33 @@ struct Signature {
   bool has_constraints = false;
 };
 
-// The Functions of instances that one of a class was bound to, found by address. Each is
-// owned by a weak dictionary of graven._function, and dies with its instance.
+// The Functions of instances to which a Function of their class was bound, found by address. Each
+// is owned by a weak dictionary of graven._function, and dies with its instance.
 struct Bindings {
   struct Binding {
     engine::Ref<engine::LifeGuard> instance;
     Object function;  // a weak reference
   };
   std::unordered_map<PyObject*, Binding> by_instance;
-  size_t sweep_at = 16;  // size at which those of dead instances are forgotten
+  size_t sweep_at = 16;  // size at which entries of dead instances are removed
 };
 
-// The CPython type of tf.function's result. Its vectorcall is C++ from the call to the packed
-// result when the row of words finds the entry; what is rare is in python/graven/_function.py,
+// The CPython type of tf.function's result. If the row of words finds the entry, the call is C++
+// from its vectorcall to the packed result. Rare calls are handled in python/graven/_function.py,
 // which adds methods to the type.
 struct FunctionObject {
   PyObject_HEAD vectorcallfunc vectorcall;
   engine::Ref<engine::Function> function;
   std::unique_ptr<Signature> signature;
-  PyObject* python_function;  // what is traced
+  PyObject* python_function;  // the function to trace
   PyObject* instance;         // weak reference to `self` for a bound method, or null
   std::unique_ptr<Bindings> bindings;
-  // Counts its hits; once it has traced in a call, with all Functions of one code object.
+  // The count of its hits; after its first trace in a call, shared by all Functions of one code
+  // object.
   std::shared_ptr<int64_t> hits;
-  // A list of what the traces need of Python and the engine must not own: slots of types and
-  // classes, functions that compute gradients, and such lists of Functions that they call. See
-  // keep_for_trace.
+  // A list of Python objects that the traces need and the engine must not own: slots of types and
+  // classes, functions that compute gradients, and such lists of Functions that the traces call.
+  // See keep_for_trace.
   PyObject* kept;
   bool is_pure;  // arguments become tensors before anything else
   PyObject* dict;
@@ -58,9 +59,9 @@ struct FunctionObject {
 
 extern PyTypeObject* function_type;
 
-// Lets the Function that this thread traces, if there is one, own an object, where the collector of
-// cycles sees it: a graph that owned it could never die, as the object may hold tensors of that
-// graph (graven/ir/custom_gradient.h). False with an exception set if it fails.
+// Makes the Function that this thread traces, if there is one, own an object, where Python's cycle
+// collector sees it: a graph that owned it could never die, because the object may hold tensors of
+// that graph (graven/ir/custom_gradient.h). False with an exception set if it fails.
 bool keep_for_trace(PyObject* object);
 
 }  // namespace graven::python

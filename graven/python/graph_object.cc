@@ -25,8 +25,8 @@ using engine::Node;
 using engine::OutputRef;
 using engine::Ref;
 
-// What Python objects of graphs and nodes hold. They are found again by what they stand for, as
-// long as Python has them; the GIL guards the tables.
+// The contents of Python objects of graphs and nodes. Tables find the object of a graph or node as
+// long as Python has it; the GIL guards the tables.
 struct FuncGraph {
   Ref<Graph> graph;
   explicit FuncGraph(Ref<Graph> g) : graph(std::move(g)) { live()[graph.get()] = this; }
@@ -103,7 +103,7 @@ nb::object attribute(const AttrValue& value) {
         } else if constexpr (std::is_same_v<T, Ref<engine::Body>>) {
           return of_body(v);
         } else if constexpr (std::is_same_v<T, Ref<const engine::Fusion>>) {
-          return nb::none();  // only optimised copies have any, which nobody sees
+          return nb::none();  // only optimised copies have any, which Python never sees
         } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
           return list_of(v, bytes);
         } else if constexpr (std::is_same_v<T, std::vector<Ref<engine::Body>>>) {
@@ -187,8 +187,8 @@ nb::object graph_def(const Graph& graph) {
   return definition;
 }
 
-// The graph around this one, while it is being built; it is not kept alive, so it is looked for
-// among those that certainly live.
+// The graph around this one, while it is being built; it is not kept alive, so it is searched among
+// graphs that certainly live.
 nb::object outer_graph(const FuncGraph& self) {
   Graph* outer = self.graph->outer();
   if (!outer) return nb::none();

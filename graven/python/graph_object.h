@@ -10,10 +10,10 @@ namespace graven::python {
 PyObject* wrap(const engine::Ref<engine::Graph>& graph);
 // The Operation of a node, likewise.
 PyObject* wrap_operation(const engine::Ref<engine::Graph>& graph, engine::Node* node);
-// The node of an Operation object; null if it is none.
+// The node of an Operation object; null for another object.
 engine::Node* node_of(PyObject* operation);
 
-// The value of an attribute as Python has it: bytes for strings, tf.DType for types.
+// The Python value of an attribute: bytes for strings, tf.DType for types.
 PyObject* wrap_attribute(const engine::AttrValue& value);
 
 }  // namespace graven::python

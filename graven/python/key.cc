@@ -17,11 +17,11 @@ namespace {
 
 using engine::KeyTag;
 
-// Containers in containers that a row can tell. What holds itself has no end.
+// The nesting of containers that a row can hold. A container that holds itself has no end.
 constexpr int kMaxDepth = 64;
 
-// What objects of a class are, as far as the class alone tells. Kept per class; a class that dies
-// is forgotten by its weak reference.
+// The kind of objects of a class, as far as the class alone decides. Kept per class; a weak
+// reference removes a class that dies.
 enum class Category : uint8_t { kLongWay, kObject, kArray, kNamedTuple, kAttrs, kInteger, kString };
 
 std::unordered_map<PyTypeObject*, Category>& categories() {
@@ -31,7 +31,7 @@ std::unordered_map<PyTypeObject*, Category>& categories() {
 
 PyObject* forget_class(PyObject* address, PyObject* reference) {
   categories().erase(static_cast<PyTypeObject*>(PyLong_AsVoidPtr(address)));
-  Py_DECREF(reference);  // nobody else owned it
+  Py_DECREF(reference);  // it had no other owner
   Py_RETURN_NONE;
 }
 PyMethodDef forget_class_method = {"forget_class", forget_class, METH_O, nullptr};
@@ -70,8 +70,8 @@ Category find_category(PyObject* object) {
   return Category::kObject;
 }
 
-// runs_code is set where the class is looked at for the first time and has a class of its own,
-// whose methods may run then.
+// Sets runs_code if the class is looked at for the first time and has a class of its own, whose
+// methods may run then.
 Category category_of(PyObject* object, bool& runs_code) {
   PyTypeObject* type = Py_TYPE(object);
   auto& map = categories();

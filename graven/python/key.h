@@ -8,11 +8,11 @@
 
 namespace graven::python {
 
-// Writes the arguments of a call as a row of words, straight from Python objects. What it cannot
-// say in words (an object with a type of its own, a Mapping that is no dict, containers in each
-// other without end) makes it give up; the call then goes the long way each time. It runs no Python
-// code but where a class is seen for the first time or an array-like object is converted; that may
-// change the containers, so what is read from them is kept alive.
+// Writes the arguments of a call as a row of words, straight from Python objects. It gives up on
+// arguments that words cannot describe (an object with a type of its own, a Mapping that is no
+// dict, containers in each other without end); then every such call looks for its entry by types.
+// It runs Python code only when it first sees a class or converts an array-like object. That code
+// may change the containers, so all objects read from them are kept alive.
 class KeyBuilder {
  public:
   // equal_as_numbers: 1, 1.0 and True are one literal (TensorFlow's profile). has_specs: a
@@ -20,21 +20,21 @@ class KeyBuilder {
   explicit KeyBuilder(bool equal_as_numbers, bool has_specs = false)
       : key_(equal_as_numbers), has_specs_(has_specs) {}
 
-  // False if the argument cannot be said in words; then the row is of no use.
+  // False if words cannot describe the argument; then the row is of no use.
   bool add(PyObject* argument);
-  // The type of an input_signature in the place of an argument; false if there are no words for it.
+  // The type of an input_signature in the place of an argument; false if words cannot describe it.
   bool add_spec(const engine::TraceType& type);
-  // What *args or **kwargs takes: so many follow.
+  // Begins the values of *args or **kwargs: so many elements follow.
   void begin(engine::KeyTag container, size_t size) { key_.begin(container, size); }
   // A text as the name of a keyword argument; false if UTF-8 cannot write it.
   bool add_text(PyObject* text);
 
-  // False if code of the user's has run, which may have changed what was read before: the row is
-  // right for the tensors here, but perhaps not for what the arguments are when read again.
+  // False if users' code has run, which may have changed objects that were read before: the row is
+  // right for the tensors here, but perhaps not for the arguments when they are read again.
   bool may_be_remembered() const { return !has_run_user_code_; }
 
   const engine::KeyWriter& key() const { return key_; }
-  // Those whose addresses are in the row, in order.
+  // The objects whose addresses are in the row, in order.
   std::span<const Object> objects() const { return {objects_.data(), objects_.size()}; }
 
  private:
@@ -55,7 +55,7 @@ class KeyBuilder {
   engine::InlineVector<Object, 4> objects_;
 };
 
-// Forgets what was found out about classes; for tests.
+// Clears the cache of facts about classes; for tests.
 void clear_class_cache();
 
 }  // namespace graven::python

@@ -47,8 +47,8 @@ bool is_default_number(PyObject* object, const engine::DefaultNumber& number) {
   return engine::is_default(number, value);
 }
 
-// {name of a function: {type: handler}}: what is called in place of a function if an argument is of
-// the type. Made when the module is, for ever.
+// {name of a function: {type: handler}}: the handler is called in place of the function if an
+// argument has the type. Made with the module, for ever.
 PyObject* all_handlers = nullptr;
 
 // Those of a function, borrowed. Null with an exception.
@@ -109,7 +109,7 @@ class Binder {
         operands_(callable.name(), callable.function_.type_params().size(),
                   callable.function_.record().types) {}
 
-  // What is no tensor first: it may say what dtypes tensors have.
+  // Parameters that are no tensors come first: they may give the dtypes of tensors.
   Status bind() {
     bool has_tensors = false;
     for (size_t i = 0; i < fields_.size(); ++i) {
@@ -159,7 +159,7 @@ class Binder {
                   engine::ErrorKind::kNotImplementedError);
   }
 
-  // --- One for each kind that is no tensor. None leaves what the struct says.
+  // --- One for each kind that is no tensor. None leaves the default of the struct.
   template <typename T>
   Status assign(Result<T> value, T& member) {
     RETURN_IF_ERROR(value.status());
@@ -432,7 +432,7 @@ PyObject* LibraryCallable::pack(std::span<Tensor> outputs, std::span<PyObject* c
   return tuple_class_ ? run_python<PyObject_CallObject>(tuple_class_.get(), packed.get()) : nullptr;
 }
 
-// --- What documentation and stubs are made of.
+// --- For documentation and stubs.
 
 // A member of the parameters as Python writes it: its default.
 struct ToPython {

@@ -23,7 +23,7 @@ using engine::SourceFrame;
 // Frames kept of one node: the innermost of the user's code.
 constexpr int kMaxFrames = 16;
 
-// Names may hold what UTF-8 has no bytes for.
+// Names may hold characters that UTF-8 cannot write.
 std::string utf8(PyObject* text) {
   const char* bytes = PyUnicode_AsUTF8(text);
   if (!bytes) PyErr_Clear();

@@ -173,7 +173,7 @@ Object array_of_strings(const Tensor& tensor) {
 // buffer it asks __array__ for, which would come here again.
 constexpr int kMaxArrayRank = 64;
 
-// Tells of a ValueError of NumPy's about a tensor, such as one without elements whose sizes are too
+// Explains a ValueError of NumPy's about a tensor, such as one without elements whose sizes are too
 // large.
 PyObject* refuse_array(const Tensor& tensor) {
   PyObject *type = nullptr, *value = nullptr, *trace = nullptr;

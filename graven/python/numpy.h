@@ -11,7 +11,7 @@ namespace graven::python {
 
 // True for a NumPy array or scalar.
 bool is_numpy(PyObject* object);
-// A copy of its elements, of the dtype that it has.
+// A copy of its elements, in its dtype.
 engine::Result<engine::Tensor> from_numpy(PyObject* object);
 
 }  // namespace graven::python

@@ -6,27 +6,28 @@
 
 namespace graven::python {
 
-// Takes the GIL with a function of Python's. While Python ends it stops the thread of who asks for
-// the GIL (a daemon's) there and then: by unwinding its stack, through destructors that need the
-// GIL and others that let nothing through, which would abort the process. So the thread stays here,
-// asleep, until the process has ended, as threads do from Python 3.14 on.
+// Takes the GIL with a function of Python's. While Python ends, that function stops a thread which
+// asks for the GIL (a daemon's) there and then: it unwinds the thread's stack, through destructors
+// that need the GIL and functions that let no exception through, which would abort the process. So
+// the thread stays here, asleep, until the process has ended, as threads do from Python 3.14 on.
 template <typename Take>
 auto take_gil(Take&& take) {
   try {
     return take();
-  } catch (...) {  // only that: functions of C throw nothing
+  } catch (...) {  // only that unwinding: functions of C throw nothing
     for (;;) ::pause();
   }
 }
 
 // Calls a function of Python's that may run Python code, which gives the GIL away now and then and
-// takes it again: run_python<PyObject_Repr>(object). All such calls of this folder are made so.
+// takes it again: run_python<PyObject_Repr>(object). This folder calls all such functions through
+// it.
 template <auto function, typename... Arguments>
 auto run_python(Arguments... arguments) {
   return take_gil([&] { return function(arguments...); });
 }
 
-// Drops a reference, which may be null. What goes with it may run Python code.
+// Drops a reference, which may be null. Destroying the object may run Python code.
 inline void drop(PyObject* object) noexcept {
   take_gil([&] { Py_XDECREF(object); });
 }
@@ -64,7 +65,7 @@ class Imported {
  public:
   constexpr Imported(const char* module, const char* name) : module_(module), name_(name) {}
   Imported(const Imported&) = delete;
-  // Borrowed; null with an exception set if there is no such thing.
+  // Borrowed; null with an exception set if the module has no such attribute.
   PyObject* get() {
     if (object_) return object_;
     Object module = Object::take(run_python<PyImport_ImportModule>(module_));
@@ -83,8 +84,8 @@ class Imported {
   PyObject* object_ = nullptr;
 };
 
-// The items of a sequence as they are now: the user's code that reads one of them may change a
-// list. Null with an exception set (a TypeError with this message, if it is no sequence).
+// The items of a sequence as they are now, because users' code that runs while they are read may
+// change a list. Null with an exception set (a TypeError with this message, if it is no sequence).
 inline Object items_of(PyObject* sequence, const char* message) {
   Object fast = Object::take(run_python<PySequence_Fast>(sequence, message));
   return fast ? Object::take(run_python<PySequence_Tuple>(fast.get())) : fast;
@@ -100,7 +101,7 @@ class RecursionLevel {
   }
   ~RecursionLevel() { --levels(); }
   RecursionLevel(const RecursionLevel&) = delete;
-  // False with the exception set.
+  // False if the limit is exceeded; then the exception is set.
   bool ok() const { return ok_; }
 
  private:
@@ -112,8 +113,8 @@ class RecursionLevel {
   const bool ok_;
 };
 
-// Puts a daemon's thread to sleep if Python is ending or has ended, when there is nothing left to
-// take the GIL with. The thread that ends Python goes on: it has the GIL, or is the last one.
+// Puts a daemon's thread to sleep if Python is ending or has ended: then the GIL can no longer be
+// taken. The thread that ends Python goes on: it has the GIL, or is the last one.
 inline void sleep_if_python_ends() {
   if (Py_IsInitialized()) return;
   const PyThreadState* state = PyGILState_GetThisThreadState();

@@ -86,7 +86,7 @@ Status read_attribute(PyObject* object, Tensor& member) {
   ASSIGN_OR_RETURN(member, to_eager_tensor(object));
   return {};
 }
-// Bodies and what only the optimiser makes.
+// Bodies and kinds that only the optimiser makes.
 template <typename T>
 Status read_attribute(PyObject*, T&) {
   return type_error("This attribute cannot be given from Python");
@@ -126,8 +126,8 @@ class OpCallable final : public Callable {
   PyObject* pack(engine::AttrsRef attrs, Tensors& outputs) const;
 
   const Op& op_;
-  const std::vector<int> attr_fields_;  // those that are parameters, in order
-  mutable Object tuple_class_;          // of several outputs, when it was first needed
+  const std::vector<int> attr_fields_;  // the attributes that are parameters, in order
+  mutable Object tuple_class_;          // of several outputs, made when it is first needed
 };
 
 Status OpCallable::read_attributes(std::span<PyObject* const> arguments,
@@ -138,7 +138,7 @@ Status OpCallable::read_attributes(std::span<PyObject* const> arguments,
     if (!object) continue;
     const AttrField& attribute = field_of(op_, field);
     AttrValue value = attribute.get(engine::AttrsRef(attrs).data());
-    // None is what a shape that is not known is called.
+    // None stands for a shape that is not known.
     if (object == Py_None && !std::holds_alternative<engine::Shape>(value)) continue;
     Status status = std::visit([&](auto& member) { return read_attribute(object, member); }, value);
     if (!status.ok()) {
@@ -240,7 +240,7 @@ std::vector<int> output_counts(const Op& op, engine::AttrsRef attrs, int num_out
     }
     counts.push_back(count);
   }
-  // A list as long as an input's takes what is left.
+  // A list as long as an input's takes the remaining outputs.
   if (open >= 0) counts[open] = num_outputs - known;
   return counts;
 }
@@ -318,7 +318,7 @@ Object OpCallable::default_of(size_t parameter) const {
   return default_value(field_of(op_, attr_fields_[at]).get(values.data()));
 }
 
-// What OpDefs call the types of attributes, by their index in AttrValue.
+// The names of attributes' types in OpDefs, by their index in AttrValue.
 constexpr std::string_view kAttrTypes[] = {
     "",           "bool",        "int",        "float",     "string",      "type",
     "shape",      "tensor",      "func",       "list(int)", "list(float)", "list(string)",
@@ -371,8 +371,8 @@ void for_each_public_name(const Op& op, F&& f) {
   }
 }
 
-// An op with an attribute that nobody can give from outside is the optimiser's own, and one whose
-// name begins with _ a part of another.
+// An op with an attribute that Python cannot give is the optimiser's own, and an op whose name
+// begins with _ is a part of another.
 bool is_offered(const Op& op) {
   if (op.name().starts_with('_')) return false;
   static const size_t fusion = engine::AttrValue(engine::Ref<const engine::Fusion>()).index();

@@ -52,8 +52,8 @@ class WeakOpaque final : public engine::Opaque {
 // The object behind a handle of either kind, a new reference; empty if it is gone.
 Object object_of(const engine::Opaque& opaque);
 
-// A guard that notices the end of an object by a weak reference, and tells the listener if there is
-// one. Fails for objects that cannot be weakly referenced.
+// A guard that notices the end of an object by a weak reference, and tells the listener, if any.
+// Fails for objects that cannot be weakly referenced.
 engine::Result<engine::Ref<engine::LifeGuard>> guard_life(
     PyObject* object, std::shared_ptr<engine::LifeListener> listener = nullptr);
 

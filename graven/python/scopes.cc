@@ -33,7 +33,7 @@ struct NameScopeContext {
 // tf.init_scope: an eager frame over whatever is being built.
 struct InitScopeContext {
   std::unique_ptr<Frame> frame;
-  std::thread::id thread;  // whose stack the frame is on
+  std::thread::id thread;  // the thread that has the frame on its stack
   ~InitScopeContext() {
     if (frame && thread != std::this_thread::get_id()) (void)frame.release();  // in use over there
   }
@@ -112,7 +112,7 @@ void bind_scopes(nb::module_& m) {
               if (!node && is_tensor(input.ptr()) && tensor_of(input.ptr()).is_symbolic()) {
                 node = &engine::symbolic(tensor_of(input.ptr())).node();
               }
-              // What is no node of this graph has happened already.
+              // A tensor that is no node of this graph was computed already.
               if (node && &node->graph() == graph) self->nodes.push_back(node);
             }
           },

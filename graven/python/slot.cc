@@ -14,7 +14,7 @@ struct SlotObject {
   PyObject* object;
   PyObject* kept;  // a list, or null
 
-  // The collector found that only what is garbage owns the slot, or its last owner is gone.
+  // The collector found that only garbage owns the slot, or its last owner is gone.
   void release() {
     if (held) {
       held->object_ = nullptr;

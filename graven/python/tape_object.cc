@@ -24,7 +24,7 @@ namespace {
 
 using engine::Tensor;
 
-// The engine's tape, with what its steps need of Python.
+// The engine's tape, with the Python objects that its steps need.
 struct Tape : engine::Tape {
   using engine::Tape::Tape;
   std::vector<Object> kept;

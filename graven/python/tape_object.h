@@ -3,8 +3,8 @@
 
 namespace graven::python {
 
-// Lets the Python objects of the tapes that record on this thread own an object, where the
-// collector of cycles sees it: what a tape remembers may hold that tape.
+// Makes the Python objects of the tapes that record on this thread own an object, where Python's
+// cycle collector sees it: the object may hold such a tape.
 void keep_for_tapes(PyObject* object);
 
 }  // namespace graven::python

@@ -471,7 +471,7 @@ PyTypeObject* make_type(PyType_Spec spec, PyTypeObject* base, const char* short_
   Object bases = base ? Object::take(PyTuple_Pack(1, base)) : Object();
   auto* type = reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&spec, bases.get()));
   if (!type) throw nanobind::python_error();
-  // What messages of Python call it: "'SymbolicTensor' object has no attribute 'numpy'".
+  // Python's messages use this name: "'SymbolicTensor' object has no attribute 'numpy'".
   type->tp_name = short_name;
   return type;
 }

@@ -12,7 +12,7 @@ namespace graven::python {
 struct TensorObject {
   PyObject_HEAD engine::Tensor tensor;
   PyObject* weak_references;
-  PyObject* attributes;  // a dict of what the user has set on it, or null
+  PyObject* attributes;  // a dict of attributes that the user has set on it, or null
   bool is_noted;         // wrap_same finds it
 };
 
@@ -28,17 +28,17 @@ inline bool is_tensor(PyObject* object) {
 inline const engine::Tensor& tensor_of(PyObject* object) {
   return reinterpret_cast<TensorObject*>(object)->tensor;
 }
-// A new reference; null and an exception when memory is gone. The cycle collector may run, and with
-// it Python code.
+// A new reference; null and an exception when memory is gone. The cycle collector may run, and run
+// Python code.
 PyObject* wrap(engine::Tensor tensor);
 
-// --- A captured tensor is shown as the very object that the traced code used: operands that are no
-// tensors of the graph being built are noted while they live.
+// --- A captured tensor is shown as the very object that the traced code used: while traces run,
+// operands from outside the graph being built are noted, as long as they live.
 
-// Traces that go on, on all threads; the GIL guards it.
+// Traces that run now, on all threads; the GIL guards it.
 extern int traces_in_progress;
 void note_operand(PyObject* object);
-// Notes it in any case: it is fed for a capture.
+// Notes the object in any case, because it is fed for a capture.
 void note_object(PyObject* object);
 // The tensor of an operand of an op.
 inline const engine::Tensor& operand_of(PyObject* object) {

@@ -83,7 +83,7 @@ Result<Tensor> logical_xor(const Tensor& x, const Tensor& y, std::string_view na
   return plain<engine::kLogicalAnd>(either, not_both, name);
 }
 
-// One operator: what it does, and the names that it gives in a graph.
+// One operator: its function, and the names of its nodes in a graph.
 struct Operator {
   BinaryFunction apply;
   const char* scope;
@@ -143,8 +143,8 @@ bool declines(PyObject* a, PyObject* b) {
   return false;
 }
 
-// Asks what stands on the right of a tensor and cannot be converted for its own operator. Where it
-// has none, declines or fails in the same way, the first error is the one to see.
+// Calls the own operator of an object that stands on the right of a tensor and cannot be converted.
+// If it has none, declines or fails in the same way, the first error is raised.
 PyObject* reflect(const Operator& op, PyObject* a, PyObject* b, const Status& status) {
   const bool is_refused = status.kind() == engine::ErrorKind::kTypeError ||
                           status.kind() == engine::ErrorKind::kValueError;

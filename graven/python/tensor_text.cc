@@ -78,7 +78,7 @@ PyObject* tensor_repr(PyObject* self) {
 }
 
 PyObject* tensor_format(PyObject* self, PyObject* specification) {
-  if (tensor_of(self).is_symbolic()) {  // what is meant for its value is not for its text
+  if (tensor_of(self).is_symbolic()) {  // a format specification is for its value, not for its text
     if (PyUnicode_Check(specification) && PyUnicode_GET_LENGTH(specification) == 0) {
       return tensor_str(self);
     }

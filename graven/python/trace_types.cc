@@ -57,7 +57,7 @@ class PythonType final : public engine::ForeignType {
   bool is_subtype_of(const TraceType& other) const override {
     HoldGil gil;
     Object self = object(), that = type_to_python(TraceTypeRef(&other));
-    if (!that) PyErr_Clear();  // what is gone covers nothing
+    if (!that) PyErr_Clear();  // an object that is gone covers nothing
     return self && that &&
            is_true(self,
                    run_python<PyObject_CallMethod>(self.get(), "is_subtype_of", "O", that.get()));

@@ -9,14 +9,14 @@
 
 namespace graven::python {
 
-// The engine's type that a Python object is: a TensorSpec and the like, or an instance of the
-// user's subclass of tf.types.experimental.TraceType. Null if it is none.
+// The engine's type for a Python object that is a type: a TensorSpec and the like, or an instance
+// of the user's subclass of tf.types.experimental.TraceType. Null for other objects.
 engine::TraceTypeRef trace_type_of_object(PyObject* object);
 
-// What the engine holds of a type that Python code defines; null for its own types.
+// The held Python object of a type that Python code defines; null for the engine's own types.
 HeldObject* held_object_of(const engine::TraceType& type);
 
-// What the object's __tf_tracing_type__ gives; null if its class has none.
+// The result of the object's __tf_tracing_type__; null if its class has none.
 engine::Result<engine::TraceTypeRef> own_trace_type(PyObject* object);
 
 // The Python object of a type: TensorSpec, a user's type itself, or a view of an engine's type.

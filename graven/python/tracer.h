@@ -4,7 +4,7 @@
 
 namespace graven::python {
 
-// Runs the Python function of a Function object while it is traced. Belongs to that object, whose
+// Runs the Python function of a Function object to trace it. Belongs to that object, whose
 // references it uses and does not own.
 class PythonTracer final : public engine::Tracer {
  public:
@@ -16,10 +16,10 @@ class PythonTracer final : public engine::Tracer {
   FunctionObject* owner_;
 };
 
-// The Function whose Python function runs on this thread to be traced, the innermost; or null.
+// The Function whose Python function this thread is tracing, the innermost; or null.
 FunctionObject* tracing_function();
 
-// Says which it is while it lives.
+// Makes a Function the tracing_function() while it lives.
 class TracingFunction {
  public:
   explicit TracingFunction(FunctionObject* function);

@@ -13,7 +13,7 @@
 
 namespace graven::python {
 
-// What an argument of an op or a public function says of the dtype of its tensor.
+// The rule for the dtype of one tensor argument of an op or a public function.
 struct OperandType {
   std::string_view name;                          // of the argument, and of its constant
   engine::DType fixed = engine::DType::kInvalid;  // or one of the following
@@ -23,7 +23,7 @@ struct OperandType {
 };
 
 // Converts the arguments of one call to tensors. Python values take the dtype of the tensors that
-// share a type parameter with them: eagerly of any, while a graph is built only of those before
+// share a type parameter with them: eagerly of any such tensor, in graphs only of tensors before
 // them, so that no value is cut to the dtype of a tensor that comes after it.
 class TypedOperands {
  public:
@@ -31,16 +31,17 @@ class TypedOperands {
   TypedOperands(std::string_view owner, size_t num_params,
                 std::span<const engine::TypeConstraint> types);
 
-  // The dtype of a type parameter, where an attribute says it.
+  // Sets the dtype of a type parameter that an attribute gives.
   void set_type(int type_param, engine::DType dtype) { dtypes_[at(type_param)] = dtype; }
-  // Looks for the dtype of a tensor, in a list too, that shares its type parameter with values;
-  // nothing in graphs, unless values there are to look ahead.
+  // Notes the dtype of a tensor, also one in a list, that shares its type parameter with values.
+  // Does nothing in graphs, unless in_graphs: values there may look ahead.
   void look_at(const OperandType& type, PyObject* object, bool in_graphs = false);
 
   engine::Result<engine::Tensor> convert(const OperandType& type, PyObject* object) {
     return convert(type, object, type.name);
   }
-  // The items of a list or tuple, whose tensors all have the type, or any if it says nothing.
+  // Converts the items of a list or tuple, whose tensors all have the type, or any if it is not
+  // fixed.
   engine::Result<std::vector<engine::Tensor>> convert_list(const OperandType& type,
                                                            PyObject* object);
 

@@ -163,9 +163,9 @@ Result<Value> container_to_value(PyObject* object, ContainerKind kind, Convert&&
   return value;
 }
 
-// An object with the nest protocol: the parts that it names, and for an argument what else
-// it is made of, which is compared by value. What builds it again stands in the place of the class,
-// whose address is part of the type: classes of one name are not one.
+// An object with the nest protocol: the parts that it names, and for an argument also its other
+// contents, which are compared by value. The function that builds it again replaces the class. The
+// class's address is part of the type: classes of one name are not equal.
 template <typename Convert>
 Result<Value> nested_to_value(PyObject* object, bool is_argument, Convert&& convert) {
   PyTypeObject* type = Py_TYPE(object);

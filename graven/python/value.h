@@ -7,12 +7,12 @@
 
 namespace graven::python {
 
-// A Python argument as the engine sees it. Specs stand for values where allow_specs says
-// so. Containers are taken apart; arrays become tensors.
+// A Python argument as an engine Value. With allow_specs, specs may stand for values. Containers
+// are taken apart; arrays become tensors.
 engine::Result<engine::Value> to_value(PyObject* object, bool allow_specs);
 
-// The result of a traced function: numbers, strings and arrays become tensors, variables
-// are read. Errors name what cannot be a tensor; `function` is for the message.
+// The result of a traced function: numbers, strings and arrays become tensors, variables are read.
+// Errors name the object that cannot be a tensor; `function` is for the message.
 engine::Result<engine::Value> result_to_value(PyObject* object, PyObject* function);
 
 // The Python object of a value. An empty Object and an exception on failure.
@@ -21,7 +21,7 @@ Object to_python(const engine::Value& value);
 Object to_python(const engine::Value& value, const engine::Tensors& tensors, size_t& next);
 Object literal_to_python(const engine::Literal& literal);
 
-// The kinds of containers, by class; found out once per class.
+// The kinds of containers, by class; computed once per class.
 enum class ContainerKind { kNone, kList, kTuple, kNamedTuple, kDict, kMapping, kAttrs };
 ContainerKind container_kind(PyObject* object);
 // True for an object with the nest protocol, __tf_flatten__.

@@ -46,7 +46,7 @@ PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
 void dealloc(PyObject* object) {
   PyObject_GC_UnTrack(object);
   VariableObject* self = variable_of(object);
-  if (self->handle) {  // first, as what follows may run code that looks for it
+  if (self->handle) {  // first, because the code after this may run code that looks for it
     auto at = variables().find(self->handle.resource().get());
     if (at != variables().end() && at->second == object) variables().erase(at);
   }
@@ -135,7 +135,7 @@ constexpr int kSharedSlots[] = {
     Py_nb_and,          Py_nb_or,        Py_nb_xor,
 };
 
-// Those of one tensor are applied to what is read.
+// Unary operators are applied to the value that is read.
 template <PyObject* (*apply)(PyObject*)>
 PyObject* of_value(PyObject* object) {
   Object value = Object::take(method_read(object, nullptr));

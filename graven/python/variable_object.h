@@ -27,9 +27,9 @@ inline VariableObject* variable_of(PyObject* object) {
 }
 // The live Python variable of a handle, borrowed; null if it is gone.
 PyObject* find_variable(const engine::Tensor& handle);
-// Tells tapes that it is used.
+// Tells tapes that the variable is used.
 void note_variable(const VariableObject* variable);
-// Reads it as an op does: tapes are told, a node is added in a graph.
+// Reads it as an op does: tapes record the read, a node is added in a graph.
 engine::Result<engine::Tensor> read_variable(VariableObject* variable);
 
 }  // namespace graven::python

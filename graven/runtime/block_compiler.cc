@@ -89,8 +89,8 @@ bool only_reduces(const Fusion& fusion) {
   return std::ranges::all_of(fusion.outputs(), [&](int m) { return fusion.is_reduction(m); });
 }
 
-// Reductions that take chains in may be over any axes, and of rows of any length; what is more
-// than that goes row by row.
+// Whether the Fusion goes row by row. Reductions with chains before them alone may be over any
+// axes, and of rows of any length.
 bool goes_by_rows(const Fusion& fusion) {
   if (!only_reduces(fusion)) return true;
   if (!can_go_by_rows(fusion)) return false;

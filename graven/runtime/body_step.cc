@@ -9,7 +9,7 @@ namespace graven::engine {
 
 Status BodyStep::run(ProgramRun& run) const {
   InlineVector<Tensor*, 8> operands;
-  // What is not the run's own is only read.
+  // Handles that are not the run's own are only read.
   for (size_t i = 0; i < inputs.size(); ++i) {
     operands.push_back(const_cast<Tensor*>(&run.input(*this, i)));
   }

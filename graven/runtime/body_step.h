@@ -9,11 +9,11 @@ namespace graven::engine {
 // Computes the scalar body of a lone elementwise op, by the kernel that eager calls use too.
 class BodyStep final : public Step {
  public:
-  // Where the shape of the result is found.
+  // The source of the result's shape.
   enum class ResultShape {
-    kInGraph,      // the graph says it, whatever is run
-    kByBroadcast,  // that of the inputs
-    kByInference,  // the op's record says it
+    kInGraph,      // as the graph says, the same in every run
+    kByBroadcast,  // the broadcast of the inputs' shapes
+    kByInference,  // shape inference by the op's record
   };
   BodyStep(const Node& node, Ref<const RecordedBody> body, const BodyKernel& kernel,
            TypeBindings types, ResultShape result_shape)

@@ -6,8 +6,8 @@
 
 namespace graven::engine {
 
-// Runs the Program of a body, or, if that does not accept the shapes that only this run knows, the
-// body node by node.
+// Runs the Program of a body. If that does not accept the shapes of this run, runs the body node by
+// node.
 class CallStep final : public Step {
  public:
   CallStep(const Node& node, Ref<Body> body, Ref<Program> program)

@@ -16,54 +16,57 @@
 
 namespace graven::engine {
 
-// What a Fusion was compiled to. Never changes; any thread may run it.
+// The compiled form of a Fusion. Never changes; any thread may run it.
 class GRAVEN_API Kernel : public RefCounted {
  public:
-  // The library member of a Fusion, which the kernel runs: its memory is there, `run` computes it
-  // and tells `done`, if that is not null, of each rectangle.
+  // The library member of a Fusion, which the kernel runs. Its memory is allocated; `run` computes
+  // it and reports each rectangle to `done`, if that is not null.
   struct Library {
     void* result;
-    double nanoseconds;  // that it takes, estimated
+    double nanoseconds;  // of one run, estimated
     FunctionRef<Status(const PanelDone* done)> run;
   };
-  // Inputs and outputs hold their elements contiguously, of the sizes that the Fusion says for
-  // these values of its symbols; the caller has checked that they fit together. Inputs in the
-  // order of the Fusion's, outputs in the order of its outputs. library: null if it has none.
+  // Inputs and outputs hold their elements contiguously. Their sizes are those of the Fusion with
+  // these values of its symbols; the caller has checked that they fit together. Inputs and outputs
+  // are in the Fusion's order. library: null if it has none.
   struct Arguments {
     std::span<const void* const> inputs;
     std::span<void* const> outputs;
     std::span<const int64_t> symbols;
-    Queue& queue;  // of the device that it was compiled for, where inputs and outputs are
+    Queue& queue;  // of the device that the kernel was compiled for, where inputs and outputs are
     const Library* library = nullptr;
   };
-  // Traps that hold are noted, with the numbers of members; outputs are then not to be used. Fails
-  // as the library member does; kResourceExhausted if there is no memory to compute in.
+  // Notes the traps that hold, with the numbers of their members; then the outputs are not to be
+  // used. Fails with the library member's error; kResourceExhausted if there is no memory to
+  // compute in.
   virtual Status run(const Arguments& arguments, TrapNotes& traps) const = 0;
-  // Bit i: the output may be the memory of input i, which must have as many elements of the size.
+  // Bit i: the output may take the memory of input i, if that has as many elements of the same
+  // size.
   virtual uint64_t may_overwrite(int output) const = 0;
-  // The output whose memory may be that of the library member's result; -1: it needs its own.
+  // The output that may take the memory of the library member's result; -1: the result needs its
+  // own.
   virtual int output_of_result() const { return -1; }
   // Estimated, for one point of the space, in units of one addition; without the library member.
   virtual double cost() const = 0;
   virtual int64_t bytes() const = 0;
 };
 
-// What the body of one op was compiled to: a Fusion of one member whose sizes are not known
-// before it runs. For lone nodes and eager calls.
+// The compiled form of the body of one op: a Fusion of one member whose sizes are not known before
+// it runs. For lone nodes and eager calls.
 //
-// Each is given the queue of the device that it was compiled for, where operands and output are.
+// The queue is that of the device that the kernel was compiled for, where operands and output are.
 // kResourceExhausted if there is no memory to compute in.
 class GRAVEN_API BodyKernel : public RefCounted {
  public:
-  // Of an elementwise body. The operands broadcast to the shape; the output, of this shape, may be
-  // the memory of one that has it too, if elements have one size. Traps as in Kernel::run.
+  // For an elementwise body. The operands broadcast to the shape. The output, of this shape, may
+  // take the memory of an operand of the same shape and element size. Traps as in Kernel::run.
   virtual Status map(Queue& queue, std::span<const Operand> operands, const Shape& shape,
                      void* output, TrapNotes& traps) const = 0;
-  // Of a reduction, over the axes in `reduced` (bit i: axis i).
+  // For a reduction, over the axes in `reduced` (bit i: axis i).
   virtual Status reduce(Queue& queue, const Operand& operand, uint64_t reduced, void* output,
                         TrapNotes& traps) const = 0;
-  // Of a body over rows: all inputs and the output have rows times columns elements, of which the
-  // output may be the memory of none.
+  // For a body over rows: all inputs and the output have rows times columns elements. The output
+  // may not take the memory of an input.
   virtual Status go_by_rows(Queue& queue, int64_t rows, int64_t columns,
                             std::span<const void* const> inputs, void* output,
                             TrapNotes& traps) const = 0;
@@ -72,8 +75,8 @@ class GRAVEN_API BodyKernel : public RefCounted {
   virtual int64_t bytes() const = 0;
 };
 
-// Makes kernels. What it can take is said by FusionLimits; anything else, and a device that it
-// makes no code for, is kUnimplemented.
+// Makes kernels. FusionLimits says which Fusions it takes; others, and devices that it makes no
+// code for, are kUnimplemented.
 class GRAVEN_API Compiler {
  public:
   virtual ~Compiler() = default;
@@ -82,14 +85,14 @@ class GRAVEN_API Compiler {
                                                 const Device& device) const = 0;
 };
 
-// The first compiler: lists of block instructions that were compiled before (kernels), for the host
-// and devices that are of its kind. It takes microseconds.
+// The first compiler: lists of block instructions that were compiled beforehand (kernels), for the
+// host and devices that run host code. It takes microseconds.
 GRAVEN_API const Compiler& block_compiler();
 
-// The kernel of a body alone for a device, compiled when it is asked for the first time and then
-// kept beside it. Lives as long as the body.
+// The kernel of a body alone for a device, compiled on the first request and kept beside the body.
+// Lives as long as the body.
 GRAVEN_API Result<const BodyKernel*> body_kernel(const RecordedBody& body, const Device& device);
-// What such kernels take, of all bodies there are.
+// The bytes of all such kernels.
 GRAVEN_API int64_t body_kernel_bytes();
 
 }  // namespace graven::engine

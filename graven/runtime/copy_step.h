@@ -5,7 +5,8 @@
 
 namespace graven::engine {
 
-// Copies a tensor to the device of its queue, for a step there; nothing is copied if it is there.
+// Copies a tensor to the device of its queue, for a step there; a tensor that is there is not
+// copied.
 class CopyStep final : public Step {
  public:
   explicit CopyStep(const Node& reader) : Step(reader) {}

@@ -4,15 +4,14 @@
 
 namespace graven::engine {
 
-// The Builder that computes at once: types and shapes from the record, then its body through the
-// kernels. Calls run their Body's Program; one of their outputs that is an input is that very
-// tensor. Outputs never alias inputs that could change.
-// kInvalidArgument errors begin with "[Op] ", dtype errors are worded as TensorFlow's eager ones.
-// Any thread may use it.
+// The Builder that computes at once: types and shapes from the record, then the op's body by the
+// kernels. Calls run their Body's Program; an output that is an input is that very tensor. Outputs
+// never alias inputs that could change. kInvalidArgument errors begin with "[Op] ", dtype errors
+// are worded as TensorFlow's eager ones. Any thread may use it.
 GRAVEN_API Builder& eager_builder();
 
-// What applies ops right now on this thread: the builder of the current frame's graph, or the
-// eager one; wrapped so that the frame's tapes hear of it, if there are any.
+// The builder for ops applied now on this thread: that of the current frame's graph, or the eager
+// one. If the frame has tapes, it is wrapped so that they record the ops.
 GRAVEN_API Builder& current_builder();
 
 // The same, with `current_builder().apply`: the front door of front ends.

@@ -17,7 +17,7 @@ FusionOperands::FusionOperands(const Fusion& fusion)
     is_strided_.push_back(!input.whole && (!usual || !(*usual == input.read)));
   }
   if (has_symbols_) return;
-  // The Fusion has checked what is read.
+  // The Fusion has checked its reads.
   const Status filled = fill({}, sizes_);
   assert(filled.ok());
   inputs_.clear();

@@ -15,8 +15,8 @@
 namespace graven::engine {
 namespace {
 
-// The shape of what is read of an input, as the member sees it: each axis of the space that the
-// read goes along, as far as it goes, without leading ones along which it does not.
+// The shape of an input as the member sees it: for each axis of the space the size that is read
+// along it, without leading axes along which nothing is read.
 Shape shape_as_read(const FusionParts::Input& input, const Shape& value, const Shape& space) {
   auto usual = Read::broadcasting(input.shape, space);
   if ((usual && *usual == input.read) || value.rank() != input.shape.rank()) return value;
@@ -184,7 +184,8 @@ Status FusionStep::find_symbols(Values values, const Shape& result, Symbols& sym
   if (broadcasts_ && !note_broadcasts(values, symbols)) return misfit(values, result);
   if (!note_derived(symbols)) return misfit(values, result);
   if (!broadcasts_) return {};
-  // A symbol may have been told by an input before one that broadcasts told more.
+  // One input may have given a symbol a value before another input that broadcasts gave a larger
+  // one.
   for (size_t i = 0; i < values.size(); ++i) {
     const Shape& declared = fusion_->inputs()[i].shape;
     for (int axis = 0; axis < declared.rank(); ++axis) {

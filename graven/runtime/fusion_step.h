@@ -8,8 +8,8 @@
 
 namespace graven::engine {
 
-// Runs the kernel of a Fusion: finds what its symbols are in the shapes of the inputs, makes the
-// outputs, over inputs where it may.
+// Runs the kernel of a Fusion: finds the values of its symbols in the shapes of the inputs, and
+// makes the outputs, in the memory of inputs where it may.
 class FusionStep final : public Step {
  public:
   static Result<std::unique_ptr<FusionStep>> create(const Node& node, Ref<const Fusion> fusion);
@@ -23,25 +23,26 @@ class FusionStep final : public Step {
              std::unique_ptr<LibraryMember> library);
   using Symbols = InlineVector<int64_t, 8>;
   using Values = std::span<const Tensor* const>;
-  // result: the shape of the library member's, if there is one.
+  // result: the shape of the library member's result, if there is one.
   Status find_symbols(Values values, const Shape& result, Symbols& symbols) const;
-  // Notes which symbols no input tells: sizes of the outputs alone.
+  // Notes which symbols follow from no input: sizes of the outputs alone.
   void find_derived();
-  // Computes them; whether all are sizes.
+  // Computes the values of these symbols; returns whether all are sizes.
   bool note_derived(Symbols& symbols) const;
-  // What a space that a library member gives says of the symbols.
+  // Finds values of symbols from the shape of the library member's result.
   bool note_space(const Shape& result, Symbols& symbols) const;
-  // The sizes of the space to which inputs broadcast.
+  // Finds the sizes of the space to which inputs broadcast.
   bool note_broadcasts(Values values, Symbols& symbols) const;
-  // The error where the shapes of operands contradict the Fusion.
+  // The error if the shapes of operands contradict the Fusion.
   Status misfit(Values values, const Shape& result) const;
-  // Whether sizes that only this run knows make it take so long that others should run meanwhile.
+  // Whether the step takes so long, by the sizes of this run, that other threads should run
+  // meanwhile.
   bool is_long(Values values, std::span<const int64_t> symbols, const Shape& result) const;
-  // The outputs, over inputs where that may be.
+  // Makes the outputs, in the memory of inputs where that is allowed.
   Status make_outputs(ProgramRun& run, std::span<const int64_t> symbols,
                       std::span<Tensor> made) const;
-  // Whether a kernel that may overwrite some inputs reads the value of this one by another too:
-  // elsewhere than where the output's element goes, or by the library member.
+  // For a kernel that may overwrite some inputs: whether it reads the value of this input in
+  // another way too, at another element than the output's or by the library member.
   bool is_read_elsewhere(int input, uint64_t overwritable) const;
   Status run_kernel(Values values, const Kernel::Arguments& arguments, const Shape& result_shape,
                     std::span<const Tensor> made, TrapNotes& traps) const;
@@ -53,9 +54,9 @@ class FusionStep final : public Step {
   const Ref<const Kernel> kernel_;
   const std::unique_ptr<LibraryMember> library_;  // null if there is none
   std::vector<Shape> static_shapes_;              // of the outputs, if there are no symbols
-  bool broadcasts_ = false;                       // some input may, to a size known when it runs
-  // Of the Fusion's symbols, the terms of the graph that some are, and the graph's symbols that
-  // others are, which those terms are made of.
+  bool broadcasts_ = false;                       // some input may, to a size known at run time
+  // Derived: a symbol of the Fusion that is a term of the graph. Known: a symbol of the Fusion that
+  // is a symbol of the graph; those terms are made of these.
   struct Derived {
     int symbol;
     Dim size;

@@ -46,7 +46,7 @@ Status LibraryMember::run(Queue& queue, std::span<const Tensor* const> values, c
                           const PanelDone* done) const {
   InlineVector<Tensor, 4> inputs;
   for (int input : inputs_) inputs.push_back(*values[input]);
-  // Where the planner knew the shapes it has counted what the op takes.
+  // If the planner knew the shapes, the Program's cost includes this op.
   const LetOthersRun others(!shape_is_known_ && cost(values, result.shape()) > kLongNanoseconds);
   Tensors outputs = {result};
   const Shape shape = result.shape();

@@ -9,19 +9,19 @@
 
 namespace graven::engine {
 
-// The library member of a Fusion node: its op's own kernel, on inputs that are checked as those of
-// the op. Errors are the op's, with its name. Never changes; any thread may run it.
+// The library member of a Fusion node: runs the op's own kernel, after checking the inputs as the
+// op does. Errors are the op's, with its name. Never changes; any thread may run it.
 class LibraryMember {
  public:
   static Result<std::unique_ptr<LibraryMember>> create(const Node& node, const Fusion& fusion);
 
-  // values: the inputs of the Fusion. The shape of the result; the error that the op has for shapes
-  // that do not fit.
+  // values: the inputs of the Fusion. Finds the shape of the result; shapes that do not fit give
+  // the op's error.
   Status find_shape(std::span<const Tensor* const> values, Shape& shape) const;
   // Computes the result, a tensor of that shape; all on the device of the queue.
   Status run(Queue& queue, std::span<const Tensor* const> values, const Tensor& result,
              const PanelDone* done) const;
-  // What it takes, estimated: as far as the graph says, and for these inputs.
+  // The estimated time of a run: as far as the graph says, and for these inputs.
   double cost() const { return cost_; }
   double cost(std::span<const Tensor* const> values, const Shape& shape) const;
   DType dtype() const { return dtype_; }

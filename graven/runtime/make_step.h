@@ -8,21 +8,21 @@
 
 namespace graven::engine {
 
-// What becomes of a node in a Program.
+// The role of a node in a Program.
 enum class NodeKind {
   kInput,
   kConstant,
-  kNothing,  // computes nothing: who waits for it waits for what it waits for
-  kAlias,    // its output is an input of it, under the same shape
+  kNothing,  // computes nothing; nodes that wait for it wait for its control inputs instead
+  kAlias,    // output 0 is one of its inputs, under the same shape
   kStep,
 };
 NodeKind kind_of_node(const Node& node, bool is_input);
 
-// The input that output 0 is (Identity, a Reshape to the same shape), or -1.
+// The input that is passed on as output 0 (Identity, a Reshape to the same shape), or -1.
 int same_input(const Node& node);
 
-// Whether inference needs only what the graph knows for certain, to give numbers: shapes that are
-// numbers, and constants. From symbols it must be asked when it runs, as its checks then count.
+// Whether inference gives numbers from facts of the graph alone: shapes that are numbers, and
+// constants. With symbols, inference must run in the step, because its checks count then.
 bool follows_from_numbers(const Op& op, std::span<const OutputRef> inputs);
 
 // The step of a node of the kind kStep, with its outputs, but without slots.

@@ -3,7 +3,7 @@
 namespace graven::engine {
 namespace {
 
-// By id of the node. What is fed needs nothing before it.
+// By id of the node. Inputs of the graph need no node before them.
 std::vector<bool> find_needed(const Graph& graph) {
   std::vector<bool> is_needed(graph.id_bound()), is_input(graph.id_bound());
   std::vector<const Node*> todo;

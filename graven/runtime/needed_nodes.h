@@ -9,8 +9,8 @@ namespace graven::engine {
 // The nodes on which an output or a control output depends, and the inputs, in the order
 // of the graph, in which they can run.
 std::vector<Node*> needed_nodes(const Graph& graph);
-// The same, of a graph that is sorted first if its order is none in which nodes can run. An error
-// says that there is a circle.
+// The same for any graph, which is sorted first if nodes cannot run in its order. An error names a
+// circle.
 Result<std::vector<Node*>> needed_nodes_in_order(Graph& graph);
 
 }  // namespace graven::engine

@@ -8,12 +8,12 @@
 
 namespace graven::engine {
 
-// Applies one op: whatever has a kernel of its own.
+// Applies one op that has a kernel of its own.
 class OpStep final : public Step {
  public:
-  // shapes_known: those of the outputs follow from numbers, so they are as the graph says whenever
-  // it runs; else they are found from the inputs. keeps_state: its kernel has an object of its own
-  // from run to run.
+  // shapes_known: the shapes of the outputs follow from numbers, so every run has those of the
+  // graph; else each run infers them from the inputs. keeps_state: the kernel has an object of its
+  // own from run to run.
   OpStep(const Node& node, TypeBindings types, bool shapes_known, bool may_block, bool keeps_state);
   Status run(ProgramRun& run) const override;
   std::string text() const override { return node->op().name(); }
@@ -25,7 +25,7 @@ class OpStep final : public Step {
   Status apply(std::span<Tensor> inputs, uint64_t reusable, Tensors& made) const;
   const TypeBindings types_;
   const bool shapes_known_, may_block_;
-  // What a random op keeps between runs; null for other ops.
+  // The state of a random op between runs; null for other ops.
   struct State {
     Mutex mutex;                      // held by the run that makes the object
     std::atomic<bool> is_set{false};  // then the object is read without it

@@ -35,8 +35,9 @@ class PanelKernel final : public Kernel {
     const Library& library = *arguments.library;
     operands.push_back({library.result, &found.space()});
     const FlushDenormals flush;
-    // What takes longer than the member itself is cut for itself, so that all threads have their
-    // share of it. Members are cut as what they compute themselves takes.
+    // If the other members take longer than the library member, they run after it, in pieces of
+    // their own, so that all threads get their share. The library member's pieces fit its own cost
+    // only.
     const auto elements = static_cast<double>(found.space().num_elements());
     if (nanoseconds_of_blocks(elements, cost()) > library.nanoseconds) {
       RETURN_IF_ERROR(library.run(nullptr));

@@ -7,9 +7,9 @@
 
 namespace graven::engine {
 
-// For each slot of steps in their order: which step reads it last, and may overwrite it once the
-// other readers are done. Sets last_use, frees and adds to waits_for. What is returned, and
-// constants, are overwritten by nobody; inputs only if the caller gives them up.
+// Memory planning. For each slot of the ordered steps it finds the last reader, which may overwrite
+// the slot once the other readers are done. Sets last_use and frees, and adds to waits_for.
+// Returned slots and constants are never overwritten; inputs only if the caller gives them up.
 void plan_memory(std::span<const std::unique_ptr<Step>> steps, std::span<const int> returned,
                  int num_inputs, int first_made, int num_slots);
 

@@ -1,6 +1,6 @@
-// Makes a Program of a graph, in parts: which nodes are needed (needed_nodes.h), what each becomes
-// (make_step.h), slots and what steps wait for (here), and whose memory may be used again
-// (plan_memory.h). Steps come in the order of the nodes.
+// Makes a Program of a graph, in parts: the nodes that are needed (needed_nodes.h), the step of
+// each (make_step.h), slots and dependencies of steps (here), and memory planning (plan_memory.h).
+// Steps come in the order of the nodes.
 #include <algorithm>
 #include <map>
 

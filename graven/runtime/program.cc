@@ -139,7 +139,7 @@ void Program::collect(ProgramRun& run, Tensors& outputs, bool may_hand_out_input
       outputs.push_back(std::move(*made));
       continue;
     }
-    // What was given, or is returned twice, becomes an object of its own.
+    // An output that is an input, or is returned twice, becomes an object of its own.
     const bool is_given_away = made && !*made;
     const Tensor& tensor =
         is_given_away

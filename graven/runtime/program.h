@@ -16,37 +16,37 @@
 
 namespace graven::engine {
 
-// What runs: a graph as steps over numbered slots, made by plan_program. Constant once made, apart
-// from the states of random ops; several threads may run it at once.
+// The executable form of a graph: steps over numbered slots, made by plan_program. Constant once
+// made, apart from the states of random ops; several threads may run it at once.
 //
-// Slots are numbered so that the inputs come first, then the constants, then what steps make. A
-// slot holds a tensor from the step that makes it to the last step that reads it, when its memory
-// goes back to the allocator and is used again by the next step of that size; a step that is the
-// last reader of an input of the right size writes into it.
+// Slots are numbered so that the inputs come first, then the constants, then the results of steps.
+// A slot holds a tensor from the step that makes it to the last step that reads it. Then its memory
+// goes back to the allocator, for the next step of that size. The last reader of an input of the
+// right size writes its output into it.
 class GRAVEN_API Program : public RefCounted {
  public:
-  // Runs the program. inputs: the graph's inputs in order, of the types that the graph says; they
-  // are borrowed. Each output is a tensor object of its own, but that one which is an input may be
-  // that very tensor if the caller says so. Errors of kernels carry the node's name and location
-  // for the front end: see ExecutionError.
+  // Runs the program. inputs: the graph's inputs in order, of the graph's types; they are borrowed.
+  // Each output is a tensor object of its own. Only if may_hand_out_inputs is set, an output that
+  // is an input may be that very tensor. Errors of kernels carry the node's name and location for
+  // the front end: see ExecutionError.
   Status run(std::span<const Tensor> inputs, Tensors& outputs,
              bool may_hand_out_inputs = false) const;
-  // The same, where an input may be overwritten if its bit in given_up is set and nobody else
-  // holds it; its handle may be empty afterwards. Loops move what they carry.
+  // The same, but an input may be overwritten if its bit in given_up is set and it has no other
+  // owner; its handle may be empty afterwards. Loops move their carried values this way.
   Status run(std::span<Tensor> inputs, std::span<const bool> given_up, Tensors& outputs) const;
-  // False if an input has another shape than the one to which the graph narrowed it (set_shape, or
-  // a call of a Function that was traced for it): run refuses it then.
+  // False if an input does not have the shape to which the graph narrowed it (set_shape, or a call
+  // of a Function that was traced for it). run refuses such an input.
   bool accepts(std::span<const Tensor> inputs) const;
 
   std::span<const std::unique_ptr<const Step>> steps() const { return steps_; }
   int num_slots() const { return num_slots_; }
   int64_t bytes() const;
-  // Estimated time of a run in nanoseconds, and whether a step may block: whether a front end
-  // should let other threads run meanwhile.
+  // Estimated time of a run in nanoseconds, and whether a step may block. A front end decides by
+  // them whether to let other threads run meanwhile.
   double cost() const { return cost_; }
   bool may_block() const { return may_block_; }
-  // "step 3: AddV2 %1 %2 -> %4, waits for 1 2" lines, for tests and dumps; with_costs: what each
-  // step, and the whole, is expected to take.
+  // "step 3: AddV2 %1 %2 -> %4, waits for 1 2" lines, for tests and dumps; with_costs: adds the
+  // estimated time of each step, and of the whole.
   std::string to_text(bool with_costs = false) const;
 
  private:
@@ -65,24 +65,22 @@ class GRAVEN_API Program : public RefCounted {
   bool may_block_ = false;
 };
 
-// Steps for a graph that is optimised already, which the Program keeps. Shapes that are not known
-// now are found when it runs. Nodes on which neither an output nor a control output depends are
-// left out.
+// Plans a graph that is optimised already; the Program keeps the graph. Shapes that are unknown now
+// are found at run time. Nodes on which no output and no control output depends are left out.
 GRAVEN_API Result<Ref<Program>> plan_program(Ref<Graph> graph);
 
-// How a Body gets its Program: optimised on a copy, then planned. What makes it of the copy is
-// given by the room above, because runtime does not know the passes; null means that it is only
-// planned.
+// Sets how a Body gets its Program from a copy of its graph: optimised, then planned. The room
+// above sets this, because runtime does not know the passes; null: only planned.
 using ProgramMaker = Result<Ref<Program>> (*)(const Body& body, Ref<Graph> graph);
 GRAVEN_API void set_program_maker(ProgramMaker make);
 GRAVEN_API Result<Ref<Program>> program_of(const Ref<Body>& body);
 
-// The node at which a run failed, travelling with the Status (Status::payload). That of the
-// innermost function, if functions call each other.
+// The node at which a run failed, as payload of the Status (Status::payload). If functions call
+// each other, the node of the innermost one.
 class GRAVEN_API ExecutionError : public Payload {
  public:
   std::string node_name;
-  std::string function;    // that was called, not one that it calls; empty if none was
+  std::string function;    // the called one, not one that it calls; empty: none
   Ref<Location> location;  // may be null
 };
 

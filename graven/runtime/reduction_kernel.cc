@@ -48,14 +48,14 @@ Result<Ref<const Kernel>> compile_reduction(const Fusion& fusion) {
   double cost = 0;
   for (const int& output : fusion.outputs()) {
     std::vector<int> needed = {output};
-    // What no root needs may refuse a value: the first one asks it.
+    // Members that no root needs may still refuse a value: the first root computes them too.
     for (size_t m = 0; m < all.size() && roots.empty(); ++m) {
       if (!all[m]) needed.push_back(static_cast<int>(m));
     }
     const std::vector<bool> members = needed_members(fusion, needed);
     ReductionKernel::Root root;
     ReductionParts parts = *fusion.body(output).reduction();
-    // Of a reduction that is what it combines.
+    // For a reduction, that is the expression of the values that it combines.
     parts.prepare = fused_expression(fusion, {&output, 1}, members, &root.reads);
     cost += parts.prepare.cost();
     ASSIGN_OR_RETURN(root.program, ReductionProgram::compile(parts));

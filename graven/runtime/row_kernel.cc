@@ -1,6 +1,6 @@
-// The stages of a step lie in levels. Level 0 needs no reduction; a reduction stands on the level
-// of what it reduces, what needs its result on the next one. On each level come first the values
-// per row, then the elements of the matrix, then the reductions.
+// The stages of a step lie in levels. Level 0 needs no reduction. A reduction stands on the level
+// of its operand, the users of its result on the next one. On each level the values per row come
+// first, then the elements of the matrix, then the reductions.
 #include <algorithm>
 #include <optional>
 
@@ -53,7 +53,7 @@ class RowPlanner {
   }
 
  private:
-  // A member, or a stage of one that goes by rows itself.
+  // A member, or a stage of a member that goes by rows itself.
   struct Part {
     const Expression* expression = nullptr;     // of a reduction, what it prepares
     const ReductionParts* reduction = nullptr;  // null: elementwise
@@ -150,7 +150,7 @@ class RowPlanner {
     }
   }
 
-  // The parts of one stage, as fuse_expressions takes them, and what it reads.
+  // The parts of one stage, as fuse_expressions takes them, and its inputs.
   struct Stage {
     std::vector<int> parts;
     std::vector<FusionMember> fused;
@@ -274,7 +274,7 @@ class RowKernel final : public Kernel {
   const int first_column_;
 };
 
-// What an input is for rows, or none: it is neither all rows nor the same for all of them.
+// The extent of an input, or none: it neither varies over all rows nor is the same for all of them.
 std::optional<RowExtent> extent_of(const FusionParts::Input& input, const Shape& space,
                                    int first_column) {
   if (!input.read.only_broadcasts(input.shape, space)) return std::nullopt;

@@ -22,12 +22,12 @@
 namespace graven::engine {
 namespace {
 
-// Attributes may be any numbers, so there is no end of kinds: the one that was not called for the
-// longest time goes.
+// Attributes may be any numbers, so the number of kinds has no bound: the kind that was not called
+// for the longest time is dropped.
 constexpr size_t kMaxKinds = 256;
 
-// What one Program is for. Sizes that are equal have the same number, in the order of their first
-// appearance; those that are 1 have none.
+// The key of one Program. Sizes that are equal have the same number, in the order of their first
+// appearance; sizes that are 1 have none.
 struct Kind {
   const Op* op = nullptr;
   Attrs attrs{attrs_type<NoAttrs>()};
@@ -198,7 +198,8 @@ Status run_composite(const Op& op, AttrsRef attrs, std::span<const Tensor> input
     auto parts = expand_composite(eager_builder(), op, inputs, attrs);
     if (!parts.ok()) return error_of(op, parts.status());
     if (parts->empty()) return internal_error(op.name(), " does not know its parts");
-    // What was given, or is returned twice, becomes an object of its own, as of a Program.
+    // As in a Program, an output that is an input, or is returned twice, becomes an object of its
+    // own.
     for (Tensor& part : *parts) {
       const bool is_own = part.object()->is_unique();
       outputs.push_back(is_own ? std::move(part) : part.with_shape(part.shape()));

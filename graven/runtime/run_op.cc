@@ -193,7 +193,7 @@ Tensor take_memory(Tensor& from, DType dtype, const Shape& shape) {
     return {};
   }
   const EagerTensor& eager = *from.eager();
-  // An object that somebody remembers by its number is the tensor that it was.
+  // An object whose id is remembered somewhere must stay the tensor that it was.
   if (from.dtype() == dtype && eager.known_id() == 0) return std::move(from);
   if (!eager.buffer()) return {};
   size_t offset = static_cast<const std::byte*>(eager.data()) -
@@ -247,7 +247,7 @@ Status run_typed_op(Queue& queue, const Op& op, AttrsRef attrs, std::span<Tensor
   if (kind == OpBody::Kind::kNone && record.view_of < 0) {
     return run_structural(op, attrs, inputs, outputs);
   }
-  // Where the planner knew the shapes it has counted what the op takes.
+  // If the planner knew the shapes, the Program's cost includes this op.
   const bool is_counted = types.shapes != nullptr;
   InlineVector<Shape, 2> inferred;
   std::span<const Shape> shapes(types.shapes, types.shapes ? types.dtypes.size() : 0);

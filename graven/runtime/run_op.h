@@ -10,24 +10,24 @@
 
 namespace graven::engine {
 
-// One application of an op on values: what an eager call and a step of a Program share. Checks
-// types and shapes; errors of these, and kInvalidArgument ones of kernels, begin with "[Op] ".
+// One application of an op on values, shared by eager calls and steps of a Program. Checks types
+// and shapes; their errors, and kInvalidArgument ones of kernels, begin with "[Op] ".
 //
-// reusable: bit i says that input i has no other use, so that its elements may be overwritten
-// (if its handle, which `inputs` then gives up, owns them). Other inputs are left as they are,
-// and all are after an error of types or shapes. state: see KernelContext. device: the name of the
-// one that is asked for, "" for none (placement.h); inputs are copied to where it runs.
+// reusable: bit i says that input i has no other use, so its elements may be overwritten if its
+// handle owns them; `inputs` then gives up the handle. Other inputs stay as they are, and after an
+// error of types or shapes all do. state: see KernelContext. device: the name of the requested
+// device, "" for none (placement.h); inputs are copied to the device that the op runs on.
 GRAVEN_API Status run_op(const Op& op, AttrsRef attrs, std::span<Tensor> inputs, uint64_t reusable,
                          Ref<RefCounted>* state, Tensors& outputs, std::string_view device = {});
 
-// Work that is expected to take longer lets others run (LetOthersRun): to give the lock of an
-// interpreter away costs microseconds beside a busy thread (DESIGN 4).
+// Work with a longer estimate lets other threads run (LetOthersRun). Not less, because giving an
+// interpreter's lock away costs microseconds beside a busy thread (DESIGN 4).
 constexpr double kLongNanoseconds = 50'000;
 
 // --- Internals, shared with the planner and the executor.
 
-// An estimate of what an op takes that runs as blocks, by the cost of its expression. That of any
-// other is in its record: see ir/cost.h.
+// The estimated time of an op that runs as blocks, by the cost of its expression. For other ops the
+// record gives it: see ir/cost.h.
 inline double nanoseconds_of_blocks(double elements, double cost) {
   return 60 + elements * cost * 0.1;
 }
@@ -36,14 +36,14 @@ class BodyKernel;
 class TrapNotes;
 struct Trap;
 
-// The same for types that are checked already. shapes: those of the outputs where the caller
-// knows them to be right (then they are fully known), else null, and the record finds them.
+// The same for types that are checked already. shapes: the shapes of the outputs if the caller
+// knows that they are right (then they are fully known); null: the record infers them.
 struct OutputTypes {
   const TypeBindings& bindings;
   std::span<const DType> dtypes;
   const Shape* shapes = nullptr;
 };
-// All on the device of the queue.
+// All tensors are on the device of the queue.
 Status run_typed_op(Queue& queue, const Op& op, AttrsRef attrs, std::span<Tensor> inputs,
                     const OutputTypes& types, uint64_t reusable, Ref<RefCounted>* state,
                     Tensors& outputs);
@@ -52,8 +52,8 @@ Status run_typed_op(Queue& queue, const Op& op, AttrsRef attrs, std::span<Tensor
 Status infer_shapes(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
                     const TypeBindings& bindings, std::span<Shape> shapes);
 
-// A tensor over the memory of `from`, which gives it up; empty if that memory is not for it. The
-// shape may be that of `from` itself.
+// A tensor over the memory of `from`, which gives it up; empty if that memory does not fit. `shape`
+// may be that of `from` itself.
 Tensor take_memory(Tensor& from, DType dtype, const Shape& shape);
 
 // Computes an elementwise body of the given shape from operands that broadcast to it. The output
@@ -63,7 +63,7 @@ Status run_map(Queue& queue, const BodyKernel& kernel, std::span<Tensor* const> 
                uint64_t reusable, DType dtype, const Shape& shape, Tensor& output,
                TrapNotes& traps);
 
-// The error of a trap that held, without the op's name.
+// The error for a trap that held, without the op's name.
 Status trapped(const Trap& trap);
 
 // "[Op] " in front, once.

@@ -1,5 +1,5 @@
-// Times of what the runtime adds to kernels: an eager op, a program of one step and one of many
-// small steps. Run it alone on the machine. Fused graphs are timed by ./dev bench.
+// Times the overhead of the runtime over kernels: an eager op, a program of one step and one of
+// many small steps. Run it alone on the machine. Fused graphs are timed by ./dev bench.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>

@@ -12,17 +12,17 @@ namespace graven::engine {
 
 class ProgramRun;
 
-// One step of a Program. It says which slots it reads and writes, so that whoever orders steps or
-// shares memory among them need not know what it is; the kinds are a file each (*_step.h).
-// Constant once the Program is made, and run by several threads at once.
+// One step of a Program. It says which slots it reads and writes, so that scheduling and memory
+// planning need not know its kind; the kinds are a file each (*_step.h). Constant once the Program
+// is made; several threads may run it at once.
 class GRAVEN_API Step {
  public:
-  // What is known of an output before the run.
+  // An output, as far as it is known before the run.
   struct Output {
-    int slot = -1;  // -1: nobody wants it
+    int slot = -1;  // -1: it has no readers
     DType dtype = DType::kInvalid;
-    Shape shape;               // what the graph says
-    bool is_promised = false;  // and what the step must check
+    Shape shape;               // as the graph says
+    bool is_promised = false;  // the step must check the shape
   };
   explicit Step(const Node& node) : node(&node) {}
   virtual ~Step() = default;
@@ -31,24 +31,25 @@ class GRAVEN_API Step {
   // Reads its inputs from the slots of the run and puts its outputs there. An error carries the
   // node.
   virtual Status run(ProgramRun& run) const = 0;
-  // What it computes: "AddV2", "[Mul AddV2]".
+  // The ops that it computes: "AddV2", "[Mul AddV2]".
   virtual std::string text() const = 0;
-  // Of the step itself and what belongs to it, without the vectors that are declared here.
+  // The bytes of the step itself and the objects that belong to it, without the vectors declared
+  // here.
   virtual int64_t bytes() const = 0;
   virtual bool may_block() const { return false; }
 
-  const Node* node;         // for errors: where it comes from
-  std::vector<int> inputs;  // slots that it reads
+  const Node* node;         // for errors: the node that the step was made from
+  std::vector<int> inputs;  // slots that the step reads
   std::vector<Output> outputs;
-  uint64_t last_use = 0;       // bit i: no later step reads input i, nor is it returned, so that it
-                               // may be overwritten if its handle is unique
-  std::vector<int> frees;      // slots that nobody reads after this step
-  std::vector<int> waits_for;  // earlier steps whose outputs, effects or memory it needs
-  Queue* queue = &Queue::host();  // on which it stands; its inputs and outputs are on its device
+  uint64_t last_use = 0;   // bit i: no later step reads input i, nor is it returned, so that it may
+                           // be overwritten if its handle is unique
+  std::vector<int> frees;  // slots that no step reads after this one
+  std::vector<int> waits_for;     // earlier steps whose outputs, effects or memory it needs
+  Queue* queue = &Queue::host();  // the queue it runs on; its inputs and outputs are on that device
   double cost = 0;                // estimate in nanoseconds
 };
 
-// The slots of one run: inputs first, then constants, then what steps make.
+// The slots of one run: inputs first, then constants, then the results of steps.
 class ProgramRun {
  public:
   const Tensor& value(int slot) const {
@@ -57,8 +58,8 @@ class ProgramRun {
     return inputs_[static_cast<size_t>(slot)];
   }
   const Tensor& input(const Step& step, size_t i) const { return value(step.inputs[i]); }
-  // The handle of input i, which the step may give up: it is its last reader, and the slot is the
-  // run's own or was given up by the caller. Null otherwise.
+  // The handle of input i, which the step may give up: the step is its last reader, and the slot is
+  // the run's own or the caller gave it up. Null otherwise.
   Tensor* last_handle(const Step& step, size_t i) {
     if (i >= 64 || !(step.last_use >> i & 1)) return nullptr;
     return own_handle(step.inputs[i]);

@@ -66,7 +66,7 @@ std::vector<float> values_of(const Tensor& tensor);
 Tensor normal_values(const Shape& shape, uint32_t seed);
 bool same_bits(const Tensor& a, const Tensor& b);
 
-// The first output of an op, computed at once or added to the graph; the case fails if it fails.
+// The first output of an op, computed at once or added to the graph; an error fails the test case.
 Tensor run(Builder& builder, const Op& op, std::initializer_list<Tensor> inputs,
            AttrsRef attrs = {}, std::string_view name = {});
 template <typename A>

@@ -41,14 +41,14 @@ bool Variable::is_initialized() const {
 Result<Tensor> Variable::read() const {
   WaitingLock lock(mutex_);
   if (!value_) return no_value(name_);
-  // An object of its own for each reader: it is the identity of what was read, for tapes.
+  // Each reader gets an object of its own, which identifies its read for tapes.
   return value_.with_shape(value_.shape());
 }
 
 Status Variable::assign(Tensor value) {
   RETURN_IF_ERROR(check_fits(value));
   WaitingLock lock(mutex_);
-  std::swap(value_, value);  // what was there goes after the lock
+  std::swap(value_, value);  // the old value is destroyed after the lock
   return {};
 }
 

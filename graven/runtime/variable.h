@@ -13,9 +13,9 @@ namespace graven::engine {
 
 class Op;
 
-// A mutable tensor. What was read is a snapshot: a later write makes a new tensor, or overwrites
-// in place when nobody else holds the old one. Each read or write is atomic as a whole; any
-// thread may use it.
+// A mutable tensor. A value that was read is a snapshot: a later write makes a new tensor, or
+// overwrites in place if there is no snapshot of the old one. Each read or write is atomic as a
+// whole; any thread may use it.
 class GRAVEN_API Variable final : public Resource {
  public:
   // The declared shape may be more general than that of any value.
@@ -36,13 +36,13 @@ class GRAVEN_API Variable final : public Resource {
   Result<Tensor> read() const;
   // kInvalidArgument if dtype or shape do not fit the declared ones.
   Status assign(Tensor value);
-  // Replaces the value by what `update` gives; nobody else reads or writes meanwhile. It is handed
-  // the variable's own handle: if value.owns_its_elements(), which is so unless somebody holds a
-  // snapshot, it may take it, overwrite the elements and give it back. If it fails it leaves the
-  // handle, and the value stays. kFailedPrecondition if there is no value; kInvalidArgument if the
-  // new one does not fit.
+  // Replaces the value by the result of `update`; no other read or write happens meanwhile.
+  // `update` gets the variable's own handle: if value.owns_its_elements(), which holds unless there
+  // is a snapshot, it may take the handle, overwrite the elements and return it. If it fails it
+  // must leave the handle, and the value stays. kFailedPrecondition if there is no value;
+  // kInvalidArgument if the new one does not fit.
   Status update(FunctionRef<Result<Tensor>(Tensor& value)> update);
-  // value = op(value, operand), computed in place if nobody holds a snapshot: AssignAdd and kin.
+  // value = op(value, operand), computed in place if there is no snapshot: AssignAdd and kin.
   Status combine(const Op& op, const Tensor& operand);
   void clear();
 

@@ -4,7 +4,7 @@
 
 namespace graven::engine {
 
-// The only output shares the elements of an input, under a shape that is known before.
+// The only output shares the elements of an input, under a shape that is known before the run.
 class ViewStep final : public Step {
  public:
   ViewStep(const Node& node, int view_of) : Step(node), view_of_(view_of) {}

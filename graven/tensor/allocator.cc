@@ -18,12 +18,13 @@ namespace graven::engine {
 namespace {
 
 constexpr size_t kSmallest = 64;
-// Bytes behind each block that the address sanitizer lets nobody touch; no block ends without.
+// Bytes behind each block that the address sanitizer does not let anyone touch; no block ends
+// without.
 constexpr size_t kRedZone = kAddressSanitizer ? 16 : 0;
 constexpr int kNumClasses = 4 * 42;
 constexpr size_t kArenaBytes = 1 << 20;
 constexpr size_t kLargestInArena = 128 << 10;
-// Scalars, shapes and axes: what the engine itself needs to say that there is no memory.
+// Scalars, shapes and axes: the engine itself needs them to report that there is no memory.
 constexpr size_t kNeverRefused = 4096;
 // Free blocks of large classes beyond this many bytes go back to the system.
 constexpr int64_t kMaxIdleBytes = int64_t{1} << 30;
@@ -96,7 +97,7 @@ struct Allocator::State {
   }
 
   void to_system(void* block, int64_t bytes) {
-    unpoison_memory(block, bytes);  // whoever gets these addresses next knows nothing of us
+    unpoison_memory(block, bytes);  // the next owner of these addresses knows nothing of us
     munmap(block, bytes);
     held -= bytes;
   }
@@ -106,7 +107,7 @@ struct Allocator::State {
     if (arena_left < bytes) {
       auto* fresh = static_cast<char*>(from_system(kArenaBytes));
       if (!fresh) return nullptr;
-      arena = fresh;  // what is left of the old one is at most one block of the largest class
+      arena = fresh;  // the rest of the old one is at most one block of the largest class
       arena_left = kArenaBytes;
     }
     void* block = arena;

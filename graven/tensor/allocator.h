@@ -15,9 +15,9 @@ struct MemoryStats {
   int64_t num_system_allocations = 0;  // of these, the ones that had to ask the system
 };
 
-// Where buffers come from: blocks in size classes (four to each power of two), 64-byte aligned,
-// kept for reuse when they are freed, small ones cut from larger arenas. So a loop in steady
-// state asks the system for nothing. Any thread may call any of this.
+// The source of buffers: blocks in size classes (four to each power of two), 64-byte aligned, kept
+// for reuse when they are freed, small ones cut from larger arenas. So a loop in steady state takes
+// no memory from the system. Any thread may call any member.
 class GRAVEN_API Allocator {
  public:
   static Allocator& host();
@@ -25,7 +25,7 @@ class GRAVEN_API Allocator {
   // At least `bytes` bytes, not cleared; null if that would exceed the limit or the system
   // refuses. allocate(0) is a valid pointer that may not be read.
   void* allocate(size_t bytes);
-  // `bytes` is what was asked for.
+  // `bytes` is the size given to allocate.
   void free(void* block, size_t bytes);
 
   MemoryStats stats() const;

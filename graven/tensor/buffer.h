@@ -10,9 +10,8 @@
 
 namespace graven::engine {
 
-// A counted piece of memory that holds the elements of one or more tensors. It is written by
-// whoever made it, before anybody else has it; afterwards only by the one owner of a unique
-// handle.
+// A counted piece of memory that holds the elements of one or more tensors. Its maker writes it
+// before there is another owner; afterwards only the owner of a unique handle does.
 class GRAVEN_API Buffer : public RefCounted {
  public:
   // Memory for num_elements elements of a dtype. Plain elements are not cleared, objects are
@@ -20,8 +19,8 @@ class GRAVEN_API Buffer : public RefCounted {
   // limit.
   static Result<Ref<Buffer>> allocate(DType type, int64_t num_elements,
                                       const Device& device = Device::host());
-  // Memory of the host that somebody else owns and keeps alive until `release` is called, on
-  // whatever thread drops the last handle. Never written through this handle.
+  // Memory of the host with another owner. That owner keeps it alive until `release` is called, on
+  // the thread that drops the last handle. Never written through this handle.
   static Ref<Buffer> borrow(const void* data, size_t bytes, std::function<void()> release);
 
   void* data() const { return data_; }

@@ -15,7 +15,7 @@ namespace graven::engine {
 class GRAVEN_API Device {
  public:
   static const Device& host();
-  // Those that are there; the host first. A device lives as long as the process.
+  // The registered devices; the host first. A device lives as long as the process.
   static std::vector<const Device*> all();
   // The device of this name, in full or as tf.device takes it ("/device:CPU:1", "cpu:1"); the host
   // for an empty name; null if there is none.
@@ -31,8 +31,8 @@ class GRAVEN_API Device {
 
   // At least `bytes` bytes of its memory, 64-byte aligned and not cleared; null if there are none.
   virtual void* allocate(size_t bytes) const = 0;
-  virtual void free(void* block, size_t bytes) const = 0;  // `bytes` is what was asked for
-  // Between its memory and the host's.
+  virtual void free(void* block, size_t bytes) const = 0;  // `bytes`: the size given to allocate
+  // Copies between its memory and the host's.
   virtual Status copy_from_host(const void* from, void* to, size_t bytes) const = 0;
   virtual Status copy_to_host(const void* from, void* to, size_t bytes) const = 0;
 
@@ -43,9 +43,9 @@ class GRAVEN_API Device {
   const std::string name_;
 };
 
-// What a device does in order, one thing after the other; several queues run beside each other.
-// Kernels are given the queue that they belong to. What is put on the host's is done when the
-// kernel returns.
+// A sequence of operations on a device, run in order; several queues run beside each other. A
+// kernel gets the queue that it belongs to. Operations on the host's queue are done when the kernel
+// returns.
 class GRAVEN_API Queue {
  public:
   static Queue& host();
@@ -53,7 +53,7 @@ class GRAVEN_API Queue {
   virtual ~Queue() = default;
   Queue(const Queue&) = delete;
   const Device& device() const { return device_; }
-  // Returns when all that was put on it is done; the first error of it.
+  // Returns when all operations on it are done; returns their first error.
   virtual Status wait() { return {}; }
 
  private:

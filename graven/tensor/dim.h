@@ -21,7 +21,7 @@ class Dim {
   constexpr bool is_term() const { return word_ < -1; }
   constexpr int64_t number() const { return word_; }
   constexpr int64_t term_index() const { return -2 - word_; }
-  // What Python and TraceTypes see: the number, or -1 for anything else.
+  // The size as Python and TraceTypes see it: the number, or -1 for anything else.
   constexpr int64_t number_or_minus_one() const { return word_ >= 0 ? word_ : -1; }
   constexpr int64_t word() const { return word_; }
   friend constexpr bool operator==(Dim a, Dim b) = default;

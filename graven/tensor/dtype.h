@@ -77,7 +77,7 @@ inline constexpr DTypeSet kAllTypes = kPlainTypes | kObjectTypes;
 GRAVEN_API size_t dtype_size(DType type);
 // TensorFlow's name: "float32", "bfloat16", ...; "invalid" for kInvalid.
 GRAVEN_API std::string_view dtype_name(DType type);
-// The names that OpDefs, and messages about them, use: "float", "double", "half", "int32", ...
+// The names in OpDefs, and in messages about them: "float", "double", "half", "int32", ...
 GRAVEN_API std::string_view dtype_op_def_name(DType type);
 // The dtype of a name of either kind, or none.
 GRAVEN_API std::optional<DType> dtype_from_name(std::string_view name);
@@ -167,8 +167,8 @@ auto visit_plain(DType type, F&& f) {
   }
 }
 
-// Calls f with a value of an unsigned integer type of the dtype's size, or std::complex<double>
-// for 16 bytes: for code that moves elements and does not look at them.
+// Calls f with a value of an unsigned integer type of the dtype's size, or std::complex<double> for
+// 16 bytes: for code that moves elements without reading their values.
 template <typename F>
 auto visit_element_size(size_t size, F&& f) {
   switch (size) {

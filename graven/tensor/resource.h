@@ -10,7 +10,7 @@
 
 namespace graven::engine {
 
-// Something that outlives a call and may change: a variable, a table, a random generator, an
+// An object that outlives a call and may change: a variable, a table, a random generator, an
 // iterator. A scalar tensor of dtype resource holds one; so does each element of a variant.
 class GRAVEN_API Resource : public RefCounted {
  public:
@@ -18,7 +18,7 @@ class GRAVEN_API Resource : public RefCounted {
   virtual std::string_view kind() const = 0;
   // The dtype and declared shape of the value that it holds, if it holds one: a variable's.
   virtual std::optional<std::pair<DType, Shape>> value_type() const { return std::nullopt; }
-  // A variable that tapes watch when it is read.
+  // True for a variable that tapes watch when it is read.
   virtual bool is_trainable() const { return false; }
 };
 

@@ -7,15 +7,15 @@
 
 namespace graven::engine {
 
-// The object that an eager handle holds, or null: of an empty handle, of any shape but a scalar's,
-// and of tensors that are no handles.
+// The object that an eager handle holds. Null for an empty handle, for any shape but a scalar's,
+// and for tensors that are no handles.
 inline Resource* held_resource(const Tensor& handle) {
   const bool is_handle = handle.dtype() == DType::kResource || handle.dtype() == DType::kVariant;
   return is_handle && handle.rank() == 0 ? handle.resource().get() : nullptr;
 }
 
-// The object of an eager handle as what it is in C++. kInvalidArgument, which says what came
-// instead, for anything but a scalar handle of such an object. `name` is T's in messages.
+// The object of an eager handle, as its C++ type T. kInvalidArgument, which says what came instead,
+// for anything but a scalar handle of a T. `name` is T's in messages.
 template <typename T>
 Result<T*> resource_as(const Tensor& handle, std::string_view name) {
   Resource* held = held_resource(handle);

@@ -61,9 +61,9 @@ class GRAVEN_API Shape {
 GRAVEN_API bool is_subshape(const Shape& a, const Shape& b);
 // True if some tensor has both shapes.
 GRAVEN_API bool are_compatible(const Shape& a, const Shape& b);
-// The most special shape that covers both: equal ranks give unknown where sizes differ.
+// The most special shape that covers both: with equal ranks, sizes that differ become unknown.
 GRAVEN_API Shape common_supershape(const Shape& a, const Shape& b);
-// What is known if both hold; kInvalidArgument if they contradict. Symbols win over unknown,
+// The shape that satisfies both; kInvalidArgument if they contradict. Symbols win over unknown,
 // numbers over symbols.
 GRAVEN_API Result<Shape> merge_shapes(const Shape& a, const Shape& b);
 

@@ -155,7 +155,7 @@ Dim SymbolTable::apply(Function function, Dim a, Dim b) {
 
 Dim SymbolTable::substitute(const SymbolTable& from, Dim dim, FunctionRef<Dim(int64_t symbol)> of) {
   if (!dim.is_term()) return dim;
-  // What is added comes before what is subtracted, because a Dim cannot be negative on the way.
+  // Additions come before subtractions, because a Dim cannot be negative on the way.
   Dim added(0), subtracted(0);
   for (const auto& [product, factor] : from.state_->terms[dim.term_index()]) {
     Dim term(factor >= 0 ? factor : -factor);

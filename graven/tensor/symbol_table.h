@@ -17,9 +17,9 @@ namespace graven::engine {
 // in canonical form (symbols sorted within a product, products sorted within the sum, equal
 // products merged) and interned, so terms are equal if and only if their Dims are.
 //
-// A symbol is an unknown dimension of an argument, a named function of other Dims that sums and
-// products cannot say (floordiv(n + 1, 2), max(n, m), broadcast(n, m)), interned by its
-// arguments, or a value that only running finds.
+// A symbol is one of three: an unknown dimension of an argument; a named function of other Dims
+// that sums and products cannot say (floordiv(n + 1, 2), max(n, m), broadcast(n, m)), interned by
+// its arguments; or a value that is known only at run time.
 //
 // Not for use by several threads at once. An operation with an unknown operand gives unknown.
 class GRAVEN_API SymbolTable {
@@ -47,12 +47,12 @@ class GRAVEN_API SymbolTable {
   // Dims, in this table. `of` maps symbol indices of `from` (see symbols_of) to Dims of this.
   Dim substitute(const SymbolTable& from, Dim dim, FunctionRef<Dim(int64_t symbol)> of);
 
-  // The number that a Dim stands for when symbols have the given values; -1 if it depends on a
-  // symbol without value (a negative one). Function symbols are computed from their arguments.
+  // The value of a Dim when symbols have the given values; -1 if it depends on a symbol without
+  // value (a negative one). Function symbols are computed from their arguments.
   int64_t evaluate(Dim dim, std::span<const int64_t> symbol_values) const;
 
   int64_t num_symbols() const;
-  // The symbol that a Dim is, or -1 if it is no lone symbol.
+  // The symbol of a Dim that is one symbol alone, else -1.
   int64_t as_symbol(Dim dim) const;
   // The Dim that is the symbol alone.
   Dim dim_of(int64_t symbol);
@@ -62,9 +62,9 @@ class GRAVEN_API SymbolTable {
   // True if the Dim is no term, or a term of this table.
   bool contains(Dim dim) const;
   std::string to_text(Dim dim) const;
-  // The same with other names for the symbols that are no functions. What stands first in sums,
-  // products and functions that commute is decided by the names alone, so two tables in which
-  // things were made in another order give the same text.
+  // The same with other names for the symbols that are no functions. The names alone decide the
+  // order in sums, products and commutative functions, so two tables whose terms were made in
+  // another order give the same text.
   std::string to_text(Dim dim, FunctionRef<std::string(int64_t symbol)> name) const;
 
  private:

@@ -15,17 +15,17 @@
 
 namespace graven::engine {
 
-// What a Tensor is a handle to: an eager tensor (below), or an output of a node of a graph
-// that is being built (SymbolicTensor, in ir). Identity of this object is identity of the
-// tensor, for tapes and captures.
+// The object behind a Tensor: an eager tensor (below), or an output of a node of a graph that is
+// being built (SymbolicTensor, in ir). Identity of this object is identity of the tensor, for tapes
+// and captures.
 class GRAVEN_API TensorObject : public RefCounted {
  public:
   DType dtype() const { return dtype_; }
   bool is_symbolic() const { return is_symbolic_; }
   const Shape& shape() const { return shape_; }
 
-  // A number of its own, for whoever remembers a tensor without keeping it alive (its address may
-  // be used again). Given out when first asked for; known_id() is 0 before.
+  // A number of its own, for code that remembers a tensor without keeping it alive (its address may
+  // be used again). Assigned on the first call; known_id() is 0 before.
   uint64_t id() const {
     uint64_t id = id_.load(std::memory_order_relaxed);
     return id ? id : give_id();
@@ -102,7 +102,7 @@ class GRAVEN_API Tensor {
   EagerTensor* eager() const { return static_cast<EagerTensor*>(object_.get()); }
   int64_t num_elements() const { return eager()->num_elements(); }
   size_t bytes() const { return eager()->bytes(); }
-  // Where the elements are; the host for those that live in the tensor object.
+  // The device of the elements; the host for elements that live in the tensor object.
   const Device& device() const {
     return eager()->buffer() ? eager()->buffer()->device() : Device::host();
   }
@@ -124,7 +124,7 @@ class GRAVEN_API Tensor {
   const Ref<Resource>& resource() const { return *static_cast<const Ref<Resource>*>(raw_data()); }
   // The same elements under another shape of as many elements; shares the buffer.
   Tensor with_shape(const Shape& shape) const;
-  // True if nobody else can see the elements, so that they may be overwritten.
+  // True if there is no other owner of the elements, so that they may be overwritten.
   bool owns_its_elements() const;
 
  private:

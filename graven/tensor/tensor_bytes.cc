@@ -22,7 +22,7 @@ int64_t bytes_of_tensor(const Tensor& tensor, ByteCount& count) {
   const Ref<Buffer>& buffer = tensor.eager()->buffer();
   if (!buffer || !count.is_first(buffer.get())) return total;
   total += bytes_of_object<Buffer>();
-  if (!buffer->is_writable()) return total;  // somebody else's
+  if (!buffer->is_writable()) return total;  // borrowed memory has another owner
   total += bytes_of_elements(buffer->bytes());
   if (tensor.dtype() == DType::kString) {
     for (const std::string& text : tensor.data<std::string>()) total += heap_bytes(text);

@@ -7,8 +7,8 @@
 
 namespace graven::engine {
 
-// What an eager tensor takes: its object, and its elements, which others may share. 0 for an empty
-// handle, for a symbolic tensor, and for what was counted before.
+// The bytes of an eager tensor: its object, and its elements, which others may share. 0 for an
+// empty handle, for a symbolic tensor, and for parts that `count` has counted before.
 GRAVEN_API int64_t bytes_of_tensor(const Tensor& tensor, ByteCount& count);
 
 }  // namespace graven::engine

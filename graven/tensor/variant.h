@@ -12,33 +12,32 @@
 
 namespace graven::engine {
 
-// What an element of a variant tensor is: a value that is no plain tensor, such as a list of them,
-// an optional, a dataset. Unlike other resources it never changes while more than one handle
+// The object of an element of a variant tensor: a value that is no plain tensor, such as a list of
+// them, an optional, a dataset. Unlike other resources it never changes while more than one handle
 // holds it.
 //
-// Gradients flow through variants, so a kind says what zero is and how two are added; elements
-// without a value (empty handles) are zeros.
+// Gradients flow through variants, so each kind defines its zero and its addition; elements without
+// a value (empty handles) are zeros.
 class GRAVEN_API Variant : public Resource {
  public:
-  // The dtypes and shapes of what it holds, one for each component: the elements of a list or of
-  // a dataset. None if that is not known.
+  // The dtypes and shapes of its content, one for each component: the elements of a list or of a
+  // dataset. None if they are not known.
   virtual std::vector<std::pair<DType, Shape>> components() const { return {}; }
-  // A value of the kind to which adding changes nothing. kUnimplemented for kinds through which
-  // no gradient flows.
+  // The zero of the kind: adding it changes nothing. kUnimplemented for kinds through which no
+  // gradient flows.
   virtual Result<Ref<Resource>> zeros_like() const {
     return unimplemented("there is no zero of a ", kind());
   }
-  // The sum with another of the kind; kInvalidArgument for one that does not fit.
+  // The sum with another value of the kind; kInvalidArgument if that does not fit.
   virtual Result<Ref<Resource>> add(const Variant& other) const {
     return unimplemented("a ", kind(), " cannot be added to a ", other.kind());
   }
-  // A copy that shares what never changes, for whoever wants to change it.
+  // A copy for a caller that will change it. Shares the parts that never change.
   virtual Ref<Variant> clone() const = 0;
 };
 
-// What the scalar handle holds, to be changed by the kernel that was given its memory (`overwrites`
-// in the record): the object itself if no other handle holds it, else a copy, which the handle
-// holds from then on.
+// The object of a scalar handle, for a kernel that may overwrite it (`overwrites` in the record):
+// the object itself if no other handle holds it, else a copy, which the handle then holds.
 template <typename T>
 Result<T*> changeable(const Tensor& handle, std::string_view name) {
   ASSIGN_OR_RETURN(T * held, resource_as<T>(handle, name));

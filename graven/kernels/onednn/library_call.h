@@ -5,7 +5,7 @@
 
 namespace graven::engine {
 
-// What holds on this thread while oneDNN runs on it; put back afterwards, because the thread may
+// The settings of this thread while oneDNN runs on it; restored afterwards, because the thread may
 // be the user's.
 //
 // OpenMP regions have one thread, this one. The setting is the thread's own in libgomp.

@@ -7,9 +7,9 @@
 
 namespace graven::engine {
 
-// What libgraven_onednn.so gives the engine. Everything runs on the calling thread alone: the
-// engine cuts the work and calls from its own pool. Functions return false where oneDNN refuses
-// (a shape it has no kernel for, no memory); the caller then has a kernel of its own.
+// The interface of libgraven_onednn.so. Everything runs on the calling thread alone: the engine
+// cuts the work and calls from its own pool. Functions return false where oneDNN refuses (a shape
+// it has no kernel for, no memory); the caller then uses a kernel of its own.
 
 // c = op(a) op(b), row-major; the leading dimensions are in elements.
 struct FloatProduct {
