@@ -165,6 +165,23 @@ void define_fill(OpRegistry& ops) {
 
 // --- Reshape.
 
+// The size that -1 stands for beside sizes of 0, of an empty tensor: zeros do not count on either
+// side, so that [0, 6] as [0, -1, 3] is [0, 2, 3].
+Dim missing_size_beside_zero(std::span<const Dim> have, std::span<const Dim> wanted) {
+  int64_t product = 1, divisor = 1;
+  bool is_empty = false;
+  for (Dim dim : have) {
+    if (!dim.is_number()) return Dim::unknown();
+    is_empty |= dim.number() == 0;
+    if (dim.number() != 0) product *= dim.number();
+  }
+  for (Dim dim : wanted) {
+    if (!dim.is_number()) return Dim::unknown();
+    if (dim.number() != 0) divisor *= dim.number();
+  }
+  return is_empty && product % divisor == 0 ? Dim(product / divisor) : Dim::unknown();
+}
+
 // What is left of a product of sizes when equal ones are struck out of both lists: the size that
 // -1 stands for is the quotient of the rest.
 Dim missing_size(InferContext& c, std::span<const Dim> have, std::span<const Dim> wanted) {
@@ -181,7 +198,7 @@ Dim missing_size(InferContext& c, std::span<const Dim> have, std::span<const Dim
   Dim product(1);
   for (Dim dim : rest) product = c.multiply(product, dim);
   if (divisor == Dim(1)) return product;
-  if (divisor == Dim(0)) return Dim::unknown();
+  if (divisor == Dim(0)) return missing_size_beside_zero(have, wanted);
   return c.floor_div(product, divisor);
 }
 
