@@ -4,7 +4,7 @@
 
 Names and counts are those of tensorflow_names.txt, dtypes those of tensorflow_kernels.txt; whether
 Graven has one is asked of the package. Which arguments are refused or have no effect is what the
-docstrings say of them.
+docstrings say of them. What differs on purpose is written in kept_differences.md.
 """
 
 import importlib
@@ -23,6 +23,7 @@ from tensorflow_kernels import KernelsOfOp
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = Path(__file__).with_name("tensorflow_names.txt")
 PAGE = ROOT / "docs" / "compatibility.md"
+KEPT = Path(__file__).with_name("kept_differences.md")
 HEAD = """\
 # Names of TensorFlow that Graven has
 
@@ -215,12 +216,18 @@ def known_dtypes(package: Any) -> frozenset[str]:
 
 
 def whole_page(package: Any) -> str:
-    """The page for a package: names, arguments, dtypes."""
+    """The page for a package: names, arguments, dtypes, and what differs on purpose."""
     ops = {op: types_of(getattr(package.raw_ops, op)) for op in dir(package.raw_ops)}
     kernels = tensorflow_kernels.read(tensorflow_kernels.FILE.read_text())
     names = page(read_names(NAMES.read_text()), package)
     arguments = arguments_page(documented(package))
-    return names + arguments + dtypes_page(kernels, ops, known_dtypes(package))
+    return (
+        names
+        + arguments
+        + dtypes_page(kernels, ops, known_dtypes(package))
+        + "\n"
+        + KEPT.read_text()
+    )
 
 
 def main(arguments: Sequence[str]) -> int:
