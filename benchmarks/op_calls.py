@@ -84,6 +84,7 @@ _INPUTS: Mapping[str, str] = {
     "minval": "low",
     "maxval": "high",
     "seed": "seed_tensor",
+    "num_samples": "two_tensor",
     "key": "key_tensor",
     "counter": "counter_tensor",
     "alg": "algorithm_tensor",
