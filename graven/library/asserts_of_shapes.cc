@@ -230,9 +230,8 @@ void define_asserts_of_shapes(FunctionRegistry& functions) {
       .returns = kOperation,
       .body =
           [](FunctionContext& c, const ShapeRankParameters& p) {
-            const RankWish& wish = p.at_least                    ? kAtLeast
-                                   : p.ranks.tensors.size() == 1 ? kTheSame
-                                                                 : kOneOf;
+            const bool is_one = p.ranks.tensors.size() == 1;
+            const RankWish& wish = !is_one ? kOneOf : p.at_least ? kAtLeast : kTheSame;
             return check_rank(c, p.x, p.ranks.tensors, wish, p.message, p.data.tensors,
                               p.summarize);
           },

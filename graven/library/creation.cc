@@ -89,6 +89,7 @@ Outputs eye(FunctionContext& c, const EyeParameters& p) {
     return matrix;
   }
   const Tensor batch = c.tensor_of(p.batch_shape, "batch_shape");
+  if (!batch) return batch;  // after an error
   const Tensor sizes = c(kShape, {matrix}, {.out_type = batch.dtype()});
   return c(kBroadcastTo, {matrix, c(kConcatV2, {batch, sizes, c.scalar(0)})});
 }

@@ -97,7 +97,8 @@ struct SplitParameters {
 
 Outputs split(FunctionContext& c, const SplitParameters& p) {
   const Tensor seed = seed_of(c, p.seed, p.alg);
-  if (seed && !is_integer(seed.dtype())) {
+  if (!seed) return seed;  // after an error
+  if (!is_integer(seed.dtype())) {
     return c.fail(value_error("A seed is two integers, not ", dtype_name(seed.dtype())));
   }
   const Tensor num = p.num ? p.num : c.scalar(2);
