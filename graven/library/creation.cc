@@ -80,6 +80,11 @@ Tensor numbers_below(FunctionContext& c, const Tensor& limit) {
 }
 
 Outputs eye(FunctionContext& c, const EyeParameters& p) {
+  for (const Tensor* size : {&p.num_rows, &p.num_columns}) {
+    if (!*size || is_integer(size->dtype())) continue;
+    return c.fail(type_error("Arguments `num_rows` and `num_columns` must be integers, not ",
+                             dtype_name(size->dtype())));
+  }
   const Tensor rows = numbers_below(c, p.num_rows);
   const Tensor columns = p.num_columns ? numbers_below(c, p.num_columns) : rows;
   const Tensor same = c(kEqual, {c(kExpandDims, {c.cast(rows, DType::kInt64), c.scalar(1)}),
@@ -138,12 +143,14 @@ struct RangeParameters {
         field("limit", &P::limit, "each dtype", "Where to stop; it is not reached."),
         field("delta", &P::delta, "each dtype", 1, "The step, not 0."),
         field("dtype", &P::dtype,
-              "None means the widest of int32, int64, float32 and float64 among the arguments."));
+              "None means the last of int32, int64, float16, bfloat16, float32 and float64 that an "
+              "argument has."));
   }
 };
 
 Outputs range(FunctionContext& c, const RangeParameters& p) {
-  constexpr DType kOrder[] = {DType::kInt32, DType::kInt64, DType::kFloat32, DType::kFloat64};
+  constexpr DType kOrder[] = {DType::kInt32,    DType::kInt64,   DType::kHalf,
+                              DType::kBFloat16, DType::kFloat32, DType::kFloat64};
   size_t widest = 0;
   for (const Tensor* part : {&p.start, &p.limit, &p.delta}) {
     if (!*part || p.dtype != DType::kInvalid) continue;
@@ -208,7 +215,12 @@ void define_creation(FunctionRegistry& functions) {
       .source = "OpDef \"Fill\"",
       .body =
           [](FunctionContext& c, const FillParameters& p) {
-            return c(kFill, {c.tensor_of(p.dims, "dims"), p.value}, {}, c.name());
+            Tensor dims = c.tensor_of(p.dims, "dims");
+            // Eagerly a scalar is the size of a vector.
+            if (!c.is_graph() && c.rank_if_known(dims) == 0) {
+              dims = c(kExpandDims, {dims, c.scalar(0)});
+            }
+            return c(kFill, {dims, p.value}, {}, c.name());
           },
   });
   functions.define({

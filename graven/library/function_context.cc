@@ -162,6 +162,25 @@ Tensor FunctionContext::tensor_of(const Integers& integers, std::string_view nam
   return scalar(numbers[0], fit_int32({&numbers[0], 1}) ? DType::kInt32 : DType::kInt64, name);
 }
 
+std::vector<Tensor> FunctionContext::tensors_of(
+    std::initializer_list<std::pair<const Integers&, std::string_view>> all) {
+  const bool is_wide = std::ranges::any_of(all, [](const auto& item) {
+    const Integers& integers = item.first;
+    if (integers.tensor) return integers.tensor.dtype() == DType::kInt64;
+    return integers.numbers && !fit_int32({integers.numbers->data(), integers.numbers->size()});
+  });
+  std::vector<Tensor> tensors;
+  for (const auto& [integers, name] : all) {
+    if (!is_wide || !integers.numbers || integers.is_scalar) {
+      tensors.push_back(tensor_of(integers, name));
+      continue;
+    }
+    const std::span<const int64_t> numbers(integers.numbers->data(), integers.numbers->size());
+    tensors.push_back(constant(Tensor::vector(numbers), name));
+  }
+  return tensors;
+}
+
 Tensor FunctionContext::tensor_of(const Number& number, DType dtype, std::string_view name) {
   return number.number ? scalar(*number.number, dtype, name) : number.tensor;
 }

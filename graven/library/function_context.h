@@ -1,8 +1,11 @@
 #pragma once
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "graven/base/export.h"
 #include "graven/base/inline_vector.h"
@@ -70,6 +73,9 @@ class GRAVEN_API FunctionContext : public Emitter {
   Tensor vector(std::span<const int64_t> values, std::string_view name = {});
   // The integers, which are not None, as a tensor; a scalar if they were no list.
   Tensor tensor_of(const Integers& integers, std::string_view name = {});
+  // Several of them in one dtype: int64 if a tensor among them has it, or a number needs it.
+  std::vector<Tensor> tensors_of(
+      std::initializer_list<std::pair<const Integers&, std::string_view>> all);
   // The number as a scalar of the dtype, or the tensor as it is.
   Tensor tensor_of(const Number& number, DType dtype, std::string_view name = {});
 

@@ -254,6 +254,9 @@ Outputs boolean_mask(FunctionContext& c, const BooleanMaskParameters& p) {
         value_error("Number of mask dimensions must be specified, even if some dimensions are "
                     "None."));
   }
+  if (p.axis.numbers && !p.axis.is_scalar) {
+    return c.fail(type_error("boolean_mask: axis must be a number, not a list"));
+  }
   const auto known = p.axis.tensor    ? c.number_if_known(p.axis.tensor)
                      : p.axis.numbers ? (*p.axis.numbers)[0]
                                       : 0;

@@ -276,10 +276,14 @@ struct StridedSliceParameters {
 };
 
 Outputs strided_slice(FunctionContext& c, const StridedSliceParameters& p) {
-  const Tensor begin = c.tensor_of(p.begin, "begin"), end = c.tensor_of(p.end, "end");
-  const Tensor strides =
-      p.strides.is_none() ? c(kOnesLike, {begin}) : c.tensor_of(p.strides, "strides");
-  return c(kStridedSlice, {p.input_, begin, end, strides},
+  Sizes steps = p.strides;
+  // Numbers, where begin is, so that inference knows them.
+  if (steps.is_none() && p.begin.numbers) {
+    steps.numbers.emplace(p.begin.numbers->size(), 1);
+  }
+  const auto places = c.tensors_of({{p.begin, "begin"}, {p.end, "end"}, {steps, "strides"}});
+  const Tensor strides = steps.is_none() ? c(kOnesLike, {places[0]}) : places[2];
+  return c(kStridedSlice, {p.input_, places[0], places[1], strides},
            {.begin_mask = p.begin_mask,
             .end_mask = p.end_mask,
             .ellipsis_mask = p.ellipsis_mask,
@@ -345,8 +349,8 @@ void define_shapes(FunctionRegistry& functions) {
       .source = "OpDef \"Slice\"",
       .body =
           [](FunctionContext& c, const SliceParameters& p) {
-            const Tensor begin = c.tensor_of(p.begin, "begin");
-            return c(kSlice, {p.input_, begin, c.tensor_of(p.size, "size")}, {}, c.name());
+            const auto places = c.tensors_of({{p.begin, "begin"}, {p.size, "size"}});
+            return c(kSlice, {p.input_, places[0], places[1]}, {}, c.name());
           },
   });
   functions.define({

@@ -179,7 +179,7 @@ Dim missing_size_beside_zero(std::span<const Dim> have, std::span<const Dim> wan
     if (!dim.is_number()) return Dim::unknown();
     if (dim.number() != 0) divisor *= dim.number();
   }
-  return is_empty && product % divisor == 0 ? Dim(product / divisor) : Dim::unknown();
+  return is_empty ? Dim(product / divisor) : Dim::unknown();
 }
 
 // What is left of a product of sizes when equal ones are struck out of both lists: the size that

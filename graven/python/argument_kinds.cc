@@ -154,7 +154,9 @@ Result<engine::Integers> to_integers(PyObject* object, std::string_view name) {
     return integers;
   }
   ASSIGN_OR_RETURN(integers.tensor, to_tensor(object, std::nullopt, name));
-  if (is_floating(integers.tensor.dtype()) && (is_numpy(object) || has_tensor(object))) {
+  const engine::DType dtype = integers.tensor.dtype();
+  const bool is_narrow = engine::is_integer(dtype) && dtype_size(dtype) < 4 && is_numpy(object);
+  if (is_narrow || (is_floating(dtype) && (is_numpy(object) || has_tensor(object)))) {
     // As TensorFlow has it for arrays and tensors in lists, but not for numbers.
     ASSIGN_OR_RETURN(integers.tensor,
                      apply_op(engine::kCast, {integers.tensor}, {.DstT = engine::DType::kInt32}));
@@ -239,6 +241,7 @@ Result<engine::Window> to_window(PyObject* object) {
     return window;
   }
   RETURN_IF_ERROR(append_numbers(object, window.sizes));
+  if (window.sizes.empty()) return value_error("must hold a number for each axis, not []");
   return window;
 }
 
