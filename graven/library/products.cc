@@ -204,7 +204,7 @@ std::pair<SummedAxes, SummedAxes> summed_axes(FunctionContext& c, const Tensordo
   const int64_t count = *p.axes.count;
   for (const Tensor& x : {p.a, p.b}) {
     const auto rank = c.rank_if_known(x);
-    if (count >= 0 && (!rank || count <= *rank)) continue;
+    if (count >= 0 && count <= rank.value_or(kMaxRank)) continue;
     c.fail(
         value_error("`axes` of tensordot must be at least 0 and not larger than the number of "
                     "dimensions of a tensor. Received: ",

@@ -18,12 +18,12 @@
 namespace graven::python {
 
 // The scope that TensorFlow opens around an op. While it lives, constants made of Python operands
-// are named "<scope>/<operand>", and the op itself is applied under name(). Does nothing when
-// values are computed at once.
+// are named "<scope>/<operand>", and the op itself is applied under name(). Does nothing for an
+// empty name, and when values are computed at once.
 class NodeScope {
  public:
   explicit NodeScope(std::string_view wished) : frame_(engine::Frame::current()) {
-    if (frame_.is_graph()) open(wished);
+    if (frame_.is_graph() && !wished.empty()) open(wished);
   }
   ~NodeScope() {
     if (!name_.empty()) frame_.name_scope = std::move(saved_);

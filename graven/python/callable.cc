@@ -4,6 +4,8 @@
 #include <structmember.h>
 
 #include <algorithm>
+#include <exception>
+#include <new>
 #include <utility>
 
 #include "graven/base/inline_vector.h"
@@ -84,7 +86,15 @@ PyObject* vectorcall(PyObject* object, PyObject* const* args, size_t nargsf, PyO
                           PyTuple_GET_ITEM(self->parameters, static_cast<Py_ssize_t>(i)));
     }
   }
-  return self->callable->call({bound.data(), bound.size()});
+  // C++ code of this project throws nothing here, but the libraries under it may: memory, lengths.
+  try {
+    return self->callable->call({bound.data(), bound.size()});
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+    return nullptr;
+  }
 }
 
 void dealloc(PyObject* object) {

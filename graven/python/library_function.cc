@@ -208,7 +208,11 @@ class Binder {
     return assign(to_axis_pairs(arguments_[i], fields_[i].name), member);
   }
   Status set(size_t i, engine::Number& member) {
-    return is_none(i) ? Status() : assign(to_number(arguments_[i], fields_[i].name), member);
+    if (is_none(i)) {
+      const bool has_default = fields_[i].role == ParameterRole::kOptional;
+      return has_default ? Status() : engine::type_error("Expected a number, not None");
+    }
+    return assign(to_number(arguments_[i], fields_[i].name), member);
   }
   Status set(size_t i, engine::NumberOrText& member) {
     return assign(to_number_or_text(arguments_[i]), member);
@@ -280,7 +284,10 @@ class Binder {
       return {};
     }
     const bool is_default = !keeps_default(i) && is_default_number(object, field.default_number);
-    if (is_optional && (object == Py_None || is_default)) return {};
+    // None does not stand for a default number.
+    const bool takes_none =
+        type.may_be_none || std::holds_alternative<std::monostate>(field.default_number);
+    if (is_optional && (is_default || (object == Py_None && takes_none))) return {};
     return assign(operands_.convert(type, object), *std::get<Tensor*>(ref));
   }
 
