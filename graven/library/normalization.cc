@@ -33,6 +33,9 @@ struct BatchNormalizationParameters {
 
 Outputs batch_normalization(FunctionContext& c, const BatchNormalizationParameters& p) {
   Formula variance = c(p.variance), mean = c(p.mean);
+  if (!p.variance_epsilon.number && !p.variance_epsilon.tensor) {
+    return c.fail(type_error("batch_normalization: variance_epsilon must be a number, not None"));
+  }
   Formula inverse = call(kRsqrt, variance + c(c.tensor_of(p.variance_epsilon, variance.dtype())));
   if (p.scale) inverse = inverse * c(p.scale);
   Formula middle = p.offset ? c(p.offset) - mean * inverse : -mean * inverse;

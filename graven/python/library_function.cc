@@ -208,11 +208,7 @@ class Binder {
     return assign(to_axis_pairs(arguments_[i], fields_[i].name), member);
   }
   Status set(size_t i, engine::Number& member) {
-    if (is_none(i)) {
-      const bool has_default = fields_[i].role == ParameterRole::kOptional;
-      return has_default ? Status() : engine::type_error("Expected a number, not None");
-    }
-    return assign(to_number(arguments_[i], fields_[i].name), member);
+    return is_none(i) ? Status() : assign(to_number(arguments_[i], fields_[i].name), member);
   }
   Status set(size_t i, engine::NumberOrText& member) {
     return assign(to_number_or_text(arguments_[i]), member);
