@@ -61,10 +61,8 @@ struct Declare {
   Declared operator()(const std::string* v) const { return {"const std::string&", quoted(*v)}; }
   template <typename T>
   Declared operator()(const std::optional<T>*) const {
-    const T* none = nullptr;
-    T value{};
-    none = &value;
-    std::string type = (*this)(none).type;
+    const T value{};
+    std::string type = (*this)(&value).type;
     if (type == "const std::string&") type = "std::string";
     return {"const std::optional<" + type + ">&", "std::nullopt"};
   }

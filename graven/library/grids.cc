@@ -267,7 +267,8 @@ void define_grids(FunctionRegistry& functions) {
       .returns = "The repeated tensor; its size along the axis is the sum of repeats.",
       .raises = {{"TypeError", "repeats has no integers."},
                  {"ValueError", "There is no such axis, or repeats has more than one."},
-                 {"InvalidArgumentError", "repeats does not fit the axis, or is negative."}},
+                 {"InvalidArgumentError",
+                  "repeats does not fit the axis, or is one negative number."}},
       .body = repeat,
   });
 }
