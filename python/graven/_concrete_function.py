@@ -245,6 +245,8 @@ class ConcreteFunction:
         attributes = dict(self._options.attributes)
         if self._options.jit_compile is not None:
             attributes["_XlaMustCompile"] = self._options.jit_compile
+        if self._options.jit_compile:
+            attributes["_noinline"] = True
         return SimpleNamespace(
             signature=SimpleNamespace(name=self.name),
             node_def=self.graph.as_graph_def().node,

@@ -59,8 +59,8 @@ def function(
       input_signature: A possibly nested sequence of tf.TensorSpec, one for each parameter. Then
         there is one trace, and arguments are cast to it.
       autograph: Accepted; control flow on tensors is not converted yet.
-      jit_compile: None or False. Until machine code is generated, a Function with True can be
-        made and is refused when it is to be traced.
+      jit_compile: None, False or True. Functions run without machine code so far, and the first
+        one with True that is traced says so in a warning, once a process.
       reduce_retracing: Trace the second shape of a rank with unknown dimensions.
       experimental_implements: The name of what the function implements, or a name and attributes
         in text form. Such a function is pure: every argument becomes a tensor as a whole, and it
@@ -114,12 +114,6 @@ def function(
         return _make(inner, options)
 
     return decorate if func is None else decorate(func)
-
-
-def _no_machine_code() -> NotImplementedError:
-    return unsupported(
-        "Graven does not have jit_compile=True yet: functions run without machine code so far"
-    )
 
 
 def _name_of(python_function: Callable[..., Any]) -> str:
@@ -407,7 +401,7 @@ class _FunctionMethods:
           NotImplementedError: It was.
         """
         raise (
-            _no_machine_code()
+            unsupported("Graven makes no machine code yet, and so has no compiler IR to show")
             if self._options.jit_compile
             else ValueError(
                 f"Compiler IR can only be returned for functions marked with jit_compile=True; "
@@ -438,11 +432,15 @@ class _FunctionMethods:
     def _check_attributes(self: Any) -> None:
         """Raises a ValueError for attributes that nothing can honour; the engine calls it.
 
-        jit_compile=True is refused here and not where the Function is made: programs make
+        It speaks of jit_compile=True here and not where the Function is made: programs make
         Functions that they never call.
         """
         if self._options.jit_compile:
-            raise _no_machine_code()
+            _logging.warn_once(
+                f"jit_compile=True has no effect yet: {self.name}, like all functions so far, runs "
+                "without machine code. Results are those of jit_compile=False.",
+                matter="jit_compile",
+            )
         for key, value in self._options.attributes.items():
             attribute_value(key, value)
 

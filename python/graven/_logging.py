@@ -31,10 +31,11 @@ def warn(message: str) -> None:
     logger.warning(message if logger.hasHandlers() else f"WARNING:{logger.name}:{message}")
 
 
-def warn_once(message: str) -> None:
-    """Logs a warning the first time that it is asked for."""
-    if message not in _seen:
-        _seen.add(message)
+def warn_once(message: str, matter: str = "") -> None:
+    """Logs a warning the first time that it, or one about the same matter, is asked for."""
+    key = matter or message
+    if key not in _seen:
+        _seen.add(key)
         warn(message)
 
 

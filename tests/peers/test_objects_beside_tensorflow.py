@@ -271,13 +271,12 @@ def the_jacobian_of_nothing_has_a_shape(tf: Any) -> Any:
 
 
 @program
-def a_function_that_is_to_be_compiled_can_be_made(tf: Any) -> Any:
-    # Keras makes such helpers and does not call them.
+def a_function_that_is_to_be_compiled_runs(tf: Any) -> Any:
     @tf.function(jit_compile=True)
     def f(x: Any) -> Any:
-        return x
+        return x * 2.0
 
-    return f.__name__
+    return [f(tf.ones([2])), f.get_concrete_function(tf.ones([2])).function_def.attr["_noinline"].b]
 
 
 @program

@@ -12,6 +12,7 @@ import attrs
 import graven as tf
 import numpy as np
 import pytest
+from graven import _logging
 
 Point = namedtuple("Point", ["x", "y"])
 X = tf.constant([1.0, 2.0])
@@ -336,3 +337,13 @@ def test_every_waiting_thread_may_trace_after_one_failed() -> None:
 
     results = run_at_once(8, lambda i: f(X))
     assert [str(r) for r in results] == ["always"] * 8
+
+
+def test_jit_compile_runs_the_function_and_says_once_that_there_is_no_machine_code(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_logging, "_seen", set())
+    functions = [tf.function(lambda x: x * 2.0, jit_compile=True) for _ in range(2)]
+    assert not caplog.records  # Programs make functions that they never call.
+    assert [f(tf.constant([1.0, 2.0])).numpy().tolist() for f in functions] == [[2.0, 4.0]] * 2
+    assert ["jit_compile=True has no effect yet" in r.message for r in caplog.records] == [True]
