@@ -31,10 +31,11 @@ struct TypeView {
 };
 struct TensorSpecView : TypeView {};
 
-constexpr const char* kHelpers = "graven._trace_types";
+constexpr const char* kTraceTypes = "graven._trace_types";
+constexpr const char* kTypeSpecs = "graven._type_spec";
 
 PyObject* trace_type_class() {
-  static constinit Imported klass(kHelpers, "TraceType");
+  static constinit Imported klass(kTraceTypes, "TraceType");
   return klass.get();
 }
 
@@ -99,7 +100,7 @@ class PythonType final : public engine::ForeignType {
   }
   Result<Value> placeholder(engine::PlaceholderContext& context) const override {
     HoldGil gil;
-    static constinit Imported make_context(kHelpers, "PlaceholderContext");
+    static constinit Imported make_context(kTraceTypes, "PlaceholderContext");
     if (!make_context.get()) return pending_exception();
     Object self = object();
     if (!self) return gone();
@@ -209,7 +210,7 @@ Result<TraceTypeRef> own_trace_type(PyObject* object) {
     PyErr_Clear();
     return TraceTypeRef();
   }
-  static constinit Imported make_context(kHelpers, "TracingContext");
+  static constinit Imported make_context(kTraceTypes, "TracingContext");
   Object context = make_context.get()
                        ? Object::take(run_python<PyObject_CallNoArgs>(make_context.get()))
                        : Object();
@@ -265,7 +266,7 @@ Object foreign_to_python(const Value& value, const engine::Tensors& tensors, siz
     Object tensor = Object::take(wrap(tensors[next++]));
     if (!tensor || PyList_Append(list.get(), tensor.get()) < 0) return {};
   }
-  static constinit Imported rebuild(kHelpers, "rebuild_composite");
+  static constinit Imported rebuild(kTypeSpecs, "rebuild_composite");
   Object spec = type_to_python(engine::own_type_of(value));
   if (!rebuild.get() || !spec || !list) return {};
   return Object::take(
@@ -273,7 +274,7 @@ Object foreign_to_python(const Value& value, const engine::Tensors& tensors, siz
 }
 
 Result<bool> is_composite_tensor(PyObject* object) {
-  static constinit Imported klass(kHelpers, "CompositeTensor");
+  static constinit Imported klass(kTypeSpecs, "CompositeTensor");
   if (!klass.get()) return pending_exception();
   int is_instance = run_python<PyObject_IsInstance>(object, klass.get());
   if (is_instance < 0) return pending_exception();

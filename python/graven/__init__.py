@@ -6,6 +6,7 @@ Messages end with the page that explains them, such as docs/errors/symbolic-tens
 that path in the folder of this package, and in a checkout of Graven.
 """
 
+from graven import __internal__ as __internal__
 from graven import _dtypes, _public
 from graven import _engine as _engine
 from graven import bitwise as bitwise
@@ -75,8 +76,9 @@ from graven._tape import UnconnectedGradients as UnconnectedGradients
 from graven._tape import gradients as gradients
 from graven._tensor_shape import TensorShape as TensorShape
 from graven._tensor_shape import broadcast_static_shape as broadcast_static_shape
-from graven._trace_types import is_tensor as is_tensor
-from graven._trace_types import type_spec_from_value as type_spec_from_value
+from graven._type_spec import TypeSpec as TypeSpec
+from graven._type_spec import is_tensor as is_tensor
+from graven._type_spec import type_spec_from_value as type_spec_from_value
 from graven._variable import Variable as Variable
 from graven._variable import VariableAggregation as VariableAggregation
 from graven._variable import VariableSynchronization as VariableSynchronization

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from graven import _engine, _public
 from graven import _functions as ops
 from graven._dtypes import as_dtype
 from graven._tensor_shape import TensorShape
-from graven._trace_types import CompositeTensor, ShapedSpec
+from graven._type_spec import CompositeTensor, TypeSpec
 
 
-class IndexedSlicesSpec(ShapedSpec):
+class IndexedSlicesSpec(TypeSpec):
     """The type of IndexedSlices.
 
     Args:
@@ -33,27 +32,38 @@ class IndexedSlicesSpec(ShapedSpec):
         dense_shape_dtype: Any = None,
         indices_shape: Any = None,
     ) -> None:
-        super().__init__(shape, dtype)
+        self._shape = TensorShape(shape)
+        self._dtype = as_dtype(dtype)
         self._indices_dtype = as_dtype(indices_dtype)
         self._dense_shape_dtype = None if dense_shape_dtype is None else as_dtype(dense_shape_dtype)
         self._indices_shape = TensorShape([None] if indices_shape is None else indices_shape)
+
+    @property
+    def shape(self) -> TensorShape:
+        """The static shape of the whole."""
+        return self._shape
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the values."""
+        return self._dtype
 
     @property
     def value_type(self) -> type:
         """The class of the values of this type."""
         return IndexedSlices
 
-    def _parts(self) -> tuple[Any, ...]:
-        rows = tuple(self._indices_shape.as_list())
-        return (self._dtype, self._indices_dtype, self._dense_shape_dtype, rows)
-
-    def _with_shape(self, shape: Any) -> IndexedSlicesSpec:
-        return IndexedSlicesSpec(
-            shape, self._dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape
+    def _serialize(self) -> tuple[Any, ...]:
+        return (
+            self._shape,
+            self._dtype,
+            self._indices_dtype,
+            self._dense_shape_dtype,
+            self._indices_shape,
         )
 
-    def flatten(self) -> list[Any]:
-        """Returns the specs of the values, the indices, and the dense shape if there is one."""
+    @property
+    def _component_specs(self) -> list[Any]:
         rows = self._indices_shape.as_list()
         rank = self._shape.rank
         values = None if rank is None else rows + self._shape.as_list()[1:]
@@ -65,22 +75,12 @@ class IndexedSlicesSpec(ShapedSpec):
             specs.append(_engine.TensorSpec([rank], self._dense_shape_dtype))
         return specs
 
-    def to_tensors(self, value: Any) -> list[Any]:
-        """Returns the values, the indices, and the dense shape if there is one.
-
-        Args:
-          value: IndexedSlices.
-        """
+    def _to_components(self, value: IndexedSlices) -> list[Any]:
         dense = [] if self._dense_shape_dtype is None else [value.dense_shape]
         return [value.values, value.indices, *dense]
 
-    def from_tensors(self, tensors: Sequence[Any]) -> IndexedSlices:
-        """Returns IndexedSlices around their parts.
-
-        Args:
-          tensors: The values, the indices, and the dense shape if there is one.
-        """
-        return IndexedSlices(*tensors)
+    def _from_components(self, components: list[Any]) -> IndexedSlices:
+        return IndexedSlices(*components)
 
     def __repr__(self) -> str:
         return (
@@ -100,6 +100,8 @@ class IndexedSlices(CompositeTensor):
 
     Source: tf.IndexedSlices.
     """
+
+    _is_native = True
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
         self._values = values
@@ -173,11 +175,6 @@ class IndexedSlices(CompositeTensor):
         return IndexedSlicesSpec(
             whole, self.dtype, self._indices.dtype, self._dense_shape.dtype, rows
         )
-
-    def __tf_tracing_type__(self, context: Any) -> IndexedSlicesSpec:
-        """Its type for the cache of a Function."""
-        del context
-        return self._type_spec
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
         """The whole as a dense tensor."""

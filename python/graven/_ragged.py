@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from typing import Any
 
 from graven import _engine
 from graven import _functions as ops
+from graven import _row_splits as row_splits_of
 from graven._dtypes import as_dtype
+from graven._scopes import name_scope
+from graven._sparse import SparseTensor
 from graven._tensor_shape import TensorShape
-from graven._trace_types import CompositeTensor, ShapedSpec, sizes_of
+from graven._type_spec import CompositeTensor, TypeSpec
 from graven._unsupported import unsupported
 
 
-class RaggedTensorSpec(ShapedSpec):
+class RaggedTensorSpec(TypeSpec):
     """The type of a RaggedTensor.
 
     Args:
@@ -36,7 +38,8 @@ class RaggedTensorSpec(ShapedSpec):
         ragged_rank: int | None = None,
         row_splits_dtype: Any = "int64",
     ) -> None:
-        super().__init__(shape, dtype)
+        self._shape = TensorShape(shape)
+        self._dtype = as_dtype(dtype)
         self._row_splits_dtype = as_dtype(row_splits_dtype)
         rank = self._shape.rank
         if ragged_rank is None:
@@ -65,15 +68,23 @@ class RaggedTensorSpec(ShapedSpec):
         """The class of the values of this type."""
         return RaggedTensor
 
-    def _parts(self) -> tuple[Any, ...]:
-        return (self._dtype, self._ragged_rank, self._row_splits_dtype)
+    @property
+    def shape(self) -> TensorShape:
+        """The static shape."""
+        return self._shape
 
-    def _with_shape(self, shape: Any) -> RaggedTensorSpec:
-        return RaggedTensorSpec(shape, self._dtype, self._ragged_rank, self._row_splits_dtype)
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the values."""
+        return self._dtype
 
-    def flatten(self) -> list[Any]:
-        """Returns the specs of the flat values and of the row splits, outer ones first."""
-        sizes = sizes_of(self._shape)
+    def _serialize(self) -> tuple[Any, ...]:
+        return (self._shape, self._dtype, self._ragged_rank, self._row_splits_dtype)
+
+    @property
+    def _component_specs(self) -> list[Any]:
+        """The specs of the flat values and of the row splits, outer ones first."""
+        sizes = _sizes_of(self._shape)
         inner = None if sizes is None else [None, *sizes[self._ragged_rank + 1 :]]
         rows = None if sizes is None or sizes[0] is None else sizes[0] + 1
         splits = [rows] + [None] * (self._ragged_rank - 1)
@@ -82,22 +93,12 @@ class RaggedTensorSpec(ShapedSpec):
             *(_engine.TensorSpec([n], self._row_splits_dtype) for n in splits),
         ]
 
-    def to_tensors(self, value: Any) -> list[Any]:
-        """Returns the flat values and the row splits, outer ones first.
-
-        Args:
-          value: A RaggedTensor.
-        """
+    def _to_components(self, value: RaggedTensor) -> list[Any]:
         return [value.flat_values, *value.nested_row_splits]
 
-    def from_tensors(self, tensors: Sequence[Any]) -> RaggedTensor:
-        """Returns a RaggedTensor around its parts.
-
-        Args:
-          tensors: The flat values and the row splits, outer ones first.
-        """
-        values: Any = tensors[0]
-        for splits in reversed(tensors[1:]):
+    def _from_components(self, components: list[Any]) -> RaggedTensor:
+        values, *all_splits = components
+        for splits in reversed(all_splits):
             values = RaggedTensor(values, splits, _private=True)
         made: RaggedTensor = values
         made._static_shape = self._shape
@@ -118,6 +119,8 @@ class RaggedTensor(CompositeTensor):
     Source: tf.RaggedTensor.
     """
 
+    _is_native = True
+
     def __init__(self, values: Any, row_splits: Any, *, _private: bool = False) -> None:
         if not _private:
             raise ValueError(
@@ -127,6 +130,7 @@ class RaggedTensor(CompositeTensor):
         self._values = values
         self._row_splits = row_splits
         self._static_shape: TensorShape | None = None
+        self._uniform_row_length: Any = None
 
     @classmethod
     def from_row_splits(
@@ -136,32 +140,338 @@ class RaggedTensor(CompositeTensor):
 
         Args:
           values: A tensor or RaggedTensor of at least one dimension.
-          row_splits: An integer vector, ascending from 0 to the number of values.
-          name: Accepted; no op is made.
-          validate: Whether row_splits is checked, where its value is known.
+          row_splits: A vector of int32 or int64, ascending from 0 to the number of values.
+          name: The scope of the nodes.
+          validate: Whether row_splits is checked.
 
         Returns:
           A RaggedTensor of the values' dtype, with one ragged dimension more.
 
         Raises:
-          ValueError: The row splits are no vector, or do not fit the values.
+          ValueError: The row splits are no vector of integers, or empty.
+          InvalidArgumentError: They do not fit the values; in a Function when it runs.
+
+        Source: tf.RaggedTensor.from_row_splits, as the methods below.
         """
-        del name
-        splits = _engine.convert_to_tensor(row_splits)
-        if splits.dtype.name not in ("int32", "int64"):
-            raise ValueError(f"row_splits must be int32 or int64, not {splits.dtype.name}.")
-        if splits.shape.rank not in (1, None):
-            raise ValueError(f"Shape {splits.shape} of row_splits must have rank 1.")
+        with name_scope(name or "RaggedFromRowSplits"):
+            splits = row_splits_of.partition(row_splits, "row_splits")
+            if splits.shape == [0]:
+                raise ValueError("row_splits tensor may not be empty.")
+            if validate:
+                row_splits_of.check_ascending(splits, "from_row_splits")
+            return cls._checked(values, splits, "from_row_splits", validate)
+
+    @classmethod
+    def _checked(cls, values: Any, splits: Any, source: str, validate: bool) -> RaggedTensor:
+        """One of row splits that go up from 0: whether they end at the last value is checked."""
         if not isinstance(values, RaggedTensor):
             values = _engine.convert_to_tensor(values)
-        if validate and hasattr(splits, "numpy") and not isinstance(splits, _engine.SymbolicTensor):
-            numbers = splits.numpy().tolist()
-            size = values.shape[0]
-            if not numbers or numbers[0] != 0 or numbers != sorted(numbers):
-                raise ValueError(f"row_splits must ascend from 0, got {numbers}.")
-            if size is not None and numbers[-1] != size:
-                raise ValueError(f"row_splits must end at the {size} values, got {numbers}.")
+        if values.shape.rank == 0:
+            raise ValueError(f"values must have at least one dimension, got shape {values.shape}.")
+        if validate:
+            row_splits_of.check_end(splits, _size(values, splits.dtype), source)
         return cls(values, splits, _private=True)
+
+    @classmethod
+    def from_row_lengths(
+        cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True
+    ) -> RaggedTensor:
+        """Makes one from values and the length of each row.
+
+        Args:
+          values: A tensor or RaggedTensor of at least one dimension.
+          row_lengths: A vector of int32 or int64, not negative; its sum is the number of values.
+          name: The scope of the nodes.
+          validate: Whether row_lengths is checked.
+
+        Returns:
+          A RaggedTensor of the values' dtype, with one ragged dimension more.
+
+        Raises:
+          ValueError: The lengths are no vector of integers.
+          InvalidArgumentError: They do not fit the values; in a Function when it runs.
+        """
+        with name_scope(name or "RaggedFromRowLengths"):
+            lengths = row_splits_of.partition(row_lengths, "row_lengths")
+            splits = row_splits_of.of_lengths(lengths)
+            if validate:
+                row_splits_of.check_ascending(splits, "from_row_lengths")
+            return cls._checked(values, splits, "from_row_lengths", validate)
+
+    @classmethod
+    def from_value_rowids(
+        cls,
+        values: Any,
+        value_rowids: Any,
+        nrows: Any = None,
+        name: str | None = None,
+        validate: bool = True,
+    ) -> RaggedTensor:
+        """Makes one from values and the row that each lies in.
+
+        Args:
+          values: A tensor or RaggedTensor of at least one dimension.
+          value_rowids: A vector of int32 or int64 that does not descend, one for each value.
+          nrows: The number of rows; None means up to the last row that has a value.
+          name: The scope of the nodes.
+          validate: Whether value_rowids is checked.
+
+        Returns:
+          A RaggedTensor of the values' dtype, with one ragged dimension more.
+
+        Raises:
+          ValueError: The rows are no vector of integers, or known not to fit.
+          InvalidArgumentError: They do not fit the values; in a Function when it runs.
+        """
+        with name_scope(name or "RaggedFromValueRowIds"):
+            rows = row_splits_of.partition(value_rowids, "value_rowids")
+            if not isinstance(values, RaggedTensor):
+                values = _engine.convert_to_tensor(values)
+            values.shape[:1].assert_is_compatible_with(rows.shape)
+            if nrows is None:
+                padded = ops.concat([_engine.constant([-1], rows.dtype), rows], axis=0)
+                nrows = padded[-1] + 1
+            else:
+                nrows = _engine.convert_to_tensor(nrows, rows.dtype)
+                known = _known(nrows)
+                if known is not None and known < 0:
+                    raise ValueError(f"Expected nrows >= 0; got {known}")
+                last = None if rows.shape == [0] else _known(rows[-1])
+                if validate and known is not None and last is not None and known <= last:
+                    raise ValueError(
+                        f"Expected nrows >= value_rowids[-1] + 1; got nrows={known}, "
+                        f"value_rowids[-1]={last}"
+                    )
+                if validate:
+                    ops.assert_non_negative(nrows, message="Expected nrows >= 0")
+                    ops.assert_less(rows, nrows, message="Expected nrows >= value_rowids[-1] + 1")
+            if validate:
+                row_splits_of.check_row_numbers(rows, "from_value_rowids")
+            splits = row_splits_of.of_row_numbers(rows, nrows)
+            return cls._checked(values, splits, "from_value_rowids", validate)
+
+    @classmethod
+    def from_uniform_row_length(
+        cls,
+        values: Any,
+        uniform_row_length: Any,
+        nrows: Any = None,
+        validate: bool = True,
+        name: str | None = None,
+    ) -> RaggedTensor:
+        """Makes one whose rows are of one length.
+
+        Args:
+          values: A tensor or RaggedTensor of at least one dimension.
+          uniform_row_length: A scalar integer, not negative.
+          nrows: The number of rows; None means as many as the values fill, 0 for a length of 0.
+          validate: Whether the values fill the rows is checked.
+          name: The scope of the nodes.
+
+        Returns:
+          A RaggedTensor of the values' dtype; its second dimension has the length, if it is known.
+
+        Raises:
+          ValueError: The length is negative, or the values are known not to fill the rows.
+          InvalidArgumentError: The values do not fill the rows; in a Function when it runs.
+        """
+        with name_scope(name or "RaggedFromUniformRowLength"):
+            if isinstance(uniform_row_length, int) and uniform_row_length < 0:
+                raise ValueError(f"uniform_row_length must be >= 0, got {uniform_row_length}.")
+            if not isinstance(values, RaggedTensor):
+                values = _engine.convert_to_tensor(values)
+            narrow = getattr(getattr(uniform_row_length, "dtype", None), "name", "") == "int32"
+            dtype = "int32" if narrow else "int64"
+            length = _engine.convert_to_tensor(uniform_row_length, dtype)
+            if validate:
+                ops.assert_non_negative(length, message="uniform_row_length must be >= 0")
+            if nrows is None:
+                nrows = _size(values, dtype) // ops.maximum(length, 1)
+            else:
+                nrows = _engine.convert_to_tensor(nrows, dtype)
+            each, rows, nvals = (_known(n) for n in (length, nrows, _size(values, dtype)))
+            if validate and None not in (each, rows, nvals) and (each or 0) * (rows or 0) != nvals:
+                raise ValueError(
+                    f"uniform_row_length={each} times nrows={rows} must equal nvals={nvals}"
+                )
+            splits = row_splits_of.of_uniform_length(length, nrows)
+            made = cls._checked(values, splits, "from_uniform_row_length", validate)
+            made._uniform_row_length = length
+            if each is not None and made.shape.rank is not None:
+                made._static_shape = TensorShape([made.shape[0], each, *made.shape[2:]])
+            return made
+
+    @classmethod
+    def from_nested_row_splits(
+        cls,
+        flat_values: Any,
+        nested_row_splits: Any,
+        name: str | None = None,
+        validate: bool = True,
+    ) -> RaggedTensor:
+        """Makes one of several ragged dimensions.
+
+        Args:
+          flat_values: The innermost values, a tensor.
+          nested_row_splits: A list of row splits, outer ones first.
+          name: The scope of the nodes.
+          validate: Whether the row splits are checked.
+
+        Returns:
+          A RaggedTensor with a ragged dimension for each item of the list.
+
+        Raises:
+          TypeError: nested_row_splits is a single tensor.
+          InvalidArgumentError: They do not fit; in a Function when it runs.
+        """
+        return cls._nested(cls.from_row_splits, flat_values, nested_row_splits, name, validate)
+
+    @classmethod
+    def from_nested_row_lengths(
+        cls,
+        flat_values: Any,
+        nested_row_lengths: Any,
+        name: str | None = None,
+        validate: bool = True,
+    ) -> RaggedTensor:
+        """Makes one of several ragged dimensions.
+
+        Args:
+          flat_values: The innermost values, a tensor.
+          nested_row_lengths: A list of row lengths, those of outer rows first.
+          name: The scope of the nodes.
+          validate: Whether the row lengths are checked.
+
+        Returns:
+          A RaggedTensor with a ragged dimension for each item of the list.
+
+        Raises:
+          TypeError: nested_row_lengths is a single tensor.
+          InvalidArgumentError: They do not fit; in a Function when it runs.
+        """
+        return cls._nested(cls.from_row_lengths, flat_values, nested_row_lengths, name, validate)
+
+    @staticmethod
+    def _nested(
+        make: Any, values: Any, levels: Any, name: str | None, validate: bool
+    ) -> RaggedTensor:
+        if isinstance(levels, _engine.Tensor):
+            what = make.__name__.replace("from_", "nested_")
+            raise TypeError(f"Argument `{what}` must be a list of Tensors. Received {levels}.")
+        with name_scope(name or "RaggedFromNested"):
+            for level in reversed(levels):
+                values = make(values, level, validate=validate)
+            made: RaggedTensor = values
+            return made
+
+    @classmethod
+    def from_tensor(
+        cls,
+        tensor: Any,
+        lengths: Any = None,
+        padding: Any = None,
+        ragged_rank: int = 1,
+        name: str | None = None,
+        row_splits_dtype: Any = "int64",
+    ) -> RaggedTensor:
+        """Makes one of a tensor, whose rows may end early.
+
+        Args:
+          tensor: A tensor of more than ragged_rank dimensions.
+          lengths: Where rows end: a vector for the second dimension, or a list of vectors, for
+            one dimension after the other; of integers.
+          padding: The value that fills rows up at their ends; its shape is that of
+            tensor[0, ..., 0] behind the ragged dimensions.
+          ragged_rank: How many dimensions are cut by row splits.
+          name: The scope of the nodes.
+          row_splits_dtype: int64 or int32.
+
+        Returns:
+          A RaggedTensor of the tensor's rank and dtype.
+
+        Raises:
+          ValueError: The tensor has too few dimensions, or both lengths and padding are given.
+        """
+        with name_scope(name or "RaggedFromTensor"):
+            if lengths is not None and padding is not None:
+                raise ValueError("Specify argument `lengths` or `padding`, but not both.")
+            tensor = _engine.convert_to_tensor(tensor)
+            dtype = as_dtype(row_splits_dtype)
+            if tensor.shape.rank is not None and tensor.shape.rank <= ragged_rank:
+                raise ValueError(
+                    "The rank of a RaggedTensor must be greater than ragged_rank "
+                    f"({ragged_rank}). Received argument `tensor` with rank {tensor.shape.rank}."
+                )
+            if isinstance(lengths, list | tuple) and lengths and not isinstance(lengths[0], int):
+                cut = cls.from_tensor(tensor, lengths[0], row_splits_dtype=dtype)
+                if lengths[1:]:
+                    inner = cls.from_tensor(cut.values, lengths[1:], row_splits_dtype=dtype)
+                    cut = cls(inner, cut.row_splits, _private=True)
+                return cut
+            sizes = ops.shape(tensor, out_type=dtype)
+            merged = ops.concat([[ops.reduce_prod(sizes[:ragged_rank])], sizes[ragged_rank:]], 0)
+            flat = tensor if ragged_rank == 1 else ops.reshape(tensor, merged)
+            made = cls._cut_rows(flat, lengths, padding, merged, dtype)
+            for axis in range(ragged_rank - 1, 0, -1):
+                rows = ops.reduce_prod(sizes[:axis])
+                made = cls.from_uniform_row_length(made, _known_or(tensor, axis, sizes), rows)
+            return made
+
+    @classmethod
+    def _cut_rows(cls, x: Any, lengths: Any, padding: Any, sizes: Any, dtype: Any) -> RaggedTensor:
+        """Cuts the second dimension of x, at lengths or before padding, if either is given."""
+        rows, columns = sizes[0], sizes[1]
+        if padding is not None:
+            padding = _engine.convert_to_tensor(padding, x.dtype)
+            rank = x.shape.rank if padding.shape.rank is None else padding.shape.rank + 2
+            filled = ops.not_equal(x, padding)
+            filled = ops.reduce_any(filled, axis=list(range(2, rank)))
+            ends = ops.where(filled, ops.range(columns) + 1, _engine.constant(0, dtype))
+            lengths = ops.maximum(ops.reduce_max(ends, axis=1), _engine.constant(0, dtype))
+        elif lengths is None:
+            flat = ops.reshape(x, ops.concat([[rows * columns], sizes[2:]], axis=0))
+            return cls.from_uniform_row_length(flat, _known_or(x, 1, sizes), rows)
+        lengths = ops.cast(row_splits_of.partition(lengths, "lengths"), dtype)
+        lengths = ops.maximum(ops.minimum(lengths, columns), _engine.constant(0, dtype))
+        values = ops.boolean_mask(x, ops.sequence_mask(lengths, columns))
+        return cls.from_row_lengths(values, lengths, validate=False)
+
+    @classmethod
+    def from_sparse(
+        cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = "int64"
+    ) -> RaggedTensor:
+        """Makes one of a sparse matrix, in each row of which the first elements are given.
+
+        Args:
+          st_input: A SparseTensor of rank 2, whose indices ascend and leave no gap in a row.
+          name: The scope of the nodes.
+          row_splits_dtype: int64 or int32.
+
+        Returns:
+          A RaggedTensor of its values.
+
+        Raises:
+          TypeError: It is no SparseTensor.
+          ValueError: It has another rank, or a rank that is not known.
+          InvalidArgumentError: A row has a gap; in a Function when it runs.
+        """
+        if not isinstance(st_input, SparseTensor):
+            raise TypeError(f"Argument `st_input` must be a SparseTensor, got {st_input!r}.")
+        if st_input.shape.rank != 2:
+            raise ValueError(f"rank(st_input) must be 2, got shape {st_input.shape}.")
+        with name_scope(name or "RaggedFromSparse"):
+            rows, columns = st_input.indices[:, 0], st_input.indices[:, 1]
+            dtype = as_dtype(row_splits_dtype)
+            made = cls.from_value_rowids(
+                st_input.values, ops.cast(rows, dtype), ops.cast(st_input.dense_shape[0], dtype)
+            )
+            first = ops.gather(ops.cast(made.row_splits, "int64"), rows)
+            ops.assert_equal(
+                ops.range(_size(st_input.values, "int64")) - first,
+                columns,
+                message="SparseTensor is not right-ragged",
+            )
+            return made
 
     @property
     def values(self) -> Any:
@@ -204,17 +514,12 @@ class RaggedTensor(CompositeTensor):
             return self._static_shape
         splits = self._row_splits.shape
         rows = None if splits.rank is None or splits[0] is None else splits[0] - 1
-        inner = sizes_of(self._values.shape)
+        inner = _sizes_of(self._values.shape)
         return TensorShape(None if inner is None else [rows, None, *inner[1:]])
 
     @property
     def _type_spec(self) -> RaggedTensorSpec:
         return RaggedTensorSpec(self.shape, self.dtype, self.ragged_rank, self._row_splits.dtype)
-
-    def __tf_tracing_type__(self, context: Any) -> RaggedTensorSpec:
-        """Its type for the cache of a Function."""
-        del context
-        return self._type_spec
 
     def nrows(self, out_type: Any = None) -> Any:
         """Returns the number of rows, a scalar.
@@ -236,6 +541,28 @@ class RaggedTensor(CompositeTensor):
         if axis != 1:
             raise unsupported("Graven has row_lengths of ragged tensors for axis=1 only")
         return self._row_splits[1:] - self._row_splits[:-1]
+
+    def row_starts(self) -> Any:
+        """Returns where each row begins, a vector."""
+        return self._row_splits[:-1]
+
+    def row_limits(self) -> Any:
+        """Returns where each row ends, a vector."""
+        return self._row_splits[1:]
+
+    def value_rowids(self) -> Any:
+        """Returns the row that each value lies in, a vector."""
+        rows = ops.range(self.nrows())
+        return ops.repeat(rows, self.row_lengths())
+
+    def nested_row_lengths(self) -> tuple[Any, ...]:
+        """Returns the lengths of rows of all ragged dimensions, those of outer ones first."""
+        return tuple(splits[1:] - splits[:-1] for splits in self.nested_row_splits)
+
+    @property
+    def uniform_row_length(self) -> Any:
+        """The length of all rows, a scalar, where they were made with one; else None."""
+        return self._uniform_row_length
 
     def to_list(self) -> list[Any]:
         """Returns nested Python lists; eagerly only."""
@@ -265,6 +592,29 @@ class RaggedTensor(CompositeTensor):
         if isinstance(self._row_splits, _engine.SymbolicTensor):
             return f"tf.RaggedTensor(values={self._values!r}, row_splits={self._row_splits!r})"
         return f"<tf.RaggedTensor {_text(self._array())}>"
+
+
+def _sizes_of(shape: TensorShape) -> list[int | None] | None:
+    """The sizes of a static shape, None where unknown; None for an unknown rank."""
+    return None if shape.rank is None else shape.as_list()
+
+
+def _size(values: Any, dtype: Any) -> Any:
+    """The number of values, or of rows of a RaggedTensor, of a dtype."""
+    if isinstance(values, RaggedTensor):
+        return ops.cast(values.nrows(), dtype)
+    return ops.cast(ops.shape(values, out_type="int64")[0], dtype)
+
+
+def _known(number: Any) -> int | None:
+    """The value of a scalar, if it is known while a graph is built."""
+    return int(number) if isinstance(number, _engine.EagerTensor) else None
+
+
+def _known_or(tensor: Any, axis: int, sizes: Any) -> Any:
+    """The size of an axis: of sizes, which are run-time values, unless it is known."""
+    known = None if tensor.shape.rank is None else tensor.shape[axis]
+    return sizes[axis] if known is None else _engine.constant(known, sizes.dtype)
 
 
 def _text(value: Any) -> str:

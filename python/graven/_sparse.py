@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from graven import _engine
 from graven import _functions as ops
+from graven._dtypes import as_dtype
 from graven._scopes import name_scope
 from graven._tensor_shape import TensorShape
-from graven._trace_types import CompositeTensor, ShapedSpec
+from graven._type_spec import CompositeTensor, TypeSpec
 
 
-class SparseTensorSpec(ShapedSpec):
+class SparseTensorSpec(TypeSpec):
     """The type of a SparseTensor.
 
     Args:
@@ -23,7 +23,18 @@ class SparseTensorSpec(ShapedSpec):
     """
 
     def __init__(self, shape: Any = None, dtype: Any = "float32") -> None:
-        super().__init__(shape, dtype)
+        self._shape = TensorShape(shape)
+        self._dtype = as_dtype(dtype)
+
+    @property
+    def shape(self) -> TensorShape:
+        """The static shape."""
+        return self._shape
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the values."""
+        return self._dtype
 
     @property
     def rank(self) -> int | None:
@@ -35,40 +46,24 @@ class SparseTensorSpec(ShapedSpec):
         """The class of the values of this type."""
         return SparseTensor
 
-    def _parts(self) -> tuple[Any, ...]:
-        return (self._dtype,)
+    def _serialize(self) -> tuple[Any, ...]:
+        return (self._shape, self._dtype)
 
-    def _with_shape(self, shape: Any) -> SparseTensorSpec:
-        return SparseTensorSpec(shape, self._dtype)
-
-    def flatten(self) -> list[Any]:
-        """Returns the specs of the indices, the values and the dense shape."""
+    @property
+    def _component_specs(self) -> list[Any]:
         return [
             _engine.TensorSpec([None, self.rank], "int64"),
             _engine.TensorSpec([None], self._dtype),
             _engine.TensorSpec([self.rank], "int64"),
         ]
 
-    def to_tensors(self, value: Any) -> list[Any]:
-        """Returns the indices, the values and the dense shape.
-
-        Args:
-          value: A SparseTensor.
-        """
+    def _to_components(self, value: SparseTensor) -> list[Any]:
         return [value.indices, value.values, value.dense_shape]
 
-    def from_tensors(self, tensors: Sequence[Any]) -> SparseTensor:
-        """Returns a SparseTensor around its parts.
-
-        Args:
-          tensors: The indices, the values and the dense shape.
-        """
-        made = SparseTensor(*tensors)
+    def _from_components(self, components: list[Any]) -> SparseTensor:
+        made = SparseTensor(*components)
         made._static_shape = self._shape
         return made
-
-    def __repr__(self) -> str:
-        return f"SparseTensorSpec({self._shape!r}, {self._dtype!r})"
 
 
 class SparseTensor(CompositeTensor):
@@ -86,6 +81,8 @@ class SparseTensor(CompositeTensor):
 
     Source: tf.sparse.SparseTensor.
     """
+
+    _is_native = True
 
     def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
         self._indices = _engine.convert_to_tensor(indices, "int64")
@@ -153,11 +150,6 @@ class SparseTensor(CompositeTensor):
     @property
     def _type_spec(self) -> SparseTensorSpec:
         return SparseTensorSpec(self.shape, self.dtype)
-
-    def __tf_tracing_type__(self, context: Any) -> SparseTensorSpec:
-        """Its type for the cache of a Function."""
-        del context
-        return self._type_spec
 
     def __repr__(self) -> str:
         return (

@@ -693,26 +693,6 @@ def structures_are_the_same_whatever_their_types(tf: Any) -> Any:
     ]
 
 
-RAGGED: list[Any] = [
-    [[1, 2], [3]],
-    [[1] * 40, [2] * 3],
-    [[i] * (i % 7) for i in range(50)],
-    [list(range(2000)), [1]],
-    [[[1.5], [2.25, 3.0]], [[4.0]], []],
-    [[0.1, 1e10], [float("nan")]],
-    [["a", "bc"], [], ["d"]],
-    [[True, False], []],
-    [[]],
-    [[[]], []],
-]
-
-
-@program
-def ragged_tensors_are_printed_in_lines(tf: Any) -> Any:
-    values = tf.RaggedTensor.from_row_splits(tf.ones([3, 2]), [0, 2, 3])
-    return [str(values), repr(values), *(repr(tf.ragged.constant(rows)) for rows in RAGGED)]
-
-
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_a_program_does_what_it_does_in_tensorflow(f: Program) -> None:
     expected = attempt(functools.partial(f, tensorflow))

@@ -1,0 +1,212 @@
+"""Short programs over composite tensors and their types: ragged ones, and users' own.
+
+Each gives the same in both systems.
+"""
+
+# tf is either system here, and so are its decorators.
+# mypy: disable-error-code="untyped-decorator,misc"
+
+import functools
+import os
+from collections.abc import Callable
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import graven
+import numpy as np
+import pytest
+import tensorflow
+from both_systems import attempt, plain, says
+
+Program = Callable[[Any], Any]
+PROGRAMS: list[Program] = []
+
+
+def program(f: Program) -> Program:
+    """Lists a program, which is given tf and returns what the systems are to agree on."""
+    PROGRAMS.append(f)
+    return f
+
+
+RAGGED: list[Any] = [
+    [[1, 2], [3]],
+    [[1] * 40, [2] * 3],
+    [[i] * (i % 7) for i in range(50)],
+    [list(range(2000)), [1]],
+    [[[1.5], [2.25, 3.0]], [[4.0]], []],
+    [[0.1, 1e10], [float("nan")]],
+    [["a", "bc"], [], ["d"]],
+    [[True, False], []],
+    [[]],
+    [[[]], []],
+]
+
+
+@program
+def ragged_tensors_are_printed_in_lines(tf: Any) -> Any:
+    values = tf.RaggedTensor.from_row_splits(tf.ones([3, 2]), [0, 2, 3])
+    return [str(values), repr(values), *(repr(tf.ragged.constant(rows)) for rows in RAGGED)]
+
+
+def parts_of(ragged: Any) -> Any:
+    return [ragged.flat_values, *ragged.nested_row_splits, ragged.shape, ragged.uniform_row_length]
+
+
+# Calls of RaggedTensor's factories; np32 is an array of int32.
+FACTORIES = """
+from_row_splits([1, 2, 3], [0, 1, 3])
+from_row_splits([1, 2, 3], np32([0, 3]))
+from_row_splits([1, 2, 3], [1, 3])
+from_row_splits([1, 2, 3], [0, 2, 1, 3])
+from_row_splits([1, 2, 3], [0, 2])
+from_row_splits([1, 2, 3], [])
+from_row_splits([1, 2, 3], [[0, 3]])
+from_row_splits([1, 2, 3], [0.0, 3.0])
+from_row_lengths([1, 2, 3], [1, 0, 2])
+from_row_lengths([1, 2, 3], np32([3]))
+from_row_lengths([1, 2, 3], [2, -1, 2])
+from_row_lengths([1, 2, 3], [1, 1])
+from_row_lengths([], [])
+from_nested_row_lengths([1, 2, 3, 4], [[1, 1], [2, 2]])
+from_nested_row_lengths([1, 2, 3, 4], [4])
+from_nested_row_splits([1, 2, 3, 4], [[0, 1, 2], [0, 2, 4]])
+from_nested_row_splits([1, 2, 3, 4], tf.constant([0, 4]))
+from_value_rowids([1, 2, 3], [0, 0, 2])
+from_value_rowids([1, 2, 3], [0, 0, 2], nrows=5)
+from_value_rowids([1, 2, 3], [0, 0, 2], nrows=2)
+from_value_rowids([1, 2, 3], [0, 0, 2], nrows=-2)
+from_value_rowids([1, 2, 3], [0, 2, 1])
+from_value_rowids([1, 2, 3], [-1, 0, 1])
+from_value_rowids([1, 2, 3], [0, 2])
+from_value_rowids([], [])
+from_uniform_row_length([1, 2, 3, 4], 2)
+from_uniform_row_length([1, 2, 3, 4], tf.constant(2))
+from_uniform_row_length([1, 2, 3, 4], 3)
+from_uniform_row_length([1, 2, 3, 4], 0)
+from_uniform_row_length([1, 2, 3, 4], -1)
+from_uniform_row_length([1, 2, 3, 4], 2, nrows=5)
+from_uniform_row_length([], 0, nrows=3)
+from_tensor([[1, 2], [3, 4]])
+from_tensor([[1, 2, 0], [3, 0, 0], [0, 0, 0]], padding=0)
+from_tensor([[[1, 2], [0, 0]], [[0, 0], [0, 0]]], padding=[0, 0])
+from_tensor([[1, 2, 0], [3, 0, 0]], lengths=[1, 2])
+from_tensor([[1, 2, 0], [3, 0, 0]], lengths=[-1, 7])
+from_tensor([[1, 2, 0], [3, 0, 0]], lengths=[1, 2], padding=0)
+from_tensor([[[1, 2], [3, 0]], [[4, 0], [0, 0]]], lengths=([2, 1], [1, 2, 1]))
+from_tensor([[[1, 2], [3, 0]], [[4, 0], [0, 0]]], ragged_rank=2)
+from_tensor([[[1, 2], [3, 0]], [[4, 0], [0, 0]]], padding=0, ragged_rank=2)
+from_tensor([[1, 2]], row_splits_dtype=tf.int32)
+from_tensor([1])
+from_sparse(tf.SparseTensor([[0, 0], [0, 1], [2, 0]], [1, 2, 3], [4, 2]))
+from_sparse(tf.SparseTensor([[0, 0], [2, 1]], [1, 2], [4, 2]))
+from_sparse([1])
+"""
+
+
+@program
+def ragged_tensors_are_made_of_lengths_row_numbers_and_tensors(tf: Any) -> Any:
+    names = {"tf": tf, "np32": functools.partial(np.array, dtype=np.int32)}
+    calls = [f"tf.RaggedTensor.{call}" for call in FACTORIES.strip().splitlines()]
+    return [attempt(lambda call=call: parts_of(eval(call, names))) for call in calls]
+
+
+@program
+def ragged_tensors_made_in_a_function_are_checked_when_it_runs(tf: Any) -> Any:
+    f = tf.function(tf.RaggedTensor.from_row_lengths)
+    values = tf.constant([1, 2, 3, 4])
+    made = f(values, tf.constant([1, 3]))
+    rows = [made.row_starts(), made.row_limits(), made.value_rowids(), *made.nested_row_lengths()]
+    unknown = tf.function(
+        tf.RaggedTensor.from_row_splits, input_signature=[tf.TensorSpec(None)] * 2
+    )
+    again = tf.function(
+        lambda v, s: tf.RaggedTensor.from_row_splits(v, s).row_lengths(),
+        input_signature=[tf.TensorSpec(None, tf.int32)] * 2,
+    )
+    return [
+        parts_of(made),
+        rows,
+        attempt(lambda: f(values, tf.constant([1, 1]))),
+        attempt(lambda: unknown(values, values)),
+        again(values, tf.constant([0, 1, 4])),
+    ]
+
+
+def point_classes(tf: Any) -> Any:
+    class Point(tf.__internal__.CompositeTensor):
+        def __init__(self, x: Any, y: Any, tag: str) -> None:
+            self.x, self.y, self.tag = x, y, tag
+
+        @property
+        def _type_spec(self) -> Any:
+            return PointSpec(self.x.shape, self.x.dtype, self.tag)
+
+    class PointSpec(tf.TypeSpec):
+        value_type = Point
+
+        def __init__(self, shape: Any, dtype: Any, tag: str) -> None:
+            self.shape, self.dtype, self.tag = tf.TensorShape(shape), tf.as_dtype(dtype), tag
+
+        def _serialize(self) -> Any:
+            return (self.shape, self.dtype, self.tag)
+
+        @property
+        def _component_specs(self) -> Any:
+            part = tf.TensorSpec(self.shape, self.dtype)
+            return {"x": part, "y": [part]}
+
+        def _to_components(self, value: Any) -> Any:
+            return {"x": value.x, "y": [value.y]}
+
+        def _from_components(self, components: Any) -> Any:
+            return Point(components["x"], components["y"][0], self.tag)
+
+    return Point, PointSpec
+
+
+@program
+def a_users_type_spec_has_subtypes_where_shapes_are_open(tf: Any) -> Any:
+    point, spec_class = point_classes(tf)
+    p = point(tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0]), "a")
+    spec, wide = p._type_spec, spec_class([None], tf.float32, "a")
+    others = [spec_class([2], tf.float32, "b"), spec_class([3], tf.float32, "a")]
+    return [
+        repr(spec),
+        [spec == spec_class([2], tf.float32, "a"), spec == others[0]],
+        [spec.is_subtype_of(wide), wide.is_subtype_of(spec), wide.is_compatible_with(p)],
+        [repr(spec.most_specific_common_supertype([other])) for other in (wide, *others)],
+        [[s.shape, s.dtype] for s in spec.flatten()],
+        spec.to_tensors(p),
+        spec.from_tensors(iter(spec.to_tensors(p))).tag,
+        tf.type_spec_from_value(p) == spec,
+        tf.is_tensor(p),
+        [isinstance(s, tf.TypeSpec) for s in (tf.TensorSpec([1]), tf.SparseTensorSpec([2]))],
+        says("abstract class TypeSpec", lambda: tf.TypeSpec()),
+    ]
+
+
+@program
+def functions_take_and_give_values_of_a_users_type(tf: Any) -> Any:
+    point, spec_class = point_classes(tf)
+    traces = []
+
+    @tf.function
+    def f(p: Any) -> Any:
+        traces.append(p.tag)
+        return point(p.x + p.y, p.y * 2.0, p.tag + "!")
+
+    one, v = tf.constant([1.0, 2.0]), tf.Variable([1.0, 2.0])
+    made = f(point(one, one, "a"))
+    with tf.GradientTape() as tape:
+        made = f(point(v * 2.0, one, "a"))
+        loss = tf.reduce_sum(made.x)
+    f(point(one, one, "b"))
+    g = tf.function(lambda p: p.x * 2.0, input_signature=[spec_class([None], tf.float32, "a")])
+    results = [g(point(one, one, "a")), g(point(one[:1], one[:1], "a"))]
+    return [made.x, made.y, made.tag, traces, tape.gradient(loss, v), results]
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_a_program_does_what_it_does_in_tensorflow(f: Program) -> None:
+    assert plain(f(graven)) == plain(f(tensorflow))
