@@ -4,10 +4,12 @@
 #include <nanobind/stl/string.h>
 
 #include <memory>
+#include <thread>
 #include <unordered_map>
 
 #include "graven/ir/body.h"
 #include "graven/ir/frame.h"
+#include "graven/ir/graph_builder.h"
 #include "graven/python/bind.h"
 #include "graven/python/convert.h"
 #include "graven/python/errors.h"
@@ -20,21 +22,57 @@ namespace graven::python {
 namespace {
 
 using engine::AttrValue;
+using engine::Frame;
 using engine::Graph;
 using engine::Node;
 using engine::OutputRef;
 using engine::Ref;
 
+// Adds nodes to a graph that belongs to no function: nothing is fed to it, so it captures nothing.
+class OpenGraphBuilder final : public engine::GraphBuilder {
+ public:
+  using GraphBuilder::GraphBuilder;
+  engine::Result<engine::Tensor> capture(const engine::Tensor& external,
+                                         std::string_view name) override {
+    using engine::ErrorKind;
+    if (external.is_symbolic() && engine::symbolic(external).graph().get() != graph()) {
+      return engine::value_error(engine::symbolic(external).node().name(),
+                                 " must be from the same graph as the other inputs.");
+    }
+    if (!external.is_symbolic() && external.dtype() != engine::DType::kResource) {
+      return engine::Status(engine::Code::kFailedPrecondition,
+                            "Attempting to capture an EagerTensor without building a function.",
+                            ErrorKind::kRuntimeError);
+    }
+    return GraphBuilder::capture(external, name);
+  }
+};
+
 // The contents of Python objects of graphs and nodes. Tables find the object of a graph or node as
 // long as Python has it; the GIL guards the tables.
-struct FuncGraph {
+struct GraphObject {
   Ref<Graph> graph;
-  explicit FuncGraph(Ref<Graph> g) : graph(std::move(g)) { live()[graph.get()] = this; }
-  ~FuncGraph() { live().erase(graph.get()); }
-  FuncGraph(const FuncGraph&) = delete;
-  static std::unordered_map<const Graph*, FuncGraph*>& live() {
-    static auto* map = new std::unordered_map<const Graph*, FuncGraph*>();
+  std::unique_ptr<OpenGraphBuilder> builder;  // of a graph that a program builds; null for others
+  explicit GraphObject(Ref<Graph> g) : graph(std::move(g)) { live()[graph.get()] = this; }
+  ~GraphObject() { live().erase(graph.get()); }
+  GraphObject(const GraphObject&) = delete;
+  static std::unordered_map<const Graph*, GraphObject*>& live() {
+    static auto* map = new std::unordered_map<const Graph*, GraphObject*>();
     return *map;
+  }
+};
+struct FuncGraph : GraphObject {
+  using GraphObject::GraphObject;
+};
+
+// `with graph.as_default()`: ops add nodes to the graph. Frames lie on the stack of their thread.
+struct GraphScope {
+  nb::object graph;
+  std::unique_ptr<Frame> frame;
+  std::thread::id thread;
+  explicit GraphScope(nb::object g) : graph(std::move(g)) {}
+  ~GraphScope() {
+    if (frame && thread != std::this_thread::get_id()) (void)frame.release();  // in use over there
   }
 };
 
@@ -189,18 +227,52 @@ nb::object graph_def(const Graph& graph) {
 
 // The graph around this one, while it is being built; it is not kept alive, so it is searched among
 // graphs that certainly live.
-nb::object outer_graph(const FuncGraph& self) {
+nb::object outer_graph(const GraphObject& self) {
   Graph* outer = self.graph->outer();
   if (!outer) return nb::none();
-  if (FuncGraph::live().count(outer)) return steal(wrap(Ref<Graph>(outer)));
-  for (engine::Frame* frame = &engine::Frame::current(); frame; frame = frame->below()) {
+  if (GraphObject::live().count(outer)) return steal(wrap(Ref<Graph>(outer)));
+  for (Frame* frame = &Frame::current(); frame; frame = frame->below()) {
     if (frame->graph() == outer) return steal(wrap(Ref<Graph>(outer)));
   }
   return nb::none();
 }
 
+GraphScope* scope_of(nb::object self) {
+  if (!nb::cast<const GraphObject&>(self).builder) {
+    PyErr_SetString(
+        PyExc_RuntimeError,
+        "Nodes can be added to a tf.Graph() only: this graph is the body of a function, "
+        "or its tf.Graph object is gone.");
+    throw nb::python_error();
+  }
+  return new GraphScope(std::move(self));
+}
+
+nb::object enter_graph(GraphScope& self) {
+  if (self.frame) {
+    PyErr_SetString(PyExc_RuntimeError, "as_default() gives a scope that is entered once.");
+    throw nb::python_error();
+  }
+  self.thread = std::this_thread::get_id();
+  self.frame = std::make_unique<Frame>(nb::cast<GraphObject&>(self.graph).builder.get());
+  return self.graph;
+}
+
+void leave_graph(GraphScope& self, nb::args) {
+  if (self.frame && self.thread != std::this_thread::get_id()) {
+    PyErr_SetString(PyExc_RuntimeError,
+                    "The graph was made the default on another thread: it must be left there.");
+    throw nb::python_error();
+  }
+  self.frame.reset();
+}
+
 std::string graph_text(nb::handle self) {
-  const auto& graph = *nb::cast<const FuncGraph&>(self).graph;
+  if (!nb::isinstance<FuncGraph>(self)) {
+    return engine::str_cat("<graven.Graph object, id=", reinterpret_cast<uintptr_t>(self.ptr()),
+                           ">");
+  }
+  const auto& graph = *nb::cast<const GraphObject&>(self).graph;
   return engine::str_cat("FuncGraph(name=", graph.name(),
                          ", id=", reinterpret_cast<uintptr_t>(self.ptr()), ")");
 }
@@ -208,8 +280,11 @@ std::string graph_text(nb::handle self) {
 }  // namespace
 
 PyObject* wrap(const Ref<Graph>& graph) {
-  auto at = FuncGraph::live().find(graph.get());
-  if (at != FuncGraph::live().end()) return nb::cast(at->second).release().ptr();
+  auto at = GraphObject::live().find(graph.get());
+  if (at != GraphObject::live().end()) return nb::find(at->second).release().ptr();
+  if (graph->name().empty()) {
+    return nb::cast(new GraphObject(graph), nb::rv_policy::take_ownership).release().ptr();
+  }
   return nb::cast(new FuncGraph(graph), nb::rv_policy::take_ownership).release().ptr();
 }
 
@@ -227,48 +302,30 @@ Node* node_of(PyObject* object) {
 PyObject* wrap_attribute(const AttrValue& value) { return attribute(value).release().ptr(); }
 
 void bind_graph(nb::module_& m) {
-  nb::class_<FuncGraph>(m, "FuncGraph", nb::dynamic_attr(), nb::is_weak_referenceable(),
-                        "A graph that is the body of a function.\n\nSource: tf.Graph.")
+  nb::class_<GraphScope>(m, "GraphScope")
+      .def("__enter__", enter_graph)
+      .def("__exit__", leave_graph);
+
+  nb::class_<GraphObject>(
+      m, "Graph", nb::dynamic_attr(), nb::is_weak_referenceable(),
+      "A graph that a program builds: in `with graph.as_default()` ops add nodes to it.\n\n"
+      "It takes constants and what is computed of them; nothing runs it. Functions are what "
+      "runs.\n\n"
+      "Source: tf.Graph.")
+      .def("__init__",
+           [](GraphObject* self) {
+             new (self) GraphObject(engine::make_ref<Graph>(""));
+             self->builder = std::make_unique<OpenGraphBuilder>(self->graph);
+           })
+      .def("as_default", scope_of, nb::rv_policy::take_ownership,
+           "Returns a scope, in which ops add nodes to this graph; it is entered once.\n\n"
+           "Raises:\n  RuntimeError: The graph is that of a function that has been traced.")
       .def_prop_ro(
-          "name", [](const FuncGraph& self) { return self.graph->name(); },
-          "The name of the function.")
-      .def_prop_ro(
-          "building_function", [](const FuncGraph&) { return true; },
-          "True: there are no other graphs.")
-      .def_prop_ro("outer_graph", outer_graph, "The graph around it, or None.")
-      .def_prop_ro(
-          "inputs",
-          [](const FuncGraph& self) {
-            nb::list list;
-            for (Node* node : self.graph->inputs()) {
-              list.append(tensor(self.graph, {node, 0}));
-            }
-            return list;
-          },
-          "The placeholders: of the arguments, then of the captures.")
-      .def_prop_ro(
-          "outputs",
-          [](const FuncGraph& self) {
-            nb::list list;
-            for (OutputRef output : self.graph->outputs()) {
-              list.append(tensor(self.graph, output));
-            }
-            return list;
-          },
-          "The tensors that it gives, flat.")
-      .def_prop_ro(
-          "control_outputs",
-          [](const FuncGraph& self) {
-            nb::list list;
-            for (Node* node : self.graph->control_outputs()) {
-              list.append(operation(self.graph, node));
-            }
-            return list;
-          },
-          "The Operations that run at each call, though no output needs them.")
+          "building_function", [](nb::handle self) { return nb::isinstance<FuncGraph>(self); },
+          "Whether it is the body of a function.")
       .def(
           "get_operations",
-          [](const FuncGraph& self) {
+          [](const GraphObject& self) {
             nb::list list;
             for (Node* node : self.graph->nodes()) list.append(operation(self.graph, node));
             return list;
@@ -276,7 +333,7 @@ void bind_graph(nb::module_& m) {
           "Returns the Operations in the order in which they were made.")
       .def(
           "get_operation_by_name",
-          [](const FuncGraph& self, const std::string& name) {
+          [](const GraphObject& self, const std::string& name) {
             Node* node = self.graph->find(name);
             if (!node) {
               PyErr_Format(PyExc_KeyError, "The name '%s' refers to an Operation not in the graph.",
@@ -290,7 +347,7 @@ void bind_graph(nb::module_& m) {
           "Raises:\n  KeyError: There is none of this name.")
       .def(
           "get_tensor_by_name",
-          [](const FuncGraph& self, const std::string& name) {
+          [](const GraphObject& self, const std::string& name) {
             size_t colon = name.rfind(':');
             Node* node =
                 colon == std::string::npos ? nullptr : self.graph->find(name.substr(0, colon));
@@ -306,10 +363,46 @@ void bind_graph(nb::module_& m) {
           "Returns a tensor.\n\nArgs:\n  name: \"<op>:<output>\".\n\n"
           "Raises:\n  KeyError: There is none of this name.")
       .def(
-          "as_graph_def", [](const FuncGraph& self) { return graph_def(*self.graph); },
+          "as_graph_def", [](const GraphObject& self) { return graph_def(*self.graph); },
           "Returns the nodes, and the functions that they call, as plain records.")
       .def("__str__", graph_text)
       .def("__repr__", graph_text);
+
+  nb::class_<FuncGraph, GraphObject>(m, "FuncGraph", "A graph that is the body of a function.")
+      .def_prop_ro(
+          "name", [](const GraphObject& self) { return self.graph->name(); },
+          "The name of the function.")
+      .def_prop_ro("outer_graph", outer_graph, "The graph around it, or None.")
+      .def_prop_ro(
+          "inputs",
+          [](const GraphObject& self) {
+            nb::list list;
+            for (Node* node : self.graph->inputs()) {
+              list.append(tensor(self.graph, {node, 0}));
+            }
+            return list;
+          },
+          "The placeholders: of the arguments, then of the captures.")
+      .def_prop_ro(
+          "outputs",
+          [](const GraphObject& self) {
+            nb::list list;
+            for (OutputRef output : self.graph->outputs()) {
+              list.append(tensor(self.graph, output));
+            }
+            return list;
+          },
+          "The tensors that it gives, flat.")
+      .def_prop_ro(
+          "control_outputs",
+          [](const GraphObject& self) {
+            nb::list list;
+            for (Node* node : self.graph->control_outputs()) {
+              list.append(operation(self.graph, node));
+            }
+            return list;
+          },
+          "The Operations that run at each call, though no output needs them.");
 
   nb::class_<Operation>(m, "Operation", nb::is_weak_referenceable(),
                         "A node of a graph.\n\nSource: tf.Operation.")

@@ -138,7 +138,13 @@ void bind_scopes(nb::module_& m) {
       "Tells whether ops compute at once; while a function is traced they add nodes.\n\n"
       "Source: tf.executing_eagerly.");
   m.def(
-      "inside_function", [] { return Frame::inside_function(); },
+      "inside_function",
+      [] {
+        for (Frame* frame = &Frame::current(); frame; frame = frame->below()) {
+          if (frame->is_graph() && !frame->graph()->name().empty()) return true;
+        }
+        return false;  // a tf.Graph(), which has no name, is no function's
+      },
       "Tells whether a function is being traced, within init_scope too.\n\n"
       "Source: tf.inside_function.");
   m.def("current_name_scope", [] { return Frame::current().name_scope; });
@@ -152,7 +158,7 @@ void bind_scopes(nb::module_& m) {
         if (!graph) throw nb::python_error();
         return nb::steal(graph);
       },
-      "The FuncGraph that is being built, or None.");
+      "The graph that is being built, or None.");
 
   using engine::ThreadPool;
   m.def("set_num_threads", [](int n) { ThreadPool::shared().set_num_threads(n); });

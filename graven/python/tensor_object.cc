@@ -394,7 +394,7 @@ PyGetSetDef tensor_properties[] = {
     {"device", get_device, nullptr, "The name of the device that holds it.", nullptr},
     {"backing_device", get_device, nullptr, "The name of the device that holds it.", nullptr},
     {"name", get_name, nullptr, "\"<op>:<output>\" in its graph.", nullptr},
-    {"graph", get_graph, nullptr, "The FuncGraph that computes it.", nullptr},
+    {"graph", get_graph, nullptr, "The graph that computes it.", nullptr},
     {"op", get_op, nullptr, "The Operation that computes it.", nullptr},
     {"value_index", get_value_index, nullptr, "Which output of its op it is.", nullptr},
     {"_id", get_id, nullptr, nullptr, nullptr},

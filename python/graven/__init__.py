@@ -51,6 +51,7 @@ from graven._dtypes import uint16 as uint16
 from graven._dtypes import uint32 as uint32
 from graven._dtypes import uint64 as uint64
 from graven._dtypes import variant as variant
+from graven._engine import Graph as Graph
 from graven._engine import Operation as Operation
 from graven._engine import Tensor as Tensor
 from graven._engine import TensorSpec as TensorSpec
@@ -85,7 +86,6 @@ from graven._variable import VariableSynchronization as VariableSynchronization
 from graven._variable import variable_creator_scope as variable_creator_scope
 
 # Under other names; assigned, so that type checkers see that they are exported.
-Graph = _engine.FuncGraph
 bool = _dtypes.bool_
 
 newaxis = None

@@ -282,6 +282,11 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         return self._full_name
 
     @property
+    def initializer(self) -> None:
+        """None: a variable has its value when it is made, and no op has to be run for it."""
+        return None
+
+    @property
     def constraint(self) -> Callable[[Any], Any] | None:
         """The function that was given as constraint."""
         return self._constraint
