@@ -196,7 +196,7 @@ class GradientPair::State : public RefCounted {
     builder.graph()->set_attribute(&symbolic(input).node(), kTie, true);
   }
   static bool is_tie(const Tensor& input) {
-    return symbolic(input).node().attribute(kTie).index() != 0;
+    return has_value(symbolic(input).node().attribute(kTie));
   }
 
   // The half for gradients of these outputs. kOutOfRange: forward is frozen and does not give

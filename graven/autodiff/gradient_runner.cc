@@ -121,8 +121,7 @@ std::string_view scope_of(std::string_view node_name) {
 
 bool holds_objects(AttrsRef attrs) {
   for (const AttrField& field : attrs.type().fields) {
-    if (field.kind == AttrValue(Tensor()).index() || field.kind == AttrValue(Ref<Body>()).index() ||
-        field.kind == AttrValue(std::vector<Ref<Body>>()).index()) {
+    if (field.is<Tensor>() || field.is<Ref<Body>>() || field.is<std::vector<Ref<Body>>>()) {
       return true;
     }
   }

@@ -4,19 +4,13 @@
 #include <bit>
 #include <cstring>
 
+#include "graven/base/overloaded.h"
 #include "graven/base/strings.h"
 #include "graven/ir/body.h"
 #include "graven/ir/fusion.h"
 
 namespace graven::engine {
 namespace {
-
-template <typename... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-template <typename... F>
-Overloaded(F...) -> Overloaded<F...>;
 
 std::string quoted(const std::string& text) {
   std::string out = "\"";
@@ -220,7 +214,7 @@ Attrs::~Attrs() {
 Status Attrs::set(std::string_view name, AttrValue value) {
   for (const AttrField& field : type_->fields) {
     if (field.name != name) continue;
-    if (field.kind == AttrValue(double{}).index() && std::holds_alternative<int64_t>(value)) {
+    if (field.is<double>() && std::holds_alternative<int64_t>(value)) {
       value = static_cast<double>(std::get<int64_t>(value));
     }
     if (value.index() != field.kind) {

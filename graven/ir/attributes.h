@@ -37,10 +37,25 @@ GRAVEN_API std::string to_text(const AttrValue& value);
 GRAVEN_API uint64_t hash_of(const AttrValue& value);
 GRAVEN_API bool equal(const AttrValue& a, const AttrValue& b);  // by bits; tensors by value
 
+// False where there is no attribute of the name that was asked for.
+inline bool has_value(const AttrValue& value) {
+  return !std::holds_alternative<std::monostate>(value);
+}
+
+namespace attributes_internal {
+template <typename T, size_t i = 0>
+constexpr size_t kind_of();
+}  // namespace attributes_internal
+
 // One attribute of an op: a member of its attributes struct.
 struct AttrField {
   std::string_view name;
-  size_t kind;  // index of its type in AttrValue
+  size_t kind;  // index of its type in AttrValue; is<T>() asks for it
+  // Whether its values are of this type of AttrValue.
+  template <typename T>
+  bool is() const {
+    return kind == attributes_internal::kind_of<T>();
+  }
   AttrValue (*get)(const void* attrs);
   // The value is of the field's kind.
   void (*set)(void* attrs, AttrValue value);
@@ -158,7 +173,7 @@ struct Stored<float> {
   using type = double;
 };
 
-template <typename T, size_t i = 0>
+template <typename T, size_t i>
 constexpr size_t kind_of() {
   using S = typename Stored<T>::type;
   if constexpr (std::is_same_v<std::variant_alternative_t<i, AttrValue>, S>) {

@@ -124,7 +124,7 @@ Attrs with_bodies(const Op& op, AttrsRef attrs, std::span<const Ref<Body>> bodie
       set_types(op.inputs(), field.inputs, std::move(inputs));
       set_types(op.outputs(), field.outputs, std::move(outputs));
     }
-    if (field_of(attrs, field.attribute).kind == AttrValue(Ref<Body>()).index()) {
+    if (field_of(attrs, field.attribute).is<Ref<Body>>()) {
       set(field.attribute, std::move(of_field[0]));
     } else {
       set(field.attribute, std::move(of_field));

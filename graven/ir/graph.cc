@@ -34,7 +34,7 @@ AttrValue Node::attribute(std::string_view name) const {
   for (const auto& [key, value] : extra_attributes_) {
     if (key == name) return value;
   }
-  if (AttrValue value = attrs().get(name); value.index() != 0) return value;
+  if (AttrValue value = attrs().get(name); has_value(value)) return value;
   for (size_t p = 0; p < op_->type_params().size(); ++p) {
     if (op_->type_params()[p].name != name) continue;
     int flat = 0;
@@ -66,9 +66,9 @@ std::vector<std::pair<std::string, AttrValue>> Node::attributes() const {
     all.emplace_back(field.name, field.get(attrs().data()));
   }
   for (const TypeConstraint& type : op_->type_params()) {
-    if (attrs().get(type.name).index() == 0) all.emplace_back(type.name, attribute(type.name));
+    if (!has_value(attrs().get(type.name))) all.emplace_back(type.name, attribute(type.name));
   }
-  if (AttrValue n = attribute("N"); n.index() != 0 && attrs().get("N").index() == 0) {
+  if (AttrValue n = attribute("N"); has_value(n) && !has_value(attrs().get("N"))) {
     all.emplace_back("N", n);
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

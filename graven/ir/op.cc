@@ -163,17 +163,17 @@ Status Op::parse() {
 }
 
 Status Op::check_bodies() const {
-  const size_t one = AttrValue(Ref<Body>()).index();
-  const size_t many = AttrValue(std::vector<Ref<Body>>()).index();
+  const auto is_body = [](const AttrField& field) {
+    return field.is<Ref<Body>>() || field.is<std::vector<Ref<Body>>>();
+  };
   const OpBodies& bodies = record_.bodies;
   int num_single = 0;
   for (const BodyField& body : bodies.fields) {
     const int attr = field_index(*attrs_type_, body.attribute);
-    const size_t kind = attr < 0 ? 0 : attrs_type_->fields[attr].kind;
-    if (kind != one && kind != many) {
+    if (attr < 0 || !is_body(attrs_type_->fields[attr])) {
       return internal_error("bodies: '", body.attribute, "' is no attribute that is a Body");
     }
-    num_single += kind == one;
+    num_single += attrs_type_->fields[attr].is<Ref<Body>>();
     const ArgSpec* inputs = find_argument(inputs_, body.inputs);
     const ArgSpec* outputs = find_argument(outputs_, body.outputs);
     if ((!inputs && !body.inputs.empty()) || (!outputs && !body.outputs.empty())) {
@@ -194,9 +194,6 @@ Status Op::check_bodies() const {
     }
   }
   const auto n = bodies.fields.size();
-  const auto is_body = [&](const AttrField& field) {
-    return field.kind == one || field.kind == many;
-  };
   if (static_cast<size_t>(std::ranges::count_if(attrs_type_->fields, is_body)) != n) {
     return internal_error("bodies: not every attribute that is a Body is named once");
   }

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "graven/base/overloaded.h"
 #include "graven/base/strings.h"
 
 namespace graven::engine {
@@ -58,28 +59,22 @@ bool is_nan(const std::complex<double>& z) { return std::isnan(z.real()) || std:
 }  // namespace
 
 std::string literal_repr(const Literal& literal) {
-  switch (literal.index()) {
-    case 0:
-      return "None";
-    case 1:
-      return std::get<bool>(literal) ? "True" : "False";
-    case 2:
-      return str_cat(std::get<int64_t>(literal));
-    case 3:
-      return float_repr(std::get<double>(literal));
-    case 4: {
-      auto z = std::get<std::complex<double>>(literal);
-      std::string imaginary = shortest(z.imag()) + "j";
-      if (z.real() == 0 && !std::signbit(z.real())) return imaginary;
-      return str_cat("(", shortest(z.real()), std::signbit(z.imag()) ? "" : "+", imaginary, ")");
-    }
-    case 5:
-      return quoted(std::get<std::string>(literal));
-    case 6:
-      return "b" + quoted(std::get<Bytes>(literal).data);
-    default:
-      return std::get<Ref<Opaque>>(literal)->repr();
-  }
+  return std::visit(Overloaded{
+                        [](None) { return std::string("None"); },
+                        [](bool v) { return std::string(v ? "True" : "False"); },
+                        [](int64_t v) { return str_cat(v); },
+                        [](double v) { return float_repr(v); },
+                        [](std::complex<double> z) {
+                          std::string imaginary = shortest(z.imag()) + "j";
+                          if (z.real() == 0 && !std::signbit(z.real())) return imaginary;
+                          const char* sign = std::signbit(z.imag()) ? "" : "+";
+                          return str_cat("(", shortest(z.real()), sign, imaginary, ")");
+                        },
+                        [](const std::string& v) { return quoted(v); },
+                        [](const Bytes& v) { return "b" + quoted(v.data); },
+                        [](const Ref<Opaque>& v) { return v->repr(); },
+                    },
+                    literal);
 }
 
 bool literals_equal_as_numbers(const Literal& a, const Literal& b) {

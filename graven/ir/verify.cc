@@ -112,7 +112,7 @@ Status verify_node(const Node& node) {
     return broken(node, "the attributes are those of another op");
   }
   for (const auto& [name, value] : node.extra_attributes()) {
-    if (node.attrs().get(name).index() != 0) {
+    if (has_value(node.attrs().get(name))) {
       return broken(node, "attribute '", name, "' of the op is set a second time");
     }
   }

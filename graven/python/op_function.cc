@@ -375,9 +375,9 @@ void for_each_public_name(const Op& op, F&& f) {
 // begins with _ is a part of another.
 bool is_offered(const Op& op) {
   if (op.name().starts_with('_')) return false;
-  static const size_t fusion = engine::AttrValue(engine::Ref<const engine::Fusion>()).index();
-  return std::ranges::none_of(op.attrs_type().fields,
-                              [](const engine::AttrField& field) { return field.kind == fusion; });
+  return std::ranges::none_of(op.attrs_type().fields, [](const engine::AttrField& field) {
+    return field.is<engine::Ref<const engine::Fusion>>();
+  });
 }
 
 }  // namespace
