@@ -123,7 +123,7 @@ Result<std::vector<Gradient>> CallBackward::operator()(Builder& builder,
     const DType dtype = node->output(index).dtype;
     has_gradient[i] = !dy[i].is_none() && kDifferentiableTypes.contains(dtype);
   }
-  ASSIGN_OR_RETURN(const GradientPair::Half* half, pair_->backward(has_gradient));
+  ASSIGN_OR_RETURN(const GradientPair::BackwardHalf* half, pair_->backward(has_gradient));
   Emitter emit(builder);
   std::vector<Tensor> inputs;
   for (int i : half->outputs) {

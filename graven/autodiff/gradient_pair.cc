@@ -71,9 +71,9 @@ class GradientPair::State : public RefCounted {
     return state;
   }
 
-  Result<const Half*> backward(std::vector<bool> has_gradient) {
+  Result<const BackwardHalf*> backward(std::vector<bool> has_gradient) {
     has_gradient.resize(forward_.outputs().size(), false);
-    const Half* half = find(has_gradient);
+    const BackwardHalf* half = find(has_gradient);
     if (!half) {
       // The gradients of the user's that build runs may ask for halves of this very pair.
       ASSIGN_OR_RETURN(Claim claim, Claim::take(this));
@@ -98,10 +98,10 @@ class GradientPair::State : public RefCounted {
     ByteCount count;
     int64_t total = bytes_of_object<State>() + heap_bytes(name_) + heap_bytes(output_uses_) +
                     forward_.bytes_without_graph();
-    auto add = [&](const Half& half) {
+    auto add = [&](const BackwardHalf& half) {
       if (!count.is_first(&half)) return;
-      total += bytes_of_shared<Half>() + heap_bytes(half.outputs) + heap_bytes(half.side_values) +
-               heap_bytes(half.gradients) + half.body->bytes();
+      total += bytes_of_shared<BackwardHalf>() + heap_bytes(half.outputs) +
+               heap_bytes(half.side_values) + heap_bytes(half.gradients) + half.body->bytes();
     };
     add(*all_);
     add(*of_originals_);
@@ -136,7 +136,7 @@ class GradientPair::State : public RefCounted {
   void close() {
     forward_.freeze();
     output_uses_.resize(forward_.outputs().size());
-    for (const Half* half : {of_originals_.get(), all_.get()}) {
+    for (const BackwardHalf* half : {of_originals_.get(), all_.get()}) {
       for (int output : half->side_values) output_uses_[output].is_side_value = true;
     }
     for (size_t i = 0; i < output_uses_.size(); ++i) {
@@ -148,20 +148,21 @@ class GradientPair::State : public RefCounted {
     }
   }
 
-  const Half* find(const std::vector<bool>& has_gradient) {
+  const BackwardHalf* find(const std::vector<bool>& has_gradient) {
     MutexLock lock(mutex_);
     auto at = halves_.find(has_gradient);
     return at == halves_.end() ? nullptr : at->second.get();
   }
 
   // The half to use from now on: this one, or one that was added meanwhile.
-  const Half* add(std::vector<bool> has_gradient, std::shared_ptr<const Half> half) {
+  const BackwardHalf* add(std::vector<bool> has_gradient,
+                          std::shared_ptr<const BackwardHalf> half) {
     MutexLock lock(mutex_);
     return halves_.try_emplace(std::move(has_gradient), std::move(half)).first->second.get();
   }
 
   // A kept half if it fits, else a new one.
-  Result<std::shared_ptr<const Half>> half_for(const std::vector<bool>& has_gradient) {
+  Result<std::shared_ptr<const BackwardHalf>> half_for(const std::vector<bool>& has_gradient) {
     if (covers(*of_originals_, has_gradient, /*exactly=*/true)) return of_originals_;
     auto made = build(has_gradient);
     if (made.ok() || made.status().code() != Code::kOutOfRange) return made;
@@ -169,7 +170,8 @@ class GradientPair::State : public RefCounted {
     return covers(*of_originals_, has_gradient, false) ? of_originals_ : all_;
   }
 
-  static bool covers(const Half& half, const std::vector<bool>& has_gradient, bool exactly) {
+  static bool covers(const BackwardHalf& half, const std::vector<bool>& has_gradient,
+                     bool exactly) {
     std::vector<bool> takes(has_gradient.size(), false);
     for (int output : half.outputs) takes[output] = true;
     if (exactly) return takes == has_gradient;
@@ -188,7 +190,7 @@ class GradientPair::State : public RefCounted {
   // body is linear. Our backward halves copy constants, and take inputs from the caller. A zero
   // stands for such values instead: the forward half gives it, the backward half takes it and does
   // not use it.
-  void tie(BackwardBuilder& builder, Half& half) {
+  void tie(BackwardBuilder& builder, BackwardHalf& half) {
     bool any = !std::all_of(half.gradients.begin(), half.gradients.end(), is_none);
     int number = any && builder.needs_tie() ? forward_.tie_number() : -1;
     if (number < 0) return;
@@ -201,8 +203,8 @@ class GradientPair::State : public RefCounted {
 
   // The half for gradients of these outputs. kOutOfRange: forward is frozen and does not give
   // everything that is needed.
-  Result<std::shared_ptr<const Half>> build(const std::vector<bool>& has_gradient) {
-    auto half = std::make_shared<Half>();
+  Result<std::shared_ptr<const BackwardHalf>> build(const std::vector<bool>& has_gradient) {
+    auto half = std::make_shared<BackwardHalf>();
     auto graph = make_ref<Graph>(str_cat("__backward_", name_, "_", next_uid()));
     BackwardBuilder builder(graph, forward_);
     Frame frame(&builder);
@@ -248,24 +250,25 @@ class GradientPair::State : public RefCounted {
     half->side_values = builder.side_values();
     half->body = Body::create(graph->name(), graph);
     half->body->charge_to(this);
-    return std::shared_ptr<const Half>(std::move(half));
+    return std::shared_ptr<const BackwardHalf>(std::move(half));
   }
 
   const std::string name_;
   // --- Constant once it is closed.
   ForwardGraph forward_;
-  std::shared_ptr<const Half> of_originals_, all_;  // of the first round, and of the last
+  std::shared_ptr<const BackwardHalf> of_originals_, all_;  // of the first round, and of the last
   std::vector<OutputUse> output_uses_;
   // --- Halves for other sets of outputs.
   Mutex mutex_;
-  std::map<std::vector<bool>, std::shared_ptr<const Half>> halves_ GUARDED_BY(mutex_);
+  std::map<std::vector<bool>, std::shared_ptr<const BackwardHalf>> halves_ GUARDED_BY(mutex_);
 };
 
 GradientPair::GradientPair(Ref<State> state, Body* forward, int num_outputs)
     : state_(std::move(state)), forward_(forward), num_outputs_(num_outputs) {}
 GradientPair::~GradientPair() = default;
 
-Result<const GradientPair::Half*> GradientPair::backward(const std::vector<bool>& has_gradient) {
+Result<const GradientPair::BackwardHalf*> GradientPair::backward(
+    const std::vector<bool>& has_gradient) {
   return state_->backward(has_gradient);
 }
 

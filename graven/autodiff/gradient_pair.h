@@ -54,7 +54,7 @@ class GRAVEN_API GradientPair : public RefCounted {
   struct InputGradient {
     int dense = -1, values = -1, indices = -1, dense_shape = -1;
   };
-  struct Half {
+  struct BackwardHalf {
     Ref<Body> body;
     std::vector<int> outputs;              // outputs of forward whose gradients it takes, in order
     std::vector<int> side_values;          // then it takes these outputs of forward
@@ -72,7 +72,7 @@ class GRAVEN_API GradientPair : public RefCounted {
   // The half for gradients of just these outputs of forward, or of a few more (feed zeros for
   // those). An input that is_connected but has no gradient in the half has a zero gradient. Lives
   // as long as the pair. An op without a gradient on the way is a LookupError.
-  Result<const Half*> backward(const std::vector<bool>& has_gradient);
+  Result<const BackwardHalf*> backward(const std::vector<bool>& has_gradient);
   // True if some output of the body has a gradient with respect to this input. A call gives all of
   // these inputs a gradient, whichever of its outputs has one.
   bool is_connected(int input) const;

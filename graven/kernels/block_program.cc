@@ -23,7 +23,7 @@ static_assert(kBlockElements == FusionLimits::kBlockElements);
 
 // Operands are entries of a table of pointers that each run fills in: values of inputs, outputs,
 // constants, results of traps (a byte each), registers, in this order.
-struct Step {
+struct BlockStep {
   BlockFunction function;
   uint16_t out, a, b, c;
   BlockFunction by_one = nullptr;  // instead, if b is an input of one element
@@ -53,7 +53,7 @@ size_t align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 struct BlockProgram::Rep {
   Expression expression;
   std::vector<InputValue> inputs;
-  std::vector<Step> steps;
+  std::vector<BlockStep> steps;
   std::vector<OutputStore> outputs;
   // The table of pointers: outputs, then constants, then traps, then registers by offset.
   uint16_t first_output = 0, first_constant = 0, first_trap = 0, first_register = 0, num_slots = 0;
@@ -318,7 +318,7 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
     if (!has_step(i)) continue;
     const InlineVector<uint16_t, 3> operands = pairs.operands(nodes, i);
     ASSIGN_OR_RETURN(BlockFunction function, function_of(nodes, i, pairs));
-    Step step{function, 0, 0, 0, 0};
+    BlockStep step{function, 0, 0, 0, 0};
     uint16_t* fields[] = {&step.a, &step.b, &step.c};
     for (size_t k = 0; k < operands.size(); ++k) *fields[k] = slots[operands[k]];
     if (operands.size() == 2 && nodes[operands[1]].instruction == Instruction::kInput &&
@@ -491,7 +491,7 @@ class BlockRun {
   template <typename F>
   void run_block(int64_t count, const F& between) {
     size_t num_done = 0;
-    for (const Step& step : rep_.steps) {
+    for (const BlockStep& step : rep_.steps) {
       between(++num_done);
       const bool is_by_one = step.by_one && (ones_ >> step.b & 1);
       const BlockFunction function = is_by_one ? step.by_one : step.function;

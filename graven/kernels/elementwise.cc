@@ -77,7 +77,7 @@ Status run_by_panels(const BlockProgram& program, const Iteration& iteration,
 
 }  // namespace
 
-Status run_elementwise(const BlockProgram& program, std::span<const Operand> inputs,
+Status run_elementwise(const BlockProgram& program, std::span<const StridedInput> inputs,
                        const Shape& shape, std::span<void* const> outputs, TrapNotes* traps) {
   int64_t n = shape.num_elements();
   if (n == 0) return {};
@@ -124,7 +124,8 @@ Status run_elementwise(const BlockProgram& program, std::span<const Operand> inp
   Iteration iteration = make_iteration(inputs, expression.inputs(), shape, 0);
   BlockReader reader(iteration.sizes, iteration.operands);
   InlineVector<const std::byte*, 8> bases;
-  for (const Operand& input : inputs) bases.push_back(static_cast<const std::byte*>(input.data));
+  for (const StridedInput& input : inputs)
+    bases.push_back(static_cast<const std::byte*>(input.data));
   if (reader.has_panels()) {
     return run_by_panels(program, iteration, outputs, traps);
   }

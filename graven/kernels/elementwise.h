@@ -9,7 +9,7 @@
 namespace graven::engine {
 
 // Contiguous stored elements and their shape, which broadcasts to that of the result.
-struct Operand {
+struct StridedInput {
   const void* data;
   const Shape* shape;
   // Set if the elements are read in another order: the distance in elements from one index to the
@@ -23,7 +23,7 @@ struct Operand {
 // operand of the same shape and element size. Runs on the pool, cut into chunks by shape alone.
 // Allocates nothing from the system in steady state; kResourceExhausted if there is no memory to
 // compute in. traps: see BlockProgram::run.
-GRAVEN_API Status run_elementwise(const BlockProgram& program, std::span<const Operand> inputs,
+GRAVEN_API Status run_elementwise(const BlockProgram& program, std::span<const StridedInput> inputs,
                                   const Shape& shape, std::span<void* const> outputs,
                                   TrapNotes* traps = nullptr);
 

@@ -4,9 +4,9 @@
 
 namespace graven::engine {
 
-ElementwisePanels::ElementwisePanels(const BlockProgram& program, std::span<const Operand> inputs,
-                                     const Shape& shape, std::span<void* const> outputs,
-                                     TrapNotes* traps)
+ElementwisePanels::ElementwisePanels(const BlockProgram& program,
+                                     std::span<const StridedInput> inputs, const Shape& shape,
+                                     std::span<void* const> outputs, TrapNotes* traps)
     : program_(program),
       outputs_(outputs),
       traps_(traps),
@@ -14,7 +14,8 @@ ElementwisePanels::ElementwisePanels(const BlockProgram& program, std::span<cons
       iteration_(make_iteration(inputs, program.expression().inputs(), shape, /*reduced=*/0)),
       reader_(iteration_.sizes, iteration_.operands),
       scratch_bytes_(program.scratch_bytes() + reader_.staging_bytes()) {
-  for (const Operand& input : inputs) bases_.push_back(static_cast<const std::byte*>(input.data));
+  for (const StridedInput& input : inputs)
+    bases_.push_back(static_cast<const std::byte*>(input.data));
   find_rows();
 }
 

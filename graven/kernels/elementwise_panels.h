@@ -15,7 +15,7 @@ namespace graven::engine {
 // once, for panels that do not overlap.
 class GRAVEN_API ElementwisePanels {
  public:
-  ElementwisePanels(const BlockProgram& program, std::span<const Operand> inputs,
+  ElementwisePanels(const BlockProgram& program, std::span<const StridedInput> inputs,
                     const Shape& shape, std::span<void* const> outputs, TrapNotes* traps);
   // Computes a panel. A lack of memory is only noted, for status().
   void run(const Panel& panel) const;

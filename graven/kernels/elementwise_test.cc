@@ -38,7 +38,7 @@ void check(const std::vector<int64_t>& a_sizes, const std::vector<int64_t>& b_si
       compile(record({kDTypeOf<T>, kDTypeOf<T>}, [](auto& x) { return x[0] - x[1]; }));
   auto a = random_values<T>(elements(a_sizes), 1), b = random_values<T>(elements(b_sizes), 2);
   Shape a_shape = shape_of(a_sizes), b_shape = shape_of(b_sizes), shape = shape_of(sizes);
-  const Operand inputs[] = {{a.data(), &a_shape}, {b.data(), &b_shape}};
+  const StridedInput inputs[] = {{a.data(), &a_shape}, {b.data(), &b_shape}};
   for (int threads : {1, 2}) {
     ThreadPool::shared().set_num_threads(threads);
     std::vector<T> out(elements(sizes));
@@ -92,7 +92,7 @@ TEST_CASE("denormal results are flushed, and the caller's rounding state comes b
   auto program = compile(record({DType::kFloat32}, [](auto& x) { return x[0] * 0.5; }));
   Shape shape{Dim(1)};
   float tiny = std::numeric_limits<float>::min(), out = 1;
-  const Operand inputs[] = {{&tiny, &shape}};
+  const StridedInput inputs[] = {{&tiny, &shape}};
   void* outputs[] = {&out};
   REQUIRE(run_elementwise(*program, inputs, shape, outputs).ok());
   CHECK(out == 0);
@@ -107,7 +107,7 @@ TEST_CASE("an operand may be overwritten by the result") {
   std::vector<float> a = random_values<float>(200000, 1), b = random_values<float>(100, 2);
   std::vector<float> before = a;
   Shape shape{Dim(2000), Dim(100)}, row{Dim(100)};
-  const Operand inputs[] = {{a.data(), &shape}, {b.data(), &row}};
+  const StridedInput inputs[] = {{a.data(), &shape}, {b.data(), &row}};
   void* outputs[] = {a.data()};
   REQUIRE(run_elementwise(*program, inputs, shape, outputs).ok());
   for (size_t i = 0; i < a.size(); ++i) {

@@ -24,7 +24,7 @@ void run_chain(benchmark::State& state, const Expression& expression) {
   for (size_t i = 0; i < num_inputs; ++i) x.push_back(random_values<float>(n, i + 1));
   std::vector<float> out(n);
   Shape shape{Dim(n)};
-  std::vector<Operand> inputs;
+  std::vector<StridedInput> inputs;
   for (auto& values : x) inputs.push_back({values.data(), &shape});
   void* outputs[] = {out.data()};
   for (auto _ : state)
@@ -106,7 +106,7 @@ void reduce(benchmark::State& state) {
   auto x = random_values<T>(rows * columns, 1);
   std::vector<Stored<T>> out(rows * columns);
   Shape shape{Dim(rows), Dim(columns)};
-  const Operand inputs[] = {{x.data(), &shape}};
+  const StridedInput inputs[] = {{x.data(), &shape}};
   for (auto _ : state)
     benchmark::DoNotOptimize(run_reduction(*program, inputs, shape, reduced, out.data()).ok());
   state.counters["per_element"] = benchmark::Counter(

@@ -70,7 +70,7 @@ void check_panels(const Shape& shape, const Shape& of_bias, const Shape& of_fact
   auto result = random_values<T>(n, seed);
   const auto biases = random_values<T>(static_cast<size_t>(of_bias.num_elements()), seed + 1);
   const auto factors = random_values<T>(static_cast<size_t>(of_factor.num_elements()), seed + 2);
-  const Operand operands[] = {
+  const StridedInput operands[] = {
       {biases.data(), &of_bias}, {factors.data(), &of_factor}, {result.data(), &shape}};
   std::vector<Stored<T>> whole(n);
   std::vector<uint8_t> whole_less(n), less(n, 7);
@@ -117,7 +117,7 @@ TEST_CASE("traps of any panel are noted") {
     const Shape shape = {10, 12};
     std::vector<int32_t> values(120, 1), out(120);
     values[static_cast<size_t>(bad)] = -1;
-    const Operand operand = {values.data(), &shape};
+    const StridedInput operand = {values.data(), &shape};
     void* const output = out.data();
     TrapNotes traps;
     const ElementwisePanels panels(*program, {&operand, 1}, shape, {&output, 1}, &traps);

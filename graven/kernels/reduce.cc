@@ -137,7 +137,7 @@ Result<std::shared_ptr<const ReductionProgram>> ReductionProgram::compile(
   return std::shared_ptr<const ReductionProgram>(new ReductionProgram(std::move(rep)));
 }
 
-Status run_reductions(std::span<const ReductionRoot> roots, std::span<const Operand> inputs,
+Status run_reductions(std::span<const ReductionRoot> roots, std::span<const StridedInput> inputs,
                       const Shape& shape, uint64_t reduced, TrapNotes* traps) {
   if (has_no_results(shape, reduced)) return {};
   InlineVector<DType, 8> dtypes(inputs.size(), DType::kFloat32);
@@ -156,7 +156,7 @@ Status run_reductions(std::span<const ReductionRoot> roots, std::span<const Oper
   return reduce(iterations, shape, reduced, traps);
 }
 
-Status run_reduction(const ReductionProgram& program, std::span<const Operand> inputs,
+Status run_reduction(const ReductionProgram& program, std::span<const StridedInput> inputs,
                      const Shape& shape, uint64_t reduced, void* output, TrapNotes* traps) {
   if (has_no_results(shape, reduced)) return {};
   const RootIteration root{

@@ -30,9 +30,9 @@ class GRAVEN_API ReductionProgram {
 // combined, so that any number of threads gives the same bits and sums of many float32 elements
 // stay accurate. An empty reduction gives finish(identity, 0). kResourceExhausted if there is no
 // memory to compute in. traps: see BlockProgram::run.
-GRAVEN_API Status run_reduction(const ReductionProgram& program, std::span<const Operand> inputs,
-                                const Shape& shape, uint64_t reduced, void* output,
-                                TrapNotes* traps = nullptr);
+GRAVEN_API Status run_reduction(const ReductionProgram& program,
+                                std::span<const StridedInput> inputs, const Shape& shape,
+                                uint64_t reduced, void* output, TrapNotes* traps = nullptr);
 
 // Several reductions over the same axes share a pass over inputs. Each has the bits that it has
 // alone.
@@ -42,7 +42,7 @@ struct ReductionRoot {
   std::span<const int> reads;  // the numbers of the inputs that the program reads, in its order
 };
 GRAVEN_API Status run_reductions(std::span<const ReductionRoot> roots,
-                                 std::span<const Operand> inputs, const Shape& shape,
+                                 std::span<const StridedInput> inputs, const Shape& shape,
                                  uint64_t reduced, TrapNotes* traps = nullptr);
 
 }  // namespace graven::engine

@@ -61,7 +61,7 @@ template <typename T>
 std::vector<T> run(const ReductionProgram& program, const std::vector<T>& x,
                    const std::vector<int64_t>& sizes, uint64_t reduced) {
   Shape shape = shape_of(sizes);
-  const Operand inputs[] = {{x.data(), &shape}};
+  const StridedInput inputs[] = {{x.data(), &shape}};
   std::vector<T> out(results(sizes, reduced)), again(out.size());
   ThreadPool::shared().set_num_threads(1);
   REQUIRE(run_reduction(program, inputs, shape, reduced, out.data()).ok());
@@ -165,7 +165,7 @@ TEST_CASE("halves are summed in float32 and rounded once") {
   auto program = compile_reduction(sum_of<Half>());
   std::vector<Half> x(3000, Half(1.0f));
   Shape shape{Dim(3000)};
-  const Operand inputs[] = {{x.data(), &shape}};
+  const StridedInput inputs[] = {{x.data(), &shape}};
   Half out;
   REQUIRE(run_reduction(*program, inputs, shape, 1, &out).ok());
   CHECK(static_cast<float>(out) == 3000);  // 2048 + 1 is 2048 in half
@@ -173,7 +173,7 @@ TEST_CASE("halves are summed in float32 and rounded once") {
   std::vector<BFloat16> y(1024, BFloat16(1.0f));
   BFloat16 sum;
   Shape other{Dim(1024)};
-  const Operand brains[] = {{y.data(), &other}};
+  const StridedInput brains[] = {{y.data(), &other}};
   REQUIRE(run_reduction(*of_bfloat16, brains, other, 1, &sum).ok());
   CHECK(static_cast<float>(sum) == 1024);
 }
@@ -266,7 +266,7 @@ TEST_CASE("preparing fuses a chain of broadcasting inputs, finishing knows the c
        std::vector<std::vector<int64_t>>{{50, 1000}, {1000, 10}, {3, 700}, {2000, 100}}) {
     auto a = random_values<float>(sizes[0] * sizes[1], 1), b = random_values<float>(sizes[0], 2);
     Shape shape = shape_of(sizes), rows{Dim(sizes[0]), Dim(1)};
-    const Operand inputs[] = {{a.data(), &shape}, {b.data(), &rows}};
+    const StridedInput inputs[] = {{a.data(), &shape}, {b.data(), &rows}};
     for (uint64_t reduced : {1, 2, 3}) {
       std::vector<float> out(results(sizes, reduced));
       REQUIRE(run_reduction(*program, inputs, shape, reduced, out.data()).ok());
@@ -300,7 +300,7 @@ TEST_CASE("reductions that share a pass give the bits that each gives alone") {
     const int64_t n = sizes[0] * sizes[1];
     auto a = random_values<float>(n, 1), b = random_values<float>(sizes[1], 2);
     Shape shape = shape_of(sizes), columns{Dim(sizes[1])};
-    const Operand inputs[] = {{a.data(), &shape}, {b.data(), &columns}};
+    const StridedInput inputs[] = {{a.data(), &shape}, {b.data(), &columns}};
     for (uint64_t reduced : {1, 2, 3}) {
       const auto size = static_cast<size_t>(results(sizes, reduced));
       std::vector<float> alone_a(size), alone_b(size), sum_a(size), mean_b(size);

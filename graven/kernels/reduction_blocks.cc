@@ -221,8 +221,8 @@ template <Instruction kInstruction, typename T, int kGroup, int kParts, int kCou
 HWY_INLINE void fold_groups(hn::Vec<Narrow<T>>* v) {
   if constexpr (kGroup > kParts) {
     constexpr Narrow<T> d;
-    using Half = UnsignedOf<kGroup / 2 * sizeof(T)>;
-    constexpr Narrow<Half> halves;
+    using HalfWord = UnsignedOf<kGroup / 2 * sizeof(T)>;
+    constexpr Narrow<HalfWord> halves;
     for (int i = 0; i < kCount / 2; ++i) {
       const auto a = hn::BitCast(halves, v[2 * i]), b = hn::BitCast(halves, v[2 * i + 1]);
       v[i] = combine<kInstruction>(d, hn::BitCast(d, hn::ConcatEven(halves, b, a)),

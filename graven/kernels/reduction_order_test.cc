@@ -111,7 +111,7 @@ void check(const ReductionParts& parts, const Monoid<A>& m, const std::vector<T>
            const std::vector<A>& values, const std::vector<int64_t>& sizes, uint64_t reduced) {
   const std::vector<A> right = expected(m, values, sizes, reduced);
   const Shape shape{std::span<const int64_t>(sizes)};
-  const Operand inputs[] = {{x.data(), &shape}};
+  const StridedInput inputs[] = {{x.data(), &shape}};
   INFO(shape.to_text(), " over ", reduced);
   for_each_target([&] {
     auto program = ReductionProgram::compile(parts);
@@ -366,7 +366,7 @@ TEST_CASE("broadcasting operands change no order") {
         values.push_back(difference * difference);
       }
       const Shape shape{std::span<const int64_t>(sizes)}, of_b{std::span<const int64_t>(small)};
-      const Operand inputs[] = {{a.data(), &shape}, {b.data(), &of_b}};
+      const StridedInput inputs[] = {{a.data(), &shape}, {b.data(), &of_b}};
       for (uint64_t reduced : reductions_of(sizes)) {
         INFO(shape.to_text(), " and ", of_b.to_text(), " over ", reduced);
         const auto right = expected(sum, values, sizes, reduced);
@@ -445,7 +445,7 @@ TEST_CASE("one NaN makes the extreme of its row and of its column NaN") {
           const int64_t row = rows / 2, column = columns / 2;
           x[row * columns + column] = std::nanf("");
           const Shape shape{Dim(rows), Dim(columns)};
-          const Operand inputs[] = {{x.data(), &shape}};
+          const StridedInput inputs[] = {{x.data(), &shape}};
           std::vector<float> of_rows(rows), of_columns(columns);
           REQUIRE(run_reduction(**program, inputs, shape, 2, of_rows.data()).ok());
           REQUIRE(run_reduction(**program, inputs, shape, 1, of_columns.data()).ok());

@@ -42,7 +42,7 @@ bool varies(RowExtent extent) {
 }
 
 // The source of a value: an input of the program, or the result of a stage.
-struct Value {
+struct RowValue {
   DType dtype;
   RowExtent extent;
   int input = -1;
@@ -63,7 +63,7 @@ struct Stage {
 }  // namespace
 
 struct RowProgram::Rep {
-  std::vector<Value> values;
+  std::vector<RowValue> values;
   std::vector<Stage> stages;
   std::vector<std::pair<int, int>> copies;  // (value, output) that no stage writes in place
   size_t stage_scratch = 0;
@@ -104,7 +104,7 @@ Result<std::shared_ptr<const RowProgram>> RowProgram::compile(
     bool is_matrix = from.reduction.has_value();
     for (RowStage::Source source : from.sources) {
       stage.sources.push_back(value_of(source));
-      Value& value = rep->values[stage.sources.back()];
+      RowValue& value = rep->values[stage.sources.back()];
       value.last_stage = number;
       is_matrix |= varies(value.extent);
     }
@@ -127,13 +127,13 @@ Result<std::shared_ptr<const RowProgram>> RowProgram::compile(
       rep->stage_scratch = std::max(rep->stage_scratch, stage.elementwise->scratch_bytes());
     }
     for (int source : stage.sources) {
-      Value& value = rep->values[source];
+      RowValue& value = rep->values[source];
       value.is_spread |= is_matrix && (value.extent == RowExtent::kPerRow ||
                                        value.extent == RowExtent::kPerColumn);
     }
     for (DType dtype : results) {
       stage.results.push_back(static_cast<int>(rep->values.size()));
-      Value& value = rep->values.emplace_back();
+      RowValue& value = rep->values.emplace_back();
       value.dtype = dtype;
       value.extent = stage.extent;
       value.is_slot = true;
@@ -142,7 +142,7 @@ Result<std::shared_ptr<const RowProgram>> RowProgram::compile(
   }
   for (size_t o = 0; o < outputs.size(); ++o) {
     int number = value_of(outputs[o]);
-    Value& value = rep->values[number];
+    RowValue& value = rep->values[number];
     if (value.input >= 0) return internal_error("an output of a row program is an input of it");
     if (value.output < 0) {
       value.output = static_cast<int>(o);
@@ -177,7 +177,7 @@ class RowRunner {
   // Of the memory that start is given.
   size_t scratch_bytes() const {
     size_t bytes = align(rep_.stage_scratch) + align(prepared_bytes()) + align(accumulator_bytes());
-    for (const Value& value : rep_.values) {
+    for (const RowValue& value : rep_.values) {
       if (value.is_slot) bytes += align(bytes_of(value, batch_));
       if (spreads_ && value.is_spread) bytes += align(bytes_of_matrix(value));
     }
@@ -198,7 +198,7 @@ class RowRunner {
     InlineVector<std::byte*, 16> places(rep_.values.size(), nullptr);
     InlineVector<std::byte*, 16> spread(rep_.values.size(), nullptr);
     for (size_t v = 0; v < rep_.values.size(); ++v) {
-      const Value& value = rep_.values[v];
+      const RowValue& value = rep_.values[v];
       if (value.is_slot) places[v] = take(bytes_of(value, batch_));
       if (value.output >= 0) places[v] = static_cast<std::byte*>(outputs[value.output]);
       if (value.input >= 0) {
@@ -290,7 +290,7 @@ class RowRunner {
   struct Copy {
     std::byte* to;
     const std::byte* from;
-    const Value* value;
+    const RowValue* value;
   };
   struct Prefetch {
     const std::byte* base;
@@ -306,7 +306,7 @@ class RowRunner {
     return spreads_ ? 0 : static_cast<size_t>(batch_) * rep_.prepared_size;
   }
   // Bytes of so many rows of a value. In the batch's memory longer rows begin at cache lines.
-  size_t bytes_of(const Value& value, int64_t rows) const {
+  size_t bytes_of(const RowValue& value, int64_t rows) const {
     const size_t size = dtype_size(value.dtype), row = static_cast<size_t>(columns_) * size;
     switch (value.extent) {
       case RowExtent::kMatrix:
@@ -319,10 +319,10 @@ class RowRunner {
         return size;
     }
   }
-  size_t bytes_of_matrix(const Value& value) const {
+  size_t bytes_of_matrix(const RowValue& value) const {
     return static_cast<size_t>(batch_ * columns_) * dtype_size(value.dtype);
   }
-  static bool moves(const Value& value) {
+  static bool moves(const RowValue& value) {
     return value.extent == RowExtent::kMatrix || value.extent == RowExtent::kPerRow;
   }
 
@@ -352,7 +352,7 @@ class RowRunner {
       const Stage& stage = rep_.stages[s];
       Operands& operands = operands_[s];
       auto add = [&](const void** operand, int number) {
-        const Value& value = rep_.values[number];
+        const RowValue& value = rep_.values[number];
         if (value.is_slot || !moves(value) || *operand != places[number]) return;
         moves_.push_back({operand, places[number], static_cast<int64_t>(bytes_of(value, 1))});
       };
@@ -370,7 +370,7 @@ class RowRunner {
   void find_prefetches(std::span<std::byte* const> places) {
     num_shares_ = std::ranges::count_if(rep_.stages, &Stage::works_on_matrix);
     for (size_t v = 0; v < rep_.values.size(); ++v) {
-      const Value& value = rep_.values[v];
+      const RowValue& value = rep_.values[v];
       if (value.extent != RowExtent::kMatrix || value.is_slot) continue;
       prefetches_.push_back(
           {places[v], static_cast<int64_t>(bytes_of(value, 1)), value.input >= 0});
@@ -496,7 +496,7 @@ Status run_by_stage(const Rep& rep, int64_t rows, int64_t columns,
                     TrapNotes* traps) {
   const Shape matrix = {Dim(rows), Dim(columns)}, per_row = {Dim(rows), Dim(1)},
               per_column = {Dim(columns)}, scalar = {};
-  auto shape_of = [&](const Value& value) -> const Shape& {
+  auto shape_of = [&](const RowValue& value) -> const Shape& {
     switch (value.extent) {
       case RowExtent::kMatrix:
         return matrix;
@@ -508,25 +508,25 @@ Status run_by_stage(const Rep& rep, int64_t rows, int64_t columns,
         return scalar;
     }
   };
-  auto bytes_of = [&](const Value& value) {
+  auto bytes_of = [&](const RowValue& value) {
     return static_cast<size_t>(shape_of(value).num_elements()) * dtype_size(value.dtype);
   };
   std::vector<const void*> places(rep.values.size());
   std::vector<std::unique_ptr<ScratchBlock>> memory(rep.values.size());
   for (size_t v = 0; v < rep.values.size(); ++v) {
-    const Value& value = rep.values[v];
+    const RowValue& value = rep.values[v];
     if (value.input >= 0) places[v] = inputs[value.input];
     if (value.output >= 0) places[v] = outputs[value.output];
   }
   for (size_t s = 0; s < rep.stages.size(); ++s) {
     const Stage& stage = rep.stages[s];
-    InlineVector<Operand, 8> operands;
+    InlineVector<StridedInput, 8> operands;
     InlineVector<void*, 4> results;
     for (int source : stage.sources) {
       operands.push_back({places[source], &shape_of(rep.values[source])});
     }
     for (int result : stage.results) {
-      const Value& value = rep.values[result];
+      const RowValue& value = rep.values[result];
       if (value.is_slot) {
         memory[result] = std::make_unique<ScratchBlock>(bytes_of(value));
         places[result] = memory[result]->get();

@@ -29,14 +29,14 @@ std::vector<T> softmax_by_stages(const std::vector<T>& x, int64_t rows, int64_t 
   Shape matrix{Dim(rows), Dim(columns)}, column{Dim(rows), Dim(1)};
   std::vector<T> largest(rows), powers(x.size()), sums(rows), out(x.size());
   auto reduce = [&](const RowStage& stage, const std::vector<T>& from, std::vector<T>& to) {
-    const Operand operands[] = {{from.data(), &matrix}};
+    const StridedInput operands[] = {{from.data(), &matrix}};
     REQUIRE(
         run_reduction(**ReductionProgram::compile(*stage.reduction), operands, matrix, 2, to.data())
             .ok());
   };
   auto apply = [&](const RowStage& stage, const std::vector<T>& a, const std::vector<T>& b,
                    std::vector<T>& to) {
-    const Operand operands[] = {{a.data(), &matrix}, {b.data(), &column}};
+    const StridedInput operands[] = {{a.data(), &matrix}, {b.data(), &column}};
     void* outputs[] = {to.data()};
     REQUIRE(run_elementwise(*compile(*stage.expression), operands, matrix, outputs).ok());
   };

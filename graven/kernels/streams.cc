@@ -82,7 +82,7 @@ void gather_columns(std::byte* out, int64_t pitch, const std::byte* from, int64_
 
 }  // namespace
 
-Iteration make_iteration(std::span<const Operand> inputs, std::span<const DType> dtypes,
+Iteration make_iteration(std::span<const StridedInput> inputs, std::span<const DType> dtypes,
                          const Shape& shape, uint64_t reduced) {
   Iteration it;
   int rank = shape.rank();

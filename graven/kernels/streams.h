@@ -23,7 +23,7 @@ struct Iteration {
 
 // The iteration over a fully known shape. Dimensions of size 1 are dropped, and neighbours are
 // merged where every operand allows it and both are kept or both reduced (bit i: axis i).
-Iteration make_iteration(std::span<const Operand> inputs, std::span<const DType> dtypes,
+Iteration make_iteration(std::span<const StridedInput> inputs, std::span<const DType> dtypes,
                          const Shape& shape, uint64_t reduced);
 
 // Hands out the elements of operands block by block, in row-major order of some dimensions of an

@@ -11,23 +11,23 @@ namespace graven::engine {
 namespace {
 
 // The steps between neighbours in memory that kernels take along the last axis of a space.
-enum class Step : uint8_t { kNone, kOne, kOther };
+enum class Stride : uint8_t { kNone, kOne, kOther };
 
-Step step_along(int index, const Read& read, const Shape& shape) {
-  if (!read.varies_with(index)) return Step::kNone;
-  Step step = Step::kNone;
+Stride stride_along(int index, const Read& read, const Shape& shape) {
+  if (!read.varies_with(index)) return Stride::kNone;
+  Stride stride = Stride::kNone;
   bool is_innermost = true;  // all axes behind have one element
   for (int k = shape.rank() - 1; k >= 0; --k) {
     const Read::Axis& axis = read.axes[k];
     for (const Read::Term& term : axis.terms) {
       if (term.index != index) continue;
       const bool is_one =
-          is_innermost && step == Step::kNone && !axis.backwards && term.coefficient == Dim(1);
-      step = is_one ? Step::kOne : Step::kOther;
+          is_innermost && stride == Stride::kNone && !axis.backwards && term.coefficient == Dim(1);
+      stride = is_one ? Stride::kOne : Stride::kOther;
     }
     is_innermost &= shape[k] == Dim(1);
   }
-  return step;
+  return stride;
 }
 
 // The index outside of the last one in the order in which elements are computed: kept axes come
@@ -45,7 +45,7 @@ int index_before_last(const FusedReader& reader) {
 // Whether it takes a few rows to be gathered together.
 bool must_gather(const FusedReader& reader, const Read& read, const Shape& shape) {
   const int last = reader.space.rank() - 1;
-  return last >= 0 && step_along(last, read, shape) == Step::kOther;
+  return last >= 0 && stride_along(last, read, shape) == Stride::kOther;
 }
 
 bool varies_with_reduced(const FusedReader& reader, const Read& read) {
@@ -62,7 +62,8 @@ bool can_read(const FusedReader& reader, const Read& outer, const Read& read,
   const int last = reader.space.rank() - 1;
   const bool by_columns = !reader.reduced.empty() && reader.reduced.back() != last;
   const int before = index_before_last(reader);
-  if (by_columns || before < 0 || step_along(before, read, type.shape) != Step::kOne) return false;
+  if (by_columns || before < 0 || stride_along(before, read, type.shape) != Stride::kOne)
+    return false;
   const Dim row = reader.space[last];
   return !row.is_number() || row.number() <= FusionLimits::kMaxGatheredRowBytes /
                                                  static_cast<int64_t>(dtype_size(type.dtype));

@@ -52,32 +52,32 @@ Status cannot_convert(PyObject* object, DType dtype) {
 }
 
 // The kinds of elements that Python objects are.
-enum class Kind : uint8_t { kBool, kInt, kFloat, kFloat64, kHalf, kComplex, kString, kOther };
+enum class ScalarKind : uint8_t { kBool, kInt, kFloat, kFloat64, kHalf, kComplex, kString, kOther };
 
-Kind kind_of_numpy(const char* name) {
+ScalarKind kind_of_numpy(const char* name) {
   name += std::strlen("numpy.");
-  if (!std::strncmp(name, "bool", 4)) return Kind::kBool;
-  if (!std::strncmp(name, "int", 3) || !std::strncmp(name, "uint", 4)) return Kind::kInt;
-  if (!std::strcmp(name, "float64")) return Kind::kFloat64;
-  if (!std::strcmp(name, "float16")) return Kind::kHalf;
-  if (!std::strcmp(name, "float32")) return Kind::kFloat;
-  if (!std::strncmp(name, "complex", 7)) return Kind::kComplex;
-  return Kind::kOther;
+  if (!std::strncmp(name, "bool", 4)) return ScalarKind::kBool;
+  if (!std::strncmp(name, "int", 3) || !std::strncmp(name, "uint", 4)) return ScalarKind::kInt;
+  if (!std::strcmp(name, "float64")) return ScalarKind::kFloat64;
+  if (!std::strcmp(name, "float16")) return ScalarKind::kHalf;
+  if (!std::strcmp(name, "float32")) return ScalarKind::kFloat;
+  if (!std::strncmp(name, "complex", 7)) return ScalarKind::kComplex;
+  return ScalarKind::kOther;
 }
 
-Kind kind_of(PyObject* object) {
+ScalarKind kind_of(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
-  if (type == &PyFloat_Type) return Kind::kFloat;
-  if (type == &PyLong_Type) return Kind::kInt;
-  if (type == &PyBool_Type) return Kind::kBool;
-  if (PyUnicode_Check(object) || PyBytes_Check(object)) return Kind::kString;
+  if (type == &PyFloat_Type) return ScalarKind::kFloat;
+  if (type == &PyLong_Type) return ScalarKind::kInt;
+  if (type == &PyBool_Type) return ScalarKind::kBool;
+  if (PyUnicode_Check(object) || PyBytes_Check(object)) return ScalarKind::kString;
   if (!std::strncmp(type->tp_name, "numpy.", 6)) return kind_of_numpy(type->tp_name);
-  if (PyLong_Check(object)) return Kind::kInt;
-  if (PyFloat_Check(object)) return Kind::kFloat;
-  if (PyComplex_Check(object)) return Kind::kComplex;
-  if (!std::strcmp(type->tp_name, "ml_dtypes.bfloat16")) return Kind::kFloat;
-  if (PyIndex_Check(object)) return Kind::kInt;
-  return Kind::kOther;
+  if (PyLong_Check(object)) return ScalarKind::kInt;
+  if (PyFloat_Check(object)) return ScalarKind::kFloat;
+  if (PyComplex_Check(object)) return ScalarKind::kComplex;
+  if (!std::strcmp(type->tp_name, "ml_dtypes.bfloat16")) return ScalarKind::kFloat;
+  if (PyIndex_Check(object)) return ScalarKind::kInt;
+  return ScalarKind::kOther;
 }
 
 bool is_tensor_or_variable(PyObject* object) {
@@ -88,7 +88,7 @@ bool is_sequence(PyObject* object) {
   if (PyList_Check(object) || PyTuple_Check(object)) return true;
   if (PyUnicode_Check(object) || PyBytes_Check(object) || PyDict_Check(object)) return false;
   return PySequence_Check(object) && !is_tensor_or_variable(object) &&
-         kind_of(object) == Kind::kOther;
+         kind_of(object) == ScalarKind::kOther;
 }
 
 // The first of at least one item. An object with an iterator of its own need not count from 0
@@ -166,7 +166,7 @@ class Leaves {
     return {};
   }
   Status add_leaf(PyObject* object) {
-    const bool is_array = kind_of(object) == Kind::kOther && is_numpy(object);
+    const bool is_array = kind_of(object) == ScalarKind::kOther && is_numpy(object);
     if (!is_array) {
       leaves_.push_back(Object::borrow(object));
       return {};
@@ -205,20 +205,20 @@ std::optional<DType> least_integer(PyObject* number) {
 
 Result<DType> common_dtype(const std::vector<Object>& leaves) {
   if (leaves.empty()) return DType::kFloat32;
-  Kind first = kind_of(leaves[0].get());
+  ScalarKind first = kind_of(leaves[0].get());
   bool has_float = false, has_wide = false, has_unsigned = false, has_signed = false;
   for (const Object& leaf : leaves) {
-    Kind kind = kind_of(leaf.get());
+    ScalarKind kind = kind_of(leaf.get());
     bool fits = true;
     switch (kind) {
-      case Kind::kOther:
+      case ScalarKind::kOther:
         return unsupported(leaf.get());
-      case Kind::kBool:
-        fits = first != Kind::kString;
+      case ScalarKind::kBool:
+        fits = first != ScalarKind::kString;
         break;
-      case Kind::kInt: {
-        fits = first != Kind::kBool && first != Kind::kString;
-        if (first != Kind::kInt) break;
+      case ScalarKind::kInt: {
+        fits = first != ScalarKind::kBool && first != ScalarKind::kString;
+        if (first != ScalarKind::kInt) break;
         Object number = Object::take(run_python<PyNumber_Index>(leaf.get()));
         if (!number) return pending_exception();
         const std::optional<DType> least = least_integer(number.get());
@@ -227,17 +227,17 @@ Result<DType> common_dtype(const std::vector<Object>& leaves) {
         (*least == DType::kUInt64 ? has_unsigned : has_signed) = true;
         break;
       }
-      case Kind::kFloat:
-      case Kind::kFloat64:
-      case Kind::kHalf:
-        fits = first != Kind::kBool && first != Kind::kString;
+      case ScalarKind::kFloat:
+      case ScalarKind::kFloat64:
+      case ScalarKind::kHalf:
+        fits = first != ScalarKind::kBool && first != ScalarKind::kString;
         has_float = true;
         break;
-      case Kind::kComplex:
-        fits = first == Kind::kComplex;
+      case ScalarKind::kComplex:
+        fits = first == ScalarKind::kComplex;
         break;
-      case Kind::kString:
-        fits = first == Kind::kString;
+      case ScalarKind::kString:
+        fits = first == ScalarKind::kString;
         break;
     }
     if (!fits) return value_error("Can't convert Python sequence with mixed types to Tensor.");
@@ -248,38 +248,38 @@ Result<DType> common_dtype(const std::vector<Object>& leaves) {
     return DType::kUInt64;
   }
   switch (first) {
-    case Kind::kBool:
+    case ScalarKind::kBool:
       return DType::kBool;
-    case Kind::kInt:
+    case ScalarKind::kInt:
       return has_float ? DType::kFloat32 : has_wide ? DType::kInt64 : DType::kInt32;
-    case Kind::kFloat64:
+    case ScalarKind::kFloat64:
       return DType::kFloat64;
-    case Kind::kHalf:
+    case ScalarKind::kHalf:
       return DType::kHalf;
-    case Kind::kComplex:
+    case ScalarKind::kComplex:
       return DType::kComplex128;
-    case Kind::kString:
+    case ScalarKind::kString:
       return DType::kString;
     default:
       return DType::kFloat32;
   }
 }
 
-bool kind_fits(Kind kind, DType dtype) {
+bool kind_fits(ScalarKind kind, DType dtype) {
   switch (kind) {
-    case Kind::kBool:
+    case ScalarKind::kBool:
       return dtype == DType::kBool || is_plain(dtype);
-    case Kind::kInt:
+    case ScalarKind::kInt:
       return is_plain(dtype) && dtype != DType::kBool;
-    case Kind::kFloat:
-    case Kind::kFloat64:
-    case Kind::kHalf:
+    case ScalarKind::kFloat:
+    case ScalarKind::kFloat64:
+    case ScalarKind::kHalf:
       return is_floating(dtype) || is_complex(dtype);
-    case Kind::kComplex:
+    case ScalarKind::kComplex:
       return is_complex(dtype);
-    case Kind::kString:
+    case ScalarKind::kString:
       return dtype == DType::kString;
-    case Kind::kOther:
+    case ScalarKind::kOther:
       return false;
   }
   return false;
@@ -344,7 +344,7 @@ requires(std::is_floating_point_v<T> || std::is_same_v<T, engine::Half> ||
 
 template <typename T>
 bool store(PyObject* leaf, std::complex<T>& value) {
-  if (PyComplex_Check(leaf) || kind_of(leaf) == Kind::kComplex) {
+  if (PyComplex_Check(leaf) || kind_of(leaf) == ScalarKind::kComplex) {
     Py_complex number = PyComplex_AsCComplex(leaf);
     value = {static_cast<T>(number.real), static_cast<T>(number.imag)};
     return !PyErr_Occurred();
@@ -366,7 +366,9 @@ bool store(PyObject* leaf, std::string& value) {
   return data;
 }
 
-bool is_numpy_bool(PyObject* leaf) { return kind_of(leaf) == Kind::kBool && !PyBool_Check(leaf); }
+bool is_numpy_bool(PyObject* leaf) {
+  return kind_of(leaf) == ScalarKind::kBool && !PyBool_Check(leaf);
+}
 
 // Whether TensorFlow, where it computes at once, reads Python's values as a dtype.
 bool is_read_at_once(DType dtype) {
@@ -432,8 +434,8 @@ Result<Tensor> from_leaves(PyObject* whole, const std::vector<Object>& leaves, c
     RETURN_IF_ERROR(check_outside_of_graph(whole, leaves, *dtype));
   }
   for (const Object& leaf : leaves) {
-    Kind kind = kind_of(leaf.get());
-    if (kind == Kind::kOther) return unsupported(leaf.get());
+    ScalarKind kind = kind_of(leaf.get());
+    if (kind == ScalarKind::kOther) return unsupported(leaf.get());
     if (!kind_fits(kind, *dtype)) return cannot_convert(whole, *dtype);
   }
   ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(*dtype, shape));
@@ -509,7 +511,7 @@ Result<Tensor> checked_dtype(Tensor tensor, std::optional<DType> dtype, PyObject
 Result<Tensor> value_to_eager(PyObject* object, std::optional<DType> dtype, bool& has_tensors) {
   if (Tensor quick = quick_scalar(object, dtype)) return quick;
   if (is_numpy(object)) return numpy_value(object, dtype);
-  if (kind_of(object) == Kind::kOther && !PyList_Check(object) && !PyTuple_Check(object) &&
+  if (kind_of(object) == ScalarKind::kOther && !PyList_Check(object) && !PyTuple_Check(object) &&
       !PyType_Check(object)) {
     Object array = Object::take(run_python<PyObject_GetAttrString>(object, "__array__"));
     if (array) {

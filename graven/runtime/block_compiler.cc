@@ -21,10 +21,11 @@ class BlockBody : public BodyKernel {
   // bytes: of the program.
   BlockBody(double cost, int64_t bytes) : cost_(cost), bytes_(bytes) { g_bytes += this->bytes(); }
   ~BlockBody() override { g_bytes -= bytes(); }
-  Status map(Queue&, std::span<const Operand>, const Shape&, void*, TrapNotes&) const override {
+  Status map(Queue&, std::span<const StridedInput>, const Shape&, void*,
+             TrapNotes&) const override {
     return internal_error("the body is not elementwise");
   }
-  Status reduce(Queue&, const Operand&, uint64_t, void*, TrapNotes&) const override {
+  Status reduce(Queue&, const StridedInput&, uint64_t, void*, TrapNotes&) const override {
     return internal_error("the body is no reduction");
   }
   Status go_by_rows(Queue&, int64_t, int64_t, std::span<const void* const>, void*,
@@ -43,7 +44,7 @@ class MappedBody final : public BlockBody {
  public:
   explicit MappedBody(std::shared_ptr<const BlockProgram> program)
       : BlockBody(program->cost(), program->bytes()), program_(std::move(program)) {}
-  Status map(Queue&, std::span<const Operand> operands, const Shape& shape, void* output,
+  Status map(Queue&, std::span<const StridedInput> operands, const Shape& shape, void* output,
              TrapNotes& traps) const override {
     return run_elementwise(*program_, operands, shape, {&output, 1}, &traps);
   }
@@ -56,7 +57,7 @@ class ReducingBody final : public BlockBody {
  public:
   ReducingBody(std::shared_ptr<const ReductionProgram> program, double cost)
       : BlockBody(cost, program->bytes()), program_(std::move(program)) {}
-  Status reduce(Queue&, const Operand& operand, uint64_t reduced, void* output,
+  Status reduce(Queue&, const StridedInput& operand, uint64_t reduced, void* output,
                 TrapNotes& traps) const override {
     return run_reduction(*program_, {&operand, 1}, *operand.shape, reduced, output, &traps);
   }

@@ -60,10 +60,10 @@ class GRAVEN_API BodyKernel : public RefCounted {
  public:
   // For an elementwise body. The operands broadcast to the shape. The output, of this shape, may
   // take the memory of an operand of the same shape and element size. Traps as in Kernel::run.
-  virtual Status map(Queue& queue, std::span<const Operand> operands, const Shape& shape,
+  virtual Status map(Queue& queue, std::span<const StridedInput> operands, const Shape& shape,
                      void* output, TrapNotes& traps) const = 0;
   // For a reduction, over the axes in `reduced` (bit i: axis i).
-  virtual Status reduce(Queue& queue, const Operand& operand, uint64_t reduced, void* output,
+  virtual Status reduce(Queue& queue, const StridedInput& operand, uint64_t reduced, void* output,
                         TrapNotes& traps) const = 0;
   // For a body over rows: all inputs and the output have rows times columns elements. The output
   // may not take the memory of an input.

@@ -28,7 +28,7 @@ Status FusionOperands::find(const Kernel::Arguments& arguments, Found& found) co
   if (has_symbols_) RETURN_IF_ERROR(fill(arguments.symbols, found.made));
   size_t strided = 0;
   for (size_t i = 0; i < arguments.inputs.size(); ++i) {
-    Operand operand{arguments.inputs[i], &found.sizes->inputs[i]};
+    StridedInput operand{arguments.inputs[i], &found.sizes->inputs[i]};
     if (is_strided_[i]) {
       const Steps& steps = found.sizes->steps[strided++];
       operand.data = static_cast<const std::byte*>(operand.data) + steps.first;

@@ -35,7 +35,7 @@ class FusionOperands {
   struct Found {
     Sizes made;
     const Sizes* sizes = nullptr;
-    InlineVector<Operand, 8> operands;
+    InlineVector<StridedInput, 8> operands;
     const Shape& space() const { return sizes->space; }
   };
   explicit FusionOperands(const Fusion& fusion);

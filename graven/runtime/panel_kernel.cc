@@ -30,7 +30,7 @@ class PanelKernel final : public Kernel {
   Status run(const Arguments& arguments, TrapNotes& traps) const override {
     FusionOperands::Found found;
     RETURN_IF_ERROR(operands_.find(arguments, found));
-    InlineVector<Operand, 8> operands;
+    InlineVector<StridedInput, 8> operands;
     for (int i : parts_) operands.push_back(found.operands[static_cast<size_t>(i)]);
     const Library& library = *arguments.library;
     operands.push_back({library.result, &found.space()});

@@ -22,13 +22,13 @@
 namespace graven::engine {
 namespace {
 
-// Attributes may be any numbers, so the number of kinds has no bound: the kind that was not called
+// Attributes may be any numbers, so the number of keys has no bound: the one that was not called
 // for the longest time is dropped.
-constexpr size_t kMaxKinds = 256;
+constexpr size_t kMaxKeys = 256;
 
 // The key of one Program. Sizes that are equal have the same number, in the order of their first
 // appearance; sizes that are 1 have none.
-struct Kind {
+struct CompositeKey {
   const Op* op = nullptr;
   Attrs attrs{attrs_type<NoAttrs>()};
   const Device* device = nullptr;
@@ -69,22 +69,22 @@ Tensor add_input(PartsBuilder& builder, const Tensor& input, const int* sizes,
   return symbolic_tensor(builder.graph_ref(), {&node, 0});
 }
 
-Result<Ref<Body>> make_body(const Kind& kind, std::span<const Tensor> inputs) {
-  auto graph = make_ref<Graph>(kind.op->name());
+Result<Ref<Body>> make_body(const CompositeKey& key, std::span<const Tensor> inputs) {
+  auto graph = make_ref<Graph>(key.op->name());
   PartsBuilder builder(graph);
   Frame frame(&builder);
   frame.locations = nullptr;
-  frame.device = kind.device->name();
+  frame.device = key.device->name();
   Tensors placeholders;
   std::vector<Dim> dims;
-  const int* types = kind.types.data();
+  const int* types = key.types.data();
   for (const Tensor& input : inputs) {
     placeholders.push_back(add_input(builder, input, types + 2, dims));
     types += 2 + input.rank();
   }
-  ASSIGN_OR_RETURN(Tensors outputs, expand_composite(builder, *kind.op, placeholders, kind.attrs));
+  ASSIGN_OR_RETURN(Tensors outputs, expand_composite(builder, *key.op, placeholders, key.attrs));
   if (outputs.empty()) {
-    return internal_error("the composite ", kind.op->name(), " does not know its parts");
+    return internal_error("the composite ", key.op->name(), " does not know its parts");
   }
   std::vector<OutputRef> returned;
   for (const Tensor& output : outputs) {
@@ -92,7 +92,7 @@ Result<Ref<Body>> make_body(const Kind& kind, std::span<const Tensor> inputs) {
     returned.push_back(symbolic(inner).output());
   }
   graph->set_outputs(std::move(returned));
-  return Body::create(kind.op->name(), std::move(graph));
+  return Body::create(key.op->name(), std::move(graph));
 }
 
 uint64_t hash_of(const Op& op, AttrsRef attrs, const Device& device, std::span<const int> types) {
@@ -107,7 +107,7 @@ uint64_t hash_of(const Op& op, AttrsRef attrs, const Device& device, std::span<c
 // differs in each call makes no Programs.
 class Composites {
  public:
-  // The body of a kind, or null if this is its first call.
+  // The body of a key, or null if this is its first call.
   Result<Ref<Body>> find_or_make(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
                                  const Device& device) {
     const InlineVector<int, 16> types = types_of(inputs);
@@ -118,18 +118,18 @@ class Composites {
       // Op by op nothing says on which device it runs.
       if (!was_called(hash) && !has_other_devices()) return Ref<Body>();
     }
-    Kind kind{&op, Attrs(attrs), &device, types};
-    ASSIGN_OR_RETURN(Ref<Body> made, make_body(kind, inputs));
+    CompositeKey key{&op, Attrs(attrs), &device, types};
+    ASSIGN_OR_RETURN(Ref<Body> made, make_body(key, inputs));
     Ref<Body> gone;  // under no lock
     MutexLock lock(mutex_);
     if (Ref<Body> known = find(hash, op, attrs, device, types)) return known;
-    if (kept_.size() >= kMaxKinds) {
+    if (kept_.size() >= kMaxKeys) {
       auto least =
           std::ranges::min_element(kept_, {}, [](const auto& one) { return one.second.last_call; });
       gone = std::move(least->second.body);
       kept_.erase(least);
     }
-    kept_.emplace(hash, Kept{std::move(kind), made, ++calls_});
+    kept_.emplace(hash, Kept{std::move(key), made, ++calls_});
     return made;
   }
 
@@ -137,14 +137,14 @@ class Composites {
     MutexLock lock(mutex_);
     int64_t total = heap_bytes(kept_);
     for (const auto& [hash, one] : kept_) {
-      total += heap_bytes(one.kind.types) + one.body->bytes();
+      total += heap_bytes(one.key.types) + one.body->bytes();
     }
     return total;
   }
 
  private:
   struct Kept {
-    Kind kind;
+    CompositeKey key;
     Ref<Body> body;
     uint64_t last_call = 0;
   };
@@ -153,9 +153,9 @@ class Composites {
                  std::span<const int> types) REQUIRES(mutex_) {
     const auto at = kept_.find(hash);
     if (at == kept_.end()) return {};
-    const Kind& kind = at->second.kind;
-    const bool is_same = kind.op == &op && kind.device == &device &&
-                         std::ranges::equal(kind.types, types) && attrs == kind.attrs;
+    const CompositeKey& key = at->second.key;
+    const bool is_same = key.op == &op && key.device == &device &&
+                         std::ranges::equal(key.types, types) && attrs == key.attrs;
     if (!is_same) return {};
     at->second.last_call = ++calls_;
     return at->second.body;
@@ -169,7 +169,7 @@ class Composites {
   Mutex mutex_;
   std::unordered_map<uint64_t, Kept> kept_ GUARDED_BY(mutex_);
   uint64_t calls_ GUARDED_BY(mutex_) = 0;
-  uint64_t called_[kMaxKinds] GUARDED_BY(mutex_) = {};
+  uint64_t called_[kMaxKeys] GUARDED_BY(mutex_) = {};
 };
 
 Composites& composites() {

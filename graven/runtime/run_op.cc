@@ -206,7 +206,7 @@ Tensor take_memory(Tensor& from, DType dtype, const Shape& shape) {
 Status run_map(Queue& queue, const BodyKernel& kernel, std::span<Tensor* const> inputs,
                uint64_t reusable, DType dtype, const Shape& shape, Tensor& output,
                TrapNotes& traps) {
-  InlineVector<Operand, 4> operands;
+  InlineVector<StridedInput, 4> operands;
   for (const Tensor* input : inputs) operands.push_back({input->raw_data(), &input->shape()});
   // The object of an input goes when its memory is taken, and with it the shape that operands
   // point to: from then on they point to that of the output, which is the same.
