@@ -23,7 +23,7 @@ if(GRAVEN_WHEEL)
         GET_RUNTIME_DEPENDENCIES
         LIBRARIES ${graven_objects}
         RESOLVED_DEPENDENCIES_VAR found
-        PRE_INCLUDE_REGEXES \"^lib(dnnl|gomp|hwy|OpenCL)[.]so\"
+        PRE_INCLUDE_REGEXES \"^lib(dnnl|gomp|hwy|hwy_contrib|OpenCL)[.]so\"
         PRE_EXCLUDE_REGEXES \".*\")
       foreach(file IN LISTS found)
         cmake_path(GET file FILENAME name)

@@ -4,12 +4,14 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "graven/ir/cost.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
+#include "graven/kernels/sort.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/gather_ops.h"
@@ -69,22 +71,16 @@ auto descending_key(T x) {
 
 // An element's key and place, compared in this order: of equal elements the first comes first.
 // Up to 32 bits of key and place share a word, which sorts several times faster.
-struct WideRank {
-  uint64_t key;
-  int64_t at;
-  bool operator<(const WideRank& other) const {
-    return key != other.key ? key < other.key : at < other.at;
-  }
-};
+using WideRank = KeyAndPlace;
 
 inline int64_t place_of(uint64_t rank) { return static_cast<uint32_t>(rank); }
 
-inline int64_t place_of(const WideRank& rank) { return rank.at; }
+inline int64_t place_of(const WideRank& rank) { return static_cast<int64_t>(rank.place); }
 
 template <typename Rank, typename T>
 Rank rank_of(T x, int64_t at) {
   if constexpr (std::is_same_v<Rank, WideRank>) {
-    return {descending_key(x), at};
+    return {static_cast<uint64_t>(at), descending_key(x)};
   } else {
     return static_cast<uint64_t>(descending_key(x)) << 32 | static_cast<uint64_t>(at);
   }
@@ -98,7 +94,7 @@ void sort_first(std::vector<Rank>& ranks, int64_t k) {
   // A heap of the best so far looks at most elements once only, if it is small beside them.
   if (k < n / 32) return std::partial_sort(begin, middle, end);
   if (k < n) std::nth_element(begin, middle, end);
-  std::sort(begin, middle);
+  sort_ascending(std::span(begin, middle));
 }
 
 template <typename Rank, typename C, typename T, typename Index>
