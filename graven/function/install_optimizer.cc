@@ -1,6 +1,9 @@
+#include <atomic>
 #include <chrono>
 
 #include "graven/function/dump.h"
+#include "graven/function/round_trip.h"
+#include "graven/ir/text.h"
 #include "graven/optimize/pipeline.h"
 #include "graven/runtime/eager_builder.h"
 #include "graven/runtime/program.h"
@@ -8,7 +11,12 @@
 namespace graven::engine {
 namespace {
 
+std::atomic<bool> g_round_trip{false};
+
 Result<Ref<Program>> make_program(const Body& body, Ref<Graph> graph) {
+  if (g_round_trip.load(std::memory_order_relaxed)) {
+    ASSIGN_OR_RETURN(graph, parse_graph(print_graph(*graph)));
+  }
   const std::unique_ptr<Dump> dump = Dump::begin(body.name(), *graph);
   if (!dump) {
     RETURN_IF_ERROR(optimize(*graph, eager_builder()));
@@ -33,4 +41,7 @@ const bool kInstalled = [] {
 }();
 
 }  // namespace
+
+void set_round_trip(bool on) { g_round_trip = on; }
+
 }  // namespace graven::engine

@@ -89,6 +89,8 @@ Result<bool> run(std::span<const Pass> passes, Graph& graph, Builder& evaluate,
 
 }  // namespace
 
+std::span<const std::string_view> optional_passes() { return kOptionalPasses; }
+
 bool set_pass_enabled(std::string_view pass, bool enabled) {
   uint32_t bit = bit_of(pass);
   if (enabled) {

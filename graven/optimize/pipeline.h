@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <span>
 #include <string_view>
 
 #include "graven/base/export.h"
@@ -19,6 +20,9 @@ struct PassDone {
 };
 using AfterPass = std::function<Status(const PassDone& pass, const Graph& graph)>;
 GRAVEN_API Status optimize(Graph& graph, Builder& evaluate, const AfterPass& after_pass = {});
+
+// The passes that programs can do without, by name.
+GRAVEN_API std::span<const std::string_view> optional_passes();
 
 // Disables a pass that only saves time for later optimisations of this process, or enables it
 // again. False if there is no such pass. Any thread.

@@ -1,9 +1,12 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <atomic>
 #include <string>
+#include <vector>
 
+#include "graven/function/round_trip.h"
 #include "graven/optimize/pipeline.h"
 #include "graven/python/bind.h"
 #include "graven/tensor/allocator.h"
@@ -23,6 +26,11 @@ void bind_config(nb::module_& m) {
   m.def("set_pass_enabled", [](const std::string& name, bool enabled) {
     return engine::set_pass_enabled(name, enabled);
   });
+  m.def("optional_passes", [] {
+    auto names = engine::optional_passes();
+    return std::vector<std::string>(names.begin(), names.end());
+  });
+  m.def("set_round_trip", [](bool on) { engine::set_round_trip(on); });
   m.def("memory_limit", [] { return engine::Allocator::host().limit(); });
   m.def("set_memory_limit", [](int64_t bytes) { engine::Allocator::host().set_limit(bytes); });
   m.def("memory_in_use", [] { return engine::Allocator::host().stats().in_use; });

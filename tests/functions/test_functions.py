@@ -49,7 +49,7 @@ def bits(result: Any) -> Any:
 
 @pytest.mark.parametrize("row", ROWS)
 @pytest.mark.parametrize("shapes", SHAPES)
-def test_a_traced_call_gives_the_bits_of_an_eager_one(row: str, shapes: str) -> None:
+def test_a_traced_call_gives_the_bits_of_an_eager_one(row: str, shapes: str, graphs: str) -> None:
     eager, traced = outcome(graven, row), outcome(graven, row, SHAPES[shapes])
     if isinstance(eager, str):
         assert isinstance(traced, str)

@@ -33,7 +33,7 @@ def test_an_op_gives_what_numpy_gives(case: Case, mode: str) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_traced_op_gives_the_bits_of_an_eager_one(case: Case) -> None:
+def test_a_traced_op_gives_the_bits_of_an_eager_one(case: Case, graphs: str) -> None:
     assert_same_bits(run("graph", case), run("eager", case))
 
 

@@ -22,8 +22,14 @@ PEERS_FOLDER = "tests/peers"
 # The programs of examples/, with the libraries that they use.
 EXAMPLES_FOLDER = "tests/examples"
 CONFORMANCE = "tests/conformance"
-# Modes of the table of ops, which tests/ops takes as --mode; the first is its default.
-OP_MODES = ("eager", "graph")
+# The tables that run in modes, which tests/conftest.py takes as --mode; the first is its default.
+MODES = {
+    "eager": ["tests/ops"],
+    "graph": ["tests/ops"],
+    "roundtrip": ["tests/ops", "tests/functions"],
+    "nofusion": ["tests/ops", "tests/functions"],
+    "nopasses": ["tests/ops", "tests/functions"],
+}
 
 
 class TestRun:
@@ -122,12 +128,12 @@ def _tests() -> list[Path]:
 
 
 def run_python(run: TestRun, peers: bool) -> None:
-    """Runs all Python tests but the conformance suite, and the table of ops in its other modes."""
+    """Runs all Python tests but the conformance suite, and the tables in their other modes."""
     if os.environ.get("CI"):  # where a test that is skipped for want of it is a failure
         install_packages(CHECKER_PACKAGES)
     run.python(python_folders(peers))
-    for mode in OP_MODES[1:]:
-        run.python(["tests/ops"], ["--mode", mode])
+    for mode, tables in list(MODES.items())[1:]:
+        run.python(tables, ["--mode", mode])
 
 
 def file_of(path: str) -> Path:
@@ -135,8 +141,8 @@ def file_of(path: str) -> Path:
     file = (Path.cwd() / path.partition("::")[0]).resolve()
     if not file.exists() or ROOT not in file.parents or not (cpp_folder(file) or has_python(file)):
         raise DevError(
-            f"{path} is no part of the tests: there are {', '.join(PARTS)}; the modes of the ops, "
-            f"{', '.join(OP_MODES)}; folders that hold tests, test_*.py, *_test.cc"
+            f"{path} is no part of the tests: there are {', '.join(PARTS)}; the modes, "
+            f"{', '.join(MODES)}; folders that hold tests, test_*.py, *_test.cc"
         )
     return file
 
@@ -181,15 +187,15 @@ def test(arguments: Sequence[str]) -> int:
     unknown = [word for word in chosen if word.startswith("-")]
     if unknown:
         raise DevError(f"test takes parts, modes, paths and --no-peers; not {' '.join(unknown)}")
-    for word in set(chosen) - {*PARTS, *OP_MODES}:
+    for word in set(chosen) - {*PARTS, *MODES}:
         file_of(word)  # Before a build, which takes minutes.
     build()
     run = TestRun("release", peers)
     for word in chosen or PARTS:
         if word in PARTS:
             PARTS[word](run, peers)
-        elif word in OP_MODES:
-            run.python(["tests/ops"], ["--mode", word])
+        elif word in MODES:
+            run.python(MODES[word], ["--mode", word])
         else:
             run_path(run, word)
     return run.close()

@@ -1,0 +1,64 @@
+"""The modes that the tables of ops and functions run in: ./dev test MODE."""
+
+import pytest
+
+# What each mode makes of graphs before they run.
+REWRITES = {
+    "roundtrip": "printed and parsed",
+    "nofusion": "without the pass that fuses",
+    "nopasses": "without any pass that they can do without",
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--mode",
+        default="eager",
+        choices=["eager", "graph", *REWRITES],
+        help="how the rows of ops run: eager or graph; or what is done to all graphs",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    mode = config.getoption("--mode")
+    if mode not in REWRITES:
+        return
+    from graven import _engine
+
+    if mode == "roundtrip":
+        _engine.set_round_trip(True)
+    for name in _engine.optional_passes():
+        if mode == "nopasses" or (mode == "nofusion" and name == "fuse"):
+            _engine.set_pass_enabled(name, False)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests that do not depend on the mode run once, in the first.
+
+    What is done to graphs is tested on graphs, and once for each row, not for each dtype.
+    """
+    mode = config.getoption("--mode")
+    if mode == "eager":
+        return
+    if mode not in REWRITES:
+        items[:] = [item for item in items if "mode" in getattr(item, "fixturenames", ())]
+        return
+    rows = {}
+    for item in items:
+        if "graphs" in getattr(item, "fixturenames", ()):
+            parameters = item.callspec.params  # type: ignore[attr-defined]
+            row = id(parameters["case"].sample) if "case" in parameters else item.nodeid
+            rows.setdefault(row, item)
+    items[:] = rows.values()
+
+
+@pytest.fixture(scope="session")
+def mode(request: pytest.FixtureRequest) -> str:
+    """How a row runs, eager or graph."""
+    return str(request.config.getoption("--mode"))
+
+
+@pytest.fixture(scope="session")
+def graphs(request: pytest.FixtureRequest) -> str:
+    """Marks a test that compares traced calls with eager ones, in each mode."""
+    return REWRITES.get(request.config.getoption("--mode"), "as they are")
