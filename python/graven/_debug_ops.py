@@ -9,7 +9,9 @@ from typing import Any
 from graven import _engine, nest
 from graven import _functions as ops
 from graven._dtypes import DType, as_dtype, float32
+from graven._ragged import RaggedTensor
 from graven._scopes import control_dependencies, name_scope
+from graven._sparse import SparseTensor
 from graven._types import DTypeLike, Name, Tensor, TensorLike, has_dtype
 from graven.errors import InvalidArgumentError
 
@@ -77,6 +79,42 @@ def _is_string_scalar(tensor: Tensor) -> bool:
     return bool(tensor.dtype.name == "string" and tensor.shape.rank == 0)
 
 
+class _Verbatim(str):
+    """Text that stands in a structure without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _ragged_text(value: Any, summarize: int) -> str:
+    if not isinstance(value, list):
+        return repr(value.decode() if isinstance(value, bytes) else value)
+    shown = [_ragged_text(part, summarize) for part in value]
+    if summarize >= 0 and len(shown) > 2 * summarize:
+        shown = [*shown[:summarize], "...", *shown[len(shown) - summarize :]]
+    return f"[{', '.join(shown)}]"
+
+
+def _template(leaf: Any, tensors: list[Tensor], placeholder: str, summarize: int) -> Any:
+    """What stands for a leaf in the text; tensors gets those that fill its placeholders."""
+    if isinstance(leaf, SparseTensor):
+        tensors += [leaf.indices, leaf.values, leaf.dense_shape]
+        x = placeholder
+        return _Verbatim(f"SparseTensor(indices={x}, values={x}, shape={x})")
+    if isinstance(leaf, RaggedTensor):
+        if isinstance(leaf.row_splits, _engine.EagerTensor):
+            return _Verbatim(_ragged_text(leaf.to_list(), summarize))
+        parts = [leaf.flat_values, *leaf.nested_row_splits]
+        tensors += parts
+        return _Verbatim(f"RaggedTensor({', '.join([placeholder] * len(parts))})")
+    if has_dtype(leaf):
+        tensors.append(convert_to_tensor(leaf))
+        return _Verbatim(placeholder)
+    return leaf
+
+
 def _formatted(inputs: Sequence[Any], sep: str, summarize: int) -> Tensor:
     import pprint  # Takes milliseconds.
 
@@ -93,15 +131,9 @@ def _formatted(inputs: Sequence[Any], sep: str, summarize: int) -> Tensor:
         if isinstance(value, str):
             templates.append(value)
             continue
-        leaves = []
-        for leaf in nest.flatten(value):
-            if has_dtype(leaf):
-                tensors.append(convert_to_tensor(leaf))
-                leaf = placeholder
-            leaves.append(leaf)
+        leaves = [_template(leaf, tensors, placeholder, summarize) for leaf in nest.flatten(value)]
         templates.append(pprint.pformat(nest.pack_sequence_as(value, leaves)))
-    template = sep.join(templates).replace(f"'{placeholder}'", placeholder)
-    return ops._format(tensors, template, placeholder, summarize)
+    return ops._format(tensors, sep.join(templates), placeholder, summarize)
 
 
 print_.__name__ = print_.__qualname__ = "print"

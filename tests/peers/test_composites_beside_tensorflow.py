@@ -8,7 +8,9 @@ Each gives the same in both systems.
 
 import functools
 import os
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -205,6 +207,26 @@ def functions_take_and_give_values_of_a_users_type(tf: Any) -> Any:
     g = tf.function(lambda p: p.x * 2.0, input_signature=[spec_class([None], tf.float32, "a")])
     results = [g(point(one, one, "a")), g(point(one[:1], one[:1], "a"))]
     return [made.x, made.y, made.tag, traces, tape.gradient(loss, v), results]
+
+
+@program
+def composite_tensors_are_printed_by_their_parts(tf: Any) -> Any:
+    file = Path(tempfile.mkdtemp()) / "printed"
+    sparse = tf.SparseTensor([[i, 0] for i in range(8)], list(range(8)), [8, 2])
+    rows = tf.ragged.constant([[1], [2, 3], [], list(range(10)), [4], [5], [6], [7]])
+    nested = tf.ragged.constant([[[1], [2, 3]], []])
+    for value in (sparse, ["a", sparse], rows, {"k": rows}, nested):
+        tf.print(value, output_stream=f"file://{file}")
+    tf.print("x", rows, sep="|", summarize=1, output_stream=f"file://{file}")
+    tf.print(rows, summarize=-1, output_stream=f"file://{file}")
+
+    @tf.function
+    def traced() -> None:
+        tf.print(sparse, output_stream=f"file://{file}")
+
+    traced()
+    # TensorFlow puts sparse tensors in quotes.
+    return file.read_text().replace("'SparseTensor", "SparseTensor").replace(")'", ")")
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
