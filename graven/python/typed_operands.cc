@@ -8,6 +8,7 @@
 #include "graven/ir/frame.h"
 #include "graven/python/argument_kinds.h"
 #include "graven/python/convert.h"
+#include "graven/python/numpy.h"
 #include "graven/python/object.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/variable_object.h"
@@ -35,6 +36,26 @@ bool is_empty_list(PyObject* object, int max_depth = 32) {
     if (max_depth == 0 || !is_empty_list(item, max_depth - 1)) return false;
   }
   return true;
+}
+
+// The integer that int32 cannot hold, if the object is or holds one; null if none does. Longer
+// lists than there are axes are no sizes.
+PyObject* beyond_int32(PyObject* object) {
+  constexpr Py_ssize_t kMaxSizes = 254;
+  if (PyList_Check(object) || PyTuple_Check(object)) {
+    const Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
+    for (Py_ssize_t i = 0; n <= kMaxSizes && i < n; ++i) {
+      PyObject* item = PySequence_Fast_GET_ITEM(object, i);
+      if (PyLong_Check(item) && beyond_int32(item)) return item;
+    }
+    return nullptr;
+  }
+  const bool is_number = PyLong_Check(object) || (is_numpy(object) && PyIndex_Check(object));
+  Object number = is_number ? Object::take(PyNumber_Index(object)) : Object();
+  int overflow = 0;
+  const long long value = number ? PyLong_AsLongLongAndOverflow(number.get(), &overflow) : 0;
+  if (!number) PyErr_Clear();
+  return overflow != 0 || value < INT32_MIN || value > INT32_MAX ? object : nullptr;
 }
 
 }  // namespace
@@ -79,6 +100,14 @@ Result<Tensor> TypedOperands::convert(const OperandType& type, PyObject* object,
     if (type.fixed != DType::kInvalid) dtype = type.fixed;
     if (shared && *shared != DType::kInvalid) dtype = *shared;
     if (!dtype && is_empty_list(object) && takes_indices(type)) dtype = DType::kInt32;
+    // A dtype that a program asks for wraps numbers, in TensorFlow too; a size or an index does
+    // not.
+    if (dtype == DType::kInt32 && (type.fixed == dtype || takes_indices(type))) {
+      if (PyObject* wide = beyond_int32(object)) {
+        return engine::invalid_argument("'", type.name, "' of ", owner_,
+                                        " is of int32, which does ", "not hold ", text_of(wide));
+      }
+    }
     if (type.is_like && dtype) return to_tensor_like(object, *dtype, name);
     return to_tensor(object, is_value ? std::nullopt : dtype, name);
   };

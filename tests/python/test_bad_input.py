@@ -274,3 +274,21 @@ def test_the_same_op_goes_on_after_it_refused(row: Bad) -> None:
         with pytest.raises(row.eager[0]):
             evaluate(row.code)
     assert float(tf.reduce_sum(tf.constant(F))) == 6.0
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda n: tf.linspace(0.0, 1.0, n),
+        lambda n: tf.one_hot([1], n),
+        lambda n: tf.repeat([1, 2], n),
+        lambda n: tf.scatter_nd([[1]], [1.0], [n]),
+        lambda n: tf.one_hot([1], np.int64(n)),
+    ],
+)
+def test_a_size_that_int32_does_not_hold_is_refused(call: Any) -> None:
+    # They wrapped, as they do in TensorFlow: linspace of 2**32 + 3 numbers gave 3.
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"does not hold .*4294967299"):
+        call(2**32 + 3)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"does not hold .*4294967299"):
+        tf.function(call)(2**32 + 3)
