@@ -321,13 +321,18 @@ Status Op::bind_types(std::span<const DType> inputs, AttrsRef attrs, bool eager,
           str_cat("[", name(), "] the attribute '", type.name, "', a dtype, is not given");
       return eager ? invalid_argument(text) : type_error(text);
     }
-    if (bindings[p] != DType::kInvalid && !type.allowed.contains(bindings[p])) {
-      std::string text =
-          str_cat("Value for attr '", type.name, "' of ", dtype_op_def_name(bindings[p]),
-                  " is not in the list of allowed values: ", allowed_list(type.allowed),
-                  " [Op:", name(), "]");
-      return eager ? invalid_argument(text) : type_error(text);
+    if (bindings[p] == DType::kInvalid || type.allowed.contains(bindings[p])) continue;
+    if (type.declared.contains(bindings[p])) {
+      return Status(Code::kNotFound,
+                    str_cat("Could not find device for node: ", name(), " has no kernel for attr '",
+                            type.name, "' of ", dtype_op_def_name(bindings[p]), ", only for ",
+                            allowed_list(type.allowed), " [Op:", name(), "]"));
     }
+    std::string text =
+        str_cat("Value for attr '", type.name, "' of ", dtype_op_def_name(bindings[p]),
+                " is not in the list of allowed values: ", allowed_list(type.allowed),
+                " [Op:", name(), "]");
+    return eager ? invalid_argument(text) : type_error(text);
   }
   return {};
 }

@@ -82,6 +82,9 @@ using ReadsFunction = std::optional<Movement> (*)(const ReadsContext& context);
 struct TypeConstraint {
   std::string name;  // "T"
   DTypeSet allowed;
+  // Further dtypes that TensorFlow's OpDef declares: one without a kernel is a NotFoundError, which
+  // programs catch, and any other dtype an InvalidArgumentError.
+  DTypeSet declared = {};
 };
 
 // Everything there is to know about an op, as its section in graven/ops writes it down

@@ -92,7 +92,7 @@ void define_angle_and_kin(OpRegistry& ops) {
       .summary = "The complex conjugate.",
       .inputs = {"input: T"},
       .outputs = {"output: T"},
-      .types = {{"T", kComplexTypes}},
+      .types = {{"T", kComplexTypes, kComplexTypes | DTypeSet{DType::kVariant}}},
       .infer = same_as_input,
       .gradient = [](GradientContext& c) { c.set_dx(0, conj(Formula(c, c.dy()))); },
       .body = elementwise([](auto x) { return conj(x); }),

@@ -363,7 +363,8 @@ void define_scatter_nd(OpRegistry& ops) {
                  "indices names.",
       .inputs = {"indices: Tindices", "updates: T", "shape: Tindices"},
       .outputs = {"output: T"},
-      .types = {{"T", kValueTypes}, {"Tindices", kIndexTypes}},
+      .types = {{"T", kValueTypes, kAllTypes},
+                {"Tindices", kIndexTypes, kIndexTypes | DTypeSet{DType::kInt16}}},
       .infer = scatter_nd_shape,
       .gradient =
           [](GradientContext& c) {
@@ -387,20 +388,22 @@ void tensor_scatter_update_gradient(GradientContext& c) {
 
 void define_tensor_scatter(OpRegistry& ops, OpHandle<IndexPolicyAttrs>& handle, const char* name,
                            const char* python, const char* summary, DTypeSet types,
-                           GradientFunction gradient, KernelFunction f) {
-  ops.define(handle, {
-                         .name = name,
-                         .python = python,
-                         .summary = summary,
-                         .details = "Each vector of indices, along the last axis, names a slice.",
-                         .inputs = {"tensor: T", "indices: Tindices", "updates: T"},
-                         .outputs = {"output: T"},
-                         .types = {{"T", types}, {"Tindices", kIndexTypes}},
-                         .infer = tensor_scatter_shape,
-                         .gradient = gradient,
-                         .body = kernel(f),
-                         .overwrites = 0,
-                     });
+                           GradientFunction gradient, KernelFunction f,
+                           DTypeSet declared_indices = {}) {
+  ops.define(handle,
+             {
+                 .name = name,
+                 .python = python,
+                 .summary = summary,
+                 .details = "Each vector of indices, along the last axis, names a slice.",
+                 .inputs = {"tensor: T", "indices: Tindices", "updates: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", types, kAllTypes}, {"Tindices", kIndexTypes, declared_indices}},
+                 .infer = tensor_scatter_shape,
+                 .gradient = gradient,
+                 .body = kernel(f),
+                 .overwrites = 0,
+             });
 }
 
 void define_tensor_scatter_update(OpRegistry& ops) {
@@ -408,7 +411,8 @@ void define_tensor_scatter_update(OpRegistry& ops) {
       ops, kTensorScatterUpdate, "TensorScatterUpdate", "tensor_scatter_nd_update",
       "The tensor, with "
       "updates in place of the slices that indices name.",
-      kValueTypes, tensor_scatter_update_gradient, tensor_scatter_kernel<TensorScatter::kUpdate>);
+      kValueTypes, tensor_scatter_update_gradient, tensor_scatter_kernel<TensorScatter::kUpdate>,
+      {DType::kInt16, DType::kUInt16});
 }
 
 void tensor_scatter_add_gradient(GradientContext& c) {

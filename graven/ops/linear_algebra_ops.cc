@@ -247,7 +247,9 @@ void define_batch_mat_mul_and_batch_mat_mul_v2(OpRegistry& ops) {
                             "conjugated and transposed on request.",
                  .inputs = {"x: T", "y: T"},
                  .outputs = {"output: T"},
-                 .types = {{"T", kProductTypes | DTypeSet{DType::kInt16}}},
+                 .types = {{"T", kProductTypes | DTypeSet{DType::kInt16},
+                            kFloatTypes | kUnsignedIntTypes | kComplexTypes | kIndexTypes |
+                                DTypeSet{DType::kInt16}}},
                  .infer = batch_matmul_shape</*broadcasts=*/true>,
                  .gradient = batch_matmul_gradient,
                  .body = kernel(batch_matmul_kernel),

@@ -140,7 +140,7 @@ void define_equal_and_kin(OpRegistry& ops) {
                  "incompatible_shape_error is false.",
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: bool"},
-      .types = {{"T", kPlainTypes | DTypeSet{DType::kString}}},
+      .types = {{"T", kPlainTypes | DTypeSet{DType::kString}, kAllTypes}},
       .infer = equality_shape,
       .gradient = not_differentiable,
       .body = elementwise([](auto x, auto y) { return x == y; })
@@ -155,7 +155,7 @@ void define_equal_and_kin(OpRegistry& ops) {
                  "incompatible_shape_error is false.",
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: bool"},
-      .types = {{"T", kPlainTypes | DTypeSet{DType::kString}}},
+      .types = {{"T", kPlainTypes | DTypeSet{DType::kString}, kAllTypes}},
       .infer = equality_shape,
       .gradient = not_differentiable,
       .body = elementwise([](auto x, auto y) { return x != y; })
@@ -169,7 +169,7 @@ void define_equal_and_kin(OpRegistry& ops) {
       .summary = "Is |x - y| < tolerance?",
       .inputs = {"x: T", "y: T"},
       .outputs = {"z: bool"},
-      .types = {{"T", kFloatTypes}},
+      .types = {{"T", kFloatTypes, kNumberTypes}},
       .infer = same_shapes,
       .gradient = not_differentiable,
       .body = elementwise<ApproximateEqualAttrs>(

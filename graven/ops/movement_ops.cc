@@ -144,7 +144,7 @@ void define_transpose_and_conjugate_transpose(OpRegistry& ops) {
       .summary = "The complex conjugate of the tensor with its axes in another order.",
       .inputs = {"x: T", "perm: Tperm"},
       .outputs = {"y: T"},
-      .types = {{"T", kPlainTypes}, {"Tperm", kIndexTypes}},
+      .types = {{"T", kPlainTypes, kAllTypes}, {"Tperm", kIndexTypes}},
       .infer = transpose_shape,
       .gradient =
           [](GradientContext& c) {

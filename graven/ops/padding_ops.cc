@@ -172,7 +172,7 @@ void define_pad(OpRegistry& ops) {
       .summary = "The input with zeros before and after along each axis.",
       .inputs = {"input: T", "paddings: Tpaddings"},
       .outputs = {"output: T"},
-      .types = {{"T", kValueTypes}, {"Tpaddings", kIndexTypes}},
+      .types = {{"T", kValueTypes, kAllTypes}, {"Tpaddings", kIndexTypes}},
       .infer = padded_shape,
       .gradient = pad_gradient,
       .body = kernel(pad_kernel),
@@ -194,7 +194,7 @@ void define_pad_v2(OpRegistry& ops) {
       .summary = "The input with a given value before and after along each axis.",
       .inputs = {"input: T", "paddings: Tpaddings", "constant_values: T"},
       .outputs = {"output: T"},
-      .types = {{"T", kValueTypes}, {"Tpaddings", kIndexTypes}},
+      .types = {{"T", kValueTypes, kAllTypes}, {"Tpaddings", kIndexTypes}},
       .infer = pad_v2_shape,
       .gradient = pad_gradient,
       .body = kernel(pad_kernel),
@@ -350,7 +350,7 @@ void define_mirror_pad(OpRegistry& ops) {
       .summary = "The input with its own elements, mirrored, before and after along each axis.",
       .inputs = {"input: T", "paddings: Tpaddings"},
       .outputs = {"output: T"},
-      .types = {{"T", kValueTypes}, {"Tpaddings", kIndexTypes}},
+      .types = {{"T", kValueTypes, kAllTypes}, {"Tpaddings", kIndexTypes}},
       .infer = [](InferContext& c) -> Status {
         RETURN_IF_ERROR(padded_shape(c));
         return check_mirror(c, c.shape(0), c.value(1));
@@ -449,7 +449,7 @@ void define_mirror_pad_grad(OpRegistry& ops) {
       .summary = "The elements that MirrorPad mirrored, added to those that they came from.",
       .inputs = {"input: T", "paddings: Tpaddings"},
       .outputs = {"output: T"},
-      .types = {{"T", kNumberTypes}, {"Tpaddings", kIndexTypes}},
+      .types = {{"T", kNumberTypes, kAllTypes}, {"Tpaddings", kIndexTypes}},
       .infer = mirror_pad_grad_shape,
       .gradient = mirror_gradient<kMirrorPad>,
       .body = kernel(mirror_pad_grad_kernel),

@@ -259,7 +259,8 @@ void define_stateless_random_uniform_full_int_v2_and_kin(OpRegistry& ops) {
       .inputs = {"shape: Tshape", "key: uint64", "counter: uint64", "alg: int32", "minval: dtype",
                  "maxval: dtype"},
       .outputs = {"output: dtype"},
-      .types = {{"dtype", kIndexTypes}, {"Tshape", kIndexTypes}},
+      .types = {{"dtype", kIndexTypes, kIndexTypes | DTypeSet{DType::kUInt32, DType::kUInt64}},
+                {"Tshape", kIndexTypes}},
       .infer = [](InferContext& c) -> Status {
         RETURN_IF_ERROR(check_range_scalars(c, 4));
         return stateless_v2_shape(c);
@@ -555,7 +556,7 @@ void define_multinomial_and_kin(OpRegistry& ops) {
       .summary = "Random classes, whose probabilities are the softmax of a row of logits.",
       .inputs = {"logits: T", "num_samples: int32"},
       .outputs = {"output: output_dtype"},
-      .types = {{"T", kFloatTypes}, {"output_dtype", kIndexTypes}},
+      .types = {{"T", kFloatTypes, kRealTypes}, {"output_dtype", kIndexTypes}},
       .infer = multinomial_shape,
       .gradient = not_differentiable,
       .body = kernel(multinomial_kernel),
@@ -568,7 +569,7 @@ void define_multinomial_and_kin(OpRegistry& ops) {
       .summary = "Classes of a seed, whose probabilities are the softmax of a row of logits.",
       .inputs = {"logits: T", "num_samples: int32", "seed: Tseed"},
       .outputs = {"output: output_dtype"},
-      .types = {{"T", kFloatTypes}, {"Tseed", kSeeds}, {"output_dtype", kIndexTypes}},
+      .types = {{"T", kFloatTypes, kRealTypes}, {"Tseed", kSeeds}, {"output_dtype", kIndexTypes}},
       .infer = [](InferContext& c) -> Status {
         RETURN_IF_ERROR(check_seed(c, 2));
         return multinomial_shape(c);
@@ -586,17 +587,18 @@ void define_multinomial_and_kin(OpRegistry& ops) {
 template <typename Attrs>
 void define_of_generator(OpRegistry& ops, OpHandle<Attrs>& handle, const char* name,
                          const char* summary, DTypeSet types, KernelFunction f) {
-  ops.define(handle, {
-                         .name = name,
-                         .summary = summary,
-                         .inputs = {"resource: resource", "algorithm: int64", "shape: shape_dtype"},
-                         .outputs = {"output: dtype"},
-                         .types = {{"dtype", types}, {"shape_dtype", kIndexTypes}},
-                         .infer = generator_shape,
-                         .body = kernel(f),
-                         .effects = writes_resource_effects,
-                         .values_for_inference = {2},
-                     });
+  ops.define(handle,
+             {
+                 .name = name,
+                 .summary = summary,
+                 .inputs = {"resource: resource", "algorithm: int64", "shape: shape_dtype"},
+                 .outputs = {"output: dtype"},
+                 .types = {{"dtype", types, kAllTypes}, {"shape_dtype", kIndexTypes, kAllTypes}},
+                 .infer = generator_shape,
+                 .body = kernel(f),
+                 .effects = writes_resource_effects,
+                 .values_for_inference = {2},
+             });
 }
 
 void define_stateful_uniform_and_kin(OpRegistry& ops) {
@@ -629,7 +631,7 @@ void define_stateful_uniform_int_and_rng_skip(OpRegistry& ops) {
       .inputs = {"resource: resource", "algorithm: int64", "shape: shape_dtype", "minval: dtype",
                  "maxval: dtype"},
       .outputs = {"output: dtype"},
-      .types = {{"dtype", kIndexTypes}, {"shape_dtype", kIndexTypes}},
+      .types = {{"dtype", kIndexTypes, kAllTypes}, {"shape_dtype", kIndexTypes, kAllTypes}},
       .infer = [](InferContext& c) -> Status {
         RETURN_IF_ERROR(check_range_scalars(c, 3));
         return generator_shape(c);
@@ -678,7 +680,7 @@ void define_rng_read_and_skip_and_kin(OpRegistry& ops) {
       .summary = "Integers that nobody can foresee.",
       .inputs = {"shape: shape_dtype"},
       .outputs = {"output: dtype"},
-      .types = {{"dtype", kWideIntegers}, {"shape_dtype", kIndexTypes}},
+      .types = {{"dtype", kWideIntegers, kAllTypes}, {"shape_dtype", kIndexTypes, kAllTypes}},
       .infer = random_shape,
       .body = kernel([](KernelContext& c) -> Status {
         fill_integers({nondeterministic_bits(), nondeterministic_bits(), nondeterministic_bits()},

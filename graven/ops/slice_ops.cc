@@ -176,7 +176,7 @@ void define_slice(OpRegistry& ops) {
       .details = "A size of -1 means all that is left along its axis.",
       .inputs = {"input: T", "begin: Index", "size: Index"},
       .outputs = {"output: T"},
-      .types = {{"T", kPlainTypes | DTypeSet{DType::kString}}, {"Index", kIndexTypes}},
+      .types = {{"T", kPlainTypes | DTypeSet{DType::kString}, kAllTypes}, {"Index", kIndexTypes}},
       .infer = slice_shape,
       .gradient = slice_gradient,
       .body = kernel(slice_kernel),
@@ -375,7 +375,7 @@ void define_strided_slice_grad(OpRegistry& ops) {
       .summary = "Zeros of the given shape, with dy where StridedSlice would have read.",
       .inputs = {"shape: Index", "begin: Index", "end: Index", "strides: Index", "dy: T"},
       .outputs = {"output: T"},
-      .types = {{"T", kPlainTypes | DTypeSet{DType::kString}}, {"Index", kIndexTypes}},
+      .types = {{"T", kPlainTypes | DTypeSet{DType::kString}, kAllTypes}, {"Index", kIndexTypes}},
       .infer = strided_slice_grad_shape,
       .gradient =
           [](GradientContext& c) {

@@ -259,7 +259,7 @@ void define_zeros_like_and_ones_like(OpRegistry& ops) {
       .summary = "Zeros (false, empty strings) of the dtype and shape of x.",
       .inputs = {"x: T"},
       .outputs = {"y: T"},
-      .types = {{"T", kPlainTypes | DTypeSet{DType::kString, DType::kVariant}}},
+      .types = {{"T", kPlainTypes | DTypeSet{DType::kString, DType::kVariant}, kAllTypes}},
       .infer = [](InferContext& c) -> Status {
         if (auto data = c.handle_data(0)) c.set_handle_data(0, *data);
         return same_as_input(c);

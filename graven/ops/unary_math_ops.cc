@@ -127,7 +127,7 @@ void define_reciprocal_and_inv(OpRegistry& ops) {
       .details = correctly_rounded(),
       .inputs = {"x: T"},
       .outputs = {"y: T"},
-      .types = {{"T", kDifferentiableTypes}},
+      .types = {{"T", kDifferentiableTypes, kFloatTypes | kSignedIntTypes | kComplexTypes}},
       .infer = same_as_input,
       .gradient = reciprocal_gradient,
       .body = elementwise([](auto x) { return 1 / x; }),
@@ -138,7 +138,7 @@ void define_reciprocal_and_inv(OpRegistry& ops) {
       .details = correctly_rounded(),
       .inputs = {"x: T"},
       .outputs = {"y: T"},
-      .types = {{"T", kDifferentiableTypes}},
+      .types = {{"T", kDifferentiableTypes, kFloatTypes | kSignedIntTypes | kComplexTypes}},
       .infer = same_as_input,
       .gradient = reciprocal_gradient,
       .body = elementwise([](auto x) { return 1 / x; }),
@@ -518,7 +518,7 @@ void define_erf_and_kin(OpRegistry& ops) {
       .details = accuracy_of(Instruction::kErfinv, {{"x", -1, 1}}),
       .inputs = {"x: T"},
       .outputs = {"y: T"},
-      .types = {{"T", kWideFloats}},
+      .types = {{"T", kWideFloats, kFloatTypes}},
       .infer = same_as_input,
       .gradient =
           [](GradientContext& c) {
@@ -533,7 +533,7 @@ void define_erf_and_kin(OpRegistry& ops) {
       .details = accuracy_of(Instruction::kNdtri, {{"x", 0, 1}}),
       .inputs = {"x: T"},
       .outputs = {"y: T"},
-      .types = {{"T", kWideFloats}},
+      .types = {{"T", kWideFloats, kFloatTypes}},
       .infer = same_as_input,
       .gradient =
           [](GradientContext& c) {
@@ -618,7 +618,7 @@ void define_floor_and_kin(OpRegistry& ops) {
       .details = exact_text(),
       .inputs = {"x: T"},
       .outputs = {"y: T"},
-      .types = {{"T", kRealTypes}},
+      .types = {{"T", kRealTypes, kFloatTypes | kSignedIntTypes | kComplexTypes}},
       .infer = same_as_input,
       .gradient = not_differentiable,
       .body = elementwise([](auto x) { return round(x); }),

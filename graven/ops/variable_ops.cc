@@ -356,7 +356,7 @@ void define_assign_variable_op_and_kin(OpRegistry& ops) {
       .name = "AssignAddVariableOp",
       .summary = "Adds the value, which has the variable's shape, to the variable.",
       .inputs = {"resource: resource", "value: dtype"},
-      .types = {{"dtype", kNumberTypes}},
+      .types = {{"dtype", kNumberTypes, kAllTypes}},
       .infer = assign_shapes,
       .body = kernel([](KernelContext& c) -> Status {
         ASSIGN_OR_RETURN(Variable * variable, variable_of(c));
@@ -368,7 +368,7 @@ void define_assign_variable_op_and_kin(OpRegistry& ops) {
       .name = "AssignSubVariableOp",
       .summary = "Subtracts the value, which has the variable's shape, from the variable.",
       .inputs = {"resource: resource", "value: dtype"},
-      .types = {{"dtype", kNumberTypes}},
+      .types = {{"dtype", kNumberTypes, kAllTypes}},
       .infer = assign_shapes,
       .body = kernel([](KernelContext& c) -> Status {
         ASSIGN_OR_RETURN(Variable * variable, variable_of(c));
@@ -422,7 +422,7 @@ void define_resource_scatter_add_and_kin(OpRegistry& ops) {
       .summary = "Replaces elements of rows by updates that are smaller of a variable; where an "
                  "index repeats, in order.",
       .inputs = {"resource: resource", "indices: Tindices", "updates: dtype"},
-      .types = {{"Tindices", kIndexTypes}, {"dtype", kRealTypes}},
+      .types = {{"Tindices", kIndexTypes}, {"dtype", kRealTypes, kNumberTypes}},
       .infer = scatter_shapes,
       .body = kernel(scatter_to_variable<ScatterKind::kMin>),
       .effects = writes_resource_effects,
@@ -432,7 +432,7 @@ void define_resource_scatter_add_and_kin(OpRegistry& ops) {
       .summary = "Replaces elements of rows by updates that are larger of a variable; where an "
                  "index repeats, in order.",
       .inputs = {"resource: resource", "indices: Tindices", "updates: dtype"},
-      .types = {{"Tindices", kIndexTypes}, {"dtype", kRealTypes}},
+      .types = {{"Tindices", kIndexTypes}, {"dtype", kRealTypes, kNumberTypes}},
       .infer = scatter_shapes,
       .body = kernel(scatter_to_variable<ScatterKind::kMax>),
       .effects = writes_resource_effects,
@@ -455,7 +455,7 @@ void define_resource_scatter_nd_add_and_kin(OpRegistry& ops) {
       .name = "ResourceScatterNdAdd",
       .summary = "Adds updates to slices of a variable, each named by a vector of indices.",
       .inputs = {"ref: resource", "indices: Tindices", "updates: T"},
-      .types = {{"Tindices", kIndexTypes}, {"T", kPlainTypes}},
+      .types = {{"Tindices", kIndexTypes}, {"T", kPlainTypes, kAllTypes}},
       .infer = scatter_nd_shapes,
       .body = kernel(scatter_nd_to_variable<ScatterKind::kAdd>),
       .effects = writes_resource_effects,
@@ -464,7 +464,7 @@ void define_resource_scatter_nd_add_and_kin(OpRegistry& ops) {
       .name = "ResourceScatterNdSub",
       .summary = "Subtracts updates from slices of a variable, each named by a vector of indices.",
       .inputs = {"ref: resource", "indices: Tindices", "updates: T"},
-      .types = {{"Tindices", kIndexTypes}, {"T", kPlainTypes}},
+      .types = {{"Tindices", kIndexTypes}, {"T", kPlainTypes, kAllTypes}},
       .infer = scatter_nd_shapes,
       .body = kernel(scatter_nd_to_variable<ScatterKind::kSub>),
       .effects = writes_resource_effects,
@@ -483,7 +483,7 @@ void define_resource_scatter_nd_add_and_kin(OpRegistry& ops) {
       .summary = "Replaces elements of slices by updates that are smaller of a variable, each "
                  "named by a vector of indices.",
       .inputs = {"ref: resource", "indices: Tindices", "updates: T"},
-      .types = {{"Tindices", kIndexTypes}, {"T", kRealTypes}},
+      .types = {{"Tindices", kIndexTypes}, {"T", kRealTypes, kAllTypes}},
       .infer = scatter_nd_shapes,
       .body = kernel(scatter_nd_to_variable<ScatterKind::kMin>),
       .effects = writes_resource_effects,
@@ -493,7 +493,7 @@ void define_resource_scatter_nd_add_and_kin(OpRegistry& ops) {
       .summary = "Replaces elements of slices by updates that are larger of a variable, each named "
                  "by a vector of indices.",
       .inputs = {"ref: resource", "indices: Tindices", "updates: T"},
-      .types = {{"Tindices", kIndexTypes}, {"T", kRealTypes}},
+      .types = {{"Tindices", kIndexTypes}, {"T", kRealTypes, kAllTypes}},
       .infer = scatter_nd_shapes,
       .body = kernel(scatter_nd_to_variable<ScatterKind::kMax>),
       .effects = writes_resource_effects,

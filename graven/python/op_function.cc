@@ -1,5 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <functional>
@@ -391,6 +392,23 @@ void bind_op_function(nb::module_& m) {
                                      : nb::none();
       },
       nb::arg("name"), "The function of an op by its OpDef name, or None.");
+  m.def(
+      "declared_dtypes",
+      [](const std::string& op, const std::string& attribute) {
+        std::vector<std::string> names;
+        const Op* found = engine::OpRegistry::global().find(op);
+        if (!found) return names;
+        for (const engine::TypeConstraint& type : found->type_params()) {
+          for (int d = 0; type.name == attribute && d < engine::kNumDTypes; ++d) {
+            const auto dtype = static_cast<engine::DType>(d);
+            if ((type.allowed | type.declared).contains(dtype))
+              names.emplace_back(dtype_name(dtype));
+          }
+        }
+        return names;
+      },
+      nb::arg("op"), nb::arg("attribute"),
+      "The dtypes that an OpDef declares for a type attribute, with a kernel here or without.");
   m.def(
       "op_names",
       [] {

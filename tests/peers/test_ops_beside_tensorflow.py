@@ -136,3 +136,32 @@ def test_what_is_refused_tensorflow_refuses_too(row: Wrong) -> None:
         )
         application = row.setup(tf, their_op(row, row.attrs), inputs)
         application.call(*application.arguments)
+
+
+def test_ops_declare_the_dtypes_of_their_op_defs() -> None:
+    # A dtype that is declared and has no kernel is a NotFoundError, which Keras catches.
+    engine = graven._engine
+    wrong = []
+    for op in engine.op_names():
+        for attribute, _ in engine.raw_op(op)._record.get("types", []):
+            try:
+                allowed = registered.allowed_dtypes(op, attribute)
+            except KeyError:  # an op or attribute of Graven's own
+                continue
+            known = {name for name in allowed if hasattr(graven.dtypes, name)}
+            missing = known - set(engine.declared_dtypes(op, attribute))
+            if missing and op != "Cast":  # whose kernels refuse by an UnimplementedError
+                wrong.append((op, attribute, sorted(missing)))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("tf", [graven, tensorflow], ids=lambda tf: tf.__name__)
+def test_a_declared_dtype_without_a_kernel_is_not_found(tf: Any) -> None:
+    calls: list[Callable[[], Any]] = [
+        lambda: tf.range(3, dtype=tf.int16),
+        lambda: tf.math.reciprocal(tf.constant(1, tf.int8)),
+        lambda: tf.tensor_scatter_nd_add(["a"], [[0]], ["b"]),
+    ]
+    for call in calls:
+        with pytest.raises(tf.errors.NotFoundError, match="Could not find device for node"):
+            call()
