@@ -169,10 +169,18 @@ std::string definition(const OpFunction& function, const std::string& name) {
               text = str_cat(function.result, " ", name, parameters_of(function, false), " {\n");
   text += str_cat("  static const engine::Op& the_op = *engine::OpRegistry::global().find(\"",
                   op.name(), "\");\n  std::vector<engine::Tensor> flat_inputs;\n");
+  std::string first_list;
   // A number takes the dtype of the inputs that share its type parameter.
   for (const ArgSpec& input : op.inputs()) {
     std::string parameter = parameter_identifier(op, input.name);
     if (input.is_list) {
+      if (!first_list.empty()) {
+        text += str_cat("  if (", parameter, ".size() != ", first_list,
+                        ".size()) {\n    throw_if_error(engine::value_error(\"", op.name(),
+                        ": the lists ", first_list, " and ", parameter,
+                        " differ in length\"), location);\n  }\n");
+      }
+      first_list = parameter;
       text += str_cat("  flat_inputs.insert(flat_inputs.end(), ", parameter, ".begin(), ",
                       parameter, ".end());\n");
       continue;

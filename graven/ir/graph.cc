@@ -7,6 +7,7 @@
 #include "graven/ir/bodies.h"
 #include "graven/ir/body.h"
 #include "graven/ir/custom_gradient.h"
+#include "graven/ir/list_length.h"
 #include "graven/ir/structural_ops.h"
 
 namespace graven::engine {
@@ -38,7 +39,7 @@ AttrValue Node::attribute(std::string_view name) const {
   for (size_t p = 0; p < op_->type_params().size(); ++p) {
     if (op_->type_params()[p].name != name) continue;
     int flat = 0;
-    int in_list = static_cast<int>(inputs_.size()) - (static_cast<int>(op_->inputs().size()) - 1);
+    const int in_list = list_length(*op_, inputs_.size());
     for (const ArgSpec& arg : op_->inputs()) {
       int count = arg.is_list ? in_list : 1;
       if (arg.type_param == static_cast<int>(p) && count > 0) {
@@ -51,10 +52,8 @@ AttrValue Node::attribute(std::string_view name) const {
     }
   }
   if (name == "N") {
-    for (const ArgSpec& arg : op_->inputs()) {
-      if (arg.is_list) {
-        return static_cast<int64_t>(inputs_.size() - (op_->inputs().size() - 1));
-      }
+    if (std::ranges::any_of(op_->inputs(), &ArgSpec::is_list)) {
+      return int64_t{list_length(*op_, inputs_.size())};
     }
   }
   return {};

@@ -5,6 +5,7 @@
 #include "graven/base/hash.h"
 #include "graven/base/strings.h"
 #include "graven/ir/gradient_context.h"
+#include "graven/ir/list_length.h"
 
 namespace graven::engine {
 namespace {
@@ -136,11 +137,15 @@ Status Op::parse() {
     return {};
   };
   int num_lists = 0;
+  bool has_other_list = false;  // not of N tensors
   for (const std::string& text : record_.inputs) {
     RETURN_IF_ERROR(parse_arg(text, inputs_.emplace_back()));
     num_lists += inputs_.back().is_list;
+    has_other_list |= inputs_.back().is_list && text.find(": N *") == std::string::npos;
   }
-  if (num_lists > 1) return internal_error("more than one list among the inputs");
+  if (num_lists > 1 && has_other_list) {
+    return internal_error("several lists among the inputs that are not all of N tensors");
+  }
   for (const std::string& text : record_.outputs) {
     RETURN_IF_ERROR(parse_arg(text, outputs_.emplace_back()));
   }
@@ -249,11 +254,8 @@ Status Op::bind_types(std::span<const DType> inputs, AttrsRef attrs, bool eager,
       bindings[p] = dtype_attr(attrs_type_->fields[type_attr_[p]], attrs);
     }
   }
-  int num_fixed = static_cast<int>(std::count_if(inputs_.begin(), inputs_.end(),
-                                                 [](const ArgSpec& arg) { return !arg.is_list; }));
-  bool has_list = num_fixed != static_cast<int>(inputs_.size());
-  int in_list = static_cast<int>(inputs.size()) - num_fixed;
-  if (in_list < 0 || (!has_list && in_list > 0)) {
+  const int in_list = list_length(*this, inputs.size());
+  if (in_list < 0) {
     return invalid_argument(name(), " takes ", inputs_.size(), " inputs, got ", inputs.size());
   }
   // Which input bound a type parameter, for the message.
@@ -349,9 +351,7 @@ int Op::num_outputs(AttrsRef attrs, int num_inputs) const {
       auto count = attrs_type_->fields[arg.count_attr].get(attrs.data());
       total += static_cast<int>(std::get<int64_t>(count));
     } else {  // as many as in the list of inputs
-      int num_fixed = static_cast<int>(std::count_if(
-          inputs_.begin(), inputs_.end(), [](const ArgSpec& in) { return !in.is_list; }));
-      total += num_inputs - num_fixed;
+      total += list_length(*this, static_cast<size_t>(num_inputs));
     }
   }
   return total;
@@ -376,7 +376,7 @@ void Op::output_dtypes(const TypeBindings& bindings, AttrsRef attrs, int num_inp
 }
 
 std::string Op::flat_input_name(int i, int num_inputs) const {
-  int in_list = num_inputs - (static_cast<int>(inputs_.size()) - 1);
+  const int in_list = list_length(*this, static_cast<size_t>(num_inputs));
   for (const ArgSpec& arg : inputs_) {
     int count = arg.is_list ? in_list : 1;
     if (i < count) return arg.is_list ? str_cat(arg.name, "_", i) : arg.name;

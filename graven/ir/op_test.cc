@@ -39,7 +39,7 @@ TEST_CASE("the records of the tests parse, and a broken one is remembered") {
   REQUIRE(registry.errors().size() == 6);
   CHECK(registry.errors()[0] == "A: no ':' in 'x float'");
   CHECK(registry.errors()[1] == "B: 'nope' is no dtype and no attribute");
-  CHECK(registry.errors()[2] == "C: more than one list among the inputs");
+  CHECK(registry.errors()[2] == "C: several lists among the inputs that are not all of N tensors");
   CHECK(registry.errors()[3] == "C: defined twice");
   CHECK(registry.errors()[4] == "D: values_for_inference: 1 is no input, or lies in a list");
   CHECK(registry.errors()[5] == "E: values_for_inference: -2 is no input, or lies in a list");

@@ -168,6 +168,8 @@ Status OpCallable::read_inputs(std::span<PyObject* const> arguments, engine::Att
     const ArgSpec& input = op_.inputs()[i];
     operands.look_at(type_of(input), arguments[i]);
   }
+  const ArgSpec* first_list = nullptr;
+  size_t length = 0;
   for (size_t i = 0; i < op_.inputs().size(); ++i) {
     const ArgSpec& input = op_.inputs()[i];
     if (!input.is_list) {
@@ -177,6 +179,15 @@ Status OpCallable::read_inputs(std::span<PyObject* const> arguments, engine::Att
     }
     ASSIGN_OR_RETURN(std::vector<Tensor> items,
                      operands.convert_list(type_of(input), arguments[i]));
+    // Lists of one op are equally long.
+    if (first_list && items.size() != length) {
+      return engine::value_error("List argument '", op_.parameter_name(input.name), "' to '",
+                                 op_.name(), "' Op with length ", items.size(),
+                                 " must match length ", length, " of argument '",
+                                 op_.parameter_name(first_list->name), "'.");
+    }
+    first_list = &input;
+    length = items.size();
     if (input.type_list_attr >= 0) {
       std::vector<DType> types;
       for (const Tensor& item : items) types.push_back(item.dtype());
