@@ -197,6 +197,26 @@ class Arguments:
     def permutation(self) -> Any:
         return self._integers(self._permutation(self._elements))
 
+    def sorted_rows(self) -> Any:
+        """Four rows of each number."""
+        return self._integers(np.arange(self._side) // 4)
+
+    def parities(self) -> Any:
+        return self._integers(self._permutation(self._side) % 2)
+
+    def parted_rows(self) -> Any:
+        rows = self._permutation(self._side)
+        return [self._integers(rows[: self._side // 2]), self._integers(rows[self._side // 2 :])]
+
+    def classes(self) -> Any:
+        return self._integers(np.random.default_rng(0).integers(0, 64, self._elements))
+
+    def sorted_matrix(self) -> Any:
+        return self._tf.constant(np.sort(np.asarray(self.matrix()), axis=1))
+
+    def ends(self) -> Any:
+        return self._tf.stack([self.low(), self.high()])
+
     def _permutation(self, size: int) -> Array:
         return np.random.default_rng(0).permutation(size)
 
@@ -244,6 +264,9 @@ class Arguments:
 
     def one_tensor(self) -> Any:
         return self._integers(1)
+
+    def classes_tensor(self) -> Any:
+        return self._integers(64)
 
     def halves_tensor(self) -> Any:
         return self._integers([self._side // 2, self._side // 2])
@@ -314,6 +337,9 @@ class Arguments:
 
     def last_axis(self) -> int:
         return 1
+
+    def boundaries(self) -> list[float]:
+        return [0.2, 0.4, 0.5, 2.0, 5.0]
 
     def axes(self) -> list[int]:
         return [0]

@@ -107,6 +107,8 @@ _PARTS = {"Tout": "part_dtype"}
 _BATCH = {"x": "batch", "y": "batch"}
 _STATE = {"resource": "generator"}
 _ROWS = {"indices": "rows"}
+_SORTED = {"segment_ids": "sorted_rows"}
+_PARTED = {"indices": "parted_rows", "data": "half_matrices"}
 _FACTORS = {"indices": "rows", "updates": "ones_matrix"}
 
 # What the names of an op's parameters do not tell.
@@ -145,6 +147,15 @@ _OPS: Mapping[str, Mapping[str, str]] = {
         _ROWS,
     ),
     **_each("ResourceScatterDiv ResourceScatterMul", _FACTORS),
+    **_each("SegmentMax SegmentMean SegmentMin SegmentProd SegmentSum", _SORTED),
+    **_each(
+        "UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum",
+        {"segment_ids": "rows", "num_segments": "side_tensor"},
+    ),
+    **_each("Unique UniqueWithCounts", {"x": "flat"}),
+    **_each("UniqueV2 UniqueWithCountsV2", {"axis": "axes_tensor"}),
+    **_each("LowerBound UpperBound", {"sorted_inputs": "sorted_matrix", "values": "matrix"}),
+    **_each("DynamicStitch ParallelDynamicStitch", _PARTED),
     "Acosh": {"x": "large_matrix"},
     "AddN": {"inputs": "four_matrices"},
     "Assert": {"condition": "truth", "data": "matrices"},
@@ -154,9 +165,12 @@ _OPS: Mapping[str, Mapping[str, str]] = {
         "grad": "gradient_of_pooled_images",
         **_POOLING,
     },
+    "Bincount": {"arr": "classes", "size": "classes_tensor", "weights": "nothing"},
     "Bitcast": {"type": "same_size_dtype"},
+    "BroadcastArgs": {"s0": "shape_tensor", "s1": "column_shape_tensor"},
     "BroadcastGradientArgs": {"s0": "shape_tensor", "s1": "column_shape_tensor"},
     "BroadcastTo": {"input": "row"},
+    "Bucketize": {"boundaries": "boundaries"},
     "Cast": {"DstT": "other_dtype"},
     "CheckNumerics": {"message": "message"},
     "CheckNumericsV2": {"message": "message"},
@@ -175,6 +189,7 @@ _OPS: Mapping[str, Mapping[str, str]] = {
         "out_backprop": "images",
         **_CONVOLUTION,
     },
+    "DenseBincount": {"input": "classes", "size": "classes_tensor", "weights": "nothing"},
     "DepthwiseConv2dNative": {"input": "images", **_DEPTHWISE},
     "DepthwiseConv2dNativeBackpropFilter": {
         "input": "images",
@@ -187,6 +202,7 @@ _OPS: Mapping[str, Mapping[str, str]] = {
         "out_backprop": "images",
         **_DEPTHWISE,
     },
+    "DynamicPartition": {"partitions": "parities", "num_partitions": "two"},
     "EnsureShape": {"shape": "shape"},
     "Fill": {"dims": "shape_tensor", "value": "scalar"},
     "FusedBatchNormGradV3": {
@@ -206,10 +222,12 @@ _OPS: Mapping[str, Mapping[str, str]] = {
     },
     "Gather": _ROWS,
     "GatherV2": _ROWS,
+    "HistogramFixedWidth": {"values": "flat", "value_range": "ends", "nbins": "classes_tensor"},
     "IdentityN": {"input": "matrices"},
     "InTopKV2": {"predictions": "float_matrix", "targets": "rows", "k": "two_tensor"},
     "InvertPermutation": {"x": "permutation"},
     "LinSpace": {"start": "low", "stop": "high", "num": "elements_tensor"},
+    "ListDiff": {"x": "flat", "y": "row"},
     "MaxPool": {"input": "images", **_POOLING},
     "MaxPoolGrad": {**_MAX_POOL_GRADIENT, "grad": "gradient_of_pooled_images"},
     "MaxPoolGradGrad": {**_MAX_POOL_GRADIENT, "grad": "more_images"},
@@ -228,6 +246,7 @@ _OPS: Mapping[str, Mapping[str, str]] = {
     "ReadVariableOp": _VALUE_DTYPE,
     "ResourceGather": {**_ROWS, **_VALUE_DTYPE},
     "ResourceGatherNd": _VALUE_DTYPE,
+    "ReverseSequence": {"seq_lengths": "rows", "seq_dim": "last_axis"},
     "ReverseV2": {"axis": "axes_tensor"},
     "RngReadAndSkip": {**_STATE, "delta": "unsigned_delta_tensor"},
     "RngSkip": {**_STATE, "delta": "delta_tensor"},
@@ -247,7 +266,6 @@ _OPS: Mapping[str, Mapping[str, str]] = {
     "Tile": {"multiples": "twice_tensor"},
     "TopKV2": {"k": "two_tensor"},
     "Unpack": {"num": "side"},
-    "UnsortedSegmentSum": {"segment_ids": "rows", "num_segments": "side_tensor"},
     "VarHandleOp": {"dtype": "dtype", "shape": "shape"},
     "VariableShape": {"input": "variable"},
     "Zeta": {"x": "large_matrix"},

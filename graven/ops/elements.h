@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <array>
 #include <complex>
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <type_traits>
 
 #include "graven/base/inline_vector.h"
 #include "graven/base/ref.h"
+#include "graven/base/strings.h"
 #include "graven/base/thread_pool.h"
 #include "graven/tensor/dtype.h"
 #include "graven/tensor/resource.h"
@@ -37,6 +39,30 @@ inline int64_t integer_at(const Tensor& tensor, int64_t i) {
     default:
       return tensor.data<int64_t>()[i];
   }
+}
+
+// Calls f with a zero of the type of an int16, int32 or int64 tensor.
+template <typename F>
+auto visit_index_type(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::kInt16:
+      return f(int16_t{});
+    case DType::kInt32:
+      return f(int32_t{});
+    default:
+      return f(int64_t{});
+  }
+}
+
+// "[1,2]": the place of element i of a tensor, for messages; nothing for a scalar.
+inline std::string place_text(const Shape& shape, int64_t i) {
+  if (shape.rank() == 0) return "";
+  InlineVector<int64_t, 6> index(static_cast<size_t>(shape.rank()));
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    index[axis] = i % shape.size(axis);
+    i /= shape.size(axis);
+  }
+  return str_cat("[", str_join(index, ","), "]");
 }
 
 // Calls body(begin, end) for ranges that cover [0, n), each of at most `grain`, on the pool if
@@ -95,5 +121,31 @@ T add_elements(T x, T y) {
     return x + y;
   }
 }
+
+// What elements are summed or multiplied in: half and bfloat16 in float32, and integers without
+// signs, so that they wrap around (32 bits at least: smaller ones would become signed when they are
+// multiplied).
+template <typename T>
+struct AccumulatorOf {
+  using type = T;
+};
+
+template <>
+struct AccumulatorOf<Half> {
+  using type = float;
+};
+
+template <>
+struct AccumulatorOf<BFloat16> {
+  using type = float;
+};
+
+template <std::integral T>
+struct AccumulatorOf<T> {
+  using type = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+};
+
+template <typename T>
+using Accumulator = typename AccumulatorOf<T>::type;
 
 }  // namespace graven::engine

@@ -15,29 +15,6 @@ namespace {
 
 constexpr int64_t kBytesPerChunk = 1 << 17;
 
-// "[1,2]": the place of element i of a tensor; nothing for a scalar.
-std::string place_text(const Shape& shape, int64_t i) {
-  if (shape.rank() == 0) return "";
-  std::vector<int64_t> index(static_cast<size_t>(shape.rank()));
-  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-    index[axis] = i % shape.size(axis);
-    i /= shape.size(axis);
-  }
-  return str_cat("[", str_join(index, ","), "]");
-}
-
-template <typename F>
-auto visit_index_type(DType dtype, F&& f) {
-  switch (dtype) {
-    case DType::kInt16:
-      return f(int16_t{});
-    case DType::kInt32:
-      return f(int32_t{});
-    default:
-      return f(int64_t{});
-  }
-}
-
 // Indices as integers of the machine, each checked to lie in [0, limit).
 Result<std::vector<int64_t>> checked_indices(const Tensor& indices, int64_t limit) {
   std::vector<int64_t> checked(static_cast<size_t>(indices.num_elements()));

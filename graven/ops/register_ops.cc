@@ -15,6 +15,7 @@ namespace {
   define_complex_ops(ops);
   define_concat_ops(ops);
   define_convolution_ops(ops);
+  define_counting_ops(ops);
   define_debug_ops(ops);
   define_gather_ops(ops);
   define_join_ops(ops);
@@ -23,6 +24,7 @@ namespace {
   define_loss_ops(ops);
   define_movement_ops(ops);
   define_padding_ops(ops);
+  define_partition_ops(ops);
   define_pooling_ops(ops);
   define_random_ops(ops);
   define_reduction_ops(ops);
@@ -35,6 +37,7 @@ namespace {
   define_sort_ops(ops);
   define_structural_ops(ops);
   define_unary_math_ops(ops);
+  define_unique_ops(ops);
   define_variable_ops(ops);
   return true;
 }();

@@ -13,6 +13,7 @@ void define_binary_math_ops(OpRegistry& ops);
 void define_complex_ops(OpRegistry& ops);
 void define_concat_ops(OpRegistry& ops);
 void define_convolution_ops(OpRegistry& ops);
+void define_counting_ops(OpRegistry& ops);
 void define_debug_ops(OpRegistry& ops);
 void define_gather_ops(OpRegistry& ops);
 void define_join_ops(OpRegistry& ops);
@@ -21,6 +22,7 @@ void define_logical_ops(OpRegistry& ops);
 void define_loss_ops(OpRegistry& ops);
 void define_movement_ops(OpRegistry& ops);
 void define_padding_ops(OpRegistry& ops);
+void define_partition_ops(OpRegistry& ops);
 void define_pooling_ops(OpRegistry& ops);
 void define_random_ops(OpRegistry& ops);
 void define_reduction_ops(OpRegistry& ops);
@@ -33,6 +35,7 @@ void define_softmax_ops(OpRegistry& ops);
 void define_sort_ops(OpRegistry& ops);
 void define_structural_ops(OpRegistry& ops);
 void define_unary_math_ops(OpRegistry& ops);
+void define_unique_ops(OpRegistry& ops);
 void define_variable_ops(OpRegistry& ops);
 
 }  // namespace graven::engine

@@ -30,31 +30,6 @@ Status scan_shape(InferContext& c) {
   return same_as_input(c);
 }
 
-// What is accumulated: half and bfloat16 in float32, and integers without signs, so that they
-// wrap around (32 bits at least: smaller ones would become signed when they are multiplied).
-template <typename T>
-struct AccumulatorOf {
-  using type = T;
-};
-
-template <>
-struct AccumulatorOf<Half> {
-  using type = float;
-};
-
-template <>
-struct AccumulatorOf<BFloat16> {
-  using type = float;
-};
-
-template <std::integral T>
-struct AccumulatorOf<T> {
-  using type = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-};
-
-template <typename T>
-using Accumulator = typename AccumulatorOf<T>::type;
-
 struct Sum {
   template <typename A>
   static A identity() {

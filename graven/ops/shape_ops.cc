@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
@@ -346,6 +349,75 @@ void define_broadcast_to_and_kin(OpRegistry& ops) {
       });
 }
 
+// --- BroadcastArgs.
+
+Status broadcast_args_shape(InferContext& c) {
+  for (int i = 0; i < 2; ++i) {
+    if (c.shape(i).has_rank() && c.shape(i).rank() != 1) {
+      return invalid_argument("In[", i, "] must be a vector.", c.shape(i).to_message());
+    }
+  }
+  auto s0 = c.sizes(0), s1 = c.sizes(1);
+  if (!s0 || !s1) {
+    c.set_shape(0, {Dim::unknown()});
+    return {};
+  }
+  c.set_shape(0, {Dim(static_cast<int64_t>(std::max(s0->size(), s1->size())))});
+  if (!c.is_graph()) return {};
+  // Where a size is not known or does not fit, the kernel finds out, if it ever runs.
+  const bool first_is_longer = s0->size() >= s1->size();
+  SymbolicValue sizes = first_is_longer ? *s0 : *s1;
+  const SymbolicValue& others = first_is_longer ? *s1 : *s0;
+  for (size_t i = 0; i < others.size(); ++i) {
+    Dim& size = sizes[sizes.size() - 1 - i];
+    const Dim other = others[others.size() - 1 - i];
+    if (size == Dim(1)) {
+      size = other;
+    } else if (other != Dim(1) && other != size) {
+      size = Dim::unknown();
+    }
+  }
+  c.set_sizes(0, sizes);
+  return {};
+}
+
+// "[2,3]".
+std::string vector_text(const Tensor& vector) {
+  std::vector<int64_t> all;
+  for (int64_t i = 0; i < vector.num_elements(); ++i) all.push_back(integer_at(vector, i));
+  return str_cat("[", str_join(all, ","), "]");
+}
+
+Status broadcast_args_kernel(KernelContext& c) {
+  const Tensor *longer = &c.input(0), *shorter = &c.input(1);
+  if (longer->num_elements() < shorter->num_elements()) std::swap(longer, shorter);
+  const int64_t rank = longer->num_elements(), offset = rank - shorter->num_elements();
+  std::vector<int64_t> sizes(static_cast<size_t>(rank));
+  for (int64_t i = 0; i < rank; ++i) {
+    const int64_t a = integer_at(*longer, i), b = i < offset ? 1 : integer_at(*shorter, i - offset);
+    if (a != b && a != 1 && b != 1) {
+      return invalid_argument("Incompatible shapes: ", vector_text(c.input(0)), " vs. ",
+                              vector_text(c.input(1)));
+    }
+    sizes[i] = a == 1 ? b : a;
+  }
+  RETURN_IF_ERROR(c.allocate_output(0, longer->dtype(), Shape{rank}));
+  return give_integers(c, 0, sizes);
+}
+
+void define_broadcast_args(OpRegistry& ops) {
+  ops.define(kBroadcastArgs, {
+                                 .name = "BroadcastArgs",
+                                 .summary = "The shape to which the shapes s0 and s1 broadcast.",
+                                 .inputs = {"s0: T", "s1: T"},
+                                 .outputs = {"r0: T"},
+                                 .types = {{"T", kIndexTypes}},
+                                 .infer = broadcast_args_shape,
+                                 .body = kernel(broadcast_args_kernel),
+                                 .allocates_outputs = true,
+                             });
+}
+
 }  // namespace
 
 void define_shape_ops(OpRegistry& ops) {
@@ -354,6 +426,7 @@ void define_shape_ops(OpRegistry& ops) {
   define_fill(ops);
   define_reshape(ops);
   define_broadcast_to_and_kin(ops);
+  define_broadcast_args(ops);
 }
 
 }  // namespace graven::engine

@@ -283,34 +283,4 @@ Status broadcast_gradient_args_kernel(KernelContext& c) {
   return {};
 }
 
-Status unsorted_segment_sum_kernel(KernelContext& c) {
-  const Tensor& data = c.input(0);
-  const Tensor& ids = c.input(1);
-  const Tensor& out = c.output(0);
-  int64_t num_segments = out.shape().size(0);
-  int64_t num_rows = ids.num_elements();
-  for (int64_t i = 0; i < num_rows; ++i) {
-    if (integer_at(ids, i) >= num_segments) {
-      return invalid_argument("segment_ids[", i, "] = ", integer_at(ids, i),
-                              " is out of range [0, ", num_segments, ")");
-    }
-  }
-  visit_plain(out.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    const T* from = static_cast<const T*>(data.raw_data());
-    T* to = static_cast<T*>(out.mutable_raw_data());
-    std::fill_n(to, out.num_elements(), zero);
-    if (num_rows == 0 || data.num_elements() == 0) return;
-    int64_t width = data.num_elements() / num_rows;
-    for (int64_t row = 0; row < num_rows; ++row) {
-      int64_t id = integer_at(ids, row);
-      if (id < 0) continue;
-      T* sum = to + id * width;
-      const T* added = from + row * width;
-      for (int64_t i = 0; i < width; ++i) sum[i] = add_elements(sum[i], added[i]);
-    }
-  });
-  return {};
-}
-
 }  // namespace graven::engine

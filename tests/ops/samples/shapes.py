@@ -123,7 +123,7 @@ WRONG = [
     Wrong("UnsortedSegmentSum", (np.ones((2, 2)), int32([0, 2]), int32(2)),
           "segment_ids[1] = 2 is out of range [0, 2)"),
     Wrong("UnsortedSegmentSum", (np.ones((2, 2)), int32([0, 1]), int32(-1)),
-          "num_segments must be >= 0, got -1"),
+          "Input num_segments == -1 must not be negative."),
     Wrong("ShapeN", ([np.ones(2)],), "Value for attr 'out_type' of float is not in the list",
           attrs={"out_type": "float32"}),
 ]  # fmt: skip
