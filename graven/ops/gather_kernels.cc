@@ -127,6 +127,8 @@ template <TensorScatter kind, typename T>
 T combined(T x, T y) {
   if constexpr (kind == TensorScatter::kUpdate) {
     return y;
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return x + y;  // only ScatterNd takes strings, which adds
   } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
     return T(combined<kind>(static_cast<float>(x), static_cast<float>(y)));
   } else if constexpr (kind == TensorScatter::kAdd) {
@@ -172,7 +174,9 @@ void scatter_all(std::span<const int64_t> slices, int64_t width, const Tensor& u
     scatter<kind>(slices, width, static_cast<const T*>(updates.raw_data()),
                   static_cast<T*>(out.mutable_raw_data()));
   };
-  if (kind == TensorScatter::kUpdate || !is_plain(out.dtype())) {
+  if (kind == TensorScatter::kAdd && out.dtype() == DType::kString) {
+    run(std::string());
+  } else if (kind == TensorScatter::kUpdate || !is_plain(out.dtype())) {
     visit_copied(out.dtype(), [&](auto zero) {
       using T = decltype(zero);
       scatter<TensorScatter::kUpdate>(slices, width, static_cast<const T*>(updates.raw_data()),

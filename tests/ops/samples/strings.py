@@ -80,7 +80,7 @@ MOVED: list[tuple[str, tuple[Any, ...], Any, dict[str, Any]]] = [
     ("Gather", (VECTOR, _ints(3, 3, 0)), lambda x, i: x[i], {}),
     ("GatherV2", (WORDS, _ints(2, 0), np.array(1, np.int32)), lambda x, i, a: x[:, i], {}),
     ("GatherNd", (WORDS, int32([[1, 2], [0, 0]])), lambda x, i: x[tuple(i.T)], {}),
-    ("ScatterNd", (int32([[2], [0]]), ["a", "b"], _ints(4)), _filled, {}),
+    ("ScatterNd", (int32([[2], [0], [2]]), ["a", "b", "c"], _ints(4)), _filled, {}),
     ("TensorScatterUpdate", (VECTOR, int32([[2], [0]]), ["x", "y"]), _replaced, {}),
     ("Pad", (VECTOR, int32([[1, 2]])),
      lambda x, p: np.concatenate([[b""], x, [b"", b""]]).astype(object), {}),
