@@ -8,7 +8,9 @@ void define_functions(FunctionRegistry& functions) {
   define_asserts_of_shapes(functions);
   define_conversions(functions);
   define_convolutions(functions);
+  define_counting(functions);
   define_creation(functions);
+  define_dynamic_shapes(functions);
   define_gathering(functions);
   define_generators(functions);
   define_grids(functions);
@@ -22,6 +24,7 @@ void define_functions(FunctionRegistry& functions) {
   define_products(functions);
   define_random_functions(functions);
   define_reductions(functions);
+  define_segments(functions);
   define_shapes(functions);
   define_sorting(functions);
   define_stateless_random_functions(functions);

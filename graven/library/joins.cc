@@ -89,6 +89,14 @@ Outputs stack(FunctionContext& c, const StackParameters& p) {
   return c.apply(*kPack, tensors, PackAttrs{p.axis}, c.name());
 }
 
+struct ParallelStackParameters {
+  TensorList values;
+  static constexpr auto fields() {
+    return std::tuple(required_field("values", &ParallelStackParameters::values, "any",
+                                     "Tensors of one shape and dtype."));
+  }
+};
+
 }  // namespace
 
 void define_joins(FunctionRegistry& functions) {
@@ -110,6 +118,20 @@ void define_joins(FunctionRegistry& functions) {
                  {"ValueError", "There is no such axis."}},
       .source = "OpDef \"Pack\"",
       .body = stack,
+  });
+  functions.define({
+      .names = "parallel_stack",
+      .scope = "parallel_stack",
+      .summary = "Puts tensors of one shape together along a new first axis, in a Function.",
+      .returns = "A tensor with one axis more.",
+      .raises = {{"RuntimeError", "It is called eagerly, where stack does the same."},
+                 {"InvalidArgumentError", "Shapes differ."}},
+      .body = [](FunctionContext& c, const ParallelStackParameters& p) -> Outputs {
+        if (c.is_graph()) return c.apply(*kPack, p.values.tensors, PackAttrs(), c.name());
+        return c.fail(Status(Code::kUnknown,
+                             "tf.parallel_stack() is not compatible with eager execution.",
+                             ErrorKind::kRuntimeError));
+      },
   });
   functions.define({
       .names = "split",

@@ -84,6 +84,29 @@ Outputs scalar_mul(FunctionContext& c, const ScalarMulParameters& p) {
   return c(kMul, {p.scalar, p.x}, {}, c.name());
 }
 
+struct PolyvalParameters {
+  TensorList coeffs;
+  Tensor x;
+  static constexpr auto fields() {
+    using P = PolyvalParameters;
+    return std::tuple(
+        required_field("coeffs", &P::coeffs, "any", "The coefficients, the highest power first."),
+        required_field("x", &P::x, "any", "Numbers of their dtype, of any shape."));
+  }
+};
+
+// By Horner's rule.
+Outputs polyval(FunctionContext& c, const PolyvalParameters& p) {
+  if (!p.coeffs.is_list) {
+    return c.fail(value_error("Argument coeffs must be list type. Received type Tensor."));
+  }
+  const auto& coeffs = p.coeffs.tensors;
+  if (coeffs.empty()) return c(kZerosLike, {p.x}, {}, c.name());
+  Formula value = c(coeffs[0]), x = c(p.x);
+  for (size_t i = 1; i < coeffs.size(); ++i) value = c(coeffs[i]) + value * x;
+  return value;
+}
+
 // --- One tensor, which is x or input.
 
 struct XParameters {
@@ -229,6 +252,15 @@ void define_pairs(FunctionRegistry& functions) {
       .returns = "bool.",
       .raises = {kDoNotFit},
       .body = logical_xor,
+  });
+  functions.define({
+      .names = "math.polyval",
+      .scope = "polyval",
+      .summary = "Evaluates a polynomial, element by element.",
+      .returns = "The values; 0 without coefficients.",
+      .raises = {{"ValueError", "coeffs is no list."},
+                 {"InvalidArgumentError", "The dtypes differ, or the shapes do not broadcast."}},
+      .body = polyval,
   });
   functions.define({
       .names = "math.scalar_mul, scalar_mul",

@@ -118,6 +118,17 @@ void define_sums(FunctionRegistry& functions) {
       .body = [](FunctionContext& c, const ScanParameters& p) { return scan(c, kCumprod, p); },
   });
   functions.define({
+      .names = "math.cumulative_logsumexp",
+      .scope = "CumulativeLogsumexp",
+      .types = {{"T", kFloatTypes}},
+      .summary = "Takes log(sum(exp(x))) up to each element along an axis, without overflow.",
+      .returns = "The logarithms, of x's shape.",
+      .raises = {kNoSuchAxis},
+      .source = "OpDef \"CumulativeLogsumexp\"",
+      .body = [](FunctionContext& c,
+                 const ScanParameters& p) { return scan(c, kCumulativeLogsumexp, p); },
+  });
+  functions.define({
       .names = "math.add_n, add_n",
       .scope = "AddN",
       .summary = "Sums tensors of one shape.",
