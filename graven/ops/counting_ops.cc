@@ -32,22 +32,21 @@ Status visit_count_type(DType dtype, F&& f) {
 
 // --- Counting in general.
 
-// Calls add(i, bins) for all i below n, which adds to one of `size` bins, and leaves the sums in
-// `bins`. Chunks have bins of their own where these are few; they do not depend on the number of
-// threads, so that sums of floats do not either.
+// Calls add(begin, end, bins) for ranges that cover [0, n), which adds to `size` bins, and leaves
+// the sums in `bins`. Chunks have bins of their own where these are few; they do not depend on the
+// number of threads, so that sums of floats do not either.
 template <typename T, typename F>
 void count_into(int64_t n, int64_t size, T* bins, const F& add) {
   std::fill_n(bins, size, T(0));
   constexpr int64_t kChunk = 4 * kElementsOfChunk;
   const int64_t num_chunks = (n + kChunk - 1) / kChunk;
   if (num_chunks <= 1 || size > kChunk / 8) {
-    for (int64_t i = 0; i < n; ++i) add(i, bins);
+    add(int64_t{0}, n, bins);
     return;
   }
   std::vector<T> all(static_cast<size_t>(num_chunks * size));
   for_ranges(n, kChunk, [&](int64_t begin, int64_t end) {
-    T* own = all.data() + begin / kChunk * size;
-    for (int64_t i = begin; i < end; ++i) add(i, own);
+    add(begin, end, all.data() + begin / kChunk * size);
   });
   for (int64_t i = 0; i < num_chunks * size; ++i) {
     bins[i % size] = add_elements(bins[i % size], all[i]);
@@ -112,8 +111,10 @@ void count_values(std::span<const Index> values, const T* weights, Counting coun
                   T* bins) {
   const auto n = static_cast<int64_t>(values.size());
   const auto count = [&](auto weight_of) {
-    count_into(n, size, bins, [&](int64_t i, T* own) {
-      if (values[i] < size) own[values[i]] = add_elements(own[values[i]], weight_of(i));
+    count_into(n, size, bins, [&](int64_t begin, int64_t end, T* own) {
+      for (int64_t i = begin; i < end; ++i) {
+        if (values[i] < size) own[values[i]] = add_elements(own[values[i]], weight_of(i));
+      }
     });
   };
   if (counting == Counting::kWeights) return count([&](int64_t i) { return weights[i]; });
@@ -124,9 +125,10 @@ void count_values(std::span<const Index> values, const T* weights, Counting coun
 
 template <typename Index>
 Status check_values(std::span<const Index> values) {
-  const auto least = std::min_element(values.begin(), values.end());
-  if (least == values.end() || *least >= 0) return {};
-  return invalid_argument("Input arr must be non-negative! Negative input value found: ", *least);
+  Index least = 0;
+  for (Index value : values) least = std::min(least, value);
+  if (least >= 0) return {};
+  return invalid_argument("Input arr must be non-negative! Negative input value found: ", least);
 }
 
 // Both ops; a matrix is counted row by row.
@@ -237,19 +239,25 @@ Status histogram_of(KernelContext& c) {
         "'[",
         low, ", ", high, "]'");
   }
-  if constexpr (std::is_floating_point_v<T>) {
-    if (std::any_of(values.begin(), values.end(), [](T x) { return x != x; })) {
-      return invalid_argument("Histogram values must not contain NaN");
-    }
-  }
+  bool has_nan = false;
+  for (T x : values) has_nan |= x != x;
+  if (has_nan) return invalid_argument("Histogram values must not contain NaN");
   const int64_t nbins = c.output(0).num_elements();
   const double step = distance(low, high) / static_cast<double>(nbins);
   const auto last = static_cast<double>(nbins - 1);
   count_into(static_cast<int64_t>(values.size()), nbins, c.out<Count>(0).data(),
-             [&](int64_t i, Count* bins) {
-               const double place = distance(low, std::max(values[i], low)) / step;
-               // Infinite distances in infinite steps are NaN, and in the last bin.
-               ++bins[place < last ? static_cast<int64_t>(place) : nbins - 1];
+             [&](int64_t begin, int64_t end, Count* bins) {
+               constexpr int64_t kBlock = 256;
+               int32_t places[kBlock];
+               for (; begin < end; begin += kBlock) {
+                 const int64_t count = std::min(kBlock, end - begin);
+                 for (int64_t i = 0; i < count; ++i) {
+                   const double place = distance(low, std::max(values[begin + i], low)) / step;
+                   // An infinite distance in infinite steps is NaN, and in the last bin.
+                   places[i] = static_cast<int32_t>(place < last ? place : last);
+                 }
+                 for (int64_t i = 0; i < count; ++i) ++bins[places[i]];
+               }
              });
   return {};
 }
@@ -277,20 +285,52 @@ void define_histogram(OpRegistry& ops) {
 
 // --- Places among sorted elements.
 
+// Half and bfloat16 are compared as float32.
+template <typename T>
+using Compared = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
+
+// How many sorted elements are below a value, or not above it.
+template <bool is_upper, typename T, typename C>
+int64_t bound_of(std::span<const T> sorted, C value) {
+  const T* first = sorted.data();
+  for (auto count = static_cast<int64_t>(sorted.size()); count > 0;) {
+    const int64_t half = count / 2;
+    const auto middle = static_cast<Compared<T>>(first[half]);
+    const bool is_before = is_upper ? !(value < middle) : middle < value;
+    first = is_before ? first + half + 1 : first;
+    count = is_before ? count - half - 1 : half;
+  }
+  return first - sorted.data();
+}
+
+// Integers are compared with boundaries as floats, as in TensorFlow.
+template <typename T>
+void bucketize(std::span<const float> boundaries, const T* x, int64_t count, int32_t* to) {
+  using C = std::conditional_t<std::is_integral_v<T>, float, T>;
+  constexpr size_t kFew = 16;
+  if (boundaries.size() > kFew) {
+    for (int64_t i = 0; i < count; ++i) {
+      to[i] = static_cast<int32_t>(bound_of<true>(boundaries, static_cast<C>(x[i])));
+    }
+    return;
+  }
+  std::fill_n(to, count, 0);
+  for (float boundary : boundaries) {
+    for (int64_t i = 0; i < count; ++i) to[i] += static_cast<C>(x[i]) < boundary ? 0 : 1;
+  }
+}
+
 Status bucketize_kernel(KernelContext& c) {
   const auto& given = c.attrs<BucketizeAttrs>().boundaries;
   const std::vector<float> boundaries(given.begin(), given.end());
   return visit_count_type(c.input(0).dtype(), [&](auto zero) -> Status {
-    using T = decltype(zero);
-    // Integers are compared as floats, as in TensorFlow.
-    using C = std::conditional_t<std::is_integral_v<T>, float, T>;
-    const auto x = c.in<T>(0);
+    const auto x = c.in<decltype(zero)>(0);
     int32_t* to = c.out<int32_t>(0).data();
+    constexpr int64_t kBlock = 2048;  // stays in cache over all boundaries
     for_ranges(static_cast<int64_t>(x.size()), kElementsOfChunk, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        to[i] = static_cast<int32_t>(
-            std::upper_bound(boundaries.begin(), boundaries.end(), static_cast<C>(x[i])) -
-            boundaries.begin());
+      for (; begin < end; begin += kBlock) {
+        bucketize<decltype(zero)>(boundaries, x.data() + begin, std::min(kBlock, end - begin),
+                                  to + begin);
       }
     });
     return {};
@@ -336,23 +376,6 @@ Status bound_shape(InferContext& c) {
   return {};
 }
 
-// Half and bfloat16 are compared as float32.
-template <typename T>
-using Compared = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
-
-template <bool is_upper, typename T>
-int64_t bound_of(std::span<const T> sorted, Compared<T> value) {
-  const T* first = sorted.data();
-  for (auto count = static_cast<int64_t>(sorted.size()); count > 0;) {
-    const int64_t half = count / 2;
-    const auto middle = static_cast<Compared<T>>(first[half]);
-    const bool is_before = is_upper ? !(value < middle) : middle < value;
-    first = is_before ? first + half + 1 : first;
-    count = is_before ? count - half - 1 : half;
-  }
-  return first - sorted.data();
-}
-
 template <bool is_upper>
 Status bound_kernel(KernelContext& c) {
   const Tensor &sorted = c.input(0), &values = c.input(1), &out = c.output(0);
@@ -368,7 +391,7 @@ Status bound_kernel(KernelContext& c) {
           for (int64_t i = begin; i < end; ++i) {
             const auto row = all.subspan(i / num_values * num_sorted, num_sorted);
             to[i] = static_cast<decltype(index)>(
-                bound_of<is_upper, T>(row, static_cast<Compared<T>>(x[i])));
+                bound_of<is_upper>(row, static_cast<Compared<T>>(x[i])));
           }
         });
       });

@@ -1,7 +1,6 @@
 #include "graven/ops/partition_ops.h"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "graven/ir/gradient_context.h"
@@ -14,6 +13,7 @@
 #include "graven/ops/register_ops.h"
 #include "graven/ops/sequence_ops.h"
 #include "graven/ops/shape_ops.h"
+#include "graven/ops/strided_copy.h"
 
 namespace graven::engine {
 namespace {
@@ -22,6 +22,16 @@ constexpr int64_t kBytesOfChunk = 1 << 17;
 
 int64_t bytes_of_row(DType dtype, int64_t width) {
   return std::max<int64_t>(width, 1) * static_cast<int64_t>(dtype_size(dtype));
+}
+
+// One element is not worth a call of a function that copies many.
+template <typename T>
+void copy_row(const T* from, int64_t width, T* to) {
+  if (width == 1) {
+    *to = *from;
+  } else {
+    std::copy_n(from, width, to);
+  }
 }
 
 // --- DynamicPartition.
@@ -53,25 +63,43 @@ Status dynamic_partition_shape(InferContext& c) {
   return {};
 }
 
-// Where each row goes: its place in its partition. Counts the rows of each.
-Result<std::vector<int64_t>> places_in_partitions(const Tensor& partitions,
-                                                  std::vector<int64_t>& counts) {
+// How many rows of each partition there are in each chunk of rows; in front of a chunk, after
+// exclusive sums over the chunks.
+struct PartitionCounts {
+  int64_t rows_of_chunk, num_partitions;
+  std::vector<int64_t> counts;
+
+  int64_t* of_chunk(int64_t chunk) { return counts.data() + chunk * num_partitions; }
+};
+
+Result<PartitionCounts> count_rows(const Tensor& partitions, int64_t num_partitions) {
+  constexpr int64_t kRows = 1 << 15;
   const auto given = partitions.data<int32_t>();
-  std::vector<int64_t> places(given.size());
-  for (size_t i = 0; i < given.size(); ++i) {
-    if (given[i] < 0 || given[i] >= static_cast<int64_t>(counts.size())) {
-      return invalid_argument("partitions", place_text(partitions.shape(), static_cast<int64_t>(i)),
-                              " = ", given[i], " is not in [0, ", counts.size(), ")");
+  const auto n = static_cast<int64_t>(given.size());
+  PartitionCounts result{std::max(kRows, num_partitions), num_partitions, {}};
+  const int64_t chunks = (n + result.rows_of_chunk - 1) / result.rows_of_chunk;
+  result.counts.resize(static_cast<size_t>((chunks + 1) * num_partitions));
+  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+    const int64_t begin = chunk * result.rows_of_chunk;
+    const int64_t end = std::min(n, begin + result.rows_of_chunk);
+    int64_t* counts = result.of_chunk(chunk + 1);
+    for (int64_t i = begin; i < end; ++i) {
+      if (given[i] < 0 || given[i] >= num_partitions) {
+        return invalid_argument("partitions", place_text(partitions.shape(), i), " = ", given[i],
+                                " is not in [0, ", num_partitions, ")");
+      }
+      ++counts[given[i]];
     }
-    places[i] = counts[given[i]]++;
   }
-  return places;
+  for (int64_t i = 0; i < chunks * num_partitions; ++i) {
+    result.counts[i + num_partitions] += result.counts[i];
+  }
+  return result;
 }
 
 Status dynamic_partition_kernel(KernelContext& c) {
   const Tensor &data = c.input(0), &partitions = c.input(1);
-  std::vector<int64_t> counts(static_cast<size_t>(c.num_outputs()));
-  ASSIGN_OR_RETURN(const auto places, places_in_partitions(partitions, counts));
+  ASSIGN_OR_RETURN(PartitionCounts counts, count_rows(partitions, c.num_outputs()));
   Shape shape = {0};
   int64_t width = 1;
   for (int axis = partitions.rank(); axis < data.rank(); ++axis) {
@@ -79,23 +107,24 @@ Status dynamic_partition_kernel(KernelContext& c) {
     width *= data.shape().size(axis);
   }
   for (int i = 0; i < c.num_outputs(); ++i) {
-    shape.set(0, counts[i]);
+    shape.set(0, counts.counts[counts.counts.size() - counts.num_partitions + i]);
     RETURN_IF_ERROR(c.allocate_output(i, data.dtype(), shape));
   }
   visit_copied(data.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const T* from = static_cast<const T*>(data.raw_data());
     const int32_t* of_row = partitions.data<int32_t>().data();
-    std::vector<T*> to;
+    std::vector<T*> starts;
     for (int i = 0; i < c.num_outputs(); ++i) {
-      to.push_back(static_cast<T*>(c.output(i).mutable_raw_data()));
+      starts.push_back(static_cast<T*>(c.output(i).mutable_raw_data()));
     }
-    for_ranges(static_cast<int64_t>(places.size()),
-               kBytesOfChunk / bytes_of_row(data.dtype(), width), [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i) {
-                   std::copy_n(from + i * width, width, to[of_row[i]] + places[i] * width);
-                 }
-               });
+    for_ranges(partitions.num_elements(), counts.rows_of_chunk, [&](int64_t begin, int64_t end) {
+      int64_t* next = counts.of_chunk(begin / counts.rows_of_chunk);
+      for (int64_t i = begin; i < end; ++i) {
+        const int32_t k = of_row[i];
+        copy_row(from + i * width, width, starts[k] + next[k]++ * width);
+      }
+    });
   });
   return {};
 }
@@ -173,32 +202,25 @@ Status dynamic_stitch_shape(InferContext& c) {
   return {};
 }
 
-// For each row of the result the input and the row that it comes from: of several the last one.
-struct Source {
-  int32_t input = -1;
-  int64_t row = 0;
-};
-
-Result<std::vector<Source>> sources_of(const KernelContext& c, int n) {
-  std::vector<Source> sources;
+// The number of rows of the result.
+Result<int64_t> num_merged_rows(const KernelContext& c, int n) {
+  int64_t num_rows = 0;
   for (int i = 0; i < n; ++i) {
-    const auto indices = c.in<int32_t>(i);
-    for (size_t row = 0; row < indices.size(); ++row) {
-      const int32_t index = indices[row];
-      if (index < 0 || index == std::numeric_limits<int32_t>::max()) {
-        return invalid_argument("indices[", i, "] is out of range");
-      }
-      if (static_cast<size_t>(index) >= sources.size()) sources.resize(index + 1);
-      sources[index] = {i, static_cast<int64_t>(row)};
+    int32_t least = 0, most = -1;
+    for (int32_t index : c.in<int32_t>(i)) {
+      least = std::min(least, index);
+      most = std::max(most, index);
     }
+    if (least < 0) return invalid_argument("indices[", i, "] is out of range");
+    num_rows = std::max(num_rows, int64_t{most} + 1);
   }
-  return sources;
+  return num_rows;
 }
 
 Status dynamic_stitch_kernel(KernelContext& c) {
   const int n = c.num_inputs() / 2;
-  ASSIGN_OR_RETURN(const std::vector<Source> sources, sources_of(c, n));
-  Shape shape = {static_cast<int64_t>(sources.size())};
+  ASSIGN_OR_RETURN(const int64_t num_rows, num_merged_rows(c, n));
+  Shape shape = {num_rows};
   int64_t width = 1;
   for (int axis = c.input(0).rank(); axis < c.input(n).rank(); ++axis) {
     shape.push_back(c.input(n).shape()[axis]);
@@ -206,21 +228,22 @@ Status dynamic_stitch_kernel(KernelContext& c) {
   }
   RETURN_IF_ERROR(c.allocate_output(0, c.input(n).dtype(), shape));
   const Tensor& out = c.output(0);
+  clear_elements(out.dtype(), out.num_elements(), out.mutable_raw_data());
   visit_copied(out.dtype(), [&](auto zero) {
     using T = decltype(zero);
     T* to = static_cast<T*>(out.mutable_raw_data());
-    for_ranges(static_cast<int64_t>(sources.size()),
-               kBytesOfChunk / bytes_of_row(out.dtype(), width), [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i) {
-                   const auto [input, row] = sources[i];
-                   if (input < 0) {
-                     std::fill_n(to + i * width, width, zero);
-                   } else {
-                     const T* from = static_cast<const T*>(c.input(n + input).raw_data());
-                     std::copy_n(from + row * width, width, to + i * width);
-                   }
-                 }
-               });
+    // Cut by columns: of rows of one index the last one counts.
+    const int64_t grain = kBytesOfChunk / bytes_of_row(out.dtype(), std::max<int64_t>(num_rows, 1));
+    for_ranges(width, std::max<int64_t>(grain, 64), [&](int64_t begin, int64_t end) {
+      for (int i = 0; i < n; ++i) {
+        const auto indices = c.in<int32_t>(i);
+        const T* from = static_cast<const T*>(c.input(n + i).raw_data());
+        for (size_t row = 0; row < indices.size(); ++row) {
+          const T* source = from + static_cast<int64_t>(row) * width;
+          copy_row(source + begin, end - begin, to + indices[row] * width + begin);
+        }
+      }
+    });
   });
   return {};
 }
@@ -322,8 +345,8 @@ void reverse_sequences(const Sequences& s, std::span<const int64_t> lengths, con
                    const int64_t source_row =
                        s.batch_is_first ? row : row + (source_place(i, length) - i) * s.between;
                    const int64_t source = s.batch_is_first ? source_place(k, length) : k;
-                   std::copy_n(from + source_row * row_size + source * s.inner, s.inner,
-                               to + row * row_size + k * s.inner);
+                   copy_row(from + source_row * row_size + source * s.inner, s.inner,
+                            to + row * row_size + k * s.inner);
                  }
                }
              });

@@ -96,6 +96,7 @@ template <typename Index>
 Result<std::vector<Run>> runs_of(std::span<const Index> ids) {
   std::vector<Run> runs;
   const auto n = static_cast<int64_t>(ids.size());
+  if (n > 0 && ids.back() >= 0 && ids.back() < n) runs.reserve(static_cast<size_t>(ids.back()) + 1);
   for (int64_t i = 0; i < n; ++i) {
     const int64_t id = ids[i];
     if (!runs.empty() && runs.back().segment == id) {
@@ -124,7 +125,7 @@ void combine_run(const T* rows, int64_t count, int64_t width, int64_t first, int
     to[0] = finished<kind, T>(sum, count);
     return;
   }
-  constexpr int64_t kColumns = 128;
+  constexpr int64_t kColumns = 1024;
   A sums[kColumns];
   for (int64_t begin = first; begin < last; begin += kColumns) {
     const int64_t columns = std::min(kColumns, last - begin);

@@ -1,7 +1,6 @@
 #include "graven/ops/unique_ops.h"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -109,15 +108,15 @@ std::vector<int64_t> number_slices(const Slices<T>& slices, Index* numbers) {
   return firsts;
 }
 
-// The same for single elements, whose hash tells whether they are equal.
+// The same for single elements.
 template <typename T, typename Index>
 std::vector<int64_t> number_elements(const T* x, int64_t n, Index* numbers) {
   DistinctItems items;
   std::vector<int64_t> firsts;
   for (int64_t i = 0; i < n; ++i) {
-    const int64_t number = x[i] == x[i]
-                               ? items.add(hash_of_element(x[i]), [](int64_t) { return true; })
-                               : items.add_alone();
+    const auto is_same = [&](int64_t other) { return x[firsts[other]] == x[i]; };
+    const int64_t number =
+        x[i] == x[i] ? items.add(hash_of_element(x[i]), is_same) : items.add_alone();
     if (number == static_cast<int64_t>(firsts.size())) firsts.push_back(i);
     numbers[i] = static_cast<Index>(number);
   }
@@ -131,20 +130,16 @@ Status unique_of(KernelContext& c, int axis) {
   for (int i = 0; i < x.rank(); ++i) {
     if (i != axis) (i < axis ? slices.outer : slices.inner) *= x.shape().size(i);
   }
-  if (slices.count > std::numeric_limits<Index>::max()) {
+  if (slices.count > DistinctItems::kMaxItems) {
     return invalid_argument("unique does not support input tensors larger than ",
-                            std::numeric_limits<Index>::max(), " elements");
+                            DistinctItems::kMaxItems, " elements");
   }
   RETURN_IF_ERROR(c.allocate_output(1, kDTypeOf<Index>, Shape{slices.count}));
   Index* numbers = c.out<Index>(1).data();
-  std::vector<int64_t> firsts;
-  if constexpr (!std::is_same_v<T, std::string>) {
-    const bool is_vector = slices.outer == 1 && slices.inner == 1;
-    firsts = is_vector ? number_elements(slices.elements, slices.count, numbers)
-                       : number_slices(slices, numbers);
-  } else {
-    firsts = number_slices(slices, numbers);
-  }
+  const bool is_vector = slices.outer == 1 && slices.inner == 1;
+  const std::vector<int64_t> firsts = is_vector
+                                          ? number_elements(slices.elements, slices.count, numbers)
+                                          : number_slices(slices, numbers);
   const auto count = static_cast<int64_t>(firsts.size());
   Shape shape = x.shape();
   shape.set(axis, count);
@@ -246,8 +241,9 @@ Status list_diff_of(KernelContext& c) {
   const Tensor &x = c.input(0), &y = c.input(1);
   const T* from = static_cast<const T*>(x.raw_data());
   const T* left_out = static_cast<const T*>(y.raw_data());
-  if (x.num_elements() > std::numeric_limits<Index>::max()) {
-    return invalid_argument("x is too large for int32 indexing");
+  if (std::max(x.num_elements(), y.num_elements()) > DistinctItems::kMaxItems) {
+    return invalid_argument("ListDiff does not support more than ", DistinctItems::kMaxItems,
+                            " elements");
   }
   DistinctItems items;
   std::vector<int64_t> firsts, kept;
