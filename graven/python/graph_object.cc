@@ -10,6 +10,7 @@
 #include "graven/ir/body.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph_builder.h"
+#include "graven/library/static_value.h"
 #include "graven/python/bind.h"
 #include "graven/python/convert.h"
 #include "graven/python/errors.h"
@@ -474,6 +475,15 @@ void bind_graph(nb::module_& m) {
         return engine::str_cat("name: \"", self.node->name(), "\"\nop: \"", self.node->op().name(),
                                "\"\n");
       });
+  m.def(
+      "static_value",
+      [](nb::handle tensor) {
+        engine::Tensor value = engine::static_value(tensor_of(tensor.ptr()));
+        return value ? nb::steal(wrap(std::move(value))) : nb::none();
+      },
+      "static_value(tensor)\n--\n\nThe value if it follows from constants and known shapes, or "
+      "None.",
+      nb::arg("tensor"));
 }
 
 }  // namespace graven::python

@@ -72,6 +72,7 @@ from graven._scopes import init_scope as init_scope
 from graven._scopes import name_scope as name_scope
 from graven._sparse import SparseTensor as SparseTensor
 from graven._sparse import SparseTensorSpec as SparseTensorSpec
+from graven._static_value import get_static_value as get_static_value
 from graven._tape import GradientTape as GradientTape
 from graven._tape import UnconnectedGradients as UnconnectedGradients
 from graven._tape import gradients as gradients

@@ -23,7 +23,9 @@
 #include "graven/ops/movement_ops.h"
 #include "graven/ops/nn_ops.h"
 #include "graven/ops/padding_ops.h"
+#include "graven/ops/partition_ops.h"
 #include "graven/ops/reduction_ops.h"
+#include "graven/ops/segment_ops.h"
 #include "graven/ops/shape_ops.h"
 #include "graven/ops/slice_ops.h"
 #include "graven/ops/structural_ops.h"
@@ -331,6 +333,26 @@ TEST_CASE("gradients of structural ops") {
   check(kCast, {x}, {.DstT = DType::kComplex128});
   check(kCast, {random_tensor(kComplexes, {2}, -1, 1)}, {.DstT = DType::kFloat64});
   check(kEnsureShape, {x}, {.shape = Shape({2, 3})});
+}
+
+TEST_CASE("gradients of segments, partitions and sequences") {
+  Tensor x = random_tensor(kReals, {4, 3}, 0.5, 1.5), z = random_tensor(kComplexes, {4}, 0.5, 1);
+  const Tensor sorted = ints({0, 0, 1, 1}), ids = ints({1, 0, -1, 1}),
+               two = ints({2}).with_shape({});
+  for (const auto* op : {&kSegmentSum, &kSegmentMean, &kSegmentProd, &kSegmentMin, &kSegmentMax}) {
+    check(*op, {x, sorted});
+  }
+  for (const auto* op : {&kSegmentSum, &kSegmentMean, &kSegmentProd}) check(*op, {z, sorted});
+  for (const auto* op :
+       {&kUnsortedSegmentSum, &kUnsortedSegmentProd, &kUnsortedSegmentMin, &kUnsortedSegmentMax}) {
+    check(*op, {x, ids, two});
+  }
+  check(kUnsortedSegmentProd, {z, ids, two});
+  check(kDynamicPartition, {x, sorted}, {.num_partitions = 2});
+  for (const auto* op : {&kDynamicStitch, &kParallelDynamicStitch}) {
+    check(*op, {ints({5, 2, 0, 1}), ints({4, 3, 6, 7}), x, random_tensor(kReals, {4, 3}, 0, 1)});
+  }
+  check(kReverseSequence, {x, ints({2, 0, 3, 1})}, {.seq_dim = 1});
 }
 
 TEST_CASE("gradients of sums, over any axes, with and without keeping them") {
