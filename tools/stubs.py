@@ -132,7 +132,11 @@ def definition(package: Any, name: str, function: Any) -> str:
         result = f"tuple[{', '.join(kind for _, kind in results)}]"
     elif len(results) > 1:
         result = f"_{name}Outputs"
-        members = "".join(f"    {member}: {kind}\n" for member, kind in results)
+        members = ""
+        for member, kind in results:
+            is_method = hasattr(tuple, member)  # UniqueWithCounts has a `count`
+            ignored = "  # type: ignore[assignment]" if is_method else ""
+            members += f"    {member}: {kind}{ignored}\n"
         text = f"class {result}(NamedTuple):\n{members}\n"
     elif results:
         result = results[0][1]

@@ -36,8 +36,8 @@ struct BincountParameters {
         field("weights", &P::weights, "W", "What each counts for, of arr's shape; None means 1."),
         field("minlength", &P::minlength, "The least number of bins."),
         field("maxlength", &P::maxlength, "The largest; what lies beyond is not counted."),
-        field("dtype", &P::dtype, "Of the counts without weights."),
-        name_field(), field("axis", &P::axis, "0 or None for all elements, -1 for each row."),
+        field("dtype", &P::dtype, "Of the counts without weights."), name_field(),
+        field("axis", &P::axis, "0 or None for all elements, -1 for each row."),
         field("binary_output", &P::binary_output, "1 where a number is there, however often."));
   }
 };

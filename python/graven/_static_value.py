@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from graven import _engine
 from graven._dtypes import string
 from graven._trace_types import is_tensor
@@ -28,6 +27,8 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
 
     Source: tf.get_static_value.
     """
+    import numpy as np
+
     if not is_tensor(tensor):
         return tensor
     if not isinstance(tensor, _engine.Tensor):

@@ -34,6 +34,7 @@ PYTHON_ONLY = {
     "debugging.assert_shapes": "not yet",
     "dtypes.as_dtype": "DType is an enumeration",
     "get_logger": "Python's logging",
+    "get_static_value": "not yet; a Shape tells its known sizes",
     "gradients": "GradientTape, which works in traced functions too",
     "group": "operations are no values; effects keep the order of the program",
     "is_tensor": "types are static",

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ops.sample import PLAIN, ListOf, Sample, Wrong, int32, int64
+from ops.sample import PLAIN, ListOf, Sample, Wrong, float32, float64, int32, int64
 
 ROWS = [[0.5, -2.0], [1.5, 4.0], [3.0, -1.0], [2.0, 0.25]]
 STRINGS = ["a", "b", "c" * 30, ""]
@@ -94,7 +94,7 @@ WRONG = [
     Wrong("DynamicStitch", ([int32([-1])], [np.ones(1)]), "indices[0] is out of range"),
     Wrong("DynamicStitch", ([int32([0])], [np.ones(1), np.ones(1)]), "must match length 1",
           error="ValueError"),
-    Wrong("DynamicStitch", ([int32([0]), int32([0])], [np.float32([1]), np.float64([1])]),
+    Wrong("DynamicStitch", ([int32([0]), int32([0])], [float32([1]), float64([1])]),
           "to be a float tensor but is a double",
           message_in_graph="has type float64 that does not match type float32"),
     Wrong("ReverseSequence", (np.ones((2, 3)), int32([2])), "Length of seq_lengths != input.dims",
