@@ -1,3 +1,5 @@
+#include "graven/library/conversions.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -80,6 +82,16 @@ Tensor clipped(FunctionContext& c, const Tensor& x, DType dtype) {
   return c(kMinimum, {raised, limit(c, std::min(high, largest), x.dtype())});
 }
 
+}  // namespace
+
+long double largest_of(DType dtype) { return limits_of(dtype).second; }
+
+Tensor saturated(FunctionContext& c, const Tensor& x, DType dtype) {
+  return c.cast(clipped(c, x, real_part_type(dtype)), dtype);
+}
+
+namespace {
+
 struct SaturateCastParameters {
   Tensor value;
   DType dtype = DType::kInvalid;
@@ -98,7 +110,7 @@ Outputs saturate_cast(FunctionContext& c, const SaturateCastParameters& p) {
   Tensor x = p.value;
   const DType own = real_part_type(x.dtype()), part = real_part_type(p.dtype);
   if (is_complex(x.dtype()) && !is_complex(p.dtype)) x = c(kReal, {x}, {.Tout = own});
-  if (!x || !is_complex(x.dtype())) return c.cast(clipped(c, x, part), p.dtype);
+  if (!x || !is_complex(x.dtype())) return saturated(c, x, p.dtype);
   if (limits_of(own).second > limits_of(part).second) {
     const Tensor real = clipped(c, c(kReal, {x}, {.Tout = own}), part);
     const Tensor imag = clipped(c, c(kImag, {x}, {.Tout = own}), part);

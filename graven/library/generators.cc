@@ -38,7 +38,7 @@ Tensor uniform(FunctionContext& c, const Tensor& state, int64_t algorithm, const
                                 kStatefulUniform,
                                 kStatefulUniformFullInt,
                                 kStatefulUniformInt};
-  return uniform_numbers(c, source, low, high, dtype);
+  return uniform_numbers(c, source, low, high, dtype, c.name());
 }
 
 struct FullIntParameters {

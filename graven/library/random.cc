@@ -20,6 +20,21 @@ SeededDTypeAttrs seeded(std::optional<int64_t> seed, DType dtype) {
   return {.seed = seeds.seed, .seed2 = seeds.seed2, .dtype = dtype};
 }
 
+}  // namespace
+
+Tensor drawn_uniform(FunctionContext& c, const Tensor& shape, std::optional<int64_t> seed,
+                     const Tensor& low, const Tensor& high, DType dtype, std::string_view name) {
+  if (is_integer(dtype)) {
+    const Tensor from = low ? low : c.scalar(0, dtype, "min");
+    return c(kRandomUniformInt, {shape, from, high}, seeded(seed), name);
+  }
+  const SeededDTypeAttrs attrs = seeded(seed, dtype);
+  if (!low && !high) return c(kRandomUniform, {shape}, attrs, name);
+  return scaled(c, c(kRandomUniform, {shape}, attrs), low, high, name);
+}
+
+namespace {
+
 struct SetSeedParameters {
   int64_t seed = 0;
   static constexpr auto fields() {
@@ -47,14 +62,8 @@ Outputs uniform(FunctionContext& c, const UniformParameters& p) {
   if (is_integer(p.dtype) && !p.maxval) {
     return c.fail(value_error("Must specify maxval for integer dtype ", dtype_name(p.dtype)));
   }
-  const Tensor shape = c.tensor_of(p.shape, "shape");
-  if (is_integer(p.dtype)) {
-    const Tensor low = p.minval ? p.minval : c.scalar(0, p.dtype, "min");
-    return c(kRandomUniformInt, {shape, low, p.maxval}, seeded(p.seed), c.name());
-  }
-  const SeededDTypeAttrs attrs = seeded(p.seed, p.dtype);
-  if (!p.minval && !p.maxval) return c(kRandomUniform, {shape}, attrs, c.name());
-  return scaled(c, c(kRandomUniform, {shape}, attrs), p.minval, p.maxval);
+  return drawn_uniform(c, c.tensor_of(p.shape, "shape"), p.seed, p.minval, p.maxval, p.dtype,
+                       c.name());
 }
 
 struct NormalParameters {

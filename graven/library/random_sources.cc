@@ -32,10 +32,11 @@ Result<int64_t> algorithm_number(const NumberOrText& algorithm) {
   return unsupported(given);
 }
 
-Tensor scaled(FunctionContext& c, const Tensor& unit, const Tensor& low, const Tensor& high) {
+Tensor scaled(FunctionContext& c, const Tensor& unit, const Tensor& low, const Tensor& high,
+              std::string_view name) {
   Formula x = c(unit), from = low ? c(low) : constant_like(x, 0);
   Formula to = high ? c(high) : constant_like(x, 1);
-  return c(kAddV2, {x * (to - from), from}, {}, c.name());
+  return c(kAddV2, {x * (to - from), from}, {}, name);
 }
 
 Tensor normal_numbers(FunctionContext& c, const Tensor& mean, const Tensor& deviation, DType dtype,
@@ -51,20 +52,20 @@ Tensor normal_numbers(FunctionContext& c, const Tensor& mean, const Tensor& devi
 }
 
 Tensor uniform_numbers(FunctionContext& c, const UniformSource& source, const Tensor& low,
-                       const Tensor& high, DType dtype) {
-  const auto draw = [&](const Op& op, AttrsRef attrs, std::string_view name) {
-    const Tensors drawn = c.apply(op, source.inputs, attrs, name);
+                       const Tensor& high, DType dtype, std::string_view name) {
+  const auto draw = [&](const Op& op, AttrsRef attrs, std::string_view node) {
+    const Tensors drawn = c.apply(op, source.inputs, attrs, node);
     return drawn.empty() ? Tensor() : drawn[0];
   };
   if (!is_integer(dtype)) {
     if (!low) return c.fail(value_error("minval is None, which only integers take"));
-    return scaled(c, draw(*source.unit.op, RandomDTypeAttrs{dtype}, {}), low, high);
+    return scaled(c, draw(*source.unit.op, RandomDTypeAttrs{dtype}, {}), low, high, name);
   }
   if (!low != !high) {
     return c.fail(value_error("For integer `dtype` argument ", dtype_name(dtype),
                               ", argument `minval` and `maxval` must be both None or not None"));
   }
-  if (!low) return draw(*source.all_integers.op, RandomIntegerAttrs{dtype}, c.name());
+  if (!low) return draw(*source.all_integers.op, RandomIntegerAttrs{dtype}, name);
   if (dtype == DType::kUInt32 || dtype == DType::kUInt64) {
     return c.fail(value_error("Argument `dtype` got invalid value ", dtype_name(dtype),
                               " when argument `minval` is not None: don't use unsigned integers "
@@ -73,7 +74,7 @@ Tensor uniform_numbers(FunctionContext& c, const UniformSource& source, const Te
   Tensors inputs = source.inputs;
   inputs.push_back(low);
   inputs.push_back(high);
-  const Tensors drawn = c.apply(*source.integers.op, inputs, NoAttrs(), c.name());
+  const Tensors drawn = c.apply(*source.integers.op, inputs, NoAttrs(), name);
   return drawn.empty() ? Tensor() : drawn[0];
 }
 

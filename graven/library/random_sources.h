@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "graven/base/export.h"
@@ -33,7 +34,8 @@ inline constexpr std::string_view kNumSamplesDoc = "How many to draw for each ro
 GRAVEN_API Result<int64_t> algorithm_number(const NumberOrText& algorithm);
 
 // Numbers of [0, 1) moved to [low, high), of which an empty one is 0 or 1.
-Tensor scaled(FunctionContext& c, const Tensor& unit, const Tensor& low, const Tensor& high);
+Tensor scaled(FunctionContext& c, const Tensor& unit, const Tensor& low, const Tensor& high,
+              std::string_view name);
 
 // Normal numbers that `draw` gives under a name, with a mean and a deviation; an empty one is 0 or
 // 1.
@@ -49,6 +51,14 @@ struct UniformSource {
 };
 // Integers without both bounds are of all values.
 Tensor uniform_numbers(FunctionContext& c, const UniformSource& source, const Tensor& low,
-                       const Tensor& high, DType dtype);
+                       const Tensor& high, DType dtype, std::string_view name);
+
+// Numbers in [low, high), of which empty ones of floats are 0 and 1: those of random.uniform, and
+// those of random.stateless_uniform.
+Tensor drawn_uniform(FunctionContext& c, const Tensor& shape, std::optional<int64_t> seed,
+                     const Tensor& low, const Tensor& high, DType dtype,
+                     std::string_view name = {});
+Tensor seeded_uniform(FunctionContext& c, const Tensor& shape, const Sizes& seed, const Tensor& low,
+                      const Tensor& high, DType dtype, std::string_view name = {});
 
 }  // namespace graven::engine

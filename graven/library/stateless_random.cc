@@ -34,6 +34,25 @@ Tensor seed_of(FunctionContext& c, const Sizes& seed, const NumberOrText& algori
   return seed_of(c, seed);
 }
 
+// Uniform numbers of a seed that seed_of gave.
+Tensor uniform(FunctionContext& c, const Tensor& shape, const Tensor& seed, const Tensor& low,
+               const Tensor& high, DType dtype, std::string_view name) {
+  const UniformSource source = {{shape, seed},
+                                kStatelessRandomUniform,
+                                kStatelessRandomUniformFullInt,
+                                kStatelessRandomUniformInt};
+  return uniform_numbers(c, source, low, high, dtype, name);
+}
+
+}  // namespace
+
+Tensor seeded_uniform(FunctionContext& c, const Tensor& shape, const Sizes& seed, const Tensor& low,
+                      const Tensor& high, DType dtype, std::string_view name) {
+  return uniform(c, shape, seed_of(c, seed), low, high, dtype, name);
+}
+
+namespace {
+
 struct UniformParameters {
   Sizes shape, seed;
   Tensor minval, maxval;
@@ -49,15 +68,6 @@ struct UniformParameters {
                       field("alg", &P::alg, kAlgorithmDoc));
   }
 };
-
-Tensor uniform(FunctionContext& c, const Tensor& shape, const Tensor& seed, const Tensor& low,
-               const Tensor& high, DType dtype) {
-  const UniformSource source = {{shape, seed},
-                                kStatelessRandomUniform,
-                                kStatelessRandomUniformFullInt,
-                                kStatelessRandomUniformInt};
-  return uniform_numbers(c, source, low, high, dtype);
-}
 
 struct NormalParameters {
   Sizes shape, seed;
@@ -102,7 +112,7 @@ Outputs split(FunctionContext& c, const SplitParameters& p) {
     return c.fail(value_error("A seed is two integers, not ", dtype_name(seed.dtype())));
   }
   const Tensor num = p.num ? p.num : c.scalar(2);
-  return uniform(c, c(kPack, {num, c.scalar(2)}), seed, {}, {}, seed.dtype());
+  return uniform(c, c(kPack, {num, c.scalar(2)}), seed, {}, {}, seed.dtype(), c.name());
 }
 
 struct FoldInParameters {
@@ -122,7 +132,7 @@ Outputs fold_in(FunctionContext& c, const FoldInParameters& p) {
     return c.fail(value_error("data is an integer, not ", dtype_name(p.data.dtype())));
   }
   const Tensor seed = seed_of(c, p.seed, p.alg);
-  return c(kPack, {uniform(c, c.vector({}), seed, {}, {}, p.data.dtype()), p.data});
+  return c(kPack, {uniform(c, c.vector({}), seed, {}, {}, p.data.dtype(), c.name()), p.data});
 }
 
 struct ShuffleParameters {
@@ -174,7 +184,8 @@ void define_stateless_random_functions(FunctionRegistry& functions) {
       .body =
           [](FunctionContext& c, const UniformParameters& p) {
             const Tensor seed = seed_of(c, p.seed, p.alg);
-            return uniform(c, c.tensor_of(p.shape, "shape"), seed, p.minval, p.maxval, p.dtype);
+            return uniform(c, c.tensor_of(p.shape, "shape"), seed, p.minval, p.maxval, p.dtype,
+                           c.name());
           },
   });
   functions.define({
