@@ -139,6 +139,40 @@ class Arguments:
     def _pooling(self) -> dict[str, Any]:
         return {"ksize": self.window(), "strides": self.window(), "padding": self.same()}
 
+    def float_images(self) -> Any:
+        return self._numbers(*self.image_shape_numbers(), dtype="float32")
+
+    def pixels(self) -> Any:
+        return self._numbers(max(self._elements // 3, 1), 3)
+
+    def colored_images(self) -> Any:
+        side = max(int((self._elements / 3) ** 0.5), 1)
+        return self._numbers(1, side, side, 3)
+
+    def resized_shape_tensor(self) -> Any:
+        return self._integers([self._image_side + 1, self._image_side + 1])
+
+    def factor(self) -> Any:
+        return self._tf.constant(0.4)
+
+    def factors(self) -> Any:
+        return self._tf.constant([1.1, 1.1])
+
+    def box(self) -> Any:
+        return self._tf.constant([[0.1, 0.1, 0.9, 0.9]])
+
+    def box_of_each_image(self) -> Any:
+        return self._tf.constant([[[0.1, 0.1, 0.9, 0.9]]])
+
+    def boxes(self) -> Any:
+        return self._numbers(self._side, 4)
+
+    def color(self) -> Any:
+        return self._numbers(1, 16, dtype="float32")
+
+    def projection(self) -> Any:
+        return self._tf.constant([[0.9, -0.1, 1.2, 0.1, 0.9, -0.7, 0.0, 0.0]])
+
     def filters(self) -> Any:
         return self._numbers(3, 3, 16, 16)
 
@@ -280,6 +314,9 @@ class Arguments:
     def borders_tensor(self) -> Any:
         return self._integers([[1, 1], [1, 1]])
 
+    def first_image_tensor(self) -> Any:
+        return self._integers([0])
+
     def second_row_tensor(self) -> Any:
         return self._integers([1, 0])
 
@@ -388,6 +425,9 @@ class Arguments:
 
     def same(self) -> str:
         return "SAME"
+
+    def bilinear(self) -> str:
+        return "BILINEAR"
 
     def reflect(self) -> str:
         return "REFLECT"

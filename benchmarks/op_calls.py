@@ -97,6 +97,16 @@ _CONVOLUTION = {"strides": "strides", "padding": "same"}
 _DEPTHWISE = {"filter": "depthwise_filters", **_CONVOLUTION}
 _POOLING = {"ksize": "window", "strides": "window", "padding": "same"}
 _MAX_POOL_GRADIENT = {"orig_input": "images", "orig_output": "pooled_images", **_POOLING}
+_RESIZED = {"images": "images", "size": "resized_shape_tensor"}
+_RESIZE_GRADIENT = {"grads": "float_images", "original_image": "images"}
+_MOVES = {"scale": "factors", "translation": "factors"}
+_BOXES = {"boxes": "box", "box_ind": "first_image_tensor"}
+_PROJECTION = {
+    "images": "images",
+    "transforms": "projection",
+    "output_shape": "resized_shape_tensor",
+    "interpolation": "bilinear",
+}
 _SLICE = {
     "begin": "second_row_tensor",
     "end": "shape_tensor",
@@ -128,6 +138,9 @@ _OPS: Mapping[str, Mapping[str, str]] = {
     ),
     **_each("All Any", {"input": "flags", "axis": "axes_tensor"}),
     **_each("EuclideanNorm Max Mean Min Prod Sum", {"axis": "axes_tensor"}),
+    **_each("RGBToHSV HSVToRGB", {"images": "pixels"}),
+    **_each("ResizeArea ResizeBicubic ResizeBilinear ResizeNearestNeighbor", _RESIZED),
+    **_each("ResizeBicubicGrad ResizeBilinearGrad", _RESIZE_GRADIENT),
     **_each("Angle ComplexAbs Imag Real", _PARTS),
     **_each("BatchMatMul BatchMatMulV2", _BATCH),
     **_each(
@@ -159,6 +172,9 @@ _OPS: Mapping[str, Mapping[str, str]] = {
     "Acosh": {"x": "large_matrix"},
     "AddN": {"inputs": "four_matrices"},
     "Assert": {"condition": "truth", "data": "matrices"},
+    "AdjustContrastv2": {"images": "colored_images", "contrast_factor": "factor"},
+    "AdjustHue": {"images": "colored_images", "delta": "factor"},
+    "AdjustSaturation": {"images": "colored_images", "scale": "factor"},
     "AvgPool": {"value": "images", **_POOLING},
     "AvgPoolGrad": {
         "orig_input_shape": "image_shape_tensor",
@@ -189,6 +205,14 @@ _OPS: Mapping[str, Mapping[str, str]] = {
         "out_backprop": "images",
         **_CONVOLUTION,
     },
+    "CropAndResize": {"image": "images", "crop_size": "resized_shape_tensor", **_BOXES},
+    "CropAndResizeGradBoxes": {"grads": "float_images", "image": "images", **_BOXES},
+    "CropAndResizeGradImage": {
+        "grads": "float_images",
+        "image_size": "image_shape_tensor",
+        "T": "dtype",
+        **_BOXES,
+    },
     "DenseBincount": {"input": "classes", "size": "classes_tensor", "weights": "nothing"},
     "DepthwiseConv2dNative": {"input": "images", **_DEPTHWISE},
     "DepthwiseConv2dNativeBackpropFilter": {
@@ -202,8 +226,20 @@ _OPS: Mapping[str, Mapping[str, str]] = {
         "out_backprop": "images",
         **_DEPTHWISE,
     },
+    "DrawBoundingBoxesV2": {
+        "images": "images",
+        "boxes": "box_of_each_image",
+        "colors": "color",
+    },
     "DynamicPartition": {"partitions": "parities", "num_partitions": "two"},
     "EnsureShape": {"shape": "shape"},
+    "ExtractImagePatches": {
+        "images": "images",
+        "ksizes": "window",
+        "strides": "strides",
+        "rates": "strides",
+        "padding": "same",
+    },
     "Fill": {"dims": "shape_tensor", "value": "scalar"},
     "FusedBatchNormGradV3": {
         "y_backprop": "images",
@@ -224,6 +260,8 @@ _OPS: Mapping[str, Mapping[str, str]] = {
     "GatherV2": _ROWS,
     "HistogramFixedWidth": {"values": "flat", "value_range": "ends", "nbins": "classes_tensor"},
     "IdentityN": {"input": "matrices"},
+    "ImageProjectiveTransformV2": _PROJECTION,
+    "ImageProjectiveTransformV3": {**_PROJECTION, "fill_value": "factor"},
     "InTopKV2": {"predictions": "float_matrix", "targets": "rows", "k": "two_tensor"},
     "InvertPermutation": {"x": "permutation"},
     "LinSpace": {"start": "low", "stop": "high", "num": "elements_tensor"},
@@ -233,6 +271,13 @@ _OPS: Mapping[str, Mapping[str, str]] = {
     "MaxPoolGradGrad": {**_MAX_POOL_GRADIENT, "grad": "more_images"},
     "MirrorPad": {"mode": "reflect"},
     "MirrorPadGrad": {"mode": "reflect"},
+    "NonMaxSuppressionV3": {
+        "boxes": "boxes",
+        "scores": "row",
+        "max_output_size": "two_tensor",
+        "iou_threshold": "factor",
+        "score_threshold": "factor",
+    },
     "OneHot": {
         "indices": "rows",
         "depth": "side_tensor",
@@ -244,6 +289,7 @@ _OPS: Mapping[str, Mapping[str, str]] = {
     "PrintV2": {"input": "text", "output_stream": "null_file"},
     "Range": {"start": "zero", "limit": "count", "delta": "unit"},
     "ReadVariableOp": _VALUE_DTYPE,
+    "ResizeNearestNeighborGrad": {"grads": "images", "size": "resized_shape_tensor"},
     "ResourceGather": {**_ROWS, **_VALUE_DTYPE},
     "ResourceGatherNd": _VALUE_DTYPE,
     "ReverseSequence": {"seq_lengths": "rows", "seq_dim": "last_axis"},
@@ -251,6 +297,8 @@ _OPS: Mapping[str, Mapping[str, str]] = {
     "RngReadAndSkip": {**_STATE, "delta": "unsigned_delta_tensor"},
     "RngSkip": {**_STATE, "delta": "delta_tensor"},
     "Roll": {"shift": "one_tensor", "axis": "axis_tensor"},
+    "ScaleAndTranslate": {**_RESIZED, **_MOVES},
+    "ScaleAndTranslateGrad": {"grads": "images", "original_image": "more_images", **_MOVES},
     "ShapeN": {"input": "matrices"},
     "Slice": {"begin": "origin_tensor", "size": "half_shape_tensor"},
     "SparseSoftmaxCrossEntropyWithLogits": {"labels": "rows"},

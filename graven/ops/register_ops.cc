@@ -12,10 +12,13 @@ namespace {
   define_batch_norm_ops(ops);
   define_bias_ops(ops);
   define_binary_math_ops(ops);
+  define_box_ops(ops);
+  define_color_ops(ops);
   define_complex_ops(ops);
   define_concat_ops(ops);
   define_convolution_ops(ops);
   define_counting_ops(ops);
+  define_crop_and_resize_ops(ops);
   define_debug_ops(ops);
   define_gather_ops(ops);
   define_join_ops(ops);
@@ -25,9 +28,12 @@ namespace {
   define_movement_ops(ops);
   define_padding_ops(ops);
   define_partition_ops(ops);
+  define_patch_ops(ops);
   define_pooling_ops(ops);
+  define_projective_ops(ops);
   define_random_ops(ops);
   define_reduction_ops(ops);
+  define_resize_ops(ops);
   define_scan_ops(ops);
   define_segment_ops(ops);
   define_sequence_ops(ops);

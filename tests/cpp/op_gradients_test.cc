@@ -16,6 +16,7 @@
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/convolution_ops.h"
 #include "graven/ops/gather_ops.h"
+#include "graven/ops/image_ops.h"
 #include "graven/ops/join_ops.h"
 #include "graven/ops/linear_algebra_ops.h"
 #include "graven/ops/logical_ops.h"
@@ -435,6 +436,19 @@ TEST_CASE("gradients of activations and biases") {
   check(kBiasAdd, {images, random_tensor(kReals, {3}, -1, 1)}, {.data_format = "NCHW"});
   check(kBiasAddGrad, {images});
   check(kBiasAddGrad, {images}, {.data_format = "NCHW"});
+}
+
+TEST_CASE("gradients of functions of images") {
+  check(kRGBToHSV, {random_tensor(kReals, {4, 3}, 0.5, 1)});
+  Tensor images = random_tensor(kReals, {2, 3, 4, 2}, -1, 1);
+  for (bool is_centered : {false, true}) {
+    const ResizeAttrs attrs = {.half_pixel_centers = is_centered};
+    check(kResizeNearestNeighbor, {images, ints({5, 3})}, attrs);
+    check(kResizeNearestNeighborGrad, {images, ints({2, 5})}, attrs);
+  }
+  check(
+      kExtractImagePatches, {images},
+      {.ksizes = {1, 2, 2, 1}, .strides = {1, 1, 2, 1}, .rates = {1, 2, 1, 1}, .padding = "SAME"});
 }
 
 TEST_CASE("gradients of softmax and cross entropies") {

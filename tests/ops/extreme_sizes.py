@@ -23,6 +23,7 @@ EXTREMES = (-(2**63), -(2**31), -2, 2**30, 2**31 - 1, 2**32, 2**40, 2**62, 2**63
 MEMORY_LIMIT = 1 << 28
 REFUSALS = (
     tf.errors.InvalidArgumentError,
+    tf.errors.OutOfRangeError,
     tf.errors.ResourceExhaustedError,
     tf.errors.UnimplementedError,
     ValueError,  # what inference finds while a function is traced

@@ -1,0 +1,276 @@
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "graven/ir/emitter.h"
+#include "graven/ir/gradient_context.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ir/kernel.h"
+#include "graven/ops/elements.h"
+#include "graven/ops/formulas.h"
+#include "graven/ops/image_ops.h"
+#include "graven/ops/join_ops.h"
+#include "graven/ops/logical_ops.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/padding_ops.h"
+#include "graven/ops/reduction_ops.h"
+#include "graven/ops/register_ops.h"
+#include "graven/ops/sequence_ops.h"
+
+// Colors as hue, saturation and value, each in [0, 1]. The value is the largest of red, green and
+// blue; the saturation its distance from the smallest, divided by it; the hue runs from red over
+// green and blue to red again.
+
+namespace graven::engine {
+namespace {
+
+// --- Shapes.
+
+// Pixels of three channels, of images of at least this rank; other inputs are scalars.
+template <int min_rank>
+Status color_shape(InferContext& c) {
+  const Shape& images = c.shape(0);
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    const Shape& scalar = c.shape(i);
+    if (scalar.has_rank() && scalar.rank() != 0) {
+      return invalid_argument(c.op().inputs()[static_cast<size_t>(i)].name,
+                              " must be scalar: ", scalar.to_message());
+    }
+  }
+  if (images.has_rank() && images.rank() < min_rank) {
+    return invalid_argument("input must be at least ", min_rank, "-D, got shape",
+                            images.to_message());
+  }
+  Shape out = images;
+  const bool is_color = c.op().name() != "AdjustContrastv2";
+  if (is_color && out.has_rank()) {
+    const Dim channels = out[out.rank() - 1];
+    if (channels.is_number() && channels.number() != 3) {
+      return invalid_argument("input must have 3 channels but instead has ", channels.number(),
+                              " channels.");
+    }
+    out.set(out.rank() - 1, 3);
+  }
+  c.set_shape(0, out);
+  return {};
+}
+
+// --- Pixels.
+
+template <typename C>
+struct Pixel {
+  C a, b, c;
+};
+
+// Calls f with the pixels of input 0, of which it makes those of output 0; half and bfloat16 are
+// computed in float32.
+template <typename F>
+Status map_pixels(KernelContext& c, F f) {
+  constexpr int64_t kPixelsPerChunk = 1 << 12;
+  return visit_plain(c.input(0).dtype(), [&](auto zero) -> Status {
+    using T = decltype(zero);
+    if constexpr (!is_floating(kDTypeOf<T>)) {
+      return internal_error("pixels are floating");
+    } else {
+      using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
+      const T* from = c.in<T>(0).data();
+      T* to = c.out<T>(0).data();
+      for_ranges(c.input(0).num_elements() / 3, kPixelsPerChunk, [&](int64_t begin, int64_t end) {
+        for (int64_t i = 3 * begin; i < 3 * end; i += 3) {
+          const Pixel<C> y = f(Pixel<C>{static_cast<C>(from[i]), static_cast<C>(from[i + 1]),
+                                        static_cast<C>(from[i + 2])});
+          to[i] = static_cast<T>(y.a);
+          to[i + 1] = static_cast<T>(y.b);
+          to[i + 2] = static_cast<T>(y.c);
+        }
+      });
+      return {};
+    }
+  });
+}
+
+template <typename C>
+C smallest(const Pixel<C>& x) {
+  return std::min(std::min(x.a, x.b), x.c);
+}
+template <typename C>
+C largest(const Pixel<C>& x) {
+  return std::max(std::max(x.a, x.b), x.c);
+}
+template <typename C>
+C clamped(C x) {
+  return std::min(std::max(x, C(0)), C(1));
+}
+
+// The hue of a color in [0, 6), before it is divided by 6; 0 of a gray one.
+template <typename C>
+C sixfold_hue(const Pixel<C>& x, C value, C range) {
+  if (!(range > 0)) return C(0);
+  const C hue = x.a == value   ? (x.b - x.c) / range
+                : x.b == value ? (x.c - x.a) / range + 2
+                               : (x.a - x.b) / range + 4;
+  return hue < 0 ? hue + 6 : hue;
+}
+
+// How much of red, green and blue, in [0, 1], a hue has.
+template <typename C>
+Pixel<C> parts_of_hue(C hue) {
+  return {clamped(std::abs(hue - 3) - 1), clamped(2 - std::abs(hue - 2)),
+          clamped(2 - std::abs(hue - 4))};
+}
+
+template <typename C>
+Pixel<C> to_hsv(const Pixel<C>& x) {
+  const C value = largest(x), range = value - smallest(x);
+  return {sixfold_hue(x, value, range) / 6, value > 0 ? range / value : C(0), value};
+}
+
+template <typename C>
+Pixel<C> to_rgb(const Pixel<C>& hsv) {
+  const Pixel<C> part = parts_of_hue(hsv.a * 6);
+  const C s = hsv.b, rest = 1 - s, v = hsv.c;
+  return {(rest + s * part.a) * v, (rest + s * part.b) * v, (rest + s * part.c) * v};
+}
+
+Status rgb_to_hsv_kernel(KernelContext& c) {
+  return map_pixels(c, [](const auto& x) { return to_hsv(x); });
+}
+
+Status hsv_to_rgb_kernel(KernelContext& c) {
+  return map_pixels(c, [](const auto& x) { return to_rgb(x); });
+}
+
+// The value and the smallest channel stay; the others follow from the new hue.
+Status adjust_hue_kernel(KernelContext& c) {
+  const float turns = c.in<float>(1)[0];
+  return map_pixels(c, [turns](const auto& x) {
+    using C = std::remove_cvref_t<decltype(x.a)>;
+    const C low = smallest(x), value = largest(x), range = value - low;
+    C hue = std::fmod(sixfold_hue(x, value, range) + C(turns) * 6, C(6));
+    if (hue < 0) hue += 6;
+    const Pixel<C> part = parts_of_hue(hue);
+    return Pixel<C>{low + part.a * range, low + part.b * range, low + part.c * range};
+  });
+}
+
+Status adjust_saturation_kernel(KernelContext& c) {
+  const float scale = c.in<float>(1)[0];
+  return map_pixels(c, [scale](const auto& x) {
+    auto hsv = to_hsv(x);
+    hsv.b = clamped(hsv.b * decltype(hsv.b)(scale));
+    return to_rgb(hsv);
+  });
+}
+
+// --- The gradient of RGBToHSV, as TensorFlow has it: of equal channels the first is the largest
+// and the last the smallest one, and none flows through what is divided by 0, nor through the
+// saturation to a channel that is not above 0.
+
+// 1 for the channels at these places, else 0.
+Formula mark_of(const Formula& x, const Tensor& places) {
+  Emitter& c = x.emit();
+  return {c, c(kOneHot, {places, constant(c, Tensor::scalar<int32_t>(3)), constant_like(x, 1),
+                         constant_like(x, 0)})};
+}
+
+Formula is_above_zero(const Formula& x) {
+  return {x.emit(), cast(x.emit(), call(kGreater, x, constant_like(x, 0)), x.dtype())};
+}
+
+void rgb_to_hsv_gradient(GradientContext& c) {
+  Formula x(c, c.x(0));
+  if (!x.tensor()) return;
+  const int32_t channels[] = {-1}, forwards[] = {1}, backwards[] = {-1};
+  const Tensor axis = int32_vector(c, channels), last = constant(c, Tensor::scalar<int32_t>(-1));
+  const Tensor reversed = c(kReverseV2, {x, axis});
+  const Formula first_least(c, c(kArgMin, {reversed, last}));
+  const Formula big = mark_of(x, c(kArgMax, {x, last})), small = mark_of(x, 2.0 - first_least);
+  const auto sum = [&](const Formula& y) {
+    return Formula(c, c(kSum, {y, axis}, {.keep_dims = true}));
+  };
+  const Formula next(c, c(kRoll, {big, int32_vector(c, forwards), axis}));
+  const Formula previous(c, c(kRoll, {big, int32_vector(c, backwards), axis}));
+  const Formula high = sum(big * x), low = sum(small * x), one = constant_like(x, 1);
+  const Formula per_range = call(kDivNoNan, one, high - low);
+  const Formula per_high = call(kDivNoNan, one, high);
+  const Tensors dy = c.apply(kSplit, {last, c.dy()}, {.num_split = 3});
+  if (dy.size() < 3) return;
+  const Formula hue(c, dy[0]), saturation(c, dy[1]), value(c, dy[2]);
+  const Formula distance = sum((next - previous) * x) * per_range;
+  const Formula of_hue = (1.0 / 6) * is_above_zero(high) * hue * per_range;
+  c.set_dx(0, value * big +
+                  saturation * is_above_zero(x) * per_high * (big * low * per_high - small) +
+                  of_hue * (next - previous + (small - big) * distance));
+}
+
+void define_conversions_of_colors(OpRegistry& ops) {
+  kRGBToHSV = ops.define<NoAttrs>({
+      .name = "RGBToHSV",
+      .python = "image.rgb_to_hsv",
+      .summary = "Colors of red, green and blue as hue, saturation and value.",
+      .details = "For channels in [0, 1] all three are in [0, 1]; a hue of 0 is red, 1/3 green and "
+                 "2/3 blue. Gray has the hue 0, black also the saturation 0.",
+      .inputs = {"images: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kFloatTypes}},
+      .infer = color_shape<1>,
+      .gradient = rgb_to_hsv_gradient,
+      .body = kernel(rgb_to_hsv_kernel),
+  });
+  kHSVToRGB = ops.define<NoAttrs>({
+      .name = "HSVToRGB",
+      .python = "image.hsv_to_rgb",
+      .summary = "Colors of hue, saturation and value, all in [0, 1], as red, green and blue.",
+      .details = "As in TensorFlow there is no gradient.",
+      .inputs = {"images: T"},
+      .outputs = {"output: T"},
+      .types = {{"T", kFloatTypes}},
+      .infer = color_shape<1>,
+      .body = kernel(hsv_to_rgb_kernel),
+  });
+}
+
+void define_adjustments_of_colors(OpRegistry& ops) {
+  constexpr DTypeSet kTypes = {DType::kHalf, DType::kFloat32};
+  kAdjustContrastv2 = ops.define<NoAttrs>({
+      .name = "AdjustContrastv2",
+      .summary = "(x - mean) * contrast_factor + mean, with the mean of each channel of an image.",
+      .inputs = {"images: T", "contrast_factor: float"},
+      .outputs = {"output: T"},
+      .types = {{"T", kTypes}},
+      .infer = color_shape<3>,
+      .body = composite([](CompositeContext& c) {
+        const int32_t pixels[] = {-3, -2};
+        const Formula x(c, cast(c, c.x(0), DType::kFloat32)), factor(c, c.x(1));
+        const Formula mean(c, c(kMean, {x, int32_vector(c, pixels)}, {.keep_dims = true}));
+        c.set_output(cast(c, (x - mean) * factor + mean, c.x(0).dtype()));
+      }),
+  });
+  kAdjustHue = ops.define<NoAttrs>({
+      .name = "AdjustHue",
+      .summary = "Colors of red, green and blue whose hue is moved by delta, a part of its circle.",
+      .inputs = {"images: T", "delta: float"},
+      .outputs = {"output: T"},
+      .types = {{"T", kTypes}},
+      .infer = color_shape<3>,
+      .body = kernel(adjust_hue_kernel),
+  });
+  kAdjustSaturation = ops.define<NoAttrs>({
+      .name = "AdjustSaturation",
+      .summary = "Colors of red, green and blue whose saturation is multiplied by scale.",
+      .inputs = {"images: T", "scale: float"},
+      .outputs = {"output: T"},
+      .types = {{"T", kTypes}},
+      .infer = color_shape<3>,
+      .body = kernel(adjust_saturation_kernel),
+  });
+}
+
+}  // namespace
+
+void define_color_ops(OpRegistry& ops) {
+  define_conversions_of_colors(ops);
+  define_adjustments_of_colors(ops);
+}
+
+}  // namespace graven::engine
