@@ -14,6 +14,10 @@ void define_functions(FunctionRegistry& functions) {
   define_gathering(functions);
   define_generators(functions);
   define_grids(functions);
+  define_image_colors(functions);
+  define_image_measures(functions);
+  define_image_placement(functions);
+  define_image_resizing(functions);
   define_joins(functions);
   define_losses(functions);
   define_messages(functions);
@@ -23,6 +27,7 @@ void define_functions(FunctionRegistry& functions) {
   define_pooling(functions);
   define_products(functions);
   define_random_functions(functions);
+  define_random_images(functions);
   define_reductions(functions);
   define_segments(functions);
   define_shapes(functions);

@@ -14,6 +14,7 @@ from graven import config as config
 from graven import debugging as debugging
 from graven import dtypes as dtypes
 from graven import errors as errors
+from graven import image as image
 from graven import linalg as linalg
 from graven import math as math
 from graven import nest as nest

@@ -12,8 +12,8 @@ from graven import _engine
 ROOT = Path(__file__).resolve().parents[2]
 PRINTED = Path(_engine.__file__).parents[2] / "printed"  # what the build prints from the records
 MODULES = (
-    *("", "bitwise", "config", "debugging", "dtypes", "linalg", "math", "nest", "nn"),
-    *("ragged", "random", "sparse", "strings"),
+    *("", "bitwise", "config", "debugging", "dtypes", "image", "linalg", "math", "nest"),
+    *("nn", "ragged", "random", "sparse", "strings"),
 )
 
 # Functions of Python without a C++ function of the name, and why.
