@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
+#include <vector>
 
 #include "graven/ir/emitter.h"
 #include "graven/ir/gradient_context.h"
@@ -62,26 +63,45 @@ struct Pixel {
   C a, b, c;
 };
 
+constexpr int64_t kElementsPerChunk = 1 << 13;
+
 // Calls f with the pixels of input 0, of which it makes those of output 0; half and bfloat16 are
-// computed in float32.
+// computed in float32. The channels of a block of pixels lie apart, so that f, which has no
+// branches, is computed for several pixels at once.
 template <typename F>
 Status map_pixels(KernelContext& c, F f) {
-  constexpr int64_t kPixelsPerChunk = 1 << 12;
+  constexpr int64_t kBlock = 128;
   return visit_plain(c.input(0).dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     if constexpr (!is_floating(kDTypeOf<T>)) {
       return internal_error("pixels are floating");
     } else {
       using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
-      const T* from = c.in<T>(0).data();
-      T* to = c.out<T>(0).data();
-      for_ranges(c.input(0).num_elements() / 3, kPixelsPerChunk, [&](int64_t begin, int64_t end) {
-        for (int64_t i = 3 * begin; i < 3 * end; i += 3) {
-          const Pixel<C> y = f(Pixel<C>{static_cast<C>(from[i]), static_cast<C>(from[i + 1]),
-                                        static_cast<C>(from[i + 2])});
-          to[i] = static_cast<T>(y.a);
-          to[i + 1] = static_cast<T>(y.b);
-          to[i + 2] = static_cast<T>(y.c);
+      const T* source = c.in<T>(0).data();
+      T* target = c.out<T>(0).data();
+      const int64_t num_pixels = c.input(0).num_elements() / 3;
+      for_ranges(num_pixels, kElementsPerChunk / 3, [&](int64_t begin, int64_t end) {
+        C red[kBlock], green[kBlock], blue[kBlock];
+        for (; begin < end; begin += kBlock) {
+          const int64_t n = std::min(kBlock, end - begin);
+          const T* from = source + 3 * begin;
+          T* to = target + 3 * begin;
+          for (int64_t i = 0; i < n; ++i) {
+            red[i] = static_cast<C>(from[3 * i]);
+            green[i] = static_cast<C>(from[3 * i + 1]);
+            blue[i] = static_cast<C>(from[3 * i + 2]);
+          }
+          for (int64_t i = 0; i < n; ++i) {
+            const Pixel<C> y = f(Pixel<C>{red[i], green[i], blue[i]});
+            red[i] = y.a;
+            green[i] = y.b;
+            blue[i] = y.c;
+          }
+          for (int64_t i = 0; i < n; ++i) {
+            to[3 * i] = static_cast<T>(red[i]);
+            to[3 * i + 1] = static_cast<T>(green[i]);
+            to[3 * i + 2] = static_cast<T>(blue[i]);
+          }
         }
       });
       return {};
@@ -90,76 +110,160 @@ Status map_pixels(KernelContext& c, F f) {
 }
 
 template <typename C>
-C smallest(const Pixel<C>& x) {
-  return std::min(std::min(x.a, x.b), x.c);
+[[gnu::always_inline]] inline C least(C x, C y) {
+  return y < x ? y : x;
 }
 template <typename C>
-C largest(const Pixel<C>& x) {
-  return std::max(std::max(x.a, x.b), x.c);
+[[gnu::always_inline]] inline C most(C x, C y) {
+  return x < y ? y : x;
 }
 template <typename C>
-C clamped(C x) {
-  return std::min(std::max(x, C(0)), C(1));
+[[gnu::always_inline]] inline C smallest(const Pixel<C>& x) {
+  return least(least(x.a, x.b), x.c);
+}
+template <typename C>
+[[gnu::always_inline]] inline C largest(const Pixel<C>& x) {
+  return most(most(x.a, x.b), x.c);
+}
+template <typename C>
+[[gnu::always_inline]] inline C clamped(C x) {
+  return least(most(x, C(0)), C(1));
 }
 
 // The hue of a color in [0, 6), before it is divided by 6; 0 of a gray one.
 template <typename C>
-C sixfold_hue(const Pixel<C>& x, C value, C range) {
-  if (!(range > 0)) return C(0);
-  const C hue = x.a == value   ? (x.b - x.c) / range
-                : x.b == value ? (x.c - x.a) / range + 2
-                               : (x.a - x.b) / range + 4;
-  return hue < 0 ? hue + 6 : hue;
+[[gnu::always_inline]] inline C sixfold_hue(const Pixel<C>& x, C value, C range) {
+  const C per_range = 1 / (range > 0 ? range : C(1));
+  const C of_red = (x.b - x.c) * per_range, of_green = (x.c - x.a) * per_range + 2;
+  const C of_blue = (x.a - x.b) * per_range + 4;
+  const C hue = x.a == value ? of_red : x.b == value ? of_green : of_blue;
+  const C positive = hue < 0 ? hue + 6 : hue;
+  return range > 0 ? positive : C(0);
 }
 
 // How much of red, green and blue, in [0, 1], a hue has.
 template <typename C>
-Pixel<C> parts_of_hue(C hue) {
+[[gnu::always_inline]] inline Pixel<C> parts_of_hue(C hue) {
   return {clamped(std::abs(hue - 3) - 1), clamped(2 - std::abs(hue - 2)),
           clamped(2 - std::abs(hue - 4))};
 }
 
 template <typename C>
-Pixel<C> to_hsv(const Pixel<C>& x) {
+[[gnu::always_inline]] inline Pixel<C> to_hsv(const Pixel<C>& x) {
   const C value = largest(x), range = value - smallest(x);
-  return {sixfold_hue(x, value, range) / 6, value > 0 ? range / value : C(0), value};
+  const C saturation = range / (value > 0 ? value : C(1));
+  return {sixfold_hue(x, value, range) / 6, value > 0 ? saturation : C(0), value};
 }
 
 template <typename C>
-Pixel<C> to_rgb(const Pixel<C>& hsv) {
+[[gnu::always_inline]] inline Pixel<C> to_rgb(const Pixel<C>& hsv) {
   const Pixel<C> part = parts_of_hue(hsv.a * 6);
   const C s = hsv.b, rest = 1 - s, v = hsv.c;
   return {(rest + s * part.a) * v, (rest + s * part.b) * v, (rest + s * part.c) * v};
 }
 
 Status rgb_to_hsv_kernel(KernelContext& c) {
-  return map_pixels(c, [](const auto& x) { return to_hsv(x); });
+  return map_pixels(
+      c, [](const auto& x) __attribute__((always_inline)) { return to_hsv(x); });
 }
 
 Status hsv_to_rgb_kernel(KernelContext& c) {
-  return map_pixels(c, [](const auto& x) { return to_rgb(x); });
+  return map_pixels(
+      c, [](const auto& x) __attribute__((always_inline)) { return to_rgb(x); });
 }
 
 // The value and the smallest channel stay; the others follow from the new hue.
 Status adjust_hue_kernel(KernelContext& c) {
-  const float turns = c.in<float>(1)[0];
-  return map_pixels(c, [turns](const auto& x) {
-    using C = std::remove_cvref_t<decltype(x.a)>;
-    const C low = smallest(x), value = largest(x), range = value - low;
-    C hue = std::fmod(sixfold_hue(x, value, range) + C(turns) * 6, C(6));
-    if (hue < 0) hue += 6;
-    const Pixel<C> part = parts_of_hue(hue);
-    return Pixel<C>{low + part.a * range, low + part.b * range, low + part.c * range};
-  });
+  const float turns = c.in<float>(1)[0], sixths = 6 * (turns - std::floor(turns));
+  return map_pixels(
+      c, [sixths](const auto& x) __attribute__((always_inline)) {
+        using C = std::remove_cvref_t<decltype(x.a)>;
+        const C low = smallest(x), value = largest(x), range = value - low;
+        const C hue = sixfold_hue(x, value, range) + C(sixths);
+        const Pixel<C> part = parts_of_hue(hue >= 6 ? hue - 6 : hue);
+        return Pixel<C>{low + part.a * range, low + part.b * range, low + part.c * range};
+      });
 }
 
 Status adjust_saturation_kernel(KernelContext& c) {
   const float scale = c.in<float>(1)[0];
-  return map_pixels(c, [scale](const auto& x) {
-    auto hsv = to_hsv(x);
-    hsv.b = clamped(hsv.b * decltype(hsv.b)(scale));
-    return to_rgb(hsv);
+  return map_pixels(
+      c, [scale](const auto& x) __attribute__((always_inline)) {
+        auto hsv = to_hsv(x);
+        hsv.b = clamped(hsv.b * decltype(hsv.b)(scale));
+        return to_rgb(hsv);
+      });
+}
+
+// --- Contrast.
+
+// Sums of the channels of n pixels, made in many lanes.
+template <typename T>
+void sum_channels(const T* pixels, int64_t n, int64_t channels, std::vector<float>& lanes,
+                  double* sums) {
+  std::ranges::fill(lanes, 0.0F);
+  const auto size = static_cast<int64_t>(lanes.size()), elements = n * channels;
+  int64_t done = 0;
+  for (; done + size <= elements; done += size) {
+    for (int64_t i = 0; i < size; ++i) lanes[i] += static_cast<float>(pixels[done + i]);
+  }
+  for (int64_t i = 0; done + i < elements; ++i) lanes[i] += static_cast<float>(pixels[done + i]);
+  for (int64_t i = 0; i < size; ++i) sums[i % channels] += lanes[i];
+}
+
+template <typename T>
+void adjust_contrast(KernelContext& c) {
+  const Tensor& x = c.input(0);
+  const Shape& shape = x.shape();
+  const int rank = shape.rank();
+  const int64_t channels = shape.size(rank - 1);
+  const int64_t pixels = shape.size(rank - 3) * shape.size(rank - 2), image = pixels * channels;
+  const int64_t images = x.num_elements() / image;
+  const float factor = c.in<float>(1)[0];
+  const T* from = c.in<T>(0).data();
+  T* to = c.out<T>(0).data();
+  // The sums of blocks, whose number depends on the shape alone.
+  const int64_t block = std::max<int64_t>(4 * kElementsPerChunk / channels, 1);
+  const int64_t blocks = (pixels + block - 1) / block;
+  std::vector<double> sums(static_cast<size_t>(images * blocks * channels));
+  for_ranges(images * blocks, 1, [&](int64_t begin, int64_t end) {
+    std::vector<float> lanes(static_cast<size_t>(channels * std::max<int64_t>(32 / channels, 1)));
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i % blocks * block;
+      sum_channels(from + i / blocks * image + first * channels, std::min(block, pixels - first),
+                   channels, lanes, sums.data() + i * channels);
+    }
   });
+  // (x - mean) * factor + mean, with the means repeated so that rows are long.
+  const int64_t repeats = std::max<int64_t>(32 / channels, 1), row = repeats * channels;
+  for_ranges(images * blocks, 1, [&](int64_t begin, int64_t end) {
+    std::vector<float> means(static_cast<size_t>(row));
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t at = i / blocks, first = i % blocks * block;
+      for (int64_t j = 0; j < row; ++j) {
+        double sum = 0;
+        for (int64_t k = 0; k < blocks; ++k) {
+          sum += sums[(at * blocks + k) * channels + j % channels];
+        }
+        means[j] = static_cast<float>(sum / static_cast<double>(pixels));
+      }
+      const int64_t offset = at * image + first * channels;
+      const int64_t n = std::min(block, pixels - first) * channels;
+      for (int64_t done = 0; done < n; done += row) {
+        const int64_t length = std::min(row, n - done);
+        for (int64_t j = 0; j < length; ++j) {
+          const auto element = static_cast<float>(from[offset + done + j]);
+          to[offset + done + j] = static_cast<T>((element - means[j]) * factor + means[j]);
+        }
+      }
+    }
+  });
+}
+
+Status adjust_contrast_kernel(KernelContext& c) {
+  if (c.input(0).num_elements() == 0) return {};
+  c.input(0).dtype() == DType::kHalf ? adjust_contrast<Half>(c) : adjust_contrast<float>(c);
+  return {};
 }
 
 // --- The gradient of RGBToHSV, as TensorFlow has it: of equal channels the first is the largest
@@ -239,12 +343,7 @@ void define_adjustments_of_colors(OpRegistry& ops) {
       .outputs = {"output: T"},
       .types = {{"T", kTypes}},
       .infer = color_shape<3>,
-      .body = composite([](CompositeContext& c) {
-        const int32_t pixels[] = {-3, -2};
-        const Formula x(c, cast(c, c.x(0), DType::kFloat32)), factor(c, c.x(1));
-        const Formula mean(c, c(kMean, {x, int32_vector(c, pixels)}, {.keep_dims = true}));
-        c.set_output(cast(c, (x - mean) * factor + mean, c.x(0).dtype()));
-      }),
+      .body = kernel(adjust_contrast_kernel),
   });
   kAdjustHue = ops.define<NoAttrs>({
       .name = "AdjustHue",

@@ -159,11 +159,11 @@ void find_crop(const float* box, const Shape& images, Crop& crop) {
   find_places(box[1], box[3], images.size(2), crop.columns);
 }
 
-Status check_indices(std::span<const int32_t> indices, int64_t batch) {
+Status check_indices(const KernelContext& c, std::span<const int32_t> indices, int64_t batch) {
   for (const int32_t index : indices) {
-    if (index < 0 || index >= batch) {
-      return Status(Code::kOutOfRange, "box_index has values outside [0, batch_size)");
-    }
+    if (index >= 0 && index < batch) continue;
+    return Status(Code::kOutOfRange,
+                  str_cat("[", c.op().name(), "] box_index has values outside [0, batch_size)"));
   }
   return {};
 }
@@ -203,7 +203,7 @@ Status crop_and_resize_kernel(KernelContext& c) {
   const auto& attrs = c.attrs<CropAndResizeAttrs>();
   const Shape &in = images.shape(), &out = crops.shape();
   const auto indices = c.in<int32_t>(2);
-  RETURN_IF_ERROR(check_indices(indices, in.size(0)));
+  RETURN_IF_ERROR(check_indices(c, indices, in.size(0)));
   if (crops.num_elements() == 0) return {};
   const bool is_nearest = attrs.method == "nearest";
   const auto outside = static_cast<float>(attrs.extrapolation_value);
@@ -277,7 +277,7 @@ Status grad_image_kernel(KernelContext& c) {
   const Tensor &grads = c.input(0), &out = c.output(0);
   const Shape &images = out.shape(), &crops = grads.shape();
   const auto indices = c.in<int32_t>(2);
-  RETURN_IF_ERROR(check_indices(indices, images.size(0)));
+  RETURN_IF_ERROR(check_indices(c, indices, images.size(0)));
   if (out.num_elements() == 0) return {};
   const float *from = c.in<float>(0).data(), *boxes = c.in<float>(1).data();
   const int64_t channels = images.size(3), blocks = (channels + kChannels - 1) / kChannels;
@@ -355,7 +355,7 @@ void box_gradient(const float* grads, const T* image, const Shape& images, const
 Status grad_boxes_kernel(KernelContext& c) {
   const Shape &crops = c.input(0).shape(), &images = c.input(1).shape();
   const auto indices = c.in<int32_t>(3);
-  RETURN_IF_ERROR(check_indices(indices, images.size(0)));
+  RETURN_IF_ERROR(check_indices(c, indices, images.size(0)));
   const float *grads = c.in<float>(0).data(), *boxes = c.in<float>(2).data();
   float* to = c.out<float>(0).data();
   const int64_t crop_size = crops.size(1) * crops.size(2) * crops.size(3);
