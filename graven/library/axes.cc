@@ -91,6 +91,19 @@ Tensor moved_to_end(FunctionContext& c, const Tensor& x, int64_t axis) {
   return c(kConcatV2, {range(c, number(c, 0), moved), rest, last, c.scalar(0)});
 }
 
+Tensor sizes_but_one(FunctionContext& c, const Tensor& x, int64_t axis, const Size& size,
+                     int64_t elsewhere) {
+  if (const auto rank = c.rank_if_known(x)) {
+    SizeList sizes(static_cast<size_t>(*rank), Size(elsewhere));
+    sizes[static_cast<size_t>(axis < 0 ? axis + *rank : axis)] = size;
+    return vector_of(c, sizes);
+  }
+  Formula rank = rank_of(c, x);
+  const Tensor is_there = are_equal(c, range(c, number(c, 0), rank),
+                                    axis < 0 ? rank + number(c, axis) : number(c, axis));
+  return c(kSelectV2, {is_there, size.tensor(c), c.scalar(elsewhere)});
+}
+
 std::pair<Tensor, Tensor> axes_apart(FunctionContext& c, const Tensor& x,
                                      std::span<const int64_t> axes) {
   if (c.rank_if_known(x)) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "graven/library/function_context.h"
+#include "graven/ops/sizes.h"
 
 namespace graven::engine {
 
@@ -23,6 +24,10 @@ Tensor swapped_with_last(FunctionContext& c, const Tensor& x, int64_t axis);
 
 // The permutation that makes an axis the last, behind the others in their order.
 Tensor moved_to_end(FunctionContext& c, const Tensor& x, int64_t axis);
+
+// A vector with a size for each axis of x: this one at an axis, a number elsewhere.
+Tensor sizes_but_one(FunctionContext& c, const Tensor& x, int64_t axis, const Size& size,
+                     int64_t elsewhere);
 
 // The other axes, in order, and the given ones, none of which is negative: vectors of int32.
 std::pair<Tensor, Tensor> axes_apart(FunctionContext& c, const Tensor& x,

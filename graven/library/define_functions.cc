@@ -11,6 +11,7 @@ void define_functions(FunctionRegistry& functions) {
   define_counting(functions);
   define_creation(functions);
   define_dynamic_shapes(functions);
+  define_frames(functions);
   define_gathering(functions);
   define_generators(functions);
   define_grids(functions);
@@ -31,6 +32,7 @@ void define_functions(FunctionRegistry& functions) {
   define_reductions(functions);
   define_segments(functions);
   define_shapes(functions);
+  define_signal_windows(functions);
   define_sorting(functions);
   define_stateless_random_functions(functions);
   define_statistics(functions);

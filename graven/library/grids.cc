@@ -42,20 +42,6 @@ struct LinspaceParameters {
   }
 };
 
-// A vector with a size for each axis of x: this one at an axis, a number elsewhere.
-Tensor sizes_but_one(FunctionContext& c, const Tensor& x, int64_t axis, const Size& size,
-                     int64_t elsewhere) {
-  if (const auto rank = c.rank_if_known(x)) {
-    SizeList sizes(static_cast<size_t>(*rank), Size(elsewhere));
-    sizes[static_cast<size_t>(axis)] = size;
-    return vector_of(c, sizes);
-  }
-  Formula rank = c(c(kRank, {x})), at = c(c.scalar(axis));
-  if (axis < 0) at = rank + at;
-  const Tensor is_there = c(kEqual, {numbers_between(c, c(c.scalar(0)), rank), at});
-  return c(kSelectV2, {is_there, size.tensor(c), c.scalar(elsewhere)});
-}
-
 Outputs linspace(FunctionContext& c, const LinspaceParameters& p) {
   if (!is_integer(p.num.dtype())) {
     return c.fail(

@@ -1,5 +1,7 @@
 #include "graven/ops/sizes.h"
 
+#include <algorithm>
+
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/join_ops.h"
@@ -26,6 +28,26 @@ Size subtract(Emitter& emit, const Size& a, const Size& b) {
   if (a.is_number() && b.is_number()) return a.number() - b.number();
   if (b.is_number() && b.number() == 0) return a;
   return Size(emit(kSub, {a.tensor(emit), b.tensor(emit)}));
+}
+
+Size add(Emitter& emit, const Size& a, const Size& b) {
+  if (a.is_number() && b.is_number()) return a.number() + b.number();
+  if (b.is_number() && b.number() == 0) return a;
+  return Size(emit(kAddV2, {a.tensor(emit), b.tensor(emit)}));
+}
+
+Size quotient(Emitter& emit, const Size& a, const Size& b) {
+  if (a.is_number() && b.is_number() && b.number() != 0) {
+    const int64_t towards_zero = a.number() / b.number();
+    const bool is_below = a.number() % b.number() != 0 && (a.number() < 0) != (b.number() < 0);
+    return towards_zero - (is_below ? 1 : 0);
+  }
+  return Size(emit(kFloorDiv, {a.tensor(emit), b.tensor(emit)}));
+}
+
+Size maximum(Emitter& emit, const Size& a, const Size& b) {
+  if (a.is_number() && b.is_number()) return std::max(a.number(), b.number());
+  return Size(emit(kMaximum, {a.tensor(emit), b.tensor(emit)}));
 }
 
 Size product(Emitter& emit, std::span<const Size> sizes) {

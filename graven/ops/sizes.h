@@ -11,7 +11,7 @@
 
 namespace graven::engine {
 
-// Arithmetic on sizes in gradients: numbers as far as they are known now, ops on int32 scalars for
+// Arithmetic on sizes: numbers as far as they are known now, ops on int32 scalars for
 // the rest, so that a gradient of known shapes adds no ops but the last constant.
 class Size {
  public:
@@ -29,6 +29,10 @@ using SizeList = std::vector<Size>;
 
 Size multiply(Emitter& emit, const Size& a, const Size& b);
 Size subtract(Emitter& emit, const Size& a, const Size& b);
+Size add(Emitter& emit, const Size& a, const Size& b);
+// Rounded down; a divisor of 0 is an error when it runs.
+Size quotient(Emitter& emit, const Size& a, const Size& b);
+Size maximum(Emitter& emit, const Size& a, const Size& b);
 Size product(Emitter& emit, std::span<const Size> sizes);
 // The sizes as an int32 vector.
 Tensor vector_of(Emitter& emit, std::span<const Size> sizes);

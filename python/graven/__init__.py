@@ -22,6 +22,7 @@ from graven import nn as nn
 from graven import ragged as ragged
 from graven import random as random
 from graven import raw_ops as raw_ops
+from graven import signal as signal
 from graven import sparse as sparse
 from graven import strings as strings
 from graven import types as types
