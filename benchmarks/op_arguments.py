@@ -92,10 +92,13 @@ class Arguments:
     def ones_matrix(self) -> Any:
         return self._tf.constant(np.ones((self._side, self._side), self._dtype))
 
-    def batch(self) -> Any:
+    def batch_shape_numbers(self) -> tuple[int, ...]:
         size = 16 if self._elements >= 1 << 12 else 1
         side = int((self._elements / size) ** 0.5)
-        return self._numbers(size, side, side)
+        return (size, side, side)
+
+    def batch(self) -> Any:
+        return self._numbers(*self.batch_shape_numbers())
 
     def row(self) -> Any:
         return self._numbers(self._side)
@@ -271,6 +274,12 @@ class Arguments:
 
     def shape_tensor(self) -> Any:
         return self._integers([self._side, self._side])
+
+    def batch_shape_tensor(self) -> Any:
+        return self._integers(self.batch_shape_numbers())
+
+    def row_shape_tensor(self) -> Any:
+        return self._integers([self._side])
 
     def flat_shape_tensor(self) -> Any:
         return self._integers([self._elements])

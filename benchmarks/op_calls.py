@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 _Value = TypeVar("_Value")
 
-MODULES = ("", "math", "nn", "bitwise", "linalg", "random", "strings")
+MODULES = ("", "math", "nn", "bitwise", "linalg", "random", "signal", "strings")
 SIZES = (16, 1 << 20)
 DTYPES = ("float32", "float64", "int32")
 # For ops that have none of these; the first that an op takes is timed.
@@ -256,12 +256,16 @@ _OPS: Mapping[str, Mapping[str, str]] = {
         "mean": "nothing",
         "variance": "nothing",
     },
+    **_each("FFT3D IFFT3D", {"input": "batch"}),
     "Gather": _ROWS,
     "GatherV2": _ROWS,
     "HistogramFixedWidth": {"values": "flat", "value_range": "ends", "nbins": "classes_tensor"},
     "IdentityN": {"input": "matrices"},
     "ImageProjectiveTransformV2": _PROJECTION,
     "ImageProjectiveTransformV3": {**_PROJECTION, "fill_value": "factor"},
+    "IRFFT": {"fft_length": "row_shape_tensor", "Treal": "part_dtype"},
+    "IRFFT2D": {"fft_length": "shape_tensor", "Treal": "part_dtype"},
+    "IRFFT3D": {"input": "batch", "fft_length": "batch_shape_tensor", "Treal": "part_dtype"},
     "InTopKV2": {"predictions": "float_matrix", "targets": "rows", "k": "two_tensor"},
     "InvertPermutation": {"x": "permutation"},
     "LinSpace": {"start": "low", "stop": "high", "num": "elements_tensor"},
@@ -287,6 +291,9 @@ _OPS: Mapping[str, Mapping[str, str]] = {
     "PadV2": {"constant_values": "scalar"},
     "Polygamma": {"a": "whole_matrix"},
     "PrintV2": {"input": "text", "output_stream": "null_file"},
+    "RFFT": {"fft_length": "row_shape_tensor", "Tcomplex": "complex_dtype"},
+    "RFFT2D": {"fft_length": "shape_tensor", "Tcomplex": "complex_dtype"},
+    "RFFT3D": {"input": "batch", "fft_length": "batch_shape_tensor", "Tcomplex": "complex_dtype"},
     "Range": {"start": "zero", "limit": "count", "delta": "unit"},
     "ReadVariableOp": _VALUE_DTYPE,
     "ResizeNearestNeighborGrad": {"grads": "images", "size": "resized_shape_tensor"},
@@ -337,10 +344,12 @@ _VARIANTS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
 
 # Where the dtypes are not those of DTYPES that TensorFlow takes.
 _FLOATS = ("float32", "float64")
+_COMPLEXES = ("complex64", "complex128")
 _DTYPES: Mapping[str, tuple[str, ...]] = {
     **_each("Add Equal NotEqual", (*DTYPES, "string")),
     **_each("All Any BroadcastGradientArgs NoOp PrintV2 Where", ("bool",)),
-    **_each("Angle ComplexAbs Conj Imag Real", ("complex64", "complex128")),
+    **_each("Angle ComplexAbs Conj Imag Real", _COMPLEXES),
+    **_each("FFT FFT2D FFT3D IFFT IFFT2D IFFT3D IRFFT IRFFT2D IRFFT3D", _COMPLEXES),
     "InTopKV2": ("float32",),
     "InvertPermutation": ("int32",),
     **_each("NonDeterministicInts RngReadAndSkip RngSkip", ("int64",)),
@@ -348,6 +357,7 @@ _DTYPES: Mapping[str, tuple[str, ...]] = {
     **_each("StatelessRandomGetKeyCounterAlg StatefulUniformFullInt", ("uint64",)),
     # TensorFlow rounds integers to 0, and takes those of linspace against its documentation.
     **_each("Round linspace", _FLOATS),
+    **_each("signal.irfft signal.irfft2d signal.irfft3d", _COMPLEXES),
     "StringJoin": ("string",),
     "VariableShape": ("float32",),
 }

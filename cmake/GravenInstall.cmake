@@ -31,7 +31,11 @@ if(GRAVEN_WHEEL)
         message(STATUS \"Copying \${file} as \${name}\")
         file(COPY_FILE \"\${file}\" \"\${CMAKE_INSTALL_PREFIX}/graven/\${name}\")
         copy_license(\"\${file}\" \"\${name}\" \"\${CMAKE_INSTALL_PREFIX}/graven/licenses\")
-      endforeach()"
+      endforeach()
+      # Compiled into libgraven.so.
+      copy_license(
+        \"${KISSFFT_INCLUDE_DIR}/kissfft/kissfft.hh\" kissfft
+        \"\${CMAKE_INSTALL_PREFIX}/graven/licenses\")"
     COMPONENT wheel)
   return()
 endif()

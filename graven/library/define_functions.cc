@@ -11,6 +11,7 @@ void define_functions(FunctionRegistry& functions) {
   define_counting(functions);
   define_creation(functions);
   define_dynamic_shapes(functions);
+  define_fourier(functions);
   define_frames(functions);
   define_gathering(functions);
   define_generators(functions);

@@ -16,6 +16,7 @@ BUILD_PACKAGES = (
     "g++",
     "libdnnl-dev",
     "libhwy-dev",
+    "libkissfft-dev",
     "ninja-build",
 )
 FORMAT_PACKAGES = ("clang-format-14",)
