@@ -8,6 +8,7 @@ void define_functions(FunctionRegistry& functions) {
   define_asserts_of_shapes(functions);
   define_conversions(functions);
   define_convolutions(functions);
+  define_cosine_transforms(functions);
   define_counting(functions);
   define_creation(functions);
   define_dynamic_shapes(functions);
@@ -22,6 +23,7 @@ void define_functions(FunctionRegistry& functions) {
   define_image_resizing(functions);
   define_joins(functions);
   define_losses(functions);
+  define_mel(functions);
   define_messages(functions);
   define_normalization(functions);
   define_norms(functions);

@@ -1,3 +1,5 @@
+#include "graven/library/fourier.h"
+
 #include <optional>
 #include <string>
 #include <utility>
@@ -145,6 +147,29 @@ Outputs inverse(FunctionContext& c, const InverseParameters& p,
   }
   return c(op, {x, lengths}, {real}, c.name());
 }
+
+}  // namespace
+
+Tensor with_zeros(FunctionContext& c, const Tensor& x, const Size& length) {
+  return padded(c, x, {length});
+}
+
+Tensor half_spectrum(FunctionContext& c, const Tensor& x, const Size& length) {
+  const Size lengths[] = {length};
+  const Tensor whole = padded(c, x, {length});
+  const DType complex = x && x.dtype() == DType::kFloat64 ? DType::kComplex128 : DType::kComplex64;
+  return c(kRFFT, {whole, vector_of(c, lengths)}, {complex});
+}
+
+Tensor of_half_spectrum(FunctionContext& c, const Tensor& spectrum, const Size& length) {
+  const Size lengths[] = {length};
+  const Tensor whole = padded(c, spectrum, {add(c, quotient(c, length, 2), 1)});
+  const DType real =
+      spectrum && spectrum.dtype() == DType::kComplex128 ? DType::kFloat64 : DType::kFloat32;
+  return c(kIRFFT, {whole, vector_of(c, lengths)}, {real});
+}
+
+namespace {
 
 template <int axes>
 void define(FunctionRegistry& functions, const std::string& suffix, const std::string& over,

@@ -1,4 +1,6 @@
-#include <limits>
+#include <algorithm>
+#include <bit>
+#include <numbers>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -218,6 +220,40 @@ std::pair<Tensor, Tensor> halves_and_axes(FunctionContext& c, const ShiftParamet
   return {vector_of(c, shifts), c.vector(axes)};
 }
 
+// --- For the functions of Python that take window functions.
+
+struct LengthParameters {
+  Tensor frame_length;
+  static constexpr auto fields() {
+    return std::tuple(required_field("frame_length", &LengthParameters::frame_length, "any",
+                                     "An integer scalar."));
+  }
+};
+
+// The smallest power of 2 that is not below the length.
+Outputs power_of_two(FunctionContext& c, const LengthParameters& p) {
+  const auto length = one_size(c, p.frame_length, "frame_length");
+  if (!length) return Tensor();
+  if (length->is_number()) {
+    const auto known = static_cast<uint32_t>(std::max<int64_t>(length->number(), 0));
+    return c.scalar(known == 0 ? int64_t{0} : int64_t{std::bit_ceil(known)});
+  }
+  const Formula size = c.cast(length->tensor(c), DType::kFloat64);
+  // Powers of 2 have a quotient that may be too large by a rounding.
+  const Formula quotient_of_logs = call(kLog, size) / constant_like(size, std::numbers::ln2);
+  const Formula exponent = call(kCeil, quotient_of_logs - 1e-10);
+  return c.cast(call(kPow, constant_like(size, 2), exponent), DType::kInt32);
+}
+
+Outputs half_of_length(FunctionContext& c, const LengthParameters& p) {
+  const auto length = one_size(c, p.frame_length, "frame_length");
+  if (!length) return Tensor();
+  if (length->is_number() && length->number() % 4 != 0) {
+    return c.fail(value_error("The frame length must be a multiple of 4."));
+  }
+  return quotient(c, *length, 2).tensor(c);
+}
+
 }  // namespace
 
 void define_frames(FunctionRegistry& functions) {
@@ -262,6 +298,19 @@ void define_frames(FunctionRegistry& functions) {
         const auto [halves, axes] = halves_and_axes(c, p);
         return c(kRoll, {p.x, -c(halves), axes}, {}, c.name());
       },
+  });
+  functions.define({
+      .names = "signal._power_of_two",
+      .summary = "The smallest power of 2 that is not below a length.",
+      .returns = "An int32 scalar.",
+      .body = power_of_two,
+  });
+  functions.define({
+      .names = "signal._half_of_length",
+      .summary = "Half of a length, a multiple of 4.",
+      .returns = "An int32 scalar.",
+      .raises = {{"ValueError", "It is no multiple of 4."}},
+      .body = half_of_length,
   });
 }
 
