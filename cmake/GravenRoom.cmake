@@ -1,5 +1,6 @@
 # graven_room(NAME <room> SOURCES <a.cc>... HEADERS <a.h>... [DEPENDS <room>...]
-#             [LIBRARIES <target>...] [TESTS <a_test.cc>...] [TEST_HEADERS <helper.h>...])
+#             [LIBRARIES <target>...]
+#             [TESTS <a_test.cc>...] [TEST_HEADERS <helper.h>...] [TEST_ROOMS <room>...])
 #
 # One folder graven/<room>/ is one object library graven_<room>, for instance
 #
@@ -22,11 +23,12 @@
 # nothing refers to it by name.
 #
 # TESTS make one doctest program graven_<room>_test, which links the objects of this room and of
-# those below and nothing else, so hidden symbols are no hindrance and an include that goes up the
-# house does not link.
+# those below, so hidden symbols are no hindrance and an include that goes up the house does not
+# link. TEST_ROOMS are the other rooms whose objects the tests need: a room below `ops` tests with
+# the real ops and names `ops` and what lies between.
 function(graven_room)
   cmake_parse_arguments(PARSE_ARGV 0 room "" "NAME"
-                        "SOURCES;HEADERS;DEPENDS;LIBRARIES;TESTS;TEST_HEADERS")
+                        "SOURCES;HEADERS;DEPENDS;LIBRARIES;TESTS;TEST_HEADERS;TEST_ROOMS")
   if(room_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "graven_room(${room_NAME}): unknown ${room_UNPARSED_ARGUMENTS}")
   endif()
@@ -55,7 +57,7 @@ function(graven_room)
 
   if(room_TESTS AND GRAVEN_BUILD_TESTS)
     graven_test(NAME ${target}_test SOURCES ${room_TESTS} ${room_TEST_HEADERS})
-    foreach(other IN LISTS below ITEMS ${room_NAME})
+    foreach(other IN LISTS below room_TEST_ROOMS ITEMS ${room_NAME})
       target_link_libraries(${target}_test PRIVATE graven_${other})
     endforeach()
   endif()

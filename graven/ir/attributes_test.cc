@@ -6,12 +6,10 @@
 #include <limits>
 
 #include "graven/ir/body.h"
-#include "graven/ir/test_ops.h"
+#include "graven/ir/testing.h"
 
 namespace graven::engine {
 namespace {
-
-using test_ops::AllKindsAttrs;
 
 // Changes one attribute of each kind; the index is that of the field.
 AllKindsAttrs changed(size_t field) {

@@ -4,17 +4,17 @@
 
 #include "graven/ir/body.h"
 #include "graven/ir/graph_builder.h"
+#include "graven/ir/infer_context.h"
 #include "graven/ir/structural_ops.h"
-#include "graven/ir/test_ops.h"
+#include "graven/ir/testing.h"
 #include "graven/ir/text.h"
 #include "graven/ir/verify.h"
 
 namespace graven::engine {
 namespace {
 
-using test_ops::graph_of;
-
-// Ops of all kinds of bodies, with the attributes and arguments that TensorFlow's have.
+// Ops of the kinds of bodies that no real op has yet, with the attributes and arguments that
+// TensorFlow's have. In the registry of all ops, as the parser looks there.
 struct IfAttrs {
   std::vector<DType> Tin, Tout;
   Ref<Body> then_branch, else_branch;

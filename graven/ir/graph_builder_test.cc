@@ -6,8 +6,10 @@
 #include <optional>
 
 #include "graven/ir/frame.h"
-#include "graven/ir/test_ops.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/ir/text.h"
 #include "graven/ir/verify.h"
+#include "graven/ops/math_ops.h"
 
 namespace graven::engine {
 namespace {
@@ -24,9 +26,9 @@ TEST_CASE("a captured tensor becomes an input once: a constant if it is small") 
   Tensor x = builder.add_placeholder(DType::kFloat32, Shape{3}, "x");
   Tensor small = Tensor::scalar(2.0f);
   Tensor large = *Tensor::allocate(DType::kFloat32, Shape{129});
-  apply(builder, *test_ops::kMul, {x, small}, NoAttrs(), "m");
-  apply(builder, *test_ops::kMul, {x, small}, NoAttrs(), "m");
-  apply(builder, *test_ops::kNeg, {large}, NoAttrs(), "n");
+  apply(builder, *kMul, {x, small}, NoAttrs(), "m");
+  apply(builder, *kMul, {x, small}, NoAttrs(), "m");
+  apply(builder, *kNeg, {large}, NoAttrs(), "n");
   CHECK(print_graph(*builder.graph()) ==
         "graph f(x: float32[3], m/y: float32[] = 2, n/x: float32[129]) {\n"
         "  %m: float32[3] = Mul(x, m/y)\n"
@@ -45,7 +47,7 @@ TEST_CASE("a captured constant waits for nothing") {
   GraphBuilder builder(make_ref<Graph>("f"));
   apply(builder, *kNoOp, {}, NoAttrs(), "before");
   builder.control_inputs = {builder.graph()->find("before")};
-  apply(builder, *test_ops::kNeg, {Tensor::scalar(1.0f)}, NoAttrs(), "n");
+  apply(builder, *kNeg, {Tensor::scalar(1.0f)}, NoAttrs(), "n");
   CHECK(builder.graph()->find("n/x")->control_inputs().empty());
   CHECK(builder.graph()->find("n")->control_inputs().size() == 1);
   CHECK(verify_graph(*builder.graph()).ok());
@@ -55,10 +57,10 @@ TEST_CASE("a tensor of an outer graph is captured, one of an inner graph is out 
   GraphBuilder outer(make_ref<Graph>("outer")), inner(make_ref<Graph>("inner"));
   inner.graph()->set_outer(outer.graph());
   Tensor x = outer.add_placeholder(DType::kFloat32, Shape{Dim::unknown()}, "x");
-  Tensor y = apply(inner, *test_ops::kNeg, {x}, NoAttrs(), "n");
+  Tensor y = apply(inner, *kNeg, {x}, NoAttrs(), "n");
   CHECK(print_graph(*inner.graph()) ==
         "graph inner(n/x: float32[x.0]) {\n  %n: float32[x.0] = Neg(n/x)\n}\n");
-  auto leaked = outer.apply(*test_ops::kNeg, std::vector{y}, NoAttrs());
+  auto leaked = outer.apply(*kNeg, std::vector{y}, NoAttrs());
   REQUIRE(!leaked.ok());
   CHECK(leaked.status().kind() == ErrorKind::kInaccessibleTensorError);
   CHECK(leaked.status().message().find("is out of scope and cannot be used here") !=
@@ -70,7 +72,7 @@ TEST_CASE("what is bound to a capture is used for it") {
   Tensor x = builder.add_placeholder(DType::kFloat32, Shape{}, "x");
   Tensor external = Tensor::scalar(1.0f);
   builder.bind_capture(external, x);
-  Tensor y = apply(builder, *test_ops::kNeg, {external});
+  Tensor y = apply(builder, *kNeg, {external});
   CHECK(symbolic(y).node().inputs()[0] == symbolic(x).output());
 }
 
@@ -78,7 +80,7 @@ TEST_CASE("errors of shapes are ValueErrors that name the op, and add no node") 
   GraphBuilder builder(make_ref<Graph>("f"));
   Tensor x = builder.add_placeholder(DType::kFloat32, Shape{2}, "x");
   Tensor y = builder.add_placeholder(DType::kFloat32, Shape{3}, "y");
-  auto sum = builder.apply(*test_ops::kAdd, std::vector{x, y}, NoAttrs());
+  auto sum = builder.apply(*kAddV2, std::vector{x, y}, NoAttrs());
   CHECK(sum.status().message() == "[AddV2] Incompatible shapes: [2] vs. [3]");
   CHECK(sum.status().kind() == ErrorKind::kValueError);
   CHECK(builder.graph()->nodes().size() == 2);
@@ -87,7 +89,7 @@ TEST_CASE("errors of shapes are ValueErrors that name the op, and add no node") 
 TEST_CASE("a composite with inference stays a node") {
   GraphBuilder builder(make_ref<Graph>("f"));
   Tensor x = builder.add_placeholder(DType::kFloat32, Shape{2}, "x");
-  CHECK(&symbolic(apply(builder, *test_ops::kSquare, {x})).node().op() == test_ops::kSquare.op);
+  CHECK(&symbolic(apply(builder, *kSquare, {x})).node().op() == kSquare.op);
 }
 
 TEST_CASE("name scopes are unique, nest, are entered again, and end") {

@@ -3,14 +3,14 @@
 #include <doctest/doctest.h>
 
 #include "graven/ir/body.h"
-#include "graven/ir/test_ops.h"
+#include "graven/ir/testing.h"
 #include "graven/ir/text.h"
 #include "graven/ir/verify.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/sort_ops.h"
 
 namespace graven::engine {
 namespace {
-
-using test_ops::graph_of;
 
 TEST_CASE("names are unique whatever their case, and keep their own") {
   auto owner = make_ref<Graph>("g");
@@ -138,8 +138,9 @@ TEST_CASE("the effects of a body are those of its nodes on its inputs") {
   CHECK((!pure.stateful && !pure.ordered && !pure.must_run && pure.reads.empty()));
   Effects print = effects("graph f(s: string[]) {\n %p = PrintV2(s)\n}");
   CHECK((print.stateful && print.ordered && print.must_run));
-  Effects random =
-      effects("graph f(s: int32[1]) {\n %r: float32[...] = RandomUniform(s)\n return %r\n}");
+  Effects random = effects(
+      "graph f(s: int32[1]) {\n"
+      " %r: float32[...] = RandomUniform(s) {dtype=float32}\n return %r\n}");
   CHECK((random.stateful && !random.ordered && !random.must_run));
   Effects both = effects(R"(graph f(x: float32[], v: resource[], w: resource[], u: resource[]) {
   %a: float32[] = ReadVariableOp(v) {dtype=float32}
@@ -173,7 +174,7 @@ TEST_CASE("a node becomes one of another op with other inputs in its place") {
   std::vector<OutputRef> inputs = {{graph->find("y"), 0}, {graph->find("x"), 0}};
   std::vector<OutputType> more(1);
   more[0].dtype = DType::kInt32;
-  graph->replace_op(node, *test_ops::kAdd, node->attrs(), inputs, {});
+  graph->replace_op(node, *kAddV2, node->attrs(), inputs, {});
   CHECK(print_graph(*graph) == R"(graph f(x: float32[n], y: float32[n], s: string[]) {
   %p = PrintV2(s)
   %a: float32[n] = AddV2(y, x) {_kept=true} ^%p
@@ -183,7 +184,7 @@ TEST_CASE("a node becomes one of another op with other inputs in its place") {
 )");
   CHECK(verify_graph(*graph).ok());
   // With more outputs than before.
-  graph->replace_op(node, *test_ops::kUnique, node->attrs(), {inputs[0]}, std::move(more));
+  graph->replace_op(node, *kTopKV2, TopKV2Attrs{}, inputs, std::move(more));
   CHECK(node->num_outputs() == 2);
   CHECK(graph->find("b")->inputs()[0] == OutputRef{node, 0});
 }

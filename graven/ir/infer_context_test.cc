@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "graven/ir/graph_builder.h"
-#include "graven/ir/test_ops.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/reduction_ops.h"
 
 namespace graven::engine {
 namespace {
@@ -11,7 +13,7 @@ namespace {
 // A context over AddV2 and a symbol table of its own.
 struct Context {
   explicit Context(bool is_graph = true)
-      : context(*test_ops::kAdd, NoAttrs(), {}, types, 0, is_graph ? &symbols : nullptr) {}
+      : context(*kAddV2, NoAttrs(), {}, types, 0, is_graph ? &symbols : nullptr) {}
   SymbolTable symbols;
   TypeBindings types = {DType::kFloat32};
   InferContext context;
@@ -74,7 +76,7 @@ TEST_CASE("a reduction keeps what it does not reduce") {
   Tensor x = builder.add_placeholder(DType::kFloat32, Shape{Dim::unknown(), 3}, "x");
   Tensor axes = builder.add_placeholder(DType::kInt32, Shape{1}, "axes");
   auto reduced = [&](const Tensor& along, bool keep_dims) {
-    auto y = builder.apply(*test_ops::kSum, std::vector{x, along}, test_ops::SumAttrs{keep_dims});
+    auto y = builder.apply(*kSum, std::vector{x, along}, ReductionAttrs{keep_dims});
     return y.ok() ? (*y)[0].shape().to_message() : y.status().message();
   };
   auto vector = [](std::vector<int32_t> axes) { return Tensor::vector<int32_t>(axes); };
@@ -101,7 +103,7 @@ TEST_CASE("sizes go from Shape to Reshape, and are values where they are numbers
   Tensor sizes = (*builder.apply(*kShape, std::vector{known}, ShapeAttrs{}))[0];
   TypeBindings types = {DType::kFloat32};
   std::vector inputs = {sizes, shape, y, Tensor::scalar(-1)};
-  InferContext c(*test_ops::kAdd, NoAttrs(), inputs, types, 0, &builder.graph()->symbols());
+  InferContext c(*kAddV2, NoAttrs(), inputs, types, 0, &builder.graph()->symbols());
   REQUIRE(c.value(0));
   CHECK((c.value(0).data<int32_t>()[0] == 2 && c.value(0).data<int32_t>()[1] == 3));
   CHECK(!c.value(1));

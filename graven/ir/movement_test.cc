@@ -2,13 +2,11 @@
 
 #include <doctest/doctest.h>
 
-#include "graven/ir/test_ops.h"
+#include "graven/ir/testing.h"
 #include "graven/ir/verify.h"
 
 namespace graven::engine {
 namespace {
-
-using test_ops::graph_of;
 
 // A tensor [6,10], and reads of it and of what is made of it.
 const Shape kFrom = {6, 10};
@@ -64,7 +62,7 @@ TEST_CASE("reads are printed and parsed, and what they say of sizes is checked")
 fusion @fused0 = over [d0,3] {
   x0: float32[d0,8,5] at [-1 - i0,2*i1 + 1,-2 - i1]
   x1: float32[3,d0] at [i1,i0?]
-  %0: float32 = Plus(x0, x1)
+  %0: float32 = AddV2(x0, x1)
   return %0
 }
 )";

@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
-#include "graven/ir/test_ops.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/ops/debug_ops.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/random_ops.h"
 
 namespace graven::engine {
 namespace {
@@ -24,7 +27,7 @@ const Op* op_of(OpRecord record) {
   return registry.define<ListAttrs>(std::move(record)).op;
 }
 
-TEST_CASE("the records of the tests parse, and a broken one is remembered") {
+TEST_CASE("the records of all ops parse, and a broken one is remembered") {
   CHECK(OpRegistry::global().errors().empty());
   OpRegistry registry;
   registry.define<NoAttrs>({.name = "A", .inputs = {"x float"}});
@@ -46,10 +49,10 @@ TEST_CASE("the records of the tests parse, and a broken one is remembered") {
 }
 
 TEST_CASE("an op is found by its name") {
-  CHECK(OpRegistry::global().find("AddV2") == test_ops::kAdd.op);
+  CHECK(OpRegistry::global().find("AddV2") == kAddV2.op);
   CHECK(OpRegistry::global().find("addv2") == nullptr);
-  CHECK(test_ops::kAdd.op->input_index("y") == 1);
-  CHECK(test_ops::kAdd.op->input_index("z") == -1);
+  CHECK(kAddV2.op->input_index("y") == 1);
+  CHECK(kAddV2.op->input_index("z") == -1);
 }
 
 TEST_CASE("flat inputs are named, also within a list") {
@@ -63,7 +66,7 @@ TEST_CASE("flat inputs are named, also within a list") {
 }
 
 TEST_CASE("type attributes are bound by inputs, and checked in the words of each mode") {
-  const Op& add = *test_ops::kAdd;
+  const Op& add = *kAddV2;
   TypeBindings types;
   CHECK(add.bind_types(std::vector{of(DType::kInt32), of(DType::kInt32)}, NoAttrs(), true, types)
             .ok());
@@ -138,12 +141,12 @@ TEST_CASE("a list of outputs is as long as its attribute, or as the list of inpu
 }
 
 TEST_CASE("effects are those of the record") {
-  CHECK(!test_ops::kAdd.op->is_stateful_ever());
-  Effects check = ordered_effects(*test_ops::kPrint.op, NoAttrs());
+  CHECK(!kAddV2.op->is_stateful_ever());
+  Effects check = ordered_effects(*kPrintV2.op, NoAttrs());
   CHECK((check.stateful && check.ordered && check.must_run && !check.may_block));
-  Effects print = blocking_effects(*test_ops::kPrint.op, NoAttrs());
+  Effects print = blocking_effects(*kPrintV2.op, NoAttrs());
   CHECK((print.stateful && print.ordered && print.must_run && print.may_block));
-  Effects random = unordered_effects(*test_ops::kRandom.op, NoAttrs());
+  Effects random = unordered_effects(*kRandomUniform.op, NoAttrs());
   CHECK((random.stateful && !random.ordered && !random.must_run));
   Effects read = reads_resource_effects(*kReadVariable.op, NoAttrs());
   CHECK((read.stateful && !read.must_run && read.reads == std::vector{0} && read.writes.empty()));

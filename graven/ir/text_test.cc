@@ -9,13 +9,17 @@
 
 #include "graven/ir/body.h"
 #include "graven/ir/graph_builder.h"
-#include "graven/ir/test_ops.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/ir/testing.h"
 #include "graven/ir/verify.h"
+#include "graven/ops/debug_ops.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/reduction_ops.h"
+#include "graven/ops/sort_ops.h"
 
 namespace graven::engine {
 namespace {
-
-using test_ops::graph_of;
 
 // The text, read and printed again.
 std::string again(std::string_view text) {
@@ -24,6 +28,12 @@ std::string again(std::string_view text) {
   Status verified = verify_graph(**graph);
   return verified.ok() ? print_graph(**graph) : verified.message();
 }
+
+// No real op has attributes of every kind. In the registry of all ops, as the parser looks there.
+const OpHandle<AllKindsAttrs> kAllKinds = OpRegistry::global().define<AllKindsAttrs>(
+    {.name = "AllKinds",
+     .infer = no_outputs,
+     .bodies = {BodyRun::kAsTheOpLikes, {{"body"}, {"bodies"}}}});
 
 std::string error_of(std::string_view text) {
   auto graph = parse_graph(text);
@@ -37,7 +47,7 @@ constexpr std::string_view kEverything =
   %add: float32[n,3] = AddV2(x, add/y) {_user="a \"b\"\n\\\x01"} on "/device:CPU:0"
   %print = PrintV2(s)
   %sum: float32[1,3] = Sum(%add, %axes) {keep_dims=true} ^%print ^x
-  %split: float32[1,1], float32[1,2] = Split(%axes_0, %sum)
+  %split: float32[1,1], float32[1,2] = Split(%axes_0, %sum) {num_split=2}
   %odd: float32[2*n + 1,floordiv(n + 3, 2)] = Identity(%split:1)
   return %add, %split:1, x ^%print
 }
@@ -54,7 +64,7 @@ TEST_CASE("a graph that was traced is printed and read") {
   auto graph = make_ref<Graph>("g");
   GraphBuilder builder(graph);
   Tensor x = builder.add_placeholder(DType::kFloat32, Shape{Dim::unknown(), 3}, "x");
-  Tensor y = (*builder.apply(*test_ops::kAdd, std::vector{x, Tensor::scalar(2.0f)}, NoAttrs()))[0];
+  Tensor y = (*builder.apply(*kAddV2, std::vector{x, Tensor::scalar(2.0f)}, NoAttrs()))[0];
   graph->set_outputs({symbolic(y).output()});
   std::string text = print_graph(*graph);
   CHECK(text ==
@@ -98,7 +108,7 @@ TEST_CASE("symbols of one name are told apart, and odd names are made readable")
 }
 
 TEST_CASE("attributes of every kind are kept") {
-  test_ops::AllKindsAttrs attrs;
+  AllKindsAttrs attrs;
   attrs.flag = true;
   attrs.number = std::numeric_limits<int64_t>::min();
   attrs.ratio = 0.1f;
@@ -118,7 +128,7 @@ TEST_CASE("attributes of every kind are kept") {
   attrs.bodies = {inner, inner_too, nullptr};
 
   auto graph = make_ref<Graph>("with space");
-  Node* node = graph->add({.op = test_ops::kAllKinds.op,
+  Node* node = graph->add({.op = kAllKinds.op,
                            .attrs = attrs,
                            .name = graph->unique_name("a"),
                            .inputs = {},
@@ -141,7 +151,7 @@ TEST_CASE("attributes of every kind are kept") {
     REQUIRE(got.index() == value.index());
     if (name.find("bod") == std::string::npos) CHECK(equal(got, value));
   }
-  const auto& got = copy.attrs().as<test_ops::AllKindsAttrs>();
+  const auto& got = copy.attrs().as<AllKindsAttrs>();
   CHECK(got.body->name() == "inner");
   CHECK(got.bodies[0] == got.body);
   CHECK(got.bodies[1] != got.body);
@@ -251,7 +261,7 @@ TEST_CASE("mistakes in a text are named with their line") {
   CHECK(error_of("graph f() {\n}\ngarbage").find("line 3: expected 'body @'") == 0);
 }
 
-// A random graph of the ops of test_ops.h.
+// A random graph.
 Ref<Graph> random_graph(std::mt19937& random, int depth) {
   auto pick = [&](size_t n) { return static_cast<size_t>(random() % n); };
   auto graph = make_ref<Graph>("f" + std::to_string(pick(100)));
@@ -271,21 +281,21 @@ Ref<Graph> random_graph(std::mt19937& random, int depth) {
     return {};
   };
   Tensor text = builder.add_constant(Tensor::string_scalar("t\"\n"), "text");
+  Tensor number = builder.add_placeholder(DType::kInt32, Shape(), "k");
   for (int i = 0; i < 20; ++i) {
     const Tensor& a = floats[pick(floats.size())];
     const Tensor& b = floats[pick(floats.size())];
     Tensor made;
     switch (pick(9)) {
       case 0:
-        made = add(*test_ops::kAdd, {a, b}, NoAttrs());
+        made = add(*kAddV2, {a, b}, NoAttrs());
         break;
       case 1:
-        made = add(*test_ops::kSquare, {a}, NoAttrs());
+        made = add(*kSquare, {a}, NoAttrs());
         break;
       case 2: {
         int32_t axis = static_cast<int32_t>(pick(2));
-        made = add(*test_ops::kSum, {a, Tensor::vector<int32_t>(std::span(&axis, 1))},
-                   test_ops::SumAttrs{true});
+        made = add(*kSum, {a, Tensor::vector<int32_t>(std::span(&axis, 1))}, ReductionAttrs{true});
         break;
       }
       case 3: {
@@ -294,16 +304,16 @@ Ref<Graph> random_graph(std::mt19937& random, int depth) {
         break;
       }
       case 4: {
-        (void)add(*test_ops::kPrint, {text}, NoAttrs());
+        (void)add(*kPrintV2, {text}, PrintAttrs{});
         effects.push_back(graph->nodes().back());
         break;
       }
       case 5:
-        made = add(*test_ops::kMul, {a, Tensor::scalar(0.1f * static_cast<float>(i))}, NoAttrs());
+        made = add(*kMul, {a, Tensor::scalar(0.1f * static_cast<float>(i))}, NoAttrs());
         break;
       case 6: {
-        auto unique = builder.apply(*test_ops::kUnique, std::vector{a}, NoAttrs());
-        if (unique.ok()) made = (*unique)[0];
+        auto largest = builder.apply(*kTopKV2, std::vector{a, number}, TopKV2Attrs{});
+        if (largest.ok()) made = (*largest)[0];
         break;
       }
       case 7: {
@@ -321,7 +331,7 @@ Ref<Graph> random_graph(std::mt19937& random, int depth) {
         break;
       }
       default:
-        made = add(*test_ops::kNeg, {a}, NoAttrs());
+        made = add(*kNeg, {a}, NoAttrs());
         break;
     }
     if (made && made.dtype() == DType::kFloat32) floats.push_back(made);

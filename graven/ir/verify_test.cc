@@ -3,12 +3,13 @@
 #include <doctest/doctest.h>
 
 #include "graven/ir/graph_builder.h"
-#include "graven/ir/test_ops.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/ir/testing.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/reduction_ops.h"
 
 namespace graven::engine {
 namespace {
-
-using test_ops::graph_of;
 
 std::string mistake_of(const Graph& graph) {
   Status status = verify_graph(graph);
@@ -80,24 +81,24 @@ TEST_CASE("a control input that comes later or twice is a mistake") {
 TEST_CASE("numbers and dtypes of inputs and outputs must fit the record") {
   Ref<Graph> graph = graph_of(kGood);
   OutputRef x{graph->find("x"), 0}, s{graph->find("s"), 0};
-  Node* node = add(*graph, *test_ops::kAdd, {x}, DType::kFloat32, "c");
+  Node* node = add(*graph, *kAddV2, {x}, DType::kFloat32, "c");
   CHECK(mistake_of(*graph) == "Node 'c' (AddV2): AddV2 takes 2 inputs, got 1");
   graph->remove(std::vector{node});
-  node = add(*graph, *test_ops::kAdd, {x, s}, DType::kFloat32, "c");
+  node = add(*graph, *kAddV2, {x, s}, DType::kFloat32, "c");
   CHECK(mistake_of(*graph).find("has type string that does not match type float32") !=
         std::string::npos);
   graph->remove(std::vector{node});
-  node = add(*graph, *test_ops::kAdd, {x, x}, DType::kFloat64, "c");
+  node = add(*graph, *kAddV2, {x, x}, DType::kFloat64, "c");
   CHECK(mistake_of(*graph) == "Node 'c' (AddV2): output 0 is float64, the op's is float32");
   graph->remove(std::vector{node});
-  add(*graph, *test_ops::kAdd, {x, x}, DType::kInvalid, "c");
+  add(*graph, *kAddV2, {x, x}, DType::kInvalid, "c");
   CHECK(mistake_of(*graph) == "Node 'c' (AddV2): the op has 1 outputs, the node 0");
 }
 
 TEST_CASE("attributes of another op, or set twice, are a mistake") {
   Ref<Graph> graph = graph_of(kGood);
   OutputRef x{graph->find("x"), 0};
-  Node* node = add(*graph, *test_ops::kNeg, {x}, DType::kFloat32, "c", test_ops::SumAttrs{});
+  Node* node = add(*graph, *kNeg, {x}, DType::kFloat32, "c", ReductionAttrs{});
   CHECK(mistake_of(*graph) == "Node 'c' (Neg): the attributes are those of another op");
   graph->remove(std::vector{node});
   node = add(*graph, *kCast, {x}, DType::kInt32, "c", CastAttrs{DType::kInt32});
