@@ -8,50 +8,50 @@ namespace graven::engine {
 namespace {
 
 TEST_CASE("edges that say nothing go, edges that make something run stay") {
-  CHECK(test_ops::after(R"(graph f(x: float32[n], s: string[]) {
+  CHECK(after(R"(graph f(x: int32[n], s: string[]) {
   %c: float32[] = 1
   %p = PrintV2(s) ^x ^%c
   %q = PrintV2(s) ^%p
   %r = PrintV2(s) ^%p ^%q
-  %may_fail: float32[n] = Fail(x)
-  %a: float32[n] = Neg(%may_fail) ^%may_fail ^%q
-  %b: float32[n] = Neg(x) ^%may_fail
+  %may_fail: int32[n] = InvertPermutation(x)
+  %a: int32[n] = Neg(%may_fail) ^%may_fail ^%q
+  %b: int32[n] = Neg(x) ^%may_fail
   return %a, %b ^%p ^%q ^%r ^x
 })",
-                        drop_unused_control_edges) == R"(graph f(x: float32[n], s: string[]) {
+              drop_unused_control_edges) == R"(graph f(x: int32[n], s: string[]) {
   %c: float32[] = 1
   %p = PrintV2(s)
   %q = PrintV2(s) ^%p
   %r = PrintV2(s) ^%q
-  %may_fail: float32[n] = Fail(x)
-  %a: float32[n] = Neg(%may_fail) ^%q
-  %b: float32[n] = Neg(x) ^%may_fail
+  %may_fail: int32[n] = InvertPermutation(x)
+  %a: int32[n] = Neg(%may_fail) ^%q
+  %b: int32[n] = Neg(x) ^%may_fail
   return %a, %b ^%r
 }
 )");
 }
 
 TEST_CASE("who waits for a NoOp or an Identity waits for what these wait for") {
-  CHECK(test_ops::after(R"(graph f(x: float32[n], s: string[]) {
+  CHECK(after(R"(graph f(x: int32[n], s: string[]) {
   %p = PrintV2(s)
   %q = PrintV2(s)
   %group = NoOp() ^%p ^%q
-  %fail: float32[n] = Fail(x)
-  %same: float32[n] = Identity(%fail) ^%group
-  %a: float32[n] = Neg(x) ^%same
+  %fail: int32[n] = InvertPermutation(x)
+  %same: int32[n] = Identity(%fail) ^%group
+  %a: int32[n] = Neg(x) ^%same
   %empty = NoOp()
-  %b: float32[n] = Neg(x) ^%empty
+  %b: int32[n] = Neg(x) ^%empty
   return %a, %b ^%group
 })",
-                        drop_unused_control_edges) == R"(graph f(x: float32[n], s: string[]) {
+              drop_unused_control_edges) == R"(graph f(x: int32[n], s: string[]) {
   %p = PrintV2(s)
   %q = PrintV2(s)
   %group = NoOp() ^%p ^%q
-  %fail: float32[n] = Fail(x)
-  %same: float32[n] = Identity(%fail) ^%p ^%q
-  %a: float32[n] = Neg(x) ^%fail ^%p ^%q
+  %fail: int32[n] = InvertPermutation(x)
+  %same: int32[n] = Identity(%fail) ^%p ^%q
+  %a: int32[n] = Neg(x) ^%fail ^%p ^%q
   %empty = NoOp()
-  %b: float32[n] = Neg(x)
+  %b: int32[n] = Neg(x)
   return %a, %b ^%p ^%q
 }
 )");
@@ -68,7 +68,7 @@ TEST_CASE("a NoOp that gathers many is kept") {
   return ^%group
 }
 )";
-  CHECK(test_ops::after(kText, drop_unused_control_edges) == kText);
+  CHECK(after(kText, drop_unused_control_edges) == kText);
 }
 
 }  // namespace

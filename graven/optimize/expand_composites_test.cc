@@ -2,28 +2,26 @@
 
 #include <doctest/doctest.h>
 
+#include "graven/ir/emitter.h"
+#include "graven/ir/infer_context.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/movement_ops.h"
 #include "graven/optimize/pass_test.h"
 
 namespace graven::engine {
 namespace {
 
-// Of nested composites, of an eager tensor, and with an output that is an input.
+// Of a nested composite, of an eager tensor, and with an output that is an input.
 const bool kDefinedHere = [] {
   OpRegistry& ops = OpRegistry::global();
-  ops.define<NoAttrs>({.name = "TwiceTheFourthPower",
-                       .inputs = {"x: T"},
+  ops.define<NoAttrs>({.name = "TwiceTheTranspose",
+                       .inputs = {"x: T", "perm: int32"},
                        .outputs = {"y: T", "same: T"},
                        .types = {{"T", kNumberTypes}},
-                       .infer =
-                           [](InferContext& c) {
-                             c.set_shape(0, c.shape(0));
-                             c.set_shape(1, c.shape(0));
-                             return Status();
-                           },
+                       .infer = unknown_outputs,
                        .body = composite([](CompositeContext& e) {
-                         Tensor x2 = e(test_ops::kSquare, {e.x(0)});
-                         Tensor x4 = e(test_ops::kSquare, {x2});
-                         e.set_output(e(test_ops::kMul, {x4, Tensor::scalar(2.0f)}));
+                         Tensor transposed = e(kConjugateTranspose, {e.x(0), e.x(1)});
+                         e.set_output(e(kMul, {transposed, Tensor::scalar(2.0f)}));
                          e.set_output(e.x(0));
                        })});
   ops.define<NoAttrs>(
@@ -42,20 +40,21 @@ void expand(Graph& graph) {
 }
 
 TEST_CASE("a composite becomes its parts, and these theirs") {
-  CHECK(test_ops::after(R"(graph f(x: float32[n], s: string[]) {
+  CHECK(after(R"(graph f(x: float32[n,m], s: string[]) {
+  %perm: int32[2] = [1, 0]
   %p = PrintV2(s)
-  %a: float32[n], float32[n] = TwiceTheFourthPower(x) ^%p on "/device:CPU:0"
-  %b: float32[n] = Neg(%a)
+  %a: float32[m,n], float32[n,m] = TwiceTheTranspose(x, %perm) ^%p on "/device:CPU:0"
+  %b: float32[m,n] = Neg(%a)
   %q = PrintV2(s) ^%a
   return %b, %a:1 ^%q
 })",
-                        expand) == R"(graph f(x: float32[n], s: string[]) {
+              expand) == R"(graph f(x: float32[n,m], s: string[]) {
+  %perm: int32[2] = [1, 0]
   %p = PrintV2(s)
-  %a/Square/Mul: float32[n] = Mul(x, x) ^%p on "/device:CPU:0"
-  %a/Square_1/Mul: float32[n] = Mul(%a/Square/Mul, %a/Square/Mul) ^%p on "/device:CPU:0"
+  %a/ConjugateTranspose/transpose: float32[m,n] = Transpose(x, %perm) ^%p on "/device:CPU:0"
   %a/Const: float32[] = 2 on "/device:CPU:0"
-  %a/Mul: float32[n] = Mul(%a/Square_1/Mul, %a/Const) ^%p on "/device:CPU:0"
-  %b: float32[n] = Neg(%a/Mul)
+  %a/Mul: float32[m,n] = Mul(%a/ConjugateTranspose/transpose, %a/Const) ^%p on "/device:CPU:0"
+  %b: float32[m,n] = Neg(%a/Mul)
   %q = PrintV2(s) ^%a/Mul ^x
   return %b, x ^%q
 }
@@ -63,19 +62,19 @@ TEST_CASE("a composite becomes its parts, and these theirs") {
 }
 
 TEST_CASE("what was known of the shape of a composite's output is known of the part's") {
-  CHECK(test_ops::after(R"(graph f(x: float32[...]) {
-  %a: float32[n,3] = Square(x)
+  CHECK(after(R"(graph f(x: float32[...], perm: int32[2]) {
+  %a: float32[n,3] = ConjugateTranspose(x, perm)
   return %a
 })",
-                        expand) == R"(graph f(x: float32[...]) {
-  %a/Mul: float32[n,3] = Mul(x, x)
-  return %a/Mul
+              expand) == R"(graph f(x: float32[...], perm: int32[2]) {
+  %a/transpose: float32[n,3] = Transpose(x, perm)
+  return %a/transpose
 }
 )");
 }
 
 TEST_CASE("an error of a composite names it") {
-  Ref<Graph> graph = test_ops::graph_of(R"(graph f(x: float32[]) {
+  Ref<Graph> graph = graph_of(R"(graph f(x: float32[]) {
   %a: float32[] = BrokenComposite(x)
   return %a
 })");

@@ -8,7 +8,7 @@ namespace graven::engine {
 namespace {
 
 TEST_CASE("sizes that are known become a constant; those with a symbol, or of an input, stay") {
-  CHECK(test_ops::after(R"(graph f(x: float32[2,3], y: float32[n], s: int32[2](4,5), t: int64[]) {
+  CHECK(after(R"(graph f(x: float32[2,3], y: float32[n], s: int32[2](4,5), t: int64[]) {
   %a: int32[2](2,3) = Shape(x)
   %b: int32[1](n) = Shape(y)
   %c: int64[](6) = Identity(t)
@@ -16,7 +16,7 @@ TEST_CASE("sizes that are known become a constant; those with a symbol, or of an
   %e: int32[1](3000000000) = Identity(%b)
   return %a, %b, %c, %d, %e, s
 })",
-                        fold_shapes) ==
+              fold_shapes) ==
         R"(graph f(x: float32[2,3], y: float32[n], s: int32[2](4,5), t: int64[]) {
   %a: int32[2] = [2, 3]
   %b: int32[1](n) = Shape(y)
@@ -33,12 +33,12 @@ TEST_CASE("one known output of a node with several becomes a constant, once") {
     CHECK(fold_shapes(graph));
     CHECK(!fold_shapes(graph));
   };
-  CHECK(test_ops::after(R"(graph f(axis: int32[], x: int32[2]) {
-  %a: int32[1](7), int32[1] = Split(axis, x)
+  CHECK(after(R"(graph f(axis: int32[], x: int32[2]) {
+  %a: int32[1](7), int32[1] = Split(axis, x) {num_split=2}
   return %a, %a:1
 })",
-                        fold_twice) == R"(graph f(axis: int32[], x: int32[2]) {
-  %a: int32[1], int32[1] = Split(axis, x)
+              fold_twice) == R"(graph f(axis: int32[], x: int32[2]) {
+  %a: int32[1], int32[1] = Split(axis, x) {num_split=2}
   %a_1: int32[1] = [7]
   return %a_1, %a:1
 }
@@ -48,14 +48,14 @@ TEST_CASE("one known output of a node with several becomes a constant, once") {
 TEST_CASE("what was computed of unknown elements stays, as an op may refuse these") {
   constexpr std::string_view kStays = R"(graph f(x: int32[2], axis: int32[]) {
   %q: int32[2](?,3) = Square(x)
-  %a: int32[1](?), int32[1](3) = Split(axis, %q)
+  %a: int32[1](?), int32[1](3) = Split(axis, %q) {num_split=2}
   %b: int32[1](3) = Identity(%a:1)
   %c: int32[0]() = Identity(%q)
   %d: int32[0]() = Neg(%c)
   return %b, %d
 }
 )";
-  CHECK(test_ops::after(kStays, fold_shapes) == kStays);
+  CHECK(after(kStays, fold_shapes) == kStays);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include "graven/optimize/fuse.h"
 #include "graven/optimize/pass_test.h"
 
-namespace graven::engine::test_ops {
+namespace graven::engine {
 
 // The graph of a text, fused, as text.
 inline std::string fused(std::string_view before) {
@@ -15,4 +15,4 @@ inline std::string fused(std::string_view before) {
   });
 }
 
-}  // namespace graven::engine::test_ops
+}  // namespace graven::engine

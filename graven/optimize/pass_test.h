@@ -2,10 +2,10 @@
 #include <string>
 #include <string_view>
 
-#include "graven/ir/test_ops.h"
+#include "graven/ir/testing.h"
 #include "graven/ir/verify.h"
 
-namespace graven::engine::test_ops {
+namespace graven::engine {
 
 // The graph of a text after a pass, as text; the error message if the pass leaves a broken graph.
 template <typename Pass>
@@ -19,4 +19,4 @@ std::string after(std::string_view before, Pass&& pass) {
   return read.ok() ? text : read.status().message();
 }
 
-}  // namespace graven::engine::test_ops
+}  // namespace graven::engine

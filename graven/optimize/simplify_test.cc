@@ -8,7 +8,7 @@ namespace graven::engine {
 namespace {
 
 TEST_CASE("x * 1, 1 * x, x - 0 and x + -0.0 are x") {
-  CHECK(test_ops::after(R"(graph f(x: float32[n], y: float32[...]) {
+  CHECK(after(R"(graph f(x: float32[n], y: float32[...]) {
   %one: float32[] = 1
   %ones: float32[1] = [1]
   %zero: float32[] = 0
@@ -21,7 +21,7 @@ TEST_CASE("x * 1, 1 * x, x - 0 and x + -0.0 are x") {
   %f: float32[...] = Mul(y, %one)
   return %e, %f
 })",
-                        simplify) == R"(graph f(x: float32[n], y: float32[...]) {
+              simplify) == R"(graph f(x: float32[n], y: float32[...]) {
   %one: float32[] = 1
   %ones: float32[1] = [1]
   %zero: float32[] = 0
@@ -33,14 +33,14 @@ TEST_CASE("x * 1, 1 * x, x - 0 and x + -0.0 are x") {
 }
 
 TEST_CASE("x + 0 is x for integers, of each width") {
-  CHECK(test_ops::after(R"(graph f(x: int32[n], y: uint8[2]) {
+  CHECK(after(R"(graph f(x: int32[n], y: uint8[2]) {
   %zero: int32[] = 0
   %zeros: uint8[2] = [0, 0]
   %a: int32[n] = AddV2(x, %zero)
   %b: uint8[2] = AddV2(%zeros, y)
   return %a, %b
 })",
-                        simplify) == R"(graph f(x: int32[n], y: uint8[2]) {
+              simplify) == R"(graph f(x: int32[n], y: uint8[2]) {
   %zero: int32[] = 0
   %zeros: uint8[2] = [0, 0]
   return x, y
@@ -70,11 +70,11 @@ TEST_CASE("what could change a bit or a shape stays") {
 )";
   std::string text(kText);
   text.replace(text.find("  %scalar: float32[2] = Mul(%ones, %one_scalar)\n"), 48, "");
-  CHECK(test_ops::after(text, simplify) == text);
+  CHECK(after(text, simplify) == text);
 }
 
 TEST_CASE("Identity, StopGradient, AddN of one and Cast to the same dtype go") {
-  CHECK(test_ops::after(R"(graph f(x: float32[...], s: string[]) {
+  CHECK(after(R"(graph f(x: float32[...], s: string[]) {
   %a: float32[...] = Identity(x)
   %b: float32[...] = StopGradient(%a)
   %c: float32[...] = AddN(%b)
@@ -85,7 +85,7 @@ TEST_CASE("Identity, StopGradient, AddN of one and Cast to the same dtype go") {
   %g: float32[...] = Identity(x) ^%print
   return %e, %f, %g, %d ^%print
 })",
-                        simplify) == R"(graph f(x: float32[...], s: string[]) {
+              simplify) == R"(graph f(x: float32[...], s: string[]) {
   %e: float64[...] = Cast(x) {DstT=float64}
   %f: float32[...] = AddN(x, x)
   %print = PrintV2(s) ^x
@@ -96,7 +96,7 @@ TEST_CASE("Identity, StopGradient, AddN of one and Cast to the same dtype go") {
 }
 
 TEST_CASE("a Reshape of views is one of the whole, and none if the shape is the same") {
-  CHECK(test_ops::after(
+  CHECK(after(
             R"(graph f(x: float32[n,6], u: float32[?,2], shape: int32[2], flat: int32[1]) {
   %a: float32[6*n] = Reshape(x, flat)
   %b: float32[2*n,3] = Reshape(%a, shape)
