@@ -4,7 +4,7 @@
 
 #include "graven/autodiff/gradient_pair.h"
 #include "graven/autodiff/tape.h"
-#include "graven/autodiff/test_ops.h"
+#include "graven/autodiff/testing.h"
 
 namespace graven::engine::test {
 namespace {
@@ -92,7 +92,7 @@ TEST_CASE("a custom gradient gets one dense seed per output") {
     return with_gradient(ops, {x}, {ops(kMul, {x, num(1)}), ops(kMul, {x, num(2)})},
                          [&ops](Builder&, std::span<const Tensor> dy) {
                            Tensor a = ops(kMul, {dy[0], num(7)}), b = ops(kMul, {dy[1], num(100)});
-                           return std::vector<Gradient>{{ops(kAdd, {a, b}), {}}};
+                           return std::vector<Gradient>{{ops(kAddV2, {a, b}), {}}};
                          })[1];
   };
   CHECK(gradient_of(ops, two, num(3)) == 100);
@@ -118,7 +118,7 @@ TEST_CASE("a custom gradient may use intermediate tensors of its trace, and is d
     return with_gradient(
         ops, {x}, {ops(kIdentity, {e})},
         [&ops, e, x](Builder&, std::span<const Tensor> dy) {
-          return std::vector<Gradient>{{ops(kMul, {dy[0], ops(kAdd, {e, x})}), {}}};
+          return std::vector<Gradient>{{ops(kMul, {dy[0], ops(kAddV2, {e, x})}), {}}};
         },
         &owned)[0];
   };
@@ -137,17 +137,17 @@ TEST_CASE("a custom gradient may use intermediate tensors of its trace, and is d
 
 TEST_CASE("a custom gradient may use what its function captured") {
   Ops ops;
-  Tensor handle = Tensor::of_resource(make_ref<TestVariable>(num(2)));
+  Tensor handle = variable(num(2));
   Tensor large = vec(std::vector<double>(1000, 4));
   std::vector<Tensor> captured;
   auto body = ops.trace(
       {kScalar},
       [&](auto& x) {
         Tensor v = ops.read(handle);
-        Tensor y = ops(kMul, {ops(kMul, {x[0], v}), ops(kSum, {large})});
+        Tensor y = ops(kMul, {ops(kMul, {x[0], v}), ops.sum(large)});
         return std::vector{
             with_gradient(ops, {x[0], handle}, {y}, [&](Builder&, std::span<const Tensor> dy) {
-              Tensor g = ops(kMul, {dy[0], ops(kSum, {large})});
+              Tensor g = ops(kMul, {dy[0], ops.sum(large)});
               return std::vector<Gradient>{{ops(kMul, {g, ops.read(handle)}), {}}, {g, {}}};
             })[0]};
       },

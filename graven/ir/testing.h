@@ -1,16 +1,21 @@
 #pragma once
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
+#include "graven/base/strings.h"
 #include "graven/ir/body.h"
 #include "graven/ir/text.h"
 
-// Helpers of this room's tests, and of those of `optimize`.
+// Helpers of this room's tests, and of those of rooms above.
 namespace graven::engine {
 
 // A graph of a text that must be right.
@@ -19,6 +24,24 @@ inline Ref<Graph> graph_of(std::string_view text) {
   REQUIRE_MESSAGE(graph.ok(), graph.status().message(), "\n", std::string(text));
   return *graph;
 }
+
+// A file that PrintV2 prints to, and what it holds.
+class PrintedFile {
+ public:
+  PrintedFile() { clear(); }
+  ~PrintedFile() { clear(); }
+  static std::string stream() { return "file://" + path().string(); }
+  std::string text() const {
+    std::ifstream file(path());
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void clear() { std::filesystem::remove(path()); }
+
+ private:
+  static std::filesystem::path path() {
+    return std::filesystem::temp_directory_path() / str_cat("graven_printed_", getpid());
+  }
+};
 
 // One attribute of each kind.
 struct AllKindsAttrs {

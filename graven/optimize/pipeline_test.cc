@@ -1,12 +1,9 @@
 #include "graven/optimize/pipeline.h"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <ctime>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -69,28 +66,19 @@ body @g = graph g(y: float32[n,m], shape: int32[2](n,m), s: string[]) {
 )");
 }
 
-// The file that random graphs print to.
-const std::string& printed_file() {
-  static const std::string name =
-      (std::filesystem::temp_directory_path() / str_cat("graven_pipeline_test_", getpid()))
-          .string();
-  return name;
-}
-
 // Runs a graph, and notes what it prints.
 struct Run {
   Tensors outputs;
   std::string printed;
 };
-Run run(const Graph& graph, const std::vector<Tensor>& inputs) {
+Run run(const Graph& graph, const std::vector<Tensor>& inputs, PrintedFile& file) {
   auto program = plan_program(graph.clone());
   REQUIRE_MESSAGE(program.ok(), program.status().message());
   Run result;
+  file.clear();
   Status status = (*program)->run(inputs, result.outputs);
   REQUIRE_MESSAGE(status.ok(), status.message());
-  std::ifstream printed(printed_file());
-  result.printed.assign(std::istreambuf_iterator<char>(printed), {});
-  std::filesystem::remove(printed_file());
+  result.printed = file.text();
   return result;
 }
 
@@ -135,7 +123,7 @@ Ref<Graph> random_graph(std::mt19937& random, int depth, int num_nodes, int x_ra
       case 5: {
         if (!effects.empty()) builder.control_inputs = {effects.back()};
         Tensor text = builder.add_constant(Tensor::string_scalar(std::to_string(i)));
-        add(*kPrintV2, {text}, PrintAttrs{.output_stream = "file://" + printed_file()});
+        add(*kPrintV2, {text}, PrintAttrs{.output_stream = PrintedFile::stream()});
         effects.push_back(graph->nodes().back());
         break;
       }
@@ -183,6 +171,7 @@ TEST_CASE("random graphs compute the same bits and print the same, optimised or 
   const std::vector<float> x = {-0.0f, 0.0f, 1.5f, nan, inf}, y = {3.0f, -0.0f, -inf, 0.25f, 1.0f};
   const std::vector<Tensor> inputs = {Tensor::string_scalar("s"), Tensor::vector<float>(x),
                                       Tensor::vector<float>(y)};
+  PrintedFile file;
   size_t nodes_before = 0, nodes_after = 0;
   for (int i = 0; i < 300; ++i) {
     Ref<Graph> graph = random_graph(random, 2, 30), copy = graph->clone();
@@ -190,7 +179,7 @@ TEST_CASE("random graphs compute the same bits and print the same, optimised or 
     REQUIRE_MESSAGE(status.ok(), status.message(), print_graph(*graph));
     nodes_before += graph->nodes().size();
     nodes_after += copy->nodes().size();
-    Run expected = run(*graph, inputs), got = run(*copy, inputs);
+    Run expected = run(*graph, inputs, file), got = run(*copy, inputs, file);
     REQUIRE(expected.outputs.size() == got.outputs.size());
     for (size_t k = 0; k < got.outputs.size(); ++k) {
       INFO(print_graph(*graph), "\nbecame\n", print_graph(*copy));
