@@ -11,6 +11,7 @@ void define_functions(FunctionRegistry& functions) {
   define_cosine_transforms(functions);
   define_counting(functions);
   define_creation(functions);
+  define_diagonals(functions);
   define_dynamic_shapes(functions);
   define_fourier(functions);
   define_frames(functions);

@@ -16,6 +16,7 @@ void define_convolutions(FunctionRegistry& functions);
 void define_cosine_transforms(FunctionRegistry& functions);
 void define_counting(FunctionRegistry& functions);
 void define_creation(FunctionRegistry& functions);
+void define_diagonals(FunctionRegistry& functions);
 void define_dynamic_shapes(FunctionRegistry& functions);
 void define_fourier(FunctionRegistry& functions);
 void define_frames(FunctionRegistry& functions);

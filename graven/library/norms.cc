@@ -222,6 +222,22 @@ Outputs norm(FunctionContext& c, const NormParameters& p) {
   return c(kPow, {sum, c.scalar(1 / ord, dtype)}, {}, c.name());
 }
 
+struct NormalizeParameters : NormParameters {
+  static constexpr auto fields() {
+    const auto all = NormParameters::fields();
+    return std::tuple(std::get<0>(all), std::get<1>(all), std::get<2>(all));
+  }
+};
+
+Outputs normalize(FunctionContext& c, const NormalizeParameters& p) {
+  NormParameters parameters = p;
+  parameters.keepdims = true;
+  const Outputs lengths = norm(c, parameters);
+  if (!c.status().ok()) return {};
+  Formula length = c(lengths.tensors[0]);
+  return {c(p.tensor) / c.cast(length, p.tensor.dtype()), length};
+}
+
 struct L2NormalizeParameters {
   Tensor x;
   Axes axis;
@@ -320,6 +336,18 @@ void define_norms(FunctionRegistry& functions) {
                  {"NotImplementedError", "The norm is 2 of matrices."},
                  kNoSuchAxis},
       .body = norm,
+  });
+  functions.define({
+      .names = "linalg.normalize",
+      .scope = "normalize",
+      .types = {{"T", kFloatTypes | kComplexTypes}},
+      .results = tuple({"normalized", "norm"}),
+      .summary = "Divides vectors or matrices by their norms.",
+      .returns = "The tensor divided by its norms; and these, of rank(tensor) with size 1 along "
+                 "the axes.",
+      .raises = {{"ValueError", "There is no such norm, or the axes are not one or two."},
+                 kNoSuchAxis},
+      .body = normalize,
   });
   functions.define({
       .names = "math.l2_normalize, linalg.l2_normalize, nn.l2_normalize",

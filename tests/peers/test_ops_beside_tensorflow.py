@@ -23,7 +23,13 @@ FORESEEN_WRONGLY = {
 
 
 def can_be_traced_by_tensorflow(row: Sample) -> bool:
-    """False for EnsureShape with None for the shape, which its raw op takes eagerly only."""
+    """False for what TensorFlow takes eagerly only.
+
+    EnsureShape with None for the shape; and bands of MatrixSetDiagV3, which inference takes for one
+    diagonal where k is not known.
+    """
+    if row.op == "MatrixSetDiagV3":
+        return np.size(row.inputs[2]) == 1
     return row.op != "EnsureShape" or row.attrs["shape"] is not None
 
 
