@@ -13,6 +13,7 @@ void define_functions(FunctionRegistry& functions) {
   define_creation(functions);
   define_diagonals(functions);
   define_dynamic_shapes(functions);
+  define_einsum(functions);
   define_fourier(functions);
   define_frames(functions);
   define_gathering(functions);

@@ -18,6 +18,7 @@ void define_counting(FunctionRegistry& functions);
 void define_creation(FunctionRegistry& functions);
 void define_diagonals(FunctionRegistry& functions);
 void define_dynamic_shapes(FunctionRegistry& functions);
+void define_einsum(FunctionRegistry& functions);
 void define_fourier(FunctionRegistry& functions);
 void define_frames(FunctionRegistry& functions);
 void define_gathering(FunctionRegistry& functions);

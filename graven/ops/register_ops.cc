@@ -21,6 +21,7 @@ namespace {
   define_crop_and_resize_ops(ops);
   define_debug_ops(ops);
   define_diagonal_ops(ops);
+  define_einsum_ops(ops);
   define_fft_ops(ops);
   define_gather_ops(ops);
   define_join_ops(ops);

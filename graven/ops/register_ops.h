@@ -19,6 +19,7 @@ void define_counting_ops(OpRegistry& ops);
 void define_crop_and_resize_ops(OpRegistry& ops);
 void define_debug_ops(OpRegistry& ops);
 void define_diagonal_ops(OpRegistry& ops);
+void define_einsum_ops(OpRegistry& ops);
 void define_fft_ops(OpRegistry& ops);
 void define_gather_ops(OpRegistry& ops);
 void define_join_ops(OpRegistry& ops);

@@ -15,6 +15,8 @@
 #include "graven/ir/op.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/convolution_ops.h"
+#include "graven/ops/diagonal_ops.h"
+#include "graven/ops/einsum_ops.h"
 #include "graven/ops/gather_ops.h"
 #include "graven/ops/image_ops.h"
 #include "graven/ops/join_ops.h"
@@ -498,6 +500,38 @@ TEST_CASE("gradients of running sums, products and logarithms of sums") {
   }
   check(kCumprod, {random_tensor(kComplexes, {3}, 0.5, 1), Tensor::scalar(int32_t{0})});
   check(kL2Loss, {x});
+}
+
+TEST_CASE("gradients of sums of products in Einstein's notation") {
+  for (DType dtype : {kReals, kComplexes}) {
+    const auto random = [&](const Shape& shape) { return random_tensor(dtype, shape, 0.5, 1.5); };
+    for (const char* equation : {"ij,jk->ik", "ij,jk->ki", "ij,jk->j", "ij,jk->"}) {
+      check(kEinsum, {random({2, 3}), random({3, 2})}, {equation});
+    }
+    check(kEinsum, {random({2, 2, 3}), random({3, 2, 2})}, {"bij,jkb->bik"});
+    check(kEinsum, {random({2, 1, 2, 3}), random({3, 3})}, {"...ij,j...->...i"});
+    check(kEinsum, {random({2, 3}), random({2, 2, 3})}, {"i...,b...i->...b"});
+    check(kEinsum, {random({2, 2, 3}), random({3, 2})}, {"iij,jk->ik"});
+    check(kEinsum, {random({2, 3, 2, 2})}, {"iaii->ai"});
+    check(kEinsum, {random({2, 3})}, {"ij->j"});
+  }
+}
+
+TEST_CASE("gradients of diagonals, bands and cross products") {
+  for (DType dtype : {kReals, kComplexes}) {
+    const auto random = [&](const Shape& shape) { return random_tensor(dtype, shape, 0.5, 1.5); };
+    const Tensor k = ints({-1, 2}), any = Tensor::scalar(int32_t{-1}), zero = random({});
+    for (const char* align : {"RIGHT_LEFT", "LEFT_RIGHT"}) {
+      check(kMatrixDiagPartV3, {random({2, 3, 4}), k, zero}, {align});
+      check(kMatrixSetDiagV3, {random({2, 3, 4}), random({2, 4, 3}), k}, {align});
+      check(kMatrixDiagV3, {random({2, 4, 3}), k, any, any, zero}, {align});
+    }
+    check(kMatrixBandPart,
+          {random({3, 4}), Tensor::scalar(int64_t{1}), Tensor::scalar(int64_t{0})});
+    check(kDiag, {random({2, 2})});
+    check(kDiagPart, {random({2, 2, 2, 2})});
+  }
+  check(kCross, {random_tensor(kReals, {2, 3}, -1, 1), random_tensor(kReals, {2, 3}, -1, 1)});
 }
 
 // FusedBatchNormV3 exists in float32 only, where differences of values are too coarse: its
