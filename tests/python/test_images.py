@@ -71,3 +71,17 @@ def test_what_is_not_a_number_in_a_box_lies_outside() -> None:
         tf.ones([1, 2, 2, 1]), [[np.nan, 0, np.inf, 1]], [0], [2, 2], extrapolation_value=7.0
     )
     assert np.all(crops.numpy() == 7)
+
+
+def test_images_that_are_smaller_than_a_window_or_unlike_are_refused() -> None:
+    x = tf.ones([2, 3, 1])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="assertion failed"):
+        tf.image.ssim(x, x, 1.0)
+    with pytest.raises(ValueError, match="Two images are not compatible"):
+        tf.image.psnr(x, x[:1], 1.0)
+
+
+def test_a_resize_method_that_there_is_not_is_refused() -> None:
+    for method in (3, "other"):
+        with pytest.raises(ValueError, match=f"Resize method is not implemented: {method}"):
+            tf.image.resize(tf.ones([2, 3, 1]), [4, 2], method)
