@@ -10,7 +10,9 @@ namespace graven::engine {
 namespace {
 
 float scale_of(int64_t in, int64_t out, bool align_corners) {
-  if (align_corners && out > 1) return static_cast<float>(in - 1) / static_cast<float>(out - 1);
+  if (align_corners && in > 1 && out > 1) {
+    return static_cast<float>(in - 1) / static_cast<float>(out - 1);
+  }
   return static_cast<float>(in) / static_cast<float>(out);
 }
 

@@ -105,6 +105,7 @@ SAMPLES = [
     *_resized("ResizeBilinear", ALIGNED, CENTERED),
     *_resized("ResizeBicubic", ALIGNED, CENTERED),
     *_resized("ResizeArea", ALIGNED),
+    Sample("ResizeArea", ([[[[2.0]]]], SIZE), attrs=ALIGNED, tolerance=1e-6),
     Sample("ResizeNearestNeighbor", (IMAGES, SIZE), None, RESIZED),
     Sample(
         "ResizeNearestNeighbor",
