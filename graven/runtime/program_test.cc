@@ -1,8 +1,18 @@
 #include "graven/runtime/program.h"
 
+#include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include "graven/base/interrupt.h"
+#include "graven/ir/testing.h"
+#include "graven/ops/debug_ops.h"
+#include "graven/ops/gather_ops.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/movement_ops.h"
+#include "graven/ops/random_ops.h"
+#include "graven/ops/reduction_ops.h"
+#include "graven/ops/shape_ops.h"
 #include "graven/runtime/eager_builder.h"
 #include "graven/runtime/testing.h"
 #include "graven/runtime/variable.h"
@@ -27,9 +37,9 @@ Status error_of(const Program& program, std::initializer_list<Tensor> inputs) {
 TEST_CASE("a program computes what its graph says, any number of times") {
   TestGraph g;
   Tensor x = g.placeholder(DType::kFloat32, {2}, "x"), y = g.placeholder(DType::kFloat32, {2}, "y");
-  Tensor sum = run(g.builder, kTestAdd, {x, y});
+  Tensor sum = run(g.builder, kAddV2, {x, y});
   Tensor two = g.constant(Tensor::scalar(2.0f));
-  g.returns({run(g.builder, kTestMul, {sum, two}), sum});
+  g.returns({run(g.builder, kMul, {sum, two}), sum});
   Ref<Program> program = plan(g);
   for (int i = 0; i < 3; ++i) {
     Tensors outputs = outputs_of(*program, {floats({1, 2}), floats({3, 4})});
@@ -42,8 +52,8 @@ TEST_CASE("shapes that are unknown now are found when the program runs") {
   TestGraph g;
   Tensor x = g.placeholder(DType::kFloat32, {Dim::unknown(), 2}, "x");
   Tensor y = g.placeholder(DType::kFloat32, Shape::unknown_rank(), "y");
-  Tensor sum = run(g.builder, kTestAdd, {run(g.builder, kTestTanh, {x}), y});
-  g.returns({run(g.builder, kTestSum, {sum, g.constant(ints({0}))})});
+  Tensor sum = run(g.builder, kAddV2, {run(g.builder, kTanh, {x}), y});
+  g.returns({run(g.builder, kSum, {sum, g.constant(ints({0}))})});
   Ref<Program> program = plan(g);
   for (int n : {3, 1, 5}) {
     std::vector<float> zeros(2 * n, 0);
@@ -51,7 +61,7 @@ TEST_CASE("shapes that are unknown now are found when the program runs") {
     CHECK(values_of(outputs[0]) == std::vector<float>{1.0f * n, 10.0f * n});
   }
   Status error = error_of(*program, {floats_of({1, 2}, {1, 2}), floats({1, 2, 3})});
-  CHECK(error.message() == "[TestAdd] Incompatible shapes: [1,2] vs. [3]");
+  CHECK(error.message() == "[AddV2] Incompatible shapes: [1,2] vs. [3]");
 }
 
 TEST_CASE("sizes that inference could not compare are compared when the program runs") {
@@ -59,66 +69,71 @@ TEST_CASE("sizes that inference could not compare are compared when the program 
   TestGraph g;
   Tensor x = g.placeholder(DType::kFloat32, {3}, "x");
   Tensor y = g.placeholder(DType::kFloat32, {Dim::unknown()}, "y");
-  Tensor sum = run(g.builder, kTestAdd, {x, y});
+  Tensor sum = run(g.builder, kAddV2, {x, y});
   CHECK(sum.shape() == Shape{3});
-  g.returns({run(g.builder, kTestMul, {sum, sum})});
+  g.returns({run(g.builder, kMul, {sum, sum})});
   Ref<Program> program = plan(g);
   CHECK(values_of(outputs_of(*program, {floats({1, 2, 3}), floats({1})})[0]) ==
         std::vector<float>{4, 9, 16});
   CHECK(error_of(*program, {floats({1, 2, 3}), floats({1, 2, 3, 4, 5})}).message() ==
-        "[TestAdd] Incompatible shapes: [3] vs. [5]");
+        "[AddV2] Incompatible shapes: [3] vs. [5]");
 }
 
 TEST_CASE("a shape that the user promised is checked") {
   TestGraph g;
-  Tensor x = g.placeholder(DType::kFloat32, {Dim::unknown()}, "x");
-  Tensor unique = run(g.builder, kTestUnique, {x});
-  REQUIRE(const_cast<SymbolicTensor&>(symbolic(unique)).set_shape({3}).ok());
-  g.returns({run(g.builder, kTestAdd, {unique, g.constant(floats({1, 2, 3}))})});
+  Tensor x = g.placeholder(DType::kInt32, {3}, "x"), y = g.placeholder(DType::kInt32, {3}, "y");
+  Tensor axes = run(g.builder, kBroadcastGradientArgs, {x, y});
+  REQUIRE(const_cast<SymbolicTensor&>(symbolic(axes)).set_shape({2}).ok());
+  g.returns({run(g.builder, kAddV2, {axes, g.constant(ints({10, 20}))})});
   Ref<Program> program = plan(g);
-  CHECK(values_of(outputs_of(*program, {floats({5, 7, 5, 9})})[0]) == std::vector<float>{6, 9, 12});
-  CHECK(error_of(*program, {floats({5, 5})}).message() ==
-        "[TestUnique] the result was declared to have shape [3], but has [1]");
+  Tensor sum = outputs_of(*program, {ints({1, 5, 1}), ints({4, 5, 6})})[0];
+  CHECK(sum.data<int32_t>()[0] == 10);
+  CHECK(sum.data<int32_t>()[1] == 22);
+  CHECK(error_of(*program, {ints({1, 5, 6}), ints({4, 5, 6})}).message() ==
+        "[BroadcastGradientArgs] the result was declared to have shape [2], but has [1]");
   TestGraph h;
-  Tensor y = h.placeholder(DType::kFloat32, {Dim::unknown()}, "y");
-  REQUIRE(const_cast<SymbolicTensor&>(symbolic(y)).set_shape({2}).ok());
-  h.returns({run(h.builder, kTestTanh, {y})});
+  Tensor z = h.placeholder(DType::kFloat32, {Dim::unknown()}, "z");
+  REQUIRE(const_cast<SymbolicTensor&>(symbolic(z)).set_shape({2}).ok());
+  h.returns({run(h.builder, kTanh, {z})});
   CHECK(error_of(*plan(h), {floats({1, 2, 3})}).message() ==
-        "'y' was declared to have shape [2], but is fed a tensor of [3]");
+        "'z' was declared to have shape [2], but is fed a tensor of [3]");
 }
 
 TEST_CASE("an op on which nothing depends is not run") {
   TestGraph g;
-  Tensor x = g.placeholder(DType::kFloat32, {2});
-  run(g.builder, kTestFail, {x});
-  g.returns({run(g.builder, kTestTanh, {x})});
+  Tensor x = g.placeholder(DType::kInt32, {2});
+  run(g.builder, kInvertPermutation, {x});
+  g.returns({run(g.builder, kNeg, {x})});
   Ref<Program> program = plan(g);
   CHECK(program->steps().size() == 1);
-  outputs_of(*program, {floats({0, 0})});
+  outputs_of(*program, {ints({0, 0})});
 }
 
 TEST_CASE("what must run runs, in the order of control edges, unless nothing asks for it") {
   TestGraph g;
-  Tensor x = g.placeholder(DType::kInt32, {});
-  Tensor first = run(g.builder, kTestNote, {x}, {}, "first");
-  Tensor two = g.constant(Tensor::scalar<int32_t>(2));
-  Tensor second = run(g.builder, kTestNote, {two}, {}, "second");
+  PrintedFile file;
+  auto print = [&](const Tensor& text) {
+    run(g.builder, kPrintV2, {text}, {.output_stream = PrintedFile::stream()});
+    return g.graph->nodes().back();
+  };
+  Node* first = print(g.placeholder(DType::kString, {}));
+  Node* second = print(g.constant(Tensor::string_scalar("2")));
   // Through a NoOp, which is no step.
   Tensors none = *g.builder.apply(*kNoOp, {}, {}, "group");
   Node* group = g.graph->find("group");
-  g.graph->add_control_input(group, &symbolic(second).node());
-  Tensor third = run(g.builder, kTestNote, {g.constant(Tensor::scalar<int32_t>(3))});
-  g.graph->add_control_input(&symbolic(third).node(), group);
-  g.graph->add_control_input(&symbolic(second).node(), &symbolic(first).node());
-  g.must_run({third});
+  g.graph->add_control_input(group, second);
+  Node* third = print(g.constant(Tensor::string_scalar("3")));
+  print(g.constant(Tensor::string_scalar("nothing asks for it")));
+  g.graph->add_control_input(third, group);
+  g.graph->add_control_input(second, first);
+  g.graph->set_control_outputs({third});
   Ref<Program> program = plan(g);
-  test_notes().clear();
-  CHECK(outputs_of(*program, {Tensor::scalar<int32_t>(1)}).empty());
-  CHECK(test_notes() == std::vector<int>{1, 2, 3});
+  CHECK(outputs_of(*program, {Tensor::string_scalar("1")}).empty());
+  CHECK(file.text() == "1\n2\n3\n");
   CHECK(program->to_text() ==
-        "step 0: TestNote %0 -> _\n"
-        "step 1: TestNote %1 -> _, waits for 0\n"
-        "step 2: TestNote %2 -> _, waits for 1\n"
+        "step 0: PrintV2 %0 ->\n"
+        "step 1: PrintV2 %1 ->, waits for 0\n"
+        "step 2: PrintV2 %2 ->, waits for 1\n"
         "return\n");
   CHECK(program->may_block());
 }
@@ -127,11 +142,11 @@ TEST_CASE("an error carries the node, and the program runs again afterwards") {
   TestGraph g;
   Tensor x = g.placeholder(DType::kFloat32, {3}, "x");
   Tensor indices = g.placeholder(DType::kInt32, {2}, "indices");
-  g.returns({run(g.builder, kTestGather, {x, indices}, {}, "pick")});
+  g.returns({run(g.builder, kGather, {x, indices}, {}, "pick")});
   Ref<Program> program = plan(g);
   Status error = error_of(*program, {floats({1, 2, 3}), ints({0, 3})});
   CHECK(error.code() == Code::kInvalidArgument);
-  CHECK(error.message() == "[TestGather] indices[1] = 3 is not in [0, 3)");
+  CHECK(error.message() == "[Gather] indices[1] = 3 is not in [0, 3)");
   auto* where = dynamic_cast<ExecutionError*>(error.payload().get());
   REQUIRE(where);
   CHECK(where->node_name == "pick");
@@ -142,8 +157,8 @@ TEST_CASE("an error carries the node, and the program runs again afterwards") {
 TEST_CASE("each output is a tensor of its own, and no input is ever overwritten") {
   TestGraph g;
   Tensor x = g.placeholder(DType::kFloat32, {6});
-  Tensor y = run(g.builder, kTestAdd, {x, x});
-  Tensor z = run(g.builder, kTestMul, {y, y});
+  Tensor y = run(g.builder, kAddV2, {x, x});
+  Tensor z = run(g.builder, kMul, {y, y});
   g.returns({x, run(g.builder, kIdentity, {x}), y, y, z});
   Ref<Program> program = plan(g);
   Tensor value = floats({1, 2, 3, 4, 5, 6});
@@ -157,14 +172,33 @@ TEST_CASE("each output is a tensor of its own, and no input is ever overwritten"
   }
 }
 
-TEST_CASE("a random op counts on from run to run, for each node by itself") {
+// A number of a stream of its own, the same for each node.
+Tensor random_number(TestGraph& g) {
+  Tensor scalar = g.constant(ints({}));
+  return run(g.builder, kRandomUniform, {scalar},
+             {.seed = 1, .seed2 = 2, .dtype = DType::kFloat64});
+}
+
+// The first of them.
+std::vector<double> first_random_numbers(int count) {
   TestGraph g;
-  g.returns({run(g.builder, kTestCount, {}), run(g.builder, kTestCount, {})});
+  g.returns({random_number(g)});
   Ref<Program> program = plan(g);
-  for (int i = 1; i <= 3; ++i) {
+  std::vector<double> numbers;
+  for (int i = 0; i < count; ++i) numbers.push_back(outputs_of(*program, {})[0].item<double>());
+  return numbers;
+}
+
+TEST_CASE("a random op goes on from run to run, for each node by itself") {
+  TestGraph g;
+  g.returns({random_number(g), random_number(g)});
+  Ref<Program> program = plan(g);
+  const std::vector<double> expected = first_random_numbers(3);
+  CHECK(expected[0] != expected[1]);
+  for (double number : expected) {
     Tensors outputs = outputs_of(*program, {});
-    CHECK(outputs[0].item<int32_t>() == i);
-    CHECK(outputs[1].item<int32_t>() == i);
+    CHECK(outputs[0].item<double>() == number);
+    CHECK(outputs[1].item<double>() == number);
   }
 }
 
@@ -195,13 +229,12 @@ TEST_CASE("a variable is read and updated in the order of control edges") {
 Ref<Body> doubling_body() {
   TestGraph g("double");
   Tensor x = g.placeholder(DType::kFloat32, {Dim::unknown()});
-  g.returns({run(g.builder, kTestAdd, {x, x}), run(g.builder, kTestFail, {x}, {}, "inner_fail")});
-  g.graph->set_outputs({g.graph->outputs()[0]});
+  run(g.builder, kInvertPermutation, {g.constant(ints({7}))}, {}, "would_fail");
+  g.returns({run(g.builder, kAddV2, {x, x})});
   return Body::create("double", g.graph);
 }
 
 TEST_CASE("a call runs the Program of its body, in a program and eagerly") {
-  define_test_ops();
   Ref<Body> body = doubling_body();
   Tensor x = floats({1, 2});
   Tensor eager = run(eager_builder(), kPartitionedCall, {x}, call_attrs(body));
@@ -209,7 +242,7 @@ TEST_CASE("a call runs the Program of its body, in a program and eagerly") {
   TestGraph g;
   Tensor a = g.placeholder(DType::kFloat32, {2});
   Tensor called = run(g.builder, kPartitionedCall, {a}, call_attrs(body));
-  g.returns({run(g.builder, kTestTanh, {called}), called});
+  g.returns({run(g.builder, kTanh, {called}), called});
   Ref<Program> program = plan(g);
   CHECK(values_of(outputs_of(*program, {x})[1]) == std::vector<float>{2, 4});
   CHECK(program_of(body)->get() == program_of(body)->get());
@@ -217,26 +250,25 @@ TEST_CASE("a call runs the Program of its body, in a program and eagerly") {
 
 TEST_CASE("an error in a called function names its own node") {
   TestGraph inner("inner");
-  Tensor x = inner.placeholder(DType::kFloat32, {2});
-  inner.returns({run(inner.builder, kTestFail, {x}, {}, "deep")});
+  Tensor x = inner.placeholder(DType::kInt32, {2});
+  inner.returns({run(inner.builder, kInvertPermutation, {x}, {}, "deep")});
   Ref<Body> body = Body::create("inner", inner.graph);
   TestGraph g;
-  Tensor a = g.placeholder(DType::kFloat32, {2});
+  Tensor a = g.placeholder(DType::kInt32, {2});
   g.returns({run(g.builder, kPartitionedCall, {a}, call_attrs(body), "call")});
-  Status error = error_of(*plan(g), {floats({1, 2})});
+  Status error = error_of(*plan(g), {ints({1, 2})});
   CHECK(dynamic_cast<ExecutionError*>(error.payload().get())->node_name == "deep");
 }
 
 TEST_CASE("several threads run one program at once") {
   TestGraph g;
   Tensor x = g.placeholder(DType::kFloat32, {Dim::unknown()});
-  Tensor y = run(g.builder, kTestAdd, {run(g.builder, kTestMul, {x, x}), x});
-  Tensor n = run(g.builder, kTestCount, {});
-  g.returns({run(g.builder, kTestSum, {y, g.constant(ints({0}))}), n});
+  Tensor y = run(g.builder, kAddV2, {run(g.builder, kMul, {x, x}), x});
+  g.returns({run(g.builder, kSum, {y, g.constant(ints({0}))}), random_number(g)});
   Ref<Program> program = plan(g);
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
-  std::atomic<int64_t> counted{0};
+  std::vector<double> numbers[4];
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 300; ++i) {
@@ -244,13 +276,20 @@ TEST_CASE("several threads run one program at once") {
         Tensors outputs;
         if (!program->run({&input, 1}, outputs).ok()) ++wrong;
         wrong += values_of(outputs[0])[0] != 6.0f * (t + 6);
-        counted += outputs[1].item<int32_t>();
+        numbers[t].push_back(outputs[1].item<double>());
       }
     });
   }
   for (auto& thread : threads) thread.join();
   CHECK(wrong == 0);
-  CHECK(counted == 1200 * 1201 / 2);  // each number once
+  // Each number of the stream once.
+  for (int t = 1; t < 4; ++t) {
+    numbers[0].insert(numbers[0].end(), numbers[t].begin(), numbers[t].end());
+  }
+  std::vector<double> expected = first_random_numbers(1200);
+  std::ranges::sort(numbers[0]);
+  std::ranges::sort(expected);
+  CHECK(numbers[0] == expected);
 }
 
 TEST_CASE("a run in steady state takes no memory from the system") {
@@ -259,8 +298,8 @@ TEST_CASE("a run in steady state takes no memory from the system") {
   Tensor x = g.placeholder(DType::kFloat32, shape);
   Tensor y = x;
   for (int i = 0; i < 20; ++i) {
-    y = run(g.builder, kTestAdd, {run(g.builder, kTestTanh, {y}), x});
-    y = run(g.builder, kTestAdd, {y, run(g.builder, kTestSum, {y, g.constant(ints({0}))}, {true})});
+    y = run(g.builder, kAddV2, {run(g.builder, kTanh, {y}), x});
+    y = run(g.builder, kAddV2, {y, run(g.builder, kSum, {y, g.constant(ints({0}))}, {true})});
   }
   g.returns({y});
   Ref<Program> program = plan(g);
@@ -287,7 +326,7 @@ TEST_CASE("a long run is interrupted between steps") {
   Tensor x = g.placeholder(DType::kFloat32, {1 << 20});
   Tensor y = x;
   for (int i = 0; i < 6; ++i) {
-    y = run(g.builder, kTestAdd, {x, run(g.builder, kTestSum, {y, g.constant(ints({0}))}, {true})});
+    y = run(g.builder, kAddV2, {x, run(g.builder, kSum, {y, g.constant(ints({0}))}, {true})});
   }
   g.returns({y});
   Ref<Program> program = plan(g);

@@ -1,6 +1,8 @@
 #include <string>
 
 #include "graven/ir/frame.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/reduction_ops.h"
 #include "graven/runtime/eager_builder.h"
 #include "graven/runtime/program.h"
 #include "graven/runtime/run_op.h"
@@ -86,52 +88,51 @@ TEST_CASE("tensors go to a device and come back; strings and handles stay") {
 }
 
 TEST_CASE("an eager op runs where it is asked to, on copies of what is elsewhere") {
-  define_test_ops();
   second();
   Tensor x = floats({1, 4, 9, 16, 25, 36}), y;
   {
     OnDevice scope("/device:CPU:1");
-    y = run(eager_builder(), kTestSqrt, {x});
+    y = run(eager_builder(), kSqrt, {x});
     CHECK(&y.device() == &second());
     copies_in = 0;
-    y = run(eager_builder(), kTestAdd, {y, x});
+    y = run(eager_builder(), kAddV2, {y, x});
     CHECK(copies_in == 1);
     // Axes are read by the host.
-    Tensor sum = run(eager_builder(), kTestSum, {y, ints({0})});
+    Tensor sum = run(eager_builder(), kSum, {y, ints({0})});
     CHECK(&sum.device() == &second());
     CHECK(values_of(*on_device(sum, Device::host())) == std::vector<float>{112});
   }
-  Tensor z = run(eager_builder(), kTestAdd, {y, x});
+  Tensor z = run(eager_builder(), kAddV2, {y, x});
   CHECK(z.device().is_host());
   CHECK(values_of(z) == std::vector<float>{3, 10, 21, 36, 55, 78});
   // A device that is not there is no error: soft placement.
   OnDevice scope("/device:GPU:0");
-  CHECK(run(eager_builder(), kTestSqrt, {x}).device().is_host());
+  CHECK(run(eager_builder(), kSqrt, {x}).device().is_host());
 }
 
 TEST_CASE("a Program copies what a step needs from another device, once") {
   second();
   TestGraph g;
   Tensor x = g.placeholder(DType::kFloat32, {6}, "x");
-  Tensor sum = run(g.builder, kTestAdd, {x, x}), a, b, gathered;
+  Tensor sum = run(g.builder, kAddV2, {x, x}), a, b, gathered;
   {
     OnDevice scope("/device:CPU:1");
-    a = run(g.builder, kTestMul, {sum, x});
-    b = run(g.builder, kTestSum, {run(g.builder, kTestTanh, {a}), g.constant(ints({0}))});
+    a = run(g.builder, kMul, {sum, x});
+    b = run(g.builder, kSum, {run(g.builder, kTanh, {a}), g.constant(ints({0}))});
   }
-  Tensor last = run(g.builder, kTestMul, {a, b});
+  Tensor last = run(g.builder, kMul, {a, b});
   g.returns({last, b});
   Ref<Program> program = plan(g);
   CHECK(with_short_names(program->to_text()) ==
-        "step 0: TestAdd %0 %0 -> %2\n"
+        "step 0: AddV2 %0 %0 -> %2\n"
         "step 1: Copy to CPU:1 %2 -> %3, waits for 0\n"
         "step 2: Copy to CPU:1 %0 -> %4, waits for 0\n"
-        "step 3: TestMul %3 %4 -> %5, waits for 0 1 2\n"
-        "step 4: TestTanh %5 -> %6, waits for 3\n"
-        "step 5: TestSum %6 %1 -> %7, waits for 4\n"
+        "step 3: Mul %3 %4 -> %5, waits for 0 1 2\n"
+        "step 4: Tanh %5 -> %6, waits for 3\n"
+        "step 5: Sum %6 %1 -> %7, waits for 4\n"
         "step 6: Copy to CPU:0 %5 -> %8, waits for 3 4\n"
         "step 7: Copy to CPU:0 %7 -> %9, waits for 5\n"
-        "step 8: TestMul %8 %9 -> %10, waits for 3 5 6 7\n"
+        "step 8: Mul %8 %9 -> %10, waits for 3 5 6 7\n"
         "return %10 %7\n");
   for (const auto& step : program->steps()) {
     const bool is_there = &step->queue->device() == &second();
@@ -155,20 +156,20 @@ TEST_CASE("nodes of several devices do not share a kernel, those of one do") {
   Tensor x = g.placeholder(DType::kFloat32, {6}, "x"), y;
   {
     OnDevice scope("/device:CPU:1");
-    y = run(g.builder, kTestTanh, {run(g.builder, kTestSqrt, {x})});
+    y = run(g.builder, kTanh, {run(g.builder, kSqrt, {x})});
   }
-  Tensor z = run(g.builder, kTestMul, {y, y});
+  Tensor z = run(g.builder, kMul, {y, y});
   {
     OnDevice scope("/device:CPU:0");
-    z = run(g.builder, kTestAdd, {z, x});
+    z = run(g.builder, kAddV2, {z, x});
   }
   g.returns({z});
   Ref<Program> program = fused_program(g);
   CHECK(with_short_names(program->to_text()) ==
         "step 0: Copy to CPU:1 %0 -> %1\n"
-        "step 1: [TestSqrt TestTanh] %1 -> %2, waits for 0\n"
+        "step 1: [Sqrt Tanh] %1 -> %2, waits for 0\n"
         "step 2: Copy to CPU:0 %2 -> %3, waits for 1\n"
-        "step 3: [TestMul TestAdd] %3 %0 -> %4, waits for 0 1 2\n"
+        "step 3: [Mul AddV2] %3 %0 -> %4, waits for 0 1 2\n"
         "return %4\n");
   Tensor given = floats({1, 4, 9, 16, 25, 36});
   Tensors outputs;
@@ -188,15 +189,14 @@ TEST_CASE("the memory of a device goes back to it") {
 // Where assertions are on, as in the builds with sanitizers.
 #ifndef NDEBUG
 TEST_CASE("a kernel that would read a buffer of another device is refused") {
-  define_test_ops();
   Tensor there = *on_device(floats({1, 2, 3, 4, 5, 6}), second());
   Tensor inputs[] = {there};
   Tensors outputs;
   TypeBindings bindings;
   const DType dtype = DType::kFloat32;
-  REQUIRE(kTestSqrt.op->bind_types(std::span<const Tensor>(inputs), {}, true, bindings).ok());
-  Status status = run_typed_op(Queue::host(), *kTestSqrt, {}, inputs, {bindings, {&dtype, 1}}, 0,
-                               nullptr, outputs);
+  REQUIRE(kSqrt.op->bind_types(std::span<const Tensor>(inputs), {}, true, bindings).ok());
+  Status status =
+      run_typed_op(Queue::host(), *kSqrt, {}, inputs, {bindings, {&dtype, 1}}, 0, nullptr, outputs);
   CHECK(status.code() == Code::kInternal);
   CHECK(status.message().find(kName) != std::string::npos);
 }
