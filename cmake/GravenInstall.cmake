@@ -58,7 +58,8 @@ install(
   FILES_MATCHING
   PATTERN "*.h"
   PATTERN "python" EXCLUDE
-  PATTERN "testing.h" EXCLUDE)  # Helpers of a room's own tests.
+  PATTERN "*testing.h" EXCLUDE  # Helpers of a room's own tests, as the next.
+  PATTERN "*_test.h" EXCLUDE)
 install(DIRECTORY "${PROJECT_BINARY_DIR}/printed/graven/"
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/graven FILES_MATCHING PATTERN "*.h")
 install(

@@ -48,6 +48,13 @@ def test_the_pages_that_messages_name_are_installed(tmp_path: Path) -> None:
     assert pages == {page.name for page in (ROOT / "docs/errors").iterdir()}
 
 
+def test_headers_of_tests_are_not_installed(tmp_path: Path) -> None:
+    build = ROOT / "build" / os.environ.get("GRAVEN_PRESET", "release")
+    run("cmake", "--install", build, "--prefix", tmp_path, cwd=tmp_path)
+    headers = {header.name for header in (tmp_path / "include").rglob("*.h")}
+    assert "graven.h" in headers and not [name for name in headers if "test" in name]
+
+
 def test_a_python_without_nanobind_is_named_with_what_to_do(tmp_path: Path) -> None:
     run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare", cwd=tmp_path)
     python = tmp_path / "bare" / "bin" / "python"
