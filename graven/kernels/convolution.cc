@@ -56,13 +56,15 @@ Status out_of_memory() {
 int64_t divide_up(int64_t value, int64_t divisor) { return (value + divisor - 1) / divisor; }
 
 int64_t input_size(const Convolution& c) {
-  return c.batch * c.in_height * c.in_width * c.in_channels;
+  return c.batch * c.in_depth * c.in_height * c.in_width * c.in_channels;
 }
-int64_t output_size(const Convolution& c) {
-  return c.batch * c.out_height * c.out_width * c.out_channels;
+int64_t output_pixels(const Convolution& c) {
+  return c.batch * c.out_depth * c.out_height * c.out_width;
 }
+int64_t output_size(const Convolution& c) { return output_pixels(c) * c.out_channels; }
 int64_t filter_size(const Convolution& c) {
-  return c.filter_height * c.filter_width * (c.in_channels / c.groups) * c.out_channels;
+  return c.filter_depth * c.filter_height * c.filter_width * (c.in_channels / c.groups) *
+         c.out_channels;
 }
 size_t bytes_of(const Convolution& c, int64_t elements) {
   return static_cast<size_t>(elements) * dtype_size(c.dtype);
@@ -71,8 +73,10 @@ size_t bytes_of(const Convolution& c, int64_t elements) {
 // The same convolution with the lower and right paddings that its output's size implies, which
 // may be negative by less than a stride.
 Convolution with_exact_padding(Convolution c) {
+  const int64_t depth = (c.filter_depth - 1) * c.dilation_depth + 1;
   const int64_t height = (c.filter_height - 1) * c.dilation_height + 1;
   const int64_t width = (c.filter_width - 1) * c.dilation_width + 1;
+  c.pad_back = (c.out_depth - 1) * c.stride_depth + depth - c.in_depth - c.pad_front;
   c.pad_bottom = (c.out_height - 1) * c.stride_height + height - c.in_height - c.pad_top;
   c.pad_right = (c.out_width - 1) * c.stride_width + width - c.in_width - c.pad_left;
   return c;
@@ -93,6 +97,11 @@ void for_each_run(int64_t elements, const F& f) {
   });
 }
 
+// A slab of padding alone, or one that no window reads.
+bool reads_nothing(const Convolution& c) {
+  return std::min({c.in_depth, c.in_height, c.out_depth, c.out_height}) == 0;
+}
+
 // The compiled convolutions of all pieces, most of which share one shape, and the filter packed
 // for each.
 class Compiled {
@@ -102,7 +111,7 @@ class Compiled {
                ConvolutionDirection direction) {
     of_piece_.reserve(pieces.size());
     for (const ConvolutionPiece& piece : pieces) {
-      if (piece.shape.in_height == 0 || piece.shape.out_height == 0) {
+      if (reads_nothing(piece.shape)) {
         of_piece_.push_back(kNone);
         continue;
       }
@@ -168,8 +177,7 @@ Status run_with_filter(const Convolution& c, ConvolutionDirection direction, voi
   const bool forward = direction == ConvolutionDirection::kForward;
   int64_t wanted = wanted_pieces(c);
   if (static_cast<int64_t>(bytes_of(c, filter_size(c))) > kBytesOfLargeFilter) {
-    wanted =
-        std::clamp<int64_t>(c.batch * c.out_height * c.out_width / kPixelsOfLargeFilter, 1, wanted);
+    wanted = std::clamp<int64_t>(output_pixels(c) / kPixelsOfLargeFilter, 1, wanted);
   }
   const std::vector<ConvolutionPiece> pieces =
       forward ? cut_output(c, wanted) : cut_input(c, wanted);
@@ -183,16 +191,14 @@ Status run_with_filter(const Convolution& c, ConvolutionDirection direction, voi
   auto report = [&](const ConvolutionPiece& piece) {
     const Convolution& s = piece.shape;
     if (forward) {
-      (*done)({piece.output_offset / s.out_channels, s.batch * s.out_height * s.out_width, 0,
-               s.out_channels});
+      (*done)({piece.output_offset / s.out_channels, output_pixels(s), 0, s.out_channels});
     } else {
-      (*done)({piece.input_offset / s.in_channels, s.batch * s.in_height * s.in_width, 0,
-               s.in_channels});
+      (*done)(
+          {piece.input_offset / s.in_channels, input_size(s) / s.in_channels, 0, s.in_channels});
     }
   };
   const bool refused = (!forward && c.groups == 1 && c.in_channels < kFewChannels) ||
-                       (convolution_cost(c) < kFewMultiplications &&
-                        c.batch * c.out_height * c.out_width < kFewPixels);
+                       (convolution_cost(c) < kFewMultiplications && output_pixels(c) < kFewPixels);
   const OneDnn* library = c.dtype == DType::kFloat32 && !refused ? onednn() : nullptr;
   Compiled compiled;
   if (library && compiled.compile(*library, pieces, direction)) {
@@ -251,7 +257,7 @@ void add_in_order(const T* sums, int64_t count, int64_t elements, T* total) {
 
 Status run_filter_gradient(const Convolution& c, const void* input, const void* output_gradient,
                            void* filter_gradient) {
-  const int64_t pixels = c.batch * c.out_height * c.out_width;
+  const int64_t pixels = output_pixels(c);
   const auto filter_bytes = static_cast<int64_t>(bytes_of(c, filter_size(c)));
   const int64_t wanted =
       std::clamp<int64_t>(std::min({wanted_pieces(c), pixels / kMinPixelsOfSum,

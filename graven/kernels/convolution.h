@@ -8,7 +8,8 @@
 
 namespace graven::engine {
 
-// A two-dimensional convolution in NHWC with filters in HWIO, as TensorFlow stores them.
+// A convolution of images in NHWC with filters in HWIO, as TensorFlow stores them; or of volumes in
+// NDHWC with filters in DHWIO, where a depth is not 1.
 // Sizes are checked by the caller and all at least 0; paddings are explicit.
 struct Convolution {
   DType dtype;
@@ -19,7 +20,10 @@ struct Convolution {
   int64_t dilation_height = 1, dilation_width = 1;
   int64_t pad_top = 0, pad_bottom = 0, pad_left = 0, pad_right = 0;
   int64_t groups = 1;  // filter: [fh, fw, in_channels / groups, out_channels]
+  int64_t in_depth = 1, filter_depth = 1, out_depth = 1;
+  int64_t stride_depth = 1, dilation_depth = 1, pad_front = 0, pad_back = 0;
 
+  bool is_volume() const { return in_depth != 1 || filter_depth != 1 || out_depth != 1; }
   friend bool operator==(const Convolution&, const Convolution&) = default;
 };
 
@@ -49,22 +53,33 @@ GRAVEN_API ConvolutionCacheStats convolution_cache_stats();
 GRAVEN_API void set_convolution_cache_bytes(int64_t max_bytes);  // 0 empties it and keeps none
 GRAVEN_API void clear_convolution_cache();
 
-// Pooling over windows of [window_height, window_width] in NHWC. Padding takes no part: the
-// average divides by the elements inside; a maximum of none (cannot happen for SAME and VALID)
-// is the lowest value. The gradient of the maximum goes to the first largest element in row-major
-// order, as TensorFlow's does; NaN counts as largest.
+// Pooling over windows of [window_height, window_width] in NHWC, or with window_depth in NDHWC.
+// Padding takes no part: the average divides by the elements inside. The maximum passes over NaN,
+// and is minus infinity (or the lowest integer) if there is nothing else. It folds rows, then
+// columns; so does the sum of the average.
 struct Pooling {
   DType dtype;
   int64_t batch, in_height, in_width, channels;
   int64_t window_height, window_width, out_height, out_width;
   int64_t stride_height = 1, stride_width = 1;
   int64_t pad_top = 0, pad_left = 0;
+  int64_t in_depth = 1, window_depth = 1, out_depth = 1, stride_depth = 1, pad_front = 0;
 };
 GRAVEN_API Status max_pool(const Pooling& p, const void* input, void* output);
+// The same with the place of each maximum: that of its element in the image, or, if it counts
+// batches, in all of them. It is the first of equals in row-major order, and NaN stays in the first
+// place.
+GRAVEN_API Status max_pool_with_places(const Pooling& p, bool count_batches, const void* input,
+                                       void* output, int64_t* places);
+// What comes in for a window goes to that place.
 GRAVEN_API Status max_pool_gradient(const Pooling& p, const void* input, const void* output,
                                     const void* output_gradient, void* input_gradient);
-// The gradient of max_pool_gradient with respect to output_gradient: picks the elements of
-// `gradient` (shaped like the input) that were largest.
+// It goes to all elements that equal the output's.
+GRAVEN_API Status max_pool_gradient_of_equals(const Pooling& p, const void* input,
+                                              const void* output, const void* output_gradient,
+                                              void* input_gradient);
+// The gradient of these with respect to output_gradient: picks the elements of `gradient` (shaped
+// like the input) where the first elements stand that equal the output's; 0 where none does.
 GRAVEN_API Status max_pool_gradient_gradient(const Pooling& p, const void* input,
                                              const void* output, const void* gradient,
                                              void* output_gradient_gradient);

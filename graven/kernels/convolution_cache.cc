@@ -25,10 +25,12 @@ struct KeyHash {
   size_t operator()(const Key& key) const {
     const Convolution& c = key.shape;
     uint64_t hash = static_cast<uint64_t>(key.direction);
-    for (int64_t word : {c.batch, c.in_height, c.in_width, c.in_channels, c.filter_height,
-                         c.filter_width, c.out_channels, c.out_height, c.out_width, c.stride_height,
-                         c.stride_width, c.dilation_height, c.dilation_width, c.pad_top,
-                         c.pad_bottom, c.pad_left, c.pad_right, c.groups}) {
+    for (int64_t word :
+         {c.batch,        c.in_height,       c.in_width,       c.in_channels, c.filter_height,
+          c.filter_width, c.out_channels,    c.out_height,     c.out_width,   c.stride_height,
+          c.stride_width, c.dilation_height, c.dilation_width, c.pad_top,     c.pad_bottom,
+          c.pad_left,     c.pad_right,       c.groups,         c.in_depth,    c.filter_depth,
+          c.out_depth,    c.stride_depth,    c.dilation_depth, c.pad_front,   c.pad_back}) {
       hash = hash_combine(hash, static_cast<uint64_t>(word));
     }
     return hash;

@@ -28,6 +28,7 @@ int64_t out_size(int64_t in, int64_t filter, int64_t stride, int64_t dilation, i
 struct Case {
   int64_t batch, height, width, in, out, filter_height, filter_width;
   int64_t stride = 1, dilation = 1, pad_before = 0, pad_after = 0, groups = 1;
+  int64_t depth = 1, filter_depth = 1, stride_depth = 1, dilation_depth = 1, pad_depth = 0;
 };
 
 Convolution make(const Case& x, DType dtype = DType::kFloat32) {
@@ -49,11 +50,19 @@ Convolution make(const Case& x, DType dtype = DType::kFloat32) {
   const int64_t padding = x.pad_before + x.pad_after;
   c.out_height = out_size(x.height, x.filter_height, x.stride, x.dilation, padding);
   c.out_width = out_size(x.width, x.filter_width, x.stride, x.dilation, padding);
+  c.in_depth = x.depth;
+  c.filter_depth = x.filter_depth;
+  c.stride_depth = x.stride_depth;
+  c.dilation_depth = x.dilation_depth;
+  c.pad_front = c.pad_back = x.pad_depth;
+  c.out_depth =
+      out_size(x.depth, x.filter_depth, x.stride_depth, x.dilation_depth, 2 * x.pad_depth);
   return c;
 }
 
 // Odd sizes, strides, dilations, uneven paddings, groups, depthwise, windows larger than strides
-// and strides larger than windows, one channel, a single large image (cut in slabs of rows).
+// and strides larger than windows, one channel, a single large image (cut in slabs of rows);
+// volumes (cut in slabs of planes), the planes of which may lie in the padding.
 const Case kCases[] = {
     {2, 5, 7, 3, 4, 3, 3},
     {1, 6, 5, 1, 8, 3, 3, 1, 1, 1, 1},
@@ -75,6 +84,11 @@ const Case kCases[] = {
     {1, 40, 40, 16, 64, 3, 3, 1, 1, 9, 9},
     {1, 60, 60, 2, 16, 7, 7, 1, 1, 3, 3},
     {20, 14, 14, 8, 32, 3, 3, 1, 1, 1, 1},
+    {2, 5, 4, 3, 4, 2, 3, 1, 1, 1, 1, 1, 4, 3},
+    {1, 6, 5, 4, 6, 3, 2, 2, 1, 1, 0, 2, 7, 2, 3, 2, 1},
+    {2, 4, 4, 5, 5, 2, 2, 1, 1, 0, 0, 5, 3, 2},
+    {1, 12, 13, 9, 16, 3, 3, 1, 1, 1, 1, 1, 18, 3, 1, 1, 1},
+    {1, 12, 10, 8, 16, 3, 3, 2, 1, 1, 1, 1, 20, 2, 3, 2, 9},
 };
 
 double to_double(Half x) { return static_cast<float>(x); }
@@ -110,11 +124,15 @@ struct Problem {
   Convolution c;
   std::vector<T> x, w, dy;
   explicit Problem(const Convolution& convolution) : c(convolution) {
-    x = random_elements<T>(c.batch * c.in_height * c.in_width * c.in_channels, 1);
-    w = random_elements<T>(
-        c.filter_height * c.filter_width * (c.in_channels / c.groups) * c.out_channels, 2);
-    dy = random_elements<T>(c.batch * c.out_height * c.out_width * c.out_channels, 3);
+    x = random_elements<T>(in_pixels() * c.in_channels, 1);
+    w = random_elements<T>(c.filter_depth * c.filter_height * c.filter_width *
+                               (c.in_channels / c.groups) * c.out_channels,
+                           2);
+    dy = random_elements<T>(out_pixels() * c.out_channels, 3);
   }
+
+  int64_t in_pixels() const { return c.batch * c.in_depth * c.in_height * c.in_width; }
+  int64_t out_pixels() const { return c.batch * c.out_depth * c.out_height * c.out_width; }
 
   // By the definition.
   Results<double> expected() const {
@@ -123,27 +141,30 @@ struct Problem {
     r.dx.assign(x.size(), 0);
     r.dw.assign(w.size(), 0);
     const int64_t in = c.in_channels / c.groups, out = c.out_channels / c.groups;
-    for (int64_t n = 0; n < c.batch; ++n) {
-      for (int64_t oy = 0; oy < c.out_height; ++oy) {
-        for (int64_t ox = 0; ox < c.out_width; ++ox) {
-          for (int64_t fy = 0; fy < c.filter_height; ++fy) {
-            for (int64_t fx = 0; fx < c.filter_width; ++fx) {
-              const int64_t iy = oy * c.stride_height + fy * c.dilation_height - c.pad_top;
-              const int64_t ix = ox * c.stride_width + fx * c.dilation_width - c.pad_left;
-              if (iy < 0 || iy >= c.in_height || ix < 0 || ix >= c.in_width) continue;
-              for (int64_t o = 0; o < c.out_channels; ++o) {
-                for (int64_t i = 0; i < in; ++i) {
-                  const int64_t at_x =
-                      ((n * c.in_height + iy) * c.in_width + ix) * c.in_channels + o / out * in + i;
-                  const int64_t at_w = ((fy * c.filter_width + fx) * in + i) * c.out_channels + o;
-                  const int64_t at_y =
-                      ((n * c.out_height + oy) * c.out_width + ox) * c.out_channels + o;
-                  r.y[at_y] += to_double(x[at_x]) * to_double(w[at_w]);
-                  r.dx[at_x] += to_double(dy[at_y]) * to_double(w[at_w]);
-                  r.dw[at_w] += to_double(dy[at_y]) * to_double(x[at_x]);
-                }
-              }
-            }
+    for (int64_t pixel = 0; pixel < out_pixels(); ++pixel) {
+      const int64_t ox = pixel % c.out_width, row = pixel / c.out_width;
+      const int64_t oy = row % c.out_height, plane = row / c.out_height;
+      const int64_t oz = plane % c.out_depth, n = plane / c.out_depth;
+      for (int64_t tap = 0; tap < c.filter_depth * c.filter_height * c.filter_width; ++tap) {
+        const int64_t fx = tap % c.filter_width, fy = tap / c.filter_width % c.filter_height;
+        const int64_t fz = tap / c.filter_width / c.filter_height;
+        const int64_t iz = oz * c.stride_depth + fz * c.dilation_depth - c.pad_front;
+        const int64_t iy = oy * c.stride_height + fy * c.dilation_height - c.pad_top;
+        const int64_t ix = ox * c.stride_width + fx * c.dilation_width - c.pad_left;
+        if (iz < 0 || iz >= c.in_depth || iy < 0 || iy >= c.in_height || ix < 0 ||
+            ix >= c.in_width) {
+          continue;
+        }
+        for (int64_t o = 0; o < c.out_channels; ++o) {
+          for (int64_t i = 0; i < in; ++i) {
+            const int64_t at_x =
+                (((n * c.in_depth + iz) * c.in_height + iy) * c.in_width + ix) * c.in_channels +
+                o / out * in + i;
+            const int64_t at_w = (tap * in + i) * c.out_channels + o;
+            const int64_t at_y = pixel * c.out_channels + o;
+            r.y[at_y] += to_double(x[at_x]) * to_double(w[at_w]);
+            r.dx[at_x] += to_double(dy[at_y]) * to_double(w[at_w]);
+            r.dw[at_w] += to_double(dy[at_y]) * to_double(x[at_x]);
           }
         }
       }
@@ -156,8 +177,8 @@ struct Problem {
     r.y.assign(dy.size(), T(77));
     r.dx.assign(x.size(), T(77));
     r.dw.assign(w.size(), T(77));
-    PanelLog of_y(r.y.data(), c.batch * c.out_height * c.out_width, c.out_channels, sizeof(T));
-    PanelLog of_dx(r.dx.data(), c.batch * c.in_height * c.in_width, c.in_channels, sizeof(T));
+    PanelLog of_y(r.y.data(), out_pixels(), c.out_channels, sizeof(T));
+    PanelLog of_dx(r.dx.data(), in_pixels(), c.in_channels, sizeof(T));
     REQUIRE(convolution_forward(c, x.data(), w.data(), r.y.data(), of_y.done()).ok());
     REQUIRE(convolution_input_gradient(c, w.data(), dy.data(), r.dx.data(), of_dx.done()).ok());
     CHECK(of_y.error() == "");
@@ -250,18 +271,21 @@ TEST_CASE("the pieces of a convolution cover its output, or its input, once") {
   for (const Case& x : kCases) {
     const Convolution c = make(x);
     for (int64_t wanted : {1, 3, 8, 32}) {
-      std::vector<int> outputs(static_cast<size_t>(c.batch * c.out_height)),
-          inputs(static_cast<size_t>(c.batch * c.in_height));
+      const int64_t out_rows = c.batch * c.out_depth * c.out_height;
+      const int64_t in_rows = c.batch * c.in_depth * c.in_height;
+      std::vector<int> outputs(static_cast<size_t>(out_rows)), inputs(static_cast<size_t>(in_rows));
       for (const ConvolutionPiece& piece : cut_output(c, wanted)) {
+        const Convolution& s = piece.shape;
         const int64_t row = piece.output_offset / (c.out_width * c.out_channels);
-        for (int64_t i = 0; i < piece.shape.batch * piece.shape.out_height; ++i) ++outputs[row + i];
+        for (int64_t i = 0; i < s.batch * s.out_depth * s.out_height; ++i) ++outputs[row + i];
       }
       for (const ConvolutionPiece& piece : cut_input(c, wanted)) {
+        const Convolution& s = piece.shape;
         const int64_t row = piece.input_offset / (c.in_width * c.in_channels);
-        for (int64_t i = 0; i < piece.shape.batch * piece.shape.in_height; ++i) ++inputs[row + i];
+        for (int64_t i = 0; i < s.batch * s.in_depth * s.in_height; ++i) ++inputs[row + i];
       }
-      CHECK(std::count(outputs.begin(), outputs.end(), 1) == c.batch * c.out_height);
-      CHECK(std::count(inputs.begin(), inputs.end(), 1) == c.batch * c.in_height);
+      CHECK(std::count(outputs.begin(), outputs.end(), 1) == out_rows);
+      CHECK(std::count(inputs.begin(), inputs.end(), 1) == in_rows);
     }
   }
 }

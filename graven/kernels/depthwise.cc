@@ -46,7 +46,9 @@ int64_t multiplier_of(const Convolution& c) { return c.out_channels / c.in_chann
 
 }  // namespace
 
-bool is_depthwise(const Convolution& c) { return c.groups > 1 && c.groups == c.in_channels; }
+bool is_depthwise(const Convolution& c) {
+  return c.groups > 1 && c.groups == c.in_channels && !c.is_volume();
+}
 
 void depthwise_forward(const Convolution& c, const void* input, const void* filter, void* output) {
   const int64_t channels = c.in_channels, wide = c.out_channels, multiplier = multiplier_of(c);

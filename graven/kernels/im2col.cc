@@ -28,8 +28,8 @@ struct Sizes {
   explicit Sizes(const Convolution& c)
       : in(c.in_channels / c.groups),
         out(c.out_channels / c.groups),
-        window(c.filter_height * c.filter_width * in),
-        pixels(c.batch * c.out_height * c.out_width),
+        window(c.filter_depth * c.filter_height * c.filter_width * in),
+        pixels(c.batch * c.out_depth * c.out_height * c.out_width),
         element_size(dtype_size(c.dtype)) {
     const auto size = static_cast<int64_t>(element_size);
     block =
@@ -65,32 +65,45 @@ void multiply(ProductBlock product, int64_t rows, int64_t columns, void* scratch
   }
 }
 
-// Calls f(pixel of the block, first input row, first input column, image) for a block of pixels.
+// The first plane, row and column of the input that a window reads, which may lie in the padding.
+struct Corner {
+  int64_t image, front, top, left;
+};
+
+// Calls f(pixel of the block, corner of its window) for a block of pixels.
 template <typename F>
 void for_each_pixel(const Convolution& c, int64_t first, int64_t count, const F& f) {
   int64_t column = first % c.out_width, rest = first / c.out_width;
-  int64_t row = rest % c.out_height, image = rest / c.out_height;
+  int64_t row = rest % c.out_height, plane = rest / c.out_height % c.out_depth;
+  int64_t image = rest / c.out_height / c.out_depth;
   for (int64_t i = 0; i < count; ++i) {
-    f(i, row * c.stride_height - c.pad_top, column * c.stride_width - c.pad_left, image);
+    f(i, Corner{image, plane * c.stride_depth - c.pad_front, row * c.stride_height - c.pad_top,
+                column * c.stride_width - c.pad_left});
     if (++column < c.out_width) continue;
     column = 0;
     if (++row < c.out_height) continue;
     row = 0;
+    if (++plane < c.out_depth) continue;
+    plane = 0;
     ++image;
   }
 }
 
 // Calls f(tap, its first element of the input or -1 for padding) for each tap of a window.
 template <typename F>
-void for_each_tap(const Convolution& c, int64_t image, int64_t top, int64_t left, const F& f) {
+void for_each_tap(const Convolution& c, const Corner& corner, const F& f) {
   int64_t tap = 0;
-  for (int64_t i = 0; i < c.filter_height; ++i) {
-    const int64_t y = top + i * c.dilation_height;
-    const bool row_inside = y >= 0 && y < c.in_height;
-    const int64_t line = (image * c.in_height + y) * c.in_width;
-    for (int64_t j = 0; j < c.filter_width; ++j, ++tap) {
-      const int64_t x = left + j * c.dilation_width;
-      f(tap, row_inside && x >= 0 && x < c.in_width ? (line + x) * c.in_channels : -1);
+  for (int64_t k = 0; k < c.filter_depth; ++k) {
+    const int64_t z = corner.front + k * c.dilation_depth;
+    const bool plane_inside = z >= 0 && z < c.in_depth;
+    for (int64_t i = 0; i < c.filter_height; ++i) {
+      const int64_t y = corner.top + i * c.dilation_height;
+      const bool row_inside = plane_inside && y >= 0 && y < c.in_height;
+      const int64_t line = ((corner.image * c.in_depth + z) * c.in_height + y) * c.in_width;
+      for (int64_t j = 0; j < c.filter_width; ++j, ++tap) {
+        const int64_t x = corner.left + j * c.dilation_width;
+        f(tap, row_inside && x >= 0 && x < c.in_width ? (line + x) * c.in_channels : -1);
+      }
     }
   }
 }
@@ -99,9 +112,9 @@ template <typename T>
 void write_windows(const Convolution& c, const Sizes& s, const T* input, int64_t group,
                    int64_t first, int64_t count, T* windows) {
   const size_t bytes = static_cast<size_t>(s.in) * sizeof(T);
-  for_each_pixel(c, first, count, [&](int64_t pixel, int64_t top, int64_t left, int64_t image) {
+  for_each_pixel(c, first, count, [&](int64_t pixel, const Corner& corner) {
     T* window = windows + pixel * s.window;
-    for_each_tap(c, image, top, left, [&](int64_t tap, int64_t element) {
+    for_each_tap(c, corner, [&](int64_t tap, int64_t element) {
       T* to = window + tap * s.in;
       if (element < 0) {
         std::memset(static_cast<void*>(to), 0, bytes);
@@ -130,9 +143,9 @@ template <typename T>
 void add_windows(const Convolution& c, const Sizes& s, const T* windows, bool transposed,
                  int64_t group, int64_t first, int64_t count, T* input) {
   const int64_t of_pixel = transposed ? 1 : s.window, of_element = transposed ? count : 1;
-  for_each_pixel(c, first, count, [&](int64_t pixel, int64_t top, int64_t left, int64_t image) {
+  for_each_pixel(c, first, count, [&](int64_t pixel, const Corner& corner) {
     const T* window = windows + pixel * of_pixel;
-    for_each_tap(c, image, top, left, [&](int64_t tap, int64_t element) {
+    for_each_tap(c, corner, [&](int64_t tap, int64_t element) {
       if (element < 0) return;
       T* to = input + element + group * s.in;
       const T* from = window + tap * s.in * of_element;
@@ -193,9 +206,9 @@ void im2col_forward(const Convolution& c, const void* input, const void* filter,
 void im2col_input_gradient(const Convolution& c, const void* filter, const void* output_gradient,
                            void* input_gradient, void* scratch) {
   const Sizes s(c);
-  std::memset(
-      input_gradient, 0,
-      static_cast<size_t>(c.batch * c.in_height * c.in_width * c.in_channels) * s.element_size);
+  std::memset(input_gradient, 0,
+              static_cast<size_t>(c.batch * c.in_depth * c.in_height * c.in_width * c.in_channels) *
+                  s.element_size);
   visit_convolution_type(c.dtype, [&](auto zero) {
     using T = decltype(zero);
     auto* windows = static_cast<T*>(scratch);

@@ -31,6 +31,15 @@ Pooling make(DType dtype, int64_t batch, int64_t height, int64_t width, int64_t 
   return p;
 }
 
+Pooling with_depth(Pooling p, int64_t depth, int64_t window, int64_t stride, int64_t pad = 0) {
+  p.in_depth = depth;
+  p.window_depth = window;
+  p.stride_depth = stride;
+  p.pad_front = pad;
+  p.out_depth = (depth + 2 * pad - window) / stride + 1;
+  return p;
+}
+
 const Pooling kCases[] = {
     make(DType::kFloat32, 2, 6, 8, 5, 2, 2, 2),
     make(DType::kFloat32, 2, 7, 5, 3, 3, 2, 1, 1, 1),
@@ -39,10 +48,17 @@ const Pooling kCases[] = {
     make(DType::kFloat32, 1, 70, 66, 33, 3, 3, 1, 1, 1),
     make(DType::kFloat32, 2, 30, 31, 300, 5, 4, 2, 2, 2),
     make(DType::kFloat32, 40, 14, 14, 32, 2, 2, 2),
+    with_depth(make(DType::kFloat32, 2, 6, 5, 3, 3, 2, 2, 1, 1), 5, 3, 1, 1),
+    with_depth(make(DType::kFloat32, 1, 30, 31, 17, 3, 3, 1, 1, 1), 9, 2, 2),
+    with_depth(make(DType::kFloat32, 2, 4, 4, 2, 2, 2, 2), 40, 3, 1),
 };
 
-int64_t in_size(const Pooling& p) { return p.batch * p.in_height * p.in_width * p.channels; }
-int64_t out_size(const Pooling& p) { return p.batch * p.out_height * p.out_width * p.channels; }
+int64_t in_size(const Pooling& p) {
+  return p.batch * p.in_depth * p.in_height * p.in_width * p.channels;
+}
+int64_t out_size(const Pooling& p) {
+  return p.batch * p.out_depth * p.out_height * p.out_width * p.channels;
+}
 
 double to_double(Half x) { return static_cast<float>(x); }
 double to_double(BFloat16 x) { return static_cast<float>(x); }
@@ -72,35 +88,45 @@ std::vector<T> small_numbers(int64_t count, int seed) {
 // Calls f(output element, elements of its window in row-major order).
 template <typename F>
 void for_each_window(const Pooling& p, const F& f) {
-  for (int64_t n = 0; n < p.batch; ++n) {
-    for (int64_t oy = 0; oy < p.out_height; ++oy) {
-      for (int64_t ox = 0; ox < p.out_width; ++ox) {
-        for (int64_t c = 0; c < p.channels; ++c) {
-          std::vector<int64_t> places;
-          for (int64_t i = 0; i < p.window_height; ++i) {
-            for (int64_t j = 0; j < p.window_width; ++j) {
-              const int64_t y = oy * p.stride_height - p.pad_top + i;
-              const int64_t x = ox * p.stride_width - p.pad_left + j;
-              if (y < 0 || y >= p.in_height || x < 0 || x >= p.in_width) continue;
-              places.push_back(((n * p.in_height + y) * p.in_width + x) * p.channels + c);
-            }
-          }
-          f(((n * p.out_height + oy) * p.out_width + ox) * p.channels + c, places);
+  const auto inside = [](int64_t i, int64_t size) { return i >= 0 && i < size; };
+  for (int64_t out = 0; out < out_size(p); ++out) {
+    const int64_t c = out % p.channels, column = out / p.channels;
+    const int64_t ox = column % p.out_width, row = column / p.out_width;
+    const int64_t oy = row % p.out_height, plane = row / p.out_height;
+    const int64_t oz = plane % p.out_depth, n = plane / p.out_depth;
+    std::vector<int64_t> places;
+    for (int64_t k = 0; k < p.window_depth; ++k) {
+      for (int64_t i = 0; i < p.window_height; ++i) {
+        for (int64_t j = 0; j < p.window_width; ++j) {
+          const int64_t z = oz * p.stride_depth - p.pad_front + k;
+          const int64_t y = oy * p.stride_height - p.pad_top + i;
+          const int64_t x = ox * p.stride_width - p.pad_left + j;
+          if (!inside(z, p.in_depth) || !inside(y, p.in_height) || !inside(x, p.in_width)) continue;
+          places.push_back(
+              (((n * p.in_depth + z) * p.in_height + y) * p.in_width + x) * p.channels + c);
         }
       }
     }
+    f(out, places);
   }
 }
 
+// The first unless another one is greater.
 template <typename T>
 int64_t first_largest(const std::vector<T>& x, const std::vector<int64_t>& places) {
   int64_t best = places[0];
   for (int64_t place : places) {
-    const double candidate = to_double(x[place]), so_far = to_double(x[best]);
-    if (std::isnan(so_far)) break;
-    if (candidate > so_far || std::isnan(candidate)) best = place;
+    if (to_double(x[place]) > to_double(x[best])) best = place;
   }
   return best;
+}
+
+// The largest element that is no NaN.
+template <typename T>
+double largest_number(const std::vector<T>& x, const std::vector<int64_t>& places) {
+  double largest = -std::numeric_limits<double>::infinity();
+  for (int64_t place : places) largest = std::fmax(largest, to_double(x[place]));
+  return largest;
 }
 
 template <typename T>
@@ -124,20 +150,34 @@ void check_max(Pooling p, bool with_nan) {
   }
   const std::vector<T> dy = small_numbers<T>(out_size(p), 2), g = small_numbers<T>(in_size(p), 3);
   std::vector<double> expected_y(dy.size()), expected_dx(x.size()), expected_picked(dy.size());
+  std::vector<double> expected_largest(dy.size()), expected_of_equals(x.size());
+  std::vector<int64_t> expected_places(dy.size()), at(dy.size());
   for_each_window(p, [&](int64_t out, const std::vector<int64_t>& places) {
     const int64_t largest = first_largest(x, places);
-    expected_y[out] = to_double(x[largest]);
+    expected_places[out] = largest;
+    expected_largest[out] = to_double(x[largest]);
     expected_dx[largest] += to_double(dy[out]);
-    expected_picked[out] = to_double(g[largest]);
+    const double y = expected_y[out] = largest_number(x, places);
+    for (auto place = places.rbegin(); place != places.rend(); ++place) {
+      if (to_double(x[*place]) != y) continue;
+      expected_picked[out] = to_double(g[*place]);
+      expected_of_equals[*place] += to_double(dy[out]);
+    }
   });
   std::vector<T> y(dy.size(), T(7)), dx(x.size(), T(7)), picked(dy.size(), T(7));
+  std::vector<T> largest(dy.size(), T(7)), dx_of_equals(x.size(), T(7));
   REQUIRE(max_pool(p, x.data(), y.data()).ok());
   REQUIRE(max_pool_gradient(p, x.data(), y.data(), dy.data(), dx.data()).ok());
   REQUIRE(max_pool_gradient_gradient(p, x.data(), y.data(), g.data(), picked.data()).ok());
+  REQUIRE(max_pool_gradient_of_equals(p, x.data(), y.data(), dy.data(), dx_of_equals.data()).ok());
+  REQUIRE(max_pool_with_places(p, true, x.data(), largest.data(), at.data()).ok());
   CAPTURE(dtype_name(p.dtype));
   CHECK(same(expected_y, y));
   CHECK(same(expected_dx, dx));
   CHECK(same(expected_picked, picked));
+  CHECK(same(expected_of_equals, dx_of_equals));
+  CHECK(same(expected_largest, largest));
+  CHECK(expected_places == at);
 }
 
 TEST_CASE("the maximum, and its gradients, which go to the first of equals") {
@@ -153,7 +193,7 @@ TEST_CASE("the maximum, and its gradients, which go to the first of equals") {
   }
 }
 
-TEST_CASE("NaN is the largest, and the first of several has the gradient") {
+TEST_CASE("NaN is passed over, but for gradients in the first place") {
   for (const Pooling& p : kCases) {
     check_max<float>(p, true);
     check_max<double>(p, true);

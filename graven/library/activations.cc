@@ -5,6 +5,7 @@
 #include "graven/library/axes.h"
 #include "graven/library/define_functions.h"
 #include "graven/library/function.h"
+#include "graven/ops/join_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/movement_ops.h"
 #include "graven/ops/nn_ops.h"
@@ -99,6 +100,22 @@ Outputs silu(FunctionContext& c, const SiluParameters& p) {
   return x * call(kSigmoid, beta * x);
 }
 
+struct CreluParameters {
+  Tensor features, axis;
+  static constexpr auto fields() {
+    using P = CreluParameters;
+    return std::tuple(required_field("features", &P::features, "T", "At least one dimension."),
+                      field("axis", &P::axis, "int32", -1, "The axis that both are joined along."));
+  }
+};
+
+Outputs crelu(FunctionContext& c, const CreluParameters& p) {
+  const Tensor minus = c(kNeg, {p.features});
+  const Tensor axis = p.axis ? p.axis : c.scalar(-1, DType::kInt32, "axis");
+  const Tensor both = c(kConcatV2, {p.features, minus, axis}, {}, c.name());
+  return c(kRelu, {both});
+}
+
 }  // namespace
 
 void define_activations(FunctionRegistry& functions) {
@@ -143,6 +160,16 @@ void define_activations(FunctionRegistry& functions) {
       .raises = {{"ValueError", "The dtype is not floating."}},
       .source = "Hendrycks and Gimpel, arXiv:1606.08415",
       .body = gelu,
+  });
+  functions.define({
+      .names = "nn.crelu",
+      .scope = "CRelu",
+      .types = {{"T", kRealTypes}},
+      .summary = "max(x, 0) and max(-x, 0), joined along an axis.",
+      .returns = "A tensor twice as large along the axis.",
+      .raises = {{"InvalidArgumentError", "There is no such axis."}},
+      .source = "Shang, Sohn, Almeida, Lee, arXiv:1603.05201",
+      .body = crelu,
   });
   functions.define({
       .names = "nn.silu, nn.swish",

@@ -30,19 +30,6 @@ struct Conv2dParameters {
   }
 };
 
-template <typename Attrs>
-Attrs convolution_attrs(FunctionContext& c, const Window& strides, const Padding& padding,
-                        const std::string& text, const Window& dilations) {
-  const DataFormat format = data_format(text, 2);
-  Attrs attrs;
-  attrs.strides = window_sizes(c, strides, format, "strides");
-  attrs.padding = padding.kind;
-  attrs.explicit_paddings = explicit_paddings(padding);
-  attrs.data_format = text;
-  attrs.dilations = window_sizes(c, dilations, format, "dilations");
-  return attrs;
-}
-
 Outputs conv2d(FunctionContext& c, const Conv2dParameters& p) {
   const auto attrs =
       convolution_attrs<ConvolutionAttrs>(c, p.strides, p.padding, p.data_format, p.dilations);
@@ -68,53 +55,123 @@ struct Conv1dParameters {
 };
 
 // Sequences are images of one row.
+Tensor convolve_sequences(FunctionContext& c, const Tensor& input, const Tensor& filters,
+                          const Window& strides, const Padding& padding, bool channels_second,
+                          const Window& dilations) {
+  auto attrs = convolution_attrs<ConvolutionAttrs>(c, strides, {.kind = padding.kind},
+                                                   channels_second ? "NCHW" : "NHWC", dilations, 1);
+  attrs.strides.insert(attrs.strides.begin(), 1);
+  attrs.dilations.insert(attrs.dilations.begin(), 1);
+  const int64_t row = channels_second ? -2 : -3;
+  const Tensor x = c(kExpandDims, {input, c.scalar(row)});
+  const Tensor rows = c(kExpandDims, {filters, c.scalar(0)});
+  const Tensor y = with_one_batch_axis(c, x, 3, [&](const Tensor& images, std::string_view name) {
+    return c(kConv2D, {images, rows}, attrs, name);
+  });
+  return c(kSqueeze, {y}, {.squeeze_dims = {row}});
+}
+
 Outputs conv1d(FunctionContext& c, const Conv1dParameters& p) {
   const bool is_last = p.data_format == "NWC" || p.data_format == "NHWC";
   if (!is_last && p.data_format != "NCW" && p.data_format != "NCHW") {
     return c.fail(
         value_error("`data_format` must be 'NWC' or 'NCW'. Received: data_format=", p.data_format));
   }
-  const DataFormat format = data_format(p.data_format, 1);
-  ConvolutionAttrs attrs = {.strides = window_sizes(c, p.stride, format, "stride"),
-                            .padding = p.padding,
-                            .data_format = is_last ? "NHWC" : "NCHW",
-                            .dilations = window_sizes(c, p.dilations, format, "dilations")};
-  attrs.strides.insert(attrs.strides.begin(), 1);
-  attrs.dilations.insert(attrs.dilations.begin(), 1);
-  const int64_t row = is_last ? -3 : -2;
-  const Tensor filters = c(kExpandDims, {p.filters, c.scalar(0)});
-  const Tensor x = c(kExpandDims, {p.input, c.scalar(row)});
-  const Tensor y = with_one_batch_axis(c, x, 3, [&](const Tensor& images, std::string_view name) {
-    return c(kConv2D, {images, filters}, attrs, name);
-  });
-  return c(kSqueeze, {y}, {.squeeze_dims = {row}});
+  return convolve_sequences(c, p.input, p.filters, p.stride, {.kind = p.padding}, !is_last,
+                            p.dilations);
 }
 
-struct TransposedConv2dParameters {
+struct Conv3dParameters {
   Tensor input, filters;
-  Sizes output_shape;
   Window strides;
-  Padding padding = {.kind = "SAME"};
-  std::string data_format = "NHWC";
+  std::string padding, data_format = "NDHWC";
   Window dilations;
   static constexpr auto fields() {
-    using P = TransposedConv2dParameters;
+    using P = Conv3dParameters;
     return std::tuple(
-        required_field("input", &P::input, "T", "Images, [batch, height, width, in]."),
-        required_field("filters", &P::filters, "T", "[height, width, out, in]."),
-        required_field("output_shape", &P::output_shape, "The sizes of the result."),
+        required_field("input", &P::input, "T", "Volumes, [batch..., depth, height, width, in]."),
+        required_field("filters", &P::filters, "T", "[depth, height, width, in, out]."),
         required_field("strides", &P::strides, kWindowDoc),
-        field("padding", &P::padding, kPaddingDoc),
-        field("data_format", &P::data_format, "\"NHWC\" or \"NCHW\"."),
+        required_field("padding", &P::padding, "\"SAME\" or \"VALID\"."),
+        field("data_format", &P::data_format, "\"NDHWC\" or \"NCDHW\"."),
         field("dilations", &P::dilations, "Like strides; None means 1."));
   }
 };
 
-Outputs conv2d_transpose(FunctionContext& c, const TransposedConv2dParameters& p) {
-  const auto attrs =
-      convolution_attrs<ConvolutionAttrs>(c, p.strides, p.padding, p.data_format, p.dilations);
-  const Tensor sizes = c.tensor_of(p.output_shape, "output_shape");
-  return c(kConv2DBackpropInput, {sizes, p.filters, p.input}, attrs, c.name());
+Outputs conv3d(FunctionContext& c, const Conv3dParameters& p) {
+  const auto attrs = convolution_attrs<VolumeConvolutionAttrs>(c, p.strides, {.kind = p.padding},
+                                                               p.data_format, p.dilations, 3);
+  return with_one_batch_axis(c, p.input, 4, [&](const Tensor& volumes, std::string_view name) {
+    return c(kConv3D, {volumes, p.filters}, attrs, name);
+  });
+}
+
+struct ConvolutionParameters {
+  Tensor input, filters;
+  Window strides;
+  Padding padding = {.kind = "VALID"};
+  std::optional<std::string> data_format;
+  Window dilations;
+  static constexpr auto fields() {
+    using P = ConvolutionParameters;
+    return std::tuple(
+        required_field("input", &P::input, "T",
+                       "[batch..., one to three spatial axes, in], for which filters decide."),
+        required_field("filters", &P::filters, "T", "[spatial axes..., in / groups, out]."),
+        field("strides", &P::strides, kWindowDoc), field("padding", &P::padding, kPaddingDoc),
+        field(
+            "data_format", &P::data_format,
+            "\"NC...\": channels are before the spatial axes; None and \"N...C\": they are last."),
+        field("dilations", &P::dilations, "Like strides; None means 1."));
+  }
+};
+
+Outputs convolution(FunctionContext& c, const ConvolutionParameters& p) {
+  const std::string_view format = p.data_format ? *p.data_format : std::string_view("NC");
+  const bool second = p.data_format && format.starts_with("NC");
+  if (!second && !format.ends_with("C")) {
+    return c.fail(value_error("`data_format` must be of the form `N...C` or `NC...`. Received: ",
+                              "data_format=", format));
+  }
+  const auto rank = c.rank_if_known(p.filters), input_rank = c.rank_if_known(p.input);
+  const int n = rank ? *rank - 2 : input_rank ? *input_rank - 2 : 2;
+  if (n < 1 || n > 3) {
+    return c.fail(
+        value_error("The number of spatial axes must be 1, 2 or 3. Received: filters.shape=",
+                    p.filters.shape().to_text(), " and input.shape=", p.input.shape().to_text()));
+  }
+  if (n == 1) {
+    return convolve_sequences(c, p.input, p.filters, p.strides, p.padding, second, p.dilations);
+  }
+  if (n == 2) {
+    return conv2d(
+        c, {p.input, p.filters, p.strides, p.padding, second ? "NCHW" : "NHWC", p.dilations});
+  }
+  return conv3d(
+      c, {p.input, p.filters, p.strides, p.padding.kind, second ? "NCDHW" : "NDHWC", p.dilations});
+}
+
+struct AtrousConv2dParameters {
+  Tensor value, filters;
+  Window rate;
+  Padding padding;
+  static constexpr auto fields() {
+    using P = AtrousConv2dParameters;
+    return std::tuple(
+        required_field("value", &P::value, "T", "Images, [batch, height, width, in]."),
+        required_field("filters", &P::filters, "T", "[height, width, in, out]."),
+        required_field("rate", &P::rate, "The distance of neighbours in a window."),
+        required_field("padding", &P::padding, "\"SAME\" or \"VALID\"."));
+  }
+};
+
+Outputs atrous_conv2d(FunctionContext& c, const AtrousConv2dParameters& p) {
+  for (int64_t rate : p.rate.sizes) {
+    if (rate < 1) {
+      return c.fail(value_error("all values of `dilation_rate` must be positive, got ", rate));
+    }
+  }
+  return conv2d(c, {p.value, p.filters, {}, p.padding, "NHWC", p.rate});
 }
 
 struct DepthwiseConv2dParameters {
@@ -139,6 +196,44 @@ Outputs depthwise_conv2d(FunctionContext& c, const DepthwiseConv2dParameters& p)
   const auto attrs = convolution_attrs<DepthwiseConvolutionAttrs>(
       c, p.strides, p.padding, p.data_format.value_or("NHWC"), p.dilations);
   return c(kDepthwiseConv2dNative, {p.input, p.filter}, attrs, c.name());
+}
+
+struct SeparableConv2dParameters {
+  Tensor input, depthwise_filter, pointwise_filter;
+  Window strides;
+  Padding padding;
+  std::optional<std::string> data_format;
+  Window dilations;
+  static constexpr auto fields() {
+    using P = SeparableConv2dParameters;
+    return std::tuple(
+        required_field("input", &P::input, "T", "Images, [batch, height, width, in]."),
+        required_field("depthwise_filter", &P::depthwise_filter, "T",
+                       "[height, width, in, multiplier]."),
+        required_field("pointwise_filter", &P::pointwise_filter, "T",
+                       "[1, 1, in * multiplier, out]."),
+        required_field("strides", &P::strides, kWindowDoc),
+        required_field("padding", &P::padding, kPaddingDoc),
+        field("data_format", &P::data_format, "\"NHWC\", which None means, or \"NCHW\"."),
+        field("dilations", &P::dilations, "Like strides; None means 1."));
+  }
+};
+
+Outputs separable_conv2d(FunctionContext& c, const SeparableConv2dParameters& p) {
+  const auto rank = c.rank_if_known(p.pointwise_filter);
+  const auto is_one = [&](int axis) {
+    return c.size_if_known(p.pointwise_filter, axis).value_or(1) == 1;
+  };
+  if (rank && (*rank != 4 || !is_one(0) || !is_one(1))) {
+    return c.fail(value_error("pointwise_filter must have the shape [1, 1, in, out], got ",
+                              p.pointwise_filter.shape().to_text()));
+  }
+  const std::string format = p.data_format.value_or("NHWC");
+  const auto attrs =
+      convolution_attrs<DepthwiseConvolutionAttrs>(c, p.strides, p.padding, format, p.dilations);
+  const Tensor y = c(kDepthwiseConv2dNative, {p.input, p.depthwise_filter}, attrs, "depthwise");
+  const auto points = convolution_attrs<ConvolutionAttrs>(c, {}, {.kind = "VALID"}, format, {});
+  return c(kConv2D, {y, p.pointwise_filter}, points, c.name());
 }
 
 struct BiasAddParameters {
@@ -167,6 +262,9 @@ Outputs bias_add(FunctionContext& c, const BiasAddParameters& p) {
 }  // namespace
 
 void define_convolutions(FunctionRegistry& functions) {
+  constexpr Raised kSizesDiffer = {"InvalidArgumentError",
+                                   "The sizes do not fit, or data_format is another."};
+  constexpr Raised kOtherLength = {"ValueError", "A list has another length."};
   functions.define({
       .names = "nn.conv2d",
       .scope = "Conv2D",
@@ -190,16 +288,46 @@ void define_convolutions(FunctionRegistry& functions) {
       .body = conv1d,
   });
   functions.define({
-      .names = "nn.conv2d_transpose",
-      .scope = "conv2d_transpose",
+      .names = "nn.conv3d",
+      .scope = "Conv3D",
       .types = {{"T", kFloatTypes}},
-      .summary = "The gradient of conv2d for its input, as a function: spreads images to larger "
-                 "ones by filters.",
-      .returns = "The images, of output_shape.",
+      .summary = "Convolves volumes with filters, which are not mirrored.",
+      .returns = "The volumes, [batch..., depth, height, width, out].",
+      .raises = {kSizesDiffer, kOtherLength},
+      .source = "OpDef \"Conv3D\"",
+      .body = conv3d,
+  });
+  functions.define({
+      .names = "nn.convolution",
+      .scope = "convolution",
+      .types = {{"T", kFloatTypes}},
+      .summary = "Convolves sequences, images or volumes with filters, which are not mirrored.",
+      .returns = "The results, [batch..., spatial axes..., out].",
+      .raises = {{"ValueError", "A list has another length, or data_format is another."},
+                 {"InvalidArgumentError", "The sizes do not fit."}},
+      .source = "OpDefs \"Conv2D\" and \"Conv3D\"",
+      .body = convolution,
+  });
+  functions.define({
+      .names = "nn.atrous_conv2d",
+      .scope = "convolution",
+      .types = {{"T", kFloatTypes}},
+      .summary = "Convolves images with filters whose elements stand `rate` pixels apart.",
+      .returns = "The images, [batch, height, width, out].",
+      .raises = {kSizesDiffer},
+      .source = "OpDef \"Conv2D\"",
+      .body = atrous_conv2d,
+  });
+  functions.define({
+      .names = "nn.separable_conv2d",
+      .scope = "separable_conv2d",
+      .types = {{"T", kFloatTypes}},
+      .summary = "Convolves each channel of images with filters of its own, then mixes channels.",
+      .returns = "The images, [batch, height, width, out].",
       .raises = {{"InvalidArgumentError", "The sizes do not fit, or data_format is another."},
-                 {"ValueError", "A list has another length."}},
-      .source = "OpDef \"Conv2DBackpropInput\"",
-      .body = conv2d_transpose,
+                 {"ValueError", "A list has another length, or pointwise_filter another shape."}},
+      .source = "OpDefs \"DepthwiseConv2dNative\" and \"Conv2D\"",
+      .body = separable_conv2d,
   });
   functions.define({
       .names = "nn.depthwise_conv2d",

@@ -42,6 +42,7 @@ void define_functions(FunctionRegistry& functions) {
   define_stateless_random_functions(functions);
   define_statistics(functions);
   define_sums(functions);
+  define_transposed_convolutions(functions);
 }
 
 }  // namespace graven::engine

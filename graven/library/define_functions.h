@@ -47,5 +47,6 @@ void define_sorting(FunctionRegistry& functions);
 void define_stateless_random_functions(FunctionRegistry& functions);
 void define_statistics(FunctionRegistry& functions);
 void define_sums(FunctionRegistry& functions);
+void define_transposed_convolutions(FunctionRegistry& functions);
 
 }  // namespace graven::engine

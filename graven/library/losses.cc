@@ -3,9 +3,11 @@
 #include <string>
 
 #include "graven/ir/structural_ops.h"
+#include "graven/library/asserts.h"
 #include "graven/library/axes.h"
 #include "graven/library/define_functions.h"
 #include "graven/library/function.h"
+#include "graven/library/reductions.h"
 #include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/movement_ops.h"
@@ -213,6 +215,80 @@ Outputs log_poisson_loss(FunctionContext& c, const PoissonLossParameters& p) {
   return loss + c(c(kSelectV2, {is_low, zero, stirling}));
 }
 
+struct AverageLossParameters {
+  Tensor per_example_loss, sample_weight, global_batch_size;
+  static constexpr auto fields() {
+    using P = AverageLossParameters;
+    return std::tuple(
+        required_field("per_example_loss", &P::per_example_loss, "any", "Losses, [batch, ...]."),
+        field("sample_weight", &P::sample_weight, "any or None",
+              "How much each counts, with one axis less, one more, or broadcast; None means 1."),
+        field("global_batch_size", &P::global_batch_size, "any or None",
+              "What their sum is divided by; None means their first size."));
+  }
+};
+
+// The weights with an axis less or more, if they have one more or less than the losses; their ranks
+// are not both known.
+Tensor with_axes_of(FunctionContext& c, const Tensor& weights, const Tensor& losses) {
+  Formula rank = c(c(kRank, {losses})), own = c(c(kRank, {weights}));
+  Formula differ_by_one = call(kEqual, call(kAbs, own - rank), constant_like(rank, 1));
+  Formula is_list = call(kGreater, own, constant_like(own, 0));
+  const Tensor adapts = call(kLogicalAnd, differ_by_one, is_list);
+  const Tensor count = c(kExpandDims, {c(kSelectV2, {adapts, rank, own}), c.scalar(0)});
+  constexpr int64_t kOne[] = {1};
+  const Tensor sizes = joined(c, c(kShape, {weights}), c.vector(kOne));
+  return c(kReshape, {weights, elements_between(c, sizes, c.vector(kFirst), count)});
+}
+
+// The losses times weights, in float32.
+Formula weighted_losses(FunctionContext& c, const Tensor& losses, const Tensor& weights) {
+  Formula scaled = c.cast(losses, DType::kFloat32), by = c.cast(weights, DType::kFloat32);
+  const auto rank = c.rank_if_known(losses), own = c.rank_if_known(weights);
+  if (own == 0) return scaled * by;
+  if (!rank || !own) return scaled * c(with_axes_of(c, by, losses));
+  if (*own - *rank == 1) by = call(kSqueeze, by, {.squeeze_dims = {-1}});
+  if (*rank - *own == 1) by = call(kExpandDims, by, c(c.scalar(-1)));
+  return scaled * by;
+}
+
+Outputs compute_average_loss(FunctionContext& c, const AverageLossParameters& p) {
+  const DType dtype = p.per_example_loss.dtype();
+  if (c.rank_if_known(p.per_example_loss) == 0) {
+    return c.fail(
+        value_error("Invalid value passed for `per_example_loss`. Expected a tensor with "
+                    "at least rank 1."));
+  }
+  Tensor losses = p.per_example_loss;
+  if (p.sample_weight) losses = c.cast(weighted_losses(c, losses, p.sample_weight), dtype);
+  Tensor count = p.global_batch_size;
+  if (!count) {
+    const auto size = c.size_if_known(losses, 0);
+    count = size ? c.scalar(*size) : element_of(c, c(kShape, {losses}), 0);
+  }
+  if (!count) return count;  // after an error
+  if (c.rank_if_known(count).value_or(0) != 0) {
+    return c.fail(value_error("global_batch_size must be scalar."));
+  }
+  if (!is_integer(count.dtype())) {
+    return c.fail(type_error("global_batch_size must be an integer."));
+  }
+  if (p.global_batch_size) {
+    const Tensor data[] = {text_constant(c, "global_batch_size must be non-negative."), count};
+    assert_later(c, c(kGreaterEqual, {count, c.zero(count.dtype())}), data, std::nullopt);
+  }
+  return c(kDivNoNan, {reduce(c, kSum, losses), c.cast(count, dtype)});
+}
+
+struct RegularizationLossParameters {
+  Tensor regularization_loss;
+  static constexpr auto fields() {
+    return std::tuple(required_field("regularization_loss",
+                                     &RegularizationLossParameters::regularization_loss, "T",
+                                     "Losses, of any shape."));
+  }
+};
+
 }  // namespace
 
 void define_losses(FunctionRegistry& functions) {
@@ -256,6 +332,27 @@ void define_losses(FunctionRegistry& functions) {
       .returns = "The losses, element by element.",
       .raises = {kShapesDiffer},
       .body = weighted_cross_entropy,
+  });
+  functions.define({
+      .names = "nn.compute_average_loss",
+      .summary = "The sum of losses, divided by the size of the batch.",
+      .details = "Weights make the losses float32 in between.",
+      .returns = "A scalar of the dtype of the losses; 0 if the size is.",
+      .raises = {{"ValueError", "The losses, or the size, have another rank."},
+                 {"TypeError", "The size is no integer."},
+                 {"InvalidArgumentError", "The size is negative."}},
+      .body = compute_average_loss,
+  });
+  functions.define({
+      .names = "nn.scale_regularization_loss",
+      .types = {{"T", kFloatTypes}},
+      .summary = "The sum of losses, divided by the number of replicas, which is 1.",
+      .returns = "A scalar of the dtype of the losses.",
+      .body =
+          [](FunctionContext& c, const RegularizationLossParameters& p) {
+            Formula sum = reduce(c, kSum, p.regularization_loss);
+            return sum / constant_like(sum, 1);
+          },
   });
   functions.define({
       .names = "nn.log_poisson_loss",

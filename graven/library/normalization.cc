@@ -6,6 +6,7 @@
 #include "graven/ir/structural_ops.h"
 #include "graven/library/define_functions.h"
 #include "graven/library/function.h"
+#include "graven/library/random_sources.h"
 #include "graven/library/seeds.h"
 #include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
@@ -85,10 +86,12 @@ Tensor noise_sizes(FunctionContext& c, const Tensor& x, const OpenSizes& shape) 
   return vector_of(c, wanted);
 }
 
-Outputs dropout(FunctionContext& c, const DropoutParameters& p) {
-  const DType dtype = p.x.dtype();
-  const std::optional<double>& number = p.rate.number;
-  const Tensor& tensor = p.rate.tensor;
+// Drops elements where `draw` gives numbers of [0, 1) below the rate.
+Tensor drop(FunctionContext& c, const Tensor& input, const Number& given, const OpenSizes& shape,
+            FunctionRef<Tensor(const Tensor& sizes)> draw) {
+  const DType dtype = input.dtype();
+  const std::optional<double>& number = given.number;
+  const Tensor& tensor = given.tensor;
   if (number ? !(*number >= 0 && *number < 1) : !tensor) {
     return c.fail(
         value_error("`rate` must be a scalar tensor or a float in the range [0, 1)."
@@ -105,19 +108,50 @@ Outputs dropout(FunctionContext& c, const DropoutParameters& p) {
     return c.fail(value_error("`rate` must be a scalar of x.dtype=", dtype_name(dtype), ", got ",
                               dtype_name(tensor.dtype()), " of shape ", tensor.shape().to_text()));
   }
-  const auto [seed, seed2] = seeds_of_op(p.seed).value_or(std::pair<int64_t, int64_t>(0, 0));
-  if (number == 0) return p.x;  // Later ops draw what they draw after any rate.
-  Formula x = c(p.x), rate = c(c.tensor_of(p.rate, dtype));
+  if (number == 0) return input;
+  Formula x = c(input), rate = c(c.tensor_of(given, dtype));
   Formula scaled = number ? x * constant_like(x, 1 / (1 - *number)) : x / (1.0 - rate);
-  const SeededDTypeAttrs attrs = {.seed = seed, .seed2 = seed2, .dtype = dtype};
-  const Tensor drawn = c(kRandomUniform, {noise_sizes(c, x, p.noise_shape)}, attrs);
+  const Tensor drawn = draw(noise_sizes(c, x, shape));
   Tensor y = c(kSelectV2, {c(kGreaterEqual, {drawn, rate}), scaled, c.zero(dtype)}, {}, c.name());
   if (y && y.is_symbolic()) {
     // Inference does not know that a shape that is found when it runs broadcasts to that of x.
-    Status status = static_cast<SymbolicTensor*>(y.get())->set_shape(p.x.shape());
+    Status status = static_cast<SymbolicTensor*>(y.get())->set_shape(input.shape());
     if (!status.ok()) c.fail(std::move(status));
   }
   return y;
+}
+
+Outputs dropout(FunctionContext& c, const DropoutParameters& p) {
+  // Later ops draw what they draw after any rate.
+  const auto [seed, seed2] = seeds_of_op(p.seed).value_or(std::pair<int64_t, int64_t>(0, 0));
+  const SeededDTypeAttrs attrs = {.seed = seed, .seed2 = seed2, .dtype = p.x.dtype()};
+  return drop(c, p.x, p.rate, p.noise_shape,
+              [&](const Tensor& sizes) { return c(kRandomUniform, {sizes}, attrs); });
+}
+
+struct StatelessDropoutParameters {
+  Tensor x;
+  Number rate;
+  Sizes seed;
+  std::optional<std::string> rng_alg;
+  OpenSizes noise_shape;
+  static constexpr auto fields() {
+    using P = StatelessDropoutParameters;
+    return std::tuple(
+        required_field("x", &P::x, "T", "Any shape."),
+        required_field("rate", &P::rate, "The probability that an element is dropped, in [0, 1)."),
+        required_field("seed", &P::seed, "Two integers, int32 or int64."),
+        field("rng_alg", &P::rng_alg, "\"philox\" or \"auto_select\", which None means."),
+        field("noise_shape", &P::noise_shape,
+              "The shape of the choice, which broadcasts to x; None means that of x."));
+  }
+};
+
+Outputs stateless_dropout(FunctionContext& c, const StatelessDropoutParameters& p) {
+  return drop(c, p.x, p.rate, p.noise_shape, [&](const Tensor& sizes) {
+    const Tensor seed = stateless_seed(c, p.seed, p.rng_alg.value_or("auto_select"));
+    return c(kStatelessRandomUniform, {sizes, seed}, {p.x.dtype()});
+  });
 }
 
 }  // namespace
@@ -140,6 +174,16 @@ void define_normalization(FunctionRegistry& functions) {
       .returns = "A tensor of x's shape; x itself if the rate is the number 0.",
       .raises = {{"ValueError", "The rate is out of range or no scalar, or x is not floating."}},
       .body = dropout,
+  });
+  functions.define({
+      .names = "nn.experimental.stateless_dropout",
+      .scope = "stateless_dropout",
+      .types = {{"T", kFloatTypes}},
+      .summary = "dropout whose choice a seed decides: the same at each call.",
+      .returns = "A tensor of x's shape; x itself if the rate is the number 0.",
+      .raises = {{"ValueError", "The rate is out of range or no scalar, or x is not floating."},
+                 {"InvalidArgumentError", "The seed is not two integers."}},
+      .body = stateless_dropout,
   });
 }
 

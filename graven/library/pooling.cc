@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -9,8 +11,10 @@
 #include "graven/library/function.h"
 #include "graven/library/windows.h"
 #include "graven/ops/convolution_ops.h"
+#include "graven/ops/math_ops.h"
 #include "graven/ops/movement_ops.h"
 #include "graven/ops/sizes.h"
+#include "graven/ops/space_ops.h"
 
 namespace graven::engine {
 namespace {
@@ -27,7 +31,7 @@ struct PoolParameters {
     if constexpr (n == 0) {
       return std::optional<std::string>();
     } else {
-      return std::string(n == 1 ? "NWC" : "NHWC");
+      return std::string(n == 1 ? "NWC" : n == 2 ? "NHWC" : "NDHWC");
     }
   }
   static constexpr auto fields() {
@@ -37,15 +41,17 @@ struct PoolParameters {
             "input", &P::input, "T",
             n == 1   ? "Sequences, [batch, width, channels]."
             : n == 2 ? "Images, [batch, height, width, channels]."
+            : n == 3 ? "Volumes, [batch, depth, height, width, channels]."
                      : "Sequences, images or volumes, [batch, depth, height, width, channels]."),
         required_field("ksize", &P::ksize, kWindowDoc),
         required_field("strides", &P::strides, kWindowDoc),
         required_field("padding", &P::padding,
                        std::is_same_v<Paddings, Padding> ? kPaddingDoc : "\"SAME\" or \"VALID\"."),
         field("data_format", &P::data_format,
-              n == 1 ? "\"NWC\" or \"NCW\"."
-              : n == 2
-                  ? "\"NHWC\" or \"NCHW\"."
+              n == 1   ? "\"NWC\" or \"NCW\"."
+              : n == 2 ? "\"NHWC\" or \"NCHW\"."
+              : n == 3
+                  ? "\"NDHWC\" or \"NCDHW\"."
                   : "\"NWC\", \"NCW\", \"NHWC\", \"NCHW\" or \"NDHWC\"; None: channels are last."));
   }
 };
@@ -53,6 +59,7 @@ struct PoolParameters {
 // One call, whatever its signature.
 struct PoolCall {
   bool is_max;
+  std::string_view name;  // of the node
   const Tensor& input;
   const Window &ksize, &strides;
   const Padding& padding;
@@ -77,7 +84,7 @@ Tensor pool2d(FunctionContext& c, const PoolCall& p, const std::string& text) {
                       .strides = window_sizes(c, p.strides, format, "strides"),
                       .paddings = explicit_paddings(p.padding),
                       .data_format = text},
-                     c.name());
+                     p.name);
 }
 
 // Sequences are images of one row.
@@ -96,41 +103,18 @@ Tensor pool1d(FunctionContext& c, const PoolCall& p, const std::string& text) {
   if (!w.paddings.empty()) w.paddings.insert(w.paddings.begin(), 2, 0);
   const int64_t row = text == "NWC" ? 1 : 2;
   const Tensor images = c(kExpandDims, {p.input, c.scalar(row)});
-  return c(kSqueeze, {pool_images(c, p, images, w, c.name())}, {.squeeze_dims = {row}});
+  return c(kSqueeze, {pool_images(c, p, images, w, p.name)}, {.squeeze_dims = {row}});
 }
 
-// Volumes are pooled over height and width, then over depth. Windows are boxes: their largest
-// element is that of their planes', and their mean the mean of their planes'.
 Tensor pool3d(FunctionContext& c, const PoolCall& p, const std::string& text) {
-  if (text != "NDHWC") {
-    return c.fail(Status(Code::kUnimplemented,
-                         str_cat("Graven pools volumes in the data format NDHWC only, not ", text),
-                         ErrorKind::kNotImplementedError));
-  }
   if (!p.padding.sizes.empty()) {
     return c.fail(value_error("Explicit padding is not supported with an input tensor of rank 5."));
   }
   const DataFormat format = data_format(text, 3);
-  const auto ksize = window_sizes(c, p.ksize, format, "ksize");
-  const auto strides = window_sizes(c, p.strides, format, "strides");
-  const SizeList whole = c.sizes(p.input);
-  if (!c.status().ok()) return {};
-  const Size flat[] = {multiply(c, whole[0], whole[1]), whole[2], whole[3], whole[4]};
-  const Tensor planes = pool_images(c, p, c(kReshape, {c.wide(p.input), vector_of(c, flat)}),
-                                    {.ksize = {ksize[0], ksize[2], ksize[3], ksize[4]},
-                                     .strides = {strides[0], strides[2], strides[3], strides[4]},
-                                     .data_format = "NHWC"},
-                                    {});
-  const SizeList plane = c.sizes(planes);
-  if (!c.status().ok()) return {};
-  const Size rows[] = {whole[0], whole[1], multiply(c, plane[1], plane[2]), plane[3]};
-  const Tensor y = pool_images(
-      c, p, c(kReshape, {planes, vector_of(c, rows)}),
-      {.ksize = {1, ksize[1], 1, 1}, .strides = {1, strides[1], 1, 1}, .data_format = "NHWC"}, {});
-  const SizeList pooled = c.sizes(y);
-  if (!c.status().ok()) return {};
-  const Size sizes[] = {whole[0], pooled[1], plane[1], plane[2], plane[3]};
-  return c(kReshape, {c.cast(y, p.input.dtype()), vector_of(c, sizes)}, {}, c.name());
+  return c(p.is_max ? kMaxPool3D : kAvgPool3D, {p.input},
+           {window_sizes(c, p.ksize, format, "ksize"),
+            window_sizes(c, p.strides, format, "strides"), p.padding.kind, text},
+           p.name);
 }
 
 Tensor pool(FunctionContext& c, const PoolCall& p, const std::optional<std::string>& text) {
@@ -158,19 +142,164 @@ void define_pool(FunctionRegistry& functions, bool is_max, std::string name, std
                         : "The mean of each window. Padding is not counted.",
       .returns = "The input with an element for each window.",
       .raises = {{"ValueError", "A list has another length, or the input another rank."},
-                 {"InvalidArgumentError", "The sizes do not fit, or data_format is another."},
-                 {"NotImplementedError", "The input is a volume whose channels come second."}},
-      .source = is_max ? "OpDef \"MaxPool\"" : "OpDef \"AvgPool\"",
+                 {"InvalidArgumentError", "The sizes do not fit, or data_format is another."}},
+      .source = str_cat("OpDef \"", is_max ? "Max" : "Avg", n == 3 ? "Pool3D\"" : "Pool\""),
       .body = [is_max](FunctionContext& c, const PoolParameters<n, Paddings>& p) -> Outputs {
         const auto& padding = as_padding(p.padding);
-        const PoolCall pooling = {is_max, p.input, p.ksize, p.strides, padding};
+        const PoolCall pooling = {is_max, c.name(), p.input, p.ksize, p.strides, padding};
         if constexpr (n == 0) {
           return pool(c, pooling, p.data_format);
         } else {
-          return n == 1 ? pool1d(c, pooling, p.data_format) : pool2d(c, pooling, p.data_format);
+          const auto pool = n == 1 ? pool1d : n == 2 ? pool2d : pool3d;
+          return pool(c, pooling, p.data_format);
         }
       },
   });
+}
+
+struct AnyPoolParameters {
+  Tensor input;
+  Window window_shape;
+  std::string pooling_type;
+  Window strides;
+  std::string padding = "VALID";
+  std::optional<std::string> data_format;
+  Window dilations;
+  static constexpr auto fields() {
+    using P = AnyPoolParameters;
+    return std::tuple(
+        required_field("input", &P::input, "T", "[batch, one to three spatial axes, channels]."),
+        required_field("window_shape", &P::window_shape, "A size for each spatial axis."),
+        required_field("pooling_type", &P::pooling_type, "\"MAX\" or \"AVG\"."),
+        field("strides", &P::strides, "One for each spatial axis; None means 1."),
+        field("padding", &P::padding, "\"SAME\", or \"VALID\", which dilations need."),
+        field("data_format", &P::data_format,
+              "\"NC...\": channels are second; None and others: they are last."),
+        field("dilations", &P::dilations,
+              "The distances of neighbours in a window; None means 1."));
+  }
+};
+
+// One for each spatial axis; none means 1.
+Result<std::vector<int64_t>> one_for_each(std::string_view what, const Window& given, size_t n) {
+  if (given.sizes.empty()) return std::vector<int64_t>(n, 1);
+  if (given.sizes.size() == 1 || given.sizes.size() == n) {
+    std::vector<int64_t> sizes(n, given.sizes[0]);
+    std::ranges::copy(given.sizes, sizes.begin());
+    for (int64_t size : sizes) {
+      if (size < 1) return value_error("all values of `", what, "` must be positive");
+    }
+    return sizes;
+  }
+  return value_error("`len(", what, ")` should be ", n, ". Received: length ", given.sizes.size());
+}
+
+// f on an image whose pixels that stand as far apart as `rates` say lie together, in images of
+// their own; and its result in one image again.
+Tensor with_space_to_batch(FunctionContext& c, const Tensor& x, std::span<const int64_t> rates,
+                           bool channels_second,
+                           FunctionRef<Tensor(const Tensor& x, std::string_view name)> f) {
+  const SizeList sizes = c.sizes(x);
+  if (!c.status().ok()) return {};
+  std::vector<int64_t> block(rates.begin(), rates.end());
+  if (channels_second) block.insert(block.begin(), 1);
+  SizeList margins;
+  for (size_t i = 0; i < block.size(); ++i) {
+    const Size& size = sizes[i + 1];
+    margins.push_back(0);
+    if (size.is_number()) {
+      margins.push_back((block[i] - size.number() % block[i]) % block[i]);
+    } else {
+      margins.push_back(Size(c(kFloorMod, {c(kNeg, {size.tensor(c)}), c.scalar(block[i])})));
+    }
+  }
+  const int64_t pairs[] = {-1, 2};
+  const Tensor blocks = c.vector(block, "block_shape");
+  const Tensor extra = c(kReshape, {vector_of(c, margins), c.vector(pairs)});
+  const Tensor y = f(c(kSpaceToBatchND, {x, blocks, extra}), {});
+  return c(kBatchToSpaceND, {y, blocks, extra}, {}, c.name());
+}
+
+Outputs any_pool(FunctionContext& c, const AnyPoolParameters& p) {
+  const size_t n = p.window_shape.sizes.size();
+  if (n < 1 || n > 3) {
+    return c.fail(value_error("`len(window_shape)` must be 1, 2, or 3. Received: length ", n));
+  }
+  if (p.padding != "SAME" && p.padding != "VALID") {
+    return c.fail(
+        value_error("`padding` must be either 'VALID' or 'SAME'. Received: padding=", p.padding));
+  }
+  if (p.pooling_type != "MAX" && p.pooling_type != "AVG") {
+    return c.fail(value_error("`pooling_type` must be 'AVG' or 'MAX'. Received: ", p.pooling_type));
+  }
+  const auto rank = c.rank_if_known(p.input);
+  if (rank && *rank != static_cast<int>(n) + 2) {
+    return c.fail(value_error("Shape ", p.input.shape().to_text(), " must have rank ", n + 2));
+  }
+  const auto strides = one_for_each("strides", p.strides, n);
+  const auto rates = one_for_each("dilation_rate", p.dilations, n);
+  for (const auto* list : {&strides, &rates}) {
+    if (!list->ok()) return c.fail(list->status());
+  }
+  for (size_t i = 0; i < n; ++i) {
+    if ((*strides)[i] <= p.window_shape.sizes[i]) continue;
+    return c.fail(value_error("`strides` > `window_shape` not supported. Received: strides=[",
+                              str_join(*strides, ", "), "]"));
+  }
+  const auto is_one = [](int64_t number) { return number == 1; };
+  const bool is_dense = std::ranges::all_of(*rates, is_one);
+  if (!is_dense && (p.padding != "VALID" || !std::ranges::all_of(*strides, is_one))) {
+    return c.fail(value_error(
+        "strides > 1 not supported in conjunction with dilation_rate > 1, nor padding other than ",
+        "VALID: pooling with 'SAME' padding is not implemented for `dilation_rate` > 1"));
+  }
+  const bool second = p.data_format && p.data_format->starts_with("NC");
+  static constexpr std::string_view kFormats[][2] = {
+      {"NWC", "NCW"}, {"NHWC", "NCHW"}, {"NDHWC", "NCDHW"}};
+  Window window;
+  for (int64_t stride : *strides) window.sizes.push_back(stride);
+  const auto pool = [&](const Tensor& x, std::string_view name) {
+    return (n == 1   ? pool1d
+            : n == 2 ? pool2d
+                     : pool3d)(
+        c, {p.pooling_type == "MAX", name, x, p.window_shape, window, {.kind = p.padding}},
+        std::string(kFormats[n - 1][second]));
+  };
+  if (is_dense) return pool(p.input, c.name());
+  return with_space_to_batch(c, p.input, *rates, second, pool);
+}
+
+struct PoolWithArgmaxParameters {
+  Tensor input;
+  Window ksize, strides;
+  std::string padding, data_format = "NHWC";
+  DType output_dtype = DType::kInt64;
+  bool include_batch_in_index = false;
+  static constexpr auto fields() {
+    using P = PoolWithArgmaxParameters;
+    return std::tuple(
+        required_field("input", &P::input, "T", "Images, [batch, height, width, channels]."),
+        required_field("ksize", &P::ksize, kWindowDoc),
+        required_field("strides", &P::strides, kWindowDoc),
+        required_field("padding", &P::padding, "\"SAME\" or \"VALID\"."),
+        field("data_format", &P::data_format, "\"NHWC\"."),
+        field("output_dtype", &P::output_dtype, "Of the places: int32 or int64."),
+        field("include_batch_in_index", &P::include_batch_in_index,
+              "Count the places from the first image on, not in each."));
+  }
+};
+
+Outputs max_pool_with_argmax(FunctionContext& c, const PoolWithArgmaxParameters& p) {
+  if (p.data_format != "NHWC") {
+    return c.fail(value_error("`data_format` values other than 'NHWC' are not supported. ",
+                              "Received: data_format=", p.data_format));
+  }
+  const DataFormat format = data_format(p.data_format, 2);
+  return c.apply(
+      kMaxPoolWithArgmax, {p.input},
+      {window_sizes(c, p.ksize, format, "ksize"), window_sizes(c, p.strides, format, "strides"),
+       p.output_dtype, p.padding, p.include_batch_in_index},
+      c.name());
 }
 
 }  // namespace
@@ -178,10 +307,36 @@ void define_pool(FunctionRegistry& functions, bool is_max, std::string name, std
 void define_pooling(FunctionRegistry& functions) {
   define_pool<1, Padding>(functions, true, "nn.max_pool1d", "MaxPool1d");
   define_pool<2, Padding>(functions, true, "nn.max_pool2d", "MaxPool2d");
+  define_pool<3, std::string>(functions, true, "nn.max_pool3d", "MaxPool3D");
   define_pool<0, Padding>(functions, true, "nn.max_pool", "MaxPool2d");
   define_pool<1, std::string>(functions, false, "nn.avg_pool1d", "AvgPool1D");
   define_pool<2, std::string>(functions, false, "nn.avg_pool2d", "AvgPool2D");
+  define_pool<3, std::string>(functions, false, "nn.avg_pool3d", "AvgPool3D");
   define_pool<0, std::string>(functions, false, "nn.avg_pool", "AvgPool");
+  functions.define({
+      .names = "nn.pool",
+      .scope = "pool",
+      .types = {{"T", kFloatTypes}},
+      .summary = "The largest element or the mean of each window, of one to three dimensions.",
+      .details = "Padding takes no part.",
+      .returns = "The input with an element for each window.",
+      .raises = {{"ValueError", "Lengths or arguments do not go together."},
+                 {"InvalidArgumentError", "The sizes do not fit."}},
+      .source = "OpDefs \"MaxPool\", \"AvgPool\", \"MaxPool3D\" and \"AvgPool3D\"",
+      .body = any_pool,
+  });
+  functions.define({
+      .names = "nn.max_pool_with_argmax",
+      .scope = "MaxPoolWithArgmax",
+      .types = {{"T", kRealTypes}, {"output_dtype", kIndexTypes}},
+      .results = named_tuple("MaxPoolWithArgmax", {"output", "argmax"}),
+      .summary = "The largest element of each window, and its place among those of its image.",
+      .returns = "Both with an element for each window.",
+      .raises = {{"ValueError", "data_format or output_dtype is another."},
+                 {"InvalidArgumentError", "The sizes do not fit."}},
+      .source = "OpDef \"MaxPoolWithArgmax\"",
+      .body = max_pool_with_argmax,
+  });
 }
 
 }  // namespace graven::engine

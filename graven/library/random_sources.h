@@ -33,6 +33,10 @@ inline constexpr std::string_view kNumSamplesDoc = "How many to draw for each ro
 // The number of an algorithm, by a number or by a name in any case, with any of "-_" in it.
 GRAVEN_API Result<int64_t> algorithm_number(const NumberOrText& algorithm);
 
+// The seed of a stateless op, two integers, under an algorithm that there is. Narrow integers, as
+// of NumPy, are as good as int64.
+Tensor stateless_seed(FunctionContext& c, const Sizes& seed, const NumberOrText& algorithm);
+
 // Numbers of [0, 1) moved to [low, high), of which an empty one is 0 or 1.
 Tensor scaled(FunctionContext& c, const Tensor& unit, const Tensor& low, const Tensor& high,
               std::string_view name);

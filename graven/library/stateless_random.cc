@@ -24,17 +24,7 @@ Tensor seed_of(FunctionContext& c, const Sizes& seed) {
   return is_narrow ? c.cast(given, DType::kInt64).tensor() : given;
 }
 
-// The same, under an algorithm that there is.
-Tensor seed_of(FunctionContext& c, const Sizes& seed, const NumberOrText& algorithm) {
-  const auto number = algorithm_number(algorithm);
-  if (!number.ok()) return c.fail(number.status());
-  if (*number == kThreefry) {
-    return c.fail(unimplemented("the algorithm ThreeFry is not supported on a CPU; use philox"));
-  }
-  return seed_of(c, seed);
-}
-
-// Uniform numbers of a seed that seed_of gave.
+// Uniform numbers of a seed that seed_of or stateless_seed gave.
 Tensor uniform(FunctionContext& c, const Tensor& shape, const Tensor& seed, const Tensor& low,
                const Tensor& high, DType dtype, std::string_view name) {
   const UniformSource source = {{shape, seed},
@@ -45,6 +35,15 @@ Tensor uniform(FunctionContext& c, const Tensor& shape, const Tensor& seed, cons
 }
 
 }  // namespace
+
+Tensor stateless_seed(FunctionContext& c, const Sizes& seed, const NumberOrText& algorithm) {
+  const auto number = algorithm_number(algorithm);
+  if (!number.ok()) return c.fail(number.status());
+  if (*number == kThreefry) {
+    return c.fail(unimplemented("the algorithm ThreeFry is not supported on a CPU; use philox"));
+  }
+  return seed_of(c, seed);
+}
 
 Tensor seeded_uniform(FunctionContext& c, const Tensor& shape, const Sizes& seed, const Tensor& low,
                       const Tensor& high, DType dtype, std::string_view name) {
@@ -87,7 +86,7 @@ struct NormalParameters {
 
 Outputs normal(FunctionContext& c, const NormalParameters& p,
                const OpHandle<RandomDTypeAttrs>& op) {
-  const Tensor seed = seed_of(c, p.seed, p.alg);
+  const Tensor seed = stateless_seed(c, p.seed, p.alg);
   return normal_numbers(c, p.mean, p.stddev, p.dtype, [&](std::string_view name) {
     return c(op, {c.tensor_of(p.shape, "shape"), seed}, {p.dtype}, name);
   });
@@ -106,7 +105,7 @@ struct SplitParameters {
 };
 
 Outputs split(FunctionContext& c, const SplitParameters& p) {
-  const Tensor seed = seed_of(c, p.seed, p.alg);
+  const Tensor seed = stateless_seed(c, p.seed, p.alg);
   if (!seed) return seed;  // after an error
   if (!is_integer(seed.dtype())) {
     return c.fail(value_error("A seed is two integers, not ", dtype_name(seed.dtype())));
@@ -131,7 +130,7 @@ Outputs fold_in(FunctionContext& c, const FoldInParameters& p) {
   if (!is_integer(p.data.dtype())) {
     return c.fail(value_error("data is an integer, not ", dtype_name(p.data.dtype())));
   }
-  const Tensor seed = seed_of(c, p.seed, p.alg);
+  const Tensor seed = stateless_seed(c, p.seed, p.alg);
   return c(kPack, {uniform(c, c.vector({}), seed, {}, {}, p.data.dtype(), c.name()), p.data});
 }
 
@@ -148,7 +147,7 @@ struct ShuffleParameters {
 };
 
 Outputs shuffle(FunctionContext& c, const ShuffleParameters& p) {
-  const Tensors start = c.apply(kStatelessRandomGetKeyCounter, {seed_of(c, p.seed, p.alg)});
+  const Tensors start = c.apply(kStatelessRandomGetKeyCounter, {stateless_seed(c, p.seed, p.alg)});
   if (start.empty()) return Tensor();
   return c(kStatelessShuffle,
            {p.value, start[0], start[1], c.scalar(kPhilox, DType::kInt32, "alg")}, {}, c.name());
@@ -183,7 +182,7 @@ void define_stateless_random_functions(FunctionRegistry& functions) {
       .source = "OpDef \"StatelessRandomUniform\" and kin",
       .body =
           [](FunctionContext& c, const UniformParameters& p) {
-            const Tensor seed = seed_of(c, p.seed, p.alg);
+            const Tensor seed = stateless_seed(c, p.seed, p.alg);
             return uniform(c, c.tensor_of(p.shape, "shape"), seed, p.minval, p.maxval, p.dtype,
                            c.name());
           },

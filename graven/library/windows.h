@@ -28,6 +28,22 @@ std::vector<int64_t> window_sizes(FunctionContext& c, const Window& window, Data
                                   std::string_view what);
 std::vector<int64_t> explicit_paddings(const Padding& padding);
 
+// The attributes of an op of convolutions over so many spatial axes.
+template <typename Attrs>
+Attrs convolution_attrs(FunctionContext& c, const Window& strides, const Padding& padding,
+                        const std::string& text, const Window& dilations, int spatial_axes = 2) {
+  const DataFormat format = data_format(text, spatial_axes);
+  Attrs attrs;
+  attrs.strides = window_sizes(c, strides, format, "strides");
+  attrs.padding = padding.kind;
+  if constexpr (requires { attrs.explicit_paddings; }) {
+    attrs.explicit_paddings = explicit_paddings(padding);
+  }
+  attrs.data_format = text;
+  attrs.dilations = window_sizes(c, dilations, format, "dilations");
+  return attrs;
+}
+
 // f on x with its leading axes made one, so that `inner_rank` axes follow it; the result, under the
 // name of the call, has the leading axes again. f itself where x has one, or its rank is not known.
 Tensor with_one_batch_axis(FunctionContext& c, const Tensor& x, int inner_rank,

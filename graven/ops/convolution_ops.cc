@@ -9,6 +9,7 @@
 #include "graven/ir/kernel.h"
 #include "graven/kernels/convolution.h"
 #include "graven/kernels/panels.h"
+#include "graven/ops/elements.h"
 #include "graven/ops/register_ops.h"
 #include "graven/ops/windows.h"
 
@@ -21,55 +22,67 @@ namespace {
 
 template <typename A>
 Result<Windows> windows_of(const A& attrs) {
-  return checked_windows({.strides = attrs.strides,
-                          .padding = attrs.padding,
-                          .data_format = attrs.data_format,
-                          .explicit_paddings = attrs.explicit_paddings,
-                          .dilations = attrs.dilations});
+  WindowAttributes a = {.strides = attrs.strides,
+                        .padding = attrs.padding,
+                        .data_format = attrs.data_format,
+                        .dilations = attrs.dilations};
+  if constexpr (std::is_same_v<A, VolumeConvolutionAttrs>) {
+    a.axes = 3;
+    if (attrs.padding == "EXPLICIT") {
+      return invalid_argument("padding must be \"SAME\" or \"VALID\", got \"EXPLICIT\"");
+    }
+  } else {
+    a.explicit_paddings = attrs.explicit_paddings;
+  }
+  return checked_windows(a);
 }
 
-Status check_rank(std::string_view what, const Shape& shape) {
-  if (!shape.has_rank() || shape.rank() == 4) return {};
-  return invalid_argument(what, " must be 4-dimensional: ", shape.to_message());
+Status check_rank(std::string_view what, const Shape& shape, const Windows& windows) {
+  const int rank = windows.axes + 2;
+  if (!shape.has_rank() || shape.rank() == rank) return {};
+  return invalid_argument(what, " must be ", rank, "-dimensional: ", shape.to_message());
 }
 
 // Channels of the output of a convolution.
 template <typename A>
 Result<Dim> out_channels(InferContext& c, Dim in, const Shape& filter) {
-  if (std::is_same_v<A, DepthwiseConvolutionAttrs>) {
-    auto channels = c.merge(in, filter[2]);
+  const int last = filter.rank() - 1;
+  const Dim of_filter = filter[last - 1], out = filter[last];
+  if (!std::is_same_v<A, ConvolutionAttrs>) {
+    auto channels = c.merge(in, of_filter);
     if (!channels.ok()) {
       return invalid_argument("input and filter must have the same depth: ", in.number(), " vs ",
-                              filter[2].number());
+                              of_filter.number());
     }
-    return c.multiply(*channels, filter[3]);
+    return std::is_same_v<A, DepthwiseConvolutionAttrs> ? c.multiply(*channels, out) : out;
   }
-  if (!in.is_number() || !filter[2].is_number()) return filter[3];
-  const int64_t of_group = filter[2].number();
+  if (!in.is_number() || !of_filter.is_number()) return out;
+  const int64_t of_group = of_filter.number();
   if (of_group == 0 || in.number() % of_group != 0) {
     return invalid_argument(
         c.is_graph() ? "Depth of input is not a multiple of the depth of the filter: " : "",
         "input depth must be evenly divisible by filter depth: ", in.number(), " vs ", of_group);
   }
   const int64_t groups = in.number() / of_group;
-  if (filter[3].is_number() && groups > 0 && filter[3].number() % groups != 0) {
+  if (out.is_number() && groups > 0 && out.number() % groups != 0) {
     return invalid_argument("output depth must be evenly divisible by number of groups: ",
-                            filter[3].number(), " vs ", groups);
+                            out.number(), " vs ", groups);
   }
-  return filter[3];
+  return out;
 }
 
 // The shape of the output for an image and a filter, all with channels last.
 template <typename A>
 Result<Shape> output_shape(InferContext& c, const Windows& windows, const Shape& image,
                            const Shape& filter) {
-  Shape out = {Dim::unknown(), Dim::unknown(), Dim::unknown(), Dim::unknown()};
+  Shape out = unknown_sizes(windows.axes + 2);
   if (image.has_rank()) out.set(0, image[0]);
   if (!filter.has_rank()) return out;
-  ASSIGN_OR_RETURN(Dim channels,
-                   out_channels<A>(c, image.has_rank() ? image[3] : Dim::unknown(), filter));
-  out.set(3, channels);
-  for (int axis = 0; axis < 2; ++axis) {
+  ASSIGN_OR_RETURN(
+      Dim channels,
+      out_channels<A>(c, image.has_rank() ? image[windows.axes + 1] : Dim::unknown(), filter));
+  out.set(windows.axes + 1, channels);
+  for (int axis = 0; axis < windows.axes; ++axis) {
     Dim in = image.has_rank() ? image[1 + axis] : Dim::unknown();
     ASSIGN_OR_RETURN(Dim count, count_windows(c, windows, axis, in, filter[axis]));
     out.set(1 + axis, count);
@@ -106,7 +119,7 @@ Result<Tensor> image_of(const Tensor& image, bool channels_second) {
 void finish(KernelContext& c, const Tensor& result, bool channels_second) {
   if (!channels_second) return;
   from_channels_last(result, c.output(0));
-  const int64_t columns = c.output(0).shape().size(3);
+  const int64_t columns = c.output(0).shape().size(c.output(0).rank() - 1);
   if (columns > 0) report_rows(c.done(), c.output(0).num_elements() / columns, columns);
 }
 
@@ -122,6 +135,8 @@ template <typename A>
 Family<A> family() {
   if constexpr (std::is_same_v<A, ConvolutionAttrs>) {
     return {kConv2D, kConv2DBackpropInput, kConv2DBackpropFilter};
+  } else if constexpr (std::is_same_v<A, VolumeConvolutionAttrs>) {
+    return {kConv3D, kConv3DBackpropInputV2, kConv3DBackpropFilterV2};
   } else {
     return {kDepthwiseConv2dNative, kDepthwiseConv2dNativeBackpropInput,
             kDepthwiseConv2dNativeBackpropFilter};
@@ -133,7 +148,7 @@ Family<A> family() {
 template <typename Attributes>
 double cost_of_sums(const Shape& images, const Shape& filter) {
   constexpr double kProductsPerNanosecond = 20;
-  constexpr int kLeftOut = std::is_same_v<Attributes, ConvolutionAttrs> ? -1 : -2;
+  constexpr int kLeftOut = std::is_same_v<Attributes, DepthwiseConvolutionAttrs> ? -2 : -1;
   return guessed_elements(images) * guessed_elements(filter) /
          std::max(guessed_elements(filter, kLeftOut), 1.0) / kProductsPerNanosecond;
 }
@@ -143,8 +158,8 @@ double cost_of_sums(const Shape& images, const Shape& filter) {
 template <typename A>
 Status convolution_shape(InferContext& c) {
   ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
-  RETURN_IF_ERROR(check_rank("input", c.shape(0)));
-  RETURN_IF_ERROR(check_rank("filter", c.shape(1)));
+  RETURN_IF_ERROR(check_rank("input", c.shape(0), windows));
+  RETURN_IF_ERROR(check_rank("filter", c.shape(1), windows));
   ASSIGN_OR_RETURN(
       Shape out,
       output_shape<A>(c, windows, channels_last(c.shape(0), windows.channels_second), c.shape(1)));
@@ -156,32 +171,44 @@ Status convolution_shape(InferContext& c) {
 template <typename A>
 Convolution convolution_of(const Windows& windows, DType dtype, const Shape& image,
                            const Shape& filter, const Shape& out) {
-  const int64_t in_channels = image.size(3);
-  const Pads rows = pads_of(windows, 0, image.size(1), filter.size(0), out.size(1));
-  const Pads columns = pads_of(windows, 1, image.size(2), filter.size(1), out.size(2));
+  const int y = windows.axes - 2, x = y + 1;  // spatial axes
+  const auto pads = [&](int axis) {
+    return pads_of(windows, axis, image.size(1 + axis), filter.size(axis), out.size(1 + axis));
+  };
+  const int64_t in_channels = image.size(2 + x), of_filter = filter.size(1 + x);
   int64_t groups = in_channels;
   if (!std::is_same_v<A, DepthwiseConvolutionAttrs>) {
-    groups = filter.size(2) == 0 ? 1 : in_channels / filter.size(2);
+    groups = of_filter == 0 ? 1 : in_channels / of_filter;
   }
-  return {.dtype = dtype,
-          .batch = image.size(0),
-          .in_height = image.size(1),
-          .in_width = image.size(2),
-          .in_channels = in_channels,
-          .filter_height = filter.size(0),
-          .filter_width = filter.size(1),
-          .out_channels = out.size(3),
-          .out_height = out.size(1),
-          .out_width = out.size(2),
-          .stride_height = windows.strides[0],
-          .stride_width = windows.strides[1],
-          .dilation_height = windows.dilations[0],
-          .dilation_width = windows.dilations[1],
-          .pad_top = rows.before,
-          .pad_bottom = rows.after,
-          .pad_left = columns.before,
-          .pad_right = columns.after,
-          .groups = std::max<int64_t>(groups, 1)};
+  Convolution made{.dtype = dtype,
+                   .batch = image.size(0),
+                   .in_height = image.size(1 + y),
+                   .in_width = image.size(1 + x),
+                   .in_channels = in_channels,
+                   .filter_height = filter.size(y),
+                   .filter_width = filter.size(x),
+                   .out_channels = out.size(2 + x),
+                   .out_height = out.size(1 + y),
+                   .out_width = out.size(1 + x),
+                   .stride_height = windows.strides[y],
+                   .stride_width = windows.strides[x],
+                   .dilation_height = windows.dilations[y],
+                   .dilation_width = windows.dilations[x],
+                   .pad_top = pads(y).before,
+                   .pad_bottom = pads(y).after,
+                   .pad_left = pads(x).before,
+                   .pad_right = pads(x).after,
+                   .groups = std::max<int64_t>(groups, 1)};
+  if (windows.axes == 3) {
+    made.in_depth = image.size(1);
+    made.filter_depth = filter.size(0);
+    made.out_depth = out.size(1);
+    made.stride_depth = windows.strides[0];
+    made.dilation_depth = windows.dilations[0];
+    made.pad_front = pads(0).before;
+    made.pad_back = pads(0).after;
+  }
+  return made;
 }
 
 template <typename A>
@@ -248,7 +275,8 @@ Result<Shape> said_shape(InferContext& c, int input, std::string_view name) {
   auto sizes = c.sizes(input);
   if (!sizes) return Shape::unknown_rank();
   if (Tensor value = c.value(input)) {
-    for (int32_t size : value.data<int32_t>()) {
+    for (int64_t i = 0; i < value.num_elements(); ++i) {
+      const int64_t size = integer_at(value, i);
       if (size < 0) return invalid_argument(name, " must be nonnegative, got ", size);
     }
   }
@@ -260,15 +288,17 @@ Status input_gradient_shape(InferContext& c) {
   ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
   ASSIGN_OR_RETURN(Shape said, said_shape(c, 0, "input_sizes"));
   const Shape &filter = c.shape(1), &dy = c.shape(2);
-  RETURN_IF_ERROR(check_rank("filter", filter));
-  RETURN_IF_ERROR(check_rank("out_backprop", dy));
-  Shape image = {Dim::unknown(), Dim::unknown(), Dim::unknown(), Dim::unknown()};
-  if (said.has_rank() && said.rank() == 2) {  // height and width alone
+  RETURN_IF_ERROR(check_rank("filter", filter, windows));
+  RETURN_IF_ERROR(check_rank("out_backprop", dy, windows));
+  const int rank = windows.axes + 2;
+  Shape image = unknown_sizes(rank);
+  if (said.has_rank() && said.rank() == 2 && windows.axes == 2) {  // height and width alone
     image = {dy.has_rank() ? dy[0] : Dim::unknown(), said[0], said[1],
              filter.has_rank() ? filter[2] : Dim::unknown()};
   } else if (said.has_rank()) {
-    if (said.rank() != 4) {
-      return invalid_argument("input_sizes must have 4 or 2 elements, got ", said.rank());
+    if (said.rank() != rank) {
+      return invalid_argument("input_sizes must have ", rank, windows.axes == 2 ? " or 2" : "",
+                              " elements, got ", said.rank());
     }
     image = channels_last(said, windows.channels_second);
   }
@@ -328,14 +358,13 @@ void define_conv2_d_backprop_input(OpRegistry& ops) {
 template <typename A>
 Status filter_gradient_shape(InferContext& c) {
   ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
-  RETURN_IF_ERROR(check_rank("input", c.shape(0)));
-  RETURN_IF_ERROR(check_rank("out_backprop", c.shape(2)));
+  RETURN_IF_ERROR(check_rank("input", c.shape(0), windows));
+  RETURN_IF_ERROR(check_rank("out_backprop", c.shape(2), windows));
   ASSIGN_OR_RETURN(Shape filter, said_shape(c, 1, "filter_sizes"));
-  if (!filter.has_rank()) {
-    filter = {Dim::unknown(), Dim::unknown(), Dim::unknown(), Dim::unknown()};
-  }
-  if (filter.rank() != 4) {
-    return invalid_argument("filter_sizes must have 4 elements, got ", filter.rank());
+  const int rank = windows.axes + 2;
+  if (!filter.has_rank()) filter = unknown_sizes(rank);
+  if (filter.rank() != rank) {
+    return invalid_argument("filter_sizes must have ", rank, " elements, got ", filter.rank());
   }
   RETURN_IF_ERROR(check_out_backprop<A>(
       c, windows, channels_last(c.shape(0), windows.channels_second), filter));
@@ -383,6 +412,55 @@ void define_conv2_d_backprop_filter(OpRegistry& ops) {
                  .body = kernel(filter_gradient_kernel<Dense>),
                  .values_for_inference = {1},
                  .cost = filter_gradient_cost<Dense>,
+             });
+}
+
+// --- Volumes.
+
+using Volume = VolumeConvolutionAttrs;
+
+void define_conv3_d_and_kin(OpRegistry& ops) {
+  ops.define(kConv3D, {
+                          .name = "Conv3D",
+                          .summary = "The convolution of volumes with filters [depth, height, "
+                                     "width, in channels, out channels].",
+                          .inputs = {"input: T", "filter: T"},
+                          .outputs = {"output: T"},
+                          .types = {{"T", kFloatTypes}},
+                          .infer = convolution_shape<Volume>,
+                          .gradient = convolution_gradient<Volume>,
+                          .body = kernel(convolution_kernel<Volume>),
+                          .panels = true,
+                          .cost = convolution_cost<Volume>,
+                      });
+  ops.define(kConv3DBackpropInputV2,
+             {
+                 .name = "Conv3DBackpropInputV2",
+                 .summary = "The gradient of Conv3D with respect to its volumes, of the given "
+                            "sizes: a transposed convolution.",
+                 .inputs = {"input_sizes: Tshape", "filter: T", "out_backprop: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", kFloatTypes}, {"Tshape", kIndexTypes}},
+                 .infer = input_gradient_shape<Volume>,
+                 .gradient = input_gradient_gradient<Volume>,
+                 .body = kernel(input_gradient_kernel<Volume>),
+                 .values_for_inference = {0},
+                 .panels = true,
+                 .cost = input_gradient_cost<Volume>,
+             });
+  ops.define(kConv3DBackpropFilterV2,
+             {
+                 .name = "Conv3DBackpropFilterV2",
+                 .summary = "The gradient of Conv3D with respect to its filter, of the given "
+                            "sizes.",
+                 .inputs = {"input: T", "filter_sizes: int32", "out_backprop: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", kFloatTypes}},
+                 .infer = filter_gradient_shape<Volume>,
+                 .gradient = filter_gradient_gradient<Volume>,
+                 .body = kernel(filter_gradient_kernel<Volume>),
+                 .values_for_inference = {1},
+                 .cost = filter_gradient_cost<Volume>,
              });
 }
 
@@ -442,6 +520,7 @@ void define_convolution_ops(OpRegistry& ops) {
   define_conv2_d(ops);
   define_conv2_d_backprop_input(ops);
   define_conv2_d_backprop_filter(ops);
+  define_conv3_d_and_kin(ops);
   define_depthwise_conv2d_native_and_kin(ops);
 }
 

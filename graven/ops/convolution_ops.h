@@ -7,9 +7,10 @@
 
 namespace graven::engine {
 
-// Lists of numbers have one for each axis, in the order of data_format ("NHWC" or "NCHW"); filters
-// are [height, width, in channels, out channels] in both. padding is "SAME", "VALID" or
-// "EXPLICIT", with [before, after] of each axis in explicit_paddings.
+// Lists of numbers have one for each axis, in the order of data_format ("NHWC" or "NCHW"; "NDHWC"
+// or "NCDHW" of volumes); filters are [height, width, in channels, out channels] in both, with a
+// depth before the height for volumes. padding is "SAME", "VALID" or "EXPLICIT", with [before,
+// after] of each axis in explicit_paddings.
 
 // --- convolution_ops.cc.
 struct ConvolutionAttrs {
@@ -31,6 +32,23 @@ struct ConvolutionAttrs {
 GRAVEN_API inline OpHandle<ConvolutionAttrs> kConv2D,  // input, filter -> output
     kConv2DBackpropInput,   // input_sizes, filter, out_backprop -> output
     kConv2DBackpropFilter;  // input, filter_sizes, out_backprop -> output
+
+// Of volumes.
+struct VolumeConvolutionAttrs {
+  std::vector<int64_t> strides = {};
+  std::string padding = {};
+  std::string data_format = "NDHWC";
+  std::vector<int64_t> dilations = {1, 1, 1, 1, 1};
+  static constexpr auto fields() {
+    return std::tuple(required_field("strides", &VolumeConvolutionAttrs::strides),
+                      required_field("padding", &VolumeConvolutionAttrs::padding),
+                      field("data_format", &VolumeConvolutionAttrs::data_format),
+                      field("dilations", &VolumeConvolutionAttrs::dilations));
+  }
+};
+GRAVEN_API inline OpHandle<VolumeConvolutionAttrs> kConv3D,  // input, filter -> output
+    kConv3DBackpropInputV2,   // input_sizes, filter, out_backprop -> output
+    kConv3DBackpropFilterV2;  // input, filter_sizes, out_backprop -> output
 
 struct DepthwiseConvolutionAttrs {
   std::vector<int64_t> strides = {};
@@ -80,5 +98,51 @@ struct PoolAttrs {
 GRAVEN_API inline OpHandle<PoolAttrs> kMaxPoolGradGrad;  // orig_input, orig_output, grad -> output
 GRAVEN_API inline OpHandle<PoolAttrs> kAvgPool;          // value -> output
 GRAVEN_API inline OpHandle<PoolAttrs> kAvgPoolGrad;      // orig_input_shape, grad -> output
+
+// Of volumes.
+struct VolumePoolAttrs {
+  std::vector<int64_t> ksize = {}, strides = {};
+  std::string padding = {};
+  std::string data_format = "NDHWC";
+  static constexpr auto fields() {
+    return std::tuple(required_field("ksize", &VolumePoolAttrs::ksize),
+                      required_field("strides", &VolumePoolAttrs::strides),
+                      required_field("padding", &VolumePoolAttrs::padding),
+                      field("data_format", &VolumePoolAttrs::data_format));
+  }
+};
+GRAVEN_API inline OpHandle<VolumePoolAttrs> kMaxPool3D, kAvgPool3D;  // input -> output
+GRAVEN_API inline OpHandle<VolumePoolAttrs> kMaxPool3DGrad,  // orig_input, orig_output, grad ->
+    kMaxPool3DGradGrad;                                      // output
+GRAVEN_API inline OpHandle<VolumePoolAttrs> kAvgPool3DGrad;  // orig_input_shape, grad -> output
+
+// --- argmax_pooling_ops.cc.
+struct PoolWithArgmaxAttrs {
+  std::vector<int64_t> ksize = {}, strides = {};
+  DType Targmax = DType::kInt64;
+  std::string padding = {};
+  bool include_batch_in_index = false;
+  static constexpr auto fields() {
+    using A = PoolWithArgmaxAttrs;
+    return std::tuple(required_field("ksize", &A::ksize), required_field("strides", &A::strides),
+                      field("Targmax", &A::Targmax), required_field("padding", &A::padding),
+                      field("include_batch_in_index", &A::include_batch_in_index));
+  }
+};
+GRAVEN_API inline OpHandle<PoolWithArgmaxAttrs> kMaxPoolWithArgmax;  // input -> output, argmax
+
+struct PoolGradWithArgmaxAttrs {
+  std::vector<int64_t> ksize = {}, strides = {};
+  std::string padding = {};
+  bool include_batch_in_index = false;
+  static constexpr auto fields() {
+    using A = PoolGradWithArgmaxAttrs;
+    return std::tuple(required_field("ksize", &A::ksize), required_field("strides", &A::strides),
+                      required_field("padding", &A::padding),
+                      field("include_batch_in_index", &A::include_batch_in_index));
+  }
+};
+GRAVEN_API inline OpHandle<PoolGradWithArgmaxAttrs>
+    kMaxPoolGradWithArgmax;  // input, grad, argmax -> output
 
 }  // namespace graven::engine

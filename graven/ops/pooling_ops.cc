@@ -1,11 +1,12 @@
+#include <type_traits>
+
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
-#include "graven/kernels/convolution.h"
 #include "graven/ops/convolution_ops.h"
+#include "graven/ops/pooling_windows.h"
 #include "graven/ops/register_ops.h"
-#include "graven/ops/windows.h"
 
 namespace graven::engine {
 namespace {
@@ -19,7 +20,9 @@ Result<Windows> windows_of(const MaxPoolAttrs& attrs) {
                           .ksize = attrs.ksize});
 }
 
-Result<Windows> windows_of(const PoolAttrs& attrs) {
+// Of PoolAttrs and VolumePoolAttrs.
+template <typename A>
+Result<Windows> windows_of(const A& attrs) {
   if (attrs.padding == "EXPLICIT") {
     return invalid_argument("padding must be \"SAME\" or \"VALID\", got \"EXPLICIT\"");
   }
@@ -27,73 +30,23 @@ Result<Windows> windows_of(const PoolAttrs& attrs) {
                           .padding = attrs.padding,
                           .data_format = attrs.data_format,
                           .is_pooling = true,
-                          .ksize = attrs.ksize});
+                          .ksize = attrs.ksize,
+                          .axes = std::is_same_v<A, VolumePoolAttrs> ? 3 : 2});
 }
 
 using Images = InlineVector<Tensor, 4>;
 
 // --- Shapes.
 
-Result<Shape> pooled_shape(InferContext& c, const Windows& windows, const Shape& image) {
-  if (image.has_rank() && image.rank() != 4) {
-    return invalid_argument("the input must be 4-dimensional, got shape ", image.to_message());
-  }
-  Shape in = channels_last(image, windows.channels_second);
-  if (!in.has_rank()) in = {Dim::unknown(), Dim::unknown(), Dim::unknown(), Dim::unknown()};
-  Shape out = in;
-  if (windows.depth != 1) {
-    if (in[3].is_number() && in[3].number() % windows.depth != 0) {
-      return unimplemented(
-          "Depthwise max pooling requires the depth window to evenly divide the input depth.");
-    }
-    out.set(3, c.floor_div(in[3], windows.depth));
-    return in_format(out, windows.channels_second);
-  }
-  for (int axis = 0; axis < 2; ++axis) {
-    ASSIGN_OR_RETURN(Dim count, count_windows(c, windows, axis, in[1 + axis], windows.sizes[axis]));
-    out.set(1 + axis, count);
-  }
-  return in_format(out, windows.channels_second);
-}
-
-Status max_pool_shape(InferContext& c) {
-  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<MaxPoolAttrs>()));
+template <typename A>
+Status pool_shape(InferContext& c) {
+  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
   ASSIGN_OR_RETURN(Shape out, pooled_shape(c, windows, c.shape(0)));
   c.set_shape(0, out);
   return {};
 }
 
 // --- Kernels.
-
-// What they are told, of shapes with channels last. A window over channels is one that slides
-// along the width of images of one pixel row, which has a channel in each column.
-Pooling pooling_of(const Windows& windows, DType dtype, const Shape& image, const Shape& out) {
-  if (windows.depth != 1) {
-    return {.dtype = dtype,
-            .batch = image.size(0) * image.size(1) * image.size(2),
-            .in_height = 1,
-            .in_width = image.size(3),
-            .channels = 1,
-            .window_height = 1,
-            .window_width = windows.depth,
-            .out_height = 1,
-            .out_width = out.size(3),
-            .stride_width = windows.depth};
-  }
-  return {.dtype = dtype,
-          .batch = image.size(0),
-          .in_height = image.size(1),
-          .in_width = image.size(2),
-          .channels = image.size(3),
-          .window_height = windows.sizes[0],
-          .window_width = windows.sizes[1],
-          .out_height = out.size(1),
-          .out_width = out.size(2),
-          .stride_height = windows.strides[0],
-          .stride_width = windows.strides[1],
-          .pad_top = pads_of(windows, 0, image.size(1), windows.sizes[0], out.size(1)).before,
-          .pad_left = pads_of(windows, 1, image.size(2), windows.sizes[1], out.size(2)).before};
-}
 
 // Calls pool(pooling, inputs, output) with tensors whose channels are last. The shapes of the
 // pooled images and of the result of pooling are given as the op has them.
@@ -133,57 +86,68 @@ Status check_paddings(const Windows& windows) {
   return {};
 }
 
+template <typename A>
 Status max_pool_kernel(KernelContext& c) {
-  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<MaxPoolAttrs>()));
+  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
   RETURN_IF_ERROR(check_paddings(windows));
   return run_pooling(
       c, windows, c.input(0).shape(), c.output(0).shape(), {0},
       [](const Pooling& p, const Images& x, void* to) { return max_pool(p, x[0].raw_data(), to); });
 }
 
+// The gradient of an op by another one that takes the attributes of the first.
+template <typename A, const OpHandle<A>& op>
+void gradient_by(GradientContext& c) {
+  c.set_dx(0, c(op, {c.x(0), c.y(0), c.dy()}, c.attrs<A>()));
+}
+
 constexpr DTypeSet kMaxTypes =
     kFloatTypes | kSignedIntTypes | DTypeSet{DType::kUInt8, DType::kUInt16};
+constexpr DTypeSet kVolumeTypes = {DType::kHalf, DType::kBFloat16, DType::kFloat32};
 
 void define_max_pool(OpRegistry& ops) {
-  ops.define(
-      kMaxPool,
-      {
-          .name = "MaxPool",
-          .summary = "The largest element of each window. Padding takes no part.",
-          .inputs = {"input: T"},
-          .outputs = {"output: T"},
-          .types = {{"T", kMaxTypes}},
-          .infer = max_pool_shape,
-          .gradient =
-              [](GradientContext& c) {
-                c.set_dx(0, c(kMaxPoolGrad, {c.x(0), c.y(0), c.dy()}, c.attrs<MaxPoolAttrs>()));
-              },
-          .body = kernel(max_pool_kernel),
-      });
+  ops.define(kMaxPool, {
+                           .name = "MaxPool",
+                           .summary = "The largest element of each window. Padding takes no part.",
+                           .inputs = {"input: T"},
+                           .outputs = {"output: T"},
+                           .types = {{"T", kMaxTypes}},
+                           .infer = pool_shape<MaxPoolAttrs>,
+                           .gradient = gradient_by<MaxPoolAttrs, kMaxPoolGrad>,
+                           .body = kernel(max_pool_kernel<MaxPoolAttrs>),
+                       });
+  ops.define(kMaxPool3D,
+             {
+                 .name = "MaxPool3D",
+                 .summary = "The largest element of each window of volumes. Padding takes no part.",
+                 .inputs = {"input: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", kVolumeTypes}},
+                 .infer = pool_shape<VolumePoolAttrs>,
+                 .gradient = gradient_by<VolumePoolAttrs, kMaxPool3DGrad>,
+                 .body = kernel(max_pool_kernel<VolumePoolAttrs>),
+             });
 }
 
-Status check_shape(std::string_view what, const Shape& expected, const Shape& got) {
-  if (merge_shapes(expected, got).ok()) return {};
-  return invalid_argument("Expected ", what, " shape to be ", expected.to_message(), ", but got ",
-                          got.to_message());
-}
-
+template <typename A>
 Status max_pool_grad_shape(InferContext& c) {
-  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<MaxPoolAttrs>()));
+  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
   ASSIGN_OR_RETURN(Shape out, pooled_shape(c, windows, c.shape(0)));
   RETURN_IF_ERROR(check_shape("orig_output", out, c.shape(1)));
   RETURN_IF_ERROR(check_shape("grad", out, c.shape(2)));
-  const Dim unknown = Dim::unknown();
-  c.set_shape(0, c.shape(0).has_rank() ? c.shape(0) : Shape({unknown, unknown, unknown, unknown}));
+  c.set_shape(0, c.shape(0).has_rank() ? c.shape(0) : unknown_sizes(windows.axes + 2));
   return {};
 }
 
+using GradientKernel = Status (*)(const Pooling&, const void* input, const void* output,
+                                  const void* gradient, void* to);
+
+template <typename A, GradientKernel gradient>
 Status max_pool_grad_kernel(KernelContext& c) {
-  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<MaxPoolAttrs>()));
+  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
   return run_pooling(c, windows, c.input(0).shape(), c.input(1).shape(), {0, 1, 2},
                      [](const Pooling& p, const Images& x, void* to) {
-                       return max_pool_gradient(p, x[0].raw_data(), x[1].raw_data(),
-                                                x[2].raw_data(), to);
+                       return gradient(p, x[0].raw_data(), x[1].raw_data(), x[2].raw_data(), to);
                      });
 }
 
@@ -204,6 +168,24 @@ void max_pool_grad_gradient(GradientContext& c) {
                 {a.ksize, a.strides, a.padding, a.data_format}));
 }
 
+// The same for ops of volumes, which are linear in `grad`.
+template <const OpHandle<VolumePoolAttrs>& op>
+void linear_gradient_by(GradientContext& c) {
+  no_gradient_for_images(c);
+  if (c.wants(2)) {
+    c.set_dx(2, c(op, {c.x(0), c.x(1), c.dy()}, c.attrs<VolumePoolAttrs>()));
+  }
+}
+
+// Its OpDef has a dtype for the gradient alone, and kernels for one dtype of all.
+Status max_pool_3d_grad_shape(InferContext& c) {
+  if (c.dtype(0) != c.dtype(2)) {
+    return invalid_argument("grad must have the dtype of orig_input, ", dtype_name(c.dtype(0)),
+                            ", not ", dtype_name(c.dtype(2)));
+  }
+  return max_pool_grad_shape<VolumePoolAttrs>(c);
+}
+
 void define_max_pool_grad(OpRegistry& ops) {
   ops.define(kMaxPoolGrad,
              {
@@ -213,28 +195,33 @@ void define_max_pool_grad(OpRegistry& ops) {
                  .inputs = {"orig_input: T", "orig_output: T", "grad: T"},
                  .outputs = {"output: T"},
                  .types = {{"T", kRealTypes}},
-                 .infer = max_pool_grad_shape,
+                 .infer = max_pool_grad_shape<MaxPoolAttrs>,
                  .gradient = max_pool_grad_gradient,
-                 .body = kernel(max_pool_grad_kernel),
+                 .body = kernel(max_pool_grad_kernel<MaxPoolAttrs, max_pool_gradient>),
              });
+  ops.define(
+      kMaxPool3DGrad,
+      {
+          .name = "MaxPool3DGrad",
+          .summary = "The gradient of MaxPool3D: what comes in for a window goes to all of its "
+                     "elements that equal orig_output.",
+          .inputs = {"orig_input: TInput", "orig_output: TInput", "grad: T"},
+          .outputs = {"output: T"},
+          .types = {{"T", kVolumeTypes}, {"TInput", kVolumeTypes}},
+          .infer = max_pool_3d_grad_shape,
+          .gradient = linear_gradient_by<kMaxPool3DGradGrad>,
+          .body = kernel(max_pool_grad_kernel<VolumePoolAttrs, max_pool_gradient_of_equals>),
+      });
 }
 
+template <typename A>
 Status max_pool_grad_grad_shape(InferContext& c) {
-  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<PoolAttrs>()));
+  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<A>()));
   ASSIGN_OR_RETURN(Shape out, pooled_shape(c, windows, c.shape(0)));
   RETURN_IF_ERROR(check_shape("orig_output", out, c.shape(1)));
   RETURN_IF_ERROR(check_shape("grad", c.shape(0), c.shape(2)));
   c.set_shape(0, out);
   return {};
-}
-
-Status max_pool_grad_grad_kernel(KernelContext& c) {
-  ASSIGN_OR_RETURN(Windows windows, windows_of(c.attrs<PoolAttrs>()));
-  return run_pooling(c, windows, c.input(0).shape(), c.input(1).shape(), {0, 1, 2},
-                     [](const Pooling& p, const Images& x, void* to) {
-                       return max_pool_gradient_gradient(p, x[0].raw_data(), x[1].raw_data(),
-                                                         x[2].raw_data(), to);
-                     });
 }
 
 void max_pool_grad_grad_gradient(GradientContext& c) {
@@ -254,13 +241,27 @@ void define_max_pool_grad_grad(OpRegistry& ops) {
                  .inputs = {"orig_input: T", "orig_output: T", "grad: T"},
                  .outputs = {"output: T"},
                  .types = {{"T", kRealTypes}},
-                 .infer = max_pool_grad_grad_shape,
+                 .infer = max_pool_grad_grad_shape<PoolAttrs>,
                  .gradient = max_pool_grad_grad_gradient,
-                 .body = kernel(max_pool_grad_grad_kernel),
+                 .body = kernel(max_pool_grad_kernel<PoolAttrs, max_pool_gradient_gradient>),
              });
+  ops.define(
+      kMaxPool3DGradGrad,
+      {
+          .name = "MaxPool3DGradGrad",
+          .summary = "The elements of grad where the volumes have the first element of each window "
+                     "that equals orig_output.",
+          .inputs = {"orig_input: T", "orig_output: T", "grad: T"},
+          .outputs = {"output: T"},
+          .types = {{"T", kVolumeTypes}},
+          .infer = max_pool_grad_grad_shape<VolumePoolAttrs>,
+          .gradient = linear_gradient_by<kMaxPool3DGrad>,
+          .body = kernel(max_pool_grad_kernel<VolumePoolAttrs, max_pool_gradient_gradient>),
+      });
 }
 
-Result<Windows> average_windows_of(const PoolAttrs& attrs) {
+template <typename A>
+Result<Windows> average_windows_of(const A& attrs) {
   ASSIGN_OR_RETURN(Windows windows, windows_of(attrs));
   if (windows.depth != 1) {
     return unimplemented("Pooling is not yet supported on the depth dimension.");
@@ -268,15 +269,20 @@ Result<Windows> average_windows_of(const PoolAttrs& attrs) {
   return windows;
 }
 
+template <typename A>
 Status average_pool_shape(InferContext& c) {
-  ASSIGN_OR_RETURN(Windows windows, average_windows_of(c.attrs<PoolAttrs>()));
-  ASSIGN_OR_RETURN(Shape out, pooled_shape(c, windows, c.shape(0)));
-  c.set_shape(0, out);
-  return {};
+  RETURN_IF_ERROR(average_windows_of(c.attrs<A>()).status());
+  return pool_shape<A>(c);
 }
 
+template <typename A, const OpHandle<A>& op>
+void average_gradient_by(GradientContext& c) {
+  c.set_dx(0, c(op, {c.shape_of_x(0), c.dy()}, c.attrs<A>()));
+}
+
+template <typename A>
 Status average_pool_kernel(KernelContext& c) {
-  ASSIGN_OR_RETURN(Windows windows, average_windows_of(c.attrs<PoolAttrs>()));
+  ASSIGN_OR_RETURN(Windows windows, average_windows_of(c.attrs<A>()));
   return run_pooling(c, windows, c.input(0).shape(), c.output(0).shape(), {0},
                      [](const Pooling& p, const Images& x, void* to) {
                        return average_pool(p, x[0].raw_data(), to);
@@ -284,38 +290,46 @@ Status average_pool_kernel(KernelContext& c) {
 }
 
 void define_avg_pool(OpRegistry& ops) {
-  ops.define(
-      kAvgPool,
-      {
-          .name = "AvgPool",
-          .summary = "The mean of each window. Padding is not counted.",
-          .inputs = {"value: T"},
-          .outputs = {"output: T"},
-          .types = {{"T", kFloatTypes}},
-          .infer = average_pool_shape,
-          .gradient =
-              [](GradientContext& c) {
-                c.set_dx(0, c(kAvgPoolGrad, {c.shape_of_x(0), c.dy()}, c.attrs<PoolAttrs>()));
-              },
-          .body = kernel(average_pool_kernel),
-      });
+  ops.define(kAvgPool, {
+                           .name = "AvgPool",
+                           .summary = "The mean of each window. Padding is not counted.",
+                           .inputs = {"value: T"},
+                           .outputs = {"output: T"},
+                           .types = {{"T", kFloatTypes}},
+                           .infer = average_pool_shape<PoolAttrs>,
+                           .gradient = average_gradient_by<PoolAttrs, kAvgPoolGrad>,
+                           .body = kernel(average_pool_kernel<PoolAttrs>),
+                       });
+  ops.define(kAvgPool3D,
+             {
+                 .name = "AvgPool3D",
+                 .summary = "The mean of each window of volumes. Padding is not counted.",
+                 .inputs = {"input: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", kFloatTypes}},
+                 .infer = average_pool_shape<VolumePoolAttrs>,
+                 .gradient = average_gradient_by<VolumePoolAttrs, kAvgPool3DGrad>,
+                 .body = kernel(average_pool_kernel<VolumePoolAttrs>),
+             });
 }
 
+template <typename A>
 Status average_pool_grad_shape(InferContext& c) {
-  ASSIGN_OR_RETURN(Windows windows, average_windows_of(c.attrs<PoolAttrs>()));
-  Shape image = {Dim::unknown(), Dim::unknown(), Dim::unknown(), Dim::unknown()};
+  ASSIGN_OR_RETURN(Windows windows, average_windows_of(c.attrs<A>()));
+  const int rank = windows.axes + 2;
+  Shape image = unknown_sizes(rank);
   if (c.shape(0).has_rank() && c.shape(0).rank() != 1) {
     return invalid_argument("orig_input_shape must be 1-dimensional, got shape ",
                             c.shape(0).to_message());
   }
   if (auto sizes = c.sizes(0)) {
-    if (sizes->size() != 4) {
-      return invalid_argument("orig_input_shape must be 1-dimensional and 4 elements, got ",
-                              sizes->size());
+    if (sizes->size() != static_cast<size_t>(rank)) {
+      return invalid_argument("orig_input_shape must be 1-dimensional and ", rank,
+                              " elements, got ", sizes->size());
     }
     image = Shape(std::span<const Dim>(*sizes));
     Tensor value = c.value(0);
-    for (int i = 0; value && i < 4; ++i) {
+    for (int i = 0; value && i < rank; ++i) {
       if (image[i].is_number()) continue;
       return invalid_argument("orig_input_shape must be nonnegative, got ",
                               value.data<int32_t>()[i]);
@@ -327,12 +341,19 @@ Status average_pool_grad_shape(InferContext& c) {
   return {};
 }
 
+template <typename A>
 Status average_pool_grad_kernel(KernelContext& c) {
-  ASSIGN_OR_RETURN(Windows windows, average_windows_of(c.attrs<PoolAttrs>()));
+  ASSIGN_OR_RETURN(Windows windows, average_windows_of(c.attrs<A>()));
   return run_pooling(c, windows, c.output(0).shape(), c.input(1).shape(), {1},
                      [](const Pooling& p, const Images& dy, void* to) {
                        return average_pool_gradient(p, dy[0].raw_data(), to);
                      });
+}
+
+// The mean is linear.
+template <typename A, const OpHandle<A>& op>
+void gradient_of_average_gradient(GradientContext& c) {
+  if (c.wants(1)) c.set_dx(1, c(op, {c.dy()}, c.attrs<A>()));
 }
 
 void define_avg_pool_grad(OpRegistry& ops) {
@@ -342,15 +363,23 @@ void define_avg_pool_grad(OpRegistry& ops) {
                                .inputs = {"orig_input_shape: int32", "grad: T"},
                                .outputs = {"output: T"},
                                .types = {{"T", kFloatTypes}},
-                               .infer = average_pool_grad_shape,
-                               .gradient =
-                                   [](GradientContext& c) {
-                                     if (c.wants(1))
-                                       c.set_dx(1, c(kAvgPool, {c.dy()}, c.attrs<PoolAttrs>()));
-                                   },
-                               .body = kernel(average_pool_grad_kernel),
+                               .infer = average_pool_grad_shape<PoolAttrs>,
+                               .gradient = gradient_of_average_gradient<PoolAttrs, kAvgPool>,
+                               .body = kernel(average_pool_grad_kernel<PoolAttrs>),
                                .values_for_inference = {0},
                            });
+  ops.define(kAvgPool3DGrad,
+             {
+                 .name = "AvgPool3DGrad",
+                 .summary = "The gradient of AvgPool3D for volumes of the given shape.",
+                 .inputs = {"orig_input_shape: int32", "grad: T"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", kFloatTypes}},
+                 .infer = average_pool_grad_shape<VolumePoolAttrs>,
+                 .gradient = gradient_of_average_gradient<VolumePoolAttrs, kAvgPool3D>,
+                 .body = kernel(average_pool_grad_kernel<VolumePoolAttrs>),
+                 .values_for_inference = {0},
+             });
 }
 
 }  // namespace

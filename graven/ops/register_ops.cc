@@ -9,6 +9,7 @@ namespace {
   OpRegistry& ops = OpRegistry::global();
   define_activation_ops(ops);
   define_arg_ops(ops);
+  define_argmax_pooling_ops(ops);
   define_batch_norm_ops(ops);
   define_bias_ops(ops);
   define_binary_math_ops(ops);
@@ -22,10 +23,12 @@ namespace {
   define_debug_ops(ops);
   define_diagonal_ops(ops);
   define_einsum_ops(ops);
+  define_fake_quant_ops(ops);
   define_fft_ops(ops);
   define_gather_ops(ops);
   define_join_ops(ops);
   define_linear_algebra_ops(ops);
+  define_local_response_ops(ops);
   define_logical_ops(ops);
   define_loss_ops(ops);
   define_movement_ops(ops);
@@ -44,6 +47,7 @@ namespace {
   define_slice_ops(ops);
   define_softmax_ops(ops);
   define_sort_ops(ops);
+  define_space_ops(ops);
   define_structural_ops(ops);
   define_unary_math_ops(ops);
   define_unique_ops(ops);

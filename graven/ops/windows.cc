@@ -8,19 +8,13 @@
 namespace graven::engine {
 namespace {
 
-// The places of height, width and channels among the four numbers of a list.
-struct Places {
-  int height, width, channels;
-};
-constexpr Places kLast = {1, 2, 3}, kSecond = {2, 3, 1};
-
 // Larger numbers mean nothing, and sums of them would overflow.
 constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
 
-Status check_four(std::string_view name, std::span<const int64_t> list) {
-  if (list.size() != 4) {
-    return invalid_argument("Sliding window ", name, " field must specify 4 dimensions, got ",
-                            list.size());
+Status check_length(std::string_view name, std::span<const int64_t> list, int length) {
+  if (list.size() != static_cast<size_t>(length)) {
+    return invalid_argument("Sliding window ", name, " field must specify ", length,
+                            " dimensions, got ", list.size());
   }
   for (int64_t number : list) {
     if (number > kLargest) return invalid_argument(name, " must fit into int32, got ", number);
@@ -28,10 +22,10 @@ Status check_four(std::string_view name, std::span<const int64_t> list) {
   return {};
 }
 
-Status check_explicit_paddings(std::span<const int64_t> paddings, const Places& at) {
-  if (paddings.size() != 8) {
-    return invalid_argument("explicit_paddings attribute must contain 8 values, but got: ",
-                            paddings.size());
+Status check_explicit_paddings(std::span<const int64_t> paddings, int length, int channels_at) {
+  if (paddings.size() != static_cast<size_t>(2 * length)) {
+    return invalid_argument("explicit_paddings attribute must contain ", 2 * length,
+                            " values, but got: ", paddings.size());
   }
   for (int64_t padding : paddings) {
     if (padding < 0) {
@@ -43,7 +37,7 @@ Status check_explicit_paddings(std::span<const int64_t> paddings, const Places& 
     }
   }
   const bool only_spatial = paddings[0] == 0 && paddings[1] == 0 &&
-                            paddings[2 * at.channels] == 0 && paddings[2 * at.channels + 1] == 0;
+                            paddings[2 * channels_at] == 0 && paddings[2 * channels_at + 1] == 0;
   if (only_spatial) return {};
   return invalid_argument(
       "Nonzero explicit padding in the batch or depth dimensions is not supported");
@@ -61,59 +55,68 @@ Result<PaddingKind> padding_kind(std::string_view padding) {
 
 Result<Windows> checked_windows(const WindowAttributes& a) {
   Windows w;
-  if (a.data_format != "NHWC" && a.data_format != "NCHW") {
-    return invalid_argument("data_format must be \"NHWC\" or \"NCHW\", got \"", a.data_format,
-                            "\"");
+  w.axes = a.axes;
+  const std::string_view last = a.axes == 2 ? "NHWC" : "NDHWC";
+  const std::string_view second = a.axes == 2 ? "NCHW" : "NCDHW";
+  if (a.data_format != last && a.data_format != second) {
+    return invalid_argument("data_format must be \"", last, "\" or \"", second, "\", got \"",
+                            a.data_format, "\"");
   }
-  w.channels_second = a.data_format == "NCHW";
-  const Places at = w.channels_second ? kSecond : kLast;
-  RETURN_IF_ERROR(check_four("strides", a.strides));
+  w.channels_second = a.data_format == second;
+  const int length = a.axes + 2, channels = w.channels_second ? 1 : a.axes + 1;
+  const int spatial = w.channels_second ? 2 : 1;
+  RETURN_IF_ERROR(check_length("strides", a.strides, length));
   for (int64_t stride : a.strides) {
     if (stride <= 0) return invalid_argument("Stride must be > 0, but got ", stride);
   }
   ASSIGN_OR_RETURN(w.padding, padding_kind(a.padding));
   if (w.padding == PaddingKind::kExplicit) {
-    RETURN_IF_ERROR(check_explicit_paddings(a.explicit_paddings, at));
-    w.pad_before = {a.explicit_paddings[2 * at.height], a.explicit_paddings[2 * at.width]};
-    w.pad_after = {a.explicit_paddings[2 * at.height + 1], a.explicit_paddings[2 * at.width + 1]};
+    RETURN_IF_ERROR(check_explicit_paddings(a.explicit_paddings, length, channels));
   } else if (!a.explicit_paddings.empty()) {
     return invalid_argument("explicit_paddings must be empty if padding is \"", a.padding, "\"");
   }
-  w.strides = {a.strides[at.height], a.strides[at.width]};
+  for (int i = 0; i < a.axes; ++i) {
+    w.strides[i] = a.strides[spatial + i];
+    if (w.padding != PaddingKind::kExplicit) continue;
+    w.pad_before[i] = a.explicit_paddings[2 * (spatial + i)];
+    w.pad_after[i] = a.explicit_paddings[2 * (spatial + i) + 1];
+  }
   if (!a.is_pooling) {
-    if (a.strides[0] != 1 || a.strides[at.channels] != 1) {
+    if (a.strides[0] != 1 || a.strides[channels] != 1) {
       return unimplemented(
           "Current implementation does not yet support strides in the batch and depth "
           "dimensions.");
     }
-    RETURN_IF_ERROR(check_four("dilations", a.dilations));
+    RETURN_IF_ERROR(check_length("dilations", a.dilations, length));
     for (int64_t dilation : a.dilations) {
       if (dilation <= 0) {
         return invalid_argument("Dilated rates should be larger than 0, but got ", dilation);
       }
     }
-    if (a.dilations[0] != 1 || a.dilations[at.channels] != 1) {
+    if (a.dilations[0] != 1 || a.dilations[channels] != 1) {
       return unimplemented(
           "Current implementation does not yet support dilations in the batch and depth "
           "dimensions.");
     }
-    w.dilations = {a.dilations[at.height], a.dilations[at.width]};
+    for (int i = 0; i < a.axes; ++i) w.dilations[i] = a.dilations[spatial + i];
     return w;
   }
-  RETURN_IF_ERROR(check_four("ksize", a.ksize));
+  RETURN_IF_ERROR(check_length("ksize", a.ksize, length));
   for (int64_t size : a.ksize) {
     if (size <= 0) return invalid_argument("Sliding window ksize must be positive, got ", size);
   }
   if (a.ksize[0] != 1 || a.strides[0] != 1) {
     return unimplemented("Pooling is not yet supported on the batch dimension.");
   }
-  w.sizes = {a.ksize[at.height], a.ksize[at.width]};
-  w.depth = a.ksize[at.channels];
-  if (w.depth != 1 && (w.sizes[0] != 1 || w.sizes[1] != 1)) {
+  for (int i = 0; i < a.axes; ++i) w.sizes[i] = a.ksize[spatial + i];
+  w.depth = a.ksize[channels];
+  if (w.depth == 1) return w;  // Channels stay, whatever their stride.
+  if (a.axes == 3) return unimplemented("Pooling is not yet supported on the depth dimension.");
+  if (w.sizes[0] != 1 || w.sizes[1] != 1) {
     return unimplemented(
         "MaxPooling supports exactly one of pooling across depth or pooling across width/height.");
   }
-  if (w.depth != a.strides[at.channels]) {
+  if (w.depth != a.strides[channels]) {
     return unimplemented(
         "Depthwise max pooling requires the depth window to equal the depth "
         "stride");
@@ -123,11 +126,23 @@ Result<Windows> checked_windows(const WindowAttributes& a) {
 
 Shape channels_last(const Shape& image, bool channels_second) {
   if (!channels_second || !image.has_rank()) return image;
-  return {image[0], image[2], image[3], image[1]};
+  Shape moved = image;
+  moved.erase(1);
+  moved.push_back(image[1]);
+  return moved;
 }
 Shape in_format(const Shape& channels_last, bool channels_second) {
   if (!channels_second || !channels_last.has_rank()) return channels_last;
-  return {channels_last[0], channels_last[3], channels_last[1], channels_last[2]};
+  Shape moved = channels_last;
+  const int last = moved.rank() - 1;
+  moved.erase(last);
+  moved.insert(1, channels_last[last]);
+  return moved;
+}
+Shape unknown_sizes(int rank) {
+  Shape shape;
+  for (int i = 0; i < rank; ++i) shape.push_back(Dim::unknown());
+  return shape;
 }
 
 Result<Dim> count_windows(InferContext& c, const Windows& windows, int axis, Dim in, Dim size) {
@@ -210,14 +225,19 @@ void transpose_matrices(DType dtype, int64_t count, int64_t rows, int64_t column
 Result<Tensor> to_channels_last(const Tensor& image) {
   const Shape shape = channels_last(image.shape(), true);
   ASSIGN_OR_RETURN(Tensor made, Tensor::allocate(image.dtype(), shape));
-  transpose_matrices(image.dtype(), shape.size(0), shape.size(3), shape.size(1) * shape.size(2),
-                     image.raw_data(), made.mutable_raw_data());
+  if (image.num_elements() == 0) return made;
+  const int64_t channels = image.shape().size(1);
+  transpose_matrices(image.dtype(), shape.size(0), channels,
+                     image.num_elements() / shape.size(0) / channels, image.raw_data(),
+                     made.mutable_raw_data());
   return made;
 }
 
 void from_channels_last(const Tensor& image, const Tensor& to) {
-  const Shape& shape = image.shape();
-  transpose_matrices(image.dtype(), shape.size(0), shape.size(1) * shape.size(2), shape.size(3),
+  if (image.num_elements() == 0) return;
+  const int64_t channels = to.shape().size(1);
+  transpose_matrices(image.dtype(), to.shape().size(0),
+                     image.num_elements() / to.shape().size(0) / channels, channels,
                      image.raw_data(), to.mutable_raw_data());
 }
 

@@ -393,8 +393,9 @@ PyObject* LibraryCallable::call(std::span<PyObject* const> arguments) const {
   return pack({outputs->begin(), outputs->size()}, arguments, nodes_before);
 }
 
-// The object of a tensor: the argument itself where the function gives that.
+// The object of a tensor: the argument itself where the function gives that; None of no tensor.
 Object same_or_new(Tensor tensor, std::span<PyObject* const> arguments) {
+  if (!tensor) return Object::borrow(Py_None);
   for (PyObject* argument : arguments) {
     if (argument && is_tensor(argument) && tensor_of(argument) == tensor) {
       return Object::borrow(argument);

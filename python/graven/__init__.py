@@ -19,6 +19,7 @@ from graven import linalg as linalg
 from graven import math as math
 from graven import nest as nest
 from graven import nn as nn
+from graven import quantization as quantization
 from graven import ragged as ragged
 from graven import random as random
 from graven import raw_ops as raw_ops

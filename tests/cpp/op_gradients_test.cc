@@ -31,6 +31,7 @@
 #include "graven/ops/segment_ops.h"
 #include "graven/ops/shape_ops.h"
 #include "graven/ops/slice_ops.h"
+#include "graven/ops/space_ops.h"
 #include "graven/ops/structural_ops.h"
 #include "graven/ops/variable_ops.h"
 #include "graven/runtime/eager_builder.h"
@@ -490,6 +491,23 @@ TEST_CASE("gradients of convolutions") {
   }
 }
 
+TEST_CASE("gradients of convolutions of volumes") {
+  const VolumeConvolutionAttrs rows[] = {
+      {.strides = {1, 1, 1, 1, 1}, .padding = "VALID"},
+      {.strides = {1, 2, 1, 2, 1}, .padding = "SAME"},
+      {.strides = {1, 1, 1, 1, 1}, .padding = "SAME", .dilations = {1, 2, 1, 1, 1}},
+  };
+  Tensor x = random_tensor(kReals, {1, 3, 3, 2, 2}, -1, 1);
+  for (const VolumeConvolutionAttrs& attrs : rows) {
+    Tensor filter = random_tensor(kReals, {2, 1, 2, 2, 1}, -1, 1);
+    check(kConv3D, {x, filter}, attrs);
+    Tensor y = (*apply(*kConv3D, std::vector<Tensor>{x, filter}, attrs))[0];
+    Tensor dy = random_tensor(kReals, y.shape(), -1, 1);
+    check(kConv3DBackpropInputV2, {ints({1, 3, 3, 2, 2}), filter, dy}, attrs);
+    check(kConv3DBackpropFilterV2, {x, ints({2, 1, 2, 2, 1}), dy}, attrs);
+  }
+}
+
 TEST_CASE("gradients of running sums, products and logarithms of sums") {
   Tensor x = random_tensor(kReals, {3, 4}, 0.5, 1.5);
   for (int i = 0; i < 4; ++i) {
@@ -622,6 +640,19 @@ TEST_CASE("gradients of pooling") {
     Tensor y = (*apply(*kAvgPool, std::vector<Tensor>{x}, pool))[0];
     check(kAvgPoolGrad, {ints({1, 4, 5, 2}), random_tensor(kReals, y.shape(), -1, 1)}, pool);
   }
+}
+
+TEST_CASE("gradients of averages over volumes, and of pixels that move to other axes") {
+  Tensor volume = random_tensor(kReals, {1, 3, 2, 3, 1}, -1, 1);
+  const VolumePoolAttrs pool = {
+      .ksize = {1, 2, 2, 1, 1}, .strides = {1, 2, 1, 1, 1}, .padding = "SAME"};
+  check(kAvgPool3D, {volume}, pool);
+  Tensor image = random_tensor(kReals, {2, 2, 2, 4}, -1, 1);
+  check(kSpaceToDepth, {image}, {.block_size = 2});
+  check(kDepthToSpace, {image}, {.block_size = 2});
+  const Tensor margins = ints({1, 0, 0, 1}).with_shape({2, 2});
+  check(kSpaceToBatchND, {image, ints({3, 1}), margins});
+  check(kBatchToSpaceND, {image, ints({2, 1}), margins});
 }
 
 TEST_CASE("a gathered variable has sliced gradients") {

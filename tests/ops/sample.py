@@ -55,6 +55,19 @@ WITHOUT_DIFFERENCES = {
     "ScaleAndTranslate": "gives float32: beside TensorFlow, tests/functions/rows/resizing.txt",
     "ScaleAndTranslateGrad": "takes float32: tests/python/test_images.py",
     "Einsum": "takes a list: tests/cpp/op_gradients_test.cc",
+    **dict.fromkeys(
+        ("MaxPool3D", "MaxPool3DGrad", "MaxPool3DGradGrad", "LRN"),
+        "has no float64; its gradient is a row, and beside TensorFlow in tests/functions/rows",
+    ),
+    "MaxPoolWithArgmax": "of the first order only: a row, and tests/functions/rows/pooling.txt",
+    **dict.fromkeys(
+        (
+            "FakeQuantWithMinMaxArgs",
+            "FakeQuantWithMinMaxVars",
+            "FakeQuantWithMinMaxVarsPerChannel",
+        ),
+        "is a staircase, whose gradients are rows of their own",
+    ),
     "FusedBatchNormV3": "tests/cpp/op_gradients_test.cc",
     "FusedBatchNormGradV3": "tests/cpp/op_gradients_test.cc",
 }

@@ -17,9 +17,12 @@ from ops.sample import Case, Sample, Wrong, all_cases, all_rows, as_arrays, as_t
 CASES = [case for case in all_cases() if not case.sample.beside_tensorflow]
 # Outputs of which TensorFlow's inference says what its kernels do not give.
 FORESEEN_WRONGLY = {
+    ("Conv3D", 0): "computed with the dilations of other axes",
     ("FusedBatchNormGradV3", 3): "foreseen as an empty vector, is a scalar",
     ("FusedBatchNormGradV3", 4): "foreseen as an empty vector, is a scalar",
 }
+# Ops whose inference refuses sizes that it does not know.
+NEEDS_SIZES = {"SpaceToBatchND", "BatchToSpaceND"}
 
 
 def can_be_traced_by_tensorflow(row: Sample) -> bool:
@@ -125,6 +128,10 @@ def test_inference_knows_what_tensorflows_knows(case: Case, dims: str) -> None:
         )
     except TypeError as error:
         assert_lacks(case, error)
+        return
+    except ValueError:
+        if case.sample.op not in NEEDS_SIZES:
+            raise
         return
     for output, (mine, wanted) in enumerate(zip(ours, theirs, strict=True)):
         if wanted is not None and (case.sample.op, output) not in FORESEEN_WRONGLY:

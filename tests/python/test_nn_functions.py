@@ -55,14 +55,27 @@ def test_sequences_with_channels_second_are_pooled_as_others(pool: Callable[...,
     assert np.array_equal(tf.transpose(turned, [0, 2, 1]).numpy(), pooled.numpy())
 
 
-def test_volumes_with_channels_second_are_refused() -> None:
-    with pytest.raises(NotImplementedError, match="NDHWC only, not NCDHW"):
-        tf.nn.max_pool(tf.ones([1, 1, 2, 2, 2]), 2, 1, "SAME", "NCDHW")
+@pytest.mark.parametrize("pool", [tf.nn.max_pool, tf.nn.avg_pool, tf.nn.max_pool3d])
+def test_volumes_with_channels_second_are_pooled_as_others(pool: Callable[..., Any]) -> None:
+    x = tf.reshape(tf.range(48.0) * tf.range(24.0, -24.0, -1.0), [1, 2, 4, 3, 2])
+    turned = pool(tf.transpose(x, [0, 2, 3, 4, 1]), 2, [1, 2, 1], "SAME", "NDHWC")
+    pooled = pool(x, 2, [1, 2, 1], "SAME", "NCDHW")
+    assert np.array_equal(tf.transpose(turned, [0, 4, 1, 2, 3]).numpy(), pooled.numpy())
 
 
-def test_the_gradient_of_a_pool_of_volumes_goes_to_the_first_of_the_largest() -> None:
-    x = tf.ones([1, 2, 2, 2, 1])
+def test_a_convolution_of_volumes_with_channels_second_is_that_of_others() -> None:
+    x = tf.reshape(tf.range(48.0), [1, 2, 4, 3, 2])
+    filters = tf.reshape(tf.range(24.0), [2, 2, 1, 2, 3])
+    strides = [1, 2, 1]
+    turned = tf.nn.conv3d(tf.transpose(x, [0, 2, 3, 4, 1]), filters, strides, "SAME")
+    convolved = tf.nn.conv3d(x, filters, strides, "SAME", "NCDHW")
+    assert np.array_equal(tf.transpose(turned, [0, 4, 1, 2, 3]).numpy(), convolved.numpy())
+
+
+def test_the_gradient_of_a_pool_of_volumes_goes_to_all_of_the_largest() -> None:
+    """As in TensorFlow, unlike that of a pool of images."""
+    x = tf.constant([1.0, 3.0, 3.0, 2.0, 3.0, 0.0, 1.0, 2.0], shape=[1, 2, 2, 2, 1])
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = tf.nn.max_pool(x, 2, 1, "VALID")
-    assert tape.gradient(y, x).numpy().ravel().tolist() == [1, 0, 0, 0, 0, 0, 0, 0]
+    assert tape.gradient(y, x).numpy().ravel().tolist() == [0, 1, 1, 0, 1, 0, 0, 0]

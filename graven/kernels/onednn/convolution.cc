@@ -3,6 +3,7 @@
 #include <dnnl.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -77,8 +78,11 @@ bool fits_32_bits(const Convolution& c) {
   const int64_t columns =
       std::max({c.in_width + std::max<int64_t>(c.pad_left, 0) + std::max<int64_t>(c.pad_right, 0),
                 c.filter_width * c.dilation_width, c.stride_width});
-  return bytes(rows, columns, c.in_channels) < kMost &&
-         bytes(c.out_height, c.out_width, c.out_channels) < kMost;
+  const int64_t planes =
+      std::max({c.in_depth + std::max<int64_t>(c.pad_front, 0) + std::max<int64_t>(c.pad_back, 0),
+                c.filter_depth * c.dilation_depth, c.stride_depth});
+  return bytes(planes * rows, columns, c.in_channels) < kMost &&
+         bytes(c.out_depth * c.out_height, c.out_width, c.out_channels) < kMost;
 }
 
 // The activations are NHWC as they are; the layout of the filter is oneDNN's choice.
@@ -133,25 +137,45 @@ class CompiledConvolution final : public OneDnnConvolution {
 
   bool compile(const Convolution& c) {
     if (!fits_32_bits(c)) return false;
-    const dnnl_dims_t input = {c.batch, c.in_channels, c.in_height, c.in_width};
-    const dnnl_dims_t output = {c.batch, c.out_channels, c.out_height, c.out_width};
-    const int64_t g = c.groups, in = c.in_channels / g, out = c.out_channels / g;
-    const dnnl_dims_t grouped = {g, out, in, c.filter_height, c.filter_width};
+    // Images are volumes without the axis of depth.
+    const bool flat = !c.is_volume();
+    const int rank = flat ? 4 : 5;
+    const auto sizes = [flat](int64_t batch, int64_t channels, int64_t depth, int64_t height,
+                              int64_t width) {
+      return flat ? std::array{batch, channels, height, width, int64_t{0}}
+                  : std::array{batch, channels, depth, height, width};
+    };
+    const auto input = sizes(c.batch, c.in_channels, c.in_depth, c.in_height, c.in_width);
+    const auto output = sizes(c.batch, c.out_channels, c.out_depth, c.out_height, c.out_width);
+    const int64_t g = c.groups;
+    const auto of_group = sizes(c.out_channels / g, c.in_channels / g, c.filter_depth,
+                                c.filter_height, c.filter_width);
+    dnnl_dims_t grouped = {g};
+    std::copy(of_group.begin(), of_group.end(), grouped + 1);
     const bool has_groups = g > 1;
     const dnnl_dim_t* filter = has_groups ? grouped : grouped + 1;
-    const int filter_rank = has_groups ? 5 : 4;
+    const int filter_rank = has_groups ? rank + 1 : rank;
+    const dnnl_format_tag_t channels_last = flat ? dnnl_nhwc : dnnl_ndhwc;
+    const dnnl_format_tag_t out_last =
+        has_groups ? (flat ? dnnl_hwigo : dnnl_dhwigo) : (flat ? dnnl_hwio : dnnl_dhwio);
     dnnl_memory_desc_t any;
-    if (dnnl_memory_desc_init_by_tag(&input_, 4, input, dnnl_f32, dnnl_nhwc) != dnnl_success ||
-        dnnl_memory_desc_init_by_tag(&output_, 4, output, dnnl_f32, dnnl_nhwc) != dnnl_success ||
+    if (dnnl_memory_desc_init_by_tag(&input_, rank, input.data(), dnnl_f32, channels_last) !=
+            dnnl_success ||
+        dnnl_memory_desc_init_by_tag(&output_, rank, output.data(), dnnl_f32, channels_last) !=
+            dnnl_success ||
         dnnl_memory_desc_init_by_tag(&any, filter_rank, filter, dnnl_f32, dnnl_format_tag_any) !=
             dnnl_success ||
-        dnnl_memory_desc_init_by_tag(&plain_, filter_rank, filter, dnnl_f32,
-                                     has_groups ? dnnl_hwigo : dnnl_hwio) != dnnl_success) {
+        dnnl_memory_desc_init_by_tag(&plain_, filter_rank, filter, dnnl_f32, out_last) !=
+            dnnl_success) {
       return false;
     }
-    const dnnl_dims_t strides = {c.stride_height, c.stride_width};
-    const dnnl_dims_t dilations = {c.dilation_height - 1, c.dilation_width - 1};
-    const dnnl_dims_t before = {c.pad_top, c.pad_left}, after = {c.pad_bottom, c.pad_right};
+    const int64_t all_strides[] = {c.stride_depth, c.stride_height, c.stride_width};
+    const int64_t all_dilations[] = {c.dilation_depth - 1, c.dilation_height - 1,
+                                     c.dilation_width - 1};
+    const int64_t all_before[] = {c.pad_front, c.pad_top, c.pad_left};
+    const int64_t all_after[] = {c.pad_back, c.pad_bottom, c.pad_right};
+    const dnnl_dim_t *strides = all_strides + flat, *dilations = all_dilations + flat;
+    const dnnl_dim_t *before = all_before + flat, *after = all_after + flat;
     Attributes attributes;
     if (dnnl_primitive_attr_create(attributes.out()) != dnnl_success ||
         dnnl_primitive_attr_set_scratchpad_mode(attributes.get(), dnnl_scratchpad_mode_user) !=

@@ -1,6 +1,6 @@
-"""Functions of neural networks.
+"""Functions of quantized numbers.
 
-Source: tf.nn.
+Source: tf.quantization.
 """
 
 from graven import _public
