@@ -198,7 +198,7 @@ HWY_INLINE void fold_row(const Pooling& p, const Window& rows, const T* image, O
   const int64_t first = std::min((p.pad_left + p.stride_width - 1) / p.stride_width, p.out_width);
   const int64_t end =
       std::clamp<int64_t>(inside < 0 ? 0 : inside / p.stride_width + 1, first, p.out_width);
-  fold_windows(p, folded, first, end, op, to);
+  if (first < end) fold_windows(p, folded, first, end, op, to);
   for (int64_t column = 0; column < p.out_width; ++column) {
     if (column == first) column = end;
     if (column == p.out_width) break;
