@@ -51,6 +51,7 @@ X = float32([[-9.0, -6.0, -0.51, 0.0], [0.26, 5.99, 7.0, np.nan], [0.1, 1.49, -3
 DY = float32([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [9.0, 10.0, 11.0, 12.0]])
 LOW, HIGH = float32([-3.0, -6.1, 0.0, 0.5]), float32([3.5, 0.2, 0.0, 4.0])
 NARROW: Any = {"min": -1.0, "max": 3.3, "num_bits": 4, "narrow_range": True}
+SHORT_RANGE: Any = {"num_bits": 4, "narrow_range": True}
 ONE_LOW, ONE_HIGH = np.float32(-2.7), np.float32(4.1)
 ZERO = np.float32(0.0)
 
@@ -64,10 +65,10 @@ SAMPLES = [
     Sample("FakeQuantWithMinMaxArgsGradient", (DY, X), attrs=NARROW),
     Sample("FakeQuantWithMinMaxVars", (X, ONE_LOW, ONE_HIGH)),
     Sample("FakeQuantWithMinMaxVars", (X, ZERO, ZERO), attrs={"num_bits": 3}),
-    Sample("FakeQuantWithMinMaxVarsGradient", (DY, X, ONE_LOW, ONE_HIGH)),
+    Sample("FakeQuantWithMinMaxVarsGradient", (DY, X, ONE_LOW, ONE_HIGH), attrs={"num_bits": 4}),
     Sample("FakeQuantWithMinMaxVarsGradient", (DY, X, ZERO, ZERO)),
-    Sample("FakeQuantWithMinMaxVarsPerChannel", (X, LOW, HIGH), attrs={"narrow_range": True}),
-    Sample("FakeQuantWithMinMaxVarsPerChannelGradient", (DY, X, LOW, HIGH)),
+    Sample("FakeQuantWithMinMaxVarsPerChannel", (X, LOW, HIGH), attrs=SHORT_RANGE),
+    Sample("FakeQuantWithMinMaxVarsPerChannelGradient", (DY, X, LOW, HIGH), attrs=SHORT_RANGE),
 ]
 
 WRONG = [
