@@ -86,6 +86,15 @@ class Arguments:
     def float_matrix(self) -> Any:
         return self._numbers(self._side, self._side, dtype="float32")
 
+    def float_row(self) -> Any:
+        return self._numbers(self._side, dtype="float32")
+
+    def float_zero(self) -> Any:
+        return self._tf.constant(np.float32(0))
+
+    def float_one(self) -> Any:
+        return self._tf.constant(np.float32(1))
+
     def padded_matrix(self) -> Any:
         return self._numbers(1, self._side, self._side)
 
@@ -188,6 +197,36 @@ class Arguments:
     def depthwise_filters(self) -> Any:
         return self._numbers(3, 3, 16, 1)
 
+    def volume_shape_numbers(self) -> tuple[int, ...]:
+        side = max(1, int((self._elements / 16) ** (1 / 3)))
+        return (1, side, side, side, 16)
+
+    def volumes(self) -> Any:
+        return self._once("volumes", lambda: self._numbers(*self.volume_shape_numbers()))
+
+    def volume_filters(self) -> Any:
+        return self._numbers(3, 3, 3, 16, 16)
+
+    def pooled_volumes(self) -> Any:
+        attrs = {"ksize": self.volume_window(), "strides": self.volume_window()}
+        return self._once(
+            "pooled volumes",
+            lambda: self._tf.raw_ops.MaxPool3D(input=self.volumes(), padding=self.same(), **attrs),
+        )
+
+    def gradient_of_pooled_volumes(self) -> Any:
+        return self._numbers(*self.pooled_volumes().shape)
+
+    def places(self) -> Any:
+        """Of the largest elements in the windows of images."""
+        shape = self.pooled_images().shape
+        return self._tf.constant(np.zeros(tuple(shape), np.int64))
+
+    def even_images(self) -> Any:
+        """Of which batch, height, width and channels can be cut into blocks."""
+        side = 2 * max(1, int((self._elements / 64) ** 0.5))
+        return self._numbers(4, side, side, 4)
+
     def channels(self) -> Any:
         return self._numbers(16)
 
@@ -286,6 +325,18 @@ class Arguments:
 
     def image_shape_tensor(self) -> Any:
         return self._integers(self.image_shape_numbers())
+
+    def volume_shape_tensor(self) -> Any:
+        return self._integers(self.volume_shape_numbers())
+
+    def volume_filter_shape_tensor(self) -> Any:
+        return self._integers([3, 3, 3, 16, 16])
+
+    def block_tensor(self) -> Any:
+        return self._integers([2, 2])
+
+    def margins_tensor(self) -> Any:
+        return self._integers([[0, 0], [0, 0]])
 
     def filter_shape_tensor(self) -> Any:
         return self._integers([3, 3, 16, 16])
@@ -431,6 +482,12 @@ class Arguments:
 
     def window(self) -> list[int]:
         return [1, 2, 2, 1]
+
+    def volume_strides(self) -> list[int]:
+        return [1, 1, 1, 1, 1]
+
+    def volume_window(self) -> list[int]:
+        return [1, 2, 2, 2, 1]
 
     def same(self) -> str:
         return "SAME"

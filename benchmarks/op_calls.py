@@ -107,6 +107,17 @@ _PROJECTION = {
     "output_shape": "resized_shape_tensor",
     "interpolation": "bilinear",
 }
+_VOLUME_CONVOLUTION = {"strides": "volume_strides", "padding": "same"}
+_VOLUME_POOLING = {"ksize": "volume_window", "strides": "volume_window", "padding": "same"}
+_MAX_POOL_3D_GRADIENT = {
+    "orig_input": "volumes",
+    "orig_output": "pooled_volumes",
+    **_VOLUME_POOLING,
+}
+_BLOCKS = {"input": "even_images", "block_size": "two"}
+_BLOCKS_OF_BATCH = {"input": "even_images", "block_shape": "block_tensor"}
+_RANGE = {"inputs": "float_matrix", "min": "float_zero", "max": "float_one"}
+_RANGES = {"inputs": "float_matrix", "min": "float_row", "max": "float_row"}
 _SLICE = {
     "begin": "second_row_tensor",
     "end": "shape_tensor",
@@ -181,6 +192,13 @@ _OPS: Mapping[str, Mapping[str, str]] = {
         "grad": "gradient_of_pooled_images",
         **_POOLING,
     },
+    "AvgPool3D": {"input": "volumes", **_VOLUME_POOLING},
+    "AvgPool3DGrad": {
+        "orig_input_shape": "volume_shape_tensor",
+        "grad": "gradient_of_pooled_volumes",
+        **_VOLUME_POOLING,
+    },
+    "BatchToSpaceND": {**_BLOCKS_OF_BATCH, "crops": "margins_tensor"},
     "Bincount": {"arr": "classes", "size": "classes_tensor", "weights": "nothing"},
     "Bitcast": {"type": "same_size_dtype"},
     "BroadcastArgs": {"s0": "shape_tensor", "s1": "column_shape_tensor"},
@@ -205,6 +223,20 @@ _OPS: Mapping[str, Mapping[str, str]] = {
         "out_backprop": "images",
         **_CONVOLUTION,
     },
+    "Conv3D": {"input": "volumes", "filter": "volume_filters", **_VOLUME_CONVOLUTION},
+    "Conv3DBackpropFilterV2": {
+        "input": "volumes",
+        "filter_sizes": "volume_filter_shape_tensor",
+        "out_backprop": "volumes",
+        **_VOLUME_CONVOLUTION,
+    },
+    "Conv3DBackpropInputV2": {
+        "input_sizes": "volume_shape_tensor",
+        "filter": "volume_filters",
+        "out_backprop": "volumes",
+        **_VOLUME_CONVOLUTION,
+    },
+    "DepthToSpace": _BLOCKS,
     "CropAndResize": {"image": "images", "crop_size": "resized_shape_tensor", **_BOXES},
     "CropAndResizeGradBoxes": {"grads": "float_images", "image": "images", **_BOXES},
     "CropAndResizeGradImage": {
@@ -240,6 +272,12 @@ _OPS: Mapping[str, Mapping[str, str]] = {
         "rates": "strides",
         "padding": "same",
     },
+    "FakeQuantWithMinMaxArgs": {"inputs": "float_matrix"},
+    "FakeQuantWithMinMaxArgsGradient": {"gradients": "float_matrix", "inputs": "float_matrix"},
+    "FakeQuantWithMinMaxVars": _RANGE,
+    "FakeQuantWithMinMaxVarsGradient": {"gradients": "float_matrix", **_RANGE},
+    "FakeQuantWithMinMaxVarsPerChannel": _RANGES,
+    "FakeQuantWithMinMaxVarsPerChannelGradient": {"gradients": "float_matrix", **_RANGES},
     "Fill": {"dims": "shape_tensor", "value": "scalar"},
     "FusedBatchNormGradV3": {
         "y_backprop": "images",
@@ -268,11 +306,27 @@ _OPS: Mapping[str, Mapping[str, str]] = {
     "IRFFT3D": {"input": "batch", "fft_length": "batch_shape_tensor", "Treal": "part_dtype"},
     "InTopKV2": {"predictions": "float_matrix", "targets": "rows", "k": "two_tensor"},
     "InvertPermutation": {"x": "permutation"},
+    "LRN": {"input": "images"},
+    "LRNGrad": {
+        "input_grads": "images",
+        "input_image": "images",
+        "output_image": "more_images",
+    },
     "LinSpace": {"start": "low", "stop": "high", "num": "elements_tensor"},
     "ListDiff": {"x": "flat", "y": "row"},
     "MaxPool": {"input": "images", **_POOLING},
+    "MaxPool3D": {"input": "volumes", **_VOLUME_POOLING},
+    "MaxPool3DGrad": {**_MAX_POOL_3D_GRADIENT, "grad": "gradient_of_pooled_volumes"},
+    "MaxPool3DGradGrad": {**_MAX_POOL_3D_GRADIENT, "grad": "volumes"},
     "MaxPoolGrad": {**_MAX_POOL_GRADIENT, "grad": "gradient_of_pooled_images"},
     "MaxPoolGradGrad": {**_MAX_POOL_GRADIENT, "grad": "more_images"},
+    "MaxPoolGradWithArgmax": {
+        "input": "images",
+        "grad": "gradient_of_pooled_images",
+        "argmax": "places",
+        **_POOLING,
+    },
+    "MaxPoolWithArgmax": {"input": "images", **_POOLING},
     "MirrorPad": {"mode": "reflect"},
     "MirrorPadGrad": {"mode": "reflect"},
     "NonMaxSuppressionV3": {
@@ -308,6 +362,8 @@ _OPS: Mapping[str, Mapping[str, str]] = {
     "ScaleAndTranslateGrad": {"grads": "images", "original_image": "more_images", **_MOVES},
     "ShapeN": {"input": "matrices"},
     "Slice": {"begin": "origin_tensor", "size": "half_shape_tensor"},
+    "SpaceToBatchND": {**_BLOCKS_OF_BATCH, "paddings": "margins_tensor"},
+    "SpaceToDepth": _BLOCKS,
     "SparseSoftmaxCrossEntropyWithLogits": {"labels": "rows"},
     "Split": {"num_split": "two"},
     "SplitV": {"size_splits": "halves_tensor", "num_split": "two"},
@@ -348,6 +404,13 @@ _COMPLEXES = ("complex64", "complex128")
 _DTYPES: Mapping[str, tuple[str, ...]] = {
     **_each("Add Equal NotEqual", (*DTYPES, "string")),
     **_each("All Any BroadcastGradientArgs NoOp PrintV2 Where", ("bool",)),
+    **_each("Angle ComplexAbs Conj Imag Real", ("complex64", "complex128")),
+    **_each(
+        "FakeQuantWithMinMaxArgs FakeQuantWithMinMaxArgsGradient FakeQuantWithMinMaxVars "
+        "FakeQuantWithMinMaxVarsGradient FakeQuantWithMinMaxVarsPerChannel "
+        "FakeQuantWithMinMaxVarsPerChannelGradient InTopKV2",
+        ("float32",),
+    ),
     **_each("Angle ComplexAbs Conj Imag Real", _COMPLEXES),
     **_each("FFT FFT2D FFT3D IFFT IFFT2D IFFT3D IRFFT IRFFT2D IRFFT3D", _COMPLEXES),
     "InTopKV2": ("float32",),
