@@ -1,8 +1,7 @@
 #include "graven/kernels/onednn.h"
 
-#include <dlfcn.h>
-
 #include "graven/kernels/onednn/plugin.h"
+#include "graven/kernels/open_plugin.h"
 
 namespace graven::engine {
 namespace {
@@ -12,15 +11,9 @@ struct Opened {
   std::string reason;
 
   Opened() {
-    // Never closed: libgomp has state of its own in every thread that called it.
-    void* handle = dlopen("libgraven_onednn.so", RTLD_NOW | RTLD_LOCAL);
-    void* factory = handle ? dlsym(handle, kOneDnnFactoryName) : nullptr;
-    if (!factory) {
-      const char* error = dlerror();
-      reason = error ? error : "libgraven_onednn.so has no factory";
-      return;
-    }
-    library = reinterpret_cast<OneDnnFactory*>(factory)();
+    OpenedPlugin plugin = open_plugin("libgraven_onednn.so", kOneDnnFactoryName);
+    if (plugin.factory) library = reinterpret_cast<OneDnnFactory*>(plugin.factory)();
+    reason = std::move(plugin.reason);
   }
 };
 

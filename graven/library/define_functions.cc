@@ -25,6 +25,7 @@ void define_functions(FunctionRegistry& functions) {
   define_image_resizing(functions);
   define_joins(functions);
   define_losses(functions);
+  define_matrices(functions);
   define_mel(functions);
   define_messages(functions);
   define_normalization(functions);

@@ -30,6 +30,7 @@ void define_image_placement(FunctionRegistry& functions);
 void define_image_resizing(FunctionRegistry& functions);
 void define_joins(FunctionRegistry& functions);
 void define_losses(FunctionRegistry& functions);
+void define_matrices(FunctionRegistry& functions);
 void define_mel(FunctionRegistry& functions);
 void define_messages(FunctionRegistry& functions);
 void define_normalization(FunctionRegistry& functions);

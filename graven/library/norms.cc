@@ -4,10 +4,13 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "graven/ir/structural_ops.h"
+#include "graven/library/axes.h"
 #include "graven/library/define_functions.h"
 #include "graven/library/function.h"
+#include "graven/library/matrices.h"
 #include "graven/library/reductions.h"
 #include "graven/ops/join_ops.h"
 #include "graven/ops/logical_ops.h"
@@ -161,7 +164,7 @@ struct NormParameters {
         required_field("tensor", &P::tensor, "T", "The elements, of any shape."),
         field("ord", &P::ord,
               "\"euclidean\", a positive number or infinity; of matrices \"euclidean\" and "
-              "\"fro\", which are the same, 1 or infinity."),
+              "\"fro\", which are the same, 1, 2 or infinity."),
         field("axis", &P::axis,
               "A number for the norms of vectors, [rows, columns] for those of matrices; None "
               "means all elements as one vector."),
@@ -180,6 +183,22 @@ Tensor largest_sum(FunctionContext& c, const Tensor& sizes, int64_t summed, int6
   return c(kSqueeze, {largest}, {.squeeze_dims = {summed, other}});
 }
 
+// Of matrices: the largest singular value.
+Tensor spectral_norm(FunctionContext& c, const NormParameters& p) {
+  std::vector<int64_t> matrix;
+  for (int64_t axis : *p.axis.numbers) {
+    matrix.push_back(axis_of(c, p.tensor, axis));
+    if (matrix.back() < 0) return c.fail(value_error("Axes from the end need a known rank"));
+  }
+  const auto [others, axes] = axes_apart(c, p.tensor, matrix);
+  const Tensor s = singular_values(c, c(kTranspose, {p.tensor, joined(c, others, axes)}));
+  Tensor norm = c(kMax, {s, c.scalar(-1)});
+  if (!p.keepdims) return norm;
+  std::ranges::sort(matrix);
+  for (int64_t axis : matrix) norm = c(kExpandDims, {norm, c.scalar(axis)});
+  return norm;
+}
+
 Outputs norm(FunctionContext& c, const NormParameters& p) {
   const bool is_vector = p.axis.is_none() || p.axis.is_scalar;
   const bool is_matrix = !is_vector && p.axis.numbers && p.axis.numbers->size() == 2 &&
@@ -195,12 +214,7 @@ Outputs norm(FunctionContext& c, const NormParameters& p) {
     return c.fail(value_error("'ord' must be a supported ", is_matrix ? "matrix" : "vector",
                               " norm, got ", text ? *text : str_cat(ord)));
   }
-  if (is_matrix && ord == 2) {
-    return c.fail(Status(Code::kUnimplemented,
-                         "norm: Graven has no singular values, which the norm 2 of matrices needs. "
-                         "See docs/errors/not-in-graven.md",
-                         ErrorKind::kNotImplementedError));
-  }
+  if (is_matrix && ord == 2) return spectral_norm(c, p);
   Formula x = c(p.tensor);
   if (is_named || ord == 2) {
     return c(kSqrt, {reduce(c, kSum, x * conj(x), p.axis, p.keepdims)}, {}, c.name());
@@ -329,11 +343,10 @@ void define_norms(FunctionRegistry& functions) {
       .types = {{"T", kFloatTypes | kComplexTypes}},
       .summary = "The norm of vectors or matrices.",
       .details = "The norm 1 of matrices is the largest sum of sizes in a column, that of infinity "
-                 "the largest in a row.",
+                 "the largest in a row, and 2 the largest singular value.",
       .returns = "The norms; the dtype of the tensor, or with an ord that is a number other than "
                  "2 its real one.",
       .raises = {{"ValueError", "There is no such norm, or the axes are not one or two."},
-                 {"NotImplementedError", "The norm is 2 of matrices."},
                  kNoSuchAxis},
       .body = norm,
   });

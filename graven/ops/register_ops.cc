@@ -21,6 +21,7 @@ namespace {
   define_counting_ops(ops);
   define_crop_and_resize_ops(ops);
   define_debug_ops(ops);
+  define_decomposition_ops(ops);
   define_diagonal_ops(ops);
   define_einsum_ops(ops);
   define_fake_quant_ops(ops);
@@ -31,6 +32,8 @@ namespace {
   define_local_response_ops(ops);
   define_logical_ops(ops);
   define_loss_ops(ops);
+  define_matrix_function_ops(ops);
+  define_matrix_ops(ops);
   define_movement_ops(ops);
   define_padding_ops(ops);
   define_partition_ops(ops);

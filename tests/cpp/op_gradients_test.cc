@@ -528,7 +528,7 @@ TEST_CASE("gradients of sums of products in Einstein's notation") {
     }
     check(kEinsum, {random({2, 2, 3}), random({3, 2, 2})}, {"bij,jkb->bik"});
     check(kEinsum, {random({2, 1, 2, 3}), random({3, 3})}, {"...ij,j...->...i"});
-    check(kEinsum, {random({2, 3}), random({2, 2, 3})}, {"i...,b...i->...b"});
+    check(kEinsum, {random({3, 1}), random({2, 2, 3})}, {"i...,b...i->...b"});
     check(kEinsum, {random({2, 2, 3}), random({3, 2})}, {"iij,jk->ik"});
     check(kEinsum, {random({2, 3, 2, 2})}, {"iaii->ai"});
     check(kEinsum, {random({2, 3})}, {"ij->j"});
@@ -538,11 +538,8 @@ TEST_CASE("gradients of sums of products in Einstein's notation") {
 TEST_CASE("gradients of diagonals, bands and cross products") {
   for (DType dtype : {kReals, kComplexes}) {
     const auto random = [&](const Shape& shape) { return random_tensor(dtype, shape, 0.5, 1.5); };
-    const Tensor k = ints({-1, 2}), any = Tensor::scalar(int32_t{-1}), zero = random({});
     for (const char* align : {"RIGHT_LEFT", "LEFT_RIGHT"}) {
-      check(kMatrixDiagPartV3, {random({2, 3, 4}), k, zero}, {align});
-      check(kMatrixSetDiagV3, {random({2, 3, 4}), random({2, 4, 3}), k}, {align});
-      check(kMatrixDiagV3, {random({2, 4, 3}), k, any, any, zero}, {align});
+      check(kMatrixSetDiagV3, {random({2, 3, 4}), random({2, 4, 3}), ints({-1, 2})}, {align});
     }
     check(kMatrixBandPart,
           {random({3, 4}), Tensor::scalar(int64_t{1}), Tensor::scalar(int64_t{0})});

@@ -55,6 +55,8 @@ WITHOUT_DIFFERENCES = {
     "ScaleAndTranslate": "gives float32: beside TensorFlow, tests/functions/rows/resizing.txt",
     "ScaleAndTranslateGrad": "takes float32: tests/python/test_images.py",
     "Einsum": "takes a list: tests/cpp/op_gradients_test.cc",
+    "Cholesky": "as in TensorFlow, that of both triangles, of which one is read; "
+    "tests/functions/rows/matrices.txt",
     **dict.fromkeys(
         ("MaxPool3D", "MaxPool3DGrad", "MaxPool3DGradGrad", "LRN"),
         "has no float64; its gradient is a row, and beside TensorFlow in tests/functions/rows",

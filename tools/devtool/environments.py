@@ -17,6 +17,7 @@ BUILD_PACKAGES = (
     "libdnnl-dev",
     "libhwy-dev",
     "libkissfft-dev",
+    "libopenblas-serial-dev",
     "ninja-build",
 )
 FORMAT_PACKAGES = ("clang-format-14",)

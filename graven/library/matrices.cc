@@ -1,0 +1,458 @@
+#include "graven/library/matrices.h"
+
+#include <limits>
+#include <string>
+#include <tuple>
+
+#include "graven/library/define_functions.h"
+#include "graven/library/function.h"
+#include "graven/ops/decomposition_ops.h"
+#include "graven/ops/logical_ops.h"
+#include "graven/ops/math_ops.h"
+#include "graven/ops/matrix_formulas.h"
+#include "graven/ops/matrix_kernels.h"
+#include "graven/ops/matrix_ops.h"
+#include "graven/ops/reduction_ops.h"
+#include "graven/ops/sequence_ops.h"
+#include "graven/ops/shape_ops.h"
+#include "graven/ops/sizes.h"
+
+namespace graven::engine {
+
+Tensor singular_values(FunctionContext& c, const Tensor& x) {
+  Formula s = c(c(kSvd, {x}, {.compute_uv = false}));
+  return is_complex(x ? x.dtype() : DType::kInvalid)
+             ? c(kReal, {s}, {.Tout = real_part_type(s.dtype())})
+             : s;
+}
+
+namespace {
+
+constexpr const char* kSquare = "Square matrices, shape [..., n, n].";
+constexpr const char* kHermitian =
+    "Hermitian matrices, shape [..., n, n], of which only the lower triangle is read.";
+constexpr const char* kAnyMatrices = "Matrices, shape [..., m, n].";
+constexpr const char* kRightSides = "The right sides, shape [..., n, columns].";
+constexpr const char* kNoChecks = "Shapes are always checked.";
+
+struct SquareParameters {
+  Tensor matrix;
+  static constexpr auto fields() {
+    return std::tuple(required_field("matrix", &SquareParameters::matrix, "T", kHermitian));
+  }
+};
+// As SquareParameters, under the name that the functions of eigenvalues have for it.
+struct EigenParameters {
+  Tensor tensor;
+  static constexpr auto fields() {
+    return std::tuple(required_field("tensor", &EigenParameters::tensor, "T", kSquare));
+  }
+};
+
+Outputs eigh(FunctionContext& c, const Tensor& x, bool wants_vectors) {
+  Tensors found = c.apply(kSelfAdjointEigV2, {x}, {.compute_v = wants_vectors}, c.name());
+  if (!wants_vectors) found.resize(std::min<size_t>(found.size(), 1));
+  return found;
+}
+
+Outputs eig(FunctionContext& c, const Tensor& x, bool wants_vectors) {
+  const bool is_wide = x && (x.dtype() == DType::kFloat64 || x.dtype() == DType::kComplex128);
+  Tensors found = c.apply(
+      kEig, {x},
+      {.compute_v = wants_vectors, .Tout = is_wide ? DType::kComplex128 : DType::kComplex64},
+      c.name());
+  if (!wants_vectors) found.resize(std::min<size_t>(found.size(), 1));
+  return found;
+}
+
+void define_eigenvalues(FunctionRegistry& functions) {
+  constexpr Raised kFails = {"InvalidArgumentError",
+                             "The matrices are not square, or have elements that are not finite."};
+  functions.define({
+      .names = "linalg.eigh",
+      .scope = "SelfAdjointEigV2",
+      .types = {{"T", kMatrixTypes}},
+      .results = tuple({"e", "v"}),
+      .summary = "The eigenvalues and eigenvectors of Hermitian matrices.",
+      .details = "Only the lower triangles are read.",
+      .returns = "The eigenvalues, [..., n], ascending; and the eigenvectors, as columns of "
+                 "[..., n, n].",
+      .raises = {kFails},
+      .source = "OpDef \"SelfAdjointEigV2\"",
+      .body = [](FunctionContext& c, const EigenParameters& p) { return eigh(c, p.tensor, true); },
+  });
+  functions.define({
+      .names = "linalg.eigvalsh",
+      .scope = "SelfAdjointEigV2",
+      .types = {{"T", kMatrixTypes}},
+      .summary = "The eigenvalues of Hermitian matrices.",
+      .details = "Only the lower triangles are read.",
+      .returns = "The eigenvalues, [..., n], ascending.",
+      .raises = {kFails},
+      .source = "OpDef \"SelfAdjointEigV2\"",
+      .body = [](FunctionContext& c, const EigenParameters& p) { return eigh(c, p.tensor, false); },
+  });
+  functions.define({
+      .names = "linalg.eig",
+      .scope = "Eig",
+      .types = {{"T", kMatrixTypes}},
+      .results = tuple({"e", "v"}),
+      .summary = "The eigenvalues and eigenvectors of square matrices.",
+      .returns = "The complex eigenvalues, [..., n], in no order; and the eigenvectors of length "
+                 "1, as columns of [..., n, n].",
+      .raises = {kFails},
+      .source = "OpDef \"Eig\"",
+      .body = [](FunctionContext& c, const EigenParameters& p) { return eig(c, p.tensor, true); },
+  });
+  functions.define({
+      .names = "linalg.eigvals",
+      .scope = "Eig",
+      .types = {{"T", kMatrixTypes}},
+      .summary = "The eigenvalues of square matrices.",
+      .returns = "The complex eigenvalues, [..., n], in no order.",
+      .raises = {kFails},
+      .source = "OpDef \"Eig\"",
+      .body = [](FunctionContext& c, const EigenParameters& p) { return eig(c, p.tensor, false); },
+  });
+}
+
+// --- Singular values.
+
+struct SvdParameters {
+  Tensor tensor;
+  bool full_matrices = false, compute_uv = true;
+  static constexpr auto fields() {
+    using P = SvdParameters;
+    return std::tuple(
+        required_field("tensor", &P::tensor, "T", kAnyMatrices),
+        field("full_matrices", &P::full_matrices,
+              "Make u and v square, instead of with as many columns as s has values."),
+        field("compute_uv", &P::compute_uv, "Give u and v, too."));
+  }
+};
+
+Outputs svd(FunctionContext& c, const SvdParameters& p) {
+  Tensors found = c.apply(kSvd, {p.tensor}, {p.compute_uv, p.full_matrices}, c.name());
+  if (found.empty()) return {};
+  if (is_complex(p.tensor.dtype())) {
+    found[0] = c(kReal, {found[0]}, {.Tout = real_part_type(p.tensor.dtype())});
+  }
+  return found;
+}
+
+// The larger size of the matrices in a dtype.
+Formula larger_size(FunctionContext& c, const Tensor& x, DType dtype) {
+  const auto m = c.size_if_known(x, -2), n = c.size_if_known(x, -1);
+  if (m && n) return c(c.scalar(static_cast<double>(std::max(*m, *n)), dtype));
+  const Tensor shape = c(kShape, {x});
+  const Tensor both = c(kMaximum, {element_of(c, shape, -2), element_of(c, shape, -1)});
+  return c.cast(both, dtype);
+}
+double epsilon_of(DType dtype) {
+  return real_part_type(dtype) == DType::kFloat64 ? std::numeric_limits<double>::epsilon()
+                                                  : std::numeric_limits<float>::epsilon();
+}
+// The largest of some singular values, along an axis that stays.
+Formula largest(FunctionContext& c, const Tensor& s) {
+  return c(c(kMax, {s, c.scalar(-1)}, {.keep_dims = true}));
+}
+
+bool is_float(FunctionContext& c, const Tensor& a) {
+  if (!a || is_floating(a.dtype())) return true;
+  c.fail(type_error("Input `a` must have `float`-like `dtype` (saw ", dtype_name(a.dtype()), ")."));
+  return false;
+}
+
+struct RankParameters {
+  Tensor a, tol;
+  static constexpr auto fields() {
+    using P = RankParameters;
+    return std::tuple(
+        required_field("a", &P::a, "T", kAnyMatrices),
+        field("tol", &P::tol, "T or None",
+              "Singular values up to this count as 0. None: the largest one times the larger "
+              "size of the matrices and the distance from 1 to the next number."),
+        ignored_field("validate_args", kNoChecks));
+  }
+};
+
+Outputs matrix_rank(FunctionContext& c, const RankParameters& p) {
+  if (!is_float(c, p.a)) return {};
+  Formula s = c(singular_values(c, p.a));
+  Formula limit =
+      p.tol ? c(p.tol) : epsilon_of(s.dtype()) * (larger_size(c, p.a, s.dtype()) * largest(c, s));
+  return c(kSum, {c.cast(c(kGreater, {s, limit}), DType::kInt32), c.scalar(-1)}, {}, c.name());
+}
+
+struct PinvParameters {
+  Tensor a, rcond;
+  static constexpr auto fields() {
+    using P = PinvParameters;
+    return std::tuple(
+        required_field("a", &P::a, "T", kAnyMatrices),
+        field("rcond", &P::rcond, "T or None",
+              "Singular values up to this part of the largest count as 0. None: 10 times the "
+              "larger size of the matrices and the distance from 1 to the next number."),
+        ignored_field("validate_args", kNoChecks));
+  }
+};
+
+// V diag(1 / s) U^H of those singular values that are more than a part of the largest.
+Formula pseudo_inverse(FunctionContext& c, const Tensor& a, const Formula& part) {
+  const Tensors parts = c.apply(kSvd, {a});
+  if (parts.empty()) return c(Tensor());
+  Formula s = c(parts[0]), u = c(parts[1]), v = c(parts[2]);
+  Formula sizes = is_complex(s.dtype()) ? call(kReal, s, {.Tout = real_part_type(s.dtype())}) : s;
+  Formula is_large = call(kGreater, sizes, part * largest(c, sizes));
+  Formula safe(c, c(kSelectV2, {is_large, s, call(kOnesLike, s)}));
+  Formula inverse(c, c(kSelectV2, {is_large, call(kReciprocal, safe), call(kZerosLike, s)}));
+  return product(v * as_rows(inverse), u, Adjoint::kSecond);
+}
+
+Outputs pinv(FunctionContext& c, const PinvParameters& p) {
+  if (!is_float(c, p.a)) return {};
+  const DType dtype = p.a.dtype();
+  Formula part =
+      p.rcond ? as_columns(c(p.rcond)) : 10 * epsilon_of(dtype) * larger_size(c, p.a, dtype);
+  return pseudo_inverse(c, p.a, part);
+}
+
+void define_singular_values(FunctionRegistry& functions) {
+  functions.define({
+      .names = "linalg.svd",
+      .scope = "Svd",
+      .types = {{"T", kMatrixTypes}},
+      .results = tuple({"s", "u", "v"}),
+      .summary = "The singular values of matrices, and u and v of a = u diag(s) v^H.",
+      .returns =
+          "The singular values, [..., min(m, n)], in descending order; u, [..., m, columns], "
+          "and v, [..., n, columns]. Without compute_uv these two are empty, and Python "
+          "gives s alone.",
+      .raises = {{"InvalidArgumentError", "There are less than two axes."}},
+      .source = "OpDef \"Svd\"",
+      .body = svd,
+  });
+  functions.define({
+      .names = "linalg.matrix_rank",
+      .scope = "matrix_rank",
+      .types = {{"T", {DType::kFloat32, DType::kFloat64}}},
+      .summary = "The number of singular values of matrices that are not as good as 0.",
+      .returns = "int32, shape [...].",
+      .raises = {{"TypeError", "a holds no floats."}},
+      .body = matrix_rank,
+  });
+  functions.define({
+      .names = "linalg.pinv",
+      .scope = "pinv",
+      .types = {{"T", {DType::kFloat32, DType::kFloat64}}},
+      .summary = "The pseudo-inverses of matrices.",
+      .returns = "Matrices, shape [..., n, m].",
+      .raises = {{"TypeError", "a holds no floats."}},
+      .body = pinv,
+  });
+}
+
+// --- Systems of equations.
+
+struct TriangularSolveParameters {
+  Tensor matrix, rhs;
+  bool lower = true, adjoint = false;
+  static constexpr auto fields() {
+    using P = TriangularSolveParameters;
+    return std::tuple(required_field("matrix", &P::matrix, "T", kSquare),
+                      required_field("rhs", &P::rhs, "T", kRightSides),
+                      field("lower", &P::lower, "Read the lower triangle, else the upper one."),
+                      field("adjoint", &P::adjoint, "Take the conjugate transpose of the matrix."));
+  }
+};
+
+struct CholeskySolveParameters {
+  Tensor chol, rhs;
+  static constexpr auto fields() {
+    using P = CholeskySolveParameters;
+    return std::tuple(
+        required_field("chol", &P::chol, "T", "The lower triangular factors that cholesky gives."),
+        required_field("rhs", &P::rhs, "T", kRightSides));
+  }
+};
+
+// X of L L^H X = B.
+Formula cholesky_solve(const Formula& l, const Formula& b, std::string_view name = {}) {
+  Emitter& emit = l.emit();
+  const Tensor half = emit(kMatrixTriangularSolve, {l, b});
+  return {emit, emit(kMatrixTriangularSolve, {l, half}, {.adjoint = true}, name)};
+}
+
+struct LstsqParameters {
+  Tensor matrix, rhs;
+  double l2_regularizer = 0;
+  bool fast = true;
+  static constexpr auto fields() {
+    using P = LstsqParameters;
+    return std::tuple(
+        required_field("matrix", &P::matrix, "T", kAnyMatrices),
+        required_field("rhs", &P::rhs, "T", "The right sides, shape [..., m, columns]."),
+        field("l2_regularizer", &P::l2_regularizer,
+              "Adds this times the squared norm of the solution to what is made small; of fast "
+              "alone."),
+        field("fast", &P::fast,
+              "Solve the normal equations, by Cholesky factors: for matrices of full rank that "
+              "are far from singular. Otherwise by singular values."));
+  }
+};
+
+// The factor of x x^H, or x^H x, plus a number on the diagonal.
+Formula regular_factor(FunctionContext& c, const Formula& x, Adjoint adjoint, double number) {
+  Formula gramian = product(x, x, adjoint);
+  if (number != 0) gramian = with_diagonal(gramian, diagonal_of(gramian) + number);
+  return c(c(kCholesky, {gramian}));
+}
+
+Outputs lstsq(FunctionContext& c, const LstsqParameters& p) {
+  Formula a = c(p.matrix), b = c(p.rhs);
+  if (!p.fast) {
+    const DType dtype = real_part_type(a.dtype());
+    return product(pseudo_inverse(c, a, epsilon_of(dtype) * larger_size(c, a, dtype)), b);
+  }
+  const auto m = c.static_size(a, -2), n = c.static_size(a, -1);
+  if (!m || !n) return c.fail(value_error("lstsq needs matrices of known sizes"));
+  if (*m >= *n) {
+    return cholesky_solve(regular_factor(c, a, Adjoint::kFirst, p.l2_regularizer),
+                          product(a, b, Adjoint::kFirst), c.name());
+  }
+  const Formula x = cholesky_solve(regular_factor(c, a, Adjoint::kSecond, p.l2_regularizer), b);
+  return product(a, x, Adjoint::kFirst);
+}
+
+struct LuParameters {
+  Tensor lower_upper, perm;
+  static constexpr auto fields() {
+    using P = LuParameters;
+    return std::tuple(required_field("lower_upper", &P::lower_upper, "T", "As lu gives them."),
+                      required_field("perm", &P::perm, "any", "As lu gives it."),
+                      ignored_field("validate_args", kNoChecks));
+  }
+};
+struct LuSolveParameters : LuParameters {
+  Tensor rhs;
+  static constexpr auto fields() {
+    const auto all = LuParameters::fields();
+    return std::tuple(std::get<0>(all), std::get<1>(all),
+                      required_field("rhs", &LuSolveParameters::rhs, "T", kRightSides),
+                      std::get<2>(all));
+  }
+};
+
+// The rows of an identity matrix in the order of perm: times A it is L U.
+Formula permutation(FunctionContext& c, const LuParameters& p) {
+  const Tensor n = element_of(c, c(kShape, {p.perm}), -1);
+  const DType dtype = p.lower_upper ? p.lower_upper.dtype() : DType::kFloat32;
+  return c(c(kOneHot, {p.perm, n, c.scalar(1.0, dtype), c.scalar(0.0, dtype)}));
+}
+Formula unit_lower(const Formula& lu) {
+  Formula lower = lower_part(lu);
+  return with_diagonal(lower, call(kOnesLike, diagonal_of(lu)));
+}
+Formula lu_solve(FunctionContext& c, const LuParameters& p, const Formula& rhs) {
+  Formula lu = c(p.lower_upper);
+  Formula half = call(kMatrixTriangularSolve, unit_lower(lu), rhs);
+  return call(kMatrixTriangularSolve, lu, half, {.lower = false});
+}
+
+void define_solutions(FunctionRegistry& functions) {
+  constexpr Raised kDoNotFit = {"InvalidArgumentError",
+                                "The shapes do not fit; a ValueError in a graph."};
+  functions.define({
+      .names = "linalg.triangular_solve",
+      .scope = "triangular_solve",
+      .types = {{"T", kMatrixTypes}},
+      .summary = "Solves systems of equations whose matrices are triangular.",
+      .returns = "The solutions, shape [..., n, columns].",
+      .raises = {kDoNotFit},
+      .source = "OpDef \"MatrixTriangularSolve\"",
+      .body =
+          [](FunctionContext& c, const TriangularSolveParameters& p) {
+            return c(kMatrixTriangularSolve, {p.matrix, p.rhs}, {p.lower, p.adjoint});
+          },
+  });
+  functions.define({
+      .names = "linalg.cholesky_solve",
+      .scope = "cholesky_solve",
+      .types = {{"T", kMatrixTypes}},
+      .summary = "Solves systems of equations by the Cholesky factors of their matrices.",
+      .returns = "The solutions, shape [..., n, columns].",
+      .raises = {kDoNotFit},
+      .body = [](FunctionContext& c, const CholeskySolveParameters& p) -> Outputs {
+        return cholesky_solve(c(p.chol), c(p.rhs));
+      },
+  });
+  functions.define({
+      .names = "linalg.lstsq",
+      .scope = "matrix_solve_ls",
+      .types = {{"T", kMatrixTypes}},
+      .summary = "Solves systems of equations in the sense of least squares.",
+      .details = "Of several solutions that with the smallest norm.",
+      .returns = "The solutions, shape [..., n, columns].",
+      .raises = {kDoNotFit, {"ValueError", "The sizes of the matrices are not known."}},
+      .body = lstsq,
+  });
+  functions.define({
+      .names = "linalg.lu_solve",
+      .scope = "lu_solve",
+      .types = {{"T", kMatrixTypes}},
+      .summary = "Solves systems of equations by the LU factors of their matrices.",
+      .returns = "The solutions, shape [..., n, columns].",
+      .raises = {kDoNotFit},
+      .body = [](FunctionContext& c, const LuSolveParameters& p) -> Outputs {
+        return lu_solve(c, p, product(permutation(c, p), c(p.rhs)));
+      },
+  });
+  functions.define({
+      .names = "linalg.lu_matrix_inverse",
+      .scope = "lu_matrix_inverse",
+      .types = {{"T", kMatrixTypes}},
+      .summary = "The inverses of matrices by their LU factors.",
+      .returns = "The inverses, shape [..., n, n].",
+      .raises = {kDoNotFit},
+      .body = [](FunctionContext& c, const LuParameters& p) -> Outputs {
+        return lu_solve(c, p, permutation(c, p));
+      },
+  });
+  functions.define({
+      .names = "linalg.lu_reconstruct",
+      .scope = "lu_reconstruct",
+      .types = {{"T", kMatrixTypes}},
+      .summary = "The matrices that have these LU factors.",
+      .returns = "The matrices, shape [..., n, n].",
+      .raises = {kDoNotFit},
+      .body = [](FunctionContext& c, const LuParameters& p) -> Outputs {
+        Formula lu = c(p.lower_upper);
+        return product(permutation(c, p), product(unit_lower(lu), upper_part(lu)), Adjoint::kFirst);
+      },
+  });
+  functions.define({
+      .names = "linalg.logdet",
+      .scope = "logdet",
+      .types = {{"T", kMatrixTypes}},
+      .summary = "The logarithms of the determinants of Hermitian, positive definite matrices.",
+      .returns = "The real logarithms, shape [...]; NaN where a matrix is not positive definite.",
+      .raises = {kDoNotFit},
+      .body = [](FunctionContext& c, const SquareParameters& p) -> Outputs {
+        Formula diagonal = diagonal_of(c(c(kCholesky, {p.matrix})));
+        if (is_complex(diagonal.dtype())) {
+          diagonal = call(kReal, diagonal, {.Tout = real_part_type(diagonal.dtype())});
+        }
+        return 2.0 * c(c(kSum, {call(kLog, diagonal), c.scalar(-1)}));
+      },
+  });
+}
+
+}  // namespace
+
+void define_matrices(FunctionRegistry& functions) {
+  define_eigenvalues(functions);
+  define_singular_values(functions);
+  define_solutions(functions);
+}
+
+}  // namespace graven::engine

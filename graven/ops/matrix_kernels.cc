@@ -1,0 +1,65 @@
+#include "graven/ops/matrix_kernels.h"
+
+#include <vector>
+
+#include "graven/base/thread_pool.h"
+#include "graven/ops/elements.h"
+
+namespace graven::engine {
+
+Status check_is_matrix(const InferContext& c, int input) {
+  const Shape& shape = c.shape(input);
+  if (!shape.has_rank() || shape.rank() >= 2) return {};
+  return invalid_argument("Input tensor ", input, " must have rank >= 2, got ", shape.rank());
+}
+
+Status check_is_square(const InferContext& c, int input, std::string_view message) {
+  RETURN_IF_ERROR(check_is_matrix(c, input));
+  const Shape& shape = c.shape(input);
+  if (!shape.has_rank()) return {};
+  if (c.merge(shape[shape.rank() - 2], shape[shape.rank() - 1]).ok()) return {};
+  return invalid_argument(message, " Its shape is ", shape.to_message());
+}
+
+Status square_matrix_shape(InferContext& c) {
+  RETURN_IF_ERROR(check_is_square(c, 0));
+  return same_as_input(c);
+}
+
+Result<MatrixSizes> sizes_of_matrices(const Tensor& x) {
+  constexpr int64_t kMostRows = 20000;
+  const Shape& shape = x.shape();
+  const int64_t rows = shape.size(shape.rank() - 2), columns = shape.size(shape.rank() - 1);
+  if (x.num_elements() == 0)
+    return MatrixSizes{batch_of_matrices(shape).num_elements(), rows, columns};
+  if (std::min(rows, columns) > kMostRows || x.num_elements() > std::numeric_limits<int>::max()) {
+    return unimplemented("Matrices of shape ", shape.to_message(), ": LAPACK's smaller size is ",
+                         kMostRows, " at most, and the elements are counted in 32 bits");
+  }
+  return MatrixSizes{x.num_elements() / (rows * columns), rows, columns};
+}
+
+Status for_each_matrix(int64_t count, double operations, FunctionRef<Status(int64_t i)> body) {
+  constexpr double kOperationsOfChunk = 1 << 17;
+  const int64_t grain =
+      std::max<int64_t>(1, static_cast<int64_t>(kOperationsOfChunk / std::max(operations, 1.0)));
+  if (count == 0) return {};
+  std::vector<Status> statuses(static_cast<size_t>((count + grain - 1) / grain));
+  const FlushDenormals flush;
+  for_ranges(count, grain, [&](int64_t begin, int64_t end) {
+    Status& status = statuses[static_cast<size_t>(begin / grain)];
+    for (int64_t i = begin; i < end && status.ok(); ++i) status = body(i);
+  });
+  for (Status& status : statuses) RETURN_IF_ERROR(status);
+  return {};
+}
+
+Status lapack_status(int info, std::string_view message) {
+  if (info == 0) return {};
+  if (info == kLapackNoMemory) {
+    return Status(Code::kResourceExhausted, "LAPACK has no memory to work in");
+  }
+  return invalid_argument(message);
+}
+
+}  // namespace graven::engine
