@@ -79,11 +79,11 @@ Status patches_kernel(KernelContext& c) {
   const Tensor &images = c.input(0), &patches = c.output(0);
   if (patches.num_elements() == 0) return {};
   const Shape &in = images.shape(), &out = patches.shape();
-  const auto [kernel_height, kernel_width] = windows.sizes;
+  const int64_t kernel_height = windows.sizes[0], kernel_width = windows.sizes[1];
   const auto pixel = static_cast<int64_t>(dtype_size(images.dtype())) * in.size(3);
   const int64_t top = pads_of(windows, 0, in.size(1), kernel_height, out.size(1)).before;
   const int64_t left = pads_of(windows, 1, in.size(2), kernel_width, out.size(2)).before;
-  const auto [row_rate, column_rate] = windows.dilations;
+  const int64_t row_rate = windows.dilations[0], column_rate = windows.dilations[1];
   const auto* from = static_cast<const std::byte*>(images.raw_data());
   auto* to = static_cast<std::byte*>(patches.mutable_raw_data());
   const int64_t height = out.size(1), window_row = kernel_width * pixel;
