@@ -86,6 +86,10 @@ class Arguments:
     def float_matrix(self) -> Any:
         return self._numbers(self._side, self._side, dtype="float32")
 
+    def definite_matrix(self) -> Any:
+        numbers = _drawn("unit", (self._side, self._side), self._dtype, 1)
+        return self._tf.constant(numbers + numbers.T + np.eye(self._side, dtype=self._dtype) * 4096)
+
     def float_row(self) -> Any:
         return self._numbers(self._side, dtype="float32")
 
@@ -117,6 +121,9 @@ class Arguments:
 
     def flat(self) -> Any:
         return self._numbers(self._elements)
+
+    def vectors_of_three(self) -> Any:
+        return self._numbers(self._elements // 3, 3)
 
     def scalar(self) -> Any:
         return self._numbers()
@@ -368,6 +375,9 @@ class Arguments:
     def half_shape_tensor(self) -> Any:
         return self._integers([self._side // 2, self._side])
 
+    def any_size_tensor(self) -> Any:
+        return self._integers(-1)
+
     def twice_tensor(self) -> Any:
         return self._integers([1, 2])
 
@@ -497,6 +507,9 @@ class Arguments:
 
     def reflect(self) -> str:
         return "REFLECT"
+
+    def equation_of_product(self) -> str:
+        return "ij,jk->ik"
 
     def message(self) -> str:
         return "a message"

@@ -130,6 +130,8 @@ _STATE = {"resource": "generator"}
 _ROWS = {"indices": "rows"}
 _SORTED = {"segment_ids": "sorted_rows"}
 _PARTED = {"indices": "parted_rows", "data": "half_matrices"}
+_SQUARE = {"input": "definite_matrix"}
+_DIAGONAL = {"k": "axis_tensor", "padding_value": "scalar"}
 _FACTORS = {"indices": "rows", "updates": "ones_matrix"}
 
 # What the names of an op's parameters do not tell.
@@ -153,6 +155,9 @@ _OPS: Mapping[str, Mapping[str, str]] = {
     **_each("ResizeArea ResizeBicubic ResizeBilinear ResizeNearestNeighbor", _RESIZED),
     **_each("ResizeBicubicGrad ResizeBilinearGrad", _RESIZE_GRADIENT),
     **_each("Angle ComplexAbs Imag Real", _PARTS),
+    **_each("Cholesky LogMatrixDeterminant Lu MatrixDeterminant MatrixInverse", _SQUARE),
+    **_each("MatrixExponential MatrixLogarithm MatrixSquareRoot SelfAdjointEigV2", _SQUARE),
+    **_each("MatrixSolve MatrixTriangularSolve", {"matrix": "definite_matrix", "rhs": "matrix"}),
     **_each("BatchMatMul BatchMatMulV2", _BATCH),
     **_each(
         "RandomStandardNormal RandomUniform StatelessRandomNormal StatelessRandomNormalV2 "
@@ -258,6 +263,10 @@ _OPS: Mapping[str, Mapping[str, str]] = {
         "out_backprop": "images",
         **_DEPTHWISE,
     },
+    "Cross": {"a": "vectors_of_three", "b": "vectors_of_three"},
+    "Diag": {"diagonal": "row"},
+    "Eig": {**_SQUARE, "Tout": "complex_dtype"},
+    "Einsum": {"equation": "equation_of_product"},
     "DrawBoundingBoxesV2": {
         "images": "images",
         "boxes": "box_of_each_image",
@@ -314,6 +323,15 @@ _OPS: Mapping[str, Mapping[str, str]] = {
     },
     "LinSpace": {"start": "low", "stop": "high", "num": "elements_tensor"},
     "ListDiff": {"x": "flat", "y": "row"},
+    "MatrixBandPart": {"num_lower": "two_tensor", "num_upper": "one_tensor"},
+    "MatrixDiagPartV3": _DIAGONAL,
+    "MatrixDiagV3": {
+        **_DIAGONAL,
+        "diagonal": "row",
+        "num_rows": "any_size_tensor",
+        "num_cols": "any_size_tensor",
+    },
+    "MatrixSetDiagV3": {"diagonal": "row", "k": "axis_tensor"},
     "MaxPool": {"input": "images", **_POOLING},
     "MaxPool3D": {"input": "volumes", **_VOLUME_POOLING},
     "MaxPool3DGrad": {**_MAX_POOL_3D_GRADIENT, "grad": "gradient_of_pooled_volumes"},
