@@ -32,9 +32,12 @@ if(GRAVEN_WHEEL)
         file(COPY_FILE \"\${file}\" \"\${CMAKE_INSTALL_PREFIX}/graven/\${name}\")
         copy_license(\"\${file}\" \"\${name}\" \"\${CMAKE_INSTALL_PREFIX}/graven/licenses\")
       endforeach()
-      # Compiled into libgraven.so.
+      # Compiled or linked into objects of Graven's own.
       copy_license(
         \"${KISSFFT_INCLUDE_DIR}/kissfft/kissfft.hh\" kissfft
+        \"\${CMAKE_INSTALL_PREFIX}/graven/licenses\")
+      copy_license(
+        \"${OPENBLAS_SERIAL_LIBRARY}\" openblas
         \"\${CMAKE_INSTALL_PREFIX}/graven/licenses\")"
     COMPONENT wheel)
   return()
