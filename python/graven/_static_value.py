@@ -9,7 +9,7 @@ from typing import Any
 
 from graven import _engine
 from graven._dtypes import string
-from graven._trace_types import is_tensor
+from graven._type_spec import is_tensor
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
