@@ -43,7 +43,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if mode not in REWRITES:
         items[:] = [item for item in items if "mode" in getattr(item, "fixturenames", ())]
         return
-    rows = {}
+    rows: dict[object, pytest.Item] = {}
     for item in items:
         if "graphs" in getattr(item, "fixturenames", ()):
             parameters = item.callspec.params  # type: ignore[attr-defined]

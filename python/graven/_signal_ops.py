@@ -59,7 +59,8 @@ def stft(
 def _weighted(frames: Tensor, window_fn: WindowFunction | None, length: TensorLike) -> Tensor:
     if window_fn is None:
         return frames
-    return frames * window_fn(length, dtype=frames.dtype)
+    weighted: Tensor = frames * window_fn(length, dtype=frames.dtype)
+    return weighted
 
 
 def inverse_stft(

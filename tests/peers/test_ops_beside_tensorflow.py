@@ -156,7 +156,9 @@ def test_ops_declare_the_dtypes_of_their_op_defs() -> None:
     engine = graven._engine
     wrong = []
     for op in engine.op_names():
-        for attribute, _ in engine.raw_op(op)._record.get("types", []):
+        function = engine.raw_op(op)
+        assert function is not None
+        for attribute, _ in function._record.get("types", []):
             try:
                 allowed = registered.allowed_dtypes(op, attribute)
             except KeyError:  # an op or attribute of Graven's own

@@ -77,16 +77,20 @@ SAMPLES = [
 WRONG = [
     Wrong("FFT", (np.complex64(1),), "Input must have rank of at least 1 but got: []"),
     Wrong("FFT3D", (np.ones((2, 2), np.complex64),), "Input must have rank of at least 3"),
-    Wrong("RFFT", (np.float32(REALS), int32([2, 3])), "fft_length must have shape [1]"),
-    Wrong("RFFT", (np.float32(REALS), int32([-1])), "fft_length[0] must >= 0, but got: -1"),
+    Wrong("RFFT", (np.array(REALS, np.float32), int32([2, 3])), "fft_length must have shape [1]"),
     Wrong(
-        "RFFT", (np.float32(REALS), int32([6])),
+        "RFFT", (np.array(REALS, np.float32), int32([-1])), "fft_length[0] must >= 0, but got: -1"
+    ),
+    Wrong(
+        "RFFT", (np.array(REALS, np.float32), int32([6])),
         "Input dimension 1 must have length of at least 6 but got: 5",
     ),
-    Wrong("RFFT", (np.float64(REALS), int32([5])), "Wrong types for forward real FFT"),
-    Wrong("IRFFT", (np.complex128(MATRIX), int32([5])), "Wrong types for backward real FFT"),
+    Wrong("RFFT", (np.array(REALS, np.float64), int32([5])), "Wrong types for forward real FFT"),
     Wrong(
-        "IRFFT2D", (np.complex64(MATRIX), int32([4, 5])),
+        "IRFFT", (np.array(MATRIX, np.complex128), int32([5])), "Wrong types for backward real FFT"
+    ),
+    Wrong(
+        "IRFFT2D", (np.array(MATRIX, np.complex64), int32([4, 5])),
         "Input dimension 0 must have length of at least 4 but got: 3",
     ),
 ]  # fmt: skip

@@ -49,13 +49,13 @@ def _exponential(a: Array) -> Array:
         power = power + term
     for _ in range(10):
         power = power @ power
-    return power
+    return np.asarray(power)
 
 
 def _of_eigenvalues(f: Callable[[Array], Array]) -> Callable[[Array], Array]:
     def apply(a: Array) -> Array:
         values, vectors = np.linalg.eig(a)
-        return vectors @ (f(values + 0j)[..., None] * np.linalg.inv(vectors))
+        return np.asarray(vectors @ (f(values + 0j)[..., None] * np.linalg.inv(vectors)))
 
     return apply
 
