@@ -143,9 +143,10 @@ WRONG = [
     ],
     *[
         Wrong(op, (int32([2]), int32([3])), "Value for attr 'T' of int32 is not in the list")
-        for op in ("DivNoNan", "MulNoNan", "Xdivy", "Xlogy", "Xlog1py", "NextAfter",
-                   "ApproximateEqual")
+        for op in ("DivNoNan", "MulNoNan", "Xdivy", "Xlogy", "Xlog1py", "NextAfter")
     ],
+    Wrong("ApproximateEqual", (int32([2]), int32([3])), "has no kernel for attr 'T' of int32",
+          error="NotFoundError"),
     Wrong("ClipByValue", (np.ones((2, 3)), np.ones(2), np.float64(1)),
           "must be scalars or have the shape of t"),
     Wrong("ApproximateEqual", (np.ones(2), np.ones(3)), "[2]"),

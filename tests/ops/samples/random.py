@@ -361,5 +361,5 @@ WRONG = [
     Wrong("RngReadAndSkip", (int64([1, 2, 3]), int32(9), uint64(1)),
           "Unsupported algorithm id: 9", setup=on_variable),
     Wrong("NonDeterministicInts", (float32([1]),),
-          "Value for attr 'shape_dtype' of float is not in the list"),
+          "has no kernel for attr 'shape_dtype' of float", error="NotFoundError"),
 ]  # fmt: skip

@@ -217,7 +217,7 @@ WRONG = [
     _wrong("AssignAddVariableOp", (_FLOATS, float32([1])), "Shape mismatch"),
     _wrong("AssignSubVariableOp", (_FLOATS, float32([1])), "Shape mismatch"),
     _wrong("AssignAddVariableOp", (np.array([True]), np.array([True])),
-           "Value for attr 'dtype' of bool is not in the list of allowed values"),
+           "has no kernel for attr 'dtype' of bool", error="NotFoundError"),
     *[
         _wrong("ResourceScatter" + kind, (_FLOATS, int32([3]), float32([[1, 2, 3]])),
                "indices[0] = 3 is not in [0, 3)")
