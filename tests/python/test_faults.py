@@ -469,8 +469,3 @@ def test_a_product_of_an_unknown_rank_is_one_of_batches() -> None:
     product = tf.function(tf.matmul).get_concrete_function(*specs)
     assert "BatchMatMulV2" in [op.type for op in product.graph.get_operations()]
     assert product(tf.ones([3, 1, 2]), tf.ones([2, 2])).shape == [3, 1, 2]
-
-
-def test_a_norm_that_needs_singular_values_is_refused_in_words() -> None:
-    with pytest.raises(NotImplementedError, match="singular values"):
-        tf.norm(tf.ones([2, 2]), 2, axis=[0, 1])

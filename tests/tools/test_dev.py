@@ -94,7 +94,7 @@ def test_in_the_shell_python_is_the_projects_whatever_the_rc_file_says(tmp_path:
         (["test", "tests/no_such_file.py"], "tests/no_such_file.py is no part of the tests"),
         (["test", "README.md"], "README.md is no part of the tests: there are cpp, python, conf"),
         (["test", "docs"], "docs is no part of the tests"),
-        (["test", "tests/ops/sample.py"], "the modes of the ops, eager, graph; folders that"),
+        (["test", "tests/ops/sample.py"], "the modes, eager, graph, roundtrip, nofusion,"),
         (["test", "--quick"], "test takes parts, modes, paths and --no-peers; not --quick"),
         (["sanitize", "msan"], "sanitize takes asan or tsan, not msan"),
         (["lint", "--fast"], "lint takes --no-tidy, not --fast"),
