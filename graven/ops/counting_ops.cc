@@ -408,7 +408,7 @@ void define_bounds(OpRegistry& ops) {
                            .summary = summary,
                            .inputs = {"sorted_inputs: T", "values: T"},
                            .outputs = {"output: out_type"},
-                           .types = {{"T", kRealTypes}, {"out_type", kIndexTypes}},
+                           .types = {{"T", kRealTypes, kAllTypes}, {"out_type", kIndexTypes}},
                            .infer = bound_shape,
                            .body = kernel(f),
                        });

@@ -196,7 +196,7 @@ void define_matrix_diag(OpRegistry& ops) {
                  .inputs = {"diagonal: T", "k: int32", "num_rows: int32", "num_cols: int32",
                             "padding_value: T"},
                  .outputs = {"output: T"},
-                 .types = {{"T", kPlainTypes}},
+                 .types = {{"T", kPlainTypes, kAllTypes}},
                  .infer = matrix_diag_shape,
                  .gradient =
                      [](GradientContext& c) {
@@ -260,7 +260,7 @@ void define_matrix_diag_part(OpRegistry& ops) {
                  .details = kBandDetails,
                  .inputs = {"input: T", "k: int32", "padding_value: T"},
                  .outputs = {"diagonal: T"},
-                 .types = {{"T", kPlainTypes}},
+                 .types = {{"T", kPlainTypes, kAllTypes}},
                  .infer = matrix_diag_part_shape,
                  .gradient = matrix_diag_part_gradient,
                  .body = kernel(matrix_diag_part_kernel),
@@ -333,7 +333,7 @@ void define_matrix_set_diag(OpRegistry& ops) {
                                    .details = kBandDetails,
                                    .inputs = {"input: T", "diagonal: T", "k: int32"},
                                    .outputs = {"output: T"},
-                                   .types = {{"T", kPlainTypes}},
+                                   .types = {{"T", kPlainTypes, kAllTypes}},
                                    .infer = matrix_set_diag_shape,
                                    .gradient = matrix_set_diag_gradient,
                                    .body = kernel(matrix_set_diag_kernel),
@@ -399,7 +399,7 @@ void define_matrix_band_part(OpRegistry& ops) {
                             "stay; negative means all.",
                  .inputs = {"input: T", "num_lower: Tindex", "num_upper: Tindex"},
                  .outputs = {"band: T"},
-                 .types = {{"T", kPlainTypes}, {"Tindex", kIndexTypes}},
+                 .types = {{"T", kPlainTypes, kAllTypes}, {"Tindex", kIndexTypes}},
                  .infer = same_as_input,
                  .gradient =
                      [](GradientContext& c) {
@@ -431,7 +431,7 @@ void define_diag(OpRegistry& ops) {
                                    "shape [s...] at equal indices, zeros elsewhere.",
                         .inputs = {"diagonal: T"},
                         .outputs = {"output: T"},
-                        .types = {{"T", kDiagTypes}},
+                        .types = {{"T", kDiagTypes, kFloatTypes | kComplexTypes | kIndexTypes}},
                         .infer = [](InferContext& c) -> Status {
                           const Shape& x = c.shape(0);
                           if (!x.has_rank()) return unknown_outputs(c);
@@ -482,7 +482,7 @@ void define_diag_part(OpRegistry& ops) {
                  .summary = "The elements at equal indices of a tensor of shape [s..., s...].",
                  .inputs = {"input: T"},
                  .outputs = {"diagonal: T"},
-                 .types = {{"T", kDiagTypes}},
+                 .types = {{"T", kDiagTypes, kFloatTypes | kComplexTypes | kIndexTypes}},
                  .infer = diag_part_shape,
                  .gradient = [](GradientContext& c) { c.set_dx(0, c(kDiag, {c.dy()})); },
                  .body = kernel([](KernelContext& c) -> Status {

@@ -522,7 +522,7 @@ void define_einsum_ops(OpRegistry& ops) {
                             "diagonal.",
                  .inputs = {"inputs: N * T"},
                  .outputs = {"output: T"},
-                 .types = {{"T", kDifferentiableTypes | kIndexTypes}},
+                 .types = {{"T", kDifferentiableTypes | kIndexTypes, kAllTypes}},
                  .infer = einsum_shape,
                  .gradient = einsum_gradient,
                  .body = composite(einsum),

@@ -73,7 +73,7 @@ void define_cholesky(OpRegistry& ops) {
                      "definite, the lower triangle of the result is NaN.",
           .inputs = {"input: T"},
           .outputs = {"output: T"},
-          .types = {{"T", kMatrixTypes}},
+          .types = {{"T", kMatrixTypes, DTypeSet{DType::kHalf}}},
           .infer = square_matrix_shape,
           .gradient = cholesky_gradient,
           .body = kernel(cholesky_kernel),
@@ -255,7 +255,7 @@ void define_determinants(OpRegistry& ops) {
                  .summary = "The determinants of square matrices.",
                  .inputs = {"input: T"},
                  .outputs = {"output: T"},
-                 .types = {{"T", kMatrixTypes}},
+                 .types = {{"T", kMatrixTypes, DTypeSet{DType::kHalf}}},
                  .infer = determinant_shape,
                  .gradient =
                      [](GradientContext& c) {
@@ -276,7 +276,7 @@ void define_determinants(OpRegistry& ops) {
                             "No gradient flows through the sign.",
                  .inputs = {"input: T"},
                  .outputs = {"sign: T", "log_abs_determinant: T"},
-                 .types = {{"T", kMatrixTypes}},
+                 .types = {{"T", kMatrixTypes, DTypeSet{DType::kHalf}}},
                  .infer = determinant_shape,
                  .gradient =
                      [](GradientContext& c) {
@@ -359,7 +359,7 @@ void define_matrix_solve(OpRegistry& ops) {
                  .details = "Raises: InvalidArgumentError: A matrix is singular.",
                  .inputs = {"matrix: T", "rhs: T"},
                  .outputs = {"output: T"},
-                 .types = {{"T", kMatrixTypes}},
+                 .types = {{"T", kMatrixTypes, DTypeSet{DType::kHalf}}},
                  .infer = solve_shape,
                  .gradient =
                      [](GradientContext& c) {
@@ -447,7 +447,7 @@ void define_matrix_triangular_solve(OpRegistry& ops) {
                      "on the diagonal gives elements that are not finite.",
           .inputs = {"matrix: T", "rhs: T"},
           .outputs = {"output: T"},
-          .types = {{"T", kMatrixTypes}},
+          .types = {{"T", kMatrixTypes, kFloatTypes | kComplexTypes}},
           .infer = triangular_solve_shape,
           .gradient = triangular_solve_gradient,
           .body = kernel(triangular_solve_kernel),
@@ -496,20 +496,21 @@ Status lu_kernel(KernelContext& c) {
 
 void define_lu(OpRegistry& ops) {
   ops.define(
-      kLu, {
-               .name = "Lu",
-               .python = "linalg.lu",
-               .summary = "The triangular factors L and U of square matrices with reordered rows.",
-               .details = "lu: U in the upper triangle, L without its diagonal of ones below. p: "
-                          "row i of L U is row p[i] of the input. Raises: InvalidArgumentError: A "
-                          "matrix is singular.",
-               .inputs = {"input: T"},
-               .outputs = {"lu: T", "p: output_idx_type"},
-               .types = {{"T", kMatrixTypes}, {"output_idx_type", kIndexTypes}},
-               .infer = lu_shape,
-               .body = kernel(lu_kernel),
-               .cost = cubic_cost,
-           });
+      kLu,
+      {
+          .name = "Lu",
+          .python = "linalg.lu",
+          .summary = "The triangular factors L and U of square matrices with reordered rows.",
+          .details = "lu: U in the upper triangle, L without its diagonal of ones below. p: "
+                     "row i of L U is row p[i] of the input. Raises: InvalidArgumentError: A "
+                     "matrix is singular.",
+          .inputs = {"input: T"},
+          .outputs = {"lu: T", "p: output_idx_type"},
+          .types = {{"T", kMatrixTypes, DTypeSet{DType::kHalf}}, {"output_idx_type", kIndexTypes}},
+          .infer = lu_shape,
+          .body = kernel(lu_kernel),
+          .cost = cubic_cost,
+      });
 }
 
 }  // namespace

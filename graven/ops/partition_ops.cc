@@ -385,7 +385,8 @@ void define_reverse_sequence(OpRegistry& ops) {
                      "batch_dim. Behind its length a sequence stays as it is.",
           .inputs = {"input: T", "seq_lengths: Tlen"},
           .outputs = {"output: T"},
-          .types = {{"T", kPlainTypes | DTypeSet{DType::kString}}, {"Tlen", kIndexTypes}},
+          .types = {{"T", kPlainTypes | DTypeSet{DType::kString}, kAllTypes},
+                    {"Tlen", kIndexTypes}},
           .infer = reverse_sequence_shape,
           .gradient =
               [](GradientContext& c) {

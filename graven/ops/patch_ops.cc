@@ -167,7 +167,7 @@ void define_patch_ops(OpRegistry& ops) {
                  "counts.",
       .inputs = {"images: T"},
       .outputs = {"patches: T"},
-      .types = {{"T", kNumberTypes}},
+      .types = {{"T", kNumberTypes, kPlainTypes}},
       .infer = patches_shape,
       .gradient = patches_gradient,
       .body = kernel(patches_kernel),

@@ -253,7 +253,7 @@ void define_max_pool_grad_grad(OpRegistry& ops) {
                      "that equals orig_output.",
           .inputs = {"orig_input: T", "orig_output: T", "grad: T"},
           .outputs = {"output: T"},
-          .types = {{"T", kVolumeTypes}},
+          .types = {{"T", kVolumeTypes, kRealTypes}},
           .infer = max_pool_grad_grad_shape<VolumePoolAttrs>,
           .gradient = linear_gradient_by<kMaxPool3DGrad>,
           .body = kernel(max_pool_grad_kernel<VolumePoolAttrs, max_pool_gradient_gradient>),

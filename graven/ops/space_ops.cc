@@ -289,36 +289,38 @@ void batch_gradient(GradientContext& c) {
 }
 
 void define_space_to_batch(OpRegistry& ops) {
-  ops.define(
-      kSpaceToBatchND,
-      {
-          .name = "SpaceToBatchND",
-          .python = "space_to_batch, space_to_batch_nd, nn.space_to_batch",
-          .summary = "The axes behind the first are padded with zeros and cut into blocks; "
-                     "all elements of one place of the blocks become one of the batch.",
-          .inputs = {"input: T", "block_shape: Tblock_shape", "paddings: Tpaddings"},
-          .outputs = {"output: T"},
-          .types = {{"T", kRealTypes}, {"Tblock_shape", kIndexTypes}, {"Tpaddings", kIndexTypes}},
-          .infer = space_to_batch_shape,
-          .gradient = batch_gradient<kBatchToSpaceND>,
-          .body = kernel(batch_kernel<true>),
-          .values_for_inference = {1, 2},
-      });
-  ops.define(
-      kBatchToSpaceND,
-      {
-          .name = "BatchToSpaceND",
-          .python = "batch_to_space",
-          .summary = "The inverse of space_to_batch: the batch is spread over the axes "
-                     "behind the first, which are then cropped.",
-          .inputs = {"input: T", "block_shape: Tblock_shape", "crops: Tcrops"},
-          .outputs = {"output: T"},
-          .types = {{"T", kRealTypes}, {"Tblock_shape", kIndexTypes}, {"Tcrops", kIndexTypes}},
-          .infer = batch_to_space_shape,
-          .gradient = batch_gradient<kSpaceToBatchND>,
-          .body = kernel(batch_kernel<false>),
-          .values_for_inference = {1, 2},
-      });
+  ops.define(kSpaceToBatchND,
+             {
+                 .name = "SpaceToBatchND",
+                 .python = "space_to_batch, space_to_batch_nd, nn.space_to_batch",
+                 .summary = "The axes behind the first are padded with zeros and cut into blocks; "
+                            "all elements of one place of the blocks become one of the batch.",
+                 .inputs = {"input: T", "block_shape: Tblock_shape", "paddings: Tpaddings"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", kRealTypes, kAllTypes},
+                           {"Tblock_shape", kIndexTypes},
+                           {"Tpaddings", kIndexTypes}},
+                 .infer = space_to_batch_shape,
+                 .gradient = batch_gradient<kBatchToSpaceND>,
+                 .body = kernel(batch_kernel<true>),
+                 .values_for_inference = {1, 2},
+             });
+  ops.define(kBatchToSpaceND,
+             {
+                 .name = "BatchToSpaceND",
+                 .python = "batch_to_space",
+                 .summary = "The inverse of space_to_batch: the batch is spread over the axes "
+                            "behind the first, which are then cropped.",
+                 .inputs = {"input: T", "block_shape: Tblock_shape", "crops: Tcrops"},
+                 .outputs = {"output: T"},
+                 .types = {{"T", kRealTypes, kAllTypes},
+                           {"Tblock_shape", kIndexTypes},
+                           {"Tcrops", kIndexTypes}},
+                 .infer = batch_to_space_shape,
+                 .gradient = batch_gradient<kSpaceToBatchND>,
+                 .body = kernel(batch_kernel<false>),
+                 .values_for_inference = {1, 2},
+             });
 }
 
 }  // namespace

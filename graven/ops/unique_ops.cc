@@ -193,7 +193,7 @@ OpRecord unique_record(const char* name, bool has_axis, bool has_counts) {
       .details = kUniqueDetails,
       .inputs = {"x: T"},
       .outputs = {"y: T", "idx: out_idx"},
-      .types = {{"T", kTypes}, {"out_idx", kIndexTypes}},
+      .types = {{"T", kTypes, kAllTypes}, {"out_idx", kIndexTypes}},
       .infer = has_axis ? unique_v2_shape : unique_shape,
       .body = kernel(unique_kernel),
       .allocates_outputs = true,
@@ -279,7 +279,8 @@ void define_list_diff(OpRegistry& ops) {
                  .summary = "The elements of x that are not in y, in order, and their places.",
                  .inputs = {"x: T", "y: T"},
                  .outputs = {"out: T", "idx: out_idx"},
-                 .types = {{"T", kRealTypes | DTypeSet{DType::kString}}, {"out_idx", kIndexTypes}},
+                 .types = {{"T", kRealTypes | DTypeSet{DType::kString}, kAllTypes},
+                           {"out_idx", kIndexTypes}},
                  .infer = list_diff_shape,
                  .body = kernel([](KernelContext& c) -> Status {
                    return visit_types(c.input(0).dtype(), c.attrs<UniqueAttrs>().out_idx,
