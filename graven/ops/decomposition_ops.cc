@@ -73,28 +73,29 @@ Status qr_shape(InferContext& c) {
 }
 
 template <typename T, typename Stored>
-Status factor_qr(KernelContext& c, const MatrixSizes& sizes, const Lapack& library) {
+Status factor_qr(KernelContext& c, const MatrixSizes& sizes) {
   const int64_t m = sizes.rows, n = sizes.columns;
   const int64_t k = c.output(1).shape().size(c.output(1).rank() - 2);
-  return for_each_matrix(sizes.count, operations(sizes, 4), [&](int64_t matrix) {
-    const MatrixScratch<T> a(m * n), q(m * k);
-    RETURN_IF_ERROR(a.status());
-    RETURN_IF_ERROR(q.status());
-    copy_columns<T, Stored>(c.input(0), sizes, matrix, a.get());
-    const int info =
-        library.of<T>().qr(sizes.m(), sizes.n(), static_cast<int>(k), a.get(), q.get());
-    Stored* to_q = c.out<Stored>(0).data() + matrix * m * k;
-    for (int64_t i = 0; i < m; ++i) {
-      for (int64_t j = 0; j < k; ++j) to_q[i * k + j] = static_cast<Stored>(q[j * m + i]);
-    }
-    Stored* to_r = c.out<Stored>(1).data() + matrix * k * n;
-    for (int64_t i = 0; i < k; ++i) {
-      for (int64_t j = 0; j < n; ++j) {
-        to_r[i * n + j] = static_cast<Stored>(i <= j ? a[j * m + i] : T(0));
-      }
-    }
-    return lapack_status(info, "There are no QR factors.");
-  });
+  return for_each_matrix(
+      sizes.count, operations(sizes, 4), [&](const Lapack& library, int64_t matrix) {
+        const MatrixScratch<T> a(m * n), q(m * k);
+        RETURN_IF_ERROR(a.status());
+        RETURN_IF_ERROR(q.status());
+        copy_columns<T, Stored>(c.input(0), sizes, matrix, a.get());
+        const int info =
+            library.of<T>().qr(sizes.m(), sizes.n(), static_cast<int>(k), a.get(), q.get());
+        Stored* to_q = c.out<Stored>(0).data() + matrix * m * k;
+        for (int64_t i = 0; i < m; ++i) {
+          for (int64_t j = 0; j < k; ++j) to_q[i * k + j] = static_cast<Stored>(q[j * m + i]);
+        }
+        Stored* to_r = c.out<Stored>(1).data() + matrix * k * n;
+        for (int64_t i = 0; i < k; ++i) {
+          for (int64_t j = 0; j < n; ++j) {
+            to_r[i * n + j] = static_cast<Stored>(i <= j ? a[j * m + i] : T(0));
+          }
+        }
+        return lapack_status(info, "There are no QR factors.");
+      });
 }
 
 // Ones on the diagonal of all matrices of a tensor, zeros elsewhere.
@@ -116,11 +117,9 @@ Status qr_kernel(KernelContext& c) {
     visit_matrix_type(dtype, [&](auto zero) { set_identity<decltype(zero)>(c.output(0)); });
     return {};
   }
-  ASSIGN_OR_RETURN(const Lapack* library, lapack());
-  if (dtype == DType::kHalf) return factor_qr<float, Half>(c, sizes, *library);
-  return visit_matrix_type(dtype, [&](auto zero) {
-    return factor_qr<decltype(zero), decltype(zero)>(c, sizes, *library);
-  });
+  if (dtype == DType::kHalf) return factor_qr<float, Half>(c, sizes);
+  return visit_matrix_type(
+      dtype, [&](auto zero) { return factor_qr<decltype(zero), decltype(zero)>(c, sizes); });
 }
 
 // x r^-H for upper triangular r.
@@ -213,7 +212,7 @@ Status svd_shape(InferContext& c) {
 }
 
 template <typename T>
-Status factor_svd(KernelContext& c, const MatrixSizes& sizes, const Lapack& library) {
+Status factor_svd(KernelContext& c, const MatrixSizes& sizes) {
   const auto& attrs = c.attrs<SvdAttrs>();
   const int64_t m = sizes.rows, n = sizes.columns, k = std::min(m, n);
   const int64_t columns_of_u = attrs.full_matrices ? m : k,
@@ -221,34 +220,35 @@ Status factor_svd(KernelContext& c, const MatrixSizes& sizes, const Lapack& libr
   const Vectors vectors = !attrs.compute_uv     ? Vectors::kNone
                           : attrs.full_matrices ? Vectors::kAll
                                                 : Vectors::kThin;
-  return for_each_matrix(sizes.count, operations(sizes, 16), [&](int64_t matrix) {
-    const MatrixScratch<T> a(m * n), u(attrs.compute_uv ? m * columns_of_u : 0);
-    const MatrixScratch<RealOf<T>> s(k);
-    RETURN_IF_ERROR(a.status());
-    RETURN_IF_ERROR(u.status());
-    RETURN_IF_ERROR(s.status());
-    copy_columns<T, T>(c.input(0), sizes, matrix, a.get());
-    T* to_s = c.out<T>(0).data() + matrix * k;
-    // Read by columns, the conjugate of V^H is V by rows.
-    T none = {};
-    T* v = attrs.compute_uv ? c.out<T>(2).data() + matrix * n * rows_of_vh : &none;
-    T* to_u = attrs.compute_uv ? c.out<T>(1).data() + matrix * m * columns_of_u : &none;
-    if (!are_finite(a.get(), m * n)) {
-      std::fill_n(to_s, k, not_a_number<T>());
-      if (!attrs.compute_uv) return Status();
-      std::fill_n(to_u, m * columns_of_u, not_a_number<T>());
-      std::fill_n(v, n * rows_of_vh, not_a_number<T>());
-      return Status();
-    }
-    const int info =
-        library.of<T>().svd(vectors, sizes.m(), sizes.n(), a.get(), s.get(), u.get(), v);
-    for (int64_t i = 0; i < k; ++i) to_s[i] = T(s[i]);
-    if (attrs.compute_uv) {
-      transpose_matrix(u.get(), columns_of_u, m, to_u);
-      for (int64_t i = 0; i < n * rows_of_vh; ++i) v[i] = conjugate(v[i]);
-    }
-    return lapack_status(info, "The singular values do not converge.");
-  });
+  return for_each_matrix(
+      sizes.count, operations(sizes, 16), [&](const Lapack& library, int64_t matrix) {
+        const MatrixScratch<T> a(m * n), u(attrs.compute_uv ? m * columns_of_u : 0);
+        const MatrixScratch<RealOf<T>> s(k);
+        RETURN_IF_ERROR(a.status());
+        RETURN_IF_ERROR(u.status());
+        RETURN_IF_ERROR(s.status());
+        copy_columns<T, T>(c.input(0), sizes, matrix, a.get());
+        T* to_s = c.out<T>(0).data() + matrix * k;
+        // Read by columns, the conjugate of V^H is V by rows.
+        T none = {};
+        T* v = attrs.compute_uv ? c.out<T>(2).data() + matrix * n * rows_of_vh : &none;
+        T* to_u = attrs.compute_uv ? c.out<T>(1).data() + matrix * m * columns_of_u : &none;
+        if (!are_finite(a.get(), m * n)) {
+          std::fill_n(to_s, k, not_a_number<T>());
+          if (!attrs.compute_uv) return Status();
+          std::fill_n(to_u, m * columns_of_u, not_a_number<T>());
+          std::fill_n(v, n * rows_of_vh, not_a_number<T>());
+          return Status();
+        }
+        const int info =
+            library.of<T>().svd(vectors, sizes.m(), sizes.n(), a.get(), s.get(), u.get(), v);
+        for (int64_t i = 0; i < k; ++i) to_s[i] = T(s[i]);
+        if (attrs.compute_uv) {
+          transpose_matrix(u.get(), columns_of_u, m, to_u);
+          for (int64_t i = 0; i < n * rows_of_vh; ++i) v[i] = conjugate(v[i]);
+        }
+        return lapack_status(info, "The singular values do not converge.");
+      });
 }
 
 Status svd_kernel(KernelContext& c) {
@@ -260,10 +260,8 @@ Status svd_kernel(KernelContext& c) {
     });
     return {};
   }
-  ASSIGN_OR_RETURN(const Lapack* library, lapack());
-  return visit_matrix_type(c.input(0).dtype(), [&](auto zero) {
-    return factor_svd<decltype(zero)>(c, sizes, *library);
-  });
+  return visit_matrix_type(c.input(0).dtype(),
+                           [&](auto zero) { return factor_svd<decltype(zero)>(c, sizes); });
 }
 
 // With J = F * (U^H dU), K = F * (V^H dV), F = 1 / (s_j^2 - s_i^2):
@@ -335,39 +333,38 @@ Status eig_shape(InferContext& c, bool has_vectors) {
 }
 
 template <typename T>
-Status factor_eigh(KernelContext& c, const MatrixSizes& sizes, const Lapack& library) {
+Status factor_eigh(KernelContext& c, const MatrixSizes& sizes) {
   constexpr const char* kFailed =
       "Self-adjoint eigen decomposition was not successful. The input might not be valid.";
   const bool wants_vectors = c.attrs<EighAttrs>().compute_v;
   const int64_t n = sizes.rows;
-  return for_each_matrix(sizes.count, operations(sizes, 8), [&](int64_t matrix) {
-    const MatrixScratch<T> a(n * n);
-    const MatrixScratch<RealOf<T>> values(n);
-    RETURN_IF_ERROR(a.status());
-    RETURN_IF_ERROR(values.status());
-    // The lower triangle by rows is the upper one by columns, of the conjugate matrix.
-    std::copy_n(c.in<T>(0).data() + matrix * n * n, n * n, a.get());
-    for (int64_t i = 0; i < n; ++i) {
-      if (!are_finite(a.get() + i * n, i + 1)) return invalid_argument(kFailed);
-    }
-    RETURN_IF_ERROR(lapack_status(
-        library.of<T>().eigh(wants_vectors, sizes.n(), a.get(), values.get()), kFailed));
-    T* e = c.out<T>(0).data() + matrix * n;
-    for (int64_t i = 0; i < n; ++i) e[i] = T(values[i]);
-    if (wants_vectors) {
-      transpose_matrix(a.get(), n, n, c.out<T>(1).data() + matrix * n * n, conjugate<T>);
-    }
-    return Status();
-  });
+  return for_each_matrix(
+      sizes.count, operations(sizes, 8), [&](const Lapack& library, int64_t matrix) {
+        const MatrixScratch<T> a(n * n);
+        const MatrixScratch<RealOf<T>> values(n);
+        RETURN_IF_ERROR(a.status());
+        RETURN_IF_ERROR(values.status());
+        // The lower triangle by rows is the upper one by columns, of the conjugate matrix.
+        std::copy_n(c.in<T>(0).data() + matrix * n * n, n * n, a.get());
+        for (int64_t i = 0; i < n; ++i) {
+          if (!are_finite(a.get() + i * n, i + 1)) return invalid_argument(kFailed);
+        }
+        RETURN_IF_ERROR(lapack_status(
+            library.of<T>().eigh(wants_vectors, sizes.n(), a.get(), values.get()), kFailed));
+        T* e = c.out<T>(0).data() + matrix * n;
+        for (int64_t i = 0; i < n; ++i) e[i] = T(values[i]);
+        if (wants_vectors) {
+          transpose_matrix(a.get(), n, n, c.out<T>(1).data() + matrix * n * n, conjugate<T>);
+        }
+        return Status();
+      });
 }
 
 Status eigh_kernel(KernelContext& c) {
   ASSIGN_OR_RETURN(const MatrixSizes sizes, sizes_of_matrices(c.input(0)));
   if (c.input(0).num_elements() == 0) return {};
-  ASSIGN_OR_RETURN(const Lapack* library, lapack());
-  return visit_matrix_type(c.input(0).dtype(), [&](auto zero) {
-    return factor_eigh<decltype(zero)>(c, sizes, *library);
-  });
+  return visit_matrix_type(c.input(0).dtype(),
+                           [&](auto zero) { return factor_eigh<decltype(zero)>(c, sizes); });
 }
 
 // V (diag(de) + F * (V^H dV)) V^H with F = 1 / (e_j - e_i), as a gradient of the lower triangle,
@@ -392,38 +389,37 @@ void eigh_gradient(GradientContext& c) {
 }
 
 template <typename T>
-Status factor_eig(KernelContext& c, const MatrixSizes& sizes, const Lapack& library) {
+Status factor_eig(KernelContext& c, const MatrixSizes& sizes) {
   using C = std::complex<RealOf<T>>;
   constexpr const char* kFailed =
       "Eigen decomposition was not successful. The input might not be valid.";
   const bool wants_vectors = c.attrs<EigAttrs>().compute_v;
   const int64_t n = sizes.rows;
-  return for_each_matrix(sizes.count, operations(sizes, 25), [&](int64_t matrix) {
-    const MatrixScratch<T> a(n * n);
-    const MatrixScratch<C> values(n), vectors(wants_vectors ? n * n : 0);
-    RETURN_IF_ERROR(a.status());
-    RETURN_IF_ERROR(values.status());
-    RETURN_IF_ERROR(vectors.status());
-    copy_columns<T, T>(c.input(0), sizes, matrix, a.get());
-    if (!are_finite(a.get(), n * n)) return invalid_argument(kFailed);
-    RETURN_IF_ERROR(lapack_status(library.of<T>().eig(sizes.n(), a.get(), values.get(),
-                                                      wants_vectors ? vectors.get() : nullptr),
-                                  kFailed));
-    std::copy_n(values.get(), n, c.out<C>(0).data() + matrix * n);
-    if (wants_vectors) {
-      transpose_matrix(vectors.get(), n, n, c.out<C>(1).data() + matrix * n * n);
-    }
-    return Status();
-  });
+  return for_each_matrix(
+      sizes.count, operations(sizes, 25), [&](const Lapack& library, int64_t matrix) {
+        const MatrixScratch<T> a(n * n);
+        const MatrixScratch<C> values(n), vectors(wants_vectors ? n * n : 0);
+        RETURN_IF_ERROR(a.status());
+        RETURN_IF_ERROR(values.status());
+        RETURN_IF_ERROR(vectors.status());
+        copy_columns<T, T>(c.input(0), sizes, matrix, a.get());
+        if (!are_finite(a.get(), n * n)) return invalid_argument(kFailed);
+        RETURN_IF_ERROR(lapack_status(library.of<T>().eig(sizes.n(), a.get(), values.get(),
+                                                          wants_vectors ? vectors.get() : nullptr),
+                                      kFailed));
+        std::copy_n(values.get(), n, c.out<C>(0).data() + matrix * n);
+        if (wants_vectors) {
+          transpose_matrix(vectors.get(), n, n, c.out<C>(1).data() + matrix * n * n);
+        }
+        return Status();
+      });
 }
 
 Status eig_kernel(KernelContext& c) {
   ASSIGN_OR_RETURN(const MatrixSizes sizes, sizes_of_matrices(c.input(0)));
   if (c.input(0).num_elements() == 0) return {};
-  ASSIGN_OR_RETURN(const Lapack* library, lapack());
-  return visit_matrix_type(c.input(0).dtype(), [&](auto zero) {
-    return factor_eig<decltype(zero)>(c, sizes, *library);
-  });
+  return visit_matrix_type(c.input(0).dtype(),
+                           [&](auto zero) { return factor_eig<decltype(zero)>(c, sizes); });
 }
 
 // V^-H (diag(de) + conj(F) * (V^H dV - V^H V diag(Re(V^H dV)))) V^H: vectors have length 1.

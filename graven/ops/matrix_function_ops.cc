@@ -47,15 +47,14 @@ Status for_each_matrix_function(KernelContext& c, F&& f) {
   const Tensor& x = c.input(0);
   ASSIGN_OR_RETURN(const MatrixSizes sizes, sizes_of_matrices(x));
   if (x.num_elements() == 0) return {};
-  ASSIGN_OR_RETURN(const Lapack* library, lapack());
   return visit_matrix_type(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const int64_t size = sizes.rows * sizes.rows;
     return for_each_matrix(sizes.count, kProducts * static_cast<double>(size * sizes.rows),
-                           [&](int64_t matrix) {
+                           [&](const Lapack& library, int64_t matrix) {
                              const T* from = c.in<T>(0).data() + matrix * size;
                              T* to = c.out<T>(0).data() + matrix * size;
-                             if (are_finite(from, size)) return f(*library, sizes.rows, from, to);
+                             if (are_finite(from, size)) return f(library, sizes.rows, from, to);
                              std::fill_n(to, size, not_a_number<T>());
                              return Status();
                            });

@@ -39,16 +39,18 @@ Result<MatrixSizes> sizes_of_matrices(const Tensor& x) {
   return MatrixSizes{x.num_elements() / (rows * columns), rows, columns};
 }
 
-Status for_each_matrix(int64_t count, double operations, FunctionRef<Status(int64_t i)> body) {
+Status for_each_matrix(int64_t count, double operations, MatrixBody body) {
   constexpr double kOperationsOfChunk = 1 << 17;
   const int64_t grain =
       std::max<int64_t>(1, static_cast<int64_t>(kOperationsOfChunk / std::max(operations, 1.0)));
   if (count == 0) return {};
+  ASSIGN_OR_RETURN(const Lapack* library, lapack());
   std::vector<Status> statuses(static_cast<size_t>((count + grain - 1) / grain));
   const FlushDenormals flush;
   for_ranges(count, grain, [&](int64_t begin, int64_t end) {
     Status& status = statuses[static_cast<size_t>(begin / grain)];
-    for (int64_t i = begin; i < end && status.ok(); ++i) status = body(i);
+    if (!library->prepare_thread()) status = lapack_status(kLapackNoMemory, {});
+    for (int64_t i = begin; i < end && status.ok(); ++i) status = body(*library, i);
   });
   for (Status& status : statuses) RETURN_IF_ERROR(status);
   return {};

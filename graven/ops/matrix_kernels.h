@@ -47,9 +47,11 @@ struct MatrixSizes {
 // An error for matrices whose workspace LAPACK cannot count in 32 bits.
 Result<MatrixSizes> sizes_of_matrices(const Tensor& x);
 
-// Calls body(i) for each matrix of a batch, on the pool, many in one chunk where `operations`, the
-// arithmetic of one, is little. Returns the error of the first matrix that has one.
-Status for_each_matrix(int64_t count, double operations, FunctionRef<Status(int64_t i)> body);
+using MatrixBody = FunctionRef<Status(const Lapack& library, int64_t i)>;
+// Calls body(LAPACK, i) for each matrix of a batch, on the pool, many in one chunk where
+// `operations`, the arithmetic of one, is little. Returns the error of the first matrix that has
+// one.
+Status for_each_matrix(int64_t count, double operations, MatrixBody body);
 
 // The error for what a routine of LAPACK returned; `message` if there is no result.
 Status lapack_status(int info, std::string_view message);

@@ -32,23 +32,23 @@ Status cholesky_kernel(KernelContext& c) {
   const Tensor &x = c.input(0), &out = c.output(0);
   ASSIGN_OR_RETURN(const MatrixSizes sizes, sizes_of_matrices(x));
   if (x.num_elements() == 0) return {};
-  ASSIGN_OR_RETURN(const Lapack* library, lapack());
   return visit_matrix_type(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const int64_t n = sizes.rows, size = n * n;
-    return for_each_matrix(sizes.count, static_cast<double>(size * n), [&](int64_t matrix) {
-      T* y = out.mutable_data<T>().data() + matrix * size;
-      const T* from = x.data<T>().data() + matrix * size;
-      if (y != from) std::copy_n(from, size, y);
-      // The rows of a lower triangle are the columns of an upper one.
-      const int info = library->of<T>().cholesky(sizes.n(), y);
-      if (info < 0) return lapack_status(info, "");
-      for (int64_t i = 0; i < n; ++i) {
-        if (info != 0) std::fill_n(y + i * n, i + 1, not_a_number<T>());
-        std::fill_n(y + i * n + i + 1, n - i - 1, T(0));
-      }
-      return Status();
-    });
+    return for_each_matrix(sizes.count, static_cast<double>(size * n),
+                           [&](const Lapack& library, int64_t matrix) {
+                             T* y = out.mutable_data<T>().data() + matrix * size;
+                             const T* from = x.data<T>().data() + matrix * size;
+                             if (y != from) std::copy_n(from, size, y);
+                             // The rows of a lower triangle are the columns of an upper one.
+                             const int info = library.of<T>().cholesky(sizes.n(), y);
+                             if (info < 0) return lapack_status(info, "");
+                             for (int64_t i = 0; i < n; ++i) {
+                               if (info != 0) std::fill_n(y + i * n, i + 1, not_a_number<T>());
+                               std::fill_n(y + i * n + i + 1, n - i - 1, T(0));
+                             }
+                             return Status();
+                           });
   });
 }
 
@@ -110,14 +110,14 @@ Status factorize(const Lapack& library, const Stored* x, int64_t n, Factors<T>& 
 // type Stored, the factors of type T.
 template <typename T, typename Stored, typename F>
 Status for_each_factors(const Tensor& x, const MatrixSizes& sizes, F&& f) {
-  ASSIGN_OR_RETURN(const Lapack* library, lapack());
   const int64_t n = sizes.rows;
-  return for_each_matrix(sizes.count, static_cast<double>(n * n * n), [&](int64_t matrix) {
-    Factors<T> factors(n);
-    const Stored* from = x.data<Stored>().data() + matrix * n * n;
-    RETURN_IF_ERROR((factorize<T, Stored>(*library, from, n, factors)));
-    return f(library->of<T>(), matrix, factors);
-  });
+  return for_each_matrix(sizes.count, static_cast<double>(n * n * n),
+                         [&](const Lapack& library, int64_t matrix) {
+                           Factors<T> factors(n);
+                           const Stored* from = x.data<Stored>().data() + matrix * n * n;
+                           RETURN_IF_ERROR((factorize<T, Stored>(library, from, n, factors)));
+                           return f(library.of<T>(), matrix, factors);
+                         });
 }
 
 template <typename T, typename Stored>
@@ -404,7 +404,6 @@ Status triangular_solve_kernel(KernelContext& c) {
   const auto& attrs = c.attrs<TriangularSolveAttrs>();
   for (const Tensor* x : {&a, &b, &out}) RETURN_IF_ERROR(sizes_of_matrices(*x).status());
   if (out.num_elements() == 0) return {};
-  ASSIGN_OR_RETURN(const Lapack* library, lapack());
   const int64_t n = out.shape().size(out.rank() - 2), columns = out.shape().size(out.rank() - 1);
   const Shape batch = batch_of_matrices(out.shape()), of_a = batch_of_matrices(a.shape()),
               of_b = batch_of_matrices(b.shape());
@@ -414,17 +413,18 @@ Status triangular_solve_kernel(KernelContext& c) {
   return visit_matrix_type(out.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const auto count = static_cast<int64_t>(places.size());
-    return for_each_matrix(count, static_cast<double>(n * n * columns), [&](int64_t matrix) {
-      const auto [place_of_a, place_of_b] = places[static_cast<size_t>(matrix)];
-      T* x = c.out<T>(0).data() + matrix * n * columns;
-      std::copy_n(c.in<T>(1).data() + place_of_b * n * columns, n * columns, x);
-      // Read by columns, all three are transposed: X^T A^T = B^T.
-      library->of<T>().solve_triangular(attrs.lower,
-                                        attrs.adjoint ? Transform::kAdjoint : Transform::kNone,
-                                        static_cast<int>(columns), static_cast<int>(n),
-                                        c.in<T>(0).data() + place_of_a * n * n, x);
-      return Status();
-    });
+    return for_each_matrix(
+        count, static_cast<double>(n * n * columns), [&](const Lapack& library, int64_t matrix) {
+          const auto [place_of_a, place_of_b] = places[static_cast<size_t>(matrix)];
+          T* x = c.out<T>(0).data() + matrix * n * columns;
+          std::copy_n(c.in<T>(1).data() + place_of_b * n * columns, n * columns, x);
+          // Read by columns, all three are transposed: X^T A^T = B^T.
+          library.of<T>().solve_triangular(attrs.lower,
+                                           attrs.adjoint ? Transform::kAdjoint : Transform::kNone,
+                                           static_cast<int>(columns), static_cast<int>(n),
+                                           c.in<T>(0).data() + place_of_a * n * n, x);
+          return Status();
+        });
   });
 }
 

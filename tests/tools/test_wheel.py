@@ -25,6 +25,7 @@ def step(x):
     return loss
 x = tf.constant([[1.0, 0.0]])
 print(float(step(x)), w.numpy().tolist())
+tf.linalg.inv(w)
 libraries = {line.split()[-1] for line in open("/proc/self/maps") if "libgraven" in line}
 print(*sorted(libraries | {tf.__file__}))
 """
@@ -50,6 +51,7 @@ def test_a_wheel_holds_types_and_what_the_engine_needs(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     for name in ("py.typed", "libgraven.so", "libgraven_onednn.so", "libdnnl.so.2"):
         assert f"graven/{name}" in names
+    assert "graven/libgraven_lapack.so" in names
     stubs = {f"graven/{path}" for path in printed_stubs(graven)} | {"graven/_engine.pyi"}
     assert {"graven/__init__.pyi", "graven/math.pyi", "graven/raw_ops.pyi"} <= stubs <= names
     assert wheel.stat().st_size < 40 << 20

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "graven/kernels/lapack/fortran.h"
+#include "graven/kernels/lapack/working_memory.h"
 
 namespace graven::engine {
 namespace {
@@ -217,8 +218,8 @@ LapackRoutines<T> routines() {
 extern "C" {
 
 __attribute__((visibility("default"))) const Lapack* graven_lapack() {
-  static const Lapack all = {routines<float>(), routines<double>(), routines<std::complex<float>>(),
-                             routines<std::complex<double>>()};
+  static const Lapack all = {prepare_working_memory, routines<float>(), routines<double>(),
+                             routines<std::complex<float>>(), routines<std::complex<double>>()};
   return &all;
 }
 

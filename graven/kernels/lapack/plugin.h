@@ -60,6 +60,9 @@ struct LapackRoutines {
 };
 
 struct Lapack {
+  // Must have returned true on a thread before it calls anything else; false: no memory. What it
+  // got stays with the thread.
+  bool (*prepare_thread)();
   LapackRoutines<float> of_float;
   LapackRoutines<double> of_double;
   LapackRoutines<std::complex<float>> of_complex64;
