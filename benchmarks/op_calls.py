@@ -62,6 +62,11 @@ _NOT_TIMED = {
     "Placeholder": "an argument of a trace",
     "PartitionedCall": "a call of a Function",
     "StatefulPartitionedCall": "a call of a Function",
+    **_each(
+        "signal.inverse_mdct signal.inverse_stft signal.inverse_stft_window_fn signal.mdct "
+        "signal.stft",
+        "frames and transforms, which are timed themselves",
+    ),
 }
 
 # Meanings of inputs of ops, all of them tensors, by the parameter's name.
@@ -422,7 +427,6 @@ _COMPLEXES = ("complex64", "complex128")
 _DTYPES: Mapping[str, tuple[str, ...]] = {
     **_each("Add Equal NotEqual", (*DTYPES, "string")),
     **_each("All Any BroadcastGradientArgs NoOp PrintV2 Where", ("bool",)),
-    **_each("Angle ComplexAbs Conj Imag Real", ("complex64", "complex128")),
     **_each(
         "FakeQuantWithMinMaxArgs FakeQuantWithMinMaxArgsGradient FakeQuantWithMinMaxVars "
         "FakeQuantWithMinMaxVarsGradient FakeQuantWithMinMaxVarsPerChannel "
@@ -431,7 +435,6 @@ _DTYPES: Mapping[str, tuple[str, ...]] = {
     ),
     **_each("Angle ComplexAbs Conj Imag Real", _COMPLEXES),
     **_each("FFT FFT2D FFT3D IFFT IFFT2D IFFT3D IRFFT IRFFT2D IRFFT3D", _COMPLEXES),
-    "InTopKV2": ("float32",),
     "InvertPermutation": ("int32",),
     **_each("NonDeterministicInts RngReadAndSkip RngSkip", ("int64",)),
     **_each("StatelessRandomGetAlg StatelessRandomGetKeyCounter", ("uint64",)),
@@ -577,7 +580,7 @@ def op_calls(tf: Any) -> tuple[list[OpCall], dict[str, str]]:
             continue
         meanings = _meanings(function, _FUNCTIONS.get(names[0], {}), _ARGUMENTS)
         if isinstance(meanings, str):
-            untimed[names[0]] = f"the meaning of {meanings} is not known"
+            untimed.setdefault(names[0], f"the meaning of {meanings} is not known")
         elif meanings:
             is_random = any(_RANDOM_FUNCTIONS.match(name) for name in names)
             dtypes = list(_DTYPES.get(names[0], ()))
