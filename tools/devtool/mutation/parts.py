@@ -18,7 +18,14 @@ from devtool.testing import CONFORMANCE, PEERS_FOLDER, TestRun
 
 PRESET = "release"
 # What may notice a fault of any file, in this order; the programs of C++ tests come before.
-PYTHON_PARTS = ("tests/ops", "tests/python", CONFORMANCE, "tests/threads", PEERS_FOLDER)
+PYTHON_PARTS = (
+    "tests/ops",
+    "tests/functions",
+    "tests/python",
+    CONFORMANCE,
+    "tests/threads",
+    PEERS_FOLDER,
+)
 # To the first failure; a line for each test, begun before it runs, so that a crash is somebody's.
 # No word is without a dash: the runner of the conformance suite would take it for a test.
 ONE_BY_ONE = ("-x", "-vv", "-pno:cacheprovider")
