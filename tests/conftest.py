@@ -35,21 +35,19 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests that do not depend on the mode run once, in the first.
 
-    What is done to graphs is tested on graphs, and once for each row, not for each dtype.
+    The others run once for each row, not for each dtype, and with shapes that are known.
     """
     mode = config.getoption("--mode")
     if mode == "eager":
         return
-    if mode not in REWRITES:
-        items[:] = [item for item in items if "mode" in getattr(item, "fixturenames", ())]
-        return
-    rows: dict[object, pytest.Item] = {}
+    depends = "graphs" if mode in REWRITES else "mode"
+    chosen: dict[tuple[str, int], pytest.Item] = {}
     for item in items:
-        if "graphs" in getattr(item, "fixturenames", ()):
-            parameters = item.callspec.params  # type: ignore[attr-defined]
-            row = id(parameters["case"].sample) if "case" in parameters else item.nodeid
-            rows.setdefault(row, item)
-    items[:] = rows.values()
+        if depends in getattr(item, "fixturenames", ()):
+            parameters = item.callspec.params if hasattr(item, "callspec") else {}
+            row = parameters["case"].sample if "case" in parameters else parameters.get("row", item)
+            chosen.setdefault((item.nodeid.partition("[")[0], id(row)), item)
+    items[:] = chosen.values()
 
 
 @pytest.fixture(scope="session")

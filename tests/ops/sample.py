@@ -289,6 +289,11 @@ def all_cases() -> list[Case]:
     return [case for row in all_rows()[0] for case in row.cases()]
 
 
+def one_of_each_row() -> list[Case]:
+    """The rows of all families in their first dtypes, for what does not depend on the dtype."""
+    return [next(row.cases()) for row in all_rows()[0]]
+
+
 def assert_close(
     case: Case, actual: NDArray[Any], expected: NDArray[Any], factor: float = 1
 ) -> None:

@@ -1,6 +1,7 @@
-"""Gradients of ops, first and second order, eagerly and of Functions, against differences.
+"""Gradients of ops, first and second order, against differences.
 
-A complex number counts as its two parts; its gradient is dL/d(real) + i dL/d(imaginary).
+Those of Functions are held against these in test_gradients_of_unknown_shapes.py. A complex number
+counts as its two parts; its gradient is dL/d(real) + i dL/d(imaginary).
 """
 
 from collections.abc import Callable
@@ -103,7 +104,7 @@ def differences(
 class Losses:
     """A number made of the outputs of a row, and one made of its gradients."""
 
-    def __init__(self, row: Sample, mode: str, arrays: list[Any]) -> None:
+    def __init__(self, row: Sample, arrays: list[Any]) -> None:
         tensors = as_tensors(tf, arrays)
         application = prepare(row.setup, op_of(row, Case(row, "float64").attrs), tensors)
 
@@ -112,7 +113,7 @@ class Losses:
             return total_of(list(result) if isinstance(result, (list, tuple)) else [result])
 
         self._arguments = application.arguments
-        self._total = in_mode(mode, total)
+        self._total = total
         self.sources = [
             tensors[i][j] if j is not None else application.source(i, tensors)
             for i, j in varied(row, arrays)
@@ -140,20 +141,20 @@ def test_every_op_with_a_gradient_and_a_row_says_where_it_is_smooth() -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=name_of)
-def test_a_gradient_is_the_limit_of_differences(row: Sample, mode: str) -> None:
+def test_a_gradient_is_the_limit_of_differences(row: Sample) -> None:
     arrays = inputs_of(row)
-    losses = Losses(row, mode, arrays)
+    losses = Losses(row, arrays)
     for place, gradient in zip(varied(row, arrays), losses.gradients(losses.value), strict=True):
-        expected = differences(lambda at: float(Losses(row, "eager", at).value()), arrays, place)
+        expected = differences(lambda at: float(Losses(row, at).value()), arrays, place)
         np.testing.assert_allclose(gradient.numpy(), expected, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=name_of)
-def test_a_second_gradient_is_the_limit_of_differences_of_the_first(row: Sample, mode: str) -> None:
+def test_a_second_gradient_is_the_limit_of_differences_of_the_first(row: Sample) -> None:
     arrays = inputs_of(row)
-    losses = Losses(row, mode, arrays)
+    losses = Losses(row, arrays)
     for place, gradient in zip(varied(row, arrays), losses.gradients(losses.slope), strict=True):
-        expected = differences(lambda at: float(Losses(row, "eager", at).slope()), arrays, place)
+        expected = differences(lambda at: float(Losses(row, at).slope()), arrays, place)
         np.testing.assert_allclose(gradient.numpy(), expected, rtol=1e-4, atol=1e-6)
 
 

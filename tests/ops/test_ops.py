@@ -1,4 +1,8 @@
-"""Each row of the table: against NumPy, traced and eagerly, with other inputs, and refusals."""
+"""Each row of the table: against NumPy, traced and eagerly, in other shapes, and refusals.
+
+Kernels differ by dtype and all dtypes are compared; empty tensors and thin axes are the business of
+what calls them, and take one dtype of a row.
+"""
 
 import builtins
 from typing import Any
@@ -9,12 +13,21 @@ import pytest
 from numpy.typing import NDArray
 
 from ops.running import in_mode, op_of, prepare, run
-from ops.sample import Case, Wrong, all_cases, all_rows, as_tensors, assert_close
+from ops.sample import (
+    Case,
+    Wrong,
+    all_cases,
+    all_rows,
+    as_tensors,
+    assert_close,
+    one_of_each_row,
+)
 from ops.setups import tensors_only
 
 CASES = all_cases()
 WITH_REFERENCE = [case for case in CASES if case.sample.reference is not None]
-ELEMENTWISE = [case for case in CASES if case.sample.is_elementwise]
+ONE_OF_EACH = one_of_each_row()
+ELEMENTWISE = [case for case in ONE_OF_EACH if case.sample.is_elementwise]
 
 
 def assert_same_bits(actual: list[NDArray[Any]], wanted: list[NDArray[Any]]) -> None:
@@ -24,8 +37,8 @@ def assert_same_bits(actual: list[NDArray[Any]], wanted: list[NDArray[Any]]) -> 
 
 
 @pytest.mark.parametrize("case", WITH_REFERENCE, ids=str)
-def test_an_op_gives_what_numpy_gives(case: Case, mode: str) -> None:
-    results = run(mode, case)
+def test_an_op_gives_what_numpy_gives(case: Case) -> None:
+    results = run("eager", case)
     expected = case.expected()
     assert len(results) == len(expected)
     for actual, wanted in zip(results, expected, strict=True):
@@ -37,7 +50,7 @@ def test_a_traced_op_gives_the_bits_of_an_eager_one(case: Case, graphs: str) -> 
     assert_same_bits(run("graph", case), run("eager", case))
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", ONE_OF_EACH, ids=str)
 def test_a_second_call_with_the_same_types_traces_nothing(case: Case) -> None:
     application = prepare(
         case.sample.setup, op_of(case.sample, case.attrs), as_tensors(tf, case.arrays())
@@ -65,7 +78,10 @@ def test_an_elementwise_op_takes_scalars(case: Case, mode: str) -> None:
     assert_same_bits([result.reshape(1)], run(mode, case, as_tensors(tf, vectors)))
 
 
-@pytest.mark.parametrize("case", [c for c in ELEMENTWISE if c.sample.broadcasts], ids=str)
+# In all dtypes: how many elements a block and a vector have depends on theirs.
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if c.sample.is_elementwise and c.sample.broadcasts], ids=str
+)
 def test_an_elementwise_op_broadcasts_over_many_blocks(case: Case, mode: str) -> None:
     arrays = [
         np.resize(array, 1) if i else np.resize(array, (1300, 3))
@@ -86,31 +102,6 @@ def test_axes_of_size_1_broadcast_like_repeated_elements(case: Case, mode: str) 
     full = np.broadcast_shapes(*[a.shape for a in thin])
     wide = [np.ascontiguousarray(np.broadcast_to(a, full)) for a in thin]
     assert_same_bits(run(mode, case, as_tensors(tf, thin)), run(mode, case, as_tensors(tf, wide)))
-
-
-def spread(array: NDArray[Any]) -> NDArray[Any]:
-    """The same elements, each behind another one, the axes in the opposite order in memory."""
-    if array.ndim == 0:
-        return array
-    memory = np.repeat(np.ascontiguousarray(array.T), 2, axis=-1)
-    return memory[..., ::2].T
-
-
-def shifted(array: NDArray[Any]) -> NDArray[Any]:
-    """The same elements, in memory that starts at an odd element."""
-    memory = np.zeros(array.size + 1, array.dtype)
-    memory[1:] = array.reshape(-1)
-    return memory[1:].reshape(array.shape)
-
-
-@pytest.mark.parametrize("layout", [spread, shifted])
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_the_memory_of_numpy_arrays_may_be_laid_out_in_any_way(case: Case, layout: Any) -> None:
-    arrays = [
-        [layout(item) for item in array] if isinstance(array, list) else layout(array)
-        for array in case.arrays()
-    ]
-    assert_same_bits(run("eager", case, as_tensors(tf, arrays)), run("eager", case))
 
 
 @pytest.mark.parametrize("row", all_rows()[1], ids=str)

@@ -156,12 +156,36 @@ def test_a_tensor_is_a_snapshot_of_an_array() -> None:
     assert x.numpy().tolist() == [1, 2]
 
 
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("name", ["<i4", ">i4", "<f8", "c16", "?", "u2"])
-def test_arrays_of_any_layout_are_read(name: str, order: Any) -> None:
-    array = np.asarray(np.arange(12).reshape(3, 4) % 2, dtype=name, order=order)[::2, ::-1]
-    x = tf.constant(array)
-    np.testing.assert_array_equal(x.numpy(), array)
+def at_an_odd_address(array: Any) -> Any:
+    memory = np.zeros(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)
+    memory[...] = array
+    return memory
+
+
+LAYOUTS = {
+    "rows backwards": lambda array: array[:, ::-1],
+    "every second": lambda array: np.repeat(array, 2, axis=-1)[::2, ::2],
+    "axes in another order": lambda array: np.asfortranarray(array)[::2],
+    "one row, repeated": lambda array: np.broadcast_to(array[0], (3, 4)),
+    "at an odd address": at_an_odd_address,
+}
+NUMPY_TYPES = [
+    *["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16"],
+    *[">i4", ">f8", "S3", "U3", "O"],
+]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", NUMPY_TYPES)
+def test_arrays_of_any_layout_are_read(name: str, layout: str) -> None:
+    numbers = np.arange(12).reshape(3, 4)
+    plain = numbers % 2 == 1 if name == "?" else numbers.astype(str if name == "O" else name)
+    if name == "O" and layout == "at an odd address":
+        return  # Objects lie at even addresses.
+    array = LAYOUTS[layout](plain.astype(name))
+    wanted = array.tolist() if name[0] not in "UO" else np.char.encode(array.astype(str)).tolist()
+    assert tf.constant(array).numpy().tolist() == wanted
+    assert tf.convert_to_tensor(array).shape == array.shape
 
 
 def test_bfloat16_goes_to_numpy_and_back() -> None:
