@@ -1,8 +1,13 @@
 """./dev test."""
 
 import os
+import subprocess
+import sys
+import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 
 from devtool.build import build, build_folder
@@ -30,6 +35,10 @@ MODES = {
     "nofusion": ["tests/ops", "tests/functions"],
     "nopasses": ["tests/ops", "tests/functions"],
 }
+# Those that take longest begin first where folders run side by side.
+LONG_FOLDERS = (PEERS_FOLDER, "tests/tools", "tests/python")
+
+Job = Callable[[], None]
 
 
 class TestRun:
@@ -40,6 +49,8 @@ class TestRun:
         self.peers = peers
         self.env = {**os.environ, "GRAVEN_PRESET": preset}
         self.counts = Counts()
+        self._lock = threading.Lock()  # for counts, environments and the terminal
+        self._are_side_by_side = False
         self.reports = build_folder(preset) / "reports"
         self.reports.mkdir(parents=True, exist_ok=True)
 
@@ -49,14 +60,32 @@ class TestRun:
 
     def show(self, command: Sequence[str | Path]) -> int:
         """Runs tests, whose output is the user's; returns the status of their runner."""
-        return show(command, env=self.env)
+        if not self._are_side_by_side:
+            return show(command, env=self.env)
+        words = [str(word) for word in command]
+        done = subprocess.run(
+            words, cwd=ROOT, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        with self._lock:
+            sys.stdout.buffer.write(done.stdout)
+            sys.stdout.flush()
+        return done.returncode
+
+    def side_by_side(self, jobs: Sequence[Job]) -> None:
+        """Runs parts on all processors, and prints what each says when it has ended."""
+        self._are_side_by_side = len(jobs) > 1
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            for ended in [pool.submit(job) for job in jobs]:
+                ended.result()
+        self._are_side_by_side = False
 
     def _add(self, report: Path, status: int, read: Callable[[Path], Counts]) -> None:
         """Adds a report; a runner that failed without one that says so is a failure itself."""
         counts = read(report) if report.exists() else Counts()
         if status != 0 and counts.failed == 0:
             counts.failed = 1
-        self.counts += counts
+        with self._lock:
+            self.counts += counts
 
     def cpp(self, *filters: str) -> None:
         """Runs the C++ tests."""
@@ -80,12 +109,20 @@ class TestRun:
     def _pytest(self, name: str, environment: Environment, words: Sequence[str]) -> None:
         report = self.reports / f"{name}.xml"
         report.unlink(missing_ok=True)
-        command: list[str | Path] = [environment.ensure(), *words, "-q", f"--junitxml={report}"]
+        with self._lock:
+            python = environment.ensure()
+        command: list[str | Path] = [python, *words, "-q", f"--junitxml={report}"]
         status = self.show(command)
         self._add(report, status, read_pytest)
 
-    def python(self, paths: Sequence[str], options: Sequence[str] = ()) -> None:
-        """Runs Python tests, those that need TensorFlow or what the demo uses where that is."""
+    def python(self, paths: Sequence[str], options: Sequence[str] = (), part: str = "") -> None:
+        """Runs Python tests, those that need TensorFlow or what the demo uses where that is.
+
+        Args:
+          paths: Folders, files and tests.
+          options: Words for pytest.
+          part: What the report is called after, if other parts run beside these.
+        """
         beside = [path for path in paths if path.startswith(PEERS_FOLDER) and self.peers]
         examples = [path for path in paths if path.startswith(EXAMPLES_FOLDER)]
         alone = [path for path in paths if path not in (*beside, *examples)]
@@ -96,7 +133,7 @@ class TestRun:
         ):
             if chosen:
                 self.say(f"Python tests in {environment.folder.name}: {' '.join(chosen)}")
-                self._pytest(name, environment, ["-m", "pytest", *chosen, *options])
+                self._pytest(name + part, environment, ["-m", "pytest", *chosen, *options])
 
     def conformance(self, paths: Sequence[str] = ()) -> None:
         """Runs the conformance suite, or some of its tests."""
@@ -127,13 +164,19 @@ def _tests() -> list[Path]:
     return [file for file in files if ROOT / CONFORMANCE not in file.parents]
 
 
-def run_python(run: TestRun, peers: bool) -> None:
-    """Runs all Python tests but the conformance suite, and the tables in their other modes."""
+def python_jobs(run: TestRun, peers: bool) -> list[Job]:
+    """All Python tests but the conformance suite, and the tables in their other modes."""
     if os.environ.get("CI"):  # where a test that is skipped for want of it is a failure
         install_packages(CHECKER_PACKAGES)
-    run.python(python_folders(peers))
-    for mode, tables in list(MODES.items())[1:]:
-        run.python(tables, ["--mode", mode])
+    folders = python_folders(peers)
+    folders.sort(key=lambda folder: folder not in LONG_FOLDERS)
+    jobs = [partial(run.python, [folder], part=f"-{Path(folder).name}") for folder in folders]
+    return jobs + [mode_job(run, mode) for mode in list(MODES)[1:]]
+
+
+def mode_job(run: TestRun, mode: str) -> Job:
+    """The tables that run in a mode, in it."""
+    return partial(run.python, MODES[mode], ["--mode", mode], f"-{mode}")
 
 
 def file_of(path: str) -> Path:
@@ -173,11 +216,20 @@ def run_path(run: TestRun, path: str) -> None:
         run.python([name])
 
 
-PARTS: dict[str, Callable[[TestRun, bool], None]] = {
-    "cpp": lambda run, peers: run.cpp(),
-    "python": run_python,
-    "conformance": lambda run, peers: run.conformance(),
-}
+PARTS = ("cpp", "python", "conformance")
+
+
+def jobs_of(run: TestRun, part: str) -> list[Job]:
+    """What may run side by side of a part or a mode."""
+    match part:
+        case "cpp":
+            return [run.cpp]
+        case "python":
+            return python_jobs(run, run.peers)
+        case "conformance":
+            return [run.conformance]
+        case mode:
+            return [mode_job(run, mode)]
 
 
 def test(arguments: Sequence[str]) -> int:
@@ -191,11 +243,11 @@ def test(arguments: Sequence[str]) -> int:
         file_of(word)  # Before a build, which takes minutes.
     build()
     run = TestRun("release", peers)
+    jobs: list[Job] = []
     for word in chosen or PARTS:
-        if word in PARTS:
-            PARTS[word](run, peers)
-        elif word in MODES:
-            run.python(MODES[word], ["--mode", word])
+        if word in PARTS or word in MODES:
+            jobs += jobs_of(run, word)
         else:
             run_path(run, word)
+    run.side_by_side(jobs)
     return run.close()
