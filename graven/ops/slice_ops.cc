@@ -1,5 +1,7 @@
 #include "graven/ops/slice_ops.h"
 
+#include <utility>
+
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
@@ -337,12 +339,18 @@ Status strided_slice_grad_shape(InferContext& c) {
   return slice ? check_fits_slice(c, *slice, 4, "dy") : Status();
 }
 
-// Writes the value to the slice of a tensor.
+// Writes the value, which broadcasts, to the slice of a tensor.
 Status write_slice(KernelContext& c, const Tensor& value, const Tensor& to) {
   ASSIGN_OR_RETURN(StridedSlice slice, resolve_slice(c.attrs<StridedSliceAttrs>(), to.shape(),
                                                      c.input(1), c.input(2), c.input(3)));
   CopyAxes box = slice.box(to.shape());
-  for (CopyAxis& axis : box) std::swap(axis.from, axis.to);
+  const auto strides = row_major_strides(value.shape());
+  const int missing = slice.shape.rank() - value.rank();
+  for (size_t i = 0; i < box.size(); ++i) {
+    const int axis = slice.axes[i].result - missing;
+    const bool repeats = axis < 0 || value.shape().size(axis) == 1;
+    box[i].to = std::exchange(box[i].from, repeats ? 0 : strides[axis]);
+  }
   copy_strided(value.dtype(), box, value.raw_data(),
                element_at(to.dtype(), to.mutable_raw_data(), slice.first_element(to.shape())));
   return {};
@@ -393,6 +401,19 @@ void define_strided_slice_grad(OpRegistry& ops) {
   });
 }
 
+Status check_broadcasts_to_slice(const StridedSlice& slice, const Shape& value) {
+  if (!value.has_rank()) return {};
+  const int missing = slice.shape.rank() - value.rank();
+  bool fits = missing >= 0;
+  for (int i = 0; fits && i < value.rank(); ++i) {
+    const Dim from = value[i], to = slice.shape[i + missing];
+    fits = from == Dim(1) || !from.is_number() || !to.is_number() || from == to;
+  }
+  if (fits) return {};
+  return invalid_argument("Cannot broadcast input shape ", value.to_message(), " into final shape ",
+                          slice.shape.to_message());
+}
+
 Status slice_update_kernel(KernelContext& c) {
   const Tensor& out = c.output(0);
   copy_strided(out.dtype(), {{out.num_elements(), 1, 1}}, c.input(0).raw_data(),
@@ -404,23 +425,26 @@ void slice_update_gradient(GradientContext& c) {
   const auto& attrs = c.attrs<StridedSliceAttrs>();
   Tensor begin = c.x(1), end = c.x(2), strides = c.x(3);
   if (c.wants(0)) {
-    Tensor zeros = c(kFill, {c.shape_of_x(4), constant_like(Formula(c, c.dy()), 0)});
-    c.set_dx(0, c(kTensorStridedSliceUpdate, {c.dy(), begin, end, strides, zeros}, attrs));
+    Tensor zero = constant_like(Formula(c, c.dy()), 0);
+    c.set_dx(0, c(kTensorStridedSliceUpdate, {c.dy(), begin, end, strides, zero}, attrs));
   }
-  if (c.wants(4)) c.set_dx(4, c(kStridedSlice, {c.dy(), begin, end, strides}, attrs));
+  if (c.wants(4)) {
+    Tensor read = c(kStridedSlice, {c.dy(), begin, end, strides}, attrs);
+    c.set_dx(4, reduce_to_shape(c, read, 4));
+  }
 }
 
 void define_tensor_strided_slice_update(OpRegistry& ops) {
   kTensorStridedSliceUpdate = ops.define<StridedSliceAttrs>({
       .name = "TensorStridedSliceUpdate",
-      .summary = "The input, with value where StridedSlice would have read.",
+      .summary = "The input, with value, which broadcasts, where StridedSlice would have read.",
       .inputs = {"input: T", "begin: Index", "end: Index", "strides: Index", "value: T"},
       .outputs = {"output: T"},
       .types = {{"T", kAllTypes}, {"Index", kIndexTypes}},
       .infer = [](InferContext& c) -> Status {
         c.set_shape(0, c.shape(0));
         ASSIGN_OR_RETURN(auto slice, slice_of(c, c.shape(0)));
-        return slice ? check_fits_slice(c, *slice, 4, "value") : Status();
+        return slice ? check_broadcasts_to_slice(*slice, c.shape(4)) : Status();
       },
       .gradient = slice_update_gradient,
       .body = kernel(slice_update_kernel),

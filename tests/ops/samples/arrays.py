@@ -153,6 +153,18 @@ SAMPLES = [
         lambda x, b, e, s, v: np.array([0, 1, 1]),
         ("bool",),
     ),
+    Sample("TensorStridedSliceUpdate", ([1, 2, 3], ints(0), ints(2), ints(1), 5)),
+    Sample(
+        "TensorStridedSliceUpdate",
+        (MATRIX, ints(0, 0), ints(2, 3), ints(1, 2), [[5], [6]]),
+        smooth_at=(
+            [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]],
+            ints(0, 0),
+            ints(2, 3),
+            ints(1, 2),
+            [[0.5], [0.7]],
+        ),
+    ),
     Sample("GatherV2", (CUBE, ints(2, 0, 2), scalar(1)), lambda x, i, a: np.take(x, i, a), ALL),
     Sample(
         "GatherV2",
@@ -278,6 +290,11 @@ SAMPLES.append(
 )
 
 WRONG = [
+    Wrong(
+        "TensorStridedSliceUpdate",
+        (np.arange(3.0), ints(0), ints(2), ints(1), np.arange(3.0)),
+        "Cannot broadcast input shape [3] into final shape [2]",
+    ),
     Wrong("Transpose", ([[1.0]], ints(0)), "transpose expects a vector of size 2"),
     Wrong("GatherV2", ([1.0], ints(5), scalar(0)), "indices[0] = 5 is not in [0, 1)"),
     Wrong("StridedSlice", ([1.0], ints(3), ints(4), ints(1)), "slice index 3 of dimension 0 out of "
