@@ -28,39 +28,48 @@ namespace {
 constexpr int64_t kMaxElements = 128;
 constexpr size_t kMaxKept = 16;
 
-// The constant arguments of a call; empty tensors stand for the others.
-using Constants = std::vector<Tensor>;
+// What a call knows of an argument beyond what the body knows.
+struct Known {
+  Tensor value;                         // empty: unknown
+  Shape shape = Shape::unknown_rank();  // sizes that are not numbers are unknown
+  friend bool operator==(const Known& a, const Known& b) {
+    if (a.value && b.value) return equal(AttrValue(a.value), AttrValue(b.value));
+    return !a.value && !b.value && a.shape == b.shape;
+  }
+};
+using KnownArguments = std::vector<Known>;
 
-bool same(const Constants& a, const Constants& b) {
-  return std::ranges::equal(a, b, [](const Tensor& x, const Tensor& y) {
-    return x && y ? equal(AttrValue(x), AttrValue(y)) : !x && !y;
-  });
+Shape with_numbers_only(Shape shape) {
+  for (int d = 0; d < shape.rank(); ++d) {
+    if (!shape[d].is_number()) shape.set(d, Dim::unknown());
+  }
+  return shape;
 }
 
-// The results of inferring a body with constants, in Body::kOutputTypes: graphs of the same inputs
-// and outputs, used for their types only. Any thread may use it.
+// The results of inferring a body with what calls know, in Body::kOutputTypes: graphs of the same
+// inputs and outputs, used for their types only. Any thread may use it.
 class OutputTypesFound final : public RefCounted {
  public:
-  std::optional<Ref<Graph>> find(const Constants& constants) const {
+  std::optional<Ref<Graph>> find(const KnownArguments& arguments) const {
     MutexLock lock(mutex_);
     for (const auto& [known, graph] : found_) {
-      if (same(known, constants)) return graph;
+      if (known == arguments) return graph;
     }
     return std::nullopt;
   }
   // Null where inference failed.
-  void add(Constants constants, Ref<Graph> graph) {
+  void add(KnownArguments arguments, Ref<Graph> graph) {
     MutexLock lock(mutex_);
     if (found_.size() >= kMaxKept) found_.erase(found_.begin());
-    found_.emplace_back(std::move(constants), std::move(graph));
+    found_.emplace_back(std::move(arguments), std::move(graph));
   }
   int64_t bytes() const {
     ByteCount count;
     MutexLock lock(mutex_);
     int64_t total = bytes_of_object<OutputTypesFound>() + heap_bytes(found_);
-    for (const auto& [constants, graph] : found_) {
-      total += heap_bytes(constants);
-      for (const Tensor& constant : constants) total += bytes_of_tensor(constant, count);
+    for (const auto& [arguments, graph] : found_) {
+      total += heap_bytes(arguments);
+      for (const Known& known : arguments) total += bytes_of_tensor(known.value, count);
       if (graph) total += graph->bytes();
     }
     return total;
@@ -68,7 +77,7 @@ class OutputTypesFound final : public RefCounted {
 
  private:
   mutable Mutex mutex_;
-  std::vector<std::pair<Constants, Ref<Graph>>> found_ GUARDED_BY(mutex_);  // the oldest first
+  std::vector<std::pair<KnownArguments, Ref<Graph>>> found_ GUARDED_BY(mutex_);  // the oldest first
 };
 
 // The bodies that are being inferred on this thread.
@@ -97,8 +106,9 @@ void keep_types(Graph& graph) {
   graph.remove(computed);
 }
 
-// Adds the nodes that the outputs need to a new graph, in which some inputs are constants.
-Result<Ref<Graph>> infer_again(const Graph& body, const Constants& constants) {
+// Adds the nodes that the outputs need to a new graph, in which some inputs are constants, or have
+// the shapes that the caller knows.
+Result<Ref<Graph>> infer_again(const Graph& body, const KnownArguments& arguments) {
   auto graph = make_ref<Graph>(body.name());
   GraphBuilder builder(graph);
   Frame frame(&builder);
@@ -114,14 +124,15 @@ Result<Ref<Graph>> infer_again(const Graph& body, const Constants& constants) {
   for (size_t i = 0; i < body.inputs().size(); ++i) {
     Node* input = body.inputs()[i];
     Tensor made;
-    if (constants[i]) {
-      made = builder.add_constant(constants[i]);
+    if (arguments[i].value) {
+      made = builder.add_constant(arguments[i].value);
     } else if (&input->op() == kConst.op) {
       made = builder.add_constant(input->attrs().as<ConstAttrs>().value);
     } else {
       // The graph is read only, also by a handle that owns it.
       Ref<Graph> source(const_cast<Graph*>(&body));
       made = builder.add_placeholder_like(symbolic_tensor(source, {input, 0}), input->name());
+      RETURN_IF_ERROR(const_cast<SymbolicTensor&>(symbolic(made)).set_shape(arguments[i].shape));
     }
     inputs.push_back(&symbolic(made).node());
     values[input->id()] = {made};
@@ -140,10 +151,7 @@ Result<Ref<Graph>> infer_again(const Graph& body, const Constants& constants) {
     }
     // A shape that the body's graph was promised (set_shape) holds here too.
     for (int i = 0; i < node->num_outputs(); ++i) {
-      Shape told = node->output(i).shape;
-      for (int d = 0; d < told.rank(); ++d) {
-        if (!told[d].is_number()) told.set(d, Dim::unknown());
-      }
+      const Shape told = with_numbers_only(node->output(i).shape);
       RETURN_IF_ERROR(
           const_cast<SymbolicTensor&>(symbolic(made[static_cast<size_t>(i)])).set_shape(told));
     }
@@ -160,17 +168,17 @@ Result<Ref<Graph>> infer_again(const Graph& body, const Constants& constants) {
 }
 
 // The same, kept with the body. Null on failure: then a run gives the error.
-Ref<Graph> inferred_with(const Body& body, Constants constants) {
+Ref<Graph> inferred_with(const Body& body, KnownArguments arguments) {
   auto found = const_cast<Body&>(body).get_or_make<OutputTypesFound>(
       Body::kOutputTypes,
       []() -> Result<Ref<OutputTypesFound>> { return make_ref<OutputTypesFound>(); });
   if (!found.ok() || Stack::is_short()) return {};
-  if (auto known = (*found)->find(constants)) return *known;
+  if (auto known = (*found)->find(arguments)) return *known;
   t_inferred.push_back(&body);
-  auto made = infer_again(*body.graph(), constants);
+  auto made = infer_again(*body.graph(), arguments);
   t_inferred.pop_back();
   Ref<Graph> graph = made.ok() ? *made : Ref<Graph>();
-  (*found)->add(std::move(constants), graph);
+  (*found)->add(std::move(arguments), graph);
   return graph;
 }
 
@@ -234,20 +242,22 @@ bool is_known(const Shape& shape, const InCaller& in_caller) {
          std::ranges::all_of(shape.dims(), [&](Dim dim) { return in_caller.is_known(dim); });
 }
 
-// The small integer arguments that the caller knows; none if there is none.
-Constants known_arguments(const InferContext& c, const Graph& graph) {
-  Constants constants(static_cast<size_t>(c.num_inputs()));
+// What the caller knows of arguments and the body does not; empty if that is nothing.
+KnownArguments known_arguments(const InferContext& c, const Graph& graph) {
+  KnownArguments arguments(static_cast<size_t>(c.num_inputs()));
   bool any = false;
   for (int i = 0; i < c.num_inputs(); ++i) {
-    if (!kIndexTypes.contains(c.dtype(i))) continue;
-    // The trace knew the values of its captures already.
-    if (&graph.inputs()[static_cast<size_t>(i)]->op() == kConst.op) continue;
-    const Tensor value = c.value(i);
-    if (!value || value.num_elements() > kMaxElements) continue;
-    constants[static_cast<size_t>(i)] = value;
-    any = true;
+    const Node& input = *graph.inputs()[static_cast<size_t>(i)];
+    if (&input.op() == kConst.op) continue;  // a capture, whose value the trace knew already
+    Known& known = arguments[static_cast<size_t>(i)];
+    if (!input.output(0).shape.has_rank()) known.shape = with_numbers_only(c.shape(i));
+    if (kIndexTypes.contains(c.dtype(i))) {
+      const Tensor value = c.value(i);
+      if (value && value.num_elements() <= kMaxElements) known.value = value;
+    }
+    any |= known.value || known.shape.has_rank();
   }
-  return any ? constants : Constants();
+  return any ? arguments : KnownArguments();
 }
 
 }  // namespace
@@ -269,8 +279,8 @@ Status infer_call(InferContext& c) {
       return is_known(output.node->output(output.index).shape, in_caller);
     });
     if (!all_known && std::ranges::find(t_inferred, body.get()) == t_inferred.end()) {
-      if (Constants constants = known_arguments(c, *graph); !constants.empty()) {
-        if (Ref<Graph> again = inferred_with(*body, std::move(constants))) graph = again;
+      if (KnownArguments arguments = known_arguments(c, *graph); !arguments.empty()) {
+        if (Ref<Graph> again = inferred_with(*body, std::move(arguments))) graph = again;
       }
     }
   }

@@ -11,10 +11,11 @@ namespace graven::engine {
 // finds when it runs is a fresh symbol of the caller's.
 //
 // If an output stays less known than that (of unknown rank, or with a size that only running the
-// body finds), and an integer argument of up to 128 elements is constant in the caller, the body's
-// types are inferred again with that constant: a body that reshapes to its argument gives a known
-// shape. The body keeps the result for these arguments. A body is not inferred within its own
-// inference.
+// body finds), the body's types are inferred again with what the caller knows and the body does
+// not: integer arguments of up to 128 elements that are constant in the caller, and shapes of
+// arguments whose rank the body does not know. So a body that reshapes to its argument, or that
+// takes tensors of any rank, gives a known shape. The body keeps the result for these arguments. A
+// body is not inferred within its own inference.
 GRAVEN_API Status infer_call(InferContext& c);
 
 }  // namespace graven::engine

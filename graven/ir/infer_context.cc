@@ -228,7 +228,7 @@ Status unknown_outputs(InferContext& c) {
 
 Result<int> normalized_axis(int64_t axis, int rank) {
   if (axis < -rank || axis >= rank) {
-    return invalid_argument("axis ", axis, " is outside [", -rank, ", ", rank, ")");
+    return invalid_argument("axis ", axis, " is out of valid range [", -rank, ", ", rank, ")");
   }
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }

@@ -64,7 +64,7 @@ TEST_CASE("two sayings of one size are merged, or contradict") {
 
 TEST_CASE("axes count from both ends, and must be in range") {
   CHECK(*normalized_axis(-1, 3) == 2);
-  CHECK(normalized_axis(3, 3).status().message() == "axis 3 is outside [-3, 3)");
+  CHECK(normalized_axis(3, 3).status().message() == "axis 3 is out of valid range [-3, 3)");
   int64_t axes[] = {0, -2};
   auto normal = normalized_axes(Tensor::vector<int64_t>(axes), 4);
   REQUIRE(normal.ok());
@@ -86,7 +86,7 @@ TEST_CASE("a reduction keeps what it does not reduce") {
   CHECK(reduced(axes, false) == "<unknown>");
   CHECK(reduced(axes, true) == "[?,?]");
   CHECK(reduced(vector({2}), false) ==
-        "[Sum] Invalid reduction dimension: axis 2 is outside [-2, 2)");
+        "[Sum] Invalid reduction dimension: axis 2 is out of valid range [-2, 2)");
   CHECK(reduced(vector({0, -2}), false) ==
         "[Sum] Invalid reduction arguments: Axes contains duplicate dimension: 0");
 }

@@ -55,7 +55,7 @@ Result<InlineVector<int, 6>> permutation_of(const Tensor& perm, int rank) {
 Status transpose_shape(InferContext& c) {
   const Shape &x = c.shape(0), &perm = c.shape(1);
   if (perm.has_rank() && perm.rank() != 1) {
-    return invalid_argument("perm must be a vector, got shape ", perm.to_message());
+    return invalid_argument("perm must be rank 1, got shape ", perm.to_message());
   }
   Tensor order = c.value(1);
   if (!x.has_rank()) {

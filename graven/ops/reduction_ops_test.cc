@@ -105,7 +105,7 @@ TEST_CASE("integers, booleans and NaN are reduced as they should be") {
 TEST_CASE("wrong axes say what is wrong") {
   Tensor x = random_tensor({2, 3});
   CHECK(error_of(kMean, {x, vector_of<int32_t>({3})}) ==
-        "[Mean] Invalid reduction dimension: axis 3 is outside [-2, 2)");
+        "[Mean] Invalid reduction dimension: axis 3 is out of valid range [-2, 2)");
   CHECK(error_of(kMean, {x, vector_of<int32_t>({0, -2})}) ==
         "[Mean] Invalid reduction arguments: Axes contains duplicate dimension: 0");
   CHECK(error_of(kArgMax, {x, Tensor::scalar<int32_t>(2)}) ==

@@ -111,7 +111,10 @@ void define_identity_and_kin(OpRegistry& ops) {
       .summary = "All inputs themselves, of any dtypes and shapes.",
       .inputs = {"input: T"},
       .outputs = {"output: T"},
-      .infer = outputs_are_inputs,
+      .infer = [](InferContext& c) -> Status {
+        if (c.num_inputs() > 0) return outputs_are_inputs(c);
+        return invalid_argument("Length for attr 'T' of 0 must be at least minimum 1");
+      },
       .gradient = pass_gradients_on,
       .body = kernel(pass_inputs_on),
   });

@@ -74,7 +74,7 @@ TEST_CASE("a reduction takes its axes from its second input") {
   CHECK(values_of(run(eager_builder(), kSum, {floats_of({2, 0}, {}), ints({1})})) ==
         std::vector<float>{0, 0});
   CHECK(error_of(*kSum, {x, ints({2})}).message() ==
-        "[Sum] Invalid reduction dimension: axis 2 is outside [-2, 2)");
+        "[Sum] Invalid reduction dimension: axis 2 is out of valid range [-2, 2)");
 }
 
 TEST_CASE("a composite is its parts, with the messages of the op that was called") {

@@ -120,6 +120,7 @@ class _VariableClass(PublicClass, _ClassOfBase):
     """Lets creators take part when tf.Variable itself is called."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 (of a metaclass)
+        kwargs.pop("use_resource", None)  # of TensorFlow 1: all variables are resources
         if cls is not Variable or not _creators.stack:
             return super().__call__(*args, **kwargs)
         import inspect  # Takes milliseconds.

@@ -52,8 +52,9 @@ const std::vector<Bad>& table() {
        "[MatMul] Matrix size-incompatible: In[0]: [2,3], In[1]: [2,3]", ErrorKind::kValueError,
        "[MatMul] Dimensions must be equal, but are 3 and 2"},
       {"a wrong axis", [](const Tensor& f) { return graven::reduce_sum(f, 2); },
-       Code::kInvalidArgument, "[Sum] Invalid reduction dimension: axis 2 is outside [-2, 2)",
-       ErrorKind::kValueError, "axis 2 is outside [-2, 2)"},
+       Code::kInvalidArgument,
+       "[Sum] Invalid reduction dimension: axis 2 is out of valid range [-2, 2)",
+       ErrorKind::kValueError, "axis 2 is out of valid range [-2, 2)"},
       {"an axis twice",
        [](const Tensor& f) {
          return graven::transpose(f, {0, 0});

@@ -226,6 +226,11 @@ def slices_are_assigned_in_a_function_too(tf: Any) -> Any:
 
 
 @program
+def a_variable_may_be_asked_to_be_a_resource(tf: Any) -> Any:
+    return tf.Variable(1.0, use_resource=True) + 1.0
+
+
+@program
 def the_text_of_a_variable_that_cannot_be_read(tf: Any) -> Any:
     def broken() -> Any:
         raise ValueError("It cannot be read")

@@ -363,6 +363,29 @@ def jacobians_of_batches_of_unknown_size(tf: Any) -> Any:
 
 
 @program
+def shapes_are_known_through_inner_functions(tf: Any) -> Any:
+    """They were lost where an inner function takes tensors of any rank."""
+
+    @tf.function(input_signature=[tf.TensorSpec(None)], autograph=False)
+    def rows(x: Any) -> Any:
+        return tf.reshape(x, [-1, 3])
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int32)] * 2, autograph=False)
+    def ones(height: Any, width: Any) -> Any:
+        return tf.ones(tf.stack([height, width]))
+
+    seen: list[Any] = []
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 6])], autograph=False)
+    def outer(x: Any) -> Any:
+        results = [rows(tf.zeros([10, 10, 3])), ones(2, 3), rows(x)]
+        seen.extend(result.shape.as_list() for result in results)
+        return [tf.shape(result) for result in results]
+
+    return outer(tf.zeros([4, 6])), seen
+
+
+@program
 def zeros_of_a_variable_of_any_size(tf: Any) -> Any:
     v, w = tf.Variable([1.0], shape=[None]), tf.Variable(2.0)
     with tf.GradientTape() as tape:

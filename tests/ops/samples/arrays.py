@@ -296,6 +296,7 @@ WRONG = [
         "Cannot broadcast input shape [3] into final shape [2]",
     ),
     Wrong("Transpose", ([[1.0]], ints(0)), "transpose expects a vector of size 2"),
+    Wrong("Transpose", ([1.0], np.array([[0]])), "perm must be rank 1"),
     Wrong("GatherV2", ([1.0], ints(5), scalar(0)), "indices[0] = 5 is not in [0, 1)"),
     Wrong("StridedSlice", ([1.0], ints(3), ints(4), ints(1)), "slice index 3 of dimension 0 out of "
           "bounds.", attrs={"shrink_axis_mask": 1}),
@@ -304,6 +305,7 @@ WRONG = [
           attrs={"axis": [0]}),
     Wrong("Pad", ([1.0], np.array([[-1, 0]], np.int32)), "Paddings must be non-negative: -1 0"),
     Wrong("ReverseV2", ([1.0], ints(0, 0)), "axis 0 specified more than once."),
+    Wrong("ReverseV2", ([1.0], ints(3)), "is out of valid range ["),
     Wrong("Range", (scalar(3), scalar(0), scalar(1)),
           "Requires start <= limit when delta > 0: 3/0"),
     Wrong("OneHot", (ints(1), scalar(-1), 1.0, 0.0), "depth must be non-negative, got: -1"),

@@ -169,7 +169,7 @@ SAMPLES = [
 ]
 
 WRONG = [
-    Wrong("Sum", (np.ones((2, 3)), int32([2])), "axis 2 is outside [-2, 2)"),
+    Wrong("Sum", (np.ones((2, 3)), int32([2])), "axis 2 is out of valid range [-2, 2)"),
     Wrong("Max", (np.ones((2, 3)), int32([0, -2])), "Axes contains duplicate dimension: 0"),
     Wrong(
         "Any",

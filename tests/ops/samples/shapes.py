@@ -105,6 +105,7 @@ SAMPLES = [
 ]  # fmt: skip
 
 WRONG = [
+    Wrong("IdentityN", ([],), "Length for attr 'T' of 0 must be at least minimum 1"),
     Wrong("ConcatV2", ([np.ones((2, 3)), np.ones((2, 2))], int32(0)),
           "Dimension 1 in both shapes must be equal"),
     Wrong("ConcatV2", ([np.ones((2, 3)), np.ones((2, 3))], int32(2)),
