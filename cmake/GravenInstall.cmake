@@ -34,9 +34,6 @@ if(GRAVEN_WHEEL)
       endforeach()
       # Compiled or linked into objects of Graven's own.
       copy_license(
-        \"${KISSFFT_INCLUDE_DIR}/kissfft/kissfft.hh\" kissfft
-        \"\${CMAKE_INSTALL_PREFIX}/graven/licenses\")
-      copy_license(
         \"${OPENBLAS_SERIAL_LIBRARY}\" openblas
         \"\${CMAKE_INSTALL_PREFIX}/graven/licenses\")"
     COMPONENT wheel)

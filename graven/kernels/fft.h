@@ -16,7 +16,7 @@ enum class FftKind : uint8_t {
 };
 
 // The transforms of all lines along an axis: tensors of the shape [outer, size, inner], float32 or
-// float64 and their complex numbers. All are computed in double.
+// float64 and their complex numbers, in which all is computed.
 struct FftArguments {
   FftKind kind = FftKind::kForward;
   bool is_double = false;

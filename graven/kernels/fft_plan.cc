@@ -1,211 +1,208 @@
 #include "graven/kernels/fft_plan.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <kissfft/kissfft.hh>
 #include <list>
 #include <numbers>
 #include <utility>
 
 #include "graven/base/mutex.h"
-#include "graven/base/thread_pool.h"
+#include "graven/kernels/fft_lines.h"
 #include "graven/kernels/scratch_block.h"
 
 namespace graven::engine {
 namespace {
 
-using Complex = FftPlan::Complex;
-
-constexpr int64_t kBytes = sizeof(Complex);
-constexpr int64_t kMostDirect = 1 << 15;
+constexpr int64_t kMostInPasses = 1 << 10;
 constexpr int64_t kMaxCachedBytes = 64 << 20;
 
 // exp(-pi i k / n).
-Complex half_root(int64_t k, int64_t n) {
+std::complex<double> half_root(int64_t k, int64_t n) {
   return std::polar(1.0, -std::numbers::pi * static_cast<double>(k) / static_cast<double>(n));
 }
 
-bool is_smooth(int64_t n) {
-  for (int64_t p : {2, 3, 5}) {
-    while (n % p == 0) n /= p;
+// exp(-2 pi i k / n) for any k in [0, n), as a product of two numbers of tables of about sqrt(n).
+class RootsOfUnity {
+ public:
+  explicit RootsOfUnity(int64_t n)
+      : step_(static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(n))))) {
+    for (int64_t k = 0; k < n; k += step_) coarse_.push_back(half_root(2 * k, n));
+    for (int64_t k = 0; k < step_; ++k) fine_.push_back(half_root(2 * k, n));
+  }
+  std::complex<double> operator[](int64_t k) const {
+    return coarse_[static_cast<size_t>(k / step_)] * fine_[static_cast<size_t>(k % step_)];
+  }
+
+ private:
+  int64_t step_;
+  std::vector<std::complex<double>> coarse_, fine_;
+};
+
+// The radices of a length, without the primes above the largest radix; false if there are such.
+bool factorise(int64_t n, std::vector<int64_t>& radices) {
+  for (; n % 8 == 0; n /= 8) radices.push_back(8);
+  if (n % 2 == 0) {
+    // 8 times 2 is better done as 4 times 4.
+    if (n % 4 != 0 && !radices.empty()) {
+      radices.back() = 4;
+      radices.push_back(4);
+    } else {
+      radices.push_back(n % 4 == 0 ? 4 : 2);
+    }
+    while (n % 2 == 0) n /= 2;
+  }
+  for (int64_t p = 3; p <= kLargestFftRadix && p <= n; p += 2) {
+    for (; n % p == 0; n /= p) radices.push_back(p);
   }
   return n == 1;
 }
 
-// KissFFT's other butterflies share a buffer between threads.
-class DirectPlan final : public FftPlan {
- public:
-  explicit DirectPlan(int64_t length)
-      : FftPlan(length, 0, length * kBytes), kiss_(static_cast<size_t>(length), false) {}
+int64_t lines_with_padding(int64_t lines) {
+  const int64_t most = kFftLines<float>;
+  return (lines + most - 1) / most * most;
+}
 
-  bool transform(const Complex* from, Complex* to, Complex*) const override {
-    if (length() == 1) {
-      *to = *from;
-    } else {
-      kiss_.transform(from, to);
+// Two factors of about the same size, such that few lanes stay empty.
+std::pair<int64_t, int64_t> factors_of(int64_t n) {
+  const auto root = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
+  int64_t best = 0, least_work = 0;
+  for (int64_t factor = root; factor > 0; --factor) {
+    if (n % factor != 0) continue;
+    const int64_t work = lines_with_padding(factor) * lines_with_padding(n / factor);
+    if (best == 0 || (work < least_work && factor > root / 4)) best = factor, least_work = work;
+  }
+  return {best, n / best};
+}
+
+// A product of 2, 3 and 5; a long one has factors that fill all lanes.
+int64_t next_length_of_circle(int64_t n) {
+  const int64_t step = n > kMostInPasses ? kFftLines<float> * kFftLines<float> : 1;
+  for (n = (n + step - 1) / step * step;; n += step) {
+    int64_t rest = n;
+    for (int64_t p : {2, 3, 5}) {
+      while (rest % p == 0) rest /= p;
+    }
+    if (rest == 1) return n;
+  }
+}
+
+template <typename Real>
+std::complex<Real> rounded(const std::complex<double>& x) {
+  return {static_cast<Real>(x.real()), static_cast<Real>(x.imag())};
+}
+
+template <typename Real>
+class Maker {
+ public:
+  using Plan = FftPlan<Real>;
+  using Table = typename Plan::Table;
+
+  // False if there is no memory.
+  bool make(Plan& plan, int64_t length) {
+    plan.length = length;
+    plan.half_turns = table(length / 2 + 1);
+    if (!plan.half_turns) return false;
+    for (int64_t k = 0; 2 * k <= length; ++k) {
+      plan.half_turns.get()[k] = rounded<Real>(half_root(k, length));
+    }
+    std::vector<int64_t> radices;
+    if (!factorise(length, radices)) return make_chirp(plan);
+    return length > kMostInPasses ? make_matrix(plan) : make_passes(plan, radices);
+  }
+
+  bool make_passes(Plan& plan, const std::vector<int64_t>& radices) {
+    int64_t before = 1, size = 0;
+    for (const int64_t radix : radices) {
+      const int64_t behind = plan.length / before / radix;
+      plan.passes.push_back({radix, before, behind, size});
+      size += behind * (radix - 1) + radix;
+      before *= radix;
+    }
+    plan.twiddles = table(size);
+    if (!plan.twiddles) return false;
+    for (const FftPass& pass : plan.passes) {
+      auto* twiddle = plan.twiddles.get() + pass.twiddles;
+      const int64_t n = pass.radix * pass.behind;
+      for (int64_t i = 0; i < pass.behind; ++i) {
+        for (int64_t j = 1; j < pass.radix; ++j)
+          *twiddle++ = rounded<Real>(half_root(2 * i * j, n));
+      }
+      for (int64_t j = 0; j < pass.radix; ++j) {
+        *twiddle++ = rounded<Real>(half_root(2 * j, pass.radix));
+      }
     }
     return true;
   }
 
  private:
-  kissfft<double> kiss_;
-};
-
-// Element j of the input is that of row j / columns and column j % columns. The columns are
-// transformed, element k of column c is turned by exp(-2 pi i c k / n), and then the rows are
-// transformed: element m of row k is element m rows + k of the result.
-class MatrixPlan final : public FftPlan {
- public:
-  MatrixPlan(std::shared_ptr<const FftPlan> of_columns, std::shared_ptr<const FftPlan> of_rows)
-      : FftPlan(of_columns->length() * of_rows->length(), of_columns->length() * of_rows->length(),
-                of_columns->bytes() + of_rows->bytes()),
-        of_columns_(std::move(of_columns)),
-        of_rows_(std::move(of_rows)),
-        roots_(length()) {}
-
-  bool transform(const Complex* from, Complex* to, Complex* scratch) const override {
-    const int64_t rows = of_columns_->length(), columns = of_rows_->length();
-    return each(*of_columns_, from, columns, scratch, columns,
-                [&](int64_t column, int64_t k) { return roots_[column * k]; }) &&
-           each_row(*of_rows_, scratch, to, rows);
+  bool make_matrix(Plan& plan) {
+    const auto [rows, columns] = factors_of(plan.length);
+    plan.of_columns = of_passes(rows);
+    plan.of_rows = of_passes(columns);
+    plan.turns = table(plan.length);
+    if (!plan.of_columns || !plan.of_rows || !plan.turns) return false;
+    const RootsOfUnity roots(plan.length);
+    for (int64_t k = 0; k < rows; ++k) {
+      for (int64_t c = 0; c < columns; ++c) {
+        plan.turns.get()[k * columns + c] = rounded<Real>(roots[k * c]);
+      }
+    }
+    return true;
   }
 
- private:
-  // As many neighbours as fill cache lines.
-  static constexpr int64_t kNeighbours = 8;
-
-  // Transforms all `count` columns of a matrix of that many columns into those of another, whose
-  // elements are turned.
-  template <typename F>
-  static bool each(const FftPlan& plan, const Complex* from, int64_t count, Complex* to,
-                   int64_t stride, const F& turn) {
-    return in_chunks(plan, count,
-                     [&](int64_t first, int64_t n, Complex* in, Complex* out, Complex* scratch) {
-                       const int64_t length = plan.length();
-                       for (int64_t j = 0; j < length; ++j) {
-                         for (int64_t i = 0; i < n; ++i)
-                           in[i * length + j] = from[j * count + first + i];
-                       }
-                       for (int64_t i = 0; i < n; ++i) {
-                         if (!plan.transform(in + i * length, out + i * length, scratch))
-                           return false;
-                       }
-                       for (int64_t k = 0; k < length; ++k) {
-                         for (int64_t i = 0; i < n; ++i) {
-                           to[k * stride + first + i] = out[i * length + k] * turn(first + i, k);
-                         }
-                       }
-                       return true;
-                     });
+  typename Plan::Plan of_passes(int64_t length) {
+    auto plan = std::make_shared<Plan>();
+    plan->length = length;
+    std::vector<int64_t> radices;
+    factorise(length, radices);
+    return make_passes(*plan, radices) ? plan : nullptr;
   }
 
-  // Transforms all `count` rows of a matrix into the columns of another.
-  static bool each_row(const FftPlan& plan, const Complex* from, Complex* to, int64_t count) {
-    return in_chunks(
-        plan, count, [&](int64_t first, int64_t n, Complex*, Complex* out, Complex* scratch) {
-          const int64_t length = plan.length();
-          for (int64_t i = 0; i < n; ++i) {
-            if (!plan.transform(from + (first + i) * length, out + i * length, scratch))
-              return false;
-          }
-          for (int64_t k = 0; k < length; ++k) {
-            for (int64_t i = 0; i < n; ++i) to[k * count + first + i] = out[i * length + k];
-          }
-          return true;
-        });
-  }
-
-  // Calls f(first, n, in, out, scratch) for neighbours that cover [0, count), on the pool.
-  template <typename F>
-  static bool in_chunks(const FftPlan& plan, int64_t count, const F& f) {
-    std::atomic<bool> failed = false;
-    ThreadPool::shared().run((count + kNeighbours - 1) / kNeighbours, [&](int64_t chunk) {
-      const int64_t size = kNeighbours * plan.length();
-      const ScratchBlock memory(static_cast<size_t>((2 * size + plan.scratch_size()) * kBytes));
-      auto* in = static_cast<Complex*>(memory.get());
-      const int64_t first = chunk * kNeighbours, n = std::min(kNeighbours, count - first);
-      if (!in || !f(first, n, in, in + size, in + 2 * size)) failed = true;
-    });
-    return !failed;
-  }
-
-  std::shared_ptr<const FftPlan> of_columns_, of_rows_;
-  RootsOfUnity roots_;
-};
-
-// With b[k] = exp(-pi i k^2 / n), and j k = (j^2 + k^2 - (k - j)^2) / 2, the transform is b[k]
-// times the convolution of from[j] b[j] with the conjugate of b, which is computed in a circle of
-// `size`.
-class ChirpPlan final : public FftPlan {
- public:
-  ChirpPlan(int64_t length, std::shared_ptr<const FftPlan> circle)
-      : FftPlan(length, 2 * circle->length() + circle->scratch_size(),
-                (length + circle->length()) * kBytes + circle->bytes()),
-        circle_(std::move(circle)),
-        tables_(static_cast<size_t>((length + circle_->length()) * kBytes)) {}
-
-  // False if there is no memory.
-  bool fill() {
-    const int64_t n = length(), size = circle_->length();
-    const ScratchBlock memory(static_cast<size_t>((size + circle_->scratch_size()) * kBytes));
-    auto* wrapped = static_cast<Complex*>(memory.get());
-    if (!wrapped || !tables_.get()) return false;
-    std::fill_n(wrapped, size, Complex());
+  bool make_chirp(Plan& plan) {
+    const int64_t n = plan.length, size = next_length_of_circle(2 * n - 1);
+    plan.circle = Plan::create(size);
+    plan.chirp = table(n);
+    plan.filter = table(size);
+    const auto exact = FftPlan<double>::create(size);
+    const ScratchBlock memory(static_cast<size_t>(size) * 2 * sizeof(std::complex<double>));
+    auto* wrapped = static_cast<std::complex<double>*>(memory.get());
+    if (!plan.circle || !plan.chirp || !plan.filter || !exact || !wrapped) return false;
+    std::fill_n(wrapped, size, std::complex<double>());
     int64_t square = 0;  // of k, modulo 2 n
     for (int64_t k = 0; k < n; ++k) {
-      chirp()[k] = half_root(square, n);
-      wrapped[k] = std::conj(chirp()[k]);
+      const std::complex<double> root = half_root(square, n);
+      plan.chirp.get()[k] = rounded<Real>(root);
+      wrapped[k] = std::conj(root);
       if (k > 0) wrapped[size - k] = wrapped[k];
       square = (square + 2 * k + 1) % (2 * n);
     }
-    if (!circle_->transform(wrapped, filter(), wrapped + size)) return false;
-    const double scale = 1 / static_cast<double>(size);
-    for (int64_t k = 0; k < size; ++k) filter()[k] *= scale;
+    if (!transform_line(*exact, wrapped, wrapped + size)) return false;
+    for (int64_t k = 0; k < size; ++k) {
+      plan.filter.get()[k] = rounded<Real>(wrapped[size + k] / static_cast<double>(size));
+    }
     return true;
   }
 
-  bool transform(const Complex* from, Complex* to, Complex* scratch) const override {
-    const int64_t n = length(), size = circle_->length();
-    Complex *a = scratch, *b = scratch + size, *inner = scratch + 2 * size;
-    for (int64_t j = 0; j < n; ++j) a[j] = from[j] * chirp()[j];
-    std::fill(a + n, a + size, Complex());
-    if (!circle_->transform(a, b, inner)) return false;
-    // The way back is a transform between two conjugates.
-    for (int64_t k = 0; k < size; ++k) b[k] = std::conj(b[k] * filter()[k]);
-    if (!circle_->transform(b, a, inner)) return false;
-    for (int64_t k = 0; k < n; ++k) to[k] = std::conj(a[k]) * chirp()[k];
-    return true;
+  // Null if there is no memory.
+  static Table table(int64_t count) {
+    auto block =
+        std::make_shared<ScratchBlock>(static_cast<size_t>(count) * sizeof(std::complex<Real>));
+    auto* first = static_cast<std::complex<Real>*>(block->get());
+    return first ? Table(std::move(block), first) : nullptr;
   }
-
- private:
-  Complex* chirp() const { return static_cast<Complex*>(tables_.get()); }
-  Complex* filter() const { return chirp() + length(); }
-
-  std::shared_ptr<const FftPlan> circle_;
-  ScratchBlock tables_;  // the chirp, and the transform of its conjugate over `size`
 };
 
-// The two factors of a product of 2, 3 and 5 that are nearest to each other.
-std::pair<int64_t, int64_t> factors_of(int64_t n) {
-  auto factor = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
-  while (n % factor != 0) --factor;
-  return {factor, n / factor};
-}
-
-int64_t next_smooth(int64_t n) {
-  while (!is_smooth(n)) ++n;
-  return n;
-}
-
+template <typename Real>
 class Cache {
  public:
+  using Plan = typename FftPlan<Real>::Plan;
+
   static Cache& shared() {
     static Cache* cache = new Cache();
     return *cache;
   }
 
-  std::shared_ptr<const FftPlan> get(int64_t length) {
+  Plan get(int64_t length) {
     {
       MutexLock lock(mutex_);
       const auto found = find(length);
@@ -215,7 +212,7 @@ class Cache {
       }
     }
     // Made with no lock held: two threads may both do it, and the first to finish stays.
-    auto made = FftPlan::create(length);
+    auto made = FftPlan<Real>::create(length);
     if (!made) return made;
     MutexLock lock(mutex_);
     if (const auto found = find(length); found != plans_.end()) return *found;
@@ -229,11 +226,11 @@ class Cache {
   }
 
  private:
-  using Plans = std::list<std::shared_ptr<const FftPlan>>;
+  using Plans = std::list<Plan>;
 
-  Plans::iterator find(int64_t length) REQUIRES(mutex_) {
+  typename Plans::iterator find(int64_t length) REQUIRES(mutex_) {
     return std::find_if(plans_.begin(), plans_.end(),
-                        [&](const auto& plan) { return plan->length() == length; });
+                        [&](const auto& plan) { return plan->length == length; });
   }
 
   Mutex mutex_;
@@ -243,28 +240,26 @@ class Cache {
 
 }  // namespace
 
-RootsOfUnity::RootsOfUnity(int64_t n)
-    : step_(static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(n))))) {
-  for (int64_t k = 0; k < n; k += step_) coarse_.push_back(half_root(2 * k, n));
-  for (int64_t k = 0; k < step_; ++k) fine_.push_back(half_root(2 * k, n));
+template <typename Real>
+int64_t FftPlan<Real>::bytes() const {
+  int64_t numbers = 2 * length;  // the twiddles, or turns, or the chirp; and half turns
+  if (circle) numbers += circle->length;
+  const auto with_parts = numbers * static_cast<int64_t>(sizeof(Complex));
+  return circle ? with_parts + circle->bytes() : with_parts;
 }
 
-std::shared_ptr<const FftPlan> FftPlan::create(int64_t length) {
-  if (!is_smooth(length)) {
-    auto circle = create(next_smooth(2 * length - 1));
-    if (!circle) return nullptr;
-    auto plan = std::make_shared<ChirpPlan>(length, std::move(circle));
-    return plan->fill() ? plan : nullptr;
-  }
-  if (length <= kMostDirect) return std::make_shared<DirectPlan>(length);
-  const auto [columns, rows] = factors_of(length);
-  auto of_columns = create(columns), of_rows = create(rows);
-  if (!of_columns || !of_rows) return nullptr;
-  return std::make_shared<MatrixPlan>(std::move(of_columns), std::move(of_rows));
+template <typename Real>
+typename FftPlan<Real>::Plan FftPlan<Real>::create(int64_t length) {
+  auto plan = std::make_shared<FftPlan>();
+  return Maker<Real>().make(*plan, length) ? plan : nullptr;
 }
 
-std::shared_ptr<const FftPlan> FftPlan::cached(int64_t length) {
-  return Cache::shared().get(length);
+template <typename Real>
+typename FftPlan<Real>::Plan FftPlan<Real>::cached(int64_t length) {
+  return Cache<Real>::shared().get(length);
 }
+
+template struct FftPlan<float>;
+template struct FftPlan<double>;
 
 }  // namespace graven::engine

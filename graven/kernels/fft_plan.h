@@ -6,52 +6,66 @@
 
 namespace graven::engine {
 
-// How discrete Fourier transforms of one length are computed, in double. Three ways: KissFFT for
-// lengths of up to 2^15 that are products of 2, 3 and 5; longer ones of these as a matrix, whose
-// columns and rows are transformed (Bailey, "FFTs in external or hierarchical memory", 1990), on
-// the thread pool; all others as a convolution with a chirp by transforms of such a length
-// (Bluestein, "A linear filtering approach to the computation of the discrete Fourier transform",
-// 1970).
-class FftPlan {
- public:
-  using Complex = std::complex<double>;
+// The largest prime factor of a length that is transformed in passes.
+inline constexpr int64_t kLargestFftRadix = 127;
 
-  virtual ~FftPlan() = default;
-  int64_t length() const { return length_; }
-  // How many complex numbers of scratch memory a transform needs.
-  int64_t scratch_size() const { return scratch_size_; }
-  // The memory that the plan keeps.
-  int64_t bytes() const { return bytes_; }
+// One pass over a line (fft_passes-inl.h): its elements are combined `radix` at a time. The product
+// of the radices before this pass is `before`, of those behind it `behind`.
+struct FftPass {
+  int64_t radix, before, behind;
+  int64_t twiddles;  // where those of this pass begin
+};
 
-  // to[k] = sum over j of from[j] exp(-2 pi i j k / length). The three do not overlap. False if
-  // there was no memory. Any thread may call it.
-  virtual bool transform(const Complex* from, Complex* to, Complex* scratch) const = 0;
+// How discrete Fourier transforms of one length are computed. Three ways, of which a plan has one:
+//
+// - passes, for lengths of up to about a thousand without large prime factors;
+// - longer ones of these as a matrix, whose columns and rows are transformed (Bailey, "FFTs in
+//   external or hierarchical memory", 1990);
+// - all others as a convolution with a chirp, by transforms of such a length (Bluestein, "A linear
+//   filtering approach to the computation of the discrete Fourier transform", 1970).
+//
+// All numbers here are computed in double and then rounded to Real.
+template <typename Real>
+struct FftPlan {
+  using Complex = std::complex<Real>;
+  using Table = std::shared_ptr<Complex>;
+  using Plan = std::shared_ptr<const FftPlan>;
+
+  int64_t length = 0;
+
+  std::vector<FftPass> passes;
+  // Of each pass, for i in [0, behind), exp(-2 pi i j / (radix behind)) for j in [1, radix); then,
+  // for odd radices, exp(-2 pi j / radix) for j in [0, radix).
+  Table twiddles;
+
+  // Element j of a line is that of row j / columns and column j % columns; element k of column c is
+  // turned by exp(-2 pi i c k / length), which is turns[k columns + c].
+  Plan of_columns, of_rows;
+  Table turns;
+
+  // With b[k] = exp(-pi i k^2 / length), and j k = (j^2 + k^2 - (k - j)^2) / 2, the transform is
+  // b[k] times the convolution of x[j] b[j] with the conjugate of b, computed in a circle. The
+  // filter is the transform of this conjugate, divided by the length of the circle.
+  Plan circle;
+  Table chirp, filter;
+
+  // exp(-pi i k / length) for 2 k <= length: see from_halves().
+  Table half_turns;
+
+  // Whether many lines are transformed at once, each in a lane.
+  bool is_short() const { return of_columns == nullptr && (!circle || circle->is_short()); }
+  // How many numbers a line has while it is transformed.
+  int64_t working_length() const { return circle ? circle->length : length; }
+  // The memory of the tables.
+  int64_t bytes() const;
 
   // Null if there is no memory.
-  static std::shared_ptr<const FftPlan> create(int64_t length);
+  static Plan create(int64_t length);
   // The same, of those kept or newly made: the last ones used are kept, up to a number of bytes.
-  static std::shared_ptr<const FftPlan> cached(int64_t length);
-
- protected:
-  FftPlan(int64_t length, int64_t scratch_size, int64_t bytes)
-      : length_(length), scratch_size_(scratch_size), bytes_(bytes) {}
-
- private:
-  int64_t length_, scratch_size_, bytes_;
+  static Plan cached(int64_t length);
 };
 
-// exp(-2 pi i k / n) for any k in [0, n), as a product of two numbers of tables of about sqrt(n).
-class RootsOfUnity {
- public:
-  explicit RootsOfUnity(int64_t n);
-  FftPlan::Complex operator[](int64_t k) const {
-    return coarse_[static_cast<size_t>(k / step_)] * fine_[static_cast<size_t>(k % step_)];
-  }
-  int64_t size() const { return static_cast<int64_t>(coarse_.size() + fine_.size()); }
-
- private:
-  int64_t step_;
-  std::vector<FftPlan::Complex> coarse_, fine_;
-};
+extern template struct FftPlan<float>;
+extern template struct FftPlan<double>;
 
 }  // namespace graven::engine

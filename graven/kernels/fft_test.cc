@@ -60,6 +60,29 @@ TEST_CASE("transforms of all kinds of lengths are exact to the last digits") {
   }
 }
 
+TEST_CASE("a line has the same bits alone and among others") {
+  for (int64_t n : {8, 77, 211, 1000, 2048}) {
+    CAPTURE(n);
+    const int64_t lines = 19;
+    const auto x = random_numbers(n * lines);
+    for (const int64_t inner : {int64_t{1}, lines}) {
+      std::vector<Complex> all(x.size());
+      FftArguments p{.is_double = true, .from = x.data(), .to = all.data()};
+      p.length = p.from_size = n;
+      p.inner = inner;
+      p.outer = lines / inner;
+      REQUIRE(fft(p).ok());
+      for (int64_t line : {int64_t{0}, int64_t{15}, lines - 1}) {
+        const auto first = inner == 1 ? line * n : line;
+        std::vector<Complex> one(static_cast<size_t>(n));
+        for (int64_t j = 0; j < n; ++j) one[j] = x[first + j * inner];
+        const auto y = transformed(FftKind::kForward, one);
+        for (int64_t k = 0; k < n; ++k) CHECK(all[first + k * inner] == y[k]);
+      }
+    }
+  }
+}
+
 TEST_CASE("any number of threads gives the same bits") {
   const auto x = random_numbers(1 << 17);
   ThreadPool& pool = ThreadPool::shared();

@@ -90,7 +90,7 @@ void define_complex(OpRegistry& ops, const std::string& suffix, const std::strin
         .name = name + suffix,
         .python = "signal." + python + public_suffix,
         .summary = summary + " over the last " + over,
-        .details = "Computed in double. Any sizes will do; products of 2, 3 and 5 are fastest.",
+        .details = "Any sizes will do; products of 2, 3 and 5 are fastest.",
         .inputs = {"input: Tcomplex"},
         .outputs = {"output: Tcomplex"},
         .types = {{"Tcomplex", kComplexTypes}},
@@ -250,7 +250,7 @@ void set_padded(GradientContext& c, const Formula& dx) {
 template <int axes, OpHandle<RealFftAttrs>& forward, OpHandle<RealInverseFftAttrs>& inverse>
 void define_real(OpRegistry& ops, const std::string& suffix, const std::string& over) {
   const std::string details =
-      "fft_length is how many elements of each of these axes are transformed. Computed in double.";
+      "fft_length is how many elements of each of these axes are transformed.";
   ops.define(forward,
              {
                  .name = "RFFT" + suffix,

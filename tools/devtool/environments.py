@@ -16,7 +16,6 @@ BUILD_PACKAGES = (
     "g++",
     "libdnnl-dev",
     "libhwy-dev",
-    "libkissfft-dev",
     "libopenblas-serial-dev",
     "ninja-build",
 )
