@@ -18,6 +18,9 @@ bool is_constant(const Rewriter& rewriter, const Node& node) {
 // Ones and zeros of more elements are quicker made than kept.
 constexpr int64_t kMaxLike = 64;
 
+// Fills of more bytes are quicker made than kept.
+constexpr int64_t kMaxFill = 1 << 20;
+
 // Whether the node reads the shape of its input alone, which is known.
 bool needs_no_elements(const Node& node) {
   if (&node.op() != kOnesLike.op && &node.op() != kZerosLike.op) return false;
@@ -107,7 +110,8 @@ bool fold_constants(Graph& graph, Builder& evaluate, int64_t max_bytes) {
   for (Node* node : rewriter.nodes()) {
     rewriter.visit(node);
     // A result no larger than its inputs is computed once, not in each call.
-    const int64_t limit = std::max(max_bytes, constant_bytes(rewriter, *node));
+    const int64_t most = &node->op() == kFill.op ? std::min(max_bytes, kMaxFill) : max_bytes;
+    const int64_t limit = std::max(most, constant_bytes(rewriter, *node));
     if (!may_fold(rewriter, *node, limit)) continue;
     Tensors inputs;
     for (OutputRef input : node->inputs()) {

@@ -64,6 +64,22 @@ TEST_CASE("a large result that is no larger than its constants is folded") {
 )");
 }
 
+TEST_CASE("a large fill is made in each call") {
+  CHECK(folded(R"(graph f() {
+  %dims: int32[1] = [300000]
+  %value: float32[] = 2
+  %y: float32[300000] = Fill(%dims, %value)
+  return %y
+})",
+               10 << 20) == R"(graph f() {
+  %dims: int32[1] = [300000]
+  %value: float32[] = 2
+  %y: float32[300000] = Fill(%dims, %value)
+  return %y
+}
+)");
+}
+
 TEST_CASE("a few ones like a tensor of known shape need not wait for it") {
   CHECK(folded(R"(graph f(x: int32[2], y: float32[n], z: float32[100]) {
   %a: int32[2] = InvertPermutation(x)
