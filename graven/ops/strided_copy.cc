@@ -60,6 +60,33 @@ void copy_row(const T* __restrict from, int64_t from_step, int64_t count, T* __r
   }
 }
 
+// Rows of so few elements that lie together in both places, such as the colours of a pixel.
+template <int kSize, typename T>
+void copy_few(const T* from, int64_t from_step, int64_t count, T* to, int64_t to_step) {
+  for (int64_t i = 0; i < count; ++i, from += from_step, to += to_step) {
+    for (int k = 0; k < kSize; ++k) to[k] = from[k];
+  }
+}
+
+template <typename T>
+void copy_rows(const T* from, T* to, const CopyAxis& rows, const CopyAxis& columns) {
+  if (columns.from == 1 && columns.to == 1) {
+    switch (columns.size) {
+      case 2:
+        return copy_few<2>(from, rows.from, rows.size, to, rows.to);
+      case 3:
+        return copy_few<3>(from, rows.from, rows.size, to, rows.to);
+      case 4:
+        return copy_few<4>(from, rows.from, rows.size, to, rows.to);
+      default:
+        break;
+    }
+  }
+  for (int64_t i = 0; i < rows.size; ++i) {
+    copy_row(from + i * rows.from, columns.from, columns.size, to + i * rows.to, columns.to);
+  }
+}
+
 // A plane whose rows lie together at the one end and whose columns do at the other, in tiles that
 // fit a few cache lines both ways.
 template <typename T>
@@ -132,10 +159,7 @@ void copy_box(CopyAxes& axes, const T* from, T* to) {
       if (is_plane) {
         copy_plane(first, first_to, {count, rows.from, rows.to}, columns);
       } else {
-        for (int64_t i = 0; i < count; ++i) {
-          copy_row(first + i * rows.from, columns.from, columns.size, first_to + i * rows.to,
-                   columns.to);
-        }
+        copy_rows(first, first_to, {count, rows.from, rows.to}, columns);
       }
       begin += count;
       row = 0;
