@@ -1,6 +1,7 @@
 #include "graven/kernels/lapack/plugin.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -35,14 +36,23 @@ int work_size(T told) {
   return static_cast<int>(std::min<double>(wanted, std::numeric_limits<int>::max()));
 }
 
-// Calls routine(work, size, info), first for the size, then with as much memory.
+// Calls routine(work, size, info), first for the size, then with as much memory. The size depends
+// on the arguments in `key`, and is asked for where they differ from those of the last call of this
+// routine: among many small matrices it would take as long as the work itself.
 template <typename T, typename F>
-int with_work(F&& routine) {
-  T told = {};
-  int info = 0, size = -1;
-  routine(&told, &size, &info);
-  if (info != 0) return info;
-  size = work_size(told);
+int with_work(std::array<int, 3> key, F&& routine) {
+  thread_local std::array<int, 3> last_key = {-1};
+  thread_local int last_size = 0;
+  int info = 0;
+  if (key != last_key) {
+    T told = {};
+    const int ask = -1;
+    routine(&told, &ask, &info);
+    if (info != 0) return info;
+    last_key = key;
+    last_size = work_size(told);
+  }
+  const int size = last_size;
   const Memory<T> work = allocate<T>(size);
   if (!work) return kLapackNoMemory;
   routine(work.get(), &size, &info);
@@ -91,12 +101,12 @@ int qr(int m, int n, int columns, T* a, T* q) {
   const int k = std::min(m, n);
   const Memory<T> factors = allocate<T>(k);
   if (!factors) return kLapackNoMemory;
-  const int info = with_work<T>([&](T* work, const int* size, int* found) {
+  const int info = with_work<T>({m, n, 0}, [&](T* work, const int* size, int* found) {
     Fortran<T>::geqrf(&m, &n, a, &m, factors.get(), work, size, found);
   });
   if (info != 0) return info;
   std::copy_n(a, static_cast<size_t>(m) * static_cast<size_t>(std::min(columns, n)), q);
-  return with_work<T>([&](T* work, const int* size, int* found) {
+  return with_work<T>({m, columns, k}, [&](T* work, const int* size, int* found) {
     Fortran<T>::orgqr(&m, &columns, &k, q, &m, factors.get(), work, size, found);
   });
 }
@@ -112,7 +122,7 @@ int svd(Vectors vectors, int m, int n, T* a, RealOf<T>* s, T* u, T* vh) {
       kIsComplex<T> ? smaller * std::max(5 * smaller + 7, 2 * larger + 2 * smaller + 1) : 0;
   const auto real_work = allocate<RealOf<T>>(reals);
   if (!integers || !real_work) return kLapackNoMemory;
-  return with_work<T>([&](T* work, const int* size, int* info) {
+  return with_work<T>({m, n, job}, [&](T* work, const int* size, int* info) {
     if constexpr (kIsComplex<T>) {
       Fortran<T>::gesdd(&job, &m, &n, a, &m, s, u, &m, vh, &rows_of_vh, work, size, real_work.get(),
                         integers.get(), info, 1);
@@ -134,7 +144,7 @@ int eigh(bool wants_vectors, int n, T* a, RealOf<T>* values) {
   const Memory<int> integers = allocate<int>(num_integers);
   const auto reals = allocate<RealOf<T>>(kIsComplex<T> ? num_reals : 0);
   if (!integers || !reals) return kLapackNoMemory;
-  return with_work<T>([&](T* work, const int* size, int* info) {
+  return with_work<T>({n, wants_vectors, 0}, [&](T* work, const int* size, int* info) {
     if constexpr (kIsComplex<T>) {
       Fortran<T>::heevd(job, "U", &n, a, &n, values, work, size, reals.get(), &num_reals,
                         integers.get(), &num_integers, info, 1, 1);
@@ -154,10 +164,11 @@ int eig_of_real(int n, R* a, std::complex<R>* values, std::complex<R>* vectors) 
   const auto packed = allocate<R>(size_of_vectors);
   if (!reals || !imags || !packed) return kLapackNoMemory;
   const char* job = vectors ? "V" : "N";
-  const int info = with_work<R>([&](R* work, const int* size, int* found) {
-    Fortran<R>::geev("N", job, &n, a, &n, reals.get(), imags.get(), packed.get(), &n, packed.get(),
-                     &n, work, size, found, 1, 1);
-  });
+  const int info =
+      with_work<R>({n, vectors != nullptr, 0}, [&](R* work, const int* size, int* found) {
+        Fortran<R>::geev("N", job, &n, a, &n, reals.get(), imags.get(), packed.get(), &n,
+                         packed.get(), &n, work, size, found, 1, 1);
+      });
   if (info != 0) return info;
   for (int j = 0; j < n; ++j) values[j] = {reals[j], imags[j]};
   for (int j = 0; vectors && j < n; ++j) {
@@ -186,7 +197,7 @@ int eig(int n, T* a, std::complex<RealOf<T>>* values, std::complex<RealOf<T>>* v
     T none = {};
     T* right = vectors ? vectors : &none;
     const char* job = vectors ? "V" : "N";
-    return with_work<T>([&](T* work, const int* size, int* info) {
+    return with_work<T>({n, vectors != nullptr, 0}, [&](T* work, const int* size, int* info) {
       Fortran<T>::geev("N", job, &n, a, &n, values, &none, &n, right, &n, work, size, reals.get(),
                        info, 1, 1);
     });
@@ -199,7 +210,7 @@ int schur(int n, T* a, T* q) {
   const auto reals = allocate<RealOf<T>>(n);
   if (!values || !reals) return kLapackNoMemory;
   int sorted = 0, unused = 0;
-  return with_work<T>([&](T* work, const int* size, int* info) {
+  return with_work<T>({n, 0, 0}, [&](T* work, const int* size, int* info) {
     Fortran<T>::gees("V", "N", nullptr, &n, a, &n, &sorted, values.get(), q, &n, work, size,
                      reals.get(), &unused, info, 1, 1);
   });
