@@ -78,6 +78,26 @@ void scan_columns(const T* x, T* y, int64_t n, int64_t inner, int64_t first, int
   }
 }
 
+// Rows [first, first + count) of n elements, some at a time: each waits for its last result.
+template <typename F, typename T>
+void scan_rows(const T* x, T* y, int64_t n, int64_t first, int64_t count, const ScanAttrs& attrs) {
+  using A = Accumulator<T>;
+  constexpr int64_t kRows = 8;
+  for (int64_t begin = first; begin < first + count; begin += kRows) {
+    const int64_t rows = std::min(kRows, first + count - begin);
+    A sums[kRows];
+    std::fill_n(sums, kRows, F::template identity<A>());
+    for (int64_t i = 0; i < n; ++i) {
+      int64_t at = begin * n + (attrs.reverse ? n - 1 - i : i);
+      for (int64_t k = 0; k < rows; ++k, at += n) {
+        const A next = F::template combine<A>(sums[k], static_cast<A>(x[at]));
+        y[at] = static_cast<T>(attrs.exclusive ? sums[k] : next);
+        sums[k] = next;
+      }
+    }
+  }
+}
+
 template <typename F>
 Status scan_kernel(KernelContext& c) {
   constexpr int64_t kElementsOfChunk = 1 << 15;
@@ -96,6 +116,7 @@ Status scan_kernel(KernelContext& c) {
       const T* from = x.data<T>().data();
       T* to = c.out<T>(0).data();
       for_ranges(outer * inner, kElementsOfChunk / n, [&](int64_t begin, int64_t end) {
+        if (inner == 1) return scan_rows<F>(from, to, n, begin, end - begin, attrs);
         while (begin < end) {
           const int64_t matrix = begin / inner, first = begin % inner;
           const int64_t count = std::min(end - begin, inner - first);
