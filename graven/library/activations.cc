@@ -38,6 +38,8 @@ Outputs along_axis(FunctionContext& c, const OpHandle<NoAttrs>& op, const Softma
   return c(kTranspose, {y, order}, {}, c.name());
 }
 
+constexpr Raised kNoSuchAxis = {"InvalidArgumentError", "There is no such axis."};
+
 struct LeakyReluParameters {
   Tensor features;
   double alpha = 0.2;
@@ -55,71 +57,7 @@ Outputs leaky_relu(FunctionContext& c, const LeakyReluParameters& p) {
            {.alpha = static_cast<float>(p.alpha)}, c.name());
 }
 
-struct GeluParameters {
-  Tensor features;
-  bool approximate = false;
-  static constexpr auto fields() {
-    using P = GeluParameters;
-    return std::tuple(required_field("features", &P::features, "T", "Any shape."),
-                      field("approximate", &P::approximate, "Use tanh, which is faster."));
-  }
-};
-
-Outputs gelu(FunctionContext& c, const GeluParameters& p) {
-  if (!is_floating(p.features.dtype())) {
-    return c.fail(value_error("`features.dtype` must be a floating point tensor. Received: ",
-                              "features.dtype=", dtype_name(p.features.dtype())));
-  }
-  Formula x = c(p.features), half = 0.5 * x;
-  if (p.approximate) {
-    constexpr double kRootOfTwoOverPi = 0.7978845608028654;
-    Formula cube = call(kPow, x, constant_like(x, 3));
-    Formula inner = kRootOfTwoOverPi * (x + 0.044715 * cube);
-    return c(kMul, {half, call(kTanh, inner) + 1.0}, {}, c.name());
-  }
-  // 1 + erf(x / sqrt(2)), which does not cancel where x is negative.
-  constexpr double kRootOfHalf = 0.7071067811865476;
-  Formula minus = -x;
-  return c(kMul, {half, call(kErfc, minus * constant_like(x, kRootOfHalf))}, {}, c.name());
-}
-
-struct SiluParameters {
-  Tensor features;
-  Number beta = {1.0};
-  static constexpr auto fields() {
-    using P = SiluParameters;
-    return std::tuple(required_field("features", &P::features, "T", "Any shape."),
-                      field("beta", &P::beta, "The slope inside, a scalar."));
-  }
-};
-
-Outputs silu(FunctionContext& c, const SiluParameters& p) {
-  Formula x = c(p.features);
-  if (p.beta.number == 1) return x * call(kSigmoid, x);
-  Formula beta = c.cast(c.tensor_of(p.beta, x.dtype()), x.dtype());
-  return x * call(kSigmoid, beta * x);
-}
-
-struct CreluParameters {
-  Tensor features, axis;
-  static constexpr auto fields() {
-    using P = CreluParameters;
-    return std::tuple(required_field("features", &P::features, "T", "At least one dimension."),
-                      field("axis", &P::axis, "int32", -1, "The axis that both are joined along."));
-  }
-};
-
-Outputs crelu(FunctionContext& c, const CreluParameters& p) {
-  const Tensor minus = c(kNeg, {p.features});
-  const Tensor axis = p.axis ? p.axis : c.scalar(-1, DType::kInt32, "axis");
-  const Tensor both = c(kConcatV2, {p.features, minus, axis}, {}, c.name());
-  return c(kRelu, {both});
-}
-
-}  // namespace
-
-void define_activations(FunctionRegistry& functions) {
-  constexpr Raised kNoSuchAxis = {"InvalidArgumentError", "There is no such axis."};
+void define_softmax_and_kin(FunctionRegistry& functions) {
   functions.define({
       .names = "nn.softmax, math.softmax",
       .scope = "Softmax",
@@ -151,6 +89,53 @@ void define_activations(FunctionRegistry& functions) {
       .source = "OpDef \"LeakyRelu\"",
       .body = leaky_relu,
   });
+}
+
+struct GeluParameters {
+  Tensor features;
+  bool approximate = false;
+  static constexpr auto fields() {
+    using P = GeluParameters;
+    return std::tuple(required_field("features", &P::features, "T", "Any shape."),
+                      field("approximate", &P::approximate, "Use tanh, which is faster."));
+  }
+};
+
+Outputs gelu(FunctionContext& c, const GeluParameters& p) {
+  if (!is_floating(p.features.dtype())) {
+    return c.fail(value_error("`features.dtype` must be a floating point tensor. Received: ",
+                              "features.dtype=", dtype_name(p.features.dtype())));
+  }
+  Formula x = c(p.features), half = 0.5 * x;
+  if (p.approximate) {
+    constexpr double kRootOfTwoOverPi = 0.7978845608028654;
+    Formula cube = call(kPow, x, constant_like(x, 3));
+    Formula inner = kRootOfTwoOverPi * (x + 0.044715 * cube);
+    return c(kMul, {half, call(kTanh, inner) + 1.0}, {}, c.name());
+  }
+  // 1 + erf(x / sqrt(2)), which does not cancel where x is negative.
+  constexpr double kRootOfHalf = 0.7071067811865476;
+  Formula minus = -x;
+  return c(kMul, {half, call(kErfc, minus * constant_like(x, kRootOfHalf))}, {}, c.name());
+}
+
+struct CreluParameters {
+  Tensor features, axis;
+  static constexpr auto fields() {
+    using P = CreluParameters;
+    return std::tuple(required_field("features", &P::features, "T", "At least one dimension."),
+                      field("axis", &P::axis, "int32", -1, "The axis that both are joined along."));
+  }
+};
+
+Outputs crelu(FunctionContext& c, const CreluParameters& p) {
+  const Tensor minus = c(kNeg, {p.features});
+  const Tensor axis = p.axis ? p.axis : c.scalar(-1, DType::kInt32, "axis");
+  const Tensor both = c(kConcatV2, {p.features, minus, axis}, {}, c.name());
+  return c(kRelu, {both});
+}
+
+void define_gelu_and_crelu(FunctionRegistry& functions) {
   functions.define({
       .names = "nn.gelu",
       .scope = "Gelu",
@@ -171,6 +156,26 @@ void define_activations(FunctionRegistry& functions) {
       .source = "Shang, Sohn, Almeida, Lee, arXiv:1603.05201",
       .body = crelu,
   });
+}
+
+struct SiluParameters {
+  Tensor features;
+  Number beta = {1.0};
+  static constexpr auto fields() {
+    using P = SiluParameters;
+    return std::tuple(required_field("features", &P::features, "T", "Any shape."),
+                      field("beta", &P::beta, "The slope inside, a scalar."));
+  }
+};
+
+Outputs silu(FunctionContext& c, const SiluParameters& p) {
+  Formula x = c(p.features);
+  if (p.beta.number == 1) return x * call(kSigmoid, x);
+  Formula beta = c.cast(c.tensor_of(p.beta, x.dtype()), x.dtype());
+  return x * call(kSigmoid, beta * x);
+}
+
+void define_silu(FunctionRegistry& functions) {
   functions.define({
       .names = "nn.silu, nn.swish",
       .types = {{"T", kFloatTypes}},
@@ -178,6 +183,14 @@ void define_activations(FunctionRegistry& functions) {
       .returns = "A tensor of the same shape.",
       .body = silu,
   });
+}
+
+}  // namespace
+
+void define_activations(FunctionRegistry& functions) {
+  define_softmax_and_kin(functions);
+  define_gelu_and_crelu(functions);
+  define_silu(functions);
 }
 
 }  // namespace graven::engine

@@ -92,6 +92,46 @@ struct RankParameters {
   }
 };
 
+struct ScalarParameters {
+  Tensor tensor;
+  std::optional<std::string> message;
+  static constexpr auto fields() {
+    using P = ScalarParameters;
+    return std::tuple(required_field("tensor", &P::tensor, "any", "Of any dtype."),
+                      field("message", &P::message, kAssertMessageDoc));
+  }
+};
+
+Outputs scalar(FunctionContext& c, const ScalarParameters& p) {
+  if (c.rank_if_known(p.tensor) == 0) return p.tensor;
+  const std::string name = name_in_graph(p.tensor, "");
+  return c.fail(value_error(assert_prefix(p.message), "Expected scalar shape",
+                            name.empty() ? name : " for " + name,
+                            ", saw shape: ", p.tensor.shape().to_text(), "."));
+}
+
+constexpr Raised kKnownRank = {"ValueError", "The rank is known and another."};
+constexpr Raised kFoundRank = {"InvalidArgumentError",
+                               "It is found to be another when the check runs."};
+constexpr Raised kNoRank = {"TypeError", "What should be a rank is not of int32."};
+constexpr const char* kOperation = "None eagerly; the operation while a function is traced.";
+
+void define_assert_rank(FunctionRegistry& functions) {
+  functions.define({
+      .names = "debugging.assert_rank, assert_rank",
+      .scope = "assert_rank",
+      .results = nothing(),
+      .summary = "Checks the rank of a tensor: while tracing if it is known then, else when it "
+                 "runs.",
+      .returns = kOperation,
+      .raises = {kKnownRank, kNoRank, kFoundRank},
+      .body =
+          [](FunctionContext& c, const RankParameters& p) {
+            return check_rank(c, p.x, {&p.rank, 1}, kTheSame, p.message);
+          },
+  });
+}
+
 struct RanksParameters {
   Tensor x;
   TensorList ranks;
@@ -122,82 +162,7 @@ struct ShapeRankParameters {
   }
 };
 
-struct ScalarParameters {
-  Tensor tensor;
-  std::optional<std::string> message;
-  static constexpr auto fields() {
-    using P = ScalarParameters;
-    return std::tuple(required_field("tensor", &P::tensor, "any", "Of any dtype."),
-                      field("message", &P::message, kAssertMessageDoc));
-  }
-};
-
-Outputs scalar(FunctionContext& c, const ScalarParameters& p) {
-  if (c.rank_if_known(p.tensor) == 0) return p.tensor;
-  const std::string name = name_in_graph(p.tensor, "");
-  return c.fail(value_error(assert_prefix(p.message), "Expected scalar shape",
-                            name.empty() ? name : " for " + name,
-                            ", saw shape: ", p.tensor.shape().to_text(), "."));
-}
-
-struct TypeParameters {
-  Tensor tensor;
-  DType tf_type = DType::kInvalid;
-  std::optional<std::string> message;
-  static constexpr auto fields() {
-    using P = TypeParameters;
-    return std::tuple(required_field("tensor", &P::tensor, "any", "Of any dtype."),
-                      required_field("tf_type", &P::tf_type, "The dtype that it must have."),
-                      field("message", &P::message, kAssertMessageDoc));
-  }
-};
-
-Outputs type(FunctionContext& c, const TypeParameters& p) {
-  if (p.tensor.dtype() == p.tf_type) return Tensors();
-  return c.fail(type_error(assert_prefix(p.message), name_in_graph(p.tensor, "tensor"),
-                           " must be of type tf.", dtype_name(p.tf_type), "; got tf.",
-                           dtype_name(p.tensor.dtype())));
-}
-
-struct IntegerParameters {
-  Tensor x;
-  std::optional<std::string> message;
-  static constexpr auto fields() {
-    using P = IntegerParameters;
-    return std::tuple(required_field("x", &P::x, "any", "A tensor."),
-                      field("message", &P::message, kAssertMessageDoc));
-  }
-};
-
-Outputs integer(FunctionContext& c, const IntegerParameters& p) {
-  if (is_integer(p.x.dtype())) return Tensors();
-  return c.fail(type_error(assert_prefix(p.message), "Expected \"x\" to be integer type.  Found: ",
-                           name_in_graph(p.x, "tensor"), " of dtype <dtype: '",
-                           dtype_name(p.x.dtype()), "'>"));
-}
-
-constexpr Raised kKnownRank = {"ValueError", "The rank is known and another."};
-constexpr Raised kFoundRank = {"InvalidArgumentError",
-                               "It is found to be another when the check runs."};
-constexpr Raised kNoRank = {"TypeError", "What should be a rank is not of int32."};
-constexpr const char* kOperation = "None eagerly; the operation while a function is traced.";
-
-}  // namespace
-
-void define_asserts_of_shapes(FunctionRegistry& functions) {
-  functions.define({
-      .names = "debugging.assert_rank, assert_rank",
-      .scope = "assert_rank",
-      .results = nothing(),
-      .summary = "Checks the rank of a tensor: while tracing if it is known then, else when it "
-                 "runs.",
-      .returns = kOperation,
-      .raises = {kKnownRank, kNoRank, kFoundRank},
-      .body =
-          [](FunctionContext& c, const RankParameters& p) {
-            return check_rank(c, p.x, {&p.rank, 1}, kTheSame, p.message);
-          },
-  });
+void define_assert_rank_at_least_and_kin(FunctionRegistry& functions) {
   functions.define({
       .names = "debugging.assert_rank_at_least",
       .scope = "assert_rank_at_least",
@@ -244,6 +209,45 @@ void define_asserts_of_shapes(FunctionRegistry& functions) {
       .raises = {{"ValueError", "It has another rank, or one that is not known."}},
       .body = scalar,
   });
+}
+
+struct TypeParameters {
+  Tensor tensor;
+  DType tf_type = DType::kInvalid;
+  std::optional<std::string> message;
+  static constexpr auto fields() {
+    using P = TypeParameters;
+    return std::tuple(required_field("tensor", &P::tensor, "any", "Of any dtype."),
+                      required_field("tf_type", &P::tf_type, "The dtype that it must have."),
+                      field("message", &P::message, kAssertMessageDoc));
+  }
+};
+
+Outputs type(FunctionContext& c, const TypeParameters& p) {
+  if (p.tensor.dtype() == p.tf_type) return Tensors();
+  return c.fail(type_error(assert_prefix(p.message), name_in_graph(p.tensor, "tensor"),
+                           " must be of type tf.", dtype_name(p.tf_type), "; got tf.",
+                           dtype_name(p.tensor.dtype())));
+}
+
+struct IntegerParameters {
+  Tensor x;
+  std::optional<std::string> message;
+  static constexpr auto fields() {
+    using P = IntegerParameters;
+    return std::tuple(required_field("x", &P::x, "any", "A tensor."),
+                      field("message", &P::message, kAssertMessageDoc));
+  }
+};
+
+Outputs integer(FunctionContext& c, const IntegerParameters& p) {
+  if (is_integer(p.x.dtype())) return Tensors();
+  return c.fail(type_error(assert_prefix(p.message), "Expected \"x\" to be integer type.  Found: ",
+                           name_in_graph(p.x, "tensor"), " of dtype <dtype: '",
+                           dtype_name(p.x.dtype()), "'>"));
+}
+
+void define_assert_type_and_assert_integer(FunctionRegistry& functions) {
   functions.define({
       .names = "debugging.assert_type",
       .scope = "assert_type",
@@ -262,6 +266,14 @@ void define_asserts_of_shapes(FunctionRegistry& functions) {
       .raises = {{"TypeError", "It does not."}},
       .body = integer,
   });
+}
+
+}  // namespace
+
+void define_asserts_of_shapes(FunctionRegistry& functions) {
+  define_assert_rank(functions);
+  define_assert_rank_at_least_and_kin(functions);
+  define_assert_type_and_assert_integer(functions);
 }
 
 }  // namespace graven::engine

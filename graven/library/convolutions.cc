@@ -38,6 +38,20 @@ Outputs conv2d(FunctionContext& c, const Conv2dParameters& p) {
   });
 }
 
+void define_conv2d(FunctionRegistry& functions) {
+  functions.define({
+      .names = "nn.conv2d",
+      .scope = "Conv2D",
+      .types = {{"T", kFloatTypes}},
+      .summary = "Convolves images with filters, which are not mirrored.",
+      .returns = "The images, [batch..., height, width, out].",
+      .raises = {{"InvalidArgumentError", "The sizes do not fit, or data_format is another."},
+                 {"ValueError", "A list has another length."}},
+      .source = "OpDef \"Conv2D\"",
+      .body = conv2d,
+  });
+}
+
 struct Conv1dParameters {
   Tensor input, filters;
   Window stride;
@@ -81,6 +95,20 @@ Outputs conv1d(FunctionContext& c, const Conv1dParameters& p) {
                             p.dilations);
 }
 
+void define_conv1d(FunctionRegistry& functions) {
+  functions.define({
+      .names = "nn.conv1d",
+      .scope = "conv1d",
+      .types = {{"T", kFloatTypes}},
+      .summary = "Convolves sequences with filters, which are not mirrored.",
+      .returns = "The sequences, [batch..., width, out].",
+      .raises = {{"ValueError", "data_format is another, or a list has another length."},
+                 {"InvalidArgumentError", "The sizes do not fit."}},
+      .source = "OpDef \"Conv2D\"",
+      .body = conv1d,
+  });
+}
+
 struct Conv3dParameters {
   Tensor input, filters;
   Window strides;
@@ -103,6 +131,24 @@ Outputs conv3d(FunctionContext& c, const Conv3dParameters& p) {
                                                                p.data_format, p.dilations, 3);
   return with_one_batch_axis(c, p.input, 4, [&](const Tensor& volumes, std::string_view name) {
     return c(kConv3D, {volumes, p.filters}, attrs, name);
+  });
+}
+
+constexpr Raised kSizesDiffer = {"InvalidArgumentError",
+                                 "The sizes do not fit, or data_format is another."};
+
+constexpr Raised kOtherLength = {"ValueError", "A list has another length."};
+
+void define_conv3d(FunctionRegistry& functions) {
+  functions.define({
+      .names = "nn.conv3d",
+      .scope = "Conv3D",
+      .types = {{"T", kFloatTypes}},
+      .summary = "Convolves volumes with filters, which are not mirrored.",
+      .returns = "The volumes, [batch..., depth, height, width, out].",
+      .raises = {kSizesDiffer, kOtherLength},
+      .source = "OpDef \"Conv3D\"",
+      .body = conv3d,
   });
 }
 
@@ -151,6 +197,20 @@ Outputs convolution(FunctionContext& c, const ConvolutionParameters& p) {
       c, {p.input, p.filters, p.strides, p.padding.kind, second ? "NCDHW" : "NDHWC", p.dilations});
 }
 
+void define_convolution(FunctionRegistry& functions) {
+  functions.define({
+      .names = "nn.convolution",
+      .scope = "convolution",
+      .types = {{"T", kFloatTypes}},
+      .summary = "Convolves sequences, images or volumes with filters, which are not mirrored.",
+      .returns = "The results, [batch..., spatial axes..., out].",
+      .raises = {{"ValueError", "A list has another length, or data_format is another."},
+                 {"InvalidArgumentError", "The sizes do not fit."}},
+      .source = "OpDefs \"Conv2D\" and \"Conv3D\"",
+      .body = convolution,
+  });
+}
+
 struct AtrousConv2dParameters {
   Tensor value, filters;
   Window rate;
@@ -172,30 +232,6 @@ Outputs atrous_conv2d(FunctionContext& c, const AtrousConv2dParameters& p) {
     }
   }
   return conv2d(c, {p.value, p.filters, {}, p.padding, "NHWC", p.rate});
-}
-
-struct DepthwiseConv2dParameters {
-  Tensor input, filter;
-  Window strides;
-  Padding padding;
-  std::optional<std::string> data_format;
-  Window dilations;
-  static constexpr auto fields() {
-    using P = DepthwiseConv2dParameters;
-    return std::tuple(
-        required_field("input", &P::input, "T", "Images, [batch, height, width, in]."),
-        required_field("filter", &P::filter, "T", "[height, width, in, multiplier]."),
-        required_field("strides", &P::strides, kWindowDoc),
-        required_field("padding", &P::padding, kPaddingDoc),
-        field("data_format", &P::data_format, "\"NHWC\", which None means, or \"NCHW\"."),
-        field("dilations", &P::dilations, "Like strides; None means 1."));
-  }
-};
-
-Outputs depthwise_conv2d(FunctionContext& c, const DepthwiseConv2dParameters& p) {
-  const auto attrs = convolution_attrs<DepthwiseConvolutionAttrs>(
-      c, p.strides, p.padding, p.data_format.value_or("NHWC"), p.dilations);
-  return c(kDepthwiseConv2dNative, {p.input, p.filter}, attrs, c.name());
 }
 
 struct SeparableConv2dParameters {
@@ -236,6 +272,54 @@ Outputs separable_conv2d(FunctionContext& c, const SeparableConv2dParameters& p)
   return c(kConv2D, {y, p.pointwise_filter}, points, c.name());
 }
 
+void define_atrous_conv2d_and_separable_conv2d(FunctionRegistry& functions) {
+  functions.define({
+      .names = "nn.atrous_conv2d",
+      .scope = "convolution",
+      .types = {{"T", kFloatTypes}},
+      .summary = "Convolves images with filters whose elements stand `rate` pixels apart.",
+      .returns = "The images, [batch, height, width, out].",
+      .raises = {kSizesDiffer},
+      .source = "OpDef \"Conv2D\"",
+      .body = atrous_conv2d,
+  });
+  functions.define({
+      .names = "nn.separable_conv2d",
+      .scope = "separable_conv2d",
+      .types = {{"T", kFloatTypes}},
+      .summary = "Convolves each channel of images with filters of its own, then mixes channels.",
+      .returns = "The images, [batch, height, width, out].",
+      .raises = {{"InvalidArgumentError", "The sizes do not fit, or data_format is another."},
+                 {"ValueError", "A list has another length, or pointwise_filter another shape."}},
+      .source = "OpDefs \"DepthwiseConv2dNative\" and \"Conv2D\"",
+      .body = separable_conv2d,
+  });
+}
+
+struct DepthwiseConv2dParameters {
+  Tensor input, filter;
+  Window strides;
+  Padding padding;
+  std::optional<std::string> data_format;
+  Window dilations;
+  static constexpr auto fields() {
+    using P = DepthwiseConv2dParameters;
+    return std::tuple(
+        required_field("input", &P::input, "T", "Images, [batch, height, width, in]."),
+        required_field("filter", &P::filter, "T", "[height, width, in, multiplier]."),
+        required_field("strides", &P::strides, kWindowDoc),
+        required_field("padding", &P::padding, kPaddingDoc),
+        field("data_format", &P::data_format, "\"NHWC\", which None means, or \"NCHW\"."),
+        field("dilations", &P::dilations, "Like strides; None means 1."));
+  }
+};
+
+Outputs depthwise_conv2d(FunctionContext& c, const DepthwiseConv2dParameters& p) {
+  const auto attrs = convolution_attrs<DepthwiseConvolutionAttrs>(
+      c, p.strides, p.padding, p.data_format.value_or("NHWC"), p.dilations);
+  return c(kDepthwiseConv2dNative, {p.input, p.filter}, attrs, c.name());
+}
+
 struct BiasAddParameters {
   Tensor value, bias;
   std::optional<std::string> data_format;
@@ -259,76 +343,7 @@ Outputs bias_add(FunctionContext& c, const BiasAddParameters& p) {
   return c(kBiasAdd, {p.value, p.bias}, {.data_format = is_second ? "NCHW" : "NHWC"}, c.name());
 }
 
-}  // namespace
-
-void define_convolutions(FunctionRegistry& functions) {
-  constexpr Raised kSizesDiffer = {"InvalidArgumentError",
-                                   "The sizes do not fit, or data_format is another."};
-  constexpr Raised kOtherLength = {"ValueError", "A list has another length."};
-  functions.define({
-      .names = "nn.conv2d",
-      .scope = "Conv2D",
-      .types = {{"T", kFloatTypes}},
-      .summary = "Convolves images with filters, which are not mirrored.",
-      .returns = "The images, [batch..., height, width, out].",
-      .raises = {{"InvalidArgumentError", "The sizes do not fit, or data_format is another."},
-                 {"ValueError", "A list has another length."}},
-      .source = "OpDef \"Conv2D\"",
-      .body = conv2d,
-  });
-  functions.define({
-      .names = "nn.conv1d",
-      .scope = "conv1d",
-      .types = {{"T", kFloatTypes}},
-      .summary = "Convolves sequences with filters, which are not mirrored.",
-      .returns = "The sequences, [batch..., width, out].",
-      .raises = {{"ValueError", "data_format is another, or a list has another length."},
-                 {"InvalidArgumentError", "The sizes do not fit."}},
-      .source = "OpDef \"Conv2D\"",
-      .body = conv1d,
-  });
-  functions.define({
-      .names = "nn.conv3d",
-      .scope = "Conv3D",
-      .types = {{"T", kFloatTypes}},
-      .summary = "Convolves volumes with filters, which are not mirrored.",
-      .returns = "The volumes, [batch..., depth, height, width, out].",
-      .raises = {kSizesDiffer, kOtherLength},
-      .source = "OpDef \"Conv3D\"",
-      .body = conv3d,
-  });
-  functions.define({
-      .names = "nn.convolution",
-      .scope = "convolution",
-      .types = {{"T", kFloatTypes}},
-      .summary = "Convolves sequences, images or volumes with filters, which are not mirrored.",
-      .returns = "The results, [batch..., spatial axes..., out].",
-      .raises = {{"ValueError", "A list has another length, or data_format is another."},
-                 {"InvalidArgumentError", "The sizes do not fit."}},
-      .source = "OpDefs \"Conv2D\" and \"Conv3D\"",
-      .body = convolution,
-  });
-  functions.define({
-      .names = "nn.atrous_conv2d",
-      .scope = "convolution",
-      .types = {{"T", kFloatTypes}},
-      .summary = "Convolves images with filters whose elements stand `rate` pixels apart.",
-      .returns = "The images, [batch, height, width, out].",
-      .raises = {kSizesDiffer},
-      .source = "OpDef \"Conv2D\"",
-      .body = atrous_conv2d,
-  });
-  functions.define({
-      .names = "nn.separable_conv2d",
-      .scope = "separable_conv2d",
-      .types = {{"T", kFloatTypes}},
-      .summary = "Convolves each channel of images with filters of its own, then mixes channels.",
-      .returns = "The images, [batch, height, width, out].",
-      .raises = {{"InvalidArgumentError", "The sizes do not fit, or data_format is another."},
-                 {"ValueError", "A list has another length, or pointwise_filter another shape."}},
-      .source = "OpDefs \"DepthwiseConv2dNative\" and \"Conv2D\"",
-      .body = separable_conv2d,
-  });
+void define_depthwise_conv2d_and_bias_add(FunctionRegistry& functions) {
   functions.define({
       .names = "nn.depthwise_conv2d",
       .scope = "depthwise",
@@ -351,6 +366,17 @@ void define_convolutions(FunctionRegistry& functions) {
       .source = "OpDef \"BiasAdd\"",
       .body = bias_add,
   });
+}
+
+}  // namespace
+
+void define_convolutions(FunctionRegistry& functions) {
+  define_conv2d(functions);
+  define_conv1d(functions);
+  define_conv3d(functions);
+  define_convolution(functions);
+  define_atrous_conv2d_and_separable_conv2d(functions);
+  define_depthwise_conv2d_and_bias_add(functions);
 }
 
 }  // namespace graven::engine

@@ -27,6 +27,8 @@ struct FilledParameters {
   }
 };
 
+constexpr Raised kNegativeSize = {"InvalidArgumentError", "A size is negative."};
+
 struct LikeParameters {
   Tensor input;
   DType dtype = DType::kInvalid;
@@ -46,6 +48,45 @@ Outputs filled_like(FunctionContext& c, const LikeParameters& p, double value,
   if (c.is_graph() && sizes) return c.filled({.numbers = *sizes}, value, dtype, c.name());
   if (dtype == p.input.dtype()) return c(op, {p.input}, {}, c.name());
   return c.filled({.tensor = c(kShape, {p.input})}, value, dtype, c.name());
+}
+
+void define_zeros_and_kin(FunctionRegistry& functions) {
+  functions.define({
+      .names = "zeros",
+      .scope = "zeros",
+      .summary = "Makes a tensor of zeros; of strings they are empty.",
+      .returns = "The zeros.",
+      .raises = {kNegativeSize},
+      .body = [](FunctionContext& c,
+                 const FilledParameters& p) { return c.filled(p.shape, 0, p.dtype, c.name()); },
+  });
+  functions.define({
+      .names = "ones",
+      .scope = "ones",
+      .summary = "Makes a tensor of ones.",
+      .returns = "The ones.",
+      .raises = {kNegativeSize, {"TypeError", "The dtype is string."}},
+      .body = [](FunctionContext& c,
+                 const FilledParameters& p) { return c.filled(p.shape, 1, p.dtype, c.name()); },
+  });
+  functions.define({
+      .names = "zeros_like",
+      .scope = "zeros_like",
+      .summary = "Makes zeros of the shape of a tensor.",
+      .returns = "The zeros.",
+      .source = "OpDef \"ZerosLike\"",
+      .body = [](FunctionContext& c,
+                 const LikeParameters& p) { return filled_like(c, p, 0, kZerosLike); },
+  });
+  functions.define({
+      .names = "ones_like",
+      .scope = "ones_like",
+      .summary = "Makes ones of the shape of a tensor.",
+      .returns = "The ones.",
+      .source = "OpDef \"OnesLike\"",
+      .body = [](FunctionContext& c,
+                 const LikeParameters& p) { return filled_like(c, p, 1, kOnesLike); },
+  });
 }
 
 struct FillParameters {
@@ -99,6 +140,33 @@ Outputs eye(FunctionContext& c, const EyeParameters& p) {
   return c(kBroadcastTo, {matrix, c(kConcatV2, {batch, sizes, c.scalar(0)})});
 }
 
+void define_fill_and_eye(FunctionRegistry& functions) {
+  functions.define({
+      .names = "fill",
+      .scope = "Fill",
+      .summary = "Makes a tensor of one value.",
+      .returns = "A tensor of the value's dtype.",
+      .raises = {{"InvalidArgumentError", "The value is no scalar, or a size is negative."}},
+      .source = "OpDef \"Fill\"",
+      .body =
+          [](FunctionContext& c, const FillParameters& p) {
+            Tensor dims = c.tensor_of(p.dims, "dims");
+            // Eagerly a scalar is the size of a vector.
+            if (!c.is_graph() && c.rank_if_known(dims) == 0) {
+              dims = c(kExpandDims, {dims, c.scalar(0)});
+            }
+            return c(kFill, {dims, p.value}, {}, c.name());
+          },
+  });
+  functions.define({
+      .names = "eye, linalg.eye",
+      .scope = "eye",
+      .summary = "Makes a matrix, or a batch of them, with ones on the diagonal.",
+      .returns = "The matrices, shape batch_shape + [num_rows, num_columns].",
+      .body = eye,
+  });
+}
+
 struct OneHotParameters {
   Tensor indices, depth, on_value, off_value;
   std::optional<int64_t> axis;
@@ -130,6 +198,19 @@ Outputs one_hot(FunctionContext& c, const OneHotParameters& p) {
   const Tensor on = p.on_value ? p.on_value : c.scalar(1, dtype, "on_value");
   const Tensor off = p.off_value ? p.off_value : c.scalar(0, dtype, "off_value");
   return c(kOneHot, {p.indices, p.depth, on, off}, {p.axis.value_or(-1)}, c.name());
+}
+
+void define_one_hot(FunctionRegistry& functions) {
+  functions.define({
+      .names = "one_hot",
+      .scope = "one_hot",
+      .types = {{"TI", {DType::kUInt8, DType::kInt8, DType::kInt32, DType::kInt64}}},
+      .summary = "Makes vectors that are off everywhere but at an index.",
+      .returns = "A tensor with one axis more than indices.",
+      .raises = {{"TypeError", "The values have not the dtype asked for."}},
+      .source = "OpDef \"OneHot\"",
+      .body = one_hot,
+  });
 }
 
 struct RangeParameters {
@@ -166,80 +247,7 @@ Outputs range(FunctionContext& c, const RangeParameters& p) {
   return c(kRange, {start, c.cast(p.limit ? p.limit : p.start, dtype), delta}, {}, c.name());
 }
 
-}  // namespace
-
-void define_creation(FunctionRegistry& functions) {
-  constexpr Raised kNegativeSize = {"InvalidArgumentError", "A size is negative."};
-  functions.define({
-      .names = "zeros",
-      .scope = "zeros",
-      .summary = "Makes a tensor of zeros; of strings they are empty.",
-      .returns = "The zeros.",
-      .raises = {kNegativeSize},
-      .body = [](FunctionContext& c,
-                 const FilledParameters& p) { return c.filled(p.shape, 0, p.dtype, c.name()); },
-  });
-  functions.define({
-      .names = "ones",
-      .scope = "ones",
-      .summary = "Makes a tensor of ones.",
-      .returns = "The ones.",
-      .raises = {kNegativeSize, {"TypeError", "The dtype is string."}},
-      .body = [](FunctionContext& c,
-                 const FilledParameters& p) { return c.filled(p.shape, 1, p.dtype, c.name()); },
-  });
-  functions.define({
-      .names = "zeros_like",
-      .scope = "zeros_like",
-      .summary = "Makes zeros of the shape of a tensor.",
-      .returns = "The zeros.",
-      .source = "OpDef \"ZerosLike\"",
-      .body = [](FunctionContext& c,
-                 const LikeParameters& p) { return filled_like(c, p, 0, kZerosLike); },
-  });
-  functions.define({
-      .names = "ones_like",
-      .scope = "ones_like",
-      .summary = "Makes ones of the shape of a tensor.",
-      .returns = "The ones.",
-      .source = "OpDef \"OnesLike\"",
-      .body = [](FunctionContext& c,
-                 const LikeParameters& p) { return filled_like(c, p, 1, kOnesLike); },
-  });
-  functions.define({
-      .names = "fill",
-      .scope = "Fill",
-      .summary = "Makes a tensor of one value.",
-      .returns = "A tensor of the value's dtype.",
-      .raises = {{"InvalidArgumentError", "The value is no scalar, or a size is negative."}},
-      .source = "OpDef \"Fill\"",
-      .body =
-          [](FunctionContext& c, const FillParameters& p) {
-            Tensor dims = c.tensor_of(p.dims, "dims");
-            // Eagerly a scalar is the size of a vector.
-            if (!c.is_graph() && c.rank_if_known(dims) == 0) {
-              dims = c(kExpandDims, {dims, c.scalar(0)});
-            }
-            return c(kFill, {dims, p.value}, {}, c.name());
-          },
-  });
-  functions.define({
-      .names = "eye, linalg.eye",
-      .scope = "eye",
-      .summary = "Makes a matrix, or a batch of them, with ones on the diagonal.",
-      .returns = "The matrices, shape batch_shape + [num_rows, num_columns].",
-      .body = eye,
-  });
-  functions.define({
-      .names = "one_hot",
-      .scope = "one_hot",
-      .types = {{"TI", {DType::kUInt8, DType::kInt8, DType::kInt32, DType::kInt64}}},
-      .summary = "Makes vectors that are off everywhere but at an index.",
-      .returns = "A tensor with one axis more than indices.",
-      .raises = {{"TypeError", "The values have not the dtype asked for."}},
-      .source = "OpDef \"OneHot\"",
-      .body = one_hot,
-  });
+void define_range(FunctionRegistry& functions) {
   functions.define({
       .names = "range",
       .scope = "range",
@@ -250,6 +258,15 @@ void define_creation(FunctionRegistry& functions) {
       .source = "OpDef \"Range\"",
       .body = range,
   });
+}
+
+}  // namespace
+
+void define_creation(FunctionRegistry& functions) {
+  define_zeros_and_kin(functions);
+  define_fill_and_eye(functions);
+  define_one_hot(functions);
+  define_range(functions);
 }
 
 }  // namespace graven::engine

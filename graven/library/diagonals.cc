@@ -37,6 +37,16 @@ struct DiagParameters {
   }
 };
 
+Tensor or_number(FunctionContext& c, const Tensor& given, int64_t number, const char* name) {
+  return given ? given : c.scalar(number, DType::kInt32, name);
+}
+Tensor padding(FunctionContext& c, const Tensor& given, const Tensor& like) {
+  return given ? given : c.scalar(0, like.dtype(), "padding_value");
+}
+
+constexpr Raised kBadBand = {"InvalidArgumentError",
+                             "The band has no such diagonals; a ValueError in a graph."};
+
 struct DiagPartParameters {
   Tensor input, k, padding_value;
   std::string align = "RIGHT_LEFT";
@@ -50,72 +60,7 @@ struct DiagPartParameters {
   }
 };
 
-struct SetDiagParameters {
-  Tensor input, diagonal, k;
-  std::string align = "RIGHT_LEFT";
-  static constexpr auto fields() {
-    using P = SetDiagParameters;
-    return std::tuple(required_field("input", &P::input, "T", kMatrices),
-                      required_field("diagonal", &P::diagonal, "T", kDiagonals), name_field(),
-                      field("k", &P::k, "int32", 0, kBand), field("align", &P::align, kAlign));
-  }
-};
-
-Tensor or_number(FunctionContext& c, const Tensor& given, int64_t number, const char* name) {
-  return given ? given : c.scalar(number, DType::kInt32, name);
-}
-Tensor padding(FunctionContext& c, const Tensor& given, const Tensor& like) {
-  return given ? given : c.scalar(0, like.dtype(), "padding_value");
-}
-
-struct TraceParameters {
-  Tensor x;
-  static constexpr auto fields() {
-    return std::tuple(required_field("x", &TraceParameters::x, "T", kMatrices));
-  }
-};
-
-Outputs trace(FunctionContext& c, const TraceParameters& p) {
-  const Tensor diagonal =
-      c(kMatrixDiagPartV3, {p.x, c.scalar(0, DType::kInt32, "k"), padding(c, {}, p.x)}, {},
-        "diag_part");
-  return c(kSum, {diagonal, c.vector(std::array<int64_t, 1>{-1})}, {}, c.name());
-}
-
-struct MatrixTransposeParameters {
-  Tensor a;
-  bool conjugate = false;
-  static constexpr auto fields() {
-    using P = MatrixTransposeParameters;
-    return std::tuple(required_field("a", &P::a, "T", kMatrices), name_field(),
-                      field("conjugate", &P::conjugate, "Take the complex conjugate, too."));
-  }
-};
-
-struct AdjointParameters {
-  Tensor matrix;
-  static constexpr auto fields() {
-    return std::tuple(required_field("matrix", &AdjointParameters::matrix, "T", kMatrices));
-  }
-};
-
-Outputs transposed(FunctionContext& c, const Tensor& a, bool conjugates) {
-  if (const auto rank = c.rank_if_known(a); rank && *rank < 2) {
-    return c.fail(
-        value_error("Argument `a` should be a (batch) matrix with rank >= 2. Its shape "
-                    "is ",
-                    a.shape().to_text()));
-  }
-  return c(conjugates && is_complex(a.dtype()) ? kConjugateTranspose : kTranspose,
-           {a, swapped_with_last(c, a, -2)});
-}
-
-}  // namespace
-
-void define_diagonals(FunctionRegistry& functions) {
-  constexpr Raised kBadBand = {"InvalidArgumentError",
-                               "The band has no such diagonals; a ValueError in a graph."};
-  constexpr Raised kNoMatrix = {"ValueError", "There are less than two axes."};
+void define_diag_and_diag_part(FunctionRegistry& functions) {
   functions.define({
       .names = "linalg.diag",
       .scope = "diag",
@@ -148,6 +93,57 @@ void define_diagonals(FunctionRegistry& functions) {
                      {p.align}, c.name());
           },
   });
+}
+
+struct SetDiagParameters {
+  Tensor input, diagonal, k;
+  std::string align = "RIGHT_LEFT";
+  static constexpr auto fields() {
+    using P = SetDiagParameters;
+    return std::tuple(required_field("input", &P::input, "T", kMatrices),
+                      required_field("diagonal", &P::diagonal, "T", kDiagonals), name_field(),
+                      field("k", &P::k, "int32", 0, kBand), field("align", &P::align, kAlign));
+  }
+};
+
+struct TraceParameters {
+  Tensor x;
+  static constexpr auto fields() {
+    return std::tuple(required_field("x", &TraceParameters::x, "T", kMatrices));
+  }
+};
+
+Outputs trace(FunctionContext& c, const TraceParameters& p) {
+  const Tensor diagonal =
+      c(kMatrixDiagPartV3, {p.x, c.scalar(0, DType::kInt32, "k"), padding(c, {}, p.x)}, {},
+        "diag_part");
+  return c(kSum, {diagonal, c.vector(std::array<int64_t, 1>{-1})}, {}, c.name());
+}
+
+struct MatrixTransposeParameters {
+  Tensor a;
+  bool conjugate = false;
+  static constexpr auto fields() {
+    using P = MatrixTransposeParameters;
+    return std::tuple(required_field("a", &P::a, "T", kMatrices), name_field(),
+                      field("conjugate", &P::conjugate, "Take the complex conjugate, too."));
+  }
+};
+
+Outputs transposed(FunctionContext& c, const Tensor& a, bool conjugates) {
+  if (const auto rank = c.rank_if_known(a); rank && *rank < 2) {
+    return c.fail(
+        value_error("Argument `a` should be a (batch) matrix with rank >= 2. Its shape "
+                    "is ",
+                    a.shape().to_text()));
+  }
+  return c(conjugates && is_complex(a.dtype()) ? kConjugateTranspose : kTranspose,
+           {a, swapped_with_last(c, a, -2)});
+}
+
+constexpr Raised kNoMatrix = {"ValueError", "There are less than two axes."};
+
+void define_set_diag_and_kin(FunctionRegistry& functions) {
   functions.define({
       .names = "linalg.set_diag",
       .scope = "set_diag",
@@ -180,6 +176,16 @@ void define_diagonals(FunctionRegistry& functions) {
       .body = [](FunctionContext& c,
                  const MatrixTransposeParameters& p) { return transposed(c, p.a, p.conjugate); },
   });
+}
+
+struct AdjointParameters {
+  Tensor matrix;
+  static constexpr auto fields() {
+    return std::tuple(required_field("matrix", &AdjointParameters::matrix, "T", kMatrices));
+  }
+};
+
+void define_adjoint(FunctionRegistry& functions) {
   functions.define({
       .names = "linalg.adjoint",
       .scope = "adjoint",
@@ -189,6 +195,14 @@ void define_diagonals(FunctionRegistry& functions) {
       .body = [](FunctionContext& c,
                  const AdjointParameters& p) { return transposed(c, p.matrix, true); },
   });
+}
+
+}  // namespace
+
+void define_diagonals(FunctionRegistry& functions) {
+  define_diag_and_diag_part(functions);
+  define_set_diag_and_kin(functions);
+  define_adjoint(functions);
 }
 
 }  // namespace graven::engine

@@ -112,6 +112,30 @@ Outputs gather(FunctionContext& c, const GatherParameters& p) {
   return c(kGatherV2, {value_of(c, p.params), p.indices, axis}, {p.batch_dims}, c.name());
 }
 
+constexpr Raised kNoSuchIndex = {"InvalidArgumentError", "An index is outside of its axis."};
+
+void define_where_and_gather(FunctionRegistry& functions) {
+  functions.define({
+      .names = "where",
+      .scope = "SelectV2",
+      .summary = "Chooses elements by a condition, or finds where it holds.",
+      .returns = "The chosen elements; or, without x and y, the indices of those that are not 0, "
+                 "int64 of shape [count, rank].",
+      .raises = {{"ValueError", "Only one of x and y is given."}},
+      .source = "OpDefs \"SelectV2\" and \"Where\"",
+      .body = where,
+  });
+  functions.define({
+      .names = "gather",
+      .scope = "GatherV2",
+      .summary = "Takes slices of a tensor along an axis.",
+      .returns = "The slices: params, with the axes of indices in place of the axis.",
+      .raises = {kNoSuchIndex},
+      .source = "OpDefs \"GatherV2\" and \"ResourceGather\"",
+      .body = gather,
+  });
+}
+
 struct EmbeddingLookupParameters {
   TensorOrVariable params;
   Tensor ids;
@@ -154,6 +178,18 @@ Outputs embedding_lookup(FunctionContext& c, const EmbeddingLookupParameters& p)
           : c(kGatherV2, {p.params.tensor, p.ids, c.scalar(0, DType::kInt32, "axis")}, {},
               c.name());
   return p.max_norm ? with_norms_up_to(c, *p.max_norm, rows, p.ids) : rows;
+}
+
+void define_embedding_lookup(FunctionRegistry& functions) {
+  functions.define({
+      .names = "nn.embedding_lookup",
+      .scope = "embedding_lookup",
+      .summary = "Takes rows of a table.",
+      .returns = "The rows, shape ids.shape + params.shape[1:].",
+      .raises = {kNoSuchIndex},
+      .source = "OpDefs \"GatherV2\" and \"ResourceGather\"",
+      .body = embedding_lookup,
+  });
 }
 
 struct GatherNdParameters {
@@ -220,6 +256,19 @@ Outputs gather_nd(FunctionContext& c, const GatherNdParameters& p) {
   return c(kGatherNd, {params, with_batch_places(c, p.indices, p.batch_dims)}, policy, c.name());
 }
 
+void define_gather_nd(FunctionRegistry& functions) {
+  functions.define({
+      .names = "gather_nd",
+      .scope = "GatherNd",
+      .summary = "Takes slices of a tensor at places given by several axes.",
+      .returns = "The slices, shape indices.shape[:-1] + params.shape[depth:].",
+      .raises = {kNoSuchIndex,
+                 {"ValueError", "batch_dims is negative, or not less than both ranks."}},
+      .source = "OpDefs \"GatherNd\" and \"ResourceGatherNd\"",
+      .body = gather_nd,
+  });
+}
+
 struct ScatterUpdateParameters {
   Tensor tensor, indices, updates;
   static constexpr auto fields() {
@@ -279,48 +328,7 @@ Outputs boolean_mask(FunctionContext& c, const BooleanMaskParameters& p) {
   return masked(c, p.tensor, p.mask, c.scalar(axis), c.name());
 }
 
-}  // namespace
-
-void define_gathering(FunctionRegistry& functions) {
-  constexpr Raised kNoSuchIndex = {"InvalidArgumentError", "An index is outside of its axis."};
-  functions.define({
-      .names = "where",
-      .scope = "SelectV2",
-      .summary = "Chooses elements by a condition, or finds where it holds.",
-      .returns = "The chosen elements; or, without x and y, the indices of those that are not 0, "
-                 "int64 of shape [count, rank].",
-      .raises = {{"ValueError", "Only one of x and y is given."}},
-      .source = "OpDefs \"SelectV2\" and \"Where\"",
-      .body = where,
-  });
-  functions.define({
-      .names = "gather",
-      .scope = "GatherV2",
-      .summary = "Takes slices of a tensor along an axis.",
-      .returns = "The slices: params, with the axes of indices in place of the axis.",
-      .raises = {kNoSuchIndex},
-      .source = "OpDefs \"GatherV2\" and \"ResourceGather\"",
-      .body = gather,
-  });
-  functions.define({
-      .names = "nn.embedding_lookup",
-      .scope = "embedding_lookup",
-      .summary = "Takes rows of a table.",
-      .returns = "The rows, shape ids.shape + params.shape[1:].",
-      .raises = {kNoSuchIndex},
-      .source = "OpDefs \"GatherV2\" and \"ResourceGather\"",
-      .body = embedding_lookup,
-  });
-  functions.define({
-      .names = "gather_nd",
-      .scope = "GatherNd",
-      .summary = "Takes slices of a tensor at places given by several axes.",
-      .returns = "The slices, shape indices.shape[:-1] + params.shape[depth:].",
-      .raises = {kNoSuchIndex,
-                 {"ValueError", "batch_dims is negative, or not less than both ranks."}},
-      .source = "OpDefs \"GatherNd\" and \"ResourceGatherNd\"",
-      .body = gather_nd,
-  });
+void define_tensor_scatter_nd_update_and_boolean_mask(FunctionRegistry& functions) {
   functions.define({
       .names = "tensor_scatter_nd_update",
       .scope = "TensorScatterUpdate",
@@ -343,6 +351,15 @@ void define_gathering(FunctionRegistry& functions) {
                   "not fit."}},
       .body = boolean_mask,
   });
+}
+
+}  // namespace
+
+void define_gathering(FunctionRegistry& functions) {
+  define_where_and_gather(functions);
+  define_embedding_lookup(functions);
+  define_gather_nd(functions);
+  define_tensor_scatter_nd_update_and_boolean_mask(functions);
 }
 
 }  // namespace graven::engine

@@ -62,6 +62,27 @@ Outputs full_int(FunctionContext& c, const FullIntParameters& p) {
            {p.dtype}, c.name());
 }
 
+void define_generator_uniform_and_generator_full_int(FunctionRegistry& functions) {
+  functions.define({
+      .names = "random._generator_uniform",
+      .scope = "stateful_uniform",
+      .summary = "Draws uniform numbers.",
+      .returns = "The numbers.",
+      .body =
+          [](FunctionContext& c, const UniformParameters& p) {
+            return uniform(c, p.state.handle, p.algorithm, c.tensor_of(p.shape, "shape"), p.minval,
+                           p.maxval, p.dtype);
+          },
+  });
+  functions.define({
+      .names = "random._generator_full_int",
+      .scope = "stateful_uniform_full_int",
+      .summary = "Draws integers of all values of their dtype.",
+      .returns = "The numbers.",
+      .body = full_int,
+  });
+}
+
 struct NormalParameters {
   TensorOrVariable state;
   int64_t algorithm = kPhilox;
@@ -100,6 +121,38 @@ struct SkipParameters {
                       required_field("delta", &P::delta, "any", "How many, an integer scalar."));
   }
 };
+
+void define_generator_normal_and_kin(FunctionRegistry& functions) {
+  functions.define({
+      .names = "random._generator_normal",
+      .scope = "stateful_normal",
+      .summary = "Draws normal numbers.",
+      .returns = "The numbers.",
+      .body = [](FunctionContext& c,
+                 const NormalParameters& p) { return normal(c, p, kStatefulStandardNormalV2); },
+  });
+  functions.define({
+      .names = "random._generator_truncated_normal",
+      .scope = "truncated_normal",
+      .summary = "Draws normal numbers that lie within two deviations of the mean.",
+      .returns = "The numbers.",
+      .body = [](FunctionContext& c,
+                 const NormalParameters& p) { return normal(c, p, kStatefulTruncatedNormal); },
+  });
+  functions.define({
+      .names = "random._generator_skip",
+      .scope = "skip",
+      .summary = "Moves on as if numbers had been drawn.",
+      .returns = "The state before.",
+      .body =
+          [](FunctionContext& c, const SkipParameters& p) {
+            return c(kRngReadAndSkip,
+                     {p.state.handle, c.scalar(p.algorithm, DType::kInt32, "alg"),
+                      c.cast(p.delta, DType::kUInt64)},
+                     {}, c.name());
+          },
+  });
+}
 
 struct CountParameters {
   TensorOrVariable state;
@@ -143,99 +196,7 @@ Outputs state_of_key(FunctionContext& c, const StateParameters& p) {
   return c(kConcatV2, {flat(c, p.counter), flat(c, p.key), c.scalar(0)}, {}, c.name());
 }
 
-struct SeedParameters {
-  Tensor seed;
-  int64_t size = 3;
-  static constexpr auto fields() {
-    using P = SeedParameters;
-    return std::tuple(required_field("seed", &P::seed, "any", "Integers of any shape."),
-                      field("size", &P::size, "The number of words of a state."));
-  }
-};
-
-// The last words of the seed, and zeros in front where it has fewer.
-Outputs state_of_seed(FunctionContext& c, const SeedParameters& p) {
-  const int64_t begin[] = {-p.size}, end[] = {0}, step[] = {1};
-  const Tensor zeros = c.filled({.numbers = {{p.size}}}, 0, DType::kInt64);
-  return c(kStridedSlice,
-           {c(kConcatV2, {zeros, flat(c, p.seed), c.scalar(0)}), c.vector(begin), c.vector(end),
-            c.vector(step)},
-           {.end_mask = 1}, c.name());
-}
-
-struct KeyParameters {
-  Tensor state;
-  static constexpr auto fields() {
-    return std::tuple(required_field("state", &KeyParameters::state, "int64", "Its value."));
-  }
-};
-
-Outputs key_of_state(FunctionContext& c, const KeyParameters& p) {
-  const int64_t begin[] = {-1}, end[] = {0}, step[] = {1};
-  return c(kStridedSlice, {p.state, c.vector(begin), c.vector(end), c.vector(step)},
-           {.shrink_axis_mask = 1}, c.name());
-}
-
-// The words of a state that no program foresees.
-struct NewStateParameters {
-  static constexpr auto fields() { return std::tuple(); }
-};
-
-Outputs new_state(FunctionContext& c, const NewStateParameters&) {
-  constexpr int64_t kNumWords[] = {3};
-  return c(kNonDeterministicInts, {c.vector(kNumWords)}, {.dtype = DType::kInt64}, c.name());
-}
-
-}  // namespace
-
-void define_generators(FunctionRegistry& functions) {
-  functions.define({
-      .names = "random._generator_uniform",
-      .scope = "stateful_uniform",
-      .summary = "Draws uniform numbers.",
-      .returns = "The numbers.",
-      .body =
-          [](FunctionContext& c, const UniformParameters& p) {
-            return uniform(c, p.state.handle, p.algorithm, c.tensor_of(p.shape, "shape"), p.minval,
-                           p.maxval, p.dtype);
-          },
-  });
-  functions.define({
-      .names = "random._generator_full_int",
-      .scope = "stateful_uniform_full_int",
-      .summary = "Draws integers of all values of their dtype.",
-      .returns = "The numbers.",
-      .body = full_int,
-  });
-  functions.define({
-      .names = "random._generator_normal",
-      .scope = "stateful_normal",
-      .summary = "Draws normal numbers.",
-      .returns = "The numbers.",
-      .body = [](FunctionContext& c,
-                 const NormalParameters& p) { return normal(c, p, kStatefulStandardNormalV2); },
-  });
-  functions.define({
-      .names = "random._generator_truncated_normal",
-      .scope = "truncated_normal",
-      .summary = "Draws normal numbers that lie within two deviations of the mean.",
-      .returns = "The numbers.",
-      .body = [](FunctionContext& c,
-                 const NormalParameters& p) { return normal(c, p, kStatefulTruncatedNormal); },
-  });
-  functions.define({
-      .names = "random._generator_skip",
-      .scope = "skip",
-      .summary = "Moves on as if numbers had been drawn.",
-      .returns = "The state before.",
-      .body =
-          [](FunctionContext& c, const SkipParameters& p) {
-            return c(kRngReadAndSkip,
-                     {p.state.handle, c.scalar(p.algorithm, DType::kInt32, "alg"),
-                      c.cast(p.delta, DType::kUInt64)},
-                     {}, c.name());
-          },
-  });
+void define_generator_seeds_and_kin(FunctionRegistry& functions) {
   functions.define({
       .names = "random._generator_seeds",
       .scope = "make_seeds",
@@ -262,6 +223,52 @@ void define_generators(FunctionRegistry& functions) {
       .returns = "The state, a vector of int64.",
       .body = state_of_key,
   });
+}
+
+struct SeedParameters {
+  Tensor seed;
+  int64_t size = 3;
+  static constexpr auto fields() {
+    using P = SeedParameters;
+    return std::tuple(required_field("seed", &P::seed, "any", "Integers of any shape."),
+                      field("size", &P::size, "The number of words of a state."));
+  }
+};
+
+// The last words of the seed, and zeros in front where it has fewer.
+Outputs state_of_seed(FunctionContext& c, const SeedParameters& p) {
+  const int64_t begin[] = {-p.size}, end[] = {0}, step[] = {1};
+  const Tensor zeros = c.filled({.numbers = {{p.size}}}, 0, DType::kInt64);
+  return c(kStridedSlice,
+           {c(kConcatV2, {zeros, flat(c, p.seed), c.scalar(0)}), c.vector(begin), c.vector(end),
+            c.vector(step)},
+           {.end_mask = 1}, c.name());
+}
+
+// The words of a state that no program foresees.
+struct NewStateParameters {
+  static constexpr auto fields() { return std::tuple(); }
+};
+
+Outputs new_state(FunctionContext& c, const NewStateParameters&) {
+  constexpr int64_t kNumWords[] = {3};
+  return c(kNonDeterministicInts, {c.vector(kNumWords)}, {.dtype = DType::kInt64}, c.name());
+}
+
+struct KeyParameters {
+  Tensor state;
+  static constexpr auto fields() {
+    return std::tuple(required_field("state", &KeyParameters::state, "int64", "Its value."));
+  }
+};
+
+Outputs key_of_state(FunctionContext& c, const KeyParameters& p) {
+  const int64_t begin[] = {-1}, end[] = {0}, step[] = {1};
+  return c(kStridedSlice, {p.state, c.vector(begin), c.vector(end), c.vector(step)},
+           {.shrink_axis_mask = 1}, c.name());
+}
+
+void define_generator_state_of_seed_and_kin(FunctionRegistry& functions) {
   functions.define({
       .names = "random._generator_state_of_seed",
       .scope = "state_of_seed",
@@ -284,6 +291,15 @@ void define_generators(FunctionRegistry& functions) {
       .returns = "A scalar of int64.",
       .body = key_of_state,
   });
+}
+
+}  // namespace
+
+void define_generators(FunctionRegistry& functions) {
+  define_generator_uniform_and_generator_full_int(functions);
+  define_generator_normal_and_kin(functions);
+  define_generator_seeds_and_kin(functions);
+  define_generator_state_of_seed_and_kin(functions);
 }
 
 }  // namespace graven::engine

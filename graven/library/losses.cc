@@ -77,6 +77,20 @@ Outputs softmax_cross_entropy(FunctionContext& c, const SoftmaxCrossEntropyParam
   return c.cast(loss, p.logits.dtype());
 }
 
+void define_softmax_cross_entropy_with_logits(FunctionRegistry& functions) {
+  functions.define({
+      .names = "nn.softmax_cross_entropy_with_logits",
+      .scope = "softmax_cross_entropy_with_logits",
+      .types = {{"T", kFloatTypes}},
+      .summary = "-sum(labels * log_softmax(logits)) along an axis; half and bfloat16 are computed "
+                 "in float32.",
+      .returns = "The losses, in the dtype of logits; its shape without the axis.",
+      .raises = {{"InvalidArgumentError", "The shapes differ, or there is no such axis."}},
+      .source = "OpDef \"SoftmaxCrossEntropyWithLogits\"",
+      .body = softmax_cross_entropy,
+  });
+}
+
 struct SparseSoftmaxCrossEntropyParameters {
   Tensor labels, logits;
   static constexpr auto fields() {
@@ -124,6 +138,21 @@ Outputs sparse_softmax_cross_entropy(FunctionContext& c,
   return c.cast(c(kReshape, {loss, shape}, {}, c.name()), p.logits.dtype());
 }
 
+void define_sparse_softmax_cross_entropy_with_logits(FunctionRegistry& functions) {
+  functions.define({
+      .names = "nn.sparse_softmax_cross_entropy_with_logits",
+      .scope = "SparseSoftmaxCrossEntropyWithLogits",
+      .types = {{"T", kFloatTypes}},
+      .summary = "-log_softmax(logits) at the label, along the last axis; half and bfloat16 are "
+                 "computed in float32.",
+      .returns = "The losses, in the dtype of logits and the shape of labels.",
+      .raises = {{"ValueError", "The shapes do not fit."},
+                 {"InvalidArgumentError", "A label is no class."}},
+      .source = "OpDef \"SparseSoftmaxCrossEntropyWithLogits\"",
+      .body = sparse_softmax_cross_entropy,
+  });
+}
+
 constexpr std::string_view kProbabilitiesDoc = "Probabilities, of the shape and dtype of logits.";
 constexpr std::string_view kLogitsDoc = "Scores: log(p / (1 - p)).";
 
@@ -159,6 +188,17 @@ Outputs sigmoid_cross_entropy(FunctionContext& c, const SigmoidCrossEntropyParam
            c.name());
 }
 
+void define_sigmoid_cross_entropy_with_logits(FunctionRegistry& functions) {
+  functions.define({
+      .names = "nn.sigmoid_cross_entropy_with_logits",
+      .scope = "logistic_loss",
+      .summary = "The cross entropy of independent probabilities, without overflow.",
+      .returns = "The losses, element by element.",
+      .raises = {{"ValueError", "The shapes differ, or one is missing."}},
+      .body = sigmoid_cross_entropy,
+  });
+}
+
 struct WeightedCrossEntropyParameters {
   Tensor labels, logits;
   Number pos_weight;
@@ -188,31 +228,18 @@ Outputs weighted_cross_entropy(FunctionContext& c, const WeightedCrossEntropyPar
   return c(kAddV2, {(1.0 - labels) * x, weight * softened}, {}, c.name());
 }
 
-struct PoissonLossParameters {
-  Tensor targets, log_input;
-  bool compute_full_loss = false;
-  static constexpr auto fields() {
-    using P = PoissonLossParameters;
-    return std::tuple(
-        required_field("targets", &P::targets, "any", "Counts, of the dtype of log_input."),
-        required_field("log_input", &P::log_input, "any", "Logarithms of what is expected."),
-        field("compute_full_loss", &P::compute_full_loss,
-              "Add Stirling's approximation of log(targets!), 0 for targets of 0 to 1."));
-  }
-};
+constexpr Raised kShapesDiffer = {"ValueError", "The shapes differ."};
 
-Outputs log_poisson_loss(FunctionContext& c, const PoissonLossParameters& p) {
-  Status status = check_same_shape("`log_input` and `targets`", p.log_input, p.targets);
-  if (!status.ok()) return c.fail(std::move(status));
-  Formula x = c(p.log_input), targets = c(p.targets);
-  Formula loss = call(kExp, x) - x * targets;
-  if (!p.compute_full_loss) return loss;
-  Formula root = 0.5 * call(kLog, 2 * std::numbers::pi * targets);
-  Formula stirling = targets * call(kLog, targets) - targets + root;
-  Formula zero = constant_like(targets, 0);
-  const Tensor is_low = c(kLogicalAnd, {c(kGreaterEqual, {targets, zero}),
-                                        c(kLessEqual, {targets, constant_like(targets, 1)})});
-  return loss + c(c(kSelectV2, {is_low, zero, stirling}));
+void define_weighted_cross_entropy_with_logits(FunctionRegistry& functions) {
+  functions.define({
+      .names = "nn.weighted_cross_entropy_with_logits",
+      .scope = "logistic_loss",
+      .summary = "The cross entropy of independent probabilities, in which those of 1 count more "
+                 "or less.",
+      .returns = "The losses, element by element.",
+      .raises = {kShapesDiffer},
+      .body = weighted_cross_entropy,
+  });
 }
 
 struct AverageLossParameters {
@@ -280,59 +307,7 @@ Outputs compute_average_loss(FunctionContext& c, const AverageLossParameters& p)
   return c(kDivNoNan, {reduce(c, kSum, losses), c.cast(count, dtype)});
 }
 
-struct RegularizationLossParameters {
-  Tensor regularization_loss;
-  static constexpr auto fields() {
-    return std::tuple(required_field("regularization_loss",
-                                     &RegularizationLossParameters::regularization_loss, "T",
-                                     "Losses, of any shape."));
-  }
-};
-
-}  // namespace
-
-void define_losses(FunctionRegistry& functions) {
-  constexpr Raised kShapesDiffer = {"ValueError", "The shapes differ."};
-  functions.define({
-      .names = "nn.softmax_cross_entropy_with_logits",
-      .scope = "softmax_cross_entropy_with_logits",
-      .types = {{"T", kFloatTypes}},
-      .summary = "-sum(labels * log_softmax(logits)) along an axis; half and bfloat16 are computed "
-                 "in float32.",
-      .returns = "The losses, in the dtype of logits; its shape without the axis.",
-      .raises = {{"InvalidArgumentError", "The shapes differ, or there is no such axis."}},
-      .source = "OpDef \"SoftmaxCrossEntropyWithLogits\"",
-      .body = softmax_cross_entropy,
-  });
-  functions.define({
-      .names = "nn.sparse_softmax_cross_entropy_with_logits",
-      .scope = "SparseSoftmaxCrossEntropyWithLogits",
-      .types = {{"T", kFloatTypes}},
-      .summary = "-log_softmax(logits) at the label, along the last axis; half and bfloat16 are "
-                 "computed in float32.",
-      .returns = "The losses, in the dtype of logits and the shape of labels.",
-      .raises = {{"ValueError", "The shapes do not fit."},
-                 {"InvalidArgumentError", "A label is no class."}},
-      .source = "OpDef \"SparseSoftmaxCrossEntropyWithLogits\"",
-      .body = sparse_softmax_cross_entropy,
-  });
-  functions.define({
-      .names = "nn.sigmoid_cross_entropy_with_logits",
-      .scope = "logistic_loss",
-      .summary = "The cross entropy of independent probabilities, without overflow.",
-      .returns = "The losses, element by element.",
-      .raises = {{"ValueError", "The shapes differ, or one is missing."}},
-      .body = sigmoid_cross_entropy,
-  });
-  functions.define({
-      .names = "nn.weighted_cross_entropy_with_logits",
-      .scope = "logistic_loss",
-      .summary = "The cross entropy of independent probabilities, in which those of 1 count more "
-                 "or less.",
-      .returns = "The losses, element by element.",
-      .raises = {kShapesDiffer},
-      .body = weighted_cross_entropy,
-  });
+void define_compute_average_loss(FunctionRegistry& functions) {
   functions.define({
       .names = "nn.compute_average_loss",
       .summary = "The sum of losses, divided by the size of the batch.",
@@ -343,6 +318,45 @@ void define_losses(FunctionRegistry& functions) {
                  {"InvalidArgumentError", "The size is negative."}},
       .body = compute_average_loss,
   });
+}
+
+struct RegularizationLossParameters {
+  Tensor regularization_loss;
+  static constexpr auto fields() {
+    return std::tuple(required_field("regularization_loss",
+                                     &RegularizationLossParameters::regularization_loss, "T",
+                                     "Losses, of any shape."));
+  }
+};
+
+struct PoissonLossParameters {
+  Tensor targets, log_input;
+  bool compute_full_loss = false;
+  static constexpr auto fields() {
+    using P = PoissonLossParameters;
+    return std::tuple(
+        required_field("targets", &P::targets, "any", "Counts, of the dtype of log_input."),
+        required_field("log_input", &P::log_input, "any", "Logarithms of what is expected."),
+        field("compute_full_loss", &P::compute_full_loss,
+              "Add Stirling's approximation of log(targets!), 0 for targets of 0 to 1."));
+  }
+};
+
+Outputs log_poisson_loss(FunctionContext& c, const PoissonLossParameters& p) {
+  Status status = check_same_shape("`log_input` and `targets`", p.log_input, p.targets);
+  if (!status.ok()) return c.fail(std::move(status));
+  Formula x = c(p.log_input), targets = c(p.targets);
+  Formula loss = call(kExp, x) - x * targets;
+  if (!p.compute_full_loss) return loss;
+  Formula root = 0.5 * call(kLog, 2 * std::numbers::pi * targets);
+  Formula stirling = targets * call(kLog, targets) - targets + root;
+  Formula zero = constant_like(targets, 0);
+  const Tensor is_low = c(kLogicalAnd, {c(kGreaterEqual, {targets, zero}),
+                                        c(kLessEqual, {targets, constant_like(targets, 1)})});
+  return loss + c(c(kSelectV2, {is_low, zero, stirling}));
+}
+
+void define_scale_regularization_loss_and_log_poisson_loss(FunctionRegistry& functions) {
   functions.define({
       .names = "nn.scale_regularization_loss",
       .types = {{"T", kFloatTypes}},
@@ -362,6 +376,17 @@ void define_losses(FunctionRegistry& functions) {
       .raises = {kShapesDiffer},
       .body = log_poisson_loss,
   });
+}
+
+}  // namespace
+
+void define_losses(FunctionRegistry& functions) {
+  define_softmax_cross_entropy_with_logits(functions);
+  define_sparse_softmax_cross_entropy_with_logits(functions);
+  define_sigmoid_cross_entropy_with_logits(functions);
+  define_weighted_cross_entropy_with_logits(functions);
+  define_compute_average_loss(functions);
+  define_scale_regularization_loss_and_log_poisson_loss(functions);
 }
 
 }  // namespace graven::engine

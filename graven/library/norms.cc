@@ -51,6 +51,20 @@ Outputs clip_by_value(FunctionContext& c, const ClipByValueParameters& p) {
   return clipped;
 }
 
+constexpr Raised kGrows = {"ValueError", "The result would be larger than t."};
+
+void define_clip_by_value(FunctionRegistry& functions) {
+  functions.define({
+      .names = "clip_by_value",
+      .scope = "clip_by_value",
+      .types = {{"T", kRealTypes}},
+      .summary = "Moves elements into an interval; NaN stays NaN.",
+      .returns = "The clipped elements.",
+      .raises = {kGrows},
+      .body = clip_by_value,
+  });
+}
+
 struct ClipByNormParameters {
   Tensor t;
   Number clip_norm;
@@ -87,70 +101,6 @@ Outputs clip_by_norm(FunctionContext& c, const ClipByNormParameters& p) {
   Formula scaled = x * c(longest);
   check_shape_kept(c, p.t, scaled);
   return c(kRealDiv, {scaled, c(kMaximum, {norm, longest})}, {}, c.name());
-}
-
-struct GlobalNormParameters {
-  TensorList t_list;
-  static constexpr auto fields() {
-    return std::tuple(required_field("t_list", &GlobalNormParameters::t_list, "any or None",
-                                     "Tensors of one floating dtype, IndexedSlices or None, which "
-                                     "are left out."));
-  }
-};
-
-bool check_list(FunctionContext& c, const TensorList& list) {
-  if (!list.is_list) c.fail(type_error("`t_list` should be a sequence of tensors."));
-  return list.is_list;
-}
-
-Tensor global_norm(FunctionContext& c, const TensorList& list) {
-  constexpr std::string_view kName = "global_norm";
-  std::vector<Tensor> halves;
-  for (const Tensor& t : list.tensors) {
-    if (t) halves.push_back(c(kL2Loss, {t}));
-  }
-  if (halves.empty()) return c.scalar(0.0, DType::kFloat32, kName);
-  Tensor half = halves[0];
-  if (halves.size() > 1) {
-    const Tensors all = c.apply(*kPack, halves, PackAttrs());
-    half = all.empty() ? Tensor() : reduce(c, kSum, all[0]);
-  }
-  return c(kSqrt, {2.0 * c(half)}, {}, kName);
-}
-
-struct ClipByGlobalNormParameters {
-  TensorList t_list;
-  Number clip_norm;
-  Tensor use_norm;
-  static constexpr auto fields() {
-    using P = ClipByGlobalNormParameters;
-    return std::tuple(
-        required_field("t_list", &P::t_list, "any or None",
-                       "Tensors of floating dtypes, IndexedSlices or None, which stay None."),
-        required_field("clip_norm", &P::clip_norm, "The largest norm, a positive scalar."),
-        field("use_norm", &P::use_norm, "any",
-              "The norm, if it is known; None means global_norm(t_list)."));
-  }
-};
-
-Outputs clip_by_global_norm(FunctionContext& c, const ClipByGlobalNormParameters& p) {
-  if (!check_list(c, p.t_list)) return {};
-  Formula norm = c(p.use_norm ? p.use_norm : global_norm(c, p.t_list));
-  Formula limit = c(given(c, p.clip_norm, norm.dtype()));
-  if (!c.status().ok()) return {};
-  if (limit.dtype() != norm.dtype()) {
-    return c.fail(type_error("`x` and `y` must have the same dtype, got tf.",
-                             dtype_name(norm.dtype()), " != tf.", dtype_name(limit.dtype()), "."));
-  }
-  Formula one = c(c.scalar(1.0, norm.dtype()));
-  // The difference is 0, or NaN if the norm is not finite.
-  Formula scale = limit * call(kMinimum, one / norm, one / limit) + (norm - norm);
-  Outputs results{};
-  for (const Tensor& t : p.t_list.tensors) {
-    results.tensors.push_back(t ? c(t) * c.cast(scale, t.dtype()) : c(Tensor()));
-  }
-  results.tensors.push_back(norm);
-  return results;
 }
 
 struct NormParameters {
@@ -236,6 +186,129 @@ Outputs norm(FunctionContext& c, const NormParameters& p) {
   return c(kPow, {sum, c.scalar(1 / ord, dtype)}, {}, c.name());
 }
 
+constexpr Raised kNoSuchAxis = {"InvalidArgumentError", "An axis is outside [-rank, rank)."};
+
+void define_clip_by_norm(FunctionRegistry& functions) {
+  functions.define({
+      .names = "clip_by_norm",
+      .scope = "clip_by_norm",
+      .types = {{"T", kFloatTypes}},
+      .summary = "Shortens a tensor to a largest L2 norm; a shorter one stays as it is.",
+      .returns = "t * clip_norm / max(norm(t), clip_norm), as t was given.",
+      .raises = {kGrows, kNoSuchAxis},
+      .body = clip_by_norm,
+  });
+}
+
+struct GlobalNormParameters {
+  TensorList t_list;
+  static constexpr auto fields() {
+    return std::tuple(required_field("t_list", &GlobalNormParameters::t_list, "any or None",
+                                     "Tensors of one floating dtype, IndexedSlices or None, which "
+                                     "are left out."));
+  }
+};
+
+bool check_list(FunctionContext& c, const TensorList& list) {
+  if (!list.is_list) c.fail(type_error("`t_list` should be a sequence of tensors."));
+  return list.is_list;
+}
+
+Tensor global_norm(FunctionContext& c, const TensorList& list) {
+  constexpr std::string_view kName = "global_norm";
+  std::vector<Tensor> halves;
+  for (const Tensor& t : list.tensors) {
+    if (t) halves.push_back(c(kL2Loss, {t}));
+  }
+  if (halves.empty()) return c.scalar(0.0, DType::kFloat32, kName);
+  Tensor half = halves[0];
+  if (halves.size() > 1) {
+    const Tensors all = c.apply(*kPack, halves, PackAttrs());
+    half = all.empty() ? Tensor() : reduce(c, kSum, all[0]);
+  }
+  return c(kSqrt, {2.0 * c(half)}, {}, kName);
+}
+
+constexpr Raised kNoList = {"TypeError", "t_list is not a sequence."};
+
+void define_global_norm(FunctionRegistry& functions) {
+  functions.define({
+      .names = "linalg.global_norm",
+      .scope = "global_norm",
+      .summary = "The L2 norm of all elements of several tensors.",
+      .returns = "A scalar of their dtype; a float32 zero if there is no tensor.",
+      .raises = {kNoList},
+      .body = [](FunctionContext& c, const GlobalNormParameters& p) -> Outputs {
+        return check_list(c, p.t_list) ? global_norm(c, p.t_list) : Tensor();
+      },
+  });
+}
+
+struct ClipByGlobalNormParameters {
+  TensorList t_list;
+  Number clip_norm;
+  Tensor use_norm;
+  static constexpr auto fields() {
+    using P = ClipByGlobalNormParameters;
+    return std::tuple(
+        required_field("t_list", &P::t_list, "any or None",
+                       "Tensors of floating dtypes, IndexedSlices or None, which stay None."),
+        required_field("clip_norm", &P::clip_norm, "The largest norm, a positive scalar."),
+        field("use_norm", &P::use_norm, "any",
+              "The norm, if it is known; None means global_norm(t_list)."));
+  }
+};
+
+Outputs clip_by_global_norm(FunctionContext& c, const ClipByGlobalNormParameters& p) {
+  if (!check_list(c, p.t_list)) return {};
+  Formula norm = c(p.use_norm ? p.use_norm : global_norm(c, p.t_list));
+  Formula limit = c(given(c, p.clip_norm, norm.dtype()));
+  if (!c.status().ok()) return {};
+  if (limit.dtype() != norm.dtype()) {
+    return c.fail(type_error("`x` and `y` must have the same dtype, got tf.",
+                             dtype_name(norm.dtype()), " != tf.", dtype_name(limit.dtype()), "."));
+  }
+  Formula one = c(c.scalar(1.0, norm.dtype()));
+  // The difference is 0, or NaN if the norm is not finite.
+  Formula scale = limit * call(kMinimum, one / norm, one / limit) + (norm - norm);
+  Outputs results{};
+  for (const Tensor& t : p.t_list.tensors) {
+    results.tensors.push_back(t ? c(t) * c.cast(scale, t.dtype()) : c(Tensor()));
+  }
+  results.tensors.push_back(norm);
+  return results;
+}
+
+void define_clip_by_global_norm_and_norm(FunctionRegistry& functions) {
+  functions.define({
+      .names = "clip_by_global_norm",
+      .scope = "clip_by_global_norm",
+      .results = {.parts = {{.name = "list_clipped", .is_list = true, .may_be_none = true},
+                            {.name = "global_norm"}}},
+      .summary = "Shortens several tensors together, so that all their elements have a largest L2 "
+                 "norm.",
+      .returns = "The tensors times min(1, clip_norm / norm), all NaN if the norm is not finite; "
+                 "and the norm.",
+      .raises = {{"TypeError",
+                  "t_list is not a sequence, or clip_norm has another dtype than the "
+                  "norm."}},
+      .body = clip_by_global_norm,
+  });
+  functions.define({
+      .names = "norm, linalg.norm",
+      .scope = "norm",
+      .types = {{"T", kFloatTypes | kComplexTypes}},
+      .summary = "The norm of vectors or matrices.",
+      .details = "The norm 1 of matrices is the largest sum of sizes in a column, that of infinity "
+                 "the largest in a row, and 2 the largest singular value.",
+      .returns = "The norms; the dtype of the tensor, or with an ord that is a number other than "
+                 "2 its real one.",
+      .raises = {{"ValueError", "There is no such norm, or the axes are not one or two."},
+                 kNoSuchAxis},
+      .body = norm,
+  });
+}
+
 struct NormalizeParameters : NormParameters {
   static constexpr auto fields() {
     const auto all = NormParameters::fields();
@@ -289,67 +362,7 @@ Outputs l2_normalize(FunctionContext& c, const L2NormalizeParameters& p) {
   return c(kComplex, {real * factor, imag * factor}, {.Tout = x.dtype()}, c.name());
 }
 
-}  // namespace
-
-void define_norms(FunctionRegistry& functions) {
-  constexpr Raised kNoSuchAxis = {"InvalidArgumentError", "An axis is outside [-rank, rank)."};
-  constexpr Raised kGrows = {"ValueError", "The result would be larger than t."};
-  constexpr Raised kNoList = {"TypeError", "t_list is not a sequence."};
-  functions.define({
-      .names = "clip_by_value",
-      .scope = "clip_by_value",
-      .types = {{"T", kRealTypes}},
-      .summary = "Moves elements into an interval; NaN stays NaN.",
-      .returns = "The clipped elements.",
-      .raises = {kGrows},
-      .body = clip_by_value,
-  });
-  functions.define({
-      .names = "clip_by_norm",
-      .scope = "clip_by_norm",
-      .types = {{"T", kFloatTypes}},
-      .summary = "Shortens a tensor to a largest L2 norm; a shorter one stays as it is.",
-      .returns = "t * clip_norm / max(norm(t), clip_norm), as t was given.",
-      .raises = {kGrows, kNoSuchAxis},
-      .body = clip_by_norm,
-  });
-  functions.define({
-      .names = "linalg.global_norm",
-      .scope = "global_norm",
-      .summary = "The L2 norm of all elements of several tensors.",
-      .returns = "A scalar of their dtype; a float32 zero if there is no tensor.",
-      .raises = {kNoList},
-      .body = [](FunctionContext& c, const GlobalNormParameters& p) -> Outputs {
-        return check_list(c, p.t_list) ? global_norm(c, p.t_list) : Tensor();
-      },
-  });
-  functions.define({
-      .names = "clip_by_global_norm",
-      .scope = "clip_by_global_norm",
-      .results = {.parts = {{.name = "list_clipped", .is_list = true, .may_be_none = true},
-                            {.name = "global_norm"}}},
-      .summary = "Shortens several tensors together, so that all their elements have a largest L2 "
-                 "norm.",
-      .returns = "The tensors times min(1, clip_norm / norm), all NaN if the norm is not finite; "
-                 "and the norm.",
-      .raises = {{"TypeError",
-                  "t_list is not a sequence, or clip_norm has another dtype than the "
-                  "norm."}},
-      .body = clip_by_global_norm,
-  });
-  functions.define({
-      .names = "norm, linalg.norm",
-      .scope = "norm",
-      .types = {{"T", kFloatTypes | kComplexTypes}},
-      .summary = "The norm of vectors or matrices.",
-      .details = "The norm 1 of matrices is the largest sum of sizes in a column, that of infinity "
-                 "the largest in a row, and 2 the largest singular value.",
-      .returns = "The norms; the dtype of the tensor, or with an ord that is a number other than "
-                 "2 its real one.",
-      .raises = {{"ValueError", "There is no such norm, or the axes are not one or two."},
-                 kNoSuchAxis},
-      .body = norm,
-  });
+void define_normalize_and_l2_normalize(FunctionRegistry& functions) {
   functions.define({
       .names = "linalg.normalize",
       .scope = "normalize",
@@ -373,6 +386,16 @@ void define_norms(FunctionRegistry& functions) {
                  {"ValueError", "Both axis and dim are given."}},
       .body = l2_normalize,
   });
+}
+
+}  // namespace
+
+void define_norms(FunctionRegistry& functions) {
+  define_clip_by_value(functions);
+  define_clip_by_norm(functions);
+  define_global_norm(functions);
+  define_clip_by_global_norm_and_norm(functions);
+  define_normalize_and_l2_normalize(functions);
 }
 
 }  // namespace graven::engine

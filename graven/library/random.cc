@@ -66,6 +66,31 @@ Outputs uniform(FunctionContext& c, const UniformParameters& p) {
                        c.name());
 }
 
+void define_set_seed_and_uniform(FunctionRegistry& functions) {
+  functions.define({
+      .names = "random.set_seed",
+      .results = nothing(),
+      .summary = "Sets the global seed: random ops without a seed of their own follow from it.",
+      .details = "All sequences of stateful random ops start anew, those with seeds of their own "
+                 "too. Functions that were traced before keep the seeds of their traces.",
+      .returns = "None.",
+      .body = [](FunctionContext&, const SetSeedParameters& p) -> Outputs {
+        start_seeds(p.seed);
+        return Tensors();
+      },
+  });
+  functions.define({
+      .names = "random.uniform",
+      .scope = "random_uniform",
+      .types = {{"dtype", kFloatTypes | kIndexTypes}},
+      .summary = "Draws numbers that are equally likely between two bounds.",
+      .returns = "The numbers.",
+      .raises = {{"ValueError", "The dtype is another one, or integers have no maxval."}},
+      .source = "OpDefs \"RandomUniform\" and \"RandomUniformInt\"",
+      .body = uniform,
+  });
+}
+
 struct NormalParameters {
   Sizes shape;
   Tensor mean, stddev;
@@ -97,50 +122,7 @@ struct ShuffleParameters {
   }
 };
 
-struct CategoricalParameters {
-  Tensor logits, num_samples;
-  DType dtype = DType::kInvalid;
-  std::optional<int64_t> seed;
-  static constexpr auto fields() {
-    using P = CategoricalParameters;
-    return std::tuple(required_field("logits", &P::logits, "T", kLogitsDoc),
-                      required_field("num_samples", &P::num_samples, "int32", kNumSamplesDoc),
-                      field("dtype", &P::dtype, "Of the classes; None means int64."),
-                      field("seed", &P::seed, kSeedDoc));
-  }
-};
-
-Outputs categorical(FunctionContext& c, const CategoricalParameters& p) {
-  const SeedAttrs seeds = seeded(p.seed);
-  const DType dtype = p.dtype == DType::kInvalid ? DType::kInt64 : p.dtype;
-  return c(kMultinomial, {p.logits, p.num_samples}, {seeds.seed, seeds.seed2, dtype}, c.name());
-}
-
-}  // namespace
-
-void define_random_functions(FunctionRegistry& functions) {
-  functions.define({
-      .names = "random.set_seed",
-      .results = nothing(),
-      .summary = "Sets the global seed: random ops without a seed of their own follow from it.",
-      .details = "All sequences of stateful random ops start anew, those with seeds of their own "
-                 "too. Functions that were traced before keep the seeds of their traces.",
-      .returns = "None.",
-      .body = [](FunctionContext&, const SetSeedParameters& p) -> Outputs {
-        start_seeds(p.seed);
-        return Tensors();
-      },
-  });
-  functions.define({
-      .names = "random.uniform",
-      .scope = "random_uniform",
-      .types = {{"dtype", kFloatTypes | kIndexTypes}},
-      .summary = "Draws numbers that are equally likely between two bounds.",
-      .returns = "The numbers.",
-      .raises = {{"ValueError", "The dtype is another one, or integers have no maxval."}},
-      .source = "OpDefs \"RandomUniform\" and \"RandomUniformInt\"",
-      .body = uniform,
-  });
+void define_normal_and_kin(FunctionRegistry& functions) {
   functions.define({
       .names = "random.normal",
       .scope = "random_normal",
@@ -172,6 +154,28 @@ void define_random_functions(FunctionRegistry& functions) {
             return c(kRandomShuffle, {p.value}, seeded(p.seed), c.name());
           },
   });
+}
+
+struct CategoricalParameters {
+  Tensor logits, num_samples;
+  DType dtype = DType::kInvalid;
+  std::optional<int64_t> seed;
+  static constexpr auto fields() {
+    using P = CategoricalParameters;
+    return std::tuple(required_field("logits", &P::logits, "T", kLogitsDoc),
+                      required_field("num_samples", &P::num_samples, "int32", kNumSamplesDoc),
+                      field("dtype", &P::dtype, "Of the classes; None means int64."),
+                      field("seed", &P::seed, kSeedDoc));
+  }
+};
+
+Outputs categorical(FunctionContext& c, const CategoricalParameters& p) {
+  const SeedAttrs seeds = seeded(p.seed);
+  const DType dtype = p.dtype == DType::kInvalid ? DType::kInt64 : p.dtype;
+  return c(kMultinomial, {p.logits, p.num_samples}, {seeds.seed, seeds.seed2, dtype}, c.name());
+}
+
+void define_categorical(FunctionRegistry& functions) {
   functions.define({
       .names = "random.categorical",
       .scope = "categorical",
@@ -182,6 +186,14 @@ void define_random_functions(FunctionRegistry& functions) {
       .source = "OpDef \"Multinomial\"",
       .body = categorical,
   });
+}
+
+}  // namespace
+
+void define_random_functions(FunctionRegistry& functions) {
+  define_set_seed_and_uniform(functions);
+  define_normal_and_kin(functions);
+  define_categorical(functions);
 }
 
 }  // namespace graven::engine

@@ -41,6 +41,33 @@ Outputs reshape(FunctionContext& c, const ReshapeParameters& p) {
   return c(kReshape, {p.tensor, shape}, {}, c.name());
 }
 
+struct SizesOfParameters {
+  Tensor input;
+  DType out_type = DType::kInvalid;
+  static constexpr auto fields() {
+    using P = SizesOfParameters;
+    return std::tuple(required_field("input", &P::input, "any", kAny),
+                      field("out_type", &P::out_type, "int32 (None) or int64."));
+  }
+  ShapeAttrs attrs() const { return {out_type == DType::kInvalid ? DType::kInt32 : out_type}; }
+};
+
+Outputs shape(FunctionContext& c, const SizesOfParameters& p) {
+  const auto sizes = c.sizes_if_known(p.input);
+  if (!c.is_graph() || !sizes) return c(kShape, {p.input}, p.attrs(), c.name());
+  if (p.attrs().out_type == DType::kInt64) {
+    return c.constant(Tensor::vector(std::span<const int64_t>(sizes->data(), sizes->size())),
+                      c.name());
+  }
+  return c.vector({sizes->data(), sizes->size()}, c.name());
+}
+
+Outputs size(FunctionContext& c, const SizesOfParameters& p) {
+  const auto count = p.input.shape().checked_num_elements();
+  if (!c.is_graph() || !count) return c(kSize, {p.input}, p.attrs(), c.name());
+  return c.scalar(*count, p.attrs().out_type, c.name());
+}
+
 struct BroadcastToParameters {
   Tensor input;
   Sizes shape;
@@ -50,6 +77,30 @@ struct BroadcastToParameters {
                       required_field("shape", &P::shape, "The sizes of the result."));
   }
 };
+
+void define_reshape_and_broadcast_to(FunctionRegistry& functions) {
+  functions.define({
+      .names = "reshape",
+      .scope = "Reshape",
+      .summary = "Gives the elements of a tensor another shape.",
+      .returns = "The same elements in the same order.",
+      .raises = {{"InvalidArgumentError", "The number of elements would change."}},
+      .source = "OpDef \"Reshape\"",
+      .body = reshape,
+  });
+  functions.define({
+      .names = "broadcast_to",
+      .scope = "BroadcastTo",
+      .summary = "Repeats a tensor along axes of size 1 until it has a shape.",
+      .returns = "The repeated tensor.",
+      .raises = {{"InvalidArgumentError", "The shapes do not broadcast."}},
+      .source = "OpDef \"BroadcastTo\"",
+      .body =
+          [](FunctionContext& c, const BroadcastToParameters& p) {
+            return c(kBroadcastTo, {p.input, c.tensor_of(p.shape, "shape")}, {}, c.name());
+          },
+  });
+}
 
 struct TileParameters {
   Tensor input;
@@ -81,6 +132,46 @@ struct SliceParameters {
                       required_field("size", &P::size, "How large it is; -1 means up to the end."));
   }
 };
+
+void define_tile_and_kin(FunctionRegistry& functions) {
+  functions.define({
+      .names = "tile",
+      .scope = "Tile",
+      .summary = "Repeats a tensor along each axis.",
+      .returns = "The repeated tensor.",
+      .raises = {{"InvalidArgumentError", "There is not one number for each axis."}},
+      .source = "OpDef \"Tile\"",
+      .body =
+          [](FunctionContext& c, const TileParameters& p) {
+            return c(kTile, {p.input, c.tensor_of(p.multiples, "multiples")}, {}, c.name());
+          },
+  });
+  functions.define({
+      .names = "reverse",
+      .scope = "ReverseV2",
+      .summary = "Reverses a tensor along axes.",
+      .returns = "The reversed tensor.",
+      .raises = {{"InvalidArgumentError", "There is no such axis, or one is named twice."}},
+      .source = "OpDef \"ReverseV2\"",
+      .body =
+          [](FunctionContext& c, const ReverseParameters& p) {
+            return c(kReverseV2, {p.tensor, c.tensor_of(p.axis, "axis")}, {}, c.name());
+          },
+  });
+  functions.define({
+      .names = "slice",
+      .scope = "Slice",
+      .summary = "Takes a piece of a tensor.",
+      .returns = "The piece.",
+      .raises = {{"InvalidArgumentError", "It does not lie inside the tensor."}},
+      .source = "OpDef \"Slice\"",
+      .body =
+          [](FunctionContext& c, const SliceParameters& p) {
+            const auto places = c.tensors_of({{p.begin, "begin"}, {p.size, "size"}});
+            return c(kSlice, {p.input_, places[0], places[1]}, {}, c.name());
+          },
+  });
+}
 
 struct EnsureShapeParameters {
   Tensor x;
@@ -121,6 +212,42 @@ Outputs squeeze(FunctionContext& c, const SqueezeParameters& p) {
   return c(kSqueeze, {p.input}, attrs, c.name());
 }
 
+void define_ensure_shape_and_kin(FunctionRegistry& functions) {
+  functions.define({
+      .names = "ensure_shape",
+      .scope = "EnsureShape",
+      .summary = "Checks when it runs that a tensor has a shape, and says so while tracing.",
+      .returns = "x, whose shape is known better.",
+      .raises = {{"InvalidArgumentError", "It has another shape."}},
+      .source = "OpDef \"EnsureShape\"",
+      .body =
+          [](FunctionContext& c, const EnsureShapeParameters& p) {
+            return c(kEnsureShape, {p.x}, {p.shape}, c.name());
+          },
+  });
+  functions.define({
+      .names = "expand_dims",
+      .scope = "ExpandDims",
+      .summary = "Adds an axis of size 1.",
+      .returns = "A tensor with one axis more.",
+      .raises = {{"InvalidArgumentError", "There is no such place."}},
+      .source = "OpDef \"ExpandDims\"",
+      .body =
+          [](FunctionContext& c, const ExpandDimsParameters& p) {
+            return c(kExpandDims, {p.input, p.axis}, {}, c.name());
+          },
+  });
+  functions.define({
+      .names = "squeeze",
+      .scope = "Squeeze",
+      .summary = "Drops axes of size 1.",
+      .returns = "The tensor without them.",
+      .raises = {{"InvalidArgumentError", "An axis has another size."}},
+      .source = "OpDef \"Squeeze\"",
+      .body = squeeze,
+  });
+}
+
 struct TransposeParameters {
   Tensor a;
   Axes perm;
@@ -150,6 +277,31 @@ Outputs transpose(FunctionContext& c, const TransposeParameters& p) {
   const Tensor perm = p.perm.is_none() ? reversed_axes(c, p.a) : c.tensor_of(p.perm, "perm");
   const bool conjugates = p.conjugate && is_complex(p.a.dtype());
   return c(conjugates ? kConjugateTranspose : kTranspose, {p.a, perm}, {}, c.name());
+}
+
+struct RankParameters {
+  Tensor input;
+  static constexpr auto fields() {
+    return std::tuple(required_field("input", &RankParameters::input, "any", kAny));
+  }
+};
+
+Outputs rank(FunctionContext& c, const RankParameters& p) {
+  const auto known = c.rank_if_known(p.input);
+  if (!c.is_graph() || !known) return c(kRank, {p.input}, {}, c.name());
+  return c.scalar(*known, DType::kInt32, c.name());
+}
+
+void define_transpose(FunctionRegistry& functions) {
+  functions.define({
+      .names = "transpose",
+      .scope = "transpose",
+      .summary = "Reorders the axes of a tensor.",
+      .returns = "The tensor with its axes in the new order.",
+      .raises = {{"InvalidArgumentError", "perm is no permutation of the axes."}},
+      .source = "OpDefs \"Transpose\" and \"ConjugateTranspose\"",
+      .body = transpose,
+  });
 }
 
 struct PadParameters {
@@ -214,44 +366,27 @@ Outputs unstack(FunctionContext& c, const UnstackParameters& p) {
   return c.apply(kUnpack, {p.value}, {.num = *num, .axis = p.axis}, c.name());
 }
 
-struct SizesOfParameters {
-  Tensor input;
-  DType out_type = DType::kInvalid;
-  static constexpr auto fields() {
-    using P = SizesOfParameters;
-    return std::tuple(required_field("input", &P::input, "any", kAny),
-                      field("out_type", &P::out_type, "int32 (None) or int64."));
-  }
-  ShapeAttrs attrs() const { return {out_type == DType::kInvalid ? DType::kInt32 : out_type}; }
-};
-
-Outputs shape(FunctionContext& c, const SizesOfParameters& p) {
-  const auto sizes = c.sizes_if_known(p.input);
-  if (!c.is_graph() || !sizes) return c(kShape, {p.input}, p.attrs(), c.name());
-  if (p.attrs().out_type == DType::kInt64) {
-    return c.constant(Tensor::vector(std::span<const int64_t>(sizes->data(), sizes->size())),
-                      c.name());
-  }
-  return c.vector({sizes->data(), sizes->size()}, c.name());
-}
-
-Outputs size(FunctionContext& c, const SizesOfParameters& p) {
-  const auto count = p.input.shape().checked_num_elements();
-  if (!c.is_graph() || !count) return c(kSize, {p.input}, p.attrs(), c.name());
-  return c.scalar(*count, p.attrs().out_type, c.name());
-}
-
-struct RankParameters {
-  Tensor input;
-  static constexpr auto fields() {
-    return std::tuple(required_field("input", &RankParameters::input, "any", kAny));
-  }
-};
-
-Outputs rank(FunctionContext& c, const RankParameters& p) {
-  const auto known = c.rank_if_known(p.input);
-  if (!c.is_graph() || !known) return c(kRank, {p.input}, {}, c.name());
-  return c.scalar(*known, DType::kInt32, c.name());
+void define_pad_and_unstack(FunctionRegistry& functions) {
+  functions.define({
+      .names = "pad",
+      .scope = "Pad",
+      .summary = "Puts elements around a tensor.",
+      .returns = "The larger tensor.",
+      .raises = {{"InvalidArgumentError", "A number is negative, or a mirror shows too little."},
+                 {"ValueError", "There is no such mode."}},
+      .source = "OpDefs \"Pad\", \"PadV2\" and \"MirrorPad\"",
+      .body = pad,
+  });
+  functions.define({
+      .names = "unstack",
+      .scope = "unstack",
+      .results = tensor_list(),
+      .summary = "Takes a tensor apart along an axis.",
+      .returns = "Tensors with one axis less.",
+      .raises = {{"ValueError", "The size of the axis is not known, or there is no such axis."}},
+      .source = "OpDef \"Unpack\"",
+      .body = unstack,
+  });
 }
 
 struct StridedSliceParameters {
@@ -292,129 +427,7 @@ Outputs strided_slice(FunctionContext& c, const StridedSliceParameters& p) {
            c.name());
 }
 
-}  // namespace
-
-void define_shapes(FunctionRegistry& functions) {
-  functions.define({
-      .names = "reshape",
-      .scope = "Reshape",
-      .summary = "Gives the elements of a tensor another shape.",
-      .returns = "The same elements in the same order.",
-      .raises = {{"InvalidArgumentError", "The number of elements would change."}},
-      .source = "OpDef \"Reshape\"",
-      .body = reshape,
-  });
-  functions.define({
-      .names = "broadcast_to",
-      .scope = "BroadcastTo",
-      .summary = "Repeats a tensor along axes of size 1 until it has a shape.",
-      .returns = "The repeated tensor.",
-      .raises = {{"InvalidArgumentError", "The shapes do not broadcast."}},
-      .source = "OpDef \"BroadcastTo\"",
-      .body =
-          [](FunctionContext& c, const BroadcastToParameters& p) {
-            return c(kBroadcastTo, {p.input, c.tensor_of(p.shape, "shape")}, {}, c.name());
-          },
-  });
-  functions.define({
-      .names = "tile",
-      .scope = "Tile",
-      .summary = "Repeats a tensor along each axis.",
-      .returns = "The repeated tensor.",
-      .raises = {{"InvalidArgumentError", "There is not one number for each axis."}},
-      .source = "OpDef \"Tile\"",
-      .body =
-          [](FunctionContext& c, const TileParameters& p) {
-            return c(kTile, {p.input, c.tensor_of(p.multiples, "multiples")}, {}, c.name());
-          },
-  });
-  functions.define({
-      .names = "reverse",
-      .scope = "ReverseV2",
-      .summary = "Reverses a tensor along axes.",
-      .returns = "The reversed tensor.",
-      .raises = {{"InvalidArgumentError", "There is no such axis, or one is named twice."}},
-      .source = "OpDef \"ReverseV2\"",
-      .body =
-          [](FunctionContext& c, const ReverseParameters& p) {
-            return c(kReverseV2, {p.tensor, c.tensor_of(p.axis, "axis")}, {}, c.name());
-          },
-  });
-  functions.define({
-      .names = "slice",
-      .scope = "Slice",
-      .summary = "Takes a piece of a tensor.",
-      .returns = "The piece.",
-      .raises = {{"InvalidArgumentError", "It does not lie inside the tensor."}},
-      .source = "OpDef \"Slice\"",
-      .body =
-          [](FunctionContext& c, const SliceParameters& p) {
-            const auto places = c.tensors_of({{p.begin, "begin"}, {p.size, "size"}});
-            return c(kSlice, {p.input_, places[0], places[1]}, {}, c.name());
-          },
-  });
-  functions.define({
-      .names = "ensure_shape",
-      .scope = "EnsureShape",
-      .summary = "Checks when it runs that a tensor has a shape, and says so while tracing.",
-      .returns = "x, whose shape is known better.",
-      .raises = {{"InvalidArgumentError", "It has another shape."}},
-      .source = "OpDef \"EnsureShape\"",
-      .body =
-          [](FunctionContext& c, const EnsureShapeParameters& p) {
-            return c(kEnsureShape, {p.x}, {p.shape}, c.name());
-          },
-  });
-  functions.define({
-      .names = "expand_dims",
-      .scope = "ExpandDims",
-      .summary = "Adds an axis of size 1.",
-      .returns = "A tensor with one axis more.",
-      .raises = {{"InvalidArgumentError", "There is no such place."}},
-      .source = "OpDef \"ExpandDims\"",
-      .body =
-          [](FunctionContext& c, const ExpandDimsParameters& p) {
-            return c(kExpandDims, {p.input, p.axis}, {}, c.name());
-          },
-  });
-  functions.define({
-      .names = "squeeze",
-      .scope = "Squeeze",
-      .summary = "Drops axes of size 1.",
-      .returns = "The tensor without them.",
-      .raises = {{"InvalidArgumentError", "An axis has another size."}},
-      .source = "OpDef \"Squeeze\"",
-      .body = squeeze,
-  });
-  functions.define({
-      .names = "transpose",
-      .scope = "transpose",
-      .summary = "Reorders the axes of a tensor.",
-      .returns = "The tensor with its axes in the new order.",
-      .raises = {{"InvalidArgumentError", "perm is no permutation of the axes."}},
-      .source = "OpDefs \"Transpose\" and \"ConjugateTranspose\"",
-      .body = transpose,
-  });
-  functions.define({
-      .names = "pad",
-      .scope = "Pad",
-      .summary = "Puts elements around a tensor.",
-      .returns = "The larger tensor.",
-      .raises = {{"InvalidArgumentError", "A number is negative, or a mirror shows too little."},
-                 {"ValueError", "There is no such mode."}},
-      .source = "OpDefs \"Pad\", \"PadV2\" and \"MirrorPad\"",
-      .body = pad,
-  });
-  functions.define({
-      .names = "unstack",
-      .scope = "unstack",
-      .results = tensor_list(),
-      .summary = "Takes a tensor apart along an axis.",
-      .returns = "Tensors with one axis less.",
-      .raises = {{"ValueError", "The size of the axis is not known, or there is no such axis."}},
-      .source = "OpDef \"Unpack\"",
-      .body = unstack,
-  });
+void define_shape_and_kin(FunctionRegistry& functions) {
   functions.define({
       .names = "shape",
       .scope = "Shape",
@@ -448,6 +461,17 @@ void define_shapes(FunctionRegistry& functions) {
       .source = "OpDef \"StridedSlice\"",
       .body = strided_slice,
   });
+}
+
+}  // namespace
+
+void define_shapes(FunctionRegistry& functions) {
+  define_reshape_and_broadcast_to(functions);
+  define_tile_and_kin(functions);
+  define_ensure_shape_and_kin(functions);
+  define_transpose(functions);
+  define_pad_and_unstack(functions);
+  define_shape_and_kin(functions);
 }
 
 }  // namespace graven::engine

@@ -92,6 +92,61 @@ Outputs normal(FunctionContext& c, const NormalParameters& p,
   });
 }
 
+void define_stateless_uniform_and_kin(FunctionRegistry& functions) {
+  functions.define({
+      .names = "random.stateless_uniform",
+      .scope = "stateless_random_uniform",
+      .types = {{"dtype", kFloatTypes | kIndexTypes | DTypeSet{DType::kUInt32, DType::kUInt64}}},
+      .summary = "Makes uniform numbers of a seed: the same at each call.",
+      .returns = "The numbers.",
+      .raises = {{"ValueError",
+                  "The dtype is another one, one bound of integers is None, or "
+                  "unsigned ones have bounds."},
+                 kWrongSeed},
+      .source = "OpDef \"StatelessRandomUniform\" and kin",
+      .body =
+          [](FunctionContext& c, const UniformParameters& p) {
+            const Tensor seed = stateless_seed(c, p.seed, p.alg);
+            return uniform(c, c.tensor_of(p.shape, "shape"), seed, p.minval, p.maxval, p.dtype,
+                           c.name());
+          },
+  });
+  functions.define({
+      .names = "random.stateless_normal",
+      .scope = "stateless_random_normal",
+      .summary = "Makes normal numbers of a seed: the same at each call.",
+      .returns = "The numbers.",
+      .raises = {kNotFloating, kWrongSeed},
+      .source = "OpDef \"StatelessRandomNormal\"",
+      .body = [](FunctionContext& c,
+                 const NormalParameters& p) { return normal(c, p, kStatelessRandomNormal); },
+  });
+  functions.define({
+      .names = "random.stateless_truncated_normal",
+      .scope = "stateless_truncated_normal",
+      .summary = "Makes normal numbers of a seed that lie within two deviations of the mean: the "
+                 "same at each call.",
+      .returns = "The numbers.",
+      .raises = {kNotFloating, kWrongSeed},
+      .source = "OpDef \"StatelessTruncatedNormal\"",
+      .body = [](FunctionContext& c,
+                 const NormalParameters& p) { return normal(c, p, kStatelessTruncatedNormal); },
+  });
+}
+
+struct CategoricalParameters {
+  Tensor logits, num_samples;
+  Sizes seed;
+  DType dtype = DType::kInt64;
+  static constexpr auto fields() {
+    using P = CategoricalParameters;
+    return std::tuple(required_field("logits", &P::logits, "T", kLogitsDoc),
+                      required_field("num_samples", &P::num_samples, "int32", kNumSamplesDoc),
+                      required_field("seed", &P::seed, kSeedDoc),
+                      field("dtype", &P::dtype, "Of the classes: int32 or int64."));
+  }
+};
+
 struct SplitParameters {
   Sizes seed;
   Tensor num;
@@ -112,6 +167,31 @@ Outputs split(FunctionContext& c, const SplitParameters& p) {
   }
   const Tensor num = p.num ? p.num : c.scalar(2);
   return uniform(c, c(kPack, {num, c.scalar(2)}), seed, {}, {}, seed.dtype(), c.name());
+}
+
+void define_stateless_categorical_and_split(FunctionRegistry& functions) {
+  functions.define({
+      .names = "random.stateless_categorical",
+      .scope = "stateless_categorical",
+      .types = {{"T", kFloatTypes}, {"dtype", kIndexTypes}},
+      .summary = "Makes classes of a seed, whose probabilities are the softmax of logits: the same "
+                 "at each call.",
+      .returns = "The classes, shape [rows, num_samples].",
+      .raises = {{"ValueError", "The dtype is neither int32 nor int64."}, kWrongSeed},
+      .source = "OpDef \"StatelessMultinomial\"",
+      .body =
+          [](FunctionContext& c, const CategoricalParameters& p) {
+            return c(kStatelessMultinomial, {p.logits, p.num_samples, seed_of(c, p.seed)},
+                     {p.dtype}, c.name());
+          },
+  });
+  functions.define({
+      .names = "random.split, random.experimental.stateless_split",
+      .summary = "Makes several seeds of one.",
+      .returns = "Integers of the seed's dtype, shape [num, 2].",
+      .raises = {kWrongSeed},
+      .body = split,
+  });
 }
 
 struct FoldInParameters {
@@ -153,83 +233,7 @@ Outputs shuffle(FunctionContext& c, const ShuffleParameters& p) {
            {p.value, start[0], start[1], c.scalar(kPhilox, DType::kInt32, "alg")}, {}, c.name());
 }
 
-struct CategoricalParameters {
-  Tensor logits, num_samples;
-  Sizes seed;
-  DType dtype = DType::kInt64;
-  static constexpr auto fields() {
-    using P = CategoricalParameters;
-    return std::tuple(required_field("logits", &P::logits, "T", kLogitsDoc),
-                      required_field("num_samples", &P::num_samples, "int32", kNumSamplesDoc),
-                      required_field("seed", &P::seed, kSeedDoc),
-                      field("dtype", &P::dtype, "Of the classes: int32 or int64."));
-  }
-};
-
-}  // namespace
-
-void define_stateless_random_functions(FunctionRegistry& functions) {
-  functions.define({
-      .names = "random.stateless_uniform",
-      .scope = "stateless_random_uniform",
-      .types = {{"dtype", kFloatTypes | kIndexTypes | DTypeSet{DType::kUInt32, DType::kUInt64}}},
-      .summary = "Makes uniform numbers of a seed: the same at each call.",
-      .returns = "The numbers.",
-      .raises = {{"ValueError",
-                  "The dtype is another one, one bound of integers is None, or "
-                  "unsigned ones have bounds."},
-                 kWrongSeed},
-      .source = "OpDef \"StatelessRandomUniform\" and kin",
-      .body =
-          [](FunctionContext& c, const UniformParameters& p) {
-            const Tensor seed = stateless_seed(c, p.seed, p.alg);
-            return uniform(c, c.tensor_of(p.shape, "shape"), seed, p.minval, p.maxval, p.dtype,
-                           c.name());
-          },
-  });
-  functions.define({
-      .names = "random.stateless_normal",
-      .scope = "stateless_random_normal",
-      .summary = "Makes normal numbers of a seed: the same at each call.",
-      .returns = "The numbers.",
-      .raises = {kNotFloating, kWrongSeed},
-      .source = "OpDef \"StatelessRandomNormal\"",
-      .body = [](FunctionContext& c,
-                 const NormalParameters& p) { return normal(c, p, kStatelessRandomNormal); },
-  });
-  functions.define({
-      .names = "random.stateless_truncated_normal",
-      .scope = "stateless_truncated_normal",
-      .summary = "Makes normal numbers of a seed that lie within two deviations of the mean: the "
-                 "same at each call.",
-      .returns = "The numbers.",
-      .raises = {kNotFloating, kWrongSeed},
-      .source = "OpDef \"StatelessTruncatedNormal\"",
-      .body = [](FunctionContext& c,
-                 const NormalParameters& p) { return normal(c, p, kStatelessTruncatedNormal); },
-  });
-  functions.define({
-      .names = "random.stateless_categorical",
-      .scope = "stateless_categorical",
-      .types = {{"T", kFloatTypes}, {"dtype", kIndexTypes}},
-      .summary = "Makes classes of a seed, whose probabilities are the softmax of logits: the same "
-                 "at each call.",
-      .returns = "The classes, shape [rows, num_samples].",
-      .raises = {{"ValueError", "The dtype is neither int32 nor int64."}, kWrongSeed},
-      .source = "OpDef \"StatelessMultinomial\"",
-      .body =
-          [](FunctionContext& c, const CategoricalParameters& p) {
-            return c(kStatelessMultinomial, {p.logits, p.num_samples, seed_of(c, p.seed)},
-                     {p.dtype}, c.name());
-          },
-  });
-  functions.define({
-      .names = "random.split, random.experimental.stateless_split",
-      .summary = "Makes several seeds of one.",
-      .returns = "Integers of the seed's dtype, shape [num, 2].",
-      .raises = {kWrongSeed},
-      .body = split,
-  });
+void define_fold_in_and_stateless_shuffle(FunctionRegistry& functions) {
   functions.define({
       .names = "random.fold_in, random.experimental.stateless_fold_in",
       .summary = "Makes a seed of a seed and a number.",
@@ -246,6 +250,14 @@ void define_stateless_random_functions(FunctionRegistry& functions) {
       .source = "OpDef \"StatelessShuffle\"",
       .body = shuffle,
   });
+}
+
+}  // namespace
+
+void define_stateless_random_functions(FunctionRegistry& functions) {
+  define_stateless_uniform_and_kin(functions);
+  define_stateless_categorical_and_split(functions);
+  define_fold_in_and_stateless_shuffle(functions);
 }
 
 }  // namespace graven::engine

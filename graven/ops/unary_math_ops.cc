@@ -388,6 +388,9 @@ void define_asin_and_kin(OpRegistry& ops) {
           [](GradientContext& c) { c.set_dx(0, dy_of(c) / (call(kSquare, conj(x_of(c))) + 1.0)); },
       .body = elementwise([](auto x) { return atan(x); }),
   });
+}
+
+void define_sinh_and_kin(OpRegistry& ops) {
   kSinh = ops.define<NoAttrs>({
       .name = "Sinh",
       .python = "math.sinh, sinh",
@@ -670,6 +673,7 @@ void define_unary_math_ops(OpRegistry& ops) {
   define_sigmoid_grad(ops);
   define_sin_and_kin(ops);
   define_asin_and_kin(ops);
+  define_sinh_and_kin(ops);
   define_erf_and_kin(ops);
   define_floor_and_kin(ops);
 }
