@@ -124,10 +124,9 @@ struct Convert<std::vector<T>> {
     for (const T& value : values) Convert<T>::write_key(key, value);
   }
   static engine::Value to_value(const std::vector<T>& values) {
-    engine::Value list;
-    list.kind = engine::Value::Kind::kList;
-    for (const T& value : values) list.items.push_back(Convert<T>::to_value(value));
-    return list;
+    std::vector<engine::Value> items;
+    for (const T& value : values) items.push_back(Convert<T>::to_value(value));
+    return engine::Value::of_container(engine::Container::list(), std::move(items));
   }
   static std::vector<T> from_value(const engine::Value& list) {
     std::vector<T> values;
@@ -146,18 +145,21 @@ struct Convert<std::map<std::string, T>> {
     }
   }
   static engine::Value to_value(const std::map<std::string, T>& values) {
-    engine::Value dict;
-    dict.kind = engine::Value::Kind::kDict;
+    std::vector<engine::Literal> names;
+    std::vector<engine::Value> items;
     for (const auto& [name, value] : values) {
-      dict.keys.push_back(name);
-      dict.items.push_back(Convert<T>::to_value(value));
+      names.push_back(name);
+      items.push_back(Convert<T>::to_value(value));
     }
-    return dict;
+    // Texts can always be sorted.
+    return engine::Value::of_container(*engine::Container::dict(std::move(names)),
+                                       std::move(items));
   }
   static std::map<std::string, T> from_value(const engine::Value& dict) {
     std::map<std::string, T> values;
     for (size_t i = 0; i < dict.items.size(); ++i) {
-      values.emplace(std::get<std::string>(dict.keys[i]), Convert<T>::from_value(dict.items[i]));
+      values.emplace(std::get<std::string>(dict.container->keys()[i]),
+                     Convert<T>::from_value(dict.items[i]));
     }
     return values;
   }
@@ -178,14 +180,13 @@ void write_key_of_parts(KeyWriter& key, const Tuple& parts) {
 
 template <typename Tuple>
 engine::Value parts_to_value(const Tuple& parts) {
-  engine::Value tuple;
-  tuple.kind = engine::Value::Kind::kTuple;
+  std::vector<engine::Value> items;
   std::apply(
       [&](const auto&... part) {
-        (tuple.items.push_back(Convert<std::remove_cvref_t<decltype(part)>>::to_value(part)), ...);
+        (items.push_back(Convert<std::remove_cvref_t<decltype(part)>>::to_value(part)), ...);
       },
       parts);
-  return tuple;
+  return engine::Value::of_container(engine::Container::tuple(), std::move(items));
 }
 
 template <typename Tuple, size_t... i>

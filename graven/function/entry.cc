@@ -25,13 +25,7 @@ void fill(Value& value, const Tensors& tensors, size_t& next) {
     value.tensor = tensors[next++];
     return;
   }
-  if (value.kind == Value::Kind::kDict) {
-    if (auto order = sorted_key_order(value.keys); order.ok()) {
-      for (int i : *order) fill(value.items[i], tensors, next);
-      return;
-    }
-  }
-  for (Value& item : value.items) fill(item, tensors, next);
+  for (size_t i = 0; i < value.items.size(); ++i) fill(value.item_in_order(i), tensors, next);
 }
 
 }  // namespace

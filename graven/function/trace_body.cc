@@ -26,17 +26,11 @@ Status add_outputs(GraphBuilder& builder, Value& value, std::vector<OutputRef>& 
     case Value::Kind::kLiteral:
       if (std::holds_alternative<None>(value.literal)) return {};
       break;
-    case Value::Kind::kDict: {
-      ASSIGN_OR_RETURN(std::vector<int> order, sorted_key_order(value.keys));
-      for (int i : order) RETURN_IF_ERROR(add_outputs(builder, value.items[i], outputs));
-      return {};
-    }
-    case Value::Kind::kList:
-    case Value::Kind::kTuple:
-    case Value::Kind::kNamedTuple:
-    case Value::Kind::kAttrs:
+    case Value::Kind::kContainer:
     case Value::Kind::kTyped:
-      for (Value& item : value.items) RETURN_IF_ERROR(add_outputs(builder, item, outputs));
+      for (size_t i = 0; i < value.items.size(); ++i) {
+        RETURN_IF_ERROR(add_outputs(builder, value.item_in_order(i), outputs));
+      }
       return {};
     default:
       break;

@@ -71,14 +71,6 @@ int TypingContext::alias_of(const Resource* variable) {
 
 Result<TraceTypeRef> type_of(const Value& value, TypingContext& context) {
   using Kind = Value::Kind;
-  auto items = [&]() -> Result<std::vector<TraceTypeRef>> {
-    std::vector<TraceTypeRef> types;
-    for (const Value& item : value.items) {
-      ASSIGN_OR_RETURN(TraceTypeRef type, type_of(item, context));
-      types.push_back(std::move(type));
-    }
-    return types;
-  };
   switch (value.kind) {
     case Kind::kTensor:
       return TraceTypeRef(
@@ -100,27 +92,17 @@ Result<TraceTypeRef> type_of(const Value& value, TypingContext& context) {
       return TraceTypeRef(make_ref<ObjectType>(value.object));
     case Kind::kTyped:
       return own_type_of(value);
-    default:
-      break;
-  }
-  TraceType::Kind kind = value.kind == Kind::kList         ? TraceType::Kind::kList
-                         : value.kind == Kind::kTuple      ? TraceType::Kind::kTuple
-                         : value.kind == Kind::kNamedTuple ? TraceType::Kind::kNamedTuple
-                         : value.kind == Kind::kAttrs      ? TraceType::Kind::kAttrs
-                                                           : TraceType::Kind::kDict;
-  if (kind == TraceType::Kind::kDict) {
-    // Aliases are numbered in the order in which a dict is fed.
-    ASSIGN_OR_RETURN(std::vector<int> order, sorted_key_order(value.keys));
-    std::vector<TraceTypeRef> types(value.items.size());
-    for (int i : order) {
-      ASSIGN_OR_RETURN(types[i], type_of(value.items[i], context));
+    case Kind::kContainer: {
+      // In the order of feeding, in which aliases are numbered.
+      std::vector<TraceTypeRef> types(value.items.size());
+      for (size_t i = 0; i < types.size(); ++i) {
+        const size_t at = value.container->position(i);
+        ASSIGN_OR_RETURN(types[at], type_of(value.items[at], context));
+      }
+      return TraceTypeRef(make_ref<ContainerType>(value.container, std::move(types)));
     }
-    return TraceTypeRef(make_ref<ContainerType>(kind, std::move(types), value.names, value.keys,
-                                                value.class_name, value.object));
   }
-  ASSIGN_OR_RETURN(std::vector<TraceTypeRef> types, items());
-  return TraceTypeRef(make_ref<ContainerType>(kind, std::move(types), value.names, value.keys,
-                                              value.class_name, value.object));
+  return internal_error("A value of no kind");
 }
 
 // --- TensorType
@@ -285,153 +267,100 @@ Result<Value> LiteralType::placeholder(PlaceholderContext&) const {
 TraceTypeRef ContainerType::for_keeping() const {
   std::vector<TraceTypeRef> items;
   for (const TraceTypeRef& item : items_) items.push_back(item->for_keeping());
-  return make_ref<ContainerType>(kind_, std::move(items), names_, keys_, class_name_, class_);
+  return make_ref<ContainerType>(container_, std::move(items));
 }
 
-int ContainerType::position_of(const Literal& key) const {
-  for (size_t i = 0; i < keys_.size(); ++i) {
-    if (literals_equal_as_numbers(keys_[i], key)) return static_cast<int>(i);
+std::optional<std::vector<const TraceType*>> ContainerType::matching_items(
+    const TraceType& other) const {
+  if (other.kind() != Kind::kContainer) return std::nullopt;
+  const auto& c = static_cast<const ContainerType&>(other);
+  if (items_.size() != c.items_.size() || !container_->is_like(*c.container_)) return std::nullopt;
+  std::vector<const TraceType*> found;
+  for (size_t i = 0; i < items_.size(); ++i) {
+    found.push_back(c.items_[c.container_->matching_position(*container_, i)].get());
   }
-  return -1;
-}
-
-bool ContainerType::same_structure(const ContainerType& other) const {
-  if (kind_ != other.kind_ || items_.size() != other.items_.size() || names_ != other.names_) {
-    return false;
-  }
-  if (kind_ == Kind::kDict) {
-    return std::all_of(keys_.begin(), keys_.end(),
-                       [&](const Literal& key) { return other.position_of(key) >= 0; });
-  }
-  return class_name_ == other.class_name_;
-}
-
-const TraceType& ContainerType::item_of(const ContainerType& other, size_t i) const {
-  return *other.items_[kind_ == Kind::kDict ? other.position_of(keys_[i]) : i];
+  return found;
 }
 
 bool ContainerType::is_subtype_of(const TraceType& other) const {
-  if (other.kind() != kind_) return false;
-  const auto& c = static_cast<const ContainerType&>(other);
-  if (!same_structure(c)) return false;
-  for (size_t i = 0; i < items_.size(); ++i) {
-    if (!items_[i]->is_subtype_of(item_of(c, i))) return false;
-  }
-  return true;
+  auto others = matching_items(other);
+  return others && std::ranges::equal(items_, *others, [](const auto& own, const auto* theirs) {
+           return own->is_subtype_of(*theirs);
+         });
 }
 
 TraceTypeRef ContainerType::common_supertype(const TraceType& other) const {
-  if (other.kind() != kind_) return nullptr;
-  const auto& c = static_cast<const ContainerType&>(other);
-  if (!same_structure(c)) return nullptr;
+  auto others = matching_items(other);
+  if (!others) return nullptr;
   std::vector<TraceTypeRef> items;
   for (size_t i = 0; i < items_.size(); ++i) {
-    items.push_back(items_[i]->common_supertype(item_of(c, i)));
+    items.push_back(items_[i]->common_supertype(*(*others)[i]));
     if (!items.back()) return nullptr;
   }
-  return make_ref<ContainerType>(kind_, std::move(items), names_, keys_, class_name_, class_);
+  return make_ref<ContainerType>(container_, std::move(items));
 }
 
 bool ContainerType::equals(const TraceType& other) const {
-  if (other.kind() != kind_) return false;
-  const auto& c = static_cast<const ContainerType&>(other);
-  if (!same_structure(c)) return false;
-  for (size_t i = 0; i < items_.size(); ++i) {
-    if (!items_[i]->equals(item_of(c, i))) return false;
-  }
-  return true;
+  auto others = matching_items(other);
+  return others && std::ranges::equal(items_, *others, [](const auto& own, const auto* theirs) {
+           return own->equals(*theirs);
+         });
 }
 
+// Sums, as the order of a dict's keys does not count.
 uint64_t ContainerType::hash() const {
-  uint64_t h = hash_combine(static_cast<uint64_t>(kind_), items_.size());
-  if (kind_ == Kind::kDict) return h;  // the order of keys does not count
-  for (const TraceTypeRef& item : items_) h = hash_combine(h, item->hash());
+  uint64_t h = hash_combine(static_cast<uint64_t>(container_->kind()), items_.size());
+  for (const TraceTypeRef& item : items_) h += item->hash();
   return h;
 }
 
 std::optional<uint64_t> ContainerType::skeleton() const {
-  uint64_t h = hash_combine(static_cast<uint64_t>(kind_), items_.size()), sum = 0;
+  uint64_t h = hash_combine(static_cast<uint64_t>(Kind::kContainer), items_.size());
+  h = hash_combine(h, static_cast<uint64_t>(container_->kind()));
   for (size_t i = 0; i < items_.size(); ++i) {
+    std::optional<uint64_t> label =
+        container_->is_mapping() ? hash_of_literal(container_->keys()[i]) : i;
     std::optional<uint64_t> item = items_[i]->skeleton();
-    if (!item) return std::nullopt;
-    if (kind_ != Kind::kDict) {
-      h = hash_combine(h, *item);
-      continue;
-    }
-    std::optional<uint64_t> key = hash_of_literal(keys_[i]);
-    if (!key) return std::nullopt;
-    sum += hash_combine(*key, *item);  // the order of keys does not count
+    if (!label || !item) return std::nullopt;
+    h += hash_combine(*label, *item);
   }
-  return h + sum;
+  return h;
 }
 
 void ContainerType::add_shapes(std::vector<Shape>& shapes) const {
-  if (kind_ == Kind::kDict) {
-    if (auto order = sorted_key_order(keys_); order.ok()) {
-      for (int i : *order) items_[i]->add_shapes(shapes);
-      return;
-    }
+  for (size_t i = 0; i < items_.size(); ++i) {
+    items_[container_->position(i)]->add_shapes(shapes);
   }
-  for (const TraceTypeRef& item : items_) item->add_shapes(shapes);
 }
 
 std::string ContainerType::repr() const {
-  std::string out = kind_ == Kind::kList    ? "List"
-                    : kind_ == Kind::kTuple ? "Tuple"
-                    : kind_ == Kind::kDict  ? "Dict"
-                                            : class_name_;
-  out += "[";
-  for (size_t i = 0; i < items_.size(); ++i) {
-    if (i) out += ", ";
-    if (kind_ == Kind::kList || kind_ == Kind::kTuple) {
-      out += items_[i]->repr();
-    } else {
-      std::string key = kind_ == Kind::kDict ? literal_repr(keys_[i]) : literal_repr(names_[i]);
-      out += str_cat("[", key, ", ", items_[i]->repr(), "]");
-    }
-  }
-  return out + "]";
+  std::vector<std::string> items;
+  for (const TraceTypeRef& item : items_) items.push_back(item->repr());
+  return container_->to_text(items);
 }
 
 Result<Value> ContainerType::placeholder(PlaceholderContext& context) const {
-  Value value;
-  value.kind = kind_ == Kind::kList         ? Value::Kind::kList
-               : kind_ == Kind::kTuple      ? Value::Kind::kTuple
-               : kind_ == Kind::kNamedTuple ? Value::Kind::kNamedTuple
-               : kind_ == Kind::kAttrs      ? Value::Kind::kAttrs
-                                            : Value::Kind::kDict;
-  value.names = names_;
-  value.keys = keys_;
-  value.class_name = class_name_;
-  value.object = class_;
-  value.items.resize(items_.size());
-  std::vector<int> order(items_.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
-  if (kind_ == Kind::kDict) {
-    ASSIGN_OR_RETURN(order, sorted_key_order(keys_));
+  std::vector<Value> items(items_.size());
+  for (size_t i = 0; i < items.size(); ++i) {
+    const size_t at = container_->position(i);
+    ASSIGN_OR_RETURN(items[at], items_[at]->placeholder(context));
   }
-  for (int i : order) {
-    ASSIGN_OR_RETURN(value.items[i], items_[i]->placeholder(context));
-  }
-  return value;
+  return Value::of_container(container_, std::move(items));
 }
 
 Status ContainerType::to_tensors(const Value& value, std::vector<Tensor>& tensors) const {
-  if (value.items.size() != items_.size()) {
+  if (!value.container || value.items.size() != items_.size()) {
     return type_error("Expected ", items_.size(), " items for ", repr(), ", got ",
                       value.items.size());
   }
-  if (kind_ != Kind::kDict) {
-    for (size_t i = 0; i < items_.size(); ++i) {
-      RETURN_IF_ERROR(items_[i]->to_tensors(value.items[i], tensors));
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const size_t from = value.container->position(i);
+    const int at = container_->matching_position(*value.container, from);
+    if (at < 0) {
+      return type_error("Unexpected key ", literal_repr(value.container->keys()[from]), " for ",
+                        repr());
     }
-    return {};
-  }
-  ASSIGN_OR_RETURN(std::vector<int> order, sorted_key_order(value.keys));
-  for (int i : order) {
-    int at = position_of(value.keys[i]);
-    if (at < 0) return type_error("Unexpected key ", literal_repr(value.keys[i]), " for ", repr());
-    RETURN_IF_ERROR(items_[at]->to_tensors(value.items[i], tensors));
+    RETURN_IF_ERROR(items_[at]->to_tensors(value.items[from], tensors));
   }
   return {};
 }

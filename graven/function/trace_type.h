@@ -32,11 +32,7 @@ class GRAVEN_API TraceType : public ValueType {
     kTensor,
     kVariable,
     kLiteral,
-    kList,
-    kTuple,
-    kNamedTuple,
-    kAttrs,
-    kDict,
+    kContainer,
     kObject,
     kForeign,
   };
@@ -164,28 +160,15 @@ class GRAVEN_API LiteralType final : public TraceType {
   Ref<Opaque> original_;
 };
 
-// Lists, tuples, named tuples, attrs classes and dicts.
 class GRAVEN_API ContainerType final : public TraceType {
  public:
-  // names: fields of a named tuple or attrs class. keys: of a dict, in the order of the value.
-  ContainerType(Kind kind, std::vector<TraceTypeRef> items, std::vector<std::string> names,
-                std::vector<Literal> keys, std::string class_name, Ref<Opaque> klass)
-      : kind_(kind),
-        items_(std::move(items)),
-        names_(std::move(names)),
-        keys_(std::move(keys)),
-        class_name_(std::move(class_name)),
-        class_(std::move(klass)) {}
+  ContainerType(Ref<const Container> container, std::vector<TraceTypeRef> items)
+      : container_(std::move(container)), items_(std::move(items)) {}
+  const Ref<const Container>& container() const { return container_; }
   const std::vector<TraceTypeRef>& items() const { return items_; }
-  const std::vector<std::string>& names() const { return names_; }
-  const std::vector<Literal>& keys() const { return keys_; }
-  const std::string& class_name() const { return class_name_; }
-  const Ref<Opaque>& container_class() const { return class_; }
   Ref<const TraceType> for_keeping() const override;
-  // The position of a dict's key, or -1.
-  int position_of(const Literal& key) const;
 
-  Kind kind() const override { return kind_; }
+  Kind kind() const override { return Kind::kContainer; }
   bool is_subtype_of(const TraceType& other) const override;
   TraceTypeRef common_supertype(const TraceType& other) const override;
   bool equals(const TraceType& other) const override;
@@ -197,15 +180,11 @@ class GRAVEN_API ContainerType final : public TraceType {
   Status to_tensors(const Value& value, std::vector<Tensor>& tensors) const override;
 
  private:
-  // True if the structures are equal. item_of then gives the other's item that belongs to item i.
-  bool same_structure(const ContainerType& other) const;
-  const TraceType& item_of(const ContainerType& other, size_t i) const;
-  Kind kind_;
+  // The other's type of each item, in the order of the items here; none if the other is not of a
+  // container like this one.
+  std::optional<std::vector<const TraceType*>> matching_items(const TraceType& other) const;
+  Ref<const Container> container_;
   std::vector<TraceTypeRef> items_;
-  std::vector<std::string> names_;
-  std::vector<Literal> keys_;
-  std::string class_name_;
-  Ref<Opaque> class_;
 };
 
 // Any other object: matches the same object, or an equal one, while the object lives.

@@ -19,20 +19,17 @@ TraceTypeRef literal(Literal value, bool as_numbers = true) {
 }
 
 Value list_of(std::vector<Value> items) {
-  Value value;
-  value.kind = Value::Kind::kList;
-  value.items = std::move(items);
-  return value;
+  return Value::of_container(Container::list(), std::move(items));
 }
 
 Value dict_of(std::vector<std::pair<std::string, Value>> entries) {
-  Value value;
-  value.kind = Value::Kind::kDict;
+  std::vector<Literal> keys;
+  std::vector<Value> items;
   for (auto& [key, item] : entries) {
-    value.keys.push_back(key);
-    value.items.push_back(std::move(item));
+    keys.push_back(key);
+    items.push_back(std::move(item));
   }
-  return value;
+  return Value::of_container(*Container::dict(std::move(keys)), std::move(items));
 }
 
 TraceTypeRef type_of_value(const Value& value) {
@@ -105,8 +102,8 @@ TEST_CASE("the tensors of a dict come in the order of its sorted keys") {
 }
 
 TEST_CASE("keys that cannot be sorted are an error") {
-  CHECK(!sorted_key_order({Literal(int64_t{1}), Literal(std::string("a"))}).ok());
-  CHECK(sorted_key_order({Literal(2.5), Literal(int64_t{1})}).ok());
+  CHECK(!Container::dict({Literal(int64_t{1}), Literal(std::string("a"))}).ok());
+  CHECK(Container::dict({Literal(2.5), Literal(int64_t{1})}).ok());
 }
 
 TEST_CASE("a function type is a subtype parameter by parameter") {

@@ -5,17 +5,8 @@
 namespace graven::engine {
 namespace {
 
-int64_t heap_bytes_of(const Literal& literal) {
-  if (const auto* text = std::get_if<std::string>(&literal)) return heap_bytes(*text);
-  if (const auto* bytes = std::get_if<Bytes>(&literal)) return heap_bytes(bytes->data);
-  return 0;
-}
-
-int64_t heap_bytes_of(const std::vector<std::string>& names, const std::vector<Literal>& keys) {
-  int64_t total = heap_bytes(names) + heap_bytes(keys);
-  for (const std::string& name : names) total += heap_bytes(name);
-  for (const Literal& key : keys) total += heap_bytes_of(key);
-  return total;
+int64_t bytes_of(const Ref<const Container>& container, ByteCount& count) {
+  return container && count.is_first(container.get()) ? container->num_bytes() : 0;
 }
 
 int64_t bytes_of(const TraceTypeRef& type, ByteCount& count) {
@@ -33,24 +24,23 @@ int64_t bytes_of(const TraceTypeRef& type, ByteCount& count) {
     case TraceType::Kind::kObject:
       return bytes_of_object<ObjectType>();
     case TraceType::Kind::kForeign:
-      return 0;  // the front end's
-    default: {
+      break;
+    case TraceType::Kind::kContainer: {
       const auto& container = static_cast<const ContainerType&>(*type);
       int64_t total = bytes_of_object<ContainerType>() + heap_bytes(container.items()) +
-                      heap_bytes_of(container.names(), container.keys()) +
-                      heap_bytes(container.class_name());
+                      bytes_of(container.container(), count);
       for (const TraceTypeRef& item : container.items()) total += bytes_of(item, count);
       return total;
     }
   }
+  return 0;  // the front end's
 }
 
 }  // namespace
 
 int64_t heap_bytes_of(const Value& value, ByteCount& count) {
-  int64_t total = heap_bytes(value.items) + heap_bytes_of(value.names, value.keys) +
-                  heap_bytes(value.class_name) + heap_bytes_of(value.literal) +
-                  bytes_of(own_type_of(value), count);
+  int64_t total = heap_bytes(value.items) + bytes_of(value.container, count) +
+                  heap_bytes_of(value.literal) + bytes_of(own_type_of(value), count);
   if (value.tensor && value.tensor.is_symbolic() && count.is_first(value.tensor.get())) {
     total += bytes_of_object<SymbolicTensor>();
   }

@@ -1,117 +1,8 @@
 #include "graven/ir/value.h"
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <numeric>
-#include <optional>
-
-#include "graven/base/overloaded.h"
-#include "graven/base/strings.h"
+#include <utility>
 
 namespace graven::engine {
-namespace {
-
-std::string float_repr(double value) {
-  std::string text = shortest(value);
-  bool is_plain_integer = text.find_first_of(".einf") == std::string::npos;
-  return is_plain_integer ? text + ".0" : text;
-}
-
-std::string quoted(const std::string& text) {
-  char quote =
-      text.find('\'') != std::string::npos && text.find('"') == std::string::npos ? '"' : '\'';
-  std::string out(1, quote);
-  for (char c : text) {
-    if (c == '\\' || c == quote) {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else {
-      out += c;
-    }
-  }
-  return out + quote;
-}
-
-// The number that a literal is, for Python's == across types.
-std::optional<std::complex<double>> as_number(const Literal& literal) {
-  if (const auto* v = std::get_if<bool>(&literal)) return *v ? 1.0 : 0.0;
-  if (const auto* v = std::get_if<int64_t>(&literal)) return static_cast<double>(*v);
-  if (const auto* v = std::get_if<double>(&literal)) return *v;
-  if (const auto* v = std::get_if<std::complex<double>>(&literal)) return *v;
-  return std::nullopt;
-}
-
-std::optional<int64_t> as_integer(const Literal& literal) {
-  if (const auto* v = std::get_if<bool>(&literal)) return *v;
-  if (const auto* v = std::get_if<int64_t>(&literal)) return *v;
-  return std::nullopt;
-}
-
-bool is_nan(const std::complex<double>& z) { return std::isnan(z.real()) || std::isnan(z.imag()); }
-
-}  // namespace
-
-std::string literal_repr(const Literal& literal) {
-  return std::visit(Overloaded{
-                        [](None) { return std::string("None"); },
-                        [](bool v) { return std::string(v ? "True" : "False"); },
-                        [](int64_t v) { return str_cat(v); },
-                        [](double v) { return float_repr(v); },
-                        [](std::complex<double> z) {
-                          std::string imaginary = shortest(z.imag()) + "j";
-                          if (z.real() == 0 && !std::signbit(z.real())) return imaginary;
-                          const char* sign = std::signbit(z.imag()) ? "" : "+";
-                          return str_cat("(", shortest(z.real()), sign, imaginary, ")");
-                        },
-                        [](const std::string& v) { return quoted(v); },
-                        [](const Bytes& v) { return "b" + quoted(v.data); },
-                        [](const Ref<Opaque>& v) { return v->repr(); },
-                    },
-                    literal);
-}
-
-bool literals_equal_as_numbers(const Literal& a, const Literal& b) {
-  auto i = as_integer(a), j = as_integer(b);
-  if (i && j) return *i == *j;
-  auto x = as_number(a), y = as_number(b);
-  if (x && y) {
-    if (is_nan(*x) || is_nan(*y)) return is_nan(*x) && is_nan(*y);
-    if (*x != *y) return false;
-    // A large integer equals a float only if the float is exactly it.
-    if (i || j) {
-      double real = i ? y->real() : x->real();
-      int64_t integer = i ? *i : *j;
-      return std::abs(real) < 0x1p63 && static_cast<int64_t>(real) == integer;
-    }
-    return true;
-  }
-  const auto* p = std::get_if<Ref<Opaque>>(&a);
-  const auto* q = std::get_if<Ref<Opaque>>(&b);
-  if (p && q) return (*p)->equals(**q);
-  if (p) return (*p)->equals(b);
-  if (q) return (*q)->equals(a);
-  return a == b;
-}
-
-bool literals_identical(const Literal& a, const Literal& b) {
-  if (a.index() != b.index()) return false;
-  if (const auto* x = std::get_if<double>(&a)) {
-    double y = std::get<double>(b);
-    return std::isnan(*x) ? std::isnan(y)
-                          : std::bit_cast<uint64_t>(*x) == std::bit_cast<uint64_t>(y);
-  }
-  if (const auto* z = std::get_if<std::complex<double>>(&a)) {
-    if (is_nan(*z)) return is_nan(std::get<std::complex<double>>(b));
-  }
-  return literals_equal_as_numbers(a, b);
-}
 
 Value Value::of_tensor(Tensor tensor) {
   Value value;
@@ -126,6 +17,14 @@ Value Value::of_literal(Literal literal) {
   return value;
 }
 
+Value Value::of_container(Ref<const Container> container, std::vector<Value> items) {
+  Value value;
+  value.kind = Kind::kContainer;
+  value.container = std::move(container);
+  value.items = std::move(items);
+  return value;
+}
+
 Value Value::of_type(Ref<const ValueType> type) {
   Value value;
   value.kind = Kind::kTyped;
@@ -134,56 +33,19 @@ Value Value::of_type(Ref<const ValueType> type) {
   return value;
 }
 
+const Value& Value::item_in_order(size_t i) const {
+  return items[container ? container->position(i) : i];
+}
+Value& Value::item_in_order(size_t i) { return items[container ? container->position(i) : i]; }
+
 void collect_tensors(const Value& value, std::vector<Tensor>& tensors) {
   if (value.kind == Value::Kind::kTensor || value.kind == Value::Kind::kVariable) {
     tensors.push_back(value.tensor);
     return;
   }
-  if (value.kind == Value::Kind::kDict) {
-    if (auto order = sorted_key_order(value.keys); order.ok()) {
-      for (int i : *order) collect_tensors(value.items[i], tensors);
-      return;
-    }
+  for (size_t i = 0; i < value.items.size(); ++i) {
+    collect_tensors(value.item_in_order(i), tensors);
   }
-  for (const Value& item : value.items) collect_tensors(item, tensors);
-}
-
-Result<std::vector<int>> sorted_key_order(const std::vector<Literal>& keys) {
-  std::vector<int> order(keys.size());
-  std::iota(order.begin(), order.end(), 0);
-  auto all_are = [&](auto has) { return std::all_of(keys.begin(), keys.end(), has); };
-  auto sort_by = [&](auto less) {
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int a, int b) { return less(keys[a], keys[b]); });
-  };
-  if (all_are([](const Literal& k) { return std::holds_alternative<std::string>(k); })) {
-    sort_by([](const Literal& a, const Literal& b) {
-      return std::get<std::string>(a) < std::get<std::string>(b);
-    });
-    return order;
-  }
-  if (all_are([](const Literal& k) { return std::holds_alternative<Bytes>(k); })) {
-    sort_by([](const Literal& a, const Literal& b) {
-      return std::get<Bytes>(a).data < std::get<Bytes>(b).data;
-    });
-    return order;
-  }
-  if (all_are([](const Literal& k) {
-        auto n = as_number(k);
-        return n && n->imag() == 0;
-      })) {
-    sort_by([](const Literal& a, const Literal& b) {
-      return as_number(a)->real() < as_number(b)->real();
-    });
-    return order;
-  }
-  // Keys of the front end's own kinds come already in the order that it sorted them into.
-  if (all_are([](const Literal& k) { return std::holds_alternative<Ref<Opaque>>(k); })) {
-    return order;
-  }
-  if (keys.size() <= 1) return order;
-  return type_error("The keys of a dict cannot be sorted: they mix kinds such as ",
-                    literal_repr(keys[0]), " and ", literal_repr(keys.back()));
 }
 
 }  // namespace graven::engine

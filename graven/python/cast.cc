@@ -1,8 +1,14 @@
 #include "graven/python/cast.h"
 
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "graven/ir/graph.h"
+#include "graven/python/container.h"
 #include "graven/python/convert.h"
 #include "graven/python/errors.h"
+#include "graven/python/literal.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/trace_types.h"
 #include "graven/python/value.h"
@@ -11,6 +17,8 @@
 namespace graven::python {
 namespace {
 
+using engine::Container;
+using engine::ContainerKind;
 using engine::ContainerType;
 using engine::LiteralType;
 using engine::Result;
@@ -79,75 +87,27 @@ Result<Object> cast_to_tensor(const TensorType& type, PyObject* object, bool all
 }
 
 Result<Object> cast_to_container(const ContainerType& type, PyObject* object, bool allow_specs) {
-  using Kind = TraceType::Kind;
-  ContainerKind kind = is_tensor(object) ? ContainerKind::kNone : container_kind(object);
-  auto mismatch = [&] { return cannot_cast(repr_of(object), type); };
-  Kind wanted = type.kind();
-  bool same_family =
-      (wanted == Kind::kList && kind == ContainerKind::kList) ||
-      (wanted == Kind::kTuple &&
-       (kind == ContainerKind::kTuple || kind == ContainerKind::kNamedTuple)) ||
-      (wanted == Kind::kNamedTuple && kind == ContainerKind::kNamedTuple) ||
-      (wanted == Kind::kAttrs && kind == ContainerKind::kAttrs) ||
-      (wanted == Kind::kDict && (kind == ContainerKind::kDict || kind == ContainerKind::kMapping));
-  if (!same_family) return mismatch();
-
-  if (wanted == Kind::kDict) {
-    if (run_python<PyMapping_Size>(object) != static_cast<Py_ssize_t>(type.items().size()))
-      return mismatch();
-    Object copy = Object::take(PyDict_New());
-    bool changed = false;
-    for (size_t i = 0; i < type.items().size(); ++i) {
-      Object key = literal_to_python(type.keys()[i]);
-      Object item = key ? Object::take(run_python<PyObject_GetItem>(object, key.get())) : Object();
-      if (!item) {
-        PyErr_Clear();
-        return mismatch();
-      }
-      ASSIGN_OR_RETURN(Object cast, cast_to(*type.items()[i], item.get(), allow_specs));
-      changed |= cast.get() != item.get();
-      if (PyDict_SetItem(copy.get(), key.get(), cast.get()) < 0) return pending_exception();
-    }
-    return changed ? copy : Object::borrow(object);
+  const Container& container = *type.container();
+  std::optional<ContainerKind> kind = container_kind(object);
+  const bool is_named_for_plain_tuple =
+      container.kind() == ContainerKind::kTuple && kind == ContainerKind::kNamedTuple;
+  if (kind != container.kind() && !is_named_for_plain_tuple) {
+    return cannot_cast(repr_of(object), type);
   }
-
-  std::vector<Object> items;
-  if (wanted == Kind::kNamedTuple || wanted == Kind::kAttrs) {
-    for (const std::string& name : type.names()) {
-      items.push_back(Object::take(run_python<PyObject_GetAttrString>(object, name.c_str())));
-      if (!items.back()) {
-        PyErr_Clear();
-        return mismatch();
-      }
-    }
-  } else {
-    Object list = Object::take(run_python<PySequence_Fast>(object, "a sequence"));
-    if (!list) return pending_exception();
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
-      items.push_back(Object::borrow(PySequence_Fast_GET_ITEM(list.get(), i)));
-    }
-  }
-  if (items.size() != type.items().size()) return mismatch();
+  std::optional<std::vector<Object>> items = items_in_places_of(container, object);
+  if (!items || items->size() != type.items().size()) return cannot_cast(repr_of(object), type);
   bool changed = false;
-  for (size_t i = 0; i < items.size(); ++i) {
-    ASSIGN_OR_RETURN(Object cast, cast_to(*type.items()[i], items[i].get(), allow_specs));
-    changed |= cast.get() != items[i].get();
-    items[i] = std::move(cast);
+  for (size_t i = 0; i < items->size(); ++i) {
+    Object& item = (*items)[i];
+    ASSIGN_OR_RETURN(Object cast, cast_to(*type.items()[i], item.get(), allow_specs));
+    changed |= cast.get() != item.get();
+    item = std::move(cast);
   }
   if (!changed) return Object::borrow(object);
-  Object parts =
-      Object::take(wanted == Kind::kList ? PyList_New(static_cast<Py_ssize_t>(items.size()))
-                                         : PyTuple_New(static_cast<Py_ssize_t>(items.size())));
-  for (size_t i = 0; i < items.size(); ++i) {
-    if (wanted == Kind::kList) {
-      PyList_SET_ITEM(parts.get(), static_cast<Py_ssize_t>(i), items[i].release());
-    } else {
-      PyTuple_SET_ITEM(parts.get(), static_cast<Py_ssize_t>(i), items[i].release());
-    }
-  }
-  if (wanted == Kind::kList || wanted == Kind::kTuple) return parts;
-  Object made = Object::take(
-      run_python<PyObject_CallObject>(reinterpret_cast<PyObject*>(Py_TYPE(object)), parts.get()));
+  // An object of a class stays one of its own class; a mapping becomes a plain dict.
+  const bool has_class = container.maker() && !container.is_mapping();
+  auto* maker = has_class ? reinterpret_cast<PyObject*>(Py_TYPE(object)) : nullptr;
+  Object made = put_together(container, maker, std::move(*items));
   if (!made) return pending_exception();
   return made;
 }
@@ -162,15 +122,15 @@ Result<Object> cast_to(const TraceType& type, PyObject* object, bool allow_specs
     if (wrapped) return cast_to(type, wrapped.get(), allow_specs);
     PyErr_Clear();
   }
-  const bool by_own_type = type.kind() == TraceType::Kind::kAttrs && is_nested(object);
-  switch (by_own_type ? TraceType::Kind::kObject : type.kind()) {
+  const bool is_container = type.kind() == TraceType::Kind::kContainer;
+  // An object with the nest protocol has the kind of an attrs object, and is not cast.
+  const bool is_protocol =
+      is_container && is_nested(object) &&
+      static_cast<const ContainerType&>(type).container()->kind() == ContainerKind::kAttrs;
+  switch (is_protocol ? TraceType::Kind::kObject : type.kind()) {
     case TraceType::Kind::kTensor:
       return cast_to_tensor(static_cast<const TensorType&>(type), object, allow_specs);
-    case TraceType::Kind::kList:
-    case TraceType::Kind::kTuple:
-    case TraceType::Kind::kNamedTuple:
-    case TraceType::Kind::kAttrs:
-    case TraceType::Kind::kDict:
+    case TraceType::Kind::kContainer:
       return cast_to_container(static_cast<const ContainerType&>(type), object, allow_specs);
     case TraceType::Kind::kVariable:
       if (is_variable(object)) return Object::borrow(object);

@@ -1,20 +1,22 @@
 #include "graven/python/key.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
+#include "graven/python/container.h"
 #include "graven/python/convert.h"
 #include "graven/python/numpy.h"
 #include "graven/python/object.h"
 #include "graven/python/opaque.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/trace_types.h"
-#include "graven/python/value.h"
 #include "graven/python/variable_object.h"
 
 namespace graven::python {
 namespace {
 
+using engine::ContainerKind;
 using engine::KeyTag;
 
 // The nesting of containers that a row can hold. A container that holds itself has no end.
@@ -36,31 +38,21 @@ PyObject* forget_class(PyObject* address, PyObject* reference) {
 }
 PyMethodDef forget_class_method = {"forget_class", forget_class, METH_O, nullptr};
 
-bool class_has(PyTypeObject* type, const char* name) {
-  Object found =
-      Object::take(run_python<PyObject_GetAttrString>(reinterpret_cast<PyObject*>(type), name));
-  if (!found) PyErr_Clear();
-  return static_cast<bool>(found);
-}
-
 Category find_category(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
+  auto class_has = [&](const char* name) {
+    return has_attribute(reinterpret_cast<PyObject*>(type), name);
+  };
   if (PyType_Check(object)) return Category::kObject;
-  if (class_has(type, "__tf_tracing_type__") || class_has(type, "__wrapped__") ||
-      class_has(type, "__tf_flatten__") || PyWeakref_CheckRef(object)) {
+  if (class_has("__tf_tracing_type__") || class_has("__wrapped__") || class_has("__tf_flatten__") ||
+      PyWeakref_CheckRef(object)) {
     return Category::kLongWay;
   }
   if (PyLong_Check(object)) return Category::kInteger;
   if (PyUnicode_Check(object)) return Category::kString;
-  switch (container_kind(object)) {
-    case ContainerKind::kNamedTuple:
-      return Category::kNamedTuple;
-    case ContainerKind::kAttrs:
-      return Category::kAttrs;
-    case ContainerKind::kNone:
-      break;
-    default:
-      return Category::kLongWay;
+  if (std::optional<ContainerKind> kind = container_kind(object)) {
+    if (*kind == ContainerKind::kNamedTuple) return Category::kNamedTuple;
+    return *kind == ContainerKind::kAttrs ? Category::kAttrs : Category::kLongWay;
   }
   if (is_array_like(object)) return Category::kArray;
   // Unhashable objects are refused, which the long way does.
@@ -92,8 +84,6 @@ Category category_of(PyObject* object, bool& runs_code) {
 }
 
 }  // namespace
-
-void clear_class_cache() { categories().clear(); }
 
 bool KeyBuilder::add(PyObject* argument) {
   PyTypeObject* type = Py_TYPE(argument);

@@ -55,7 +55,4 @@ class KeyBuilder {
   engine::InlineVector<Object, 4> objects_;
 };
 
-// Clears the cache of facts about classes; for tests.
-void clear_class_cache();
-
 }  // namespace graven::python

@@ -58,6 +58,13 @@ class Object {
   PyObject* object_ = nullptr;
 };
 
+// False, with no exception left, also if looking for the attribute fails.
+inline bool has_attribute(PyObject* object, const char* name) {
+  Object found = Object::take(run_python<PyObject_GetAttrString>(object, name));
+  if (!found) PyErr_Clear();
+  return static_cast<bool>(found);
+}
+
 // An attribute of a module, imported at the first use and kept for ever. Not an initialised static
 // of the function that uses it: C++ holds a lock of its own around that, and Python gives the GIL
 // away while it imports, so that two threads would wait for each other.

@@ -1,7 +1,7 @@
 #include "graven/python/opaque.h"
 
 #include "graven/python/errors.h"
-#include "graven/python/value.h"
+#include "graven/python/literal.h"
 
 namespace graven::python {
 namespace {

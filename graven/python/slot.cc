@@ -1,5 +1,6 @@
 #include "graven/python/slot.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -84,6 +85,11 @@ bool keep(const engine::Literal& literal) {
   return !opaque || keep(opaque->get());
 }
 
+bool keep_objects_of(const engine::Container& container) {
+  if (!keep(container.maker().get())) return false;
+  return std::ranges::all_of(container.keys(), [](const auto& key) { return keep(key); });
+}
+
 }  // namespace
 
 HeldObject::HeldObject(PyObject* object) : object_(object) { Py_INCREF(object_); }
@@ -123,10 +129,7 @@ bool keep_objects_of(const engine::TraceType& type) {
   }
   const auto* container = dynamic_cast<const engine::ContainerType*>(&type);
   if (!container) return true;  // tensors, variables and objects that are weakly held
-  if (!keep(container->container_class().get())) return false;
-  for (const engine::Literal& key : container->keys()) {
-    if (!keep(key)) return false;
-  }
+  if (!keep_objects_of(*container->container())) return false;
   for (const engine::TraceTypeRef& item : container->items()) {
     if (!keep_objects_of(*item)) return false;
   }
@@ -136,9 +139,7 @@ bool keep_objects_of(const engine::TraceType& type) {
 bool keep_objects_of(const engine::Value& value) {
   if (!keep(value.object.get()) || !keep(value.literal)) return false;
   if (value.type && !keep_objects_of(*engine::own_type_of(value))) return false;
-  for (const engine::Literal& key : value.keys) {
-    if (!keep(key)) return false;
-  }
+  if (value.container && !keep_objects_of(*value.container)) return false;
   for (const engine::Value& item : value.items) {
     if (!keep_objects_of(item)) return false;
   }

@@ -5,8 +5,10 @@
 
 #include "graven/ir/frame.h"
 #include "graven/python/bind.h"
+#include "graven/python/container.h"
 #include "graven/python/convert.h"
 #include "graven/python/errors.h"
+#include "graven/python/literal.h"
 #include "graven/python/opaque.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/value.h"
@@ -144,16 +146,8 @@ std::string_view kind_name(const TraceType& type) {
       return "variable";
     case TraceType::Kind::kLiteral:
       return "literal";
-    case TraceType::Kind::kList:
-      return "list";
-    case TraceType::Kind::kTuple:
-      return "tuple";
-    case TraceType::Kind::kNamedTuple:
-      return "namedtuple";
-    case TraceType::Kind::kAttrs:
-      return "attrs";
-    case TraceType::Kind::kDict:
-      return "dict";
+    case TraceType::Kind::kContainer:
+      return "container";
     case TraceType::Kind::kObject:
       return "object";
     case TraceType::Kind::kForeign:
@@ -363,23 +357,31 @@ void bind_trace_types(nb::module_& m) {
           [](const TypeView& self) {
             nb::list list;
             const auto* type = dynamic_cast<const engine::ContainerType*>(self.type.get());
-            for (size_t i = 0; type && i < type->keys().size(); ++i) {
-              list.append(steal(literal_to_python(type->keys()[i])));
-            }
-            for (size_t i = 0; type && i < type->names().size(); ++i) {
-              list.append(type->names()[i].c_str());
+            if (!type) return list;
+            for (const engine::Literal& key : type->container()->keys()) {
+              list.append(steal(literal_to_python(key)));
             }
             return list;
           },
           "The keys of a dict, or the names of the fields of a class.")
-      .def_prop_ro(
-          "container_class",
-          [](const TypeView& self) -> nb::object {
-            const auto* type = dynamic_cast<const engine::ContainerType*>(self.type.get());
-            if (!type || !type->container_class()) return nb::none();
-            return steal(object_of(*type->container_class()));
+      .def(
+          "with_components",
+          [](const TypeView& self, nb::sequence components) {
+            const auto& type = static_cast<const engine::ContainerType&>(*self.type);
+            const engine::Container& container = *type.container();
+            // A mapping becomes a plain dict.
+            const bool has_class = container.maker() && !container.is_mapping();
+            nb::object maker =
+                has_class ? steal(object_or_error(*container.maker())) : nb::object();
+            std::vector<Object> items;
+            for (nb::handle component : components) {
+              items.push_back(Object::borrow(component.ptr()));
+            }
+            return steal(put_together(container, maker.ptr(), std::move(items)));
           },
-          "The class of a named tuple or attrs object, else None.");
+          nb::arg("components"),
+          "Returns a container as this type describes, of other components.\n\n"
+          "Args:\n  components: As many as `components` has.");
 
   m.def(
       "type_of",

@@ -19,14 +19,8 @@ engine::Result<engine::Value> result_to_value(PyObject* object, PyObject* functi
 Object to_python(const engine::Value& value);
 // The same, with the tensors of `tensors` in the place of the leaves, in order of collect_tensors.
 Object to_python(const engine::Value& value, const engine::Tensors& tensors, size_t& next);
-Object literal_to_python(const engine::Literal& literal);
 
-// The kinds of containers, by class; computed once per class.
-enum class ContainerKind { kNone, kList, kTuple, kNamedTuple, kDict, kMapping, kAttrs };
-ContainerKind container_kind(PyObject* object);
 // True for an object with the nest protocol, __tf_flatten__.
 bool is_nested(PyObject* object);
-// Names of the fields of a named tuple or attrs class, borrowed from the class: a tuple of str.
-Object field_names(PyTypeObject* type, ContainerKind kind);
 
 }  // namespace graven::python

@@ -363,20 +363,14 @@ def _spec_structure(type_: Any, path: str) -> Any:
     kind = getattr(type_, "kind", "foreign")
     if kind == "tensor":
         return type_ if type_.name else _engine.TensorSpec(type_.shape, type_.dtype, name)
-    if kind in ("list", "tuple", "namedtuple", "attrs", "dict"):
-        keys = list(type_.keys) if kind == "dict" else list(range(len(type_.components)))
-        labels = list(type_.keys) if kind in ("dict", "namedtuple", "attrs") else keys
-        parts = [
-            _spec_structure(part, f"{path}_{label}")
-            for part, label in zip(type_.components, labels, strict=True)
-        ]
-        if kind == "list":
-            return parts
-        if kind == "tuple":
-            return tuple(parts)
-        if kind == "dict":
-            return dict(zip(keys, parts, strict=True))
-        return type_.container_class(*parts)
+    if kind == "container":
+        labels = type_.keys or range(len(type_.components))
+        return type_.with_components(
+            [
+                _spec_structure(part, f"{path}_{label}")
+                for part, label in zip(type_.components, labels, strict=True)
+            ]
+        )
     if kind in ("literal", "object"):
         value = type_.value  # None if an object is gone
         if value is None and kind == "literal":

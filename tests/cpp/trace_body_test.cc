@@ -53,10 +53,8 @@ TEST_CASE("a callable becomes a body of its arguments, captures and results") {
   Tensor two = Tensor::scalar(2.0f);
   auto body = traced(
       [&](std::span<const Value> x) -> Result<Value> {
-        Value pair;
-        pair.kind = Value::Kind::kTuple;
-        pair.items = {Value::of_tensor(apply_one(*kMul, {x[0].tensor, two})), x[0]};
-        return pair;
+        return Value::of_container(Container::tuple(),
+                                   {Value::of_tensor(apply_one(*kMul, {x[0].tensor, two})), x[0]});
       },
       [](GraphBuilder& builder) -> Result<std::vector<Value>> {
         return std::vector{
