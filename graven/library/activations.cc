@@ -23,7 +23,7 @@ struct SoftmaxParameters {
   }
 };
 
-// An op of the last axis, along any.
+// Applies an op of the last axis along any axis.
 Outputs along_axis(FunctionContext& c, const OpHandle<NoAttrs>& op, const SoftmaxParameters& p) {
   const int64_t axis = p.axis.value_or(-1);
   if (is_last(c, p.logits, axis)) return c(op, {p.logits}, {}, c.name());

@@ -80,7 +80,7 @@ std::string first_elements(const char* name, const Tensor& x, std::optional<int6
                  elements_text(elements_at(x, places)));
 }
 
-// Where a claim about two tensors of one shape does not hold.
+// The places at which a claim about two tensors of one shape does not hold.
 std::string differences(const Tensor& holds, const Tensor& x, const Tensor& y,
                         std::optional<int64_t> summarize) {
   std::vector<int64_t> places;
@@ -105,14 +105,14 @@ std::string differences(const Tensor& holds, const Tensor& x, const Tensor& y,
                  "\nCorresponding y values:\n", elements_text(elements_at(y, places)));
 }
 
-// The parts of the message of a check that runs later, or of one whose tensors are constants.
+// A part of a message: a text, or a tensor that is printed.
 struct Part {
   std::string text;
   Tensor value = {};
 };
 
-// Checks a claim about all elements of x and y: at once if they are known, else when it runs. The
-// message is the heading, and x and, if it is shown, y.
+// Checks a claim about all elements of x and y: now if they are known, else at run time. The
+// message shows the heading, x, and y where asked for.
 Outputs check_all(FunctionContext& c, const Tensor& x, const Tensor& y, bool shows_y, Holds holds,
                   FunctionRef<std::vector<Part>()> heading, std::optional<int64_t> summarize) {
   const Tensor each = holds(c, x, y);
@@ -163,7 +163,7 @@ struct ComparisonParameters {
   }
 };
 
-// The same, in the order that TensorFlow has here alone.
+// The same, with the arguments in the order that TensorFlow has only here.
 struct NoneEqualParameters : ComparisonParameters {
   static constexpr auto fields() {
     using P = NoneEqualParameters;
@@ -282,7 +282,7 @@ struct NearParameters {
   }
 };
 
-// The distance of 1 to the next number.
+// The distance from 1 to the next number of the dtype.
 double precision_of(DType real) {
   if (real == DType::kHalf) return 0x1p-10;
   if (real == DType::kBFloat16) return 0x1p-7;
@@ -346,7 +346,7 @@ struct FiniteParameters {
 Outputs all_finite(FunctionContext& c, const FiniteParameters& p) {
   const Tensor checked = c(kCheckNumerics, {p.x}, {.message = p.message});
   if (!checked || !checked.is_symbolic()) return checked ? p.x : checked;
-  // The check runs before the value is used, and has no part in its gradient.
+  // The check runs before uses of the value and is not differentiated.
   std::vector<Node*>& before = Frame::current().graph_builder()->control_inputs;
   before.push_back(&symbolic(checked).node());
   const Tensor x = c(kIdentity, {p.x}, {}, c.name());

@@ -11,21 +11,21 @@
 
 namespace graven::engine {
 
-// What checks of values and of shapes share.
+// Helpers of the checks of values and of shapes.
 
 inline constexpr std::string_view kAssertMessageDoc =
     "What stands in front of the error's message; None means nothing.";
 inline constexpr std::string_view kAssertSummarizeDoc =
     "How many elements the message shows; None means 3, -1 all.";
 
-// "x:0" of a tensor of a graph; of an eager one what is given.
+// "x:0" for a tensor of a graph, the given text for an eager one.
 std::string name_in_graph(const Tensor& x, std::string_view eager);
 // "shape=(2,) dtype=int32", or the name in a graph.
 std::string name_or_kind(const Tensor& x);
-// The message and what parts it from the next sentence.
+// The message with a separator behind it, or nothing for an empty message.
 std::string assert_prefix(const std::optional<std::string>& message);
 
-// The op that fails when it runs, unless the condition holds.
+// Adds an op that fails at run time unless the condition holds.
 void assert_later(FunctionContext& c, const Tensor& condition, std::span<const Tensor> data,
                   std::optional<int64_t> summarize, std::string_view name = "Assert");
 // A text among the data.

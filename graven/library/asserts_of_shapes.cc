@@ -10,12 +10,12 @@
 #include "graven/ops/logical_ops.h"
 #include "graven/ops/shape_ops.h"
 
-// Checks of ranks and dtypes: at once where they are known, else when the program runs.
+// Checks of ranks and dtypes: now if they are known, else at run time.
 
 namespace graven::engine {
 namespace {
 
-// What a rank must be, given others.
+// A condition on a rank, given other ranks.
 struct RankWish {
   const char* words;
   bool (*is_met)(int64_t rank, std::span<const int64_t> ranks);
@@ -44,7 +44,7 @@ const RankWish kOneOf = {"must have rank in",
                            return is_one;
                          }};
 
-// A check that runs later shows the data; the ranks, if there are none.
+// A check at run time shows the data, or the ranks if no data are given.
 Outputs check_rank(FunctionContext& c, const Tensor& x, std::span<const Tensor> ranks,
                    const RankWish& wish, const std::optional<std::string>& message,
                    std::vector<Tensor> data = {}, std::optional<int64_t> summarize = {}) {

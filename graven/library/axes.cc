@@ -32,7 +32,7 @@ Formula select(FunctionContext& c, const Tensor& condition, const Formula& x, co
 }
 Tensor are_equal(FunctionContext& c, const Tensor& x, const Tensor& y) { return c(kEqual, {x, y}); }
 
-// An axis counted from the front; the rank, which is none, if it is before that.
+// An axis counted from the front; the rank, which is no axis, if it is out of range.
 Formula place(FunctionContext& c, const Formula& rank, int64_t axis) {
   if (axis >= 0) return number(c, axis);
   Formula found = rank + number(c, axis);

@@ -9,9 +9,8 @@
 
 namespace graven::engine {
 
-// Orders of axes, for tensors whose rank is known or found when a function runs. An axis that a
-// tensor of known rank does not have is a ValueError; where the rank is not known it makes an order
-// that Transpose refuses.
+// Orders of axes, for tensors whose rank may be known only at run time. A wrong axis is a
+// ValueError if the rank is known; otherwise the order is one that Transpose refuses.
 
 // The axis counted from the front; unchanged at unknown rank.
 int64_t axis_of(FunctionContext& c, const Tensor& x, int64_t axis);
@@ -25,11 +24,12 @@ Tensor swapped_with_last(FunctionContext& c, const Tensor& x, int64_t axis);
 // The permutation that makes an axis the last, behind the others in their order.
 Tensor moved_to_end(FunctionContext& c, const Tensor& x, int64_t axis);
 
-// A vector with a size for each axis of x: this one at an axis, a number elsewhere.
+// A vector with one size per axis of x: `size` at one axis, a number at the others.
 Tensor sizes_but_one(FunctionContext& c, const Tensor& x, int64_t axis, const Size& size,
                      int64_t elsewhere);
 
-// The other axes, in order, and the given ones, none of which is negative: vectors of int32.
+// The axes that are not given, in order, and the given ones, as vectors of int32. No given axis is
+// negative.
 std::pair<Tensor, Tensor> axes_apart(FunctionContext& c, const Tensor& x,
                                      std::span<const int64_t> axes);
 // The same for a vector of axes.

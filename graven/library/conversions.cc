@@ -44,7 +44,7 @@ std::pair<long double, long double> limits_of(DType dtype) {
   });
 }
 
-// How many bits of an integer a floating dtype holds.
+// The number of bits of an integer that a floating dtype holds.
 int precision_of(DType dtype) {
   switch (dtype) {
     case DType::kBFloat16:
@@ -58,7 +58,7 @@ int precision_of(DType dtype) {
   }
 }
 
-// What a real dtype holds that is nearest to a limit of another one, from the side of zero.
+// The number of a real dtype that is nearest to a limit of another dtype and not beyond it.
 Tensor limit(FunctionContext& c, long double number, DType dtype) {
   if (is_floating(dtype)) {
     int exponent = 0;
@@ -73,7 +73,7 @@ Tensor limit(FunctionContext& c, long double number, DType dtype) {
   }));
 }
 
-// The elements of a real tensor, no further from zero than a real dtype goes.
+// The elements of a real tensor, clipped to the range of another dtype.
 Tensor clipped(FunctionContext& c, const Tensor& x, DType dtype) {
   if (!x || (!is_floating(x.dtype()) && x.dtype() == dtype)) return x;
   const auto [lowest, largest] = limits_of(x.dtype());

@@ -42,7 +42,7 @@ struct BincountParameters {
   }
 };
 
-// The number of bins: up to the largest element, within what the program says.
+// The number of bins: the largest element plus 1, within the limits of the call.
 Tensor num_bins(FunctionContext& c, const BincountParameters& p, const Tensor& arr) {
   Formula is_there = c.cast(c(kGreater, {c(kSize, {arr}), c.scalar(0)}), arr.dtype());
   Formula size = is_there * (reduce(c, kMax, arr) + 1.0);
@@ -147,7 +147,7 @@ struct HistogramBinsParameters {
   }
 };
 
-// Checks that a condition holds for all elements: at once if they are known, else when it runs.
+// Checks that a condition holds for all elements: now if they are known, else at run time.
 void require(FunctionContext& c, const Tensor& holds, const std::string& message) {
   const Tensor all = reduce(c, kAll, holds), known = all ? known_value(all) : Tensor();
   if (!all || (known && known.item<bool>())) return;
@@ -185,8 +185,8 @@ struct ConfusionMatrixParameters {
   }
 };
 
-// A matrix of one column beside a vector loses its axis. Where a rank is not known, both become
-// vectors.
+// A matrix of one column loses its last axis if the other tensor is a vector. If a rank is unknown,
+// both become vectors.
 void drop_column(FunctionContext& c, Tensor& a, Tensor& b) {
   const auto rank_of_a = c.rank_if_known(a), rank_of_b = c.rank_if_known(b);
   if (!rank_of_a || !rank_of_b) {

@@ -114,7 +114,7 @@ struct EyeParameters {
   }
 };
 
-// 0, 1, ... before a limit.
+// The numbers 0, 1, ... below a limit.
 Tensor numbers_below(FunctionContext& c, const Tensor& limit) {
   if (!limit) return limit;
   return c(kRange, {c.scalar(0, limit.dtype()), limit, c.scalar(1, limit.dtype())});

@@ -88,7 +88,7 @@ struct Term {
   std::string subscripts;
 };
 
-// Contracts several terms two by two, in an order that multiplies little.
+// Contracts several terms in pairs, in an order with few multiplications.
 class Contraction {
  public:
   Contraction(FunctionContext& c, std::vector<Term> terms, std::string output)
@@ -105,7 +105,7 @@ class Contraction {
   }
 
  private:
-  // Sizes that are not known count as some number in between.
+  // An unknown size counts as a medium one.
   void note_sizes(const Term& term) {
     constexpr double kUnknownSize = 64;
     const auto rank = c_.rank_if_known(term.x);
@@ -129,7 +129,7 @@ class Contraction {
     return product;
   }
 
-  // The labels of some terms that the others, or the output, need.
+  // The labels of some terms that the other terms or the output need.
   LabelSet kept(size_t terms) const {
     LabelSet inside = 0, outside = set_of(output_);
     for (size_t i = 0; i < terms_.size(); ++i) {
@@ -174,7 +174,7 @@ class Contraction {
     terms_.erase(terms_.begin() + static_cast<int64_t>(second));
   }
 
-  // For each set of terms: the part of it that is contracted apart from the rest.
+  // For each set of terms, the part that is contracted separately from the rest.
   void find_best_order() {
     const size_t all = size_t{1} << terms_.size();
     std::vector<double> costs(all, 0);

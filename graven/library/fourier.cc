@@ -14,7 +14,7 @@
 #include "graven/ops/shape_ops.h"
 #include "graven/ops/sizes.h"
 
-// Fourier transforms of real numbers, cut or padded to the lengths that are asked for.
+// Fourier transforms of real numbers, cut or padded to the wanted lengths.
 
 namespace graven::engine {
 namespace {
@@ -59,7 +59,7 @@ SizeList last_sizes(FunctionContext& c, const Tensor& x, int axes) {
   return sizes;
 }
 
-// The elements of fft_length. None where their number is wrong, which the op refuses.
+// The elements of fft_length. None if their number is wrong, which is the op's error.
 std::optional<SizeList> given_sizes(FunctionContext& c, const Sizes& fft_length, int axes) {
   SizeList sizes;
   if (fft_length.numbers) {

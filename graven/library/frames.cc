@@ -56,7 +56,7 @@ struct FrameParameters {
   }
 };
 
-// How many frames there are, and the samples that these are taken from.
+// The number of frames, and the samples that they are taken from.
 struct Framed {
   Tensor samples;
   Size num_samples, num_frames;
@@ -80,7 +80,7 @@ Framed padded(FunctionContext& c, const FrameParameters& p, int64_t axis, const 
   return {samples, add(c, n, missing), frames};
 }
 
-// The frames of items along an axis: of `length` items each, `step` from one to the next.
+// The frames along an axis: `length` items each, `step` apart.
 Tensor taken(FunctionContext& c, const Tensor& items, int64_t axis, const Size& num_frames,
              const Size& length, const Size& step, std::string_view name) {
   const Formula starts = numbers_below(c, num_frames) * c(step.tensor(c));
@@ -102,7 +102,7 @@ Outputs frame(FunctionContext& c, const FrameParameters& p) {
   if (part < 2 || length->number() <= 0 || !c.rank_if_known(p.signal)) {
     return taken(c, framed.samples, axis, framed.num_frames, *length, *step, c.name());
   }
-  // All frames begin and end at multiples of `part`: so many samples are moved at once.
+  // All frames begin and end at multiples of `part`, so that many samples move at once.
   const int64_t num_parts = framed.num_samples.number() / part;
   const Tensor whole = sizes_but_one(c, framed.samples, axis, num_parts * part, -1);
   const Tensor samples = c(kSlice, {framed.samples, c(kZerosLike, {whole}), whole});
@@ -130,9 +130,9 @@ struct OverlapAndAddParameters {
   }
 };
 
-// Each frame is cut into segments as long as a step. Padded by as many frames as it has segments
-// and read with one frame less in each row, segment s of frame f lies in row s at f + s: where it
-// begins in the result, whose segments are the sums of columns.
+// Each frame is cut into segments as long as a step. The segments are laid out so that segment s of
+// frame f stands in row s at column f + s, its place in the result: padding adds as many frames as
+// there are segments, and each row is read one frame shorter. The result is the sum of the rows.
 Tensor sum_of_frames(FunctionContext& c, const Tensor& frames, const Size& count,
                      const Size& length, const Size& step) {
   const Size segments = subtract(c, 0, quotient(c, subtract(c, 0, length), step));
@@ -220,7 +220,7 @@ std::pair<Tensor, Tensor> halves_and_axes(FunctionContext& c, const ShiftParamet
   return {vector_of(c, shifts), c.vector(axes)};
 }
 
-// --- For the functions of Python that take window functions.
+// --- Helpers of the Python functions that take window functions.
 
 struct LengthParameters {
   Tensor frame_length;
@@ -239,7 +239,7 @@ Outputs power_of_two(FunctionContext& c, const LengthParameters& p) {
     return c.scalar(known == 0 ? int64_t{0} : int64_t{std::bit_ceil(known)});
   }
   const Formula size = c.cast(length->tensor(c), DType::kFloat64);
-  // Powers of 2 have a quotient that may be too large by a rounding.
+  // The quotient of logarithms of a power of 2 may be rounded up.
   const Formula quotient_of_logs = call(kLog, size) / constant_like(size, std::numbers::ln2);
   const Formula exponent = call(kCeil, quotient_of_logs - 1e-10);
   return c.cast(call(kPow, constant_like(size, 2), exponent), DType::kInt32);

@@ -27,7 +27,7 @@ struct Outputs {
   Tensors tensors;
 };
 
-// The way front ends pack the flat list.
+// How front ends pack the flat list.
 struct Results {
   struct Part {
     std::string name = {};
@@ -40,7 +40,7 @@ struct Results {
 inline Results one_tensor() { return {.parts = {{}}}; }
 inline Results tensor_list() { return {.parts = {{.is_list = true}}}; }
 inline Results nothing() { return {}; }
-// Several parts by their names; a name that ends in "..." is that of a list.
+// Several named parts; a name that ends in "..." names a list.
 GRAVEN_API Results tuple(std::initializer_list<std::string_view> names);
 GRAVEN_API Results named_tuple(std::string_view type_name,
                                std::initializer_list<std::string_view> names);
@@ -75,9 +75,8 @@ struct Raised {
   std::string_view error, when;
 };
 
-// Everything there is to know about a public function (DESIGN 3), as its section in graven/library
-// writes it down. Docstrings, signatures, stubs, the functions of C++ and the page of compatibility
-// are made from it.
+// All that the engine knows about a public function (DESIGN 3). Docstrings, signatures, stubs, the
+// functions of C++ and the page of compatibility are made from it.
 struct FunctionRecord {
   std::string names = {};  // "math.reduce_sum, reduce_sum": the first is the one of messages
   // The name scope in which arguments become constants and the body adds its nodes, if a program
@@ -144,8 +143,8 @@ class GRAVEN_API FunctionRegistry {
  public:
   static FunctionRegistry& global();
 
-  // A name that exists already, or a record without a text, is a mistake of ours: it is remembered
-  // in errors(), which a test shows to be empty.
+  // A duplicate name, or a record without a text, is a programming mistake. It goes into errors(),
+  // which a test expects to be empty.
   void define(FunctionRecord record);
 
   // The function of any of its names; null if there is none.

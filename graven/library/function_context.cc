@@ -104,8 +104,7 @@ Tensor FunctionContext::scalar(int64_t value, DType dtype, std::string_view name
 
 namespace {
 
-// Constants of up to this many elements stand in a graph as such; larger ones are filled when it
-// runs.
+// Larger constants are a Fill in the graph, so that it stays small.
 constexpr int64_t kMaxConstant = 1000;
 
 Result<Tensor> repeated(double value, DType dtype, const Shape& shape) {

@@ -19,9 +19,9 @@
 namespace graven::engine {
 
 // The context of a public function's body, beside its parameters. It applies ops as an Emitter,
-// eagerly, into a graph and under tapes alike. A body does not read the whole shape of a tensor. It
-// calls rank_if_known and size_if_known where it also has a way without the number, with the same
-// bits, and static_size where it has none.
+// eagerly, into a graph and under tapes alike. A body does not read whole shapes. It calls
+// rank_if_known and size_if_known if it can also do without the number, with the same bits, and
+// static_size if it cannot.
 class GRAVEN_API FunctionContext : public Emitter {
  public:
   // `name` is the name of the result's node: a scope with "/" at its end while a graph is built,
@@ -31,14 +31,14 @@ class GRAVEN_API FunctionContext : public Emitter {
 
   std::string_view name() const { return name_; }
   bool is_graph() { return builder().graph() != nullptr; }
-  // One that computes with values that are known while a graph is built.
+  // A context for values that are known while a graph is built: it computes eagerly.
   FunctionContext at_once() const { return {eager_, eager_, {}}; }
 
   std::optional<int> rank_if_known(const Tensor& x) const;
   // The size of axis i, which may be negative. None where x has no such axis.
   std::optional<int64_t> size_if_known(const Tensor& x, int64_t i) const;
-  // The same for a function that needs the number: it counts as a read of the size, so that each
-  // size has a trace of its own.
+  // The same for a function that needs the number. It counts as a read of the size, so each size
+  // gets its own trace.
   std::optional<int64_t> static_size(const Tensor& x, int64_t i) const;
 
   // All sizes, if they are numbers.
@@ -71,12 +71,12 @@ class GRAVEN_API FunctionContext : public Emitter {
   Tensor filled(const Integers& shape, double value, DType dtype, std::string_view name = {});
   // A vector of int32, or of int64 where a number needs it.
   Tensor vector(std::span<const int64_t> values, std::string_view name = {});
-  // The integers, which are not None, as a tensor; a scalar if they were no list.
+  // The integers as a tensor, a scalar if the program gave a single one. They must not be None.
   Tensor tensor_of(const Integers& integers, std::string_view name = {});
-  // Several of them in one dtype: int64 if a tensor among them has it, or a number needs it.
+  // The same for several, in one dtype: int64 if one of the tensors has it or a number needs it.
   std::vector<Tensor> tensors_of(
       std::initializer_list<std::pair<const Integers&, std::string_view>> all);
-  // The number as a scalar of the dtype, or the tensor as it is.
+  // A number becomes a scalar of the dtype; a tensor is unchanged.
   Tensor tensor_of(const Number& number, DType dtype, std::string_view name = {});
 
  private:

@@ -28,8 +28,8 @@ namespace {
 
 constexpr int64_t kFlat[] = {-1}, kFirst[] = {0}, kSecond[] = {1};
 
-// The sizes of x with those of the mask's axes as one. Where it is found only when it runs which
-// these are, they are as many as the mask has: Reshape refuses others.
+// The sizes of x with the mask's axes merged into one. If they are known only at run time, their
+// product is taken as the number of elements of the mask; Reshape refuses any other.
 Tensor sizes_under_mask(FunctionContext& c, const Tensor& x, const Tensor& mask,
                         const Tensor& axis) {
   const int64_t depth = mask.rank();
@@ -98,7 +98,7 @@ struct GatherParameters {
   }
 };
 
-// The value of what may be a variable.
+// The value of a tensor or a variable.
 Tensor value_of(FunctionContext& c, const TensorOrVariable& x) {
   return x.handle ? c(kReadVariable, {x.handle}, {x.dtype}) : x.tensor;
 }
@@ -152,7 +152,7 @@ struct EmbeddingLookupParameters {
   }
 };
 
-// The rows that ids took, none of a larger norm.
+// The gathered rows, scaled down to the largest norm.
 Tensor with_norms_up_to(FunctionContext& c, double max_norm, const Tensor& rows,
                         const Tensor& ids) {
   const auto first = c.rank_if_known(ids), rank = c.rank_if_known(rows);
@@ -164,7 +164,7 @@ Tensor with_norms_up_to(FunctionContext& c, double max_norm, const Tensor& rows,
     axes.tensor = c(kRange, {c(kRank, {ids}), c(kRank, {rows}), c.scalar(1)});
   }
   Formula x = c(rows), square = reduce(c, kSum, x * x, axes, /*keepdims=*/true);
-  // The root of 0 has no gradient.
+  // The square root has no finite gradient at 0.
   const Tensor is_positive = c(kGreater, {square, constant_like(x, 0)});
   Formula root = call(kSqrt, c(c(kSelectV2, {is_positive, square, constant_like(x, 1)})));
   Formula norm = c(c(kSelectV2, {is_positive, root, square}));
@@ -211,7 +211,7 @@ struct GatherNdParameters {
   }
 };
 
-// Indices of `batch_dims` axes more in front: where each one stands itself.
+// Indices with the positions of `batch_dims` leading axes in front.
 Tensor with_batch_places(FunctionContext& c, const Tensor& indices, int64_t batch_dims) {
   const SizeList sizes = c.sizes(indices);
   if (sizes.empty()) return {};

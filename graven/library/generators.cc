@@ -6,8 +6,8 @@
 #include "graven/ops/random_ops.h"
 #include "graven/ops/slice_ops.h"
 
-// What the methods of random.Generator call, in both languages. A generator's state is a variable
-// of int64: of Philox the low and the high word of the counter, and the key.
+// The functions behind the methods of random.Generator, in both languages. The state is a variable
+// of int64; for Philox the low and the high word of the counter, and the key.
 
 namespace graven::engine {
 namespace {
@@ -235,7 +235,7 @@ struct SeedParameters {
   }
 };
 
-// The last words of the seed, and zeros in front where it has fewer.
+// The last words of the seed, with zeros in front if it has fewer.
 Outputs state_of_seed(FunctionContext& c, const SeedParameters& p) {
   const int64_t begin[] = {-p.size}, end[] = {0}, step[] = {1};
   const Tensor zeros = c.filled({.numbers = {{p.size}}}, 0, DType::kInt64);
@@ -245,7 +245,7 @@ Outputs state_of_seed(FunctionContext& c, const SeedParameters& p) {
            {.end_mask = 1}, c.name());
 }
 
-// The words of a state that no program foresees.
+// The words of an unpredictable state.
 struct NewStateParameters {
   static constexpr auto fields() { return std::tuple(); }
 };

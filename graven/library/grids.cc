@@ -66,7 +66,7 @@ Outputs linspace(FunctionContext& c, const LinspaceParameters& p) {
     if (axis < 0) axis += *rank + 1;
   }
   Formula count = c.cast(p.num, DType::kInt32), one = c(c.scalar(1));
-  // A negative count makes a range that runs the wrong way, which is refused.
+  // The range refuses a negative count.
   Formula intervals = call(kMaximum, count - one, one);
   const Tensor is_count = c(kGreaterEqual, {count, c.scalar(0)});
   Formula steps = c(c(kSelectV2, {is_count, intervals, c.scalar(-1)}));
@@ -80,7 +80,7 @@ Outputs linspace(FunctionContext& c, const LinspaceParameters& p) {
   places = c(c(kReshape, {places, sizes_but_one(c, first, axis, -1, 1)}));
   Formula inner = first + along(step) * places;
   const Tensor numbers = c(kConcatV2, {first, inner, last, c.scalar(axis)});
-  // Fewer than two are cut off both ends.
+  // With fewer than two points, both ends are cut off.
   const Tensor sizes =
       sizes_but_one(c, first, axis, known ? Size(*known) : Size(count.tensor()), -1);
   return c(kSlice, {numbers, c(kZerosLike, {sizes}), sizes});

@@ -16,8 +16,8 @@
 #include "graven/ops/padding_ops.h"
 #include "graven/ops/shape_ops.h"
 
-// Functions of the colors of pixels, and of the dtypes that hold them: integers from 0 to the
-// largest one stand for what floats hold as 0 to 1.
+// Functions of the colors of pixels and of their dtypes. Integers from 0 to the largest one stand
+// for floats from 0 to 1.
 
 namespace graven::engine {
 namespace {
@@ -36,7 +36,7 @@ Tensor integers_as(FunctionContext& c, const Tensor& x, DType dtype, bool satura
   return c(kMul, {wide, scale}, {}, name);
 }
 
-// The image in a dtype that is adjusted in: half stays, others become float32.
+// The image in the dtype of the computation: half stays, others become float32.
 Tensor adjustable(FunctionContext& c, const Tensor& x) {
   const bool is_kept = x && (x.dtype() == DType::kHalf || x.dtype() == DType::kFloat32);
   return is_kept ? x : converted_image(c, x, DType::kFloat32);

@@ -18,7 +18,7 @@
 #include "graven/ops/shape_ops.h"
 #include "graven/ops/slice_ops.h"
 
-// Functions that tell something of images: their edges, and how alike two of them are.
+// Measures of images: their edges, and the similarity of two.
 
 namespace graven::engine {
 namespace {
@@ -27,7 +27,7 @@ Axes axes_of(std::initializer_list<int64_t> axes) {
   return {{.numbers = InlineVector<int64_t, 6>(axes.begin(), axes.end())}};
 }
 
-// What each pixel has more than the one before it, along an axis counted from the end.
+// The difference of each pixel to the one before it, along an axis counted from the end.
 Formula steps_along(FunctionContext& c, const Tensor& x, int64_t axis) {
   const auto rank = static_cast<size_t>(*c.rank_if_known(x));
   const size_t at = rank - static_cast<size_t>(-axis);
@@ -249,7 +249,7 @@ struct MultiscaleParameters : SimilarityConstants {
   }
 };
 
-// f on x with its leading axes made one.
+// f on x with its leading axes merged into one.
 template <typename F>
 Tensor on_batch(FunctionContext& c, const Tensor& x, F f) {
   if (c.rank_if_known(x) == 4) return f(x);
@@ -266,8 +266,8 @@ struct Similarity {
   Tensor whole, contrast;
 };
 
-// The index of structural similarity of each window and channel, and its factors but that of the
-// means. A window's weights are the product of those of its rows and of its columns.
+// The structural similarity of each window and channel, and its factor without the means. The
+// weights of a window are the product of those of its rows and columns.
 Similarity similarity(FunctionContext& c, const Formula& x, const Formula& y, const Formula& peak,
                       const SimilarityConstants& p) {
   const auto size = static_cast<size_t>(p.filter_size);
@@ -320,8 +320,8 @@ Outputs ssim(FunctionContext& c, const SimilarityParameters& p) {
   return reduce(c, kMean, index, axes_of({-1}));
 }
 
-// The images in half their size: the mean of each square of four pixels. At an odd edge the last
-// pixels count twice.
+// The images in half size: the mean of each square of four pixels. At an odd edge the last pixels
+// count twice.
 Tensor halved(FunctionContext& c, const Tensor& x) {
   return on_batch(c, x, [&](const Tensor& images) {
     const auto odd = [&](int64_t axis) -> Size {

@@ -15,7 +15,7 @@
 #include "graven/ops/shape_ops.h"
 #include "graven/ops/slice_ops.h"
 
-// Functions that move the pixels of images, and change none.
+// Functions that move pixels and do not change their values.
 
 namespace graven::engine {
 namespace {
@@ -46,8 +46,8 @@ struct RotationParameters {
   }
 };
 
-// A turn is a change of places of both axes if it is of one or three quarters, and then a reversal
-// of the height, of both or of the width.
+// A quarter turn, or three quarters, swaps both axes; then the height, both axes or the width are
+// reversed.
 Outputs rotate(FunctionContext& c, const RotationParameters& p) {
   if (!check_image_or_batch(c, p.image)) return Tensor();
   const auto k_rank = p.k ? c.rank_if_known(p.k) : 0;

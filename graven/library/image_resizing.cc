@@ -37,7 +37,7 @@ Tensor size_vector(FunctionContext& c, const Tensor& images) {
   return vector_of(c, sizes);
 }
 
-// f(context, size) for two sizes: computed at once if they are known, as it makes a constant.
+// f(context, size) for two sizes; a constant if they are known.
 template <typename F>
 Tensor at_once_if_known(FunctionContext& c, const Tensor& own, const Tensor& target, F f) {
   const Tensor known_own = known_value(own), known_target = known_value(target);
@@ -99,7 +99,7 @@ struct ResizeParameters {
   }
 };
 
-// The largest sizes within bounds that keep the proportion.
+// The largest sizes within bounds that keep the aspect ratio.
 Tensor within(FunctionContext& c, const Tensor& own, const Tensor& bounds) {
   const Formula sizes = real(c, own), ratios = real(c, bounds) / sizes;
   return c.cast(call(kRound, reduce(c, kMin, ratios) * sizes), DType::kInt32);
@@ -139,7 +139,7 @@ struct ResizeWithPadParameters {
   }
 };
 
-// [2, 2] of int32: the resized sizes, and how many zeros come before them.
+// The resized sizes and the numbers of zeros before them: int32, shape [2, 2].
 Tensor fitted(FunctionContext& c, const Tensor& own, const Tensor& target) {
   const Formula bounds = real(c, target), sizes = real(c, own);
   const Formula fitting = sizes / reduce(c, kMax, sizes / bounds);

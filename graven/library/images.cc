@@ -26,7 +26,7 @@ void require_later(FunctionContext& c, const Tensor& condition, const char* mess
   assert_later(c, condition, data, {});
 }
 
-// The static shape of a result in a graph, where the ops before it do not know it.
+// Sets the static shape of a result in a graph, which its ops do not infer.
 void set_image_sizes(FunctionContext& c, const Tensor& y, const Shape& image,
                      const ImageSizes& sizes) {
   if (!y || !y.is_symbolic() || !image.has_rank()) return;

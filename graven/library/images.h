@@ -9,20 +9,19 @@
 
 namespace graven::engine {
 
-// What functions of images share. An image is [height, width, channels]; a batch of images has one
-// axis before these.
+// Helpers of functions of images. An image is [height, width, channels]; a batch has one axis
+// before these.
 
 inline constexpr std::string_view kImageDoc =
     "An image, [height, width, channels], or a batch of them.";
 
-// Fails unless x has at least three axes, of which the last three are not empty: at once where that
-// is known, else when the program runs. Returns whether the function goes on.
+// Checks that x has at least three axes and that the last three are not empty: now if the shape is
+// known, else at run time. Returns false after an error.
 bool check_image(FunctionContext& c, const Tensor& x);
 // The same for x that has 3 or 4 axes.
 bool check_image_or_batch(FunctionContext& c, const Tensor& x);
 
-// Fails with the message unless a >= b: at once for numbers, by a ValueError, else when the program
-// runs.
+// Checks that a >= b: numbers now, with a ValueError, tensors at run time.
 void require_at_least(FunctionContext& c, const Size& a, const Size& b, const char* message);
 
 // An integer that a program gives as a number or as a tensor.
@@ -46,7 +45,7 @@ Tensor placed(FunctionContext& c, const Tensor& x, const ImageSizes& offset,
 Tensor padded_to_box(FunctionContext& c, const Tensor& x, const ImageSizes& offset,
                      const ImageSizes& target);
 
-// The order of axes in which height and width have changed places.
+// The order of axes that swaps height and width.
 Tensor transposed_axes(FunctionContext& c, const Tensor& x);
 
 // tf.image.convert_image_dtype.

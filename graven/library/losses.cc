@@ -29,7 +29,8 @@ Tensor outer_sizes(FunctionContext& c, const Tensor& x) {
   return vector_of(c, {sizes.data(), sizes.size() - 1});
 }
 
-// x with all axes but the last made one. A scalar is left to the ops, which refuse it.
+// x as a matrix: all axes but the last merged into one. A scalar is left to the ops, which refuse
+// it.
 Tensor as_matrix(FunctionContext& c, const Tensor& x) {
   const auto rank = c.rank_if_known(x);
   if (rank == 0 || rank == 2) return x;
@@ -100,7 +101,7 @@ struct SparseSoftmaxCrossEntropyParameters {
   }
 };
 
-// What is known of labels and logits to not fit.
+// The error if labels and logits are known not to fit.
 Status check_shapes(const Shape& labels, const Shape& logits) {
   if (!logits.has_rank()) return {};
   if (logits.rank() == 0) return value_error("`logits` cannot be a scalar.");
@@ -179,7 +180,7 @@ Outputs sigmoid_cross_entropy(FunctionContext& c, const SigmoidCrossEntropyParam
   }
   Status status = check_same_shape("`logits` and `labels`", p.logits, p.labels);
   if (!status.ok()) return c.fail(std::move(status));
-  // max(x, 0) - x p + log(1 + exp(-|x|)), by conditions that have gradients at 0, too.
+  // max(x, 0) - x p + log(1 + exp(-|x|)). Conditions instead of max and abs give gradients at 0.
   Formula x = c(p.logits), zero = constant_like(x, 0);
   const Tensor is_positive = c(kGreaterEqual, {x, zero});
   Formula positive = c(c(kSelectV2, {is_positive, x, zero}));
@@ -219,7 +220,7 @@ Outputs weighted_cross_entropy(FunctionContext& c, const WeightedCrossEntropyPar
   if (is_list || (!number && !tensor) || (number && is_integer(labels.dtype()))) {
     return c.fail(type_error("pos_weight must be a number or a tensor, and labels floats"));
   }
-  // A number is one of doubles before it takes the dtype.
+  // A number is computed with as a double before it takes the dtype.
   Formula less_one =
       number ? constant_like(labels, *number - 1) : c.cast(tensor, labels.dtype()) - 1.0;
   Formula weight = less_one * labels + 1.0;
@@ -255,8 +256,8 @@ struct AverageLossParameters {
   }
 };
 
-// The weights with an axis less or more, if they have one more or less than the losses; their ranks
-// are not both known.
+// The weights with their last axis dropped or one added, if their rank differs by one from that of
+// the losses. The ranks are not both known.
 Tensor with_axes_of(FunctionContext& c, const Tensor& weights, const Tensor& losses) {
   Formula rank = c(c(kRank, {losses})), own = c(c(kRank, {weights}));
   Formula differ_by_one = call(kEqual, call(kAbs, own - rank), constant_like(rank, 1));

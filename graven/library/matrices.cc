@@ -41,7 +41,7 @@ struct SquareParameters {
     return std::tuple(required_field("matrix", &SquareParameters::matrix, "T", kHermitian));
   }
 };
-// As SquareParameters, under the name that the functions of eigenvalues have for it.
+// SquareParameters under the name that the functions of eigenvalues use.
 struct EigenParameters {
   Tensor tensor;
   static constexpr auto fields() {
@@ -140,7 +140,7 @@ Outputs svd(FunctionContext& c, const SvdParameters& p) {
   return found;
 }
 
-// The larger size of the matrices in a dtype.
+// The larger size of the matrices, as a number of the dtype.
 Formula larger_size(FunctionContext& c, const Tensor& x, DType dtype) {
   const auto m = c.size_if_known(x, -2), n = c.size_if_known(x, -1);
   if (m && n) return c(c.scalar(static_cast<double>(std::max(*m, *n)), dtype));
@@ -152,7 +152,7 @@ double epsilon_of(DType dtype) {
   return real_part_type(dtype) == DType::kFloat64 ? std::numeric_limits<double>::epsilon()
                                                   : std::numeric_limits<float>::epsilon();
 }
-// The largest of some singular values, along an axis that stays.
+// The largest singular values, with their axis kept.
 Formula largest(FunctionContext& c, const Tensor& s) {
   return c(c(kMax, {s, c.scalar(-1)}, {.keep_dims = true}));
 }
@@ -197,7 +197,7 @@ struct PinvParameters {
   }
 };
 
-// V diag(1 / s) U^H of those singular values that are more than a part of the largest.
+// V diag(1 / s) U^H over the singular values above a fraction of the largest.
 Formula pseudo_inverse(FunctionContext& c, const Tensor& a, const Formula& part) {
   const Tensors parts = c.apply(kSvd, {a});
   if (parts.empty()) return c(Tensor());
@@ -301,7 +301,7 @@ struct LstsqParameters {
   }
 };
 
-// The factor of x x^H, or x^H x, plus a number on the diagonal.
+// The Cholesky factor of x x^H or x^H x, plus a number on the diagonal.
 Formula regular_factor(FunctionContext& c, const Formula& x, Adjoint adjoint, double number) {
   Formula gramian = product(x, x, adjoint);
   if (number != 0) gramian = with_diagonal(gramian, diagonal_of(gramian) + number);
@@ -343,7 +343,7 @@ struct LuSolveParameters : LuParameters {
   }
 };
 
-// The rows of an identity matrix in the order of perm: times A it is L U.
+// The permutation matrix P of perm, with P A = L U.
 Formula permutation(FunctionContext& c, const LuParameters& p) {
   const Tensor n = element_of(c, c(kShape, {p.perm}), -1);
   const DType dtype = p.lower_upper ? p.lower_upper.dtype() : DType::kFloat32;

@@ -61,7 +61,7 @@ Formula mel_of(const Formula& hertz) {
   return 1127.0 * call(kLog, hertz / constant_like(hertz, 700) + 1.0);
 }
 
-// first, first + step, ...: so many numbers.
+// `count` numbers: first, first + step, ...
 Formula steps(FunctionContext& c, const Formula& first, const Formula& step, int64_t begin,
               int64_t end) {
   const Tensor places = c(kRange, {c.scalar(begin), c.scalar(end), c.scalar(1)});

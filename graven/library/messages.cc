@@ -7,7 +7,7 @@
 #include "graven/library/function.h"
 #include "graven/ops/debug_ops.h"
 
-// What print and Assert of both languages do with tensors; they make the texts around them.
+// How print and Assert of both languages show tensors. The front ends make the texts around them.
 
 namespace graven::engine {
 namespace {

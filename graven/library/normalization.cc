@@ -64,7 +64,7 @@ struct DropoutParameters {
   }
 };
 
-// The sizes of the choice, with those of x where it has none of its own.
+// The shape of the mask: noise_shape, with the sizes of x where it has None.
 Tensor noise_sizes(FunctionContext& c, const Tensor& x, const OpenSizes& shape) {
   if (shape.is_none()) {
     const auto sizes = c.sizes_if_known(x);
@@ -86,7 +86,7 @@ Tensor noise_sizes(FunctionContext& c, const Tensor& x, const OpenSizes& shape) 
   return vector_of(c, wanted);
 }
 
-// Drops elements where `draw` gives numbers of [0, 1) below the rate.
+// Drops the elements for which `draw` gives a number of [0, 1) below the rate.
 Tensor drop(FunctionContext& c, const Tensor& input, const Number& given, const OpenSizes& shape,
             FunctionRef<Tensor(const Tensor& sizes)> draw) {
   const DType dtype = input.dtype();
@@ -114,7 +114,7 @@ Tensor drop(FunctionContext& c, const Tensor& input, const Number& given, const 
   const Tensor drawn = draw(noise_sizes(c, x, shape));
   Tensor y = c(kSelectV2, {c(kGreaterEqual, {drawn, rate}), scaled, c.zero(dtype)}, {}, c.name());
   if (y && y.is_symbolic()) {
-    // Inference does not know that a shape that is found when it runs broadcasts to that of x.
+    // Inference does not know that a shape at run time broadcasts to that of x.
     Status status = static_cast<SymbolicTensor*>(y.get())->set_shape(input.shape());
     if (!status.ok()) c.fail(std::move(status));
   }
@@ -122,7 +122,7 @@ Tensor drop(FunctionContext& c, const Tensor& input, const Number& given, const 
 }
 
 Outputs dropout(FunctionContext& c, const DropoutParameters& p) {
-  // Later ops draw what they draw after any rate.
+  // Numbers are drawn even if none is dropped, so that later ops draw the same for any rate.
   const auto [seed, seed2] = seeds_of_op(p.seed).value_or(std::pair<int64_t, int64_t>(0, 0));
   const SeededDTypeAttrs attrs = {.seed = seed, .seed2 = seed2, .dtype = p.x.dtype()};
   return drop(c, p.x, p.rate, p.noise_shape,

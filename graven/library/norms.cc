@@ -21,7 +21,7 @@
 namespace graven::engine {
 namespace {
 
-// An error if y, of which one operand is x, has not the shape of x.
+// An error if y, computed from x by broadcasting, does not have the shape of x.
 void check_shape_kept(FunctionContext& c, const Tensor& x, const Tensor& y) {
   if (!x || !y || are_compatible(x.shape(), y.shape())) return;
   c.fail(value_error("Shapes ", x.shape().to_text(), " and ", y.shape().to_text(),
@@ -94,7 +94,7 @@ Outputs clip_by_norm(FunctionContext& c, const ClipByNormParameters& p) {
     longest = c.cast(c(kMaximum, {longest, c.zero(longest.dtype())}), p.t.dtype());
   }
   Formula x = c(p.t), squares = reduce(c, kSum, x * x, p.axes, true);
-  // The gradient of a square root is infinite at 0, so zeros do not go through it.
+  // The gradient of the square root is infinite at 0, so zeros are kept away from it.
   const Tensor is_positive = c(kGreater, {squares, c.zero(p.t.dtype())});
   const Tensor safe = c(kSelectV2, {is_positive, squares, call(kOnesLike, squares)});
   const Tensor norm = c(kSelectV2, {is_positive, c(kSqrt, {safe}), squares});
@@ -122,7 +122,7 @@ struct NormParameters {
   }
 };
 
-// Of matrices: the largest sum of sizes over the axis `summed`.
+// The norm of matrices that is the largest sum of absolute values over the axis `summed`.
 Tensor largest_sum(FunctionContext& c, const Tensor& sizes, int64_t summed, int64_t other,
                    const NormParameters& p) {
   Axes first, second;
@@ -133,7 +133,7 @@ Tensor largest_sum(FunctionContext& c, const Tensor& sizes, int64_t summed, int6
   return c(kSqueeze, {largest}, {.squeeze_dims = {summed, other}});
 }
 
-// Of matrices: the largest singular value.
+// The norm of matrices that is the largest singular value.
 Tensor spectral_norm(FunctionContext& c, const NormParameters& p) {
   std::vector<int64_t> matrix;
   for (int64_t axis : *p.axis.numbers) {

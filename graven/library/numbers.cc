@@ -107,7 +107,7 @@ Outputs polyval(FunctionContext& c, const PolyvalParameters& p) {
   return value;
 }
 
-// --- One tensor, which is x or input.
+// --- Functions of one tensor, named x or input.
 
 struct XParameters {
   Tensor x;
@@ -123,7 +123,7 @@ struct InputParameters {
   }
 };
 
-// A part of complex numbers, which is real.
+// A real part of complex numbers.
 Tensor part(FunctionContext& c, const OpHandle<RealPartAttrs>& op, const Tensor& x) {
   return c(op, {x}, {.Tout = real_part_type(x.dtype())}, c.name());
 }

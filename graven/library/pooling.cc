@@ -19,7 +19,7 @@
 namespace graven::engine {
 namespace {
 
-// Pools of n spatial axes, or of any number of them (0), which the input says.
+// Pools over n spatial axes; n = 0: as many as the input has.
 template <int n, typename Paddings>
 struct PoolParameters {
   Tensor input;
@@ -56,7 +56,7 @@ struct PoolParameters {
   }
 };
 
-// One call, whatever its signature.
+// A call of any of the public functions.
 struct PoolCall {
   bool is_max;
   std::string_view name;  // of the node
@@ -124,7 +124,7 @@ Tensor pool(FunctionContext& c, const PoolCall& p, const std::optional<std::stri
                               p.input.shape().to_text(), " of rank ", *rank, "."));
   }
   if (rank == 5) return pool3d(c, p, text.value_or("NDHWC"));
-  // Without a rank, the format says it.
+  // If the rank is unknown, the data format tells it.
   if (rank ? rank == 3 : text && text->size() == 3) return pool1d(c, p, text.value_or("NWC"));
   return pool2d(c, p, text.value_or("NHWC"));
 }
@@ -180,7 +180,7 @@ struct AnyPoolParameters {
   }
 };
 
-// One for each spatial axis; none means 1.
+// One number per spatial axis, 1 by default.
 Result<std::vector<int64_t>> one_for_each(std::string_view what, const Window& given, size_t n) {
   if (given.sizes.empty()) return std::vector<int64_t>(n, 1);
   if (given.sizes.size() == 1 || given.sizes.size() == n) {
@@ -194,8 +194,8 @@ Result<std::vector<int64_t>> one_for_each(std::string_view what, const Window& g
   return value_error("`len(", what, ")` should be ", n, ". Received: length ", given.sizes.size());
 }
 
-// f on an image whose pixels that stand as far apart as `rates` say lie together, in images of
-// their own; and its result in one image again.
+// Applies f to the image cut into several, each of the pixels that are `rates` apart, and joins the
+// results into one image.
 Tensor with_space_to_batch(FunctionContext& c, const Tensor& x, std::span<const int64_t> rates,
                            bool channels_second,
                            FunctionRef<Tensor(const Tensor& x, std::string_view name)> f) {

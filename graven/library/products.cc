@@ -41,7 +41,7 @@ struct MatMulParameters {
   }
 };
 
-// The dtype to multiply in, where it is not that of both.
+// The dtype to multiply in, if the operands have another.
 DType product_type(FunctionContext& c, const Tensor& a, const Tensor& b, DType wanted) {
   const DType x = a.dtype(), y = b.dtype();
   if (wanted == DType::kInvalid || (wanted == x && wanted == y)) {
@@ -76,7 +76,7 @@ Tensor matmul(FunctionContext& c, const MatMulParameters& p, std::string_view na
     b = c.cast(b, dtype);
     if (!a || !b) return {};
   }
-  // One op transposes and one adjoins; conjugates make the one of the other.
+  // MatMul transposes and BatchMatMul adjoins; a conjugate turns one into the other.
   if (are_matrices(a, b)) {
     if (p.adjoint_a) a = conj(c(a));
     if (p.adjoint_b) b = conj(c(b));
@@ -123,15 +123,15 @@ struct TensordotParameters {
   }
 };
 
-// A tensor as a matrix whose one axis is the product of some axes, and the other that of the rest:
-// `free` are its sizes, numbers or ops if the rank is known, or else a vector.
+// A tensor as a matrix: one axis merges the contracted axes, the other the free ones. `free` has
+// the sizes of those: numbers or ops if the rank is known, else a vector.
 struct Matrix {
   Tensor matrix = {};
   SizeList free = {};
   Tensor free_vector = {};
 };
 
-// Which axes of a tensor are summed over: numbers, or a vector.
+// The contracted axes of a tensor: numbers, or a vector.
 struct SummedAxes {
   std::vector<int64_t> numbers = {};
   Tensor vector = {};

@@ -17,8 +17,8 @@
 #include "graven/ops/shape_ops.h"
 #include "graven/ops/slice_ops.h"
 
-// Random changes of images, each twice: of numbers that a stream gives, and of those that a seed
-// decides alone.
+// Random changes of images, each in two forms: with numbers of a stream, and stateless ones of a
+// seed.
 
 namespace graven::engine {
 namespace {
@@ -28,8 +28,8 @@ constexpr std::string_view kStreamSeedDoc =
 constexpr std::string_view kSeedDoc = "Two integers, int32 or int64.";
 constexpr Raised kWrongSeed = {"InvalidArgumentError", "The seed is not two integers."};
 
-using Stream = std::optional<int64_t>;  // a seed of its own, or none
-using Seed = Sizes;                     // what decides the numbers
+using Stream = std::optional<int64_t>;  // the op's own seed, or none
+using Seed = Sizes;                     // of the stateless form
 
 template <typename SeedKind>
 constexpr bool kIsStream = std::is_same_v<SeedKind, Stream>;
@@ -60,7 +60,7 @@ Tensor draw(FunctionContext& c, const SeedKind& seed, double low, double high) {
                  c.scalar(high, DType::kFloat32), DType::kFloat32);
 }
 
-// --- Of one bound, for numbers in [-max_delta, max_delta).
+// --- Changes by a number in [-max_delta, max_delta).
 
 template <typename SeedKind>
 struct DeltaParameters {
@@ -88,7 +88,7 @@ Outputs change_hue(FunctionContext& c, const DeltaParameters<SeedKind>& p) {
   return with_hue(c, p.image, draw(c, p.seed, -p.max_delta, p.max_delta));
 }
 
-// --- Of two bounds, for factors in [lower, upper).
+// --- Changes by a factor in [lower, upper).
 
 template <typename SeedKind>
 struct FactorParameters {
@@ -125,7 +125,7 @@ struct FlipParameters {
   }
 };
 
-// An image is flipped where its number is below a half, one of a batch where it is above.
+// A single image is flipped for a number below a half, an image of a batch for one above.
 template <typename SeedKind>
 Outputs flip(FunctionContext& c, const FlipParameters<SeedKind>& p, int64_t axis) {
   if (!check_image_or_batch(c, p.image)) return Tensor();

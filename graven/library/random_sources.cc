@@ -44,7 +44,7 @@ Tensor normal_numbers(FunctionContext& c, const Tensor& mean, const Tensor& devi
   if (!is_floating(dtype)) {
     return c.fail(type_error("Cannot convert 0.0 to EagerTensor of dtype ", dtype_name(dtype)));
   }
-  // In half a number may be -0, which the sum with a mean of 0 makes 0.
+  // A number in half may be -0; adding a mean of 0 makes it 0.
   if (!mean && !deviation && dtype != DType::kHalf) return draw(c.name());
   Formula x = c(draw({}));
   if (deviation) x = x * c(deviation);

@@ -12,7 +12,7 @@
 
 namespace graven::engine {
 
-// What random functions share, whether a stream, a seed or a generator gives the numbers.
+// Helpers of random functions, for numbers of a stream, a seed or a generator.
 
 inline constexpr std::string_view kDrawnShapeDoc = "The shape of the result.";
 inline constexpr std::string_view kMeanDoc = "The mean, which broadcasts with the shape.";

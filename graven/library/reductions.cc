@@ -28,7 +28,7 @@ Formula reduce(FunctionContext& c, const OpHandle<ReductionAttrs>& op, const Ten
                const Axes& axes, bool keepdims, std::string_view name) {
   Tensor y = c(op, {x, axes_tensor(c, x, axes)}, {.keep_dims = keepdims}, name);
   if (y && axes.is_none() && !keepdims && !y.shape().has_rank()) {
-    // Inference does not know that axes that are found when it runs are all.
+    // Inference does not know that axes computed at run time are all axes.
     Status status = static_cast<SymbolicTensor*>(y.get())->set_shape(Shape());
     if (!status.ok()) c.fail(std::move(status));
   }
@@ -67,7 +67,7 @@ Formula variance(FunctionContext& c, const ReductionParameters& p) {
 
 Outputs logsumexp(FunctionContext& c, const ReductionParameters& p) {
   Formula x = c(p.input_tensor), largest = reduce(c, kMax, x, p.axis, true);
-  // What is infinite or NaN shows in the sum; taken off before, it would make a NaN.
+  // An infinite or NaN maximum is not subtracted: inf - inf would be NaN.
   Formula is_finite = call(kIsFinite, largest);
   largest = c(c(kStopGradient, {c(kSelectV2, {is_finite, largest, call(kZerosLike, largest)})}));
   Formula y = call(kLog, reduce(c, kSum, call(kExp, x - largest), p.axis, p.keepdims));
@@ -96,7 +96,7 @@ struct ZeroFractionParameters {
   }
 };
 
-// One that is an op's, by whose name its nodes go.
+// A reduction that is one op; its nodes have the op's name.
 void define_reduction(FunctionRegistry& functions, const OpHandle<ReductionAttrs>& op,
                       std::string names, DTypeSet types, std::string summary) {
   functions.define({

@@ -7,8 +7,8 @@
 
 namespace graven::engine {
 
-// The size that an integer scalar gives, a parameter of this name. None after an error: it is no
-// integer, no scalar, or does not fit into int32.
+// The size in an integer scalar; `name` is the parameter's, for messages. None after an error: the
+// value is no integer, no scalar, or does not fit into int32.
 std::optional<Size> one_size(FunctionContext& c, const Tensor& number, std::string_view name);
 
 }  // namespace graven::engine

@@ -8,11 +8,10 @@
 #include "graven/ir/frame.h"
 #include "graven/ops/random_streams.h"
 
-// TensorFlow seeds each op that has no seed of its own with a number that Python's random.Random
-// draws after random.Random(global seed), or, while a graph is built, with how many such ops the
-// graph has. So that a C++ program draws what a Python program draws, this is the same generator:
-// the Mersenne Twister MT19937, seeded by init_by_array (Matsumoto and Nishimura, 2002) with the 32
-// bit words of the seed's magnitude.
+// TensorFlow gives an op without its own seed a number drawn from Python's random.Random(global
+// seed); while a graph is built, the number of such ops in the graph. To draw the same numbers in
+// C++, this is the same generator: the Mersenne Twister MT19937, seeded by init_by_array (Matsumoto
+// and Nishimura, 2002) with the 32 bit words of the seed's magnitude.
 
 namespace graven::engine {
 namespace {
@@ -63,7 +62,7 @@ Seeds& seeds() {
   return seeds;
 }
 
-// Of Python: never negative.
+// Python's remainder, never negative.
 int64_t modulo(int64_t x, int64_t divisor) { return ((x % divisor) + divisor) % divisor; }
 
 }  // namespace

@@ -26,7 +26,7 @@ struct UnsortedSegmentParameters {
   }
 };
 
-// How many rows each segment has, at least 1, to broadcast to the segments.
+// The number of rows of each segment, at least 1, in a shape that broadcasts to the segments.
 Tensor num_rows(FunctionContext& c, const UnsortedSegmentParameters& p) {
   const Tensor shape = c(kShape, {p.segment_ids});
   const Tensor ones = c(kFill, {shape, c.scalar(1, p.data.dtype())});

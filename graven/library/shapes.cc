@@ -412,7 +412,7 @@ struct StridedSliceParameters {
 
 Outputs strided_slice(FunctionContext& c, const StridedSliceParameters& p) {
   Sizes steps = p.strides;
-  // Numbers, where begin is, so that inference knows them.
+  // If begin is numbers, so are the strides, for inference to know them.
   if (steps.is_none() && p.begin.numbers) {
     steps.numbers.emplace(p.begin.numbers->size(), 1);
   }

@@ -18,7 +18,7 @@ constexpr double kPi = std::numbers::pi;
 constexpr std::string_view kLengthDoc = "How many weights, an integer scalar.";
 constexpr std::string_view kWeightsDoc = "A floating dtype.";
 
-// The length, under a dtype that windows have. None after an error.
+// The length. None after an error, also if windows do not have the dtype.
 std::optional<Size> checked_length(FunctionContext& c, const Tensor& length, DType dtype) {
   if (!is_floating(dtype)) {
     c.fail(value_error("dtype must be a floating point type. Found ", dtype_name(dtype)));

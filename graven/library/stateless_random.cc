@@ -6,8 +6,8 @@
 #include "graven/ops/join_ops.h"
 #include "graven/ops/random_ops.h"
 
-// Random numbers that a seed decides alone. The ops that read a seed give the numbers of those of a
-// key and a counter that the seed is scrambled to, in one step.
+// Random numbers that depend on a seed alone. An op that reads a seed gives the numbers of the op
+// that reads a key and a counter, which it scrambles the seed into.
 
 namespace graven::engine {
 namespace {
@@ -17,14 +17,14 @@ constexpr std::string_view kAlgorithmDoc = "\"philox\" or \"auto_select\", which
 constexpr Raised kWrongSeed = {"InvalidArgumentError", "The seed is not two integers."};
 constexpr Raised kNotFloating = {"TypeError", "The dtype is not floating."};
 
-// The seed. Narrow integers, as of NumPy, are as good as int64.
+// The seed. Narrow integers, such as NumPy's, are widened to int64.
 Tensor seed_of(FunctionContext& c, const Sizes& seed) {
   const Tensor given = c.tensor_of(seed, "seed");
   const bool is_narrow = given && is_integer(given.dtype()) && dtype_size(given.dtype()) < 4;
   return is_narrow ? c.cast(given, DType::kInt64).tensor() : given;
 }
 
-// Uniform numbers of a seed that seed_of or stateless_seed gave.
+// Uniform numbers of a seed from seed_of or stateless_seed.
 Tensor uniform(FunctionContext& c, const Tensor& shape, const Tensor& seed, const Tensor& low,
                const Tensor& high, DType dtype, std::string_view name) {
   const UniformSource source = {{shape, seed},

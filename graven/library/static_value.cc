@@ -11,7 +11,7 @@
 namespace graven::engine {
 namespace {
 
-// Of a value that is computed for this, and of the ops behind one another.
+// Limits of the elements of a value and of the length of a chain of ops.
 constexpr int64_t kMaxElements = 1 << 12;
 constexpr int kMaxDepth = 64;
 

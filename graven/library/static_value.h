@@ -4,8 +4,8 @@
 
 namespace graven::engine {
 
-// The value of a tensor: an eager one itself, of a graph one that follows from constants and known
-// shapes through pure ops of small results. Else an empty tensor.
+// The value of a tensor if it is known: always for an eager tensor; in a graph, if it follows from
+// constants and known shapes through pure ops with small results. Else an empty tensor.
 GRAVEN_API Tensor static_value(const Tensor& x);
 
 }  // namespace graven::engine

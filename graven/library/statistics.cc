@@ -37,7 +37,7 @@ Outputs moments(FunctionContext& c, const MomentsParameters& p) {
   return {c.cast(mean, p.x.dtype()), c.cast(variance, p.x.dtype())};
 }
 
-// x without the axes that a reduction kept; as it is if there are none.
+// x without the axes that a reduction kept, if any.
 Tensor without_axes(FunctionContext& c, const Tensor& x, const Axes& axes) {
   if (axes.numbers && axes.numbers->empty()) return x;
   SqueezeAttrs attrs;  // none: all, which are of size 1

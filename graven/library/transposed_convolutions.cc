@@ -9,13 +9,12 @@
 #include "graven/ops/movement_ops.h"
 #include "graven/ops/sizes.h"
 
-// Gradients of convolutions for their input, as functions: they spread what comes in to larger
-// results by filters, [spatial axes..., out, in].
+// Gradients of convolutions in their input, as functions. Filters are [spatial axes..., out, in].
 
 namespace graven::engine {
 namespace {
 
-// Over n spatial axes, or any number of them (0), which output_shape says.
+// Over n spatial axes; n = 0: as many as output_shape has.
 template <int n>
 struct TransposedParameters {
   Tensor input, filters;

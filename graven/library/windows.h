@@ -23,7 +23,7 @@ struct DataFormat {
 // "NC..." has the channels first, others last; the op or the caller checks the text.
 DataFormat data_format(std::string_view text, int spatial_axes);
 
-// One size for each axis, of a parameter of this name; None is 1.
+// One size per axis, 1 for None. `name` is the parameter's, for messages.
 std::vector<int64_t> window_sizes(FunctionContext& c, const Window& window, DataFormat format,
                                   std::string_view what);
 std::vector<int64_t> explicit_paddings(const Padding& padding);
@@ -44,8 +44,8 @@ Attrs convolution_attrs(FunctionContext& c, const Window& strides, const Padding
   return attrs;
 }
 
-// f on x with its leading axes made one, so that `inner_rank` axes follow it; the result, under the
-// name of the call, has the leading axes again. f itself where x has one, or its rank is not known.
+// Applies f to x with all axes but the last `inner_rank` merged into one, and splits that axis of
+// the result again. Calls f directly if there is one such axis, or the rank of x is unknown.
 Tensor with_one_batch_axis(FunctionContext& c, const Tensor& x, int inner_rank,
                            FunctionRef<Tensor(const Tensor& x, std::string_view name)> f);
 

@@ -53,7 +53,7 @@ bool beats(T y, T x) {
 }
 
 // Lanes that are compared at a time, so that the compiler makes vectors of them, and the elements
-// of which the extremum is found before its place is looked for.
+// in which first the extremum is found, then its place.
 constexpr int64_t kBlock = 256, kChunk = 1 << 15;
 
 template <typename T>

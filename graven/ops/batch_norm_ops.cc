@@ -35,7 +35,7 @@ Result<int> channel_axis(std::string_view format, const Shape& x) {
   return has_channels_second(format) ? 1 : rank - 1;
 }
 
-// Images of which at least the rank is known, as the format says it.
+// The shape with the channels set, and with the rank of the format if its own is unknown.
 Shape with_rank_of(std::string_view format, Shape x, int channel_axis, Dim channels) {
   if (!x.has_rank()) {
     x = {};
@@ -84,7 +84,7 @@ Status batch_norm_shape(InferContext& c) {
 
 constexpr DType kNumber = DType::kFloat32;
 
-// What is done with images of a format.
+// Operations on images of a format.
 class Images {
  public:
   Images(Emitter& emit, std::string_view format)
@@ -166,7 +166,7 @@ void batch_norm(CompositeContext& c) {
   Formula mean = images.mean(x), from_mean = x - images.spread(mean);
   Formula variance = images.mean(from_mean * from_mean);
   c.set_output(normalized(from_mean, variance));
-  // The running variance is that of the population, of which the batch is a sample.
+  // The running variance estimates that of the population from the batch, a sample.
   const Formula count = images.count(c.x(0), c.x(1)), one = constant_like(count, 1);
   const Formula of_sample = count / call(kMaximum, count - one, one);
   const double factor = attrs.exponential_avg_factor;
@@ -175,7 +175,7 @@ void batch_norm(CompositeContext& c) {
   };
   c.set_output(running(old_mean, mean));
   c.set_output(running(old_variance, variance * of_sample));
-  // What is kept of no elements is zero.
+  // An empty batch saves zeros.
   for (const Formula& kept : {mean, variance}) {
     const Formula zero = constant_like(kept, 0);
     c.set_output(has_surely_elements(c.x(0).shape())
@@ -271,10 +271,10 @@ void batch_norm_grad(CompositeContext& c) {
   c.set_output(zero);
 }
 
-// With xh = (x - mean) inv the op computes dx = scale inv P(dy), where in training
-// P(v) = v - mean(v) - xh mean(v xh), and in inference P(v) = v; sum(dy xh); and sum(dy). What
-// comes in for these is a, b and e. P is symmetric. In training xh and inv depend on x:
-// d xh goes through inv P to x, and d inv / d x = -inv^2 xh / n.
+// With xh = (x - mean) inv the op computes dx = scale inv P(dy), where in training P(v) = v -
+// mean(v) - xh mean(v xh), and in inference P(v) = v; sum(dy xh); and sum(dy). Their incoming
+// gradients are a, b and e. P is symmetric. In training xh and inv depend on x: d xh goes through
+// inv P to x, and d inv / d x = -inv^2 xh / n.
 void batch_norm_grad_gradient(GradientContext& c) {
   const auto& attrs = c.attrs<BatchNormGradAttrs>();
   const Images images(c, attrs.data_format);

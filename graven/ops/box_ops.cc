@@ -44,7 +44,7 @@ struct Box {
   float area() const { return (bottom - top) * (right - left); }
 };
 
-// How much of what two boxes cover both cover; 0 for an empty box.
+// The intersection of two boxes over their union; 0 for an empty box.
 float overlap(const Box& a, const Box& b) {
   const float area_a = a.area(), area_b = b.area();
   if (area_a <= 0 || area_b <= 0) return 0;

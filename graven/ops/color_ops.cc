@@ -65,9 +65,9 @@ struct Pixel {
 
 constexpr int64_t kElementsPerChunk = 1 << 13;
 
-// Calls f with the pixels of input 0, of which it makes those of output 0; half and bfloat16 are
-// computed in float32. The channels of a block of pixels lie apart, so that f, which has no
-// branches, is computed for several pixels at once.
+// Calls f to make pixels of output 0 from pixels of input 0; half and bfloat16 are computed in
+// float32. The channels of a block of pixels lie apart, so that f, which has no branches, is
+// computed for several pixels at once.
 template <typename F>
 Status map_pixels(KernelContext& c, F f) {
   constexpr int64_t kBlock = 128;

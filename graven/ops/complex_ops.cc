@@ -18,7 +18,7 @@ Status part_shape(InferContext& c) {
   return same_as_input(c);
 }
 
-// --- Gradients: dy + 0i is what moves the real part, 0 + dy i what moves the imaginary one.
+// --- Gradients: dy + 0i in the real part, 0 + dy i in the imaginary part.
 
 Formula complex_number(GradientContext& c, const Formula& re, const Formula& im) {
   return call(kComplex, re, im, {.Tout = c.dtype_of_x(0)});

@@ -16,9 +16,10 @@
 namespace graven::engine {
 namespace {
 
-// Dense and depthwise convolutions differ in what their filters say: [height, width, in channels
-// of a group, out channels], or [height, width, in channels, multiplier]. In memory a depthwise
-// filter is that of as many groups as channels, [height, width, 1, in channels * multiplier].
+// Dense and depthwise convolutions differ in the shapes of their filters: [height, width, in
+// channels of a group, out channels], or [height, width, in channels, multiplier]. In memory a
+// depthwise filter is that of as many groups as channels, [height, width, 1, in channels *
+// multiplier].
 
 template <typename A>
 Result<Windows> windows_of(const A& attrs) {
@@ -167,7 +168,7 @@ Status convolution_shape(InferContext& c) {
   return {};
 }
 
-// What the kernels are told; image and out with channels last.
+// The arguments of the kernels; image and out have channels last.
 template <typename A>
 Convolution convolution_of(const Windows& windows, DType dtype, const Shape& image,
                            const Shape& filter, const Shape& out) {

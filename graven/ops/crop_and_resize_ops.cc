@@ -12,9 +12,9 @@
 #include "graven/ops/register_ops.h"
 #include "graven/ops/shape_rules.h"
 
-// Boxes cut out of images, [y1, x1, y2, x2] in proportion to the distance of the corner pixels'
-// centers, and resized: the corners of a crop are those of its box. A box may be mirrored, and
-// reach beyond its image.
+// Boxes are cut out of images and resized. Coordinates [y1, x1, y2, x2] are fractions of the
+// distance between the centers of the corner pixels, and the corner pixels of a crop lie at the
+// corners of its box. A box may be mirrored, and reach beyond its image.
 
 namespace graven::engine {
 namespace {
@@ -60,7 +60,7 @@ Result<Dim> num_boxes(InferContext& c, int boxes) {
   return invalid_argument("box_index has incompatible shape ", index.to_message());
 }
 
-// Fails unless gradients are those of the crops of so many boxes and channels.
+// Fails unless the gradients have the shape of the crops of so many boxes and channels.
 Status check_grads(InferContext& c, Dim boxes, Dim channels) {
   const Shape& grads = c.shape(0);
   if (!grads.has_rank()) return {};
@@ -243,7 +243,7 @@ void crop_and_resize_gradient(GradientContext& c) {
 
 // --- The gradient of the images.
 
-// Adds what a crop gives to the channels [first, last) of its image.
+// Adds the gradient of a crop to the channels [first, last) of its image.
 template <typename T>
 void add_crop(const float* grads, const Crop& crop, const Shape& images, int64_t first,
               int64_t last, bool is_nearest, T* image) {

@@ -127,7 +127,7 @@ void define_check_numerics_and_kin(OpRegistry& ops) {
   });
 }
 
-// What several threads print does not mix: C's library locks the stream for all of a text.
+// Prints of several threads do not mix: the C library locks the stream for a whole text.
 Status write_all(std::FILE* file, const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), file) != text.size() || std::fflush(file) != 0) {
     return Status(Code::kUnknown, "[PrintV2] the text could not be written");
@@ -141,8 +141,8 @@ Status print_kernel(KernelContext& c) {
   std::string text = c.in<std::string>(0)[0] + attrs.end;
   constexpr std::string_view kFile = "file://";
   if (stream.starts_with(kFile)) {
-    // Each print opens the file itself, so that stream's lock is no other thread's. Only those who
-    // print to files wait here: a pipe that nobody reads holds up no print to elsewhere.
+    // Each print opens the file anew, so the lock of the stream does not keep threads apart; this
+    // mutex does. It is only for files: a pipe without a reader blocks no print to other places.
     static Mutex files;
     MutexLock lock(files);
     std::FILE* file = std::fopen(stream.c_str() + kFile.size(), "ab");

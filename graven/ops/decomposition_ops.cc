@@ -22,7 +22,7 @@ double cubic_cost(const CostContext& c) {
   return guessed_elements(x) * guessed_size(is_known ? x[x.rank() - 1] : Dim::unknown());
 }
 
-// The batch and what follows it.
+// The batch axes of x with other sizes behind them.
 Shape batch_with(const Shape& x, std::initializer_list<Dim> sizes) {
   Shape out = batch_of_matrices(x);
   for (Dim size : sizes) out.push_back(size);
@@ -47,7 +47,7 @@ void copy_columns(const Tensor& x, const MatrixSizes& sizes, int64_t i, T* to) {
   }
 }
 
-// The number of operations of a method in proportion to that of a product.
+// The number of operations of a method: `factor` times rows, columns and the smaller of both.
 double operations(const MatrixSizes& sizes, double factor) {
   return factor * static_cast<double>(sizes.rows * sizes.columns) *
          static_cast<double>(std::min(sizes.rows, sizes.columns));
@@ -264,10 +264,10 @@ Status svd_kernel(KernelContext& c) {
                            [&](auto zero) { return factor_svd<decltype(zero)>(c, sizes); });
 }
 
-// With J = F * (U^H dU), K = F * (V^H dV), F = 1 / (s_j^2 - s_i^2):
-//   U ((J + J^H) S + S (K + K^H) + diag(ds)) V^H, and what dU and dV have outside of the spaces of
-// U and V (J. Townsend, 2016). Of complex matrices the phase of each pair of vectors is free, so
-// the imaginary diagonal of V^H dV counts half of what it says, by 1 / S.
+// With J = F * (U^H dU), K = F * (V^H dV), F = 1 / (s_j^2 - s_i^2): U ((J + J^H) S + S (K + K^H) +
+// diag(ds)) V^H, and what dU and dV have outside of the spaces of U and V (J. Townsend, 2016). Of
+// complex matrices the phase of each pair of vectors is free, so the imaginary diagonal of V^H dV
+// counts half, divided by S.
 void svd_gradient(GradientContext& c) {
   const auto& attrs = c.attrs<SvdAttrs>();
   Formula ds(c, c.dy(0));

@@ -188,8 +188,8 @@ Status einsum_shape(InferContext& c) {
   return {};
 }
 
-// --- The body: diagonals, sums, then one product of matrices, or of elements if nothing is summed
-// over or nothing but what both inputs have.
+// --- The body: diagonals, sums, then one product: of matrices, or of elements if no label is
+// summed over or the inputs have all labels in common.
 
 struct Term {
   Tensor x;
@@ -468,7 +468,7 @@ Tensor einsum_gradient_of(GradientContext& c, const EinsumEquation& equation, in
   const std::string& output = *equation.output;
   const std::string other =
       c.num_inputs() == 2 ? equation.inputs[static_cast<size_t>(1 - input)] : "";
-  // What dy and the other input give; a letter that neither has was summed over.
+  // The labels that dy or the other input has; any other label was summed over.
   std::string given;
   bool is_all = true;
   for (char label : own) {

@@ -122,9 +122,9 @@ T add_elements(T x, T y) {
   }
 }
 
-// What elements are summed or multiplied in: half and bfloat16 in float32, and integers without
-// signs, so that they wrap around (32 bits at least: smaller ones would become signed when they are
-// multiplied).
+// The type in which elements are summed or multiplied: float32 for half and bfloat16, and for
+// integers without signs, so that they wrap around (32 bits at least: smaller ones would become
+// signed when they are multiplied).
 template <typename T>
 struct AccumulatorOf {
   using type = T;

@@ -175,7 +175,7 @@ Status check_sizes(const Shape& shape, std::span<const int32_t> lengths) {
   return {};
 }
 
-// The first rows of each of the axes before the last: what is transformed of them.
+// x cut to the transformed lengths of all its last axes but the last one.
 Result<Tensor> without_rest(const Tensor& x, std::span<const int32_t> lengths) {
   Shape shape = x.shape();
   const int first = x.rank() - static_cast<int>(lengths.size()), last = x.rank() - 1;
@@ -220,9 +220,8 @@ Status real_kernel(KernelContext& c) {
   return transform_axis(kind, from, to, -1, lengths[axes - 1]);
 }
 
-// Weights of the first half of a spectrum, for a last axis of this length: those of the elements
-// that the other half repeats, and of those that stand alone, the first and for an even length the
-// last one.
+// Weights of the elements of a half spectrum: `repeated` for those that the other half repeats,
+// `alone` for the first one and, if the length of the axis is even, the last one.
 Formula weights_of_half(GradientContext& c, const Tensor& fft_length, double repeated, double alone,
                         DType dtype) {
   const Tensor known = known_value(fft_length);

@@ -79,7 +79,7 @@ bool skips_bad_indices(const KernelContext& c) {
 }
 
 // For each vector of indices its slice of `shape`, counted in slices; -1 for a bad one that is to
-// be skipped. `name` is that of the indices in messages.
+// be skipped. `name` names the indices in messages.
 Result<std::vector<int64_t>> slices_at(const Tensor& indices, const Shape& shape, bool skip_bad) {
   const int64_t depth = indices.shape().size(indices.rank() - 1);
   int64_t count = 1;

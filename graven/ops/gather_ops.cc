@@ -41,7 +41,8 @@ Result<int> depth_of(const Shape& indices, const Shape& shape) {
   return static_cast<int>(depth.number());
 }
 
-// The shape of what indices of one shape read from another: unknown if either is not known enough.
+// The shape of the slices that indices name; of unknown rank if the two shapes are not known
+// enough.
 Result<Shape> shape_at_indices(const Shape& indices, const Shape& shape) {
   ASSIGN_OR_RETURN(int depth, depth_of(indices, shape));
   if (depth < 0 || !shape.has_rank()) return Shape::unknown_rank();
@@ -181,8 +182,8 @@ IndexedSlices gathered_rows(GradientContext& c) {
   return {values, flat_indices, c.shape_of_x(0)};
 }
 
-// What is around the axis of a gather: params are [batches, outer, limit, inner], each some axes in
-// one, and indices [batches, n].
+// The sizes around the axis of a gather, with axes merged: params are [batches, outer, limit,
+// inner], indices [batches, n].
 struct Around {
   Size batches, outer, limit, inner, n;
 };
@@ -440,7 +441,7 @@ void define_tensor_scatter_sub(OpRegistry& ops) {
                         tensor_scatter_kernel<TensorScatter::kSub>);
 }
 
-// What reached the extremum shares the gradient evenly.
+// The values that equal the extremum share the gradient evenly.
 void tensor_scatter_extremum_gradient(GradientContext& c) {
   const auto& attrs = c.attrs<IndexPolicyAttrs>();
   Tensor indices = c.x(1);

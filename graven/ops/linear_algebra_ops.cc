@@ -53,7 +53,7 @@ Status matmul_shape(InferContext& c) {
   return {};
 }
 
-// With a' = conj(a): d a = dy b'^T and d b = a'^T dy, and what that means for inputs that were
+// With a' = conj(a): d a = dy b'^T and d b = a'^T dy, and the same formulas for inputs that were
 // transposed.
 void matmul_gradient(GradientContext& c) {
   const auto& attrs = c.attrs<MatMulAttrs>();
@@ -121,7 +121,7 @@ void define_mat_mul(OpRegistry& ops) {
 
 // --- BatchMatMul and BatchMatMulV2.
 
-// The shape without the last two sizes, those of the matrices.
+// The shape of the batch: without the last two sizes.
 Shape batch_of(const Shape& shape) {
   return Shape(shape.dims().first(std::max<size_t>(shape.dims().size(), 2) - 2));
 }

@@ -52,7 +52,7 @@ void negative_powers(const float* x, int64_t count, float power, float* y) {
   }
 }
 
-// What is known of one pixel.
+// The elements of one pixel and the terms of their formulas.
 struct Pixel {
   std::vector<float> x, squares, norms, factors;
   explicit Pixel(int64_t channels)

@@ -256,7 +256,7 @@ void define_bitwise_and_and_kin(OpRegistry& ops) {
   });
 }
 
-// TensorFlow's kernels shift by what lies nearest in [0, bits).
+// Clips the distance of a shift to [0, bits), as TensorFlow's kernels do.
 Scalar shift_within(Scalar y) {
   const auto bits = static_cast<int64_t>(8 * dtype_size(y.dtype()));
   return max(zero_like(y), min(y, integer_like(y, bits - 1)));
@@ -448,7 +448,7 @@ void write_places(const T* x, const Shape& shape, int64_t begin, int64_t count, 
   }
   const int64_t inner = shape.size(rank - 1);
   for (const T* element = x + begin; count > 0;) {
-    // Variables of the loop's own: what is written may not be one of these.
+    // Local copies, which the stores in the loop cannot alias.
     const int64_t row = rank == 2 ? index[0] : 0;
     int64_t column = index[rank - 1];
     for (; column < inner && count > 0; ++column, ++element) {

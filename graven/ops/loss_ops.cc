@@ -62,7 +62,7 @@ Status in_top_k_shape(InferContext& c) {
   return {};
 }
 
-// False where it cannot be said: a target out of range, or a prediction that is not finite.
+// False also for a target out of range and for a prediction that is not finite.
 bool is_in_top(std::span<const float> predictions, int64_t target, int64_t k) {
   if (target < 0 || target >= static_cast<int64_t>(predictions.size())) return false;
   if (!std::isfinite(predictions[target])) return false;

@@ -53,7 +53,7 @@ using MatrixBody = FunctionRef<Status(const Lapack& library, int64_t i)>;
 // one.
 Status for_each_matrix(int64_t count, double operations, MatrixBody body);
 
-// The error for what a routine of LAPACK returned; `message` if there is no result.
+// The error for the status of a routine of LAPACK; `message` if there is no result.
 Status lapack_status(int info, std::string_view message);
 
 // Calls f with a zero of the dtype, which is one of kMatrixTypes, or half.

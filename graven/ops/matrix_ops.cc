@@ -82,7 +82,7 @@ void define_cholesky(OpRegistry& ops) {
       });
 }
 
-// --- What LU factors give.
+// --- Ops by LU factors.
 
 constexpr const char* kNotInvertible = "Input is not invertible.";
 
@@ -340,7 +340,7 @@ Status solve_kernel(KernelContext& c) {
   });
 }
 
-// dB = A^-H dY and dA = -dB Y^H; of the adjoint, what that means for A.
+// dB = A^-H dY and dA = -dB Y^H, or with `adjoint` the adjoint of that dA.
 template <typename Attrs>
 std::pair<Formula, Formula> solve_gradients(GradientContext& c, const OpHandle<Attrs>& op,
                                             Attrs attrs) {

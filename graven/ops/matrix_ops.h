@@ -5,8 +5,8 @@
 
 namespace graven::engine {
 
-// Systems of linear equations and what is found by factors of square matrices. Matrices are the
-// last two axes of a tensor, all others count them.
+// Systems of linear equations, determinants and inverses, by factors of square matrices. Matrices
+// are the last two axes of a tensor, all others count them.
 
 struct AdjointAttrs {
   bool adjoint = false;  // take the conjugate transpose of the matrix

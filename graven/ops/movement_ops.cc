@@ -39,8 +39,8 @@ Result<InlineVector<int, 6>> axes_of(const Tensor& perm, int rank) {
   return axes;
 }
 
-// The same, each axis once: checked where it runs only, as TensorFlow has it, since a branch that
-// is never taken may hold a bad constant.
+// The same for a permutation. As in TensorFlow it is checked only at run time: a branch that is
+// never taken may hold a bad constant.
 Result<InlineVector<int, 6>> permutation_of(const Tensor& perm, int rank) {
   ASSIGN_OR_RETURN(auto axes, axes_of(perm, rank));
   for (int axis = 0; axis < rank; ++axis) {
@@ -200,7 +200,7 @@ void define_invert_permutation(OpRegistry& ops) {
 
 // --- Squeeze and ExpandDims: views.
 
-// What integers a rank 0 or 1 input holds is not changed by another shape.
+// A new shape keeps the known integers of an input of rank 0 or 1.
 void keep_sizes(InferContext& c, const Shape& out) {
   if (!c.is_graph() || out.rank() > 1) return;
   if (auto sizes = c.sizes(0)) c.set_sizes(0, *sizes);

@@ -635,8 +635,8 @@ Status roll_shape(InferContext& c) {
   return {};
 }
 
-// Along each axis that moves, what is pushed out at the end comes back in front: a box for each
-// choice of these two parts.
+// Along each rolled axis the elements pushed out at the end come back in front. So each axis has
+// two parts, and the movement has a box for each choice of parts.
 std::optional<Movement> roll_reads(const ReadsContext& c) {
   const Shape& x = c.shape(0);
   const Tensor &by = c.value(1), &along = c.value(2);

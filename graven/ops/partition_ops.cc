@@ -162,7 +162,7 @@ void define_dynamic_partition(OpRegistry& ops) {
 
 // --- DynamicStitch.
 
-// The axes of the data behind those of its indices.
+// The axes of the data that follow the axes of its indices.
 Result<Shape> row_shape(const InferContext& c, int i, int n) {
   const Shape &indices = c.shape(i), &data = c.shape(n + i);
   if (!may_start_with(c, data, indices)) {

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int64_t kBytesPerChunk = 1 << 17;
 
-// Windows of which every rate-th row and column is taken, so that they span more.
+// Dilated windows: only every rate-th row and column within their span is taken.
 Result<Windows> windows_of(const ExtractImagePatchesAttrs& attrs) {
   const std::pair<const std::vector<int64_t>&, const char*> lists[] = {
       {attrs.ksizes, "ksizes"}, {attrs.strides, "strides"}, {attrs.rates, "rates"}};

@@ -10,12 +10,12 @@
 
 namespace graven::engine {
 
-// What the ops share that pool images.
+// Helpers of the ops that pool images.
 
 // The shape of pooled images, in the format of the images.
 Result<Shape> pooled_shape(InferContext& c, const Windows& windows, const Shape& image);
 
-// What the kernels are told, of shapes with channels last.
+// The arguments of the kernels, for shapes with channels last.
 Pooling pooling_of(const Windows& windows, DType dtype, const Shape& image, const Shape& out);
 
 // An error that names the input if its shape is another one.

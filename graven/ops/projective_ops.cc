@@ -25,7 +25,7 @@ namespace {
 
 constexpr int64_t kElementsPerChunk = 1 << 14;
 
-// --- What lies outside: a coordinate of any value as one of an axis of `size` pixels.
+// --- Coordinates outside: any coordinate is mapped to one of an axis of `size` pixels.
 
 float as_it_is(float x, float size) {
   (void)size;

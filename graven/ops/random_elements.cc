@@ -215,8 +215,8 @@ void fill_normal(const PhiloxStream& stream, const Tensor& out) {
   });
 }
 
-// Group i draws from the counters 64 times its number of elements behind those of group i - 1, one
-// after another, until it has its elements.
+// Group i, of n elements, draws from the counters from 64 n i on until n numbers are within two
+// standard deviations.
 void fill_truncated_normal(const PhiloxStream& stream, const Tensor& out) {
   visit_float_type(out.dtype(), [&](auto zero) {
     using T = decltype(zero);

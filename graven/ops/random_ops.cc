@@ -22,7 +22,7 @@ namespace {
 
 using Fill = void (*)(const PhiloxStream& stream, const Tensor& out);
 
-// --- What several ops share.
+// --- Rules of several ops.
 
 Status random_shape(InferContext& c) {
   ASSIGN_OR_RETURN(Shape shape, shape_from_input(c, 0));
@@ -489,7 +489,7 @@ Status multinomial_shape(InferContext& c) {
 }
 
 // The first class whose running total of exp(logit - largest logit) is above a uniform share of the
-// whole. What is not finite has no weight.
+// whole. Values that are not finite have no weight.
 template <typename T, typename I>
 void draw_classes(const T* logits, int64_t num_classes, std::span<const double> shares, I* out) {
   std::vector<double> totals(static_cast<size_t>(num_classes));

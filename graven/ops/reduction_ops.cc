@@ -111,7 +111,7 @@ Formula reduced_count(GradientContext& c, const Formula& dy) {
   return {c, cast(c, count, dy.dtype())};
 }
 
-// The sum of a mean: that of integers must not wrap around before it is divided.
+// The sum that a mean divides; a sum of integers must not wrap around before that.
 DType accumulator_of_mean(DType x) {
   if (is_integer(x)) return kUnsignedIntTypes.contains(x) ? DType::kUInt64 : DType::kInt64;
   return is_complex(x) ? x : computing_type(x);
@@ -150,7 +150,7 @@ void define_mean(OpRegistry& ops) {
 }
 
 // The product of the other elements along an axis, by those before and those after each. Nothing is
-// divided, as elements may be zero and the product of all beyond what the dtype holds.
+// divided, as elements may be zero and the product of all out of the dtype's range.
 Formula product_of_others(const Formula& x, int axis) {
   Tensor along = Size(axis).tensor(x.emit());
   auto scan = [&](bool reverse) {

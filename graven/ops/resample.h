@@ -26,7 +26,7 @@ struct Taps {
   }
 };
 
-// The taps of the gradient: for each of the `size` places of the source, what reads it.
+// The taps of the gradient: for each of the `size` places of the source, the places that read it.
 Taps transposed(const Taps& taps, int64_t size);
 
 // to = the images `from`, [batch, height, width, channels], with the heights and widths of the

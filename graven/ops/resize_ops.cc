@@ -314,7 +314,7 @@ void copy_pixels(const T* from, const std::vector<int64_t>& columns, int64_t num
   }
 }
 
-// The elements are copied, a row that is that of the one before at once.
+// Copies elements; a row that equals the row before it is copied as a whole.
 Status nearest_kernel(KernelContext& c) {
   const Tensor &x = c.input(0), &y = c.output(0);
   if (y.num_elements() == 0) return {};

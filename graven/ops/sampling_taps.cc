@@ -82,7 +82,7 @@ Taps bicubic_taps(int64_t in, int64_t out, const ResizeAttrs& attrs) {
   return taps;
 }
 
-// How much of each neighbour lies within the place; what would lie outside is the edge.
+// The part of each neighbour within the place; neighbours outside the image are the edge.
 Taps area_taps(int64_t in, int64_t out, bool align_corners) {
   const float scale = scale_of(in, out, align_corners);
   Taps taps;

@@ -22,11 +22,11 @@ constexpr DTypeSet types_of(SegmentKind kind) {
   return is_extremum(kind) ? kRealTypes : kNumberTypes;
 }
 
-// What rows of T are combined in.
+// The type in which rows of T are combined.
 template <SegmentKind kind, typename T>
 using Sum = std::conditional_t<is_extremum(kind) && std::is_integral_v<T>, T, Accumulator<T>>;
 
-// Of numbers of which one is NaN an extremum is the second, as in TensorFlow.
+// The extremum of two numbers is the second if one is NaN, as in TensorFlow.
 template <SegmentKind kind, typename A>
 A combined(A a, A x) {
   if constexpr (kind == SegmentKind::kProd) {

@@ -11,8 +11,8 @@ enum class SegmentKind { kSum, kMean, kProd, kMin, kMax };
 // a product, else 0.
 template <SegmentKind kind>
 Status segment_kernel(KernelContext& c);
-// Rows of any ids below a number that the third input gives. Those of a negative id are dropped. A
-// segment without rows has the value that changes no other: 0, 1, or what lies beyond all numbers.
+// Ids are below the number in the third input, in any order. Rows with a negative id are dropped. A
+// segment without rows has the identity of its combination: 0, 1, or the lowest or highest value.
 template <SegmentKind kind>
 Status unsorted_segment_kernel(KernelContext& c);
 

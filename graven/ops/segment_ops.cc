@@ -34,7 +34,7 @@ Formula rows_of(GradientContext& c, const Tensor& segments) {
   return {c, c(kReshape, {kept, c.shape_of_x(0)})};
 }
 
-// The segments of rows like those of the data.
+// Combines rows, which are like those of the data, by the segments of the op.
 Formula segments_of(GradientContext& c, const OpHandle<NoAttrs>& sorted,
                     const OpHandle<NoAttrs>& unsorted, const Tensor& rows) {
   if (is_sorted(c)) return {c, c(sorted, {rows, c.x(1)})};
@@ -61,8 +61,8 @@ Tensor as_column(GradientContext& c, const Tensor& vector) {
   return c(kReshape, {vector, joined(c, int32_vector(c, all), c(kOnesLike, {rest}))});
 }
 
-// A segment that no row has is read by none: that its quotient is 0 keeps NaN out of what is
-// differentiated again.
+// No row reads an empty segment. Its quotient is 0 and not NaN, which would spread in the second
+// gradient.
 void mean_gradient(GradientContext& c) {
   Formula dy(c, c.dy());
   const Tensor ones = c(kFill, {c.shape_of_x(1), constant_like(dy, 1)});

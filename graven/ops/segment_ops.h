@@ -3,7 +3,7 @@
 
 namespace graven::engine {
 
-// The rows of a tensor, those of one segment combined. UnsortedSegmentSum is in structural_ops.h.
+// The rows of a tensor combined segment by segment. UnsortedSegmentSum is in structural_ops.h.
 
 GRAVEN_API inline OpHandle<NoAttrs> kSegmentSum, kSegmentMean, kSegmentProd, kSegmentMin,
     kSegmentMax;  // data, segment_ids -> output

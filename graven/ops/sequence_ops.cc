@@ -21,7 +21,7 @@ template <typename F>
 void for_places(int64_t n, const F& f) {
   const bool is_short = n <= std::numeric_limits<int32_t>::max();
   for_ranges(n, kGrain, [&](int64_t begin, int64_t end) {
-    const F own = f;  // in registers: what it writes may be no part of it
+    const F own = f;  // in registers: its stores cannot alias it
     if (is_short) {
       for (auto i = static_cast<int32_t>(begin); i < static_cast<int32_t>(end); ++i) own(i);
     } else {

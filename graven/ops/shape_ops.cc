@@ -185,8 +185,8 @@ Dim missing_size_beside_zero(std::span<const Dim> have, std::span<const Dim> wan
   return is_empty ? Dim(product / divisor) : Dim::unknown();
 }
 
-// What is left of a product of sizes when equal ones are struck out of both lists: the size that
-// -1 stands for is the quotient of the rest.
+// The size for -1. Equal sizes are struck from both lists first, so that unknown ones cancel; the
+// result is the quotient of the remaining products.
 Dim missing_size(InferContext& c, std::span<const Dim> have, std::span<const Dim> wanted) {
   InlineVector<Dim, 6> rest(have);
   Dim divisor(1);
@@ -307,7 +307,7 @@ Status broadcast_to_shape(InferContext& c) {
   for (int i = 0; fits && i < x.rank(); ++i) {
     const int at = out.rank() - x.rank() + i;
     fits = x[i] == Dim(1) || !x[i].is_number() || !out[at].is_number() || x[i] == out[at];
-    // Any size but 1 can only stay what it is.
+    // Only a size of 1 can change.
     if (x[i].is_number() && x[i] != Dim(1) && out[at].is_unknown()) out.set(at, x[i]);
   }
   c.set_shape(0, out);

@@ -4,7 +4,7 @@
 
 namespace graven::engine {
 
-// Inference rules that several families share, beside those of infer_context.h.
+// Inference rules of several families, beside those of infer_context.h.
 
 // All inputs have one shape, and output 0 too.
 Status same_shapes(InferContext& c);

@@ -103,8 +103,7 @@ void define_log_softmax(OpRegistry& ops) {
                           });
 }
 
-// Rows of logits, of which the largest element is taken off, in the float that they are computed
-// in.
+// Rows of logits minus their largest element, in the dtype of the computation.
 struct ShiftedRows {
   ShiftedRows(CompositeContext& c, const Tensor& logits)
       : shifted(c, cast(c, logits, computing_type(logits.dtype()))) {
@@ -202,8 +201,8 @@ Formula whole_logits(GradientContext& c) {
   return {c, c(kBroadcastTo, {logits, c(kShape, {backprop})})};
 }
 
-// What comes in for the loss is multiplied with the second output, softmax - labels, which is the
-// derivative; what comes in for that output goes through the softmax.
+// The incoming gradient of the loss is multiplied by its derivative, the second output softmax -
+// labels. The incoming gradient of the second output goes through the softmax.
 Formula logits_gradient(GradientContext& c) {
   Formula dx = column(c, Formula(c, c.dy(0))) * Formula(c, c.y(1));
   if (!c.has_dy(1)) return dx;

@@ -183,7 +183,8 @@ Result<int> cut_axes(InferContext& c, std::string_view margins) {
   return static_cast<int>(count->number());
 }
 
-// What both ops infer; `cut` computes the size of a spatial axis, `batch` that of the first.
+// The inference rule of both ops: `cut` computes the size of a spatial axis, `batch` that of the
+// first axis.
 template <typename Cut, typename Batch>
 Status infer_blocks(InferContext& c, std::string_view margins, Cut cut, Batch batch) {
   ASSIGN_OR_RETURN(int axes, cut_axes(c, margins));

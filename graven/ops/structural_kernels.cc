@@ -21,7 +21,7 @@ void copy_elements(const T* from, int64_t count, T* to) {
   std::copy_n(from, count, to);
 }
 
-// Axes of a shape, but those of size 1.
+// The axes of a shape whose size is not 1.
 InlineVector<int, 6> long_axes(const Shape& shape) {
   InlineVector<int, 6> axes;
   for (int i = 0; i < shape.rank(); ++i) {

@@ -37,7 +37,7 @@ Status pass_inputs_on(KernelContext& c) {
   return {};
 }
 
-// --- What is fed, what is known.
+// --- Placeholders and constants.
 
 void define_placeholder(OpRegistry& ops) {
   kPlaceholder = ops.define<PlaceholderAttrs>({

@@ -29,7 +29,7 @@ std::string double_text(double value) {
   return text;
 }
 
-// C's escapes; bytes of 128 and above, of which UTF-8 is made, stay.
+// C's escapes. Bytes from 128 on stay, as they are UTF-8.
 std::string escaped(const std::string& text) {
   std::string out;
   for (char c : text) {
@@ -89,7 +89,7 @@ std::string element_text(const Tensor& x, int64_t i, bool quotes) {
   });
 }
 
-// What stands between two neighbours along an axis.
+// The separator of two neighbours along an axis.
 void add_spacing(int axis, int rank, std::string& out) {
   if (axis == rank - 1) {
     out += ' ';

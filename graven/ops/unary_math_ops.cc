@@ -51,8 +51,8 @@ void define_neg_and_abs(OpRegistry& ops) {
   });
 }
 
-// The sign of a real number changes in a step only. That of a complex one, s, turns with it: what
-// of dy is at right angles to s, over |x|. (TensorFlow takes 0 here too.)
+// The sign of a real number is piecewise constant. The sign s of a complex x turns with x: the
+// gradient is the part of dy at right angles to s, over |x|. (TensorFlow takes 0 here too.)
 void sign_gradient(GradientContext& c) {
   if (!is_complex(c.dtype_of_x(0))) return c.set_dx(0, call(kZerosLike, dy_of(c)));
   RealPartAttrs part = {.Tout = real_part_type(c.dtype_of_x(0))};

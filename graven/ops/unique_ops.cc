@@ -96,7 +96,7 @@ std::vector<int64_t> number_slices(const Slices<T>& slices, Index* numbers) {
   DistinctItems items;
   std::vector<int64_t> firsts;
   for (int64_t i = 0; i < slices.count; ++i) {
-    // NaN equals nothing, so that a table of such slices would be one long chain.
+    // NaN equals nothing, so a table of such slices would become one long chain.
     const int64_t number =
         slices.are_equal(i, i)
             ? items.add(slices.hash_of(i),

@@ -14,9 +14,9 @@
 namespace graven::engine {
 namespace {
 
-// --- What several ops share.
+// --- Rules of several ops.
 
-// What is known of the variable's value: its declared dtype and shape.
+// The known part of the variable's value: its declared dtype and shape.
 HeldType known_of(const InferContext& c, int input = 0) {
   auto data = c.handle_data(input);
   return data ? data->value() : HeldType();
@@ -236,7 +236,7 @@ Status gather_shape(InferContext& c) {
   return {};
 }
 
-// What is known of the sizes that a vector from VariableShape holds.
+// The sizes in a vector from VariableShape, as far as they are known.
 Shape known_sizes(const Tensor& shape) {
   if (shape.is_symbolic()) {
     const SymbolicTensor& known = symbolic(shape);
@@ -281,7 +281,7 @@ void define_resource_gather(OpRegistry& ops) {
   });
 }
 
-// The slices that each index vector named, put back in their places; those of one integer are rows.
+// Scatters the gradients of the gathered slices back. Vectors of one integer name rows.
 void gather_nd_gradient(GradientContext& c) {
   Tensor shape = c(kVariableShape, {c.x(0)}), indices = c.x(1);
   const Shape& vectors = c.static_shape_of_x(1);
