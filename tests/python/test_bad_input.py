@@ -136,8 +136,8 @@ TABLE = {
                r"Shapes \(1, 2\) and .* are incompatible"),
     ],
     "axis": [
-        shape("tf.reduce_sum(F, axis=2)", r"\[Sum\] Invalid reduction dimension: axis 2 is outside "
-                                          r"\[-2, 2\)"),
+        shape("tf.reduce_sum(F, axis=2)", r"\[Sum\] Invalid reduction dimension: axis 2 is out of "
+                                          r"valid range \[-2, 2\)"),
         shape("tf.reduce_sum(F, axis=[0, 0])", "Axes contains duplicate dimension: 0"),
         shape("tf.argmax(F, axis=-3)", r"\[ArgMax\] Expected dimension in the range \[-2, 2\), but "
                                        r"got -3"),
@@ -149,7 +149,7 @@ TABLE = {
         shape("tf.squeeze(F, 5)", "Tried to squeeze dim index 5 for tensor with 2 dimensions"),
         shape("tf.squeeze(F, 0)", r"Can not squeeze dim\[0\], expected a dimension of 1, got 2"),
         shape("tf.cumsum(F, axis=2)", r"Expected scan axis in the range \[-2, 2\), but got 2"),
-        shape("tf.reverse(F, [2])", r"\[ReverseV2\] axis 2 is outside \[-2, 2\)"),
+        shape("tf.reverse(F, [2])", r"\[ReverseV2\] axis 2 is out of valid range \[-2, 2\)"),
         shape("tf.gather(F, [0], axis=2)", r"Expected axis in the range \[-2, 2\), but got 2"),
         shape("tf.transpose(F, [0, 5])", "perm dim 5 is out of range of input rank 2"),
         value("tf.transpose(tf.ones([100000, 2]), [0, 0])", "1 is missing from {0,0}"),
