@@ -36,6 +36,39 @@ TEST_CASE_TEMPLATE("LU factors solve systems of equations", T, float, double, st
   CHECK(std::abs(b[1] - T(1.4f)) < 1e-6);
 }
 
+TEST_CASE_TEMPLATE("singular vectors are orthogonal, of small matrices of any rank, too", T, float,
+                   double) {
+  constexpr int kMost = 9;  // larger than those that are not LAPACK's
+  const auto& routines = library().of<T>();
+  const T most = 100 * std::numeric_limits<T>::epsilon();
+  for (int n = 1; n <= kMost; ++n) {
+    for (const int rank : {n, n / 2, 0}) {
+      CAPTURE(n);
+      CAPTURE(rank);
+      std::vector<T> matrix = numbers<T>(n);
+      for (int j = rank; j < n; ++j) {
+        for (int i = 0; i < n; ++i) matrix[j * n + i] = rank == 0 ? T(0) : matrix[j % rank * n + i];
+      }
+      std::vector<T> a = matrix, s(n), u(n * n), vh(n * n);
+      REQUIRE(routines.svd(Vectors::kThin, n, n, a.data(), s.data(), u.data(), vh.data()) == 0);
+      for (int i = 0; i < n; ++i) {
+        for (int j = 0; j < n; ++j) {
+          T product = 0, of_u = 0, of_v = 0;
+          for (int k = 0; k < n; ++k) {
+            product += u[k * n + i] * s[k] * vh[j * n + k];
+            of_u += u[i * n + k] * u[j * n + k];
+            of_v += vh[k * n + i] * vh[k * n + j];
+          }
+          CHECK(std::abs(product - matrix[j * n + i]) <= most * s[0]);
+          CHECK(std::abs(of_u - T(i == j)) <= most);
+          CHECK(std::abs(of_v - T(i == j)) <= most);
+        }
+        if (i > 0) CHECK(s[i] <= s[i - 1]);
+      }
+    }
+  }
+}
+
 // OpenBLAS for one thread does not lock what it keeps: one thread found products of another in its
 // factors.
 TEST_CASE("threads that call LAPACK at once do not disturb each other") {

@@ -126,14 +126,10 @@ Status invert(KernelContext& c, const MatrixSizes& sizes) {
   const int64_t n = sizes.rows;
   Stored* y = c.out<Stored>(0).data();
   return for_each_factors<T, Stored>(
-      c.input(0), sizes, [&](const auto& routines, int64_t matrix, const Factors<T>& factors) {
+      c.input(0), sizes, [&](const auto& routines, int64_t matrix, Factors<T>& factors) {
         RETURN_IF_ERROR(lapack_status(factors.info, kNotInvertible));
-        MatrixScratch<T> inverse(n * n);
-        RETURN_IF_ERROR(inverse.status());
-        std::fill_n(inverse.get(), n * n, T(0));
-        for (int64_t i = 0; i < n; ++i) inverse[i * n + i] = T(1);
-        const int info = routines.solve_lu(Transform::kNone, sizes.n(), sizes.n(), factors.lu.get(),
-                                           factors.pivots.get(), inverse.get());
+        MatrixScratch<T>& inverse = factors.lu;
+        const int info = routines.invert_lu(sizes.n(), inverse.get(), factors.pivots.get());
         Stored* to = y + matrix * n * n;
         for (int64_t i = 0; i < n; ++i) {
           for (int64_t j = 0; j < n; ++j) {

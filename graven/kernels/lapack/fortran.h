@@ -17,6 +17,7 @@ struct Fortran;
   void p##getrf_(const int*, const int*, T*, const int*, int*, int*);                             \
   void p##getrs_(const char*, const int*, const int*, const T*, const int*, const int*, T*,       \
                  const int*, int*, size_t);                                                       \
+  void p##getri_(const int*, T*, const int*, const int*, T*, const int*, int*);                   \
   void p##potrf_(const char*, const int*, T*, const int*, int*, size_t);                          \
   void p##trsm_(const char*, const char*, const char*, const char*, const int*, const int*,       \
                 const T*, const T*, const int*, T*, const int*, size_t, size_t, size_t, size_t);  \
@@ -54,6 +55,7 @@ GRAVEN_FORTRAN_COMPLEX(std::complex<double>, double, z)
   static constexpr auto gemm = p##gemm_;     \
   static constexpr auto getrf = p##getrf_;   \
   static constexpr auto getrs = p##getrs_;   \
+  static constexpr auto getri = p##getri_;   \
   static constexpr auto potrf = p##potrf_;   \
   static constexpr auto trsm = p##trsm_;     \
   static constexpr auto geqrf = p##geqrf_;   \

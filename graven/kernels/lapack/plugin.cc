@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "graven/kernels/lapack/fortran.h"
+#include "graven/kernels/lapack/small_svd.h"
 #include "graven/kernels/lapack/working_memory.h"
 
 namespace graven::engine {
@@ -82,6 +83,13 @@ int solve_lu(Transform op, int n, int columns, const T* factors, const int* pivo
 }
 
 template <typename T>
+int invert_lu(int n, T* lu, const int* pivots) {
+  return with_work<T>({n, 0, 0}, [&](T* work, const int* size, int* info) {
+    Fortran<T>::getri(&n, lu, &n, pivots, work, size, info);
+  });
+}
+
+template <typename T>
 int cholesky(int n, T* a) {
   int info = 0;
   Fortran<T>::potrf("U", &n, a, &n, &info, 1);
@@ -113,6 +121,9 @@ int qr(int m, int n, int columns, T* a, T* q) {
 
 template <typename T>
 int svd(Vectors vectors, int m, int n, T* a, RealOf<T>* s, T* u, T* vh) {
+  if constexpr (!kIsComplex<T>) {
+    if (small_svd(vectors, m, n, a, s, u, vh)) return 0;
+  }
   const int k = std::min(m, n);
   const char job = static_cast<char>(vectors);
   const int rows_of_vh = vectors == Vectors::kAll ? n : k;
@@ -218,8 +229,9 @@ int schur(int n, T* a, T* q) {
 
 template <typename T>
 LapackRoutines<T> routines() {
-  LapackRoutines<T> all = {multiply<T>, lu<T>,  solve_lu<T>, cholesky<T>, solve_triangular<T>,
-                           qr<T>,       svd<T>, eigh<T>,     eig<T>,      nullptr};
+  LapackRoutines<T> all = {
+      multiply<T>, lu<T>,  solve_lu<T>, invert_lu<T>, cholesky<T>, solve_triangular<T>,
+      qr<T>,       svd<T>, eigh<T>,     eig<T>,       nullptr};
   if constexpr (kIsComplex<T>) all.schur = schur<T>;
   return all;
 }

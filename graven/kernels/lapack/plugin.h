@@ -40,6 +40,8 @@ struct LapackRoutines {
   int (*lu)(int n, T* a, int* pivots);
   // B := op(A)^-1 B with the factors of lu; B is n by columns.
   int (*solve_lu)(Transform op, int n, int columns, const T* lu, const int* pivots, T* b);
+  // The inverse of A in place of the factors of lu.
+  int (*invert_lu)(int n, T* lu, const int* pivots);
   // A = U^H U in place, of which only the upper triangles are read and written. A positive result:
   // A is not positive definite.
   int (*cholesky)(int n, T* a);
