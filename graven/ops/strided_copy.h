@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 
+#include "graven/base/export.h"
 #include "graven/base/inline_vector.h"
 #include "graven/tensor/dtype.h"
 #include "graven/tensor/shape.h"
@@ -23,7 +24,7 @@ using CopyAxes = InlineVector<CopyAxis, 6>;
 // Copies a box of elements, axes outermost first. `from` and `to` point to its first element. Rows
 // that lie together in both places are copied as memory, axes that change places in square tiles;
 // large boxes by several threads.
-void copy_strided(DType dtype, const CopyAxes& box, const void* from, void* to);
+GRAVEN_API void copy_strided(DType dtype, const CopyAxes& box, const void* from, void* to);
 
 // The elements of x from `first` on under another shape, as a view that keeps the memory of x;
 // empty if a copy is better: of few elements, or where a view would not begin at a cache line.
@@ -32,7 +33,7 @@ Tensor view_of_elements(const Tensor& x, int64_t first, const Shape& shape);
 Tensor view_of_box(const Tensor& x, int64_t first, const CopyAxes& box, const Shape& shape);
 
 // Elements between two neighbours along each axis of a row-major tensor.
-InlineVector<int64_t, 6> row_major_strides(const Shape& shape);
+GRAVEN_API InlineVector<int64_t, 6> row_major_strides(const Shape& shape);
 
 // The pointer moved on by some elements of the dtype.
 const void* element_at(DType dtype, const void* data, int64_t element);

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <optional>
 
+#include "graven/ops/strided_copy.h"
 #include "graven/python/convert.h"
 #include "graven/python/errors.h"
 #include "graven/python/object.h"
@@ -75,11 +76,29 @@ std::optional<DType> dtype_of_format(const char* format, Py_ssize_t size) {
   }
 }
 
+// Copies elements that stand some whole elements apart, much faster than Python does; false for
+// others.
+bool copy_of_steps(const Py_buffer& view, DType dtype, const Tensor& to) {
+  if (!view.strides || view.suboffsets ||
+      reinterpret_cast<uintptr_t>(view.buf) % static_cast<uintptr_t>(view.itemsize) != 0) {
+    return false;
+  }
+  const auto steps = engine::row_major_strides(to.shape());
+  engine::CopyAxes axes;
+  for (int i = 0; i < view.ndim; ++i) {
+    if (view.strides[i] % view.itemsize != 0) return false;
+    axes.push_back({view.shape[i], view.strides[i] / view.itemsize, steps[i]});
+  }
+  engine::copy_strided(dtype, axes, view.buf, to.mutable_raw_data());
+  return true;
+}
+
 Result<Tensor> copy_of_view(Py_buffer& view, DType dtype) {
   Shape shape;
   for (int i = 0; i < view.ndim; ++i) shape.push_back(Dim(view.shape[i]));
   ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(dtype, shape));
-  if (view.len > 0 && PyBuffer_ToContiguous(tensor.mutable_raw_data(), &view, view.len, 'C') < 0) {
+  if (view.len > 0 && !copy_of_steps(view, dtype, tensor) &&
+      PyBuffer_ToContiguous(tensor.mutable_raw_data(), &view, view.len, 'C') < 0) {
     return pending_exception();
   }
   if (dtype == DType::kBool) {  // a view of other numbers as bools holds any bytes
