@@ -483,6 +483,64 @@ Tensor quick_scalar(PyObject* object, std::optional<DType> dtype) {
   return {};
 }
 
+// A vector of what read(item, element) finds in each item; an empty tensor if it refuses one.
+template <typename T, typename F>
+Tensor quick_vector(PyObject* sequence, DType dtype, F read) {
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(sequence);
+  PyObject** items = PySequence_Fast_ITEMS(sequence);
+  auto made = Tensor::allocate(dtype, {n});
+  if (!made.ok()) return {};
+  T* elements = static_cast<T*>(made->mutable_raw_data());
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    if (!read(items[i], elements[i])) return {};
+  }
+  return *made;
+}
+
+// The same for a list or tuple of such values of one type, which run no code of the user's while
+// they are read.
+Tensor quick_list(PyObject* object, std::optional<DType> dtype) {
+  if (!PyList_CheckExact(object) && !PyTuple_CheckExact(object)) return {};
+  if (PySequence_Fast_GET_SIZE(object) == 0) return {};
+  PyObject* first = PySequence_Fast_ITEMS(object)[0];
+  const auto is = [&](DType wanted) { return !dtype || *dtype == wanted; };
+  if (PyFloat_CheckExact(first) && is(DType::kFloat32)) {
+    return quick_vector<float>(object, DType::kFloat32, [&](PyObject* item, float& element) {
+      if (!PyFloat_CheckExact(item)) return false;
+      element = static_cast<float>(PyFloat_AS_DOUBLE(item));
+      return dtype || !is_out_of_range(PyFloat_AS_DOUBLE(item));
+    });
+  }
+  if (PyLong_CheckExact(first)) {
+    const auto read = [](PyObject* item, auto& element) {
+      if (!PyLong_CheckExact(item)) return false;
+      int overflow = 0;
+      const long long value = PyLong_AsLongLongAndOverflow(item, &overflow);
+      element = static_cast<std::remove_reference_t<decltype(element)>>(value);
+      return overflow == 0 && element == value;
+    };
+    Tensor found;
+    if (is(DType::kInt32)) found = quick_vector<int32_t>(object, DType::kInt32, read);
+    if (found || !is(DType::kInt64)) return found;
+    return quick_vector<int64_t>(object, DType::kInt64, read);
+  }
+  if (PyBool_Check(first) && is(DType::kBool)) {
+    return quick_vector<bool>(object, DType::kBool, [](PyObject* item, bool& element) {
+      element = item == Py_True;
+      return PyBool_Check(item);
+    });
+  }
+  if (PyUnicode_CheckExact(first) && is(DType::kString)) {
+    Tensor found =
+        quick_vector<std::string>(object, DType::kString, [](PyObject* item, std::string& element) {
+          return PyUnicode_CheckExact(item) && store(item, element);
+        });
+    if (!found) PyErr_Clear();
+    return found;
+  }
+  return {};
+}
+
 Result<Tensor> cast_eagerly(const Tensor& tensor, DType dtype) {
   const engine::Tensor inputs[] = {tensor};
   ASSIGN_OR_RETURN(auto outputs,
@@ -510,6 +568,7 @@ Result<Tensor> checked_dtype(Tensor tensor, std::optional<DType> dtype, PyObject
 // list that holds tensors.
 Result<Tensor> value_to_eager(PyObject* object, std::optional<DType> dtype, bool& has_tensors) {
   if (Tensor quick = quick_scalar(object, dtype)) return quick;
+  if (Tensor quick = quick_list(object, dtype)) return quick;
   if (is_numpy(object)) return numpy_value(object, dtype);
   if (kind_of(object) == ScalarKind::kOther && !PyList_Check(object) && !PyTuple_Check(object) &&
       !PyType_Check(object)) {
