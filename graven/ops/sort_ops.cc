@@ -97,9 +97,29 @@ void sort_first(std::vector<Rank>& ranks, int64_t k) {
   sort_ascending(std::span(begin, middle));
 }
 
+// The place of the largest, the first of several; NaN is larger than all numbers.
+template <typename C, typename T>
+int64_t place_of_largest(const T* x, int64_t n) {
+  auto largest = static_cast<C>(x[0]);
+  int64_t at = 0;
+  for (int64_t i = 1; i < n && largest == largest; ++i) {
+    const auto next = static_cast<C>(x[i]);
+    if (next <= largest) continue;
+    largest = next;
+    at = i;
+  }
+  return at;
+}
+
 template <typename Rank, typename C, typename T, typename Index>
 void top_k_of_rows(const T* x, int64_t rows, int64_t n, int64_t k, T* values, Index* indices) {
   for_ranges(rows, (1 << 14) / n, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; k == 1 && row < end; ++row) {
+      const int64_t at = place_of_largest<C>(x + row * n, n);
+      values[row] = x[row * n + at];
+      indices[row] = static_cast<Index>(at);
+    }
+    if (k == 1) return;
     std::vector<Rank> ranks(n);
     for (int64_t row = begin; row < end; ++row) {
       const T* from = x + row * n;
