@@ -251,3 +251,28 @@ def test_a_bool_is_a_number_of_any_dtype_while_a_function_is_traced() -> None:
     with pytest.raises(TypeError, match="Cannot convert True to EagerTensor of dtype uint8"):
         tf.constant(True, tf.uint8)
     assert tf.function(lambda: tf.constant(True, tf.uint8))().numpy() == 1
+
+
+def test_arrays_with_any_steps_are_read_in_order() -> None:
+    numbers = np.arange(2 * 3 * 4, dtype=np.int32).reshape(2, 3, 4)
+    fields = np.zeros(3, [("small", np.int8), ("wide", np.int32)])  # not aligned
+    fields["wide"] = [1, 2, 3]
+    arrays = [numbers[::-1], numbers[:, ::2], numbers.T, numbers.transpose(1, 0, 2), numbers[0, 0]]
+    for array in [
+        *arrays,
+        numbers[:, :, 1:1],
+        np.broadcast_to(numbers[0], (5, 3, 4)),
+        fields["wide"],
+    ]:
+        np.testing.assert_array_equal(tf.constant(array).numpy(), array)
+        np.testing.assert_array_equal(tf.constant(array > 2).numpy(), array > 2)
+
+
+def test_lists_of_one_type_and_of_several() -> None:
+    assert tf.constant([True, False]).dtype == tf.bool
+    assert tf.constant([1, 2**40]).numpy().tolist() == [1, 2**40]
+    assert tf.constant([1, 2.5]).numpy().tolist() == [1, 2.5]
+    assert tf.constant(["a", b"b"]).numpy().tolist() == [b"a", b"b"]
+    assert tf.constant([1, 2], tf.float64).dtype == tf.float64
+    with pytest.raises(ValueError, match="mixed types"):
+        tf.constant([True, 1.5, "a"])
