@@ -36,9 +36,9 @@ TEST_CASE_TEMPLATE("LU factors solve systems of equations", T, float, double, st
   CHECK(std::abs(b[1] - T(1.4f)) < 1e-6);
 }
 
-TEST_CASE_TEMPLATE("singular vectors are orthogonal, of small matrices of any rank, too", T, float,
+TEST_CASE_TEMPLATE("singular vectors are orthogonal, of matrices of any rank, too", T, float,
                    double) {
-  constexpr int kMost = 9;  // larger than those that are not LAPACK's
+  constexpr int kMost = 9;
   const auto& routines = library().of<T>();
   const T most = 100 * std::numeric_limits<T>::epsilon();
   for (int n = 1; n <= kMost; ++n) {

@@ -9,7 +9,6 @@
 #include <memory>
 
 #include "graven/kernels/lapack/fortran.h"
-#include "graven/kernels/lapack/small_svd.h"
 #include "graven/kernels/lapack/working_memory.h"
 
 namespace graven::engine {
@@ -121,9 +120,6 @@ int qr(int m, int n, int columns, T* a, T* q) {
 
 template <typename T>
 int svd(Vectors vectors, int m, int n, T* a, RealOf<T>* s, T* u, T* vh) {
-  if constexpr (!kIsComplex<T>) {
-    if (small_svd(vectors, m, n, a, s, u, vh)) return 0;
-  }
   const int k = std::min(m, n);
   const char job = static_cast<char>(vectors);
   const int rows_of_vh = vectors == Vectors::kAll ? n : k;
