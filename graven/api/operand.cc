@@ -16,32 +16,32 @@
 namespace graven {
 
 Operand::Operand(const Variable& variable, std::source_location location)
-    : tensor_(variable.handle()), kind_(Kind::kVariable), location_(location) {}
+    : tensor_(variable.handle()), content_(Content::kVariable), location_(location) {}
 
 DType Operand::dtype() const {
   if (is_number() || tensor_.is_none()) return DType::kInvalid;
-  return kind_ == Kind::kVariable ? Variable::of_handle(tensor_).dtype() : tensor_.dtype();
+  return content_ == Content::kVariable ? Variable::of_handle(tensor_).dtype() : tensor_.dtype();
 }
 
 Tensor Operand::made_tensor(DType dtype) const {
   if (is_none()) {
     throw_error(engine::value_error("An operand is no tensor (None)"), location_);
   }
-  if (kind_ == Kind::kVariable) return Variable::of_handle(tensor_).value(location_);
+  if (content_ == Content::kVariable) return Variable::of_handle(tensor_).value(location_);
   constexpr auto kLimits = std::numeric_limits<int32_t>();
   if (dtype == DType::kInvalid) {
-    dtype = kind_ == Kind::kBool                                   ? DType::kBool
-            : kind_ == Kind::kFloat                                ? DType::kFloat32
+    dtype = content_ == Content::kBool                             ? DType::kBool
+            : content_ == Content::kFloat                          ? DType::kFloat32
             : integer_ < kLimits.min() || integer_ > kLimits.max() ? DType::kInt64
                                                                    : DType::kInt32;
   }
-  bool fits = kind_ == Kind::kBool      ? dtype == DType::kBool
-              : kind_ == Kind::kInteger ? engine::kNumberTypes.contains(dtype)
-                                        : engine::kDifferentiableTypes.contains(dtype);
+  bool fits = content_ == Content::kBool      ? dtype == DType::kBool
+              : content_ == Content::kInteger ? engine::kNumberTypes.contains(dtype)
+                                              : engine::kDifferentiableTypes.contains(dtype);
   if (!fits) {
-    std::string text = kind_ == Kind::kFloat  ? engine::shortest(number_)
-                       : kind_ == Kind::kBool ? std::string(integer_ ? "true" : "false")
-                                              : engine::str_cat(integer_);
+    std::string text = content_ == Content::kFloat  ? engine::shortest(number_)
+                       : content_ == Content::kBool ? std::string(integer_ ? "true" : "false")
+                                                    : engine::str_cat(integer_);
     throw_error(engine::type_error("Cannot convert ", text, " to EagerTensor of dtype ",
                                    engine::dtype_name(dtype)),
                 location_);

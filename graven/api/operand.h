@@ -31,9 +31,9 @@ class GRAVEN_API Operand {
   template <typename T>
   requires std::is_arithmetic_v<T> Operand(
       T number, std::source_location location = std::source_location::current())
-      : kind_(std::is_same_v<T, bool> ? Kind::kBool
-              : std::is_integral_v<T> ? Kind::kInteger
-                                      : Kind::kFloat),
+      : content_(std::is_same_v<T, bool> ? Content::kBool
+                 : std::is_integral_v<T> ? Content::kInteger
+                                         : Content::kFloat),
         integer_(std::is_integral_v<T> ? static_cast<int64_t>(number) : 0),
         number_(static_cast<double>(number)),
         location_(location) {}
@@ -45,10 +45,10 @@ class GRAVEN_API Operand {
           std::source_location location = std::source_location::current())
       : tensor_(rows, location), location_(location) {}
 
-  bool is_number() const { return kind_ > Kind::kVariable; }
-  bool is_variable() const { return kind_ == Kind::kVariable; }
+  bool is_number() const { return content_ > Content::kVariable; }
+  bool is_variable() const { return content_ == Content::kVariable; }
   const Tensor& handle() const { return tensor_; }  // of the variable, if it is one
-  bool is_none() const { return kind_ == Kind::kTensor && tensor_.is_none(); }
+  bool is_none() const { return content_ == Content::kTensor && tensor_.is_none(); }
   double number() const { return number_; }  // if it is one
   // The dtype of the argument; kInvalid for a number, or no tensor.
   DType dtype() const;
@@ -57,14 +57,14 @@ class GRAVEN_API Operand {
   // int32, or float32). Throws for a number that the dtype cannot hold, such as a fraction in an
   // integer, and if there is no tensor.
   Tensor as_tensor(DType dtype = DType::kInvalid) const {
-    return kind_ == Kind::kTensor && !is_none() ? tensor_ : made_tensor(dtype);
+    return content_ == Content::kTensor && !is_none() ? tensor_ : made_tensor(dtype);
   }
 
  private:
-  enum class Kind : uint8_t { kTensor, kVariable, kBool, kInteger, kFloat };
+  enum class Content : uint8_t { kTensor, kVariable, kBool, kInteger, kFloat };
   Tensor made_tensor(DType dtype) const;
   Tensor tensor_;  // or the handle of the variable
-  Kind kind_ = Kind::kTensor;
+  Content content_ = Content::kTensor;
   int64_t integer_ = 0;
   double number_ = 0;
   std::source_location location_;

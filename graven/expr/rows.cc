@@ -7,17 +7,17 @@
 
 namespace graven::engine {
 
-RowsRecorder::Value RowsRecorder::input(DType dtype, RowExtent extent) {
+RowsRecorder::Rows RowsRecorder::input(DType dtype, RowExtent extent) {
   rows_.inputs.push_back({dtype, extent});
   return {{.stage = -1, .index = static_cast<int>(rows_.inputs.size()) - 1},
           dtype,
           extent == RowExtent::kPerRow};
 }
 
-Expression RowsRecorder::record(std::initializer_list<Value> values, Body body) {
+Expression RowsRecorder::record(std::initializer_list<Rows> inputs, Body body) {
   Recorder recorder;
   InlineVector<Scalar, 4> x;
-  for (const Value& value : values) x.push_back(recorder.input(value.dtype));
+  for (const Rows& rows : inputs) x.push_back(recorder.input(rows.dtype));
   recorder.output(body({x.data(), x.size()}));
   auto expression = recorder.finish();
   if (expression.ok()) return std::move(*expression);
@@ -25,30 +25,30 @@ Expression RowsRecorder::record(std::initializer_list<Value> values, Body body) 
   return {};
 }
 
-RowsRecorder::Value RowsRecorder::add(RowStage stage, std::initializer_list<Value> values,
-                                      DType dtype, bool is_per_row) {
-  for (const Value& value : values) stage.sources.push_back(value.source);
+RowsRecorder::Rows RowsRecorder::add(RowStage stage, std::initializer_list<Rows> inputs,
+                                     DType dtype, bool is_per_row) {
+  for (const Rows& rows : inputs) stage.sources.push_back(rows.source);
   rows_.stages.push_back(std::move(stage));
   rows_.is_per_row.push_back(is_per_row);
   return {{.stage = static_cast<int>(rows_.stages.size()) - 1, .index = 0}, dtype, is_per_row};
 }
 
-RowsRecorder::Value RowsRecorder::map(std::initializer_list<Value> values, Body body) {
+RowsRecorder::Rows RowsRecorder::map(std::initializer_list<Rows> inputs, Body body) {
   bool is_per_row = true;
-  for (const Value& value : values) is_per_row &= value.is_per_row;
+  for (const Rows& rows : inputs) is_per_row &= rows.is_per_row;
   RowStage stage;
-  stage.expression = record(values, body);
+  stage.expression = record(inputs, body);
   DType dtype = status_.ok() ? stage.expression->outputs()[0].dtype : DType::kFloat32;
-  return add(std::move(stage), values, dtype, is_per_row);
+  return add(std::move(stage), inputs, dtype, is_per_row);
 }
 
-RowsRecorder::Value RowsRecorder::reduce(std::initializer_list<Value> values, Body body,
-                                         bool is_max) {
+RowsRecorder::Rows RowsRecorder::reduce(std::initializer_list<Rows> inputs, Body body,
+                                        bool is_max) {
   ReductionParts parts;
-  parts.prepare = record(values, body);
+  parts.prepare = record(inputs, body);
   DType dtype = status_.ok() ? parts.prepare.outputs()[0].dtype : DType::kFloat32;
   parts.accumulator = dtype;
-  const Value accumulator{{}, dtype, true}, count{{}, DType::kFloat64, true};
+  const Rows accumulator{{}, dtype, true}, count{{}, DType::kFloat64, true};
   parts.combine = record({accumulator, accumulator}, [&](std::span<const Scalar> x) {
     return is_max ? engine::max(x[0], x[1]) : x[0] + x[1];
   });
@@ -63,19 +63,19 @@ RowsRecorder::Value RowsRecorder::reduce(std::initializer_list<Value> values, Bo
   }
   RowStage stage;
   stage.reduction = std::move(parts);
-  return add(std::move(stage), values, dtype, /*is_per_row=*/true);
+  return add(std::move(stage), inputs, dtype, /*is_per_row=*/true);
 }
 
-RowsRecorder::Value RowsRecorder::max(std::initializer_list<Value> values, Body body) {
-  return reduce(values, body, /*is_max=*/true);
+RowsRecorder::Rows RowsRecorder::max(std::initializer_list<Rows> inputs, Body body) {
+  return reduce(inputs, body, /*is_max=*/true);
 }
-RowsRecorder::Value RowsRecorder::sum(std::initializer_list<Value> values, Body body) {
-  return reduce(values, body, /*is_max=*/false);
+RowsRecorder::Rows RowsRecorder::sum(std::initializer_list<Rows> inputs, Body body) {
+  return reduce(inputs, body, /*is_max=*/false);
 }
 
-Result<RowsExpression> RowsRecorder::finish(std::initializer_list<Value> outputs) {
+Result<RowsExpression> RowsRecorder::finish(std::initializer_list<Rows> outputs) {
   if (!status_.ok()) return status_;
-  for (const Value& output : outputs) rows_.outputs.push_back(output.source);
+  for (const Rows& output : outputs) rows_.outputs.push_back(output.source);
   return std::move(rows_);
 }
 

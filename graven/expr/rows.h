@@ -57,26 +57,27 @@ struct RowsExpression {
 // So fusion sees its stages. Each stage has one output.
 class GRAVEN_API RowsRecorder {
  public:
-  struct Value {
+  // A matrix, or one element for each row: an input, or the output of a stage.
+  struct Rows {
     RowStage::Source source;
     DType dtype;
     bool is_per_row;
   };
   using Body = FunctionRef<Scalar(std::span<const Scalar> x)>;
 
-  Value input(DType dtype, RowExtent extent = RowExtent::kMatrix);  // kMatrix or kPerRow
-  // A function of elements: a matrix if one of the values is.
-  Value map(std::initializer_list<Value> values, Body body);
-  // The largest or the sum of a function's values over each row. They are float32 or float64.
-  Value max(std::initializer_list<Value> values, Body body);
-  Value sum(std::initializer_list<Value> values, Body body);
+  Rows input(DType dtype, RowExtent extent = RowExtent::kMatrix);  // kMatrix or kPerRow
+  // A function of elements: a matrix if one of the inputs is.
+  Rows map(std::initializer_list<Rows> inputs, Body body);
+  // The largest or the sum of a function's values over each row, which are float32 or float64.
+  Rows max(std::initializer_list<Rows> inputs, Body body);
+  Rows sum(std::initializer_list<Rows> inputs, Body body);
   // The stages, or the first mistake in a body.
-  Result<RowsExpression> finish(std::initializer_list<Value> outputs);
+  Result<RowsExpression> finish(std::initializer_list<Rows> outputs);
 
  private:
-  Expression record(std::initializer_list<Value> values, Body body);
-  Value reduce(std::initializer_list<Value> values, Body body, bool is_max);
-  Value add(RowStage stage, std::initializer_list<Value> values, DType dtype, bool is_per_row);
+  Expression record(std::initializer_list<Rows> inputs, Body body);
+  Rows reduce(std::initializer_list<Rows> inputs, Body body, bool is_max);
+  Rows add(RowStage stage, std::initializer_list<Rows> inputs, DType dtype, bool is_per_row);
 
   RowsExpression rows_;
   Status status_;

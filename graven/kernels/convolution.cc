@@ -116,14 +116,14 @@ class Compiled {
         continue;
       }
       size_t i = 0;
-      while (i < kinds_.size() && !(kinds_[i].shape == piece.shape)) ++i;
-      if (i == kinds_.size()) {
+      while (i < per_shape_.size() && !(per_shape_[i].shape == piece.shape)) ++i;
+      if (i == per_shape_.size()) {
         auto convolution = cached_convolution(library, piece.shape, direction);
         if (!convolution) {
           of_piece_.clear();
           return false;
         }
-        kinds_.push_back({piece.shape, std::move(convolution), nullptr});
+        per_shape_.push_back({piece.shape, std::move(convolution), nullptr});
       }
       of_piece_.push_back(i);
     }
@@ -131,13 +131,14 @@ class Compiled {
   }
 
   Status pack(const float* filter) {
-    for (Kind& kind : kinds_) {
-      kind.filter = std::make_unique<ScratchBlock>(kind.convolution->packed_filter_bytes());
-      if (!kind.filter->get()) return out_of_memory();
+    for (PerShape& one : per_shape_) {
+      one.filter = std::make_unique<ScratchBlock>(one.convolution->packed_filter_bytes());
+      if (!one.filter->get()) return out_of_memory();
     }
     std::atomic<bool> failed{false};
-    ThreadPool::shared().run(static_cast<int64_t>(kinds_.size()), [&](int64_t i) {
-      if (!kinds_[i].convolution->pack_filter(filter, kinds_[i].filter->get())) failed = true;
+    ThreadPool::shared().run(static_cast<int64_t>(per_shape_.size()), [&](int64_t i) {
+      if (!per_shape_[i].convolution->pack_filter(filter, per_shape_[i].filter->get()))
+        failed = true;
     });
     return failed ? out_of_memory() : Status();
   }
@@ -145,18 +146,18 @@ class Compiled {
   // False for a slab of nothing but padding, and if compile() was not called.
   bool has(int64_t piece) const { return !of_piece_.empty() && of_piece_[piece] != kNone; }
   const OneDnnConvolution& operator[](int64_t piece) const {
-    return *kinds_[of_piece_[piece]].convolution;
+    return *per_shape_[of_piece_[piece]].convolution;
   }
-  void* filter(int64_t piece) const { return kinds_[of_piece_[piece]].filter->get(); }
+  void* filter(int64_t piece) const { return per_shape_[of_piece_[piece]].filter->get(); }
 
  private:
   static constexpr size_t kNone = -1;
-  struct Kind {
+  struct PerShape {
     Convolution shape;
     std::shared_ptr<const OneDnnConvolution> convolution;
     std::unique_ptr<ScratchBlock> filter;
   };
-  std::vector<Kind> kinds_;
+  std::vector<PerShape> per_shape_;
   std::vector<size_t> of_piece_;
 };
 

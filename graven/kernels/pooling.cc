@@ -19,18 +19,25 @@
 namespace graven::engine {
 namespace {
 
-enum class Kind { kMax, kAverage, kMaxGradient, kEqualGradient, kAverageGradient, kPickLargest };
+enum class PoolingTask {
+  kMax,
+  kAverage,
+  kMaxGradient,
+  kEqualGradient,
+  kAverageGradient,
+  kPickLargest
+};
 
-constexpr bool is_backward(Kind kind) {
-  return kind == Kind::kMaxGradient || kind == Kind::kEqualGradient ||
-         kind == Kind::kAverageGradient;
+constexpr bool is_backward(PoolingTask task) {
+  return task == PoolingTask::kMaxGradient || task == PoolingTask::kEqualGradient ||
+         task == PoolingTask::kAverageGradient;
 }
 
 // One chunk of work. A row has all pixels of one height (and depth); a volume has in_depth *
 // in_height of them. For a result shaped like the output, rows [first, end) of an image of the
 // output; for one shaped like the input, of the input.
 struct Chunk {
-  Kind kind = Kind::kMax;
+  PoolingTask task = PoolingTask::kMax;
   int64_t image = 0, first = 0, end = 0;
   const void* input = nullptr;     // searched for the largest elements, or averaged
   const void* output = nullptr;    // the largest elements, for kEqualGradient and kPickLargest
@@ -403,16 +410,16 @@ void run(const Pooling& p, const Chunk& chunk) {
   const T* output = chunk.output ? static_cast<const T*>(chunk.output) + out_image : nullptr;
   const T* gradient = static_cast<const T*>(chunk.gradient);
   T *to = static_cast<T*>(chunk.to), *scratch = static_cast<T*>(chunk.scratch);
-  if (is_backward(chunk.kind)) {
+  if (is_backward(chunk.task)) {
     to += in_image;
     std::memset(to + chunk.first * in_row, 0,
                 static_cast<size_t>((chunk.end - chunk.first) * in_row) * sizeof(T));
     for_each_reaching_row(p, chunk, [&](int64_t row) {
       const T* dy = gradient + out_image + row * out_row;
-      if (chunk.kind == Kind::kEqualGradient) {
+      if (chunk.task == PoolingTask::kEqualGradient) {
         const T* y = output + row * out_row;
         equal_gradient_of_row(p, row, input, y, dy, chunk.first, chunk.end, to);
-      } else if (chunk.kind == Kind::kMaxGradient) {
+      } else if (chunk.task == PoolingTask::kMaxGradient) {
         max_gradient_of_row(p, row, input, dy, chunk.first, chunk.end, to);
       } else if constexpr (std::is_floating_point_v<T>) {
         average_gradient_of_row(p, row, dy, chunk.first, chunk.end, scratch, to);
@@ -425,9 +432,9 @@ void run(const Pooling& p, const Chunk& chunk) {
     if (chunk.places) {
       max_and_places_of_row(p, row, input, chunk.count_batches ? in_image : 0, out,
                             chunk.places + out_image + row * out_row);
-    } else if (chunk.kind == Kind::kMax) {
+    } else if (chunk.task == PoolingTask::kMax) {
       max_of_row(p, row, input, scratch, out);
-    } else if (chunk.kind == Kind::kPickLargest) {
+    } else if (chunk.task == PoolingTask::kPickLargest) {
       pick_largest_of_row(p, row, input, output + row * out_row, gradient + in_image, out);
     } else if constexpr (std::is_floating_point_v<T>) {
       average_of_row(p, row, input, scratch, out);
@@ -467,7 +474,7 @@ Status out_of_memory(const char* op) {
 
 // Cuts the rows of the images and runs them on the pool. Short floats are floats by now.
 Status run_chunks(const char* op, const Pooling& p, const Chunk& whole) {
-  const bool backward = is_backward(whole.kind);
+  const bool backward = is_backward(whole.task);
   const int64_t height = backward ? in_rows(p) : out_rows(p);
   if (p.batch == 0 || height == 0 || p.channels == 0) return {};
   const int64_t elements_of_row =
@@ -510,7 +517,8 @@ Status run_chunks(const char* op, const Pooling& p, const Chunk& whole) {
 }
 
 Status run_pooling(const char* op, const Pooling& p, const Chunk& whole) {
-  const bool is_average = whole.kind == Kind::kAverage || whole.kind == Kind::kAverageGradient;
+  const bool is_average =
+      whole.task == PoolingTask::kAverage || whole.task == PoolingTask::kAverageGradient;
   if (!(is_average ? kFloatTypes : kRealTypes).contains(p.dtype)) {
     return invalid_argument("[", op, "] takes a ", is_average ? "floating" : "real",
                             " dtype, but got ", dtype_name(p.dtype));
@@ -518,9 +526,10 @@ Status run_pooling(const char* op, const Pooling& p, const Chunk& whole) {
   if (!is_short_float(p.dtype)) return run_chunks(op, p, whole);
   const Floats x(p.dtype, whole.input, whole.input ? input_size(p) : 0);
   const Floats y(p.dtype, whole.output, whole.output ? output_size(p) : 0);
-  const int64_t gradient_size = whole.kind == Kind::kPickLargest ? input_size(p) : output_size(p);
+  const int64_t gradient_size =
+      whole.task == PoolingTask::kPickLargest ? input_size(p) : output_size(p);
   const Floats dy(p.dtype, whole.gradient, whole.gradient ? gradient_size : 0);
-  const Floats result(is_backward(whole.kind) ? input_size(p) : output_size(p));
+  const Floats result(is_backward(whole.task) ? input_size(p) : output_size(p));
   if (!x.get() || !y.get() || !dy.get() || !result.get()) return out_of_memory(op);
   Pooling in_float = p;
   in_float.dtype = DType::kFloat32;
@@ -537,13 +546,13 @@ Status run_pooling(const char* op, const Pooling& p, const Chunk& whole) {
 }  // namespace
 
 Status max_pool(const Pooling& p, const void* input, void* output) {
-  return run_pooling("MaxPool", p, {.kind = Kind::kMax, .input = input, .to = output});
+  return run_pooling("MaxPool", p, {.task = PoolingTask::kMax, .input = input, .to = output});
 }
 
 Status max_pool_with_places(const Pooling& p, bool count_batches, const void* input, void* output,
                             int64_t* places) {
   return run_pooling("MaxPoolWithArgmax", p,
-                     {.kind = Kind::kMax,
+                     {.task = PoolingTask::kMax,
                       .input = input,
                       .to = output,
                       .places = places,
@@ -554,7 +563,7 @@ Status max_pool_with_places(const Pooling& p, bool count_batches, const void* in
 Status max_pool_gradient(const Pooling& p, const void* input, const void*,
                          const void* output_gradient, void* input_gradient) {
   return run_pooling("MaxPoolGrad", p,
-                     {.kind = Kind::kMaxGradient,
+                     {.task = PoolingTask::kMaxGradient,
                       .input = input,
                       .gradient = output_gradient,
                       .to = input_gradient});
@@ -563,7 +572,7 @@ Status max_pool_gradient(const Pooling& p, const void* input, const void*,
 Status max_pool_gradient_of_equals(const Pooling& p, const void* input, const void* output,
                                    const void* output_gradient, void* input_gradient) {
   return run_pooling("MaxPool3DGrad", p,
-                     {.kind = Kind::kEqualGradient,
+                     {.task = PoolingTask::kEqualGradient,
                       .input = input,
                       .output = output,
                       .gradient = output_gradient,
@@ -573,7 +582,7 @@ Status max_pool_gradient_of_equals(const Pooling& p, const void* input, const vo
 Status max_pool_gradient_gradient(const Pooling& p, const void* input, const void* output,
                                   const void* gradient, void* output_gradient_gradient) {
   return run_pooling("MaxPoolGradGrad", p,
-                     {.kind = Kind::kPickLargest,
+                     {.task = PoolingTask::kPickLargest,
                       .input = input,
                       .output = output,
                       .gradient = gradient,
@@ -581,13 +590,13 @@ Status max_pool_gradient_gradient(const Pooling& p, const void* input, const voi
 }
 
 Status average_pool(const Pooling& p, const void* input, void* output) {
-  return run_pooling("AvgPool", p, {.kind = Kind::kAverage, .input = input, .to = output});
+  return run_pooling("AvgPool", p, {.task = PoolingTask::kAverage, .input = input, .to = output});
 }
 
 Status average_pool_gradient(const Pooling& p, const void* output_gradient, void* input_gradient) {
   return run_pooling(
       "AvgPoolGrad", p,
-      {.kind = Kind::kAverageGradient, .gradient = output_gradient, .to = input_gradient});
+      {.task = PoolingTask::kAverageGradient, .gradient = output_gradient, .to = input_gradient});
 }
 
 }  // namespace graven::engine

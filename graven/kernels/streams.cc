@@ -145,7 +145,7 @@ BlockReader::BlockReader(std::span<const int64_t> sizes, std::span<const Strided
   by_rows_ = inner_ >= kLongRow || sizes_.size() <= 1;
   for (const StridedOperand& operand : operands) {
     int64_t size = static_cast<int64_t>(operand.element_size);
-    Source source{Kind::kGathered, operand.element_size, 1, staging_bytes_, {}};
+    Source source{Layout::kGathered, operand.element_size, 1, staging_bytes_, {}};
     for (int d : kept) source.strides.push_back(operand.strides[d]);
     // How many of the innermost dimensions are contiguous; outer ones may all be broadcast.
     int d = static_cast<int>(sizes_.size()) - 1;
@@ -153,23 +153,23 @@ BlockReader::BlockReader(std::span<const int64_t> sizes, std::span<const Strided
     bool outer_broadcast = true;
     for (int outer = d; outer >= 0; --outer) outer_broadcast &= source.strides[outer] == 0;
     if (d < 0) {
-      source.kind = Kind::kContiguous;
+      source.layout = Layout::kContiguous;
     } else if (outer_broadcast && source.period == 1) {
-      source.kind = Kind::kScalar;
+      source.layout = Layout::kScalar;
     } else if (outer_broadcast && source.period <= kBlockElements) {
-      source.kind = Kind::kPeriodic;
+      source.layout = Layout::kPeriodic;
     }
-    if (num_elements_ == 1) source.kind = Kind::kScalar;
-    is_flat_ &= source.kind == Kind::kContiguous || source.kind == Kind::kScalar;
-    if (source.kind == Kind::kGathered) make_panel(source);
+    if (num_elements_ == 1) source.layout = Layout::kScalar;
+    is_flat_ &= source.layout == Layout::kContiguous || source.layout == Layout::kScalar;
+    if (source.layout == Layout::kGathered) make_panel(source);
     const int64_t step = source.strides.empty() ? 0 : source.strides.back();
-    by_rows_ &= step == 0 || step == size || source.kind == Kind::kPanel;
-    if (source.kind == Kind::kPanel) {
+    by_rows_ &= step == 0 || step == size || source.layout == Layout::kPanel;
+    if (source.layout == Layout::kPanel) {
       panel_rows_ = std::max(panel_rows_, source.rows);
       staging_bytes_ += panel_bytes(source);
-    } else if (source.kind == Kind::kPeriodic) {
+    } else if (source.layout == Layout::kPeriodic) {
       staging_bytes_ += (kBlockElements + source.period) * operand.element_size;
-    } else if (source.kind == Kind::kGathered) {
+    } else if (source.layout == Layout::kGathered) {
       staging_bytes_ += kBlockElements * operand.element_size;
     }
     staging_bytes_ = (staging_bytes_ + 63) & ~size_t{63};
@@ -198,7 +198,7 @@ void BlockReader::make_panel(Source& source) const {
   // The padding of rows does not count.
   const int64_t most = std::min(kPanelBytes / (inner_ * size), sizes_[rank - 2]);
   source.rows = most < line ? most : std::min(most / line * line, 8 * line);
-  if (source.rows >= kLeastPanelRows) source.kind = Kind::kPanel;
+  if (source.rows >= kLeastPanelRows) source.layout = Layout::kPanel;
 }
 
 const std::byte* BlockReader::row_of(const Source& source, const std::byte* base,
@@ -237,7 +237,7 @@ int64_t BlockReader::read(State& state, const std::byte* const* bases, int64_t p
   int64_t count = std::min(limit, num_elements_ - position);
   if (is_flat_) {
     for (size_t i = 0; i < sources_.size(); ++i) {
-      is_scalar[i] = sources_[i].kind == Kind::kScalar;
+      is_scalar[i] = sources_[i].layout == Layout::kScalar;
       pointers[i] = is_scalar[i] ? bases[i] : bases[i] + position * sources_[i].element_size;
     }
     return count;
@@ -249,29 +249,29 @@ int64_t BlockReader::read(State& state, const std::byte* const* bases, int64_t p
     for (size_t i = 0; i < sources_.size(); ++i) {
       const Source& source = sources_[i];
       is_scalar[i] = source.strides.back() == 0;
-      pointers[i] = source.kind == Kind::kPanel
+      pointers[i] = source.layout == Layout::kPanel
                         ? read_panel(state, i, bases[i], position, count)
                         : row_of(source, bases[i], row) + column * source.strides.back();
     }
     return count;
   }
   for (size_t i = 0; i < sources_.size(); ++i) {
-    if (sources_[i].kind == Kind::kPanel) {
+    if (sources_[i].layout == Layout::kPanel) {
       pointers[i] = read_panel(state, i, bases[i], position, count);
     }
   }
   for (size_t i = 0; i < sources_.size(); ++i) {
     const Source& source = sources_[i];
-    is_scalar[i] = source.kind == Kind::kScalar;
+    is_scalar[i] = source.layout == Layout::kScalar;
     std::byte* staging = state.staging + source.staging_offset;
-    switch (source.kind) {
-      case Kind::kContiguous:
+    switch (source.layout) {
+      case Layout::kContiguous:
         pointers[i] = bases[i] + position * source.element_size;
         break;
-      case Kind::kScalar:
+      case Layout::kScalar:
         pointers[i] = bases[i];
         break;
-      case Kind::kPeriodic: {
+      case Layout::kPeriodic: {
         if (state.pattern_of[i] != bases[i]) {
           // The period, then copies of the elements already there.
           int64_t wanted = std::min(kBlockElements + source.period, num_elements_);
@@ -286,11 +286,11 @@ int64_t BlockReader::read(State& state, const std::byte* const* bases, int64_t p
         pointers[i] = staging + position % source.period * source.element_size;
         break;
       }
-      case Kind::kGathered:
+      case Layout::kGathered:
         gather(source, bases[i], position, count, staging);
         pointers[i] = staging;
         break;
-      case Kind::kPanel:
+      case Layout::kPanel:
         break;
     }
   }

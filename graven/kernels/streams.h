@@ -35,7 +35,9 @@ class BlockReader {
 
   int64_t num_elements() const { return num_elements_; }
   // Whether the elements of an operand follow each other in memory.
-  bool is_contiguous(size_t operand) const { return sources_[operand].kind == Kind::kContiguous; }
+  bool is_contiguous(size_t operand) const {
+    return sources_[operand].layout == Layout::kContiguous;
+  }
   size_t staging_bytes() const { return staging_bytes_; }
   // A caller that reads in pieces of so many rows of the innermost dimension, or of a multiple of
   // it, gathers nothing twice. 1 if that does not matter.
@@ -59,7 +61,7 @@ class BlockReader {
                const void** pointers, bool* is_scalar) const;
 
  private:
-  enum class Kind : uint8_t {
+  enum class Layout : uint8_t {
     kContiguous,
     kScalar,
     kPeriodic,  // the same few elements again and again: a bias over rows
@@ -69,7 +71,7 @@ class BlockReader {
     kPanel,
   };
   struct Source {
-    Kind kind;
+    Layout layout;
     size_t element_size;
     int64_t period;  // elements
     size_t staging_offset;
