@@ -324,6 +324,48 @@ Outputs lstsq(FunctionContext& c, const LstsqParameters& p) {
   return product(a, x, Adjoint::kFirst);
 }
 
+constexpr Raised kDoNotFit = {"InvalidArgumentError",
+                              "The shapes do not fit; a ValueError in a graph."};
+
+void define_solutions(FunctionRegistry& functions) {
+  functions.define({
+      .names = "linalg.triangular_solve",
+      .scope = "triangular_solve",
+      .types = {{"T", kMatrixTypes}},
+      .summary = "Solves systems of equations whose matrices are triangular.",
+      .returns = "The solutions, shape [..., n, columns].",
+      .raises = {kDoNotFit},
+      .source = "OpDef \"MatrixTriangularSolve\"",
+      .body =
+          [](FunctionContext& c, const TriangularSolveParameters& p) {
+            return c(kMatrixTriangularSolve, {p.matrix, p.rhs}, {p.lower, p.adjoint});
+          },
+  });
+  functions.define({
+      .names = "linalg.cholesky_solve",
+      .scope = "cholesky_solve",
+      .types = {{"T", kMatrixTypes}},
+      .summary = "Solves systems of equations by the Cholesky factors of their matrices.",
+      .returns = "The solutions, shape [..., n, columns].",
+      .raises = {kDoNotFit},
+      .body = [](FunctionContext& c, const CholeskySolveParameters& p) -> Outputs {
+        return cholesky_solve(c(p.chol), c(p.rhs));
+      },
+  });
+  functions.define({
+      .names = "linalg.lstsq",
+      .scope = "matrix_solve_ls",
+      .types = {{"T", kMatrixTypes}},
+      .summary = "Solves systems of equations in the sense of least squares.",
+      .details = "Of several solutions that with the smallest norm.",
+      .returns = "The solutions, shape [..., n, columns].",
+      .raises = {kDoNotFit, {"ValueError", "The sizes of the matrices are not known."}},
+      .body = lstsq,
+  });
+}
+
+// --- LU factors.
+
 struct LuParameters {
   Tensor lower_upper, perm;
   static constexpr auto fields() {
@@ -359,43 +401,7 @@ Formula lu_solve(FunctionContext& c, const LuParameters& p, const Formula& rhs) 
   return call(kMatrixTriangularSolve, lu, half, {.lower = false});
 }
 
-void define_solutions(FunctionRegistry& functions) {
-  constexpr Raised kDoNotFit = {"InvalidArgumentError",
-                                "The shapes do not fit; a ValueError in a graph."};
-  functions.define({
-      .names = "linalg.triangular_solve",
-      .scope = "triangular_solve",
-      .types = {{"T", kMatrixTypes}},
-      .summary = "Solves systems of equations whose matrices are triangular.",
-      .returns = "The solutions, shape [..., n, columns].",
-      .raises = {kDoNotFit},
-      .source = "OpDef \"MatrixTriangularSolve\"",
-      .body =
-          [](FunctionContext& c, const TriangularSolveParameters& p) {
-            return c(kMatrixTriangularSolve, {p.matrix, p.rhs}, {p.lower, p.adjoint});
-          },
-  });
-  functions.define({
-      .names = "linalg.cholesky_solve",
-      .scope = "cholesky_solve",
-      .types = {{"T", kMatrixTypes}},
-      .summary = "Solves systems of equations by the Cholesky factors of their matrices.",
-      .returns = "The solutions, shape [..., n, columns].",
-      .raises = {kDoNotFit},
-      .body = [](FunctionContext& c, const CholeskySolveParameters& p) -> Outputs {
-        return cholesky_solve(c(p.chol), c(p.rhs));
-      },
-  });
-  functions.define({
-      .names = "linalg.lstsq",
-      .scope = "matrix_solve_ls",
-      .types = {{"T", kMatrixTypes}},
-      .summary = "Solves systems of equations in the sense of least squares.",
-      .details = "Of several solutions that with the smallest norm.",
-      .returns = "The solutions, shape [..., n, columns].",
-      .raises = {kDoNotFit, {"ValueError", "The sizes of the matrices are not known."}},
-      .body = lstsq,
-  });
+void define_lu_functions(FunctionRegistry& functions) {
   functions.define({
       .names = "linalg.lu_solve",
       .scope = "lu_solve",
@@ -430,6 +436,9 @@ void define_solutions(FunctionRegistry& functions) {
         return product(permutation(c, p), product(unit_lower(lu), upper_part(lu)), Adjoint::kFirst);
       },
   });
+}
+
+void define_logdet(FunctionRegistry& functions) {
   functions.define({
       .names = "linalg.logdet",
       .scope = "logdet",
@@ -453,6 +462,8 @@ void define_matrices(FunctionRegistry& functions) {
   define_eigenvalues(functions);
   define_singular_values(functions);
   define_solutions(functions);
+  define_lu_functions(functions);
+  define_logdet(functions);
 }
 
 }  // namespace graven::engine
