@@ -189,19 +189,16 @@ Scalar one_like(Scalar x) { return constant_like(x, 1); }
 
 namespace {
 
-struct Extremes {
-  double highest, epsilon;
-};
-Extremes extremes_of_floats(DType dtype) {
+double highest_float(DType dtype) {
   switch (real_part_type(dtype)) {
     case DType::kHalf:
-      return {65504, 0x1p-10};
+      return 65504;
     case DType::kBFloat16:
-      return {0x1.fep127, 0x1p-7};
+      return 0x1.fep127;
     case DType::kFloat32:
-      return {std::numeric_limits<float>::max(), 0x1p-23};
+      return std::numeric_limits<float>::max();
     default:
-      return {std::numeric_limits<double>::max(), 0x1p-52};
+      return std::numeric_limits<double>::max();
   }
 }
 
@@ -216,30 +213,22 @@ Scalar integer_extreme(Scalar x, bool highest) {
   return integer_like(x, highest ? largest : -largest - 1);
 }
 
-Scalar float_only(Scalar x, std::string_view what, double value) {
-  if (!kDifferentiableTypes.contains(x.dtype())) {
-    recorder().fail(str_cat(dtype_name(x.dtype()), " has no ", what));
-  }
-  return constant_like(x, value);
-}
-
 }  // namespace
 
 Scalar highest_like(Scalar x) {
   if (!kDifferentiableTypes.contains(x.dtype())) return integer_extreme(x, true);
-  return constant_like(x, extremes_of_floats(x.dtype()).highest);
+  return constant_like(x, highest_float(x.dtype()));
 }
 Scalar lowest_like(Scalar x) {
   if (!kDifferentiableTypes.contains(x.dtype())) return integer_extreme(x, false);
-  return constant_like(x, -extremes_of_floats(x.dtype()).highest);
-}
-Scalar epsilon_like(Scalar x) {
-  return float_only(x, "epsilon", extremes_of_floats(x.dtype()).epsilon);
+  return constant_like(x, -highest_float(x.dtype()));
 }
 Scalar infinity_like(Scalar x) {
-  return float_only(x, "infinity", std::numeric_limits<double>::infinity());
+  if (!kDifferentiableTypes.contains(x.dtype())) {
+    recorder().fail(str_cat(dtype_name(x.dtype()), " has no infinity"));
+  }
+  return constant_like(x, std::numeric_limits<double>::infinity());
 }
-Scalar nan_like(Scalar x) { return float_only(x, "NaN", std::numeric_limits<double>::quiet_NaN()); }
 
 // --- Arithmetic.
 

@@ -77,12 +77,10 @@ GRAVEN_API Scalar constant_like(Scalar x, double value);
 GRAVEN_API Scalar integer_like(Scalar x, int64_t value);
 GRAVEN_API Scalar zero_like(Scalar x);
 GRAVEN_API Scalar one_like(Scalar x);
-// Largest and smallest finite values, the distance from 1 to the next float, infinity, NaN.
+// Largest and smallest finite values, infinity.
 GRAVEN_API Scalar highest_like(Scalar x);
 GRAVEN_API Scalar lowest_like(Scalar x);
-GRAVEN_API Scalar epsilon_like(Scalar x);
 GRAVEN_API Scalar infinity_like(Scalar x);
-GRAVEN_API Scalar nan_like(Scalar x);
 
 // --- Arithmetic; complex where it makes sense (kDiv by Smith's method).
 GRAVEN_API Scalar operator+(Scalar a, Scalar b);

@@ -244,8 +244,4 @@ void GraphBuilder::bind_capture(const Tensor& external, Tensor internal) {
   captures_.push_back({external, std::move(internal)});
 }
 
-bool GraphBuilder::is_captured(const Tensor& external) const {
-  return capture_of_.contains(external.get());
-}
-
 }  // namespace graven::engine

@@ -49,7 +49,6 @@ class GRAVEN_API GraphBuilder : public Builder {
   virtual Result<Tensor> capture(const Tensor& external, std::string_view name);
   // Makes an inner tensor stand for an outer one (variables that are arguments).
   void bind_capture(const Tensor& external, Tensor internal);
-  bool is_captured(const Tensor& external) const;
 
   // The types of the outputs of a node, from the op's record, given inputs of this graph.
   Result<std::vector<OutputType>> output_types(const Op& op, std::span<const Tensor> inputs,

@@ -102,13 +102,6 @@ const std::string& Op::parameter_name(const std::string& name) const {
   return name;
 }
 
-int Op::input_index(std::string_view name) const {
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    if (inputs_[i].name == name) return static_cast<int>(i);
-  }
-  return -1;
-}
-
 // OpDef's grammar of an argument: "name: type", where type is a dtype, the name of a type
 // attribute, "N * T" for a list of one type, or the name of an attribute that lists types.
 Status Op::parse() {

@@ -185,8 +185,6 @@ class GRAVEN_API Op {
   std::span<const TypeConstraint> type_params() const { return record_.types; }
   // The name that functions of front ends use for an argument or attribute of the OpDef.
   const std::string& parameter_name(const std::string& name) const;
-  // Index of an input by its name, or -1. A list counts as one.
-  int input_index(std::string_view name) const;
   // Some of the flat inputs, or of the flat outputs.
   struct Range {
     int first = 0, count = 0;

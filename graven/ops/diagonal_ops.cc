@@ -21,7 +21,6 @@ namespace {
 // of the longest; a band of one diagonal is a vector.
 struct Band {
   int64_t lower = 0, upper = 0;
-  bool is_pair = false;  // given by two numbers
   bool is_vector() const { return lower == upper; }
   int64_t count() const { return upper - lower + 1; }
 };
@@ -37,7 +36,7 @@ Result<Band> band_of(const Tensor& k) {
     return invalid_argument("diag_index must have only one or two elements, received ", n,
                             " elements.");
   }
-  const Band band = {integer_at(k, 0), integer_at(k, n - 1), n == 2};
+  const Band band = {integer_at(k, 0), integer_at(k, n - 1)};
   if (band.lower > band.upper) {
     return invalid_argument("lower_diag_index must not be larger than upper_diag_index: ",
                             band.lower, " > ", band.upper);

@@ -102,12 +102,6 @@ Queue& queue_of(const Device& device) {
   return *queue;
 }
 
-void set_queue(const Device& device, std::unique_ptr<Queue> queue) {
-  Devices& known = Devices::global();
-  MutexLock lock(known.mutex);
-  known.queues[&device] = std::move(queue);
-}
-
 Result<Tensor> on_device(const Tensor& tensor, const Device& device) {
   const Device& from = tensor.device();
   if (&from == &device || !is_plain(tensor.dtype())) return tensor;

@@ -17,10 +17,8 @@ inline bool has_other_devices() {
   return internal::g_has_other_devices.load(std::memory_order_relaxed);
 }
 
-// The queue for ops and Programs on the device. By default work on it is done when the kernel
-// returns; an asynchronous device sets its own queue, once, before anything runs on it.
+// The queue for ops and Programs on the device. Work on it is done when the kernel returns.
 GRAVEN_API Queue& queue_of(const Device& device);
-GRAVEN_API void set_queue(const Device& device, std::unique_ptr<Queue> queue);
 
 // The tensor itself if its elements are on the device, else a copy of them there. The copy waits
 // for the queue of the tensor's own device. Strings and handles stay on the host.
