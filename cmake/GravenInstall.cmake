@@ -34,6 +34,9 @@ if(GRAVEN_WHEEL)
       endforeach()
       # Compiled or linked into objects of Graven's own.
       copy_license(
+        \"${BOOST_INCLUDE_DIR}/boost/math/special_functions/gamma.hpp\" boost
+        \"\${CMAKE_INSTALL_PREFIX}/graven/licenses\")
+      copy_license(
         \"${OPENBLAS_SERIAL_LIBRARY}\" openblas
         \"\${CMAKE_INSTALL_PREFIX}/graven/licenses\")"
     COMPONENT wheel)

@@ -41,6 +41,7 @@ HEAVY: dict[str, tuple[str, ...]] = {
     "nanobind/": ("python",),
     "numpy/": ("python",),
     "oneapi/dnnl/": ("kernels",),
+    "boost/": ("kernels",),
     "hwy/": ("kernels",),
     "llvm/": ("jit",),
     "google/protobuf/": ("saved_model",),

@@ -40,6 +40,7 @@ void define_functions(FunctionRegistry& functions) {
   define_shapes(functions);
   define_signal_windows(functions);
   define_sorting(functions);
+  define_special(functions);
   define_stateless_random_functions(functions);
   define_statistics(functions);
   define_sums(functions);

@@ -45,6 +45,7 @@ void define_segments(FunctionRegistry& functions);
 void define_shapes(FunctionRegistry& functions);
 void define_signal_windows(FunctionRegistry& functions);
 void define_sorting(FunctionRegistry& functions);
+void define_special(FunctionRegistry& functions);
 void define_stateless_random_functions(FunctionRegistry& functions);
 void define_statistics(FunctionRegistry& functions);
 void define_sums(FunctionRegistry& functions);

@@ -9,6 +9,7 @@
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/accuracy_text.h"
 #include "graven/ops/elements.h"
+#include "graven/ops/elements_in_double.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/gamma_functions.h"
 #include "graven/ops/logical_ops.h"
@@ -499,36 +500,10 @@ void define_clip_by_value(OpRegistry& ops) {
 
 // --- Functions of two variables that need a series.
 
+// The second function is for floats.
 Status apply_in_double(KernelContext& c, double (*f)(double, double),
                        double (*f_for_floats)(double, double)) {
-  if (c.output(0).dtype() == DType::kFloat32) f = f_for_floats;
-  constexpr int64_t kGrain = 1 << 10;  // of functions that take a hundred nanoseconds and more
-  const Shape& shape = c.output(0).shape();
-  auto steps_of = [&](int i) -> std::optional<int64_t> {
-    if (c.input(i).num_elements() == 1) return 0;
-    if (c.input(i).shape() == shape) return 1;
-    return std::nullopt;
-  };
-  const auto x_step = steps_of(0), y_step = steps_of(1);
-  visit_plain(c.output(0).dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    if constexpr (std::is_floating_point_v<T>) {
-      auto x = c.in<T>(0), y = c.in<T>(1);
-      auto z = c.out<T>(0);
-      if (x_step && y_step) {
-        for_ranges(c.output(0).num_elements(), kGrain, [&](int64_t begin, int64_t end) {
-          for (int64_t i = begin; i < end; ++i) {
-            z[i] = static_cast<T>(f(x[i * *x_step], y[i * *y_step]));
-          }
-        });
-        return;
-      }
-      for_each_broadcast<2>(
-          shape, {&c.input(0).shape(), &c.input(1).shape()},
-          [&](int64_t i, const auto& at) { z[i] = static_cast<T>(f(x[at[0]], y[at[1]])); });
-    }
-  });
-  return {};
+  return compute_in_double<2>(c, c.output(0).dtype() == DType::kFloat32 ? f_for_floats : f);
 }
 
 // TensorFlow has no gradient in the order of these either.

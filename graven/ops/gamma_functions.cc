@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 
+#include "graven/kernels/boost_functions.h"
 #include "graven/kernels/special_functions.h"
 
 namespace graven::engine {
@@ -93,7 +94,93 @@ double derivative_of_digamma(double a, double x, const Precision& precision) {
   return sign * factorial(a) * sum_of_zeta(a + 1, x, precision);
 }
 
+// --- Incomplete gamma functions.
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr int kMaxTerms = 100'000;
+
+// The derivative of igamma in a by its derivative in x, for 0 < x < inf: what gamma_sample_grad is,
+// but for the sign. Each term of an expansion is differentiated with it.
+//
+// Up to x = a + 1 the series igamma(a, x) = density x / a (1 + x / (a + 1) + ...), whose terms c
+// have the ratio x / (a + n).
+double ratio_by_series(double a, double x) {
+  double c = 1, dc = 0, sum = 1, dsum = 0;
+  for (int n = 1; n < kMaxTerms; ++n) {
+    dc = (dc - c / (a + n)) * (x / (a + n));
+    c *= x / (a + n);
+    sum += c;
+    dsum += dc;
+    if (c < 1e-17 * sum && std::abs(dc) < 1e-17 * std::abs(dsum)) break;
+  }
+  return x / a * (sum * (std::log(x) - digamma(a + 1)) + dsum);
+}
+
+// Beyond it the continued fraction 1 - igamma(a, x) = density x p / q of Legendre (Abramowitz and
+// Stegun, 6.5.31), by its recurrence p[n] = z p[n - 1] - n (n - a) p[n - 2].
+double ratio_by_fraction(double a, double x) {
+  double y = 1 - a, z = x + y + 1, c = 0;
+  double p2 = 1, q2 = x, p1 = x + 1, q1 = z * x;
+  double dp2 = 0, dq2 = 0, dp1 = 0, dq1 = -x;
+  double value = p1 / q1, slope = (dp1 - value * dq1) / q1;
+  for (int n = 1; n < kMaxTerms; ++n) {
+    c += 1;
+    y += 1;
+    z += 2;
+    const double yc = y * c;
+    const double p = p1 * z - p2 * yc, q = q1 * z - q2 * yc;
+    const double dp = dp1 * z - p1 - dp2 * yc + p2 * c;
+    const double dq = dq1 * z - q1 - dq2 * yc + q2 * c;
+    p2 = p1, p1 = p, q2 = q1, q1 = q;
+    dp2 = dp1, dp1 = dp, dq2 = dq1, dq1 = dq;
+    if (q == 0) continue;
+    const double next = p / q, next_slope = (dp - next * dq) / q;
+    const bool is_done = std::abs(next - value) < 1e-16 * std::abs(next) &&
+                         std::abs(next_slope - slope) < 1e-15 * std::abs(next_slope);
+    value = next;
+    slope = next_slope;
+    if (is_done) break;
+    if (std::abs(p) > 0x1p200) {
+      for (double* part : {&p1, &p2, &q1, &q2, &dp1, &dp2, &dq1, &dq2}) *part *= 0x1p-200;
+    }
+  }
+  return -x * ((std::log(x) - digamma(a)) * value + slope);
+}
+
+double gamma_ratio(double a, double x) {
+  return x <= a + 1 ? ratio_by_series(a, x) : ratio_by_fraction(a, x);
+}
+
+bool is_gamma(double a, double x) { return a > 0 && x >= 0; }
+
 }  // namespace
+
+double igamma(double a, double x) {
+  if (x == 0) return 0;  // for any a, as TensorFlow has it
+  if (!is_gamma(a, x)) return kNaN;
+  if (std::isinf(a)) return 0;
+  return std::isinf(x) ? 1 : gamma_share_below(a, x);
+}
+
+double igammac(double a, double x) {
+  if (!is_gamma(a, x)) return kNaN;
+  if (std::isinf(x)) return 0;
+  return std::isinf(a) ? 1 : gamma_share_above(a, x);
+}
+
+double igamma_grad_a(double a, double x) {
+  if (x == 0) return 0;
+  if (!is_gamma(a, x)) return kNaN;
+  if (std::isinf(a) || std::isinf(x)) return 0;
+  const double density = gamma_density(a, x);
+  return density == 0 ? 0 : gamma_ratio(a, x) * density;
+}
+
+double gamma_sample_grad(double a, double x) {
+  if (x == 0) return 0;
+  if (!is_gamma(a, x) || std::isinf(a) || std::isinf(x)) return kNaN;
+  return -gamma_ratio(a, x);
+}
 
 double zeta(double x, double q) { return sum_of_zeta(x, q, kDouble); }
 double zeta_for_floats(double x, double q) { return sum_of_zeta(x, q, kForFloats); }

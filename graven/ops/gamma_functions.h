@@ -12,4 +12,15 @@ double polygamma(double a, double x);
 double zeta_for_floats(double x, double q);
 double polygamma_for_floats(double a, double x);
 
+// The regularised incomplete gamma functions of a and x, for any numbers: NaN outside of a > 0 and
+// x >= 0.
+double igamma(double a, double x);
+double igammac(double a, double x);
+// The derivative of igamma in a.
+double igamma_grad_a(double a, double x);
+// The derivative in a of the x that has a given igamma(a, x): how a sample of the gamma
+// distribution moves with its shape (Figurnov, Mohamed, Mnih, Implicit reparameterization
+// gradients, 2018).
+double gamma_sample_grad(double a, double x);
+
 }  // namespace graven::engine

@@ -11,6 +11,7 @@ namespace {
   define_arg_ops(ops);
   define_argmax_pooling_ops(ops);
   define_batch_norm_ops(ops);
+  define_bessel_ops(ops);
   define_bias_ops(ops);
   define_binary_math_ops(ops);
   define_box_ops(ops);
@@ -51,6 +52,7 @@ namespace {
   define_softmax_ops(ops);
   define_sort_ops(ops);
   define_space_ops(ops);
+  define_special_ops(ops);
   define_structural_ops(ops);
   define_unary_math_ops(ops);
   define_unique_ops(ops);

@@ -25,7 +25,7 @@ BERNOULLI = [
 ]  # fmt: skip
 
 
-def _each(f: Any) -> Any:
+def each(f: Any) -> Any:
     """A function of numbers as one of arrays, in long double."""
 
     def of_arrays(*arrays: Any) -> Array:
@@ -183,6 +183,6 @@ def _polygamma(a: Any, x: Any) -> Any:
     return (-1) ** (int(a) + 1) * factorial * _zeta(a + 1, x)
 
 
-erf, erfc, erfinv, ndtri = _each(_erf), _each(_erfc), _each(_erfinv), _each(_ndtri)
-lgamma, digamma = _each(_lgamma), _each(_digamma)
-zeta, polygamma = _each(_zeta), _each(_polygamma)
+erf, erfc, erfinv, ndtri = each(_erf), each(_erfc), each(_erfinv), each(_ndtri)
+lgamma, digamma = each(_lgamma), each(_digamma)
+zeta, polygamma = each(_zeta), each(_polygamma)

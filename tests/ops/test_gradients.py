@@ -19,6 +19,12 @@ Array = NDArray[Any]
 
 ROWS = [row for row in all_rows()[0] if row.smooth_at is not None]
 STEP = 1e-5
+# What is differentiated once only, in TensorFlow too, and why.
+ONCE = {
+    "Igamma": "its gradient, IgammaGradA, has none",
+    "Igammac": "its gradient, IgammaGradA, has none",
+}
+ROWS_OF_SECOND_GRADIENTS = [row for row in ROWS if row.op not in ONCE]
 
 
 def is_differentiable(op: str) -> bool:
@@ -149,7 +155,7 @@ def test_a_gradient_is_the_limit_of_differences(row: Sample) -> None:
         np.testing.assert_allclose(gradient.numpy(), expected, rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=name_of)
+@pytest.mark.parametrize("row", ROWS_OF_SECOND_GRADIENTS, ids=name_of)
 def test_a_second_gradient_is_the_limit_of_differences_of_the_first(row: Sample) -> None:
     arrays = inputs_of(row)
     losses = Losses(row, arrays)

@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 
 from ops.running import op_of, prepare
 from ops.sample import Case, Sample, as_tensors
-from ops.test_gradients import ROWS, inputs_of, name_of, total_of, varied, weights
+from ops.test_gradients import (
+    ROWS,
+    ROWS_OF_SECOND_GRADIENTS,
+    inputs_of,
+    name_of,
+    total_of,
+    varied,
+    weights,
+)
 from ops.test_shapes import as_known, without_rank, without_sizes
 
 
@@ -82,7 +90,7 @@ def test_gradients_do_not_depend_on_what_is_known_of_shapes(
     assert_equal(program.gradients_of(number, *program.arguments), expected)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=name_of)
+@pytest.mark.parametrize("row", ROWS_OF_SECOND_GRADIENTS, ids=name_of)
 def test_second_gradients_do_not_depend_on_what_is_known_of_shapes(row: Sample) -> None:
     program = Program(row)
     traced = tf.function(program.second_gradients, input_signature=program.specs(without_rank))

@@ -53,7 +53,9 @@ def test_a_wheel_holds_types_and_what_the_engine_needs(wheel: Path) -> None:
         assert f"graven/{name}" in names
     assert "graven/libgraven_lapack.so" in names
     stubs = {f"graven/{path}" for path in printed_stubs(graven)} | {"graven/_engine.pyi"}
-    assert {"graven/__init__.pyi", "graven/math.pyi", "graven/raw_ops.pyi"} <= stubs <= names
+    assert (
+        {"graven/__init__.pyi", "graven/math/__init__.pyi", "graven/raw_ops.pyi"} <= stubs <= names
+    )
     assert wheel.stat().st_size < 40 << 20
 
 
@@ -65,7 +67,7 @@ def test_a_wheel_holds_the_licenses_of_what_it_bundles(wheel: Path) -> None:
         assert {name.partition(".")[0] for name in bundled} == {
             "libdnnl", "libgomp", "libhwy", "libhwy_contrib", "libOpenCL"
         }  # fmt: skip
-        for name in (*bundled, "nanobind", "openblas"):
+        for name in (*bundled, "boost", "kissfft", "nanobind", "openblas"):
             text = archive.read(f"graven/licenses/{name}.txt").decode()
             assert "copyright" in text.lower() and len(text) > 500
         assert "graven/licenses/GPL-3.txt" in names  # What that of libgomp refers to.

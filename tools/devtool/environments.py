@@ -14,6 +14,7 @@ BUILD_PACKAGES = (
     "cmake",
     "doctest-dev",
     "g++",
+    "libboost-dev",
     "libdnnl-dev",
     "libhwy-dev",
     "libopenblas-serial-dev",

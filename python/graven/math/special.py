@@ -1,6 +1,6 @@
-"""Functions of numbers.
+"""Special functions.
 
-Source: tf.math.
+Source: tf.math.special.
 """
 
 from graven import _public
