@@ -6,8 +6,12 @@
 #include "graven/library/scalars.h"
 #include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
+#include "graven/ops/nn_ops.h"
+#include "graven/ops/padding_ops.h"
+#include "graven/ops/reduction_ops.h"
 #include "graven/ops/sequence_ops.h"
 #include "graven/ops/sizes.h"
+#include "graven/ops/special_ops.h"
 
 // Windows: weights of the samples of a frame.
 
@@ -83,6 +87,53 @@ Outputs vorbis_window(FunctionContext& c, const VorbisParameters& p) {
   return c(kSin, {(kPi / 2) * call(kSquare, sine)}, {}, c.name());
 }
 
+// --- Kaiser's windows, in float32 for narrower dtypes.
+
+struct KaiserParameters {
+  Tensor window_length;
+  Number beta = {.number = 12};
+  DType dtype = DType::kFloat32;
+  static constexpr auto fields() {
+    using P = KaiserParameters;
+    return std::tuple(required_field("window_length", &P::window_length, "int32", kLengthDoc),
+                      field("beta", &P::beta, "How much narrower than a rectangle it is."),
+                      field("dtype", &P::dtype, kWeightsDoc));
+  }
+};
+
+Formula kaiser_weights(FunctionContext& c, const Size& length, const KaiserParameters& p) {
+  const DType dtype = dtype_size(p.dtype) < 4 ? DType::kFloat32 : p.dtype;
+  const int64_t one[] = {1};
+  if (is_one(length)) return call(kOnesLike, c.cast(c.vector(one), dtype));
+  const Formula half = 0.5 * (c.cast(length.tensor(c), dtype) - 1);
+  const Formula place = (places(c, length, dtype) - half) / half;
+  const Formula beta = c.cast(c.tensor_of(p.beta, dtype, "beta"), dtype);
+  const Formula bent = beta * call(kSqrt, call(kRelu, 1 - call(kSquare, place)));
+  const Formula window =
+      call(kExp, bent - beta) * (call(kBesselI0e, bent) / call(kBesselI0e, beta));
+  if (length.is_number()) return window;
+  const Tensor is_single = c(kEqual, {length.tensor(c), c.scalar(1)});
+  return c(c(kSelectV2, {is_single, call(kOnesLike, window), window}));
+}
+
+Outputs kaiser_window(FunctionContext& c, const KaiserParameters& p) {
+  const auto length = checked_length(c, p.window_length, p.dtype);
+  if (!length) return Tensor();
+  return c.cast(kaiser_weights(c, *length, p), p.dtype);
+}
+
+Outputs kaiser_bessel_derived_window(FunctionContext& c, const KaiserParameters& p) {
+  const auto length = checked_length(c, p.window_length, p.dtype);
+  if (!length) return Tensor();
+  const int64_t first[] = {0}, last[] = {-1};
+  const Formula weights = kaiser_weights(c, add(c, quotient(c, *length, 2), 1), p);
+  const Tensor sums = c(kCumsum, {weights, c.scalar(0)});
+  const Formula parts = c(elements_between(c, sums, c.vector(first), c.vector(last)));
+  const Formula all = c(elements_between(c, sums, c.vector(last)));
+  const Tensor half = call(kSqrt, parts / all);
+  return c.cast(joined(c, half, c(kReverseV2, {half, c.vector(first)})), p.dtype);
+}
+
 }  // namespace
 
 void define_signal_windows(FunctionRegistry& functions) {
@@ -114,6 +165,23 @@ void define_signal_windows(FunctionRegistry& functions) {
       .returns = returns,
       .raises = {kWrong},
       .body = vorbis_window,
+  });
+  functions.define({
+      .names = "signal.kaiser_window",
+      .scope = "kaiser_window",
+      .summary = "Kaiser's window, i0(beta sqrt(1 - t^2)) / i0(beta) for t from -1 to 1.",
+      .returns = returns,
+      .raises = {kWrong},
+      .body = kaiser_window,
+  });
+  functions.define({
+      .names = "signal.kaiser_bessel_derived_window",
+      .scope = "kaiser_bessel_derived_window",
+      .summary = "The window whose squares are sums of Kaiser's, which add up to 1 with those half "
+                 "a window later.",
+      .returns = "The weights, shape [window_length]; one less of an odd length.",
+      .raises = {kWrong},
+      .body = kaiser_bessel_derived_window,
   });
 }
 
