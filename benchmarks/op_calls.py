@@ -132,6 +132,7 @@ _VALUE_DTYPE = {"dtype": "dtype"}
 _PARTS = {"Tout": "part_dtype"}
 _BATCH = {"x": "batch", "y": "batch"}
 _STATE = {"resource": "generator"}
+_SUCCESSES = {"counts": "high", "probs": "factor"}
 _ROWS = {"indices": "rows"}
 _SORTED = {"segment_ids": "sorted_rows"}
 _PARTED = {"indices": "parted_rows", "data": "half_matrices"}
@@ -181,6 +182,7 @@ _OPS: Mapping[str, Mapping[str, str]] = {
         _ROWS,
     ),
     **_each("ResourceScatterDiv ResourceScatterMul", _FACTORS),
+    **_each("RandomGamma StatelessRandomGammaV2 StatelessRandomGammaV3", {"alpha": "high"}),
     **_each("SegmentMax SegmentMean SegmentMin SegmentProd SegmentSum", _SORTED),
     **_each(
         "UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum",
@@ -371,6 +373,8 @@ _OPS: Mapping[str, Mapping[str, str]] = {
     "RFFT": {"fft_length": "row_shape_tensor", "Tcomplex": "complex_dtype"},
     "RFFT2D": {"fft_length": "shape_tensor", "Tcomplex": "complex_dtype"},
     "RFFT3D": {"input": "batch", "fft_length": "batch_shape_tensor", "Tcomplex": "complex_dtype"},
+    "RandomGammaGrad": {"alpha": "matrix", "sample": "matrix"},
+    "RandomPoissonV2": {"rate": "high", **_VALUE_DTYPE},
     "Range": {"start": "zero", "limit": "count", "delta": "unit"},
     "ReadVariableOp": _VALUE_DTYPE,
     "ResizeNearestNeighborGrad": {"grads": "images", "size": "resized_shape_tensor"},
@@ -391,7 +395,16 @@ _OPS: Mapping[str, Mapping[str, str]] = {
     "Split": {"num_split": "two"},
     "SplitV": {"size_splits": "halves_tensor", "num_split": "two"},
     "Squeeze": {"input": "padded_matrix", "axis": "axes"},
+    "StatefulRandomBinomial": {**_STATE, **_SUCCESSES, **_VALUE_DTYPE},
     "StatefulUniformInt": _STATE,
+    "StatelessParameterizedTruncatedNormal": {
+        "means": "zero",
+        "stddevs": "unit",
+        "minvals": "low",
+        "maxvals": "high",
+    },
+    "StatelessRandomBinomial": {**_SUCCESSES, **_VALUE_DTYPE},
+    "StatelessRandomPoisson": {"lam": "high", **_VALUE_DTYPE},
     "StridedSlice": _SLICE,
     "StridedSliceGrad": {**_SLICE, "dy": "strided_matrix"},
     "StringFormat": {"template": "template"},

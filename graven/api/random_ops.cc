@@ -76,6 +76,11 @@ Tensor Generator::truncated_normal(const Sizes& shape, const Operand& mean, cons
                                      dtype);
 }
 
+Tensor Generator::binomial(const Sizes& shape, const Operand& counts, const Operand& probs,
+                           DType dtype, Here location) {
+  return _generator_binomial(Operand(state_, location), algorithm(), shape, counts, probs, dtype);
+}
+
 Tensor Generator::make_seeds(int64_t count, Here location) {
   return _generator_seeds(Operand(state_, location), algorithm(), count);
 }

@@ -43,6 +43,9 @@ class GRAVEN_API Generator {
   // Within two standard deviations.
   Tensor truncated_normal(const Sizes& shape, const Operand& mean = 0, const Operand& stddev = 1,
                           DType dtype = DType::kFloat32, Here location = Here::current());
+  // How many of so many attempts succeed.
+  Tensor binomial(const Sizes& shape, const Operand& counts, const Operand& probs,
+                  DType dtype = DType::kInt32, Here location = Here::current());
   // Seeds for stateless ops, [2, count].
   Tensor make_seeds(int64_t count = 1, Here location = Here::current());
   // Generators with keys of their own.

@@ -12,6 +12,7 @@ void define_functions(FunctionRegistry& functions) {
   define_counting(functions);
   define_creation(functions);
   define_diagonals(functions);
+  define_distributions(functions);
   define_dynamic_shapes(functions);
   define_einsum(functions);
   define_fourier(functions);

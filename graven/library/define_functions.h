@@ -17,6 +17,7 @@ void define_cosine_transforms(FunctionRegistry& functions);
 void define_counting(FunctionRegistry& functions);
 void define_creation(FunctionRegistry& functions);
 void define_diagonals(FunctionRegistry& functions);
+void define_distributions(FunctionRegistry& functions);
 void define_dynamic_shapes(FunctionRegistry& functions);
 void define_einsum(FunctionRegistry& functions);
 void define_fourier(FunctionRegistry& functions);

@@ -8,7 +8,7 @@
 namespace graven::engine {
 namespace {
 
-constexpr std::string_view kSeedDoc =
+constexpr std::string_view kOpSeedDoc =
     "With a seed, the same program draws the same numbers; see set_seed.";
 
 SeedAttrs seeded(std::optional<int64_t> seed) {
@@ -54,7 +54,8 @@ struct UniformParameters {
         field("minval", &P::minval, "dtype", 0, "The lower bound, which is included."),
         field("maxval", &P::maxval, "dtype",
               "The upper bound, which is not; None means 1, for floats only."),
-        field("dtype", &P::dtype, "The dtype of the numbers."), field("seed", &P::seed, kSeedDoc));
+        field("dtype", &P::dtype, "The dtype of the numbers."),
+        field("seed", &P::seed, kOpSeedDoc));
   }
 };
 
@@ -101,7 +102,7 @@ struct NormalParameters {
     return std::tuple(required_field("shape", &P::shape, kDrawnShapeDoc),
                       field("mean", &P::mean, "dtype", 0.0, kMeanDoc),
                       field("stddev", &P::stddev, "dtype", 1.0, kDeviationDoc),
-                      field("dtype", &P::dtype, kFloatingDoc), field("seed", &P::seed, kSeedDoc));
+                      field("dtype", &P::dtype, kFloatingDoc), field("seed", &P::seed, kOpSeedDoc));
   }
 };
 
@@ -118,7 +119,7 @@ struct ShuffleParameters {
   static constexpr auto fields() {
     using P = ShuffleParameters;
     return std::tuple(required_field("value", &P::value, "any", "Of any dtype."),
-                      field("seed", &P::seed, kSeedDoc));
+                      field("seed", &P::seed, kOpSeedDoc));
   }
 };
 
@@ -165,7 +166,7 @@ struct CategoricalParameters {
     return std::tuple(required_field("logits", &P::logits, "T", kLogitsDoc),
                       required_field("num_samples", &P::num_samples, "int32", kNumSamplesDoc),
                       field("dtype", &P::dtype, "Of the classes; None means int64."),
-                      field("seed", &P::seed, kSeedDoc));
+                      field("seed", &P::seed, kOpSeedDoc));
   }
 };
 

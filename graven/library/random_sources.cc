@@ -9,6 +9,12 @@
 
 namespace graven::engine {
 
+Tensor seed_of(FunctionContext& c, const Sizes& seed) {
+  const Tensor given = c.tensor_of(seed, "seed");
+  const bool is_narrow = given && is_integer(given.dtype()) && dtype_size(given.dtype()) < 4;
+  return is_narrow ? c.cast(given, DType::kInt64).tensor() : given;
+}
+
 Result<int64_t> algorithm_number(const NumberOrText& algorithm) {
   const auto unsupported = [](const auto& value) {
     return value_error("Argument `alg` got unsupported value ", value,

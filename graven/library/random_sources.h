@@ -30,6 +30,11 @@ inline constexpr std::string_view kLogitsDoc =
     "finite has no weight.";
 inline constexpr std::string_view kNumSamplesDoc = "How many to draw for each row.";
 
+inline constexpr std::string_view kSeedDoc = "Two integers, int32 or int64.";
+
+// The seed of a stateless function. Narrow integers, such as NumPy's, are widened to int64.
+Tensor seed_of(FunctionContext& c, const Sizes& seed);
+
 // The number of an algorithm, by a number or by a name in any case, with any of "-_" in it.
 GRAVEN_API Result<int64_t> algorithm_number(const NumberOrText& algorithm);
 

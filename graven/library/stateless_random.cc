@@ -12,17 +12,9 @@
 namespace graven::engine {
 namespace {
 
-constexpr std::string_view kSeedDoc = "Two integers, int32 or int64.";
 constexpr std::string_view kAlgorithmDoc = "\"philox\" or \"auto_select\", which is the same here.";
 constexpr Raised kWrongSeed = {"InvalidArgumentError", "The seed is not two integers."};
 constexpr Raised kNotFloating = {"TypeError", "The dtype is not floating."};
-
-// The seed. Narrow integers, such as NumPy's, are widened to int64.
-Tensor seed_of(FunctionContext& c, const Sizes& seed) {
-  const Tensor given = c.tensor_of(seed, "seed");
-  const bool is_narrow = given && is_integer(given.dtype()) && dtype_size(given.dtype()) < 4;
-  return is_narrow ? c.cast(given, DType::kInt64).tensor() : given;
-}
 
 // Uniform numbers of a seed from seed_of or stateless_seed.
 Tensor uniform(FunctionContext& c, const Tensor& shape, const Tensor& seed, const Tensor& low,

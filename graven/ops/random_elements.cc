@@ -1,11 +1,12 @@
 #include "graven/ops/random_elements.h"
 
-#include <bit>
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "graven/kernels/block_functions.h"
 #include "graven/ops/elements.h"
+#include "graven/ops/random_numbers.h"
 #include "graven/tensor/half.h"
 
 namespace graven::engine {
@@ -13,13 +14,6 @@ namespace {
 
 constexpr int64_t kGroupsPerChunk = 1 << 12;
 
-// The bits of a number in [1, 2), then minus 1.
-float unit_float(uint32_t word) {
-  return std::bit_cast<float>(0x3F800000u | (word & 0x7FFFFF)) - 1.0f;
-}
-double unit_double(uint32_t high, uint32_t low) {
-  return std::bit_cast<double>(uint64_t{0x3FF} << 52 | uint64_t{high & 0xFFFFF} << 32 | low) - 1.0;
-}
 template <typename T>
 T unit(uint32_t word) {
   if constexpr (std::is_same_v<T, float>) {
@@ -53,28 +47,7 @@ void make_words(const PhiloxStream& stream, uint64_t first, int64_t groups, Word
   philox_rounds(w[0], w[1], w[2], w[3], groups, stream.key);
 }
 
-// Two independent normals of two uniforms: a sine and a cosine, times a radius.
-constexpr double kLeastUniform = 1e-7;
-struct FloatPair {
-  float first, second;
-};
-FloatPair normal_floats(uint32_t w0, uint32_t w1) {
-  float u = std::max(unit_float(w0), static_cast<float>(kLeastUniform));
-  auto angle = static_cast<float>(2.0 * std::numbers::pi * static_cast<double>(unit_float(w1)));
-  float radius = std::sqrt(-2.0f * std::log(u));
-  return {radius * std::sin(angle), radius * std::cos(angle)};
-}
-struct DoublePair {
-  double first, second;
-};
-DoublePair normal_doubles(const PhiloxWords& w) {
-  double u = std::max(unit_double(w[0], w[1]), kLeastUniform);
-  double angle = 2.0 * std::numbers::pi * unit_double(w[2], w[3]);
-  double radius = std::sqrt(-2.0 * std::log(u));
-  return {radius * std::sin(angle), radius * std::cos(angle)};
-}
-
-// The same for n uniforms and angles; writes 2 n normals.
+// Two normals of each of n uniforms and angles; writes 2 n normals.
 template <typename T>
 void normals(T* uniforms, T* angles, int64_t n, T* to) {
   static constexpr DType kType = kDTypeOf<T>;
@@ -230,14 +203,10 @@ void fill_truncated_normal(const PhiloxStream& stream, const Tensor& out) {
       for (uint64_t draw = 0; count < n; ++draw) {
         PhiloxWords w = stream.group(uint64_t{64 * n} * i + draw);
         if constexpr (std::is_same_v<T, double>) {
-          DoublePair pair = normal_doubles(w);
-          keep(pair.first);
-          keep(pair.second);
+          for (double number : normal_doubles(w)) keep(number);
         } else {
           for (int k = 0; k < 4; k += 2) {
-            FloatPair pair = normal_floats(w[k], w[k + 1]);
-            keep(pair.first);
-            keep(pair.second);
+            for (float number : normal_floats(w[k], w[k + 1])) keep(number);
           }
         }
       }

@@ -45,6 +45,40 @@ struct StatelessMultinomialAttrs {
 // logits, num_samples, seed -> output
 GRAVEN_API inline OpHandle<StatelessMultinomialAttrs> kStatelessMultinomial;
 
+// --- random_sample_ops.cc: distributions with parameters.
+struct StatelessSampleAttrs {
+  DType dtype = DType::kInt64;
+  static constexpr auto fields() {
+    return std::tuple(field("dtype", &StatelessSampleAttrs::dtype));
+  }
+};
+struct SeededSampleAttrs {
+  int64_t seed = 0, seed2 = 0;
+  DType dtype = DType::kInt64;
+  static constexpr auto fields() {
+    using A = SeededSampleAttrs;
+    return std::tuple(field("seed", &A::seed), field("seed2", &A::seed2),
+                      field("dtype", &A::dtype));
+  }
+};
+struct RequiredSampleAttrs {
+  DType dtype = DType::kInvalid;
+  static constexpr auto fields() {
+    return std::tuple(required_field("dtype", &RequiredSampleAttrs::dtype));
+  }
+};
+GRAVEN_API inline OpHandle<NoAttrs> kStatelessRandomGammaV2;  // shape, seed, alpha -> output
+// shape, key, counter, alg, alpha -> output
+GRAVEN_API inline OpHandle<NoAttrs> kStatelessRandomGammaV3;
+GRAVEN_API inline OpHandle<RequiredSampleAttrs>
+    kStatelessRandomPoisson;  // shape, seed, lam -> output
+// shape, seed, counts, probs -> output
+GRAVEN_API inline OpHandle<StatelessSampleAttrs> kStatelessRandomBinomial;
+// shape, seed, means, stddevs, minvals, maxvals -> output
+GRAVEN_API inline OpHandle<NoAttrs> kStatelessParameterizedTruncatedNormal;
+// resource, algorithm, shape, counts, probs -> output
+GRAVEN_API inline OpHandle<StatelessSampleAttrs> kStatefulRandomBinomial;
+
 // --- Stateful: each application goes on in a stream of its own (random_streams.h).
 
 struct SeedAttrs {
@@ -62,6 +96,8 @@ struct SeededDTypeAttrs {
                       required_field("dtype", &A::dtype));
   }
 };
+GRAVEN_API inline OpHandle<SeedAttrs> kRandomGamma;              // shape, alpha -> output
+GRAVEN_API inline OpHandle<SeededSampleAttrs> kRandomPoissonV2;  // shape, rate -> output
 // shape -> output
 GRAVEN_API inline OpHandle<SeededDTypeAttrs> kRandomUniform, kRandomStandardNormal,
     kTruncatedNormal;

@@ -42,6 +42,7 @@ namespace {
   define_pooling_ops(ops);
   define_projective_ops(ops);
   define_random_ops(ops);
+  define_random_sample_ops(ops);
   define_reduction_ops(ops);
   define_resize_ops(ops);
   define_scan_ops(ops);

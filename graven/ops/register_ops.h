@@ -40,6 +40,7 @@ void define_patch_ops(OpRegistry& ops);
 void define_pooling_ops(OpRegistry& ops);
 void define_projective_ops(OpRegistry& ops);
 void define_random_ops(OpRegistry& ops);
+void define_random_sample_ops(OpRegistry& ops);
 void define_reduction_ops(OpRegistry& ops);
 void define_resize_ops(OpRegistry& ops);
 void define_scan_ops(OpRegistry& ops);

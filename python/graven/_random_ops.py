@@ -6,8 +6,9 @@ import enum
 from typing import Any
 
 from graven import _engine
-from graven._dtypes import float32, int64, uint64
+from graven._dtypes import float32, int32, int64, uint64
 from graven._functions import (
+    _generator_binomial,
     _generator_full_int,
     _generator_key,
     _generator_new_state,
@@ -224,6 +225,22 @@ class Generator(metaclass=PublicClass):
           ValueError: One bound of integers is None, or unsigned ones have a bound.
         """
         return _generator_uniform(self._state, self._algorithm, shape, minval, maxval, dtype, name)
+
+    def binomial(self, shape: ShapeLike, counts: TensorLike, probs: TensorLike,
+                 dtype: DTypeLike = int32, name: Name = None) -> Tensor:  # fmt: skip
+        """Draws counts of the binomial distribution: successes of so many attempts.
+
+        Args:
+          shape: The shape of the result, which ends with that of counts and probs.
+          counts: How many attempts.
+          probs: How likely each one succeeds; both broadcast.
+          dtype: float16, float32, float64, int32 or int64.
+          name: A name for the scope while a function is traced.
+
+        Returns:
+          The counts.
+        """
+        return _generator_binomial(self._state, self._algorithm, shape, counts, probs, dtype, name)
 
     def uniform_full_int(self, shape: ShapeLike, dtype: DTypeLike = uint64,
                          name: Name = None) -> Tensor:  # fmt: skip

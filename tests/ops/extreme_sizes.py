@@ -83,6 +83,7 @@ def _stateless(op: str, *bounds: Any, version: int = 2, **attrs: Any) -> Call:
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 VARIABLE, STATE = VariableOf(X), VariableOf(int64([1, 2, 3]))
 LOW, HIGH = np.array(0, np.int32), np.array(9, np.int32)
+ALPHA = np.array(0.5, np.float32)
 ONE = np.array(1, np.int64)
 
 # Calls of ops that take sizes and have no row in samples/, or none of inputs alone.
@@ -95,6 +96,8 @@ MORE_CALLS = [
     _random("RandomStandardNormal", dtype=tf.float32),
     _random("TruncatedNormal", dtype=tf.float32),
     Call("RandomUniformInt", (int32([2, 3]), LOW, HIGH), {}),
+    Call("RandomGamma", (int32([2, 3]), ALPHA), {"seed": 1, "seed2": 2}),
+    Call("RandomPoissonV2", (int32([2, 3]), ALPHA), {"seed": 1, "seed2": 2, "dtype": tf.int32}),
     _random("NonDeterministicInts", dtype=tf.int64),
     Call("InvertPermutation", (int32([1, 0]),), {}),
     Call("RandomShuffle", (X,), {"seed": 1, "seed2": 2}),
@@ -108,6 +111,7 @@ MORE_CALLS = [
     _stateful("StatefulTruncatedNormal", dtype=tf.float32),
     _stateful("StatefulUniformFullInt", dtype=tf.int64),
     _stateful("StatefulUniformInt", LOW, HIGH),
+    _stateful("StatefulRandomBinomial", ALPHA, ALPHA, dtype=tf.int32),
     Call("RngSkip", (STATE, ONE, ONE), {}),
     Call("RngReadAndSkip", (STATE, np.array(1, np.int32), np.array(1, np.uint64)), {}),
     Call("ResourceGather", (VARIABLE, int32([0, 1])), {"dtype": tf.float32, "batch_dims": 0}),
