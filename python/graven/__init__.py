@@ -26,6 +26,7 @@ from graven import raw_ops as raw_ops
 from graven import signal as signal
 from graven import sparse as sparse
 from graven import strings as strings
+from graven import test as test
 from graven import types as types
 from graven import version as version
 from graven._custom_gradient import custom_gradient as custom_gradient
