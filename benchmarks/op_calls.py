@@ -135,6 +135,7 @@ _STATE = {"resource": "generator"}
 _SUCCESSES = {"counts": "high", "probs": "factor"}
 _ROWS = {"indices": "rows"}
 _SORTED = {"segment_ids": "sorted_rows"}
+_CHOSEN = {"indices": "rows", **_SORTED}
 _PARTED = {"indices": "parted_rows", "data": "half_matrices"}
 _SQUARE = {"input": "definite_matrix"}
 _DIAGONAL = {"k": "axis_tensor", "padding_value": "scalar"}
@@ -184,6 +185,12 @@ _OPS: Mapping[str, Mapping[str, str]] = {
     **_each("ResourceScatterDiv ResourceScatterMul", _FACTORS),
     **_each("RandomGamma StatelessRandomGammaV2 StatelessRandomGammaV3", {"alpha": "high"}),
     **_each("SegmentMax SegmentMean SegmentMin SegmentProd SegmentSum", _SORTED),
+    **_each("SparseSegmentMean SparseSegmentSqrtN SparseSegmentSum", _CHOSEN),
+    **_each(
+        "SparseSegmentMeanWithNumSegments SparseSegmentSqrtNWithNumSegments "
+        "SparseSegmentSumWithNumSegments",
+        {**_CHOSEN, "num_segments": "side_tensor"},
+    ),
     **_each(
         "UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum",
         {"segment_ids": "rows", "num_segments": "side_tensor"},

@@ -7,6 +7,7 @@
 #include "graven/library/function.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/partition_ops.h"
+#include "graven/ops/segment_ops.h"
 #include "graven/ops/shape_ops.h"
 #include "graven/ops/sizes.h"
 
@@ -56,6 +57,39 @@ Outputs divided_sums(FunctionContext& c, const UnsortedSegmentParameters& p, boo
   return c(kRealDiv, {c.cast(sums, dtype), c.cast(count, dtype)});
 }
 
+struct SparseSegmentParameters {
+  Tensor data, indices, segment_ids, num_segments;
+  static constexpr auto fields() {
+    using P = SparseSegmentParameters;
+    return std::tuple(
+        required_field("data", &P::data, "T", "Real numbers, at least one axis."),
+        required_field("indices", &P::indices, "Tidx", "The rows, a vector of integers."),
+        required_field("segment_ids", &P::segment_ids, "Tsegmentids",
+                       "The segment of each of them, in order."),
+        field("num_segments", &P::num_segments, "Tnumsegments",
+              "A scalar integer; None means one more than the last id."),
+        name_field(), refused_field("sparse_gradient", "Gradients are dense."));
+  }
+};
+
+void define_sparse(FunctionRegistry& functions, const char* name, const char* scope,
+                   const char* summary, const OpHandle<SparseSegmentAttrs>& op,
+                   const OpHandle<SparseSegmentAttrs>& with_number) {
+  functions.define({
+      .names = str_cat("sparse.", name),
+      .scope = scope,
+      .summary = summary,
+      .returns = "A row for each segment, 0 where it has none.",
+      .raises = {{"InvalidArgumentError",
+                  "The shapes do not fit, ids are not in order, or there is no such row."}},
+      .source = str_cat("OpDef \"", scope, "\""),
+      .body = [&op, &with_number](FunctionContext& c, const SparseSegmentParameters& p) -> Outputs {
+        if (!p.num_segments) return c(op, {p.data, p.indices, p.segment_ids}, {}, c.name());
+        return c(with_number, {p.data, p.indices, p.segment_ids, p.num_segments}, {}, c.name());
+      },
+  });
+}
+
 struct ReverseSequenceParameters {
   Tensor input, seq_lengths;
   std::optional<int64_t> seq_axis, batch_axis;
@@ -96,6 +130,16 @@ void define_segments(FunctionRegistry& functions) {
         return divided_sums(c, p, true);
       },
   });
+  define_sparse(functions, "segment_sum", "SparseSegmentSum",
+                "Sums the rows that indices name, of each segment.", kSparseSegmentSum,
+                kSparseSegmentSumWithNumSegments);
+  define_sparse(functions, "segment_mean", "SparseSegmentMean",
+                "Averages the rows that indices name, of each segment.", kSparseSegmentMean,
+                kSparseSegmentMeanWithNumSegments);
+  define_sparse(functions, "segment_sqrt_n", "SparseSegmentSqrtN",
+                "Sums the rows that indices name, of each segment, and divides by the root of "
+                "their number.",
+                kSparseSegmentSqrtN, kSparseSegmentSqrtNWithNumSegments);
   functions.define({
       .names = "reverse_sequence",
       .scope = "ReverseSequence",

@@ -53,6 +53,7 @@ namespace {
   define_softmax_ops(ops);
   define_sort_ops(ops);
   define_space_ops(ops);
+  define_sparse_segment_ops(ops);
   define_special_ops(ops);
   define_structural_ops(ops);
   define_unary_math_ops(ops);

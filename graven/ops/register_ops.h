@@ -51,6 +51,7 @@ void define_slice_ops(OpRegistry& ops);
 void define_softmax_ops(OpRegistry& ops);
 void define_sort_ops(OpRegistry& ops);
 void define_space_ops(OpRegistry& ops);
+void define_sparse_segment_ops(OpRegistry& ops);
 void define_special_ops(OpRegistry& ops);
 void define_structural_ops(OpRegistry& ops);
 void define_unary_math_ops(OpRegistry& ops);

@@ -14,6 +14,19 @@
 #include "graven/ops/sizes.h"
 
 namespace graven::engine {
+
+Tensor as_column(GradientContext& c, const Tensor& vector) {
+  const Shape& data = c.static_shape_of_x(0);
+  if (data.has_rank()) {
+    std::vector<int32_t> sizes(static_cast<size_t>(data.rank()), 1);
+    sizes[0] = -1;
+    return c(kReshape, {vector, int32_vector(c, sizes)});
+  }
+  const int32_t second[] = {1}, all[] = {-1};
+  const Tensor rest = elements_between(c, c.shape_of_x(0), int32_vector(c, second));
+  return c(kReshape, {vector, joined(c, int32_vector(c, all), c(kOnesLike, {rest}))});
+}
+
 namespace {
 
 // --- Gradients, which sorted and unsorted segments share.
@@ -47,19 +60,6 @@ Formula sums_of(GradientContext& c, const Tensor& rows) {
 
 // Each row has the gradient of the sum that it went into.
 void sum_gradient(GradientContext& c) { c.set_dx(0, rows_of(c, c.dy())); }
-
-// A vector of as many numbers as there are segments, to broadcast to their rows.
-Tensor as_column(GradientContext& c, const Tensor& vector) {
-  const Shape& data = c.static_shape_of_x(0);
-  if (data.has_rank()) {
-    std::vector<int32_t> sizes(static_cast<size_t>(data.rank()), 1);
-    sizes[0] = -1;
-    return c(kReshape, {vector, int32_vector(c, sizes)});
-  }
-  const int32_t second[] = {1}, all[] = {-1};
-  const Tensor rest = elements_between(c, c.shape_of_x(0), int32_vector(c, second));
-  return c(kReshape, {vector, joined(c, int32_vector(c, all), c(kOnesLike, {rest}))});
-}
 
 // No row reads an empty segment. Its quotient is 0 and not NaN, which would spread in the second
 // gradient.

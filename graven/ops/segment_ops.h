@@ -1,4 +1,5 @@
 #pragma once
+#include "graven/ir/gradient_context.h"
 #include "graven/ir/op.h"
 
 namespace graven::engine {
@@ -9,5 +10,22 @@ GRAVEN_API inline OpHandle<NoAttrs> kSegmentSum, kSegmentMean, kSegmentProd, kSe
     kSegmentMax;  // data, segment_ids -> output
 GRAVEN_API inline OpHandle<NoAttrs> kUnsortedSegmentProd, kUnsortedSegmentMin,
     kUnsortedSegmentMax;  // data, segment_ids, num_segments -> output
+
+// --- sparse_segment_ops.cc: rows that indices choose.
+struct SparseSegmentAttrs {
+  bool sparse_gradient = false;
+  static constexpr auto fields() {
+    return std::tuple(field("sparse_gradient", &SparseSegmentAttrs::sparse_gradient));
+  }
+};
+// data, indices, segment_ids (, num_segments) -> output
+GRAVEN_API inline OpHandle<SparseSegmentAttrs> kSparseSegmentSum, kSparseSegmentMean,
+    kSparseSegmentSqrtN;
+GRAVEN_API inline OpHandle<SparseSegmentAttrs> kSparseSegmentSumWithNumSegments,
+    kSparseSegmentMeanWithNumSegments, kSparseSegmentSqrtNWithNumSegments;
+
+// A vector of as many numbers as there are segments, to broadcast to their rows, which are like
+// those of input 0.
+Tensor as_column(GradientContext& c, const Tensor& vector);
 
 }  // namespace graven::engine
