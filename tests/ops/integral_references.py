@@ -10,6 +10,7 @@ from __future__ import annotations
 import decimal
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ DECIMAL_EULER = Decimal(
 )
 
 
-def _by_series(series: Callable[[Decimal], Decimal], limit: float = np.nan) -> Callable[[Any], Any]:
+def _by_series(series: Callable[[Decimal], Decimal], limit: float = np.nan) -> Any:
     """A function of arrays of one that takes Decimals; limit is what it is at infinity."""
 
     def f(x: Any) -> Any:
@@ -125,12 +126,12 @@ def _k(order: int, x: Any) -> Any:
     return _ke(order, x) * np.exp(-x) if x > 0 else _ke(order, x)
 
 
-bessel_j0, bessel_j1 = [_by_series(lambda x, n=n: _j(n, x)) for n in (0, 1)]
-bessel_y0, bessel_y1 = [_by_series(lambda x, n=n: _y(n, x)) for n in (0, 1)]
-bessel_i0, bessel_i1 = [each(lambda x, n=n: _i(n, x)) for n in (0, 1)]
-bessel_i0e, bessel_i1e = [each(lambda x, n=n: _ie(n, x)) for n in (0, 1)]
-bessel_k0, bessel_k1 = [each(lambda x, n=n: _k(n, x)) for n in (0, 1)]
-bessel_k0e, bessel_k1e = [each(lambda x, n=n: _ke(n, x)) for n in (0, 1)]
+bessel_j0, bessel_j1 = [_by_series(partial(_j, n)) for n in (0, 1)]
+bessel_y0, bessel_y1 = [_by_series(partial(_y, n)) for n in (0, 1)]
+bessel_i0, bessel_i1 = [each(partial(_i, n)) for n in (0, 1)]
+bessel_i0e, bessel_i1e = [each(partial(_ie, n)) for n in (0, 1)]
+bessel_k0, bessel_k1 = [each(partial(_k, n)) for n in (0, 1)]
+bessel_k0e, bessel_k1e = [each(partial(_ke, n)) for n in (0, 1)]
 
 
 # --- Integrals.

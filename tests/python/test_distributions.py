@@ -55,7 +55,9 @@ def test_normal_numbers_between_bounds(low: float, high: float, dtype: str) -> N
     mean = (weights * x).sum()
     variance = (weights * (x - mean) ** 2).sum()
     excess = (weights * (x - mean) ** 4).sum() / variance**2 - 3
-    given = [tf.constant(number, dtype) for number in (0, 1, low, high)]
-    samples = tf.random.stateless_parameterized_truncated_normal([COUNT], SEED, *given).numpy()
+    zero, one, least, largest = [tf.constant(number, dtype) for number in (0, 1, low, high)]
+    samples = tf.random.stateless_parameterized_truncated_normal(
+        [COUNT], SEED, zero, one, least, largest
+    ).numpy()
     assert samples.min() >= low and samples.max() <= high
     assert_moments(samples, mean, variance, excess)
