@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from graven import _engine
 from graven._dtypes import DType
 from graven._tape import GradientTape
 from graven._types import Tensor, TensorLike
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
 
 convert_to_tensor = _engine.convert_to_tensor
 
-Array = NDArray[Any]
 # A power of 2: most arguments move by exactly that.
 _STEP = 1.0 / 1024
 
@@ -64,10 +66,12 @@ def _check_dtype(dtype: DType, what: str) -> None:
 def _parts(array: Array) -> Array:
     """The real numbers that an array is made of, as a vector that shares its memory."""
     flat = array.reshape(-1)
-    return flat.view(flat.real.dtype) if np.iscomplexobj(flat) else flat
+    return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
 
 
 def _by_gradients(f: Callable[..., Any], xs: Sequence[Tensor], param: int) -> Array:
+    import numpy as np
+
     x = xs[param]
     with GradientTape(persistent=True) as tape:
         tape.watch(x)
@@ -86,6 +90,8 @@ def _by_gradients(f: Callable[..., Any], xs: Sequence[Tensor], param: int) -> Ar
 
 
 def _by_differences(f: Callable[..., Any], xs: Sequence[Tensor], param: int, step: float) -> Array:
+    import numpy as np
+
     arrays = [np.array(x.numpy()) for x in xs]
     moving = _parts(arrays[param])
     columns = []
