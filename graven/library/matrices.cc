@@ -7,6 +7,7 @@
 #include "graven/library/define_functions.h"
 #include "graven/library/function.h"
 #include "graven/ops/decomposition_ops.h"
+#include "graven/ops/gather_ops.h"
 #include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/matrix_formulas.h"
@@ -385,11 +386,14 @@ struct LuSolveParameters : LuParameters {
   }
 };
 
-// The permutation matrix P of perm, with P A = L U.
+// The permutation matrix P of perm, with P A = L U: rows of the identity, so that an index that
+// there is not is refused.
 Formula permutation(FunctionContext& c, const LuParameters& p) {
   const Tensor n = element_of(c, c(kShape, {p.perm}), -1);
   const DType dtype = p.lower_upper ? p.lower_upper.dtype() : DType::kFloat32;
-  return c(c(kOneHot, {p.perm, n, c.scalar(1.0, dtype), c.scalar(0.0, dtype)}));
+  const Tensor all = c(kRange, {c.scalar(0), n, c.scalar(1)});
+  const Tensor identity = c(kOneHot, {all, n, c.scalar(1.0, dtype), c.scalar(0.0, dtype)});
+  return c(c(kGatherV2, {identity, p.perm, c.scalar(0)}));
 }
 Formula unit_lower(const Formula& lu) {
   Formula lower = lower_part(lu);

@@ -330,6 +330,7 @@ void define_conversions_of_colors(OpRegistry& ops) {
       .outputs = {"output: T"},
       .types = {{"T", kFloatTypes}},
       .infer = color_shape<1>,
+      .gradient = not_differentiable,
       .body = kernel(hsv_to_rgb_kernel),
   });
 }

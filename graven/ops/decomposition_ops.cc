@@ -82,8 +82,13 @@ Status factor_qr(KernelContext& c, const MatrixSizes& sizes) {
         RETURN_IF_ERROR(a.status());
         RETURN_IF_ERROR(q.status());
         copy_columns<T, Stored>(c.input(0), sizes, matrix, a.get());
-        const int info =
-            library.of<T>().qr(sizes.m(), sizes.n(), static_cast<int>(k), a.get(), q.get());
+        int info = 0;
+        if (are_finite(a.get(), m * n)) {
+          info = library.of<T>().qr(sizes.m(), sizes.n(), static_cast<int>(k), a.get(), q.get());
+        } else {  // OpenBLAS loses NaN on the way.
+          std::fill_n(a.get(), m * n, not_a_number<T>());
+          std::fill_n(q.get(), m * k, not_a_number<T>());
+        }
         Stored* to_q = c.out<Stored>(0).data() + matrix * m * k;
         for (int64_t i = 0; i < m; ++i) {
           for (int64_t j = 0; j < k; ++j) to_q[i * k + j] = static_cast<Stored>(q[j * m + i]);

@@ -78,6 +78,7 @@ double largest_row(const T* x, int64_t n) {
 template <typename T>
 Status exponential(const Lapack& library, int64_t n, const T* from, T* to) {
   using R = RealOf<T>;
+  constexpr const char* kNoExponential = "The matrix is too large to have an exponential.";
   constexpr double kLargest = 5.371920351148152;  // norm for which the approximant is exact
   constexpr double kPade[] = {64764752532480000.,
                               32382376266240000.,
@@ -115,7 +116,8 @@ Status exponential(const Lapack& library, int64_t n, const T* from, T* to) {
   multiply(a2, a4, a6);
   // The sums of even powers with the coefficients from kPade[first] on, times A^6 for the last.
   const auto even_powers = [&](int first, T* out) {
-    const auto b = [&](int i) { return static_cast<R>(kPade[first + i]); };
+    // The first coefficient is exactly 1, so that nilpotent matrices, and zeros, are exact.
+    const auto b = [&](int i) { return static_cast<R>(kPade[first + i] / kPade[0]); };
     for (int64_t i = 0; i < size; ++i) sum[i] = b(12) * a6[i] + b(10) * a4[i] + b(8) * a2[i];
     multiply(a6, sum, out);
     for (int64_t i = 0; i < size; ++i) out[i] += b(6) * a6[i] + b(4) * a4[i] + b(2) * a2[i];
@@ -128,9 +130,9 @@ Status exponential(const Lapack& library, int64_t n, const T* from, T* to) {
     a[i] = v[i] - u[i];
     to[i] = v[i] + u[i];
   }
-  RETURN_IF_ERROR(lapack_status(routines.lu(rows, a, pivots.get()), "There is no exponential."));
+  RETURN_IF_ERROR(lapack_status(routines.lu(rows, a, pivots.get()), kNoExponential));
   RETURN_IF_ERROR(lapack_status(
-      routines.solve_lu(Transform::kNone, rows, rows, a, pivots.get(), to), "There is none."));
+      routines.solve_lu(Transform::kNone, rows, rows, a, pivots.get(), to), kNoExponential));
   for (int i = 0; i < halvings; ++i) {
     multiply(to, to, sum);
     std::copy_n(sum, size, to);

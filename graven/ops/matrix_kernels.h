@@ -92,6 +92,12 @@ T not_a_number() {
   return T(std::numeric_limits<RealOf<T>>::quiet_NaN());
 }
 
+template <typename T>
+bool any_nan(const T* x, int64_t n) {
+  return std::any_of(
+      x, x + n, [](T each) { return std::isnan(std::real(each)) || std::isnan(std::imag(each)); });
+}
+
 // to[j, i] = from[i, j]: a row-major matrix of rows and columns becomes column-major, or, with the
 // sizes exchanged, the other way round.
 template <typename T, typename F>

@@ -1,7 +1,10 @@
 #include "graven/ops/matrix_ops.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
+#include <vector>
 
 #include "graven/ir/cost.h"
 #include "graven/ir/gradient_context.h"
@@ -40,8 +43,11 @@ Status cholesky_kernel(KernelContext& c) {
                              T* y = out.mutable_data<T>().data() + matrix * size;
                              const T* from = x.data<T>().data() + matrix * size;
                              if (y != from) std::copy_n(from, size, y);
+                             // OpenBLAS loses NaN on the way.
+                             bool has_nan = false;
+                             for (int64_t i = 0; i < n; ++i) has_nan |= any_nan(y + i * n, i + 1);
                              // The rows of a lower triangle are the columns of an upper one.
-                             const int info = library.of<T>().cholesky(sizes.n(), y);
+                             const int info = has_nan ? 1 : library.of<T>().cholesky(sizes.n(), y);
                              if (info < 0) return lapack_status(info, "");
                              for (int64_t i = 0; i < n; ++i) {
                                if (info != 0) std::fill_n(y + i * n, i + 1, not_a_number<T>());
@@ -70,7 +76,7 @@ void define_cholesky(OpRegistry& ops) {
           .python = "linalg.cholesky",
           .summary = "The lower triangular L of Hermitian, positive definite A = L L^H.",
           .details = "Only the lower triangle of the input is read. Where it is not positive "
-                     "definite, the lower triangle of the result is NaN.",
+                     "definite or has a NaN, the lower triangle of the result is NaN.",
           .inputs = {"input: T"},
           .outputs = {"output: T"},
           .types = {{"T", kMatrixTypes, DTypeSet{DType::kHalf}}},
@@ -94,13 +100,20 @@ struct Factors {
   MatrixScratch<int> pivots;
   int info = 0;  // of LAPACK
 };
-// The factors of a row-major matrix.
+// The factors of a row-major matrix. Those of a matrix with a NaN, which OpenBLAS loses on the way,
+// are NaN; it counts as singular.
 template <typename T, typename Stored>
 Status factorize(const Lapack& library, const Stored* x, int64_t n, Factors<T>& factors) {
   RETURN_IF_ERROR(factors.lu.status());
   RETURN_IF_ERROR(factors.pivots.status());
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < n; ++j) factors.lu[j * n + i] = static_cast<T>(x[i * n + j]);
+  }
+  if (any_nan(factors.lu.get(), n * n)) {
+    std::fill_n(factors.lu.get(), n * n, not_a_number<T>());
+    std::iota(factors.pivots.get(), factors.pivots.get() + n, 1);
+    factors.info = 1;
+    return {};
   }
   factors.info = library.of<T>().lu(static_cast<int>(n), factors.lu.get(), factors.pivots.get());
   return factors.info < 0 ? lapack_status(factors.info, "") : Status();
@@ -185,36 +198,64 @@ Status determinant_shape(InferContext& c) {
   return {};
 }
 
-// Calls f(matrix, pivot) for each element on the diagonal of U, the sign of the permutation taken
-// into the first.
-template <typename F>
+// Calls f(matrix, pivot) for each element of type T on the diagonal of U, the sign of the
+// permutation taken into the first.
+template <typename T, typename F>
 Status for_each_pivot(KernelContext& c, F&& f) {
   ASSIGN_OR_RETURN(const MatrixSizes sizes, sizes_of_matrices(c.input(0)));
   if (c.input(0).num_elements() == 0) return {};
-  return visit_matrix_type(c.input(0).dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    return for_each_factors<T, T>(c.input(0), sizes,
-                                  [&](const auto&, int64_t matrix, const Factors<T>& factors) {
-                                    bool is_odd = false;
-                                    for (int64_t i = 0; i < sizes.rows; ++i)
-                                      is_odd ^= factors.pivots[i] != i + 1;
-                                    for (int64_t i = 0; i < sizes.rows; ++i) {
-                                      const T pivot = factors.lu[i * sizes.rows + i];
-                                      f(matrix, i == 0 && is_odd ? -pivot : pivot);
-                                    }
-                                    return Status();
-                                  });
-  });
+  return for_each_factors<T, T>(c.input(0), sizes,
+                                [&](const auto&, int64_t matrix, const Factors<T>& factors) {
+                                  bool is_odd = false;
+                                  for (int64_t i = 0; i < sizes.rows; ++i)
+                                    is_odd ^= factors.pivots[i] != i + 1;
+                                  for (int64_t i = 0; i < sizes.rows; ++i) {
+                                    const T pivot = factors.lu[i * sizes.rows + i];
+                                    f(matrix, i == 0 && is_odd ? -pivot : pivot);
+                                  }
+                                  return Status();
+                                });
 }
+
+// A product with its exponent apart, which may leave the range of T on the way.
+template <typename T>
+struct Product {
+  T factor = T(1);
+  int exponent = 0;
+  void multiply(T by) {
+    factor *= scaled(by);
+    factor = scaled(factor);
+  }
+  T value() const { return scaled(factor, exponent); }
+
+ private:
+  // x times 2^by.
+  static T scaled(T x, int by) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::ldexp(x, by);
+    } else {
+      return {std::ldexp(x.real(), by), std::ldexp(x.imag(), by)};
+    }
+  }
+  // x near 1, the rest of it in the exponent.
+  T scaled(T x) {
+    const auto size = std::max(std::abs(std::real(x)), std::abs(std::imag(x)));
+    if (size == 0 || !std::isfinite(size)) return x;
+    const int own = std::ilogb(size);
+    exponent += own;
+    return scaled(x, -own);
+  }
+};
 
 Status determinant_kernel(KernelContext& c) {
   return visit_matrix_type(c.input(0).dtype(), [&](auto zero) {
     using T = decltype(zero);
-    T* y = c.out<T>(0).data();
-    std::fill_n(y, c.output(0).num_elements(), T(1));
-    return for_each_pivot(c, [y](int64_t matrix, auto pivot) {
-      if constexpr (std::is_same_v<T, decltype(pivot)>) y[matrix] *= pivot;
-    });
+    const std::span<T> y = c.out<T>(0);
+    std::vector<Product<T>> products(y.size());
+    RETURN_IF_ERROR(for_each_pivot<T>(
+        c, [&products](int64_t matrix, T pivot) { products[matrix].multiply(pivot); }));
+    std::ranges::transform(products, y.begin(), &Product<T>::value);
+    return Status();
   });
 }
 
@@ -224,14 +265,12 @@ Status log_determinant_kernel(KernelContext& c) {
     T *sign = c.out<T>(0).data(), *log = c.out<T>(1).data();
     std::fill_n(sign, c.output(0).num_elements(), T(1));
     std::fill_n(log, c.output(1).num_elements(), T(0));
-    return for_each_pivot(c, [sign, log](int64_t matrix, auto pivot) {
-      if constexpr (std::is_same_v<T, decltype(pivot)>) {
-        const auto size = std::abs(pivot);
-        sign[matrix] *= size == 0          ? T(0)
-                        : std::isinf(size) ? T(std::real(pivot) < 0 ? -1 : 1)
-                                           : pivot / size;
-        log[matrix] += T(std::log(size));
-      }
+    return for_each_pivot<T>(c, [sign, log](int64_t matrix, T pivot) {
+      const auto size = std::abs(pivot);
+      sign[matrix] *= size == 0          ? T(0)
+                      : std::isinf(size) ? T(std::real(pivot) < 0 ? -1 : 1)
+                                         : pivot / size;
+      log[matrix] += T(std::log(size));
     });
   });
 }

@@ -63,8 +63,14 @@ Status patches_shape(InferContext& c) {
   Shape out = images;
   if (!out.has_rank()) out = {Dim::unknown(), Dim::unknown(), Dim::unknown(), Dim::unknown()};
   for (int axis = 0; axis < 2; ++axis) {
-    ASSIGN_OR_RETURN(const Dim count,
-                     count_windows(c, windows, axis, out[1 + axis], windows.sizes[axis]));
+    const Dim in = out[1 + axis];
+    const int64_t span = (windows.sizes[axis] - 1) * windows.dilations[axis] + 1;
+    // An image that is just too small has no patches; count_windows takes that for a mistake.
+    const bool is_short = windows.padding == PaddingKind::kValid && in.is_number() &&
+                          in.number() < span && in.number() + windows.strides[axis] >= span;
+    ASSIGN_OR_RETURN(
+        const Dim count,
+        is_short ? Result<Dim>(Dim(0)) : count_windows(c, windows, axis, in, windows.sizes[axis]));
     out.set(1 + axis, count);
   }
   out.set(3, c.multiply(out[3], c.multiply(windows.sizes[0], windows.sizes[1])));

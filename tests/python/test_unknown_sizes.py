@@ -108,3 +108,21 @@ def test_small_values_are_never_refused_their_memory() -> None:
     finally:
         tf.config.set_memory_limit(limit)
     assert float(tf.reduce_sum(tf.square(x))) == 4096.0
+
+
+def test_a_broadcast_that_is_fused_checks_the_shape_that_it_is_given() -> None:
+    # The size came from what is broadcast, and a sum read past its check.
+    @tf.function(input_signature=[tf.TensorSpec(None), tf.TensorSpec([5])])
+    def largest(x: tf.Tensor, row: tf.Tensor) -> tf.Tensor:
+        return tf.reduce_max(tf.broadcast_to(row, tf.stack([tf.shape(x)[0]])))
+
+    assert largest(tf.ones([5]), tf.range(5.0)).numpy() == 4
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Incompatible shapes"):
+        largest(tf.ones([4]), tf.ones([5]))
+
+    @tf.function(input_signature=[tf.TensorSpec(None), tf.TensorSpec([5], tf.int32)])
+    def repeated(x: tf.Tensor, counts: tf.Tensor) -> tf.Tensor:
+        return tf.repeat(x, counts, axis=0)
+
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
+        repeated(tf.range(4.0), [2, 0, 2, 1, 0])

@@ -1,6 +1,9 @@
 """What Python sees of a variable's value."""
 
+from typing import Any
+
 import graven as tf
+import pytest
 
 
 def test_numpy_of_a_string_variable_is_bytes() -> None:
@@ -17,3 +20,19 @@ def test_numpy_of_a_variable_keeps_its_value() -> None:
     v.assign_add([1.0, 1.0])
     assert before.tolist() == [1.0, 2.0]
     assert tf.Variable(3).numpy() == 3
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["eagerly", "in_a_function"])
+@pytest.mark.parametrize("shape", [[2], [None]])
+def test_a_function_that_takes_a_variable_has_a_gradient(inside: bool, shape: Any) -> None:
+    variable = tf.Variable([1.0, 2.0], shape=tf.TensorShape(shape))
+    other = tf.Variable([5.0, 6.0], shape=tf.TensorShape(shape))
+    square = tf.function(lambda v, unused: v * v)
+
+    def gradients(v: Any, unused: Any) -> Any:
+        with tf.GradientTape() as tape:
+            y = square(v, unused)
+        return tape.gradient(y, [v, unused], unconnected_gradients="zero")
+
+    call = tf.function(gradients) if inside else gradients
+    assert [part.numpy().tolist() for part in call(variable, other)] == [[2.0, 4.0], [0.0, 0.0]]

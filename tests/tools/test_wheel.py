@@ -67,7 +67,7 @@ def test_a_wheel_holds_the_licenses_of_what_it_bundles(wheel: Path) -> None:
         assert {name.partition(".")[0] for name in bundled} == {
             "libdnnl", "libgomp", "libhwy", "libhwy_contrib", "libOpenCL"
         }  # fmt: skip
-        for name in (*bundled, "boost", "kissfft", "nanobind", "openblas"):
+        for name in (*bundled, "boost", "nanobind", "openblas"):
             text = archive.read(f"graven/licenses/{name}.txt").decode()
             assert "copyright" in text.lower() and len(text) > 500
         assert "graven/licenses/GPL-3.txt" in names  # What that of libgomp refers to.

@@ -73,6 +73,13 @@ SAMPLES = [
         lambda a: np.tril(np.full((2, 2), np.nan)),
         beside_tensorflow="it leaves what the memory had above the diagonal",
     ),
+    Sample(
+        "Cholesky",
+        ([[4, 1, 0], [1, np.nan, 1], [0, 1, 5]],),
+        lambda a: np.tril(np.full((3, 3), np.nan)),
+        ("float32", "complex64"),
+        beside_tensorflow="the first row is a number there",
+    ),
     *[
         Sample(
             "MatrixInverse",
