@@ -111,6 +111,18 @@ Dim DimArithmetic::multiply(Dim a, Dim b) const {
   return symbols_ ? symbols_->multiply(a, b) : Dim::unknown();
 }
 
+// False where the shape of an output rests on what an input will tell, so that only the kernel can
+// check it: BroadcastTo takes a size of its operand for that of a shape that is not known yet.
+static bool knows_sizes_given(const Node& node) {
+  return std::ranges::all_of(node.op().record().values_for_inference, [&](int i) {
+    const auto inputs = node.inputs();
+    const OutputRef from = i < 0 ? inputs.end()[i] : inputs.begin()[i];
+    if (&from.node->op() == kConst.op) return true;
+    const auto& sizes = from.node->output(from.index).sizes;
+    return sizes && std::ranges::none_of(*sizes, &Dim::is_unknown);
+  });
+}
+
 std::optional<Movement> movement_of(const Node& node, int output, Graph& graph) {
   if (!node.op().record().reads || output >= node.num_outputs()) return std::nullopt;
   const Shape& shape = node.output(output).shape;
@@ -119,7 +131,7 @@ std::optional<Movement> movement_of(const Node& node, int output, Graph& graph) 
     shapes.push_back(&input.node->output(input.index).shape);
     if (!is_definite(*shapes.back())) return std::nullopt;
   }
-  if (!is_definite(shape)) return std::nullopt;
+  if (!is_definite(shape) || !knows_sizes_given(node)) return std::nullopt;
   // An input of the graph has no known value, even if it is a constant: each call feeds another
   // one.
   auto is_known = [&](const Node* from) {

@@ -47,7 +47,7 @@ void define(OpRegistry& ops, OpHandle<NoAttrs>& handle, Record record) {
       .details = std::move(record.accuracy),
       .inputs = {"x: T"},
       .outputs = {"y: T"},
-      .types = {{"T", kTypes}},
+      .types = {{"T", kTypes, DTypeSet{DType::kBFloat16}}},
       .infer = same_as_input,
       .gradient = record.gradient,
       .body = std::move(record.body),

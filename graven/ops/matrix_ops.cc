@@ -99,9 +99,14 @@ struct Factors {
   MatrixScratch<T> lu;
   MatrixScratch<int> pivots;
   int info = 0;  // of LAPACK
+  bool has_nan = false;
+  // Solutions of a matrix with a NaN are NaN, but it has no inverse, as in TensorFlow.
+  Status check_invertible() const {
+    return has_nan ? invalid_argument(kNotInvertible) : lapack_status(info, kNotInvertible);
+  }
 };
 // The factors of a row-major matrix. Those of a matrix with a NaN, which OpenBLAS loses on the way,
-// are NaN; it counts as singular.
+// are NaN.
 template <typename T, typename Stored>
 Status factorize(const Lapack& library, const Stored* x, int64_t n, Factors<T>& factors) {
   RETURN_IF_ERROR(factors.lu.status());
@@ -112,7 +117,7 @@ Status factorize(const Lapack& library, const Stored* x, int64_t n, Factors<T>& 
   if (any_nan(factors.lu.get(), n * n)) {
     std::fill_n(factors.lu.get(), n * n, not_a_number<T>());
     std::iota(factors.pivots.get(), factors.pivots.get() + n, 1);
-    factors.info = 1;
+    factors.has_nan = true;
     return {};
   }
   factors.info = library.of<T>().lu(static_cast<int>(n), factors.lu.get(), factors.pivots.get());
@@ -140,7 +145,7 @@ Status invert(KernelContext& c, const MatrixSizes& sizes) {
   Stored* y = c.out<Stored>(0).data();
   return for_each_factors<T, Stored>(
       c.input(0), sizes, [&](const auto& routines, int64_t matrix, Factors<T>& factors) {
-        RETURN_IF_ERROR(lapack_status(factors.info, kNotInvertible));
+        RETURN_IF_ERROR(factors.check_invertible());
         MatrixScratch<T>& inverse = factors.lu;
         const int info = routines.invert_lu(sizes.n(), inverse.get(), factors.pivots.get());
         Stored* to = y + matrix * n * n;
@@ -513,7 +518,7 @@ Status lu_kernel(KernelContext& c) {
     const int64_t n = sizes.rows;
     return for_each_factors<T, T>(
         x, sizes, [&](const auto&, int64_t matrix, const Factors<T>& factors) {
-          RETURN_IF_ERROR(lapack_status(factors.info, kNotInvertible));
+          RETURN_IF_ERROR(factors.check_invertible());
           transpose_matrix(factors.lu.get(), n, n, c.out<T>(0).data() + matrix * n * n);
           const auto write_order = [&](auto* rows) {
             std::iota(rows, rows + n, 0);

@@ -307,8 +307,10 @@ Status broadcast_to_shape(InferContext& c) {
   for (int i = 0; fits && i < x.rank(); ++i) {
     const int at = out.rank() - x.rank() + i;
     fits = x[i] == Dim(1) || !x[i].is_number() || !out[at].is_number() || x[i] == out[at];
-    // A size that the shape will tell is not taken from x: a fused op reads x without a check then.
+    // Only a size of 1 can change.
+    if (x[i].is_number() && x[i] != Dim(1) && out[at].is_unknown()) out.set(at, x[i]);
   }
+  c.set_shape(0, out);
   if (!fits) {
     return invalid_argument("Incompatible shapes: ", x.to_message(), " vs. ", out.to_message());
   }

@@ -22,6 +22,9 @@
 namespace graven::engine {
 namespace {
 
+// Declared by TensorFlow's OpDefs, but without a kernel here.
+constexpr DTypeSet kShortFloats = {DType::kHalf, DType::kBFloat16};
+
 constexpr double kPi = std::numbers::pi;
 
 Formula x_of(GradientContext& c, int i = 0) { return {c, c.x(i)}; }
@@ -83,7 +86,7 @@ void define_dawsn_and_kin(OpRegistry& ops) {
       .details = accuracy_text(1, 16),
       .inputs = {"x: T"},
       .outputs = {"y: T"},
-      .types = {{"T", kWideFloats}},
+      .types = {{"T", kWideFloats, kShortFloats}},
       .infer = same_as_input,
       .gradient =
           [](GradientContext& c) {
@@ -98,7 +101,7 @@ void define_dawsn_and_kin(OpRegistry& ops) {
       .details = accuracy_text(1, 16, {{"x", 0, kEndless}}),
       .inputs = {"x: T"},
       .outputs = {"y: T"},
-      .types = {{"T", kWideFloats}},
+      .types = {{"T", kWideFloats, kShortFloats}},
       .infer = same_as_input,
       .gradient = [](GradientContext& c) { c.set_dx(0, dy_of(c) * call(kExp, x_of(c)) / x_of(c)); },
       .body = kernel(unary_in_double<expint>),
@@ -110,7 +113,7 @@ void define_dawsn_and_kin(OpRegistry& ops) {
       .details = accuracy_text(1, 16),
       .inputs = {"x: T"},
       .outputs = {"y: T"},
-      .types = {{"T", kWideFloats}},
+      .types = {{"T", kWideFloats, kShortFloats}},
       .infer = same_as_input,
       .gradient = [](GradientContext& c) { c.set_dx(0, dy_of(c) * call(kCos, fresnel_angle(c))); },
       .body = kernel(unary_in_double<fresnel_cosine>),
@@ -122,7 +125,7 @@ void define_dawsn_and_kin(OpRegistry& ops) {
       .details = accuracy_text(1, 16),
       .inputs = {"x: T"},
       .outputs = {"y: T"},
-      .types = {{"T", kWideFloats}},
+      .types = {{"T", kWideFloats, kShortFloats}},
       .infer = same_as_input,
       .gradient = [](GradientContext& c) { c.set_dx(0, dy_of(c) * call(kSin, fresnel_angle(c))); },
       .body = kernel(unary_in_double<fresnel_sine>),
@@ -134,7 +137,7 @@ void define_dawsn_and_kin(OpRegistry& ops) {
       .details = accuracy_text(1, 8, {{"x", 0, kEndless}}),
       .inputs = {"x: T"},
       .outputs = {"y: T"},
-      .types = {{"T", kWideFloats}},
+      .types = {{"T", kWideFloats, kShortFloats}},
       .infer = same_as_input,
       .gradient = spence_gradient,
       .body = elementwise([](auto x) { return spence(x); }),
@@ -170,7 +173,7 @@ void define_igamma_and_kin(OpRegistry& ops) {
                  "\n\nNaN unless a > 0 and x >= 0.",
       .inputs = {"a: T", "x: T"},
       .outputs = {"z: T"},
-      .types = {{"T", kWideFloats}},
+      .types = {{"T", kWideFloats, kShortFloats}},
       .infer = broadcast_inputs,
       .gradient = igamma_gradient,
       .body = kernel(binary_in_double<igamma>),
@@ -184,7 +187,7 @@ void define_igamma_and_kin(OpRegistry& ops) {
                  "\n\nNaN unless a > 0 and x >= 0.",
       .inputs = {"a: T", "x: T"},
       .outputs = {"z: T"},
-      .types = {{"T", kWideFloats}},
+      .types = {{"T", kWideFloats, kShortFloats}},
       .infer = broadcast_inputs,
       .gradient = igammac_gradient,
       .body = kernel(binary_in_double<igammac>),
