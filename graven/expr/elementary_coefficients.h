@@ -117,6 +117,13 @@ struct Coefficients<float> {
       -0x1.20f8900000000p+0f, -0x1.44ec8e0000000p-1f,  -0x1.b65d3e0000000p-4f,
       0x1.8ea9160000000p-6f,  -0x1.f6ba680000000p-9f,  0x1.5bcc220000000p-12f,
       0x1.a94e580000000p-20f, -0x1.b26e0a0000000p-19f, 0x1.d12f080000000p-23f};
+  // erfc(x) = exp(-x^2) s P(t), s = 1 / (x + 2), 1/2 <= x <= 10.1, for which t is in [-1, 1].
+  static constexpr float kErfc[] = {
+      0x1.ff02820000000p-1f,  0x1.b218100000000p-2f,  0x1.c6a4b20000000p-4f,
+      0x1.49aa8a0000000p-7f,  -0x1.b040fa0000000p-9f, -0x1.7e20660000000p-11f,
+      0x1.7faa820000000p-13f, 0x1.459b460000000p-15f, -0x1.a8bef20000000p-17f};
+  // t = kErfcScale s - kErfcShift.
+  static constexpr float kErfcScale = 0x1.9355560000000p+2f, kErfcShift = 0x1.8555560000000p+0f;
 };
 
 }  // namespace graven::engine

@@ -498,19 +498,30 @@ GRAVEN_MODEL_FUNCTION V tan(V x) {
 
 // --- The error function.
 
-// erfc(x) for doubles x >= 0. The square is split, so that its rounding does not reach exp.
+// erfc(x) for x >= 0, or for floats x >= 1/2. The square is split, so that its rounding does not
+// reach exp.
 template <class V>
 GRAVEN_MODEL_FUNCTION V erfc_of_positive(V x) {
+  using T = ElementOf<V>;
   using Bits = typename V::Bits;
-  V size = at_most(x, 28.0);
-  V high = V::of_bits(bits(size) & Bits(~int64_t{0x7ffffff}));
-  V low = (size - high) * (size + high);  // x^2 - high^2, below 1e-5
-  V series = mul_add(low, V(-1.0 / 6), V(0.5));
-  V correction = low * mul_add(low, series, V(-1.0));  // exp(-low) - 1
-  V e = exp(-(high * high));
-  V t = (size - 3.75) / (size + 3.75);
-  V p = polynomial(t, Coefficients<double>::kErfc) / (1.0 + (size + size));
-  return e * mul_add(p, correction, p);
+  constexpr bool kIsFloat = sizeof(T) == 4;
+  V size = at_most(x, kIsFloat ? T(10.1) : T(28));
+  V high = V::of_bits(bits(size) & Bits(kIsFloat ? ~0xfff : ~0x7ffffff));
+  V low = (size - high) * (size + high);  // x^2 - high^2, below 1e-5, for floats below 1/12
+  V series = T(0.5);
+  V p = T(0);
+  if constexpr (kIsFloat) {
+    series = mul_add(low, mul_add(low, V(T(1.0 / 24)), V(T(-1.0 / 6))), series);
+    V s = T(1) / (size + T(2));
+    V t = mul_add(s, V(Coefficients<T>::kErfcScale), V(-Coefficients<T>::kErfcShift));
+    p = s * polynomial(t, Coefficients<T>::kErfc);
+  } else {
+    series = mul_add(low, V(-1.0 / 6), series);
+    V t = (size - 3.75) / (size + 3.75);
+    p = polynomial(t, Coefficients<T>::kErfc) / (1.0 + (size + size));
+  }
+  V correction = low * mul_add(low, series, V(T(-1)));  // exp(-low) - 1
+  return exp(-(high * high)) * mul_add(p, correction, p);
 }
 template <class V>
 GRAVEN_MODEL_FUNCTION V erf_near_zero(V x) {
@@ -531,32 +542,15 @@ GRAVEN_MODEL_FUNCTION V erf(V x) {
   return select(size > one, copy_sign(far, x), copy_sign(near, x));
 }
 
-// Functions that are computed in double, for floats too.
-#define GRAVEN_IN_DOUBLE(name, Name)                \
-  struct Name##InDouble {                           \
-    template <class V>                              \
-    GRAVEN_MODEL_FUNCTION V operator()(V x) const { \
-      return name##_of_doubles(x);                  \
-    }                                               \
-  };                                                \
-  template <class V>                                \
-  GRAVEN_MODEL_FUNCTION V name(V x) {               \
-    if constexpr (sizeof(ElementOf<V>) == 8) {      \
-      return name##_of_doubles(x);                  \
-    } else {                                        \
-      return in_double(Name##InDouble(), x);        \
-    }                                               \
-  }
-
 template <class V>
-GRAVEN_MODEL_FUNCTION V erfc_of_doubles(V x) {
+GRAVEN_MODEL_FUNCTION V erfc(V x) {
+  using T = ElementOf<V>;
   V size = abs(x);
   V far = erfc_of_positive(size);
-  far = select(x < 0.0, 2.0 - far, far);
-  V near = 1.0 - erf_near_zero(select(size > 0.5, V(0.5), x));
-  return select(size > 0.5, far, near);
+  far = select(x < T(0), T(2) - far, far);
+  V near = T(1) - erf_near_zero(select(size > T(0.5), V(T(0.5)), x));
+  return select(size > T(0.5), far, near);
 }
-GRAVEN_IN_DOUBLE(erfc, Erfc)
 
 // --- Powers of floats. Those of doubles are the C library's.
 

@@ -68,6 +68,23 @@ GRAVEN_MODEL_FUNCTION V normal_quantile(V q, V tail) {
   return select(is_outside, copy_sign(size, q), y);
 }
 
+// Functions that are computed in double, for floats too.
+#define GRAVEN_IN_DOUBLE(name, Name)                \
+  struct Name##InDouble {                           \
+    template <class V>                              \
+    GRAVEN_MODEL_FUNCTION V operator()(V x) const { \
+      return name##_of_doubles(x);                  \
+    }                                               \
+  };                                                \
+  template <class V>                                \
+  GRAVEN_MODEL_FUNCTION V name(V x) {               \
+    if constexpr (sizeof(ElementOf<V>) == 8) {      \
+      return name##_of_doubles(x);                  \
+    } else {                                        \
+      return in_double(Name##InDouble(), x);        \
+    }                                               \
+  }
+
 // x with erf(x) = y: infinite for y = 1 and -1, NaN outside.
 template <class V>
 GRAVEN_MODEL_FUNCTION V erfinv_of_doubles(V y) {

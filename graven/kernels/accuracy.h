@@ -33,7 +33,7 @@ inline constexpr Accuracy kAccuracies[] = {
     {Instruction::kSigmoid, 3, 3},
     {Instruction::kSoftplus, 3, 3},
     {Instruction::kErf, 3, 3},
-    {Instruction::kErfc, 1, 6},
+    {Instruction::kErfc, 6, 6},
     {Instruction::kPow, 1, 1},
     {Instruction::kErfinv, 1, 8},
     {Instruction::kNdtri, 1, 8},
