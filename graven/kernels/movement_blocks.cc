@@ -9,12 +9,16 @@
 #include "hwy/foreach_target.h"
 //
 #include "graven/kernels/block_functions.h"
+#include "graven/kernels/short_floats-inl.h"
 #include "graven/kernels/simd_target.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace graven::engine::HWY_NAMESPACE {
 namespace {
+
+// Whether the target converts halves in hardware: better ones have smaller numbers.
+constexpr bool kHasHalves = HWY_TARGET <= HWY_AVX2;
 
 inline float widen_half(uint16_t half) {
   uint32_t sign = static_cast<uint32_t>(half & 0x8000) << 16, magnitude = half & 0x7fff;
@@ -48,9 +52,13 @@ inline uint16_t narrow_to_bfloat16(float x) {
 
 void load_half(void* out, const void* a, const void*, const void*, int64_t n) {
   float* o = static_cast<float*>(out);
-  const uint16_t* x = static_cast<const uint16_t*>(a);
+  if constexpr (kHasHalves) {
+    promote_run(static_cast<const Half*>(a), n, o);
+  } else {
+    const uint16_t* x = static_cast<const uint16_t*>(a);
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) o[i] = widen_half(x[i]);
+    for (int64_t i = 0; i < n; ++i) o[i] = widen_half(x[i]);
+  }
 }
 void load_bfloat16(void* out, const void* a, const void*, const void*, int64_t n) {
   float* o = static_cast<float*>(out);
@@ -59,10 +67,14 @@ void load_bfloat16(void* out, const void* a, const void*, const void*, int64_t n
   for (int64_t i = 0; i < n; ++i) o[i] = __builtin_bit_cast(float, uint32_t{x[i]} << 16);
 }
 void store_half(void* out, const void* a, const void*, const void*, int64_t n) {
-  uint16_t* o = static_cast<uint16_t*>(out);
   const float* x = static_cast<const float*>(a);
+  if constexpr (kHasHalves) {
+    demote_run(x, n, static_cast<Half*>(out));
+  } else {
+    uint16_t* o = static_cast<uint16_t*>(out);
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) o[i] = narrow_to_half(x[i]);
+    for (int64_t i = 0; i < n; ++i) o[i] = narrow_to_half(x[i]);
+  }
 }
 void store_bfloat16(void* out, const void* a, const void*, const void*, int64_t n) {
   uint16_t* o = static_cast<uint16_t*>(out);
