@@ -37,11 +37,13 @@ bool says(const std::string& message, const char* phrase) {
 
 }  // namespace
 
-TEST_CASE("a transposition moves each element to its place, for any order and element size") {
-  const Shape shape = {5, 33, 2, 17};
+namespace {
+
+void check_transpositions(const Shape& shape) {
   Ints order = {0, 1, 2, 3};
   do {
-    for (DType dtype : {DType::kInt8, DType::kInt32, DType::kFloat64, DType::kComplex128}) {
+    for (DType dtype :
+         {DType::kInt8, DType::kHalf, DType::kInt32, DType::kFloat64, DType::kComplex128}) {
       Tensor x = *Tensor::allocate(dtype, shape);
       auto* bytes = static_cast<uint8_t*>(x.mutable_raw_data());
       for (size_t i = 0; i < x.bytes(); ++i) bytes[i] = static_cast<uint8_t>(i * 7 + i / 251);
@@ -65,6 +67,13 @@ TEST_CASE("a transposition moves each element to its place, for any order and el
       CHECK(same);
     }
   } while (std::next_permutation(order.begin(), order.end()));
+}
+
+}  // namespace
+
+TEST_CASE("a transposition moves each element to its place, for any order and element size") {
+  check_transpositions({5, 33, 2, 17});
+  check_transpositions({1, 70, 2, 131});  // whole tiles of the smallest elements
 }
 
 TEST_CASE("parts that lie together share the memory of a large tensor, and small ones do not") {
@@ -102,6 +111,11 @@ TEST_CASE("large transpositions are the same with one thread and with several") 
   CHECK(values_of<int32_t>(one) == values_of<int32_t>(three));
   CHECK(values_of<int32_t>(one)[1] == 900);
   CHECK(values_of<int32_t>(run(kTranspose, {one, ints({1, 0})})) == values_of<int32_t>(x));
+  // So few rows that they are cut across.
+  Tensor pairs = counted({200000, 5});
+  Tensor columns = run(kTranspose, {pairs, ints({1, 0})});
+  CHECK(values_of<int32_t>(columns)[400000 + 131071] == 131071 * 5 + 2);
+  CHECK(values_of<int32_t>(run(kTranspose, {columns, ints({1, 0})})) == values_of<int32_t>(pairs));
 }
 
 TEST_CASE("a permutation that is none is refused, and inverted where it is one") {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "graven/ops/elements.h"
+#include "graven/ops/transpose_tile.h"
 #include "graven/tensor/resource.h"
 
 namespace graven::engine {
@@ -87,23 +88,75 @@ void copy_rows(const T* from, T* to, const CopyAxis& rows, const CopyAxis& colum
   }
 }
 
-// A plane whose rows lie together at the one end and whose columns do at the other, in tiles that
-// fit a few cache lines both ways.
+// A place among all of some axes, with the elements that stand there at both ends; it counts on in
+// row-major order.
 template <typename T>
-void copy_plane(const T* from, T* to, const CopyAxis& rows, const CopyAxis& columns) {
-  constexpr int64_t kTile = std::max<int64_t>(8, 64 / static_cast<int64_t>(sizeof(T)));
-  for (int64_t row = 0; row < rows.size; row += kTile) {
-    int64_t num_rows = std::min(kTile, rows.size - row);
-    for (int64_t column = 0; column < columns.size; column += kTile) {
-      int64_t num_columns = std::min(kTile, columns.size - column);
-      const T* tile_from = from + row * rows.from + column * columns.from;
-      T* tile_to = to + row * rows.to + column * columns.to;
-      for (int64_t i = 0; i < num_rows; ++i) {
-        copy_row(tile_from + i * rows.from, columns.from, num_columns, tile_to + i * rows.to,
-                 columns.to);
-      }
+class Place {
+ public:
+  Place(const CopyAxes& axes, int64_t number, const T* from, T* to)
+      : from(from), to(to), axes_(axes), index_(axes.size(), 0) {
+    for (auto i = static_cast<int64_t>(axes.size()) - 1; i >= 0; --i) {
+      move(i, number % axes[i].size);
+      number /= axes[i].size;
     }
   }
+  void advance() {
+    for (auto i = static_cast<int64_t>(axes_.size()) - 1; i >= 0; --i) {
+      if (index_[i] + 1 < axes_[i].size) return move(i, 1);
+      move(i, -index_[i]);
+    }
+  }
+  const T* from;
+  T* to;
+
+ private:
+  void move(int64_t axis, int64_t steps) {
+    index_[axis] += steps;
+    from += steps * axes_[axis].from;
+    to += steps * axes_[axis].to;
+  }
+  const CopyAxes& axes_;
+  InlineVector<int64_t, 6> index_;
+};
+
+// Planes whose rows lie together at the one end and whose columns do at the other, in tiles that
+// fit a few cache lines both ways. A chunk is a range of bands of planes: of whole tiles.
+template <typename T>
+void copy_planes(const CopyAxes& outer, const CopyAxis& rows, const CopyAxis& columns,
+                 const T* from, T* to) {
+  constexpr int64_t kTile = kTileSize<T>;
+  constexpr int64_t kChunk = kBytesPerChunk / static_cast<int64_t>(sizeof(T));
+  int64_t planes = 1;
+  for (const CopyAxis& axis : outer) planes *= axis.size;
+  const int64_t tile_rows = std::min(rows.size, kTile);
+  const int64_t band_columns = std::min(columns.size, kChunk / tile_rows / kTile * kTile);
+  const int64_t band_rows =
+      std::min(rows.size, std::max<int64_t>(1, kChunk / (tile_rows * band_columns)) * tile_rows);
+  const int64_t down = (rows.size + band_rows - 1) / band_rows;
+  const int64_t across = (columns.size + band_columns - 1) / band_columns;
+  const int64_t grain = kChunk / (band_rows * band_columns);
+  for_ranges(planes * down * across, grain, [&](int64_t begin, int64_t end) {
+    Place<T> plane(outer, begin / (down * across), from, to);
+    int64_t band = begin % (down * across);
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first_row = band / across * band_rows;
+      const int64_t first_column = band % across * band_columns;
+      const int64_t last_row = std::min(first_row + band_rows, rows.size);
+      const int64_t last_column = std::min(first_column + band_columns, columns.size);
+      for (int64_t row = first_row; row < last_row; row += kTile) {
+        for (int64_t column = first_column; column < last_column; column += kTile) {
+          const Tile<T> tile = {plane.from + row + column * columns.from, columns.from,
+                                plane.to + row * rows.to + column, rows.to};
+          transpose_tile(tile, std::min(kTile, last_row - row),
+                         std::min(kTile, last_column - column));
+        }
+      }
+      if (++band == down * across) {
+        band = 0;
+        plane.advance();
+      }
+    }
+  });
 }
 
 template <typename T>
@@ -138,39 +191,20 @@ void copy_box(CopyAxes& axes, const T* from, T* to) {
   }
   const CopyAxis rows = axes[beside];
   axes.erase(axes.begin() + beside);
+  if (is_plane) return copy_planes(axes, rows, columns, from, to);
   // A chunk is a range of (outer, rows) pairs.
-  int64_t outer = total / (rows.size * columns.size);
-  int64_t grain = kBytesPerChunk / static_cast<int64_t>(columns.size * sizeof(T));
+  const int64_t outer = total / (rows.size * columns.size);
+  const int64_t grain = kBytesPerChunk / static_cast<int64_t>(columns.size * sizeof(T));
   for_ranges(outer * rows.size, grain, [&](int64_t begin, int64_t end) {
-    InlineVector<int64_t, 6> index(axes.size(), 0);
-    int64_t row = begin % rows.size, rest = begin / rows.size;
-    const T* source = from;
-    T* target = to;
-    for (int64_t i = static_cast<int64_t>(axes.size()) - 1; i >= 0; --i) {
-      index[i] = rest % axes[i].size;
-      rest /= axes[i].size;
-      source += index[i] * axes[i].from;
-      target += index[i] * axes[i].to;
-    }
+    Place<T> place(axes, begin / rows.size, from, to);
+    int64_t row = begin % rows.size;
     while (begin < end) {
-      int64_t count = std::min(rows.size - row, end - begin);
-      const T* first = source + row * rows.from;
-      T* first_to = target + row * rows.to;
-      if (is_plane) {
-        copy_plane(first, first_to, {count, rows.from, rows.to}, columns);
-      } else {
-        copy_rows(first, first_to, {count, rows.from, rows.to}, columns);
-      }
+      const int64_t count = std::min(rows.size - row, end - begin);
+      copy_rows(place.from + row * rows.from, place.to + row * rows.to, {count, rows.from, rows.to},
+                columns);
       begin += count;
       row = 0;
-      for (int64_t i = static_cast<int64_t>(axes.size()) - 1; i >= 0; --i) {
-        source += axes[i].from;
-        target += axes[i].to;
-        if (++index[i] < axes[i].size) break;
-        source -= index[i] * axes[i].from;
-        target -= index[i] * axes[i].to;
-        index[i] = 0;
-      }
+      place.advance();
     }
   });
 }
