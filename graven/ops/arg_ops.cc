@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
+#include "graven/kernels/extrema.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/reduction_ops.h"
 #include "graven/ops/register_ops.h"
@@ -52,102 +52,42 @@ bool beats(T y, T x) {
   return is_max ? y > x : y < x;
 }
 
-// Lanes that are compared at a time, so that the compiler makes vectors of them, and the elements
-// in which first the extremum is found, then its place.
-constexpr int64_t kBlock = 256, kChunk = 1 << 15;
+// Elements that one thread compares at a time.
+constexpr int64_t kChunk = 1 << 15;
 
-template <typename T>
-constexpr int64_t kLanesOf = sizeof(T) == 8 ? 8 : 16;
-
-// The extremum of up to kBlock elements; NaN if there is one.
+// Where the extremum of one long row is: each chunk's, and that of those.
 template <bool is_max, typename T>
-T extremum(const T* x, int64_t n) {
-  // All bits set where a lane has seen NaN.
-  using Mask = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
-  constexpr int64_t kLanes = kLanesOf<T>;
-  T best = x[0];
-  int64_t i = 0;
-  if (n >= 2 * kLanes) {
-    T lanes[kLanes];
-    Mask nan[kLanes] = {};
-    std::copy_n(x, kLanes, lanes);
-    for (; i + kLanes <= n; i += kLanes) {
-      for (int64_t k = 0; k < kLanes; ++k) {
-        const T value = x[i + k];
-        lanes[k] = (is_max ? value > lanes[k] : value < lanes[k]) ? value : lanes[k];
-        if constexpr (std::is_floating_point_v<T>) nan[k] |= value != value ? Mask(-1) : Mask(0);
-      }
+int64_t find_in_long_row(DType dtype, const T* x, int64_t n) {
+  std::vector<int64_t> places((n + kChunk - 1) / kChunk);
+  for_ranges(n, kChunk, [&](int64_t begin, int64_t end) {
+    int64_t& place = places[begin / kChunk];
+    find_extrema_of_rows(dtype, is_max, x + begin, 1, end - begin, &place);
+    place += begin;
+  });
+  int64_t best = places[0];
+  for (int64_t place : places) {
+    if (beats<is_max>(static_cast<Compared<T>>(x[place]), static_cast<Compared<T>>(x[best]))) {
+      best = place;
     }
-    best = lanes[0];
-    for (int64_t k = 0; k < kLanes; ++k) {
-      if (nan[k]) lanes[k] = std::numeric_limits<T>::quiet_NaN();
-      if (beats<is_max>(lanes[k], best)) best = lanes[k];
-    }
-  }
-  for (; i < n; ++i) {
-    if (beats<is_max>(x[i], best)) best = x[i];
   }
   return best;
 }
 
-template <typename T>
-struct Place {
-  T value;
-  int64_t at;
-};
-
-// Where the extremum of contiguous elements is first found.
-template <bool is_max, typename T>
-Place<T> find_in_run(const T* x, int64_t n) {
-  Place<T> best = {x[0], 0};  // at the beginning of its block
-  for (int64_t block = 0; block < n; block += kBlock) {
-    const T value = extremum<is_max>(x + block, std::min(kBlock, n - block));
-    if (block == 0 || beats<is_max>(value, best.value)) best = {value, block};
-  }
-  const bool is_nan = best.value != best.value;
-  while (is_nan ? x[best.at] == x[best.at] : x[best.at] != best.value) ++best.at;
-  return best;
-}
-
-// Rows of at most so many elements are compared side by side, so many at a time: alone, a row's
-// lanes hardly begin before they are compared with each other.
-constexpr int64_t kShortRow = 128, kRowsAtOnce = 8;
-
-// Where the extrema of kRowsAtOnce rows of n elements are first found. By places alone and without
-// a branch: rows do not wait for each other, and no guess is wrong.
 template <bool is_max, typename T, typename Index>
-void find_side_by_side(const T* x, int64_t n, Index* out) {
-  int64_t at[kRowsAtOnce] = {};
-  for (int64_t i = 1; i < n; ++i) {
-    for (int64_t row = 0; row < kRowsAtOnce; ++row) {
-      const T* from = x + row * n;
-      const int64_t wins = -static_cast<int64_t>(beats<is_max>(from[i], from[at[row]]));
-      at[row] += (i - at[row]) & wins;
-    }
-  }
-  for (int64_t row = 0; row < kRowsAtOnce; ++row) out[row] = static_cast<Index>(at[row]);
-}
-
-template <bool is_max, typename T, typename Index>
-void find_in_rows(const T* x, int64_t rows, int64_t n, Index* out) {
+void find_in_rows(DType dtype, const T* x, int64_t rows, int64_t n, Index* out) {
   if (rows == 1 && n > 2 * kChunk) {
-    std::vector<Place<T>> found((n + kChunk - 1) / kChunk);
-    for_ranges(n, kChunk, [&](int64_t begin, int64_t end) {
-      Place<T> place = find_in_run<is_max>(x + begin, end - begin);
-      found[begin / kChunk] = {place.value, begin + place.at};
-    });
-    Place<T> best = found[0];
-    for (const Place<T>& place : found)
-      best = beats<is_max>(place.value, best.value) ? place : best;
-    out[0] = static_cast<Index>(best.at);
+    out[0] = static_cast<Index>(find_in_long_row<is_max>(dtype, x, n));
     return;
   }
+  constexpr int64_t kRows = 256;
   for_ranges(rows, kChunk / n, [&](int64_t begin, int64_t end) {
-    int64_t row = begin;
-    for (; n <= kShortRow && row + kRowsAtOnce <= end; row += kRowsAtOnce) {
-      find_side_by_side<is_max>(x + row * n, n, out + row);
+    int64_t places[kRows];
+    for (int64_t row = begin; row < end; row += kRows) {
+      const int64_t count = std::min(kRows, end - row);
+      find_extrema_of_rows(dtype, is_max, x + row * n, count, n, places);
+      std::transform(places, places + count, out + row,
+                     [](int64_t place) { return static_cast<Index>(place); });
     }
-    for (; row < end; ++row) out[row] = static_cast<Index>(find_in_run<is_max>(x + row * n, n).at);
   });
 }
 
@@ -158,19 +98,22 @@ void find_in_columns(const T* x, int64_t outer, int64_t n, int64_t inner, Index*
   const int64_t groups = (inner + kColumns - 1) / kColumns;
   for_ranges(outer * groups, kChunk / (n * std::min(inner, kColumns)),
              [&](int64_t begin, int64_t end) {
-               T best[kColumns];
+               using C = Compared<T>;
+               C best[kColumns];
                for (int64_t i = begin; i < end; ++i) {
                  const int64_t first = i % groups * kColumns;
                  const int64_t columns = std::min(kColumns, inner - first);
                  const T* from = x + i / groups * n * inner + first;
                  Index* at = out + i / groups * inner + first;
-                 std::copy_n(from, columns, best);
+                 std::transform(from, from + columns, best,
+                                [](const T& value) { return static_cast<C>(value); });
                  std::fill_n(at, columns, Index(0));
                  for (int64_t row = 1; row < n; ++row) {
                    const T* values = from + row * inner;
                    for (int64_t k = 0; k < columns; ++k) {
-                     const bool is_better = beats<is_max>(values[k], best[k]);
-                     best[k] = is_better ? values[k] : best[k];
+                     const C value = static_cast<C>(values[k]);
+                     const bool is_better = beats<is_max>(value, best[k]);
+                     best[k] = is_better ? value : best[k];
                      at[k] = is_better ? static_cast<Index>(row) : at[k];
                    }
                  }
@@ -191,15 +134,9 @@ Status find_extrema(KernelContext& c) {
   visit_plain(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     if constexpr (!is_complex(kDTypeOf<T>)) {
-      using C = Compared<T>;
-      const C* elements = static_cast<const C*>(x.raw_data());
-      std::vector<C> copy;
-      if constexpr (sizeof(C) != sizeof(T)) {
-        for (T element : x.data<T>()) copy.push_back(static_cast<C>(element));
-        elements = copy.data();
-      }
+      const T* elements = x.data<T>().data();
       if (inner == 1) {
-        find_in_rows<is_max>(elements, outer, n, out);
+        find_in_rows<is_max>(x.dtype(), elements, outer, n, out);
       } else {
         find_in_columns<is_max>(elements, outer, n, inner, out);
       }

@@ -155,8 +155,11 @@ TEST_CASE("the place of NaN is that of the first one") {
 namespace {
 
 // Of each row, where the first extremum or the first NaN stands.
-template <typename T>
-std::vector<int64_t> naive_places(const std::vector<T>& x, int64_t n, bool is_max) {
+template <typename Stored>
+std::vector<int64_t> naive_places(const std::vector<Stored>& stored, int64_t n, bool is_max) {
+  using T = std::conditional_t<std::is_arithmetic_v<Stored>, Stored, float>;
+  std::vector<T> x;
+  for (const Stored& element : stored) x.push_back(static_cast<T>(element));
   std::vector<int64_t> places;
   for (auto row = x.begin(); row != x.end(); row += n) {
     int64_t best = 0;
@@ -173,9 +176,15 @@ template <typename T>
 void check_places(int64_t rows, int64_t n) {
   std::mt19937_64 generator(static_cast<uint64_t>(rows * n));
   std::vector<T> x;
-  for (int64_t i = 0; i < rows * n; ++i) x.push_back(static_cast<T>(generator() % 50));  // ties
-  if constexpr (std::is_floating_point_v<T>) {
-    for (size_t i = 0; i < x.size(); i += 37) x[i] = std::numeric_limits<T>::quiet_NaN();
+  // Ties, and negative numbers where there are some.
+  for (int64_t i = 0; i < rows * n; ++i) {
+    const auto number = static_cast<float>(generator() % 50);
+    x.push_back(static_cast<T>(std::is_unsigned_v<T> ? number : number - 25));
+  }
+  if constexpr (is_floating(kDTypeOf<T>)) {
+    for (size_t i = 0; i < x.size(); i += 337) {
+      x[i] = static_cast<T>(std::numeric_limits<float>::quiet_NaN());
+    }
   }
   Tensor rows_of_n = tensor_of<T>({Dim(rows), Dim(n)}, x), axis = Tensor::scalar<int32_t>(1);
   INFO(rows, " rows of ", n);
@@ -186,13 +195,21 @@ void check_places(int64_t rows, int64_t n) {
 
 }  // namespace
 
-TEST_CASE("places of extrema in short rows, compared side by side, are those of a plain loop") {
-  for (int64_t n : {1, 2, 3, 7, 16, 31, 32, 33, 100, 127, 128, 129, 300}) {
+TEST_CASE("places of extrema in rows of all lengths are those of a plain loop") {
+  for (int64_t n : {1, 2, 3, 7, 16, 31, 32, 33, 100, 127, 128, 129, 300, 1025}) {
     for (int64_t rows : {1, 15, 16, 17, 50}) {
       check_places<float>(rows, n);
       check_places<double>(rows, n);
+      check_places<Half>(rows, n);
+      check_places<BFloat16>(rows, n);
+      check_places<int8_t>(rows, n);
       check_places<uint8_t>(rows, n);
       check_places<int16_t>(rows, n);
+      check_places<uint16_t>(rows, n);
+      check_places<int32_t>(rows, n);
+      check_places<uint32_t>(rows, n);
+      check_places<int64_t>(rows, n);
+      check_places<uint64_t>(rows, n);
     }
   }
 }

@@ -11,6 +11,7 @@
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
+#include "graven/kernels/extrema.h"
 #include "graven/kernels/sort.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
@@ -97,34 +98,58 @@ void sort_first(std::vector<Rank>& ranks, int64_t k) {
   sort_ascending(std::span(begin, middle));
 }
 
-// The place of the largest, the first of several; NaN is larger than all numbers.
-template <typename C, typename T>
-int64_t place_of_largest(const T* x, int64_t n) {
-  auto largest = static_cast<C>(x[0]);
-  int64_t at = 0;
-  for (int64_t i = 1; i < n && largest == largest; ++i) {
+// The same of so few that each better one is put into its place as it comes; most elements are not
+// better than the last of them, and looked at once.
+constexpr int64_t kFew = 32;
+
+template <typename Rank, typename C, typename T>
+void find_first(const T* x, int64_t n, int64_t k, Rank* best) {
+  int64_t found = 0;
+  C last{};
+  for (int64_t i = 0; i < n; ++i) {
     const auto next = static_cast<C>(x[i]);
-    if (next <= largest) continue;
-    largest = next;
-    at = i;
+    if (found == k && next <= last) continue;
+    const Rank rank = rank_of<Rank>(next, i);
+    if (found == k && !(rank < best[k - 1])) continue;  // beside NaN
+    int64_t at = found < k ? found++ : k - 1;
+    for (; at > 0 && rank < best[at - 1]; --at) best[at] = best[at - 1];
+    best[at] = rank;
+    last = static_cast<C>(x[place_of(best[found - 1])]);
   }
-  return at;
+}
+
+// Elements that one thread goes through at a time.
+constexpr int64_t kChunk = 1 << 14;
+
+template <typename T, typename Index>
+void top_1_of_rows(DType dtype, const T* x, int64_t rows, int64_t n, T* values, Index* indices) {
+  constexpr int64_t kRows = 256;
+  for_ranges(rows, kChunk / n, [&](int64_t begin, int64_t end) {
+    int64_t places[kRows];
+    for (int64_t first = begin; first < end; first += kRows) {
+      const int64_t count = std::min(kRows, end - first);
+      find_extrema_of_rows(dtype, /*largest=*/true, x + first * n, count, n, places);
+      for (int64_t i = 0; i < count; ++i) {
+        values[first + i] = x[(first + i) * n + places[i]];
+        indices[first + i] = static_cast<Index>(places[i]);
+      }
+    }
+  });
 }
 
 template <typename Rank, typename C, typename T, typename Index>
 void top_k_of_rows(const T* x, int64_t rows, int64_t n, int64_t k, T* values, Index* indices) {
-  for_ranges(rows, (1 << 14) / n, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; k == 1 && row < end; ++row) {
-      const int64_t at = place_of_largest<C>(x + row * n, n);
-      values[row] = x[row * n + at];
-      indices[row] = static_cast<Index>(at);
-    }
-    if (k == 1) return;
-    std::vector<Rank> ranks(n);
+  for_ranges(rows, kChunk / n, [&](int64_t begin, int64_t end) {
+    const bool are_few = k <= kFew && k < n;
+    std::vector<Rank> ranks(are_few ? k : n);
     for (int64_t row = begin; row < end; ++row) {
       const T* from = x + row * n;
-      for (int64_t i = 0; i < n; ++i) ranks[i] = rank_of<Rank>(static_cast<C>(from[i]), i);
-      sort_first(ranks, k);
+      if (are_few) {
+        find_first<Rank, C>(from, n, k, ranks.data());
+      } else {
+        for (int64_t i = 0; i < n; ++i) ranks[i] = rank_of<Rank>(static_cast<C>(from[i]), i);
+        sort_first(ranks, k);
+      }
       for (int64_t i = 0; i < k; ++i) {
         const int64_t at = place_of(ranks[i]);
         values[row * k + i] = from[at];
@@ -148,7 +173,9 @@ Status top_k_of(KernelContext& c) {
   const int64_t rows = x.num_elements() / n;
   T* values = c.out<T>(0).data();
   Index* indices = c.out<Index>(1).data();
-  if (sizeof(C) <= 4 && n <= std::numeric_limits<uint32_t>::max()) {
+  if (k == 1) {
+    top_1_of_rows(x.dtype(), x.data<T>().data(), rows, n, values, indices);
+  } else if (sizeof(C) <= 4 && n <= std::numeric_limits<uint32_t>::max()) {
     if constexpr (sizeof(C) <= 4) {
       top_k_of_rows<uint64_t, C>(x.data<T>().data(), rows, n, k, values, indices);
     }

@@ -18,6 +18,11 @@ ROWS = [[3, 1, 7, 2, 5], [4, 4, 0, 9, 4]]
 LONG = np.random.default_rng(3).permutation(3000).reshape(2, 1500).astype(np.float32)
 
 
+TIES = np.random.default_rng(4).integers(0, 40, (3, 200)).astype(np.float32) - 20
+TIES[1, [5, 60, 61, 199]] = np.nan
+TIES[2, 1] = np.nan
+
+
 def _k(value: int) -> Any:
     return np.array(value, np.int32)
 
@@ -33,8 +38,19 @@ SAMPLES = [
     Sample("TopKV2", (ROWS, _k(5)), _top_k, ("float64", "int64")),
     Sample("TopKV2", (ROWS, _k(0)), _top_k),
     Sample("TopKV2", ([3, 1, 3, 2], np.array(2, np.int64)), _top_k, ("float32", "uint8")),
-    # A heap of the best, and a selection, instead of a whole sort.
-    Sample("TopKV2", (LONG, _k(7)), _top_k),
+    # The largest alone, a few, a selection, and a heap of the best, instead of a whole sort.
+    *[
+        Sample(
+            "TopKV2",
+            (TIES, _k(k)),
+            _top_k,
+            ("float32", "half", "float64"),
+            beside_tensorflow="its places of NaN are as they come",
+        )
+        for k in (1, 6, 40, 200)
+    ],
+    Sample("TopKV2", (np.sort(LONG, axis=-1), _k(7)), _top_k),
+    Sample("TopKV2", (LONG, _k(40)), _top_k),
     Sample("TopKV2", (LONG.astype(np.float64), _k(700)), _top_k, ("float64",)),
     Sample("TopKV2", (ROWS, _k(2)), _top_k, attrs={"index_type": "int64"}),
 ]
