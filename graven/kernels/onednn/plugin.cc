@@ -7,6 +7,13 @@
 #include "graven/kernels/onednn/convolution.h"
 #include "graven/kernels/onednn/library_call.h"
 
+// Exported by oneDNN like dnnl_sgemm, but not declared in its header. Null if a later one has it no
+// more.
+extern "C" [[gnu::weak]] dnnl_status_t dnnl_gemm_bf16bf16f32(
+    char transa, char transb, dnnl_dim_t m, dnnl_dim_t n, dnnl_dim_t k, float alpha,
+    const graven::engine::BFloat16* a, dnnl_dim_t lda, const graven::engine::BFloat16* b,
+    dnnl_dim_t ldb, float beta, float* c, dnnl_dim_t ldc);
+
 namespace graven::engine {
 namespace {
 
@@ -16,6 +23,18 @@ class Plugin final : public OneDnn {
     LibraryCall call;
     return dnnl_sgemm(p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', p.m, p.n, p.k, 1.0f,
                       p.a, p.lda, p.b, p.ldb, 0.0f, p.c, p.ldc) == dnnl_success;
+  }
+
+  bool has_bfloat16() const override {
+    return dnnl_gemm_bf16bf16f32 != nullptr &&
+           (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core_bf16) ==
+               dnnl_cpu_isa_avx512_core_bf16;
+  }
+  bool multiply(const BFloat16Product& p) const override {
+    LibraryCall call;
+    return dnnl_gemm_bf16bf16f32(p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', p.m, p.n,
+                                 p.k, 1.0f, p.a, p.lda, p.b, p.ldb, 0.0f, p.c,
+                                 p.ldc) == dnnl_success;
   }
 
   std::unique_ptr<OneDnnConvolution> compile(const Convolution& shape,

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "graven/kernels/convolution.h"
+#include "graven/tensor/half.h"
 
 namespace graven::engine {
 
@@ -12,16 +13,19 @@ namespace graven::engine {
 // it has no kernel for, no memory); the caller then uses a kernel of its own.
 
 // c = op(a) op(b), row-major; the leading dimensions are in elements.
-struct FloatProduct {
+template <typename T>
+struct ProductOf {
   bool transpose_a, transpose_b;
   int64_t m, n, k;
-  const float* a;
+  const T* a;
   int64_t lda;
-  const float* b;
+  const T* b;
   int64_t ldb;
   float* c;
   int64_t ldc;
 };
+using FloatProduct = ProductOf<float>;
+using BFloat16Product = ProductOf<BFloat16>;
 
 enum class ConvolutionDirection : uint8_t { kForward, kInputGradient, kFilterGradient };
 
@@ -42,6 +46,9 @@ class OneDnnConvolution {
 class OneDnn {
  public:
   virtual bool multiply(const FloatProduct& product) const = 0;
+  // Whether the processor multiplies bfloat16; elsewhere oneDNN is slow at it.
+  virtual bool has_bfloat16() const = 0;
+  virtual bool multiply(const BFloat16Product& product) const = 0;
   // Null where oneDNN has no fast kernel for it.
   virtual std::unique_ptr<OneDnnConvolution> compile(const Convolution& shape,
                                                      ConvolutionDirection direction) const = 0;
