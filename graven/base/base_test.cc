@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <malloc.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "graven/base/heap_bytes.h"
 #include "graven/base/inline_vector.h"
 #include "graven/base/ref.h"
 #include "graven/base/stack.h"
@@ -43,6 +45,16 @@ TEST_CASE("a result passes its error on") {
   };
   CHECK(*quarter(8) == 2);
   CHECK(quarter(6).status().message() == "3 is odd");
+}
+
+TEST_CASE("bytes of text are those that malloc gave it") {
+  for (size_t size = 0; size < 200; ++size) {
+    std::string text(size, 'a');
+    text.shrink_to_fit();
+    // With the header of a block, which malloc does not count as usable.
+    const size_t given = size > 15 ? malloc_usable_size(text.data()) + 8 : 0;
+    CHECK(heap_bytes(text) == static_cast<int64_t>(given));
+  }
 }
 
 TEST_CASE("an inline vector grows, shrinks, moves and compares") {

@@ -57,10 +57,14 @@ class GradientTape:
                 "Tape is still recording, this can happen if you try to re-enter an "
                 "already-active tape."
             )
+        self._made_tape().start()
+        return self
+
+    def _made_tape(self) -> Any:
+        """The engine's tape, made when it is first needed."""
         if self._tape is None:
             self._tape = _engine.Tape(self._persistent, self._watch_accessed)
-        self._tape.start()
-        return self
+        return self._tape
 
     def __exit__(self, *exception: object) -> None:
         if self._tape.is_recording:
@@ -91,9 +95,7 @@ class GradientTape:
                     f"{leaf.dtype!r}. See docs/errors/no-gradient.md"
                 )
                 continue
-            if self._tape is None:
-                self._tape = _engine.Tape(self._persistent, self._watch_accessed)
-            self._tape.watch(leaf)
+            self._made_tape().watch(leaf)
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:

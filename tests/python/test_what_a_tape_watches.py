@@ -76,3 +76,20 @@ def test_a_call_that_returns_its_argument_makes_a_tensor_of_its_own() -> None:
         da, dx = tape.gradient([a, y, b], [a, x])
         assert da.numpy().tolist() == [1.0, 1.0]
         assert dx.numpy().tolist() == [6.0, 8.0]
+
+
+def test_a_tape_that_watches_before_it_records_keeps_its_options() -> None:
+    x, v = tf.constant(3.0), tf.Variable(4.0)
+    tape = tf.GradientTape(persistent=True, watch_accessed_variables=False)
+    tape.watch(x)
+    with tape:
+        y = x * v
+    assert tape.gradient(y, v) is None
+    assert tape.gradient(y, x).numpy() == 4.0
+    tape = tf.GradientTape()
+    tape.watch(x)
+    with tape:
+        y = x * v
+    assert tape.gradient(y, v).numpy() == 3.0
+    with pytest.raises(RuntimeError, match="one set of gradients"):
+        tape.gradient(y, v)
