@@ -73,6 +73,34 @@ fusion @fused0 = over [d0,10] reducing [1] {
 )");
 }
 
+TEST_CASE("values of rows that join a reduction take part in what is made of its matrix") {
+  CHECK(fused(R"(graph f(x: float32[n,10], z: float32[n,1]) {
+  %axes: int32[1] = [1]
+  %sum: float32[n,1] = Sum(x, %axes) {keep_dims=true}
+  %root: float32[n,1] = Sqrt(z)
+  %minus: float32[n,1] = Neg(%root)
+  %product: float32[n,1] = Mul(%sum, %minus)
+  %y: float32[n,10] = AddV2(x, %product)
+  return %y
+})") == R"(graph f(x: float32[n,10], z: float32[n,1]) {
+  %axes: int32[1] = [1]
+  %y_1: float32[n,10] = Fusion(x, z) {Tin=[float32, float32], Tout=[float32], fusion=@fused0}
+  return %y_1
+}
+
+fusion @fused0 = over [d0,10] reducing [1] {
+  x0: float32[d0,10]
+  x1: float32[d0,1]
+  %0: float32 = Sum(x0) {keep_dims=true}
+  %1: float32 = Sqrt(x1)
+  %2: float32 = Neg(%1)
+  %3: float32 = Mul(%0, %2)
+  %4: float32 = AddV2(x0, %3)
+  return %4
+}
+)");
+}
+
 TEST_CASE("a value per row without its last axis is read by the leading indices") {
   CHECK(fused(R"(graph f(x: float32[6,10], y: float32[6]) {
   %axes: int32[1] = [1]

@@ -85,3 +85,45 @@ def test_a_resize_method_that_there_is_not_is_refused() -> None:
     for method in (3, "other"):
         with pytest.raises(ValueError, match=f"Resize method is not implemented: {method}"):
             tf.image.resize(tf.ones([2, 3, 1]), [4, 2], method)
+
+
+def sinc_window(radius: int) -> Callable[[Any], Any]:
+    return lambda x: np.sinc(x) * np.sinc(x / radius) * (np.abs(x) < radius)
+
+
+def keys(x: Any) -> Any:
+    near = (1.5 * x - 2.5) * x * x + 1
+    far = ((-0.5 * x + 2.5) * x - 4) * x + 2
+    return np.where(x < 1, near, np.where(x < 2, far, 0))
+
+
+def mitchell(x: Any) -> Any:
+    near = ((7 * x - 12) * x * x + 16 / 3) / 6
+    far = (((-7 / 3 * x + 12) * x - 20) * x + 32 / 3) / 6
+    return np.where(x < 1, near, np.where(x < 2, far, 0))
+
+
+CURVES: dict[str, Callable[[Any], Any]] = {
+    "bilinear": lambda x: np.maximum(0, 1 - np.abs(x)),
+    "bicubic": lambda x: keys(np.abs(x)),
+    "lanczos3": sinc_window(3),
+    "lanczos5": sinc_window(5),
+    "gaussian": lambda x: np.exp(-2 * x * x) * (np.abs(x) < 1.5),
+    "mitchellcubic": lambda x: mitchell(np.abs(x)),
+}
+
+
+@pytest.mark.parametrize("method", CURVES)
+@pytest.mark.parametrize("size", [5, 13])
+def test_a_smooth_resizing_weights_pixels_by_the_curve_of_its_method(
+    method: str, size: int
+) -> None:
+    x = draw.normal(size=(1, 11, 11, 1))
+    scale = 11 / size
+    # Distances of the pixels of one side from the centres of those of the result.
+    centres = (np.arange(size)[:, None] + 0.5) * scale
+    weights = CURVES[method]((np.arange(11) + 0.5 - centres) / max(scale, 1.0))
+    weights /= weights.sum(1, keepdims=True)
+    y = tf.image.resize(tf.constant(x, tf.float32), (size, size), method, antialias=True)
+    expected = weights @ x[0, :, :, 0] @ weights.T
+    np.testing.assert_allclose(y.numpy()[0, :, :, 0], expected, rtol=1e-4, atol=1e-5)

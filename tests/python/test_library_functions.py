@@ -120,3 +120,12 @@ def test_a_function_of_a_record_is_pickled_and_copied_by_its_name(name: str) -> 
     assert pickle.loads(pickle.dumps(function)) is function
     assert copy.deepcopy(function) is function
     assert function.__module__ == f"graven.{name}".rpartition(".")[0]
+
+
+@pytest.mark.parametrize("axis", [-2, -1, 0, 1])
+def test_numbers_between_two_vectors_lie_along_any_new_axis(axis: int) -> None:
+    start, stop = np.array([0.0, 10.0]), np.array([4.0, 30.0])
+    y = graven.linspace(start, stop, 5, axis=axis)
+    np.testing.assert_allclose(y.numpy(), np.linspace(start, stop, 5, axis=axis))
+    with pytest.raises(ValueError, match=r"axis must be in \[-2, 1\], got -3"):
+        graven.linspace(start, stop, 5, axis=-3)

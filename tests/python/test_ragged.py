@@ -81,3 +81,10 @@ def test_a_signature_of_a_ragged_tensor_takes_every_number_of_rows() -> None:
     assert f.experimental_get_tracing_count() == 1
     with pytest.raises(TypeError, match="Can not cast"):
         f(tf.constant([[1, 2]]))
+
+
+def test_rows_of_one_length_are_as_many_as_the_values_fill() -> None:
+    ragged = tf.RaggedTensor.from_uniform_row_length([1, 2, 3, 4, 5, 6], 2)
+    assert ragged.to_list() == [[1, 2], [3, 4], [5, 6]]
+    assert tf.RaggedTensor.from_uniform_row_length([], 0).to_list() == []
+    assert tf.RaggedTensor.from_uniform_row_length([], 0, nrows=2).to_list() == [[], []]

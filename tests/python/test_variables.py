@@ -36,3 +36,16 @@ def test_a_function_that_takes_a_variable_has_a_gradient(inside: bool, shape: An
 
     call = tf.function(gradients) if inside else gradients
     assert [part.numpy().tolist() for part in call(variable, other)] == [[2.0, 4.0], [0.0, 0.0]]
+
+
+def test_two_handles_of_one_function_are_two_variables() -> None:
+    @tf.function
+    def f() -> Any:
+        raw = tf.raw_ops
+        first = raw.VarHandleOp(dtype=tf.float32, shape=[])
+        second = raw.VarHandleOp(dtype=tf.float32, shape=[])
+        raw.AssignVariableOp(resource=first, value=1.0)
+        raw.AssignVariableOp(resource=second, value=2.0)
+        return raw.ReadVariableOp(resource=first, dtype=tf.float32)
+
+    assert f().numpy() == 1.0
