@@ -196,11 +196,12 @@ struct RatioParameters {
 };
 
 Outputs signal_to_noise(FunctionContext& c, const RatioParameters& p) {
-  if (!check_alike(c, p.a, p.b)) return Tensor();
   const Formula peak = c(scaled_maximum(c, p.max_val, p.a.dtype()));
   const Tensor a = converted_image(c, p.a, DType::kFloat32);
   const Tensor b = converted_image(c, p.b, DType::kFloat32);
   const Formula error = reduce(c, kMean, c(kSquaredDifference, {a, b}), axes_of({-3, -2, -1}));
+  // Afterwards, as in TensorFlow: images that no difference can be taken of fail there.
+  if (!c.status().ok() || !check_alike(c, p.a, p.b)) return Tensor();
   const double decibels = 10 / std::log(10.0);
   return (2 * decibels) * call(kLog, peak) - decibels * call(kLog, error);
 }

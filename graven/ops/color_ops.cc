@@ -47,8 +47,11 @@ Status color_shape(InferContext& c) {
   if (is_color && out.has_rank()) {
     const Dim channels = out[out.rank() - 1];
     if (channels.is_number() && channels.number() != 3) {
-      return invalid_argument("input must have 3 channels but instead has ", channels.number(),
-                              " channels.");
+      // As TensorFlow has it, of those that convert colours.
+      const bool converts = min_rank == 1 && !c.is_graph();
+      return Status(
+          converts ? Code::kFailedPrecondition : Code::kInvalidArgument,
+          str_cat("input must have 3 channels but instead has ", channels.number(), " channels."));
     }
     out.set(out.rank() - 1, 3);
   }

@@ -14,8 +14,8 @@
 #include "graven/python/tensor_object.h"
 #include "graven/python/variable_object.h"
 
-// x[...]: one strided_slice for all of indices, slices, newaxis and ellipsis; a boolean mask is
-// tf.boolean_mask.
+// x[...]: one strided_slice for all of indices, slices, newaxis and ellipsis, in a tuple or, as
+// TensorFlow takes them too, in a list; a boolean mask is tf.boolean_mask.
 
 namespace graven::python {
 namespace {
@@ -179,13 +179,13 @@ DType index_type_of(const Slices& slices) {
 Result<Tensor> strided_slice(const Tensor& x, PyObject* key) {
   NodeScope scope("strided_slice");
   Slices slices;
-  if (PyTuple_Check(key)) {
-    if (PyTuple_GET_SIZE(key) > 62) {
+  if (PyTuple_Check(key) || PyList_Check(key)) {
+    if (PySequence_Fast_GET_SIZE(key) > 62) {
       return engine::Status(engine::Code::kInvalidArgument, "Too many indices",
                             engine::ErrorKind::kIndexError);
     }
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) {
-      RETURN_IF_ERROR(add_entry(PyTuple_GET_ITEM(key, i), static_cast<int>(i), slices));
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(key); ++i) {
+      RETURN_IF_ERROR(add_entry(PySequence_Fast_GET_ITEM(key, i), static_cast<int>(i), slices));
     }
   } else {
     RETURN_IF_ERROR(add_entry(key, 0, slices));
