@@ -172,7 +172,8 @@ class RowRunner {
         traps_(traps),
         columns_(columns),
         batch_(rows_of_batch(columns)),
-        spreads_(columns <= kShortRow) {}
+        spreads_(columns <= kShortRow),
+        folds_rows_at_once_(columns <= kRowSegment) {}
 
   // Of the memory that start is given.
   size_t scratch_bytes() const {
@@ -242,13 +243,17 @@ class RowRunner {
       if (!stage.works_on_matrix()) {
         stage.elementwise->run(rows, operands.from.data(), operands.scalars.data(),
                                operands.to.data(), scratch_, traps_);
-      } else if (spreads_) {
+      } else if (folds_rows_at_once_) {
         fetch_rows();
-        if (stage.reduction) {
+        if (stage.reduction && (spreads_ || is_in_rows(stage, operands))) {
           reduce_batch(stage, operands, rows);
-        } else {
+        } else if (stage.reduction) {
+          reduce_rows(stage, operands, rows, [](int64_t) {});
+        } else if (spreads_) {
           stage.elementwise->run(rows * columns_, operands.from.data(), operands.scalars.data(),
                                  operands.to.data(), scratch_, traps_);
+        } else {
+          run_by_rows(stage, operands, rows, [](int64_t) {});
         }
       } else if (stage.reduction) {
         reduce_rows(stage, operands, rows, fetch_row);
@@ -310,7 +315,8 @@ class RowRunner {
     const size_t size = dtype_size(value.dtype), row = static_cast<size_t>(columns_) * size;
     switch (value.extent) {
       case RowExtent::kMatrix:
-        return static_cast<size_t>(rows) * (value.is_slot && !spreads_ ? align(row) : row);
+        return static_cast<size_t>(rows) *
+               (value.is_slot && !folds_rows_at_once_ ? align(row) : row);
       case RowExtent::kPerColumn:
         return row;
       case RowExtent::kPerRow:
@@ -364,7 +370,7 @@ class RowRunner {
   }
 
   // The next rows of each matrix are prefetched a share at a time, before each stage goes over a
-  // row (or a batch of short ones), so that the first stage that reads them finds them in cache.
+  // row (or a batch of shorter ones), so that the first stage that reads them finds them in cache.
   // Rows are too short for the processor's own prefetching, and it drops requests when there are
   // too many at once. The second cache is near enough; the first one is full of this batch.
   void find_prefetches(std::span<std::byte* const> places) {
@@ -381,7 +387,7 @@ class RowRunner {
     asm volatile("");
     for (const Prefetch& matrix : prefetches_) {
       const std::byte* next = matrix.base + row * matrix.row_bytes;
-      const int64_t bytes = matrix.row_bytes * (spreads_ ? batch_ : 1);
+      const int64_t bytes = matrix.row_bytes * (folds_rows_at_once_ ? batch_ : 1);
       const int64_t begin = bytes * share / num_shares_;
       const int64_t end = bytes * (share + 1) / num_shares_;
       for (int64_t i = begin; i < end; i += 64) {
@@ -390,21 +396,34 @@ class RowRunner {
     }
   }
 
-  // Short rows.
+  // Whether a reduction combines elements as they lie in memory.
+  static bool is_in_place(const Stage& stage, const Operands& operands) {
+    const int place = stage.reduction->rep().handed_on;
+    return place >= 0 && !operands.scalars[static_cast<size_t>(place)];
+  }
+  // And whether they lie there row behind row: not one row for all.
+  bool is_in_rows(const Stage& stage, const Operands& operands) const {
+    const ReductionProgram::Rep& reduction = stage.reduction->rep();
+    return is_in_place(stage, operands) &&
+           operands.strides[static_cast<size_t>(reduction.handed_on)] ==
+               columns_ * static_cast<int64_t>(reduction.size);
+  }
+
+  // All rows of a batch in one call.
   void reduce_batch(const Stage& stage, const Operands& operands, int64_t rows) {
     const ReductionProgram::Rep& reduction = stage.reduction->rep();
     ReductionCombiner combiner(reduction, scratch_, traps_);
-    const auto place = static_cast<size_t>(std::max(reduction.handed_on, 0));
-    const auto* values = static_cast<const std::byte*>(operands.from[place]);
-    if (reduction.handed_on < 0 || operands.scalars[place]) {
+    const std::byte* values = prepared_;
+    if (is_in_place(stage, operands)) {
+      values = static_cast<const std::byte*>(operands.from[reduction.handed_on]);
+    } else {
       void* prepared[] = {prepared_};
       reduction.prepare->run(rows * columns_, operands.from.data(), operands.scalars.data(),
                              prepared, scratch_, traps_);
-      values = prepared_;
     }
     auto* out = static_cast<std::byte*>(operands.to[0]);
     // Finished results may be larger than the accumulators.
-    std::byte* accumulators = reduction.finishes ? prepared_ : out;
+    std::byte* accumulators = !reduction.finishes ? out : spreads_ ? prepared_ : accumulators_;
     combiner.rows(values, rows, columns_, accumulators);
     if (reduction.finishes) {
       combiner.finish(out, accumulators, rows, static_cast<double>(columns_));
@@ -452,14 +471,14 @@ class RowRunner {
       begins.push_back(static_cast<const std::byte*>(operands.from[i]) + row * operands.strides[i]);
     }
     const auto place = static_cast<size_t>(std::max(reduction.handed_on, 0));
-    const bool is_in_place = reduction.handed_on >= 0 && !operands.scalars[place];
-    if (is_in_place && columns_ <= kRowSegment) {
+    const bool in_place = is_in_place(stage, operands);
+    if (in_place && folds_rows_at_once_) {
       return combiner.rows(begins[place], 1, columns_, accumulator);
     }
     combiner.row(
         columns_,
         [&](int64_t position, int64_t limit, const std::byte*& values) {
-          if (is_in_place) {
+          if (in_place) {
             values = begins[place] + position * reduction.size;
             return limit;
           }
@@ -478,7 +497,8 @@ class RowRunner {
   const Rep& rep_;
   TrapNotes* const traps_;
   int64_t columns_, batch_;
-  const bool spreads_;  // short rows
+  const bool spreads_;             // short rows
+  const bool folds_rows_at_once_;  // short and middling ones, each shorter than a segment
   std::byte* scratch_ = nullptr;
   std::byte* prepared_ = nullptr;       // values that a reduction combines: of a batch or block
   std::byte* accumulators_ = nullptr;   // of the rows of a batch
