@@ -291,10 +291,21 @@ def test_a_fault_is_in_while_the_tests_run_and_out_again_when_they_are_interrupt
         seen.append(file.read_text())
         raise KeyboardInterrupt
 
+    monkeypatch.setattr(trials, "_build_targets", lambda _programs: None)
     monkeypatch.setattr(trials, "_ask", interrupt)
     with pytest.raises(KeyboardInterrupt):
         trials.try_fault(FAULT)
     assert seen == [FAULT.applied(text)] and file.read_text() == text
+
+
+def test_a_fault_of_python_is_tried_without_what_was_built_for_another(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(trials, "_build_targets", lambda _programs: done.append("build"))
+    monkeypatch.setattr(trials, "_ask", lambda _parts: done.append("ask"))
+    assert trials.try_fault(FAULT) == Result(Outcome.MISSED)
+    assert done == ["build", "ask"]
 
 
 def test_a_fault_of_python_that_is_none_asks_no_test(trials: Trials) -> None:

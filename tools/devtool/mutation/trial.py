@@ -112,6 +112,10 @@ class Trials:
             file.write_text(text)
 
     def _try_python(self) -> Result:
+        # A fault of C++ that was tried before is out of its file, but still in what was built.
+        ended = self._build_targets(None)
+        if ended is not None:
+            raise DevError(f"without a fault the build fails; see {self._logs}")
         return self._ask(self._python_parts) or Result(Outcome.MISSED)
 
     def _try_cpp(self, room: str) -> Result:
