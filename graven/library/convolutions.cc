@@ -173,8 +173,8 @@ struct ConvolutionParameters {
 };
 
 Outputs convolution(FunctionContext& c, const ConvolutionParameters& p) {
-  const std::string_view format = p.data_format ? *p.data_format : std::string_view("NC");
-  const bool second = p.data_format && format.starts_with("NC");
+  const std::string_view format = p.data_format ? *p.data_format : std::string_view("N...C");
+  const bool second = format.starts_with("NC");
   if (!second && !format.ends_with("C")) {
     return c.fail(value_error("`data_format` must be of the form `N...C` or `NC...`. Received: ",
                               "data_format=", format));

@@ -199,10 +199,10 @@ Status batch_matmul_kernel(KernelContext& c) {
                              .b_offsets = {},
                              .done = c.done()};
   const Shape batch = batch_of(out.shape()), of_x = batch_of(x.shape()), of_y = batch_of(y.shape());
-  const int64_t one = 0;
   if (of_y.num_elements() == 1 && !attrs.adj_x) {  // the rows of all matrices times one matrix
+    const int64_t start = 0;
     product.m *= batch.num_elements();
-    product.a_offsets = product.b_offsets = {&one, 1};
+    product.a_offsets = product.b_offsets = {&start, 1};
     return matmul(product);
   }
   std::vector<int64_t> a_offsets, b_offsets;

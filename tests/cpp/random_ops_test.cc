@@ -131,6 +131,11 @@ TEST_CASE("generators are reset, skipped and made of keys") {
         longs(Generator::from_non_deterministic_state().state().value()));
 }
 
+TEST_CASE("no gradient is asked of the state of a generator") {
+  CHECK(!Generator::from_seed(7).state().trainable());
+  CHECK(Generator::from_seed(7).state().name() == "StateVar:0");
+}
+
 TEST_CASE("a generator in a function is read and moved by each call") {
   Generator generator = Generator::from_seed(7);
   auto f =
