@@ -243,7 +243,12 @@ SAMPLES = [
 
 ONE = [[[[1.0]]]]
 WRONG = [
-    Wrong("RGBToHSV", ([[1.0, 2.0]],), "input must have 3 channels but instead has 2"),
+    Wrong(
+        "RGBToHSV",
+        ([[1.0, 2.0]],),
+        "input must have 3 channels but instead has 2",
+        "FailedPreconditionError",
+    ),
     Wrong("RGBToHSV", (1.0,), "input must be at least 1-D"),
     Wrong("AdjustContrastv2", ([[1.0]], np.float32(1)), "input must be at least 3-D"),
     Wrong("AdjustHue", ([[[1.0, 1.0, 1.0]]], [1.0]), "delta must be scalar"),
