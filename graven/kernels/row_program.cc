@@ -1,10 +1,11 @@
 // How rows are run: several at a time, so that a stage is one call for all of them. Where a stage
 // reads values per row or per column beside a matrix, they are spread over a matrix of the batch if
 // rows are short. Longer rows are computed one by one within the call, and such values are scalars,
-// or the row of the matrix that they are. A batch stays in the nearest caches; rows that would
-// leave them, and matrices of so few rows that most threads would have none, go stage by stage.
-// The bits are the same: an element depends neither on its position nor on its neighbours, and a
-// reduction's order depends on the length of the row alone.
+// or the row of the matrix that they are; a reduction of rows that are no longer than a segment of
+// its order still folds all rows of the batch in one call. A batch stays in the nearest caches;
+// rows that would leave them, and matrices of so few rows that most threads would have none, go
+// stage by stage. The bits are the same: an element depends neither on its position nor on its
+// neighbours, and a reduction's order depends on the length of the row alone.
 #include "graven/kernels/row_program.h"
 
 #include <algorithm>
