@@ -94,18 +94,23 @@ int64_t find_in_row(const T* row, int64_t n) {
 }
 
 // Rows of less than two vectors are compared side by side, so many at a time: alone, a row's lanes
-// hardly begin before they are compared with each other. By places alone: rows do not wait for each
-// other.
+// hardly begin before they are compared with each other. Rows do not wait for each other.
 constexpr int64_t kRowsAtOnce = 8;
 
 template <bool kLargest, typename T>
 void find_side_by_side(const T* rows, int64_t n, int64_t* places) {
-  int64_t at[kRowsAtOnce] = {};
+  T best[kRowsAtOnce];
+  int64_t at[kRowsAtOnce];
+  for (int64_t row = 0; row < kRowsAtOnce; ++row) {
+    best[row] = rows[row * n];
+    at[row] = 0;
+  }
   for (int64_t i = 1; i < n; ++i) {
     for (int64_t row = 0; row < kRowsAtOnce; ++row) {
-      const T* from = rows + row * n;
-      const int64_t wins = -static_cast<int64_t>(beats<kLargest>(from[i], from[at[row]]));
-      at[row] += (i - at[row]) & wins;
+      const T next = rows[row * n + i];
+      const bool wins = beats<kLargest>(next, best[row]);
+      best[row] = wins ? next : best[row];
+      at[row] = wins ? i : at[row];
     }
   }
   std::copy_n(at, kRowsAtOnce, places);
