@@ -178,8 +178,12 @@ Status fake_quant_gradient_shape(InferContext& c) {
   RETURN_IF_ERROR(check_bounds<per_channel>(c, 1));
   ASSIGN_OR_RETURN(Shape shape, merge_shapes(c.shape(0), c.shape(1)));
   c.set_shape(0, shape);
-  const Shape channels = {shape.has_rank() ? shape[shape.rank() - 1] : Dim::unknown()};
-  for (int i : {1, 2}) c.set_shape(i, per_channel ? channels : Shape());
+  Shape of_bounds;
+  if (per_channel) {
+    const bool has_channels = shape.has_rank() && shape.rank() > 0;
+    of_bounds = {has_channels ? shape[shape.rank() - 1] : Dim::unknown()};
+  }
+  for (int i : {1, 2}) c.set_shape(i, of_bounds);
   return {};
 }
 

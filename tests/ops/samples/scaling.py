@@ -65,6 +65,8 @@ SAMPLES = [
     Sample("FakeQuantWithMinMaxArgsGradient", (DY, X), attrs=NARROW),
     Sample("FakeQuantWithMinMaxVars", (X, ONE_LOW, ONE_HIGH)),
     Sample("FakeQuantWithMinMaxVars", (X, ZERO, ZERO), attrs={"num_bits": 3}),
+    # Of one number.
+    Sample("FakeQuantWithMinMaxVarsGradient", (0.5, 0.25, ONE_LOW, ONE_HIGH)),
     Sample("FakeQuantWithMinMaxVarsGradient", (DY, X, ONE_LOW, ONE_HIGH), attrs={"num_bits": 4}),
     Sample("FakeQuantWithMinMaxVarsGradient", (DY, X, ZERO, ZERO)),
     Sample("FakeQuantWithMinMaxVarsPerChannel", (X, LOW, HIGH), attrs=SHORT_RANGE),
