@@ -216,7 +216,7 @@ Scalar sum_of_all(std::span<const Scalar> x, AttrsRef) {
 
 Status sum_of_variants(KernelContext& c) {
   auto sum = c.out<Ref<Resource>>(0);
-  std::ranges::copy(c.in<Ref<Resource>>(0), sum.begin());
+  if (!(c.output(0) == c.input(0))) std::ranges::copy(c.in<Ref<Resource>>(0), sum.begin());
   for (int i = 1; i < c.num_inputs(); ++i) {
     if (!(c.input(i).shape() == c.input(0).shape())) {
       return invalid_argument("Inputs must all have the same shape: input 0 has shape ",
@@ -246,6 +246,7 @@ void define_add_n(OpRegistry& ops) {
       .body = elementwise_body(sum_of_all).with_kernel_for({DType::kVariant}, sum_of_variants),
       .passes_on = [](std::span<const DType> inputs,
                       AttrsRef) { return inputs.size() == 1 ? 0 : -1; },
+      .overwrites = 0,
       .commutative = true,
   });
 }

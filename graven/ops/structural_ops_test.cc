@@ -170,9 +170,9 @@ struct TestNumber final : Variant {
   Result<Ref<Resource>> zeros_like() const override {
     return Ref<Resource>(make_ref<TestNumber>(0));
   }
-  Result<Ref<Resource>> add(const Variant& other) const override {
-    return Ref<Resource>(
-        make_ref<TestNumber>(number + static_cast<const TestNumber&>(other).number));
+  Status add(const Variant& other) override {
+    number += static_cast<const TestNumber&>(other).number;
+    return {};
   }
   Ref<Variant> clone() const override { return make_ref<TestNumber>(number); }
 };

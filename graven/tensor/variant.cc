@@ -29,11 +29,11 @@ Status add_variants(std::span<const Ref<Resource>> a, std::span<const Ref<Resour
   for (size_t i = 0; i < a.size(); ++i) {
     ASSIGN_OR_RETURN(const Variant* x, variant_of(a[i]));
     ASSIGN_OR_RETURN(const Variant* y, variant_of(b[i]));
-    if (x && y) {
-      ASSIGN_OR_RETURN(to[i], x->add(*y));
-    } else {
-      to[i] = x ? a[i] : b[i];
-    }
+    to[i] = x ? a[i] : b[i];
+    if (!x || !y) continue;
+    // A handle besides to[i]: a's own, or one of another owner.
+    if (!x->is_unique()) to[i] = x->clone();
+    RETURN_IF_ERROR(static_cast<Variant*>(to[i].get())->add(*y));
   }
   return {};
 }

@@ -28,9 +28,10 @@ class GRAVEN_API Variant : public Resource {
   virtual Result<Ref<Resource>> zeros_like() const {
     return unimplemented("there is no zero of a ", kind());
   }
-  // The sum with another value of the kind; kInvalidArgument if that does not fit.
-  virtual Result<Ref<Resource>> add(const Variant& other) const {
-    return unimplemented("a ", kind(), " cannot be added to a ", other.kind());
+  // Adds another value of the kind; kInvalidArgument if that does not fit. The caller has the only
+  // handle.
+  virtual Status add(const Variant& other) {
+    return unimplemented("a ", other.kind(), " cannot be added to a ", kind());
   }
   // A copy for a caller that will change it. Shares the parts that never change.
   virtual Ref<Variant> clone() const = 0;
@@ -48,7 +49,7 @@ Result<T*> changeable(const Tensor& handle, std::string_view name) {
 }
 
 // Element by element, for the kernels of ZerosLike and AddN: `to` has as many elements, and may be
-// the same memory.
+// the same memory, a's too. A sum is computed in place if there is no other handle of it.
 GRAVEN_API Status zeros_like_variants(std::span<const Ref<Resource>> from,
                                       std::span<Ref<Resource>> to);
 GRAVEN_API Status add_variants(std::span<const Ref<Resource>> a, std::span<const Ref<Resource>> b,
