@@ -8,6 +8,7 @@
 #include "graven/ir/kernel.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/register_ops.h"
+#include "graven/tensor/add_elements.h"
 
 namespace graven::engine {
 namespace {

@@ -11,6 +11,7 @@
 #include "graven/ops/image_ops.h"
 #include "graven/ops/register_ops.h"
 #include "graven/ops/shape_rules.h"
+#include "graven/tensor/add_elements.h"
 
 // Boxes are cut out of images and resized. Coordinates [y1, x1, y2, x2] are fractions of the
 // distance between the centers of the corner pixels, and the corner pixels of a crop lie at the

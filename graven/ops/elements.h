@@ -106,22 +106,6 @@ void for_each_broadcast(const Shape& out, const std::array<const Shape*, n>& inp
   }
 }
 
-// x + y in the arithmetic of stored elements: integers wrap around, half and bfloat16 add in
-// float32.
-template <typename T>
-T add_elements(T x, T y) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
-    return T(static_cast<float>(x) + static_cast<float>(y));
-  } else if constexpr (std::is_same_v<T, bool>) {
-    return x || y;
-  } else if constexpr (std::is_integral_v<T>) {
-    using U = std::make_unsigned_t<T>;
-    return static_cast<T>(static_cast<U>(static_cast<U>(x) + static_cast<U>(y)));
-  } else {
-    return x + y;
-  }
-}
-
 // The type in which elements are summed or multiplied: float32 for half and bfloat16, and for
 // integers without signs, so that they wrap around (32 bits at least: smaller ones would become
 // signed when they are multiplied).

@@ -9,6 +9,7 @@
 #include "graven/ops/elements.h"
 #include "graven/ops/gather_ops.h"
 #include "graven/ops/strided_copy.h"
+#include "graven/tensor/add_elements.h"
 
 namespace graven::engine {
 namespace {

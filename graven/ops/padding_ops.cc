@@ -20,6 +20,7 @@
 #include "graven/ops/sizes.h"
 #include "graven/ops/slice_ops.h"
 #include "graven/ops/strided_copy.h"
+#include "graven/tensor/add_elements.h"
 
 namespace graven::engine {
 namespace {

@@ -14,6 +14,7 @@
 #include "graven/ops/resample.h"
 #include "graven/ops/sampling_taps.h"
 #include "graven/ops/sizes.h"
+#include "graven/tensor/add_elements.h"
 
 namespace graven::engine {
 namespace {

@@ -7,6 +7,7 @@
 #include "graven/ir/kernel.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/variable_ops.h"
+#include "graven/tensor/add_elements.h"
 #include "graven/tensor/resource_as.h"
 
 namespace graven::engine {
