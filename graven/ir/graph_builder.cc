@@ -3,9 +3,9 @@
 #include "graven/base/strings.h"
 #include "graven/ir/emitter.h"
 #include "graven/ir/frame.h"
+#include "graven/ir/infer_context.h"
 #include "graven/ir/out_of_scope.h"
 #include "graven/ir/structural_ops.h"
-#include "graven/tensor/resource_as.h"
 
 namespace graven::engine {
 namespace {
@@ -173,11 +173,7 @@ Dim GraphBuilder::inner_dim(const Graph& outer, Dim dim) {
 
 Tensor GraphBuilder::add_placeholder_like(const Tensor& outer, std::string_view name) {
   if (!outer.is_symbolic()) {
-    std::optional<HandleData> data;
-    if (const Resource* held = held_resource(outer)) {
-      if (auto type = held->value_type()) data = {type->first, type->second};
-    }
-    return add_placeholder(outer.dtype(), outer.shape(), name, data);
+    return add_placeholder(outer.dtype(), outer.shape(), name, handle_data_of(outer));
   }
   const SymbolicTensor& source = symbolic(outer);
   const Graph& graph = *source.graph();

@@ -29,6 +29,18 @@ bool may_hold_sizes(const Tensor& tensor) {
 
 }  // namespace
 
+std::optional<HandleData> handle_data_of(const Tensor& eager) {
+  const Resource* held = held_resource(eager);
+  if (!held) return std::nullopt;
+  if (auto type = held->value_type()) return HandleData(type->first, type->second);
+  const auto* variant = dynamic_cast<const Variant*>(held);
+  if (!variant) return std::nullopt;
+  HandleData data;
+  for (auto& [dtype, shape] : variant->components()) data.components.push_back({dtype, shape});
+  if (data.components.empty()) return std::nullopt;
+  return data;
+}
+
 InferContext::InferContext(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
                            const TypeBindings& types, int num_outputs, SymbolTable* symbols)
     : op_(op), attrs_(attrs), inputs_(inputs), types_(types), symbols_(symbols) {
@@ -90,15 +102,7 @@ std::optional<HandleData> InferContext::handle_data(int input) const {
     if (data) return *data;
     return std::nullopt;
   }
-  const Resource* held = held_resource(tensor);
-  if (!held) return std::nullopt;
-  if (auto type = held->value_type()) return HandleData(type->first, type->second);
-  const auto* variant = dynamic_cast<const Variant*>(held);
-  if (!variant) return std::nullopt;
-  HandleData data;
-  for (auto& [dtype, shape] : variant->components()) data.components.push_back({dtype, shape});
-  if (data.components.empty()) return std::nullopt;
-  return data;
+  return handle_data_of(tensor);
 }
 
 void InferContext::set_sizes(int output, SymbolicValue sizes) {
