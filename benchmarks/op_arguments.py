@@ -116,6 +116,9 @@ class Arguments:
     def row(self) -> Any:
         return self._numbers(self._side)
 
+    def two_rows(self) -> Any:
+        return self._numbers(2, self._side)
+
     def column(self) -> Any:
         return self._numbers(self._side, 1)
 
@@ -360,6 +363,15 @@ class Arguments:
     def elements_tensor(self) -> Any:
         return self._integers(self._elements)
 
+    def two_lengths_tensor(self) -> Any:
+        return self._integers([self._side - 1, 1], "int64")
+
+    def no_lengths_tensor(self) -> Any:
+        return self._integers([], "int64")
+
+    def minus_one_tensor(self) -> Any:
+        return self._integers(-1)
+
     def two_tensor(self) -> Any:
         return self._integers(2)
 
@@ -431,6 +443,12 @@ class Arguments:
         return generator.state.handle
 
     # Variables.
+
+    def list_of_rows(self) -> Any:
+        return self._tf.raw_ops.TensorListFromTensor(tensor=self.matrix(), element_shape=-1)
+
+    def two_lists_of_rows(self) -> Any:
+        return self._tf.stack([self.list_of_rows(), self.list_of_rows()])
 
     def variable(self) -> Any:
         variable = self._tf.Variable(self.matrix())
@@ -522,6 +540,9 @@ class Arguments:
 
     def dtype(self) -> Any:
         return getattr(self._tf, self._dtype)
+
+    def index_dtype(self) -> Any:
+        return self._tf.int32
 
     def other_dtype(self) -> Any:
         return self._tf.float32 if self._dtype != "float32" else self._tf.int32

@@ -93,6 +93,20 @@ struct FusionAttrs {
 };
 GRAVEN_API inline OpHandle<FusionAttrs> kFusion;
 
+// Lists of tensors in variants. The others are in ops/tensor_list_ops.h.
+struct TensorListAttrs {
+  DType element_dtype = DType::kInvalid;
+  static constexpr auto fields() {
+    return std::tuple(required_field("element_dtype", &TensorListAttrs::element_dtype));
+  }
+};
+// element_shape, max_num_elements -> handle
+GRAVEN_API inline OpHandle<TensorListAttrs> kEmptyTensorList;
+GRAVEN_API inline OpHandle<NoAttrs> kTensorListPushBack;  // input_handle, tensor -> output_handle
+// input_handle, element_shape -> output_handle, tensor
+GRAVEN_API inline OpHandle<TensorListAttrs> kTensorListPopBack;
+GRAVEN_API inline OpHandle<NoAttrs> kTensorListLength;  // input_handle -> length
+
 struct ReadVariableAttrs {
   DType dtype = DType::kInvalid;
   static constexpr auto fields() {

@@ -56,6 +56,7 @@ namespace {
   define_sparse_segment_ops(ops);
   define_special_ops(ops);
   define_structural_ops(ops);
+  define_tensor_list_ops(ops);
   define_unary_math_ops(ops);
   define_unique_ops(ops);
   define_variable_ops(ops);

@@ -54,6 +54,7 @@ void define_space_ops(OpRegistry& ops);
 void define_sparse_segment_ops(OpRegistry& ops);
 void define_special_ops(OpRegistry& ops);
 void define_structural_ops(OpRegistry& ops);
+void define_tensor_list_ops(OpRegistry& ops);
 void define_unary_math_ops(OpRegistry& ops);
 void define_unique_ops(OpRegistry& ops);
 void define_variable_ops(OpRegistry& ops);

@@ -45,6 +45,18 @@ class VariableOf:
 
 
 @dataclass(frozen=True)
+class ListOf:
+    """An input that is a list of the rows of this tensor."""
+
+    rows: Any
+
+    @property
+    def shape(self) -> Any:
+        """The shape of the tensor."""
+        return np.shape(self.rows)
+
+
+@dataclass(frozen=True)
 class Call:
     """An op, its inputs as arrays (a list of them for a list argument), and its attributes."""
 
@@ -71,6 +83,10 @@ def _random(op: str, **attrs: Any) -> Call:
     return Call(op, (int32([2, 3]),), attrs)
 
 
+def _on_list(op: str, *inputs: Any, **attrs: Any) -> Call:
+    return Call(f"TensorList{op}", (LIST, *inputs), attrs)
+
+
 def _stateless(op: str, *bounds: Any, version: int = 2, **attrs: Any) -> Call:
     start = (
         (np.array([3], np.uint64), np.array([1, 2], np.uint64), np.array(1, np.int32))
@@ -81,6 +97,7 @@ def _stateless(op: str, *bounds: Any, version: int = 2, **attrs: Any) -> Call:
 
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
+LIST = ListOf(X)
 VARIABLE, STATE = VariableOf(X), VariableOf(int64([1, 2, 3]))
 LOW, HIGH = np.array(0, np.int32), np.array(9, np.int32)
 ALPHA = np.array(0.5, np.float32)
@@ -126,6 +143,19 @@ MORE_CALLS = [
         for op in ("StatelessRandomUniform", "StatelessRandomNormal", "StatelessTruncatedNormal")
         for suffix, version in (("", 1), ("V2", 2))
     ),
+    Call("EmptyTensorList", (int32([3]), LOW), {"element_dtype": tf.float32}),
+    Call("TensorListReserve", (int32([3]), HIGH), {"element_dtype": tf.float32}),
+    Call("TensorListFromTensor", (X, int32([3])), {}),
+    Call("TensorListScatterV2", (X, int32([1, 0]), int32([3]), HIGH), {}),
+    Call("TensorListSplit", (X, int32([1, 3]), int64([1, 1])), {}),
+    _on_list("PopBack", int32([3]), element_dtype=tf.float32),
+    _on_list("GetItem", LOW, int32([3]), element_dtype=tf.float32),
+    _on_list("SetItem", LOW, X[0], resize_if_index_out_of_bounds=True),
+    _on_list("Resize", HIGH),
+    _on_list("Stack", int32([3]), element_dtype=tf.float32, num_elements=2),
+    _on_list("Gather", int32([1, 0]), int32([3]), element_dtype=tf.float32),
+    _on_list("ScatterIntoExistingList", X, int32([1, 0])),
+    _on_list("ConcatV2", int32([3]), int64([1, 1]), element_dtype=tf.float32),
     _stateless("StatelessRandomUniformInt", LOW, HIGH, version=1),
     _stateless("StatelessRandomUniformIntV2", LOW, HIGH),
     _stateless("StatelessRandomUniformFullInt", version=1, dtype=tf.int32),
@@ -221,6 +251,8 @@ def _extreme_attributes(value: Any) -> Iterator[Any]:
 def _tensor(value: Any) -> Any:
     if isinstance(value, VariableOf):
         return tf.Variable(value.value).handle
+    if isinstance(value, ListOf):
+        return tf.raw_ops.TensorListFromTensor(tensor=value.rows, element_shape=-1)
     return [tf.constant(x) for x in value] if isinstance(value, list) else tf.constant(value)
 
 
@@ -236,7 +268,8 @@ def _eagerly(call: Call) -> Any:
 
 
 def _with_constants(call: Call) -> Any:
-    handles = {i: _tensor(x) for i, x in enumerate(call.inputs) if isinstance(x, VariableOf)}
+    is_handle = [isinstance(x, VariableOf | ListOf) for x in call.inputs]
+    handles = {i: _tensor(x) for i, x in enumerate(call.inputs) if is_handle[i]}
 
     @tf.function
     def function() -> Any:

@@ -123,3 +123,132 @@ def of_constant(tf: Any, op: Op, inputs: list[Any]) -> Application:
     if tf.__name__ == "tensorflow":
         value = tf.make_tensor_proto(np.asarray(value), dtype)
     return Application(lambda: op(value=value, dtype=dtype), [])
+
+
+def _list_of(tf: Any, rows: Any, element_shape: Any = -1) -> Any:
+    """A list of the rows of a tensor."""
+    return tf.raw_ops.TensorListFromTensor(tensor=rows, element_shape=element_shape)
+
+
+def _stacked(tf: Any, handle: Any, dtype: Any) -> Any:
+    return tf.raw_ops.TensorListStack(input_handle=handle, element_shape=-1, element_dtype=dtype)
+
+
+def of_list(tf: Any, op: Op, inputs: list[Any]) -> Application:
+    """The op on a list of the rows of the first input."""
+    return Application(lambda rows, *others: op(_list_of(tf, rows), *others), inputs)
+
+
+def of_typed_list(tf: Any, op: Op, inputs: list[Any]) -> Application:
+    """The same, on a list that was made for such rows only."""
+
+    def call(rows: Any, *others: Any) -> Any:
+        return op(_list_of(tf, rows, tf.shape(rows)[1:]), *others)
+
+    return Application(call, inputs)
+
+
+def gives_list(tf: Any, op: Op, inputs: list[Any]) -> Application:
+    """The op, which makes a list of the first input, and all elements of that."""
+
+    def call(rows: Any, *others: Any) -> Any:
+        handle = op(rows, *others)
+        size = tf.raw_ops.TensorListLength(input_handle=handle)
+        # Those never set are read one by one: not every list tells their shape.
+        shape = tf.shape(rows)[1:]
+        items = tf.raw_ops.TensorListGather(
+            input_handle=handle,
+            indices=tf.range(size),
+            element_shape=shape,
+            element_dtype=rows.dtype,
+        )
+        return items
+
+    return Application(call, inputs)
+
+
+def joins_list(tf: Any, op: Op, inputs: list[Any]) -> Application:
+    """The op, which makes a list of the first input, and its elements one after another."""
+
+    def call(rows: Any, *others: Any) -> Any:
+        return tf.raw_ops.TensorListConcatV2(
+            input_handle=op(rows, *others),
+            element_shape=-1,
+            leading_dims=np.zeros(0, np.int64),
+            element_dtype=rows.dtype,
+        ).tensor
+
+    return Application(call, inputs)
+
+
+def _into(tf: Any, op: Op, inputs: list[Any], is_typed: bool) -> Application:
+    def call(rows: Any, *others: Any) -> Any:
+        shape = tf.shape(rows)[1:]
+        handle = op(_list_of(tf, rows, shape if is_typed else -1), *others)
+        return tf.raw_ops.TensorListStack(
+            input_handle=handle, element_shape=shape, element_dtype=rows.dtype
+        )
+
+    return Application(call, inputs)
+
+
+def into_list(tf: Any, op: Op, inputs: list[Any]) -> Application:
+    """The op, which changes a list of the rows of the first input, and all its elements then."""
+    return _into(tf, op, inputs, is_typed=False)
+
+
+def into_typed_list(tf: Any, op: Op, inputs: list[Any]) -> Application:
+    """The same with a list that was made for such rows only."""
+    return _into(tf, op, inputs, is_typed=True)
+
+
+def pops_off_list(tf: Any, op: Op, inputs: list[Any]) -> Application:
+    """The op, which gives a list and an element, on a list of the rows of the first input."""
+
+    def call(rows: Any, *others: Any) -> Any:
+        handle, item = op(_list_of(tf, rows), *others)
+        return _stacked(tf, handle, rows.dtype), item
+
+    return Application(call, inputs)
+
+
+def into_new_list(tf: Any, op: Op, inputs: list[Any]) -> Application:
+    """The op, which makes an empty list, and two elements pushed to that."""
+
+    def call(item: Any) -> Any:
+        handle = op(tf.shape(item), 2)
+        for _ in range(2):
+            handle = tf.raw_ops.TensorListPushBack(input_handle=handle, tensor=item)
+        return _stacked(tf, handle, item.dtype)
+
+    return Application(call, inputs)
+
+
+def into_reserved_list(tf: Any, op: Op, inputs: list[Any]) -> Application:
+    """The op, which makes a list of elements that are not set, of which one is set then."""
+
+    def call(item: Any) -> Any:
+        handle = op(tf.shape(item, out_type=tf.int64), 3)
+        handle = tf.raw_ops.TensorListSetItem(input_handle=handle, index=1, item=item)
+        return _stacked(tf, handle, item.dtype)
+
+    return Application(call, inputs)
+
+
+def of_lists(tf: Any, op: Op, inputs: list[Any]) -> Application:
+    """The op on two lists, of the rows of the inputs, and the elements of the list it gives."""
+
+    def call(a: Any, b: Any) -> Any:
+        return _stacked(tf, op(_list_of(tf, a), _list_of(tf, b)), a.dtype)
+
+    return Application(call, inputs)
+
+
+def into_lists(tf: Any, op: Op, inputs: list[Any]) -> Application:
+    """The op on two lists of the rows of the first input, and the elements of those it gives."""
+
+    def call(rows: Any, *others: Any) -> Any:
+        handles = op(tf.stack([_list_of(tf, rows), _list_of(tf, rows)]), *others)
+        return tuple(_stacked(tf, handles[i], rows.dtype) for i in range(2))
+
+    return Application(call, inputs)

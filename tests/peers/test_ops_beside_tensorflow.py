@@ -31,8 +31,9 @@ FORESEEN_WRONGLY = {
     ("FusedBatchNormGradV3", 3): "foreseen as an empty vector, is a scalar",
     ("FusedBatchNormGradV3", 4): "foreseen as an empty vector, is a scalar",
 }
-# Ops whose inference refuses sizes that it does not know.
+# Ops whose inference refuses sizes, or a shape of any rank, that it does not know.
 NEEDS_SIZES = {"SpaceToBatchND", "BatchToSpaceND"}
+NEEDS_SIZES |= {op for op in graven._engine.op_names() if op.startswith("TensorList")}
 
 
 def can_be_traced_by_tensorflow(row: Sample) -> bool:
