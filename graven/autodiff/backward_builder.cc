@@ -7,14 +7,16 @@ namespace graven::engine {
 
 Result<Tensors> BackwardBuilder::apply(const Op& op, std::span<const Tensor> inputs, AttrsRef attrs,
                                        std::string_view name) {
-  if (&op == kShape.op) {
+  // The size instead of the tensor: that may be large, and a list that is kept is copied when it
+  // changes.
+  if (&op == kShape.op || &op == kTensorListLength.op) {
     if (Tensor tensor = forward_.tensor_of(inputs[0])) {
-      ASSIGN_OR_RETURN(Tensor shape, forward_.shape_of(tensor, attrs));
-      if (!shape) {
+      ASSIGN_OR_RETURN(Tensor size, forward_.size_of(op, tensor, attrs));
+      if (!size) {
         needs_more_ = true;
-        return internal_error("The forward half does not give the shape of a tensor");
+        return internal_error("The forward half does not give the size of a tensor");
       }
-      ASSIGN_OR_RETURN(Tensor inner, capture(shape, "shape"));
+      ASSIGN_OR_RETURN(Tensor inner, capture(size, &op == kShape.op ? "shape" : "length"));
       return Tensors{inner};
     }
   }

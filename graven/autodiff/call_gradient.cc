@@ -121,7 +121,7 @@ Result<std::vector<Gradient>> CallBackward::operator()(Builder& builder,
   for (size_t i = 0; i < dy.size(); ++i) {
     const auto [node, index] = forward_.graph()->outputs()[i];
     const DType dtype = node->output(index).dtype;
-    has_gradient[i] = !dy[i].is_none() && kDifferentiableTypes.contains(dtype);
+    has_gradient[i] = !dy[i].is_none() && may_have_gradient(dtype);
   }
   ASSIGN_OR_RETURN(const GradientPair::BackwardHalf* half, pair_->backward(has_gradient));
   Emitter emit(builder);

@@ -205,15 +205,16 @@ Tensor ForwardGraph::tensor_of(const Tensor& outer) const {
   return input ? tensor_at({input, 0}) : Tensor();
 }
 
-Result<Tensor> ForwardGraph::shape_of(const Tensor& tensor, AttrsRef attrs) {
-  auto key = std::pair(tensor.get()->id(), attrs.as<ShapeAttrs>().out_type);
-  if (auto at = shape_of_.find(key); at != shape_of_.end()) return at->second;
+Result<Tensor> ForwardGraph::size_of(const Op& op, const Tensor& tensor, AttrsRef attrs) {
+  const DType dtype = &op == kShape.op ? attrs.as<ShapeAttrs>().out_type : DType::kInt32;
+  const std::tuple key(tensor.get()->id(), &op, dtype);
+  if (auto at = size_of_.find(key); at != size_of_.end()) return at->second;
   if (is_frozen_) return Tensor();
   GraphBuilder builder(graph_);
   Frame frame(&builder);
-  ASSIGN_OR_RETURN(Tensors shape, builder.apply(*kShape.op, {&tensor, 1}, attrs));
-  add_tensors(&symbolic(shape[0]).node());
-  return shape_of_[key] = tensor_at(symbolic(shape[0]).output());
+  ASSIGN_OR_RETURN(Tensors size, builder.apply(op, {&tensor, 1}, attrs));
+  add_tensors(&symbolic(size[0]).node());
+  return size_of_[key] = tensor_at(symbolic(size[0]).output());
 }
 
 int ForwardGraph::tie_number() {
@@ -245,13 +246,13 @@ int64_t ForwardGraph::bytes_without_graph() const {
   };
   int64_t total = heap_bytes(copy_of_) + heap_bytes(tensors_) + heap_bytes(inputs_) +
                   heap_bytes(outputs_) + heap_bytes(steps_) + heap_bytes(parts_of_) +
-                  heap_bytes(number_of_output_) + heap_bytes(shape_of_) + heap_bytes(pair_of_) +
+                  heap_bytes(number_of_output_) + heap_bytes(size_of_) + heap_bytes(pair_of_) +
                   heap_bytes(backward_of_failed_);
   for (const auto& tensors : tensors_) {
     total += heap_bytes(tensors);
     for (const Tensor& tensor : tensors) total += bytes_of(tensor);
   }
-  for (const auto& [of, tensor] : shape_of_) total += bytes_of(tensor);
+  for (const auto& [of, tensor] : size_of_) total += bytes_of(tensor);
   for (const TapeStepRef& step : steps_) {
     total += bytes_of_shared<TapeStep>() + heap_bytes(step->node_name) + heap_bytes(step->inputs) +
              heap_bytes(step->outputs);

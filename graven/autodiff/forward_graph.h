@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -32,9 +33,9 @@ class ForwardGraph {
   // The tensor of this graph for an outer one, which is a tensor of the body's graph, or one that
   // was captured as an input. Empty if there is none.
   Tensor tensor_of(const Tensor& outer) const;
-  // The shape of a tensor of this graph, as a tensor of the graph, one node for each; attrs:
-  // ShapeAttrs. Empty if there is none yet and the graph is frozen.
-  Result<Tensor> shape_of(const Tensor& tensor, AttrsRef attrs);
+  // The size of a tensor of this graph (op: kShape, or kTensorListLength), as a tensor of the
+  // graph, one node for each. Empty if there is none yet and the graph is frozen.
+  Result<Tensor> size_of(const Op& op, const Tensor& tensor, AttrsRef attrs);
   // The number of the output that is this tensor. Adds the output if there is none; -1 if the graph
   // is frozen.
   int output_number(const Tensor& tensor);
@@ -68,7 +69,7 @@ class ForwardGraph {
   };
   std::unordered_map<const Node*, Parts> parts_of_;
   std::unordered_map<uint64_t, int> number_of_output_;  // by TensorObject::id
-  std::map<std::pair<uint64_t, DType>, Tensor> shape_of_;
+  std::map<std::tuple<uint64_t, const Op*, DType>, Tensor> size_of_;
   std::unordered_map<const Node*, Ref<GradientPair>> pair_of_;  // of calls
   std::unordered_map<const Node*, Status> backward_of_failed_;  // of calls that have no pair
   int tie_number_ = -1;

@@ -9,6 +9,7 @@
 #include "graven/autodiff/call_gradient.h"
 #include "graven/autodiff/differentiate.h"
 #include "graven/autodiff/forward_graph.h"
+#include "graven/autodiff/step.h"
 #include "graven/base/claim.h"
 #include "graven/base/heap_bytes.h"
 #include "graven/base/mutex.h"
@@ -23,10 +24,6 @@ namespace {
 
 // On an input of a backward half: the output of the forward half that ties the two.
 constexpr char kTie[] = "_tie";
-
-bool has_trainable_dtype(const Tensor& tensor) {
-  return kDifferentiableTypes.contains(tensor.dtype());
-}
 
 // "__inference_f_12" is f.
 std::string plain_name(std::string_view name) {
@@ -124,7 +121,7 @@ class GradientPair::State : public RefCounted {
       before = forward_.outputs().size();
       std::vector<bool> has_gradient;
       for (const Tensor& output : forward_.outputs()) {
-        has_gradient.push_back(has_trainable_dtype(output));
+        has_gradient.push_back(may_have_gradient(output.dtype()));
       }
       ASSIGN_OR_RETURN(all_, build(has_gradient));
       // The first round differentiates the body's own outputs.

@@ -10,6 +10,7 @@
 #include "graven/ops/debug_ops.h"
 #include "graven/ops/join_ops.h"
 #include "graven/ops/random_ops.h"
+#include "graven/ops/tensor_list_ops.h"
 
 namespace graven::engine::test {
 namespace {
@@ -424,6 +425,20 @@ TEST_CASE("neither bodies nor pairs keep each other alive") {
     CHECK(!dead);
   }
   CHECK(dead);
+}
+
+TEST_CASE("the backward half of a read of a list gets the length of the list, not the list") {
+  Ops ops;
+  auto body = ops.trace({{DType::kFloat64, Shape{3}}, {DType::kInt32, Shape()}}, [&](auto& x) {
+    Tensor any = ops.constant(Tensor::scalar<int32_t>(-1));
+    Tensor list = ops(kTensorListFromTensor, {x[0], any});
+    list = ops(kTensorListSetItem, {list, x[1], ops.constant(num(4))});
+    return std::vector{ops(kTensorListGetItem, {list, x[1], any}, {DType::kFloat64})};
+  });
+  Ref<GradientPair> pair = pair_of(body);
+  for (OutputRef output : pair->forward()->graph()->outputs()) {
+    CHECK(output.node->output(output.index).dtype != DType::kVariant);
+  }
 }
 
 }  // namespace

@@ -49,6 +49,10 @@ constexpr bool propagates(DType dtype) {
   return kDifferentiableTypes.contains(dtype) || dtype == DType::kResource ||
          dtype == DType::kVariant;
 }
+// Whether an output of a body has a gradient of its own. That of a resource goes to its variable.
+constexpr bool may_have_gradient(DType dtype) {
+  return propagates(dtype) && dtype != DType::kResource;
+}
 
 // The step of an op that was applied, with all of its tensors; `backward`, if given, differentiates
 // it.
