@@ -80,6 +80,8 @@ from graven._static_value import get_static_value as get_static_value
 from graven._tape import GradientTape as GradientTape
 from graven._tape import UnconnectedGradients as UnconnectedGradients
 from graven._tape import gradients as gradients
+from graven._tensor_array import TensorArray as TensorArray
+from graven._tensor_array import TensorArraySpec as TensorArraySpec
 from graven._tensor_shape import TensorShape as TensorShape
 from graven._tensor_shape import broadcast_static_shape as broadcast_static_shape
 from graven._type_spec import TypeSpec as TypeSpec

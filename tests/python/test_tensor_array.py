@@ -1,0 +1,116 @@
+"""tf.TensorArray where Graven differs from TensorFlow, and what its conformance tests leave out."""
+
+from typing import Any
+
+import graven as tf
+import numpy as np
+import pytest
+
+
+def test_the_gradient_of_a_repeated_gather_adds_up() -> None:
+    """TensorFlow's traced one counts an index that repeats once; its eager one adds up."""
+
+    def gradient(x: tf.Tensor) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.TensorArray("float32", 3).unstack(x).gather([2, 0, 2]) * [1.0, 2.0, 4.0]
+        return tape.gradient(y, x)
+
+    x = tf.constant([1.0, 2.0, 3.0])
+    for f in (gradient, tf.function(gradient)):
+        assert f(x).numpy().tolist() == [2.0, 0.0, 5.0]
+
+
+def test_an_array_is_fed_to_a_function_and_given_back() -> None:
+    """In TensorFlow an array is a constant of the trace, and comes back as its flow."""
+    traces = 0
+
+    @tf.function
+    def doubled(array: tf.TensorArray) -> tf.TensorArray:
+        nonlocal traces
+        traces += 1
+        return tf.TensorArray("float32", 2).unstack(array.stack() * 2.0)
+
+    for values in ([1.0, 2.0], [3.0, 4.0]):
+        array = tf.TensorArray("float32", 2, clear_after_read=False).unstack(values)
+        result = doubled(array)
+        assert isinstance(result, tf.TensorArray)
+        assert result.read(1).numpy() == 2 * values[1]
+        assert result.write(0, 9.0).stack().numpy()[0] == 9.0
+        assert array.stack().numpy().tolist() == values
+    assert traces == 1
+
+
+def test_gradients_flow_through_arrays_that_cross_functions() -> None:
+    @tf.function
+    def fill(x: tf.Tensor) -> tf.TensorArray:
+        return tf.TensorArray("float32", 2).write(0, x * x).write(1, x)
+
+    @tf.function
+    def total(array: tf.TensorArray) -> Any:
+        return array.read(0) * 3.0 + array.read(1)
+
+    x = tf.constant(5.0)
+    for f in (lambda x: total(fill(x)), tf.function(lambda x: total(fill(x)), autograph=False)):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        assert tape.gradient(y, x).numpy() == 31.0
+
+
+def test_a_spec_says_what_an_array_is() -> None:
+    array = tf.TensorArray("int32", 2, dynamic_size=True, element_shape=[None])
+    spec = tf.type_spec_from_value(array)
+    assert spec == tf.TensorArraySpec([None], tf.int32, dynamic_size=True)
+    assert spec == tf.TensorArraySpec.from_value(array)
+    assert spec.value_type is tf.TensorArray
+    assert spec.is_compatible_with(array)
+    assert not spec.is_compatible_with(tf.TensorArray("float32", 2))
+    with pytest.raises(TypeError, match="Expected value to be a TensorArray"):
+        tf.TensorArraySpec.from_value(1)  # type: ignore[arg-type]
+
+
+def test_an_array_is_one_leaf_of_a_structure() -> None:
+    array = tf.TensorArray("int32", 2)
+    assert tf.nest.flatten({"a": [array, 1]}) == [array, 1]
+    assert not tf.is_tensor(array)
+    with pytest.raises(TypeError):
+        iter(array)  # type: ignore[call-overload]
+
+
+def test_eagerly_an_array_may_be_made_of_the_flow_of_another() -> None:
+    array = tf.TensorArray("float32", 3, element_shape=[2]).write(1, [1.0, 2.0])
+    other = tf.TensorArray("float32", flow=array.flow, element_shape=[2], clear_after_read=False)
+    assert other.size().numpy() == 3
+    assert other.stack().numpy().tolist() == [[0, 0], [1, 2], [0, 0]]
+    other.write(0, [5.0, 6.0])
+    assert other.read(0).numpy().tolist() == [5, 6]
+    assert array.read(0).numpy().tolist() == [0, 0]
+
+
+def test_a_handle_is_refused() -> None:
+    with pytest.raises(ValueError, match="handle"):
+        tf.TensorArray("float32", 2, handle=tf.constant(1))
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_indices_of_int64_are_refused_in_graphs(traced: bool) -> None:
+    def f() -> Any:
+        return tf.TensorArray("float32", 2).write(tf.constant(1, tf.int64), 1.0).read(1)
+
+    if not traced:
+        assert f().numpy() == 1.0
+        return
+    with pytest.raises(TypeError):
+        tf.function(f, autograph=False)()
+
+
+def test_parts_of_one_length_tell_their_shape() -> None:
+    @tf.function(autograph=False)
+    def f(x: tf.Tensor) -> Any:
+        part = tf.TensorArray("float32", 2).split(x, [2, 2]).read(1)
+        assert part.shape == [2, 3]
+        return part
+
+    x = np.arange(12, dtype="float32").reshape(4, 3)
+    np.testing.assert_array_equal(f(tf.constant(x)), x[2:])
