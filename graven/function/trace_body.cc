@@ -40,15 +40,16 @@ Status add_outputs(GraphBuilder& builder, Value& value, std::vector<OutputRef>& 
 
 }  // namespace
 
-Result<TracedBody> trace_body(
+Result<TracedGraph> trace_graph(
     const TraceBodyOptions& options,
     FunctionRef<Result<std::vector<Value>>(GraphBuilder& builder)> make_arguments,
     FunctionRef<Result<Value>(std::span<const Value> arguments)> f) {
   if (Stack::is_short()) return trace_too_deep();
-  auto graph = make_ref<Graph>(options.name);
+  TracedGraph traced;
+  traced.graph = make_ref<Graph>(options.name);
+  const Ref<Graph>& graph = traced.graph;
   graph->set_outer(Frame::current().graph());
   GraphBuilder builder(graph);
-  TracedBody traced;
   std::vector<OutputRef> outputs;
   size_t num_bound = 0;  // variables among the arguments
   {
@@ -63,9 +64,21 @@ Result<TracedBody> trace_body(
   if (options.automatic_control_dependencies) add_control_dependencies(*graph);
   auto captures = builder.captures().subspan(num_bound);
   traced.captures.assign(captures.begin(), captures.end());
-  traced.body =
-      Body::create(str_cat("__inference_", options.name, "_", next_uid()), std::move(graph));
   return traced;
+}
+
+Ref<Body> body_of(Ref<Graph> graph) {
+  std::string name = str_cat("__inference_", graph->name(), "_", next_uid());
+  return Body::create(std::move(name), std::move(graph));
+}
+
+Result<TracedBody> trace_body(
+    const TraceBodyOptions& options,
+    FunctionRef<Result<std::vector<Value>>(GraphBuilder& builder)> make_arguments,
+    FunctionRef<Result<Value>(std::span<const Value> arguments)> f) {
+  ASSIGN_OR_RETURN(TracedGraph traced, trace_graph(options, make_arguments, f));
+  return TracedBody{body_of(std::move(traced.graph)), traced.num_arguments,
+                    std::move(traced.captures), std::move(traced.outputs)};
 }
 
 }  // namespace graven::engine

@@ -68,7 +68,7 @@ Status verify_body(const Node& node, const NodeBody& one, BodyRun run) {
 
 NodeBodies bodies_of(const Op& op, AttrsRef attrs) {
   const OpBodies& record = op.record().bodies;
-  NodeBodies bodies{record.run, {}};
+  NodeBodies bodies{record.run, false, {}};
   if (record.fields.empty() || !(attrs.type() == op.attrs_type())) return bodies;
   for (const BodyField& field : record.fields) {
     NodeBody one{{}, field.attribute, {}, {}, !field.outputs.empty()};
@@ -80,6 +80,7 @@ NodeBodies bodies_of(const Op& op, AttrsRef attrs) {
       bodies.all.push_back(std::move(one));
       continue;
     }
+    bodies.is_list = true;
     for (const Ref<Body>& body : std::get<std::vector<Ref<Body>>>(value)) {
       one.body = body;
       bodies.all.push_back(one);

@@ -18,9 +18,9 @@ namespace graven::engine {
 //   kOnce          There is one body, which takes all inputs of the node and gives all its
 //                  outputs. The node runs when these inputs are there, and is done when the body
 //                  is.
-//   kOneOf         Input 0, a scalar, chooses a body by its number; a number out of range chooses
-//                  the last. So of two bodies, the first stands for false. The others do not run,
-//                  and their effects and errors do not happen.
+//   kOneOf         Input 0, a scalar, chooses a body: of a list by its number, where one out of
+//                  range chooses the last; of two attributes by a bool, the first for false. The
+//                  others do not run, and their effects and errors do not happen.
 //   kWhile         The first body is the condition: it has one output, a scalar, and takes the same
 //                  inputs as the second. The second takes the node's inputs first, then its own
 //                  outputs, which therefore have the dtypes of its inputs. When the condition gives
@@ -41,6 +41,7 @@ struct NodeBody {
 };
 struct NodeBodies {
   BodyRun run = BodyRun::kAsTheOpLikes;
+  bool is_list = false;           // the bodies are a list: a number chooses one of them, not a bool
   InlineVector<NodeBody, 2> all;  // in the order of the record; a list's in its order
   bool empty() const { return all.empty(); }
 };

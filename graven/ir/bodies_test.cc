@@ -13,33 +13,8 @@
 namespace graven::engine {
 namespace {
 
-// Ops of the kinds of bodies that no real op has yet, with the attributes and arguments that
-// TensorFlow's have. In the registry of all ops, as the parser looks there.
-struct IfAttrs {
-  std::vector<DType> Tin, Tout;
-  Ref<Body> then_branch, else_branch;
-  static constexpr auto fields() {
-    return std::tuple(field("Tin", &IfAttrs::Tin), field("Tout", &IfAttrs::Tout),
-                      field("then_branch", &IfAttrs::then_branch),
-                      field("else_branch", &IfAttrs::else_branch));
-  }
-};
-struct CaseAttrs {
-  std::vector<DType> Tin, Tout;
-  std::vector<Ref<Body>> branches;
-  static constexpr auto fields() {
-    return std::tuple(field("Tin", &CaseAttrs::Tin), field("Tout", &CaseAttrs::Tout),
-                      field("branches", &CaseAttrs::branches));
-  }
-};
-struct WhileAttrs {
-  std::vector<DType> T;
-  Ref<Body> cond, body;
-  static constexpr auto fields() {
-    return std::tuple(field("T", &WhileAttrs::T), field("cond", &WhileAttrs::cond),
-                      field("body", &WhileAttrs::body));
-  }
-};
+// An op of the kind of bodies that no real op has yet. In the registry of all ops, as the parser
+// looks there.
 struct MapAttrs {
   Ref<Body> f;
   std::vector<DType> Targuments;
@@ -47,35 +22,10 @@ struct MapAttrs {
     return std::tuple(field("f", &MapAttrs::f), field("Targuments", &MapAttrs::Targuments));
   }
 };
-OpHandle<IfAttrs> kTestIf;
-OpHandle<CaseAttrs> kTestCase;
-OpHandle<WhileAttrs> kTestWhile;
 OpHandle<MapAttrs> kTestMap;
 
 const bool kDefined = [] {
   OpRegistry& ops = OpRegistry::global();
-  ops.define(
-      kTestIf,
-      {.name = "TestIf",
-       .inputs = {"cond: bool", "input: Tin"},
-       .outputs = {"output: Tout"},
-       .infer = unknown_outputs,
-       .effects = effects_of_bodies,
-       .bodies = {BodyRun::kOneOf,
-                  {{"else_branch", "input", "output"}, {"then_branch", "input", "output"}}}});
-  ops.define(kTestCase, {.name = "TestCase",
-                         .inputs = {"branch_index: int32", "input: Tin"},
-                         .outputs = {"output: Tout"},
-                         .infer = unknown_outputs,
-                         .effects = effects_of_bodies,
-                         .bodies = {BodyRun::kOneOf, {{"branches", "input", "output"}}}});
-  ops.define(kTestWhile,
-             {.name = "TestWhile",
-              .inputs = {"input: T"},
-              .outputs = {"output: T"},
-              .infer = unknown_outputs,
-              .effects = effects_of_bodies,
-              .bodies = {BodyRun::kWhile, {{"cond", "input"}, {"body", "input", "output"}}}});
   ops.define(kTestMap, {.name = "TestMap",
                         .inputs = {"input_dataset: variant", "other_arguments: Targuments"},
                         .outputs = {"handle: variant"},
@@ -89,8 +39,8 @@ std::string mistake_of(const Graph& graph) {
   return status.ok() ? "none" : status.message();
 }
 
-constexpr std::string_view kIf = R"(graph f(c: bool[], x: float32[n], s: string[]) {
-  %y: float32[...] = TestIf(c, x, s) {Tin=[float32, string], Tout=[float32], then_branch=@t, else_branch=@e}
+constexpr std::string_view kIfText = R"(graph f(c: bool[], x: float32[n], s: string[]) {
+  %y: float32[...] = If(c, x, s) {Tin=[float32, string], Tout=[float32], then_branch=@t, else_branch=@e}
   return %y
 }
 
@@ -104,8 +54,8 @@ body @e = graph e(x: float32[n], s: string[]) {
   return %a
 }
 )";
-constexpr std::string_view kWhile = R"(graph f(i: int32[], r: resource[]) {
-  %w: int32[...], resource[...] = TestWhile(i, r) {T=[int32, resource], cond=@c, body=@b}
+constexpr std::string_view kWhileText = R"(graph f(i: int32[], r: resource[]) {
+  %w: int32[...], resource[...] = While(i, r) {T=[int32, resource], cond=@c, body=@b}
   return %w
 }
 
@@ -150,7 +100,7 @@ TEST_CASE("a call has one body, which takes all its inputs and gives all its out
 }
 
 TEST_CASE("of the bodies of an If the first stands for false, and input 0 is none of theirs") {
-  Ref<Graph> graph = graph_of(kIf);
+  Ref<Graph> graph = graph_of(kIfText);
   CHECK(mistake_of(*graph) == "none");
   NodeBodies bodies = bodies_of(*graph->find("y"));
   CHECK((bodies.run == BodyRun::kOneOf));
@@ -163,17 +113,18 @@ TEST_CASE("of the bodies of an If the first stands for false, and input 0 is non
 }
 
 TEST_CASE("a Case holds a list of bodies, of which there must be one") {
-  Ref<Graph> graph = graph_of(kIf);
+  Ref<Graph> graph = graph_of(kIfText);
   NodeBodies branches = bodies_of(*graph->find("y"));
   Ref<Graph> with_case = graph_of("graph f(i: int32[], x: float32[n], s: string[]) {\n}");
   CaseAttrs attrs{{DType::kFloat32, DType::kString},
                   {DType::kFloat32},
-                  {branches.all[0].body, branches.all[1].body, branches.all[0].body}};
+                  {branches.all[0].body, branches.all[1].body, branches.all[0].body},
+                  {}};
   std::vector<OutputRef> inputs;
   for (Node* input : with_case->inputs()) inputs.push_back({input, 0});
   std::vector<OutputType> outputs(1);
   outputs[0].dtype = DType::kFloat32;
-  Node* node = with_case->add({.op = kTestCase.op,
+  Node* node = with_case->add({.op = kCase.op,
                                .attrs = attrs,
                                .name = "c",
                                .inputs = inputs,
@@ -185,11 +136,11 @@ TEST_CASE("a Case holds a list of bodies, of which there must be one") {
   check_range(bodies.all[2].inputs, 1, 2);
   attrs.branches.clear();
   with_case->set_attrs(node, attrs);
-  CHECK(mistake_of(*with_case) == "Node 'c' (TestCase): there is no body to choose");
+  CHECK(mistake_of(*with_case) == "Node 'c' (Case): there is no body to choose");
 }
 
 TEST_CASE("the condition of a While takes what its body takes, and gives no output of the node") {
-  Ref<Graph> graph = graph_of(kWhile);
+  Ref<Graph> graph = graph_of(kWhileText);
   CHECK(mistake_of(*graph) == "none");
   NodeBodies bodies = bodies_of(*graph->find("w"));
   CHECK((bodies.run == BodyRun::kWhile));
@@ -221,16 +172,16 @@ TEST_CASE("numbers and dtypes of a body's inputs and outputs are those of the no
     CHECK(!status.ok());
     return status.message().substr(std::string_view("line 2: ").size());
   };
-  CHECK(with(kIf, "e(x: float32[n], s: string[])", "e(x: float32[n])") ==
-        "Node 'y' (TestIf): the body 'e' has 1 inputs and 1 outputs, the node has 2 and 1 for it");
-  CHECK(with(kIf, "s: string[]", "s: int32[]") ==
-        "Node 'y' (TestIf): input 2 has another dtype in the body 'e'");
-  CHECK(with(kIf, "return %a", "return s") ==
-        "Node 'y' (TestIf): output 0 has another dtype in the body 'e'");
-  CHECK(with(kWhile, "return %go", "return %go, %go") ==
-        "Node 'w' (TestWhile): the condition has 2 outputs");
-  CHECK(with(kWhile, "return i, r", "return i") ==
-        "Node 'w' (TestWhile): the body 'b' has 2 inputs and 1 outputs, the node has 2 and 2 for "
+  CHECK(with(kIfText, "e(x: float32[n], s: string[])", "e(x: float32[n])") ==
+        "Node 'y' (If): the body 'e' has 1 inputs and 1 outputs, the node has 2 and 1 for it");
+  CHECK(with(kIfText, "s: string[]", "s: int32[]") ==
+        "Node 'y' (If): input 2 has another dtype in the body 'e'");
+  CHECK(with(kIfText, "return %a", "return s") ==
+        "Node 'y' (If): output 0 has another dtype in the body 'e'");
+  CHECK(with(kWhileText, "return %go", "return %go, %go") ==
+        "Node 'w' (While): the condition has 2 outputs");
+  CHECK(with(kWhileText, "return i, r", "return i") ==
+        "Node 'w' (While): the body 'b' has 2 inputs and 1 outputs, the node has 2 and 2 for "
         "it");
   CHECK(with(kCall, "return x", "return x, x") ==
         "Node 'y' (PartitionedCall): the body 'g' has 1 inputs and 2 outputs, the node has 1 and 1 "
@@ -240,7 +191,7 @@ TEST_CASE("numbers and dtypes of a body's inputs and outputs are those of the no
 }
 
 TEST_CASE("nodes of all kinds print their bodies, and are read back") {
-  for (std::string_view text : {kIf, kWhile, kCall}) {
+  for (std::string_view text : {kIfText, kWhileText, kCall}) {
     Ref<Graph> graph = graph_of(text);
     std::string printed = print_graph(*graph);
     CHECK(print_graph(*graph_of(printed)) == printed);
@@ -251,14 +202,14 @@ TEST_CASE("nodes of all kinds print their bodies, and are read back") {
 }
 
 TEST_CASE("the effects of a node are those of all its bodies, on the inputs of the node") {
-  Ref<Graph> graph = graph_of(kIf);
+  Ref<Graph> graph = graph_of(kIfText);
   const Node* node = graph->find("y");
   Effects effects = effects_of_bodies(node->op(), node->attrs());
   CHECK(effects.stateful);
   CHECK(effects.ordered);
   CHECK(effects.must_run);
   CHECK(effects.writes.empty());
-  graph = graph_of(kWhile);
+  graph = graph_of(kWhileText);
   node = graph->find("w");
   effects = effects_of_bodies(node->op(), node->attrs());
   CHECK(effects.writes == std::vector<int>{1});
@@ -266,7 +217,7 @@ TEST_CASE("the effects of a node are those of all its bodies, on the inputs of t
 }
 
 TEST_CASE("other bodies bring the types of their inputs and outputs along") {
-  Ref<Graph> graph = graph_of(kIf);
+  Ref<Graph> graph = graph_of(kIfText);
   const Node* node = graph->find("y");
   Ref<Body> more = Body::create("m", graph_of("graph m(x: float32[n], s: string[]) {\n"
                                               "return x, s\n}"));
@@ -289,7 +240,7 @@ TEST_CASE("a record whose bodies do not fit its attributes and arguments is a mi
   OpRecord good{.name = "A",
                 .inputs = {"cond: bool", "input: Tin"},
                 .outputs = {"output: Tout"},
-                .bodies = OpRegistry::global().find("TestIf")->record().bodies};
+                .bodies = OpRegistry::global().find("If")->record().bodies};
   OpRecord record = good;
   record.bodies.fields[0].attribute = "Tin";
   CHECK(define(record) == "A: bodies: 'Tin' is no attribute that is a Body");

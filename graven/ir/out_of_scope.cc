@@ -35,6 +35,12 @@ std::string out_of_scope_text(const Tensor& tensor, const Graph* accessing) {
       if (!frame.text.empty()) text += str_cat("      ", frame.text, "\n");
     }
   }
+  const Graph* outer = leaked.graph()->outer();
+  if (accessing && outer && accessing->outer() == outer) {
+    return text + str_cat("\nThe tensor ", repr, " of '", leaked.graph()->name(),
+                          "' is accessed from '", accessing->name(),
+                          "', which runs apart from it. See docs/errors/out-of-scope.md");
+  }
   return text + str_cat("\nThe tensor ", repr, " cannot be accessed from ",
                         accessing ? named(*accessing) : "here", ", because it was defined in ",
                         named(*leaked.graph()),

@@ -1,4 +1,6 @@
 #pragma once
+#include <span>
+
 #include "graven/base/export.h"
 #include "graven/ir/attributes.h"
 #include "graven/ir/body.h"
@@ -59,6 +61,8 @@ struct ShapeAttrs {
 };
 GRAVEN_API inline OpHandle<ShapeAttrs> kShape;
 
+// x, y -> z. The arithmetic of counters of loops.
+GRAVEN_API inline OpHandle<NoAttrs> kAddV2, kSub, kLess, kGreater, kLogicalAnd;
 GRAVEN_API inline OpHandle<NoAttrs> kConcatV2;  // values: N * T, axis -> output
 GRAVEN_API inline OpHandle<NoAttrs>
     kUnsortedSegmentSum;  // data, segment_ids, num_segments -> output
@@ -80,6 +84,54 @@ GRAVEN_API inline OpHandle<CallAttrs> kStatefulPartitionedCall;
 // The call op that fits the body's effects, with its attributes.
 GRAVEN_API const OpHandle<CallAttrs>& call_op(const Body& body);
 GRAVEN_API CallAttrs call_attrs(const Ref<Body>& body);
+
+// cond, input: Tin -> output: Tout, of the branch that the scalar `cond` chooses.
+struct IfAttrs {
+  std::vector<DType> Tin, Tout;
+  Ref<Body> then_branch, else_branch;
+  std::vector<Shape> output_shapes;
+  static constexpr auto fields() {
+    return std::tuple(field("Tin", &IfAttrs::Tin), field("Tout", &IfAttrs::Tout),
+                      required_field("then_branch", &IfAttrs::then_branch),
+                      required_field("else_branch", &IfAttrs::else_branch),
+                      field("output_shapes", &IfAttrs::output_shapes));
+  }
+};
+GRAVEN_API inline OpHandle<IfAttrs> kIf, kStatelessIf;
+
+// branch_index, input: Tin -> output: Tout, of the branch of this number, else of the last one.
+struct CaseAttrs {
+  std::vector<DType> Tin, Tout;
+  std::vector<Ref<Body>> branches;
+  std::vector<Shape> output_shapes;
+  static constexpr auto fields() {
+    return std::tuple(field("Tin", &CaseAttrs::Tin), field("Tout", &CaseAttrs::Tout),
+                      required_field("branches", &CaseAttrs::branches),
+                      field("output_shapes", &CaseAttrs::output_shapes));
+  }
+};
+GRAVEN_API inline OpHandle<CaseAttrs> kCase, kStatelessCase;
+
+// input: T -> output: T, the input that `body` has changed as long as `cond` held.
+struct WhileAttrs {
+  std::vector<DType> T;
+  Ref<Body> cond, body;
+  std::vector<Shape> output_shapes;
+  int64_t parallel_iterations = 10;
+  static constexpr auto fields() {
+    return std::tuple(field("T", &WhileAttrs::T), required_field("cond", &WhileAttrs::cond),
+                      required_field("body", &WhileAttrs::body),
+                      field("output_shapes", &WhileAttrs::output_shapes),
+                      field("parallel_iterations", &WhileAttrs::parallel_iterations));
+  }
+};
+GRAVEN_API inline OpHandle<WhileAttrs> kWhile, kStatelessWhile;
+
+// The op of these bodies' kind: the stateful one of a pair if any body is.
+GRAVEN_API const Op& op_for_bodies(const Op& op, std::span<const Ref<Body>> bodies);
+
+// A value for an output of a branch that the branch does not have: nothing reads it.
+GRAVEN_API inline OpHandle<PlaceholderAttrs> kFakeParam;
 
 // args: Tin -> results: Tout. Scalar bodies and reductions computed together; see ir/fusion.h. Only
 // the optimised copy of a graph has them.
@@ -106,6 +158,8 @@ GRAVEN_API inline OpHandle<NoAttrs> kTensorListPushBack;  // input_handle, tenso
 // input_handle, element_shape -> output_handle, tensor
 GRAVEN_API inline OpHandle<TensorListAttrs> kTensorListPopBack;
 GRAVEN_API inline OpHandle<NoAttrs> kTensorListLength;  // input_handle -> length
+// input_handle, element_shape, leading_dims -> tensor, lengths
+GRAVEN_API inline OpHandle<TensorListAttrs> kTensorListConcatV2;
 
 struct ReadVariableAttrs {
   DType dtype = DType::kInvalid;

@@ -1,11 +1,12 @@
 #pragma once
 #include "graven/ir/op.h"
+#include "graven/ir/structural_ops.h"
 
 namespace graven::engine {
 
 // Comparisons, logic, bits and choices, element by element. Binary ops broadcast.
 
-GRAVEN_API inline OpHandle<NoAttrs> kLess, kLessEqual, kGreater, kGreaterEqual;  // x, y -> z
+GRAVEN_API inline OpHandle<NoAttrs> kLessEqual, kGreaterEqual;  // x, y -> z
 
 struct EqualAttrs {
   bool incompatible_shape_error = true;
@@ -23,8 +24,8 @@ struct ApproximateEqualAttrs {
 };
 GRAVEN_API inline OpHandle<ApproximateEqualAttrs> kApproximateEqual;  // x, y -> z
 
-GRAVEN_API inline OpHandle<NoAttrs> kLogicalAnd, kLogicalOr;  // x, y -> z
-GRAVEN_API inline OpHandle<NoAttrs> kLogicalNot;              // x -> y
+GRAVEN_API inline OpHandle<NoAttrs> kLogicalOr;   // x, y -> z
+GRAVEN_API inline OpHandle<NoAttrs> kLogicalNot;  // x -> y
 
 GRAVEN_API inline OpHandle<NoAttrs> kBitwiseAnd, kBitwiseOr, kBitwiseXor;  // x, y -> z
 GRAVEN_API inline OpHandle<NoAttrs> kLeftShift, kRightShift;               // x, y -> z

@@ -1,5 +1,6 @@
 #pragma once
 #include "graven/ir/op.h"
+#include "graven/ir/structural_ops.h"
 
 namespace graven::engine {
 
@@ -18,7 +19,7 @@ GRAVEN_API inline OpHandle<NoAttrs> kErf, kErfc, kErfinv, kNdtri, kLgamma, kDiga
 GRAVEN_API inline OpHandle<NoAttrs> kFloor, kCeil, kRint, kRound, kIsNan, kIsInf, kIsFinite;
 
 // --- binary_math_ops.cc: x, y -> z.
-GRAVEN_API inline OpHandle<NoAttrs> kAddV2, kAdd, kSub, kMul, kMulNoNan, kSquaredDifference;
+GRAVEN_API inline OpHandle<NoAttrs> kAdd, kMul, kMulNoNan, kSquaredDifference;
 GRAVEN_API inline OpHandle<NoAttrs> kRealDiv, kDiv, kTruncateDiv, kFloorDiv, kDivNoNan;
 GRAVEN_API inline OpHandle<NoAttrs> kFloorMod, kMod, kTruncateMod, kXdivy, kXlogy, kXlog1py;
 GRAVEN_API inline OpHandle<NoAttrs> kMaximum, kMinimum, kPow, kAtan2, kNextAfter;

@@ -18,6 +18,7 @@ namespace {
   define_color_ops(ops);
   define_complex_ops(ops);
   define_concat_ops(ops);
+  define_control_flow_ops(ops);
   define_convolution_ops(ops);
   define_counting_ops(ops);
   define_crop_and_resize_ops(ops);

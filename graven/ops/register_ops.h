@@ -16,6 +16,7 @@ void define_box_ops(OpRegistry& ops);
 void define_color_ops(OpRegistry& ops);
 void define_complex_ops(OpRegistry& ops);
 void define_concat_ops(OpRegistry& ops);
+void define_control_flow_ops(OpRegistry& ops);
 void define_convolution_ops(OpRegistry& ops);
 void define_counting_ops(OpRegistry& ops);
 void define_crop_and_resize_ops(OpRegistry& ops);

@@ -54,8 +54,6 @@ GRAVEN_API inline OpHandle<NoAttrs> kTensorListScatterV2, kTensorListScatterAdd;
 // input_handle, tensor, indices -> output_handle
 GRAVEN_API inline OpHandle<NoAttrs> kTensorListScatterIntoExistingList;
 
-// input_handle, element_shape, leading_dims -> tensor, lengths
-GRAVEN_API inline OpHandle<TensorListAttrs> kTensorListConcatV2;
 // tensor, element_shape, lengths -> output_handle
 GRAVEN_API inline OpHandle<NoAttrs> kTensorListSplit;
 

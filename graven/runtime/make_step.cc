@@ -5,11 +5,14 @@
 #include "graven/ir/bodies.h"
 #include "graven/ir/cost.h"
 #include "graven/ir/recorded_body.h"
+#include "graven/ir/same_input.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ir/verify.h"
 #include "graven/runtime/body_step.h"
+#include "graven/runtime/branch_step.h"
 #include "graven/runtime/call_step.h"
 #include "graven/runtime/fusion_step.h"
+#include "graven/runtime/loop_step.h"
 #include "graven/runtime/op_step.h"
 #include "graven/runtime/placement.h"
 #include "graven/runtime/program.h"
@@ -20,12 +23,6 @@ namespace graven::engine {
 namespace {
 
 const OutputType& type_of(OutputRef value) { return value.node->output(value.index); }
-
-// True if the rank is known and each Dim is a number or a term: then equal means equal.
-bool is_definite(const Shape& shape) {
-  return shape.has_rank() &&
-         std::ranges::none_of(shape.dims(), [](Dim dim) { return dim.is_unknown(); });
-}
 
 // Whether the outputs have the shapes that the graph says whenever the node runs, because they are
 // numbers that follow from numbers.
@@ -40,7 +37,7 @@ bool has_known_shapes(const Node& node) {
 Result<std::unique_ptr<Step>> make_body_step(const Node& node, TypeBindings types,
                                              bool shapes_known) {
   InlineVector<DType, 4> dtypes;
-  bool are_equal = is_definite(node.output(0).shape);
+  bool are_equal = has_definite_shape(node.output(0));
   for (OutputRef input : node.inputs()) {
     dtypes.push_back(type_of(input).dtype);
     are_equal &= type_of(input).shape == node.output(0).shape;
@@ -58,12 +55,28 @@ Result<std::unique_ptr<Step>> make_body_step(const Node& node, TypeBindings type
   return std::unique_ptr<Step>(std::move(step));
 }
 
-Result<std::unique_ptr<Step>> make_call_step(const Node& node, Ref<Body> body) {
-  ASSIGN_OR_RETURN(Ref<Program> program, program_of(body));
-  const double cost = program->cost();
-  auto step = std::make_unique<CallStep>(node, std::move(body), std::move(program));
+// The step of a node that runs bodies; none if its kernel runs them.
+Result<std::unique_ptr<Step>> make_step_of_bodies(const Node& node, const NodeBodies& bodies) {
+  if (bodies.run == BodyRun::kAsTheOpLikes) return std::unique_ptr<Step>();
+  if (bodies.run == BodyRun::kWhile) {
+    ASSIGN_OR_RETURN(auto step, LoopStep::create(node, bodies.all[0].body, bodies.all[1].body));
+    return std::unique_ptr<Step>(std::move(step));
+  }
+  std::vector<PlannedBody> planned;
+  double cost = 0;
+  for (const NodeBody& one : bodies.all) {
+    ASSIGN_OR_RETURN(PlannedBody body, PlannedBody::create(one.body));
+    cost = std::max(cost, body.cost());
+    planned.push_back(std::move(body));
+  }
+  std::unique_ptr<Step> step;
+  if (bodies.run == BodyRun::kOnce) {
+    step = std::make_unique<CallStep>(node, std::move(planned[0]));
+  } else {
+    step = std::make_unique<BranchStep>(node, bodies.is_list, std::move(planned));
+  }
   step->cost = cost;
-  return std::unique_ptr<Step>(std::move(step));
+  return step;
 }
 
 Result<std::unique_ptr<Step>> make_op_step(const Node& node, TypeBindings types,
@@ -88,7 +101,10 @@ Result<std::unique_ptr<Step>> make(const Node& node) {
     ASSIGN_OR_RETURN(auto step, FusionStep::create(node, node.attrs().as<FusionAttrs>().fusion));
     return std::unique_ptr<Step>(std::move(step));
   }
-  if (Ref<Body> called = called_body(node)) return make_call_step(node, std::move(called));
+  if (const NodeBodies bodies = bodies_of(node); !bodies.empty()) {
+    ASSIGN_OR_RETURN(auto step, make_step_of_bodies(node, bodies));
+    if (step) return step;
+  }
   InlineVector<DType, 4> inputs;
   for (OutputRef input : node.inputs()) inputs.push_back(type_of(input).dtype);
   TypeBindings types;
@@ -123,23 +139,6 @@ NodeKind kind_of_node(const Node& node, bool is_input) {
   if (&node.op() == kConst.op) return NodeKind::kConstant;
   if (&node.op() == kNoOp.op) return NodeKind::kNothing;
   return same_input(node) >= 0 ? NodeKind::kAlias : NodeKind::kStep;
-}
-
-int same_input(const Node& node) {
-  const OpRecord& record = node.op().record();
-  if (node.num_outputs() == 0 || node.op().is_stateful_ever()) return -1;
-  int same = record.view_of;
-  if (record.passes_on) {
-    InlineVector<DType, 4> dtypes;
-    for (OutputRef input : node.inputs()) dtypes.push_back(type_of(input).dtype);
-    same = std::max(same, record.passes_on(dtypes, node.attrs()));
-  }
-  if (same < 0) return -1;
-  const OutputType& output = node.output(0);
-  const OutputType& source = type_of(node.inputs()[static_cast<size_t>(same)]);
-  const bool is_same = !output.is_promised && source.dtype == output.dtype &&
-                       is_definite(output.shape) && output.shape == source.shape;
-  return is_same ? same : -1;
 }
 
 Result<std::unique_ptr<Step>> make_step(const Node& node) {

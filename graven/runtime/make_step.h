@@ -18,9 +18,6 @@ enum class NodeKind {
 };
 NodeKind kind_of_node(const Node& node, bool is_input);
 
-// The input that is passed on as output 0 (Identity, a Reshape to the same shape), or -1.
-int same_input(const Node& node);
-
 // Whether inference gives numbers from facts of the graph alone: shapes that are numbers, and
 // constants. With symbols, inference must run in the step, because its checks count then.
 bool follows_from_numbers(const Op& op, std::span<const OutputRef> inputs);

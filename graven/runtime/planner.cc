@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "graven/ir/same_input.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/runtime/copy_step.h"
 #include "graven/runtime/make_step.h"

@@ -11,7 +11,7 @@
 #include "graven/ir/structural_ops.h"
 #include "graven/runtime/compiler.h"
 #include "graven/runtime/placement.h"
-#include "graven/runtime/run_body.h"
+#include "graven/runtime/run_bodies.h"
 #include "graven/runtime/run_composite.h"
 
 namespace graven::engine {
@@ -121,7 +121,9 @@ Status run_structural(const Op& op, AttrsRef attrs, std::span<const Tensor> inpu
     outputs.push_back(attrs.as<ConstAttrs>().value);
     return {};
   }
-  if (Ref<Body> called = called_body(op, attrs)) return run_body(called, inputs, outputs);
+  if (const NodeBodies bodies = bodies_of(op, attrs); !bodies.empty()) {
+    return run_bodies(bodies, inputs, outputs);
+  }
   if (&op == kNoOp.op) return {};
   if (&op == kPlaceholder.op) {
     return invalid_argument("[Placeholder] a placeholder has no value outside of the function ",
