@@ -155,6 +155,10 @@ BackwardRef backward_of_call(Ref<GradientPair> pair, std::span<const Tensor> inp
   return std::make_shared<CallBackward>(std::move(pair), inputs, outputs);
 }
 
+Tensor zeros_like_gradient_of(Emitter& emit, const Tensor& input) {
+  return zeros_like_input(emit, like_gradient(input));
+}
+
 BackwardRef backward_of_custom(const Ref<CustomGradient>& gradient, size_t num_inputs,
                                std::span<const Tensor> outputs) {
   std::vector<StepTensor> values;

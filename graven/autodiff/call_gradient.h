@@ -20,6 +20,10 @@ BackwardRef backward_of_call(Ref<GradientPair> pair, std::span<const Tensor> inp
 BackwardRef backward_of_custom(const Ref<CustomGradient>& gradient, size_t num_inputs,
                                std::span<const Tensor> outputs);
 
+// Zeros of the shape and dtype that the gradient of an input has: for a handle those of the value
+// of its variable.
+Tensor zeros_like_gradient_of(Emitter& emit, const Tensor& input);
+
 // A gradient that fails with this error when it is asked for.
 BackwardRef backward_that_fails(std::string name, Status status);
 

@@ -4,7 +4,6 @@
 
 #include "graven/autodiff/call_gradient.h"
 #include "graven/autodiff/custom_gradient.h"
-#include "graven/autodiff/gradient_pair.h"
 #include "graven/base/heap_bytes.h"
 #include "graven/ir/bodies.h"
 #include "graven/ir/emitter.h"
@@ -41,7 +40,7 @@ Result<ForwardGraph> ForwardGraph::create(const Body& body, std::string name) {
     }
   }
   RETURN_IF_ERROR(forward.expand_composites());
-  RETURN_IF_ERROR(forward.extend_calls());
+  RETURN_IF_ERROR(forward.extend_nodes());
   for (Node* node : forward.graph_->nodes()) forward.add_tensors(node);
   for (Node* node : forward.graph_->inputs()) {
     forward.inputs_.push_back(forward.tensor_at({node, 0}));
@@ -60,7 +59,7 @@ Result<ForwardGraph> ForwardGraph::in_place(const Ref<Graph>& graph) {
   ForwardGraph forward;
   forward.graph_ = graph;
   RETURN_IF_ERROR(forward.add_parts());
-  RETURN_IF_ERROR(forward.extend_calls());
+  RETURN_IF_ERROR(forward.extend_nodes());
   for (Node* node : graph->nodes()) forward.add_tensors(node);
   forward.make_steps();
   return forward;
@@ -113,7 +112,7 @@ Status ForwardGraph::expand_composites() {
   return {};
 }
 
-Status ForwardGraph::extend_calls() {
+Status ForwardGraph::extend_nodes() {
   GraphBuilder builder(graph_);
   Frame frame(&builder);
   // Calls that no gradient can reach stay as they are. In a graph that is being built any tensor
@@ -122,31 +121,42 @@ Status ForwardGraph::extend_calls() {
   for (const Node* node : graph_->nodes()) last = std::max(last, node->id());
   std::vector<bool> is_reached(static_cast<size_t>(last) + 1, !original_);
   for (Node* node : graph_->inputs()) is_reached[node->id()] = true;
+  std::vector<Node*> to_extend;
   for (Node* node : graph_->nodes()) {
     if (node->op().record().gradient == not_differentiable) continue;
     for (OutputRef input : node->inputs()) {
       bool flows = propagates(input.node->output(input.index).dtype);
       if (flows && is_reached[input.node->id()]) is_reached[node->id()] = true;
     }
-    Ref<Body> called = called_body(*node);
-    if (!called || !is_reached[node->id()]) continue;
-    auto pair = gradient_pair(called);
-    // Another thread, or this one where less of the stack is used, may have room for it.
-    if (pair.status().code() == Code::kResourceExhausted) return pair.status();
-    if (!pair.ok()) {  // an error only if a gradient has to pass here
-      backward_of_failed_[node] = pair.status();
-      continue;
-    }
-    pair_of_[node] = *pair;
-    Ref<Body> forward = (*pair)->forward();
-    if (forward == called) continue;
-    Attrs extended = with_bodies(node->op(), node->attrs(), {&forward, 1});
-    ASSIGN_OR_RETURN(auto types, builder.output_types(node->op(), input_tensors(graph_, *node),
-                                                      extended, node->name()));
-    types.erase(types.begin(), types.begin() + node->num_outputs());
-    graph_->replace_op(node, node->op(), extended, {node->inputs().begin(), node->inputs().end()},
-                       std::move(types));
+    const NodeBodies bodies = bodies_of(*node);
+    if (bodies.empty() || bodies.run == BodyRun::kAsTheOpLikes || !is_reached[node->id()]) continue;
+    to_extend.push_back(node);
   }
+  const size_t num_nodes = graph_->nodes().size();
+  for (Node* node : to_extend) RETURN_IF_ERROR(extend(node, builder));
+  if (graph_->nodes().size() != num_nodes) graph_->sort();
+  return {};
+}
+
+Status ForwardGraph::extend(Node* node, GraphBuilder& builder) {
+  std::vector<Tensor> inputs = input_tensors(graph_, *node);
+  auto extended = extend_node(node->op(), node->attrs(), inputs, builder);
+  // Another thread, or this one where less of the stack is used, may have room for it.
+  if (extended.status().code() == Code::kResourceExhausted) return extended.status();
+  if (!extended.ok()) {  // an error only if a gradient has to pass here
+    backward_of_failed_[node] = extended.status();
+    return {};
+  }
+  if (!(AttrsRef(extended->attrs) == node->attrs())) {
+    inputs.insert(inputs.end(), extended->more_inputs.begin(), extended->more_inputs.end());
+    ASSIGN_OR_RETURN(auto types,
+                     builder.output_types(*extended->op, inputs, extended->attrs, node->name()));
+    types.erase(types.begin(), types.begin() + node->num_outputs());
+    std::vector<OutputRef> all;
+    for (const Tensor& input : inputs) all.push_back(symbolic(input).output());
+    graph_->replace_op(node, *extended->op, extended->attrs, std::move(all), std::move(types));
+  }
+  extended_.emplace(node, std::move(*extended));
   return {};
 }
 
@@ -181,11 +191,11 @@ void ForwardGraph::make_step_of(Node* node, std::vector<bool>& is_done) {
         });
   } else if (node->custom_gradient()) {
     backward = backward_of_custom_node(*node, outputs);
-  } else if (auto pair = pair_of_.find(node); pair != pair_of_.end()) {
-    backward = backward_of_call(pair->second, inputs, outputs);
+  } else if (auto extended = extended_.find(node); extended != extended_.end()) {
+    backward = extended->second.backward(inputs, outputs);
   } else if (auto failed = backward_of_failed_.find(node); failed != backward_of_failed_.end()) {
     backward = backward_that_fails(node->name(), failed->second);
-  } else if (called_body(*node) || node->op().record().gradient == not_differentiable) {
+  } else if (!bodies_of(*node).empty() || node->op().record().gradient == not_differentiable) {
     return;
   }
   steps_.push_back(make_step(node->op(), node->attrs(), inputs, outputs, std::move(backward)));
@@ -246,7 +256,7 @@ int64_t ForwardGraph::bytes_without_graph() const {
   };
   int64_t total = heap_bytes(copy_of_) + heap_bytes(tensors_) + heap_bytes(inputs_) +
                   heap_bytes(outputs_) + heap_bytes(steps_) + heap_bytes(parts_of_) +
-                  heap_bytes(number_of_output_) + heap_bytes(size_of_) + heap_bytes(pair_of_) +
+                  heap_bytes(number_of_output_) + heap_bytes(size_of_) + heap_bytes(extended_) +
                   heap_bytes(backward_of_failed_);
   for (const auto& tensors : tensors_) {
     total += heap_bytes(tensors);

@@ -7,17 +7,18 @@
 #include <unordered_map>
 #include <vector>
 
-#include "graven/autodiff/gradient_pair.h"
+#include "graven/autodiff/extended_node.h"
 #include "graven/autodiff/step.h"
 #include "graven/base/status.h"
 #include "graven/ir/body.h"
 #include "graven/ir/graph.h"
+#include "graven/ir/graph_builder.h"
 
 namespace graven::engine {
 
-// A body's graph, copied to become the forward half of its gradient pair. In the copy, calls are
-// calls of forward halves, and ops that are differentiated by their parts are expanded. It has one
-// Tensor for each output of a node, so that gradients can be followed by tensors' ids.
+// A body's graph, copied to become the forward half of its gradient pair. In the copy, nodes that
+// run bodies run forward halves, and ops that are differentiated by their parts are expanded. It
+// has one Tensor for each output of a node, so that gradients can be followed by tensors' ids.
 class ForwardGraph {
  public:
   static Result<ForwardGraph> create(const Body& body, std::string name);
@@ -53,7 +54,8 @@ class ForwardGraph {
   void add_tensors(Node* node);
   Status expand_composites();
   Status add_parts();
-  Status extend_calls();
+  Status extend_nodes();
+  Status extend(Node* node, GraphBuilder& builder);
   void make_steps();
   void make_step_of(Node* node, std::vector<bool>& is_done);
 
@@ -70,8 +72,9 @@ class ForwardGraph {
   std::unordered_map<const Node*, Parts> parts_of_;
   std::unordered_map<uint64_t, int> number_of_output_;  // by TensorObject::id
   std::map<std::tuple<uint64_t, const Op*, DType>, Tensor> size_of_;
-  std::unordered_map<const Node*, Ref<GradientPair>> pair_of_;  // of calls
-  std::unordered_map<const Node*, Status> backward_of_failed_;  // of calls that have no pair
+  // Of nodes that run bodies, and the error of those whose bodies have no pair.
+  std::unordered_map<const Node*, ExtendedNode> extended_;
+  std::unordered_map<const Node*, Status> backward_of_failed_;
   int tie_number_ = -1;
   bool is_frozen_ = false;
 };

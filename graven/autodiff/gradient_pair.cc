@@ -9,6 +9,7 @@
 #include "graven/autodiff/call_gradient.h"
 #include "graven/autodiff/differentiate.h"
 #include "graven/autodiff/forward_graph.h"
+#include "graven/autodiff/order_effects.h"
 #include "graven/autodiff/step.h"
 #include "graven/base/claim.h"
 #include "graven/base/heap_bytes.h"
@@ -35,21 +36,6 @@ std::string plain_name(std::string_view name) {
     break;
   }
   return std::string(name);
-}
-
-// Orders nodes with effects by creation: a gradient of the user's may print or assign.
-void order_effects(Graph& graph) {
-  std::vector<Node*> must_run;
-  Node* before = nullptr;
-  for (Node* node : graph.nodes()) {
-    if (!node->op().is_stateful_ever()) continue;
-    Effects effects = node->op().record().effects(node->op(), node->attrs());
-    if (!effects.ordered && effects.reads.empty() && effects.writes.empty()) continue;
-    if (before) graph.add_control_input(node, before);
-    before = node;
-    if (effects.must_run) must_run.push_back(node);
-  }
-  graph.set_control_outputs(std::move(must_run));
 }
 
 }  // namespace

@@ -1,0 +1,38 @@
+#include "graven/autodiff/apply_bodies.h"
+
+#include <vector>
+
+#include "graven/autodiff/call_gradient.h"
+#include "graven/autodiff/extended_node.h"
+#include "graven/ir/frame.h"
+
+namespace graven::engine {
+
+Result<Tensors> apply_bodies(Builder& builder, const Op& op, std::span<const Tensor> inputs,
+                             AttrsRef attrs, std::string_view name) {
+  Builder& plain = builder.unrecorded();
+  InlineVector<Listener*, 2> listeners;
+  if (&plain != &builder) {
+    for (Listener* listener : Frame::current().listeners) {
+      if (listener->wants(inputs)) listeners.push_back(listener);
+    }
+  }
+  if (listeners.empty()) return plain.apply(op, inputs, attrs, name);
+  auto extended = extend_node(op, attrs, inputs, plain);
+  std::vector<Tensor> all(inputs.begin(), inputs.end());
+  if (extended.ok()) {
+    all.insert(all.end(), extended->more_inputs.begin(), extended->more_inputs.end());
+  }
+  Result<Tensors> outputs = extended.ok() ? plain.apply(*extended->op, all, extended->attrs, name)
+                                          : plain.apply(op, inputs, attrs, name);
+  if (!outputs.ok()) return outputs;
+  // Where there is no pair the node itself is fine; it is an error to ask for its gradient.
+  const BackwardRef backward = extended.ok()
+                                   ? extended->backward(all, *outputs)
+                                   : backward_that_fails(std::string(name), extended.status());
+  for (Listener* listener : listeners) listener->on_step(all, *outputs, backward);
+  outputs->resize(static_cast<size_t>(op.num_outputs(attrs, static_cast<int>(inputs.size()))));
+  return outputs;
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,21 @@
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "graven/base/export.h"
+#include "graven/base/status.h"
+#include "graven/ir/attributes.h"
+#include "graven/ir/builder.h"
+#include "graven/ir/op.h"
+#include "graven/tensor/tensor.h"
+
+namespace graven::engine {
+
+// Applies an op that runs bodies. If the builder records (RecordingBuilder) and a listener of the
+// current frame wants the step, the op runs forward halves (extended_node.h), and the listeners are
+// told of one step with a gradient of its own.
+GRAVEN_API Result<Tensors> apply_bodies(Builder& builder, const Op& op,
+                                        std::span<const Tensor> inputs, AttrsRef attrs,
+                                        std::string_view name = {});
+
+}  // namespace graven::engine
