@@ -63,6 +63,12 @@ _NOT_TIMED = {
     "PartitionedCall": "a call of a Function",
     "StatefulPartitionedCall": "a call of a Function",
     **_each(
+        "Case If StatelessCase StatelessIf StatelessWhile While case cond foldl foldr map_fn scan "
+        "switch_case while_loop",
+        "runs functions of the program",
+    ),
+    "FakeParam": "a value that nothing reads",
+    **_each(
         "signal.inverse_mdct signal.inverse_stft signal.inverse_stft_window_fn signal.mdct "
         "signal.stft",
         "frames and transforms, which are timed themselves",

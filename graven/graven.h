@@ -5,6 +5,7 @@
 #include "graven/api/arguments.h"          // IWYU pragma: export
 #include "graven/api/concrete_function.h"  // IWYU pragma: export
 #include "graven/api/config.h"             // IWYU pragma: export
+#include "graven/api/control_flow.h"       // IWYU pragma: export
 #include "graven/api/convert.h"            // IWYU pragma: export
 #include "graven/api/debug_ops.h"          // IWYU pragma: export
 #include "graven/api/error.h"              // IWYU pragma: export

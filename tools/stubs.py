@@ -153,8 +153,8 @@ def definitions(package: Any, functions: Mapping[str, Any]) -> str:
         definition(package, name, function) for name, function in sorted(functions.items())
     )
     needed = {
-        "collections.abc": ["Sequence"],
-        "typing": ["NamedTuple"],
+        "collections.abc": ["Callable", "Sequence"],
+        "typing": ["Any", "NamedTuple"],
         "graven": ["_dtypes"],
         "graven._engine": ["Operation", "Tensor"],
         "graven._types": [

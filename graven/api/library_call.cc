@@ -94,7 +94,7 @@ void LibraryCall::convert_operands() {
   }
 }
 
-engine::Tensors LibraryCall::run() {
+engine::Outputs LibraryCall::run() {
   LocationScope scope(location_);
   const std::string& scope_name = function_.record().scope;
   std::optional<engine::NameScope> name_scope;
@@ -107,7 +107,7 @@ engine::Tensors LibraryCall::run() {
 }
 
 std::vector<Tensor> LibraryCall::list() {
-  engine::Tensors outputs = run();
+  const engine::Tensors outputs = run().tensors;
   return std::vector<Tensor>(outputs.begin(), outputs.end());
 }
 

@@ -43,8 +43,8 @@ class LibraryCall {
     member<T>(field) = value;
   }
 
-  engine::Tensors run();
-  Tensor one() { return Tensor(std::move(run()[0])); }
+  engine::Outputs run();
+  Tensor one() { return Tensor(std::move(run().tensors[0])); }
   std::vector<Tensor> list();
 
  private:

@@ -57,6 +57,11 @@ struct Declare {
   Declared operator()(const Shape*) const { return {"const Shape&", "Shape::unknown_rank()"}; }
   Declared operator()(const bool* v) const { return {"bool", *v ? "true" : "false"}; }
   Declared operator()(const int64_t* v) const { return {"int64_t", str_cat(*v)}; }
+  // Functions with these are written by hand (api/control_flow.h), and not printed.
+  Declared operator()(const Ref<Callable>*) const { return {}; }
+  Declared operator()(const Choices*) const { return {}; }
+  Declared operator()(const Value*) const { return {}; }
+  Declared operator()(const ShapeStructure*) const { return {}; }
   Declared operator()(const double* v) const { return {"double", shortest(*v)}; }
   Declared operator()(const std::string* v) const { return {"const std::string&", quoted(*v)}; }
   template <typename T>
@@ -203,7 +208,7 @@ std::string definition(const PublicFunction& function, const std::string& name) 
     return text + (parts[0].is_list ? "  return call.list();\n}\n" : "  return call.one();\n}\n");
   }
   // A list takes the results that the parts before and behind it leave.
-  text += "  const engine::Tensors all = call.run();\n";
+  text += "  const engine::Tensors all = call.run().tensors;\n";
   std::vector<std::string> results;
   bool is_behind_list = false;
   for (size_t i = 0; i < parts.size(); ++i) {

@@ -1,6 +1,19 @@
 #include "graven/library/define_functions.h"
 
+#include <vector>
+
 namespace graven::engine {
+namespace {
+
+// Made when the first is added, which other files do while the library is loaded.
+std::vector<void (*)(FunctionRegistry&)>& added_families() {
+  static auto* families = new std::vector<void (*)(FunctionRegistry&)>();
+  return *families;
+}
+
+}  // namespace
+
+void add_family(void (*define)(FunctionRegistry& functions)) { added_families().push_back(define); }
 
 void define_functions(FunctionRegistry& functions) {
   define_activations(functions);
@@ -46,6 +59,7 @@ void define_functions(FunctionRegistry& functions) {
   define_statistics(functions);
   define_sums(functions);
   define_transposed_convolutions(functions);
+  for (const auto define : added_families()) define(functions);
 }
 
 }  // namespace graven::engine

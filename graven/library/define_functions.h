@@ -1,4 +1,5 @@
 #pragma once
+#include "graven/base/export.h"
 
 namespace graven::engine {
 
@@ -6,6 +7,8 @@ class FunctionRegistry;
 
 // All families. FunctionRegistry::global() calls it once.
 void define_functions(FunctionRegistry& functions);
+// Adds a family of a room above this one (control), before anybody asks for a function.
+GRAVEN_API void add_family(void (*define)(FunctionRegistry& functions));
 
 // One function a family, by the name of its file.
 void define_activations(FunctionRegistry& functions);

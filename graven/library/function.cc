@@ -102,7 +102,7 @@ Status PublicFunction::check_dtypes(void* parameters) const {
   return {};
 }
 
-Result<Tensors> PublicFunction::call(FunctionContext& c, const void* parameters) const {
+Result<Outputs> PublicFunction::call(FunctionContext& c, const void* parameters) const {
   Outputs outputs = record_.body(c, parameters);
   RETURN_IF_ERROR(c.status());
   const bool may_be_none = std::ranges::any_of(record_.results.parts, &Results::Part::may_be_none);
@@ -111,7 +111,7 @@ Result<Tensors> PublicFunction::call(FunctionContext& c, const void* parameters)
       return internal_error(name(), " gives no tensor and no error");
     }
   }
-  return std::move(outputs.tensors);
+  return outputs;
 }
 
 FunctionRegistry& FunctionRegistry::global() {

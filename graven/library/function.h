@@ -11,6 +11,7 @@
 #include "graven/base/export.h"
 #include "graven/base/status.h"
 #include "graven/ir/op.h"
+#include "graven/ir/value.h"
 #include "graven/library/function_context.h"
 #include "graven/library/parameters.h"
 #include "graven/ops/formulas.h"
@@ -18,13 +19,16 @@
 
 namespace graven::engine {
 
-// The results of a body: its tensors in one flat list. Not used after an error.
+// The results of a body: its tensors in one flat list, or a nested value where the record says
+// structure(). Not used after an error.
 struct Outputs {
   Outputs(Tensor tensor) : tensors{std::move(tensor)} {}
+  Outputs(Value value) : structure(std::move(value)) {}
   Outputs(const Formula& formula) : Outputs(formula.tensor()) {}
   Outputs(Tensors list) : tensors(std::move(list)) {}
   Outputs(std::initializer_list<Tensor> list) : tensors(list) {}
   Tensors tensors;
+  Value structure;
 };
 
 // How front ends pack the flat list.
@@ -36,10 +40,12 @@ struct Results {
   };
   std::vector<Part> parts = {};  // none: nothing is returned
   std::string type_name = {};    // of a named tuple
+  bool is_structure = false;     // Outputs::structure as it is, and no list
 };
 inline Results one_tensor() { return {.parts = {{}}}; }
 inline Results tensor_list() { return {.parts = {{.is_list = true}}}; }
 inline Results nothing() { return {}; }
+inline Results structure() { return {.is_structure = true}; }
 // Several named parts; a name that ends in "..." names a list.
 GRAVEN_API Results tuple(std::initializer_list<std::string_view> names);
 GRAVEN_API Results named_tuple(std::string_view type_name,
@@ -125,9 +131,9 @@ class GRAVEN_API PublicFunction {
   // A ValueError if a parameter that is a dtype has one that the record does not allow. Binders
   // call it before they convert tensors, whose dtype it may decide.
   Status check_dtypes(void* parameters) const;
-  // Runs the body on a struct of parameters that a binder filled in: the flat results, or the
-  // first error.
-  Result<Tensors> call(FunctionContext& c, const void* parameters) const;
+  // Runs the body on a struct of parameters that a binder filled in: the results, or the first
+  // error.
+  Result<Outputs> call(FunctionContext& c, const void* parameters) const;
 
  private:
   friend class FunctionRegistry;

@@ -14,6 +14,9 @@
 
 #include "graven/base/export.h"
 #include "graven/base/inline_vector.h"
+#include "graven/base/ref.h"
+#include "graven/ir/callable.h"
+#include "graven/ir/value.h"
 #include "graven/tensor/dtype.h"
 #include "graven/tensor/shape.h"
 #include "graven/tensor/tensor.h"
@@ -23,7 +26,8 @@ namespace graven::engine {
 // --- The kinds of parameters of public functions: plain data, which the binder of a front end
 // fills in before the body runs. Other kinds are Tensor (any tensor-like argument, converted; empty
 // for None and for a default number), DType (kInvalid for None), Shape, bool, int64_t, double,
-// std::string, and std::optional of the last four (none for None).
+// std::string, std::optional of the last four (none for None), Ref<Callable> (a function of the
+// program; null for None), and Value (anything, containers taken apart).
 
 // Integers as a program may give them: numbers, or a tensor that holds them at run time. Neither is
 // None.
@@ -82,6 +86,21 @@ struct TensorList {
   bool is_list = true;
 };
 
+// Functions of a program, each with the value that it goes with, which is None if there is none:
+// the branches of switch_case with their numbers, of case with their predicates.
+struct Choices {
+  struct Choice {
+    Value key;
+    Ref<Callable> function;
+  };
+  std::vector<Choice> all = {};
+};
+
+// Shapes, dtypes or both in the structure of other values; leaves are types of tensors, or None.
+struct ShapeStructure {
+  Value value = {};
+};
+
 // The default number of a tensor. The tensor is left empty if its argument is not given, or is that
 // very number.
 using DefaultNumber = std::variant<std::monostate, int64_t, double>;
@@ -98,7 +117,8 @@ using ParameterRef =
     std::variant<Tensor*, TensorOrVariable*, TensorList*, Axes*, Sizes*, OpenSizes*, AxisPairs*,
                  Number*, NumberOrText*, Window*, Padding*, DType*, Shape*, bool*, int64_t*,
                  double*, std::string*, std::optional<bool>*, std::optional<int64_t>*,
-                 std::optional<double>*, std::optional<std::string>*>;
+                 std::optional<double>*, std::optional<std::string>*, Ref<Callable>*, Choices*,
+                 Value*, ShapeStructure*>;
 
 // --- Parameters are an aggregate with defaults, whose fields() names every member in the order of
 // the public signature:

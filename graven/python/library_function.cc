@@ -18,6 +18,8 @@
 #include "graven/python/numpy.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/typed_operands.h"
+#include "graven/python/user_callable.h"
+#include "graven/python/value.h"
 #include "graven/python/variable_object.h"
 
 // Python's functions of the records of graven/library: their parameters in order, then the name of
@@ -217,6 +219,18 @@ class Binder {
   Status set(size_t i, engine::Padding& member) {
     return assign(to_padding(arguments_[i]), member);
   }
+  Status set(size_t i, engine::Ref<engine::Callable>& member) {
+    return is_none(i) ? Status() : assign(to_callable(arguments_[i], fields_[i].name), member);
+  }
+  Status set(size_t i, engine::Choices& member) {
+    return assign(to_choices(arguments_[i]), member);
+  }
+  Status set(size_t i, engine::Value& member) {
+    return assign(to_value(arguments_[i], /*allow_specs=*/false), member);
+  }
+  Status set(size_t i, engine::ShapeStructure& member) {
+    return is_none(i) ? Status() : assign(to_shape_structure(arguments_[i]), member.value);
+  }
   Status set(size_t, Tensor&) { return {}; }
   Status set(size_t, engine::TensorOrVariable&) { return {}; }
   Status set(size_t, engine::TensorList&) { return {}; }
@@ -390,7 +404,8 @@ PyObject* LibraryCallable::call(std::span<PyObject* const> arguments) const {
   engine::FunctionContext context(engine::current_builder(), engine::eager_builder(), scope.name());
   auto outputs = function_.call(context, parameters.get());
   if (!outputs.ok()) return raise(outputs.status());
-  return pack({outputs->begin(), outputs->size()}, arguments, nodes_before);
+  if (function_.record().results.is_structure) return to_python(outputs->structure).release();
+  return pack({outputs->tensors.data(), outputs->tensors.size()}, arguments, nodes_before);
 }
 
 // The object of a tensor: the argument itself where the function gives that; None of no tensor.
@@ -499,6 +514,10 @@ struct KindName {
   const char* operator()(int64_t*) const { return "int"; }
   const char* operator()(double*) const { return "float"; }
   const char* operator()(std::string*) const { return "str"; }
+  const char* operator()(engine::Ref<engine::Callable>*) const { return "Callable[..., Any]"; }
+  const char* operator()(engine::Choices*) const { return "Any"; }
+  const char* operator()(engine::Value*) const { return "Any"; }
+  const char* operator()(engine::ShapeStructure*) const { return "Any"; }
   template <typename T>
   const char* operator()(std::optional<T>*) const {
     return (*this)(static_cast<T*>(nullptr));

@@ -39,6 +39,11 @@ WITHOUT_SAMPLES = {
     "PartitionedCall": "a call of a Function: tests/conformance/test_function_calls.py",
     "StatefulPartitionedCall": "a call of a Function: tests/conformance/test_function_calls.py",
     "NoOp": "computes nothing: tests/conformance/test_control_dependencies.py",
+    **dict.fromkeys(
+        ("Case", "If", "StatelessCase", "StatelessIf", "StatelessWhile", "While"),
+        "runs bodies: tests/functions/rows/control_flow.txt",
+    ),
+    "FakeParam": "nothing reads its value: tests/functions/rows/control_flow.txt",
 }
 
 # Ops whose gradients are not compared with differences, and where they are tested instead.

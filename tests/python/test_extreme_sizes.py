@@ -19,8 +19,13 @@ SECONDS_OF_A_CALL = 20
 
 # Ops with integers that are no sizes.
 WITHOUT_SIZES = {
-    "PartitionedCall": "dtypes of the outputs",
-    "StatefulPartitionedCall": "dtypes of the outputs",
+    **dict.fromkeys(
+        (
+            *("Case", "If", "StatelessCase", "StatelessIf", "StatelessWhile", "While"),
+            *("PartitionedCall", "StatefulPartitionedCall"),
+        ),
+        "dtypes of the outputs",
+    ),
     "VarHandleOp": "names of devices",
 }
 

@@ -1,0 +1,98 @@
+#include "graven/control/elements.h"
+
+#include <utility>
+
+#include "graven/base/strings.h"
+#include "graven/control/structures.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/ops/gather_ops.h"
+#include "graven/ops/join_ops.h"
+#include "graven/ops/sizes.h"
+#include "graven/ops/tensor_list_ops.h"
+
+namespace graven::engine {
+namespace {
+
+// A shape as a constant, -1 for sizes that are unknown.
+Tensor shape_constant(Emitter& emit, const Shape& shape) {
+  if (!shape.has_rank()) return emit.constant(Tensor::scalar<int32_t>(-1));
+  std::vector<int32_t> sizes;
+  for (int d = 0; d < shape.rank(); ++d) {
+    sizes.push_back(shape[d].is_number() ? static_cast<int32_t>(shape.size(d)) : -1);
+  }
+  return emit.constant(Tensor::vector(std::span<const int32_t>(sizes)));
+}
+
+}  // namespace
+
+Result<Elements> Elements::create(FunctionContext& c, const Value& elems) {
+  Elements elements;
+  elements.structure_ = with_tensor_leaves(c, elems);
+  RETURN_IF_ERROR(c.status());
+  elements.tensors_ = tensors_of(elements.structure_);
+  if (elements.tensors_.empty()) return value_error("elems must hold at least one tensor");
+  for (const Tensor& tensor : elements.tensors_) {
+    if (c.rank_if_known(tensor) == 0) {
+      return value_error("Elements in elems must be 1+ dimensional Tensors, not scalars");
+    }
+    const auto length = c.size_if_known(tensor, 0);
+    if (length && elements.length_if_known_ && *length != *elements.length_if_known_) {
+      return value_error("Elements in elems must have the same first dimension, not ",
+                         *elements.length_if_known_, " and ", *length);
+    }
+    if (length) elements.length_if_known_ = length;
+  }
+  elements.length_ = elements.length_if_known_
+                         ? c.scalar(*elements.length_if_known_)
+                         : element_of(c, c(kShape, {elements.tensors_[0]}), 0);
+  RETURN_IF_ERROR(c.status());
+  return elements;
+}
+
+Value Elements::row(Emitter& emit, const Tensor& number) const {
+  std::vector<Tensor> rows;
+  for (const Tensor& tensor : tensors_) {
+    rows.push_back(emit(kGatherV2, {tensor, number, emit.constant(Tensor::scalar<int32_t>(0))}));
+  }
+  return with_tensors(structure_, rows);
+}
+
+void ResultRows::put(int64_t number, Tensor row) {
+  if (static_cast<size_t>(number) >= rows_.size()) rows_.resize(static_cast<size_t>(number) + 1);
+  rows_[static_cast<size_t>(number)] = std::move(row);
+}
+
+Tensor ResultRows::stacked(FunctionContext& c, int64_t length) const {
+  if (length > 0) {
+    for (const Tensor& row : rows_) {
+      if (row.shape() == rows_[0].shape()) continue;
+      return c.fail(value_error("The results for the rows must have one shape, not ",
+                                rows_[0].shape().to_text(), " and ", row.shape().to_text()));
+    }
+    const Tensors packed = c.Emitter::apply(*kPack, rows_, PackAttrs());
+    return packed.empty() ? Tensor() : packed[0];
+  }
+  Shape shape{0};
+  for (int d = 0; d < shape_.rank(); ++d) {
+    shape.push_back(shape_[d].is_number() ? shape_[d] : Dim(0));
+  }
+  auto none = Tensor::allocate(dtype_, shape);
+  return none.ok() ? *none : c.fail(none.status());
+}
+
+Tensor ResultRows::new_list(FunctionContext& c, const Elements& elements) const {
+  return c(kTensorListReserve, {shape_constant(c, shape_), elements.length()}, {dtype_});
+}
+
+Tensor ResultRows::with_row(Emitter& emit, const Tensor& list, const Tensor& number,
+                            const Tensor& row) {
+  if (row && !shape_.has_rank()) shape_ = row.shape();
+  return emit(kTensorListSetItem, {list, number, row});
+}
+
+Tensor ResultRows::stacked(FunctionContext& c, const Elements& elements, const Tensor& list) const {
+  const int64_t length = elements.length_if_known().value_or(-1);
+  return c(kTensorListStack, {list, shape_constant(c, shape_)}, {dtype_, length});
+}
+
+}  // namespace graven::engine

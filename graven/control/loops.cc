@@ -1,0 +1,322 @@
+#include "graven/control/loops.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graven/autodiff/apply_bodies.h"
+#include "graven/base/interrupt.h"
+#include "graven/base/strings.h"
+#include "graven/control/define_control_flow.h"
+#include "graven/control/structures.h"
+#include "graven/function/trace_body.h"
+#include "graven/function/trace_type.h"
+#include "graven/ir/merge_captures.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/library/function.h"
+#include "graven/runtime/eager_builder.h"
+
+namespace graven::engine {
+namespace {
+
+// --- Computed at once.
+
+Result<bool> truth_of(FunctionContext& c, const Value& value) {
+  const Value read = with_tensor_leaves(c, value);
+  RETURN_IF_ERROR(c.status());
+  if (!read.tensor || read.tensor.num_elements() != 1) {
+    return value_error("cond must give one bool");
+  }
+  const Tensor truth = c.cast(read.tensor, DType::kBool).tensor();
+  RETURN_IF_ERROR(c.status());
+  return truth.data<bool>()[0];
+}
+
+bool is_list(const Value& value) {
+  if (value.kind != Value::Kind::kContainer) return false;
+  const ContainerKind kind = value.container->kind();
+  return kind != ContainerKind::kDict && kind != ContainerKind::kAttrs;
+}
+
+Status check_result(const Value& variables, const Value& result) {
+  if (!is_list(result) || result.items.size() != variables.items.size()) {
+    return value_error("body must return a list or tuple of ", variables.items.size(),
+                       " values, one for each loop variable");
+  }
+  for (size_t i = 0; i < result.items.size(); ++i) {
+    if (!is_nested_like(variables.items[i], result.items[i])) {
+      return value_error("body must return the structure of the loop variables: number ", i,
+                         " has another one");
+    }
+  }
+  return {};
+}
+
+Value with_variables_read(FunctionContext& c, Value value) {
+  if (value.kind == Value::Kind::kVariable) return with_tensor_leaves(c, std::move(value));
+  if (value.kind == Value::Kind::kContainer) {
+    for (Value& item : value.items) item = with_variables_read(c, std::move(item));
+  }
+  return value;
+}
+
+Outputs loop_at_once(FunctionContext& c, const WhileLoopParameters& p) {
+  if (p.loop_vars.items.empty()) return c.fail(value_error("No loop variables provided"));
+  Value variables = with_variables_read(c, p.loop_vars);
+  std::optional<int64_t> left = c.number_if_known(p.maximum_iterations);
+  while (c.status().ok() && (!left || (*left)-- > 0)) {
+    auto holds = p.cond->call(variables.items, Callable::As::kParts);
+    if (!holds.ok()) return c.fail(holds.status());
+    auto truth = truth_of(c, *holds);
+    if (!truth.ok()) return c.fail(truth.status());
+    if (!*truth) break;
+    auto result = p.body->call(variables.items, Callable::As::kParts);
+    if (!result.ok()) return c.fail(result.status());
+    if (Status fits = check_result(variables, *result); !fits.ok()) return c.fail(fits);
+    variables = std::move(*result);
+  }
+  return with_tensor_leaves(c, std::move(variables));
+}
+
+// --- In a graph.
+
+// Only sizes that are numbers.
+Shape static_shape(Shape shape) {
+  for (int d = 0; d < shape.rank(); ++d) {
+    if (!shape[d].is_number()) shape.set(d, Dim::unknown());
+  }
+  return shape;
+}
+
+// Adds the shapes that a structure of invariants gives to the tensors of `value`.
+Status add_invariants(const Value& value, const Value& invariants, std::vector<Shape>& shapes) {
+  if (value.kind == Value::Kind::kContainer) {
+    if (invariants.kind != Value::Kind::kContainer ||
+        invariants.items.size() != value.items.size()) {
+      return value_error("shape_invariants must have the structure of loop_vars");
+    }
+    for (size_t i = 0; i < value.items.size(); ++i) {
+      const size_t position = value.container->position(i);
+      const int at = invariants.container->matching_position(*value.container, position);
+      if (at < 0) return value_error("shape_invariants must have the structure of loop_vars");
+      RETURN_IF_ERROR(
+          add_invariants(value.items[position], invariants.items[static_cast<size_t>(at)], shapes));
+    }
+    return {};
+  }
+  if (value.kind != Value::Kind::kTensor) return {};
+  const auto* type = dynamic_cast<const TensorType*>(invariants.type.get());
+  if (!type) return value_error("shape_invariants must hold a shape for each tensor of loop_vars");
+  shapes.push_back(static_shape(type->shape()));
+  return {};
+}
+
+std::string dtype_text(const Tensor& tensor) {
+  return str_cat("<dtype: '", dtype_name(tensor.dtype()), "'>");
+}
+
+// True if a tensor of shape `after` always has the shape `invariant`.
+bool conforms(const Shape& after, const Shape& invariant) {
+  if (!invariant.has_rank()) return true;
+  if (!after.has_rank() || after.rank() != invariant.rank()) return false;
+  for (int d = 0; d < after.rank(); ++d) {
+    if (invariant[d].is_number() && !(after[d] == invariant[d])) return false;
+  }
+  return true;
+}
+
+class LoopTracer {
+ public:
+  LoopTracer(FunctionContext& c, const WhileLoopParameters& p) : c_(c), p_(p) {}
+
+  Outputs trace() {
+    variables_ = with_tensor_leaves(c_, p_.loop_vars);
+    before_ = tensors_of(variables_);
+    if (!c_.status().ok()) return Tensor();
+    if (Status status = find_shapes(); !status.ok()) return c_.fail(status);
+    if (p_.maximum_iterations) {
+      hidden_ = {c_.scalar(0, DType::kInt32, "loop_counter"),
+                 c_(kIdentity, {p_.maximum_iterations}, {}, "maximum_iterations")};
+    }
+    auto condition = trace_graph(
+        {.name = "while_cond"}, [&](GraphBuilder& builder) { return make_arguments(builder); },
+        [&](std::span<const Value> arguments) { return call_condition(arguments); });
+    if (!condition.ok()) return c_.fail(condition.status());
+    auto body = trace_graph(
+        {.name = "while_body"}, [&](GraphBuilder& builder) { return make_arguments(builder); },
+        [&](std::span<const Value> arguments) { return call_body(arguments); });
+    if (!body.ok()) return c_.fail(body.status());
+    return add_node(*condition, *body);
+  }
+
+ private:
+  Status find_shapes() {
+    if (p_.shape_invariants.value.kind == Value::Kind::kLiteral) {
+      for (const Tensor& tensor : before_) shapes_.push_back(static_shape(tensor.shape()));
+      return {};
+    }
+    RETURN_IF_ERROR(add_invariants(variables_, p_.shape_invariants.value, shapes_));
+    if (shapes_.size() == before_.size()) return {};
+    return value_error("shape_invariants must hold a shape for each tensor of loop_vars");
+  }
+
+  Result<std::vector<Value>> make_arguments(GraphBuilder& builder) {
+    std::vector<Value> arguments;
+    for (const Tensor& hidden : hidden_) {
+      arguments.push_back(
+          Value::of_tensor(builder.add_placeholder(hidden.dtype(), Shape(), "loop_counter")));
+    }
+    for (size_t i = 0; i < before_.size(); ++i) {
+      const Tensor& outer = before_[i];
+      const bool is_plain_value = is_plain(outer.dtype()) || outer.dtype() == DType::kString;
+      arguments.push_back(Value::of_tensor(
+          is_plain_value ? builder.add_placeholder(outer.dtype(), shapes_[i], "loop_var")
+                         : builder.add_placeholder_like(outer, "loop_var")));
+    }
+    return arguments;
+  }
+  // The variables as the functions of the program see them.
+  Value variables_of(std::span<const Value> arguments) const {
+    std::vector<Tensor> tensors;
+    for (const Value& argument : arguments.subspan(hidden_.size())) {
+      tensors.push_back(argument.tensor);
+    }
+    return with_tensors(variables_, tensors);
+  }
+
+  Result<Value> call_condition(std::span<const Value> arguments) {
+    ASSIGN_OR_RETURN(Value holds,
+                     p_.cond->call(variables_of(arguments).items, Callable::As::kTensors));
+    if (!holds.tensor) return type_error("cond must give a bool scalar");
+    Emitter emit(current_builder());
+    Tensor truth = holds.tensor;
+    const Shape& shape = truth.shape();
+    if (shape.is_fully_known() && shape.rank() > 0 && shape.checked_num_elements() == 1) {
+      truth = emit(kReshape, {truth, emit.constant(Tensor::vector(std::span<const int32_t>()))});
+    }
+    if (!hidden_.empty()) {
+      const Tensor is_within = emit(kLess, {arguments[0].tensor, arguments[1].tensor});
+      truth = emit(kLogicalAnd, {is_within, truth});
+    }
+    RETURN_IF_ERROR(emit.status());
+    return Value::of_tensor(std::move(truth));
+  }
+
+  Result<Value> call_body(std::span<const Value> arguments) {
+    ASSIGN_OR_RETURN(Value result,
+                     p_.body->call(variables_of(arguments).items, Callable::As::kTensors));
+    if (!is_list(result) && variables_.items.size() == 1) {
+      result = Value::of_container(Container::list(), {std::move(result)});
+    }
+    RETURN_IF_ERROR(check_result(variables_, result));
+    const std::vector<Tensor> after = tensors_of(in_structure_of_variables(result));
+    if (after.size() != before_.size()) {
+      return value_error("body must return a tensor for each loop variable, and None for None");
+    }
+    for (size_t i = 0; i < after.size(); ++i) RETURN_IF_ERROR(check_variable(i, after[i]));
+    std::vector<Value> items;
+    if (!hidden_.empty()) {
+      Emitter emit(current_builder());
+      items.push_back(Value::of_tensor(
+          emit(kAddV2, {arguments[0].tensor, emit.constant(Tensor::scalar<int32_t>(1))})));
+      items.push_back(arguments[1]);
+      RETURN_IF_ERROR(emit.status());
+    }
+    for (const Tensor& tensor : after) items.push_back(Value::of_tensor(tensor));
+    return Value::of_container(Container::list(), std::move(items));
+  }
+  // A result whose top is the container of the variables: a list may stand for a tuple.
+  Value in_structure_of_variables(Value result) const {
+    return Value::of_container(variables_.container, std::move(result.items));
+  }
+
+  Status check_variable(size_t i, const Tensor& after) const {
+    const Tensor& before = before_[i];
+    const std::string name =
+        before.is_symbolic() ? symbolic(before).node().name() + ":0" : str_cat("loop_var_", i);
+    if (after.dtype() != before.dtype()) {
+      return type_error("Loop var ", name, " enters the loop with type ", dtype_text(before),
+                        " but has type ", dtype_text(after), " after 1 iteration.");
+    }
+    if (conforms(after.shape(), shapes_[i])) return {};
+    return value_error("Input tensor `", name, "` enters the loop with shape ",
+                       shapes_[i].to_text(), ", but has shape ", after.shape().to_text(),
+                       " after one iteration. To allow the shape to vary across iterations, use "
+                       "the `shape_invariants` argument of tf.while_loop to specify a "
+                       "less-specific shape.");
+  }
+
+  Outputs add_node(TracedGraph& condition, TracedGraph& body) {
+    OpenGraph* const graphs[] = {&condition, &body};
+    const std::vector<Tensor> captured = merge_captures(graphs);
+    std::vector<OutputRef> outputs(body.graph->outputs().begin(), body.graph->outputs().end());
+    for (Node* input : body.graph->inputs().subspan(outputs.size())) outputs.push_back({input, 0});
+    body.graph->set_outputs(std::move(outputs));
+    WhileAttrs attrs;
+    attrs.cond = body_of(condition.graph);
+    attrs.body = body_of(body.graph);
+    attrs.parallel_iterations = p_.parallel_iterations;
+    std::vector<Tensor> inputs = hidden_;
+    inputs.insert(inputs.end(), before_.begin(), before_.end());
+    inputs.insert(inputs.end(), captured.begin(), captured.end());
+    for (const Tensor& input : inputs) attrs.T.push_back(input.dtype());
+    const Ref<Body> bodies[] = {attrs.cond, attrs.body};
+    auto made =
+        apply_bodies(c_.builder(), op_for_bodies(*kWhile, bodies), inputs, attrs, c_.name());
+    if (!made.ok()) return c_.fail(made.status());
+    std::vector<Tensor> results;
+    for (size_t i = 0; i < before_.size(); ++i) {
+      const Tensor& result = (*made)[hidden_.size() + i];
+      results.push_back(p_.back_prop ? result : c_(kStopGradient, {result}));
+    }
+    if (!c_.status().ok()) return Tensor();
+    return with_tensors(variables_, results);
+  }
+
+  FunctionContext& c_;
+  const WhileLoopParameters& p_;
+  Value variables_;             // of tensors, as they enter the loop
+  std::vector<Tensor> before_;  // the same, flat
+  std::vector<Shape> shapes_;   // that the variables keep
+  std::vector<Tensor> hidden_;  // the counter and its limit, if there is one
+};
+
+}  // namespace
+
+Outputs while_loop(FunctionContext& c, const WhileLoopParameters& p) {
+  if (!p.cond) return c.fail(type_error("The argument `cond` must be callable."));
+  if (!p.body) return c.fail(type_error("The argument `body` must be callable."));
+  if (p.parallel_iterations < 1) {
+    return c.fail(type_error("The argument `parallel_iterations` must be a positive integer."));
+  }
+  if (!is_list(p.loop_vars)) return c.fail(type_error("loop_vars must be a list or tuple"));
+  if (!c.is_graph()) return loop_at_once(c, p);
+  return LoopTracer(c, p).trace();
+}
+
+void define_loops(FunctionRegistry& functions) {
+  functions.define({
+      .names = "while_loop",
+      .scope = "while",
+      .results = structure(),
+      .summary = "Repeats body as long as cond holds.",
+      .details = "Where values are computed at once this is a loop of the program's own language: "
+                 "shapes and dtypes may change. In a graph cond and body are traced, each once; "
+                 "tensors that they read from outside do not change from one iteration to the "
+                 "next.",
+      .returns = "The loop variables after the last iteration, in the structure of loop_vars.",
+      .raises = {{"TypeError",
+                  "cond or body is not callable, parallel_iterations is below 1, or a loop "
+                  "variable changes its dtype in a graph."},
+                 {"ValueError",
+                  "There are no loop variables, body returns another structure, or a loop variable "
+                  "changes a size that shape_invariants do not leave open."},
+                 {"InvalidArgumentError", "cond gives no bool scalar when the graph runs."}},
+      .source = "OpDef \"While\"",
+      .body = while_loop,
+  });
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,245 @@
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "graven/control/define_control_flow.h"
+#include "graven/control/elements.h"
+#include "graven/control/loops.h"
+#include "graven/control/structures.h"
+#include "graven/ir/structural_ops.h"
+#include "graven/library/function.h"
+#include "graven/runtime/eager_builder.h"
+
+namespace graven::engine {
+namespace {
+
+constexpr std::string_view kFnDoc =
+    "Called with what was accumulated so far and the rows of one number; gives what is accumulated "
+    "then, in the same structure.";
+constexpr std::string_view kElemsDoc =
+    "Tensors of rank 1 or more and of one length, which may be nested.";
+constexpr std::string_view kInitializerDoc =
+    "What is there before the first row; None means that first row itself.";
+constexpr std::string_view kSame = "Results are the same.";
+
+struct FoldParameters {
+  Ref<Callable> fn;
+  Value elems, initializer;
+  int64_t parallel_iterations = 10;
+  bool back_prop = true, reverse = false;
+  static constexpr auto fields() {
+    using P = FoldParameters;
+    return std::tuple(required_field("fn", &P::fn, kFnDoc),
+                      required_field("elems", &P::elems, kElemsDoc),
+                      field("initializer", &P::initializer, kInitializerDoc),
+                      field("parallel_iterations", &P::parallel_iterations, kSame),
+                      field("back_prop", &P::back_prop, "False stops gradients in a graph."),
+                      ignored_field("swap_memory", kSame), name_field());
+  }
+};
+
+struct ScanParameters : FoldParameters {
+  static constexpr auto fields() {
+    using P = ScanParameters;
+    return std::tuple(required_field("fn", &P::fn, kFnDoc),
+                      required_field("elems", &P::elems, kElemsDoc),
+                      field("initializer", &P::initializer, kInitializerDoc),
+                      field("parallel_iterations", &P::parallel_iterations, kSame),
+                      field("back_prop", &P::back_prop, "False stops gradients in a graph."),
+                      ignored_field("swap_memory", kSame),
+                      ignored_field("infer_shape", "Shapes that are known are said in any case."),
+                      field("reverse", &P::reverse, "Begin with the last row."), name_field());
+  }
+};
+
+// A loop over the rows that carries what is accumulated, with or without all values on the way.
+class Scanner {
+ public:
+  Scanner(FunctionContext& c, const FoldParameters& p, bool keeps_all)
+      : c_(c), p_(p), keeps_all_(keeps_all) {}
+
+  Outputs scan() {
+    auto elements = Elements::create(c_, p_.elems);
+    if (!elements.ok()) return c_.fail(elements.status());
+    elements_ = std::move(*elements);
+    const bool has_initializer = p_.initializer.kind != Value::Kind::kLiteral ||
+                                 !std::holds_alternative<None>(p_.initializer.literal);
+    num_taken_ = has_initializer ? 0 : 1;
+    if (!has_initializer && elements_.length_if_known() == 0) {
+      return c_.fail(invalid_argument("There is no element and no initializer"));
+    }
+    first_ = has_initializer ? with_tensor_leaves(c_, p_.initializer)
+                             : elements_.row(c_, row_number(c_, c_.scalar(0)));
+    if (!c_.status().ok()) return Tensor();
+    for (const Tensor& tensor : tensors_of(first_)) {
+      rows_.emplace_back(tensor.dtype(), tensor.shape());
+    }
+    return c_.is_graph() ? scan_in_graph() : scan_at_once();
+  }
+
+ private:
+  // The number of the row that comes as the i-th.
+  Tensor row_number(Emitter& emit, const Tensor& i) const {
+    if (!p_.reverse) return i;
+    const Tensor one = emit.constant(Tensor::scalar<int32_t>(1));
+    return emit(kSub, {emit(kSub, {elements_.length(), one}), i});
+  }
+
+  Result<Value> call(Emitter& emit, const Value& accumulated, const Tensor& number) {
+    const Value arguments[] = {accumulated, elements_.row(emit, number)};
+    RETURN_IF_ERROR(emit.status());
+    ASSIGN_OR_RETURN(Value next, p_.fn->call(arguments, Callable::As::kTensors));
+    if (!is_nested_like(first_, next) || tensors_of(next).size() != rows_.size()) {
+      return value_error("fn must return the structure of what is accumulated");
+    }
+    const std::vector<Tensor> tensors = tensors_of(next);
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      if (tensors[i].dtype() == rows_[i].dtype()) continue;
+      return type_error("fn changed the dtype of what is accumulated from ",
+                        dtype_name(rows_[i].dtype()), " to ", dtype_name(tensors[i].dtype()));
+    }
+    return next;
+  }
+
+  Outputs scan_at_once() {
+    const int64_t length = elements_.length_if_known().value_or(0);
+    Value accumulated = first_;
+    if (num_taken_ == 1) keep(accumulated, p_.reverse ? length - 1 : 0);
+    for (int64_t i = num_taken_; i < length; ++i) {
+      const int64_t number = p_.reverse ? length - 1 - i : i;
+      auto next = call(c_, accumulated, Tensor::scalar(static_cast<int32_t>(number)));
+      if (!next.ok()) return c_.fail(next.status());
+      const std::vector<Tensor> before = tensors_of(accumulated), after = tensors_of(*next);
+      for (size_t r = 0; r < after.size() && keeps_all_; ++r) {
+        if (after[r].shape() == before[r].shape()) continue;
+        return c_.fail(value_error("fn changed the shape of what is accumulated from ",
+                                   before[r].shape().to_text(), " to ",
+                                   after[r].shape().to_text()));
+      }
+      accumulated = with_tensors(first_, after);
+      keep(accumulated, number);
+    }
+    if (!keeps_all_) return accumulated;
+    std::vector<Tensor> stacked;
+    for (const ResultRows& rows : rows_) stacked.push_back(rows.stacked(c_, length));
+    if (!c_.status().ok()) return Tensor();
+    return with_tensors(first_, stacked);
+  }
+  void keep(const Value& accumulated, int64_t number) {
+    if (!keeps_all_) return;
+    const std::vector<Tensor> tensors = tensors_of(accumulated);
+    for (size_t r = 0; r < rows_.size(); ++r) rows_[r].put(number, tensors[r]);
+  }
+
+  Value with_rows(Emitter& emit, std::span<const Value> lists, const Tensor& number,
+                  const Value& accumulated) {
+    std::vector<Value> made;
+    const std::vector<Tensor> tensors = tensors_of(accumulated);
+    for (size_t r = 0; r < lists.size(); ++r) {
+      made.push_back(
+          Value::of_tensor(rows_[r].with_row(emit, lists[r].tensor, number, tensors[r])));
+    }
+    return Value::of_container(Container::tuple(), std::move(made));
+  }
+
+  Outputs scan_in_graph() {
+    std::vector<Value> lists;
+    for (size_t r = 0; keeps_all_ && r < rows_.size(); ++r) {
+      lists.push_back(Value::of_tensor(rows_[r].new_list(c_, elements_)));
+    }
+    Value all = Value::of_container(Container::tuple(), lists);
+    if (num_taken_ == 1) all = with_rows(c_, all.items, row_number(c_, c_.scalar(0)), first_);
+    const auto holds = [&](std::span<const Value> v, Callable::As) -> Result<Value> {
+      Emitter emit(current_builder());
+      const Tensor is_left = emit(kLess, {v[0].tensor, elements_.length()});
+      RETURN_IF_ERROR(emit.status());
+      return Value::of_tensor(is_left);
+    };
+    const auto step = [&](std::span<const Value> v, Callable::As) -> Result<Value> {
+      Emitter emit(current_builder());
+      const Tensor number = row_number(emit, v[0].tensor);
+      ASSIGN_OR_RETURN(Value next, call(emit, v[1], number));
+      std::vector<Value> items = {
+          Value::of_tensor(emit(kAddV2, {v[0].tensor, emit.constant(Tensor::scalar<int32_t>(1))})),
+          with_tensors(first_, tensors_of(next)), with_rows(emit, v[2].items, number, next)};
+      RETURN_IF_ERROR(emit.status());
+      return Value::of_container(Container::tuple(), std::move(items));
+    };
+    WhileLoopParameters loop;
+    loop.cond = make_ref<OwnCallable>(holds);
+    loop.body = make_ref<OwnCallable>(step);
+    loop.loop_vars = Value::of_container(
+        Container::tuple(), {Value::of_tensor(c_.scalar(num_taken_)), first_, std::move(all)});
+    loop.parallel_iterations = p_.parallel_iterations;
+    loop.back_prop = p_.back_prop;
+    if (!c_.status().ok()) return Tensor();
+    const Value after = while_loop(c_, loop).structure;
+    if (!c_.status().ok()) return Tensor();
+    if (!keeps_all_) return after.items[1];
+    std::vector<Tensor> stacked;
+    for (size_t r = 0; r < rows_.size(); ++r) {
+      stacked.push_back(rows_[r].stacked(c_, elements_, after.items[2].items[r].tensor));
+    }
+    if (!c_.status().ok()) return Tensor();
+    return with_tensors(first_, stacked);
+  }
+
+  FunctionContext& c_;
+  const FoldParameters& p_;
+  const bool keeps_all_;
+  Elements elements_;
+  int num_taken_ = 0;             // rows that are part of the first value
+  Value first_;                   // what is accumulated before the loop, of tensors
+  std::vector<ResultRows> rows_;  // of each tensor that is accumulated
+};
+
+Outputs fold(FunctionContext& c, FoldParameters p, bool reverse) {
+  if (!p.fn) return c.fail(type_error("The argument `fn` must be callable."));
+  p.reverse = reverse;
+  return Scanner(c, p, /*keeps_all=*/false).scan();
+}
+
+const std::vector<Raised> kRaises = {
+    {"ValueError",
+     "elems holds no tensor, a scalar, or tensors of several lengths; fn changes the structure or "
+     "a shape of what is accumulated."},
+    {"TypeError", "fn changes a dtype of what is accumulated."},
+    {"InvalidArgumentError", "There is no row and no initializer."}};
+
+}  // namespace
+
+void define_scans(FunctionRegistry& functions) {
+  functions.define({
+      .names = "scan",
+      .scope = "scan",
+      .results = structure(),
+      .summary = "What fn accumulates over the rows of elems, after each of them.",
+      .returns = "Tensors of the length of elems, in the structure of what is accumulated; that of "
+                 "a row stands in its place.",
+      .raises = kRaises,
+      .body = [](FunctionContext& c, const ScanParameters& p) -> Outputs {
+        if (!p.fn) return c.fail(type_error("The argument `fn` must be callable."));
+        return Scanner(c, p, /*keeps_all=*/true).scan();
+      },
+  });
+  functions.define({
+      .names = "foldl",
+      .scope = "foldl",
+      .results = structure(),
+      .summary = "What fn accumulates over the rows of elems, from the first to the last.",
+      .returns = "What is accumulated after the last row.",
+      .raises = kRaises,
+      .body = [](FunctionContext& c, const FoldParameters& p) { return fold(c, p, false); },
+  });
+  functions.define({
+      .names = "foldr",
+      .scope = "foldr",
+      .results = structure(),
+      .summary = "What fn accumulates over the rows of elems, from the last to the first.",
+      .returns = "What is accumulated after the first row.",
+      .raises = kRaises,
+      .body = [](FunctionContext& c, const FoldParameters& p) { return fold(c, p, true); },
+  });
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,142 @@
+#include "graven/control/structures.h"
+
+#include <limits>
+#include <utility>
+#include <variant>
+
+#include "graven/base/strings.h"
+#include "graven/function/trace_type.h"
+#include "graven/ir/structural_ops.h"
+
+namespace graven::engine {
+namespace {
+
+Tensor constant_of(FunctionContext& c, const Literal& literal) {
+  if (const auto* truth = std::get_if<bool>(&literal)) return c.constant(Tensor::scalar(*truth));
+  if (const auto* integer = std::get_if<int64_t>(&literal)) {
+    const bool is_narrow = std::in_range<int32_t>(*integer);
+    return c.scalar(*integer, is_narrow ? DType::kInt32 : DType::kInt64);
+  }
+  if (const auto* real = std::get_if<double>(&literal)) return c.scalar(*real, DType::kFloat32);
+  if (const auto* text = std::get_if<std::string>(&literal)) {
+    return c.constant(Tensor::string_scalar(*text));
+  }
+  if (const auto* bytes = std::get_if<Bytes>(&literal)) {
+    return c.constant(Tensor::string_scalar(bytes->data));
+  }
+  return c.fail(type_error("A value of ", literal_repr(literal), " cannot become a tensor"));
+}
+
+void next_tensors(Value& value, std::span<const Tensor> tensors, size_t& next) {
+  if (value.kind == Value::Kind::kTensor || value.kind == Value::Kind::kVariable) {
+    value = Value::of_tensor(tensors[next++]);
+  }
+  for (size_t i = 0; i < value.items.size(); ++i) {
+    next_tensors(value.item_in_order(i), tensors, next);
+  }
+}
+
+std::string described(const Value& value) {
+  switch (value.kind) {
+    case Value::Kind::kTensor:
+    case Value::Kind::kVariable:
+      return str_cat("a tensor of dtype ", dtype_name(value.tensor.dtype()));
+    case Value::Kind::kContainer: {
+      constexpr std::string_view kNames[] = {"a list", "a tuple", "a named tuple", "an object",
+                                             "a dict"};
+      return str_cat(kNames[static_cast<size_t>(value.container->kind())], " of ",
+                     value.items.size());
+    }
+    case Value::Kind::kTyped:
+      return value.type ? own_type_of(value)->repr() : std::string("an object");
+    case Value::Kind::kLiteral:
+      return literal_repr(value.literal);
+    case Value::Kind::kObject:
+      break;
+  }
+  return value.object ? value.object->repr() : "an object";
+}
+
+}  // namespace
+
+std::vector<Tensor> tensors_of(const Value& value) {
+  std::vector<Tensor> tensors;
+  collect_tensors(value, tensors);
+  return tensors;
+}
+
+Value with_tensor_leaves(FunctionContext& c, Value value) {
+  switch (value.kind) {
+    case Value::Kind::kTensor:
+      break;
+    case Value::Kind::kVariable:
+      if (const auto* type = dynamic_cast<const VariableType*>(value.type.get())) {
+        return Value::of_tensor(c(kReadVariable, {value.tensor}, {type->dtype()}));
+      }
+      break;
+    case Value::Kind::kLiteral:
+      if (std::holds_alternative<None>(value.literal)) break;
+      return Value::of_tensor(constant_of(c, value.literal));
+    case Value::Kind::kContainer:
+      for (Value& item : value.items) item = with_tensor_leaves(c, std::move(item));
+      break;
+    case Value::Kind::kTyped:
+      break;  // its items are tensors
+    case Value::Kind::kObject:
+      c.fail(type_error("An object cannot become a tensor: ", described(value)));
+      break;
+  }
+  return value;
+}
+
+Value with_tensors(Value value, std::span<const Tensor> tensors) {
+  size_t next = 0;
+  next_tensors(value, tensors, next);
+  return value;
+}
+
+std::optional<std::string> structural_difference(const Value& a, const Value& b) {
+  const auto differ = [&] { return str_cat(described(a), " and ", described(b)); };
+  if (a.kind != b.kind) return differ();
+  switch (a.kind) {
+    case Value::Kind::kTensor:
+    case Value::Kind::kVariable:
+      if (a.tensor.dtype() == b.tensor.dtype()) return std::nullopt;
+      return differ();
+    case Value::Kind::kLiteral:
+      if (literals_identical(a.literal, b.literal)) return std::nullopt;
+      return differ();
+    case Value::Kind::kTyped:
+      if (a.type && b.type && own_type_of(a)->common_supertype(*own_type_of(b))) {
+        return std::nullopt;
+      }
+      return differ();
+    case Value::Kind::kObject:
+      return a.object == b.object ? std::nullopt : std::optional(differ());
+    case Value::Kind::kContainer:
+      break;
+  }
+  if (a.items.size() != b.items.size() || !a.container->is_like(*b.container)) return differ();
+  for (size_t i = 0; i < a.items.size(); ++i) {
+    const int at = b.container->matching_position(*a.container, i);
+    if (at < 0) return differ();
+    if (auto found = structural_difference(a.items[i], b.items[static_cast<size_t>(at)])) {
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_nested_like(const Value& a, const Value& b) {
+  const bool has_items = a.kind == Value::Kind::kContainer;
+  if (has_items != (b.kind == Value::Kind::kContainer)) return false;
+  if (a.items.size() != b.items.size() && has_items) return false;
+  if (!has_items) return true;
+  for (size_t i = 0; i < a.items.size(); ++i) {
+    const int at = b.container->matching_position(*a.container, i);
+    if (at < 0 || !is_nested_like(a.items[i], b.items[static_cast<size_t>(at)])) return false;
+  }
+  return true;
+}
+
+}  // namespace graven::engine

@@ -1,0 +1,29 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graven/base/status.h"
+#include "graven/ir/value.h"
+#include "graven/library/function_context.h"
+
+namespace graven::engine {
+
+// The value with tensors as leaves: numbers and texts become constants, variables are read. None
+// stays None.
+Value with_tensor_leaves(FunctionContext& c, Value value);
+
+// The value with these tensors in the places of its own, in the order of collect_tensors.
+Value with_tensors(Value value, std::span<const Tensor> tensors);
+
+// What differs between two structures, in words; none if they have the same containers, None at the
+// same places and tensors of the same dtypes.
+std::optional<std::string> structural_difference(const Value& a, const Value& b);
+
+// Whether containers nest in the same way, whatever their leaves are.
+bool is_nested_like(const Value& a, const Value& b);
+
+std::vector<Tensor> tensors_of(const Value& value);
+
+}  // namespace graven::engine

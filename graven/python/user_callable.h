@@ -1,0 +1,24 @@
+#pragma once
+#include <Python.h>
+
+#include <string_view>
+
+#include "graven/base/ref.h"
+#include "graven/base/status.h"
+#include "graven/ir/callable.h"
+#include "graven/ir/value.h"
+#include "graven/library/parameters.h"
+
+namespace graven::python {
+
+// A Python function that a public function takes, such as a branch of cond. AutoGraph converts it.
+// A TypeError if the object cannot be called.
+engine::Result<engine::Ref<engine::Callable>> to_callable(PyObject* object, std::string_view name);
+
+// A list, tuple or dict of functions, or of pairs of a value and a function.
+engine::Result<engine::Choices> to_choices(PyObject* object);
+
+// TensorShapes, dtypes and TypeSpecs in containers, as types of tensors.
+engine::Result<engine::Value> to_shape_structure(PyObject* object);
+
+}  // namespace graven::python
