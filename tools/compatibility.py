@@ -37,11 +37,10 @@ tables below.
 The count leaves out four parts of TensorFlow of which Graven has nothing: `tf.keras`, which is a
 package of its own and what many programs use most, `tf.compat.v1`, `tf.lite` and `tf.estimator`.
 
-Three requests are accepted though nothing can follow them yet, as programs on TensorFlow make them
-everywhere: `autograph=True`, the default of `tf.function`, converts no `if` and `while` on tensors
-(a tensor as a condition is an error, which says so); `jit_compile=True` runs functions as they run
-without it, and says so once; and `tf.device("/GPU:0")` computes on the CPU, as TensorFlow does on a
-machine without a GPU: `tf.config.set_soft_device_placement(False)` makes it an error.
+Two requests are accepted though nothing can follow them yet, as programs on TensorFlow make them
+everywhere: `jit_compile=True` runs functions as they run without it, and says so once; and
+`tf.device("/GPU:0")` computes on the CPU, as TensorFlow does on a machine without a GPU:
+`tf.config.set_soft_device_placement(False)` makes it an error.
 """
 
 

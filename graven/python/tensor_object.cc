@@ -223,8 +223,9 @@ PyObject* iterate(PyObject* self) {
     return raise(engine::Status(
         engine::Code::kInvalidArgument,
         "Iterating over a symbolic `tf.Tensor` is not allowed: it has no value while a function is "
-        "traced, and Graven does not convert Python's loops (AutoGraph) yet. Use tf.unstack, or "
-        "range(x.shape[0]), where that size is known. See docs/errors/symbolic-tensor.md",
+        "traced, and AutoGraph does not convert this place: a function with autograph=False or "
+        "do_not_convert, a comprehension, code of a library. Write a `for` in a function that is "
+        "converted, or use tf.unstack. See docs/errors/symbolic-tensor.md",
         engine::ErrorKind::kOperatorNotAllowedInGraphError));
   }
   if (tensor.rank() == 0) {

@@ -234,12 +234,14 @@ auto visit_element(const Tensor& tensor, F&& f) {
 int truth(PyObject* self) {
   const Tensor& tensor = tensor_of(self);
   if (tensor.is_symbolic()) {
-    raise(Status(engine::Code::kInvalidArgument,
-                 "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed: it has no value "
-                 "while a function is traced, and Graven does not convert Python's conditions and "
-                 "loops (AutoGraph) yet. Choose between values with tf.where, or pass a Python "
-                 "value. See docs/errors/symbolic-tensor.md",
-                 engine::ErrorKind::kOperatorNotAllowedInGraphError));
+    raise(
+        Status(engine::Code::kInvalidArgument,
+               "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed: it has no value "
+               "while a function is traced, and AutoGraph does not convert this place: a function "
+               "with autograph=False or do_not_convert, an assert, a comprehension, code of a "
+               "library. Choose between values with tf.where, or write an `if` in a function "
+               "that is converted. See docs/errors/symbolic-tensor.md",
+               engine::ErrorKind::kOperatorNotAllowedInGraphError));
     return -1;
   }
   if (tensor.num_elements() == 0) return 0;

@@ -134,8 +134,11 @@ Result<Value> PythonTracer::trace(const engine::FunctionType& type,
   for (size_t i = 0; i < positional.size(); ++i) {
     PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), positional[i].release());
   }
+  // Python's side converts the function (AutoGraph).
+  Object call = Object::take(run_python<PyObject_GetAttrString>(owner, "_call_traced"));
   Object result =
-      Object::take(run_python<PyObject_Call>(owner_->python_function, tuple.get(), keywords.get()));
+      call ? Object::take(run_python<PyObject_Call>(call.get(), tuple.get(), keywords.get()))
+           : Object();
   if (!result) return pending_exception();
 
   std::string modified;

@@ -9,6 +9,7 @@ that path in the folder of this package, and in a checkout of Graven.
 from graven import __internal__ as __internal__
 from graven import _dtypes, _public
 from graven import _engine as _engine
+from graven import autograph as autograph
 from graven import bitwise as bitwise
 from graven import config as config
 from graven import debugging as debugging

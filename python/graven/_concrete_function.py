@@ -24,6 +24,7 @@ class Options(NamedTuple):
     jit_compile: bool | None
     reduce_retracing: bool
     attributes: dict[str, Any]
+    autograph_features: tuple[Any, ...] = ()  # optional ones, of tf.autograph
 
 
 def sanitized(name: str) -> str:

@@ -26,6 +26,7 @@ from graven._concrete_function import (
 from graven._function_attributes import ALLOWED_ATTRIBUTES, attribute_value
 from graven._trace_types import TraceType
 from graven._unsupported import unsupported
+from graven.autograph._options import features
 
 if TYPE_CHECKING:
     import inspect
@@ -58,14 +59,15 @@ def function(
       func: The function; None returns a decorator.
       input_signature: A possibly nested sequence of tf.TensorSpec, one for each parameter. Then
         there is one trace, and arguments are cast to it.
-      autograph: Accepted; control flow on tensors is not converted yet.
+      autograph: Convert the function and what it calls, so that `if`, `while` and `for` on
+        tensors become parts of the graph.
       jit_compile: None, False or True. Functions run without machine code so far, and the first
         one with True that is traced says so in a warning, once a process.
       reduce_retracing: Trace the second shape of a rank with unknown dimensions.
       experimental_implements: The name of what the function implements, or a name and attributes
         in text form. Such a function is pure: every argument becomes a tensor as a whole, and it
         may use nothing but its arguments.
-      experimental_autograph_options: Accepted, as nothing is converted yet.
+      experimental_autograph_options: A tf.autograph.experimental.Feature, or several.
       experimental_attributes: A dict of what the function's definition is to say; the
         message about a key that may not be given lists those that may.
       experimental_relax_shapes: Deprecated name of reduce_retracing.
@@ -106,6 +108,7 @@ def function(
         jit_compile=jit_compile,
         reduce_retracing=bool(reduce_retracing or experimental_relax_shapes),
         attributes=attributes,
+        autograph_features=features(experimental_autograph_options),
     )
 
     def decorate(inner: Callable[..., Any]) -> Any:
@@ -428,6 +431,15 @@ class _FunctionMethods:
             self.get_concrete_function()
         separator = "\n\n" if verbose else "\n"
         return separator.join(e.signature_text(verbose) for e in self._entries())
+
+    def _call_traced(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Calls the Python function to trace it; the engine calls this."""
+        from graven.autograph import _tracing  # Takes milliseconds; not before the first trace.
+
+        options = self._options
+        return _tracing.call(
+            self.python_function, options.autograph, options.autograph_features, args, kwargs
+        )
 
     def _check_attributes(self: Any) -> None:
         """Raises a ValueError for attributes that nothing can honour; the engine calls it.

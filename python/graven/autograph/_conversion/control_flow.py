@@ -1,0 +1,386 @@
+"""`if`, `while` and `for` become calls of operators, with functions for bodies, tests and state.
+
+The symbols of a statement are the names that its bodies bind and that are live before or after it,
+and the composites they set of which the parts have a value before it. Names that are not live are
+local to the bodies. Some names are shared with the bodies though no symbols of loops: those that a
+lambda or a generator has captured, and those bound in a `with`, whose exceptions nobody sees.
+Python's meaning needs that, and staging does not.
+"""
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from graven.autograph._conversion.bindings import Bindings
+from graven.autograph._conversion.composites import Composite
+from graven.autograph._conversion.nodes import (
+    NO_PARAMETERS,
+    STORE,
+    assign,
+    call,
+    constant,
+    definition,
+    load,
+    parameter,
+    parameters,
+    put,
+    returning,
+    sequence,
+    store,
+)
+from graven.autograph._conversion.scope import Scope
+from graven.autograph._conversion.steps import (
+    ALL,
+    Block,
+    For,
+    If,
+    Match,
+    Plain,
+    Step,
+    Try,
+    While,
+    With,
+)
+
+Statements = list[ast.stmt]
+
+
+class Shared:
+    """The symbols of a statement.
+
+    Attributes:
+      symbols: Names and composites, in the order of the state.
+      names: The names that the bodies share.
+      outputs: How many of the symbols are live after the statement.
+      fresh: The names that the bodies bind and that have no value before.
+      unsure: Names that may have one or not.
+    """
+
+    __slots__ = ("fresh", "names", "outputs", "symbols", "unsure")
+
+    def __init__(
+        self,
+        symbols: "list[str | Composite]",
+        names: int,
+        outputs: int,
+        fresh: int,
+        unsure: int,
+    ) -> None:
+        self.symbols = symbols
+        self.names = names
+        self.outputs = outputs
+        self.fresh = fresh
+        self.unsure = unsure
+
+
+class Emitter:
+    """Makes the statements of a converted function of the steps of the user's.
+
+    Args:
+      scope: The function, after all its statements were visited.
+    """
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._unit = scope.unit
+        self._declared = scope.set_of(set(scope.declared))
+        self._unsafe = scope.caught | self._declared
+        self._locals = 0
+
+    def body(self, block: Block, parameters: int) -> Statements:
+        """Returns the statements of the function. Its parameters have values at its start."""
+        bound = parameters | self._declared
+        self._locals = block.modified & ~bound
+        return self._block(block, 0, 0, Bindings(bound, bound))
+
+    def _block(self, block: Block, live: int, caught: int, bindings: Bindings) -> Statements:
+        """Returns statements.
+
+        Args:
+          block: Their steps.
+          live: The names live after them.
+          caught: The names live where an exception leads.
+          bindings: The names with a value; updated.
+        """
+        after = []
+        for step in reversed(block.steps):
+            after.append(live)
+            live = step.gen | (live & ~step.kill)
+        found: Statements = []
+        for step in block.steps:
+            live = after.pop()
+            if isinstance(step, Plain):
+                found += step.statements
+                bindings.bind(step.modified)
+            else:
+                emit = _EMITTERS[step.__class__]
+                found += emit(self, step, live, caught, bindings)
+        return found
+
+    def _if(self, step: If, live: int, caught: int, bindings: Bindings) -> Statements:
+        bindings.bind(step.writes)
+        modified = step.body.modified | step.orelse.modified
+        scope = self._scope
+        after = live | caught
+        passed = live & ~(step.body.kill & step.orelse.kill)
+        before = step.reads | step.body.gen | step.orelse.gen | passed | caught
+        outputs = modified & (after | scope.everywhere)
+        inputs = modified & (before | scope.captured) & ~outputs
+        hidden = modified & scope.managed
+        shared = self._shared(step, modified, before, outputs, inputs, hidden, bindings)
+        names = [self._unit.state_function(name) for name in ("get_state", "set_state")]
+        body_name = self._unit.helper("if_body")
+        orelse_name = self._unit.helper("else_body")
+        inside = bindings.inside(modified, outputs | inputs | hidden)
+        at = step.node
+        found = self._state(names, shared, at)
+        body = self._block(step.body, live, caught, inside.copy())
+        found.append(self._function(body_name, step.body.modified & shared.names, body, at))
+        orelse = self._block(step.orelse, live, caught, inside)
+        found.append(self._function(orelse_name, step.orelse.modified & shared.names, orelse, at))
+        found += self._initial(shared, at)
+        arguments = [
+            step.test,
+            *self._loads((body_name, orelse_name, *names), at),
+            self._symbol_names(shared, at),
+            constant(shared.outputs, at),
+        ]
+        found.append(self._operator_call("if_stmt", arguments, at))
+        return found
+
+    def _while(self, step: While, live: int, caught: int, bindings: Bindings) -> Statements:
+        head = step.gen | live | caught
+        shared, names, found, inside = self._loop(step, step.body, head, bindings)
+        at = step.node
+        body_name, test_name = self._unit.helper("loop_body"), self._unit.helper("loop_test")
+        body = self._block(step.body, head, caught, inside)
+        found.append(self._function(body_name, shared.names, body, at))
+        test = [returning(step.test, step.test)]
+        found.append(definition(test_name, NO_PARAMETERS, test, at))  # type: ignore[arg-type]
+        found += self._initial(shared, at)
+        arguments = [
+            *self._loads((test_name, body_name, *names), at),
+            self._symbol_names(shared, at),
+            self._options(step.options, [], at),
+        ]
+        found.append(self._operator_call("while_stmt", arguments, at))
+        return found
+
+    def _for(self, step: For, live: int, caught: int, bindings: Bindings) -> Statements:
+        bindings.bind(step.modified & ~step.body.modified)
+        head = step.gen | live | caught
+        shared, names, found, inside = self._loop(step, step.body, head, bindings)
+        node = step.node
+        body_name, element = self._unit.helper("loop_body"), self._unit.names.new("itr")
+        inside.bind(step.writes)
+        first = put(ast.Assign([node.target], load(element, node.target)), node.target)
+        body = [first, *self._block(step.body, head, caught, inside)]
+        found.append(self._function(body_name, shared.names, body, node, element))
+        test: ast.expr = constant(None, node)
+        if step.extra_test is not None:
+            test_name = self._unit.helper("extra_test")
+            test = load(test_name, node)
+            statement = returning(step.extra_test, node)
+            found.append(definition(test_name, NO_PARAMETERS, [statement], node))
+        found += self._initial(shared, node)
+        target = _text(node.target)
+        arguments = [
+            step.iterable,
+            test,
+            *self._loads((body_name, *names), node),
+            self._symbol_names(shared, node),
+            self._options(step.options, [("iterate_names", target)], node),
+        ]
+        found.append(self._operator_call("for_stmt", arguments, node))
+        return found
+
+    def _with(self, step: With, live: int, caught: int, bindings: Bindings) -> Statements:
+        """Keeps a `with`. After it, what its body binds may be missing: it may swallow errors."""
+        bindings.bind(step.header.modified)
+        must = bindings.must
+        step.node.body = self._kept_block(step.body, live, caught, bindings, step.node)
+        bindings.must = must
+        return [step.node]
+
+    def _try(self, step: Try, live: int, caught: int, bindings: Bindings) -> Statements:
+        """Keeps a `try`. From any place in its body its handlers may be next."""
+        node, start = step.node, bindings.copy()
+        after = step.final.gen | (live & ~step.final.kill)
+        outside = caught | step.final.gen
+        handled = outside | step.reads
+        for block in step.handlers:
+            handled |= block.gen | (after & ~block.kill)
+        orelse_live = step.orelse.gen | (after & ~step.orelse.kill)
+        node.body = self._kept_block(step.body, orelse_live, handled, bindings, node)
+        node.orelse = self._block(step.orelse, after, outside, bindings)
+        must = ALL if (step.body.kill | step.orelse.kill) < 0 else bindings.must
+        start.may |= step.body.modified
+        for handler, block in zip(node.handlers, step.handlers, strict=True):
+            inside = start.copy()
+            name = 0 if handler.name is None else self._scope.bit(handler.name)
+            inside.bind(name)
+            handler.body = self._kept_block(block, after, outside, inside, handler)
+            must &= ALL if block.kill < 0 else inside.must & ~name
+            start.must &= ~name
+            bindings.may |= block.modified
+        final = Bindings(start.must, bindings.may | start.may)
+        node.finalbody = self._block(step.final, live, caught, final)
+        bindings.must = (must & (bindings.must | step.modified)) | final.must
+        bindings.may |= step.modified
+        return [node]
+
+    def _match(self, step: Match, live: int, caught: int, bindings: Bindings) -> Statements:
+        """Keeps a `match`. The patterns of cases that are not taken may have bound names."""
+        must, may = (ALL if step.is_exhaustive else bindings.must), bindings.may
+        for case, head, block in zip(step.node.cases, step.heads, step.bodies, strict=True):
+            may |= head.modified
+            inside = Bindings(bindings.must | head.modified, may)
+            case.body = self._kept_block(block, live, caught, inside, case.pattern)
+            must &= ALL if block.kill < 0 else inside.must
+        bindings.must |= must & step.modified
+        bindings.may |= step.modified
+        return [step.node]
+
+    def _kept_block(
+        self, block: Block, live: int, caught: int, bindings: Bindings, at: ast.AST
+    ) -> Statements:
+        found = self._block(block, live, caught, bindings)
+        return found or [put(ast.Pass(), at)]
+
+    def _loop(
+        self, step: Step, body: Block, head: int, bindings: Bindings
+    ) -> tuple[Shared, list[str], Statements, Bindings]:
+        """Returns what `for` and `while` have in common."""
+        scope, modified = self._scope, body.modified
+        symbols = modified & (head | scope.everywhere)
+        hidden = modified & (scope.captured | scope.managed)
+        shared = self._shared(step, modified, head, symbols, 0, hidden, bindings)
+        names = [self._unit.state_function(name) for name in ("get_state", "set_state")]
+        found = self._state(names, shared, step.node)
+        return shared, names, found, bindings.inside(modified, symbols | hidden)
+
+    def _shared(
+        self,
+        step: Step,
+        modified: int,
+        before: int,
+        outputs: int,
+        inputs: int,
+        hidden: int,
+        bindings: Bindings,
+    ) -> Shared:
+        """Returns the symbols of a statement: outputs and composites, then what is input only.
+
+        A composite whose parts change in the statement is not the same place before and after it.
+        """
+        scope = self._scope
+        unsure = (bindings.may & ~bindings.must) | self._unsafe
+        # Names that bodies only read are given an Undefined too, for the error that it makes.
+        fresh = (modified | (step.gen & self._locals)) & ~bindings.may
+        bindings.bind(fresh)
+        bindings.may |= modified
+        found: list[str | Composite] = [*scope.names_in(outputs)]
+        for composite in step.composites.values():
+            parts = scope.set_of(composite.names)
+            if not parts & ~before and not parts & modified:
+                found.append(composite)
+        found.sort(key=_symbol_text)
+        count = len(found)
+        found += scope.names_in(inputs)
+        return Shared(found, outputs | inputs | hidden, count, fresh, unsure)
+
+    def _initial(self, shared: Shared, at: ast.AST) -> Statements:
+        """Returns what gives names without a value one that says so."""
+        names = self._scope.names_in(shared.fresh)
+        return [assign(name, self._unit.undefined(name, at), at) for name in names]
+
+    def _state(self, names: list[str], shared: Shared, at: ast.AST) -> Statements:
+        """Returns the functions that read and write the symbols."""
+        scope, unit = self._scope, self._unit
+        values: list[ast.expr] = []
+        targets: list[ast.expr] = []
+        for symbol in shared.symbols:
+            if isinstance(symbol, Composite):
+                values.append(unit.read_safely(symbol.node(at), symbol.text, at))
+                targets.append(symbol.node(at, STORE))
+            else:
+                value: ast.expr = load(symbol, at)
+                if scope.bits[symbol] & shared.unsure:
+                    value = unit.read_safely(value, symbol, at)
+                values.append(value)
+                targets.append(store(symbol, at))
+        getter = definition(names[0], NO_PARAMETERS, [returning(sequence(values, at), at)], at)
+        state = unit.names.new("vars_") if "vars_" in scope.bits else "vars_"
+        body: Statements = [put(ast.Pass(), at)]
+        if targets:
+            pair = sequence(targets, at, STORE)
+            symbols = [symbol for symbol in shared.symbols if isinstance(symbol, str)]
+            body = [
+                *self._declarations(symbols, at),
+                put(ast.Assign([pair], load(state, at)), at),
+            ]
+        return [getter, definition(names[1], parameters(parameter(state, at)), body, at)]
+
+    def _function(
+        self, name: str, shared: int, body: Statements, at: ast.AST, element: str | None = None
+    ) -> ast.stmt:
+        """Returns the function of a body, which binds some names that it shares."""
+        arguments = NO_PARAMETERS if element is None else parameters(parameter(element, at))
+        head = self._declarations(self._scope.names_in(shared), at)
+        return definition(name, arguments, [*head, *body] or [put(ast.Pass(), at)], at)
+
+    def _declarations(self, names: list[str], at: ast.AST) -> Statements:
+        """Returns what makes names of the function those of a function inside of it."""
+        declared = self._scope.declared
+        if not declared:
+            return [put(ast.Nonlocal(names), at)] if names else []
+        module = [name for name in names if declared.get(name)]
+        outer = [name for name in names if not declared.get(name)]
+        found: Statements = []
+        if module:
+            found.append(put(ast.Global(module), at))
+        if outer:
+            found.append(put(ast.Nonlocal(outer), at))
+        return found
+
+    def _loads(self, names: tuple[str, ...], at: ast.AST) -> list[ast.expr]:
+        return [load(name, at) for name in names]
+
+    def _symbol_names(self, shared: Shared, at: ast.AST) -> ast.expr:
+        return sequence([constant(_symbol_text(each), at) for each in shared.symbols], at)
+
+    def _options(
+        self, options: list[ast.keyword], more: list[tuple[str, str]], at: ast.AST
+    ) -> ast.expr:
+        keys: list[ast.expr | None] = []
+        values: list[ast.expr] = []
+        for keyword in options:
+            keys.append(None if keyword.arg is None else constant(keyword.arg, at))
+            values.append(keyword.value)
+        for key, text in more:
+            keys.append(constant(key, at))
+            values.append(constant(text, at))
+        return put(ast.Dict(keys, values), at)
+
+    def _operator_call(self, name: str, arguments: list[ast.expr], at: ast.AST) -> ast.stmt:
+        return put(ast.Expr(call(self._unit.operator(name, at), arguments, at)), at)
+
+
+def _symbol_text(symbol: str | Composite) -> str:
+    return symbol if isinstance(symbol, str) else symbol.text
+
+
+def _text(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ast.unparse(node)
+
+
+_Emit = Callable[[Emitter, Any, int, int, Bindings], Statements]
+
+_EMITTERS: dict[type[Step], _Emit] = {
+    For: Emitter._for,
+    If: Emitter._if,
+    Match: Emitter._match,
+    Try: Emitter._try,
+    While: Emitter._while,
+    With: Emitter._with,
+}

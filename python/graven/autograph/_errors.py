@@ -1,0 +1,245 @@
+"""Exceptions that leave converted code, told in the user's lines.
+
+An exception passes through converted code, operators and the engine untouched, so that user code
+can catch it as it was. The outermost caller of converted code re-writes it: a new exception, whose
+text has the frames of the user's and then the original text. Converted code carries the files and
+lines of the user's, so that a traceback is all that is needed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import linecache
+from collections.abc import Iterator
+from types import MemberDescriptorType, TracebackType
+from typing import Any, NamedTuple
+
+from graven import errors
+from graven.autograph import _conversion
+from graven.autograph._status import state
+
+MAX_LINES = 400  # of an endless recursion the first and the last are enough
+MAX_REPEATED = 3  # as in Python's tracebacks
+
+_COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+
+# Classes that are made again with another text. Subclasses are not: a program that catches one
+# may look for what its `__init__` makes of its arguments.
+_SAME_CLASS: frozenset[type] = frozenset(
+    {
+        AssertionError,
+        AttributeError,
+        NameError,
+        NotImplementedError,
+        RuntimeError,
+        StopIteration,
+        TypeError,
+        UnboundLocalError,
+        ValueError,
+        _conversion.ConversionError,
+        errors.InaccessibleTensorError,
+        errors.OperatorNotAllowedInGraphError,
+    }
+)
+
+
+class StagingError(Exception):
+    """What an exception becomes whose class cannot be made of a text.
+
+    The class that is raised derives from this one and from the original class, and has the
+    attributes of the original.
+    """
+
+    _text = ""
+
+    def __str__(self) -> str:
+        return self._text
+
+
+class MultilineKeyError(KeyError):
+    """A KeyError that prints its text as it is, with its lines.
+
+    Args:
+      text: The text.
+    """
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class ErrorMetadata(NamedTuple):
+    """What a re-written exception carries as `ag_error_metadata`.
+
+    Attributes:
+      frames: The frames of the user's, outermost first.
+      cause_message: The original class and text.
+    """
+
+    frames: tuple[UserFrame, ...]
+    cause_message: str
+
+    def get_message(self) -> str:
+        """Returns the whole text."""
+        lines: list[str] = []
+        for frame, run in itertools.groupby(self.frames):
+            count = len(list(run))
+            lines += frame.lines() * min(count, MAX_REPEATED)
+            if count > MAX_REPEATED:
+                lines.append(f"    [the last frame repeated {count - MAX_REPEATED} more times]")
+        if len(lines) > MAX_LINES:
+            left_out = len(lines) - MAX_LINES
+            lines[MAX_LINES // 2 : -MAX_LINES // 2] = [f"    [{left_out} more lines]"]
+        cause = [f"    {line}" for line in self.cause_message.split("\n")]
+        return "\n".join(["in user code:", "", *lines, "", *cause]) + "\n"
+
+
+class UserFrame(NamedTuple):
+    """One frame of the user's.
+
+    Attributes:
+      file: The name of the file.
+      line: The number of the line.
+      function: The name of the function.
+      mark: "*" if it was converted, "**" if converted code called it as it is, else "".
+    """
+
+    file: str
+    line: int
+    function: str
+    mark: str
+
+    def lines(self) -> list[str]:
+        """Returns the lines of the text about this frame."""
+        mark = f"  {self.mark}" if self.mark else ""
+        place = f'    File "{self.file}", line {self.line}, in {self.function}{mark}'
+        source = linecache.getline(self.file, self.line).strip()
+        return [place, f"        {source}"] if source else [place]
+
+
+class rewriting_errors:  # noqa: N801 (used like a function)
+    """Re-writes an exception that leaves a `with` statement, if that is the outermost one."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        state.rewriting += 1
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        state.rewriting -= 1
+        if state.rewriting or not isinstance(error, Exception):
+            return
+        new = rewritten(error, traceback)
+        if new is not None:
+            raise new.with_traceback(traceback) from None
+
+
+def rewritten(error: Exception, traceback: TracebackType | None) -> Exception | None:
+    """Returns the exception to raise in the place of another, None for the other itself.
+
+    Args:
+      error: The original.
+      traceback: Where it went through.
+    """
+    if hasattr(error, "ag_pass_through") or hasattr(error, "ag_error_metadata"):
+        return None
+    frames = tuple(_user_frames(traceback))
+    if not any(frame.mark == "*" for frame in frames):
+        return None
+    metadata = ErrorMetadata(frames, f"{type(error).__name__}: {error}")
+    new = _again(error, metadata.get_message())
+    new.ag_error_metadata = metadata  # type: ignore[attr-defined]
+    return new
+
+
+# --- Frames
+
+
+def _is_ours(module: Any) -> bool:
+    return isinstance(module, str) and module.partition(".")[0] == "graven"
+
+
+def _walk(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next
+
+
+def _user_frames(traceback: TracebackType | None) -> list[UserFrame]:
+    frames: list[UserFrame] = []
+    for entry in _walk(traceback):
+        code = entry.tb_frame.f_code
+        converted = _conversion.converted_frame(code)
+        if converted is not None:
+            function, is_part = converted.function, converted.is_helper
+            if function in _COMPREHENSIONS:
+                function = code.co_qualname.removesuffix(f".<locals>.{function}").split(".")[-1]
+                is_part = True
+            frame = UserFrame(code.co_filename, entry.tb_lineno, function, "*")
+            # A part, such as a branch, belongs to the frame before it, and has the line.
+            if is_part and frames and frames[-1]._replace(line=frame.line) == frame:
+                frames.pop()
+            frames.append(frame)
+        elif not _is_ours(entry.tb_frame.f_globals.get("__name__")):
+            mark = "**" if not frames or frames[-1].mark == "*" else ""
+            frames.append(UserFrame(code.co_filename, entry.tb_lineno, code.co_name, mark))
+    return frames
+
+
+# --- Classes
+
+
+def _again(error: Exception, text: str) -> Exception:
+    """Returns an exception like another with another text."""
+    kind = type(error)
+    if isinstance(error, errors.OpError):
+        return _op_error(error, text)
+    if kind is KeyError:
+        return MultilineKeyError(text)
+    if kind in _SAME_CLASS or kind.__init__ is Exception.__init__:
+        return kind(text)
+    return _staging_error(error, text)
+
+
+def _op_error(error: errors.OpError, text: str) -> Exception:
+    kind = type(error)
+    if kind is errors.OpError:
+        return errors.OpError(error.node_def, error.op, text, error.error_code)
+    try:
+        return kind(error.node_def, error.op, text)  # type: ignore[call-arg]
+    except TypeError:  # a class of the user's, with arguments of its own
+        return _staging_error(error, text)
+
+
+@functools.lru_cache(maxsize=256)
+def _staging_class(original: type[Exception]) -> type[Exception]:
+    return type("StagingError", (StagingError, original), {"__module__": __name__})
+
+
+def _staging_error(error: Exception, text: str) -> Exception:
+    try:
+        kind: Any = type(error)
+        made = _staging_class(kind)
+        new = made.__new__(made, *error.args)
+    except TypeError:  # a class that cannot be derived from, or made without arguments of its own
+        new = StagingError()
+    new.args = error.args
+    vars(new).update(vars(error))
+    new._text = text  # type: ignore[attr-defined]
+    for kind in type(error).__mro__[:-1]:
+        for name, member in vars(kind).items():
+            if isinstance(member, MemberDescriptorType) and not name.startswith("__"):
+                _copy_member(error, new, name)
+    return new
+
+
+def _copy_member(error: Exception, new: Exception, name: str) -> None:
+    """Copies an attribute that does not lie in the dictionary, such as errno of an OSError."""
+    with contextlib.suppress(AttributeError, TypeError):
+        setattr(new, name, getattr(error, name))

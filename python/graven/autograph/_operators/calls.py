@@ -1,0 +1,210 @@
+"""Calls in converted code: what is called is converted first, or called as it is.
+
+A call of an op or of a function that is converted already is on the path of everything that is
+traced: it takes a look or two into a table.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any
+
+from graven import _logging
+from graven.autograph import _conversion, _verbosity
+from graven.autograph._errors import rewriting_errors
+from graven.autograph._operators import caller_frame, python_builtins
+from graven.autograph._operators.allow_list import (
+    AS_THEY_ARE,
+    Plan,
+    has_failed,
+    is_of_test_case,
+    is_wrapt,
+    keep_as_is,
+    known_plan,
+    note_failure,
+    plan_of,
+)
+from graven.autograph._operators.scopes import STD, FunctionScope
+from graven.autograph._options import ConversionOptions
+from graven.autograph._status import Status, StatusScope, state
+
+Keywords = dict[str, Any] | None
+
+
+def converted_call(
+    f: Any,
+    args: tuple[Any, ...],
+    kwargs: Keywords,
+    caller_fn_scope: FunctionScope | None = None,
+    options: ConversionOptions | None = None,
+) -> Any:
+    """Calls something, converted if it is the user's.
+
+    Args:
+      f: What is called.
+      args: Its positional arguments.
+      kwargs: Its keyword arguments, or None.
+      caller_fn_scope: The scope of the function that calls.
+      options: How it is converted; None asks the scope.
+
+    Returns:
+      What it returns.
+    """
+    kind = type(f)
+    if kind is FunctionType:
+        plan = known_plan(id(f.__code__))
+        # Nobody has asked for just this function if there are no options of its own.
+        if plan is Plan.AS_IS or (plan is Plan.LISTED and options is None):
+            return f(*args, **kwargs) if kwargs else f(*args)
+    elif kind in AS_THEY_ARE:
+        return f(*args, **kwargs) if kwargs else f(*args)
+    if kind is BuiltinFunctionType or kind is type:
+        return _call_builtin(f, args, kwargs, caller_fn_scope)
+    if options is None:
+        options = STD if caller_fn_scope is None else caller_fn_scope.callopts
+    if kind is FunctionType:
+        converted = _converted(f, options)
+        return converted(*args, **kwargs) if kwargs else converted(*args)
+    if kind is MethodType:
+        return _call_method(f, args, kwargs, options)
+    return _call_object(f, args, kwargs, caller_fn_scope, options)
+
+
+def _call_builtin(
+    f: Any, args: tuple[Any, ...], kwargs: Keywords, scope: FunctionScope | None
+) -> Any:
+    """Calls a builtin function or a class."""
+    named = kwargs or {}
+    if f in caller_frame.BY_BUILTIN and scope is not None:
+        return caller_frame.BY_BUILTIN[f](scope, *args, **named)
+    if f is map or f is filter:
+        args = (*map(convert_callable, args[:1]), *args[1:])
+    elif named.get("key") is not None and (f is sorted or f is min or f is max):
+        named = {**named, "key": convert_callable(named["key"])}
+    overload = python_builtins.BY_BUILTIN.get(f)
+    if overload is None or state.status is Status.DISABLED:
+        return f(*args, **named)
+    return overload(*args, **named)
+
+
+def _call_method(
+    f: MethodType, args: tuple[Any, ...], kwargs: Keywords, options: ConversionOptions
+) -> Any:
+    function = f.__func__
+    named = kwargs or {}
+    if type(function) is not FunctionType or is_of_test_case(f.__self__):
+        return f(*args, **named)
+    converted = _converted(function, options)
+    if converted is function:
+        return f(*args, **named)
+    return converted(f.__self__, *args, **named)
+
+
+def _call_object(
+    f: Any,
+    args: tuple[Any, ...],
+    kwargs: Keywords,
+    scope: FunctionScope | None,
+    options: ConversionOptions,
+) -> Any:
+    """Calls a class, a partial, or an object whose class has `__call__`."""
+    named = kwargs or {}
+    if isinstance(f, type):
+        return f(*args, **named)
+    if isinstance(f, functools.partial):
+        both = {**f.keywords, **named}
+        return converted_call(f.func, (*f.args, *args), both, scope, options)
+    if is_wrapt(f):
+        _logging.warn_once(f"AutoGraph does not convert wrappers of wrapt; {f!r} runs as it is.")
+        return f(*args, **named)
+    call = type(f).__call__
+    if type(call) is not FunctionType:
+        return f(*args, **named)
+    converted = _converted(call, options)
+    return f(*args, **named) if converted is call else converted(f, *args, **named)
+
+
+def _converted(function: FunctionType, options: ConversionOptions) -> Callable[..., Any]:
+    """Returns the converted form of a function, or the function itself."""
+    plan = plan_of(function)
+    if plan is Plan.AS_IS or state.status is Status.DISABLED:
+        return function
+    if not options.user_requested:
+        is_wanted = options.recursive and options.internal_convert_user_code
+        if plan is Plan.LISTED or not is_wanted:
+            return function
+    if has_failed(function, options) and not _is_strict():
+        return function
+    try:
+        converted = _conversion.convert(
+            function, options, sys.modules["graven.autograph._operators"]
+        )
+    except Exception as error:
+        if _is_strict():
+            raise
+        note_failure(function, options)
+        _warn_of_failure(function, error)
+        return function
+    _verbosity.log(1, "Converted %s", function)
+    return converted
+
+
+def _is_strict() -> bool:
+    return os.environ.get("AUTOGRAPH_STRICT_CONVERSION", "0") not in ("", "0")
+
+
+def _warn_of_failure(function: FunctionType, error: Exception) -> None:
+    cause = str(error) if isinstance(error, _conversion.ConversionError) else repr(error)
+    _logging.warn(
+        f"AutoGraph could not transform {function!r} and will run it as-is.\n"
+        f"Cause: {cause}\n"
+        "To silence this warning, decorate the function with "
+        "@tf.autograph.experimental.do_not_convert"
+    )
+
+
+def autograph_artifact(entity: Any) -> Any:
+    """Marks a function of converted code, which must not be converted again; returns it."""
+    if type(entity) is FunctionType:
+        keep_as_is(entity)
+    return entity
+
+
+def convert_callable(f: Any) -> Any:
+    """Returns what functions of control flow call in the place of a function of the user's.
+
+    Args:
+      f: Anything.
+
+    Returns:
+      A function that calls f converted, under f's name; f itself if it is not to be converted, or
+      not callable.
+    """
+    if state.status is Status.DISABLED or not _may_convert(f):
+        return f
+
+    def converted(*args: Any, **kwargs: Any) -> Any:
+        with StatusScope(Status.ENABLED), rewriting_errors():
+            return converted_call(f, args, kwargs, None, STD)
+
+    functools.update_wrapper(converted, f, updated=())
+    keep_as_is(converted)
+    return converted
+
+
+def _may_convert(f: Any) -> bool:
+    kind = type(f)
+    if kind is FunctionType:
+        return plan_of(f) is Plan.CONVERT
+    if kind is MethodType:
+        return type(f.__func__) is FunctionType and plan_of(f.__func__) is Plan.CONVERT
+    if kind in AS_THEY_ARE or kind is BuiltinFunctionType or isinstance(f, type):
+        return False
+    if isinstance(f, functools.partial):
+        return _may_convert(f.func)
+    call = kind.__call__ if callable(f) else None
+    return type(call) is FunctionType and plan_of(call) is Plan.CONVERT

@@ -1,0 +1,204 @@
+"""The state of a staged loop: names, their values, and what becomes loop variables.
+
+A name's value is a structure. Its tensors, and what becomes tensors, are loop variables; other
+objects must be the same after an iteration, and stay outside of the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from graven import _engine, _nest
+from graven._tensor_shape import TensorShape
+from graven.autograph._operators.values import dtype_of, to_tensor, type_name
+from graven.autograph._operators.variables import is_undefined
+
+
+def _shape_of(tensor: Any) -> Any:
+    """The static shape of a dense tensor; None for other values, whose shapes are not checked."""
+    shape = getattr(tensor, "shape", None)
+    return shape if isinstance(shape, TensorShape) and isinstance(tensor, _engine.Tensor) else None
+
+
+def _conforms(shape: Any, invariant: Any) -> bool:
+    """Whether a shape is at least as specific as another."""
+    if invariant.rank is None:
+        return True
+    if shape.rank != invariant.rank:
+        return False
+    pairs = zip(shape.as_list(), invariant.as_list(), strict=True)
+    return all(wanted is None or size == wanted for size, wanted in pairs)
+
+
+class _Leaf(NamedTuple):
+    """A leaf of a name's value: an object, and the loop variable that stands for it, if one does.
+
+    Attributes:
+      value: What it is before the loop.
+      tensor: The loop variable before the loop; None of another object.
+      invariant: The shape, or the TypeSpec, that the loop variable has at all times; None of values
+        whose shapes are not checked.
+      is_given: Whether the user gave the invariant.
+      varies: Whether the invariant may be another than what holds before the loop.
+    """
+
+    value: Any
+    tensor: Any
+    invariant: Any = None
+    is_given: bool = False
+    varies: bool = False
+
+
+class LoopSymbol:
+    """One name of a loop's state, and its value before the loop.
+
+    Args:
+      name: The name.
+      value: Its value before the loop.
+      invariants: Shapes by the identity of values, as set_loop_options gives them.
+      shape_like: A value whose shapes the loop variable may have; None if only the user's
+        invariants and the shapes before the loop count.
+
+    Raises:
+      ValueError: A shape does not fit its invariant.
+    """
+
+    def __init__(
+        self, name: str, value: Any, invariants: Sequence[tuple[Any, Any]], shape_like: Any = None
+    ) -> None:
+        self.name = name
+        self.value = value
+        self._invariants = invariants
+        if value is None or is_undefined(value):
+            self._leaves = [_Leaf(value, None)]
+            return
+        leaves = _nest.flatten(value)
+        likes = [None] * len(leaves) if shape_like is None else _nest.flatten(shape_like)
+        self._leaves = [self._leaf(*pair) for pair in zip(leaves, likes, strict=True)]
+
+    def _leaf(self, value: Any, like: Any) -> _Leaf:
+        tensor = to_tensor(value)
+        if tensor is None:
+            return _Leaf(value, None)
+        for variable, given in self._invariants:
+            if variable is value or variable is self.value:
+                return _Leaf(value, tensor, self._checked(tensor, given), True, True)
+        shape = _shape_of(tensor)
+        if shape is None:
+            return _Leaf(value, tensor, getattr(tensor, "_type_spec", None))
+        if isinstance(like, _engine.Tensor):
+            return _Leaf(value, tensor, like.shape, varies=True)
+        return _Leaf(value, tensor, shape)
+
+    def _checked(self, tensor: Any, given: Any) -> Any:
+        shape = _shape_of(tensor)
+        if shape is None:
+            return given
+        given = given if isinstance(given, TensorShape) else getattr(given, "shape", given)
+        invariant = TensorShape(given)
+        if not _conforms(shape, invariant):
+            raise ValueError(
+                f"'{self.name}' has shape {shape} before the loop, which does not conform with "
+                f"the shape invariant {invariant}."
+            )
+        return invariant
+
+    @property
+    def varies(self) -> bool:
+        """Whether a loop variable may have another shape than before the loop."""
+        return any(leaf.varies for leaf in self._leaves)
+
+    def tensors(self) -> list[Any]:
+        """The loop variables before the loop."""
+        return [leaf.tensor for leaf in self._leaves if leaf.tensor is not None]
+
+    def placeholders(self) -> list[Any]:
+        """Tensors of the types of the loop variables, for a look at one iteration."""
+        return [
+            _engine.add_placeholder(_engine.TensorSpec(leaf.invariant, leaf.tensor.dtype), "state")
+            if isinstance(leaf.invariant, TensorShape)
+            else leaf.tensor
+            for leaf in self._leaves
+            if leaf.tensor is not None
+        ]
+
+    def shapes(self) -> list[Any]:
+        """The shape invariants of the loop variables."""
+        return [leaf.invariant for leaf in self._leaves if leaf.tensor is not None]
+
+    def packed(self, tensors: Iterator[Any]) -> Any:
+        """Returns the value around other loop variables.
+
+        Args:
+          tensors: Loop variables; those of this name are taken.
+        """
+        if self.value is None or is_undefined(self.value):
+            return self.value
+        leaves = [leaf.value if leaf.tensor is None else next(tensors) for leaf in self._leaves]
+        return _nest.pack_sequence_as(self.value, leaves)
+
+    def after_iteration(self, value: Any, check_shapes: bool) -> list[Any]:
+        """Returns the loop variables after an iteration.
+
+        Args:
+          value: What the name is bound to then.
+          check_shapes: Whether shapes must be as before.
+
+        Raises:
+          ValueError: The value is None, unbound, or of another shape.
+          TypeError: Its structure or dtypes are others, or an object is.
+        """
+        name = self.name
+        if is_undefined(value) and is_undefined(self.value):
+            return []
+        if value is None and self.value is not None:
+            raise ValueError(f"'{name}' is None at the end of the iteration.")
+        if is_undefined(value):
+            raise ValueError(f"'{name}' is not defined at the end of the iteration.")
+        try:
+            _nest.assert_same_structure(self.value, value)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"'{name}' does not have the same nested structure after one iteration.\n\n{error}"
+            ) from None
+        result = []
+        for before, leaf in zip(self._leaves, _nest.flatten(value), strict=True):
+            tensor = to_tensor(leaf)
+            if before.tensor is None or tensor is None:
+                self._check_object(before.value, leaf)
+                continue
+            self._check_tensor(before, tensor, check_shapes)
+            result.append(tensor)
+        return result
+
+    def _check_object(self, before: Any, after: Any) -> None:
+        if before is after:
+            return
+        raise TypeError(
+            f"'{self.name}' is {after!r} of type {type_name(after)} after one iteration, and "
+            f"{before!r} before the loop. What a staged loop changes must be tensors, numbers, "
+            "strings, or structures of them; other objects must stay the same."
+        )
+
+    def _check_tensor(self, before: _Leaf, after: Any, check_shapes: bool) -> None:
+        dtypes = dtype_of(before.tensor), dtype_of(after)
+        if dtypes[0] != dtypes[1] and None not in dtypes:
+            raise TypeError(
+                f"'{self.name}' has dtype {dtypes[0].name} before the loop, but dtype "
+                f"{dtypes[1].name} after one iteration"
+            )
+        shape = _shape_of(after)
+        if not check_shapes or shape is None or not isinstance(before.invariant, TensorShape):
+            return
+        if _conforms(shape, before.invariant):
+            return
+        if before.is_given:
+            raise ValueError(
+                f"'{self.name}' has shape {shape} after one iteration, which does not conform "
+                f"with the shape invariant {before.invariant}."
+            )
+        raise ValueError(
+            f"'{self.name}' has shape {before.invariant} before the loop, but shape {shape} after "
+            "one iteration. Use tf.autograph.experimental.set_loop_options to set shape invariants."
+        )

@@ -1,0 +1,70 @@
+"""`while` statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from graven.autograph._loop_options import of_while_loop
+from graven.autograph._operators import python_loop
+from graven.autograph._operators.branches import as_if_staged
+from graven.autograph._operators.conditions import refuse_ragged, scalar_condition
+from graven.autograph._operators.scratch import in_scratch_graph
+from graven.autograph._operators.staged_loop import LoopBody, State, run_staged
+from graven.autograph._operators.values import is_dense, is_eager
+
+
+def while_stmt(
+    test: Callable[[], Any],
+    body: Callable[[], None],
+    get_state: Callable[[], State],
+    set_state: Callable[[State], None],
+    symbol_names: Sequence[str],
+    opts: dict[str, Any],
+) -> None:
+    """Runs a `while` loop, or stages it if its test is a tensor.
+
+    Args:
+      test: Evaluates the test.
+      body: One iteration.
+      get_state: Returns the values of the names that the loop changes.
+      set_state: Binds the names to other values.
+      symbol_names: The names.
+      opts: What set_loop_options says about this loop.
+
+    Raises:
+      ValueError: The test is a tensor, but no bool scalar; or a loop variable has no value before
+        the loop or after an iteration, or another shape; or a Python loop does not end.
+      TypeError: A loop variable has another structure or dtype after an iteration.
+      NotImplementedError: The test becomes a tensor later.
+    """
+    if is_eager():
+        _run_eagerly(test, body, get_state, set_state, symbol_names, opts)
+        return
+    # In a graph of its own: where the loop is staged, the test has a graph anyhow.
+    first = in_scratch_graph(test)
+    refuse_ragged(first)
+    if is_dense(first):
+        run_staged(LoopBody(test, body, get_state, set_state, symbol_names), opts)
+    else:
+        python_loop.run_while(first, test, body)
+
+
+def _run_eagerly(
+    test: Callable[[], Any],
+    body: Callable[[], None],
+    get_state: Callable[[], State],
+    set_state: Callable[[State], None],
+    symbol_names: Sequence[str],
+    opts: dict[str, Any],
+) -> None:
+    result = test()
+    if not is_dense(result):
+        python_loop.run_while(result, test, body)
+        return
+    left = of_while_loop(opts).get("maximum_iterations")
+    while scalar_condition(result, "while loop") and (left is None or left > 0):
+        body()
+        left = None if left is None else left - 1
+        result = test()
+    set_state(tuple(map(as_if_staged, symbol_names, get_state())))

@@ -1,0 +1,175 @@
+"""Loops on tensors: one tf.while_loop, whose body is traced once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from graven import _engine
+from graven._debug_ops import Assert
+from graven.autograph._loop_options import of_while_loop, shape_invariants
+from graven.autograph._operators import records, returns
+from graven.autograph._operators.conditions import scalar_condition
+from graven.autograph._operators.inferred import (
+    is_missing,
+    placeholder,
+    values_after_one_iteration,
+)
+from graven.autograph._operators.loop_state import LoopSymbol
+from graven.autograph._operators.user_line import user_line
+from graven.autograph._operators.values import is_dense
+from graven.autograph._operators.variables import is_undefined
+
+State = tuple[Any, ...]
+
+
+class LoopBody:
+    """The parts of a loop, as converted code gives them.
+
+    Args:
+      test: Returns whether there is another iteration.
+      body: One iteration.
+      get_state: Returns the values of the names that the loop changes.
+      set_state: Binds the names to other values.
+      names: The names. Those in angle brackets are the loop's own.
+    """
+
+    def __init__(
+        self,
+        test: Callable[[], Any],
+        body: Callable[[], None],
+        get_state: Callable[[], State],
+        set_state: Callable[[State], None],
+        names: Sequence[str],
+    ) -> None:
+        self.test = test
+        self.body = body
+        self.get_state = get_state
+        self.set_state = set_state
+        self.names = tuple(names)
+
+
+def run_staged(loop: LoopBody, opts: dict[str, Any], check_shapes: bool = True) -> None:
+    """Stages a loop.
+
+    Args:
+      loop: Its parts.
+      opts: What set_loop_options gave.
+      check_shapes: Whether shapes of loop variables must be as before after an iteration.
+
+    Raises:
+      ValueError: The test is no bool scalar, a loop variable has no value before the loop or after
+        an iteration, or another shape.
+      TypeError: A loop variable has another structure or dtype after an iteration.
+    """
+    _StagedLoop(loop, opts, check_shapes).run()
+
+
+class _StagedLoop:
+    def __init__(self, loop: LoopBody, opts: dict[str, Any], check_shapes: bool) -> None:
+        self._loop = loop
+        self._opts = opts
+        self._check_shapes = check_shapes
+        self._before = loop.get_state()
+        self._inferred: list[str] = []  # names that have a value only if the loop iterates
+        self._returns_always = False
+        self._line = user_line()
+        self._symbols = self._made_symbols()
+
+    def _made_symbols(self) -> list[LoopSymbol]:
+        names, invariants = self._loop.names, shape_invariants(self._opts)
+        symbols = [
+            LoopSymbol(name, value, invariants)
+            for name, value in zip(names, self._before, strict=True)
+        ]
+        if not any(map(is_missing, self._before)):
+            return symbols
+
+        def one_iteration() -> State:
+            tensors = iter([tensor for symbol in symbols for tensor in symbol.placeholders()])
+            self._loop.set_state(tuple(symbol.packed(tensors) for symbol in symbols))
+            self._loop.body()
+            return self._loop.get_state()
+
+        try:
+            after = values_after_one_iteration(one_iteration, names, self._before)
+        finally:
+            self._loop.set_state(self._before)
+        for i, symbol in enumerate(symbols):
+            # What stays unbound does so behind the loop, too: then a read of it is the error.
+            if is_missing(symbol.value) and not is_undefined(after[i]):
+                self._inferred.append(symbol.name)
+                value = placeholder(symbol.name, symbol.value, after[i])
+                symbols[i] = LoopSymbol(symbol.name, value, invariants, after[i])
+        return symbols
+
+    # --- The functions of tf.while_loop. The first loop variable says whether there was an
+    # iteration, if that must be known.
+
+    def _bind(self, variables: Sequence[Any]) -> None:
+        tensors = iter(variables[self._num_flags :])
+        self._loop.set_state(tuple(symbol.packed(tensors) for symbol in self._symbols))
+
+    @property
+    def _num_flags(self) -> int:
+        return 1 if self._asserted else 0
+
+    @property
+    def _asserted(self) -> list[str]:
+        return [name for name in self._inferred if not returns.is_return_value(name)]
+
+    def _test(self, *variables: Any) -> Any:
+        self._bind(variables)
+        result = self._loop.test()
+        if not is_dense(result):
+            return _engine.convert_to_tensor(bool(result))
+        return scalar_condition(result, "while loop")
+
+    def _body(self, *variables: Any) -> list[Any]:
+        self._bind(variables)
+        self._loop.body()
+        results: list[Any] = [True] * self._num_flags
+        for symbol, value in zip(self._symbols, self._loop.get_state(), strict=True):
+            if returns.is_return_flag(symbol.name):
+                self._returns_always = value is True
+            results += symbol.after_iteration(value, self._check_shapes)
+        return [_engine.convert_to_tensor(value) if value is True else value for value in results]
+
+    def run(self) -> None:
+        before = [_engine.convert_to_tensor(False)] * self._num_flags
+        shapes: list[Any] = [flag.shape for flag in before]
+        for symbol in self._symbols:
+            before += symbol.tensors()
+            shapes += symbol.shapes()
+        named: dict[str, Any] = {}
+        if any(symbol.varies for symbol in self._symbols):
+            named["shape_invariants"] = shapes
+        try:
+            after = records.while_loop(
+                self._test, self._body, before, **named, **of_while_loop(self._opts)
+            )
+        except BaseException:
+            self._loop.set_state(self._before)
+            raise
+        self._bind(list(after))
+        self._note_returns()
+        for name in self._asserted:
+            Assert(after[0], [f"loop must iterate at least once to initialize {name}"])
+
+    def _note_returns(self) -> None:
+        """Keeps what is wrong if the function ends without another `return` after the loop."""
+        for symbol, before, after in zip(
+            self._symbols, self._before, self._loop.get_state(), strict=True
+        ):
+            if before is not False or not returns.is_return_flag(symbol.name):
+                continue
+            returns.note_missing_return(
+                after,
+                "loop must iterate at least once to initialize the function return value"
+                if self._returns_always
+                else NotImplementedError(
+                    f"The loop in {self._line} returns on some of its paths, and the function "
+                    "does not return after it: a return statement cannot be placed inside this "
+                    "TensorFlow loop, unless another one follows the loop."
+                ),
+            )

@@ -1,0 +1,56 @@
+"""Whether AutoGraph is at work on a thread."""
+
+from __future__ import annotations
+
+import enum
+import threading
+from types import TracebackType
+
+
+class Status(enum.Enum):
+    """What is done with functions that code calls.
+
+    Attributes:
+      UNSPECIFIED: Nobody has said anything, as in eager code.
+      ENABLED: Converted code runs; what it calls is converted.
+      DISABLED: do_not_convert, or autograph=False: nothing is converted.
+    """
+
+    UNSPECIFIED = 0
+    ENABLED = 1
+    DISABLED = 2
+
+
+class _State(threading.local):
+    def __init__(self) -> None:
+        self.status = Status.UNSPECIFIED
+        self.rewriting = 0  # callers on the stack that will re-write an exception
+
+
+state = _State()
+
+
+class StatusScope:
+    """Sets the status of the thread as long as a `with` statement runs.
+
+    Args:
+      status: The status within.
+    """
+
+    __slots__ = ("_before", "_status")
+
+    def __init__(self, status: Status) -> None:
+        self._status = status
+        self._before = status
+
+    def __enter__(self) -> None:
+        self._before = state.status
+        state.status = self._status
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        state.status = self._before
