@@ -3,9 +3,12 @@
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/formulas.h"
+#include "graven/ops/logical_ops.h"
+#include "graven/ops/math_ops.h"
 #include "graven/ops/matrix_formulas.h"
 #include "graven/ops/matrix_kernels.h"
 #include "graven/ops/matrix_ops.h"
+#include "graven/ops/reduction_ops.h"
 #include "graven/ops/register_ops.h"
 #include "graven/ops/sizes.h"
 #include "graven/ops/slice_ops.h"
@@ -18,10 +21,28 @@
 namespace graven::engine {
 namespace {
 
+// The largest size of an element of each matrix, in its dtype and with its axes kept; 1 where all
+// are 0. No gradient flows through it.
+Formula largest_element(const Formula& x) {
+  if (!x.tensor()) return x;  // after an error
+  Emitter& emit = x.emit();
+  const DType real = real_part_type(x.dtype());
+  const Formula sizes =
+      is_complex(x.dtype()) ? call(kComplexAbs, x, {.Tout = real}) : call(kAbs, x);
+  const int32_t axes[] = {-2, -1};
+  const Formula largest(emit, emit(kMax, {sizes, int32_vector(emit, axes)}, {.keep_dims = true}));
+  const Tensor is_there = call(kGreater, largest, call(kZerosLike, largest));
+  const Tensor scale = emit(kSelectV2, {is_there, largest, call(kOnesLike, largest)});
+  return {emit, cast(emit, emit(kStopGradient, {scale}), x.dtype())};
+}
+
 // The gradient of a function f of matrices: f of [[A^H, dY], [0, A^H]] has it at the upper right
-// (Higham, theorem 3.6).
+// (Higham, theorem 3.6). It is linear in dY, which is made as large as A for it: f's errors are
+// as large as the block is, and one that stands out costs halvings and roots that A does not need.
 void matrix_function_gradient(GradientContext& c) {
-  Formula x = adjoint(Formula(c, c.x(0))), dy(c, c.dy());
+  Formula x = adjoint(Formula(c, c.x(0))), given(c, c.dy());
+  const Formula size_of_x = largest_element(x), size_of_dy = largest_element(given);
+  const Formula dy = given / size_of_dy * size_of_x;
   const Tensor last = constant(c, Tensor::scalar(int32_t{-1}));
   const Tensor rows = constant(c, Tensor::scalar(int32_t{-2}));
   const auto joined_columns = [&](const Tensor& a, const Tensor& b) {
@@ -36,11 +57,12 @@ void matrix_function_gradient(GradientContext& c) {
     const Size all[] = {zero, row, column};
     return vector_of(c, all);
   };
-  c.set_dx(0, c(kStridedSlice, {y[0], vector(zero, n), vector(n, zero), vector(one, one)},
-                {.end_mask = 4, .ellipsis_mask = 1}));
+  const Formula part(c, c(kStridedSlice, {y[0], vector(zero, n), vector(n, zero), vector(one, one)},
+                          {.end_mask = 4, .ellipsis_mask = 1}));
+  c.set_dx(0, part / size_of_x * size_of_dy);
 }
 
-// Calls f(routines, n, from, to) for each matrix; one with elements that are not finite gives NaN.
+// Calls f(library, n, from, to) for each matrix; one with elements that are not finite gives NaN.
 template <typename F>
 Status for_each_matrix_function(KernelContext& c, F&& f) {
   constexpr double kProducts = 20;

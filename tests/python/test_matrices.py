@@ -1,0 +1,54 @@
+"""Functions of matrices: what no reference checks, as it has the fault or another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import graven as tf
+import numpy as np
+import pytest
+
+Array = np.ndarray[Any, Any]
+F32, F64, C64 = np.float32, np.float64, np.complex64
+POSITIVE = np.array([[2.0, 0.5, 0.25], [0.5, 1.5, -0.5], [0.25, -0.5, 1.0]])
+
+
+def gradient(function: Callable[[Any], Any], x: Any, dy: Any) -> Array:
+    x = tf.constant(x)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = function(x)
+    result: Array = tape.gradient(y, x, tf.constant(dy)).numpy()
+    return result
+
+
+@pytest.mark.parametrize(
+    ("function", "dtype"),
+    [(tf.linalg.expm, F32), (tf.linalg.sqrtm, F32), (tf.linalg.sqrtm, F64), (tf.linalg.logm, C64)],
+)
+@pytest.mark.parametrize("scale", [1e-30, 1e-6, 1e-4, 32768.0, 1e6, 1e30])
+def test_the_gradient_of_a_function_of_matrices_is_linear(
+    function: Any, dtype: Any, scale: float
+) -> None:
+    # dY stood unscaled beside A: sqrtm lost 91% of 1e-6 of it, and made NaN of 1e6 times it.
+    x, dy = POSITIVE.astype(dtype), np.arange(9.0).reshape(3, 3) - 3.5
+    ones = gradient(function, x, dy.astype(dtype))
+    scaled = gradient(function, x, (scale * dy).astype(dtype))
+    np.testing.assert_allclose(scaled / scale, ones, rtol=1e-4, atol=1e-5)
+
+
+def test_each_matrix_of_a_batch_has_a_gradient_of_its_own_size() -> None:
+    x = np.stack([POSITIVE, POSITIVE * 1e-3]).astype(F32)
+    dy = np.stack([np.eye(3) * 1e-6, np.eye(3) * 1e6]).astype(F32)
+    together = gradient(tf.linalg.sqrtm, x, dy)
+    for i in range(2):
+        alone = gradient(tf.linalg.sqrtm, x[i].astype(F64), dy[i].astype(F64))
+        np.testing.assert_allclose(together[i], alone, rtol=1e-4)
+
+
+def test_the_gradient_of_the_exponential_of_zeros_is_dy() -> None:
+    dy = np.array([[1.0, -2.0], [0.0, 4.0]], F32)
+    np.testing.assert_array_equal(gradient(tf.linalg.expm, np.zeros((2, 2), F32), dy), dy)
+    zero = np.zeros((2, 2), F32)
+    np.testing.assert_array_equal(gradient(tf.linalg.expm, dy, zero), zero)
