@@ -129,10 +129,16 @@ Status exponential(const Lapack& library, int64_t n, const T* from, T* to) {
     routines.multiply(Transform::kNone, Transform::kNone, rows, x, y, z);
   };
   const double norm = largest_row(from, n);
+  if (std::isinf(norm)) {
+    std::fill_n(to, size, not_a_number<T>());
+    return {};
+  }
   const int halvings =
       norm > kLargest ? static_cast<int>(std::ceil(std::log2(norm / kLargest))) : 0;
-  const R scale = std::ldexp(R(1), -halvings);
-  for (int64_t i = 0; i < size; ++i) a[i] = from[i] * scale;
+  // In two steps: the whole scale may be too small for a number with all its digits.
+  const R half_of_scale = std::ldexp(R(1), -(halvings / 2)),
+          rest_of_scale = std::ldexp(R(1), -(halvings - halvings / 2));
+  for (int64_t i = 0; i < size; ++i) a[i] = from[i] * half_of_scale * rest_of_scale;
   multiply(a, a, a2);
   multiply(a2, a2, a4);
   multiply(a2, a4, a6);

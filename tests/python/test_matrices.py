@@ -52,3 +52,10 @@ def test_the_gradient_of_the_exponential_of_zeros_is_dy() -> None:
     np.testing.assert_array_equal(gradient(tf.linalg.expm, np.zeros((2, 2), F32), dy), dy)
     zero = np.zeros((2, 2), F32)
     np.testing.assert_array_equal(gradient(tf.linalg.expm, dy, zero), zero)
+
+
+@pytest.mark.parametrize(("dtype", "number"), [(F64, 1e308), (F32, 3e38), (C64, 3e38)])
+def test_the_exponential_of_a_huge_matrix_is_not_finite(dtype: Any, number: float) -> None:
+    # The sum of a row overflowed, or the scale underflowed, and the identity came out.
+    y = tf.linalg.expm(tf.constant(np.full((2, 2), number, dtype))).numpy()
+    assert not np.isfinite(y).any()
