@@ -51,9 +51,8 @@ struct LogSumExp {
   static A combine(A a, A x) {
     if (a == identity<A>()) return x;
     if (x == identity<A>()) return a;
-    const A most = std::max(a, x), least = std::min(a, x);
-    return most == std::numeric_limits<A>::infinity() ? most
-                                                      : most + std::log1p(std::exp(least - most));
+    const A distance = a == x ? A(0) : std::abs(a - x);  // NaN of NaN, which max may pass over
+    return std::max(a, x) + std::log1p(std::exp(-distance));
   }
 };
 

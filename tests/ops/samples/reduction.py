@@ -166,6 +166,17 @@ SAMPLES = [
         ulp=2,
     ),
     *_scans("CumulativeLogsumexp", np.logaddexp.accumulate, -INF, dtypes=FLOATS, ulp=2),
+    *[
+        Sample(
+            "CumulativeLogsumexp",
+            (values, np.array(0)),
+            _scan(np.logaddexp.accumulate, -INF),
+            FLOATS,
+            ulp=2,
+            beside_tensorflow="passes over NaN, or not, as it is placed",
+        )
+        for values in ([0.0, NAN, 1.0], [NAN, 1.0], [INF, INF, NAN], [-INF, NAN], [-INF, INF, 2.0])
+    ],
 ]
 
 WRONG = [
