@@ -47,8 +47,11 @@ Tensor num_bins(FunctionContext& c, const BincountParameters& p, const Tensor& a
   Formula is_there = c.cast(c(kGreater, {c(kSize, {arr}), c.scalar(0)}), arr.dtype());
   Formula size = is_there * (reduce(c, kMax, arr) + 1.0);
   const auto given = [](const Number& number) { return number.number || number.tensor; };
-  if (given(p.minlength)) size = call(kMaximum, c(c.tensor_of(p.minlength, arr.dtype())), size);
-  if (given(p.maxlength)) size = call(kMinimum, c(c.tensor_of(p.maxlength, arr.dtype())), size);
+  const auto limit = [&](const Number& number, std::string_view name) {
+    return c(c.tensor_of(number, arr.dtype(), name));
+  };
+  if (given(p.minlength)) size = call(kMaximum, limit(p.minlength, "minlength"), size);
+  if (given(p.maxlength)) size = call(kMinimum, limit(p.maxlength, "maxlength"), size);
   return size;
 }
 

@@ -119,7 +119,7 @@ Outputs forward(FunctionContext& c, const ForwardParameters& p, const OpHandle<R
   if (p.fft_length.is_none()) {
     lengths = vector_of(c, last_sizes(c, x, axes));
   } else {
-    lengths = c.cast(c.tensor_of(p.fft_length, "fft_length"), DType::kInt32);
+    lengths = as_int32(c, c.tensor_of(p.fft_length, "fft_length"));
     const auto sizes = given_sizes(c, p.fft_length, axes);
     if (sizes) x = padded(c, x, *sizes);
   }
@@ -138,7 +138,7 @@ Outputs inverse(FunctionContext& c, const InverseParameters& p,
     sizes.back() = maximum(c, 0, multiply(c, 2, subtract(c, sizes.back(), 1)));
     lengths = vector_of(c, sizes);
   } else {
-    lengths = c.cast(c.tensor_of(p.fft_length, "fft_length"), DType::kInt32);
+    lengths = as_int32(c, c.tensor_of(p.fft_length, "fft_length"));
     auto sizes = given_sizes(c, p.fft_length, axes);
     if (sizes) {
       sizes->back() = add(c, quotient(c, sizes->back(), 2), 1);

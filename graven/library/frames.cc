@@ -200,7 +200,7 @@ struct ShiftParameters {
 std::pair<Tensor, Tensor> halves_and_axes(FunctionContext& c, const ShiftParameters& p) {
   const auto half = [&](const Tensor& sizes) { return c(kFloorDiv, {sizes, c.scalar(2)}); };
   if (p.axes.tensor) {
-    const Tensor axes = c.cast(p.axes.tensor, DType::kInt32);
+    const Tensor axes = as_int32(c, p.axes.tensor);
     Formula behind = c(axes) + c(c(kRank, {p.x}));
     const Tensor is_negative = c(kLess, {axes, c.scalar(0)});
     const Tensor places = c(kSelectV2, {is_negative, behind, axes});

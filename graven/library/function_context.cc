@@ -1,9 +1,14 @@
 #include "graven/library/function_context.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "graven/base/strings.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/movement_ops.h"
 
@@ -77,21 +82,48 @@ Tensor FunctionContext::zero(DType dtype) {
   return constant(visit_plain(dtype, [](auto zero) { return Tensor::scalar(zero); }));
 }
 
+namespace {
+
+// Whether T, a type of integers, has the very number.
+template <typename T>
+bool holds(int64_t value) {
+  return std::in_range<T>(value);
+}
+template <typename T>
+bool holds(double value) {
+  const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);
+  return value == std::trunc(value) && value >= (std::is_signed_v<T> ? -end : 0) && value < end;
+}
+
+// The error where it has not; `name` is the parameter's.
+Status no_integer(double value, DType dtype, std::string_view name) {
+  if (!std::isfinite(value) || value != std::trunc(value)) {
+    return type_error("Cannot convert ", shortest(value), " to EagerTensor of dtype ",
+                      dtype_name(dtype));
+  }
+  const std::string text =
+      std::abs(value) < 0x1p63 ? str_cat(static_cast<int64_t>(value)) : shortest(value);
+  return invalid_argument(name.empty() ? "A number" : str_cat("'", name, "'"), " is of ",
+                          dtype_name(dtype), ", which does not hold ", text);
+}
+
+}  // namespace
+
 template <typename Value>
 Tensor FunctionContext::plain_scalar(Value value, DType dtype, std::string_view name) {
   if (!is_plain(dtype)) return fail(type_error("There is no number of ", dtype_name(dtype)));
-  return constant(visit_plain(dtype,
-                              [&](auto zero) {
-                                using T = decltype(zero);
-                                constexpr bool kIsShort =
-                                    std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
-                                if constexpr (kIsShort) {
-                                  return Tensor::scalar(T(static_cast<float>(value)));
-                                } else {
-                                  return Tensor::scalar(static_cast<T>(value));
-                                }
-                              }),
-                  name);
+  const auto made = visit_plain(dtype, [&](auto zero) -> Result<Tensor> {
+    using T = decltype(zero);
+    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+      return Tensor::scalar(T(static_cast<float>(value)));
+    } else {
+      if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+        if (!holds<T>(value)) return no_integer(static_cast<double>(value), dtype, name);
+      }
+      return Tensor::scalar(static_cast<T>(value));
+    }
+  });
+  return made.ok() ? constant(*made, name) : fail(made.status());
 }
 
 Tensor FunctionContext::scalar(double value, DType dtype, std::string_view name) {

@@ -61,7 +61,7 @@ class GRAVEN_API FunctionContext : public Emitter {
   // --- Constants: nodes while a graph is built.
   // A scalar: 0, false or "".
   Tensor zero(DType dtype);
-  // A scalar of any plain dtype.
+  // A scalar of any plain dtype; an error for a number that an integer dtype does not hold.
   Tensor scalar(double value, DType dtype, std::string_view name = {});
   Tensor scalar(int64_t value, DType dtype = DType::kInt32, std::string_view name = {});
   Tensor scalar(int value, DType dtype = DType::kInt32, std::string_view name = {}) {

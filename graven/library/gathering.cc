@@ -42,7 +42,7 @@ Tensor sizes_under_mask(FunctionContext& c, const Tensor& x, const Tensor& mask,
     flat.insert(flat.end(), last, sizes.end());
     return vector_of(c, flat);
   }
-  const Tensor begin = c(kReshape, {c.cast(axis, DType::kInt32), c.vector(kSecond)});
+  const Tensor begin = c(kReshape, {as_int32(c, axis), c.vector(kSecond)});
   const Tensor end = c(begin) + static_cast<double>(depth), sizes = c(kShape, {x});
   const Tensor count = c(kReshape, {c(kSize, {mask}), c.vector(kSecond)});
   return joined(c, joined(c, elements_between(c, sizes, c.vector(kFirst), begin), count),

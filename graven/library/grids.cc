@@ -65,7 +65,7 @@ Outputs linspace(FunctionContext& c, const LinspaceParameters& p) {
     }
     if (axis < 0) axis += *rank + 1;
   }
-  Formula count = c.cast(p.num, DType::kInt32), one = c(c.scalar(1));
+  Formula count = c(as_int32(c, p.num)), one = c(c.scalar(1));
   // The range refuses a negative count.
   Formula intervals = call(kMaximum, count - one, one);
   const Tensor is_count = c(kGreaterEqual, {count, c.scalar(0)});

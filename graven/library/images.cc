@@ -94,7 +94,7 @@ void require_at_least(FunctionContext& c, const Size& a, const Size& b, const ch
 }
 
 Size size_of(FunctionContext& c, const Number& number, std::string_view name) {
-  if (!number.number) return Size(c.cast(number.tensor, DType::kInt32));
+  if (!number.number) return Size(as_int32(c, number.tensor));
   const double value = *number.number;
   if (value == std::trunc(value) && std::abs(value) <= std::numeric_limits<int32_t>::max()) {
     return static_cast<int64_t>(value);

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "graven/ir/structural_ops.h"
@@ -252,6 +253,10 @@ Outputs any_pool(FunctionContext& c, const AnyPoolParameters& p) {
     return c.fail(value_error(
         "strides > 1 not supported in conjunction with dilation_rate > 1, nor padding other than ",
         "VALID: pooling with 'SAME' padding is not implemented for `dilation_rate` > 1"));
+  }
+  if (!std::ranges::all_of(*rates, [](int64_t rate) { return std::in_range<int32_t>(rate); })) {
+    return c.fail(value_error("`dilation_rate` must fit into int32. Received: [",
+                              str_join(*rates, ", "), "]"));
   }
   const bool second = p.data_format && p.data_format->starts_with("NC");
   static constexpr std::string_view kFormats[][2] = {

@@ -195,7 +195,7 @@ std::pair<SummedAxes, SummedAxes> summed_axes(FunctionContext& c, const Tensordo
                         dtype_name(p.axes.tensor.dtype())));
       return {};
     }
-    const Tensor axes = c.cast(p.axes.tensor, DType::kInt32);
+    const Tensor axes = as_int32(c, p.axes.tensor);
     const Tensors rows = c.apply(kUnpack, {axes}, {.num = 2});
     if (rows.size() < 2) return {};
     return {{.vector = rows[0]}, {.vector = rows[1]}};

@@ -1,6 +1,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "graven/ir/structural_ops.h"
 #include "graven/library/axes.h"
@@ -95,7 +96,8 @@ Tensor sorted(FunctionContext& c, const SortParameters& p, bool wants_indices) {
     x = c(kTranspose, {x, order});
   }
   const auto columns = c.size_if_known(x, -1);
-  const Tensor k = columns ? c.scalar(*columns) : element_of(c, c(kShape, {x}), -1);
+  const DType dtype = std::in_range<int32_t>(columns.value_or(0)) ? DType::kInt32 : DType::kInt64;
+  const Tensor k = columns ? c.scalar(*columns, dtype) : element_of(c, c(kShape, {x}), -1);
   const Tensors found = c.apply(kTopKV2, {is_ascending ? flipped(c, x) : x, k});
   if (found.size() < 2) return {};
   Tensor result = found[wants_indices ? 1 : 0];

@@ -80,7 +80,7 @@ Outputs conv1d_transpose(FunctionContext& c, const TransposedParameters<1>& p) {
   }
   Tensor shape = c.tensor_of(sizes, "output_shape");
   if (sizes.tensor) {
-    const Tensor place = c.vector(at), given = c.cast(shape, DType::kInt32);
+    const Tensor place = c.vector(at), given = as_int32(c, shape);
     const Tensor begin = elements_between(c, given, c.vector(std::array<int64_t, 1>{0}), place);
     shape = joined(c, joined(c, begin, c.vector(ones)), elements_between(c, given, place));
   }

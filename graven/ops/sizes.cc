@@ -1,8 +1,11 @@
 #include "graven/ops/sizes.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "graven/base/strings.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/join_ops.h"
 #include "graven/ops/math_ops.h"
@@ -12,26 +15,56 @@
 
 namespace graven::engine {
 
+namespace {
+
+bool check_int32(Emitter& emit, int64_t number) {
+  if (std::in_range<int32_t>(number)) return true;
+  emit.fail(invalid_argument("A size or an axis is of int32, which does not hold ", number));
+  return false;
+}
+
+// The number that arithmetic gives, unless it overflows.
+Size checked(Emitter& emit, bool overflows, int64_t number) {
+  if (!overflows) return number;
+  emit.fail(invalid_argument("A size goes beyond 64 bits"));
+  return 0;
+}
+
+}  // namespace
+
 Tensor Size::tensor(Emitter& emit) const {
   if (!number_) return tensor_;
+  if (!check_int32(emit, *number_)) return {};
   return constant(emit, Tensor::scalar(static_cast<int32_t>(*number_)));
 }
 
 Size multiply(Emitter& emit, const Size& a, const Size& b) {
-  if (a.is_number() && b.is_number()) return a.number() * b.number();
+  if (a.is_number() && b.is_number()) {
+    int64_t number = 0;
+    const bool overflows = __builtin_mul_overflow(a.number(), b.number(), &number);
+    return checked(emit, overflows, number);
+  }
   if (a.is_number() && a.number() == 1) return b;
   if (b.is_number() && b.number() == 1) return a;
   return Size(emit(kMul, {a.tensor(emit), b.tensor(emit)}));
 }
 
 Size subtract(Emitter& emit, const Size& a, const Size& b) {
-  if (a.is_number() && b.is_number()) return a.number() - b.number();
+  if (a.is_number() && b.is_number()) {
+    int64_t number = 0;
+    const bool overflows = __builtin_sub_overflow(a.number(), b.number(), &number);
+    return checked(emit, overflows, number);
+  }
   if (b.is_number() && b.number() == 0) return a;
   return Size(emit(kSub, {a.tensor(emit), b.tensor(emit)}));
 }
 
 Size add(Emitter& emit, const Size& a, const Size& b) {
-  if (a.is_number() && b.is_number()) return a.number() + b.number();
+  if (a.is_number() && b.is_number()) {
+    int64_t number = 0;
+    const bool overflows = __builtin_add_overflow(a.number(), b.number(), &number);
+    return checked(emit, overflows, number);
+  }
   if (b.is_number() && b.number() == 0) return a;
   return Size(emit(kAddV2, {a.tensor(emit), b.tensor(emit)}));
 }
@@ -59,7 +92,9 @@ Size product(Emitter& emit, std::span<const Size> sizes) {
 Tensor vector_of(Emitter& emit, std::span<const Size> sizes) {
   std::vector<int32_t> numbers;
   for (const Size& size : sizes) {
-    if (size.is_number()) numbers.push_back(static_cast<int32_t>(size.number()));
+    if (!size.is_number()) continue;
+    if (!check_int32(emit, size.number())) return {};
+    numbers.push_back(static_cast<int32_t>(size.number()));
   }
   if (numbers.size() == sizes.size()) return int32_vector(emit, numbers);
   std::vector<Tensor> scalars;
@@ -68,15 +103,23 @@ Tensor vector_of(Emitter& emit, std::span<const Size> sizes) {
   return packed.empty() ? Tensor() : packed[0];
 }
 
+Tensor as_int32(Emitter& emit, const Tensor& x) {
+  if (!x || x.dtype() == DType::kInt32) return x;
+  const Tensor known = x.dtype() == DType::kInt64 ? known_value(x) : Tensor();
+  for (int64_t i = 0; known && i < known.num_elements(); ++i) {
+    if (!check_int32(emit, integer_at(known, i))) return {};
+  }
+  return cast(emit, x, DType::kInt32);
+}
+
 Tensor element_of(Emitter& emit, const Tensor& vector, int64_t i) {
   const int32_t begin[] = {static_cast<int32_t>(i)}, end[] = {static_cast<int32_t>(i + 1)},
                 one[] = {1};
-  DType dtype = vector ? vector.dtype() : DType::kInt32;
-  Tensor element =
+  const Tensor element =
       emit(kStridedSlice,
            {vector, int32_vector(emit, begin), int32_vector(emit, end), int32_vector(emit, one)},
            {.shrink_axis_mask = 1});
-  return dtype == DType::kInt32 ? element : cast(emit, element, DType::kInt32);
+  return as_int32(emit, element);
 }
 
 SizeList sizes_of(Emitter& emit, const Shape& known, FunctionRef<Tensor()> shape) {

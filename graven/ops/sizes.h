@@ -19,7 +19,8 @@ class Size {
   explicit Size(Tensor scalar) : tensor_(std::move(scalar)) {}
   bool is_number() const { return number_.has_value(); }
   int64_t number() const { return *number_; }
-  Tensor tensor(Emitter& emit) const;  // an int32 scalar
+  // An int32 scalar; an error for a number that int32 does not hold.
+  Tensor tensor(Emitter& emit) const;
 
  private:
   std::optional<int64_t> number_;
@@ -27,6 +28,7 @@ class Size {
 };
 using SizeList = std::vector<Size>;
 
+// Numbers that leave 64 bits are an error.
 Size multiply(Emitter& emit, const Size& a, const Size& b);
 Size subtract(Emitter& emit, const Size& a, const Size& b);
 Size add(Emitter& emit, const Size& a, const Size& b);
@@ -34,7 +36,7 @@ Size add(Emitter& emit, const Size& a, const Size& b);
 Size quotient(Emitter& emit, const Size& a, const Size& b);
 Size maximum(Emitter& emit, const Size& a, const Size& b);
 Size product(Emitter& emit, std::span<const Size> sizes);
-// The sizes as an int32 vector.
+// The sizes as an int32 vector; an error for a number that int32 does not hold.
 Tensor vector_of(Emitter& emit, std::span<const Size> sizes);
 
 // The sizes of input i, one for each axis; an error if its rank is not known.
@@ -42,6 +44,9 @@ SizeList sizes_of_x(GradientContext& c, int i);
 // The same from a static shape and the tensor that holds its sizes at run time. `shape` is called
 // only if a size is not known.
 SizeList sizes_of(Emitter& emit, const Shape& known, FunctionRef<Tensor()> shape);
+// Integers as int32, and an error if they are known to hold a number that int32 does not. What is
+// known only when it runs is cut, as Cast does.
+Tensor as_int32(Emitter& emit, const Tensor& x);
 // Element i of an integer vector, as an int32 scalar. Negative i count from the end.
 Tensor element_of(Emitter& emit, const Tensor& vector, int64_t i);
 

@@ -5,6 +5,7 @@ while a function is traced is a ValueError, a wrong dtype a TypeError; what only
 an InvalidArgumentError when the trace runs (S11.9).
 """
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -292,3 +293,70 @@ def test_a_size_that_int32_does_not_hold_is_refused(call: Any) -> None:
         call(2**32 + 3)
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"does not hold .*4294967299"):
         tf.function(call)(2**32 + 3)
+
+
+WIDE = 2**32 + 4
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: tf.signal.dct(tf.ones([1, 3]), n=WIDE),
+        lambda: tf.signal.rfft(tf.ones([1, 3]), [WIDE]),
+        lambda: tf.signal.rfft(tf.ones([1, 3]), tf.constant([WIDE], tf.int64)),
+        lambda: tf.signal.irfft(tf.ones([1, 3], tf.complex64), tf.constant([WIDE], tf.int64)),
+        lambda: tf.signal.stft(tf.ones([8]), 4, 2, fft_length=WIDE),
+        lambda: tf.signal.linear_to_mel_weight_matrix(3, WIDE, 8000),
+        lambda: tf.nn.softmax_cross_entropy_with_logits(
+            tf.zeros([WIDE, 1, 0]), tf.zeros([WIDE, 1, 0])
+        ),
+        lambda: tf.nn.conv2d(tf.zeros([WIDE, 1, 0, 4, 1]), tf.ones([1, 1, 1, 1]), 1, "SAME"),
+        lambda: tf.signal.fftshift(tf.range(4), axes=tf.constant([WIDE], tf.int64)),
+        lambda: tf.nn.conv1d_transpose(
+            tf.ones([1, 4, 1]), tf.ones([2, 1, 1]), tf.constant([1, WIDE, 1], tf.int64), 2
+        ),
+        lambda: tf.image.crop_to_bounding_box(
+            tf.ones([4, 4, 3]), tf.constant(WIDE, tf.int64), 0, 2, 2
+        ),
+        lambda: tf.math.bincount([1, 2], minlength=WIDE),
+        lambda: tf.math.bincount([1, 2], maxlength=-WIDE),
+        lambda: tf.math.bincount([1, 2], minlength=1e300),
+    ],
+)
+def test_a_size_is_not_cut_to_int32(call: Any) -> None:
+    # The first gave 4 elements.
+    with pytest.raises(tf.errors.InvalidArgumentError, match="int32, which does not hold"):
+        call()
+    with pytest.raises((tf.errors.InvalidArgumentError, ValueError), match="does not hold"):
+        tf.function(call, autograph=False)()
+
+
+@pytest.mark.parametrize("number", [2.5, math.nan, math.inf])
+def test_what_is_no_integer_is_no_number_of_bins(number: float) -> None:
+    with pytest.raises(TypeError, match="Cannot convert .* to EagerTensor of dtype int32"):
+        tf.math.bincount([1, 2], minlength=number)
+
+
+def test_rows_that_int32_does_not_count_are_sorted() -> None:
+    assert tf.sort(tf.zeros([0, WIDE])).shape == [0, WIDE]
+    traced = tf.function(tf.sort).get_concrete_function(tf.TensorSpec([2 * WIDE]))
+    assert traced.structured_outputs.shape == [2 * WIDE]
+
+
+@pytest.mark.parametrize(
+    ("frames", "step", "message"),
+    [(2**20, 2**19, "does not hold 549756338176"), (2**60, 2**30, "beyond 64 bits")],
+)
+def test_a_signal_too_long_for_its_sizes_is_not_traced(
+    frames: int, step: int, message: str
+) -> None:
+    # The static shape was [524288].
+    with pytest.raises((tf.errors.InvalidArgumentError, ValueError), match=message):
+        tf.function(lambda x: tf.signal.overlap_and_add(x, step)).get_concrete_function(
+            tf.TensorSpec([frames, frames])
+        )
+
+
+def test_a_dilation_that_int32_does_not_hold_is_named() -> None:
+    with pytest.raises(ValueError, match=r"`dilation_rate` must fit into int32.*1099511627776"):
+        tf.nn.pool(tf.ones([1, 4, 4, 1]), [2, 2], "MAX", dilations=[2**40, 1], padding="VALID")
