@@ -213,7 +213,11 @@ std::vector<Tensor> FunctionContext::tensors_of(
 }
 
 Tensor FunctionContext::tensor_of(const Number& number, DType dtype, std::string_view name) {
-  return number.number ? scalar(*number.number, dtype, name) : number.tensor;
+  if (number.number) return scalar(*number.number, dtype, name);
+  if (number.tensor) return number.tensor;
+  return fail(
+      value_error("Attempt to convert a value (None) with an unsupported type (<class "
+                  "'NoneType'>) to a Tensor."));
 }
 
 }  // namespace graven::engine

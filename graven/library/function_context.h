@@ -76,7 +76,7 @@ class GRAVEN_API FunctionContext : public Emitter {
   // The same for several, in one dtype: int64 if one of the tensors has it or a number needs it.
   std::vector<Tensor> tensors_of(
       std::initializer_list<std::pair<const Integers&, std::string_view>> all);
-  // A number becomes a scalar of the dtype; a tensor is unchanged.
+  // A number becomes a scalar of the dtype; a tensor is unchanged. None is an error.
   Tensor tensor_of(const Number& number, DType dtype, std::string_view name = {});
 
  private:

@@ -94,6 +94,10 @@ void require_at_least(FunctionContext& c, const Size& a, const Size& b, const ch
 }
 
 Size size_of(FunctionContext& c, const Number& number, std::string_view name) {
+  if (!number.number && !number.tensor) {
+    c.fail(type_error(name, " must be an int32, not None"));
+    return 0;
+  }
   if (!number.number) return Size(as_int32(c, number.tensor));
   const double value = *number.number;
   if (value == std::trunc(value) && std::abs(value) <= std::numeric_limits<int32_t>::max()) {

@@ -79,17 +79,10 @@ struct ClipByNormParameters {
   }
 };
 
-Tensor given(FunctionContext& c, const Number& number, DType dtype) {
-  if (number.number || number.tensor) return c.tensor_of(number, dtype);
-  return c.fail(
-      value_error("Attempt to convert a value (None) with an unsupported type (<class "
-                  "'NoneType'>) to a Tensor."));
-}
-
 Outputs clip_by_norm(FunctionContext& c, const ClipByNormParameters& p) {
   Number limit = p.clip_norm;
   if (limit.number) limit.number = std::max(*limit.number, 0.0);
-  Tensor longest = given(c, limit, p.t.dtype());
+  Tensor longest = c.tensor_of(limit, p.t.dtype());
   if (longest && limit.tensor) {
     longest = c.cast(c(kMaximum, {longest, c.zero(longest.dtype())}), p.t.dtype());
   }
@@ -262,7 +255,7 @@ struct ClipByGlobalNormParameters {
 Outputs clip_by_global_norm(FunctionContext& c, const ClipByGlobalNormParameters& p) {
   if (!check_list(c, p.t_list)) return {};
   Formula norm = c(p.use_norm ? p.use_norm : global_norm(c, p.t_list));
-  Formula limit = c(given(c, p.clip_norm, norm.dtype()));
+  Formula limit = c(c.tensor_of(p.clip_norm, norm.dtype()));
   if (!c.status().ok()) return {};
   if (limit.dtype() != norm.dtype()) {
     return c.fail(type_error("`x` and `y` must have the same dtype, got tf.",
@@ -352,7 +345,7 @@ Outputs l2_normalize(FunctionContext& c, const L2NormalizeParameters& p) {
   const DType dtype = real_part_type(x.dtype());
   const auto inverse = [&](const Formula& squares) {
     Formula sum = reduce(c, kSum, squares, axis, true);
-    return call(kRsqrt, call(kMaximum, sum, c(given(c, p.epsilon, dtype))));
+    return call(kRsqrt, call(kMaximum, sum, c(c.tensor_of(p.epsilon, dtype))));
   };
   if (!is_complex(x.dtype())) {
     return c(kMul, {x, inverse(call(kSquare, x))}, {}, c.name());
