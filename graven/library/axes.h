@@ -28,8 +28,8 @@ Tensor moved_to_end(FunctionContext& c, const Tensor& x, int64_t axis);
 Tensor sizes_but_one(FunctionContext& c, const Tensor& x, int64_t axis, const Size& size,
                      int64_t elsewhere);
 
-// The axes that are not given, in order, and the given ones, as vectors of int32. No given axis is
-// negative.
+// The axes that are not given, in order, and the given ones counted from the front, as vectors of
+// int32.
 std::pair<Tensor, Tensor> axes_apart(FunctionContext& c, const Tensor& x,
                                      std::span<const int64_t> axes);
 // The same for a vector of axes.

@@ -128,18 +128,13 @@ Tensor largest_sum(FunctionContext& c, const Tensor& sizes, int64_t summed, int6
 
 // The norm of matrices that is the largest singular value.
 Tensor spectral_norm(FunctionContext& c, const NormParameters& p) {
-  std::vector<int64_t> matrix;
-  for (int64_t axis : *p.axis.numbers) {
-    matrix.push_back(axis_of(c, p.tensor, axis));
-    if (matrix.back() < 0) return c.fail(value_error("Axes from the end need a known rank"));
-  }
-  const auto [others, axes] = axes_apart(c, p.tensor, matrix);
-  const Tensor s = singular_values(c, c(kTranspose, {p.tensor, joined(c, others, axes)}));
-  Tensor norm = c(kMax, {s, c.scalar(-1)});
+  const auto [others, axes] =
+      axes_apart(c, p.tensor, {p.axis.numbers->data(), p.axis.numbers->size()});
+  const Tensor order = joined(c, others, axes);
+  const Tensor s = singular_values(c, c(kTranspose, {p.tensor, order}));
+  const Tensor norm = c(kMax, {s, c.scalar(-1)}, {.keep_dims = p.keepdims});
   if (!p.keepdims) return norm;
-  std::ranges::sort(matrix);
-  for (int64_t axis : matrix) norm = c(kExpandDims, {norm, c.scalar(axis)});
-  return norm;
+  return c(kTranspose, {c(kExpandDims, {norm, c.scalar(-1)}), c(kInvertPermutation, {order})});
 }
 
 Outputs norm(FunctionContext& c, const NormParameters& p) {
