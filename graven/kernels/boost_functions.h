@@ -9,6 +9,9 @@ namespace graven::engine {
 double bessel_k0(double x);
 double bessel_k1(double x);
 
+// log(1 + x) - x, without cancellation; for x > -1 only.
+double log1p_minus(double x);
+
 // The integral of exp(t) / t up to x.
 double exponential_integral(double x);
 

@@ -13,6 +13,7 @@
 
 #include "graven/kernels/boost_functions.h"
 #include "graven/kernels/special_functions.h"
+#include "graven/ops/large_shapes.h"
 
 namespace graven::engine {
 namespace {
@@ -97,7 +98,7 @@ double derivative_of_digamma(double a, double x, const Precision& precision) {
 // --- Incomplete gamma functions.
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr int kMaxTerms = 100'000;
+constexpr int kMaxTerms = 100'000;  // enough up to kLargeShape
 
 // The derivative of igamma in a by its derivative in x, for 0 < x < inf: what gamma_sample_grad is,
 // but for the sign. Each term of an expansion is differentiated with it.
@@ -148,6 +149,7 @@ double ratio_by_fraction(double a, double x) {
 }
 
 double gamma_ratio(double a, double x) {
+  if (a > kLargeShape) return -large_gamma_sample_grad(a, x);
   return x <= a + 1 ? ratio_by_series(a, x) : ratio_by_fraction(a, x);
 }
 
@@ -159,13 +161,15 @@ double igamma(double a, double x) {
   if (x == 0) return 0;  // for any a, as TensorFlow has it
   if (!is_gamma(a, x)) return kNaN;
   if (std::isinf(a)) return 0;
-  return std::isinf(x) ? 1 : gamma_share_below(a, x);
+  if (std::isinf(x)) return 1;
+  return a > kLargeShape ? large_gamma_share_below(a, x) : gamma_share_below(a, x);
 }
 
 double igammac(double a, double x) {
   if (!is_gamma(a, x)) return kNaN;
   if (std::isinf(x)) return 0;
-  return std::isinf(a) ? 1 : gamma_share_above(a, x);
+  if (std::isinf(a)) return 1;
+  return a > kLargeShape ? large_gamma_share_above(a, x) : gamma_share_above(a, x);
 }
 
 double igamma_grad_a(double a, double x) {

@@ -15,6 +15,7 @@
 #include "graven/ops/formulas.h"
 #include "graven/ops/gamma_functions.h"
 #include "graven/ops/integral_functions.h"
+#include "graven/ops/large_shapes.h"
 #include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/register_ops.h"
@@ -217,7 +218,8 @@ double betainc(double a, double b, double x) {
   if (!is_valid || std::isinf(a) || std::isinf(b)) {
     return std::numeric_limits<double>::quiet_NaN();
   }
-  return beta_share_below(a, b, x);
+  const bool are_large = a > kLargeShape && b > kLargeShape;
+  return are_large ? large_beta_share_below(a, b, x) : beta_share_below(a, b, x);
 }
 
 // Shapes are equal, but for scalars.
