@@ -66,12 +66,14 @@ double number_at(const Tensor& x, int64_t i) {
   });
 }
 
-// A number as T; what integers cannot hold is 0, their infinity in TensorFlow.
+// A number as T: the largest integer for what is beyond it, as almost all of the distribution may
+// be. NaN and infinity are 0, as in TensorFlow.
 template <typename T>
 T stored(double value) {
   if constexpr (std::is_integral_v<T>) {
     constexpr double kEnd = -2.0 * static_cast<double>(std::numeric_limits<T>::min() / 2);
-    return value >= 0 && value < kEnd ? static_cast<T>(value) : T(0);
+    if (!std::isfinite(value) || value < 0) return T(0);
+    return value < kEnd ? static_cast<T>(value) : std::numeric_limits<T>::max();
   } else if constexpr (sizeof(T) == 2) {
     return T(static_cast<float>(value));
   } else {

@@ -61,3 +61,17 @@ def test_normal_numbers_between_bounds(low: float, high: float, dtype: str) -> N
     ).numpy()
     assert samples.min() >= low and samples.max() <= high
     assert_moments(samples, mean, variance, excess)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_a_count_beyond_the_dtype_is_its_largest(dtype: str) -> None:
+    # They were zeros.
+    largest = np.iinfo(dtype).max
+    for rate in (largest * 1.009, 1e30):
+        samples = tf.random.stateless_poisson([100], SEED, np.float64(rate), dtype).numpy()
+        assert (samples == largest).all()
+
+
+def test_counts_near_the_end_of_int64_stop_there() -> None:
+    samples = tf.random.stateless_poisson([1000], SEED, np.float64(2.0**63), tf.int64).numpy()
+    assert samples.min() > 9e18
