@@ -21,7 +21,6 @@ namespace {
 
 constexpr DTypeSet kGammaTypes = {DType::kHalf, DType::kFloat32, DType::kFloat64};
 constexpr DTypeSet kCountTypes = kGammaTypes | kIndexTypes;
-constexpr int64_t kGroupsOfSample = 256;
 
 // --- Shapes. Stateful ops put the samples' axes in front of the parameters'; for others `shape`
 // has the axes of both.

@@ -15,7 +15,6 @@
 namespace graven::engine {
 namespace {
 
-constexpr int64_t kGroupsOfSample = 256;
 constexpr int64_t kGroupsOfDistances = 42;  // of binomial samples by distances
 constexpr int64_t kSamplesOfChunk = 512;
 

@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+
 #include "graven/base/status.h"
 #include "graven/ops/philox.h"
 #include "graven/tensor/tensor.h"
@@ -7,9 +9,10 @@ namespace graven::engine {
 
 // Samples of distributions with parameters, the numbers that TensorFlow makes of the same key and
 // counter. There is a batch of parameters, and several samples of each: out has the shape
-// [samples, batch], and sample i of parameters j is made of the groups from 256 (j samples + i) on,
-// so any cut into threads gives the same numbers. Parameters broadcast to the batch, whose shape is
-// that of `batch`.
+// [samples, batch], and sample i of parameters j is made of the groups from
+// kGroupsOfSample (j samples + i) on, so any cut into threads gives the same numbers. Parameters
+// broadcast to the batch, whose shape is that of `batch`.
+inline constexpr int64_t kGroupsOfSample = 256;
 
 // The gamma distribution of shape alpha and scale 1 (Marsaglia, Tsang, A simple method for
 // generating gamma variables, 2000). alpha has the shape of the batch.
