@@ -4,6 +4,7 @@
 #include <string>
 #include <tuple>
 
+#include "graven/ir/structural_ops.h"
 #include "graven/library/define_functions.h"
 #include "graven/library/function.h"
 #include "graven/ops/decomposition_ops.h"
@@ -13,6 +14,7 @@
 #include "graven/ops/matrix_formulas.h"
 #include "graven/ops/matrix_kernels.h"
 #include "graven/ops/matrix_ops.h"
+#include "graven/ops/movement_ops.h"
 #include "graven/ops/reduction_ops.h"
 #include "graven/ops/sequence_ops.h"
 #include "graven/ops/shape_ops.h"
@@ -158,10 +160,15 @@ Formula largest(FunctionContext& c, const Tensor& s) {
   return c(c(kMax, {s, c.scalar(-1)}, {.keep_dims = true}));
 }
 
-bool is_float(FunctionContext& c, const Tensor& a) {
-  if (!a || is_floating(a.dtype())) return true;
-  c.fail(type_error("Input `a` must have `float`-like `dtype` (saw ", dtype_name(a.dtype()), ")."));
-  return false;
+// Fails unless a holds floats, and may have the axes of matrices.
+bool check_matrices(FunctionContext& c, const Tensor& a) {
+  if (a && !is_floating(a.dtype())) {
+    c.fail(
+        type_error("Input `a` must have `float`-like `dtype` (saw ", dtype_name(a.dtype()), ")."));
+  } else if (const int rank = c.rank_if_known(a).value_or(2); rank < 2) {
+    c.fail(value_error("Input `a` must have at least 2 dimensions (saw: ", rank, ")."));
+  }
+  return c.status().ok();
 }
 
 struct RankParameters {
@@ -178,7 +185,7 @@ struct RankParameters {
 };
 
 Outputs matrix_rank(FunctionContext& c, const RankParameters& p) {
-  if (!is_float(c, p.a)) return {};
+  if (!check_matrices(c, p.a)) return {};
   Formula s = c(singular_values(c, p.a));
   Formula limit =
       p.tol ? c(p.tol) : epsilon_of(s.dtype()) * (larger_size(c, p.a, s.dtype()) * largest(c, s));
@@ -211,7 +218,7 @@ Formula pseudo_inverse(FunctionContext& c, const Tensor& a, const Formula& part)
 }
 
 Outputs pinv(FunctionContext& c, const PinvParameters& p) {
-  if (!is_float(c, p.a)) return {};
+  if (!check_matrices(c, p.a)) return {};
   const DType dtype = p.a.dtype();
   Formula part =
       p.rcond ? as_columns(c(p.rcond)) : 10 * epsilon_of(dtype) * larger_size(c, p.a, dtype);
@@ -239,7 +246,7 @@ void define_singular_values(FunctionRegistry& functions) {
       .types = {{"T", {DType::kFloat32, DType::kFloat64}}},
       .summary = "The number of singular values of matrices that are not as good as 0.",
       .returns = "int32, shape [...].",
-      .raises = {{"TypeError", "a holds no floats."}},
+      .raises = {{"TypeError", "a holds no floats."}, {"ValueError", "a has less than two axes."}},
       .body = matrix_rank,
   });
   functions.define({
@@ -248,7 +255,7 @@ void define_singular_values(FunctionRegistry& functions) {
       .types = {{"T", {DType::kFloat32, DType::kFloat64}}},
       .summary = "The pseudo-inverses of matrices.",
       .returns = "Matrices, shape [..., n, m].",
-      .raises = {{"TypeError", "a holds no floats."}},
+      .raises = {{"TypeError", "a holds no floats."}, {"ValueError", "a has less than two axes."}},
       .body = pinv,
   });
 }
@@ -386,8 +393,59 @@ struct LuSolveParameters : LuParameters {
   }
 };
 
-// The permutation matrix P of perm, with P A = L U: rows of the identity, so that an index that
-// there is not is refused.
+// Fails where shapes that are known do not fit each other; the rest is checked when it runs.
+bool check_lu(FunctionContext& c, const LuParameters& p, const Tensor& rhs = {}) {
+  const auto rank = c.rank_if_known(p.lower_upper), rank_of_perm = c.rank_if_known(p.perm);
+  const auto rows = c.size_if_known(p.lower_upper, -2), n = c.size_if_known(p.lower_upper, -1);
+  const auto rows_of_rhs = c.size_if_known(rhs, -2);
+  if (rank && *rank < 2) {
+    c.fail(value_error("Input `lower_upper` must have at least 2 dimensions (saw: ", *rank, ")."));
+  } else if (rank && rank_of_perm && *rank != *rank_of_perm + 1) {
+    c.fail(value_error("`rank(lower_upper)` must equal `rank(perm) + 1`, saw ", *rank, " and ",
+                       *rank_of_perm));
+  } else if (rows && n && *rows != *n) {
+    c.fail(value_error("`lower_upper` must be square, saw ", *rows, " rows of ", *n));
+  } else if (rhs && c.rank_if_known(rhs).value_or(2) < 2) {
+    c.fail(value_error("`rhs` must have at least 2 dimensions"));
+  } else if (n && rows_of_rhs && *n != *rows_of_rhs) {
+    c.fail(value_error("`rhs` must have as many rows as `lower_upper`, saw ", *rows_of_rhs, " and ",
+                       *n));
+  }
+  return c.status().ok();
+}
+
+// perm for each row of all matrices, counted through all of them; a place outside is refused.
+Tensor places_in_all(FunctionContext& c, const Tensor& perm) {
+  const Formula n = c(element_of(c, c(kShape, {perm}), -1));
+  const auto below = [&](const Tensor& limit) {
+    return c(c(kRange, {c.scalar(0), limit, c.scalar(1)}));
+  };
+  const Tensor checked = c(kGatherV2, {below(n), perm, c.scalar(0)});
+  const Formula starts = n * call(kFloorDiv, below(c(kSize, {perm})), n);
+  return c(c(kReshape, {checked, c.vector({{-1}})})) + starts;
+}
+
+// The rows of the matrices x that perm names, or, `back`, with row i at perm[i]. Batches broadcast.
+Formula permuted(FunctionContext& c, const Tensor& x, const Tensor& perm, bool back) {
+  const auto places_of = [&](const Tensor& places) {
+    return back ? c(kInvertPermutation, {places}) : places;
+  };
+  if (c.rank_if_known(perm) == 1) {
+    return c(c(kGatherV2, {x, places_of(perm), c.scalar(-2)}));
+  }
+  const Tensor minus_one = c.vector({{-1}}), minus_two = c.vector({{-2}}), zero = c.vector({{0}});
+  const Tensor shape = c(kShape, {x}), perm_shape = c(kShape, {perm});
+  const Tensor batch = c(kBroadcastArgs, {elements_between(c, shape, zero, minus_two),
+                                          elements_between(c, perm_shape, zero, minus_one)});
+  const Tensor perms = joined(c, batch, elements_between(c, perm_shape, minus_one));
+  const Tensor columns = elements_between(c, shape, minus_one);
+  const Tensor matrices = joined(c, perms, columns);
+  const Tensor rows = c(kReshape, {c(kBroadcastTo, {x, matrices}), joined(c, minus_one, columns)});
+  const Tensor places = places_of(places_in_all(c, c(kBroadcastTo, {perm, perms})));
+  return c(c(kReshape, {c(kGatherV2, {rows, places, c.scalar(0)}), matrices}));
+}
+
+// The permutation matrix P of perm, with P A = L U: rows of the identity.
 Formula permutation(FunctionContext& c, const LuParameters& p) {
   const Tensor n = element_of(c, c(kShape, {p.perm}), -1);
   const DType dtype = p.lower_upper ? p.lower_upper.dtype() : DType::kFloat32;
@@ -406,15 +464,17 @@ Formula lu_solve(FunctionContext& c, const LuParameters& p, const Formula& rhs) 
 }
 
 void define_lu_functions(FunctionRegistry& functions) {
+  constexpr Raised kNoFactors = {"ValueError", "Shapes are known not to be those of LU factors."};
   functions.define({
       .names = "linalg.lu_solve",
       .scope = "lu_solve",
       .types = {{"T", kMatrixTypes}},
       .summary = "Solves systems of equations by the LU factors of their matrices.",
       .returns = "The solutions, shape [..., n, columns].",
-      .raises = {kDoNotFit},
+      .raises = {kNoFactors, kDoNotFit},
       .body = [](FunctionContext& c, const LuSolveParameters& p) -> Outputs {
-        return lu_solve(c, p, product(permutation(c, p), c(p.rhs)));
+        if (!check_lu(c, p, p.rhs)) return Tensor();
+        return lu_solve(c, p, permuted(c, p.rhs, p.perm, /*back=*/false));
       },
   });
   functions.define({
@@ -423,9 +483,9 @@ void define_lu_functions(FunctionRegistry& functions) {
       .types = {{"T", kMatrixTypes}},
       .summary = "The inverses of matrices by their LU factors.",
       .returns = "The inverses, shape [..., n, n].",
-      .raises = {kDoNotFit},
+      .raises = {kNoFactors, kDoNotFit},
       .body = [](FunctionContext& c, const LuParameters& p) -> Outputs {
-        return lu_solve(c, p, permutation(c, p));
+        return check_lu(c, p) ? lu_solve(c, p, permutation(c, p)) : c(Tensor());
       },
   });
   functions.define({
@@ -434,10 +494,11 @@ void define_lu_functions(FunctionRegistry& functions) {
       .types = {{"T", kMatrixTypes}},
       .summary = "The matrices that have these LU factors.",
       .returns = "The matrices, shape [..., n, n].",
-      .raises = {kDoNotFit},
+      .raises = {kNoFactors, kDoNotFit, {"InvalidArgumentError", "perm is no permutation."}},
       .body = [](FunctionContext& c, const LuParameters& p) -> Outputs {
-        Formula lu = c(p.lower_upper);
-        return product(permutation(c, p), product(unit_lower(lu), upper_part(lu)), Adjoint::kFirst);
+        if (!check_lu(c, p)) return Tensor();
+        const Formula lu = c(p.lower_upper);
+        return permuted(c, product(unit_lower(lu), upper_part(lu)), p.perm, /*back=*/true);
       },
   });
 }

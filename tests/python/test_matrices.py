@@ -59,3 +59,40 @@ def test_the_exponential_of_a_huge_matrix_is_not_finite(dtype: Any, number: floa
     # The sum of a row overflowed, or the scale underflowed, and the identity came out.
     y = tf.linalg.expm(tf.constant(np.full((2, 2), number, dtype))).numpy()
     assert not np.isfinite(y).any()
+
+
+FACTORS = np.array([[[4.0, 3.0], [0.5, 1.0]], [[2.0, 1.0], [0.25, 3.0]]])
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_batches_of_factors_give_their_matrices_back(traced: bool) -> None:
+    perm = np.array([[1, 0], [0, 1]])
+
+    def run(function: Any, *arguments: Any) -> Array:
+        if traced:
+            signature = [tf.TensorSpec(None, a.dtype) for a in arguments]
+            function = tf.function(function, input_signature=signature, autograph=False)
+        result: Array = function(*map(tf.constant, arguments)).numpy()
+        return result
+
+    each = np.stack([run(tf.linalg.lu_reconstruct, FACTORS[i], perm[i]) for i in range(2)])
+    np.testing.assert_array_equal(run(tf.linalg.lu_reconstruct, FACTORS, perm), each)
+    rhs = np.arange(4.0).reshape(2, 2)
+    solved = run(tf.linalg.lu_solve, FACTORS, perm, rhs)
+    np.testing.assert_allclose(each @ solved, np.broadcast_to(rhs, each.shape))
+    inverse = run(tf.linalg.lu_matrix_inverse, FACTORS, perm)
+    np.testing.assert_allclose(each @ inverse, np.broadcast_to(np.eye(2), each.shape), atol=1e-15)
+
+
+@pytest.mark.parametrize("perm", [[0, 0], [[0, 0], [0, 1]], [[0, 2], [-1, 1]], [2, 0], [0, -1]])
+def test_what_is_no_permutation_gives_no_matrix(perm: Any) -> None:
+    # The product with a matrix of ones and zeros added rows up.
+    factors = FACTORS if isinstance(perm[0], list) else FACTORS[0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"duplicated|not between|not in"):
+        tf.linalg.lu_reconstruct(factors, perm)
+
+
+def test_infinities_stay_in_their_rows() -> None:
+    rhs = np.array([[np.inf, 1.0], [np.nan, 2.0]])
+    solved = tf.linalg.lu_solve(tf.eye(2, dtype=tf.float64), [1, 0], rhs).numpy()
+    np.testing.assert_array_equal(solved[:, 1], [2, 1])
