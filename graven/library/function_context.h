@@ -31,6 +31,8 @@ class GRAVEN_API FunctionContext : public Emitter {
 
   std::string_view name() const { return name_; }
   bool is_graph() { return builder().graph() != nullptr; }
+  // Whether a gradient of what is computed may be asked for: in graphs, and where tapes record.
+  bool may_be_differentiated() { return is_graph() || &builder().unrecorded() != &builder(); }
   // A context for values that are known while a graph is built: it computes eagerly.
   FunctionContext at_once() const { return {eager_, eager_, {}}; }
 

@@ -205,24 +205,74 @@ struct PinvParameters {
   }
 };
 
-// V diag(1 / s) U^H over the singular values above a fraction of the largest.
-Formula pseudo_inverse(FunctionContext& c, const Tensor& a, const Formula& part) {
+// Of A = U diag(s) V^H with the singular values above a fraction of the largest: U, V, 1 / s, 0 for
+// others, and where they are such others, 1 there and 0 elsewhere.
+struct LargeValues {
+  Formula u, v, inverse, is_other;
+  Formula pseudo_inverse() const { return product(v * as_rows(inverse), u, Adjoint::kSecond); }
+};
+
+LargeValues large_values(FunctionContext& c, const Tensor& a, const Formula& part) {
   const Tensors parts = c.apply(kSvd, {a});
-  if (parts.empty()) return c(Tensor());
-  Formula s = c(parts[0]), u = c(parts[1]), v = c(parts[2]);
-  Formula sizes = is_complex(s.dtype()) ? call(kReal, s, {.Tout = real_part_type(s.dtype())}) : s;
-  Formula is_large = call(kGreater, sizes, part * largest(c, sizes));
-  Formula safe(c, c(kSelectV2, {is_large, s, call(kOnesLike, s)}));
-  Formula inverse(c, c(kSelectV2, {is_large, call(kReciprocal, safe), call(kZerosLike, s)}));
-  return product(v * as_rows(inverse), u, Adjoint::kSecond);
+  if (parts.empty()) return {c({}), c({}), c({}), c({})};
+  const Formula s = c(parts[0]), zeros = call(kZerosLike, s), ones = call(kOnesLike, s);
+  const Formula sizes =
+      is_complex(s.dtype()) ? call(kReal, s, {.Tout = real_part_type(s.dtype())}) : s;
+  const Tensor is_large = call(kGreater, sizes, part * largest(c, sizes));
+  const Formula safe = c(c(kSelectV2, {is_large, s, ones}));
+  return {c(parts[1]), c(parts[2]), c(c(kSelectV2, {is_large, call(kReciprocal, safe), zeros})),
+          c(c(kSelectV2, {is_large, zeros, ones}))};
+}
+
+// The inverses of matrices whose values are the identity but for rounding; NaN, and what has
+// overflowed, counts as the identity, as it is no error here.
+Formula inverse_of_identity(FunctionContext& c, const Formula& x) {
+  if (!x.tensor()) return x;  // after an error
+  const int64_t matrix[] = {-2, -1};
+  const DType real = real_part_type(x.dtype());
+  const Formula identity = with_diagonal(call(kZerosLike, x), call(kOnesLike, diagonal_of(x)));
+  const Formula error = x - identity;
+  const Formula size =
+      is_complex(x.dtype()) ? call(kComplexAbs, error, {.Tout = real}) : call(kAbs, error);
+  const Tensor is_small = c(kLess, {size, c.scalar(0.5, real)});
+  const Tensor are_small = c(kAll, {is_small, c.vector(matrix)}, {.keep_dims = true});
+  return call(kMatrixInverse, c(c(kSelectV2, {are_small, x, identity})), {});
+}
+
+// The pseudo-inverse P of matrices A all of whose singular values are either above that fraction or
+// as good as 0. Its gradient does without that of singular vectors, as there is none where values
+// are equal, by
+//
+//   P = A^H (A A^H)^+ A (A^H A)^+ A^H
+//
+// with A and its adjoint divided by their singular values, on one side of each: with U, V, 1 / s as
+// constants, columns = A V / s and rows = U^H A / s, (A^H A)^+ becomes the inverse of
+// columns^H columns plus 1 for each value that counts as 0. It holds of all A of one rank that are
+// near, so it can be differentiated more than once, and what is inverted is the identity.
+Formula pseudo_inverse(FunctionContext& c, const Tensor& given, const Formula& part) {
+  const auto constant = [](const Formula& x) { return call(kStopGradient, x); };
+  const Formula a = c(given);
+  const auto found = large_values(c, constant(a), part);
+  const Formula value = found.pseudo_inverse();
+  if (!value.tensor() || !c.may_be_differentiated()) return value;
+  const Formula u = constant(found.u), v = constant(found.v), inverse = constant(found.inverse);
+  const Formula others = diagonal_matrix(constant(found.is_other));
+  const Formula columns = product(a, v) * as_rows(inverse);
+  const Formula rows = as_columns(inverse) * product(u, a, Adjoint::kFirst);
+  const Formula middle = as_columns(inverse) * product(u, columns, Adjoint::kFirst);
+  const Formula of_rows = inverse_of_identity(c, product(rows, rows, Adjoint::kSecond) + others);
+  const Formula of_columns =
+      inverse_of_identity(c, product(columns, columns, Adjoint::kFirst) + others);
+  const Formula left = product(product(rows, of_rows, Adjoint::kFirst), middle);
+  const Formula whole = product(product(left, of_columns), columns, Adjoint::kSecond);
+  return constant(value) - (constant(whole) - whole);  // the very value
 }
 
 Outputs pinv(FunctionContext& c, const PinvParameters& p) {
   if (!check_matrices(c, p.a)) return {};
   const DType dtype = p.a.dtype();
-  Formula part =
-      p.rcond ? as_columns(c(p.rcond)) : 10 * epsilon_of(dtype) * larger_size(c, p.a, dtype);
-  return pseudo_inverse(c, p.a, part);
+  if (p.rcond) return large_values(c, p.a, as_columns(c(p.rcond))).pseudo_inverse();
+  return pseudo_inverse(c, p.a, 10 * epsilon_of(dtype) * larger_size(c, p.a, dtype));
 }
 
 void define_singular_values(FunctionRegistry& functions) {
@@ -254,6 +304,8 @@ void define_singular_values(FunctionRegistry& functions) {
       .scope = "pinv",
       .types = {{"T", {DType::kFloat32, DType::kFloat64}}},
       .summary = "The pseudo-inverses of matrices.",
+      .details = "With rcond the gradient is that of singular vectors, which is wrong where two "
+                 "singular values are equal; without it, that of all matrices of the same rank.",
       .returns = "Matrices, shape [..., n, m].",
       .raises = {{"TypeError", "a holds no floats."}, {"ValueError", "a has less than two axes."}},
       .body = pinv,

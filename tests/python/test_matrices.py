@@ -61,6 +61,59 @@ def test_the_exponential_of_a_huge_matrix_is_not_finite(dtype: Any, number: floa
     assert not np.isfinite(y).any()
 
 
+def pseudo_inverse_gradient(a: Array, dy: Array) -> Array:
+    """That of Golub and Pereyra, The differentiation of pseudo-inverses, 1973."""
+    p = np.linalg.pinv(a, rcond=1e-10)
+    left, right = np.eye(a.shape[0]) - a @ p, np.eye(a.shape[1]) - p @ a
+    result: Array = -p.T @ dy @ p.T + left @ dy.T @ p @ p.T + p.T @ p @ dy.T @ right
+    return result
+
+
+RANK_ONE = np.outer([1.0, 2.0, -1.0], [3.0, 0.5])
+
+
+@pytest.mark.parametrize(
+    "a",
+    [2 * np.eye(3), np.eye(3)[:, :2], 3 * np.eye(2)[:, [0, 1, 1]][:, :2], np.eye(4)[:2]]
+    + [POSITIVE, POSITIVE[:, :2], POSITIVE[:2], RANK_ONE, RANK_ONE.T, np.diag([2.0, 2.0, 0.0])],
+)
+def test_the_gradient_of_a_pseudo_inverse_needs_no_distinct_singular_values(a: Array) -> None:
+    # That of the singular vectors has no value where two are equal: all but the diagonal was 0.
+    rng = np.random.default_rng(5)
+    dy = rng.normal(size=a.T.shape)
+    expected = pseudo_inverse_gradient(a, dy)
+    np.testing.assert_allclose(gradient(tf.linalg.pinv, a, dy), expected, atol=1e-12)
+    b = rng.normal(size=(a.shape[0], 2))
+    dx = rng.normal(size=(a.shape[1], 2))
+    of_solution = gradient(lambda x: tf.linalg.lstsq(x, tf.constant(b), fast=False), a, dx)
+    np.testing.assert_allclose(of_solution, pseudo_inverse_gradient(a, dx @ b.T), atol=1e-12)
+
+
+@pytest.mark.parametrize("a", [2 * np.eye(3), POSITIVE])
+def test_a_pseudo_inverse_is_differentiated_twice_as_an_inverse(a: Array) -> None:
+    weights = tf.constant(np.arange(9.0).reshape(3, 3))
+
+    def second(function: Any) -> Array:
+        x = tf.constant(a)
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = tf.reduce_sum(weights * function(x))
+            dx = inner.gradient(y, x)
+            z = tf.reduce_sum(tf.sin(dx))
+        result: Array = outer.gradient(z, x).numpy()
+        return result
+
+    np.testing.assert_allclose(second(tf.linalg.pinv), second(tf.linalg.inv), atol=1e-10)
+
+
+def test_the_pseudo_inverse_of_what_is_not_finite_is_nan() -> None:
+    assert np.isnan(tf.linalg.pinv([[1.0, np.nan], [2.0, 3.0]]).numpy()).all()
+    assert tf.linalg.pinv(tf.zeros([0, 2])).shape == [2, 0]
+    assert not tf.linalg.pinv(tf.zeros([3, 2])).numpy().any()
+
+
 FACTORS = np.array([[[4.0, 3.0], [0.5, 1.0]], [[2.0, 1.0], [0.25, 3.0]]])
 
 
