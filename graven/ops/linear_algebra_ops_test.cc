@@ -2,6 +2,7 @@
 
 #include <complex>
 
+#include "graven/ops/matrix_kernels.h"
 #include "graven/ops/testing.h"
 
 namespace graven::engine {
@@ -89,6 +90,16 @@ TEST_CASE("batch sizes of products stay symbolic") {
   t.emit(kBatchMatMulV2, {x, x});
   CHECK(t.emit.status().message().find("Dimensions must be equal, but are 4 and 3") !=
         std::string::npos);
+}
+
+TEST_CASE("a batch of matrices may have more elements than 32 bits count, one matrix may not") {
+  const auto sizes = sizes_of_matrices(Shape{1 << 20, 100, 100});
+  REQUIRE(sizes.ok());
+  CHECK(sizes->count == 1 << 20);
+  CHECK(sizes->rows == 100);
+  CHECK(!sizes_of_matrices(Shape{1, 1 << 20, 1 << 12}).ok());
+  CHECK(!sizes_of_matrices(Shape{30000, 30000}).ok());
+  CHECK(sizes_of_matrices(Shape{int64_t{1} << 40, 3, 0})->count == int64_t{1} << 40);
 }
 
 }  // namespace graven::engine

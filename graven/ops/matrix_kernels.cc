@@ -26,17 +26,16 @@ Status square_matrix_shape(InferContext& c) {
   return same_as_input(c);
 }
 
-Result<MatrixSizes> sizes_of_matrices(const Tensor& x) {
+Result<MatrixSizes> sizes_of_matrices(const Shape& shape) {
   constexpr int64_t kMostRows = 20000;
-  const Shape& shape = x.shape();
+  const int64_t count = batch_of_matrices(shape).num_elements();
   const int64_t rows = shape.size(shape.rank() - 2), columns = shape.size(shape.rank() - 1);
-  if (x.num_elements() == 0)
-    return MatrixSizes{batch_of_matrices(shape).num_elements(), rows, columns};
-  if (std::min(rows, columns) > kMostRows || x.num_elements() > std::numeric_limits<int>::max()) {
+  if (shape.num_elements() != 0 &&
+      (std::min(rows, columns) > kMostRows || rows * columns > std::numeric_limits<int>::max())) {
     return unimplemented("Matrices of shape ", shape.to_message(), ": LAPACK's smaller size is ",
-                         kMostRows, " at most, and the elements are counted in 32 bits");
+                         kMostRows, " at most, and their elements are counted in 32 bits");
   }
-  return MatrixSizes{x.num_elements() / (rows * columns), rows, columns};
+  return MatrixSizes{count, rows, columns};
 }
 
 Status for_each_matrix(int64_t count, double operations, MatrixBody body) {

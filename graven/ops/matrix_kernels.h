@@ -44,8 +44,11 @@ struct MatrixSizes {
   int m() const { return static_cast<int>(rows); }
   int n() const { return static_cast<int>(columns); }
 };
-// An error for matrices whose workspace LAPACK cannot count in 32 bits.
-Result<MatrixSizes> sizes_of_matrices(const Tensor& x);
+// An error for matrices whose workspace LAPACK cannot count in 32 bits; a batch may be larger.
+Result<MatrixSizes> sizes_of_matrices(const Shape& shape);
+inline Result<MatrixSizes> sizes_of_matrices(const Tensor& x) {
+  return sizes_of_matrices(x.shape());
+}
 
 using MatrixBody = FunctionRef<Status(const Lapack& library, int64_t i)>;
 // Calls body(LAPACK, i) for each matrix of a batch, on the pool, many in one chunk where
