@@ -16,11 +16,10 @@
 namespace graven::engine {
 namespace {
 
-double cubic_cost(const CostContext& c) {
-  const Shape& x = c.input(0);
-  const bool is_known = x.has_rank() && x.rank() >= 2;
-  return guessed_elements(x) * guessed_size(is_known ? x[x.rank() - 1] : Dim::unknown());
-}
+// So many operations a decomposition takes for each element and row or column, of which there are
+// fewer.
+constexpr int kOperationsOfQr = 4, kOperationsOfSvd = 16, kOperationsOfEigh = 8,
+              kOperationsOfEig = 25;
 
 // The batch axes of x with other sizes behind them.
 Shape batch_with(const Shape& x, std::initializer_list<Dim> sizes) {
@@ -77,7 +76,7 @@ Status factor_qr(KernelContext& c, const MatrixSizes& sizes) {
   const int64_t m = sizes.rows, n = sizes.columns;
   const int64_t k = c.output(1).shape().size(c.output(1).rank() - 2);
   return for_each_matrix(
-      sizes.count, operations(sizes, 4), [&](const Lapack& library, int64_t matrix) {
+      sizes.count, operations(sizes, kOperationsOfQr), [&](const Lapack& library, int64_t matrix) {
         const MatrixScratch<T> a(m * n), q(m * k);
         RETURN_IF_ERROR(a.status());
         RETURN_IF_ERROR(q.status());
@@ -192,7 +191,7 @@ void define_qr(OpRegistry& ops) {
                       .infer = qr_shape,
                       .gradient = qr_gradient,
                       .body = kernel(qr_kernel),
-                      .cost = cubic_cost,
+                      .cost = cubic_cost<kOperationsOfQr>,
                   });
 }
 
@@ -226,7 +225,7 @@ Status factor_svd(KernelContext& c, const MatrixSizes& sizes) {
                           : attrs.full_matrices ? Vectors::kAll
                                                 : Vectors::kThin;
   return for_each_matrix(
-      sizes.count, operations(sizes, 16), [&](const Lapack& library, int64_t matrix) {
+      sizes.count, operations(sizes, kOperationsOfSvd), [&](const Lapack& library, int64_t matrix) {
         const MatrixScratch<T> a(m * n), u(attrs.compute_uv ? m * columns_of_u : 0);
         const MatrixScratch<RealOf<T>> s(k);
         RETURN_IF_ERROR(a.status());
@@ -323,7 +322,7 @@ void define_svd(OpRegistry& ops) {
                  .infer = svd_shape,
                  .gradient = svd_gradient,
                  .body = kernel(svd_kernel),
-                 .cost = cubic_cost,
+                 .cost = cubic_cost<kOperationsOfSvd>,
              });
 }
 
@@ -344,7 +343,8 @@ Status factor_eigh(KernelContext& c, const MatrixSizes& sizes) {
   const bool wants_vectors = c.attrs<EighAttrs>().compute_v;
   const int64_t n = sizes.rows;
   return for_each_matrix(
-      sizes.count, operations(sizes, 8), [&](const Lapack& library, int64_t matrix) {
+      sizes.count, operations(sizes, kOperationsOfEigh),
+      [&](const Lapack& library, int64_t matrix) {
         const MatrixScratch<T> a(n * n);
         const MatrixScratch<RealOf<T>> values(n);
         RETURN_IF_ERROR(a.status());
@@ -401,7 +401,7 @@ Status factor_eig(KernelContext& c, const MatrixSizes& sizes) {
   const bool wants_vectors = c.attrs<EigAttrs>().compute_v;
   const int64_t n = sizes.rows;
   return for_each_matrix(
-      sizes.count, operations(sizes, 25), [&](const Lapack& library, int64_t matrix) {
+      sizes.count, operations(sizes, kOperationsOfEig), [&](const Lapack& library, int64_t matrix) {
         const MatrixScratch<T> a(n * n);
         const MatrixScratch<C> values(n), vectors(wants_vectors ? n * n : 0);
         RETURN_IF_ERROR(a.status());
@@ -465,7 +465,7 @@ void define_eigen(OpRegistry& ops) {
           .infer = [](InferContext& c) { return eig_shape(c, c.attrs<EighAttrs>().compute_v); },
           .gradient = eigh_gradient,
           .body = kernel(eigh_kernel),
-          .cost = cubic_cost,
+          .cost = cubic_cost<kOperationsOfEigh>,
       });
   ops.define(kEig,
              {
@@ -487,7 +487,7 @@ void define_eigen(OpRegistry& ops) {
                  },
                  .gradient = eig_gradient,
                  .body = kernel(eig_kernel),
-                 .cost = cubic_cost,
+                 .cost = cubic_cost<kOperationsOfEig>,
              });
 }
 

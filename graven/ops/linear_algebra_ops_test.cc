@@ -2,7 +2,9 @@
 
 #include <complex>
 
+#include "graven/ir/cost.h"
 #include "graven/ops/matrix_kernels.h"
+#include "graven/ops/matrix_ops.h"
 #include "graven/ops/testing.h"
 
 namespace graven::engine {
@@ -100,6 +102,18 @@ TEST_CASE("a batch of matrices may have more elements than 32 bits count, one ma
   CHECK(!sizes_of_matrices(Shape{1, 1 << 20, 1 << 12}).ok());
   CHECK(!sizes_of_matrices(Shape{30000, 30000}).ok());
   CHECK(sizes_of_matrices(Shape{int64_t{1} << 40, 3, 0})->count == int64_t{1} << 40);
+}
+
+TEST_CASE("the cost of functions of whole matrices is cubic") {
+  for (const Op* op : {kMatrixInverse.op, kMatrixExponential.op, kMatrixSquareRoot.op}) {
+    const auto cost = [&](int64_t n) {
+      const Shape shape{n, n}, *inputs[] = {&shape};
+      const AdjointAttrs attrs;
+      return estimated_cost(*op, CostContext(attrs, inputs, {&shape, 1}));
+    };
+    CHECK(cost(200) == doctest::Approx(8 * cost(100)));
+    CHECK(cost(100) > 1e5);  // nanoseconds
+  }
 }
 
 }  // namespace graven::engine

@@ -62,17 +62,19 @@ void matrix_function_gradient(GradientContext& c) {
   c.set_dx(0, part / size_of_x * size_of_dy);
 }
 
+// So many operations one takes for each element and column.
+constexpr int kOperations = 20;
+
 // Calls f(library, n, from, to) for each matrix; one with elements that are not finite gives NaN.
 template <typename F>
 Status for_each_matrix_function(KernelContext& c, F&& f) {
-  constexpr double kProducts = 20;
   const Tensor& x = c.input(0);
   ASSIGN_OR_RETURN(const MatrixSizes sizes, sizes_of_matrices(x));
   if (x.num_elements() == 0) return {};
   return visit_matrix_type(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const int64_t size = sizes.rows * sizes.rows;
-    return for_each_matrix(sizes.count, kProducts * static_cast<double>(size * sizes.rows),
+    return for_each_matrix(sizes.count, kOperations * static_cast<double>(size * sizes.rows),
                            [&](const Lapack& library, int64_t matrix) {
                              const T* from = c.in<T>(0).data() + matrix * size;
                              T* to = c.out<T>(0).data() + matrix * size;
@@ -297,6 +299,7 @@ void define_matrix_function_ops(OpRegistry& ops) {
                                      .infer = square_matrix_shape,
                                      .gradient = matrix_function_gradient,
                                      .body = kernel(exponential_kernel),
+                                     .cost = cubic_cost<kOperations>,
                                  });
   ops.define(kMatrixLogarithm, {
                                    .name = "MatrixLogarithm",
@@ -309,6 +312,7 @@ void define_matrix_function_ops(OpRegistry& ops) {
                                    .infer = square_matrix_shape,
                                    .gradient = matrix_function_gradient,
                                    .body = kernel(logarithm_kernel),
+                                   .cost = cubic_cost<kOperations>,
                                });
   ops.define(kMatrixSquareRoot,
              {
@@ -322,6 +326,7 @@ void define_matrix_function_ops(OpRegistry& ops) {
                  .infer = square_matrix_shape,
                  .gradient = matrix_function_gradient,
                  .body = kernel(root_kernel),
+                 .cost = cubic_cost<kOperations>,
              });
 }
 

@@ -55,6 +55,14 @@ Status for_each_matrix(int64_t count, double operations, MatrixBody body) {
   return {};
 }
 
+double cost_of_cubic(const CostContext& c, double factor) {
+  constexpr double kOperationsPerNanosecond = 5;
+  const Shape& x = c.input(0);
+  const bool is_known = x.has_rank() && x.rank() >= 2;
+  return factor * guessed_elements(x) * guessed_size(is_known ? x[x.rank() - 1] : Dim::unknown()) /
+         kOperationsPerNanosecond;
+}
+
 Status lapack_status(int info, std::string_view message) {
   if (info == 0) return {};
   if (info == kLapackNoMemory) {

@@ -9,6 +9,7 @@
 
 #include "graven/base/function_ref.h"
 #include "graven/base/status.h"
+#include "graven/ir/cost.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/kernels/lapack.h"
@@ -55,6 +56,13 @@ using MatrixBody = FunctionRef<Status(const Lapack& library, int64_t i)>;
 // `operations`, the arithmetic of one, is little. Returns the error of the first matrix that has
 // one.
 Status for_each_matrix(int64_t count, double operations, MatrixBody body);
+
+// The cost of `factor` operations for each element and column of input 0.
+double cost_of_cubic(const CostContext& c, double factor);
+template <int factor>
+double cubic_cost(const CostContext& c) {
+  return cost_of_cubic(c, factor);
+}
 
 // The error for the status of a routine of LAPACK; `message` if there is no result.
 Status lapack_status(int info, std::string_view message);

@@ -20,15 +20,6 @@
 namespace graven::engine {
 namespace {
 
-// The time of one operation for each element and column, as of all methods here.
-double cubic_cost(const CostContext& c) {
-  constexpr double kOperationsPerNanosecond = 5;
-  const Shape& x = c.input(0);
-  const bool is_known = x.has_rank() && x.rank() >= 2;
-  return guessed_elements(x) * guessed_size(is_known ? x[x.rank() - 1] : Dim::unknown()) /
-         kOperationsPerNanosecond;
-}
-
 // --- Cholesky.
 
 Status cholesky_kernel(KernelContext& c) {
@@ -84,7 +75,7 @@ void define_cholesky(OpRegistry& ops) {
           .gradient = cholesky_gradient,
           .body = kernel(cholesky_kernel),
           .overwrites = 0,
-          .cost = cubic_cost,
+          .cost = cubic_cost<1>,
       });
 }
 
@@ -189,7 +180,7 @@ void define_matrix_inverse(OpRegistry& ops) {
                  .infer = square_matrix_shape,
                  .gradient = inverse_gradient,
                  .body = kernel(inverse_kernel),
-                 .cost = cubic_cost,
+                 .cost = cubic_cost<1>,
              });
 }
 
@@ -304,7 +295,7 @@ void define_determinants(OpRegistry& ops) {
                                        call(kMatrixInverse, Formula(c, c.x(0)), {true}));
                      },
                  .body = kernel(determinant_kernel),
-                 .cost = cubic_cost,
+                 .cost = cubic_cost<1>,
              });
   ops.define(kLogMatrixDeterminant,
              {
@@ -324,7 +315,7 @@ void define_determinants(OpRegistry& ops) {
                                        call(kMatrixInverse, Formula(c, c.x(0)), {true}));
                      },
                  .body = kernel(log_determinant_kernel),
-                 .cost = cubic_cost,
+                 .cost = cubic_cost<1>,
              });
 }
 
@@ -408,7 +399,7 @@ void define_matrix_solve(OpRegistry& ops) {
                        if (c.wants(1)) c.set_dx(1, db);
                      },
                  .body = kernel(solve_kernel),
-                 .cost = cubic_cost,
+                 .cost = cubic_cost<1>,
              });
 }
 
@@ -491,7 +482,7 @@ void define_matrix_triangular_solve(OpRegistry& ops) {
           .infer = triangular_solve_shape,
           .gradient = triangular_solve_gradient,
           .body = kernel(triangular_solve_kernel),
-          .cost = cubic_cost,
+          .cost = cubic_cost<1>,
       });
 }
 
@@ -549,7 +540,7 @@ void define_lu(OpRegistry& ops) {
           .types = {{"T", kMatrixTypes, DTypeSet{DType::kHalf}}, {"output_idx_type", kIndexTypes}},
           .infer = lu_shape,
           .body = kernel(lu_kernel),
-          .cost = cubic_cost,
+          .cost = cubic_cost<1>,
       });
 }
 
