@@ -27,8 +27,10 @@ namespace {
 
 // --- Shapes.
 
-// Pixels of three channels, of images of at least this rank; other inputs are scalars.
-template <int min_rank>
+enum class Channels { kAny, kThree };
+
+// Pixels of images of at least this rank; other inputs are scalars.
+template <int min_rank, Channels needed>
 Status color_shape(InferContext& c) {
   const Shape& images = c.shape(0);
   for (int i = 1; i < c.num_inputs(); ++i) {
@@ -43,8 +45,7 @@ Status color_shape(InferContext& c) {
                             images.to_message());
   }
   Shape out = images;
-  const bool is_color = c.op().name() != "AdjustContrastv2";
-  if (is_color && out.has_rank()) {
+  if (needed == Channels::kThree && out.has_rank()) {
     const Dim channels = out[out.rank() - 1];
     if (channels.is_number() && channels.number() != 3) {
       // As TensorFlow has it, of those that convert colours.
@@ -320,7 +321,7 @@ void define_conversions_of_colors(OpRegistry& ops) {
       .inputs = {"images: T"},
       .outputs = {"output: T"},
       .types = {{"T", kFloatTypes}},
-      .infer = color_shape<1>,
+      .infer = color_shape<1, Channels::kThree>,
       .gradient = rgb_to_hsv_gradient,
       .body = kernel(rgb_to_hsv_kernel),
   });
@@ -332,7 +333,7 @@ void define_conversions_of_colors(OpRegistry& ops) {
       .inputs = {"images: T"},
       .outputs = {"output: T"},
       .types = {{"T", kFloatTypes}},
-      .infer = color_shape<1>,
+      .infer = color_shape<1, Channels::kThree>,
       .gradient = not_differentiable,
       .body = kernel(hsv_to_rgb_kernel),
   });
@@ -346,7 +347,7 @@ void define_adjustments_of_colors(OpRegistry& ops) {
       .inputs = {"images: T", "contrast_factor: float"},
       .outputs = {"output: T"},
       .types = {{"T", kTypes}},
-      .infer = color_shape<3>,
+      .infer = color_shape<3, Channels::kAny>,
       .body = kernel(adjust_contrast_kernel),
   });
   kAdjustHue = ops.define<NoAttrs>({
@@ -355,7 +356,7 @@ void define_adjustments_of_colors(OpRegistry& ops) {
       .inputs = {"images: T", "delta: float"},
       .outputs = {"output: T"},
       .types = {{"T", kTypes}},
-      .infer = color_shape<3>,
+      .infer = color_shape<3, Channels::kThree>,
       .body = kernel(adjust_hue_kernel),
   });
   kAdjustSaturation = ops.define<NoAttrs>({
@@ -364,7 +365,7 @@ void define_adjustments_of_colors(OpRegistry& ops) {
       .inputs = {"images: T", "scale: float"},
       .outputs = {"output: T"},
       .types = {{"T", kTypes}},
-      .infer = color_shape<3>,
+      .infer = color_shape<3, Channels::kThree>,
       .body = kernel(adjust_saturation_kernel),
   });
 }
