@@ -87,34 +87,6 @@ T finished(A sum, int64_t count) {
   }
 }
 
-// Consecutive rows of one segment.
-struct Run {
-  int64_t segment, begin, end;
-};
-
-template <typename Index>
-Result<std::vector<Run>> runs_of(std::span<const Index> ids) {
-  std::vector<Run> runs;
-  const auto n = static_cast<int64_t>(ids.size());
-  if (n > 0 && ids.back() >= 0 && ids.back() < n) runs.reserve(static_cast<size_t>(ids.back()) + 1);
-  for (int64_t i = 0; i < n; ++i) {
-    const int64_t id = ids[i];
-    if (!runs.empty() && runs.back().segment == id) {
-      runs.back().end = i + 1;
-      continue;
-    }
-    if (!runs.empty() && id < runs.back().segment) {
-      return invalid_argument("segment ids are not increasing");
-    }
-    if (id < 0 || id == std::numeric_limits<int64_t>::max()) {
-      return invalid_argument("Segment id ", id, " out of range [0, ", ids.back(), "], possibly ",
-                              "because 'segment_ids' input is not sorted.");
-    }
-    runs.push_back({id, i, i + 1});
-  }
-  return runs;
-}
-
 // The rows of one run, in the columns [first, last).
 template <SegmentKind kind, typename T>
 void combine_run(const T* rows, int64_t count, int64_t width, int64_t first, int64_t last, T* to) {
@@ -141,16 +113,16 @@ void combine_run(const T* rows, int64_t count, int64_t width, int64_t first, int
 }
 
 template <SegmentKind kind, typename T>
-void combine_runs(std::span<const Run> runs, int64_t num_rows, int64_t width, const T* rows,
+void combine_runs(std::span<const SegmentRun> runs, int64_t num_rows, int64_t width, const T* rows,
                   T* to) {
-  const auto combine = [&](const Run& run, int64_t first, int64_t last) {
+  const auto combine = [&](const SegmentRun& run, int64_t first, int64_t last) {
     combine_run<kind>(rows + run.begin * width, run.end - run.begin, width, first, last,
                       to + run.segment * width);
   };
   constexpr size_t kManyRuns = 16;
   if (runs.size() < kManyRuns && width > 1) {
     for_ranges(width, kElementsOfChunk / num_rows, [&](int64_t first, int64_t last) {
-      for (const Run& run : runs) combine(run, first, last);
+      for (const SegmentRun& run : runs) combine(run, first, last);
     });
     return;
   }
@@ -163,9 +135,9 @@ void combine_runs(std::span<const Run> runs, int64_t num_rows, int64_t width, co
 
 // Writes a value to the rows of segments that no run has.
 template <typename T>
-void fill_gaps(std::span<const Run> runs, int64_t width, T value, T* to) {
+void fill_gaps(std::span<const SegmentRun> runs, int64_t width, T value, T* to) {
   int64_t next = 0;
-  for (const Run& run : runs) {
+  for (const SegmentRun& run : runs) {
     std::fill(to + next * width, to + run.segment * width, value);
     next = run.segment + 1;
   }
@@ -191,12 +163,40 @@ void scatter_rows(std::span<const Index> ids, int64_t width, const T* rows, T* t
 
 }  // namespace
 
+template <typename Index>
+Result<std::vector<SegmentRun>> sorted_runs(std::span<const Index> ids, int64_t limit) {
+  std::vector<SegmentRun> runs;
+  const auto n = static_cast<int64_t>(ids.size());
+  if (n > 0 && ids.back() >= 0 && ids.back() < n) runs.reserve(static_cast<size_t>(ids.back()) + 1);
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t id = ids[i];
+    if (!runs.empty() && runs.back().segment == id) {
+      runs.back().end = i + 1;
+      continue;
+    }
+    if (!runs.empty() && id < runs.back().segment) {
+      return invalid_argument("segment ids are not increasing");
+    }
+    if (id < 0 || id == std::numeric_limits<int64_t>::max()) {
+      return invalid_argument("Segment id ", id, " out of range [0, ", ids.back(), "], possibly ",
+                              "because 'segment_ids' input is not sorted.");
+    }
+    runs.push_back({id, i, i + 1});
+  }
+  if (limit >= 0 && !runs.empty() && runs.back().segment >= limit) {
+    return invalid_argument("segment ids must be < num_segments");
+  }
+  return runs;
+}
+template Result<std::vector<SegmentRun>> sorted_runs(std::span<const int32_t>, int64_t);
+template Result<std::vector<SegmentRun>> sorted_runs(std::span<const int64_t>, int64_t);
+
 template <SegmentKind kind>
 Status segment_kernel(KernelContext& c) {
   const Tensor &data = c.input(0), &ids = c.input(1);
-  ASSIGN_OR_RETURN(const std::vector<Run> runs,
-                   visit_index_type(ids.dtype(), [&](auto zero) -> Result<std::vector<Run>> {
-                     return runs_of(ids.data<decltype(zero)>());
+  ASSIGN_OR_RETURN(const std::vector<SegmentRun> runs,
+                   visit_index_type(ids.dtype(), [&](auto zero) -> Result<std::vector<SegmentRun>> {
+                     return sorted_runs(ids.data<decltype(zero)>());
                    }));
   Shape shape = data.shape();
   shape.set(0, runs.empty() ? 0 : runs.back().segment + 1);

@@ -1,4 +1,8 @@
 #pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "graven/base/status.h"
 
 namespace graven::engine {
@@ -6,6 +10,15 @@ class KernelContext;
 
 // How the rows of a segment become one.
 enum class SegmentKind { kSum, kMean, kProd, kMin, kMax };
+
+// Consecutive rows [begin, end) of one segment.
+struct SegmentRun {
+  int64_t segment, begin, end;
+};
+// The runs of sorted ids, int32 or int64; an error if they are not sorted, or one is below 0, or,
+// of a limit that is not below 0, not below that.
+template <typename Index>
+Result<std::vector<SegmentRun>> sorted_runs(std::span<const Index> ids, int64_t limit = -1);
 
 // Rows of sorted ids. The output has a row for each id up to the last; one that no row has is 1 in
 // a product, else 0.

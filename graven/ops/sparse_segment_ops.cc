@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +14,7 @@
 #include "graven/ops/gather_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/register_ops.h"
+#include "graven/ops/segment_kernels.h"
 #include "graven/ops/segment_ops.h"
 #include "graven/ops/sizes.h"
 
@@ -29,11 +30,6 @@ enum class Divisor { kOne, kCount, kRoot };
 
 // --- The kernel.
 
-// Consecutive rows of one segment.
-struct Run {
-  int64_t segment, begin, end;
-};
-
 std::vector<int64_t> integers_of(const Tensor& vector) {
   std::vector<int64_t> values(static_cast<size_t>(vector.num_elements()));
   for (size_t i = 0; i < values.size(); ++i)
@@ -48,28 +44,6 @@ Status check_indices(const std::vector<int64_t>& indices, int64_t size) {
                             ")");
   }
   return {};
-}
-
-Result<std::vector<Run>> runs_of(const std::vector<int64_t>& ids, int64_t limit) {
-  std::vector<Run> runs;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    const auto place = static_cast<int64_t>(i);
-    const int64_t last = runs.empty() ? -1 : runs.back().segment;
-    if (!runs.empty() && ids[i] == last) {
-      runs.back().end = place + 1;
-      continue;
-    }
-    if (!runs.empty() && ids[i] < last) return invalid_argument("segment ids are not increasing");
-    if (ids[i] < 0 || ids[i] == std::numeric_limits<int64_t>::max()) {
-      return invalid_argument("Segment id ", ids[i], " out of range [0, ", ids.back(),
-                              "), possibly because 'segment_ids' input is not sorted.");
-    }
-    runs.push_back({ids[i], place, place + 1});
-  }
-  if (limit >= 0 && !runs.empty() && runs.back().segment >= limit) {
-    return invalid_argument("segment ids must be < num_segments");
-  }
-  return runs;
 }
 
 // The columns [first, last) of one segment, no more than kColumns.
@@ -97,8 +71,9 @@ Status sparse_segment_kernel(KernelContext& c) {
   const int64_t num_rows = data.shape().size(0);
   const std::vector<int64_t> rows = integers_of(c.input(1)), ids = integers_of(c.input(2));
   RETURN_IF_ERROR(check_indices(rows, num_rows));
-  ASSIGN_OR_RETURN(const std::vector<Run> runs,
-                   runs_of(ids, has_limit ? c.output(0).shape().size(0) : -1));
+  ASSIGN_OR_RETURN(
+      const std::vector<SegmentRun> runs,
+      sorted_runs(std::span<const int64_t>(ids), has_limit ? c.output(0).shape().size(0) : -1));
   if (!has_limit) {
     Shape shape = data.shape();
     shape.set(0, runs.empty() ? 0 : runs.back().segment + 1);
@@ -121,7 +96,7 @@ Status sparse_segment_kernel(KernelContext& c) {
       for_ranges(num_runs * parts, std::max<int64_t>(kElementsOfChunk / elements, 1),
                  [&](int64_t begin, int64_t end) {
                    for (int64_t i = begin; i < end; ++i) {
-                     const Run& run = runs[static_cast<size_t>(i / parts)];
+                     const SegmentRun& run = runs[static_cast<size_t>(i / parts)];
                      const int64_t first = i % parts * kColumns;
                      combine<divisor>(data.data<T>().data(), rows.data() + run.begin,
                                       run.end - run.begin, width, first,
