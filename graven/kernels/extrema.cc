@@ -18,14 +18,6 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Whether y takes the place of x, which stands before it. Without a branch: which element wins
-// cannot be foreseen.
-template <bool kLargest, typename T>
-bool beats(T y, T x) {
-  if constexpr (std::floating_point<T>) return (kLargest ? !(y <= x) : !(y >= x)) & (x == x);
-  return kLargest ? y > x : y < x;
-}
-
 template <bool kLargest, typename V>
 V better(V a, V b) {
   return kLargest ? hn::Max(a, b) : hn::Min(a, b);

@@ -44,14 +44,6 @@ template <typename T>
 using Compared = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float,
                                     std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
 
-// Whether y takes the place of x: NaN counts as more than all numbers, and the first of equal
-// elements stays. Without a branch: which element wins cannot be foreseen.
-template <bool is_max, typename T>
-bool beats(T y, T x) {
-  if constexpr (std::is_floating_point_v<T>) return (is_max ? !(y <= x) : !(y >= x)) & (x == x);
-  return is_max ? y > x : y < x;
-}
-
 // Elements that one thread compares at a time.
 constexpr int64_t kChunk = 1 << 15;
 
