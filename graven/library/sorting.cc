@@ -20,12 +20,16 @@ namespace {
 struct ArgParameters {
   Tensor input, axis;
   DType output_type = DType::kInt64;
+};
+template <bool is_max>
+struct ArgParametersOf : ArgParameters {
   static constexpr auto fields() {
-    using P = ArgParameters;
+    using P = ArgParametersOf;
     return std::tuple(required_field("input", &P::input, "T", "At least one axis."),
                       field("axis", &P::axis, "any",
                             "The axis, an integer; negative counts from the end. None means 0."),
-                      field("output_type", &P::output_type, "int16, uint16, int32 or int64."));
+                      field("output_type", &P::output_type,
+                            is_max ? "int16, uint16, int32 or int64." : "int32 or int64."));
   }
 };
 
@@ -36,6 +40,25 @@ Outputs arg(FunctionContext& c, const OpHandle<ArgMaxAttrs>& op, const ArgParame
   }
   if (dtype_size(axis.dtype()) < 4) axis = c.cast(axis, DType::kInt32);
   return c(op, {p.input, axis}, {.output_type = p.output_type}, c.name());
+}
+
+template <bool is_max>
+void define_arg(FunctionRegistry& functions, const OpHandle<ArgMaxAttrs>& op, std::string_view name,
+                std::string_view word) {
+  functions.define({
+      .names = str_cat("math.", name, ", ", name),
+      .scope = op.op->name(),
+      .types = {{"T", kRealTypes | kBoolType}},
+      .summary =
+          str_cat("The index of the ", word, " element along an axis; of equal ones the first."),
+      .details = str_cat("NaN counts as the ", word,
+                         ", as in NumPy, so that it is seen; TensorFlow passes over it."),
+      .returns = "The indices; the shape of the input without the axis.",
+      .raises = {{"InvalidArgumentError", "An axis is outside [-rank, rank)."},
+                 {"TypeError", "The axis is no integer."}},
+      .source = str_cat("OpDef \"", op.op->name(), "\""),
+      .body = [&op](FunctionContext& c, const ArgParametersOf<is_max>& p) { return arg(c, op, p); },
+  });
 }
 
 struct TopKParameters {
@@ -111,23 +134,8 @@ void define_sorting(FunctionRegistry& functions) {
   constexpr Raised kNoSuchAxis = {"InvalidArgumentError",
                                   "values has no such axis; a ValueError in a graph."};
   constexpr Raised kNoDirection = {"ValueError", "The direction is another word."};
-  for (const auto& [op, name, word] :
-       {std::tuple(&kArgMax, "argmax", "largest"), std::tuple(&kArgMin, "argmin", "smallest")}) {
-    functions.define({
-        .names = str_cat("math.", name, ", ", name),
-        .scope = (*op).op->name(),
-        .types = {{"T", kRealTypes | kBoolType}},
-        .summary =
-            str_cat("The index of the ", word, " element along an axis; of equal ones the first."),
-        .details = str_cat("NaN counts as the ", word,
-                           ", as in NumPy, so that it is seen; TensorFlow passes over it."),
-        .returns = "The indices; the shape of the input without the axis.",
-        .raises = {{"InvalidArgumentError", "An axis is outside [-rank, rank)."},
-                   {"TypeError", "The axis is no integer."}},
-        .source = str_cat("OpDef \"", (*op).op->name(), "\""),
-        .body = [op = op](FunctionContext& c, const ArgParameters& p) { return arg(c, *op, p); },
-    });
-  }
+  define_arg<true>(functions, kArgMax, "argmax", "largest");
+  define_arg<false>(functions, kArgMin, "argmin", "smallest");
   functions.define({
       .names = "math.top_k, nn.top_k",
       .scope = "TopKV2",

@@ -212,3 +212,9 @@ def test_a_property_says_what_it_is(name: str) -> None:
     text = documentation(inspect.getattr_static(owner, member))
     attributes = section(inspect.getdoc(owner) or "", "Attributes")
     assert text or f"  {member}: " in attributes
+
+
+def test_argmin_tells_the_dtypes_that_it_takes() -> None:
+    # It told those of argmax.
+    assert "output_type: int16, uint16, int32 or int64." in (graven.argmax.__doc__ or "")
+    assert "output_type: int32 or int64." in (graven.argmin.__doc__ or "")
