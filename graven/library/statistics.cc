@@ -23,26 +23,21 @@ struct MomentsParameters {
   }
 };
 
-Outputs moments(FunctionContext& c, const MomentsParameters& p) {
-  if (p.axes.tensor) return c.fail(type_error("moments: axes must be numbers, not a tensor"));
-  Formula x = c.wide(p.x), mean = reduce(c, kMean, x, p.axes, true, "mean");
-  Formula distance = call(kSquaredDifference, x, call(kStopGradient, mean));
-  Formula variance = reduce(c, kMean, distance, p.axes, p.keepdims, "variance");
-  const bool has_axes = p.axes.is_none() || !p.axes.numbers->empty();
-  if (!p.keepdims && has_axes) {
-    SqueezeAttrs axes;  // none: all, which are of size 1
-    if (p.axes.numbers) axes.squeeze_dims.assign(p.axes.numbers->begin(), p.axes.numbers->end());
-    mean = call(kSqueeze, mean, axes);
-  }
-  return {c.cast(mean, p.x.dtype()), c.cast(variance, p.x.dtype())};
-}
-
 // x without the axes that a reduction kept, if any.
 Tensor without_axes(FunctionContext& c, const Tensor& x, const Axes& axes) {
   if (axes.numbers && axes.numbers->empty()) return x;
   SqueezeAttrs attrs;  // none: all, which are of size 1
   if (axes.numbers) attrs.squeeze_dims.assign(axes.numbers->begin(), axes.numbers->end());
   return c(kSqueeze, {x}, attrs);
+}
+
+Outputs moments(FunctionContext& c, const MomentsParameters& p) {
+  if (p.axes.tensor) return c.fail(type_error("moments: axes must be numbers, not a tensor"));
+  Formula x = c.wide(p.x), mean = reduce(c, kMean, x, p.axes, true, "mean");
+  Formula distance = call(kSquaredDifference, x, call(kStopGradient, mean));
+  Formula variance = reduce(c, kMean, distance, p.axes, p.keepdims, "variance");
+  if (!p.keepdims) mean = c(without_axes(c, mean, p.axes));
+  return {c.cast(mean, p.x.dtype()), c.cast(variance, p.x.dtype())};
 }
 
 struct WeightedMomentsParameters {
