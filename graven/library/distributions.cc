@@ -19,8 +19,6 @@ namespace {
 constexpr std::string_view kWholeShapeDoc =
     "The shape of the result, which ends with that of the parameters.";
 constexpr std::string_view kBeforeShapeDoc = "How many for each parameter, as a shape.";
-constexpr std::string_view kOpSeedDoc =
-    "With a seed, the same program draws the same numbers; see set_seed.";
 constexpr std::string_view kAlphaDoc = "The shape parameter, positive.";
 constexpr std::string_view kBetaDoc =
     "The rate, 1 / scale, which broadcasts with alpha; None is 1.";

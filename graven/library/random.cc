@@ -8,9 +8,6 @@
 namespace graven::engine {
 namespace {
 
-constexpr std::string_view kOpSeedDoc =
-    "With a seed, the same program draws the same numbers; see set_seed.";
-
 SeedAttrs seeded(std::optional<int64_t> seed) {
   const auto [first, second] = seeds_of_op(seed).value_or(std::pair<int64_t, int64_t>(0, 0));
   return {.seed = first, .seed2 = second};

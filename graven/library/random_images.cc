@@ -23,9 +23,6 @@
 namespace graven::engine {
 namespace {
 
-constexpr std::string_view kStreamSeedDoc =
-    "With a seed, the same program draws the same numbers; see set_seed.";
-constexpr std::string_view kSeedDoc = "Two integers, int32 or int64.";
 constexpr Raised kWrongSeed = {"InvalidArgumentError", "The seed is not two integers."};
 
 using Stream = std::optional<int64_t>;  // the op's own seed, or none
@@ -38,7 +35,7 @@ constexpr bool kIsStream = std::is_same_v<SeedKind, Stream>;
 template <typename P>
 constexpr auto seed_field() {
   if constexpr (kIsStream<decltype(P::seed)>) {
-    return field("seed", &P::seed, kStreamSeedDoc);
+    return field("seed", &P::seed, kOpSeedDoc);
   } else {
     return required_field("seed", &P::seed, kSeedDoc);
   }

@@ -30,6 +30,9 @@ inline constexpr std::string_view kLogitsDoc =
     "finite has no weight.";
 inline constexpr std::string_view kNumSamplesDoc = "How many to draw for each row.";
 
+// Of a function of a stream, and of a stateless one.
+inline constexpr std::string_view kOpSeedDoc =
+    "With a seed, the same program draws the same numbers; see set_seed.";
 inline constexpr std::string_view kSeedDoc = "Two integers, int32 or int64.";
 
 // The seed of a stateless function. Narrow integers, such as NumPy's, are widened to int64.
