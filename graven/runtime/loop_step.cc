@@ -1,10 +1,13 @@
 #include "graven/runtime/loop_step.h"
 
+#include <cstring>
+
 #include "graven/base/interrupt.h"
 #include "graven/base/stack.h"
 #include "graven/ir/same_input.h"
 #include "graven/runtime/run_bodies.h"
 #include "graven/runtime/run_op.h"
+#include "graven/runtime/scalar_bodies.h"
 
 namespace graven::engine {
 namespace {
@@ -25,8 +28,69 @@ Result<std::unique_ptr<LoopStep>> LoopStep::create(const Node& node, Ref<Body> c
   ASSIGN_OR_RETURN(PlannedBody planned_body, PlannedBody::create(std::move(body)));
   std::unique_ptr<LoopStep> step(new LoopStep(node, std::move(planned_condition),
                                               std::move(planned_body), std::move(changes)));
+  step->find_scalar_loop();
   step->cost = kGuessedIterations * (step->condition_.cost() + step->body_.cost());
   return step;
+}
+
+void LoopStep::find_scalar_loop() {
+  const Graph &condition = *condition_.body().graph(), &body = *body_.body().graph();
+  for (size_t i = 0; i < changes_.size(); ++i) {
+    if (changes_[i]) changed_.push_back(static_cast<int>(i));
+  }
+  const int only[] = {0};
+  auto holds = scalar_body(condition, only);
+  auto next = holds ? scalar_body(body, changed_) : std::nullopt;
+  if (!next) return;
+  scalar_ = ScalarLoop::compile(holds->expression, next->expression, changed_);
+  condition_members_ = std::move(holds->members);
+  body_members_ = std::move(next->members);
+}
+
+bool LoopStep::takes_scalars(std::span<const Tensor> values) const {
+  for (size_t i = 0; i < values.size(); ++i) {
+    // A scalar in the body is one in each run; but a body may be fed other shapes.
+    const OutputType& type = body_.body().graph()->inputs()[i]->output(0);
+    const bool is_scalar = type.shape.has_rank() && type.shape.rank() == 0;
+    if (is_scalar && values[i].rank() != 0) return false;
+  }
+  return true;
+}
+
+Status LoopStep::repeat_scalars(std::span<Tensor> values) const {
+  using Cell = ScalarLoop::Cell;
+  InlineVector<Cell, 32> cells(scalar_->num_cells(), Cell{});
+  for (size_t i = 0; i < values.size(); ++i) {
+    const bool is_small = values[i].rank() == 0 && is_plain(values[i].dtype());
+    if (is_small) std::memcpy(&cells[i], values[i].raw_data(), dtype_size(values[i].dtype()));
+  }
+  scalar_->prepare({cells.data(), cells.size()});
+  const InterruptCheck interrupt = interrupt_check();
+  constexpr int64_t kIterationsBetweenChecks = 10'000;
+  const Trap* trap = nullptr;
+  ScalarLoop::End end;
+  bool is_first = true;
+  do {
+    if (interrupt && !is_first) RETURN_IF_ERROR(interrupt());
+    is_first = false;
+    end = scalar_->run({cells.data(), cells.size()}, kIterationsBetweenChecks, &trap);
+  } while (end == ScalarLoop::End::kMoreToCome);
+  if (end == ScalarLoop::End::kTrapped) return trapped_at(*trap);
+  for (int i : changed_) {
+    Tensor& value = values[static_cast<size_t>(i)];
+    ASSIGN_OR_RETURN(Tensor made, Tensor::allocate(value.dtype(), Shape()));
+    std::memcpy(made.mutable_raw_data(), &cells[static_cast<size_t>(i)], dtype_size(value.dtype()));
+    value = std::move(made);
+  }
+  return {};
+}
+
+Status LoopStep::trapped_at(const Trap& trap) const {
+  const std::span<const Trap> of_condition = scalar_->condition_traps();
+  const bool is_in_condition = !of_condition.empty() && &trap >= of_condition.data() &&
+                               &trap < of_condition.data() + of_condition.size();
+  const Node& member = *(is_in_condition ? condition_members_ : body_members_)[trap.member];
+  return failed_at(member, with_op_name(member.op(), trapped(trap)));
 }
 
 Status LoopStep::run(ProgramRun& run) const {
@@ -40,6 +104,7 @@ Status LoopStep::run(ProgramRun& run) const {
 }
 
 Status LoopStep::repeat(std::span<Tensor> values, std::span<bool> given_up) const {
+  if (scalar_ && takes_scalars(values)) return repeat_scalars(values);
   const InterruptCheck interrupt = interrupt_check();
   const double cost = condition_.cost() + body_.cost() + 100;
   double since_check = 0;

@@ -333,7 +333,7 @@ def test_a_size_is_not_cut_to_int32(call: Any) -> None:
 
 @pytest.mark.parametrize("number", [2.5, math.nan, math.inf])
 def test_what_is_no_integer_is_no_number_of_bins(number: float) -> None:
-    with pytest.raises(TypeError, match="Cannot convert .* to EagerTensor of dtype int32"):
+    with pytest.raises(TypeError, match=r"Cannot convert .* to EagerTensor of dtype int32"):
         tf.math.bincount([1, 2], minlength=number)
 
 

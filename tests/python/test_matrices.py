@@ -74,8 +74,11 @@ RANK_ONE = np.outer([1.0, 2.0, -1.0], [3.0, 0.5])
 
 @pytest.mark.parametrize(
     "a",
-    [2 * np.eye(3), np.eye(3)[:, :2], 3 * np.eye(2)[:, [0, 1, 1]][:, :2], np.eye(4)[:2]]
-    + [POSITIVE, POSITIVE[:, :2], POSITIVE[:2], RANK_ONE, RANK_ONE.T, np.diag([2.0, 2.0, 0.0])],
+    [
+        *(2 * np.eye(3), np.eye(3)[:, :2], 3 * np.eye(2)[:, [0, 1, 1]][:, :2], np.eye(4)[:2]),
+        *(POSITIVE, POSITIVE[:, :2], POSITIVE[:2], RANK_ONE, RANK_ONE.T),
+        np.diag([2.0, 2.0, 0.0]),
+    ],
 )
 def test_the_gradient_of_a_pseudo_inverse_needs_no_distinct_singular_values(a: Array) -> None:
     # That of the singular vectors has no value where two are equal: all but the diagonal was 0.

@@ -1,0 +1,67 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "graven/base/export.h"
+#include "graven/expr/expression.h"
+#include "graven/kernels/block_functions.h"
+
+namespace graven::engine {
+
+// A loop over scalars: a condition and a body that are expressions of the variables. Their
+// instructions run one after the other on cells of one element each, so an iteration costs a few
+// nanoseconds an instruction, and nothing besides. Constant once compiled; any thread may run it.
+class GRAVEN_API ScalarLoop {
+ public:
+  // One element of any type, with room behind it.
+  struct alignas(16) Cell {
+    std::array<std::byte, 16> bytes;
+  };
+
+  // The inputs of both expressions are the variables. The condition has one output, a bool, and the
+  // body one for each variable that it changes: changed[k] is the variable of output k. None if an
+  // instruction does not exist for its type, or a dtype is not computed as itself (half, complex).
+  static std::optional<ScalarLoop> compile(const Expression& condition, const Expression& body,
+                                           std::span<const int> changed);
+
+  // How many cells a run needs. The first hold the variables.
+  size_t num_cells() const { return num_cells_; }
+  // Puts constants into the cells; called once before `run`.
+  void prepare(std::span<Cell> cells) const;
+
+  enum class End : uint8_t { kConditionFailed, kTrapped, kMoreToCome };
+  // Runs at most so many iterations. trap: the first that held, in the iteration that it ended.
+  End run(std::span<Cell> cells, int64_t most, const Trap** trap) const;
+  std::span<const Trap> condition_traps() const { return condition_.expression.traps(); }
+  int64_t bytes() const;
+
+ private:
+  struct Step {
+    BlockFunction function;
+    uint32_t out, a, b, c;  // cells
+  };
+  struct Part {
+    Expression expression;
+    std::vector<Step> steps;
+    std::vector<uint32_t> cell_of;  // by node
+  };
+  ScalarLoop() = default;
+  bool add(const Expression& expression, Part& part);
+  static void run(const Part& part, std::span<Cell> cells);
+  static const Trap* trap_of(const Part& part, std::span<const Cell> cells);
+
+  Part condition_, body_;
+  // From the cell of a result to one of its own, then to the variable.
+  struct Move {
+    uint32_t from, between, variable;
+  };
+  std::vector<Move> moves_;
+  std::vector<std::pair<uint32_t, uint64_t>> constants_;
+  size_t num_cells_ = 0;
+};
+
+}  // namespace graven::engine
