@@ -207,6 +207,24 @@ _WORKLOADS = (
         targets=(_NOT_SLOWER_THAN_TENSORFLOW,),
     ),
     Workload(
+        "lstm_for",
+        "the LSTM as a `for` over tf.range, JAX's scan",
+        absent=frozenset({"torch_eager", "torch_compile"}),
+        targets=(_NOT_SLOWER_THAN_TENSORFLOW,),
+    ),
+    Workload(
+        "while_modulo",
+        "while loop: s += i % 7; i += 1 on int32 scalars, 10 000 iterations",
+        absent=frozenset({"torch_compile"}),
+        targets=(Target(0.01, "tensorflow"),),
+    ),
+    Workload(
+        "while_collatz",
+        "while loop with a branch: Collatz from 77 031, 350 iterations",
+        absent=frozenset({"torch_compile"}),
+        targets=(Target(0.01, "tensorflow"),),
+    ),
+    Workload(
         "transformer",
         "transformer block: [8, 128, 256], 8 heads, feed forward 1024",
         targets=(_NOT_SLOWER_THAN_TENSORFLOW,),

@@ -98,6 +98,10 @@ def lstm() -> tuple[Floats, Floats, Floats, Floats]:
     )
 
 
+LOOP_LENGTH = np.array(10_000, np.int32)
+COLLATZ_START = np.array(77_031, np.int32)
+
+
 def transformer() -> tuple[Floats, dict[str, Floats]]:
     """Input [batch, position, width] and the parameters of a block that normalises first."""
     width, hidden = BLOCK_WIDTH, BLOCK_HIDDEN

@@ -288,6 +288,30 @@ def lstm() -> Cell:
     return _cell(body, inputs.lstm())
 
 
+def lstm_for() -> Cell:
+    return lstm()
+
+
+def while_modulo() -> Cell:
+    def body(n: Any) -> Any:
+        return jax.lax.while_loop(
+            lambda v: v[1] < n, lambda v: (v[0] + v[1] % 7, v[1] + 1), (jnp.int32(0), jnp.int32(0))
+        )[0]
+
+    return _cell(body, [inputs.LOOP_LENGTH])
+
+
+def while_collatz() -> Cell:
+    def body(n: Any) -> Any:
+        def step(v: Any) -> Any:
+            n, count = v
+            return jax.lax.cond(n % 2 == 0, lambda: n // 2, lambda: 3 * n + 1), count + 1
+
+        return jax.lax.while_loop(lambda v: v[0] != 1, step, (n, jnp.int32(0)))[1]
+
+    return _cell(body, [inputs.COLLATZ_START])
+
+
 def transformer() -> Cell:
     x, values = inputs.transformer()
     batch, length, width = inputs.BLOCK_BATCH, inputs.BLOCK_LENGTH, inputs.BLOCK_WIDTH

@@ -384,6 +384,47 @@ def lstm() -> Cell:
     return _cell(body, inputs.lstm())
 
 
+def lstm_for() -> Cell:
+    def body(x: Any, w: Any, u: Any, b: Any) -> Any:
+        h = tf.zeros([inputs.LSTM_BATCH, inputs.LSTM_STATE])
+        c = tf.zeros([inputs.LSTM_BATCH, inputs.LSTM_STATE])
+        steps = tf.transpose(x, [1, 0, 2])
+        for t in tf.range(tf.shape(steps)[0]):
+            gates = tf.matmul(steps[t], w) + tf.matmul(h, u) + b
+            i, f, g, o = tf.split(gates, 4, axis=1)
+            c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
+            h = tf.sigmoid(o) * tf.tanh(c)
+        return h
+
+    return _cell(body, inputs.lstm())
+
+
+def while_modulo() -> Cell:
+    def body(n: Any) -> Any:
+        s = tf.constant(0)
+        i = tf.constant(0)
+        while i < n:
+            s += i % 7
+            i += 1
+        return s
+
+    return _cell(body, [inputs.LOOP_LENGTH])
+
+
+def while_collatz() -> Cell:
+    def body(n: Any) -> Any:
+        count = tf.constant(0)
+        while n != 1:
+            if n % 2 == 0:  # noqa: SIM108 (a branch with a body of its own)
+                n = n // 2
+            else:
+                n = 3 * n + 1
+            count += 1
+        return count
+
+    return _cell(body, [inputs.COLLATZ_START])
+
+
 def transformer() -> Cell:
     x, values = inputs.transformer()
     names = list(values)

@@ -358,6 +358,29 @@ def lstm() -> Cell:
     return _cell(body, inputs.lstm())
 
 
+def while_modulo() -> Cell:
+    def body(n: Any) -> Any:
+        s = torch.tensor(0, dtype=torch.int32)
+        i = torch.tensor(0, dtype=torch.int32)
+        while i < n:
+            s += i % 7
+            i += 1
+        return s
+
+    return _cell(body, [inputs.LOOP_LENGTH])
+
+
+def while_collatz() -> Cell:
+    def body(n: Any) -> Any:
+        count = torch.tensor(0, dtype=torch.int32)
+        while n != 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            count += 1
+        return count
+
+    return _cell(body, [inputs.COLLATZ_START])
+
+
 def transformer() -> Cell:
     x, values = inputs.transformer()
     batch, length, width = inputs.BLOCK_BATCH, inputs.BLOCK_LENGTH, inputs.BLOCK_WIDTH
