@@ -171,7 +171,11 @@ def definitions(package: Any, functions: Mapping[str, Any]) -> str:
     }
     lines = []
     for module, names in needed.items():
-        used = [name for name in names if re.search(rf"\b{name}\b", body)]
+        used = [
+            name
+            for name in names
+            if name not in functions and re.search(rf"\b{name}\b", body)  # there is an op Any
+        ]
         lines += [f"from {module} import {', '.join(used)}\n"] if used else []
     return "".join(lines) + "\n" + body
 

@@ -83,7 +83,7 @@ RANK_ONE = np.outer([1.0, 2.0, -1.0], [3.0, 0.5])
 def test_the_gradient_of_a_pseudo_inverse_needs_no_distinct_singular_values(a: Array) -> None:
     # That of the singular vectors has no value where two are equal: all but the diagonal was 0.
     rng = np.random.default_rng(5)
-    dy = rng.normal(size=a.T.shape)
+    dy = np.asarray(rng.normal(size=a.T.shape))
     expected = pseudo_inverse_gradient(a, dy)
     np.testing.assert_allclose(gradient(tf.linalg.pinv, a, dy), expected, atol=1e-12)
     b = rng.normal(size=(a.shape[0], 2))
