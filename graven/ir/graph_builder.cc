@@ -218,7 +218,10 @@ Result<Tensor> GraphBuilder::capture(const Tensor& external, std::string_view na
   Tensor internal;
   if (external.is_symbolic()) {
     const SymbolicTensor& outer = symbolic(external);
-    if (is_inside(outer.graph().get(), graph_.get())) {
+    // Inside of this graph, or beside it in the same one: another branch.
+    const Graph* around = graph_->outer();
+    if (is_inside(outer.graph().get(), graph_.get()) ||
+        (around && outer.graph()->outer() == around)) {
       return Status(Code::kInvalidArgument, out_of_scope_text(external, graph_.get()),
                     ErrorKind::kInaccessibleTensorError);
     }
