@@ -14,6 +14,9 @@ Result<Tensors> apply_bodies(Builder& builder, const Op& op, std::span<const Ten
   InlineVector<Listener*, 2> listeners;
   if (&plain != &builder) {
     for (Listener* listener : Frame::current().listeners) {
+      for (const Tensor& input : inputs) {
+        if (input.dtype() == DType::kResource) listener->on_variable(input);
+      }
       if (listener->wants(inputs)) listeners.push_back(listener);
     }
   }

@@ -17,6 +17,7 @@
 #include "graven/base/strings.h"
 #include "graven/ir/bodies.h"
 #include "graven/ir/merge_captures.h"
+#include "graven/ir/static_shape.h"
 #include "graven/ir/structural_ops.h"
 
 namespace graven::engine {
@@ -39,14 +40,6 @@ OutputType copy_of(const OutputType& type) {
   copy.dtype = type.dtype;
   copy.shape = type.shape;
   return copy;
-}
-
-// Only sizes that are numbers.
-Shape static_shape(Shape shape) {
-  for (int d = 0; d < shape.rank(); ++d) {
-    if (!shape[d].is_number()) shape.set(d, Dim::unknown());
-  }
-  return shape;
 }
 
 // The side outputs of all branches, behind `num_own` outputs of the node.
@@ -90,7 +83,7 @@ Ref<Body> with_all_outputs(const Branch& branch, std::span<const OutputType> sid
     std::vector<OutputType> types;
     types.push_back(copy_of(side_types[s]));
     types[0].shape = static_shape(types[0].shape);
-    const PlaceholderAttrs attrs{types[0].dtype, types[0].shape};
+    const FakeParamAttrs attrs{types[0].dtype, types[0].shape};
     output = {graph->add({.op = kFakeParam.op,
                           .attrs = attrs,
                           .name = graph->unique_name("fake"),
@@ -183,7 +176,6 @@ class BranchBackward final : public Backward {
     open.graph->set_outputs(std::move(outputs));
     order_effects(*open.graph);
     open.captures.assign(inner.captures().begin(), inner.captures().end());
-
     return {};
   }
 

@@ -159,6 +159,13 @@ Tensor zeros_like_gradient_of(Emitter& emit, const Tensor& input) {
   return zeros_like_input(emit, like_gradient(input));
 }
 
+Tensor shape_of_gradient_of(Emitter& emit, const Tensor& input) {
+  const StepTensor like = like_gradient(input);
+  const bool is_handle = like.tensor && like.tensor.dtype() == DType::kResource;
+  if (like.shape.is_fully_known() || !is_handle) return shape_of(emit, like);
+  return emit(kShape, {emit(kReadVariable, {like.tensor}, {like.dtype})});
+}
+
 BackwardRef backward_of_custom(const Ref<CustomGradient>& gradient, size_t num_inputs,
                                std::span<const Tensor> outputs) {
   std::vector<StepTensor> values;

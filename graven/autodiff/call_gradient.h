@@ -24,6 +24,9 @@ BackwardRef backward_of_custom(const Ref<CustomGradient>& gradient, size_t num_i
 // of its variable.
 Tensor zeros_like_gradient_of(Emitter& emit, const Tensor& input);
 
+// That shape, as a tensor.
+Tensor shape_of_gradient_of(Emitter& emit, const Tensor& input);
+
 // A gradient that fails with this error when it is asked for.
 BackwardRef backward_that_fails(std::string name, Status status);
 

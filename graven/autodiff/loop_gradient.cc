@@ -25,6 +25,7 @@
 #include "graven/ir/bodies.h"
 #include "graven/ir/merge_captures.h"
 #include "graven/ir/same_input.h"
+#include "graven/ir/static_shape.h"
 #include "graven/ir/structural_ops.h"
 
 namespace graven::engine {
@@ -47,14 +48,6 @@ struct Loop {
   int count() const { return num_variables; }  // the output that counts the iterations
   int list(int number) const { return num_variables + 1 + number; }
 };
-
-// Only sizes that are numbers.
-Shape static_shape(Shape shape) {
-  for (int d = 0; d < shape.rank(); ++d) {
-    if (!shape[d].is_number()) shape.set(d, Dim::unknown());
-  }
-  return shape;
-}
 
 const OutputType& type_of(OutputRef output) { return output.node->output(output.index); }
 
@@ -88,16 +81,6 @@ Result<std::shared_ptr<Loop>> loop_of(const Body& body, Ref<GradientPair> pair) 
   }
   loop->pair = std::move(pair);
   return loop;
-}
-
-// A shape as a constant, -1 for sizes that are unknown.
-Tensor shape_constant(Emitter& emit, const Shape& shape) {
-  if (!shape.has_rank()) return emit.constant(Tensor::scalar<int32_t>(-1));
-  std::vector<int32_t> sizes;
-  for (int d = 0; d < shape.rank(); ++d) {
-    sizes.push_back(shape[d].is_number() ? static_cast<int32_t>(shape.size(d)) : -1);
-  }
-  return emit.constant(Tensor::vector(std::span<const int32_t>(sizes)));
 }
 
 // --- The forward half.
@@ -321,13 +304,12 @@ class BackwardLoop {
   // Gathers slices in lists, so that an iteration costs no more than its own rows. False where the
   // slices do not say enough for that.
   bool gather_slices(Emitter& emit, size_t i, const IndexedSlices& slices) {
-    const Tensor dense_shape = slices.dense_shape ? outer_of(slices.dense_shape) : Tensor();
     const Shape &values = slices.values.shape(), &indices = slices.indices.shape();
     const bool is_known = values.has_rank() && values.rank() > 0 && indices.has_rank() &&
                           indices.rank() == 1 && has_known_rows(values);
-    if (!dense_shape || !is_known) return false;
+    if (!is_known) return false;
     Slices& gathered = slices_of_[i];
-    gathered.dense_shape = dense_shape;
+    gathered.dense_shape = shape_of_gradient_of(outer_, inputs_[i]);
     gathered.values = &push(emit, slices.values);
     gathered.indices = &push(emit, slices.indices);
     return true;
@@ -355,18 +337,6 @@ class BackwardLoop {
     shape.set(0, Dim::unknown());
     return shape;
   }
-  // The tensor outside of the loop that a tensor of the body stands for; empty if it is computed in
-  // the body.
-  Tensor outer_of(const Tensor& tensor) {
-    for (const GraphBuilder::Capture& capture : inner_->captures()) {
-      if (capture.internal == tensor) return capture.external;
-    }
-    if (!tensor.is_symbolic()) return tensor;
-    const Node& node = symbolic(tensor).node();
-    if (&node.op() != kConst.op) return {};
-    return outer_.constant(node.attrs().as<ConstAttrs>().value);
-  }
-
   Status finish(InnerBuilder& inner) {
     std::vector<OutputRef> outputs;
     for (const Carried& carried : carried_) {
@@ -438,7 +408,7 @@ class BackwardLoop {
           {{},
            {concatenated(after(slices.values), slices.values->element),
             concatenated(after(slices.indices), slices.indices->element), slices.dense_shape}}};
-      dx[i] = add_gradients(outer_, terms);
+      dx[i].dense = densify(outer_, add_gradients(outer_, terms));
     }
     RETURN_IF_ERROR(outer_.status());
     return dx;

@@ -166,8 +166,8 @@ Outputs cond(FunctionContext& c, const CondParameters& p) {
   const Value pred = with_tensor_leaves(c, p.pred);
   if (!c.status().ok()) return Tensor();
   if (!pred.tensor) return c.fail(type_error("pred must be a tensor"));
-  return cond_of(c, pred.tensor, {p.true_fn, "true_fn", "cond_true"},
-                 {p.false_fn, "false_fn", "cond_false"});
+  return cond_of(c, pred.tensor, {p.true_fn, "true_fn", name_of_body(c, "true")},
+                 {p.false_fn, "false_fn", name_of_body(c, "false")});
 }
 
 // --- switch_case.
@@ -232,7 +232,7 @@ Outputs switch_case(FunctionContext& c, const SwitchCaseParameters& p) {
   std::vector<Branch> branches;
   for (size_t i = 0; i <= last; ++i) {
     branches.push_back(
-        {(*functions)[i], str_cat("branches[", i, "]"), str_cat("switch_case_branch", i)});
+        {(*functions)[i], str_cat("branches[", i, "]"), name_of_body(c, str_cat("branch", i))});
   }
   std::vector<TracedGraph> traced = trace_branches(c, branches, index, "switch_case");
   if (!c.status().ok()) return Tensor();
@@ -285,9 +285,9 @@ Result<Value> case_from(size_t first, const std::vector<Tensor>& preds, const Ca
   }
   const auto others = make_ref<OwnCallable>(
       [&](std::span<const Value>, Callable::As) { return case_from(first + 1, preds, p); });
-  Outputs made =
-      cond_of(c, preds[first], {p.pred_fn_pairs.all[first].function, "true_fn", "cond_true"},
-              {others, "false_fn", "cond_false"});
+  Outputs made = cond_of(c, preds[first],
+                         {p.pred_fn_pairs.all[first].function, "true_fn", name_of_body(c, "true")},
+                         {others, "false_fn", name_of_body(c, "false")});
   RETURN_IF_ERROR(c.status());
   return made.structure;
 }

@@ -4,6 +4,7 @@
 
 #include "graven/base/strings.h"
 #include "graven/control/structures.h"
+#include "graven/ir/static_shape.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/gather_ops.h"
 #include "graven/ops/join_ops.h"
@@ -11,20 +12,6 @@
 #include "graven/ops/tensor_list_ops.h"
 
 namespace graven::engine {
-namespace {
-
-// A shape as a constant, -1 for sizes that are unknown.
-Tensor shape_constant(Emitter& emit, const Shape& shape) {
-  if (!shape.has_rank()) return emit.constant(Tensor::scalar<int32_t>(-1));
-  std::vector<int32_t> sizes;
-  for (int d = 0; d < shape.rank(); ++d) {
-    sizes.push_back(shape[d].is_number() ? static_cast<int32_t>(shape.size(d)) : -1);
-  }
-  return emit.constant(Tensor::vector(std::span<const int32_t>(sizes)));
-}
-
-}  // namespace
-
 Result<Elements> Elements::create(FunctionContext& c, const Value& elems) {
   Elements elements;
   elements.structure_ = with_tensor_leaves(c, elems);
@@ -42,6 +29,12 @@ Result<Elements> Elements::create(FunctionContext& c, const Value& elems) {
     }
     if (length) elements.length_if_known_ = length;
   }
+  if (!c.is_graph()) {
+    // Their gradient is one tensor, not slices for each row.
+    for (const Tensor& tensor : elements.tensors_) {
+      elements.rows_.push_back(c.apply(kUnpack, {tensor}, {.num = *elements.length_if_known_}));
+    }
+  }
   elements.length_ = elements.length_if_known_
                          ? c.scalar(*elements.length_if_known_)
                          : element_of(c, c(kShape, {elements.tensors_[0]}), 0);
@@ -51,7 +44,10 @@ Result<Elements> Elements::create(FunctionContext& c, const Value& elems) {
 
 Value Elements::row(Emitter& emit, const Tensor& number) const {
   std::vector<Tensor> rows;
-  for (const Tensor& tensor : tensors_) {
+  for (const Tensors& of_tensor : rows_) {
+    rows.push_back(of_tensor[static_cast<size_t>(number.item<int32_t>())]);
+  }
+  for (const Tensor& tensor : rows_.empty() ? std::span(tensors_) : std::span<const Tensor>()) {
     rows.push_back(emit(kGatherV2, {tensor, number, emit.constant(Tensor::scalar<int32_t>(0))}));
   }
   return with_tensors(structure_, rows);

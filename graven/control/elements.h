@@ -28,6 +28,7 @@ class Elements {
  private:
   Value structure_;  // of tensors
   std::vector<Tensor> tensors_;
+  std::vector<Tensors> rows_;  // of each tensor, where values are computed at once
   Tensor length_;
   std::optional<int64_t> length_if_known_;
 };

@@ -14,6 +14,7 @@
 #include "graven/function/trace_body.h"
 #include "graven/function/trace_type.h"
 #include "graven/ir/merge_captures.h"
+#include "graven/ir/static_shape.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/library/function.h"
 #include "graven/runtime/eager_builder.h"
@@ -82,14 +83,6 @@ Outputs loop_at_once(FunctionContext& c, const WhileLoopParameters& p) {
 
 // --- In a graph.
 
-// Only sizes that are numbers.
-Shape static_shape(Shape shape) {
-  for (int d = 0; d < shape.rank(); ++d) {
-    if (!shape[d].is_number()) shape.set(d, Dim::unknown());
-  }
-  return shape;
-}
-
 // Adds the shapes that a structure of invariants gives to the tensors of `value`.
 Status add_invariants(const Value& value, const Value& invariants, std::vector<Shape>& shapes) {
   if (value.kind == Value::Kind::kContainer) {
@@ -141,11 +134,13 @@ class LoopTracer {
                  c_(kIdentity, {p_.maximum_iterations}, {}, "maximum_iterations")};
     }
     auto condition = trace_graph(
-        {.name = "while_cond"}, [&](GraphBuilder& builder) { return make_arguments(builder); },
+        {.name = name_of_body(c_, "cond")},
+        [&](GraphBuilder& builder) { return make_arguments(builder); },
         [&](std::span<const Value> arguments) { return call_condition(arguments); });
     if (!condition.ok()) return c_.fail(condition.status());
     auto body = trace_graph(
-        {.name = "while_body"}, [&](GraphBuilder& builder) { return make_arguments(builder); },
+        {.name = name_of_body(c_, "body")},
+        [&](GraphBuilder& builder) { return make_arguments(builder); },
         [&](std::span<const Value> arguments) { return call_body(arguments); });
     if (!body.ok()) return c_.fail(body.status());
     return add_node(*condition, *body);
@@ -284,6 +279,16 @@ class LoopTracer {
 };
 
 }  // namespace
+
+Ref<Callable> counts_up_to(Tensor limit) {
+  return make_ref<OwnCallable>(
+      [limit = std::move(limit)](std::span<const Value> variables, Callable::As) -> Result<Value> {
+        Emitter emit(current_builder());
+        const Tensor is_left = emit(kLess, {variables[0].tensor, limit});
+        RETURN_IF_ERROR(emit.status());
+        return Value::of_tensor(is_left);
+      });
+}
 
 Outputs while_loop(FunctionContext& c, const WhileLoopParameters& p) {
   if (!p.cond) return c.fail(type_error("The argument `cond` must be callable."));

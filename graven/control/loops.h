@@ -55,4 +55,7 @@ class OwnCallable final : public Callable {
   Function function_;
 };
 
+// The condition of a loop in a graph whose first variable counts its iterations.
+Ref<Callable> counts_up_to(Tensor limit);
+
 }  // namespace graven::engine

@@ -122,12 +122,6 @@ class Mapper {
       variables.push_back(Value::of_tensor(rows.new_list(c_, elements_)));
     }
     if (!c_.status().ok()) return Tensor();
-    const auto holds = [&](std::span<const Value> v, Callable::As) -> Result<Value> {
-      Emitter emit(current_builder());
-      const Tensor is_left = emit(kLess, {v[0].tensor, elements_.length()});
-      RETURN_IF_ERROR(emit.status());
-      return Value::of_tensor(is_left);
-    };
     const auto step = [&](std::span<const Value> v, Callable::As) -> Result<Value> {
       Emitter emit(current_builder());
       const Tensor& number = v[0].tensor;
@@ -142,7 +136,7 @@ class Mapper {
       return Value::of_container(Container::tuple(), std::move(next));
     };
     WhileLoopParameters loop;
-    loop.cond = make_ref<OwnCallable>(holds);
+    loop.cond = counts_up_to(elements_.length());
     loop.body = make_ref<OwnCallable>(step);
     loop.loop_vars = Value::of_container(Container::tuple(), std::move(variables));
     loop.parallel_iterations = p_.parallel_iterations.value_or(10);

@@ -149,12 +149,6 @@ class Scanner {
     }
     Value all = Value::of_container(Container::tuple(), lists);
     if (num_taken_ == 1) all = with_rows(c_, all.items, row_number(c_, c_.scalar(0)), first_);
-    const auto holds = [&](std::span<const Value> v, Callable::As) -> Result<Value> {
-      Emitter emit(current_builder());
-      const Tensor is_left = emit(kLess, {v[0].tensor, elements_.length()});
-      RETURN_IF_ERROR(emit.status());
-      return Value::of_tensor(is_left);
-    };
     const auto step = [&](std::span<const Value> v, Callable::As) -> Result<Value> {
       Emitter emit(current_builder());
       const Tensor number = row_number(emit, v[0].tensor);
@@ -166,7 +160,7 @@ class Scanner {
       return Value::of_container(Container::tuple(), std::move(items));
     };
     WhileLoopParameters loop;
-    loop.cond = make_ref<OwnCallable>(holds);
+    loop.cond = counts_up_to(elements_.length());
     loop.body = make_ref<OwnCallable>(step);
     loop.loop_vars = Value::of_container(
         Container::tuple(), {Value::of_tensor(c_.scalar(num_taken_)), first_, std::move(all)});

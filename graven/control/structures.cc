@@ -1,5 +1,6 @@
 #include "graven/control/structures.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 #include <variant>
@@ -58,6 +59,12 @@ std::string described(const Value& value) {
 }
 
 }  // namespace
+
+std::string name_of_body(const FunctionContext& c, std::string_view suffix) {
+  std::string name(c.name());
+  std::ranges::replace(name, '/', '_');
+  return name.append(suffix);
+}
 
 std::vector<Tensor> tensors_of(const Value& value) {
   std::vector<Tensor> tensors;

@@ -2,6 +2,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graven/base/status.h"
@@ -23,6 +24,9 @@ std::optional<std::string> structural_difference(const Value& a, const Value& b)
 
 // Whether containers nest in the same way, whatever their leaves are.
 bool is_nested_like(const Value& a, const Value& b);
+
+// The name of a body of the node that a function makes, after its scope: "deep_while_body".
+std::string name_of_body(const FunctionContext& c, std::string_view suffix);
 
 std::vector<Tensor> tensors_of(const Value& value);
 

@@ -67,8 +67,8 @@ Result<TracedGraph> trace_graph(
   return traced;
 }
 
-Ref<Body> body_of(Ref<Graph> graph) {
-  std::string name = str_cat("__inference_", graph->name(), "_", next_uid());
+Ref<Body> body_of(Ref<Graph> graph, std::string_view prefix) {
+  std::string name = str_cat(prefix, graph->name(), "_", next_uid());
   return Body::create(std::move(name), std::move(graph));
 }
 
@@ -77,7 +77,7 @@ Result<TracedBody> trace_body(
     FunctionRef<Result<std::vector<Value>>(GraphBuilder& builder)> make_arguments,
     FunctionRef<Result<Value>(std::span<const Value> arguments)> f) {
   ASSIGN_OR_RETURN(TracedGraph traced, trace_graph(options, make_arguments, f));
-  return TracedBody{body_of(std::move(traced.graph)), traced.num_arguments,
+  return TracedBody{body_of(std::move(traced.graph), "__inference_"), traced.num_arguments,
                     std::move(traced.captures), std::move(traced.outputs)};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graven/base/export.h"
@@ -41,8 +42,9 @@ GRAVEN_API Result<TracedGraph> trace_graph(
     const TraceBodyOptions& options,
     FunctionRef<Result<std::vector<Value>>(GraphBuilder& builder)> make_arguments,
     FunctionRef<Result<Value>(std::span<const Value> arguments)> f);
-// The body of a traced graph, which does not change any more.
-GRAVEN_API Ref<Body> body_of(Ref<Graph> graph);
+// The body of a traced graph, which does not change any more. Its name is the graph's and a number,
+// behind a prefix if it is that of a Function.
+GRAVEN_API Ref<Body> body_of(Ref<Graph> graph, std::string_view prefix = {});
 
 // The same, with the graph as a body already.
 struct TracedBody {

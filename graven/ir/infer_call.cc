@@ -19,6 +19,7 @@
 #include "graven/ir/frame.h"
 #include "graven/ir/graph_builder.h"
 #include "graven/ir/in_caller.h"
+#include "graven/ir/static_shape.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/tensor/tensor_bytes.h"
 
@@ -39,13 +40,6 @@ struct Known {
   }
 };
 using KnownArguments = std::vector<Known>;
-
-Shape with_numbers_only(Shape shape) {
-  for (int d = 0; d < shape.rank(); ++d) {
-    if (!shape[d].is_number()) shape.set(d, Dim::unknown());
-  }
-  return shape;
-}
 
 // The results of inferring a body with what calls know, in Body::kOutputTypes: graphs of the same
 // inputs and outputs, used for their types only. Any thread may use it.
@@ -152,7 +146,7 @@ Result<Ref<Graph>> infer_again(const Graph& body, const KnownArguments& argument
     }
     // A shape that the body's graph was promised (set_shape) holds here too.
     for (int i = 0; i < node->num_outputs(); ++i) {
-      const Shape told = with_numbers_only(node->output(i).shape);
+      const Shape told = static_shape(node->output(i).shape);
       RETURN_IF_ERROR(
           const_cast<SymbolicTensor&>(symbolic(made[static_cast<size_t>(i)])).set_shape(told));
     }
@@ -196,7 +190,7 @@ KnownArguments known_arguments(const InferContext& c, const Graph& graph) {
     const Node& input = *graph.inputs()[static_cast<size_t>(i)];
     if (&input.op() == kConst.op) continue;  // a capture, whose value the trace knew already
     Known& known = arguments[static_cast<size_t>(i)];
-    if (!input.output(0).shape.has_rank()) known.shape = with_numbers_only(c.shape(i));
+    if (!input.output(0).shape.has_rank()) known.shape = static_shape(c.shape(i));
     if (kIndexTypes.contains(c.dtype(i))) {
       const Tensor value = c.value(i);
       if (value && value.num_elements() <= kMaxElements) known.value = value;

@@ -91,7 +91,7 @@ struct IfAttrs {
   Ref<Body> then_branch, else_branch;
   std::vector<Shape> output_shapes;
   static constexpr auto fields() {
-    return std::tuple(field("Tin", &IfAttrs::Tin), field("Tout", &IfAttrs::Tout),
+    return std::tuple(field("Tin", &IfAttrs::Tin), required_field("Tout", &IfAttrs::Tout),
                       required_field("then_branch", &IfAttrs::then_branch),
                       required_field("else_branch", &IfAttrs::else_branch),
                       field("output_shapes", &IfAttrs::output_shapes));
@@ -105,7 +105,7 @@ struct CaseAttrs {
   std::vector<Ref<Body>> branches;
   std::vector<Shape> output_shapes;
   static constexpr auto fields() {
-    return std::tuple(field("Tin", &CaseAttrs::Tin), field("Tout", &CaseAttrs::Tout),
+    return std::tuple(field("Tin", &CaseAttrs::Tin), required_field("Tout", &CaseAttrs::Tout),
                       required_field("branches", &CaseAttrs::branches),
                       field("output_shapes", &CaseAttrs::output_shapes));
   }
@@ -131,7 +131,15 @@ GRAVEN_API inline OpHandle<WhileAttrs> kWhile, kStatelessWhile;
 GRAVEN_API const Op& op_for_bodies(const Op& op, std::span<const Ref<Body>> bodies);
 
 // A value for an output of a branch that the branch does not have: nothing reads it.
-GRAVEN_API inline OpHandle<PlaceholderAttrs> kFakeParam;
+struct FakeParamAttrs {
+  DType dtype = DType::kInvalid;
+  Shape shape = Shape::unknown_rank();
+  static constexpr auto fields() {
+    return std::tuple(required_field("dtype", &FakeParamAttrs::dtype),
+                      required_field("shape", &FakeParamAttrs::shape));
+  }
+};
+GRAVEN_API inline OpHandle<FakeParamAttrs> kFakeParam;
 
 // args: Tin -> results: Tout. Scalar bodies and reductions computed together; see ir/fusion.h. Only
 // the optimised copy of a graph has them.

@@ -93,7 +93,7 @@ void define_while(OpRegistry& ops) {
 
 // Zeros. Unknown sizes are 0, so that the value fits what its readers expect.
 Status make_fake(KernelContext& c) {
-  const auto& attrs = c.attrs<PlaceholderAttrs>();
+  const auto& attrs = c.attrs<FakeParamAttrs>();
   Shape shape = attrs.shape.has_rank() ? attrs.shape : Shape{0};
   for (int d = 0; d < shape.rank(); ++d) {
     if (!shape[d].is_number()) shape.set(d, Dim(0));
@@ -113,7 +113,7 @@ void define_fake_param(OpRegistry& ops) {
                              .outputs = {"output: dtype"},
                              .types = {{"dtype", kAllTypes}},
                              .infer = [](InferContext& c) -> Status {
-                               c.set_shape(0, c.attrs<PlaceholderAttrs>().shape);
+                               c.set_shape(0, c.attrs<FakeParamAttrs>().shape);
                                return {};
                              },
                              .body = kernel(make_fake),
