@@ -40,7 +40,8 @@ void LoopStep::find_scalar_loop() {
   }
   const int only[] = {0};
   auto holds = scalar_body(condition, only);
-  auto next = holds ? scalar_body(body, changed_) : std::nullopt;
+  if (!holds || holds->expression.outputs()[0].dtype != DType::kBool) return;
+  auto next = scalar_body(body, changed_);
   if (!next) return;
   scalar_ = ScalarLoop::compile(holds->expression, next->expression, changed_);
   condition_members_ = std::move(holds->members);
