@@ -112,7 +112,7 @@ TEST_CASE("the cost of functions of whole matrices is cubic") {
       return estimated_cost(*op, CostContext(attrs, inputs, {&shape, 1}));
     };
     CHECK(cost(200) > 7.9 * cost(100));  // beside the time of a call
-    CHECK(cost(100) > 1e5);  // nanoseconds
+    CHECK(cost(100) > 1e5);              // nanoseconds
   }
 }
 
