@@ -193,12 +193,14 @@ Outputs fold(FunctionContext& c, FoldParameters p, bool reverse) {
   return Scanner(c, p, /*keeps_all=*/false).scan();
 }
 
-const std::vector<Raised> kRaises = {
-    {"ValueError",
-     "elems holds no tensor, a scalar, or tensors of several lengths; fn changes the structure or "
-     "a shape of what is accumulated."},
-    {"TypeError", "fn changes a dtype of what is accumulated."},
-    {"InvalidArgumentError", "There is no row and no initializer."}};
+std::vector<Raised> errors() {
+  return {{"ValueError",
+           "elems holds no tensor, a scalar, or tensors of several lengths; fn changes the "
+           "structure or "
+           "a shape of what is accumulated."},
+          {"TypeError", "fn changes a dtype of what is accumulated."},
+          {"InvalidArgumentError", "There is no row and no initializer."}};
+}
 
 }  // namespace
 
@@ -210,7 +212,7 @@ void define_scans(FunctionRegistry& functions) {
       .summary = "What fn accumulates over the rows of elems, after each of them.",
       .returns = "Tensors of the length of elems, in the structure of what is accumulated; that of "
                  "a row stands in its place.",
-      .raises = kRaises,
+      .raises = errors(),
       .body = [](FunctionContext& c, const ScanParameters& p) -> Outputs {
         if (!p.fn) return c.fail(type_error("The argument `fn` must be callable."));
         return Scanner(c, p, /*keeps_all=*/true).scan();
@@ -222,7 +224,7 @@ void define_scans(FunctionRegistry& functions) {
       .results = structure(),
       .summary = "What fn accumulates over the rows of elems, from the first to the last.",
       .returns = "What is accumulated after the last row.",
-      .raises = kRaises,
+      .raises = errors(),
       .body = [](FunctionContext& c, const FoldParameters& p) { return fold(c, p, false); },
   });
   functions.define({
@@ -231,7 +233,7 @@ void define_scans(FunctionRegistry& functions) {
       .results = structure(),
       .summary = "What fn accumulates over the rows of elems, from the last to the first.",
       .returns = "What is accumulated after the first row.",
-      .raises = kRaises,
+      .raises = errors(),
       .body = [](FunctionContext& c, const FoldParameters& p) { return fold(c, p, true); },
   });
 }

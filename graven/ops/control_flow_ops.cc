@@ -13,10 +13,12 @@ namespace {
 // Gradients of these ops are nodes of the same kinds, which autodiff makes of the gradient pairs of
 // their bodies.
 
-const OpBodies kTwoBranches = {
-    BodyRun::kOneOf, {{"else_branch", "input", "output"}, {"then_branch", "input", "output"}}};
-const OpBodies kBranches = {BodyRun::kOneOf, {{"branches", "input", "output"}}};
-const OpBodies kLoop = {BodyRun::kWhile, {{"cond", "input"}, {"body", "input", "output"}}};
+OpBodies two_branches() {
+  return {BodyRun::kOneOf,
+          {{"else_branch", "input", "output"}, {"then_branch", "input", "output"}}};
+}
+OpBodies branches() { return {BodyRun::kOneOf, {{"branches", "input", "output"}}}; }
+OpBodies loop() { return {BodyRun::kWhile, {{"cond", "input"}, {"body", "input", "output"}}}; }
 
 void define_if(OpRegistry& ops) {
   ops.define(kIf, {
@@ -28,7 +30,7 @@ void define_if(OpRegistry& ops) {
                       .types = {{"Tcond", kAllTypes}},
                       .infer = infer_branches,
                       .effects = effects_of_bodies,
-                      .bodies = kTwoBranches,
+                      .bodies = two_branches(),
                       .default_node_name = "cond",
                   });
   ops.define(kStatelessIf,
@@ -40,7 +42,7 @@ void define_if(OpRegistry& ops) {
                  .outputs = {"output: Tout"},
                  .types = {{"Tcond", kAllTypes}},
                  .infer = infer_branches,
-                 .bodies = kTwoBranches,
+                 .bodies = two_branches(),
                  .default_node_name = "cond",
              });
 }
@@ -54,7 +56,7 @@ void define_case(OpRegistry& ops) {
                         .outputs = {"output: Tout"},
                         .infer = infer_branches,
                         .effects = effects_of_bodies,
-                        .bodies = kBranches,
+                        .bodies = branches(),
                     });
   ops.define(kStatelessCase,
              {
@@ -64,7 +66,7 @@ void define_case(OpRegistry& ops) {
                  .inputs = {"branch_index: int32", "input: Tin"},
                  .outputs = {"output: Tout"},
                  .infer = infer_branches,
-                 .bodies = kBranches,
+                 .bodies = branches(),
              });
 }
 
@@ -78,7 +80,7 @@ void define_while(OpRegistry& ops) {
                  .outputs = {"output: T"},
                  .infer = infer_loop,
                  .effects = effects_of_bodies,
-                 .bodies = kLoop,
+                 .bodies = loop(),
              });
   ops.define(kStatelessWhile, {
                                   .name = "StatelessWhile",
@@ -87,7 +89,7 @@ void define_while(OpRegistry& ops) {
                                   .inputs = {"input: T"},
                                   .outputs = {"output: T"},
                                   .infer = infer_loop,
-                                  .bodies = kLoop,
+                                  .bodies = loop(),
                               });
 }
 
