@@ -31,6 +31,11 @@ class Names:
     def set(self, values: tuple[Any, ...]) -> None:
         vars(self).update(zip(self._names, values, strict=True))
 
+    def _symbols(self) -> tuple[str, ...]:
+        """What operators are told of the names: `<name>` of those that a conversion makes."""
+        made = ("do_return", "retval_")
+        return tuple(f"<{name}>" if name in made else name for name in self._names)
+
     def if_(
         self,
         condition: Any,
@@ -39,10 +44,10 @@ class Names:
         nouts: int | None = None,
     ) -> None:
         count = len(self._names) if nouts is None else nouts
-        ag.if_stmt(condition, main, orelse, self.get, self.set, self._names, count)
+        ag.if_stmt(condition, main, orelse, self.get, self.set, self._symbols(), count)
 
     def while_(self, test: Callable[[], Any], body: Callable[[], None], **opts: Any) -> None:
-        ag.while_stmt(test, body, self.get, self.set, self._names, opts)
+        ag.while_stmt(test, body, self.get, self.set, self._symbols(), opts)
 
     def for_(
         self,
@@ -51,7 +56,7 @@ class Names:
         extra_test: Callable[[], Any] | None = None,
         **opts: Any,
     ) -> None:
-        ag.for_stmt(iter_, extra_test, body, self.get, self.set, self._names, opts)
+        ag.for_stmt(iter_, extra_test, body, self.get, self.set, self._symbols(), opts)
 
 
 def function(f: Callable[..., Any], **options: Any) -> Any:

@@ -235,21 +235,6 @@ def test_builtins_convert_the_functions_that_they_take() -> None:
     assert call(max, [2, 1], key=plain) == 2
 
 
-def test_locals_are_those_of_the_function() -> None:
-    with ag.FunctionScope("f", "fscope", ag.STD) as fscope:
-        x = 1
-        do_return = False
-        unset = ag.Undefined("unset")
-
-        def if_body() -> Any:
-            y = 2
-            found = ag.converted_call(locals, (), None, fscope)
-            return found, x, y, do_return, unset
-
-        found, *_ = if_body()
-        assert found == {"x": 1, "y": 2}
-
-
 def test_eval_sees_the_names_of_the_function() -> None:
     with ag.FunctionScope("f", "fscope", ag.STD) as fscope:
         x = 20

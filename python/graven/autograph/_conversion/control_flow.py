@@ -284,7 +284,7 @@ class Emitter:
             parts = scope.set_of(composite.names)
             if not parts & ~before and not parts & modified:
                 found.append(composite)
-        found.sort(key=_symbol_text)
+        found.sort(key=_source)
         count = len(found)
         found += scope.names_in(inputs)
         return Shared(found, outputs | inputs | hidden, count, fresh, unsure)
@@ -347,7 +347,10 @@ class Emitter:
         return [load(name, at) for name in names]
 
     def _symbol_names(self, shared: Shared, at: ast.AST) -> ast.expr:
-        return sequence([constant(_symbol_text(each), at) for each in shared.symbols], at)
+        return sequence([constant(self._symbol_text(each), at) for each in shared.symbols], at)
+
+    def _symbol_text(self, symbol: str | Composite) -> str:
+        return self._unit.symbol(symbol) if isinstance(symbol, str) else _source(symbol)
 
     def _options(
         self, options: list[ast.keyword], more: list[tuple[str, str]], at: ast.AST
@@ -366,7 +369,7 @@ class Emitter:
         return put(ast.Expr(call(self._unit.operator(name, at), arguments, at)), at)
 
 
-def _symbol_text(symbol: str | Composite) -> str:
+def _source(symbol: str | Composite) -> str:
     return symbol if isinstance(symbol, str) else symbol.text
 
 

@@ -161,7 +161,9 @@ def _compile_tree(original: types.CodeType, tree: ast.stmt, unit: Unit) -> _Comp
     except (SyntaxError, ValueError) as error:
         raise ConversionError(f"the converted code is not valid: {error}") from error
     code = _innermost(compiled)
-    return _Compiled(rename(code, original, unit.helpers, unit.state_functions), unit.operators)
+    made = frozenset(unit.names.made)
+    renamed = rename(code, original, unit.helpers, unit.state_functions, made)
+    return _Compiled(renamed, unit.operators)
 
 
 def _convert_tree(
@@ -233,13 +235,14 @@ def _resolver(function: types.FunctionType) -> Callable[[str], object]:
 def _private_prefix(code: types.CodeType) -> str | None:
     """Returns the name of the class whose private names the function's code means.
 
-    That is the innermost class around its `def`: `A` in `A.f` and in `A.f.<locals>.g`.
+    That is the innermost class around its `def`: `A` in `A.f`, in `A.f.<locals>.g` and in
+    `A.<listcomp>.<lambda>`.
     """
     if not any("__" in name[2:] and name[0] == "_" for name in names_of(code)):
         return None
     parts = code.co_qualname.split(".")[:-1]
-    while parts and parts[-1] == "<locals>":
-        parts = parts[:-2]
+    while parts and parts[-1].startswith("<"):
+        parts = parts[:-2] if parts[-1] == "<locals>" else parts[:-1]
     return parts[-1] if parts else None
 
 

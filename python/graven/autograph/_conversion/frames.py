@@ -20,10 +20,12 @@ class ConvertedFrame:
       function: The name of the user's function it is of.
       is_helper: Whether it is a body, a test or an operand of that function, not the function
         itself.
+      made_names: The names in it that are the conversion's and not the user's.
     """
 
     function: str
     is_helper: bool
+    made_names: frozenset[str]
 
 
 _FRAMES: dict[int, ConvertedFrame] = {}
@@ -35,7 +37,11 @@ def converted_frame(code: types.CodeType) -> ConvertedFrame | None:
 
 
 def rename(
-    code: types.CodeType, original: types.CodeType, helpers: set[str], nameless: set[str]
+    code: types.CodeType,
+    original: types.CodeType,
+    helpers: set[str],
+    nameless: set[str],
+    made_names: frozenset[str],
 ) -> types.CodeType:
     """Returns the code of a converted function, named as the original is, and remembers it.
 
@@ -45,9 +51,10 @@ def rename(
       helpers: The names of functions that the conversion has defined, and of the first parameters
         of its lambdas.
       nameless: The names of functions that no traceback shows; they keep the compiler's.
+      made_names: All names that the conversion has made.
     """
     frames: dict[int, ConvertedFrame] = {}
-    renamed = _Renamer(helpers, nameless, frames).rename(
+    renamed = _Renamer(helpers, nameless, made_names, frames).rename(
         code, original.co_name, original.co_qualname, False
     )
     _FRAMES.update(frames)
@@ -63,10 +70,15 @@ def _forget(keys: list[int]) -> None:
 
 class _Renamer:
     def __init__(
-        self, helpers: set[str], nameless: set[str], frames: dict[int, ConvertedFrame]
+        self,
+        helpers: set[str],
+        nameless: set[str],
+        made_names: frozenset[str],
+        frames: dict[int, ConvertedFrame],
     ) -> None:
         self._helpers = helpers
         self._nameless = nameless
+        self._made_names = made_names
         self._frames = frames
 
     def rename(
@@ -86,7 +98,7 @@ class _Renamer:
                 value = qualname
             constants.append(value)
         found = code.replace(co_name=name, co_qualname=qualname, co_consts=tuple(constants))
-        self._frames[id(found)] = ConvertedFrame(name, is_helper)
+        self._frames[id(found)] = ConvertedFrame(name, is_helper, self._made_names)
         return found
 
     def _is_helper(self, code: types.CodeType) -> bool:

@@ -8,9 +8,13 @@ class Names:
 
     Args:
       taken: The names it uses, names of attributes among them.
+
+    Attributes:
+      made: The names given so far.
     """
 
     def __init__(self, taken: set[str]) -> None:
+        self.made: set[str] = set()
         self._taken = taken
         self._next: dict[str, int] = {}
 
@@ -23,6 +27,7 @@ class Names:
             found = f"{name}_{number}"
         self._next[name] = number + 1
         self._taken.add(found)
+        self.made.add(found)
         return found
 
 

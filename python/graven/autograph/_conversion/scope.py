@@ -87,6 +87,13 @@ class Unit:
         self.state_functions.add(found)
         return found
 
+    def symbol(self, name: str) -> str:
+        """Returns what operators are told of a name: of one that the conversion made `<name>`.
+
+        So no name of the user's is taken for one of them. Texts are for readers and say the name.
+        """
+        return f"<{name}>" if name in self.names.made and not self._is_text else name
+
     def undefined(self, name: str, at: ast.AST) -> ast.expr:
         """Returns the value of a name that has none."""
         return self.call("Undefined", [constant(name, at)], at)

@@ -11,6 +11,7 @@ from typing import Any
 from weakref import ref
 
 from graven import _engine
+from graven.autograph._conversion import converted_frame
 
 _MODULES = frozenset(
     {
@@ -139,7 +140,7 @@ def note_failure(function: types.FunctionType, options: Any) -> None:
 
 def _decided(function: types.FunctionType) -> Plan:
     code = function.__code__
-    if code.co_filename == "<string>":
+    if code.co_filename == "<string>" or converted_frame(code) is not None:
         return Plan.AS_IS
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         return Plan.LISTED

@@ -8,25 +8,12 @@ from __future__ import annotations
 
 import builtins
 import sys
-from types import FrameType, FunctionType
+from types import FrameType
 from typing import Any
 
+from graven.autograph._conversion import converted_frame
 from graven.autograph._operators.scopes import FunctionScope
 from graven.autograph._operators.variables import is_undefined
-
-_NAMES_OF_CONVERTED_CODE = (
-    "break_",
-    "continue_",
-    "do_return",
-    "else_body",
-    "extra_test",
-    "get_state",
-    "if_body",
-    "loop_body",
-    "loop_test",
-    "retval_",
-    "set_state",
-)
 
 
 def _frames(scope: FunctionScope) -> list[FrameType]:
@@ -43,19 +30,15 @@ def _frames(scope: FunctionScope) -> list[FrameType]:
     return found
 
 
-def _is_of_converted_code(name: str, value: Any) -> bool:
-    if isinstance(value, FunctionScope) or is_undefined(value) or name == "ag__":
-        return True
-    if name.startswith(_NAMES_OF_CONVERTED_CODE):
-        return isinstance(value, FunctionType | bool) or name.startswith("retval_")
-    return False
-
-
 def _locals(scope: FunctionScope) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for frame in _frames(scope):
-        found.update(frame.f_locals)
-    return {name: value for name, value in found.items() if not _is_of_converted_code(name, value)}
+        converted = converted_frame(frame.f_code)
+        made = frozenset() if converted is None else converted.made_names
+        for name, value in frame.f_locals.items():
+            if name not in made and not is_undefined(value):
+                found[name] = value
+    return found
 
 
 def locals_(scope: FunctionScope) -> dict[str, Any]:

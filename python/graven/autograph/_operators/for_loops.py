@@ -17,7 +17,7 @@ from graven import _functions as ops
 from graven._ragged import RaggedTensor
 from graven._static_value import get_static_value
 from graven.autograph._loop_options import of_while_loop
-from graven.autograph._operators import python_loop, records
+from graven.autograph._operators import python_loop, records, returns
 from graven.autograph._operators.branches import as_if_staged, if_stmt
 from graven.autograph._operators.inferred import is_missing
 from graven.autograph._operators.lengths import tensor_length
@@ -213,7 +213,7 @@ def refuse_missing_variables(names: Sequence[str], values: Sequence[Any]) -> Non
     for name, value in zip(names, values, strict=True):
         if not is_missing(value):
             continue
-        if name.startswith("retval_"):
+        if returns.is_return_value(name):
             raise NotImplementedError(
                 "a return statement cannot be placed inside this TensorFlow loop: it is over an "
                 "iterator or a dataset."

@@ -21,12 +21,12 @@ _NEGATED = "_autograph_negated"
 
 def is_return_value(name: str) -> bool:
     """Tells whether a name of converted code holds what the function returns."""
-    return name.startswith("retval_")
+    return name.startswith("<retval_")
 
 
 def is_return_flag(name: str) -> bool:
     """Tells whether a name of converted code says if the function has returned."""
-    return name.startswith("do_return")
+    return name.startswith("<do_return")
 
 
 def branch_without_return(branch: str, line: str) -> ValueError:
