@@ -31,6 +31,10 @@ BlockFunction pair_function(Instruction first, Instruction second, PairForm form
 // The same as block_function where b is one element; null if there is none.
 BlockFunction by_one_function(Instruction instruction, DType type);
 
+// The same for operands and a result that are stored halves; null if there is none, or no hardware
+// for them.
+BlockFunction half_function(Instruction instruction);
+
 // Copies n elements.
 BlockFunction copy_function(size_t element_size);
 // Converts stored elements to the computing type: part 1 is the imaginary part. Null where both are
@@ -40,6 +44,9 @@ BlockFunction load_function(DType stored, int part);
 BlockFunction store_function(DType stored);
 // n copies of the element that a points to.
 BlockFunction splat_function(size_t element_size);
+// Each of `rows` elements of 1, 2, 4, 8 or 16 bytes `columns` times.
+using SpreadFunction = void (*)(void* out, const void* values, int64_t rows, int64_t columns);
+SpreadFunction spread_function(size_t element_size);
 
 // Makes the bool at out true if one of n bools is; else leaves it as it is.
 BlockFunction any_function();

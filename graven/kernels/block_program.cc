@@ -167,6 +167,29 @@ Result<BlockFunction> function_of(std::span<const ExprNode> nodes, size_t i, con
                        dtype_name(operand_type), " to ", dtype_name(node.type));
 }
 
+// The loop of an expression that is one instruction of two halves, null for others. It reads and
+// writes them as they are stored.
+BlockFunction function_of_halves(const Expression& expression,
+                                 std::span<const Expression::Output> outputs,
+                                 std::span<const int> uses) {
+  if (outputs.size() != 1 || outputs[0].dtype != DType::kHalf || !expression.traps().empty()) {
+    return nullptr;
+  }
+  const uint16_t result = outputs[0].real;
+  const auto nodes = expression.nodes();
+  const ExprNode& node = nodes[result];
+  if (num_operands(node.instruction) != 2 || node.type != DType::kFloat32 || uses[result] != 1) {
+    return nullptr;
+  }
+  for (uint16_t operand : {node.a, node.b}) {
+    const ExprNode& leaf = nodes[operand];
+    const bool is_half =
+        leaf.instruction == Instruction::kInput && expression.inputs()[leaf.a] == DType::kHalf;
+    if (!is_half) return nullptr;
+  }
+  return half_function(node.instruction);
+}
+
 }  // namespace
 
 BlockProgram::BlockProgram(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
@@ -187,7 +210,7 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
   rep->expression = expression;
   rep->cost = expression.cost();
   auto nodes = expression.nodes();
-  auto outputs = expression.outputs();
+  std::vector<Expression::Output> outputs(expression.outputs().begin(), expression.outputs().end());
 
   // How often each node is read; a node that is never read need not be computed.
   const size_t end = nodes.size();
@@ -205,6 +228,16 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
     const uint16_t operands[] = {nodes[i].a, nodes[i].b, nodes[i].c};
     for (int k = 0; k < num_operands(nodes[i].instruction); ++k) ++uses[operands[k]];
   }
+  // Storing a half rounds by itself: a rounding that nothing else reads is no step.
+  for (auto& output : outputs) {
+    const Instruction rounding = rounding_instruction(output.dtype);
+    const ExprNode& node = nodes[output.real];
+    if (rounding != Instruction::kInput && node.instruction == rounding && uses[output.real] == 1) {
+      uses[output.real] = 0;
+      output.real = node.a;
+    }
+  }
+  const BlockFunction of_halves = function_of_halves(expression, outputs, uses);
   const Pairs pairs(nodes, uses);
   auto has_step = [&](size_t node) {
     return uses[node] > 0 && num_operands(nodes[node].instruction) > 0 && !pairs.is_first(node);
@@ -239,7 +272,7 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
         num_operands(node.instruction) == 2 && pairs.operands(nodes, i).size() == 2;
     return reads_two ? by_one_function(node.instruction, node.type) : nullptr;
   };
-  std::vector<bool> takes_one(end, true);
+  std::vector<bool> takes_one(end, of_halves == nullptr);
   for (const auto& output : outputs) {
     for_parts(output, [&](uint16_t node) { takes_one[node] = false; });
   }
@@ -263,8 +296,10 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
     size_t size = dtype_size(node.type);
     slots[i] = next_slot++;
     takes_one[i] = takes_one[i] && slots[i] < kMostOnes;
-    rep->inputs.push_back({node.a, slots[i], load_function(stored, node.b),
-                           takes_one[i] ? nullptr : splat_function(size), dtype_size(stored),
+    const BlockFunction load = of_halves ? nullptr : load_function(stored, node.b);
+    const size_t read_size = of_halves ? dtype_size(stored) : size;
+    rep->inputs.push_back({node.a, slots[i], load,
+                           takes_one[i] ? nullptr : splat_function(read_size), dtype_size(stored),
                            elements_of_inputs});
     elements_of_inputs += size;
   }
@@ -288,7 +323,8 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
   std::vector<bool> is_written(outputs.size(), false);
   for (size_t o = 0; o < outputs.size(); ++o) {
     uint16_t node = outputs[o].real;
-    if (store_function(outputs[o].dtype) || is_leaf(node) || node < last_input_read ||
+    const bool is_stored_as_computed = of_halves || !store_function(outputs[o].dtype);
+    if (!is_stored_as_computed || is_leaf(node) || node < last_input_read ||
         direct_output[node] != kNone) {
       continue;
     }
@@ -318,7 +354,7 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
     if (!has_step(i)) continue;
     const InlineVector<uint16_t, 3> operands = pairs.operands(nodes, i);
     ASSIGN_OR_RETURN(BlockFunction function, function_of(nodes, i, pairs));
-    BlockStep step{function, 0, 0, 0, 0};
+    BlockStep step{of_halves ? of_halves : function, 0, 0, 0, 0};
     uint16_t* fields[] = {&step.a, &step.b, &step.c};
     for (size_t k = 0; k < operands.size(); ++k) *fields[k] = slots[operands[k]];
     if (operands.size() == 2 && nodes[operands[1]].instruction == Instruction::kInput &&

@@ -457,6 +457,13 @@ TEST_CASE("every type converts to every type as x86 does it, on every target") {
   });
 }
 
+// A NaN stays itself, quiet and cut short, as the machine's instruction has it.
+uint16_t stored_half(float value) {
+  if (value == value) return Half(value).bits;
+  const auto bits = std::bit_cast<uint32_t>(value);
+  return static_cast<uint16_t>((bits >> 16 & 0x8000) | 0x7e00 | (bits >> 13 & 0x3ff));
+}
+
 TEST_CASE("all halves and bfloat16 load exactly and floats store to the nearest, flushing or not") {
   std::vector<Half> halves(0x10000);
   std::vector<BFloat16> brains(0x10000);
@@ -511,7 +518,7 @@ TEST_CASE("all halves and bfloat16 load exactly and floats store to the nearest,
       }
       for (int64_t i = 0; i < n; ++i) {
         INFO(floats[i]);
-        REQUIRE(as_half[i].bits == Half(floats[i]).bits);
+        REQUIRE(as_half[i].bits == stored_half(floats[i]));
         REQUIRE(same(as_rounded[i], static_cast<float>(Half(floats[i]))));
         REQUIRE(as_brain[i].bits == BFloat16(floats[i]).bits);
       }

@@ -117,7 +117,7 @@ inline float round_to_half(float x) {
   float small = (size + 0.5f) - 0.5f;  // the spacing of floats just above 0.5 is 2^-24
   rounded = magnitude < 0x38800000u ? __builtin_bit_cast(uint32_t, small) : rounded;
   rounded = rounded >= 0x47800000u ? 0x7f800000u : rounded;
-  rounded = magnitude > 0x7f800000u ? 0x7fc00000u : rounded;
+  rounded = magnitude > 0x7f800000u ? (magnitude & ~0x1fffu) | 0x400000u : rounded;
   return __builtin_bit_cast(float, sign | rounded);
 }
 

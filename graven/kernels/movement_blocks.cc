@@ -1,5 +1,6 @@
 // Elements between memory and blocks: halves and bfloat16 widen to floats and are rounded back,
-// complex numbers come apart into two blocks and together again, one element fills a block.
+// complex numbers come apart into two blocks and together again, one element fills a block or a
+// row.
 #include <cstring>
 
 #include "graven/tensor/half.h"
@@ -39,7 +40,7 @@ inline uint16_t narrow_to_half(float x) {
   uint32_t denormal = __builtin_bit_cast(uint32_t, sum) - 0x3f000000u;
   uint32_t half = magnitude < 0x38800000u ? denormal : normal;
   half = magnitude >= 0x477ff000u ? 0x7c00 : half;
-  half = magnitude > 0x7f800000u ? 0x7e00 : half;
+  half = magnitude > 0x7f800000u ? 0x7e00 | (magnitude >> 13 & 0x3ff) : half;
   return static_cast<uint16_t>(sign | half);
 }
 
@@ -111,6 +112,38 @@ void splat(void* out, const void* a, const void*, const void*, int64_t n) {
   for (int64_t i = 0; i < n; ++i) o[i] = value;
 }
 
+// By whole vectors, of which the last one of a row may lie over the one before it.
+template <typename T>
+void spread(void* out, const void* values, int64_t rows, int64_t columns) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  T* to = static_cast<T*>(out);
+  const T* from = static_cast<const T*>(values);
+  if (columns < lanes) {
+    for (int64_t row = 0; row < rows; ++row, to += columns) {
+      for (int64_t i = 0; i < columns; ++i) to[i] = from[row];
+    }
+    return;
+  }
+  for (int64_t row = 0; row < rows; ++row, to += columns) {
+    const auto repeated = hn::Set(d, from[row]);
+    for (int64_t i = 0; i + lanes <= columns; i += lanes) hn::StoreU(repeated, d, to + i);
+    hn::StoreU(repeated, d, to + columns - lanes);
+  }
+}
+
+void spread_pairs(void* out, const void* values, int64_t rows, int64_t columns) {
+  uint64_t* to = static_cast<uint64_t*>(out);
+  const uint64_t* from = static_cast<const uint64_t*>(values);
+  for (int64_t row = 0; row < rows; ++row, from += 2) {
+    for (int64_t i = 0; i < columns; ++i, to += 2) {
+      to[0] = from[0];
+      to[1] = from[1];
+    }
+  }
+}
+
 BlockFunction find_load(DType stored, int part) {
   switch (stored) {
     case DType::kHalf:
@@ -154,6 +187,21 @@ BlockFunction find_splat(size_t element_size) {
   }
 }
 
+SpreadFunction find_spread(size_t element_size) {
+  switch (element_size) {
+    case 1:
+      return spread<uint8_t>;
+    case 2:
+      return spread<uint16_t>;
+    case 4:
+      return spread<uint32_t>;
+    case 8:
+      return spread<uint64_t>;
+    default:
+      return spread_pairs;
+  }
+}
+
 }  // namespace
 }  // namespace graven::engine::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -166,6 +214,9 @@ BlockFunction load_function(DType stored, int part) {
 BlockFunction store_function(DType stored) { return GRAVEN_SIMD_DISPATCH(find_store)(stored); }
 BlockFunction splat_function(size_t element_size) {
   return GRAVEN_SIMD_DISPATCH(find_splat)(element_size);
+}
+SpreadFunction spread_function(size_t element_size) {
+  return GRAVEN_SIMD_DISPATCH(find_spread)(element_size);
 }
 }  // namespace graven::engine
 #endif
