@@ -166,8 +166,8 @@ class BackwardLoop {
   // A value that goes round the loop: what it enters with, and which it is.
   struct Carried {
     Tensor before, inner, after;
-    bool keeps_shape = false;
-    HeldType element = {};  // of a list that slices are pushed on
+    std::optional<Shape> shape = {};  // inside; none: that of `before`
+    HeldType element = {};            // of a list that slices are pushed on
   };
   // Slices of the gradient of a value that does not change, in lists.
   struct Slices {
@@ -175,20 +175,22 @@ class BackwardLoop {
     Tensor dense_shape;
   };
 
-  Carried& carry(Tensor before, bool keeps_shape) {
+  // Of a tensor that the outer graph could not give, nothing: outer_ says why.
+  Carried& carry(Tensor before, std::optional<Shape> shape = std::nullopt) {
     Carried& carried = carried_.emplace_back();
     carried.before = std::move(before);
-    carried.keeps_shape = keeps_shape;
+    carried.shape = std::move(shape);
+    if (!carried.before) return carried;
     carried.inner = add_argument(*inner_, carried);
     arguments_.push_back(&symbolic(carried.inner).node());
     return carried;
   }
   static Tensor add_argument(GraphBuilder& builder, const Carried& carried) {
     const Tensor& before = carried.before;
-    if (carried.keeps_shape || before.dtype() == DType::kVariant) {
+    if (!carried.shape || before.dtype() == DType::kVariant) {
       return builder.add_placeholder_like(before, "carried");
     }
-    return builder.add_placeholder(before.dtype(), static_shape(before.shape()), "carried");
+    return builder.add_placeholder(before.dtype(), *carried.shape, "carried");
   }
 
   // Builds the body. False if more variables have a gradient than were said to go round; they are
@@ -204,12 +206,15 @@ class BackwardLoop {
     inner_ = &inner;
     Frame frame(&inner);
     Emitter emit(inner);
-    Carried& left = carry(outputs_[static_cast<size_t>(loop_.count())], true);
+    Carried& left = carry(outputs_[static_cast<size_t>(loop_.count())]);
     left.after = emit(kSub, {left.inner, emit.constant(Tensor::scalar<int32_t>(1))});
     for (size_t i = 0; i < goes_round.size(); ++i) {
       if (!goes_round[i]) continue;
-      gradient_of_[i] =
-          &carry(dy_[i] ? dy_[i] : zeros_like_gradient_of(outer_, outputs_[i]), false);
+      // Its gradient has the shape that the variable has in the body: each iteration may have
+      // another one than the last, whose gradient is dy.
+      const Node& variable = *loop_.pair->forward_body().graph()->inputs()[i];
+      gradient_of_[i] = &carry(dy_[i] ? dy_[i] : zeros_like_gradient_of(outer_, outputs_[i]),
+                               static_shape(variable.output(0).shape));
     }
     RETURN_IF_ERROR(outer_.status());
     ASSIGN_OR_RETURN(std::vector<Gradient> found, run_half(emit, goes_round));
@@ -226,6 +231,7 @@ class BackwardLoop {
         is_complete = false;
       }
     }
+    RETURN_IF_ERROR(outer_.status());
     RETURN_IF_ERROR(emit.status());
     if (is_complete) RETURN_IF_ERROR(finish(inner));
     inner_ = nullptr;
@@ -280,7 +286,7 @@ class BackwardLoop {
 
   // Takes the last element off a list, which goes round the loop.
   Tensor pop(Emitter& emit, const Tensor& list, const HeldType& element) {
-    Carried& carried = carry(list, true);
+    Carried& carried = carry(list);
     const Tensors made = emit.apply(
         kTensorListPopBack, {carried.inner, shape_constant(emit, element.shape)}, {element.dtype});
     if (made.empty()) return {};
@@ -293,7 +299,7 @@ class BackwardLoop {
     if (found.is_none() && !dy_[i]) return {};
     if (inputs_[i].dtype() != DType::kResource && !propagates(inputs_[i].dtype())) return {};
     if (found.is_slices() && gather_slices(emit, i, found.slices)) return emit.status();
-    Carried& sum = carry(dy_[i] ? dy_[i] : zeros_like_gradient_of(outer_, inputs_[i]), true);
+    Carried& sum = carry(dy_[i] ? dy_[i] : zeros_like_gradient_of(outer_, inputs_[i]));
     RETURN_IF_ERROR(outer_.status());
     const Gradient terms[] = {{sum.inner, {}}, found};
     sum.after = densify(emit, add_gradients(emit, terms));
@@ -322,11 +328,11 @@ class BackwardLoop {
   }
   // A list that goes round the loop and gets one more element in each iteration.
   Carried& push(Emitter& emit, const Tensor& element) {
-    Carried& list = carry(outer_(kEmptyTensorList,
-                                 {shape_constant(outer_, rows_of(element)),
-                                  outer_.constant(Tensor::scalar<int32_t>(-1))},
-                                 {element.dtype()}),
-                          true);
+    Carried& list = carry(outer_(
+        kEmptyTensorList,
+        {shape_constant(outer_, rows_of(element)), outer_.constant(Tensor::scalar<int32_t>(-1))},
+        {element.dtype()}));
+    if (!list.before) return list;
     list.after = emit(kTensorListPushBack, {list.inner, element});
     list.element = {element.dtype(), rows_of(element)};
     return list;

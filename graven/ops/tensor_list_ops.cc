@@ -125,6 +125,10 @@ Tensor zeros_like_x(GradientContext& c, int i) {
 }
 
 Tensor length_of_x(GradientContext& c) { return c(kTensorListLength, {c.x(0)}); }
+// What the list was made for: its elements may have other shapes than the one that was read.
+Tensor element_shape_of_x(GradientContext& c) {
+  return c(kTensorListElementShape, {c.x(0)}, {DType::kInt32});
+}
 
 // --- Records.
 
@@ -266,8 +270,7 @@ void get_item_gradient(GradientContext& c) {
   const int32_t one[] = {1};
   Tensor row = c(kExpandDims, {c.dy(), constant(c, Tensor::scalar<int32_t>(0))});
   Tensor index = c(kReshape, {c.x(1), int32_vector(c, one)});
-  Tensor shape = as_open_shape(c, c.static_shape_of_y(0));
-  c.set_dx(0, c(kTensorListScatterAdd, {row, index, shape, length_of_x(c)}));
+  c.set_dx(0, c(kTensorListScatterAdd, {row, index, element_shape_of_x(c), length_of_x(c)}));
 }
 
 void define_get_item(OpRegistry& ops) {
@@ -407,8 +410,7 @@ Status gather_shape(InferContext& c) {
 
 // Elements that are read twice get the sum.
 void gather_gradient(GradientContext& c) {
-  Tensor shape = as_open_shape(c, without_first(c.static_shape_of_y(0)));
-  c.set_dx(0, c(kTensorListScatterAdd, {c.dy(), c.x(1), shape, length_of_x(c)}));
+  c.set_dx(0, c(kTensorListScatterAdd, {c.dy(), c.x(1), element_shape_of_x(c), length_of_x(c)}));
 }
 
 void define_gather(OpRegistry& ops) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "graven/function/trace_type.h"
+#include "graven/ir/frame.h"
 #include "graven/python/argument_kinds.h"
 #include "graven/python/container.h"
 #include "graven/python/convert.h"
@@ -20,6 +21,7 @@ namespace {
 using engine::make_ref;
 using engine::Ref;
 using engine::Result;
+using engine::Status;
 using engine::type_error;
 using engine::Value;
 
@@ -37,6 +39,11 @@ class UserCallable final : public engine::Callable {
 
   Result<Value> call(std::span<const Value> arguments, As as) override {
     HoldGil gil;
+    PyObject* function = function_.get();
+    if (engine::Frame::current().is_graph()) {
+      RETURN_IF_ERROR(convert());
+      function = converted_.get();
+    }
     Object tuple = Object::take(PyTuple_New(static_cast<Py_ssize_t>(arguments.size())));
     if (!tuple) return pending_exception();
     for (size_t i = 0; i < arguments.size(); ++i) {
@@ -44,7 +51,7 @@ class UserCallable final : public engine::Callable {
       if (!argument) return pending_exception();
       PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), argument.release());
     }
-    Object result = Object::take(run_python<PyObject_CallObject>(function_.get(), tuple.get()));
+    Object result = Object::take(run_python<PyObject_CallObject>(function, tuple.get()));
     if (!result) return pending_exception();
     switch (as) {
       case As::kWhole:
@@ -55,11 +62,22 @@ class UserCallable final : public engine::Callable {
         break;
     }
     if (node_of(result.get())) return whole(result.get());
-    return result_to_value(result.get(), function_.get());
+    return result_to_value(result.get(), function);
   }
 
  private:
+  // Only what is traced is converted: what runs at once is plain Python, whose tensors have values
+  // and whose exceptions pass as they are.
+  Status convert() {
+    if (converted_) return {};
+    static constinit Imported convert("graven.autograph._operators", "convert_callable");
+    if (!convert.get()) return pending_exception();
+    converted_ = Object::take(run_python<PyObject_CallOneArg>(convert.get(), function_.get()));
+    return converted_ ? Status() : pending_exception();
+  }
+
   const Object function_;
+  Object converted_;
 };
 
 bool is_list(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
@@ -79,11 +97,7 @@ Result<Ref<engine::Callable>> to_callable(PyObject* object, std::string_view nam
   if (!PyCallable_Check(object)) {
     return type_error("The argument `", name, "` must be callable, not ", text_of(object), ".");
   }
-  static constinit Imported convert("graven.autograph._operators", "convert_callable");
-  if (!convert.get()) return pending_exception();
-  Object converted = Object::take(run_python<PyObject_CallOneArg>(convert.get(), object));
-  if (!converted) return pending_exception();
-  return Ref<engine::Callable>(make_ref<UserCallable>(converted.get()));
+  return Ref<engine::Callable>(make_ref<UserCallable>(object));
 }
 
 Result<engine::Choices> to_choices(PyObject* object) {

@@ -11,7 +11,8 @@
 
 namespace graven::python {
 
-// A Python function that a public function takes, such as a branch of cond. AutoGraph converts it.
+// A Python function that a public function takes, such as a branch of cond. AutoGraph converts it
+// where it is traced.
 // A TypeError if the object cannot be called.
 engine::Result<engine::Ref<engine::Callable>> to_callable(PyObject* object, std::string_view name);
 

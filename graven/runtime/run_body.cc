@@ -27,6 +27,7 @@ Status run_by_node(const Graph& graph, std::span<const Tensor> inputs, Tensors& 
     if (!status.ok()) return failed_at(*node, status);
     values[node] = std::move(made);
   }
+  outputs.clear();  // a loop gives those of its last iteration
   for (OutputRef output : graph.outputs()) outputs.push_back(values[output.node][output.index]);
   return {};
 }
