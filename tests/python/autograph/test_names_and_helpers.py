@@ -108,3 +108,17 @@ def test_what_a_conversion_makes_is_not_converted_again(
         assert [value.numpy() for value in f()] == [False, False]
         assert tf.function(leaves_early)(tf.constant(10)).numpy() == 5
     assert not caplog.records
+
+
+def test_methods_of_a_class_in_a_converted_function_are_converted() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        class Positive:
+            def of(self, x: Any) -> Any:
+                if x > 0:
+                    return x
+                return -x
+
+        return Positive().of(x)
+
+    assert f(tf.constant(-3)).numpy() == 3

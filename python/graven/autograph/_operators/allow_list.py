@@ -140,7 +140,8 @@ def note_failure(function: types.FunctionType, options: Any) -> None:
 
 def _decided(function: types.FunctionType) -> Plan:
     code = function.__code__
-    if code.co_filename == "<string>" or converted_frame(code) is not None:
+    converted = converted_frame(code)
+    if code.co_filename == "<string>" or (converted is not None and converted.is_helper):
         return Plan.AS_IS
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         return Plan.LISTED
