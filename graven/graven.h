@@ -10,6 +10,7 @@
 #include "graven/api/debug_ops.h"          // IWYU pragma: export
 #include "graven/api/error.h"              // IWYU pragma: export
 #include "graven/api/function.h"           // IWYU pragma: export
+#include "graven/api/maps.h"               // IWYU pragma: export
 #include "graven/api/module.h"             // IWYU pragma: export
 #include "graven/api/op_functions.h"       // IWYU pragma: export
 #include "graven/api/operand.h"            // IWYU pragma: export
@@ -17,5 +18,6 @@
 #include "graven/api/scopes.h"             // IWYU pragma: export
 #include "graven/api/tape.h"               // IWYU pragma: export
 #include "graven/api/tensor.h"             // IWYU pragma: export
+#include "graven/api/tensor_array.h"       // IWYU pragma: export
 #include "graven/api/tensor_spec.h"        // IWYU pragma: export
 #include "graven/api/variable.h"           // IWYU pragma: export

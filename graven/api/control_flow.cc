@@ -28,6 +28,40 @@ engine::Value run_cond(const Operand& pred, engine::Ref<engine::Callable> true_f
   return call.run().structure;
 }
 
+engine::Value run_switch_case(const Operand& branch_index,
+                              std::vector<engine::Ref<engine::Callable>> branch_fns,
+                              engine::Ref<engine::Callable> default_fn) {
+  static const engine::PublicFunction& function = library_function("switch_case");
+  engine::Choices choices;
+  for (engine::Ref<engine::Callable>& fn : branch_fns) {
+    if (!fn) {
+      throw_error(engine::type_error("A function of branch_fns is empty"), branch_index.location());
+    }
+    choices.all.push_back({engine::Value(), std::move(fn)});
+  }
+  LibraryCall call(function, branch_index.location());
+  call.set(0, engine::Value::of_tensor(branch_index.as_tensor()));
+  call.set(1, choices);
+  call.set(2, default_fn);
+  return call.run().structure;
+}
+
+engine::Value run_case(std::vector<std::pair<Operand, engine::Ref<engine::Callable>>> pred_fn_pairs,
+                       engine::Ref<engine::Callable> default_fn, bool exclusive,
+                       const std::source_location& location) {
+  static const engine::PublicFunction& function = library_function("case");
+  engine::Choices choices;
+  for (auto& [pred, fn] : pred_fn_pairs) {
+    if (!fn) throw_error(engine::type_error("A function of pred_fn_pairs is empty"), location);
+    choices.all.push_back({engine::Value::of_tensor(pred.as_tensor()), std::move(fn)});
+  }
+  LibraryCall call(function, location);
+  call.set(0, choices);
+  call.set(1, default_fn);
+  call.set(2, exclusive);
+  return call.run().structure;
+}
+
 engine::Value run_while_loop(engine::Ref<engine::Callable> cond, engine::Ref<engine::Callable> body,
                              engine::Value loop_vars, const WhileLoopOptions& options,
                              const std::source_location& location) {

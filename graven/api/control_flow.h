@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "graven/api/convert.h"
-#include "graven/api/error.h"
 #include "graven/api/operand.h"
 #include "graven/api/tensor.h"
+#include "graven/api/user_callable.h"
 #include "graven/base/export.h"
 #include "graven/ir/callable.h"
 
@@ -19,41 +19,14 @@ namespace graven {
 
 namespace internal {
 
-// A function of the program, as functions that take functions call it.
-template <typename R, typename... Args>
-class UserCallable final : public engine::Callable {
- public:
-  explicit UserCallable(std::function<R(Args...)> function) : function_(std::move(function)) {}
-  engine::Result<engine::Value> call(std::span<const engine::Value> values, As) override {
-    try {
-      return call(values, std::index_sequence_for<Args...>());
-    } catch (...) {
-      return status_of_current_exception();
-    }
-  }
-
- private:
-  template <size_t... i>
-  engine::Value call([[maybe_unused]] std::span<const engine::Value> values,
-                     std::index_sequence<i...>) {
-    if constexpr (std::is_void_v<R>) {
-      function_(Convert<Args>::from_value(values[i])...);
-      return Convert<Nothing>::to_value(Nothing());
-    } else {
-      return Convert<R>::to_value(function_(Convert<Args>::from_value(values[i])...));
-    }
-  }
-  std::function<R(Args...)> function_;
-};
-
-template <typename R, typename... Args, typename F>
-engine::Ref<engine::Callable> callable(F&& function) {
-  return engine::make_ref<UserCallable<R, Args...>>(
-      std::function<R(Args...)>(std::forward<F>(function)));
-}
-
 GRAVEN_API engine::Value run_cond(const Operand& pred, engine::Ref<engine::Callable> true_fn,
                                   engine::Ref<engine::Callable> false_fn);
+GRAVEN_API engine::Value run_switch_case(const Operand& branch_index,
+                                         std::vector<engine::Ref<engine::Callable>> branch_fns,
+                                         engine::Ref<engine::Callable> default_fn);
+GRAVEN_API engine::Value run_case(
+    std::vector<std::pair<Operand, engine::Ref<engine::Callable>>> pred_fn_pairs,
+    engine::Ref<engine::Callable> default_fn, bool exclusive, const std::source_location& location);
 
 }  // namespace internal
 
@@ -70,8 +43,53 @@ auto cond(const Operand& pred, True&& true_fn, False&& false_fn) {
   static_assert(std::is_same_v<R, std::invoke_result_t<False>>,
                 "true_fn and false_fn must return the same type");
   const engine::Value result =
-      internal::run_cond(pred, internal::callable<R>(std::forward<True>(true_fn)),
-                         internal::callable<R>(std::forward<False>(false_fn)));
+      internal::run_cond(pred, internal::callable(std::function<R()>(std::forward<True>(true_fn))),
+                         internal::callable(std::function<R()>(std::forward<False>(false_fn))));
+  if constexpr (!std::is_void_v<R>) return Convert<R>::from_value(result);
+}
+
+// The result of the function of this number, from 0; for other numbers that of default_fn, or
+// without one that of the last function. They give a tensor, or what is named:
+//
+//   Tensor y = graven::switch_case(index, {[&] { return x; }, [&] { return x * x; }});
+//   graven::switch_case<std::tuple<Tensor, Tensor>>(index, {f, g}, h);
+//
+// The rules and errors are those of cond; branch_index is an int32 scalar.
+template <typename R = Tensor>
+R switch_case(const Operand& branch_index, std::vector<std::function<R()>> branch_fns,
+              std::type_identity_t<std::function<R()>> default_fn = nullptr) {
+  std::vector<engine::Ref<engine::Callable>> branches;
+  for (auto& function : branch_fns) branches.push_back(internal::callable(std::move(function)));
+  const engine::Value result = internal::run_switch_case(branch_index, std::move(branches),
+                                                         internal::callable(std::move(default_fn)));
+  if constexpr (!std::is_void_v<R>) return Convert<R>::from_value(result);
+}
+
+// A predicate, which is a bool scalar, and its function.
+template <typename R = Tensor>
+struct Case {
+  Operand pred;
+  std::function<R()> fn;
+};
+
+// The result of the function of the first predicate that holds, or of default_fn:
+//
+//   Tensor y = graven::case_({{x < 0, [&] { return -x; }}, {x > 9, [&] { return x / 2; }}},
+//                            [&] { return x; });
+//
+// While a function is traced all predicates are computed and all functions called, each once. The
+// rules and errors are those of cond. InvalidArgument if no predicate holds and there is no
+// default_fn, or if `exclusive` is set and several hold.
+template <typename R = Tensor>
+R case_(std::vector<Case<R>> pred_fn_pairs,
+        std::type_identity_t<std::function<R()>> default_fn = nullptr, bool exclusive = false,
+        std::source_location location = std::source_location::current()) {
+  std::vector<std::pair<Operand, engine::Ref<engine::Callable>>> pairs;
+  for (Case<R>& one : pred_fn_pairs) {
+    pairs.emplace_back(one.pred, internal::callable(std::move(one.fn)));
+  }
+  const engine::Value result = internal::run_case(
+      std::move(pairs), internal::callable(std::move(default_fn)), exclusive, location);
   if constexpr (!std::is_void_v<R>) return Convert<R>::from_value(result);
 }
 
@@ -92,11 +110,11 @@ GRAVEN_API engine::Value run_while_loop(engine::Ref<engine::Callable> cond,
 
 // Repeats body as long as cond holds, and returns the loop variables after the last iteration. cond
 // gets the variables and returns a bool scalar; body gets them and returns their next values, a
-// tuple.
+// tuple. Numbers among the first values become tensors.
 //
 //   auto [i, sum] = graven::while_loop([](Tensor i, Tensor sum) { return i < 10; },
 //                                      [](Tensor i, Tensor sum) { return std::tuple(i + 1, sum +
-//                                      i); }, std::tuple(Tensor(0), Tensor(0)));
+//                                      i); }, std::tuple(0, 0));
 //
 // While a function is traced both are called once; tensors that they read from outside do not
 // change from one iteration to the next. Throws TypeError if a variable changes its dtype then, and
@@ -105,11 +123,12 @@ template <typename Cond, typename Body, typename... Variables>
 auto while_loop(Cond&& cond, Body&& body, const std::tuple<Variables...>& loop_vars,
                 const WhileLoopOptions& options = {},
                 std::source_location location = std::source_location::current()) {
-  using All = std::tuple<Variables...>;
-  return Convert<All>::from_value(
-      internal::run_while_loop(internal::callable<Tensor, Variables...>(std::forward<Cond>(cond)),
-                               internal::callable<All, Variables...>(std::forward<Body>(body)),
-                               Convert<All>::to_value(loop_vars), options, location));
+  using All = internal::AsTensorsOf<std::tuple<Variables...>>;
+  std::function<Tensor(internal::AsTensorsOf<Variables>...)> condition(std::forward<Cond>(cond));
+  std::function<All(internal::AsTensorsOf<Variables>...)> step(std::forward<Body>(body));
+  return Convert<All>::from_value(internal::run_while_loop(
+      internal::callable(std::move(condition)), internal::callable(std::move(step)),
+      internal::value_of_tensors(loop_vars), options, location));
 }
 
 }  // namespace graven

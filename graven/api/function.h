@@ -13,6 +13,7 @@
 #include "graven/api/error.h"
 #include "graven/api/location.h"
 #include "graven/api/module.h"
+#include "graven/api/user_callable.h"
 #include "graven/function/function.h"
 #include "graven/ir/frame.h"
 
@@ -255,25 +256,10 @@ class Function<R(Args...)>::Tracer final : public engine::Tracer {
   engine::Result<engine::Value> trace(const engine::FunctionType&,
                                       std::span<const engine::Value> values) override {
     engine::Frame::current().locations = &internal::cpp_locations();
-    try {
-      return call(values, std::index_sequence_for<Args...>());
-    } catch (...) {
-      return status_of_current_exception();
-    }
+    return internal::call_with_values(body_, values);
   }
 
  private:
-  template <size_t... i>
-  engine::Value call([[maybe_unused]] std::span<const engine::Value> values,
-                     std::index_sequence<i...>) {
-    if constexpr (std::is_void_v<R>) {
-      body_(Convert<std::remove_cvref_t<Args>>::from_value(values[i])...);
-      return Convert<internal::Nothing>::to_value(internal::Nothing());
-    } else {
-      return Convert<R>::to_value(
-          body_(Convert<std::remove_cvref_t<Args>>::from_value(values[i])...));
-    }
-  }
   Body body_;
 };
 

@@ -56,7 +56,11 @@ std::vector<TracedGraph> trace_branches(FunctionContext& c, std::span<const Bran
     }
     traced.push_back(std::move(*graph));
     const auto differs = structural_difference(traced[0].outputs, traced.back().outputs);
-    if (!differs) continue;
+    if (!differs) {
+      Value common = with_common_types(traced[0].outputs, traced.back().outputs);
+      traced[0].outputs = std::move(common);
+      continue;
+    }
     c.fail(type_error(branches[0].name, " and ", branch.name, " arguments to tf.", function,
                       kMustAgree, " They differ: ", *differs, "."));
     return {};
@@ -103,31 +107,8 @@ Tensor as_chooser(FunctionContext& c, const Tensor& tensor) {
                 : tensor;
 }
 
-// Python's truth of a value. A tensor of one element has that of the element.
-Result<bool> truth_of(FunctionContext& c, const Value& value) {
-  if (value.kind == Value::Kind::kLiteral) {
-    if (const auto* truth = std::get_if<bool>(&value.literal)) return *truth;
-    if (const auto* integer = std::get_if<int64_t>(&value.literal)) return *integer != 0;
-    if (const auto* real = std::get_if<double>(&value.literal)) return *real != 0;
-    if (const auto* text = std::get_if<std::string>(&value.literal)) return !text->empty();
-    if (std::holds_alternative<None>(value.literal)) return false;
-  }
-  if (value.kind == Value::Kind::kContainer) return !value.items.empty();
-  const Value read = with_tensor_leaves(c, value);
-  RETURN_IF_ERROR(c.status());
-  const Tensor& tensor = read.tensor;
-  if (!tensor || tensor.num_elements() != 1) {
-    return value_error("The truth value of pred must be that of one element");
-  }
-  if (tensor.dtype() == DType::kBool) return tensor.data<bool>()[0];
-  if (tensor.dtype() == DType::kString) return !tensor.data<std::string>()[0].empty();
-  const Tensor truth = c.cast(tensor, DType::kBool).tensor();
-  RETURN_IF_ERROR(c.status());
-  return truth.data<bool>()[0];
-}
-
-Outputs call_at_once(FunctionContext& c, const Callable& function) {
-  auto result = const_cast<Callable&>(function).call({}, Callable::As::kWhole);
+Outputs call_at_once(FunctionContext& c, Callable& function) {
+  auto result = function.call({}, Callable::As::kWhole);
   return result.ok() ? Outputs(std::move(*result)) : Outputs(c.fail(result.status()));
 }
 
@@ -156,7 +137,7 @@ Outputs cond(FunctionContext& c, const CondParameters& p) {
   if (!p.true_fn) return c.fail(type_error("The argument `true_fn` must be callable."));
   if (!p.false_fn) return c.fail(type_error("The argument `false_fn` must be callable."));
   if (!c.is_graph()) {
-    auto truth = truth_of(c, p.pred);
+    auto truth = truth_of(c, p.pred, "pred");
     if (!truth.ok()) return c.fail(truth.status());
     return call_at_once(c, *truth ? *p.true_fn : *p.false_fn);
   }
@@ -296,7 +277,7 @@ Outputs case_at_once(FunctionContext& c, const std::vector<Tensor>& preds,
                      const CaseParameters& p) {
   Callable* chosen = nullptr;
   for (size_t i = 0; i < preds.size(); ++i) {
-    auto holds = truth_of(c, Value::of_tensor(preds[i]));
+    auto holds = truth_of(c, Value::of_tensor(preds[i]), "pred");
     if (!holds.ok()) return c.fail(holds.status());
     if (!*holds) continue;
     if (chosen && p.exclusive) return c.fail(invalid_argument(kSeveralHold));

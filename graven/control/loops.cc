@@ -24,17 +24,6 @@ namespace {
 
 // --- Computed at once.
 
-Result<bool> truth_of(FunctionContext& c, const Value& value) {
-  const Value read = with_tensor_leaves(c, value);
-  RETURN_IF_ERROR(c.status());
-  if (!read.tensor || read.tensor.num_elements() != 1) {
-    return value_error("cond must give one bool");
-  }
-  const Tensor truth = c.cast(read.tensor, DType::kBool).tensor();
-  RETURN_IF_ERROR(c.status());
-  return truth.data<bool>()[0];
-}
-
 bool is_list(const Value& value) {
   if (value.kind != Value::Kind::kContainer) return false;
   const ContainerKind kind = value.container->kind();
@@ -70,7 +59,7 @@ Outputs loop_at_once(FunctionContext& c, const WhileLoopParameters& p) {
   while (c.status().ok() && (!left || (*left)-- > 0)) {
     auto holds = p.cond->call(variables.items, Callable::As::kParts);
     if (!holds.ok()) return c.fail(holds.status());
-    auto truth = truth_of(c, *holds);
+    auto truth = truth_of(c, *holds, "what cond gives");
     if (!truth.ok()) return c.fail(truth.status());
     if (!*truth) break;
     auto result = p.body->call(variables.items, Callable::As::kParts);

@@ -96,6 +96,28 @@ Value with_tensor_leaves(FunctionContext& c, Value value) {
   return value;
 }
 
+Result<bool> truth_of(FunctionContext& c, const Value& value, std::string_view name) {
+  if (value.kind == Value::Kind::kLiteral) {
+    if (const auto* truth = std::get_if<bool>(&value.literal)) return *truth;
+    if (const auto* integer = std::get_if<int64_t>(&value.literal)) return *integer != 0;
+    if (const auto* real = std::get_if<double>(&value.literal)) return *real != 0;
+    if (const auto* text = std::get_if<std::string>(&value.literal)) return !text->empty();
+    if (std::holds_alternative<None>(value.literal)) return false;
+  }
+  if (value.kind == Value::Kind::kContainer) return !value.items.empty();
+  const Value read = with_tensor_leaves(c, value);
+  RETURN_IF_ERROR(c.status());
+  const Tensor& tensor = read.tensor;
+  if (!tensor || tensor.num_elements() != 1) {
+    return value_error("The truth value of ", name, " must be that of one element");
+  }
+  if (tensor.dtype() == DType::kBool) return tensor.data<bool>()[0];
+  if (tensor.dtype() == DType::kString) return !tensor.data<std::string>()[0].empty();
+  const Tensor truth = c.cast(tensor, DType::kBool).tensor();
+  RETURN_IF_ERROR(c.status());
+  return truth.data<bool>()[0];
+}
+
 Value with_tensors(Value value, std::span<const Tensor> tensors) {
   size_t next = 0;
   next_tensors(value, tensors, next);
@@ -132,6 +154,18 @@ std::optional<std::string> structural_difference(const Value& a, const Value& b)
     }
   }
   return std::nullopt;
+}
+
+Value with_common_types(Value value, const Value& b) {
+  if (value.kind == Value::Kind::kTyped && b.kind == Value::Kind::kTyped) {
+    value.type = own_type_of(value)->common_supertype(*own_type_of(b));
+  } else if (value.kind == Value::Kind::kContainer) {
+    for (size_t i = 0; i < value.items.size(); ++i) {
+      const auto at = static_cast<size_t>(b.container->matching_position(*value.container, i));
+      value.items[i] = with_common_types(std::move(value.items[i]), b.items[at]);
+    }
+  }
+  return value;
 }
 
 bool is_nested_like(const Value& a, const Value& b) {

@@ -15,12 +15,19 @@ namespace graven::engine {
 // stays None.
 Value with_tensor_leaves(FunctionContext& c, Value value);
 
+// Python's truth of a value that is known now. A tensor of one element has that of the element; a
+// ValueError for others, which says the name.
+Result<bool> truth_of(FunctionContext& c, const Value& value, std::string_view name);
+
 // The value with these tensors in the places of its own, in the order of collect_tensors.
 Value with_tensors(Value value, std::span<const Tensor> tensors);
 
 // What differs between two structures, in words; none if they have the same containers, None at the
 // same places and tensors of the same dtypes.
 std::optional<std::string> structural_difference(const Value& a, const Value& b);
+
+// The value with the common supertypes of its own types and those of b, which does not differ.
+Value with_common_types(Value value, const Value& b);
 
 // Whether containers nest in the same way, whatever their leaves are.
 bool is_nested_like(const Value& a, const Value& b);

@@ -49,6 +49,60 @@ TEST_CASE("branches may give several tensors") {
   CHECK(std::get<0>(f(false, Tensor(3))).item<int32_t>() == 4);
 }
 
+TEST_CASE("switch_case gives the result of the function of the number, or of the default") {
+  const auto last = [](Tensor i, Tensor x) {
+    return graven::switch_case(i, {[&] { return x; }, [&] { return x * 10; }});
+  };
+  const auto other = [](Tensor i, Tensor x) {
+    return std::get<1>(graven::switch_case<std::tuple<Tensor, Tensor>>(
+        i, {[&] { return std::tuple(x, x); }}, [&] { return std::tuple(x, -x); }));
+  };
+  const auto traced = graven::function(last);
+  const auto traced_other = graven::function(other);
+  for (const int i : {-1, 0, 1, 2}) {
+    const int expected = i == 0 ? 3 : 30;
+    CHECK(last(i, 3).item<int32_t>() == expected);
+    CHECK(traced(i, Tensor(3)).item<int32_t>() == expected);
+    CHECK(other(i, 3).item<int32_t>() == (i == 0 ? 3 : -3));
+    CHECK(traced_other(i, Tensor(3)).item<int32_t>() == (i == 0 ? 3 : -3));
+  }
+  CHECK(contains(error_of([&] { traced(Tensor(0.5), Tensor(3)); }).message(), "int32 scalar"));
+  CHECK(contains(error_of([] { graven::switch_case(0, {}); }).message(), "at least one function"));
+}
+
+TEST_CASE("case gives the result of the first predicate that holds") {
+  const auto f = [](Tensor x) {
+    return graven::case_({{x < 0, [&] { return -x; }}, {x > 9, [&] { return x * 2; }}},
+                         [&] { return x; });
+  };
+  const auto traced = graven::function(f);
+  for (const auto& [x, y] : {std::pair(-3, 3), std::pair(10, 20), std::pair(4, 4)}) {
+    CHECK(f(x).item<int32_t>() == y);
+    CHECK(traced(x).item<int32_t>() == y);
+  }
+  const auto strict = [](Tensor x) {
+    return graven::case_({{x > 0, [&] { return x; }}, {x > 9, [&] { return x * 2; }}}, nullptr,
+                         /*exclusive=*/true);
+  };
+  const auto traced_strict = graven::function(strict);
+  CHECK(strict(5).item<int32_t>() == 5);
+  CHECK(traced_strict(5).item<int32_t>() == 5);
+  CHECK(contains(error_of([&] { strict(10); }).message(), "more than 1 conditions"));
+  CHECK(contains(error_of([&] { traced_strict(10); }).message(), "more than 1 conditions"));
+  CHECK(contains(error_of([&] { strict(-1); }).message(), "None of conditions"));
+  CHECK(contains(error_of([&] { traced_strict(-1); }).message(), "None of conditions"));
+}
+
+TEST_CASE("numbers among the variables of a loop become tensors") {
+  const auto f = [](Tensor n) {
+    return std::get<1>(while_loop([&](Tensor i, Tensor) { return i < n; },
+                                  [](Tensor i, Tensor x) { return std::tuple(i + 1, x * 2); },
+                                  std::tuple(0, 1.0)));
+  };
+  CHECK(f(3).item<float>() == 8);
+  CHECK(graven::function(f)(3).item<float>() == 8);
+}
+
 TEST_CASE("a loop runs as long as its condition holds, at once and traced") {
   auto f = graven::function(power);
   CHECK(power(3.0, 4).item<float>() == 81);
