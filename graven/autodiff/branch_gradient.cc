@@ -13,10 +13,10 @@
 #include "graven/autodiff/extended_node.h"
 #include "graven/autodiff/gradient_pair.h"
 #include "graven/autodiff/inner_builder.h"
-#include "graven/autodiff/order_effects.h"
 #include "graven/base/strings.h"
 #include "graven/ir/bodies.h"
 #include "graven/ir/merge_captures.h"
+#include "graven/ir/order_effects.h"
 #include "graven/ir/static_shape.h"
 #include "graven/ir/structural_ops.h"
 

@@ -9,7 +9,6 @@
 #include "graven/autodiff/call_gradient.h"
 #include "graven/autodiff/differentiate.h"
 #include "graven/autodiff/forward_graph.h"
-#include "graven/autodiff/order_effects.h"
 #include "graven/autodiff/step.h"
 #include "graven/base/claim.h"
 #include "graven/base/heap_bytes.h"
@@ -18,6 +17,7 @@
 #include "graven/base/strings.h"
 #include "graven/ir/bodies.h"
 #include "graven/ir/frame.h"
+#include "graven/ir/order_effects.h"
 #include "graven/ir/structural_ops.h"
 
 namespace graven::engine {

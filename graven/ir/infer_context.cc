@@ -208,6 +208,20 @@ Status same_as_input(InferContext& c) {
   return {};
 }
 
+Status same_shapes(InferContext& c) {
+  Shape shape = c.shape(0);
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    auto merged = merge_shapes(shape, c.shape(i));
+    if (!merged.ok()) {
+      return invalid_argument("Inputs must have the same shape, got ", c.shape(0).to_message(),
+                              " and ", c.shape(i).to_message());
+    }
+    shape = *merged;
+  }
+  c.set_shape(0, shape);
+  return {};
+}
+
 Status broadcast_inputs(InferContext& c) {
   if (c.num_inputs() == 0) return internal_error("broadcast of no inputs");
   Shape shape = c.shape(0);

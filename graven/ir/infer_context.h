@@ -115,6 +115,7 @@ GRAVEN_API Status infer_outputs(InferContext& c);
 
 // --- Rules that many ops share.
 GRAVEN_API Status same_as_input(InferContext& c);     // output 0 is like input 0
+GRAVEN_API Status same_shapes(InferContext& c);       // all inputs and output 0 have one shape
 GRAVEN_API Status broadcast_inputs(InferContext& c);  // the broadcast of all inputs
 GRAVEN_API Status scalar_output(InferContext& c);     // all outputs are scalars
 GRAVEN_API Status no_outputs(InferContext& c);

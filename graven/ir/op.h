@@ -16,6 +16,7 @@
 
 namespace graven::engine {
 
+class BatchContext;
 class CostContext;
 class GradientContext;
 class InferContext;
@@ -70,6 +71,8 @@ using InferFunction = Status (*)(InferContext& context);
 // call.
 using CostFunction = double (*)(const CostContext& context);
 using GradientFunction = void (*)(GradientContext& context);
+// How the op runs for many rows at once (ir/batch_context.h).
+using BatchFunction = void (*)(BatchContext& context);
 // The index of the input that is passed on as output 0, given the dtypes of the inputs; -1 if none.
 using PassesOnFunction = int (*)(std::span<const DType> inputs, AttrsRef attrs);
 GRAVEN_API int passes_on_input_0(std::span<const DType> inputs, AttrsRef attrs);
@@ -101,6 +104,10 @@ struct OpRecord {
   InferFunction infer = nullptr;
   // Null: no gradient is defined, asking for it is a LookupError. See not_differentiable.
   GradientFunction gradient = nullptr;
+  // Null: follows from the body, if it is of scalars or of other ops; an op that has neither is run
+  // in a loop over the rows. An op without effects, none of whose inputs depends on the row, runs
+  // once; the rule of one with effects is asked in that case too.
+  BatchFunction batch = nullptr;
   OpBody body = {};
   // The kernel makes all outputs itself (a variable's value, a view): none is allocated for it,
   // even if their shapes are known.

@@ -38,11 +38,13 @@ struct IdentityNAttrs {
 };
 GRAVEN_API inline OpHandle<IdentityNAttrs> kIdentityN;  // input: T -> output: T
 GRAVEN_API inline OpHandle<NoAttrs> kNoOp;
-GRAVEN_API inline OpHandle<NoAttrs> kAddN;       // inputs: N * T -> sum
-GRAVEN_API inline OpHandle<NoAttrs> kZerosLike;  // x -> y
-GRAVEN_API inline OpHandle<NoAttrs> kOnesLike;   // x -> y
-GRAVEN_API inline OpHandle<NoAttrs> kFill;       // dims, value -> output
-GRAVEN_API inline OpHandle<NoAttrs> kReshape;    // tensor, shape -> output
+GRAVEN_API inline OpHandle<NoAttrs> kAddN;         // inputs: N * T -> sum
+GRAVEN_API inline OpHandle<NoAttrs> kZerosLike;    // x -> y
+GRAVEN_API inline OpHandle<NoAttrs> kOnesLike;     // x -> y
+GRAVEN_API inline OpHandle<NoAttrs> kFill;         // dims, value -> output
+GRAVEN_API inline OpHandle<NoAttrs> kReshape;      // tensor, shape -> output
+GRAVEN_API inline OpHandle<NoAttrs> kExpandDims;   // input, dim -> output
+GRAVEN_API inline OpHandle<NoAttrs> kBroadcastTo;  // input, shape -> output
 GRAVEN_API inline OpHandle<NoAttrs> kStopGradient;
 
 struct CastAttrs {
@@ -168,6 +170,30 @@ GRAVEN_API inline OpHandle<TensorListAttrs> kTensorListPopBack;
 GRAVEN_API inline OpHandle<NoAttrs> kTensorListLength;  // input_handle -> length
 // input_handle, element_shape, leading_dims -> tensor, lengths
 GRAVEN_API inline OpHandle<TensorListAttrs> kTensorListConcatV2;
+// element_shape, num_elements -> handle
+GRAVEN_API inline OpHandle<TensorListAttrs> kTensorListReserve;
+// input_handle, index, element_shape -> item
+GRAVEN_API inline OpHandle<TensorListAttrs> kTensorListGetItem;
+struct TensorListSetItemAttrs {
+  bool resize_if_index_out_of_bounds = false;
+  static constexpr auto fields() {
+    return std::tuple(field("resize_if_index_out_of_bounds",
+                            &TensorListSetItemAttrs::resize_if_index_out_of_bounds));
+  }
+};
+// input_handle, index, item -> output_handle
+GRAVEN_API inline OpHandle<TensorListSetItemAttrs> kTensorListSetItem;
+struct TensorListStackAttrs {
+  DType element_dtype = DType::kInvalid;
+  int64_t num_elements = -1;
+  static constexpr auto fields() {
+    return std::tuple(required_field("element_dtype", &TensorListStackAttrs::element_dtype),
+                      field("num_elements", &TensorListStackAttrs::num_elements));
+  }
+};
+// input_handle, element_shape -> tensor
+GRAVEN_API inline OpHandle<TensorListStackAttrs> kTensorListStack;
+GRAVEN_API inline OpHandle<NoAttrs> kTensorListFromTensor;  // tensor, element_shape -> handle
 
 struct ReadVariableAttrs {
   DType dtype = DType::kInvalid;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "graven/ir/op.h"
+#include "graven/ir/structural_ops.h"
 
 namespace graven::engine {
 
@@ -18,6 +19,5 @@ struct SqueezeAttrs {
   }
 };
 GRAVEN_API inline OpHandle<SqueezeAttrs> kSqueeze;  // input -> output
-GRAVEN_API inline OpHandle<NoAttrs> kExpandDims;    // input, dim -> output
 
 }  // namespace graven::engine

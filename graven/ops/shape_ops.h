@@ -10,7 +10,6 @@ GRAVEN_API inline OpHandle<ShapeAttrs> kShapeN;  // input: N * T -> output: N * 
 GRAVEN_API inline OpHandle<ShapeAttrs> kSize;    // input -> output
 GRAVEN_API inline OpHandle<NoAttrs> kRank;       // input -> output
 
-GRAVEN_API inline OpHandle<NoAttrs> kBroadcastTo;            // input, shape -> output
 GRAVEN_API inline OpHandle<NoAttrs> kBroadcastGradientArgs;  // s0, s1 -> r0, r1
 GRAVEN_API inline OpHandle<NoAttrs> kBroadcastArgs;          // s0, s1 -> r0
 

@@ -6,20 +6,6 @@
 
 namespace graven::engine {
 
-Status same_shapes(InferContext& c) {
-  Shape shape = c.shape(0);
-  for (int i = 1; i < c.num_inputs(); ++i) {
-    auto merged = merge_shapes(shape, c.shape(i));
-    if (!merged.ok()) {
-      return invalid_argument("Inputs must have the same shape, got ", c.shape(0).to_message(),
-                              " and ", c.shape(i).to_message());
-    }
-    shape = *merged;
-  }
-  c.set_shape(0, shape);
-  return {};
-}
-
 Result<Shape> shape_from_input(InferContext& c, int input) {
   const Shape& vector = c.shape(input);
   if (vector.has_rank() && vector.rank() != 1) {

@@ -6,9 +6,6 @@ namespace graven::engine {
 
 // Inference rules of several families, beside those of infer_context.h.
 
-// All inputs have one shape, and output 0 too.
-Status same_shapes(InferContext& c);
-
 // The shape whose sizes an integer input holds, each as far as it is known. Negative ones are
 // refused.
 Result<Shape> shape_from_input(InferContext& c, int input);

@@ -1,4 +1,4 @@
-#include "graven/autodiff/order_effects.h"
+#include "graven/ir/order_effects.h"
 
 #include <utility>
 #include <vector>
