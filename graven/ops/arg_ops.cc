@@ -4,6 +4,7 @@
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/kernels/extrema.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/reduction_ops.h"
 #include "graven/ops/register_ops.h"
@@ -168,6 +169,7 @@ void define_arg_ops(OpRegistry& ops) {
                            {"output_type", kMoreIndexTypes}},
                  .infer = arg_shape,
                  .gradient = not_differentiable,
+                 .batch = batch_along_axis<0, 1>,
                  .body = kernel(arg_kernel<true>),
                  .values_for_inference = {1},
              });
@@ -183,6 +185,7 @@ void define_arg_ops(OpRegistry& ops) {
                            {"output_type", kIndexTypes}},
                  .infer = arg_shape,
                  .gradient = not_differentiable,
+                 .batch = batch_along_axis<0, 1>,
                  .body = kernel(arg_kernel<false>),
                  .values_for_inference = {1},
              });

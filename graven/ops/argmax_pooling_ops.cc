@@ -4,6 +4,7 @@
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/convolution_ops.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/pooling_windows.h"
@@ -54,6 +55,11 @@ Status max_pool_with_argmax_kernel(KernelContext& c) {
   return {};
 }
 
+void batch_pool_with_argmax(BatchContext& c) {
+  if (c.attrs<PoolWithArgmaxAttrs>().include_batch_in_index) return c.use_loop();
+  batch_by_folding<0>(c);
+}
+
 void define_max_pool_with_argmax(OpRegistry& ops) {
   ops.define(kMaxPoolWithArgmax,
              {
@@ -72,6 +78,7 @@ void define_max_pool_with_argmax(OpRegistry& ops) {
                        c.set_dx(0, c(kMaxPoolGradWithArgmax, {c.x(0), c.dy(0), c.y(1)},
                                      {a.ksize, a.strides, a.padding, a.include_batch_in_index}));
                      },
+                 .batch = batch_pool_with_argmax,
                  .body = kernel(max_pool_with_argmax_kernel),
              });
 }
@@ -113,6 +120,11 @@ Status max_pool_grad_with_argmax_kernel(KernelContext& c) {
   return invalid_argument("argmax has a place outside of its image: ", integer_at(argmax, wrong));
 }
 
+void batch_pool_with_argmax_grad(BatchContext& c) {
+  if (c.attrs<PoolGradWithArgmaxAttrs>().include_batch_in_index) return c.use_loop();
+  batch_by_folding<0, 1, 2>(c);
+}
+
 void define_max_pool_grad_with_argmax(OpRegistry& ops) {
   ops.define(kMaxPoolGradWithArgmax,
              {
@@ -123,6 +135,7 @@ void define_max_pool_grad_with_argmax(OpRegistry& ops) {
                  .outputs = {"output: T"},
                  .types = {{"T", kRealTypes}, {"Targmax", kIndexTypes}},
                  .infer = max_pool_grad_with_argmax_shape,
+                 .batch = batch_pool_with_argmax_grad,
                  .body = kernel(max_pool_grad_with_argmax_kernel),
              });
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "graven/expr/scalar.h"
+#include "graven/ir/batch_context.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/kernels/boost_functions.h"
@@ -50,6 +51,7 @@ void define(OpRegistry& ops, OpHandle<NoAttrs>& handle, Record record) {
       .types = {{"T", kTypes, DTypeSet{DType::kBFloat16}}},
       .infer = same_as_input,
       .gradient = record.gradient,
+      .batch = batch_any_shape,
       .body = std::move(record.body),
   });
 }

@@ -2,6 +2,7 @@
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/nn_ops.h"
@@ -63,6 +64,26 @@ Status bias_add_kernel(KernelContext& c) {
   return {};
 }
 
+// Biases of their own for each row are added as tensors that broadcast.
+void batch_bias_add(BatchContext& c) {
+  const auto rank = c.rank(0);
+  if (!rank) return c.use_loop();
+  const bool is_second = &c.op() == kBiasAdd.op && has_channels_second(c.raw_attrs());
+  if (!c.is_batched(1) && !is_second) {
+    const Tensor inputs[] = {c.x(0), c.x(1)};
+    return apply_to_rows(c, inputs);
+  }
+  Tensor bias = c.x(1);
+  const int axis = is_second ? 1 : *rank - 1;
+  for (int d = 0; d < axis && c.is_batched(1); ++d) {
+    bias = c(kExpandDims, {bias, c.constant(Tensor::scalar<int32_t>(1))});
+  }
+  for (int d = axis + 1; d < *rank; ++d) {
+    bias = c(kExpandDims, {bias, c.constant(Tensor::scalar<int32_t>(-1))});
+  }
+  c.set_y(0, c(kAddV2, {c.x(0), bias}));
+}
+
 void define_bias_add_and_bias_add_v1(OpRegistry& ops) {
   ops.define(kBiasAdd,
              {
@@ -79,6 +100,7 @@ void define_bias_add_and_bias_add_v1(OpRegistry& ops) {
                        if (c.wants(0)) c.set_dx(0, dy);
                        if (c.wants(1)) c.set_dx(1, c(kBiasAddGrad, {dy}, c.attrs<BiasAddAttrs>()));
                      },
+                 .batch = batch_bias_add,
                  .body = elementwise([](auto x, auto bias) {
                            return x + bias;
                          }).with_kernel_when(has_channels_second, bias_add_kernel),
@@ -97,6 +119,7 @@ void define_bias_add_and_bias_add_v1(OpRegistry& ops) {
                                    if (c.wants(0)) c.set_dx(0, dy);
                                    if (c.wants(1)) c.set_dx(1, c(kBiasAddGrad, {dy}));
                                  },
+                             .batch = batch_bias_add,
                              .body = elementwise([](auto x, auto bias) { return x + bias; }),
                          });
 }

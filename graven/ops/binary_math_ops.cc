@@ -8,6 +8,7 @@
 #include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/accuracy_text.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/elements_in_double.h"
 #include "graven/ops/formulas.h"
@@ -494,6 +495,7 @@ void define_clip_by_value(OpRegistry& ops) {
       .types = {{"T", kRealTypes, kNumberTypes}},
       .infer = clip_shape,
       .gradient = clip_gradient,
+      .batch = batch_broadcast_to_output,
       .body = elementwise([](auto t, auto low, auto high) { return min(max(t, low), high); }),
   });
 }
@@ -524,6 +526,7 @@ void define_zeta_and_polygamma(OpRegistry& ops) {
       .types = {{"T", kWideFloats}},
       .infer = broadcast_inputs,
       .gradient = zeta_gradient,
+      .batch = batch_broadcasting,
       .body = kernel(
           [](KernelContext& c) -> Status { return apply_in_double(c, zeta, zeta_for_floats); }),
   });
@@ -541,6 +544,7 @@ void define_zeta_and_polygamma(OpRegistry& ops) {
             if (c.wants(1))
               set_sum(c, 1, dy_of(c) * call(kPolygamma, x_of(c, 0) + 1.0, x_of(c, 1)));
           },
+      .batch = batch_broadcasting,
       .body = kernel([](KernelContext& c) -> Status {
         return apply_in_double(c, polygamma, polygamma_for_floats);
       }),

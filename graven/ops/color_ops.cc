@@ -7,6 +7,7 @@
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/image_ops.h"
@@ -323,6 +324,7 @@ void define_conversions_of_colors(OpRegistry& ops) {
       .types = {{"T", kFloatTypes}},
       .infer = color_shape<1, Channels::kThree>,
       .gradient = rgb_to_hsv_gradient,
+      .batch = batch_leading_axes,
       .body = kernel(rgb_to_hsv_kernel),
   });
   kHSVToRGB = ops.define<NoAttrs>({
@@ -335,6 +337,7 @@ void define_conversions_of_colors(OpRegistry& ops) {
       .types = {{"T", kFloatTypes}},
       .infer = color_shape<1, Channels::kThree>,
       .gradient = not_differentiable,
+      .batch = batch_leading_axes,
       .body = kernel(hsv_to_rgb_kernel),
   });
 }
@@ -348,6 +351,7 @@ void define_adjustments_of_colors(OpRegistry& ops) {
       .outputs = {"output: T"},
       .types = {{"T", kTypes}},
       .infer = color_shape<3, Channels::kAny>,
+      .batch = batch_data_inputs<0>,
       .body = kernel(adjust_contrast_kernel),
   });
   kAdjustHue = ops.define<NoAttrs>({
@@ -357,6 +361,7 @@ void define_adjustments_of_colors(OpRegistry& ops) {
       .outputs = {"output: T"},
       .types = {{"T", kTypes}},
       .infer = color_shape<3, Channels::kThree>,
+      .batch = batch_data_inputs<0>,
       .body = kernel(adjust_hue_kernel),
   });
   kAdjustSaturation = ops.define<NoAttrs>({
@@ -366,6 +371,7 @@ void define_adjustments_of_colors(OpRegistry& ops) {
       .outputs = {"output: T"},
       .types = {{"T", kTypes}},
       .infer = color_shape<3, Channels::kThree>,
+      .batch = batch_data_inputs<0>,
       .body = kernel(adjust_saturation_kernel),
   });
 }

@@ -4,6 +4,7 @@
 #include "graven/ir/infer_bodies.h"
 #include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/batch_control_flow.h"
 #include "graven/ops/register_ops.h"
 #include "graven/tensor/resource.h"
 
@@ -29,6 +30,7 @@ void define_if(OpRegistry& ops) {
                       .outputs = {"output: Tout"},
                       .types = {{"Tcond", kAllTypes}},
                       .infer = infer_branches,
+                      .batch = batch_branches,
                       .effects = effects_of_bodies,
                       .bodies = two_branches(),
                       .default_node_name = "cond",
@@ -42,6 +44,7 @@ void define_if(OpRegistry& ops) {
                  .outputs = {"output: Tout"},
                  .types = {{"Tcond", kAllTypes}},
                  .infer = infer_branches,
+                 .batch = batch_branches,
                  .bodies = two_branches(),
                  .default_node_name = "cond",
              });
@@ -55,6 +58,7 @@ void define_case(OpRegistry& ops) {
                         .inputs = {"branch_index: int32", "input: Tin"},
                         .outputs = {"output: Tout"},
                         .infer = infer_branches,
+                        .batch = batch_branches,
                         .effects = effects_of_bodies,
                         .bodies = branches(),
                     });
@@ -66,6 +70,7 @@ void define_case(OpRegistry& ops) {
                  .inputs = {"branch_index: int32", "input: Tin"},
                  .outputs = {"output: Tout"},
                  .infer = infer_branches,
+                 .batch = batch_branches,
                  .bodies = branches(),
              });
 }
@@ -79,6 +84,7 @@ void define_while(OpRegistry& ops) {
                  .inputs = {"input: T"},
                  .outputs = {"output: T"},
                  .infer = infer_loop,
+                 .batch = batch_loop,
                  .effects = effects_of_bodies,
                  .bodies = loop(),
              });
@@ -89,6 +95,7 @@ void define_while(OpRegistry& ops) {
                                   .inputs = {"input: T"},
                                   .outputs = {"output: T"},
                                   .infer = infer_loop,
+                                  .batch = batch_loop,
                                   .bodies = loop(),
                               });
 }

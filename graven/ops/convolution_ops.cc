@@ -9,6 +9,7 @@
 #include "graven/ir/kernel.h"
 #include "graven/kernels/convolution.h"
 #include "graven/kernels/panels.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/register_ops.h"
 #include "graven/ops/windows.h"
@@ -261,6 +262,7 @@ void define_conv2_d(OpRegistry& ops) {
                  .types = {{"T", kWithInt32}},
                  .infer = convolution_shape<Dense>,
                  .gradient = convolution_gradient<Dense>,
+                 .batch = batch_by_folding<0>,
                  .body = kernel(convolution_kernel<Dense>),
                  .panels = true,
                  .cost = convolution_cost<Dense>,
@@ -349,6 +351,7 @@ void define_conv2_d_backprop_input(OpRegistry& ops) {
                  .types = {{"T", kWithInt32}},
                  .infer = input_gradient_shape<Dense>,
                  .gradient = input_gradient_gradient<Dense>,
+                 .batch = batch_by_folding_sizes<0, 2>,
                  .body = kernel(input_gradient_kernel<Dense>),
                  .values_for_inference = {0},
                  .panels = true,
@@ -430,6 +433,7 @@ void define_conv3_d_and_kin(OpRegistry& ops) {
                           .types = {{"T", kFloatTypes}},
                           .infer = convolution_shape<Volume>,
                           .gradient = convolution_gradient<Volume>,
+                          .batch = batch_by_folding<0>,
                           .body = kernel(convolution_kernel<Volume>),
                           .panels = true,
                           .cost = convolution_cost<Volume>,
@@ -444,6 +448,7 @@ void define_conv3_d_and_kin(OpRegistry& ops) {
                  .types = {{"T", kFloatTypes}, {"Tshape", kIndexTypes}},
                  .infer = input_gradient_shape<Volume>,
                  .gradient = input_gradient_gradient<Volume>,
+                 .batch = batch_by_folding_sizes<0, 2>,
                  .body = kernel(input_gradient_kernel<Volume>),
                  .values_for_inference = {0},
                  .panels = true,
@@ -480,6 +485,7 @@ void define_depthwise_conv2d_native_and_kin(OpRegistry& ops) {
                  .types = {{"T", kFloatTypes}},
                  .infer = convolution_shape<Depthwise>,
                  .gradient = convolution_gradient<Depthwise>,
+                 .batch = batch_by_folding<0>,
                  .body = kernel(convolution_kernel<Depthwise>),
                  .panels = true,
                  .cost = convolution_cost<Depthwise>,
@@ -494,6 +500,7 @@ void define_depthwise_conv2d_native_and_kin(OpRegistry& ops) {
                  .types = {{"T", kFloatTypes}},
                  .infer = input_gradient_shape<Depthwise>,
                  .gradient = input_gradient_gradient<Depthwise>,
+                 .batch = batch_by_folding_sizes<0, 2>,
                  .body = kernel(input_gradient_kernel<Depthwise>),
                  .values_for_inference = {0},
                  .panels = true,

@@ -4,8 +4,10 @@
 #include <limits>
 #include <vector>
 
+#include "graven/ir/batch_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/register_ops.h"
 #include "graven/tensor/add_elements.h"
@@ -353,6 +355,7 @@ void define_bucketize(OpRegistry& ops) {
                                }
                                return same_as_input(c);
                              },
+                             .batch = batch_any_shape,
                              .body = kernel(bucketize_kernel),
                          });
 }
@@ -411,6 +414,7 @@ void define_bounds(OpRegistry& ops) {
                            .outputs = {"output: out_type"},
                            .types = {{"T", kRealTypes, kAllTypes}, {"out_type", kIndexTypes}},
                            .infer = bound_shape,
+                           .batch = batch_by_folding<0, 1>,
                            .body = kernel(f),
                        });
   };

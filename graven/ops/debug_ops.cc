@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "graven/base/mutex.h"
+#include "graven/ir/batch_context.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ops/elements.h"
+#include "graven/ops/reduction_ops.h"
 #include "graven/ops/register_ops.h"
 #include "graven/ops/tensor_summary.h"
 
@@ -31,6 +33,14 @@ Status assert_kernel(KernelContext& c) {
   return invalid_argument(message);
 }
 
+// It holds if it holds for all rows.
+void batch_assert(BatchContext& c) {
+  std::vector<Tensor> inputs;
+  for (int i = 0; i < c.num_inputs(); ++i) inputs.push_back(c.x(i));
+  if (c.is_batched(0)) inputs[0] = c(kAll, {c.x(0), c.constant(Tensor::scalar<int32_t>(0))});
+  c.apply(c.op(), inputs, c.raw_attrs());
+}
+
 void define_assert(OpRegistry& ops) {
   kAssert = ops.define<AssertAttrs>({
       .name = "Assert",
@@ -38,6 +48,7 @@ void define_assert(OpRegistry& ops) {
       .inputs = {"condition: bool", "data: T"},
       .infer = [](InferContext& c) -> Status { return check_scalar(c, "In[0]"); },
       .gradient = not_differentiable,
+      .batch = batch_assert,
       .body = kernel(assert_kernel),
       .effects = ordered_effects,
   });
@@ -109,6 +120,7 @@ void define_check_numerics_and_kin(OpRegistry& ops) {
       .types = {{"T", kFloatTypes}},
       .infer = same_as_input,
       .gradient = check_numerics_gradient<kCheckNumerics>,
+      .batch = batch_any_shape,
       .body = kernel(check_numerics_kernel),
       .allocates_outputs = true,
       .effects = ordered_effects,
@@ -121,6 +133,7 @@ void define_check_numerics_and_kin(OpRegistry& ops) {
       .types = {{"T", kFloatTypes}},
       .infer = same_as_input,
       .gradient = check_numerics_gradient<kCheckNumericsV2>,
+      .batch = batch_any_shape,
       .body = kernel(check_numerics_kernel),
       .allocates_outputs = true,
       .effects = ordered_effects,

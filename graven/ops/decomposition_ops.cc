@@ -1,5 +1,6 @@
 #include "graven/ops/decomposition_ops.h"
 
+#include "graven/ir/batch_context.h"
 #include "graven/ir/cost.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/structural_ops.h"
@@ -178,6 +179,16 @@ void qr_gradient(GradientContext& c) {
   c.set_dx(0, c(kConcatV2, {gx, product(q, gv), constant(c, Tensor::scalar(int32_t{-1}))}));
 }
 
+// Outputs that the attributes leave empty are the same for all rows.
+void batch_decomposition(BatchContext& c) {
+  const Tensor inputs[] = {c.x(0)};
+  const Tensors made = c.apply(c.op(), inputs, c.raw_attrs());
+  for (size_t i = 0; i < made.size(); ++i) {
+    const auto number = static_cast<int>(i);
+    c.set_y(number, made[i], c.row_shape_of_y(number) != Shape{0});
+  }
+}
+
 void define_qr(OpRegistry& ops) {
   ops.define(kQr, {
                       .name = "Qr",
@@ -190,6 +201,7 @@ void define_qr(OpRegistry& ops) {
                       .types = {{"T", kMatrixTypes | DTypeSet{DType::kHalf}}},
                       .infer = qr_shape,
                       .gradient = qr_gradient,
+                      .batch = batch_leading_axes,
                       .body = kernel(qr_kernel),
                       .cost = cubic_cost<kOperationsOfQr>,
                   });
@@ -321,6 +333,7 @@ void define_svd(OpRegistry& ops) {
                  .types = {{"T", kMatrixTypes, DTypeSet{DType::kHalf}}},
                  .infer = svd_shape,
                  .gradient = svd_gradient,
+                 .batch = batch_decomposition,
                  .body = kernel(svd_kernel),
                  .cost = cubic_cost<kOperationsOfSvd>,
              });
@@ -464,6 +477,7 @@ void define_eigen(OpRegistry& ops) {
           .types = {{"T", kMatrixTypes, DTypeSet{DType::kHalf}}},
           .infer = [](InferContext& c) { return eig_shape(c, c.attrs<EighAttrs>().compute_v); },
           .gradient = eigh_gradient,
+          .batch = batch_decomposition,
           .body = kernel(eigh_kernel),
           .cost = cubic_cost<kOperationsOfEigh>,
       });
@@ -486,6 +500,7 @@ void define_eigen(OpRegistry& ops) {
                    return eig_shape(c, c.attrs<EigAttrs>().compute_v);
                  },
                  .gradient = eig_gradient,
+                 .batch = batch_decomposition,
                  .body = kernel(eig_kernel),
                  .cost = cubic_cost<kOperationsOfEig>,
              });

@@ -8,6 +8,7 @@
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/register_ops.h"
@@ -203,6 +204,7 @@ void define_matrix_diag(OpRegistry& ops) {
                        c.set_dx(0, c(kMatrixDiagPartV3, {dy, c.x(1), zero_like(c, dy)},
                                      c.attrs<DiagonalAttrs>()));
                      },
+                 .batch = batch_data_inputs<0>,
                  .body = kernel(matrix_diag_kernel),
                  .values_for_inference = {1, 2, 3},
              });
@@ -262,6 +264,7 @@ void define_matrix_diag_part(OpRegistry& ops) {
                  .types = {{"T", kPlainTypes, kAllTypes}},
                  .infer = matrix_diag_part_shape,
                  .gradient = matrix_diag_part_gradient,
+                 .batch = batch_data_inputs<0>,
                  .body = kernel(matrix_diag_part_kernel),
                  .values_for_inference = {1},
              });
@@ -335,6 +338,7 @@ void define_matrix_set_diag(OpRegistry& ops) {
                                    .types = {{"T", kPlainTypes, kAllTypes}},
                                    .infer = matrix_set_diag_shape,
                                    .gradient = matrix_set_diag_gradient,
+                                   .batch = batch_data_inputs<0, 1>,
                                    .body = kernel(matrix_set_diag_kernel),
                                    .values_for_inference = {2},
                                    .overwrites = 0,
@@ -404,6 +408,7 @@ void define_matrix_band_part(OpRegistry& ops) {
                      [](GradientContext& c) {
                        c.set_dx(0, c(kMatrixBandPart, {c.dy(), c.x(1), c.x(2)}));
                      },
+                 .batch = batch_data_inputs<0>,
                  .body = kernel(matrix_band_part_kernel),
                  .overwrites = 0,
              });
@@ -552,6 +557,7 @@ void define_cross(OpRegistry& ops) {
                        if (c.wants(0)) c.set_dx(0, c(kCross, {c.x(1), c.dy()}));
                        if (c.wants(1)) c.set_dx(1, c(kCross, {c.dy(), c.x(0)}));
                      },
+                 .batch = batch_leading_axes,
                  .body = kernel(cross_kernel),
              });
 }

@@ -8,6 +8,7 @@
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/diagonal_ops.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/linear_algebra_ops.h"
@@ -510,6 +511,25 @@ void einsum_gradient(GradientContext& c) {
 
 }  // namespace
 
+// A letter of its own for the axis of the rows.
+void batch_einsum(BatchContext& c) {
+  auto equation = parse_einsum(c.attrs<EinsumAttrs>().equation);
+  if (!equation || !equation->output) return c.use_loop();
+  std::string used = *equation->output;
+  for (const std::string& input : equation->inputs) used += input;
+  const std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  const size_t free = letters.find_first_not_of(used);
+  if (free == std::string_view::npos) return c.use_loop();
+  std::vector<Tensor> inputs;
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    inputs.push_back(c.x(i));
+    std::string& input = equation->inputs[static_cast<size_t>(i)];
+    if (c.is_batched(i)) input.insert(input.begin(), letters[free]);
+  }
+  equation->output->insert(equation->output->begin(), letters[free]);
+  apply_to_rows(c, inputs, EinsumAttrs{equation->text()});
+}
+
 void define_einsum_ops(OpRegistry& ops) {
   ops.define(kEinsum,
              {
@@ -525,6 +545,7 @@ void define_einsum_ops(OpRegistry& ops) {
                  .types = {{"T", kDifferentiableTypes | kIndexTypes, kAllTypes}},
                  .infer = einsum_shape,
                  .gradient = einsum_gradient,
+                 .batch = batch_einsum,
                  .body = composite(einsum),
              });
 }

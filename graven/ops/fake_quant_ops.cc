@@ -3,6 +3,7 @@
 #include <numeric>
 #include <vector>
 
+#include "graven/ir/batch_context.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/structural_ops.h"
@@ -90,6 +91,7 @@ void define_fake_quant_with_min_max_args(OpRegistry& ops) {
           .inputs = {"gradients: float32", "inputs: float32"},
           .outputs = {"backprops: float32"},
           .infer = check_args,
+          .batch = batch_leading_axes,
           .body = elementwise<FakeQuantArgsAttrs>([](const FakeQuantArgsAttrs& a, auto dy, auto x) {
             const Range range(a);
             return select((x >= range.low) & (x <= range.high), dy, zero_like(dy));

@@ -10,6 +10,7 @@
 #include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/kernels/fft.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/join_ops.h"
 #include "graven/ops/logical_ops.h"
@@ -99,6 +100,7 @@ void define_complex(OpRegistry& ops, const std::string& suffix, const std::strin
           return same_as_input(c);
         },
         .gradient = gradient,
+        .batch = batch_leading_axes,
         .body = kernel(f),
     };
   };
@@ -269,6 +271,7 @@ void define_real(OpRegistry& ops, const std::string& suffix, const std::string& 
                        Formula dx(c, c(inverse, {halved, lengths}, {real}));
                        set_padded<axes>(c, dx * product_as(c, lengths, real));
                      },
+                 .batch = batch_data_inputs<0>,
                  .body = kernel(real_kernel<axes, FftKind::kReal>),
                  .values_for_inference = {1},
              });
@@ -291,6 +294,7 @@ void define_real(OpRegistry& ops, const std::string& suffix, const std::string& 
                 Formula dx = spectrum * weights_of_half(c, lengths, 2, 1, complex);
                 set_padded<axes>(c, dx / product_as(c, lengths, complex));
               },
+          .batch = batch_data_inputs<0>,
           .body = kernel(real_kernel<axes, FftKind::kRealInverse>),
           .values_for_inference = {1},
       });

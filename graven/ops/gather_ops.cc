@@ -4,6 +4,7 @@
 #include "graven/ir/infer_context.h"
 #include "graven/ir/movement.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/gather_kernels.h"
@@ -272,6 +273,35 @@ void gather_v2_gradient(GradientContext& c) {
 
 constexpr DTypeSet kAllIndexTypes = kIndexTypes | DTypeSet{DType::kInt16};
 
+// Gathers along an axis of a row. Without batch_dims an input that is the same for all rows is read
+// as it is.
+void gather_for_rows(BatchContext& c, int64_t axis, int64_t batch_dims) {
+  const auto rank = c.rank(0), rank_of_indices = c.rank(1);
+  if (!rank || !rank_of_indices) return c.use_loop();
+  if (axis < 0) axis += *rank;
+  if (batch_dims < 0) batch_dims += *rank_of_indices;
+  const auto at = [&](int64_t place) {
+    return c.constant(Tensor::scalar(static_cast<int32_t>(place)));
+  };
+  if (!c.is_batched(0) && batch_dims == 0) {
+    const Tensor y = c(kGatherV2, {c.x(0), c.x(1), at(axis)});
+    const int rank_of_y = *rank + *rank_of_indices;
+    return c.set_y(0, moved_axis(c, y, rank_of_y, static_cast<int>(axis), 0));
+  }
+  if (!c.is_batched(1) && batch_dims == 0) {
+    return c.set_y(0, c(kGatherV2, {c.x(0), c.x(1), at(axis + 1)}));
+  }
+  c.set_y(0, c(kGatherV2, {c.repeated(0), c.repeated(1), at(axis + 1)}, {batch_dims + 1}));
+}
+
+void batch_gather_v2(BatchContext& c) {
+  const auto axis = c.integers(2);
+  if (!axis) return c.use_loop();
+  gather_for_rows(c, (*axis)[0], c.attrs<GatherV2Attrs>().batch_dims);
+}
+
+void batch_gather(BatchContext& c) { gather_for_rows(c, 0, 0); }
+
 void define_gather_v2_and_gather(OpRegistry& ops) {
   kGatherV2 = ops.define<GatherV2Attrs>({
       .name = "GatherV2",
@@ -282,6 +312,7 @@ void define_gather_v2_and_gather(OpRegistry& ops) {
       .types = {{"Tparams", kAllTypes}, {"Tindices", kAllIndexTypes}, {"Taxis", kIndexTypes}},
       .infer = gather_v2_shape,
       .gradient = gather_v2_gradient,
+      .batch = batch_gather_v2,
       .body = kernel(gather_kernel),
       .values_for_inference = {2},
       .reads = [](const ReadsContext& c) -> std::optional<Movement> {
@@ -300,6 +331,7 @@ void define_gather_v2_and_gather(OpRegistry& ops) {
           [](GradientContext& c) {
             if (c.wants(0)) c.set_dx(0, gathered_rows(c));
           },
+      .batch = batch_gather,
       .body = kernel(gather_kernel),
       .reads = [](const ReadsContext& c) -> std::optional<Movement> { return slice_read(c, 0); },
   });
@@ -331,6 +363,30 @@ void gather_nd_gradient(GradientContext& c) {
                 c.attrs<IndexPolicyAttrs>()));
 }
 
+// Vectors of indices into tensors with the axis of the rows in front. Empty, after use_loop, if
+// their rank is not known.
+Tensor indices_with_row_numbers(BatchContext& c, int input) {
+  const auto rank = c.rank(input);
+  if (!rank || *rank == 0) {
+    c.use_loop();
+    return {};
+  }
+  const Tensor indices = c.repeated(input);
+  const int32_t zero[] = {0}, minus_one[] = {-1}, one[] = {1};
+  const Tensor places =
+      elements_between(c, c(kShape, {indices}), int32_vector(c, zero), int32_vector(c, minus_one));
+  const Tensor numbers = c(kBroadcastTo, {row_numbers(c, c.dtype(input), *rank),
+                                          joined(c, places, int32_vector(c, one))});
+  return c(kConcatV2, {numbers, indices, c.constant(Tensor::scalar<int32_t>(-1))});
+}
+
+void batch_gather_nd(BatchContext& c) {
+  const Tensor indices = c.is_batched(0) ? indices_with_row_numbers(c, 1) : c.x(1);
+  if (c.uses_loop()) return;
+  const Tensor inputs[] = {c.x(0), indices};
+  apply_to_rows(c, inputs);
+}
+
 void define_gather_nd(OpRegistry& ops) {
   kGatherNd = ops.define<IndexPolicyAttrs>({
       .name = "GatherNd",
@@ -340,6 +396,7 @@ void define_gather_nd(OpRegistry& ops) {
       .types = {{"Tparams", kAllTypes}, {"Tindices", kAllIndexTypes}},
       .infer = gather_nd_shape,
       .gradient = gather_nd_gradient,
+      .batch = batch_gather_nd,
       .body = kernel(gather_nd_kernel),
   });
 }
@@ -354,6 +411,21 @@ Status scatter_nd_shape(InferContext& c) {
     return invalid_argument("Indices and updates specified for empty output shape");
   }
   return {};
+}
+
+void batch_scatter_nd(BatchContext& c) {
+  if (gives_up_if_batched(c, {2})) return;
+  const Tensor indices = indices_with_row_numbers(c, 0);
+  if (c.uses_loop()) return;
+  const Tensor inputs[] = {indices, c.repeated(1), with_rows_in_front(c, 2)};
+  apply_to_rows(c, inputs);
+}
+
+void batch_tensor_scatter(BatchContext& c) {
+  const Tensor indices = indices_with_row_numbers(c, 1);
+  if (c.uses_loop()) return;
+  const Tensor inputs[] = {c.repeated(0), indices, c.repeated(2)};
+  apply_to_rows(c, inputs);
 }
 
 void define_scatter_nd(OpRegistry& ops) {
@@ -373,6 +445,7 @@ void define_scatter_nd(OpRegistry& ops) {
               c.set_dx(1, c(kGatherNd, {c.dy(), c.x(0)}, c.attrs<IndexPolicyAttrs>()));
             }
           },
+      .batch = batch_scatter_nd,
       .body = kernel(scatter_nd_kernel),
       .values_for_inference = {2},
   });
@@ -402,6 +475,7 @@ void define_tensor_scatter(OpRegistry& ops, OpHandle<IndexPolicyAttrs>& handle, 
                  .types = {{"T", types, kAllTypes}, {"Tindices", kIndexTypes, declared_indices}},
                  .infer = tensor_scatter_shape,
                  .gradient = gradient,
+                 .batch = batch_tensor_scatter,
                  .body = kernel(f),
                  .overwrites = 0,
              });

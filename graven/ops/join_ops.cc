@@ -7,6 +7,7 @@
 #include "graven/ir/kernel.h"
 #include "graven/ir/movement.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/register_ops.h"
 #include "graven/ops/strided_copy.h"
@@ -92,6 +93,12 @@ void pack_gradient(GradientContext& c) {
   }
 }
 
+void batch_pack(BatchContext& c) {
+  std::vector<Tensor> inputs;
+  for (int i = 0; i < c.num_inputs(); ++i) inputs.push_back(c.repeated(i));
+  apply_to_rows(c, inputs, PackAttrs{shifted_axis(c.attrs<PackAttrs>().axis)});
+}
+
 void define_pack(OpRegistry& ops) {
   kPack = ops.define<PackAttrs>({
       .name = "Pack",
@@ -103,6 +110,7 @@ void define_pack(OpRegistry& ops) {
       .types = {{"T", kAllTypes}},
       .infer = pack_shape,
       .gradient = pack_gradient,
+      .batch = batch_pack,
       .body = kernel(pack_kernel),
       .reads = pack_reads,
       .default_node_name = "stack",
@@ -184,6 +192,13 @@ void unpack_gradient(GradientContext& c) {
   if (!packed.empty()) c.set_dx(0, packed[0]);
 }
 
+void batch_unpack(BatchContext& c) {
+  UnpackAttrs attrs = c.attrs<UnpackAttrs>();
+  attrs.axis = shifted_axis(attrs.axis);
+  const Tensor inputs[] = {c.x(0)};
+  apply_to_rows(c, inputs, attrs);
+}
+
 void define_unpack(OpRegistry& ops) {
   kUnpack = ops.define<UnpackAttrs>({
       .name = "Unpack",
@@ -193,6 +208,7 @@ void define_unpack(OpRegistry& ops) {
       .types = {{"T", kAllTypes}},
       .infer = unpack_shape,
       .gradient = unpack_gradient,
+      .batch = batch_unpack,
       .body = kernel([](KernelContext& c) -> Status {
         const Tensor& x = c.input(0);
         ASSIGN_OR_RETURN(int axis, normalized_axis(c.attrs<UnpackAttrs>().axis, x.rank()));
@@ -293,6 +309,7 @@ void define_split(OpRegistry& ops) {
             if (!c.wants(1)) return;
             join_gradient(c, static_cast<int>(c.attrs<SplitAttrs>().num_split), c.x(0), 1);
           },
+      .batch = batch_along_axis<1, 0>,
       .body = kernel([](KernelContext& c) -> Status { return split_input(c, 1, 0); }),
       .allocates_outputs = true,
       .values_for_inference = {0},
@@ -396,6 +413,7 @@ void define_split_v(OpRegistry& ops) {
             if (!c.wants(0)) return;
             join_gradient(c, static_cast<int>(c.attrs<SplitAttrs>().num_split), c.x(2), 0);
           },
+      .batch = batch_along_axis<0, 2>,
       .body = kernel([](KernelContext& c) -> Status { return split_input(c, 0, 2); }),
       .allocates_outputs = true,
       .values_for_inference = {1, 2},

@@ -8,6 +8,7 @@
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/kernels/matmul.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/register_ops.h"
@@ -103,6 +104,23 @@ double matmul_cost(const CostContext& c) {
   return cost_of_sums(c.output(0), guessed_size(is_matrix ? x[first] : Dim::unknown()));
 }
 
+// The transpose of a batch of matrices is the conjugate one.
+void batch_matmul(BatchContext& c) {
+  const auto& attrs = c.attrs<MatMulAttrs>();
+  if (!c.is_batched(1) && !attrs.transpose_a && c.x(0).shape().has_rank()) {
+    // The rows of all matrices as one matrix.
+    const Tensor product = c(kMatMul, {folded(c, c.x(0)), c.x(1)}, attrs);
+    return c.set_y(0, unfolded(c, product, 0));
+  }
+  if (!kBatchMatMulV2.op->type_params()[0].allowed.contains(c.dtype(0))) return c.use_loop();
+  const auto operand = [&](int i, bool is_transposed) {
+    const Formula x(c, c.x(i));
+    return is_transposed ? conj(x).tensor() : x.tensor();
+  };
+  c.set_y(0, c(kBatchMatMulV2, {operand(0, attrs.transpose_a), operand(1, attrs.transpose_b)},
+               {attrs.transpose_a, attrs.transpose_b}));
+}
+
 void define_mat_mul(OpRegistry& ops) {
   ops.define(kMatMul,
              {
@@ -113,6 +131,7 @@ void define_mat_mul(OpRegistry& ops) {
                  .types = {{"T", kFloatTypes | kComplexTypes | kUnsignedIntTypes | kIndexTypes}},
                  .infer = matmul_shape,
                  .gradient = matmul_gradient,
+                 .batch = batch_matmul,
                  .body = kernel(matmul_kernel),
                  .panels = true,
                  .cost = matmul_cost,
@@ -236,6 +255,7 @@ void define_batch_mat_mul_and_batch_mat_mul_v2(OpRegistry& ops) {
                  .types = {{"T", kProductTypes}},
                  .infer = batch_matmul_shape</*broadcasts=*/false>,
                  .gradient = batch_matmul_gradient,
+                 .batch = batch_leading_axes,
                  .body = kernel(batch_matmul_kernel),
                  .panels = true,
                  .cost = batch_matmul_cost,
@@ -252,6 +272,7 @@ void define_batch_mat_mul_and_batch_mat_mul_v2(OpRegistry& ops) {
                                 DTypeSet{DType::kInt16}}},
                  .infer = batch_matmul_shape</*broadcasts=*/true>,
                  .gradient = batch_matmul_gradient,
+                 .batch = batch_broadcasting,
                  .body = kernel(batch_matmul_kernel),
                  .panels = true,
                  .cost = batch_matmul_cost,

@@ -5,6 +5,7 @@
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/register_ops.h"
 #include "graven/ops/scaling_ops.h"
@@ -119,6 +120,7 @@ void define_lrn(OpRegistry& ops) {
               [](GradientContext& c) {
                 c.set_dx(0, c(kLRNGrad, {c.dy(), c.x(0), c.y(0)}, c.attrs<LocalResponseAttrs>()));
               },
+          .batch = batch_by_folding<0>,
           .body = kernel(lrn_kernel),
       });
 }
@@ -156,6 +158,7 @@ void define_lrn_grad(OpRegistry& ops) {
                            .outputs = {"output: T"},
                            .types = {{"T", kShortFloats}},
                            .infer = lrn_shape,
+                           .batch = batch_by_folding<0, 1, 2>,
                            .body = kernel(lrn_grad_kernel),
                        });
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "graven/ir/batch_context.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
@@ -323,6 +324,7 @@ void define_population_count(OpRegistry& ops) {
       .types = {{"T", kIntTypes}},
       .infer = same_as_input,
       .gradient = not_differentiable,
+      .batch = batch_any_shape,
       .body = kernel(population_count_kernel),
   });
 }
@@ -420,6 +422,17 @@ Status select_kernel(KernelContext& c) {
   return {};
 }
 
+// A condition of lower rank gets axes of size 1 at its end, and is then one that broadcasts.
+void batch_select(BatchContext& c) {
+  const auto rank = c.rank(1), rank_of_condition = c.rank(0);
+  if (!rank || !rank_of_condition) return c.use_loop();
+  Tensor condition = c.x(0);
+  for (int d = *rank_of_condition; d < *rank; ++d) {
+    condition = c(kExpandDims, {condition, c.constant(Tensor::scalar<int32_t>(-1))});
+  }
+  c.set_y(0, c(kSelectV2, {condition, c.repeated(1), c.repeated(2)}));
+}
+
 void define_select(OpRegistry& ops) {
   kSelect = ops.define<NoAttrs>({
       .name = "Select",
@@ -429,6 +442,7 @@ void define_select(OpRegistry& ops) {
       .types = {{"T", kAllTypes}},
       .infer = select_shape,
       .gradient = [](GradientContext& c) { choice_gradient(c, false); },
+      .batch = batch_select,
       .body = kernel(select_kernel),
       .allocates_outputs = true,
       .renamed = {{"t", "x"}, {"e", "y"}},

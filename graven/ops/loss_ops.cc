@@ -3,10 +3,12 @@
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/nn_ops.h"
+#include "graven/ops/reduction_ops.h"
 #include "graven/ops/register_ops.h"
 
 namespace graven::engine {
@@ -17,6 +19,15 @@ namespace {
 Scalar square(Scalar x) { return x * x; }
 
 Scalar half_of(Scalar sum, Scalar) { return sum * 0.5; }
+
+void batch_l2_loss(BatchContext& c) {
+  const auto rank = c.rank(0);
+  if (!rank) return c.use_loop();
+  std::vector<int32_t> axes;
+  for (int d = 1; d <= *rank; ++d) axes.push_back(d);
+  const Formula x(c, c.x(0));
+  c.set_y(0, 0.5 * Formula(c, c(kSum, {call(kSquare, x), int32_vector(c, axes)})));
+}
 
 void define_l2_loss(OpRegistry& ops) {
   ops.define(kL2Loss, {
@@ -31,6 +42,7 @@ void define_l2_loss(OpRegistry& ops) {
                               [](GradientContext& c) {
                                 c.set_dx(0, Formula(c, c.x(0)) * Formula(c, c.dy()));
                               },
+                          .batch = batch_l2_loss,
                           .body = reduction({.identity = zero_like,
                                              .combine = [](Scalar a, Scalar b) { return a + b; },
                                              .prepare = square,
@@ -100,6 +112,7 @@ void define_in_top_kv2(OpRegistry& ops) {
                  .types = {{"T", kIndexTypes}},
                  .infer = in_top_k_shape,
                  .gradient = not_differentiable,
+                 .batch = batch_by_folding<0, 1>,
                  .body = kernel(in_top_k_kernel),
              });
 }

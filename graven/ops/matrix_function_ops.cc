@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "graven/ir/batch_context.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/formulas.h"
@@ -298,6 +299,7 @@ void define_matrix_function_ops(OpRegistry& ops) {
                                      .types = {{"T", kMatrixTypes, DTypeSet{DType::kHalf}}},
                                      .infer = square_matrix_shape,
                                      .gradient = matrix_function_gradient,
+                                     .batch = batch_leading_axes,
                                      .body = kernel(exponential_kernel),
                                      .cost = cubic_cost<kOperations>,
                                  });
@@ -311,6 +313,7 @@ void define_matrix_function_ops(OpRegistry& ops) {
                                    .types = {{"T", kComplexTypes}},
                                    .infer = square_matrix_shape,
                                    .gradient = matrix_function_gradient,
+                                   .batch = batch_leading_axes,
                                    .body = kernel(logarithm_kernel),
                                    .cost = cubic_cost<kOperations>,
                                });
@@ -325,6 +328,7 @@ void define_matrix_function_ops(OpRegistry& ops) {
                  .types = {{"T", kMatrixTypes, DTypeSet{DType::kHalf}}},
                  .infer = square_matrix_shape,
                  .gradient = matrix_function_gradient,
+                 .batch = batch_leading_axes,
                  .body = kernel(root_kernel),
                  .cost = cubic_cost<kOperations>,
              });

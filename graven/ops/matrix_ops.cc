@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "graven/ir/batch_context.h"
 #include "graven/ir/cost.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/structural_ops.h"
@@ -73,6 +74,7 @@ void define_cholesky(OpRegistry& ops) {
           .types = {{"T", kMatrixTypes, DTypeSet{DType::kHalf}}},
           .infer = square_matrix_shape,
           .gradient = cholesky_gradient,
+          .batch = batch_leading_axes,
           .body = kernel(cholesky_kernel),
           .overwrites = 0,
           .cost = cubic_cost<1>,
@@ -179,6 +181,7 @@ void define_matrix_inverse(OpRegistry& ops) {
                  .types = {{"T", kMatrixTypes | DTypeSet{DType::kHalf}}},
                  .infer = square_matrix_shape,
                  .gradient = inverse_gradient,
+                 .batch = batch_leading_axes,
                  .body = kernel(inverse_kernel),
                  .cost = cubic_cost<1>,
              });
@@ -294,6 +297,7 @@ void define_determinants(OpRegistry& ops) {
                        c.set_dx(0, for_matrices(factor) *
                                        call(kMatrixInverse, Formula(c, c.x(0)), {true}));
                      },
+                 .batch = batch_leading_axes,
                  .body = kernel(determinant_kernel),
                  .cost = cubic_cost<1>,
              });
@@ -314,6 +318,7 @@ void define_determinants(OpRegistry& ops) {
                        c.set_dx(0, for_matrices(Formula(c, c.dy(1))) *
                                        call(kMatrixInverse, Formula(c, c.x(0)), {true}));
                      },
+                 .batch = batch_leading_axes,
                  .body = kernel(log_determinant_kernel),
                  .cost = cubic_cost<1>,
              });
@@ -398,6 +403,7 @@ void define_matrix_solve(OpRegistry& ops) {
                        if (c.wants(0)) c.set_dx(0, da);
                        if (c.wants(1)) c.set_dx(1, db);
                      },
+                 .batch = batch_leading_axes,
                  .body = kernel(solve_kernel),
                  .cost = cubic_cost<1>,
              });
@@ -481,6 +487,7 @@ void define_matrix_triangular_solve(OpRegistry& ops) {
           .types = {{"T", kMatrixTypes, kFloatTypes | kComplexTypes}},
           .infer = triangular_solve_shape,
           .gradient = triangular_solve_gradient,
+          .batch = batch_broadcasting,
           .body = kernel(triangular_solve_kernel),
           .cost = cubic_cost<1>,
       });
@@ -539,6 +546,7 @@ void define_lu(OpRegistry& ops) {
           .outputs = {"lu: T", "p: output_idx_type"},
           .types = {{"T", kMatrixTypes, DTypeSet{DType::kHalf}}, {"output_idx_type", kIndexTypes}},
           .infer = lu_shape,
+          .batch = batch_leading_axes,
           .body = kernel(lu_kernel),
           .cost = cubic_cost<1>,
       });

@@ -7,6 +7,7 @@
 #include "graven/ir/kernel.h"
 #include "graven/ir/movement.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/register_ops.h"
@@ -121,6 +122,16 @@ Tensor inverse_of(Emitter& emit, const Tensor& perm) {
   return int32_vector(emit, inverse);
 }
 
+void batch_transpose(BatchContext& c) {
+  if (gives_up_if_batched(c, {1})) return;
+  const int32_t first[] = {0};
+  const Tensor zero = cast(c, int32_vector(c, first), c.dtype(1));
+  const Tensor axis = c.constant(Tensor::scalar<int32_t>(0));
+  const Tensor order = c(kConcatV2, {zero, shifted_axes(c, 1), axis});
+  const Tensor inputs[] = {c.x(0), order};
+  apply_to_rows(c, inputs);
+}
+
 void define_transpose_and_conjugate_transpose(OpRegistry& ops) {
   kTranspose = ops.define<NoAttrs>({
       .name = "Transpose",
@@ -133,6 +144,7 @@ void define_transpose_and_conjugate_transpose(OpRegistry& ops) {
           [](GradientContext& c) {
             if (c.wants(0)) c.set_dx(0, c(kTranspose, {c.dy(), inverse_of(c, c.x(1))}));
           },
+      .batch = batch_transpose,
       .body = kernel(transpose_kernel),
       .allocates_outputs = true,  // after it has checked the axes
       .values_for_inference = {1},
@@ -242,6 +254,21 @@ void reshape_gradient(GradientContext& c) {
   if (c.wants(0)) c.set_dx(0, c(kReshape, {c.dy(), c.shape_of_x(0)}));
 }
 
+void batch_squeeze(BatchContext& c) {
+  SqueezeAttrs attrs = c.attrs<SqueezeAttrs>();
+  const Shape row = c.row_shape(0);
+  if (attrs.squeeze_dims.empty()) {  // all axes of size 1, but not that of the rows
+    if (!row.is_fully_known()) return c.use_loop();
+    for (int d = 0; d < row.rank(); ++d) {
+      if (row.size(d) == 1) attrs.squeeze_dims.push_back(d);
+    }
+    if (attrs.squeeze_dims.empty()) return c.set_y(0, c.x(0));
+  }
+  for (int64_t& axis : attrs.squeeze_dims) axis = shifted_axis(axis);
+  const Tensor inputs[] = {c.x(0)};
+  apply_to_rows(c, inputs, attrs);
+}
+
 void define_squeeze(OpRegistry& ops) {
   kSqueeze = ops.define<SqueezeAttrs>({
       .name = "Squeeze",
@@ -251,6 +278,7 @@ void define_squeeze(OpRegistry& ops) {
       .types = {{"T", kAllTypes}},
       .infer = squeezed,
       .gradient = reshape_gradient,
+      .batch = batch_squeeze,
       .body = kernel(view_kernel),
       .view_of = 0,
       .reads = reshape_reads,
@@ -292,6 +320,7 @@ void define_expand_dims(OpRegistry& ops) {
       .types = {{"T", kAllTypes}, {"Tdim", kIndexTypes}},
       .infer = expanded,
       .gradient = reshape_gradient,
+      .batch = batch_along_axis<0, 1>,
       .body = kernel(view_kernel),
       .values_for_inference = {1},
       .view_of = 0,

@@ -9,6 +9,7 @@
 #include "graven/ir/kernel.h"
 #include "graven/ir/movement.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/join_ops.h"
@@ -167,6 +168,15 @@ void pad_gradient(GradientContext& c) {
   c.set_dx(0, c(kSlice, {c.dy(), begin, cast(c, c.shape_of_x(0), c.dtype_of_x(1))}));
 }
 
+void batch_padding(BatchContext& c) {
+  std::vector<Tensor> inputs = {c.x(0)};
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    if (gives_up_if_batched(c, {i})) return;
+    inputs.push_back(i == 1 ? with_front_row(c, 1, 0, 0) : c.x(i));
+  }
+  apply_to_rows(c, inputs);
+}
+
 void define_pad(OpRegistry& ops) {
   kPad = ops.define<NoAttrs>({
       .name = "Pad",
@@ -176,6 +186,7 @@ void define_pad(OpRegistry& ops) {
       .types = {{"T", kValueTypes, kAllTypes}, {"Tpaddings", kIndexTypes}},
       .infer = padded_shape,
       .gradient = pad_gradient,
+      .batch = batch_padding,
       .body = kernel(pad_kernel),
       .values_for_inference = {1},
       .reads = pad_reads,
@@ -198,6 +209,7 @@ void define_pad_v2(OpRegistry& ops) {
       .types = {{"T", kValueTypes, kAllTypes}, {"Tpaddings", kIndexTypes}},
       .infer = pad_v2_shape,
       .gradient = pad_gradient,
+      .batch = batch_padding,
       .body = kernel(pad_kernel),
       .values_for_inference = {1},
       .reads = pad_reads,
@@ -357,6 +369,7 @@ void define_mirror_pad(OpRegistry& ops) {
         return check_mirror(c, c.shape(0), c.value(1));
       },
       .gradient = mirror_gradient<kMirrorPadGrad>,
+      .batch = batch_padding,
       .body = kernel(mirror_pad_kernel),
       .values_for_inference = {1},
       .reads = mirror_pad_reads,
@@ -453,6 +466,7 @@ void define_mirror_pad_grad(OpRegistry& ops) {
       .types = {{"T", kNumberTypes, kAllTypes}, {"Tpaddings", kIndexTypes}},
       .infer = mirror_pad_grad_shape,
       .gradient = mirror_gradient<kMirrorPad>,
+      .batch = batch_padding,
       .body = kernel(mirror_pad_grad_kernel),
       .values_for_inference = {1},
   });
@@ -543,6 +557,12 @@ void tile_gradient(GradientContext& c) {
   c.set_dx(0, c(kSum, {dy, int32_vector(c, axes)}));
 }
 
+void batch_tile(BatchContext& c) {
+  if (gives_up_if_batched(c, {1})) return;
+  const Tensor inputs[] = {c.x(0), with_front(c, 1, 1)};
+  apply_to_rows(c, inputs);
+}
+
 void define_tile(OpRegistry& ops) {
   kTile = ops.define<NoAttrs>({
       .name = "Tile",
@@ -552,6 +572,7 @@ void define_tile(OpRegistry& ops) {
       .types = {{"T", kAllTypes}, {"Tmultiples", kIndexTypes}},
       .infer = tile_shape,
       .gradient = tile_gradient,
+      .batch = batch_tile,
       .body = kernel(tile_kernel),
       .values_for_inference = {1},
       .reads = tile_reads,
@@ -615,6 +636,7 @@ void define_reverse_v2(OpRegistry& ops) {
           [](GradientContext& c) {
             if (c.wants(0)) c.set_dx(0, c(kReverseV2, {c.dy(), c.x(1)}));
           },
+      .batch = batch_along_axis<0, 1>,
       .body = kernel(reverse_kernel),
       .values_for_inference = {1},
       .reads = reverse_reads,
@@ -723,6 +745,7 @@ void define_roll(OpRegistry& ops) {
             Tensor shift = c.x(1);
             c.set_dx(0, c(kRoll, {c.dy(), c(kNeg, {shift}), c.x(2)}));
           },
+      .batch = batch_along_axis<0, 2>,
       .body = kernel(roll_kernel),
       .values_for_inference = {2},
       .reads = roll_reads,
@@ -777,6 +800,7 @@ void define_bitcast(OpRegistry& ops) {
       .outputs = {"output: type"},
       .types = {{"T", kNumberTypes}, {"type", kNumberTypes}},
       .infer = bitcast_shape,
+      .batch = batch_leading_axes,
       .body = kernel(bitcast_kernel),
       .allocates_outputs = true,
   });

@@ -7,6 +7,7 @@
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/gather_ops.h"
@@ -374,6 +375,11 @@ Status reverse_sequence_kernel(KernelContext& c) {
   return {};
 }
 
+void batch_reverse_sequence(BatchContext& c) {
+  if (c.attrs<ReverseSequenceAttrs>().batch_dim != 0) return c.use_loop();
+  batch_by_folding<0, 1>(c);
+}
+
 void define_reverse_sequence(OpRegistry& ops) {
   ops.define(
       kReverseSequence,
@@ -392,6 +398,7 @@ void define_reverse_sequence(OpRegistry& ops) {
               [](GradientContext& c) {
                 c.set_dx(0, c(kReverseSequence, {c.dy(), c.x(1)}, c.attrs<ReverseSequenceAttrs>()));
               },
+          .batch = batch_reverse_sequence,
           .body = kernel(reverse_sequence_kernel),
       });
 }

@@ -7,6 +7,7 @@
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/gather_ops.h"
@@ -176,6 +177,7 @@ void define_patch_ops(OpRegistry& ops) {
       .types = {{"T", kNumberTypes, kPlainTypes}},
       .infer = patches_shape,
       .gradient = patches_gradient,
+      .batch = batch_by_folding<0>,
       .body = kernel(patches_kernel),
   });
 }

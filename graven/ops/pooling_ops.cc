@@ -4,6 +4,7 @@
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/convolution_ops.h"
 #include "graven/ops/pooling_windows.h"
 #include "graven/ops/register_ops.h"
@@ -114,6 +115,7 @@ void define_max_pool(OpRegistry& ops) {
                            .types = {{"T", kMaxTypes}},
                            .infer = pool_shape<MaxPoolAttrs>,
                            .gradient = gradient_by<MaxPoolAttrs, kMaxPoolGrad>,
+                           .batch = batch_by_folding<0>,
                            .body = kernel(max_pool_kernel<MaxPoolAttrs>),
                        });
   ops.define(kMaxPool3D,
@@ -125,6 +127,7 @@ void define_max_pool(OpRegistry& ops) {
                  .types = {{"T", kVolumeTypes}},
                  .infer = pool_shape<VolumePoolAttrs>,
                  .gradient = gradient_by<VolumePoolAttrs, kMaxPool3DGrad>,
+                 .batch = batch_by_folding<0>,
                  .body = kernel(max_pool_kernel<VolumePoolAttrs>),
              });
 }
@@ -197,6 +200,7 @@ void define_max_pool_grad(OpRegistry& ops) {
                  .types = {{"T", kRealTypes}},
                  .infer = max_pool_grad_shape<MaxPoolAttrs>,
                  .gradient = max_pool_grad_gradient,
+                 .batch = batch_by_folding<0, 1, 2>,
                  .body = kernel(max_pool_grad_kernel<MaxPoolAttrs, max_pool_gradient>),
              });
   ops.define(
@@ -210,6 +214,7 @@ void define_max_pool_grad(OpRegistry& ops) {
           .types = {{"T", kVolumeTypes}, {"TInput", kVolumeTypes}},
           .infer = max_pool_3d_grad_shape,
           .gradient = linear_gradient_by<kMaxPool3DGradGrad>,
+          .batch = batch_by_folding<0, 1, 2>,
           .body = kernel(max_pool_grad_kernel<VolumePoolAttrs, max_pool_gradient_of_equals>),
       });
 }
@@ -243,6 +248,7 @@ void define_max_pool_grad_grad(OpRegistry& ops) {
                  .types = {{"T", kRealTypes}},
                  .infer = max_pool_grad_grad_shape<PoolAttrs>,
                  .gradient = max_pool_grad_grad_gradient,
+                 .batch = batch_by_folding<0, 1, 2>,
                  .body = kernel(max_pool_grad_kernel<PoolAttrs, max_pool_gradient_gradient>),
              });
   ops.define(
@@ -256,6 +262,7 @@ void define_max_pool_grad_grad(OpRegistry& ops) {
           .types = {{"T", kVolumeTypes, kRealTypes}},
           .infer = max_pool_grad_grad_shape<VolumePoolAttrs>,
           .gradient = linear_gradient_by<kMaxPool3DGrad>,
+          .batch = batch_by_folding<0, 1, 2>,
           .body = kernel(max_pool_grad_kernel<VolumePoolAttrs, max_pool_gradient_gradient>),
       });
 }
@@ -298,6 +305,7 @@ void define_avg_pool(OpRegistry& ops) {
                            .types = {{"T", kFloatTypes}},
                            .infer = average_pool_shape<PoolAttrs>,
                            .gradient = average_gradient_by<PoolAttrs, kAvgPoolGrad>,
+                           .batch = batch_by_folding<0>,
                            .body = kernel(average_pool_kernel<PoolAttrs>),
                        });
   ops.define(kAvgPool3D,
@@ -309,6 +317,7 @@ void define_avg_pool(OpRegistry& ops) {
                  .types = {{"T", kFloatTypes}},
                  .infer = average_pool_shape<VolumePoolAttrs>,
                  .gradient = average_gradient_by<VolumePoolAttrs, kAvgPool3DGrad>,
+                 .batch = batch_by_folding<0>,
                  .body = kernel(average_pool_kernel<VolumePoolAttrs>),
              });
 }
@@ -365,6 +374,7 @@ void define_avg_pool_grad(OpRegistry& ops) {
                                .types = {{"T", kFloatTypes}},
                                .infer = average_pool_grad_shape<PoolAttrs>,
                                .gradient = gradient_of_average_gradient<PoolAttrs, kAvgPool>,
+                               .batch = batch_by_folding_sizes<0, 1>,
                                .body = kernel(average_pool_grad_kernel<PoolAttrs>),
                                .values_for_inference = {0},
                            });
@@ -377,6 +387,7 @@ void define_avg_pool_grad(OpRegistry& ops) {
                  .types = {{"T", kFloatTypes}},
                  .infer = average_pool_grad_shape<VolumePoolAttrs>,
                  .gradient = gradient_of_average_gradient<VolumePoolAttrs, kAvgPool3D>,
+                 .batch = batch_by_folding_sizes<0, 1>,
                  .body = kernel(average_pool_grad_kernel<VolumePoolAttrs>),
                  .values_for_inference = {0},
              });

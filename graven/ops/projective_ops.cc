@@ -8,6 +8,7 @@
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/image_ops.h"
@@ -232,6 +233,15 @@ void projected_gradient(GradientContext& c) {
   c.set_dx(0, c(kImageProjectiveTransformV3, {c.dy(), inverse, size, zero}, attrs));
 }
 
+// One transform for all images is one for those of all rows.
+void batch_projection(BatchContext& c) {
+  const Shape images = c.row_shape(0), transforms = c.row_shape(1);
+  if (!images.has_rank() || !transforms.has_rank() || transforms.rank() != 2) return c.use_loop();
+  if (!c.is_batched(1) && transforms[0] == Dim(1)) return batch_by_folding<0>(c);
+  if (!(images[0] == transforms[0])) return c.use_loop();
+  batch_by_folding<0, 1>(c);
+}
+
 OpHandle<ProjectiveAttrs> define_projection(OpRegistry& ops, std::string name,
                                             std::vector<std::string> inputs) {
   return ops.define<ProjectiveAttrs>({
@@ -246,6 +256,7 @@ OpHandle<ProjectiveAttrs> define_projection(OpRegistry& ops, std::string name,
       .types = {{"dtype", kFloatTypes | kIndexTypes | DTypeSet{DType::kUInt8}}},
       .infer = projected_shape,
       .gradient = projected_gradient,
+      .batch = batch_projection,
       .body = kernel(projected_kernel),
       .values_for_inference = {2},
   });

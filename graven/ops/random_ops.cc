@@ -10,6 +10,7 @@
 #include "graven/base/function_ref.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/random_elements.h"
 #include "graven/ops/random_kernels.h"
@@ -264,6 +265,7 @@ void define_stateful(OpRegistry& ops, OpHandle<SeededDTypeAttrs>& handle, const 
                          .types = {{"dtype", kFloatTypes}, {"T", kIndexTypes}},
                          .infer = random_shape,
                          .gradient = not_differentiable,
+                         .batch = batch_random<0>,
                          .body = kernel(f),
                          .keeps_state = true,
                          .effects = unordered_effects,
@@ -300,6 +302,7 @@ void define_random_uniform_int(OpRegistry& ops) {
         return random_shape(c);
       },
       .gradient = not_differentiable,
+      .batch = batch_random<0>,
       .body = kernel(random_int_kernel),
       .keeps_state = true,
       .effects = unordered_effects,
@@ -466,6 +469,7 @@ void define_multinomial_and_kin(OpRegistry& ops) {
       .types = {{"T", kFloatTypes, kRealTypes}, {"output_dtype", kIndexTypes}},
       .infer = multinomial_shape,
       .gradient = not_differentiable,
+      .batch = batch_by_folding<0>,
       .body = kernel(multinomial_kernel),
       .keeps_state = true,
       .effects = unordered_effects,
@@ -502,6 +506,7 @@ void define_of_generator(OpRegistry& ops, OpHandle<Attrs>& handle, const char* n
                  .outputs = {"output: dtype"},
                  .types = {{"dtype", types, kAllTypes}, {"shape_dtype", kIndexTypes, kAllTypes}},
                  .infer = generator_shape,
+                 .batch = batch_random<2>,
                  .body = kernel(f),
                  .effects = writes_resource_effects,
                  .values_for_inference = {2},
@@ -543,6 +548,7 @@ void define_stateful_uniform_int_and_rng_skip(OpRegistry& ops) {
         RETURN_IF_ERROR(check_range_scalars(c, 3));
         return generator_shape(c);
       },
+      .batch = batch_random<2>,
       .body = kernel(generator_int_kernel),
       .effects = writes_resource_effects,
       .values_for_inference = {2},
@@ -589,6 +595,7 @@ void define_rng_read_and_skip_and_kin(OpRegistry& ops) {
       .outputs = {"output: dtype"},
       .types = {{"dtype", kWideIntegers, kAllTypes}, {"shape_dtype", kIndexTypes, kAllTypes}},
       .infer = random_shape,
+      .batch = batch_random<0>,
       .body = kernel([](KernelContext& c) -> Status {
         fill_integers({nondeterministic_bits(), nondeterministic_bits(), nondeterministic_bits()},
                       c.output(0));

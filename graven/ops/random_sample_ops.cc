@@ -7,6 +7,7 @@
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/random_kernels.h"
@@ -98,6 +99,7 @@ void define_random_gamma_and_kin(OpRegistry& ops) {
       .types = {{"S", kIndexTypes}, {"T", kGammaTypes}},
       .infer = shape_before_parameters,
       .gradient = gamma_gradient<1>,
+      .batch = batch_random<0>,
       .body = kernel([](KernelContext& c) -> Status {
         fill_gamma(next_stream<SeedAttrs>(c, groups_of_output(c)), c.input(1), c.output(0));
         return {};
@@ -160,6 +162,7 @@ void define_random_poisson_and_kin(OpRegistry& ops) {
       .outputs = {"output: dtype"},
       .types = {{"S", kIndexTypes}, {"R", kCountTypes}, {"dtype", kCountTypes}},
       .infer = shape_before_parameters,
+      .batch = batch_random<0>,
       .body = kernel([](KernelContext& c) -> Status {
         fill_poisson(next_stream<SeededSampleAttrs>(c, groups_of_output(c)), c.input(1),
                      c.output(0));

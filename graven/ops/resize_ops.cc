@@ -7,6 +7,7 @@
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/image_ops.h"
@@ -150,6 +151,7 @@ void define_resize_bilinear(OpRegistry& ops) {
       .types = {{"T", kResizedTypes}},
       .infer = resize_shape,
       .gradient = resize_gradient<kResizeBilinearGrad>,
+      .batch = batch_by_folding<0>,
       .body = kernel(resize_kernel<bilinear_taps>),
       .values_for_inference = {1},
   });
@@ -161,6 +163,7 @@ void define_resize_bilinear(OpRegistry& ops) {
       .types = {{"T", kFloatTypes}},
       .infer = resize_grad_shape,
       .gradient = not_differentiable,
+      .batch = batch_by_folding<0, 1>,
       .body = kernel(resize_grad_kernel<bilinear_taps>),
   });
 }
@@ -175,6 +178,7 @@ void define_resize_bicubic(OpRegistry& ops) {
       .types = {{"T", kResizedTypes}},
       .infer = resize_shape,
       .gradient = resize_gradient<kResizeBicubicGrad>,
+      .batch = batch_by_folding<0>,
       .body = kernel(resize_kernel<bicubic_taps>),
       .values_for_inference = {1},
   });
@@ -190,6 +194,7 @@ void define_resize_bicubic(OpRegistry& ops) {
             if (!c.wants(0)) return;
             c.set_dx(0, c(kResizeBicubic, {c.dy(), image_size(c, 0)}, c.attrs<ResizeAttrs>()));
           },
+      .batch = batch_by_folding<0, 1>,
       .body = kernel(resize_grad_kernel<bicubic_taps>),
   });
 }
@@ -210,6 +215,7 @@ void define_resize_area(OpRegistry& ops) {
       .outputs = {"resized_images: float"},
       .types = {{"T", kResizedTypes}},
       .infer = resized_shape,
+      .batch = batch_by_folding<0>,
       .body = kernel(resize_area_kernel),
       .values_for_inference = {1},
   });
@@ -278,6 +284,7 @@ void define_scale_and_translate(OpRegistry& ops) {
             c.set_dx(0, c(kScaleAndTranslateGrad, {c.dy(), c.x(0), c.x(2), c.x(3)},
                           c.attrs<ScaleAndTranslateAttrs>()));
           },
+      .batch = batch_by_folding<0>,
       .body = kernel(scale_and_translate_kernel),
       .values_for_inference = {1},
   });
@@ -297,6 +304,7 @@ void define_scale_and_translate(OpRegistry& ops) {
             c.set_dx(0, c(kScaleAndTranslate, {c.dy(), image_size(c, 0), c.x(2), c.x(3)},
                           c.attrs<ScaleAndTranslateAttrs>()));
           },
+      .batch = batch_by_folding<0, 1>,
       .body = kernel(scale_and_translate_grad_kernel),
   });
 }
@@ -400,6 +408,7 @@ void define_resize_nearest_neighbor(OpRegistry& ops) {
             c.set_dx(0, c(kResizeNearestNeighborGrad, {c.dy(), image_size(c, 0)},
                           c.attrs<ResizeAttrs>()));
           },
+      .batch = batch_by_folding<0>,
       .body = kernel(nearest_kernel),
       .values_for_inference = {1},
   });
@@ -416,6 +425,7 @@ void define_resize_nearest_neighbor(OpRegistry& ops) {
             c.set_dx(0,
                      c(kResizeNearestNeighbor, {c.dy(), image_size(c, 0)}, c.attrs<ResizeAttrs>()));
           },
+      .batch = batch_by_folding<0>,
       .body = kernel(nearest_grad_kernel),
       .values_for_inference = {1},
   });

@@ -5,6 +5,7 @@
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/logical_ops.h"
@@ -156,6 +157,7 @@ void define_cumsum(OpRegistry& ops) {
                                 c.set_dx(0, scan(kCumsum, Formula(c, c.dy()), c.x(1),
                                                  reversed(c.attrs<ScanAttrs>())));
                               },
+                          .batch = batch_along_axis<0, 1>,
                           .body = kernel(scan_kernel<Sum>),
                           .values_for_inference = {1},
                       });
@@ -192,6 +194,7 @@ void define_cumprod(OpRegistry& ops) {
                  .types = {{"T", kNumberTypes}, {"Tidx", kIndexTypes}},
                  .infer = scan_shape,
                  .gradient = cumprod_gradient,
+                 .batch = batch_along_axis<0, 1>,
                  .body = kernel(scan_kernel<Product>),
                  .values_for_inference = {1},
              });
@@ -228,6 +231,7 @@ void define_cumulative_logsumexp(OpRegistry& ops) {
                  .types = {{"T", kFloatTypes}, {"Tidx", kIndexTypes}},
                  .infer = scan_shape,
                  .gradient = cumulative_logsumexp_gradient,
+                 .batch = batch_along_axis<0, 1>,
                  .body = kernel(scan_kernel<LogSumExp>),
                  .values_for_inference = {1},
              });

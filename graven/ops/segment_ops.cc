@@ -4,6 +4,7 @@
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/gather_ops.h"
@@ -130,6 +131,7 @@ void define_sorted(OpRegistry& ops, OpHandle<NoAttrs>& handle, const char* name,
                  .types = {{"T", types}, {"Tindices", kIndexTypes}},
                  .infer = sorted_shape,
                  .gradient = gradient,
+                 .batch = batch_rows_behind,
                  .body = kernel(f),
              });
 }
@@ -159,6 +161,30 @@ Status unsorted_shape(InferContext& c) {
   return {};
 }
 
+// Each row has segments of its own, those of one row after those of the row before. Negative ids
+// stay.
+void batch_unsorted(BatchContext& c) {
+  const auto rank = c.rank(1);
+  if (gives_up_if_batched(c, {2}) || !rank || !c.rank(0)) return c.use_loop();
+  DType dtype = c.dtype(1) == DType::kInt64 ? DType::kInt64 : DType::kInt32;
+  const Formula ids(c, cast(c, c.repeated(1), dtype));
+  const Formula numbers(c, row_numbers(c, dtype, *rank));
+  const Formula own = ids + numbers * Formula(c, cast(c, c.x(2), dtype));
+  const Tensor moved = c(kSelectV2, {call(kLess, ids, constant_like(ids, 0)), ids, own});
+  const auto rows = c.num_rows_if_known();
+  const Size num_rows = rows ? Size(*rows) : Size(c.num_rows());
+  const auto known = c.integers(2);
+  const Size segments = known ? Size((*known)[0]) : Size(cast(c, c.x(2), DType::kInt32));
+  const Tensor all = cast(c, multiply(c, num_rows, segments).tensor(c), c.dtype(2));
+  const Tensor inputs[] = {c.repeated(0), moved, all};
+  const Tensors made = c.apply(c.op(), inputs, c.raw_attrs());
+  if (made.empty()) return;
+  const SizeList sizes = sizes_of(c, made[0].shape(), [&] { return c(kShape, {made[0]}); });
+  SizeList shape = {num_rows, segments};
+  shape.insert(shape.end(), sizes.begin() + 1, sizes.end());
+  c.set_y(0, c(kReshape, {made[0], vector_of(c, shape)}));
+}
+
 void define_unsorted(OpRegistry& ops, OpHandle<NoAttrs>& handle, const char* name,
                      const char* python, const char* result, const char* empty, DTypeSet types,
                      DTypeSet index_types, GradientFunction gradient, KernelFunction f) {
@@ -175,6 +201,7 @@ void define_unsorted(OpRegistry& ops, OpHandle<NoAttrs>& handle, const char* nam
                  .types = {{"T", types}, {"Tindices", index_types}, {"Tnumsegments", kIndexTypes}},
                  .infer = unsorted_shape,
                  .gradient = gradient,
+                 .batch = batch_unsorted,
                  .body = kernel(f),
                  .values_for_inference = {2},
              });

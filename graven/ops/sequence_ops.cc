@@ -5,6 +5,7 @@
 
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/register_ops.h"
 #include "graven/ops/shape_rules.h"
@@ -292,6 +293,12 @@ Status one_hot_kernel(KernelContext& c) {
   return {};
 }
 
+void batch_one_hot(BatchContext& c) {
+  if (gives_up_if_batched(c, {1, 2, 3})) return;
+  const Tensor inputs[] = {c.x(0), c.x(1), c.x(2), c.x(3)};
+  apply_to_rows(c, inputs, OneHotAttrs{shifted_axis(c.attrs<OneHotAttrs>().axis)});
+}
+
 void define_one_hot(OpRegistry& ops) {
   kOneHot = ops.define<OneHotAttrs>({
       .name = "OneHot",
@@ -302,6 +309,7 @@ void define_one_hot(OpRegistry& ops) {
       .types = {{"T", kAllTypes}, {"TI", kIndexTypes | DTypeSet{DType::kUInt8, DType::kInt8}}},
       .infer = one_hot_shape,
       .gradient = not_differentiable,
+      .batch = batch_one_hot,
       .body = kernel(one_hot_kernel),
       .values_for_inference = {1},
       .default_node_name = "one_hot",

@@ -9,6 +9,7 @@
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/reduction_ops.h"
@@ -65,6 +66,14 @@ Status shape_kernel(KernelContext& c) {
   return {};
 }
 
+// Shapes are the same for all rows.
+void batch_shapes(BatchContext& c) {
+  const DType dtype = c.attrs<ShapeAttrs>().out_type;
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    c.set_y(i, cast(c, row_sizes(c, i), dtype), /*is_batched=*/false);
+  }
+}
+
 void define_shape_and_shape_n(OpRegistry& ops) {
   kShape = ops.define<ShapeAttrs>({
       .name = "Shape",
@@ -74,6 +83,7 @@ void define_shape_and_shape_n(OpRegistry& ops) {
       .types = {{"T", kAllTypes}, {"out_type", kIndexTypes}},
       .infer = shapes_of_inputs,
       .gradient = not_differentiable,
+      .batch = batch_shapes,
       .body = kernel(shape_kernel),
   });
   kShapeN = ops.define<ShapeAttrs>({
@@ -85,6 +95,7 @@ void define_shape_and_shape_n(OpRegistry& ops) {
       .types = {{"T", kAllTypes}, {"out_type", kIndexTypes}},
       .infer = shapes_of_inputs,
       .gradient = not_differentiable,
+      .batch = batch_shapes,
       .body = kernel(shape_kernel),
   });
 }
@@ -98,6 +109,20 @@ Status size_shape(InferContext& c) {
   return {};
 }
 
+void batch_size(BatchContext& c) {
+  const Size size = product_of(c, row_sizes(c, 0));
+  c.set_y(0, cast(c, size.tensor(c), c.attrs<ShapeAttrs>().out_type), /*is_batched=*/false);
+}
+
+void batch_rank(BatchContext& c) {
+  const auto rank = c.rank(0);
+  const Tensor one = c.constant(Tensor::scalar<int32_t>(1));
+  c.set_y(0,
+          rank ? c.constant(Tensor::scalar(static_cast<int32_t>(*rank)))
+               : c(kSub, {c(kRank, {c.x(0)}), one}),
+          /*is_batched=*/false);
+}
+
 void define_size_and_rank(OpRegistry& ops) {
   kSize = ops.define<ShapeAttrs>({
       .name = "Size",
@@ -108,6 +133,7 @@ void define_size_and_rank(OpRegistry& ops) {
       .types = {{"T", kAllTypes}, {"out_type", kIndexTypes}},
       .infer = size_shape,
       .gradient = not_differentiable,
+      .batch = batch_size,
       .body = kernel([](KernelContext& c) -> Status {
         const int64_t size = c.input(0).num_elements();
         return give_integers(c, 0, {&size, 1});
@@ -126,6 +152,7 @@ void define_size_and_rank(OpRegistry& ops) {
         return {};
       },
       .gradient = not_differentiable,
+      .batch = batch_rank,
       .body = kernel([](KernelContext& c) -> Status {
         const int64_t rank = c.input(0).rank();
         return give_integers(c, 0, {&rank, 1});
@@ -144,6 +171,12 @@ Status fill_shape(InferContext& c) {
   return {};
 }
 
+void batch_fill(BatchContext& c) {
+  const Shape& shape = c.row_shape_of_y(0);
+  if (c.is_batched(0) || !shape.has_rank()) return c.use_loop();
+  c.set_y(0, c(kBroadcastTo, {c.aligned(1, shape.rank()), with_rows_in_front(c, 0)}));
+}
+
 void define_fill(OpRegistry& ops) {
   ops.define(kFill,
              {
@@ -160,6 +193,7 @@ void define_fill(OpRegistry& ops) {
                        c.set_dx(1, c(kSum, {c(kReshape, {c.dy(), int32_vector(c, flat)}),
                                             int32_vector(c, all)}));
                      },
+                 .batch = batch_fill,
                  .body = kernel(fill_kernel),
                  .values_for_inference = {0},
                  .reads = fill_reads,
@@ -272,6 +306,20 @@ Status reshaped(InferContext& c) {
   return {};
 }
 
+// A size of -1 that is known is written out: no rows do not tell it.
+void batch_reshape(BatchContext& c) {
+  if (gives_up_if_batched(c, {1})) return;
+  const Shape& row = c.row_shape_of_y(0);
+  if (!row.is_fully_known()) {
+    return c.set_y(0, c(kReshape, {c.x(0), with_rows_in_front(c, 1)}));
+  }
+  SizeList sizes;
+  const auto rows = c.num_rows_if_known();
+  sizes.push_back(rows ? Size(*rows) : Size(c.num_rows()));
+  for (int d = 0; d < row.rank(); ++d) sizes.emplace_back(row.size(d));
+  c.set_y(0, c(kReshape, {c.x(0), vector_of(c, sizes)}));
+}
+
 void define_reshape(OpRegistry& ops) {
   kReshape = ops.define<NoAttrs>({
       .name = "Reshape",
@@ -285,6 +333,7 @@ void define_reshape(OpRegistry& ops) {
           [](GradientContext& c) {
             c.set_dx(0, c(kReshape, {c.dy(), c.shape_of_x(0)}));
           },
+      .batch = batch_reshape,
       .body = kernel([](KernelContext& c) -> Status {
         c.set_output(0, c.input(0).with_shape(c.output(0).shape()));
         return {};
@@ -317,6 +366,13 @@ Status broadcast_to_shape(InferContext& c) {
   return {};
 }
 
+void batch_broadcast_to(BatchContext& c) {
+  const Shape& shape = c.row_shape_of_y(0);
+  if (c.is_batched(1) || !shape.has_rank()) return c.use_loop();
+  const Tensor x = c.aligned(0, shape.rank());
+  if (!c.uses_loop()) c.set_y(0, c(kBroadcastTo, {x, with_rows_in_front(c, 1)}));
+}
+
 void define_broadcast_to_and_kin(OpRegistry& ops) {
   ops.define(kBroadcastTo,
              {
@@ -327,6 +383,7 @@ void define_broadcast_to_and_kin(OpRegistry& ops) {
                  .types = {{"T", kAllTypes}, {"Tidx", kIndexTypes}},
                  .infer = broadcast_to_shape,
                  .gradient = [](GradientContext& c) { c.set_dx(0, reduce_to_shape(c, c.dy(), 0)); },
+                 .batch = batch_broadcast_to,
                  .body = kernel(broadcast_to_kernel),
                  .values_for_inference = {1},
                  .reads = broadcast_to_reads,

@@ -7,8 +7,10 @@
 #include "graven/ir/kernel.h"
 #include "graven/ir/movement.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
+#include "graven/ops/gather_ops.h"
 #include "graven/ops/register_ops.h"
 #include "graven/ops/shape_rules.h"
 #include "graven/ops/strided_copy.h"
@@ -171,6 +173,12 @@ void slice_gradient(GradientContext& c) {
                 StridedSliceAttrs()));
 }
 
+void batch_slice(BatchContext& c) {
+  if (gives_up_if_batched(c, {1, 2})) return;
+  const Tensor inputs[] = {c.x(0), with_front(c, 1, 0), with_front(c, 2, -1)};
+  apply_to_rows(c, inputs);
+}
+
 void define_slice(OpRegistry& ops) {
   kSlice = ops.define<NoAttrs>({
       .name = "Slice",
@@ -181,6 +189,7 @@ void define_slice(OpRegistry& ops) {
       .types = {{"T", kPlainTypes | DTypeSet{DType::kString}, kAllTypes}, {"Index", kIndexTypes}},
       .infer = slice_shape,
       .gradient = slice_gradient,
+      .batch = batch_slice,
       .body = kernel(slice_kernel),
       .allocates_outputs = true,
       .values_for_inference = {1, 2},
@@ -304,6 +313,48 @@ void strided_slice_gradient(GradientContext& c) {
 
 constexpr DTypeSet kAllIndexTypes = kIndexTypes | DTypeSet{DType::kInt16};
 
+// The attributes for one more entry in front, which takes all rows.
+StridedSliceAttrs with_entry_in_front(const StridedSliceAttrs& attrs) {
+  StridedSliceAttrs more;
+  more.begin_mask = attrs.begin_mask << 1 | 1;
+  more.end_mask = attrs.end_mask << 1 | 1;
+  more.ellipsis_mask = attrs.ellipsis_mask << 1;
+  more.new_axis_mask = attrs.new_axis_mask << 1;
+  more.shrink_axis_mask = attrs.shrink_axis_mask << 1;
+  return more;
+}
+
+// x[i, j] for places that differ between rows: elements at vectors of indices.
+void batch_elements_at(BatchContext& c) {
+  const auto& attrs = c.attrs<StridedSliceAttrs>();
+  const Shape places = c.row_shape(1);
+  if (!places.is_fully_known() || places.rank() != 1 || places.size(0) == 0) return c.use_loop();
+  const int64_t all = (int64_t{1} << places.size(0)) - 1;
+  const bool is_elements = attrs.shrink_axis_mask == all && attrs.begin_mask == 0 &&
+                           attrs.ellipsis_mask == 0 && attrs.new_axis_mask == 0;
+  if (!is_elements || gives_up_if_batched(c, {3}) || !c.rank(0)) return c.use_loop();
+  // Negative places count from the end.
+  const auto count = static_cast<int32_t>(places.size(0));
+  const int32_t zero[] = {0}, end[] = {count};
+  const Tensor sizes =
+      cast(c, elements_between(c, row_sizes(c, 0), int32_vector(c, zero), int32_vector(c, end)),
+           c.dtype(1));
+  const Formula begin(c, c.repeated(1));
+  const Formula is_negative(c, cast(c, call(kLess, begin, constant_like(begin, 0)), c.dtype(1)));
+  Tensor indices = begin + is_negative * Formula(c, sizes);
+  if (c.is_batched(0)) {
+    indices = c(kConcatV2,
+                {row_numbers(c, c.dtype(1), 1), indices, c.constant(Tensor::scalar<int32_t>(1))});
+  }
+  c.set_y(0, c(kGatherNd, {c.x(0), indices}));
+}
+
+void batch_strided_slice(BatchContext& c) {
+  if (c.any_batched({1, 2, 3})) return batch_elements_at(c);
+  const Tensor inputs[] = {c.x(0), with_front(c, 1, 0), with_front(c, 2, 0), with_front(c, 3, 1)};
+  apply_to_rows(c, inputs, with_entry_in_front(c.attrs<StridedSliceAttrs>()));
+}
+
 void define_strided_slice(OpRegistry& ops) {
   kStridedSlice = ops.define<StridedSliceAttrs>({
       .name = "StridedSlice",
@@ -316,6 +367,7 @@ void define_strided_slice(OpRegistry& ops) {
       .types = {{"T", kAllTypes}, {"Index", kAllIndexTypes}},
       .infer = strided_slice_shape,
       .gradient = strided_slice_gradient,
+      .batch = batch_strided_slice,
       .body = kernel(strided_slice_kernel),
       .allocates_outputs = true,
       .values_for_inference = {1, 2, 3},
@@ -377,6 +429,13 @@ std::optional<Movement> strided_slice_grad_reads(const ReadsContext& c) {
   return movement;
 }
 
+void batch_strided_slice_grad(BatchContext& c) {
+  if (gives_up_if_batched(c, {0, 1, 2, 3})) return;
+  const Tensor inputs[] = {with_rows_in_front(c, 0), with_front(c, 1, 0), with_front(c, 2, 0),
+                           with_front(c, 3, 1), c.x(4)};
+  apply_to_rows(c, inputs, with_entry_in_front(c.attrs<StridedSliceAttrs>()));
+}
+
 void define_strided_slice_grad(OpRegistry& ops) {
   kStridedSliceGrad = ops.define<StridedSliceAttrs>({
       .name = "StridedSliceGrad",
@@ -391,6 +450,7 @@ void define_strided_slice_grad(OpRegistry& ops) {
             c.set_dx(4, c(kStridedSlice, {c.dy(), c.x(1), c.x(2), c.x(3)},
                           c.attrs<StridedSliceAttrs>()));
           },
+      .batch = batch_strided_slice_grad,
       .body = kernel([](KernelContext& c) -> Status {
         const Tensor& out = c.output(0);
         clear_elements(out.dtype(), out.num_elements(), out.mutable_raw_data());

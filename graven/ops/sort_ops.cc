@@ -13,6 +13,7 @@
 #include "graven/ir/kernel.h"
 #include "graven/kernels/extrema.h"
 #include "graven/kernels/sort.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/gather_ops.h"
@@ -263,6 +264,7 @@ void define_sort_ops(OpRegistry& ops) {
                 {"index_type", kIndexTypes | DTypeSet{DType::kInt16}}},
       .infer = top_k_shape,
       .gradient = top_k_gradient,
+      .batch = batch_data_inputs<0>,
       .body = kernel(top_k_kernel),
       .values_for_inference = {1},
       .cost = top_k_cost,

@@ -7,6 +7,7 @@
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/register_ops.h"
 #include "graven/ops/strided_copy.h"
@@ -112,6 +113,7 @@ void define_space_to_depth(OpRegistry& ops) {
                      [](GradientContext& c) {
                        c.set_dx(0, c(kDepthToSpace, {c.dy()}, c.attrs<BlockAttrs>()));
                      },
+                 .batch = batch_by_folding<0>,
                  .body = kernel(block_kernel<true>),
              });
   ops.define(kDepthToSpace,
@@ -128,6 +130,7 @@ void define_space_to_depth(OpRegistry& ops) {
                      [](GradientContext& c) {
                        c.set_dx(0, c(kSpaceToDepth, {c.dy()}, c.attrs<BlockAttrs>()));
                      },
+                 .batch = batch_by_folding<0>,
                  .body = kernel(block_kernel<false>),
              });
 }
@@ -303,6 +306,7 @@ void define_space_to_batch(OpRegistry& ops) {
                            {"Tpaddings", kIndexTypes}},
                  .infer = space_to_batch_shape,
                  .gradient = batch_gradient<kBatchToSpaceND>,
+                 .batch = batch_rows_behind,
                  .body = kernel(batch_kernel<true>),
                  .values_for_inference = {1, 2},
              });
@@ -319,6 +323,7 @@ void define_space_to_batch(OpRegistry& ops) {
                            {"Tcrops", kIndexTypes}},
                  .infer = batch_to_space_shape,
                  .gradient = batch_gradient<kSpaceToBatchND>,
+                 .batch = batch_rows_behind,
                  .body = kernel(batch_kernel<false>),
                  .values_for_inference = {1, 2},
              });

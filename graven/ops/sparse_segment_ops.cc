@@ -9,6 +9,7 @@
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/gather_ops.h"
@@ -174,6 +175,7 @@ void define(OpRegistry& ops, OpHandle<SparseSegmentAttrs>& handle, const std::st
                 {"Tsegmentids", kIndexTypes}},
       .infer = sparse_segment_shape,
       .gradient = sparse_segment_gradient<divisor>,
+      .batch = batch_rows_behind,
       .body = kernel(sparse_segment_kernel<divisor>),
   };
   if (has_limit) {

@@ -11,6 +11,7 @@
 #include "graven/ir/structural_ops.h"
 #include "graven/kernels/boost_functions.h"
 #include "graven/ops/accuracy_text.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements_in_double.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/gamma_functions.h"
@@ -93,6 +94,7 @@ void define_dawsn_and_kin(OpRegistry& ops) {
           [](GradientContext& c) {
             c.set_dx(0, dy_of(c) * (1.0 - 2.0 * x_of(c) * Formula(c, c.y(0))));
           },
+      .batch = batch_any_shape,
       .body = kernel(unary_in_double<dawson>),
   });
   kExpint = ops.define<NoAttrs>({
@@ -105,6 +107,7 @@ void define_dawsn_and_kin(OpRegistry& ops) {
       .types = {{"T", kWideFloats, kShortFloats}},
       .infer = same_as_input,
       .gradient = [](GradientContext& c) { c.set_dx(0, dy_of(c) * call(kExp, x_of(c)) / x_of(c)); },
+      .batch = batch_any_shape,
       .body = kernel(unary_in_double<expint>),
   });
   kFresnelCos = ops.define<NoAttrs>({
@@ -117,6 +120,7 @@ void define_dawsn_and_kin(OpRegistry& ops) {
       .types = {{"T", kWideFloats, kShortFloats}},
       .infer = same_as_input,
       .gradient = [](GradientContext& c) { c.set_dx(0, dy_of(c) * call(kCos, fresnel_angle(c))); },
+      .batch = batch_any_shape,
       .body = kernel(unary_in_double<fresnel_cosine>),
   });
   kFresnelSin = ops.define<NoAttrs>({
@@ -129,6 +133,7 @@ void define_dawsn_and_kin(OpRegistry& ops) {
       .types = {{"T", kWideFloats, kShortFloats}},
       .infer = same_as_input,
       .gradient = [](GradientContext& c) { c.set_dx(0, dy_of(c) * call(kSin, fresnel_angle(c))); },
+      .batch = batch_any_shape,
       .body = kernel(unary_in_double<fresnel_sine>),
   });
   kSpence = ops.define<NoAttrs>({
@@ -177,6 +182,7 @@ void define_igamma_and_kin(OpRegistry& ops) {
       .types = {{"T", kWideFloats, kShortFloats}},
       .infer = broadcast_inputs,
       .gradient = igamma_gradient,
+      .batch = batch_broadcasting,
       .body = kernel(binary_in_double<igamma>),
   });
   kIgammac = ops.define<NoAttrs>({
@@ -191,6 +197,7 @@ void define_igamma_and_kin(OpRegistry& ops) {
       .types = {{"T", kWideFloats, kShortFloats}},
       .infer = broadcast_inputs,
       .gradient = igammac_gradient,
+      .batch = batch_broadcasting,
       .body = kernel(binary_in_double<igammac>),
   });
   kIgammaGradA = ops.define<NoAttrs>({
@@ -200,6 +207,7 @@ void define_igamma_and_kin(OpRegistry& ops) {
       .outputs = {"z: T"},
       .types = {{"T", kWideFloats}},
       .infer = broadcast_inputs,
+      .batch = batch_broadcasting,
       .body = kernel(binary_in_double<igamma_grad_a>),
   });
   kRandomGammaGrad = ops.define<NoAttrs>({
@@ -209,6 +217,7 @@ void define_igamma_and_kin(OpRegistry& ops) {
       .outputs = {"output: T"},
       .types = {{"T", kWideFloats}},
       .infer = broadcast_inputs,
+      .batch = batch_broadcasting,
       .body = kernel(binary_in_double<gamma_sample_grad>),
   });
 }
@@ -266,6 +275,7 @@ void define_betainc(OpRegistry& ops) {
       .types = {{"T", kWideFloats}},
       .infer = betainc_shape,
       .gradient = betainc_gradient,
+      .batch = batch_broadcast_to_output,
       .body = kernel([](KernelContext& c) { return compute_in_double<3>(c, betainc); }),
   });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graven/ir/batch_context.h"
 #include "graven/ir/bodies.h"
 #include "graven/ir/fusion.h"
 #include "graven/ir/gradient_context.h"
@@ -93,6 +94,19 @@ void pass_gradients_on(GradientContext& c) {
   }
 }
 
+// A gradient of the user's is a function of one row.
+void batch_identities(BatchContext& c) {
+  if (!c.node().custom_gradient()) return batch_any_shape(c);
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    const bool flows = kDifferentiableTypes.contains(c.dtype(i));
+    c.set_y(i,
+            flows ? c(kPreventGradient, {c.x(i)},
+                      {"vectorized_map does not know the gradient of a custom_gradient function"})
+                  : c.x(i),
+            c.is_batched(i));
+  }
+}
+
 void define_identity_and_kin(OpRegistry& ops) {
   kIdentity = ops.define<NoAttrs>({
       .name = "Identity",
@@ -102,6 +116,7 @@ void define_identity_and_kin(OpRegistry& ops) {
       .types = {{"T", kAllTypes}},
       .infer = outputs_are_inputs,
       .gradient = pass_gradients_on,
+      .batch = batch_any_shape,
       .body = kernel(pass_inputs_on),
       .view_of = 0,
       .passes_on = passes_on_input_0,
@@ -116,6 +131,7 @@ void define_identity_and_kin(OpRegistry& ops) {
         return invalid_argument("Length for attr 'T' of 0 must be at least minimum 1");
       },
       .gradient = pass_gradients_on,
+      .batch = batch_identities,
       .body = kernel(pass_inputs_on),
   });
   kStopGradient = ops.define<NoAttrs>({
@@ -126,6 +142,7 @@ void define_identity_and_kin(OpRegistry& ops) {
       .types = {{"T", kAllTypes}},
       .infer = outputs_are_inputs,
       .gradient = not_differentiable,
+      .batch = batch_any_shape,
       .body = kernel(pass_inputs_on),
       .view_of = 0,
       .passes_on = passes_on_input_0,
@@ -151,6 +168,7 @@ void define_prevent_gradient(OpRegistry& ops) {
                  .types = {{"T", kAllTypes}},
                  .infer = outputs_are_inputs,
                  .gradient = refuse_gradient,
+                 .batch = batch_any_shape,
                  .body = kernel(pass_inputs_on),
                  .view_of = 0,
                  .passes_on = passes_on_input_0,
@@ -172,6 +190,14 @@ Status ensured_shape(InferContext& c) {
   return {};
 }
 
+void batch_ensured_shape(BatchContext& c) {
+  const Shape& expected = c.attrs<EnsureShapeAttrs>().shape;
+  if (!expected.has_rank()) return batch_any_shape(c);
+  Shape shape = {Dim::unknown()};
+  for (int d = 0; d < expected.rank(); ++d) shape.push_back(expected[d]);
+  c.set_y(0, c(kEnsureShape, {c.x(0)}, {shape}));
+}
+
 void define_ensure_shape(OpRegistry& ops) {
   ops.define(
       kEnsureShape,
@@ -184,6 +210,7 @@ void define_ensure_shape(OpRegistry& ops) {
           .types = {{"T", kAllTypes}},
           .infer = ensured_shape,
           .gradient = pass_gradients_on,
+          .batch = batch_ensured_shape,
           .body = kernel(pass_inputs_on),
           .view_of = 0,
       });
@@ -228,6 +255,11 @@ Status sum_of_variants(KernelContext& c) {
   return {};
 }
 
+void batch_sum_of_all(BatchContext& c) {
+  if (c.dtype(0) == DType::kVariant) return c.use_loop();
+  batch_leading_axes(c);
+}
+
 void define_add_n(OpRegistry& ops) {
   kAddN = ops.define<NoAttrs>({
       .name = "AddN",
@@ -243,6 +275,7 @@ void define_add_n(OpRegistry& ops) {
               if (c.wants(i)) c.set_dx(i, c.dy());
             }
           },
+      .batch = batch_sum_of_all,
       .body = elementwise_body(sum_of_all).with_kernel_for({DType::kVariant}, sum_of_variants),
       .passes_on = [](std::span<const DType> inputs,
                       AttrsRef) { return inputs.size() == 1 ? 0 : -1; },
@@ -269,6 +302,7 @@ void define_zeros_like_and_ones_like(OpRegistry& ops) {
         return same_as_input(c);
       },
       .gradient = not_differentiable,
+      .batch = batch_any_shape,
       .body = elementwise([](auto x) {
                 return zero_like(x);
               }).with_kernel_for({DType::kString, DType::kVariant}, zeros_of_objects),
@@ -281,6 +315,7 @@ void define_zeros_like_and_ones_like(OpRegistry& ops) {
       .types = {{"T", kPlainTypes}},
       .infer = same_as_input,
       .gradient = not_differentiable,
+      .batch = batch_any_shape,
       .body = elementwise([](auto x) { return one_like(x); }),
   });
 }
@@ -349,6 +384,17 @@ void define_fusion(OpRegistry& ops) {
 
 // --- Calls. Their gradients are calls of the gradient pair's halves, which autodiff makes.
 
+void batch_call(BatchContext& c) {
+  std::vector<BatchedTensor> inputs;
+  for (int i = 0; i < c.num_inputs(); ++i) inputs.push_back(c.input(i));
+  const NodeBodies bodies = bodies_of(c.node());
+  auto outputs = c.run_body(c.builder(), *bodies.all[0].body, inputs, c.num_rows());
+  if (!outputs.ok()) return c.fail(outputs.status());
+  for (size_t i = 0; i < outputs->size(); ++i) {
+    c.set_y(static_cast<int>(i), (*outputs)[i].tensor, (*outputs)[i].is_batched);
+  }
+}
+
 void define_partitioned_call_and_kin(OpRegistry& ops) {
   kPartitionedCall = ops.define<CallAttrs>({
       .name = "PartitionedCall",
@@ -356,6 +402,7 @@ void define_partitioned_call_and_kin(OpRegistry& ops) {
       .inputs = {"args: Tin"},
       .outputs = {"output: Tout"},
       .infer = infer_call,
+      .batch = batch_call,
       .bodies = {BodyRun::kOnce, {{"f", "args", "output"}}},
   });
   ops.define(kStatefulPartitionedCall,
@@ -365,6 +412,7 @@ void define_partitioned_call_and_kin(OpRegistry& ops) {
                  .inputs = {"args: Tin"},
                  .outputs = {"output: Tout"},
                  .infer = infer_call,
+                 .batch = batch_call,
                  .effects = effects_of_bodies,
                  .bodies = {BodyRun::kOnce, {{"f", "args", "output"}}},
              });

@@ -4,6 +4,7 @@
 #include "graven/ir/graph.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/gather_ops.h"
 #include "graven/ops/math_ops.h"
@@ -265,6 +266,17 @@ void gather_gradient(GradientContext& c) {
   c.set_dx(0, rows_of_variable(c, c(kVariableShape, {c.x(0)}), c.x(1)));
 }
 
+void batch_as_gathered(BatchContext& c) {
+  if (gives_up_if_batched(c, {0})) return;
+  const Tensor inputs[] = {c.x(0), c.x(1)};
+  apply_to_rows(c, inputs);
+}
+
+void batch_resource_gather(BatchContext& c) {
+  if (c.attrs<ResourceGatherAttrs>().batch_dims != 0) return c.use_loop();
+  batch_as_gathered(c);
+}
+
 void define_resource_gather(OpRegistry& ops) {
   kResourceGather = ops.define<ResourceGatherAttrs>({
       .name = "ResourceGather",
@@ -275,6 +287,7 @@ void define_resource_gather(OpRegistry& ops) {
       .types = {{"Tindices", kIndexTypes}, {"dtype", kAllTypes}},
       .infer = gather_shape,
       .gradient = gather_gradient,
+      .batch = batch_resource_gather,
       .body = kernel(gather_from_variable),
       .allocates_outputs = true,
       .effects = reads_resource_effects,
@@ -322,6 +335,7 @@ void define_resource_gather_nd(OpRegistry& ops) {
       .types = {{"Tindices", kIndexTypes}, {"dtype", kAllTypes}},
       .infer = gather_nd_shape,
       .gradient = gather_nd_gradient,
+      .batch = batch_as_gathered,
       .body = kernel(gather_nd_from_variable),
       .allocates_outputs = true,
       .effects = reads_resource_effects,
