@@ -9,5 +9,6 @@ void define_branches(FunctionRegistry& functions);
 void define_loops(FunctionRegistry& functions);
 void define_maps(FunctionRegistry& functions);
 void define_scans(FunctionRegistry& functions);
+void define_vectorized_maps(FunctionRegistry& functions);
 
 }  // namespace graven::engine

@@ -10,6 +10,7 @@ const bool kInstalled = [] {
   add_family(define_loops);
   add_family(define_maps);
   add_family(define_scans);
+  add_family(define_vectorized_maps);
   return true;
 }();
 

@@ -1,0 +1,359 @@
+"""tf.vectorized_map of functions of several ops beside tf.map_fn, with gradients."""
+
+from collections.abc import Callable
+from typing import Any
+
+import graven as tf
+import numpy as np
+import pytest
+
+RNG = np.random.default_rng(7)
+X = RNG.normal(size=(5, 4, 3)).astype(np.float32)
+V = RNG.normal(size=(5, 3)).astype(np.float32)
+S = RNG.normal(size=(5,)).astype(np.float32)
+M = RNG.normal(size=(3, 3)).astype(np.float32)
+IMAGES = RNG.normal(size=(5, 2, 6, 6, 3)).astype(np.float32)
+FILTER = RNG.normal(size=(3, 3, 3, 2)).astype(np.float32)
+INDEX = np.array([0, 2, 1, 3, 2], np.int32)
+
+
+def loop_until(x: Any) -> Any:
+    """Halves x until its norm is small: as many times as its row needs."""
+    return tf.while_loop(lambda y: tf.reduce_sum(y * y) > 1.0, lambda y: [y * 0.5], [x * 4.0])[0]
+
+
+def counted(x: Any) -> Any:
+    """A loop whose length is the same for all rows."""
+    return tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x + 1.0), (0, x))[1]
+
+
+def elements_of(x: Any) -> Any:
+    """A loop within the map that gathers rows."""
+    return tf.map_fn(lambda e: tf.reduce_sum(e) * e, x)
+
+
+# Name: a function of a row, and what it is mapped over.
+FUNCTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
+    "elementwise": (lambda x: tf.exp(x) * 2.0 + tf.sin(x), X),
+    "scalars and tensors": (lambda e: e[0] * e[1] + e[0], (S, X)),
+    "ranks that broadcast": (lambda e: e[0] + e[1], (V, X)),
+    "constants": (lambda x: x * tf.constant([1.0, 2.0, 3.0]), X),
+    "reduce all": (tf.reduce_sum, X),
+    "reduce an axis": (lambda x: tf.reduce_mean(x, axis=0, keepdims=True), X),
+    "reduce the last axis": (lambda x: tf.reduce_max(x, axis=-1), X),
+    "logsumexp": (lambda x: tf.reduce_logsumexp(x, axis=1), X),
+    "norm": (lambda x: tf.norm(x), X),
+    "softmax": (tf.nn.softmax, X),
+    "log softmax along an axis": (lambda x: tf.nn.log_softmax(x, axis=0), X),
+    "transpose": (lambda x: tf.transpose(x), X),
+    "reshape": (lambda x: tf.reshape(x, [-1, 2]), X),
+    "expand and squeeze": (lambda x: tf.squeeze(tf.expand_dims(x, 1)) * 1.0, X),
+    "concat": (lambda x: tf.concat([x, x * 2.0, tf.ones([1, 3])], 0), X),
+    "stack": (lambda x: tf.stack([x, tf.zeros_like(x)], axis=1), X),
+    "unstack": (lambda x: tf.unstack(x)[1], X),
+    "split": (lambda x: tf.split(x, 2)[1], X),
+    "slices": (lambda x: x[1:, ::2], X),
+    "negative slices": (lambda x: x[::-1, tf.newaxis, ..., 0], X),
+    "slice": (lambda x: tf.slice(x, [1, 0], [2, -1]), X),
+    "pad": (lambda x: tf.pad(x, [[1, 0], [0, 2]]), X),
+    "mirror": (lambda x: tf.pad(x, [[1, 1], [0, 0]], mode="REFLECT"), X),
+    "tile": (lambda x: tf.tile(x, [2, 1]), X),
+    "reverse": (lambda x: tf.reverse(x, [1]), X),
+    "roll": (lambda x: tf.roll(x, 1, 0), X),
+    "fill": (lambda s: tf.fill([2, 2], s), S),
+    "broadcast": (lambda x: tf.broadcast_to(x, [2, 4, 3]), X),
+    "shape": (lambda x: x * tf.cast(tf.shape(x)[0] + tf.size(x) + tf.rank(x), tf.float32), X),
+    "matmul with a constant": (lambda x: tf.matmul(x, M), X),
+    "matmul of a constant": (lambda x: tf.matmul(M, x, transpose_b=True), X),
+    "matmul of rows": (lambda x: tf.matmul(x, x, transpose_a=True), X),
+    "matvec": (lambda e: tf.linalg.matvec(e[0], e[1]), (X, V)),
+    "einsum": (lambda e: tf.einsum("ij,j->i", e[0], e[1]), (X, V)),
+    "inverse": (lambda x: tf.linalg.inv(tf.matmul(x, x, transpose_a=True) + tf.eye(3)), X),
+    "cholesky": (lambda x: tf.linalg.cholesky(tf.matmul(x, x, transpose_a=True) + tf.eye(3)), X),
+    "solve": (lambda e: tf.linalg.solve(M, e[:, tf.newaxis]), V),
+    "diagonal": (lambda v: tf.linalg.diag(v) + tf.linalg.band_part(tf.ones([3, 3]), 0, 0), V),
+    "gather of the rows": (lambda x: tf.gather(x, [1, 0, 1]), X),
+    "gather along an axis": (lambda x: tf.gather(x, [2, 0], axis=1), X),
+    "gather at the rows' places": (lambda i: tf.gather(tf.constant(X[0]), i), INDEX),
+    "gather columns": (lambda i: tf.gather(tf.constant(X[0]), [i % 3], axis=1), INDEX),
+    "gather of both": (lambda e: tf.gather(e[0], e[1]), (X, INDEX)),
+    "an element": (lambda e: e[0][e[1]], (X, INDEX)),
+    "an element of a constant": (lambda i: tf.constant(X[0])[i, 1], INDEX),
+    "gather_nd": (lambda x: tf.gather_nd(x, [[0, 1], [3, 2]]), X),
+    "scatter": (lambda v: tf.scatter_nd([[3], [1], [3]], v, [4]), V),
+    "tensor scatter": (lambda e: tf.tensor_scatter_nd_add(e[0], [[0]], [e[1]]), (X, V)),
+    "segments": (lambda x: tf.math.segment_sum(x, [0, 0, 1, 1]), X),
+    "unsorted segments": (lambda x: tf.math.unsorted_segment_sum(x, [1, 0, 1, -1], 2), X),
+    "cumsum": (lambda x: tf.cumsum(x, axis=0, reverse=True), X),
+    "top_k": (lambda x: tf.math.top_k(x, 2).values, X),
+    "sort": (lambda x: tf.sort(x, axis=0), X),
+    "argmax": (lambda x: tf.argmax(x, axis=1), X),
+    "one_hot": (lambda i: tf.one_hot(i, 4, axis=0), INDEX),
+    "where": (lambda x: tf.where(x > 0, x, x * 0.1), X),
+    "clip": (lambda e: tf.clip_by_value(e[0], -tf.abs(e[1]), tf.abs(e[1])), (X, S)),
+    "add_n": (lambda x: tf.add_n([x, x, tf.ones([4, 3])]), X),
+    "bias": (lambda e: tf.nn.bias_add(e[0], e[1]), (X, V)),
+    "bias of a constant": (lambda x: tf.nn.bias_add(x, M[0]), X),
+    "conv2d": (lambda x: tf.nn.conv2d(x, FILTER, 1, "SAME"), IMAGES),
+    "max_pool": (lambda x: tf.nn.max_pool2d(x, 2, 2, "VALID"), IMAGES),
+    "avg_pool": (lambda x: tf.nn.avg_pool2d(x, 2, 2, "VALID"), IMAGES),
+    "cross entropy": (lambda x: tf.nn.sparse_softmax_cross_entropy_with_logits([0, 2, 1, 1], x), X),
+    "soft cross entropy": (
+        lambda x: tf.nn.softmax_cross_entropy_with_logits(tf.nn.softmax(x[::-1]), x),
+        X,
+    ),
+    "moments": (lambda x: tf.stack(tf.nn.moments(x, 0)), X),
+    "cast": (lambda x: tf.cast(x, tf.float64), X),
+    "stop_gradient": (lambda x: x * tf.stop_gradient(x), X),
+    "cond of all rows": (lambda x: tf.cond(tf.constant(True), lambda: x * 2.0, lambda: x), X),
+    "cond of a row": (
+        lambda v: tf.cond(tf.reduce_sum(v) > 0, lambda: v * 2.0, lambda: tf.exp(v)),
+        V,
+    ),
+    "cond of constants": (lambda s: s * tf.cond(s > 0, lambda: 1.0, lambda: -1.0), S),
+    "a guarded division": (
+        lambda i: tf.cond(i > 0, lambda: 6 // i, lambda: tf.constant(-1)),
+        INDEX,
+    ),
+    "switch_case": (
+        lambda e: tf.switch_case(e[1], [lambda: e[0], lambda: e[0] * 2.0, lambda: -e[0]]),
+        (V, INDEX),
+    ),
+    "a loop for all rows": (counted, V),
+    "a loop for each row": (loop_until, V),
+    "a call": (tf.function(lambda x: x * x + 1.0), X),
+    "a map within": (elements_of, X),
+}
+
+
+def numbers(result: Any) -> list[Any]:
+    """The tensors of a result as arrays."""
+    return [np.asarray(part) for part in tf.nest.flatten(result)]
+
+
+def assert_same(actual: Any, expected: Any) -> None:
+    """Compares nested results."""
+    tf.nest.assert_same_structure(actual, expected)
+    for a, e in zip(numbers(actual), numbers(expected), strict=True):
+        assert (a.shape, a.dtype) == (e.shape, e.dtype)
+        np.testing.assert_allclose(a, e, rtol=1e-4, atol=1e-5)
+
+
+def map_fn(f: Callable[..., Any], elems: Any) -> Any:
+    """tf.map_fn, with the signature that f has."""
+    first = tf.nest.map_structure(lambda x: x[0], elems)
+    signature = tf.nest.map_structure(lambda y: tf.convert_to_tensor(y).dtype, f(first))
+    return tf.map_fn(f, elems, fn_output_signature=signature)
+
+
+def vectorized(f: Callable[..., Any], elems: Any) -> Any:
+    """tf.vectorized_map without warnings."""
+    return tf.vectorized_map(f, elems, warn=False)
+
+
+def tensors(elems: Any) -> Any:
+    """Arrays as tensors."""
+    return tf.nest.map_structure(tf.constant, elems)
+
+
+MODES = pytest.mark.parametrize("mode", ["eager", "traced", "unknown length"])
+
+
+def in_mode(mode: str, call: Callable[..., Any], elems: Any) -> Any:
+    """Calls call(elems) eagerly or traced."""
+    if mode == "eager":
+        return call(elems)
+    if mode == "traced":
+        return tf.function(call)(elems)
+    signature = tf.nest.map_structure(lambda x: tf.TensorSpec([None, *x.shape[1:]], x.dtype), elems)
+    return tf.function(call, input_signature=[signature])(elems)
+
+
+@MODES
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_of_many_rows_is_that_of_each(name: str, mode: str) -> None:
+    f, arrays = FUNCTIONS[name]
+    elems = tensors(arrays)
+    assert_same(in_mode(mode, lambda e: vectorized(f, e), elems), map_fn(f, elems))
+
+
+@MODES
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"a map within"}))  # lists of lists
+def test_its_gradient_is_that_of_each(name: str, mode: str) -> None:
+    f, arrays = FUNCTIONS[name]
+    elems = tensors(arrays)
+
+    def gradient(mapping: Callable[..., Any]) -> Callable[..., Any]:
+        def of(elems: Any) -> Any:
+            sources = [x for x in tf.nest.flatten(elems) if x.dtype.is_floating]
+            with tf.GradientTape() as tape:
+                tape.watch(sources)
+                y = mapping(f, elems)
+                loss = tf.reduce_sum(tf.cast(y, tf.float32) ** 2)
+            found = tape.gradient(loss, sources, unconnected_gradients="zero")
+            return [tf.convert_to_tensor(g) for g in found]
+
+        return of
+
+    assert_same(in_mode(mode, gradient(vectorized), elems), gradient(map_fn)(elems))
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in FUNCTIONS if name not in ("a map within", "mirror")]
+)
+def test_no_rows_give_an_empty_result_of_the_right_shape(name: str) -> None:
+    """A mirror is left out: the op itself refuses an axis without elements."""
+    f, arrays = FUNCTIONS[name]
+    some = vectorized(f, tensors(arrays))
+    none = vectorized(f, tf.nest.map_structure(lambda x: tf.constant(x[:0]), arrays))
+    for a, b in zip(tf.nest.flatten(none), tf.nest.flatten(some), strict=True):
+        assert a.shape == [0, *b.shape[1:]]
+
+
+WITHOUT_RULES = {"a map within"}
+
+
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - WITHOUT_RULES))
+def test_the_functions_need_no_loop_over_rows(name: str) -> None:
+    f, arrays = FUNCTIONS[name]
+    tf.vectorized_map(f, tensors(arrays), fallback_to_while_loop=False)
+
+
+def test_an_op_without_a_rule_is_named_once(capfd: pytest.CaptureFixture[str]) -> None:
+    def f(x: Any) -> Any:
+        return tf.size(tf.where(x > 0)) + tf.size(tf.where(x > 1))
+
+    tf.vectorized_map(f, tf.constant(X[:, :1, :1] * 0 + 1.0))
+    assert capfd.readouterr().err.count("Where") == 1
+
+
+def test_an_op_without_a_rule_may_be_refused() -> None:
+    with pytest.raises(ValueError, match="Where"):
+        tf.vectorized_map(tf.where, tf.constant(X) > -100.0, fallback_to_while_loop=False)
+
+
+def test_structures_go_in_and_out() -> None:
+    result = tf.vectorized_map(
+        lambda e: {"a": (e["x"] + 1.0, [e["y"]])}, {"x": tf.constant(V), "y": tf.constant(S)}
+    )
+    np.testing.assert_allclose(result["a"][0], V + 1.0)
+    np.testing.assert_allclose(result["a"][1][0], S)
+
+
+@pytest.mark.parametrize("elems", [(), 1.0, (np.ones([2]), np.ones([3]))])
+def test_elems_that_do_not_fit_are_refused(elems: Any) -> None:
+    with pytest.raises(ValueError):
+        tf.vectorized_map(lambda e: e, elems)
+
+
+def test_variables_are_read_once_and_differentiated() -> None:
+    v = tf.Variable([1.0, 2.0, 3.0])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.vectorized_map(lambda x: x * v, tf.constant(V)))
+    np.testing.assert_allclose(tape.gradient(y, v), V.sum(0), rtol=1e-5)
+
+
+def test_a_trace_of_unknown_length_serves_all_lengths() -> None:
+    f = tf.function(
+        lambda x: tf.vectorized_map(lambda r: r * tf.reduce_sum(r), x),
+        input_signature=[tf.TensorSpec([None, None])],
+    )
+    for shape in [(5, 3), (2, 4), (0, 2)]:
+        x = RNG.normal(size=shape).astype(np.float32)
+        np.testing.assert_allclose(f(x), x * x.sum(1, keepdims=True), rtol=1e-5)
+    assert f.experimental_get_tracing_count() == 1
+
+
+def test_random_rows_differ() -> None:
+    y = tf.vectorized_map(lambda x: x + tf.random.normal([3]), tf.zeros([4, 3]))
+    assert len({tuple(row) for row in y.numpy()}) == 4
+
+
+RANDOM: dict[str, Callable[[], Any]] = {
+    "uniform": lambda: tf.random.uniform([2]),
+    "integers": lambda: tf.random.uniform([2], 0, 1 << 30, tf.int32),
+    "truncated": lambda: tf.random.truncated_normal([2]),
+    "gamma": lambda: tf.random.gamma([2], 3.0),
+    "poisson": lambda: tf.random.poisson([2], 1e6),
+    "categorical": lambda: tf.random.categorical(tf.zeros([1, 1 << 20]), 2),
+    "shuffle": lambda: tf.random.shuffle(tf.range(1000))[:2],
+}
+
+
+@pytest.mark.parametrize("draw", RANDOM.values(), ids=RANDOM)
+def test_each_row_draws_its_own(draw: Callable[[], Any]) -> None:
+    y = tf.vectorized_map(lambda x: draw(), tf.zeros([4]), warn=False)
+    assert y.shape == [4, *draw().shape]
+    assert len({tuple(np.ravel(row)) for row in y.numpy()}) == 4
+
+
+def test_each_row_draws_its_own_from_a_generator() -> None:
+    generator = tf.random.Generator.from_seed(1)
+    y = tf.vectorized_map(lambda x: generator.normal([3]), tf.zeros([4]))
+    assert len({tuple(row) for row in y.numpy()}) == 4
+
+
+def test_a_seed_that_all_rows_share_gives_them_one_draw() -> None:
+    y = tf.vectorized_map(lambda x: x + tf.random.stateless_uniform([2], [1, 2]), tf.zeros([3]))
+    assert len({tuple(row) for row in y.numpy()}) == 1
+
+
+def test_each_row_writes_to_a_variable() -> None:
+    v = tf.Variable(0.0)
+    tf.vectorized_map(lambda x: v.assign_add(x), tf.constant([1.0, 2.0, 3.0]), warn=False)
+    assert float(v) == 6.0
+
+
+def test_an_assertion_holds_for_all_rows() -> None:
+    def f(x: Any) -> Any:
+        tf.debugging.Assert(x > 0.0, ["not positive"])
+        return x
+
+    tf.vectorized_map(f, tf.constant([1.0, 2.0]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not positive"):
+        tf.vectorized_map(f, tf.constant([1.0, -2.0]))
+
+
+def test_gradients_of_each_row() -> None:
+    w = tf.constant(M)
+
+    def of_row(v: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(w)
+            y = tf.reduce_sum(tf.tanh(tf.linalg.matvec(w, v)) ** 2)
+        return tape.gradient(y, w)
+
+    assert_same(tf.vectorized_map(of_row, tf.constant(V)), map_fn(of_row, tf.constant(V)))
+
+
+def test_a_custom_gradient_says_that_it_is_not_known_for_many_rows() -> None:
+    @tf.custom_gradient
+    def doubled(x: Any) -> Any:
+        return x * 1.0, lambda dy: dy * 2.0
+
+    x = tf.constant(V)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.vectorized_map(doubled, x)
+    np.testing.assert_allclose(y, V)
+    with pytest.raises(LookupError, match="custom_gradient"):
+        tape.gradient(y, x)
+
+
+def test_a_jacobian_takes_all_elements_at_once() -> None:
+    x = tf.constant(V[0])
+    calls = []
+
+    @tf.custom_gradient
+    def counted_identity(x: Any) -> Any:
+        return x * 1.0, lambda dy: calls.append(1) or dy * 1.0
+
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = tf.linalg.matvec(M, tf.sin(counted_identity(x)))
+    expected = M * np.cos(V[0])
+    np.testing.assert_allclose(tape.jacobian(y, x), expected, rtol=1e-5)
+    assert len(calls) == 1
+    at_a_time = tape.jacobian(y, x, experimental_use_pfor=False)
+    np.testing.assert_allclose(at_a_time, expected, rtol=1e-5)
+    assert len(calls) == 4
