@@ -271,8 +271,9 @@ class GradientTape:
           sources: A tensor or variable, or a structure of them.
           unconnected_gradients: What stands where there is no path: none or zeros.
           parallel_iterations: Accepted; it bounds TensorFlow's memory, and results do not depend
-            on it. Elements are taken one after the other.
-          experimental_use_pfor: Accepted; False needs a persistent tape, as in TensorFlow.
+            on it.
+          experimental_use_pfor: Take all elements at once, by tf.vectorized_map; False takes one
+            after the other and needs a persistent tape, as in TensorFlow.
 
         Returns:
           The structure of sources, each of shape target.shape + source.shape.
@@ -289,25 +290,19 @@ class GradientTape:
             self._tape.stop()
         sources_flat = nest.flatten(sources)
         size = _static_size(target)
-        rows = [
-            self._flat_gradients([target], sources_flat, [seed], True)
-            for seed in _unit_tensors(target, size)
-        ]
-        if not rows:  # which of the sources there is a path to, all the same
-            rows = [self._flat_gradients([target], sources_flat, [ops.zeros_like(target)], True)]
+        # Without elements one of zeros tells which of the sources there is a path to.
+        seeds = ops.eye(size, dtype=target.dtype) if size else ops.zeros([1, 0], target.dtype)
+        seeds = ops.reshape(seeds, [max(size, 1), *target.shape])
+        rows = self._gradients_of_rows(target, sources_flat, seeds, experimental_use_pfor)
         flat = []
-        for i, source in enumerate(sources_flat):
-            parts = [row[i] for row in rows]
-            if all(part is None for part in parts):
+        for stacked, source in zip(rows, sources_flat, strict=True):
+            if stacked is None:
                 is_zero = unconnected is UnconnectedGradients.ZERO
                 flat.append(_zeros([*target.shape, *source.shape], source) if is_zero else None)
-                continue
-            if size == 0:
+            elif size == 0:
                 flat.append(_zeros([*target.shape, *source.shape], source))
-                continue
-            dense = [_dense(part, source) for part in parts]
-            stacked = ops.stack(dense, 0)
-            flat.append(ops.reshape(stacked, [*target.shape, *source.shape]))
+            else:
+                flat.append(ops.reshape(stacked, [*target.shape, *source.shape]))
         self._finish_use()
         return nest.pack_sequence_as(sources, flat)
 
@@ -335,8 +330,9 @@ class GradientTape:
           unconnected_gradients: Where there is no path, either gives zeros: none in the dtype of
             the target, zeros in that of the source, as in TensorFlow.
           parallel_iterations: Accepted; it bounds TensorFlow's memory, and results do not depend
-            on it. Elements are taken one after the other.
-          experimental_use_pfor: Accepted; False needs a persistent tape, as in TensorFlow.
+            on it.
+          experimental_use_pfor: Take all elements at once, by tf.vectorized_map; False takes one
+            after the other and needs a persistent tape, as in TensorFlow.
 
         Returns:
           A tensor of shape [b, t..., s...].
@@ -364,21 +360,43 @@ class GradientTape:
         if self._tape.is_recording and not self._persistent:
             self._tape.stop()
         result_sizes = _joined_sizes(target, source)
-        columns = []
-        for j in range(inner):
-            column = [float(k == j) for k in range(inner)]
-            seed = ops.reshape(_engine.convert_to_tensor(column, target.dtype), target.shape[1:])
-            seed = ops.broadcast_to(seed, _sizes_of(target))
-            (gradient,) = self._flat_gradients([target], [source], [seed], True)
-            if gradient is None:
-                self._finish_use()
-                like = source if unconnected is UnconnectedGradients.ZERO else target
-                return ops.zeros(result_sizes, like.dtype)
-            columns.append(_dense(gradient, source))
-        self._finish_use()
-        if not columns:
+        if inner == 0:
+            self._finish_use()
             return ops.zeros(result_sizes, source.dtype)
-        return ops.reshape(ops.stack(columns, 1), result_sizes)
+        units = ops.reshape(ops.eye(inner, dtype=target.dtype), [inner, 1, *target.shape[1:]])
+        seeds = ops.broadcast_to(units, ops.concat([[inner], _sizes_of(target)], 0))
+        (stacked,) = self._gradients_of_rows(target, [source], seeds, experimental_use_pfor)
+        self._finish_use()
+        if stacked is None:
+            like = source if unconnected is UnconnectedGradients.ZERO else target
+            return ops.zeros(result_sizes, like.dtype)
+        order = [1, 0, *range(2, source.shape.rank + 1)]
+        return ops.reshape(ops.transpose(stacked, order), result_sizes)
+
+    def _gradients_of_rows(
+        self, target: Any, sources: list[Any], seeds: Any, at_once: bool
+    ) -> list[Any]:
+        """The gradients for each row of seeds, stacked; None where there is no path.
+
+        For all rows at once the tape is walked once, and each op of the gradient runs once.
+        """
+        is_connected = [False] * len(sources)
+
+        def of_row(seed: Any) -> list[Any]:
+            kept = []
+            found = self._flat_gradients([target], sources, [seed], True)
+            for i, (gradient, source) in enumerate(zip(found, sources, strict=True)):
+                is_connected[i] = gradient is not None
+                if gradient is not None:
+                    kept.append(_dense(gradient, source))
+            return kept
+
+        if at_once:
+            stacked = iter(ops.vectorized_map(of_row, seeds))
+        else:
+            rows = [of_row(seed) for seed in ops.unstack(seeds)]
+            stacked = iter([ops.stack(parts, 0) for parts in zip(*rows, strict=True)])
+        return [next(stacked) if ok else None for ok in is_connected]
 
 
 def gradients(
@@ -490,11 +508,3 @@ def _static_size(target: Any) -> int:
             f"{target.shape}."
         )
     return int(size)
-
-
-def _unit_tensors(target: Any, size: int) -> Iterator[Any]:
-    """For each element of the target a tensor like it, one there and zero elsewhere."""
-    for i in range(size):
-        flat = [0.0] * size
-        flat[i] = 1.0
-        yield ops.reshape(_engine.convert_to_tensor(flat, target.dtype), target.shape)
