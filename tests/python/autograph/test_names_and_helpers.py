@@ -111,14 +111,25 @@ def test_what_a_conversion_makes_is_not_converted_again(
 
 
 def test_methods_of_a_class_in_a_converted_function_are_converted() -> None:
+    """The conversion of the function leaves them as they are; a call of one converts it."""
+
     @tf.function
     def f(x: Any) -> Any:
-        class Positive:
-            def of(self, x: Any) -> Any:
-                if x > 0:
-                    return x
-                return -x
+        class Signs:
+            def __init__(self, limit: Any) -> None:
+                self.limit = limit
 
-        return Positive().of(x)
+            def absolute(self, y: Any) -> Any:
+                if y > self.limit:
+                    return y
+                return -y
 
-    assert f(tf.constant(-3)).numpy() == 3
+            @staticmethod
+            def double(y: Any) -> Any:
+                while y < 10:
+                    y *= 2
+                return y + x
+
+        return Signs(0).absolute(x), Signs.double(-x)
+
+    assert [value.numpy() for value in f(tf.constant(-3))] == [3, 9]
