@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import gc
 import inspect
@@ -282,12 +283,123 @@ def test_a_function_without_source_is_refused() -> None:
         converted(namespace["f"])
 
 
-def test_a_function_whose_source_has_changed_is_refused() -> None:
-    f = from_text("def f(): return 1\n", "<changed>")["f"]
-    text = "def g(): return 1\n"
-    linecache.cache["<changed>"] = (len(text), None, [text], "<changed>")
-    with pytest.raises(ConversionError, match="source code"):
+# The text when it was loaded, and after an edit.
+EDITS = [
+    ("def f(): return 1", "def g(): return 2"),
+    ("def f(x): return x + 10", "def f(x): return x + 20"),
+    ("def f(x): return x + 10", "def f(x): return x - 10"),
+    ("def f(x): return x + 1", "def f(x): return x + True"),
+    ("def f(x): return (x, (1, 2))", "def f(x): return (x, (2, 1))"),
+    ("def f(x): return abs(x)", "def f(x): return len(x)"),
+    ("def f(x): return x < 10", "def f(x): return x > 10"),
+    ("def f(x): return x", "def f(x, y): return x"),
+    ("def f(x): return x", "def f(*x): return x"),
+    ("def f(x):\n    y = 1\n    return x", "def f(x):\n    return x"),
+    ("def f(x): return 1\ndef g(x): return 2", "def g(x): return 2\ndef f(x): return 1"),
+    (
+        "def f(x):\n    def g(): return x\n    return g",
+        "def f(x):\n    def g(): return 1\n    return g",
+    ),
+    ("f = lambda x: x + 10", "f = lambda x: x + 20"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), EDITS)
+def test_a_function_whose_source_has_changed_is_refused(before: str, after: str) -> None:
+    f = from_text(before + "\n", "<changed>")["f"]
+    lines = [f"{line}\n" for line in after.split("\n")]
+    linecache.cache["<changed>"] = (len(after), None, lines, "<changed>")
+    with pytest.raises(
+        ConversionError, match=r"line 1 of <changed> is not that of .* changed after"
+    ):
         converted(f)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(x): return os.getcwd() and x",  # The compiler knows that the name is a module's.
+        "def f(x):\n    class A:\n        y = x\n    return A().y",
+        "@(lambda f: f)\ndef f(x, y=(lambda: 3)): return x",
+        "class A:\n    def f(x): return [x.__class__, __class__]\nf = A.f",
+        "def f(x):\n    nonlocal_ = x\n    def g():\n        nonlocal nonlocal_\n        return x\n"
+        "    return g()",
+        "def outer(y):\n    def f(x):\n        nonlocal y\n        y += x\n        return y\n"
+        "    return f\nf = outer(1)",
+        "def f(x):\n    'Says it.'\n    assert x, -1\n    return x if x in {1, 5, 7} else -0.0",
+    ],
+)
+def test_code_is_that_of_its_source(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    matching = sys.modules["graven.autograph._conversion.matching"]
+    monkeypatch.setattr(matching, "_may_have_become", lambda *_: False)
+    f = from_text(f"import os\n{text}\n", "<as it is>")["f"]
+    assert converted(f).__code__.co_filename == "<as it is>"
+
+
+class Rewriter(ast.NodeTransformer):
+    """Checks values, as pytest and packages that check types do."""
+
+    def visit_Assert(self, node: ast.Assert) -> Any:
+        kept = ast.Assign([ast.Name("@one", ast.Store())], ast.Constant(1))
+        raised = ast.If(node.test, [kept], [ast.Raise(ast.Name("AssertionError", ast.Load()))])
+        return [ast.copy_location(raised, node)]
+
+    def visit_Return(self, node: ast.Return) -> ast.Return:
+        assert node.value is not None
+        node.value = ast.Call(ast.Name("check", ast.Load()), [node.value], [])
+        return node
+
+
+def test_code_of_a_changed_tree_is_that_of_its_source() -> None:
+    text = "def f(x):\n    y = x + 2\n    assert x != -1 + 1, 'no'\n    return y * x\n"
+    name = "<rewritten>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    tree = ast.fix_missing_locations(Rewriter().visit(ast.parse(text)))
+    program: dict[str, Any] = {"check": lambda value: value}
+    exec(compile(tree, name, "exec"), program)
+    assert converted(program["f"])(3) == 15
+    changed = text.replace("+ 2", "+ 3")
+    linecache.cache[name] = (len(text), None, changed.splitlines(True), name)
+    with pytest.raises(ConversionError, match="is not that of f"):
+        converted(types.FunctionType(program["f"].__code__.replace(), program))
+
+
+def test_a_function_may_have_been_named_anew() -> None:
+    f = from_text("def f(x): return x + 1\n", "<named>")["f"]
+    g = types.FunctionType(f.__code__.replace(co_name="other", co_qualname="A.other"), {})
+    assert converted(g)(1) == 2
+
+
+def without_columns(code: types.CodeType) -> types.CodeType:
+    """What `python -X no_debug_ranges` makes: lines only."""
+    table, last = bytearray(), code.co_firstlineno
+    for start, end, line in code.co_lines():
+        line, units = line or last, (end - start) // 2
+        while units:
+            size = min(units, 8)
+            delta = line - last
+            assert -32 < delta < 32
+            table += bytes([0x80 | 13 << 3 | size - 1, 2 * delta if delta >= 0 else -2 * delta + 1])
+            last, units = line, units - size
+    constants = [
+        without_columns(value) if isinstance(value, types.CodeType) else value
+        for value in code.co_consts
+    ]
+    return code.replace(co_linetable=bytes(table), co_consts=tuple(constants))
+
+
+def test_lambdas_are_found_without_columns() -> None:
+    text = (
+        "f = [lambda x: x * 2, lambda x: x * 3, lambda x: y * x, lambda x, y: x,\n"
+        "     lambda: (lambda x:\n x + 4)][:5]\ny = 7\n"
+    )
+    linecache.cache["<lines>"] = (len(text), None, text.splitlines(True), "<lines>")
+    program: dict[str, Any] = {}
+    exec(without_columns(compile(text, "<lines>", "exec")), program)
+    double, triple, seven, first, make = program["f"]
+    assert {column for *_, column, _ in double.__code__.co_positions()} == {None}
+    assert [converted(f)(5) for f in (double, triple, seven)] == [10, 15, 35]
+    assert converted(first)(1, 2) == 1 and converted(make)()(1) == 5 and converted(make())(2) == 6
 
 
 def test_a_conversion_error_is_no_value_error() -> None:

@@ -12,12 +12,16 @@ import builtins
 import functools
 import types
 import weakref
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from typing import Any, Protocol
 
 from graven.autograph._conversion.conversion_error import ConversionError
 from graven.autograph._conversion.frames import rename
-from graven.autograph._conversion.functions import convert_lambda, convert_outermost
+from graven.autograph._conversion.functions import (
+    convert_lambda,
+    convert_outermost,
+    drop_details,
+)
 from graven.autograph._conversion.names import Names, names_of
 from graven.autograph._conversion.nodes import LOAD, call, constant, put, returning, sequence
 from graven.autograph._conversion.scope import Unit
@@ -154,16 +158,58 @@ def _compile(function: types.FunctionType, options: Options) -> _Compiled:
 def _compile_tree(original: types.CodeType, tree: ast.stmt, unit: Unit) -> _Compiled:
     if isinstance(tree, ast.Assign):
         tree = returning(tree.value, tree.value)
-    module = _around(tree, [unit.operators, *original.co_freevars], _private_prefix(original))
-    flags = original.co_flags & _FUTURES
     try:
-        compiled = compile(module, original.co_filename, "exec", flags, True)
+        code = _compile_inside(tree, [unit.operators, *original.co_freevars], original)
     except (SyntaxError, ValueError) as error:
         raise ConversionError(f"the converted code is not valid: {error}") from error
-    code = _innermost(compiled)
     made = frozenset(unit.names.made)
     renamed = rename(code, original, unit.helpers, unit.state_functions, made)
     return _Compiled(renamed, unit.operators)
+
+
+def _compile_inside(
+    tree: ast.stmt, names: list[str], original: types.CodeType, imported: Iterable[str] = ()
+) -> types.CodeType:
+    """Returns the code of a function among some names, in the class of the original."""
+    module = _around(tree, names, _private_prefix(original))
+    module.body[:0] = [
+        put(ast.Import([put(ast.alias(name, None), tree)]), tree) for name in imported
+    ]
+    flags = original.co_flags & _FUTURES
+    return _innermost(compile(module, original.co_filename, "exec", flags, True))
+
+
+def _compile_as_it_is(
+    function: types.FunctionType, node: ast.FunctionDef | ast.Lambda
+) -> types.CodeType:
+    """Returns the code of a tree in the place of a function."""
+    original = function.__code__
+    drop_details(node.args)
+    if isinstance(node, ast.Lambda):
+        tree: ast.stmt = returning(node, node)
+    else:
+        # Where decorators begin, the function does; what they are is code of the outside.
+        decorators = [constant(None, first) for first in node.decorator_list[:1]]
+        tree = ast.FunctionDef(node.name, node.args, node.body, decorators, None)
+        tree.__dict__["type_params"] = []
+        put(tree, node)
+    return _compile_inside(tree, list(original.co_freevars), original, _imported(function))
+
+
+def _imported(function: types.FunctionType) -> list[str]:
+    """Returns the names that the module of a function seems to import.
+
+    The compiler makes other code of a call of an attribute of such a name.
+    """
+    found = []
+    for name in names_of(function.__code__):
+        value = function.__globals__.get(name)
+        if isinstance(value, types.ModuleType) or (
+            isinstance(value, type | types.FunctionType)
+            and value.__module__ != function.__globals__.get("__name__")
+        ):
+            found.append(name)
+    return found
 
 
 def _convert_tree(
@@ -171,7 +217,7 @@ def _convert_tree(
 ) -> tuple[ast.stmt, Unit]:
     code = function.__code__
     lines = lines_of(function)
-    node = parse_function(function, lines)
+    node = parse_function(function, lines, functools.partial(_compile_as_it_is, function))
     text = "".join(lines[node.lineno - 1 : node.end_lineno])
     names = Names(names_of(code))
     is_lambda = isinstance(node, ast.Lambda)

@@ -33,7 +33,7 @@ def convert_outermost(unit: Unit, node: ast.FunctionDef, name: str, options: ast
     node.decorator_list = []
     node.returns = None
     node.__dict__["type_params"] = []
-    _drop_details(node.args)
+    drop_details(node.args)
     scope = Scope(unit, HANDLERS, unit.names.new("fscope"))
     _convert_body(scope, node, title, options)
     return node
@@ -50,7 +50,7 @@ def define_inner(outer: Scope, node: ast.FunctionDef) -> ast.FunctionDef:
 
 def convert_lambda(unit: Unit, node: ast.Lambda, options: ast.expr) -> ast.Lambda:
     """Converts a lambda that is not in another function. No name in it can lack a value."""
-    _drop_details(node.args)
+    drop_details(node.args)
     scope = Scope(unit, HANDLERS, unit.helper("lscope"))
     scope.reads_names = False
     value = scope.visit(node.body)
@@ -63,7 +63,7 @@ def convert_lambda(unit: Unit, node: ast.Lambda, options: ast.expr) -> ast.Lambd
     return node
 
 
-def _drop_details(arguments: ast.arguments) -> None:
+def drop_details(arguments: ast.arguments) -> None:
     """Leaves None for each default; conversion gives the function those that it has."""
     none = ast.Constant(None, None)
     for i, default in enumerate(arguments.defaults):

@@ -3,7 +3,7 @@
 A code object knows the line of the word `lambda` and the places of the parts of the value. From
 each `lambda` on that line the text is parsed as far as these parts reach, and on to further
 brackets where they close after it. Of what parses, the shortest value that holds all parts is the
-lambda's.
+lambda's. Without columns (`python -X no_debug_ranges`) the whole file is parsed.
 """
 
 import ast
@@ -18,7 +18,10 @@ _MAX_BRACKETS = 40
 
 
 def find_lambda(code: types.CodeType, lines: list[str]) -> ast.Lambda | None:
-    """Returns the syntax tree of a lambda, placed as in its file; None if it is not found."""
+    """Returns the syntax tree of a lambda, placed as in its file.
+
+    None if it is not found, or if Python was told to leave the columns out.
+    """
     parts = _parts(code)
     if parts is None:
         return None
@@ -35,6 +38,15 @@ def find_lambda(code: types.CodeType, lines: list[str]) -> ast.Lambda | None:
         if best is None or _begin(node.body) >= _begin(best.body):
             best = node
     return best
+
+
+def lambdas_at(line: int, lines: list[str]) -> list[ast.Lambda]:
+    """Returns the syntax trees of all lambdas whose `lambda` is on a line, outer ones first."""
+    try:
+        tree = ast.parse("".join(lines))
+    except SyntaxError:
+        return []
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and node.lineno == line]
 
 
 def _parts(code: types.CodeType) -> tuple[Place, Place] | None:

@@ -13,17 +13,21 @@ import types
 from typing import NoReturn
 
 from graven.autograph._conversion.conversion_error import ConversionError
-from graven.autograph._conversion.lambda_source import find_lambda
+from graven.autograph._conversion.lambda_source import find_lambda, lambdas_at
+from graven.autograph._conversion.matching import Compile, Function, is_source_of, last_line
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def parse_function(function: types.FunctionType, lines: list[str]) -> ast.FunctionDef | ast.Lambda:
+def parse_function(
+    function: types.FunctionType, lines: list[str], compiled: Compile
+) -> ast.FunctionDef | ast.Lambda:
     """Returns the syntax tree of a function, a new one at each call.
 
     Args:
       function: The function.
       lines: Those of its file.
+      compiled: Compiles a tree in the place of the function, to compare the code.
 
     Raises:
       ConversionError: The source is missing or is not that of the function, or it is a generator or
@@ -34,15 +38,17 @@ def parse_function(function: types.FunctionType, lines: list[str]) -> ast.Functi
         generator = code.co_flags & (_CO_GENERATOR | _CO_ASYNC_GENERATOR)
         kind = "generators" if generator else "coroutines"
         raise ConversionError(f"{kind} are not supported")
+    node: ast.AST | None
     if code.co_name == "<lambda>":
-        found = find_lambda(code, lines)
-        if found is None:
-            _raise_mismatch(code)
-        return found
-    node = _parse_block(code, lines) or _find_in_file(code, lines)
-    if not isinstance(node, ast.FunctionDef) or not _has_parameters_of(node.args, code):
-        _raise_mismatch(code)
-    return node
+        node = find_lambda(code, lines)
+        candidates = [node] if node is not None else lambdas_at(code.co_firstlineno, lines)
+    else:
+        node = _parse_block(code, lines) or _find_in_file(code, lines)
+        candidates = [node]
+    for node in candidates:
+        if isinstance(node, Function) and is_source_of(node, code, compiled):
+            return node
+    _raise_mismatch(code)
 
 
 def lines_of(function: types.FunctionType) -> list[str]:
@@ -69,7 +75,7 @@ _CO_SUSPENDS = _CO_GENERATOR | 0x80 | 0x100 | _CO_ASYNC_GENERATOR
 def _raise_mismatch(code: types.CodeType) -> NoReturn:
     raise ConversionError(
         f"the source code at line {code.co_firstlineno} of {code.co_filename} is not that of "
-        f"{code.co_name}"
+        f"{code.co_name}, or not any more: was the file changed after it was loaded?"
     )
 
 
@@ -77,7 +83,7 @@ def _parse_block(code: types.CodeType, lines: list[str]) -> Definition | None:
     first = code.co_firstlineno
     head = lines[first - 1]
     margin = len(head) - len(head.lstrip())
-    end = max(_last_line(code), first)
+    end = max(last_line(code), first)
     while end < len(lines) and _belongs(lines[end], margin):
         end += 1
     text = "".join(lines[first - 1 : end])
@@ -97,14 +103,6 @@ def _belongs(line: str, margin: int) -> bool:
     return not text or text[0] == "#" or len(line) - len(text) > margin
 
 
-def _last_line(code: types.CodeType) -> int:
-    last = max((line for _, _, line in code.co_lines() if line is not None), default=0)
-    for value in code.co_consts:
-        if isinstance(value, types.CodeType):
-            last = max(last, _last_line(value))
-    return last
-
-
 def _find_in_file(code: types.CodeType, lines: list[str]) -> Definition | None:
     try:
         tree = ast.parse("".join(lines))
@@ -118,15 +116,8 @@ def _find_in_file(code: types.CodeType, lines: list[str]) -> Definition | None:
 
 
 def _is_definition(node: ast.AST, code: types.CodeType) -> bool:
-    if not isinstance(node, Definition) or node.name != code.co_name:
+    """Whether a node is a `def` at the line of a code object, which may have got another name."""
+    if not isinstance(node, Definition):
         return False
     first = node.decorator_list[0].lineno if node.decorator_list else node.lineno
     return first == code.co_firstlineno
-
-
-def _has_parameters_of(arguments: ast.arguments, code: types.CodeType) -> bool:
-    by_position = len(arguments.posonlyargs) + len(arguments.args)
-    return (by_position, len(arguments.kwonlyargs)) == (
-        code.co_argcount,
-        code.co_kwonlyargcount,
-    )
