@@ -178,6 +178,21 @@ def deleted(n: int, log: list[Any]) -> Any:
     return x + y
 
 
+class Private:
+    def private_names_unbound(n: int, log: list[Any]) -> Any:
+        if n % 2:
+            __v = log.append(n)
+        for __i in range(n):
+            __v = __i
+        __t = n
+        if n == 4:
+            del __t
+        return __v, __t, __i
+
+
+private_names_unbound = Private.private_names_unbound
+
+
 def deletes_twice(n: int, log: list[Any]) -> Any:
     x = n
     del x
@@ -311,6 +326,12 @@ def walrus(n: int, log: list[Any]) -> Any:
     values = [last := v for v in range(3)]
     total = (a := 1) + (b := a + m) if m else (c := 5)
     return m, n, last, total, sum(z := values), z
+
+
+def walrus_in_defaults(n: int, log: list[Any]) -> Any:
+    found = n and (lambda *, k=(q := 5): k)() or (lambda j=(r := 3): j)()
+    log.append(found)
+    return found, (q if n else r)
 
 
 def chained(n: int, log: list[Any]) -> Any:

@@ -251,7 +251,11 @@ def _options_node(unit: Unit, options: Options, at: ast.AST) -> ast.expr:
 
 
 def _bound_names(code: types.CodeType) -> frozenset[str]:
+    """Returns the names that are local or free, private ones also as the class writes them."""
     found = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+    for name in tuple(found):
+        if name[0] == "_" and "__" in name[1:]:
+            found.add(name[name.index("__", 1) :])
     for value in code.co_consts:
         if isinstance(value, types.CodeType):
             found |= _bound_names(value)

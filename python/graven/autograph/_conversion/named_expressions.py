@@ -18,7 +18,8 @@ def _has_named_expression(node: ast.AST) -> bool:
     if isinstance(node, ast.NamedExpr):
         return True
     if isinstance(node, ast.Lambda):
-        return any(map(_has_named_expression, node.args.defaults))
+        defaults = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+        return any(map(_has_named_expression, defaults))
     return any(map(_has_named_expression, ast.iter_child_nodes(node)))
 
 
