@@ -5,7 +5,7 @@ They are what users write, and worse. PYTEST_DONT_REWRITE: they are compared as 
 
 # mypy: ignore-errors
 # ruff: noqa: B007, B012, B023, E731, E741, F821, F841, F842, RUF005, RUF012
-# ruff: noqa: SIM108
+# ruff: noqa: N805, SIM108
 
 from __future__ import annotations
 
@@ -329,7 +329,7 @@ def walrus(n: int, log: list[Any]) -> Any:
 
 
 def walrus_in_defaults(n: int, log: list[Any]) -> Any:
-    found = n and (lambda *, k=(q := 5): k)() or (lambda j=(r := 3): j)()
+    found = (n and (lambda *, k=(q := 5): k)()) or (lambda j=(r := 3): j)()
     log.append(found)
     return found, (q if n else r)
 

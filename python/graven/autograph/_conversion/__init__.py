@@ -12,8 +12,8 @@ Scopes of functions (`fscope`, `fscope_1`, ... are names of the converted code):
     ag__.autograph_artifact(lambda x: <value>)   # an inner lambda
 
 `<options>` is `ag__.ConversionOptions(recursive=, user_requested=,
-optional_features=(ag__.Feature.X,), internal_convert_user_code=)` in the outermost function and
-`ag__.STD` in those inside of it.
+optional_features=(ag__.Feature.X,), internal_convert_user_code=)`; in functions inside of the
+outermost one those of what it calls, as `ag__.STD` if they are recursive and without features.
 
 Control flow. Bodies take no arguments and return nothing, state is read and written by the two
 functions; `symbol_names` is a tuple of str, composites as their source (`"d['k']"`):

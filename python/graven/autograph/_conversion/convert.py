@@ -226,6 +226,7 @@ def _convert_tree(
     features = frozenset(_FEATURES) if "ALL" in asked else frozenset(asked)
     marker = marker if marker is None else names.new(marker)
     unit = Unit(names, features, _bound_names(code), _resolver(function), text, marker)
+    unit.inner_options = functools.partial(_inner_options_node, options)
     given = _options_node(unit, options, node)
     if isinstance(node, ast.Lambda):
         value = convert_lambda(unit, node, given)
@@ -248,6 +249,22 @@ def _options_node(unit: Unit, options: Options, at: ast.AST) -> ast.expr:
     }
     keywords = [put(ast.keyword(name, value), at) for name, value in values.items()]
     return call(unit.operator("ConversionOptions", at), [], at, keywords)
+
+
+class _OfInner:
+    """The options of the functions inside of one: what it calls has the same."""
+
+    def __init__(self, outer: Options) -> None:
+        self.recursive = outer.recursive
+        self.user_requested = False
+        self.optional_features = outer.optional_features
+        self.internal_convert_user_code = outer.recursive
+
+
+def _inner_options_node(options: Options, unit: Unit, at: ast.AST) -> ast.expr:
+    if options.recursive and not options.optional_features:
+        return unit.operator("STD", at)
+    return _options_node(unit, _OfInner(options), at)
 
 
 def _bound_names(code: types.CodeType) -> frozenset[str]:

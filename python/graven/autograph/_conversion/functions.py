@@ -43,7 +43,7 @@ def define_inner(outer: Scope, node: ast.FunctionDef) -> ast.FunctionDef:
     """Converts a function inside of another one, in place, and marks it."""
     unit = outer.unit
     scope = Scope(unit, HANDLERS, unit.names.new("fscope"))
-    _convert_body(scope, node, node.name, unit.operator("STD", node))
+    _convert_body(scope, node, node.name, unit.inner_options(unit, node))
     node.decorator_list.append(unit.operator("autograph_artifact", node))
     return node
 

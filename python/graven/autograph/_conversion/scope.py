@@ -48,6 +48,7 @@ class Unit:
         self.state_functions: set[str] = set()
         self._is_text = thunk_marker is None
         self.define: Callable[[Scope, ast.FunctionDef], ast.FunctionDef] = _cannot_define
+        self.inner_options: Callable[[Unit, ast.AST], ast.expr] = _cannot_tell
         marker = None if thunk_marker is None else ast.arg(thunk_marker, None, lineno=1)
         if marker is not None:
             marker.__dict__.update(col_offset=0, end_lineno=1, end_col_offset=0)
@@ -104,6 +105,10 @@ class Unit:
 
 
 def _cannot_define(scope: "Scope", node: ast.FunctionDef) -> ast.FunctionDef:
+    raise NotImplementedError
+
+
+def _cannot_tell(unit: Unit, at: ast.AST) -> ast.expr:
     raise NotImplementedError
 
 
