@@ -9,9 +9,9 @@ lines of the user's, so that a traceback is all that is needed.
 from __future__ import annotations
 
 import contextlib
-import functools
 import itertools
 import linecache
+import weakref
 from collections.abc import Iterator
 from types import MemberDescriptorType, TracebackType
 from typing import Any, NamedTuple
@@ -24,6 +24,8 @@ MAX_LINES = 400  # of an endless recursion the first and the last are enough
 MAX_REPEATED = 3  # as in Python's tracebacks
 
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+
+_NOT_PICKLED = ("obj",)  # of an AttributeError, as with Python's own
 
 # Classes that are made again with another text. Subclasses are not: a program that catches one
 # may look for what its `__init__` makes of its arguments.
@@ -53,9 +55,21 @@ class StagingError(Exception):
     """
 
     _text = ""
+    _original: type[Exception] | None = None
 
     def __str__(self) -> str:
         return self._text
+
+    def __reduce__(self) -> Any:
+        reduced: Any = super().__reduce__()
+        if self._original is None or reduced[0] is not type(self):
+            return reduced
+        members = {
+            name: value
+            for name in _members(self._original)
+            if name not in _NOT_PICKLED and (value := getattr(self, name, None)) is not None
+        }
+        return _unpickled, (self._original, self.args, members), *reduced[2:]
 
 
 class MultilineKeyError(KeyError):
@@ -137,7 +151,7 @@ class rewriting_errors:  # noqa: N801 (used like a function)
             return
         new = rewritten(error, traceback)
         if new is not None:
-            raise new.with_traceback(traceback) from None
+            raise new.with_traceback(traceback) from error.__cause__
 
 
 def rewritten(error: Exception, traceback: TracebackType | None) -> Exception | None:
@@ -199,12 +213,43 @@ def _again(error: Exception, text: str) -> Exception:
     """Returns an exception like another with another text."""
     kind = type(error)
     if isinstance(error, errors.OpError):
-        return _op_error(error, text)
-    if kind is KeyError:
-        return MultilineKeyError(text)
-    if kind in _SAME_CLASS or kind.__init__ is Exception.__init__:
-        return kind(text)
-    return _staging_error(error, text)
+        new = _op_error(error, text)
+    elif kind is KeyError:
+        new = MultilineKeyError(text)
+    elif kind in _SAME_CLASS or _has_only_a_text(kind):
+        new = kind(text)
+    else:
+        new = _staging_error(error, text)
+    _carry_over(error, new)
+    return new
+
+
+def _has_only_a_text(kind: type[Exception]) -> bool:
+    """Whether a class does with its arguments what Exception does, and no more."""
+    return (
+        kind.__init__ is Exception.__init__
+        and kind.__new__ is Exception.__new__
+        and kind.__str__ is Exception.__str__
+    )
+
+
+def _carry_over(error: Exception, new: Exception) -> None:
+    """Gives an exception the attributes and notes of another. Its arguments are its own."""
+    for name, value in vars(error).items():
+        vars(new).setdefault(name, value)
+    for name in _members(type(error)):
+        with contextlib.suppress(AttributeError, TypeError):
+            value = getattr(error, name)
+            if getattr(new, name, None) is not value:
+                setattr(new, name, value)
+
+
+def _members(kind: type[Exception]) -> Iterator[str]:
+    """Yields the attributes that do not lie in the dictionary, such as errno of an OSError."""
+    for base in kind.__mro__[:-1]:
+        for name, member in vars(base).items():
+            if isinstance(member, MemberDescriptorType) and not name.startswith("__"):
+                yield name
 
 
 def _op_error(error: errors.OpError, text: str) -> Exception:
@@ -217,29 +262,38 @@ def _op_error(error: errors.OpError, text: str) -> Exception:
         return _staging_error(error, text)
 
 
-@functools.lru_cache(maxsize=256)
-def _staging_class(original: type[Exception]) -> type[Exception]:
-    return type("StagingError", (StagingError, original), {"__module__": __name__})
+# By the original class. An entry lasts as long as exceptions of the class.
+_STAGING_CLASSES: weakref.WeakValueDictionary[type[Exception], type[StagingError]]
+_STAGING_CLASSES = weakref.WeakValueDictionary()
 
 
-def _staging_error(error: Exception, text: str) -> Exception:
+def _staging_class(original: type[Exception]) -> type[StagingError]:
+    made = _STAGING_CLASSES.get(original)
+    if made is None:
+        body = {"__module__": __name__, "_original": original}
+        made = type("StagingError", (StagingError, original), body)
+        _STAGING_CLASSES[original] = made
+    return made
+
+
+def _staging_error(error: Exception, text: str) -> StagingError:
     try:
-        kind: Any = type(error)
-        made = _staging_class(kind)
+        made = _staging_class(type(error))
         new = made.__new__(made, *error.args)
     except TypeError:  # a class that cannot be derived from, or made without arguments of its own
         new = StagingError()
     new.args = error.args
-    vars(new).update(vars(error))
-    new._text = text  # type: ignore[attr-defined]
-    for kind in type(error).__mro__[:-1]:
-        for name, member in vars(kind).items():
-            if isinstance(member, MemberDescriptorType) and not name.startswith("__"):
-                _copy_member(error, new, name)
+    new._text = text
     return new
 
 
-def _copy_member(error: Exception, new: Exception, name: str) -> None:
-    """Copies an attribute that does not lie in the dictionary, such as errno of an OSError."""
-    with contextlib.suppress(AttributeError, TypeError):
-        setattr(new, name, getattr(error, name))
+def _unpickled(
+    original: type[Exception], arguments: tuple[Any, ...], members: dict[str, Any]
+) -> StagingError:
+    """Makes a StagingError again, but for what lies in its dictionary."""
+    made = _staging_class(original)
+    new = made.__new__(made, *arguments)
+    new.args = arguments
+    for name, value in members.items():
+        setattr(new, name, value)
+    return new

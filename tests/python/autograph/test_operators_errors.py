@@ -1,7 +1,10 @@
 """Exceptions that leave converted code: the user's frames, and the class."""
 
+import gc
 import inspect
+import pickle
 import re
+import weakref
 from typing import Any
 
 import graven as tf
@@ -186,6 +189,84 @@ def test_a_class_that_cannot_be_made_again_becomes_a_plain_staging_error() -> No
 def test_a_key_error_prints_its_lines() -> None:
     error = rewritten(KeyError("k"))
     assert isinstance(error, KeyError) and str(error).endswith("\n\n    KeyError: 'k'\n")
+
+
+class TextError(Exception):
+    def __str__(self) -> str:
+        return f"{self.args[0]} of {self.args[1]}"
+
+
+class SlotError(Exception):
+    __slots__ = ("place",)
+    place: str
+
+
+@pytest.mark.parametrize(
+    "kind", [Exception, ValueError, TextError, SlotError, KeyError, tf.errors.InternalError]
+)
+def test_attributes_notes_and_cause_are_kept(kind: Any) -> None:
+    arguments = (None, None, "text") if kind is tf.errors.InternalError else (1, 2)
+    original = kind(*arguments)
+    original.code = 7
+    original.add_note("see there")
+    if kind is SlotError:
+        original.place = "here"
+    cause = LookupError("the cause")
+
+    def f() -> None:
+        raise original from cause
+
+    error = error_of(f)
+    assert isinstance(error, kind) and error is not original
+    assert (error.code, error.__notes__, error.__cause__) == (7, ["see there"], cause)
+    if kind is TextError:
+        assert error.args == (1, 2) and str(error).endswith("\n\n    TextError: 1 of 2\n")
+    if kind is SlotError:
+        assert error.place == "here"
+
+
+def test_names_that_are_missing_are_kept() -> None:
+    assert error_of(lambda: missing).name == "missing"  # type: ignore[name-defined]  # noqa: F821
+    error = error_of(lambda: (3).missing)  # type: ignore[attr-defined]
+    assert (error.name, error.obj) == ("missing", 3)
+
+
+@pytest.mark.parametrize(
+    "original",
+    [
+        IndexError("list index out of range"),
+        OSError(2, "No such file"),
+        OSError(2, "No such file", "name.txt"),
+        ImportError("none", name="module", path="place"),
+        UnicodeDecodeError("utf8", b"ab", 0, 1, "bad"),
+        OwnError(5, detail="more"),
+        TextError(1, 2),
+        KeyError("k"),
+        ValueError("text"),
+    ],
+    ids=repr,
+)
+def test_an_exception_goes_to_another_process(original: Exception) -> None:
+    error = rewritten(original)
+    other = pickle.loads(pickle.dumps(error))
+    assert type(other) is type(error) and isinstance(other, type(original))
+    assert (str(other), other.args, vars(other)) == (str(error), error.args, vars(error))
+    for name in ("errno", "filename", "name", "path", "reason"):
+        assert getattr(other, name, None) == getattr(original, name, None)
+
+
+def test_nothing_is_kept_of_the_class_of_an_exception() -> None:
+    class LocalError(ValueError):
+        def __init__(self, code: int) -> None:
+            super().__init__(code)
+
+    kind = weakref.ref(LocalError)
+    error = rewritten(LocalError(1))
+    assert isinstance(error, LocalError)
+    del LocalError, error
+    gc.collect()  # the class that was raised
+    gc.collect()  # and then the one it derives from
+    assert kind() is None
 
 
 def test_an_error_of_an_op_keeps_its_class_and_its_node() -> None:
