@@ -472,7 +472,7 @@ def test_frames_of_converted_code_are_known() -> None:
 
 
 def test_the_same_lines_run_converted() -> None:
-    def lines(f: Callable[..., Any]) -> set[int]:
+    def lines(f: Callable[..., Any], late: int) -> set[int]:
         ran: set[int] = set()
 
         def trace(frame: types.FrameType, event: str, argument: object) -> Any:
@@ -485,13 +485,15 @@ def test_the_same_lines_run_converted() -> None:
         before = sys.gettrace()
         sys.settrace(trace)
         try:
-            f()
+            f(late)
         finally:
             sys.settrace(before)
         return ran
 
-    def program() -> Any:
+    def program(late: int) -> Any:
         total = 0
+        if not late:
+            return late
         for i in range(5):
             if i == 2:
                 continue
@@ -509,9 +511,10 @@ def test_the_same_lines_run_converted() -> None:
         return total
 
     first = program.__code__.co_firstlineno
-    ran, expected = lines(converted(program)), lines(program)
-    assert {line for line in ran if line > first and line < first + 20} >= expected
-    assert first + 9 not in ran  # total = -1
+    for late in (0, 1):
+        ran, expected = lines(converted(program), late), lines(program, late)
+        # The conversion's own statements stand at the `def`.
+        assert {line for line in ran if first < line < first + 23} == expected - {first}
 
 
 # the cache

@@ -93,9 +93,8 @@ def _convert_body(scope: Scope, node: ast.FunctionDef, title: str, options: ast.
     block = Statements(scope, exits).block(statements)
     if not _FRAME_READERS.isdisjoint(scope.bits):
         scope.captured = ALL
-    last = node.body[-1]
     if exits.do_return is not None:
-        block = _returning(scope, exits, block, node, last)
+        block = _returning(scope, exits, block, node)
     emitted = Emitter(scope).body(block, bound) or [put(ast.Pass(), node)]
     scoped = call(
         unit.operator("FunctionScope", node),
@@ -107,28 +106,30 @@ def _convert_body(scope: Scope, node: ast.FunctionDef, title: str, options: ast.
     if exits.dropped:
         # What nothing reaches still makes its names local.
         for name in sorted(bound_names(exits.dropped) - parameters - set(scope.declared)):
-            node.body.append(assign(name, constant(None, last), last))
+            node.body.append(assign(name, constant(None, node), node))
 
 
-def _returning(
-    scope: Scope, exits: ExitRemover, block: Block, first: ast.AST, last: ast.AST
-) -> Block:
-    """Adds the first values of the flag and of the returned value, and the only return."""
+def _returning(scope: Scope, exits: ExitRemover, block: Block, at: ast.AST) -> Block:
+    """Adds the first values of the flag and of the returned value, and the only return.
+
+    They stand at the `def`, which has run: for coverage and debuggers no line of the user's runs
+    that does not run in Python.
+    """
     assert exits.do_return is not None
     scope.reads = scope.writes = 0
     scope.composites = {}
     bind(scope, exits.do_return)
     bind(scope, exits.retval)
-    undefined = scope.unit.call("UndefinedReturnValue", [], first)
-    initial = [set_flag(exits.do_return, False, first), assign(exits.retval, undefined, first)]
-    head = Plain(scope, first, initial)
+    undefined = scope.unit.call("UndefinedReturnValue", [], at)
+    initial = [set_flag(exits.do_return, False, at), assign(exits.retval, undefined, at)]
+    head = Plain(scope, at, initial)
     scope.reads = scope.writes = 0
     names = [
-        read_generated_name(scope, generated(exits.retval, last)),
-        read_generated_name(scope, generated(exits.do_return, last)),
+        read_generated_name(scope, generated(exits.retval, at)),
+        read_generated_name(scope, generated(exits.do_return, at)),
     ]
-    method = attribute(load(scope.fscope, last), "ret", last)
-    tail = Plain(scope, last, [returning(call(method, names, last), last)])
+    method = attribute(load(scope.fscope, at), "ret", at)
+    tail = Plain(scope, at, [returning(call(method, names, at), at)])
     return Block([head, *block.steps, tail])
 
 
