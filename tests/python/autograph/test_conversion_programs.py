@@ -548,6 +548,39 @@ def leaves_finally(n: int, log: list[Any]) -> Any:
     return j
 
 
+def loops_in_finally(n: int, log: list[Any]) -> Any:
+    try:
+        if n % 2:
+            return "pending"
+        10 // (n - 2)
+    finally:
+        for i in range(3):
+            try:
+                log.append(i)
+                if n in (4, 5) and i == 1:
+                    return "from within"
+            finally:
+                if n in (3, 5, 6):
+                    continue
+                if n in (0, 1):
+                    break
+        log.append("looped")
+    return "ended"
+
+
+def continues_in_finally(n: int, log: list[Any]) -> Any:
+    try:
+        return "pending"
+    finally:
+        while n > 0:
+            n -= 1
+            try:
+                log.append(n)
+            finally:
+                continue
+    return "ended"
+
+
 FUNCTIONS = [
     value
     for value in list(globals().values())

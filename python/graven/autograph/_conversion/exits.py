@@ -38,18 +38,28 @@ class LoopParts:
 
 @dataclass(slots=True)
 class _Loop:
-    """The flags of the loop around a statement; None where nothing sets one."""
+    """The flags of the loop around a statement; None where nothing sets one.
+
+    A loop in a `finally` may begin while a return is under way. `pending` are the names that keep
+    it, of its flag and its value, where something in the loop cancels a return.
+    """
 
     break_flag: str | None
     continue_flag: str | None
+    is_in_final: bool
+    pending: tuple[str, str] | None = None
 
 
 @dataclass(slots=True)
 class _Final:
-    """A `finally` around a statement: what tells that it was left, and the loop around it."""
+    """A `finally` around a statement: what tells that it was left, and the loop around it.
+
+    `ends_returns` says whether what its `try` holds returns.
+    """
 
     flag: str
     loop: _Loop | None
+    ends_returns: bool
 
 
 class ExitRemover:
@@ -138,11 +148,25 @@ class ExitRemover:
         for final in self._finals:
             if final.loop is loop:
                 found.append(set_flag(final.flag, True, node))
-                if self.do_return is not None:
-                    found.append(set_flag(self.do_return, False, node))
+                if final.ends_returns:
+                    found += self._cancel_return(loop, node)
                 if isinstance(node, ast.Continue) and loop.break_flag is not None:
                     found.append(set_flag(loop.break_flag, False, node))
         return found, _BREAK if isinstance(node, ast.Break) else _CONTINUE
+
+    def _cancel_return(self, loop: _Loop, at: ast.stmt) -> Statements:
+        """Returns what undoes a return from within a loop, but not one from before the loop."""
+        assert self.do_return is not None
+        outside = [final.flag for final in self._finals if final.loop is not loop]
+        found: Statements = [set_flag(flag, False, at) for flag in outside]
+        if not loop.is_in_final:
+            return [*found, set_flag(self.do_return, False, at)]
+        if loop.pending is None:
+            loop.pending = self._unit.names.new("pending_"), self._unit.names.new("pending_value_")
+        flag, value = loop.pending
+        found.append(assign(self.do_return, generated(flag, at), at))
+        found.append(assign(self.retval, generated(value, at), at))
+        return found
 
     def _flags(self, exits: int, loop: _Loop | None) -> list[str]:
         """The flags of which one is set after any of some exits.
@@ -179,6 +203,7 @@ class ExitRemover:
         loop = _Loop(
             names.new("break_") if kinds & _BREAK else None,
             names.new("continue_") if kinds & _CONTINUE else None,
+            bool(self._finals) and self.do_return is not None,
         )
         node.body, exits = self._block(node.body, loop)
         flags = self._flags(exits & _RETURN, None)
@@ -186,6 +211,11 @@ class ExitRemover:
         if loop.break_flag is not None:
             flags.append(loop.break_flag)
             found.append(set_flag(loop.break_flag, False, node))
+        if loop.pending is not None:
+            assert self.do_return is not None
+            flag, value = loop.pending
+            found.append(assign(flag, generated(self.do_return, node), node))
+            found.append(assign(value, generated(self.retval, node), node))
         if loop.continue_flag is not None:
             node.body.insert(0, set_flag(loop.continue_flag, False, node.body[0]))
         if isinstance(node, ast.While):
@@ -235,7 +265,7 @@ class ExitRemover:
                 node.orelse = [self._guarded(exits, loop, node.orelse, node)]
         if not node.finalbody:
             return [node], found
-        final = _Final(self._unit.names.new("left_"), loop)
+        final = _Final(self._unit.names.new("left_"), loop, bool(found & _RETURN))
         self._finals.append(final)
         node.finalbody, more = self._block(node.finalbody, loop)
         self._finals.pop()
