@@ -30,6 +30,20 @@ Ref<Location> current_location() {
   return source ? source->current() : Ref<Location>();
 }
 
+// An error if the graph has dropped the node of the tensor.
+Status check_is_there(const Tensor& tensor) {
+  const SymbolicTensor& symbol = symbolic(tensor);
+  const Graph& graph = *symbol.graph();
+  const bool has_dropped_any = graph.nodes().size() != static_cast<size_t>(graph.id_bound());
+  if (!has_dropped_any || graph.find(symbol.node().name()) == &symbol.node()) return {};
+  return Status(
+      Code::kInvalidArgument,
+      str_cat(symbol.node().name(),
+              " is out of scope: it was made in a run of a function that was dropped, "
+              "because the function was run again for another way through its conditions"),
+      ErrorKind::kInaccessibleTensorError);
+}
+
 // True if the tensor's graph is being built inside `graph`: its values never reach it.
 bool is_inside(const Graph* inner, const Graph* graph) {
   for (const Graph* g = inner->outer(); g; g = g->outer()) {
@@ -59,6 +73,7 @@ Result<Tensors> GraphBuilder::apply(const Op& op, std::span<const Tensor> inputs
   InlineVector<OutputRef, 4> refs;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].is_symbolic() && symbolic(inputs[i]).graph().get() == graph_.get()) {
+      RETURN_IF_ERROR(check_is_there(inputs[i]));
       inner.push_back(inputs[i]);
     } else {
       std::string operand =
@@ -218,6 +233,7 @@ Result<Tensor> GraphBuilder::capture(const Tensor& external, std::string_view na
   Tensor internal;
   if (external.is_symbolic()) {
     const SymbolicTensor& outer = symbolic(external);
+    RETURN_IF_ERROR(check_is_there(external));
     // Inside of this graph, or beside it in the same one: another branch.
     const Graph* around = graph_->outer();
     if (is_inside(outer.graph().get(), graph_.get()) ||

@@ -65,7 +65,24 @@ Seeds& seeds() {
 // Python's remainder, never negative.
 int64_t modulo(int64_t x, int64_t divisor) { return ((x % divisor) + divisor) % divisor; }
 
+constinit thread_local SeedsOfRuns* t_innermost = nullptr;
+
 }  // namespace
+
+SeedsOfRuns::SeedsOfRuns() : outer_(t_innermost), graph_(Frame::current().graph()) {
+  t_innermost = this;
+}
+
+SeedsOfRuns::~SeedsOfRuns() { t_innermost = outer_; }
+
+int64_t SeedsOfRuns::next(Graph& graph) {
+  for (SeedsOfRuns* runs = t_innermost; runs; runs = runs->outer_) {
+    if (runs->graph_ != &graph) continue;
+    if (runs->next_ == runs->given_.size()) runs->given_.push_back(graph.count_unseeded_op());
+    return runs->given_[runs->next_++];
+  }
+  return graph.count_unseeded_op();
+}
 
 void start_seeds(int64_t seed) {
   uint64_t size = seed < 0 ? 0 - static_cast<uint64_t>(seed) : static_cast<uint64_t>(seed);
@@ -85,7 +102,7 @@ std::optional<std::pair<int64_t, int64_t>> seeds_of_op(std::optional<int64_t> op
   if (!op_seed) {
     Frame& frame = Frame::current();
     if (frame.is_graph()) {
-      op_seed = frame.graph()->count_unseeded_op();
+      op_seed = SeedsOfRuns::next(*frame.graph());
     } else {  // random.Random.randint(0, 2**31 - 1)
       int64_t drawn = all.numbers();
       while (drawn > kMaxInt32) drawn = all.numbers();

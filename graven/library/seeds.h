@@ -2,10 +2,13 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "graven/base/export.h"
 
 namespace graven::engine {
+
+class Graph;
 
 // The source of the seeds of stateful random ops: one state for the process, which all front ends
 // share. Any thread may call these.
@@ -17,5 +20,24 @@ GRAVEN_API void start_seeds(int64_t seed);
 // seed as TensorFlow does. None if there is neither; the op then gets 0 and 0, and its numbers are
 // unpredictable.
 GRAVEN_API std::optional<std::pair<int64_t, int64_t>> seeds_of_op(std::optional<int64_t> op_seed);
+
+// Gives ops without a seed of their own the same numbers in each run of a body that is run several
+// times in one graph. Works on this thread while it lives, for the graph that is being built when
+// it is made; the innermost of a graph counts.
+class GRAVEN_API SeedsOfRuns {
+ public:
+  SeedsOfRuns();
+  ~SeedsOfRuns();
+  SeedsOfRuns(const SeedsOfRuns&) = delete;
+  void start_run() { next_ = 0; }
+  // The number of the next op without a seed in a graph.
+  static int64_t next(Graph& graph);
+
+ private:
+  SeedsOfRuns* outer_;
+  const Graph* graph_;
+  std::vector<int64_t> given_;
+  size_t next_ = 0;
+};
 
 }  // namespace graven::engine

@@ -5,6 +5,7 @@
 #include "graven/python/bind.h"
 #include "graven/python/errors.h"
 #include "graven/python/object.h"
+#include "graven/python/replay.h"
 
 namespace graven::python {
 namespace {
@@ -42,6 +43,7 @@ NB_MODULE(_engine, m) {
   bind_function(m);
   bind_random(m);
   bind_custom_gradient(m);
+  bind_replay(m);
   bind_config(m);
 }
 

@@ -13,6 +13,7 @@
 #include "graven/python/errors.h"
 #include "graven/python/numpy.h"
 #include "graven/python/object.h"
+#include "graven/python/replay.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/variable_object.h"
 #include "graven/tensor/device_queues.h"
@@ -234,6 +235,11 @@ auto visit_element(const Tensor& tensor, F&& f) {
 int truth(PyObject* self) {
   const Tensor& tensor = tensor_of(self);
   if (tensor.is_symbolic()) {
+    if (Object oracle = Object::borrow(truth_oracle); oracle) {
+      Object answer = Object::take(run_python<PyObject_CallOneArg>(oracle.get(), self));
+      if (!answer) return -1;
+      if (answer.get() != Py_NotImplemented) return answer.get() == Py_True;
+    }
     raise(
         Status(engine::Code::kInvalidArgument,
                "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed: it has no value "

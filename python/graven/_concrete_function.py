@@ -20,7 +20,7 @@ class Options(NamedTuple):
     """How a Function was asked for; what a Function of an instance takes over."""
 
     input_signature: Sequence[Any] | None
-    autograph: bool
+    autograph: bool | str
     jit_compile: bool | None
     reduce_retracing: bool
     attributes: dict[str, Any]

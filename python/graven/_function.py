@@ -41,7 +41,7 @@ def function(
 def function(
     func: Callable[..., Any] | None = None,
     input_signature: Sequence[Any] | None = None,
-    autograph: bool = True,
+    autograph: bool | str = True,
     jit_compile: bool | None = None,
     reduce_retracing: bool = False,
     experimental_implements: str | None = None,
@@ -60,7 +60,10 @@ def function(
       input_signature: A possibly nested sequence of tf.TensorSpec, one for each parameter. Then
         there is one trace, and arguments are cast to it.
       autograph: Convert the function and what it calls, so that `if`, `while` and `for` on
-        tensors become parts of the graph.
+        tensors become parts of the graph. "replay" leaves the source alone: the function is run
+        once for each way through its conditions on tensors. It must do the same in each run and
+        change no objects; loops on tensors must be tf.while_loop. Functions without source are
+        captured so anyhow.
       jit_compile: None, False or True. Functions run without machine code so far, and the first
         one with True that is traced says so in a warning, once a process.
       reduce_retracing: Trace the second shape of a rank with unknown dimensions.
@@ -83,7 +86,7 @@ def function(
       TypeError: func is not callable, or input_signature does not fit it.
       ValueError: An attribute or an option is not known.
 
-    Source: tf.function.
+    Source: tf.function; autograph="replay" is Graven's own.
     """
     if experimental_compile is not None:
         if jit_compile is not None:
@@ -93,6 +96,8 @@ def function(
         jit_compile = True
     if stale != "ignore":
         raise unsupported(f'Graven does not have stale={stale!r} yet: only "ignore" is accepted')
+    if isinstance(autograph, str) and autograph != "replay":
+        raise ValueError(f'autograph must be True, False or "replay", not {autograph!r}')
     attributes = dict(experimental_attributes or {})
     if experimental_implements is not None:
         attributes["_implements"] = experimental_implements

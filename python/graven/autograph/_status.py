@@ -13,12 +13,14 @@ class Status(enum.Enum):
     Attributes:
       UNSPECIFIED: Nobody has said anything, as in eager code.
       ENABLED: Converted code runs; what it calls is converted.
+      REPLAYED: autograph="replay": nothing is converted, but conditions on tensors work.
       DISABLED: do_not_convert, or autograph=False: nothing is converted.
     """
 
     UNSPECIFIED = 0
     ENABLED = 1
-    DISABLED = 2
+    REPLAYED = 2
+    DISABLED = 3
 
 
 class _State(threading.local):

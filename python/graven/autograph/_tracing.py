@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from graven.autograph import _replay
 from graven.autograph._errors import rewriting_errors
 from graven.autograph._operators import converted_call
 from graven.autograph._options import ConversionOptions, Feature
@@ -12,7 +13,7 @@ from graven.autograph._status import Status, StatusScope
 
 def call(
     python_function: Any,
-    autograph: bool,
+    autograph: bool | str,
     optional_features: tuple[Feature, ...],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
@@ -22,7 +23,7 @@ def call(
     Args:
       python_function: The function.
       autograph: Whether it is converted. If not, then functions that it gives to tf.cond and its
-        kin are not either.
+        kin are not either. "replay": it is run once for each way through its conditions instead.
       optional_features: The Features that are on.
       args: Positional arguments.
       kwargs: Keyword arguments.
@@ -30,6 +31,9 @@ def call(
     if not autograph:
         with StatusScope(Status.DISABLED):
             return python_function(*args, **kwargs)
+    if autograph == "replay":
+        with StatusScope(Status.REPLAYED), rewriting_errors():
+            return _replay.call(python_function, args, kwargs)
     options = ConversionOptions(
         recursive=True, user_requested=True, optional_features=optional_features
     )

@@ -62,14 +62,17 @@ class Plan(enum.Enum):
     """What is done with a function when converted code calls it.
 
     Attributes:
-      AS_IS: It is never converted: it is converted already, or must not be, or has no source.
+      AS_IS: It is never converted: it is converted already, or must not be.
+      REPLAYED: It is never converted, because `exec` made it of a text; it is run once for each way
+        through its conditions on tensors.
       LISTED: It is converted only if the user asks for just this function.
       CONVERT: It is converted.
     """
 
     AS_IS = 0
-    LISTED = 1
-    CONVERT = 2
+    REPLAYED = 1
+    LISTED = 2
+    CONVERT = 3
 
 
 class _Plans:
@@ -141,13 +144,16 @@ def note_failure(function: types.FunctionType, options: Any) -> None:
 def _decided(function: types.FunctionType) -> Plan:
     code = function.__code__
     converted = converted_frame(code)
-    if code.co_filename == "<string>" or (converted is not None and converted.is_helper):
+    if converted is not None and converted.is_helper:
         return Plan.AS_IS
-    if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-        return Plan.LISTED
     # Where the code lies, and not `__module__`: a wrapper says there what it wraps.
     module = function.__globals__.get("__name__")
-    return Plan.LISTED if isinstance(module, str) and _is_listed(module) else Plan.CONVERT
+    is_listed = isinstance(module, str) and _is_listed(module)
+    if code.co_filename == "<string>":
+        return Plan.AS_IS if is_listed else Plan.REPLAYED
+    if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        return Plan.LISTED
+    return Plan.LISTED if is_listed else Plan.CONVERT
 
 
 @functools.cache

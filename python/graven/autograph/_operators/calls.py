@@ -14,7 +14,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from graven import _logging
-from graven.autograph import _conversion, _verbosity
+from graven.autograph import _conversion, _replay, _verbosity
 from graven.autograph._errors import rewriting_errors
 from graven.autograph._operators import caller_frame, python_builtins
 from graven.autograph._operators.allow_list import (
@@ -33,6 +33,7 @@ from graven.autograph._options import ConversionOptions
 from graven.autograph._status import Status, StatusScope, state
 
 Keywords = dict[str, Any] | None
+_USERS = (Plan.CONVERT, Plan.REPLAYED)
 
 
 def converted_call(
@@ -129,16 +130,18 @@ def _call_object(
 
 
 def _converted(function: FunctionType, options: ConversionOptions) -> Callable[..., Any]:
-    """Returns the converted form of a function, or the function itself."""
+    """Returns the converted form of a function, one that replays it, or the function itself."""
     plan = plan_of(function)
     if plan is Plan.AS_IS or state.status is Status.DISABLED:
         return function
+    if plan is Plan.REPLAYED:
+        return _replay.replayed(function)
     if not options.user_requested:
         is_wanted = options.recursive and options.internal_convert_user_code
         if plan is Plan.LISTED or not is_wanted:
             return function
     if has_failed(function, options) and not _is_strict():
-        return function
+        return _replay.replayed(function)
     try:
         converted = _conversion.convert(
             function, options, sys.modules["graven.autograph._operators"]
@@ -148,7 +151,7 @@ def _converted(function: FunctionType, options: ConversionOptions) -> Callable[.
             raise
         note_failure(function, options)
         _warn_of_failure(function, error)
-        return function
+        return _replay.replayed(function)
     _verbosity.log(1, "Converted %s", function)
     return converted
 
@@ -160,10 +163,9 @@ def _is_strict() -> bool:
 def _warn_of_failure(function: FunctionType, error: Exception) -> None:
     cause = str(error) if isinstance(error, _conversion.ConversionError) else repr(error)
     _logging.warn(
-        f"AutoGraph could not transform {function!r} and will run it as-is.\n"
-        f"Cause: {cause}\n"
-        "To silence this warning, decorate the function with "
-        "@tf.autograph.experimental.do_not_convert"
+        f"AutoGraph could not transform {function!r} and will run it as-is. If it has conditions "
+        f"on tensors, it runs once for each way through them. Cause: {cause}. To silence this "
+        "warning, decorate the function with @tf.autograph.experimental.do_not_convert"
     )
 
 
@@ -187,7 +189,12 @@ def convert_callable(f: Any) -> Any:
     if state.status is Status.DISABLED or not _may_convert(f):
         return f
 
+    is_replayed = state.status is Status.REPLAYED
+
     def converted(*args: Any, **kwargs: Any) -> Any:
+        if is_replayed:
+            with StatusScope(Status.REPLAYED), rewriting_errors():
+                return _replay.call(f, args, kwargs)
         with StatusScope(Status.ENABLED), rewriting_errors():
             return converted_call(f, args, kwargs, None, STD)
 
@@ -199,12 +206,12 @@ def convert_callable(f: Any) -> Any:
 def _may_convert(f: Any) -> bool:
     kind = type(f)
     if kind is FunctionType:
-        return plan_of(f) is Plan.CONVERT
+        return plan_of(f) in _USERS
     if kind is MethodType:
-        return type(f.__func__) is FunctionType and plan_of(f.__func__) is Plan.CONVERT
+        return type(f.__func__) is FunctionType and plan_of(f.__func__) in _USERS
     if kind in AS_THEY_ARE or kind is BuiltinFunctionType or isinstance(f, type):
         return False
     if isinstance(f, functools.partial):
         return _may_convert(f.func)
     call = kind.__call__ if callable(f) else None
-    return type(call) is FunctionType and plan_of(call) is Plan.CONVERT
+    return type(call) is FunctionType and plan_of(call) in _USERS

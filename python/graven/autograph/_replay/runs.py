@@ -1,0 +1,309 @@
+"""Runs of a function under an oracle, one for each sequence of answers."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+import numpy as np
+from graven import _engine, errors
+from graven.autograph._operators.conditions import scalar_condition
+from graven.autograph._replay.effects import Effects
+from graven.autograph._replay.states import State, state_of
+
+MAX_RUNS = 2000
+MAX_VISITS = 100  # of one condition in one run
+
+Site = tuple[tuple[CodeType, int], ...]  # the frames of a condition, the innermost first
+
+
+class Place(NamedTuple):
+    """Where a condition stands."""
+
+    file: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        return f'File "{self.file}", line {self.line}, in {self.function}'
+
+
+class Fork:
+    """A condition on a tensor, in one run.
+
+    Args:
+      condition: The tensor.
+      position: How many nodes the run had made.
+      site: Where it was asked for.
+      place: The user's line.
+      state: The state of the function; None if not all of it can be seen.
+    """
+
+    def __init__(
+        self, condition: Any, position: int, site: Site, place: Place, state: State | None
+    ) -> None:
+        self.condition = condition
+        self.position = position
+        self.site = site
+        self.place = place
+        self.state = state
+
+
+class Run:
+    """One run.
+
+    Args:
+      answers: What the oracle said, in order; after these, it said True.
+      forks: The conditions.
+      path: The nodes.
+      result: What the function returned.
+    """
+
+    def __init__(
+        self, answers: tuple[bool, ...], forks: list[Fork], path: Any, result: Any
+    ) -> None:
+        self.answers = answers
+        self.forks = forks
+        self.path = path
+        self.result = result
+
+    def turned(self, index: int) -> tuple[bool, ...]:
+        """The answers that part from this run at a condition."""
+        before = (*self.answers, *[True] * len(self.forks))[:index]
+        return (*before, False)
+
+
+def refusal(place: Place, text: str) -> Exception:
+    """The error of a condition that re-execution cannot put into a graph."""
+    return errors.OperatorNotAllowedInGraphError(
+        f"Using a symbolic `tf.Tensor` as a Python `bool` is not allowed here ({place}): the "
+        f"function runs without conversion, and running it once for each way through its "
+        f"conditions does not work, because {text} See docs/errors/symbolic-tensor.md"
+    )
+
+
+class _Oracle:
+    """Answers for the truth of the tensors of a graph, in one run."""
+
+    def __init__(
+        self,
+        replay: Any,
+        answers: tuple[bool, ...],
+        failure: tuple[int, Exception] | None = None,
+        look: Callable[[], Effects] | None = None,
+    ) -> None:
+        self._replay = replay
+        self._answers = answers
+        self._failure = failure
+        self._look = look
+        self.effects: Effects | None = None  # what Python's objects are at the first condition
+        self._visits: dict[Site, int] = {}
+        self.forks: list[Fork] = []
+        self.error: Exception | None = None
+
+    def __call__(self, tensor: Any) -> Any:
+        if not self._replay.is_current():
+            return NotImplemented
+        value = _engine.static_value(tensor)
+        return self._ask(tensor, sys._getframe(1)) if value is None else bool(value)
+
+    def _ask(self, tensor: Any, frame: FrameType) -> bool:
+        frames = _frames(frame)
+        site = tuple((f.f_code, f.f_lasti) for f in frames)
+        place = _place(frames)
+        condition = scalar_condition(tensor, "if statement")
+        index = len(self.forks)
+        if self._failure is not None and self._failure[0] == index:
+            self._fail(self._failure[1])
+        visits = self._visits[site] = self._visits.get(site, 0) + 1
+        if visits > MAX_VISITS:
+            self._fail(
+                refusal(
+                    place,
+                    f"one run came to this condition more than {MAX_VISITS} times. A loop whose "
+                    "end depends on a tensor must be written with tf.while_loop.",
+                )
+            )
+        if self._look is not None and index == 0:
+            self.effects = self._look()
+        state = state_of(frames[0]) if len(frames) == 1 else None
+        self.forks.append(Fork(condition, self._replay.num_nodes(), site, place, state))
+        return self._answers[index] if index < len(self._answers) else True
+
+    def _fail(self, error: Exception) -> None:
+        self.error = error
+        raise error
+
+
+def _frames(frame: FrameType) -> list[FrameType]:
+    """The frames from one up to the function's, which Runs calls."""
+    frames = []
+    found: FrameType | None = frame
+    while found is not None and found.f_code is not _CALL:
+        frames.append(found)
+        found = found.f_back
+    return frames
+
+
+def _place(frames: list[FrameType]) -> Place:
+    for frame in frames:
+        module = frame.f_globals.get("__name__")
+        if not isinstance(module, str) or module.partition(".")[0] != "graven":
+            break
+    return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+
+
+def _call(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    return function(*args, **kwargs)
+
+
+_CALL = _call.__code__
+
+
+class Runs:
+    """The runs of one call of a function, in the graph that is being built.
+
+    Args:
+      function: The function.
+      args: Its positional arguments.
+      kwargs: Its keyword arguments.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        self._function = function
+        self._args = args
+        self._kwargs = kwargs
+        self._replay = _engine.start_replay()
+        self._by_answers: dict[tuple[bool, ...], Run] = {}
+        self._effects: Effects | None = None
+        self._random = (random.getstate(), np.random.get_state())
+        self.may_merge = not self._replay.has_listeners()
+
+    def first(self) -> Run | Any:
+        """Runs the function for the first time.
+
+        Returns:
+          The Run; or, if there was no condition, what the function returns.
+        """
+        oracle = self._first_oracle()
+        result = self._under(oracle)
+        if not oracle.forks:
+            return result
+        if self._replay.has_created_variables():
+            # What is there now is not created again. Only the initial values stay.
+            self._replay.drop_run()
+            oracle = self._first_oracle()
+            self._start_run()
+            result = self._under(oracle)
+            if not oracle.forks:
+                return result
+        self._effects = oracle.effects
+        path = self._replay.end_run(oracle.forks[0].position)
+        run = Run((), oracle.forks, path, result)
+        self._check_effects(run, 0)
+        return self._noted(run)
+
+    def _first_oracle(self) -> _Oracle:
+        return _Oracle(
+            self._replay, (), look=lambda: Effects(self._function, self._args, self._kwargs)
+        )
+
+    def run(self, parent: Run, index: int) -> Run:
+        """Runs the function with the answers of another run up to a condition, and then False."""
+        answers = parent.turned(index)
+        known = self._by_answers.get(answers)
+        if known is not None:
+            return known
+        fork = parent.forks[index]
+        if len(self._by_answers) >= MAX_RUNS:
+            self.fail(
+                parent,
+                index,
+                refusal(fork.place, f"there are more than {MAX_RUNS} ways. Use tf.cond."),
+            )
+        oracle = _Oracle(self._replay, answers)
+        result, path = self._again(oracle)
+        run = Run(answers, oracle.forks, path, result)
+        self._check(parent, index, run)
+        return self._noted(run)
+
+    def fail(self, run: Run, index: int, error: Exception) -> None:
+        """Raises an error at a condition of a run: from the user's line."""
+        oracle = _Oracle(self._replay, run.turned(index), (index, error))
+        self._again(oracle)
+        raise error  # The user's code has caught it.
+
+    def finish(self) -> None:
+        """Drops what was run."""
+        self._replay.finish()
+
+    def _noted(self, run: Run) -> Run:
+        self._by_answers[run.answers] = run
+        return run
+
+    def _again(self, oracle: _Oracle) -> tuple[Any, Any]:
+        self._start_run()
+        try:
+            result = self._under(oracle)
+        except BaseException:
+            self._replay.drop_run()
+            raise
+        return result, self._replay.end_run(0)
+
+    def _start_run(self) -> None:
+        random.setstate(self._random[0])
+        np.random.set_state(self._random[1])
+        self._replay.start_run()
+
+    def _under(self, oracle: _Oracle) -> Any:
+        before = _engine.set_truth_oracle(oracle)
+        try:
+            result = _call(self._function, self._args, self._kwargs)
+        finally:
+            _engine.set_truth_oracle(before)
+        if oracle.error is not None:
+            raise oracle.error
+        return result
+
+    def _check(self, parent: Run, index: int, run: Run) -> None:
+        """Raises unless a run did the same as another up to the condition at which they part."""
+        fork = parent.forks[index]
+        if len(run.forks) <= index or run.forks[index].site != fork.site:
+            came = f"it came to {run.forks[index].place}" if len(run.forks) > index else "it ended"
+            self.fail(
+                parent,
+                index,
+                refusal(fork.place, f"a second run did not come to this condition: {came}."),
+            )
+        differs = parent.path.first_difference(run.path, fork.position)
+        if differs >= 0 or run.forks[index].position != fork.position:
+            self.fail(
+                parent,
+                index,
+                refusal(
+                    fork.place,
+                    f"a second run came to it with other operations before it: first "
+                    f"{parent.path.node_text(differs)}, then {run.path.node_text(differs)}. What a "
+                    "function does up to a condition must depend on its arguments only.",
+                ),
+            )
+        self._check_effects(parent, index)
+
+    def _check_effects(self, run: Run, index: int) -> None:
+        assert self._effects is not None
+        changed = self._effects.changed()
+        if changed is not None:
+            self.fail(
+                run,
+                index,
+                refusal(
+                    run.forks[index].place,
+                    f"it changes {changed}. A function that is run again must not change Python's "
+                    "objects: return what changes, or keep it in a tf.Variable.",
+                ),
+            )
