@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from graven import _engine, _logging
+from graven.autograph._operators.user_line import user_place
 from graven.autograph._operators.values import is_dense, is_eager
 
 MAX_ITERATIONS = 100_000_000
 ITERATIONS_WITHOUT_WARNING = 50_000
+OPS_WITHOUT_WARNING = 1000
 
 
 class _Counter:
-    """Counts the iterations of a loop, and speaks up when there are very many."""
+    """Counts the iterations of a loop, and speaks up when they fill the graph."""
 
     def __init__(self) -> None:
         self._count = 0
-        self._ops_before: int | None = None
+        self._first_node = _engine.num_nodes()
+        self._start = time.perf_counter()
+        self._starts = (0, 0, 0)  # how many nodes there were before the last iterations
         self._has_warned = False
 
     def start_iteration(self) -> None:
@@ -27,20 +32,12 @@ class _Counter:
           ValueError: There were too many.
         """
         self._count += 1
+        self._starts = (*self._starts[1:], _engine.num_nodes())
         if self._count <= ITERATIONS_WITHOUT_WARNING:
             return
         if self._count > MAX_ITERATIONS:
             raise ValueError("iteration limit exceeded")
-        if self._has_warned or is_eager():
-            return
-        if self._ops_before is not None:
-            self._warn_if_ops_were_made(self._ops_before)
-            self._ops_before = None
-        elif self._count % ITERATIONS_WITHOUT_WARNING == 1:  # Counting takes time.
-            self._ops_before = _num_ops()
-
-    def _warn_if_ops_were_made(self, before: int) -> None:
-        if _num_ops() <= before:
+        if self._has_warned or self._starts[2] == self._starts[1]:
             return
         self._has_warned = True
         _logging.warn(
@@ -49,10 +46,31 @@ class _Counter:
             "one over tensors, such as tf.range(n), puts them there once."
         )
 
+    def end(self) -> None:
+        """Is called when the loop has ended."""
+        count = _engine.num_nodes() - self._first_node
+        if count <= OPS_WITHOUT_WARNING or self._count < 3 or not self._repeats():
+            return
+        place = user_place()
+        milliseconds = (time.perf_counter() - self._start) * 1000
+        _logging.warn_once(
+            f"The loop in {place} repeats itself in the graph: its {self._count} iterations over "
+            f"Python values put {count} ops there, which took {milliseconds:.0f} milliseconds. A "
+            "loop over a tensor, such as tf.range(n), puts them there once.",
+            matter=f"unrolled loop in {place}",
+        )
 
-def _num_ops() -> int:
-    graph = _engine.current_graph()
-    return 0 if graph is None else len(graph.get_operations())
+    def _repeats(self) -> bool:
+        """Whether the iterations before the last one made the same ops."""
+        first, second, end = self._starts
+        length = end - second
+        graph = _engine.current_graph()
+        if graph is None or length == 0 or second - first != length:
+            return False
+        # Those of the last iteration come behind.
+        after = _engine.num_nodes() - end
+        kinds = [op.type for op in graph.get_operations()[-(2 * length + after) :]][: 2 * length]
+        return kinds[:length] == kinds[length:]
 
 
 def run_while(first_test: Any, test: Callable[[], Any], body: Callable[[], None]) -> None:
@@ -80,6 +98,7 @@ def run_while(first_test: Any, test: Callable[[], Any], body: Callable[[], None]
                 "g3doc/reference/limitations.md"
             )
         if not result:
+            counter.end()
             return
         counter.start_iteration()
         body()
@@ -105,6 +124,7 @@ def run_for(
         for element in elements:
             counter.start_iteration()
             body(element)
+        counter.end()
         return
     if not _goes_on(extra_test):
         return
@@ -113,6 +133,7 @@ def run_for(
         body(element)
         if not _goes_on(extra_test):
             break
+    counter.end()
 
 
 def _goes_on(extra_test: Callable[[], Any]) -> bool:
