@@ -16,6 +16,7 @@ from graven.autograph._replay.states import State, state_of
 
 MAX_RUNS = 2000
 MAX_VISITS = 100  # of one condition in one run
+MAX_CONDITIONS = 200  # in one run
 
 Site = tuple[tuple[CodeType, int], ...]  # the frames of a condition, the innermost first
 
@@ -125,6 +126,12 @@ class _Oracle:
                     place,
                     f"one run came to this condition more than {MAX_VISITS} times. A loop whose "
                     "end depends on a tensor must be written with tf.while_loop.",
+                )
+            )
+        if index >= MAX_CONDITIONS:
+            self._fail(
+                refusal(
+                    place, f"one run comes to more than {MAX_CONDITIONS} conditions. Use tf.cond."
                 )
             )
         if self._look is not None and index == 0:
