@@ -185,3 +185,18 @@ def test_print_of_tensors_prints_when_the_function_runs(capfd: Any) -> None:
     g(tf.constant(1))
     g(tf.constant(2))
     assert sorted(capfd.readouterr().out.split()) == ["once", "value=1", "value=2"]
+
+
+def test_converted_code_is_not_converted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Staged `and`, `or` and exits of loops were warned of, as code that is not in its file."""
+    monkeypatch.setenv("AUTOGRAPH_STRICT_CONVERSION", "1")
+
+    @tf.function
+    def f(x: Any) -> Any:
+        for i in tf.range(4):
+            if x > 2.0 and (i > 5 or x > 3.0):
+                break
+            x += 1.0
+        return x
+
+    assert float(f(tf.constant(1.0))) == 4.0

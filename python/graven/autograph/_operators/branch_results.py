@@ -46,7 +46,11 @@ class BranchResult:
 
     def __init__(self, branch: str, names: Sequence[str], values: Sequence[Any]) -> None:
         self.branch = branch
-        self.values = dict(zip(names, values, strict=True))
+        # Copies of lists and dicts, which the other branch may change.
+        self.values = {
+            name: value if is_undefined(value) else _nest.map_structure(_itself, value)
+            for name, value in zip(names, values, strict=True)
+        }
         self.leaves: dict[str, list[Leaf]] = {}
         for name, value in self.values.items():
             if value is None and not returns.is_return_value(name):
@@ -67,6 +71,10 @@ class BranchResult:
             for leaf in leaves
             if leaf.tensor is not None
         ]
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 def none_at_end(name: str, branch: str) -> ValueError:

@@ -114,9 +114,10 @@ class _ForLoop:
 
         def whole_test() -> Any:
             there_is_more = test(self.own)
-            if self.extra_test is None:
+            if (extra_test := self.extra_test) is None:
                 return there_is_more
-            return records.cond(there_is_more, self.extra_test, lambda: False)
+            # Converted code is not to be converted again: what is given is a function of ours.
+            return records.cond(there_is_more, lambda: extra_test(), lambda: False)
 
         def whole_body() -> None:
             self.own = body(self.own)
