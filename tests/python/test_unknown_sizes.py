@@ -126,3 +126,21 @@ def test_a_broadcast_that_is_fused_checks_the_shape_that_it_is_given() -> None:
 
     with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
         repeated(tf.range(4.0), [2, 0, 2, 1, 0])
+
+
+def test_a_loop_within_a_loop_is_differentiated_for_one_of_its_variables() -> None:
+    # That another one has a gradient too is found inside, where the process crashed.
+    def f(x: tf.Tensor, factor: tf.Tensor) -> tf.Tensor:
+        last, power = x, x
+        for _ in tf.range(2):
+            for _ in tf.range(2):
+                last = tf.where(power > 1.0, power, last)
+                power = power * factor
+        return last
+
+    x, factor = tf.constant([0.5]), tf.constant([3.0])
+    with tf.GradientTape() as tape:
+        tape.watch([x, factor])
+        last = traced(f, [None], [None])(x, factor)
+    assert last.numpy() == 13.5
+    assert [dx.numpy().tolist() for dx in tape.gradient(last, [x, factor])] == [[27.0], [13.5]]
