@@ -40,23 +40,36 @@ struct Source {
 };
 
 struct Loop {
-  Ref<GradientPair> pair;          // of the body
-  int num_variables = 0;           // of the node before it was extended
-  std::vector<bool> is_kept;       // for each variable: the body returns it as it got it
-  std::vector<Source> sources;     // for each output of the forward half
-  std::vector<HeldType> elements;  // of the lists
+  Ref<GradientPair> pair;                      // of the body
+  int num_variables = 0;                       // of the node before it was extended
+  std::vector<bool> is_kept;                   // for each variable: see keeps_gradient
+  std::vector<Source> sources;                 // for each output of the forward half
+  std::vector<HeldType> elements;              // of the lists
   int count() const { return num_variables; }  // the output that counts the iterations
   int list(int number) const { return num_variables + 1 + number; }
 };
 
 const OutputType& type_of(OutputRef output) { return output.node->output(output.index); }
 
+// True if a body returns a variable as it got it, and its gradient too: StopGradient passes on the
+// value alone.
+bool keeps_gradient(const Graph& body, int i) {
+  if (!returns_input(body, i)) return false;
+  const Node* input = body.inputs()[static_cast<size_t>(i)];
+  OutputRef output = body.outputs()[static_cast<size_t>(i)];
+  while (output.node != input) {
+    if (&output.node->op() != kIdentity.op) return false;
+    output = output.node->inputs()[0];
+  }
+  return true;
+}
+
 Result<std::shared_ptr<Loop>> loop_of(const Body& body, Ref<GradientPair> pair) {
   auto loop = std::make_shared<Loop>();
   const Graph& forward = *pair->forward()->graph();
   loop->num_variables = static_cast<int>(body.graph()->outputs().size());
   for (int i = 0; i < loop->num_variables; ++i) {
-    loop->is_kept.push_back(returns_input(*body.graph(), i));
+    loop->is_kept.push_back(keeps_gradient(*body.graph(), i));
   }
   const auto uses = pair->output_uses();
   for (size_t o = 0; o < forward.outputs().size(); ++o) {

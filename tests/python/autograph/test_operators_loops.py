@@ -325,3 +325,22 @@ def test_an_object_may_bring_its_own_loop() -> None:
         return digits(Own())[1] + x
 
     assert traced(f, ZERO) == 7
+
+
+def test_no_gradient_flows_through_a_variable_that_each_iteration_stops() -> None:
+    """The body returned the value as it got it, and so did the gradient."""
+
+    @tf.function
+    def f(x: Any) -> Any:
+        stopped, passed = x * 3.0, x * 5.0
+        for _ in tf.range(2):
+            stopped = tf.stop_gradient(stopped)
+            passed = tf.identity(passed)
+        return stopped + passed
+
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    assert y.numpy() == 16.0
+    assert tape.gradient(y, x).numpy() == 5.0
