@@ -43,6 +43,7 @@ class Workload:
 
 
 _NOT_SLOWER_THAN_TENSORFLOW = Target(1.0, "tensorflow")
+_NEAR_JAX = Target(1.2, "jax")
 _NOT_SLOWER_THAN_ANY_PEER = Target(1.0, BEST_PEER)
 _PEERS = frozenset({"tensorflow", "tensorflow_xla", "jax", "torch_eager", "torch_compile"})
 
@@ -204,13 +205,31 @@ _WORKLOADS = (
     Workload(
         "lstm",
         "LSTM: 100 steps, batch 16, input 64, state 128",
-        targets=(_NOT_SLOWER_THAN_TENSORFLOW,),
+        targets=(_NOT_SLOWER_THAN_TENSORFLOW, _NEAR_JAX),
     ),
     Workload(
         "lstm_for",
         "the LSTM as a `for` over tf.range, JAX's scan",
         absent=frozenset({"torch_eager", "torch_compile"}),
         targets=(_NOT_SLOWER_THAN_TENSORFLOW,),
+    ),
+    Workload(
+        "lstm_train",
+        "the LSTM, unrolled, all states: train step, SGD",
+        absent=frozenset({"torch_compile"}),
+        targets=(_NOT_SLOWER_THAN_TENSORFLOW, _NEAR_JAX),
+    ),
+    Workload(
+        "lstm_array",
+        "the LSTM as a `for`, all states in a TensorArray, JAX's scan",
+        absent=frozenset({"torch_eager", "torch_compile"}),
+        targets=(_NOT_SLOWER_THAN_TENSORFLOW, _NEAR_JAX),
+    ),
+    Workload(
+        "lstm_array_train",
+        "the LSTM as a `for`, all states in a TensorArray: train step, SGD",
+        absent=frozenset({"torch_eager", "torch_compile"}),
+        targets=(_NOT_SLOWER_THAN_TENSORFLOW, _NEAR_JAX),
     ),
     Workload(
         "while_modulo",
@@ -223,6 +242,58 @@ _WORKLOADS = (
         "while loop with a branch: Collatz from 77 031, 350 iterations",
         absent=frozenset({"torch_compile"}),
         targets=(Target(0.01, "tensorflow"),),
+    ),
+    Workload(
+        "while_modulo_million",
+        "the modulo loop, 1 000 000 iterations",
+        absent=frozenset({"torch_eager", "torch_compile"}),
+        max_rounds=2,
+        targets=(Target(0.01, "tensorflow"), Target(25e-3, None)),
+    ),
+    Workload(
+        "while_collatz_million",
+        "a while in a for: Collatz from all below 11 000, 942 000 iterations",
+        absent=frozenset({"torch_eager", "torch_compile"}),
+        max_rounds=1,
+        targets=(Target(0.01, "tensorflow"), Target(40e-3, None)),
+    ),
+    Workload(
+        "beam_search",
+        "beam search: 32 steps, width 8, 64 letters, TensorArrays",
+        absent=frozenset({"torch_compile"}),
+        targets=(_NOT_SLOWER_THAN_TENSORFLOW,),
+    ),
+    Workload(
+        "map_fn",
+        "map_fn of sum(tanh(row) * row), [10 000, 16]",
+        absent=frozenset({"torch_compile"}),
+        max_rounds=3,
+        targets=(_NOT_SLOWER_THAN_TENSORFLOW,),
+    ),
+    Workload(
+        "vectorized_map",
+        "vectorized_map of sum(tanh(row) * row), [10 000, 16]",
+        absent=frozenset({"torch_compile"}),
+        targets=(_NOT_SLOWER_THAN_TENSORFLOW, _NEAR_JAX),
+    ),
+    Workload(
+        "jacobian_mlp",
+        "jacobian of an MLP, 784-512-512-10, by its input",
+        absent=frozenset({"torch_compile"}),
+        targets=(_NOT_SLOWER_THAN_TENSORFLOW, _NEAR_JAX),
+    ),
+    Workload(
+        "convert_100_lines",
+        "AutoGraph's conversion of a function of 100 lines",
+        absent=_PEERS - {"tensorflow"},
+        targets=(_NOT_SLOWER_THAN_TENSORFLOW, Target(5e-3, None)),
+    ),
+    Workload(
+        "trace_50_ifs",
+        "first call: 50 times an `if` on a scalar",
+        absent=frozenset({"torch_eager", "torch_compile"}),
+        max_rounds=3,
+        targets=(_NOT_SLOWER_THAN_TENSORFLOW,),
     ),
     Workload(
         "transformer",

@@ -99,7 +99,29 @@ def lstm() -> tuple[Floats, Floats, Floats, Floats]:
 
 
 LOOP_LENGTH = np.array(10_000, np.int32)
+MILLION = np.array(1_000_000, np.int32)
 COLLATZ_START = np.array(77_031, np.int32)
+COLLATZ_STARTS = np.array(11_000, np.int32)  # those below it take 942 000 steps together
+BEAM_LETTERS, BEAM_WIDTH, BEAM_STEPS = 64, 8, 32
+ROWS, ROW_WIDTH = 10_000, 16
+IFS = 50
+
+
+def beam_search() -> Floats:
+    """The logarithms of the chances of a letter after two others."""
+    logits = normal(0, BEAM_LETTERS, BEAM_LETTERS, BEAM_LETTERS)
+    sums = np.log(np.exp(logits).sum(axis=2, keepdims=True))
+    return (logits - sums).astype(np.float32)
+
+
+def rows() -> Floats:
+    return normal(0, ROWS, ROW_WIDTH)
+
+
+def jacobian() -> tuple[Floats, list[Floats]]:
+    """One image, and weight and bias of each layer in turn."""
+    images, _, parameters = mlp()
+    return images[:1], parameters
 
 
 def transformer() -> tuple[Floats, dict[str, Floats]]:

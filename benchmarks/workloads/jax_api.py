@@ -292,13 +292,130 @@ def lstm_for() -> Cell:
     return lstm()
 
 
-def while_modulo() -> Cell:
+def _lstm_states(x: Any, w: Any, u: Any, b: Any) -> Any:
+    """The state after each step, [step, batch, state]."""
+
+    def step(state: Any, x_t: Any) -> Any:
+        h, c = state
+        i, f, g, o = jnp.split(x_t @ w + h @ u + b, 4, axis=1)
+        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+        h = jax.nn.sigmoid(o) * jnp.tanh(c)
+        return (h, c), h
+
+    zeros = jnp.zeros((inputs.LSTM_BATCH, inputs.LSTM_STATE))
+    return jax.lax.scan(step, (zeros, zeros), jnp.swapaxes(x, 0, 1))[1]
+
+
+def lstm_array() -> Cell:
+    return _cell(_lstm_states, inputs.lstm())
+
+
+def lstm_array_train() -> Cell:
+    x, *values = inputs.lstm()
+
+    def step(parameters: Any, x: Any) -> Any:
+        def loss_of(parameters: Any) -> Any:
+            return jnp.mean(_lstm_states(x, *parameters) ** 2)
+
+        loss, gradients = jax.value_and_grad(loss_of)(parameters)
+        return [p - inputs.SGD_RATE * g for p, g in zip(parameters, gradients, strict=True)], loss
+
+    return _train_cell(jax.jit(step, donate_argnums=0), [jnp.asarray(x)], values)
+
+
+def lstm_train() -> Cell:
+    return lstm_array_train()
+
+
+def beam_search() -> Cell:
+    letters, width, steps = inputs.BEAM_LETTERS, inputs.BEAM_WIDTH, inputs.BEAM_STEPS
+
+    def body(chances: Any) -> Any:
+        def step(state: Any, _: Any) -> Any:
+            scores, before, last = state
+            totals = (scores[:, None] + chances[before, last]).reshape(-1)
+            scores, places = jax.lax.top_k(totals, width)
+            parent, letter = places // letters, places % letters
+            return (scores, last[parent], letter), (parent, letter)
+
+        def back(beam: Any, made: Any) -> Any:
+            parent, letter = made
+            return parent[beam], letter[beam]
+
+        beams = jnp.arange(width)
+        start = jnp.where(beams == 0, 0.0, -jnp.inf), beams * 0, beams * 0
+        (scores, _, _), made = jax.lax.scan(step, start, length=steps)
+        return scores, jax.lax.scan(back, beams, made, reverse=True)[1]
+
+    f, chances = jax.jit(body), jnp.asarray(inputs.beam_search())
+    return Cell("f(chances)", {"f": f, "chances": chances}, lambda: _sums(*f(chances)))
+
+
+def _row(row: Any) -> Any:
+    return jnp.sum(jnp.tanh(row) * row)
+
+
+def map_fn() -> Cell:
+    return _cell(lambda x: jax.lax.map(_row, x), [inputs.rows()])
+
+
+def vectorized_map() -> Cell:
+    return _cell(jax.vmap(_row), [inputs.rows()])
+
+
+def jacobian_mlp() -> Cell:
+    image, values = inputs.jacobian()
+    parameters = [jnp.asarray(value) for value in values]
+    return _cell(jax.jacrev(lambda x: _mlp_logits(x, parameters)), [image])
+
+
+def trace_50_ifs() -> Cell:
+    x = jnp.float32(0.5)
+
+    def make_call(traces: list[int]) -> Callable[[], Any]:
+        def body(x: Any) -> Any:
+            traces.append(1)
+            for i in range(inputs.IFS):
+                x = jax.lax.cond(x > 0.1 * i, lambda x: x * 1.01, lambda x: x + 0.5, x)
+            return x
+
+        f = jax.jit(body)
+        return lambda: f(x)
+
+    return _first_call(make_call)
+
+
+def _modulo_loop(length: Any) -> Cell:
     def body(n: Any) -> Any:
         return jax.lax.while_loop(
             lambda v: v[1] < n, lambda v: (v[0] + v[1] % 7, v[1] + 1), (jnp.int32(0), jnp.int32(0))
         )[0]
 
-    return _cell(body, [inputs.LOOP_LENGTH])
+    return _cell(body, [length])
+
+
+def while_modulo() -> Cell:
+    return _modulo_loop(inputs.LOOP_LENGTH)
+
+
+def while_modulo_million() -> Cell:
+    return _modulo_loop(inputs.MILLION)
+
+
+def while_collatz_million() -> Cell:
+    def step(v: Any) -> Any:
+        n, count = v
+        return jax.lax.cond(n % 2 == 0, lambda: n // 2, lambda: 3 * n + 1), count + 1
+
+    def body(starts: Any) -> Any:
+        return jax.lax.fori_loop(
+            1,
+            starts,
+            lambda start, count: jax.lax.while_loop(lambda v: v[0] != 1, step, (start, count))[1],
+            jnp.int32(0),
+        )
+
+    return _cell(body, [inputs.COLLATZ_STARTS])
 
 
 def while_collatz() -> Cell:

@@ -3,13 +3,14 @@
 import importlib
 import itertools
 import os
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from benchmarks.cell import Cell
-from benchmarks.workloads import inputs
+from benchmarks.workloads import hundred_lines, inputs
 
 tf: Any = importlib.import_module(os.environ["BENCHMARK_MODULE"])
 if getattr(tf, "__file__", None) is None:
@@ -399,7 +400,146 @@ def lstm_for() -> Cell:
     return _cell(body, inputs.lstm())
 
 
-def while_modulo() -> Cell:
+def _lstm_states(x: Any, w: Any, u: Any, b: Any) -> Any:
+    """The state after each step, [step, batch, state], by a `for` that writes a TensorArray."""
+    h = tf.zeros([inputs.LSTM_BATCH, inputs.LSTM_STATE])
+    c = tf.zeros([inputs.LSTM_BATCH, inputs.LSTM_STATE])
+    steps = tf.transpose(x, [1, 0, 2])
+    states = tf.TensorArray(tf.float32, size=tf.shape(steps)[0])
+    for t in tf.range(tf.shape(steps)[0]):
+        gates = tf.matmul(steps[t], w) + tf.matmul(h, u) + b
+        i, f, g, o = tf.split(gates, 4, axis=1)
+        c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
+        h = tf.sigmoid(o) * tf.tanh(c)
+        states = states.write(t, h)
+    return states.stack()
+
+
+def _lstm_states_unrolled(x: Any, w: Any, u: Any, b: Any) -> Any:
+    h = tf.zeros([inputs.LSTM_BATCH, inputs.LSTM_STATE])
+    c = tf.zeros([inputs.LSTM_BATCH, inputs.LSTM_STATE])
+    states = []
+    for step in tf.unstack(x, axis=1):
+        gates = tf.matmul(step, w) + tf.matmul(h, u) + b
+        i, f, g, o = tf.split(gates, 4, axis=1)
+        c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
+        h = tf.sigmoid(o) * tf.tanh(c)
+        states.append(h)
+    return tf.stack(states)
+
+
+def lstm_array() -> Cell:
+    return _cell(_lstm_states, inputs.lstm())
+
+
+def _lstm_train(states: Callable[..., Any]) -> Cell:
+    x, *values = inputs.lstm()
+    parameters = [tf.Variable(value) for value in values]
+
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(states(x, *parameters) ** 2)
+        gradients = tape.gradient(loss, parameters)
+        for parameter, gradient in zip(parameters, gradients, strict=True):
+            parameter.assign_sub(inputs.SGD_RATE * gradient)
+        return loss
+
+    return _train_cell(_function(step), [tf.constant(x)], parameters)
+
+
+def lstm_train() -> Cell:
+    return _lstm_train(_lstm_states_unrolled)
+
+
+def lstm_array_train() -> Cell:
+    return _lstm_train(_lstm_states)
+
+
+def beam_search() -> Cell:
+    letters, width, steps = inputs.BEAM_LETTERS, inputs.BEAM_WIDTH, inputs.BEAM_STEPS
+
+    def body(chances: Any) -> Any:
+        scores = tf.where(tf.range(width) == 0, 0.0, float("-inf"))
+        before = tf.zeros([width], tf.int32)
+        last = tf.zeros([width], tf.int32)
+        parents = tf.TensorArray(tf.int32, size=steps, element_shape=[width])
+        chosen = tf.TensorArray(tf.int32, size=steps, element_shape=[width])
+        for t in tf.range(steps):
+            following = tf.gather_nd(chances, tf.stack([before, last], axis=1))
+            totals = tf.reshape(scores[:, tf.newaxis] + following, [-1])
+            scores, places = tf.math.top_k(totals, k=width)
+            parent, letter = places // letters, places % letters
+            before, last = tf.gather(last, parent), letter
+            parents = parents.write(t, parent)
+            chosen = chosen.write(t, letter)
+        found = tf.TensorArray(tf.int32, size=steps, element_shape=[width])
+        beam = tf.range(width)
+        for t in tf.range(steps - 1, -1, -1):
+            found = found.write(t, tf.gather(chosen.read(t), beam))
+            beam = tf.gather(parents.read(t), beam)
+        return scores, found.stack()
+
+    f, chances = _function(body), tf.constant(inputs.beam_search())
+    return Cell("f(chances)", {"f": f, "chances": chances}, lambda: _sums(*f(chances)))
+
+
+def _row(row: Any) -> Any:
+    return tf.reduce_sum(tf.tanh(row) * row)
+
+
+def map_fn() -> Cell:
+    return _cell(lambda x: tf.map_fn(_row, x), [inputs.rows()])
+
+
+def vectorized_map() -> Cell:
+    return _cell(lambda x: tf.vectorized_map(_row, x), [inputs.rows()])
+
+
+def jacobian_mlp() -> Cell:
+    image, values = inputs.jacobian()
+    parameters = [tf.constant(value) for value in values]
+
+    def body(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = _mlp_logits(x, parameters)
+        return tape.jacobian(y, x)
+
+    return _cell(body, [image])
+
+
+def convert_100_lines() -> Cell:
+    # Conversions are kept for each code, so each call needs another one.
+    code, numbers = hundred_lines.f.__code__, itertools.count()
+
+    def convert() -> Any:
+        other = code.replace(co_consts=(*code.co_consts, next(numbers)))
+        return tf.autograph.to_graph(types.FunctionType(other, {"tf": tf}, "f"))
+
+    x = tf.constant(inputs.normal(0, 8))
+    return Cell("convert()", {"convert": convert}, lambda: _sums(convert()(x, tf.constant(3))))
+
+
+def trace_50_ifs() -> Cell:
+    x = tf.constant(0.5)
+
+    def make_call(traces: list[int]) -> Callable[[], Any]:
+        def body(x: Any) -> Any:
+            traces.append(1)
+            for i in range(inputs.IFS):
+                if x > 0.1 * i:  # noqa: SIM108 (a branch with a body of its own)
+                    x = x * 1.01
+                else:
+                    x = x + 0.5
+            return x
+
+        f = _function(body)
+        return lambda: f(x)
+
+    return _first_call(make_call)
+
+
+def _modulo_loop(length: Any) -> Cell:
     def body(n: Any) -> Any:
         s = tf.constant(0)
         i = tf.constant(0)
@@ -408,7 +548,31 @@ def while_modulo() -> Cell:
             i += 1
         return s
 
-    return _cell(body, [inputs.LOOP_LENGTH])
+    return _cell(body, [length])
+
+
+def while_modulo() -> Cell:
+    return _modulo_loop(inputs.LOOP_LENGTH)
+
+
+def while_modulo_million() -> Cell:
+    return _modulo_loop(inputs.MILLION)
+
+
+def while_collatz_million() -> Cell:
+    def body(starts: Any) -> Any:
+        count = tf.constant(0)
+        for start in tf.range(1, starts):
+            n = start
+            while n != 1:
+                if n % 2 == 0:  # noqa: SIM108 (a branch with a body of its own)
+                    n = n // 2
+                else:
+                    n = 3 * n + 1
+                count += 1
+        return count
+
+    return _cell(body, [inputs.COLLATZ_STARTS])
 
 
 def while_collatz() -> Cell:

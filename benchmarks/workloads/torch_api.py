@@ -358,6 +358,82 @@ def lstm() -> Cell:
     return _cell(body, inputs.lstm())
 
 
+def _lstm_states(x: Any, w: Any, u: Any, b: Any) -> Any:
+    """The state after each step, [step, batch, state]."""
+    h = torch.zeros(inputs.LSTM_BATCH, inputs.LSTM_STATE)
+    c = torch.zeros(inputs.LSTM_BATCH, inputs.LSTM_STATE)
+    states = []
+    for step in torch.unbind(x, 1):
+        i, f, g, o = torch.chunk(step @ w + h @ u + b, 4, 1)
+        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        h = torch.sigmoid(o) * torch.tanh(c)
+        states.append(h)
+    return torch.stack(states)
+
+
+def lstm_train() -> Cell:
+    x, *values = inputs.lstm()
+    steps = _tensor(x)
+    parameters = [_tensor(value).requires_grad_() for value in values]
+
+    def step() -> Any:
+        with torch.enable_grad():
+            loss = (_lstm_states(steps, *parameters) ** 2).mean()
+            gradients = torch.autograd.grad(loss, parameters)
+        for parameter, gradient in zip(parameters, gradients, strict=True):
+            parameter.sub_(gradient, alpha=inputs.SGD_RATE)
+        return loss.detach()
+
+    return _train_cell(step, parameters, lambda: parameters)
+
+
+def beam_search() -> Cell:
+    letters, width, steps = inputs.BEAM_LETTERS, inputs.BEAM_WIDTH, inputs.BEAM_STEPS
+
+    def body(chances: Any) -> Any:
+        beams = torch.arange(width)
+        scores = torch.where(beams == 0, 0.0, -torch.inf)
+        before = last = beams * 0
+        made = []
+        for _ in range(steps):
+            totals = (scores[:, None] + chances[before, last]).reshape(-1)
+            scores, places = torch.topk(totals, width)
+            parent, letter = places // letters, places % letters
+            before, last = last[parent], letter
+            made.append((parent, letter))
+        found = []
+        for parent, letter in reversed(made):
+            found.append(letter[beams])
+            beams = parent[beams]
+        return scores, torch.stack(found[::-1])
+
+    f, chances = _function(body), _tensor(inputs.beam_search())
+    return Cell("f(chances)", {"f": f, "chances": chances}, lambda: _sums(*f(chances)))
+
+
+def _row(row: Any) -> Any:
+    return torch.sum(torch.tanh(row) * row)
+
+
+def map_fn() -> Cell:
+    return _cell(lambda x: torch.stack([_row(row) for row in x]), [inputs.rows()])
+
+
+def vectorized_map() -> Cell:
+    return _cell(torch.func.vmap(_row), [inputs.rows()])
+
+
+def jacobian_mlp() -> Cell:
+    image, values = inputs.jacobian()
+    w1, b1, w2, b2, w3, b3 = (_tensor(value) for value in values)
+
+    def logits(x: Any) -> Any:
+        hidden = torch.relu(torch.relu(x @ w1 + b1) @ w2 + b2)
+        return hidden @ w3 + b3
+
+    return _cell(torch.func.jacrev(logits), [image])
+
+
 def while_modulo() -> Cell:
     def body(n: Any) -> Any:
         s = torch.tensor(0, dtype=torch.int32)
