@@ -4,7 +4,8 @@ Each program runs on eager tensors as Python runs it, in both systems, and as a 
 on two sets of arguments, with the gradients of its floats by all arguments and a variable, once or
 twice differentiated, from outside or within the Function. Graven's Function is to give what Python
 gives. It may refuse what TensorFlow's refuses too; what TensorFlow refuses and Graven runs need
-only agree with Python. Where a name has no value in Python, it may have that of TensorFlow.
+only agree with Python. Where a name has no value in Python (the target of a range without
+elements), it may have one, but no other than in TensorFlow.
 
 RANDOM_PROGRAMS is how many programs run, RANDOM_SEED chooses others. TensorFlow takes ten times as
 long as all else: it sees every program that Graven refuses, and of the others one in RANDOM_EVERY.
@@ -170,8 +171,10 @@ def disagreement(case: Case, asks_tensorflow: bool) -> str | None:
         if isinstance(found, Refusal):
             if not isinstance(peer, Refusal):
                 return f"only Graven refuses: {found}"
-        elif not agree(found, peer if is_unbound(expected) else expected):
+        elif not is_unbound(expected) and not agree(found, expected):
             return f"Graven's Function gives {found}, Python {expected}"
+        elif is_unbound(expected) and not isinstance(peer, Refusal) and not agree(found, peer):
+            return f"Graven's Function gives {found}, TensorFlow's {peer}, Python {expected}"
         if not isinstance(peer, Refusal) and not is_unbound(expected) and not agree(peer, expected):
             return f"TensorFlow's Function gives {peer}, Python {expected}"
     return None
