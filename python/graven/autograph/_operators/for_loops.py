@@ -114,10 +114,9 @@ class _ForLoop:
 
         def whole_test() -> Any:
             there_is_more = test(self.own)
-            if (extra_test := self.extra_test) is None:
+            if self.extra_test is None:
                 return there_is_more
-            # Converted code is not to be converted again: what is given is a function of ours.
-            return records.cond(there_is_more, lambda: extra_test(), lambda: False)
+            return records.cond(there_is_more, self.extra_test, lambda: False)
 
         def whole_body() -> None:
             self.own = body(self.own)

@@ -28,8 +28,7 @@ def and_(a: Callable[[], Any], b: Callable[[], Any]) -> Any:
     left = a()
     if _is_staged(left):
         tensor = _engine.convert_to_tensor(left)
-        # Converted code is not to be converted again: what is given is a function of ours.
-        return records.cond(tensor, lambda: b(), lambda: tensor)
+        return records.cond(tensor, b, lambda: tensor)
     return left and b()
 
 
@@ -46,7 +45,7 @@ def or_(a: Callable[[], Any], b: Callable[[], Any]) -> Any:
     left = a()
     if _is_staged(left):
         tensor = _engine.convert_to_tensor(left)
-        return records.cond(tensor, lambda: tensor, lambda: b())
+        return records.cond(tensor, lambda: tensor, b)
     return left or b()
 
 
