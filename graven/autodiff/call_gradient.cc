@@ -27,6 +27,7 @@ StepTensor without_value(const Tensor& tensor) {
 // An input as its gradient is: the value of a variable in place of its handle.
 StepTensor like_gradient(const Tensor& input) {
   StepTensor kept = without_value(input);
+  if (input.dtype() == DType::kVariant) kept.tensor = input;  // only it knows its zero
   if (input.dtype() != DType::kResource) return kept;
   kept.tensor = input;
   if (input.is_symbolic()) {
@@ -61,12 +62,13 @@ class CallBackward final : public Backward {
     tensors_.reserve(inputs.size() + outputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Tensor& input = inputs[i];
-      keep(input, input.dtype() == DType::kResource, graph.inputs()[i]->output(0).shape);
+      // Only a variant itself knows its zero.
+      const bool is_object = input.dtype() == DType::kResource || input.dtype() == DType::kVariant;
+      keep(input, is_object, graph.inputs()[i]->output(0).shape);
     }
     const std::span<const GradientPair::OutputUse> uses = pair_->output_uses();
     for (size_t i = 0; i < outputs.size(); ++i) {
       const auto [node, index] = graph.outputs()[i];
-      // Only a variant itself knows its zero.
       const bool is_variant = outputs[i].dtype() == DType::kVariant;
       keep(outputs[i], uses[i].is_side_value || is_variant, node->output(index).shape);
       // The caller's handle, so that gradients flow from the backward half's uses of the variable

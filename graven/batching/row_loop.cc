@@ -7,23 +7,33 @@
 #include "graven/ir/frame.h"
 #include "graven/ir/graph_builder.h"
 #include "graven/ir/order_effects.h"
+#include "graven/ir/static_shape.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ir/transpose_op.h"
 
 namespace graven::engine {
 namespace {
 
-// A shape as a constant, -1 for sizes that are unknown.
-Tensor shape_constant(Emitter& emit, const Shape& shape) {
-  if (!shape.has_rank()) return emit.constant(Tensor::scalar<int32_t>(-1));
-  std::vector<int32_t> sizes;
-  for (int d = 0; d < shape.rank(); ++d) {
-    sizes.push_back(shape[d].is_number() ? static_cast<int32_t>(shape.size(d)) : -1);
+// The type of a list's elements in one row.
+HeldType held_in_row(const OutputType& type) {
+  return type.handle_data ? type.handle_data->value() : HeldType();
+}
+
+// Axes 0 and 1 of a tensor exchanged.
+Tensor exchanged(Emitter& emit, const Tensor& x) {
+  if (!x) return x;
+  if (!x.shape().has_rank()) {
+    emit.fail(unimplemented("a list that differs between rows must hold tensors of a known rank"));
+    return {};
   }
-  return emit.constant(Tensor::vector(std::span<const int32_t>(sizes)));
+  std::vector<int32_t> order = {1, 0};
+  for (int d = 2; d < x.shape().rank(); ++d) order.push_back(d);
+  return emit(kTranspose, {x, emit.constant(Tensor::vector(std::span<const int32_t>(order)))});
 }
 
 // The loop's variables are the row's number, a list for each output, the number of rows, and for
-// each input of the node a list of its rows, or the input itself if it is the same for all.
+// each input of the node a list of its rows, or the input itself if it is the same for all. A list
+// that differs between rows is handed over as a tensor of its elements.
 class RowLoop {
  public:
   explicit RowLoop(BatchContext& c) : c_(c) {}
@@ -31,18 +41,16 @@ class RowLoop {
   Status run() {
     std::vector<Tensor> variables = {c_.constant(Tensor::scalar<int32_t>(0))};
     for (int i = 0; i < c_.num_outputs(); ++i) {
-      const DType dtype = c_.node().output(i).dtype;
-      if (dtype == DType::kResource) {
-        return unimplemented("[", c_.op().name(), "] gives a resource for each row");
-      }
-      variables.push_back(c_(kTensorListReserve,
-                             {shape_constant(c_, c_.row_shape_of_y(i)), c_.num_rows()}, {dtype}));
+      ASSIGN_OR_RETURN(const HeldType type, type_of_output(i));
+      variables.push_back(
+          c_(kTensorListReserve, {shape_constant(c_, type.shape), c_.num_rows()}, {type.dtype}));
     }
     variables.push_back(c_.num_rows());
     for (int i = 0; i < c_.num_inputs(); ++i) {
-      variables.push_back(c_.is_batched(i) ? c_(kTensorListFromTensor,
-                                                {c_.x(i), shape_constant(c_, c_.row_shape(i))})
-                                           : c_.x(i));
+      const Tensor all = is_list(i) ? elements(i) : c_.x(i);
+      const Shape row = is_list(i) ? Shape::unknown_rank() : c_.row_shape(i);
+      variables.push_back(
+          c_.is_batched(i) ? c_(kTensorListFromTensor, {all, shape_constant(c_, row)}) : all);
     }
     RETURN_IF_ERROR(c_.status());
     WhileAttrs attrs;
@@ -54,16 +62,51 @@ class RowLoop {
     const Tensors after = c_.apply_bodies(op_for_bodies(*kWhile, bodies), variables, attrs);
     RETURN_IF_ERROR(c_.status());
     for (int i = 0; i < c_.num_outputs(); ++i) {
-      const TensorListStackAttrs stack{c_.node().output(i).dtype,
-                                       c_.num_rows_if_known().value_or(-1)};
-      c_.set_y(i, c_(kTensorListStack,
-                     {after[static_cast<size_t>(i) + 1], shape_constant(c_, c_.row_shape_of_y(i))},
-                     stack));
+      ASSIGN_OR_RETURN(const HeldType type, type_of_output(i));
+      const TensorListStackAttrs stack{type.dtype, c_.num_rows_if_known().value_or(-1)};
+      Tensor all = c_(kTensorListStack,
+                      {after[static_cast<size_t>(i) + 1], shape_constant(c_, type.shape)}, stack);
+      if (gives_list(i)) {
+        all = c_(kTensorListFromTensor,
+                 {exchanged(c_, all), c_.constant(Tensor::scalar<int32_t>(-1))});
+      }
+      c_.set_y(i, all);
     }
     return c_.status();
   }
 
  private:
+  // A list that differs between rows.
+  bool is_list(int i) const { return c_.is_batched(i) && c_.dtype(i) == DType::kVariant; }
+  bool gives_list(int i) const { return c_.node().output(i).dtype == DType::kVariant; }
+  const OutputType& row_type(int i) const {
+    const OutputRef input = c_.node().inputs()[static_cast<size_t>(i)];
+    return input.node->output(input.index);
+  }
+
+  // What a row gives for an output: the tensor, or the elements of the list.
+  Result<HeldType> type_of_output(int i) const {
+    const OutputType& type = c_.node().output(i);
+    if (type.dtype == DType::kResource) {
+      return unimplemented("[", c_.op().name(), "] gives a resource for each row");
+    }
+    if (type.dtype != DType::kVariant) return HeldType{type.dtype, c_.row_shape_of_y(i)};
+    const HeldType held = held_in_row(type);
+    if (held.dtype == DType::kInvalid) {
+      return unimplemented("[", c_.op().name(), "] gives a list of unknown dtype for each row");
+    }
+    Shape shape = held.shape.has_rank() ? Shape{Dim::unknown()} : Shape::unknown_rank();
+    for (int d = 0; d < held.shape.rank(); ++d) shape.push_back(held.shape[d]);
+    return HeldType{held.dtype, shape};
+  }
+
+  // The elements of a list that differs between rows: [rows, elements, ...].
+  Tensor elements(int i) {
+    const HeldType held = held_in(c_.x(i));
+    return exchanged(c_,
+                     c_(kTensorListStack, {c_.x(i), shape_constant(c_, held.shape)}, {held.dtype}));
+  }
+
   std::vector<Tensor> arguments(GraphBuilder& builder, std::span<const Tensor> variables) const {
     builder.graph()->set_outer(c_.builder().graph());
     std::vector<Tensor> own;
@@ -101,20 +144,33 @@ class RowLoop {
     std::vector<Tensor> inputs;
     for (int i = 0; i < c_.num_inputs(); ++i) {
       const Tensor& all = own[static_cast<size_t>(c_.num_outputs() + 2 + i)];
-      inputs.push_back(c_.is_batched(i) ? emit(kTensorListGetItem,
-                                               {all, number, shape_constant(emit, c_.row_shape(i))},
-                                               {c_.dtype(i)})
-                                        : all);
+      inputs.push_back(c_.is_batched(i) ? row_of(emit, i, all, number) : all);
     }
     const Tensors outputs = emit.apply(c_.op(), inputs, c_.raw_attrs(), c_.node().name());
     RETURN_IF_ERROR(emit.status());
     for (int i = 0; i < c_.num_outputs(); ++i) {
       Tensor& list = own[static_cast<size_t>(i) + 1];
-      list = emit(kTensorListSetItem, {list, number, outputs[static_cast<size_t>(i)]});
+      Tensor row = outputs[static_cast<size_t>(i)];
+      if (gives_list(i)) {
+        const HeldType held = held_in_row(c_.node().output(i));
+        row = emit(kTensorListStack, {row, shape_constant(emit, held.shape)}, {held.dtype});
+      }
+      list = emit(kTensorListSetItem, {list, number, row});
     }
     own[0] = emit(kAddV2, {number, emit.constant(Tensor::scalar<int32_t>(1))});
     RETURN_IF_ERROR(emit.status());
     return body_of(graph, own);
+  }
+
+  Tensor row_of(Emitter& emit, int i, const Tensor& all, const Tensor& number) const {
+    if (!is_list(i)) {
+      const Tensor shape = shape_constant(emit, c_.row_shape(i));
+      return emit(kTensorListGetItem, {all, number, shape}, {c_.dtype(i)});
+    }
+    const Tensor any = emit.constant(Tensor::scalar<int32_t>(-1));
+    const DType dtype = held_in(c_.x(i)).dtype;
+    const Tensor row = emit(kTensorListGetItem, {all, number, any}, {dtype});
+    return emit(kTensorListFromTensor, {row, shape_constant(emit, held_in_row(row_type(i)).shape)});
   }
 
   BatchContext& c_;

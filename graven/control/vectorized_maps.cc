@@ -68,10 +68,17 @@ class VectorizedMapper {
                      batch_graph(c_.builder(), traced.graph, inputs, settings));
     std::vector<Tensor> results;
     for (const BatchedTensor& output : outputs) {
+      if (is_object(output.tensor)) {
+        return unimplemented("fn may not return a ", dtype_name(output.tensor.dtype()));
+      }
       results.push_back(output.is_batched ? output.tensor : repeated(output.tensor));
     }
     RETURN_IF_ERROR(c_.status());
     return with_tensors(traced.outputs, results);
+  }
+
+  static bool is_object(const Tensor& tensor) {
+    return tensor.dtype() == DType::kVariant || tensor.dtype() == DType::kResource;
   }
 
   // The tensors with one length; one of length 1 beside longer ones as its row.
@@ -80,6 +87,9 @@ class VectorizedMapper {
     std::optional<int64_t> length;
     bool all_known = true;
     for (const Tensor& tensor : tensors) {
+      if (is_object(tensor)) {
+        return unimplemented("elems may not hold a ", dtype_name(tensor.dtype()));
+      }
       if (c_.rank_if_known(tensor) == 0) {
         return value_error("elems must hold tensors of rank 1 or more, not scalars");
       }
@@ -194,7 +204,9 @@ void define_vectorized_maps(FunctionRegistry& functions) {
       .summary = "The results of fn for the rows of elems, stacked, computed for all rows at once.",
       .details = "fn is traced once, also where values are computed at once, and each op that "
                  "depends on the row runs once for all rows. Ops that draw random numbers give "
-                 "each row its own. What does not depend on the row is computed once and repeated.",
+                 "each row its own. What does not depend on the row is computed once and repeated. "
+                 "A branch that differs between rows runs for the rows that chose it, and a loop "
+                 "goes on for the rows whose condition holds.",
       .returns = "Tensors of the length of elems, in the structure of fn's result.",
       .raises = {{"ValueError",
                   "elems holds no tensor, a scalar, or tensors of several lengths other than 1; an "

@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "graven/base/function_ref.h"
 #include "graven/ir/infer_context.h"
+#include "graven/ir/static_shape.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/tensor/resource.h"
+#include "graven/tensor/tensor_list.h"
 
 namespace graven::engine {
 
@@ -83,11 +87,11 @@ Tensor BatchContext::num_rows_as_vector(DType dtype) {
 Tensor BatchContext::repeated(int i) { return repeated(input(i)); }
 
 Tensor BatchContext::repeated(const BatchedTensor& x) {
-  if (x.is_batched) return x.tensor;
-  const Tensor shape = (*this)(kShape, {x.tensor});
-  return (*this)(kBroadcastTo,
-                 {x.tensor, (*this)(kConcatV2, {num_rows_as_vector(), shape,
-                                                constant(Tensor::scalar<int32_t>(0))})});
+  const auto known = num_rows_if_known();
+  const Tensor rows = known ? Tensor::scalar(static_cast<int32_t>(*known)) : num_rows();
+  Tensor all = repeat_for_rows(*this, x, rows);
+  if (!all && status().ok()) use_loop();
+  return all;
 }
 
 Tensor BatchContext::aligned(int i, int rank) {
@@ -102,6 +106,74 @@ Tensor BatchContext::aligned(int i, int rank) {
     tensor = (*this)(kExpandDims, {tensor, constant(Tensor::scalar<int32_t>(1))});
   }
   return tensor;
+}
+
+namespace {
+
+// Sizes as an int32 vector: the number of rows, and those of a shape behind it.
+Tensor rows_and(Emitter& emit, const Tensor& num_rows, const Shape& known,
+                FunctionRef<Tensor()> shape) {
+  const Tensor zero = emit.constant(Tensor::scalar<int32_t>(0));
+  if (!num_rows.is_symbolic() && known.is_fully_known()) {
+    std::vector<int32_t> sizes = {num_rows.item<int32_t>()};
+    for (int d = 0; d < known.rank(); ++d) sizes.push_back(static_cast<int32_t>(known.size(d)));
+    return emit.constant(Tensor::vector(std::span<const int32_t>(sizes)));
+  }
+  const Tensor rows = num_rows.is_symbolic() ? num_rows : emit.constant(num_rows);
+  return emit(kConcatV2, {emit(kExpandDims, {rows, zero}), shape(), zero});
+}
+
+// True if no element of the list was ever set, as far as that is known.
+bool is_new_list(const Tensor& list) {
+  if (list.is_symbolic()) {
+    const Op& made_by = symbolic(list).node().op();
+    return &made_by == kEmptyTensorList.op || &made_by == kTensorListReserve.op;
+  }
+  const auto* held = dynamic_cast<const TensorList*>(held_resource(list));
+  if (!held) return false;
+  for (int64_t i = 0; i < held->length(); ++i) {
+    if (held->is_set(i)) return false;
+  }
+  return true;
+}
+
+Tensor repeat_list(Emitter& emit, const Tensor& list, const Tensor& num_rows) {
+  // Nothing reads a list that only another branch has.
+  if (list.is_symbolic() && &symbolic(list).node().op() == kFakeParam.op) return list;
+  const HeldType held = held_in(list);
+  if (held.dtype == DType::kInvalid || held.dtype == DType::kVariant) return {};
+  const Tensor zero = emit.constant(Tensor::scalar<int32_t>(0));
+  const Tensor element = shape_constant(emit, held.shape);
+  const bool has_rank = held.shape.has_rank();
+  const Tensor rows =
+      has_rank ? rows_and(emit, num_rows, held.shape, [&] { return element; }) : element;
+  const Tensor length = emit(kTensorListLength, {list});
+  if (is_new_list(list)) return emit(kTensorListReserve, {rows, length}, {held.dtype});
+  if (!held.shape.is_fully_known()) return {};
+  // Elements that were never set are read as zeros, so they may as well be set to those.
+  const Tensor stacked = emit(kTensorListStack, {list, element}, {held.dtype});
+  const Tensor apart = emit(kExpandDims, {stacked, emit.constant(Tensor::scalar<int32_t>(1))});
+  const Tensor sizes = emit(kConcatV2, {emit(kExpandDims, {length, zero}), rows, zero});
+  return emit(kTensorListFromTensor, {emit(kBroadcastTo, {apart, sizes}), rows});
+}
+
+}  // namespace
+
+HeldType held_in(const Tensor& variant) {
+  if (!variant.is_symbolic()) {
+    const auto data = handle_data_of(variant);
+    return data ? data->value() : HeldType();
+  }
+  const SymbolicTensor& tensor = symbolic(variant);
+  const auto& data = tensor.node().output(tensor.output().index).handle_data;
+  return data ? data->value() : HeldType();
+}
+
+Tensor repeat_for_rows(Emitter& emit, const BatchedTensor& x, const Tensor& num_rows) {
+  if (x.is_batched || !x.tensor) return x.tensor;
+  if (x.tensor.dtype() == DType::kVariant) return repeat_list(emit, x.tensor, num_rows);
+  return emit(kBroadcastTo, {x.tensor, rows_and(emit, num_rows, x.tensor.shape(),
+                                                [&] { return emit(kShape, {x.tensor}); })});
 }
 
 void batch_any_shape(BatchContext& c) {
@@ -132,6 +204,7 @@ void batch_broadcasting(BatchContext& c) {
 void batch_leading_axes(BatchContext& c) {
   std::vector<Tensor> inputs;
   for (int i = 0; i < c.num_inputs(); ++i) inputs.push_back(c.repeated(i));
+  if (c.uses_loop()) return;
   const Tensors made = c.apply(c.op(), inputs, c.raw_attrs());
   for (size_t i = 0; i < made.size(); ++i) c.set_y(static_cast<int>(i), made[i]);
 }

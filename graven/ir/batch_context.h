@@ -10,12 +10,14 @@
 #include "graven/ir/body.h"
 #include "graven/ir/emitter.h"
 #include "graven/ir/graph.h"
+#include "graven/ir/infer_context.h"
 #include "graven/tensor/tensor.h"
 
 namespace graven::engine {
 
 // A value of a function that runs for many rows at once: one tensor for all rows, or the rows' own
-// tensors along an axis in front, if it is batched.
+// tensors along an axis in front, if it is batched. A list of tensors is one list for all rows in
+// either case: if it is batched, each of its elements has the axis in front.
 struct BatchedTensor {
   Tensor tensor;
   bool is_batched = false;
@@ -62,7 +64,8 @@ class GRAVEN_API BatchContext : public Emitter {
   Tensor num_rows_as_vector(DType dtype = DType::kInt32);
   std::optional<int64_t> num_rows_if_known() const;
 
-  // An input with the axis of the rows in any case.
+  // An input with the axis of the rows in any case. Empty, after use_loop, for a list whose
+  // elements have a shape that is not known.
   Tensor repeated(int i);
   Tensor repeated(const BatchedTensor& x);
   // An input with axes of size 1 behind that of the rows, so that a row has this rank. One that is
@@ -84,6 +87,12 @@ class GRAVEN_API BatchContext : public Emitter {
   // Applies an op that runs bodies, so that its gradient is there.
   virtual Tensors apply_bodies(const Op& op, std::span<const Tensor> inputs, AttrsRef attrs) = 0;
 };
+
+// A value with the axis of the rows, whose number is an int32 scalar. Empty for a list whose
+// elements have a shape that is not known.
+GRAVEN_API Tensor repeat_for_rows(Emitter& emit, const BatchedTensor& x, const Tensor& num_rows);
+// What a variant holds, as far as it is known.
+GRAVEN_API HeldType held_in(const Tensor& variant);
 
 // --- Rules that many ops share.
 

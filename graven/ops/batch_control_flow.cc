@@ -12,6 +12,7 @@
 #include "graven/ir/graph_builder.h"
 #include "graven/ir/merge_captures.h"
 #include "graven/ir/order_effects.h"
+#include "graven/ir/static_shape.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/gather_ops.h"
@@ -29,14 +30,6 @@ Tensor zero_axis(Emitter& emit) { return emit.constant(Tensor::scalar<int32_t>(0
 Tensor num_rows_of(const BatchContext& c) {
   const auto known = c.num_rows_if_known();
   return known ? Tensor::scalar(static_cast<int32_t>(*known)) : c.num_rows();
-}
-
-Tensor repeated(Emitter& emit, const BatchedTensor& x, const Tensor& num_rows) {
-  if (x.is_batched || !x.tensor) return x.tensor;
-  const Tensor scalar = num_rows.is_symbolic() ? num_rows : emit.constant(num_rows);
-  const Tensor rows = emit(kExpandDims, {scalar, zero_axis(emit)});
-  const Tensor shape = emit(kConcatV2, {rows, emit(kShape, {x.tensor}), zero_axis(emit)});
-  return emit(kBroadcastTo, {x.tensor, shape});
 }
 
 // The numbers of the rows for which a vector holds, and how many there are.
@@ -57,6 +50,16 @@ struct ChosenRows {
 // True if it does not matter whether the body also runs for no rows.
 bool may_run_for_no_rows(const Body& body) {
   return !body.effects().ordered && body.effects().writes.empty();
+}
+
+// True if an output of the body stands for one that only another branch has, of sizes that are not
+// known: it does not fit beside the rows of the others.
+bool gives_fake_of_unknown_size(const Body& body) {
+  for (OutputRef output : body.graph()->outputs()) {
+    const Node& node = *output.node;
+    if (&node.op() == kFakeParam.op && !node.output(0).shape.is_fully_known()) return true;
+  }
+  return false;
 }
 
 bool has_objects(const BatchContext& c) {
@@ -123,7 +126,9 @@ std::vector<Tensor> choices(BatchContext& c, const NodeBodies& bodies) {
 void run_for_chosen_rows(BatchContext& c, const NodeBodies& bodies) {
   if (c.dtype(0) == DType::kString || has_objects(c)) return c.use_loop();
   for (const NodeBody& one : bodies.all) {
-    if (!may_run_for_no_rows(*one.body)) return c.use_loop();
+    if (!may_run_for_no_rows(*one.body) || gives_fake_of_unknown_size(*one.body)) {
+      return c.use_loop();
+    }
   }
   const std::vector<Tensor> chosen = choices(c, bodies);
   if (!c.status().ok()) return;
@@ -139,7 +144,7 @@ void run_for_chosen_rows(BatchContext& c, const NodeBodies& bodies) {
     auto outputs = c.run_body(c.builder(), *bodies.all[k].body, inputs, rows.count);
     if (!outputs.ok()) return c.fail(outputs.status());
     for (size_t i = 0; i < outputs->size(); ++i) {
-      results[i].push_back(repeated(c, (*outputs)[i], rows.count));
+      results[i].push_back(repeat_for_rows(c, (*outputs)[i], rows.count));
     }
     numbers.push_back(rows.numbers);
   }
@@ -180,8 +185,12 @@ Status run_one_branch(BatchContext& c, const NodeBodies& bodies) {
     std::vector<Tensor> outputs;
     for (size_t i = 0; i < is_batched.size(); ++i) {
       const BatchedTensor& result = results[k][i];
-      const Tensor own = is_batched[i] ? repeated(emit, result, num_rows) : result.tensor;
+      const Tensor own = is_batched[i] ? repeat_for_rows(emit, result, num_rows) : result.tensor;
       RETURN_IF_ERROR(emit.status());
+      if (!own) {
+        c.use_loop();
+        return {};
+      }
       ASSIGN_OR_RETURN(Tensor inner, branches[k].builder().capture(own, "output"));
       outputs.push_back(std::move(inner));
     }
@@ -216,14 +225,6 @@ Status run_one_branch(BatchContext& c, const NodeBodies& bodies) {
 
 // --- Loops.
 
-// Only sizes that are numbers.
-Shape static_shape(Shape shape) {
-  for (int d = 0; d < shape.rank(); ++d) {
-    if (!shape[d].is_number()) shape.set(d, Dim::unknown());
-  }
-  return shape;
-}
-
 class Loop {
  public:
   explicit Loop(BatchContext& c)
@@ -237,14 +238,15 @@ class Loop {
   Status run() {
     RETURN_IF_ERROR(find_batched());
     for (int i = 0; i < c_.num_inputs(); ++i) {
-      if (is_batched(i) && c_.dtype(i) == DType::kVariant) return give_up();
-      if (is_batched(i) && condition_is_batched_ && !keeps_shape(i)) return give_up();
+      if (!is_batched(i) || !condition_is_batched_) continue;
+      if (c_.dtype(i) == DType::kVariant || !keeps_shape(i)) return give_up();
     }
     std::vector<Tensor> variables;
     for (int i = 0; i < c_.num_inputs(); ++i) {
       variables.push_back(is_batched(i) ? c_.repeated(i) : c_.x(i));
     }
     RETURN_IF_ERROR(c_.status());
+    if (c_.uses_loop()) return {};
     if (!condition_is_batched_) return run_for_all_rows(std::move(variables));
     if (!may_run_for_no_rows(cond_) || !may_run_for_no_rows(body_)) return give_up();
     return run_for_rows_that_hold(std::move(variables));
@@ -275,7 +277,7 @@ class Loop {
       OpenBody scratch(c_, "loop");
       Frame frame(&scratch.builder());
       std::vector<BatchedTensor> variables;
-      for (int i = 0; i < c_.num_inputs(); ++i) variables.push_back(variable(scratch, i));
+      for (int i = 0; i < c_.num_inputs(); ++i) variables.push_back(stand_in(scratch, i));
       ASSIGN_OR_RETURN(auto holds,
                        c_.run_body(scratch.builder(), cond_, variables, num_rows_of(c_)));
       condition_is_batched_ = holds[0].is_batched;
@@ -290,23 +292,40 @@ class Loop {
     return {};
   }
 
+  // A variable where only what is batched counts. A list may become one of all rows: whether the
+  // one that is there can is seen later.
+  BatchedTensor stand_in(OpenBody& body, int i) const {
+    const BatchedTensor one = variable(body, i);
+    if (one.is_batched || c_.dtype(i) != DType::kVariant) return one;
+    const HeldType held = held_in(one.tensor);
+    if (held.dtype == DType::kInvalid) return one;
+    Emitter emit(body.builder());
+    const Tensor shape = shape_constant(emit, held.shape);
+    return {emit(kTensorListReserve, {shape, zero_axis(emit)}, {held.dtype}), false};
+  }
+
+  // What is known of the shape of a row in all iterations, or of all rows.
+  Shape shape_of(const Shape& row, bool is_batched) const {
+    const Shape shape = static_shape(row);
+    if (!is_batched || !shape.has_rank()) return shape;
+    const auto known = c_.num_rows_if_known();
+    Shape all = {known ? Dim(*known) : Dim::unknown()};
+    for (int d = 0; d < shape.rank(); ++d) all.push_back(shape[d]);
+    return all;
+  }
+
   BatchedTensor variable(OpenBody& body, int i) const {
     if (is_invariant(i) && is_batched(i) == c_.is_batched(i)) {
       return {body.builder().add_placeholder_like(c_.x(i), "variable"), is_batched(i)};
     }
     const OutputType& type = body_.graph()->inputs()[static_cast<size_t>(i)]->output(0);
-    Shape shape = static_shape(type.shape);
-    if (is_batched(i) && shape.has_rank()) {
-      const auto known = c_.num_rows_if_known();
-      Shape all = {known ? Dim(*known) : Dim::unknown()};
-      for (int d = 0; d < shape.rank(); ++d) all.push_back(shape[d]);
-      shape = all;
-    }
     std::optional<HandleData> data;
     if (type.handle_data) {
       data = *type.handle_data;
-      for (HeldType& held : data->components) held.shape = static_shape(held.shape);
+      for (HeldType& held : data->components) held.shape = shape_of(held.shape, is_batched(i));
     }
+    const bool is_object = type.dtype == DType::kVariant;
+    const Shape shape = shape_of(type.shape, is_batched(i) && !is_object);
     return {body.builder().add_placeholder(type.dtype, shape, "variable", std::move(data)),
             is_batched(i)};
   }
@@ -329,9 +348,10 @@ class Loop {
       std::vector<Tensor> next;
       for (int i = 0; i < c_.num_inputs(); ++i) {
         const BatchedTensor& made = after[static_cast<size_t>(i)];
-        next.push_back(is_batched(i) ? repeated(emit, made, num_rows) : made.tensor);
+        next.push_back(is_batched(i) ? repeat_for_rows(emit, made, num_rows) : made.tensor);
+        RETURN_IF_ERROR(emit.status());
+        if (!next.back()) return give_up();
       }
-      RETURN_IF_ERROR(emit.status());
       RETURN_IF_ERROR(set_outputs(step, next));
     }
     return add_node(condition, step, std::move(variables));
@@ -345,7 +365,7 @@ class Loop {
     }
     ASSIGN_OR_RETURN(auto holds, c_.run_body(c_.builder(), cond_, first, c_.num_rows()));
     if (holds[0].tensor.dtype() == DType::kString) return give_up();
-    variables.push_back(cast(c_, repeated(c_, holds[0], num_rows_of(c_)), DType::kBool));
+    variables.push_back(cast(c_, repeat_for_rows(c_, holds[0], num_rows_of(c_)), DType::kBool));
     RETURN_IF_ERROR(c_.status());
     OpenBody condition(c_, cond_.graph()->name());
     {
@@ -370,7 +390,7 @@ class Loop {
       ASSIGN_OR_RETURN(auto after, c_.run_body(step.builder(), body_, chosen, rows.count));
       for (size_t i = 0; i < own.size(); ++i) {
         if (!own[i].is_batched) continue;
-        after[i] = {repeated(emit, after[i], rows.count), true};
+        after[i] = {repeat_for_rows(emit, after[i], rows.count), true};
       }
       RETURN_IF_ERROR(emit.status());
       ASSIGN_OR_RETURN(auto hold_now, c_.run_body(step.builder(), cond_, after, rows.count));
@@ -384,7 +404,7 @@ class Loop {
             changes ? emit(kTensorScatterUpdate, {own[number].tensor, places, after[number].tensor})
                     : own[number].tensor);
       }
-      const Tensor now = cast(emit, repeated(emit, hold_now[0], rows.count), DType::kBool);
+      const Tensor now = cast(emit, repeat_for_rows(emit, hold_now[0], rows.count), DType::kBool);
       next.push_back(emit(kTensorScatterUpdate, {own_holds, places, now}));
       RETURN_IF_ERROR(emit.status());
       RETURN_IF_ERROR(set_outputs(step, next));

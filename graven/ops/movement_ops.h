@@ -4,13 +4,14 @@
 
 #include "graven/ir/op.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ir/transpose_op.h"
 
 namespace graven::engine {
 
 // Elements in another order, repeated or with others around them. Their values do not matter.
 
-GRAVEN_API inline OpHandle<NoAttrs> kTranspose, kConjugateTranspose;  // x, perm -> y
-GRAVEN_API inline OpHandle<NoAttrs> kInvertPermutation;               // x -> y
+GRAVEN_API inline OpHandle<NoAttrs> kConjugateTranspose;  // x, perm -> y
+GRAVEN_API inline OpHandle<NoAttrs> kInvertPermutation;   // x -> y
 
 struct SqueezeAttrs {
   std::vector<int64_t> squeeze_dims;

@@ -255,11 +255,6 @@ Status sum_of_variants(KernelContext& c) {
   return {};
 }
 
-void batch_sum_of_all(BatchContext& c) {
-  if (c.dtype(0) == DType::kVariant) return c.use_loop();
-  batch_leading_axes(c);
-}
-
 void define_add_n(OpRegistry& ops) {
   kAddN = ops.define<NoAttrs>({
       .name = "AddN",
@@ -275,7 +270,7 @@ void define_add_n(OpRegistry& ops) {
               if (c.wants(i)) c.set_dx(i, c.dy());
             }
           },
-      .batch = batch_sum_of_all,
+      .batch = batch_leading_axes,
       .body = elementwise_body(sum_of_all).with_kernel_for({DType::kVariant}, sum_of_variants),
       .passes_on = [](std::span<const DType> inputs,
                       AttrsRef) { return inputs.size() == 1 ? 0 : -1; },

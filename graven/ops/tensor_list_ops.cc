@@ -4,6 +4,7 @@
 
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
+#include "graven/ops/batch_lists.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/movement_ops.h"
 #include "graven/ops/register_ops.h"
@@ -177,6 +178,7 @@ void define_empty_list_and_kin(OpRegistry& ops) {
                                     .outputs = {"length: int32"},
                                     .infer = [](InferContext& c) { return check_scalar_handle(c); },
                                     .gradient = not_differentiable,
+                                    .batch = batch_list_length,
                                     .body = kernel(tensor_list_length_kernel),
                                 });
   ops.define(kTensorListElementShape,
@@ -189,6 +191,7 @@ void define_empty_list_and_kin(OpRegistry& ops) {
                  .types = {{"shape_type", kIndexTypes}},
                  .infer = element_shape_shape,
                  .gradient = not_differentiable,
+                 .batch = batch_list_element_shape,
                  .body = kernel(tensor_list_element_shape_kernel),
                  .allocates_outputs = true,
              });
@@ -220,6 +223,7 @@ void define_push_back(OpRegistry& ops) {
                                       .types = {{"element_dtype", kAllTypes}},
                                       .infer = push_back_list,
                                       .gradient = push_back_gradient,
+                                      .batch = batch_list_push_back,
                                       .body = kernel(tensor_list_push_back_kernel),
                                       .overwrites = 0,
                                   });
@@ -250,6 +254,7 @@ void define_pop_back(OpRegistry& ops) {
                      [](GradientContext& c) {
                        c.set_dx(0, c(kTensorListPushBack, {c.dy(0), c.dy(1)}));
                      },
+                 .batch = batch_list_pop_back,
                  .body = kernel(tensor_list_pop_back_kernel),
                  .allocates_outputs = true,
                  .values_for_inference = {1},
@@ -284,6 +289,7 @@ void define_get_item(OpRegistry& ops) {
       .types = {{"element_dtype", kAllTypes}, {"Tshape", kIndexTypes}},
       .infer = get_item_shape,
       .gradient = get_item_gradient,
+      .batch = batch_list_get_item,
       .body = kernel(tensor_list_get_item_kernel),
       .allocates_outputs = true,
       .values_for_inference = {2},
@@ -320,6 +326,7 @@ void define_set_item(OpRegistry& ops) {
       .types = {{"element_dtype", kAllTypes}},
       .infer = set_item_list,
       .gradient = set_item_gradient,
+      .batch = batch_list_set_item,
       .body = kernel(tensor_list_set_item_kernel),
       .overwrites = 0,
   });
@@ -336,6 +343,7 @@ void define_resize(OpRegistry& ops) {
           [](GradientContext& c) {
             c.set_dx(0, c(kTensorListResize, {c.dy(), length_of_x(c)}));
           },
+      .batch = batch_list_resize,
       .body = kernel(tensor_list_resize_kernel),
       .overwrites = 0,
   });
@@ -366,6 +374,7 @@ void define_stack(OpRegistry& ops) {
             Tensor shape = as_open_shape(c, without_first(c.static_shape_of_y(0)));
             c.set_dx(0, c(kTensorListFromTensor, {c.dy(), shape}));
           },
+      .batch = batch_list_stack,
       .body = kernel(tensor_list_stack_kernel),
       .allocates_outputs = true,
       .values_for_inference = {1},
@@ -388,6 +397,7 @@ void define_from_tensor(OpRegistry& ops) {
       .types = {{"element_dtype", kAllTypes}, {"shape_type", kIndexTypes}},
       .infer = [](InferContext& c) -> Status { return list_of_rows(c, 1); },
       .gradient = from_tensor_gradient,
+      .batch = batch_list_from_tensor,
       .body = kernel(tensor_list_from_tensor_kernel),
       .values_for_inference = {1},
   });
@@ -422,6 +432,7 @@ void define_gather(OpRegistry& ops) {
       .types = {{"element_dtype", kAllTypes}},
       .infer = gather_shape,
       .gradient = gather_gradient,
+      .batch = batch_list_gather,
       .body = kernel(tensor_list_gather_kernel),
       .allocates_outputs = true,
       .values_for_inference = {2},
@@ -447,6 +458,7 @@ void define_scatter(OpRegistry& ops) {
       .types = {{"element_dtype", kAllTypes}, {"shape_type", kIndexTypes}},
       .infer = scattered_list,
       .gradient = scatter_gradient,
+      .batch = batch_list_scatter,
       .body = kernel(tensor_list_scatter_kernel),
       .values_for_inference = {2},
   });
@@ -460,6 +472,7 @@ void define_scatter(OpRegistry& ops) {
       .types = {{"element_dtype", kNumberTypes}, {"shape_type", kIndexTypes}},
       .infer = scattered_list,
       .gradient = scatter_gradient,
+      .batch = batch_list_scatter,
       .body = kernel(tensor_list_scatter_add_kernel),
       .values_for_inference = {2},
   });
@@ -490,6 +503,7 @@ void define_scatter_into(OpRegistry& ops) {
       .types = {{"element_dtype", kAllTypes}},
       .infer = scattered_into,
       .gradient = scatter_into_gradient,
+      .batch = batch_list_scatter_into,
       .body = kernel(tensor_list_scatter_into_existing_list_kernel),
       .overwrites = 0,
   });
@@ -611,6 +625,7 @@ void define_concat_lists_and_push_back_batch(OpRegistry& ops) {
       .types = {{"element_dtype", kAllTypes}},
       .infer = concat_lists,
       .gradient = not_differentiable,
+      .batch = batch_list_concat_lists,
       .body = kernel(tensor_list_concat_lists_kernel),
   });
   kTensorListPushBackBatch = ops.define<NoAttrs>({

@@ -89,15 +89,11 @@ NOT_TRIED = {
             "TensorListScatterIntoExistingList", "TensorListScatterV2", "TensorListSetItem",
             "TensorListSplit", "TensorListStack",
         ),
-        "run in loops that have them: a map within, in tests/python/test_vectorized_map.py",
-    ),
-    **dict.fromkeys(
-        ("Case", "If", "StatelessCase", "StatelessIf", "StatelessWhile", "While"),
-        "bodies: tests/python/test_vectorized_map.py",
+        "lists: tests/python/test_vectorized_map.py",
     ),
     **dict.fromkeys(("Assert", "PrintV2"), "effects: tests/python/test_vectorized_map.py"),
     **dict.fromkeys(
-        ("Const", "FakeParam", "StatelessRandomGetAlg"), "has no input that depends on a row"
+        ("Const", "StatelessRandomGetAlg"), "has no input that depends on a row"
     ),
 }  # fmt: skip
 

@@ -32,6 +32,65 @@ def elements_of(x: Any) -> Any:
     return tf.map_fn(lambda e: tf.reduce_sum(e) * e, x)
 
 
+def written(x: Any) -> Any:
+    """A TensorArray that rows of x are written to, and read again."""
+    array = tf.TensorArray(tf.float32, 3, element_shape=[3], clear_after_read=False)
+    array = array.write(0, x[1] * 2.0).write(2, tf.ones([3]))
+    return array.stack() * array.read(0)
+
+
+def unstacked(x: Any) -> Any:
+    """A TensorArray of the rows of x, in another order."""
+    array = tf.TensorArray(tf.float32, 4, clear_after_read=False).unstack(x)
+    return array.gather([2, 0]) + array.read(1)
+
+
+def scattered(x: Any) -> Any:
+    """A TensorArray whose elements come from rows of x."""
+    array = tf.TensorArray(tf.float32, 5, element_shape=[3])
+    return array.scatter([3, 1, 4, 0], x).stack()
+
+
+@tf.function(autograph=False)
+def element_of_each_row(e: Any) -> Any:
+    """A TensorArray that is the same for all rows, each of which reads another element."""
+    array = tf.TensorArray(tf.float32, 4, clear_after_read=False, element_shape=[3])
+    array = array.unstack(tf.constant(X[0]))
+    return array.read(e[1]) * e[0]
+
+
+@tf.function(autograph=False)
+def recurrence(x: Any) -> Any:
+    """A loop that writes each of its states to a TensorArray."""
+    array = tf.TensorArray(tf.float32, 4, element_shape=[3])
+
+    def step(i: Any, h: Any, array: Any) -> Any:
+        h = tf.tanh(tf.linalg.matvec(M, h) + x[i])
+        return i + 1, h, array.write(i, h)
+
+    return tf.while_loop(lambda i, *_: i < 4, step, (0, tf.zeros([3]), array))[2].stack()
+
+
+def gradient_of_recurrence(x: Any) -> Any:
+    """A loop, and a loop back, within the map."""
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(recurrence(x) ** 2)
+    return tape.gradient(y, x)
+
+
+@tf.function(autograph=False)
+def cond_with_a_list(x: Any) -> Any:
+    """A branch for all rows that changes a TensorArray."""
+    array = tf.TensorArray(tf.float32, 1, element_shape=[3])
+    flow = tf.cond(
+        tf.reduce_sum(tf.constant(M)) < 100.0,
+        lambda: array.write(0, x[0]).stack(),
+        lambda: array.stack(),
+    )
+    return flow[0]
+
+
 # Name: a function of a row, and what it is mapped over.
 FUNCTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "elementwise": (lambda x: tf.exp(x) * 2.0 + tf.sin(x), X),
@@ -123,6 +182,15 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "a loop for each row": (loop_until, V),
     "a call": (tf.function(lambda x: x * x + 1.0), X),
     "a map within": (elements_of, X),
+    "a scan within": (lambda x: tf.scan(lambda a, e: a * 0.5 + e, x), X),
+    "a fold within": (lambda x: tf.foldr(lambda a, e: a * e + 1.0, x), X),
+    "a list that is written": (written, X),
+    "a list of rows": (unstacked, X),
+    "a list that is scattered": (scattered, X),
+    "an element of a list": (element_of_each_row, (S, INDEX)),
+    "a list in a branch": (cond_with_a_list, X),
+    "a loop with a list": (recurrence, X),
+    "the gradient of a loop": (gradient_of_recurrence, X),
 }
 
 
@@ -178,7 +246,7 @@ def test_a_function_of_many_rows_is_that_of_each(name: str, mode: str) -> None:
 
 
 @MODES
-@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"a map within"}))  # lists of lists
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_its_gradient_is_that_of_each(name: str, mode: str) -> None:
     f, arrays = FUNCTIONS[name]
     elems = tensors(arrays)
@@ -198,9 +266,7 @@ def test_its_gradient_is_that_of_each(name: str, mode: str) -> None:
     assert_same(in_mode(mode, gradient(vectorized), elems), gradient(map_fn)(elems))
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in FUNCTIONS if name not in ("a map within", "mirror")]
-)
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name != "mirror"])
 def test_no_rows_give_an_empty_result_of_the_right_shape(name: str) -> None:
     """A mirror is left out: the op itself refuses an axis without elements."""
     f, arrays = FUNCTIONS[name]
@@ -210,13 +276,48 @@ def test_no_rows_give_an_empty_result_of_the_right_shape(name: str) -> None:
         assert a.shape == [0, *b.shape[1:]]
 
 
-WITHOUT_RULES = {"a map within"}
-
-
-@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - WITHOUT_RULES))
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_functions_need_no_loop_over_rows(name: str) -> None:
     f, arrays = FUNCTIONS[name]
     tf.vectorized_map(f, tensors(arrays), fallback_to_while_loop=False)
+
+
+def test_a_loop_whose_length_differs_between_rows_may_have_a_list() -> None:
+    """It runs in a loop over the rows."""
+
+    def f(e: Any) -> Any:
+        array = tf.TensorArray(tf.float32, 4, element_shape=[3])
+        x, n = e
+
+        def step(i: Any, array: Any) -> Any:
+            return i + 1, array.write(i, x * tf.cast(i, tf.float32))
+
+        return tf.while_loop(lambda i, _: i < n, step, (0, array))[1].stack()
+
+    def gradient(mapping: Callable[..., Any]) -> Any:
+        def of(elems: Any) -> Any:
+            with tf.GradientTape() as tape:
+                tape.watch(elems[0])
+                loss = tf.reduce_sum(mapping(f, elems) ** 2)
+            return tape.gradient(loss, elems[0])
+
+        return of
+
+    elems = tensors((V, INDEX))
+    for mode in (lambda g: g, tf.function):
+        assert_same(mode(lambda e: vectorized(f, e))(elems), map_fn(f, elems))
+        assert_same(mode(gradient(vectorized))(elems), gradient(map_fn)(elems))
+
+
+def test_a_branch_that_differs_between_rows_may_change_a_list() -> None:
+    def f(x: Any) -> Any:
+        array = tf.TensorArray(tf.float32, 1, element_shape=[3]).unstack([x])
+        choice = tf.reduce_sum(x) > 0
+        return tf.cond(choice, lambda: array.write(0, x * 2.0), lambda: array).stack()
+
+    x = tf.constant(V)
+    assert_same(vectorized(f, x), map_fn(f, x))
+    assert_same(tf.function(lambda x: vectorized(f, x))(x), map_fn(f, x))
 
 
 def test_an_op_without_a_rule_is_named_once(capfd: pytest.CaptureFixture[str]) -> None:
@@ -244,6 +345,16 @@ def test_structures_go_in_and_out() -> None:
 def test_elems_that_do_not_fit_are_refused(elems: Any) -> None:
     with pytest.raises(ValueError):
         tf.vectorized_map(lambda e: e, elems)
+
+
+def test_lists_do_not_go_in_or_out() -> None:
+    handle = tf.raw_ops.TensorListReserve(
+        element_shape=[3], num_elements=2, element_dtype=tf.float32
+    )
+    with pytest.raises(tf.errors.UnimplementedError, match="elems may not hold a variant"):
+        tf.vectorized_map(lambda e: 1.0, handle)
+    with pytest.raises(tf.errors.UnimplementedError, match="fn may not return a variant"):
+        tf.vectorized_map(lambda e: handle, tf.constant(V))
 
 
 def test_variables_are_read_once_and_differentiated() -> None:
