@@ -7,10 +7,12 @@
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
+#include "graven/ir/structural_ops.h"
 #include "graven/kernels/matmul.h"
 #include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
+#include "graven/ops/movement_ops.h"
 #include "graven/ops/register_ops.h"
 
 namespace graven::engine {
@@ -104,9 +106,21 @@ double matmul_cost(const CostContext& c) {
   return cost_of_sums(c.output(0), guessed_size(is_matrix ? x[first] : Dim::unknown()));
 }
 
+// True if each row's second factor is a column, and the first factor is the same for all rows.
+bool multiplies_columns(const BatchContext& c) {
+  const Shape row = c.row_shape(1);
+  const int columns = c.attrs<MatMulAttrs>().transpose_b ? 0 : 1;
+  return !c.is_batched(0) && row.has_rank() && row[columns] == Dim(1);
+}
+
 // The transpose of a batch of matrices is the conjugate one.
 void batch_matmul(BatchContext& c) {
   const auto& attrs = c.attrs<MatMulAttrs>();
+  if (multiplies_columns(c)) {  // they become the rows of one matrix
+    const Tensor rows = c(kSqueeze, {c.x(1)}, {{attrs.transpose_b ? 1 : 2}});
+    const Tensor product = c(kMatMul, {rows, c.x(0)}, {.transpose_b = !attrs.transpose_a});
+    return c.set_y(0, c(kExpandDims, {product, c.constant(Tensor::scalar<int32_t>(2))}));
+  }
   if (!c.is_batched(1) && !attrs.transpose_a && c.x(0).shape().has_rank()) {
     // The rows of all matrices as one matrix.
     const Tensor product = c(kMatMul, {folded(c, c.x(0)), c.x(1)}, attrs);
