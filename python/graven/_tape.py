@@ -267,7 +267,7 @@ class GradientTape:
         """Returns the derivatives of each element of the target by each element of the sources.
 
         Args:
-          target: A tensor, of static shape while a function is traced.
+          target: A tensor.
           sources: A tensor or variable, or a structure of them.
           unconnected_gradients: What stands where there is no path: none or zeros.
           parallel_iterations: Accepted; it bounds TensorFlow's memory, and results do not depend
@@ -289,20 +289,20 @@ class GradientTape:
         if self._tape.is_recording and not self._persistent:
             self._tape.stop()
         sources_flat = nest.flatten(sources)
-        size = _static_size(target)
-        # Without elements one of zeros tells which of the sources there is a path to.
-        seeds = ops.eye(size, dtype=target.dtype) if size else ops.zeros([1, 0], target.dtype)
-        seeds = ops.reshape(seeds, [max(size, 1), *target.shape])
+        size = target.shape.num_elements()
+        count = ops.size(target) if size is None else int(size)
+        sizes = _joined([count], _sizes_of(target))
+        seeds = ops.reshape(ops.eye(count, dtype=target.dtype), sizes)
         rows = self._gradients_of_rows(target, sources_flat, seeds, experimental_use_pfor)
         flat = []
         for stacked, source in zip(rows, sources_flat, strict=True):
-            if stacked is None:
-                is_zero = unconnected is UnconnectedGradients.ZERO
-                flat.append(_zeros([*target.shape, *source.shape], source) if is_zero else None)
-            elif size == 0:
-                flat.append(_zeros([*target.shape, *source.shape], source))
+            sizes = _joined(_sizes_of(target), _sizes_of(source))
+            if stacked is not None:
+                flat.append(ops.reshape(stacked, sizes))
+            elif unconnected is UnconnectedGradients.ZERO:
+                flat.append(ops.zeros(sizes, source.dtype))
             else:
-                flat.append(ops.reshape(stacked, [*target.shape, *source.shape]))
+                flat.append(None)
         self._finish_use()
         return nest.pack_sequence_as(sources, flat)
 
@@ -325,7 +325,7 @@ class GradientTape:
         """Returns the jacobian of each example of a batch by its own source.
 
         Args:
-          target: A tensor of shape [b, t...], of which all but b are known.
+          target: A tensor of shape [b, t...].
           source: A tensor of shape [b, s...].
           unconnected_gradients: Where there is no path, either gives zeros: none in the dtype of
             the target, zeros in that of the source, as in TensorFlow.
@@ -338,8 +338,7 @@ class GradientTape:
           A tensor of shape [b, t..., s...].
 
         Raises:
-          ValueError: A rank is below 2, the first dimensions differ, or others of the target are
-            not known.
+          ValueError: A rank is below 2, or the first dimensions differ.
         """
         del parallel_iterations
         unconnected = _unconnected(unconnected_gradients)
@@ -351,20 +350,14 @@ class GradientTape:
                 f"Need first dimension of target shape ({target.shape}) and source shape "
                 f"({source.shape}) to match."
             )
-        inner = target.shape[1:].num_elements()
-        if inner is None:
-            raise ValueError(
-                "batch_jacobian needs a target whose dimensions behind the first are known, not "
-                f"{target.shape}"
-            )
         if self._tape.is_recording and not self._persistent:
             self._tape.stop()
-        result_sizes = _joined_sizes(target, source)
-        if inner == 0:
-            self._finish_use()
-            return ops.zeros(result_sizes, source.dtype)
-        units = ops.reshape(ops.eye(inner, dtype=target.dtype), [inner, 1, *target.shape[1:]])
-        seeds = ops.broadcast_to(units, ops.concat([[inner], _sizes_of(target)], 0))
+        sizes = _sizes_of(target)
+        result_sizes = _joined(sizes, _sizes_of(source)[1:])
+        inner = target.shape[1:].num_elements()
+        count = ops.reduce_prod(ops.shape(target)[1:]) if inner is None else int(inner)
+        units = ops.reshape(ops.eye(count, dtype=target.dtype), _joined([count, 1], sizes[1:]))
+        seeds = ops.broadcast_to(units, _joined([count], sizes))
         (stacked,) = self._gradients_of_rows(target, [source], seeds, experimental_use_pfor)
         self._finish_use()
         if stacked is None:
@@ -383,19 +376,19 @@ class GradientTape:
         is_connected = [False] * len(sources)
 
         def of_row(seed: Any) -> list[Any]:
-            kept = []
             found = self._flat_gradients([target], sources, [seed], True)
-            for i, (gradient, source) in enumerate(zip(found, sources, strict=True)):
-                is_connected[i] = gradient is not None
-                if gradient is not None:
-                    kept.append(_dense(gradient, source))
-            return kept
+            is_connected[:] = [gradient is not None for gradient in found]
+            pairs = zip(found, sources, strict=True)
+            return [_dense(gradient, source) for gradient, source in pairs if gradient is not None]
 
         if at_once:
             stacked = iter(ops.vectorized_map(of_row, seeds))
-        else:
+        elif _engine.executing_eagerly() and seeds.shape[0] != 0:
             rows = [of_row(seed) for seed in ops.unstack(seeds)]
             stacked = iter([ops.stack(parts, 0) for parts in zip(*rows, strict=True)])
+        else:
+            dtypes = [row.dtype for row in of_row(ops.zeros_like(target))]
+            stacked = iter(ops.map_fn(of_row, seeds, fn_output_signature=dtypes) if dtypes else [])
         return [next(stacked) if ok else None for ok in is_connected]
 
 
@@ -474,18 +467,15 @@ def _are_batches(target: Any, source: Any) -> bool:
 
 def _sizes_of(tensor: Any) -> Any:
     """The shape as numbers, or as a tensor where it is not known while a function is traced."""
-    return tensor.shape if tensor.shape.is_fully_defined() else ops.shape(tensor)
+    return list(tensor.shape) if tensor.shape.is_fully_defined() else ops.shape(tensor)
 
 
-def _joined_sizes(target: Any, source: Any) -> Any:
-    """The sizes of a batch of targets, then those of one source."""
-    if target.shape.is_fully_defined() and source.shape.is_fully_defined():
-        return [*target.shape, *source.shape[1:]]
-    return ops.concat([ops.shape(target), ops.shape(source)[1:]], 0)
-
-
-def _zeros(shape: list[int], like: Any) -> Any:
-    return ops.zeros(shape, like.dtype)
+def _joined(*sizes: Any) -> Any:
+    """Sizes one after the other, as numbers if all of them are."""
+    numbers = [size for part in sizes if isinstance(part, list) for size in part]
+    if all(isinstance(part, list) for part in sizes) and all(isinstance(n, int) for n in numbers):
+        return numbers
+    return ops.concat(sizes, 0)
 
 
 def _zeros_like(source: Any) -> Any:
@@ -498,13 +488,3 @@ def _dense(gradient: Any, source: Any) -> Any:
     if gradient is None:
         return _zeros_like(source)
     return _engine.convert_to_tensor(gradient)
-
-
-def _static_size(target: Any) -> int:
-    size = target.shape.num_elements()
-    if size is None:
-        raise ValueError(
-            f"A jacobian needs a target of known shape while a function is traced, not "
-            f"{target.shape}."
-        )
-    return int(size)

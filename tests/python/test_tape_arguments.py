@@ -88,13 +88,21 @@ def test_there_is_one_output_gradient_for_each_target(given: list[float]) -> Non
         tape.gradient(y, x, output_gradients=given)
 
 
-def test_a_batch_jacobian_needs_the_sizes_of_an_example() -> None:
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("kind", ["jacobian", "batch_jacobian"])
+def test_jacobians_find_sizes_that_are_not_known_when_they_run(kind: str, at_once: bool) -> None:
     @tf.function(input_signature=[tf.TensorSpec([2, None])])
     def f(x: tf.Tensor) -> Any:
         with tf.GradientTape() as tape:
             tape.watch(x)
             y = x * x
-        return tape.batch_jacobian(y, x)
+        return getattr(tape, kind)(y, x, experimental_use_pfor=at_once)
 
-    with pytest.raises(ValueError, match=r"dimensions behind the first are known, not \(2, None\)"):
-        f(tf.ones([2, 3]))
+    for columns in (3, 1):
+        x = tf.reshape(tf.range(2.0 * columns), [2, columns])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x
+        np.testing.assert_array_equal(f(x), getattr(tape, kind)(y, x))
+    if at_once:
+        assert f(tf.ones([2, 0])).shape == ([2, 0, 2, 0] if kind == "jacobian" else [2, 0, 0])
