@@ -53,6 +53,7 @@ PYTHON_ONLY = {
     "switch_case": "not yet",
     "type_spec_from_value": "TensorSpec::of",
     "variable_creator_scope": "hooks into Python's constructor of variables",
+    "vectorized_map": "not yet",
 }
 
 NAMESPACE = re.compile(r"namespace ([\w:]+) \{")
