@@ -64,7 +64,7 @@ _NOT_TIMED = {
     "StatefulPartitionedCall": "a call of a Function",
     **_each(
         "Case If StatelessCase StatelessIf StatelessWhile While case cond foldl foldr map_fn scan "
-        "switch_case while_loop",
+        "switch_case vectorized_map while_loop",
         "runs functions of the program",
     ),
     "FakeParam": "a value that nothing reads",
