@@ -581,6 +581,23 @@ def continues_in_finally(n: int, log: list[Any]) -> Any:
     return "ended"
 
 
+def raises_in_finally(n: int, log: list[Any]) -> Any:
+    try:
+        if n % 2:
+            return "pending"
+    finally:
+        try:
+            try:
+                log.append(n)
+                return "cancelled"
+            finally:
+                if n > 1:
+                    raise KeyError
+        except KeyError:
+            log.append("caught")
+    return "ended"
+
+
 FUNCTIONS = [
     value
     for value in list(globals().values())

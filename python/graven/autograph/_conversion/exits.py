@@ -38,16 +38,15 @@ class LoopParts:
 
 @dataclass(slots=True)
 class _Loop:
-    """The flags of the loop around a statement; None where nothing sets one.
-
-    A loop in a `finally` may begin while a return is under way. `pending` are the names that keep
-    it, of its flag and its value, where something in the loop cancels a return.
-    """
+    """The flags of the loop around a statement; None where nothing sets one."""
 
     break_flag: str | None
     continue_flag: str | None
-    is_in_final: bool
-    pending: tuple[str, str] | None = None
+
+
+# A `try` in a `finally` may begin while a return is under way. Where a return of its own may be
+# cancelled, these names keep the flag and the value from before it.
+_Pending = tuple[str, str] | None
 
 
 @dataclass(slots=True)
@@ -60,6 +59,7 @@ class _Final:
     flag: str
     loop: _Loop | None
     ends_returns: bool
+    pending: _Pending
 
 
 class ExitRemover:
@@ -145,28 +145,40 @@ class ExitRemover:
             found.append(set_flag(loop.break_flag, True, node))
         if loop.continue_flag is not None:
             found.append(set_flag(loop.continue_flag, True, node))
-        for final in self._finals:
-            if final.loop is loop:
-                found.append(set_flag(final.flag, True, node))
-                if final.ends_returns:
-                    found += self._cancel_return(loop, node)
-                if isinstance(node, ast.Continue) and loop.break_flag is not None:
-                    found.append(set_flag(loop.break_flag, False, node))
+        left = [final for final in self._finals if final.loop is loop]
+        for final in left:
+            found.append(set_flag(final.flag, True, node))
+            if isinstance(node, ast.Continue) and loop.break_flag is not None:
+                found.append(set_flag(loop.break_flag, False, node))
+        for final in left:
+            if final.ends_returns:
+                outside = [each.flag for each in self._finals if each.loop is not loop]
+                found += [set_flag(flag, False, node) for flag in outside]
+                found += self._cancel_return(final.pending, node)
+                break
         return found, _BREAK if isinstance(node, ast.Break) else _CONTINUE
 
-    def _cancel_return(self, loop: _Loop, at: ast.stmt) -> Statements:
-        """Returns what undoes a return from within a loop, but not one from before the loop."""
+    def _cancel_return(self, pending: _Pending, at: ast.AST) -> Statements:
+        """Returns what undoes a return, but not one from before."""
         assert self.do_return is not None
-        outside = [final.flag for final in self._finals if final.loop is not loop]
-        found: Statements = [set_flag(flag, False, at) for flag in outside]
-        if not loop.is_in_final:
-            return [*found, set_flag(self.do_return, False, at)]
-        if loop.pending is None:
-            loop.pending = self._unit.names.new("pending_"), self._unit.names.new("pending_value_")
-        flag, value = loop.pending
-        found.append(assign(self.do_return, generated(flag, at), at))
-        found.append(assign(self.retval, generated(value, at), at))
-        return found
+        if pending is None:
+            return [set_flag(self.do_return, False, at)]
+        flag, value = pending
+        return [
+            assign(self.do_return, generated(flag, at), at),
+            assign(self.retval, generated(value, at), at),
+        ]
+
+    def _keep_return(self, pending: _Pending, at: ast.AST) -> Statements:
+        """Returns what keeps a return that is under way."""
+        if pending is None:
+            return []
+        assert self.do_return is not None
+        flag, value = pending
+        return [
+            assign(flag, generated(self.do_return, at), at),
+            assign(value, generated(self.retval, at), at),
+        ]
 
     def _flags(self, exits: int, loop: _Loop | None) -> list[str]:
         """The flags of which one is set after any of some exits.
@@ -203,7 +215,6 @@ class ExitRemover:
         loop = _Loop(
             names.new("break_") if kinds & _BREAK else None,
             names.new("continue_") if kinds & _CONTINUE else None,
-            bool(self._finals) and self.do_return is not None,
         )
         node.body, exits = self._block(node.body, loop)
         flags = self._flags(exits & _RETURN, None)
@@ -211,11 +222,6 @@ class ExitRemover:
         if loop.break_flag is not None:
             flags.append(loop.break_flag)
             found.append(set_flag(loop.break_flag, False, node))
-        if loop.pending is not None:
-            assert self.do_return is not None
-            flag, value = loop.pending
-            found.append(assign(flag, generated(self.do_return, node), node))
-            found.append(assign(value, generated(self.retval, node), node))
         if loop.continue_flag is not None:
             node.body.insert(0, set_flag(loop.continue_flag, False, node.body[0]))
         if isinstance(node, ast.While):
@@ -250,30 +256,35 @@ class ExitRemover:
 
     def _try(self, node: ast.Try | ast.TryStar, loop: _Loop | None) -> tuple[Statements, int]:
         nested = any(isinstance(s, ast.With) for b in node.body for s in ast.walk(b))
+        names = self._unit.names
+        pending: _Pending = None
+        if self._finals and self.do_return is not None:
+            pending = names.new("pending_"), names.new("pending_value_")
         node.body, exits = self._block(node.body, loop)
         found = exits
         for handler in node.handlers:
             handler.body, more = self._block(handler.body, loop)
             if exits and nested:
                 # What raises when a `with` is left has cancelled an exit that was under way.
-                handler.body[:0] = self._reset(exits, loop, handler)
+                handler.body[:0] = self._reset(exits, loop, pending, handler)
             found |= more
         if node.orelse:
             node.orelse, more = self._block(node.orelse, loop)
             found |= more
             if exits:
                 node.orelse = [self._guarded(exits, loop, node.orelse, node)]
+        before = self._keep_return(pending, node) if found & _RETURN else []
         if not node.finalbody:
-            return [node], found
-        final = _Final(self._unit.names.new("left_"), loop, bool(found & _RETURN))
+            return [*before, node], found
+        final = _Final(names.new("left_"), loop, bool(found & _RETURN), pending)
         self._finals.append(final)
         node.finalbody, more = self._block(node.finalbody, loop)
         self._finals.pop()
         if found:
-            node.finalbody = [self._undone_by_errors(node.finalbody, found, loop)]
+            node.finalbody = [self._undone_by_errors(node.finalbody, found, loop, pending)]
         if more:
-            return self._swallowing(node, final.flag), found | more
-        return [node], found
+            return [*before, *self._swallowing(node, final.flag)], found | more
+        return [*before, node], found
 
     def _swallowing(self, node: ast.Try | ast.TryStar, flag: str) -> Statements:
         """Returns a `try` whose exceptions end where its `finally` is left by an exit."""
@@ -281,21 +292,24 @@ class ExitRemover:
         handler = put(ast.ExceptHandler(None, None, [again]), node)
         return [set_flag(flag, False, node), put(ast.Try([node], [handler], [], []), node)]
 
-    def _undone_by_errors(self, block: Statements, exits: int, loop: _Loop | None) -> ast.stmt:
+    def _undone_by_errors(
+        self, block: Statements, exits: int, loop: _Loop | None, pending: _Pending
+    ) -> ast.stmt:
         """Returns statements whose exceptions cancel exits that are under way."""
         at = block[0]
-        undone = [*self._reset(exits, loop, at), put(ast.Raise(), at)]
+        undone = [*self._reset(exits, loop, pending, at), put(ast.Raise(), at)]
         return put(ast.Try(block, [put(ast.ExceptHandler(None, None, undone), at)], [], []), at)
 
-    def _reset(self, exits: int, loop: _Loop | None, at: ast.AST) -> Statements:
+    def _reset(self, exits: int, loop: _Loop | None, pending: _Pending, at: ast.AST) -> Statements:
         """Returns what cancels exits."""
-        flags = [self.do_return] if exits & _RETURN else []
+        flags: list[str | None] = []
         if exits & (_BREAK | _CONTINUE) and loop is not None:
             flags += [loop.continue_flag, loop.break_flag]
         for final in self._finals:
             if exits & _RETURN or final.loop is loop:
                 flags.append(final.flag)
-        return [set_flag(flag, False, at) for flag in flags if flag is not None]
+        found: Statements = [set_flag(flag, False, at) for flag in flags if flag is not None]
+        return found + self._cancel_return(pending, at) if exits & _RETURN else found
 
 
 def _negations(flags: list[str], at: ast.AST) -> list[ast.expr]:
