@@ -44,7 +44,8 @@ class _History:
             return len(self._calls_by_trace), self._calls
 
 
-_histories: dict[CodeType, _History] = {}
+# By name, line and hash of the code: equal code has the same, and no code is kept alive.
+_histories: dict[tuple[str, int, int], _History] = {}
 
 
 def note_trace(function: Any) -> None:
@@ -59,12 +60,15 @@ def note_trace(function: Any) -> None:
     innermost = inspect.unwrap(python_function)
     if not hasattr(innermost, "__code__"):  # an object that is called
         innermost = type(innermost).__call__
-    code = getattr(innermost, "__code__", None)
+    code: CodeType | None = getattr(innermost, "__code__", None)
     if code is None:
         return
-    if len(_histories) >= MAX_HISTORIES:
-        del _histories[next(iter(_histories))]
-    history = _histories.setdefault(code, _History())
+    key = (code.co_name, code.co_firstlineno, hash(code))
+    history = _histories.get(key)
+    if history is None:
+        if len(_histories) >= MAX_HISTORIES:
+            _histories.pop(next(iter(_histories)), None)
+        history = _histories.setdefault(key, _History())
     due = history.note_trace(function)
     if due is None:
         return

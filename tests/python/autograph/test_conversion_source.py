@@ -553,6 +553,18 @@ def test_nothing_is_kept_of_a_function_that_is_gone() -> None:
     assert key not in frames
 
 
+def test_frames_of_an_inner_function_are_known_as_long_as_it_lives() -> None:
+    text = "def f():\n    def inner(x):\n        if x:\n            return x\n    return inner\n"
+    f = from_text(text, "<outer>").pop("f")
+    inner = converted(f)()
+    del f
+    gc.collect()
+    frame = converted_frame(inner.__code__)
+    assert frame is not None and (frame.function, frame.is_helper) == ("inner", False)
+    parts = [code for code in inner.__code__.co_consts if isinstance(code, types.CodeType)]
+    assert any(frame and frame.is_helper for frame in map(converted_frame, parts))
+
+
 def test_the_text_of_a_function_is_made_in_time_that_grows_with_its_length() -> None:
     def seconds(parts: int) -> float:
         part = "    if x > {0}:\n        y{0} = x\n    else:\n        y{0} = z[{0}] = -x\n"

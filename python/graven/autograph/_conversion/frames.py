@@ -5,9 +5,11 @@ that they have in the user's program; the functions of bodies and operands get t
 they are of, so that tracebacks, profiles and reprs read like the program.
 """
 
+import functools
 import types
 import weakref
 from dataclasses import dataclass
+from typing import Any
 
 _CO_OPTIMIZED = 0x1  # Of functions; bodies of classes are not.
 
@@ -28,12 +30,15 @@ class ConvertedFrame:
     made_names: frozenset[str]
 
 
-_FRAMES: dict[int, ConvertedFrame] = {}
+# By the identity of a code object. An entry goes with its code: an inner function may outlive the
+# outer one.
+_FRAMES: dict[int, tuple[weakref.ref[types.CodeType], ConvertedFrame]] = {}
 
 
 def converted_frame(code: types.CodeType) -> ConvertedFrame | None:
     """Returns what a code object stands for, None if no conversion made it."""
-    return _FRAMES.get(id(code))
+    known = _FRAMES.get(id(code))
+    return None if known is None else known[1]
 
 
 def rename(
@@ -53,19 +58,14 @@ def rename(
       nameless: The names of functions that no traceback shows; they keep the compiler's.
       made_names: All names that the conversion has made.
     """
-    frames: dict[int, ConvertedFrame] = {}
-    renamed = _Renamer(helpers, nameless, made_names, frames).rename(
+    return _Renamer(helpers, nameless, made_names).rename(
         code, original.co_name, original.co_qualname, False
     )
-    _FRAMES.update(frames)
-    # The keys live as long as the whole: it holds the parts.
-    weakref.finalize(renamed, _forget, list(frames)).atexit = False
-    return renamed
 
 
-def _forget(keys: list[int]) -> None:
-    for key in keys:
-        _FRAMES.pop(key, None)
+def _forget(frames: dict[int, Any], key: int, _: object) -> None:
+    """Drops what is known of code that is gone; the name of the dict is gone when Python ends."""
+    frames.pop(key, None)
 
 
 class _Renamer:
@@ -74,12 +74,10 @@ class _Renamer:
         helpers: set[str],
         nameless: set[str],
         made_names: frozenset[str],
-        frames: dict[int, ConvertedFrame],
     ) -> None:
         self._helpers = helpers
         self._nameless = nameless
         self._made_names = made_names
-        self._frames = frames
 
     def rename(
         self, code: types.CodeType, name: str, qualname: str, is_helper: bool
@@ -98,7 +96,9 @@ class _Renamer:
                 value = qualname
             constants.append(value)
         found = code.replace(co_name=name, co_qualname=qualname, co_consts=tuple(constants))
-        self._frames[id(found)] = ConvertedFrame(name, is_helper, self._made_names)
+        key = id(found)
+        kept = weakref.ref(found, functools.partial(_forget, _FRAMES, key))
+        _FRAMES[key] = (kept, ConvertedFrame(name, is_helper, self._made_names))
         return found
 
     def _is_helper(self, code: types.CodeType) -> bool:
