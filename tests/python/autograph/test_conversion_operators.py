@@ -113,8 +113,9 @@ class Plain:
         set_state: Callable[[Any], None],
         names: tuple[str, ...],
         nouts: int,
+        ncaptured: int = 0,
     ) -> None:
-        assert nouts <= len(names)
+        assert nouts + ncaptured <= len(names)
         if cond:
             body()
         else:
@@ -227,7 +228,9 @@ class Staging(Plain):
         set_state: Callable[[Any], None],
         names: tuple[str, ...],
         nouts: int,
+        ncaptured: int = 0,
     ) -> None:
+        nouts += ncaptured
         before = get_state()
         assert len(before) == len(names)
         set_state(before)

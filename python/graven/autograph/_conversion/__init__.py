@@ -18,7 +18,7 @@ outermost one those of what it calls, as `ag__.STD` if they are recursive and wi
 Control flow. Bodies take no arguments and return nothing, state is read and written by the two
 functions; `symbol_names` is a tuple of str, composites as their source (`"d['k']"`):
 
-    ag__.if_stmt(cond, body, orelse, get_state, set_state, symbol_names, nouts)
+    ag__.if_stmt(cond, body, orelse, get_state, set_state, symbol_names, nouts[, ncaptured])
     ag__.while_stmt(test, body, get_state, set_state, symbol_names, opts)
     ag__.for_stmt(iter_, extra_test, body, get_state, set_state, symbol_names, opts)
 
@@ -28,8 +28,9 @@ the keyword arguments of `set_loop_options` (positional ones by the names of its
 for `for` `'iterate_names'`, the source of its target. Where the condition is no tensor an operator
 only calls the bodies: it must not call `get_state` or `set_state`, and values flow by `nonlocal`.
 Of the symbols of an `if` the first `nouts` are live after it; the others have the value they had
-before it. The names of a return inside of the statement are `do_return` and `retval_` (perhaps with
-`_1`, ...).
+before it. The next `ncaptured` are not live, but a lambda from before the `if` may read them: they
+are outputs where the branches agree, and keep the value from before where not. The names of a
+return inside of the statement are `do_return` and `retval_` (perhaps with `_1`, ...).
 
 Expressions (operands of `and_`, `or_`, `if_exp`, `ldu` and messages are functions without
 arguments):

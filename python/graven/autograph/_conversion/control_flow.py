@@ -4,7 +4,8 @@ The symbols of a statement are the names that its bodies bind and that are live 
 and the composites they set of which the parts have a value before it. Names that are not live are
 local to the bodies. Some names are shared with the bodies though no symbols of loops: those that a
 lambda or a generator has captured, and those bound in a `with`, whose exceptions nobody sees.
-Python's meaning needs that, and staging does not.
+Python's meaning needs that, and staging does not. Of those that a lambda above an `if` has captured
+the operator is told: it may be called after the `if`.
 """
 
 import ast
@@ -52,23 +53,26 @@ class Shared:
       symbols: Names and composites, in the order of the state.
       names: The names that the bodies share.
       outputs: How many of the symbols are live after the statement.
+      captured: How many come next that are not, but that a lambda may read.
       fresh: The names that the bodies bind and that have no value before.
       unsure: Names that may have one or not.
     """
 
-    __slots__ = ("fresh", "names", "outputs", "symbols", "unsure")
+    __slots__ = ("captured", "fresh", "names", "outputs", "symbols", "unsure")
 
     def __init__(
         self,
         symbols: "list[str | Composite]",
         names: int,
         outputs: int,
+        captured: int,
         fresh: int,
         unsure: int,
     ) -> None:
         self.symbols = symbols
         self.names = names
         self.outputs = outputs
+        self.captured = captured
         self.fresh = fresh
         self.unsure = unsure
 
@@ -127,7 +131,8 @@ class Emitter:
         outputs = modified & (after | scope.everywhere)
         inputs = modified & (before | scope.captured) & ~outputs
         hidden = modified & scope.managed
-        shared = self._shared(step, modified, before, outputs, inputs, hidden, bindings)
+        captured = inputs & step.captured & bindings.may
+        shared = self._shared(step, modified, before, outputs, inputs, hidden, bindings, captured)
         names = [self._unit.state_function(name) for name in ("get_state", "set_state")]
         body_name = self._unit.helper("if_body")
         orelse_name = self._unit.helper("else_body")
@@ -145,6 +150,8 @@ class Emitter:
             self._symbol_names(shared, at),
             constant(shared.outputs, at),
         ]
+        if shared.captured and not self._unit.is_text:
+            arguments.append(constant(shared.captured, at))
         found.append(self._operator_call("if_stmt", arguments, at))
         return found
 
@@ -268,8 +275,11 @@ class Emitter:
         inputs: int,
         hidden: int,
         bindings: Bindings,
+        captured: int = 0,
     ) -> Shared:
         """Returns the symbols of a statement: outputs and composites, then what is input only.
+
+        Of the inputs those come first that a lambda has captured.
 
         A composite whose parts change in the statement is not the same place before and after it.
         """
@@ -286,8 +296,10 @@ class Emitter:
                 found.append(composite)
         found.sort(key=_source)
         count = len(found)
-        found += scope.names_in(inputs)
-        return Shared(found, outputs | inputs | hidden, count, fresh, unsure)
+        of_lambdas = scope.names_in(captured)
+        found += [*of_lambdas, *scope.names_in(inputs & ~captured)]
+        names = outputs | inputs | hidden
+        return Shared(found, names, count, len(of_lambdas), fresh, unsure)
 
     def _initial(self, shared: Shared, at: ast.AST) -> Statements:
         """Returns what gives names without a value one that says so."""

@@ -26,6 +26,9 @@ class Unit:
       text: The source, for quick answers to what does not occur.
       thunk_marker: The name of the parameter that marks lambdas which the conversion makes, so that
         their code can be told from that of the user's; None in a text.
+
+    Attributes:
+      is_text: Whether a text is made, which is to look as TensorFlow's does.
     """
 
     def __init__(
@@ -46,7 +49,7 @@ class Unit:
         self.operators = names.new("ag__")
         self.helpers: set[str] = set() if thunk_marker is None else {thunk_marker}
         self.state_functions: set[str] = set()
-        self._is_text = thunk_marker is None
+        self.is_text = thunk_marker is None
         self.define: Callable[[Scope, ast.FunctionDef], ast.FunctionDef] = _cannot_define
         self.inner_options: Callable[[Unit, ast.AST], ast.expr] = _cannot_tell
         marker = None if thunk_marker is None else ast.arg(thunk_marker, None, lineno=1)
@@ -57,7 +60,7 @@ class Unit:
 
     def may_be_undefined(self, name: str) -> bool:
         """Whether a name may hold an Undefined, or is to look so."""
-        return self._is_text or name in self.bound
+        return self.is_text or name in self.bound
 
     def operator(self, name: str, at: ast.AST) -> ast.Attribute:
         """Returns `ag__.<name>`, one node for each line: a tree may hold a node twice."""
@@ -93,7 +96,7 @@ class Unit:
 
         So no name of the user's is taken for one of them. Texts are for readers and say the name.
         """
-        return f"<{name}>" if name in self.names.made and not self._is_text else name
+        return f"<{name}>" if name in self.names.made and not self.is_text else name
 
     def undefined(self, name: str, at: ast.AST) -> ast.expr:
         """Returns the value of a name that has none."""

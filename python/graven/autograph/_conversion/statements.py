@@ -173,8 +173,9 @@ class Statements:
     def _if(self, node: ast.If) -> Step:
         scope = self._scope
         test = scope.visit(node.test)
-        reads, writes = scope.reads, scope.writes
-        return If(node, test, self.block(node.body), self.block(node.orelse), reads, writes)
+        reads, writes, captured = scope.reads, scope.writes, scope.captured
+        body, orelse = self.block(node.body), self.block(node.orelse)
+        return If(node, test, body, orelse, reads, writes, captured)
 
     def _while(self, node: ast.While) -> Step:
         scope = self._scope

@@ -91,6 +91,7 @@ class If(Step):
     orelse: Block
     reads: int
     writes: int
+    captured: int  # names that lambdas and generators above it read
 
     def __post_init__(self) -> None:
         body, orelse = self.body, self.orelse

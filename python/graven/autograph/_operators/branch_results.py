@@ -213,3 +213,12 @@ def _check_leaves(name: str, one: Leaf, two: Leaf) -> None:
                 "staged `if` must return zero or more Tensors or ExtensionTypes or None values, "
                 "and objects that both leave as they are."
             )
+
+
+def agree(name: str, one: BranchResult, other: BranchResult) -> bool:
+    """Tells whether a name has values of one type at the ends of both branches."""
+    try:
+        _check_agreement(name, one, other)
+    except (TypeError, ValueError):
+        return False
+    return True

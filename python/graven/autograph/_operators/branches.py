@@ -17,6 +17,7 @@ from graven.autograph._operators.branch_results import (
     Outputs,
     ReturnValueNeededError,
 )
+from graven.autograph._operators.captured_names import CapturedNames
 from graven.autograph._operators.conditions import refuse_ragged, scalar_condition
 from graven.autograph._operators.values import is_dense, is_eager, python_numbers_to_tensors
 from graven.autograph._operators.variables import is_undefined
@@ -34,6 +35,7 @@ def if_stmt(
     set_state: SetState,
     symbol_names: Sequence[str],
     nouts: int,
+    ncaptured: int = 0,
 ) -> None:
     """Runs an `if` statement, or stages it if its condition is a tensor.
 
@@ -45,6 +47,8 @@ def if_stmt(
       set_state: Binds the names to other values.
       symbol_names: The names; those that are used afterwards come first.
       nouts: How many are used afterwards.
+      ncaptured: How many come next that a lambda from before may read: of these are outputs on
+        which the branches agree.
 
     Raises:
       ValueError: The condition is a tensor, but no bool scalar; or a name is unbound or None at
@@ -62,7 +66,7 @@ def if_stmt(
         set_state(tuple(map(as_if_staged, symbol_names, values)))
         return
     names = tuple(symbol_names)
-    _Staged(condition, body, orelse, get_state, set_state, names, nouts).run()
+    _Staged(condition, body, orelse, get_state, set_state, names, nouts, ncaptured).run()
 
 
 def as_if_staged(name: str, value: Any) -> Any:
@@ -84,6 +88,7 @@ class _Staged:
         set_state: SetState,
         names: tuple[str, ...],
         nouts: int,
+        ncaptured: int,
     ) -> None:
         self._condition = condition
         self._branches = {"main": body, "else": orelse}
@@ -91,6 +96,7 @@ class _Staged:
         self._set_state = set_state
         self._names = names
         self._nouts = nouts
+        self._end = nouts + ncaptured
         self._before = get_state()
 
     def _after(self, branch: str) -> BranchResult:
@@ -104,23 +110,32 @@ class _Staged:
 
     def run(self) -> None:
         try:
-            outputs, flat = self._staged({})
+            values = self._staged({})
         except ReturnValueNeededError as needed:
-            outputs, flat = self._staged(needed.like)
-        self._set_state((*outputs.packed(flat), *self._before[self._nouts :]))
+            values = self._staged(needed.like)
+        self._set_state((*values, *self._before[self._end :]))
 
-    def _staged(self, returned: dict[str, Any]) -> tuple[Outputs, list[Any]]:
+    def _captured(self, state: State) -> State:
+        return state[self._nouts : self._end]
+
+    def _staged(self, returned: dict[str, Any]) -> list[Any]:
         outputs = Outputs(returned)
+        captured = CapturedNames(self._captured(self._names), self._captured(self._before))
+
+        def main() -> list[Any]:
+            tensors = outputs.of_main(self._after("main"))
+            return tensors + captured.of_main(self._captured(self._get_state()))
+
+        def orelse() -> list[Any]:
+            tensors = outputs.of_else(self._after("else"))
+            return tensors + captured.of_else(self._captured(self._get_state()))
+
         try:
-            flat = records.cond(
-                self._condition,
-                lambda: outputs.of_main(self._after("main")),
-                lambda: outputs.of_else(self._after("else")),
-            )
+            flat = records.cond(self._condition, main, orelse)
         except BaseException:
             self._set_state(self._before)
             raise
-        return outputs, flat
+        return [*outputs.packed(flat), *captured.packed(flat)]
 
 
 def if_exp(
