@@ -151,7 +151,7 @@ class rewriting_errors:  # noqa: N801 (used like a function)
             return
         new = rewritten(error, traceback)
         if new is not None:
-            raise new.with_traceback(traceback) from error.__cause__
+            raise new.with_traceback(traceback) from None
 
 
 def rewritten(error: Exception, traceback: TracebackType | None) -> Exception | None:
