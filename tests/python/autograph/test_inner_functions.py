@@ -1,5 +1,7 @@
 """Functions inside of converted functions: their options, and the names that they share."""
 
+# ruff: noqa: E731
+
 from typing import Any
 
 import graven as tf
@@ -31,7 +33,7 @@ def test_what_an_inner_function_calls_has_the_options_of_the_outer_one() -> None
 
 def lambda_before(x: Any) -> Any:
     y = x
-    g = lambda: y * 2  # noqa: E731
+    g: Any = lambda: y * 2
     if x > 0:
         y = y + 10
     return g()
@@ -39,7 +41,7 @@ def lambda_before(x: Any) -> Any:
 
 def lambda_before_both(x: Any) -> Any:
     y, z = 1, (x, [x])
-    g = lambda: (y, z)  # noqa: E731
+    g: Any = lambda: (y, z)
     if x > 0:
         y = 5
         z = (x + 1, [x])
@@ -61,7 +63,7 @@ def generator_before(x: Any) -> Any:
 
 def lambda_in_loop(x: Any) -> Any:
     y = s = x
-    g = lambda: y  # noqa: E731
+    g: Any = lambda: y
     for i in tf.range(4):
         if i > 1:
             y = y + i
@@ -83,7 +85,7 @@ def test_names_of_lambdas_on_which_branches_do_not_agree_are_no_error() -> None:
     @tf.function
     def f(x: Any) -> Any:
         main, other, kind, none, there, part = x, x, x, x, x, (x, x)
-        g = lambda: (main, other, kind, none, there, part)  # noqa: E731
+        g: Any = lambda: (main, other, kind, none, there, part)
         if x > 0:
             main = "text"
             kind = tf.cast(x, tf.float32)
@@ -109,14 +111,11 @@ def test_a_lambda_that_is_read_before_the_branch_adds_no_outputs() -> None:
         k = x
         if x > 0:
             k = x * 2
-            r = tf.map_fn(lambda e: e * k, tf.stack([x, x]))
+            r: Any = tf.map_fn(lambda e: e * k, tf.stack([x, x]))
         else:
             r = tf.stack([x, x])
         return r
 
-    outputs = [
-        len(op.outputs)
-        for op in f.get_concrete_function(tf.constant(1)).graph.get_operations()
-        if op.type in ("If", "StatelessIf")
-    ]
+    operations: Any = f.get_concrete_function(tf.constant(1)).graph.get_operations()
+    outputs = [len(op.outputs) for op in operations if op.type in ("If", "StatelessIf")]
     assert outputs == [1]

@@ -75,7 +75,7 @@ def test_private_names_in_a_comprehension_of_a_class() -> None:
 
 
 def leaves_early(n: Any) -> Any:
-    s = 0
+    s: Any = 0
     for i in tf.range(n):
         if i > 3 and s < 100:
             break
@@ -97,7 +97,7 @@ def test_what_a_conversion_makes_is_not_converted_again(
 
     def both() -> Any: return t + 0 > 0 and u + 0 > 7  # fmt: skip
 
-    either = lambda: t + 0 < 0 or u + 0 > 7  # noqa: E731
+    either: Any = lambda: t + 0 < 0 or u + 0 > 7  # noqa: E731
 
     @tf.function
     def f() -> Any:

@@ -189,7 +189,7 @@ def _compile_as_it_is(
         tree: ast.stmt = returning(node, node)
     else:
         # Where decorators begin, the function does; what they are is code of the outside.
-        decorators = [constant(None, first) for first in node.decorator_list[:1]]
+        decorators: list[ast.expr] = [constant(None, first) for first in node.decorator_list[:1]]
         tree = ast.FunctionDef(node.name, node.args, node.body, decorators, None)
         tree.__dict__["type_params"] = []
         put(tree, node)

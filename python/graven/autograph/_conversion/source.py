@@ -10,6 +10,7 @@ whole.
 import ast
 import linecache
 import types
+from collections.abc import Sequence
 from typing import NoReturn
 
 from graven.autograph._conversion.conversion_error import ConversionError
@@ -39,6 +40,7 @@ def parse_function(
         kind = "generators" if generator else "coroutines"
         raise ConversionError(f"{kind} are not supported")
     node: ast.AST | None
+    candidates: Sequence[ast.AST | None]
     if code.co_name == "<lambda>":
         node = find_lambda(code, lines)
         candidates = [node] if node is not None else lambdas_at(code.co_firstlineno, lines)
