@@ -121,7 +121,8 @@ class _ForLoop:
         def whole_body() -> None:
             self.own = body(self.own)
 
-        loop = LoopBody(whole_test, whole_body, get_state, set_state, (name, *self.names))
+        names = (name, *self.names)
+        loop = LoopBody(whole_test, whole_body, get_state, set_state, names, self.body)
         run_staged(loop, self.opts)
 
     def start_target_at(self, start: Any) -> None:

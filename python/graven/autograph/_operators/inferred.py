@@ -7,7 +7,9 @@ after the loop, see to it that nobody gets the zeros.
 
 from __future__ import annotations
 
+import dis
 from collections.abc import Callable, Sequence
+from types import CodeType
 from typing import Any
 
 from graven import _engine, _nest
@@ -51,6 +53,24 @@ def _not_inferred(name: str, before: Any, note: str) -> ValueError:
     if before is None:
         return ValueError(f"'{name}' is not allowed to be None before the loop; {note}")
     return ValueError(f"'{name}' must be defined before the loop; {note}")
+
+
+def reads_name(function: Callable[..., Any], name: str) -> bool:
+    """Tells whether converted code may read a name of the function around it.
+
+    Args:
+      function: A part of converted code, such as the body of a loop.
+      name: The name; one that is no identifier, such as `a.b`, counts as read.
+    """
+    return not name.isidentifier() or _code_reads(function.__code__, name)
+
+
+def _code_reads(code: CodeType, name: str) -> bool:
+    if name not in code.co_freevars and name not in code.co_cellvars and name not in code.co_names:
+        return False
+    return any(
+        one.opname.startswith("LOAD") and one.argval == name for one in dis.get_instructions(code)
+    ) or any(isinstance(part, CodeType) and _code_reads(part, name) for part in code.co_consts)
 
 
 def placeholder(name: str, before: Any, after: Any) -> Any:

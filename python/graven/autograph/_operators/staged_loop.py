@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from graven import _engine
+from graven import _functions as ops
 from graven._debug_ops import Assert
 from graven.autograph._loop_options import of_while_loop, shape_invariants
 from graven.autograph._operators import records, returns
@@ -13,6 +14,7 @@ from graven.autograph._operators.conditions import scalar_condition
 from graven.autograph._operators.inferred import (
     is_missing,
     placeholder,
+    reads_name,
     values_after_one_iteration,
 )
 from graven.autograph._operators.loop_state import LoopSymbol
@@ -32,6 +34,7 @@ class LoopBody:
       get_state: Returns the values of the names that the loop changes.
       set_state: Binds the names to other values.
       names: The names. Those in angle brackets are the loop's own.
+      code: The user's part of an iteration; None if `body` is that.
     """
 
     def __init__(
@@ -41,7 +44,9 @@ class LoopBody:
         get_state: Callable[[], State],
         set_state: Callable[[State], None],
         names: Sequence[str],
+        code: Callable[..., None] | None = None,
     ) -> None:
+        self.code = body if code is None else code
         self.test = test
         self.body = body
         self.get_state = get_state
@@ -136,6 +141,68 @@ class _StagedLoop:
         return [_engine.convert_to_tensor(value) if value is True else value for value in results]
 
     def run(self) -> None:
+        if self._is_read_while_none():
+            self._run_first_apart()
+        else:
+            self._run()
+
+    def _is_read_while_none(self) -> bool:
+        """Whether the first iteration may see that a variable is None, which later ones do not."""
+        return any(
+            symbol_before is None and name in self._inferred and reads_name(self._loop.code, name)
+            for name, symbol_before in zip(self._loop.names, self._before, strict=True)
+        )
+
+    def _run_first_apart(self) -> None:
+        """Stages the first iteration by itself, and the loop over the others after it."""
+        loop, symbols, opts = self._loop, self._symbols, dict(self._opts)
+        iterates = self._first_test(opts)
+
+        def first() -> list[Any]:
+            loop.set_state(self._before)
+            loop.body()
+            after = zip(symbols, loop.get_state(), strict=True)
+            return [t for symbol, value in after for t in symbol.after_iteration(value, True)]
+
+        def no_iteration() -> list[Any]:
+            return [tensor for symbol in symbols for tensor in symbol.tensors()]
+
+        try:
+            tensors = iter(records.cond(iterates, first, no_iteration))
+        except BaseException:
+            loop.set_state(self._before)
+            raise
+        state = tuple(symbol.packed(tensors) for symbol in symbols)
+        opts["shape_invariants"] = [
+            (now, shape)
+            for variable, shape in shape_invariants(opts)
+            for now, before in zip(state, self._before, strict=True)
+            if before is variable
+        ]
+        loop.set_state(state)
+        try:
+            run_staged(loop, opts, self._check_shapes)
+        except BaseException:
+            loop.set_state(self._before)
+            raise
+        self._note_returns()
+        for name in self._asserted:
+            Assert(iterates, [f"loop must iterate at least once to initialize {name}"])
+
+    def _first_test(self, opts: dict[str, Any]) -> Any:
+        """Whether there is a first iteration; takes it off the maximum in the options."""
+        self._loop.set_state(self._before)
+        result = self._loop.test()
+        if not is_dense(result):
+            result = bool(result)
+        iterates = scalar_condition(_engine.convert_to_tensor(result), "while loop")
+        most = of_while_loop(opts).get("maximum_iterations")
+        if most is None:
+            return iterates
+        opts["maximum_iterations"] = ops.maximum(ops.subtract(most, 1), 0)
+        return ops.logical_and(iterates, ops.greater(most, 0))
+
+    def _run(self) -> None:
         before = [_engine.convert_to_tensor(False)] * self._num_flags
         shapes: list[Any] = [flag.shape for flag in before]
         for symbol in self._symbols:
