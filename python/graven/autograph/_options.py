@@ -16,7 +16,8 @@ class Feature(enum.Enum, metaclass=PublicEnumClass):
       ALL: All of them.
       AUTO_CONTROL_DEPS: Accepted; functions have automatic control dependencies anyhow.
       ASSERT_STATEMENTS: An `assert` on a tensor is checked when the function runs.
-      BUILTIN_FUNCTIONS: `print` of a tensor prints when the function runs.
+      BUILTIN_FUNCTIONS: `print` of a tensor prints when the function runs, and `min`, `max`, `sum`,
+        `any` and `all` take tensors, which TensorFlow refuses.
       EQUALITY_OPERATORS: `==` and `!=` compare tensors element by element.
       LISTS: Changes of a tensor by `x[i] = v` make a new tensor; empty lists become tensor lists.
       NAME_SCOPES: Ops of a function get its name as a scope.

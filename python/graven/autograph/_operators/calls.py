@@ -16,7 +16,7 @@ from typing import Any
 from graven import _logging
 from graven.autograph import _conversion, _replay, _verbosity
 from graven.autograph._errors import rewriting_errors
-from graven.autograph._operators import caller_frame, python_builtins
+from graven.autograph._operators import caller_frame, python_builtins, reducing_builtins
 from graven.autograph._operators.allow_list import (
     AS_THEY_ARE,
     Plan,
@@ -29,7 +29,7 @@ from graven.autograph._operators.allow_list import (
     plan_of,
 )
 from graven.autograph._operators.scopes import STD, FunctionScope
-from graven.autograph._options import ConversionOptions
+from graven.autograph._options import ConversionOptions, Feature
 from graven.autograph._status import Status, StatusScope, state
 
 Keywords = dict[str, Any] | None
@@ -87,6 +87,8 @@ def _call_builtin(
     elif named.get("key") is not None and (f is sorted or f is min or f is max):
         named = {**named, "key": convert_callable(named["key"])}
     overload = python_builtins.BY_BUILTIN.get(f)
+    if scope is not None and scope.callopts.uses(Feature.BUILTIN_FUNCTIONS):
+        overload = reducing_builtins.overload(f, args) or overload
     if overload is None or state.status is Status.DISABLED:
         return f(*args, **named)
     return overload(*args, **named)
