@@ -16,6 +16,7 @@ import graven as tf
 import numpy as np
 import pytest
 from graven import _engine
+from graven.autograph._replay import runs
 
 NOT_ALLOWED = tf.errors.OperatorNotAllowedInGraphError
 
@@ -274,11 +275,11 @@ def test_the_option_replays_a_function_that_has_source() -> None:
 
 
 def test_code_without_conditions_runs_once() -> None:
-    runs: list[int] = []
-    f = sourceless("def f(x):\n    runs.append(1)\n    return x + 1\n", runs=runs)
+    calls: list[int] = []
+    f = sourceless("def f(x):\n    calls.append(1)\n    return x + 1\n", calls=calls)
     g = tf.function(f)
     assert float(g(tf.constant(1.0))) == 2.0
-    assert runs == [1]
+    assert calls == [1]
     assert node_names(g, tf.constant(1.0)).count("AddV2") == 1
 
 
@@ -446,6 +447,42 @@ def test_marshalled_code_is_replayed() -> None:
     code = marshal.loads(marshal.dumps(compile(chain(2), "<marshalled>", "exec").co_consts[0]))
     f = types.FunctionType(code, {"__name__": "program"})
     assert float(tf.function(f)(tf.constant(0.5))) == float(f(tf.constant(0.5)))
+
+
+# --- Assertions
+
+
+ASSERTIONS = """
+    def f(x):
+        assert x > 0 and x < 100, "x must be positive"
+        y = x
+        if x > 1:
+            assert x < 10
+            y = y * 2
+        assert y > 0.5
+        if y > 3:
+            y = y - 1
+        return y
+    """
+
+
+def test_assertions_are_checked_when_the_function_runs() -> None:
+    f = sourceless(ASSERTIONS)
+    g = tf.function(f)
+    for value in (0.75, 1.0, 1.25, 5.0):
+        assert float(g(tf.constant(value))) == float(f(tf.constant(value)))
+    for value, phrase, line in (
+        (-1.0, "x must be positive (", 2),
+        (1000.0, "x must be positive (", 2),
+        (50.0, "assertion failed: [", 5),
+        (0.25, "assertion failed: [", 7),
+    ):
+        with pytest.raises(AssertionError):
+            f(tf.constant(value))
+        with pytest.raises(tf.errors.InvalidArgumentError) as raised:
+            g(tf.constant(value))
+        assert f"{phrase}<frozen program>, line {line}, in f" in str(raised.value)
+    assert g.experimental_get_tracing_count() == 1
 
 
 # --- The log
@@ -629,11 +666,33 @@ def test_ways_of_different_structures_are_an_error(other: str) -> None:
 
 def test_a_condition_that_is_no_bool_is_refused() -> None:
     f = sourceless("def f(x):\n    if x:\n        return x\n    return -x\n")
-    with pytest.raises(ValueError, match=r"expected to be `tf\.bool` scalar"):
+    with pytest.raises(NOT_ALLOWED, match=r"expected to be `tf\.bool` scalar"):
         tf.function(f)(tf.constant(1.0))
     f = sourceless("def f(x):\n    if x > 0:\n        return x\n    return -x\n")
-    with pytest.raises(ValueError, match=r"expected to be `tf\.bool` scalar"):
+    with pytest.raises(NOT_ALLOWED, match=r"expected to be `tf\.bool` scalar"):
         tf.function(f)(tf.constant([1.0, 2.0]))
+
+
+def test_code_that_catches_the_error_of_a_truth_goes_on() -> None:
+    f = sourceless(
+        """
+        def f(x):
+            try:
+                if x:
+                    return x
+            except TypeError:
+                return x * 2
+        """
+    )
+    assert tf.function(f)(tf.constant([1.0, 2.0])).numpy().tolist() == [2.0, 4.0]
+
+
+def test_too_many_conditions_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "MAX_CONDITIONS", 10)
+    with pytest.raises(NOT_ALLOWED, match=r"line 42, in f.* more than 10 conditions"):
+        tf.function(sourceless(chain(20).replace("        x = x * 2", "        pass")))(
+            tf.constant(1.0)
+        )
 
 
 def test_too_many_ways_are_an_error() -> None:

@@ -5,6 +5,7 @@ A Step list is what follows some point of a run:
     Write(start, end)   the nodes of the run from one position to another
     Join(...)           a condition whose two sides meet again: both give values, then it goes on
     Split(...)          a condition whose sides stay apart up to the end; the last step
+    Check(...)          a condition that must hold: its other side is a failed assertion
     End()               the result; the last step
 
 Sides meet where both runs have the same conditions before them, at the same places, with equal
@@ -37,6 +38,13 @@ class End(NamedTuple):
     """The result."""
 
 
+class Check(NamedTuple):
+    """A condition whose other side raises an AssertionError."""
+
+    fork: int
+    failure: AssertionError
+
+
 class Split(NamedTuple):
     """A condition whose sides stay apart."""
 
@@ -57,7 +65,7 @@ class Join(NamedTuple):
     values: list[tuple[Value, Any]]  # of the run, and the tensor of the other
 
 
-Step = Write | End | Split | Join
+Step = Write | Check | End | Split | Join
 
 
 class Tree:
@@ -77,7 +85,9 @@ class Tree:
         for index in range(count - 1, first - 1, -1):
             other = self._runs.run(run, index)
             joined = self._joined(run, index, other, rest, count, ())
-            if joined is None:
+            if other.failure is not None:
+                joined = [Check(index, other.failure), *rest]
+            elif joined is None:
                 joined = [Split(index, rest, other, self.steps(other, index + 1))]
             rest = [Write(_position(run, index - 1), _position(run, index)), *joined]
         return rest
@@ -90,6 +100,8 @@ class Tree:
         for index in range(stop - 1, first - 1, -1):
             other = self._runs.run(run, index)
             joined = self._joined(run, index, other, rest, stop, needed)
+            if other.failure is not None:
+                joined = [Check(index, other.failure), *rest]
             if joined is None:
                 return None
             rest = [Write(_position(run, index - 1), _position(run, index)), *joined]
@@ -108,14 +120,14 @@ class Tree:
           stop: The number of the condition before which the rest ends.
           needed: Values of the run that are needed after the rest.
         """
-        if not self._runs.may_merge:
+        if not self._runs.may_merge or other.failure is not None:
             return None
         ends_here = isinstance(rest[-1], (End, Split))
         for at in range(1, len(rest) if ends_here else len(rest) + 1):
             step = rest[at] if at < len(rest) else None
             if isinstance(step, Write):
                 continue
-            mine = step.fork if isinstance(step, (Join, Split)) else stop
+            mine = step.fork if isinstance(step, (Check, Join, Split)) else stop
             theirs = len(other.forks) - (len(run.forks) - mine)
             if theirs <= index:
                 continue
@@ -290,6 +302,8 @@ def _needed(run: Run, steps: list[Step], low: int, high: int) -> set[Value]:
             found.update(run.path.reads_before(step.start, step.end))
         elif isinstance(step, End):
             found.update(_found(run, state_of_value(run.result).tensors))
+        elif isinstance(step, Check):
+            found.update(_found(run, [run.forks[step.fork].condition]))
         else:
             found.update(_found(run, [run.forks[step.fork].condition]))
             found |= _needed(run, step.if_true, low, high)

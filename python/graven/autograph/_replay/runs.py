@@ -61,11 +61,18 @@ class Run:
       forks: The conditions.
       path: The nodes.
       result: What the function returned.
+      failure: The AssertionError that it raised after the last condition, in place of a result.
     """
 
     def __init__(
-        self, answers: tuple[bool, ...], forks: list[Fork], path: Any, result: Any
+        self,
+        answers: tuple[bool, ...],
+        forks: list[Fork],
+        path: Any,
+        result: Any,
+        failure: AssertionError | None = None,
     ) -> None:
+        self.failure = failure
         self.answers = answers
         self.forks = forks
         self.path = path
@@ -115,7 +122,10 @@ class _Oracle:
         frames = _frames(frame)
         site = tuple((f.f_code, f.f_lasti) for f in frames)
         place = _place(frames)
-        condition = scalar_condition(tensor, "if statement")
+        try:
+            condition = scalar_condition(tensor, "if statement")
+        except ValueError as error:
+            raise refusal(place, f"{error}.") from None
         index = len(self.forks)
         if self._failure is not None and self._failure[0] == index:
             self._fail(self._failure[1])
@@ -234,8 +244,10 @@ class Runs:
                 refusal(fork.place, f"there are more than {MAX_RUNS} ways. Use tf.cond."),
             )
         oracle = _Oracle(self._replay, answers)
-        result, path = self._again(oracle)
-        run = Run(answers, oracle.forks, path, result)
+        result, path, failure = self._again(oracle)
+        if failure is not None and len(oracle.forks) > len(answers):
+            raise failure
+        run = Run(answers, oracle.forks, path, result, failure)
         self._check(parent, index, run)
         return self._noted(run)
 
@@ -253,14 +265,17 @@ class Runs:
         self._by_answers[run.answers] = run
         return run
 
-    def _again(self, oracle: _Oracle) -> tuple[Any, Any]:
+    def _again(self, oracle: _Oracle) -> tuple[Any, Any, AssertionError | None]:
         self._start_run()
+        result = failure = None
         try:
             result = self._under(oracle)
+        except AssertionError as error:
+            failure = error
         except BaseException:
             self._replay.drop_run()
             raise
-        return result, self._replay.end_run(0)
+        return result, self._replay.end_run(0), failure
 
     def _start_run(self) -> None:
         random.setstate(self._random[0])

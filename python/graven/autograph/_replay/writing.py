@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from graven import _engine, _nest, _public
+from graven._debug_ops import Assert
 from graven._type_spec import CompositeTensor
 from graven.autograph._operators.branch_results import BranchResult, Outputs
 from graven.autograph._operators.returns import is_return_value
-from graven.autograph._replay.merging import End, Join, Split, Step, Write
+from graven.autograph._replay.merging import Check, End, Join, Split, Step, Write
 from graven.autograph._replay.runs import Run, Runs
 
 _RESULT = ("retval_",)  # which may be None
@@ -57,6 +58,8 @@ def _written(run: Run, steps: list[Step]) -> Any:
     for step in steps:
         if isinstance(step, Write):
             run.path.write(step.start, step.end)
+        elif isinstance(step, Check):
+            _check(run, step)
         elif isinstance(step, Join):
             _join(run, step)
         elif isinstance(step, Split):
@@ -77,6 +80,13 @@ def _result(run: Run) -> Any:
         return leaf
 
     return _nest.map_structure(written, run.result)
+
+
+def _check(run: Run, step: Check) -> None:
+    fork = run.forks[step.fork]
+    where = f"{fork.place.file}, line {fork.place.line}, in {fork.place.function}"
+    text = f"{step.failure} ({where})" if str(step.failure) else where
+    Assert(run.path.written(fork.condition), [text])
 
 
 def _cond(run: Run, fork: int, if_true: Any, if_false: Any) -> Any:
