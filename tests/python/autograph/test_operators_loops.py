@@ -344,3 +344,36 @@ def test_no_gradient_flows_through_a_variable_that_each_iteration_stops() -> Non
         y = f(x)
     assert y.numpy() == 16.0
     assert tape.gradient(y, x).numpy() == 5.0
+
+
+def test_a_target_is_read_after_its_loop_in_a_branch_of_a_loop() -> None:
+    """It could have its value of the iteration before, had the loop no element: it was refused."""
+
+    @tf.function(input_signature=[tf.TensorSpec([]), tf.TensorSpec([None])])
+    def f(x: Any, t: Any) -> Any:
+        for _ in tf.range(3):
+            if x > 0.0:
+                for row in t:  # noqa: B007
+                    x += 1.0
+                x += row
+        return x
+
+    assert float(f(1.0, [1.0, 2.0])) == 13.0
+    with pytest.raises(tf.errors.InvalidArgumentError, match="iterate at least once to initialize"):
+        f(1.0, [])
+
+
+def test_a_target_of_a_loop_without_elements_keeps_its_value() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([]), tf.TensorSpec([None])])
+    def f(x: Any, t: Any) -> Any:
+        if x > 0.0:
+            row = x + 0.0
+            x = x + 0.0
+        else:
+            row = x + 1.0
+        for row in t:
+            x += row
+        return row
+
+    assert [float(f(x, [])) for x in (3.0, -3.0)] == [3.0, -2.0]
+    assert float(f(3.0, [5.0])) == 5.0

@@ -41,6 +41,8 @@ from graven.autograph._conversion.steps import (
     Try,
     While,
     With,
+    read_if_empty,
+    twice,
 )
 
 Statements = list[ast.stmt]
@@ -128,7 +130,9 @@ class Emitter:
         after = live | caught
         passed = live & ~(step.body.kill & step.orelse.kill)
         before = step.reads | step.body.gen | step.orelse.gen | passed | caught
-        outputs = modified & (after | scope.everywhere)
+        bound = (bindings.must << 1) | (step.body.kill & step.orelse.kill)
+        local = read_if_empty(after) & ~(bound >> 1) & ~scope.everywhere
+        outputs = modified & (after | scope.everywhere) & ~local
         inputs = modified & (before | scope.captured) & ~outputs
         hidden = modified & scope.managed
         captured = inputs & step.captured & bindings.may
@@ -214,7 +218,7 @@ class Emitter:
         node, start = step.node, bindings.copy()
         after = step.final.gen | (live & ~step.final.kill)
         outside = caught | step.final.gen
-        handled = outside | step.reads
+        handled = outside | twice(step.reads)
         for block in step.handlers:
             handled |= block.gen | (after & ~block.kill)
         orelse_live = step.orelse.gen | (after & ~step.orelse.kill)
@@ -259,7 +263,9 @@ class Emitter:
     ) -> tuple[Shared, list[str], Statements, Bindings]:
         """Returns what `for` and `while` have in common."""
         scope, modified = self._scope, body.modified
-        symbols = modified & (head | scope.everywhere)
+        bound = (bindings.must << 1) | body.kill
+        local = read_if_empty(head) & ~(bound >> 1) & ~scope.everywhere
+        symbols = modified & (head | scope.everywhere) & ~local
         hidden = modified & (scope.captured | scope.managed)
         shared = self._shared(step, modified, head, symbols, 0, hidden, bindings)
         names = [self._unit.state_function(name) for name in ("get_state", "set_state")]

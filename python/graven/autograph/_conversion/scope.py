@@ -153,7 +153,7 @@ class Scope:
         """Returns the set of one name."""
         bit = self.bits.get(name)
         if bit is None:
-            bit = self.bits[name] = 1 << len(self.names)
+            bit = self.bits[name] = 1 << 2 * len(self.names)
             self.names.append(name)
         return bit
 
@@ -169,7 +169,7 @@ class Scope:
         found = []
         while bits:
             low = bits & -bits
-            found.append(self.names[low.bit_length() - 1])
+            found.append(self.names[low.bit_length() // 2])
             bits ^= low
         found.sort()
         return found

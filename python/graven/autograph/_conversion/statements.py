@@ -13,7 +13,18 @@ from graven.autograph._conversion.kept_definitions import GuardReads
 from graven.autograph._conversion.lists import convert_item_assignment, convert_list_statement
 from graven.autograph._conversion.nodes import constant, put, set_flag, store
 from graven.autograph._conversion.scope import Scope
-from graven.autograph._conversion.steps import Block, For, If, Match, Plain, Step, Try, While, With
+from graven.autograph._conversion.steps import (
+    Block,
+    For,
+    If,
+    Match,
+    Plain,
+    Step,
+    Try,
+    While,
+    With,
+    twice,
+)
 from graven.autograph._conversion.variables import (
     bind,
     convert_augmented,
@@ -233,8 +244,8 @@ class Statements:
             if handler.name is not None:
                 bit = scope.bit(handler.name)
                 scope.caught |= bit
-                block.gen &= ~bit
-                block.kill |= bit
+                block.gen &= ~twice(bit)
+                block.kill |= twice(bit)
                 block.modified |= bit
             handlers.append(block)
         return Try(node, body, handlers, self.block(node.orelse), self.block(node.finalbody), reads)

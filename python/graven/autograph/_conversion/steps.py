@@ -4,6 +4,10 @@ Liveness needs no control-flow graph: `break`, `continue` and `return` are gone,
 nested. Of each statement, `gen` holds the names that it may read before it binds them, and `kill`
 those that it binds on every path that ends. With `live` the names live after it, `gen | (live &
 ~kill)` are live before it. A statement that never ends, such as `raise`, kills all.
+
+Each name has two bits in `gen`, `kill` and `live`. The second one takes it that a `for` has an
+element, and so binds its target: where only the first is set, the name is read if some `for` has
+none. Such a name is no symbol where its value could be missing.
 """
 
 import ast
@@ -14,6 +18,18 @@ from graven.autograph._conversion.composites import Composite
 from graven.autograph._conversion.scope import Scope
 
 ALL = -1
+
+
+def twice(names: int) -> int:
+    """Returns names with both of their bits."""
+    return names | names << 1
+
+
+def read_if_empty(live: int) -> int:
+    """Returns the names that are live only where a `for` has no element."""
+    return live & ~(live >> 1)
+
+
 _NO_COMPOSITES: dict[str, Composite] = {}
 
 
@@ -22,8 +38,8 @@ class Step:
 
     Attributes:
       node: The statement of the user's, for its place.
-      gen: The names it may read before it binds them.
-      kill: The names it binds on every path that ends.
+      gen: The names it may read before it binds them, in two bits.
+      kill: The names it binds on every path that ends, in two bits.
       modified: The names it may bind.
       composites: The composites it may set, by their source.
     """
@@ -76,8 +92,8 @@ class Plain(Step):
     def __init__(
         self, scope: Scope, node: ast.AST, statements: Sequence[ast.stmt], ends: bool = True
     ) -> None:
-        kill = scope.writes if ends else ALL
-        super().__init__(node, scope.reads, kill, scope.writes, scope.composites)
+        kill = twice(scope.writes) if ends else ALL
+        super().__init__(node, twice(scope.reads), kill, scope.writes, scope.composites)
         self.statements = statements
 
 
@@ -95,8 +111,9 @@ class If(Step):
 
     def __post_init__(self) -> None:
         body, orelse = self.body, self.orelse
-        self.gen = self.reads | ((body.gen | orelse.gen) & ~self.writes)
-        self.kill = self.writes | (body.kill & orelse.kill)
+        writes = twice(self.writes)
+        self.gen = twice(self.reads) | ((body.gen | orelse.gen) & ~writes)
+        self.kill = writes | (body.kill & orelse.kill)
         self.modified = self.writes | body.modified | orelse.modified
         self.composites = joined(body, orelse)
 
@@ -112,7 +129,7 @@ class While(Step):
     reads: int
 
     def __post_init__(self) -> None:
-        self.gen = self.reads | self.body.gen
+        self.gen = twice(self.reads) | self.body.gen
         self.kill = 0
         self.modified = self.body.modified
         self.composites = self.body.composites
@@ -131,8 +148,8 @@ class For(Step):
     writes: int
 
     def __post_init__(self) -> None:
-        self.gen = self.reads | (self.body.gen & ~self.writes)
-        self.kill = 0
+        self.gen = twice(self.reads) | (self.body.gen & ~twice(self.writes))
+        self.kill = self.writes << 1
         self.modified = self.writes | self.body.modified
         self.composites = self.body.composites
 
@@ -166,7 +183,7 @@ class Try(Step):
 
     def __post_init__(self) -> None:
         body, orelse, final = self.body, self.orelse, self.final
-        self.gen = self.reads | body.gen | (orelse.gen & ~body.kill) | final.gen
+        self.gen = twice(self.reads) | body.gen | (orelse.gen & ~body.kill) | final.gen
         self.kill = body.kill | orelse.kill
         self.modified = body.modified | orelse.modified | final.modified
         for handler in self.handlers:
@@ -188,7 +205,7 @@ class Match(Step):
     is_exhaustive: bool
 
     def __post_init__(self) -> None:
-        gen, kill, modified = self.reads, ALL if self.is_exhaustive else 0, 0
+        gen, kill, modified = twice(self.reads), ALL if self.is_exhaustive else 0, 0
         for head, body in zip(self.heads, self.bodies, strict=True):
             gen |= head.gen | (body.gen & ~head.kill)
             kill &= head.kill | body.kill
