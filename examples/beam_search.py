@@ -31,7 +31,8 @@ def load_chances(path: Path, smoothing: float = 1e-3) -> npt.NDArray[np.float32]
     numbers = [LETTERS.index(letter) for letter in "  ".join(["", *text.split(), ""])]
     counts = np.full([len(LETTERS)] * 3, smoothing, np.float32)
     np.add.at(counts, (numbers[:-2], numbers[1:-1], numbers[2:]), 1.0)
-    return np.log(counts / counts.sum(axis=2, keepdims=True))
+    chances: npt.NDArray[np.float32] = np.log(counts / counts.sum(axis=2, keepdims=True))
+    return chances
 
 
 @tf.function

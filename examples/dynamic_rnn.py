@@ -126,7 +126,8 @@ def make_functions(model: Model, adam: Adam) -> tuple[Any, Any]:
             if t >= tf.size(begin) and letter == stop:
                 break
             h, c = model.step(tf.gather(model.embedding, [letter]), h, c)
-        return text.stack()
+        letters: tf.Tensor = text.stack()
+        return letters
 
     return train_step, write
 
@@ -136,7 +137,8 @@ def pieces(text: npt.NDArray[np.int32], seed: int, step: int) -> npt.NDArray[np.
     drawn = tf.random.stateless_uniform([BATCH + 1], [seed, 1000 + step]).numpy()
     length = LENGTHS[0] + int(drawn[0] * (LENGTHS[1] - LENGTHS[0] + 1))
     starts = (drawn[1:] * (len(text) - length)).astype(np.int64)
-    return text[starts[:, None] + np.arange(length)]
+    found: npt.NDArray[np.int32] = text[starts[:, None] + np.arange(length)]
+    return found
 
 
 def main() -> None:

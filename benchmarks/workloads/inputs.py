@@ -110,8 +110,8 @@ IFS = 50
 def beam_search() -> Floats:
     """The logarithms of the chances of a letter after two others."""
     logits = normal(0, BEAM_LETTERS, BEAM_LETTERS, BEAM_LETTERS)
-    sums = np.log(np.exp(logits).sum(axis=2, keepdims=True))
-    return (logits - sums).astype(np.float32)
+    sums: Floats = np.log(np.exp(logits).sum(axis=2, keepdims=True))
+    return logits - sums
 
 
 def rows() -> Floats:

@@ -243,7 +243,7 @@ class Author:
 
     def _loop(self, depth: int, level: int, is_for: bool) -> None:
         self._loops += 1
-        name, read = f"k{self._loops}", ()
+        name, read = f"k{self._loops}", list[str]()
         if is_for:
             elements, use = self._one_of(
                 [
@@ -258,7 +258,7 @@ class Author:
                 ]
             )
             self._emit(depth, f"for {name} in {elements.format(self._number(0, 3))}:")
-            read = (use.format(name),)
+            read = [use.format(name)]
         elif self._number(0, 7) == 0:
             self._emit(depth, f"{name} = {self._one_of(['0', 'n - 2'])}")
             self._emit(depth, "while True:")
