@@ -12,7 +12,7 @@ from graven.autograph._operators.returns import is_return_value
 from graven.autograph._replay.merging import Check, End, Join, Split, Step, Write
 from graven.autograph._replay.runs import Run, Runs
 
-_RESULT = ("retval_",)  # which may be None
+_RESULT = ("<retval_>",)  # which may be None
 assert is_return_value(_RESULT[0])
 
 
@@ -44,7 +44,7 @@ def write(runs: Runs, run: Run, steps: list[Step]) -> Any:
         return _written(run, steps)
     except _DifferentPathsError as different:
         place = different.run.forks[different.fork].place
-        text = str(different.error).replace("'retval_'", "the result")
+        text = str(different.error).replace("'<retval_>'", "the result")
         error = TypeError(
             "true_fn and false_fn arguments to tf.cond must have the same number, type, and "
             "overall structure of return values: a function that runs once for each way through "
