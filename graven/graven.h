@@ -16,6 +16,7 @@
 #include "graven/api/operand.h"            // IWYU pragma: export
 #include "graven/api/random_ops.h"         // IWYU pragma: export
 #include "graven/api/scopes.h"             // IWYU pragma: export
+#include "graven/api/staged.h"             // IWYU pragma: export
 #include "graven/api/tape.h"               // IWYU pragma: export
 #include "graven/api/tensor.h"             // IWYU pragma: export
 #include "graven/api/tensor_array.h"       // IWYU pragma: export

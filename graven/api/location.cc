@@ -66,6 +66,10 @@ LineScope::~LineScope() {
   if (is_outermost_) t_line = nullptr;
 }
 
+UsersLines::UsersLines() : outer_(t_line) { t_line = nullptr; }
+
+UsersLines::~UsersLines() { t_line = outer_; }
+
 const std::source_location& users_line(const std::source_location& given) {
   return t_line ? *t_line : given;
 }

@@ -30,6 +30,18 @@ class GRAVEN_API LineScope {
   bool is_outermost_;
 };
 
+// While it lives, the lines of this thread are those that are given, whatever LineScopes it is in:
+// for a function of the program that a function of Graven calls.
+class GRAVEN_API UsersLines {
+ public:
+  UsersLines();
+  ~UsersLines();
+  UsersLines(const UsersLines&) = delete;
+
+ private:
+  const std::source_location* outer_;
+};
+
 // The line of the outermost LineScope; without one, the given line.
 GRAVEN_API const std::source_location& users_line(const std::source_location& given);
 

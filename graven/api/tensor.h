@@ -55,7 +55,8 @@ class GRAVEN_API Tensor : public engine::Tensor {
  public:
   // No tensor at all, which stands for an absent gradient.
   Tensor() = default;
-  Tensor(engine::Tensor tensor) : engine::Tensor(std::move(tensor)) {}
+  template <std::same_as<engine::Tensor> T>  // a class derived from this one is copied
+  Tensor(T tensor) : engine::Tensor(std::move(tensor)) {}
   // Numbers and lists, as tf.constant takes them: float and double become float32, int int32,
   // int64_t int64.
   Tensor(double value, std::source_location location = std::source_location::current());

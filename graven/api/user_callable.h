@@ -9,11 +9,18 @@
 #include "graven/api/convert.h"
 #include "graven/api/error.h"
 #include "graven/api/tensor.h"
+#include "graven/base/export.h"
+#include "graven/base/function_ref.h"
 #include "graven/ir/callable.h"
 
 // Functions of the program as the engine calls them; not for users.
 
 namespace graven::internal {
+
+// Calls a function of the program, which catches its exceptions: at once, or, where a graph is
+// built, once for each sequence of answers that it gets from staged().
+GRAVEN_API engine::Result<engine::Value> call_body(
+    engine::FunctionRef<engine::Result<engine::Value>()> body);
 
 // Calls a function with the values of its arguments. An exception is the payload of the status.
 template <typename R, typename... Args>
@@ -23,16 +30,18 @@ engine::Result<engine::Value> call_with_values(
   const auto call = [&]<size_t... i>(std::index_sequence<i...>)->R {
     return function(Convert<std::remove_cvref_t<Args>>::from_value(values[i])...);
   };
-  try {
-    if constexpr (std::is_void_v<R>) {
-      call(std::index_sequence_for<Args...>());
-      return Convert<Nothing>::to_value(Nothing());
-    } else {
-      return Convert<R>::to_value(call(std::index_sequence_for<Args...>()));
+  return call_body([&]() -> engine::Result<engine::Value> {
+    try {
+      if constexpr (std::is_void_v<R>) {
+        call(std::index_sequence_for<Args...>());
+        return Convert<Nothing>::to_value(Nothing());
+      } else {
+        return Convert<R>::to_value(call(std::index_sequence_for<Args...>()));
+      }
+    } catch (...) {
+      return status_of_current_exception();
     }
-  } catch (...) {
-    return status_of_current_exception();
-  }
+  });
 }
 
 // A function of the program, as functions that take functions call it.
