@@ -71,6 +71,26 @@ std::vector<engine::Tensor> tensors_in(const std::vector<Value>& values) {
   return tensors;
 }
 
+// An error if a tensor is of a graph that is not built now: of an iteration of a loop that was
+// left.
+Status check_scope(std::span<const engine::Tensor> tensors) {
+  for (const engine::Tensor& tensor : tensors) {
+    if (!tensor || !tensor.is_symbolic()) continue;
+    const engine::SymbolicTensor& made = engine::symbolic(tensor);
+    Frame* frame = &Frame::current();
+    while (frame && frame->graph() != made.graph().get()) frame = frame->below();
+    if (frame) continue;
+    return Status(engine::Code::kInvalidArgument,
+                  engine::str_cat("The tensor ", made.node().name(), " that was made at ",
+                                  text_of(made.node().location()),
+                                  " cannot be used here. If it was made in a loop on staged() that "
+                                  "was left, assign it to a graven::State that is declared before "
+                                  "the loop"),
+                  engine::ErrorKind::kInaccessibleTensorError);
+  }
+  return {};
+}
+
 bool are_alike(const engine::Graph& a, const engine::Graph& b);
 
 // True if two applications of an op do the same.
@@ -220,6 +240,7 @@ class PathBuilder final : public engine::GraphBuilder {
     }
     if (oracle_.next_ < oracle_.path_.size()) return known(op, inputs, attrs);
     if (oracle_.purpose_ != DecisionOracle::Purpose::kTrace) return fail(nullptr, op);
+    if (oracle_.was_in_loop()) RETURN_IF_ERROR(check_scope(inputs));
     ASSIGN_OR_RETURN(engine::Tensors outputs, GraphBuilder::apply(op, inputs, attrs, name));
     DecisionOracle::Event event;
     event.inputs.assign(inputs.begin(), inputs.end());
@@ -303,7 +324,7 @@ bool DecisionOracle::decide(const engine::Tensor& condition, const std::source_l
     if (event.values) states_->set(*event.values);
     return event.answer;
   }
-  // The truth of a tensor does not change.
+  // A tensor does not change its truth.
   for (size_t i = 0; i < next_; ++i) {
     const Event& before = path_[i];
     if (before.node || before.values || !is_same(before.inputs[0], condition)) continue;
@@ -333,26 +354,27 @@ bool DecisionOracle::decide(const engine::Tensor& condition, const std::source_l
   throw RunIsOver();
 }
 
-std::optional<Value> DecisionOracle::run() {
+void DecisionOracle::count_run() {
   DecisionOracle* outermost = this;
   while (outermost->outer_) outermost = outermost->outer_;
-  const std::source_location where =
-      path_.empty() || path_.back().node ? std::source_location() : path_.back().where;
-  if (++outermost->num_runs_ > kMaxRuns) {
-    throw_error(Status(engine::Code::kResourceExhausted,
-                       engine::str_cat("A body with staged() was run ", kMaxRuns,
-                                       " times, and has more sequences of answers: trace its "
-                                       "branches by graven::cond, or its loop by "
-                                       "graven::while_loop")),
-                where);
-  }
+  if (++outermost->num_runs_ <= kMaxRuns) return;
+  throw_error(Status(engine::Code::kResourceExhausted,
+                     engine::str_cat("A body with staged() was run ", kMaxRuns,
+                                     " times, and has more sequences of answers: trace its "
+                                     "branches by graven::cond, or its loop by "
+                                     "graven::while_loop")),
+              path_.empty() ? std::source_location() : path_.back().where);
+}
+
+std::optional<Value> DecisionOracle::run() {
+  count_run();
   const UsersLines lines;
-  Frame& below = Frame::current();
-  PathBuilder builder(*this, *below.graph_builder());
-  Frame frame(&builder);
-  frame.name_scope = below.name_scope;
-  frame.device = below.device;
-  frame_ = frame.id();
+  // Not on the stack, of which traces in traces need much.
+  const auto builder = std::make_unique<PathBuilder>(*this, *Frame::current().graph_builder());
+  const auto frame = std::make_unique<Frame>(builder.get());
+  frame->name_scope = frame->below()->name_scope;
+  frame->device = frame->below()->device;
+  frame_ = frame->id();
   next_ = 0;
   num_known_ = 0;
   is_over_ = false;
@@ -361,17 +383,26 @@ std::optional<Value> DecisionOracle::run() {
   t_oracle = this;
   engine::Result<Value> result = body_();
   t_oracle = outer_;
+  if (is_over_ && !failure_ && !result.ok()) return std::nullopt;
+  check_end(result);
+  return std::move(*result);
+}
+
+void DecisionOracle::check_end(const engine::Result<Value>& result) const {
+  const std::source_location where = path_.empty() ? std::source_location() : path_.back().where;
   if (failure_) throw LeftPath{*failure_};
   if (is_over_) {
-    if (!result.ok()) return std::nullopt;
-    throw_error(runtime_error("What staged() throws to leave a run of the body "
-                              "was caught: rethrow "
+    throw_error(runtime_error("What staged() throws to leave a run of the body was caught: rethrow "
                               "what `catch (...)` catches"),
-                path_.back().where);
+                where);
   }
   if (!result.ok()) throw_error(result.status(), where);
   if (next_ < path_.size()) throw LeftPath{other_line(&path_[next_], "the end of the body")};
-  return std::move(*result);
+  if (was_in_loop()) throw_if_error(check_scope(tensors_in({result.value()})), where);
+}
+
+bool DecisionOracle::was_in_loop() const {
+  return std::ranges::any_of(path_, [](const Event& event) { return event.values.has_value(); });
 }
 
 Status DecisionOracle::check(Path path, const Value* result) {
@@ -409,14 +440,16 @@ Value DecisionOracle::trace() {
 DecisionOracle::Outcome DecisionOracle::explore(const Way& way) {
   path_ = way.path;
   std::optional<Value> result = run();
-  if (way.twin) {
-    Path path = *way.twin;
-    const auto behind = path_.begin() + static_cast<ptrdiff_t>(way.path.size());
-    path.insert(path.end(), behind, path_.end());
-    throw_if_error(check(std::move(path), result ? &*result : nullptr), {});
-  }
+  if (way.twin) check_twin(way, result ? &*result : nullptr);
   if (result) return {std::move(*result), {}};
   return explore_question(path_.size() - 1);
+}
+
+void DecisionOracle::check_twin(const Way& way, const Value* result) {
+  Path path = *way.twin;
+  const auto behind = path_.begin() + static_cast<ptrdiff_t>(way.path.size());
+  path.insert(path.end(), behind, path_.end());
+  throw_if_error(check(std::move(path), result), {});
 }
 
 DecisionOracle::Outcome DecisionOracle::explore_question(size_t at) {
@@ -616,7 +649,7 @@ engine::Result<Value> call_body(engine::FunctionRef<engine::Result<Value>()> bod
   const UsersLines lines;
   if (!Frame::current().is_graph()) return body();
   try {
-    return DecisionOracle([&] { return body(); }).trace();
+    return std::make_unique<DecisionOracle>([&] { return body(); })->trace();
   } catch (...) {
     return status_of_current_exception();
   }

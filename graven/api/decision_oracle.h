@@ -141,6 +141,11 @@ class DecisionOracle {
   Outcome explore(const Way& way);
   Outcome explore_question(size_t at);
   Outcome trace_loop(size_t at, bool answer);
+  // An error if the body has been run too often.
+  void count_run();
+  // Throws if a run that did not ask ended in another way than it should.
+  void check_end(const engine::Result<engine::Value>& result) const;
+  void check_twin(const Way& way, const engine::Value* result);
   // What becomes of several ways, of which `apply` makes one node. Those that leave the innermost
   // loop give its variables, as the ways do that ask it again.
   using Apply = std::function<engine::Value(std::vector<engine::Ref<engine::Callable>> functions)>;
@@ -154,6 +159,8 @@ class DecisionOracle {
   // Follows a path to its end, a question or this result, with the values of another iteration in
   // what is no State. An error if it cannot be followed.
   engine::Status check(Path path, const engine::Value* result);
+  // The path was in a loop, in which it may have met tensors of an iteration.
+  bool was_in_loop() const;
   // True if the question is the next event of the path.
   bool is_next(const engine::Tensor& condition, const std::source_location& where) const;
   // The error of a run that came to `now` in place of what was expected, null for the end.

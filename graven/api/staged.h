@@ -33,8 +33,8 @@
 // becomes a cond of all that follows it, so each branch may return; a condition that is asked again
 // at the same place, of the same states, becomes a while_loop. What this asks of a body:
 //
-// - A tensor that a loop changes is a State, declared before the loop. Nothing is asked of tensors
-//   that only an `if` changes.
+// - A tensor that a loop changes, or that is made in a loop and used behind its break or return, is
+//   a State, declared before the loop. Nothing is asked of tensors that only an `if` changes.
 // - Other values that a loop changes are Static: their value is part of the trace, and a loop in
 //   which they change is unrolled until they do not.
 // - Each run does the same. A body that did something else before a question it had been asked

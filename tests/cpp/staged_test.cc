@@ -488,6 +488,46 @@ TEST_CASE("a condition that does not change in its loop is an error") {
   CHECK(contains(error_of([&] { f(Tensor(1)); }).message(), "does not change"));
 }
 
+TEST_CASE("a tensor of an iteration that is used behind the loop is an error with its line") {
+  const auto returned = graven::function([](Tensor n) -> Tensor {
+    for (Tensor i : staged_range(n)) {
+      if (staged(i * i > 8)) return i;
+    }
+    return n;
+  });
+  const auto used = graven::function([](Tensor n) -> Tensor {
+    for (Tensor i : staged_range(n)) {
+      const Tensor square = i * i;
+      if (staged(square > 8)) return square + 1;
+    }
+    return n;
+  });
+  for (const auto& f : {returned, used}) {
+    const graven::Error error = error_of([&] { f(Tensor(5)); });
+    CHECK(contains(error.message(), "staged_test.cc:"));
+    CHECK(contains(error.message(), "graven::State"));
+  }
+}
+
+TEST_CASE("loops on one another's states, and a question at the end of a loop") {
+  const auto f = [](Tensor n) {
+    State<Tensor> x = n;
+    do {
+      x = x + 3;
+    } while (staged(x < 10));
+    for (int k = 0; k < 3; ++k) {
+      while (staged(x < 10 * k)) x = x + k;
+    }
+    if (staged(n > 2)) {
+      while (staged(x < 100)) x = x * x;
+    } else {
+      x = x - 1;
+    }
+    return x * 2;
+  };
+  CHECK(both_ways(f, Ints{0, 1, 3, 6}) == Ints{38, 38, 800, 800});
+}
+
 TEST_CASE("a number that a loop changes and code behind it reads is an error") {
   const auto f = graven::function([](Tensor x) {
     State<Tensor> y = x;
