@@ -7,6 +7,8 @@
 #include <iterator>
 #include <span>
 
+#include "graven/optimize/choose_branches.h"
+#include "graven/optimize/constants_into_bodies.h"
 #include "graven/optimize/copy_operands.h"
 #include "graven/optimize/drop_unused_control_edges.h"
 #include "graven/optimize/expand_composites.h"
@@ -14,10 +16,12 @@
 #include "graven/optimize/fold_constants.h"
 #include "graven/optimize/fold_shapes.h"
 #include "graven/optimize/fuse.h"
+#include "graven/optimize/hoist_invariants.h"
 #include "graven/optimize/inline_calls.h"
 #include "graven/optimize/merge_common_subexpressions.h"
 #include "graven/optimize/remove_dead_nodes.h"
 #include "graven/optimize/simplify.h"
+#include "graven/optimize/trim_bodies.h"
 
 namespace graven::engine {
 namespace {
@@ -43,6 +47,11 @@ constexpr Pass kRepeatedPasses[] = {
      [](Graph& g, Builder&) { return Result<bool>(drop_unused_control_edges(g)); }},
     {"merge_common_subexpressions",
      [](Graph& g, Builder&) { return Result<bool>(merge_common_subexpressions(g)); }},
+    {"choose_branches", [](Graph& g, Builder&) { return choose_branches(g); }},
+    {"constants_into_bodies",
+     [](Graph& g, Builder&) { return Result<bool>(constants_into_bodies(g)); }},
+    {"trim_bodies", [](Graph& g, Builder&) { return Result<bool>(trim_bodies(g)); }},
+    {"hoist_invariants", [](Graph& g, Builder& e) { return Result<bool>(hoist_invariants(g, e)); }},
     {"remove_dead_nodes", [](Graph& g, Builder&) { return Result<bool>(remove_dead_nodes(g)); }},
 };
 
@@ -60,6 +69,10 @@ constexpr std::string_view kOptionalPasses[] = {"inline_calls",
                                                 "simplify",
                                                 "drop_unused_control_edges",
                                                 "merge_common_subexpressions",
+                                                "choose_branches",
+                                                "constants_into_bodies",
+                                                "trim_bodies",
+                                                "hoist_invariants",
                                                 "copy_operands",
                                                 "fuse"};
 std::atomic<uint32_t> g_disabled{0};

@@ -12,21 +12,28 @@ bool must_run(const Node& node) {
 
 }  // namespace
 
-bool remove_dead_nodes(Graph& graph) {
-  std::vector<char> is_needed(graph.id_bound(), 0);
-  for (const Node* node : graph.inputs()) is_needed[node->id()] = 1;
-  for (OutputRef output : graph.outputs()) is_needed[output.node->id()] = 1;
-  for (const Node* node : graph.control_outputs()) is_needed[node->id()] = 1;
-  std::vector<Node*> dead;
+std::vector<bool> live_nodes(const Graph& graph, std::span<const OutputRef> outputs) {
+  std::vector<bool> is_live(static_cast<size_t>(graph.id_bound()), false);
+  for (OutputRef output : outputs) is_live[output.node->id()] = true;
+  for (const Node* node : graph.control_outputs()) is_live[node->id()] = true;
   // Users come after their inputs, so one walk from the end finds all.
   for (size_t i = graph.nodes().size(); i-- > 0;) {
-    Node* node = graph.nodes()[i];
-    if (!is_needed[node->id()] && !must_run(*node)) {
-      dead.push_back(node);
-      continue;
-    }
-    for (OutputRef input : node->inputs()) is_needed[input.node->id()] = 1;
-    for (const Node* before : node->control_inputs()) is_needed[before->id()] = 1;
+    const Node* node = graph.nodes()[i];
+    if (!is_live[node->id()] && !must_run(*node)) continue;
+    is_live[node->id()] = true;
+    for (OutputRef input : node->inputs()) is_live[input.node->id()] = true;
+    for (const Node* before : node->control_inputs()) is_live[before->id()] = true;
+  }
+  return is_live;
+}
+
+bool remove_dead_nodes(Graph& graph) {
+  std::vector<OutputRef> needed(graph.outputs().begin(), graph.outputs().end());
+  for (Node* node : graph.inputs()) needed.push_back({node, 0});
+  const std::vector<bool> is_needed = live_nodes(graph, needed);
+  std::vector<Node*> dead;
+  for (Node* node : graph.nodes()) {
+    if (!is_needed[node->id()]) dead.push_back(node);
   }
   if (dead.empty()) return false;
   graph.remove(dead);

@@ -1,7 +1,7 @@
 #include "graven/runtime/branch_step.h"
 
 #include "graven/base/stack.h"
-#include "graven/runtime/run_bodies.h"
+#include "graven/ir/chosen_body.h"
 #include "graven/runtime/run_op.h"
 
 namespace graven::engine {

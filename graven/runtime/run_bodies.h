@@ -7,9 +7,6 @@
 
 namespace graven::engine {
 
-// The number of the body that a scalar chooses: an int32 one of a list, a bool one of two
-// (BodyRun::kOneOf).
-Result<size_t> chosen_body(const Tensor& choice, bool is_list, size_t num_bodies);
 // What the condition of a loop gave: a bool scalar.
 Result<bool> condition_holds(const Tensor& condition);
 
