@@ -22,6 +22,7 @@
 #include "graven/optimize/remove_dead_nodes.h"
 #include "graven/optimize/simplify.h"
 #include "graven/optimize/trim_bodies.h"
+#include "graven/optimize/unify_sizes.h"
 
 namespace graven::engine {
 namespace {
@@ -51,6 +52,7 @@ constexpr Pass kRepeatedPasses[] = {
     {"constants_into_bodies",
      [](Graph& g, Builder&) { return Result<bool>(constants_into_bodies(g)); }},
     {"trim_bodies", [](Graph& g, Builder&) { return Result<bool>(trim_bodies(g)); }},
+    {"unify_sizes", [](Graph& g, Builder&) { return Result<bool>(unify_sizes(g)); }},
     {"hoist_invariants", [](Graph& g, Builder& e) { return Result<bool>(hoist_invariants(g, e)); }},
     {"remove_dead_nodes", [](Graph& g, Builder&) { return Result<bool>(remove_dead_nodes(g)); }},
 };
@@ -72,6 +74,7 @@ constexpr std::string_view kOptionalPasses[] = {"inline_calls",
                                                 "choose_branches",
                                                 "constants_into_bodies",
                                                 "trim_bodies",
+                                                "unify_sizes",
                                                 "hoist_invariants",
                                                 "copy_operands",
                                                 "fuse"};

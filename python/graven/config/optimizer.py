@@ -16,12 +16,18 @@ _PASSES = {
     "arithmetic_optimization": ("simplify", "merge_common_subexpressions"),
     "dependency_optimization": ("drop_unused_control_edges",),
     "function_optimization": ("inline_calls",),
+    "loop_optimization": (
+        "choose_branches",
+        "constants_into_bodies",
+        "trim_bodies",
+        "unify_sizes",
+        "hoist_invariants",
+    ),
 }
 # What Graven always does, or has no use for; it cannot be switched the other way.
 _FIXED = {
     "layout_optimizer": False,
     "remapping": True,
-    "loop_optimization": False,
     "debug_stripper": False,
     "disable_model_pruning": False,
     "scoped_allocator_optimization": False,
@@ -38,8 +44,8 @@ def set_experimental_options(options: _Mapping[str, _Any]) -> None:
 
     Args:
       options: Booleans by name: constant_folding, shape_optimization, arithmetic_optimization,
-        dependency_optimization, function_optimization, and disable_meta_optimizer for all of
-        them. Names that are left out stay as they are.
+        dependency_optimization, function_optimization, loop_optimization, and
+        disable_meta_optimizer for all of them. Names that are left out stay as they are.
 
     Raises:
       ValueError: There is no such option in TensorFlow.
