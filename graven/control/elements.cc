@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "graven/base/strings.h"
 #include "graven/control/structures.h"
 #include "graven/ir/static_shape.h"
 #include "graven/ir/structural_ops.h"
@@ -12,6 +11,7 @@
 #include "graven/ops/tensor_list_ops.h"
 
 namespace graven::engine {
+
 Result<Elements> Elements::create(FunctionContext& c, const Value& elems) {
   Elements elements;
   elements.structure_ = with_tensor_leaves(c, elems);

@@ -1,7 +1,6 @@
 #include "graven/control/structures.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 #include <variant>
 
