@@ -4,22 +4,27 @@
 
 #include "graven/autodiff/call_gradient.h"
 #include "graven/autodiff/extended_node.h"
+#include "graven/autodiff/listeners.h"
 #include "graven/ir/frame.h"
 
 namespace graven::engine {
+namespace {
+
+void tell_of_variables(std::span<const Tensor> inputs) {
+  for (Listener* listener : Frame::current().listeners) {
+    for (const Tensor& input : inputs) {
+      if (input.dtype() == DType::kResource) listener->on_variable(input);
+    }
+  }
+}
+
+}  // namespace
 
 Result<Tensors> apply_bodies(Builder& builder, const Op& op, std::span<const Tensor> inputs,
                              AttrsRef attrs, std::string_view name) {
   Builder& plain = builder.unrecorded();
-  InlineVector<Listener*, 2> listeners;
-  if (&plain != &builder) {
-    for (Listener* listener : Frame::current().listeners) {
-      for (const Tensor& input : inputs) {
-        if (input.dtype() == DType::kResource) listener->on_variable(input);
-      }
-      if (listener->wants(inputs)) listeners.push_back(listener);
-    }
-  }
+  if (&plain != &builder) tell_of_variables(inputs);
+  const Listeners listeners = listeners_of_step(builder, inputs);
   if (listeners.empty()) return plain.apply(op, inputs, attrs, name);
   auto extended = extend_node(op, attrs, inputs, plain);
   std::vector<Tensor> all(inputs.begin(), inputs.end());

@@ -33,6 +33,9 @@ class BackwardBuilder final : public GraphBuilder {
 
   const Graph* forward_graph() const { return forward_.graph().get(); }
 
+  // The gradient of a read of one row is that row alone (row_gradient.h).
+  bool gathers_rows = false;
+
  private:
   Result<Tensor> capture_forward(const Tensor& tensor, std::string_view name);
   ForwardGraph& forward_;

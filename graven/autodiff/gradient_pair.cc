@@ -9,6 +9,7 @@
 #include "graven/autodiff/call_gradient.h"
 #include "graven/autodiff/differentiate.h"
 #include "graven/autodiff/forward_graph.h"
+#include "graven/autodiff/listeners.h"
 #include "graven/autodiff/step.h"
 #include "graven/base/claim.h"
 #include "graven/base/heap_bytes.h"
@@ -44,11 +45,11 @@ std::string plain_name(std::string_view name) {
 class GradientPair::State : public RefCounted {
  public:
   // Goes through all states of the making: it is closed then.
-  static Result<Ref<State>> create(const Body& body) {
+  static Result<Ref<State>> create(const Body& body, bool gathers_rows) {
     std::string name = plain_name(body.name());
     ASSIGN_OR_RETURN(ForwardGraph copied,
                      ForwardGraph::create(body, str_cat("__forward_", name, "_", next_uid())));
-    Ref<State> state(new State(std::move(name), std::move(copied)));
+    Ref<State> state(new State(std::move(name), std::move(copied), gathers_rows));
     RETURN_IF_ERROR(state->find_side_outputs());
     state->close();
     return state;
@@ -98,8 +99,8 @@ class GradientPair::State : public RefCounted {
   }
 
  private:
-  State(std::string name, ForwardGraph forward)
-      : name_(std::move(name)), forward_(std::move(forward)) {}
+  State(std::string name, ForwardGraph forward, bool gathers_rows)
+      : name_(std::move(name)), gathers_rows_(gathers_rows), forward_(std::move(forward)) {}
 
   Status find_side_outputs() {
     size_t before;
@@ -190,6 +191,7 @@ class GradientPair::State : public RefCounted {
     auto half = std::make_shared<BackwardHalf>();
     auto graph = make_ref<Graph>(str_cat("__backward_", name_, "_", next_uid()));
     BackwardBuilder builder(graph, forward_);
+    builder.gathers_rows = gathers_rows_;
     Frame frame(&builder);
     std::vector<Target> targets;
     for (size_t i = 0; i < has_gradient.size(); ++i) {
@@ -237,6 +239,7 @@ class GradientPair::State : public RefCounted {
   }
 
   const std::string name_;
+  const bool gathers_rows_;
   // --- Constant once it is closed.
   ForwardGraph forward_;
   std::shared_ptr<const BackwardHalf> of_originals_, all_;  // of the first round, and of the last
@@ -266,7 +269,7 @@ int64_t GradientPair::bytes() const {
   return 2 * bytes_of_object<GradientPair>() + state_->bytes() + forward_->bytes();
 }
 
-Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body) {
+Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body, bool gathers_rows) {
   return body->get_or_make<GradientPair>(Body::kGradientPair, [&]() -> Result<Ref<GradientPair>> {
     RETURN_IF_ERROR(Stack::check("the gradient", body->name()));
     if (holds_itself(*body)) {
@@ -275,7 +278,7 @@ Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body) {
                             " calls itself: there is no gradient of such a call"),
                     ErrorKind::kRecursionError);
     }
-    ASSIGN_OR_RETURN(auto state, GradientPair::State::create(*body));
+    ASSIGN_OR_RETURN(auto state, GradientPair::State::create(*body, gathers_rows));
     Ref<Graph> forward_graph = state->forward().graph();
     Ref<Body> forward = Body::create(forward_graph->name(), forward_graph);
     forward->charge_to(state.get());
@@ -335,12 +338,7 @@ Result<Tensors> apply_recorded(Builder& plain, const Ref<Body>& body,
 Result<Tensors> apply_call(Builder& builder, const Ref<Body>& body, std::span<const Tensor> inputs,
                            std::string_view name) {
   Builder& plain = builder.unrecorded();
-  InlineVector<Listener*, 2> listeners;
-  if (&plain != &builder) {
-    for (Listener* listener : Frame::current().listeners) {
-      if (listener->wants(inputs)) listeners.push_back(listener);
-    }
-  }
+  const Listeners listeners = listeners_of_step(builder, inputs);
   if (!listeners.empty()) {
     return apply_recorded(plain, body, inputs, name, {listeners.data(), listeners.size()});
   }

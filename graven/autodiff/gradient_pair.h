@@ -88,7 +88,7 @@ class GRAVEN_API GradientPair : public RefCounted {
   int64_t bytes() const;
 
  private:
-  friend Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body);
+  friend Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body, bool gathers_rows);
   class State;
   GradientPair(Ref<State> state, Body* forward, int num_outputs);
   ~GradientPair() override;
@@ -98,8 +98,10 @@ class GRAVEN_API GradientPair : public RefCounted {
   int num_outputs_;
 };
 
-// The pair of a body, kept in its slot.
-GRAVEN_API Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body);
+// The pair of a body, kept in its slot. gathers_rows: the body is one of a loop, so that gradients
+// of reads of one row are IndexedSlices (row_gradient.h). The caller that makes the pair says it.
+GRAVEN_API Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body,
+                                                   bool gathers_rows = false);
 
 // Applies a call of the body. If the builder records (RecordingBuilder) and a listener of the
 // current frame wants the call, this calls the forward half, and tells the listeners of one step

@@ -4,6 +4,7 @@
 
 #include "graven/autodiff/add_gradients.h"
 #include "graven/autodiff/backward_builder.h"
+#include "graven/autodiff/row_gradient.h"
 #include "graven/base/hash.h"
 #include "graven/base/heap_bytes.h"
 #include "graven/base/mutex.h"
@@ -325,6 +326,11 @@ Result<std::vector<Gradient>> run_gradient(const TapeStep& step, std::span<const
     return dx;
   }
   if (!step.op->record().gradient) return no_gradient_error(step);
+  if (auto* backward = dynamic_cast<BackwardBuilder*>(&builder);
+      backward && backward->gathers_rows) {
+    ASSIGN_OR_RETURN(auto dx, gradient_of_row(step, dy, wants, builder));
+    if (dx) return std::move(*dx);
+  }
   OpGradient context(builder, step, dy, wants);
   step.op->record().gradient(context);
   RETURN_IF_ERROR(context.status());

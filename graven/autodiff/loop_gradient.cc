@@ -2,14 +2,14 @@
 // counts the iterations, and pushes what the backward half of the body needs onto lists, one for
 // each side output that changes from iteration to iteration. Its backward half is a loop of as many
 // iterations, which pops what it needs and runs the backward half of the body. What a loop returns
-// as it got it (captures) gathers its gradient by addition.
+// as it got it (captures) gathers its gradient by addition; where an iteration reads only some rows
+// of it, it gathers slices in lists, which are added up behind the loop.
 //
 // A gradient of a gradient needs no more than that: the gradients of the lists are lists, which the
 // backward loop pops too.
 #include <algorithm>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -324,19 +324,13 @@ class BackwardLoop {
   // slices do not say enough for that.
   bool gather_slices(Emitter& emit, size_t i, const IndexedSlices& slices) {
     const Shape &values = slices.values.shape(), &indices = slices.indices.shape();
-    const bool is_known = values.has_rank() && values.rank() > 0 && indices.has_rank() &&
-                          indices.rank() == 1 && has_known_rows(values);
+    const bool is_known =
+        values.has_rank() && values.rank() > 0 && indices.has_rank() && indices.rank() == 1;
     if (!is_known) return false;
     Slices& gathered = slices_of_[i];
     gathered.dense_shape = shape_of_gradient_of(outer_, inputs_[i]);
     gathered.values = &push(emit, slices.values);
     gathered.indices = &push(emit, slices.indices);
-    return true;
-  }
-  static bool has_known_rows(const Shape& shape) {
-    for (int d = 1; d < shape.rank(); ++d) {
-      if (!shape[d].is_number()) return false;
-    }
     return true;
   }
   // A list that goes round the loop and gets one more element in each iteration.
@@ -356,6 +350,7 @@ class BackwardLoop {
     shape.set(0, Dim::unknown());
     return shape;
   }
+
   Status finish(InnerBuilder& inner) {
     std::vector<OutputRef> outputs;
     for (const Carried& carried : carried_) {
@@ -425,19 +420,43 @@ class BackwardLoop {
       const Gradient terms[] = {
           {dy_[i], {}},
           {{},
-           {concatenated(after(slices.values), slices.values->element),
-            concatenated(after(slices.indices), slices.indices->element), slices.dense_shape}}};
+           {concatenated(after(slices.values), slices.values->element, slices.dense_shape),
+            concatenated(after(slices.indices), slices.indices->element, {}), slices.dense_shape}}};
       dx[i].dense = densify(outer_, add_gradients(outer_, terms));
     }
     RETURN_IF_ERROR(outer_.status());
     return dx;
   }
 
-  Tensor concatenated(const Tensor& list, const HeldType& element) {
+  // The elements of a list as one tensor. Behind their first axis they have the sizes of
+  // dense_shape, where these are not known now.
+  Tensor concatenated(const Tensor& list, const HeldType& element, const Tensor& dense_shape) {
     return outer_(kTensorListConcatV2,
-                  {list, shape_constant(outer_, element.shape),
+                  {list, open_shape(element.shape, dense_shape),
                    outer_.constant(Tensor::vector(std::span<const int64_t>()))},
                   {element.dtype});
+  }
+  Tensor open_shape(const Shape& element, const Tensor& dense_shape) {
+    std::vector<int32_t> segments{-1};
+    bool is_known = true;
+    for (int d = 1; d < element.rank(); ++d) {
+      is_known &= element[d].is_number();
+      segments.push_back(d - 1);
+    }
+    if (is_known) return shape_constant(outer_, element);
+    // A sum of segments, where rows of negative numbers are left out, takes the sizes behind the
+    // first.
+    const Tensor sizes = outer_(kCast, {dense_shape}, {DType::kInt32, false});
+    const auto rest = static_cast<int32_t>(segments.size() - 1);
+    const int32_t any[] = {-1};
+    const Tensor parts[] = {
+        outer_.constant(Tensor::vector<int32_t>(any)),
+        outer_(kUnsortedSegmentSum,
+               {sizes, outer_.constant(Tensor::vector(std::span<const int32_t>(segments))),
+                outer_.constant(Tensor::scalar<int32_t>(rest))}),
+        outer_.constant(Tensor::scalar<int32_t>(0))};
+    const Tensors joined = outer_.apply(*kConcatV2, parts, NoAttrs());
+    return joined.empty() ? Tensor() : joined[0];
   }
 
   Builder& builder_;
@@ -482,7 +501,7 @@ Result<ExtendedNode> extend_loop(const Op& op, AttrsRef attrs, std::span<const T
                                  Builder& builder) {
   const NodeBodies bodies = bodies_of(op, attrs);
   const Ref<Body>&condition = bodies.all[0].body, &body = bodies.all[1].body;
-  ASSIGN_OR_RETURN(Ref<GradientPair> pair, gradient_pair(body));
+  ASSIGN_OR_RETURN(Ref<GradientPair> pair, gradient_pair(body, /*gathers_rows=*/true));
   ASSIGN_OR_RETURN(std::shared_ptr<Loop> loop, loop_of(*body, std::move(pair)));
   ASSIGN_OR_RETURN(Ref<Body> forward, forward_body(*loop));
   const Ref<Body> halves[] = {forward_condition(*condition, *loop), std::move(forward)};
