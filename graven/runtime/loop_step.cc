@@ -1,10 +1,12 @@
 #include "graven/runtime/loop_step.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "graven/base/interrupt.h"
 #include "graven/base/stack.h"
 #include "graven/ir/same_input.h"
+#include "graven/runtime/part_of_body.h"
 #include "graven/runtime/run_bodies.h"
 #include "graven/runtime/run_op.h"
 #include "graven/runtime/scalar_bodies.h"
@@ -16,36 +18,57 @@ namespace {
 constexpr double kGuessedIterations = 100;
 constexpr double kNanosecondsBetweenChecks = 1e5;
 
+// The variables that a body does not just return.
+std::vector<int> changed_by(const Graph& body) {
+  std::vector<int> changed;
+  for (size_t i = 0; i < body.outputs().size(); ++i) {
+    if (!returns_input(body, static_cast<int>(i))) changed.push_back(static_cast<int>(i));
+  }
+  return changed;
+}
+
+// The body that gives these of its outputs only: one that it just returned would be a new object in
+// each iteration.
+Ref<Body> giving(const Ref<Body>& body, std::span<const int> outputs) {
+  const auto all = body->graph()->outputs();
+  if (outputs.size() == all.size()) return body;
+  std::vector<OutputRef> some;
+  for (int i : outputs) some.push_back(all[static_cast<size_t>(i)]);
+  return part_of_body(*body, some, std::vector<bool>(body->graph()->inputs().size(), true),
+                      /*with_effects=*/true);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<LoopStep>> LoopStep::create(const Node& node, Ref<Body> condition,
                                                    Ref<Body> body) {
-  std::vector<bool> changes;
-  for (size_t i = 0; i < body->graph()->outputs().size(); ++i) {
-    changes.push_back(!returns_input(*body->graph(), static_cast<int>(i)));
-  }
+  Ref<Body> rest = body;
+  std::optional<Scalars> scalars = scalar_loop(*condition->graph(), *body->graph());
+  std::optional<LoopCounters> counters;
+  if (!scalars) counters = LoopCounters::create(*condition, *rest, changed_by(*rest->graph()));
+  if (counters) rest = counters->rest();
+  std::vector<int> changed = changed_by(*rest->graph());
   ASSIGN_OR_RETURN(PlannedBody planned_condition, PlannedBody::create(std::move(condition)));
-  ASSIGN_OR_RETURN(PlannedBody planned_body, PlannedBody::create(std::move(body)));
+  ASSIGN_OR_RETURN(PlannedBody planned_body, PlannedBody::create(giving(rest, changed)));
   std::unique_ptr<LoopStep> step(new LoopStep(node, std::move(planned_condition),
-                                              std::move(planned_body), std::move(changes)));
-  step->find_scalar_loop();
+                                              std::move(planned_body), std::move(body),
+                                              std::move(changed)));
+  step->scalars_ = std::move(scalars);
+  step->counters_ = std::move(counters);
   step->cost = kGuessedIterations * (step->condition_.cost() + step->body_.cost());
   return step;
 }
 
-void LoopStep::find_scalar_loop() {
-  const Graph &condition = *condition_.body().graph(), &body = *body_.body().graph();
-  for (size_t i = 0; i < changes_.size(); ++i) {
-    if (changes_[i]) changed_.push_back(static_cast<int>(i));
-  }
+std::optional<LoopStep::Scalars> LoopStep::scalar_loop(const Graph& condition, const Graph& body) {
   const int only[] = {0};
   auto holds = scalar_body(condition, only);
-  if (!holds || holds->expression.outputs()[0].dtype != DType::kBool) return;
-  auto next = scalar_body(body, changed_);
-  if (!next) return;
-  scalar_ = ScalarLoop::compile(holds->expression, next->expression, changed_);
-  condition_members_ = std::move(holds->members);
-  body_members_ = std::move(next->members);
+  if (!holds || holds->expression.outputs()[0].dtype != DType::kBool) return std::nullopt;
+  const std::vector<int> changed = changed_by(body);
+  auto next = scalar_body(body, changed);
+  if (!next) return std::nullopt;
+  auto loop = ScalarLoop::compile(holds->expression, next->expression, changed);
+  if (!loop) return std::nullopt;
+  return Scalars{std::move(*loop), std::move(holds->members), std::move(next->members)};
 }
 
 bool LoopStep::takes_scalars(std::span<const Tensor> values) const {
@@ -60,12 +83,12 @@ bool LoopStep::takes_scalars(std::span<const Tensor> values) const {
 
 Status LoopStep::repeat_scalars(std::span<Tensor> values) const {
   using Cell = ScalarLoop::Cell;
-  InlineVector<Cell, 32> cells(scalar_->num_cells(), Cell{});
+  InlineVector<Cell, 32> cells(scalars_->loop.num_cells(), Cell{});
   for (size_t i = 0; i < values.size(); ++i) {
     const bool is_small = values[i].rank() == 0 && is_plain(values[i].dtype());
     if (is_small) std::memcpy(&cells[i], values[i].raw_data(), dtype_size(values[i].dtype()));
   }
-  scalar_->prepare({cells.data(), cells.size()});
+  scalars_->loop.prepare({cells.data(), cells.size()});
   const InterruptCheck interrupt = interrupt_check();
   constexpr int64_t kIterationsBetweenChecks = 10'000;
   const Trap* trap = nullptr;
@@ -74,7 +97,7 @@ Status LoopStep::repeat_scalars(std::span<Tensor> values) const {
   do {
     if (interrupt && !is_first) RETURN_IF_ERROR(interrupt());
     is_first = false;
-    end = scalar_->run({cells.data(), cells.size()}, kIterationsBetweenChecks, &trap);
+    end = scalars_->loop.run({cells.data(), cells.size()}, kIterationsBetweenChecks, &trap);
   } while (end == ScalarLoop::End::kMoreToCome);
   if (end == ScalarLoop::End::kTrapped) return trapped_at(*trap);
   for (int i : changed_) {
@@ -87,10 +110,11 @@ Status LoopStep::repeat_scalars(std::span<Tensor> values) const {
 }
 
 Status LoopStep::trapped_at(const Trap& trap) const {
-  const std::span<const Trap> of_condition = scalar_->condition_traps();
+  const std::span<const Trap> of_condition = scalars_->loop.condition_traps();
   const bool is_in_condition = !of_condition.empty() && &trap >= of_condition.data() &&
                                &trap < of_condition.data() + of_condition.size();
-  const Node& member = *(is_in_condition ? condition_members_ : body_members_)[trap.member];
+  const Node& member =
+      *(is_in_condition ? scalars_->condition_members : scalars_->body_members)[trap.member];
   return failed_at(member, with_op_name(member.op(), trapped(trap)));
 }
 
@@ -98,33 +122,59 @@ Status LoopStep::run(ProgramRun& run) const {
   Status status = Stack::check("a loop", body_.body().name());
   if (!status.ok()) return failed_at(*node, status);
   BodyInputs variables(*this, run, 0);
-  for (size_t i = 0; i < changes_.size(); ++i) variables.given_up[i] &= changes_[i];
+  InlineVector<bool, 8> is_changed(variables.values.size(), false);
+  for (int i : changed_) is_changed[static_cast<size_t>(i)] = true;
+  for (size_t i = 0; i < is_changed.size(); ++i) variables.given_up[i] &= is_changed[i];
   status = repeat(variables.all(), variables.may_overwrite());
   if (!status.ok()) return failed_at(*node, with_op_name(node->op(), status));
   return put_all(run, *this, variables.all());
 }
 
+// For values that the rest was not made for.
+Status LoopStep::repeat_whole_body(std::span<Tensor> values) const {
+  const InterruptCheck interrupt = interrupt_check();
+  Tensors made;
+  for (;;) {
+    RETURN_IF_ERROR(condition_.run(std::span<const Tensor>(values), made));
+    ASSIGN_OR_RETURN(const bool holds, condition_holds(made[0]));
+    if (!holds) return {};
+    RETURN_IF_ERROR(run_body(whole_body_, values, made));
+    std::ranges::move(made, values.begin());
+    if (interrupt) RETURN_IF_ERROR(interrupt());
+  }
+}
+
 Status LoopStep::repeat(std::span<Tensor> values, std::span<bool> given_up) const {
-  if (scalar_ && takes_scalars(values)) return repeat_scalars(values);
+  if ((scalars_ || counters_) && !takes_scalars(values)) return repeat_whole_body(values);
+  if (scalars_) return repeat_scalars(values);
   const InterruptCheck interrupt = interrupt_check();
   const double cost = condition_.cost() + body_.cost() + 100;
   double since_check = 0;
+  std::optional<LoopCounters::Run> counters;
+  if (counters_) counters.emplace(*counters_, values);
   Tensors made;
   for (;;) {
-    RETURN_IF_ERROR(condition_.run(values, made));
-    ASSIGN_OR_RETURN(const bool holds, condition_holds(made[0]));
-    if (!holds) return {};
+    bool holds = false;
+    if (counters) {
+      holds = counters->begin_iteration(values);
+    } else {
+      RETURN_IF_ERROR(condition_.run(values, made));
+      ASSIGN_OR_RETURN(holds, condition_holds(made[0]));
+    }
+    if (!holds) break;
     RETURN_IF_ERROR(body_.run(values, given_up, made));
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (!changes_[i]) continue;
-      values[i] = std::move(made[i]);
+    for (size_t c = 0; c < changed_.size(); ++c) {
+      const auto i = static_cast<size_t>(changed_[c]);
+      values[i] = std::move(made[c]);
       given_up[i] = true;
     }
+    if (counters) RETURN_IF_ERROR(counters->end_iteration(values));
     if (interrupt && (since_check += cost) > kNanosecondsBetweenChecks) {
       since_check = 0;
       RETURN_IF_ERROR(interrupt());
     }
   }
+  return counters ? counters->finish(values) : Status();
 }
 
 }  // namespace graven::engine

@@ -6,6 +6,7 @@
 
 #include "graven/base/heap_bytes.h"
 #include "graven/kernels/scalar_loop.h"
+#include "graven/runtime/loop_counters.h"
 #include "graven/runtime/planned_body.h"
 #include "graven/runtime/step.h"
 
@@ -13,7 +14,8 @@ namespace graven::engine {
 
 // Runs a body as long as a condition holds (BodyRun::kWhile). The values that an iteration makes
 // are given up to the next one, which may overwrite them; values that the body returns as it got
-// them stay where they are. A loop of scalars alone runs by its instructions (ScalarLoop).
+// them stay where they are. A loop of scalars alone runs by its instructions (ScalarLoop), and so
+// do the scalars of another one (LoopCounters).
 class LoopStep final : public Step {
  public:
   static Result<std::unique_ptr<LoopStep>> create(const Node& node, Ref<Body> condition,
@@ -21,32 +23,46 @@ class LoopStep final : public Step {
   Status run(ProgramRun& run) const override;
   std::string text() const override { return node->op().name(); }
   int64_t bytes() const override {
-    // Bodies own their Programs.
-    return bytes_of_object<LoopStep>() + heap_bytes(changes_) + heap_bytes(changed_) +
-           heap_bytes(condition_members_) + heap_bytes(body_members_) +
-           (scalar_ ? scalar_->bytes() : 0);
+    // Bodies own their Programs. That of body_ is the node's, or this step's alone.
+    int64_t total = bytes_of_object<LoopStep>() + heap_bytes(changed_);
+    if (&body_.body() != whole_body_.get()) total += body_.body().bytes();
+    if (scalars_) {
+      total += scalars_->loop.bytes() + heap_bytes(scalars_->condition_members) +
+               heap_bytes(scalars_->body_members);
+    }
+    return total + (counters_ ? counters_->bytes() : 0);
   }
   bool may_block() const override { return condition_.may_block() || body_.may_block(); }
 
  private:
-  LoopStep(const Node& node, PlannedBody condition, PlannedBody body, std::vector<bool> changes)
+  // The loop over scalars that the whole loop is, and the nodes of its traps.
+  struct Scalars {
+    ScalarLoop loop;
+    std::vector<const Node*> condition_members, body_members;
+  };
+  static std::optional<Scalars> scalar_loop(const Graph& condition, const Graph& body);
+
+  LoopStep(const Node& node, PlannedBody condition, PlannedBody body, Ref<Body> whole_body,
+           std::vector<int> changed)
       : Step(node),
         condition_(std::move(condition)),
         body_(std::move(body)),
-        changes_(std::move(changes)) {}
+        whole_body_(std::move(whole_body)),
+        changed_(std::move(changed)) {}
   Status repeat(std::span<Tensor> values, std::span<bool> given_up) const;
-  void find_scalar_loop();
-  // True if the values are the scalars that the scalar loop is for.
-  bool takes_scalars(std::span<const Tensor> values) const;
   Status repeat_scalars(std::span<Tensor> values) const;
+  Status repeat_whole_body(std::span<Tensor> values) const;
+  // True if the values are the scalars that the bodies say.
+  bool takes_scalars(std::span<const Tensor> values) const;
   Status trapped_at(const Trap& trap) const;
 
-  const PlannedBody condition_, body_;
-  const std::vector<bool> changes_;  // for each variable: the body does not just return it
-  // The loop over scalars, if it is one: the variables that change, and the nodes of its traps.
-  std::optional<ScalarLoop> scalar_;
-  std::vector<int> changed_;
-  std::vector<const Node*> condition_members_, body_members_;
+  const PlannedBody condition_;
+  // Gives the variables of changed_; counters_ does the rest.
+  const PlannedBody body_;
+  const Ref<Body> whole_body_;
+  const std::vector<int> changed_;
+  std::optional<Scalars> scalars_;              // none: some variables are no scalars
+  std::optional<LoopCounters> counters_;        // none: the condition is no expression of scalars
 };
 
 }  // namespace graven::engine
