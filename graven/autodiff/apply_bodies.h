@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -13,9 +14,9 @@ namespace graven::engine {
 
 // Applies an op that runs bodies. If the builder records (RecordingBuilder) and a listener of the
 // current frame wants the step, the op runs forward halves (extended_node.h), and the listeners are
-// told of one step with a gradient of its own.
+// told of one step with a gradient of its own. recompute: see ir/recompute.h.
 GRAVEN_API Result<Tensors> apply_bodies(Builder& builder, const Op& op,
                                         std::span<const Tensor> inputs, AttrsRef attrs,
-                                        std::string_view name = {});
+                                        std::string_view name = {}, int64_t recompute = 0);
 
 }  // namespace graven::engine

@@ -19,15 +19,15 @@ Result<ExtendedNode> extend_call(const Op& op, AttrsRef attrs) {
   return extended;
 }
 
-Result<ExtendedNode> extend_node(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
-                                 Builder& builder) {
+Result<ExtendedNode> extend_node(const Op& op, AttrsRef attrs, Builder& builder,
+                                 int64_t recompute) {
   switch (op.record().bodies.run) {
     case BodyRun::kOnce:
       return extend_call(op, attrs);
     case BodyRun::kOneOf:
       return extend_branches(op, attrs);
     case BodyRun::kWhile:
-      return extend_loop(op, attrs, inputs, builder);
+      return extend_loop(op, attrs, builder, recompute);
     case BodyRun::kAsTheOpLikes:
       break;
   }

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <utility>
@@ -27,14 +28,13 @@ struct ExtendedNode {
       backward;
 };
 
-// The builder makes the further inputs. An error if a body has no gradient pair.
-Result<ExtendedNode> extend_node(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
-                                 Builder& builder);
+// The builder makes the further inputs. recompute: that of the node (ir/recompute.h), or 0. An
+// error if a body has no gradient pair.
+Result<ExtendedNode> extend_node(const Op& op, AttrsRef attrs, Builder& builder, int64_t recompute);
 
 // --- One for each way to run bodies, a file each.
 Result<ExtendedNode> extend_call(const Op& op, AttrsRef attrs);
 Result<ExtendedNode> extend_branches(const Op& op, AttrsRef attrs);
-Result<ExtendedNode> extend_loop(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
-                                 Builder& builder);
+Result<ExtendedNode> extend_loop(const Op& op, AttrsRef attrs, Builder& builder, int64_t recompute);
 
 }  // namespace graven::engine

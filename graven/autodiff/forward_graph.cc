@@ -1,6 +1,8 @@
 #include "graven/autodiff/forward_graph.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <variant>
 
 #include "graven/autodiff/call_gradient.h"
 #include "graven/autodiff/custom_gradient.h"
@@ -9,6 +11,7 @@
 #include "graven/ir/emitter.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph_builder.h"
+#include "graven/ir/recompute.h"
 #include "graven/ir/structural_ops.h"
 
 namespace graven::engine {
@@ -140,7 +143,9 @@ Status ForwardGraph::extend_nodes() {
 
 Status ForwardGraph::extend(Node* node, GraphBuilder& builder) {
   std::vector<Tensor> inputs = input_tensors(graph_, *node);
-  auto extended = extend_node(node->op(), node->attrs(), inputs, builder);
+  const AttrValue noted = node->attribute(kRecompute);
+  const auto* recompute = std::get_if<int64_t>(&noted);
+  auto extended = extend_node(node->op(), node->attrs(), builder, recompute ? *recompute : 0);
   // Another thread, or this one where less of the stack is used, may have room for it.
   if (extended.status().code() == Code::kResourceExhausted) return extended.status();
   if (!extended.ok()) {  // an error only if a gradient has to pass here

@@ -5,11 +5,16 @@
 // as it got it (captures) gathers its gradient by addition; where an iteration reads only some rows
 // of it, it gathers slices in lists, which are added up behind the loop.
 //
+// A loop may recompute (ir/recompute.h): its pushes are marked, and what runs the loop keeps its
+// variables now and then in place of what is pushed. The graphs are the same as without, so that
+// gradients of any order have the same bits.
+//
 // A gradient of a gradient needs no more than that: the gradients of the lists are lists, which the
 // backward loop pops too.
 #include <algorithm>
 #include <deque>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,6 +29,7 @@
 #include "graven/ir/bodies.h"
 #include "graven/ir/merge_captures.h"
 #include "graven/ir/order_effects.h"
+#include "graven/ir/recompute.h"
 #include "graven/ir/same_input.h"
 #include "graven/ir/static_shape.h"
 #include "graven/ir/structural_ops.h"
@@ -107,7 +113,7 @@ void add_counter_and_lists(GraphBuilder& builder, const Loop& loop, Tensor& coun
   }
 }
 
-Result<Ref<Body>> forward_body(const Loop& loop) {
+Result<Ref<Body>> forward_body(const Loop& loop, int64_t recompute) {
   const Body& half = loop.pair->forward_body();
   Ref<Graph> graph = half.graph()->clone();
   graph->set_name(str_cat(half.graph()->name(), "_loop"));
@@ -127,6 +133,9 @@ Result<Ref<Body>> forward_body(const Loop& loop) {
     const auto number = static_cast<size_t>(loop.sources[o].number);
     pushed[number] =
         emit(kTensorListPushBack, {lists[number], symbolic_tensor(graph, graph->outputs()[o])});
+    if (pushed[number] && recompute > 0) {
+      graph->set_attribute(&symbolic(pushed[number]).node(), std::string(kRecompute), recompute);
+    }
   }
   RETURN_IF_ERROR(emit.status());
   outputs.push_back(symbolic(next).output());
@@ -497,13 +506,13 @@ class LoopBackward final : public Backward {
 
 }  // namespace
 
-Result<ExtendedNode> extend_loop(const Op& op, AttrsRef attrs, std::span<const Tensor>,
-                                 Builder& builder) {
+Result<ExtendedNode> extend_loop(const Op& op, AttrsRef attrs, Builder& builder,
+                                 int64_t recompute) {
   const NodeBodies bodies = bodies_of(op, attrs);
   const Ref<Body>&condition = bodies.all[0].body, &body = bodies.all[1].body;
   ASSIGN_OR_RETURN(Ref<GradientPair> pair, gradient_pair(body, /*gathers_rows=*/true));
   ASSIGN_OR_RETURN(std::shared_ptr<Loop> loop, loop_of(*body, std::move(pair)));
-  ASSIGN_OR_RETURN(Ref<Body> forward, forward_body(*loop));
+  ASSIGN_OR_RETURN(Ref<Body> forward, forward_body(*loop, recompute));
   const Ref<Body> halves[] = {forward_condition(*condition, *loop), std::move(forward)};
   ExtendedNode extended(op, with_bodies(op, attrs, halves));
   Emitter emit(builder);

@@ -13,6 +13,8 @@
 #include "graven/control/structures.h"
 #include "graven/function/trace_body.h"
 #include "graven/function/trace_type.h"
+#include "graven/ir/bodies.h"
+#include "graven/ir/body.h"
 #include "graven/ir/merge_captures.h"
 #include "graven/ir/static_shape.h"
 #include "graven/ir/structural_ops.h"
@@ -107,6 +109,24 @@ bool conforms(const Shape& after, const Shape& invariant) {
     if (invariant[d].is_number() && !(after[d] == invariant[d])) return false;
   }
   return true;
+}
+
+// The first node, in a graph or in the bodies that its nodes run, that gives something else or does
+// something more when it runs again; null if there is none. Reads of variables are no such nodes.
+const Node* find_unrepeatable(const Graph& graph) {
+  for (const Node* node : graph.nodes()) {
+    const NodeBodies bodies = bodies_of(*node);
+    for (const NodeBody& one : bodies.all) {
+      const Node* found = one.body ? find_unrepeatable(*one.body->graph()) : nullptr;
+      if (found) return found;
+    }
+    if (!bodies.empty() || !node->op().is_stateful_ever()) continue;
+    const Effects effects = node->op().record().effects(node->op(), node->attrs());
+    const bool only_reads = !effects.ordered && !effects.must_run && effects.writes.empty() &&
+                            (!effects.stateful || !effects.reads.empty());
+    if (!only_reads) return node;
+  }
+  return nullptr;
 }
 
 class LoopTracer {
@@ -247,8 +267,14 @@ class LoopTracer {
     inputs.insert(inputs.end(), captured.begin(), captured.end());
     for (const Tensor& input : inputs) attrs.T.push_back(input.dtype());
     const Ref<Body> bodies[] = {attrs.cond, attrs.body};
-    auto made =
-        apply_bodies(c_.builder(), op_for_bodies(*kWhile, bodies), inputs, attrs, c_.name());
+    if (const Node* node = p_.recompute > 0 ? find_unrepeatable(*body.graph) : nullptr) {
+      return c_.fail(value_error(
+          "recompute=", p_.recompute, " runs the body of the loop again for its gradient, so the ",
+          "body must have no effects and draw no random numbers from a state (tf.random.stateless_",
+          "functions are fine); it has '", node->name(), "' (", node->op().name(), ")"));
+    }
+    auto made = apply_bodies(c_.builder(), op_for_bodies(*kWhile, bodies), inputs, attrs, c_.name(),
+                             p_.recompute);
     if (!made.ok()) return c_.fail(made.status());
     std::vector<Tensor> results;
     for (size_t i = 0; i < before_.size(); ++i) {
@@ -285,6 +311,9 @@ Outputs while_loop(FunctionContext& c, const WhileLoopParameters& p) {
   if (p.parallel_iterations < 1) {
     return c.fail(type_error("The argument `parallel_iterations` must be a positive integer."));
   }
+  if (p.recompute < 0) {
+    return c.fail(value_error("recompute must be a number of iterations, or 0, got ", p.recompute));
+  }
   if (!is_list(p.loop_vars)) return c.fail(type_error("loop_vars must be a list or tuple"));
   if (!c.is_graph()) return loop_at_once(c, p);
   return LoopTracer(c, p).trace();
@@ -301,13 +330,15 @@ void define_loops(FunctionRegistry& functions) {
                  "tensors that they read from outside do not change from one iteration to the "
                  "next.",
       .returns = "The loop variables after the last iteration, in the structure of loop_vars.",
-      .raises = {{"TypeError",
-                  "cond or body is not callable, parallel_iterations is below 1, or a loop "
-                  "variable changes its dtype in a graph."},
-                 {"ValueError",
-                  "There are no loop variables, body returns another structure, or a loop variable "
-                  "changes a size that shape_invariants do not leave open."},
-                 {"InvalidArgumentError", "cond gives no bool scalar when the graph runs."}},
+      .raises =
+          {{"TypeError",
+            "cond or body is not callable, parallel_iterations is below 1, or a loop "
+            "variable changes its dtype in a graph."},
+           {"ValueError",
+            "There are no loop variables, body returns another structure, or a loop variable "
+            "changes a size that shape_invariants do not leave open; recompute is negative, or "
+            "the body has effects or draws random numbers from a state."},
+           {"InvalidArgumentError", "cond gives no bool scalar when the graph runs."}},
       .source = "OpDef \"While\"",
       .body = while_loop,
   });

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -12,6 +13,11 @@
 
 namespace graven::engine {
 
+inline constexpr std::string_view kRecomputeDoc =
+    "k above 0 saves memory in a graph: for its gradient the loop keeps its variables every k "
+    "iterations and computes the other values again, k iterations at a time. Gradients are the "
+    "same to the last bit. 0 keeps all values.";
+
 struct WhileLoopParameters {
   Ref<Callable> cond, body;
   Value loop_vars;
@@ -19,6 +25,7 @@ struct WhileLoopParameters {
   int64_t parallel_iterations = 10;
   bool back_prop = true;
   Tensor maximum_iterations;
+  int64_t recompute = 0;
   static constexpr auto fields() {
     using P = WhileLoopParameters;
     return std::tuple(
@@ -35,7 +42,8 @@ struct WhileLoopParameters {
         field("back_prop", &P::back_prop, "False stops gradients of a loop in a graph."),
         ignored_field("swap_memory", "Results are the same."),
         field("maximum_iterations", &P::maximum_iterations, "int32",
-              "The most iterations there may be, a scalar."));
+              "The most iterations there may be, a scalar."),
+        field("recompute", &P::recompute, kRecomputeDoc));
   }
 };
 

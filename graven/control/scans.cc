@@ -27,6 +27,7 @@ struct FoldParameters {
   Value elems, initializer;
   int64_t parallel_iterations = 10;
   bool back_prop = true, reverse = false;
+  int64_t recompute = 0;
   static constexpr auto fields() {
     using P = FoldParameters;
     return std::tuple(required_field("fn", &P::fn, kFnDoc),
@@ -48,7 +49,8 @@ struct ScanParameters : FoldParameters {
                       field("back_prop", &P::back_prop, "False stops gradients in a graph."),
                       ignored_field("swap_memory", kSame),
                       ignored_field("infer_shape", "Shapes that are known are said in any case."),
-                      field("reverse", &P::reverse, "Begin with the last row."), name_field());
+                      field("reverse", &P::reverse, "Begin with the last row."), name_field(),
+                      field("recompute", &P::recompute, kRecomputeDoc));
   }
 };
 
@@ -166,6 +168,7 @@ class Scanner {
         Container::tuple(), {Value::of_tensor(c_.scalar(num_taken_)), first_, std::move(all)});
     loop.parallel_iterations = p_.parallel_iterations;
     loop.back_prop = p_.back_prop;
+    loop.recompute = p_.recompute;
     if (!c_.status().ok()) return Tensor();
     const Value after = while_loop(c_, loop).structure;
     if (!c_.status().ok()) return Tensor();

@@ -24,11 +24,43 @@ Result<const TensorList*> list_of_dtype(const KernelContext& c, DType dtype) {
   return list;
 }
 
-// The list of input 0 as that of output 0, to be changed.
-Result<TensorList*> list_to_change(KernelContext& c) {
+// A list whose elements are all there: the list itself, or a copy of a computed one.
+class WholeList {
+ public:
+  static Result<WholeList> of(const TensorList* list) {
+    if (!list->is_computed()) return WholeList(list, {});
+    Ref<Variant> copy = list->clone();
+    auto* computed = static_cast<TensorList*>(copy.get());
+    RETURN_IF_ERROR(computed->compute_all());
+    return WholeList(computed, std::move(copy));
+  }
+  const TensorList* operator->() const { return list_; }
+  const TensorList& operator*() const { return *list_; }
+
+ private:
+  WholeList(const TensorList* list, Ref<Variant> owned) : list_(list), owned_(std::move(owned)) {}
+  const TensorList* list_;
+  Ref<Variant> owned_;
+};
+
+// The list of input 0, for kernels that read elements.
+Result<WholeList> elements_of_dtype(const KernelContext& c, DType dtype) {
+  ASSIGN_OR_RETURN(const TensorList* list, list_of_dtype(c, dtype));
+  return WholeList::of(list);
+}
+
+// The list of input 0 as that of output 0, to be changed at its end.
+Result<TensorList*> list_to_shorten(KernelContext& c) {
   if (!c.output(0)) RETURN_IF_ERROR(c.allocate_output(0, DType::kVariant, Shape()));
   if (!(c.output(0) == c.input(0))) c.out<Ref<Resource>>(0)[0] = c.input(0).resource();
   return changeable<TensorList>(c.output(0), TensorList::kName);
+}
+
+// The same, to be changed anywhere.
+Result<TensorList*> list_to_change(KernelContext& c) {
+  ASSIGN_OR_RETURN(TensorList * list, list_to_shorten(c));
+  RETURN_IF_ERROR(list->compute_all());
+  return list;
 }
 
 void give_list(KernelContext& c, Ref<TensorList> list) {
@@ -218,16 +250,24 @@ Status tensor_list_pop_back_kernel(KernelContext& c) {
                    list_of_dtype(c, c.attrs<TensorListAttrs>().element_dtype));
   const int64_t last = before->length() - 1;
   if (last < 0) return invalid_argument("Trying to pop from an empty list");
-  ASSIGN_OR_RETURN(Tensor value, read_element(*before, last, c.input(1)));
+  if (!before->is_computed()) {
+    ASSIGN_OR_RETURN(Tensor value, read_element(*before, last, c.input(1)));
+    c.set_output(1, std::move(value));
+    ASSIGN_OR_RETURN(TensorList * list, list_to_shorten(c));
+    list->resize(last);
+    return {};
+  }
+  ASSIGN_OR_RETURN(TensorList * list, list_to_shorten(c));
+  RETURN_IF_ERROR(list->compute_last());
+  ASSIGN_OR_RETURN(Tensor value, read_element(*list, last, c.input(1)));
   c.set_output(1, std::move(value));
-  ASSIGN_OR_RETURN(TensorList * list, list_to_change(c));
   list->resize(last);
   return {};
 }
 
 Status tensor_list_get_item_kernel(KernelContext& c) {
-  ASSIGN_OR_RETURN(const TensorList* list,
-                   list_of_dtype(c, c.attrs<TensorListAttrs>().element_dtype));
+  ASSIGN_OR_RETURN(const WholeList list,
+                   elements_of_dtype(c, c.attrs<TensorListAttrs>().element_dtype));
   ASSIGN_OR_RETURN(int64_t index, number_in(c, 1));
   if (index < 0 || index >= list->length()) {
     return invalid_argument("Trying to access element ", index, " in a list with ", list->length(),
@@ -268,7 +308,7 @@ Status tensor_list_resize_kernel(KernelContext& c) {
 
 Status tensor_list_stack_kernel(KernelContext& c) {
   const auto& attrs = c.attrs<TensorListStackAttrs>();
-  ASSIGN_OR_RETURN(const TensorList* list, list_of_dtype(c, attrs.element_dtype));
+  ASSIGN_OR_RETURN(const WholeList list, elements_of_dtype(c, attrs.element_dtype));
   if (attrs.num_elements != -1 && attrs.num_elements != list->length()) {
     return invalid_argument("Operation expected a list with ", attrs.num_elements,
                             " elements but got a list with ", list->length(), " elements");
@@ -299,7 +339,7 @@ Status tensor_list_from_tensor_kernel(KernelContext& c) {
 
 Status tensor_list_gather_kernel(KernelContext& c) {
   const DType dtype = c.attrs<TensorListAttrs>().element_dtype;
-  ASSIGN_OR_RETURN(const TensorList* list, list_of_dtype(c, dtype));
+  ASSIGN_OR_RETURN(const WholeList list, elements_of_dtype(c, dtype));
   const auto indices = c.in<int32_t>(1);
   ASSIGN_OR_RETURN(Shape open, open_shape_of(c.input(2)));
   ASSIGN_OR_RETURN(Shape element, shape_to_read(list->element_shape(), open));
@@ -475,7 +515,7 @@ Result<Shape> element_to_join(const TensorList& list, const Tensor& asked) {
 
 Status tensor_list_concat_kernel(KernelContext& c) {
   const DType dtype = c.attrs<TensorListAttrs>().element_dtype;
-  ASSIGN_OR_RETURN(const TensorList* list, list_of_dtype(c, dtype));
+  ASSIGN_OR_RETURN(const WholeList list, elements_of_dtype(c, dtype));
   ASSIGN_OR_RETURN(Shape element, element_to_join(*list, c.input(1)));
   RETURN_IF_ERROR(c.allocate_output(1, DType::kInt64, {Dim(list->length())}));
   const auto lengths = c.out<int64_t>(1);
@@ -595,11 +635,13 @@ Status tensor_list_concat_lists_kernel(KernelContext& c) {
                               "index ", i, ". Saw ", x->element_shape().to_message(), " vs. ",
                               y->element_shape().to_message());
     }
+    ASSIGN_OR_RETURN(const WholeList more, WholeList::of(y));
     Ref<Variant> joined = x->clone();
     auto* list = static_cast<TensorList*>(joined.get());
+    RETURN_IF_ERROR(list->compute_all());
     list->resize(x->length() + y->length());
     for (int64_t k = 0; k < y->length(); ++k) {
-      ASSIGN_OR_RETURN(Tensor value, y->get(k));
+      ASSIGN_OR_RETURN(Tensor value, more->get(k));
       if (value) RETURN_IF_ERROR(list->set(x->length() + k, value));
     }
     c.out<Ref<Resource>>(0)[i] = std::move(joined);
@@ -631,6 +673,7 @@ Status tensor_list_push_back_batch_kernel(KernelContext& c) {
       lists[i] = list->clone();
       list = static_cast<TensorList*>(lists[i].get());
     }
+    RETURN_IF_ERROR(list->compute_all());
     list->resize(list->length() + 1);
     RETURN_IF_ERROR(list->set_to_row(list->length() - 1, tensor, static_cast<int64_t>(i)));
   }

@@ -42,8 +42,10 @@ Ref<Body> giving(const Ref<Body>& body, std::span<const int> outputs) {
 
 Result<std::unique_ptr<LoopStep>> LoopStep::create(const Node& node, Ref<Body> condition,
                                                    Ref<Body> body) {
-  Ref<Body> rest = body;
-  std::optional<Scalars> scalars = scalar_loop(*condition->graph(), *body->graph());
+  ASSIGN_OR_RETURN(auto recompute, Recompute::create(*body));
+  Ref<Body> rest = recompute ? recompute->rest() : body;
+  std::optional<Scalars> scalars;
+  if (!recompute) scalars = scalar_loop(*condition->graph(), *body->graph());
   std::optional<LoopCounters> counters;
   if (!scalars) counters = LoopCounters::create(*condition, *rest, changed_by(*rest->graph()));
   if (counters) rest = counters->rest();
@@ -55,6 +57,7 @@ Result<std::unique_ptr<LoopStep>> LoopStep::create(const Node& node, Ref<Body> c
                                               std::move(changed)));
   step->scalars_ = std::move(scalars);
   step->counters_ = std::move(counters);
+  step->recompute_ = std::move(recompute);
   step->cost = kGuessedIterations * (step->condition_.cost() + step->body_.cost());
   return step;
 }
@@ -152,6 +155,11 @@ Status LoopStep::repeat(std::span<Tensor> values, std::span<bool> given_up) cons
   double since_check = 0;
   std::optional<LoopCounters::Run> counters;
   if (counters_) counters.emplace(*counters_, values);
+  std::optional<Recompute::Run> recompute;
+  if (recompute_) {
+    ASSIGN_OR_RETURN(Recompute::Run run, Recompute::Run::start(*recompute_, values));
+    recompute = std::move(run);
+  }
   Tensors made;
   for (;;) {
     bool holds = false;
@@ -162,19 +170,24 @@ Status LoopStep::repeat(std::span<Tensor> values, std::span<bool> given_up) cons
       ASSIGN_OR_RETURN(holds, condition_holds(made[0]));
     }
     if (!holds) break;
+    if (recompute) recompute->before_iteration(values);
     RETURN_IF_ERROR(body_.run(values, given_up, made));
     for (size_t c = 0; c < changed_.size(); ++c) {
       const auto i = static_cast<size_t>(changed_[c]);
       values[i] = std::move(made[c]);
       given_up[i] = true;
     }
-    if (counters) RETURN_IF_ERROR(counters->end_iteration(values));
+    // What is kept for computing again may be a variable that the rest does not read.
+    if (counters) {
+      RETURN_IF_ERROR(recompute ? counters->finish(values) : counters->end_iteration(values));
+    }
     if (interrupt && (since_check += cost) > kNanosecondsBetweenChecks) {
       since_check = 0;
       RETURN_IF_ERROR(interrupt());
     }
   }
-  return counters ? counters->finish(values) : Status();
+  if (counters) RETURN_IF_ERROR(counters->finish(values));
+  return recompute ? recompute->finish(values) : Status();
 }
 
 }  // namespace graven::engine

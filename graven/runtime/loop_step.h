@@ -8,6 +8,7 @@
 #include "graven/kernels/scalar_loop.h"
 #include "graven/runtime/loop_counters.h"
 #include "graven/runtime/planned_body.h"
+#include "graven/runtime/recompute.h"
 #include "graven/runtime/step.h"
 
 namespace graven::engine {
@@ -30,7 +31,8 @@ class LoopStep final : public Step {
       total += scalars_->loop.bytes() + heap_bytes(scalars_->condition_members) +
                heap_bytes(scalars_->body_members);
     }
-    return total + (counters_ ? counters_->bytes() : 0);
+    if (counters_) total += counters_->bytes();
+    return total + (recompute_ ? recompute_->bytes() : 0);
   }
   bool may_block() const override { return condition_.may_block() || body_.may_block(); }
 
@@ -57,12 +59,13 @@ class LoopStep final : public Step {
   Status trapped_at(const Trap& trap) const;
 
   const PlannedBody condition_;
-  // Gives the variables of changed_; counters_ does the rest.
+  // Gives the variables of changed_; counters_ and recompute_ do the rest.
   const PlannedBody body_;
   const Ref<Body> whole_body_;
   const std::vector<int> changed_;
   std::optional<Scalars> scalars_;              // none: some variables are no scalars
   std::optional<LoopCounters> counters_;        // none: the condition is no expression of scalars
+  std::unique_ptr<const Recompute> recompute_;  // null: nothing is computed again
 };
 
 }  // namespace graven::engine

@@ -236,15 +236,61 @@ Result<Ref<TensorList>> TensorList::of_rows(const Tensor& rows, Shape element_sh
   return list;
 }
 
+Ref<TensorList> TensorList::computed(DType dtype, Shape element_shape, int64_t length,
+                                     Ref<ElementSource> source, int number) {
+  auto list = make_ref<TensorList>(dtype, std::move(element_shape));
+  list->length_ = length;
+  if (length > 0) list->source_ = std::move(source);
+  list->number_ = number;
+  return list;
+}
+
+Status TensorList::compute_last() {
+  if (!source_ || is_set(length_ - 1)) return {};
+  ASSIGN_OR_RETURN(const std::vector<Tensor> elements,
+                   source_->elements_up_to(number_, length_ - 1));
+  return set_computed(length_ - static_cast<int64_t>(elements.size()), elements);
+}
+
+Status TensorList::compute_all() {
+  if (!source_) return {};
+  std::vector<Tensor> all(static_cast<size_t>(length_));
+  for (size_t left = all.size(); left > 0;) {
+    ASSIGN_OR_RETURN(std::vector<Tensor> some,
+                     source_->elements_up_to(number_, static_cast<int64_t>(left) - 1));
+    for (; !some.empty(); some.pop_back()) all[--left] = std::move(some.back());
+  }
+  rows_ = Rows();
+  tensors_.clear();
+  RETURN_IF_ERROR(set_computed(0, all));
+  source_ = nullptr;
+  return {};
+}
+
+// For a list of which nothing is set.
+Status TensorList::set_computed(int64_t first, std::span<const Tensor> elements) {
+  const auto end = first + static_cast<int64_t>(elements.size());
+  RETURN_IF_ERROR(reserve(first, end, elements[0].shape()));
+  for (const Tensor& element : elements) RETURN_IF_ERROR(set(first++, element));
+  return {};
+}
+
 Ref<Variant> TensorList::clone() const {
   auto copy = make_ref<TensorList>(dtype_, element_shape_, max_length_);
   copy->length_ = length_;
   copy->rows_ = rows_;
   copy->tensors_ = tensors_;
+  copy->source_ = source_;
+  copy->number_ = number_;
   return copy;
 }
 
 Result<Ref<Resource>> TensorList::zeros_like() const {
+  if (source_) {
+    const Ref<Variant> copy = clone();
+    RETURN_IF_ERROR(static_cast<TensorList*>(copy.get())->compute_all());
+    return copy->zeros_like();
+  }
   auto zeros = make_ref<TensorList>(dtype_, element_shape_, max_length_);
   zeros->length_ = length_;
   zeros->rows_ = rows_;
@@ -387,6 +433,7 @@ Status TensorList::push_back(const Tensor& value) {
 
 void TensorList::resize(int64_t length) {
   length_ = length;
+  if (length == 0) source_ = nullptr;  // which holds values
   rows_.truncate(length);
   if (static_cast<size_t>(length) < tensors_.size()) tensors_.resize(static_cast<size_t>(length));
 }
@@ -437,6 +484,12 @@ Status TensorList::add_rows(const Rows& other) {
 Status TensorList::add(const Variant& other) {
   const auto* list = dynamic_cast<const TensorList*>(&other);
   if (!list) return invalid_argument("a ", other.kind(), " cannot be added to a ", kName);
+  RETURN_IF_ERROR(compute_all());
+  if (list->source_) {
+    const Ref<Variant> copy = list->clone();
+    RETURN_IF_ERROR(static_cast<TensorList*>(copy.get())->compute_all());
+    return add(*copy);
+  }
   auto refuse = [](std::string_view what, const auto& own, const auto& others) {
     return invalid_argument("Trying to add two lists of tensors ", what, ". One is ", own,
                             " and the other is ", others);

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -16,6 +17,15 @@
 
 namespace graven::engine {
 
+// Computes elements of lists that are not kept (TensorList::computed). Any thread may call it.
+class GRAVEN_API ElementSource : public RefCounted {
+ public:
+  // Elements of list `number` that follow each other, one or more, of which the last is element
+  // `last`. The lists of one source are computed together, so it is quick to ask for the same
+  // `last` of each.
+  virtual Result<std::vector<Tensor>> elements_up_to(int number, int64_t last) = 0;
+};
+
 // A list of tensors of one dtype in a variant: the value of TensorFlow's TensorList ops. An element
 // that was never set has no value; readers take it for zeros.
 //
@@ -23,6 +33,10 @@ namespace graven::engine {
 // full. So to change one is to copy its bytes, and to stack them all copies nothing. Long elements,
 // strings, handles, and elements of different shapes are tensors of their own, which the list holds
 // by handle. A list finds out by its elements which of the two it is.
+//
+// A list may be computed: its elements are made when they are needed, some at a time, and dropped
+// with those that are popped. compute_last and compute_all make them; other members take elements
+// that were not made for ones that were never set.
 //
 // Members that change the list are for the owner of its only handle.
 class GRAVEN_API TensorList final : public Variant {
@@ -37,6 +51,10 @@ class GRAVEN_API TensorList final : public Variant {
       : dtype_(dtype), element_shape_(std::move(element_shape)), max_length_(max_length) {}
   // The rows of a tensor of rank >= 1, with which the list shares their memory.
   static Result<Ref<TensorList>> of_rows(const Tensor& rows, Shape element_shape);
+
+  // A computed list of so many elements.
+  static Ref<TensorList> computed(DType dtype, Shape element_shape, int64_t length,
+                                  Ref<ElementSource> source, int number);
 
   std::string_view kind() const override { return kName; }
   std::vector<std::pair<DType, Shape>> components() const override {
@@ -65,7 +83,13 @@ class GRAVEN_API TensorList final : public Variant {
   // kInvalidArgument if one has another shape. May share the list's memory.
   Result<Tensor> stack(const Shape& element) const;
 
+  bool is_computed() const { return source_ != nullptr; }
+
   // --- Changes. The caller has checked dtype, shape and index.
+
+  // Of a computed list, makes the last element, and perhaps some before it; or all.
+  Status compute_last();
+  Status compute_all();
 
   // On failure the element is as it was, or never set.
   Status set(int64_t i, const Tensor& value);
@@ -112,6 +136,7 @@ class GRAVEN_API TensorList final : public Variant {
   Status add_to(int64_t i, const Tensor& value);
   Status add_rows(const Rows& other);
   Result<Tensor> row(int64_t i) const;
+  Status set_computed(int64_t first, std::span<const Tensor> elements);
 
   DType dtype_;
   Shape element_shape_;
@@ -119,6 +144,8 @@ class GRAVEN_API TensorList final : public Variant {
   int64_t length_ = 0;
   Rows rows_;                    // used unless there are tensors
   std::vector<Tensor> tensors_;  // of elements [0, size); empty ones and those behind are not set
+  Ref<ElementSource> source_;    // null: the list is not computed
+  int number_ = 0;               // of the list in its source
 };
 
 }  // namespace graven::engine

@@ -240,5 +240,50 @@ TEST_CASE("a list that memory does not suffice for stays as it was") {
   CHECK(element(*pushed, 0) == std::vector<float>{1, 2});
 }
 
+// Gives element i of list l as [10 * l, i], up to three at a time, and counts how often it is
+// asked.
+class Numbers final : public ElementSource {
+ public:
+  Result<std::vector<Tensor>> elements_up_to(int number, int64_t last) override {
+    ++num_calls;
+    std::vector<Tensor> elements;
+    for (int64_t i = last / 3 * 3; i <= last; ++i) {
+      elements.push_back(vector({10.0f * static_cast<float>(number), static_cast<float>(i)}));
+    }
+    return elements;
+  }
+  int num_calls = 0;
+};
+
+TEST_CASE("a computed list makes its last elements, some at a time") {
+  auto numbers = make_ref<Numbers>();
+  Ref<TensorList> list = TensorList::computed(DType::kFloat32, Shape{2}, 8, numbers, 1);
+  for (int64_t i = 7; i >= 0; --i) {
+    REQUIRE(list->compute_last().ok());
+    CHECK(element(*list, i) == std::vector<float>{10, static_cast<float>(i)});
+    CHECK(numbers->num_calls == 3 - i / 3);
+    list->resize(i);
+  }
+  CHECK(!list->is_computed());
+  CHECK(list->length() == 0);
+}
+
+TEST_CASE("all of a computed list, its zero and its sum are those of its elements") {
+  auto numbers = make_ref<Numbers>();
+  auto computed = [&] { return TensorList::computed(DType::kFloat32, Shape{2}, 4, numbers, 2); };
+  Ref<TensorList> list = computed();
+  REQUIRE(list->compute_all().ok());
+  CHECK(values_of(stacked(*list, {2})) == std::vector<float>{20, 0, 20, 1, 20, 2, 20, 3});
+  auto zero = computed()->zeros_like();
+  REQUIRE(zero.ok());
+  CHECK(element(static_cast<const TensorList&>(**zero), 3) == std::vector<float>{0, 0});
+  REQUIRE(list->add(*computed()).ok());
+  CHECK(element(*list, 3) == std::vector<float>{40, 6});
+  Ref<TensorList> sum = computed();
+  REQUIRE(sum->compute_last().ok());
+  REQUIRE(sum->add(*list).ok());
+  CHECK(element(*sum, 1) == std::vector<float>{60, 3});
+}
+
 }  // namespace
 }  // namespace graven::engine

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 UNSPECIFIED = object()  # the default of set_loop_options
-_OF_WHILE_LOOP = ("parallel_iterations", "swap_memory", "maximum_iterations")
+_OF_WHILE_LOOP = ("parallel_iterations", "swap_memory", "maximum_iterations", "recompute")
 
 
 def of_while_loop(opts: dict[str, Any]) -> dict[str, Any]:

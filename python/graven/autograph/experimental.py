@@ -42,6 +42,7 @@ def set_loop_options(
     swap_memory: _Any = _UNSPECIFIED,
     maximum_iterations: _Any = _UNSPECIFIED,
     shape_invariants: _Any = _UNSPECIFIED,
+    recompute: _Any = _UNSPECIFIED,
 ) -> None:
     """Says how a loop on tensors is to run; stands first in the body of the loop.
 
@@ -54,10 +55,12 @@ def set_loop_options(
       maximum_iterations: After how many iterations the loop ends.
       shape_invariants: A list of pairs: a variable, and a tf.TensorShape that includes all shapes
         that it has in the loop.
+      recompute: As in tf.while_loop: k saves memory of gradients, the loop keeps its variables
+        every k iterations. TensorFlow does not have it.
 
     Source: tf.autograph.experimental.set_loop_options.
     """
-    del parallel_iterations, swap_memory, maximum_iterations, shape_invariants
+    del parallel_iterations, swap_memory, maximum_iterations, shape_invariants, recompute
 
 
 _public.complete(__name__)
