@@ -6,6 +6,7 @@ import graven as tf
 import numpy as np
 import pytest
 
+while_loop: Any = tf.while_loop  # of any structure
 X = tf.constant(np.linspace(-1.0, 1.0, 12).reshape(6, 2).astype(np.float32))
 
 
@@ -124,7 +125,7 @@ def test_scalars_that_are_fed_other_shapes_run_by_tensors() -> None:
 
     @tf.function(input_signature=[tf.TensorSpec(None, tf.float32)])
     def step(h: Any) -> Any:
-        return tf.while_loop(
+        return while_loop(
             lambda i, h: i < 3,
             lambda i, h: (i + 1, h * 2.0),
             (tf.constant(0), h),

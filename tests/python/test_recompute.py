@@ -9,6 +9,7 @@ import pytest
 
 N, WIDTH = 60, 2048
 LOOPS = ("while_loop", "scan", "for")
+while_loop: Any = tf.while_loop  # of any structure
 RNG = np.random.default_rng(0)
 X = tf.constant(RNG.normal(size=[N, WIDTH]).astype(np.float32))
 W = tf.Variable(RNG.normal(size=[WIDTH]).astype(np.float32))
@@ -22,14 +23,15 @@ def loop(kind: str, recompute: int, x: Any, w: Any) -> Any:
     """The last state of a recurrence over the rows of x."""
     start = tf.ones([WIDTH])
     if kind == "while_loop":
-        return tf.while_loop(
+        return while_loop(
             lambda t, h: t < N,
             lambda t, h: (t + 1, cell(h, x[t], w)),
             (tf.constant(0), start),
             recompute=recompute,
         )[1]
     if kind == "scan":
-        return tf.scan(lambda h, row: cell(h, row, w), x, start, recompute=recompute)[-1]
+        rows: Any = tf.scan(lambda h, row: cell(h, row, w), x, start, recompute=recompute)
+        return rows[-1]
     return for_loop(recompute, x, w, start)
 
 
@@ -136,7 +138,7 @@ def test_a_loop_of_no_iterations_and_one_of_unknown_length() -> None:
     def step(x: Any, n: Any) -> Any:
         with tf.GradientTape() as tape:
             tape.watch(x)
-            result = tf.while_loop(
+            result = while_loop(
                 lambda t, h: t < n,
                 lambda t, h: (t + 1, h * x),
                 (tf.constant(0), tf.constant(1.0)),
@@ -152,7 +154,7 @@ def test_a_loop_of_no_iterations_and_one_of_unknown_length() -> None:
 def test_loops_in_loops_recompute() -> None:
     def nested(x: Any, recompute: int) -> Any:
         def body(i: Any, h: Any) -> Any:
-            inner = tf.while_loop(
+            inner = while_loop(
                 lambda j, g: j < 5,
                 lambda j, g: (j + 1, tf.sin(g * x)),
                 (tf.constant(0), h),
@@ -160,7 +162,7 @@ def test_loops_in_loops_recompute() -> None:
             )
             return i + 1, inner[1] + h
 
-        return tf.while_loop(
+        return while_loop(
             lambda i, h: i < 7, body, (tf.constant(0), tf.ones_like(x)), recompute=recompute
         )[1]
 
@@ -191,7 +193,7 @@ def test_bodies_that_cannot_run_twice_are_refused(body: Any, word: str) -> None:
 
     @tf.function(autograph=False)
     def step() -> Any:
-        return tf.while_loop(lambda h: h < 3.0, one, [tf.constant(0.0)], recompute=2)
+        return while_loop(lambda h: h < 3.0, one, [tf.constant(0.0)], recompute=2)
 
     with pytest.raises(ValueError, match=rf"recompute=2 runs the body .* again.*{word}"):
         step()
@@ -203,7 +205,7 @@ def test_random_numbers_without_a_state_may_be_drawn_twice() -> None:
         def step(x: Any) -> Any:
             with tf.GradientTape() as tape:
                 tape.watch(x)
-                h = tf.while_loop(
+                h = while_loop(
                     lambda t, h: t < 9,
                     lambda t, h: (t + 1, h * x * tf.random.stateless_uniform([], [1, t])),
                     (tf.constant(0), tf.constant(1.0)),
@@ -218,4 +220,4 @@ def test_random_numbers_without_a_state_may_be_drawn_twice() -> None:
 
 def test_a_negative_number_is_refused() -> None:
     with pytest.raises(ValueError, match="recompute must be a number of iterations, or 0, got -1"):
-        tf.while_loop(lambda i: i < 3, lambda i: i + 1, [tf.constant(0)], recompute=-1)
+        while_loop(lambda i: i < 3, lambda i: i + 1, [tf.constant(0)], recompute=-1)
