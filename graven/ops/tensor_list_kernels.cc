@@ -69,7 +69,7 @@ void give_list(KernelContext& c, Ref<TensorList> list) {
 
 Result<int64_t> number_in(const KernelContext& c, int input) {
   const Tensor& x = c.input(input);
-  if (x.num_elements() == 1) return integer_at(x, 0);
+  if (x.rank() == 0) return integer_at(x, 0);
   return invalid_argument(c.op().inputs()[static_cast<size_t>(input)].name,
                           " must be a scalar, got shape ", x.shape().to_message());
 }
@@ -468,9 +468,22 @@ Status tensor_list_scatter_into_existing_list_kernel(KernelContext& c) {
 
 namespace {
 
-// The shape of element i of a list that is joined; `element` is what is known of all.
+// The length of the elements that are set, if all have one.
+std::optional<int64_t> common_length(const TensorList& list) {
+  std::optional<int64_t> common;
+  for (int64_t i = 0; i < list.length(); ++i) {
+    const Shape* own = list.shape_of(i);
+    if (!own || own->rank() == 0) continue;
+    if (common && *common != own->size(0)) return std::nullopt;
+    common = own->size(0);
+  }
+  return common;
+}
+
+// The shape of element i of a list that is joined; `element` is what is known of all, and `common`
+// the length of those that are set.
 Result<Shape> shape_to_join(const TensorList& list, int64_t i, const Shape& element,
-                            std::span<const int64_t> leading_dims) {
+                            std::span<const int64_t> leading_dims, std::optional<int64_t> common) {
   if (const Shape* own = list.shape_of(i)) {
     if (own->rank() > 0) return *own;
     return invalid_argument("Concat saw a scalar shape at index ", i,
@@ -479,6 +492,10 @@ Result<Shape> shape_to_join(const TensorList& list, int64_t i, const Shape& elem
   Shape shape = element;
   if (!shape.has_rank() || shape.rank() == 0 || shape[0].is_number()) return shape;
   if (i >= static_cast<int64_t>(leading_dims.size())) {
+    if (common) {
+      shape.set(0, *common);
+      return shape;
+    }
     return invalid_argument("List contains uninitialized tensor at index ", i,
                             " but leading_dims has only ", leading_dims.size(), " elements");
   }
@@ -519,9 +536,10 @@ Status tensor_list_concat_kernel(KernelContext& c) {
   ASSIGN_OR_RETURN(Shape element, element_to_join(*list, c.input(1)));
   RETURN_IF_ERROR(c.allocate_output(1, DType::kInt64, {Dim(list->length())}));
   const auto lengths = c.out<int64_t>(1);
+  const std::optional<int64_t> common = common_length(*list);
   int64_t sum = 0;
   for (int64_t i = 0; i < list->length(); ++i) {
-    ASSIGN_OR_RETURN(Shape shape, shape_to_join(*list, i, element, c.in<int64_t>(2)));
+    ASSIGN_OR_RETURN(Shape shape, shape_to_join(*list, i, element, c.in<int64_t>(2), common));
     if (!shape.has_rank()) continue;
     lengths[static_cast<size_t>(i)] = shape.size(0);
     if (__builtin_add_overflow(sum, shape.size(0), &sum)) {

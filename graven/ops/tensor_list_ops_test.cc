@@ -216,6 +216,28 @@ TEST_CASE("elements that were never set are joined by the lengths that are given
             .find("All except the first dimension must be fully defined") != std::string::npos);
 }
 
+TEST_CASE("elements that were never set are joined as the others, if these have one length") {
+  Tensor list = run(kTensorListReserve, {kAny, number(3)}, {DType::kFloat32});
+  list = run(kTensorListSetItem, {list, number(1), vector_of<float>({1, 2})});
+  const Tensor no_lengths = vector_of<int64_t>({});
+  Tensors joined = run_all(kTensorListConcatV2, {list, kAny, no_lengths}, {DType::kFloat32});
+  CHECK(values_of<float>(joined[0]) == std::vector<float>{0, 0, 1, 2, 0, 0});
+  CHECK(values_of<int64_t>(joined[1]) == std::vector<int64_t>{2, 2, 2});
+  joined =
+      run_all(kTensorListConcatV2, {list, kAny, vector_of<int64_t>({1, 1, 0})}, {DType::kFloat32});
+  CHECK(values_of<int64_t>(joined[1]) == std::vector<int64_t>{1, 2, 0});
+  list = run(kTensorListSetItem, {list, number(0), vector_of<float>({3})});
+  CHECK(error_of(kTensorListConcatV2, {list, kAny, no_lengths}, {DType::kFloat32})
+            .find("List contains uninitialized tensor at index 2 but leading_dims has only 0") !=
+        std::string::npos);
+}
+
+TEST_CASE("what says a number is a scalar") {
+  Tensor list = run(kTensorListReserve, {kAny, number(1)}, {DType::kFloat32});
+  CHECK(error_of(kTensorListSetItem, {list, vector_of<int32_t>({0}), Tensor::scalar(1.0f)}) ==
+        "[TensorListSetItem] index must be a scalar, got shape [1]");
+}
+
 TEST_CASE("a full list takes no more") {
   Tensor list = run(kEmptyTensorList, {kAny, number(1)}, {DType::kFloat32});
   list = run(kTensorListPushBack, {list, Tensor::scalar(1.0f)});

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import operator
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -190,7 +191,7 @@ class _EagerElements(_Elements):
         return self
 
     def read(self, index: Any) -> Any:
-        i = int(index)
+        i = _index(index)
         if i < 0:
             raise errors.OutOfRangeError(
                 None, None, f"Reading from negative indices (index {i}) is not allowed."
@@ -205,7 +206,7 @@ class _EagerElements(_Elements):
         return value
 
     def write(self, index: Any, value: Any) -> _EagerElements:
-        i = int(index)
+        i = _index(index)
         if i < 0:
             raise errors.OutOfRangeError(
                 None, None, f"Writing to negative indices (index {i}) is not allowed."
@@ -220,13 +221,7 @@ class _EagerElements(_Elements):
                 )
             self._items += [None] * (i + 1 - size)
         value = self.tensor(value)
-        if value.dtype != self.dtype:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"TensorArray dtype is {self.dtype.name} but Op is trying to write dtype "
-                f"{value.dtype.name}",
-            )
+        self._check_dtype(value)
         if value.shape != self.shape:  # quicker than what follows
             if not self.shape.is_compatible_with(value.shape):
                 raise ValueError(
@@ -235,6 +230,15 @@ class _EagerElements(_Elements):
             self.learn_shape(value.shape)
         self._items[i] = value
         return self
+
+    def _check_dtype(self, value: Any) -> None:
+        if value.dtype != self.dtype:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"TensorArray dtype is {self.dtype.name} but Op is trying to write dtype "
+                f"{value.dtype.name}",
+            )
 
     def _all(self) -> list[Any]:
         return [self._written_or_zeros(i) for i in range(len(self._items))]
@@ -246,9 +250,10 @@ class _EagerElements(_Elements):
 
     def gather(self, indices: Any) -> Any:
         chosen = _numbers(indices)
-        if any(i not in range(len(self._items)) for i in chosen):
-            raise IndexError(f"indices {chosen} of an array of size {len(self._items)}")
-        return ops.stack([self._written_or_zeros(i) for i in chosen])
+        size = len(self._items)
+        if any(i not in range(-size, size) for i in chosen):
+            raise IndexError(f"indices {chosen} of an array of size {size}")
+        return ops.stack([self._written_or_zeros(i % size) for i in chosen])
 
     def concat(self) -> Any:
         items = self._all()
@@ -302,9 +307,15 @@ class _EagerElements(_Elements):
                 f"TensorArray's size is not equal to the size of lengths ({len(self._items)} vs. "
                 f"{len(all_lengths)}), and the TensorArray is not marked as dynamically resizeable",
             )
-        items = ops.split(value, all_lengths) if all_lengths else []
-        self._items = [None] * len(items)
-        return self._write_all(range(len(items)), items)
+        self._check_dtype(value)
+        # The parts may differ in length even where elements have one shape, as in TensorFlow.
+        self._items = list(ops.split(value, all_lengths)) if all_lengths else []
+        return self
+
+
+def _index(index: Any) -> int:
+    """The number of an element as Python's lists take it: an integer, or an eager scalar of one."""
+    return operator.index(index.numpy() if hasattr(index, "numpy") else index)
 
 
 def _numbers(integers: Any) -> list[int]:
@@ -395,6 +406,10 @@ class _TracedElements(_Elements):
 
     def unstack(self, value: Any) -> _TracedElements:
         value = self.tensor(value)
+        if value.shape.rank == 0:
+            raise errors.InvalidArgumentError(
+                None, None, "Tensor must be at least a vector, but saw shape: []"
+            )
         unstacked = self._with_flow(None)
         unstacked._check(value, value.shape[1:])
         unstacked._known_size = None if value.shape.rank is None else value.shape[0]

@@ -114,3 +114,52 @@ def test_parts_of_one_length_tell_their_shape() -> None:
 
     x = np.arange(12, dtype="float32").reshape(4, 3)
     np.testing.assert_array_equal(f(tf.constant(x)), x[2:])
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_elements_that_were_not_written_are_joined_as_the_others(traced: bool) -> None:
+    """They have the one length of those that were written."""
+
+    def joined(x: tf.Tensor) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.TensorArray("float32", 3).write(1, x).concat()
+        return y, tape.gradient(y, x, output_gradients=tf.range(6.0))
+
+    y, dx = (tf.function(joined) if traced else joined)(tf.constant([1.0, 2.0]))
+    assert y.numpy().tolist() == [0.0, 0.0, 1.0, 2.0, 0.0, 0.0]
+    assert dx.numpy().tolist() == [2.0, 3.0]
+
+
+def test_eagerly_parts_may_differ_in_length() -> None:
+    array = tf.TensorArray("float32", 2).split(tf.constant([1.0, 2.0, 3.0]), [1, 2])
+    assert array.element_shape.rank is None
+    assert array.concat().numpy().tolist() == [1.0, 2.0, 3.0]
+    assert array.read(1).numpy().tolist() == [2.0, 3.0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="TensorArray dtype is int32"):
+        tf.TensorArray("int32", 1).split(tf.constant([1.0]), [1])
+
+
+def test_eagerly_indices_count_as_in_a_python_list() -> None:
+    array = tf.TensorArray("float32", 3).unstack([1.0, 2.0, 3.0])
+    assert array.gather([-1, 0]).numpy().tolist() == [3.0, 1.0]
+    with pytest.raises(IndexError, match="of an array of size 3"):
+        array.gather([-4])
+    for index in (0.0, "0", [0], tf.constant([0]), tf.constant(0.0)):
+        with pytest.raises(TypeError):
+            array.write(index, 4.0)
+        with pytest.raises(TypeError):
+            array.read(index)
+    assert array.write(np.int64(0), 4.0).read(tf.constant(0)).numpy() == 4.0
+
+
+def test_what_is_no_index_or_no_vector_is_refused_in_graphs() -> None:
+    @tf.function(input_signature=[tf.TensorSpec(None, "int32")])
+    def write(i: tf.Tensor) -> Any:
+        return tf.TensorArray("float32", 2).write(i, 1.0).stack()
+
+    assert write(tf.constant(1)).numpy().tolist() == [0.0, 1.0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="index must be a scalar"):
+        write(tf.constant([1]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="at least a vector"):
+        tf.function(lambda: tf.TensorArray("float32", 2).unstack(tf.constant(1.0)).stack())()
