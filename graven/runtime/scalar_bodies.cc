@@ -22,6 +22,9 @@ using Sources = std::vector<std::optional<Source>>;
 // Longer expressions gain nothing from running instruction by instruction, and the branches of
 // longer ones would cost more than a choice.
 constexpr size_t kMaxMembers = 64;
+// A longer chain is given up on the way to its first node: the stack holds a level for each node.
+// Nodes that become no members, such as Identity, count too.
+constexpr int kMaxDepth = 4 * kMaxMembers;
 
 bool is_scalar(const OutputType& type) {
   return type.shape.has_rank() && type.shape.rank() == 0 && !type.is_promised &&
@@ -87,7 +90,10 @@ class Flattener {
     }
     auto found = scope.found.find(value.node);
     if (found == scope.found.end()) {
+      if (depth_ == kMaxDepth) return std::nullopt;
+      ++depth_;
       found = scope.found.emplace(value.node, sources_of(*value.node, scope)).first;
+      --depth_;
     }
     const auto index = static_cast<size_t>(value.index);
     return index < found->second.size() ? found->second[index] : std::nullopt;
@@ -179,6 +185,7 @@ class Flattener {
     return chosen;
   }
 
+  int depth_ = 0;              // of nodes whose sources are looked for
   std::vector<DType> inputs_;  // those of the graph, then constants
   std::vector<KnownInput> known_;
   std::vector<FusionMember> members_;

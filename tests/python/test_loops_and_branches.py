@@ -105,3 +105,18 @@ def test_the_second_gradient_of_an_array_of_several_shapes() -> None:
         return outer.gradient(dx, x)
 
     assert f(tf.constant([1.0, 2.0, 3.0])).numpy().tolist() == [6.0, 24.0, 36.0]
+
+
+def test_a_loop_with_a_long_chain_of_scalars() -> None:
+    """It is not read node by node down to the end of the stack."""
+
+    @tf.function(autograph=False)
+    def f(x: Any) -> Any:
+        def body(i: Any, y: Any) -> Any:
+            for _ in range(30_000):
+                y = -y
+            return [i + 1, y]
+
+        return tf.while_loop(lambda i, _: i < 2, body, [tf.constant(0), x])[1]
+
+    assert f(tf.constant(1.5)).numpy() == 1.5
