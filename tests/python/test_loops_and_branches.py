@@ -1,5 +1,7 @@
 """Loops and branches where what runs differs from what was traced."""
 
+import pickle
+import traceback
 from typing import Any, NoReturn
 
 import graven as tf
@@ -120,3 +122,18 @@ def test_a_loop_with_a_long_chain_of_scalars() -> None:
         return tf.while_loop(lambda i, _: i < 2, body, [tf.constant(0), x])[1]
 
     assert f(tf.constant(1.5)).numpy() == 1.5
+
+
+def test_a_key_error_of_a_function_is_a_key_error() -> None:
+    """With the text of the conversion, and the name that users know; it can be pickled."""
+
+    @tf.function
+    def f() -> Any:
+        return {}["missing"]
+
+    with pytest.raises(KeyError, match="in user code") as caught:
+        f()
+    assert type(caught.value).__name__ == "KeyError"
+    assert traceback.format_exception_only(caught.value)[0].startswith("KeyError: in user code")
+    copied = pickle.loads(pickle.dumps(caught.value))
+    assert type(copied) is KeyError and copied.args == caught.value.args

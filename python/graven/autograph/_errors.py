@@ -82,6 +82,14 @@ class MultilineKeyError(KeyError):
     def __str__(self) -> str:
         return str(self.args[0])
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KeyError, self.args
+
+
+# To be seen as the class that the user's code raised.
+MultilineKeyError.__name__ = MultilineKeyError.__qualname__ = KeyError.__name__
+MultilineKeyError.__module__ = KeyError.__module__
+
 
 class ErrorMetadata(NamedTuple):
     """What a re-written exception carries as `ag_error_metadata`.
