@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -98,15 +97,6 @@ struct CondParameters {
   }
 };
 
-// A tensor that is to choose a branch, of rank 0 if it has just one element.
-Tensor as_chooser(FunctionContext& c, const Tensor& tensor) {
-  if (!tensor || c.rank_if_known(tensor) == 0) return tensor;
-  const auto sizes = c.sizes_if_known(tensor);
-  const bool is_one = sizes && std::ranges::all_of(*sizes, [](int64_t n) { return n == 1; });
-  return is_one ? c(kReshape, {tensor, c.constant(Tensor::vector(std::span<const int32_t>()))})
-                : tensor;
-}
-
 Outputs call_at_once(FunctionContext& c, Callable& function) {
   auto result = function.call({}, Callable::As::kWhole);
   return result.ok() ? Outputs(std::move(*result)) : Outputs(c.fail(result.status()));
@@ -193,10 +183,11 @@ Result<std::vector<Ref<Callable>>> numbered(const Choices& choices) {
 }
 
 Outputs switch_case(FunctionContext& c, const SwitchCaseParameters& p) {
-  const bool is_tensor =
-      p.branch_index.kind == Value::Kind::kTensor || p.branch_index.kind == Value::Kind::kVariable;
-  if (!is_tensor) return c.fail(type_error("branch_index must be a Tensor"));
-  const Tensor index = with_tensor_leaves(c, p.branch_index).tensor;
+  const Tensor& index = p.branch_index.tensor;
+  const bool is_array = p.branch_index.object != nullptr;
+  if (p.branch_index.kind != Value::Kind::kTensor || is_array) {
+    return c.fail(type_error("branch_index must be a Tensor"));
+  }
   auto functions = numbered(p.branch_fns);
   if (!functions.ok()) return c.fail(functions.status());
   if (p.default_fn) functions->push_back(p.default_fn);
@@ -206,7 +197,11 @@ Outputs switch_case(FunctionContext& c, const SwitchCaseParameters& p) {
   }
   const size_t last = functions->size() - 1;
   if (!c.is_graph()) {
-    const auto number = c.number_if_known(index);
+    if (index.rank() != 0) {
+      return c.fail(invalid_argument("branch_index must be a scalar, not of shape ",
+                                     index.shape().to_text()));
+    }
+    const auto number = c.number_if_known(c.cast(index, DType::kInt64).tensor());
     const bool is_there = number && *number >= 0 && *number <= static_cast<int64_t>(last);
     return call_at_once(c, *(*functions)[is_there ? static_cast<size_t>(*number) : last]);
   }
@@ -295,6 +290,10 @@ Outputs case_of(FunctionContext& c, const CaseParameters& p) {
       return c.fail(type_error("pred_fn_pairs must hold pairs of a tensor and a function"));
     }
     preds.push_back(with_tensor_leaves(c, choice.key).tensor);
+    if (preds.back() && preds.back().dtype() != DType::kBool) {
+      return c.fail(
+          type_error("pred must be a Tensor of type bool, not ", dtype_name(preds.back().dtype())));
+    }
   }
   if (!c.status().ok()) return Tensor();
   if (!c.is_graph()) return case_at_once(c, preds, p);

@@ -39,6 +39,8 @@ class ResultRows {
  public:
   ResultRows(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape)) {}
   DType dtype() const { return dtype_; }
+  // What is known of the shape of a row.
+  const Shape& shape() const { return shape_; }
 
   // Where values are computed at once: the rows, and their tensor.
   void put(int64_t number, Tensor row);

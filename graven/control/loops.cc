@@ -1,6 +1,5 @@
 #include "graven/control/loops.h"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -38,10 +37,10 @@ Status check_result(const Value& variables, const Value& result) {
                        " values, one for each loop variable");
   }
   for (size_t i = 0; i < result.items.size(); ++i) {
-    if (!is_nested_like(variables.items[i], result.items[i])) {
-      return value_error("body must return the structure of the loop variables: number ", i,
-                         " has another one");
-    }
+    RETURN_IF_ERROR(
+        check_nested_like(variables.items[i], result.items[i],
+                          str_cat("body must return the structure of the loop variables: number ",
+                                  i, " has another one")));
   }
   return {};
 }
@@ -57,7 +56,15 @@ Value with_variables_read(FunctionContext& c, Value value) {
 Outputs loop_at_once(FunctionContext& c, const WhileLoopParameters& p) {
   if (p.loop_vars.items.empty()) return c.fail(value_error("No loop variables provided"));
   Value variables = with_variables_read(c, p.loop_vars);
-  std::optional<int64_t> left = c.number_if_known(p.maximum_iterations);
+  std::optional<int64_t> left;
+  if (p.maximum_iterations) {
+    if (p.maximum_iterations.rank() != 0) {
+      return c.fail(value_error("maximum_iterations must be a scalar, not of shape ",
+                                p.maximum_iterations.shape().to_text()));
+    }
+    left = c.number_if_known(c.cast(p.maximum_iterations, DType::kInt64).tensor());
+    if (!c.status().ok()) return Tensor();
+  }
   while (c.status().ok() && (!left || (*left)-- > 0)) {
     auto holds = p.cond->call(variables.items, Callable::As::kParts);
     if (!holds.ok()) return c.fail(holds.status());
@@ -74,25 +81,31 @@ Outputs loop_at_once(FunctionContext& c, const WhileLoopParameters& p) {
 
 // --- In a graph.
 
-// Adds the shapes that a structure of invariants gives to the tensors of `value`.
+// Adds the shapes that a structure of invariants, nested like `value`, gives to its tensors.
 Status add_invariants(const Value& value, const Value& invariants, std::vector<Shape>& shapes) {
   if (value.kind == Value::Kind::kContainer) {
-    if (invariants.kind != Value::Kind::kContainer ||
-        invariants.items.size() != value.items.size()) {
-      return value_error("shape_invariants must have the structure of loop_vars");
-    }
     for (size_t i = 0; i < value.items.size(); ++i) {
       const size_t position = value.container->position(i);
-      const int at = invariants.container->matching_position(*value.container, position);
-      if (at < 0) return value_error("shape_invariants must have the structure of loop_vars");
-      RETURN_IF_ERROR(
-          add_invariants(value.items[position], invariants.items[static_cast<size_t>(at)], shapes));
+      const auto at =
+          static_cast<size_t>(invariants.container->matching_position(*value.container, position));
+      RETURN_IF_ERROR(add_invariants(value.items[position], invariants.items[at], shapes));
     }
     return {};
   }
   if (value.kind != Value::Kind::kTensor) return {};
+  if (invariants.kind == Value::Kind::kLiteral) {  // None: the shape that it has
+    shapes.push_back(static_shape(value.tensor.shape()));
+    return {};
+  }
   const auto* type = dynamic_cast<const TensorType*>(invariants.type.get());
   if (!type) return value_error("shape_invariants must hold a shape for each tensor of loop_vars");
+  const bool is_spec = type->dtype() != DType::kInvalid;
+  if (is_spec && (type->dtype() != value.tensor.dtype() ||
+                  !are_compatible(type->shape(), static_shape(value.tensor.shape())))) {
+    return type_error("shape_invariants holds ", type->repr(), " for a tensor of dtype ",
+                      dtype_name(value.tensor.dtype()), " and shape ",
+                      value.tensor.shape().to_text(), ", which is no value of it");
+  }
   shapes.push_back(static_shape(type->shape()));
   return {};
 }
@@ -139,6 +152,12 @@ class LoopTracer {
     if (!c_.status().ok()) return Tensor();
     if (Status status = find_shapes(); !status.ok()) return c_.fail(status);
     if (p_.maximum_iterations) {
+      if (p_.maximum_iterations.dtype() != DType::kInt32) {
+        return c_.fail(
+            value_error("Tensor conversion requested dtype int32 for maximum_iterations, "
+                        "a tensor with dtype ",
+                        dtype_name(p_.maximum_iterations.dtype())));
+      }
       hidden_ = {c_.scalar(0, DType::kInt32, "loop_counter"),
                  c_(kIdentity, {p_.maximum_iterations}, {}, "maximum_iterations")};
     }
@@ -161,6 +180,8 @@ class LoopTracer {
       for (const Tensor& tensor : before_) shapes_.push_back(static_shape(tensor.shape()));
       return {};
     }
+    RETURN_IF_ERROR(check_nested_like(variables_, p_.shape_invariants.value,
+                                      "shape_invariants must have the structure of loop_vars"));
     RETURN_IF_ERROR(add_invariants(variables_, p_.shape_invariants.value, shapes_));
     if (shapes_.size() == before_.size()) return {};
     return value_error("shape_invariants must hold a shape for each tensor of loop_vars");
@@ -195,11 +216,7 @@ class LoopTracer {
                      p_.cond->call(variables_of(arguments).items, Callable::As::kTensors));
     if (!holds.tensor) return type_error("cond must give a bool scalar");
     Emitter emit(current_builder());
-    Tensor truth = holds.tensor;
-    const Shape& shape = truth.shape();
-    if (shape.is_fully_known() && shape.rank() > 0 && shape.checked_num_elements() == 1) {
-      truth = emit(kReshape, {truth, emit.constant(Tensor::vector(std::span<const int32_t>()))});
-    }
+    Tensor truth = as_chooser(emit, holds.tensor);
     if (!hidden_.empty()) {
       const Tensor is_within = emit(kLess, {arguments[0].tensor, arguments[1].tensor});
       truth = emit(kLogicalAnd, {is_within, truth});

@@ -1,12 +1,16 @@
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "graven/base/strings.h"
 #include "graven/control/define_control_flow.h"
 #include "graven/control/elements.h"
 #include "graven/control/loops.h"
 #include "graven/control/structures.h"
 #include "graven/function/trace_type.h"
+#include "graven/ir/frame.h"
+#include "graven/ir/static_shape.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/library/function.h"
 #include "graven/runtime/eager_builder.h"
@@ -52,6 +56,9 @@ class Mapper {
   Mapper(FunctionContext& c, const MapParameters& p) : c_(c), p_(p) {}
 
   Outputs map() {
+    if (p_.parallel_iterations && *p_.parallel_iterations < 0) {
+      return c_.fail(type_error("The argument `parallel_iterations` must be a positive integer."));
+    }
     auto elements = Elements::create(c_, p_.elems);
     if (!elements.ok()) return c_.fail(elements.status());
     elements_ = std::move(*elements);
@@ -85,17 +92,23 @@ class Mapper {
     const Value rows = elements_.row(emit, number);
     RETURN_IF_ERROR(emit.status());
     const Value arguments[] = {rows};
-    ASSIGN_OR_RETURN(Value result, p_.fn->call(arguments, Callable::As::kTensors));
+    ASSIGN_OR_RETURN(Value result, p_.fn->call(arguments, Callable::As::kParts));
+    const Value& expected = has_signature() ? *signature_ : elements_.structure();
+    FunctionContext c(current_builder(), eager_builder(), Frame::current().name_scope);
+    result = with_tensor_leaves_like(c, std::move(result), expected);
+    RETURN_IF_ERROR(c.status());
     std::vector<Tensor> tensors = tensors_of(result);
-    const bool fits = has_signature() ? is_nested_like(result, *signature_)
-                                      : is_nested_like(result, elements_.structure());
-    if (!fits || tensors.size() != results_.size()) {
-      return value_error("fn must return the structure of ",
-                         has_signature() ? "fn_output_signature" : "elems",
-                         "; fn_output_signature tells another one");
-    }
+    const std::string must_nest = str_cat("fn must return the structure of ",
+                                          has_signature() ? "fn_output_signature" : "elems",
+                                          "; fn_output_signature tells another one");
+    RETURN_IF_ERROR(check_nested_like(expected, result, must_nest));
+    if (tensors.size() != results_.size()) return value_error(must_nest);
     for (size_t i = 0; i < tensors.size(); ++i) {
-      if (tensors[i].dtype() == results_[i].dtype()) continue;
+      if (tensors[i].dtype() == results_[i].dtype()) {
+        if (are_compatible(static_shape(tensors[i].shape()), results_[i].shape())) continue;
+        return value_error("Incompatible shape for value (", tensors[i].shape().to_text(),
+                           "), expected (", results_[i].shape().to_text(), ")");
+      }
       return invalid_argument("fn returned a tensor of dtype ", dtype_name(tensors[i].dtype()),
                               " where ", dtype_name(results_[i].dtype()),
                               " is expected; fn_output_signature tells another dtype");
@@ -139,7 +152,8 @@ class Mapper {
     loop.cond = counts_up_to(elements_.length());
     loop.body = make_ref<OwnCallable>(step);
     loop.loop_vars = Value::of_container(Container::tuple(), std::move(variables));
-    loop.parallel_iterations = p_.parallel_iterations.value_or(10);
+    const int64_t at_a_time = p_.parallel_iterations.value_or(0);
+    loop.parallel_iterations = at_a_time == 0 ? 10 : at_a_time;
     loop.back_prop = p_.back_prop;
     const Value after = while_loop(c_, loop).structure;
     if (!c_.status().ok()) return Tensor();

@@ -61,6 +61,9 @@ class Scanner {
       : c_(c), p_(p), keeps_all_(keeps_all) {}
 
   Outputs scan() {
+    if (p_.parallel_iterations < 1) {
+      return c_.fail(type_error("The argument `parallel_iterations` must be a positive integer."));
+    }
     auto elements = Elements::create(c_, p_.elems);
     if (!elements.ok()) return c_.fail(elements.status());
     elements_ = std::move(*elements);
@@ -91,9 +94,9 @@ class Scanner {
     const Value arguments[] = {accumulated, elements_.row(emit, number)};
     RETURN_IF_ERROR(emit.status());
     ASSIGN_OR_RETURN(Value next, p_.fn->call(arguments, Callable::As::kTensors));
-    if (!is_nested_like(first_, next) || tensors_of(next).size() != rows_.size()) {
-      return value_error("fn must return the structure of what is accumulated");
-    }
+    constexpr std::string_view kMustNest = "fn must return the structure of what is accumulated";
+    RETURN_IF_ERROR(check_nested_like(first_, next, kMustNest));
+    if (tensors_of(next).size() != rows_.size()) return value_error(kMustNest);
     const std::vector<Tensor> tensors = tensors_of(next);
     for (size_t i = 0; i < tensors.size(); ++i) {
       if (tensors[i].dtype() == rows_[i].dtype()) continue;

@@ -7,9 +7,40 @@
 #include "graven/base/strings.h"
 #include "graven/function/trace_type.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/movement_ops.h"
 
 namespace graven::engine {
 namespace {
+
+// The dtype that a number takes in the place of this value.
+DType dtype_hint(const Value& like) {
+  if (like.kind == Value::Kind::kTensor && like.tensor) return like.tensor.dtype();
+  const auto* type = dynamic_cast<const TensorType*>(like.type.get());
+  return type ? type->dtype() : DType::kInvalid;
+}
+
+bool is_number(DType dtype) { return is_integer(dtype) || is_floating(dtype) || is_complex(dtype); }
+
+bool holds_integer(DType dtype, int64_t integer) {
+  if (!is_plain(dtype) || dtype == DType::kBool) return false;
+  return visit_plain(dtype, [&](auto zero) {
+    if constexpr (std::is_integral_v<decltype(zero)> && !std::is_same_v<decltype(zero), bool>) {
+      return std::in_range<decltype(zero)>(integer);
+    }
+    return true;
+  });
+}
+
+// A number of the program as a tensor of this dtype; null if it is none, or cannot be.
+Tensor constant_like(FunctionContext& c, const Literal& literal, DType dtype) {
+  if (const auto* integer = std::get_if<int64_t>(&literal); integer) {
+    return holds_integer(dtype, *integer) ? c.scalar(*integer, dtype) : Tensor();
+  }
+  if (const auto* real = std::get_if<double>(&literal); real) {
+    return is_floating(dtype) || is_complex(dtype) ? c.scalar(*real, dtype) : Tensor();
+  }
+  return Tensor();
+}
 
 Tensor constant_of(FunctionContext& c, const Literal& literal) {
   if (const auto* truth = std::get_if<bool>(&literal)) return c.constant(Tensor::scalar(*truth));
@@ -95,6 +126,36 @@ Value with_tensor_leaves(FunctionContext& c, Value value) {
   return value;
 }
 
+Value with_tensor_leaves_like(FunctionContext& c, Value value, const Value& like) {
+  if (value.kind == Value::Kind::kLiteral) {
+    if (Tensor made = constant_like(c, value.literal, dtype_hint(like))) {
+      return Value::of_tensor(std::move(made));
+    }
+  }
+  const bool is_array = value.kind == Value::Kind::kTensor && value.object;
+  if (is_array && is_number(value.tensor.dtype())) {
+    const DType hint = dtype_hint(like);
+    const bool is_wide =
+        is_complex(hint) || (is_floating(hint) && !is_complex(value.tensor.dtype()));
+    return is_wide ? Value::of_tensor(c.cast(value.tensor, hint).tensor()) : value;
+  }
+  if (value.kind != Value::Kind::kContainer || like.kind != Value::Kind::kContainer) {
+    return with_tensor_leaves(c, std::move(value));
+  }
+  for (size_t i = 0; i < value.items.size(); ++i) {
+    const int at = like.container->matching_position(*value.container, i);
+    const bool is_there = at >= 0 && static_cast<size_t>(at) < like.items.size();
+    value.items[i] = with_tensor_leaves_like(
+        c, std::move(value.items[i]), is_there ? like.items[static_cast<size_t>(at)] : Value());
+  }
+  return value;
+}
+
+Tensor as_chooser(Emitter& emit, const Tensor& tensor) {
+  const bool is_scalar = !tensor || (tensor.shape().has_rank() && tensor.shape().rank() == 0);
+  return is_scalar ? tensor : emit(kSqueeze, {tensor});
+}
+
 Result<bool> truth_of(FunctionContext& c, const Value& value, std::string_view name) {
   if (value.kind == Value::Kind::kLiteral) {
     if (const auto* truth = std::get_if<bool>(&value.literal)) return *truth;
@@ -167,16 +228,22 @@ Value with_common_types(Value value, const Value& b) {
   return value;
 }
 
-bool is_nested_like(const Value& a, const Value& b) {
+Status check_nested_like(const Value& a, const Value& b, std::string_view message) {
   const bool has_items = a.kind == Value::Kind::kContainer;
-  if (has_items != (b.kind == Value::Kind::kContainer)) return false;
-  if (a.items.size() != b.items.size() && has_items) return false;
-  if (!has_items) return true;
+  if (has_items != (b.kind == Value::Kind::kContainer)) return value_error(message);
+  if (!has_items) return {};
+  if (a.items.size() != b.items.size()) return value_error(message);
+  // The keys of dicts are items.
+  const bool are_dicts = a.container->is_mapping() && b.container->is_mapping();
+  if (!are_dicts && !a.container->is_like(*b.container)) {
+    return type_error(message, ": ", described(a), " is not ", described(b));
+  }
   for (size_t i = 0; i < a.items.size(); ++i) {
     const int at = b.container->matching_position(*a.container, i);
-    if (at < 0 || !is_nested_like(a.items[i], b.items[static_cast<size_t>(at)])) return false;
+    if (at < 0) return value_error(message);
+    RETURN_IF_ERROR(check_nested_like(a.items[i], b.items[static_cast<size_t>(at)], message));
   }
-  return true;
+  return {};
 }
 
 }  // namespace graven::engine

@@ -14,6 +14,13 @@ namespace graven::engine {
 // The value with tensors as leaves: numbers and texts become constants, variables are read. None
 // stays None.
 Value with_tensor_leaves(FunctionContext& c, Value value);
+// The same; a number takes the dtype of the tensor or type in its place in `like`, if it can, and
+// so does an array of numbers whose dtype is a floating or complex one there.
+Value with_tensor_leaves_like(FunctionContext& c, Value value, const Value& like);
+
+// A tensor as what chooses a branch or ends a loop, which must be a scalar when it runs: one
+// element of a higher rank will do, whether its shape is known now or not.
+Tensor as_chooser(Emitter& emit, const Tensor& tensor);
 
 // Python's truth of a value that is known now. A tensor of one element has that of the element; a
 // ValueError for others, which says the name.
@@ -29,8 +36,9 @@ std::optional<std::string> structural_difference(const Value& a, const Value& b)
 // The value with the common supertypes of its own types and those of b, which does not differ.
 Value with_common_types(Value value, const Value& b);
 
-// Whether containers nest in the same way, whatever their leaves are.
-bool is_nested_like(const Value& a, const Value& b);
+// Whether containers nest in the same way, whatever their leaves are: a TypeError with this message
+// if there is a container of another type, a ValueError if there are other items.
+Status check_nested_like(const Value& a, const Value& b, std::string_view message);
 
 // The name of a body of the node that a function makes, after its scope: "deep_while_body".
 std::string name_of_body(const FunctionContext& c, std::string_view suffix);

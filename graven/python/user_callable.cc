@@ -113,7 +113,11 @@ Result<engine::Choices> to_choices(PyObject* object) {
   if (!items) return pending_exception();
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
     PyObject* item = PyTuple_GET_ITEM(items.get(), i);
-    if (PyCallable_Check(item)) {
+    const bool is_function = PyCallable_Check(item) != 0;
+    if (is_function != (PyCallable_Check(PyTuple_GET_ITEM(items.get(), 0)) != 0)) {
+      return type_error("must hold functions, or pairs with a function, not both: ", text_of(item));
+    }
+    if (is_function) {
       ASSIGN_OR_RETURN(auto choice, to_choice(nullptr, item));
       choices.all.push_back(std::move(choice));
       continue;

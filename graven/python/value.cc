@@ -136,7 +136,10 @@ Result<Value> to_value(PyObject* object, bool allow_specs) {
   }
   if (is_array_like(object)) {
     ASSIGN_OR_RETURN(Tensor tensor, to_tensor(object));
-    return Value::of_tensor(std::move(tensor));
+    Value value = Value::of_tensor(std::move(tensor));
+    // An array is no tensor of the program's: its dtype is less binding, and some places refuse it.
+    value.object = make_ref<StrongOpaque>(object);
+    return value;
   }
   if (is_nested(object)) {
     return nested_to_value(object, /*is_argument=*/true,

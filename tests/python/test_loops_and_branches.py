@@ -5,7 +5,10 @@ import traceback
 from typing import Any, NoReturn
 
 import graven as tf
+import numpy as np
 import pytest
+
+both = pytest.mark.parametrize("run", [lambda f: f, tf.function], ids=["eager", "traced"])
 
 
 def test_a_loop_whose_first_value_has_another_size_than_its_invariant() -> None:
@@ -122,6 +125,169 @@ def test_a_loop_with_a_long_chain_of_scalars() -> None:
         return tf.while_loop(lambda i, _: i < 2, body, [tf.constant(0), x])[1]
 
     assert f(tf.constant(1.5)).numpy() == 1.5
+
+
+@pytest.mark.parametrize("shape", [None, [None], [1]])
+def test_a_predicate_of_one_element(shape: Any) -> None:
+    """It counts as a scalar, whether its shape is known while tracing or not."""
+
+    @tf.function(input_signature=[tf.TensorSpec(shape, "bool")])
+    def branch(p: Any) -> Any:
+        return tf.cond(p, lambda: 1, lambda: 2)
+
+    @tf.function(input_signature=[tf.TensorSpec(shape, "bool")])
+    def loop(p: Any) -> Any:
+        count = [tf.constant(0)]
+        return tf.while_loop(
+            lambda i: tf.logical_and(p, i < 3), lambda i: [i + 1], count, maximum_iterations=2
+        )
+
+    assert branch(tf.constant([True])).numpy() == 1
+    assert branch(tf.constant([False])).numpy() == 2
+    assert loop(tf.constant([True]))[0].numpy() == 2
+    assert loop(tf.constant([False]))[0].numpy() == 0
+    if shape != [1]:
+        for f in (branch, loop):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="a scalar of dtype bool"):
+                f(tf.constant([True, True]))
+
+
+@both
+def test_a_number_takes_the_dtype_that_map_fn_expects(run: Any) -> None:
+    def of(result: Any, elems: Any, signature: Any = None) -> Any:
+        f = run(lambda x: tf.map_fn(lambda _: result, x, fn_output_signature=signature))
+        return f(tf.constant(elems))
+
+    assert of(3, [1.0, 2.0]).numpy().tolist() == [3.0, 3.0]
+    assert of(3, [1.0, 2.0]).dtype == tf.float32
+    a, b = of((3, 4.5), [1], ("float64", "complex64"))
+    assert a.dtype == tf.float64 and b.dtype == tf.complex64
+    assert a.numpy().tolist() == [3.0] and b.numpy().tolist() == [4.5]
+    both_parts = of({"b": 1, "a": 2}, [1.0], {"a": "uint8", "b": "float16"})
+    assert both_parts["a"].dtype == tf.uint8 and both_parts["b"].dtype == tf.float16
+    assert of(np.float64(3.5), [1.0]).numpy().tolist() == [3.5]
+    assert of(np.array([1, 2]), [1.0]).numpy().tolist() == [[1.0, 2.0]]
+    # What does not fit keeps its own dtype, and so does a tensor.
+    for result, elems in ((3.0, [1]), (True, [1]), (300, np.array([1], "uint8"))):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="fn_output_signature"):
+            of(result, elems)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="int32 where float32 is expected"):
+        run(lambda x: tf.map_fn(lambda _: tf.constant(3), x))(tf.constant([1.0]))
+
+
+@both
+def test_the_shape_of_a_signature_holds(run: Any) -> None:
+    f = run(
+        lambda x: tf.map_fn(
+            lambda y: tf.stack([y, y]), x, fn_output_signature=tf.TensorSpec([3], "float32")
+        )
+    )
+    with pytest.raises(ValueError, match="ncompatible shape"):
+        f(tf.constant([1.0, 2.0]))
+
+
+@both
+def test_how_many_iterations_may_run_at_a_time(run: Any) -> None:
+    def loops(n: int) -> list[Any]:
+        return [
+            lambda x: tf.scan(lambda _, y: y, x, parallel_iterations=n),
+            lambda x: tf.foldl(lambda _, y: y, x, parallel_iterations=n),
+            lambda x: tf.map_fn(lambda y: y, x, parallel_iterations=n),
+        ]
+
+    for f in loops(-1) + loops(0)[:2]:
+        with pytest.raises(TypeError, match="parallel_iterations"):
+            run(f)(tf.constant([1.0]))
+    assert run(loops(0)[2])(tf.constant([1.0])).numpy() == [1.0]
+
+
+def test_maximum_iterations_is_a_scalar_eagerly() -> None:
+    def count(most: Any) -> Any:
+        zero = [tf.constant(0)]
+        return tf.while_loop(lambda i: i < 5, lambda i: [i + 1], zero, maximum_iterations=most)[0]
+
+    for most in ([2], tf.constant([2])):
+        with pytest.raises(ValueError, match="must be a scalar"):
+            count(most)
+    for dtype in ("int8", "int64", "float32"):
+        assert count(tf.constant(2, dtype)).numpy() == 2
+    assert tf.function(count)(tf.constant(2)).numpy() == 2
+    with pytest.raises(ValueError, match="requested dtype int32"):
+        tf.function(count)(tf.constant(2, "int64"))
+
+
+def test_invariants_are_nested_like_the_variables() -> None:
+    scalar = tf.TensorShape([])
+
+    def run(variables: Any, invariants: Any) -> Any:
+        return tf.function(
+            lambda: tf.while_loop(
+                lambda i, _: i < 2,
+                lambda i, a: (i + 1, a),
+                variables,
+                shape_invariants=invariants,
+            )
+        )()
+
+    zero = tf.constant(0)
+    assert run((zero, (zero,)), (scalar, (scalar,)))[0].numpy() == 2
+    assert run((zero, zero), (None, tf.TensorSpec([], "int32")))[0].numpy() == 2
+    refused: list[tuple[Any, Any, type[Exception]]] = [
+        ((zero, zero), [scalar, scalar], TypeError),
+        ((zero, (zero,)), (scalar, [scalar]), TypeError),
+        ((zero, zero), (scalar,), ValueError),
+        ((zero, {"a": zero}), (scalar, {"b": scalar}), ValueError),
+        ((zero, zero), (scalar, tf.TensorSpec([], "int64")), TypeError),
+        ((zero, zero), (scalar, tf.TensorSpec([3], "int32")), TypeError),
+    ]
+    for variables, invariants, error in refused:
+        with pytest.raises(error, match="shape_invariants"):
+            run(variables, invariants)
+
+
+@both
+def test_containers_keep_their_types(run: Any) -> None:
+    """But the top of a loop's variables: a list may stand for a tuple there."""
+    zero = tf.constant(0)
+    x = tf.constant([1, 2])
+
+    def loop(body: Any, first: Any) -> Any:
+        return run(lambda: tf.while_loop(lambda i, _: i < 2, body, first))()
+
+    loop(lambda i, a: [i + 1, a], (zero, zero))
+    calls = [
+        lambda: loop(lambda i, a: (i + 1, [*a]), (zero, (zero, zero))),
+        lambda: loop(lambda i, a: (i + 1, tuple(a)), (zero, [zero, zero])),
+        lambda: run(lambda: tf.scan(lambda a, y: [a[0] + y, a[1]], x, (zero, zero)))(),
+        lambda: run(lambda: tf.foldl(lambda a, y: [a[0] + y, a[1]], x, (zero, zero)))(),
+        lambda: run(lambda: tf.map_fn(lambda y: [y, y], x, fn_output_signature=("int32",) * 2))(),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match="structure"):
+            call()
+
+
+@both
+def test_what_is_no_branch_index(run: Any) -> None:
+    functions = [lambda: 1, lambda: 2]
+
+    def choose(index: Any) -> Any:
+        return run(lambda: tf.switch_case(index, functions))()
+
+    for index in (1, np.int32(1), np.array(1, "int32"), tf.Variable(1), tf.constant(1.0)):
+        with pytest.raises(TypeError, match="branch_index"):
+            choose(index)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="scalar"):
+        choose(tf.constant([1]))
+    with pytest.raises(TypeError, match="not both"):
+        run(lambda: tf.switch_case(tf.constant(1), [functions[0], (1, functions[1])]))()
+    assert tf.switch_case(tf.constant(0, "int8"), functions) == 1
+
+
+@both
+def test_the_predicates_of_case_are_bools(run: Any) -> None:
+    with pytest.raises(TypeError, match="type bool"):
+        run(lambda: tf.case([(tf.constant(1), lambda: 1)], default=lambda: 2))()
 
 
 def test_a_key_error_of_a_function_is_a_key_error() -> None:
