@@ -50,9 +50,10 @@ Result<Tensors> apply_bodies(Builder& builder, const Op& op, std::span<const Ten
             recompute);
   if (!outputs.ok()) return outputs;
   // Where there is no pair the node itself is fine; it is an error to ask for its gradient.
-  const BackwardRef backward = extended.ok()
-                                   ? extended->backward(all, *outputs)
-                                   : backward_that_fails(std::string(name), extended.status());
+  const BackwardRef backward =
+      extended.ok()
+          ? extended->backward(all, *outputs)
+          : backward_that_fails(std::string(name.empty() ? op.name() : name), extended.status());
   for (Listener* listener : listeners) listener->on_step(all, *outputs, backward);
   outputs->resize(static_cast<size_t>(op.num_outputs(attrs, static_cast<int>(inputs.size()))));
   return outputs;

@@ -26,16 +26,14 @@ namespace graven::engine {
 //      node of the same op that holds the forward half of that body's pair, which is made first. It
 //      has that half's side outputs behind its own outputs. If that pair cannot be made, the node
 //      stays, and a gradient that has to pass the node fails with the error.
-//   2. Open. Backward halves are built for all differentiable outputs, in rounds. Each tensor of
-//   the
-//      forward half that a backward half needs (values, shapes, the tie) becomes a side output, and
-//      thereby one more output for the next round, until a round adds none. Two halves are kept:
-//      the first round's, of the body's own outputs, and the last one's, of all outputs.
-//   3. Closed. The forward half is frozen and becomes a Body. Now other threads see the pair. The
-//   only
-//      later change: halves for other sets of outputs are added when a thread asks for them, by
-//      that thread, one at a time. A half that would need more outputs of forward is not made:
-//      zeros are fed to a kept one.
+//   2. Open. Backward halves are built for all differentiable outputs, in rounds. Each tensor that
+//      a backward half needs of the forward half (values, shapes, the tie) becomes a side output,
+//      and thereby one more output for the next round, until a round adds none. Two halves are
+//      kept: the first round's, of the body's own outputs, and the last one's, of all outputs.
+//   3. Closed. The forward half is frozen and becomes a Body. Now other threads see the pair. One
+//      thing changes later: halves for other sets of outputs are added when a thread asks for
+//      them, by that thread, one at a time. A half that would need more outputs of forward is not
+//      made: zeros are fed to a kept one.
 //
 // Pairs of pairs. The set of side outputs is closed under differentiating again: the gradient of a
 // forward call with respect to its side outputs needs only outputs of that call. So the pair of the

@@ -17,7 +17,7 @@ namespace graven::engine {
 // nanoseconds an instruction, and nothing besides. Constant once compiled; any thread may run it.
 class GRAVEN_API ScalarLoop {
  public:
-  // One element of any type, with room behind it.
+  // One element of any type that is computed, or of complex128 in a variable that is only kept.
   struct alignas(16) Cell {
     std::array<std::byte, 16> bytes;
   };
