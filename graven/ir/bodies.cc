@@ -192,6 +192,7 @@ bool holds_itself(const Body& body) {
     const Body* next = todo.back();
     todo.pop_back();
     for (const Node* node : next->graph()->nodes()) {
+      if (node->op().record().bodies.fields.empty()) continue;  // most nodes, of many bodies
       for (const NodeBody& one : bodies_of(*node).all) {
         if (one.body.get() == &body) return true;
         if (one.body && seen.insert(one.body.get()).second) todo.push_back(one.body.get());
