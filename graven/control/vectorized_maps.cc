@@ -199,7 +199,6 @@ Outputs vectorized_map(FunctionContext& c, const VectorizedMapParameters& p) {
 void define_vectorized_maps(FunctionRegistry& functions) {
   functions.define({
       .names = "vectorized_map",
-      .scope = "vectorized_map",
       .results = structure(),
       .summary = "The results of fn for the rows of elems, stacked, computed for all rows at once.",
       .details = "fn is traced once, also where values are computed at once, and each op that "

@@ -277,21 +277,24 @@ constexpr DTypeSet kAllIndexTypes = kIndexTypes | DTypeSet{DType::kInt16};
 // as it is.
 void gather_for_rows(BatchContext& c, int64_t axis, int64_t batch_dims) {
   const auto rank = c.rank(0), rank_of_indices = c.rank(1);
-  if (!rank || !rank_of_indices) return c.use_loop();
-  if (axis < 0) axis += *rank;
+  if (batch_dims < 0 && !rank_of_indices) return c.use_loop();
   if (batch_dims < 0) batch_dims += *rank_of_indices;
+  if (axis < 0 && rank) axis += *rank;
   const auto at = [&](int64_t place) {
     return c.constant(Tensor::scalar(static_cast<int32_t>(place)));
   };
   if (!c.is_batched(0) && batch_dims == 0) {
+    if (axis != 0 && (!rank || !rank_of_indices)) return c.use_loop();
     const Tensor y = c(kGatherV2, {c.x(0), c.x(1), at(axis)});
+    if (axis == 0) return c.set_y(0, y);
     const int rank_of_y = *rank + *rank_of_indices;
     return c.set_y(0, moved_axis(c, y, rank_of_y, static_cast<int>(axis), 0));
   }
+  const Tensor place = at(shifted_axis(axis));
   if (!c.is_batched(1) && batch_dims == 0) {
-    return c.set_y(0, c(kGatherV2, {c.x(0), c.x(1), at(axis + 1)}));
+    return c.set_y(0, c(kGatherV2, {c.x(0), c.x(1), place}));
   }
-  c.set_y(0, c(kGatherV2, {c.repeated(0), c.repeated(1), at(axis + 1)}, {batch_dims + 1}));
+  c.set_y(0, c(kGatherV2, {c.repeated(0), c.repeated(1), place}, {batch_dims + 1}));
 }
 
 void batch_gather_v2(BatchContext& c) {
