@@ -33,7 +33,7 @@ engine::Value run_map(const char* name, engine::Ref<engine::Callable> fn, engine
     }
     call.set(8, engine::ShapeStructure{std::move(empty_result)});
   }
-  call.set(3, options.parallel_iterations);
+  if (options.parallel_iterations) call.set(3, options.parallel_iterations);
   return call.run().structure;
 }
 

@@ -62,7 +62,7 @@ GRAVEN_API engine::Value run_fold(const char* name, engine::Ref<engine::Callable
                                   engine::Value elems, engine::Value initializer,
                                   const ScanOptions& options, const std::source_location& location);
 
-// The call of one of map_fn's kind.
+// The call of a function of map_fn's kind: of this name, with fn and elems in front.
 template <typename Fn, typename Elems>
 auto map_rows(const char* name, Fn& fn, const Elems& elems, const MapOptions& options,
               const std::source_location& location) {

@@ -20,7 +20,6 @@ MODULES = (
 PYTHON_ONLY = {
     "as_dtype": "DType is an enumeration",
     "broadcast_static_shape": "Shape has no functions of its own in C++ yet",
-    "case": "not yet",
     "config.functions_run_eagerly": "a C++ function runs eagerly if it is called as it is",
     "config.get_soft_device_placement": "there is one device",
     "config.list_logical_devices": "there is one device",
@@ -34,30 +33,25 @@ PYTHON_ONLY = {
     "debugging.assert_proper_iterable": "types are static",
     "debugging.assert_shapes": "not yet",
     "dtypes.as_dtype": "DType is an enumeration",
-    "foldl": "not yet",
-    "foldr": "not yet",
     "get_logger": "Python's logging",
     "get_static_value": "not yet; a Shape tells its known sizes",
     "gradients": "GradientTape, which works in traced functions too",
     "group": "operations are no values; effects keep the order of the program",
     "is_tensor": "types are static",
-    "map_fn": "not yet",
     "nest.assert_same_structure": "structures are C++ types",
     "nest.flatten": "structures are C++ types",
     "nest.is_nested": "structures are C++ types",
     "nest.map_structure": "structures are C++ types",
     "nest.pack_sequence_as": "structures are C++ types",
     "ragged.constant": "no ragged tensors in C++ yet",
-    "scan": "not yet",
     "sparse.from_dense": "no sparse tensors in C++ yet",
-    "switch_case": "not yet",
     "type_spec_from_value": "TensorSpec::of",
     "variable_creator_scope": "hooks into Python's constructor of variables",
     "vectorized_map": "not yet",
 }
 
 NAMESPACE = re.compile(r"namespace ([\w:]+) \{")
-FUNCTION = re.compile(r"(?:GRAVEN_API|inline|auto) [^(;]*?\b(\w+)\(")
+FUNCTION = re.compile(r"(?:GRAVEN_API|inline|auto|R) [^(;]*?\b(\w+)\(")
 RESULT_ALONE = re.compile(r"^(GRAVEN_API [\w:<>, ]+)\n", re.MULTILINE)
 USING = re.compile(r"using graven::(?:\w+::)*(\w+);")
 
