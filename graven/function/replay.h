@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graven/base/export.h"
+#include "graven/base/function_ref.h"
 #include "graven/base/ref.h"
 #include "graven/base/status.h"
 #include "graven/ir/frame.h"
