@@ -31,7 +31,7 @@ bool is_list(const Value& value) {
   return kind != ContainerKind::kDict && kind != ContainerKind::kAttrs;
 }
 
-Status check_result(const Value& variables, const Value& result) {
+Status check_result(const Value& variables, const Value& result, bool types_count) {
   if (!is_list(result) || result.items.size() != variables.items.size()) {
     return value_error("body must return a list or tuple of ", variables.items.size(),
                        " values, one for each loop variable");
@@ -40,7 +40,8 @@ Status check_result(const Value& variables, const Value& result) {
     RETURN_IF_ERROR(
         check_nested_like(variables.items[i], result.items[i],
                           str_cat("body must return the structure of the loop variables: number ",
-                                  i, " has another one")));
+                                  i, " has another one"),
+                          types_count));
   }
   return {};
 }
@@ -73,7 +74,8 @@ Outputs loop_at_once(FunctionContext& c, const WhileLoopParameters& p) {
     if (!*truth) break;
     auto result = p.body->call(variables.items, Callable::As::kParts);
     if (!result.ok()) return c.fail(result.status());
-    if (Status fits = check_result(variables, *result); !fits.ok()) return c.fail(fits);
+    const Status fits = check_result(variables, *result, /*types_count=*/true);
+    if (!fits.ok()) return c.fail(fits);
     variables = std::move(*result);
   }
   return with_tensor_leaves(c, std::move(variables));
@@ -231,7 +233,8 @@ class LoopTracer {
     if (!is_list(result) && variables_.items.size() == 1) {
       result = Value::of_container(Container::list(), {std::move(result)});
     }
-    RETURN_IF_ERROR(check_result(variables_, result));
+    // The results are put in the containers of the variables, whatever these are.
+    RETURN_IF_ERROR(check_result(variables_, result, /*types_count=*/false));
     const std::vector<Tensor> after = tensors_of(in_structure_of_variables(result));
     if (after.size() != before_.size()) {
       return value_error("body must return a tensor for each loop variable, and None for None");

@@ -93,13 +93,20 @@ class Scanner {
   Result<Value> call(Emitter& emit, const Value& accumulated, const Tensor& number) {
     const Value arguments[] = {accumulated, elements_.row(emit, number)};
     RETURN_IF_ERROR(emit.status());
-    ASSIGN_OR_RETURN(Value next, p_.fn->call(arguments, Callable::As::kTensors));
+    const bool at_once = !c_.is_graph();
+    ASSIGN_OR_RETURN(Value next, p_.fn->call(arguments, at_once ? Callable::As::kParts
+                                                                : Callable::As::kTensors));
+    if (at_once) {
+      next = keeps_all_ ? with_tensor_leaves_like(c_, std::move(next), first_)
+                        : with_tensor_leaves(c_, std::move(next));
+      RETURN_IF_ERROR(c_.status());
+    }
     constexpr std::string_view kMustNest = "fn must return the structure of what is accumulated";
-    RETURN_IF_ERROR(check_nested_like(first_, next, kMustNest));
+    RETURN_IF_ERROR(check_nested_like(first_, next, kMustNest, keeps_all_ || at_once));
     if (tensors_of(next).size() != rows_.size()) return value_error(kMustNest);
     const std::vector<Tensor> tensors = tensors_of(next);
     for (size_t i = 0; i < tensors.size(); ++i) {
-      if (tensors[i].dtype() == rows_[i].dtype()) continue;
+      if (tensors[i].dtype() == rows_[i].dtype() || (at_once && !keeps_all_)) continue;
       return type_error("fn changed the dtype of what is accumulated from ",
                         dtype_name(rows_[i].dtype()), " to ", dtype_name(tensors[i].dtype()));
     }

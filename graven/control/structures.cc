@@ -228,20 +228,22 @@ Value with_common_types(Value value, const Value& b) {
   return value;
 }
 
-Status check_nested_like(const Value& a, const Value& b, std::string_view message) {
+Status check_nested_like(const Value& a, const Value& b, std::string_view message,
+                         bool types_count) {
   const bool has_items = a.kind == Value::Kind::kContainer;
   if (has_items != (b.kind == Value::Kind::kContainer)) return value_error(message);
   if (!has_items) return {};
   if (a.items.size() != b.items.size()) return value_error(message);
   // The keys of dicts are items.
   const bool are_dicts = a.container->is_mapping() && b.container->is_mapping();
-  if (!are_dicts && !a.container->is_like(*b.container)) {
+  if (types_count && !are_dicts && !a.container->is_like(*b.container)) {
     return type_error(message, ": ", described(a), " is not ", described(b));
   }
   for (size_t i = 0; i < a.items.size(); ++i) {
     const int at = b.container->matching_position(*a.container, i);
     if (at < 0) return value_error(message);
-    RETURN_IF_ERROR(check_nested_like(a.items[i], b.items[static_cast<size_t>(at)], message));
+    RETURN_IF_ERROR(
+        check_nested_like(a.items[i], b.items[static_cast<size_t>(at)], message, types_count));
   }
   return {};
 }

@@ -36,9 +36,10 @@ std::optional<std::string> structural_difference(const Value& a, const Value& b)
 // The value with the common supertypes of its own types and those of b, which does not differ.
 Value with_common_types(Value value, const Value& b);
 
-// Whether containers nest in the same way, whatever their leaves are: a TypeError with this message
-// if there is a container of another type, a ValueError if there are other items.
-Status check_nested_like(const Value& a, const Value& b, std::string_view message);
+// Whether containers nest in the same way, whatever their leaves are: a ValueError with this
+// message if there are other items, a TypeError if a container is of another type and types count.
+Status check_nested_like(const Value& a, const Value& b, std::string_view message,
+                         bool types_count = true);
 
 // The name of a body of the node that a function makes, after its scope: "deep_while_body".
 std::string name_of_body(const FunctionContext& c, std::string_view suffix);

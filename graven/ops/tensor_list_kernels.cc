@@ -69,9 +69,9 @@ void give_list(KernelContext& c, Ref<TensorList> list) {
 
 Result<int64_t> number_in(const KernelContext& c, int input) {
   const Tensor& x = c.input(input);
-  if (x.rank() == 0) return integer_at(x, 0);
+  if (x.num_elements() == 1) return integer_at(x, 0);
   return invalid_argument(c.op().inputs()[static_cast<size_t>(input)].name,
-                          " must be a scalar, got shape ", x.shape().to_message());
+                          " must be one number, got shape ", x.shape().to_message());
 }
 
 // Whether a value has the shape that a reader asks for, which is not taken apart for this.
@@ -281,6 +281,9 @@ Status tensor_list_get_item_kernel(KernelContext& c) {
 Status tensor_list_set_item_kernel(KernelContext& c) {
   const Tensor& value = c.input(2);
   ASSIGN_OR_RETURN(const TensorList* before, list_of_dtype(c, value.dtype()));
+  if (c.input(1).rank() != 0) {
+    return invalid_argument("index must be a scalar, got shape ", c.input(1).shape().to_message());
+  }
   ASSIGN_OR_RETURN(int64_t index, number_in(c, 1));
   const bool may_grow = c.attrs<TensorListSetItemAttrs>().resize_if_index_out_of_bounds;
   if (index < 0 || (!may_grow && index >= before->length())) {

@@ -232,7 +232,7 @@ TEST_CASE("elements that were never set are joined as the others, if these have 
         std::string::npos);
 }
 
-TEST_CASE("what says a number is a scalar") {
+TEST_CASE("the index of what is written is a scalar") {
   Tensor list = run(kTensorListReserve, {kAny, number(1)}, {DType::kFloat32});
   CHECK(error_of(kTensorListSetItem, {list, vector_of<int32_t>({0}), Tensor::scalar(1.0f)}) ==
         "[TensorListSetItem] index must be a scalar, got shape [1]");

@@ -175,6 +175,17 @@ def test_a_number_takes_the_dtype_that_map_fn_expects(run: Any) -> None:
         run(lambda x: tf.map_fn(lambda _: tf.constant(3), x))(tf.constant([1.0]))
 
 
+def test_eagerly_a_number_may_be_accumulated() -> None:
+    """A scan stacks it as the others; a fold gives it as it is."""
+    scanned = tf.scan(lambda _a, _x: 3, tf.constant([1.0, 2.0]))
+    assert scanned.dtype == tf.float32 and scanned.numpy().tolist() == [1.0, 3.0]
+    assert tf.foldl(lambda _a, _x: 3.5, tf.constant([1, 2])).numpy() == 3.5
+    with pytest.raises(TypeError):
+        tf.scan(lambda _a, _x: 3.5, tf.constant([1, 2]))
+    with pytest.raises(TypeError):
+        tf.function(lambda: tf.foldl(lambda _a, _x: 3.5, tf.constant([1, 2])))()
+
+
 @both
 def test_the_shape_of_a_signature_holds(run: Any) -> None:
     f = run(
@@ -247,7 +258,7 @@ def test_invariants_are_nested_like_the_variables() -> None:
 
 @both
 def test_containers_keep_their_types(run: Any) -> None:
-    """But the top of a loop's variables: a list may stand for a tuple there."""
+    """A list may stand for a tuple as a loop's variables, and within them in a graph."""
     zero = tf.constant(0)
     x = tf.constant([1, 2])
 
@@ -255,11 +266,16 @@ def test_containers_keep_their_types(run: Any) -> None:
         return run(lambda: tf.while_loop(lambda i, _: i < 2, body, first))()
 
     loop(lambda i, a: [i + 1, a], (zero, zero))
-    calls = [
-        lambda: loop(lambda i, a: (i + 1, [*a]), (zero, (zero, zero))),
-        lambda: loop(lambda i, a: (i + 1, tuple(a)), (zero, [zero, zero])),
-        lambda: run(lambda: tf.scan(lambda a, y: [a[0] + y, a[1]], x, (zero, zero)))(),
+    inner: list[Any] = [
+        lambda: loop(lambda i, a: (i + 1, [*a]), (zero, (zero, zero)))[1],
         lambda: run(lambda: tf.foldl(lambda a, y: [a[0] + y, a[1]], x, (zero, zero)))(),
+    ]
+    if run is tf.function:
+        assert [type(call()) for call in inner] == [tuple, tuple]
+        inner = []
+    calls = [
+        *inner,
+        lambda: run(lambda: tf.scan(lambda a, y: [a[0] + y, a[1]], x, (zero, zero)))(),
         lambda: run(lambda: tf.map_fn(lambda y: [y, y], x, fn_output_signature=("int32",) * 2))(),
     ]
     for call in calls:
