@@ -16,10 +16,10 @@ void put_types(engine::Value& value, const std::vector<TensorSpec>& types, size_
 
 }  // namespace
 
-engine::Value run_map(const char* name, engine::Ref<engine::Callable> fn, engine::Value elems,
+engine::Value run_map(engine::Ref<engine::Callable> fn, engine::Value elems,
                       engine::Value empty_result, const MapOptions& options,
                       const std::source_location& location) {
-  const engine::PublicFunction& function = library_function(name);
+  const engine::PublicFunction& function = library_function("map_fn");
   LibraryCall call(function, location);
   call.set(0, fn);
   call.set(1, elems);
@@ -34,6 +34,18 @@ engine::Value run_map(const char* name, engine::Ref<engine::Callable> fn, engine
     call.set(8, engine::ShapeStructure{std::move(empty_result)});
   }
   if (options.parallel_iterations) call.set(3, options.parallel_iterations);
+  return call.run().structure;
+}
+
+engine::Value run_vectorized_map(engine::Ref<engine::Callable> fn, engine::Value elems,
+                                 const VectorizedMapOptions& options,
+                                 const std::source_location& location) {
+  const engine::PublicFunction& function = library_function("vectorized_map");
+  LibraryCall call(function, location);
+  call.set(0, fn);
+  call.set(1, elems);
+  call.set(2, options.fallback_to_while_loop);
+  call.set(3, options.warn);
   return call.run().structure;
 }
 

@@ -29,6 +29,10 @@ struct MapOptions {
   std::optional<std::vector<TensorSpec>> fn_output_signature = std::nullopt;
   std::optional<int64_t> parallel_iterations = std::nullopt;
 };
+struct VectorizedMapOptions {
+  bool fallback_to_while_loop = true;  // an op without a rule for many rows runs in a loop
+  bool warn = true;                    // tell of such ops
+};
 struct FoldOptions {
   int64_t parallel_iterations = 10;
 };
@@ -55,23 +59,26 @@ decltype(auto) invoke_or_apply(F& function, const Args&... arguments) {
   }
 }
 
-GRAVEN_API engine::Value run_map(const char* name, engine::Ref<engine::Callable> fn,
-                                 engine::Value elems, engine::Value empty_result,
-                                 const MapOptions& options, const std::source_location& location);
+GRAVEN_API engine::Value run_map(engine::Ref<engine::Callable> fn, engine::Value elems,
+                                 engine::Value empty_result, const MapOptions& options,
+                                 const std::source_location& location);
+GRAVEN_API engine::Value run_vectorized_map(engine::Ref<engine::Callable> fn, engine::Value elems,
+                                            const VectorizedMapOptions& options,
+                                            const std::source_location& location);
 GRAVEN_API engine::Value run_fold(const char* name, engine::Ref<engine::Callable> fn,
                                   engine::Value elems, engine::Value initializer,
                                   const ScanOptions& options, const std::source_location& location);
 
-// The call of a function of map_fn's kind: of this name, with fn and elems in front.
+// What fn makes of the rows of an Elems.
 template <typename Fn, typename Elems>
-auto map_rows(const char* name, Fn& fn, const Elems& elems, const MapOptions& options,
-              const std::source_location& location) {
+using MappedBy = AsTensorsOf<decltype(invoke_or_apply(std::declval<Fn&>(),
+                                                      std::declval<const AsTensorsOf<Elems>&>()))>;
+template <typename Elems, typename Fn>
+engine::Ref<engine::Callable> callable_on_rows(Fn& fn) {
   using Row = AsTensorsOf<Elems>;
-  using R = AsTensorsOf<decltype(invoke_or_apply(fn, std::declval<const Row&>()))>;
+  using R = MappedBy<Fn, Elems>;
   std::function<R(Row)> function = [&](const Row& row) { return R(invoke_or_apply(fn, row)); };
-  return Convert<R>::from_value(run_map(name, callable(std::move(function)),
-                                        Convert<Elems>::to_value(elems), Convert<R>::to_value(R()),
-                                        options, location));
+  return callable(std::move(function));
 }
 
 // The call of one of foldl's kind; `initializer` has the value of an Accumulated, or is None.
@@ -100,7 +107,25 @@ Accumulated fold_rows(const char* name, Fn& fn, const Elems& elems, engine::Valu
 template <typename Fn, typename Elems>
 auto map_fn(Fn&& fn, const Elems& elems, const MapOptions& options = {},
             std::source_location location = std::source_location::current()) {
-  return internal::map_rows("map_fn", fn, elems, options, location);
+  using R = internal::MappedBy<std::remove_reference_t<Fn>, Elems>;
+  return Convert<R>::from_value(internal::run_map(internal::callable_on_rows<Elems>(fn),
+                                                  Convert<Elems>::to_value(elems),
+                                                  Convert<R>::to_value(R()), options, location));
+}
+
+// The results of fn for the rows of elems, stacked, like map_fn's: fn is traced once, and each of
+// its ops runs for all rows at once.
+//
+//   Tensor y = graven::vectorized_map([&](Tensor row) { return graven::linalg::matvec(w, row); },
+//   x);
+//
+// Throws ValueError as map_fn does, and for an op without a rule if it may not run in a loop.
+template <typename Fn, typename Elems>
+auto vectorized_map(Fn&& fn, const Elems& elems, const VectorizedMapOptions& options = {},
+                    std::source_location location = std::source_location::current()) {
+  using R = internal::MappedBy<std::remove_reference_t<Fn>, Elems>;
+  return Convert<R>::from_value(internal::run_vectorized_map(
+      internal::callable_on_rows<Elems>(fn), Convert<Elems>::to_value(elems), options, location));
 }
 
 // What fn accumulates over the rows of elems, after each of them: fn gets what was accumulated so

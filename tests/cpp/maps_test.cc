@@ -14,6 +14,7 @@ using graven::map_fn;
 using graven::scan;
 using graven::Tensor;
 using graven::TensorSpec;
+using graven::vectorized_map;
 
 namespace {
 
@@ -112,6 +113,26 @@ TEST_CASE("scan carries several tensors") {
     return graven::stack({a, b});
   };
   CHECK(both_ways(f, Tensor({0.0, 0.0, 10.0})) == std::vector<float>{1, 1, 2, 1, 2, 13});
+}
+
+TEST_CASE("vectorized_map runs a function once for all rows") {
+  int calls = 0;
+  const auto f = [&](Tensor x, Tensor y) {
+    const auto [product, larger] = vectorized_map(
+        [&](Tensor a, Tensor b) {
+          ++calls;
+          return std::tuple(graven::reduce_sum(a * b), graven::maximum(a, b));
+        },
+        std::tuple(x, y));
+    return graven::concat({graven::expand_dims(product, 1), larger}, 1);
+  };
+  const Tensor x = kRows, y = {4.0, 3.0};
+  const Tensor rows = graven::stack({y, y, y});
+  const std::vector<float> expected = {10, 4, 3, 24, 4, 4, 38, 5, 6};
+  CHECK(f(x, rows).to_vector<float>() == expected);
+  CHECK(calls == 1);
+  CHECK(graven::function(f)(x, rows).to_vector<float>() == expected);
+  CHECK(contains(error_of([&] { f(x, graven::zeros({2, 2})); }).message(), "same first dimension"));
 }
 
 TEST_CASE("foldl and foldr accumulate in their order") {

@@ -47,7 +47,6 @@ PYTHON_ONLY = {
     "sparse.from_dense": "no sparse tensors in C++ yet",
     "type_spec_from_value": "TensorSpec::of",
     "variable_creator_scope": "hooks into Python's constructor of variables",
-    "vectorized_map": "not yet",
 }
 
 NAMESPACE = re.compile(r"namespace ([\w:]+) \{")
