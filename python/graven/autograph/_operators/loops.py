@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from graven import _functions as ops
 from graven.autograph._loop_options import of_while_loop
-from graven.autograph._operators import python_loop
+from graven.autograph._operators import python_loop, returns
 from graven.autograph._operators.branches import as_if_staged
 from graven.autograph._operators.conditions import refuse_ragged, scalar_condition
 from graven.autograph._operators.scratch import in_scratch_graph
@@ -36,7 +37,8 @@ def while_stmt(
       ValueError: The test is a tensor, but no bool scalar; or a loop variable has no value before
         the loop or after an iteration, or another shape; or a Python loop does not end.
       TypeError: A loop variable has another structure or dtype after an iteration.
-      NotImplementedError: The test becomes a tensor later.
+      NotImplementedError: The test becomes a tensor later, and not because a tensor may leave the
+        loop.
     """
     if is_eager():
         _run_eagerly(test, body, get_state, set_state, symbol_names, opts)
@@ -44,10 +46,39 @@ def while_stmt(
     # In a graph of its own: where the loop is staged, the test has a graph anyhow.
     first = in_scratch_graph(test)
     refuse_ragged(first)
+    loop = LoopBody(test, body, get_state, set_state, symbol_names)
     if is_dense(first):
-        run_staged(LoopBody(test, body, get_state, set_state, symbol_names), opts)
+        run_staged(loop, opts)
     else:
-        python_loop.run_while(first, test, body)
+        python_loop.run_while(first, test, body, lambda count: _stage_rest(loop, opts, count))
+
+
+def _stage_rest(loop: LoopBody, opts: dict[str, Any], count: int) -> bool:
+    """Stages what follows some iterations of a loop on Python values, if a tensor may leave it.
+
+    Such as `while True` with a `break`, or a `return`, in an `if` on a tensor.
+
+    Args:
+      loop: Its parts.
+      opts: What set_loop_options says about this loop.
+      count: How many iterations have run.
+
+    Returns:
+      False if its test has become a tensor for another reason.
+    """
+    state = zip(loop.names, loop.get_state(), strict=True)
+    if not any(returns.is_exit_flag(name) and is_dense(value) for name, value in state):
+        return False
+    most = of_while_loop(opts).get("maximum_iterations")
+    if most is not None:
+        opts = {**opts, "maximum_iterations": ops.maximum(ops.subtract(most, count), 0)}
+    run_staged(loop, opts)
+    for name, value in zip(loop.names, loop.get_state(), strict=True):
+        if returns.is_return_flag(name):
+            returns.note_missing_return(
+                value, "a loop that was to return has ended without, and nothing returns after it"
+            )
+    return True
 
 
 def _run_eagerly(
@@ -60,7 +91,7 @@ def _run_eagerly(
 ) -> None:
     result = test()
     if not is_dense(result):
-        python_loop.run_while(result, test, body)
+        python_loop.run_while(result, test, body, lambda count: False)
         return
     left = of_while_loop(opts).get("maximum_iterations")
     while scalar_condition(result, "while loop") and (left is None or left > 0):

@@ -19,7 +19,7 @@ class _Counter:
     """Counts the iterations of a loop, and speaks up when they fill the graph."""
 
     def __init__(self) -> None:
-        self._count = 0
+        self.count = 0
         self._first_node = _engine.num_nodes()
         self._start = time.perf_counter()
         self._starts = (0, 0, 0)  # how many nodes there were before the last iterations
@@ -31,17 +31,17 @@ class _Counter:
         Raises:
           ValueError: There were too many.
         """
-        self._count += 1
+        self.count += 1
         self._starts = (*self._starts[1:], _engine.num_nodes())
-        if self._count <= ITERATIONS_WITHOUT_WARNING:
+        if self.count <= ITERATIONS_WITHOUT_WARNING:
             return
-        if self._count > MAX_ITERATIONS:
+        if self.count > MAX_ITERATIONS:
             raise ValueError("iteration limit exceeded")
         if self._has_warned or self._starts[2] == self._starts[1]:
             return
         self._has_warned = True
         _logging.warn(
-            f"Large unrolled loop detected: after {self._count - 1} iterations the loop still "
+            f"Large unrolled loop detected: after {self.count - 1} iterations the loop still "
             "makes ops. A loop over Python values puts the ops of each iteration into the graph; "
             "one over tensors, such as tf.range(n), puts them there once."
         )
@@ -49,12 +49,12 @@ class _Counter:
     def end(self) -> None:
         """Is called when the loop has ended."""
         count = _engine.num_nodes() - self._first_node
-        if count <= OPS_WITHOUT_WARNING or self._count < 3 or not self._repeats():
+        if count <= OPS_WITHOUT_WARNING or self.count < 3 or not self._repeats():
             return
         place = user_place()
         milliseconds = (time.perf_counter() - self._start) * 1000
         _logging.warn_once(
-            f"The loop in {place} repeats itself in the graph: its {self._count} iterations over "
+            f"The loop in {place} repeats itself in the graph: its {self.count} iterations over "
             f"Python values put {count} ops there, which took {milliseconds:.0f} milliseconds. A "
             "loop over a tensor, such as tf.range(n), puts them there once.",
             matter=f"unrolled loop in {place}",
@@ -73,13 +73,20 @@ class _Counter:
         return kinds[:length] == kinds[length:]
 
 
-def run_while(first_test: Any, test: Callable[[], Any], body: Callable[[], None]) -> None:
+def run_while(
+    first_test: Any,
+    test: Callable[[], Any],
+    body: Callable[[], None],
+    stage_rest: Callable[[int], bool],
+) -> None:
     """Runs a `while` loop whose test is no tensor.
 
     Args:
       first_test: What the test gave the first time.
       test: Evaluates it again.
       body: One iteration.
+      stage_rest: Is called when the test is a tensor, with the number of iterations that have run;
+        tells whether it has staged those that follow.
 
     Raises:
       NotImplementedError: The test becomes a tensor.
@@ -89,6 +96,9 @@ def run_while(first_test: Any, test: Callable[[], Any], body: Callable[[], None]
     result = first_test
     while True:
         if is_dense(result) and not is_eager():
+            if stage_rest(counter.count):
+                counter.end()
+                return
             raise NotImplementedError(
                 f"The condition of while loop started as non-Tensor, then changed to Tensor: "
                 f"{result}. This may happen either when variables change type, or when a break or "

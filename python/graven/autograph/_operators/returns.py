@@ -29,6 +29,11 @@ def is_return_flag(name: str) -> bool:
     return name.startswith("<do_return")
 
 
+def is_exit_flag(name: str) -> bool:
+    """Tells whether a name of converted code says if a loop is left, by `break` or `return`."""
+    return name.startswith("<break_") or is_return_flag(name)
+
+
 def branch_without_return(branch: str, line: str) -> ValueError:
     """The error of a staged `if`, of which the main or the else branch does not return."""
     return ValueError(
