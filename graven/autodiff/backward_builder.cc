@@ -9,14 +9,15 @@ Result<Tensors> BackwardBuilder::apply(const Op& op, std::span<const Tensor> inp
                                        std::string_view name) {
   // The size instead of the tensor: that may be large, and a list that is kept is copied when it
   // changes.
-  if (&op == kShape.op || &op == kTensorListLength.op) {
+  if (&op == kShape.op || &op == kTensorListLength.op || &op == kTensorListElementShape.op) {
     if (Tensor tensor = forward_.tensor_of(inputs[0])) {
       ASSIGN_OR_RETURN(Tensor size, forward_.size_of(op, tensor, attrs));
       if (!size) {
         needs_more_ = true;
         return internal_error("The forward half does not give the size of a tensor");
       }
-      ASSIGN_OR_RETURN(Tensor inner, capture(size, &op == kShape.op ? "shape" : "length"));
+      ASSIGN_OR_RETURN(Tensor inner,
+                       capture(size, &op == kTensorListLength.op ? "length" : "shape"));
       return Tensors{inner};
     }
   }

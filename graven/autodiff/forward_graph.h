@@ -34,8 +34,9 @@ class ForwardGraph {
   // The tensor of this graph for an outer one, which is a tensor of the body's graph, or one that
   // was captured as an input. Empty if there is none.
   Tensor tensor_of(const Tensor& outer) const;
-  // The size of a tensor of this graph (op: kShape, or kTensorListLength), as a tensor of the
-  // graph, one node for each. Empty if there is none yet and the graph is frozen.
+  // The size of a tensor of this graph (op: kShape, or kTensorListLength or
+  // kTensorListElementShape), as a tensor of the graph, one node for each. Empty if there is none
+  // yet and the graph is frozen.
   Result<Tensor> size_of(const Op& op, const Tensor& tensor, AttrsRef attrs);
   // The number of the output that is this tensor. Adds the output if there is none; -1 if the graph
   // is frozen.

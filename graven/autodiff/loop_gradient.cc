@@ -353,10 +353,10 @@ class BackwardLoop {
     list.element = {element.dtype(), rows_of(element)};
     return list;
   }
-  // The shape of any number of rows like those of a tensor.
+  // The shape of rows like those of a tensor, of any number of them where that is not known.
   static Shape rows_of(const Tensor& tensor) {
     Shape shape = static_shape(tensor.shape());
-    shape.set(0, Dim::unknown());
+    if (!shape[0].is_number()) shape.set(0, Dim::unknown());
     return shape;
   }
 

@@ -168,6 +168,14 @@ GRAVEN_API inline OpHandle<NoAttrs> kTensorListPushBack;  // input_handle, tenso
 // input_handle, element_shape -> output_handle, tensor
 GRAVEN_API inline OpHandle<TensorListAttrs> kTensorListPopBack;
 GRAVEN_API inline OpHandle<NoAttrs> kTensorListLength;  // input_handle -> length
+struct TensorListElementShapeAttrs {
+  DType shape_type = DType::kInvalid;
+  static constexpr auto fields() {
+    return std::tuple(required_field("shape_type", &TensorListElementShapeAttrs::shape_type));
+  }
+};
+// input_handle -> element_shape
+GRAVEN_API inline OpHandle<TensorListElementShapeAttrs> kTensorListElementShape;
 // input_handle, element_shape, leading_dims -> tensor, lengths
 GRAVEN_API inline OpHandle<TensorListAttrs> kTensorListConcatV2;
 // element_shape, num_elements -> handle

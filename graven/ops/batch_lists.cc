@@ -1,5 +1,6 @@
 #include "graven/ops/batch_lists.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "graven/ops/batch_rules.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/gather_ops.h"
+#include "graven/ops/math_ops.h"
 #include "graven/ops/movement_ops.h"
 #include "graven/ops/sizes.h"
 #include "graven/ops/tensor_list_ops.h"
@@ -144,6 +146,26 @@ void batch_list_scatter_into(BatchContext& c) {
   if (gives_up_if_batched(c, {2})) return;
   const Tensor inputs[] = {c.repeated(0), exchanged(c, c.repeated(1)), c.x(2)};
   apply_to_list(c, inputs, true);
+}
+
+void batch_list_concat(BatchContext& c) {
+  const auto sizes = c.integers(1);
+  const bool is_known = sizes && !sizes->empty() &&
+                        std::ranges::all_of(*sizes, [](int64_t size) { return size >= 0; });
+  if (!c.is_batched(0) || !is_known) return c.use_loop();
+  // All elements are of one length: they are stacked, and their two first axes become one.
+  const Tensor stacked = c(kTensorListStack, {c.x(0), element_shape_for_rows(c, 1)},
+                           {c.attrs<TensorListAttrs>().element_dtype});
+  const Tensor rows = exchanged(c, stacked);
+  if (c.uses_loop()) return;
+  std::vector<int32_t> rest(sizes->begin() + 1, sizes->end());
+  const int32_t one[] = {1};
+  const Tensor count = c(kReshape, {c(kTensorListLength, {c.x(0)}), int32_vector(c, one)});
+  const Tensor length = c.constant(Tensor::scalar(static_cast<int32_t>(sizes->front())));
+  const Tensor shape =
+      joined(c, joined(c, c.num_rows_as_vector(), c(kMul, {count, length})), int32_vector(c, rest));
+  c.set_y(0, c(kReshape, {rows, shape}));
+  c.set_y(1, c(kFill, {count, c.constant(Tensor::scalar(sizes->front()))}), false);
 }
 
 void batch_list_concat_lists(BatchContext& c) {

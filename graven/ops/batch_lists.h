@@ -19,6 +19,7 @@ void batch_list_from_tensor(BatchContext& c);
 void batch_list_gather(BatchContext& c);
 void batch_list_scatter(BatchContext& c);
 void batch_list_scatter_into(BatchContext& c);
+void batch_list_concat(BatchContext& c);
 void batch_list_concat_lists(BatchContext& c);
 
 }  // namespace graven::engine

@@ -548,6 +548,7 @@ void define_concat(OpRegistry& ops) {
             Tensor shape = as_open_shape(c, as_part(c.static_shape_of_y(0)));
             c.set_dx(0, c(kTensorListSplit, {c.dy(0), shape, c.y(1)}));
           },
+      .batch = batch_list_concat,
       .body = kernel(tensor_list_concat_kernel),
       .allocates_outputs = true,
       .values_for_inference = {1},

@@ -9,15 +9,6 @@ namespace graven::engine {
 //
 // An op that changes a list changes it in place if nobody else holds it.
 
-struct TensorListElementShapeAttrs {
-  DType shape_type = DType::kInvalid;
-  static constexpr auto fields() {
-    return std::tuple(required_field("shape_type", &TensorListElementShapeAttrs::shape_type));
-  }
-};
-// input_handle -> element_shape
-GRAVEN_API inline OpHandle<TensorListElementShapeAttrs> kTensorListElementShape;
-
 GRAVEN_API inline OpHandle<NoAttrs> kTensorListResize;  // input_handle, size -> output_handle
 
 // input_handle, indices, element_shape -> values

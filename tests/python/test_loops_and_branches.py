@@ -318,4 +318,4 @@ def test_a_key_error_of_a_function_is_a_key_error() -> None:
     assert type(caught.value).__name__ == "KeyError"
     assert traceback.format_exception_only(caught.value)[0].startswith("KeyError: in user code")
     copied = pickle.loads(pickle.dumps(caught.value))
-    assert type(copied) is KeyError and copied.args == caught.value.args
+    assert isinstance(copied, KeyError) and str(copied) == str(caught.value)

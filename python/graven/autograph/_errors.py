@@ -83,7 +83,13 @@ class MultilineKeyError(KeyError):
         return str(self.args[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return KeyError, self.args
+        return _multiline_key_error, (self.args, vars(self))
+
+
+def _multiline_key_error(args: tuple[Any, ...], attributes: dict[str, Any]) -> MultilineKeyError:
+    error = MultilineKeyError(*args)
+    vars(error).update(attributes)
+    return error
 
 
 # To be seen as the class that the user's code raised.
