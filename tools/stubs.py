@@ -128,7 +128,9 @@ def definition(package: Any, name: str, function: Any) -> str:
     """The function of an op, and before it the class of its result if that is a named tuple."""
     results = outputs(function)
     text = ""
-    if len(results) > 1 and not function._record.get("type_name", "op"):
+    if function._record.get("is_structure"):
+        result = "Any"  # Of the structure of what a function of the user's returns.
+    elif len(results) > 1 and not function._record.get("type_name", "op"):
         result = f"tuple[{', '.join(kind for _, kind in results)}]"
     elif len(results) > 1:
         result = f"_{name}Outputs"

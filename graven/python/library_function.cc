@@ -559,6 +559,7 @@ nb::dict LibraryCallable::record() const {
   result["raises"] = raises;
   result["parameters"] = parameters;
   result["results"] = results;
+  result["is_structure"] = texts.results.is_structure;
   result["type_name"] = texts.results.type_name;
   result["types"] = types_to_python(texts.types);
   return result;

@@ -294,7 +294,7 @@ class GradientTape:
         sizes = _joined([count], _sizes_of(target))
         seeds = ops.reshape(ops.eye(count, dtype=target.dtype), sizes)
         rows = self._gradients_of_rows(target, sources_flat, seeds, experimental_use_pfor)
-        flat = []
+        flat: list[Any] = []
         for stacked, source in zip(rows, sources_flat, strict=True):
             sizes = _joined(_sizes_of(target), _sizes_of(source))
             if stacked is not None:

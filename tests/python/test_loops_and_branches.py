@@ -15,7 +15,7 @@ def test_a_loop_whose_first_value_has_another_size_than_its_invariant() -> None:
     """The body then runs node by node, iteration after iteration."""
 
     @tf.function
-    def doubled(x: tf.Tensor) -> list[tf.Tensor]:
+    def doubled(x: Any) -> Any:
         return tf.while_loop(
             lambda i, x: i < 3,
             lambda i, x: (i + 1, x * 2.0),
@@ -311,7 +311,8 @@ def test_a_key_error_of_a_function_is_a_key_error() -> None:
 
     @tf.function
     def f() -> Any:
-        return {}["missing"]
+        empty: dict[str, Any] = {}
+        return empty["missing"]
 
     with pytest.raises(KeyError, match="in user code") as caught:
         f()
