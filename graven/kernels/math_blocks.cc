@@ -79,14 +79,27 @@ template <typename T>
 void atan2_block(void* out, const void* a, const void* b, const void*, int64_t n) {
   vector_loop<T>(out, a, b, n, [](auto y, auto x) HWY_ATTR { return atan2(y, x); });
 }
+// The first and second powers, which programs write most, are exact or a product; the second is the
+// gradient's of a third, the first that of a second.
+template <typename V>
+HWY_INLINE V float_pow(V x, V y) {
+  const hn::DFromV<decltype(x.v)> d;
+  const auto is_first = hn::Eq(y.v, hn::Set(d, 1.0f));
+  const auto is_easy = hn::Or(is_first, hn::Eq(y.v, hn::Set(d, 2.0f)));
+  const V easy(hn::IfThenElse(is_first, x.v, hn::Mul(x.v, x.v)));
+  if (hn::AllTrue(d, is_easy)) return easy;
+  return V(hn::IfThenElse(is_easy, easy.v, pow(x, y).v));
+}
 void pow_float_block(void* out, const void* a, const void* b, const void*, int64_t n) {
-  vector_loop<float>(out, a, b, n, [](auto x, auto y) HWY_ATTR { return pow(x, y); });
+  vector_loop<float>(out, a, b, n, [](auto x, auto y) HWY_ATTR { return float_pow(x, y); });
 }
 void pow_double_block(void* out, const void* a, const void* b, const void*, int64_t n) {
   double* o = static_cast<double*>(out);
   const double* x = static_cast<const double*>(a);
   const double* y = static_cast<const double*>(b);
-  for (int64_t i = 0; i < n; ++i) o[i] = std::pow(x[i], y[i]);
+  for (int64_t i = 0; i < n; ++i) {
+    o[i] = y[i] == 2 ? x[i] * x[i] : y[i] == 1 ? x[i] : std::pow(x[i], y[i]);
+  }
 }
 
 // The C library's result for rare arguments; see Instruction.
