@@ -43,7 +43,7 @@ struct WhileLoopParameters {
         ignored_field("swap_memory", "Results are the same."),
         field("maximum_iterations", &P::maximum_iterations, "int32",
               "The most iterations there may be, a scalar."),
-        field("recompute", &P::recompute, kRecomputeDoc));
+        name_field(), field("recompute", &P::recompute, kRecomputeDoc));
   }
 };
 

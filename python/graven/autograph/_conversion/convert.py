@@ -20,7 +20,7 @@ from graven.autograph._conversion.frames import rename
 from graven.autograph._conversion.functions import (
     convert_lambda,
     convert_outermost,
-    drop_details,
+    drop_defaults,
 )
 from graven.autograph._conversion.names import Names, names_of
 from graven.autograph._conversion.nodes import LOAD, call, constant, put, returning, sequence
@@ -184,7 +184,7 @@ def _compile_as_it_is(
 ) -> types.CodeType:
     """Returns the code of a tree in the place of a function."""
     original = function.__code__
-    drop_details(node.args)
+    drop_defaults(node.args)
     if isinstance(node, ast.Lambda):
         tree: ast.stmt = returning(node, node)
     else:

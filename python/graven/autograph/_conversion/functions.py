@@ -26,14 +26,19 @@ _FRAME_READERS = frozenset(("dir", "eval", "exec", "locals", "vars"))  # They re
 
 
 def convert_outermost(unit: Unit, node: ast.FunctionDef, name: str, options: ast.expr) -> ast.stmt:
-    """Converts the function of a conversion, in place. Decorators, annotations and defaults go."""
+    """Converts the function of a conversion, in place. Decorators and defaults go.
+
+    So do annotations, as the function gets those that it has; a text shows them.
+    """
     unit.define = define_inner
     title = node.name
     node.name = name
     node.decorator_list = []
-    node.returns = None
     node.__dict__["type_params"] = []
-    drop_details(node.args)
+    drop_defaults(node.args)
+    if not unit.is_text:
+        node.returns = None
+        _drop_annotations(node.args)
     scope = Scope(unit, HANDLERS, unit.names.new("fscope"))
     _convert_body(scope, node, title, options)
     return node
@@ -50,7 +55,7 @@ def define_inner(outer: Scope, node: ast.FunctionDef) -> ast.FunctionDef:
 
 def convert_lambda(unit: Unit, node: ast.Lambda, options: ast.expr) -> ast.Lambda:
     """Converts a lambda that is not in another function. No name in it can lack a value."""
-    drop_details(node.args)
+    drop_defaults(node.args)
     scope = Scope(unit, HANDLERS, unit.helper("lscope"))
     scope.reads_names = False
     value = scope.visit(node.body)
@@ -63,7 +68,7 @@ def convert_lambda(unit: Unit, node: ast.Lambda, options: ast.expr) -> ast.Lambd
     return node
 
 
-def drop_details(arguments: ast.arguments) -> None:
+def drop_defaults(arguments: ast.arguments) -> None:
     """Leaves None for each default; conversion gives the function those that it has."""
     none = ast.Constant(None, None)
     for i, default in enumerate(arguments.defaults):
@@ -71,6 +76,9 @@ def drop_details(arguments: ast.arguments) -> None:
     for i, value in enumerate(arguments.kw_defaults):
         if value is not None:
             arguments.kw_defaults[i] = put(none, value)
+
+
+def _drop_annotations(arguments: ast.arguments) -> None:
     for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
         each.annotation = None
     for extra in (arguments.vararg, arguments.kwarg):
