@@ -636,5 +636,5 @@ def test_all_features_leave_the_meaning_of_python_values(f: Callable[..., Any]) 
 def test_the_text_of_a_converted_function_compiles(f: Callable[..., Any]) -> None:
     text = to_code_text(f, Options())
     compile(text, "<text>", "exec")
-    first = inspect.getsource(f).partition("\n")[0].partition("  #")[0]
+    first = inspect.getsource(f).partition("\n")[0].partition("  #")[0].strip()
     assert text.startswith(first.replace("def ", "def tf__") + "\n")
