@@ -406,20 +406,20 @@ Result<Ref<Path>> Replay::end_run(int num_kept) {
 
 void Replay::drop_run() {
   std::unordered_set<const Node*> kept;
-  std::vector<const Node*> todo;
+  std::vector<const Node*> pending;
   const VariableCreation* creation = VariableCreation::current();
   for (const CreatedVariable& variable :
        creation ? creation->created() : std::span<const CreatedVariable>()) {
     const Tensor& initial = variable.initial_value;
     if (!initial || !initial.is_symbolic() || symbolic(initial).graph() != graph_) continue;
-    todo.push_back(&symbolic(initial).node());
+    pending.push_back(&symbolic(initial).node());
   }
-  while (!todo.empty()) {
-    const Node* node = todo.back();
-    todo.pop_back();
+  while (!pending.empty()) {
+    const Node* node = pending.back();
+    pending.pop_back();
     if (!kept.insert(node).second) continue;
-    for (OutputRef input : node->inputs()) todo.push_back(input.node);
-    for (const Node* before : node->control_inputs()) todo.push_back(before);
+    for (OutputRef input : node->inputs()) pending.push_back(input.node);
+    for (const Node* before : node->control_inputs()) pending.push_back(before);
   }
   std::unordered_set<const Node*> taken;
   for (const Node* node : nodes_since(first_id_)) {

@@ -187,15 +187,15 @@ Status verify_bodies(const Node& node) {
 
 bool holds_itself(const Body& body) {
   std::unordered_set<const Body*> seen;
-  std::vector<const Body*> todo{&body};
-  while (!todo.empty()) {
-    const Body* next = todo.back();
-    todo.pop_back();
+  std::vector<const Body*> pending{&body};
+  while (!pending.empty()) {
+    const Body* next = pending.back();
+    pending.pop_back();
     for (const Node* node : next->graph()->nodes()) {
       if (node->op().record().bodies.fields.empty()) continue;  // most nodes, of many bodies
       for (const NodeBody& one : bodies_of(*node).all) {
         if (one.body.get() == &body) return true;
-        if (one.body && seen.insert(one.body.get()).second) todo.push_back(one.body.get());
+        if (one.body && seen.insert(one.body.get()).second) pending.push_back(one.body.get());
       }
     }
   }

@@ -79,8 +79,8 @@ template <typename T>
 void atan2_block(void* out, const void* a, const void* b, const void*, int64_t n) {
   vector_loop<T>(out, a, b, n, [](auto y, auto x) HWY_ATTR { return atan2(y, x); });
 }
-// The first and second powers, which programs write most, are exact or a product; the second is the
-// gradient's of a third, the first that of a second.
+// The first and the second power, which programs and their gradients ask for most, are the element
+// and one product, wherever they stand.
 template <typename V>
 HWY_INLINE V float_pow(V x, V y) {
   const hn::DFromV<decltype(x.v)> d;

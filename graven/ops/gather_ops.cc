@@ -68,8 +68,6 @@ Status tensor_scatter_shape(InferContext& c) {
   return check_updates(c.shape(1), c.shape(0), c.shape(2));
 }
 
-constexpr DTypeSet kValueTypes = kPlainTypes | DTypeSet{DType::kString};
-
 // --- GatherV2 and Gather.
 
 Result<int> checked_batch_dims(int64_t given, const Shape& params, const Shape& indices) {

@@ -46,6 +46,7 @@ namespace {
   define_random_sample_ops(ops);
   define_reduction_ops(ops);
   define_resize_ops(ops);
+  define_reversal_ops(ops);
   define_scan_ops(ops);
   define_segment_ops(ops);
   define_sequence_ops(ops);

@@ -44,6 +44,7 @@ void define_random_ops(OpRegistry& ops);
 void define_random_sample_ops(OpRegistry& ops);
 void define_reduction_ops(OpRegistry& ops);
 void define_resize_ops(OpRegistry& ops);
+void define_reversal_ops(OpRegistry& ops);
 void define_scan_ops(OpRegistry& ops);
 void define_segment_ops(OpRegistry& ops);
 void define_sequence_ops(OpRegistry& ops);

@@ -66,9 +66,9 @@ class Effects:
     def _look(self) -> dict[int, tuple[str, Any, Any]]:
         """By id: a name, what an object consists of now, and the object, which so stays alive."""
         found: dict[int, tuple[str, Any, Any]] = {}
-        todo = [(name, value) for name, value in self._roots]
-        while todo and len(found) < MAX_OBJECTS:
-            name, value = todo.pop()
+        pending = [(name, value) for name, value in self._roots]
+        while pending and len(found) < MAX_OBJECTS:
+            name, value = pending.pop()
             if isinstance(value, _OPAQUE) or id(value) in found:
                 continue
             parts = list(_parts(value))
@@ -77,7 +77,7 @@ class Effects:
                 [(key, _identity(part)) for key, part in parts],
                 (value, parts),
             )
-            todo += [(_name_of(name, value, key), part) for key, part in parts]
+            pending += [(_name_of(name, value, key), part) for key, part in parts]
         return found
 
 

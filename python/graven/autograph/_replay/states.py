@@ -107,9 +107,9 @@ def _depths(code: CodeType) -> dict[int, int]:
     next_of = {one.offset: two.offset for one, two in itertools.pairwise(instructions)}
     by_offset = {one.offset: one for one in instructions}
     depths: dict[int, int] = {}
-    todo = [(instructions[0].offset, 0)]
-    while todo:
-        offset, depth = todo.pop()
+    pending = [(instructions[0].offset, 0)]
+    while pending:
+        offset, depth = pending.pop()
         if offset in depths:
             continue
         depths[offset] = depth
@@ -117,12 +117,12 @@ def _depths(code: CodeType) -> dict[int, int]:
         argument = one.arg if one.opcode >= dis.HAVE_ARGUMENT else None
         if one.opcode in dis.hasjrel or one.opcode in dis.hasjabs:
             effect = dis.stack_effect(one.opcode, argument, jump=True)
-            todo.append((one.argval, depth + effect))
+            pending.append((one.argval, depth + effect))
         ends = one.opname in ("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE")
         always_jumps = one.opname in ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
         if not ends and not always_jumps and offset in next_of:
             effect = dis.stack_effect(one.opcode, argument, jump=False)
-            todo.append((next_of[offset], depth + effect))
+            pending.append((next_of[offset], depth + effect))
     return {
         offset: depth
         for offset, depth in depths.items()
