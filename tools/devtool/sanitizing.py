@@ -14,18 +14,32 @@ FINDS = {
     "asan": "errors of memory, undefined behaviour and leaks",
     "tsan": "data races and locks taken in opposite orders",
 }
-SPINE = tuple(
+CONFORMANCE_FILES = tuple(
     f"{CONFORMANCE}/test_{name}.py"
     for name in (
+        "autograph_for",
+        "autograph_if",
+        "autograph_loop_exits",
+        "autograph_while",
         "binding",
+        "cond",
+        "control_flow_gradients",
         "dispatch",
         "function_calls",
         "gradient_tape",
+        "map_and_scan",
         "module",
+        "random_programs",
+        "tensor_array",
         "trace_types",
         "trace_types_of_containers",
         "variables",
+        "while_loop",
     )
+)
+RANDOM_PROGRAMS = tuple(
+    f"tests/python/autograph/test_{name}_random.py"
+    for name in ("conversion", "operators", "replay")
 )
 THREADS = "tests/threads"
 # Findings of every process of a run, those of forked ones and of subprocesses too.
@@ -100,8 +114,9 @@ def _library_of_compiler(name: str) -> str:
 
 
 def _run(preset: str) -> TestRun:
-    beside = (THREADS, *SPINE) if preset == "asan" else (THREADS,)
-    names = ", ".join(path.removeprefix("tests/") for path in beside)
+    python_tests = (THREADS, *RANDOM_PROGRAMS)
+    conformance = CONFORMANCE_FILES if preset == "asan" else ()
+    names = ", ".join(path.removeprefix("tests/") for path in (*python_tests, *conformance))
     say(f"{preset} looks for {FINDS[preset]}: builds build/{preset}, runs the C++ tests, {names}")
     build(preset)
     run = TestRun(preset, peers=False)
@@ -112,9 +127,9 @@ def _run(preset: str) -> TestRun:
     run.env |= python_environment(preset)
     # Else what a sanitizer says on standard error goes with the process that it ends.
     shown = "--capture=sys"
-    run.python([THREADS], [shown])
-    if preset == "asan":
-        run.conformance([*SPINE, shown])
+    run.python(python_tests, [shown])
+    if conformance:
+        run.conformance([*conformance, shown])
     for text in take_findings(log):
         print(text, flush=True)
         run.counts += Counts(failed=1)
