@@ -12,7 +12,7 @@ import numpy as np
 from graven import _engine, errors
 from graven.autograph._operators.conditions import scalar_condition
 from graven.autograph._replay.effects import Effects
-from graven.autograph._replay.states import State, state_of
+from graven.autograph._replay.states import State, instruction_of, state_of
 
 MAX_RUNS = 2000
 MAX_VISITS = 100  # of one condition in one run
@@ -120,7 +120,7 @@ class _Oracle:
 
     def _ask(self, tensor: Any, frame: FrameType) -> bool:
         frames = _frames(frame)
-        site = tuple((f.f_code, f.f_lasti) for f in frames)
+        site = tuple((f.f_code, instruction_of(f)) for f in frames)
         place = _place(frames)
         try:
             condition = scalar_condition(tensor, "if statement")
@@ -302,6 +302,7 @@ class Runs:
                 index,
                 refusal(fork.place, f"a second run did not come to this condition: {came}."),
             )
+        self._check_effects(parent, index)
         differs = parent.path.first_difference(run.path, fork.position)
         if differs >= 0 or run.forks[index].position != fork.position:
             self.fail(
@@ -314,7 +315,6 @@ class Runs:
                     "function does up to a condition must depend on its arguments only.",
                 ),
             )
-        self._check_effects(parent, index)
 
     def _check_effects(self, run: Run, index: int) -> None:
         assert self._effects is not None
@@ -325,7 +325,7 @@ class Runs:
                 index,
                 refusal(
                     run.forks[index].place,
-                    f"it changes {changed}. A function that is run again must not change Python's "
+                    f"{changed} A function that is run again must not change Python's "
                     "objects: return what changes, or keep it in a tf.Variable.",
                 ),
             )

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from graven import _engine
 from graven._type_spec import CompositeTensor
 
-_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type)
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 _ASKING = ("POP_JUMP", "JUMP_IF", "UNARY_NOT", "TO_BOOL")
 MAX_PARTS = 10_000
 
@@ -52,6 +52,23 @@ def state_of_value(value: Any) -> State:
     tensors: list[Any] = []
     objects: list[Any] = []
     return State(_Reader(tensors, objects).read(value), tensors, objects)
+
+
+def instruction_of(frame: FrameType) -> int:
+    """Returns the offset of the instruction that a frame is at.
+
+    CPython 3.11 calls in two instructions, and once it has specialised them in the first: the
+    second is given for both.
+    """
+    at = frame.f_lasti
+    if frame.f_code.co_code[at] != dis.opmap.get("PRECALL"):
+        return at
+    return next(offset for offset in _calls(frame.f_code) if offset > at)
+
+
+@functools.lru_cache(maxsize=64)
+def _calls(code: CodeType) -> list[int]:
+    return [one.offset for one in dis.get_instructions(code) if one.opname == "CALL"]
 
 
 class _Reader:
