@@ -30,6 +30,9 @@ constexpr int64_t kMaxRuns = 20'000;
 constexpr size_t kMaxUnrolled = 64;
 // How far a loop is followed to see that its iterations are alike.
 constexpr size_t kMaxCheckedIterations = 64, kMaxCheckedEvents = 4096;
+// How many ways through a loop are followed each by itself to see that they change nothing behind
+// it; more are followed one behind the other.
+constexpr size_t kMaxTwins = 8;
 
 constinit thread_local DecisionOracle* t_oracle = nullptr;
 
@@ -278,6 +281,93 @@ class PathBuilder final : public engine::GraphBuilder {
   engine::GraphBuilder& below_;
 };
 
+// --- Tapes.
+
+// The steps of a loop, for tapes of runs that go on behind it.
+class DecisionOracle::LoopSteps final : public engine::Listener {
+ public:
+  // Listens to the current frame while it lives. None: does nothing.
+  class Listening {
+   public:
+    explicit Listening(LoopSteps* steps) : steps_(steps), frame_(Frame::current()) {
+      if (steps_) frame_.listeners.push_back(steps_);
+    }
+    ~Listening() {
+      if (steps_) frame_.listeners.erase(std::ranges::find(frame_.listeners, steps_));
+    }
+    Listening(const Listening&) = delete;
+
+   private:
+    LoopSteps* const steps_;
+    Frame& frame_;
+  };
+
+  void tell(engine::Listener& listener) const {
+    for (const engine::Tensor& handle : variables_) listener.on_variable(handle);
+    for (const Step& step : steps_) {
+      if (step.backward) {
+        if (listener.wants(step.inputs)) {
+          listener.on_step(step.inputs, step.outputs, step.backward);
+        }
+      } else {
+        const Node* node = engine::symbolic(step.outputs[0]).output().node;
+        listener.on_op(node->op(), node->attrs(), step.inputs, step.outputs);
+      }
+    }
+  }
+
+  void on_op(const engine::Op&, engine::AttrsRef, std::span<const engine::Tensor> inputs,
+             const engine::Tensors& outputs) override {
+    if (!outputs.empty() && outputs[0].is_symbolic()) add(inputs, outputs, nullptr);
+  }
+  void on_step(std::span<const engine::Tensor> inputs, std::span<const engine::Tensor> outputs,
+               const engine::BackwardRef& backward) override {
+    add(inputs, outputs, backward);
+  }
+  bool wants(std::span<const engine::Tensor>) const override { return true; }
+  bool wants_higher_orders() const override { return true; }
+  void on_frame_end() override {}
+  void on_variable(const engine::Tensor& handle) override { variables_.push_back(handle); }
+
+ private:
+  struct Step {
+    std::vector<engine::Tensor> inputs;
+    engine::Tensors outputs;
+    engine::BackwardRef backward;  // none for an op
+  };
+  void add(std::span<const engine::Tensor> inputs, std::span<const engine::Tensor> outputs,
+           const engine::BackwardRef& backward) {
+    Step step{{inputs.begin(), inputs.end()}, {}, backward};
+    for (const engine::Tensor& output : outputs) step.outputs.push_back(output);
+    steps_.push_back(std::move(step));
+  }
+  std::vector<engine::Tensor> variables_;
+  std::vector<Step> steps_;
+};
+
+void DecisionOracle::tell_listeners(const Event& question) const {
+  const auto& listeners = Frame::current().listeners;
+  if (listeners.empty()) return;
+  const std::vector<engine::Tensor> before = tensors_in(question.seen.values);
+  const std::vector<engine::Tensor> now = tensors_in(*question.values);
+  // Of an iteration: what the tape does not see. The gradient goes on as it is, because a run that
+  // leaves the loop may ask for it before that is known; one that asks the loop again is an error.
+  const auto earlier = engine::backward_of(
+      "staged()",
+      [used = used_earlier_iterations_](engine::Builder&, std::span<const engine::Gradient> dy)
+          -> engine::Result<std::vector<engine::Gradient>> {
+        *used = true;
+        return std::vector<engine::Gradient>(dy.begin(), dy.end());
+      });
+  for (engine::Listener* listener : listeners) {
+    if (question.steps) {
+      question.steps->tell(*listener);
+    } else if (listener->wants(before)) {
+      listener->on_step(before, now, earlier);
+    }
+  }
+}
+
 // --- Runs.
 
 DecisionOracle* DecisionOracle::current() { return t_oracle; }
@@ -321,7 +411,10 @@ bool DecisionOracle::decide(const engine::Tensor& condition, const std::source_l
       is_over_ = true;
       throw RunIsOver();
     }
-    if (event.values) states_->set(*event.values);
+    if (event.values) {
+      tell_listeners(event);
+      states_->set(*event.values);
+    }
     return event.answer;
   }
   // A tensor does not change its truth.
@@ -343,6 +436,7 @@ bool DecisionOracle::decide(const engine::Tensor& condition, const std::source_l
   question.inputs.push_back(condition);
   question.where = where;
   question.seen = states_->see();
+  question.has_listeners = !Frame::current().listeners.empty();
   for (size_t i = path_.size(); i-- > 0;) {
     const Event& before = path_[i];
     if (!before.node && is_same_place(before.where, where) && states_->are_as(before.seen)) {
@@ -380,6 +474,7 @@ std::optional<Value> DecisionOracle::run() {
   is_over_ = false;
   failure_.reset();
   states_ = std::make_shared<States>();
+  used_earlier_iterations_ = std::make_shared<bool>(false);
   t_oracle = this;
   engine::Result<Value> result = body_();
   t_oracle = outer_;
@@ -440,19 +535,23 @@ Value DecisionOracle::trace() {
 DecisionOracle::Outcome DecisionOracle::explore(const Way& way) {
   path_ = way.path;
   std::optional<Value> result = run();
-  if (way.twin) check_twin(way, result ? &*result : nullptr);
+  const Way now = checked_way(way, result ? &*result : nullptr);
   if (result) return {std::move(*result), {}};
-  return explore_question(path_.size() - 1);
+  return explore_question(now);
 }
 
-void DecisionOracle::check_twin(const Way& way, const Value* result) {
-  Path path = *way.twin;
+DecisionOracle::Way DecisionOracle::checked_way(const Way& way, const Value* result) {
+  Way now{path_, way.twins};
   const auto behind = path_.begin() + static_cast<ptrdiff_t>(way.path.size());
-  path.insert(path.end(), behind, path_.end());
-  throw_if_error(check(std::move(path), result), {});
+  for (Path& twin : now.twins) {
+    twin.insert(twin.end(), behind, path_.end());
+    throw_if_error(check(twin, result), {});
+  }
+  return now;
 }
 
-DecisionOracle::Outcome DecisionOracle::explore_question(size_t at) {
+DecisionOracle::Outcome DecisionOracle::explore_question(const Way& way) {
+  const size_t at = way.path.size() - 1;
   for (const size_t i : path_[at].same) {
     const auto loop = std::ranges::find(loops_, i, &Loop::at);
     if (loop != loops_.end()) return {loop + 1 == loops_.end() ? ask_again() : Value(), i};
@@ -462,8 +561,7 @@ DecisionOracle::Outcome DecisionOracle::explore_question(size_t at) {
     break;
   }
   const Operand condition(path_[at].inputs[0], path_[at].where);
-  Way on_true{path_}, on_false{path_};
-  on_true.path[at].answer = true;
+  const Way on_true = answered(way, true), on_false = answered(way, false);
   for (;;) {
     std::optional<FoundLoop> loop;
     try {
@@ -475,14 +573,26 @@ DecisionOracle::Outcome DecisionOracle::explore_question(size_t at) {
       loop = found;
     }
     try {
-      path_ = on_false.path;
-      return trace_loop(at, loop->answer);
+      path_ = way.path;
+      return trace_loop(way, loop->answer);
     } catch (const FoundNoLoop& found) {
       if (found.path.first != at) throw;
       if (on_true.path[at].same.size() >= kMaxUnrolled) throw_error(found.reason, {});
       no_loops_.insert(found.path);
     }
   }
+}
+
+DecisionOracle::Way DecisionOracle::answered(Way way, bool answer, const std::vector<Value>* values,
+                                             std::shared_ptr<const LoopSteps> steps) {
+  const auto set = [&](Event& question) {
+    question.answer = answer;
+    if (values) question.values = *values;
+    question.steps = steps;
+  };
+  set(way.path.back());
+  for (Path& twin : way.twins) set(twin.back());
+  return way;
 }
 
 DecisionOracle::LoopPath DecisionOracle::loop_path(size_t loop, const Path& path) {
@@ -532,8 +642,9 @@ DecisionOracle::Outcome DecisionOracle::choose(const std::vector<Way>& ways, con
   }
 }
 
-DecisionOracle::Outcome DecisionOracle::trace_loop(size_t at, bool answer) {
-  const Path path = path_;
+DecisionOracle::Outcome DecisionOracle::trace_loop(const Way& way, bool answer) {
+  const Path& path = way.path;
+  const size_t at = path.size() - 1;
   const engine::Tensor condition = path[at].inputs[0];
   const std::source_location where = path[at].where;
   const size_t num_states = path[at].seen.values.size();
@@ -543,12 +654,10 @@ DecisionOracle::Outcome DecisionOracle::trace_loop(size_t at, bool answer) {
     return answer ? asked : Value::of_tensor(logical_not(Operand(asked.tensor, where)));
   });
   const auto body = callable_of([&](std::span<const Value> now) {
-    Way way{path};
-    way.path[at].answer = answer;
-    way.path[at].values.emplace(now.begin(), now.begin() + static_cast<ptrdiff_t>(num_states));
-    loops_.back().iteration.reset();
+    const std::vector<Value> values(now.begin(), now.begin() + static_cast<ptrdiff_t>(num_states));
+    loops_.back().iterations.clear();
     loops_.back().leaves.clear();
-    Outcome outcome = explore(way);
+    Outcome outcome = explore(answered(way, answer, &values));
     if (outcome.again != at) {
       throw_error(runtime_error("A loop on staged() was not asked again when it was run again"),
                   where);
@@ -556,12 +665,15 @@ DecisionOracle::Outcome DecisionOracle::trace_loop(size_t at, bool answer) {
     return std::move(outcome.value);
   });
   Value after;
+  std::shared_ptr<LoopSteps> steps;
   for (;;) {
     std::vector<Value> variables = path[at].seen.values;
     variables.push_back(Value::of_tensor(condition));
     if (loop.is_left) variables.push_back(Value::of_tensor(constant(number(0), where)));
+    steps = path[at].has_listeners ? std::make_shared<LoopSteps>() : nullptr;
     loops_.push_back(loop);
     try {
+      const LoopSteps::Listening listening(steps.get());
       after = run_while_loop(holds, body,
                              Value::of_container(engine::Container::tuple(), std::move(variables)),
                              {}, where);
@@ -577,27 +689,26 @@ DecisionOracle::Outcome DecisionOracle::trace_loop(size_t at, bool answer) {
   }
   loop = std::move(loops_.back());
   loops_.pop_back();
+  check_iterations(loop);
 
   const std::vector<Value> states(after.items.begin(),
                                   after.items.begin() + static_cast<ptrdiff_t>(num_states));
-  const auto answered = [&](Path path, bool answer, const std::vector<Value>& values) {
-    path.back().answer = answer;
-    path.back().values = values;
-    return path;
-  };
   // The ways behind the loop: the answer that ends it, and each that leaves it; each also behind
   // one more iteration.
-  std::vector<Way> ways = {{answered(path, !answer, states)}};
-  if (loop.iteration) ways[0].twin = answered(*loop.iteration, !answer, states);
+  const std::vector<Path> iterations = twins_of(loop);
+  std::vector<Way> ways = {way};
+  ways[0].twins.insert(ways[0].twins.end(), iterations.begin(), iterations.end());
+  ways[0] = answered(std::move(ways[0]), !answer, &states, steps);
   for (const Path& leave : loop.leaves) {
     const States::Seen& seen = leave.back().seen;
-    Way way{answered(leave, leave.back().answer, seen.with(path[at].seen, states, seen.values))};
-    if (loop.iteration) {
-      way.twin = answered(*loop.iteration, answer, *(*loop.iteration)[at].values);
-      const auto inside = way.path.begin() + static_cast<ptrdiff_t>(at) + 1;
-      way.twin->insert(way.twin->end(), inside, way.path.end());
-    }
-    ways.push_back(std::move(way));
+    const auto inside = leave.begin() + static_cast<ptrdiff_t>(at) + 1;
+    Way left{leave};
+    Way twins{{path[at]}, way.twins};
+    twins.twins.insert(twins.twins.end(), iterations.begin(), iterations.end());
+    left.twins = answered(std::move(twins), answer, &*leave[at].values).twins;
+    for (Path& twin : left.twins) twin.insert(twin.end(), inside, leave.end());
+    const std::vector<Value> values = seen.with(path[at].seen, states, seen.values);
+    ways.push_back(answered(std::move(left), leave.back().answer, &values, steps));
   }
   if (ways.size() == 1) return explore(ways[0]);
   const Operand left(after.items.back().tensor, where);
@@ -609,23 +720,68 @@ DecisionOracle::Outcome DecisionOracle::trace_loop(size_t at, bool answer) {
 Value DecisionOracle::ask_again() {
   Loop& loop = loops_.back();
   const Event& question = path_.back();
+  if (*used_earlier_iterations_) {
+    throw_error(Status(engine::Code::kUnimplemented,
+                       "A gradient in this loop on staged() goes through iterations before: make "
+                       "the tape in the loop, or ask it for gradients behind the loop",
+                       engine::ErrorKind::kLookupError),
+                question.where);
+  }
   std::vector<Value> next = question.seen.values;
   next.push_back(Value::of_tensor(question.inputs[0]));
   if (loop.is_left) next.push_back(Value::of_tensor(constant(number(0), question.where)));
-  if (!loop.iteration) {
-    loop.iteration = path_;
-    Path longer = path_;
+  if (loop.iterations.empty()) {
     const size_t length = path_.size() - 1 - loop.at;
     const size_t times = std::clamp(kMaxCheckedEvents / length, size_t{1}, kMaxCheckedIterations);
-    for (size_t i = 0; i < times; ++i) {
-      longer.back().answer = loop.answer;
-      longer.back().values = path_[loop.at].values;
-      longer.insert(longer.end(), path_.begin() + static_cast<ptrdiff_t>(loop.at) + 1, path_.end());
-    }
-    Status status = check(std::move(longer), nullptr);
+    Status status = check(followed(loop, path_, std::vector<const Path*>(times, &path_)), nullptr);
     if (!status.ok()) throw FoundNoLoop{loop_path(loop.at, path_), std::move(status)};
   }
+  const LoopPath answers = loop_path(loop.at, path_);
+  std::erase_if(loop.iterations, [&](const Path& iteration) {
+    return loop_path(loop.at, iteration) == answers;  // traced before, in a graph that was given up
+  });
+  loop.iterations.push_back(path_);
   return Value::of_container(engine::Container::tuple(), std::move(next));
+}
+
+DecisionOracle::Path DecisionOracle::followed(const Loop& loop, Path path,
+                                              const std::vector<const Path*>& iterations) {
+  for (const Path* iteration : iterations) {
+    path.back().answer = loop.answer;
+    path.back().values = (*iteration)[loop.at].values;
+    path.insert(path.end(), iteration->begin() + static_cast<ptrdiff_t>(loop.at) + 1,
+                iteration->end());
+  }
+  return path;
+}
+
+std::vector<DecisionOracle::Path> DecisionOracle::twins_of(const Loop& loop) {
+  const std::vector<Path>& paths = loop.iterations;
+  if (paths.size() <= kMaxTwins) return paths;
+  std::vector<const Path*> others;
+  for (const Path& path : paths) others.push_back(&path);
+  std::vector<Path> twins = {followed(loop, paths.front(), others)};
+  std::ranges::reverse(others);
+  twins.push_back(followed(loop, paths.back(), others));
+  return twins;
+}
+
+void DecisionOracle::check_iterations(const Loop& loop) {
+  const std::vector<Path>& paths = loop.iterations;
+  if (paths.size() < 2) return;  // was checked when it was found
+  // Each behind each other and itself, or, of many, each behind the first and itself, and the first
+  // behind each.
+  const size_t num_others = paths.size() <= kMaxTwins ? paths.size() : 1;
+  std::vector<const Path*> order;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    order.push_back(&paths[i]);
+    for (size_t j = 0; j < num_others; ++j) {
+      order.push_back(&paths[j]);
+      order.push_back(&paths[i]);
+    }
+    order.push_back(&paths[i]);
+  }
+  throw_if_error(check(followed(loop, paths[0], order), nullptr), {});
 }
 
 Value DecisionOracle::leave(const Path& path) {

@@ -32,6 +32,13 @@
 // goes on that is answered false, with the values behind the loop. A run that leaves the loop
 // without being asked again (break, return) ends the loop at its last question; it goes on behind
 // the loop, with the values that the States had there.
+//
+// Each way behind a loop has twins: paths to the same place through one more iteration, one for
+// each way through the loop's body. A run must do the same on the way and on its twins, or
+// something has changed in an iteration that is no State. For the same reason iterations are
+// followed one behind the other, in every order of two.
+//
+// A tape that a run made is told of the loop as a step, when the run gets the values behind it.
 
 namespace graven::internal {
 
@@ -80,6 +87,7 @@ class DecisionOracle {
 
  private:
   friend class PathBuilder;
+  class LoopSteps;
   // An op that was applied, or (no node) a question.
   struct Event {
     std::vector<engine::Tensor> inputs = {};  // of a question: its condition
@@ -93,22 +101,24 @@ class DecisionOracle {
     bool answer = false;
     // The values that the States get with the answer, if they change.
     std::optional<std::vector<engine::Value>> values = {};
+    // What tapes are told of them: the loop that gave them. None for those of an iteration.
+    std::shared_ptr<const LoopSteps> steps = {};
+    bool has_listeners = false;  // the question was asked under tapes
   };
   using Path = std::vector<Event>;
   // A path to be followed and gone on, whose last question is answered.
   struct Way {
     Path path;
-    // One of another iteration, behind which the body must go on in the same way.
-    std::optional<Path> twin = {};
+    std::vector<Path> twins = {};
   };
   // A question that became a loop, whose body is traced now.
   struct Loop {
-    size_t at;                           // on the path
-    bool answer = true;                  // that goes on
-    bool is_left = false;                // also from inside of its body: the last variable
-                                         // says where, 0 if not
-    std::vector<Path> leaves = {};       // the paths on which it is, by number from 1
-    std::optional<Path> iteration = {};  // the first path to where it is asked again
+    size_t at;                          // on the path
+    bool answer = true;                 // that goes on
+    bool is_left = false;               // also from inside of its body: the last variable
+                                        // says where, 0 if not
+    std::vector<Path> leaves = {};      // the paths on which it is, by number from 1
+    std::vector<Path> iterations = {};  // the paths to where it is asked again
   };
   // Where runs ended: at the end of the body, or where a loop is asked again.
   struct Outcome {
@@ -139,23 +149,34 @@ class DecisionOracle {
   // Runs the body on path_. Returns its result; none if it ended at a question, the last of path_.
   std::optional<engine::Value> run();
   Outcome explore(const Way& way);
-  Outcome explore_question(size_t at);
-  Outcome trace_loop(size_t at, bool answer);
+  Outcome explore_question(const Way& way);
+  Outcome trace_loop(const Way& way, bool answer);
   // An error if the body has been run too often.
   void count_run();
   // Throws if a run that did not ask ended in another way than it should.
   void check_end(const engine::Result<engine::Value>& result) const;
-  void check_twin(const Way& way, const engine::Value* result);
+  // Follows the twins in what the run did behind the way, and returns the way as it is now.
+  Way checked_way(const Way& way, const engine::Value* result);
+  // A path through a loop, and on through iterations of it.
+  static Path followed(const Loop& loop, Path path, const std::vector<const Path*>& iterations);
+  // The paths through iterations that become twins of the ways behind a loop.
+  static std::vector<Path> twins_of(const Loop& loop);
+  // Follows pairs of iterations.
+  void check_iterations(const Loop& loop);
   // What becomes of several ways, of which `apply` makes one node. Those that leave the innermost
   // loop give its variables, as the ways do that ask it again.
   using Apply = std::function<engine::Value(std::vector<engine::Ref<engine::Callable>> functions)>;
   Outcome choose(const std::vector<Way>& ways, const Apply& apply);
+  // A way, and its twins, whose last question is answered, with these values if any.
+  static Way answered(Way way, bool answer, const std::vector<engine::Value>* values = nullptr,
+                      std::shared_ptr<const LoopSteps> steps = nullptr);
   static LoopPath loop_path(size_t loop, const Path& path);
   // The way is known to leave the innermost loop.
   bool is_leave(const Way& way) const;
   // The variables of the innermost loop for its next iteration, or for none.
   engine::Value ask_again();
   engine::Value leave(const Path& path);
+  void tell_listeners(const Event& question) const;
   // Follows a path to its end, a question or this result, with the values of another iteration in
   // what is no State. An error if it cannot be followed.
   engine::Status check(Path path, const engine::Value* result);
@@ -181,8 +202,10 @@ class DecisionOracle {
   std::set<LoopPath> leaves_;              // paths that are known to leave a loop
   std::set<LoopPath> no_loops_;            // at whose end a question is no loop, though asked again
   std::shared_ptr<States> states_;         // of the run
-  uint64_t frame_ = 0;                     // of the run
-  int64_t num_runs_ = 0;                   // of the outermost oracle: all runs
+  // A gradient of the run went from a loop's iteration to those before, for which it stands still.
+  std::shared_ptr<bool> used_earlier_iterations_;
+  uint64_t frame_ = 0;    // of the run
+  int64_t num_runs_ = 0;  // of the outermost oracle: all runs
 };
 
 }  // namespace graven::internal

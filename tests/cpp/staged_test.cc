@@ -199,6 +199,69 @@ TEST_CASE("a tape in a body sees the branch that is taken") {
   CHECK(both_ways(f, Floats{2, -3}) == Floats{12, -6});
 }
 
+TEST_CASE("a tape in a body sees the loops that ran since it was made") {
+  const auto f = [](Tensor x) {
+    GradientTape tape;
+    tape.watch(x);
+    State<Tensor> y = x;
+    while (staged(y < 100)) {
+      if (staged(y > 10)) {
+        y = y * 3;
+      } else {
+        y = y * y + 1;
+      }
+    }
+    for (Tensor i : staged_range(2)) y = y * x + cast(i, DType::kFloat32);
+    Tensor z = y;
+    if (staged(z > 1000)) z = z * 2;
+    return tape.gradient(z + x * x, x);
+  };
+  both_ways(f, Floats{2, 11, 200});
+}
+
+TEST_CASE("a tape in a body sees a loop that is left from inside, to the second order") {
+  const auto f = [](Tensor x) {
+    GradientTape outer;
+    outer.watch(x);
+    GradientTape inner;
+    inner.watch(x);
+    State<Tensor> y = x;
+    for (Tensor i : staged_range(5)) {
+      y = y * x;
+      if (staged(y > 50)) break;
+    }
+    return outer.gradient(inner.gradient(y, x), x);
+  };
+  CHECK(both_ways(f, Floats{2, 8}) == Floats{480, 2});
+}
+
+TEST_CASE("a tape in a body watches the variables that a loop reads") {
+  const Variable w(3.0f);
+  const auto f = [&](Tensor x) {
+    GradientTape tape;
+    State<Tensor> h = x;
+    for (Tensor i : staged_range(3)) h = h * w;
+    return tape.gradient(h + 0.5f * w * w, w);
+  };
+  CHECK(both_ways(f, Floats{2, 0}) == Floats{57, 3});
+}
+
+TEST_CASE("a tape of before a loop has no gradients of single iterations") {
+  const auto f = graven::function([](Tensor x) {
+    GradientTape tape({.persistent = true});
+    tape.watch(x);
+    State<Tensor> y = x * x, all = 0 * x;
+    for (Tensor i : staged_range(3)) {
+      y = y * 2;
+      all = all + tape.gradient(y, x);
+    }
+    return Tensor(all);
+  });
+  const graven::Error error = error_of([&] { f(Tensor(1.0f)); });
+  CHECK(error.kind() == graven::ErrorKind::kLookupError);
+  CHECK(contains(error.message(), "ask it for gradients behind the loop"));
+}
+
 TEST_CASE("a loop in which a Static changes is unrolled until it does not") {
   const auto f = [](Tensor x) {
     State<Tensor> y = x;
@@ -541,6 +604,44 @@ TEST_CASE("a number that a loop changes and code behind it reads is an error") {
   const graven::Error error = error_of([&] { f(Tensor(1)); });
   CHECK(error.kind() == graven::ErrorKind::kRuntimeError);
   CHECK(contains(error.message(), "graven::Static"));
+}
+
+TEST_CASE("what any way through a loop changes must be a State, on whatever way it is read") {
+  const auto error_in = [](auto round) {
+    const auto f = graven::function([&](Tensor x) {
+      State<Tensor> i = 0;
+      Tensor sum = 0 * x;
+      int rounds = 0;
+      while (staged(i < 5)) {
+        round(i, x, sum, rounds);
+        i = i + 1;
+      }
+      if (staged(x > 3)) return sum - rounds;
+      return sum + rounds;
+    });
+    const graven::Error error = error_of([&] { f(Tensor(1)); });
+    CHECK(error.kind() == graven::ErrorKind::kRuntimeError);
+    return contains(error.message(), "must be a graven::State");
+  };
+  // Changed on the way that is traced last, and read: there, on the first way, behind the loop, and
+  // behind a question that follows.
+  CHECK(error_in([](Tensor i, Tensor x, Tensor& sum, int&) {
+    if (!staged(i < 3)) sum = sum + x;
+  }));
+  CHECK(error_in([](Tensor i, Tensor x, Tensor& sum, int& rounds) {
+    if (!staged(i < 3)) ++rounds;
+    if (rounds > 0) sum = x;
+  }));
+  CHECK(error_in([](Tensor i, Tensor, Tensor&, int& rounds) {
+    if (!staged(i < 3)) rounds = 7;
+  }));
+  CHECK(error_in([](Tensor, Tensor, Tensor&, int& rounds) { ++rounds; }));
+  // Of many ways, one.
+  CHECK(error_in([](Tensor i, Tensor, Tensor&, int& rounds) {
+    for (int bit = 0; bit < 4; ++bit) {
+      if (staged(graven::equal(i, bit)) && bit == 2) rounds = 1;
+    }
+  }));
 }
 
 TEST_CASE("errors of ops in a branch name the line of the op") {
