@@ -448,42 +448,6 @@ def test_marshalled_code_is_replayed() -> None:
     assert float(tf.function(f)(tf.constant(0.5))) == float(f(tf.constant(0.5)))
 
 
-# --- Assertions
-
-
-ASSERTIONS = """
-    def f(x):
-        assert x > 0 and x < 100, "x must be positive"
-        y = x
-        if x > 1:
-            assert x < 10
-            y = y * 2
-        assert y > 0.5
-        if y > 3:
-            y = y - 1
-        return y
-    """
-
-
-def test_assertions_are_checked_when_the_function_runs() -> None:
-    f = sourceless(ASSERTIONS)
-    g = tf.function(f)
-    for value in (0.75, 1.0, 1.25, 5.0):
-        assert float(g(tf.constant(value))) == float(f(tf.constant(value)))
-    for value, phrase, line in (
-        (-1.0, "x must be positive (", 2),
-        (1000.0, "x must be positive (", 2),
-        (50.0, "assertion failed: [", 5),
-        (0.25, "assertion failed: [", 7),
-    ):
-        with pytest.raises(AssertionError):
-            f(tf.constant(value))
-        with pytest.raises(tf.errors.InvalidArgumentError) as raised:
-            g(tf.constant(value))
-        assert f"{phrase}<frozen program>, line {line}, in f" in str(raised.value)
-    assert g.experimental_get_tracing_count() == 1
-
-
 # --- The log
 
 

@@ -5,7 +5,7 @@ A Step list is what follows some point of a run:
     Write(start, end)   the nodes of the run from one position to another
     Join(...)           a condition whose two sides meet again: both give values, then it goes on
     Split(...)          a condition whose sides stay apart up to the end; the last step
-    Check(...)          a condition that must hold: its other side is a failed assertion
+    Check(...)          a condition that must have one value: its other side fails an assertion
     End()               the result; the last step
 
 Sides meet where both runs have the same conditions before them, at the same places, with equal
@@ -39,9 +39,10 @@ class End(NamedTuple):
 
 
 class Check(NamedTuple):
-    """A condition whose other side raises an AssertionError."""
+    """A condition one side of which raises an AssertionError."""
 
     fork: int
+    must_be: bool
     failure: AssertionError
 
 
@@ -83,11 +84,9 @@ class Tree:
         count = len(run.forks)
         rest: list[Step] = [Write(_position(run, count - 1), len(run.path)), End()]
         for index in range(count - 1, first - 1, -1):
-            other = self._runs.run(run, index)
-            joined = self._joined(run, index, other, rest, count, ())
-            if other.failure is not None:
-                joined = [Check(index, other.failure), *rest]
-            elif joined is None:
+            joined = self._from(run, index, rest, count, ())
+            if joined is None:
+                other = self._runs.run(run, index)
                 joined = [Split(index, rest, other, self.steps(other, index + 1))]
             rest = [Write(_position(run, index - 1), _position(run, index)), *joined]
         return rest
@@ -98,14 +97,23 @@ class Tree:
         """The steps of a run up to a position before condition `stop`, if all ways lead to it."""
         rest: list[Step] = [Write(_position(run, stop - 1), end)]
         for index in range(stop - 1, first - 1, -1):
-            other = self._runs.run(run, index)
-            joined = self._joined(run, index, other, rest, stop, needed)
-            if other.failure is not None:
-                joined = [Check(index, other.failure), *rest]
+            joined = self._from(run, index, rest, stop, needed)
             if joined is None:
                 return None
             rest = [Write(_position(run, index - 1), _position(run, index)), *joined]
         return rest
+
+    def _from(
+        self, run: Run, index: int, rest: list[Step], stop: int, needed: _Values
+    ) -> list[Step] | None:
+        """The steps from a condition on, if its sides meet again, or one of them fails."""
+        failure = run.forks[index].failure
+        if failure is not None:
+            return [Check(index, False, failure), *rest]
+        other = self._runs.run(run, index)
+        if other.failure is not None:
+            return [Check(index, True, other.failure), *rest]
+        return self._joined(run, index, other, rest, stop, needed)
 
     def _joined(
         self, run: Run, index: int, other: Run, rest: list[Step], stop: int, needed: _Values
@@ -120,7 +128,7 @@ class Tree:
           stop: The number of the condition before which the rest ends.
           needed: Values of the run that are needed after the rest.
         """
-        if not self._runs.may_merge or other.failure is not None:
+        if not self._runs.may_merge:
             return None
         ends_here = isinstance(rest[-1], (End, Split))
         for at in range(1, len(rest) if ends_here else len(rest) + 1):
@@ -210,12 +218,15 @@ def _meeting(
 
 def _same_conditions(run: Run, mine: int, other: Run, theirs: int) -> bool:
     pairs = list(zip(run.forks[mine:], other.forks[theirs:], strict=True))
-    if any(one.site != two.site for one, two in pairs):
-        return False
+    for one, two in pairs:
+        if one.site != two.site or (one.failure is None) != (two.failure is None):
+            return False
     if not pairs:
         return True
-    one, two = pairs[0][0].state, pairs[0][1].state
-    return one is not None and two is not None and one.skeleton == two.skeleton
+    mine_there, theirs_there = pairs[0][0].state, pairs[0][1].state
+    if mine_there is None or theirs_there is None:
+        return False
+    return bool(mine_there.skeleton == theirs_there.skeleton)
 
 
 class _Parts:

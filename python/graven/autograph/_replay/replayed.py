@@ -36,7 +36,8 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
         if not isinstance(first, Run):
             return first
         steps = Tree(runs).steps(first, 0)
-        return write(runs, first, steps[1:])  # what comes before the first condition is there
+        # What comes before the first condition may be there.
+        return write(runs, first, steps[1:] if runs.keeps_first_nodes else steps)
     finally:
         runs.finish()
 

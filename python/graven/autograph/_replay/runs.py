@@ -41,11 +41,15 @@ class Fork:
       site: Where it was asked for.
       place: The user's line.
       state: The state of the function; None if not all of it can be seen.
+
+    Attributes:
+      failure: What every way with the answer True raised, where the answer is False for that.
     """
 
     def __init__(
         self, condition: Any, position: int, site: Site, place: Place, state: State | None
     ) -> None:
+        self.failure: AssertionError | None = None
         self.condition = condition
         self.position = position
         self.site = site
@@ -101,13 +105,12 @@ class _Oracle:
         replay: Any,
         answers: tuple[bool, ...],
         failure: tuple[int, Exception] | None = None,
-        look: Callable[[], Effects] | None = None,
+        look: Callable[[], None] | None = None,
     ) -> None:
         self._replay = replay
         self._answers = answers
         self._failure = failure
         self._look = look
-        self.effects: Effects | None = None  # what Python's objects are at the first condition
         self._visits: dict[Site, int] = {}
         self.forks: list[Fork] = []
         self.error: Exception | None = None
@@ -145,7 +148,7 @@ class _Oracle:
                 )
             )
         if self._look is not None and index == 0:
-            self.effects = self._look()
+            self._look()
         state = state_of(frames[0]) if len(frames) == 1 else None
         self.forks.append(Fork(condition, self._replay.num_nodes(), site, place, state))
         return self._answers[index] if index < len(self._answers) else True
@@ -199,36 +202,39 @@ class Runs:
         self._by_answers: dict[tuple[bool, ...], Run] = {}
         self._effects: Effects | None = None
         self._random = (random.getstate(), np.random.get_state())
+        self._num_runs = 0
         self.may_merge = not self._replay.has_listeners()
+        self.keeps_first_nodes = True  # those before the first condition stay in the graph
 
     def first(self) -> Run | Any:
         """Runs the function for the first time.
 
         Returns:
           The Run; or, if there was no condition, what the function returns.
+
+        Raises:
+          AssertionError: All ways fail, or an assertion fails before the first condition.
         """
-        oracle = self._first_oracle()
-        result = self._under(oracle)
-        if not oracle.forks:
-            return result
-        if self._replay.has_created_variables():
+        oracle, result, failure = self._under_oracle(())
+        if oracle.forks and self._replay.has_created_variables():
             # What is there now is not created again. Only the initial values stay.
             self._replay.drop_run()
-            oracle = self._first_oracle()
+            self._effects = None
             self._start_run()
-            result = self._under(oracle)
-            if not oracle.forks:
-                return result
-        self._effects = oracle.effects
-        path = self._replay.end_run(oracle.forks[0].position)
-        run = Run((), oracle.forks, path, result)
+            oracle, result, failure = self._under_oracle(())
+        if not oracle.forks:
+            if failure is not None:
+                raise failure
+            return result
+        kept = oracle.forks[0].position if failure is None else 0
+        run = Run((), oracle.forks, self._replay.end_run(kept), result, failure)
+        self.keeps_first_nodes = failure is None
+        run = self._without_failures(run, 0)
         self._check_effects(run, 0)
-        return self._noted(run)
-
-    def _first_oracle(self) -> _Oracle:
-        return _Oracle(
-            self._replay, (), look=lambda: Effects(self._function, self._args, self._kwargs)
-        )
+        if run.failure is not None:
+            raise run.failure
+        self._by_answers[()] = run
+        return run
 
     def run(self, parent: Run, index: int) -> Run:
         """Runs the function with the answers of another run up to a condition, and then False."""
@@ -236,61 +242,97 @@ class Runs:
         known = self._by_answers.get(answers)
         if known is not None:
             return known
-        fork = parent.forks[index]
-        if len(self._by_answers) >= MAX_RUNS:
+        run = self._without_failures(self._turned(parent, index), len(answers))
+        self._by_answers[answers] = run
+        return run
+
+    def _turned(self, parent: Run, index: int) -> Run:
+        """Runs the function with the answers of another run up to a condition, and then False."""
+        if self._num_runs >= MAX_RUNS:
             self.fail(
                 parent,
                 index,
-                refusal(fork.place, f"there are more than {MAX_RUNS} ways. Use tf.cond."),
+                refusal(
+                    parent.forks[index].place,
+                    f"there are more than {MAX_RUNS} ways. Use tf.cond.",
+                ),
             )
-        oracle = _Oracle(self._replay, answers)
-        result, path, failure = self._again(oracle)
-        if failure is not None and len(oracle.forks) > len(answers):
-            raise failure
+        answers = parent.turned(index)
+        oracle, result, path, failure = self._again(answers)
         run = Run(answers, oracle.forks, path, result, failure)
         self._check(parent, index, run)
-        return self._noted(run)
+        return run
+
+    def _without_failures(self, run: Run, num_given: int) -> Run:
+        """Turns answers after which all ways fail an assertion.
+
+        Args:
+          run: A run that answers True after the first answers.
+          num_given: How many answers are not to be turned.
+
+        Returns:
+          The run, or one that does not fail. If there is none, one that fails.
+        """
+        failures: dict[int, AssertionError] = {}
+        while run.failure is not None:
+            index = len(run.forks) - 1
+            while failures.pop(index, None) is not None:  # Both ways fail.
+                index -= 1
+            if index < num_given:
+                return run
+            failures[index] = run.failure
+            run = self._turned(run, index)
+        for index, failure in failures.items():
+            run.forks[index].failure = failure
+        return run
 
     def fail(self, run: Run, index: int, error: Exception) -> None:
         """Raises an error at a condition of a run: from the user's line."""
-        oracle = _Oracle(self._replay, run.turned(index), (index, error))
-        self._again(oracle)
+        self._again(run.turned(index), (index, error))
         raise error  # The user's code has caught it.
 
     def finish(self) -> None:
         """Drops what was run."""
         self._replay.finish()
 
-    def _noted(self, run: Run) -> Run:
-        self._by_answers[run.answers] = run
-        return run
-
-    def _again(self, oracle: _Oracle) -> tuple[Any, Any, AssertionError | None]:
+    def _again(
+        self, answers: tuple[bool, ...], error: tuple[int, Exception] | None = None
+    ) -> tuple[_Oracle, Any, Any, AssertionError | None]:
         self._start_run()
-        result = failure = None
         try:
-            result = self._under(oracle)
-        except AssertionError as error:
-            failure = error
+            oracle, result, failure = self._under_oracle(answers, error)
         except BaseException:
             self._replay.drop_run()
             raise
-        return result, self._replay.end_run(0), failure
+        return oracle, result, self._replay.end_run(0), failure
 
     def _start_run(self) -> None:
         random.setstate(self._random[0])
         np.random.set_state(self._random[1])
         self._replay.start_run()
 
-    def _under(self, oracle: _Oracle) -> Any:
+    def _under_oracle(
+        self, answers: tuple[bool, ...], error: tuple[int, Exception] | None = None
+    ) -> tuple[_Oracle, Any, AssertionError | None]:
+        """Calls the function: what it was asked, returned, and failed with."""
+        self._num_runs += 1
+        oracle = _Oracle(
+            self._replay, answers, error, self._look if self._effects is None else None
+        )
         before = _engine.set_truth_oracle(oracle)
+        result = failure = None
         try:
             result = _call(self._function, self._args, self._kwargs)
+        except AssertionError as raised:
+            failure = raised
         finally:
             _engine.set_truth_oracle(before)
         if oracle.error is not None:
             raise oracle.error
-        return result
+        return oracle, result, failure
+
+    def _look(self) -> None:
+        self._effects = Effects(self._function, self._args, self._kwargs)
 
     def _check(self, parent: Run, index: int, run: Run) -> None:
         """Raises unless a run did the same as another up to the condition at which they part."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graven import _engine, _nest, _public
+from graven import _functions as ops
 from graven._debug_ops import Assert
 from graven._type_spec import CompositeTensor
 from graven.autograph._operators.branch_results import BranchResult, Outputs
@@ -86,7 +87,8 @@ def _check(run: Run, step: Check) -> None:
     fork = run.forks[step.fork]
     where = f"{fork.place.file}, line {fork.place.line}, in {fork.place.function}"
     text = f"{step.failure} ({where})" if str(step.failure) else where
-    Assert(run.path.written(fork.condition), [text])
+    condition = run.path.written(fork.condition)
+    Assert(condition if step.must_be else ops.logical_not(condition), [text])
 
 
 def _cond(run: Run, fork: int, if_true: Any, if_false: Any) -> Any:
