@@ -17,7 +17,7 @@ from types import MemberDescriptorType, TracebackType
 from typing import Any, NamedTuple
 
 from graven import errors
-from graven.autograph import _conversion
+from graven.autograph import _causes, _conversion
 from graven.autograph._status import state
 
 MAX_LINES = 400  # of an endless recursion the first and the last are enough
@@ -180,7 +180,7 @@ def rewritten(error: Exception, traceback: TracebackType | None) -> Exception | 
     frames = tuple(_user_frames(traceback))
     if not any(frame.mark == "*" for frame in frames):
         return None
-    metadata = ErrorMetadata(frames, f"{type(error).__name__}: {error}")
+    metadata = ErrorMetadata(frames, f"{type(error).__name__}: {_causes.told(error, traceback)}")
     new = _again(error, metadata.get_message())
     new.ag_error_metadata = metadata  # type: ignore[attr-defined]
     return new

@@ -127,3 +127,12 @@ def overload(f: Any, args: tuple[Any, ...]) -> Callable[..., Any] | None:
         is_tensor = len(args) == 1 and is_dense(args[0])
         return (any_ if f is any else all_) if is_tensor else None
     return {min: min_, max: max_, sum: sum_}.get(f)
+
+
+def takes(f: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a builtin takes tensors as these arguments, where the feature asks for it."""
+    if f is min or f is max:
+        return _has_tensors(args)
+    if f is sum:
+        return bool(args) and is_dense(args[0])
+    return overload(f, args) is not None
