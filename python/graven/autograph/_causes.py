@@ -19,6 +19,9 @@ from graven import errors
 from graven.autograph import _conversion
 
 _UNKNOWN = ", and AutoGraph does not convert this place"
+# Part of the texts of errors of functions that are captured by re-execution.
+REFUSED = "running it once for each way through its conditions does not work"
+_BECAUSE = "runs without conversion, because"
 _PAGE = " See docs/errors/symbolic-tensor.md"
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _WRITE = {
@@ -50,6 +53,31 @@ def told(error: Exception, traceback: TracebackType | None) -> str:
         return text
     cause = _cause(traceback)
     return text if cause is None else f"{head}. {cause}.{_PAGE}"
+
+
+def tell_why_unconverted(error: Exception, function: str, why: str) -> None:
+    """Adds to an error about a symbolic tensor why the function that raised it was not converted.
+
+    Args:
+      error: The error, where it leaves the function. If its text says nothing of conversion, or
+        says why already, or converted code that the function calls has raised it, nothing is added.
+      function: The name of the function.
+      why: Why.
+    """
+    text = str(error)
+    head, mark, _ = text.removesuffix(_PAGE).partition(_UNKNOWN)
+    is_about_that = (mark or REFUSED in text) and _BECAUSE not in text
+    if is_about_that and not _is_of_converted(error.__traceback__):
+        end = "." if mark else ""
+        error.args = (f"{head}{end} {function} {_BECAUSE} {why}.{_PAGE}",)
+
+
+def _is_of_converted(traceback: TracebackType | None) -> bool:
+    while traceback is not None:
+        if _conversion.converted_frame(traceback.tb_frame.f_code) is not None:
+            return True
+        traceback = traceback.tb_next
+    return False
 
 
 def _cause(traceback: TracebackType | None) -> str | None:

@@ -33,7 +33,7 @@ def call(
             return python_function(*args, **kwargs)
     if autograph == "replay":
         with StatusScope(Status.REPLAYED), rewriting_errors():
-            return _replay.call(python_function, args, kwargs)
+            return _replay.call(python_function, args, kwargs, 'autograph="replay" asks for that')
     options = ConversionOptions(
         recursive=True, user_requested=True, optional_features=optional_features
     )

@@ -288,6 +288,59 @@ def test_a_function_without_conversion_says_so() -> None:
         f(tf.constant(1.0))
 
 
+MISPLACED = """t = 0.0
+for v in x:
+    t += v
+    tf.autograph.experimental.set_loop_options(parallel_iterations=1)
+return t
+"""
+MISPLACED_CAUSE = (
+    "f runs without conversion, because AutoGraph could not transform it: set_loop_options must be "
+    "the first statement of a loop body. See docs/errors/symbolic-tensor.md"
+)
+
+
+def test_an_error_repeats_why_a_conversion_failed() -> None:
+    f = body(MISPLACED, "<misplaced>")
+    for _ in range(2):  # The second time it is known.
+        with pytest.raises(NOT_ALLOWED, match=re.escape(ELEMENTS)) as raised:
+            tf.function(f)(tf.constant([1.0]))
+        assert MISPLACED_CAUSE in str(raised.value)
+    caller = body("return h(x)", "<caller>")
+    caller.__globals__["h"] = f
+    with pytest.raises(NOT_ALLOWED, match=re.escape(ELEMENTS)) as raised:
+        tf.function(caller)(tf.constant([1.0]))
+    assert MISPLACED_CAUSE in str(raised.value)
+    assert 'File "<misplaced>", line 3, in f  **' in str(raised.value)
+
+
+def test_a_refused_condition_repeats_why_a_conversion_failed() -> None:
+    f = body(MISPLACED.replace("for v in x", "while x > t").replace("+= v", "+= 1"), "<refused>")
+    with pytest.raises(NOT_ALLOWED, match=re.escape(TRUTH)) as raised:
+        tf.function(f)(tf.constant(1.0))
+    text = str(raised.value)
+    assert MISPLACED_CAUSE in text and "must be written with tf.while_loop" in text
+    assert 'File "<refused>", line 3, in f' in text
+
+
+def test_an_error_of_converted_code_does_not_blame_its_caller() -> None:
+    f = body(MISPLACED.replace("for v in x:", "for v in range(2):\n    h(x)"), "<caller>")
+    f.__globals__["h"] = tf.function(body("assert x > 0\nreturn x", "<assert>"))
+    with pytest.raises(NOT_ALLOWED, match="An `assert` runs") as raised:
+        tf.function(f)(tf.constant(1.0))
+    assert "runs without conversion" not in str(raised.value)
+
+
+def test_an_error_says_that_a_function_is_replayed() -> None:
+    f = body("for v in x:\n    pass\nreturn x", "<replayed>")
+    with pytest.raises(NOT_ALLOWED, match='because autograph="replay" asks for that'):
+        tf.function(f, autograph="replay")(tf.constant([1.0]))
+    names: dict[str, Any] = {}
+    exec("def f(x):\n    for v in x:\n        pass\n", names)
+    with pytest.raises(NOT_ALLOWED, match="because its source is not available: exec made it"):
+        tf.function(names["f"])(tf.constant([1.0]))
+
+
 def test_an_error_whose_source_has_changed_is_told_as_it_was() -> None:
     name = "<changed>"
     f = body("change()\nassert x > 0\nreturn x", name)

@@ -84,16 +84,16 @@ class _Plans:
 
     def __init__(self) -> None:
         self.by_id: dict[int, Plan] = {}
-        self.failures: dict[int, set[Any]] = {}
+        self.failures: dict[int, dict[Any, str]] = {}
         self._references: dict[int, ref[types.CodeType]] = {}
 
     def put(self, code: types.CodeType, plan: Plan) -> None:
         self._watch(code)
         self.by_id[id(code)] = plan
 
-    def put_failure(self, code: types.CodeType, options: Any) -> None:
+    def put_failure(self, code: types.CodeType, options: Any, cause: str) -> None:
         self._watch(code)
-        self.failures.setdefault(id(code), set()).add(options)
+        self.failures.setdefault(id(code), {})[options] = cause
 
     def _watch(self, code: types.CodeType) -> None:
         key = id(code)
@@ -131,14 +131,14 @@ def keep_as_is(function: Any) -> None:
         _plans.put(code, Plan.AS_IS)
 
 
-def has_failed(function: types.FunctionType, options: Any) -> bool:
-    """Tells whether note_failure was called with these options for a function of this code."""
-    return options in _plans.failures.get(id(function.__code__), ())
+def cause_of_failure(function: types.FunctionType, options: Any) -> str | None:
+    """What note_failure was told of a function of this code with these options; None if nothing."""
+    return _plans.failures.get(id(function.__code__), {}).get(options)
 
 
-def note_failure(function: types.FunctionType, options: Any) -> None:
-    """Notes that a function cannot be converted with these options."""
-    _plans.put_failure(function.__code__, options)
+def note_failure(function: types.FunctionType, options: Any, cause: str) -> None:
+    """Notes that a function cannot be converted with these options, and why."""
+    _plans.put_failure(function.__code__, options, cause)
 
 
 def _decided(function: types.FunctionType) -> Plan:

@@ -20,7 +20,7 @@ from graven.autograph._operators import caller_frame, python_builtins, reducing_
 from graven.autograph._operators.allow_list import (
     AS_THEY_ARE,
     Plan,
-    has_failed,
+    cause_of_failure,
     is_of_test_case,
     is_wrapt,
     keep_as_is,
@@ -137,13 +137,14 @@ def _converted(function: FunctionType, options: ConversionOptions) -> Callable[.
     if plan is Plan.AS_IS or state.status is Status.DISABLED:
         return function
     if plan is Plan.REPLAYED:
-        return _replay.replayed(function)
+        return _replay.replayed(function, "its source is not available: exec made it of a text")
     if not options.user_requested:
         is_wanted = options.recursive and options.internal_convert_user_code
         if plan is Plan.LISTED or not is_wanted:
             return function
-    if has_failed(function, options) and not _is_strict():
-        return _replay.replayed(function)
+    known = cause_of_failure(function, options)
+    if known is not None and not _is_strict():
+        return _replay.replayed(function, f"AutoGraph could not transform it: {known}")
     try:
         converted = _conversion.convert(
             function, options, sys.modules["graven.autograph._operators"]
@@ -151,9 +152,10 @@ def _converted(function: FunctionType, options: ConversionOptions) -> Callable[.
     except Exception as error:
         if _is_strict():
             raise
-        note_failure(function, options)
-        _warn_of_failure(function, error)
-        return _replay.replayed(function)
+        cause = str(error) if isinstance(error, _conversion.ConversionError) else repr(error)
+        note_failure(function, options, cause)
+        _warn_of_failure(function, cause)
+        return _replay.replayed(function, f"AutoGraph could not transform it: {cause}")
     _verbosity.log(1, "Converted %s", function)
     return converted
 
@@ -162,8 +164,7 @@ def _is_strict() -> bool:
     return os.environ.get("AUTOGRAPH_STRICT_CONVERSION", "0") not in ("", "0")
 
 
-def _warn_of_failure(function: FunctionType, error: Exception) -> None:
-    cause = str(error) if isinstance(error, _conversion.ConversionError) else repr(error)
+def _warn_of_failure(function: FunctionType, cause: str) -> None:
     _logging.warn(
         f"AutoGraph could not transform {function!r} and will run it as-is. If it has conditions "
         f"on tensors, it runs once for each way through them. Cause: {cause}. To silence this "

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from graven import _engine, errors
+from graven.autograph._causes import REFUSED
 from graven.autograph._operators.conditions import scalar_condition
 from graven.autograph._replay.effects import Effects
 from graven.autograph._replay.states import State, instruction_of, state_of
@@ -92,8 +93,8 @@ def refusal(place: Place, text: str) -> Exception:
     """The error of a condition that re-execution cannot put into a graph."""
     return errors.OperatorNotAllowedInGraphError(
         f"Using a symbolic `tf.Tensor` as a Python `bool` is not allowed here ({place}): the "
-        f"function runs without conversion, and running it once for each way through its "
-        f"conditions does not work, because {text} See docs/errors/symbolic-tensor.md"
+        f"function runs without conversion, and {REFUSED}, because {text} See "
+        "docs/errors/symbolic-tensor.md"
     )
 
 
