@@ -103,9 +103,7 @@ def run_while(
                 f"The condition of while loop started as non-Tensor, then changed to Tensor: "
                 f"{result}. This may happen either when variables change type, or when a break or "
                 "return statement inside the loop depends on a Tensor. Give the condition a tensor "
-                "from the start, such as tf.constant(True). See "
-                "https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/"
-                "g3doc/reference/limitations.md"
+                "from the start, such as tf.constant(True). See docs/errors/python-loops.md"
             )
         if not result:
             counter.end()
@@ -152,7 +150,6 @@ def _goes_on(extra_test: Callable[[], Any]) -> bool:
         raise NotImplementedError(
             "break and return statements which depend on a TF condition are not supported in "
             "Python for loops. Did you intend to make it a TensorFlow loop? Iterate over a tensor, "
-            "such as tf.range(n). See https://github.com/tensorflow/tensorflow/blob/master/"
-            "tensorflow/python/autograph/g3doc/reference/limitations.md"
+            "such as tf.range(n). See docs/errors/python-loops.md"
         )
     return bool(result)
