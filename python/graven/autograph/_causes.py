@@ -1,7 +1,8 @@
-"""Why Python asked a symbolic tensor for its truth or its elements in a function that is traced.
+"""What texts of errors say of their cause when they leave a function that is traced.
 
-The engine's error says what it can know: that the place is not converted. By the traceback and the
-source, which are looked at when the error leaves converted code, the place says more.
+Of a symbolic tensor that is asked for its truth or its elements the engine says what it can know:
+that the place is not converted. By the traceback and the source, which are looked at when the error
+leaves converted code, the place says more.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ _UNKNOWN = ", and AutoGraph does not convert this place"
 REFUSED = "running it once for each way through its conditions does not work"
 _BECAUSE = "runs without conversion, because"
 _PAGE = " See docs/errors/symbolic-tensor.md"
+_RECURSION = (
+    "Functions that call each other are traced inside each other, and so are branches on tensors: "
+    "an `elif` lies in the `else` of what stands before it. See docs/errors/recursion.md"
+)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _WRITE = {
     any: "tf.reduce_any, or `x or y`",
@@ -44,10 +49,13 @@ def told(error: Exception, traceback: TracebackType | None) -> str:
     """Returns the text of an exception that leaves converted code.
 
     Args:
-      error: Any exception. If it is about a symbolic tensor, and the cause is found, it is told.
+      error: Any exception. If it is about a symbolic tensor, and the cause is found, it is told; if
+        Python's limit of recursion is reached, what takes that many calls.
       traceback: Where it went through.
     """
     text = str(error)
+    if type(error) is RecursionError and text.startswith("maximum recursion depth exceeded"):
+        return f"{text}. {_RECURSION}"
     head, mark, _ = text.partition(_UNKNOWN)
     if type(error) is not errors.OperatorNotAllowedInGraphError or not mark:
         return text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import threading
 import time
@@ -38,14 +39,48 @@ def nothing_is_left(f: Any, *args: Any) -> None:
     assert done, "the other thread waits"
 
 
-def test_95_nested_ifs() -> None:
+def error_of_small_stack(f: Any, *args: Any) -> Exception:
+    """Calls a function, which fails, in a thread with a stack of 256 KiB."""
+    raised: list[Exception] = []
+
+    def call() -> None:
+        try:
+            f(*args)
+        except Exception as error:
+            raised.append(error)
+
+    before = threading.stack_size(256 << 10)
+    thread = threading.Thread(target=call)
+    thread.start()
+    threading.stack_size(before)
+    thread.join()
+    (error,) = raised
+    return error
+
+
+def nested_ifs(name: str) -> Any:
     lines = ["def f(x):", "    y = x"]
     for i in range(95):
         lines.append("    " + " " * i + f"if x > {i - 90}:")
-    f = function_of("\n".join([*lines, " " * 99 + "y = x + 1", "    return y"]), "<nested ifs>")
+    return function_of("\n".join([*lines, " " * 99 + "y = x + 1", "    return y"]), name)
+
+
+def test_95_nested_ifs() -> None:
+    f = nested_ifs("<nested ifs>")
     g = tf.function(f)
     for value in (3.5, 5.0, -3.0):
         assert float(g(tf.constant(value))) == float(f(tf.constant(value)))
+
+
+def test_95_nested_ifs_on_a_small_stack() -> None:
+    f = tf.function(nested_ifs("<small nested ifs>"))
+    error = error_of_small_stack(f, tf.constant(5.0))
+    assert isinstance(error, RecursionError)
+    text = str(error)
+    assert re.search(r'File "<small nested ifs>", line \d+, in f  \*\n +if x > ', text)
+    assert "of the 256 KiB of this thread's stack are left" in text
+    assert float(f(tf.constant(5.0))) == 6.0
+    nothing_is_left(f, tf.constant(5.0))
 
 
 def test_an_elif_chain_of_50() -> None:
@@ -55,18 +90,44 @@ def test_an_elif_chain_of_50() -> None:
         assert float(g(tf.constant(value))) == float(f(tf.constant(value)))
 
 
-def test_an_elif_chain_of_2000_is_an_error_at_a_condition(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "MAX_CONDITIONS", 40)
-    f = tf.function(function_of(elif_chain(2000), "<elif 2000>"))
-    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError) as raised:
-        f(tf.constant(0.5))
-    assert 'File "<elif 2000>", line 82, in f' in str(raised.value)
-    assert "more than 40 conditions" in str(raised.value)
+@pytest.mark.parametrize("stack", ["whole", "small"])
+@pytest.mark.parametrize("count", [200, 300])
+def test_a_longer_elif_chain_is_an_error_at_a_condition(count: int, stack: str) -> None:
+    f = tf.function(function_of(elif_chain(count), "<long elif>"))
+    if stack == "small":
+        error = error_of_small_stack(f, tf.constant(0.5))
+    else:
+        with pytest.raises(RecursionError) as raised:
+            f(tf.constant(0.5))
+        error = raised.value
+    assert isinstance(error, RecursionError)
+    text = str(error)
+    assert re.search(r'File "<long elif>", line \d+, in f  \*\n +elif x > \d+:\n', text)
+    assert text.rstrip().endswith("See docs/errors/recursion.md")
+    assert ("`elif` lies in the `else`" in text) == (stack == "whole")
     nothing_is_left(f, tf.constant(0.5))
 
 
-@pytest.mark.parametrize("depth", [1000, 60])
-def test_conds_nested_through_closures(depth: int) -> None:
+@pytest.mark.parametrize("stack", ["whole", "small"])
+def test_an_elif_chain_of_2000_is_an_error_at_a_condition(
+    stack: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "MAX_CONDITIONS", 40)
+    f = tf.function(function_of(elif_chain(2000), "<elif 2000>"))
+    if stack == "small":
+        error = error_of_small_stack(f, tf.constant(0.5))
+    else:
+        with pytest.raises(tf.errors.OperatorNotAllowedInGraphError) as raised:
+            f(tf.constant(0.5))
+        error = raised.value
+    assert isinstance(error, tf.errors.OperatorNotAllowedInGraphError)
+    assert 'File "<elif 2000>", line 82, in f' in str(error)
+    assert "more than 40 conditions" in str(error)
+    assert "the statements of f are nested too deeply" in str(error)
+    nothing_is_left(f, tf.constant(0.5))
+
+
+def conds(depth: int) -> Any:
     @tf.function
     def f(x: Any) -> Any:
         def nested(i: int) -> Any:
@@ -76,12 +137,24 @@ def test_conds_nested_through_closures(depth: int) -> None:
 
         return nested(depth)
 
-    if depth == 60:
-        assert float(f(tf.constant(1.0))) == 61.0
-        return
-    with pytest.raises(RecursionError) as raised:
-        f(tf.constant(1.0))
-    assert "in nested" in str(raised.value)
+    return f
+
+
+def test_conds_nested_through_closures() -> None:
+    assert float(conds(60)(tf.constant(1.0))) == 61.0
+
+
+@pytest.mark.parametrize("stack", ["whole", "small"])
+def test_conds_nested_1000_deep_through_closures_are_an_error(stack: str) -> None:
+    f = conds(1000)
+    if stack == "small":
+        error = error_of_small_stack(f, tf.constant(1.0))
+    else:
+        with pytest.raises(RecursionError) as raised:
+            f(tf.constant(1.0))
+        error = raised.value
+    assert isinstance(error, RecursionError)
+    assert "in nested" in str(error) and "See docs/errors/recursion.md" in str(error)
     nothing_is_left(f, tf.constant(1.0))
 
 
