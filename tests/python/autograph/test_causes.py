@@ -337,7 +337,7 @@ def test_an_error_says_that_a_function_is_replayed() -> None:
         tf.function(f, autograph="replay")(tf.constant([1.0]))
     names: dict[str, Any] = {}
     exec("def f(x):\n    for v in x:\n        pass\n", names)
-    with pytest.raises(NOT_ALLOWED, match="because its source is not available: exec made it"):
+    with pytest.raises(NOT_ALLOWED, match="because its source is not kept: it is part of a text"):
         tf.function(names["f"])(tf.constant([1.0]))
 
 

@@ -137,7 +137,10 @@ def _converted(function: FunctionType, options: ConversionOptions) -> Callable[.
     if plan is Plan.AS_IS or state.status is Status.DISABLED:
         return function
     if plan is Plan.REPLAYED:
-        return _replay.replayed(function, "its source is not available: exec made it of a text")
+        return _replay.replayed(
+            function,
+            "its source is not kept: it is part of a text that was given to exec, or to python -c",
+        )
     if not options.user_requested:
         is_wanted = options.recursive and options.internal_convert_user_code
         if plan is Plan.LISTED or not is_wanted:
