@@ -314,6 +314,20 @@ def test_an_error_repeats_why_a_conversion_failed() -> None:
     assert 'File "<misplaced>", line 3, in f  **' in str(raised.value)
 
 
+def test_a_failed_conversion_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    f = body(MISPLACED.replace("for v in x", "for v in range(2)"), "<once>")
+    caller = body("return h(x) + h(x)", "<calls>")
+    caller.__globals__["h"] = f
+    for g in (f, caller, f, caller):
+        tf.function(g)(tf.constant(1.0))
+    assert [m for m in caplog.messages if "could not transform" in m] == [
+        f"AutoGraph could not transform {f!r} and will run it as-is. If it has conditions on "
+        "tensors, it runs once for each way through them. Cause: set_loop_options must be the "
+        "first statement of a loop body. To silence this warning, decorate the function with "
+        "@tf.autograph.experimental.do_not_convert"
+    ]
+
+
 def test_a_refused_condition_repeats_why_a_conversion_failed() -> None:
     f = body(MISPLACED.replace("for v in x", "while x > t").replace("+= v", "+= 1"), "<refused>")
     with pytest.raises(NOT_ALLOWED, match=re.escape(TRUTH)) as raised:

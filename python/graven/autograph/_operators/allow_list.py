@@ -91,9 +91,12 @@ class _Plans:
         self._watch(code)
         self.by_id[id(code)] = plan
 
-    def put_failure(self, code: types.CodeType, options: Any, cause: str) -> None:
+    def put_failure(self, code: types.CodeType, options: Any, cause: str) -> bool:
         self._watch(code)
-        self.failures.setdefault(id(code), {})[options] = cause
+        known = self.failures.setdefault(id(code), {})
+        is_news = cause not in known.values()
+        known[options] = cause
+        return is_news
 
     def _watch(self, code: types.CodeType) -> None:
         key = id(code)
@@ -136,9 +139,13 @@ def cause_of_failure(function: types.FunctionType, options: Any) -> str | None:
     return _plans.failures.get(id(function.__code__), {}).get(options)
 
 
-def note_failure(function: types.FunctionType, options: Any, cause: str) -> None:
-    """Notes that a function cannot be converted with these options, and why."""
-    _plans.put_failure(function.__code__, options, cause)
+def note_failure(function: types.FunctionType, options: Any, cause: str) -> bool:
+    """Notes that a function cannot be converted with these options, and why.
+
+    Returns:
+      Whether that cause is news, with whatever options.
+    """
+    return _plans.put_failure(function.__code__, options, cause)
 
 
 def _decided(function: types.FunctionType) -> Plan:

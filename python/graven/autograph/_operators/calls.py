@@ -156,8 +156,8 @@ def _converted(function: FunctionType, options: ConversionOptions) -> Callable[.
         if _is_strict():
             raise
         cause = str(error) if isinstance(error, _conversion.ConversionError) else repr(error)
-        note_failure(function, options, cause)
-        _warn_of_failure(function, cause)
+        if note_failure(function, options, cause):
+            _warn_of_failure(function, cause)
         return _replay.replayed(function, f"AutoGraph could not transform it: {cause}")
     _verbosity.log(1, "Converted %s", function)
     return converted
