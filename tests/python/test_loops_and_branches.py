@@ -320,3 +320,35 @@ def test_a_key_error_of_a_function_is_a_key_error() -> None:
     assert traceback.format_exception_only(caught.value)[0].startswith("KeyError: in user code")
     copied = pickle.loads(pickle.dumps(caught.value))
     assert isinstance(copied, KeyError) and str(copied) == str(caught.value)
+
+
+def test_a_loop_without_iterations_does_not_meet_the_sizes_that_its_body_refuses() -> None:
+    """Sizes that are known since the body was traced do not make it move out of the loop."""
+
+    @tf.function(
+        input_signature=[tf.TensorSpec([None]), tf.TensorSpec([None]), tf.TensorSpec([], tf.int32)]
+    )
+    def inner(x: Any, y: Any, n: Any) -> Any:
+        total = 0.0
+        for _ in tf.range(n):
+            total += tf.reduce_sum(tf.exp(x) * tf.sin(y)) + tf.reduce_sum(tf.stack([x, y]))
+        return total
+
+    sizes = tf.TensorShape([None])
+
+    @tf.function
+    def outer(n: Any, x: Any, y: Any) -> Any:
+        of_loop = tf.while_loop(
+            lambda i, x, y, t: i < n,
+            lambda i, x, y, t: (i + 1, x, y, t + tf.reduce_sum(x + y)),
+            [0, x, y, 0.0],
+            shape_invariants=[tf.TensorShape([]), sizes, sizes, tf.TensorShape([])],
+        )[3]
+        return of_loop + inner(x, y, n)
+
+    assert outer(tf.constant(0), tf.ones([2]), tf.ones([3])).numpy() == 0
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Incompatible shapes"):
+        outer(tf.constant(1), tf.ones([2]), tf.ones([3]))
+    assert outer(tf.constant(2), tf.zeros([3]), tf.ones([3])).numpy() == pytest.approx(
+        2 * (3 + 3 * np.sin(1.0) + 3)
+    )
