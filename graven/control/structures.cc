@@ -228,6 +228,21 @@ Value with_common_types(Value value, const Value& b) {
   return value;
 }
 
+Value with_types_learnt(Value value, const Value& after) {
+  if (value.kind == Value::Kind::kTyped && after.kind == Value::Kind::kTyped && value.type &&
+      after.type) {
+    const bool is_list = std::ranges::all_of(
+        tensors_of(value), [](const Tensor& part) { return part.dtype() == DType::kVariant; });
+    if (is_list && own_type_of(after)->is_subtype_of(*own_type_of(value))) value.type = after.type;
+  } else if (value.kind == Value::Kind::kContainer && after.kind == Value::Kind::kContainer) {
+    for (size_t i = 0; i < value.items.size(); ++i) {
+      const auto at = static_cast<size_t>(after.container->matching_position(*value.container, i));
+      value.items[i] = with_types_learnt(std::move(value.items[i]), after.items[at]);
+    }
+  }
+  return value;
+}
+
 Status check_nested_like(const Value& a, const Value& b, std::string_view message,
                          bool types_count) {
   const bool has_items = a.kind == Value::Kind::kContainer;

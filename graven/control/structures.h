@@ -36,6 +36,10 @@ std::optional<std::string> structural_difference(const Value& a, const Value& b)
 // The value with the common supertypes of its own types and those of b, which does not differ.
 Value with_common_types(Value value, const Value& b);
 
+// The value with the types of `after`, nested like it, for arrays of which those say more: an
+// iteration tells what the elements of a list are that was empty before.
+Value with_types_learnt(Value value, const Value& after);
+
 // Whether containers nest in the same way, whatever their leaves are: a ValueError with this
 // message if there are other items, a TypeError if a container is of another type and types count.
 Status check_nested_like(const Value& a, const Value& b, std::string_view message,
