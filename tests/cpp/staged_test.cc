@@ -403,6 +403,21 @@ TEST_CASE("too many sequences of answers are an error") {
   CHECK(contains(error.message(), "20000"));
 }
 
+TEST_CASE("a Static that a loop changes as often as a tensor says is an error that names it") {
+  const auto f = graven::function([](Tensor x) {
+    State<Tensor> i = 0;
+    Static<int> n = 0;
+    while (staged(i < x)) {
+      if (staged(i > 2)) n = n + 1;
+      i = i + 1;
+    }
+    return x * n.get();
+  });
+  const graven::Error error = error_of([&] { f(Tensor(5)); });
+  CHECK(error.code() == graven::Code::kResourceExhausted);
+  CHECK(contains(error.message(), "graven::Static"));
+}
+
 TEST_CASE("an exception of a body reaches the caller as it is") {
   struct Mine {};
   const auto f = graven::function([](Tensor x) {
