@@ -15,8 +15,10 @@ Scopes of functions (`fscope`, `fscope_1`, ... are names of the converted code):
 optional_features=(ag__.Feature.X,), internal_convert_user_code=)`; in functions inside of the
 outermost one those of what it calls, as `ag__.STD` if they are recursive and without features.
 
-Control flow. Bodies take no arguments and return nothing, state is read and written by the two
-functions; `symbol_names` is a tuple of str, composites as their source (`"d['k']"`):
+Control flow. Bodies take no arguments and return nothing (`orelse` may be None), state is read and
+written by the two functions. They are None where all symbols are names of which the bodies have
+cells of their own: what needs the state finds it there. `symbol_names` is a tuple of str,
+composites as their source (`"d['k']"`):
 
     ag__.if_stmt(cond, body, orelse, get_state, set_state, symbol_names, nouts[, ncaptured])
     ag__.while_stmt(test, body, get_state, set_state, symbol_names, opts)
@@ -43,7 +45,8 @@ arguments):
     ag__.new_list(iterable)   l = ag__.list_append(l, x)   l, x = ag__.list_pop(l, index_or_None)
     x = ag__.set_item(x, i, value)   ag__.get_item(x, i)                     # LISTS
 
-Names: `ag__.ld(x)` reads one, and raises UnboundLocalError for an `ag__.Undefined('x')`.
+Names: `ag__.ld(x)` reads one, and raises UnboundLocalError for an `ag__.Undefined('x')`. One that
+surely has a value is read as it is.
 `ag__.ldu(lambda: d['k'], "d['k']")` reads without raising: an `Undefined` of that name instead
 where the thunk raises AttributeError, KeyError, IndexError, TypeError or NameError (so also
 UnboundLocalError). `ag__.UndefinedReturnValue()` is the first value of `retval_`.

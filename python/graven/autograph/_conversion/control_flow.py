@@ -137,20 +137,24 @@ class Emitter:
         hidden = modified & scope.managed
         captured = inputs & step.captured & bindings.may
         shared = self._shared(step, modified, before, outputs, inputs, hidden, bindings, captured)
-        names = [self._unit.state_function(name) for name in ("get_state", "set_state")]
         body_name = self._unit.helper("if_body")
-        orelse_name = self._unit.helper("else_body")
         inside = bindings.inside(modified, outputs | inputs | hidden)
         at = step.node
-        found = self._state(names, shared, at)
+        found, state = self._state(shared, at)
         body = self._block(step.body, live, caught, inside.copy())
         found.append(self._function(body_name, step.body.modified & shared.names, body, at))
-        orelse = self._block(step.orelse, live, caught, inside)
-        found.append(self._function(orelse_name, step.orelse.modified & shared.names, orelse, at))
+        orelse: ast.expr = constant(None, at)
+        if step.orelse.steps or self._unit.is_text:
+            orelse_name = self._unit.helper("else_body")
+            orelse = load(orelse_name, at)
+            body = self._block(step.orelse, live, caught, inside)
+            found.append(self._function(orelse_name, step.orelse.modified & shared.names, body, at))
         found += self._initial(shared, at)
         arguments = [
             step.test,
-            *self._loads((body_name, orelse_name, *names), at),
+            load(body_name, at),
+            orelse,
+            *state,
             self._symbol_names(shared, at),
             constant(shared.outputs, at),
         ]
@@ -161,7 +165,7 @@ class Emitter:
 
     def _while(self, step: While, live: int, caught: int, bindings: Bindings) -> Statements:
         head = step.gen | live | caught
-        shared, names, found, inside = self._loop(step, step.body, head, bindings)
+        shared, state, found, inside = self._loop(step, step.body, head, bindings)
         at = step.node
         body_name, test_name = self._unit.helper("loop_body"), self._unit.helper("loop_test")
         body = self._block(step.body, head, caught, inside)
@@ -170,7 +174,8 @@ class Emitter:
         found.append(definition(test_name, NO_PARAMETERS, test, at))  # type: ignore[arg-type]
         found += self._initial(shared, at)
         arguments = [
-            *self._loads((test_name, body_name, *names), at),
+            *self._loads((test_name, body_name), at),
+            *state,
             self._symbol_names(shared, at),
             self._options(step.options, [], at),
         ]
@@ -180,7 +185,7 @@ class Emitter:
     def _for(self, step: For, live: int, caught: int, bindings: Bindings) -> Statements:
         bindings.bind(step.modified & ~step.body.modified)
         head = step.gen | live | caught
-        shared, names, found, inside = self._loop(step, step.body, head, bindings)
+        shared, state, found, inside = self._loop(step, step.body, head, bindings)
         node = step.node
         body_name, element = self._unit.helper("loop_body"), self._unit.names.new("itr")
         inside.bind(step.writes)
@@ -198,7 +203,8 @@ class Emitter:
         arguments = [
             step.iterable,
             test,
-            *self._loads((body_name, *names), node),
+            load(body_name, node),
+            *state,
             self._symbol_names(shared, node),
             self._options(step.options, [("iterate_names", target)], node),
         ]
@@ -260,7 +266,7 @@ class Emitter:
 
     def _loop(
         self, step: Step, body: Block, head: int, bindings: Bindings
-    ) -> tuple[Shared, list[str], Statements, Bindings]:
+    ) -> tuple[Shared, list[ast.expr], Statements, Bindings]:
         """Returns what `for` and `while` have in common."""
         scope, modified = self._scope, body.modified
         bound = (bindings.must << 1) | body.kill
@@ -268,9 +274,8 @@ class Emitter:
         symbols = modified & (head | scope.everywhere) & ~local
         hidden = modified & (scope.captured | scope.managed)
         shared = self._shared(step, modified, head, symbols, 0, hidden, bindings)
-        names = [self._unit.state_function(name) for name in ("get_state", "set_state")]
-        found = self._state(names, shared, step.node)
-        return shared, names, found, bindings.inside(modified, symbols | hidden)
+        found, state = self._state(shared, step.node)
+        return shared, state, found, bindings.inside(modified, symbols | hidden)
 
     def _shared(
         self,
@@ -312,9 +317,16 @@ class Emitter:
         names = self._scope.names_in(shared.fresh)
         return [assign(name, self._unit.undefined(name, at), at) for name in names]
 
-    def _state(self, names: list[str], shared: Shared, at: ast.AST) -> Statements:
-        """Returns the functions that read and write the symbols."""
+    def _state(self, shared: Shared, at: ast.AST) -> tuple[Statements, list[ast.expr]]:
+        """Returns the functions that read and write the symbols, and what operators are given.
+
+        If all symbols are names that bodies have as cells, operators find those. A text has the
+        functions always, as TensorFlow's does.
+        """
         scope, unit = self._scope, self._unit
+        if not unit.is_text and all(map(self._is_cell, shared.symbols)):
+            return [], [constant(None, at), constant(None, at)]
+        names = [unit.state_function(name) for name in ("get_state", "set_state")]
         values: list[ast.expr] = []
         targets: list[ast.expr] = []
         for symbol in shared.symbols:
@@ -337,7 +349,19 @@ class Emitter:
                 *self._declarations(symbols, at),
                 put(ast.Assign([pair], load(state, at)), at),
             ]
-        return [getter, definition(names[1], parameters(parameter(state, at)), body, at)]
+        setter = definition(names[1], parameters(parameter(state, at)), body, at)
+        return [getter, setter], self._loads(tuple(names), at)
+
+    def _is_cell(self, symbol: str | Composite) -> bool:
+        """Whether a symbol is a name that bodies have as a cell of the same name.
+
+        Global names are none, and private names of a class have another one.
+        """
+        return (
+            isinstance(symbol, str)
+            and not self._scope.declared.get(symbol)
+            and not symbol.startswith("__")
+        )
 
     def _function(
         self, name: str, shared: int, body: Statements, at: ast.AST, element: str | None = None

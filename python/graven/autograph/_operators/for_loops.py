@@ -22,7 +22,8 @@ from graven.autograph._operators.branches import as_if_staged, if_stmt
 from graven.autograph._operators.inferred import is_missing
 from graven.autograph._operators.lengths import tensor_length
 from graven.autograph._operators.ragged_rows import ragged_row
-from graven.autograph._operators.staged_loop import LoopBody, State, run_staged
+from graven.autograph._operators.staged_loop import LoopBody, run_staged
+from graven.autograph._operators.state import GetState, SetState, State, state_functions
 from graven.autograph._operators.values import is_dense, is_eager
 from graven.autograph._operators.variables import is_undefined
 
@@ -34,8 +35,8 @@ def for_stmt(
     iter_: Any,
     extra_test: Callable[[], Any] | None,
     body: Callable[[Any], None],
-    get_state: Callable[[], State],
-    set_state: Callable[[State], None],
+    get_state: GetState | None,
+    set_state: SetState | None,
     symbol_names: Sequence[str],
     opts: dict[str, Any],
 ) -> None:
@@ -45,8 +46,9 @@ def for_stmt(
       iter_: What is iterated.
       extra_test: Returns whether the loop has not been left early; None if nothing does that.
       body: One iteration; takes the element.
-      get_state: Returns the values of the names that the loop changes.
-      set_state: Binds the names to other values.
+      get_state: Returns the values of the names that the loop changes; None where these are cells
+        of the body.
+      set_state: Binds the names to other values; None likewise.
       symbol_names: The names.
       opts: What set_loop_options says about this loop, and the loop's targets.
 
@@ -56,6 +58,7 @@ def for_stmt(
       NotImplementedError: Whether a Python loop is left early depends on a tensor.
     """
     names = tuple(symbol_names)
+    get_state, set_state = state_functions(get_state, set_state, names, body)
     loop = _ForLoop(extra_test, body, get_state, set_state, names, opts)
     is_tensor = is_dense(iter_) or isinstance(iter_, RaggedTensor)
     if is_eager():
@@ -79,8 +82,8 @@ class _ForLoop:
         self,
         extra_test: Callable[[], Any] | None,
         body: Callable[[Any], None],
-        get_state: Callable[[], State],
-        set_state: Callable[[State], None],
+        get_state: GetState,
+        set_state: SetState,
         names: tuple[str, ...],
         opts: dict[str, Any],
     ) -> None:

@@ -11,15 +11,16 @@ from graven.autograph._operators import python_loop, returns
 from graven.autograph._operators.branches import as_if_staged
 from graven.autograph._operators.conditions import refuse_ragged, scalar_condition
 from graven.autograph._operators.scratch import in_scratch_graph
-from graven.autograph._operators.staged_loop import LoopBody, State, run_staged
+from graven.autograph._operators.staged_loop import LoopBody, run_staged
+from graven.autograph._operators.state import GetState, SetState, state_functions
 from graven.autograph._operators.values import is_dense, is_eager
 
 
 def while_stmt(
     test: Callable[[], Any],
     body: Callable[[], None],
-    get_state: Callable[[], State],
-    set_state: Callable[[State], None],
+    get_state: GetState | None,
+    set_state: SetState | None,
     symbol_names: Sequence[str],
     opts: dict[str, Any],
 ) -> None:
@@ -28,8 +29,9 @@ def while_stmt(
     Args:
       test: Evaluates the test.
       body: One iteration.
-      get_state: Returns the values of the names that the loop changes.
-      set_state: Binds the names to other values.
+      get_state: Returns the values of the names that the loop changes; None where these are cells
+        of the body.
+      set_state: Binds the names to other values; None likewise.
       symbol_names: The names.
       opts: What set_loop_options says about this loop.
 
@@ -40,6 +42,7 @@ def while_stmt(
       NotImplementedError: The test becomes a tensor later, and not because a tensor may leave the
         loop.
     """
+    get_state, set_state = state_functions(get_state, set_state, symbol_names, body)
     if is_eager():
         _run_eagerly(test, body, get_state, set_state, symbol_names, opts)
         return
@@ -84,8 +87,8 @@ def _stage_rest(loop: LoopBody, opts: dict[str, Any], count: int) -> bool:
 def _run_eagerly(
     test: Callable[[], Any],
     body: Callable[[], None],
-    get_state: Callable[[], State],
-    set_state: Callable[[State], None],
+    get_state: GetState,
+    set_state: SetState,
     symbol_names: Sequence[str],
     opts: dict[str, Any],
 ) -> None:
