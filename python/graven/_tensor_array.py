@@ -12,7 +12,7 @@ from graven import _functions as ops
 from graven._dtypes import as_dtype
 from graven._logging import get_logger
 from graven._scopes import name_scope
-from graven._static_value import get_static_value
+from graven._static_value import get_static_value, static_scalar
 from graven._tensor_shape import TensorShape
 from graven._type_spec import CompositeTensor, TypeSpec
 
@@ -35,7 +35,7 @@ def _open_shape(shape: TensorShape) -> Any:
 
 
 def _static_int(value: Any) -> int | None:
-    known = get_static_value(value)
+    known = static_scalar(value)
     return None if known is None else int(known)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from graven import _engine
 from graven import _functions as ops
 from graven._ragged import RaggedTensor
-from graven._static_value import get_static_value
+from graven._static_value import static_scalar
 from graven.autograph._loop_options import of_while_loop
 from graven.autograph._operators import python_loop, records, returns
 from graven.autograph._operators.branches import as_if_staged, if_stmt
@@ -157,8 +157,8 @@ def _run_eagerly(iter_: Any, is_tensor: bool, loop: _ForLoop) -> None:
 def _over_range(iter_: Any, loop: _ForLoop) -> None:
     start, limit, delta = iter_.op.inputs
     loop.start_target_at(start)
-    step = get_static_value(delta)
-    positive = None if step is None else bool(step >= 0)
+    step = static_scalar(delta)
+    positive = None if step is None else float(step) >= 0
 
     def test(i: Any) -> Any:
         if positive is not None:

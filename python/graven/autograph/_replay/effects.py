@@ -11,11 +11,11 @@ from __future__ import annotations
 import collections
 import contextlib
 import itertools
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
 from graven import _engine
 
 MAX_OBJECTS = 20_000
@@ -121,10 +121,15 @@ def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
     elif isinstance(value, types.GeneratorType):
         frame = value.gi_frame
         yield "gi_frame", None if frame is None else frame.f_lasti
-    elif isinstance(value, np.ndarray):
+    elif _is_array(value):
         yield "data", value.tobytes() if value.nbytes <= MAX_ARRAY_BYTES else b""
     elif not _is_ours(type(value)):
         yield from _of_object(value)
+
+
+def _is_array(value: Any) -> bool:
+    numpy = sys.modules.get("numpy")  # There are no arrays of a module that is not there.
+    return numpy is not None and isinstance(value, numpy.ndarray)
 
 
 def _of_object(value: Any) -> Iterator[tuple[str, Any]]:
