@@ -65,7 +65,7 @@ line.
 """
 
 from graven.autograph._conversion.conversion_error import ConversionError
-from graven.autograph._conversion.convert import Options, convert, to_code_text
+from graven.autograph._conversion.convert import Options, convert, is_converted, to_code_text
 from graven.autograph._conversion.frames import ConvertedFrame, converted_frame
 
 __all__ = [
@@ -74,5 +74,6 @@ __all__ = [
     "Options",
     "convert",
     "converted_frame",
+    "is_converted",
     "to_code_text",
 ]

@@ -144,6 +144,7 @@ def _converted(function: FunctionType, options: ConversionOptions) -> Callable[.
             return function
     if has_failed(function, options) and not _is_strict():
         return _replay.replayed(function)
+    was_converted = _conversion.is_converted(function, options)
     try:
         converted = _conversion.convert(
             function, options, sys.modules["graven.autograph._operators"]
@@ -154,7 +155,10 @@ def _converted(function: FunctionType, options: ConversionOptions) -> Callable[.
         note_failure(function, options)
         _warn_of_failure(function, error)
         return _replay.replayed(function)
-    _verbosity.log(1, "Converted %s", function)
+    if was_converted:
+        _verbosity.log(2, "Calling converted %s", function)
+    else:
+        _verbosity.log(1, "Converted %s", function)
     return converted
 
 
