@@ -214,19 +214,22 @@ class Emitter:
     def _with(self, step: With, live: int, caught: int, bindings: Bindings) -> Statements:
         """Keeps a `with`. After it, what its body binds may be missing: it may swallow errors."""
         bindings.bind(step.header.modified)
+        found = self._kept_initial(step, live | caught, bindings)
         must = bindings.must
         step.node.body = self._kept_block(step.body, live, caught, bindings, step.node)
         bindings.must = must
-        return [step.node]
+        return [*found, step.node]
 
     def _try(self, step: Try, live: int, caught: int, bindings: Bindings) -> Statements:
         """Keeps a `try`. From any place in its body its handlers may be next."""
-        node, start = step.node, bindings.copy()
+        node = step.node
         after = step.final.gen | (live & ~step.final.kill)
         outside = caught | step.final.gen
         handled = outside | twice(step.reads)
         for block in step.handlers:
             handled |= block.gen | (after & ~block.kill)
+        found = self._kept_initial(step, after | handled, bindings)
+        start = bindings.copy()
         orelse_live = step.orelse.gen | (after & ~step.orelse.kill)
         node.body = self._kept_block(step.body, orelse_live, handled, bindings, node)
         node.orelse = self._block(step.orelse, after, outside, bindings)
@@ -244,10 +247,23 @@ class Emitter:
         node.finalbody = self._block(step.final, live, caught, final)
         bindings.must = (must & (bindings.must | step.modified)) | final.must
         bindings.may |= step.modified
-        return [node]
+        return [*found, node, *self._unbound_by_handlers(node, live, bindings)]
+
+    def _unbound_by_handlers(
+        self, node: ast.Try | ast.TryStar, live: int, bindings: Bindings
+    ) -> Statements:
+        """Returns what gives values to names of exceptions that are read: Python unbinds them."""
+        names = {handler.name for handler in node.handlers if handler.name is not None}
+        lost = self._scope.set_of(names) & live & self._locals & ~bindings.must
+        bindings.bind(lost)
+        return [
+            assign(name, self._unit.read_safely(load(name, node), name, node), node)
+            for name in self._scope.names_in(lost)
+        ]
 
     def _match(self, step: Match, live: int, caught: int, bindings: Bindings) -> Statements:
         """Keeps a `match`. The patterns of cases that are not taken may have bound names."""
+        found = self._kept_initial(step, live | caught, bindings)
         must, may = (ALL if step.is_exhaustive else bindings.must), bindings.may
         for case, head, block in zip(step.node.cases, step.heads, step.bodies, strict=True):
             may |= head.modified
@@ -256,7 +272,18 @@ class Emitter:
             must &= ALL if block.kill < 0 else inside.must
         bindings.must |= must & step.modified
         bindings.may |= step.modified
-        return [step.node]
+        return [*found, step.node]
+
+    def _kept_initial(self, step: Step, read: int, bindings: Bindings) -> Statements:
+        """Returns what gives values to names that a statement may leave unbound, and that are read.
+
+        If a helper read one, Python would take it for a free name, of which the error is another.
+        """
+        scope = self._scope
+        fresh = step.modified & self._locals & ~bindings.may
+        fresh &= read | scope.everywhere | scope.captured
+        bindings.bind(fresh)
+        return self._undefined(fresh, step.node)
 
     def _kept_block(
         self, block: Block, live: int, caught: int, bindings: Bindings, at: ast.AST
@@ -314,8 +341,12 @@ class Emitter:
 
     def _initial(self, shared: Shared, at: ast.AST) -> Statements:
         """Returns what gives names without a value one that says so."""
-        names = self._scope.names_in(shared.fresh)
-        return [assign(name, self._unit.undefined(name, at), at) for name in names]
+        return self._undefined(shared.fresh, at)
+
+    def _undefined(self, names: int, at: ast.AST) -> Statements:
+        return [
+            assign(name, self._unit.undefined(name, at), at) for name in self._scope.names_in(names)
+        ]
 
     def _state(self, shared: Shared, at: ast.AST) -> tuple[Statements, list[ast.expr]]:
         """Returns the functions that read and write the symbols, and what operators are given.

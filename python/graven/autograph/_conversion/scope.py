@@ -6,7 +6,7 @@ analyses are unions. A name has a bit from its first use on, whether it is local
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from graven.autograph._conversion.composites import Composite
@@ -47,6 +47,7 @@ class Unit:
         self.resolve = resolve
         self.has_named_expressions = ":=" in text
         self.has_yields = "yield" in text
+        self.after_as = re.findall(r"\bas\s+(\w+)", text) if "except" in text else []
         self.has_deletions = re.search(r"\bdel\b", text) is not None
         self.operators = names.new("ag__")
         self.helpers: set[str] = set() if thunk_marker is None else {thunk_marker}
@@ -130,6 +131,7 @@ class Scope:
       caught: Names of exceptions, which `except` unbinds at its end.
       declared: The names declared `global` (True) or `nonlocal` (False).
       certain: Names that surely have a value where the visit is; they are read as they are.
+      unbound: Names that an `except` may unbind, of exceptions and some others.
       reads_names: Whether reads of names become calls of `ld`.
       converts_calls: Whether calls become calls of `converted_call`.
     """
@@ -149,6 +151,7 @@ class Scope:
         self.caught = 0
         self.declared: dict[str, bool] = {}
         self.certain = 0
+        self.unbound = self.set_of(unit.after_as)
         self.reads_names = True
         self.converts_calls = True
         self.local_names: frozenset[str] = frozenset()
@@ -161,7 +164,7 @@ class Scope:
             self.names.append(name)
         return bit
 
-    def set_of(self, names: "frozenset[str] | set[str]") -> int:
+    def set_of(self, names: Collection[str]) -> int:
         """Returns the set of some names."""
         found = 0
         for name in names:
@@ -183,10 +186,11 @@ class Scope:
 
         A text has every read in the form that TensorFlow gives it. Where the code has a `del` or an
         assignment expression, which may be in an operand that is not evaluated, nothing is sure.
+        Nor are names of exceptions, which an `except` unbinds.
         """
         unit = self.unit
         if not (unit.is_text or unit.has_deletions or unit.has_named_expressions):
-            self.certain |= names
+            self.certain |= names & ~self.unbound
 
     def visit(self, node: ast.expr) -> ast.expr:
         """Converts an expression, and notes what it reads and binds."""

@@ -76,8 +76,10 @@ def convert_deletion(scope: Scope, node: ast.Delete) -> list[ast.stmt]:
         if not isinstance(item, ast.Name):
             found.append(put(ast.Delete([target(scope, item)]), node))
         elif item.id in scope.declared:
+            scope.reads |= scope.bit(item.id)
             scope.writes |= scope.bit(item.id)
-            found.append(put(ast.Delete([item]), node))
+            read = scope.unit.call("ld", [load(item.id, item)], item)
+            found += [put(ast.Expr(read), node), put(ast.Delete([item]), node)]
         else:
             bit = scope.bit(item.id)
             scope.reads |= bit
