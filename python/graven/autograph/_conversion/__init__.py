@@ -21,8 +21,8 @@ cells of their own: what needs the state finds it there. `symbol_names` is a tup
 composites as their source (`"d['k']"`):
 
     ag__.if_stmt(cond, body, orelse, get_state, set_state, symbol_names, nouts[, ncaptured])
-    ag__.while_stmt(test, body, get_state, set_state, symbol_names, opts)
-    ag__.for_stmt(iter_, extra_test, body, get_state, set_state, symbol_names, opts)
+    ag__.while_stmt(test, body, get_state, set_state, symbol_names, opts[, ncaptured])
+    ag__.for_stmt(iter_, extra_test, body, get_state, set_state, symbol_names, opts[, ncaptured])
 
 `test()` and `extra_test()` give a value that may be a tensor; `extra_test` is None in a loop that
 nothing leaves early. The body of `for` is called with the element, `body(itr)`. `opts` is a dict:
@@ -31,8 +31,9 @@ for `for` `'iterate_names'`, the source of its target. Where the condition is no
 only calls the bodies: it must not call `get_state` or `set_state`, and values flow by `nonlocal`.
 Of the symbols of an `if` the first `nouts` are live after it; the others have the value they had
 before it. The next `ncaptured` are not live, but a lambda from before the `if` may read them: they
-are outputs where the branches agree, and keep the value from before where not. The names of a
-return inside of the statement are `do_return` and `retval_` (perhaps with `_1`, ...).
+are outputs where the branches agree, and keep the value from before where not. The last `ncaptured`
+symbols of a loop are such, too. The names of a return inside of the statement are `do_return` and
+`retval_` (perhaps with `_1`, ...).
 
 Expressions (operands of `and_`, `or_`, `if_exp`, `ldu` and messages are functions without
 arguments):

@@ -4,8 +4,9 @@ The symbols of a statement are the names that its bodies bind and that are live 
 and the composites they set of which the parts have a value before it. Names that are not live are
 local to the bodies. Some names are shared with the bodies though no symbols of loops: those that a
 lambda or a generator has captured, and those bound in a `with`, whose exceptions nobody sees.
-Python's meaning needs that, and staging does not. Of those that a lambda above an `if` has captured
-the operator is told: it may be called after the `if`.
+Python's meaning needs that, and staging does not. Of those that a lambda above a statement has
+captured, or one further down in a loop around it, the operator is told: it may be called after the
+statement.
 """
 
 import ast
@@ -92,6 +93,7 @@ class Emitter:
         self._declared = scope.set_of(set(scope.declared))
         self._unsafe = scope.caught | self._declared
         self._locals = 0
+        self._captured = 0  # names that a lambda in a loop around reads, perhaps one further down
 
     def body(self, block: Block, parameters: int) -> Statements:
         """Returns the statements of the function. Its parameters have values at its start."""
@@ -135,7 +137,7 @@ class Emitter:
         outputs = modified & (after | scope.everywhere) & ~local
         inputs = modified & (before | scope.captured) & ~outputs
         hidden = modified & scope.managed
-        captured = inputs & step.captured & bindings.may
+        captured = inputs & (step.captured | self._captured) & bindings.may
         shared = self._shared(step, modified, before, outputs, inputs, hidden, bindings, captured)
         body_name = self._unit.helper("if_body")
         inside = bindings.inside(modified, outputs | inputs | hidden)
@@ -157,9 +159,8 @@ class Emitter:
             *state,
             self._symbol_names(shared, at),
             constant(shared.outputs, at),
+            *self._count_of_captured(shared, at),
         ]
-        if shared.captured and not self._unit.is_text:
-            arguments.append(constant(shared.captured, at))
         found.append(self._operator_call("if_stmt", arguments, at))
         return found
 
@@ -168,7 +169,7 @@ class Emitter:
         shared, state, found, inside = self._loop(step, step.body, head, bindings)
         at = step.node
         body_name, test_name = self._unit.helper("loop_body"), self._unit.helper("loop_test")
-        body = self._block(step.body, head, caught, inside)
+        body = self._loop_body(step, head, caught, inside)
         found.append(self._function(body_name, shared.names, body, at))
         test = [returning(step.test, step.test)]
         found.append(definition(test_name, NO_PARAMETERS, test, at))  # type: ignore[arg-type]
@@ -178,6 +179,7 @@ class Emitter:
             *state,
             self._symbol_names(shared, at),
             self._options(step.options, [], at),
+            *self._count_of_captured(shared, at),
         ]
         found.append(self._operator_call("while_stmt", arguments, at))
         return found
@@ -190,7 +192,7 @@ class Emitter:
         body_name, element = self._unit.helper("loop_body"), self._unit.names.new("itr")
         inside.bind(step.writes)
         first = put(ast.Assign([node.target], load(element, node.target)), node.target)
-        body = [first, *self._block(step.body, head, caught, inside)]
+        body = [first, *self._loop_body(step, head, caught, inside)]
         found.append(self._function(body_name, shared.names, body, node, element))
         test: ast.expr = constant(None, node)
         if step.extra_test is not None:
@@ -207,6 +209,7 @@ class Emitter:
             *state,
             self._symbol_names(shared, node),
             self._options(step.options, [("iterate_names", target)], node),
+            *self._count_of_captured(shared, node),
         ]
         found.append(self._operator_call("for_stmt", arguments, node))
         return found
@@ -291,8 +294,20 @@ class Emitter:
         found = self._block(block, live, caught, bindings)
         return found or [put(ast.Pass(), at)]
 
+    def _count_of_captured(self, shared: Shared, at: ast.AST) -> list[ast.expr]:
+        if not shared.captured or self._unit.is_text:
+            return []
+        return [constant(shared.captured, at)]
+
+    def _loop_body(self, step: For | While, head: int, caught: int, inside: Bindings) -> Statements:
+        before = self._captured
+        self._captured |= step.captured_by_end
+        body = self._block(step.body, head, caught, inside)
+        self._captured = before
+        return body
+
     def _loop(
-        self, step: Step, body: Block, head: int, bindings: Bindings
+        self, step: For | While, body: Block, head: int, bindings: Bindings
     ) -> tuple[Shared, list[ast.expr], Statements, Bindings]:
         """Returns what `for` and `while` have in common."""
         scope, modified = self._scope, body.modified
@@ -300,7 +315,10 @@ class Emitter:
         local = read_if_empty(head) & ~(bound >> 1) & ~scope.everywhere
         symbols = modified & (head | scope.everywhere) & ~local
         hidden = modified & (scope.captured | scope.managed)
-        shared = self._shared(step, modified, head, symbols, 0, hidden, bindings)
+        captured = modified & (step.captured | self._captured) & bindings.may & ~symbols
+        if self._unit.is_text:
+            captured = 0
+        shared = self._shared(step, modified, head, symbols, captured, hidden, bindings, captured)
         found, state = self._state(shared, step.node)
         return shared, state, found, bindings.inside(modified, symbols | hidden)
 

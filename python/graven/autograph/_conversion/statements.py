@@ -199,8 +199,9 @@ class Statements:
         parts = self._exits.loops[node]
         test = scope.visit(node.test)
         self._visit_options(parts)
-        reads = scope.reads
-        return While(node, test, self.block(node.body), parts.options, reads)
+        reads, captured = scope.reads, scope.captured
+        body = self.block(node.body)
+        return While(node, test, body, parts.options, reads, captured, scope.captured)
 
     def _for(self, node: ast.For) -> Step:
         scope = self._scope
@@ -213,11 +214,22 @@ class Statements:
         scope.writes = 0
         node.target = target(scope, node.target)
         reads, writes, composites = scope.reads, scope.writes, scope.composites
+        captured = scope.captured
         body = self.block(node.body, writes)
         if composites:
             body.composites = {**body.composites, **composites}
         body.modified |= writes
-        found = For(node, node.iter, parts.extra_test, body, parts.options, reads, writes)
+        found = For(
+            node,
+            node.iter,
+            parts.extra_test,
+            body,
+            parts.options,
+            reads,
+            writes,
+            captured,
+            scope.captured,
+        )
         found.modified |= bound_before
         return found
 

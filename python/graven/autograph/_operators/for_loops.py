@@ -19,6 +19,10 @@ from graven._static_value import static_scalar
 from graven.autograph._loop_options import of_while_loop
 from graven.autograph._operators import python_loop, records, returns
 from graven.autograph._operators.branches import as_if_staged, if_stmt
+from graven.autograph._operators.captured_loop_names import (
+    with_captured_names,
+    without_captured_names,
+)
 from graven.autograph._operators.inferred import is_missing
 from graven.autograph._operators.lengths import tensor_length
 from graven.autograph._operators.ragged_rows import ragged_row
@@ -39,6 +43,7 @@ def for_stmt(
     set_state: SetState | None,
     symbol_names: Sequence[str],
     opts: dict[str, Any],
+    ncaptured: int = 0,
 ) -> None:
     """Runs a `for` loop, or stages it if it is over a tensor or a dataset.
 
@@ -51,6 +56,7 @@ def for_stmt(
       set_state: Binds the names to other values; None likewise.
       symbol_names: The names.
       opts: What set_loop_options says about this loop, and the loop's targets.
+      ncaptured: As of while_stmt.
 
     Raises:
       ValueError: As of while_stmt; or a scalar is iterated.
@@ -59,8 +65,12 @@ def for_stmt(
     """
     names = tuple(symbol_names)
     get_state, set_state = state_functions(get_state, set_state, names, body)
-    loop = _ForLoop(extra_test, body, get_state, set_state, names, opts)
     is_tensor = is_dense(iter_) or isinstance(iter_, RaggedTensor)
+    if not is_tensor:
+        names = names[: len(names) - ncaptured]
+        get_state, set_state = without_captured_names(get_state, set_state, ncaptured)
+        ncaptured = 0
+    loop = _ForLoop(extra_test, body, get_state, set_state, names, opts, ncaptured)
     if is_eager():
         _run_eagerly(iter_, is_tensor, loop)
     elif is_tensor and isinstance(iter_, _engine.SymbolicTensor) and iter_.op.type == "Range":
@@ -86,6 +96,7 @@ class _ForLoop:
         set_state: SetState,
         names: tuple[str, ...],
         opts: dict[str, Any],
+        ncaptured: int,
     ) -> None:
         self.extra_test = extra_test
         self.body = body
@@ -93,6 +104,7 @@ class _ForLoop:
         self.set_state = set_state
         self.names = names
         self.opts = opts
+        self.ncaptured = ncaptured
         self.own: Any = None
 
     def stage(
@@ -126,7 +138,7 @@ class _ForLoop:
 
         names = (name, *self.names)
         loop = LoopBody(whole_test, whole_body, get_state, set_state, names, self.body)
-        run_staged(loop, self.opts)
+        run_staged(with_captured_names(loop, self.ncaptured), self.opts)
 
     def start_target_at(self, start: Any) -> None:
         """Binds the target, if it is unbound, to a value that it has without an iteration."""

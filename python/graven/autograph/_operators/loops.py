@@ -9,6 +9,7 @@ from graven import _functions as ops
 from graven.autograph._loop_options import of_while_loop
 from graven.autograph._operators import python_loop, returns
 from graven.autograph._operators.branches import as_if_staged
+from graven.autograph._operators.captured_loop_names import with_captured_names
 from graven.autograph._operators.conditions import refuse_ragged, scalar_condition
 from graven.autograph._operators.scratch import in_scratch_graph
 from graven.autograph._operators.staged_loop import LoopBody, run_staged
@@ -23,6 +24,7 @@ def while_stmt(
     set_state: SetState | None,
     symbol_names: Sequence[str],
     opts: dict[str, Any],
+    ncaptured: int = 0,
 ) -> None:
     """Runs a `while` loop, or stages it if its test is a tensor.
 
@@ -34,6 +36,8 @@ def while_stmt(
       set_state: Binds the names to other values; None likewise.
       symbol_names: The names.
       opts: What set_loop_options says about this loop.
+      ncaptured: How many of the names, the last ones, are no loop variables but for lambdas from
+        before that may read them.
 
     Raises:
       ValueError: The test is a tensor, but no bool scalar; or a loop variable has no value before
@@ -51,12 +55,16 @@ def while_stmt(
     refuse_ragged(first)
     loop = LoopBody(test, body, get_state, set_state, symbol_names)
     if is_dense(first):
-        run_staged(loop, opts)
-    else:
-        python_loop.run_while(first, test, body, lambda count: _stage_rest(loop, opts, count))
+        run_staged(with_captured_names(loop, ncaptured), opts)
+        return
+
+    def stage_rest(count: int) -> bool:
+        return _stage_rest(loop, opts, count, ncaptured)
+
+    python_loop.run_while(first, test, body, stage_rest)
 
 
-def _stage_rest(loop: LoopBody, opts: dict[str, Any], count: int) -> bool:
+def _stage_rest(loop: LoopBody, opts: dict[str, Any], count: int, ncaptured: int) -> bool:
     """Stages what follows some iterations of a loop on Python values, if a tensor may leave it.
 
     Such as `while True` with a `break`, or a `return`, in an `if` on a tensor.
@@ -65,6 +73,7 @@ def _stage_rest(loop: LoopBody, opts: dict[str, Any], count: int) -> bool:
       loop: Its parts.
       opts: What set_loop_options says about this loop.
       count: How many iterations have run.
+      ncaptured: How many of its names are captured.
 
     Returns:
       False if its test has become a tensor for another reason.
@@ -75,7 +84,7 @@ def _stage_rest(loop: LoopBody, opts: dict[str, Any], count: int) -> bool:
     most = of_while_loop(opts).get("maximum_iterations")
     if most is not None:
         opts = {**opts, "maximum_iterations": ops.maximum(ops.subtract(most, count), 0)}
-    run_staged(loop, opts)
+    run_staged(with_captured_names(loop, ncaptured), opts)
     for name, value in zip(loop.names, loop.get_state(), strict=True):
         if returns.is_return_flag(name):
             returns.note_missing_return(
