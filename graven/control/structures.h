@@ -15,7 +15,7 @@ namespace graven::engine {
 // stays None.
 Value with_tensor_leaves(FunctionContext& c, Value value);
 // The same; a number takes the dtype of the tensor or type in its place in `like`, if it can, and
-// so does an array of numbers whose dtype is a floating or complex one there.
+// so does an array of numbers or truths of the program, which is no tensor yet.
 Value with_tensor_leaves_like(FunctionContext& c, Value value, const Value& like);
 
 // A tensor as what chooses a branch or ends a loop, which must be a scalar when it runs: one

@@ -211,3 +211,44 @@ def test_an_array_that_a_loop_of_each_row_fills() -> None:
     wanted = [[[2.0 * value for value in row]] * 3 for row in x.numpy().tolist()]
     of_rows = tf.autograph.to_graph(filled)
     assert tf.function(lambda x: tf.vectorized_map(of_rows, x))(x).numpy().tolist() == wanted
+
+
+def test_a_write_that_is_not_used_tells_the_shape_of_the_elements() -> None:
+    """In a graph the array stays as it was: of zeros, of which the shape is known now."""
+
+    def stacked() -> Any:
+        array = tf.TensorArray("float32", 2)
+        array.write(0, [1.0, 2.0])
+        return array.stack()
+
+    assert tf.function(stacked)().numpy().tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+    @tf.function
+    def two_shapes() -> Any:
+        array = tf.TensorArray("float32", 2)
+        array.write(0, [1.0, 2.0])
+        return array.write(1, [1.0]).stack()
+
+    with pytest.raises(ValueError, match="Inconsistent shapes"):
+        two_shapes()
+
+
+def test_parts_of_several_lengths_may_differ_from_the_shape_of_the_elements() -> None:
+    """TensorFlow compares the other axes only."""
+
+    def parts() -> Any:
+        array = tf.TensorArray("float32", 2, element_shape=[1])
+        array = array.split([1.0, 2.0, 3.0], [1, 2])
+        return array.read(0), array.read(1)
+
+    for f in (parts, tf.function(parts)):
+        assert [part.numpy().tolist() for part in f()] == [[1.0], [2.0, 3.0]]
+
+
+def test_eager_numbers_of_elements_are_a_vector() -> None:
+    array = tf.TensorArray("float32", 3, clear_after_read=False).unstack([1.0, 2.0, 3.0])
+    for numbers in (1, [[1, 2]]):
+        with pytest.raises(TypeError, match="must be a vector"):
+            array.gather(numbers)
+        with pytest.raises(TypeError, match="must be a vector"):
+            array.scatter(numbers, [1.0])
