@@ -373,7 +373,7 @@ def test_a_loop_without_iterations_does_not_meet_the_sizes_that_its_body_refuses
         input_signature=[tf.TensorSpec([None]), tf.TensorSpec([None]), tf.TensorSpec([], tf.int32)]
     )
     def inner(x: Any, y: Any, n: Any) -> Any:
-        total = 0.0
+        total: Any = 0.0
         for _ in tf.range(n):
             total += tf.reduce_sum(tf.exp(x) * tf.sin(y)) + tf.reduce_sum(tf.stack([x, y]))
         return total
