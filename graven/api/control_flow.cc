@@ -59,6 +59,7 @@ engine::Value run_case(std::vector<std::pair<Operand, engine::Ref<engine::Callab
   call.set(0, choices);
   call.set(1, default_fn);
   call.set(2, exclusive);
+  call.set(3, true);  // strict: the result has the type that the functions return
   return call.run().structure;
 }
 

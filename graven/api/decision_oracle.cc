@@ -28,6 +28,8 @@ using engine::Value;
 constexpr int64_t kMaxRuns = 20'000;
 // How often a question of the same states may be asked at one place without being a loop.
 constexpr size_t kMaxUnrolled = 64;
+// How often one place may ask in a run when Statics differ each time.
+constexpr size_t kMaxRounds = 256;
 // How far a loop is followed to see that its iterations are alike.
 constexpr size_t kMaxCheckedIterations = 64, kMaxCheckedEvents = 4096;
 // How many ways through a loop are followed each by itself to see that they change nothing behind
@@ -437,11 +439,20 @@ bool DecisionOracle::decide(const engine::Tensor& condition, const std::source_l
   question.where = where;
   question.seen = states_->see();
   question.has_listeners = !Frame::current().listeners.empty();
+  size_t rounds = 0;
   for (size_t i = path_.size(); i-- > 0;) {
     const Event& before = path_[i];
-    if (!before.node && is_same_place(before.where, where) && states_->are_as(before.seen)) {
-      question.same.push_back(i);
-    }
+    if (before.node || !is_same_place(before.where, where)) continue;
+    ++rounds;
+    if (states_->are_as(before.seen)) question.same.push_back(i);
+  }
+  if (rounds >= kMaxRounds) {
+    throw_error(Status(engine::Code::kResourceExhausted,
+                       engine::str_cat("staged() was asked here ", kMaxRounds,
+                                       " times in one run, each time with other values of a "
+                                       "graven::Static: what a loop changes as often as a tensor "
+                                       "says must be a graven::State")),
+                where);
   }
   path_.push_back(std::move(question));
   is_over_ = true;

@@ -231,6 +231,7 @@ struct CaseParameters {
   Choices pred_fn_pairs;
   Ref<Callable> default_fn;
   bool exclusive = false;
+  bool strict = false;
   static constexpr auto fields() {
     using P = CaseParameters;
     return std::tuple(
@@ -238,7 +239,10 @@ struct CaseParameters {
                        "Pairs of a bool scalar, a tensor, and a function without arguments."),
         field("default", &P::default_fn, "Called if no predicate holds."),
         field("exclusive", &P::exclusive, "Check that at most one predicate holds."),
-        ignored_field("strict", "Results keep their structure in any case."), name_field());
+        field("strict", &P::strict,
+              "At once, keep lists and tuples of one item; false gives the item, as often as the "
+              "predicates decide. In a graph results keep their structure in any case."),
+        name_field());
   }
 };
 
@@ -268,18 +272,39 @@ Result<Value> case_from(size_t first, const std::vector<Tensor>& preds, const Ca
   return made.structure;
 }
 
+bool is_sequence_of_one(const Value& value) {
+  if (value.kind != Value::Kind::kContainer || value.items.size() != 1) return false;
+  const ContainerKind kind = value.container->kind();
+  return kind == ContainerKind::kList || kind == ContainerKind::kTuple ||
+         kind == ContainerKind::kNamedTuple;
+}
+
+// Each decision is a cond, and each of them takes the item out of a sequence of one, as
+// TensorFlow's do.
 Outputs case_at_once(FunctionContext& c, const std::vector<Tensor>& preds,
                      const CaseParameters& p) {
   Callable* chosen = nullptr;
+  // The last pair needs no decision if there is no default.
+  const size_t num_decisions = preds.size() - (p.default_fn ? 0 : 1);
+  size_t decisions = num_decisions;
   for (size_t i = 0; i < preds.size(); ++i) {
     auto holds = truth_of(c, Value::of_tensor(preds[i]), "pred");
     if (!holds.ok()) return c.fail(holds.status());
     if (!*holds) continue;
     if (chosen && p.exclusive) return c.fail(invalid_argument(kSeveralHold));
-    if (!chosen) chosen = p.pred_fn_pairs.all[i].function.get();
+    if (chosen) continue;
+    chosen = p.pred_fn_pairs.all[i].function.get();
+    decisions = std::min(i + 1, num_decisions);
   }
   if (!chosen) chosen = p.default_fn.get();
-  return chosen ? call_at_once(c, *chosen) : Outputs(c.fail(invalid_argument(kNoneHolds)));
+  if (!chosen) return c.fail(invalid_argument(kNoneHolds));
+  if (p.strict || decisions == 0) return call_at_once(c, *chosen);
+  auto result = chosen->call({}, Callable::As::kParts);
+  if (!result.ok()) return c.fail(result.status());
+  for (; decisions > 0 && is_sequence_of_one(*result); --decisions) {
+    *result = Value(std::move(result->items[0]));
+  }
+  return std::move(*result);
 }
 
 Outputs case_of(FunctionContext& c, const CaseParameters& p) {

@@ -235,7 +235,8 @@ class LoopTracer {
     }
     // The results are put in the containers of the variables, whatever these are.
     RETURN_IF_ERROR(check_result(variables_, result, /*types_count=*/false));
-    const std::vector<Tensor> after = tensors_of(in_structure_of_variables(result));
+    result_ = in_structure_of_variables(result);
+    const std::vector<Tensor> after = tensors_of(result_);
     if (after.size() != before_.size()) {
       return value_error("body must return a tensor for each loop variable, and None for None");
     }
@@ -252,8 +253,8 @@ class LoopTracer {
     return Value::of_container(Container::list(), std::move(items));
   }
   // A result whose top is the container of the variables: a list may stand for a tuple.
-  Value in_structure_of_variables(Value result) const {
-    return Value::of_container(variables_.container, std::move(result.items));
+  Value in_structure_of_variables(const Value& result) const {
+    return Value::of_container(variables_.container, result.items);
   }
 
   Status check_variable(size_t i, const Tensor& after) const {
@@ -302,12 +303,13 @@ class LoopTracer {
       results.push_back(p_.back_prop ? result : c_(kStopGradient, {result}));
     }
     if (!c_.status().ok()) return Tensor();
-    return with_tensors(variables_, results);
+    return with_tensors(with_types_learnt(variables_, result_), results);
   }
 
   FunctionContext& c_;
   const WhileLoopParameters& p_;
   Value variables_;             // of tensors, as they enter the loop
+  Value result_;                // as an iteration leaves them
   std::vector<Tensor> before_;  // the same, flat
   std::vector<Shape> shapes_;   // that the variables keep
   std::vector<Tensor> hidden_;  // the counter and its limit, if there is one

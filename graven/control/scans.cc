@@ -71,7 +71,10 @@ class Scanner {
                                  !std::holds_alternative<None>(p_.initializer.literal);
     num_taken_ = has_initializer ? 0 : 1;
     if (!has_initializer && elements_.length_if_known() == 0) {
-      return c_.fail(invalid_argument("There is no element and no initializer"));
+      const std::string_view message = "There is no element and no initializer";
+      // TensorFlow reads the first row eagerly, and a list of rows in a graph.
+      return c_.fail(c_.is_graph() ? invalid_argument(message)
+                                   : Status(Code::kOutOfRange, std::string(message)));
     }
     first_ = has_initializer ? with_tensor_leaves(c_, p_.initializer)
                              : elements_.row(c_, row_number(c_, c_.scalar(0)));
@@ -212,7 +215,8 @@ std::vector<Raised> errors() {
            "structure or "
            "a shape of what is accumulated."},
           {"TypeError", "fn changes a dtype of what is accumulated."},
-          {"InvalidArgumentError", "There is no row and no initializer."}};
+          {"InvalidArgumentError", "In a graph, there is no row and no initializer."},
+          {"OutOfRangeError", "At once, there is no row and no initializer."}};
 }
 
 }  // namespace

@@ -31,13 +31,16 @@ bool holds_integer(DType dtype, int64_t integer) {
   });
 }
 
-// A number of the program as a tensor of this dtype; null if it is none, or cannot be.
+// A number or truth of the program as a tensor of this dtype; null if it is none, or cannot be.
 Tensor constant_like(FunctionContext& c, const Literal& literal, DType dtype) {
   if (const auto* integer = std::get_if<int64_t>(&literal); integer) {
     return holds_integer(dtype, *integer) ? c.scalar(*integer, dtype) : Tensor();
   }
   if (const auto* real = std::get_if<double>(&literal); real) {
     return is_floating(dtype) || is_complex(dtype) ? c.scalar(*real, dtype) : Tensor();
+  }
+  if (const auto* truth = std::get_if<bool>(&literal); truth && is_number(dtype)) {
+    return c.scalar(static_cast<int64_t>(*truth), dtype);
   }
   return Tensor();
 }
@@ -133,11 +136,16 @@ Value with_tensor_leaves_like(FunctionContext& c, Value value, const Value& like
     }
   }
   const bool is_array = value.kind == Value::Kind::kTensor && value.object;
-  if (is_array && is_number(value.tensor.dtype())) {
-    const DType hint = dtype_hint(like);
-    const bool is_wide =
-        is_complex(hint) || (is_floating(hint) && !is_complex(value.tensor.dtype()));
-    return is_wide ? Value::of_tensor(c.cast(value.tensor, hint).tensor()) : value;
+  if (is_array) {
+    const DType hint = dtype_hint(like), own = value.tensor.dtype();
+    const auto is_number_or_bool = [](DType type) {
+      return is_number(type) || type == DType::kBool;
+    };
+    const bool loses_parts = is_complex(own) && !is_complex(hint);
+    if (is_number_or_bool(own) && is_number_or_bool(hint) && own != hint && !loses_parts) {
+      return Value::of_tensor(c.cast(value.tensor, hint).tensor());
+    }
+    if (is_number_or_bool(own)) return value;
   }
   if (value.kind != Value::Kind::kContainer || like.kind != Value::Kind::kContainer) {
     return with_tensor_leaves(c, std::move(value));
@@ -223,6 +231,21 @@ Value with_common_types(Value value, const Value& b) {
     for (size_t i = 0; i < value.items.size(); ++i) {
       const auto at = static_cast<size_t>(b.container->matching_position(*value.container, i));
       value.items[i] = with_common_types(std::move(value.items[i]), b.items[at]);
+    }
+  }
+  return value;
+}
+
+Value with_types_learnt(Value value, const Value& after) {
+  if (value.kind == Value::Kind::kTyped && after.kind == Value::Kind::kTyped && value.type &&
+      after.type) {
+    const bool is_list = std::ranges::all_of(
+        tensors_of(value), [](const Tensor& part) { return part.dtype() == DType::kVariant; });
+    if (is_list && own_type_of(after)->is_subtype_of(*own_type_of(value))) value.type = after.type;
+  } else if (value.kind == Value::Kind::kContainer && after.kind == Value::Kind::kContainer) {
+    for (size_t i = 0; i < value.items.size(); ++i) {
+      const auto at = static_cast<size_t>(after.container->matching_position(*value.container, i));
+      value.items[i] = with_types_learnt(std::move(value.items[i]), after.items[at]);
     }
   }
   return value;

@@ -15,7 +15,7 @@ namespace graven::engine {
 // stays None.
 Value with_tensor_leaves(FunctionContext& c, Value value);
 // The same; a number takes the dtype of the tensor or type in its place in `like`, if it can, and
-// so does an array of numbers whose dtype is a floating or complex one there.
+// so does an array of numbers or truths of the program, which is no tensor yet.
 Value with_tensor_leaves_like(FunctionContext& c, Value value, const Value& like);
 
 // A tensor as what chooses a branch or ends a loop, which must be a scalar when it runs: one
@@ -35,6 +35,10 @@ std::optional<std::string> structural_difference(const Value& a, const Value& b)
 
 // The value with the common supertypes of its own types and those of b, which does not differ.
 Value with_common_types(Value value, const Value& b);
+
+// The value with the types of `after`, nested like it, for arrays of which those say more: an
+// iteration tells what the elements of a list are that was empty before.
+Value with_types_learnt(Value value, const Value& after);
 
 // Whether containers nest in the same way, whatever their leaves are: a ValueError with this
 // message if there are other items, a TypeError if a container is of another type and types count.

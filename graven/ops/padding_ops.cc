@@ -229,7 +229,8 @@ Status check_mirror(const InferContext& c, const Shape& x, const Tensor& padding
   if (!paddings) return {};
   for (int i = 0; i < x.rank(); ++i) {
     if (!x[i].is_number()) continue;
-    int64_t most = x.size(i) - edge;
+    // An axis without elements has no mirror, and needs none where nothing is added.
+    int64_t most = std::max<int64_t>(x.size(i) - edge, 0);
     int64_t first = before(paddings, i), last = after(paddings, i);
     if (first <= most && last <= most) continue;
     return invalid_argument("paddings must be ", edge ? "less than" : "no greater than",

@@ -39,6 +39,10 @@ TEST_CASE("paddings of zeros, of a value, and of mirrored elements") {
   CHECK(says(error_of(kPad, {x, matrix({0, -1, 0, 0})}), "Paddings must be non-negative: 0 -1"));
   CHECK(says(error_of(kMirrorPad, {x, matrix({2, 0, 0, 0})}, {.mode = "REFLECT"}),
              "paddings must be less than the dimension size: 2, 0 not less than 2"));
+  Tensor none = tensor_of<int32_t>({0, 3}, {});
+  CHECK(run(kMirrorPad, {none, row}, {.mode = "REFLECT"}).shape() == Shape({0, 7}));
+  CHECK(says(error_of(kMirrorPad, {none, matrix({1, 0, 0, 0})}, {.mode = "REFLECT"}),
+             "paddings must be less than the dimension size: 1, 0 not less than 0"));
   CHECK(says(error_of(kMirrorPad, {x, row}, {.mode = "WRAP"}), "REFLECT or SYMMETRIC"));
 }
 

@@ -9,6 +9,7 @@
 #include "graven/base/strings.h"
 #include "graven/ir/body.h"
 #include "graven/ir/cost.h"
+#include "graven/ir/infer_context.h"
 #include "graven/ir/movement.h"
 #include "graven/ir/recorded_body.h"
 #include "graven/ir/same_input.h"
@@ -66,9 +67,28 @@ bool has_known_shapes(const Node& node) {
   });
 }
 
+// True if the shapes of the inputs are some that the op takes, and make those of the outputs. Sizes
+// that are known since the node was made may be refused where it runs.
+bool shapes_follow(const Node& node, Graph& graph) {
+  if (!node.op().record().infer) return true;
+  Ref<Graph> owner(&graph);
+  InlineVector<Tensor, 4> inputs;
+  for (OutputRef input : node.inputs()) inputs.push_back(symbolic_tensor(owner, input));
+  TypeBindings types;
+  if (!node.op().bind_types(inputs, node.attrs(), /*eager=*/false, types).ok()) return false;
+  InferContext context(node.op(), node.attrs(), inputs, types, node.num_outputs(),
+                       &graph.symbols());
+  if (!infer_outputs(context).ok()) return false;
+  for (int i = 0; i < node.num_outputs(); ++i) {
+    if (!(context.shapes()[static_cast<size_t>(i)] == node.output(i).shape)) return false;
+  }
+  return true;
+}
+
 bool cannot_fail(const Node& node, Graph& graph) {
   const OpRecord& record = node.op().record();
   if (!is_pure(node) || record.keeps_state || !has_known_shapes(node)) return false;
+  if (!shapes_follow(node, graph)) return false;
   const DType last = node.inputs().empty() ? DType::kInvalid : type_of(node.inputs().back()).dtype;
   switch (record.body.kind_for(last, node.attrs())) {
     case OpBody::Kind::kElementwise:

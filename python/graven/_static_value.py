@@ -12,6 +12,19 @@ from graven._dtypes import string
 from graven._type_spec import is_tensor
 
 
+def static_scalar(value: Any) -> Any:
+    """The value of a scalar, if it is known now, for int(), float() and bool(); else None.
+
+    It makes no NumPy array: what only traces loops does not import NumPy.
+
+    Args:
+      value: A tensor; what is none is its own value.
+    """
+    if not is_tensor(value):
+        return value
+    return _engine.static_value(value) if isinstance(value, _engine.Tensor) else None
+
+
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """The value of a tensor, if it is known now.
 

@@ -12,7 +12,7 @@ from graven import _functions as ops
 from graven._dtypes import as_dtype
 from graven._logging import get_logger
 from graven._scopes import name_scope
-from graven._static_value import get_static_value
+from graven._static_value import get_static_value, static_scalar
 from graven._tensor_shape import TensorShape
 from graven._type_spec import CompositeTensor, TypeSpec
 
@@ -35,7 +35,7 @@ def _open_shape(shape: TensorShape) -> Any:
 
 
 def _static_int(value: Any) -> int | None:
-    known = get_static_value(value)
+    known = static_scalar(value)
     return None if known is None else int(known)
 
 
@@ -249,7 +249,7 @@ class _EagerElements(_Elements):
         return ops.stack(self._all())
 
     def gather(self, indices: Any) -> Any:
-        chosen = _numbers(indices)
+        chosen = _indices(indices)
         size = len(self._items)
         if any(i not in range(-size, size) for i in chosen):
             raise IndexError(f"indices {chosen} of an array of size {size}")
@@ -274,7 +274,7 @@ class _EagerElements(_Elements):
         return self._write_all(range(len(items)), items)
 
     def scatter(self, indices: Any, value: Any) -> _EagerElements:
-        return self._write_all(_numbers(indices), ops.unstack(self.tensor(value)))
+        return self._write_all(_indices(indices), ops.unstack(self.tensor(value)))
 
     def _write_all(self, indices: Sequence[int], items: list[Any]) -> _EagerElements:
         for i, item in zip(indices, items, strict=False):
@@ -321,6 +321,14 @@ def _index(index: Any) -> int:
 def _numbers(integers: Any) -> list[int]:
     """The elements of an eager tensor, or what becomes one, as Python's integers."""
     return [int(i) for i in _engine.convert_to_tensor(integers, dtype_hint="int32").numpy().flat]
+
+
+def _indices(indices: Any) -> list[int]:
+    """The same of a vector."""
+    vector = _engine.convert_to_tensor(indices, dtype_hint="int32")
+    if vector.shape.rank != 1:
+        raise TypeError(f"indices must be a vector, not of shape {vector.shape}")
+    return _numbers(vector)
 
 
 class _TracedElements(_Elements):
@@ -371,8 +379,9 @@ class _TracedElements(_Elements):
 
     def write(self, index: Any, value: Any) -> _TracedElements:
         value = self.tensor(value)
+        # What is learnt of the shape is known of this array, too: the program may go on with it.
+        self._check(value, value.shape)
         written = self._with_flow(None)
-        written._check(value, value.shape)
         written.flow = _on_list(
             "SetItem", self.flow, index, value, resize_if_index_out_of_bounds=self.is_dynamic
         )
@@ -418,8 +427,8 @@ class _TracedElements(_Elements):
 
     def scatter(self, indices: Any, value: Any) -> _TracedElements:
         value = self.tensor(value)
+        self._check(value, value.shape[1:])
         scattered = self._with_flow(None)
-        scattered._check(value, value.shape[1:])
         scattered.flow = _on_list("ScatterIntoExistingList", self.flow, value, indices)
         return scattered
 
@@ -436,6 +445,8 @@ class _TracedElements(_Elements):
             # Parts of different lengths say nothing of the one shape of the elements.
             if not part.is_compatible_with(made.shape):
                 raise ValueError(f"Inconsistent shapes: saw {part} but expected {made.shape}")
+            if known is not None:
+                made.shape = part  # Not all have the length that the elements were to have.
         else:
             made._check(value, part)
         made._known_size = None if lengths.shape.rank != 1 else lengths.shape[0]

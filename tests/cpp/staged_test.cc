@@ -2,6 +2,7 @@
 #include <graven/graven.h>
 
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -39,7 +40,7 @@ Tensor collatz(Tensor start) {
   State<Tensor> n = start, steps = 0;
   while (staged(n > 1)) {
     if (staged(graven::equal(n % 2, 0))) {
-      n = cast(n / 2, DType::kInt32);
+      n = cast(n / 2, n.dtype());
     } else {
       n = 3 * n + 1;
     }
@@ -401,6 +402,39 @@ TEST_CASE("too many sequences of answers are an error") {
   const graven::Error error = error_of([&] { f(Tensor(1)); });
   CHECK(error.code() == graven::Code::kResourceExhausted);
   CHECK(contains(error.message(), "20000"));
+}
+
+TEST_CASE("a Static that a loop changes as often as a tensor says is an error that names it") {
+  const auto f = graven::function([](Tensor x) {
+    State<Tensor> i = 0;
+    Static<int> n = 0;
+    while (staged(i < x)) {
+      if (staged(i > 2)) n = n + 1;
+      i = i + 1;
+    }
+    return x * n.get();
+  });
+  const graven::Error error = error_of([&] { f(Tensor(5)); });
+  CHECK(error.code() == graven::Code::kResourceExhausted);
+  CHECK(contains(error.message(), "graven::Static"));
+}
+
+TEST_CASE("threads trace and call functions that ask at once") {
+  for (int round = 0; round < 5; ++round) {
+    const auto f = graven::function(collatz);
+    std::vector<int> steps(8, -1);
+    std::vector<std::thread> threads;
+    for (size_t t = 0; t < steps.size(); ++t) {
+      threads.emplace_back([&, t] {
+        const bool is_long = t % 2 == 0;
+        const Tensor start = cast(Tensor(27), is_long ? DType::kInt64 : DType::kInt32);
+        steps[t] = cast(f(start), DType::kInt32).item<int>();
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(steps == std::vector<int>(8, 111));
+    CHECK(f.experimental_get_tracing_count() == 2);
+  }
 }
 
 TEST_CASE("an exception of a body reaches the caller as it is") {

@@ -167,8 +167,15 @@ def test_a_number_takes_the_dtype_that_map_fn_expects(run: Any) -> None:
     assert both_parts["a"].dtype == tf.uint8 and both_parts["b"].dtype == tf.float16
     assert of(np.float64(3.5), [1.0]).numpy().tolist() == [3.5]
     assert of(np.array([1, 2]), [1.0]).numpy().tolist() == [[1.0, 2.0]]
+    assert of(True, [1]).numpy().tolist() == [1]
+    # NumPy's values are made to fit, as TensorFlow makes them; also where digits are lost.
+    for given in (np.int32(3), np.float64(3.5), np.array(3), np.array(True)):
+        for wanted in ("int64", "int8", "bool"):
+            fitted = of(given, [1], wanted)
+            assert fitted.dtype == wanted
+            assert fitted.numpy().tolist() == np.array([given]).astype(wanted).tolist()
     # What does not fit keeps its own dtype, and so does a tensor.
-    for result, elems in ((3.0, [1]), (True, [1]), (300, np.array([1], "uint8"))):
+    for result, elems in ((3.0, [1]), (np.complex64(1j), [1]), (300, np.array([1], "uint8"))):
         with pytest.raises(tf.errors.InvalidArgumentError, match="fn_output_signature"):
             of(result, elems)
     with pytest.raises(tf.errors.InvalidArgumentError, match="int32 where float32 is expected"):
@@ -306,6 +313,43 @@ def test_the_predicates_of_case_are_bools(run: Any) -> None:
         run(lambda: tf.case([(tf.constant(1), lambda: 1)], default=lambda: 2))()
 
 
+@pytest.mark.parametrize(
+    ("results", "default", "chosen", "expected"),
+    [
+        ([[1]], [2], 0, 1),
+        ([[1]], [2], None, 2),
+        ([[[1]]], [[2]], None, [2]),
+        ([(1,), [[2]]], [[3]], 0, 1),
+        ([(1,), [[2]]], [[3]], 1, 2),
+        ([(1,), [[2]]], [[[3]]], None, [3]),
+        ([[1, 2]], [3, 4], 0, [1, 2]),
+        ([{"a": 1}], {"a": 2}, None, {"a": 2}),
+        ([[]], [], None, []),
+        ([[1]], None, 0, [1]),
+        ([[[1]], [[2]]], None, 0, [1]),
+        ([[[1]], [[2]]], None, 1, [2]),
+    ],
+)
+def test_each_decision_of_an_eager_case_takes_the_item_out_of_a_sequence_of_one(
+    results: list[Any], default: Any, chosen: int | None, expected: Any
+) -> None:
+    """It is a chain of tf.conds, as in TensorFlow; strict=True keeps the sequence."""
+    pairs = [(tf.constant(i == chosen), lambda r=r: r) for i, r in enumerate(results)]
+    otherwise = None if default is None else lambda: default
+    assert tf.case(pairs, default=otherwise) == expected
+    kept = tf.case(pairs, default=otherwise, strict=True)
+    assert kept == (default if chosen is None else results[chosen])
+
+
+@pytest.mark.parametrize("fold", [tf.scan, tf.foldl, tf.foldr])
+def test_no_row_and_no_initializer_is_the_error_of_tensorflow(fold: Any) -> None:
+    rows = tf.zeros([0, 3])
+    with pytest.raises(tf.errors.OutOfRangeError, match="no element and no initializer"):
+        fold(lambda a, b: a + b, rows)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no element and no initializer"):
+        tf.function(lambda: fold(lambda a, b: a + b, rows))()
+
+
 def test_a_key_error_of_a_function_is_a_key_error() -> None:
     """With the text of the conversion, and the name that users know; it can be pickled."""
 
@@ -320,3 +364,35 @@ def test_a_key_error_of_a_function_is_a_key_error() -> None:
     assert traceback.format_exception_only(caught.value)[0].startswith("KeyError: in user code")
     copied = pickle.loads(pickle.dumps(caught.value))
     assert isinstance(copied, KeyError) and str(copied) == str(caught.value)
+
+
+def test_a_loop_without_iterations_does_not_meet_the_sizes_that_its_body_refuses() -> None:
+    """Sizes that are known since the body was traced do not make it move out of the loop."""
+
+    @tf.function(
+        input_signature=[tf.TensorSpec([None]), tf.TensorSpec([None]), tf.TensorSpec([], tf.int32)]
+    )
+    def inner(x: Any, y: Any, n: Any) -> Any:
+        total: Any = 0.0
+        for _ in tf.range(n):
+            total += tf.reduce_sum(tf.exp(x) * tf.sin(y)) + tf.reduce_sum(tf.stack([x, y]))
+        return total
+
+    sizes = tf.TensorShape([None])
+
+    @tf.function
+    def outer(n: Any, x: Any, y: Any) -> Any:
+        of_loop = tf.while_loop(
+            lambda i, x, y, t: i < n,
+            lambda i, x, y, t: (i + 1, x, y, t + tf.reduce_sum(x + y)),
+            [0, x, y, 0.0],
+            shape_invariants=[tf.TensorShape([]), sizes, sizes, tf.TensorShape([])],
+        )[3]
+        return of_loop + inner(x, y, n)
+
+    assert outer(tf.constant(0), tf.ones([2]), tf.ones([3])).numpy() == 0
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Incompatible shapes"):
+        outer(tf.constant(1), tf.ones([2]), tf.ones([3]))
+    assert outer(tf.constant(2), tf.zeros([3]), tf.ones([3])).numpy() == pytest.approx(
+        2 * (3 + 3 * np.sin(1.0) + 3)
+    )

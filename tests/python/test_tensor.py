@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import graven as tf
@@ -13,6 +14,27 @@ import pytest
 def test_import_does_not_import_numpy() -> None:
     code = "import graven, sys; graven.constant([1.0]) + 1; assert 'numpy' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_tracing_does_not_import_numpy(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys\n"
+        "import graven as tf\n"
+        "@tf.function\n"
+        "def f(x):\n"
+        "    rows = tf.TensorArray(tf.float32, 4)\n"
+        "    for i in tf.range(4):\n"
+        "        if x > 2.0:\n"
+        "            x -= 1.0\n"
+        "        rows = rows.write(i, x)\n"
+        "    while x < 7.0:\n"
+        "        x *= 2.0\n"
+        "    return tf.reduce_sum(rows.stack()) + x\n"
+        "f(tf.constant(3.0))\n"
+        "assert 'numpy' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, program], check=True)
 
 
 @pytest.mark.parametrize(

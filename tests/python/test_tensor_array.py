@@ -163,3 +163,92 @@ def test_what_is_no_index_or_no_vector_is_refused_in_graphs() -> None:
         write(tf.constant([1]))
     with pytest.raises(tf.errors.InvalidArgumentError, match="at least a vector"):
         tf.function(lambda: tf.TensorArray("float32", 2).unstack(tf.constant(1.0)).stack())()
+
+
+def test_a_loop_tells_the_shape_of_the_elements_that_it_writes() -> None:
+    shapes: list[Any] = []
+
+    @tf.function
+    def rows(n: Any, x: Any) -> Any:
+        array = tf.TensorArray(tf.float32, n)
+        for i in tf.range(n):
+            array = array.write(i, x * 2.0)
+        shapes.append(array.element_shape)
+        stacked = array.stack()
+        shapes.append(stacked.shape)
+        return tf.reshape(stacked, [-1, stacked.shape[-1]])
+
+    assert rows(tf.constant(2), tf.ones([3])).numpy().tolist() == [[2.0] * 3] * 2
+    assert rows(tf.constant(0), tf.ones([3])).shape == [0, 3]
+    assert [shape.as_list() for shape in shapes] == [[3], [None, 3]]
+
+
+def test_loops_in_loops_tell_the_shape_of_elements_too() -> None:
+    @tf.function
+    def joined(n: Any, x: Any) -> Any:
+        array = tf.TensorArray(tf.float32, 0, dynamic_size=True)
+        i = 0
+        while i < n:
+            for _ in tf.range(2):
+                array = array.write(array.size(), x)
+            if i > 1:
+                array = array.write(array.size(), x * 2.0)
+            i += 1
+        return array.concat()
+
+    assert joined(tf.constant(0), tf.ones([1])).shape == [0]
+    assert joined(tf.constant(3), tf.ones([1])).numpy().tolist() == [1.0] * 6 + [2.0]
+
+
+def test_an_array_that_a_loop_of_each_row_fills() -> None:
+    def filled(row: Any) -> Any:
+        array = tf.TensorArray(tf.float32, 3)
+        for i in tf.range(3):
+            array = array.write(i, row * 2.0)
+        return array.stack()
+
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    wanted = [[[2.0 * value for value in row]] * 3 for row in x.numpy().tolist()]
+    of_rows = tf.autograph.to_graph(filled)
+    assert tf.function(lambda x: tf.vectorized_map(of_rows, x))(x).numpy().tolist() == wanted
+
+
+def test_a_write_that_is_not_used_tells_the_shape_of_the_elements() -> None:
+    """In a graph the array stays as it was: of zeros, of which the shape is known now."""
+
+    def stacked() -> Any:
+        array = tf.TensorArray("float32", 2)
+        array.write(0, [1.0, 2.0])
+        return array.stack()
+
+    assert tf.function(stacked)().numpy().tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+    @tf.function
+    def two_shapes() -> Any:
+        array = tf.TensorArray("float32", 2)
+        array.write(0, [1.0, 2.0])
+        return array.write(1, [1.0]).stack()
+
+    with pytest.raises(ValueError, match="Inconsistent shapes"):
+        two_shapes()
+
+
+def test_parts_of_several_lengths_may_differ_from_the_shape_of_the_elements() -> None:
+    """TensorFlow compares the other axes only."""
+
+    def parts() -> Any:
+        array = tf.TensorArray("float32", 2, element_shape=[1])
+        array = array.split([1.0, 2.0, 3.0], [1, 2])
+        return array.read(0), array.read(1)
+
+    for f in (parts, tf.function(parts)):
+        assert [part.numpy().tolist() for part in f()] == [[1.0], [2.0, 3.0]]
+
+
+def test_eager_numbers_of_elements_are_a_vector() -> None:
+    array = tf.TensorArray("float32", 3, clear_after_read=False).unstack([1.0, 2.0, 3.0])
+    for numbers in (1, [[1, 2]]):
+        with pytest.raises(TypeError, match="must be a vector"):
+            array.gather(numbers)
+        with pytest.raises(TypeError, match="must be a vector"):
+            array.scatter(numbers, [1.0])

@@ -468,3 +468,12 @@ def test_a_jacobian_takes_all_elements_at_once() -> None:
     at_a_time = tape.jacobian(y, x, experimental_use_pfor=False)
     np.testing.assert_allclose(at_a_time, expected, rtol=1e-5)
     assert len(calls) == 4
+
+
+@pytest.mark.parametrize("mode", ["REFLECT", "SYMMETRIC"])
+def test_mirrors_in_a_branch_of_no_row(mode: str) -> None:
+    def f(row: Any) -> Any:
+        return tf.cond(row[0] < 100.0, lambda: row, lambda: tf.pad(row, [[1, 1]], mode)[:3])
+
+    assert np.array_equal(tf.vectorized_map(f, tf.constant(V)), V)
+    assert np.array_equal(tf.function(lambda v: tf.vectorized_map(f, v))(tf.constant(V)), V)

@@ -22,8 +22,9 @@ def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
     """Sets how much AutoGraph tells in the log.
 
     Args:
-      level: 0 tells what went wrong only; from 1 on each function that is converted is named. The
-        default is the environment variable AUTOGRAPH_VERBOSITY, or 0.
+      level: 0 tells what went wrong only; from 1 on each function is named when it is converted,
+        from 2 on also when one that was converted before is called. The default is the environment
+        variable AUTOGRAPH_VERBOSITY, or 0.
       alsologtostdout: Print it, too.
 
     Source: tf.autograph.set_verbosity.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import re
+import types
 from typing import Any
 
 import pytest
@@ -13,9 +14,12 @@ from python.autograph.test_conversion_operators import (
     Feature,
     Options,
     Plain,
+    Staging,
     code_text,
     converted,
 )
+
+_CHANGED: Any = None
 
 # what is emitted
 
@@ -73,6 +77,115 @@ def test_a_name_that_is_not_live_is_no_symbol() -> None:
         return y
 
     assert symbols(f) == [", ('y',), 1)"]
+
+
+def functions_inside(f: Any) -> set[str]:
+    """The names of the functions that the conversion has made inside of one."""
+    found = set()
+    codes = [converted(f).__code__]
+    while codes:
+        code = codes.pop()
+        inner = [value for value in code.co_consts if isinstance(value, types.CodeType)]
+        found |= {each.co_name for each in inner}
+        codes += inner
+    return found
+
+
+def test_the_state_is_read_from_cells_where_it_is_in_names() -> None:
+    def names(c: Any, x: Any) -> Any:
+        if c:
+            x = x + 1
+        while x < 3:
+            x += 1
+        for i in range(2):
+            x += i
+        return x
+
+    def item(c: Any, x: Any) -> Any:
+        if c:
+            x["k"] = 1
+        return x
+
+    def variable_of_the_module(c: Any) -> Any:
+        global _CHANGED
+        if c:
+            _CHANGED = c
+        return _CHANGED
+
+    state = {"get_state", "set_state"}
+    assert not state & functions_inside(names)
+    assert state <= functions_inside(item)
+    assert state <= functions_inside(variable_of_the_module)
+    for operators in (Plain(), Staging()):
+        assert converted(names, operators=operators)(True, 0) == names(True, 0) == 4
+        assert converted(item, operators=operators)(True, {}) == {"k": 1}
+        assert converted(variable_of_the_module, operators=operators)(5) == 5
+
+
+class Private:
+    """A name of the class's own is mangled where it is compiled."""
+
+    def method(self, c: Any) -> Any:
+        __x = 1
+        if c:
+            __x = 2
+        return __x
+
+
+@pytest.mark.parametrize("operators", [Plain(), Staging()], ids=["plain", "staging"])
+def test_private_names_are_state(operators: Plain) -> None:
+    method = converted(Private.method, operators=operators)
+    assert (method(None, True), method(None, False)) == (2, 1)
+
+
+class CountingReads(Plain):
+    """Counts the reads by `ld`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reads = 0
+
+    def ld(self, value: Any) -> Any:
+        self.reads += 1
+        return super().ld(value)
+
+
+def test_only_names_that_may_lack_a_value_are_read_by_an_operator() -> None:
+    def certain(x: Any) -> Any:
+        y = x + x
+        for i in range(2):
+            y += i * (lambda z: z + y)(x)
+        return y
+
+    def uncertain(x: Any) -> Any:
+        if x:
+            y = x
+        return y
+
+    operators = CountingReads()
+    assert converted(certain, operators=operators)(1) == certain(1)
+    assert operators.reads == 0
+    assert converted(uncertain, operators=operators)(1) == 1
+    assert operators.reads == 1
+    with pytest.raises(UnboundLocalError, match="y"):
+        converted(uncertain, operators=operators)(0)
+
+
+def test_a_deleted_name_and_one_of_an_operand_that_did_not_run_lack_a_value() -> None:
+    def deleted(c: Any) -> Any:
+        x = 1
+        if c:
+            del x
+        return x
+
+    def not_bound(c: Any) -> Any:
+        c and (x := 1)
+        return x
+
+    for f in (deleted, not_bound):
+        assert converted(f)(f is not_bound) == 1
+        with pytest.raises(UnboundLocalError, match="x"):
+            converted(f)(f is deleted)
 
 
 def test_a_name_that_an_exception_handler_reads_is_live() -> None:

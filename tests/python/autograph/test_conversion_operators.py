@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import pytest
 from graven.autograph._conversion import ConversionError, convert, to_code_text
+from graven.autograph._operators.state import GetState, SetState, state_functions
+from graven.autograph._operators.variables import Undefined
 
 Thunk = Callable[[], Any]
 
@@ -32,11 +34,6 @@ class Options(NamedTuple):
     user_requested: bool = True
     optional_features: tuple[Feature, ...] = ()
     internal_convert_user_code: bool = True
-
-
-class Undefined:
-    def __init__(self, name: str) -> None:
-        self.name = name
 
 
 class UndefinedReturnValue:
@@ -96,7 +93,7 @@ class Plain:
 
     def ld(self, value: Any) -> Any:
         if isinstance(value, Undefined):
-            raise UnboundLocalError(f"'{value.name}' is used before assignment")
+            raise UnboundLocalError(f"'{value.symbol_name}' is used before assignment")
         return value
 
     def ldu(self, thunk: Thunk, name: str) -> Any:
@@ -108,9 +105,9 @@ class Plain:
         self,
         cond: Any,
         body: Thunk,
-        orelse: Thunk,
-        get_state: Thunk,
-        set_state: Callable[[Any], None],
+        orelse: Thunk | None,
+        get_state: GetState | None,
+        set_state: SetState | None,
         names: tuple[str, ...],
         nouts: int,
         ncaptured: int = 0,
@@ -118,15 +115,15 @@ class Plain:
         assert nouts + ncaptured <= len(names)
         if cond:
             body()
-        else:
+        elif orelse is not None:
             orelse()
 
     def while_stmt(
         self,
         test: Thunk,
         body: Thunk,
-        get_state: Thunk,
-        set_state: Callable[[Any], None],
+        get_state: GetState | None,
+        set_state: SetState | None,
         names: tuple[str, ...],
         opts: dict[str, Any],
     ) -> None:
@@ -138,8 +135,8 @@ class Plain:
         iterable: Any,
         extra_test: Thunk | None,
         body: Callable[[Any], None],
-        get_state: Thunk,
-        set_state: Callable[[Any], None],
+        get_state: GetState | None,
+        set_state: SetState | None,
         names: tuple[str, ...],
         opts: dict[str, Any],
     ) -> None:
@@ -223,20 +220,23 @@ class Staging(Plain):
         self,
         cond: Any,
         body: Thunk,
-        orelse: Thunk,
-        get_state: Thunk,
-        set_state: Callable[[Any], None],
+        orelse: Thunk | None,
+        get_state: GetState | None,
+        set_state: SetState | None,
         names: tuple[str, ...],
         nouts: int,
         ncaptured: int = 0,
     ) -> None:
         nouts += ncaptured
+        get_state, set_state = state_functions(
+            get_state, set_state, names, *filter(None, (body, orelse))
+        )
         before = get_state()
         assert len(before) == len(names)
         set_state(before)
         if cond:
             body()
-        else:
+        elif orelse is not None:
             orelse()
         after = get_state()
         set_state(after[:nouts] + (Dead(),) * (len(names) - nouts))
@@ -245,11 +245,12 @@ class Staging(Plain):
         self,
         test: Thunk,
         body: Thunk,
-        get_state: Thunk,
-        set_state: Callable[[Any], None],
+        get_state: GetState | None,
+        set_state: SetState | None,
         names: tuple[str, ...],
         opts: dict[str, Any],
     ) -> None:
+        get_state, set_state = state_functions(get_state, set_state, names, body)
         while True:
             state = get_state()
             set_state((Dead(),) * len(names))

@@ -582,6 +582,30 @@ def continues_in_finally(n: int, log: list[Any]) -> Any:
     return "ended"
 
 
+def cancels_an_exit_in_finally(n: int, log: list[Any]) -> Any:
+    """What an inner `finally` cancels is its own exit, not the one under way around it."""
+    for i in range(3):
+        try:
+            if n == 1:
+                break
+            if n == 2:
+                continue
+            log.append("no exit")
+        finally:
+            try:
+                try:
+                    if n % 2 == i:
+                        continue
+                    if n == 3:
+                        break
+                finally:
+                    raise KeyError(i)
+            except KeyError:
+                log.append(i)
+        log.append("end")
+    return i
+
+
 def raises_in_finally(n: int, log: list[Any]) -> Any:
     try:
         if n % 2:

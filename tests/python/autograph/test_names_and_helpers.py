@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import logging
+import types
 from typing import Any
 
 import graven as tf
@@ -108,6 +109,27 @@ def test_what_a_conversion_makes_is_not_converted_again(
         assert [value.numpy() for value in f()] == [False, False]
         assert tf.function(leaves_early)(tf.constant(10)).numpy() == 5
     assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("level", "expected"),
+    [(0, []), (1, ["Converted"]), (2, ["Converted", "Calling", "Calling"])],
+)
+def test_verbosity_names_conversions_and_then_calls(
+    level: int, expected: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def successor(x: Any) -> Any:
+        return x + 1
+
+    code = successor.__code__.replace()  # Conversions are kept for each code.
+    f = tf.function(types.FunctionType(code, {}))
+    tf.autograph.set_verbosity(level, alsologtostdout=True)
+    try:
+        for x in (1, 2, 3):  # a trace each
+            f(x)
+    finally:
+        tf.autograph.set_verbosity(0)
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == expected
 
 
 def test_methods_of_a_class_in_a_converted_function_are_converted() -> None:

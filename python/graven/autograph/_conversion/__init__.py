@@ -15,12 +15,14 @@ Scopes of functions (`fscope`, `fscope_1`, ... are names of the converted code):
 optional_features=(ag__.Feature.X,), internal_convert_user_code=)`; in functions inside of the
 outermost one those of what it calls, as `ag__.STD` if they are recursive and without features.
 
-Control flow. Bodies take no arguments and return nothing, state is read and written by the two
-functions; `symbol_names` is a tuple of str, composites as their source (`"d['k']"`):
+Control flow. Bodies take no arguments and return nothing (`orelse` may be None), state is read and
+written by the two functions. They are None where all symbols are names of which the bodies have
+cells of their own: what needs the state finds it there. `symbol_names` is a tuple of str,
+composites as their source (`"d['k']"`):
 
     ag__.if_stmt(cond, body, orelse, get_state, set_state, symbol_names, nouts[, ncaptured])
-    ag__.while_stmt(test, body, get_state, set_state, symbol_names, opts)
-    ag__.for_stmt(iter_, extra_test, body, get_state, set_state, symbol_names, opts)
+    ag__.while_stmt(test, body, get_state, set_state, symbol_names, opts[, ncaptured])
+    ag__.for_stmt(iter_, extra_test, body, get_state, set_state, symbol_names, opts[, ncaptured])
 
 `test()` and `extra_test()` give a value that may be a tensor; `extra_test` is None in a loop that
 nothing leaves early. The body of `for` is called with the element, `body(itr)`. `opts` is a dict:
@@ -29,8 +31,9 @@ for `for` `'iterate_names'`, the source of its target. Where the condition is no
 only calls the bodies: it must not call `get_state` or `set_state`, and values flow by `nonlocal`.
 Of the symbols of an `if` the first `nouts` are live after it; the others have the value they had
 before it. The next `ncaptured` are not live, but a lambda from before the `if` may read them: they
-are outputs where the branches agree, and keep the value from before where not. The names of a
-return inside of the statement are `do_return` and `retval_` (perhaps with `_1`, ...).
+are outputs where the branches agree, and keep the value from before where not. The last `ncaptured`
+symbols of a loop are such, too. The names of a return inside of the statement are `do_return` and
+`retval_` (perhaps with `_1`, ...).
 
 Expressions (operands of `and_`, `or_`, `if_exp`, `ldu` and messages are functions without
 arguments):
@@ -43,7 +46,8 @@ arguments):
     ag__.new_list(iterable)   l = ag__.list_append(l, x)   l, x = ag__.list_pop(l, index_or_None)
     x = ag__.set_item(x, i, value)   ag__.get_item(x, i)                     # LISTS
 
-Names: `ag__.ld(x)` reads one, and raises UnboundLocalError for an `ag__.Undefined('x')`.
+Names: `ag__.ld(x)` reads one, and raises UnboundLocalError for an `ag__.Undefined('x')`. One that
+surely has a value is read as it is.
 `ag__.ldu(lambda: d['k'], "d['k']")` reads without raising: an `Undefined` of that name instead
 where the thunk raises AttributeError, KeyError, IndexError, TypeError or NameError (so also
 UnboundLocalError). `ag__.UndefinedReturnValue()` is the first value of `retval_`.
@@ -62,7 +66,7 @@ line.
 """
 
 from graven.autograph._conversion.conversion_error import ConversionError
-from graven.autograph._conversion.convert import Options, convert, to_code_text
+from graven.autograph._conversion.convert import Options, convert, is_converted, to_code_text
 from graven.autograph._conversion.frames import ConvertedFrame, converted_frame
 
 __all__ = [
@@ -71,5 +75,6 @@ __all__ = [
     "Options",
     "convert",
     "converted_frame",
+    "is_converted",
     "to_code_text",
 ]

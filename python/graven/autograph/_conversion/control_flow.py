@@ -4,8 +4,9 @@ The symbols of a statement are the names that its bodies bind and that are live 
 and the composites they set of which the parts have a value before it. Names that are not live are
 local to the bodies. Some names are shared with the bodies though no symbols of loops: those that a
 lambda or a generator has captured, and those bound in a `with`, whose exceptions nobody sees.
-Python's meaning needs that, and staging does not. Of those that a lambda above an `if` has captured
-the operator is told: it may be called after the `if`.
+Python's meaning needs that, and staging does not. Of those that a lambda above a statement has
+captured, or one further down in a loop around it, the operator is told: it may be called after the
+statement.
 """
 
 import ast
@@ -92,6 +93,7 @@ class Emitter:
         self._declared = scope.set_of(set(scope.declared))
         self._unsafe = scope.caught | self._declared
         self._locals = 0
+        self._captured = 0  # names that a lambda in a loop around reads, perhaps one further down
 
     def body(self, block: Block, parameters: int) -> Statements:
         """Returns the statements of the function. Its parameters have values at its start."""
@@ -135,44 +137,49 @@ class Emitter:
         outputs = modified & (after | scope.everywhere) & ~local
         inputs = modified & (before | scope.captured) & ~outputs
         hidden = modified & scope.managed
-        captured = inputs & step.captured & bindings.may
+        captured = inputs & (step.captured | self._captured) & bindings.may
         shared = self._shared(step, modified, before, outputs, inputs, hidden, bindings, captured)
-        names = [self._unit.state_function(name) for name in ("get_state", "set_state")]
         body_name = self._unit.helper("if_body")
-        orelse_name = self._unit.helper("else_body")
         inside = bindings.inside(modified, outputs | inputs | hidden)
         at = step.node
-        found = self._state(names, shared, at)
+        found, state = self._state(shared, at)
         body = self._block(step.body, live, caught, inside.copy())
         found.append(self._function(body_name, step.body.modified & shared.names, body, at))
-        orelse = self._block(step.orelse, live, caught, inside)
-        found.append(self._function(orelse_name, step.orelse.modified & shared.names, orelse, at))
+        orelse: ast.expr = constant(None, at)
+        if step.orelse.steps or self._unit.is_text:
+            orelse_name = self._unit.helper("else_body")
+            orelse = load(orelse_name, at)
+            body = self._block(step.orelse, live, caught, inside)
+            found.append(self._function(orelse_name, step.orelse.modified & shared.names, body, at))
         found += self._initial(shared, at)
         arguments = [
             step.test,
-            *self._loads((body_name, orelse_name, *names), at),
+            load(body_name, at),
+            orelse,
+            *state,
             self._symbol_names(shared, at),
             constant(shared.outputs, at),
+            *self._count_of_captured(shared, at),
         ]
-        if shared.captured and not self._unit.is_text:
-            arguments.append(constant(shared.captured, at))
         found.append(self._operator_call("if_stmt", arguments, at))
         return found
 
     def _while(self, step: While, live: int, caught: int, bindings: Bindings) -> Statements:
         head = step.gen | live | caught
-        shared, names, found, inside = self._loop(step, step.body, head, bindings)
+        shared, state, found, inside = self._loop(step, step.body, head, bindings)
         at = step.node
         body_name, test_name = self._unit.helper("loop_body"), self._unit.helper("loop_test")
-        body = self._block(step.body, head, caught, inside)
+        body = self._loop_body(step, head, caught, inside)
         found.append(self._function(body_name, shared.names, body, at))
         test = [returning(step.test, step.test)]
         found.append(definition(test_name, NO_PARAMETERS, test, at))  # type: ignore[arg-type]
         found += self._initial(shared, at)
         arguments = [
-            *self._loads((test_name, body_name, *names), at),
+            *self._loads((test_name, body_name), at),
+            *state,
             self._symbol_names(shared, at),
             self._options(step.options, [], at),
+            *self._count_of_captured(shared, at),
         ]
         found.append(self._operator_call("while_stmt", arguments, at))
         return found
@@ -180,12 +187,12 @@ class Emitter:
     def _for(self, step: For, live: int, caught: int, bindings: Bindings) -> Statements:
         bindings.bind(step.modified & ~step.body.modified)
         head = step.gen | live | caught
-        shared, names, found, inside = self._loop(step, step.body, head, bindings)
+        shared, state, found, inside = self._loop(step, step.body, head, bindings)
         node = step.node
         body_name, element = self._unit.helper("loop_body"), self._unit.names.new("itr")
         inside.bind(step.writes)
         first = put(ast.Assign([node.target], load(element, node.target)), node.target)
-        body = [first, *self._block(step.body, head, caught, inside)]
+        body = [first, *self._loop_body(step, head, caught, inside)]
         found.append(self._function(body_name, shared.names, body, node, element))
         test: ast.expr = constant(None, node)
         if step.extra_test is not None:
@@ -198,9 +205,11 @@ class Emitter:
         arguments = [
             step.iterable,
             test,
-            *self._loads((body_name, *names), node),
+            load(body_name, node),
+            *state,
             self._symbol_names(shared, node),
             self._options(step.options, [("iterate_names", target)], node),
+            *self._count_of_captured(shared, node),
         ]
         found.append(self._operator_call("for_stmt", arguments, node))
         return found
@@ -208,19 +217,22 @@ class Emitter:
     def _with(self, step: With, live: int, caught: int, bindings: Bindings) -> Statements:
         """Keeps a `with`. After it, what its body binds may be missing: it may swallow errors."""
         bindings.bind(step.header.modified)
+        found = self._kept_initial(step, live | caught, bindings)
         must = bindings.must
         step.node.body = self._kept_block(step.body, live, caught, bindings, step.node)
         bindings.must = must
-        return [step.node]
+        return [*found, step.node]
 
     def _try(self, step: Try, live: int, caught: int, bindings: Bindings) -> Statements:
         """Keeps a `try`. From any place in its body its handlers may be next."""
-        node, start = step.node, bindings.copy()
+        node = step.node
         after = step.final.gen | (live & ~step.final.kill)
         outside = caught | step.final.gen
         handled = outside | twice(step.reads)
         for block in step.handlers:
             handled |= block.gen | (after & ~block.kill)
+        found = self._kept_initial(step, after | handled, bindings)
+        start = bindings.copy()
         orelse_live = step.orelse.gen | (after & ~step.orelse.kill)
         node.body = self._kept_block(step.body, orelse_live, handled, bindings, node)
         node.orelse = self._block(step.orelse, after, outside, bindings)
@@ -238,10 +250,23 @@ class Emitter:
         node.finalbody = self._block(step.final, live, caught, final)
         bindings.must = (must & (bindings.must | step.modified)) | final.must
         bindings.may |= step.modified
-        return [node]
+        return [*found, node, *self._unbound_by_handlers(node, live, bindings)]
+
+    def _unbound_by_handlers(
+        self, node: ast.Try | ast.TryStar, live: int, bindings: Bindings
+    ) -> Statements:
+        """Returns what gives values to names of exceptions that are read: Python unbinds them."""
+        names = {handler.name for handler in node.handlers if handler.name is not None}
+        lost = self._scope.set_of(names) & live & self._locals & ~bindings.must
+        bindings.bind(lost)
+        return [
+            assign(name, self._unit.read_safely(load(name, node), name, node), node)
+            for name in self._scope.names_in(lost)
+        ]
 
     def _match(self, step: Match, live: int, caught: int, bindings: Bindings) -> Statements:
         """Keeps a `match`. The patterns of cases that are not taken may have bound names."""
+        found = self._kept_initial(step, live | caught, bindings)
         must, may = (ALL if step.is_exhaustive else bindings.must), bindings.may
         for case, head, block in zip(step.node.cases, step.heads, step.bodies, strict=True):
             may |= head.modified
@@ -250,7 +275,18 @@ class Emitter:
             must &= ALL if block.kill < 0 else inside.must
         bindings.must |= must & step.modified
         bindings.may |= step.modified
-        return [step.node]
+        return [*found, step.node]
+
+    def _kept_initial(self, step: Step, read: int, bindings: Bindings) -> Statements:
+        """Returns what gives values to names that a statement may leave unbound, and that are read.
+
+        If a helper read one, Python would take it for a free name, of which the error is another.
+        """
+        scope = self._scope
+        fresh = step.modified & self._locals & ~bindings.may
+        fresh &= read | scope.everywhere | scope.captured
+        bindings.bind(fresh)
+        return self._undefined(fresh, step.node)
 
     def _kept_block(
         self, block: Block, live: int, caught: int, bindings: Bindings, at: ast.AST
@@ -258,19 +294,33 @@ class Emitter:
         found = self._block(block, live, caught, bindings)
         return found or [put(ast.Pass(), at)]
 
+    def _count_of_captured(self, shared: Shared, at: ast.AST) -> list[ast.expr]:
+        if not shared.captured or self._unit.is_text:
+            return []
+        return [constant(shared.captured, at)]
+
+    def _loop_body(self, step: For | While, head: int, caught: int, inside: Bindings) -> Statements:
+        before = self._captured
+        self._captured |= step.captured_by_end
+        body = self._block(step.body, head, caught, inside)
+        self._captured = before
+        return body
+
     def _loop(
-        self, step: Step, body: Block, head: int, bindings: Bindings
-    ) -> tuple[Shared, list[str], Statements, Bindings]:
+        self, step: For | While, body: Block, head: int, bindings: Bindings
+    ) -> tuple[Shared, list[ast.expr], Statements, Bindings]:
         """Returns what `for` and `while` have in common."""
         scope, modified = self._scope, body.modified
         bound = (bindings.must << 1) | body.kill
         local = read_if_empty(head) & ~(bound >> 1) & ~scope.everywhere
         symbols = modified & (head | scope.everywhere) & ~local
         hidden = modified & (scope.captured | scope.managed)
-        shared = self._shared(step, modified, head, symbols, 0, hidden, bindings)
-        names = [self._unit.state_function(name) for name in ("get_state", "set_state")]
-        found = self._state(names, shared, step.node)
-        return shared, names, found, bindings.inside(modified, symbols | hidden)
+        captured = modified & (step.captured | self._captured) & bindings.may & ~symbols
+        if self._unit.is_text:
+            captured = 0
+        shared = self._shared(step, modified, head, symbols, captured, hidden, bindings, captured)
+        found, state = self._state(shared, step.node)
+        return shared, state, found, bindings.inside(modified, symbols | hidden)
 
     def _shared(
         self,
@@ -309,12 +359,23 @@ class Emitter:
 
     def _initial(self, shared: Shared, at: ast.AST) -> Statements:
         """Returns what gives names without a value one that says so."""
-        names = self._scope.names_in(shared.fresh)
-        return [assign(name, self._unit.undefined(name, at), at) for name in names]
+        return self._undefined(shared.fresh, at)
 
-    def _state(self, names: list[str], shared: Shared, at: ast.AST) -> Statements:
-        """Returns the functions that read and write the symbols."""
+    def _undefined(self, names: int, at: ast.AST) -> Statements:
+        return [
+            assign(name, self._unit.undefined(name, at), at) for name in self._scope.names_in(names)
+        ]
+
+    def _state(self, shared: Shared, at: ast.AST) -> tuple[Statements, list[ast.expr]]:
+        """Returns the functions that read and write the symbols, and what operators are given.
+
+        If all symbols are names that bodies have as cells, operators find those. A text has the
+        functions always, as TensorFlow's does.
+        """
         scope, unit = self._scope, self._unit
+        if not unit.is_text and all(map(self._is_cell, shared.symbols)):
+            return [], [constant(None, at), constant(None, at)]
+        names = [unit.state_function(name) for name in ("get_state", "set_state")]
         values: list[ast.expr] = []
         targets: list[ast.expr] = []
         for symbol in shared.symbols:
@@ -337,7 +398,19 @@ class Emitter:
                 *self._declarations(symbols, at),
                 put(ast.Assign([pair], load(state, at)), at),
             ]
-        return [getter, definition(names[1], parameters(parameter(state, at)), body, at)]
+        setter = definition(names[1], parameters(parameter(state, at)), body, at)
+        return [getter, setter], self._loads(tuple(names), at)
+
+    def _is_cell(self, symbol: str | Composite) -> bool:
+        """Whether a symbol is a name that bodies have as a cell of the same name.
+
+        Global names are none, and private names of a class have another one.
+        """
+        return (
+            isinstance(symbol, str)
+            and not self._scope.declared.get(symbol)
+            and not symbol.startswith("__")
+        )
 
     def _function(
         self, name: str, shared: int, body: Statements, at: ast.AST, element: str | None = None

@@ -110,6 +110,12 @@ def convert(
     return _instantiate(function, compiled, operators)
 
 
+def is_converted(function: types.FunctionType, options: Options) -> bool:
+    """Tells whether the code of a function has been converted with some options."""
+    known = _CACHE.get(id(function.__code__))
+    return known is not None and options in known[1]
+
+
 def _instantiate(
     function: types.FunctionType, compiled: _Compiled, operators: Any
 ) -> Callable[..., Any]:

@@ -44,9 +44,9 @@ class _Loop:
     continue_flag: str | None
 
 
-# A `try` in a `finally` may begin while a return is under way. Where a return of its own may be
-# cancelled, these names keep the flag and the value from before it.
-_Pending = tuple[str, str] | None
+# A `try` in a `finally` may begin while an exit is under way. Where an exit of its own may be
+# cancelled, names keep the flags, and the value to return, from before it. By what they keep.
+_Pending = dict[str, str]
 
 
 @dataclass(slots=True)
@@ -161,23 +161,30 @@ class ExitRemover:
     def _cancel_return(self, pending: _Pending, at: ast.AST) -> Statements:
         """Returns what undoes a return, but not one from before."""
         assert self.do_return is not None
-        if pending is None:
+        if self.do_return not in pending:
             return [set_flag(self.do_return, False, at)]
-        flag, value = pending
-        return [
-            assign(self.do_return, generated(flag, at), at),
-            assign(self.retval, generated(value, at), at),
-        ]
+        names = (self.do_return, self.retval)
+        return [assign(name, generated(pending[name], at), at) for name in names]
 
-    def _keep_return(self, pending: _Pending, at: ast.AST) -> Statements:
-        """Returns what keeps a return that is under way."""
-        if pending is None:
-            return []
-        assert self.do_return is not None
-        flag, value = pending
+    def _pending(self, loop: _Loop | None) -> _Pending:
+        """Gives names for what keeps the exits that may be under way before a `try`."""
+        names = self._unit.names
+        pending = {}
+        if self._finals and self.do_return is not None:
+            pending = {name: names.new("pending_") for name in (self.do_return, self.retval)}
+        if loop is not None and any(final.loop is loop for final in self._finals):
+            for flag in (loop.break_flag, loop.continue_flag):
+                if flag is not None:
+                    pending[flag] = names.new("pending_")
+        return pending
+
+    def _keep(self, pending: _Pending, exits: int, at: ast.AST) -> Statements:
+        """Returns what keeps the exits that are under way before a `try` that has some kinds."""
+        of_return = (self.do_return, self.retval)
         return [
-            assign(flag, generated(self.do_return, at), at),
-            assign(value, generated(self.retval, at), at),
+            assign(kept, generated(name, at), at)
+            for name, kept in pending.items()
+            if exits & (_RETURN if name in of_return else _BREAK | _CONTINUE)
         ]
 
     def _flags(self, exits: int, loop: _Loop | None) -> list[str]:
@@ -256,10 +263,7 @@ class ExitRemover:
 
     def _try(self, node: ast.Try | ast.TryStar, loop: _Loop | None) -> tuple[Statements, int]:
         nested = any(isinstance(s, ast.With) for b in node.body for s in ast.walk(b))
-        names = self._unit.names
-        pending: _Pending = None
-        if self._finals and self.do_return is not None:
-            pending = names.new("pending_"), names.new("pending_value_")
+        pending = self._pending(loop)
         node.body, exits = self._block(node.body, loop)
         found = exits
         for handler in node.handlers:
@@ -273,10 +277,10 @@ class ExitRemover:
             found |= more
             if exits:
                 node.orelse = [self._guarded(exits, loop, node.orelse, node)]
-        before = self._keep_return(pending, node) if found & _RETURN else []
+        before = self._keep(pending, found, node)
         if not node.finalbody:
             return [*before, node], found
-        final = _Final(names.new("left_"), loop, bool(found & _RETURN), pending)
+        final = _Final(self._unit.names.new("left_"), loop, bool(found & _RETURN), pending)
         self._finals.append(final)
         node.finalbody, more = self._block(node.finalbody, loop)
         self._finals.pop()
@@ -302,13 +306,16 @@ class ExitRemover:
 
     def _reset(self, exits: int, loop: _Loop | None, pending: _Pending, at: ast.AST) -> Statements:
         """Returns what cancels exits."""
-        flags: list[str | None] = []
+        found: Statements = []
         if exits & (_BREAK | _CONTINUE) and loop is not None:
-            flags += [loop.continue_flag, loop.break_flag]
+            for flag in (loop.continue_flag, loop.break_flag):
+                if flag in pending:
+                    found.append(assign(flag, generated(pending[flag], at), at))
+                elif flag is not None:
+                    found.append(set_flag(flag, False, at))
         for final in self._finals:
             if exits & _RETURN or final.loop is loop:
-                flags.append(final.flag)
-        found: Statements = [set_flag(flag, False, at) for flag in flags if flag is not None]
+                found.append(set_flag(final.flag, False, at))
         return found + self._cancel_return(pending, at) if exits & _RETURN else found
 
 

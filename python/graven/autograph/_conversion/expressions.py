@@ -62,12 +62,14 @@ def _convert_tuple(scope: Scope, node: ast.Tuple) -> ast.expr:
 def _convert_lambda(scope: Scope, node: ast.Lambda) -> ast.expr:
     """Converts a lambda inside of a function. It calls by the scope of that function."""
     convert_defaults(scope, node.args)
-    reads, writes = scope.reads, scope.writes
+    reads, writes, certain = scope.reads, scope.writes, scope.certain
     scope.reads = 0
+    parameters = scope.set_of(set(parameter_names(node.args)))
+    scope.assure(parameters)
     node.body = scope.visit(node.body)
-    free = scope.reads & ~scope.set_of(set(parameter_names(node.args)))
+    free = scope.reads & ~parameters
     scope.captured |= free
-    scope.reads, scope.writes = reads | free, writes
+    scope.reads, scope.writes, scope.certain = reads | free, writes, certain
     return scope.unit.call("autograph_artifact", [node], node)
 
 

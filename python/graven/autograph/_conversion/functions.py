@@ -98,7 +98,7 @@ def _convert_body(scope: Scope, node: ast.FunctionDef, title: str, options: ast.
     exits = ExitRemover(unit)
     statements = exits.remove(body)
     bound = scope.set_of(parameters)
-    block = Statements(scope, exits).block(statements)
+    block = Statements(scope, exits).block(statements, bound)
     if not _FRAME_READERS.isdisjoint(scope.bits):
         scope.captured = ALL
     if exits.do_return is not None:

@@ -53,7 +53,14 @@ def is_source_of(node: Function, code: types.CodeType, compiled: Compile) -> boo
     """
     try:
         found = compiled(node)
-        return _is_same(found, code) or _may_have_become(node, code, compiled)
+        if _is_same(found, code):
+            return True
+        assert node.end_lineno is not None
+        if last_line(code) > node.end_lineno:
+            return False
+        if _may_have_become(found, code):
+            return True
+        return _may_have_become(compiled(_WithoutAsserts().visit(copy.deepcopy(node))), code)
     except (SyntaxError, ValueError):  # such as `nonlocal` of a name that is none of the function's
         return False
 
@@ -109,12 +116,8 @@ def _key(value: object) -> object:
     return type(value), repr(value)
 
 
-def _may_have_become(node: Function, code: types.CodeType, compiled: Compile) -> bool:
-    """Whether code can be that of a tree to which something was added."""
-    assert node.end_lineno is not None
-    if last_line(code) > node.end_lineno:
-        return False
-    found = compiled(_WithoutAsserts().visit(copy.deepcopy(node)))
+def _may_have_become(found: types.CodeType, code: types.CodeType) -> bool:
+    """Whether code can be other code to which something was added."""
     return (
         _parameters(found) == _parameters(code)
         and names_of(found) - {found.co_name} <= names_of(code)

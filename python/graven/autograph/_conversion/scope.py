@@ -5,7 +5,8 @@ analyses are unions. A name has a bit from its first use on, whether it is local
 """
 
 import ast
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from graven.autograph._conversion.composites import Composite
@@ -46,6 +47,8 @@ class Unit:
         self.resolve = resolve
         self.has_named_expressions = ":=" in text
         self.has_yields = "yield" in text
+        self.after_as = re.findall(r"\bas\s+(\w+)", text) if "except" in text else []
+        self.has_deletions = re.search(r"\bdel\b", text) is not None
         self.operators = names.new("ag__")
         self.helpers: set[str] = set() if thunk_marker is None else {thunk_marker}
         self.state_functions: set[str] = set()
@@ -127,6 +130,8 @@ class Scope:
       everywhere: Names that inner functions, other functions and the module can read at any time.
       caught: Names of exceptions, which `except` unbinds at its end.
       declared: The names declared `global` (True) or `nonlocal` (False).
+      certain: Names that surely have a value where the visit is; they are read as they are.
+      unbound: Names that an `except` may unbind, of exceptions and some others.
       reads_names: Whether reads of names become calls of `ld`.
       converts_calls: Whether calls become calls of `converted_call`.
     """
@@ -145,6 +150,8 @@ class Scope:
         self.everywhere = 0
         self.caught = 0
         self.declared: dict[str, bool] = {}
+        self.certain = 0
+        self.unbound = self.set_of(unit.after_as)
         self.reads_names = True
         self.converts_calls = True
         self.local_names: frozenset[str] = frozenset()
@@ -157,7 +164,7 @@ class Scope:
             self.names.append(name)
         return bit
 
-    def set_of(self, names: "frozenset[str] | set[str]") -> int:
+    def set_of(self, names: Collection[str]) -> int:
         """Returns the set of some names."""
         found = 0
         for name in names:
@@ -173,6 +180,17 @@ class Scope:
             bits ^= low
         found.sort()
         return found
+
+    def assure(self, names: int) -> None:
+        """Notes that names have a value from here on, to the end of the block.
+
+        A text has every read in the form that TensorFlow gives it. Where the code has a `del` or an
+        assignment expression, which may be in an operand that is not evaluated, nothing is sure.
+        Nor are names of exceptions, which an `except` unbinds.
+        """
+        unit = self.unit
+        if not (unit.is_text or unit.has_deletions or unit.has_named_expressions):
+            self.certain |= names & ~self.unbound
 
     def visit(self, node: ast.expr) -> ast.expr:
         """Converts an expression, and notes what it reads and binds."""

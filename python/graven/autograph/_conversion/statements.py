@@ -45,14 +45,20 @@ class Statements:
         self._scope = scope
         self._exits = exits
 
-    def block(self, block: list[ast.stmt]) -> Block:
-        """Visits statements."""
+    def block(self, block: list[ast.stmt], bound: int = 0) -> Block:
+        """Visits statements, before which some names are bound."""
         scope = self._scope
         steps: list[Step] = []
+        certain = scope.certain
+        scope.assure(bound)
         for node in block:
             scope.reads = scope.writes = 0
             scope.composites = {}
-            steps.append(_VISITORS.get(node.__class__, Statements._other)(self, node))
+            step = _VISITORS.get(node.__class__, Statements._other)(self, node)
+            steps.append(step)
+            if step.__class__ is Plain:
+                scope.assure(step.modified)
+        scope.certain = certain
         return Block(steps)
 
     def _plain(self, node: ast.stmt, *statements: ast.stmt, ends: bool = True) -> Step:
@@ -193,8 +199,9 @@ class Statements:
         parts = self._exits.loops[node]
         test = scope.visit(node.test)
         self._visit_options(parts)
-        reads = scope.reads
-        return While(node, test, self.block(node.body), parts.options, reads)
+        reads, captured = scope.reads, scope.captured
+        body = self.block(node.body)
+        return While(node, test, body, parts.options, reads, captured, scope.captured)
 
     def _for(self, node: ast.For) -> Step:
         scope = self._scope
@@ -207,11 +214,22 @@ class Statements:
         scope.writes = 0
         node.target = target(scope, node.target)
         reads, writes, composites = scope.reads, scope.writes, scope.composites
-        body = self.block(node.body)
+        captured = scope.captured
+        body = self.block(node.body, writes)
         if composites:
             body.composites = {**body.composites, **composites}
         body.modified |= writes
-        found = For(node, node.iter, parts.extra_test, body, parts.options, reads, writes)
+        found = For(
+            node,
+            node.iter,
+            parts.extra_test,
+            body,
+            parts.options,
+            reads,
+            writes,
+            captured,
+            scope.captured,
+        )
         found.modified |= bound_before
         return found
 
@@ -226,7 +244,7 @@ class Statements:
             if item.optional_vars is not None:
                 item.optional_vars = target(scope, item.optional_vars)
         header = self._plain(node)
-        body = self.block(node.body)
+        body = self.block(node.body, header.modified)
         scope.managed |= body.modified
         return With(node, body, header)
 

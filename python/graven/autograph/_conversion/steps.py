@@ -127,6 +127,8 @@ class While(Step):
     body: Block
     options: list[ast.keyword]
     reads: int
+    captured: int  # names that lambdas and generators above it read
+    captured_by_end: int  # and those in it
 
     def __post_init__(self) -> None:
         self.gen = twice(self.reads) | self.body.gen
@@ -146,6 +148,8 @@ class For(Step):
     options: list[ast.keyword]
     reads: int
     writes: int
+    captured: int  # as of While
+    captured_by_end: int
 
     def __post_init__(self) -> None:
         self.gen = twice(self.reads) | (self.body.gen & ~twice(self.writes))

@@ -29,12 +29,13 @@ def read_generated_name(scope: Scope, node: GeneratedName) -> ast.expr:
 def read_name(scope: Scope, node: ast.Name) -> ast.expr:
     """Reads a name of the user's.
 
-    One that is global never holds an Undefined. The code reads it as it is; the text, which is to
-    look as TensorFlow's does, by `ld`.
+    One that is global, or was bound before, never holds an Undefined. The code reads it as it is;
+    the text, which is to look as TensorFlow's does, by `ld`.
     """
     name = node.id
-    scope.reads |= scope.bits.get(name) or scope.bit(name)
-    if scope.reads_names and scope.unit.may_be_undefined(name):
+    bit = scope.bits.get(name) or scope.bit(name)
+    scope.reads |= bit
+    if not scope.certain & bit and scope.reads_names and scope.unit.may_be_undefined(name):
         return scope.unit.call("ld", [node], node)
     return node
 
@@ -75,8 +76,10 @@ def convert_deletion(scope: Scope, node: ast.Delete) -> list[ast.stmt]:
         if not isinstance(item, ast.Name):
             found.append(put(ast.Delete([target(scope, item)]), node))
         elif item.id in scope.declared:
+            scope.reads |= scope.bit(item.id)
             scope.writes |= scope.bit(item.id)
-            found.append(put(ast.Delete([item]), node))
+            read = scope.unit.call("ld", [load(item.id, item)], item)
+            found += [put(ast.Expr(read), node), put(ast.Delete([item]), node)]
         else:
             bit = scope.bit(item.id)
             scope.reads |= bit
@@ -95,7 +98,7 @@ def _flat(targets: list[ast.expr]) -> list[ast.expr]:
 
 
 def convert_augmented(scope: Scope, node: ast.AugAssign) -> list[ast.stmt]:
-    """Reads a name with `ld` before its value is changed in place."""
+    """Reads a name that may lack a value with `ld`, before its value is changed in place."""
     value = scope.visit(node.value)
     node.value = value
     if not isinstance(node.target, ast.Name):
@@ -105,5 +108,7 @@ def convert_augmented(scope: Scope, node: ast.AugAssign) -> list[ast.stmt]:
     bit = scope.bit(name)
     scope.reads |= bit
     scope.writes |= bit
+    if scope.certain & bit:
+        return [node]
     read = scope.unit.call("ld", [load(name, node.target)], node.target)
     return [assign(name, read, node), node]

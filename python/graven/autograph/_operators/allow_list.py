@@ -12,6 +12,7 @@ from weakref import ref
 
 from graven import _engine
 from graven.autograph._conversion import converted_frame
+from graven.autograph._operators import callers
 
 _MODULES = frozenset(
     {
@@ -65,6 +66,7 @@ class Plan(enum.Enum):
       AS_IS: It is never converted: it is converted already, or must not be.
       REPLAYED: It is never converted, because `exec` made it of a text; it is run once for each way
         through its conditions on tensors.
+      SEES_CALLER: It looks at the frame of its caller, and must find that of the user's code.
       LISTED: It is converted only if the user asks for just this function.
       CONVERT: It is converted.
     """
@@ -73,6 +75,7 @@ class Plan(enum.Enum):
     REPLAYED = 1
     LISTED = 2
     CONVERT = 3
+    SEES_CALLER = 4
 
 
 class _Plans:
@@ -150,6 +153,8 @@ def note_failure(function: types.FunctionType, options: Any, cause: str) -> bool
 
 def _decided(function: types.FunctionType) -> Plan:
     code = function.__code__
+    if code in callers.BY_CODE:
+        return Plan.SEES_CALLER
     converted = converted_frame(code)
     if converted is not None and converted.is_helper:
         return Plan.AS_IS

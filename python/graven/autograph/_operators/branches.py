@@ -19,20 +19,17 @@ from graven.autograph._operators.branch_results import (
 )
 from graven.autograph._operators.captured_names import CapturedNames
 from graven.autograph._operators.conditions import refuse_ragged, scalar_condition
+from graven.autograph._operators.state import GetState, SetState, State, state_functions
 from graven.autograph._operators.values import is_dense, is_eager, python_numbers_to_tensors
 from graven.autograph._operators.variables import is_undefined
-
-State = tuple[Any, ...]
-GetState = Callable[[], State]
-SetState = Callable[[State], None]
 
 
 def if_stmt(
     cond: Any,
     body: Callable[[], None],
-    orelse: Callable[[], None],
-    get_state: GetState,
-    set_state: SetState,
+    orelse: Callable[[], None] | None,
+    get_state: GetState | None,
+    set_state: SetState | None,
     symbol_names: Sequence[str],
     nouts: int,
     ncaptured: int = 0,
@@ -42,9 +39,10 @@ def if_stmt(
     Args:
       cond: The condition.
       body: The main branch.
-      orelse: The else branch.
-      get_state: Returns the values of the names that the branches change.
-      set_state: Binds the names to other values.
+      orelse: The else branch; None where it is empty.
+      get_state: Returns the values of the names that the branches change; None where these are
+        cells of the branches.
+      set_state: Binds the names to other values; None likewise.
       symbol_names: The names; those that are used afterwards come first.
       nouts: How many are used afterwards.
       ncaptured: How many come next that a lambda from before may read: of these are outputs on
@@ -55,11 +53,13 @@ def if_stmt(
         the end of a branch.
       TypeError: A name has values of different types in the branches.
     """
+    orelse = orelse or _no_statements
     if not is_dense(cond):
         refuse_ragged(cond)
         body() if cond else orelse()
         return
     condition = scalar_condition(cond, "if statement")
+    get_state, set_state = state_functions(get_state, set_state, symbol_names, body, orelse)
     if is_eager():
         body() if condition else orelse()
         values = get_state()
@@ -67,6 +67,10 @@ def if_stmt(
         return
     names = tuple(symbol_names)
     _Staged(condition, body, orelse, get_state, set_state, names, nouts, ncaptured).run()
+
+
+def _no_statements() -> None:
+    pass
 
 
 def as_if_staged(name: str, value: Any) -> Any:

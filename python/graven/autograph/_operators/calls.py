@@ -16,7 +16,7 @@ from typing import Any
 from graven import _logging
 from graven.autograph import _conversion, _replay, _verbosity
 from graven.autograph._errors import rewriting_errors
-from graven.autograph._operators import caller_frame, python_builtins, reducing_builtins
+from graven.autograph._operators import caller_frame, callers, python_builtins, reducing_builtins
 from graven.autograph._operators.allow_list import (
     AS_THEY_ARE,
     Plan,
@@ -33,6 +33,7 @@ from graven.autograph._options import ConversionOptions, Feature
 from graven.autograph._status import Status, StatusScope, state
 
 Keywords = dict[str, Any] | None
+_LOOK_AT_FRAMES = caller_frame.BY_BUILTIN | callers.BY_BUILTIN
 _USERS = (Plan.CONVERT, Plan.REPLAYED)
 
 
@@ -80,8 +81,8 @@ def _call_builtin(
 ) -> Any:
     """Calls a builtin function or a class."""
     named = kwargs or {}
-    if f in caller_frame.BY_BUILTIN and scope is not None:
-        return caller_frame.BY_BUILTIN[f](scope, *args, **named)
+    if f in _LOOK_AT_FRAMES and scope is not None:
+        return _LOOK_AT_FRAMES[f](scope, *args, **named)
     if f is map or f is filter:
         args = (*map(convert_callable, args[:1]), *args[1:])
     elif named.get("key") is not None and (f is sorted or f is min or f is max):
@@ -136,6 +137,8 @@ def _converted(function: FunctionType, options: ConversionOptions) -> Callable[.
     plan = plan_of(function)
     if plan is Plan.AS_IS or state.status is Status.DISABLED:
         return function
+    if plan is Plan.SEES_CALLER:
+        return callers.BY_CODE[function.__code__]
     if plan is Plan.REPLAYED:
         return _replay.replayed(
             function,
@@ -148,6 +151,7 @@ def _converted(function: FunctionType, options: ConversionOptions) -> Callable[.
     known = cause_of_failure(function, options)
     if known is not None and not _is_strict():
         return _replay.replayed(function, f"AutoGraph could not transform it: {known}")
+    was_converted = _conversion.is_converted(function, options)
     try:
         converted = _conversion.convert(
             function, options, sys.modules["graven.autograph._operators"]
@@ -159,7 +163,10 @@ def _converted(function: FunctionType, options: ConversionOptions) -> Callable[.
         if note_failure(function, options, cause):
             _warn_of_failure(function, cause)
         return _replay.replayed(function, f"AutoGraph could not transform it: {cause}")
-    _verbosity.log(1, "Converted %s", function)
+    if was_converted:
+        _verbosity.log(2, "Calling converted %s", function)
+    else:
+        _verbosity.log(1, "Converted %s", function)
     return converted
 
 

@@ -15,14 +15,19 @@ from typing import Any
 from graven import _engine
 from graven import _functions as ops
 from graven._ragged import RaggedTensor
-from graven._static_value import get_static_value
+from graven._static_value import static_scalar
 from graven.autograph._loop_options import of_while_loop
 from graven.autograph._operators import python_loop, records, returns
 from graven.autograph._operators.branches import as_if_staged, if_stmt
+from graven.autograph._operators.captured_loop_names import (
+    with_captured_names,
+    without_captured_names,
+)
 from graven.autograph._operators.inferred import is_missing
 from graven.autograph._operators.lengths import tensor_length
 from graven.autograph._operators.ragged_rows import ragged_row
-from graven.autograph._operators.staged_loop import LoopBody, State, run_staged
+from graven.autograph._operators.staged_loop import LoopBody, run_staged
+from graven.autograph._operators.state import GetState, SetState, State, state_functions
 from graven.autograph._operators.values import is_dense, is_eager
 from graven.autograph._operators.variables import is_undefined
 
@@ -34,10 +39,11 @@ def for_stmt(
     iter_: Any,
     extra_test: Callable[[], Any] | None,
     body: Callable[[Any], None],
-    get_state: Callable[[], State],
-    set_state: Callable[[State], None],
+    get_state: GetState | None,
+    set_state: SetState | None,
     symbol_names: Sequence[str],
     opts: dict[str, Any],
+    ncaptured: int = 0,
 ) -> None:
     """Runs a `for` loop, or stages it if it is over a tensor or a dataset.
 
@@ -45,10 +51,12 @@ def for_stmt(
       iter_: What is iterated.
       extra_test: Returns whether the loop has not been left early; None if nothing does that.
       body: One iteration; takes the element.
-      get_state: Returns the values of the names that the loop changes.
-      set_state: Binds the names to other values.
+      get_state: Returns the values of the names that the loop changes; None where these are cells
+        of the body.
+      set_state: Binds the names to other values; None likewise.
       symbol_names: The names.
       opts: What set_loop_options says about this loop, and the loop's targets.
+      ncaptured: As of while_stmt.
 
     Raises:
       ValueError: As of while_stmt; or a scalar is iterated.
@@ -56,8 +64,13 @@ def for_stmt(
       NotImplementedError: Whether a Python loop is left early depends on a tensor.
     """
     names = tuple(symbol_names)
-    loop = _ForLoop(extra_test, body, get_state, set_state, names, opts)
+    get_state, set_state = state_functions(get_state, set_state, names, body)
     is_tensor = is_dense(iter_) or isinstance(iter_, RaggedTensor)
+    if not is_tensor:
+        names = names[: len(names) - ncaptured]
+        get_state, set_state = without_captured_names(get_state, set_state, ncaptured)
+        ncaptured = 0
+    loop = _ForLoop(extra_test, body, get_state, set_state, names, opts, ncaptured)
     if is_eager():
         _run_eagerly(iter_, is_tensor, loop)
     elif is_tensor and isinstance(iter_, _engine.SymbolicTensor) and iter_.op.type == "Range":
@@ -79,10 +92,11 @@ class _ForLoop:
         self,
         extra_test: Callable[[], Any] | None,
         body: Callable[[Any], None],
-        get_state: Callable[[], State],
-        set_state: Callable[[State], None],
+        get_state: GetState,
+        set_state: SetState,
         names: tuple[str, ...],
         opts: dict[str, Any],
+        ncaptured: int,
     ) -> None:
         self.extra_test = extra_test
         self.body = body
@@ -90,6 +104,7 @@ class _ForLoop:
         self.set_state = set_state
         self.names = names
         self.opts = opts
+        self.ncaptured = ncaptured
         self.own: Any = None
 
     def stage(
@@ -123,7 +138,7 @@ class _ForLoop:
 
         names = (name, *self.names)
         loop = LoopBody(whole_test, whole_body, get_state, set_state, names, self.body)
-        run_staged(loop, self.opts)
+        run_staged(with_captured_names(loop, self.ncaptured), self.opts)
 
     def start_target_at(self, start: Any) -> None:
         """Binds the target, if it is unbound, to a value that it has without an iteration."""
@@ -154,8 +169,8 @@ def _run_eagerly(iter_: Any, is_tensor: bool, loop: _ForLoop) -> None:
 def _over_range(iter_: Any, loop: _ForLoop) -> None:
     start, limit, delta = iter_.op.inputs
     loop.start_target_at(start)
-    step = get_static_value(delta)
-    positive = None if step is None else bool(step >= 0)
+    step = static_scalar(delta)
+    positive = None if step is None else float(step) >= 0
 
     def test(i: Any) -> Any:
         if positive is not None:

@@ -68,9 +68,13 @@ def reads_name(function: Callable[..., Any], name: str) -> bool:
 def _code_reads(code: CodeType, name: str) -> bool:
     if name not in code.co_freevars and name not in code.co_cellvars and name not in code.co_names:
         return False
+    # A body inside that binds the name is one of a statement, which reads what its names hold.
     return any(
         one.opname.startswith("LOAD") and one.argval == name for one in dis.get_instructions(code)
-    ) or any(isinstance(part, CodeType) and _code_reads(part, name) for part in code.co_consts)
+    ) or any(
+        isinstance(part, CodeType) and (name in part.co_freevars or _code_reads(part, name))
+        for part in code.co_consts
+    )
 
 
 def placeholder(name: str, before: Any, after: Any) -> Any:

@@ -9,29 +9,35 @@ from graven import _functions as ops
 from graven.autograph._loop_options import of_while_loop
 from graven.autograph._operators import python_loop, returns
 from graven.autograph._operators.branches import as_if_staged
+from graven.autograph._operators.captured_loop_names import with_captured_names
 from graven.autograph._operators.conditions import refuse_ragged, scalar_condition
 from graven.autograph._operators.scratch import in_scratch_graph
-from graven.autograph._operators.staged_loop import LoopBody, State, run_staged
+from graven.autograph._operators.staged_loop import LoopBody, run_staged
+from graven.autograph._operators.state import GetState, SetState, state_functions
 from graven.autograph._operators.values import is_dense, is_eager
 
 
 def while_stmt(
     test: Callable[[], Any],
     body: Callable[[], None],
-    get_state: Callable[[], State],
-    set_state: Callable[[State], None],
+    get_state: GetState | None,
+    set_state: SetState | None,
     symbol_names: Sequence[str],
     opts: dict[str, Any],
+    ncaptured: int = 0,
 ) -> None:
     """Runs a `while` loop, or stages it if its test is a tensor.
 
     Args:
       test: Evaluates the test.
       body: One iteration.
-      get_state: Returns the values of the names that the loop changes.
-      set_state: Binds the names to other values.
+      get_state: Returns the values of the names that the loop changes; None where these are cells
+        of the body.
+      set_state: Binds the names to other values; None likewise.
       symbol_names: The names.
       opts: What set_loop_options says about this loop.
+      ncaptured: How many of the names, the last ones, are no loop variables but for lambdas from
+        before that may read them.
 
     Raises:
       ValueError: The test is a tensor, but no bool scalar; or a loop variable has no value before
@@ -40,6 +46,7 @@ def while_stmt(
       NotImplementedError: The test becomes a tensor later, and not because a tensor may leave the
         loop.
     """
+    get_state, set_state = state_functions(get_state, set_state, symbol_names, body)
     if is_eager():
         _run_eagerly(test, body, get_state, set_state, symbol_names, opts)
         return
@@ -48,12 +55,16 @@ def while_stmt(
     refuse_ragged(first)
     loop = LoopBody(test, body, get_state, set_state, symbol_names)
     if is_dense(first):
-        run_staged(loop, opts)
-    else:
-        python_loop.run_while(first, test, body, lambda count: _stage_rest(loop, opts, count))
+        run_staged(with_captured_names(loop, ncaptured), opts)
+        return
+
+    def stage_rest(count: int) -> bool:
+        return _stage_rest(loop, opts, count, ncaptured)
+
+    python_loop.run_while(first, test, body, stage_rest)
 
 
-def _stage_rest(loop: LoopBody, opts: dict[str, Any], count: int) -> bool:
+def _stage_rest(loop: LoopBody, opts: dict[str, Any], count: int, ncaptured: int) -> bool:
     """Stages what follows some iterations of a loop on Python values, if a tensor may leave it.
 
     Such as `while True` with a `break`, or a `return`, in an `if` on a tensor.
@@ -62,6 +73,7 @@ def _stage_rest(loop: LoopBody, opts: dict[str, Any], count: int) -> bool:
       loop: Its parts.
       opts: What set_loop_options says about this loop.
       count: How many iterations have run.
+      ncaptured: How many of its names are captured.
 
     Returns:
       False if its test has become a tensor for another reason.
@@ -72,7 +84,7 @@ def _stage_rest(loop: LoopBody, opts: dict[str, Any], count: int) -> bool:
     most = of_while_loop(opts).get("maximum_iterations")
     if most is not None:
         opts = {**opts, "maximum_iterations": ops.maximum(ops.subtract(most, count), 0)}
-    run_staged(loop, opts)
+    run_staged(with_captured_names(loop, ncaptured), opts)
     for name, value in zip(loop.names, loop.get_state(), strict=True):
         if returns.is_return_flag(name):
             returns.note_missing_return(
@@ -84,8 +96,8 @@ def _stage_rest(loop: LoopBody, opts: dict[str, Any], count: int) -> bool:
 def _run_eagerly(
     test: Callable[[], Any],
     body: Callable[[], None],
-    get_state: Callable[[], State],
-    set_state: Callable[[State], None],
+    get_state: GetState,
+    set_state: SetState,
     symbol_names: Sequence[str],
     opts: dict[str, Any],
 ) -> None:

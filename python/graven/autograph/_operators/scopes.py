@@ -11,7 +11,7 @@ from graven import _engine
 from graven import _functions as ops
 from graven._debug_ops import Assert
 from graven._scopes import name_scope
-from graven._static_value import get_static_value
+from graven._static_value import static_scalar
 from graven.autograph._operators import returns
 from graven.autograph._operators.variables import UndefinedReturnValue
 from graven.autograph._options import ConversionOptions, Feature
@@ -87,7 +87,7 @@ class FunctionScope:
 def _check_returned(did_return: Any) -> None:
     missing = returns.missing_return(did_return)
     if missing is None:
-        known = get_static_value(did_return)
+        known = static_scalar(did_return)
         if known is None or not known:
             raise returns.branch_without_return("else", "somewhere in it")
     elif isinstance(missing, str):

@@ -18,11 +18,10 @@ from graven.autograph._operators.inferred import (
     values_after_one_iteration,
 )
 from graven.autograph._operators.loop_state import LoopSymbol
+from graven.autograph._operators.state import GetState, SetState, State
 from graven.autograph._operators.user_line import user_line
 from graven.autograph._operators.values import is_dense
 from graven.autograph._operators.variables import is_undefined
-
-State = tuple[Any, ...]
 
 
 class LoopBody:
@@ -41,8 +40,8 @@ class LoopBody:
         self,
         test: Callable[[], Any],
         body: Callable[[], None],
-        get_state: Callable[[], State],
-        set_state: Callable[[State], None],
+        get_state: GetState,
+        set_state: SetState,
         names: Sequence[str],
         code: Callable[..., None] | None = None,
     ) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
-import numpy as np
 from graven import _engine, _nest
 from graven._type_spec import CompositeTensor
 
 _DENSE = (_engine.Tensor, _engine.VariableBase)
-_PYTHON = (bool, int, float, complex, str, bytes, np.generic, np.ndarray)
+_PYTHON = (bool, int, float, complex, str, bytes)
 
 
 def is_dense(value: Any) -> bool:
@@ -29,13 +29,21 @@ def to_tensor(value: Any) -> Any:
     """
     if isinstance(value, _engine.Tensor):
         return value
-    if isinstance(value, (_engine.VariableBase, *_PYTHON)):
+    if isinstance(value, _engine.VariableBase) or _is_number_or_string(value):
         return _engine.convert_to_tensor(value)
     if isinstance(value, CompositeTensor) or is_tensor_array(value):
         return value
     if hasattr(type(value), "__tf_tensor__"):
         return _engine.convert_to_tensor(value)
     return None
+
+
+def _is_number_or_string(value: Any) -> bool:
+    """Tells whether a value is one of Python's or NumPy's, arrays included."""
+    if isinstance(value, _PYTHON):
+        return True
+    numpy = sys.modules.get("numpy")  # There are no values of a module that is not there.
+    return numpy is not None and isinstance(value, (numpy.generic, numpy.ndarray))
 
 
 def is_tensor_array(value: Any) -> bool:
@@ -47,7 +55,7 @@ def python_numbers_to_tensors(value: Any) -> Any:
     """Returns a structure with tensors in the place of Python's numbers and strings."""
 
     def converted(leaf: Any) -> Any:
-        return _engine.convert_to_tensor(leaf) if isinstance(leaf, _PYTHON) else leaf
+        return _engine.convert_to_tensor(leaf) if _is_number_or_string(leaf) else leaf
 
     if not _nest.is_nested(value):
         return converted(value)

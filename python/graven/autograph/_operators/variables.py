@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, NoReturn
+
+from graven.autograph._conversion import converted_frame
 
 
 class Undefined:
@@ -49,7 +53,25 @@ def is_undefined(value: Any) -> bool:
 
 
 def _raise_unbound(undefined: Undefined) -> NoReturn:
-    raise UnboundLocalError(f"'{undefined.symbol_name}' is used before assignment")
+    name = undefined.symbol_name
+    kind = NameError if _is_free(name, sys._getframe(2)) else UnboundLocalError
+    raise kind(f"'{name}' is used before assignment")
+
+
+def _is_free(name: str, frame: FrameType | None) -> bool:
+    """Whether a name is of a function around the one that reads it. Python has two errors.
+
+    Args:
+      name: The name.
+      frame: The frame of converted code that reads it, perhaps of a helper of its function.
+    """
+    while frame is not None:
+        converted = converted_frame(frame.f_code)
+        if converted is not None and not converted.is_helper:
+            own = (*frame.f_code.co_varnames, *frame.f_code.co_cellvars)
+            return name not in own and not name.startswith("__")
+        frame = frame.f_back
+    return False
 
 
 def ld(value: Any) -> Any:
@@ -59,7 +81,7 @@ def ld(value: Any) -> Any:
       value: What the name is bound to.
 
     Raises:
-      UnboundLocalError: It is bound to nothing.
+      NameError: It is bound to nothing; an UnboundLocalError if it is the reading function's.
     """
     if type(value) is Undefined:
         _raise_unbound(value)

@@ -22,7 +22,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
 from graven import _engine
 
 MAX_OBJECTS = 100_000
@@ -31,7 +30,6 @@ _OPAQUE = (
     *(bool, int, float, complex, str, bytes, type(None), type(Ellipsis)),
     *(types.ModuleType, types.CodeType, types.BuiltinFunctionType, range),
     *(_engine.Tensor, _engine.VariableBase, _engine.Function, _engine.PublicFunction),
-    *(np.dtype, np.generic),
 )
 # Packages whose objects keep nothing that a function's result depends on.
 _OF_LIBRARIES = ("graven", "numpy", "logging", "threading", "_thread", "weakref")
@@ -142,27 +140,29 @@ def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
         yield "__func__", value.__func__
     elif isinstance(value, property):
         yield from (("fget", value.fget), ("fset", value.fset))
-    elif isinstance(value, np.ndarray):
-        yield from _of_array(value)
+    elif _is_of(type(value), ("numpy",)):
+        yield from _of_numpy(value)
     elif isinstance(value, threading.local):
         yield from vars(value).items()
     elif isinstance(value, contextvars.ContextVar):
         yield "value", value.get(None)
-    elif isinstance(value, np.random.Generator):
-        yield from _leaves("state", value.bit_generator.state)
-    elif isinstance(value, np.random.RandomState):
-        yield from _leaves("state", value.get_state(legacy=False))
     elif isinstance(value, random.Random):
         yield from _leaves("state", value.getstate())
     elif not isinstance(value, _Hidden) and not _is_of(type(value), _OF_LIBRARIES):
         yield from _of_object(value)
 
 
-def _of_array(array: np.ndarray[Any, Any]) -> Iterator[tuple[Any, Any]]:
-    if array.dtype.hasobject:
-        yield from enumerate(array.ravel().tolist())
-    else:
-        yield "data", hashlib.blake2b(np.ascontiguousarray(array).view(np.uint8).data).digest()
+def _of_numpy(value: Any) -> Iterator[tuple[Any, Any]]:
+    import numpy as np  # which is there, or nothing of it would be
+
+    if isinstance(value, np.ndarray) and value.dtype.hasobject:
+        yield from enumerate(value.ravel().tolist())
+    elif isinstance(value, np.ndarray):
+        yield "data", hashlib.blake2b(np.ascontiguousarray(value).view(np.uint8).data).digest()
+    elif isinstance(value, np.random.Generator):
+        yield from _leaves("state", value.bit_generator.state)
+    elif isinstance(value, np.random.RandomState):
+        yield from _leaves("state", value.get_state(legacy=False))
 
 
 def _of_object(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -219,8 +219,8 @@ def _leaves(path: str, state: Any) -> Iterator[tuple[str, Any]]:
     elif type(state) in (tuple, list):
         for i, part in enumerate(state):
             yield from _leaves(f"{path}.{i}", part)
-    elif isinstance(state, np.ndarray):
-        for key, part in _of_array(state):
+    elif _is_of(type(state), ("numpy",)):
+        for key, part in _of_numpy(state):
             yield f"{path}.{key}", part
     else:
         yield path, state

@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 from graven import _engine
 from graven.autograph._replay.runs import Run, Runs
 from graven.autograph._replay.states import state_of_value
@@ -302,6 +301,8 @@ def _is_like(one: Any, two: Any) -> bool:
     known = _engine.static_value(one), _engine.static_value(two)
     if known[0] is None or known[1] is None:
         return known[0] is known[1]
+    import numpy as np
+
     return bool(np.array_equal(known[0].numpy(), known[1].numpy()))
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-import numpy as np
 from graven import _engine, errors
 from graven.autograph._causes import REFUSED
 from graven.autograph._operators.conditions import scalar_condition
@@ -196,6 +195,8 @@ class Runs:
     def __init__(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
+        import numpy as np
+
         self._function = function
         self._args = args
         self._kwargs = kwargs
@@ -203,6 +204,7 @@ class Runs:
         self._by_answers: dict[tuple[bool, ...], Run] = {}
         self._effects: Effects | None = None
         self._random = (random.getstate(), np.random.get_state())
+        self._set_random_of_numpy = np.random.set_state
         self._num_runs = 0
         self.may_merge = not self._replay.has_listeners()
         self.keeps_first_nodes = True  # those before the first condition stay in the graph
@@ -309,7 +311,7 @@ class Runs:
 
     def _start_run(self) -> None:
         random.setstate(self._random[0])
-        np.random.set_state(self._random[1])
+        self._set_random_of_numpy(self._random[1])
         self._replay.start_run()
 
     def _under_oracle(
