@@ -163,3 +163,18 @@ def test_what_is_no_index_or_no_vector_is_refused_in_graphs() -> None:
         write(tf.constant([1]))
     with pytest.raises(tf.errors.InvalidArgumentError, match="at least a vector"):
         tf.function(lambda: tf.TensorArray("float32", 2).unstack(tf.constant(1.0)).stack())()
+
+
+def test_a_loop_that_returns_early_carries_an_array() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        out = tf.TensorArray(tf.float32, 0, dynamic_size=True)
+        for e in x:
+            out = out.write(out.size(), e)
+            if e > 1.5:
+                return tf.reduce_sum(out.stack())
+        return out.stack()[0]
+
+    # What is returned has no shape before the loop, so that the loop gives shape_invariants.
+    assert float(f(tf.constant([1.0, 2.0, 3.0]))) == 3.0
+    assert float(f(tf.constant([1.25, 1.0]))) == 1.25
