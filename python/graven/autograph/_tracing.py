@@ -29,8 +29,9 @@ def call(
       kwargs: Keyword arguments.
     """
     if not autograph:
+        # It may call what to_graph has converted.
         with StatusScope(Status.DISABLED):
-            return python_function(*args, **kwargs)
+            return attempts.call(lambda: python_function(*args, **kwargs))
     if autograph == "replay":
         with StatusScope(Status.REPLAYED), rewriting_errors():
             return _replay.call(python_function, args, kwargs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -358,3 +359,31 @@ def test_a_loop_over_lists_moves_no_more_than_the_new_element() -> None:
     kinds = [op.type for op in f.get_concrete_function(tf.constant(n)).graph.get_operations()]
     assert "TensorListStack" in kinds
     assert not any("Concat" in kind for kind in kinds)
+
+
+def leaking_function() -> Callable[..., Any]:
+    kept: list[Any] = []
+
+    def nested(x: Any) -> Any:
+        total = x[0]
+        for e in x:
+            while total < e:
+                if e > 0:
+                    kept.append(e * 2)
+                total += 1.0
+        return total
+
+    def f(x: Any) -> Any:
+        nested(x)
+        gc.collect()
+        return kept[0] + 1
+
+    return f
+
+
+def test_a_tensor_of_a_branch_in_a_loop_is_out_of_scope_wherever_it_is_used() -> None:
+    """Graphs between it and the function are gone by then."""
+    for _ in range(20):
+        with pytest.raises(ValueError, match="out of scope") as raised:
+            tf.function(leaking_function())(tf.constant([1.0, 2.0]))
+        assert type(raised.value).__name__ == "InaccessibleTensorError"

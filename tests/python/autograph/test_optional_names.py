@@ -115,6 +115,24 @@ def test_a_mapped_function_may_have_such_names() -> None:
     assert g(tf.constant([1.0, 2.0, 3.0])).numpy().tolist() == [1.0, 4.0, 6.0]
 
 
+def test_a_returned_structure_may_hold_a_name_that_is_known_to_be_there() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([None])])
+    def peaks(x: Any) -> Any:
+        found, largest = [], None
+        for i in tf.range(1, tf.size(x) - 1):
+            if x[i] > x[i - 1] and x[i] > x[i + 1]:
+                found.append(x[i])
+                largest = x[i] if largest is None else tf.maximum(largest, x[i])
+        if largest is None:
+            return x[:0], 0.0
+        return tf.stack(found), largest
+
+    found, largest = peaks(tf.constant([1.0, 3.0, 2.0, 5.0, 4.0]))
+    assert (found.numpy().tolist(), float(largest)) == ([3.0, 5.0], 5.0)
+    found, largest = peaks(tf.constant([1.0, 2.0, 3.0]))
+    assert (found.numpy().tolist(), float(largest)) == ([], 0.0)
+
+
 # What is refused, as on TensorFlow.
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from graven import _engine
+from graven import _engine, _nest
 from graven.autograph._operators import records, returns
 from graven.autograph._operators.attempts import stages_objects
 from graven.autograph._operators.branch_results import (
@@ -96,8 +96,10 @@ def _if_known(value: Any) -> Any:
 
 
 def _returned(name: str, value: Any) -> Any:
-    """The value of a name at the end of a branch; an optional that is returned must be there."""
-    return _if_known(value) if returns.is_return_value(name) else value
+    """The value of a name at the end of a branch; optionals that are returned must be there."""
+    if is_undefined(value) or not returns.is_return_value(name):
+        return value
+    return _nest.map_structure(_if_known, value)
 
 
 class _Staged:
