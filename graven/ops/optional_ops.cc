@@ -138,9 +138,15 @@ Status get_value_kernel(KernelContext& c) {
 }
 
 void get_value_gradient(GradientContext& c) {
+  const auto& read = c.attrs<OptionalGetValueAttrs>();
   std::vector<Tensor> parts;
-  for (int i = 0; i < c.num_outputs(); ++i) parts.push_back(c.dy(i));
-  OptionalFromValueAttrs attrs{.Toutput_types = c.attrs<OptionalGetValueAttrs>().output_types};
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    // The gradient has all components. Of strings and handles there are no zeros, and nothing reads
+    // these.
+    const DType dtype = read.output_types[static_cast<size_t>(i)];
+    parts.push_back(is_plain(dtype) || dtype == DType::kVariant ? c.dy(i) : c.y(i));
+  }
+  const OptionalFromValueAttrs attrs{.Toutput_types = read.output_types};
   const Tensors made = c.apply(*kOptionalFromValue, parts, attrs);
   if (!made.empty()) c.set_dx(0, made[0]);
 }

@@ -40,6 +40,7 @@ Status Optional::add(const Variant& other) {
       return invalid_argument("Cannot add optionals whose component ", i, " is of ",
                               dtype_name(own.dtype()), " and of ", dtype_name(theirs.dtype()));
     }
+    if (!is_plain(own.dtype()) && own.dtype() != DType::kVariant) continue;
     ASSIGN_OR_RETURN(own, sum_of(own, theirs));
   }
   return {};

@@ -24,7 +24,7 @@ class GRAVEN_API Optional final : public Variant {
   std::string_view kind() const override { return kName; }
   std::vector<std::pair<DType, Shape>> components() const override;
   Result<Ref<Resource>> zeros_like() const override;
-  // Adds tensor by tensor. Nothing is a zero.
+  // Adds tensor by tensor; strings and handles stay. Nothing is a zero.
   Status add(const Variant& other) override;
   Ref<Variant> clone() const override;
 

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,15 @@ TEST_CASE("optionals of other components, and other variants, are not added") {
         "Cannot add optionals whose component 1 is of float32 and of int32");
   const TensorList list(DType::kFloat32, Shape());
   CHECK(pair->add(list).code() == Code::kUnimplemented);
+}
+
+TEST_CASE("strings in optionals stay as they are in a sum") {
+  Tensor text = *Tensor::allocate(DType::kString, Shape());
+  text.mutable_data<std::string>()[0] = "a";
+  Optional sum({text, Tensor::scalar(1.0f)});
+  REQUIRE(sum.add(*sum.clone()).ok());
+  CHECK(sum.values()[0].data<std::string>()[0] == "a");
+  CHECK(component(sum, 1) == 2);
 }
 
 TEST_CASE("the zero of an optional has zeros where it has a value") {

@@ -75,6 +75,38 @@ def test_a_list_of_known_length_stays_a_list() -> None:
     assert (type(out), [float(v) for v in out], float(total)) == (list, [1.0, 2.0], 3.0)
 
 
+def test_the_optional_feature_of_lists_goes_along() -> None:
+    feature = tf.autograph.experimental.Feature.LISTS
+
+    @tf.function(experimental_autograph_options=feature)
+    def f(x: Any) -> Any:
+        out = []
+        for e in x:
+            out.append(e)
+            if e > 1.5:
+                out[-1] = e * 10
+        last = out.pop()
+        return tf.stack(out), last, out[0]
+
+    rows, last, first = f(tf.constant([1.0, 2.0, 3.0]))
+    assert (rows.numpy().tolist(), float(last), float(first)) == ([1.0, 20.0], 30.0, 1.0)
+
+
+def test_a_list_may_be_read_by_inner_functions() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        out: list[Any] = []
+
+        def total() -> Any:
+            return tf.reduce_sum(tf.stack(out))
+
+        for e in x:
+            out.append(e)
+        return total() * (lambda i: out[i])(-1)
+
+    assert float(f(tf.constant([1.0, 2.0, 3.0]))) == 18.0
+
+
 # What a program that runs on TensorFlow sees is as there: lists are Python's.
 
 

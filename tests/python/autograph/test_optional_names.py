@@ -101,6 +101,24 @@ def test_identity_of_other_objects_is_pythons() -> None:
     assert bool(is_there)
 
 
+def test_a_structure_may_hold_numbers_and_strings() -> None:
+    def f(x: Any) -> Any:
+        p: Any = None
+        if x[0] > 0:
+            p = (x * x, tf.constant(3), "there", [2.5])
+        if p is not None:
+            return p[0] * tf.cast(p[1], tf.float32) * p[3][0], p[2]
+        return x, "none"
+
+    for values, gradient, text in [([1.0, 2.0], [15.0, 30.0], b"there"), ([-1.0], [1.0], b"none")]:
+        x = tf.constant(values)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y, said = tf.function(f)(x)
+        assert said.numpy() == text
+        assert tape.gradient(y, x).numpy().tolist() == gradient
+
+
 def test_a_mapped_function_may_have_such_names() -> None:
     def f(x: Any) -> Any:
         p = None

@@ -85,6 +85,7 @@ def call(run: Callable[[], Any]) -> Any:
         with _Attempting(None):
             return run()
     first = Attempt(_engine.current_graph())
+    failure: Exception | None = None
     replay = _engine.start_replay()
     try:
         try:
@@ -101,6 +102,7 @@ def call(run: Callable[[], Any]) -> Any:
         return _second(run, failure)
     finally:
         replay.finish()
+        failure = None  # Its traceback holds this frame.
 
 
 def _second(run: Callable[[], Any], failure: Exception) -> Any:
