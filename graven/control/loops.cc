@@ -94,6 +94,10 @@ Status add_invariants(const Value& value, const Value& invariants, std::vector<S
     }
     return {};
   }
+  if (value.kind == Value::Kind::kTyped) {  // a composite value keeps its type
+    for (const Tensor& tensor : tensors_of(value)) shapes.push_back(static_shape(tensor.shape()));
+    return {};
+  }
   if (value.kind != Value::Kind::kTensor) return {};
   if (invariants.kind == Value::Kind::kLiteral) {  // None: the shape that it has
     shapes.push_back(static_shape(value.tensor.shape()));

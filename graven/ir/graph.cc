@@ -8,6 +8,7 @@
 #include "graven/ir/body.h"
 #include "graven/ir/custom_gradient.h"
 #include "graven/ir/list_length.h"
+#include "graven/ir/live_graphs.h"
 #include "graven/ir/structural_ops.h"
 
 namespace graven::engine {
@@ -74,8 +75,9 @@ std::vector<std::pair<std::string, AttrValue>> Node::attributes() const {
   return all;
 }
 
-Graph::Graph(std::string name) : name_(std::move(name)) {}
+Graph::Graph(std::string name) : name_(std::move(name)) { register_graph(this); }
 Graph::~Graph() {
+  unregister_graph(this);
   for (const Node* node : nodes_) release_bodies(*node);
 }
 

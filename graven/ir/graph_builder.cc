@@ -4,6 +4,7 @@
 #include "graven/ir/emitter.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/infer_context.h"
+#include "graven/ir/live_graphs.h"
 #include "graven/ir/out_of_scope.h"
 #include "graven/ir/structural_ops.h"
 
@@ -44,10 +45,16 @@ Status check_is_there(const Tensor& tensor) {
       ErrorKind::kInaccessibleTensorError);
 }
 
-// True if the tensor's graph is being built inside `graph`: its values never reach it.
-bool is_inside(const Graph* inner, const Graph* graph) {
-  for (const Graph* g = inner->outer(); g; g = g->outer()) {
-    if (g == graph) return true;
+// True if the tensor's graph is being built inside `graph`, or was built inside of one that is gone
+// while `graph` is traced: its values never reach it.
+bool is_inside(const Graph& inner, const Graph* graph) {
+  switch (nesting_of(inner, graph)) {
+    case Nesting::kApart:
+      return false;
+    case Nesting::kInside:
+      return true;
+    case Nesting::kUnknown:
+      return Frame::current().graph() == graph;
   }
   return false;
 }
@@ -236,8 +243,7 @@ Result<Tensor> GraphBuilder::capture(const Tensor& external, std::string_view na
     RETURN_IF_ERROR(check_is_there(external));
     // Inside of this graph, or beside it in the same one: another branch.
     const Graph* around = graph_->outer();
-    if (is_inside(outer.graph().get(), graph_.get()) ||
-        (around && outer.graph()->outer() == around)) {
+    if (is_inside(*outer.graph(), graph_.get()) || (around && outer.graph()->outer() == around)) {
       return Status(Code::kInvalidArgument, out_of_scope_text(external, graph_.get()),
                     ErrorKind::kInaccessibleTensorError);
     }

@@ -37,6 +37,7 @@ namespace {
   define_matrix_function_ops(ops);
   define_matrix_ops(ops);
   define_movement_ops(ops);
+  define_optional_ops(ops);
   define_padding_ops(ops);
   define_partition_ops(ops);
   define_patch_ops(ops);

@@ -35,6 +35,7 @@ void define_loss_ops(OpRegistry& ops);
 void define_matrix_function_ops(OpRegistry& ops);
 void define_matrix_ops(OpRegistry& ops);
 void define_movement_ops(OpRegistry& ops);
+void define_optional_ops(OpRegistry& ops);
 void define_padding_ops(OpRegistry& ops);
 void define_partition_ops(OpRegistry& ops);
 void define_patch_ops(OpRegistry& ops);

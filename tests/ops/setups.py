@@ -252,3 +252,47 @@ def into_lists(tf: Any, op: Op, inputs: list[Any]) -> Application:
         return tuple(_stacked(tf, handles[i], rows.dtype) for i in range(2))
 
     return Application(call, inputs)
+
+
+def _values_of(tf: Any, handle: Any, like: list[Any]) -> Any:
+    """What an optional has, tensors of these dtypes and of any shapes."""
+    return tf.raw_ops.OptionalGetValue(
+        optional=handle,
+        output_types=[x.dtype for x in like],
+        output_shapes=[tf.TensorShape(None)] * len(like),
+    )
+
+
+def into_optional(tf: Any, op: Op, inputs: list[Any]) -> Application:
+    """The op, which makes an optional of the inputs, and what that has."""
+    return Application(lambda *values: _values_of(tf, op(list(values)), list(values)), inputs)
+
+
+def into_no_optional(tf: Any, op: Op, inputs: list[Any]) -> Application:
+    """The op, which makes an optional, and whether that has a value."""
+    return Application(lambda: tf.raw_ops.OptionalHasValue(optional=op()), inputs)
+
+
+def of_optional(tf: Any, op: Op, inputs: list[Any]) -> Application:
+    """The op on an optional of the inputs."""
+
+    def call(*values: Any) -> Any:
+        return op(tf.raw_ops.OptionalFromValue(components=list(values)))
+
+    return Application(call, inputs)
+
+
+def values_of_optional(tf: Any, op: Op, inputs: list[Any]) -> Application:
+    """The op, which takes an optional apart, on one of the inputs."""
+
+    def call(*values: Any) -> Any:
+        handle = tf.raw_ops.OptionalFromValue(components=list(values))
+        shapes = [x.shape for x in values]
+        return op(handle, output_types=[x.dtype for x in values], output_shapes=shapes)
+
+    return Application(call, inputs)
+
+
+def of_no_optional(tf: Any, op: Op, inputs: list[Any]) -> Application:
+    """The op on an optional without a value."""
+    return Application(lambda: op(tf.raw_ops.OptionalNone()), inputs)

@@ -91,6 +91,10 @@ NOT_TRIED = {
         ),
         "lists: tests/python/test_vectorized_map.py",
     ),
+    **dict.fromkeys(
+        ("OptionalFromValue", "OptionalGetValue", "OptionalHasValue", "OptionalNone"),
+        "optionals: tests/python/test_vectorized_map.py",
+    ),
     **dict.fromkeys(("Assert", "PrintV2"), "effects: tests/python/test_vectorized_map.py"),
     **dict.fromkeys(
         ("Const", "StatelessRandomGetAlg"), "has no input that depends on a row"

@@ -3,7 +3,8 @@
 A program is the text of a function of float32 scalars x and y, an int32 scalar n, a vector t, a
 matrix m whose rows are as long as t, and a Python bool p. It knows the names tf, w (a Variable) and
 Box (a class of attributes). Each of its names keeps one dtype, and all but z one shape; its floats
-stay small. So no program is refused for that, and none overflows.
+stay small. So no program is refused for that, and none overflows. Some have a list ys that grows,
+and a name e that is None on some paths.
 
 Conditions compare floats with numbers that sums of eighths do not come near: two systems that
 differ in the last bit take the same branches.
@@ -29,10 +30,12 @@ START = (
     "v, u = t, t - x",
     "z = t * 0.5",
     "xs = [x + y, y]",
-    "ys = []",
+    "ys = [y - x]",
+    "e = None",
 )
 END = (
-    "return [a, b, c, o.f, o.box.g, d['k'], *xs], [i, j, o.i], [h, l], [v, u, tf.reduce_sum(z)], ys"
+    "return [a, b, c, o.f, o.box.g, d['k'], *xs, a if e is None else e], [i, j, o.i], [h, l], "
+    "[v, u, tf.reduce_sum(z)], tf.stack(ys)"
 )
 MAX_NESTING = 3
 
@@ -52,14 +55,16 @@ class Author:
         self._floats = [*FLOATS, "x", "y"]  # those that can be read where the author writes
         self._locals: tuple[str, ...] = ()  # the floats of the inner function that is written
         self._budget = 16
-        self._grows = False  # whether lists and shapes grow, which a staged loop may refuse
+        self._grows = False  # whether lists and shapes grow; staged, TensorFlow refuses both
+        self._may_be_none = False  # whether e gets values; staged, TensorFlow refuses None
         self._may_be_unbound = False  # whether names are read that may have no value
 
     def program(self) -> str:
         self._emit(0, "def f(x, y, n, t, m, p):")
         for line in START:
             self._emit(1, line)
-        self._grows = self._number(0, 7) == 7
+        self._grows = self._number(0, 3) == 3
+        self._may_be_none = self._number(0, 5) == 5
         self._may_be_unbound = self._number(0, 7) == 7
         for _ in range(self._number(0, 2)):
             self._function()
@@ -98,6 +103,8 @@ class Author:
         if depth > 0:
             kinds += ["sum", "half", "tanh", "choice", "element", "variable", "builtin"]
             kinds += ["call"] if self._functions else []
+            kinds += ["item"] * (self._grows and not self._locals)
+            kinds += ["there"] * (self._may_be_none and not self._locals)
         kind = self._one_of(kinds)
         if kind == "name":
             return self._float_name()
@@ -108,6 +115,10 @@ class Author:
         if kind == "element":
             name = "t" if self._locals else self._one_of([*VECTORS, "t"])
             return f"{name}[{self._one_of([0, -1])}]"
+        if kind == "item":
+            return f"ys[{self._one_of([0, -1])}]"
+        if kind == "there":
+            return f"({self._float(0)} if e is None else e)"
         if kind == "half":
             return f"{self._float(0)} * 0.5"
         if kind == "tanh":
@@ -125,7 +136,10 @@ class Author:
 
     def _int(self, depth: int = 1) -> str:
         kinds = ["name", "name", "constant"] + (["sum", "product", "choice"] if depth > 0 else [])
+        kinds += ["length"] * (self._grows and depth > 0 and not self._locals)
         kind = self._one_of(kinds)
+        if kind == "length":
+            return "len(ys)"
         if kind == "name":
             return self._int_name()
         if kind == "constant":
@@ -149,7 +163,10 @@ class Author:
 
     def _condition(self, depth: int = 1) -> str:
         kinds = ["float", "float", "int", "int", "chain", "python", "flag", "flag"]
+        kinds += ["none"] * (self._may_be_none and not self._locals)
         kind = self._one_of(kinds + (["and", "or", "not"] if depth > 0 else []))
+        if kind == "none":
+            return f"e is {self._one_of(['', 'not '])}None"
         if kind == "float":
             return f"{self._float_name()} {self._one_of('<>')} {self._number(-2, 2)}.037"
         if kind == "int":
@@ -171,7 +188,8 @@ class Author:
         if self._locals:
             return f"{self._one_of(self._locals)} = {self._float()}"
         kinds = ["float", "float", "float", "int", "vector", "add", "pair", "flag", "variable"]
-        kinds += ["append", "longer"] * self._grows
+        kinds += ["append", "append", "several", "popped", "item", "longer"] * self._grows
+        kinds += ["optional", "optional"] * self._may_be_none
         kinds += ["new", "new"] * self._may_be_unbound
         kind = self._one_of(kinds)
         if kind == "float":
@@ -188,6 +206,17 @@ class Author:
             return f"{self._one_of(BOOLS)} = {self._condition()}"
         if kind == "append":
             return f"ys.append({self._float(0)} + x)"
+        # What takes an element away follows one that adds one: all staged changes show in the end.
+        added = f"ys.append({self._float(0)} + x)"
+        if kind == "several":
+            return f"ys {self._one_of(['+=', '= ys +'])} [{self._float(0)} + x, y * 0.5]"
+        if kind == "popped":
+            return f"{added}; ys.append({self._float(0)} - y); b = ys.pop({self._one_of(['', 0])})"
+        if kind == "item":
+            return f"{added}; ys[-1] = ys[-1] * 0.5 + ys[0]"
+        if kind == "optional":
+            value = self._one_of([f"{self._float(0)} + x", "None", "x if e is None else e * 0.5"])
+            return f"e = {value}"
         if kind == "longer":
             return f"z = tf.concat([z, [{self._float(0)}]], 0)"
         if kind == "new":

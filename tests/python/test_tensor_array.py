@@ -252,3 +252,18 @@ def test_eager_numbers_of_elements_are_a_vector() -> None:
             array.gather(numbers)
         with pytest.raises(TypeError, match="must be a vector"):
             array.scatter(numbers, [1.0])
+
+
+def test_a_loop_that_returns_early_carries_an_array() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        out = tf.TensorArray(tf.float32, 0, dynamic_size=True)
+        for e in x:
+            out = out.write(out.size(), e)
+            if e > 1.5:
+                return tf.reduce_sum(out.stack())
+        return out.stack()[0]
+
+    # What is returned has no shape before the loop, so that the loop gives shape_invariants.
+    assert float(f(tf.constant([1.0, 2.0, 3.0]))) == 3.0
+    assert float(f(tf.constant([1.25, 1.0]))) == 1.25

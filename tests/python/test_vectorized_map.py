@@ -477,3 +477,43 @@ def test_mirrors_in_a_branch_of_no_row(mode: str) -> None:
 
     assert np.array_equal(tf.vectorized_map(f, tf.constant(V)), V)
     assert np.array_equal(tf.function(lambda v: tf.vectorized_map(f, v))(tf.constant(V)), V)
+
+
+def test_optionals_hold_the_values_of_all_rows() -> None:
+    ops = tf.raw_ops
+
+    def f(x: Any) -> Any:
+        optional = ops.OptionalFromValue(components=[x * 2, tf.constant([1, 2])])
+        y, n = ops.OptionalGetValue(
+            optional=optional, output_types=["float32", "int32"], output_shapes=[[], [2]]
+        )
+        are_there = [
+            ops.OptionalHasValue(optional=optional),
+            ops.OptionalHasValue(optional=ops.OptionalNone()),
+        ]
+        return y * x, n, are_there
+
+    xs = tf.constant([1.0, 2.0, 3.0])
+    with tf.GradientTape() as tape:
+        tape.watch(xs)
+        y, n, are_there = tf.vectorized_map(f, xs, fallback_to_while_loop=False)
+    assert y.numpy().tolist() == [2.0, 8.0, 18.0]
+    assert n.numpy().tolist() == [[1, 2]] * 3
+    assert [t.numpy().tolist() for t in are_there] == [[True] * 3, [False] * 3]
+    assert tape.gradient(y, xs).numpy().tolist() == [4.0, 8.0, 12.0]
+
+
+def test_a_name_that_is_none_in_some_rows_is_refused() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        p = None
+        if x > 1.5:
+            p = x * 2
+        return x if p is None else p
+
+    @tf.function
+    def g(xs: Any) -> Any:
+        return tf.vectorized_map(f, xs)
+
+    with pytest.raises(tf.errors.UnimplementedError, match="StatelessIf"):
+        g(tf.constant([1.0, 2.0]))

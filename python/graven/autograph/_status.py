@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import threading
 from types import TracebackType
+from typing import Any
 
 
 class Status(enum.Enum):
@@ -23,9 +24,31 @@ class Status(enum.Enum):
     DISABLED = 3
 
 
+class Attempt:
+    """How a function is traced, and what that shows.
+
+    Args:
+      graph: The graph of the function.
+      stages_objects: Whether lists and None become values of the graph.
+
+    Attributes:
+      changes_lists: Whether a staged body has given a tensor to a method of a list.
+      errors: Errors which are none where lists and None are values of the graph.
+    """
+
+    __slots__ = ("changes_lists", "errors", "graph", "stages_objects")
+
+    def __init__(self, graph: Any, stages_objects: bool = False) -> None:
+        self.graph = graph
+        self.stages_objects = stages_objects
+        self.changes_lists = False
+        self.errors: list[Exception] = []
+
+
 class _State(threading.local):
     def __init__(self) -> None:
         self.status = Status.UNSPECIFIED
+        self.attempt: Attempt | None = None
         self.rewriting = 0  # callers on the stack that will re-write an exception
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from graven.autograph import _replay
 from graven.autograph._errors import rewriting_errors
-from graven.autograph._operators import converted_call
+from graven.autograph._operators import attempts, converted_call
 from graven.autograph._options import ConversionOptions, Feature
 from graven.autograph._status import Status, StatusScope
 
@@ -29,8 +29,9 @@ def call(
       kwargs: Keyword arguments.
     """
     if not autograph:
+        # It may call what to_graph has converted.
         with StatusScope(Status.DISABLED):
-            return python_function(*args, **kwargs)
+            return attempts.call(lambda: python_function(*args, **kwargs))
     if autograph == "replay":
         with StatusScope(Status.REPLAYED), rewriting_errors():
             return _replay.call(python_function, args, kwargs, 'autograph="replay" asks for that')
@@ -38,4 +39,4 @@ def call(
         recursive=True, user_requested=True, optional_features=optional_features
     )
     with StatusScope(Status.ENABLED), rewriting_errors():
-        return converted_call(python_function, args, kwargs, None, options)
+        return attempts.call(lambda: converted_call(python_function, args, kwargs, None, options))

@@ -26,7 +26,10 @@ def conversions(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Notes what is converted, to functions that say so."""
     noted: list[Any] = []
 
-    def convert(function: Any, options: ConversionOptions, operators: Any) -> Callable[..., Any]:
+    def convert(
+        function: Any, options: ConversionOptions, operators: Any, stages_objects: bool
+    ) -> Callable[..., Any]:
+        assert not stages_objects
         assert operators is ag and not options.user_requested
         noted.append(function)
         return lambda *args, **kwargs: ("converted", args, kwargs)
@@ -172,7 +175,7 @@ def test_a_scope_asked_for_by_the_user_enables_autograph() -> None:
 def warnings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     texts: list[str] = []
 
-    def fail(*_: Any) -> Any:
+    def fail(*_: Any, **__: Any) -> Any:
         raise _conversion.ConversionError("no source code")
 
     monkeypatch.setattr(_conversion, "convert", fail)

@@ -46,6 +46,12 @@ arguments):
     ag__.new_list(iterable)   l = ag__.list_append(l, x)   l, x = ag__.list_pop(l, index_or_None)
     x = ag__.set_item(x, i, value)   ag__.get_item(x, i)                     # LISTS
 
+Where lists and None may be values of the graph (`stages_objects`), a call of a method that changes
+the list of a local name, such as `l.append(x)`, counts as an assignment of the name, and
+
+    ag__.call_with_lists(f, args, kwargs, fscope)     # in the place of converted_call
+    ag__.is_none(x)                                   # x is None
+
 Names: `ag__.ld(x)` reads one, and raises UnboundLocalError for an `ag__.Undefined('x')`. One that
 surely has a value is read as it is.
 `ag__.ldu(lambda: d['k'], "d['k']")` reads without raising: an `Undefined` of that name instead

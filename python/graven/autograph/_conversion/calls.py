@@ -4,7 +4,7 @@ import ast
 import builtins
 
 from graven.autograph._conversion.nodes import LOAD, call, constant, load, put, sequence
-from graven.autograph._conversion.scope import Scope
+from graven.autograph._conversion.scope import LIST_METHODS, Scope
 
 _DEBUGGERS = ("pdb", "ipdb")
 _ADD = ast.Add()
@@ -13,20 +13,36 @@ _ADD = ast.Add()
 def convert_call(scope: Scope, node: ast.Call) -> ast.expr:
     """Converts the parts of a call, and the call if an operator is to make it."""
     keep = not scope.converts_calls or _stays(scope, node.func)
+    changed = _changed_list(scope, node.func) if scope.unit.stages_objects else None
     node.func = scope.visit(node.func)
     node.args = scope.visit_all(node.args)
     for keyword in node.keywords:
         keyword.value = scope.visit(keyword.value)
+    unit = scope.unit
+    if changed is not None:
+        scope.writes |= scope.bit(changed)
     if keep:
         return node
-    unit = scope.unit
     arguments = [
         node.func,
         _positional(scope, node),
         _by_keyword(scope, node) if node.keywords else constant(None, node),
         load(scope.fscope, node),
     ]
-    return unit.call("converted_call", arguments, node)
+    name = "call_with_lists" if unit.stages_objects else "converted_call"
+    return unit.call(name, arguments, node)
+
+
+def _changed_list(scope: Scope, function: ast.expr) -> str | None:
+    """Returns the local name whose list a call may change, such as that of `out.append(x)`."""
+    if (
+        isinstance(function, ast.Attribute)
+        and function.attr in LIST_METHODS
+        and isinstance(function.value, ast.Name)
+        and function.value.id in scope.local_names
+    ):
+        return function.value.id
+    return None
 
 
 def _stays(scope: Scope, function: ast.expr) -> bool:

@@ -73,7 +73,7 @@ class _Compiled:
 
 # By the identity of a code object, as equal ones may be of different files. An entry goes with its
 # code.
-_CACHE: dict[int, tuple[weakref.ref[types.CodeType], dict[Options, _Compiled]]] = {}
+_CACHE: dict[int, tuple[weakref.ref[types.CodeType], dict[tuple[Options, bool], _Compiled]]] = {}
 
 
 def _forget(cache: dict[int, Any], key: int, _: object) -> None:
@@ -82,7 +82,10 @@ def _forget(cache: dict[int, Any], key: int, _: object) -> None:
 
 
 def convert(
-    function: types.FunctionType, options: Options, operators: object
+    function: types.FunctionType,
+    options: Options,
+    operators: object,
+    stages_objects: bool = False,
 ) -> Callable[..., Any]:
     """Returns the converted form of a function, marked by `operators.autograph_artifact`.
 
@@ -94,6 +97,8 @@ def convert(
       function: A Python function; methods, partials and wrappers are for the caller to unwrap.
       options: How it is converted.
       operators: What converted code knows as `ag__`; the package's docstring says what it offers.
+      stages_objects: Whether lists and None may become values of the graph: then methods that
+        change a list count as assignments, and comparisons with None are operators.
 
     Raises:
       ConversionError: The function has no source, or code that cannot be converted.
@@ -104,16 +109,19 @@ def convert(
         key = id(original)
         known = (weakref.ref(original, functools.partial(_forget, _CACHE, key)), {})
         known = _CACHE.setdefault(key, known)
-    compiled = known[1].get(options)
+    compiled = known[1].get((options, stages_objects))
     if compiled is None:
-        compiled = known[1][options] = _compile(function, options)
+        compiled = _compile(function, options, stages_objects)
+        known[1][options, stages_objects] = compiled
     return _instantiate(function, compiled, operators)
 
 
-def is_converted(function: types.FunctionType, options: Options) -> bool:
+def is_converted(
+    function: types.FunctionType, options: Options, stages_objects: bool = False
+) -> bool:
     """Tells whether the code of a function has been converted with some options."""
     known = _CACHE.get(id(function.__code__))
-    return known is not None and options in known[1]
+    return known is not None and (options, stages_objects) in known[1]
 
 
 def _instantiate(
@@ -143,7 +151,7 @@ def to_code_text(function: types.FunctionType, options: Options) -> str:
       ConversionError: The function has no source, or code that cannot be converted.
     """
     try:
-        tree, _ = _convert_tree(function, options, None)
+        tree, _ = _convert_tree(function, options, None, False)
         return ast.unparse(tree) + "\n"
     except RecursionError as error:
         raise _too_deep(function) from error
@@ -153,10 +161,11 @@ def _too_deep(function: types.FunctionType) -> ConversionError:
     return ConversionError(f"the statements of {function.__qualname__} are nested too deeply")
 
 
-def _compile(function: types.FunctionType, options: Options) -> _Compiled:
+def _compile(function: types.FunctionType, options: Options, stages_objects: bool) -> _Compiled:
     original = function.__code__
     try:
-        return _compile_tree(original, *_convert_tree(function, options, "ag__thunk"))
+        converted = _convert_tree(function, options, "ag__thunk", stages_objects)
+        return _compile_tree(original, *converted)
     except RecursionError as error:
         raise _too_deep(function) from error
 
@@ -219,7 +228,7 @@ def _imported(function: types.FunctionType) -> list[str]:
 
 
 def _convert_tree(
-    function: types.FunctionType, options: Options, marker: str | None
+    function: types.FunctionType, options: Options, marker: str | None, stages_objects: bool
 ) -> tuple[ast.stmt, Unit]:
     code = function.__code__
     lines = lines_of(function)
@@ -232,6 +241,7 @@ def _convert_tree(
     features = frozenset(_FEATURES) if "ALL" in asked else frozenset(asked)
     marker = marker if marker is None else names.new(marker)
     unit = Unit(names, features, _bound_names(code), _resolver(function), text, marker)
+    unit.stages_objects = stages_objects
     unit.inner_options = functools.partial(_inner_options_node, options)
     given = _options_node(unit, options, node)
     if isinstance(node, ast.Lambda):

@@ -93,7 +93,7 @@ def _convert_body(scope: Scope, node: ast.FunctionDef, title: str, options: ast.
     if isinstance(first, ast.Constant) and isinstance(first.value, str):
         head, body = body[:1], body[1:]
     parameters = set(parameter_names(node.args))
-    if "LISTS" in unit.features:
+    if "LISTS" in unit.features or unit.stages_objects:
         scope.local_names = frozenset(bound_names(body) | parameters)
     exits = ExitRemover(unit)
     statements = exits.remove(body)

@@ -6,6 +6,7 @@ from graven.autograph._conversion.named_expressions import binds_names
 from graven.autograph._conversion.nodes import call, load, parameter, parameters, put
 from graven.autograph._conversion.scope import Scope
 
+_IDENTITY = (ast.Is, ast.IsNot)
 _EQUALITY: dict[type[ast.cmpop], str] = {ast.Eq: "eq", ast.NotEq: "not_eq"}
 
 
@@ -40,10 +41,23 @@ def convert_compare(scope: Scope, node: ast.Compare) -> ast.expr:
     if keep:
         return node
     if len(node.ops) == 1:
+        if scope.unit.stages_objects and node.ops[0].__class__ in _IDENTITY:
+            return _identity(scope, node)
         if "EQUALITY_OPERATORS" in scope.unit.features:
             return _pair(scope, node.left, node.ops[0], node.comparators[0], node)
         return node
     return _chain(scope, node, node.left, 0, simple)
+
+
+def _identity(scope: Scope, node: ast.Compare) -> ast.expr:
+    """Returns `x is None` as a call of an operator; comparisons of two objects stay."""
+    right = node.comparators[0]
+    if not isinstance(right, ast.Constant) or right.value is not None:
+        return node
+    found = scope.unit.call("is_none", [node.left], node)
+    if node.ops[0].__class__ is ast.IsNot:
+        return scope.unit.call("not_", [found], node)
+    return found
 
 
 def _pair(scope: Scope, left: ast.expr, op: ast.cmpop, right: ast.expr, at: ast.AST) -> ast.expr:

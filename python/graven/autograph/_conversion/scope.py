@@ -15,6 +15,8 @@ from graven.autograph._conversion.nodes import attribute, call, constant, load, 
 
 Handler = Callable[["Scope", Any], ast.expr]
 
+LIST_METHODS = ("append", "pop", "extend", "insert", "clear", "reverse")  # that change a list
+
 
 class Unit:
     """One conversion, of a function with all functions inside of it.
@@ -30,6 +32,7 @@ class Unit:
 
     Attributes:
       is_text: Whether a text is made, which is to look as TensorFlow's does.
+      stages_objects: Whether lists and None may become values of the graph.
     """
 
     def __init__(
@@ -49,10 +52,12 @@ class Unit:
         self.has_yields = "yield" in text
         self.after_as = re.findall(r"\bas\s+(\w+)", text) if "except" in text else []
         self.has_deletions = re.search(r"\bdel\b", text) is not None
+        self._text = text
         self.operators = names.new("ag__")
         self.helpers: set[str] = set() if thunk_marker is None else {thunk_marker}
         self.state_functions: set[str] = set()
         self.is_text = thunk_marker is None
+        self.stages_objects = False
         self.define: Callable[[Scope, ast.FunctionDef], ast.FunctionDef] = _cannot_define
         self.inner_options: Callable[[Unit, ast.AST], ast.expr] = _cannot_tell
         marker = None if thunk_marker is None else ast.arg(thunk_marker, None, lineno=1)
@@ -60,6 +65,10 @@ class Unit:
             marker.__dict__.update(col_offset=0, end_lineno=1, end_col_offset=0)
         self._no_parameters = ast.arguments([], [], marker, [], [], None, [])
         self._operator_nodes: dict[tuple[str, int], ast.Attribute] = {}
+
+    def changes_list(self, name: str) -> bool:
+        """Whether a method that changes lists seems to be called of a name."""
+        return any(f"{name}.{method}(" in self._text for method in LIST_METHODS)
 
     def may_be_undefined(self, name: str) -> bool:
         """Whether a name may hold an Undefined, or is to look so."""

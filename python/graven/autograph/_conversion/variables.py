@@ -53,7 +53,8 @@ def target(scope: Scope, node: ast.expr) -> ast.expr:
         _note_composite(scope, node)
         node.value = scope.visit(node.value)
     elif isinstance(node, ast.Subscript):
-        _note_composite(scope, node)
+        if not _is_of_changed_list(scope, node):
+            _note_composite(scope, node)
         node.value = scope.visit(node.value)
         node.slice = scope.visit(node.slice)
     elif isinstance(node, ast.Tuple | ast.List):
@@ -61,6 +62,18 @@ def target(scope: Scope, node: ast.expr) -> ast.expr:
     elif isinstance(node, ast.Starred):
         node.value = target(scope, node.value)
     return node
+
+
+def _is_of_changed_list(scope: Scope, node: ast.Subscript) -> bool:
+    """Notes an item of a list that may be a value of the graph: to set it is to change the list."""
+    unit = scope.unit
+    if not unit.stages_objects or not isinstance(node.value, ast.Name):
+        return False
+    name = node.value.id
+    if name not in scope.local_names or not unit.changes_list(name):
+        return False
+    scope.writes |= scope.bit(name)
+    return True
 
 
 def _note_composite(scope: Scope, node: ast.expr) -> None:

@@ -8,6 +8,7 @@ from graven.autograph._operators.assertions import assert_stmt as assert_stmt
 from graven.autograph._operators.branches import if_exp as if_exp
 from graven.autograph._operators.branches import if_stmt as if_stmt
 from graven.autograph._operators.calls import autograph_artifact as autograph_artifact
+from graven.autograph._operators.calls import call_with_lists as call_with_lists
 from graven.autograph._operators.calls import convert_callable as convert_callable
 from graven.autograph._operators.calls import converted_call as converted_call
 from graven.autograph._operators.for_loops import for_stmt as for_stmt
@@ -25,6 +26,7 @@ from graven.autograph._operators.loops import while_stmt as while_stmt
 from graven.autograph._operators.scopes import STD as STD
 from graven.autograph._operators.scopes import FunctionScope as FunctionScope
 from graven.autograph._operators.scopes import with_function_scope as with_function_scope
+from graven.autograph._operators.staged_optional import is_none as is_none
 from graven.autograph._operators.variables import Undefined as Undefined
 from graven.autograph._operators.variables import UndefinedReturnValue as UndefinedReturnValue
 from graven.autograph._operators.variables import ld as ld

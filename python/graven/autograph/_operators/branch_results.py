@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from graven import _nest
 from graven.autograph._operators import returns
+from graven.autograph._operators.attempts import stages_objects, with_objects_it_may_do
 from graven.autograph._operators.placeholders import zeros_like_type
 from graven.autograph._operators.user_line import user_line
 from graven.autograph._operators.values import dtype_of, to_tensor, type_name
 from graven.autograph._operators.variables import is_undefined
+
+
+class FormsNeededError(Exception):
+    """Names must be values of the graph in both branches, which have to be traced again.
+
+    Args:
+      forms: The forms, by name.
+    """
+
+    def __init__(self, forms: dict[str, Any]) -> None:
+        super().__init__()
+        self.forms = forms
 
 
 class ReturnValueNeededError(Exception):
@@ -53,7 +66,7 @@ class BranchResult:
         }
         self.leaves: dict[str, list[Leaf]] = {}
         for name, value in self.values.items():
-            if value is None and not returns.is_return_value(name):
+            if value is None and not returns.is_return_value(name) and not stages_objects():
                 raise none_at_end(name, branch)
             leaves = [] if is_undefined(value) else _nest.flatten(value)
             self.leaves[name] = [Leaf(leaf, to_tensor(leaf)) for leaf in leaves]
@@ -77,9 +90,11 @@ def _itself(value: Any) -> Any:
     return value
 
 
-def none_at_end(name: str, branch: str) -> ValueError:
+def none_at_end(name: str, branch: str) -> Exception:
     """The error of a name that is None at the end of a branch."""
-    return ValueError(f"'{name}' is None at the end of the {branch} branch.")
+    return with_objects_it_may_do(
+        ValueError(f"'{name}' is None at the end of the {branch} branch.")
+    )
 
 
 class Outputs:
@@ -88,21 +103,37 @@ class Outputs:
     Args:
       returned: By name, return values of the else branch whose types the main branch needs,
         because it gives none itself.
+      forms: By name, the forms of values of the graph.
+      form: Finds the form that a name needs, from its values in both branches; None if none does.
     """
 
-    def __init__(self, returned: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        returned: dict[str, Any],
+        forms: dict[str, Any] | None = None,
+        form: Callable[[str, Any, Any], Any] | None = None,
+    ) -> None:
         self._returned = returned
+        self._forms = forms or {}
+        self._form = form
         self._main: BranchResult | None = None
         self._else: BranchResult | None = None
         self._missing: Exception | None = None  # if the function ends with what this `if` leaves
 
     def of_main(self, result: BranchResult) -> list[Any]:
         """Takes what the main branch leaves; returns its tensors."""
+        self._convert(result)
         for name, like in self._returned.items():
             if is_undefined(result.values[name]):
                 self._give_zeros(result, name, like)
         self._main = result
         return result.tensors()
+
+    def _convert(self, result: BranchResult) -> None:
+        """Gives names their forms."""
+        for name, form in self._forms.items():
+            value = form.convert(result.values[name])
+            result.put(name, value, [Leaf(value, to_tensor(value))])
 
     def _give_zeros(self, result: BranchResult, name: str, like: Any) -> None:
         """Gives a branch that does not return zeros of the type of a value of the other branch."""
@@ -124,6 +155,10 @@ class Outputs:
         main = self._main
         assert main is not None, "the main branch is traced first"
         needed = {}
+        self._convert(result)
+        forms = self._needed_forms(main, result)
+        if forms:
+            raise FormsNeededError(forms)
         for name, value in result.values.items():
             of_main = main.values[name]
             if is_undefined(of_main) and is_undefined(value):
@@ -141,6 +176,18 @@ class Outputs:
             raise ReturnValueNeededError(needed)
         self._else = result
         return result.tensors()
+
+    def _needed_forms(self, main: BranchResult, other: BranchResult) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        if self._form is None:
+            return found
+        for name, value in other.values.items():
+            if name in self._forms or returns.is_return_value(name):
+                continue
+            form = self._form(name, main.values[name], value)
+            if form is not None:
+                found[name] = form
+        return found
 
     def packed(self, flat: Sequence[Any]) -> list[Any]:
         """Returns the values of the names after the `if`, around what tf.cond returned."""
@@ -178,9 +225,11 @@ def _check_agreement(name: str, main: BranchResult, other: BranchResult) -> None
     try:
         _nest.assert_same_structure(main.values[name], other.values[name])
     except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"'{name}' must have the same nested structure in the main and else branches:\n\n"
-            f"{error}"
+        raise with_objects_it_may_do(
+            TypeError(
+                f"'{name}' must have the same nested structure in the main and else branches:\n\n"
+                f"{error}"
+            )
         ) from None
     for one, two in zip(main.leaves[name], other.leaves[name], strict=True):
         _check_leaves(name, one, two)

@@ -13,10 +13,17 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
-from graven import _logging
+from graven import _engine, _logging
 from graven.autograph import _conversion, _replay, _verbosity
 from graven.autograph._errors import rewriting_errors
-from graven.autograph._operators import caller_frame, callers, python_builtins, reducing_builtins
+from graven.autograph._operators import (
+    attempts,
+    caller_frame,
+    callers,
+    list_calls,
+    python_builtins,
+    reducing_builtins,
+)
 from graven.autograph._operators.allow_list import (
     AS_THEY_ARE,
     Plan,
@@ -76,11 +83,37 @@ def converted_call(
     return _call_object(f, args, kwargs, caller_fn_scope, options)
 
 
+def call_with_lists(
+    f: Any, args: tuple[Any, ...], kwargs: Keywords, caller_fn_scope: FunctionScope | None = None
+) -> Any:
+    """Calls something with arguments that may be lists, or None or a value, of the graph.
+
+    Args:
+      f: What is called.
+      args: Its positional arguments.
+      kwargs: Its keyword arguments, or None.
+      caller_fn_scope: The scope of the function that calls.
+
+    Returns:
+      What it returns.
+    """
+    if list_calls.has_objects(args, kwargs):
+        overload = list_calls.overload(f)
+        if overload is not None:
+            return overload(*args, **(kwargs or {}))
+        if type(f) is _engine.PublicFunction:
+            args, kwargs = list_calls.plain(args, kwargs)
+    return converted_call(f, args, kwargs, caller_fn_scope)
+
+
 def _call_builtin(
     f: Any, args: tuple[Any, ...], kwargs: Keywords, scope: FunctionScope | None
 ) -> Any:
     """Calls a builtin function or a class."""
     named = kwargs or {}
+    if type(getattr(f, "__self__", None)) is list:
+        attempts.note_list_call(args)
+        return f(*args, **named)
     if f in _LOOK_AT_FRAMES and scope is not None:
         return _LOOK_AT_FRAMES[f](scope, *args, **named)
     if f is map or f is filter:
@@ -154,7 +187,10 @@ def _converted(function: FunctionType, options: ConversionOptions) -> Callable[.
     was_converted = _conversion.is_converted(function, options)
     try:
         converted = _conversion.convert(
-            function, options, sys.modules["graven.autograph._operators"]
+            function,
+            options,
+            sys.modules["graven.autograph._operators"],
+            stages_objects=attempts.stages_objects(),
         )
     except Exception as error:
         if _is_strict():

@@ -8,12 +8,22 @@ from graven import _engine
 from graven import _functions as ops
 from graven._dtypes import bool_
 from graven._ragged import RaggedTensor
+from graven.autograph._operators.staged_list import StagedList
 
 
 def refuse_ragged(condition: Any) -> None:
     """Raises a TypeError for a ragged tensor, which has no truth."""
     if isinstance(condition, RaggedTensor):
         raise TypeError("A RaggedTensor cannot be used as a condition.")
+
+
+def as_condition(value: Any) -> Any:
+    """Returns what a statement asks for the truth of; of a list in the graph, if it has elements.
+
+    Args:
+      value: The condition as the user wrote it.
+    """
+    return ops.greater(value.size(), 0) if isinstance(value, StagedList) else value
 
 
 def scalar_condition(condition: Any, statement: str) -> Any:

@@ -26,7 +26,9 @@ from graven.autograph._operators.captured_loop_names import (
 from graven.autograph._operators.inferred import is_missing
 from graven.autograph._operators.lengths import tensor_length
 from graven.autograph._operators.ragged_rows import ragged_row
+from graven.autograph._operators.staged_list import StagedList
 from graven.autograph._operators.staged_loop import LoopBody, run_staged
+from graven.autograph._operators.staged_optional import value_of
 from graven.autograph._operators.state import GetState, SetState, State, state_functions
 from graven.autograph._operators.values import is_dense, is_eager
 from graven.autograph._operators.variables import is_undefined
@@ -64,9 +66,10 @@ def for_stmt(
       NotImplementedError: Whether a Python loop is left early depends on a tensor.
     """
     names = tuple(symbol_names)
+    iter_ = value_of(iter_)
     get_state, set_state = state_functions(get_state, set_state, names, body)
     is_tensor = is_dense(iter_) or isinstance(iter_, RaggedTensor)
-    if not is_tensor:
+    if not is_tensor and not isinstance(iter_, StagedList):
         names = names[: len(names) - ncaptured]
         get_state, set_state = without_captured_names(get_state, set_state, ncaptured)
         ncaptured = 0
@@ -77,6 +80,8 @@ def for_stmt(
         _over_range(iter_, loop)
     elif is_tensor:
         _over_rows(iter_, loop)
+    elif isinstance(iter_, StagedList):
+        _over_list(iter_, loop)
     elif hasattr(type(iter_), "_autograph_for_loop"):
         iter_._autograph_for_loop(extra_test, body, get_state, set_state, names, opts)
     elif hasattr(type(iter_), "get_next_as_optional"):
@@ -196,6 +201,19 @@ def _over_rows(iter_: Any, loop: _ForLoop) -> None:
         return ops.add(i, 1)
 
     loop.stage(ITERATE, ops.zeros([], length.dtype), lambda i: ops.less(i, length), body)
+
+
+def _over_list(iter_: StagedList, loop: _ForLoop) -> None:
+    """Runs over the elements that a list in the graph has before the loop."""
+    elements = iter_.copy()
+    length = elements.size()
+
+    def body(i: Any) -> Any:
+        loop.body(elements.element(i))
+        return ops.add(i, 1)
+
+    start = ops.zeros([], length.dtype)
+    loop.stage(ITERATE, start, lambda i: ops.less(i, length), body)
 
 
 def _over_iterator(iter_: Any, loop: _ForLoop) -> None:

@@ -44,6 +44,8 @@ def values_after_one_iteration(
         return in_scratch_graph(one_iteration)
     except (UnboundLocalError, TypeError, AttributeError) as error:
         missing = [(n, v) for n, v in zip(names, before, strict=True) if is_missing(v)]
+        if not missing:
+            raise
         raise _not_inferred(*missing[0], f"it could not be inferred: {error}") from error
 
 

@@ -1,6 +1,7 @@
 """List literals, `append`, `pop` and items, with Feature.LISTS.
 
-Lists stay Python's. Items of tensors are set in a copy; those of tensor arrays are written.
+Lists stay Python's, unless staged code makes them longer (`attempts`). Items of tensors are set in
+a copy; those of tensor arrays are written.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 
 from graven import _engine
 from graven import _functions as ops
+from graven.autograph._operators import attempts
 from graven.autograph._operators.values import is_dense, is_tensor_array
 
 
@@ -30,6 +32,7 @@ def list_append(list_: Any, x: Any) -> Any:
     """
     if is_tensor_array(list_):
         return list_.write(list_.size(), x)
+    attempts.note_list_call((x,))
     list_.append(x)
     return list_
 
@@ -74,6 +77,7 @@ def set_item(target: Any, i: Any, x: Any) -> Any:
     if is_tensor_array(target):
         return target.write(i, x)
     if not isinstance(target, _engine.Tensor):
+        attempts.note_list_call((x,))
         target[i] = x
         return target
     if not is_dense(i) and not hasattr(i, "__index__"):

@@ -8,6 +8,8 @@ from typing import Any
 from graven import _engine
 from graven import _functions as ops
 from graven.autograph._operators import records, returns
+from graven.autograph._operators.conditions import as_condition
+from graven.autograph._operators.staged_optional import known_in_branch, note_conjunction
 from graven.autograph._operators.values import is_dense, is_eager
 
 
@@ -25,10 +27,13 @@ def and_(a: Callable[[], Any], b: Callable[[], Any]) -> Any:
     Raises:
       TypeError: The left operand is a tensor, and the right one of another type.
     """
-    left = a()
+    left = as_condition(a())
     if _is_staged(left):
         tensor = _engine.convert_to_tensor(left)
-        return records.cond(tensor, b, lambda: tensor)
+        with known_in_branch(left, True):
+            result = records.cond(tensor, lambda: as_condition(b()), lambda: tensor)
+        note_conjunction(result, left)
+        return result
     return left and b()
 
 
@@ -42,10 +47,11 @@ def or_(a: Callable[[], Any], b: Callable[[], Any]) -> Any:
     Raises:
       TypeError: The left operand is a tensor, and the right one of another type.
     """
-    left = a()
+    left = as_condition(a())
     if _is_staged(left):
         tensor = _engine.convert_to_tensor(left)
-        return records.cond(tensor, lambda: tensor, b)
+        with known_in_branch(left, False):
+            return records.cond(tensor, lambda: tensor, lambda: as_condition(b()))
     return left or b()
 
 
@@ -58,6 +64,7 @@ def not_(a: Any) -> Any:
     Raises:
       TypeError: It is a tensor that is no bool.
     """
+    a = as_condition(a)
     if is_dense(a):
         result = ops.logical_not(a)
         if not is_eager():

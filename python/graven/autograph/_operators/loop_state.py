@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 
 from graven import _engine, _nest
 from graven._tensor_shape import TensorShape
+from graven.autograph._operators.attempts import with_objects_it_may_do
+from graven.autograph._operators.staged_objects import Kept
 from graven.autograph._operators.values import dtype_of, to_tensor, type_name
 from graven.autograph._operators.variables import is_undefined
 
 
 def _shape_of(tensor: Any) -> Any:
     """The static shape of a dense tensor; None for other values, whose shapes are not checked."""
-    shape = getattr(tensor, "shape", None)
-    return shape if isinstance(shape, TensorShape) and isinstance(tensor, _engine.Tensor) else None
+    return tensor.shape if isinstance(tensor, _engine.Tensor) else None
 
 
 def _conforms(shape: Any, invariant: Any) -> bool:
@@ -59,16 +60,25 @@ class LoopSymbol:
       invariants: Shapes by the identity of values, as set_loop_options gives them.
       shape_like: A value whose shapes the loop variable may have; None if only the user's
         invariants and the shapes before the loop count.
+      form: What makes the value of the graph of values after an iteration, if it is one.
 
     Raises:
       ValueError: A shape does not fit its invariant.
     """
 
     def __init__(
-        self, name: str, value: Any, invariants: Sequence[tuple[Any, Any]], shape_like: Any = None
+        self,
+        name: str,
+        value: Any,
+        invariants: Sequence[tuple[Any, Any]],
+        shape_like: Any = None,
+        form: Any = None,
     ) -> None:
         self.name = name
         self.value = value
+        self._form = form
+        # A list may be put out of scope while the body is traced.
+        self._structure = list(value) if type(value) is list else value
         self._invariants = invariants
         if value is None or is_undefined(value):
             self._leaves = [_Leaf(value, None)]
@@ -105,6 +115,16 @@ class LoopSymbol:
         return invariant
 
     @property
+    def has_form(self) -> bool:
+        """Whether it is a value of the graph, or goes around it as a whole."""
+        return self._form is not None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is a list that goes around the graph."""
+        return isinstance(self.value, Kept)
+
+    @property
     def varies(self) -> bool:
         """Whether a loop variable may have another shape than before the loop."""
         return any(leaf.varies for leaf in self._leaves)
@@ -135,8 +155,10 @@ class LoopSymbol:
         """
         if self.value is None or is_undefined(self.value):
             return self.value
+        if isinstance(self.value, Kept):
+            return self.value.value
         leaves = [leaf.value if leaf.tensor is None else next(tensors) for leaf in self._leaves]
-        return _nest.pack_sequence_as(self.value, leaves)
+        return _nest.pack_sequence_as(self._structure, leaves)
 
     def after_iteration(self, value: Any, check_shapes: bool) -> list[Any]:
         """Returns the loop variables after an iteration.
@@ -150,17 +172,24 @@ class LoopSymbol:
           TypeError: Its structure or dtypes are others, or an object is.
         """
         name = self.name
+        if self._form is not None and not is_undefined(value):
+            value = self._form.convert(value)
         if is_undefined(value) and is_undefined(self.value):
             return []
         if value is None and self.value is not None:
-            raise ValueError(f"'{name}' is None at the end of the iteration.")
+            raise with_objects_it_may_do(
+                ValueError(f"'{name}' is None at the end of the iteration.")
+            )
         if is_undefined(value):
             raise ValueError(f"'{name}' is not defined at the end of the iteration.")
         try:
-            _nest.assert_same_structure(self.value, value)
+            _nest.assert_same_structure(self._structure, value)
         except (TypeError, ValueError) as error:
-            raise TypeError(
-                f"'{name}' does not have the same nested structure after one iteration.\n\n{error}"
+            raise with_objects_it_may_do(
+                TypeError(
+                    f"'{name}' does not have the same nested structure after one iteration.\n\n"
+                    f"{error}"
+                )
             ) from None
         result = []
         for before, leaf in zip(self._leaves, _nest.flatten(value), strict=True):

@@ -10,8 +10,13 @@ from graven.autograph._loop_options import of_while_loop
 from graven.autograph._operators import python_loop, returns
 from graven.autograph._operators.branches import as_if_staged
 from graven.autograph._operators.captured_loop_names import with_captured_names
-from graven.autograph._operators.conditions import refuse_ragged, scalar_condition
+from graven.autograph._operators.conditions import (
+    as_condition,
+    refuse_ragged,
+    scalar_condition,
+)
 from graven.autograph._operators.scratch import in_scratch_graph
+from graven.autograph._operators.staged_list import StagedList
 from graven.autograph._operators.staged_loop import LoopBody, run_staged
 from graven.autograph._operators.state import GetState, SetState, state_functions
 from graven.autograph._operators.values import is_dense, is_eager
@@ -51,7 +56,7 @@ def while_stmt(
         _run_eagerly(test, body, get_state, set_state, symbol_names, opts)
         return
     # In a graph of its own: where the loop is staged, the test has a graph anyhow.
-    first = in_scratch_graph(test)
+    first = in_scratch_graph(lambda: as_condition(test()))
     refuse_ragged(first)
     loop = LoopBody(test, body, get_state, set_state, symbol_names)
     if is_dense(first):
@@ -61,7 +66,7 @@ def while_stmt(
     def stage_rest(count: int) -> bool:
         return _stage_rest(loop, opts, count, ncaptured)
 
-    python_loop.run_while(first, test, body, stage_rest)
+    python_loop.run_while(first, lambda: as_condition(test()), body, stage_rest)
 
 
 def _stage_rest(loop: LoopBody, opts: dict[str, Any], count: int, ncaptured: int) -> bool:
@@ -79,7 +84,10 @@ def _stage_rest(loop: LoopBody, opts: dict[str, Any], count: int, ncaptured: int
       False if its test has become a tensor for another reason.
     """
     state = zip(loop.names, loop.get_state(), strict=True)
-    if not any(returns.is_exit_flag(name) and is_dense(value) for name, value in state):
+    if not any(
+        (returns.is_exit_flag(name) and is_dense(value)) or isinstance(value, StagedList)
+        for name, value in state
+    ):
         return False
     most = of_while_loop(opts).get("maximum_iterations")
     if most is not None:

@@ -18,6 +18,7 @@ from graven._ragged import RaggedTensor
 from graven._scopes import control_dependencies
 from graven.autograph._operators import records
 from graven.autograph._operators.lengths import tensor_length
+from graven.autograph._operators.staged_list import StagedList
 from graven.autograph._operators.values import is_dense, is_tensor_array
 
 
@@ -58,7 +59,7 @@ def len_(s: Any) -> Any:
     """Calls len(s)."""
     if is_dense(s) or isinstance(s, RaggedTensor):
         return tensor_length(s)
-    if is_tensor_array(s):
+    if is_tensor_array(s) or isinstance(s, StagedList):
         return s.size()
     return _dataset_length(s) if _is_dataset(s) else builtins.len(s)
 

@@ -59,6 +59,11 @@ def note_negation(result: Any, operand: Any) -> None:
     setattr(result, _NEGATED, operand)
 
 
+def negated_operand(result: Any) -> Any:
+    """Returns the tensor of which another is `not`; None if that is not known."""
+    return getattr(result, _NEGATED, None)
+
+
 def _known(value: Any, condition: Any, holds: bool) -> Any:
     """A flag in a branch that runs if a condition holds, or if it does not."""
     if value is condition:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from graven import _engine
@@ -10,7 +11,8 @@ from graven import _functions as ops
 from graven._debug_ops import Assert
 from graven.autograph._loop_options import of_while_loop, shape_invariants
 from graven.autograph._operators import records, returns
-from graven.autograph._operators.conditions import scalar_condition
+from graven.autograph._operators.attempts import stages_objects
+from graven.autograph._operators.conditions import as_condition, scalar_condition
 from graven.autograph._operators.inferred import (
     is_missing,
     placeholder,
@@ -18,10 +20,20 @@ from graven.autograph._operators.inferred import (
     values_after_one_iteration,
 )
 from graven.autograph._operators.loop_state import LoopSymbol
+from graven.autograph._operators.staged_list import StagedList
+from graven.autograph._operators.staged_objects import CopiedLists, Kept, form_of
+from graven.autograph._operators.staged_optional import StagedOptional
 from graven.autograph._operators.state import GetState, SetState, State
 from graven.autograph._operators.user_line import user_line
 from graven.autograph._operators.values import is_dense
 from graven.autograph._operators.variables import is_undefined
+
+
+def _copied(value: Any) -> Any:
+    """A value that a body may change in place."""
+    if isinstance(value, StagedList):
+        return value.copy()
+    return list(value) if type(value) is list else value
 
 
 class LoopBody:
@@ -78,6 +90,11 @@ class _StagedLoop:
         self._inferred: list[str] = []  # names that have a value only if the loop iterates
         self._returns_always = False
         self._line = user_line()
+        self._place = f"the loop in {self._line}"
+        self._lists: CopiedLists | None = None
+        if stages_objects():
+            self._lists = CopiedLists(loop.names, self._before, self._place)
+        self._start = self._before  # with values of the graph where names have forms
         self._symbols = self._made_symbols()
 
     def _made_symbols(self) -> list[LoopSymbol]:
@@ -86,20 +103,33 @@ class _StagedLoop:
             LoopSymbol(name, value, invariants)
             for name, value in zip(names, self._before, strict=True)
         ]
-        if not any(map(is_missing, self._before)):
+        if not any(map(is_missing, self._before)) and not self._lists:
             return symbols
+        lists = self._lists
 
         def one_iteration() -> State:
             tensors = iter([tensor for symbol in symbols for tensor in symbol.placeholders()])
-            self._loop.set_state(tuple(symbol.packed(tensors) for symbol in symbols))
+            state = tuple(symbol.packed(tensors) for symbol in symbols)
+            if lists:
+                state = lists.copies(names, state)
+            self._loop.set_state(state)
             self._loop.body()
-            return self._loop.get_state()
+            state = self._loop.get_state()
+            if lists:
+                lists.end(names, state)
+            return state
 
         try:
             after = values_after_one_iteration(one_iteration, names, self._before)
+            if lists is not None:
+                self._give_forms(symbols, lists, after)
         finally:
+            if lists:
+                lists.restore()
             self._loop.set_state(self._before)
         for i, symbol in enumerate(symbols):
+            if symbol.has_form:
+                continue
             # What stays unbound does so behind the loop, too: then a read of it is the error.
             if is_missing(symbol.value) and not is_undefined(after[i]):
                 self._inferred.append(symbol.name)
@@ -107,8 +137,65 @@ class _StagedLoop:
                 symbols[i] = LoopSymbol(symbol.name, value, invariants, after[i])
         return symbols
 
+    def _give_forms(
+        self, symbols: list[LoopSymbol], lists: CopiedLists, after: Sequence[Any]
+    ) -> None:
+        """Makes values of the graph of names that need it, as one iteration shows.
+
+        Args:
+          symbols: The loop variables; updated.
+          lists: What the iteration did to lists.
+          after: What the names are bound to after it.
+        """
+        lists.restore()
+        invariants = shape_invariants(self._opts)
+        start = list(self._before)
+        for i, (name, before) in enumerate(zip(self._loop.names, self._before, strict=True)):
+            if lists.is_unchanged(name) or lists.is_log(name):
+                kept = Kept(name, before)
+                symbols[i] = LoopSymbol(name, kept, invariants, form=kept)
+                continue
+            if is_undefined(before) and isinstance(after[i], StagedList | StagedOptional):
+                self._inferred.append(name)
+                form = after[i].spec
+                start[i] = form.empty()
+                symbols[i] = LoopSymbol(name, start[i], invariants, form=form)
+                continue
+            # A name that is None at first only has no value before the loop.
+            if before is None and not isinstance(after[i], StagedOptional):
+                continue
+            form = form_of(name, self._place, (before, after[i]))
+            if form is None and isinstance(before, StagedList | StagedOptional):
+                form = before.spec
+            if form is not None:
+                start[i] = form.convert(before)
+                if isinstance(start[i], StagedList):
+                    start[i] = start[i].copy()
+                symbols[i] = LoopSymbol(name, start[i], invariants, form=form)
+        self._start = tuple(start)
+
     # --- The functions of tf.while_loop. The first loop variable says whether there was an
     # iteration, if that must be known.
+
+    @contextlib.contextmanager
+    def _lists_out_of_scope(self) -> Iterator[None]:
+        """In the `with` statement bodies work on copies of lists; the results are theirs."""
+        lists = self._lists
+        if not lists:
+            yield
+            return
+        lists.put_out_of_scope([symbol.name for symbol in self._symbols if not symbol.is_kept])
+        try:
+            yield
+        except BaseException:
+            lists.restore()
+            raise
+        self._loop.set_state(
+            tuple(
+                value if symbol.is_kept else lists.result(symbol.name, value, 1)
+                for symbol, value in zip(self._symbols, self._loop.get_state(), strict=True)
+            )
+        )
 
     def _bind(self, variables: Sequence[Any]) -> None:
         tensors = iter(variables[self._num_flags :])
@@ -124,7 +211,7 @@ class _StagedLoop:
 
     def _test(self, *variables: Any) -> Any:
         self._bind(variables)
-        result = self._loop.test()
+        result = as_condition(self._loop.test())
         if not is_dense(result):
             return _engine.convert_to_tensor(bool(result))
         return scalar_condition(result, "while loop")
@@ -140,10 +227,11 @@ class _StagedLoop:
         return [_engine.convert_to_tensor(value) if value is True else value for value in results]
 
     def run(self) -> None:
-        if self._is_read_while_none():
-            self._run_first_apart()
-        else:
-            self._run()
+        with self._lists_out_of_scope():
+            if self._is_read_while_none():
+                self._run_first_apart()
+            else:
+                self._run()
 
     def _is_read_while_none(self) -> bool:
         """Whether the first iteration may see that a variable is None, which later ones do not."""
@@ -158,7 +246,7 @@ class _StagedLoop:
         iterates = self._first_test(opts)
 
         def first() -> list[Any]:
-            loop.set_state(self._before)
+            loop.set_state(tuple(map(_copied, self._start)))
             loop.body()
             after = zip(symbols, loop.get_state(), strict=True)
             return [t for symbol, value in after for t in symbol.after_iteration(value, True)]
@@ -190,8 +278,8 @@ class _StagedLoop:
 
     def _first_test(self, opts: dict[str, Any]) -> Any:
         """Whether there is a first iteration; takes it off the maximum in the options."""
-        self._loop.set_state(self._before)
-        result = self._loop.test()
+        self._loop.set_state(tuple(map(_copied, self._start)))
+        result = as_condition(self._loop.test())
         if not is_dense(result):
             result = bool(result)
         iterates = scalar_condition(_engine.convert_to_tensor(result), "while loop")

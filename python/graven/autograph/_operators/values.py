@@ -46,6 +46,16 @@ def _is_number_or_string(value: Any) -> bool:
     return numpy is not None and isinstance(value, (numpy.generic, numpy.ndarray))
 
 
+def dense_leaf(value: Any, dtype: Any = None) -> Any:
+    """Returns a leaf as a dense tensor, Python's numbers in a dtype; None of what is none."""
+    if isinstance(value, CompositeTensor) or is_tensor_array(value):
+        return None
+    tensor = to_tensor(value)
+    if tensor is None or dtype is None or is_dense(value):
+        return tensor
+    return _engine.convert_to_tensor(value, dtype_hint=dtype)
+
+
 def is_tensor_array(value: Any) -> bool:
     """Tells whether a value is a tf.TensorArray."""
     return type(value).__name__ == "TensorArray" and type(value).__module__.startswith("graven.")
@@ -64,6 +74,8 @@ def python_numbers_to_tensors(value: Any) -> Any:
 
 def dtype_of(tensor: Any) -> Any:
     """The dtype of what to_tensor returns; None of composite values that have none."""
+    if not getattr(type(tensor), "_has_dtype", True):
+        return None
     return getattr(tensor, "dtype", None)
 
 
