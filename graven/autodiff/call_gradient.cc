@@ -168,15 +168,17 @@ Tensor shape_of_gradient_of(Emitter& emit, const Tensor& input) {
   return emit(kShape, {emit(kReadVariable, {like.tensor}, {like.dtype})});
 }
 
-BackwardRef backward_of_custom(const Ref<CustomGradient>& gradient, size_t num_inputs,
+BackwardRef backward_of_custom(const Ref<CustomGradient>& gradient, std::span<const Tensor> inputs,
                                std::span<const Tensor> outputs) {
   std::vector<StepTensor> values;
   for (const Tensor& output : outputs) {
     values.push_back(without_value(output));
   }
+  std::vector<Tensor> kept;
+  if (gradient->reads_inputs()) kept.assign(inputs.begin(), inputs.end());
   return backward_of(
       "custom_gradient",
-      [gradient, num_inputs, values = std::move(values)](
+      [gradient, num_inputs = inputs.size(), kept = std::move(kept), values = std::move(values)](
           Builder& builder, std::span<const Gradient> dy) -> Result<std::vector<Gradient>> {
         Emitter emit(builder);
         std::vector<Tensor> dense;
@@ -184,7 +186,7 @@ BackwardRef backward_of_custom(const Ref<CustomGradient>& gradient, size_t num_i
           dense.push_back(dy[i].is_none() ? zeros_like(emit, values[i]) : densify(emit, dy[i]));
         }
         RETURN_IF_ERROR(emit.status());
-        ASSIGN_OR_RETURN(auto dx, gradient->gradient(builder, dense));
+        ASSIGN_OR_RETURN(auto dx, gradient->gradient(builder, kept, dense));
         if (dx.size() != num_inputs) {
           return value_error("custom_gradient function expected to return ", num_inputs,
                              " gradients, but returned ", dx.size(), " instead.");

@@ -16,8 +16,8 @@ namespace graven::engine {
 BackwardRef backward_of_call(Ref<GradientPair> pair, std::span<const Tensor> inputs,
                              std::span<const Tensor> outputs);
 
-// The gradient of a user's function with as many inputs, which gave these outputs.
-BackwardRef backward_of_custom(const Ref<CustomGradient>& gradient, size_t num_inputs,
+// The gradient of a user's function of these inputs, which gave these outputs.
+BackwardRef backward_of_custom(const Ref<CustomGradient>& gradient, std::span<const Tensor> inputs,
                                std::span<const Tensor> outputs);
 
 // Zeros of the shape and dtype that the gradient of an input has: for a handle those of the value

@@ -38,7 +38,7 @@ Result<Tensors> apply_custom_gradient(Builder& builder, std::span<const Tensor> 
       if (!plain.graph()) listener->on_op(*kIdentityN.op, attrs, outputs, results);
       continue;
     }
-    if (!backward) backward = backward_of_custom(gradient, inputs.size(), results);
+    if (!backward) backward = backward_of_custom(gradient, inputs, results);
     listener->on_step(inputs, results, backward);
   }
   return results;
@@ -46,9 +46,9 @@ Result<Tensors> apply_custom_gradient(Builder& builder, std::span<const Tensor> 
 
 BackwardRef backward_of_custom_node(const Node& node, std::span<const Tensor> outputs) {
   auto num_results = static_cast<size_t>(std::get<int64_t>(node.attribute(kNumResults)));
-  size_t num_inputs = outputs.size() - num_results;
-  auto backward =
-      backward_of_custom(node.custom_gradient(), num_inputs, outputs.subspan(0, num_results));
+  // The inputs' own values are among the outputs.
+  auto backward = backward_of_custom(node.custom_gradient(), outputs.subspan(num_results),
+                                     outputs.subspan(0, num_results));
   return backward_of(
       "custom_gradient",
       [backward, num_results](Builder& builder,

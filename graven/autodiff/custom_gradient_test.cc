@@ -17,7 +17,7 @@ class FunctionGradient final : public CustomGradient {
   explicit FunctionGradient(Function f) : f_(std::move(f)) {}
   // What an owner of a Function does when that goes: the function may hold tensors of the graph.
   void let_go() { f_ = nullptr; }
-  Result<std::vector<Gradient>> gradient(Builder& builder,
+  Result<std::vector<Gradient>> gradient(Builder& builder, std::span<const Tensor>,
                                          std::span<const Tensor> dy) const override {
     return f_(builder, dy);
   }

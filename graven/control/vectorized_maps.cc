@@ -9,6 +9,7 @@
 #include "graven/base/strings.h"
 #include "graven/batching/batch_graph.h"
 #include "graven/control/define_control_flow.h"
+#include "graven/control/row_gradients.h"
 #include "graven/control/structures.h"
 #include "graven/function/trace_body.h"
 #include "graven/ir/frame.h"
@@ -64,8 +65,7 @@ class VectorizedMapper {
     settings.on_loop = [this](const Op& op) { return note_loop(op); };
     settings.apply_bodies = [](Builder& builder, const Op& op, std::span<const Tensor> all,
                                AttrsRef attrs) { return apply_bodies(builder, op, all, attrs); };
-    ASSIGN_OR_RETURN(std::vector<BatchedTensor> outputs,
-                     batch_graph(c_.builder(), traced.graph, inputs, settings));
+    ASSIGN_OR_RETURN(std::vector<BatchedTensor> outputs, batched(traced.graph, inputs, settings));
     std::vector<Tensor> results;
     for (const BatchedTensor& output : outputs) {
       if (is_object(output.tensor)) {
@@ -75,6 +75,19 @@ class VectorizedMapper {
     }
     RETURN_IF_ERROR(c_.status());
     return with_tensors(traced.outputs, results);
+  }
+
+  Result<std::vector<BatchedTensor>> batched(const Ref<Graph>& graph,
+                                             std::span<const BatchedTensor> inputs,
+                                             const BatchSettings& settings) {
+    const bool may_be_differentiated = c_.is_graph() || !Frame::current().listeners.empty();
+    if (!may_be_differentiated || !has_custom_gradient(*graph)) {
+      return batch_graph(c_.builder(), graph, inputs, settings);
+    }
+    const Ref<Body> body = body_of(graph);
+    ASSIGN_OR_RETURN(auto outputs, batch_with_row_gradient(c_.builder(), body, inputs, settings));
+    if (outputs) return std::move(*outputs);
+    return batch_graph(c_.builder(), graph, inputs, settings);
   }
 
   static bool is_object(const Tensor& tensor) {

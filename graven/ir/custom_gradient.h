@@ -19,10 +19,12 @@ namespace graven::engine {
 // the user's function (Python in its slot), and drops them with the Function.
 class GRAVEN_API CustomGradient : public RefCounted {
  public:
-  // dy: the gradients of the outputs, dense, zeros where there is none. Returns the gradients of
-  // the inputs, one each.
-  virtual Result<std::vector<Gradient>> gradient(Builder& builder,
+  // dy: the gradients of the outputs, dense, zeros where there is none. inputs: their values, if
+  // it reads_inputs, else nothing. Returns the gradients of the inputs, one each.
+  virtual Result<std::vector<Gradient>> gradient(Builder& builder, std::span<const Tensor> inputs,
                                                  std::span<const Tensor> dy) const = 0;
+  // True if it needs the values of the inputs, which are kept for it then.
+  virtual bool reads_inputs() const { return false; }
 };
 
 }  // namespace graven::engine

@@ -94,7 +94,8 @@ void pass_gradients_on(GradientContext& c) {
   }
 }
 
-// A gradient of the user's is a function of one row.
+// A gradient of the user's is a function of one row: where there is one for all rows, no gradient
+// comes here.
 void batch_identities(BatchContext& c) {
   if (!c.node().custom_gradient()) return batch_any_shape(c);
   for (int i = 0; i < c.num_outputs(); ++i) {

@@ -13,6 +13,7 @@
 #include "graven/python/slot.h"
 #include "graven/python/tape_object.h"
 #include "graven/python/tensor_object.h"
+#include "graven/python/user_callable.h"
 #include "graven/python/variable_object.h"
 #include "graven/runtime/eager_builder.h"
 
@@ -44,7 +45,7 @@ class PythonGradient final : public engine::CustomGradient {
     return running->held_.keep(object);
   }
 
-  Result<std::vector<Gradient>> gradient(engine::Builder&,
+  Result<std::vector<Gradient>> gradient(engine::Builder&, std::span<const Tensor>,
                                          std::span<const Tensor> dy) const override {
     HoldGil gil;
     Running scope(this);
@@ -129,6 +130,7 @@ void bind_custom_gradient(nb::module_& m) {
         if (!slot && PyErr_Occurred()) throw nb::python_error();
         if (slot) {
           keep_for_tapes(slot.get());
+          keep_for_callable(slot.get());  // vectorized_map differentiates what it has traced
           if (!keep_for_trace(slot.get()) || !PythonGradient::keep_for_running(slot.get())) {
             throw nb::python_error();
           }

@@ -37,6 +37,12 @@ class UserCallable final : public engine::Callable {
  public:
   explicit UserCallable(PyObject* function) : function_(Object::borrow(function)) {}
 
+  static constinit thread_local UserCallable* running;  // the innermost of this thread
+  void keep(PyObject* object) {
+    kept_.push_back(Object::borrow(object));
+    if (outer_ && outer_ != this) outer_->keep(object);
+  }
+
   Result<Value> call(std::span<const Value> arguments, As as) override {
     HoldGil gil;
     PyObject* function = function_.get();
@@ -51,7 +57,10 @@ class UserCallable final : public engine::Callable {
       if (!argument) return pending_exception();
       PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), argument.release());
     }
+    UserCallable* const outer = outer_;
+    outer_ = std::exchange(running, this);
     Object result = Object::take(run_python<PyObject_CallObject>(function, tuple.get()));
+    running = std::exchange(outer_, outer);
     if (!result) return pending_exception();
     switch (as) {
       case As::kWhole:
@@ -78,7 +87,11 @@ class UserCallable final : public engine::Callable {
 
   const Object function_;
   Object converted_;
+  std::vector<Object> kept_;
+  UserCallable* outer_ = nullptr;  // that calls this one
 };
+
+constinit thread_local UserCallable* UserCallable::running = nullptr;
 
 bool is_list(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
 
@@ -92,6 +105,10 @@ Result<engine::Choices::Choice> to_choice(PyObject* key, PyObject* function) {
 }
 
 }  // namespace
+
+void keep_for_callable(PyObject* object) {
+  if (UserCallable::running) UserCallable::running->keep(object);
+}
 
 Result<Ref<engine::Callable>> to_callable(PyObject* object, std::string_view name) {
   if (!PyCallable_Check(object)) {

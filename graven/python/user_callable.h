@@ -16,6 +16,10 @@ namespace graven::python {
 // A TypeError if the object cannot be called.
 engine::Result<engine::Ref<engine::Callable>> to_callable(PyObject* object, std::string_view name);
 
+// Makes all such functions that run on this thread own an object, for as long as the calls of the
+// public functions that take them.
+void keep_for_callable(PyObject* object);
+
 // A list, tuple or dict of functions, or of pairs of a value and a function.
 engine::Result<engine::Choices> to_choices(PyObject* object);
 

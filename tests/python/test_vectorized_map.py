@@ -1,5 +1,7 @@
 """tf.vectorized_map of functions of several ops beside tf.map_fn, with gradients."""
 
+import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -437,18 +439,130 @@ def test_gradients_of_each_row() -> None:
     assert_same(tf.vectorized_map(of_row, tf.constant(V)), map_fn(of_row, tf.constant(V)))
 
 
-def test_a_custom_gradient_says_that_it_is_not_known_for_many_rows() -> None:
-    @tf.custom_gradient
-    def doubled(x: Any) -> Any:
-        return x * 1.0, lambda dy: dy * 2.0
+WEIGHTS = tf.Variable([1.0, 2.0, 3.0])
+
+
+@tf.custom_gradient
+def square(x: Any) -> Any:
+    return x * x, lambda dy: dy * x * 10.0
+
+
+@tf.custom_gradient
+def clipped(x: Any) -> Any:
+    return x, lambda dy: tf.clip_by_norm(dy, 1.0)
+
+
+@tf.custom_gradient
+def product_and_next(x: Any, y: Any) -> Any:
+    return (x * y, x + 1.0), lambda a, b: (a * y * 3.0 + b, a * x * 5.0)
+
+
+@tf.custom_gradient
+def weighted(x: Any) -> Any:
+    def gradient(dy: Any, variables: Any = None) -> Any:
+        return dy * WEIGHTS, [dy * x * 2.0]
+
+    return x * WEIGHTS, gradient
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        square,
+        clipped,
+        weighted,
+        lambda v: tf.reduce_sum(square(tf.sin(v)) * v),
+        lambda v: square(square(v)),
+        lambda v: square(v * WEIGHTS),
+        lambda v: square(WEIGHTS) + v,  # is the same for all rows
+        lambda v: square(tf.gather(WEIGHTS, [0, 0, 2]) * v),
+        lambda v: product_and_next(v, tf.cos(v)),
+        lambda v: tf.cond(v[0] > 0.0, lambda: square(v), lambda: v * 2.0),
+        lambda v: tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, square(x) * 0.1), (0, v)),
+    ],
+)
+def test_gradients_of_the_users_own_are_those_of_each_row(f: Callable[[Any], Any]) -> None:
+    """TensorFlow's are those of the ops within."""
+
+    def rows_at_once(x: Any) -> Any:
+        return tf.vectorized_map(f, x)
+
+    def row_by_row(x: Any) -> Any:
+        return tf.nest.map_structure(lambda *rows: tf.stack(rows), *[f(row) for row in x])
+
+    def gradients(of: Callable[[Any], Any], x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            results = [y for y in tf.nest.flatten(of(x)) if y.dtype == tf.float32]
+            loss = tf.add_n([tf.reduce_sum(tf.tanh(y)) for y in results])
+        return [loss, *tape.gradient(loss, [x, WEIGHTS], unconnected_gradients="zero")]
 
     x = tf.constant(V)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = tf.vectorized_map(doubled, x)
-    np.testing.assert_allclose(y, V)
-    with pytest.raises(LookupError, match="custom_gradient"):
+    expected = gradients(row_by_row, x)
+    for run in (gradients, tf.function(gradients)):
+        for found, of_rows in zip(run(rows_at_once, x), expected, strict=True):
+            found, of_rows = tf.convert_to_tensor(found), tf.convert_to_tensor(of_rows)
+            np.testing.assert_allclose(found, of_rows, rtol=2e-5, atol=1e-6)
+
+
+def test_a_gradient_of_the_users_own_for_many_rows_has_a_gradient() -> None:
+    x = tf.constant(V)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.vectorized_map(square, x)
+        dx = tape.gradient(y, x)
+    np.testing.assert_allclose(dx, 10.0 * V, rtol=1e-6)
+    np.testing.assert_allclose(outer.gradient(dx, x), np.full_like(V, 10.0))
+
+
+def test_a_gradient_of_the_users_own_for_rows_of_a_number_that_is_not_known() -> None:
+    rows = tf.function(
+        lambda x: tf.vectorized_map(square, x), input_signature=[tf.TensorSpec([None, 3])]
+    )
+    for x in (tf.constant(V), tf.constant(V[:2])):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = rows(x)
+        np.testing.assert_allclose(tape.gradient(y, x), 10.0 * x.numpy(), rtol=1e-6)
+
+
+def test_a_gradient_of_the_users_own_that_fails_is_an_error_where_it_is_asked_for() -> None:
+    @tf.custom_gradient
+    def failing(x: Any) -> Any:
+        def gradient(dy: Any) -> Any:
+            raise ValueError("no gradient today")
+
+        return x * 2.0, gradient
+
+    x = tf.constant(V)
+
+    def rows(x: Any) -> Any:
+        return tf.vectorized_map(failing, x)
+
+    for run in (rows, tf.function(rows)):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = run(x)
+        np.testing.assert_allclose(y, 2.0 * V)
+        with pytest.raises(LookupError, match="custom_gradient"):
+            tape.gradient(y, x)
+
+
+def test_rows_with_a_gradient_of_the_users_own_keep_nothing_alive() -> None:
+    def use() -> Any:
+        rows = tf.function(lambda x: tf.vectorized_map(square, x))
+        x = tf.constant(V)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = rows(x), tf.vectorized_map(square, x)
         tape.gradient(y, x)
+        return weakref.ref(rows)
+
+    reference = use()
+    gc.collect()
+    assert reference() is None
 
 
 def test_a_jacobian_takes_all_elements_at_once() -> None:
