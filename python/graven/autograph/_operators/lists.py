@@ -1,6 +1,7 @@
 """List literals, `append`, `pop` and items, with Feature.LISTS.
 
-Lists stay Python's, unless staged code makes them longer (`attempts`). Items of tensors are set in a copy; those of tensor arrays are written.
+Lists stay Python's, unless staged code makes them longer (`attempts`). Items of tensors are set in
+a copy; those of tensor arrays are written.
 """
 
 from __future__ import annotations
