@@ -6,7 +6,7 @@ from typing import Any
 import graven as tf
 import pytest
 from graven.autograph import _operators as ag
-from python.autograph.converted_code import Names, traced
+from python.autograph.converted_code import Names, function, traced
 
 ONE, MINUS = tf.constant(1), tf.constant(-1)
 
@@ -122,7 +122,6 @@ DIFFERENT = [
     (object, object, TypeError, "must return zero or more Tensors or ExtensionTypes or None"),
     (1, object, TypeError, "'y' is <object object .* of type object at the end of the else branch"),
     (1, None, ValueError, "'y' is None at the end of the else branch"),
-    (None, None, ValueError, "'y' is None at the end of the main branch"),
     ((1, None), (1, 2), TypeError, "'y' must have the same nested structure"),
     ("a", 1, TypeError, "'y' has dtype string in the main branch, but dtype int32 in the else"),
     (1, ag.Undefined("y"), ValueError, "'y' must also be initialized in the else branch"),
@@ -136,6 +135,11 @@ def test_branches_that_do_not_agree_are_refused(
 ) -> None:
     with pytest.raises(error, match=phrase):
         traced(branches(main, orelse), ONE)
+
+
+def test_a_name_that_is_none_in_both_branches_is_none() -> None:
+    """TensorFlow refuses it; in the second attempt it is what Python means."""
+    assert function(branches(None, None))(ONE) is None
 
 
 def test_a_ragged_tensor_has_no_truth() -> None:
