@@ -184,14 +184,11 @@ def _converted(function: FunctionType, options: ConversionOptions) -> Callable[.
     known = cause_of_failure(function, options)
     if known is not None and not _is_strict():
         return _replay.replayed(function, f"AutoGraph could not transform it: {known}")
-    was_converted = _conversion.is_converted(function, options)
+    stages_objects = attempts.stages_objects()
+    was_converted = _conversion.is_converted(function, options, stages_objects)
+    operators = sys.modules["graven.autograph._operators"]
     try:
-        converted = _conversion.convert(
-            function,
-            options,
-            sys.modules["graven.autograph._operators"],
-            stages_objects=attempts.stages_objects(),
-        )
+        converted = _conversion.convert(function, options, operators, stages_objects)
     except Exception as error:
         if _is_strict():
             raise
