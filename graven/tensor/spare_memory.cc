@@ -46,7 +46,7 @@ void SpareMemory::keep_or_drop(Tensor& tensor) {
     return;
   }
   const Ref<Buffer>& buffer = own.eager()->buffer();
-  const bool is_whole = is_plain(own.dtype()) &&
+  const bool is_whole = is_plain(own.dtype()) && own.bytes() <= kMaxBytes &&
                         (!buffer || (buffer->is_unique() && buffer->is_writable() &&
                                      buffer->bytes() == own.bytes() && buffer->device().is_host()));
   if (is_whole) {

@@ -15,7 +15,8 @@ namespace graven::engine {
 // thread on which it lives take theirs from here first, so that a loop in steady state asks no
 // allocator. Scopes nest as loops do; an inner one leaves what it has to the outer one.
 //
-// What no one takes for two iterations is freed, and where memory is short all is.
+// What no one takes for two iterations is freed, and where memory is short all is. Large buffers
+// are left to the allocator.
 class GRAVEN_API SpareMemory {
  public:
   SpareMemory();
@@ -41,8 +42,9 @@ class GRAVEN_API SpareMemory {
   static void free_all();
 
  private:
-  // Iterations that are done with more than this are long beside what the allocator takes.
-  static constexpr size_t kMaxSpares = 32;
+  // Iterations that are done with more or larger ones are long beside what the allocator takes,
+  // which may give their memory to tensors of other sizes.
+  static constexpr size_t kMaxSpares = 32, kMaxBytes = 1 << 20;
   struct Spare {
     Tensor tensor;
     int64_t since;  // the iteration
