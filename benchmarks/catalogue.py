@@ -258,6 +258,18 @@ _WORKLOADS = (
         targets=(Target(0.01, "tensorflow"), Target(40e-3, None)),
     ),
     Workload(
+        "loop_of_one_op",
+        "while loop: x = cumsum(x), [1], 10 000 iterations",
+        absent=_PEERS - {"tensorflow"},  # a compiler sees that nothing happens
+        targets=(Target(0.1, "tensorflow"), Target(1.7e-3, None)),
+    ),
+    Workload(
+        "loop_of_five_ops",
+        "while loop: cumsum, reverse, cumsum, reverse, cumsum, [1], 10 000 iterations",
+        absent=_PEERS - {"tensorflow"},  # a compiler sees that nothing happens
+        targets=(Target(0.1, "tensorflow"),),
+    ),
+    Workload(
         "beam_search",
         "beam search: 32 steps, width 8, 64 letters, TensorArrays",
         absent=frozenset({"torch_compile"}),

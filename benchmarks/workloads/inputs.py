@@ -100,6 +100,7 @@ def lstm() -> tuple[Floats, Floats, Floats, Floats]:
 
 LOOP_LENGTH = np.array(10_000, np.int32)
 MILLION = np.array(1_000_000, np.int32)
+ONE_ELEMENT = np.array([0.5], np.float32)
 COLLATZ_START = np.array(77_031, np.int32)
 COLLATZ_STARTS = np.array(11_000, np.int32)  # those below it take 942 000 steps together
 BEAM_LETTERS, BEAM_WIDTH, BEAM_STEPS = 64, 8, 32

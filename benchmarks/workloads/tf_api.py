@@ -559,6 +559,27 @@ def while_modulo_million() -> Cell:
     return _modulo_loop(inputs.MILLION)
 
 
+def _loop_of(step: Callable[[Any], Any]) -> Cell:
+    def body(n: Any, x: Any) -> Any:
+        for _ in tf.range(n):
+            x = step(x)
+        return x
+
+    return _cell(body, [inputs.LOOP_LENGTH, inputs.ONE_ELEMENT])
+
+
+def loop_of_one_op() -> Cell:
+    return _loop_of(tf.cumsum)
+
+
+def loop_of_five_ops() -> Cell:
+    def step(x: Any) -> Any:
+        x = tf.cumsum(tf.reverse(tf.cumsum(x), [0]))
+        return tf.cumsum(tf.reverse(x, [0]))
+
+    return _loop_of(step)
+
+
 def while_collatz_million() -> Cell:
     def body(starts: Any) -> Any:
         count = tf.constant(0)

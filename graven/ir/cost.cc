@@ -28,11 +28,18 @@ double guessed_elements(const Shape& shape, int first) {
 }
 
 double CostContext::elements() const {
-  double elements = 0;
+  double elements = output_elements();
   for (const Shape* shape : inputs_) elements += guessed_elements(*shape);
+  return elements;
+}
+
+double CostContext::output_elements() const {
+  double elements = 0;
   for (const Shape& shape : outputs_) elements += guessed_elements(shape);
   return elements;
 }
+
+double cost_of_outputs(const CostContext& context) { return 2 * context.output_elements(); }
 
 double estimated_cost(const Op& op, const CostContext& context) {
   CostFunction cost = op.record().cost;

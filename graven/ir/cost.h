@@ -30,12 +30,16 @@ class CostContext {
   const Shape& output(size_t i) const { return outputs_[i]; }
   // Of all inputs and outputs.
   GRAVEN_API double elements() const;
+  GRAVEN_API double output_elements() const;
 
  private:
   AttrsRef attrs_;
   std::span<const Shape* const> inputs_;
   std::span<const Shape> outputs_;
 };
+
+// Of ops that read of their inputs no more than they give: slices, and elements of lists.
+GRAVEN_API double cost_of_outputs(const CostContext& context);
 
 // The cost that the op's record gives. Without one, the time is proportional to the number of
 // elements read and written.

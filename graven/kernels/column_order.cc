@@ -1,6 +1,5 @@
 // Values of neighbouring results stand side by side in memory, and are combined row by row.
 #include <algorithm>
-#include <vector>
 
 #include "graven/base/thread_pool.h"
 #include "graven/kernels/reduction_orders.h"
@@ -289,7 +288,7 @@ Status reduce_by_parts(Roots roots, Sources sources, TrapNotes* traps) {
 }  // namespace
 
 Status reduce_in_column_order(Roots roots, bool has_columns, TrapNotes* traps) {
-  std::vector<Source> sources;
+  InlineVector<Source, 2> sources;
   for (const RootIteration& root : roots) sources.emplace_back(roots, root, has_columns);
   if (sources[0].matrices.parts == 1) return reduce_whole_columns(roots, sources, traps);
   return reduce_by_parts(roots, sources, traps);

@@ -10,9 +10,11 @@
 #include "graven/kernels/band_copy.h"
 #include "graven/kernels/blocked_matmul.h"
 #include "graven/kernels/matmul_pieces.h"
+#include "graven/kernels/narrow_product.h"
 #include "graven/kernels/onednn.h"
 #include "graven/kernels/onednn/plugin.h"
 #include "graven/kernels/panels.h"
+#include "graven/kernels/scratch.h"
 #include "graven/kernels/scratch_block.h"
 #include "graven/kernels/vector_product.h"
 
@@ -65,6 +67,40 @@ void multiply_small(const MatMulArguments& p, int64_t batch) {
     multiply_small_block(block_of(p, i));
     return true;
   });
+}
+
+// Products of few rows.
+Status multiply_narrow(const MatMulArguments& p, int64_t batch) {
+  const size_t size = dtype_size(p.dtype);
+  ProductPieces pieces = cut_product(p.m, p.n, p.k, batch,
+                                     {.multiplication = 0.018,
+                                      .pack_a = p.transpose_b ? 0.5 : 0,
+                                      .pack_b = 0,
+                                      .row_step = 16,
+                                      .column_step = 48,
+                                      .max_rows = p.m,
+                                      .max_columns = p.n});
+  // The last piece of a row has enough columns, too.
+  for (int64_t rest = p.n % pieces.columns; rest > 0 && rest < kMinNarrowColumns;
+       rest = p.n % pieces.columns) {
+    pieces.columns = std::min(pieces.columns + kMinNarrowColumns, p.n);
+    pieces.across = (p.n + pieces.columns - 1) / pieces.columns;
+  }
+  const size_t bytes = narrow_product_scratch(p.transpose_b, pieces.rows, p.k);
+  const bool done =
+      for_each_piece(pieces, batch, p.done, [&](int64_t i, int64_t row, int64_t column) {
+        ProductBlock block = block_of(p, i);
+        block.rows = std::min(pieces.rows, p.m - row);
+        block.columns = std::min(pieces.columns, p.n - column);
+        block.a = at(block.a, row * block.a_row_stride, size);
+        block.b = at(block.b, column * block.b_column_stride, size);
+        block.c = at(block.c, row * p.n + column, size);
+        std::byte* scratch = bytes > 0 ? thread_scratch(bytes) : nullptr;
+        if (bytes > 0 && !scratch) return false;
+        multiply_narrow_block(block, scratch);
+        return true;
+      });
+  return done ? Status() : out_of_memory();
 }
 
 // Each piece through the engine's own kernel.
@@ -287,6 +323,9 @@ Status matmul(const MatMulArguments& arguments) {
   if (is_vector_product(arguments)) {  // each product of the batch by itself, as it was given
     multiply_vectors(arguments);
     return {};
+  }
+  if (is_narrow_product(p.dtype, p.transpose_b, p.m, p.n, p.k)) {
+    return multiply_narrow(p, batch);
   }
   if (p.dtype == DType::kFloat32) {
     if (const OneDnn* library = onednn()) {

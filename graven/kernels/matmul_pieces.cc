@@ -29,18 +29,8 @@ double time_of_piece(int64_t m, int64_t n, int64_t k, const ProductCosts& costs)
                            columns * costs.pack_b);
 }
 
-}  // namespace
-
-ProductPieces cut_product(int64_t m, int64_t n, int64_t k, int64_t batch,
-                          const ProductCosts& costs) {
-  const double whole = time_of_piece(m, n, k, costs);
+ProductPieces best_grid(int64_t m, int64_t n, int64_t k, int64_t batch, const ProductCosts& costs) {
   ProductPieces best = {m, n, m, n, 1, 1};
-  const bool fits = m <= costs.max_rows && n <= costs.max_columns;
-  if (fits && (whole < kWorthCutting || batch >= kMaxPieces)) {
-    best.products_in_chunk =
-        std::clamp<int64_t>(static_cast<int64_t>(kWorthCutting / whole), 1, batch);
-    return best;
-  }
   double least = 0;
   for (int64_t down : kParts) {
     for (int64_t across : kParts) {
@@ -63,6 +53,36 @@ ProductPieces cut_product(int64_t m, int64_t n, int64_t k, int64_t batch,
     }
   }
   return best;
+}
+
+// The last grids of a thread: loops multiply matrices of the same sizes again and again, and the
+// search takes a microsecond.
+struct KnownGrid {
+  int64_t m = 0, n = 0, k = 0, batch = 0;
+  ProductCosts costs = {};
+  ProductPieces grid = {};
+};
+constexpr size_t kKnownGrids = 8;
+
+}  // namespace
+
+ProductPieces cut_product(int64_t m, int64_t n, int64_t k, int64_t batch,
+                          const ProductCosts& costs) {
+  const double whole = time_of_piece(m, n, k, costs);
+  const bool fits = m <= costs.max_rows && n <= costs.max_columns;
+  if (fits && (whole < kWorthCutting || batch >= kMaxPieces)) {
+    ProductPieces one = {m, n, m, n, 1, 1};
+    one.products_in_chunk =
+        std::clamp<int64_t>(static_cast<int64_t>(kWorthCutting / whole), 1, batch);
+    return one;
+  }
+  thread_local KnownGrid known[kKnownGrids];
+  KnownGrid& place = known[static_cast<size_t>(m * 5 + n * 3 + k) / 16 % kKnownGrids];
+  if (place.m != m || place.n != n || place.k != k || place.batch != batch ||
+      !(place.costs == costs)) {
+    place = {m, n, k, batch, costs, best_grid(m, n, k, batch, costs)};
+  }
+  return place.grid;
 }
 
 }  // namespace graven::engine

@@ -16,6 +16,7 @@ struct ProductCosts {
   double pack_a, pack_b;          // for each element that a piece reads
   int64_t row_step, column_step;  // pieces begin at multiples of these
   int64_t max_rows, max_columns;  // of a piece
+  bool operator==(const ProductCosts&) const = default;
 };
 
 // A batch of products, each cut into a grid of pieces, or several to a chunk of work.

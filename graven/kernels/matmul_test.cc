@@ -17,6 +17,7 @@
 #include "graven/base/thread_pool.h"
 #include "graven/kernels/blocked_matmul.h"
 #include "graven/kernels/matmul_pieces.h"
+#include "graven/kernels/narrow_product.h"
 #include "graven/kernels/onednn.h"
 #include "graven/kernels/panels_testing.h"
 #include "graven/tensor/allocator.h"
@@ -235,6 +236,67 @@ TEST_CASE("the engine's own kernel computes float32 too") {
     multiply_block(block, scratch);
     Allocator::host().free(scratch, bytes);
     CHECK(product.error() <= 1);
+  }
+}
+
+TEST_CASE("products of few rows have the bits of the engine's usual kernel") {
+  std::vector<float> scratch(256 << 10);
+  const auto address = reinterpret_cast<uintptr_t>(scratch.data());
+  void* const aligned = scratch.data() + (64 - address % 64) % 64 / sizeof(float);
+  for (int64_t m : {1, 2, 3, 4, 7, 8, 9, 15, 16, 21, 40}) {
+    for (int64_t n : {16, 17, 31, 33, 48, 63, 70, 100}) {
+      for (int64_t k : {1, 5, 300}) {
+        for (int form = 0; form < 4; ++form) {
+          const bool transpose_a = form & 1, transpose_b = form & 2;
+          CAPTURE(m);
+          CAPTURE(n);
+          CAPTURE(k);
+          CAPTURE(form);
+          REQUIRE(is_narrow_product(DType::kFloat32, transpose_b, m, n, k) ==
+                  (!transpose_b || m > 8));
+          Product<float> product(m, n, k, {0}, {0});
+          ProductBlock block{.dtype = DType::kFloat32,
+                             .rows = m,
+                             .columns = n,
+                             .depth = k,
+                             .a = product.a.data(),
+                             .a_row_stride = transpose_a ? 1 : k,
+                             .a_depth_stride = transpose_a ? m : 1,
+                             .b = product.b.data(),
+                             .b_depth_stride = transpose_b ? 1 : n,
+                             .b_column_stride = transpose_b ? k : 1,
+                             .c = product.c.data(),
+                             .c_stride = n};
+          REQUIRE(narrow_product_scratch(transpose_b, m, k) < scratch.size() * sizeof(float));
+          multiply_narrow_block(block, aligned);
+          std::vector<float> usual(product.c.size());
+          block.c = usual.data();
+          REQUIRE(product_block_scratch(block.dtype, m, n, k) < scratch.size() * sizeof(float));
+          multiply_block(block, aligned);
+          CHECK(product.c == usual);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("products of few rows are cut anywhere") {
+  for (int form = 0; form < 4; ++form) {
+    for (int64_t m : {15, 16, 64}) {
+      for (int64_t n : {100, 200, 530, 1009}) {
+        Product<float> product(m, n, 500, {0}, {0}, form + 1);
+        product.arguments.transpose_a = form & 1;
+        product.arguments.transpose_b = form & 2;
+        PanelLog log(product.c.data(), m, n, sizeof(float));
+        product.arguments.done = log.done();
+        CAPTURE(form);
+        CAPTURE(m);
+        CAPTURE(n);
+        REQUIRE(matmul(product.arguments).ok());
+        CHECK(product.error() <= 1);
+        CHECK(log.error() == "");
+      }
+    }
   }
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
-#include <vector>
 
 #include "graven/base/heap_bytes.h"
 #include "graven/kernels/reduction_orders.h"
@@ -147,7 +146,7 @@ Status run_reductions(std::span<const ReductionRoot> roots, std::span<const Stri
   }
   // Dimensions merge where they do for all inputs.
   const Iteration all = make_iteration(inputs, dtypes, shape, reduced);
-  std::vector<RootIteration> iterations;
+  InlineVector<RootIteration, 2> iterations;
   for (const ReductionRoot& root : roots) {
     Iteration own{all.sizes, all.is_reduced, {}};
     for (int input : root.reads) own.operands.push_back(all.operands[static_cast<size_t>(input)]);

@@ -1,7 +1,6 @@
 // Groups of elements that follow each other in the order in which they are combined: rows of a
 // matrix, whatever it looks like in memory.
 #include <algorithm>
-#include <vector>
 
 #include "graven/base/thread_pool.h"
 #include "graven/kernels/reduction_orders.h"
@@ -180,7 +179,8 @@ Status reduce_by_parts(Roots roots, Sources sources, int64_t part, TrapNotes* tr
 }  // namespace
 
 Status reduce_in_row_order(Roots roots, TrapNotes* traps) {
-  const std::vector<Source> sources(roots.begin(), roots.end());
+  InlineVector<Source, 2> sources;
+  for (const RootIteration& root : roots) sources.emplace_back(root);
   const int64_t segments = std::clamp<int64_t>(elements_of_chunk(roots) / kRowSegment, 1,
                                                ReductionCombiner::kMaxRow / kRowSegment);
   const int64_t part =

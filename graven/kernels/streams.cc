@@ -86,7 +86,7 @@ Iteration make_iteration(std::span<const StridedInput> inputs, std::span<const D
                          const Shape& shape, uint64_t reduced) {
   Iteration it;
   int rank = shape.rank();
-  InlineVector<InlineVector<int64_t, 6>, 4> strides;
+  InlineVector<InlineVector<int64_t, 6>, 8> strides;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Shape& from = *inputs[i].shape;
     size_t size = dtype_size(dtypes[i]);
@@ -178,8 +178,8 @@ BlockReader::BlockReader(std::span<const int64_t> sizes, std::span<const Strided
 }
 
 BlockReader::State BlockReader::start(std::byte* staging) const {
-  return {staging, InlineVector<const std::byte*, 4>(sources_.size(), nullptr),
-          InlineVector<int64_t, 4>(sources_.size(), 0)};
+  return {staging, InlineVector<const std::byte*, 8>(sources_.size(), nullptr),
+          InlineVector<int64_t, 8>(sources_.size(), 0)};
 }
 
 // Rows are kept apart so that they do not all fall into the same few sets of a cache.

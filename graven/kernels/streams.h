@@ -18,7 +18,7 @@ struct StridedOperand {
 struct Iteration {
   InlineVector<int64_t, 6> sizes;
   InlineVector<bool, 6> is_reduced;
-  InlineVector<StridedOperand, 4> operands;
+  InlineVector<StridedOperand, 8> operands;
 };
 
 // The iteration over a fully known shape. Dimensions of size 1 are dropped, and neighbours are
@@ -49,8 +49,8 @@ class BlockReader {
   // Staging memory of the calling thread, and notes on its contents.
   struct State {
     std::byte* staging;
-    InlineVector<const std::byte*, 4> pattern_of;
-    InlineVector<int64_t, 4> panel_of;  // the first row of it
+    InlineVector<const std::byte*, 8> pattern_of;
+    InlineVector<int64_t, 8> panel_of;  // the first row of it
   };
   State start(std::byte* staging) const;
 
@@ -90,7 +90,7 @@ class BlockReader {
               std::byte* out) const;
 
   InlineVector<int64_t, 6> sizes_;
-  InlineVector<Source, 4> sources_;
+  InlineVector<Source, 8> sources_;
   int64_t num_elements_ = 1;
   int64_t inner_ = 1;     // size of the innermost dimension
   bool is_flat_ = true;   // every operand is contiguous or scalar

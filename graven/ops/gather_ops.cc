@@ -1,5 +1,6 @@
 #include "graven/ops/gather_ops.h"
 
+#include "graven/ir/cost.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/movement.h"
@@ -320,6 +321,7 @@ void define_gather_v2_and_gather(OpRegistry& ops) {
         if (!c.value(2) || c.attrs<GatherV2Attrs>().batch_dims != 0) return std::nullopt;
         return slice_read(c, integer_at(c.value(2), 0));
       },
+      .cost = cost_of_outputs,
   });
   kGather = ops.define<GatherAttrs>({
       .name = "Gather",
@@ -335,6 +337,7 @@ void define_gather_v2_and_gather(OpRegistry& ops) {
       .batch = batch_gather,
       .body = kernel(gather_kernel),
       .reads = [](const ReadsContext& c) -> std::optional<Movement> { return slice_read(c, 0); },
+      .cost = cost_of_outputs,
   });
 }
 

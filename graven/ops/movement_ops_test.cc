@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "graven/base/thread_pool.h"
+#include "graven/ir/cost.h"
 #include "graven/ops/gather_ops.h"
 #include "graven/ops/join_ops.h"
 #include "graven/ops/sequence_ops.h"
@@ -341,6 +342,18 @@ TEST_CASE("strings move like numbers") {
   CHECK(values_of<std::string>(run(kGatherV2, {x, ints({1}), number(0)})) == Strings{"c", "d"});
   CHECK(values_of<std::string>(run(kPack, {x, x}, {.axis = 2})) ==
         Strings{"a", "a", "b", "b", "c", "c", "d", "d"});
+}
+
+// Loops that take a row of a large matrix in each iteration would let other threads run each time.
+TEST_CASE("a row costs what it has elements, whatever it is taken from") {
+  const Shape matrix{100'000, 16}, row{16}, one{}, pair{2};
+  const auto cost = [&](const Op& op, AttrsRef attrs, std::initializer_list<const Shape*> inputs) {
+    return estimated_cost(op, CostContext(attrs, inputs, {&row, 1}));
+  };
+  CHECK(cost(*kGatherV2.op, GatherV2Attrs(), {&matrix, &one, &one}) < 1000);
+  CHECK(cost(*kSlice.op, NoAttrs(), {&matrix, &pair, &pair}) < 1000);
+  CHECK(cost(*kIdentity.op, NoAttrs(), {&matrix}) > 1e6);
+  CHECK(cost(*kStridedSlice.op, StridedSliceAttrs(), {&matrix, &pair, &pair, &pair}) < 1000);
 }
 
 }  // namespace graven::engine

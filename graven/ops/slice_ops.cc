@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "graven/ir/cost.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
@@ -194,6 +195,7 @@ void define_slice(OpRegistry& ops) {
       .allocates_outputs = true,
       .values_for_inference = {1, 2},
       .reads = slice_reads,
+      .cost = cost_of_outputs,
   });
 }
 
@@ -372,6 +374,7 @@ void define_strided_slice(OpRegistry& ops) {
       .allocates_outputs = true,
       .values_for_inference = {1, 2, 3},
       .reads = strided_slice_reads,
+      .cost = cost_of_outputs,
       .default_node_name = "strided_slice",
   });
 }

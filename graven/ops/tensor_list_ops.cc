@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "graven/ir/cost.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ops/batch_lists.h"
@@ -259,6 +260,7 @@ void define_pop_back(OpRegistry& ops) {
                  .allocates_outputs = true,
                  .values_for_inference = {1},
                  .overwrites = 0,
+                 .cost = cost_of_outputs,
              });
 }
 
@@ -293,6 +295,7 @@ void define_get_item(OpRegistry& ops) {
       .body = kernel(tensor_list_get_item_kernel),
       .allocates_outputs = true,
       .values_for_inference = {2},
+      .cost = cost_of_outputs,
   });
 }
 

@@ -1,5 +1,6 @@
 #include "graven/ops/variable_ops.h"
 
+#include "graven/ir/cost.h"
 #include "graven/ir/gradient_context.h"
 #include "graven/ir/graph.h"
 #include "graven/ir/infer_context.h"
@@ -167,6 +168,7 @@ void define_read_variable_op(OpRegistry& ops) {
       .body = kernel(read_kernel),
       .allocates_outputs = true,
       .effects = reads_resource_effects,
+      .cost = [](const CostContext&) { return 0.0; },
   });
 }
 

@@ -29,8 +29,8 @@ class FusionOperands {
   };
   struct Sizes {
     Shape space;
-    InlineVector<Shape, 4> inputs;
-    InlineVector<Steps, 4> steps;  // of strided inputs, in order
+    InlineVector<Shape, 8> inputs;
+    InlineVector<Steps, 8> steps;  // of strided inputs, in order
   };
   struct Found {
     Sizes made;

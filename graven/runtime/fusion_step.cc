@@ -163,6 +163,7 @@ Status FusionStep::run_kernel(Values values, const Kernel::Arguments& arguments,
   Kernel::Arguments all = arguments;
   all.library = &library;
   Status status = kernel_->run(all, traps);
+  SpareMemory::keep(result);
   return status.ok() ? status : failed(0, status);
 }
 

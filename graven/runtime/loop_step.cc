@@ -161,6 +161,7 @@ Status LoopStep::repeat(std::span<Tensor> values, std::span<bool> given_up) cons
     recompute = std::move(run);
   }
   Tensors made;
+  SpareMemory spare;
   for (;;) {
     bool holds = false;
     if (counters) {
@@ -168,12 +169,14 @@ Status LoopStep::repeat(std::span<Tensor> values, std::span<bool> given_up) cons
     } else {
       RETURN_IF_ERROR(condition_.run(values, made));
       ASSIGN_OR_RETURN(holds, condition_holds(made[0]));
+      SpareMemory::keep(made[0]);
     }
     if (!holds) break;
     if (recompute) recompute->before_iteration(values);
     RETURN_IF_ERROR(body_.run(values, given_up, made));
     for (size_t c = 0; c < changed_.size(); ++c) {
       const auto i = static_cast<size_t>(changed_[c]);
+      SpareMemory::keep(values[i]);
       values[i] = std::move(made[c]);
       given_up[i] = true;
     }
@@ -181,6 +184,7 @@ Status LoopStep::repeat(std::span<Tensor> values, std::span<bool> given_up) cons
     if (counters) {
       RETURN_IF_ERROR(recompute ? counters->finish(values) : counters->end_iteration(values));
     }
+    spare.end_iteration();
     if (interrupt && (since_check += cost) > kNanosecondsBetweenChecks) {
       since_check = 0;
       RETURN_IF_ERROR(interrupt());

@@ -2,6 +2,7 @@
 
 #include "graven/base/heap_bytes.h"
 #include "graven/base/waiting_lock.h"
+#include "graven/runtime/placement.h"
 #include "graven/runtime/run_body.h"
 #include "graven/runtime/run_op.h"
 
@@ -13,21 +14,36 @@ OpStep::OpStep(const Node& node, TypeBindings types, bool shapes_known, bool may
       types_(std::move(types)),
       shapes_known_(shapes_known),
       may_block_(may_block),
-      state_(keeps_state ? std::make_unique<State>() : nullptr) {}
+      state_(keeps_state ? std::make_unique<State>() : nullptr) {
+  for (int i = 0; i < node.num_outputs(); ++i) {
+    dtypes_.push_back(node.output(i).dtype);
+    if (shapes_known_) shapes_.push_back(node.output(i).shape);
+  }
+  const OpRecord& record = node.op().record();
+  if (!shapes_known_ || record.view_of >= 0 || node.inputs().empty()) return;
+  const OutputRef last = node.inputs().back();
+  const DType dtype = last.node->output(last.index).dtype;
+  if (record.body.kind_for(dtype, node.attrs()) == OpBody::Kind::kKernel) {
+    kernel_ = record.body.kernel();
+  }
+}
 
 int64_t OpStep::bytes() const {
-  return bytes_of_object<OpStep>() + (state_ ? bytes_of_object<State>() : 0);
+  return bytes_of_object<OpStep>() + heap_bytes(dtypes_) + heap_bytes(shapes_) +
+         (state_ ? bytes_of_object<State>() : 0);
 }
 
 Status OpStep::run(ProgramRun& run) const {
   InlineVector<Tensor, 6> values;
+  const uint64_t own = run.last_handles(*this);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    Tensor* own = run.last_handle(*this, i);
-    values.push_back(own ? std::move(*own) : run.input(*this, i));
+    const bool is_own = i < 64 && (own >> i & 1);
+    values.push_back(is_own ? std::move(*run.last_handle(*this, i)) : run.input(*this, i));
   }
   Tensors made;
-  Status status = apply({values.data(), values.size()}, run.last_handles(*this), made);
+  Status status = apply({values.data(), values.size()}, own, made);
   if (!status.ok()) return failed_at(*node, status);
+  for (Tensor& value : values) SpareMemory::keep(value);
   for (size_t i = 0; i < outputs.size(); ++i) {
     RETURN_IF_ERROR(run.put(*this, i, std::move(made[i])));
   }
@@ -35,22 +51,27 @@ Status OpStep::run(ProgramRun& run) const {
 }
 
 Status OpStep::apply(std::span<Tensor> values, uint64_t reusable, Tensors& made) const {
-  InlineVector<DType, 4> dtypes;
-  InlineVector<Shape, 2> shapes;
-  for (const Output& output : outputs) {
-    dtypes.push_back(output.dtype);
-    if (shapes_known_) shapes.push_back(output.shape);
+  if (!state_) return apply_with(nullptr, values, reusable, made);
+  if (state_->is_set.load(std::memory_order_acquire)) {
+    return apply_with(&state_->object, values, reusable, made);
   }
-  OutputTypes types{types_, dtypes, shapes_known_ ? shapes.data() : nullptr};
-  auto apply_with = [&](Ref<RefCounted>* state) {
-    return run_typed_op(*queue, node->op(), node->attrs(), values, types, reusable, state, made);
-  };
-  if (!state_) return apply_with(nullptr);
-  if (state_->is_set.load(std::memory_order_acquire)) return apply_with(&state_->object);
   WaitingLock lock(state_->mutex);
-  Status status = apply_with(&state_->object);
+  Status status = apply_with(&state_->object, values, reusable, made);
   if (state_->object) state_->is_set.store(true, std::memory_order_release);
   return status;
+}
+
+Status OpStep::apply_with(Ref<RefCounted>* state, std::span<Tensor> values, uint64_t reusable,
+                          Tensors& made) const {
+  if (!kernel_) {
+    const OutputTypes types{types_, dtypes_, shapes_known_ ? shapes_.data() : nullptr};
+    return run_typed_op(*queue, node->op(), node->attrs(), values, types, reusable, state, made);
+  }
+#ifndef NDEBUG
+  RETURN_IF_ERROR(check_places(node->op(), values, queue->device()));
+#endif
+  return run_kernel(*queue, node->op(), node->attrs(), kernel_, values, dtypes_, shapes_, reusable,
+                    state, made);
 }
 
 }  // namespace graven::engine

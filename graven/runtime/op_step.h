@@ -23,8 +23,13 @@ class OpStep final : public Step {
 
  private:
   Status apply(std::span<Tensor> inputs, uint64_t reusable, Tensors& made) const;
+  Status apply_with(Ref<RefCounted>* state, std::span<Tensor> inputs, uint64_t reusable,
+                    Tensors& made) const;
   const TypeBindings types_;
   const bool shapes_known_, may_block_;
+  KernelFunction kernel_ = nullptr;  // set if no run has anything else to find out
+  InlineVector<DType, 4> dtypes_;
+  InlineVector<Shape, 2> shapes_;  // none unless they are known
   // The state of a random op between runs; null for other ops.
   struct State {
     Mutex mutex;                      // held by the run that makes the object

@@ -60,7 +60,11 @@ Status ProgramRun::put(const Step& step, size_t i, Tensor tensor) {
                                                        output.shape.to_message(), ", but has ",
                                                        tensor.shape().to_message())));
   }
-  if (output.slot >= 0) made_[static_cast<size_t>(output.slot - first_made_)] = std::move(tensor);
+  if (output.slot < 0) {
+    SpareMemory::keep(tensor);
+  } else {
+    made_[static_cast<size_t>(output.slot - first_made_)] = std::move(tensor);
+  }
   return {};
 }
 

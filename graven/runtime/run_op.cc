@@ -132,6 +132,31 @@ Status run_structural(const Op& op, AttrsRef attrs, std::span<const Tensor> inpu
   return unimplemented("[", op.name(), "] the op has no kernel");
 }
 
+}  // namespace
+
+Status with_op_name(const Op& op, Status status) {
+  const bool is_about_op = status.code() == Code::kInvalidArgument ||
+                           status.code() == Code::kResourceExhausted ||
+                           status.code() == Code::kUnimplemented;
+  if (!is_about_op || status.kind() == ErrorKind::kUserException ||
+      status.message().starts_with('[')) {
+    return status;
+  }
+  return status.with_prefix(str_cat("[", op.name(), "] "));
+}
+
+Status infer_shapes(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
+                    const TypeBindings& bindings, std::span<Shape> shapes) {
+  if (!op.record().infer) {
+    for (Shape& shape : shapes) shape = Shape::unknown_rank();
+    return {};
+  }
+  InferContext context(op, attrs, inputs, bindings, static_cast<int>(shapes.size()), nullptr);
+  if (Status status = infer_outputs(context); !status.ok()) return with_op_name(op, status);
+  for (size_t i = 0; i < shapes.size(); ++i) shapes[i] = std::move(context.shapes()[i]);
+  return {};
+}
+
 Status run_kernel(Queue& queue, const Op& op, AttrsRef attrs, KernelFunction kernel,
                   std::span<Tensor> inputs, std::span<const DType> dtypes,
                   std::span<const Shape> shapes, uint64_t reusable, Ref<RefCounted>* state,
@@ -159,31 +184,6 @@ Status run_kernel(Queue& queue, const Op& op, AttrsRef attrs, KernelFunction ker
                             dtype_name(outputs[i].dtype()), " instead of ", dtype_name(dtypes[i]));
     }
   }
-  return {};
-}
-
-}  // namespace
-
-Status with_op_name(const Op& op, Status status) {
-  const bool is_about_op = status.code() == Code::kInvalidArgument ||
-                           status.code() == Code::kResourceExhausted ||
-                           status.code() == Code::kUnimplemented;
-  if (!is_about_op || status.kind() == ErrorKind::kUserException ||
-      status.message().starts_with('[')) {
-    return status;
-  }
-  return status.with_prefix(str_cat("[", op.name(), "] "));
-}
-
-Status infer_shapes(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
-                    const TypeBindings& bindings, std::span<Shape> shapes) {
-  if (!op.record().infer) {
-    for (Shape& shape : shapes) shape = Shape::unknown_rank();
-    return {};
-  }
-  InferContext context(op, attrs, inputs, bindings, static_cast<int>(shapes.size()), nullptr);
-  if (Status status = infer_outputs(context); !status.ok()) return with_op_name(op, status);
-  for (size_t i = 0; i < shapes.size(); ++i) shapes[i] = std::move(context.shapes()[i]);
   return {};
 }
 

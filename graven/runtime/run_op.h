@@ -48,6 +48,12 @@ Status run_typed_op(Queue& queue, const Op& op, AttrsRef attrs, std::span<Tensor
                     const OutputTypes& types, uint64_t reusable, Ref<RefCounted>* state,
                     Tensors& outputs);
 
+// The same for an op whose body is this kernel.
+Status run_kernel(Queue& queue, const Op& op, AttrsRef attrs, KernelFunction kernel,
+                  std::span<Tensor> inputs, std::span<const DType> dtypes,
+                  std::span<const Shape> shapes, uint64_t reusable, Ref<RefCounted>* state,
+                  Tensors& outputs);
+
 // The shapes of the outputs of an op on these values.
 Status infer_shapes(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
                     const TypeBindings& bindings, std::span<Shape> shapes);

@@ -6,6 +6,7 @@
 #include "graven/base/export.h"
 #include "graven/base/status.h"
 #include "graven/ir/graph.h"
+#include "graven/tensor/spare_memory.h"
 #include "graven/tensor/tensor.h"
 
 namespace graven::engine {
@@ -92,7 +93,7 @@ class ProgramRun {
     return i < given_up_.size() && given_up_[i] ? &own_inputs_[i] : nullptr;
   }
   void release(int slot) {
-    if (Tensor* handle = own_handle(slot)) *handle = Tensor();
+    if (Tensor* handle = own_handle(slot)) SpareMemory::keep(*handle);
   }
 
   std::span<const Tensor> inputs_;

@@ -4,6 +4,7 @@
 #include "graven/base/waiting_lock.h"
 #include "graven/ir/out_of_scope.h"
 #include "graven/runtime/run_op.h"
+#include "graven/tensor/spare_memory.h"
 
 namespace graven::engine {
 
@@ -47,8 +48,11 @@ Result<Tensor> Variable::read() const {
 
 Status Variable::assign(Tensor value) {
   RETURN_IF_ERROR(check_fits(value));
-  WaitingLock lock(mutex_);
-  std::swap(value_, value);  // the old value is destroyed after the lock
+  {
+    WaitingLock lock(mutex_);
+    std::swap(value_, value);
+  }
+  SpareMemory::keep(value);  // outside of the lock: objects may run code when they go
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include "graven/base/sanitizer.h"
 #include "graven/tensor/allocator.h"
 #include "graven/tensor/resource.h"
+#include "graven/tensor/spare_memory.h"
 
 namespace graven::engine {
 namespace {
@@ -57,7 +58,14 @@ Result<Ref<Buffer>> Buffer::allocate(DType type, int64_t num_elements, const Dev
     return Status(Code::kInvalidArgument, str_cat("Tensors of ", dtype_name(type),
                                                   " are the host's, not of ", device.name()));
   }
+  if (is_plain(type) && device.is_host()) {
+    if (Ref<Buffer> spare = SpareMemory::take_buffer(bytes)) return spare;
+  }
   void* data = device.allocate(bytes);
+  if (!data) {
+    SpareMemory::free_all();
+    data = device.allocate(bytes);
+  }
   if (!data && !device.is_host()) {
     return Status(Code::kResourceExhausted,
                   str_cat("Out of memory when allocating a tensor of ", num_elements,

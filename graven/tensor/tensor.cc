@@ -1,5 +1,7 @@
 #include "graven/tensor/tensor.h"
 
+#include "graven/tensor/spare_memory.h"
+
 namespace graven::engine {
 
 uint64_t TensorObject::give_id() const {
@@ -14,6 +16,9 @@ Result<Tensor> Tensor::allocate(DType dtype, const Shape& shape) {
 }
 
 Result<Tensor> Tensor::allocate(DType dtype, const Shape& shape, const Device& device) {
+  if (device.is_host()) {
+    if (Tensor spare = SpareMemory::take(dtype, shape)) return spare;
+  }
   auto num_elements = shape.checked_num_elements();
   if (!num_elements) {
     if (!shape.is_fully_known()) {
@@ -23,24 +28,36 @@ Result<Tensor> Tensor::allocate(DType dtype, const Shape& shape, const Device& d
                                                   " has more elements than an int64 "
                                                   "can count"));
   }
-  auto* object = new EagerTensor(dtype, shape, *num_elements);
-  Tensor tensor{Ref<TensorObject>(object)};
-  // bytes() of a size beyond any memory would wrap; Buffer::allocate refuses it.
-  if (*num_elements <= static_cast<int64_t>(sizeof(object->inline_data_)) && is_plain(dtype) &&
-      object->bytes() <= sizeof(object->inline_data_) && device.is_host()) {
-    object->data_ = object->inline_data_;
-    return tensor;
+  // The bytes of a size beyond any memory would wrap; Buffer::allocate refuses it.
+  constexpr size_t kInlineBytes = sizeof(EagerTensor::inline_data_);
+  const bool is_inline = *num_elements <= static_cast<int64_t>(kInlineBytes) && is_plain(dtype) &&
+                         static_cast<size_t>(*num_elements) * dtype_size(dtype) <= kInlineBytes &&
+                         device.is_host();
+  Ref<Buffer> buffer;
+  if (!is_inline) {
+    ASSIGN_OR_RETURN(buffer, Buffer::allocate(dtype, *num_elements, device));
   }
-  ASSIGN_OR_RETURN(object->buffer_, Buffer::allocate(dtype, *num_elements, device));
-  object->data_ = object->buffer_->data();
-  return tensor;
+  return of_buffer(dtype, shape, std::move(buffer));
 }
 
 Tensor Tensor::of_buffer(DType dtype, const Shape& shape, Ref<Buffer> buffer, size_t offset) {
-  auto* object = new EagerTensor(dtype, shape, shape.num_elements());
-  object->data_ = static_cast<std::byte*>(buffer->data()) + offset;
-  object->buffer_ = std::move(buffer);
-  return Tensor(Ref<TensorObject>(object));
+  Tensor made = SpareMemory::take_object();
+  if (made) {
+    EagerTensor& object = *made.eager();
+    object.dtype_ = dtype;
+    if (!(object.shape_ == shape)) object.shape_ = shape;
+    object.num_elements_ = shape.num_elements();
+  } else {
+    made = Tensor(Ref<TensorObject>(new EagerTensor(dtype, shape, shape.num_elements())));
+  }
+  EagerTensor& object = *made.eager();
+  if (buffer) {
+    object.data_ = static_cast<std::byte*>(buffer->data()) + offset;
+    object.buffer_ = std::move(buffer);
+  } else {
+    object.data_ = object.inline_data_;
+  }
+  return made;
 }
 
 Tensor Tensor::string_scalar(std::string value) {
@@ -62,10 +79,9 @@ Tensor Tensor::with_shape(const Shape& shape) const {
         static_cast<std::byte*>(source.data_) - static_cast<std::byte*>(source.buffer_->data());
     return of_buffer(source.dtype(), shape, source.buffer_, offset);
   }
-  auto* object = new EagerTensor(source.dtype(), shape, source.num_elements_);
-  object->data_ = object->inline_data_;
-  std::memcpy(object->inline_data_, source.inline_data_, sizeof(object->inline_data_));
-  return Tensor(Ref<TensorObject>(object));
+  Tensor made = of_buffer(source.dtype(), shape, nullptr);
+  std::memcpy(made.eager()->inline_data_, source.inline_data_, sizeof(source.inline_data_));
+  return made;
 }
 
 bool Tensor::owns_its_elements() const {

@@ -6,6 +6,7 @@
 
 #include "graven/base/sanitizer.h"
 #include "graven/tensor/allocator.h"
+#include "graven/tensor/spare_memory.h"
 #include "graven/tensor/symbol_table.h"
 
 namespace graven::engine {
@@ -176,4 +177,48 @@ TEST_CASE("a device is found by its full name and by those that tf.device takes"
 }
 
 }  // namespace
+TEST_CASE("the memory of a tensor that is kept goes to the next one of its size") {
+  const Shape shape{100}, turned{50, 2};
+  auto made = [](const Shape& shape) { return *Tensor::allocate(DType::kFloat32, shape); };
+  Tensor first = made(shape);
+  SpareMemory::keep(first);  // nothing keeps it
+  CHECK(!first);
+  SpareMemory spare;
+  first = made(shape);
+  const void* data = first.raw_data();
+  Tensor shared = first;
+  SpareMemory::keep(first);  // it has another owner
+  CHECK(made(shape).raw_data() != data);
+  SpareMemory::keep(shared);
+  Tensor again = made(turned);
+  CHECK(again.raw_data() == data);
+  CHECK(again.shape() == turned);
+  SpareMemory::keep(again);
+  {
+    SpareMemory inner;
+    Tensor within = made(turned);
+    CHECK(within.raw_data() == data);
+    SpareMemory::keep(within);
+  }
+  Tensor last = made(turned);
+  CHECK(last.raw_data() == data);
+  const uint64_t id = last.get()->id();  // someone remembers it
+  SpareMemory::keep(last);
+  CHECK(made(turned).get()->known_id() != id);
+}
+
+TEST_CASE("memory that is kept and not used is freed") {
+  const auto in_use = [] { return Allocator::host().stats().in_use; };
+  const int64_t before = in_use();
+  SpareMemory spare;
+  Tensor x = *Tensor::allocate(DType::kFloat32, Shape{1000});
+  SpareMemory::keep(x);
+  CHECK(in_use() > before);
+  for (int i = 0; i < 3; ++i) spare.end_iteration();
+  CHECK(in_use() == before);
+  x = *Tensor::allocate(DType::kFloat32, Shape{1 << 20});
+  SpareMemory::keep(x);  // too large
+  CHECK(in_use() == before);
+}
+
 }  // namespace graven::engine
