@@ -109,7 +109,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "expand and squeeze": (lambda x: tf.squeeze(tf.expand_dims(x, 1)) * 1.0, X),
     "concat": (lambda x: tf.concat([x, x * 2.0, tf.ones([1, 3])], 0), X),
     "stack": (lambda x: tf.stack([x, tf.zeros_like(x)], axis=1), X),
-    "unstack": (lambda x: tf.unstack(x)[1], X),
+    "unstack": (lambda x: tf.unstack(x, num=4)[1], X),
     "split": (lambda x: tf.split(x, 2)[1], X),
     "slices": (lambda x: x[1:, ::2], X),
     "negative slices": (lambda x: x[::-1, tf.newaxis, ..., 0], X),
@@ -119,6 +119,22 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "tile": (lambda x: tf.tile(x, [2, 1]), X),
     "reverse": (lambda x: tf.reverse(x, [1]), X),
     "roll": (lambda x: tf.roll(x, 1, 0), X),
+    "padded with a value of each row": (
+        lambda e: tf.pad(e[0], [[1, 0], [0, 2]], constant_values=e[1]),
+        (X, S),
+    ),
+    "a constant padded with a value of each row": (
+        lambda s: tf.pad(tf.constant(M), [[1, 0], [0, 2]], constant_values=s),
+        S,
+    ),
+    "squeeze all": (lambda v: tf.squeeze(v[tf.newaxis, :, tf.newaxis]) * 1.0, V),
+    "squeeze rows of scalars": (lambda s: tf.squeeze(s) * 2.0, S),
+    "tensor_diag": (lambda x: tf.linalg.tensor_diag(x), X),
+    "tensor_diag_part": (lambda x: tf.linalg.tensor_diag_part(x[:3]), X),
+    "tensor_diag_part of four axes": (
+        lambda x: tf.linalg.tensor_diag_part(tf.reshape(tf.stack([x] * 12), [4, 3, 4, 3])),
+        X,
+    ),
     "fill": (lambda s: tf.fill([2, 2], s), S),
     "broadcast": (lambda x: tf.broadcast_to(x, [2, 4, 3]), X),
     "shape": (lambda x: x * tf.cast(tf.shape(x)[0] + tf.size(x) + tf.rank(x), tf.float32), X),
@@ -157,6 +173,24 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "max_pool": (lambda x: tf.nn.max_pool2d(x, 2, 2, "VALID"), IMAGES),
     "avg_pool": (lambda x: tf.nn.avg_pool2d(x, 2, 2, "VALID"), IMAGES),
     "cross entropy": (lambda x: tf.nn.sparse_softmax_cross_entropy_with_logits([0, 2, 1, 1], x), X),
+    "cross entropy of each row's labels": (
+        lambda e: tf.nn.sparse_softmax_cross_entropy_with_logits(e[1], e[0]),
+        (V, INDEX % 3),
+    ),
+    "cross entropy of labels alone": (
+        lambda i: tf.nn.sparse_softmax_cross_entropy_with_logits(
+            [i, 2 - i % 3], tf.constant(M[:2])
+        ),
+        INDEX % 3,
+    ),
+    "cross entropy of classes that all rows share": (
+        lambda x: (
+            tf.raw_ops.SoftmaxCrossEntropyWithLogits(
+                features=x, labels=tf.constant([[0.2, 0.3, 0.5]])
+            ).loss
+        ),
+        X,
+    ),
     "soft cross entropy": (
         lambda x: tf.nn.softmax_cross_entropy_with_logits(tf.nn.softmax(x[::-1]), x),
         X,
@@ -224,7 +258,7 @@ def tensors(elems: Any) -> Any:
     return tf.nest.map_structure(tf.constant, elems)
 
 
-MODES = pytest.mark.parametrize("mode", ["eager", "traced", "unknown length"])
+MODES = pytest.mark.parametrize("mode", ["eager", "traced", "unknown length", "unknown sizes"])
 
 
 def in_mode(mode: str, call: Callable[..., Any], elems: Any) -> Any:
@@ -233,7 +267,12 @@ def in_mode(mode: str, call: Callable[..., Any], elems: Any) -> Any:
         return call(elems)
     if mode == "traced":
         return tf.function(call)(elems)
-    signature = tf.nest.map_structure(lambda x: tf.TensorSpec([None, *x.shape[1:]], x.dtype), elems)
+
+    def spec(x: Any) -> Any:
+        is_known = mode == "unknown length"
+        return tf.TensorSpec([None, *(size if is_known else None for size in x.shape[1:])], x.dtype)
+
+    signature = tf.nest.map_structure(spec, elems)
     return tf.function(call, input_signature=[signature])(elems)
 
 
@@ -272,6 +311,19 @@ def test_no_rows_give_an_empty_result_of_the_right_shape(name: str) -> None:
     f, arrays = FUNCTIONS[name]
     some = vectorized(f, tensors(arrays))
     none = vectorized(f, tf.nest.map_structure(lambda x: tf.constant(x[:0]), arrays))
+    for a, b in zip(tf.nest.flatten(none), tf.nest.flatten(some), strict=True):
+        assert a.shape == [0, *b.shape[1:]]
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in FUNCTIONS if name not in ("mirror", "the gradient of a loop")]
+)
+def test_no_rows_of_unknown_sizes_give_an_empty_result_of_the_right_shape(name: str) -> None:
+    """The gradient of a loop joins elements of a list whose sizes are known with the rows only."""
+    f, arrays = FUNCTIONS[name]
+    some = vectorized(f, tensors(arrays))
+    rows = tf.nest.map_structure(lambda x: tf.constant(x[:0]), arrays)
+    none = in_mode("unknown sizes", lambda e: vectorized(f, e), rows)
     for a, b in zip(tf.nest.flatten(none), tf.nest.flatten(some), strict=True):
         assert a.shape == [0, *b.shape[1:]]
 
@@ -339,6 +391,45 @@ def test_structures_go_in_and_out() -> None:
     )
     np.testing.assert_allclose(result["a"][0], V + 1.0)
     np.testing.assert_allclose(result["a"][1][0], S)
+
+
+def test_rows_of_unknown_rank_fill() -> None:
+    f = tf.function(
+        lambda x: tf.vectorized_map(lambda r: tf.fill([2, 3], r), x),
+        input_signature=[tf.TensorSpec(None)],
+    )
+    np.testing.assert_array_equal(f(S), np.broadcast_to(S[:, None, None], [5, 2, 3]))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        f(V)
+
+
+def test_a_label_that_is_no_class_is_refused_in_any_row() -> None:
+    def f(e: Any) -> Any:
+        return tf.nn.sparse_softmax_cross_entropy_with_logits(e[1], e[0])
+
+    labels = np.array([0, 1, 2, 3, 0], np.int32)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="label value of 3"):
+        tf.vectorized_map(f, tensors((V, labels)))
+
+
+def test_a_tensor_without_a_diagonal_is_refused_when_its_sizes_come() -> None:
+    f = tf.function(
+        lambda x: tf.vectorized_map(tf.linalg.tensor_diag_part, x),
+        input_signature=[tf.TensorSpec([None, None, None])],
+    )
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        f(np.ones([2, 3, 4], np.float32))
+
+
+def test_an_op_in_a_loop_over_no_rows_gives_the_sizes_that_its_inputs_have() -> None:
+    f = tf.function(
+        lambda x, n: tf.vectorized_map(
+            lambda e: tf.reverse_sequence(e[0], e[1], seq_axis=0, batch_axis=1), (x, n), warn=False
+        ),
+        input_signature=[tf.TensorSpec([None] * 3), tf.TensorSpec([None] * 2, tf.int32)],
+    )
+    assert f(X, np.ones([5, 3], np.int32)).shape == [5, 4, 3]
+    assert f(X[:0], np.ones([0, 3], np.int32)).shape == [0, 4, 3]
 
 
 @pytest.mark.parametrize("elems", [(), 1.0, (np.ones([2]), np.ones([3]))])
