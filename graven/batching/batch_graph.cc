@@ -178,7 +178,10 @@ class Batcher {
       if (node.output(i).dtype == DType::kResource) return true;
     }
     const bool only_reads = !effects.reads.empty() && effects.writes.empty() && !effects.ordered;
-    return !effects.stateful || only_reads;
+    // An assignment of what all rows share. A write that gives something, such as the state of a
+    // generator, gives it to each row.
+    const bool only_writes = !effects.writes.empty() && !effects.ordered && node.num_outputs() == 0;
+    return !effects.stateful || only_reads || only_writes;
   }
 
   Status run(const Node& node) {

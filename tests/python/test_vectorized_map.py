@@ -500,10 +500,27 @@ def test_a_seed_that_all_rows_share_gives_them_one_draw() -> None:
     assert len({tuple(row) for row in y.numpy()}) == 1
 
 
-def test_each_row_writes_to_a_variable() -> None:
+def test_each_row_writes_what_it_has_to_a_variable() -> None:
     v = tf.Variable(0.0)
     tf.vectorized_map(lambda x: v.assign_add(x), tf.constant([1.0, 2.0, 3.0]), warn=False)
     assert float(v) == 6.0
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "traced"])
+def test_what_all_rows_write_to_a_variable_is_written_once(wrap: Callable[..., Any]) -> None:
+    """As in TensorFlow; the reads and writes keep their order."""
+    v = tf.Variable(0.0)
+
+    def f(x: Any) -> Any:
+        v.assign_add(1.0)
+        first = x + v
+        v.assign_add(v)
+        return first, x + v
+
+    first, second = wrap(lambda x: tf.vectorized_map(f, x, warn=False))(tf.constant([1.0, 2.0]))
+    np.testing.assert_array_equal(first, [2.0, 3.0])
+    np.testing.assert_array_equal(second, [3.0, 4.0])
+    assert float(v) == 2.0
 
 
 def test_an_assertion_holds_for_all_rows() -> None:
