@@ -559,6 +559,32 @@ def test_a_custom_gradient_says_that_it_is_not_known_for_many_rows() -> None:
         tape.gradient(y, x)
 
 
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "traced"])
+def test_rows_of_a_variable_give_dense_gradients_of_each_row(wrap: Callable[..., Any]) -> None:
+    table = tf.constant(X[0])
+    rows = np.array([[0, 1], [1, 1], [3, 2]], np.int32)
+
+    def f(r: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(table)
+            y = tf.reduce_sum(tf.gather(table, r) ** 2)
+        return tape.gradient(y, table)
+
+    found = wrap(lambda x: tf.vectorized_map(f, x))(tf.constant(rows))
+    expected = tf.stack([tf.convert_to_tensor(f(tf.constant(r))) for r in rows])
+    np.testing.assert_allclose(found, expected)
+    both = wrap(lambda x: tf.vectorized_map(lambda r: {"g": [f(r)], "r": r}, x))(tf.constant(rows))
+    np.testing.assert_allclose(both["g"][0], expected)
+
+
+def test_sparse_and_ragged_tensors_do_not_go_out() -> None:
+    def sparse(x: Any) -> Any:
+        return tf.SparseTensor(tf.zeros([1, 1], tf.int64), x[:1], [3])
+
+    with pytest.raises(tf.errors.UnimplementedError, match="fn may not return a SparseTensor"):
+        tf.vectorized_map(sparse, tf.constant(V))
+
+
 def test_a_jacobian_takes_all_elements_at_once() -> None:
     x = tf.constant(V[0])
     calls = []
