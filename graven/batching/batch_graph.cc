@@ -1,11 +1,14 @@
 #include "graven/batching/batch_graph.h"
 
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "graven/batching/derived_rules.h"
 #include "graven/batching/row_loop.h"
+#include "graven/batching/row_region.h"
 #include "graven/ir/bodies.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph_builder.h"
@@ -83,10 +86,26 @@ class Batcher {
       values_[graph.inputs()[i]->id()] = {inputs[i]};
     }
     const std::vector<bool> is_needed = needed_nodes(graph);
+    std::vector<const Node*> left;
     for (const Node* node : graph.nodes()) {
       if (!is_needed[static_cast<size_t>(node->id())] || graph.is_input(node)) continue;
       if (node->num_outputs() == 0 && !node->op().is_stateful_ever()) continue;  // NoOp
-      RETURN_IF_ERROR(run(*node));
+      left.push_back(node);
+      for (OutputRef input : node->inputs()) readers_[input.node].push_back(node);
+    }
+    while (!left.empty()) {
+      waiting_.clear();
+      seeds_.clear();
+      for (const Node* node : left) {
+        if (waits(*node)) {
+          waiting_.push_back(node);
+          waits_.insert(node);
+        } else {
+          RETURN_IF_ERROR(run(*node));
+        }
+      }
+      if (waiting_.empty()) break;
+      ASSIGN_OR_RETURN(left, run_region(graph));
     }
     std::vector<BatchedTensor> outputs;
     for (OutputRef output : graph.outputs()) outputs.push_back(value_of(output));
@@ -159,7 +178,10 @@ class Batcher {
       if (node.output(i).dtype == DType::kResource) return true;
     }
     const bool only_reads = !effects.reads.empty() && effects.writes.empty() && !effects.ordered;
-    return !effects.stateful || only_reads;
+    // An assignment of what all rows share. A write that gives something, such as the state of a
+    // generator, gives it to each row.
+    const bool only_writes = !effects.writes.empty() && !effects.ordered && node.num_outputs() == 0;
+    return !effects.stateful || only_reads || only_writes;
   }
 
   Status run(const Node& node) {
@@ -182,10 +204,69 @@ class Batcher {
     RETURN_IF_ERROR(c.status());
     if (c.uses_loop()) {
       if (settings_.on_loop) RETURN_IF_ERROR(settings_.on_loop(node.op()));
+      if (gives_rows_that_differ(node)) {
+        waiting_.push_back(&node);
+        waits_.insert(&node);
+        seeds_.push_back(&node);
+        return {};
+      }
       RETURN_IF_ERROR(run_in_loop(c));
     }
     values_[node.id()] = c.take_outputs();
     return {};
+  }
+
+  // --- Nodes that run in one loop over the rows.
+
+  // True if the node depends on one that waits for the others of its region.
+  bool waits(const Node& node) const {
+    const auto is_waiting = [&](const Node* other) { return waits_.contains(other); };
+    return std::ranges::any_of(node.inputs(), is_waiting, &OutputRef::node) ||
+           std::ranges::any_of(node.control_inputs(), is_waiting);
+  }
+  // True if another node reads what has no axis for the rows.
+  bool gives_rows_that_differ(const Node& node) const {
+    const auto readers = readers_.find(&node);
+    if (readers == readers_.end()) return false;
+    return std::ranges::any_of(readers->second, [&](const Node* reader) {
+      return std::ranges::any_of(reader->inputs(), [&](OutputRef input) {
+        return input.node == &node &&
+               may_differ_between_rows(node.graph(), node.output(input.index));
+      });
+    });
+  }
+
+  // Runs the nodes around the seeds, and returns the others that wait.
+  Result<std::vector<const Node*>> run_region(const Graph& graph) {
+    const std::vector<const Node*> nodes = region_of(waiting_, seeds_);
+    const std::unordered_set<const Node*> is_inside(nodes.begin(), nodes.end());
+    std::vector<const Node*> left;
+    std::vector<OutputRef> wanted;
+    const auto want = [&](OutputRef value) {
+      if (!is_inside.contains(value.node) || std::ranges::count(wanted, value)) return;
+      wanted.push_back(value);
+    };
+    for (const Node* node : waiting_) {
+      if (is_inside.contains(node)) continue;
+      left.push_back(node);
+      for (OutputRef input : node->inputs()) want(input);
+    }
+    for (OutputRef output : graph.outputs()) want(output);
+    ASSIGN_OR_RETURN(const RowRegion region, make_region(nodes, wanted));
+    Batcher rows(builder_, settings_);
+    for (size_t i = 0; i < region.inputs.size(); ++i) {
+      rows.values_[region.graph->inputs()[i]->id()] = {value_of(region.inputs[i])};
+    }
+    Context c(rows, *region.call);
+    RETURN_IF_ERROR(run_in_loop(c));
+    const std::vector<BatchedTensor> outputs = c.take_outputs();
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      std::vector<BatchedTensor>& all = values_[wanted[i].node->id()];
+      all.resize(static_cast<size_t>(wanted[i].node->num_outputs()));
+      all[static_cast<size_t>(wanted[i].index)] = outputs[i];
+    }
+    waits_.clear();
+    return left;
   }
 
   Builder& builder_;
@@ -193,6 +274,10 @@ class Batcher {
   Emitter emit_;
   Tensor num_rows_;
   std::unordered_map<int, std::vector<BatchedTensor>> values_;  // by the id of a node
+  std::unordered_map<const Node*, std::vector<const Node*>> readers_;
+  // Nodes that run in a loop with others, and those that depend on them, in order.
+  std::vector<const Node*> seeds_, waiting_;
+  std::unordered_set<const Node*> waits_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "graven/batching/row_loop.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -64,8 +65,9 @@ class RowLoop {
     for (int i = 0; i < c_.num_outputs(); ++i) {
       ASSIGN_OR_RETURN(const HeldType type, type_of_output(i));
       const TensorListStackAttrs stack{type.dtype, c_.num_rows_if_known().value_or(-1)};
-      Tensor all = c_(kTensorListStack,
-                      {after[static_cast<size_t>(i) + 1], shape_constant(c_, type.shape)}, stack);
+      // Without rows the elements do not tell their shape.
+      const Tensor shape = gives_list(i) ? shape_constant(c_, type.shape) : shape_of_element(i);
+      Tensor all = c_(kTensorListStack, {after[static_cast<size_t>(i) + 1], shape}, stack);
       if (gives_list(i)) {
         all = c_(kTensorListFromTensor,
                  {exchanged(c_, all), c_.constant(Tensor::scalar<int32_t>(-1))});
@@ -98,6 +100,37 @@ class RowLoop {
     Shape shape = held.shape.has_rank() ? Shape{Dim::unknown()} : Shape::unknown_rank();
     for (int d = 0; d < held.shape.rank(); ++d) shape.push_back(held.shape[d]);
     return HeldType{held.dtype, shape};
+  }
+
+  // The shape of an output in a row as a vector of integers: the sizes that are those of inputs are
+  // found when it runs, and others are -1.
+  Tensor shape_of_element(int i) {
+    const Shape known = c_.row_shape_of_y(i);
+    if (!known.has_rank() || known.is_fully_known()) return shape_constant(c_, known);
+    std::vector<Tensor> sizes;
+    for (Dim dim : known.dims()) sizes.push_back(vector_of_size(dim));
+    if (sizes.size() == 1) return sizes[0];
+    sizes.push_back(c_.constant(Tensor::scalar<int32_t>(0)));
+    const Tensors made = c_.apply(*kConcatV2.op, sizes, NoAttrs());
+    return made.empty() ? Tensor() : made[0];
+  }
+  Tensor vector_of_size(Dim dim) {
+    for (int k = 0; k < c_.num_inputs() && dim.is_term(); ++k) {
+      const Shape &row = row_type(k).shape, &all = c_.x(k).shape();
+      if (c_.dtype(k) == DType::kVariant || !row.has_rank() || !all.has_rank()) continue;
+      const auto at = std::ranges::find(row.dims(), dim);
+      if (at == row.dims().end()) continue;
+      const auto place = (at - row.dims().begin()) + (c_.is_batched(k) ? 1 : 0);
+      // One element of the vector of sizes: its segment is 0, the others are dropped.
+      std::vector<int32_t> segments(static_cast<size_t>(all.rank()), -1);
+      segments[static_cast<size_t>(place)] = 0;
+      return c_(
+          kUnsortedSegmentSum,
+          {c_(kShape, {c_.x(k)}), c_.constant(Tensor::vector(std::span<const int32_t>(segments))),
+           c_.constant(Tensor::scalar<int32_t>(1))});
+    }
+    const auto size = static_cast<int32_t>(dim.number_or_minus_one());
+    return c_.constant(Tensor::vector(std::span<const int32_t>(&size, 1)));
   }
 
   // The elements of a list that differs between rows: [rows, elements, ...].

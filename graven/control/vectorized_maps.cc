@@ -164,7 +164,7 @@ class VectorizedMapper {
     };
     return trace_graph({.name = "vectorized_map_fn"}, placeholders,
                        [this](std::span<const Value> arguments) {
-                         return p_.fn->call(arguments, Callable::As::kTensors);
+                         return p_.fn->call(arguments, Callable::As::kDense);
                        });
   }
   // A row, whose sizes are those of the tensor.

@@ -186,16 +186,28 @@ void batch_any_shape(BatchContext& c) {
   }
 }
 
+namespace {
+
+// One input of any rank beside scalars that are the same for all rows.
+bool is_tensor_beside_scalars(const BatchContext& c) {
+  int tensors = 0;
+  for (int i = 0; i < c.num_inputs(); ++i) tensors += c.is_batched(i) || c.rank(i) != 0;
+  return tensors == 1;
+}
+
+}  // namespace
+
 void batch_broadcasting(BatchContext& c) {
   int rank = 0;
-  for (int i = 0; i < c.num_inputs() && c.num_inputs() > 1; ++i) {
+  const bool needs_rank = !is_tensor_beside_scalars(c);
+  for (int i = 0; i < c.num_inputs() && needs_rank; ++i) {
     const auto own = c.rank(i);
     if (!own) return c.use_loop();
     rank = std::max(rank, *own);
   }
   std::vector<Tensor> inputs;
   for (int i = 0; i < c.num_inputs(); ++i) {
-    inputs.push_back(c.num_inputs() == 1 ? c.x(i) : c.aligned(i, rank));
+    inputs.push_back(needs_rank ? c.aligned(i, rank) : c.x(i));
   }
   const Tensors made = c.apply(c.op(), inputs, c.raw_attrs());
   for (size_t i = 0; i < made.size(); ++i) c.set_y(static_cast<int>(i), made[i]);

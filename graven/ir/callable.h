@@ -20,6 +20,7 @@ class GRAVEN_API Callable : public RefCounted {
     kWhole,    // one value, which the front end gets back as the very object that it was
     kParts,    // containers are taken apart, their leaves stay as they are
     kTensors,  // containers are taken apart, and each leaf is a tensor or None
+    kDense,    // the same, and rows of a larger tensor become that tensor
   };
   // Calls the function in the current frame. An exception of the user's is the Status's payload.
   virtual Result<Value> call(std::span<const Value> arguments, As as) = 0;

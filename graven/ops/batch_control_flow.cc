@@ -52,12 +52,14 @@ bool may_run_for_no_rows(const Body& body) {
   return !body.effects().ordered && body.effects().writes.empty();
 }
 
-// True if an output of the body stands for one that only another branch has, of sizes that are not
-// known: it does not fit beside the rows of the others.
+// True if an output of the body stands for one that only another branch has: nothing reads it.
+bool is_fake(OutputRef output) { return &output.node->op() == kFakeParam.op; }
+
+// True if such an output has sizes that are not known: it does not fit beside the rows of the
+// others.
 bool gives_fake_of_unknown_size(const Body& body) {
   for (OutputRef output : body.graph()->outputs()) {
-    const Node& node = *output.node;
-    if (&node.op() == kFakeParam.op && !node.output(0).shape.is_fully_known()) return true;
+    if (is_fake(output) && !output.node->output(0).shape.is_fully_known()) return true;
   }
   return false;
 }
@@ -123,6 +125,19 @@ std::vector<Tensor> choices(BatchContext& c, const NodeBodies& bodies) {
   return all;
 }
 
+// For each output the one body that gives it, if the others only stand in for it.
+std::vector<const Body*> only_givers(const NodeBodies& bodies, size_t num_outputs) {
+  std::vector<const Body*> only(num_outputs, nullptr);
+  for (size_t i = 0; i < num_outputs; ++i) {
+    int count = 0;
+    for (const NodeBody& one : bodies.all) {
+      if (is_fake(one.body->graph()->outputs()[i])) continue;
+      only[i] = ++count == 1 ? one.body.get() : nullptr;
+    }
+  }
+  return only;
+}
+
 void run_for_chosen_rows(BatchContext& c, const NodeBodies& bodies) {
   if (c.dtype(0) == DType::kString || has_objects(c)) return c.use_loop();
   for (const NodeBody& one : bodies.all) {
@@ -134,6 +149,8 @@ void run_for_chosen_rows(BatchContext& c, const NodeBodies& bodies) {
   if (!c.status().ok()) return;
   std::vector<Tensor> numbers;
   std::vector<std::vector<Tensor>> results(static_cast<size_t>(c.num_outputs()));
+  const std::vector<const Body*> only = only_givers(bodies, results.size());
+  std::vector<bool> is_set(results.size(), false);
   for (size_t k = 0; k < bodies.all.size(); ++k) {
     const ChosenRows rows(c, chosen[k]);
     std::vector<BatchedTensor> inputs;
@@ -144,7 +161,12 @@ void run_for_chosen_rows(BatchContext& c, const NodeBodies& bodies) {
     auto outputs = c.run_body(c.builder(), *bodies.all[k].body, inputs, rows.count);
     if (!outputs.ok()) return c.fail(outputs.status());
     for (size_t i = 0; i < outputs->size(); ++i) {
-      results[i].push_back(repeat_for_rows(c, (*outputs)[i], rows.count));
+      const BatchedTensor& output = (*outputs)[i];
+      if (only[i] == bodies.all[k].body.get() && !output.is_batched) {
+        c.set_y(static_cast<int>(i), output.tensor, false);
+        is_set[i] = true;
+      }
+      if (!is_set[i]) results[i].push_back(repeat_for_rows(c, output, rows.count));
     }
     numbers.push_back(rows.numbers);
   }
@@ -153,8 +175,11 @@ void run_for_chosen_rows(BatchContext& c, const NodeBodies& bodies) {
     const Tensors made = c.apply(*kConcatV2.op, parts, NoAttrs());
     return made.empty() ? Tensor() : made[0];
   };
-  const Tensor order = c(kInvertPermutation, {joined(std::move(numbers))});
+  // Each row chose one branch, which a shape cannot say by itself.
+  const Tensor order =
+      c(kReshape, {c(kInvertPermutation, {joined(std::move(numbers))}), c.num_rows_as_vector()});
   for (int i = 0; i < c.num_outputs(); ++i) {
+    if (is_set[static_cast<size_t>(i)]) continue;
     const Tensor all = joined(std::move(results[static_cast<size_t>(i)]));
     c.set_y(i, c(kGatherV2, {all, order, zero_axis(c)}));
   }

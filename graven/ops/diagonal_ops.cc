@@ -12,6 +12,7 @@
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/register_ops.h"
+#include "graven/ops/sizes.h"
 #include "graven/ops/strided_copy.h"
 
 namespace graven::engine {
@@ -427,6 +428,35 @@ void copy_diagonal(const Tensor& matrix, const Tensor& diagonal, bool to_matrix)
   if (n > 0) copy_strided(matrix.dtype(), box, from.raw_data(), to.mutable_raw_data());
 }
 
+// The main diagonals of the matrices of all rows, as tensors of a row's sizes once or twice.
+void batch_diagonals(BatchContext& c, const OpHandle<DiagonalAttrs>& op) {
+  const auto rank = c.rank(0);
+  if (!rank) return c.use_loop();
+  const bool to_matrix = &op == &kMatrixDiagV3;
+  const int num_axes = to_matrix ? *rank : *rank / 2;
+  // Whether the sizes of more axes are equal in pairs is not seen in the matrix.
+  if (!to_matrix && num_axes > 1 && !c.row_shape(0).is_fully_known()) return c.use_loop();
+  SizeList sizes = sizes_of(c, c.row_shape(0), [&] { return row_sizes(c, 0); });
+  sizes.resize(static_cast<size_t>(num_axes), Size(1));
+  const Size length = product(c, sizes);
+  const auto known = c.num_rows_if_known();
+  const Size rows = known ? Size(*known) : Size(c.num_rows());
+  const Tensor zero = constant_like(Formula(c, c.x(0)), 0);
+  const auto number = [&](int32_t value) { return c.constant(Tensor::scalar(value)); };
+  Tensor made;
+  if (to_matrix) {
+    const Tensor vectors = c(kReshape, {c.x(0), vector_of(c, SizeList{rows, length})});
+    made = c(op, {vectors, number(0), number(-1), number(-1), zero});
+    const SizeList once = sizes;
+    sizes.insert(sizes.end(), once.begin(), once.end());
+  } else {
+    const Tensor matrices = c(kReshape, {c.x(0), vector_of(c, SizeList{rows, length, length})});
+    made = c(op, {matrices, number(0), zero});
+  }
+  sizes.insert(sizes.begin(), rows);
+  c.set_y(0, c(kReshape, {made, vector_of(c, sizes)}));
+}
+
 void define_diag(OpRegistry& ops) {
   ops.define(kDiag, {
                         .name = "Diag",
@@ -448,6 +478,7 @@ void define_diag(OpRegistry& ops) {
                           return {};
                         },
                         .gradient = [](GradientContext& c) { c.set_dx(0, c(kDiagPart, {c.dy()})); },
+                        .batch = [](BatchContext& c) { batch_diagonals(c, kMatrixDiagV3); },
                         .body = kernel([](KernelContext& c) -> Status {
                           const Tensor& out = c.output(0);
                           clear_elements(out.dtype(), out.num_elements(), out.mutable_raw_data());
@@ -489,6 +520,7 @@ void define_diag_part(OpRegistry& ops) {
                  .types = {{"T", kDiagTypes, kFloatTypes | kComplexTypes | kIndexTypes}},
                  .infer = diag_part_shape,
                  .gradient = [](GradientContext& c) { c.set_dx(0, c(kDiag, {c.dy()})); },
+                 .batch = [](BatchContext& c) { batch_diagonals(c, kMatrixDiagPartV3); },
                  .body = kernel([](KernelContext& c) -> Status {
                    copy_diagonal(c.input(0), c.output(0), /*to_matrix=*/false);
                    return {};

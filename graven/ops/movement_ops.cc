@@ -10,7 +10,10 @@
 #include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
+#include "graven/ops/gather_ops.h"
+#include "graven/ops/logical_ops.h"
 #include "graven/ops/register_ops.h"
+#include "graven/ops/sizes.h"
 #include "graven/ops/strided_copy.h"
 #include "graven/ops/structural_kernels.h"
 
@@ -254,11 +257,22 @@ void reshape_gradient(GradientContext& c) {
   if (c.wants(0)) c.set_dx(0, c(kReshape, {c.dy(), c.shape_of_x(0)}));
 }
 
+// The sizes of a row that are not 1 are found when it runs.
+void squeeze_unknown_sizes(BatchContext& c) {
+  const int32_t flat[] = {-1};
+  const Tensor sizes = row_sizes(c, 0);
+  const Tensor others = c(kNotEqual, {sizes, c.constant(Tensor::scalar<int32_t>(1))});
+  const Tensor places = c(kReshape, {c(kWhere, {others}), int32_vector(c, flat)});
+  const Tensor axis = c.constant(Tensor::scalar<int32_t>(0));
+  const Tensor left = c(kGatherV2, {sizes, places, axis});
+  c.set_y(0, c(kReshape, {c.x(0), joined(c, c.num_rows_as_vector(), left)}));
+}
+
 void batch_squeeze(BatchContext& c) {
   SqueezeAttrs attrs = c.attrs<SqueezeAttrs>();
   const Shape row = c.row_shape(0);
   if (attrs.squeeze_dims.empty()) {  // all axes of size 1, but not that of the rows
-    if (!row.is_fully_known()) return c.use_loop();
+    if (!row.is_fully_known()) return squeeze_unknown_sizes(c);
     for (int d = 0; d < row.rank(); ++d) {
       if (row.size(d) == 1) attrs.squeeze_dims.push_back(d);
     }

@@ -13,6 +13,7 @@
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/join_ops.h"
+#include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/movement_ops.h"
 #include "graven/ops/reduction_ops.h"
@@ -192,6 +193,23 @@ void define_pad(OpRegistry& ops) {
   });
 }
 
+// Values that differ between rows take the places of zeros that were added.
+void batch_padding_with_value(BatchContext& c) {
+  if (!c.is_batched(2)) return batch_padding(c);
+  const auto rank = c.rank(0);
+  if (!rank || c.is_batched(1)) return c.use_loop();
+  const Tensor all = c(kFill, {row_sizes(c, 0), c.constant(Tensor::scalar(true))});
+  const Tensor is_given = c(kPad, {all, c.x(1)});
+  const Tensor given =
+      c.is_batched(0) ? c(kPad, {c.x(0), with_front_row(c, 1, 0, 0)}) : c(kPad, {c.x(0), c.x(1)});
+  // A scalar of each row, [rows, 1, ...], without a gradient, as in a single row.
+  const auto rows = c.num_rows_if_known();
+  SizeList sizes(static_cast<size_t>(*rank) + 1, Size(1));
+  sizes[0] = rows ? Size(*rows) : Size(c.num_rows());
+  const Tensor value = c(kReshape, {c(kStopGradient, {c.x(2)}), vector_of(c, sizes)});
+  c.set_y(0, c(kSelectV2, {is_given, given, value}));
+}
+
 Status pad_v2_shape(InferContext& c) {
   if (c.shape(2).has_rank() && c.shape(2).rank() != 0) {
     return invalid_argument("constant_values must be a scalar. Found: ", c.shape(2).to_message());
@@ -208,7 +226,7 @@ void define_pad_v2(OpRegistry& ops) {
       .types = {{"T", kValueTypes, kAllTypes}, {"Tpaddings", kIndexTypes}},
       .infer = pad_v2_shape,
       .gradient = pad_gradient,
-      .batch = batch_padding,
+      .batch = batch_padding_with_value,
       .body = kernel(pad_kernel),
       .values_for_inference = {1},
       .reads = pad_reads,

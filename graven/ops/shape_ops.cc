@@ -174,7 +174,12 @@ Status fill_shape(InferContext& c) {
 void batch_fill(BatchContext& c) {
   const Shape& shape = c.row_shape_of_y(0);
   if (c.is_batched(0) || !shape.has_rank()) return c.use_loop();
-  c.set_y(0, c(kBroadcastTo, {c.aligned(1, shape.rank()), with_rows_in_front(c, 0)}));
+  // The value of a row is a scalar, whether that is known or not: [rows, 1, ...].
+  const auto rows = c.num_rows_if_known();
+  SizeList sizes(static_cast<size_t>(shape.rank()) + 1, Size(1));
+  sizes[0] = rows ? Size(*rows) : Size(c.num_rows());
+  const Tensor values = c(kReshape, {c.x(1), vector_of(c, sizes)});
+  c.set_y(0, c(kBroadcastTo, {values, with_rows_in_front(c, 0)}));
 }
 
 void define_fill(OpRegistry& ops) {

@@ -10,6 +10,7 @@
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/logical_ops.h"
@@ -217,6 +218,29 @@ void cross_entropy_gradient(GradientContext& c) {
   c.set_dx(1, reduce_to_shape(c, c.has_dy(1) ? dx - Formula(c, c.dy(1)) : dx, 1));
 }
 
+// Rows and their items as one axis, once both inputs have the same sizes.
+void batch_cross_entropy(BatchContext& c) {
+  const Shape features = c.row_shape(0), labels = c.row_shape(1);
+  if (!features.has_rank() || !labels.has_rank()) return c.use_loop();
+  if (features.rank() == 2 && surely_equal_sizes(features, labels)) {
+    return batch_folding(c, {0, 1});
+  }
+  const Tensor x = c.aligned(0, 2), y = c.aligned(1, 2);
+  if (c.uses_loop()) return;
+  const Tensor shape = c(kBroadcastArgs, {c(kShape, {x}), c(kShape, {y})});
+  const Size rows(element_of(c, shape, 0)), items(element_of(c, shape, 1)),
+      classes(element_of(c, shape, 2));
+  const Tensor flat = vector_of(c, SizeList{multiply(c, rows, items), classes});
+  const Tensors made =
+      c.apply(c.op(),
+              std::vector<Tensor>{c(kReshape, {c(kBroadcastTo, {x, shape}), flat}),
+                                  c(kReshape, {c(kBroadcastTo, {y, shape}), flat})},
+              c.raw_attrs());
+  if (made.empty()) return;
+  c.set_y(0, c(kReshape, {made[0], vector_of(c, SizeList{rows, items})}));
+  c.set_y(1, c(kReshape, {made[1], shape}));
+}
+
 void define_softmax_cross_entropy_with_logits(OpRegistry& ops) {
   ops.define(kSoftmaxCrossEntropyWithLogits,
              {
@@ -228,6 +252,7 @@ void define_softmax_cross_entropy_with_logits(OpRegistry& ops) {
                  .types = {{"T", kFloatTypes}},
                  .infer = cross_entropy_shape,
                  .gradient = cross_entropy_gradient,
+                 .batch = batch_cross_entropy,
                  .body = composite(cross_entropy),
              });
 }
@@ -299,6 +324,7 @@ void define_sparse_softmax_cross_entropy_with_logits(OpRegistry& ops) {
                      [](GradientContext& c) {
                        if (c.wants(0)) c.set_dx(0, logits_gradient(c));
                      },
+                 .batch = batch_by_folding<0, 1>,
                  .body = composite(sparse_cross_entropy),
              });
 }
@@ -357,6 +383,21 @@ Status check_labels_kernel(KernelContext& c) {
   return {};
 }
 
+// The labels of all rows are checked at once.
+void batch_check_labels(BatchContext& c) {
+  if (gives_up_if_batched(c, {1})) return;
+  const int32_t flat[] = {-1};
+  const Tensors made =
+      c.apply(c.op(), std::vector<Tensor>{c(kReshape, {c.x(0), int32_vector(c, flat)}), c.x(1)},
+              c.raw_attrs());
+  if (made.empty()) return;
+  const auto rows = c.num_rows_if_known();
+  const Size items(element_of(c, row_sizes(c, 0), 0));
+  const SizeList sizes = {rows ? Size(*rows) : Size(c.num_rows()), items, Size(1)};
+  c.set_y(0, c(kReshape, {made[0], vector_of(c, sizes)}));
+  c.set_y(1, made[1], false);
+}
+
 void define__check_labels(OpRegistry& ops) {
   ops.define(kCheckLabels,
              {
@@ -368,6 +409,7 @@ void define__check_labels(OpRegistry& ops) {
                  .types = {{"T", kIndexTypes}, {"out_type", kIndexTypes}},
                  .infer = check_labels_shape,
                  .gradient = not_differentiable,
+                 .batch = batch_check_labels,
                  .body = kernel(check_labels_kernel),
                  .allocates_outputs = true,
                  .values_for_inference = {1},

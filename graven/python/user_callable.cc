@@ -12,6 +12,7 @@
 #include "graven/python/graph_object.h"
 #include "graven/python/object.h"
 #include "graven/python/opaque.h"
+#include "graven/python/tensor_object.h"
 #include "graven/python/trace_types.h"
 #include "graven/python/value.h"
 
@@ -68,6 +69,13 @@ class UserCallable final : public engine::Callable {
       case As::kParts:
         return to_value(result.get(), /*allow_specs=*/false);
       case As::kTensors:
+        break;
+      case As::kDense:
+        if (is_tensor(result.get())) break;
+        static constinit Imported dense("graven._indexed_slices", "dense_result");
+        if (!dense.get()) return pending_exception();
+        result = Object::take(run_python<PyObject_CallOneArg>(dense.get(), result.get()));
+        if (!result) return pending_exception();
         break;
     }
     if (node_of(result.get())) return whole(result.get());

@@ -201,6 +201,30 @@ class IndexedSlices(CompositeTensor):
     __repr__ = __str__
 
 
+def dense_result(result: Any) -> Any:
+    """Returns a function's result for one row, with a tensor in the place of slices of one.
+
+    Args:
+      result: Nested values.
+
+    Raises:
+      UnimplementedError: There is another composite of tensors, whose parts have no common shape in
+        all rows.
+    """
+    from graven import errors, nest  # They need this module.
+
+    def dense(leaf: Any) -> Any:
+        if isinstance(leaf, IndexedSlices):
+            return _engine.convert_to_tensor(leaf)
+        if isinstance(leaf, CompositeTensor) and leaf._is_native:
+            raise errors.UnimplementedError(
+                None, None, f"fn may not return a {type(leaf).__name__}"
+            )
+        return leaf
+
+    return nest.map_structure(dense, result)
+
+
 def _dispatch(name: str, parameter: str) -> None:
     """Lets a function of tensors go to the values of slices."""
 

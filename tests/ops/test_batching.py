@@ -50,7 +50,7 @@ IN_LOOPS = {
     ),
     **dict.fromkeys(
         (
-            "Diag", "DiagPart", "DynamicStitch", "InvertPermutation", "ParallelDynamicStitch",
+            "DynamicStitch", "InvertPermutation", "ParallelDynamicStitch",
             "TensorStridedSliceUpdate",
         ),
         "takes no axis in front, and is rare in rows",

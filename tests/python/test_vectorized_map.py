@@ -111,7 +111,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "expand and squeeze": (lambda x: tf.squeeze(tf.expand_dims(x, 1)) * 1.0, X),
     "concat": (lambda x: tf.concat([x, x * 2.0, tf.ones([1, 3])], 0), X),
     "stack": (lambda x: tf.stack([x, tf.zeros_like(x)], axis=1), X),
-    "unstack": (lambda x: tf.unstack(x)[1], X),
+    "unstack": (lambda x: tf.unstack(x, num=4)[1], X),
     "split": (lambda x: tf.split(x, 2)[1], X),
     "slices": (lambda x: x[1:, ::2], X),
     "negative slices": (lambda x: x[::-1, tf.newaxis, ..., 0], X),
@@ -121,6 +121,22 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "tile": (lambda x: tf.tile(x, [2, 1]), X),
     "reverse": (lambda x: tf.reverse(x, [1]), X),
     "roll": (lambda x: tf.roll(x, 1, 0), X),
+    "padded with a value of each row": (
+        lambda e: tf.pad(e[0], [[1, 0], [0, 2]], constant_values=e[1]),
+        (X, S),
+    ),
+    "a constant padded with a value of each row": (
+        lambda s: tf.pad(tf.constant(M), [[1, 0], [0, 2]], constant_values=s),
+        S,
+    ),
+    "squeeze all": (lambda v: tf.squeeze(v[tf.newaxis, :, tf.newaxis]) * 1.0, V),
+    "squeeze rows of scalars": (lambda s: tf.squeeze(s) * 2.0, S),
+    "tensor_diag": (lambda x: tf.linalg.tensor_diag(x), X),
+    "tensor_diag_part": (lambda x: tf.linalg.tensor_diag_part(x[:3]), X),
+    "tensor_diag_part of four axes": (
+        lambda x: tf.linalg.tensor_diag_part(tf.reshape(tf.stack([x] * 12), [4, 3, 4, 3])),
+        X,
+    ),
     "fill": (lambda s: tf.fill([2, 2], s), S),
     "broadcast": (lambda x: tf.broadcast_to(x, [2, 4, 3]), X),
     "shape": (lambda x: x * tf.cast(tf.shape(x)[0] + tf.size(x) + tf.rank(x), tf.float32), X),
@@ -159,6 +175,24 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "max_pool": (lambda x: tf.nn.max_pool2d(x, 2, 2, "VALID"), IMAGES),
     "avg_pool": (lambda x: tf.nn.avg_pool2d(x, 2, 2, "VALID"), IMAGES),
     "cross entropy": (lambda x: tf.nn.sparse_softmax_cross_entropy_with_logits([0, 2, 1, 1], x), X),
+    "cross entropy of each row's labels": (
+        lambda e: tf.nn.sparse_softmax_cross_entropy_with_logits(e[1], e[0]),
+        (V, INDEX % 3),
+    ),
+    "cross entropy of labels alone": (
+        lambda i: tf.nn.sparse_softmax_cross_entropy_with_logits(
+            [i, 2 - i % 3], tf.constant(M[:2])
+        ),
+        INDEX % 3,
+    ),
+    "cross entropy of classes that all rows share": (
+        lambda x: (
+            tf.raw_ops.SoftmaxCrossEntropyWithLogits(
+                features=x, labels=tf.constant([[0.2, 0.3, 0.5]])
+            ).loss
+        ),
+        X,
+    ),
     "soft cross entropy": (
         lambda x: tf.nn.softmax_cross_entropy_with_logits(tf.nn.softmax(x[::-1]), x),
         X,
@@ -226,7 +260,7 @@ def tensors(elems: Any) -> Any:
     return tf.nest.map_structure(tf.constant, elems)
 
 
-MODES = pytest.mark.parametrize("mode", ["eager", "traced", "unknown length"])
+MODES = pytest.mark.parametrize("mode", ["eager", "traced", "unknown length", "unknown sizes"])
 
 
 def in_mode(mode: str, call: Callable[..., Any], elems: Any) -> Any:
@@ -235,7 +269,12 @@ def in_mode(mode: str, call: Callable[..., Any], elems: Any) -> Any:
         return call(elems)
     if mode == "traced":
         return tf.function(call)(elems)
-    signature = tf.nest.map_structure(lambda x: tf.TensorSpec([None, *x.shape[1:]], x.dtype), elems)
+
+    def spec(x: Any) -> Any:
+        is_known = mode == "unknown length"
+        return tf.TensorSpec([None, *(size if is_known else None for size in x.shape[1:])], x.dtype)
+
+    signature = tf.nest.map_structure(spec, elems)
     return tf.function(call, input_signature=[signature])(elems)
 
 
@@ -274,6 +313,19 @@ def test_no_rows_give_an_empty_result_of_the_right_shape(name: str) -> None:
     f, arrays = FUNCTIONS[name]
     some = vectorized(f, tensors(arrays))
     none = vectorized(f, tf.nest.map_structure(lambda x: tf.constant(x[:0]), arrays))
+    for a, b in zip(tf.nest.flatten(none), tf.nest.flatten(some), strict=True):
+        assert a.shape == [0, *b.shape[1:]]
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in FUNCTIONS if name not in ("mirror", "the gradient of a loop")]
+)
+def test_no_rows_of_unknown_sizes_give_an_empty_result_of_the_right_shape(name: str) -> None:
+    """The gradient of a loop joins elements of a list whose sizes are known with the rows only."""
+    f, arrays = FUNCTIONS[name]
+    some = vectorized(f, tensors(arrays))
+    rows = tf.nest.map_structure(lambda x: tf.constant(x[:0]), arrays)
+    none = in_mode("unknown sizes", lambda e: vectorized(f, e), rows)
     for a, b in zip(tf.nest.flatten(none), tf.nest.flatten(some), strict=True):
         assert a.shape == [0, *b.shape[1:]]
 
@@ -341,6 +393,45 @@ def test_structures_go_in_and_out() -> None:
     )
     np.testing.assert_allclose(result["a"][0], V + 1.0)
     np.testing.assert_allclose(result["a"][1][0], S)
+
+
+def test_rows_of_unknown_rank_fill() -> None:
+    f = tf.function(
+        lambda x: tf.vectorized_map(lambda r: tf.fill([2, 3], r), x),
+        input_signature=[tf.TensorSpec(None)],
+    )
+    np.testing.assert_array_equal(f(S), np.broadcast_to(S[:, None, None], [5, 2, 3]))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        f(V)
+
+
+def test_a_label_that_is_no_class_is_refused_in_any_row() -> None:
+    def f(e: Any) -> Any:
+        return tf.nn.sparse_softmax_cross_entropy_with_logits(e[1], e[0])
+
+    labels = np.array([0, 1, 2, 3, 0], np.int32)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="label value of 3"):
+        tf.vectorized_map(f, tensors((V, labels)))
+
+
+def test_a_tensor_without_a_diagonal_is_refused_when_its_sizes_come() -> None:
+    f = tf.function(
+        lambda x: tf.vectorized_map(tf.linalg.tensor_diag_part, x),
+        input_signature=[tf.TensorSpec([None, None, None])],
+    )
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        f(np.ones([2, 3, 4], np.float32))
+
+
+def test_an_op_in_a_loop_over_no_rows_gives_the_sizes_that_its_inputs_have() -> None:
+    f = tf.function(
+        lambda x, n: tf.vectorized_map(
+            lambda e: tf.reverse_sequence(e[0], e[1], seq_axis=0, batch_axis=1), (x, n), warn=False
+        ),
+        input_signature=[tf.TensorSpec([None] * 3), tf.TensorSpec([None] * 2, tf.int32)],
+    )
+    assert f(X, np.ones([5, 3], np.int32)).shape == [5, 4, 3]
+    assert f(X[:0], np.ones([0, 3], np.int32)).shape == [0, 4, 3]
 
 
 @pytest.mark.parametrize("elems", [(), 1.0, (np.ones([2]), np.ones([3]))])
@@ -411,10 +502,27 @@ def test_a_seed_that_all_rows_share_gives_them_one_draw() -> None:
     assert len({tuple(row) for row in y.numpy()}) == 1
 
 
-def test_each_row_writes_to_a_variable() -> None:
+def test_each_row_writes_what_it_has_to_a_variable() -> None:
     v = tf.Variable(0.0)
     tf.vectorized_map(lambda x: v.assign_add(x), tf.constant([1.0, 2.0, 3.0]), warn=False)
     assert float(v) == 6.0
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "traced"])
+def test_what_all_rows_write_to_a_variable_is_written_once(wrap: Callable[..., Any]) -> None:
+    """As in TensorFlow; the reads and writes keep their order."""
+    v = tf.Variable(0.0)
+
+    def f(x: Any) -> Any:
+        v.assign_add(1.0)
+        first = x + v
+        v.assign_add(v)
+        return first, x + v
+
+    first, second = wrap(lambda x: tf.vectorized_map(f, x, warn=False))(tf.constant([1.0, 2.0]))
+    np.testing.assert_array_equal(first, [2.0, 3.0])
+    np.testing.assert_array_equal(second, [3.0, 4.0])
+    assert float(v) == 2.0
 
 
 def test_an_assertion_holds_for_all_rows() -> None:
@@ -563,6 +671,32 @@ def test_rows_with_a_gradient_of_the_users_own_keep_nothing_alive() -> None:
     reference = use()
     gc.collect()
     assert reference() is None
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "traced"])
+def test_rows_of_a_variable_give_dense_gradients_of_each_row(wrap: Callable[..., Any]) -> None:
+    table = tf.constant(X[0])
+    rows = np.array([[0, 1], [1, 1], [3, 2]], np.int32)
+
+    def f(r: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(table)
+            y = tf.reduce_sum(tf.gather(table, r) ** 2)
+        return tape.gradient(y, table)
+
+    found = wrap(lambda x: tf.vectorized_map(f, x))(tf.constant(rows))
+    expected = tf.stack([tf.convert_to_tensor(f(tf.constant(r))) for r in rows])
+    np.testing.assert_allclose(found, expected)
+    both = wrap(lambda x: tf.vectorized_map(lambda r: {"g": [f(r)], "r": r}, x))(tf.constant(rows))
+    np.testing.assert_allclose(both["g"][0], expected)
+
+
+def test_sparse_and_ragged_tensors_do_not_go_out() -> None:
+    def sparse(x: Any) -> Any:
+        return tf.SparseTensor(tf.zeros([1, 1], tf.int64), x[:1], [3])
+
+    with pytest.raises(tf.errors.UnimplementedError, match="fn may not return a SparseTensor"):
+        tf.vectorized_map(sparse, tf.constant(V))
 
 
 def test_a_jacobian_takes_all_elements_at_once() -> None:
