@@ -450,12 +450,21 @@ class Arguments:
     def two_lists_of_rows(self) -> Any:
         return self._tf.stack([self.list_of_rows(), self.list_of_rows()])
 
+    def optional(self) -> Any:
+        return self._tf.raw_ops.OptionalFromValue(components=self.matrices())
+
     def variable(self) -> Any:
         variable = self._tf.Variable(self.matrix())
         self.kept.append(variable)
         return variable.handle
 
     # Attributes, and arguments of functions that are no tensors.
+
+    def dtypes_of_matrices(self) -> list[Any]:
+        return [matrix.dtype for matrix in self.matrices()]
+
+    def shapes_of_matrices(self) -> list[Any]:
+        return [matrix.shape for matrix in self.matrices()]
 
     def axis(self) -> int:
         return 0

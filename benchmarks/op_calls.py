@@ -383,6 +383,13 @@ _OPS: Mapping[str, Mapping[str, str]] = {
         "on_value": "unit",
         "off_value": "zero",
     },
+    "OptionalFromValue": {"components": "matrices"},
+    "OptionalGetValue": {
+        "optional": "optional",
+        "output_types": "dtypes_of_matrices",
+        "output_shapes": "shapes_of_matrices",
+    },
+    "OptionalHasValue": {"optional": "optional"},
     "PadV2": {"constant_values": "scalar"},
     "Polygamma": {"a": "whole_matrix"},
     "PrintV2": {"input": "text", "output_stream": "null_file"},
