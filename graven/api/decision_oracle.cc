@@ -29,7 +29,7 @@ constexpr int64_t kMaxRuns = 20'000;
 // How often a question of the same states may be asked at one place without being a loop.
 constexpr size_t kMaxUnrolled = 64;
 // How often one place may ask in a run when Statics differ each time.
-constexpr size_t kMaxRounds = 256;
+constexpr size_t kMaxRounds = 128;
 // How far a loop is followed to see that its iterations are alike.
 constexpr size_t kMaxCheckedIterations = 64, kMaxCheckedEvents = 4096;
 // How many ways through a loop are followed each by itself to see that they change nothing behind

@@ -11,7 +11,12 @@ namespace graven::python {
 namespace {
 
 // Ctrl-C ends a long run between two steps, and a wait for another thread.
+// Other threads get the GIL then: what seemed too short to let go of it may be an endless loop.
 engine::Status check_signals() {
+  if (PyGILState_Check()) {
+    Py_BEGIN_ALLOW_THREADS;
+    Py_END_ALLOW_THREADS;
+  }
   HoldGil gil;
   return run_python<PyErr_CheckSignals>() < 0 ? pending_exception() : engine::Status();
 }
