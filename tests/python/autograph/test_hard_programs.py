@@ -228,12 +228,17 @@ def interrupted(f: Any, *args: Any) -> None:
     """Presses Ctrl-C in a call."""
     main = threading.main_thread()
     assert threading.current_thread() is main and main.ident is not None
+    # What shells run in the background ignores it, and then nothing would end the loop.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, lambda: signal.pthread_kill(main.ident or 0, signal.SIGINT))
     timer.start()
     start = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        f(*args)
-    timer.join()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            f(*args)
+        timer.join()
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert time.monotonic() - start < 30
 
 
