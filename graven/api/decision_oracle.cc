@@ -158,60 +158,6 @@ engine::Ref<engine::Callable> callable_of(OracleCallable::Function function) {
 
 // --- States.
 
-int64_t States::add(ListedState* state) {
-  // That of a state that is gone, so that one inside of a loop has the same in each iteration.
-  const int64_t number = live_.empty() ? 0 : live_.rbegin()->first + 1;
-  live_[number] = state;
-  return number;
-}
-
-void States::remove(int64_t number) { live_.erase(number); }
-
-States::Seen States::see() const {
-  Seen seen;
-  for (const auto& [number, state] : live_) {
-    seen.numbers.push_back(number);
-    seen.types.push_back(typeid(*state));
-    seen.statics.push_back(state->copy());
-    if (!seen.statics.back()) seen.values.push_back(state->value());
-  }
-  return seen;
-}
-
-bool States::are_as(const Seen& seen) const {
-  if (live_.size() != seen.numbers.size()) return false;
-  size_t i = 0;
-  for (const auto& [number, state] : live_) {
-    if (number != seen.numbers[i] || typeid(*state) != seen.types[i]) return false;
-    if (seen.statics[i] && !state->equals(seen.statics[i].get())) return false;
-    ++i;
-  }
-  return true;
-}
-
-std::vector<Value> States::Seen::with(const Seen& other, const std::vector<Value>& of_other,
-                                      std::vector<Value> own) const {
-  size_t at = 0;  // among the States
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    if (statics[i]) continue;
-    size_t from = 0;
-    for (size_t j = 0; j < other.numbers.size(); ++j) {
-      if (other.statics[j]) continue;
-      if (other.numbers[j] == numbers[i]) own[at] = of_other[from];
-      ++from;
-    }
-    ++at;
-  }
-  return own;
-}
-
-void States::set(const std::vector<Value>& values) const {
-  size_t next = 0;
-  for (const auto& [number, state] : live_) {
-    if (!state->copy() && next < values.size()) state->set(values[next++]);
-  }
-}
-
 ListedState::ListedState() {
   if (!t_oracle) return;
   states_ = DecisionOracle::current_states();
@@ -284,68 +230,6 @@ class PathBuilder final : public engine::GraphBuilder {
 };
 
 // --- Tapes.
-
-// The steps of a loop, for tapes of runs that go on behind it.
-class DecisionOracle::LoopSteps final : public engine::Listener {
- public:
-  // Listens to the current frame while it lives. None: does nothing.
-  class Listening {
-   public:
-    explicit Listening(LoopSteps* steps) : steps_(steps), frame_(Frame::current()) {
-      if (steps_) frame_.listeners.push_back(steps_);
-    }
-    ~Listening() {
-      if (steps_) frame_.listeners.erase(std::ranges::find(frame_.listeners, steps_));
-    }
-    Listening(const Listening&) = delete;
-
-   private:
-    LoopSteps* const steps_;
-    Frame& frame_;
-  };
-
-  void tell(engine::Listener& listener) const {
-    for (const engine::Tensor& handle : variables_) listener.on_variable(handle);
-    for (const Step& step : steps_) {
-      if (step.backward) {
-        if (listener.wants(step.inputs)) {
-          listener.on_step(step.inputs, step.outputs, step.backward);
-        }
-      } else {
-        const Node* node = engine::symbolic(step.outputs[0]).output().node;
-        listener.on_op(node->op(), node->attrs(), step.inputs, step.outputs);
-      }
-    }
-  }
-
-  void on_op(const engine::Op&, engine::AttrsRef, std::span<const engine::Tensor> inputs,
-             const engine::Tensors& outputs) override {
-    if (!outputs.empty() && outputs[0].is_symbolic()) add(inputs, outputs, nullptr);
-  }
-  void on_step(std::span<const engine::Tensor> inputs, std::span<const engine::Tensor> outputs,
-               const engine::BackwardRef& backward) override {
-    add(inputs, outputs, backward);
-  }
-  bool wants(std::span<const engine::Tensor>) const override { return true; }
-  bool wants_higher_orders() const override { return true; }
-  void on_frame_end() override {}
-  void on_variable(const engine::Tensor& handle) override { variables_.push_back(handle); }
-
- private:
-  struct Step {
-    std::vector<engine::Tensor> inputs;
-    engine::Tensors outputs;
-    engine::BackwardRef backward;  // none for an op
-  };
-  void add(std::span<const engine::Tensor> inputs, std::span<const engine::Tensor> outputs,
-           const engine::BackwardRef& backward) {
-    Step step{{inputs.begin(), inputs.end()}, {}, backward};
-    for (const engine::Tensor& output : outputs) step.outputs.push_back(output);
-    steps_.push_back(std::move(step));
-  }
-  std::vector<engine::Tensor> variables_;
-  std::vector<Step> steps_;
-};
 
 void DecisionOracle::tell_listeners(const Event& question) const {
   const auto& listeners = Frame::current().listeners;

@@ -1,17 +1,16 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <source_location>
 #include <string>
-#include <typeindex>
 #include <utility>
 #include <vector>
 
-#include "graven/api/staged.h"
+#include "graven/api/loop_steps.h"
+#include "graven/api/staged_states.h"
 #include "graven/base/export.h"
 #include "graven/base/function_ref.h"
 #include "graven/base/status.h"
@@ -42,33 +41,6 @@
 
 namespace graven::internal {
 
-// The states of a body that is run, which live now.
-class States {
- public:
-  // Adds a state and returns its number; states have the same numbers in each run.
-  int64_t add(ListedState* state);
-  void remove(int64_t number);
-
-  struct Seen {
-    std::vector<std::type_index> types;                // of all
-    std::vector<int64_t> numbers;                      // of all
-    std::vector<std::shared_ptr<const void>> statics;  // null for each State
-    std::vector<engine::Value> values;                 // of the States, in order
-
-    // Values for these States: `own`, or, where a State is one of the others, that of the other.
-    std::vector<engine::Value> with(const Seen& other, const std::vector<engine::Value>& of_other,
-                                    std::vector<engine::Value> own) const;
-  };
-  Seen see() const;
-  // True if the same states live, and each Static is as it was.
-  bool are_as(const Seen& seen) const;
-  // Gives the States other values, as many as `see` told.
-  void set(const std::vector<engine::Value>& values) const;
-
- private:
-  std::map<int64_t, ListedState*> live_;
-};
-
 // The answers of one body in one trace.
 class DecisionOracle {
  public:
@@ -87,7 +59,6 @@ class DecisionOracle {
 
  private:
   friend class PathBuilder;
-  class LoopSteps;
   // An op that was applied, or (no node) a question.
   struct Event {
     std::vector<engine::Tensor> inputs = {};  // of a question: its condition
