@@ -53,6 +53,19 @@ ProductBlock block_of(const MatMulArguments& p, int64_t i) {
   return block;
 }
 
+// The piece of the i-th product that begins there.
+ProductBlock piece_of(const MatMulArguments& p, const ProductPieces& pieces, int64_t i, int64_t row,
+                      int64_t column) {
+  const size_t size = dtype_size(p.dtype);
+  ProductBlock block = block_of(p, i);
+  block.rows = std::min(pieces.rows, p.m - row);
+  block.columns = std::min(pieces.columns, p.n - column);
+  block.a = at(block.a, row * block.a_row_stride, size);
+  block.b = at(block.b, column * block.b_column_stride, size);
+  block.c = at(block.c, row * p.n + column, size);
+  return block;
+}
+
 // Products of matrices so small that packing them would take longer than multiplying.
 void multiply_small(const MatMulArguments& p, int64_t batch) {
   const ProductPieces pieces = cut_product(p.m, p.n, p.k, batch,
@@ -71,7 +84,6 @@ void multiply_small(const MatMulArguments& p, int64_t batch) {
 
 // Products of few rows.
 Status multiply_narrow(const MatMulArguments& p, int64_t batch) {
-  const size_t size = dtype_size(p.dtype);
   ProductPieces pieces = cut_product(p.m, p.n, p.k, batch,
                                      {.multiplication = 0.018,
                                       .pack_a = p.transpose_b ? 0.5 : 0,
@@ -89,12 +101,7 @@ Status multiply_narrow(const MatMulArguments& p, int64_t batch) {
   const size_t bytes = narrow_product_scratch(p.transpose_b, pieces.rows, p.k);
   const bool done =
       for_each_piece(pieces, batch, p.done, [&](int64_t i, int64_t row, int64_t column) {
-        ProductBlock block = block_of(p, i);
-        block.rows = std::min(pieces.rows, p.m - row);
-        block.columns = std::min(pieces.columns, p.n - column);
-        block.a = at(block.a, row * block.a_row_stride, size);
-        block.b = at(block.b, column * block.b_column_stride, size);
-        block.c = at(block.c, row * p.n + column, size);
+        const ProductBlock block = piece_of(p, pieces, i, row, column);
         std::byte* scratch = bytes > 0 ? thread_scratch(bytes) : nullptr;
         if (bytes > 0 && !scratch) return false;
         multiply_narrow_block(block, scratch);
@@ -105,7 +112,6 @@ Status multiply_narrow(const MatMulArguments& p, int64_t batch) {
 
 // Each piece through the engine's own kernel.
 Status multiply_blocked(const MatMulArguments& p, int64_t batch) {
-  const size_t size = dtype_size(p.dtype);
   const ProductPieces pieces = cut_product(p.m, p.n, p.k, batch,
                                            {.multiplication = 0.02,
                                             .pack_a = 0.3,
@@ -117,12 +123,7 @@ Status multiply_blocked(const MatMulArguments& p, int64_t batch) {
   const size_t scratch_bytes = product_block_scratch(p.dtype, pieces.rows, pieces.columns, p.k);
   const bool done =
       for_each_piece(pieces, batch, p.done, [&](int64_t i, int64_t row, int64_t column) {
-        ProductBlock block = block_of(p, i);
-        block.rows = std::min(pieces.rows, p.m - row);
-        block.columns = std::min(pieces.columns, p.n - column);
-        block.a = at(block.a, row * block.a_row_stride, size);
-        block.b = at(block.b, column * block.b_column_stride, size);
-        block.c = at(block.c, row * p.n + column, size);
+        const ProductBlock block = piece_of(p, pieces, i, row, column);
         const ScratchBlock scratch(scratch_bytes);
         if (!scratch.get()) return false;
         multiply_block(block, scratch.get());

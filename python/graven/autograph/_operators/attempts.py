@@ -10,8 +10,8 @@ attempt's error.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import TracebackType
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from graven import _engine, _nest, errors
@@ -21,24 +21,15 @@ from graven.autograph._operators.staged_optional import StagedOptional
 from graven.autograph._status import Attempt, state
 
 
-class _Attempting:
+@contextlib.contextmanager
+def _attempting(attempt: Attempt | None) -> Iterator[None]:
     """Sets the attempt of the thread as long as a `with` statement runs."""
-
-    def __init__(self, attempt: Attempt | None) -> None:
-        self._attempt = attempt
-        self._before = attempt
-
-    def __enter__(self) -> None:
-        self._before = state.attempt
-        state.attempt = self._attempt
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        state.attempt = self._before
+    before = state.attempt
+    state.attempt = attempt
+    try:
+        yield
+    finally:
+        state.attempt = before
 
 
 def stages_objects() -> bool:
@@ -82,14 +73,14 @@ def call(run: Callable[[], Any]) -> Any:
       What it returns.
     """
     if _engine.executing_eagerly():
-        with _Attempting(None):
+        with _attempting(None):
             return run()
     first = Attempt(_engine.current_graph())
     failure: Exception | None = None
     replay = _engine.start_replay()
     try:
         try:
-            with _Attempting(first):
+            with _attempting(first):
                 result = run()
                 _refuse_leaks(first, result)
                 return result
@@ -107,7 +98,7 @@ def call(run: Callable[[], Any]) -> Any:
 
 def _second(run: Callable[[], Any], failure: Exception) -> Any:
     try:
-        with _Attempting(Attempt(_engine.current_graph(), stages_objects=True)):
+        with _attempting(Attempt(_engine.current_graph(), stages_objects=True)):
             result = run()
     except errors.InaccessibleTensorError:
         raise failure from None

@@ -13,18 +13,14 @@ from typing import Any, NoReturn
 
 from graven import _engine, _nest, _public, errors
 from graven import _functions as ops
-from graven._tensor_array import _open_shape
+from graven._tensor_array import _on_list, _open_shape
 from graven._tensor_shape import TensorShape
-from graven._type_spec import CompositeTensor, TypeSpec
+from graven._type_spec import CompositeTensor
+from graven.autograph._operators.staged_spec import StagedSpec
 from graven.autograph._operators.values import dense_leaf, is_dense, type_name
 
 
-def _on_list(op: str, *arguments: Any, **attributes: Any) -> Any:
-    """Applies an op on lists of tensors, such as "Stack"."""
-    return _public.function(f"raw_ops.TensorList{op}")(*arguments, **attributes)
-
-
-class StagedListSpec(TypeSpec):
+class StagedListSpec(StagedSpec):
     """The type of a StagedList; its components are lists of tensors, one for each leaf.
 
     Args:
@@ -33,19 +29,10 @@ class StagedListSpec(TypeSpec):
       place: The statement that made it a value of the graph, for messages.
     """
 
-    def __init__(self, element: Any, name: str = "", place: str = "") -> None:
-        self.element = element
-        self.leaves: list[Any] = _nest.flatten(element)
-        self.name = name
-        self.place = place
-
     @property
     def value_type(self) -> type:
         """The class of the values of this type."""
         return StagedList
-
-    def _serialize(self) -> tuple[Any, ...]:
-        return (self.element, self.name, self.place)
 
     @property
     def _component_specs(self) -> list[Any]:

@@ -16,15 +16,16 @@ from graven import _engine, _nest, _public
 from graven import _functions as ops
 from graven._debug_ops import Assert
 from graven._scopes import control_dependencies
-from graven._type_spec import CompositeTensor, TypeSpec
+from graven._type_spec import CompositeTensor
 from graven.autograph._operators import returns
+from graven.autograph._operators.staged_spec import StagedSpec
 from graven.autograph._operators.values import dense_leaf, is_dense
 
 _IS_NONE = "_autograph_is_none"
 _LEFT = "_autograph_left_operand"
 
 
-class StagedOptionalSpec(TypeSpec):
+class StagedOptionalSpec(StagedSpec):
     """The type of a StagedOptional; its component is a variant.
 
     Args:
@@ -33,19 +34,10 @@ class StagedOptionalSpec(TypeSpec):
       place: The statement that made it a value of the graph, for messages.
     """
 
-    def __init__(self, element: Any, name: str = "", place: str = "") -> None:
-        self.element = element
-        self.leaves: list[Any] = _nest.flatten(element)
-        self.name = name
-        self.place = place
-
     @property
     def value_type(self) -> type:
         """The class of the values of this type."""
         return StagedOptional
-
-    def _serialize(self) -> tuple[Any, ...]:
-        return (self.element, self.name, self.place)
 
     @property
     def _component_specs(self) -> list[Any]:
