@@ -189,7 +189,7 @@ TEST_CASE("a branch on a tensor") {
 TEST_CASE("a loop within a loop") {
   const Tensor x = wave(1, 64), y = wave(1, 64) * 2;
   CHECK_TAKES_NOTHING([=](Tensor n) {
-    return repeated(n, x, [&](Tensor i, Tensor x) {
+    return repeated(n, x, [&](Tensor, Tensor x) {
       return repeated(3, x + y, [](Tensor, Tensor x) { return graven::cumsum(x, 1) * 0.1; });
     });
   });
