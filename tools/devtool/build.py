@@ -1,7 +1,6 @@
 """Configuring and building a preset."""
 
 import json
-import os
 import subprocess
 from pathlib import Path
 
@@ -42,9 +41,7 @@ def configure(preset: str) -> Path:
     folder = build_folder(preset)
     if not (folder / "build.ninja").exists():
         say(f"configuring build/{preset}")
-        # One release build serves all of CI; there it is as strict as the preset ci.
-        strict = ["-DCMAKE_COMPILE_WARNING_AS_ERROR=ON"] if os.environ.get("CI") else []
-        run(["cmake", "--preset", preset, *strict])
+        run(["cmake", "--preset", preset])
     return folder
 
 
