@@ -165,8 +165,11 @@ PROGRAMS = {
         """,
 }
 
+# A shell has Ctrl-C ignored in what it starts in the background; the program must not inherit that.
 FRAME = """
+import signal
 import graven as tf
+signal.signal(signal.SIGINT, signal.default_int_handler)
 check = lambda: True
 PROGRAM
 f.get_concrete_function(tf.constant(1.0))
