@@ -60,7 +60,7 @@ class SymbolNumbers {
 
 class Fuser {
  public:
-  explicit Fuser(Graph& graph) : graph_(graph), rewriter_(graph), all_(graph) {}
+  explicit Fuser(Graph& graph) : graph_(graph), rewriter_(graph), readers_(graph), all_(graph) {}
 
   Result<bool> run() {
     RETURN_IF_ERROR(describe());
@@ -113,6 +113,7 @@ class Fuser {
       if (about.is_elementwise || about.goes_by_rows) {
         candidate.body = about.body.get();
         candidate.shape = &node->output(0).shape;
+        candidate.stays_alone = about.is_elementwise && is_link_of_products(*node);
       }
       if (about.goes_by_rows) {
         candidate.reduced_axes = static_cast<int>(about.axes.size());
@@ -121,6 +122,21 @@ class Fuser {
       all_.candidates.push_back(std::move(candidate));
     }
     return {};
+  }
+
+  // Whether a node stands between two products: both are to take in what they alone are read by,
+  // so that neither need be stored.
+  bool is_link_of_products(const Node& node) const {
+    const Node* reader = readers_.of(&node);
+    return reader && has_own_product(node, nullptr) && has_own_product(*reader, &node) &&
+           body_kind(reader) == OpBody::Kind::kElementwise &&
+           reader->output(0).shape == node.output(0).shape;
+  }
+
+  bool has_own_product(const Node& node, const Node* besides) const {
+    return std::ranges::any_of(node.inputs(), [&](OutputRef input) {
+      return input.node != besides && readers_.is_own_product(input, node);
+    });
   }
 
   // Whether a shape broadcasts to another whatever their symbols are.
@@ -639,6 +655,7 @@ class Fuser {
 
   Graph& graph_;
   Rewriter rewriter_;
+  SoleReaders readers_;
   FusionGroups all_;
   FusedReads reads_{
       graph_, [this](const Node& node) { return reader_of(node); },

@@ -76,6 +76,43 @@ fusion @fused0 = over [d0,d0] {
 )");
 }
 
+TEST_CASE("products that are added up one by one each add themselves") {
+  CHECK(fused(R"(graph f(x: float32[n,4], y: float32[n,4], z: float32[n,4], w: float32[4,3]) {
+  %a: float32[n,3] = MatMul(x, w)
+  %b: float32[n,3] = MatMul(y, w)
+  %ab: float32[n,3] = AddV2(%a, %b)
+  %c: float32[n,3] = MatMul(z, w)
+  %abc: float32[n,3] = AddV2(%c, %ab)
+  %next: float32[n,3] = Neg(%abc)
+  return %next
+})") == R"(graph f(x: float32[n,4], y: float32[n,4], z: float32[n,4], w: float32[4,3]) {
+  %a: float32[n,3] = MatMul(x, w)
+  %ab_1: float32[n,3] = Fusion(y, w, %a) {Tin=[float32, float32, float32], Tout=[float32], fusion=@fused0}
+  %next_1: float32[n,3] = Fusion(z, w, %ab_1) {Tin=[float32, float32, float32], Tout=[float32], fusion=@fused1}
+  return %next_1
+}
+
+fusion @fused0 = over [d0,3] {
+  x0: float32[d0,4] whole
+  x1: float32[4,3] whole
+  x2: float32[d0,3]
+  %0: float32 = MatMul(x0, x1)
+  %1: float32 = AddV2(x2, %0)
+  return %1
+}
+
+fusion @fused1 = over [d0,3] {
+  x0: float32[d0,4] whole
+  x1: float32[4,3] whole
+  x2: float32[d0,3]
+  %0: float32 = MatMul(x0, x1)
+  %1: float32 = AddV2(%0, x2)
+  %2: float32 = Neg(%1)
+  return %2
+}
+)");
+}
+
 TEST_CASE("of two products that meet, the last one takes along what follows") {
   CHECK(fused(R"(graph f(x: float32[n,4], h: float32[n,5], w: float32[4,3], u: float32[5,3]) {
   %xw: float32[n,3] = MatMul(x, w)

@@ -73,7 +73,9 @@ class Grouping {
     return groups;
   }
 
-  bool is_fusable(int c) const { return candidates_[c].body != nullptr; }
+  bool is_fusable(int c) const {
+    return candidates_[c].body != nullptr && !candidates_[c].stays_alone;
+  }
   static size_t expression_nodes(const GroupCandidate& candidate) {
     return candidate.body->num_nodes();
   }

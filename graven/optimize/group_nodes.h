@@ -20,6 +20,8 @@ struct GroupCandidate {
   int reduced_axes = 0;
   const Shape* reduced = nullptr;
   const Device* device = nullptr;  // the requested device; null: any
+  // Neither joins a group nor lets others join: the product it alone reads will take it along.
+  bool stays_alone = false;
 };
 
 // Groups scalar bodies that run on one device, whose results have the same shape, where one feeds

@@ -24,4 +24,26 @@ bool can_be_library_member(const Node& node) {
   });
 }
 
+SoleReaders::SoleReaders(const Graph& graph) {
+  readers_.resize(static_cast<size_t>(graph.id_bound()));
+  auto settle = [&](const Node* node) {
+    readers_[static_cast<size_t>(node->id())] = {nullptr, true};
+  };
+  for (const Node* node : graph.nodes()) {
+    for (OutputRef input : node->inputs()) {
+      Reader& reader = readers_[static_cast<size_t>(input.node->id())];
+      if (reader.is_settled || reader.node == node) continue;
+      reader.node ? settle(input.node) : void(reader.node = node);
+    }
+    for (const Node* before : node->control_inputs()) settle(before);
+  }
+  for (OutputRef output : graph.outputs()) settle(output.node);
+  for (const Node* node : graph.control_outputs()) settle(node);
+}
+
+bool SoleReaders::is_own_product(OutputRef value, const Node& reader) const {
+  return of(value.node) == &reader && can_be_library_member(*value.node) &&
+         value.node->output(0).shape == reader.output(0).shape;
+}
+
 }  // namespace graven::engine

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <span>
 
+#include "graven/optimize/accumulate_products.h"
 #include "graven/optimize/choose_branches.h"
 #include "graven/optimize/constants_into_bodies.h"
 #include "graven/optimize/copy_operands.h"
@@ -61,6 +62,7 @@ constexpr Pass kRepeatedPasses[] = {
 constexpr Pass kClosingPasses[] = {
     {"find_promises", [](Graph& g, Builder&) { return find_promises(g); }},
     {"copy_operands", [](Graph& g, Builder&) { return copy_operands(g); }},
+    {"accumulate_products", [](Graph& g, Builder&) { return accumulate_products(g); }},
     {"fuse", [](Graph& g, Builder&) { return fuse(g); }},
 };
 
@@ -77,6 +79,7 @@ constexpr std::string_view kOptionalPasses[] = {"inline_calls",
                                                 "unify_sizes",
                                                 "hoist_invariants",
                                                 "copy_operands",
+                                                "accumulate_products",
                                                 "fuse"};
 std::atomic<uint32_t> g_disabled{0};
 
