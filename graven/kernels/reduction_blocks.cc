@@ -67,7 +67,12 @@ struct AnyValues {
   using V = hn::Vec<D>;
   HWY_INLINE V note(V values) { return values; }
   HWY_INLINE V load(const hn::TFromD<D>* from) { return hn::LoadU(D(), from); }
-  HWY_INLINE V operator()(V a, V b) const { return combine<kInstruction>(D(), a, b); }
+  // Of vectors of any length.
+  template <class E, class W = hn::Vec<E>>
+  HWY_INLINE W combined(E e, W a, W b) const {
+    return combine<kInstruction>(e, a, b);
+  }
+  HWY_INLINE V operator()(V a, V b) const { return combined(D(), a, b); }
   template <class R>
   HWY_INLINE bool is_right(R, hn::Vec<R>) const {
     return true;
@@ -85,9 +90,11 @@ struct Numbers {
     return values;
   }
   HWY_INLINE V load(const hn::TFromD<D>* from) { return note(hn::LoadU(D(), from)); }
-  HWY_INLINE V operator()(V a, V b) const {
+  template <class E, class W = hn::Vec<E>>
+  HWY_INLINE W combined(E, W a, W b) const {
     return kInstruction == Instruction::kMax ? hn::Max(a, b) : hn::Min(a, b);
   }
+  HWY_INLINE V operator()(V a, V b) const { return combined(D(), a, b); }
   template <class R>
   HWY_INLINE bool is_right(R d, hn::Vec<R> results) const {
     return hn::AllFalse(D(), nans) && hn::AllFalse(d, hn::Eq(results, hn::Zero(d)));
@@ -159,12 +166,11 @@ struct RowShape {
 };
 
 // The lower and the upper half of a vector, until 16 bytes are left.
-template <Instruction kInstruction, typename T, class D>
-HWY_INLINE hn::Vec<Narrow<T>> halve(D, hn::Vec<D> v) {
+template <typename T, class D, class How>
+HWY_INLINE hn::Vec<Narrow<T>> halve(const How& how, D, hn::Vec<D> v) {
   if constexpr (kLanes < D >> kLanes<Narrow<T>>) {
     constexpr hn::Half<D> half;
-    return halve<kInstruction, T>(
-        half, combine<kInstruction>(half, hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+    return halve<T>(how, half, how.combined(half, hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
   } else {
     return v;
   }
@@ -208,7 +214,7 @@ HWY_INLINE hn::Vec<Narrow<T>> reduce_row(How& how, const RowShape<T, D>& shape, 
   for (int half = kVectors / 2; half > 0; half /= 2) {
     for (int i = 0; i < half; ++i) v[i] = how(v[i], v[i + half]);
   }
-  return halve<kInstruction, T>(d, v[0]);
+  return halve<T>(how, d, v[0]);
 }
 
 template <size_t kBytes>
@@ -217,18 +223,18 @@ using UnsignedOf = std::conditional_t<
     std::conditional_t<kBytes == 2, uint16_t, std::conditional_t<kBytes == 4, uint32_t, uint64_t>>>;
 
 // kCount vectors, which hold groups of kGroup lanes, to one of groups of kParts, in v[0].
-template <Instruction kInstruction, typename T, int kGroup, int kParts, int kCount>
-HWY_INLINE void fold_groups(hn::Vec<Narrow<T>>* v) {
+template <typename T, int kGroup, int kParts, int kCount, class How>
+HWY_INLINE void fold_groups(const How& how, hn::Vec<Narrow<T>>* v) {
   if constexpr (kGroup > kParts) {
     constexpr Narrow<T> d;
     using HalfWord = UnsignedOf<kGroup / 2 * sizeof(T)>;
     constexpr Narrow<HalfWord> halves;
     for (int i = 0; i < kCount / 2; ++i) {
       const auto a = hn::BitCast(halves, v[2 * i]), b = hn::BitCast(halves, v[2 * i + 1]);
-      v[i] = combine<kInstruction>(d, hn::BitCast(d, hn::ConcatEven(halves, b, a)),
-                                   hn::BitCast(d, hn::ConcatOdd(halves, b, a)));
+      v[i] = how.combined(d, hn::BitCast(d, hn::ConcatEven(halves, b, a)),
+                          hn::BitCast(d, hn::ConcatOdd(halves, b, a)));
     }
-    fold_groups<kInstruction, T, kGroup / 2, kParts, kCount / 2>(v);
+    fold_groups<T, kGroup / 2, kParts, kCount / 2>(how, v);
   }
 }
 
@@ -274,7 +280,7 @@ void reduce_rows(T* out, const T* values, int64_t rows, int64_t length, const T*
           v[r] = reduce_row<kInstruction, T, kBytes>(how, shape, from, tail);
         }
       }
-      fold_groups<kInstruction, T, kLanes<Narrow<T>>, kParts, kRows>(v);
+      fold_groups<T, kLanes<Narrow<T>>, kParts, kRows>(how, v);
       return how.is_right(Narrow<T>(), v[0]);
     });
     write_results<kInstruction, T>(out + first * kParts, v[0], identities, count * kParts);
@@ -297,7 +303,7 @@ void reduce_short_rows(T* out, const T* values, int64_t rows, const T* identity)
     }
     hn::Vec<Narrow<T>> v[kLength];
     for (int64_t i = 0; i < kLength; ++i) v[i] = hn::LoadU(d, from + i * kRows);
-    fold_groups<kInstruction, T, kLength, 1, kLength>(v);
+    fold_groups<T, kLength, 1, kLength>(AnyValues<kInstruction, Narrow<T>>(), v);
     write_results<kInstruction, T>(out + first, v[0], identities, count);
   }
 }
