@@ -27,13 +27,15 @@ composites as their source (`"d['k']"`):
 `test()` and `extra_test()` give a value that may be a tensor; `extra_test` is None in a loop that
 nothing leaves early. The body of `for` is called with the element, `body(itr)`. `opts` is a dict:
 the keyword arguments of `set_loop_options` (positional ones by the names of its parameters), and
-for `for` `'iterate_names'`, the source of its target. Where the condition is no tensor an operator
-only calls the bodies: it must not call `get_state` or `set_state`, and values flow by `nonlocal`.
-Of the symbols of an `if` the first `nouts` are live after it; the others have the value they had
-before it. The next `ncaptured` are not live, but a lambda from before the `if` may read them: they
-are outputs where the branches agree, and keep the value from before where not. The last `ncaptured`
-symbols of a loop are such, too. The names of a return inside of the statement are `do_return` and
-`retval_` (perhaps with `_1`, ...).
+for `for` `'iterate_names'`, the source of its target; where there are such names `'rarely_read'`,
+those without a value before the loop that are read after it only where a later `for` over them is
+empty. Where the condition is no tensor an operator only calls the bodies: it must not call
+`get_state` or `set_state`, and values flow by `nonlocal`. Of the symbols of an `if` the first
+`nouts` are live after it; the others have the value they had before it. The next `ncaptured` are
+not live, but a lambda from before the `if` may read them: they are outputs where the branches
+agree, and keep the value from before where not. The last `ncaptured` symbols of a loop are such,
+too. The names of a return inside of the statement are `do_return` and `retval_` (perhaps with `_1`,
+...).
 
 Expressions (operands of `and_`, `or_`, `if_exp`, `ldu` and messages are functions without
 arguments):

@@ -10,7 +10,7 @@ statement.
 """
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from graven.autograph._conversion.bindings import Bindings
@@ -166,6 +166,7 @@ class Emitter:
 
     def _while(self, step: While, live: int, caught: int, bindings: Bindings) -> Statements:
         head = step.gen | live | caught
+        unread = self._rarely_read(step, head, live | caught, bindings)
         shared, state, found, inside = self._loop(step, step.body, head, bindings)
         at = step.node
         body_name, test_name = self._unit.helper("loop_body"), self._unit.helper("loop_test")
@@ -178,7 +179,7 @@ class Emitter:
             *self._loads((test_name, body_name), at),
             *state,
             self._symbol_names(shared, at),
-            self._options(step.options, [], at),
+            self._options(step.options, unread, at),
             *self._count_of_captured(shared, at),
         ]
         found.append(self._operator_call("while_stmt", arguments, at))
@@ -187,6 +188,7 @@ class Emitter:
     def _for(self, step: For, live: int, caught: int, bindings: Bindings) -> Statements:
         bindings.bind(step.modified & ~step.body.modified)
         head = step.gen | live | caught
+        unread = self._rarely_read(step, head, live | caught, bindings)
         shared, state, found, inside = self._loop(step, step.body, head, bindings)
         node = step.node
         body_name, element = self._unit.helper("loop_body"), self._unit.names.new("itr")
@@ -208,7 +210,7 @@ class Emitter:
             load(body_name, node),
             *state,
             self._symbol_names(shared, node),
-            self._options(step.options, [("iterate_names", target)], node),
+            self._options(step.options, [("iterate_names", target), *unread], node),
             *self._count_of_captured(shared, node),
         ]
         found.append(self._operator_call("for_stmt", arguments, node))
@@ -305,6 +307,27 @@ class Emitter:
         body = self._block(step.body, head, caught, inside)
         self._captured = before
         return body
+
+    def _rarely_read(
+        self, step: For | While, head: int, after: int, bindings: Bindings
+    ) -> list[tuple[str, tuple[str, ...]]]:
+        """Returns what tells a loop which of its variables need no value if it does not iterate.
+
+        They have none before the loop, and are read after it only where a `for` there, of which
+        they are the target, has no element.
+
+        Args:
+          step: The loop.
+          head: The names live before each iteration.
+          after: The names live after the loop.
+          bindings: The names with a value before it.
+        """
+        scope = self._scope
+        read_after = (after & ~read_if_empty(after)) | scope.everywhere | scope.captured
+        names = step.body.modified & head & ~bindings.must & ~read_after
+        if not names or self._unit.is_text:
+            return []
+        return [("rarely_read", tuple(scope.names_in(names)))]
 
     def _loop(
         self, step: For | While, body: Block, head: int, bindings: Bindings
@@ -444,16 +467,19 @@ class Emitter:
         return self._unit.symbol(symbol) if isinstance(symbol, str) else _source(symbol)
 
     def _options(
-        self, options: list[ast.keyword], more: list[tuple[str, str]], at: ast.AST
+        self,
+        options: list[ast.keyword],
+        more: Sequence[tuple[str, str | tuple[str, ...]]],
+        at: ast.AST,
     ) -> ast.expr:
         keys: list[ast.expr | None] = []
         values: list[ast.expr] = []
         for keyword in options:
             keys.append(None if keyword.arg is None else constant(keyword.arg, at))
             values.append(keyword.value)
-        for key, text in more:
+        for key, value in more:
             keys.append(constant(key, at))
-            values.append(constant(text, at))
+            values.append(constant(value, at))
         return put(ast.Dict(keys, values), at)
 
     def _operator_call(self, name: str, arguments: list[ast.expr], at: ast.AST) -> ast.stmt:

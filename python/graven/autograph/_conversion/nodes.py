@@ -57,7 +57,7 @@ def call(
     return node
 
 
-def constant(value: str | int | bool | None, at: ast.AST) -> ast.Constant:
+def constant(value: str | int | bool | tuple[str, ...] | None, at: ast.AST) -> ast.Constant:
     """Returns a literal."""
     node = ast.Constant.__new__(ast.Constant)
     here = at.__dict__

@@ -207,7 +207,13 @@ class _StagedLoop:
 
     @property
     def _asserted(self) -> list[str]:
-        return [name for name in self._inferred if not returns.is_return_value(name)]
+        """The names that are read after the loop and have a value there only if it iterates."""
+        unread = self._opts.get("rarely_read", ())
+        return [
+            name
+            for name in self._inferred
+            if name not in unread and not returns.is_return_value(name)
+        ]
 
     def _test(self, *variables: Any) -> Any:
         self._bind(variables)
