@@ -306,6 +306,48 @@ def test_an_invariant_is_held_to_where_another_variable_changes_first() -> None:
         f(THREE)
 
 
+class Counter:
+    """Keeps a tensor from one trace to the next."""
+
+    def __init__(self) -> None:
+        self.total: Any = None
+
+    def kept(self, n: Any) -> Any:
+        if self.total is None:
+            self.total = n + 1
+        return self.total
+
+
+USES = {
+    "an op": lambda counter, n, x: tf.cast(counter.kept(n), tf.float32) + x,
+    "a loop": lambda counter, n, x: tf.while_loop(
+        lambda i: i < 3, lambda i: i + counter.kept(n), [tf.constant(0)]
+    ),
+    "a function": lambda counter, n, x: tf.function(lambda y: y + counter.kept(n))(n),
+    "a result": lambda counter, n, x: counter.kept(n),
+}
+
+
+@pytest.mark.parametrize("name", USES)
+def test_a_tensor_that_an_object_keeps_of_the_trace_before_is_an_error(name: str) -> None:
+    counter = Counter()
+
+    @tf.function
+    def f(n: Any) -> Any:
+        counter.kept(n)
+        x = tf.ones([1])
+        while n > 0:
+            x = tf.concat([x, x], 0)
+            n -= 1
+        return USES[name](counter, n, x)
+
+    expected = ValueError if name != "a result" else tf.errors.InaccessibleTensorError
+    with pytest.raises(expected) as caught:
+        f(THREE)
+    notes = "".join(getattr(caught.value, "__notes__", []))
+    assert "a tensor of the trace before" in notes or "is out of scope" in str(caught.value)
+
+
 def test_the_error_after_such_a_loop_is_its_own() -> None:
     @tf.function
     def f(n: Any) -> Any:

@@ -114,6 +114,10 @@ def _second(run: Callable[[], Any], failure: Exception) -> Any:
         with _attempting(Attempt(_engine.current_graph(), stages_objects=True)):
             result = run()
     except errors.InaccessibleTensorError:
+        failure.add_note(
+            "The function was traced again, where this may be allowed, but that used a tensor of "
+            "the trace before, or of a body, which an object of Python's has kept."
+        )
         raise failure from None
     for leaf in _nest.flatten(result):
         if isinstance(leaf, StagedList):
