@@ -7,6 +7,7 @@
 
 #include "graven/api/control_flow.h"
 #include "graven/api/error.h"
+#include "graven/api/library_call.h"
 #include "graven/api/location.h"
 #include "graven/api/op_functions.h"
 #include "graven/api/user_callable.h"
@@ -152,6 +153,18 @@ engine::Tensor number(int32_t value) { return engine::Tensor::scalar(value); }
 
 engine::Ref<engine::Callable> callable_of(OracleCallable::Function function) {
   return engine::make_ref<OracleCallable>(std::move(function));
+}
+
+Value run_loop(engine::Ref<engine::Callable> condition, engine::Ref<engine::Callable> body,
+               const std::vector<Value>& variables, engine::ShapeStructure shapes,
+               const std::source_location& where) {
+  static const engine::PublicFunction& function = library_function("while_loop");
+  LibraryCall call(function, where);
+  call.set(0, std::move(condition));
+  call.set(1, std::move(body));
+  call.set(2, Value::of_container(engine::Container::tuple(), variables));
+  if (shapes.value.kind == Value::Kind::kContainer) call.set(3, std::move(shapes));
+  return call.run().structure;
 }
 
 }  // namespace
@@ -548,6 +561,7 @@ DecisionOracle::Outcome DecisionOracle::trace_loop(const Way& way, bool answer) 
     const Value& asked = now[num_states];
     return answer ? asked : Value::of_tensor(logical_not(Operand(asked.tensor, where)));
   });
+  std::vector<Value> variables;
   const auto body = callable_of([&](std::span<const Value> now) {
     const std::vector<Value> values(now.begin(), now.begin() + static_cast<ptrdiff_t>(num_states));
     loops_.back().iterations.clear();
@@ -557,26 +571,29 @@ DecisionOracle::Outcome DecisionOracle::trace_loop(const Way& way, bool answer) 
       throw_error(runtime_error("A loop on staged() was not asked again when it was run again"),
                   where);
     }
+    if (loops_.back().shapes.widen(variables, outcome.value)) throw FoundShapes{at};
     return std::move(outcome.value);
   });
   Value after;
   std::shared_ptr<LoopSteps> steps;
   for (;;) {
-    std::vector<Value> variables = path[at].seen.values;
+    variables = path[at].seen.values;
     variables.push_back(Value::of_tensor(condition));
     if (loop.is_left) variables.push_back(Value::of_tensor(constant(number(0), where)));
     steps = path[at].has_listeners ? std::make_shared<LoopSteps>() : nullptr;
     loops_.push_back(loop);
     try {
       const LoopSteps::Listening listening(steps.get());
-      after = run_while_loop(holds, body,
-                             Value::of_container(engine::Container::tuple(), std::move(variables)),
-                             {}, where);
+      after = run_loop(holds, body, variables, loop.shapes.invariants(variables), where);
       break;
     } catch (const FoundLeave& found) {
       loops_.pop_back();
       if (found.at != at) throw;
       loop.is_left = true;
+    } catch (const FoundShapes& found) {
+      if (found.at == at) loop.shapes = std::move(loops_.back().shapes);
+      loops_.pop_back();
+      if (found.at != at) throw;
     } catch (...) {
       loops_.pop_back();
       throw;

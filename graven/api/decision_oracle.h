@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "graven/api/loop_shapes.h"
 #include "graven/api/loop_steps.h"
 #include "graven/api/staged_states.h"
 #include "graven/base/export.h"
@@ -27,8 +28,9 @@
 // functions are runs of the path with one answer more. If one of these runs asks the same question
 // with the same states, the cond is given up, and the question becomes a while_loop: its variables
 // are the values of the States and the condition itself, as computed before the question; its body
-// is the run that is answered true, from the question to the next time it is asked. Then the run
-// goes on that is answered false, with the values behind the loop. A run that leaves the loop
+// is the run that is answered true, from the question to the next time it is asked. If that gives
+// them other shapes, the loop is traced again with shapes that leave open what changes. Then the
+// run goes on that is answered false, with the values behind the loop. A run that leaves the loop
 // without being asked again (break, return) ends the loop at its last question; it goes on behind
 // the loop, with the values that the States had there.
 //
@@ -90,6 +92,7 @@ class DecisionOracle {
                                         // says where, 0 if not
     std::vector<Path> leaves = {};      // the paths on which it is, by number from 1
     std::vector<Path> iterations = {};  // the paths to where it is asked again
+    LoopShapes shapes = {};             // of its variables
   };
   // Where runs ended: at the end of the body, or where a loop is asked again.
   struct Outcome {
@@ -103,6 +106,10 @@ class DecisionOracle {
   };
   // Thrown where the body of a loop leaves it, which is not known yet.
   struct FoundLeave {
+    size_t at;  // the loop
+  };
+  // Thrown where an iteration of a loop changes the shapes of its variables, which are open then.
+  struct FoundShapes {
     size_t at;  // the loop
   };
   // A loop, and the answers of a path from it.

@@ -45,10 +45,17 @@ struct Source {
   Tensor constant = {};
 };
 
+// Which list tells what shape a variable has before an iteration: one of its values, or one of its
+// shapes. Neither, -1, where that is the shape after the iteration too, or no gradient needs it.
+struct ShapeBefore {
+  int values = -1, shapes = -1;
+};
+
 struct Loop {
   Ref<GradientPair> pair;                      // of the body
   int num_variables = 0;                       // of the node before it was extended
   std::vector<bool> is_kept;                   // for each variable: see keeps_gradient
+  std::vector<ShapeBefore> shapes_before;      // for each variable
   std::vector<Source> sources;                 // for each output of the forward half
   std::vector<HeldType> elements;              // of the lists
   int count() const { return num_variables; }  // the output that counts the iterations
@@ -68,6 +75,32 @@ bool keeps_gradient(const Graph& body, int i) {
     output = output.node->inputs()[0];
   }
   return true;
+}
+
+// True if a variable has one shape before and after an iteration, which may not be known.
+bool keeps_shape(const Graph& body, int i) {
+  const Shape& before = body.inputs()[static_cast<size_t>(i)]->output(0).shape;
+  const Shape& after = type_of(body.outputs()[static_cast<size_t>(i)]).shape;
+  const auto is_unknown = [](Dim dim) { return dim.is_unknown(); };
+  return before.has_rank() && before == after && std::ranges::none_of(before.dims(), is_unknown);
+}
+
+ShapeBefore shape_before(const Graph& body, Loop& loop, int i) {
+  const Graph& forward = *loop.pair->forward()->graph();
+  const Node* variable = forward.inputs()[static_cast<size_t>(i)];
+  const OutputType& type = variable->output(0);
+  if (loop.is_kept[static_cast<size_t>(i)] || keeps_shape(body, i) || !propagates(type.dtype)) {
+    return {};
+  }
+  for (size_t o = 0; o < loop.sources.size(); ++o) {
+    const bool is_list = loop.sources[o].kind == Source::kList;
+    if (is_list && forward.outputs()[o].node == variable) {
+      return {.values = loop.sources[o].number};
+    }
+  }
+  const Dim rank = type.shape.has_rank() ? Dim(type.shape.rank()) : Dim::unknown();
+  loop.elements.push_back({DType::kInt32, {rank}});
+  return {.shapes = static_cast<int>(loop.elements.size()) - 1};
 }
 
 Result<std::shared_ptr<Loop>> loop_of(const Body& body, Ref<GradientPair> pair) {
@@ -99,6 +132,9 @@ Result<std::shared_ptr<Loop>> loop_of(const Body& body, Ref<GradientPair> pair) 
     }
   }
   loop->pair = std::move(pair);
+  for (int i = 0; i < loop->num_variables; ++i) {
+    loop->shapes_before.push_back(shape_before(*body.graph(), *loop, i));
+  }
   return loop;
 }
 
@@ -128,14 +164,20 @@ Result<Ref<Body>> forward_body(const Loop& loop, int64_t recompute) {
                                  graph->outputs().begin() + loop.num_variables);
   const Tensor next = emit(kAddV2, {count, emit.constant(Tensor::scalar<int32_t>(1))});
   std::vector<Tensor> pushed = lists;
-  for (size_t o = 0; o < loop.sources.size(); ++o) {
-    if (loop.sources[o].kind != Source::kList) continue;
-    const auto number = static_cast<size_t>(loop.sources[o].number);
-    pushed[number] =
-        emit(kTensorListPushBack, {lists[number], symbolic_tensor(graph, graph->outputs()[o])});
+  const auto push = [&](int list, const Tensor& element) {
+    const auto number = static_cast<size_t>(list);
+    pushed[number] = emit(kTensorListPushBack, {lists[number], element});
     if (pushed[number] && recompute > 0) {
       graph->set_attribute(&symbolic(pushed[number]).node(), std::string(kRecompute), recompute);
     }
+  };
+  for (size_t o = 0; o < loop.sources.size(); ++o) {
+    if (loop.sources[o].kind != Source::kList) continue;
+    push(loop.sources[o].number, symbolic_tensor(graph, graph->outputs()[o]));
+  }
+  for (size_t i = 0; i < loop.shapes_before.size(); ++i) {
+    const int list = loop.shapes_before[i].shapes;
+    if (list >= 0) push(list, emit(kShape, {symbolic_tensor(graph, {graph->inputs()[i], 0})}));
   }
   RETURN_IF_ERROR(emit.status());
   outputs.push_back(symbolic(next).output());
@@ -246,8 +288,7 @@ class BackwardLoop {
       if (loop_.is_kept[i]) {
         RETURN_IF_ERROR(gather(emit, i, found[i]));
       } else if (goes_round[i]) {
-        gradient_of_[i]->after =
-            has_one ? densify(emit, found[i]) : emit(kZerosLike, {gradient_of_[i]->inner});
+        gradient_of_[i]->after = has_one ? densify(emit, found[i]) : emit(kZerosLike, {before_[i]});
       } else if (has_one && propagates(outputs_[i].dtype())) {
         goes_round[i] = true;
         is_complete = false;
@@ -270,9 +311,10 @@ class BackwardLoop {
     }
     RETURN_IF_ERROR(emit.status());
     const Graph& forward = *loop_.pair->forward_body().graph();
-    std::vector<Tensor> inputs, outputs;
+    std::vector<Tensor> outputs;
+    before_.clear();
     for (size_t i = 0; i < goes_round.size(); ++i) {
-      inputs.push_back(goes_round[i] ? gradient_of_[i]->inner : inputs_[i]);
+      before_.push_back(goes_round[i] ? before(emit, i, popped) : inputs_[i]);
     }
     std::vector<Gradient> dy;
     for (size_t o = 0; o < loop_.sources.size(); ++o) {
@@ -303,7 +345,18 @@ class BackwardLoop {
       dy.push_back(add_gradients(emit, terms));
     }
     RETURN_IF_ERROR(emit.status());
-    return (*backward_of_call(loop_.pair, inputs, outputs))(emit.builder(), dy);
+    return (*backward_of_call(loop_.pair, before_, outputs))(emit.builder(), dy);
+  }
+
+  // What has the shape that a variable had before an iteration; its value does not count.
+  Tensor before(Emitter& emit, size_t i, std::span<const Tensor> popped) const {
+    const ShapeBefore& shape = loop_.shapes_before[i];
+    if (shape.values >= 0) return popped[static_cast<size_t>(shape.values)];
+    const Tensor& gradient = gradient_of_[i]->inner;
+    if (shape.shapes < 0) return gradient;
+    const Tensor zero = emit.constant(Tensor::scalar(0.0f));
+    return emit(kFill, {popped[static_cast<size_t>(shape.shapes)],
+                        emit(kCast, {zero}, {gradient.dtype(), false})});
   }
 
   // Takes the last element off a list, which goes round the loop.
@@ -478,6 +531,7 @@ class BackwardLoop {
   std::deque<Carried> carried_;
   std::vector<Node*> arguments_;
   std::vector<Carried*> gradient_of_;  // of each variable, if it is dense; null if it is not
+  std::vector<Tensor> before_;         // for each variable: see `before`
   std::vector<Slices> slices_of_;      // of each variable, if it is slices
 };
 

@@ -421,11 +421,10 @@ void Replay::drop_run() {
     for (OutputRef input : node->inputs()) pending.push_back(input.node);
     for (const Node* before : node->control_inputs()) pending.push_back(before);
   }
-  std::unordered_set<const Node*> taken;
-  for (const Node* node : nodes_since(first_id_)) {
-    if (!kept.contains(node)) taken.insert(node);
-  }
-  take(taken);
+  // No Path has them, so they go for good: an op of a later run that reads one is an error.
+  std::vector<Node*> dropped = nodes_since(first_id_);
+  std::erase_if(dropped, [&](const Node* node) { return kept.contains(node); });
+  graph_->remove(dropped);
 }
 
 void Replay::finish() {

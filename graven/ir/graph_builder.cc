@@ -40,8 +40,9 @@ Status check_is_there(const Tensor& tensor) {
   return Status(
       Code::kInvalidArgument,
       str_cat(symbol.node().name(),
-              " is out of scope: it was made in a run of a function that was dropped, "
-              "because the function was run again for another way through its conditions"),
+              " is out of scope: it was made in a run of a function that was dropped, because the "
+              "function was run again, for another way through its conditions or for what "
+              "TensorFlow refuses; what a function keeps in objects must not be its tensors"),
       ErrorKind::kInaccessibleTensorError);
 }
 

@@ -2,9 +2,10 @@
 
 A program is the text of a function of float32 scalars x and y, an int32 scalar n, a vector t, a
 matrix m whose rows are as long as t, and a Python bool p. It knows the names tf, w (a Variable) and
-Box (a class of attributes). Each of its names keeps one dtype, and all but z one shape; its floats
-stay small. So no program is refused for that, and none overflows. Some have a list ys that grows,
-and a name e that is None on some paths.
+Box (a class of attributes). Each of its names keeps one dtype, and all but three one shape; its
+floats stay small. So no program is refused for that, and none overflows. Some have vectors z and zq
+that change their sizes, zr that changes its rank, a list ys that grows, and a name e that is None
+on some paths.
 
 Conditions compare floats with numbers that sums of eighths do not come near: two systems that
 differ in the last bit take the same branches.
@@ -28,14 +29,14 @@ START = (
     "i, j = n, 1",
     "h, l = x > 0.037, False",
     "v, u = t, t - x",
-    "z = t * 0.5",
+    "z, zq, zr = t * 0.5, t * 0.25, y * 0.5",
     "xs = [x + y, y]",
     "ys = [y - x]",
     "e = None",
 )
 END = (
     "return [a, b, c, o.f, o.box.g, d['k'], *xs, a if e is None else e], [i, j, o.i], [h, l], "
-    "[v, u, tf.reduce_sum(z)], tf.stack(ys)"
+    "[v, u, tf.reduce_sum(z), tf.reduce_sum(zq), tf.reduce_sum(zr)], tf.stack(ys)"
 )
 MAX_NESTING = 3
 
@@ -188,7 +189,8 @@ class Author:
         if self._locals:
             return f"{self._one_of(self._locals)} = {self._float()}"
         kinds = ["float", "float", "float", "int", "vector", "add", "pair", "flag", "variable"]
-        kinds += ["append", "append", "several", "popped", "item", "longer"] * self._grows
+        kinds += ["append", "append", "several", "popped", "item"] * self._grows
+        kinds += ["longer", "longer", "size", "rank"] * self._grows
         kinds += ["optional", "optional"] * self._may_be_none
         kinds += ["new", "new"] * self._may_be_unbound
         kind = self._one_of(kinds)
@@ -219,6 +221,11 @@ class Author:
             return f"e = {value}"
         if kind == "longer":
             return f"z = tf.concat([z, [{self._float(0)}]], 0)"
+        if kind == "size":
+            return str(self._one_of([f"zq = z * {self._float(0)}", "z = z[1:]", "zq = zq + 1.0"]))
+        if kind == "rank":
+            values = ["tf.expand_dims(zr, 0)", f"zr * {self._float(0)}", "tf.reduce_sum(zr)"]
+            return f"zr = {self._one_of(values)}"
         if kind == "new":
             name = f"e{self._number(0, 1)}"
             text = f"{name} = {self._float(0)} + x"

@@ -3,11 +3,11 @@
 Each program runs on eager tensors as Python runs it, in both systems, and as a Function of either,
 on two sets of arguments, with the gradients of its floats by all arguments and a variable, once or
 twice differentiated, from outside or within the Function. Graven's Function is to give what Python
-gives. It may refuse what TensorFlow's refuses too; what TensorFlow refuses and Graven runs need
-only agree with Python: lists that grow in staged statements, and names that are None on some paths
-(for None before a loop TensorFlow has zeros in it, so that it is asked no more there). Where a name
-has no value in Python (the target of a range without elements), it may have one, but no other than
-in TensorFlow.
+gives. It may refuse what TensorFlow's refuses too, but no shape that a loop changes; what
+TensorFlow refuses and Graven runs need only agree with Python: such shapes, lists that grow in
+staged statements, and names that are None on some paths (for None before a loop TensorFlow has
+zeros in it, so that it is asked no more there). Where a name has no value in Python (the target of
+a range without elements), it may have one, but no other than in TensorFlow.
 
 RANDOM_PROGRAMS is how many programs run, RANDOM_SEED chooses others. TensorFlow takes ten times as
 long as all else: it sees every program that Graven refuses, and of the others one in RANDOM_EVERY.
@@ -173,6 +173,8 @@ def disagreement(case: Case, asks_tensorflow: bool) -> str | None:
         if isinstance(found, Refusal):
             if not isinstance(peer, Refusal):
                 return f"only Graven refuses: {found}"
+            if "before the loop, but shape" in found:
+                return f"Graven refuses a shape: {found}"
         elif not is_unbound(expected) and not agree(found, expected):
             return f"Graven's Function gives {found}, Python {expected}"
         elif is_unbound(expected) and not isinstance(peer, Refusal) and not agree(found, peer):

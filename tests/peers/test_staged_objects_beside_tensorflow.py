@@ -1,4 +1,4 @@
-"""Lists that grow, and names that may be None, in staged statements: TensorFlow refuses them.
+"""Lists that grow, names that may be None, shapes that change in loops: TensorFlow refuses them.
 
 Each program means in eager TensorFlow what it means in eager Graven. TensorFlow's Function raises;
 Graven's gives what Python gives. Where TensorFlow's Function has an answer, Graven's has the same,
@@ -14,9 +14,9 @@ from typing import Any
 import graven
 import pytest
 import tensorflow
-from python.autograph import growing_lists, optional_names
+from python.autograph import changing_shapes, growing_lists, optional_names
 
-MODULES = (growing_lists, optional_names)
+MODULES = (changing_shapes, growing_lists, optional_names)
 CASES = [
     pytest.param(module, name, values, id=f"{name}-{values}")
     for module in MODULES

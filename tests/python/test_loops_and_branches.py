@@ -66,6 +66,53 @@ def test_the_gradient_of_a_loop_whose_variable_grows() -> None:
     assert f(tf.constant([1.0, 2.0])).numpy().tolist() == [27.0, 27.0]
 
 
+OVERWRITTEN: dict[str, Any] = {
+    "never read": lambda y, z, k: (tf.concat([y, y * k], 0), tf.sin(y) * k),
+    "read without a gradient": lambda y, z, k: (
+        tf.concat([y, tf.stop_gradient(z) * k], 0),
+        y * y,
+    ),
+    "of the size that the other had": lambda y, z, k: (tf.concat([y, z * k], 0), y * 2.0),
+    "constant at times": lambda y, z, k: (
+        tf.concat([y, y * k], 0),
+        tf.cond(k < 2.5, lambda: tf.ones_like(y), lambda: y * k),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OVERWRITTEN)
+@pytest.mark.parametrize("invariant", [[None], None])
+@pytest.mark.parametrize("which", ["y", "z", "both"])
+@pytest.mark.parametrize("recompute", [0, 2])
+def test_gradients_of_a_variable_that_each_iteration_gives_another_size(
+    name: str, invariant: Any, which: str, recompute: int
+) -> None:
+    """Its gradient before an iteration, zeros, has another shape than that after it."""
+    change, open_shape = OVERWRITTEN[name], tf.TensorShape(invariant)
+    options: dict[str, Any] = {"recompute": recompute} if recompute else {}
+
+    def grown(x: Any) -> Any:
+        _, y, z = tf.while_loop(
+            lambda i, y, z: i < 3,
+            lambda i, y, z: (i + 1, *change(y, z, x[i])),
+            [tf.constant(0), x[:1] * 2.0, x[:1] * x[1:2]],
+            shape_invariants=[tf.TensorShape([]), open_shape, open_shape],
+            **options,
+        )
+        return {"y": y, "z": z, "both": tf.concat([y, z], 0)}[which]
+
+    x, found = tf.constant([1.0, 2.0, 3.0]), []
+    for f in (grown, tf.function(grown)):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                value = tf.tanh(f(x) * 0.125)
+            first = tape.gradient(value, x)
+        found.append([*first.numpy(), *outer.gradient(first, x).numpy()])
+    assert found[1] == pytest.approx(found[0], rel=1e-4, abs=1e-6)
+
+
 @pytest.mark.parametrize("shape", [None, [None], [3]])
 def test_the_second_gradient_of_a_loop_in_a_loop(shape: Any) -> None:
     """Held against differences of the first one."""

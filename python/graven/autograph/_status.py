@@ -29,11 +29,12 @@ class Attempt:
 
     Args:
       graph: The graph of the function.
-      stages_objects: Whether lists and None become values of the graph.
+      stages_objects: Whether lists and None become values of the graph, and the variables of
+        loops may change their shapes.
 
     Attributes:
       changes_lists: Whether a staged body has given a tensor to a method of a list.
-      errors: Errors which are none where lists and None are values of the graph.
+      errors: Errors that a second attempt may do without.
     """
 
     __slots__ = ("changes_lists", "errors", "graph", "stages_objects")

@@ -350,7 +350,7 @@ LOOPS = [
         def f(x):
             y = tf.ones([1])
             for _ in tf.range(3):  # here
-                y = tf.concat([y, y], 0)
+                y = tf.ones([y.shape[0] + 1])
             return y
         """,
         ValueError,

@@ -137,8 +137,12 @@ CHANGED = [
     (1, lambda _: (1, 2), TypeError, "'x' does not have the same nested structure after one"),
     (1, lambda _: None, ValueError, "'x' is None at the end of the iteration"),
     (1, lambda _: ag.Undefined("x"), ValueError, "'x' is not defined at the end of the iteration"),
-    (tf.ones([2]), lambda _: tf.ones([3]), ValueError, r"shape \(2,\) before the loop, but shape"),
-    (tf.ones([2]), lambda _: tf.ones([2, 1]), ValueError, "set_loop_options to set shape"),
+    (
+        tf.ones([2]),
+        lambda names: tf.ones([names.x.shape[0] + 1]),
+        ValueError,
+        r"shape \(2,\) before the loop, but shape \(3,\) after one iteration. Use tf.auto",
+    ),
 ]
 
 

@@ -2,10 +2,11 @@
 
 The first attempt is all that a program needs that runs on TensorFlow: a list that staged code
 appends to is Python's, and changes while the function is traced; a name must not be None on one
-path. Where this is an error, a tensor of a staged body would leave it in a list, or None would meet
-a tensor, the nodes are dropped, and the function is traced again with lists and names that may be
-None as values of the graph. What such a value cannot do, such as leave the function, is the first
-attempt's error.
+path; a loop variable keeps its shape. Where this is an error, a tensor of a staged body would leave
+it in a list, None would meet a tensor, or an iteration leaves another shape, the nodes are dropped,
+and the function is traced again. Then lists and names that may be None are values of the graph, and
+a loop is traced until its shapes stay (`loop_shapes`). What such a value cannot do, such as leave
+the function, is the first attempt's error.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def _attempting(attempt: Attempt | None) -> Iterator[None]:
 
 
 def stages_objects() -> bool:
-    """Tells whether lists and None become values of the graph."""
+    """Tells whether lists and None become values of the graph, and loops change shapes."""
     attempt = state.attempt
     return attempt is not None and attempt.stages_objects
 
@@ -52,8 +53,8 @@ def note_list_call(args: tuple[Any, ...]) -> None:
     attempt.changes_lists = any(isinstance(x, _engine.SymbolicTensor) for x in _nest.flatten(args))
 
 
-def with_objects_it_may_do(error: Exception) -> Exception:
-    """Notes of an error that it is none where lists and None are values of the graph; returns it.
+def with_more_it_may_do(error: Exception) -> Exception:
+    """Notes of an error that a second attempt may do without it; returns it.
 
     Args:
       error: The error, to be raised.
@@ -96,11 +97,27 @@ def call(run: Callable[[], Any]) -> Any:
         failure = None  # Its traceback holds this frame.
 
 
+def call_body(run: Callable[[], Any]) -> Any:
+    """Traces a function of the user's that an op takes: twice, unless what is around it would be.
+
+    Args:
+      run: Calls the function.
+
+    Returns:
+      What it returns.
+    """
+    return call(run) if state.attempt is None else run()
+
+
 def _second(run: Callable[[], Any], failure: Exception) -> Any:
     try:
         with _attempting(Attempt(_engine.current_graph(), stages_objects=True)):
             result = run()
     except errors.InaccessibleTensorError:
+        failure.add_note(
+            "The function was traced again, where this may be allowed, but that used a tensor of "
+            "the trace before, or of a body, which an object of Python's has kept."
+        )
         raise failure from None
     for leaf in _nest.flatten(result):
         if isinstance(leaf, StagedList):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from graven import _nest
 from graven.autograph._operators import returns
-from graven.autograph._operators.attempts import stages_objects, with_objects_it_may_do
+from graven.autograph._operators.attempts import stages_objects, with_more_it_may_do
 from graven.autograph._operators.placeholders import zeros_like_type
 from graven.autograph._operators.user_line import user_line
 from graven.autograph._operators.values import dtype_of, to_tensor, type_name
@@ -92,9 +92,7 @@ def _itself(value: Any) -> Any:
 
 def none_at_end(name: str, branch: str) -> Exception:
     """The error of a name that is None at the end of a branch."""
-    return with_objects_it_may_do(
-        ValueError(f"'{name}' is None at the end of the {branch} branch.")
-    )
+    return with_more_it_may_do(ValueError(f"'{name}' is None at the end of the {branch} branch."))
 
 
 class Outputs:
@@ -225,7 +223,7 @@ def _check_agreement(name: str, main: BranchResult, other: BranchResult) -> None
     try:
         _nest.assert_same_structure(main.values[name], other.values[name])
     except (TypeError, ValueError) as error:
-        raise with_objects_it_may_do(
+        raise with_more_it_may_do(
             TypeError(
                 f"'{name}' must have the same nested structure in the main and else branches:\n\n"
                 f"{error}"

@@ -242,7 +242,7 @@ def convert_callable(f: Any) -> Any:
             with StatusScope(Status.REPLAYED), rewriting_errors():
                 return _replay.call(f, args, kwargs)
         with StatusScope(Status.ENABLED), rewriting_errors():
-            return converted_call(f, args, kwargs, None, STD)
+            return attempts.call_body(lambda: converted_call(f, args, kwargs, None, STD))
 
     functools.update_wrapper(converted, f, updated=())
     keep_as_is(converted)

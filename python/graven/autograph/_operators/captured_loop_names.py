@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from graven.autograph._operators.attempts import stages_objects
 from graven.autograph._operators.inferred import is_missing
+from graven.autograph._operators.loop_shapes import LoopShapes
 from graven.autograph._operators.loop_state import LoopSymbol
 from graven.autograph._operators.scratch import in_scratch_graph
 from graven.autograph._operators.staged_loop import LoopBody
@@ -58,9 +60,11 @@ def without_captured_names(
 def _consistent(loop: LoopBody, before: State, first: int) -> list[int]:
     """Returns which of the names from one on are of one type before and after an iteration."""
 
+    shapes = LoopShapes() if stages_objects() else None
+
     def one_iteration() -> list[int]:
         symbols = {
-            i: LoopSymbol(loop.names[i], before[i], ())
+            i: LoopSymbol(loop.names[i], before[i], (), shapes=shapes)
             for i in range(first, len(before))
             if not is_missing(before[i])
         }

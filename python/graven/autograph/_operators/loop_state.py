@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 
 from graven import _engine, _nest
 from graven._tensor_shape import TensorShape
-from graven.autograph._operators.attempts import with_objects_it_may_do
+from graven.autograph._operators.attempts import with_more_it_may_do
+from graven.autograph._operators.loop_shapes import LoopShapes, conforms
 from graven.autograph._operators.staged_objects import Kept
+from graven.autograph._operators.staged_optional import StagedOptionalSpec
 from graven.autograph._operators.values import dtype_of, to_tensor, type_name
 from graven.autograph._operators.variables import is_undefined
 
@@ -20,16 +22,6 @@ from graven.autograph._operators.variables import is_undefined
 def _shape_of(tensor: Any) -> Any:
     """The static shape of a dense tensor; None for other values, whose shapes are not checked."""
     return tensor.shape if isinstance(tensor, _engine.Tensor) else None
-
-
-def _conforms(shape: Any, invariant: Any) -> bool:
-    """Whether a shape is at least as specific as another."""
-    if invariant.rank is None:
-        return True
-    if shape.rank != invariant.rank:
-        return False
-    pairs = zip(shape.as_list(), invariant.as_list(), strict=True)
-    return all(wanted is None or size == wanted for size, wanted in pairs)
 
 
 class _Leaf(NamedTuple):
@@ -61,6 +53,7 @@ class LoopSymbol:
       shape_like: A value whose shapes the loop variable may have; None if only the user's
         invariants and the shapes before the loop count.
       form: What makes the value of the graph of values after an iteration, if it is one.
+      shapes: The shapes of the loop, if they may change from iteration to iteration.
 
     Raises:
       ValueError: A shape does not fit its invariant.
@@ -73,10 +66,12 @@ class LoopSymbol:
         invariants: Sequence[tuple[Any, Any]],
         shape_like: Any = None,
         form: Any = None,
+        shapes: LoopShapes | None = None,
     ) -> None:
         self.name = name
         self.value = value
         self._form = form
+        self._shapes = shapes
         # A list may be put out of scope while the body is traced.
         self._structure = list(value) if type(value) is list else value
         self._invariants = invariants
@@ -85,9 +80,10 @@ class LoopSymbol:
             return
         leaves = _nest.flatten(value)
         likes = [None] * len(leaves) if shape_like is None else _nest.flatten(shape_like)
-        self._leaves = [self._leaf(*pair) for pair in zip(leaves, likes, strict=True)]
+        pairs = zip(leaves, likes, strict=True)
+        self._leaves = [self._leaf(i, *pair) for i, pair in enumerate(pairs)]
 
-    def _leaf(self, value: Any, like: Any) -> _Leaf:
+    def _leaf(self, i: int, value: Any, like: Any) -> _Leaf:
         tensor = to_tensor(value)
         if tensor is None:
             return _Leaf(value, None)
@@ -97,9 +93,13 @@ class LoopSymbol:
         shape = _shape_of(tensor)
         if shape is None:
             return _Leaf(value, tensor, getattr(tensor, "_type_spec", None))
-        if isinstance(like, _engine.Tensor):
-            return _Leaf(value, tensor, like.shape, varies=True)
-        return _Leaf(value, tensor, shape)
+        before, varies = shape, isinstance(like, _engine.Tensor)
+        if varies:
+            shape = like.shape
+        if self._shapes is not None:
+            shape = self._shapes.of(self.name, i, shape)
+            varies = varies or shape != before
+        return _Leaf(value, tensor, shape, varies=varies)
 
     def _checked(self, tensor: Any, given: Any) -> Any:
         shape = _shape_of(tensor)
@@ -107,7 +107,7 @@ class LoopSymbol:
             return given
         given = given if isinstance(given, TensorShape) else getattr(given, "shape", given)
         invariant = TensorShape(given)
-        if not _conforms(shape, invariant):
+        if not conforms(shape, invariant):
             raise ValueError(
                 f"'{self.name}' has shape {shape} before the loop, which does not conform with "
                 f"the shape invariant {invariant}."
@@ -173,31 +173,33 @@ class LoopSymbol:
         """
         name = self.name
         if self._form is not None and not is_undefined(value):
+            if self._shapes is not None and isinstance(self._form, StagedOptionalSpec):
+                self._form.note_shapes(value, self._shapes)
             value = self._form.convert(value)
         if is_undefined(value) and is_undefined(self.value):
             return []
         if value is None and self.value is not None:
-            raise with_objects_it_may_do(
-                ValueError(f"'{name}' is None at the end of the iteration.")
-            )
+            raise with_more_it_may_do(ValueError(f"'{name}' is None at the end of the iteration."))
         if is_undefined(value):
             raise ValueError(f"'{name}' is not defined at the end of the iteration.")
         try:
             _nest.assert_same_structure(self._structure, value)
         except (TypeError, ValueError) as error:
-            raise with_objects_it_may_do(
+            raise with_more_it_may_do(
                 TypeError(
                     f"'{name}' does not have the same nested structure after one iteration.\n\n"
                     f"{error}"
                 )
             ) from None
         result = []
-        for before, leaf in zip(self._leaves, _nest.flatten(value), strict=True):
+        for i, (before, leaf) in enumerate(zip(self._leaves, _nest.flatten(value), strict=True)):
             tensor = to_tensor(leaf)
             if before.tensor is None or tensor is None:
                 self._check_object(before.value, leaf)
                 continue
-            self._check_tensor(before, tensor, check_shapes)
+            self._check_dtype(before, tensor)
+            if check_shapes:
+                self._check_shape(i, before, tensor)
             result.append(tensor)
         return result
 
@@ -210,24 +212,30 @@ class LoopSymbol:
             "strings, or structures of them; other objects must stay the same."
         )
 
-    def _check_tensor(self, before: _Leaf, after: Any, check_shapes: bool) -> None:
+    def _check_dtype(self, before: _Leaf, after: Any) -> None:
         dtypes = dtype_of(before.tensor), dtype_of(after)
         if dtypes[0] != dtypes[1] and None not in dtypes:
             raise TypeError(
                 f"'{self.name}' has dtype {dtypes[0].name} before the loop, but dtype "
                 f"{dtypes[1].name} after one iteration"
             )
+
+    def _check_shape(self, i: int, before: _Leaf, after: Any) -> None:
         shape = _shape_of(after)
-        if not check_shapes or shape is None or not isinstance(before.invariant, TensorShape):
+        if shape is None or not isinstance(before.invariant, TensorShape):
             return
-        if _conforms(shape, before.invariant):
+        if conforms(shape, before.invariant):
             return
         if before.is_given:
             raise ValueError(
                 f"'{self.name}' has shape {shape} after one iteration, which does not conform "
                 f"with the shape invariant {before.invariant}."
             )
-        raise ValueError(
+        error = ValueError(
             f"'{self.name}' has shape {before.invariant} before the loop, but shape {shape} after "
             "one iteration. Use tf.autograph.experimental.set_loop_options to set shape invariants."
         )
+        if self._shapes is None:
+            raise with_more_it_may_do(error)
+        self._shapes.note(self.name, i, before.invariant, shape)
+        self._shapes.note_error(error)

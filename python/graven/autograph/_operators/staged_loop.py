@@ -1,4 +1,4 @@
-"""Loops on tensors: one tf.while_loop, whose body is traced once."""
+"""Loops on tensors: one tf.while_loop, whose body is traced once, unless shapes change in it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from graven.autograph._operators.inferred import (
     reads_name,
     values_after_one_iteration,
 )
+from graven.autograph._operators.loop_shapes import LoopShapes
 from graven.autograph._operators.loop_state import LoopSymbol
 from graven.autograph._operators.staged_list import StagedList
 from graven.autograph._operators.staged_objects import CopiedLists, Kept, form_of
-from graven.autograph._operators.staged_optional import StagedOptional
+from graven.autograph._operators.staged_optional import StagedOptional, StagedOptionalSpec
 from graven.autograph._operators.state import GetState, SetState, State
 from graven.autograph._operators.user_line import user_line
 from graven.autograph._operators.values import is_dense
@@ -78,14 +79,21 @@ def run_staged(loop: LoopBody, opts: dict[str, Any], check_shapes: bool = True) 
         an iteration, or another shape.
       TypeError: A loop variable has another structure or dtype after an iteration.
     """
-    _StagedLoop(loop, opts, check_shapes).run()
+    if not stages_objects():
+        _StagedLoop(loop, opts, check_shapes, None).run()
+        return
+    shapes = LoopShapes()
+    shapes.settle(lambda: _StagedLoop(loop, opts, check_shapes, shapes).run())
 
 
 class _StagedLoop:
-    def __init__(self, loop: LoopBody, opts: dict[str, Any], check_shapes: bool) -> None:
+    def __init__(
+        self, loop: LoopBody, opts: dict[str, Any], check_shapes: bool, shapes: LoopShapes | None
+    ) -> None:
         self._loop = loop
         self._opts = opts
         self._check_shapes = check_shapes
+        self._shapes = shapes
         self._before = loop.get_state()
         self._inferred: list[str] = []  # names that have a value only if the loop iterates
         self._returns_always = False
@@ -100,7 +108,7 @@ class _StagedLoop:
     def _made_symbols(self) -> list[LoopSymbol]:
         names, invariants = self._loop.names, shape_invariants(self._opts)
         symbols = [
-            LoopSymbol(name, value, invariants)
+            LoopSymbol(name, value, invariants, shapes=self._shapes)
             for name, value in zip(names, self._before, strict=True)
         ]
         if not any(map(is_missing, self._before)) and not self._lists:
@@ -134,7 +142,9 @@ class _StagedLoop:
             if is_missing(symbol.value) and not is_undefined(after[i]):
                 self._inferred.append(symbol.name)
                 value = placeholder(symbol.name, symbol.value, after[i])
-                symbols[i] = LoopSymbol(symbol.name, value, invariants, after[i])
+                symbols[i] = LoopSymbol(
+                    symbol.name, value, invariants, after[i], shapes=self._shapes
+                )
         return symbols
 
     def _give_forms(
@@ -157,9 +167,9 @@ class _StagedLoop:
                 continue
             if is_undefined(before) and isinstance(after[i], StagedList | StagedOptional):
                 self._inferred.append(name)
-                form = after[i].spec
+                form = self._opened(after[i].spec)
                 start[i] = form.empty()
-                symbols[i] = LoopSymbol(name, start[i], invariants, form=form)
+                symbols[i] = LoopSymbol(name, start[i], invariants, form=form, shapes=self._shapes)
                 continue
             # A name that is None at first only has no value before the loop.
             if before is None and not isinstance(after[i], StagedOptional):
@@ -168,11 +178,18 @@ class _StagedLoop:
             if form is None and isinstance(before, StagedList | StagedOptional):
                 form = before.spec
             if form is not None:
+                form = self._opened(form)
                 start[i] = form.convert(before)
                 if isinstance(start[i], StagedList):
                     start[i] = start[i].copy()
-                symbols[i] = LoopSymbol(name, start[i], invariants, form=form)
+                symbols[i] = LoopSymbol(name, start[i], invariants, form=form, shapes=self._shapes)
         self._start = tuple(start)
+
+    def _opened(self, form: Any) -> Any:
+        """A form with the shapes that values have in the loop."""
+        if self._shapes is None or not isinstance(form, StagedOptionalSpec):
+            return form
+        return form.opened(self._shapes)
 
     # --- The functions of tf.while_loop. The first loop variable says whether there was an
     # iteration, if that must be known.
@@ -230,6 +247,8 @@ class _StagedLoop:
             if returns.is_return_flag(symbol.name):
                 self._returns_always = value is True
             results += symbol.after_iteration(value, self._check_shapes)
+        if self._shapes is not None:
+            self._shapes.end_iteration()
         return [_engine.convert_to_tensor(value) if value is True else value for value in results]
 
     def run(self) -> None:

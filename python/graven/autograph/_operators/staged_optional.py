@@ -18,6 +18,7 @@ from graven._debug_ops import Assert
 from graven._scopes import control_dependencies
 from graven._type_spec import CompositeTensor
 from graven.autograph._operators import returns
+from graven.autograph._operators.loop_shapes import LoopShapes
 from graven.autograph._operators.staged_spec import StagedSpec
 from graven.autograph._operators.values import dense_leaf, is_dense
 
@@ -69,6 +70,29 @@ class StagedOptionalSpec(StagedSpec):
     def empty(self) -> StagedOptional:
         """Returns None as an optional."""
         return self.convert(None)
+
+    def note_shapes(self, value: Any, shapes: LoopShapes) -> None:
+        """Notes the shapes of a value, or of what an optional may hold, after an iteration.
+
+        Args:
+          value: None, a value or an optional.
+          shapes: The shapes of the loop.
+        """
+        if value is None:
+            return
+        found = self._checked(value.spec.element if isinstance(value, StagedOptional) else value)
+        for i, (spec, one) in enumerate(zip(self.leaves, found, strict=True)):
+            shapes.note(self.name, i, spec.shape, one.shape)
+
+    def opened(self, shapes: LoopShapes) -> StagedOptionalSpec:
+        """Returns the type with the shapes that values have in a loop.
+
+        Args:
+          shapes: The shapes of the loop.
+        """
+        leaves = shapes.opened(self.name, self.leaves)
+        element = _nest.pack_sequence_as(self.element, leaves)
+        return StagedOptionalSpec(element, self.name, self.place)
 
     def _checked(self, value: Any) -> list[Any]:
         rule = f"'{self.name}' is None on some paths of {self.place}, and must have one"
