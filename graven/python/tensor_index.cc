@@ -78,8 +78,11 @@ Status add_place(PyObject* object, Sizes& sizes) {
   if (PyBool_Check(object) || !PyIndex_Check(object)) return bad_index(object);
   Py_ssize_t number = run_python<PyNumber_AsSsize_t>(object, PyExc_OverflowError);
   if (number == -1 && PyErr_Occurred()) {
-    if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return pending_exception();
+    // Arrays of other than one integer have an __index__ that raises.
+    const bool is_no_index = is_numpy(object) && PyErr_ExceptionMatches(PyExc_TypeError);
+    if (!is_no_index && !PyErr_ExceptionMatches(PyExc_OverflowError)) return pending_exception();
     PyErr_Clear();
+    if (is_no_index) return bad_index(object);
     return engine::value_error("Can't convert Python sequence with out-of-range integer to Tensor.",
                                " Indices have 64 bits.");
   }

@@ -159,17 +159,15 @@ def disagreement(case: Case, asks_tensorflow: bool) -> str | None:
     """In what the systems differ on a program, or None."""
     python = list(outcomes(graven, case, is_traced=False))
     traced = list(outcomes(graven, case, is_traced=True))
-    eager = list(outcomes(tensorflow, case, is_traced=False)) if asks_tensorflow else python
-    for ours, theirs in zip(python, eager, strict=True):
-        if not agree(ours, theirs):
-            return f"eager Graven gives {ours}, eager TensorFlow {theirs}"
-    theirs_traced: list[Any] | None = None
+    if asks_tensorflow and (found := eager_disagreement(case, python)):
+        return found
+    theirs: list[Any] | None = None
     if asks_tensorflow or any(
         isinstance(one, Refusal) != isinstance(other, Refusal)
         for one, other in zip(traced, python, strict=True)
     ):
-        theirs_traced = list(outcomes(tensorflow, case, is_traced=True))
-    for found, expected, peer in zip(traced, python, theirs_traced or python, strict=True):
+        theirs = list(outcomes(tensorflow, case, is_traced=True))
+    for found, expected, peer in zip(traced, python, theirs or python, strict=True):
         if isinstance(found, Refusal):
             # A loop in a loop that should iterate, and does not, gives zeros in TensorFlow.
             if not isinstance(peer, Refusal) and (is_unbound(expected) or agree(peer, expected)):
@@ -180,10 +178,19 @@ def disagreement(case: Case, asks_tensorflow: bool) -> str | None:
             return f"Graven's Function gives {found}, Python {expected}"
         elif is_unbound(expected) and not isinstance(peer, Refusal) and not agree(found, peer):
             return f"Graven's Function gives {found}, TensorFlow's {peer}, Python {expected}"
-        if may_be_none(case.text):
+        if may_be_none(case.text) or isinstance(peer, Refusal) or is_unbound(expected):
             continue
-        if not isinstance(peer, Refusal) and not is_unbound(expected) and not agree(peer, expected):
-            return f"TensorFlow's Function gives {peer}, Python {expected}"
+        # Where TensorFlow's own eager results are Python's, its Function is wrong.
+        if not agree(peer, expected) and (found := eager_disagreement(case, python)):
+            return f"{found}, TensorFlow's Function {peer}"
+    return None
+
+
+def eager_disagreement(case: Case, python: list[list[Any] | Refusal]) -> str | None:
+    """In what eager TensorFlow differs from what eager Graven gives, or None."""
+    for ours, theirs in zip(python, outcomes(tensorflow, case, is_traced=False), strict=True):
+        if not agree(ours, theirs):
+            return f"eager Graven gives {ours}, eager TensorFlow {theirs}"
     return None
 
 

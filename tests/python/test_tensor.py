@@ -163,6 +163,14 @@ def test_a_tensor_is_unhashable_but_its_reference_is() -> None:
     assert x.ref().deref() is x
 
 
+def test_an_integer_of_numpy_is_an_index_and_a_bool_array_a_mask() -> None:
+    x = tf.constant([[1, 2], [3, 4], [5, 6]])
+    for index in (np.array(1), np.int64(1), np.uint8(1)):
+        assert x[index].numpy().tolist() == [3, 4]
+        assert x[index, np.array(0)].numpy() == 3
+    assert x[np.array([True, False, True])].numpy().tolist() == [[1, 2], [5, 6]]
+
+
 def test_what_numpy_gives_may_be_written_without_changing_the_tensor() -> None:
     x = tf.constant([1.0, 2.0])
     array = x.numpy()
