@@ -159,8 +159,8 @@ def disagreement(case: Case, asks_tensorflow: bool) -> str | None:
     """In what the systems differ on a program, or None."""
     python = list(outcomes(graven, case, is_traced=False))
     traced = list(outcomes(graven, case, is_traced=True))
-    if asks_tensorflow and (found := eager_disagreement(case, python)):
-        return found
+    if asks_tensorflow and (eager := eager_disagreement(case, python)):
+        return eager
     theirs: list[Any] | None = None
     if asks_tensorflow or any(
         isinstance(one, Refusal) != isinstance(other, Refusal)
@@ -181,8 +181,8 @@ def disagreement(case: Case, asks_tensorflow: bool) -> str | None:
         if may_be_none(case.text) or isinstance(peer, Refusal) or is_unbound(expected):
             continue
         # Where TensorFlow's own eager results are Python's, its Function is wrong.
-        if not agree(peer, expected) and (found := eager_disagreement(case, python)):
-            return f"{found}, TensorFlow's Function {peer}"
+        if not agree(peer, expected) and (eager := eager_disagreement(case, python)):
+            return f"{eager}, TensorFlow's Function {peer}"
     return None
 
 
