@@ -45,12 +45,16 @@ void Cache::count_some(int number) {
   for (const Ref<Entry>& entry : turn) count(entry);
 }
 
-int64_t Cache::counted_bytes() const { return index_.counted_bytes(); }
+int64_t Cache::counted_bytes() const {
+  MutexLock lock(mutex_);
+  return index_.counted_bytes() + frequencies_.bytes();
+}
 
 std::optional<std::string> Cache::settle(Ref<Entry> traced) {
   const int64_t bytes = count(traced);
   count_some(2);
   const uint64_t serial = traced->serial_, key = traced->account_.key;
+  const bool is_made_again = history_->has(key);
   std::vector<uint64_t> gone;
   std::string why;
   bool is_to_report = false;
@@ -63,7 +67,7 @@ std::optional<std::string> Cache::settle(Ref<Entry> traced) {
     account.is_settled = true;
     before = key ? frequencies_.estimate(key) : 0;
     frequencies_.begin(account.calls, traced->hits(), before);
-    is_to_report = before >= 1 && !has_reported_ && budget_.is_limited();
+    is_to_report = is_made_again && !has_reported_ && budget_.is_limited();
     has_reported_ |= is_to_report;
   }
   traced = nullptr;  // the last reference, if the entry went meanwhile: under no lock
@@ -72,7 +76,7 @@ std::optional<std::string> Cache::settle(Ref<Entry> traced) {
     gone = choose(serial, before, why);
   }
   evict(gone, why);
-  std::optional<std::string> of_process = settle_in_process(*this, serial, key);
+  std::optional<std::string> of_process = settle_in_process(*this, serial, key, is_made_again);
   return is_to_report ? report() : of_process;
 }
 
@@ -80,7 +84,8 @@ std::vector<uint64_t> Cache::choose(uint64_t serial, double calls_before, std::s
   if (!budget_.is_limited()) return {};
   const auto size = static_cast<int64_t>(index_.size());
   const int64_t traces = budget_.max_traces ? size - *budget_.max_traces : 0;
-  const int64_t bytes = budget_.max_bytes ? counted_bytes() - *budget_.max_bytes : 0;
+  const int64_t bytes =
+      budget_.max_bytes ? index_.counted_bytes() + frequencies_.bytes() - *budget_.max_bytes : 0;
   if (traces <= 0 && bytes <= 0) {
     frequencies_.age(size);
     return {};
@@ -116,7 +121,7 @@ std::vector<uint64_t> Cache::choose(uint64_t serial, double calls_before, std::s
 void Cache::evict(std::span<const uint64_t> serials, const std::string& why) {
   if (serials.empty()) return;
   std::vector<Ref<Entry>> gone = index_.remove_unheld(serials);
-  {
+  if (budget_.is_limited()) {
     MutexLock lock(mutex_);
     for (const Ref<Entry>& entry : gone) {
       EntryAccount& account = entry->account_;
@@ -125,7 +130,7 @@ void Cache::evict(std::span<const uint64_t> serials, const std::string& why) {
     }
   }
   for (Ref<Entry>& entry : gone) {
-    history_->add(*entry, why);
+    history_->add(*entry, why, entry->account_.key);
     retire(std::move(entry));
   }
 }

@@ -54,7 +54,8 @@ class GRAVEN_API Cache {
   const std::string& name() const { return name_; }
 
   // After the first run of an entry; the reference is given up, as an entry that is held stays.
-  // Returns a report for the log, or nothing: the first time that a trace which went is made again.
+  // Returns a report for the log, or nothing: the first time that a trace of which one knows that
+  // it went for a budget is made again.
   std::optional<std::string> settle(Ref<Entry> traced);
   // Lets one entry go. False if it is not there any more.
   bool drop(const Entry& entry, std::string why);

@@ -17,7 +17,7 @@ constexpr size_t kMaxText = 1000, kMaxCell = 100, kMaxGoneInTable = 8;
 constinit std::atomic<int64_t> g_bytes{0};
 
 int64_t bytes_of(const GoneTrace& gone) {
-  return static_cast<int64_t>(sizeof(GoneTrace)) + heap_bytes(gone.signature) +
+  return static_cast<int64_t>(sizeof(GoneTrace) + sizeof(uint64_t)) + heap_bytes(gone.signature) +
          heap_bytes(gone.why);
 }
 
@@ -97,17 +97,24 @@ std::string bytes_text(int64_t bytes) {
   return with_digits(value / 1024, 1) + " TiB";
 }
 
-void History::add(const Entry& entry, std::string why) {
+void History::add(const Entry& entry, std::string why, uint64_t key) {
   GoneTrace gone{entry.signature_text(false), entry.hits(), seconds_since_1970(), std::move(why)};
   if (gone.signature.size() > kMaxText) gone.signature = gone.signature.substr(0, kMaxText) + "...";
   int64_t more = bytes_of(gone);
   MutexLock lock(mutex_);
   gone_.push_back(std::move(gone));
+  keys_.push_back(key);
   if (gone_.size() > kMaxGone) {
     more -= bytes_of(gone_.front());
     gone_.pop_front();
+    keys_.pop_front();
   }
   g_bytes.fetch_add(more, std::memory_order_relaxed);
+}
+
+bool History::has(uint64_t key) const {
+  MutexLock lock(mutex_);
+  return key && std::ranges::find(keys_, key) != keys_.end();
 }
 
 History::~History() {

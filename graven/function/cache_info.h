@@ -50,8 +50,11 @@ struct GRAVEN_API CacheInfo {
 class GRAVEN_API History {
  public:
   static constexpr size_t kMaxGone = 64;
-  // The text of the entry's type may run code of the program.
-  void add(const Entry& entry, std::string why);
+  // The text of the entry's type may run code of the program. `key`: a hash of the arguments of an
+  // entry that went for a budget, else 0.
+  void add(const Entry& entry, std::string why, uint64_t key = 0);
+  // True if one of these went for a budget.
+  bool has(uint64_t key) const;
   std::vector<GoneTrace> list() const;
   History() = default;
   ~History();
@@ -62,6 +65,7 @@ class GRAVEN_API History {
  private:
   mutable Mutex mutex_;
   std::deque<GoneTrace> gone_ GUARDED_BY(mutex_);
+  std::deque<uint64_t> keys_ GUARDED_BY(mutex_);  // of the same
 };
 
 // The caches of all Functions of the process.

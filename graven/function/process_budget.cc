@@ -91,7 +91,8 @@ void forget_cache(Cache& cache) {
   process.caches.erase(cache.number_in_process);
 }
 
-std::optional<std::string> settle_in_process(Cache& cache, uint64_t serial, uint64_t key) {
+std::optional<std::string> settle_in_process(Cache& cache, uint64_t serial, uint64_t key,
+                                             bool is_made_again) {
   Process& process = Process::global();
   process.add_up(cache);
   const std::shared_ptr<Cache> other = process.next();
@@ -109,7 +110,6 @@ std::optional<std::string> settle_in_process(Cache& cache, uint64_t serial, uint
   if (excess <= 0) return std::nullopt;
   if (key) key = hash_combine(key, cache.number_in_process);
   std::map<Cache*, std::vector<uint64_t>> gone;
-  double before = 0;
   {
     MutexLock lock(process.choice);
     if (process.rest > 0) {
@@ -117,7 +117,7 @@ std::optional<std::string> settle_in_process(Cache& cache, uint64_t serial, uint
       return std::nullopt;
     }
     Frequencies* const frequencies = &process.frequencies;
-    before = key ? frequencies->estimate(key) : 0;
+    const double before = key ? frequencies->estimate(key) : 0;
     struct Place {
       Cache* cache;
       uint64_t serial, key;
@@ -154,7 +154,7 @@ std::optional<std::string> settle_in_process(Cache& cache, uint64_t serial, uint
     each->evict(serials, why);
     process.add_up(*each);
   }
-  if (before < 1 || cache.has_reported_for_process.exchange(true)) return std::nullopt;
+  if (!is_made_again || cache.has_reported_for_process.exchange(true)) return std::nullopt;
   return report(cache.name(), limit);
 }
 

@@ -26,7 +26,8 @@ GRAVEN_API ProcessCacheInfo trace_cache_info();
 void register_cache(const std::shared_ptr<Cache>& cache);
 void forget_cache(Cache& cache);
 // After the first run of an entry, a newcomer: its serial number, and the hash of its arguments.
-// Returns a report for the log if a trace that went is made again.
-std::optional<std::string> settle_in_process(Cache& cache, uint64_t serial, uint64_t key);
+// Returns a report for the log, once for a cache, if a trace that went is made again.
+std::optional<std::string> settle_in_process(Cache& cache, uint64_t serial, uint64_t key,
+                                             bool is_made_again);
 
 }  // namespace graven::engine

@@ -499,11 +499,17 @@ class _FunctionMethods:
         over all graphs.
         """
         counts, traces, gone, text = self._cache_info()
+        entries, traced, num_bytes, hits, misses, evictions, captured_bytes = counts
         name = self.__name__
         return CacheInfo(
-            *counts[:6],
+            entries,
+            traced,
+            num_bytes,
+            hits,
+            misses,
+            evictions,
             tuple(SignatureInfo(name + first, *rest) for first, *rest in traces),
-            counts[6],
+            captured_bytes,
             self._options.max_traces,
             self._options.max_bytes,
             tuple(GoneInfo(name + first, *rest) for first, *rest in gone),

@@ -2,6 +2,9 @@
 
 import gc
 import logging
+import subprocess
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import graven as tf
@@ -24,7 +27,7 @@ def double(x: Any) -> Any:
     return x * 2.0 + 1.0
 
 
-def test_ten_thousand_shapes_leave_ten_traces() -> None:
+def test_ten_thousand_shapes_leave_ten_traces(caplog: Any) -> None:
     f = tf.function(double, max_traces=10)
     for n in range(1, 10_001):
         y = f(tf.ones([n % 100 + 1, n // 100 + 1]))
@@ -32,6 +35,7 @@ def test_ten_thousand_shapes_leave_ten_traces() -> None:
         assert y.shape == [n % 100 + 1, n // 100 + 1] and float(y[0, 0]) == 3.0
     info = f.cache_info()
     assert (info.entries, info.traces, info.evictions) == (10, 10_000, 9990)
+    assert "made again" not in caplog.text  # none was
     assert len(info.gone) == 64 and {gone.why for gone in info.gone} == {"max_traces=10"}
 
 
@@ -404,6 +408,114 @@ def test_a_run_that_fails_leaves_the_cache_within_its_budget() -> None:
     assert f.cache_info().entries == 2
 
 
+# --- The budget of the process
+
+
+@pytest.fixture
+def process_limit() -> Iterator[None]:
+    before = tf.config.get_trace_cache_bytes()
+    yield
+    tf.config.set_trace_cache_bytes(before)
+
+
+def test_the_limit_of_the_process_is_a_quarter_of_that_of_tensors_until_it_is_set() -> None:
+    code = (
+        "import graven as tf\n"
+        "tf.config.set_memory_limit(1 << 30)\n"
+        "print(tf.config.get_trace_cache_bytes())\n"
+        "tf.config.set_trace_cache_bytes(12345)\n"
+        "print(tf.config.get_trace_cache_bytes())"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == [str(1 << 28), "12345"]
+
+
+@pytest.mark.usefixtures("process_limit")
+def test_functions_share_the_limit_of_the_process() -> None:
+    functions = [tf.function(lambda x, k=k: x * float(k)) for k in range(3)]
+    gc.collect()
+    held = tf.config.trace_cache_info()
+    tf.config.set_trace_cache_bytes(held.bytes - held.captured_bytes + 200_000)
+    for n in range(1, 201):
+        for k, f in enumerate(functions):
+            assert f(tf.ones([n])).numpy().tolist() == [float(k)] * n
+    info = tf.config.trace_cache_info()
+    assert info.bytes - info.captured_bytes <= info.limit
+    assert sum(f.cache_info().entries for f in functions) < 100
+    (why,) = {gone.why for f in functions for gone in f.cache_info().gone}
+    assert why == f"set_trace_cache_bytes({info.limit})"
+
+
+@pytest.mark.usefixtures("process_limit")
+def test_a_function_that_is_called_keeps_its_trace_when_another_one_floods_the_process() -> None:
+    hot, flood = tf.function(lambda x: x + 1.0), tf.function(lambda x, n: x * float(n))
+    for _ in range(500):
+        hot(1.0)
+    gc.collect()
+    held = tf.config.trace_cache_info()
+    tf.config.set_trace_cache_bytes(held.bytes - held.captured_bytes + 100_000)
+    for n in range(300):
+        flood(1.0, n)
+        hot(1.0)
+    assert hot.experimental_get_tracing_count() == 1
+    assert flood.cache_info().evictions > 250
+
+
+@pytest.mark.usefixtures("process_limit")
+def test_traces_that_the_process_must_make_again_are_reported_once(caplog: Any) -> None:
+    f = tf.function(lambda x, n: x * float(n))
+    gc.collect()
+    held = tf.config.trace_cache_info()
+    tf.config.set_trace_cache_bytes(held.bytes - held.captured_bytes + 50_000)
+    with caplog.at_level(logging.WARNING, "graven"):
+        for k in range(100):
+            f(1.0, k % 20)
+    told = [r.getMessage() for r in caplog.records if "made again" in r.getMessage()]
+    assert len(told) == 1 and "config.set_trace_cache_bytes" in told[0]
+
+
+def test_the_functions_of_the_process_are_listed() -> None:
+    def listed_by_its_name(x: Any) -> Any:
+        return x
+
+    f = tf.function(listed_by_its_name)
+    f(1.0)
+    f(1.0)
+    info = tf.config.trace_cache_info()
+    (row,) = [row for row in info.functions if row.name == "listed_by_its_name"]
+    assert (row.entries, row.traces, row.hits, row.misses, row.evictions) == (1, 1, 1, 1, 0)
+    assert row.bytes == f.cache_info().bytes
+    assert info.bytes >= row.bytes and "kernels of bodies" in info.beside
+    lines = str(info).splitlines()
+    assert lines[0].startswith(f"{len(info.functions)} Function")
+    assert any(line.endswith(" listed_by_its_name") for line in lines)
+    del f
+    gc.collect()
+    names = [row.name for row in tf.config.trace_cache_info().functions]
+    assert "listed_by_its_name" not in names
+
+
+def test_functions_made_and_dropped_leave_nothing_behind() -> None:
+    gc.collect()
+    before = len(tf.config.trace_cache_info().functions)
+    for k in range(300):
+        tf.function(lambda x, k=k: x + float(k), max_traces=2)(1.0)
+    gc.collect()
+    assert len(tf.config.trace_cache_info().functions) == before
+
+
+@pytest.mark.parametrize("given", [0, -5, 1 << 63])
+def test_a_limit_of_the_process_that_is_not_positive_is_a_value_error(given: int) -> None:
+    with pytest.raises(ValueError, match="num_bytes must be positive and below 2\\*\\*63, not"):
+        tf.config.set_trace_cache_bytes(given)
+
+
+@pytest.mark.parametrize("given", [True, 1.5, "1", None])
+def test_a_limit_of_the_process_that_is_no_int_is_a_type_error(given: Any) -> None:
+    with pytest.raises(TypeError, match="num_bytes must be a positive int, not "):
+        tf.config.set_trace_cache_bytes(given)
+
+
 # --- The policy, on real traces. graven/function/budget_test.cc has it on simulated ones.
 
 
@@ -428,7 +540,7 @@ def test_types_of_users_are_remembered_by_their_hash() -> None:
             self.name = name
 
         def is_subtype_of(self, other: Any) -> bool:
-            return self == other
+            return bool(self == other)
 
         def most_specific_common_supertype(self, others: Any) -> Any:
             return self if all(self == other for other in others) else None
@@ -437,7 +549,7 @@ def test_types_of_users_are_remembered_by_their_hash() -> None:
             return self.name
 
         def __eq__(self, other: object) -> bool:
-            return isinstance(other, Tag) and bool(self.name == other.name)
+            return isinstance(other, Tag) and self.name == other.name
 
         def __hash__(self) -> int:
             return hash(self.name)
