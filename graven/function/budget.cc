@@ -6,6 +6,8 @@
 namespace graven::engine {
 namespace {
 
+constexpr double kNoiseMilliseconds = 20;
+
 double value_of(const Candidate& candidate) {
   return std::ldexp(candidate.calls, static_cast<int>(std::lround(candidate.price)));
 }
@@ -72,8 +74,9 @@ void UsualPrice::note(double price) {
   usual_ += weight * (price - usual_);
 }
 
-double UsualPrice::coarse(double price, bool is_first) const {
-  const bool is_usual = std::abs(price - usual_) <= 4 || (is_first && price > usual_);
+double UsualPrice::coarse(double price, double milliseconds, bool is_first) const {
+  const bool may_be_noise = is_first || milliseconds < kNoiseMilliseconds;
+  const bool is_usual = std::abs(price - usual_) <= 4 || (may_be_noise && price > usual_);
   return std::round(is_usual ? usual_ : price);
 }
 

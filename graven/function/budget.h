@@ -37,15 +37,16 @@ GRAVEN_API std::vector<size_t> choose_evictions(std::span<const Candidate> candi
                                                 int64_t traces, int64_t bytes);
 
 // The price of an entry, coarse: traces of one function differ in what they cost mostly by noise
-// and by what the first one had to do for all. Theirs is the usual price of the function's traces,
-// unless it differs by more than 16 times.
+// (a garbage collection, another program) and by what the first one had to do for all. Theirs is
+// the usual price of the function's traces, unless it differs by more than 16 times, and, if it is
+// higher, by a time that no noise takes.
 class GRAVEN_API UsualPrice {
  public:
   static double of(double milliseconds, int64_t bytes);
   void note(double price);  // of the next trace
   double price() const { return usual_; }
   // The price of a trace that was noted with `price`.
-  double coarse(double price, bool is_first) const;
+  double coarse(double price, double milliseconds, bool is_first) const;
 
  private:
   double usual_ = 0;

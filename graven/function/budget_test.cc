@@ -113,11 +113,13 @@ TEST_CASE("the price of a trace is that of its like, but for real differences") 
   UsualPrice usual;
   usual.note(UsualPrice::of(40, 4096));  // the first one converted the source
   for (double milliseconds : {0.5, 0.4, 0.6, 0.5}) usual.note(UsualPrice::of(milliseconds, 4096));
-  const double price = usual.coarse(UsualPrice::of(0.5, 4096), false);
-  CHECK(usual.coarse(UsualPrice::of(0.2, 4096), false) == price);
-  CHECK(usual.coarse(UsualPrice::of(2.0, 4096), false) == price);
-  CHECK(usual.coarse(UsualPrice::of(40, 4096), true) == price);
-  CHECK(usual.coarse(UsualPrice::of(5000, 4096), false) >= price + 12);
+  const double price = usual.coarse(UsualPrice::of(0.5, 4096), 0.5, false);
+  CHECK(usual.coarse(UsualPrice::of(0.2, 4096), 0.2, false) == price);
+  CHECK(usual.coarse(UsualPrice::of(2.0, 4096), 2.0, false) == price);
+  CHECK(usual.coarse(UsualPrice::of(15, 4096), 15, false) == price);  // another program ran
+  CHECK(usual.coarse(UsualPrice::of(40, 4096), 40, true) == price);
+  CHECK(usual.coarse(UsualPrice::of(0.01, 4096), 0.01, false) < price);
+  CHECK(usual.coarse(UsualPrice::of(5000, 4096), 5000, false) >= price + 12);
 }
 
 // --- The policy as a whole: a cache of types with room for ten.
@@ -140,10 +142,11 @@ class Simulated {
     for (auto& [other, entry] : entries_) {
       types.push_back(other);
       candidates.push_back({.calls = frequencies_.read(entry.calls, entry.hits),
-                            .price = usual_.coarse(entry.price, false)});
+                            .price = usual_.coarse(entry.price, std::exp2(entry.price), false)});
     }
     types.push_back(type);
-    candidates.push_back({before, usual_.coarse(price, false), 0, /*is_newcomer=*/true});
+    candidates.push_back(
+        {before, usual_.coarse(price, std::exp2(price), false), 0, /*is_newcomer=*/true});
     Simulated::Entry& made = entries_[type];
     made.price = price;
     frequencies_.begin(made.calls, 0, before);
@@ -170,10 +173,12 @@ class Simulated {
   UsualPrice usual_;
 };
 
-// Times of traces as one measures them: within twice of each other.
+// Times of traces as one measures them: within twice of each other, but for every fiftieth, which
+// something else interrupts.
 std::function<double(int)> noisy(uint64_t seed) {
   return [random = std::mt19937_64(seed)](int) mutable {
-    return std::exp2(std::uniform_real_distribution<double>(-1, 1)(random));
+    const double other = random() % 50 == 0 ? 12 : 0;
+    return 0.1 * std::exp2(std::uniform_real_distribution<double>(-1, 1)(random)) + other;
   };
 }
 

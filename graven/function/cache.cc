@@ -10,9 +10,10 @@
 namespace graven::engine {
 namespace {
 
-double coarse_price(const UsualPrice& usual, const EntryAccount& account) {
+double coarse_price(const UsualPrice& usual, const EntryAccount& account, double milliseconds) {
   // What has not run yet costs about what others do.
-  return usual.coarse(account.is_settled ? account.price : usual.price(), account.is_first);
+  const double price = account.is_settled ? account.price : usual.price();
+  return usual.coarse(price, milliseconds, account.is_first);
 }
 
 }  // namespace
@@ -105,7 +106,7 @@ std::vector<uint64_t> Cache::choose(uint64_t serial, double calls_before, std::s
     const double calls = frequencies->read(account.calls, entry.hits());
     const bool is_new = number == serial;
     candidates.push_back({.calls = is_new ? calls_before : calls,
-                          .price = coarse_price(*usual, account),
+                          .price = coarse_price(*usual, account, entry.trace_milliseconds()),
                           .bytes = account.bytes,
                           .is_newcomer = is_new,
                           .is_held = is_held});
@@ -165,7 +166,8 @@ void Cache::for_each_candidate(Visit visit) {
   const UsualPrice* const usual = &usual_;
   index_.for_each([&](Entry& entry, uint64_t serial, bool is_held) {
     EntryAccount& account = entry.account_;
-    visit(account, entry.hits(), serial, coarse_price(*usual, account), is_held);
+    visit(account, entry.hits(), serial, coarse_price(*usual, account, entry.trace_milliseconds()),
+          is_held);
   });
 }
 
