@@ -45,6 +45,8 @@ Ref<Entry> dispatch(std::span<const Ref<Entry>> entries, const FunctionType& typ
   return best;
 }
 
+constexpr size_t kMaxCompared = 32;  // entries that a new one is compared with, for its reason
+
 uint64_t hash_words(std::span<const uint64_t> words) {
   uint64_t h = words.size();
   for (uint64_t word : words) h = hash_combine(h, word);
@@ -318,7 +320,7 @@ void Function::account_for(Entry& made, const FunctionType& type, std::optional<
     account.why_traced = "the first trace created variables, which calls use";
     return;
   }
-  std::vector<Ref<Entry>> others = index_.entries();
+  std::vector<Ref<Entry>> others = index_.last_entries(kMaxCompared);
   std::erase_if(others, [&](const Ref<Entry>& other) { return other->scope_ != made.scope_; });
   if (others.empty() && !account.is_first) {
     account.why_traced = "no trace was left: all went";

@@ -320,6 +320,16 @@ std::vector<Ref<Entry>> Index::entries() const {
   return entries;
 }
 
+std::vector<Ref<Entry>> Index::last_entries(size_t number) const {
+  std::vector<Ref<Entry>> entries;
+  MutexLock lock(mutex_);
+  for (auto at = records_.rbegin(); at != records_.rend() && entries.size() < number; ++at) {
+    entries.push_back(at->second.entry);
+  }
+  std::ranges::reverse(entries);
+  return entries;
+}
+
 std::vector<Ref<Entry>> Index::related(std::optional<uint64_t> skeleton) const {
   if (!skeleton) return entries();
   MutexLock lock(mutex_);

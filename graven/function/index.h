@@ -119,6 +119,8 @@ class GRAVEN_API Index {
 
   // In the order of making.
   std::vector<Ref<Entry>> entries() const;
+  // At most so many: the last ones, in the order of making.
+  std::vector<Ref<Entry>> last_entries(size_t number) const;
   // The entries that a type of this skeleton may be related to, in the order of making; all entries
   // if there is no skeleton.
   std::vector<Ref<Entry>> related(std::optional<uint64_t> skeleton) const;

@@ -10,7 +10,7 @@
 namespace graven::engine {
 namespace {
 
-constexpr size_t kMaxCompared = 32, kMaxText = 200;
+constexpr size_t kMaxText = 200;
 
 bool is_opaque(const Literal& literal) { return std::holds_alternative<Ref<Opaque>>(literal); }
 
@@ -124,8 +124,7 @@ std::optional<Differences> compare(const FunctionType& now, const FunctionType& 
 std::string why_traced(const FunctionType& type, std::span<const Ref<Entry>> entries) {
   if (entries.empty()) return "the first trace";
   std::optional<Differences> nearest;
-  const size_t first = entries.size() > kMaxCompared ? entries.size() - kMaxCompared : 0;
-  for (size_t i = entries.size(); i > first; --i) {  // of equally near ones, the last
+  for (size_t i = entries.size(); i > 0; --i) {  // of equally near ones, the last
     auto differences = compare(type, entries[i - 1]->type());
     if (!differences) continue;
     if (!nearest || differences->number < nearest->number) nearest = std::move(differences);

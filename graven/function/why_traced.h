@@ -11,7 +11,7 @@ class Entry;
 
 // Why arguments of this type had to be traced, beside these entries of the Function: the argument
 // that differs from the nearest entry's, as "x[1]['mask']: TensorSpec(...), was TensorSpec(...)".
-// Looks at a few of the last entries. Runs no code of the program: objects that such code compares
+// Runs no code of the program: objects that such code compares
 // are only named. Never empty.
 std::string why_traced(const FunctionType& type, std::span<const Ref<Entry>> entries);
 
