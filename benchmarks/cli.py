@@ -9,7 +9,7 @@ from pathlib import Path
 
 from devtool.commands import DevError
 
-from benchmarks import op_report
+from benchmarks import cache, op_report
 from benchmarks.catalogue import (
     SCALING_TARGET,
     SCALING_WORKLOADS,
@@ -33,6 +33,7 @@ names, one or more of:
 or one of:
   ops [ops, functions]  every op beside eager TensorFlow, at 16 and 1 Mi elements
   scaling               two threads against one on {", ".join(SCALING_WORKLOADS)}
+  cache                 what the budget of a cache keeps of 20 types, and what it costs a hit
   install               only make the environments of the peers
 
 Ends with status 1 if a cell failed or too many ops are slow, 2 if the arguments are wrong.
@@ -67,8 +68,8 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     for number in (options.threads, options.rounds, options.round_seconds, options.timeout):
         if number is not None and number <= 0:
             parser.error("threads, rounds and seconds must be above zero")
-    if any(name in ("ops", "scaling", "install") for name in options.names[1:]):
-        parser.error("ops, scaling and install stand alone")
+    if any(name in ("ops", "scaling", "cache", "install") for name in options.names[1:]):
+        parser.error("ops, scaling, cache and install stand alone")
     return options
 
 
@@ -214,6 +215,9 @@ def run(arguments: Sequence[str]) -> int:
                 for system in PEERS:
                     system.install()
                 return 0
+            case ["cache"]:
+                print(f"{describe_machine()}\n", flush=True)
+                return cache.run()
             case ["ops"]:
                 return _run_ops(options)
             case ["scaling"]:

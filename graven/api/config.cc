@@ -1,6 +1,7 @@
 #include "graven/api/config.h"
 
 #include "graven/api/error.h"
+#include "graven/function/process_budget.h"
 #include "graven/tensor/allocator.h"
 
 namespace graven::config {
@@ -14,5 +15,17 @@ void set_memory_limit(int64_t num_bytes, std::source_location location) {
 }
 
 int64_t get_memory_limit() { return engine::Allocator::host().limit(); }
+
+void set_trace_cache_bytes(int64_t num_bytes, std::source_location location) {
+  if (num_bytes <= 0) {
+    throw_error(engine::value_error("A limit of the traces must be positive, not ", num_bytes, "."),
+                location);
+  }
+  engine::set_trace_cache_bytes(num_bytes);
+}
+
+int64_t get_trace_cache_bytes() { return engine::trace_cache_bytes(); }
+
+engine::ProcessCacheInfo trace_cache_info() { return engine::trace_cache_info(); }
 
 }  // namespace graven::config

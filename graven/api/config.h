@@ -3,6 +3,7 @@
 #include <source_location>
 
 #include "graven/base/export.h"
+#include "graven/function/cache_info.h"
 
 // Settings of the process; any thread may change them.
 
@@ -14,5 +15,16 @@ namespace graven::config {
 GRAVEN_API void set_memory_limit(int64_t num_bytes,
                                  std::source_location location = std::source_location::current());
 GRAVEN_API int64_t get_memory_limit();
+
+// The limit on the bytes of the traces of all Functions together; until it is set a quarter of
+// get_memory_limit(). Beyond it the traces go that are worth least: calls lately, times
+// milliseconds to trace them, per byte. Takes effect when the next trace is made. Traces that are
+// in use, held by the program or called by a live graph stay. A ValueError for a number that is not
+// positive.
+GRAVEN_API void set_trace_cache_bytes(
+    int64_t num_bytes, std::source_location location = std::source_location::current());
+GRAVEN_API int64_t get_trace_cache_bytes();
+// What the traces of all Functions hold, counted anew; to_text() makes a table of it.
+GRAVEN_API engine::ProcessCacheInfo trace_cache_info();
 
 }  // namespace graven::config

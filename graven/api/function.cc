@@ -1,6 +1,7 @@
 #include "graven/api/function.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "graven/base/strings.h"
 
@@ -11,6 +12,7 @@ engine::FunctionOptions engine_options(const FunctionOptions& options) {
   engine::FunctionOptions made;
   made.name = options.name;
   made.reduce_retracing = options.reduce_retracing;
+  made.budget = {options.max_traces, options.max_bytes};
   made.literals_equal_as_numbers = false;
   return made;
 }
@@ -22,6 +24,12 @@ FunctionBase::FunctionBase(FunctionOptions options, size_t num_parameters,
                            const std::source_location& location)
     : function_(engine::make_ref<engine::Function>(engine_options(options), std::move(tracer))),
       told_(std::make_shared<const CaptureList>(std::move(captures))) {
+  for (const auto& [name, given] :
+       {std::pair("max_traces", options.max_traces), std::pair("max_bytes", options.max_bytes)}) {
+    if (given && *given <= 0) {
+      throw_error(engine::value_error(name, " must be positive, not ", *given), location);
+    }
+  }
   const auto& signature = options.input_signature;
   if (signature && signature->size() != num_parameters) {
     throw_error(engine::type_error("The input_signature has ", signature->size(),
@@ -45,7 +53,8 @@ FunctionBase::FunctionBase(FunctionOptions options, size_t num_parameters,
 engine::Ref<engine::Entry> FunctionBase::resolve(std::span<const engine::Value> arguments,
                                                  engine::Function::Purpose purpose,
                                                  const KeyWriter& key,
-                                                 const std::source_location& location) const {
+                                                 const std::source_location& location,
+                                                 NewTrace& new_trace) const {
   engine::TypingContext context{false, {}};
   for (size_t i = 0; i < arguments.size(); ++i) {
     const engine::Parameter& parameter = type_->parameters[i];
@@ -59,7 +68,9 @@ engine::Ref<engine::Entry> FunctionBase::resolve(std::span<const engine::Value> 
                 location);
   }
   auto resolved = function_->resolve(*type_, arguments, purpose, engine::CallRow::of(key));
-  return value_or_throw(std::move(resolved), location).entry;
+  engine::Function::Resolved found = value_or_throw(std::move(resolved), location);
+  if (found.has_traced) new_trace.entry_ = found.entry;
+  return std::move(found.entry);
 }
 
 bool CaptureList::covers(const engine::Tensor& captured) const {
@@ -90,13 +101,10 @@ std::vector<Tensor> FunctionBase::untold_captures() const {
   return untold;
 }
 
-CacheInfo FunctionBase::cache_info() const {
-  CacheInfo info{function_->cache_info(), {}};
-  for (const auto& entry : function_->entries()) {
-    info.signatures.push_back(
-        {entry->signature_text(false), entry->hits(), entry->trace_milliseconds(), entry->bytes()});
+void FunctionBase::NewTrace::settle() {
+  if (auto report = function_.settle(std::move(entry_))) {
+    std::fprintf(stderr, "graven: %s\n", report->c_str());
   }
-  return info;
 }
 
 std::string FunctionBase::pretty_printed_concrete_signatures(bool verbose) const {

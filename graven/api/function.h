@@ -28,19 +28,19 @@ struct FunctionOptions {
   std::optional<std::vector<TensorSpec>> input_signature = std::nullopt;
   // Trace the second shape of a rank with unknown dimensions.
   bool reduce_retracing = false;
+  // How many traces are kept at most, and how many bytes of them, as cache_info() counts them
+  // without captured tensors. Beyond that the trace goes that is worth least: calls lately, times
+  // milliseconds to trace it, per byte. A new trace that is worth no more than those there runs
+  // once, and goes. A ValueError unless positive.
+  std::optional<int64_t> max_traces = std::nullopt;
+  std::optional<int64_t> max_bytes = std::nullopt;
 };
 
-// The cost and the use of one trace of a function.
-struct TraceInfo {
-  std::string signature;  // "(x: TensorSpec(shape=(3,), dtype=tf.int32, name=None))"
-  int64_t hits = 0;
-  double trace_ms = 0;
-  int64_t bytes = 0;
-};
-// The contents of a function's cache: counts, and a line for each live trace.
-struct CacheInfo : engine::CacheInfo {
-  std::vector<TraceInfo> signatures;  // in the order of tracing
-};
+// The contents of a function's cache: counts, a line for each live trace, and the last ones that
+// went. to_text() makes a table of it.
+using engine::CacheInfo;
+using engine::GoneTrace;
+using engine::TraceInfo;
 
 template <typename Signature>
 class Function;
@@ -90,7 +90,12 @@ class GRAVEN_API FunctionBase {
  public:
   // How many traces were ever made, and what is in the cache now.
   int64_t experimental_get_tracing_count() const { return function_->tracing_count(); }
-  CacheInfo cache_info() const;
+  CacheInfo cache_info() const { return function_->cache_info(); }
+  // Lets all traces go; the next call of each type traces again. Calls of other threads go on, and
+  // a trace that is being made is kept when it is done. Counts, the history, and the rule that
+  // variables are created on the first call only stay. A concrete function stays usable. A trace
+  // whose variables have no values yet stays.
+  void clear_cache() const { function_->clear_cache(); }
   // The signatures of all traces, a block each or, not verbose, a line each.
   std::string pretty_printed_concrete_signatures(bool verbose = true) const;
   const std::string& name() const { return function_->options().name; }
@@ -103,10 +108,27 @@ class GRAVEN_API FunctionBase {
   FunctionBase(FunctionOptions options, size_t num_parameters,
                std::unique_ptr<engine::Tracer> tracer, CaptureList captures,
                const std::source_location& location);
+  // A trace that a call made. Its destructor, after all other references to it are gone, lets
+  // traces over the budgets go; what there is to report it writes to standard error.
+  class GRAVEN_API NewTrace {
+   public:
+    explicit NewTrace(engine::Function& function) : function_(function) {}
+    ~NewTrace() {
+      if (entry_) settle();
+    }
+    NewTrace(const NewTrace&) = delete;
+
+   private:
+    friend class FunctionBase;
+    void settle();
+    engine::Function& function_;
+    engine::Ref<engine::Entry> entry_;
+  };
   // The trace for these arguments, made now if there is none.
   engine::Ref<engine::Entry> resolve(std::span<const engine::Value> arguments,
                                      engine::Function::Purpose purpose, const KeyWriter& key,
-                                     const std::source_location& location) const;
+                                     const std::source_location& location,
+                                     NewTrace& new_trace) const;
   KeyWriter new_key() const { return KeyWriter(function_->options().literals_equal_as_numbers); }
 
   engine::Ref<engine::Function> function_;
@@ -275,12 +297,13 @@ R Function<R(Args...)>::operator()(const std::remove_cvref_t<Args>&... arguments
   KeyWriter key = new_key();
   (Convert<std::remove_cvref_t<Args>>::write_key(key, arguments), ...);
   internal::LocationScope scope(location);
+  NewTrace new_trace(*function_);  // before the other references
   engine::EntryInUse entry = function_->find(key.row());
   if (!entry) {
     const engine::Value values[] = {Convert<std::remove_cvref_t<Args>>::to_value(arguments)...,
                                     engine::Value()};
     entry = engine::EntryInUse(resolve(std::span(values, sizeof...(Args)),
-                                       engine::Function::Purpose::kCall, key, location));
+                                       engine::Function::Purpose::kCall, key, location, new_trace));
   }
   engine::Tensors outputs;
   throw_if_error(entry->run(key.tensors(), outputs), location);
@@ -297,9 +320,10 @@ const {
   (internal::write_key_of_given<std::remove_cvref_t<Args>>(key, arguments), ...);
   const engine::Value values[] = {internal::value_of_given<std::remove_cvref_t<Args>>(arguments)...,
                                   engine::Value()};
+  NewTrace new_trace(*function_);
   return ConcreteFunctionOf<R(Args...)>(resolve(std::span(values, sizeof...(Args)),
                                                 engine::Function::Purpose::kLookUp, key,
-                                                std::source_location()));
+                                                std::source_location(), new_trace));
 }
 
 template <typename R, typename... Args>

@@ -244,17 +244,37 @@ int64_t Entry::bytes() const {
   ByteCount count;
   int64_t total = bytes_of_object<Entry>() + heap_bytes_of(type_, count) + heap_bytes(captures_) +
                   heap_bytes(captured_) + heap_bytes(created_handles_) +
-                  heap_bytes_of(outputs_, count) + body_->bytes();
+                  heap_bytes_of(outputs_, count) + heap_bytes(account_.why_traced) +
+                  body_->bytes() + captured_bytes();
   for (const GraphBuilder::Capture& capture : captures_) {
     if (count.is_first(capture.internal.get())) total += bytes_of_object<SymbolicTensor>();
   }
+  MutexLock lock(fed_mutex_);
+  return total + heap_bytes(fed_);
+}
+
+int64_t Entry::captured_bytes() const {
+  ByteCount count;
+  int64_t total = 0;
   auto add = [&](const Tensor& captured) {
     if (captured.dtype() != DType::kResource) total += bytes_of_tensor(captured, count);
   };
   for (const Tensor& captured : captured_) add(captured);
   MutexLock lock(fed_mutex_);
   for (const Fed& fed : fed_) add(fed.tensor);
-  return total + heap_bytes(fed_);
+  return total;
+}
+
+bool Entry::is_held(std::span<const Entry* const> announced) const {
+  return !is_unique() || !body_->is_unique() || std::ranges::binary_search(announced, this) ||
+         is_needed_to_initialize();
+}
+
+bool Entry::is_needed_to_initialize() const {
+  if (!may_initialize_.load(std::memory_order_acquire) || initialized_.load()) return false;
+  return std::ranges::any_of(created_handles_, [](const Tensor& handle) {
+    return !static_cast<Variable*>(handle.resource().get())->is_initialized();
+  });
 }
 
 }  // namespace graven::engine

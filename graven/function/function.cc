@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "graven/base/hash.h"
 #include "graven/function/lift.h"
 #include "graven/function/trace_body.h"
 #include "graven/function/trace_chain.h"
+#include "graven/function/why_traced.h"
 #include "graven/ir/frame.h"
 
 namespace graven::engine {
@@ -41,6 +43,14 @@ Ref<Entry> dispatch(std::span<const Ref<Entry>> entries, const FunctionType& typ
     if (!best || entry->type().is_subtype_of(best->type())) best = entry;
   }
   return best;
+}
+
+constexpr size_t kMaxCompared = 32;  // entries that a new one is compared with, for its reason
+
+uint64_t hash_words(std::span<const uint64_t> words) {
+  uint64_t h = words.size();
+  for (uint64_t word : words) h = hash_combine(h, word);
+  return h;
 }
 
 }  // namespace
@@ -104,7 +114,7 @@ Result<Function::Resolved> Function::resolve(FunctionType type, std::span<const 
     if (resolved.ok() && !resolved->has_traced) {
       index_.count_hit(*resolved->entry);
     } else {
-      misses_.fetch_add(1, std::memory_order_relaxed);
+      cache_->misses.fetch_add(1, std::memory_order_relaxed);
     }
   }
   if (resolved.ok() && !created.empty()) {
@@ -120,12 +130,7 @@ Result<Function::Resolved> Function::resolve(FunctionType type, std::span<const 
   return resolved;
 }
 
-bool Function::drop(const Entry& entry) {
-  Ref<Entry> dropped = index_.remove(entry);
-  if (!dropped) return false;
-  retire(std::move(dropped));
-  return true;
-}
+bool Function::drop(const Entry& entry) { return cache_->drop(entry, "dropped by the program"); }
 
 bool Function::put_back(Ref<Entry> entry, std::span<const uint64_t> row) {
   if (index_.find(context_of(entry->scope_), row)) return false;
@@ -181,6 +186,11 @@ Result<Function::Resolved> Function::first_call(const FunctionType& type, Purpos
       second->entry->created_handles_.push_back(variable.handle);
     }
     second->entry->initializing_ = first->entry;
+    second->entry->may_initialize_.store(true, std::memory_order_release);
+  }
+  // No call finds it, so it would take the room of another one.
+  if (options_.budget.is_limited()) {
+    cache_->drop(creating, "it made the variables; calls use the next trace");
   }
   finish_first_call(State::kHasVariables);
   return second;
@@ -283,7 +293,8 @@ Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
         options_.reduce_retracing ? generalized(index_.related(skeleton), type, scope) : type;
     auto entry = trace(traced, scope, created);
     if (entry.ok()) {
-      traces_.fetch_add(1, std::memory_order_relaxed);
+      account_for(**entry, type, skeleton, row);
+      cache_->traces.fetch_add(1, std::memory_order_relaxed);
       index_.insert(*entry, key_of(traced, skeleton, scope, row));
     }
     {
@@ -293,6 +304,28 @@ Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
     }
     if (!entry.ok()) return entry.status();
     return Resolved{*entry, true};
+  }
+}
+
+void Function::account_for(Entry& made, const FunctionType& type, std::optional<uint64_t> skeleton,
+                           const CallRow& row) const {
+  EntryAccount& account = made.account_;
+  account.is_first = cache_->traces.load() == 0;
+  if (row.is_trusted()) {
+    account.key = hash_combine(context_of(made.scope_), hash_words(row.words));
+  } else if (skeleton || options_.budget.is_limited()) {  // without a skeleton users' code hashes
+    account.key = hash_combine(context_of(made.scope_), type.hash());
+  }
+  if (made.scope_ == VariableCreation::Policy::kForbid && cache_->traces.load() == 1) {
+    account.why_traced = "the first trace created variables, which calls use";
+    return;
+  }
+  std::vector<Ref<Entry>> others = index_.last_entries(kMaxCompared);
+  std::erase_if(others, [&](const Ref<Entry>& other) { return other->scope_ != made.scope_; });
+  if (others.empty() && !account.is_first) {
+    account.why_traced = "no trace was left: all went";
+  } else {
+    account.why_traced = why_traced(type, others);
   }
 }
 
@@ -353,21 +386,6 @@ Result<Ref<Entry>> Function::trace(const FunctionType& type, VariableCreation::P
   entry->trace_milliseconds_ =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return entry;
-}
-
-CacheInfo Function::cache_info() const {
-  CacheInfo info;
-  for (const Ref<Entry>& entry : entries()) {
-    ++info.entries;
-    info.bytes += entry->bytes();
-    info.hits += entry->hits();
-  }
-  info.hits += index_.hits_of_removed();
-  info.bytes += index_.bytes();
-  info.traces = traces_.load();
-  info.misses = misses_.load();
-  info.evictions = index_.num_removed();
-  return info;
 }
 
 }  // namespace graven::engine

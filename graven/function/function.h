@@ -15,6 +15,7 @@
 #include "graven/base/mutex.h"
 #include "graven/base/ref.h"
 #include "graven/base/status.h"
+#include "graven/function/cache.h"
 #include "graven/function/hit_counter.h"
 #include "graven/function/in_use.h"
 #include "graven/function/index.h"
@@ -123,8 +124,17 @@ class GRAVEN_API Entry : public RefCounted {
   // only owner; also those that the user or other entries hold too. Values of variables are the
   // user's.
   int64_t bytes() const;
+  // The part of these that are tensors it captured by value.
+  int64_t captured_bytes() const;
+  // False for an entry that may go: its Index alone refers to it, no graph calls its Body, and it
+  // is not needed to give variables their first values. `announced` are the announced_entries.
+  // The index that holds it is locked.
+  bool is_held(std::span<const Entry* const> announced) const;
+  // True while a variable that the trace created has no value: calls of this entry give it one.
+  bool is_needed_to_initialize() const;
 
  private:
+  friend class Cache;
   friend class Function;
   friend class Index;
   friend void retire(Ref<Entry> entry);
@@ -152,7 +162,9 @@ class GRAVEN_API Entry : public RefCounted {
   std::atomic<double> taped_nanoseconds_{1e18};  // the quickest run that a tape recorded
   std::atomic<bool> has_program_{false};         // is_long need not wait for its making
   std::atomic<bool> initialized_{false};         // all of created_handles_ have a value
+  std::atomic<bool> may_initialize_{false};      // those two are set
   double trace_milliseconds_ = 0;
+  EntryAccount account_;
   HitCounter hits_;
   std::atomic<bool> is_retired_{false};
   uint64_t serial_ = 0;  // among the entries of its Function, of whose Index it is
@@ -167,10 +179,7 @@ struct FunctionOptions {
   bool automatic_control_dependencies = true;
   // False for a pure function, which uses nothing but its arguments.
   bool may_capture = true;
-};
-
-struct CacheInfo {
-  int64_t entries = 0, traces = 0, bytes = 0, hits = 0, misses = 0, evictions = 0;
+  CacheBudget budget = {};
 };
 
 // The row of words of a call's arguments (key.h), if it has one.
@@ -199,7 +208,10 @@ struct CallRow {
 class GRAVEN_API Function : public RefCounted {
  public:
   Function(FunctionOptions options, std::unique_ptr<Tracer> tracer)
-      : options_(std::move(options)), tracer_(std::move(tracer)) {}
+      : options_(std::move(options)),
+        tracer_(std::move(tracer)),
+        cache_(Cache::create(options_.name, options_.budget)),
+        index_(cache_->index()) {}
 
   const FunctionOptions& options() const { return options_; }
   Tracer& tracer() { return *tracer_; }
@@ -235,6 +247,14 @@ class GRAVEN_API Function : public RefCounted {
   // Drops an entry: the next call of its type traces again. False if it is not there any more. No
   // lock may be held, because objects that only the entry held may be destroyed on this thread.
   bool drop(const Entry& entry);
+  // Drops all entries but those whose variables have no values yet. Calls that run go on, and a
+  // trace that runs is kept when it is done. Counts, the history of what went, and the rules for
+  // variables stay. No lock may be held.
+  void clear_cache() { cache_->clear(); }
+  // To be called after the first run of an entry that was traced, with the caller's only reference
+  // to it: while the budgets are exceeded, entries go, this one perhaps. Returns a report for the
+  // log, once in a Function's life. No lock may be held.
+  std::optional<std::string> settle(Ref<Entry> traced) { return cache_->settle(std::move(traced)); }
   // Adds an entry of this Function that was dropped back, under the row of its arguments. False if
   // the row has an entry by now.
   bool put_back(Ref<Entry> entry, std::span<const uint64_t> row);
@@ -243,8 +263,8 @@ class GRAVEN_API Function : public RefCounted {
 
   // Live entries in the order in which they were made.
   std::vector<Ref<Entry>> entries() const { return index_.entries(); }
-  CacheInfo cache_info() const;
-  int64_t tracing_count() const { return traces_.load(); }
+  CacheInfo cache_info() const { return cache_->info(); }
+  int64_t tracing_count() const { return cache_->traces.load(); }
 
  private:
   enum class State { kNew, kNoVariables, kHasVariables };
@@ -287,10 +307,14 @@ class GRAVEN_API Function : public RefCounted {
                                   VariableCreation::Policy scope);
   Result<Ref<Entry>> trace(const FunctionType& type, VariableCreation::Policy scope,
                            std::vector<CreatedVariable>& created);
+  // Notes why an entry was made, and for which arguments.
+  void account_for(Entry& made, const FunctionType& type, std::optional<uint64_t> skeleton,
+                   const CallRow& row) const;
 
   const FunctionOptions options_;
   const std::unique_ptr<Tracer> tracer_;
-  Index index_;
+  const std::shared_ptr<Cache> cache_;
+  Index& index_;  // of the cache
   // The context of the entries that calls may find. None during the first call: if that fails its
   // entries go, and if it creates variables later calls use others.
   static constexpr uint64_t kNoContext = 0;
@@ -306,7 +330,6 @@ class GRAVEN_API Function : public RefCounted {
   uint64_t first_call_serial_ GUARDED_BY(mutex_) = 0;  // the first entry of the first call
   std::vector<std::shared_ptr<const Tracing>> traced_now_ GUARDED_BY(mutex_);
   int64_t version_ GUARDED_BY(mutex_) = 0;  // counts traces that begin or end
-  std::atomic<int64_t> traces_{0}, misses_{0};
 };
 
 }  // namespace graven::engine

@@ -157,6 +157,17 @@ void retire(Ref<Entry> entry) {
                  {}});
 }
 
+std::vector<const Entry*> announced_entries() {
+  std::vector<const Entry*> announced;
+  for_each_slot([&](const ReaderSlot& slot) {
+    for (const auto& place : slot.entries) {
+      if (const Entry* entry = place.load(std::memory_order_acquire)) announced.push_back(entry);
+    }
+  });
+  std::ranges::sort(announced);
+  return announced;
+}
+
 void free_retired() {
   Waiting& waiting = Waiting::global();
   if (waiting.is_empty.load()) return;
@@ -171,12 +182,7 @@ void free_retired() {
     // Blockers first, then announcements: in this order nothing is missed.
     std::vector<Retired>& list = waiting.list;
     auto first_unblocked = std::ranges::partition(list, [](Retired& r) { return r.is_blocked(); });
-    for_each_slot([&](const ReaderSlot& slot) {
-      for (const auto& place : slot.entries) {
-        if (const Entry* entry = place.load(std::memory_order_acquire)) announced.push_back(entry);
-      }
-    });
-    std::ranges::sort(announced);
+    announced = announced_entries();
     auto first_freed = std::ranges::partition(first_unblocked, is_kept);
     freed.assign(std::make_move_iterator(first_freed.begin()),
                  std::make_move_iterator(first_freed.end()));

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "graven/base/export.h"
 #include "graven/base/ref.h"
@@ -92,5 +93,8 @@ GRAVEN_API void retire(Ref<Entry> entry);
 // Frees the retired objects that no reader uses any more. The end of a call of a retired entry does
 // so.
 GRAVEN_API void free_retired();
+// The entries that calls use without counting a reference, sorted by address. A call that begins
+// meanwhile may be missing.
+std::vector<const Entry*> announced_entries();
 
 }  // namespace graven::engine

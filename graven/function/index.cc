@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "graven/base/heap_bytes.h"
+#include "graven/function/cache_info.h"
 #include "graven/function/function.h"
 
 namespace graven::engine {
@@ -95,10 +96,14 @@ Index::Unused::~Unused() {
 
 void LifeListener::on_end(const LifeGuard& guard) {
   Index::Unused unused;
-  MutexLock lock(mutex_);
-  if (!index_) return;
-  MutexLock lock_of_index(index_->mutex_);
-  index_->forget(guard, unused);
+  {
+    MutexLock lock(mutex_);
+    if (!index_) return;
+    MutexLock lock_of_index(index_->mutex_);
+    index_->forget(guard, unused);
+  }
+  if (!history_) return;
+  for (const Ref<Entry>& entry : unused.entries) history_->add(*entry, "an object of it died");
 }
 
 void LifeListener::leave() {
@@ -112,7 +117,10 @@ void LifeGuard::end() {
   if (std::shared_ptr<LifeListener> listener = listener_) listener->on_end(*this);
 }
 
-Index::Index() : table_(new Table(8)), groups_(new Groups()) {}
+Index::Index(std::shared_ptr<History> history)
+    : table_(new Table(8)),
+      groups_(new Groups()),
+      listener_(std::make_shared<LifeListener>(this, std::move(history))) {}
 
 // No thread may call a Function that is being destroyed.
 Index::~Index() {
@@ -252,6 +260,53 @@ std::vector<Ref<Entry>> Index::remove_since(uint64_t serial) {
   }
 }
 
+std::vector<Ref<Entry>> Index::remove_unheld(std::span<const uint64_t> serials) {
+  std::vector<Ref<Entry>> removed;
+  Unused unused;
+  MutexLock lock(mutex_);
+  const std::vector<const Entry*> announced = announced_entries();
+  for (uint64_t serial : serials) {
+    auto record = records_.find(serial);
+    if (record == records_.end() || record->second.entry->is_held(announced)) continue;
+    removed.push_back(record->second.entry);
+    take_out_entry(serial, unused);
+  }
+  return removed;
+}
+
+void Index::for_each(FunctionRef<void(Entry& entry, uint64_t serial, bool is_held)> visit) const {
+  MutexLock lock(mutex_);
+  const std::vector<const Entry*> announced = announced_entries();
+  for (const auto& [serial, record] : records_) {
+    visit(*record.entry, serial, record.entry->is_held(announced));
+  }
+}
+
+std::vector<Ref<Entry>> Index::next_entries(uint64_t& serial, int number) const {
+  std::vector<Ref<Entry>> entries;
+  MutexLock lock(mutex_);
+  const auto most = std::min<size_t>(number, records_.size());
+  while (entries.size() < most) {
+    auto at = records_.upper_bound(serial);
+    if (at == records_.end()) at = records_.begin();
+    serial = at->first;
+    entries.push_back(at->second.entry);
+  }
+  return entries;
+}
+
+void Index::count_bytes(Entry& entry, int64_t bytes) {
+  MutexLock lock(mutex_);
+  auto record = records_.find(entry.serial_);
+  if (record == records_.end() || record->second.entry.get() != &entry) return;
+  counted_bytes_ += bytes - std::exchange(entry.account_.bytes, bytes);
+}
+
+int64_t Index::counted_bytes() const {
+  MutexLock lock(mutex_);
+  return counted_bytes_ + bytes_of_tables();
+}
+
 uint64_t Index::next_serial() const {
   MutexLock lock(mutex_);
   return next_serial_;
@@ -262,6 +317,16 @@ std::vector<Ref<Entry>> Index::entries() const {
   std::vector<Ref<Entry>> entries;
   entries.reserve(records_.size());
   for (const auto& [serial, record] : records_) entries.push_back(record.entry);
+  return entries;
+}
+
+std::vector<Ref<Entry>> Index::last_entries(size_t number) const {
+  std::vector<Ref<Entry>> entries;
+  MutexLock lock(mutex_);
+  for (auto at = records_.rbegin(); at != records_.rend() && entries.size() < number; ++at) {
+    entries.push_back(at->second.entry);
+  }
+  std::ranges::reverse(entries);
   return entries;
 }
 
@@ -301,13 +366,18 @@ size_t Index::size() const {
 
 int64_t Index::bytes() const {
   MutexLock lock(mutex_);
-  int64_t total = row_bytes_ + bytes_of_object<Table>() +
-                  bytes_of_block((table_.load()->mask + 1) * sizeof(void*)) + heap_bytes(records_) +
-                  heap_bytes(by_skeleton_) + heap_bytes(without_row_) +
-                  heap_bytes(without_skeleton_) + heap_bytes(guarded_) +
-                  static_cast<int64_t>(remembered_.size()) * bytes_of_block(3 * sizeof(void*));
-  for (const auto& [skeleton, serials] : by_skeleton_) total += heap_bytes(serials);
-  return total;
+  return bytes_of_tables();
+}
+
+int64_t Index::bytes_of_tables() const {
+  // Each entry that has a skeleton stands in the set of that skeleton.
+  const auto in_sets = static_cast<int64_t>(records_.size() - without_skeleton_.size());
+  return row_bytes_ + bytes_of_object<Table>() +
+         bytes_of_block((table_.load()->mask + 1) * sizeof(void*)) + heap_bytes(records_) +
+         heap_bytes(by_skeleton_) + heap_bytes(without_row_) + heap_bytes(without_skeleton_) +
+         heap_bytes(guarded_) +
+         static_cast<int64_t>(remembered_.size()) * bytes_of_block(3 * sizeof(void*)) +
+         in_sets * bytes_of_block(32 + sizeof(uint64_t));
 }
 
 void Index::forget(const LifeGuard& guard, Unused& unused) {
@@ -414,6 +484,7 @@ void Index::take_out_entry(uint64_t serial, Unused& unused) {
   without_row_.erase(serial);
   hits_of_removed_.fetch_add(record.entry->hits(), std::memory_order_relaxed);
   num_removed_.fetch_add(1, std::memory_order_relaxed);
+  counted_bytes_ -= std::exchange(record.entry->account_.bytes, 0);
   records_.erase(at);
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "graven/base/export.h"
+#include "graven/base/function_ref.h"
 #include "graven/base/mutex.h"
 #include "graven/base/ref.h"
 #include "graven/function/in_use.h"
@@ -19,19 +20,23 @@
 namespace graven::engine {
 
 class Entry;
+class History;
 class Index;
 class LifeGuard;
 
 // Tells an index, while the index lives, when objects whose addresses are in its rows are gone.
 class GRAVEN_API LifeListener {
  public:
-  explicit LifeListener(Index* index) : index_(index) {}
+  // `history` gets the entries that go with an object; may be null.
+  LifeListener(Index* index, std::shared_ptr<History> history)
+      : index_(index), history_(std::move(history)) {}
   void on_end(const LifeGuard& guard);
   void leave();  // the index ends
 
  private:
   Mutex mutex_;
   Index* index_ GUARDED_BY(mutex_);
+  const std::shared_ptr<History> history_;
 };
 
 // Says whether an object whose address is in a row still lives; belongs to that row. A front end
@@ -75,7 +80,7 @@ class GRAVEN_API Index {
   };
   static constexpr size_t kMaxRemembered = 1024;
 
-  Index();
+  explicit Index(std::shared_ptr<History> history = nullptr);
   ~Index();
   Index(const Index&) = delete;
 
@@ -98,9 +103,24 @@ class GRAVEN_API Index {
   // Removes all entries that were inserted since next_serial() was `serial`.
   std::vector<Ref<Entry>> remove_since(uint64_t serial);
   uint64_t next_serial() const;
+  // Takes those of these entries out that are not held: that no running call uses, that the
+  // program does not hold, whose Body no graph calls, and that are not needed to give variables
+  // their first values.
+  std::vector<Ref<Entry>> remove_unheld(std::span<const uint64_t> serials);
+
+  // Calls `visit` with each entry, in the order of making, while the index is locked.
+  void for_each(FunctionRef<void(Entry& entry, uint64_t serial, bool is_held)> visit) const;
+  // At most so many entries: those after a serial number, which is moved on, then the first again.
+  std::vector<Ref<Entry>> next_entries(uint64_t& serial, int number) const;
+  // Says how many bytes of the entry budgets count. Without effect if it is not there any more.
+  void count_bytes(Entry& entry, int64_t bytes);
+  // The sum of these, and the bytes of rows and tables.
+  int64_t counted_bytes() const;
 
   // In the order of making.
   std::vector<Ref<Entry>> entries() const;
+  // At most so many: the last ones, in the order of making.
+  std::vector<Ref<Entry>> last_entries(size_t number) const;
   // The entries that a type of this skeleton may be related to, in the order of making; all entries
   // if there is no skeleton.
   std::vector<Ref<Entry>> related(std::optional<uint64_t> skeleton) const;
@@ -139,6 +159,7 @@ class GRAVEN_API Index {
     ~Unused();
   };
   const Row* look_up(uint64_t context, std::span<const uint64_t> row) const;
+  int64_t bytes_of_tables() const REQUIRES(mutex_);
 
   void forget(const LifeGuard& guard, Unused& unused) REQUIRES(mutex_);
   void put(Row* row, Unused& unused) REQUIRES(mutex_);
@@ -164,8 +185,9 @@ class GRAVEN_API Index {
   std::unordered_map<const LifeGuard*, const Row*> guarded_ GUARDED_BY(mutex_);
   std::vector<std::pair<Wildcards, size_t>> num_rows_of_groups_ GUARDED_BY(mutex_);
   int64_t row_bytes_ GUARDED_BY(mutex_) = 0;
+  int64_t counted_bytes_ GUARDED_BY(mutex_) = 0;
   std::atomic<int64_t> num_removed_{0}, hits_of_removed_{0};
-  const std::shared_ptr<LifeListener> listener_ = std::make_shared<LifeListener>(this);
+  const std::shared_ptr<LifeListener> listener_;
 };
 
 }  // namespace graven::engine

@@ -4,6 +4,7 @@
 
 #include "graven/autodiff/gradient_runner.h"
 #include "graven/base/mutex.h"
+#include "graven/function/cache_info.h"
 #include "graven/ir/recorded_body_bytes.h"
 #include "graven/kernels/constant_blocks.h"
 #include "graven/kernels/convolution.h"
@@ -32,7 +33,8 @@ std::vector<NamedBytes> process_bytes() {
                                  {"constant blocks", constant_block_bytes()},
                                  {"gradients asked for", bytes_of_gradients_asked_for()},
                                  {"composites", composite_bytes()},
-                                 {"convolutions", convolution_cache_stats().bytes}};
+                                 {"convolutions", convolution_cache_stats().bytes},
+                                 {"traces that went", History::bytes_of_all()}};
   MutexLock lock(added().mutex);
   for (const auto& [name, count] : added().lines) all.push_back({name, count()});
   return all;

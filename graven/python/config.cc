@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "graven/function/process_budget.h"
 #include "graven/function/round_trip.h"
 #include "graven/optimize/pipeline.h"
 #include "graven/python/bind.h"
+#include "graven/python/cache_info.h"
 #include "graven/tensor/allocator.h"
 
 namespace nb = nanobind;
@@ -33,6 +35,13 @@ void bind_config(nb::module_& m) {
   m.def("set_round_trip", [](bool on) { engine::set_round_trip(on); });
   m.def("memory_limit", [] { return engine::Allocator::host().limit(); });
   m.def("set_memory_limit", [](int64_t bytes) { engine::Allocator::host().set_limit(bytes); });
+  m.def("trace_cache_bytes", [] { return engine::trace_cache_bytes(); });
+  m.def("set_trace_cache_bytes", [](int64_t bytes) { engine::set_trace_cache_bytes(bytes); });
+  m.def("trace_cache_info", [] {
+    PyObject* made = to_python(engine::trace_cache_info());
+    if (!made) throw nb::python_error();
+    return nb::steal(made);
+  });
   m.def("memory_in_use", [] { return engine::Allocator::host().stats().in_use; });
   m.def("peak_memory_in_use", [] { return engine::Allocator::host().stats().peak_in_use; });
   m.def("reset_peak_memory", [] { engine::Allocator::host().reset_peak(); });

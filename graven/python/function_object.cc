@@ -5,15 +5,19 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <optional>
+#include <string>
 
 #include "graven/ir/frame.h"
 #include "graven/python/bind.h"
+#include "graven/python/cache_info.h"
 #include "graven/python/cast.h"
 #include "graven/python/convert.h"
 #include "graven/python/entry_object.h"
 #include "graven/python/errors.h"
 #include "graven/python/key.h"
 #include "graven/python/opaque.h"
+#include "graven/python/pure_arguments.h"
 #include "graven/python/slot.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/trace_types.h"
@@ -333,36 +337,6 @@ PyObject* raise_resolving(const Status& status, PyObject* object, PyObject* cons
                      cause.get());
 }
 
-// The arguments of a pure function: each that is neither a tensor nor a type becomes a
-// tensor as a whole.
-class PureArguments {
- public:
-  // `n` arguments from `args` on. False with an exception set if one is no tensor.
-  bool convert(PyObject* const* args, Py_ssize_t n) {
-    for (Py_ssize_t i = 0; i < n; ++i) {
-      PyObject* argument = args[i];
-      if (!is_tensor(argument) && !trace_type_of_object(argument)) {
-        auto tensor =
-            is_variable(argument) ? read_variable(variable_of(argument)) : to_tensor(argument);
-        if (!tensor.ok()) {
-          raise(tensor.status().as_kind(engine::ErrorKind::kValueError));
-          return false;
-        }
-        owned_.push_back(Object::take(wrap(std::move(*tensor))));
-        argument = owned_.back().get();
-        if (!argument) return false;
-      }
-      arguments_.push_back(argument);
-    }
-    return true;
-  }
-  PyObject* const* data() const { return arguments_.data(); }
-
- private:
-  std::vector<Object> owned_;
-  std::vector<PyObject*> arguments_;
-};
-
 // The result of a call with unusual binding, computed by graven._function.
 PyObject* call_unbound(Bound bound, PyObject* object, PyObject* const* args, Py_ssize_t nargs,
                        PyObject* keyword_names) {
@@ -391,6 +365,24 @@ __attribute__((noinline)) bool call_found(PyObject* object, PyObject* const* arg
   return true;
 }
 
+// After the first run of a trace, with the only reference to it: traces over the budgets go. An
+// exception of the run may be pending, and is afterwards; false if a new one is.
+__attribute__((noinline)) bool settle(FunctionObject* self, Ref<Entry> traced) {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  const std::optional<std::string> report = self->function->settle(std::move(traced));
+  if (report) {
+    Object text = Object::take(PyUnicode_FromString(report->c_str()));
+    auto* object = reinterpret_cast<PyObject*>(self);
+    Object done =
+        text ? Object::take(call_helper("report", object, nullptr, 0, nullptr, nullptr, text.get()))
+             : Object();
+    if (!done && !type) return false;
+  }
+  PyErr_Restore(type, value, traceback);  // instead of one that the log raised
+  return true;
+}
+
 // Finds the entry by the types of the arguments, or traces, and runs it.
 __attribute__((noinline)) PyObject* call_by_types(PyObject* object, PyObject* const* args,
                                                   Py_ssize_t nargs, PyObject* keyword_names) {
@@ -407,6 +399,7 @@ __attribute__((noinline)) PyObject* call_by_types(PyObject* object, PyObject* co
   }
   *self->hits += !resolved->has_traced;
   Object result = Object::take(run(self, *resolved->entry, resolved->tensors));
+  if (resolved->has_traced && !settle(self, std::move(resolved->entry))) return nullptr;
   if (result && resolved->has_traced && !engine::Frame::inside_function()) {
     Object noted = Object::take(call_helper("note_trace", object, nullptr, 0, nullptr, nullptr));
     if (!noted) return nullptr;
@@ -451,8 +444,10 @@ PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
 }
 
 // Function(python_function, name, parameters, reduce_retracing, literals_equal_as_numbers,
-//          automatic_control_dependencies, instance, is_pure): parameters are tuples of (name, kind
-// number, has_default, default, constraint or None); instance is None or a weak reference.
+//          automatic_control_dependencies, instance, is_pure, max_traces, max_bytes): parameters
+//          are
+// tuples of (name, kind number, has_default, default, constraint or None); instance is None or a
+// weak reference; a budget of 0 is none.
 int init(PyObject* object, PyObject* args, PyObject* keywords) {
   FunctionObject* self = self_of(object);
   if (self->function) {
@@ -467,13 +462,17 @@ int init(PyObject* object, PyObject* args, PyObject* keywords) {
                                 "automatic_control_dependencies",
                                 "instance",
                                 "is_pure",
+                                "max_traces",
+                                "max_bytes",
                                 nullptr};
   PyObject *python_function, *parameters, *instance = Py_None;
   const char* name;
   int reduce_retracing, as_numbers, control_dependencies, is_pure = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OsOppp|Op", const_cast<char**>(names),
+  long long max_traces = 0, max_bytes = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OsOppp|OpLL", const_cast<char**>(names),
                                    &python_function, &name, &parameters, &reduce_retracing,
-                                   &as_numbers, &control_dependencies, &instance, &is_pure)) {
+                                   &as_numbers, &control_dependencies, &instance, &is_pure,
+                                   &max_traces, &max_bytes)) {
     return -1;
   }
   auto signature = std::make_unique<Signature>();
@@ -522,6 +521,8 @@ int init(PyObject* object, PyObject* args, PyObject* keywords) {
   options.reduce_retracing = reduce_retracing;
   options.literals_equal_as_numbers = as_numbers;
   options.automatic_control_dependencies = control_dependencies;
+  if (max_traces > 0) options.budget.max_traces = max_traces;
+  if (max_bytes > 0) options.budget.max_bytes = max_bytes;
   self->function =
       engine::make_ref<engine::Function>(options, std::make_unique<PythonTracer>(self));
   return 0;
@@ -645,7 +646,9 @@ PyObject* resolve_for(Purpose purpose, PyObject* object, PyObject* args) {
     return raise_resolving(resolved.status(), object, items, PyTuple_GET_SIZE(positional),
                            values.data(), names.get());
   }
-  return wrap_entry(resolved->entry);
+  Object wrapped = Object::take(wrap_entry(resolved->entry));
+  if (resolved->has_traced && !settle(self, std::move(resolved->entry))) return nullptr;
+  return wrapped.release();
 }
 
 PyObject* method_resolve(PyObject* object, PyObject* args) {
@@ -668,12 +671,16 @@ PyObject* method_entries(PyObject* object, PyObject*) {
   return list.release();
 }
 
-PyObject* method_counts(PyObject* object, PyObject*) {
+PyObject* method_cache_info(PyObject* object, PyObject*) {
+  FunctionObject* self = initialised(object);
+  return self ? to_python(self->function->cache_info()) : nullptr;
+}
+
+PyObject* method_clear_cache(PyObject* object, PyObject*) {
   FunctionObject* self = initialised(object);
   if (!self) return nullptr;
-  engine::CacheInfo info = self->function->cache_info();
-  return Py_BuildValue("(LLLLLL)", info.entries, info.traces, info.bytes, info.hits, info.misses,
-                       info.evictions);
+  self->function->clear_cache();
+  Py_RETURN_NONE;
 }
 
 // _drop(entry): lets a trace go; False if it is not there any more.
@@ -718,7 +725,8 @@ PyObject* get_kept(PyObject* object, void*) { return Py_NewRef(self_of(object)->
 PyMethodDef methods[] = {{"_resolve", method_resolve, METH_VARARGS, nullptr},
                          {"_initialization", method_initialization, METH_VARARGS, nullptr},
                          {"_entries", method_entries, METH_NOARGS, nullptr},
-                         {"_counts", method_counts, METH_NOARGS, nullptr},
+                         {"_cache_info", method_cache_info, METH_NOARGS, nullptr},
+                         {"_clear_cache", method_clear_cache, METH_NOARGS, nullptr},
                          {"_drop", method_drop, METH_O, nullptr},
                          {"_count_hits_in", method_count_hits_in, METH_O, nullptr},
                          {"experimental_get_tracing_count", method_tracing_count, METH_NOARGS,

@@ -25,6 +25,8 @@ class Options(NamedTuple):
     reduce_retracing: bool
     attributes: dict[str, Any]
     autograph_features: tuple[Any, ...] = ()  # optional ones, of tf.autograph
+    max_traces: int | None = None
+    max_bytes: int | None = None
 
 
 def sanitized(name: str) -> str:

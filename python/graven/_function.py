@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import abc
 import functools
+import operator
 import os
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -52,6 +53,8 @@ def function(
     experimental_follow_type_hints: bool | None = None,
     *,
     stale: str = "ignore",
+    max_traces: int | None = None,
+    max_bytes: int | None = None,
 ) -> Any:
     """Makes a Function of a Python function: traced once per type of its arguments, then run.
 
@@ -78,15 +81,19 @@ def function(
       experimental_follow_type_hints: Accepted; deprecated, without effect in TensorFlow too.
       stale: What to do when a Python value that a trace read has changed. Refused unless
         "ignore", TensorFlow's behaviour, so far.
+      max_traces: How many traces are kept at most; None means any number. Beyond it the trace goes
+        that is worth least: calls lately, times milliseconds to trace it, per byte. A new trace
+        that is worth no more than those there runs once, and goes.
+      max_bytes: The same for bytes of memory, as cache_info() counts them without captured tensors.
 
     Returns:
       A Function, or a decorator that makes one.
 
     Raises:
-      TypeError: func is not callable, or input_signature does not fit it.
-      ValueError: An attribute or an option is not known.
+      TypeError: func is not callable, input_signature does not fit it, or a budget is no int.
+      ValueError: An attribute or an option is not known, or a budget is not positive.
 
-    Source: tf.function; autograph="replay" is Graven's own.
+    Source: tf.function; autograph="replay", max_traces and max_bytes are Graven's own.
     """
     if experimental_compile is not None:
         if jit_compile is not None:
@@ -114,6 +121,8 @@ def function(
         reduce_retracing=bool(reduce_retracing or experimental_relax_shapes),
         attributes=attributes,
         autograph_features=features(experimental_autograph_options),
+        max_traces=_budget("max_traces", max_traces),
+        max_bytes=_budget("max_bytes", max_bytes),
     )
 
     def decorate(inner: Callable[..., Any]) -> Any:
@@ -122,6 +131,17 @@ def function(
         return _make(inner, options)
 
     return decorate if func is None else decorate(func)
+
+
+def _budget(name: str, given: Any) -> int | None:
+    if given is None:
+        return None
+    if isinstance(given, bool) or not hasattr(type(given), "__index__"):
+        raise TypeError(f"{name} must be a positive int or None, not {given!r}.")
+    number = operator.index(given)
+    if not 0 < number < 1 << 63:
+        raise ValueError(f"{name} must be positive and below 2**63, not {number}.")
+    return number
 
 
 def _name_of(python_function: Callable[..., Any]) -> str:
@@ -149,6 +169,8 @@ def _make(
         not options.attributes.get("_disable_acd", False),
         instance,
         "_implements" in options.attributes,
+        options.max_traces or 0,
+        options.max_bytes or 0,
     )
     functools.update_wrapper(made, python_function)
     made.__doc__ = getattr(python_function, "__doc__", None) or ""
@@ -264,6 +286,12 @@ def note_trace(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None
     _retracing.note_trace(self)
 
 
+def report(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any], text: str) -> None:
+    """Logs what the engine has to say about a Function."""
+    del self, args, kwargs
+    _logging.warn(text)
+
+
 def raise_binding_error(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Raises the TypeError of a call whose arguments do not fit the parameters."""
     try:
@@ -322,26 +350,65 @@ PolymorphicFunction.register(_engine.Function)
 
 
 class SignatureInfo(NamedTuple):
-    """One trace in a CacheInfo."""
+    """One trace in a CacheInfo.
+
+    Attributes:
+      signature: The function with the types of its arguments.
+      hits: Calls that found the trace.
+      trace_ms: Milliseconds that tracing took.
+      bytes: Memory: graph, constants, plans, gradients, captured tensors. What traces share counts
+        in the first of them.
+      captured_bytes: The part of `bytes` that are tensors the trace captured, which the program may
+        hold too. Budgets do not count it.
+      age: Seconds since it was traced.
+      why: Why it was traced: "the first trace", or which argument differed from the nearest trace,
+        with the new and the old type.
+    """
 
     signature: str
     hits: int
     trace_ms: float
     bytes: int
+    captured_bytes: int = 0
+    age: float = 0.0
+    why: str = ""
+
+
+class GoneInfo(NamedTuple):
+    """A trace that went, in a CacheInfo.
+
+    Attributes:
+      signature: The function with the types of its arguments.
+      hits: Calls that found the trace.
+      time: When it went, in seconds since 1970, as time.time() counts.
+      why: "max_traces=10", "max_bytes=4096", "set_trace_cache_bytes(1000000)", "cleared", or
+        "an object of it died": one of its arguments, which it held weakly.
+    """
+
+    signature: str
+    hits: int
+    time: float
+    why: str
 
 
 class CacheInfo(NamedTuple):
-    """What the cache of a Function holds.
+    """What the cache of a Function holds; str() makes a table of it.
 
     Attributes:
       entries: Live traces.
       traces: Traces ever made.
-      bytes: Memory of the entries: graphs, constants, plans.
+      bytes: Memory of the entries: graphs, constants, plans, captured tensors; and of the index
+        that finds them.
       hits: Calls that found their trace, the ones that traced left out.
       misses: Calls that had to trace, failing traces too. hits + misses are the calls whose
         arguments fitted the parameters; get_concrete_function is none.
-      evictions: Entries that were dropped.
+      evictions: Entries that went, for whatever reason.
       signatures: One SignatureInfo for each live trace, in the order in which they were made.
+      captured_bytes: The part of `bytes` that are captured tensors, which budgets do not count.
+      max_traces: The budget, or None.
+      max_bytes: The budget, or None.
+      gone: One GoneInfo for each of the last 64 traces that went, the oldest first.
+      text: The table.
     """
 
     entries: int
@@ -351,6 +418,14 @@ class CacheInfo(NamedTuple):
     misses: int
     evictions: int
     signatures: tuple[SignatureInfo, ...]
+    captured_bytes: int = 0
+    max_traces: int | None = None
+    max_bytes: int | None = None
+    gone: tuple[GoneInfo, ...] = ()
+    text: str = ""
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class _FunctionMethods:
@@ -418,13 +493,39 @@ class _FunctionMethods:
         )
 
     def cache_info(self: Any) -> CacheInfo:
-        """Returns counts and prices of the cached traces, as a CacheInfo."""
-        signatures = tuple(
-            SignatureInfo(f"{self.__name__}{e.signature_text(False)}", e.hits, e.trace_ms, e.bytes)
-            for e in self._entries()
+        """Returns counts and prices of the cached traces, and what went, as a CacheInfo.
+
+        print() shows it as a table. It counts all bytes anew, which takes about as long as a walk
+        over all graphs.
+        """
+        counts, traces, gone, text = self._cache_info()
+        entries, traced, num_bytes, hits, misses, evictions, captured_bytes = counts
+        name = self.__name__
+        return CacheInfo(
+            entries,
+            traced,
+            num_bytes,
+            hits,
+            misses,
+            evictions,
+            tuple(SignatureInfo(name + first, *rest) for first, *rest in traces),
+            captured_bytes,
+            self._options.max_traces,
+            self._options.max_bytes,
+            tuple(GoneInfo(name + first, *rest) for first, *rest in gone),
+            f"{name}: {text}",
         )
-        counts: tuple[int, int, int, int, int, int] = self._counts()
-        return CacheInfo(*counts, signatures)
+
+    def clear_cache(self: Any) -> None:
+        """Lets all traces go; the next call of each type traces again.
+
+        Calls that run on other threads go on, and a trace that is being made, around this call or
+        on another thread, is kept when it is done. Counts and the history stay, and so does the
+        rule that variables are created on the first call only. A ConcreteFunction that the program
+        holds stays usable, but calls do not find it any more. A trace whose variables have no
+        values yet stays, because calls of it give them their first ones.
+        """
+        self._clear_cache()
 
     def pretty_printed_concrete_signatures(self: Any, verbose: bool = True) -> str:
         """Returns the signatures of all traces, in the order in which they were made.

@@ -200,7 +200,8 @@ def test_a_function_that_was_not_initialised_says_so() -> None:
         lambda: empty.python_function,
         lambda: empty._resolve((), {}),
         lambda: empty._entries(),
-        lambda: empty._counts(),
+        lambda: empty._cache_info(),
+        lambda: empty._clear_cache(),
     ]
     for use in uses:
         with pytest.raises(RuntimeError, match="not initialised"):

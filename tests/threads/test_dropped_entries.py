@@ -264,3 +264,23 @@ def test_the_interpreter_ends_while_threads_call_and_drop(end: str) -> None:
 def test_the_interpreter_ends_while_threads_run_code_of_the_users() -> None:
     for _ in range(3):
         must_end_well(ENDING_IN_USER_CODE)
+
+
+def test_the_cache_is_cleared_and_over_its_budget_while_16_threads_call() -> None:
+    f = tf.function(lambda x, n: x * 2.0 + n, max_traces=3)
+
+    def work(i: int) -> list[float]:
+        results = []
+        for k in range(ROUNDS):
+            n = (i + k) % 7
+            results.append(float(f(tf.constant(1.0), n)) - n)
+            if i == 0 and k % 10 == 0:
+                f.clear_cache()
+                str(f.cache_info())
+        return results
+
+    assert in_threads(work) == [[2.0] * ROUNDS] * THREADS
+    info = f.cache_info()
+    assert info.hits + info.misses == THREADS * ROUNDS
+    f(tf.constant(1.0), 100)  # while others ran them, more than three stayed
+    assert f.cache_info().entries <= 3

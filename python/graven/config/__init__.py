@@ -120,4 +120,100 @@ def get_memory_limit() -> int:
     return int(_engine.memory_limit())
 
 
+# --- Traces
+
+
+class FunctionCacheInfo(_NamedTuple):
+    """One Function in a TraceCacheInfo.
+
+    Attributes:
+      name: The name of the Python function.
+      entries: Live traces.
+      traces: Traces ever made.
+      bytes: Memory of the entries. What Functions share counts in the first of them.
+      captured_bytes: The part of `bytes` that are captured tensors, which the limit does not count.
+      hits: Calls that found their trace.
+      misses: Calls that had to trace.
+      evictions: Entries that went.
+
+    Source: Graven's own.
+    """
+
+    name: str
+    entries: int
+    traces: int
+    bytes: int
+    captured_bytes: int
+    hits: int
+    misses: int
+    evictions: int
+
+
+class TraceCacheInfo(_NamedTuple):
+    """What the traces of all Functions of the process hold; str() makes a table of it.
+
+    Attributes:
+      limit: What set_trace_cache_bytes set, in bytes.
+      bytes: Memory of all traces.
+      captured_bytes: The part of `bytes` that are captured tensors, which the limit does not count.
+      functions: One FunctionCacheInfo for each live Function, in the order of their making.
+      beside: Memory of the process that belongs to no trace, in bytes by name: kernels of eager
+        calls, caches of libraries, what Functions remember of traces that went.
+      text: The table.
+
+    Source: Graven's own.
+    """
+
+    limit: int
+    bytes: int
+    captured_bytes: int
+    functions: tuple[FunctionCacheInfo, ...]
+    beside: dict[str, int]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def set_trace_cache_bytes(num_bytes: int) -> None:
+    """Limits the memory of the traces of all Functions together.
+
+    Beyond it the traces go that are worth least: calls lately, times milliseconds to trace them,
+    per byte. Takes effect when the next trace is made. Traces that are in use, held by the program
+    or called by a live graph stay.
+
+    Args:
+      num_bytes: The limit. Until it is set it is a quarter of get_memory_limit().
+
+    Raises:
+      TypeError: num_bytes is no int.
+      ValueError: num_bytes is not positive.
+
+    Source: Graven's own.
+    """
+    if isinstance(num_bytes, bool) or not isinstance(num_bytes, int):
+        raise TypeError(f"num_bytes must be a positive int, not {num_bytes!r}.")
+    if not 0 < num_bytes < 1 << 63:
+        raise ValueError(f"num_bytes must be positive and below 2**63, not {num_bytes}.")
+    _engine.set_trace_cache_bytes(num_bytes)
+
+
+def get_trace_cache_bytes() -> int:
+    """Returns the limit of the memory of all traces in bytes.
+
+    Source: Graven's own.
+    """
+    return int(_engine.trace_cache_bytes())
+
+
+def trace_cache_info() -> TraceCacheInfo:
+    """Returns what the traces of all Functions hold, counted anew; print() shows it as a table.
+
+    Source: Graven's own.
+    """
+    (limit, num_bytes, captured_bytes), functions, beside, text = _engine.trace_cache_info()
+    rows = tuple(FunctionCacheInfo(*row) for row in functions)
+    return TraceCacheInfo(limit, num_bytes, captured_bytes, rows, dict(beside), text)
+
+
 _public.complete(__name__)
