@@ -444,10 +444,9 @@ PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
 }
 
 // Function(python_function, name, parameters, reduce_retracing, literals_equal_as_numbers,
-//          automatic_control_dependencies, instance, is_pure, max_traces, max_bytes): parameters
-//          are
-// tuples of (name, kind number, has_default, default, constraint or None); instance is None or a
-// weak reference; a budget of 0 is none.
+// automatic_control_dependencies, instance, is_pure, max_traces, max_bytes): parameters are tuples
+// of (name, kind number, has_default, default, constraint or None); instance is None or a weak
+// reference; a budget of 0 is none.
 int init(PyObject* object, PyObject* args, PyObject* keywords) {
   FunctionObject* self = self_of(object);
   if (self->function) {
