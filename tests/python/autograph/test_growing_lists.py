@@ -8,6 +8,7 @@ from typing import Any
 
 import graven as tf
 import pytest
+from python.autograph.beside_python import check_gradients, check_values
 from python.autograph.growing_lists import VECTORS, programs
 
 PROGRAMS = programs(tf)
@@ -18,12 +19,7 @@ ANY_LENGTH = [tf.TensorSpec([None])]
 @BY_NAME
 @pytest.mark.parametrize("values", VECTORS, ids=str)
 def test_a_program_gives_what_python_gives(f: Callable[..., Any], values: list[float]) -> None:
-    x = tf.constant(values)
-    expected = f(x).numpy()
-    for g in (tf.function(f), tf.function(f, input_signature=ANY_LENGTH)):
-        found = g(x).numpy()
-        assert found.shape == expected.shape
-        assert list(found.flat) == pytest.approx(list(expected.flat))
+    check_values(f, values)
 
 
 @BY_NAME
@@ -31,18 +27,7 @@ def test_a_program_gives_what_python_gives(f: Callable[..., Any], values: list[f
 def test_a_program_has_the_gradients_that_python_gives(
     f: Callable[..., Any], values: list[float]
 ) -> None:
-    x = tf.constant(values)
-    gradients = []
-    for function in (f, tf.function(f)):
-        with tf.GradientTape() as outer:
-            outer.watch(x)
-            with tf.GradientTape() as tape:
-                tape.watch(x)
-                y = tf.tanh(function(x) * 0.25)
-            first = tape.gradient(y, x)
-        second = outer.gradient(first, x)
-        gradients.append([*first.numpy(), *second.numpy()])
-    assert gradients[1] == pytest.approx(gradients[0], rel=1e-5, abs=1e-6)
+    check_gradients(f, values)
 
 
 def test_the_length_of_a_list_is_a_tensor_and_that_of_its_stack_unknown() -> None:
