@@ -74,9 +74,15 @@ Tensor repeated(const Tensor& n, const Tensor& x, F f) {
 }  // namespace
 
 void* operator new(size_t size) { return counted(std::malloc(size)); }
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  return counted(std::malloc(size));
+}
 void* operator new(size_t size, std::align_val_t alignment) {
   const auto align = static_cast<size_t>(alignment);
   return counted(std::aligned_alloc(align, (size + align - 1) / align * align));
+}
+void* operator new(size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return operator new(size, alignment);
 }
 void operator delete(void* block) noexcept { std::free(block); }
 void operator delete(void* block, size_t) noexcept { std::free(block); }
