@@ -31,6 +31,13 @@ BlockFunction pair_function(Instruction first, Instruction second, PairForm form
 // The same as block_function where b is one element; null if there is none.
 BlockFunction by_one_function(Instruction instruction, DType type);
 
+// The same over `rows` rows of at least kFewestColumnsByRow `columns`, where b has one element for
+// each row; null if there is none.
+inline constexpr int64_t kFewestColumnsByRow = 16;
+using ByRowFunction = void (*)(void* out, const void* a, const void* b, int64_t rows,
+                               int64_t columns);
+ByRowFunction by_row_function(Instruction instruction, DType type);
+
 // The same for operands and a result that are stored halves; null if there is none, or no hardware
 // for them.
 BlockFunction half_function(Instruction instruction);

@@ -19,6 +19,7 @@ namespace {
 
 constexpr uint16_t kNone = 0xffff;
 constexpr uint16_t kMostOnes = 64;
+static_assert(ShortRows::kMinColumns == kFewestColumnsByRow);
 static_assert(kBlockElements == FusionLimits::kBlockElements);
 
 // Operands are entries of a table of pointers that each run fills in: values of inputs, outputs,
@@ -27,6 +28,7 @@ struct BlockStep {
   BlockFunction function;
   uint16_t out, a, b, c;
   BlockFunction by_one = nullptr;  // instead, if b is an input of one element
+  ByRowFunction by_row = nullptr;  // or of one for each row
 };
 
 // One part (real or imaginary) of an input that some step reads.
@@ -35,6 +37,7 @@ struct InputValue {
   uint16_t slot;           // its entry in the table
   BlockFunction load;      // null: read in place
   BlockFunction splat;     // for an input that is one element, null if its readers take one
+  SpreadFunction spread;   // for one element for each row, null if its readers take these
   size_t stored_size;      // bytes of a stored element
   size_t register_offset;  // where loaded and splat elements go
 };
@@ -59,6 +62,7 @@ struct BlockProgram::Rep {
   uint16_t first_output = 0, first_constant = 0, first_trap = 0, first_register = 0, num_slots = 0;
   size_t traps_offset = 0;
   std::vector<size_t> register_offsets;
+  size_t row_values_offset = 0;  // where an input's elements for the rows of a block are loaded
   std::vector<ConstantBlock> constants;
   int64_t row_block = kBlockElements;  // elements of a block of a row
   size_t scratch_bytes = 0;
@@ -264,24 +268,28 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
     });
   }
 
-  // The loops of steps whose second operand is an input, for one element. All readers of such an
-  // input must have one, and be fewer than the bits of BlockRun's.
-  auto by_one = [&](size_t i) -> BlockFunction {
-    const ExprNode& node = nodes[i];
-    const bool reads_two =
-        num_operands(node.instruction) == 2 && pairs.operands(nodes, i).size() == 2;
-    return reads_two ? by_one_function(node.instruction, node.type) : nullptr;
+  // The loops of steps whose second operand is an input, for one element, or one for each row. All
+  // readers of such an input must have one, and be fewer than the bits of BlockRun's.
+  auto reads_two = [&](size_t i) {
+    return num_operands(nodes[i].instruction) == 2 && pairs.operands(nodes, i).size() == 2;
   };
-  std::vector<bool> takes_one(end, of_halves == nullptr);
-  for (const auto& output : outputs) {
-    for_parts(output, [&](uint16_t node) { takes_one[node] = false; });
-  }
-  for (const Trap& trap : expression.traps()) takes_one[trap.condition] = false;
+  auto by_one = [&](size_t i) {
+    return reads_two(i) ? by_one_function(nodes[i].instruction, nodes[i].type) : nullptr;
+  };
+  auto by_row = [&](size_t i) {
+    return reads_two(i) ? by_row_function(nodes[i].instruction, nodes[i].type) : nullptr;
+  };
+  std::vector<bool> takes_one(end, of_halves == nullptr), takes_row(end, of_halves == nullptr);
+  auto takes_neither = [&](uint16_t node) { takes_one[node] = takes_row[node] = false; };
+  for (const auto& output : outputs) for_parts(output, takes_neither);
+  for (const Trap& trap : expression.traps()) takes_neither(trap.condition);
   for (size_t i = 0; i < end; ++i) {
     if (!has_step(i)) continue;
     const InlineVector<uint16_t, 3> operands = pairs.operands(nodes, i);
     for (size_t k = 0; k < operands.size(); ++k) {
-      if (k != 1 || operands[0] == operands[1] || !by_one(i)) takes_one[operands[k]] = false;
+      const bool is_second = k == 1 && operands[0] != operands[1];
+      if (!is_second || !by_one(i)) takes_one[operands[k]] = false;
+      if (!is_second || !by_row(i)) takes_row[operands[k]] = false;
     }
   }
 
@@ -296,10 +304,12 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
     size_t size = dtype_size(node.type);
     slots[i] = next_slot++;
     takes_one[i] = takes_one[i] && slots[i] < kMostOnes;
+    takes_row[i] = takes_row[i] && slots[i] < kMostOnes;
     const BlockFunction load = of_halves ? nullptr : load_function(stored, node.b);
     const size_t read_size = of_halves ? dtype_size(stored) : size;
     rep->inputs.push_back({node.a, slots[i], load,
-                           takes_one[i] ? nullptr : splat_function(read_size), dtype_size(stored),
+                           takes_one[i] ? nullptr : splat_function(read_size),
+                           takes_row[i] ? nullptr : spread_function(read_size), dtype_size(stored),
                            elements_of_inputs});
     elements_of_inputs += size;
   }
@@ -357,9 +367,9 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
     BlockStep step{of_halves ? of_halves : function, 0, 0, 0, 0};
     uint16_t* fields[] = {&step.a, &step.b, &step.c};
     for (size_t k = 0; k < operands.size(); ++k) *fields[k] = slots[operands[k]];
-    if (operands.size() == 2 && nodes[operands[1]].instruction == Instruction::kInput &&
-        takes_one[operands[1]]) {
-      step.by_one = by_one(i);
+    if (operands.size() == 2 && nodes[operands[1]].instruction == Instruction::kInput) {
+      if (takes_one[operands[1]]) step.by_one = by_one(i);
+      if (takes_row[operands[1]]) step.by_row = by_row(i);
     }
     // Operands that end here give their registers to the result.
     for (uint16_t operand : operands) {
@@ -423,6 +433,8 @@ Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expressi
     offset += size * block;
   }
   rep->num_slots = static_cast<uint16_t>(rep->first_register + registers.sizes().size());
+  rep->row_values_offset = offset;
+  if (std::ranges::any_of(rep->inputs, &InputValue::load)) offset += sizeof(double) * block;
   rep->scratch_bytes = offset;
   return std::shared_ptr<const BlockProgram>(new BlockProgram(std::move(rep)));
 }
@@ -512,6 +524,22 @@ class BlockRun {
     }
     table_[value.slot] = const_cast<void*>(element);
   }
+  // Of an input that has one element for each row: those of some short rows.
+  void read_per_row(const InputValue& value, const void* from, int64_t rows, int64_t columns) {
+    if (value.load) {
+      void* loaded = memory_ + rep_.row_values_offset;
+      value.load(loaded, from, nullptr, nullptr, rows);
+      from = loaded;
+    }
+    if (value.spread) {
+      void* block = memory_ + value.register_offset;
+      value.spread(block, from, rows, columns);
+      from = block;
+    } else {
+      per_row_ |= uint64_t{1} << value.slot;
+    }
+    table_[value.slot] = const_cast<void*>(from);
+  }
   void read(const InputValue& value, const void* from, int64_t count) {
     if (value.load) {
       void* block = memory_ + value.register_offset;
@@ -529,15 +557,19 @@ class BlockRun {
     size_t num_done = 0;
     for (const BlockStep& step : rep_.steps) {
       between(++num_done);
-      const bool is_by_one = step.by_one && (ones_ >> step.b & 1);
-      const BlockFunction function = is_by_one ? step.by_one : step.function;
-      function(table_[step.out], table_[step.a], table_[step.b], table_[step.c], count);
+      run_step(step, count);
     }
-    for (const OutputStore& store : rep_.outputs) {
-      if (!store.store) continue;
-      store.store(table_[rep_.first_output + store.output], table_[store.real],
-                  table_[store.imaginary], nullptr, count);
+    store(count);
+  }
+  void run_block_of_rows(int64_t rows, int64_t columns) {
+    for (const BlockStep& step : rep_.steps) {
+      if (step.by_row && (per_row_ >> step.b & 1)) {
+        step.by_row(table_[step.out], table_[step.a], table_[step.b], rows, columns);
+      } else {
+        run_step(step, rows * columns);
+      }
     }
+    store(rows * columns);
   }
   void note_traps(TrapNotes* traps) const {
     const std::span<const Trap> all = rep_.expression.traps();
@@ -548,11 +580,25 @@ class BlockRun {
   }
 
  private:
+  void run_step(const BlockStep& step, int64_t count) {
+    const bool is_by_one = step.by_one && (ones_ >> step.b & 1);
+    const BlockFunction function = is_by_one ? step.by_one : step.function;
+    function(table_[step.out], table_[step.a], table_[step.b], table_[step.c], count);
+  }
+  void store(int64_t count) {
+    for (const OutputStore& store : rep_.outputs) {
+      if (!store.store) continue;
+      store.store(table_[rep_.first_output + store.output], table_[store.real],
+                  table_[store.imaginary], nullptr, count);
+    }
+  }
+
   const BlockProgram::Rep& rep_;
   std::byte* const memory_;
   void** const table_;
   uint8_t* const trapped_;
-  uint64_t ones_ = 0;  // inputs of one element, which their readers take so
+  // Inputs of one element, or one for each row, which their readers take so.
+  uint64_t ones_ = 0, per_row_ = 0;
 };
 
 void BlockProgram::run(int64_t n, const void* const* inputs, const bool* is_scalar,
@@ -623,6 +669,37 @@ void BlockProgram::run_rows(const BlockRows& rows, void* scratch, TrapNotes* tra
       }
       run.run_block(count, [](size_t) {});
     }
+  }
+  run.note_traps(traps);
+}
+
+void BlockProgram::run_short_rows(const ShortRows& all, void* scratch, TrapNotes* traps) const {
+  using Read = ShortRows::Read;
+  const Rep& rep = *rep_;
+  BlockRun run(rep, scratch);
+  assert(ShortRows::kMinColumns <= all.columns && all.columns <= ShortRows::kMaxColumns);
+  const int64_t block = std::min(rep.row_block / all.columns, all.rows);
+  for (const InputValue& value : rep.inputs) {
+    if (all.reads[value.input] != Read::kOne) continue;
+    run.read_one(value, all.inputs[value.input], block * all.columns);
+  }
+  for (int64_t done = 0; done < all.rows; done += block) {
+    const int64_t rows = std::min(all.rows - done, block);
+    for (const InputValue& value : rep.inputs) {
+      const Read read = all.reads[value.input];
+      const auto* from = static_cast<const std::byte*>(all.inputs[value.input]);
+      const auto size = static_cast<int64_t>(value.stored_size);
+      if (read == Read::kPerRow) {
+        run.read_per_row(value, from + done * size, rows, all.columns);
+      } else if (read == Read::kElements) {
+        run.read(value, from + done * all.columns * size, rows * all.columns);
+      }
+    }
+    for (const OutputStore& store : rep.outputs) {
+      const auto row_bytes = static_cast<int64_t>(store.stored_size) * all.columns;
+      run.write(store, static_cast<std::byte*>(all.outputs[store.output]) + done * row_bytes);
+    }
+    run.run_block_of_rows(rows, all.columns);
   }
   run.note_traps(traps);
 }

@@ -33,6 +33,20 @@ struct BlockRows {
   std::span<const Output> outputs;
 };
 
+// Short rows that follow each other, of which several make a block.
+struct ShortRows {
+  enum class Read : uint8_t {
+    kElements,  // rows * columns
+    kPerRow,    // one for each row
+    kOne,       // one for all
+  };
+  static constexpr int64_t kMinColumns = 16, kMaxColumns = kBlockElements;
+  int64_t rows, columns;
+  const void* const* inputs;
+  const Read* reads;  // of each input
+  void* const* outputs;
+};
+
 // An Expression as a list of block instructions over registers of a block's elements that stay in
 // L1. This vectorised interpreter is tier 0: it computes elementwise ops, chains of them, and the
 // inputs and results of reductions. Made once per expression, then shared by threads.
@@ -58,6 +72,8 @@ class GRAVEN_API BlockProgram {
   void run_rows(
       const BlockRows& rows, void* scratch, TrapNotes* traps = nullptr,
       FunctionRef<void(int64_t row)> before_row = [](int64_t) {}) const;
+  // The same as `run` over short rows, with inputs of one element for each row.
+  void run_short_rows(const ShortRows& rows, void* scratch, TrapNotes* traps = nullptr) const;
   size_t scratch_bytes() const;
   // Expression::cost(), computed once.
   double cost() const;

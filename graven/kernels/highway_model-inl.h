@@ -103,6 +103,28 @@ struct Vector {
   friend HWY_INLINE Bits bits(Vector a) { return Bits(hn::BitCast(typename Bits::DI(), a.v)); }
 };
 
+// Fewer elements than a vector has, and zeros.
+template <class D, typename T = hn::TFromD<D>>
+HWY_INLINE Vector<D> load_some(D d, const T* from, int64_t n) {
+#if HWY_MEM_OPS_MIGHT_FAULT
+  HWY_ALIGN T some[hn::MaxLanes(d)] = {};
+  for (int64_t i = 0; i < n; ++i) some[i] = from[i];
+  return Vector<D>(hn::Load(d, some));
+#else
+  return Vector<D>(hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(n)), d, from));
+#endif
+}
+template <class D, typename T = hn::TFromD<D>>
+HWY_INLINE void store_some(Vector<D> x, D d, T* to, int64_t n) {
+#if HWY_MEM_OPS_MIGHT_FAULT
+  HWY_ALIGN T some[hn::MaxLanes(d)];
+  hn::Store(x.v, d, some);
+  for (int64_t i = 0; i < n; ++i) to[i] = some[i];
+#else
+  hn::BlendedStore(x.v, hn::FirstN(d, static_cast<size_t>(n)), d, to);
+#endif
+}
+
 // On both halves of a vector of floats.
 template <class D>
 using Doubles = Vector<hn::Rebind<double, hn::Half<D>>>;

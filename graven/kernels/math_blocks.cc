@@ -14,28 +14,6 @@ HWY_BEFORE_NAMESPACE();
 namespace graven::engine::HWY_NAMESPACE {
 namespace {
 
-// Fewer elements than a vector has, and zeros.
-template <class D, typename T = hn::TFromD<D>>
-HWY_INLINE Vector<D> load_some(D d, const T* from, int64_t n) {
-#if HWY_MEM_OPS_MIGHT_FAULT
-  HWY_ALIGN T some[hn::MaxLanes(d)] = {};
-  for (int64_t i = 0; i < n; ++i) some[i] = from[i];
-  return Vector<D>(hn::Load(d, some));
-#else
-  return Vector<D>(hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(n)), d, from));
-#endif
-}
-template <class D, typename T = hn::TFromD<D>>
-HWY_INLINE void store_some(Vector<D> x, D d, T* to, int64_t n) {
-#if HWY_MEM_OPS_MIGHT_FAULT
-  HWY_ALIGN T some[hn::MaxLanes(d)];
-  hn::Store(x.v, d, some);
-  for (int64_t i = 0; i < n; ++i) to[i] = some[i];
-#else
-  hn::BlendedStore(x.v, hn::FirstN(d, static_cast<size_t>(n)), d, to);
-#endif
-}
-
 // Whole vectors, then the rest in a vector that is filled up with zeros: so the result of an
 // element does not depend on where it stands.
 template <typename T, typename Function>

@@ -176,6 +176,29 @@ HWY_INLINE hn::Vec<Narrow<T>> halve(const How& how, D, hn::Vec<D> v) {
   }
 }
 
+// Calls body(0), body(1), ... as constants: an array that it indexes stays in registers.
+template <int kCount, typename Body>
+HWY_INLINE void unrolled(const Body& body) {
+  if constexpr (kCount == 1) {
+    body(std::integral_constant<int, 0>());
+  } else {
+    unrolled<kCount - 1>(body);
+    body(std::integral_constant<int, kCount - 1>());
+  }
+}
+
+// The lower and the upper half of some vectors, until one is left.
+template <class How, class V, int kCount>
+HWY_INLINE V halve_all(How& how, const V (&v)[kCount]) {
+  if constexpr (kCount == 1) {
+    return v[0];
+  } else {
+    V halves[kCount / 2];
+    unrolled<kCount / 2>([&](auto i) HWY_ATTR { halves[i] = how(v[i], v[i + kCount / 2]); });
+    return halve_all(how, halves);
+  }
+}
+
 // Lanes of kBytes bytes, of which half are at least used. tail: where the last `rest` elements can
 // be read as a whole vector.
 template <Instruction kInstruction, typename T, int kBytes, class D, class How>
@@ -183,25 +206,28 @@ HWY_INLINE hn::Vec<Narrow<T>> reduce_row(How& how, const RowShape<T, D>& shape, 
                                          const T* tail) {
   constexpr D d;
   constexpr int kVectors = kBytes / (kLanes<D> * sizeof(T));
+  if constexpr (kVectors == 1) {
+    return halve<T>(how, d, shape.rest == 0 ? how.load(row) : how.note(shape.rest_of(tail)));
+  }
   constexpr int64_t kPass = kVectors * kLanes<D>;
   hn::Vec<D> v[kVectors];
   int64_t left = shape.length;
   if (left >= kPass) {
-    for (int i = 0; i < kVectors; ++i) v[i] = how.load(row + i * kLanes<D>);
+    unrolled<kVectors>([&](auto i) HWY_ATTR { v[i] = how.load(row + i * kLanes<D>); });
     for (left -= kPass, row += kPass; left >= kPass; left -= kPass, row += kPass) {
-      for (int i = 0; i < kVectors; ++i) v[i] = how(v[i], how.load(row + i * kLanes<D>));
+      unrolled<kVectors>([&](auto i) HWY_ATTR { v[i] = how(v[i], how.load(row + i * kLanes<D>)); });
     }
     if (left > 0) {
-      for (int i = 0; i < kVectors; ++i) {
+      unrolled<kVectors>([&](auto i) HWY_ATTR {
         if ((i + 1) * kLanes<D> <= left) {
           v[i] = how(v[i], how.load(row + i * kLanes<D>));
         } else if (i * kLanes<D> < left) {
           v[i] = how(v[i], how.note(shape.rest_of(tail)));
         }
-      }
+      });
     }
   } else {
-    for (int i = 0; i < kVectors; ++i) {
+    unrolled<kVectors>([&](auto i) HWY_ATTR {
       if ((i + 1) * kLanes<D> <= left) {
         v[i] = how.load(row + i * kLanes<D>);
       } else if (i * kLanes<D> < left) {
@@ -209,12 +235,9 @@ HWY_INLINE hn::Vec<Narrow<T>> reduce_row(How& how, const RowShape<T, D>& shape, 
       } else {
         v[i] = shape.identities;
       }
-    }
+    });
   }
-  for (int half = kVectors / 2; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) v[i] = how(v[i], v[i + half]);
-  }
-  return halve<T>(how, d, v[0]);
+  return halve<T>(how, d, halve_all(how, v));
 }
 
 template <size_t kBytes>

@@ -1,11 +1,11 @@
 // How rows are run: several at a time, so that a stage is one call for all of them. Where a stage
-// reads values per row or per column beside a matrix, they are spread over a matrix of the batch if
-// rows are short. Longer rows are computed one by one within the call, and such values are scalars,
-// or the row of the matrix that they are; a reduction of rows that are no longer than a segment of
-// its order still folds all rows of the batch in one call. A batch stays in the nearest caches;
-// rows that would leave them, and matrices of so few rows that most threads would have none, go
-// stage by stage. The bits are the same: an element depends neither on its position nor on its
-// neighbours, and a reduction's order depends on the length of the row alone.
+// reads values per column beside a matrix, or a reduction values per row, they are spread over a
+// matrix of the batch if rows are short. Longer rows are computed one by one within the call, and
+// such values are scalars, or the row of the matrix that they are; a reduction of rows that are no
+// longer than a segment of its order still folds all rows of the batch in one call. A batch stays
+// in the nearest caches; rows that would leave them, and matrices of so few rows that most threads
+// would have none, go stage by stage. The bits are the same: an element depends neither on its
+// position nor on its neighbours, and a reduction's order depends on the length of the row alone.
 #include "graven/kernels/row_program.h"
 
 #include <algorithm>
@@ -47,10 +47,11 @@ struct RowValue {
   DType dtype;
   RowExtent extent;
   int input = -1;
-  int output = -1;         // of a computed value that is an output: written there
-  bool is_slot = false;    // of a computed value: it lies in the batch's memory
-  bool is_spread = false;  // a stage reads it beside a matrix
-  int last_stage = -1;     // that reads it
+  int output = -1;       // of a computed value that is an output: written there
+  bool is_slot = false;  // of a computed value: it lies in the batch's memory
+  // A stage over the matrix reads it, per row or column; a reduction does.
+  bool is_beside_matrix = false, is_reduced = false;
+  int last_stage = -1;  // that reads it
 };
 
 struct Stage {
@@ -129,8 +130,9 @@ Result<std::shared_ptr<const RowProgram>> RowProgram::compile(
     }
     for (int source : stage.sources) {
       RowValue& value = rep->values[source];
-      value.is_spread |= is_matrix && (value.extent == RowExtent::kPerRow ||
-                                       value.extent == RowExtent::kPerColumn);
+      value.is_beside_matrix |= is_matrix && (value.extent == RowExtent::kPerRow ||
+                                              value.extent == RowExtent::kPerColumn);
+      value.is_reduced |= stage.reduction != nullptr;
     }
     for (DType dtype : results) {
       stage.results.push_back(static_cast<int>(rep->values.size()));
@@ -181,7 +183,7 @@ class RowRunner {
     size_t bytes = align(rep_.stage_scratch) + align(prepared_bytes()) + align(accumulator_bytes());
     for (const RowValue& value : rep_.values) {
       if (value.is_slot) bytes += align(bytes_of(value, batch_));
-      if (spreads_ && value.is_spread) bytes += align(bytes_of_matrix(value));
+      if (is_spread(value, value.is_reduced)) bytes += align(bytes_of_matrix(value));
     }
     return bytes;
   }
@@ -206,7 +208,7 @@ class RowRunner {
       if (value.input >= 0) {
         places[v] = const_cast<std::byte*>(static_cast<const std::byte*>(inputs[value.input]));
       }
-      if (!spreads_ || !value.is_spread) continue;
+      if (!is_spread(value, value.is_reduced)) continue;
       spread[v] = take(bytes_of_matrix(value));
       if (value.extent == RowExtent::kPerColumn) {
         spread_columns(dtype_size(value.dtype), spread[v], places[v], batch_, columns_);
@@ -250,9 +252,13 @@ class RowRunner {
           reduce_batch(stage, operands, rows);
         } else if (stage.reduction) {
           reduce_rows(stage, operands, rows, [](int64_t) {});
-        } else if (spreads_) {
+        } else if (spreads_ && columns_ < ShortRows::kMinColumns) {
           stage.elementwise->run(rows * columns_, operands.from.data(), operands.scalars.data(),
                                  operands.to.data(), scratch_, traps_);
+        } else if (spreads_) {
+          stage.elementwise->run_short_rows(
+              {rows, columns_, operands.from.data(), operands.reads.data(), operands.to.data()},
+              scratch_, traps_);
         } else {
           run_by_rows(stage, operands, rows, [](int64_t) {});
         }
@@ -280,6 +286,7 @@ class RowRunner {
     InlineVector<const void*, 8> from;
     InlineVector<int64_t, 8> strides;  // bytes from one row to the next
     InlineVector<bool, 8> scalars;     // one element: for all, or for a row that is on its own
+    InlineVector<ShortRows::Read, 8> reads;
     InlineVector<void*, 4> to;
     InlineVector<std::byte*, 4> spread;  // of results, or null
   };
@@ -329,6 +336,12 @@ class RowRunner {
   size_t bytes_of_matrix(const RowValue& value) const {
     return static_cast<size_t>(batch_ * columns_) * dtype_size(value.dtype);
   }
+  // Whether values per row or column are spread over a matrix for a stage that reads them beside
+  // one: elementwise stages take values per row as they are, unless rows are very short.
+  bool is_spread(const RowValue& value, bool reduces) const {
+    return spreads_ && value.is_beside_matrix &&
+           (value.extent == RowExtent::kPerColumn || reduces || columns_ < ShortRows::kMinColumns);
+  }
   static bool moves(const RowValue& value) {
     return value.extent == RowExtent::kMatrix || value.extent == RowExtent::kPerRow;
   }
@@ -340,8 +353,12 @@ class RowRunner {
       Operands& operands = operands_[s];
       for (int source : stage.sources) {
         const RowExtent extent = rep_.values[source].extent;
-        const bool is_spread = stage.works_on_matrix() && spread[source];
-        operands.from.push_back(is_spread ? spread[source] : places[source]);
+        const bool reads_spread =
+            stage.works_on_matrix() && is_spread(rep_.values[source], stage.reduction != nullptr);
+        operands.from.push_back(reads_spread ? spread[source] : places[source]);
+        operands.reads.push_back(extent == RowExtent::kScalar   ? ShortRows::Read::kOne
+                                 : extent == RowExtent::kPerRow ? ShortRows::Read::kPerRow
+                                                                : ShortRows::Read::kElements);
         operands.strides.push_back(moves(rep_.values[source])
                                        ? static_cast<int64_t>(bytes_of(rep_.values[source], 1))
                                        : 0);
