@@ -54,7 +54,7 @@ int64_t Cache::counted_bytes() const {
 std::optional<std::string> Cache::settle(Ref<Entry> traced) {
   const int64_t bytes = count(traced);
   count_some(2);
-  const uint64_t serial = traced->serial_, key = traced->account_.key;
+  const uint64_t serial = index_.serial_of(*traced), key = traced->account_.key;
   const bool is_made_again = history_->has(key);
   std::vector<uint64_t> gone;
   std::string why;

@@ -295,6 +295,11 @@ std::vector<Ref<Entry>> Index::next_entries(uint64_t& serial, int number) const 
   return entries;
 }
 
+uint64_t Index::serial_of(const Entry& entry) const {
+  MutexLock lock(mutex_);
+  return entry.serial_;
+}
+
 void Index::count_bytes(Entry& entry, int64_t bytes) {
   MutexLock lock(mutex_);
   auto record = records_.find(entry.serial_);
