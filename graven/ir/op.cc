@@ -222,6 +222,35 @@ bool Op::is_single_input(int i) const {
   return std::none_of(first, last, [](const ArgSpec& arg) { return arg.is_list; });
 }
 
+namespace {
+
+// The short way for an op without lists whose types all come from its inputs. False, with whatever
+// is in `bindings`, for others, and if something is not as it must be.
+bool bind_plainly(std::span<const Tensor> inputs, std::span<const ArgSpec> arguments,
+                  std::span<const ArgSpec> outputs, std::span<const TypeConstraint> types,
+                  std::span<const int> type_attrs, TypeBindings& bindings) {
+  if (inputs.size() != arguments.size() || std::ranges::any_of(outputs, &ArgSpec::is_list) ||
+      std::ranges::any_of(type_attrs, [](int field) { return field >= 0; })) {
+    return false;
+  }
+  bindings = TypeBindings(types.size(), DType::kInvalid);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ArgSpec& argument = arguments[i];
+    const DType got = inputs[i].dtype();
+    if (argument.is_list) return false;
+    if (argument.type_param < 0) {
+      if (got != argument.fixed) return false;
+      continue;
+    }
+    DType& bound = bindings[argument.type_param];
+    if (bound == DType::kInvalid && types[argument.type_param].allowed.contains(got)) bound = got;
+    if (bound != got) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 Status Op::bind_types(std::span<const Tensor> inputs, AttrsRef attrs, bool eager,
                       TypeBindings& bindings) const {
   if (all_inputs_are_first_type_ && inputs.size() == inputs_.size() && !inputs.empty()) {
@@ -234,6 +263,7 @@ Status Op::bind_types(std::span<const Tensor> inputs, AttrsRef attrs, bool eager
       return {};
     }
   }
+  if (bind_plainly(inputs, inputs_, outputs_, record_.types, type_attr_, bindings)) return {};
   InlineVector<DType, 4> dtypes;
   for (const Tensor& input : inputs) dtypes.push_back(input.dtype());
   return bind_types(std::span<const DType>(dtypes.data(), dtypes.size()), attrs, eager, bindings);
