@@ -155,15 +155,15 @@ engine::Ref<engine::Callable> callable_of(OracleCallable::Function function) {
   return engine::make_ref<OracleCallable>(std::move(function));
 }
 
-Value run_loop(engine::Ref<engine::Callable> condition, engine::Ref<engine::Callable> body,
-               const std::vector<Value>& variables, engine::ShapeStructure shapes,
-               const std::source_location& where) {
+Value run_loop(const engine::Ref<engine::Callable>& condition,
+               const engine::Ref<engine::Callable>& body, const std::vector<Value>& variables,
+               const engine::ShapeStructure& shapes, const std::source_location& where) {
   static const engine::PublicFunction& function = library_function("while_loop");
   LibraryCall call(function, where);
-  call.set(0, std::move(condition));
-  call.set(1, std::move(body));
+  call.set(0, condition);
+  call.set(1, body);
   call.set(2, Value::of_container(engine::Container::tuple(), variables));
-  if (shapes.value.kind == Value::Kind::kContainer) call.set(3, std::move(shapes));
+  if (shapes.value.kind == Value::Kind::kContainer) call.set(3, shapes);
   return call.run().structure;
 }
 

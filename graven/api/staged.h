@@ -129,10 +129,7 @@ class Static final : private internal::ListedState {
 class GRAVEN_API StagedRange {
  public:
   StagedRange(Tensor begin, Tensor limit, int64_t delta, std::source_location location)
-      : begin_(std::move(begin)),
-        limit_(std::move(limit)),
-        delta_(delta),
-        location_(std::move(location)) {}
+      : begin_(std::move(begin)), limit_(std::move(limit)), delta_(delta), location_(location) {}
   struct End {};
   class GRAVEN_API Iterator {
    public:

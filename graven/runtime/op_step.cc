@@ -38,7 +38,8 @@ Status OpStep::run(ProgramRun& run) const {
   const uint64_t own = run.last_handles(*this);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const bool is_own = i < 64 && (own >> i & 1);
-    values.push_back(is_own ? std::move(*run.last_handle(*this, i)) : run.input(*this, i));
+    is_own ? values.push_back(std::move(*run.last_handle(*this, i)))
+           : values.push_back(run.input(*this, i));
   }
   Tensors made;
   Status status = apply({values.data(), values.size()}, own, made);
