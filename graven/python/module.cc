@@ -13,7 +13,7 @@ namespace {
 // Ctrl-C ends a long run between two steps, and a wait for another thread.
 // Other threads get the GIL then: what seemed too short to let go of it may be an endless loop.
 engine::Status check_signals() {
-  if (PyGILState_Check()) {
+  if (has_gil()) {
     Py_BEGIN_ALLOW_THREADS;
     Py_END_ALLOW_THREADS;
   }
@@ -23,7 +23,7 @@ engine::Status check_signals() {
 
 // A thread that waits for a lock of the engine lets other Python threads run, if it has the GIL.
 void* pause_python() {
-  return Py_IsInitialized() && PyGILState_Check() ? PyEval_SaveThread() : nullptr;
+  return Py_IsInitialized() && has_gil() ? PyEval_SaveThread() : nullptr;
 }
 void resume_python(void* paused) { restore_thread(static_cast<PyThreadState*>(paused)); }
 

@@ -120,13 +120,17 @@ class RecursionLevel {
   const bool ok_;
 };
 
+// Unlike PyGILState_Check it does not say yes to every thread once Python has ended.
+inline bool has_gil() {
+  const PyThreadState* state = PyGILState_GetThisThreadState();
+  return state && state == _PyThreadState_UncheckedGet();
+}
+
 // Puts a daemon's thread to sleep if Python is ending or has ended: then the GIL can no longer be
 // taken. The thread that ends Python goes on: it has the GIL, or is the last one.
 inline void sleep_if_python_ends() {
   if (Py_IsInitialized()) return;
-  const PyThreadState* state = PyGILState_GetThisThreadState();
-  const bool has_gil = state && state == _PyThreadState_UncheckedGet();
-  if (has_gil || ::gettid() == ::getpid()) return;
+  if (has_gil() || ::gettid() == ::getpid()) return;
   for (;;) ::pause();
 }
 

@@ -95,7 +95,11 @@ bool keep_objects_of(const engine::Container& container) {
 HeldObject::HeldObject(PyObject* object) : object_(object) { Py_INCREF(object_); }
 
 HeldObject::~HeldObject() {
-  if (!Py_IsInitialized()) return;
+  if (!Py_IsInitialized()) {
+    // Python is ending, on this thread, and may yet end the slot.
+    if (slot_) slot_->held = nullptr;
+    return;
+  }
   HoldGil gil;  // first, as the collector may just be emptying the slot
   if (!object_) return;
   if (!slot_) {
