@@ -112,7 +112,7 @@ class GRAVEN_API Index {
   void for_each(FunctionRef<void(Entry& entry, uint64_t serial, bool is_held)> visit) const;
   // At most so many entries: those after a serial number, which is moved on, then the first again.
   std::vector<Ref<Entry>> next_entries(uint64_t& serial, int number) const;
-  // The number that for_each gives for the entry; another one if it went and was put back meanwhile.
+  // The number that for_each gives for the entry; another one once it went and was put back.
   uint64_t serial_of(const Entry& entry) const;
   // Says how many bytes of the entry budgets count. Without effect if it is not there any more.
   void count_bytes(Entry& entry, int64_t bytes);
