@@ -22,9 +22,7 @@ engine::Status check_signals() {
 }
 
 // A thread that waits for a lock of the engine lets other Python threads run, if it has the GIL.
-void* pause_python() {
-  return Py_IsInitialized() && has_gil() ? PyEval_SaveThread() : nullptr;
-}
+void* pause_python() { return Py_IsInitialized() && has_gil() ? PyEval_SaveThread() : nullptr; }
 void resume_python(void* paused) { restore_thread(static_cast<PyThreadState*>(paused)); }
 
 }  // namespace
