@@ -151,12 +151,10 @@ Status Op::parse() {
     }
   }
   RETURN_IF_ERROR(check_bodies());
-  all_inputs_are_first_type_ =
-      record_.types.size() == 1 && type_attr_[0] < 0 &&
-      std::all_of(inputs_.begin(), inputs_.end(),
-                  [](const ArgSpec& arg) { return arg.type_param == 0 && !arg.is_list; }) &&
-      std::none_of(outputs_.begin(), outputs_.end(),
-                   [](const ArgSpec& arg) { return arg.is_list; });
+  const auto is_list = [](const ArgSpec& arg) { return arg.is_list; };
+  types_are_of_inputs_ = std::ranges::none_of(inputs_, is_list) &&
+                         std::ranges::none_of(outputs_, is_list) &&
+                         std::ranges::all_of(type_attr_, [](int field) { return field < 0; });
   return {};
 }
 
@@ -224,20 +222,15 @@ bool Op::is_single_input(int i) const {
 
 namespace {
 
-// The short way for an op without lists whose types all come from its inputs. False, with whatever
-// is in `bindings`, for others, and if something is not as it must be.
-bool bind_plainly(std::span<const Tensor> inputs, std::span<const ArgSpec> arguments,
-                  std::span<const ArgSpec> outputs, std::span<const TypeConstraint> types,
-                  std::span<const int> type_attrs, TypeBindings& bindings) {
-  if (inputs.size() != arguments.size() || std::ranges::any_of(outputs, &ArgSpec::is_list) ||
-      std::ranges::any_of(type_attrs, [](int field) { return field >= 0; })) {
-    return false;
-  }
+// The types of an op whose type parameters are all those of inputs, one argument each. False if
+// something is not as it must be.
+bool bind_by_inputs(std::span<const Tensor> inputs, std::span<const ArgSpec> arguments,
+                    std::span<const TypeConstraint> types, TypeBindings& bindings) {
+  if (inputs.size() != arguments.size()) return false;
   bindings = TypeBindings(types.size(), DType::kInvalid);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const ArgSpec& argument = arguments[i];
     const DType got = inputs[i].dtype();
-    if (argument.is_list) return false;
     if (argument.type_param < 0) {
       if (got != argument.fixed) return false;
       continue;
@@ -253,17 +246,7 @@ bool bind_plainly(std::span<const Tensor> inputs, std::span<const ArgSpec> argum
 
 Status Op::bind_types(std::span<const Tensor> inputs, AttrsRef attrs, bool eager,
                       TypeBindings& bindings) const {
-  if (all_inputs_are_first_type_ && inputs.size() == inputs_.size() && !inputs.empty()) {
-    DType type = inputs[0].dtype();
-    bool same = true;
-    for (size_t i = 1; i < inputs.size(); ++i) same &= inputs[i].dtype() == type;
-    if (same && record_.types[0].allowed.contains(type)) {
-      bindings.clear();
-      bindings.push_back(type);
-      return {};
-    }
-  }
-  if (bind_plainly(inputs, inputs_, outputs_, record_.types, type_attr_, bindings)) return {};
+  if (types_are_of_inputs_ && bind_by_inputs(inputs, inputs_, record_.types, bindings)) return {};
   InlineVector<DType, 4> dtypes;
   for (const Tensor& input : inputs) dtypes.push_back(input.dtype());
   return bind_types(std::span<const DType>(dtypes.data(), dtypes.size()), attrs, eager, bindings);

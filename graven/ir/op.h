@@ -223,8 +223,8 @@ class GRAVEN_API Op {
   const AttrsType* attrs_type_ = nullptr;
   int index_ = -1;
   std::vector<ArgSpec> inputs_, outputs_;
-  std::vector<int> type_attr_;  // for each type parameter: the attrs field of its name, or -1
-  bool all_inputs_are_first_type_ = false;  // fixed arity, all inputs are of type_params()[0]
+  std::vector<int> type_attr_;        // for each type parameter: the attrs field of its name, or -1
+  bool types_are_of_inputs_ = false;  // there are no lists, and no attribute is a type parameter
 };
 
 // The name of an op for code that must apply it: bound to its record by define, so using it costs
