@@ -26,10 +26,9 @@ namespace graven::engine {
 namespace {
 
 constexpr double kChunkCost = 524288;  // additions
-// Shorter rows make a batch of up to so many elements. Spreading values over the matrix costs more
-// than a call for each row from about 190 columns on (measured on Zen 5); 160 leaves a margin for
-// programs that spread several. A reduction folds each such row at once, shorter than its lanes.
-constexpr int64_t kShortRow = 160, kBatchElements = 2048;
+// Rows of up to so many columns make a batch of up to so many elements, and several of them a
+// block.
+constexpr int64_t kShortRow = ShortRows::kMaxColumns, kBatchElements = 2048;
 // Longer ones make a batch of up to so many, as starting a stage costs as much as some hundreds.
 constexpr int64_t kLongBatchElements = 4096;
 static_assert(kShortRow <= kRowSegment && RowProgram::kMaxColumns <= ReductionCombiner::kMaxRow);
