@@ -19,7 +19,6 @@ namespace {
 
 constexpr uint16_t kNone = 0xffff;
 constexpr uint16_t kMostOnes = 64;
-static_assert(ShortRows::kMinColumns == kFewestColumnsByRow);
 static_assert(kBlockElements == FusionLimits::kBlockElements);
 
 // Operands are entries of a table of pointers that each run fills in: values of inputs, outputs,

@@ -8,6 +8,7 @@
 #include "graven/base/function_ref.h"
 #include "graven/base/status.h"
 #include "graven/expr/expression.h"
+#include "graven/kernels/block_functions.h"
 
 namespace graven::engine {
 
@@ -33,14 +34,14 @@ struct BlockRows {
   std::span<const Output> outputs;
 };
 
-// Short rows that follow each other, of which several make a block.
+// Short rows that follow each other, of which several make a block: of kMinColumns to kMaxColumns.
 struct ShortRows {
   enum class Read : uint8_t {
     kElements,  // rows * columns
     kPerRow,    // one for each row
     kOne,       // one for all
   };
-  static constexpr int64_t kMinColumns = 16, kMaxColumns = kBlockElements;
+  static constexpr int64_t kMinColumns = kFewestColumnsByRow, kMaxColumns = kBlockElements;
   int64_t rows, columns;
   const void* const* inputs;
   const Read* reads;  // of each input

@@ -87,12 +87,7 @@ std::vector<Stored<T>> samples(uint64_t seed) {
 
 template <typename In, typename Out>
 void check_one(Instruction instruction, std::function<Out(In)> reference) {
-  Expression expression;
-  expression.add_input(kDTypeOf<In>);
-  expression.add_node({Instruction::kInput, kDTypeOf<In>, 0, 0, 0});
-  uint16_t node = expression.add_node({instruction, kDTypeOf<Out>, 0, 0, 0});
-  expression.add_output({kDTypeOf<Out>, node});
-  auto program = compile(expression);
+  auto program = compile(of_instruction(instruction, 1, kDTypeOf<In>, kDTypeOf<Out>));
   auto x = samples<In>(1);
   auto out = run<Out>(*program, {x.data()}, static_cast<int64_t>(x.size()));
   for (size_t i = 0; i < x.size(); ++i) {
@@ -106,14 +101,7 @@ void check_one(Instruction instruction, std::function<Out(In)> reference) {
 
 template <typename In, typename Out>
 void check_two(Instruction instruction, std::function<Out(In, In)> reference) {
-  Expression expression;
-  for (uint16_t i = 0; i < 2; ++i) {
-    expression.add_input(kDTypeOf<In>);
-    expression.add_node({Instruction::kInput, kDTypeOf<In>, i, 0, 0});
-  }
-  uint16_t node = expression.add_node({instruction, kDTypeOf<Out>, 0, 1, 0});
-  expression.add_output({kDTypeOf<Out>, node});
-  auto program = compile(expression);
+  auto program = compile(of_instruction(instruction, 2, kDTypeOf<In>, kDTypeOf<Out>));
   auto x = samples<In>(1), y = samples<In>(2);
   // Neighbours may not matter, nor where the block starts: the same from an odd position on.
   auto out = run<Out>(*program, {x.data(), y.data()}, static_cast<int64_t>(x.size()));
@@ -680,13 +668,7 @@ TEST_CASE("inputs of one element are read as if they were repeated") {
 // The second operand as one element, and as a block of it.
 template <typename T>
 void check_by_one(Instruction instruction) {
-  Expression expression;
-  for (uint16_t i : {0, 1}) {
-    expression.add_input(kDTypeOf<T>);
-    expression.add_node({Instruction::kInput, kDTypeOf<T>, i, 0, 0});
-  }
-  expression.add_output({kDTypeOf<T>, expression.add_node({instruction, kDTypeOf<T>, 0, 1, 0})});
-  auto program = compile(expression);
+  auto program = compile(of_instruction(instruction, 2, kDTypeOf<T>, kDTypeOf<T>));
   const std::vector<Stored<T>> x = samples<T>(5);
   std::vector<Stored<T>> divisors = samples<T>(6);
   divisors.resize(40);

@@ -93,13 +93,7 @@ void check_same(const BlockProgram& program, std::span<const Input> inputs, int6
 
 template <typename T>
 void check_instruction(Instruction instruction) {
-  Expression expression;
-  for (uint16_t i : {0, 1}) {
-    expression.add_input(kDTypeOf<T>);
-    expression.add_node({Instruction::kInput, kDTypeOf<T>, i, 0, 0});
-  }
-  expression.add_output({kDTypeOf<T>, expression.add_node({instruction, kDTypeOf<T>, 0, 1, 0})});
-  const auto program = compile(expression);
+  const auto program = compile(of_instruction(instruction, 2, kDTypeOf<T>, kDTypeOf<T>));
   INFO(instruction_name(instruction), " of ", dtype_name(kDTypeOf<T>));
   for (int64_t rows : kRows) {
     for (int64_t columns : kColumns) {

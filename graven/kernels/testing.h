@@ -37,6 +37,19 @@ Expression record(std::initializer_list<DType> dtypes, Body body) {
   return *expression;
 }
 
+// One instruction, of inputs of one type.
+inline Expression of_instruction(Instruction instruction, uint16_t operands, DType operand,
+                                 DType result) {
+  Expression expression;
+  for (uint16_t i = 0; i < operands; ++i) {
+    expression.add_input(operand);
+    expression.add_node({Instruction::kInput, operand, i, 0, 0});
+  }
+  const uint16_t second = operands > 1 ? 1 : 0;
+  expression.add_output({result, expression.add_node({instruction, result, 0, second, 0})});
+  return expression;
+}
+
 inline std::shared_ptr<const BlockProgram> compile(const Expression& expression) {
   auto program = BlockProgram::compile(expression);
   REQUIRE_MESSAGE(program.ok(), program.status().message());
