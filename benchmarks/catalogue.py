@@ -183,6 +183,11 @@ _WORKLOADS = (
         targets=(_NOT_SLOWER_THAN_TENSORFLOW,),
     ),
     Workload(
+        "softmax_of_short_rows",
+        "softmax, [10 000, 100], last axis",
+        targets=(_NOT_SLOWER_THAN_TENSORFLOW,),
+    ),
+    Workload(
         "layer_norm_gelu",
         "layer norm and tanh gelu from ops, [512, 768]",
         targets=(_NOT_SLOWER_THAN_TENSORFLOW,),

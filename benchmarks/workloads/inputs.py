@@ -58,6 +58,10 @@ def softmax() -> Floats:
     return normal(0, 4096, 1000)
 
 
+def softmax_of_short_rows() -> Floats:
+    return normal(0, 10_000, 100)
+
+
 def layer_norm() -> tuple[Floats, Floats, Floats]:
     return normal(0, 512, 768), 1.0 + normal(1, 768, scale=0.1), normal(2, 768, scale=0.1)
 

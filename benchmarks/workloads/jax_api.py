@@ -139,6 +139,10 @@ def softmax() -> Cell:
     return _cell(lambda x: jax.nn.softmax(x, axis=-1), [inputs.softmax()])
 
 
+def softmax_of_short_rows() -> Cell:
+    return _cell(lambda x: jax.nn.softmax(x, axis=-1), [inputs.softmax_of_short_rows()])
+
+
 def _layer_norm(x: Any, scale: Any, shift: Any) -> Any:
     mean = jnp.mean(x, axis=-1, keepdims=True)
     centred = x - mean

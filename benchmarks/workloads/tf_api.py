@@ -241,6 +241,10 @@ def softmax() -> Cell:
     return _cell(lambda x: tf.nn.softmax(x), [inputs.softmax()])
 
 
+def softmax_of_short_rows() -> Cell:
+    return _cell(lambda x: tf.nn.softmax(x), [inputs.softmax_of_short_rows()])
+
+
 def _layer_norm(x: Any, scale: Any, shift: Any) -> Any:
     mean = tf.reduce_mean(x, axis=-1, keepdims=True)
     centred = x - mean

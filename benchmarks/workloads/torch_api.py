@@ -207,6 +207,10 @@ def softmax() -> Cell:
     return _cell(lambda x: torch.softmax(x, -1), [inputs.softmax()])
 
 
+def softmax_of_short_rows() -> Cell:
+    return _cell(lambda x: torch.softmax(x, -1), [inputs.softmax_of_short_rows()])
+
+
 def _layer_norm(x: Any, scale: Any, shift: Any) -> Any:
     mean = x.mean(-1, keepdim=True)
     centred = x - mean
