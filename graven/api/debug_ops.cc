@@ -49,16 +49,16 @@ void print(const std::vector<Printable>& inputs, const PrintOptions& options, He
   // A string alone is written without quotes.
   bool is_string = inputs.size() == 1 && tensors.size() == 1 &&
                    tensors[0].dtype() == DType::kString && tensors[0].shape() == Shape();
-  const Tensor written =
-      is_string ? tensors[0]
-                : debugging::_format(tensors, text, placeholder, options.summarize, location);
-  debugging::_print(Operand(written, location), options.output_stream, options.end);
+  const Tensor written = is_string ? tensors[0]
+                                   : internal::debugging::format(tensors, text, placeholder,
+                                                                 options.summarize, location);
+  internal::debugging::print(Operand(written, location), options.output_stream, options.end);
 }
 
 // --- Checks of values.
 
 void Assert(const Operand& condition, const std::vector<Tensor>& data, int64_t summarize) {
-  debugging::_assert(condition, data, summarize);
+  internal::debugging::assert_(condition, data, summarize);
 }
 
 namespace debugging {

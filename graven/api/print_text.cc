@@ -18,11 +18,12 @@ std::vector<std::string> split(const std::string& text, std::string_view separat
   return parts;
 }
 
-// A name of C++: words of the language get an underscore.
+// A name of C++: words of the language, and a macro, get an underscore.
 std::string identifier(std::string_view name) {
   static const std::set<std::string_view> kWords = {
-      "and", "bool", "case",     "default", "delete", "double",   "export", "float", "int",
-      "new", "not",  "operator", "or",      "switch", "template", "this",   "union", "xor"};
+      "and",    "assert",   "bool", "case",  "default", "delete",   "double",
+      "export", "float",    "int",  "new",   "not",     "operator", "or",
+      "switch", "template", "this", "union", "xor"};
   return kWords.contains(name) ? str_cat(name, "_") : std::string(name);
 }
 
@@ -64,13 +65,16 @@ std::string comment(const std::string& text) {
   return out;
 }
 
-// "nn.relu" as namespace and name.
+// "nn.relu" as namespace and name. Those that front ends alone call, "random._generator_key", are
+// internal: graven::internal::random::generator_key.
 std::pair<std::string, std::string> scope_and_name(const std::string& name) {
-  size_t point = name.rfind('.');
-  if (point == std::string::npos) return {"", identifier(name)};
-  std::string scope = name.substr(0, point);
+  const size_t point = name.rfind('.');
+  const bool has_scope = point != std::string::npos;
+  std::string scope = has_scope ? "::" + name.substr(0, point) : "";
+  std::string last = has_scope ? name.substr(point + 1) : name;
   for (size_t at; (at = scope.find('.')) != std::string::npos;) scope.replace(at, 1, "::");
-  return {"::" + scope, identifier(name.substr(point + 1))};
+  if (last.starts_with('_')) return {"::internal" + scope, identifier(last.substr(1))};
+  return {scope, identifier(last)};
 }
 
 }  // namespace graven::engine

@@ -27,7 +27,7 @@ Generator Generator::from_seed(int64_t seed, Here location) {
 }
 
 Generator Generator::from_key_counter(const Operand& key, const Operand& counter) {
-  return from_state(_generator_state(key, counter), key.location());
+  return from_state(internal::random::generator_state(key, counter), key.location());
 }
 
 Generator Generator::from_non_deterministic_state(Here location) {
@@ -35,12 +35,14 @@ Generator Generator::from_non_deterministic_state(Here location) {
   Tensor state;
   {
     InitScope eager;
-    state = _generator_new_state(location);
+    state = internal::random::generator_new_state(location);
   }
   return from_state(state, location);
 }
 
-Tensor Generator::key(Here location) const { return _generator_key(Operand(state_, location)); }
+Tensor Generator::key(Here location) const {
+  return internal::random::generator_key(Operand(state_, location));
+}
 
 void Generator::reset(const Operand& state) { state_.assign(state); }
 
@@ -49,45 +51,49 @@ void Generator::reset_from_seed(int64_t seed, Here location) {
 }
 
 void Generator::reset_from_key_counter(const Operand& key, const Operand& counter) {
-  state_.assign(Operand(_generator_state(key, counter), key.location()));
+  state_.assign(Operand(internal::random::generator_state(key, counter), key.location()));
 }
 
 Tensor Generator::skip(const Operand& delta) {
-  return _generator_skip(Operand(state_, delta.location()), algorithm(), delta);
+  return internal::random::generator_skip(Operand(state_, delta.location()), algorithm(), delta);
 }
 
 Tensor Generator::uniform(const Sizes& shape, const MaybeOperand& minval,
                           const MaybeOperand& maxval, DType dtype, Here location) {
-  return _generator_uniform(Operand(state_, location), algorithm(), shape, minval, maxval, dtype);
+  return internal::random::generator_uniform(Operand(state_, location), algorithm(), shape, minval,
+                                             maxval, dtype);
 }
 
 Tensor Generator::uniform_full_int(const Sizes& shape, DType dtype, Here location) {
-  return _generator_full_int(Operand(state_, location), algorithm(), shape, dtype);
+  return internal::random::generator_full_int(Operand(state_, location), algorithm(), shape, dtype);
 }
 
 Tensor Generator::normal(const Sizes& shape, const Operand& mean, const Operand& stddev,
                          DType dtype, Here location) {
-  return _generator_normal(Operand(state_, location), algorithm(), shape, mean, stddev, dtype);
+  return internal::random::generator_normal(Operand(state_, location), algorithm(), shape, mean,
+                                            stddev, dtype);
 }
 
 Tensor Generator::truncated_normal(const Sizes& shape, const Operand& mean, const Operand& stddev,
                                    DType dtype, Here location) {
-  return _generator_truncated_normal(Operand(state_, location), algorithm(), shape, mean, stddev,
-                                     dtype);
+  return internal::random::generator_truncated_normal(Operand(state_, location), algorithm(), shape,
+                                                      mean, stddev, dtype);
 }
 
 Tensor Generator::binomial(const Sizes& shape, const Operand& counts, const Operand& probs,
                            DType dtype, Here location) {
-  return _generator_binomial(Operand(state_, location), algorithm(), shape, counts, probs, dtype);
+  return internal::random::generator_binomial(Operand(state_, location), algorithm(), shape, counts,
+                                              probs, dtype);
 }
 
 Tensor Generator::make_seeds(int64_t count, Here location) {
-  return _generator_seeds(Operand(state_, location), algorithm(), count);
+  return internal::random::generator_seeds(Operand(state_, location), algorithm(), count);
 }
 
 std::vector<Generator> Generator::split(int64_t count, Here location) {
   std::vector<Generator> generators;
-  for (const Tensor& state : _generator_split(Operand(state_, location), algorithm(), count)) {
+  for (const Tensor& state :
+       internal::random::generator_split(Operand(state_, location), algorithm(), count)) {
     generators.push_back(from_state(state, location));
   }
   return generators;
