@@ -96,8 +96,8 @@ HeldObject::HeldObject(PyObject* object) : object_(object) { Py_INCREF(object_);
 
 HeldObject::~HeldObject() {
   if (!Py_IsInitialized()) {
-    // Python is ending, on this thread, and may yet end the slot.
-    if (slot_) slot_->held = nullptr;
+    // The thread that ends Python may yet end the slot; others may not touch it.
+    if (slot_ && has_gil()) slot_->held = nullptr;
     return;
   }
   HoldGil gil;  // first, as the collector may just be emptying the slot
