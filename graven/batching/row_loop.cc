@@ -176,7 +176,8 @@ class RowLoop {
     const Tensor number = own[0];
     std::vector<Tensor> inputs;
     for (int i = 0; i < c_.num_inputs(); ++i) {
-      const Tensor& all = own[static_cast<size_t>(c_.num_outputs() + 2 + i)];
+      const int from = c_.num_outputs() + 2 + i;
+      const Tensor& all = own[static_cast<size_t>(from)];
       inputs.push_back(c_.is_batched(i) ? row_of(emit, i, all, number) : all);
     }
     const Tensors outputs = emit.apply(c_.op(), inputs, c_.raw_attrs(), c_.node().name());

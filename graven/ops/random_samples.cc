@@ -70,7 +70,7 @@ double number_at(const Tensor& x, int64_t i) {
 template <typename T>
 T stored(double value) {
   if constexpr (std::is_integral_v<T>) {
-    constexpr double kEnd = -2.0 * static_cast<double>(std::numeric_limits<T>::min() / 2);
+    constexpr double kEnd = -static_cast<double>(std::numeric_limits<T>::min());
     if (!std::isfinite(value) || value < 0) return T(0);
     return value < kEnd ? static_cast<T>(value) : std::numeric_limits<T>::max();
   } else if constexpr (sizeof(T) == 2) {

@@ -1,6 +1,7 @@
 #include "graven/ops/windows.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "graven/ops/elements.h"
@@ -23,7 +24,7 @@ Status check_length(std::string_view name, std::span<const int64_t> list, int le
 }
 
 Status check_explicit_paddings(std::span<const int64_t> paddings, int length, int channels_at) {
-  if (paddings.size() != static_cast<size_t>(2 * length)) {
+  if (std::ssize(paddings) != 2 * length) {
     return invalid_argument("explicit_paddings attribute must contain ", 2 * length,
                             " values, but got: ", paddings.size());
   }

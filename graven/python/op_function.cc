@@ -34,7 +34,6 @@ using engine::AttrField;
 using engine::AttrValue;
 using engine::DType;
 using engine::Op;
-using engine::Result;
 using engine::Status;
 using engine::Tensor;
 using engine::Tensors;

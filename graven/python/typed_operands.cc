@@ -18,7 +18,6 @@ namespace {
 
 using engine::DType;
 using engine::Result;
-using engine::Status;
 using engine::Tensor;
 using engine::type_error;
 

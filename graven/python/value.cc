@@ -22,7 +22,6 @@ using engine::Literal;
 using engine::make_ref;
 using engine::Ref;
 using engine::Result;
-using engine::Status;
 using engine::Tensor;
 using engine::type_error;
 using engine::Value;

@@ -38,8 +38,11 @@ Status OpStep::run(ProgramRun& run) const {
   const uint64_t own = run.last_handles(*this);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const bool is_own = i < 64 && (own >> i & 1);
-    is_own ? values.push_back(std::move(*run.last_handle(*this, i)))
-           : values.push_back(run.input(*this, i));
+    if (is_own) {
+      values.push_back(std::move(*run.last_handle(*this, i)));
+    } else {
+      values.push_back(run.input(*this, i));
+    }
   }
   Tensors made;
   Status status = apply({values.data(), values.size()}, own, made);

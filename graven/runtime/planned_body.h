@@ -48,7 +48,11 @@ struct BodyInputs {
     for (size_t i = first; i < step.inputs.size(); ++i) {
       Tensor* own = run.last_handle(step, i);
       given_up.push_back(own != nullptr);
-      own ? values.push_back(std::move(*own)) : values.push_back(run.input(step, i));
+      if (own) {
+        values.push_back(std::move(*own));
+      } else {
+        values.push_back(run.input(step, i));
+      }
     }
   }
   std::span<Tensor> all() { return {values.data(), values.size()}; }

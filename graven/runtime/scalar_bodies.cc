@@ -161,8 +161,8 @@ class Flattener {
       if (!graph.control_outputs().empty() || one.body->effects().stateful) return {};
       Scope inner{graph, {}, {}, scope.may_trap && !is_choice};
       for (int i = 0; i < one.inputs.count; ++i) {
-        inner.inputs.push_back(
-            source_of(node.inputs()[static_cast<size_t>(one.inputs.first + i)], scope));
+        const int from = one.inputs.first + i;
+        inner.inputs.push_back(source_of(node.inputs()[static_cast<size_t>(from)], scope));
       }
       Sources& of_body = results.emplace_back();
       for (OutputRef output : graph.outputs()) of_body.push_back(source_of(output, inner));
