@@ -50,13 +50,13 @@ T integer_of(Float whole) {
   return static_cast<T>(static_cast<int32_t>(whole));
 }
 
-// Rounded down if kRoundsDown, else towards zero.
-template <bool kRoundsDown, typename T>
+// Rounded down if kRoundsDown, else towards zero. kIsOne: of one element, which is no vector.
+template <bool kRoundsDown, bool kIsOne, typename T>
 T integer_quotient(T a, T b) {
   bool is_minus_one = std::is_signed_v<T> && b == static_cast<T>(-1);
   T divisor = b == 0 || is_minus_one ? static_cast<T>(1) : b;
   T quotient;
-  if constexpr (kDividesAsFloats<T>) {
+  if constexpr (kDividesAsFloats<T> && !kIsOne) {
     FloatOf<T> exact = static_cast<FloatOf<T>>(a) / static_cast<FloatOf<T>>(divisor);
     quotient = integer_of<T>(kRoundsDown ? std::floor(exact) : exact);
   } else {
@@ -73,13 +73,13 @@ T integer_quotient(T a, T b) {
   quotient = is_minus_one ? negated : quotient;
   return b == 0 ? static_cast<T>(0) : quotient;
 }
-template <typename T>
+template <bool kIsOne, typename T>
 T integer_div(T a, T b) {
-  return integer_quotient<false>(a, b);
+  return integer_quotient<false, kIsOne>(a, b);
 }
-template <typename T>
+template <bool kIsOne, typename T>
 T integer_rem(T a, T b) {
-  T rest = wrap_sub<T>(a, wrap_mul<T>(integer_div(a, b), b));
+  T rest = wrap_sub<T>(a, wrap_mul<T>(integer_div<kIsOne>(a, b), b));
   return b == 0 ? static_cast<T>(0) : rest;
 }
 template <typename T>
@@ -145,9 +145,9 @@ T next_after(T from, T to) {
   return next;
 }
 
-#define GRAVEN_OP(Name)   \
-  struct Name {           \
-    template <typename T> \
+#define GRAVEN_OP(Name)                        \
+  struct Name {                                \
+    template <typename T, bool kIsOne = false> \
     static T apply([[maybe_unused]] T a, [[maybe_unused]] T b, [[maybe_unused]] T c)
 
 GRAVEN_OP(Add) {
@@ -176,7 +176,7 @@ GRAVEN_OP(Div) {
   if constexpr (kIsFloat<T>)
     return a / b;
   else
-    return integer_div(a, b);
+    return integer_div<kIsOne>(a, b);
 }
 }
 ;
@@ -184,7 +184,7 @@ GRAVEN_OP(Rem) {
   if constexpr (kIsFloat<T>)
     return std::fmod(a, b);
   else
-    return integer_rem(a, b);
+    return integer_rem<kIsOne>(a, b);
 }
 }
 ;
@@ -192,7 +192,7 @@ GRAVEN_OP(FloorDiv) {
   if constexpr (kIsFloat<T>) {
     return std::floor(a / b);
   } else {
-    return integer_quotient<true>(a, b);
+    return integer_quotient<true, kIsOne>(a, b);
   }
 }
 }
@@ -202,7 +202,7 @@ GRAVEN_OP(FloorMod) {
     T rest = std::fmod(a, b);
     return rest != 0 && ((rest < 0) != (b < 0)) ? rest + b : rest;
   } else {
-    T rest = integer_rem(a, b);
+    T rest = integer_rem<kIsOne>(a, b);
     if constexpr (std::is_signed_v<T>) {
       T shifted = wrap_add(rest, b);
       rest = rounds_down(rest, b) ? shifted : rest;
@@ -303,16 +303,17 @@ GRAVEN_OP(ShiftRight) {
 ;
 #undef GRAVEN_OP
 
-// One loop for one, two or three operands; unused operands are null.
-template <typename Op, int kOperands, typename T>
+// One loop for one, two or three operands; unused operands are null. kIsOne: n is 1.
+template <typename Op, int kOperands, typename T, bool kIsOne>
 void loop(void* out, const void* a, const void* b, const void* c, int64_t n) {
   T* o = static_cast<T*>(out);
   const T* x = static_cast<const T*>(a);
   const T* y = static_cast<const T*>(b);
   const T* z = static_cast<const T*>(c);
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) {
-    o[i] = Op::template apply<T>(x[i], kOperands > 1 ? y[i] : T{}, kOperands > 2 ? z[i] : T{});
+  for (int64_t i = 0; i < (kIsOne ? 1 : n); ++i) {
+    o[i] =
+        Op::template apply<T, kIsOne>(x[i], kOperands > 1 ? y[i] : T{}, kOperands > 2 ? z[i] : T{});
   }
 }
 
@@ -413,130 +414,139 @@ BlockFunction find_of_one(Instruction instruction, DType type) {
   }
 }
 
-template <typename T>
+template <typename T, bool kIsOne>
 BlockFunction of_numbers(Instruction instruction) {
   switch (instruction) {
     case Instruction::kAdd:
-      return loop<Add, 2, T>;
+      return loop<Add, 2, T, kIsOne>;
     case Instruction::kSub:
-      return loop<Sub, 2, T>;
+      return loop<Sub, 2, T, kIsOne>;
     case Instruction::kMul:
-      return loop<Mul, 2, T>;
+      return loop<Mul, 2, T, kIsOne>;
     case Instruction::kDiv:
-      return loop<Div, 2, T>;
+      return loop<Div, 2, T, kIsOne>;
     case Instruction::kRem:
-      return loop<Rem, 2, T>;
+      return loop<Rem, 2, T, kIsOne>;
     case Instruction::kFloorDiv:
-      return loop<FloorDiv, 2, T>;
+      return loop<FloorDiv, 2, T, kIsOne>;
     case Instruction::kFloorMod:
-      return loop<FloorMod, 2, T>;
+      return loop<FloorMod, 2, T, kIsOne>;
     case Instruction::kMin:
-      return loop<Min, 2, T>;
+      return loop<Min, 2, T, kIsOne>;
     case Instruction::kMax:
-      return loop<Max, 2, T>;
+      return loop<Max, 2, T, kIsOne>;
     case Instruction::kNeg:
-      return loop<Neg, 1, T>;
+      return loop<Neg, 1, T, kIsOne>;
     case Instruction::kAbs:
-      return loop<Abs, 1, T>;
+      return loop<Abs, 1, T, kIsOne>;
     case Instruction::kSign:
-      return loop<Sign, 1, T>;
+      return loop<Sign, 1, T, kIsOne>;
     default:
       return nullptr;
   }
 }
 
-template <typename T>
+template <typename T, bool kIsOne>
 BlockFunction of_floats(Instruction instruction) {
   switch (instruction) {
     case Instruction::kFma:
-      return loop<Fma, 3, T>;
+      return loop<Fma, 3, T, kIsOne>;
     case Instruction::kMulAdd:
-      return loop<MulAdd, 3, T>;
+      return loop<MulAdd, 3, T, kIsOne>;
     case Instruction::kNextAfter:
-      return loop<NextAfter, 2, T>;
+      return loop<NextAfter, 2, T, kIsOne>;
     case Instruction::kFloor:
-      return loop<Floor, 1, T>;
+      return loop<Floor, 1, T, kIsOne>;
     case Instruction::kCeil:
-      return loop<Ceil, 1, T>;
+      return loop<Ceil, 1, T, kIsOne>;
     case Instruction::kTrunc:
-      return loop<Trunc, 1, T>;
+      return loop<Trunc, 1, T, kIsOne>;
     case Instruction::kRound:
-      return loop<Round, 1, T>;
+      return loop<Round, 1, T, kIsOne>;
     case Instruction::kSqrt:
-      return loop<Sqrt, 1, T>;
+      return loop<Sqrt, 1, T, kIsOne>;
     case Instruction::kRsqrt:
-      return loop<Rsqrt, 1, T>;
+      return loop<Rsqrt, 1, T, kIsOne>;
     default:
-      return of_numbers<T>(instruction);
+      return of_numbers<T, kIsOne>(instruction);
   }
 }
 
-template <typename T>
+template <typename T, bool kIsOne>
 BlockFunction of_integers(Instruction instruction) {
   switch (instruction) {
     case Instruction::kPow:
       return integer_pow_loop<T>;
     case Instruction::kAnd:
-      return loop<And, 2, T>;
+      return loop<And, 2, T, kIsOne>;
     case Instruction::kOr:
-      return loop<Or, 2, T>;
+      return loop<Or, 2, T, kIsOne>;
     case Instruction::kXor:
-      return loop<Xor, 2, T>;
+      return loop<Xor, 2, T, kIsOne>;
     case Instruction::kNot:
-      return loop<Not, 1, T>;
+      return loop<Not, 1, T, kIsOne>;
     case Instruction::kShiftLeft:
-      return loop<ShiftLeft, 2, T>;
+      return loop<ShiftLeft, 2, T, kIsOne>;
     case Instruction::kShiftRight:
-      return loop<ShiftRight, 2, T>;
+      return loop<ShiftRight, 2, T, kIsOne>;
     default:
-      return of_numbers<T>(instruction);
+      return of_numbers<T, kIsOne>(instruction);
   }
 }
 
+template <bool kIsOne>
 BlockFunction of_bools(Instruction instruction) {
   switch (instruction) {
     case Instruction::kAnd:
     case Instruction::kMin:
-      return loop<And, 2, uint8_t>;
+      return loop<And, 2, uint8_t, kIsOne>;
     case Instruction::kOr:
     case Instruction::kMax:
-      return loop<Or, 2, uint8_t>;
+      return loop<Or, 2, uint8_t, kIsOne>;
     case Instruction::kXor:
-      return loop<Xor, 2, uint8_t>;
+      return loop<Xor, 2, uint8_t, kIsOne>;
     case Instruction::kNot:
-      return loop<LogicalNot, 1, uint8_t>;
+      return loop<LogicalNot, 1, uint8_t, kIsOne>;
     default:
       return nullptr;
   }
 }
 
+template <bool kIsOne>
 BlockFunction find(Instruction instruction, DType type) {
   switch (type) {
     case DType::kFloat32:
-      return of_floats<float>(instruction);
+      return of_floats<float, kIsOne>(instruction);
     case DType::kFloat64:
-      return of_floats<double>(instruction);
+      return of_floats<double, kIsOne>(instruction);
     case DType::kInt8:
-      return of_integers<int8_t>(instruction);
+      return of_integers<int8_t, kIsOne>(instruction);
     case DType::kInt16:
-      return of_integers<int16_t>(instruction);
+      return of_integers<int16_t, kIsOne>(instruction);
     case DType::kInt32:
-      return of_integers<int32_t>(instruction);
+      return of_integers<int32_t, kIsOne>(instruction);
     case DType::kInt64:
-      return of_integers<int64_t>(instruction);
+      return of_integers<int64_t, kIsOne>(instruction);
     case DType::kUInt8:
-      return of_integers<uint8_t>(instruction);
+      return of_integers<uint8_t, kIsOne>(instruction);
     case DType::kUInt16:
-      return of_integers<uint16_t>(instruction);
+      return of_integers<uint16_t, kIsOne>(instruction);
     case DType::kUInt32:
-      return of_integers<uint32_t>(instruction);
+      return of_integers<uint32_t, kIsOne>(instruction);
     case DType::kUInt64:
-      return of_integers<uint64_t>(instruction);
+      return of_integers<uint64_t, kIsOne>(instruction);
     case DType::kBool:
-      return of_bools(instruction);
+      return of_bools<kIsOne>(instruction);
     default:
       return nullptr;
   }
+}
+
+BlockFunction find_loop(Instruction instruction, DType type) {
+  return find<false>(instruction, type);
+}
+BlockFunction find_one(Instruction instruction, DType type) {
+  return find<true>(instruction, type);
 }
 
 }  // namespace
@@ -546,7 +556,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace graven::engine {
 BlockFunction arithmetic_function(Instruction instruction, DType type) {
-  return GRAVEN_SIMD_DISPATCH(find)(instruction, type);
+  return GRAVEN_SIMD_DISPATCH(find_loop)(instruction, type);
+}
+BlockFunction arithmetic_function_of_one(Instruction instruction, DType type) {
+  return GRAVEN_SIMD_DISPATCH(find_one)(instruction, type);
 }
 BlockFunction by_one_function(Instruction instruction, DType type) {
   return GRAVEN_SIMD_DISPATCH(find_of_one)(instruction, type);

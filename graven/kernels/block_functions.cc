@@ -5,25 +5,29 @@
 namespace graven::engine {
 namespace {
 
-template <typename T>
+template <typename T, bool kIsOne>
 void copy(void* out, const void* a, const void*, const void*, int64_t n) {
-  std::memmove(out, a, n * sizeof(T));
+  std::memmove(out, a, (kIsOne ? 1 : n) * sizeof(T));
+}
+
+template <bool kIsOne>
+BlockFunction copy_of(size_t element_size) {
+  switch (element_size) {
+    case 1:
+      return copy<uint8_t, kIsOne>;
+    case 2:
+      return copy<uint16_t, kIsOne>;
+    case 4:
+      return copy<uint32_t, kIsOne>;
+    default:
+      return copy<uint64_t, kIsOne>;
+  }
 }
 
 }  // namespace
 
-BlockFunction copy_function(size_t element_size) {
-  switch (element_size) {
-    case 1:
-      return copy<uint8_t>;
-    case 2:
-      return copy<uint16_t>;
-    case 4:
-      return copy<uint32_t>;
-    default:
-      return copy<uint64_t>;
-  }
-}
+BlockFunction copy_function(size_t element_size) { return copy_of<false>(element_size); }
+BlockFunction copy_function_of_one(size_t element_size) { return copy_of<true>(element_size); }
 
 BlockFunction block_function(Instruction instruction, DType operand_type, DType result_type) {
   if (!instruction_takes(instruction, operand_type)) return nullptr;
@@ -44,6 +48,14 @@ BlockFunction block_function(Instruction instruction, DType operand_type, DType 
   if (BlockFunction f = comparison_function(instruction, operand_type)) return f;
   if (BlockFunction f = arithmetic_function(instruction, operand_type)) return f;
   return math_function(instruction, operand_type);
+}
+
+BlockFunction function_of_one(Instruction instruction, DType operand_type, DType result_type) {
+  if (!instruction_takes(instruction, operand_type)) return nullptr;
+  if (instruction == Instruction::kSelect) return select_function_of_one(dtype_size(operand_type));
+  if (BlockFunction f = comparison_function_of_one(instruction, operand_type)) return f;
+  if (BlockFunction f = arithmetic_function_of_one(instruction, operand_type)) return f;
+  return block_function(instruction, operand_type, result_type);
 }
 
 }  // namespace graven::engine

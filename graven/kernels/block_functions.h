@@ -19,6 +19,10 @@ using BlockFunction = void (*)(void* out, const void* a, const void* b, const vo
 // null if there is none.
 BlockFunction block_function(Instruction instruction, DType operand_type, DType result_type);
 
+// The same for n of 1, in less time.
+BlockFunction function_of_one(Instruction instruction, DType operand_type, DType result_type);
+BlockFunction copy_function_of_one(size_t element_size);
+
 // Two instructions in one loop, where the second reads the result of the first; null if there is
 // none. a and b are the operands of the first one, c the other operand of the second.
 enum class PairForm {
@@ -90,5 +94,9 @@ BlockFunction select_function(size_t element_size);
 BlockFunction conversion_function(DType from, DType to);
 BlockFunction rounding_function(Instruction instruction);
 BlockFunction math_function(Instruction instruction, DType type);
+// Of one element.
+BlockFunction arithmetic_function_of_one(Instruction instruction, DType type);
+BlockFunction comparison_function_of_one(Instruction instruction, DType operand_type);
+BlockFunction select_function_of_one(size_t element_size);
 
 }  // namespace graven::engine

@@ -43,23 +43,40 @@ class GRAVEN_API ScalarLoop {
   struct Step {
     BlockFunction function;
     uint32_t out, a, b, c;  // cells
+    bool reads(uint32_t cell) const { return a == cell || b == cell || c == cell; }
   };
   struct Part {
     Expression expression;
-    std::vector<Step> steps;
+    std::vector<Step> steps;        // of the nodes that outputs and traps depend on
     std::vector<uint32_t> cell_of;  // by node
   };
   ScalarLoop() = default;
   bool add(const Expression& expression, Part& part);
-  static void run(const Part& part, std::span<Cell> cells);
-  static const Trap* trap_of(const Part& part, std::span<const Cell> cells);
+  bool add_step(const Expression& expression, const ExprNode& node, Part& part);
+  uint32_t constant(uint64_t bits);
+  // Gives the variables their next values: by the steps that compute these, where no later one
+  // reads the old value, else by copies.
+  void add_moves(std::span<const int> changed);
+  // Makes the step that computes a result write it to the variable; false if that may not be.
+  bool writes_variable(uint16_t result, uint32_t variable);
+  // Puts the step of the body that makes this cell behind those that read the variable, if there
+  // are such ones. False if its result is needed before.
+  bool goes_behind_readers(uint32_t cell, uint32_t variable);
+  bool is_variable(uint32_t cell) const { return cell < condition_.expression.inputs().size(); }
+  static void run(std::span<const Step> steps, Cell* cells) {
+    for (const Step& step : steps) {
+      step.function(cells + step.out, cells + step.a, cells + step.b, cells + step.c, 1);
+    }
+  }
+  static const Trap* trap_of(const Part& part, std::span<const Cell> cells) {
+    for (const Trap& trap : part.expression.traps()) {
+      if (cells[part.cell_of[trap.condition]].bytes[0] != std::byte{0}) return &trap;
+    }
+    return nullptr;
+  }
 
   Part condition_, body_;
-  // From the cell of a result to one of its own, then to the variable.
-  struct Move {
-    uint32_t from, between, variable;
-  };
-  std::vector<Move> moves_;
+  std::vector<Step> moves_;  // copies after the body
   std::vector<std::pair<uint32_t, uint64_t>> constants_;
   size_t num_cells_ = 0;
 };
