@@ -22,7 +22,7 @@ Status BodyStep::run(ProgramRun& run) const {
   const bool is_in_graph = result_shape_ == ResultShape::kInGraph;
   if (!is_in_graph) RETURN_IF_ERROR(find_shape(operands, found));
   const Shape& shape = is_in_graph ? outputs[0].shape : found;
-  Tensor made;
+  Tensor made = run.kept(*this, 0);
   TrapNotes traps;
   Status status = run_map(*queue, kernel_, operands, run.last_handles(*this), body_->output(),
                           shape, made, traps);

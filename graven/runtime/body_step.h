@@ -24,6 +24,7 @@ class BodyStep final : public Step {
         result_shape_(result_shape) {}
   Status run(ProgramRun& run) const override;
   std::string text() const override { return node->op().name(); }
+  bool writes_kept(size_t /*i*/) const override { return result_shape_ == ResultShape::kInGraph; }
   int64_t bytes() const override {
     return bytes_of_object<BodyStep>();  // kernels of bodies are shared
   }

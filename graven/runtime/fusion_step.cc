@@ -116,6 +116,8 @@ Status FusionStep::make_outputs(ProgramRun& run, std::span<const int64_t> symbol
   const uint64_t own = run.last_handles(*this);
   for (size_t i = 0; i < made.size(); ++i) {
     const int output = static_cast<int>(i);
+    made[i] = run.kept(*this, i);
+    if (made[i]) continue;
     Shape found;
     if (static_shapes_.empty()) found = output_shape(output, symbols);
     const Shape& shape = static_shapes_.empty() ? found : static_shapes_[i];

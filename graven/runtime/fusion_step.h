@@ -16,6 +16,9 @@ class FusionStep final : public Step {
   Status run(ProgramRun& run) const override;
   std::string text() const override;
   int64_t bytes() const override;
+  bool writes_kept(size_t i) const override {
+    return i < static_shapes_.size() && static_shapes_[i] == outputs[i].shape;
+  }
   const Fusion& fusion() const { return *fusion_; }
 
  private:

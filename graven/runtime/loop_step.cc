@@ -58,7 +58,7 @@ Result<std::unique_ptr<LoopStep>> LoopStep::create(const Node& node, Ref<Body> c
   step->scalars_ = std::move(scalars);
   step->counters_ = std::move(counters);
   step->recompute_ = std::move(recompute);
-  step->cost = kGuessedIterations * (step->condition_.cost() + step->body_.cost());
+  step->cost = kGuessedIterations * step->cost_of_iteration();
   return step;
 }
 
@@ -77,7 +77,7 @@ std::optional<LoopStep::Scalars> LoopStep::scalar_loop(const Graph& condition, c
 bool LoopStep::takes_scalars(std::span<const Tensor> values) const {
   for (size_t i = 0; i < values.size(); ++i) {
     // A scalar in the body is one in each run; but a body may be fed other shapes.
-    const OutputType& type = body_.body().graph()->inputs()[i]->output(0);
+    const OutputType& type = body_.planned().body().graph()->inputs()[i]->output(0);
     const bool is_scalar = type.shape.has_rank() && type.shape.rank() == 0;
     if (is_scalar && values[i].rank() != 0) return false;
   }
@@ -103,7 +103,7 @@ Status LoopStep::repeat_scalars(std::span<Tensor> values) const {
     end = scalars_->loop.run({cells.data(), cells.size()}, kIterationsBetweenChecks, &trap);
   } while (end == ScalarLoop::End::kMoreToCome);
   if (end == ScalarLoop::End::kTrapped) return trapped_at(*trap);
-  for (int i : changed_) {
+  for (int i : body_.changed()) {
     Tensor& value = values[static_cast<size_t>(i)];
     ASSIGN_OR_RETURN(Tensor made, Tensor::allocate(value.dtype(), Shape()));
     std::memcpy(made.mutable_raw_data(), &cells[static_cast<size_t>(i)], dtype_size(value.dtype()));
@@ -122,11 +122,11 @@ Status LoopStep::trapped_at(const Trap& trap) const {
 }
 
 Status LoopStep::run(ProgramRun& run) const {
-  Status status = Stack::check("a loop", body_.body().name());
+  Status status = Stack::check("a loop", body_.planned().body().name());
   if (!status.ok()) return failed_at(*node, status);
   BodyInputs variables(*this, run, 0);
   InlineVector<bool, 8> is_changed(variables.values.size(), false);
-  for (int i : changed_) is_changed[static_cast<size_t>(i)] = true;
+  for (int i : body_.changed()) is_changed[static_cast<size_t>(i)] = true;
   for (size_t i = 0; i < is_changed.size(); ++i) variables.given_up[i] &= is_changed[i];
   status = repeat(variables.all(), variables.may_overwrite());
   if (!status.ok()) return failed_at(*node, with_op_name(node->op(), status));
@@ -138,7 +138,7 @@ Status LoopStep::repeat_whole_body(std::span<Tensor> values) const {
   const InterruptCheck interrupt = interrupt_check();
   Tensors made;
   for (;;) {
-    RETURN_IF_ERROR(condition_.run(std::span<const Tensor>(values), made));
+    RETURN_IF_ERROR(condition_.planned().run(std::span<const Tensor>(values), made));
     ASSIGN_OR_RETURN(const bool holds, condition_holds(made[0]));
     if (!holds) return {};
     RETURN_IF_ERROR(run_body(whole_body_, values, made));
@@ -151,7 +151,7 @@ Status LoopStep::repeat(std::span<Tensor> values, std::span<bool> given_up) cons
   if ((scalars_ || counters_) && !takes_scalars(values)) return repeat_whole_body(values);
   if (scalars_) return repeat_scalars(values);
   const InterruptCheck interrupt = interrupt_check();
-  const double cost = condition_.cost() + body_.cost() + 100;
+  const double cost = cost_of_iteration() + 100;
   double since_check = 0;
   std::optional<LoopCounters::Run> counters;
   if (counters_) counters.emplace(*counters_, values);
@@ -162,21 +162,22 @@ Status LoopStep::repeat(std::span<Tensor> values, std::span<bool> given_up) cons
   }
   Tensors made;
   SpareMemory spare;
+  RepeatedRun condition(condition_, values, {}), body(body_, values, given_up);
   for (;;) {
     bool holds = false;
     if (counters) {
       holds = counters->begin_iteration(values);
     } else {
-      RETURN_IF_ERROR(condition_.run(values, made));
+      RETURN_IF_ERROR(condition.next(made));
       ASSIGN_OR_RETURN(holds, condition_holds(made[0]));
-      SpareMemory::keep(made[0]);
+      condition.recycle(0, made[0]);
     }
     if (!holds) break;
     if (recompute) recompute->before_iteration(values);
-    RETURN_IF_ERROR(body_.run(values, given_up, made));
-    for (size_t c = 0; c < changed_.size(); ++c) {
-      const auto i = static_cast<size_t>(changed_[c]);
-      SpareMemory::keep(values[i]);
+    RETURN_IF_ERROR(body.next(made));
+    for (size_t c = 0; c < body_.changed().size(); ++c) {
+      const auto i = static_cast<size_t>(body_.changed()[c]);
+      body.recycle(c, values[i]);
       values[i] = std::move(made[c]);
       given_up[i] = true;
     }

@@ -9,6 +9,7 @@
 #include "graven/runtime/loop_counters.h"
 #include "graven/runtime/planned_body.h"
 #include "graven/runtime/recompute.h"
+#include "graven/runtime/repeated_run.h"
 #include "graven/runtime/step.h"
 
 namespace graven::engine {
@@ -25,8 +26,9 @@ class LoopStep final : public Step {
   std::string text() const override { return node->op().name(); }
   int64_t bytes() const override {
     // Bodies own their Programs. That of body_ is the node's, or this step's alone.
-    int64_t total = bytes_of_object<LoopStep>() + heap_bytes(changed_);
-    if (&body_.body() != whole_body_.get()) total += body_.body().bytes();
+    int64_t total = bytes_of_object<LoopStep>() + condition_.bytes() + body_.bytes();
+    const Body& body = body_.planned().body();
+    if (&body != whole_body_.get()) total += body.bytes();
     if (scalars_) {
       total += scalars_->loop.bytes() + heap_bytes(scalars_->condition_members) +
                heap_bytes(scalars_->body_members);
@@ -34,7 +36,9 @@ class LoopStep final : public Step {
     if (counters_) total += counters_->bytes();
     return total + (recompute_ ? recompute_->bytes() : 0);
   }
-  bool may_block() const override { return condition_.may_block() || body_.may_block(); }
+  bool may_block() const override {
+    return condition_.planned().may_block() || body_.planned().may_block();
+  }
 
  private:
   // The loop over scalars that the whole loop is, and the nodes of its traps.
@@ -47,10 +51,10 @@ class LoopStep final : public Step {
   LoopStep(const Node& node, PlannedBody condition, PlannedBody body, Ref<Body> whole_body,
            std::vector<int> changed)
       : Step(node),
-        condition_(std::move(condition)),
-        body_(std::move(body)),
-        whole_body_(std::move(whole_body)),
-        changed_(std::move(changed)) {}
+        condition_(std::move(condition), {}),
+        body_(std::move(body), std::move(changed)),
+        whole_body_(std::move(whole_body)) {}
+  double cost_of_iteration() const { return condition_.planned().cost() + body_.planned().cost(); }
   Status repeat(std::span<Tensor> values, std::span<bool> given_up) const;
   Status repeat_scalars(std::span<Tensor> values) const;
   Status repeat_whole_body(std::span<Tensor> values) const;
@@ -58,11 +62,10 @@ class LoopStep final : public Step {
   bool takes_scalars(std::span<const Tensor> values) const;
   Status trapped_at(const Trap& trap) const;
 
-  const PlannedBody condition_;
-  // Gives the variables of changed_; counters_ and recompute_ do the rest.
-  const PlannedBody body_;
+  const RepeatedBody condition_;
+  // Gives the variables that it changes; counters_ and recompute_ do the rest.
+  const RepeatedBody body_;
   const Ref<Body> whole_body_;
-  const std::vector<int> changed_;
   std::optional<Scalars> scalars_;              // none: some variables are no scalars
   std::optional<LoopCounters> counters_;        // none: the condition is no expression of scalars
   std::unique_ptr<const Recompute> recompute_;  // null: nothing is computed again

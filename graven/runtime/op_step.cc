@@ -1,7 +1,10 @@
 #include "graven/runtime/op_step.h"
 
+#include <algorithm>
+
 #include "graven/base/heap_bytes.h"
 #include "graven/base/waiting_lock.h"
+#include "graven/ir/kernel.h"
 #include "graven/runtime/placement.h"
 #include "graven/runtime/run_body.h"
 #include "graven/runtime/run_op.h"
@@ -33,7 +36,17 @@ int64_t OpStep::bytes() const {
          (state_ ? bytes_of_object<State>() : 0);
 }
 
+bool OpStep::writes_kept(size_t /*i*/) const {
+  if (!kernel_ || state_ || node->op().record().allocates_outputs) return false;
+  // A handle is at one place at a time.
+  std::vector<int> slots = inputs;
+  std::ranges::sort(slots);
+  return slots.size() <= std::tuple_size_v<decltype(KernelHandles::inputs)> &&
+         std::ranges::adjacent_find(slots) == slots.end();
+}
+
 Status OpStep::run(ProgramRun& run) const {
+  if (keeps_outputs && run.lent()) return run_kept(run);
   InlineVector<Tensor, 6> values;
   const uint64_t own = run.last_handles(*this);
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -51,6 +64,28 @@ Status OpStep::run(ProgramRun& run) const {
   for (size_t i = 0; i < outputs.size(); ++i) {
     RETURN_IF_ERROR(run.put(*this, i, std::move(made[i])));
   }
+  return {};
+}
+
+Status OpStep::run_kept(ProgramRun& run) const {
+  Tensors& made = run.lent()->outputs;
+  if (made.size() != outputs.size()) made.resize(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    made[i] = run.kept(*this, i);
+    if (made[i]) continue;
+    auto allocated = Tensor::allocate(dtypes_[i], shapes_[i], queue->device());
+    if (!allocated.ok()) return failed_at(*node, with_op_name(node->op(), allocated.status()));
+    made[i] = std::move(*allocated);
+  }
+  const std::span<Tensor> values(run.lent()->inputs.data(), inputs.size());
+  for (size_t i = 0; i < values.size(); ++i) values[i] = std::move(run.handle(inputs[i]));
+  KernelContext context(node->op(), node->attrs(), values, made, /*state=*/nullptr, shapes_,
+                        /*done=*/nullptr, *queue);
+  Status status = kernel_(context);
+  for (size_t i = 0; i < values.size(); ++i) run.handle(inputs[i]) = std::move(values[i]);
+  if (status.ok()) status = check_made(node->op(), made, dtypes_);
+  if (!status.ok()) return failed_at(*node, with_op_name(node->op(), status));
+  for (size_t i = 0; i < outputs.size(); ++i) run.handle(outputs[i].slot) = std::move(made[i]);
   return {};
 }
 

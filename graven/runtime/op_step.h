@@ -19,9 +19,12 @@ class OpStep final : public Step {
   std::string text() const override { return node->op().name(); }
   int64_t bytes() const override;
   bool may_block() const override { return may_block_; }
+  bool writes_kept(size_t i) const override;
   bool shapes_known() const { return shapes_known_; }
 
  private:
+  // One of runs in turn that keep all outputs: calls the kernel on handles that are only moved.
+  Status run_kept(ProgramRun& run) const;
   Status apply(std::span<Tensor> inputs, uint64_t reusable, Tensors& made) const;
   Status apply_with(Ref<RefCounted>* state, std::span<Tensor> inputs, uint64_t reusable,
                     Tensors& made) const;

@@ -37,4 +37,30 @@ void plan_memory(std::span<const std::unique_ptr<Step>> steps, std::span<const i
   }
 }
 
+namespace {
+
+bool is_small(const Step::Output& output) {
+  constexpr int64_t kMaxBytes = 4096;
+  if (!is_plain(output.dtype) || output.is_promised) return false;
+  const auto elements = output.shape.checked_num_elements();
+  return elements && *elements <= kMaxBytes / static_cast<int64_t>(dtype_size(output.dtype));
+}
+
+}  // namespace
+
+std::vector<uint8_t> kept_slots(std::span<const std::unique_ptr<Step>> steps, int num_slots) {
+  std::vector<uint8_t> is_kept(static_cast<size_t>(num_slots), 0);
+  for (const auto& step : steps) {
+    const bool is_on_host = step->queue->device().is_host();
+    step->keeps_outputs = !step->outputs.empty();
+    for (size_t i = 0; i < step->outputs.size(); ++i) {
+      const Step::Output& output = step->outputs[i];
+      const bool keeps = is_on_host && output.slot >= 0 && is_small(output) && step->writes_kept(i);
+      step->keeps_outputs &= keeps;
+      if (keeps) is_kept[static_cast<size_t>(output.slot)] = 1;
+    }
+  }
+  return is_kept;
+}
+
 }  // namespace graven::engine

@@ -13,4 +13,9 @@ namespace graven::engine {
 void plan_memory(std::span<const std::unique_ptr<Step>> steps, std::span<const int> returned,
                  int num_inputs, int first_made, int num_slots);
 
+// For runs in turn (RepeatedRun): by slot, whether its tensor stays for the next run to write.
+// Small ones do, whose making costs more than their memory: larger ones take memory of others,
+// which is in a cache.
+std::vector<uint8_t> kept_slots(std::span<const std::unique_ptr<Step>> steps, int num_slots);
+
 }  // namespace graven::engine

@@ -21,16 +21,19 @@ class PlannedBody {
   }
   // `values`, one for each input of the body, may be overwritten where given_up says so.
   Status run(std::span<Tensor> values, std::span<const bool> given_up, Tensors& outputs) const {
-    const bool is_accepted = accepts_shapes(*body_, values) && program_->accepts(values);
-    return is_accepted ? program_->run(values, given_up, outputs)
-                       : run_body(body_, values, outputs);
+    return accepts(values) ? program_->run(values, given_up, outputs)
+                           : run_body(body_, values, outputs);
   }
   // The same for values that stay as they are.
   Status run(std::span<const Tensor> values, Tensors& outputs) const {
-    const bool is_accepted = accepts_shapes(*body_, values) && program_->accepts(values);
-    return is_accepted ? program_->run(values, outputs) : run_body(body_, values, outputs);
+    return accepts(values) ? program_->run(values, outputs) : run_body(body_, values, outputs);
+  }
+  // Whether the Program may run on these values.
+  bool accepts(std::span<const Tensor> values) const {
+    return accepts_shapes(*body_, values) && program_->accepts(values);
   }
   const Body& body() const { return *body_; }
+  const Program& program() const { return *program_; }
   double cost() const { return program_->cost(); }
   bool may_block() const { return program_->may_block(); }
 

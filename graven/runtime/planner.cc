@@ -30,6 +30,7 @@ class Planner {
     for (OutputRef output : graph_->outputs()) program_->outputs_.push_back(slot_of(output));
     program_->num_slots_ = next_slot_;
     plan_memory(steps_, program_->outputs_, program_->num_inputs_, first_made_, next_slot_);
+    program_->is_kept_ = kept_slots(steps_, next_slot_);
     for (auto& step : steps_) {
       program_->cost_ += step->cost;
       program_->may_block_ |= step->may_block();

@@ -116,6 +116,12 @@ Status Program::run(std::span<Tensor> inputs, std::span<const bool> given_up,
 Status Program::run(ProgramRun run, Tensors& outputs, bool may_hand_out_inputs) const {
   FlushDenormals flush;
   LetOthersRun others(cost_ > kLongNanoseconds || may_block_);
+  RETURN_IF_ERROR(run_steps(run));
+  collect(run, outputs, may_hand_out_inputs);
+  return {};
+}
+
+Status Program::run_steps(ProgramRun& run) const {
   InterruptCheck interrupt = cost_ > kNanosecondsBetweenChecks ? interrupt_check() : nullptr;
   double since_check = 0;
   for (const auto& step : steps_) {
@@ -126,7 +132,6 @@ Status Program::run(ProgramRun run, Tensors& outputs, bool may_hand_out_inputs) 
       RETURN_IF_ERROR(interrupt());
     }
   }
-  collect(run, outputs, may_hand_out_inputs);
   return {};
 }
 
@@ -138,8 +143,8 @@ void Program::collect(ProgramRun& run, Tensors& outputs, bool may_hand_out_input
       outputs.push_back(run.value(slot));
       continue;
     }
-    Tensor* made = slot < run.first_made_ ? nullptr : run.own_handle(slot);
-    if (made && *made && (*made).object()->is_unique()) {
+    Tensor* made = run.made(slot);
+    if (made && *made && made->object()->is_unique()) {
       outputs.push_back(std::move(*made));
       continue;
     }
@@ -156,7 +161,8 @@ void Program::collect(ProgramRun& run, Tensors& outputs, bool may_hand_out_input
 int64_t Program::bytes() const {
   ByteCount count;
   int64_t total = bytes_of_object<Program>() + graph_->bytes() + heap_bytes(steps_) +
-                  heap_bytes(constants_) + heap_bytes(outputs_) + heap_bytes(checked_inputs_);
+                  heap_bytes(constants_) + heap_bytes(outputs_) + heap_bytes(checked_inputs_) +
+                  heap_bytes(is_kept_);
   for (const Tensor& constant : constants_) total += bytes_of_tensor(constant, count);
   for (const auto& step : steps_) {
     total += heap_bytes(step->inputs) + heap_bytes(step->outputs) + heap_bytes(step->frees) +

@@ -51,8 +51,11 @@ class GRAVEN_API Program : public RefCounted {
 
  private:
   friend class Planner;
+  friend class RepeatedBody;
+  friend class RepeatedRun;
   Program() = default;
   Status run(ProgramRun run, Tensors& outputs, bool may_hand_out_inputs) const;
+  Status run_steps(ProgramRun& run) const;
   Status check_inputs(std::span<const Tensor> inputs) const;
   void collect(ProgramRun& run, Tensors& outputs, bool may_hand_out_inputs) const;
   Ref<Graph> graph_;  // the optimised copy, kept for locations of errors
@@ -60,6 +63,7 @@ class GRAVEN_API Program : public RefCounted {
   std::vector<Tensor> constants_;
   std::vector<int> outputs_;  // slots
   std::vector<std::pair<int, Shape>> checked_inputs_;
+  std::vector<uint8_t> is_kept_;  // by slot: results whose tensors stay in runs in turn
   int num_inputs_ = 0, num_slots_ = 0;
   double cost_ = 0;
   bool may_block_ = false;

@@ -177,6 +177,10 @@ Status run_kernel(Queue& queue, const Op& op, AttrsRef attrs, KernelFunction ker
   }
   KernelContext context(op, attrs, inputs, outputs, state, shapes, /*done=*/nullptr, queue);
   if (Status status = kernel(context); !status.ok()) return with_op_name(op, status);
+  return check_made(op, outputs, dtypes);
+}
+
+Status check_made(const Op& op, std::span<const Tensor> outputs, std::span<const DType> dtypes) {
   for (size_t i = 0; i < dtypes.size(); ++i) {
     if (!outputs[i]) return internal_error("[", op.name(), "] the kernel made no output ", i);
     if (outputs[i].dtype() != dtypes[i]) {
@@ -213,7 +217,7 @@ Status run_map(Queue& queue, const BodyKernel& kernel, std::span<Tensor* const> 
   // The object of an input goes when its memory is taken, and with it the shape that operands
   // point to: from then on they point to that of the output, which is the same.
   const Shape* result = &shape;
-  for (size_t k = 0; reusable && k < std::min<size_t>(inputs.size(), 64); ++k) {
+  for (size_t k = 0; reusable && !output && k < std::min<size_t>(inputs.size(), 64); ++k) {
     if (!(reusable >> k & 1) || !*inputs[k]) continue;
     output = take_memory(*inputs[k], dtype, shape);
     if (!output) continue;

@@ -54,6 +54,9 @@ Status run_kernel(Queue& queue, const Op& op, AttrsRef attrs, KernelFunction ker
                   std::span<const Shape> shapes, uint64_t reusable, Ref<RefCounted>* state,
                   Tensors& outputs);
 
+// The error of a kernel that did not make these outputs.
+Status check_made(const Op& op, std::span<const Tensor> outputs, std::span<const DType> dtypes);
+
 // The shapes of the outputs of an op on these values.
 Status infer_shapes(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
                     const TypeBindings& bindings, std::span<Shape> shapes);
@@ -62,9 +65,9 @@ Status infer_shapes(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs
 // may be that of `from` itself.
 Tensor take_memory(Tensor& from, DType dtype, const Shape& shape);
 
-// Computes an elementwise body of the given shape from operands that broadcast to it. The output
-// takes the memory of a reusable operand, whose handle is then empty. If a trap is noted, the
-// output is not to be used.
+// Computes an elementwise body of the given shape from operands that broadcast to it. An output
+// that is there already is written; else it takes the memory of a reusable operand, whose handle is
+// then empty, or is made. If a trap is noted, the output is not to be used.
 Status run_map(Queue& queue, const BodyKernel& kernel, std::span<Tensor* const> operands,
                uint64_t reusable, DType dtype, const Shape& shape, Tensor& output,
                TrapNotes& traps);
