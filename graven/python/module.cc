@@ -1,5 +1,7 @@
 #include <nanobind/nanobind.h>
 
+#include <stdexcept>
+
 #include "graven/base/interrupt.h"
 #include "graven/base/waiting_lock.h"
 #include "graven/python/bind.h"
@@ -25,9 +27,24 @@ engine::Status check_signals() {
 void* pause_python() { return Py_IsInitialized() && has_gil() ? PyEval_SaveThread() : nullptr; }
 void resume_python(void* paused) { restore_thread(static_cast<PyThreadState*>(paused)); }
 
+// The engine's classes and its hooks are one for the process, and belong to one interpreter.
+void refuse_sub_interpreters() {
+  static nanobind::detail::nb_internals* internals_of_main = nullptr;
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) {
+    internals_of_main = nanobind::detail::internals;
+    return;
+  }
+  // nanobind has just taken up this interpreter, which will not be used.
+  nanobind::detail::internals = internals_of_main;
+  throw std::runtime_error(
+      "Graven runs in the main interpreter of a process, and this is a sub-interpreter: import "
+      "graven in the main one, or in a process of its own");
+}
+
 }  // namespace
 
 NB_MODULE(_engine, m) {
+  refuse_sub_interpreters();
   m.doc() = "The engine of graven. Private: import graven instead.";
   engine::set_interrupt_check(check_signals);
   engine::set_wait_hooks({pause_python, resume_python});
