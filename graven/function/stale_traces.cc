@@ -67,12 +67,11 @@ Ref<Entry> Retrace::end(const Result<Ref<Entry>>& traced, std::vector<CreatedVar
   }
   Watches* fresh = (*traced)->watches();
   if (!fresh) return nullptr;
-  if (watches.gradients_hold() && same_trace(*old_, **traced)) {
-    watches.adopt(*fresh);
-    return old_;
-  }
+  const bool is_same = watches.gradients_hold() && same_trace(*old_, **traced);
   watches.precede(*fresh, (*traced)->trace_milliseconds());
-  return nullptr;
+  if (!is_same) return nullptr;
+  watches.adopt(*fresh);
+  return old_;
 }
 
 void StaleTraces::add(const Retrace& retrace, Cache& cache) {

@@ -28,10 +28,10 @@ class GRAVEN_API Watches : public RefCounted {
 
   // It begins. Notes the values that there are, for revert.
   virtual void begin_retrace() = 0;
-  // It made an equal graph, whose own watches are `fresh`: this trace goes on with those values.
-  virtual void adopt(Watches& fresh) = 0;
-  // It made another graph. `fresh` belongs to it.
+  // It has made a graph, which took so long; `fresh` belongs to it.
   virtual void precede(Watches& fresh, double milliseconds) = 0;
+  // The graph is equal to this trace's, which goes on with the values of `fresh`. After precede.
+  virtual void adopt(Watches& fresh) = 0;
   // It failed, where a system that watches nothing would have run this trace. Puts back what it
   // has changed of the values that are watched, and lets calls run this trace as long as they stay.
   // False if the error must be told instead (the user has pressed Ctrl-C).

@@ -135,12 +135,14 @@ std::string text_of_exception(const engine::Status& error, bool& is_ordinary) {
               : error.message();
 }
 
-void log(const std::string& text) {
+// Once for each matter, if there is one.
+void log(const std::string& text, const std::string& matter = "") {
   Object module = Object::take(run_python<PyImport_ImportModule>("graven._logging"));
-  Object done =
-      module
-          ? Object::take(run_python<PyObject_CallMethod>(module.get(), "warn", "s", text.c_str()))
-          : Object();
+  const char* name = matter.empty() ? "warn" : "warn_once";
+  const char* format = matter.empty() ? "s" : "ss";
+  Object done = module ? Object::take(run_python<PyObject_CallMethod>(module.get(), name, format,
+                                                                      text.c_str(), matter.c_str()))
+                       : Object();
   if (!done) PyErr_Clear();
 }
 
@@ -209,16 +211,17 @@ void PythonWatches::begin_retrace() {
 void PythonWatches::count(PythonWatches& fresh, double milliseconds) {
   fresh.num_retraces_ = num_retraces_ + 1;
   fresh.milliseconds_ = milliseconds_ + milliseconds;
-  if (fresh.num_retraces_ != kRetracesToReport) return;
+  const std::string changed = fresh.num_retraces_ == kRetracesToReport ? change() : "";
+  if (changed.empty()) return;
   fresh.report_ = engine::str_cat(
-      change(),
+      changed,
       ". A trace has read this value, so each change of it costs a trace: ", kRetracesToReport,
       " so far, which took ", std::round(fresh.milliseconds_ * 10) / 10,
       " ms. If it changes often, pass it as an argument that is a tensor, or keep it in a "
       "tf.Variable; stale=\"ignore\" keeps the value of the first trace, as TensorFlow does. This "
-      "is "
-      "said once. See docs/captures.md");
+      "is said once. See docs/captures.md");
   fresh.has_news_ = true;
+  fresh.is_of_cost_ = true;
 }
 
 void PythonWatches::adopt(engine::Watches& fresh) {
@@ -226,10 +229,10 @@ void PythonWatches::adopt(engine::Watches& fresh) {
     auto& other = static_cast<PythonWatches&>(fresh);
     WatchListObject *mine = list(), *theirs = other.list();
     if (!mine || !theirs) return;
-    count(other, 0);
     num_retraces_ = other.num_retraces_;
     milliseconds_ = other.milliseconds_;
     report_ = std::exchange(other.report_, {});
+    is_of_cost_ = other.is_of_cost_;
     if (!report_.empty()) has_news_ = true;
     std::swap(mine->places, theirs->places);
     std::swap(mine->inner, theirs->inner);
@@ -253,15 +256,18 @@ bool PythonWatches::revert(const engine::Status& error) {
     bool is_ordinary = false;
     const std::string text = text_of_exception(error, is_ordinary);
     const auto before = std::exchange(list->before, {});
+    std::vector<Object> replaced;  // objects go after all is done, as users' code may run then
+    std::vector<WatchedValue> old;
     for (size_t i = 0; i < before.size() && i < list->places.size(); ++i) {
-      list->places[i].put_back(before[i]);
+      list->places[i].put_back(before[i], replaced);
     }
     if (!is_ordinary) return false;
+    is_of_cost_ = false;
     report_ = engine::str_cat(change(), ". The trace that this asks for failed (", text,
                               "), so calls go on with the trace of the old value, as TensorFlow's "
                               "would, until a value changes again. See docs/captures.md");
     has_news_ = true;
-    for (WatchedPlace& place : list->places) place.renew();
+    for (WatchedPlace& place : list->places) place.renew(old);
     list->inner.clear();  // their own calls go on watching
     return true;
   });
@@ -283,8 +289,8 @@ bool PythonWatches::tell(bool is_concrete, const std::string& name) {
   if (!is_concrete) has_news_ = false;
   if (!report_.empty()) {
     // A log may call anything.
-    const std::string report = std::exchange(report_, {});
-    log(engine::str_cat(name, ": ", report));
+    const std::string report = engine::str_cat(name, ": ", std::exchange(report_, {}));
+    log(report, is_of_cost_ ? report.substr(0, report.find(", changed from ")) : "");
   }
   if (stale_ == Stale::kRetrace && !is_concrete) return true;
   if (is_concrete && has_told_ && stale_ != Stale::kError) return true;
@@ -297,11 +303,11 @@ bool PythonWatches::tell(bool is_concrete, const std::string& name) {
     return false;
   }
   has_told_ |= is_concrete;
-  log(text);
-  if (is_concrete) return true;
-  if (WatchListObject* list = this->list()) {
-    for (WatchedPlace& place : list->places) place.renew();
-  }
+  std::vector<WatchedValue> old;
+  WatchListObject* list = is_concrete ? nullptr : this->list();
+  for (size_t i = 0; list && i < list->places.size(); ++i) list->places[i].renew(old);
+  // What traces within watch is theirs, and stays changed.
+  if (std::exchange(told_, text) != text) log(text);
   return true;
 }
 

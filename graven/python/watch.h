@@ -49,8 +49,10 @@ class PythonWatches final : public engine::Watches {
 
   HeldObject held_;
   const Stale stale_;
+  std::string told_;         // the last warning
   bool has_told_ = false;    // for a ConcreteFunction
   std::string report_;       // to be logged at the next call
+  bool is_of_cost_ = false;  // the report is about a value that changes again and again
   int num_retraces_ = 0;     // that changes have caused before this trace
   double milliseconds_ = 0;  // what they have taken
 };

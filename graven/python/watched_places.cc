@@ -235,13 +235,13 @@ std::string WatchedPlace::change() {
   return "";
 }
 
-void WatchedPlace::renew() {
+void WatchedPlace::renew(std::vector<WatchedValue>& old) {
   PyObject* owner = this->owner();
   if (!owner) return;
   has_containers_ = false;
   for (Item& item : items_) {
     item.current = find(owner, item);
-    item.value = item.value.renewed(item.current);
+    old.push_back(std::exchange(item.value, item.value.renewed(item.current)));
     has_containers_ |= item.is_looked_up || item.value.is_container();
   }
   note_tags(owner);
@@ -264,13 +264,15 @@ std::vector<Object> WatchedPlace::values() const {
   return values;
 }
 
-void WatchedPlace::put_back(const std::vector<Object>& values) const {
+void WatchedPlace::put_back(const std::vector<Object>& values,
+                            std::vector<Object>& replaced) const {
   PyObject* owner = this->owner();
   if (!owner || values.size() != items_.size()) return;
   for (size_t i = 0; i < items_.size(); ++i) {
     PyObject* name = items_[i].name.get();
     PyObject* before = values[i].get();
     if (kind_ == Kind::kCell) {
+      replaced.push_back(Object::borrow(PyCell_GET(owner)));
       if (PyCell_GET(owner) != before) PyCell_Set(owner, before);
       continue;
     }
@@ -283,6 +285,7 @@ void WatchedPlace::put_back(const std::vector<Object>& values) const {
     Py_ssize_t hint = 0;
     PyObject* now = find_in_dict(dict, name, hint);
     if (now == before) continue;
+    replaced.push_back(Object::borrow(now));
     const int done =
         before ? PyDict_SetItem(dict, name, before) : run_python<PyDict_DelItem>(dict, name);
     if (done < 0) PyErr_Clear();

@@ -39,11 +39,11 @@ class WatchedPlace {
   bool hold();
   // The first change, in words; empty if there is none.
   std::string change();
-  // Takes the values that there are now.
-  void renew();
+  // Takes the values that there are now; gives the ones before away.
+  void renew(std::vector<WatchedValue>& old);
   // The values that there are now, to put back later; null for what cannot be put back.
   std::vector<Object> values() const;
-  void put_back(const std::vector<Object>& values) const;
+  void put_back(const std::vector<Object>& values, std::vector<Object>& replaced) const;
 
   int traverse(visitproc visit, void* arg) const;
   int64_t bytes() const;

@@ -30,9 +30,13 @@ bool is_plain(PyObject* value) {
          PyComplex_CheckExact(value) || value == Py_Ellipsis;
 }
 
+bool is_deque(PyObject* value) {
+  return std::strcmp(Py_TYPE(value)->tp_name, "collections.deque") == 0;
+}
+
 bool is_container(PyObject* value) {
   return PyList_Check(value) || PyDict_Check(value) || PyTuple_Check(value) ||
-         PyAnySet_Check(value);
+         PyAnySet_Check(value) || is_deque(value);
 }
 
 // Of plain values. NaN equals NaN, and 0.0 not -0.0: what a graph would hold is the same.
@@ -60,7 +64,8 @@ Py_ssize_t length_of(PyObject* container) {
   if (PyList_Check(container)) return PyList_GET_SIZE(container);
   if (PyTuple_Check(container)) return PyTuple_GET_SIZE(container);
   if (PyDict_Check(container)) return PyDict_GET_SIZE(container);
-  return PySet_GET_SIZE(container);
+  if (PyAnySet_Check(container)) return PySet_GET_SIZE(container);
+  return Py_TYPE(container)->tp_as_sequence->sq_length(container);
 }
 
 // Calls visit(key or null, value) with the first items, all borrowed. False if a visit was.
@@ -75,8 +80,10 @@ bool for_each_item(PyObject* container, Visit&& visit) {
     }
     return true;
   }
-  if (PyAnySet_Check(container)) {
-    Object iterator = Object::take(PySet_Type.tp_iter(container));  // not a subclass's own
+  if (!PyList_Check(container) && !PyTuple_Check(container)) {
+    // A subclass of set may have its own.
+    auto* iterate = PyAnySet_Check(container) ? PySet_Type.tp_iter : Py_TYPE(container)->tp_iter;
+    Object iterator = Object::take(iterate(container));
     for (Py_ssize_t i = 0; iterator && i < n; ++i) {
       Object item = Object::take(PyIter_Next(iterator.get()));
       if (!item) break;
@@ -100,7 +107,7 @@ PyObject* item_of(PyObject* container, PyObject* key) {
     if (!found) PyErr_Clear();
     return found;
   }
-  if (PyAnySet_Check(container) || !PyLong_CheckExact(key)) return nullptr;
+  if (PyAnySet_Check(container) || is_deque(container) || !PyLong_CheckExact(key)) return nullptr;
   Py_ssize_t index = PyLong_AsSsize_t(key);
   if (index == -1 && PyErr_Occurred()) PyErr_Clear();
   const Py_ssize_t n = length_of(container);

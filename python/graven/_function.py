@@ -81,7 +81,7 @@ def function(
       experimental_follow_type_hints: Accepted; deprecated, without effect in TensorFlow too.
       stale: What to do when a Python value that a trace read and froze has changed (a global, an
         attribute, an item of a list): "retrace"; "warn", and run the old trace; "error", an
-        error; "ignore", TensorFlow's behaviour, which notices nothing. See docs/captures.md.
+        error; "ignore", TensorFlow's behaviour, which notices nothing.
       max_traces: How many traces are kept at most; None means any number. Beyond it the trace goes
         that is worth least: calls lately, times milliseconds to trace it, per byte. A new trace
         that is worth no more than those there runs once, and goes.

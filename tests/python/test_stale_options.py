@@ -550,3 +550,49 @@ def test_what_a_helper_only_prints_causes_nothing(capsys: Any) -> None:
     for step in range(3):  # noqa: B007 (a global)
         f(ONE)
     assert capsys.readouterr().out == "at step 0 0\n"
+
+
+def test_what_tracing_changes_outside_is_logged_for_those_who_ask(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    log: list[str] = []
+    box = Box(calls=0)
+
+    @tf.function(stale="retrace")
+    def f(x: Any) -> Any:
+        box.calls += 1
+        log.append("tracing")
+        return x * 2.0
+
+    with caplog.at_level(logging.INFO, "graven"):
+        f(ONE)
+    line = f.python_function.__code__.co_firstlineno
+    for what, offset in (("box.calls", 2), ("log", 3)):
+        start = f"{what} is changed at {__file__}:{line + offset} in f while it is traced"
+        assert any(record.message.startswith(start) for record in caplog.records), what
+    assert all(record.levelno == logging.INFO for record in caplog.records)
+
+
+def test_functions_without_source_are_watched() -> None:
+    names: dict[str, Any] = {"tf": tf}
+    exec("k = 2.0\n@tf.function(stale='retrace')\ndef f(x): return x * k", names)
+    assert names["f"](ONE) == 2.0
+    names["k"] = 5.0
+    assert names["f"](ONE) == 5.0
+
+
+def test_an_object_that_refuses_to_be_looked_at_can_be_watched() -> None:
+    global k
+
+    def refuse(self: Any, *name: str) -> Any:
+        raise RuntimeError("no attributes")
+
+    k = type("Refusing", (), {"__getattr__": refuse, "__class__": property(refuse)})()
+
+    @tf.function(stale="retrace")
+    def f(x: Any) -> Any:
+        return x * 2.0 if k is None else x * 3.0
+
+    assert f(ONE) == 3.0
+    k = None
+    assert f(ONE) == 2.0

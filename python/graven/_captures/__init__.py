@@ -32,10 +32,25 @@ class Recorder:
 
     def finish(self) -> None:
         """Gives the engine what the calls have read."""
+        try:
+            self._finish()
+        except Exception as error:  # a trace is not to fail for what it could not watch
+            _logging.warn_once(
+                f"What a trace has read could not be found, so changes of it are not noticed: "
+                f"{error!r}. Please report this. See docs/captures.md",
+                matter="captures",
+            )
+
+    def _finish(self) -> None:
         plan = Plan()
         for function, args, kwargs in self._calls:
             plan.add(function, args, kwargs)
         _report(plan.impure)
+        for what, where in plan.effects:
+            _logging.inform_once(
+                f"{what} is changed {where} while it is traced, and not by calls that find the "
+                "trace. See docs/captures.md"
+            )
         plan.of_gradient = True
         for function in self._gradients:
             plan.add(function, (), {})

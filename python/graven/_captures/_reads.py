@@ -14,7 +14,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any
 
 Step = tuple[str, Any]
 Path = tuple[Step, ...]
@@ -27,7 +27,7 @@ _MAX_PATHS = 16  # of one value
 _MAX_STEPS = 12
 
 
-class Call(NamedTuple):
+class Call:
     """A call in the code of a function.
 
     Attributes:
@@ -37,13 +37,13 @@ class Call(NamedTuple):
       constant: The first argument, if it is a string that the code says.
     """
 
-    callee: frozenset[Path]
-    args: tuple[frozenset[Path], ...]
-    kwargs: dict[str, frozenset[Path]]
-    constant: str | None = None
+    __slots__ = ("args", "callee", "constant", "kwargs")
 
-    def __hash__(self) -> int:
-        return id(self)
+    def __init__(self) -> None:
+        self.callee: frozenset[Path] = frozenset()
+        self.args: tuple[frozenset[Path], ...] = ()
+        self.kwargs: dict[str, frozenset[Path]] = {}
+        self.constant: str | None = None
 
 
 class Reads:
@@ -53,6 +53,8 @@ class Reads:
       used: The line of each path that is used, the first in the order of the code.
       passed: Paths whose values a call gets: the line, the call, and which of its arguments it is.
         They are used if that argument is.
+      changed: The lines where names and attributes outside of the function get other values, or
+        lists and dicts there other items.
       calls: Calls of what paths lead to.
       returned: The paths of what the function returns.
     """
@@ -60,6 +62,7 @@ class Reads:
     def __init__(self) -> None:
         self.used: dict[Path, int] = {}
         self.passed: dict[Path, list[tuple[int, Call, int | str]]] = {}
+        self.changed: dict[Path, int] = {}
         self.calls: list[Call] = []
         self.returned: set[Path] = set()
 
@@ -233,6 +236,9 @@ class _Reader:
         self.keyword_names: tuple[str, ...] = ()
         self.line = code.co_firstlineno
         self.done: set[Any] = set()
+        self.has_loop = False
+        self.calls: dict[Any, Call] = {}  # by place, the same when the code is read again
+        self.offset = 0
 
     # --- The stack.
 
@@ -278,6 +284,7 @@ class _Reader:
         inner_reads = Reads()
         inner = _Reader(inner_reads, code, _Scope(code, scope), self.depth + 1)
         inner.done = self.done
+        inner.calls = self.calls
         names = code.co_varnames[: code.co_argcount]
         inner.scope.names.update(zip(names, args, strict=False))
         inner.run()
@@ -285,12 +292,22 @@ class _Reader:
             self.reads.used.setdefault(path, line)
         for path, sites in inner_reads.passed.items():
             self.reads.passed.setdefault(path, []).extend(sites)
+        self.reads.changed.update(inner_reads.changed)
         self.reads.calls += inner_reads.calls
         return _Value(inner_reads.returned)
 
     # --- Instructions.
 
     def run(self) -> None:
+        self.run_once()
+        # What a loop stores is read by its next iteration.
+        for _ in range(2 if self.has_loop else 0):
+            self.reads.calls.clear()
+            self.done.clear()
+            self.stack, self.at_label = [], {}
+            self.run_once()
+
+    def run_once(self) -> None:
         ends = False
         for instruction in _instructions(self.code):
             if instruction.starts_line is not None:
@@ -311,12 +328,14 @@ class _Reader:
     def step(self, instruction: _Instruction) -> bool:
         """Does what an instruction does; True if the next one does not follow it."""
         name = instruction.opname
+        self.offset = instruction.offset
         handler = _HANDLERS.get(name)
         if handler is not None:
             return bool(handler(self, instruction))
         if name.startswith(("POP_JUMP", "JUMP_IF", "FOR_ITER", "SEND", "JUMP_BACKWARD_IF")):
             return self.conditional(instruction)
         if name.startswith("JUMP"):
+            self.has_loop |= "BACKWARD" in name
             self.use_all()
             self.at_label.setdefault(instruction.argval, list(self.stack))
             return True
@@ -345,6 +364,7 @@ class _Reader:
         if name == "SEND":
             self.unknown(instruction)
             return False
+        self.has_loop |= "BACKWARD" in name
         condition = self.pop()
         self.use(condition)
         if name.endswith("OR_POP"):
@@ -416,6 +436,8 @@ class _Reader:
     # Stores. A value that was made of the very thing it is stored to has only changed itself.
 
     def stored(self, value: _Value, target: frozenset[Path]) -> None:
+        for path in target:
+            self.reads.changed.setdefault(path, self.line)
         if value.code is not None:
             self.use(value)
             return
@@ -432,8 +454,15 @@ class _Reader:
             owner = self.scope.owner(name)
             if owner is None:
                 self.stored(value, frozenset([((CELL, name),)]))
+            elif value.constant is not None:
+                self.scope.store(name, _NOTHING)  # a loop may store another
             else:
                 self.scope.store(name, value)
+
+    def store_and_load(self, instruction: _Instruction) -> None:
+        stored, loaded = instruction.argval
+        self.scope.store(stored, self.pop())
+        self.push(self.scope.load(loaded))
 
     def store_global(self, instruction: _Instruction) -> None:
         self.stored(self.pop(), frozenset([((GLOBAL, instruction.argval),)]))
@@ -595,27 +624,35 @@ class _Reader:
         if known is not None:
             handled = self.builtin(known, callee, args)
             if handled is not None:
+                if known == "get" or known in _WHOLE_VIEWS:  # or a method of the user's
+                    self.noted_call(callee, [], {})
                 return handled
         if known != "change":
             self.use(_Value(callee.paths, callee.taints))
+        if known == "change":
+            for path in callee.paths:
+                self.reads.changed.setdefault(path[:-1], self.line)
         if known == "change" or not callee.paths:
             self.use(*args, *kwargs.values())
         if not callee.paths:
             return _NOTHING
-        text = args[0].constant[0] if args and args[0].constant else None
-        call = Call(
-            callee.paths,
-            tuple(arg.paths for arg in args),
-            {name: value.paths for name, value in kwargs.items()},
-            text if isinstance(text, str) else None,
-        )
-        self.reads.calls.append(call)
+        call = self.noted_call(callee, args, kwargs)
         if known != "change":
             for i, value in enumerate(args):
                 self.passed(value, call, i)
             for name, value in kwargs.items():
                 self.passed(value, call, name)
         return _Value((*path, (CALLED, call)) for path in callee.paths if len(path) < _MAX_STEPS)
+
+    def noted_call(self, callee: _Value, args: list[_Value], kwargs: dict[str, _Value]) -> Call:
+        call = self.calls.setdefault((id(self.code), self.offset), Call())
+        text = args[0].constant[0] if args and args[0].constant else None
+        call.callee |= callee.paths
+        call.args = tuple(arg.paths for arg in args)
+        call.kwargs = {name: value.paths for name, value in kwargs.items()}
+        call.constant = text if isinstance(text, str) else None
+        self.reads.calls.append(call)
+        return call
 
     def passed(self, value: _Value, call: Call, which: int | str) -> None:
         """Notes that a call gets a value."""
@@ -728,6 +765,7 @@ _HANDLERS: dict[str, Any] = {
     "COPY": _R.copy,
     "SWAP": _R.swap,
     **dict.fromkeys(("STORE_FAST", "STORE_DEREF", "STORE_FAST_STORE_FAST"), _R.store_local),
+    "STORE_FAST_LOAD_FAST": _R.store_and_load,  # from 3.13 on
     **dict.fromkeys(("STORE_GLOBAL", "STORE_NAME"), _R.store_global),
     "STORE_ATTR": _R.store_attribute,
     "STORE_SUBSCR": _R.store_item,
