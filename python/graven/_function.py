@@ -52,7 +52,7 @@ def function(
     experimental_compile: bool | None = None,
     experimental_follow_type_hints: bool | None = None,
     *,
-    stale: str = "ignore",
+    stale: str = "retrace",
     max_traces: int | None = None,
     max_bytes: int | None = None,
 ) -> Any:

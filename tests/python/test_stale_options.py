@@ -552,6 +552,18 @@ def test_what_a_helper_only_prints_causes_nothing(capsys: Any) -> None:
     assert capsys.readouterr().out == "at step 0 0\n"
 
 
+def test_retracing_is_the_default() -> None:
+    global k
+
+    @tf.function
+    def f(x: Any) -> Any:
+        return x * k
+
+    f(ONE)
+    k = 5.0
+    assert f(ONE) == 5.0
+
+
 def test_what_tracing_changes_outside_is_logged_for_those_who_ask(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -575,7 +587,7 @@ def test_what_tracing_changes_outside_is_logged_for_those_who_ask(
 
 def test_functions_without_source_are_watched() -> None:
     names: dict[str, Any] = {"tf": tf}
-    exec("k = 2.0\n@tf.function(stale='retrace')\ndef f(x): return x * k", names)
+    exec("k = 2.0\n@tf.function\ndef f(x): return x * k", names)
     assert names["f"](ONE) == 2.0
     names["k"] = 5.0
     assert names["f"](ONE) == 5.0
