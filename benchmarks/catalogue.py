@@ -118,6 +118,26 @@ _WORKLOADS = (
         targets=(_NOT_SLOWER_THAN_TENSORFLOW,),
     ),
     Workload(
+        "unwatched_call",
+        "cached call of a body that reads 20 globals, none watched",
+        absent=_PEERS,
+    ),
+    Workload(
+        "watched_call",
+        "the same, all watched",
+        absent=_PEERS,
+    ),
+    Workload(
+        "watched_attributes",
+        "cached call of a body that reads attributes of 20 objects, all watched",
+        absent=_PEERS,
+    ),
+    Workload(
+        "watched_beside_changes",
+        "cached call that watches 20 globals of a module in which another one changes",
+        absent=_PEERS,
+    ),
+    Workload(
         "taped_calls",
         "10 cached calls of tanh(x) * 0.9 in one tape, 4 floats",
         absent=frozenset({"jax"}),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cell import Cell
-from benchmarks.workloads import hundred_lines, inputs
+from benchmarks.workloads import hundred_lines, inputs, watched
 
 tf: Any = importlib.import_module(os.environ["BENCHMARK_MODULE"])
 if getattr(tf, "__file__", None) is None:
@@ -97,6 +97,28 @@ eager_uniform = _eager("tf.random.uniform([16])", is_random=True)
 
 def cached_call() -> Cell:
     return _cell(lambda x: x + 1.0, [np.float32(2.0)])
+
+
+def _watching(body: Callable[..., Any], stale: str, statement: str = "f(x)") -> Cell:
+    f, x = tf.function(body, stale=stale), tf.constant(np.float32(2.0))
+    names = {"f": f, "x": x, "change": watched.change}
+    return Cell(statement, names, lambda: _sums(f(x)))
+
+
+def unwatched_call() -> Cell:
+    return _watching(watched.of_globals, "ignore")
+
+
+def watched_call() -> Cell:
+    return _watching(watched.of_globals, "retrace")
+
+
+def watched_attributes() -> Cell:
+    return _watching(watched.of_objects, "retrace")
+
+
+def watched_beside_changes() -> Cell:
+    return _watching(watched.of_globals, "retrace", "change(); f(x)")
 
 
 def _many(traces: int) -> tuple[Any, Any]:

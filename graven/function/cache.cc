@@ -52,6 +52,10 @@ int64_t Cache::counted_bytes() const {
 }
 
 std::optional<std::string> Cache::settle(Ref<Entry> traced) {
+  {
+    MutexLock lock(mutex_);
+    if (traced->account_.is_settled) return std::nullopt;  // it was kept instead of a new one
+  }
   const int64_t bytes = count(traced);
   count_some(2);
   const uint64_t serial = index_.serial_of(*traced), key = traced->account_.key;

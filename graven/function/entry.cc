@@ -245,7 +245,7 @@ int64_t Entry::bytes() const {
   int64_t total = bytes_of_object<Entry>() + heap_bytes_of(type_, count) + heap_bytes(captures_) +
                   heap_bytes(captured_) + heap_bytes(created_handles_) +
                   heap_bytes_of(outputs_, count) + heap_bytes(account_.why_traced) +
-                  body_->bytes() + captured_bytes();
+                  body_->bytes() + captured_bytes() + (watches_ ? watches_->bytes() : 0);
   for (const GraphBuilder::Capture& capture : captures_) {
     if (count.is_first(capture.internal.get())) total += bytes_of_object<SymbolicTensor>();
   }

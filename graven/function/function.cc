@@ -230,7 +230,8 @@ Ref<Entry> Function::find_by_type(const FunctionType& type, std::optional<uint64
   // Whatever has a row that could be meant has been found by it.
   std::vector<Ref<Entry>> entries =
       row.says_all() ? index_.related_without_row(skeleton) : index_.related(skeleton);
-  std::erase_if(entries, [&](const Ref<Entry>& entry) { return entry->scope_ != scope; });
+  std::erase_if(entries,
+                [&](const Ref<Entry>& entry) { return entry->scope_ != scope || !entry->holds(); });
   return dispatch(entries, type);
 }
 
@@ -291,12 +292,19 @@ Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
     }
     FunctionType traced =
         options_.reduce_retracing ? generalized(index_.related(skeleton), type, scope) : type;
+    Retrace retrace(index_.same_key(key_of(traced, skeleton, scope, row)), traced,
+                    context_of(scope));
     auto entry = trace(traced, scope, created);
-    if (entry.ok()) {
+    const bool has_traced = entry.ok();
+    if (Ref<Entry> kept = retrace.end(entry, created)) {
+      entry = std::move(kept);
+    } else if (entry.ok()) {
       account_for(**entry, type, skeleton, row);
-      cache_->traces.fetch_add(1, std::memory_order_relaxed);
+      if (retrace.is_one()) (*entry)->account_.why_traced = retrace.why();
       index_.insert(*entry, key_of(traced, skeleton, scope, row));
+      stale_traces_.add(retrace, *cache_);
     }
+    if (has_traced) cache_->traces.fetch_add(1, std::memory_order_relaxed);
     {
       MutexLock lock(mutex_);
       std::erase(traced_now_, tracing);
@@ -383,6 +391,7 @@ Result<Ref<Entry>> Function::trace(const FunctionType& type, VariableCreation::P
   }
   entry->type_.output = type_of_output(entry->outputs_);
   entry->scope_ = scope;
+  entry->watches_ = tracer_->take_watches();
   entry->trace_milliseconds_ =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return entry;

@@ -19,7 +19,9 @@
 #include "graven/function/hit_counter.h"
 #include "graven/function/in_use.h"
 #include "graven/function/index.h"
+#include "graven/function/stale_traces.h"
 #include "graven/function/trace_type.h"
+#include "graven/function/watch.h"
 #include "graven/ir/body.h"
 #include "graven/ir/graph_builder.h"
 #include "graven/ir/value.h"
@@ -37,6 +39,8 @@ class GRAVEN_API Tracer {
   // placeholders, one for each parameter of the type. The leaves of the result are tensors, None
   // literals, or objects that the front end converts to tensors before it returns.
   virtual Result<Value> trace(const FunctionType& type, std::span<const Value> arguments) = 0;
+  // What the trace that has just ended on this thread watches, once; null if nothing.
+  virtual Ref<Watches> take_watches() { return nullptr; }
 };
 
 // A variable that a trace created: its handle, and its initial value.
@@ -132,6 +136,12 @@ class GRAVEN_API Entry : public RefCounted {
   bool is_held(std::span<const Entry* const> announced) const;
   // True while a variable that the trace created has no value: calls of this entry give it one.
   bool is_needed_to_initialize() const;
+  // The rule for creating variables that the trace ran under, as the context of its row.
+  uint64_t context() const { return static_cast<uint64_t>(scope_) + 1; }
+  // What the trace read of the front end's values; null if nothing is watched.
+  Watches* watches() const { return watches_.get(); }
+  // False if a value that it watches has changed, and calls may not run it for that.
+  bool holds() const { return !watches_ || watches_->hold(); }
 
  private:
   friend class Cache;
@@ -164,6 +174,7 @@ class GRAVEN_API Entry : public RefCounted {
   std::atomic<bool> initialized_{false};         // all of created_handles_ have a value
   std::atomic<bool> may_initialize_{false};      // those two are set
   double trace_milliseconds_ = 0;
+  Ref<Watches> watches_;
   EntryAccount account_;
   HitCounter hits_;
   std::atomic<bool> is_retired_{false};
@@ -315,11 +326,12 @@ class GRAVEN_API Function : public RefCounted {
   const std::unique_ptr<Tracer> tracer_;
   const std::shared_ptr<Cache> cache_;
   Index& index_;  // of the cache
+  StaleTraces stale_traces_;
   // The context of the entries that calls may find. None during the first call: if that fails its
   // entries go, and if it creates variables later calls use others.
   static constexpr uint64_t kNoContext = 0;
   static uint64_t context_of(VariableCreation::Policy scope) {
-    return static_cast<uint64_t>(scope) + 1;
+    return static_cast<uint64_t>(scope) + 1;  // Entry::context
   }
   std::atomic<uint64_t> context_{kNoContext};
   mutable Mutex mutex_;

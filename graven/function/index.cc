@@ -138,7 +138,11 @@ Index::~Index() {
 EntryInUse Index::find(uint64_t context, std::span<const uint64_t> words) const {
   Reading reading;
   const Row* row = look_up(context, words);
-  return row ? reading.use(row->entries.front()) : EntryInUse();
+  if (!row) return {};
+  for (Entry* entry : row->entries) {
+    if (entry->holds()) return reading.use(entry);
+  }
+  return {};
 }
 
 const Index::Row* Index::look_up(uint64_t context, std::span<const uint64_t> words) const {
@@ -345,6 +349,18 @@ std::vector<Ref<Entry>> Index::related(std::optional<uint64_t> skeleton) const {
   std::ranges::sort(serials);
   std::vector<Ref<Entry>> entries;
   for (uint64_t serial : serials) entries.push_back(records_.at(serial).entry);
+  return entries;
+}
+
+std::vector<Ref<Entry>> Index::same_key(const Key& key) const {
+  if (!key.row) return related_without_row(key.skeleton);
+  MutexLock lock(mutex_);
+  const Row* row = table_.load()->find(hash_row(key.context, *key.row), key.context, *key.row);
+  std::vector<Ref<Entry>> entries;
+  for (const Entry* entry :
+       row ? std::span(row->entries.data(), row->entries.size()) : std::span<Entry* const>()) {
+    entries.push_back(records_.at(entry->serial_).entry);
+  }
   return entries;
 }
 

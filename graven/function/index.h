@@ -85,7 +85,8 @@ class GRAVEN_API Index {
   Index(const Index&) = delete;
 
   // The entry of an equal row, else of the most specific row with wildcards that fits, else none.
-  // Among equally good rows the oldest wins. Any thread.
+  // Among equally good rows the oldest wins, and of the entries of a row the first whose watched
+  // values have not changed. Any thread.
   EntryInUse find(uint64_t context, std::span<const uint64_t> row) const;
 
   // --- Changes, and the searches after a row found nothing. Any thread that holds no lock.
@@ -126,7 +127,9 @@ class GRAVEN_API Index {
   // The entries that a type of this skeleton may be related to, in the order of making; all entries
   // if there is no skeleton.
   std::vector<Ref<Entry>> related(std::optional<uint64_t> skeleton) const;
-  // The same, but only entries that have no row of their own.
+  // The entries of the key's row, or, if it has none, those of the skeleton without a row.
+  std::vector<Ref<Entry>> same_key(const Key& key) const;
+  // Those that a type of this skeleton may be related to, but only entries that have no row.
   std::vector<Ref<Entry>> related_without_row(std::optional<uint64_t> skeleton) const;
   // True if the entry is the only one without a row of its own.
   bool is_only_one_without_row(const Entry& entry) const;

@@ -25,6 +25,8 @@ class GRAVEN_API CustomGradient : public RefCounted {
                                                  std::span<const Tensor> dy) const = 0;
   // True if it needs the values of the inputs, which are kept for it then.
   virtual bool reads_inputs() const { return false; }
+  // True if another gradient, on the node of the same place in an equal graph, computes the same.
+  virtual bool is_same(const CustomGradient& other) const { return this == &other; }
 };
 
 }  // namespace graven::engine

@@ -19,6 +19,7 @@ void bind_entry(nanobind::module_& module);        // Entry, one trace
 void bind_function(nanobind::module_& module);     // Function, Slot
 void bind_random(nanobind::module_& module);       // restart_random_streams
 void bind_custom_gradient(nanobind::module_& module);
-void bind_config(nanobind::module_& module);  // memory and devices
+void bind_config(nanobind::module_& module);   // memory and devices
+void bind_watches(nanobind::module_& module);  // values that traces read
 
 }  // namespace graven::python

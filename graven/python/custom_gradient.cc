@@ -45,6 +45,19 @@ class PythonGradient final : public engine::CustomGradient {
     return running->held_.keep(object);
   }
 
+  bool is_same(const engine::CustomGradient& other) const override {
+    HoldGil gil;
+    const auto* theirs = dynamic_cast<const PythonGradient*>(&other);
+    if (!theirs || !held_.get() || !theirs->held_.get()) return false;
+    static constinit Imported same_gradient("graven._custom_gradient", "same_gradient");
+    PyObject* compare = same_gradient.get();
+    Object same = compare ? Object::take(run_python<PyObject_CallFunctionObjArgs>(
+                                compare, held_.get(), theirs->held_.get(), nullptr))
+                          : Object();
+    if (!same) PyErr_Clear();
+    return same.get() == Py_True;
+  }
+
   Result<std::vector<Gradient>> gradient(engine::Builder&, std::span<const Tensor>,
                                          std::span<const Tensor> dy) const override {
     HoldGil gil;

@@ -16,6 +16,7 @@
 #include "graven/python/trace_types.h"
 #include "graven/python/value.h"
 #include "graven/python/variable_object.h"
+#include "graven/python/watch.h"
 #include "graven/runtime/variable.h"
 
 namespace nb = nanobind;
@@ -95,6 +96,7 @@ class PythonDeferredCapture final : public engine::DeferredCapture {
 
 nb::object run_and_pack(Entry& entry, std::span<const Tensor> tensors, bool checked) {
   if (!check_variables(entry)) throw nb::python_error();
+  if (entry.watches() && !note_concrete_call(entry)) throw nb::python_error();
   engine::Tensors outputs;
   Status status;
   if (entry.is_long()) {

@@ -176,6 +176,7 @@ PyObject* run(FunctionObject* self, Entry& entry, std::span<const Tensor> tensor
   engine::Tensors outputs;
   if (self->kept && PyList_GET_SIZE(self->kept) > 0 && !keep_for_trace(self->kept)) return nullptr;
   if (!check_variables(entry)) return nullptr;
+  if (entry.watches() && !note_watches(entry, self->function->options().name)) return nullptr;
   Status status;
   if (entry.is_long()) {
     ReleaseGil release;
@@ -444,9 +445,9 @@ PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
 }
 
 // Function(python_function, name, parameters, reduce_retracing, literals_equal_as_numbers,
-// automatic_control_dependencies, instance, is_pure, max_traces, max_bytes): parameters are tuples
-// of (name, kind number, has_default, default, constraint or None); instance is None or a weak
-// reference; a budget of 0 is none.
+// automatic_control_dependencies, instance, is_pure, max_traces, max_bytes, stale): parameters are
+// tuples of (name, kind number, has_default, default, constraint or None); instance is None or a
+// weak reference; a budget of 0 is none; stale is the number of a Stale.
 int init(PyObject* object, PyObject* args, PyObject* keywords) {
   FunctionObject* self = self_of(object);
   if (self->function) {
@@ -463,15 +464,16 @@ int init(PyObject* object, PyObject* args, PyObject* keywords) {
                                 "is_pure",
                                 "max_traces",
                                 "max_bytes",
+                                "stale",
                                 nullptr};
   PyObject *python_function, *parameters, *instance = Py_None;
   const char* name;
-  int reduce_retracing, as_numbers, control_dependencies, is_pure = 0;
+  int reduce_retracing, as_numbers, control_dependencies, is_pure = 0, stale = 0;
   long long max_traces = 0, max_bytes = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OsOppp|OpLL", const_cast<char**>(names),
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OsOppp|OpLLi", const_cast<char**>(names),
                                    &python_function, &name, &parameters, &reduce_retracing,
                                    &as_numbers, &control_dependencies, &instance, &is_pure,
-                                   &max_traces, &max_bytes)) {
+                                   &max_traces, &max_bytes, &stale)) {
     return -1;
   }
   auto signature = std::make_unique<Signature>();
@@ -514,6 +516,7 @@ int init(PyObject* object, PyObject* args, PyObject* keywords) {
   self->python_function = Py_NewRef(python_function);
   self->instance = instance == Py_None ? nullptr : Py_NewRef(instance);
   self->is_pure = is_pure;
+  self->stale = static_cast<Stale>(stale);
   engine::FunctionOptions options;
   options.name = name;
   options.may_capture = !is_pure;

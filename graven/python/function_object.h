@@ -7,6 +7,7 @@
 
 #include "graven/function/function.h"
 #include "graven/python/object.h"
+#include "graven/python/watch.h"
 
 namespace graven::python {
 
@@ -53,6 +54,7 @@ struct FunctionObject {
   // See keep_for_trace.
   PyObject* kept;
   bool is_pure;  // arguments become tensors before anything else
+  Stale stale;   // what it does about watched values that change
   PyObject* dict;
   PyObject* weak_references;
 };

@@ -65,6 +65,7 @@ NB_MODULE(_engine, m) {
   bind_custom_gradient(m);
   bind_replay(m);
   bind_config(m);
+  bind_watches(m);
 }
 
 }  // namespace graven::python

@@ -6,6 +6,7 @@
 #include "graven/python/slot.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/value.h"
+#include "graven/python/watch.h"
 
 namespace graven::python {
 namespace {
@@ -15,6 +16,7 @@ using engine::Result;
 using engine::Value;
 
 constinit thread_local FunctionObject* t_tracing = nullptr;
+thread_local engine::Ref<PythonWatches> t_watches;  // of the trace that has just ended
 
 // A copy of the containers of an argument, to see afterwards whether the body changed them: the
 // same leaves in lists and dicts of their own.
@@ -101,6 +103,7 @@ Result<Value> PythonTracer::trace(const engine::FunctionType& type,
                                   std::span<const Value> arguments) {
   HoldGil gil;
   TracingFunction tracing(owner_);
+  WatchScope watching;
   for (const engine::Parameter& parameter : type.parameters) {
     if (!keep_objects_of(*parameter.type)) return pending_exception();
   }
@@ -156,7 +159,14 @@ Result<Value> PythonTracer::trace(const engine::FunctionType& type,
   }
   ASSIGN_OR_RETURN(Value value, result_to_value(result.get(), owner_->python_function));
   if (!keep_objects_of(value)) return pending_exception();
+  t_watches = watching.finish(owner_->stale);
+  if (t_watches) {
+    Object slot = t_watches->held().hand_over();
+    if (slot && !keep_for_trace(slot.get())) return pending_exception();
+  }
   return value;
 }
+
+engine::Ref<engine::Watches> PythonTracer::take_watches() { return std::exchange(t_watches, {}); }
 
 }  // namespace graven::python

@@ -11,6 +11,7 @@ class PythonTracer final : public engine::Tracer {
   explicit PythonTracer(FunctionObject* owner) : owner_(owner) {}
   engine::Result<engine::Value> trace(const engine::FunctionType& type,
                                       std::span<const engine::Value> arguments) override;
+  engine::Ref<engine::Watches> take_watches() override;
 
  private:
   FunctionObject* owner_;

@@ -27,6 +27,7 @@ class Options(NamedTuple):
     autograph_features: tuple[Any, ...] = ()  # optional ones, of tf.autograph
     max_traces: int | None = None
     max_bytes: int | None = None
+    stale: str = "ignore"
 
 
 def sanitized(name: str) -> str:

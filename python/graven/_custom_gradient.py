@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from graven import _engine, nest
 from graven._indexed_slices import IndexedSlices
 from graven._tape import GradientTape
 from graven._variable import Variable
+from graven.autograph._status import state
 
 
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
@@ -73,6 +75,9 @@ def _apply(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
     if not (isinstance(result, tuple) and len(result) == 2 and callable(result[1])):
         raise TypeError("The function of tf.custom_gradient must return (outputs, grad_fn).")
     outputs, grad_fn = result
+    if state.recorder is not None:
+        state.recorder.note(f, args, kwargs)
+        state.recorder.note_gradient(grad_fn)
     flat = [_as_tensor(leaf) for leaf in nest.flatten(args)]
     given = {id(leaf) for leaf in [*flat, *nest.flatten(kwargs)]}
     variables = [v for v in tape.watched_variables() if id(v) not in given]
@@ -122,6 +127,46 @@ class _Gradient:
                 f"but returned {len(flat)} instead."
             )
         return [_for_engine(gradient) for gradient in [*flat, *of_variables]]
+
+
+def same_gradient(a: Any, b: Any) -> bool:
+    """Tells whether two gradients on nodes of equal graphs have the same code and captures."""
+    if not (isinstance(a, _Gradient) and isinstance(b, _Gradient)):
+        return a is b
+    return (
+        a._num_arguments == b._num_arguments
+        and len(a._variables) == len(b._variables)
+        and all(map(operator.is_, a._variables, b._variables))
+        and _same_capture(a._grad_fn, b._grad_fn, 0)
+    )
+
+
+_MAX_DEPTH = 8
+
+
+def _same_capture(a: Any, b: Any, depth: int) -> bool:
+    if a is b:
+        return True
+    if type(a) is not type(b) or depth > _MAX_DEPTH:
+        return False
+    if isinstance(a, types.FunctionType):
+        ours, theirs = ((f.__defaults__ or (), f.__kwdefaults__ or {}, _cells(f)) for f in (a, b))
+        return a.__code__ is b.__code__ and _same_capture(ours, theirs, depth + 1)
+    if type(a) in (tuple, list):
+        same = (_same_capture(x, y, depth + 1) for x, y in zip(a, b, strict=False))
+        return len(a) == len(b) and all(same)
+    if type(a) is dict:
+        return _same_capture(list(a.items()), list(b.items()), depth + 1)
+    if isinstance(a, _engine.SymbolicTensor):
+        return bool(a.op.name == b.op.name and a.value_index == b.value_index)
+    return type(a) in (int, float, str, bytes, complex) and repr(a) == repr(b)
+
+
+def _cells(function: types.FunctionType) -> list[Any]:
+    try:
+        return [cell.cell_contents for cell in function.__closure__ or ()]
+    except ValueError:  # an empty one
+        return [object()]
 
 
 def _for_engine(gradient: Any) -> Any:

@@ -52,7 +52,7 @@ def function(
     experimental_compile: bool | None = None,
     experimental_follow_type_hints: bool | None = None,
     *,
-    stale: str = "ignore",
+    stale: str = "retrace",
     max_traces: int | None = None,
     max_bytes: int | None = None,
 ) -> Any:
@@ -79,8 +79,9 @@ def function(
       experimental_relax_shapes: Deprecated name of reduce_retracing.
       experimental_compile: Deprecated name of jit_compile.
       experimental_follow_type_hints: Accepted; deprecated, without effect in TensorFlow too.
-      stale: What to do when a Python value that a trace read has changed. Refused unless
-        "ignore", TensorFlow's behaviour, so far.
+      stale: What to do when a Python value that a trace read and froze has changed (a global, an
+        attribute, an item of a list): "retrace"; "warn", and run the old trace; "error", an
+        error; "ignore", TensorFlow's behaviour, which notices nothing.
       max_traces: How many traces are kept at most; None means any number. Beyond it the trace goes
         that is worth least: calls lately, times milliseconds to trace it, per byte. A new trace
         that is worth no more than those there runs once, and goes.
@@ -101,8 +102,8 @@ def function(
         jit_compile = experimental_compile
     if jit_compile is None and os.environ.get("TF_FUNCTION_JIT_COMPILE_DEFAULT") in ("true", "1"):
         jit_compile = True
-    if stale != "ignore":
-        raise unsupported(f'Graven does not have stale={stale!r} yet: only "ignore" is accepted')
+    if stale not in STALE:
+        raise ValueError(f"stale must be one of {', '.join(map(repr, STALE))}, not {stale!r}")
     if isinstance(autograph, str) and autograph != "replay":
         raise ValueError(f'autograph must be True, False or "replay", not {autograph!r}')
     attributes = dict(experimental_attributes or {})
@@ -123,6 +124,7 @@ def function(
         autograph_features=features(experimental_autograph_options),
         max_traces=_budget("max_traces", max_traces),
         max_bytes=_budget("max_bytes", max_bytes),
+        stale=stale,
     )
 
     def decorate(inner: Callable[..., Any]) -> Any:
@@ -131,6 +133,10 @@ def function(
         return _make(inner, options)
 
     return decorate if func is None else decorate(func)
+
+
+# What to do about watched values that change; the engine knows them by number.
+STALE = ("ignore", "retrace", "warn", "error")
 
 
 def _budget(name: str, given: Any) -> int | None:
@@ -171,6 +177,7 @@ def _make(
         "_implements" in options.attributes,
         options.max_traces or 0,
         options.max_bytes or 0,
+        STALE.index(options.stale),
     )
     functools.update_wrapper(made, python_function)
     made.__doc__ = getattr(python_function, "__doc__", None) or ""
@@ -544,7 +551,12 @@ class _FunctionMethods:
 
         options = self._options
         return _tracing.call(
-            self.python_function, options.autograph, options.autograph_features, args, kwargs
+            self.python_function,
+            options.autograph,
+            options.autograph_features,
+            args,
+            kwargs,
+            watches=options.stale != "ignore",
         )
 
     def _check_attributes(self: Any) -> None:

@@ -31,6 +31,13 @@ def warn(message: str) -> None:
     logger.warning(message if logger.hasHandlers() else f"WARNING:{logger.name}:{message}")
 
 
+def inform_once(message: str) -> None:
+    """Logs for those who asked for level INFO, the first time that it is asked for."""
+    if message not in _seen:
+        _seen.add(message)
+        get_logger().info(message)
+
+
 def warn_once(message: str, matter: str = "") -> None:
     """Logs a warning the first time that it, or one about the same matter, is asked for."""
     key = matter or message

@@ -51,6 +51,7 @@ class _State(threading.local):
         self.status = Status.UNSPECIFIED
         self.attempt: Attempt | None = None
         self.rewriting = 0  # callers on the stack that will re-write an exception
+        self.recorder: Any = None  # a graven._captures.Recorder, of the trace that goes on
 
 
 state = _State()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+from types import FunctionType, MethodType
 from typing import Any
 
 from graven.autograph import _replay
 from graven.autograph._errors import rewriting_errors
 from graven.autograph._operators import attempts, converted_call
 from graven.autograph._options import ConversionOptions, Feature
-from graven.autograph._status import Status, StatusScope
+from graven.autograph._status import Status, StatusScope, state
 
 
 def call(
@@ -17,6 +19,7 @@ def call(
     optional_features: tuple[Feature, ...],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
+    watches: bool = False,
 ) -> Any:
     """Calls a Python function, converted or as it is.
 
@@ -27,16 +30,48 @@ def call(
       optional_features: The Features that are on.
       args: Positional arguments.
       kwargs: Keyword arguments.
+      watches: Whether to tell the engine which values of Python's it reads.
     """
-    if not autograph:
-        # It may call what to_graph has converted.
-        with StatusScope(Status.DISABLED):
-            return attempts.call(lambda: python_function(*args, **kwargs))
-    if autograph == "replay":
-        with StatusScope(Status.REPLAYED), rewriting_errors():
-            return _replay.call(python_function, args, kwargs, 'autograph="replay" asks for that')
-    options = ConversionOptions(
-        recursive=True, user_requested=True, optional_features=optional_features
-    )
-    with StatusScope(Status.ENABLED), rewriting_errors():
-        return attempts.call(lambda: converted_call(python_function, args, kwargs, None, options))
+    outer, recorder = state.recorder, None
+    if watches:
+        recorder = _recorder(python_function, args, kwargs)
+    state.recorder = recorder
+    try:
+        # All in one frame: traces in traces come close to Python's limit of recursion.
+        if not autograph:
+            # It may call what to_graph has converted.
+            with StatusScope(Status.DISABLED):
+                result = attempts.call(lambda: python_function(*args, **kwargs))
+        elif autograph == "replay":
+            with StatusScope(Status.REPLAYED), rewriting_errors():
+                why = 'autograph="replay" asks for that'
+                result = _replay.call(python_function, args, kwargs, why)
+        else:
+            options = ConversionOptions(
+                recursive=True, user_requested=True, optional_features=optional_features
+            )
+            with StatusScope(Status.ENABLED), rewriting_errors():
+                result = attempts.call(
+                    lambda: converted_call(python_function, args, kwargs, None, options)
+                )
+    finally:
+        state.recorder = outer
+    if recorder is not None:
+        recorder.finish()
+    return result
+
+
+def _recorder(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A Recorder that knows the call that a trace is of, which need not be of a plain function."""
+    from graven._captures import Recorder  # Only where something is watched.
+
+    recorder = Recorder()
+    while isinstance(function, functools.partial):
+        args, kwargs = (*function.args, *args), {**function.keywords, **kwargs}
+        function = function.func
+    if isinstance(function, MethodType):
+        args, function = (function.__self__, *args), function.__func__
+    elif not isinstance(function, FunctionType):
+        args, function = (function, *args), type(function).__call__
+    recorder.note(function, args, kwargs)
+    return recorder

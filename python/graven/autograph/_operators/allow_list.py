@@ -160,16 +160,17 @@ def _decided(function: types.FunctionType) -> Plan:
         return Plan.AS_IS
     # Where the code lies, and not `__module__`: a wrapper says there what it wraps.
     module = function.__globals__.get("__name__")
-    is_listed = isinstance(module, str) and _is_listed(module)
+    is_in_list = isinstance(module, str) and is_listed(module)
     if code.co_filename == "<string>":
-        return Plan.AS_IS if is_listed else Plan.REPLAYED
+        return Plan.AS_IS if is_in_list else Plan.REPLAYED
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         return Plan.LISTED
-    return Plan.LISTED if is_listed else Plan.CONVERT
+    return Plan.LISTED if is_in_list else Plan.CONVERT
 
 
 @functools.cache
-def _is_listed(module: str) -> bool:
+def is_listed(module: str) -> bool:
+    """Tells whether functions of a module are not converted."""
     parts = module.split(".")
     return any(".".join(parts[:n]) in _MODULES for n in range(1, len(parts) + 1))
 

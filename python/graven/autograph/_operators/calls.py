@@ -77,6 +77,8 @@ def converted_call(
         options = STD if caller_fn_scope is None else caller_fn_scope.callopts
     if kind is FunctionType:
         converted = _converted(f, options)
+        if state.recorder is not None and converted is not f:
+            state.recorder.note(f, args, kwargs)
         return converted(*args, **kwargs) if kwargs else converted(*args)
     if kind is MethodType:
         return _call_method(f, args, kwargs, options)
@@ -138,6 +140,8 @@ def _call_method(
     converted = _converted(function, options)
     if converted is function:
         return f(*args, **named)
+    if state.recorder is not None:
+        state.recorder.note(function, (f.__self__, *args), named)
     return converted(f.__self__, *args, **named)
 
 
@@ -162,7 +166,11 @@ def _call_object(
     if type(call) is not FunctionType:
         return f(*args, **named)
     converted = _converted(call, options)
-    return f(*args, **named) if converted is call else converted(f, *args, **named)
+    if converted is call:
+        return f(*args, **named)
+    if state.recorder is not None:
+        state.recorder.note(call, (f, *args), named)
+    return converted(f, *args, **named)
 
 
 def _converted(function: FunctionType, options: ConversionOptions) -> Callable[..., Any]:

@@ -1,0 +1,90 @@
+#include "graven/function/stale_traces.h"
+
+#include <algorithm>
+
+#include "graven/function/function.h"
+#include "graven/function/same_graph.h"
+#include "graven/ir/bodies.h"
+#include "graven/ir/body.h"
+#include "graven/ir/custom_gradient.h"
+
+namespace graven::engine {
+namespace {
+
+// Gradients that users' functions compute, of all nodes in order.
+void collect_gradients(const Graph& graph, std::vector<const CustomGradient*>& gradients) {
+  for (const Node* node : graph.nodes()) {
+    if (node->custom_gradient()) gradients.push_back(node->custom_gradient().get());
+    for (const NodeBody& inner : bodies_of(*node).all) {
+      if (inner.body) collect_gradients(*inner.body->graph(), gradients);
+    }
+  }
+}
+
+bool same_gradients(const Graph& a, const Graph& b) {
+  std::vector<const CustomGradient*> ours, theirs;
+  collect_gradients(a, ours);
+  collect_gradients(b, theirs);
+  return std::ranges::equal(ours, theirs, [](const CustomGradient* x, const CustomGradient* y) {
+    return x->is_same(*y);
+  });
+}
+
+bool same_trace(const Entry& a, const Entry& b) {
+  auto same_capture = [](const GraphBuilder::Capture& x, const GraphBuilder::Capture& y) {
+    return x.external == y.external;
+  };
+  const bool same_outputs = a.type().output && b.type().output
+                                ? a.type().output->equals(*b.type().output)
+                                : a.type().output == b.type().output;
+  return same_outputs && std::ranges::equal(a.captures(), b.captures(), same_capture) &&
+         same_graph(*a.graph(), *b.graph()) && same_gradients(*a.graph(), *b.graph());
+}
+
+}  // namespace
+
+Retrace::Retrace(std::span<const Ref<Entry>> related, const FunctionType& type, uint64_t context) {
+  for (const Ref<Entry>& entry : related) {
+    const bool is_old = entry->watches() && entry->context() == context && !entry->holds() &&
+                        type.equals(entry->type());
+    if (is_old) old_ = entry;
+  }
+  if (!old_) return;
+  why_ = old_->watches()->change();
+  old_->watches()->begin_retrace();
+}
+
+Ref<Entry> Retrace::end(const Result<Ref<Entry>>& traced, std::vector<CreatedVariable>& created) {
+  if (!old_) return nullptr;
+  Watches& watches = *old_->watches();
+  if (!traced.ok() || !created.empty()) {
+    const Status error = traced.ok()
+                             ? value_error("it creates variables, and is not the first call")
+                             : traced.status();
+    if (!watches.revert(error)) return nullptr;
+    created.clear();
+    return old_;
+  }
+  Watches* fresh = (*traced)->watches();
+  if (!fresh) return nullptr;
+  const bool is_same = watches.gradients_hold() && same_trace(*old_, **traced);
+  watches.precede(*fresh, (*traced)->trace_milliseconds());
+  if (!is_same) return nullptr;
+  watches.adopt(*fresh);
+  return old_;
+}
+
+void StaleTraces::add(const Retrace& retrace, Cache& cache) {
+  if (!retrace.is_one()) return;
+  std::vector<uint64_t> gone;
+  {
+    const uint64_t serial = cache.index().serial_of(*retrace.old_);
+    MutexLock lock(mutex_);
+    std::erase(serials_, serial);
+    serials_.push_back(serial);
+    for (; serials_.size() > kMax; serials_.pop_front()) gone.push_back(serials_.front());
+  }
+  cache.evict(gone, "a value that it had read changed: " + retrace.why());
+}
+
+}  // namespace graven::engine

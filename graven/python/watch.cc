@@ -1,0 +1,376 @@
+#include "graven/python/watch.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <utility>
+
+#include "graven/base/heap_bytes.h"
+#include "graven/base/strings.h"
+#include "graven/function/function.h"
+#include "graven/ir/frame.h"
+#include "graven/python/bind.h"
+#include "graven/python/errors.h"
+
+namespace nb = nanobind;
+
+namespace graven::python {
+
+using engine::Ref;
+
+// Made by graven._captures at the end of a trace: places in the order in which they were read.
+struct WatchListObject {
+  PyObject_HEAD std::vector<WatchedPlace> places;
+  size_t num_of_trace;                      // the places behind these were read by custom gradients
+  std::vector<std::vector<Object>> before;  // the values of the places when a retrace began
+  std::vector<Ref<PythonWatches>> inner;    // of traces that ran within
+};
+
+namespace {
+
+constexpr int kRetracesToReport = 8;
+
+PyTypeObject* list_type = nullptr;
+constinit thread_local WatchScope* t_scope = nullptr;
+
+WatchListObject* self_of(PyObject* object) { return reinterpret_cast<WatchListObject*>(object); }
+
+int traverse(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(object));
+  for (const WatchedPlace& place : self_of(object)->places) {
+    if (const int stop = place.traverse(visit, arg)) return stop;
+  }
+  for (const auto& values : self_of(object)->before) {
+    for (const Object& value : values) Py_VISIT(value.get());
+  }
+  return 0;
+}
+
+int clear(PyObject* object) {
+  auto places = std::exchange(self_of(object)->places, {});
+  auto before = std::exchange(self_of(object)->before, {});
+  return 0;
+}
+
+void dealloc(PyObject* object) {
+  PyObject_GC_UnTrack(object);
+  clear(object);
+  self_of(object)->places.~vector();
+  self_of(object)->before.~vector();
+  self_of(object)->inner.~vector();
+  PyTypeObject* type = Py_TYPE(object);
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
+  PyObject* object = type->tp_alloc(type, 0);
+  if (!object) return nullptr;
+  new (&self_of(object)->places) std::vector<WatchedPlace>();
+  new (&self_of(object)->before) std::vector<std::vector<Object>>();
+  new (&self_of(object)->inner) std::vector<Ref<PythonWatches>>();
+  return object;
+}
+
+// add(kind, owner, [(name, reads, (what, where)), ...], of_gradient): one place; those that custom
+// gradients read come last.
+PyObject* add(PyObject* object, PyObject* args) {
+  int kind, of_gradient;
+  PyObject *owner, *reads;
+  if (!PyArg_ParseTuple(args, "iOO!p", &kind, &owner, &PyList_Type, &reads, &of_gradient)) {
+    return nullptr;
+  }
+  const auto place_kind = static_cast<WatchedPlace::Kind>(kind);
+  const bool fits = place_kind == WatchedPlace::Kind::kDict   ? PyDict_Check(owner)
+                    : place_kind == WatchedPlace::Kind::kCell ? PyCell_Check(owner)
+                    : place_kind == WatchedPlace::Kind::kFunction
+                        ? PyFunction_Check(owner)
+                        : place_kind == WatchedPlace::Kind::kObject;
+  if (!fits) {
+    PyErr_SetString(PyExc_TypeError, "the owner does not fit the kind of the place");
+    return nullptr;
+  }
+  WatchedPlace place(place_kind, owner);
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(reads); ++i) {
+    PyObject *name, *how, *label;
+    if (!PyArg_ParseTuple(PyList_GET_ITEM(reads, i), "OOO!", &name, &how, &PyTuple_Type, &label)) {
+      return nullptr;
+    }
+    place.add(name, how, label);
+  }
+  self_of(object)->places.push_back(std::move(place));
+  if (!of_gradient) self_of(object)->num_of_trace = self_of(object)->places.size();
+  Py_RETURN_NONE;
+}
+
+PyMethodDef methods[] = {{"add", add, METH_VARARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(make)},
+                       {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+                       {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                       {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                       {Py_tp_methods, methods},
+                       {0, nullptr}};
+PyType_Spec spec = {"graven._engine.WatchList", sizeof(WatchListObject), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
+
+// Calls `work` with the GIL, which hits have already.
+template <typename Work>
+auto with_gil(Work&& work) {
+  if (has_gil()) return work();
+  HoldGil gil;
+  return work();
+}
+
+std::string text_of_exception(const engine::Status& error, bool& is_ordinary) {
+  raise(error);
+  PyObject *type, *value, *traceback;
+  is_ordinary = PyErr_ExceptionMatches(PyExc_Exception);
+  PyErr_Fetch(&type, &value, &traceback);
+  Object owned[] = {Object::take(type), Object::take(value), Object::take(traceback)};
+  return type ? engine::str_cat(reinterpret_cast<PyTypeObject*>(type)->tp_name, ": ",
+                                error.message().substr(0, 300))
+              : error.message();
+}
+
+// Once for each matter, if there is one.
+void log(const std::string& text, const std::string& matter = "") {
+  Object module = Object::take(run_python<PyImport_ImportModule>("graven._logging"));
+  const char* name = matter.empty() ? "warn" : "warn_once";
+  const char* format = matter.empty() ? "s" : "ss";
+  Object done = module ? Object::take(run_python<PyObject_CallMethod>(module.get(), name, format,
+                                                                      text.c_str(), matter.c_str()))
+                       : Object();
+  if (!done) PyErr_Clear();
+}
+
+}  // namespace
+
+PythonWatches::PythonWatches(PyObject* list, Stale stale) : held_(list), stale_(stale) {}
+
+WatchListObject* PythonWatches::list() const {
+  PyObject* object = held_.get();
+  return object ? self_of(object) : nullptr;
+}
+
+bool PythonWatches::are_unchanged() {
+  WatchListObject* list = this->list();
+  if (!list) return true;  // only garbage still holds the trace
+  for (WatchedPlace& place : list->places) {
+    if (!place.hold()) return false;
+  }
+  return std::ranges::all_of(list->inner, [](const auto& inner) { return inner->are_unchanged(); });
+}
+
+bool PythonWatches::hold() {
+  return with_gil([&] {
+    if (are_unchanged()) return true;
+    if (stale_ != Stale::kRetrace) has_news_ = true;
+    return stale_ != Stale::kRetrace;
+  });
+}
+
+std::string PythonWatches::change() {
+  return with_gil([&]() -> std::string {
+    WatchListObject* list = this->list();
+    if (!list) return "";
+    for (WatchedPlace& place : list->places) {
+      if (std::string text = place.change(); !text.empty()) return text;
+    }
+    for (const auto& inner : list->inner) {
+      if (std::string text = inner->change(); !text.empty()) return text;
+    }
+    return "";
+  });
+}
+
+bool PythonWatches::gradients_hold() {
+  return with_gil([&] {
+    WatchListObject* list = this->list();
+    if (!list) return true;
+    for (size_t i = list->num_of_trace; i < list->places.size(); ++i) {
+      if (!list->places[i].hold()) return false;
+    }
+    return std::ranges::all_of(list->inner,
+                               [](const auto& inner) { return inner->gradients_hold(); });
+  });
+}
+
+void PythonWatches::begin_retrace() {
+  with_gil([&] {
+    WatchListObject* list = this->list();
+    if (!list) return;
+    std::vector<std::vector<Object>> before;
+    for (const WatchedPlace& place : list->places) before.push_back(place.values());
+    std::swap(list->before, before);
+  });
+}
+
+void PythonWatches::count(PythonWatches& fresh, double milliseconds) {
+  fresh.num_retraces_ = num_retraces_ + 1;
+  fresh.milliseconds_ = milliseconds_ + milliseconds;
+  const std::string changed = fresh.num_retraces_ == kRetracesToReport ? change() : "";
+  if (changed.empty()) return;
+  fresh.report_ = engine::str_cat(
+      changed,
+      ". A trace has read this value, so each change of it costs a trace: ", kRetracesToReport,
+      " so far, which took ", std::round(fresh.milliseconds_ * 10) / 10,
+      " ms. If it changes often, pass it as an argument that is a tensor, or keep it in a "
+      "tf.Variable; stale=\"ignore\" keeps the value of the first trace, as TensorFlow does. This "
+      "is said once. See docs/captures.md");
+  fresh.has_news_ = true;
+  fresh.is_of_cost_ = true;
+}
+
+void PythonWatches::adopt(engine::Watches& fresh) {
+  with_gil([&] {
+    auto& other = static_cast<PythonWatches&>(fresh);
+    WatchListObject *mine = list(), *theirs = other.list();
+    if (!mine || !theirs) return;
+    num_retraces_ = other.num_retraces_;
+    milliseconds_ = other.milliseconds_;
+    report_ = std::exchange(other.report_, {});
+    is_of_cost_ = other.is_of_cost_;
+    if (!report_.empty()) has_news_ = true;
+    std::swap(mine->places, theirs->places);
+    std::swap(mine->inner, theirs->inner);
+    std::swap(mine->num_of_trace, theirs->num_of_trace);
+    auto before = std::exchange(mine->before, {});
+  });
+}
+
+void PythonWatches::precede(engine::Watches& fresh, double milliseconds) {
+  with_gil([&] {
+    count(static_cast<PythonWatches&>(fresh), milliseconds);
+    WatchListObject* list = this->list();
+    if (list) auto before = std::exchange(list->before, {});
+  });
+}
+
+bool PythonWatches::revert(const engine::Status& error) {
+  return with_gil([&] {
+    WatchListObject* list = this->list();
+    if (!list) return false;
+    bool is_ordinary = false;
+    const std::string text = text_of_exception(error, is_ordinary);
+    const auto before = std::exchange(list->before, {});
+    std::vector<Object> replaced;  // objects go after all is done, as users' code may run then
+    std::vector<WatchedValue> old;
+    for (size_t i = 0; i < before.size() && i < list->places.size(); ++i) {
+      list->places[i].put_back(before[i], replaced);
+    }
+    if (!is_ordinary) return false;
+    is_of_cost_ = false;
+    report_ = engine::str_cat(change(), ". The trace that this asks for failed (", text,
+                              "), so calls go on with the trace of the old value, as TensorFlow's "
+                              "would, until a value changes again. See docs/captures.md");
+    has_news_ = true;
+    for (WatchedPlace& place : list->places) place.renew(old);
+    list->inner.clear();  // their own calls go on watching
+    return true;
+  });
+}
+
+int64_t PythonWatches::bytes() const {
+  return with_gil([&]() -> int64_t {
+    int64_t total = engine::bytes_of_object<PythonWatches>() + engine::heap_bytes(report_);
+    const WatchListObject* list = this->list();
+    if (!list) return total;
+    total += engine::bytes_of_object<WatchListObject>() + engine::heap_bytes(list->places) +
+             engine::heap_bytes(list->inner);
+    for (const WatchedPlace& place : list->places) total += place.bytes();
+    return total;
+  });
+}
+
+bool PythonWatches::tell(bool is_concrete, const std::string& name) {
+  if (!is_concrete) has_news_ = false;
+  if (!report_.empty()) {
+    // A log may call anything.
+    const std::string report = engine::str_cat(name, ": ", std::exchange(report_, {}));
+    log(report, is_of_cost_ ? report.substr(0, report.find(", changed from ")) : "");
+  }
+  if (stale_ == Stale::kRetrace && !is_concrete) return true;
+  if (is_concrete && has_told_ && stale_ != Stale::kError) return true;
+  if (are_unchanged()) return true;
+  const std::string text = engine::str_cat(
+      name, ": ", change(), ", and the trace still has the old value. See docs/captures.md");
+  if (stale_ == Stale::kError) {
+    raise(
+        engine::Status(engine::Code::kFailedPrecondition, text, engine::ErrorKind::kRuntimeError));
+    return false;
+  }
+  has_told_ |= is_concrete;
+  std::vector<WatchedValue> old;
+  WatchListObject* list = is_concrete ? nullptr : this->list();
+  for (size_t i = 0; list && i < list->places.size(); ++i) list->places[i].renew(old);
+  // What traces within watch is theirs, and stays changed.
+  if (std::exchange(told_, text) != text) log(text);
+  return true;
+}
+
+WatchScope::WatchScope() : outer_(t_scope) { t_scope = this; }
+WatchScope::~WatchScope() { t_scope = outer_; }
+WatchScope* WatchScope::current() { return t_scope; }
+
+void WatchScope::add(const engine::Watches* inner) {
+  const auto* watches = dynamic_cast<const PythonWatches*>(inner);
+  if (!watches) return;
+  Ref<PythonWatches> ref(const_cast<PythonWatches*>(watches));
+  if (std::ranges::find(inner_, ref) == inner_.end()) inner_.push_back(std::move(ref));
+}
+
+Ref<PythonWatches> WatchScope::finish(Stale stale) {
+  if (stale == Stale::kIgnore) return nullptr;
+  if (!list_ && inner_.empty()) return nullptr;
+  if (!list_) list_ = Object::take(make(list_type, nullptr, nullptr));
+  if (!list_) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  WatchListObject* list = self_of(list_.get());
+  list->inner = std::move(inner_);
+  if (list->places.empty() && list->inner.empty()) return nullptr;
+  return engine::make_ref<PythonWatches>(list_.get(), stale);
+}
+
+bool note_watches(const engine::Entry& entry, const std::string& name) {
+  engine::Watches& watches = *entry.watches();
+  if (watches.has_news()) {
+    auto* mine = dynamic_cast<PythonWatches*>(&watches);
+    if (mine && !mine->tell(/*is_concrete=*/false, name)) return false;
+  }
+  WatchScope* scope = WatchScope::current();
+  if (scope && engine::Frame::current().is_graph()) scope->add(&watches);
+  return true;
+}
+
+bool note_concrete_call(const engine::Entry& entry) {
+  auto* mine = dynamic_cast<PythonWatches*>(entry.watches());
+  return !mine || mine->tell(/*is_concrete=*/true, entry.name());
+}
+
+void bind_watches(nb::module_& m) {
+  list_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!list_type) throw nb::python_error();
+  m.attr("WatchList") = nb::handle(reinterpret_cast<PyObject*>(list_type));
+  m.def("set_watch_list", [](nb::object list) {
+    if (t_scope) t_scope->set_list(Object::borrow(list.ptr()));
+  });
+  m.def(
+      "raw_attribute",
+      [](nb::handle object, nb::str name) {
+        const RawAttribute found = raw_attribute(object.ptr(), name.ptr());
+        nb::object value = found.value ? nb::borrow(found.value) : nb::none();
+        return nb::make_tuple(value, found.value != nullptr, found.is_of_instance);
+      },
+      "An attribute without running code of the user's: its value, whether it is there, and "
+      "whether "
+      "it is the instance's own.");
+  m.def("use_version_tags", WatchedPlace::use_tags);
+  m.def("has_version_tags", WatchedPlace::has_tags);
+}
+
+}  // namespace graven::python

@@ -1,0 +1,88 @@
+#pragma once
+#include <Python.h>
+
+#include <string>
+#include <vector>
+
+#include "graven/function/watch.h"
+#include "graven/python/object.h"
+#include "graven/python/slot.h"
+#include "graven/python/watched_places.h"
+
+namespace graven::engine {
+class Entry;
+}
+
+namespace graven::python {
+
+struct WatchListObject;
+
+// What a Function does about a watched value that has changed (tf.function's `stale`).
+enum class Stale : char { kIgnore, kRetrace, kWarn, kError };
+
+// The watches of a trace of Python's. They lie in a Python object, the list, that the Functions
+// whose traces reach it own: it holds Python objects.
+class PythonWatches final : public engine::Watches {
+ public:
+  PythonWatches(PyObject* list, Stale stale);
+
+  bool hold() override;
+  std::string change() override;
+  bool gradients_hold() override;
+  void begin_retrace() override;
+  void adopt(engine::Watches& fresh) override;
+  void precede(engine::Watches& fresh, double milliseconds) override;
+  bool revert(const engine::Status& error) override;
+  int64_t bytes() const override;
+
+  HeldObject& held() { return held_; }
+  // Whether any value has changed, whatever is done about it.
+  bool are_unchanged();
+  // False with an exception set if a call may not run the trace: something has changed, and
+  // `stale` says "error". Logs what there is to say; `is_concrete`: for a ConcreteFunction, which
+  // cannot be traced again. `name` is the Function's.
+  bool tell(bool is_concrete, const std::string& name);
+
+ private:
+  WatchListObject* list() const;
+  void count(PythonWatches& fresh, double milliseconds);
+
+  HeldObject held_;
+  const Stale stale_;
+  std::string told_;         // the last warning
+  bool has_told_ = false;    // for a ConcreteFunction
+  std::string report_;       // to be logged at the next call
+  bool is_of_cost_ = false;  // the report is about a value that changes again and again
+  int num_retraces_ = 0;     // that changes have caused before this trace
+  double milliseconds_ = 0;  // what they have taken
+};
+
+// Collects what a trace reads, as long as it lives; they nest. Belongs to a thread.
+class WatchScope {
+ public:
+  WatchScope();
+  ~WatchScope();
+  WatchScope(const WatchScope&) = delete;
+  // The innermost of this thread, or null.
+  static WatchScope* current();
+
+  // A trace that runs within this one is part of it, with what it watches.
+  void add(const engine::Watches* inner);
+  // The list that Python's side has made of this trace, or null.
+  void set_list(Object list) { list_ = std::move(list); }
+  // The watches of the trace that ends; null if it has read nothing that can be watched.
+  engine::Ref<PythonWatches> finish(Stale stale);
+
+ private:
+  WatchScope* const outer_;
+  Object list_;
+  std::vector<engine::Ref<PythonWatches>> inner_;
+};
+
+// Before a call that found this entry, which watches something, runs it: tells the news, and makes
+// what it watches part of the trace that goes on around the call, if any. False as of tell.
+bool note_watches(const engine::Entry& entry, const std::string& name);
+// The same for a ConcreteFunction, which runs the entry whatever has changed.
+bool note_concrete_call(const engine::Entry& entry);
+
+}  // namespace graven::python

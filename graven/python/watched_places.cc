@@ -1,0 +1,311 @@
+#include "graven/python/watched_places.h"
+
+#include <structmember.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <utility>
+
+#include "graven/base/heap_bytes.h"
+#include "graven/base/strings.h"
+
+// Versions of dicts and types are Python's own business from 3.12 on.
+#if PY_VERSION_HEX < 0x030c0000
+#define GRAVEN_HAS_TAGS 1
+#else
+#define GRAVEN_HAS_TAGS 0
+#endif
+
+namespace graven::python {
+namespace {
+
+std::atomic<bool> g_use_tags{GRAVEN_HAS_TAGS};
+
+// The dict of an instance: borrowed, and alive as long as the instance keeps it. Null if it has
+// none.
+PyObject* dict_of(PyObject* object) {
+#if GRAVEN_HAS_TAGS
+  // Where 3.11 keeps it, once _PyObject_GetDictPtr has made it.
+  if (PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_MANAGED_DICT)) {
+    PyObject* made = reinterpret_cast<PyObject**>(object)[-3];
+    if (made) return made;
+  }
+  PyObject** dict = _PyObject_GetDictPtr(object);
+  return dict ? *dict : nullptr;
+#else
+  if (!Py_TYPE(object)->tp_dictoffset && !PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE)) {
+    return nullptr;
+  }
+  PyObject* dict = PyObject_GenericGetDict(object, nullptr);
+  if (!dict) PyErr_Clear();
+  Py_XDECREF(dict);
+  return dict;
+#endif
+}
+
+uint64_t tag_of_dict([[maybe_unused]] PyObject* dict) {
+#if GRAVEN_HAS_TAGS
+  return dict ? reinterpret_cast<PyDictObject*>(dict)->ma_version_tag : 0;
+#else
+  return 0;
+#endif
+}
+
+unsigned tag_of_type([[maybe_unused]] PyTypeObject* type) {
+#if GRAVEN_HAS_TAGS
+  return PyType_HasFeature(type, Py_TPFLAGS_VALID_VERSION_TAG) ? type->tp_version_tag : 0;
+#else
+  return 0;
+#endif
+}
+
+PyTypeObject* type_of(PyObject* object) {
+  return PyType_Check(object) ? reinterpret_cast<PyTypeObject*>(object) : Py_TYPE(object);
+}
+
+PyObject* find_in_dict(PyObject* dict, PyObject* name, Py_ssize_t& hint) {
+  Py_ssize_t at = hint;
+  PyObject *key, *value;
+  if (PyDict_Next(dict, &at, &key, &value) && key == name) return value;
+  PyObject* found = PyDict_GetItemWithError(dict, name);
+  if (!found) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  for (at = 0; PyUnicode_CheckExact(name);) {  // the key is the interned name
+    const Py_ssize_t before = at;
+    if (!PyDict_Next(dict, &at, &key, &value)) break;
+    if (key == name) {
+      hint = before;
+      break;
+    }
+  }
+  return found;
+}
+
+bool is_data_descriptor(PyObject* descriptor) {
+  return Py_TYPE(descriptor)->tp_descr_set != nullptr;
+}
+
+// The value in a slot of __slots__; none of other members.
+bool slot_value(PyObject* object, PyObject* descriptor, PyObject*& value) {
+  if (!Py_IS_TYPE(descriptor, &PyMemberDescr_Type)) return false;
+  const PyMemberDef* member = reinterpret_cast<PyMemberDescrObject*>(descriptor)->d_member;
+  if (member->type != T_OBJECT_EX) return false;
+  value = *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object) + member->offset);
+  return true;
+}
+
+}  // namespace
+
+RawAttribute raw_attribute(PyObject* object, PyObject* name) {
+  RawAttribute found;
+  PyObject* of_type = _PyType_Lookup(type_of(object), name);
+  if (PyType_Check(object)) {
+    found.value = of_type;
+    return found;
+  }
+  if (of_type && is_data_descriptor(of_type)) {
+    found.is_slot = slot_value(object, of_type, found.value);
+    found.is_of_instance = found.is_slot;
+    if (!found.is_slot) found.value = of_type;
+    return found;
+  }
+  if (PyObject* dict = dict_of(object)) {
+    found.value = PyDict_GetItemWithError(dict, name);
+    if (!found.value) PyErr_Clear();
+    found.is_of_instance = found.value != nullptr;
+  }
+  if (!found.value) found.value = of_type;
+  return found;
+}
+
+bool WatchedPlace::has_tags() { return g_use_tags.load(std::memory_order_relaxed); }
+void WatchedPlace::use_tags(bool use) { g_use_tags.store(use && GRAVEN_HAS_TAGS); }
+
+WatchedPlace::WatchedPlace(Kind kind, PyObject* owner) : kind_(kind) {
+  if (kind == Kind::kObject || kind == Kind::kFunction) {
+    if (PyType_SUPPORTS_WEAKREFS(Py_TYPE(owner))) {
+      owner_ = Object::take(PyWeakref_NewRef(owner, nullptr));
+      is_weak_ = static_cast<bool>(owner_);
+      if (!is_weak_) PyErr_Clear();
+    }
+  }
+  if (!owner_) owner_ = Object::borrow(owner);
+}
+
+PyObject* WatchedPlace::owner() const {
+  if (!is_weak_) return owner_.get();
+#if PY_VERSION_HEX < 0x030d0000
+  PyObject* object = PyWeakref_GET_OBJECT(owner_.get());
+#else
+  PyObject* object = PyWeakref_GetObject(owner_.get());
+#endif
+  return object == Py_None ? nullptr : object;
+}
+
+PyObject* WatchedPlace::find(PyObject* owner, Item& item) const {
+  switch (kind_) {
+    case Kind::kDict:
+      return find_in_dict(owner, item.name.get(), item.hint);
+    case Kind::kObject:
+      break;
+    case Kind::kCell:
+      return PyCell_GET(owner);
+    case Kind::kFunction:
+      return reinterpret_cast<PyFunctionObject*>(owner)->func_defaults;
+  }
+  return raw_attribute(owner, item.name.get()).value;
+}
+
+void WatchedPlace::add(PyObject* name, PyObject* reads, PyObject* label) {
+  PyObject* owner = this->owner();
+  if (!owner) return;
+  Item item;
+  item.name = Object::borrow(name);
+  item.label = Object::borrow(label);
+  item.current = find(owner, item);
+  item.value = WatchedValue::of(item.current, reads);
+  const bool is_slot = kind_ == Kind::kObject && raw_attribute(owner, name).is_slot;
+  item.is_looked_up = is_slot || kind_ == Kind::kCell || kind_ == Kind::kFunction;
+  has_containers_ |= item.is_looked_up || item.value.is_container();
+  items_.push_back(std::move(item));
+  note_tags(owner);
+}
+
+bool WatchedPlace::is_untouched(PyObject* owner) const {
+  if (!has_tags()) return false;
+  switch (kind_) {
+    case Kind::kDict:
+      return dict_tag_ == tag_of_dict(owner);
+    case Kind::kObject:
+      return type_tag_ != 0 && type_tag_ == tag_of_type(type_of(owner)) &&
+             (PyType_Check(owner) || dict_tag_ == tag_of_dict(dict_of(owner)));
+    default:
+      return false;
+  }
+}
+
+void WatchedPlace::note_tags(PyObject* owner) {
+  if (kind_ == Kind::kDict) dict_tag_ = tag_of_dict(owner);
+  if (kind_ != Kind::kObject) return;
+  type_tag_ = tag_of_type(type_of(owner));
+  if (!PyType_Check(owner)) dict_tag_ = tag_of_dict(dict_of(owner));
+}
+
+bool WatchedPlace::hold() {
+  PyObject* owner = this->owner();
+  if (!owner) return true;
+  if (is_untouched(owner)) {
+    if (!has_containers_) return true;
+    for (Item& item : items_) {
+      if (item.is_looked_up) item.current = find(owner, item);
+      if ((item.is_looked_up || item.value.is_container()) && !item.value.is(item.current)) {
+        return false;
+      }
+    }
+    return true;
+  }
+  for (Item& item : items_) {
+    item.current = find(owner, item);
+    if (!item.value.is(item.current)) {
+      dict_tag_ = 0, type_tag_ = 0;  // `current` of the rest is old
+      return false;
+    }
+  }
+  note_tags(owner);
+  return true;
+}
+
+std::string WatchedPlace::change() {
+  PyObject* owner = this->owner();
+  if (!owner) return "";
+  for (Item& item : items_) {
+    PyObject* now = find(owner, item);
+    if (item.value.is(now)) continue;
+    const WatchedValue::Change change = item.value.change(now);
+    PyObject *name, *place;
+    if (!PyArg_ParseTuple(item.label.get(), "UU", &name, &place)) {
+      PyErr_Clear();
+      return "a value changed";
+    }
+    return engine::str_cat(PyUnicode_AsUTF8(name), change.path, ", read ", PyUnicode_AsUTF8(place),
+                           ", changed from ", change.before, " to ", change.after);
+  }
+  return "";
+}
+
+void WatchedPlace::renew(std::vector<WatchedValue>& old) {
+  PyObject* owner = this->owner();
+  if (!owner) return;
+  has_containers_ = false;
+  for (Item& item : items_) {
+    item.current = find(owner, item);
+    old.push_back(std::exchange(item.value, item.value.renewed(item.current)));
+    has_containers_ |= item.is_looked_up || item.value.is_container();
+  }
+  note_tags(owner);
+}
+
+std::vector<Object> WatchedPlace::values() const {
+  std::vector<Object> values;
+  PyObject* owner = this->owner();
+  if (!owner) return values;
+  for (const Item& item : items_) {
+    PyObject* value = nullptr;
+    if (kind_ == Kind::kObject) {
+      const RawAttribute found = raw_attribute(owner, item.name.get());
+      value = found.is_of_instance ? found.value : nullptr;
+    } else if (kind_ != Kind::kFunction) {
+      value = find(owner, const_cast<Item&>(item));
+    }
+    values.push_back(Object::borrow(value));
+  }
+  return values;
+}
+
+void WatchedPlace::put_back(const std::vector<Object>& values,
+                            std::vector<Object>& replaced) const {
+  PyObject* owner = this->owner();
+  if (!owner || values.size() != items_.size()) return;
+  for (size_t i = 0; i < items_.size(); ++i) {
+    PyObject* name = items_[i].name.get();
+    PyObject* before = values[i].get();
+    if (kind_ == Kind::kCell) {
+      replaced.push_back(Object::borrow(PyCell_GET(owner)));
+      if (PyCell_GET(owner) != before) PyCell_Set(owner, before);
+      continue;
+    }
+    PyObject* dict = kind_ == Kind::kDict ? owner : nullptr;
+    if (kind_ == Kind::kObject && !PyType_Check(owner)) {
+      const RawAttribute now = raw_attribute(owner, name);
+      if (!now.is_slot && (before || now.is_of_instance)) dict = dict_of(owner);
+    }
+    if (!dict) continue;
+    Py_ssize_t hint = 0;
+    PyObject* now = find_in_dict(dict, name, hint);
+    if (now == before) continue;
+    replaced.push_back(Object::borrow(now));
+    const int done =
+        before ? PyDict_SetItem(dict, name, before) : run_python<PyDict_DelItem>(dict, name);
+    if (done < 0) PyErr_Clear();
+  }
+}
+
+int WatchedPlace::traverse(visitproc visit, void* arg) const {
+  Py_VISIT(owner_.get());
+  for (const Item& item : items_) {
+    Py_VISIT(item.name.get());
+    Py_VISIT(item.label.get());
+    if (const int stop = item.value.traverse(visit, arg)) return stop;
+  }
+  return 0;
+}
+
+int64_t WatchedPlace::bytes() const {
+  int64_t total = engine::heap_bytes(items_);
+  for (const Item& item : items_) total += item.value.bytes();
+  return total;
+}
+
+}  // namespace graven::python

@@ -1,0 +1,78 @@
+#pragma once
+#include <Python.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graven/python/object.h"
+#include "graven/python/watched_value.h"
+
+namespace graven::python {
+
+// An attribute of an object as Python finds it, but without running code of the user's: of a
+// property or another descriptor it is the descriptor itself. Borrowed; null if it is not there.
+// Methods and class attributes are found as the class has them.
+struct RawAttribute {
+  PyObject* value = nullptr;
+  bool is_of_instance = false;  // in the instance's dict or slot
+  bool is_slot = false;         // of __slots__
+};
+RawAttribute raw_attribute(PyObject* object, PyObject* name);
+
+// Names in one place that a trace has read: in a dict of globals, in an object, in a cell, of a
+// function. A place that has not changed is told by its version tag (Python 3.11): two loads for
+// any number of names. Without tags, or where something else in it has changed (the globals of a
+// script change at each step of its loop), each name costs one look at its entry of the dict.
+class WatchedPlace {
+ public:
+  // kDict: the owner is a dict, held. kObject: an object or class, weakly held if it can be. kCell:
+  // a cell, with one item. kFunction: a function, whose defaults are the one item.
+  enum class Kind : uint8_t { kDict, kObject, kCell, kFunction };
+  WatchedPlace(Kind kind, PyObject* owner);
+
+  // `reads` as of WatchedValue; `label` says what it is and where it was read.
+  void add(PyObject* name, PyObject* reads, PyObject* label);
+  // True if nothing of it has changed. An owner that is gone counts as unchanged: the place that
+  // led to it has changed if that matters, and many objects live no longer than the trace.
+  bool hold();
+  // The first change, in words; empty if there is none.
+  std::string change();
+  // Takes the values that there are now; gives the ones before away.
+  void renew(std::vector<WatchedValue>& old);
+  // The values that there are now, to put back later; null for what cannot be put back.
+  std::vector<Object> values() const;
+  void put_back(const std::vector<Object>& values, std::vector<Object>& replaced) const;
+
+  int traverse(visitproc visit, void* arg) const;
+  int64_t bytes() const;
+
+  // Whether version tags are used, where Python has them; for tests.
+  static bool has_tags();
+  static void use_tags(bool use);
+
+ private:
+  struct Item {
+    Object name;
+    Object label;
+    WatchedValue value;
+    Py_ssize_t hint = 0;          // position in the dict
+    PyObject* current = nullptr;  // as long as the place has not changed
+    bool is_looked_up = false;    // may change without a change of the place's tags
+  };
+  PyObject* owner() const;  // borrowed; null if it is gone
+  PyObject* find(PyObject* owner, Item& item) const;
+  bool is_untouched(PyObject* owner) const;
+  void note_tags(PyObject* owner);
+
+  Kind kind_;
+  bool is_weak_ = false;
+  bool has_containers_ = false;
+  uint64_t dict_tag_ = 0;
+  unsigned type_tag_ = 0;
+  Object owner_;
+  std::vector<Item> items_;
+};
+
+}  // namespace graven::python

@@ -1,0 +1,68 @@
+"""Watched captures: what a trace reads of Python's values, so that a change of them is noticed.
+
+While a Function is traced, AutoGraph notes which functions of the user's are called, and with what.
+At the end of the trace their byte code tells what they read (`_reads`), and where the values lie
+(`_plan`); the engine compares them at each call (graven/python/watch.h).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graven import _engine, _logging
+from graven._captures._plan import Plan
+
+
+class Recorder:
+    """The calls of one trace, until its end."""
+
+    __slots__ = ("_calls", "_gradients")
+
+    def __init__(self) -> None:
+        self._calls: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = []
+        self._gradients: list[Any] = []
+
+    def note(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> None:
+        """Notes a call of a function of the user's."""
+        self._calls.append((function, args, kwargs or {}))
+
+    def note_gradient(self, function: Any) -> None:
+        """Notes a function that computes a gradient, when somebody asks for that."""
+        self._gradients.append(function)
+
+    def finish(self) -> None:
+        """Gives the engine what the calls have read."""
+        try:
+            self._finish()
+        except Exception as error:  # a trace is not to fail for what it could not watch
+            _logging.warn_once(
+                f"What a trace has read could not be found, so changes of it are not noticed: "
+                f"{error!r}. Please report this. See docs/captures.md",
+                matter="captures",
+            )
+
+    def _finish(self) -> None:
+        plan = Plan()
+        for function, args, kwargs in self._calls:
+            plan.add(function, args, kwargs)
+        _report(plan.impure)
+        for what, where in plan.effects:
+            _logging.inform_once(
+                f"{what} is changed {where} while it is traced, and not by calls that find the "
+                "trace. See docs/captures.md"
+            )
+        plan.of_gradient = True
+        for function in self._gradients:
+            plan.add(function, (), {})
+        watched = plan.watch_list()
+        if watched is not None:
+            _engine.set_watch_list(watched)
+
+
+def _report(impure: list[tuple[str, str, str]]) -> None:
+    for what, where, instead in impure:
+        _logging.warn_once(
+            f"{what} {where} gives another value at each call, but the trace keeps the one that it "
+            f"got: use {instead}. See docs/captures.md",
+            matter=f"{what} {where}",
+        )

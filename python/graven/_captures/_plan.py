@@ -1,0 +1,704 @@
+"""The values that a trace has read, found at its end by walking the paths of its code.
+
+Nothing here runs code of the user's: attributes are looked up as Python does, but properties and
+`__getattr__` are read like other functions, by their code.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from graven import _engine
+from graven._captures._impure import replacement
+from graven._captures._reads import (
+    ARGUMENT,
+    ATTRIBUTE,
+    CALLED,
+    EACH,
+    GLOBAL,
+    ITEM,
+    LENGTH,
+    Call,
+    Path,
+    Reads,
+    reads_of,
+)
+
+_DICT, _OBJECT, _CELL, _FUNCTION = range(4)  # WatchedPlace::Kind
+
+_MAX_EACH = 64  # items of a container whose attributes are watched
+_MAX_WALKS = 20_000  # steps of one trace
+_MAX_DEPTH = 24  # of calls
+
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
+_CONTAINERS = (list, tuple, dict, set, frozenset, deque)
+
+_known: WeakKeyDictionary[CodeType, Reads] = WeakKeyDictionary()
+
+
+def _reads(code: CodeType) -> Reads:
+    found = _known.get(code)
+    if found is None:
+        found = _known[code] = reads_of(code)
+    return found
+
+
+class _Spec:
+    """What was read of one value.
+
+    Attributes:
+      label: Its name and its place, for messages.
+      whole: Whether all of it was.
+      length: Whether its length was.
+      items: What was read of its items, by index or key.
+    """
+
+    __slots__ = ("items", "label", "length", "whole")
+
+    def __init__(self, label: tuple[str, str]) -> None:
+        self.label = label
+        self.whole = False
+        self.length = False
+        self.items: dict[Any, _Spec] = {}
+
+    def reads(self) -> Any:
+        if self.whole:
+            return None
+        return self.length, {key: spec.reads() for key, spec in self.items.items()}
+
+
+class _Namespace:
+    """What `globals()` gives, or `vars` of an object."""
+
+    def __init__(self, owner: Any) -> None:
+        self.owner = owner
+
+
+class _Activation:
+    """A function as it was called."""
+
+    def __init__(
+        self,
+        function: FunctionType,
+        arguments: dict[str, Any],
+    ) -> None:
+        self.function = function
+        self.code = function.__code__
+        self.arguments = arguments
+        self.cells = dict(zip(self.code.co_freevars, function.__closure__ or (), strict=False))
+
+
+_Where = tuple[_Activation, int]  # and the line
+_MISSING = object()
+
+
+class Plan:
+    """The places and values that a trace has read.
+
+    Attributes:
+      of_gradient: Whether what is added now is read by functions of custom gradients, and comes
+        after all others.
+      impure: Calls of impure functions whose results go on: what is called, where, and what could
+        be called instead.
+      effects: What the code changes outside of it while it is traced, and where.
+    """
+
+    def __init__(self) -> None:
+        self.of_gradient = False
+        self.impure: list[tuple[str, str, str]] = []
+        self.effects: list[tuple[str, str]] = []
+        self._places: dict[tuple[bool, int, int], tuple[Any, dict[Any, _Spec]]] = {}
+        self._done: dict[Any, bool] = {}
+        self._steps = 0
+        self._looks = False  # without watching
+        # What calls were found to run, and what keeps the ids of the key.
+        self._calls: dict[tuple[int, int, int, bool], tuple[Any, Any, Any]] = {}
+        self._kept: list[Any] = []  # so that ids stay theirs
+
+    def add(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Adds what a function reads that ran with these arguments."""
+        if not _is(function, FunctionType):
+            return
+        code = function.__code__
+        arguments = dict(zip(code.co_varnames[: code.co_argcount], args, strict=False))
+        arguments.update(kwargs)
+        if code.co_flags & 4:  # *args
+            number = code.co_argcount + code.co_kwonlyargcount
+            arguments[code.co_varnames[number]] = tuple(args[code.co_argcount :])
+        self._add(function, arguments, 0)
+
+    def watch_list(self) -> Any:
+        """Returns the list for the engine; None if nothing was read."""
+        if not self._places:
+            return None
+        made = _engine.WatchList()
+        for (of_gradient, kind, _), (owner, items) in self._places.items():
+            reads = [(name, spec.reads(), spec.label) for name, spec in items.items()]
+            made.add(kind, owner, reads, of_gradient)
+        return made
+
+    # --- Functions.
+
+    def _add(
+        self,
+        function: FunctionType,
+        arguments: dict[str, Any],
+        depth: int,
+        is_of_object: bool = False,
+    ) -> None:
+        """Adds what a function reads; one of a library only if it makes an attribute or item."""
+        is_left_out = _is_of_ours(function) if is_of_object else not _is_users(function)
+        if depth > _MAX_DEPTH or is_left_out:
+            return
+        named = {n: v for n, v in arguments.items() if not _is(v, _engine.Tensor)}
+        key = (self.of_gradient, id(function), tuple(sorted((n, id(v)) for n, v in named.items())))
+        if key in self._done:
+            return
+        self._done[key] = True
+        self._kept.append((function, named))
+        activation = _Activation(function, named)
+        reads = _reads(activation.code)
+        if function.__defaults__:
+            self._place(_FUNCTION, function, "__defaults__", (activation, 0), function).whole = True
+        self.effects += [
+            _label((activation, line), _text(path)) for path, line in reads.changed.items()
+        ]
+        used = dict(reads.used)
+        for path, sites in reads.passed.items():
+            for line, call, which in () if path in used else sites:
+                if self._goes_on(activation, call, which, depth):
+                    used[path] = line
+                    break
+        for path, line in used.items():
+            for value, spec in self._walk(activation, path, line, depth):
+                if spec is not None:
+                    spec.whole = True
+                self._add_operators(value, depth)
+        for call in reads.calls:
+            for callee in call.callee:
+                for value, _ in self._walk(activation, callee, 0, depth):
+                    self._call(activation, value, call, depth)
+
+    def _add_operators(self, value: Any, depth: int) -> None:
+        """Adds what operators read that Python may call where an object of the user's is used."""
+        if _is_opaque(value) or _is(value, (ModuleType, type, FunctionType, MethodType)):
+            return
+        for name in _operators_of(type(value)):
+            operator, is_there, _ = _engine.raw_attribute(type(value), name)
+            if is_there and _is(operator, FunctionType):
+                names = operator.__code__.co_varnames[:1]
+                self._add(operator, dict(zip(names, (value,), strict=False)), depth + 1)
+
+    def _goes_on(self, activation: _Activation, call: Call, which: int | str, depth: int) -> bool:
+        """Whether a value that a call gets is used, and not only logged."""
+        callees = self._values(activation, call.callee, depth)
+        return not callees or any(_uses(callee, which) for callee in callees)
+
+    def _call(self, activation: _Activation, callee: Any, call: Call, depth: int) -> Any:
+        """Adds what a call reads; returns the function and its arguments, or None."""
+        key = (id(activation), id(call), id(callee), self._looks)
+        known = self._calls.get(key)
+        if known is None:
+            # A loop may give a call what it has returned before.
+            self._calls[key] = None, activation, callee
+            known = self._calls[key] = (
+                self._found_call(activation, callee, call, depth),
+                activation,
+                callee,
+            )
+        return known[0]
+
+    def _found_call(self, activation: _Activation, callee: Any, call: Call, depth: int) -> Any:
+        if callee is os.getenv and call.constant is not None:
+            where = (activation, 0)
+            for _, spec, _ in self._item(os.environ, None, call.constant, where, "os.environ", 0):
+                spec.whole = True
+        if callee is getattr or callee is hasattr:
+            self._add_getattr(activation, call, depth)
+            return None
+        function, first = _function_of(callee)
+        if function is None or not _is_users(function):
+            return None
+        code = function.__code__
+        arguments: dict[str, Any] = {}
+        names = code.co_varnames[: code.co_argcount]
+        if function.__defaults__:
+            arguments.update(
+                zip(names[-len(function.__defaults__) :], function.__defaults__, strict=True)
+            )
+        arguments.update(function.__kwdefaults__ or {})
+        start = 0
+        if first is not _MISSING and names:
+            arguments[names[0]] = first
+            start = 1
+        given = [*zip(names[start:], call.args, strict=False), *call.kwargs.items()]
+        for name, paths in given:
+            arguments.pop(name, None)
+            for value in self._values(activation, paths, depth, most=1):
+                arguments[name] = value
+        if not self._looks:
+            self._add(function, arguments, depth + 1)
+        return function, arguments
+
+    def _add_getattr(self, activation: _Activation, call: Call, depth: int) -> None:
+        owners, names = (self._values(activation, paths, depth) for paths in call.args[:2])
+        for owner, name in itertools.product(owners, names):
+            if type(name) is not str or owner is _MISSING:
+                continue
+            found = self._attribute(owner, None, name, (activation, 0), "getattr()", depth)
+            for value, spec, _ in found:
+                if spec is not None:
+                    spec.whole = True
+                self._add_operators(value, depth)
+
+    def _returned(self, called: Any, depth: int) -> Iterator[tuple[Any, _Spec | None]]:
+        if called is None or depth > _MAX_DEPTH:
+            return
+        function, arguments = called
+        named = {n: v for n, v in arguments.items() if not _is(v, _engine.Tensor)}
+        inner = _Activation(function, named)
+        for path in _reads(inner.code).returned:
+            yield from self._walk(inner, path, function.__code__.co_firstlineno, depth + 1)
+
+    # --- Paths.
+
+    def _values(
+        self, activation: _Activation, paths: frozenset[Path], depth: int, most: int = _MAX_EACH
+    ) -> list[Any]:
+        """The values that paths lead to, which are not watched for that."""
+        before, self._looks = self._looks, True
+        try:
+            walks = (self._walk(activation, path, 0, depth) for path in paths)
+            pairs = itertools.islice(itertools.chain.from_iterable(walks), most)
+            return [value for value, _ in pairs]
+        finally:
+            self._looks = before
+
+    def _place(self, kind: int, owner: Any, name: Any, where: _Where, what: Any) -> _Spec:
+        if self._looks:
+            return _Spec(("", ""))
+        key = (self.of_gradient, kind, id(owner))
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = (owner, {})
+        spec = place[1].get(name)
+        if spec is None:
+            spec = place[1][name] = _Spec(_label(where, what))
+        return spec
+
+    def _walk(
+        self, activation: _Activation, path: Path, line: int, depth: int
+    ) -> Iterator[tuple[Any, _Spec | None]]:
+        """Yields the values that a path leads to, and what watches each; None if nothing does."""
+        kind, name = path[0]
+        spec: _Spec | None = None
+        where = (activation, line or activation.code.co_firstlineno)
+        if kind == GLOBAL:
+            names = activation.function.__globals__
+            value = names.get(name, _MISSING)
+            if value is _MISSING:
+                builtins = names.get("__builtins__", {})
+                if _is(builtins, ModuleType):
+                    builtins = vars(builtins)
+                if name not in builtins:
+                    self._place(_DICT, names, name, where, name)
+                    return
+                value = builtins[name]
+            elif not _is_foreign_module(value):
+                spec = self._place(_DICT, names, name, where, name)
+        elif kind == ARGUMENT:
+            value = activation.arguments.get(name, _MISSING)
+        else:
+            cell = activation.cells.get(name)
+            if cell is None:
+                return
+            value = _contents(cell)
+            if _is(value, _engine.Tensor) and not _is(value, _engine.EagerTensor):
+                return  # a variable of a function that ran in the trace
+            spec = self._place(_CELL, cell, name, where, name)
+        yield from self._follow(value, spec, path, 1, where, str(name), depth)
+
+    def _follow(
+        self,
+        value: Any,
+        spec: _Spec | None,
+        path: Path,
+        at: int,
+        where: _Where,
+        text: str,
+        depth: int,
+    ) -> Iterator[tuple[Any, _Spec | None]]:
+        self._steps += 1
+        if self._steps > _MAX_WALKS:
+            return
+        if at == len(path):
+            yield value, spec
+            return
+        if value is _MISSING:
+            return
+        kind, what = path[at]
+        for following, inner, inner_text in _STEPS[kind](
+            self, value, spec, what, where, text, depth
+        ):
+            yield from self._follow(following, inner, path, at + 1, where, inner_text, depth)
+
+    def _attribute(
+        self, value: Any, spec: Any, name: str, where: Any, text: str, depth: int
+    ) -> Iterator[tuple[Any, Any, str]]:
+        text = f"{text}.{name}"
+        if _is(value, ModuleType):
+            if _is_foreign_module(value):
+                # What it holds is not watched, but what lies behind it may be: os.environ.
+                yield vars(value).get(name, _MISSING), None, text
+            else:
+                yield (
+                    vars(value).get(name, _MISSING),
+                    self._place(_DICT, vars(value), name, where, text),
+                    text,
+                )
+            return
+        if _is_foreign_name(type(value).__module__, _RANDOM):
+            yield getattr(value, name, _MISSING), None, text
+            return
+        if _is_opaque(value):
+            return
+        if name == "__class__":
+            yield type(value), None, text
+            return
+        if name == "__dict__":
+            yield _Namespace(value), None, text
+            return
+        getter, has_getter, _ = _engine.raw_attribute(type(value), "__getattribute__")
+        if has_getter and _is(getter, FunctionType):
+            yield from self._from_call(getter, value, text, depth, name)
+            return
+        if _is(value, type) and type(value) is not type:
+            found, is_there, _ = _engine.raw_attribute(type(value), name)
+            if is_there and _is(found, property) and _is(found.fget, FunctionType):
+                yield from self._from_call(found.fget, value, text, depth)
+                return
+        fields = getattr(type(value), "_fields", ()) if _is(value, tuple) else ()
+        if name in fields:
+            yield from self._item(value, spec, fields.index(name), where, text, depth)
+            return
+        if type(value) in _CONTAINERS:
+            return
+        found, is_there, is_own = _engine.raw_attribute(value, name)
+        if not is_there:
+            yield _MISSING, self._place(_OBJECT, value, name, where, text), text
+            fallback, has_fallback, _ = _engine.raw_attribute(type(value), "__getattr__")
+            if has_fallback and _is(fallback, FunctionType):
+                yield from self._from_call(fallback, value, text, depth, name)
+            return
+        inner = self._place(_OBJECT, value, name, where, text)
+        if is_own or (_is(value, type) and _is(found, type)):
+            yield found, inner, text
+        elif _is(found, property):
+            if _is(found.fget, FunctionType):
+                yield from self._from_call(found.fget, value, text, depth)
+        elif (own_get := _python_method(found, "__get__")) is not None:
+            yield from self._from_call(own_get, found, text, depth, value, type(value))
+        elif _is(found, functools.cached_property):
+            if _is(found.func, FunctionType):
+                yield from self._from_call(found.func, value, text, depth)
+        elif _is(found, FunctionType):
+            yield (found if _is(value, type) else MethodType(found, value)), inner, text
+        elif _is(found, staticmethod):
+            yield found.__func__, inner, text
+        elif _is(found, classmethod):
+            owner = value if _is(value, type) else type(value)
+            yield MethodType(found.__func__, owner), inner, text
+        else:
+            yield found, inner, text
+
+    def _from_call(
+        self, function: FunctionType, instance: Any, text: str, depth: int, *more: Any
+    ) -> Iterator[tuple[Any, Any, str]]:
+        """The results of a property, or of `__getattr__`."""
+        names = function.__code__.co_varnames[: function.__code__.co_argcount]
+        arguments = dict(zip(names, (instance, *more), strict=False))
+        if _is_of_ours(function) or depth > _MAX_DEPTH:
+            return
+        if not self._looks:
+            self._add(function, arguments, depth + 1, is_of_object=True)
+        for value, spec in self._returned((function, arguments), depth + 1):
+            yield value, spec, text
+
+    def _item(
+        self, value: Any, spec: Any, key: Any, where: Any, text: str, depth: int
+    ) -> Iterator[tuple[Any, Any, str]]:
+        text = f"{text}[{key!r}]"
+        if value is os.environ:
+            if _is(key, str):
+                # Where os.environ keeps it, in the encoding of the system.
+                data = os.environ._data
+                encoded = os.environ.encodekey(key)
+                yield (
+                    data.get(encoded, _MISSING),
+                    self._place(_DICT, data, encoded, where, text),
+                    text,
+                )
+            return
+        if _is(value, _Namespace):
+            if _is(value.owner, dict):
+                inner = self._place(_DICT, value.owner, key, where, text)
+                yield value.owner.get(key, _MISSING), inner, text
+            elif type(key) is str:
+                yield from self._attribute(value.owner, spec, key, where, text, depth)
+            return
+        if _is(value, deque):
+            yield from self._each(value, spec, None, where, text, depth)
+            return
+        if _is(value, _CONTAINERS):
+            of_item: _Spec | None = None
+            if spec is not None:
+                of_item = spec.items.get(key)
+                if of_item is None:
+                    of_item = spec.items[key] = _Spec(_label(where, text))
+            yield _item_of(value, key), of_item, text
+            return
+        if _is_opaque(value) or _is(value, ModuleType | type):
+            return
+        getter, is_there, _ = _engine.raw_attribute(type(value), "__getitem__")
+        if is_there and _is(getter, FunctionType):
+            yield from self._from_call(getter, value, text, depth, key)
+
+    def _each(
+        self, value: Any, spec: Any, what: Any, where: Any, text: str, depth: int
+    ) -> Iterator[tuple[Any, Any, str]]:
+        if not _is(value, _CONTAINERS):
+            return
+        if spec is not None:
+            spec.whole = True
+        items = list(value.values() if _is(value, dict) else value)
+        for i, item in enumerate(items[:_MAX_EACH]):
+            yield item, None, f"{text}[{i}]"
+
+    def _length(
+        self, value: Any, spec: Any, what: Any, where: Any, text: str, depth: int
+    ) -> Iterator[tuple[Any, Any, str]]:
+        if _is(value, _CONTAINERS):
+            if spec is not None:
+                spec.length = True
+            return
+        if not _is_opaque(value) and not _is(value, ModuleType | type):
+            getter, is_there, _ = _engine.raw_attribute(type(value), "__len__")
+            if is_there and _is(getter, FunctionType):
+                yield from self._from_call(getter, value, text, depth)
+
+    def _called(
+        self, value: Any, spec: Any, call: Call, where: Any, text: str, depth: int
+    ) -> Iterator[tuple[Any, Any, str]]:
+        text += "()"
+        instead = replacement(value)
+        if value is globals:
+            yield _Namespace(where[0].function.__globals__), None, text
+            return
+        if value is vars and call.args:
+            for owner in self._values(where[0], call.args[0], depth):
+                yield _Namespace(owner), None, text
+            return
+        if instead is not None:
+            self.impure.append((*_label(where, text), instead))
+            return
+        if depth > _MAX_DEPTH:
+            return
+        called = self._call(where[0], value, call, depth + 1)
+        for result, inner in self._returned(called, depth + 1):
+            yield result, inner, text
+
+
+_STEPS: dict[str, Callable[..., Iterator[tuple[Any, Any, str]]]] = {
+    ATTRIBUTE: Plan._attribute,
+    ITEM: Plan._item,
+    EACH: Plan._each,
+    LENGTH: Plan._length,
+    CALLED: Plan._called,
+}
+
+
+def _label(where: _Where, what: Any) -> tuple[str, str]:
+    activation, line = where
+    code = activation.code
+    name = what.__qualname__ + ".__defaults__" if _is(what, FunctionType) else str(what)
+    return name, f"at {code.co_filename}:{line or code.co_firstlineno} in {code.co_name}"
+
+
+def _text(path: Path) -> str:
+    parts = [str(path[0][1])]
+    for kind, what in path[1:]:
+        parts.append(f".{what}" if kind == ATTRIBUTE else f"[{what!r}]")
+    return "".join(parts)
+
+
+def _contents(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return _MISSING
+
+
+def _item_of(value: Any, key: Any) -> Any:
+    if _is(value, dict):
+        return dict.get(value, key, _MISSING)
+    if not _is(value, list | tuple) or not _is(key, int):
+        return _MISSING
+    if not -len(value) <= key < len(value):
+        return _MISSING
+    if _is(value, list):
+        return list.__getitem__(value, key)
+    return tuple.__getitem__(value, key)
+
+
+def _function_of(callee: Any) -> tuple[FunctionType | None, Any]:
+    """The Python function that a call runs, and its first argument."""
+    if _is(callee, FunctionType):
+        return callee, _MISSING
+    if _is(callee, MethodType):
+        inner = callee.__func__
+        return (inner, callee.__self__) if _is(inner, FunctionType) else (None, None)
+    if _is_opaque(callee) or _is(callee, ModuleType):
+        return None, None
+    if _is(callee, type):
+        init, is_there, _ = _engine.raw_attribute(callee, "__init__")
+        if is_there and _is(init, FunctionType):
+            return init, None
+        return None, None
+    call, is_there, _ = _engine.raw_attribute(type(callee), "__call__")
+    return (call, callee) if is_there and _is(call, FunctionType) else (None, None)
+
+
+def _uses(callee: Any, which: int | str) -> bool:
+    """Whether a function does more with an argument than to log it; if in doubt, it does."""
+    function, first = _function_of(callee)
+    if function is None or not _is_users(function):
+        return True
+    code = function.__code__
+    name = which
+    if isinstance(which, int):
+        index = which + (first is not _MISSING)
+        if index >= code.co_argcount:
+            return True
+        name = code.co_varnames[index]
+    elif which not in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+        return True
+    reads = _reads(code)
+    return any(path[0] == (ARGUMENT, name) for path in (*reads.used, *reads.passed))
+
+
+_UNARY = frozenset(
+    {
+        "iter",
+        "next",
+        "len",
+        "bool",
+        "contains",
+        "getitem",
+        "enter",
+        "exit",
+        "index",
+        "int",
+        "float",
+        "neg",
+        "pos",
+        "abs",
+        "invert",
+        "array",
+        "tf_tensor",
+        "eq",
+        "ne",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+    }
+)
+_BINARY = frozenset(
+    {
+        "add",
+        "sub",
+        "mul",
+        "matmul",
+        "truediv",
+        "floordiv",
+        "mod",
+        "pow",
+        "and",
+        "or",
+        "xor",
+        "lshift",
+        "rshift",
+    }
+)
+_OPERATORS = frozenset(
+    [f"__{name}__" for name in _UNARY | _BINARY] + [f"__r{name}__" for name in _BINARY]
+)
+
+
+def _operators_of(kind: type) -> set[str]:
+    """The operators that a class of the user's defines in Python, by name."""
+    found: set[str] = set()
+    for base in kind.__mro__[:-1]:
+        found |= _OPERATORS & base.__dict__.keys()
+    return found
+
+
+def _python_method(value: Any, name: str) -> FunctionType | None:
+    """A method of the class of a value, if it is a Python function that is not a library's."""
+    found, is_there, _ = _engine.raw_attribute(type(value), name)
+    is_function = is_there and _is(found, FunctionType)
+    return found if is_function and _is_users(found) else None
+
+
+def _is(value: Any, kinds: Any) -> bool:
+    """Like isinstance, which may run code of the user's."""
+    return issubclass(type(value), kinds)
+
+
+def _is_opaque(value: Any) -> bool:
+    """Whether nothing is read within a value: plain data, tensors, objects of Graven's."""
+    if _is(value, _PLAIN):
+        return True
+    return _is_foreign_name(type(value).__module__, _OURS)
+
+
+_RANDOM = frozenset({"numpy.random"})
+_OURS = frozenset({"graven", "numpy", "tensorflow", "keras"})
+
+
+@functools.cache
+def _is_foreign_name(module: Any, of: frozenset[str]) -> bool:
+    if not _is(module, str):
+        return False
+    return module.partition(".")[0] in of or any(module.startswith(name + ".") for name in of)
+
+
+_LIBRARIES = _OURS | frozenset(sys.stdlib_module_names) - {"__main__"}
+
+
+def _is_foreign_module(value: Any) -> bool:
+    """Whether a value is a module whose contents are not the user's."""
+    if not _is(value, ModuleType):
+        return False
+    return _is_foreign_name(value.__name__, _LIBRARIES)
+
+
+def _is_of_ours(function: FunctionType) -> bool:
+    return _is_foreign_name(function.__globals__.get("__name__"), _OURS)
+
+
+def _is_users(function: FunctionType) -> bool:
+    from graven.autograph._operators.allow_list import is_listed
+
+    module = function.__globals__.get("__name__")
+    if not _is(module, str):
+        return True
+    return not _is_foreign_name(module, _LIBRARIES) and not is_listed(module)
