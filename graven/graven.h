@@ -9,6 +9,7 @@
 #include "graven/api/convert.h"            // IWYU pragma: export
 #include "graven/api/debug_ops.h"          // IWYU pragma: export
 #include "graven/api/error.h"              // IWYU pragma: export
+#include "graven/api/explain.h"            // IWYU pragma: export
 #include "graven/api/function.h"           // IWYU pragma: export
 #include "graven/api/maps.h"               // IWYU pragma: export
 #include "graven/api/module.h"             // IWYU pragma: export

@@ -4,6 +4,7 @@
 
 #include "graven/api/location.h"
 #include "graven/base/strings.h"
+#include "graven/function/trace_lock.h"
 #include "graven/runtime/program.h"
 
 namespace graven {
@@ -46,6 +47,9 @@ Error::Error(const engine::Status& status, const std::source_location& location)
 void throw_error(const engine::Status& status, const std::source_location& location) {
   if (const auto* user = dynamic_cast<const CppException*>(status.payload().get())) {
     std::rethrow_exception(user->get());
+  }
+  if (dynamic_cast<const engine::TraceLockRefusal*>(status.payload().get())) {
+    throw TraceLockError(status, internal::users_line(location));
   }
   throw Error(status, internal::users_line(location));
 }

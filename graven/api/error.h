@@ -28,6 +28,12 @@ class GRAVEN_API Error : public std::runtime_error {
   std::source_location location_;
 };
 
+// A trace that a trace lock does not list (explain.h).
+class GRAVEN_API TraceLockError : public Error {
+ public:
+  using Error::Error;
+};
+
 // Throws the Error of a status; if the status carries an exception of the user's, throws that one.
 [[noreturn]] GRAVEN_API void throw_error(const engine::Status& status,
                                          const std::source_location& location);

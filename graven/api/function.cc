@@ -11,6 +11,8 @@ namespace {
 engine::FunctionOptions engine_options(const FunctionOptions& options) {
   engine::FunctionOptions made;
   made.name = options.name;
+  made.qualified_name = options.name;
+  made.locations = &internal::cpp_locations();
   made.reduce_retracing = options.reduce_retracing;
   made.budget = {options.max_traces, options.max_bytes};
   made.literals_equal_as_numbers = false;
@@ -50,11 +52,8 @@ FunctionBase::FunctionBase(FunctionOptions options, size_t num_parameters,
   type_ = std::make_shared<const engine::FunctionType>(std::move(type));
 }
 
-engine::Ref<engine::Entry> FunctionBase::resolve(std::span<const engine::Value> arguments,
-                                                 engine::Function::Purpose purpose,
-                                                 const KeyWriter& key,
-                                                 const std::source_location& location,
-                                                 NewTrace& new_trace) const {
+void FunctionBase::check_arguments(std::span<const engine::Value> arguments,
+                                   const std::source_location& location) const {
   engine::TypingContext context{false, {}};
   for (size_t i = 0; i < arguments.size(); ++i) {
     const engine::Parameter& parameter = type_->parameters[i];
@@ -67,6 +66,23 @@ engine::Ref<engine::Entry> FunctionBase::resolve(std::span<const engine::Value> 
                                    ". See docs/errors/binding-inputs.md"),
                 location);
   }
+}
+
+Explanation FunctionBase::explain_call(std::span<const engine::Value> arguments,
+                                       const KeyWriter& key) const {
+  check_arguments(arguments, {});
+  Explanation explanation = explain();
+  explanation.functions.front().call =
+      value_or_throw(function_->explain_call(*type_, arguments, engine::CallRow::of(key)), {});
+  return explanation;
+}
+
+engine::Ref<engine::Entry> FunctionBase::resolve(std::span<const engine::Value> arguments,
+                                                 engine::Function::Purpose purpose,
+                                                 const KeyWriter& key,
+                                                 const std::source_location& location,
+                                                 NewTrace& new_trace) const {
+  check_arguments(arguments, location);
   auto resolved = function_->resolve(*type_, arguments, purpose, engine::CallRow::of(key));
   engine::Function::Resolved found = value_or_throw(std::move(resolved), location);
   if (found.has_traced) new_trace.entry_ = found.entry;

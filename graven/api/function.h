@@ -39,6 +39,9 @@ struct FunctionOptions {
 // The contents of a function's cache: counts, a line for each live trace, and the last ones that
 // went. to_text() makes a table of it.
 using engine::CacheInfo;
+// What a function has traced and why, and what a call would do. to_text(), to_json() and to_html()
+// show it; write_html (explain.h) makes a page of it.
+using engine::Explanation;
 using engine::GoneTrace;
 using engine::TraceInfo;
 
@@ -91,6 +94,8 @@ class GRAVEN_API FunctionBase {
   // How many traces were ever made, and what is in the cache now.
   int64_t experimental_get_tracing_count() const { return function_->tracing_count(); }
   CacheInfo cache_info() const { return function_->cache_info(); }
+  // Its traces: why each was made, for which call, what it cost, and how to need fewer.
+  Explanation explain() const { return {{engine::explain(function_->cache())}}; }
   // Lets all traces go; the next call of each type traces again. Calls of other threads go on, and
   // a trace that is being made is kept when it is done. Counts, the history, and the rule that
   // variables are created on the first call only stay. A concrete function stays usable. A trace
@@ -129,11 +134,16 @@ class GRAVEN_API FunctionBase {
                                      engine::Function::Purpose purpose, const KeyWriter& key,
                                      const std::source_location& location,
                                      NewTrace& new_trace) const;
+  // The same with `call`: what a call with these arguments would do.
+  Explanation explain_call(std::span<const engine::Value> arguments, const KeyWriter& key) const;
   KeyWriter new_key() const { return KeyWriter(function_->options().literals_equal_as_numbers); }
 
   engine::Ref<engine::Function> function_;
 
  private:
+  // A TypeError unless the arguments fit the types that a signature fixes.
+  void check_arguments(std::span<const engine::Value> arguments,
+                       const std::source_location& location) const;
   std::shared_ptr<const engine::FunctionType> type_;  // the types that a signature fixes, else null
   std::shared_ptr<const CaptureList> told_;
 };
@@ -162,6 +172,15 @@ class Function<R(Args...)> : public FunctionBase {
   template <typename... Given>
   requires(sizeof...(Given) == sizeof...(Args))
       ConcreteFunctionOf<R(Args...)> get_concrete_function(const Given&... arguments)
+  const;
+
+  // What a call with these arguments would do, and the traces that there are: which trace it would
+  // find, or why it would have to make one. Nothing is traced or counted. TensorSpecs may stand in
+  // place of tensors.
+  using FunctionBase::explain;
+  template <typename... Given>
+  requires(sizeof...(Given) == sizeof...(Args) && sizeof...(Args) > 0) Explanation
+      explain(const Given&... arguments)
   const;
 
  private:
@@ -324,6 +343,18 @@ const {
   return ConcreteFunctionOf<R(Args...)>(resolve(std::span(values, sizeof...(Args)),
                                                 engine::Function::Purpose::kLookUp, key,
                                                 std::source_location(), new_trace));
+}
+
+template <typename R, typename... Args>
+template <typename... Given>
+requires(sizeof...(Given) == sizeof...(Args) &&
+         sizeof...(Args) > 0) Explanation Function<R(Args...)>::explain(const Given&... arguments)
+const {
+  KeyWriter key = new_key();
+  (internal::write_key_of_given<std::remove_cvref_t<Args>>(key, arguments), ...);
+  const engine::Value values[] = {internal::value_of_given<std::remove_cvref_t<Args>>(arguments)...,
+                                  engine::Value()};
+  return explain_call(std::span(values, sizeof...(Args)), key);
 }
 
 template <typename R, typename... Args>

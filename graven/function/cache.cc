@@ -5,10 +5,13 @@
 #include "graven/base/heap_bytes.h"
 #include "graven/base/strings.h"
 #include "graven/function/function.h"
+#include "graven/function/logs.h"
 #include "graven/function/process_budget.h"
 
 namespace graven::engine {
 namespace {
+
+constexpr size_t kMaxFailure = 200;  // characters kept of an error
 
 double coarse_price(const UsualPrice& usual, const EntryAccount& account, double milliseconds) {
   // What has not run yet costs about what others do.
@@ -154,6 +157,41 @@ void Cache::clear() {
   }
 }
 
+int64_t Cache::hits_now_and_then() {
+  if (events_without_hits_.fetch_sub(1, std::memory_order_relaxed) > 0) return -1;
+  int64_t hits = index_.hits_of_removed();
+  const std::vector<Ref<Entry>> entries = index_.entries();
+  for (const Ref<Entry>& entry : entries) hits += entry->hits();
+  events_without_hits_.store(static_cast<int64_t>(entries.size()) / 32, std::memory_order_relaxed);
+  return hits;
+}
+
+void Cache::note_traced(const Entry& entry) {
+  history_->note(
+      {CacheEvent::Kind::kTraced, entry.number(), seconds_since_1970(), hits_now_and_then(), ""});
+  if (is_logged(Topic::kTrace)) log_traced(name_, entry);
+  if (is_logged(Topic::kCaptures)) log_captures(name_, entry);
+}
+
+void Cache::note_failed(const Status& status) {
+  std::string text = status.message().substr(0, status.message().find('\n'));
+  if (text.size() > kMaxFailure) text = text.substr(0, kMaxFailure) + "...";
+  if (text.empty()) text = "an error without a message";
+  if (is_logged(Topic::kTrace)) log_failed(name_, text);
+  history_->note(
+      {CacheEvent::Kind::kFailed, 0, seconds_since_1970(), hits_now_and_then(), std::move(text)});
+}
+
+void Cache::add_fact(std::string fact) {
+  MutexLock lock(mutex_);
+  if (std::ranges::find(facts_, fact) == facts_.end()) facts_.push_back(std::move(fact));
+}
+
+std::vector<std::string> Cache::facts() const {
+  MutexLock lock(mutex_);
+  return facts_;
+}
+
 std::string Cache::report() const {
   return str_cat(
       "Traces of ", name_, " that went for ",
@@ -208,7 +246,7 @@ CacheInfo Cache::info() const {
                                .hits = entry->hits(),
                                .trace_ms = entry->trace_milliseconds(),
                                .age_seconds = age.count(),
-                               .why_traced = entry->account_.why_traced});
+                               .why_traced = entry->account_.miss.text});
     info.hits += info.signatures.back().hits;
   }
   {

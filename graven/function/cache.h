@@ -11,17 +11,22 @@
 #include "graven/base/function_ref.h"
 #include "graven/base/mutex.h"
 #include "graven/base/ref.h"
+#include "graven/base/status.h"
 #include "graven/function/budget.h"
 #include "graven/function/cache_info.h"
 #include "graven/function/frequency.h"
 #include "graven/function/index.h"
+#include "graven/function/miss.h"
+#include "graven/ir/location.h"
 
 namespace graven::engine {
 
 // What a cache knows of an entry besides the trace itself.
 struct EntryAccount {
   std::chrono::steady_clock::time_point made_at = std::chrono::steady_clock::now();
-  std::string why_traced;
+  int64_t number = 0;  // among the traces of its Function, from 1
+  Miss miss;           // why it was made
+  Ref<Location> called_at;
   uint64_t key = 0;       // a hash of the arguments that it was made for; 0: has none
   bool is_first = false;  // of its Function
   // The rest is guarded by the locks of the cache, the index and the process's budget.
@@ -66,6 +71,19 @@ class GRAVEN_API Cache {
   ProcessCacheInfo::Function row() const;
   std::atomic<int64_t> traces{0}, misses{0};
 
+  // --- For explanations (explain.h).
+
+  // Notes a trace that was made, before it is inserted, or one that failed.
+  void note_traced(const Entry& entry);
+  void note_failed(const Status& status);
+  std::vector<CacheEvent> events() const { return history_->events(); }
+  // The last trace of the arguments of this key that went for a budget.
+  std::optional<GoneTrace> gone_for_budget(uint64_t key) const { return history_->find(key); }
+  // A lasting fact of the Function, for its explanation, such as a size that its traces depend on:
+  // "pinned: dimension 0 of x, read at model.py:12". Kept once, also by clear().
+  void add_fact(std::string fact);
+  std::vector<std::string> facts() const;
+
   // --- For the budget of the process.
 
   // The bytes that budgets count, of entries and of the index.
@@ -89,10 +107,13 @@ class GRAVEN_API Cache {
   std::vector<uint64_t> choose(uint64_t serial, double calls_before, std::string& why)
       REQUIRES(mutex_);
   std::string report() const;
+  // The hits of all entries, or -1: it is counted so rarely that its walk costs each trace the
+  // same.
+  int64_t hits_now_and_then();
 
   const std::string name_;
   const CacheBudget budget_;
-  const std::shared_ptr<History> history_ = std::make_shared<History>();
+  const std::shared_ptr<History> history_ = std::make_shared<History>(name_);
   Index index_;
   mutable Mutex mutex_;
   Frequencies frequencies_ GUARDED_BY(mutex_);
@@ -100,6 +121,8 @@ class GRAVEN_API Cache {
   uint64_t counted_last_ GUARDED_BY(mutex_) = 0;  // the serial number whose turn it was
   int64_t rest_ GUARDED_BY(mutex_) = 0;  // settlings without a look, after one that found nothing
   bool has_reported_ GUARDED_BY(mutex_) = false;
+  std::vector<std::string> facts_ GUARDED_BY(mutex_);
+  std::atomic<int64_t> events_without_hits_{0};  // so many more, as counting takes a walk
 };
 
 }  // namespace graven::engine

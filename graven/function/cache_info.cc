@@ -8,6 +8,8 @@
 #include "graven/base/heap_bytes.h"
 #include "graven/base/strings.h"
 #include "graven/function/function.h"
+#include "graven/function/logs.h"
+#include "graven/function/type_text.h"
 
 namespace graven::engine {
 namespace {
@@ -21,8 +23,8 @@ int64_t bytes_of(const GoneTrace& gone) {
          heap_bytes(gone.why);
 }
 
-double seconds_since_1970() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+int64_t bytes_of(const CacheEvent& event) {
+  return static_cast<int64_t>(sizeof(CacheEvent)) + heap_bytes(event.text);
 }
 
 std::string with_digits(double value, int digits) {
@@ -37,28 +39,10 @@ std::string seconds_text(double seconds) {
   return with_digits(seconds / 3600, 1) + " h";
 }
 
-// "(x: float32[2, None])" for "(x: TensorSpec(shape=(2, None), dtype=tf.float32, name=None)) ->
-// ...": a column of a table, which has little room. Text that is not of this form stays.
+// A column of a table, which has little room: "(x: float32[2, None])" for "(x:
+// TensorSpec(shape=(2, None), dtype=tf.float32, name=None)) -> ...".
 std::string short_text(std::string_view text) {
-  constexpr std::string_view kBegin = "TensorSpec(shape=", kDtype = ", dtype=tf.",
-                             kName = ", name=";
-  std::string out;
-  if (auto result = text.rfind(") -> "); result != text.npos) text = text.substr(0, result + 1);
-  for (;;) {
-    const size_t at = text.find(kBegin);
-    const size_t dtype = at == text.npos ? at : text.find(kDtype, at);
-    const size_t name = dtype == text.npos ? dtype : text.find(kName, dtype);
-    const size_t end = name == text.npos ? name : text.find(')', name);
-    if (end == text.npos) break;
-    std::string_view shape = text.substr(at + kBegin.size(), dtype - at - kBegin.size());
-    if (shape.starts_with('(')) shape = shape.substr(1, shape.size() - 2);
-    if (shape.ends_with(',')) shape.remove_suffix(1);
-    out += text.substr(0, at);
-    out += text.substr(dtype + kDtype.size(), name - dtype - kDtype.size());
-    out += str_cat("[", shape, "]");
-    text = text.substr(end + 1);
-  }
-  out += text;
+  const std::string out = with_short_types(text);
   return out.size() > kMaxCell ? out.substr(0, kMaxCell - 3) + "..." : out;
 }
 
@@ -87,6 +71,14 @@ std::string number_of(int64_t number, std::string_view one, std::string_view man
 
 }  // namespace
 
+double seconds_since_1970() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string milliseconds_text(double milliseconds) {
+  return with_digits(milliseconds, milliseconds < 10 ? 2 : milliseconds < 100 ? 1 : 0) + " ms";
+}
+
 std::string bytes_text(int64_t bytes) {
   if (bytes < 1024) return str_cat(bytes, " B");
   auto value = static_cast<double>(bytes);
@@ -98,8 +90,15 @@ std::string bytes_text(int64_t bytes) {
 }
 
 void History::add(const Entry& entry, std::string why, uint64_t key) {
-  GoneTrace gone{entry.signature_text(false), entry.hits(), seconds_since_1970(), std::move(why)};
+  GoneTrace gone{.signature = entry.signature_text(false),
+                 .hits = entry.hits(),
+                 .time = seconds_since_1970(),
+                 .why = std::move(why),
+                 .number = entry.number(),
+                 .trace_ms = entry.trace_milliseconds()};
   if (gone.signature.size() > kMaxText) gone.signature = gone.signature.substr(0, kMaxText) + "...";
+  if (is_logged(Topic::kCache)) log_gone(function_, gone);
+  note({CacheEvent::Kind::kWent, gone.number, gone.time, -1, gone.why});
   int64_t more = bytes_of(gone);
   MutexLock lock(mutex_);
   gone_.push_back(std::move(gone));
@@ -112,13 +111,36 @@ void History::add(const Entry& entry, std::string why, uint64_t key) {
   g_bytes.fetch_add(more, std::memory_order_relaxed);
 }
 
-bool History::has(uint64_t key) const {
+void History::note(CacheEvent event) {
+  int64_t more = bytes_of(event);
   MutexLock lock(mutex_);
-  return key && std::ranges::find(keys_, key) != keys_.end();
+  events_.push_back(std::move(event));
+  if (events_.size() > kMaxEvents) {
+    more -= bytes_of(events_.front());
+    events_.pop_front();
+  }
+  g_bytes.fetch_add(more, std::memory_order_relaxed);
+}
+
+bool History::has(uint64_t key) const { return find(key).has_value(); }
+
+std::optional<GoneTrace> History::find(uint64_t key) const {
+  MutexLock lock(mutex_);
+  const auto at = std::find(keys_.rbegin(), keys_.rend(), key);
+  if (!key || at == keys_.rend()) return std::nullopt;
+  return gone_[static_cast<size_t>(keys_.rend() - at) - 1];
+}
+
+std::vector<CacheEvent> History::events() const {
+  MutexLock lock(mutex_);
+  return {events_.begin(), events_.end()};
 }
 
 History::~History() {
   for (const GoneTrace& gone : gone_) g_bytes.fetch_sub(bytes_of(gone), std::memory_order_relaxed);
+  for (const CacheEvent& event : events_) {
+    g_bytes.fetch_sub(bytes_of(event), std::memory_order_relaxed);
+  }
 }
 
 int64_t History::bytes_of_all() { return g_bytes.load(std::memory_order_relaxed); }

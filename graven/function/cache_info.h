@@ -2,8 +2,10 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "graven/base/export.h"
@@ -32,8 +34,24 @@ struct TraceInfo {
 struct GoneTrace {
   std::string signature;
   int64_t hits = 0;
-  double time = 0;  // seconds since 1970
-  std::string why;  // "max_traces=10", "cleared"
+  double time = 0;     // seconds since 1970
+  std::string why;     // "max_traces=10", "cleared"
+  int64_t number = 0;  // of the trace, among those of its Function from 1
+  double trace_ms = 0;
+};
+
+// What happened to a Function's cache.
+struct CacheEvent {
+  enum class Kind : uint8_t {
+    kTraced,
+    kFailed,  // a trace that raised; the call was a miss
+    kWent,
+  };
+  Kind kind = Kind::kTraced;
+  int64_t number = 0;  // of the trace; 0 for one that failed
+  double time = 0;     // seconds since 1970
+  int64_t hits = -1;   // of all traces until then; -1: not counted
+  std::string text;    // why it failed or went
 };
 
 // The contents of a Function's cache: counts, and what was and what went.
@@ -46,26 +64,34 @@ struct GRAVEN_API CacheInfo {
   std::string to_text() const;        // a table
 };
 
-// The last traces of a Function that went. Any thread that holds no lock.
+// The last events of a Function's cache, and the last traces that went. Any thread that holds no
+// lock.
 class GRAVEN_API History {
  public:
-  static constexpr size_t kMaxGone = 64;
+  static constexpr size_t kMaxGone = 64, kMaxEvents = 256;
   // The text of the entry's type may run code of the program. `key`: a hash of the arguments of an
   // entry that went for a budget, else 0.
   void add(const Entry& entry, std::string why, uint64_t key = 0);
   // True if one of these went for a budget.
   bool has(uint64_t key) const;
+  // The last one that went for a budget; none if none did.
+  std::optional<GoneTrace> find(uint64_t key) const;
   std::vector<GoneTrace> list() const;
-  History() = default;
+  // Adds kTraced or kFailed.
+  void note(CacheEvent event);
+  std::vector<CacheEvent> events() const;
+  explicit History(std::string function = "function") : function_(std::move(function)) {}
   ~History();
   History(const History&) = delete;
   // Of the process: histories are no part of the entries that a budget could free.
   static int64_t bytes_of_all();
 
  private:
+  const std::string function_;
   mutable Mutex mutex_;
   std::deque<GoneTrace> gone_ GUARDED_BY(mutex_);
   std::deque<uint64_t> keys_ GUARDED_BY(mutex_);  // of the same
+  std::deque<CacheEvent> events_ GUARDED_BY(mutex_);
 };
 
 // The caches of all Functions of the process.
@@ -85,5 +111,8 @@ struct GRAVEN_API ProcessCacheInfo {
 
 // "1.5 KiB"
 GRAVEN_API std::string bytes_text(int64_t bytes);
+// "12.30 ms"
+std::string milliseconds_text(double milliseconds);
+double seconds_since_1970();
 
 }  // namespace graven::engine

@@ -220,6 +220,12 @@ bool Entry::is_long() const {
   return program.ok() && ((*program)->cost() > kLongNanoseconds || (*program)->may_block());
 }
 
+Ref<Program> Entry::program_if_made() const {
+  if (!has_program_.load(std::memory_order_acquire)) return nullptr;
+  auto program = program_of(body_);
+  return program.ok() ? *program : Ref<Program>();
+}
+
 Value Entry::pack(const Tensors& outputs) const {
   Value value = outputs_;
   size_t next = 0;
@@ -244,8 +250,8 @@ int64_t Entry::bytes() const {
   ByteCount count;
   int64_t total = bytes_of_object<Entry>() + heap_bytes_of(type_, count) + heap_bytes(captures_) +
                   heap_bytes(captured_) + heap_bytes(created_handles_) +
-                  heap_bytes_of(outputs_, count) + heap_bytes(account_.why_traced) +
-                  body_->bytes() + captured_bytes() + (watches_ ? watches_->bytes() : 0);
+                  heap_bytes_of(outputs_, count) + heap_bytes_of(account_.miss) + body_->bytes() +
+                  captured_bytes() + (watches_ ? watches_->bytes() : 0);
   for (const GraphBuilder::Capture& capture : captures_) {
     if (count.is_first(capture.internal.get())) total += bytes_of_object<SymbolicTensor>();
   }

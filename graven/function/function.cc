@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "graven/base/hash.h"
+#include "graven/base/strings.h"
 #include "graven/function/lift.h"
 #include "graven/function/trace_body.h"
 #include "graven/function/trace_chain.h"
-#include "graven/function/why_traced.h"
+#include "graven/function/trace_lock.h"
+#include "graven/function/type_text.h"
 #include "graven/ir/frame.h"
 
 namespace graven::engine {
@@ -300,7 +302,8 @@ Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
       entry = std::move(kept);
     } else if (entry.ok()) {
       account_for(**entry, type, skeleton, row);
-      if (retrace.is_one()) (*entry)->account_.why_traced = retrace.why();
+      if (retrace.is_one()) (*entry)->account_.miss = {.text = retrace.why()};
+      cache_->note_traced(**entry);
       index_.insert(*entry, key_of(traced, skeleton, scope, row));
       stale_traces_.add(retrace, *cache_);
     }
@@ -310,31 +313,81 @@ Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
       std::erase(traced_now_, tracing);
       ++version_;
     }
-    if (!entry.ok()) return entry.status();
+    if (!entry.ok()) {
+      cache_->note_failed(entry.status());
+      return entry.status();
+    }
     return Resolved{*entry, true};
   }
+}
+
+uint64_t Function::key_of_arguments(const FunctionType& type, std::optional<uint64_t> skeleton,
+                                    VariableCreation::Policy scope, const CallRow& row) const {
+  if (row.is_trusted()) return hash_combine(context_of(scope), hash_words(row.words));
+  // Without a skeleton users' code hashes.
+  if (!skeleton && !options_.budget.is_limited()) return 0;
+  return hash_combine(context_of(scope), type.hash());
 }
 
 void Function::account_for(Entry& made, const FunctionType& type, std::optional<uint64_t> skeleton,
                            const CallRow& row) const {
   EntryAccount& account = made.account_;
-  account.is_first = cache_->traces.load() == 0;
-  if (row.is_trusted()) {
-    account.key = hash_combine(context_of(made.scope_), hash_words(row.words));
-  } else if (skeleton || options_.budget.is_limited()) {  // without a skeleton users' code hashes
-    account.key = hash_combine(context_of(made.scope_), type.hash());
+  account.number = cache_->traces.fetch_add(1, std::memory_order_relaxed) + 1;
+  account.is_first = account.number == 1;
+  account.key = key_of_arguments(type, skeleton, made.scope_, row);
+  account.miss = miss_of(type, made.scope_, account.key, account.number);
+  if (options_.locations) account.called_at = options_.locations->current();
+}
+
+Miss Function::miss_of(const FunctionType& type, VariableCreation::Policy scope, uint64_t key,
+                       int64_t number) const {
+  if (scope == VariableCreation::Policy::kForbid && number == 2) {
+    return {.cause = Miss::Cause::kVariables,
+            .text = "the first trace created variables, which calls use"};
   }
-  if (made.scope_ == VariableCreation::Policy::kForbid && cache_->traces.load() == 1) {
-    account.why_traced = "the first trace created variables, which calls use";
-    return;
+  if (auto gone = cache_->gone_for_budget(key)) {
+    return {.cause = Miss::Cause::kGone,
+            .text = str_cat("made again: trace ", gone->number, " of equal arguments went, ",
+                            gone->why),
+            .nearest = gone->number,
+            .advice = "Raise the budget, or make traces that serve many types."};
   }
   std::vector<Ref<Entry>> others = index_.last_entries(kMaxCompared);
-  std::erase_if(others, [&](const Ref<Entry>& other) { return other->scope_ != made.scope_; });
-  if (others.empty() && !account.is_first) {
-    account.why_traced = "no trace was left: all went";
-  } else {
-    account.why_traced = why_traced(type, others);
+  std::erase_if(others, [&](const Ref<Entry>& other) { return other->scope_ != scope; });
+  if (others.empty() && number > 1) {
+    return {.cause = Miss::Cause::kAllGone, .text = "no trace was left: all went"};
   }
+  return explain_miss(type, others, options_.language);
+}
+
+Result<ExplainedCall> Function::explain_call(FunctionType type, std::span<const Value> arguments,
+                                             const CallRow& row) const {
+  RETURN_IF_ERROR(fill_types(type, arguments));
+  State state = State::kNew;
+  {
+    MutexLock lock(mutex_);
+    state = state_;
+  }
+  const auto scope = state == State::kHasVariables ? VariableCreation::Policy::kForbid
+                                                   : VariableCreation::Policy::kRecord;
+  const std::optional<uint64_t> skeleton = type.skeleton();
+  ExplainedCall call{.signature = signature_text(type)};
+  Ref<Entry> entry;
+  if (row.is_trusted()) entry = Ref<Entry>(index_.find(context_of(scope), row.words).get());
+  if (!entry) entry = find_by_type(type, skeleton, scope, row);
+  if (entry) {
+    call.number = entry->number();
+    call.entry_signature = signature_text(entry->type());
+    return call;
+  }
+  const uint64_t key = key_of_arguments(type, skeleton, scope, row);
+  call.miss = miss_of(type, scope, key, cache_->traces.load() + 1);
+  for (const Ref<Entry>& other : index_.entries()) {
+    if (other->number() != call.miss->nearest) continue;
+    call.usual_ms = other->trace_milliseconds();
+    call.usual_bytes = other->bytes();
+  }
+  return call;
 }
 
 // Generalised with each entry in turn with which it has something in common.
@@ -352,6 +405,7 @@ Result<Ref<Entry>> Function::trace(const FunctionType& type, VariableCreation::P
                                    std::vector<CreatedVariable>& created) {
   const TraceLink link(this, options_.name, type);
   RETURN_IF_ERROR(link.check());
+  RETURN_IF_ERROR(check_trace_lock(options_.qualified_name, type));
   auto start = std::chrono::steady_clock::now();
   auto entry = make_ref<Entry>();
   auto placeholders = [&](GraphBuilder& builder) -> Result<std::vector<Value>> {
@@ -394,6 +448,7 @@ Result<Ref<Entry>> Function::trace(const FunctionType& type, VariableCreation::P
   entry->watches_ = tracer_->take_watches();
   entry->trace_milliseconds_ =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  record_in_trace_lock(options_.qualified_name, type);
   return entry;
 }
 

@@ -16,6 +16,7 @@
 #include "graven/base/ref.h"
 #include "graven/base/status.h"
 #include "graven/function/cache.h"
+#include "graven/function/explain.h"
 #include "graven/function/hit_counter.h"
 #include "graven/function/in_use.h"
 #include "graven/function/index.h"
@@ -24,6 +25,7 @@
 #include "graven/function/watch.h"
 #include "graven/ir/body.h"
 #include "graven/ir/graph_builder.h"
+#include "graven/ir/location.h"
 #include "graven/ir/value.h"
 #include "graven/runtime/program.h"
 
@@ -124,6 +126,14 @@ class GRAVEN_API Entry : public RefCounted {
   // True once its Function has dropped it; calls that had found it go on.
   bool is_retired() const { return is_retired_.load(std::memory_order_relaxed); }
   double trace_milliseconds() const { return trace_milliseconds_; }
+  // Its number among the traces of its Function, from 1; why it was made, when, and for a call at
+  // which line (null if that is not known).
+  int64_t number() const { return account_.number; }
+  const Miss& miss() const { return account_.miss; }
+  std::chrono::steady_clock::time_point made_at() const { return account_.made_at; }
+  const Ref<Location>& called_at() const { return account_.called_at; }
+  // Null before the first run that no graph or tape recorded.
+  Ref<Program> program_if_made() const;
   // Includes the eager tensors that it captured, each buffer once, because the entry may be their
   // only owner; also those that the user or other entries hold too. Values of variables are the
   // user's.
@@ -175,15 +185,20 @@ class GRAVEN_API Entry : public RefCounted {
   std::atomic<bool> may_initialize_{false};      // those two are set
   double trace_milliseconds_ = 0;
   Ref<Watches> watches_;
-  EntryAccount account_;
   HitCounter hits_;
   std::atomic<bool> is_retired_{false};
   uint64_t serial_ = 0;  // among the entries of its Function, of whose Index it is
   VariableCreation::Policy scope_ = VariableCreation::Policy::kRecord;
+  EntryAccount account_;  // last: a hit does not read it
 };
 
 struct FunctionOptions {
   std::string name = "function";
+  // For trace locks: with its module, where the language has such. Empty for the engine's own.
+  std::string qualified_name = "";
+  // The front end's language, and the lines of its calls.
+  Language language = Language::kCpp;
+  LocationSource* locations = nullptr;
   bool reduce_retracing = false;
   // Literals are one key if they are equal by Python's ==, as in TensorFlow.
   bool literals_equal_as_numbers = true;
@@ -276,6 +291,11 @@ class GRAVEN_API Function : public RefCounted {
   std::vector<Ref<Entry>> entries() const { return index_.entries(); }
   CacheInfo cache_info() const { return cache_->info(); }
   int64_t tracing_count() const { return cache_->traces.load(); }
+  Cache& cache() const { return *cache_; }
+  // What a call with these arguments would do now, without doing it or counting it: whether it
+  // finds a trace, and which, or why it has to trace. The arguments are as resolve takes them.
+  Result<ExplainedCall> explain_call(FunctionType type, std::span<const Value> arguments,
+                                     const CallRow& row) const;
 
  private:
   enum class State { kNew, kNoVariables, kHasVariables };
@@ -321,6 +341,13 @@ class GRAVEN_API Function : public RefCounted {
   // Notes why an entry was made, and for which arguments.
   void account_for(Entry& made, const FunctionType& type, std::optional<uint64_t> skeleton,
                    const CallRow& row) const;
+  // A hash of the arguments; 0 if there is none that costs little.
+  uint64_t key_of_arguments(const FunctionType& type, std::optional<uint64_t> skeleton,
+                            VariableCreation::Policy scope, const CallRow& row) const;
+  // Why arguments of this type, which no entry of this policy fits, must be traced; `number` is
+  // the trace's.
+  Miss miss_of(const FunctionType& type, VariableCreation::Policy scope, uint64_t key,
+               int64_t number) const;
 
   const FunctionOptions options_;
   const std::unique_ptr<Tracer> tracer_;

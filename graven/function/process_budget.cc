@@ -91,6 +91,8 @@ void forget_cache(Cache& cache) {
   process.caches.erase(cache.number_in_process);
 }
 
+std::vector<std::shared_ptr<Cache>> live_caches() { return Process::global().live(); }
+
 std::optional<std::string> settle_in_process(Cache& cache, uint64_t serial, uint64_t key,
                                              bool is_made_again) {
   Process& process = Process::global();
@@ -161,7 +163,7 @@ std::optional<std::string> settle_in_process(Cache& cache, uint64_t serial, uint
 ProcessCacheInfo trace_cache_info() {
   ProcessCacheInfo info;
   info.limit = trace_cache_bytes();
-  const std::vector<std::shared_ptr<Cache>> caches = Process::global().live();
+  const std::vector<std::shared_ptr<Cache>> caches = live_caches();
   {
     ByteCount shared;  // what Functions share counts once
     for (const auto& cache : caches) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "graven/base/export.h"
 #include "graven/function/cache_info.h"
@@ -25,6 +26,8 @@ GRAVEN_API ProcessCacheInfo trace_cache_info();
 
 void register_cache(const std::shared_ptr<Cache>& cache);
 void forget_cache(Cache& cache);
+// Those of all Functions that live, in the order in which they were made.
+std::vector<std::shared_ptr<Cache>> live_caches();
 // After the first run of an entry, a newcomer: its serial number, and the hash of its arguments.
 // Returns a report for the log, once for a cache, if a trace that went is made again.
 std::optional<std::string> settle_in_process(Cache& cache, uint64_t serial, uint64_t key,

@@ -168,30 +168,35 @@ class GraphPrinter {
     for (const Node* node : graph.inputs()) is_input_[node->id()] = true;
   }
 
-  std::string print() {
+  // `begin` stands before the first line.
+  void print(const std::string& begin, std::vector<PrintedLine>& lines) {
     std::vector<std::string> inputs;
     size_t width = 0;
     for (const Node* node : graph_.inputs()) {
       inputs.push_back(input_text(*node));
       width += inputs.back().size() + 2;
     }
-    std::string out = str_cat("graph ", name_text(graph_.name()), "(");
-    if (out.size() + width <= kMaxLine) {
-      out += str_cat(str_join(inputs, ", "), ") {\n");
+    std::string first = str_cat("graph ", name_text(graph_.name()), "(");
+    if (inputs.empty() || first.size() + width <= kMaxLine) {
+      lines.push_back({str_cat(begin, first, str_join(inputs, ", "), ") {")});
     } else {
-      out += str_cat("\n    ", str_join(inputs, ",\n    "), ") {\n");
+      lines.push_back({begin + first});
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        const bool is_last = i + 1 == inputs.size();
+        lines.push_back({str_cat("    ", inputs[i], is_last ? ") {" : ","), graph_.inputs()[i]});
+      }
     }
     for (const Node* node : graph_.nodes()) {
-      if (!is_input_[node->id()]) out += str_cat("  ", node_text(*node), "\n");
+      if (!is_input_[node->id()]) lines.push_back({"  " + node_text(*node), node});
     }
     if (!graph_.outputs().empty() || !graph_.control_outputs().empty()) {
-      out += "  return";
+      std::string last = "  return";
       for (size_t i = 0; i < graph_.outputs().size(); ++i) {
-        out += str_cat(i ? ", " : " ", ref_text(graph_.outputs()[i]));
+        last += str_cat(i ? ", " : " ", ref_text(graph_.outputs()[i]));
       }
-      out += controls_text(graph_.control_outputs()) + "\n";
+      lines.push_back({last + controls_text(graph_.control_outputs())});
     }
-    return out + "}\n";
+    lines.push_back({"}"});
   }
 
   std::string fusion_text(const Fusion& fusion) {
@@ -428,18 +433,28 @@ class GraphPrinter {
 
 }  // namespace
 
-std::string print_graph(const Graph& graph) {
+std::vector<PrintedLine> print_lines(const Graph& graph) {
   Sections sections;
-  std::string out = GraphPrinter(graph, sections).print();
+  std::vector<PrintedLine> lines;
+  GraphPrinter(graph, sections).print("", lines);
   for (size_t i = 0; i < sections.order.size(); ++i) {  // Grows as bodies mention others.
     const Body* body = sections.order[i];
-    out += str_cat("\nbody @", sections.name(body), " = ",
-                   GraphPrinter(*body->graph(), sections).print());
+    lines.push_back({});
+    GraphPrinter(*body->graph(), sections)
+        .print(str_cat("body @", sections.name(body), " = "), lines);
   }
   for (const Fusion* fusion : sections.fusions) {
-    out += str_cat("\nfusion @", sections.name(fusion), " = ",
-                   GraphPrinter(graph, sections).fusion_text(*fusion));
+    lines.push_back({});
+    lines.push_back({str_cat("fusion @", sections.name(fusion), " = ",
+                             GraphPrinter(graph, sections).fusion_text(*fusion))});
+    lines.back().text.pop_back();  // the end of the line
   }
+  return lines;
+}
+
+std::string print_graph(const Graph& graph) {
+  std::string out;
+  for (const PrintedLine& line : print_lines(graph)) out += line.text + "\n";
   return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "graven/base/export.h"
 #include "graven/base/ref.h"
@@ -42,5 +43,12 @@ namespace graven::engine {
 // first. An error of parse_graph (kInvalidArgument) says the line.
 GRAVEN_API std::string print_graph(const Graph& graph);
 GRAVEN_API Result<Ref<Graph>> parse_graph(std::string_view text);
+
+// The lines of print_graph, each with the node that it prints; null for other lines.
+struct PrintedLine {
+  std::string text;
+  const Node* node = nullptr;
+};
+GRAVEN_API std::vector<PrintedLine> print_lines(const Graph& graph);
 
 }  // namespace graven::engine

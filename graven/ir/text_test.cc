@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "graven/ir/body.h"
 #include "graven/ir/graph_builder.h"
@@ -400,6 +402,24 @@ TEST_CASE("texts with random changes are read or refused, and what is read is a 
   }
   CHECK(num_read > 500);
   CHECK(num_refused > 1000);
+}
+
+TEST_CASE("each line of a graph knows the node that it prints") {
+  auto graph = parse_graph(R"(graph f(x: float32[n,3]) {
+  %axes: int32[1] = [0]
+  %sum: float32[1,3] = Sum(x, %axes) {keep_dims=true}
+  return %sum
+}
+)");
+  REQUIRE(graph.ok());
+  std::string text;
+  std::vector<std::string> names;
+  for (const PrintedLine& line : print_lines(**graph)) {
+    text += line.text + "\n";
+    names.push_back(line.node ? line.node->name() : "");
+  }
+  CHECK(text == print_graph(**graph));
+  CHECK(names == std::vector<std::string>{"", "axes", "sum", "", ""});
 }
 
 }  // namespace

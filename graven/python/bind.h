@@ -16,6 +16,7 @@ void bind_variable(nanobind::module_& module);     // VariableBase
 void bind_tape(nanobind::module_& module);         // Tape
 void bind_trace_types(nanobind::module_& module);  // TensorSpec and other types of arguments
 void bind_entry(nanobind::module_& module);        // Entry, one trace
+void bind_explain(nanobind::module_& module);      // Explanation, logs, trace locks
 void bind_function(nanobind::module_& module);     // Function, Slot
 void bind_random(nanobind::module_& module);       // restart_random_streams
 void bind_custom_gradient(nanobind::module_& module);

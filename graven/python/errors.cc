@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "graven/function/trace_lock.h"
 #include "graven/ir/location.h"
 #include "graven/python/object.h"
 #include "graven/runtime/program.h"
@@ -9,7 +10,6 @@
 namespace graven::python {
 namespace {
 
-using engine::Code;
 using engine::ErrorKind;
 using engine::ExecutionError;
 using engine::Ref;
@@ -77,11 +77,19 @@ Object from_errors_module(const char* name) {
   return module ? Object::take(run_python<PyObject_GetAttrString>(module.get(), name)) : module;
 }
 
-void set_op_error(Code code, PyObject* message) {
+// An OpError's class: that of the code, or of a refusal by a trace lock.
+Object class_of(const Status& status) {
+  if (dynamic_cast<const engine::TraceLockRefusal*>(status.payload().get())) {
+    return from_errors_module("TraceLockError");
+  }
   Object by_code = from_errors_module("_class_of_code");
-  if (!by_code) return;
-  Object klass =
-      Object::take(run_python<PyObject_CallFunction>(by_code.get(), "i", static_cast<int>(code)));
+  if (!by_code) return by_code;
+  return Object::take(
+      run_python<PyObject_CallFunction>(by_code.get(), "i", static_cast<int>(status.code())));
+}
+
+void set_op_error(const Status& status, PyObject* message) {
+  Object klass = class_of(status);
   if (!klass) return;
   Object error = Object::take(
       run_python<PyObject_CallFunctionObjArgs>(klass.get(), Py_None, Py_None, message, nullptr));
@@ -129,7 +137,7 @@ PyObject* raise(const Status& status) {
   if (PyObject* klass = builtin_class(status.kind())) {
     PyErr_SetObject(klass, message.get());
   } else if (status.kind() == ErrorKind::kOpError) {
-    set_op_error(status.code(), message.get());
+    set_op_error(status, message.get());
   } else {
     bool is_operator = status.kind() == ErrorKind::kOperatorNotAllowedInGraphError;
     Object klass = from_errors_module(is_operator ? "OperatorNotAllowedInGraphError"

@@ -16,6 +16,7 @@
 #include "graven/python/entry_object.h"
 #include "graven/python/errors.h"
 #include "graven/python/key.h"
+#include "graven/python/location.h"
 #include "graven/python/opaque.h"
 #include "graven/python/pure_arguments.h"
 #include "graven/python/slot.h"
@@ -234,45 +235,48 @@ struct HitTotal {
 // The use that an entry is resolved for.
 enum class Purpose { kCall, kConcreteFunction, kInitialization };
 
-// Makes values and types of the arguments, and finds or traces the entry. An exception of Python's
-// may be pending when it fails with it.
-Result<Resolved> resolve(FunctionObject* self, const Arguments& bound, Purpose purpose) {
-  const bool allow_specs = purpose != Purpose::kCall;
-  const Signature& signature = *self->signature;
-  engine::CallRow row;
+// The arguments of a call as the engine takes them.
+struct Described {
   // Not on the stack, which holds one for each trace that goes on inside another.
-  auto key = std::make_unique<KeyBuilder>(self->function->options().literals_equal_as_numbers,
-                                          allow_specs);
-  if (write_row(signature, bound, *key)) {
-    row = engine::CallRow::of(key->key());
-    row.is_known = key->may_be_remembered();
-    // Before user code runs, which may drop the last reference to a container's item.
-    for (const Object& object : key->objects()) {
-      ASSIGN_OR_RETURN(auto guard, guard_life(object.get(), self->function->life_listener()));
-      row.guards.push_back(std::move(guard));
-    }
-  }
+  std::unique_ptr<KeyBuilder> key;
+  engine::CallRow row;  // of the key
   engine::FunctionType type;
   std::vector<Value> values;
-  Resolved resolved;
+};
+
+// Makes values and types of the arguments. An exception of Python's may be pending when it fails.
+Result<Described> describe(FunctionObject* self, const Arguments& bound, bool allow_specs) {
+  const Signature& signature = *self->signature;
+  Described call;
+  call.key = std::make_unique<KeyBuilder>(self->function->options().literals_equal_as_numbers,
+                                          allow_specs);
+  if (write_row(signature, bound, *call.key)) {
+    call.row = engine::CallRow::of(call.key->key());
+    call.row.is_known = call.key->may_be_remembered();
+    // Before user code runs, which may drop the last reference to a container's item.
+    for (const Object& object : call.key->objects()) {
+      ASSIGN_OR_RETURN(auto guard, guard_life(object.get(), self->function->life_listener()));
+      call.row.guards.push_back(std::move(guard));
+    }
+  }
   bool has_star = signature.var_positional >= 0;
   auto add = [&](std::string name, ParameterKind kind, const engine::TraceTypeRef& constraint,
                  PyObject* object) -> Status {
     engine::TraceTypeRef own;
     if (!object) {  // get_concrete_function() of a constrained parameter
       own = constraint;
-      values.push_back(Value::of_type(constraint));
+      call.values.push_back(Value::of_type(constraint));
     } else if (constraint) {
       ASSIGN_OR_RETURN(Object cast, cast_to(*constraint, object, allow_specs));
-      row.is_known &= cast.get() == object;
+      call.row.is_known &= cast.get() == object;
       ASSIGN_OR_RETURN(Value value, to_value(cast.get(), allow_specs));
-      values.push_back(std::move(value));
+      call.values.push_back(std::move(value));
       own = constraint;
     } else {
       ASSIGN_OR_RETURN(Value value, to_value(object, allow_specs));
-      values.push_back(std::move(value));
+      call.values.push_back(std::move(value));
     }
-    type.parameters.push_back({std::move(name), kind, false, std::move(own)});
+    call.type.parameters.push_back({std::move(name), kind, false, std::move(own)});
     return {};
   };
   for (size_t i = 0; i < signature.parameters.size(); ++i) {
@@ -296,16 +300,26 @@ Result<Resolved> resolve(FunctionObject* self, const Arguments& bound, Purpose p
       RETURN_IF_ERROR(add(name, kind, parameter.constraint, bound.values[i]));
     }
   }
+  return call;
+}
+
+// Makes values and types of the arguments, and finds or traces the entry. An exception of Python's
+// may be pending when it fails with it.
+Result<Resolved> resolve(FunctionObject* self, const Arguments& bound, Purpose purpose) {
+  const bool allow_specs = purpose != Purpose::kCall;
+  Resolved resolved;
+  ASSIGN_OR_RETURN(Described call, describe(self, bound, allow_specs));
+  const std::vector<Value>& values = call.values;
   {
     ReleaseGil release;
     if (purpose == Purpose::kInitialization) {
-      ASSIGN_OR_RETURN(resolved.entry, self->function->initialization(type, values));
+      ASSIGN_OR_RETURN(resolved.entry, self->function->initialization(call.type, values));
       return resolved;
     }
     auto engine_purpose = purpose == Purpose::kCall ? engine::Function::Purpose::kCall
                                                     : engine::Function::Purpose::kLookUp;
-    ASSIGN_OR_RETURN(auto found,
-                     self->function->resolve(type, values, engine_purpose, std::move(row)));
+    ASSIGN_OR_RETURN(auto found, self->function->resolve(call.type, values, engine_purpose,
+                                                         std::move(call.row)));
     resolved.entry = std::move(found.entry);
     resolved.has_traced = found.has_traced;
   }
@@ -445,9 +459,9 @@ PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
 }
 
 // Function(python_function, name, parameters, reduce_retracing, literals_equal_as_numbers,
-// automatic_control_dependencies, instance, is_pure, max_traces, max_bytes, stale): parameters are
-// tuples of (name, kind number, has_default, default, constraint or None); instance is None or a
-// weak reference; a budget of 0 is none; stale is the number of a Stale.
+// automatic_control_dependencies, instance, is_pure, max_traces, max_bytes, stale, qualified_name):
+// parameters are tuples of (name, kind number, has_default, default, constraint or None); instance
+// is None or a weak reference; a budget of 0 is none; stale is the number of a Stale.
 int init(PyObject* object, PyObject* args, PyObject* keywords) {
   FunctionObject* self = self_of(object);
   if (self->function) {
@@ -465,15 +479,16 @@ int init(PyObject* object, PyObject* args, PyObject* keywords) {
                                 "max_traces",
                                 "max_bytes",
                                 "stale",
+                                "qualified_name",
                                 nullptr};
   PyObject *python_function, *parameters, *instance = Py_None;
-  const char* name;
+  const char *name, *qualified_name = "";
   int reduce_retracing, as_numbers, control_dependencies, is_pure = 0, stale = 0;
   long long max_traces = 0, max_bytes = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OsOppp|OpLLi", const_cast<char**>(names),
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OsOppp|OpLLis", const_cast<char**>(names),
                                    &python_function, &name, &parameters, &reduce_retracing,
                                    &as_numbers, &control_dependencies, &instance, &is_pure,
-                                   &max_traces, &max_bytes, &stale)) {
+                                   &max_traces, &max_bytes, &stale, &qualified_name)) {
     return -1;
   }
   auto signature = std::make_unique<Signature>();
@@ -519,6 +534,9 @@ int init(PyObject* object, PyObject* args, PyObject* keywords) {
   self->stale = static_cast<Stale>(stale);
   engine::FunctionOptions options;
   options.name = name;
+  options.qualified_name = qualified_name;
+  options.language = engine::Language::kPython;
+  options.locations = &location_source();
   options.may_capture = !is_pure;
   options.reduce_retracing = reduce_retracing;
   options.literals_equal_as_numbers = as_numbers;
@@ -609,48 +627,92 @@ PyObject* descr_get(PyObject* self, PyObject* instance, PyObject* owner) {
 
 // --- Methods that need the engine; the rest is in Python.
 
+// Arguments that a method was given as (args, kwargs), bound to the parameters.
+class Given {
+ public:
+  // False with an exception set if they cannot be bound.
+  bool bind_to(PyObject* object, PyObject* args) {
+    PyObject* keywords;
+    if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &positional_, &PyDict_Type, &keywords)) {
+      return false;
+    }
+    FunctionObject* self = initialised(object);
+    if (!self) return false;
+    const Py_ssize_t n = PyDict_GET_SIZE(keywords);
+    names_ = Object::take(PyTuple_New(n));
+    Py_ssize_t at = 0;
+    PyObject *key, *value;
+    while (PyDict_Next(keywords, &at, &key, &value)) {
+      Py_INCREF(key);
+      PyTuple_SET_ITEM(names_.get(), static_cast<Py_ssize_t>(values_.size()), key);
+      values_.push_back(value);
+    }
+    const bool is_empty = size() == 0 && n == 0;
+    items_ = &PyTuple_GET_ITEM(positional_, 0);
+    if (self->is_pure) {
+      if (!pure_.convert(items_, size()) || !pure_keywords_.convert(values_.data(), n))
+        return false;
+      items_ = pure_.data();
+      values_.assign(pure_keywords_.data(), pure_keywords_.data() + n);
+    }
+    const Bound outcome = bind(*self->signature, items_, size(), values_.data(), names_.get(),
+                               is_empty && self->signature->has_constraints, bound_);
+    if (outcome != Bound::kNo) return true;
+    Object none = Object::take(
+        call_helper("raise_binding_error", object, items_, size(), values_.data(), names_.get()));
+    return false;
+  }
+  const Arguments& bound() const { return bound_; }
+  PyObject* raise(const Status& status, PyObject* object) const {
+    return raise_resolving(status, object, items_, size(), values_.data(), names_.get());
+  }
+
+ private:
+  Py_ssize_t size() const { return PyTuple_GET_SIZE(positional_); }
+  PyObject* positional_ = nullptr;  // borrowed
+  Object names_;
+  std::vector<PyObject*> values_;
+  PureArguments pure_, pure_keywords_;
+  PyObject* const* items_ = nullptr;
+  Arguments bound_;
+};
+
 // The entry for values or specs given as (args, kwargs), as an Entry object.
 PyObject* resolve_for(Purpose purpose, PyObject* object, PyObject* args) {
-  PyObject *positional, *keywords;
-  if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &positional, &PyDict_Type, &keywords)) {
-    return nullptr;
-  }
-  FunctionObject* self = initialised(object);
-  if (!self) return nullptr;
-  Py_ssize_t n = PyDict_GET_SIZE(keywords);
-  Object names = Object::take(PyTuple_New(n));
-  std::vector<PyObject*> values;
-  Py_ssize_t at = 0;
-  PyObject *key, *value;
-  while (PyDict_Next(keywords, &at, &key, &value)) {
-    Py_INCREF(key);
-    PyTuple_SET_ITEM(names.get(), static_cast<Py_ssize_t>(values.size()), key);
-    values.push_back(value);
-  }
-  bool is_empty = PyTuple_GET_SIZE(positional) == 0 && n == 0;
-  Arguments bound;
-  PyObject* const* items = &PyTuple_GET_ITEM(positional, 0);
-  PureArguments pure, pure_keywords;
-  if (self->is_pure) {
-    if (!pure.convert(items, PyTuple_GET_SIZE(positional))) return nullptr;
-    if (!pure_keywords.convert(values.data(), n)) return nullptr;
-    items = pure.data();
-    values.assign(pure_keywords.data(), pure_keywords.data() + n);
-  }
-  Bound outcome = bind(*self->signature, items, PyTuple_GET_SIZE(positional), values.data(),
-                       names.get(), is_empty && self->signature->has_constraints, bound);
-  if (outcome == Bound::kNo) {
-    return call_helper("raise_binding_error", object, items, PyTuple_GET_SIZE(positional),
-                       values.data(), names.get());
-  }
-  auto resolved = resolve(self, bound, purpose);
-  if (!resolved.ok()) {
-    return raise_resolving(resolved.status(), object, items, PyTuple_GET_SIZE(positional),
-                           values.data(), names.get());
-  }
+  Given given;
+  if (!given.bind_to(object, args)) return nullptr;
+  FunctionObject* self = self_of(object);
+  auto resolved = resolve(self, given.bound(), purpose);
+  if (!resolved.ok()) return given.raise(resolved.status(), object);
   Object wrapped = Object::take(wrap_entry(resolved->entry));
   if (resolved->has_traced && !settle(self, std::move(resolved->entry))) return nullptr;
   return wrapped.release();
+}
+
+// _explain(): the traces. _explain(args, kwargs): also what a call with these would do.
+PyObject* method_explain(PyObject* object, PyObject* args) {
+  FunctionObject* self = initialised(object);
+  if (!self) return nullptr;
+  std::optional<engine::ExplainedCall> call;
+  if (PyTuple_GET_SIZE(args) > 0) {
+    Given given;
+    if (!given.bind_to(object, args)) return nullptr;
+    auto described = describe(self, given.bound(), /*allow_specs=*/true);
+    if (!described.ok()) return given.raise(described.status(), object);
+    auto explained = [&] {
+      ReleaseGil release;
+      return self->function->explain_call(described->type, described->values, described->row);
+    }();
+    if (!explained.ok()) return given.raise(explained.status(), object);
+    call = std::move(*explained);
+  }
+  engine::Explanation explanation;
+  {
+    ReleaseGil release;
+    explanation.functions.push_back(engine::explain(self->function->cache()));
+  }
+  explanation.functions.front().call = std::move(call);
+  return nanobind::cast(std::move(explanation)).release().ptr();
 }
 
 PyObject* method_resolve(PyObject* object, PyObject* args) {
@@ -727,6 +789,7 @@ PyObject* get_kept(PyObject* object, void*) { return Py_NewRef(self_of(object)->
 PyMethodDef methods[] = {{"_resolve", method_resolve, METH_VARARGS, nullptr},
                          {"_initialization", method_initialization, METH_VARARGS, nullptr},
                          {"_entries", method_entries, METH_NOARGS, nullptr},
+                         {"_explain", method_explain, METH_VARARGS, nullptr},
                          {"_cache_info", method_cache_info, METH_NOARGS, nullptr},
                          {"_clear_cache", method_clear_cache, METH_NOARGS, nullptr},
                          {"_drop", method_drop, METH_O, nullptr},

@@ -60,6 +60,7 @@ NB_MODULE(_engine, m) {
   bind_tape(m);
   bind_trace_types(m);
   bind_entry(m);
+  bind_explain(m);
   bind_function(m);
   bind_random(m);
   bind_custom_gradient(m);

@@ -79,6 +79,32 @@ bool StrongOpaque::equals(const engine::Literal& literal) const {
   return a && b && python_equals(a.get(), b.get());
 }
 
+std::string full_class_name(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  Object name = Object::take(run_python<PyType_GetQualName>(type));
+  Object module = Object::take(
+      run_python<PyObject_GetAttrString>(reinterpret_cast<PyObject*>(type), "__module__"));
+  const char* text = name ? PyUnicode_AsUTF8(name.get()) : nullptr;
+  const bool is_text = module && PyUnicode_Check(module.get());
+  const char* prefix = is_text ? PyUnicode_AsUTF8(module.get()) : nullptr;
+  PyErr_Clear();
+  if (!text) return type->tp_name;
+  const std::string_view of = prefix ? prefix : "";
+  return of.empty() || of == "builtins" ? std::string(text) : engine::str_cat(of, ".", text);
+}
+
+std::string StrongOpaque::class_name() const {
+  HoldGil gil;
+  Object object = object_of(*this);
+  return object ? full_class_name(object.get()) : "an object that is gone";
+}
+
+std::string WeakOpaque::class_name() const {
+  HoldGil gil;
+  Object object = get();
+  return object ? full_class_name(object.get()) : "an object that is gone";
+}
+
 std::string StrongOpaque::repr() const {
   HoldGil gil;
   Object object = object_of(*this);

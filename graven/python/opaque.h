@@ -1,6 +1,7 @@
 #pragma once
 #include <Python.h>
 
+#include "graven/function/class_name.h"
 #include "graven/function/index.h"
 #include "graven/ir/value.h"
 #include "graven/python/object.h"
@@ -10,7 +11,7 @@ namespace graven::python {
 
 // A Python object as the engine holds it: compared by Python's ==, hashed by Python's hash.
 // Exceptions of a user's __eq__ count as unequal, as a key that cannot be compared never matches.
-class StrongOpaque final : public engine::Opaque {
+class StrongOpaque final : public engine::Opaque, public engine::HasClassName {
  public:
   explicit StrongOpaque(PyObject* object);
   PyObject* get() const { return held_.get(); }  // borrowed; null if its slot is gone
@@ -20,6 +21,7 @@ class StrongOpaque final : public engine::Opaque {
   bool equals(const engine::Literal& literal) const override;
   uint64_t hash() const override { return hash_; }
   std::string repr() const override;
+  std::string class_name() const override;
   bool is_alive() const override;
 
  private:
@@ -28,7 +30,7 @@ class StrongOpaque final : public engine::Opaque {
 };
 
 // The same, weakly held.
-class WeakOpaque final : public engine::Opaque {
+class WeakOpaque final : public engine::Opaque, public engine::HasClassName {
  public:
   // Fails for objects that cannot be weakly referenced.
   static engine::Result<engine::Ref<WeakOpaque>> create(PyObject* object);
@@ -39,6 +41,7 @@ class WeakOpaque final : public engine::Opaque {
   bool equals(const engine::Literal&) const override { return false; }
   uint64_t hash() const override { return hash_; }
   std::string repr() const override;
+  std::string class_name() const override;
   bool is_alive() const override;
 
  private:
@@ -48,6 +51,10 @@ class WeakOpaque final : public engine::Opaque {
   uint64_t hash_;
   std::string repr_;  // an object that is gone still has a place in messages
 };
+
+// The name of an object's class with its module, but for builtins: "models.Config". Never empty;
+// the thread holds the GIL.
+std::string full_class_name(PyObject* object);
 
 // The object behind a handle of either kind, a new reference; empty if it is gone.
 Object object_of(const engine::Opaque& opaque);

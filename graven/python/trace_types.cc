@@ -50,7 +50,7 @@ Status gone() {
 }
 
 // A type that Python code defines: a user's TraceType, a composite tensor's spec.
-class PythonType final : public engine::ForeignType {
+class PythonType final : public engine::ForeignType, public engine::HasClassName {
  public:
   explicit PythonType(PyObject* object) : held_(object) {}
   HeldObject& held() const { return held_; }
@@ -99,6 +99,11 @@ class PythonType final : public engine::ForeignType {
     const char* text = repr ? PyUnicode_AsUTF8(repr.get()) : nullptr;
     if (!text) PyErr_Clear();
     return text ? text : "TraceType";
+  }
+  std::string class_name() const override {
+    HoldGil gil;
+    Object self = object();
+    return self ? full_class_name(self.get()) : "a type that is gone";
   }
   Result<Value> placeholder(engine::PlaceholderContext& context) const override {
     HoldGil gil;

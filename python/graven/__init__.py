@@ -17,6 +17,7 @@ from graven import dtypes as dtypes
 from graven import errors as errors
 from graven import image as image
 from graven import linalg as linalg
+from graven import logging as logging
 from graven import math as math
 from graven import nest as nest
 from graven import nn as nn
@@ -64,6 +65,9 @@ from graven._engine import constant as constant
 from graven._engine import convert_to_tensor as convert_to_tensor
 from graven._engine import executing_eagerly as executing_eagerly
 from graven._engine import inside_function as inside_function
+from graven._explain import end_trace_lock as end_trace_lock
+from graven._explain import explain as explain
+from graven._explain import trace_lock as trace_lock
 from graven._function import function as function
 from graven._indexed_slices import IndexedSlices as IndexedSlices
 from graven._indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec

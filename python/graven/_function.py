@@ -24,6 +24,7 @@ from graven._concrete_function import (
     binding_error,
     sanitized,
 )
+from graven._explain import Explanation
 from graven._function_attributes import ALLOWED_ATTRIBUTES, attribute_value
 from graven._trace_types import TraceType
 from graven._unsupported import unsupported
@@ -154,6 +155,14 @@ def _name_of(python_function: Callable[..., Any]) -> str:
     return getattr(python_function, "__name__", "function")
 
 
+def _qualified_name_of(python_function: Callable[..., Any]) -> str:
+    """The name that tells a function from others in each run: module and qualified name."""
+    name = getattr(python_function, "__qualname__", _name_of(python_function))
+    module = getattr(python_function, "__module__", None)
+    text = f"{module}.{name}" if module else str(name)
+    return text.encode("utf-8", "backslashreplace").replace(b"\0", b"").decode()
+
+
 def _make(
     python_function: Callable[..., Any],
     options: Options,
@@ -178,6 +187,7 @@ def _make(
         options.max_traces or 0,
         options.max_bytes or 0,
         STALE.index(options.stale),
+        _qualified_name_of(python_function),
     )
     functools.update_wrapper(made, python_function)
     made.__doc__ = getattr(python_function, "__doc__", None) or ""
@@ -522,6 +532,31 @@ class _FunctionMethods:
             tuple(GoneInfo(name + first, *rest) for first, *rest in gone),
             f"{name}: {text}",
         )
+
+    def explain(
+        self: Any, *args: Any, html: str | os.PathLike[str] | None = None, **kwargs: Any
+    ) -> Explanation:
+        """Says what was traced and why, and what a call with these arguments would do.
+
+        print() shows why each trace was made, for which call, what it cost and how to need fewer.
+        With arguments it begins with the trace that such a call would find, or the reason why it
+        would have to trace; nothing is traced, and the call is not counted.
+
+        Args:
+          *args: Positional arguments of a call: values, or specs in their place.
+          html: Where to write a page with the same, and with the graphs and the lines that they
+            come from, the kernels, and a timeline. A parameter of this name is given by position.
+          **kwargs: Keyword arguments of a call.
+
+        Returns:
+          An Explanation.
+
+        Raises:
+          TypeError: The arguments cannot be bound to the parameters.
+          OpError: The page cannot be written.
+        """
+        made = self._explain(args, kwargs) if args or kwargs else self._explain()
+        return Explanation._of(made, html)
 
     def clear_cache(self: Any) -> None:
         """Lets all traces go; the next call of each type traces again.

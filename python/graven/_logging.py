@@ -38,6 +38,24 @@ def inform_once(message: str) -> None:
         get_logger().info(message)
 
 
+def log(topic: str, line: str) -> None:
+    """Logs a line of a log that was asked for (graven.logging.set_logs); the engine calls it.
+
+    The logger is "graven.trace", "graven.cache" or "graven.captures". It takes the line whatever
+    the level of the program's logging is; where nobody has set up logging, standard error does.
+    """
+    import logging
+    import sys
+
+    logger = get_logger().getChild(topic)
+    if not logger.hasHandlers():
+        print(f"{logger.name}: {line}", file=sys.stderr)
+        return
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.INFO)
+    logger.info("%s", line)
+
+
 def warn_once(message: str, matter: str = "") -> None:
     """Logs a warning the first time that it, or one about the same matter, is asked for."""
     key = matter or message

@@ -144,6 +144,13 @@ class FailedPreconditionError(OpError):
         super().__init__(node_def, op, message, FAILED_PRECONDITION, *args)
 
 
+class TraceLockError(FailedPreconditionError):
+    """A function would trace arguments that the trace lock does not list.
+
+    Source: Graven's own; see trace_lock.
+    """
+
+
 class AbortedError(OpError):
     """A call was given up, because of another."""
 

@@ -1,0 +1,276 @@
+#include "graven/function/trace_lock.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "graven/base/files.h"
+#include "graven/base/json.h"
+#include "graven/base/mutex.h"
+#include "graven/base/strings.h"
+#include "graven/function/type_text.h"
+
+namespace graven::engine {
+namespace {
+
+constexpr int64_t kVersion = 1;
+constexpr const char* kVersionKey = "graven_trace_lock";
+constexpr size_t kMaxListed = 8;  // types in a message
+
+struct Lock {
+  std::string path;
+  TraceLockMode mode;
+  pid_t process = ::getpid();                      // a child made by fork writes nothing
+  std::map<std::string, std::set<Leaves>> traces;  // by Function
+};
+
+// Locks are there for the few programs that ask: the rest read one word for each trace.
+struct Global {
+  Mutex mutex;
+  std::optional<Lock> lock GUARDED_BY(mutex);
+  Status broken GUARDED_BY(mutex);  // why the environment's lock could not begin
+  std::atomic<bool> is_on{false};
+  // Functions may be traced until the process ends.
+  static Global& get() {
+    static auto* global = new Global();
+    return *global;
+  }
+};
+
+std::string text_of(const Leaves& leaves) {
+  std::vector<std::string> parts;
+  for (const auto& [path, type] : leaves) parts.push_back(str_cat(path, ": ", type));
+  return str_cat("(", str_join(parts, ", "), ")");
+}
+
+std::string line_of(const std::string& function, const Leaves& leaves) {
+  Json::Object arguments;
+  for (const auto& [path, type] : leaves) arguments.emplace_back(path, type);
+  return Json(Json::Object{{"function", function}, {"arguments", std::move(arguments)}}).to_text();
+}
+
+std::string content_of(const Lock& lock) {
+  std::set<std::string> lines;
+  for (const auto& [function, types] : lock.traces) {
+    for (const Leaves& leaves : types) lines.insert(line_of(function, leaves));
+  }
+  std::string content = Json(Json::Object{{kVersionKey, kVersion}}).to_text() + "\n";
+  for (const std::string& line : lines) content += line + "\n";
+  return content;
+}
+
+Status damaged(const std::string& path, size_t line, const std::string& why) {
+  return Status(Code::kDataLoss, str_cat("The trace lock ", path, " is damaged at line ", line,
+                                         ": ", why, ". Record it again with mode=\"record\""));
+}
+
+Result<std::pair<std::string, Leaves>> parse_line(std::string_view text) {
+  ASSIGN_OR_RETURN(Json line, Json::parse(text));
+  const Json *function = line.find("function"), *arguments = line.find("arguments");
+  if (!function || !function->text() || !arguments || !arguments->object()) {
+    return invalid_argument("a trace has a \"function\", a text, and \"arguments\", an object");
+  }
+  std::pair<std::string, Leaves> trace{*function->text(), {}};
+  for (const auto& [path, type] : *arguments->object()) {
+    if (!type.text()) return invalid_argument("the type of ", path, " is no text");
+    trace.second.emplace_back(path, *type.text());
+  }
+  return trace;
+}
+
+Status check_version(const std::string& path, std::string_view line) {
+  auto header = Json::parse(line);
+  if (!header.ok()) return damaged(path, 1, header.status().message());
+  const Json* version = header->find(kVersionKey);
+  if (!version || !version->integer()) {
+    return damaged(path, 1, str_cat("it must say {\"", kVersionKey, "\": ", kVersion, "}"));
+  }
+  if (*version->integer() == kVersion) return {};
+  return Status(Code::kFailedPrecondition,
+                str_cat("The trace lock ", path, " has version ", *version->integer(),
+                        ", and this Graven reads version ", kVersion,
+                        ". Record it again with mode=\"record\""));
+}
+
+Status read(Lock& lock) {
+  ASSIGN_OR_RETURN(const std::string content, read_file(lock.path));
+  std::string_view rest = content;
+  size_t number = 0;
+  do {
+    const size_t end = rest.find('\n');
+    if (end == rest.npos) return damaged(lock.path, number + 1, "its end is missing");
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+    if (++number == 1) {
+      RETURN_IF_ERROR(check_version(lock.path, line));
+      continue;
+    }
+    auto trace = parse_line(line);
+    if (!trace.ok()) return damaged(lock.path, number, trace.status().message());
+    lock.traces[trace->first].insert(std::move(trace->second));
+  } while (!rest.empty());
+  return {};
+}
+
+Status write(const Lock& lock) {
+  if (lock.mode != TraceLockMode::kRecord || lock.process != ::getpid()) return {};
+  return write_file(lock.path, content_of(lock));
+}
+
+void end_at_exit() {
+  if (Status status = end_trace_lock(); !status.ok()) {
+    std::fprintf(stderr, "graven: trace lock: %s\n", status.message().c_str());
+  }
+}
+
+Status begin(const std::string& path, TraceLockMode mode) {
+  Global& global = Global::get();
+  Lock begun{path, mode, ::getpid(), {}};
+  if (mode == TraceLockMode::kLocked) {
+    RETURN_IF_ERROR(read(begun));
+  } else {
+    RETURN_IF_ERROR(check_writable(path));  // now, not when the process exits
+  }
+  static const int kRegistered = std::atexit(end_at_exit);
+  static_cast<void>(kRegistered);
+  MutexLock lock(global.mutex);
+  if (global.lock) {
+    return Status(Code::kFailedPrecondition,
+                  str_cat("There is a trace lock already, ", global.lock->path, ": end it first"));
+  }
+  global.lock = std::move(begun);
+  global.broken = Status();
+  global.is_on = true;
+  return {};
+}
+
+Status begin_from_environment() {
+  const char* wanted = std::getenv("GRAVEN_TRACE_LOCK");
+  if (!wanted || !*wanted) return {};
+  const std::string_view text = wanted;
+  constexpr std::string_view kRecord = "record:", kLocked = "locked:";
+  if (text.starts_with(kRecord)) {
+    return begin(std::string(text.substr(kRecord.size())), TraceLockMode::kRecord);
+  }
+  if (text.starts_with(kLocked)) {
+    return begin(std::string(text.substr(kLocked.size())), TraceLockMode::kLocked);
+  }
+  return value_error("GRAVEN_TRACE_LOCK must be record:PATH or locked:PATH, not ", text);
+}
+
+// Asks the environment once.
+Global& ready() {
+  Global& global = Global::get();
+  static const bool kAsked = [&] {
+    Status status = begin_from_environment();
+    if (!status.ok()) {
+      MutexLock lock(global.mutex);
+      global.broken = std::move(status);
+      global.is_on = true;
+    }
+    return true;
+  }();
+  static_cast<void>(kAsked);
+  return global;
+}
+
+// The listed type that differs from this one in the fewest leaves, and the first such leaf.
+std::string difference(const Leaves& leaves, const std::set<Leaves>& listed) {
+  const Leaves* nearest = nullptr;
+  size_t fewest = 0;
+  std::string first;
+  for (const Leaves& other : listed) {
+    std::map<std::string, std::string> theirs(other.begin(), other.end());
+    std::string text;
+    size_t number = 0;
+    for (const auto& [path, type] : leaves) {
+      const auto at = theirs.find(path);
+      const bool is_same = at != theirs.end() && at->second == type;
+      if (!is_same && ++number == 1) {
+        text = str_cat(path, ": ", type, ", locked is ",
+                       at == theirs.end() ? "no such argument" : at->second);
+      }
+      if (at != theirs.end()) theirs.erase(at);
+    }
+    number += theirs.size();
+    if (text.empty() && !theirs.empty()) {
+      text = str_cat(theirs.begin()->first, " is missing, locked is ", theirs.begin()->second);
+    }
+    if (nearest && number >= fewest) continue;
+    nearest = &other;
+    fewest = number;
+    first = std::move(text);
+  }
+  if (fewest > 1) first += str_cat(" (and ", fewest - 1, " more)");
+  return first;
+}
+
+Status refusal(const Lock& lock, const std::string& function, const Leaves& leaves) {
+  std::string text =
+      str_cat("The trace lock ", lock.path, " has no trace ", function, text_of(leaves), ". ");
+  const auto at = lock.traces.find(function);
+  if (at == lock.traces.end()) {
+    text += "It has none of this function";
+  } else {
+    text += str_cat("Nearest: ", difference(leaves, at->second), ". It has ", at->second.size(),
+                    at->second.size() == 1 ? " trace" : " traces", " of this function:");
+    size_t listed = 0;
+    for (const Leaves& other : at->second) {
+      if (++listed > kMaxListed) break;
+      text += str_cat("\n  ", text_of(other));
+    }
+    if (at->second.size() > kMaxListed) text += "\n  ...";
+  }
+  text +=
+      "\nIf the trace is meant, record the lock again with mode=\"record\". See docs/explain.md";
+  return Status(Code::kFailedPrecondition, std::move(text))
+      .with_payload(make_ref<TraceLockRefusal>());
+}
+
+}  // namespace
+
+Status begin_trace_lock(const std::string& path, TraceLockMode mode) {
+  ready();  // the environment's lock is the first
+  return begin(path, mode);
+}
+
+Status end_trace_lock() {
+  Global& global = Global::get();
+  std::optional<Lock> ended;
+  {
+    MutexLock lock(global.mutex);
+    ended.swap(global.lock);
+    global.broken = Status();
+    global.is_on = false;
+  }
+  return ended ? write(*ended) : Status();
+}
+
+Status check_trace_lock(const std::string& function, const FunctionType& type) {
+  Global& global = ready();
+  if (!global.is_on.load(std::memory_order_acquire) || function.empty()) return {};
+  const Leaves leaves = leaves_of(type);  // may run code of the program, so before the lock
+  MutexLock lock(global.mutex);
+  if (!global.broken.ok()) return global.broken;
+  if (!global.lock || global.lock->mode != TraceLockMode::kLocked) return {};
+  const auto at = global.lock->traces.find(function);
+  if (at != global.lock->traces.end() && at->second.contains(leaves)) return {};
+  return refusal(*global.lock, function, leaves);
+}
+
+void record_in_trace_lock(const std::string& function, const FunctionType& type) {
+  Global& global = Global::get();
+  if (!global.is_on.load(std::memory_order_acquire) || function.empty()) return;
+  Leaves leaves = leaves_of(type);
+  MutexLock lock(global.mutex);
+  if (global.lock && global.lock->mode == TraceLockMode::kRecord) {
+    global.lock->traces[function].insert(std::move(leaves));
+  }
+}
+
+}  // namespace graven::engine

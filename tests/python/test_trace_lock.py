@@ -1,0 +1,260 @@
+"""Trace locks: files that list which traces a program makes."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import graven as tf
+import pytest
+
+
+class Config:
+    """An object that is known by identity."""
+
+
+def program() -> tuple[Any, Any]:
+    """A Function that calls another."""
+
+    @tf.function
+    def inner(x: Any) -> Any:
+        return x + 1.0
+
+    @tf.function
+    def outer(x: Any, config: Any = None) -> Any:
+        return inner(x["a"]) * 2.0
+
+    return outer, inner
+
+
+@pytest.fixture(autouse=True)
+def no_lock_afterwards() -> Iterator[None]:
+    yield
+    tf.end_trace_lock()
+
+
+def recorded(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def record(path: Path, *shapes: list[int]) -> None:
+    with tf.trace_lock(path):
+        outer, _ = program()
+        for shape in shapes:
+            outer({"a": tf.ones(shape)}, Config())
+
+
+NAME = f"{__name__}.program.<locals>."
+
+
+def test_a_record_has_a_sorted_line_for_each_trace(tmp_path: Path) -> None:
+    record(tmp_path / "lock", [2], [1], [1])
+    header, *lines = recorded(tmp_path / "lock")
+    assert header == {"graven_trace_lock": 1}
+    assert lines == [
+        {"function": NAME + "inner", "arguments": {"x": "float32[1]"}},
+        {"function": NAME + "inner", "arguments": {"x": "float32[2]"}},
+        *(
+            {
+                "function": NAME + "outer",
+                "arguments": {
+                    "x": "a dict of 1 items",
+                    "x['a']": f"float32[{n}]",
+                    "config": f"an object of class {__name__}.Config",
+                },
+            }
+            for n in (1, 2)
+        ),
+    ]
+    assert [file.name for file in tmp_path.iterdir()] == ["lock"]
+
+
+def test_two_runs_record_the_same_file(tmp_path: Path) -> None:
+    record(tmp_path / "a", [2], [1])
+    record(tmp_path / "b", [1], [2])
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_a_locked_program_traces_what_was_recorded(tmp_path: Path) -> None:
+    record(tmp_path / "lock", [1], [2])
+    with tf.trace_lock(tmp_path / "lock", mode="locked"):
+        outer, _ = program()
+        for n in (2, 1):
+            assert outer({"a": tf.ones([n])}, Config()).numpy().tolist() == [4.0] * n
+
+
+def test_another_type_is_refused_before_the_body_runs(tmp_path: Path) -> None:
+    runs: list[Any] = []
+
+    def body(x: Any) -> Any:
+        runs.append(x)
+        return x
+
+    with tf.trace_lock(tmp_path / "lock"):
+        tf.function(body)(tf.ones([2, 2]))
+    runs.clear()
+    f = tf.function(body)
+    with tf.trace_lock(tmp_path / "lock", mode="locked"):
+        f(tf.ones([2, 2]))
+        with pytest.raises(tf.errors.TraceLockError) as raised:
+            f(tf.ones([3, 2]))
+        f(tf.ones([2, 2]))
+    assert len(runs) == 1
+    message = str(raised.value)
+    assert f"has no trace {body.__module__}.{body.__qualname__}(x: float32[3, 2])" in message
+    assert "Nearest: x: float32[3, 2], locked is float32[2, 2]" in message
+    assert "docs/explain.md" in message
+    assert isinstance(raised.value, tf.errors.FailedPreconditionError)
+    f(tf.ones([3, 2]))  # the lock is over
+
+
+def test_a_nested_function_is_locked_too(tmp_path: Path) -> None:
+    record(tmp_path / "lock", [1])
+    lines = (tmp_path / "lock").read_text().splitlines(keepends=True)
+    kept = [line for line in lines if "inner" not in line]
+    (tmp_path / "lock").write_text("".join(kept))
+    with tf.trace_lock(tmp_path / "lock", mode="locked"):
+        outer, _ = program()
+        with pytest.raises(tf.errors.TraceLockError, match="It has none of this function"):
+            outer({"a": tf.ones([1])}, Config())
+    assert outer({"a": tf.ones([1])}, Config()).numpy().tolist() == [4.0]
+
+
+def test_concrete_functions_and_structures_are_locked(tmp_path: Path) -> None:
+    def body(x: Any, *rest: Any) -> Any:
+        return x
+
+    with tf.trace_lock(tmp_path / "lock"):
+        tf.function(body).get_concrete_function(tf.TensorSpec([None], tf.float32), [1, "a"])
+    (line,) = recorded(tmp_path / "lock")[1:]
+    assert line["arguments"] == {
+        "x": "float32[None]",
+        "rest_0": "a list of 2 items",
+        "rest_0[0]": "1",
+        "rest_0[1]": "'a'",
+    }
+    with tf.trace_lock(tmp_path / "lock", mode="locked"):
+        f = tf.function(body)
+        f.get_concrete_function(tf.TensorSpec([None], tf.float32), [1, "a"])
+        f(tf.ones([3]), [1, "a"])  # a hit of the general trace
+        with pytest.raises(tf.errors.TraceLockError, match=r"rest_0\[1\]: 'b', locked is 'a'"):
+            f.get_concrete_function(tf.TensorSpec([None], tf.float32), [1, "b"])
+
+
+HEADER = '{"graven_trace_lock": 1}\n'
+
+
+@pytest.mark.parametrize(
+    "content, error, message",
+    [
+        ("", tf.errors.DataLossError, "damaged at line 1: its end is missing"),
+        ("no lock\n", tf.errors.DataLossError, "damaged at line 1: no JSON: a value is missing"),
+        (
+            "{}\n",
+            tf.errors.DataLossError,
+            'damaged at line 1: it must say {"graven_trace_lock": 1}',
+        ),
+        (
+            '{"graven_trace_lock": 2}\n',
+            tf.errors.FailedPreconditionError,
+            "has version 2, and this Graven reads version 1",
+        ),
+        (HEADER + '{"function": "f"', tf.errors.DataLossError, "line 2: its end is missing"),
+        (HEADER + '{"function": "f"\n', tf.errors.DataLossError, "line 2: no JSON: } is missing"),
+        (
+            HEADER + '{"function": "f"}\n',
+            tf.errors.DataLossError,
+            'line 2: a trace has a "function"',
+        ),
+        (
+            HEADER + '{"function": "f", "arguments": {"x": 1}}\n',
+            tf.errors.DataLossError,
+            "line 2: the type of x is no text",
+        ),
+    ],
+)
+def test_a_file_that_is_no_lock_is_refused(
+    content: str, error: type[Exception], message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "lock").write_text(content)
+    with pytest.raises(error) as raised:
+        tf.trace_lock(tmp_path / "lock", mode="locked")
+    assert message in str(raised.value) and f"The trace lock {tmp_path}/lock" in str(raised.value)
+    assert tf.function(lambda x: x)(1).numpy() == 1  # nothing is locked
+
+
+def test_files_that_cannot_be_read_or_written_are_errors_at_once(tmp_path: Path) -> None:
+    with pytest.raises(tf.errors.NotFoundError, match=r"cannot read .*No such file"):
+        tf.trace_lock(tmp_path / "lock", mode="locked")
+    with pytest.raises(tf.errors.NotFoundError, match=r"cannot write .*No such file"):
+        tf.trace_lock(tmp_path / "missing" / "lock")
+    with pytest.raises(ValueError, match='mode must be "record" or "locked"'):
+        tf.trace_lock(tmp_path / "lock", mode="update")
+    with tf.trace_lock(tmp_path / "lock"):
+        with pytest.raises(tf.errors.FailedPreconditionError, match="a trace lock already"):
+            tf.trace_lock(tmp_path / "other")
+    assert recorded(tmp_path / "lock") == [{"graven_trace_lock": 1}]
+
+
+SCRIPT = """
+import sys
+import graven as tf
+@tf.function
+def f(x):
+    return x
+f(tf.ones([int(sys.argv[1])]))
+print("done")
+"""
+
+
+def run(lock: str, size: int, script: str = SCRIPT) -> Any:
+    return subprocess.run(
+        [sys.executable, "-c", script, str(size)],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"GRAVEN_TRACE_LOCK": lock},
+    )
+
+
+def test_the_environment_locks_a_program_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    done = run(f"record:{path}", 2)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
+    assert recorded(path)[1:] == [{"function": "__main__.f", "arguments": {"x": "float32[2]"}}]
+    assert run(f"locked:{path}", 2).stdout == "done\n"
+    refused = run(f"locked:{path}", 3)
+    assert refused.returncode == 1 and refused.stdout == ""
+    assert "TraceLockError: The trace lock" in refused.stderr
+    assert "x: float32[3], locked is float32[2]" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "lock, message",
+    [
+        ("locked:/no/such/file", "NotFoundError: cannot read /no/such/file"),
+        ("record:/no/such/file", "NotFoundError: cannot write /no/such/file"),
+        ("traces.jsonl", "ValueError: GRAVEN_TRACE_LOCK must be record:PATH or locked:PATH"),
+    ],
+)
+def test_a_lock_of_the_environment_that_cannot_begin_fails_each_trace(
+    lock: str, message: str
+) -> None:
+    done = run(lock, 2)
+    assert done.returncode == 1 and message in done.stderr
+
+
+def test_the_lock_of_the_environment_is_the_first(tmp_path: Path) -> None:
+    script = f"import graven as tf\ntf.trace_lock({str(tmp_path / 'other')!r})\n"
+    done = run(f"record:{tmp_path / 'lock'}", 2, script)
+    assert done.returncode == 1 and "There is a trace lock already" in done.stderr
+    assert [file.name for file in tmp_path.iterdir()] == ["lock"]
+
+
+def test_a_child_process_writes_no_record(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    script = SCRIPT + "import os, sys\nif os.fork() == 0:\n    f(1)\n    sys.exit()\nos.wait()\n"
+    assert run(f"record:{path}", 2, script).returncode == 0
+    assert len(recorded(path)) == 2
