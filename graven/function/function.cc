@@ -302,7 +302,10 @@ Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
       entry = std::move(kept);
     } else if (entry.ok()) {
       account_for(**entry, type, skeleton, row);
-      if (retrace.is_one()) (*entry)->account_.miss = {.text = retrace.why()};
+      if (retrace.is_one()) {
+        (*entry)->account_.miss = {.text = retrace.why()};
+        (*entry)->account_.key = 0;  // the arguments alone do not say which trace it is
+      }
       cache_->note_traced(**entry);
       index_.insert(*entry, key_of(traced, skeleton, scope, row));
       stale_traces_.add(retrace, *cache_);

@@ -379,7 +379,7 @@ class SignatureInfo(NamedTuple):
         hold too. Budgets do not count it.
       age: Seconds since it was traced.
       why: Why it was traced: "the first trace", or which argument differed from the nearest trace,
-        with the new and the old type.
+        with the new and the old type, or which value that a trace had read changed, with its line.
     """
 
     signature: str
@@ -398,8 +398,9 @@ class GoneInfo(NamedTuple):
       signature: The function with the types of its arguments.
       hits: Calls that found the trace.
       time: When it went, in seconds since 1970, as time.time() counts.
-      why: "max_traces=10", "max_bytes=4096", "set_trace_cache_bytes(1000000)", "cleared", or
-        "an object of it died": one of its arguments, which it held weakly.
+      why: "max_traces=10", "max_bytes=4096", "set_trace_cache_bytes(1000000)", "cleared",
+        "an object of it died": one of its arguments, which it held weakly; or which value that it
+        had read changed, long ago.
     """
 
     signature: str

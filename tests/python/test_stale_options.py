@@ -608,3 +608,19 @@ def test_an_object_that_refuses_to_be_looked_at_can_be_watched() -> None:
     assert f(ONE) == 3.0
     k = None
     assert f(ONE) == 2.0
+
+
+def test_traces_of_old_values_are_not_taken_for_those_that_a_budget_drops(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    global step
+
+    @tf.function(stale="retrace", max_traces=100)
+    def f(x: Any) -> Any:
+        return x * float(step)
+
+    with caplog.at_level(logging.WARNING, "graven"):
+        for step in range(40):  # noqa: B007 (a global)
+            f(ONE)
+    assert not [r for r in caplog.records if "made again" in r.message]
+    assert "read at" in f.cache_info().gone[-1].why
