@@ -26,8 +26,10 @@ struct FunctionOptions {
   std::vector<std::string> parameters = {};
   // The only accepted types, one for each parameter; all parameters are tensors then.
   std::optional<std::vector<TensorSpec>> input_signature = std::nullopt;
-  // Trace the second shape of a rank with unknown dimensions.
-  bool reduce_retracing = false;
+  // None: where only sizes differ from those of a trace, the next trace leaves these sizes open,
+  // unless the body reads them (docs/sizes.md). True: trace the second shape of a rank with unknown
+  // dimensions. False: trace each shape.
+  std::optional<bool> reduce_retracing = std::nullopt;
   // How many traces are kept at most, and how many bytes of them, as cache_info() counts them
   // without captured tensors. Beyond that the trace goes that is worth least: calls lately, times
   // milliseconds to trace it, per byte. A new trace that is worth no more than those there runs

@@ -6,6 +6,7 @@
 
 #include "graven/api/location.h"
 #include "graven/base/strings.h"
+#include "graven/ir/call_sizes.h"
 #include "graven/ir/emitter.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph.h"
@@ -164,6 +165,22 @@ Tensor::operator bool() const {
       return engine::Tensor::item<T>() != T{};
     }
   });
+}
+
+const Shape& Tensor::shape(Location location) const {
+  return engine::CallSizes::read_shape(existing(location));
+}
+
+std::optional<int64_t> Tensor::size(int axis, Location location) const {
+  const engine::Tensor& tensor = existing(location);
+  if (!tensor.shape().has_rank()) return std::nullopt;
+  const int at = axis < 0 ? axis + tensor.rank() : axis;
+  if (at < 0 || at >= tensor.rank()) {
+    throw_error(engine::value_error("axis ", axis, " is out of valid range [", -tensor.rank(), ", ",
+                                    tensor.rank(), ")"),
+                location);
+  }
+  return engine::CallSizes::read(tensor, at);
 }
 
 std::string Tensor::to_string() const {

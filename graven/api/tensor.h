@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
+#include <optional>
 #include <source_location>
 #include <span>
 #include <string>
@@ -97,9 +98,12 @@ class GRAVEN_API Tensor : public engine::Tensor {
   DType dtype(std::source_location location = std::source_location::current()) const {
     return existing(location).dtype();
   }
-  const Shape& shape(std::source_location location = std::source_location::current()) const {
-    return existing(location).shape();
-  }
+  // While a function is traced its sizes count as read (docs/sizes.md): where the trace left them
+  // open, it serves these numbers only.
+  const Shape& shape(std::source_location location = std::source_location::current()) const;
+  // One size alone; none if it is not known while the function is traced. It counts as read, too.
+  std::optional<int64_t> size(
+      int axis, std::source_location location = std::source_location::current()) const;
   int rank(std::source_location location = std::source_location::current()) const {
     return existing(location).rank();
   }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "graven/control/structures.h"
+#include "graven/ir/call_sizes.h"
 #include "graven/ir/static_shape.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/gather_ops.h"
@@ -21,6 +22,11 @@ Result<Elements> Elements::create(FunctionContext& c, const Value& elems) {
   for (const Tensor& tensor : elements.tensors_) {
     if (c.rank_if_known(tensor) == 0) {
       return value_error("Elements in elems must be 1+ dimensional Tensors, not scalars");
+    }
+    const Tensor& first = elements.tensors_[0];
+    if (CallSizes::any() && !CallSizes::is_same_size(tensor, 0, first, 0)) {
+      c.static_size(tensor, 0);  // the error names it
+      c.static_size(first, 0);
     }
     const auto length = c.size_if_known(tensor, 0);
     if (length && elements.length_if_known_ && *length != *elements.length_if_known_) {
@@ -82,13 +88,18 @@ Tensor ResultRows::new_list(FunctionContext& c, const Elements& elements) const 
 
 Tensor ResultRows::with_row(Emitter& emit, const Tensor& list, const Tensor& number,
                             const Tensor& row) {
-  if (row && !shape_.has_rank()) shape_ = row.shape();
+  if (row && !shape_.has_rank()) shape_ = CallSizes::read_shape(row);
   return emit(kTensorListSetItem, {list, number, row});
 }
 
 Tensor ResultRows::stacked(FunctionContext& c, const Elements& elements, const Tensor& list) const {
-  const int64_t length = elements.length_if_known().value_or(-1);
-  return c(kTensorListStack, {list, shape_constant(c, shape_)}, {dtype_, length});
+  const Tensor& element = elements.tensors()[0];
+  CallSizes::refresh(element);  // the function of the rows may have read its size
+  const int64_t length = elements.length_if_known() ? *elements.length_if_known()
+                                                    : c.size_if_known(element, 0).value_or(-1);
+  const Tensor rows = c(kTensorListStack, {list, shape_constant(c, shape_)}, {dtype_, length});
+  if (CallSizes::any()) CallSizes::know(rows, 0, element, 0);
+  return rows;
 }
 
 }  // namespace graven::engine

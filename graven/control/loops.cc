@@ -14,6 +14,7 @@
 #include "graven/function/trace_type.h"
 #include "graven/ir/bodies.h"
 #include "graven/ir/body.h"
+#include "graven/ir/call_sizes.h"
 #include "graven/ir/merge_captures.h"
 #include "graven/ir/static_shape.h"
 #include "graven/ir/structural_ops.h"
@@ -193,6 +194,24 @@ class LoopTracer {
     return value_error("shape_invariants must hold a shape for each tensor of loop_vars");
   }
 
+  // Sizes that the trace leaves open stay as they are, unless invariants say otherwise.
+  bool keeps_size(size_t i, int d) const {
+    const Tensor& outer = before_[i];
+    const bool is_given = p_.shape_invariants.value.kind != Value::Kind::kLiteral;
+    return !is_given && CallSizes::any() && outer.is_symbolic() && !shapes_[i][d].is_number() &&
+           CallSizes::number(outer, d);
+  }
+  Tensor make_variable(GraphBuilder& builder, size_t i) const {
+    const Tensor& outer = before_[i];
+    Tensor made = builder.add_placeholder(outer.dtype(), shapes_[i], "loop_var");
+    for (int d = 0; d < shapes_[i].rank(); ++d) {
+      if (!keeps_size(i, d)) continue;
+      const Dim size = builder.inner_dim(*symbolic(outer).graph(), outer.shape()[d]);
+      symbolic(made).node().output(0).shape.set(d, size);
+    }
+    return symbolic_tensor(builder.graph_ref(), symbolic(made).output());
+  }
+
   Result<std::vector<Value>> make_arguments(GraphBuilder& builder) {
     std::vector<Value> arguments;
     for (const Tensor& hidden : hidden_) {
@@ -202,9 +221,9 @@ class LoopTracer {
     for (size_t i = 0; i < before_.size(); ++i) {
       const Tensor& outer = before_[i];
       const bool is_plain_value = is_plain(outer.dtype()) || outer.dtype() == DType::kString;
-      arguments.push_back(Value::of_tensor(
-          is_plain_value ? builder.add_placeholder(outer.dtype(), shapes_[i], "loop_var")
-                         : builder.add_placeholder_like(outer, "loop_var")));
+      arguments.push_back(Value::of_tensor(is_plain_value
+                                               ? make_variable(builder, i)
+                                               : builder.add_placeholder_like(outer, "loop_var")));
     }
     return arguments;
   }
@@ -269,7 +288,13 @@ class LoopTracer {
       return type_error("Loop var ", name, " enters the loop with type ", dtype_text(before),
                         " but has type ", dtype_text(after), " after 1 iteration.");
     }
-    if (conforms(after.shape(), shapes_[i])) return {};
+    bool keeps_sizes = true;
+    for (int d = 0; d < shapes_[i].rank(); ++d) {
+      const bool has_axis = after.shape().has_rank() && d < after.rank();
+      if (!has_axis || !keeps_size(i, d)) continue;
+      keeps_sizes &= CallSizes::is_same_size(after, d, before, d);
+    }
+    if (keeps_sizes && conforms(after.shape(), shapes_[i])) return {};
     return value_error("Input tensor `", name, "` enters the loop with shape ",
                        shapes_[i].to_text(), ", but has shape ", after.shape().to_text(),
                        " after one iteration. To allow the shape to vary across iterations, use "

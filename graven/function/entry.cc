@@ -5,8 +5,10 @@
 #include "graven/autodiff/gradient_pair.h"
 #include "graven/base/heap_bytes.h"
 #include "graven/base/strings.h"
+#include "graven/function/check_sizes.h"
 #include "graven/function/function.h"
 #include "graven/function/value_bytes.h"
+#include "graven/ir/call_sizes.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/out_of_scope.h"
 #include "graven/runtime/eager_builder.h"
@@ -106,6 +108,11 @@ Status Entry::run(std::span<const Tensor> arguments, Tensors& outputs, bool any_
   if (status.ok()) return status;
   if (auto* error = dynamic_cast<ExecutionError*>(status.payload().get())) {
     error->function = name();
+    // Where an exact trace had said it while tracing.
+    if (has_open_sizes_ && !any_shapes && status.code() == Code::kInvalidArgument) {
+      Status sooner = check_sizes(*graph(), arguments);
+      if (!sooner.ok()) return sooner.with_payload(status.payload());
+    }
   }
   return status;
 }
@@ -149,6 +156,7 @@ Status Entry::run_unnamed(std::span<const Tensor> arguments, Tensors& outputs, b
       if (input.is_symbolic()) return type_error(out_of_scope_text(input, nullptr));
     }
     if (frame.listeners.empty()) {
+      if (body_->effects().stateful && CallSizes::any()) note_eager_effect();
       if (any_shapes || captures_were_set) return run_body(body_, inputs, outputs);
       ASSIGN_OR_RETURN(Ref<Program> program, program_of(body_));
       if (!has_program_.load(std::memory_order_relaxed)) has_program_.store(true);

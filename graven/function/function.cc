@@ -9,12 +9,14 @@
 #include "graven/function/trace_chain.h"
 #include "graven/function/trace_lock.h"
 #include "graven/function/type_text.h"
+#include "graven/ir/call_sizes.h"
 #include "graven/ir/frame.h"
 
 namespace graven::engine {
 namespace {
 
 constinit thread_local VariableCreation* t_creation = nullptr;
+constinit thread_local int64_t t_num_recorded = 0;
 
 Status singleton_error() {
   return value_error(
@@ -47,6 +49,69 @@ Ref<Entry> dispatch(std::span<const Ref<Entry>> entries, const FunctionType& typ
   return best;
 }
 
+// The tensors and variables of a value, in the order of TraceType::add_shapes.
+void add_shaped(const Value& value, std::vector<const Value*>& shaped) {
+  if (value.kind == Value::Kind::kTensor || value.kind == Value::Kind::kVariable) {
+    shaped.push_back(&value);
+  } else if (value.kind == Value::Kind::kContainer) {
+    for (size_t i = 0; i < value.items.size(); ++i) {
+      add_shaped(value.items[value.container->position(i)], shaped);
+    }
+  }
+}
+
+std::vector<const Value*> shaped_values(std::span<const Value> arguments) {
+  std::vector<const Value*> shaped;
+  for (const Value& argument : arguments) add_shaped(argument, shaped);
+  return shaped;
+}
+
+// Whether types of these shapes differ in sizes of tensors only, given that they have a type in
+// common.
+bool differ_in_sizes(std::span<const Shape> shapes, std::span<const Shape> other,
+                     std::span<const Value* const> shaped) {
+  if (shapes.size() != other.size()) return false;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const Shape &a = shapes[i], &b = other[i];
+    if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return false;
+    if (shaped[i]->kind == Value::Kind::kVariable && !(a == b)) return false;
+  }
+  return true;
+}
+
+// True for errors that trying again would not help: interrupts, recursion without end.
+bool must_not_repeat(const Status& status) {
+  return status.code() == Code::kCancelled || status.code() == Code::kResourceExhausted;
+}
+
+// "x.shape[0], y.shape[1]": sizes of arguments of this type.
+std::string sizes_text(const FunctionType& type, std::span<const ArgumentSize> sizes) {
+  std::string text;
+  uint32_t first = 0;  // tensor of the parameter
+  for (const Parameter& parameter : type.parameters) {
+    std::vector<Shape> shapes;
+    parameter.type->add_shapes(shapes);
+    const auto end = first + static_cast<uint32_t>(shapes.size());
+    for (ArgumentSize at : sizes) {
+      if (at.tensor < first || at.tensor >= end) continue;
+      const std::string part =
+          shapes.size() == 1 ? "" : str_cat("'s tensor ", at.tensor - first, ": ");
+      text += str_cat(text.empty() ? "" : ", ", parameter.name, part, ".shape[", at.dimension, "]");
+    }
+    first = end;
+  }
+  return text;
+}
+
+// Writes the row of a call from an open trace anew, in which sizes may have been read meanwhile.
+void renumber(CallRow& row, const FunctionType& type, std::vector<uint64_t>& words) {
+  if (!row.is_known) return;
+  auto numbered = with_numbers(row.words, type.shapes());
+  if (!numbered) return;
+  words = std::move(*numbered);
+  row.words = words;
+}
+
 constexpr size_t kMaxCompared = 32;  // entries that a new one is compared with, for its reason
 
 uint64_t hash_words(std::span<const uint64_t> words) {
@@ -65,7 +130,10 @@ VariableCreation::VariableCreation(Policy policy) : policy_(policy), outer_(t_cr
 
 VariableCreation::~VariableCreation() { t_creation = outer_; }
 
+int64_t VariableCreation::num_recorded() { return t_num_recorded; }
+
 Status VariableCreation::record(CreatedVariable variable) {
+  ++t_num_recorded;
   if (policy_ == Policy::kForbid) return singleton_error();
   created_.push_back(std::move(variable));
   return {};
@@ -103,15 +171,40 @@ Result<Function::State> Function::enter() {
   }
 }
 
+__attribute__((noinline)) void Function::bring_up_to_date(std::span<const Value> arguments) const {
+  const std::vector<const Value*> shaped = shaped_values(arguments);
+  const auto pinned = options_.reduce_retracing ? std::vector<ArgumentSize>() : pinned_sizes();
+  for (ArgumentSize at : pinned) {
+    if (at.tensor >= shaped.size()) break;
+    const Value& value = *shaped[at.tensor];
+    const auto axis = static_cast<int>(at.dimension);
+    if (value.kind == Value::Kind::kTensor && value.tensor && axis < value.tensor.rank()) {
+      CallSizes::read(value.tensor, axis);
+    }
+  }
+  for (const Value* value : shaped) {
+    if (value->tensor) CallSizes::refresh(value->tensor);
+  }
+}
+
 Result<Function::Resolved> Function::resolve(FunctionType type, std::span<const Value> arguments,
                                              Purpose purpose, CallRow row) {
+  // Not on the stack, which holds one for each trace that goes on inside another.
+  const auto made = std::make_unique<Call>(Call{arguments, {}, purpose, std::move(row), {}});
+  Call& call = *made;
+  for (const Parameter& parameter : type.parameters) {
+    call.is_constrained.push_back(parameter.type != nullptr);
+  }
+  const bool is_in_open_trace = CallSizes::any();
+  if (is_in_open_trace) bring_up_to_date(arguments);
   RETURN_IF_ERROR(fill_types(type, arguments));
+  if (is_in_open_trace) renumber(call.row, type, call.words);
   std::vector<CreatedVariable> created;
   ASSIGN_OR_RETURN(State state, enter());
   auto scope = state == State::kHasVariables ? VariableCreation::Policy::kForbid
                                              : VariableCreation::Policy::kRecord;
-  auto resolved = state == State::kNew ? first_call(type, purpose, row)
-                                       : find_or_trace(type, scope, row, created);
+  auto resolved =
+      state == State::kNew ? first_call(type, call) : find_or_trace(type, scope, call, created);
   if (purpose == Purpose::kCall) {
     if (resolved.ok() && !resolved->has_traced) {
       index_.count_hit(*resolved->entry);
@@ -166,10 +259,9 @@ Status Function::fail_first_call(Status status) {
 }
 
 // If anything fails it has not happened, and the next call is the first.
-Result<Function::Resolved> Function::first_call(const FunctionType& type, Purpose purpose,
-                                                const CallRow& row) {
+Result<Function::Resolved> Function::first_call(const FunctionType& type, const Call& call) {
   std::vector<CreatedVariable> created, none;
-  auto first = find_or_trace(type, VariableCreation::Policy::kRecord, row, created);
+  auto first = find_or_trace(type, VariableCreation::Policy::kRecord, call, created);
   if (!first.ok()) return fail_first_call(first.status());
   if (created.empty()) {
     finish_first_call(State::kNoVariables);
@@ -179,9 +271,9 @@ Result<Function::Resolved> Function::first_call(const FunctionType& type, Purpos
   Status liftable = check_liftable(*creating.graph(), creating.captures_, created);
   Status initialized = liftable.ok()
                            ? initialize_lifted(*creating.graph(), creating.captures_, created)
-                           : (purpose == Purpose::kLookUp ? liftable : Status());
+                           : (call.purpose == Purpose::kLookUp ? liftable : Status());
   if (!initialized.ok()) return fail_first_call(initialized);
-  auto second = find_or_trace(type, VariableCreation::Policy::kForbid, row, none);
+  auto second = find_or_trace(type, VariableCreation::Policy::kForbid, call, none);
   if (!second.ok()) return fail_first_call(second.status());
   if (!liftable.ok()) {
     for (const CreatedVariable& variable : created) {
@@ -208,7 +300,8 @@ Result<Ref<Entry>> Function::initialization(FunctionType type, std::span<const V
   }
   Frame eager(nullptr);
   std::vector<CreatedVariable> created;
-  auto traced = find_or_trace(type, VariableCreation::Policy::kRecord, {}, created);
+  const Call call{arguments, std::vector<bool>(arguments.size(), true), Purpose::kLookUp, {}, {}};
+  auto traced = find_or_trace(type, VariableCreation::Policy::kRecord, call, created);
   if (!traced.ok()) return fail_first_call(traced.status());
   Entry& creating = *traced->entry;
   Status liftable = check_liftable(*creating.graph(), creating.captures_, created);
@@ -228,12 +321,15 @@ Function::Snapshot Function::snapshot() const {
 }
 
 Ref<Entry> Function::find_by_type(const FunctionType& type, std::optional<uint64_t> skeleton,
-                                  VariableCreation::Policy scope, const CallRow& row) const {
+                                  VariableCreation::Policy scope, const Call& call) const {
+  const bool is_call = call.purpose == Purpose::kCall;
   // Whatever has a row that could be meant has been found by it.
-  std::vector<Ref<Entry>> entries =
-      row.says_all() ? index_.related_without_row(skeleton) : index_.related(skeleton);
-  std::erase_if(entries,
-                [&](const Ref<Entry>& entry) { return entry->scope_ != scope || !entry->holds(); });
+  std::vector<Ref<Entry>> entries = is_call && call.row.says_all()
+                                        ? index_.related_without_row(skeleton)
+                                        : index_.related(skeleton);
+  std::erase_if(entries, [&](const Ref<Entry>& entry) {
+    return entry->scope_ != scope || !entry->holds() || (!is_call && entry->has_open_sizes());
+  });
   return dispatch(entries, type);
 }
 
@@ -259,26 +355,32 @@ void Function::remember(const Entry& entry, const FunctionType& type,
 
 // A result found in a snapshot holds if nothing has changed meanwhile.
 Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
-                                                   VariableCreation::Policy scope,
-                                                   const CallRow& row,
+                                                   VariableCreation::Policy scope, const Call& call,
                                                    std::vector<CreatedVariable>& created) {
   auto me = std::this_thread::get_id();
-  auto tracing = std::make_shared<const Tracing>(Tracing{type, scope, me});
+  const CallRow& row = call.row;
   const std::optional<uint64_t> skeleton = type.skeleton();
   for (;;) {
     Snapshot seen = snapshot();
     if (row.is_trusted()) {
-      if (EntryInUse found = index_.find(context_of(scope), row.words)) {
+      EntryInUse found = index_.find(context_of(scope), row.words);
+      if (found && (call.purpose == Purpose::kCall || !found->has_open_sizes())) {
         return Resolved{Ref<Entry>(found.get()), false};
       }
     }
     const uint64_t serial = index_.next_serial();
-    if (Ref<Entry> entry = find_by_type(type, skeleton, scope, row)) {
-      if (row.is_trusted()) remember(*entry, type, skeleton, row, serial);
+    if (Ref<Entry> entry = find_by_type(type, skeleton, scope, call)) {
+      if (row.is_trusted() && call.purpose == Purpose::kCall) {
+        remember(*entry, type, skeleton, row, serial);
+      }
       return Resolved{entry, false};
     }
+    const auto planned = std::make_unique<Plan>(this->plan(type, skeleton, scope, call));
+    Plan& plan = *planned;
+    auto tracing = std::make_shared<const Tracing>(Tracing{plan.type, scope, me});
     auto same = std::ranges::find_if(seen.traced_now, [&](const auto& other) {
-      return other->scope == scope && other->thread != me && other->type.equals(type);
+      return other->scope == scope && other->thread != me &&
+             (other->type.equals(type) || (skeleton && type.is_subtype_of(other->type)));
     });
     if (same != seen.traced_now.end()) {
       ASSIGN_OR_RETURN(bool is_over, Claim::wait_for(same->get()));
@@ -292,25 +394,19 @@ Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
       traced_now_.push_back(tracing);
       ++version_;
     }
-    FunctionType traced =
-        options_.reduce_retracing ? generalized(index_.related(skeleton), type, scope) : type;
-    Retrace retrace(index_.same_key(key_of(traced, skeleton, scope, row)), traced,
+    Retrace retrace(index_.same_key(key_of_trace(plan.type, skeleton, scope, row)), plan.type,
                     context_of(scope));
-    auto entry = trace(traced, scope, created);
-    const bool has_traced = entry.ok();
+    auto entry = trace(plan, scope, created);
+    if (!entry.ok() && prepare_exact(plan, type, entry.status(), created)) {
+      entry = trace(plan, scope, created);
+    }
     if (Ref<Entry> kept = retrace.end(entry, created)) {
+      // A trace was made, and is dropped.
+      if (entry.ok()) cache_->traces.fetch_add(1, std::memory_order_relaxed);
       entry = std::move(kept);
     } else if (entry.ok()) {
-      account_for(**entry, type, skeleton, row);
-      if (retrace.is_one()) {
-        (*entry)->account_.miss = {.text = retrace.why()};
-        (*entry)->account_.key = 0;  // the arguments alone do not say which trace it is
-      }
-      cache_->note_traced(**entry);
-      index_.insert(*entry, key_of(traced, skeleton, scope, row));
-      stale_traces_.add(retrace, *cache_);
+      publish(*entry, plan, type, skeleton, row, retrace);
     }
-    if (has_traced) cache_->traces.fetch_add(1, std::memory_order_relaxed);
     {
       MutexLock lock(mutex_);
       std::erase(traced_now_, tracing);
@@ -339,6 +435,11 @@ void Function::account_for(Entry& made, const FunctionType& type, std::optional<
   account.is_first = account.number == 1;
   account.key = key_of_arguments(type, skeleton, made.scope_, row);
   account.miss = miss_of(type, made.scope_, account.key, account.number);
+  if (made.has_open_sizes_) {
+    account.miss.text += "; serves other sizes too";
+  } else if (std::string read = sizes_text(type, generalizer_.pinned()); !read.empty()) {
+    account.miss.text += str_cat("; its body reads ", read);
+  }
   if (options_.locations) account.called_at = options_.locations->current();
 }
 
@@ -377,7 +478,7 @@ Result<ExplainedCall> Function::explain_call(FunctionType type, std::span<const 
   ExplainedCall call{.signature = signature_text(type)};
   Ref<Entry> entry;
   if (row.is_trusted()) entry = Ref<Entry>(index_.find(context_of(scope), row.words).get());
-  if (!entry) entry = find_by_type(type, skeleton, scope, row);
+  if (!entry) entry = find_by_type(type, skeleton, scope, {arguments, {}, Purpose::kCall, row, {}});
   if (entry) {
     call.number = entry->number();
     call.entry_signature = signature_text(entry->type());
@@ -404,8 +505,139 @@ FunctionType Function::generalized(std::span<const Ref<Entry>> entries, const Fu
   return running;
 }
 
-Result<Ref<Entry>> Function::trace(const FunctionType& type, VariableCreation::Policy scope,
+// Out of line, as the next ones: their frames must not stay on the stack while the body is traced,
+// which may trace other functions, a thousand deep.
+__attribute__((noinline)) FunctionType Function::Plan::closed() const {
+  std::vector<Shape> shapes = type.shapes();
+  bool is_any_read = false;
+  for (size_t i = 0; i < open.size(); ++i) {
+    if (!sizes[i].is_read) continue;
+    is_any_read = true;
+    shapes[open[i].tensor].set(static_cast<int>(open[i].dimension), Dim(sizes[i].number));
+  }
+  return is_any_read ? type.with_shapes(shapes) : type;
+}
+
+__attribute__((noinline)) Function::Plan Function::plan(const FunctionType& type,
+                                                        std::optional<uint64_t> skeleton,
+                                                        VariableCreation::Policy scope,
+                                                        const Call& call) {
+  const std::optional<bool>& reduce = options_.reduce_retracing;
+  const bool may_choose = !reduce && call.purpose == Purpose::kCall;
+  const bool is_in_open_trace = CallSizes::any();
+  const bool is_wide = reduce.value_or(false);
+  auto widest = [&](const FunctionType& of) {
+    return is_wide ? generalized(index_.related(skeleton), of, scope) : of;
+  };
+  if (!skeleton || (!may_choose && !is_in_open_trace)) return {widest(type), {}, {}};
+  const std::vector<const Value*> shaped = shaped_values(call.arguments);
+  std::vector<Shape> shapes = type.shapes();
+  if (shapes.size() != shaped.size()) return {widest(type), {}, {}};
+
+  // The sizes that the caller's graph leaves open, with the call's numbers in their place.
+  std::vector<ArgumentSize> in_caller;
+  if (is_in_open_trace) {
+    std::vector<bool> is_constrained;
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+      std::vector<const Value*> of_one;
+      add_shaped(call.arguments[i], of_one);
+      is_constrained.insert(is_constrained.end(), of_one.size(), call.is_constrained[i]);
+    }
+    for (uint32_t t = 0; t < shapes.size(); ++t) {
+      if (is_constrained[t] || shaped[t]->kind != Value::Kind::kTensor || !shaped[t]->tensor)
+        continue;
+      for (int d = 0; d < shapes[t].rank(); ++d) {
+        if (shapes[t][d].is_number()) continue;
+        const auto number = CallSizes::number(shaped[t]->tensor, d);
+        if (!number) continue;
+        shapes[t].set(d, Dim(*number));
+        in_caller.push_back({t, static_cast<uint32_t>(d)});
+      }
+    }
+  }
+  std::vector<ArgumentSize> open;
+  FunctionType base = in_caller.empty() ? type : type.with_shapes(shapes);
+  if (may_choose) {
+    std::vector<std::vector<Shape>> traced;
+    const std::vector<Ref<Entry>> related = index_.related(skeleton);
+    const size_t first = related.size() - std::min(related.size(), kMaxCompared);
+    for (const Ref<Entry>& entry : std::span(related).subspan(first)) {
+      if (entry->scope_ != scope) continue;
+      std::vector<Shape> other = entry->type_.shapes();
+      if (shapes == other || !differ_in_sizes(shapes, other, shaped)) continue;
+      if (base.common_supertype(entry->type_)) traced.push_back(std::move(other));
+    }
+    open = generalizer_.choose(shapes, traced);
+    std::erase_if(open, [&](ArgumentSize at) {
+      return shaped[at.tensor]->kind == Value::Kind::kVariable ||
+             !shapes[at.tensor][static_cast<int>(at.dimension)].is_number();
+    });
+  }
+  base = widest(base);
+  Plan plan{{}, std::move(open), {}, !in_caller.empty()};
+  std::vector<Shape> wide = base.shapes();
+  for (ArgumentSize at : in_caller) {
+    // A size that is wide anyway is unknown to the body, as in TensorFlow.
+    const bool is_known =
+        wide[at.tensor].has_rank() && wide[at.tensor][static_cast<int>(at.dimension)].is_number();
+    if (is_known && std::ranges::find(plan.open, at) == plan.open.end()) plan.open.push_back(at);
+  }
+  for (ArgumentSize at : plan.open) {
+    const auto d = static_cast<int>(at.dimension);
+    OpenSize size{.number = shapes[at.tensor][d].number()};
+    if (std::ranges::find(in_caller, at) != in_caller.end()) {
+      const Tensor& tensor = shaped[at.tensor]->tensor;
+      size.caller = symbolic(tensor).graph().get();
+      size.in_caller = tensor.shape()[d];
+    }
+    plan.sizes.push_back(size);
+    wide[at.tensor].set(d, Dim::unknown());
+  }
+  plan.type = plan.open.empty() ? std::move(base) : base.with_shapes(wide);
+  return plan;
+}
+
+bool Function::prepare_exact(Plan& plan, const FunctionType& exact, const Status& failed,
+                             std::vector<CreatedVariable>& created) {
+  // A variable that was made, or an effect that happened at once, must not come about twice. What
+  // happens around the trace decides where sizes are those of a graph around it.
+  const bool may_repeat = plan.is_open() && !plan.is_in_caller &&
+                          VariableCreation::num_recorded() == plan.variables_before &&
+                          num_eager_effects() == plan.effects_before;
+  if (!may_repeat || must_not_repeat(failed)) return false;
+  for (ArgumentSize at : plan.open) generalizer_.pin(at);
+  plan = {exact, {}, {}};
+  created.clear();
+  return true;
+}
+
+void Function::publish(const Ref<Entry>& entry, const Plan& plan, const FunctionType& type,
+                       std::optional<uint64_t> skeleton, const CallRow& row,
+                       const Retrace& retrace) {
+  for (size_t i = 0; i < plan.open.size(); ++i) {
+    if (plan.sizes[i].is_read) generalizer_.pin(plan.open[i]);
+  }
+  account_for(*entry, type, skeleton, row);
+  if (retrace.is_one()) {
+    entry->account_.miss = {.text = retrace.why()};
+    entry->account_.key = 0;  // the arguments alone do not say which trace it is
+  }
+  cache_->note_traced(*entry);
+  index_.insert(entry, key_of_trace(plan.closed(), skeleton, entry->scope_, row));
+  stale_traces_.add(retrace, *cache_);
+}
+
+Index::Key Function::key_of_trace(const FunctionType& type, std::optional<uint64_t> skeleton,
+                                  VariableCreation::Policy scope, const CallRow& row) {
+  CallRow numbered = row;
+  std::vector<uint64_t> words;
+  renumber(numbered, type, words);
+  return key_of(type, skeleton, scope, numbered);
+}
+
+Result<Ref<Entry>> Function::trace(Plan& plan, VariableCreation::Policy scope,
                                    std::vector<CreatedVariable>& created) {
+  const FunctionType& type = plan.type;
   const TraceLink link(this, options_.name, type);
   RETURN_IF_ERROR(link.check());
   RETURN_IF_ERROR(check_trace_lock(options_.qualified_name, type));
@@ -418,6 +650,13 @@ Result<Ref<Entry>> Function::trace(const FunctionType& type, VariableCreation::P
       context.name = parameter.name;
       ASSIGN_OR_RETURN(Value argument, parameter.type->placeholder(context));
       arguments.push_back(std::move(argument));
+    }
+    if (plan.open.empty()) return arguments;
+    const std::vector<const Value*> shaped = shaped_values(arguments);
+    for (size_t i = 0; i < plan.open.size(); ++i) {
+      const Tensor& tensor = shaped[plan.open[i].tensor]->tensor;
+      CallSizes::current()->open(tensor.shape()[static_cast<int>(plan.open[i].dimension)],
+                                 plan.sizes[i]);
     }
     return arguments;
   };
@@ -443,9 +682,11 @@ Result<Ref<Entry>> Function::trace(const FunctionType& type, VariableCreation::P
     entry->type_.captures.emplace_back(reinterpret_cast<uintptr_t>(capture.external.get()),
                                        type_of_output(Value::of_tensor(capture.external)));
   }
-  for (const Parameter& p : type.parameters) {
+  const FunctionType closed = plan.closed();
+  for (const Parameter& p : closed.parameters) {
     entry->type_.parameters.push_back({p.name, p.kind, p.optional, p.type->for_keeping()});
   }
+  entry->has_open_sizes_ = plan.is_open();
   entry->type_.output = type_of_output(entry->outputs_);
   entry->scope_ = scope;
   entry->watches_ = tracer_->take_watches();

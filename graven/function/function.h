@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -17,6 +18,7 @@
 #include "graven/base/status.h"
 #include "graven/function/cache.h"
 #include "graven/function/explain.h"
+#include "graven/function/generalizer.h"
 #include "graven/function/hit_counter.h"
 #include "graven/function/in_use.h"
 #include "graven/function/index.h"
@@ -26,7 +28,9 @@
 #include "graven/ir/body.h"
 #include "graven/ir/graph_builder.h"
 #include "graven/ir/location.h"
+#include "graven/ir/open_size.h"
 #include "graven/ir/value.h"
+#include "graven/runtime/eager_builder.h"
 #include "graven/runtime/program.h"
 
 namespace graven::engine {
@@ -66,6 +70,8 @@ class GRAVEN_API VariableCreation {
   // Records the variable; an error if creation is forbidden.
   Status record(CreatedVariable variable);
   Policy policy() const { return policy_; }
+  // How many variables were made, or refused, in traces on this thread.
+  static int64_t num_recorded();
   std::span<const CreatedVariable> created() const { return created_; }
 
  private:
@@ -123,6 +129,8 @@ class GRAVEN_API Entry : public RefCounted {
   int64_t hits() const { return hits_.total(); }
   // Counts a call that found the entry and runs it on this thread.
   void count_hit() { hits_.add(ReaderSlot::own().number); }
+  // True for a trace that leaves sizes open which its call knew: it serves other sizes too.
+  bool has_open_sizes() const { return has_open_sizes_; }
   // True once its Function has dropped it; calls that had found it go on.
   bool is_retired() const { return is_retired_.load(std::memory_order_relaxed); }
   double trace_milliseconds() const { return trace_milliseconds_; }
@@ -185,6 +193,7 @@ class GRAVEN_API Entry : public RefCounted {
   std::atomic<bool> may_initialize_{false};      // those two are set
   double trace_milliseconds_ = 0;
   Ref<Watches> watches_;
+  bool has_open_sizes_ = false;
   HitCounter hits_;
   std::atomic<bool> is_retired_{false};
   uint64_t serial_ = 0;  // among the entries of its Function, of whose Index it is
@@ -199,7 +208,10 @@ struct FunctionOptions {
   // The front end's language, and the lines of its calls.
   Language language = Language::kCpp;
   LocationSource* locations = nullptr;
-  bool reduce_retracing = false;
+  // True: the type of a trace covers those of all traces before that have a type in common with it.
+  // None: where only sizes differ from those of a trace, the next one leaves them open, unless its
+  // body reads them (generalizer.h). False: each type has a trace of its own.
+  std::optional<bool> reduce_retracing = false;
   // Literals are one key if they are equal by Python's ==, as in TensorFlow.
   bool literals_equal_as_numbers = true;
   bool automatic_control_dependencies = true;
@@ -296,9 +308,34 @@ class GRAVEN_API Function : public RefCounted {
   // finds a trace, and which, or why it has to trace. The arguments are as resolve takes them.
   Result<ExplainedCall> explain_call(FunctionType type, std::span<const Value> arguments,
                                      const CallRow& row) const;
+  // The sizes that each have a trace for each number, because a body reads them.
+  std::vector<ArgumentSize> pinned_sizes() const { return generalizer_.pinned(); }
 
  private:
   enum class State { kNew, kNoVariables, kHasVariables };
+  // What a call brings beside its type.
+  struct Call {
+    std::span<const Value> arguments;
+    std::vector<bool> is_constrained;  // by parameter: its type is not the argument's own
+    Purpose purpose;
+    CallRow row;
+    std::vector<uint64_t> words;  // of the row, if it was written anew
+  };
+  // What a call is traced with.
+  struct Plan {
+    FunctionType type;  // open sizes are unknown
+    std::vector<ArgumentSize> open;
+    std::vector<OpenSize> sizes;  // for each of these
+    bool is_in_caller = false;    // some are those of a graph around
+    // What had been made, and done at once, on this thread before the trace.
+    int64_t variables_before = VariableCreation::num_recorded();
+    int64_t effects_before = num_eager_effects();
+    bool is_open() const {
+      return std::ranges::any_of(sizes, [](const OpenSize& size) { return !size.is_read; });
+    }
+    // The type of the trace, when it is done: without the sizes that were read.
+    FunctionType closed() const;
+  };
   // One thread traces a type; others that want the same type wait for it, by the address of this.
   struct Tracing {
     FunctionType type;
@@ -313,21 +350,24 @@ class GRAVEN_API Function : public RefCounted {
   };
   Snapshot snapshot() const;
   Status fill_types(FunctionType& type, std::span<const Value> arguments) const;
+  // For arguments of a graph with open sizes: their shapes as they are by now, after reading the
+  // sizes that are pinned here.
+  void bring_up_to_date(std::span<const Value> arguments) const;
   // Makes this thread the first caller, unless the first call is over or is this thread's own.
   // Waits while another thread makes the first call. Returns the state; kNew for the first caller
   // alone. If the first caller itself waits for this call, it is a recursive one, whatever its
   // thread.
   Result<State> enter();
-  Result<Resolved> first_call(const FunctionType& type, Purpose purpose, const CallRow& row);
+  Result<Resolved> first_call(const FunctionType& type, const Call& call);
   void finish_first_call(State state);
   // Undoes the effects of a first call that failed, and returns the error.
   Status fail_first_call(Status status);
   // The entry for this policy that fits, traced now if there is none. `created` gets the variables
   // that the trace made.
   Result<Resolved> find_or_trace(const FunctionType& type, VariableCreation::Policy scope,
-                                 const CallRow& row, std::vector<CreatedVariable>& created);
+                                 const Call& call, std::vector<CreatedVariable>& created);
   Ref<Entry> find_by_type(const FunctionType& type, std::optional<uint64_t> skeleton,
-                          VariableCreation::Policy scope, const CallRow& row) const;
+                          VariableCreation::Policy scope, const Call& call) const;
   // Remembers a result of find_by_type; `serial` is the next serial number at that time.
   void remember(const Entry& entry, const FunctionType& type, std::optional<uint64_t> skeleton,
                 const CallRow& row, uint64_t serial);
@@ -336,7 +376,19 @@ class GRAVEN_API Function : public RefCounted {
                            VariableCreation::Policy scope, const CallRow& row);
   static FunctionType generalized(std::span<const Ref<Entry>> entries, const FunctionType& type,
                                   VariableCreation::Policy scope);
-  Result<Ref<Entry>> trace(const FunctionType& type, VariableCreation::Policy scope,
+  Plan plan(const FunctionType& type, std::optional<uint64_t> skeleton,
+            VariableCreation::Policy scope, const Call& call);
+  // If a trace with sizes open failed, it has not happened: prepares the plan for another one with
+  // the sizes of the call. False if the error stays.
+  bool prepare_exact(Plan& plan, const FunctionType& exact, const Status& failed,
+                     std::vector<CreatedVariable>& created);
+  // Makes an entry known that was traced by a plan.
+  void publish(const Ref<Entry>& entry, const Plan& plan, const FunctionType& type,
+               std::optional<uint64_t> skeleton, const CallRow& row, const Retrace& retrace);
+  // The key of an entry of this type, which a call of this row has traced.
+  static Index::Key key_of_trace(const FunctionType& type, std::optional<uint64_t> skeleton,
+                                 VariableCreation::Policy scope, const CallRow& row);
+  Result<Ref<Entry>> trace(Plan& plan, VariableCreation::Policy scope,
                            std::vector<CreatedVariable>& created);
   // Notes why an entry was made, and for which arguments.
   void account_for(Entry& made, const FunctionType& type, std::optional<uint64_t> skeleton,
@@ -354,6 +406,7 @@ class GRAVEN_API Function : public RefCounted {
   const std::shared_ptr<Cache> cache_;
   Index& index_;  // of the cache
   StaleTraces stale_traces_;
+  Generalizer generalizer_;
   // The context of the entries that calls may find. None during the first call: if that fails its
   // entries go, and if it creates variables later calls use others.
   static constexpr uint64_t kNoContext = 0;

@@ -35,6 +35,11 @@ struct Index::Row {
   bool is_alive() const {
     return std::ranges::all_of(guards, [](const auto& guard) { return guard->is_alive(); });
   }
+  // The first entry whose watched values have not changed; null if there is none.
+  Entry* first_that_holds() const {
+    auto entry = std::ranges::find_if(entries, [](const Entry* each) { return each->holds(); });
+    return entry == entries.end() ? nullptr : *entry;
+  }
   bool is(uint64_t other_hash, uint64_t other_context, std::span<const uint64_t> row) const {
     return hash == other_hash && context == other_context && std::ranges::equal(words, row);
   }
@@ -137,33 +142,36 @@ Index::~Index() {
 
 EntryInUse Index::find(uint64_t context, std::span<const uint64_t> words) const {
   Reading reading;
-  const Row* row = look_up(context, words);
-  if (!row) return {};
-  for (Entry* entry : row->entries) {
-    if (entry->holds()) return reading.use(entry);
-  }
-  return {};
+  Entry* entry = look_up(context, words);
+  return entry ? reading.use(entry) : EntryInUse();
 }
 
-const Index::Row* Index::look_up(uint64_t context, std::span<const uint64_t> words) const {
+Entry* Index::look_up(uint64_t context, std::span<const uint64_t> words) const {
   const Table* table = table_.load(std::memory_order_seq_cst);
-  if (const Row* exact = table->find(hash_row(context, words), context, words)) return exact;
+  if (const Row* exact = table->find(hash_row(context, words), context, words)) {
+    if (Entry* entry = exact->first_that_holds()) return entry;
+  }
   const Groups* groups = groups_.load(std::memory_order_seq_cst);
-  InlineVector<const Row*, 16> found;
+  struct Found {
+    const Row* row;
+    Entry* entry;
+  };
+  InlineVector<Found, 16> found;
   for (const Wildcards& group : groups->list) {
     KeyWords with_wildcards;
     if (!group.apply(words, with_wildcards)) continue;
     std::span<const uint64_t> wide(with_wildcards.data(), with_wildcards.size());
-    if (const Row* row = table->find(hash_row(context, wide), context, wide)) found.push_back(row);
+    const Row* row = table->find(hash_row(context, wide), context, wide);
+    if (Entry* entry = row ? row->first_that_holds() : nullptr) found.push_back({row, entry});
   }
   if (found.empty()) return nullptr;
   // In the order of making, the most specific one.
-  std::ranges::sort(found, {}, [](const Row* row) { return row->serial; });
-  const Row* best = found.front();
-  for (const Row* row : found) {
-    if (row->wildcards.is_within(best->wildcards)) best = row;
+  std::ranges::sort(found, {}, [](const Found& each) { return each.row->serial; });
+  Found best = found.front();
+  for (const Found& each : found) {
+    if (each.row->wildcards.is_within(best.row->wildcards)) best = each;
   }
-  return best;
+  return best.entry;
 }
 
 bool Index::insert(Ref<Entry> entry, Key key) {

@@ -86,7 +86,7 @@ class GRAVEN_API Index {
 
   // The entry of an equal row, else of the most specific row with wildcards that fits, else none.
   // Among equally good rows the oldest wins, and of the entries of a row the first whose watched
-  // values have not changed. Any thread.
+  // values have not changed; a row without such an entry counts as none. Any thread.
   EntryInUse find(uint64_t context, std::span<const uint64_t> row) const;
 
   // --- Changes, and the searches after a row found nothing. Any thread that holds no lock.
@@ -163,7 +163,7 @@ class GRAVEN_API Index {
     std::vector<Ref<Entry>> entries;
     ~Unused();
   };
-  const Row* look_up(uint64_t context, std::span<const uint64_t> row) const;
+  Entry* look_up(uint64_t context, std::span<const uint64_t> row) const;
   int64_t bytes_of_tables() const REQUIRES(mutex_);
 
   void forget(const LifeGuard& guard, Unused& unused) REQUIRES(mutex_);

@@ -160,4 +160,25 @@ std::optional<std::vector<uint64_t>> widened(std::span<const uint64_t> row,
   return wide;
 }
 
+std::optional<std::vector<uint64_t>> with_numbers(std::span<const uint64_t> row,
+                                                  std::span<const Shape> shapes) {
+  std::vector<uint64_t> numbered;
+  auto shape = shapes.begin();
+  bool all_fit = for_each_element(row, [&](uint32_t, const Element& element) {
+    const size_t sizes = numbered.size() + 1;
+    append(numbered, element.words, 1 + element.payload());
+    if (!element.has_shape()) return true;
+    if (shape == shapes.end()) return false;
+    const Shape& given = *shape++;
+    if (static_cast<size_t>(given.rank()) != element.num_sizes()) return false;
+    for (int i = 0; i < given.rank(); ++i) {
+      uint64_t& word = numbered[sizes + i];
+      if (word == kAnySize && given[i].is_number()) word = static_cast<uint64_t>(given[i].number());
+    }
+    return true;
+  });
+  if (!all_fit || shape != shapes.end()) return std::nullopt;
+  return numbered;
+}
+
 }  // namespace graven::engine

@@ -146,4 +146,9 @@ class GRAVEN_API Wildcards {
 GRAVEN_API std::optional<std::vector<uint64_t>> widened(std::span<const uint64_t> row,
                                                         std::span<const Shape> shapes);
 
+// The row with the numbers of these shapes in the place of sizes that are unknown in it; none if
+// they do not fit the row.
+GRAVEN_API std::optional<std::vector<uint64_t>> with_numbers(std::span<const uint64_t> row,
+                                                             std::span<const Shape> shapes);
+
 }  // namespace graven::engine

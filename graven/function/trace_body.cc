@@ -1,5 +1,6 @@
 #include "graven/function/trace_body.h"
 
+#include <memory>
 #include <utility>
 #include <variant>
 
@@ -7,6 +8,7 @@
 #include "graven/base/strings.h"
 #include "graven/function/control_dependencies.h"
 #include "graven/function/trace_chain.h"
+#include "graven/ir/call_sizes.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/structural_ops.h"
 
@@ -54,6 +56,7 @@ Result<TracedGraph> trace_graph(
   size_t num_bound = 0;  // variables among the arguments
   {
     Frame frame(&builder);
+    const auto sizes = std::make_unique<CallSizes>(graph);  // not on the stack, which nests deep
     ASSIGN_OR_RETURN(std::vector<Value> arguments, make_arguments(builder));
     num_bound = builder.captures().size();
     traced.num_arguments = static_cast<int>(graph->inputs().size());

@@ -155,7 +155,19 @@ Status TensorType::to_tensors(const Value& value, std::vector<Tensor>& tensors) 
   return {};
 }
 
+TraceTypeRef TensorType::with_shapes(std::span<const Shape>& shapes) const {
+  const Shape& shape = shapes.front();
+  shapes = shapes.subspan(1);
+  return make_ref<TensorType>(shape, dtype_, name_);
+}
+
 // --- VariableType
+
+TraceTypeRef VariableType::with_shapes(std::span<const Shape>& shapes) const {
+  const Shape& shape = shapes.front();
+  shapes = shapes.subspan(1);
+  return make_ref<VariableType>(shape, dtype_, trainable_, alias_, example_);
+}
 
 TraceTypeRef VariableType::for_keeping() const {
   return make_ref<VariableType>(shape_, dtype_, trainable_, alias_, Value());
@@ -333,6 +345,15 @@ void ContainerType::add_shapes(std::vector<Shape>& shapes) const {
   }
 }
 
+TraceTypeRef ContainerType::with_shapes(std::span<const Shape>& shapes) const {
+  std::vector<TraceTypeRef> items(items_.size());
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const size_t at = container_->position(i);
+    items[at] = items_[at]->with_shapes(shapes);
+  }
+  return make_ref<ContainerType>(container_, std::move(items));
+}
+
 std::string ContainerType::repr() const {
   std::vector<std::string> items;
   for (const TraceTypeRef& item : items_) items.push_back(item->repr());
@@ -454,6 +475,14 @@ std::vector<Shape> FunctionType::shapes() const {
   std::vector<Shape> shapes;
   for (const Parameter& p : parameters) p.type->add_shapes(shapes);
   return shapes;
+}
+
+FunctionType FunctionType::with_shapes(std::span<const Shape> shapes) const {
+  FunctionType type;
+  for (const Parameter& p : parameters) {
+    type.parameters.push_back({p.name, p.kind, p.optional, p.type->with_shapes(shapes)});
+  }
+  return type;
 }
 
 std::string FunctionType::signature() const {

@@ -47,6 +47,12 @@ class GRAVEN_API TraceType : public ValueType {
   virtual std::optional<uint64_t> skeleton() const { return std::nullopt; }
   // Adds the shapes of the tensors and variables in the order of a row of words (key.h).
   virtual void add_shapes(std::vector<Shape>&) const {}
+  // The type with other shapes of its tensors and variables: `shapes` begins with them, in the
+  // order of add_shapes, and loses them.
+  virtual Ref<const TraceType> with_shapes(std::span<const Shape>& shapes) const {
+    (void)shapes;
+    return Ref<const TraceType>(this);
+  }
   virtual std::string repr() const = 0;
   // The value of the argument that the body sees during the trace; adds placeholders.
   virtual Result<Value> placeholder(PlaceholderContext& context) const = 0;
@@ -90,6 +96,7 @@ class GRAVEN_API TensorType final : public TraceType {
   uint64_t hash() const override;
   std::optional<uint64_t> skeleton() const override;
   void add_shapes(std::vector<Shape>& shapes) const override { shapes.push_back(shape_); }
+  Ref<const TraceType> with_shapes(std::span<const Shape>& shapes) const override;
   std::string repr() const override;
   Result<Value> placeholder(PlaceholderContext& context) const override;
   Status to_tensors(const Value& value, std::vector<Tensor>& tensors) const override;
@@ -122,6 +129,7 @@ class GRAVEN_API VariableType final : public TraceType {
   uint64_t hash() const override;
   std::optional<uint64_t> skeleton() const override;
   void add_shapes(std::vector<Shape>& shapes) const override { shapes.push_back(shape_); }
+  Ref<const TraceType> with_shapes(std::span<const Shape>& shapes) const override;
   std::string repr() const override;
   Result<Value> placeholder(PlaceholderContext& context) const override;
   Status to_tensors(const Value& value, std::vector<Tensor>& tensors) const override;
@@ -175,6 +183,7 @@ class GRAVEN_API ContainerType final : public TraceType {
   uint64_t hash() const override;
   std::optional<uint64_t> skeleton() const override;
   void add_shapes(std::vector<Shape>& shapes) const override;
+  Ref<const TraceType> with_shapes(std::span<const Shape>& shapes) const override;
   std::string repr() const override;
   Result<Value> placeholder(PlaceholderContext& context) const override;
   Status to_tensors(const Value& value, std::vector<Tensor>& tensors) const override;
@@ -245,6 +254,8 @@ struct GRAVEN_API FunctionType {
   uint64_t hash() const;
   std::optional<uint64_t> skeleton() const;
   std::vector<Shape> shapes() const;
+  // The type with other shapes, as many as shapes() gives.
+  FunctionType with_shapes(std::span<const Shape> shapes) const;
   std::string signature() const;  // "(x: TensorSpec(...), y=<captured_default_value>)"
 };
 

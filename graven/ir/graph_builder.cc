@@ -1,6 +1,7 @@
 #include "graven/ir/graph_builder.h"
 
 #include "graven/base/strings.h"
+#include "graven/ir/call_sizes.h"
 #include "graven/ir/emitter.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/infer_context.h"
@@ -82,6 +83,7 @@ Result<Tensors> GraphBuilder::apply(const Op& op, std::span<const Tensor> inputs
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].is_symbolic() && symbolic(inputs[i]).graph().get() == graph_.get()) {
       RETURN_IF_ERROR(check_is_there(inputs[i]));
+      if (CallSizes::any()) CallSizes::refresh(inputs[i]);
       inner.push_back(inputs[i]);
     } else {
       std::string operand =
@@ -143,7 +145,10 @@ Result<std::vector<OutputType>> GraphBuilder::typed_outputs(const Op& op,
     if (extra.sizes) output.sizes = std::make_unique<SymbolicValue>(*extra.sizes);
     if (extra.handle_data) output.handle_data = std::make_unique<HandleData>(*extra.handle_data);
   }
-  return outputs;
+  if (!CallSizes::any()) return outputs;
+  ASSIGN_OR_RETURN(bool has_read, CallSizes::infer_for_call(*graph_, op, inputs, attrs, types,
+                                                            std::string(node_name), outputs));
+  return has_read ? typed_outputs(op, inputs, attrs, types, node_name) : std::move(outputs);
 }
 
 Tensor GraphBuilder::add_placeholder(DType dtype, const Shape& shape, std::string_view name,
@@ -188,8 +193,12 @@ Dim GraphBuilder::inner_dim(const Graph& outer, Dim dim) {
     }
   }
   return graph_->symbols().substitute(outer.symbols(), dim, [&](int64_t symbol) {
+    if (auto number = CallSizes::number_read(outer, symbol)) return Dim(*number);
     auto [at, is_new] = symbol_of_.try_emplace({&outer, symbol});
-    if (is_new) at->second = graph_->symbols().new_symbol(outer.symbols().symbol_name(symbol));
+    if (is_new) {
+      at->second = graph_->symbols().new_symbol(outer.symbols().symbol_name(symbol));
+      CallSizes::link(*graph_, at->second, outer, symbol);
+    }
     return at->second;
   });
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graven/base/strings.h"
+#include "graven/ir/call_sizes.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/movement_ops.h"
 
@@ -51,7 +52,10 @@ std::optional<int64_t> FunctionContext::number_if_known(const Tensor& x) const {
 }
 
 std::optional<int64_t> FunctionContext::static_size(const Tensor& x, int64_t i) const {
-  return size_if_known(x, i);
+  if (!x || !x.shape().has_rank()) return std::nullopt;
+  const int64_t rank = x.rank(), axis = i < 0 ? i + rank : i;
+  if (axis < 0 || axis >= rank) return std::nullopt;
+  return CallSizes::read(x, static_cast<int>(axis));
 }
 
 SizeList FunctionContext::sizes(const Tensor& x) {

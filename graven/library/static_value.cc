@@ -2,7 +2,9 @@
 
 #include <map>
 #include <utility>
+#include <vector>
 
+#include "graven/ir/call_sizes.h"
 #include "graven/ir/graph.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/structural_ops.h"
@@ -19,6 +21,9 @@ class StaticValues {
  public:
   explicit StaticValues(Ref<Graph> graph) : graph_(std::move(graph)) {}
 
+  // The open sizes of which values were computed.
+  std::span<OpenSize* const> sizes() const { return sizes_; }
+
   Tensor of(OutputRef output, int depth) {
     const auto [found, is_new] = values_.try_emplace({output.node->id(), output.index});
     if (is_new) found->second = find(output, depth);
@@ -31,6 +36,7 @@ class StaticValues {
     const TypeBindings no_types = {};
     const InferContext known(*kIdentity.op, NoAttrs(), inputs, no_types, 1, nullptr);
     if (Tensor value = known.value(0)) return value;
+    if (Tensor value = CallSizes::value(inputs[0], sizes_)) return value;
     const Node& node = *output.node;
     const auto count = node.output(output.index).shape.checked_num_elements();
     if (depth == 0 || !count || *count > kMaxElements || node.op().is_stateful_ever() ||
@@ -52,6 +58,7 @@ class StaticValues {
 
   const Ref<Graph> graph_;
   std::map<std::pair<int, int>, Tensor> values_;
+  std::vector<OpenSize*> sizes_;
 };
 
 }  // namespace
@@ -59,7 +66,10 @@ class StaticValues {
 Tensor static_value(const Tensor& x) {
   if (!x || !x.is_symbolic()) return x;
   const SymbolicTensor& tensor = symbolic(x);
-  return StaticValues(tensor.graph()).of(tensor.output(), kMaxDepth);
+  StaticValues values(tensor.graph());
+  Tensor value = values.of(tensor.output(), kMaxDepth);
+  if (value) CallSizes::read(values.sizes());
+  return value;
 }
 
 }  // namespace graven::engine

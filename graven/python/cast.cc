@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "graven/ir/call_sizes.h"
 #include "graven/ir/graph.h"
 #include "graven/python/container.h"
 #include "graven/python/convert.h"
@@ -66,6 +67,11 @@ Result<Object> cast_to_tensor(const TensorType& type, PyObject* object, bool all
     return Object::take(wrap(std::move(*tensor)));
   }
   const Tensor& tensor = tensor_of(object);
+  if (tensor.is_symbolic() && tensor.rank() == type.shape().rank()) {
+    for (int i = 0; i < tensor.rank(); ++i) {
+      if (type.shape()[i].is_number()) engine::CallSizes::read(tensor, i);
+    }
+  }
   bool fits = engine::is_subshape(tensor.shape(), type.shape());
   // In a graph a more general tensor is taken, and narrowed.
   bool can_be_narrowed = !fits && tensor.is_symbolic() &&

@@ -42,6 +42,9 @@ engine::Result<engine::Shape> to_shape(PyObject* object);
 bool is_shape(PyObject* object);             // a tf.TensorShape
 PyObject* wrap(engine::DType dtype);         // the tf.DType object, a new reference
 PyObject* wrap(const engine::Shape& shape);  // a tf.TensorShape
+// The tf.TensorShape of a Tensor object; sizes that its trace leaves open (CallSizes) are read when
+// the program looks at them.
+PyObject* shape_of_tensor(PyObject* tensor);
 // The elements as a NumPy array of its own, which is writable; rank 0 too.
 PyObject* to_numpy_array(const engine::Tensor& tensor);
 // The same, but a NumPy scalar, or bytes, for rank 0: the result of .numpy().

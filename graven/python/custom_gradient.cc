@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "graven/ir/call_sizes.h"
 #include "graven/ir/frame.h"
 #include "graven/python/bind.h"
 #include "graven/python/convert.h"
@@ -148,6 +149,8 @@ void bind_custom_gradient(nb::module_& m) {
             throw nb::python_error();
           }
         }
+        // The gradient's function may run after the trace, and ask for any size.
+        engine::CallSizes::read_all();
         auto results = engine::apply_custom_gradient(engine::current_builder(), tensors_of(inputs),
                                                      tensors_of(outputs),
                                                      Ref<engine::CustomGradient>(gradient));

@@ -10,6 +10,7 @@
 namespace graven::python {
 namespace {
 
+using engine::Code;
 using engine::ErrorKind;
 using engine::ExecutionError;
 using engine::Ref;
@@ -160,8 +161,15 @@ Status pending_exception() {
     if (utf8) message = utf8;
     PyErr_Clear();
   }
-  return Status::user_exception(std::move(message),
-                                Ref<engine::Payload>(new PythonException(type, value, traceback)));
+  // Says to code that might try again that it must not: interrupts, and too little of the stack.
+  const bool is_interrupt = !PyErr_GivenExceptionMatches(type, PyExc_Exception);
+  const Code code = is_interrupt ? Code::kCancelled
+                    : PyErr_GivenExceptionMatches(type, PyExc_RecursionError)
+                        ? Code::kResourceExhausted
+                        : Code::kUnknown;
+  Ref<engine::Payload> exception(new PythonException(type, value, traceback));
+  return Status(code, std::move(message), ErrorKind::kUserException)
+      .with_payload(std::move(exception));
 }
 
 }  // namespace graven::python

@@ -460,8 +460,9 @@ PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
 
 // Function(python_function, name, parameters, reduce_retracing, literals_equal_as_numbers,
 // automatic_control_dependencies, instance, is_pure, max_traces, max_bytes, stale, qualified_name):
-// parameters are tuples of (name, kind number, has_default, default, constraint or None); instance
-// is None or a weak reference; a budget of 0 is none; stale is the number of a Stale.
+// parameters are tuples of (name, kind number, has_default, default, constraint or None);
+// reduce_retracing is a bool or None; instance is None or a weak reference; a budget of 0 is none;
+// stale is the number of a Stale.
 int init(PyObject* object, PyObject* args, PyObject* keywords) {
   FunctionObject* self = self_of(object);
   if (self->function) {
@@ -483,9 +484,10 @@ int init(PyObject* object, PyObject* args, PyObject* keywords) {
                                 nullptr};
   PyObject *python_function, *parameters, *instance = Py_None;
   const char *name, *qualified_name = "";
-  int reduce_retracing, as_numbers, control_dependencies, is_pure = 0, stale = 0;
+  PyObject* reduce_retracing;
+  int as_numbers, control_dependencies, is_pure = 0, stale = 0;
   long long max_traces = 0, max_bytes = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OsOppp|OpLLis", const_cast<char**>(names),
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OsOOpp|OpLLis", const_cast<char**>(names),
                                    &python_function, &name, &parameters, &reduce_retracing,
                                    &as_numbers, &control_dependencies, &instance, &is_pure,
                                    &max_traces, &max_bytes, &stale, &qualified_name)) {
@@ -538,7 +540,8 @@ int init(PyObject* object, PyObject* args, PyObject* keywords) {
   options.language = engine::Language::kPython;
   options.locations = &location_source();
   options.may_capture = !is_pure;
-  options.reduce_retracing = reduce_retracing;
+  options.reduce_retracing.reset();
+  if (reduce_retracing != Py_None) options.reduce_retracing = reduce_retracing == Py_True;
   options.literals_equal_as_numbers = as_numbers;
   options.automatic_control_dependencies = control_dependencies;
   if (max_traces > 0) options.budget.max_traces = max_traces;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "graven/ir/call_sizes.h"
 #include "graven/python/container.h"
 #include "graven/python/convert.h"
 #include "graven/python/numpy.h"
@@ -88,6 +89,7 @@ Category category_of(PyObject* object, bool& runs_code) {
 bool KeyBuilder::add(PyObject* argument) {
   PyTypeObject* type = Py_TYPE(argument);
   if (type == eager_tensor_type || type == symbolic_tensor_type) {
+    if (type == symbolic_tensor_type) engine::CallSizes::refresh(tensor_of(argument));
     key_.add_tensor(tensor_of(argument));
   } else if (type == &PyBool_Type) {
     key_.add_bool(argument == Py_True);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graven/base/sanitizer.h"
+#include "graven/ir/call_sizes.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph.h"
 #include "graven/python/bind.h"
@@ -107,8 +108,8 @@ PyObject* no_graph_here(const char* attribute) {
 }
 
 PyObject* get_dtype(PyObject* self, void*) { return wrap(tensor_of(self).dtype()); }
-PyObject* get_shape(PyObject* self, void*) { return wrap(tensor_of(self).shape()); }
-PyObject* method_get_shape(PyObject* self, PyObject*) { return wrap(tensor_of(self).shape()); }
+PyObject* get_shape(PyObject* self, void*) { return shape_of_tensor(self); }
+PyObject* method_get_shape(PyObject* self, PyObject*) { return shape_of_tensor(self); }
 
 PyObject* get_ndim(PyObject* self, void*) {
   const Shape& shape = tensor_of(self).shape();
@@ -161,6 +162,11 @@ PyObject* set_shape(PyObject* self, PyObject* argument) {
   if (!shape.ok()) return raise(shape.status());
   const Tensor& tensor = tensor_of(self);
   if (tensor.is_symbolic()) {
+    if (shape->rank() == tensor.rank()) {
+      for (int i = 0; i < shape->rank(); ++i) {
+        if ((*shape)[i].is_number()) engine::CallSizes::read(tensor, i);
+      }
+    }
     auto* symbol = static_cast<engine::SymbolicTensor*>(tensor.get());
     if (engine::Status status = symbol->set_shape(*shape); !status.ok()) {
       return raise(status.as_kind(engine::ErrorKind::kValueError));

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "graven/ir/call_sizes.h"
 #include "graven/ir/graph.h"
 #include "graven/python/convert.h"
 #include "graven/python/object.h"
@@ -47,7 +48,8 @@ Object elements_text(const Tensor& tensor, bool is_repr) {
 
 PyObject* tensor_str(PyObject* self) {
   const Tensor& tensor = tensor_of(self);
-  std::string shape = tensor.shape().to_text(), dtype(dtype_name(tensor.dtype()));
+  std::string shape = engine::CallSizes::read_shape(tensor).to_text(),
+              dtype(dtype_name(tensor.dtype()));
   if (tensor.is_symbolic()) {
     std::string text = engine::str_cat("Tensor(\"", symbolic_name(tensor), "\"");
     if (tensor.shape().has_rank())
@@ -64,7 +66,8 @@ PyObject* tensor_str(PyObject* self) {
 
 PyObject* tensor_repr(PyObject* self) {
   const Tensor& tensor = tensor_of(self);
-  std::string shape = tensor.shape().to_text(), dtype(dtype_name(tensor.dtype()));
+  std::string shape = engine::CallSizes::read_shape(tensor).to_text(),
+              dtype(dtype_name(tensor.dtype()));
   if (tensor.is_symbolic()) {
     return to_str(engine::str_cat("<tf.Tensor '", symbolic_name(tensor), "' shape=", shape,
                                   " dtype=", dtype, ">"));

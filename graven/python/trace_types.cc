@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include "graven/ir/call_sizes.h"
 #include "graven/ir/frame.h"
 #include "graven/python/bind.h"
 #include "graven/python/container.h"
@@ -472,7 +473,8 @@ void bind_trace_types(nb::module_& m) {
             Tensor value = value_or_throw(to_tensor(tensor.ptr()));
             std::optional<std::string> wished;
             if (!name.is_none()) wished = nb::cast<std::string>(name);
-            return TensorSpecView{{make_ref<TensorType>(value.shape(), value.dtype(), wished)}};
+            const engine::Shape& shape = engine::CallSizes::read_shape(value);
+            return TensorSpecView{{make_ref<TensorType>(shape, value.dtype(), wished)}};
           },
           nb::arg("tensor"), nb::arg("name") = nb::none(),
           "Returns the spec of a tensor.\n\n"

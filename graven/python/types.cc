@@ -1,8 +1,10 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <array>
 
+#include "graven/ir/call_sizes.h"
 #include "graven/python/bind.h"
 #include "graven/python/convert.h"
 #include "graven/python/errors.h"
@@ -30,6 +32,7 @@ struct Registered {
   PyObject* as_dtype = nullptr;
   PyTypeObject* shape_class = nullptr;
   PyObject* dims = nullptr;  // "_dims"
+  PyObject* open_shape_class = nullptr;
 };
 Registered g_types;
 
@@ -145,6 +148,30 @@ PyObject* wrap(const Shape& shape) {
   return object.release();
 }
 
+PyObject* shape_of_tensor(PyObject* object) {
+  const engine::Tensor& tensor = tensor_of(object);
+  engine::CallSizes::refresh(tensor);
+  const Shape& shape = tensor.shape();
+  bool is_open = false;
+  if (engine::CallSizes::any() && tensor.is_symbolic()) {
+    for (int i = 0; i < shape.rank(); ++i) {
+      is_open |= !shape[i].is_number() && engine::CallSizes::number(tensor, i);
+    }
+  }
+  if (!is_open) return wrap(shape);
+  Object sizes = Object::take(PyTuple_New(shape.rank()));
+  for (int i = 0; sizes && i < shape.rank(); ++i) {
+    PyObject* size = shape[i].is_number()                   ? PyLong_FromLongLong(shape[i].number())
+                     : engine::CallSizes::number(tensor, i) ? Py_NewRef(Py_Ellipsis)
+                                                            : Py_NewRef(Py_None);
+    if (!size) return nullptr;
+    PyTuple_SET_ITEM(sizes.get(), i, size);
+  }
+  if (!sizes) return nullptr;
+  return run_python<PyObject_CallFunctionObjArgs>(g_types.open_shape_class, object, sizes.get(),
+                                                  nullptr);
+}
+
 void bind_types(nb::module_& m) {
   m.def(
       "register_dtypes",
@@ -162,6 +189,27 @@ void bind_types(nb::module_& m) {
         g_types.dims = PyUnicode_InternFromString("_dims");
       },
       nb::arg("shape_class"));
+  m.def(
+      "register_open_shape_class",
+      [](nb::type_object shape_class) { g_types.open_shape_class = shape_class.inc_ref().ptr(); },
+      nb::arg("shape_class"));
+  m.def(
+      "read_size",
+      [](nb::handle tensor, int axis) {
+        return engine::CallSizes::read(tensor_of(tensor.ptr()), axis);
+      },
+      "read_size(tensor, axis)\n--\n\nThe size of a dimension, or None. If the trace left it open, "
+      "it serves this size only from now on.",
+      nb::arg("tensor"), nb::arg("axis"));
+  m.def(
+      "is_same_size",
+      [](nb::handle tensor, int axis, nb::handle other, int other_axis) {
+        return engine::CallSizes::is_same_size(tensor_of(tensor.ptr()), axis,
+                                               tensor_of(other.ptr()), other_axis);
+      },
+      "is_same_size(tensor, axis, other, other_axis)\n--\n\nTells whether two known sizes are the "
+      "same; reads them only if it cannot be told otherwise.",
+      nb::arg("tensor"), nb::arg("axis"), nb::arg("other"), nb::arg("other_axis"));
 }
 
 }  // namespace graven::python

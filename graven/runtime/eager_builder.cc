@@ -1,5 +1,6 @@
 #include "graven/runtime/eager_builder.h"
 
+#include "graven/ir/call_sizes.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph.h"
 #include "graven/ir/graph_builder.h"
@@ -11,6 +12,8 @@
 namespace graven::engine {
 namespace {
 
+constinit thread_local int64_t t_num_effects = 0;
+
 class EagerBuilder final : public Builder {
  public:
   Result<Tensors> apply(const Op& op, std::span<const Tensor> inputs, AttrsRef attrs,
@@ -18,6 +21,10 @@ class EagerBuilder final : public Builder {
     for (const Tensor& input : inputs) {
       if (!input) return internal_error("[", op.name(), "] an input is missing");
       if (input.is_symbolic()) return type_error(out_of_scope_text(input, nullptr));
+    }
+    if (op.is_stateful_ever() && CallSizes::any()) {
+      const Effects effects = op.record().effects(op, attrs);
+      if (effects.must_run || effects.ordered || !effects.writes.empty()) note_eager_effect();
     }
     // With nothing reusable the inputs are only read.
     std::span<Tensor> values(const_cast<Tensor*>(inputs.data()), inputs.size());
@@ -40,11 +47,16 @@ class EagerBuilder final : public Builder {
       if (!input) return internal_error("an input of a call of ", body->name(), " is missing");
       if (input.is_symbolic()) return type_error(out_of_scope_text(input, nullptr));
     }
+    if (body->effects().stateful && CallSizes::any()) note_eager_effect();
     return run_body(body, inputs, outputs, /*may_hand_out_inputs=*/true);
   }
 };
 
 }  // namespace
+
+int64_t num_eager_effects() { return t_num_effects; }
+
+void note_eager_effect() { ++t_num_effects; }
 
 Builder& eager_builder() {
   static auto* builder = new EagerBuilder();

@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+
 #include "graven/base/export.h"
 #include "graven/ir/builder.h"
 
@@ -17,5 +19,10 @@ GRAVEN_API Builder& current_builder();
 // The same, with `current_builder().apply`: the front door of front ends.
 GRAVEN_API Result<Tensors> apply(const Op& op, std::span<const Tensor> inputs, AttrsRef attrs,
                                  std::string_view name = {});
+
+// How many ops with effects were run at once on this thread, in an init_scope say, while a graph
+// with open sizes was traced (CallSizes): such a trace must not be repeated.
+GRAVEN_API int64_t num_eager_effects();
+GRAVEN_API void note_eager_effect();
 
 }  // namespace graven::engine

@@ -22,7 +22,7 @@ class Options(NamedTuple):
     input_signature: Sequence[Any] | None
     autograph: bool | str
     jit_compile: bool | None
-    reduce_retracing: bool
+    reduce_retracing: bool | None
     attributes: dict[str, Any]
     autograph_features: tuple[Any, ...] = ()  # optional ones, of tf.autograph
     max_traces: int | None = None

@@ -45,7 +45,7 @@ def function(
     input_signature: Sequence[Any] | None = None,
     autograph: bool | str = True,
     jit_compile: bool | None = None,
-    reduce_retracing: bool = False,
+    reduce_retracing: bool | None = None,
     experimental_implements: str | None = None,
     experimental_autograph_options: Any = None,
     experimental_attributes: Mapping[str, Any] | None = None,
@@ -70,7 +70,10 @@ def function(
         captured so anyhow.
       jit_compile: None, False or True. Functions run without machine code so far, and the first
         one with True that is traced says so in a warning, once a process.
-      reduce_retracing: Trace the second shape of a rank with unknown dimensions.
+      reduce_retracing: None: where only sizes differ from those of a trace, the next trace leaves
+        these sizes open, unless the function reads them as Python numbers (docs/sizes.md). True:
+        trace the second shape of a rank with unknown dimensions, as TensorFlow does. False: trace
+        each shape.
       experimental_implements: The name of what the function implements, or a name and attributes
         in text form. Such a function is pure: every argument becomes a tensor as a whole, and it
         may use nothing but its arguments.
@@ -120,7 +123,7 @@ def function(
         input_signature=input_signature,
         autograph=autograph,
         jit_compile=jit_compile,
-        reduce_retracing=bool(reduce_retracing or experimental_relax_shapes),
+        reduce_retracing=_reduces_retracing(reduce_retracing, experimental_relax_shapes),
         attributes=attributes,
         autograph_features=features(experimental_autograph_options),
         max_traces=_budget("max_traces", max_traces),
@@ -134,6 +137,12 @@ def function(
         return _make(inner, options)
 
     return decorate if func is None else decorate(func)
+
+
+def _reduces_retracing(reduce_retracing: bool | None, relax_shapes: bool | None) -> bool | None:
+    if reduce_retracing is None:
+        return relax_shapes if relax_shapes is None else bool(relax_shapes)
+    return bool(reduce_retracing or relax_shapes)
 
 
 # What to do about watched values that change; the engine knows them by number.

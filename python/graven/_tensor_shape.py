@@ -389,6 +389,164 @@ def unknown_shape(rank: int | None = None) -> TensorShape:
 _engine.register_shape_class(TensorShape)
 
 
+class _OpenSize:
+    """A size that a trace leaves open, of a tensor; reading it makes the trace serve it alone.
+
+    Args:
+      tensor: The tensor.
+      axis: The dimension.
+    """
+
+    __slots__ = ("_axis", "_tensor")
+
+    def __init__(self, tensor: _engine.Tensor, axis: int) -> None:
+        self._tensor = tensor
+        self._axis = axis
+
+    def read(self) -> Size:
+        """Returns the number."""
+        return _engine.read_size(self._tensor, self._axis)
+
+    def is_same(self, other: _OpenSize) -> bool:
+        """Tells whether another is the same number, if possible without reading the two.
+
+        Args:
+          other: The other one.
+        """
+        return _engine.is_same_size(self._tensor, self._axis, other._tensor, other._axis)
+
+
+_Part = Size | _OpenSize
+
+
+def _read(part: _Part) -> Size:
+    return part.read() if isinstance(part, _OpenSize) else part
+
+
+def _is_same_part(a: _Part, b: _Part) -> bool:
+    if isinstance(a, _OpenSize) and isinstance(b, _OpenSize):
+        return a.is_same(b)
+    if a is None or b is None:
+        return a is b
+    return _read(a) == _read(b)
+
+
+class _OpenShape(TensorShape):
+    """The shape of a tensor of a trace that leaves some of its sizes open.
+
+    It is what an exact trace would say, and each size counts as read once the program looks at it.
+    """
+
+    __slots__ = ("_parts",)
+
+    _parts: tuple[_Part, ...]
+
+    def __init__(self, tensor: _engine.Tensor, sizes: tuple[Any, ...]) -> None:
+        self._parts = tuple(
+            _OpenSize(tensor, i) if size is ... else size for i, size in enumerate(sizes)
+        )
+
+    @property
+    def _dims(self) -> tuple[Size, ...]:  # type: ignore[override]
+        return tuple(map(_read, self._parts))
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[Size]:
+        return map(_read, self._parts)
+
+    @overload
+    def __getitem__(self, key: int) -> Size: ...
+    @overload
+    def __getitem__(self, key: slice) -> TensorShape: ...
+    def __getitem__(self, key: int | slice) -> Size | TensorShape:
+        part = self._parts[key]
+        return _of_parts(part) if isinstance(part, tuple) else _read(part)
+
+    def is_fully_defined(self) -> bool:
+        """Tells whether all sizes are known."""
+        return None not in self._parts
+
+    def concatenate(self, other: Any) -> TensorShape:
+        """Returns the shape with the other's dimensions after its own.
+
+        Args:
+          other: What tf.TensorShape takes; of unknown rank, so is the result.
+        """
+        other = as_shape(other)
+        parts = parts_of(other)
+        return TensorShape(None) if parts is None else _of_parts(self._parts + parts)
+
+    def with_rank(self, rank: int) -> TensorShape:
+        """Returns the shape, after a check of its rank.
+
+        Args:
+          rank: The rank.
+
+        Raises:
+          ValueError: It has another.
+        """
+        if self.rank != rank:
+            raise ValueError(f"Shape {self} must have rank {rank}")
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, (TensorShape, list, tuple, int, type(None))):
+            return False
+        try:
+            parts = parts_of(as_shape(other))
+        except (TypeError, ValueError):
+            return False
+        if parts is None or len(parts) != len(self._parts):
+            return False
+        return all(map(_is_same_part, self._parts, parts))
+
+    def __hash__(self) -> int:
+        return hash(self._dims)
+
+
+def _of_parts(parts: tuple[_Part, ...]) -> TensorShape:
+    if not any(isinstance(part, _OpenSize) for part in parts):
+        return TensorShape(parts)
+    made = _OpenShape.__new__(_OpenShape)
+    made._parts = parts
+    return made
+
+
+def parts_of(shape: TensorShape) -> tuple[_Part, ...] | None:
+    """Returns the sizes, those that a trace leaves open unread; None for unknown rank."""
+    return shape._parts if isinstance(shape, _OpenShape) else shape._dims
+
+
+def conforms(shape: TensorShape, invariant: TensorShape) -> bool:
+    """Tells whether a shape is at least as specific as another; reads open sizes only if it must.
+
+    Args:
+      shape: The shape.
+      invariant: The other one.
+    """
+    wanted, sizes = parts_of(invariant), parts_of(shape)
+    if wanted is None:
+        return True
+    if sizes is None or len(sizes) != len(wanted):
+        return False
+    return all(b is None or _is_same_part(a, b) for a, b in zip(sizes, wanted, strict=True))
+
+
+_engine.register_open_shape_class(_OpenShape)
+
+
 def broadcast_static_shape(shape_x: TensorShape, shape_y: TensorShape) -> TensorShape:
     """The shape of what tensors of two shapes make together, as far as it is known.
 

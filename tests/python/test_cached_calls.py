@@ -278,10 +278,18 @@ def test_many_threads_with_one_new_type_trace_once() -> None:
 
 
 def test_many_threads_with_types_of_their_own_trace_each() -> None:
-    f = tf.function(lambda x: x + 1.0)
+    f = tf.function(lambda x: x + 1.0, reduce_retracing=False)
     results = run_at_once(16, lambda i: f(tf.ones([i % 8])).shape[0])
     assert results == [i % 8 for i in range(16)]
     assert f.experimental_get_tracing_count() == 8
+
+
+def test_many_threads_with_sizes_of_their_own_share_a_trace_that_leaves_them_open() -> None:
+    f = tf.function(lambda x: x + 1.0, reduce_retracing=None)
+    f(tf.ones([1]))
+    results = run_at_once(16, lambda i: f(tf.ones([2 + i % 8])).shape[0])
+    assert results == [2 + i % 8 for i in range(16)]
+    assert f.experimental_get_tracing_count() == 2
 
 
 def test_a_variable_of_the_first_call_is_made_once_by_many_threads() -> None:

@@ -281,7 +281,7 @@ def test_a_function_in_a_cycle_dies_too() -> None:
 
 def test_threads_that_share_a_function_agree() -> None:
     weights = tf.Variable(2.0)
-    function = tf.function(lambda x: tf.reduce_sum(x * weights))
+    function = tf.function(lambda x: tf.reduce_sum(x * weights), reduce_retracing=False)
     results, failures = [], []
 
     def work(n: int) -> None:

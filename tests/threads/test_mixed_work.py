@@ -35,7 +35,7 @@ def collector() -> Any:
 
 
 def test_new_types_old_types_and_listings_at_once(collector: Any) -> None:
-    @tf.function
+    @tf.function(reduce_retracing=False)
     def total(x: Any, scale: Any = 2.0) -> Any:
         return tf.reduce_sum(x * scale)
 
@@ -218,7 +218,7 @@ def test_variables_are_created_once_by_the_first_of_many_calls() -> None:
 
 
 def test_threads_that_end_leave_what_they_traced() -> None:
-    @tf.function
+    @tf.function(reduce_retracing=False)
     def f(x: Any) -> Any:
         with tf.name_scope("scope"):
             return tf.reduce_sum(x * 2.0)

@@ -25,7 +25,7 @@ def test_threads_with_the_same_new_type_cause_one_trace() -> None:
 
 
 def test_threads_with_types_of_their_own_trace_once_each() -> None:
-    @tf.function
+    @tf.function(reduce_retracing=False)
     def total(x: Any, scale: Any) -> Any:
         return tf.reduce_sum(x * scale)
 

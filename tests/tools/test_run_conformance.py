@@ -95,3 +95,16 @@ def test_update_removes_lines_and_adds_none_but_those_of_a_listed_file(suite: Pa
 def test_a_line_without_a_reason_is_refused() -> None:
     with pytest.raises(ValueError, match="what it waits for"):
         NotYetList("test_a.py::test_x\n")
+
+
+def test_the_default_profile_has_a_list_of_its_own(suite: Path) -> None:
+    profile = "import os\ndef test_it(): assert os.environ['CONFORMANCE_PROFILE'] != 'default'\n"
+    (suite / "test_c.py").write_text(profile)
+    lines = [*LINES, "test_b.py::*  # data"]
+    (suite / "not_by_default.txt").write_text("test_c.py::test_it  # counts traces\n")
+    assert run(suite, lines)[0] == 0
+    status, output = run(suite, lines, "--profile", "default")
+    assert status == 0 and "2 passed, 6 xfailed" in output
+    (suite / "not_by_default.txt").write_text("test_a.py::test_passes  # x\n")
+    status, output = run(suite, lines, "--profile", "default")
+    assert status == 1 and "test_passes is listed in not_by_default.txt and passes" in output

@@ -100,7 +100,7 @@ def test_verb(arguments: Sequence[str]) -> int:
 
     cpp          the C++ tests
     python       the Python tests but the conformance suite
-    conformance  the conformance suite beside tests/conformance/not_yet.txt
+    conformance  the conformance suite in both profiles, beside the lists of its folder
     eager|graph  the table of ops (tests/ops) in this mode
     PATH         a folder, test_*.py (also file::test), *_test.cc (all of its folder)
     --no-peers   without TensorFlow, which is large: nothing of tests/peers

@@ -27,6 +27,7 @@ PEERS_FOLDER = "tests/peers"
 # The programs of examples/, with the libraries that they use.
 EXAMPLES_FOLDER = "tests/examples"
 CONFORMANCE = "tests/conformance"
+PROFILES = ("tensorflow", "default")
 # The tables that run in modes, which tests/conftest.py takes as --mode; the first is its default.
 MODES = {
     "eager": ["tests/ops"],
@@ -135,10 +136,17 @@ class TestRun:
                 self.say(f"Python tests in {environment.folder.name}: {' '.join(chosen)}")
                 self._pytest(name + part, environment, ["-m", "pytest", *chosen, *options])
 
-    def conformance(self, paths: Sequence[str] = ()) -> None:
-        """Runs the conformance suite, or some of its tests."""
-        self.say("conformance suite")
-        self._pytest("conformance", PROJECT, ["tools/run_conformance.py", *paths])
+    def conformance(self, paths: Sequence[str] = (), profile: str = "tensorflow") -> None:
+        """Runs the conformance suite, or some of its tests.
+
+        Args:
+          paths: Folders, files and tests; all without any.
+          profile: "tensorflow", or "default" for Graven's own defaults.
+        """
+        self.say(f"conformance suite, profile {profile}")
+        words = ["tools/run_conformance.py", "--profile", profile, *paths]
+        report = "conformance" if profile == PROFILES[0] else f"conformance-{profile}"
+        self._pytest(report, PROJECT, words)
 
     def close(self) -> int:
         """Prints what all runs did; returns the status of the process."""
@@ -148,7 +156,7 @@ class TestRun:
             print("\n".join(self.counts.names_of_skipped))
             status = 1
         if self.counts.not_yet:
-            print(f"{self.counts.not_yet} tests of {CONFORMANCE}/not_yet.txt do not pass yet")
+            print(f"{self.counts.not_yet} tests that the lists of {CONFORMANCE} name do not pass")
         print(self.counts, flush=True)
         return status
 
@@ -207,7 +215,8 @@ def run_path(run: TestRun, path: str) -> None:
     file = file_of(path)
     name = path.replace(path.partition("::")[0], file.relative_to(ROOT).as_posix(), 1)
     if name.startswith(CONFORMANCE):
-        run.conformance([name] if name != CONFORMANCE else [])
+        for profile in PROFILES:
+            run.conformance([name] if name != CONFORMANCE else [], profile)
         return
     if folder := cpp_folder(file):
         # The label of a C++ test is its folder.
@@ -227,7 +236,7 @@ def jobs_of(run: TestRun, part: str) -> list[Job]:
         case "python":
             return python_jobs(run, run.peers)
         case "conformance":
-            return [run.conformance]
+            return [partial(run.conformance, profile=profile) for profile in PROFILES]
         case mode:
             return [mode_job(run, mode)]
 

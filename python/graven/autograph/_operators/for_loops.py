@@ -24,7 +24,7 @@ from graven.autograph._operators.captured_loop_names import (
     without_captured_names,
 )
 from graven.autograph._operators.inferred import is_missing
-from graven.autograph._operators.lengths import tensor_length
+from graven.autograph._operators.lengths import number_of_rows, tensor_length
 from graven.autograph._operators.ragged_rows import ragged_row
 from graven.autograph._operators.staged_list import StagedList
 from graven.autograph._operators.staged_loop import LoopBody, run_staged
@@ -194,7 +194,7 @@ def _over_range(iter_: Any, loop: _ForLoop) -> None:
 
 def _over_rows(iter_: Any, loop: _ForLoop) -> None:
     rows = _engine.convert_to_tensor(iter_) if is_dense(iter_) else iter_
-    length = _engine.convert_to_tensor(tensor_length(rows))
+    length = number_of_rows(rows)
 
     def body(i: Any) -> Any:
         loop.body(ragged_row(rows, i) if isinstance(rows, RaggedTensor) else rows[i])

@@ -9,6 +9,21 @@ from graven import _functions as ops
 from graven._debug_ops import Assert
 from graven._ragged import RaggedTensor
 from graven._scopes import control_dependencies
+from graven._tensor_shape import parts_of
+
+
+def number_of_rows(value: Any) -> Any:
+    """Returns the number of rows as a tensor; a size that the trace leaves open stays so.
+
+    Args:
+      value: What tensor_length takes.
+    """
+    if not isinstance(value, _engine.Tensor):
+        return _engine.convert_to_tensor(tensor_length(value))
+    parts = parts_of(value.shape)
+    if parts and not (parts[0] is None or isinstance(parts[0], int)):
+        return ops.shape(value)[0]
+    return _engine.convert_to_tensor(tensor_length(value))
 
 
 def tensor_length(value: Any) -> Any:
@@ -31,7 +46,7 @@ def tensor_length(value: Any) -> Any:
     if rank == 0:
         raise ValueError(f"len requires a non-scalar tensor, got one of shape {tensor.shape}")
     if rank is not None:
-        known = tensor.shape.as_list()[0]
+        known = tensor.shape[0]
         return ops.shape(tensor)[0] if known is None else known
     sizes = ops.shape(tensor)
     has_rows = Assert(ops.greater(ops.rank(tensor), 0), ["len requires non-zero rank, got", sizes])

@@ -12,17 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from graven._tensor_shape import TensorShape
-
-
-def conforms(shape: Any, invariant: Any) -> bool:
-    """Whether a shape is at least as specific as another."""
-    if invariant.rank is None:
-        return True
-    if shape.rank != invariant.rank:
-        return False
-    pairs = zip(shape.as_list(), invariant.as_list(), strict=True)
-    return all(wanted is None or size == wanted for size, wanted in pairs)
+from graven._tensor_shape import TensorShape, conforms
 
 
 class _ShapesChangedError(Exception):

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from graven import _engine, _nest
-from graven._tensor_shape import TensorShape
+from graven._tensor_shape import TensorShape, conforms
 from graven.autograph._operators.attempts import with_more_it_may_do
-from graven.autograph._operators.loop_shapes import LoopShapes, conforms
+from graven.autograph._operators.loop_shapes import LoopShapes
 from graven.autograph._operators.staged_objects import Kept
 from graven.autograph._operators.staged_optional import StagedOptionalSpec
 from graven.autograph._operators.values import dtype_of, to_tensor, type_name
