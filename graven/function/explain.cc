@@ -11,6 +11,7 @@
 #include "graven/function/function.h"
 #include "graven/function/process_budget.h"
 #include "graven/function/type_text.h"
+#include "graven/function/watched_values.h"
 #include "graven/ir/text.h"
 #include "graven/runtime/fusion_step.h"
 #include "graven/runtime/variable.h"
@@ -155,7 +156,6 @@ std::string place_text(const SourceFrame& frame) {
   return frame.function.empty() ? text : str_cat(text, " in ", frame.function);
 }
 
-// Watched values of an entry are to be added here, a line each.
 std::vector<std::string> captures_of(const Entry& entry) {
   std::vector<std::string> lines;
   for (const GraphBuilder::Capture& capture : entry.captures()) {
@@ -170,6 +170,11 @@ std::vector<std::string> captures_of(const Entry& entry) {
     const std::string place = place_text(first_use(*entry.graph(), inner));
     if (!place.empty()) line += str_cat(", used at ", place);
     lines.push_back(std::move(line));
+  }
+  if (const auto* watches = dynamic_cast<const HasWatchedValues*>(entry.watches())) {
+    for (const std::string& value : watches->watched_values()) {
+      lines.push_back(str_cat("watches ", value));
+    }
   }
   return lines;
 }

@@ -103,6 +103,12 @@ std::string sizes_text(const FunctionType& type, std::span<const ArgumentSize> s
   return text;
 }
 
+// A pinned size is a fact of the Function, for its explanation.
+void note_pinned(Cache& cache, const FunctionType& type, ArgumentSize size, std::string_view why) {
+  cache.add_fact(str_cat("pinned: ", sizes_text(type, std::span(&size, 1)), ", because ", why,
+                         ": each number of it is a trace of its own"));
+}
+
 // Writes the row of a call from an open trace anew, in which sizes may have been read meanwhile.
 void renumber(CallRow& row, const FunctionType& type, std::vector<uint64_t>& words) {
   if (!row.is_known) return;
@@ -605,7 +611,10 @@ bool Function::prepare_exact(Plan& plan, const FunctionType& exact, const Status
                           VariableCreation::num_recorded() == plan.variables_before &&
                           num_eager_effects() == plan.effects_before;
   if (!may_repeat || must_not_repeat(failed)) return false;
-  for (ArgumentSize at : plan.open) generalizer_.pin(at);
+  for (ArgumentSize at : plan.open) {
+    generalizer_.pin(at);
+    note_pinned(*cache_, exact, at, "a trace that left it open failed");
+  }
   plan = {exact, {}, {}};
   created.clear();
   return true;
@@ -615,7 +624,9 @@ void Function::publish(const Ref<Entry>& entry, const Plan& plan, const Function
                        std::optional<uint64_t> skeleton, const CallRow& row,
                        const Retrace& retrace) {
   for (size_t i = 0; i < plan.open.size(); ++i) {
-    if (plan.sizes[i].is_read) generalizer_.pin(plan.open[i]);
+    if (!plan.sizes[i].is_read) continue;
+    generalizer_.pin(plan.open[i]);
+    note_pinned(*cache_, type, plan.open[i], "the body reads it");
   }
   account_for(*entry, type, skeleton, row);
   if (retrace.is_one()) {

@@ -49,7 +49,7 @@ struct Differences {
       return;
     }
     if (a.kind() != TraceType::Kind::kContainer) {
-      if (!a.equals(b)) add(at, a, b);
+      if (!a.is_subtype_of(b)) add(at, a, b);
       return;
     }
     const auto& mine = static_cast<const ContainerType&>(a);

@@ -186,6 +186,19 @@ std::string PythonWatches::change() {
   });
 }
 
+std::vector<std::string> PythonWatches::watched_values() const {
+  return with_gil([&] {
+    std::vector<std::string> values;
+    const WatchListObject* list = this->list();
+    if (!list) return values;
+    for (const WatchedPlace& place : list->places) place.describe(values);
+    for (const auto& inner : list->inner) {
+      for (std::string& value : inner->watched_values()) values.push_back(std::move(value));
+    }
+    return values;
+  });
+}
+
 bool PythonWatches::gradients_hold() {
   return with_gil([&] {
     WatchListObject* list = this->list();

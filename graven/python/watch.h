@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graven/function/watch.h"
+#include "graven/function/watched_values.h"
 #include "graven/python/object.h"
 #include "graven/python/slot.h"
 #include "graven/python/watched_places.h"
@@ -22,7 +23,7 @@ enum class Stale : char { kIgnore, kRetrace, kWarn, kError };
 
 // The watches of a trace of Python's. They lie in a Python object, the list, that the Functions
 // whose traces reach it own: it holds Python objects.
-class PythonWatches final : public engine::Watches {
+class PythonWatches final : public engine::Watches, public engine::HasWatchedValues {
  public:
   PythonWatches(PyObject* list, Stale stale);
 
@@ -34,6 +35,7 @@ class PythonWatches final : public engine::Watches {
   void precede(engine::Watches& fresh, double milliseconds) override;
   bool revert(const engine::Status& error) override;
   int64_t bytes() const override;
+  std::vector<std::string> watched_values() const override;
 
   HeldObject& held() { return held_; }
   // Whether any value has changed, whatever is done about it.

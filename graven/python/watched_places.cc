@@ -235,6 +235,23 @@ std::string WatchedPlace::change() {
   return "";
 }
 
+void WatchedPlace::describe(std::vector<std::string>& lines) const {
+  PyObject* owner = this->owner();
+  if (!owner) return;
+  for (const Item& item : items_) {
+    PyObject *name, *place;
+    const bool has_label = PyArg_ParseTuple(item.label.get(), "UU", &name, &place);
+    const char* text = has_label ? PyUnicode_AsUTF8(name) : nullptr;
+    const char* where = has_label ? PyUnicode_AsUTF8(place) : nullptr;
+    if (!text || !where) {
+      PyErr_Clear();
+      continue;
+    }
+    PyObject* now = find(owner, const_cast<Item&>(item));  // which notes where it was found
+    lines.push_back(engine::str_cat(text, " = ", watched_text(now), ", read ", where));
+  }
+}
+
 void WatchedPlace::renew(std::vector<WatchedValue>& old) {
   PyObject* owner = this->owner();
   if (!owner) return;

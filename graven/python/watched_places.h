@@ -39,6 +39,8 @@ class WatchedPlace {
   bool hold();
   // The first change, in words; empty if there is none.
   std::string change();
+  // Adds a line for each name: "rate = 0.5, read at f.py:3".
+  void describe(std::vector<std::string>& lines) const;
   // Takes the values that there are now; gives the ones before away.
   void renew(std::vector<WatchedValue>& old);
   // The values that there are now, to put back later; null for what cannot be put back.

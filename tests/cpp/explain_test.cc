@@ -38,8 +38,9 @@ std::vector<std::string>& logged() {
 }  // namespace
 
 TEST_CASE("explain says why each trace was made, and for which line") {
-  auto f = graven::function([](const Tensor& x, int64_t n) { return x * static_cast<float>(n); },
-                            {.name = "scaled", .parameters = {"x", "n"}});
+  auto f =
+      graven::function([](const Tensor& x, int64_t n) { return x * static_cast<float>(n); },
+                       {.name = "scaled", .parameters = {"x", "n"}, .reduce_retracing = false});
   f(ones(1), 2);
   const int line = __LINE__ + 1;
   f(ones(3), 2);
@@ -136,7 +137,7 @@ TEST_CASE("a trace lock records, and refuses what it has not") {
           ++runs;
           return x;
         },
-        {.name = "locked", .parameters = {"x"}});
+        {.name = "locked", .parameters = {"x"}, .reduce_retracing = false});
   };
   graven::trace_lock(path);
   make()(ones(2));

@@ -79,7 +79,7 @@ def created_variables() -> Any:
 
 
 def made_again() -> Any:
-    f = function(lambda x: x, max_traces=1)
+    f = function(lambda x: x, max_traces=1, reduce_retracing=False)
     for n in (1, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1):
         f(tf.ones([n]))
     return f
@@ -233,7 +233,7 @@ def test_following_the_advice_of_a_signature_leaves_one_trace() -> None:
 
 
 def test_a_call_that_would_hit_is_told_its_trace() -> None:
-    f = tf.function(lambda x: x)
+    f = function(lambda x: x, reduce_retracing=False)
     f(tf.ones([1]))
     f(tf.ones([2]))
     explanation = f.explain(tf.ones([2]))
@@ -365,6 +365,39 @@ def test_the_graph_stands_beside_the_lines_that_made_it() -> None:
     assert trace["run_ns"] > 0
 
 
+def test_values_that_a_trace_watches_are_listed() -> None:
+    rate = 3.0
+    f = tf.function(lambda x: x * rate)
+    f(1.0)
+    (trace,) = only(f.explain())["traces"]
+    assert any(line.startswith("watches rate = 3.0, read ") for line in trace["captures"])
+    rate = 4.0
+    f(1.0)
+    why = only(f.explain())["traces"][-1]["why"]
+    assert why["cause"] == "other" and why["text"].startswith("rate, read ")
+
+
+def test_a_size_that_the_body_reads_is_a_fact_of_the_function() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        return x * float(x.shape[0])
+
+    for n in (1, 2, 3):
+        f(tf.ones([n]))
+    assert only(f.explain())["facts"] == [
+        "pinned: x.shape[0], because the body reads it: each number of it is a trace of its own"
+    ]
+    assert "pinned: x.shape[0]" in str(f.explain()) and "pinned: x" in f.explain().to_html()
+
+
+def test_a_size_that_a_trace_leaves_open_is_no_difference() -> None:
+    f = tf.function(lambda x, n: x)
+    for n in (1, 2):
+        f(tf.ones([n]), 1)
+    f(tf.ones([2]), 2)
+    assert only(f.explain())["traces"][2]["why"]["text"].startswith("n: 2, was 1")
+
+
 def test_a_trace_that_has_not_run_by_itself_makes_no_program() -> None:
     @tf.function
     def f(x: Any) -> Any:
@@ -380,7 +413,7 @@ def test_a_trace_that_has_not_run_by_itself_makes_no_program() -> None:
 
 
 def test_events_say_what_happened_with_the_hits_between() -> None:
-    f = function(lambda x: x, max_traces=1)
+    f = function(lambda x: x, max_traces=1, reduce_retracing=False)
     for n in (1, 1, 1, 2, 2, 2, 2):
         f(tf.ones([n]))
     explained = only(f.explain())
@@ -408,7 +441,7 @@ def test_a_trace_that_failed_is_an_event_with_its_error() -> None:
 
 
 def test_the_timeline_is_bounded() -> None:
-    f = function(lambda x: x, max_traces=2)
+    f = function(lambda x: x, max_traces=2, reduce_retracing=False)
     for n in range(400):
         f(tf.ones([n]))
     explained = only(f.explain())

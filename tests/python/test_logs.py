@@ -14,7 +14,7 @@ import pytest
 PROGRAM = """
 import graven as tf
 w = tf.Variable([1.0], name="w")
-@tf.function(max_traces=1)
+@tf.function(max_traces=1, reduce_retracing=False)
 def f(x):
     return x * w
 for n in (1, 2, 1):
