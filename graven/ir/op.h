@@ -104,9 +104,9 @@ struct OpRecord {
   InferFunction infer = nullptr;
   // Null: no gradient is defined, asking for it is a LookupError. See not_differentiable.
   GradientFunction gradient = nullptr;
-  // Null: follows from `.reads`, or from a body of scalars or of other ops; an op without these is
-  // run in a loop over the rows. An op without effects, none of whose inputs depends on the row,
-  // runs once; the rule of one with effects is asked in that case too.
+  // Null: follows from the body, if it is of scalars or of other ops; an op that has neither is run
+  // in a loop over the rows. An op without effects, none of whose inputs depends on the row, runs
+  // once; the rule of one with effects is asked in that case too.
   BatchFunction batch = nullptr;
   OpBody body = {};
   // The kernel makes all outputs itself (a variable's value, a view): none is allocated for it,
