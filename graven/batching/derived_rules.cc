@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "graven/batching/movement_rule.h"
 #include "graven/ir/batch_context.h"
 #include "graven/ir/infer_context.h"
 #include "graven/ir/structural_ops.h"
@@ -45,7 +44,6 @@ void batch_reduction(BatchContext& c) {
 
 BatchFunction batch_rule_of(const Op& op) {
   if (op.record().batch) return op.record().batch;
-  if (op.record().reads) return batch_movement;
   // A kernel that stands in for such a body, as for strings, does the same.
   switch (op.record().body.kind()) {
     case OpBody::Kind::kElementwise:

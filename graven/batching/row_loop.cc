@@ -7,10 +7,10 @@
 #include "graven/base/strings.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph_builder.h"
-#include "graven/ir/moving_ops.h"
 #include "graven/ir/order_effects.h"
 #include "graven/ir/static_shape.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ir/transpose_op.h"
 
 namespace graven::engine {
 namespace {

@@ -173,14 +173,13 @@ class VectorizedMapper {
     const Shape& all = input.tensor.shape();
     Shape shape = all.has_rank() ? Shape() : Shape::unknown_rank();
     for (int d = 1; d < all.rank(); ++d) shape.push_back(all[d]);
-    const Tensor made = builder.add_placeholder(input.tensor.dtype(), shape, "row");
-    const OutputRef output = symbolic(made).output();
-    Shape& own = output.node->output(0).shape;
+    Tensor made = builder.add_placeholder(input.tensor.dtype(), shape, "row");
+    Shape& own = symbolic(made).node().output(0).shape;
     for (int d = 0; d < shape.rank(); ++d) {
       if (!shape[d].is_term()) continue;
       own.set(d, builder.inner_dim(*symbolic(input.tensor).graph(), shape[d]));
     }
-    return symbolic_tensor(builder.graph_ref(), output);  // of this shape
+    return made;
   }
 
   Status note_loop(const Op& op) {

@@ -28,6 +28,12 @@ bool is_definite(const Movement& movement) {
          });
 }
 
+std::optional<Movement> ask(const Op& op, const ReadsContext& context) {
+  auto movement = op.record().reads(context);
+  if (movement && !is_definite(*movement)) return std::nullopt;
+  return movement;
+}
+
 // The axis of the tensor where it is read at the term's index, and nothing else is added.
 bool is_plain(const Read::Axis& axis) {
   return axis.offset == Dim(0) && !axis.backwards && axis.terms.size() == 1 &&
@@ -135,9 +141,9 @@ std::optional<Movement> movement_of(const Node& node, int output, Graph& graph) 
   for (OutputRef input : node.inputs()) {
     values.push_back(is_known(input.node) ? input.node->attrs().as<ConstAttrs>().value : Tensor());
   }
-  return movement_of(node.op(),
-                     ReadsContext(node.attrs(), {shapes.data(), shapes.size()},
-                                  {values.data(), values.size()}, shape, output, &graph.symbols()));
+  return ask(node.op(),
+             ReadsContext(node.attrs(), {shapes.data(), shapes.size()},
+                          {values.data(), values.size()}, shape, output, &graph.symbols()));
 }
 
 std::optional<Movement> movement_of(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
@@ -145,14 +151,8 @@ std::optional<Movement> movement_of(const Op& op, AttrsRef attrs, std::span<cons
   if (!op.record().reads) return std::nullopt;
   InlineVector<const Shape*, 4> shapes;
   for (const Tensor& input : inputs) shapes.push_back(&input.shape());
-  return movement_of(
-      op, ReadsContext(attrs, {shapes.data(), shapes.size()}, inputs, shape, output, nullptr));
-}
-
-std::optional<Movement> movement_of(const Op& op, const ReadsContext& context) {
-  auto movement = op.record().reads(context);
-  if (movement && !is_definite(*movement)) return std::nullopt;
-  return movement;
+  return ask(op,
+             ReadsContext(attrs, {shapes.data(), shapes.size()}, inputs, shape, output, nullptr));
 }
 
 std::optional<Read> compose(const Read& outer, const Shape& middle, const Read& inner,

@@ -127,8 +127,6 @@ GRAVEN_API std::optional<Movement> movement_of(const Node& node, int output, Gra
 GRAVEN_API std::optional<Movement> movement_of(const Op& op, AttrsRef attrs,
                                                std::span<const Tensor> inputs, const Shape& shape,
                                                int output);
-// The same for what a caller knows of an op that says it.
-GRAVEN_API std::optional<Movement> movement_of(const Op& op, const ReadsContext& context);
 
 // Composes two reads: `outer` reads a tensor of shape `middle`, whose elements are read at `inner`
 // from a tensor of shape `from`. None if one read cannot say it.

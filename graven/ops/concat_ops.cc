@@ -4,6 +4,7 @@
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ops/batch_rules.h"
 #include "graven/ops/elements.h"
 #include "graven/ops/formulas.h"
 #include "graven/ops/gather_ops.h"
@@ -111,6 +112,15 @@ void concat_gradient(GradientContext& c) {
 
 }  // namespace
 
+void batch_concat(BatchContext& c) {
+  const int axis = c.num_inputs() - 1;
+  if (gives_up_if_batched(c, {axis})) return;
+  std::vector<Tensor> inputs;
+  for (int i = 0; i < axis; ++i) inputs.push_back(c.repeated(i));
+  inputs.push_back(shifted_axes(c, axis));
+  apply_to_rows(c, inputs);
+}
+
 void define_concat_ops(OpRegistry& ops) {
   kConcatV2 = ops.define<NoAttrs>({
       .name = "ConcatV2",
@@ -121,6 +131,7 @@ void define_concat_ops(OpRegistry& ops) {
       .types = {{"T", kAllTypes}, {"Tidx", kIndexTypes}},
       .infer = concat_shape,
       .gradient = concat_gradient,
+      .batch = batch_concat,
       .body = kernel(concat_kernel),
       .values_for_inference = {-1},
       .reads = concat_reads,

@@ -272,8 +272,8 @@ void gather_v2_gradient(GradientContext& c) {
 
 constexpr DTypeSet kAllIndexTypes = kIndexTypes | DTypeSet{DType::kInt16};
 
-// Gathers along an axis of a row: written, as of indices only a single one is a read. Without
-// batch_dims an input that is the same for all rows is read as it is.
+// Gathers along an axis of a row. Without batch_dims an input that is the same for all rows is read
+// as it is.
 void gather_for_rows(BatchContext& c, int64_t axis, int64_t batch_dims) {
   const auto rank = c.rank(0), rank_of_indices = c.rank(1);
   if (batch_dims < 0 && !rank_of_indices) return c.use_loop();

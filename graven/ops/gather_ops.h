@@ -1,12 +1,19 @@
 #pragma once
 #include <string>
 
-#include "graven/ir/moving_ops.h"
 #include "graven/ir/op.h"
 
 namespace graven::engine {
 
 // Elements read and written by their indices.
+
+struct GatherV2Attrs {
+  int64_t batch_dims = 0;
+  static constexpr auto fields() {
+    return std::tuple(field("batch_dims", &GatherV2Attrs::batch_dims));
+  }
+};
+GRAVEN_API inline OpHandle<GatherV2Attrs> kGatherV2;  // params, indices, axis -> output
 
 struct GatherAttrs {
   bool validate_indices = true;

@@ -68,9 +68,9 @@ std::optional<Movement> pack_reads(const ReadsContext& c) {
   Movement movement;
   movement.space = c.output();
   Movement::Indices start(static_cast<size_t>(rank), Dim(0));
+  Movement::Indices size(c.output().dims().begin(), c.output().dims().end());
+  size[*axis] = 1;
   for (int i = 0; i < c.num_inputs(); ++i) {
-    Movement::Indices size(c.shape(i).dims());
-    size.insert(size.begin() + *axis, 1);
     start[*axis] = i;
     movement.pieces.push_back({i, read, start, size, {}});
   }
@@ -93,6 +93,12 @@ void pack_gradient(GradientContext& c) {
   }
 }
 
+void batch_pack(BatchContext& c) {
+  std::vector<Tensor> inputs;
+  for (int i = 0; i < c.num_inputs(); ++i) inputs.push_back(c.repeated(i));
+  apply_to_rows(c, inputs, PackAttrs{shifted_axis(c.attrs<PackAttrs>().axis)});
+}
+
 void define_pack(OpRegistry& ops) {
   kPack = ops.define<PackAttrs>({
       .name = "Pack",
@@ -104,6 +110,7 @@ void define_pack(OpRegistry& ops) {
       .types = {{"T", kAllTypes}},
       .infer = pack_shape,
       .gradient = pack_gradient,
+      .batch = batch_pack,
       .body = kernel(pack_kernel),
       .reads = pack_reads,
       .default_node_name = "stack",
@@ -185,7 +192,6 @@ void unpack_gradient(GradientContext& c) {
   if (!packed.empty()) c.set_dx(0, packed[0]);
 }
 
-// Written, as one op gives all parts, and one the gradient of all; so it is for Split and SplitV.
 void batch_unpack(BatchContext& c) {
   UnpackAttrs attrs = c.attrs<UnpackAttrs>();
   attrs.axis = shifted_axis(attrs.axis);
@@ -303,7 +309,7 @@ void define_split(OpRegistry& ops) {
             if (!c.wants(1)) return;
             join_gradient(c, static_cast<int>(c.attrs<SplitAttrs>().num_split), c.x(0), 1);
           },
-      .batch = batch_along_axis<1, 0>,  // see Unpack
+      .batch = batch_along_axis<1, 0>,
       .body = kernel([](KernelContext& c) -> Status { return split_input(c, 1, 0); }),
       .allocates_outputs = true,
       .values_for_inference = {0},
@@ -407,7 +413,7 @@ void define_split_v(OpRegistry& ops) {
             if (!c.wants(0)) return;
             join_gradient(c, static_cast<int>(c.attrs<SplitAttrs>().num_split), c.x(2), 0);
           },
-      .batch = batch_along_axis<0, 2>,  // see Unpack
+      .batch = batch_along_axis<0, 2>,
       .body = kernel([](KernelContext& c) -> Status { return split_input(c, 0, 2); }),
       .allocates_outputs = true,
       .values_for_inference = {1, 2},

@@ -1,10 +1,15 @@
 #pragma once
-#include "graven/ir/moving_ops.h"
 #include "graven/ir/op.h"
 
 namespace graven::engine {
 
 // Tensors joined into one, and cut into several. ConcatV2 is in ir/structural_ops.h.
+
+struct PackAttrs {
+  int64_t axis = 0;
+  static constexpr auto fields() { return std::tuple(field("axis", &PackAttrs::axis)); }
+};
+GRAVEN_API inline OpHandle<PackAttrs> kPack;  // values: N * T -> output
 
 struct UnpackAttrs {
   int64_t num = 0;

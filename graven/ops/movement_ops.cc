@@ -125,6 +125,16 @@ Tensor inverse_of(Emitter& emit, const Tensor& perm) {
   return int32_vector(emit, inverse);
 }
 
+void batch_transpose(BatchContext& c) {
+  if (gives_up_if_batched(c, {1})) return;
+  const int32_t first[] = {0};
+  const Tensor zero = cast(c, int32_vector(c, first), c.dtype(1));
+  const Tensor axis = c.constant(Tensor::scalar<int32_t>(0));
+  const Tensor order = c(kConcatV2, {zero, shifted_axes(c, 1), axis});
+  const Tensor inputs[] = {c.x(0), order};
+  apply_to_rows(c, inputs);
+}
+
 void define_transpose_and_conjugate_transpose(OpRegistry& ops) {
   kTranspose = ops.define<NoAttrs>({
       .name = "Transpose",
@@ -137,6 +147,7 @@ void define_transpose_and_conjugate_transpose(OpRegistry& ops) {
           [](GradientContext& c) {
             if (c.wants(0)) c.set_dx(0, c(kTranspose, {c.dy(), inverse_of(c, c.x(1))}));
           },
+      .batch = batch_transpose,
       .body = kernel(transpose_kernel),
       .allocates_outputs = true,  // after it has checked the axes
       .values_for_inference = {1},
@@ -257,7 +268,6 @@ void squeeze_unknown_sizes(BatchContext& c) {
   c.set_y(0, c(kReshape, {c.x(0), joined(c, c.num_rows_as_vector(), left)}));
 }
 
-// Written, as the axes may be found when it runs.
 void batch_squeeze(BatchContext& c) {
   SqueezeAttrs attrs = c.attrs<SqueezeAttrs>();
   const Shape row = c.row_shape(0);
@@ -324,6 +334,7 @@ void define_expand_dims(OpRegistry& ops) {
       .types = {{"T", kAllTypes}, {"Tdim", kIndexTypes}},
       .infer = expanded,
       .gradient = reshape_gradient,
+      .batch = batch_along_axis<0, 1>,
       .body = kernel(view_kernel),
       .values_for_inference = {1},
       .view_of = 0,

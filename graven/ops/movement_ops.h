@@ -2,9 +2,9 @@
 #include <string>
 #include <vector>
 
-#include "graven/ir/moving_ops.h"
 #include "graven/ir/op.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/ir/transpose_op.h"
 
 namespace graven::engine {
 
@@ -15,5 +15,13 @@ inline constexpr DTypeSet kValueTypes = kPlainTypes | DTypeSet{DType::kString};
 
 GRAVEN_API inline OpHandle<NoAttrs> kConjugateTranspose;  // x, perm -> y
 GRAVEN_API inline OpHandle<NoAttrs> kInvertPermutation;   // x -> y
+
+struct SqueezeAttrs {
+  std::vector<int64_t> squeeze_dims;
+  static constexpr auto fields() {
+    return std::tuple(field("squeeze_dims", &SqueezeAttrs::squeeze_dims));
+  }
+};
+GRAVEN_API inline OpHandle<SqueezeAttrs> kSqueeze;  // input -> output
 
 }  // namespace graven::engine

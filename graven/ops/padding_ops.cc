@@ -168,7 +168,6 @@ void pad_gradient(GradientContext& c) {
   c.set_dx(0, c(kSlice, {c.dy(), begin, cast(c, c.shape_of_x(0), c.dtype_of_x(1))}));
 }
 
-// Written, as it is one op, and its pieces would be joined axis by axis.
 void batch_padding(BatchContext& c) {
   std::vector<Tensor> inputs = {c.x(0)};
   for (int i = 1; i < c.num_inputs(); ++i) {
@@ -576,7 +575,6 @@ void tile_gradient(GradientContext& c) {
   c.set_dx(0, c(kSum, {dy, int32_vector(c, axes)}));
 }
 
-// Written, as it is one op, and the multiples may be found when it runs.
 void batch_tile(BatchContext& c) {
   if (gives_up_if_batched(c, {1})) return;
   const Tensor inputs[] = {c.x(0), with_front(c, 1, 1)};

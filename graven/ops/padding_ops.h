@@ -1,17 +1,17 @@
 #pragma once
 #include <string>
 
-#include "graven/ir/moving_ops.h"
 #include "graven/ir/op.h"
 
 namespace graven::engine {
 
 // Elements repeated, turned round, or with others around them.
 
-GRAVEN_API inline OpHandle<NoAttrs> kPad;    // input, paddings -> output
-GRAVEN_API inline OpHandle<NoAttrs> kPadV2;  // input, paddings, constant_values -> output
-GRAVEN_API inline OpHandle<NoAttrs> kTile;   // input, multiples -> output
-GRAVEN_API inline OpHandle<NoAttrs> kRoll;   // input, shift, axis -> output
+GRAVEN_API inline OpHandle<NoAttrs> kPad;        // input, paddings -> output
+GRAVEN_API inline OpHandle<NoAttrs> kPadV2;      // input, paddings, constant_values -> output
+GRAVEN_API inline OpHandle<NoAttrs> kTile;       // input, multiples -> output
+GRAVEN_API inline OpHandle<NoAttrs> kReverseV2;  // tensor, axis -> output
+GRAVEN_API inline OpHandle<NoAttrs> kRoll;       // input, shift, axis -> output
 
 struct MirrorPadAttrs {
   std::string mode;  // "REFLECT": without the edge itself; "SYMMETRIC": with it

@@ -76,6 +76,7 @@ void define_reverse_v2(OpRegistry& ops) {
           [](GradientContext& c) {
             if (c.wants(0)) c.set_dx(0, c(kReverseV2, {c.dy(), c.x(1)}));
           },
+      .batch = batch_along_axis<0, 1>,
       .body = kernel(reverse_kernel),
       .values_for_inference = {1},
       .reads = reverse_reads,
@@ -184,7 +185,7 @@ void define_roll(OpRegistry& ops) {
             Tensor shift = c.x(1);
             c.set_dx(0, c(kRoll, {c.dy(), c(kNeg, {shift}), c.x(2)}));
           },
-      .batch = batch_along_axis<0, 2>,  // one op, and the shift may be found when it runs
+      .batch = batch_along_axis<0, 2>,
       .body = kernel(roll_kernel),
       .values_for_inference = {2},
       .reads = roll_reads,

@@ -171,7 +171,6 @@ Status fill_shape(InferContext& c) {
   return {};
 }
 
-// Written, as the shape may be found when it runs.
 void batch_fill(BatchContext& c) {
   const Shape& shape = c.row_shape_of_y(0);
   if (c.is_batched(0) || !shape.has_rank()) return c.use_loop();
@@ -312,8 +311,7 @@ Status reshaped(InferContext& c) {
   return {};
 }
 
-// Written, as it is one Reshape for any shapes, of which only some are reads. A size of -1 that is
-// known is written out: no rows do not tell it.
+// A size of -1 that is known is written out: no rows do not tell it.
 void batch_reshape(BatchContext& c) {
   if (gives_up_if_batched(c, {1})) return;
   const Shape& row = c.row_shape_of_y(0);
@@ -373,7 +371,6 @@ Status broadcast_to_shape(InferContext& c) {
   return {};
 }
 
-// Written, as the shape may be found when it runs.
 void batch_broadcast_to(BatchContext& c) {
   const Shape& shape = c.row_shape_of_y(0);
   if (c.is_batched(1) || !shape.has_rank()) return c.use_loop();

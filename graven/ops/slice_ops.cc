@@ -174,7 +174,6 @@ void slice_gradient(GradientContext& c) {
                 StridedSliceAttrs()));
 }
 
-// Written, as begin and size may be found when it runs.
 void batch_slice(BatchContext& c) {
   if (gives_up_if_batched(c, {1, 2})) return;
   const Tensor inputs[] = {c.x(0), with_front(c, 1, 0), with_front(c, 2, -1)};
@@ -352,7 +351,6 @@ void batch_elements_at(BatchContext& c) {
   c.set_y(0, c(kGatherNd, {c.x(0), indices}));
 }
 
-// Written, as the bounds may be found when it runs.
 void batch_strided_slice(BatchContext& c) {
   if (c.any_batched({1, 2, 3})) return batch_elements_at(c);
   const Tensor inputs[] = {c.x(0), with_front(c, 1, 0), with_front(c, 2, 0), with_front(c, 3, 1)};
@@ -434,7 +432,6 @@ std::optional<Movement> strided_slice_grad_reads(const ReadsContext& c) {
   return movement;
 }
 
-// Written, as it is one op, and its pieces would be joined axis by axis.
 void batch_strided_slice_grad(BatchContext& c) {
   if (gives_up_if_batched(c, {0, 1, 2, 3})) return;
   const Tensor inputs[] = {with_rows_in_front(c, 0), with_front(c, 1, 0), with_front(c, 2, 0),

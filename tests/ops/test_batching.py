@@ -1,7 +1,6 @@
 """Every op for many rows at once, by its rule or in a loop, beside the op on each row alone."""
 
 from collections.abc import Iterator
-from itertools import combinations
 from typing import Any
 
 import graven as tf
@@ -101,13 +100,6 @@ NOT_TRIED = {
         ("Const", "StatelessRandomGetAlg"), "has no input that depends on a row"
     ),
 }  # fmt: skip
-
-# Ops that only move elements: their records have `.reads`, from which rules follow.
-MOVEMENTS = (
-    "BroadcastTo", "ConcatV2", "ExpandDims", "Fill", "Gather", "GatherV2", "MirrorPad", "Pack",
-    "Pad", "PadV2", "Reshape", "ReverseV2", "Roll", "Slice", "Split", "SplitV", "Squeeze",
-    "StridedSlice", "StridedSliceGrad", "Tile", "Transpose", "Unpack",
-)  # fmt: skip
 
 SCALES = (1.0, 0.75, 0.5)
 CASES = [case for case in one_of_each_row() if case.sample.setup is plain and case.arrays()]
@@ -211,57 +203,6 @@ def test_an_op_for_many_rows_is_the_op_for_each(case: Case) -> None:
                 assert (a.shape, a.dtype) == (e.shape, e.dtype)
             else:
                 assert_like(a, e)
-
-
-def choices(case: Case) -> Iterator[tuple[int, ...]]:
-    """Which inputs depend on the row: each choice of them."""
-    places = [i for i, a in enumerate(case.arrays()) if not isinstance(a, list) or a]
-    for count in range(1, len(places) + 1):
-        yield from combinations(places, count)
-
-
-def of_unknown_sizes(arrays: list[Any]) -> list[Any]:
-    """The types of tensors, of which only the rank is known."""
-    return [
-        of_unknown_sizes(a)
-        if isinstance(a, list)
-        else tf.TensorSpec([None] * a.ndim, tf.as_dtype(a.dtype if a.dtype != object else "string"))
-        for a in arrays
-    ]
-
-
-def mapped_with_unknown_sizes(case: Case, batched: tuple[int, ...]) -> list[Any]:
-    """The outputs for all rows at once, of a Function that knows no size while it is traced."""
-    arrays = case.arrays()
-    rows = [rows_of(arrays[i]) for i in batched]
-    others = as_tensors(tf, arrays)
-    op = op_of(case.sample, case.attrs)
-
-    def call(own: Any) -> Any:
-        return op(*[own[batched.index(i)] if i in batched else x for i, x in enumerate(others)])
-
-    @tf.function(input_signature=[of_unknown_sizes(rows)], autograph=False)
-    def all_rows(elems: Any) -> Any:
-        return tf.vectorized_map(call, elems, warn=False)
-
-    return as_arrays(all_rows(as_tensors(tf, rows)))
-
-
-@pytest.mark.parametrize("case", [case for case in CASES if case.sample.op in MOVEMENTS], ids=str)
-def test_elements_move_alike_in_all_rows_whichever_inputs_depend_on_them(case: Case) -> None:
-    for batched in choices(case):
-        try:
-            expected = one_by_one(case, batched)
-        except (tf.errors.OpError, ValueError, TypeError):
-            continue  # what suits one row as a whole need not suit it scaled
-        if expected is None:
-            continue
-        at_once = mapped(case, batched, falls_back=True)
-        for actual in at_once, mapped_with_unknown_sizes(case, batched):
-            assert len(actual) == len(expected)
-            for a, e in zip(actual, expected, strict=True):
-                assert (a.shape, a.dtype) == (e.shape, e.dtype)
-                assert a.tolist() == e.tolist() if a.dtype == object else a.tobytes() == e.tobytes()
 
 
 def has_rule(case: Case) -> bool:

@@ -25,9 +25,6 @@ def test_handles_are_read_from_their_declarations() -> None:
         ("graven/library/math.cc", "c(kSum, {x});", 0),
         ("graven/runtime/run.cc", 'ops.find("Sum")', 1),
         ("graven/runtime/run.cc", 'names.find("sum")', 0),
-        ("graven/optimize/fuse.cc", '#include "graven/ir/moving_ops.h"', 1),
-        ("graven/batching/rule.cc", '#include "graven/ir/moving_ops.h"', 0),
-        ("graven/ops/slice_ops.h", '#include "graven/ir/moving_ops.h"', 0),
     ],
 )
 def test_front_ends_apply_functions_and_others_look_nothing_up(
