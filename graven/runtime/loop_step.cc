@@ -162,7 +162,8 @@ Status LoopStep::repeat(std::span<Tensor> values, std::span<bool> given_up) cons
   }
   Tensors made;
   SpareMemory spare;
-  RepeatedRun condition(condition_, values, {}), body(body_, values, given_up);
+  RepeatedRun condition(condition_, values, {});
+  std::optional<RepeatedRun> body;  // of a loop that iterates
   for (;;) {
     bool holds = false;
     if (counters) {
@@ -174,10 +175,11 @@ Status LoopStep::repeat(std::span<Tensor> values, std::span<bool> given_up) cons
     }
     if (!holds) break;
     if (recompute) recompute->before_iteration(values);
-    RETURN_IF_ERROR(body.next(made));
+    if (!body) body.emplace(body_, values, given_up);
+    RETURN_IF_ERROR(body->next(made));
     for (size_t c = 0; c < body_.changed().size(); ++c) {
       const auto i = static_cast<size_t>(body_.changed()[c]);
-      body.recycle(c, values[i]);
+      body->recycle(c, values[i]);
       values[i] = std::move(made[c]);
       given_up[i] = true;
     }

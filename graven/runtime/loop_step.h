@@ -51,8 +51,8 @@ class LoopStep final : public Step {
   LoopStep(const Node& node, PlannedBody condition, PlannedBody body, Ref<Body> whole_body,
            std::vector<int> changed)
       : Step(node),
-        condition_(std::move(condition), {}),
         body_(std::move(body), std::move(changed)),
+        condition_(std::move(condition), body_),
         whole_body_(std::move(whole_body)) {}
   double cost_of_iteration() const { return condition_.planned().cost() + body_.planned().cost(); }
   Status repeat(std::span<Tensor> values, std::span<bool> given_up) const;
@@ -62,9 +62,9 @@ class LoopStep final : public Step {
   bool takes_scalars(std::span<const Tensor> values) const;
   Status trapped_at(const Trap& trap) const;
 
-  const RepeatedBody condition_;
   // Gives the variables that it changes; counters_ and recompute_ do the rest.
   const RepeatedBody body_;
+  const RepeatedBody condition_;
   const Ref<Body> whole_body_;
   std::optional<Scalars> scalars_;              // none: some variables are no scalars
   std::optional<LoopCounters> counters_;        // none: the condition is no expression of scalars

@@ -39,6 +39,11 @@ RepeatedBody::RepeatedBody(PlannedBody planned, std::vector<int> changed)
   }
 }
 
+RepeatedBody::RepeatedBody(PlannedBody condition, const RepeatedBody& body)
+    : RepeatedBody(std::move(condition), std::vector<int>()) {
+  may_change_shapes_ = body.may_change_shapes_;
+}
+
 RepeatedRun::RepeatedRun(const RepeatedBody& body, std::span<Tensor> values,
                          std::span<const bool> given_up)
     : body_(body),

@@ -17,8 +17,10 @@ namespace graven::engine {
 // made.
 class RepeatedBody {
  public:
-  // changed: which input of the next run each output is. Empty for a condition.
+  // changed: which input of the next run each output is.
   RepeatedBody(PlannedBody planned, std::vector<int> changed);
+  // The condition of a loop with this body, whose runs change what it is given.
+  RepeatedBody(PlannedBody condition, const RepeatedBody& body);
   const PlannedBody& planned() const { return planned_; }
   // The inputs that a run changes, by output.
   const std::vector<int>& changed() const { return changed_; }
@@ -34,7 +36,7 @@ class RepeatedBody {
   // By slot: whether its tensor stays until it is written again or recycled.
   std::vector<uint8_t> is_kept_;
   std::vector<const Step::Output*> written_;  // by output: null if its slot is not kept
-  bool may_change_shapes_ = false;            // a run may, of the inputs for the next one
+  bool may_change_shapes_ = false;            // of the inputs, from one run to the next
 };
 
 // The runs of one loop, on the thread that it lives on, which FlushDenormals is set on. Its slots
