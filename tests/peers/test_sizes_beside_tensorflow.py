@@ -20,7 +20,7 @@ import graven
 import numpy as np
 import pytest
 import tensorflow
-from peers.both_systems import attempt
+from both_systems import attempt
 
 Body = Callable[[Any, Any], Any]
 BODIES: dict[str, Body] = {}
