@@ -548,16 +548,16 @@ def function_of(tf: Any) -> Any:
     return lambda f: tf.function(f, reduce_retracing=None) if tf is graven else tf.function(f)
 
 
-def by_itself(tf: Any, function: Any, f: Body) -> Callable[[Any], Any]:
+def by_itself(tf: Any, function: Any, f: Body) -> Any:
     return function(lambda x: f(tf, x))
 
 
-def within_another(tf: Any, function: Any, f: Body) -> Callable[[Any], Any]:
+def within_another(tf: Any, function: Any, f: Body) -> Any:
     inner = function(lambda x: f(tf, x))
     return function(lambda x: inner(x * 1.0))
 
 
-def as_a_method(tf: Any, function: Any, f: Body) -> Callable[[Any], Any]:
+def as_a_method(tf: Any, function: Any, f: Body) -> Any:
     class Model(tf.Module):
         def __init__(self) -> None:
             super().__init__()
@@ -580,13 +580,13 @@ def dense(tf: Any, gradient: Any) -> Any:
     return gradient if gradient is None else tf.convert_to_tensor(gradient)
 
 
-def in_a_branch(tf: Any, function: Any, f: Body) -> Callable[[Any], Any]:
+def in_a_branch(tf: Any, function: Any, f: Body) -> Any:
     return function(
         lambda x: tf.cond(x[0, 0] > -1.0, lambda: total(tf, f(tf, x)), lambda: tf.constant(0.0))
     )
 
 
-def in_a_loop(tf: Any, function: Any, f: Body) -> Callable[[Any], Any]:
+def in_a_loop(tf: Any, function: Any, f: Body) -> Any:
     def run(x: Any) -> Any:
         def step(i: Any, sum_so_far: Any) -> Any:
             return i + 1, sum_so_far + total(tf, f(tf, x + tf.cast(i, tf.float32)))
@@ -596,7 +596,7 @@ def in_a_loop(tf: Any, function: Any, f: Body) -> Callable[[Any], Any]:
     return function(run)
 
 
-def under_a_tape(tf: Any, function: Any, f: Body) -> Callable[[Any], Any]:
+def under_a_tape(tf: Any, function: Any, f: Body) -> Any:
     inner = function(lambda x: total(tf, f(tf, x)))
 
     def run(x: Any) -> Any:
@@ -608,7 +608,7 @@ def under_a_tape(tf: Any, function: Any, f: Body) -> Callable[[Any], Any]:
     return run
 
 
-def gradient_in_a_function(tf: Any, function: Any, f: Body) -> Callable[[Any], Any]:
+def gradient_in_a_function(tf: Any, function: Any, f: Body) -> Any:
     def run(x: Any) -> Any:
         with tf.GradientTape() as tape:
             tape.watch(x)

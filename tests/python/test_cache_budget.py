@@ -133,7 +133,7 @@ def test_variables_are_created_once_whatever_goes(options: dict[str, int]) -> No
 def test_variables_whose_first_values_depend_on_arguments_survive_clear_cache() -> None:
     made: list[Any] = []
 
-    @function(max_traces=1)
+    @function(max_traces=1)  # type: ignore[untyped-decorator]
     def f(x: Any) -> Any:
         if not made:
             made.append(tf.Variable(x * 2.0))
@@ -256,7 +256,7 @@ def test_clear_cache_frees_what_only_a_trace_captured() -> None:
 
 def test_methods_have_budgets_per_instance() -> None:
     class Model:
-        @function(max_traces=2)
+        @function(max_traces=2)  # type: ignore[untyped-decorator]
         def call(self, x: Any) -> Any:
             return x * 2.0
 
@@ -347,7 +347,7 @@ def test_objects_are_not_compared_for_a_reason() -> None:
 
 
 def test_cache_info_prints_a_table() -> None:
-    @function(max_traces=2)
+    @function(max_traces=2)  # type: ignore[untyped-decorator]
     def area(x: Any, scale: Any) -> Any:
         return x * scale
 
@@ -397,7 +397,7 @@ def test_a_budget_that_is_no_int_is_a_type_error(name: str, given: Any) -> None:
 
 
 def test_a_run_that_fails_leaves_the_cache_within_its_budget() -> None:
-    @function(max_traces=2)
+    @function(max_traces=2)  # type: ignore[untyped-decorator]
     def f(x: Any) -> Any:
         tf.debugging.assert_positive(x)
         return x
