@@ -23,3 +23,4 @@
 #include "graven/api/tensor_array.h"       // IWYU pragma: export
 #include "graven/api/tensor_spec.h"        // IWYU pragma: export
 #include "graven/api/variable.h"           // IWYU pragma: export
+#include "graven/api/watched.h"            // IWYU pragma: export

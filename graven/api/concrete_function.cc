@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graven/api/location.h"
+#include "graven/api/watched.h"
 #include "graven/ir/graph.h"
 
 namespace graven {
@@ -15,6 +16,7 @@ std::vector<Tensor> ConcreteFunction::call_flat(const std::vector<Tensor>& argum
       throw_error(engine::type_error("Expected a tensor for each argument, got None"), location);
     }
   }
+  if (entry_->watches()) internal::note_concrete_call(*entry_->watches(), name(), location);
   std::vector<engine::Tensor> inputs(arguments.begin(), arguments.end());
   engine::Tensors outputs;
   throw_if_error(entry_->run_checked(inputs, outputs), location);
@@ -24,6 +26,7 @@ std::vector<Tensor> ConcreteFunction::call_flat(const std::vector<Tensor>& argum
 engine::Tensors ConcreteFunction::run(std::span<const engine::Tensor> arguments,
                                       const std::source_location& location) const {
   internal::LocationScope scope(location);
+  if (entry_->watches()) internal::note_concrete_call(*entry_->watches(), name(), location);
   engine::Tensors outputs;
   throw_if_error(entry_->run(arguments, outputs), location);
   return outputs;

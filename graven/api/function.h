@@ -14,6 +14,7 @@
 #include "graven/api/location.h"
 #include "graven/api/module.h"
 #include "graven/api/user_callable.h"
+#include "graven/api/watched.h"
 #include "graven/function/function.h"
 #include "graven/ir/frame.h"
 
@@ -36,6 +37,8 @@ struct FunctionOptions {
   // once, and goes. A ValueError unless positive.
   std::optional<int64_t> max_traces = std::nullopt;
   std::optional<int64_t> max_bytes = std::nullopt;
+  // What to do when a watched value of its captures() has changed.
+  Stale stale = Stale::kRetrace;
 };
 
 // The contents of a function's cache: counts, a line for each live trace, and the last ones that
@@ -50,20 +53,9 @@ using engine::TraceInfo;
 template <typename Signature>
 class Function;
 
-// A value of the user's that a function reads, as an argument of captures().
-template <typename T>
-struct Watched {
-  const T* value;
-};
-// Makes a value of any other type an argument of captures().
-template <typename T>
-Watched<T> watched(const T& value) {
-  return {&value};
-}
-
 // The things that a function uses besides its arguments; the program lists them, because C++ cannot
-// see a lambda's captures. Each is a Tensor, Variable, Module, Function or watched(value), or a
-// vector of these, checked at compile time. Tensors and variables are kept alive. A Module adds the
+// see a lambda's captures. Each is a Tensor, Variable, Module, Function or watched<T>, or a vector
+// of these, checked at compile time. Tensors and variables are kept alive. A Module adds the
 // variables that it has at that time, a Function the captures of its traces.
 class GRAVEN_API CaptureList {
  public:
@@ -77,17 +69,21 @@ class GRAVEN_API CaptureList {
     functions_.push_back(function.engine_function());
   }
   template <typename T>
-  void add(const Watched<T>&) {}  // plain data, which a trace freezes
+  void add(const watched<T>& value) {
+    cells_.push_back(value.cell());
+  }
   template <typename T>
   void add(const std::vector<T>& values) {
     for (const T& value : values) add(value);
   }
   // True if the list has a tensor that a trace captured.
   bool covers(const engine::Tensor& captured) const;
+  const std::vector<engine::Ref<internal::WatchedCell>>& cells() const { return cells_; }
 
  private:
   std::vector<engine::Tensor> tensors_;  // and handles of variables
   std::vector<engine::Ref<engine::Function>> functions_;
+  std::vector<engine::Ref<internal::WatchedCell>> cells_;  // of watched values
 };
 
 // The common part of all functions, whatever their arguments are.
@@ -206,7 +202,7 @@ inline constexpr bool kIsCapture<Tensor> = true;
 template <>
 inline constexpr bool kIsCapture<Variable> = true;
 template <typename T>
-inline constexpr bool kIsCapture<Watched<T>> = true;
+inline constexpr bool kIsCapture<watched<T>> = true;
 template <typename T>
 inline constexpr bool kIsCapture<std::vector<T>> = kIsCapture<T>;
 template <typename R, typename... Args>
@@ -215,8 +211,10 @@ inline constexpr bool kIsCapture<Function<R(Args...)>> = true;
 // The first argument of function(), below.
 template <typename... T>
 CaptureList captures(const T&... told) {
-  static_assert((kIsCapture<T> && ...),
-                "captures() takes tensors, variables, modules, functions and watched(value)");
+  static_assert(
+      (kIsCapture<T> && ...),
+      "captures() takes tensors, variables, modules, functions and graven::watched values: "
+      "a plain value is frozen by a trace, so make it a graven::watched<T>");
   CaptureList list;
   (list.add(told), ...);
   return list;
@@ -295,22 +293,28 @@ void write_key_of_given(KeyWriter& key, const Given& given) {
 template <typename R, typename... Args>
 class Function<R(Args...)>::Tracer final : public engine::Tracer {
  public:
-  explicit Tracer(Body body) : body_(std::move(body)) {}
+  Tracer(Body body, Stale stale, std::vector<engine::Ref<internal::WatchedCell>> cells)
+      : body_(std::move(body)), stale_(stale), cells_(std::move(cells)) {}
   engine::Result<engine::Value> trace(const engine::FunctionType&,
                                       std::span<const engine::Value> values) override {
     engine::Frame::current().locations = &internal::cpp_locations();
+    internal::WatchScope scope(cells_, stale_);
     return internal::call_with_values(body_, values);
   }
+  engine::Ref<engine::Watches> take_watches() override { return internal::take_watches(); }
 
  private:
-  Body body_;
+  const Body body_;
+  const Stale stale_;
+  const std::vector<engine::Ref<internal::WatchedCell>> cells_;
 };
 
 template <typename R, typename... Args>
 Function<R(Args...)>::Function(Body body, FunctionOptions options, std::source_location location,
                                CaptureList captures)
-    : FunctionBase(std::move(options), sizeof...(Args), std::make_unique<Tracer>(std::move(body)),
-                   std::move(captures), location) {}
+    : FunctionBase(options, sizeof...(Args),
+                   std::make_unique<Tracer>(std::move(body), options.stale, captures.cells()),
+                   captures, location) {}
 
 template <typename R, typename... Args>
 R Function<R(Args...)>::operator()(const std::remove_cvref_t<Args>&... arguments,
@@ -326,6 +330,7 @@ R Function<R(Args...)>::operator()(const std::remove_cvref_t<Args>&... arguments
     entry = engine::EntryInUse(resolve(std::span(values, sizeof...(Args)),
                                        engine::Function::Purpose::kCall, key, location, new_trace));
   }
+  if (entry->watches()) internal::note_watches(*entry->watches(), name(), location);
   engine::Tensors outputs;
   throw_if_error(entry->run(key.tensors(), outputs), location);
   return internal::result_of<R>(*entry, outputs);

@@ -189,7 +189,8 @@ def _make(
         _name_of(python_function),
         described,
         options.reduce_retracing,
-        True,  # literals are equal by ==, as stale="ignore" asks for
+        # Literals that are equal by == are one in TensorFlow's profile (docs/traps.md).
+        options.stale == "ignore" and options.reduce_retracing is False,
         not options.attributes.get("_disable_acd", False),
         instance,
         "_implements" in options.attributes,
