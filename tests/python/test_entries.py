@@ -117,11 +117,25 @@ def test_dicts_of_all_classes_share_a_trace() -> None:
         assert traces(f) == 1
 
 
-def test_numbers_that_words_cannot_say_share_the_traces_of_equal_ones() -> None:
-    f = tf.function(lambda n: tf.constant(0))
-    for number in (2.0**70, 2**70, 2**70, 2.0**70, 2**62, 2.0**62):
+def test_numbers_that_words_cannot_say_have_the_traces_that_others_have() -> None:
+    numbers = (2.0**70, 2**70, 2**70, 2.0**70, 2**62, 2.0**62)
+    # In TensorFlow's profile equal ones share a trace, by default those of a type do.
+    f = tf.function(lambda n: tf.constant(0), stale="ignore", reduce_retracing=False)
+    g = tf.function(lambda n: tf.constant(0))
+    for number in numbers:
         f(number)
+        g(number)
     assert traces(f) == 2
+    assert traces(g) == 4
+
+
+def test_numbers_of_other_types_have_traces_of_their_own() -> None:
+    f = tf.function(lambda n: tf.constant(n))
+    for number, dtype in ((1, tf.int32), (1.0, tf.float32), (True, tf.bool), (1, tf.int32)):
+        assert f(number).dtype == dtype
+    assert traces(f) == 3
+    g = tf.function(lambda n: tf.constant(1.0) / n)
+    assert [float(g(0.0)), float(g(-0.0))] == [float("inf"), float("-inf")]
 
 
 def test_equal_objects_share_a_trace_until_the_first_goes() -> None:
