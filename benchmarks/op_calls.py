@@ -68,6 +68,7 @@ _NOT_TIMED = {
         "runs functions of the program",
     ),
     "FakeParam": "a value that nothing reads",
+    **_each("end_trace_lock explain trace_lock", "computes nothing"),
     **_each(
         "signal.inverse_mdct signal.inverse_stft signal.inverse_stft_window_fn signal.mdct "
         "signal.stft",

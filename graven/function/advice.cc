@@ -169,6 +169,12 @@ std::string advice_for(const std::string& path, const TraceType& now, const Trac
   return "";
 }
 
+std::string advice_for_read_sizes(Language language) {
+  return str_cat("Each number of a size that the body reads is a trace of its own. ",
+                 language == Language::kPython ? "tf.shape(x)" : "graven::shape(x)",
+                 " has the sizes as a tensor, which serves all of them.");
+}
+
 std::string advice_for_objects(Language language) {
   return language == Language::kPython
              ? "An object is known by identity unless its class defines __eq__ and __hash__: make "

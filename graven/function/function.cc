@@ -4,6 +4,7 @@
 
 #include "graven/base/hash.h"
 #include "graven/base/strings.h"
+#include "graven/function/advice.h"
 #include "graven/function/lift.h"
 #include "graven/function/trace_body.h"
 #include "graven/function/trace_chain.h"
@@ -400,8 +401,7 @@ Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
       traced_now_.push_back(tracing);
       ++version_;
     }
-    Retrace retrace(index_.same_key(key_of_trace(plan.type, skeleton, scope, row)), plan.type,
-                    context_of(scope));
+    Retrace retrace(index_.related(skeleton), type, plan.type, context_of(scope));
     auto entry = trace(plan, scope, created);
     if (!entry.ok() && prepare_exact(plan, type, entry.status(), created)) {
       entry = trace(plan, scope, created);
@@ -443,8 +443,10 @@ void Function::account_for(Entry& made, const FunctionType& type, std::optional<
   account.miss = miss_of(type, made.scope_, account.key, account.number);
   if (made.has_open_sizes_) {
     account.miss.text += "; serves other sizes too";
+    if (account.miss.is_of_shapes) account.miss.advice.clear();
   } else if (std::string read = sizes_text(type, generalizer_.pinned()); !read.empty()) {
     account.miss.text += str_cat("; its body reads ", read);
+    if (account.miss.is_of_shapes) account.miss.advice = advice_for_read_sizes(options_.language);
   }
   if (options_.locations) account.called_at = options_.locations->current();
 }
@@ -492,6 +494,11 @@ Result<ExplainedCall> Function::explain_call(FunctionType type, std::span<const 
   }
   const uint64_t key = key_of_arguments(type, skeleton, scope, row);
   call.miss = miss_of(type, scope, key, cache_->traces.load() + 1);
+  for (const Ref<Entry>& stale : index_.related(skeleton)) {
+    if (stale->scope_ != scope || stale->holds() || !type.is_subtype_of(stale->type())) continue;
+    const std::string change = stale->watches()->change();
+    if (!change.empty()) call.miss = Miss{.text = change, .nearest = stale->number()};
+  }
   for (const Ref<Entry>& other : index_.entries()) {
     if (other->number() != call.miss->nearest) continue;
     call.usual_ms = other->trace_milliseconds();

@@ -76,6 +76,11 @@ std::optional<Differences> compare(const FunctionType& now, const FunctionType& 
   return differences;
 }
 
+bool are_tensors_of_one_dtype(const TraceType& a, const TraceType& b) {
+  return a.kind() == TraceType::Kind::kTensor && b.kind() == TraceType::Kind::kTensor &&
+         static_cast<const TensorType&>(a).dtype() == static_cast<const TensorType&>(b).dtype();
+}
+
 }  // namespace
 
 int64_t heap_bytes_of(const Miss& miss) {
@@ -108,6 +113,7 @@ Miss explain_miss(const FunctionType& type, std::span<const Ref<Entry>> entries,
     miss.cause = Miss::Cause::kDiffers;
     miss.path = nearest->path;
     miss.num_more = nearest->number - 1;
+    miss.is_of_shapes = are_tensors_of_one_dtype(*nearest->now, *nearest->before);
     miss.text =
         str_cat(miss.path, ": ", long_text(*nearest->now), ", was ", long_text(*nearest->before));
     if (miss.num_more > 0) miss.text += str_cat(" (and ", miss.num_more, " more)");
@@ -124,6 +130,11 @@ Miss explain_miss(const FunctionType& type, std::span<const Ref<Entry>> entries,
     miss.now = type_text(*nearest->object_now);
     miss.before = type_text(*nearest->object_before);
     miss.advice = advice_for_objects(language);
+    return miss;
+  }
+  if (entry->has_open_sizes()) {
+    miss.text =
+        "sizes that its body knows for no call, where the trace there is knows those of each call";
     return miss;
   }
   miss.cause = Miss::Cause::kUnfinished;

@@ -35,7 +35,8 @@ struct Miss {
   int64_t nearest = 0;
   std::string path = {}, now = {}, before = {};
   int64_t num_more = 0;
-  std::string advice = {};  // with a ready TensorSpec or input_signature; may be empty
+  bool is_of_shapes = false;  // the leaf is a tensor of the same dtype in both
+  std::string advice = {};    // with a ready TensorSpec or input_signature; may be empty
 };
 
 int64_t heap_bytes_of(const Miss& miss);

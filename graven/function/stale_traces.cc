@@ -43,11 +43,14 @@ bool same_trace(const Entry& a, const Entry& b) {
 
 }  // namespace
 
-Retrace::Retrace(std::span<const Ref<Entry>> related, const FunctionType& type, uint64_t context) {
+Retrace::Retrace(std::span<const Ref<Entry>> related, const FunctionType& call,
+                 const FunctionType& traced, uint64_t context) {
   for (const Ref<Entry>& entry : related) {
-    const bool is_old = entry->watches() && entry->context() == context && !entry->holds() &&
-                        type.equals(entry->type());
-    if (is_old) old_ = entry;
+    if (!entry->watches() || entry->context() != context || entry->holds()) continue;
+    const bool is_same = traced.equals(entry->type());
+    if (!is_same && (is_of_same_type_ || !call.is_subtype_of(entry->type()))) continue;
+    old_ = entry;
+    is_of_same_type_ = is_same;
   }
   if (!old_) return;
   why_ = old_->watches()->change();
@@ -67,7 +70,7 @@ Ref<Entry> Retrace::end(const Result<Ref<Entry>>& traced, std::vector<CreatedVar
   }
   Watches* fresh = (*traced)->watches();
   if (!fresh) return nullptr;
-  const bool is_same = watches.gradients_hold() && same_trace(*old_, **traced);
+  const bool is_same = is_of_same_type_ && watches.gradients_hold() && same_trace(*old_, **traced);
   watches.precede(*fresh, (*traced)->trace_milliseconds());
   if (!is_same) return nullptr;
   watches.adopt(*fresh);

@@ -26,9 +26,10 @@ struct CreatedVariable;
 //   are watched is undone.
 class GRAVEN_API Retrace {
  public:
-  // `related` are entries of which some may have this type; `context` and type those of the trace
-  // to be made.
-  Retrace(std::span<const Ref<Entry>> related, const FunctionType& type, uint64_t context);
+  // `related` are entries of which some may serve a call of this type; `traced` is the type of the
+  // trace to be made, and `context` that of its row.
+  Retrace(std::span<const Ref<Entry>> related, const FunctionType& call, const FunctionType& traced,
+          uint64_t context);
 
   // After the trace. Returns the old entry if it is kept; then nothing was created.
   Ref<Entry> end(const Result<Ref<Entry>>& traced, std::vector<CreatedVariable>& created);
@@ -37,7 +38,8 @@ class GRAVEN_API Retrace {
 
  private:
   friend class StaleTraces;
-  Ref<Entry> old_;  // the last one; null if this is no retrace
+  Ref<Entry> old_;  // the last one, of the same type if there is one; null if this is no retrace
+  bool is_of_same_type_ = false;
   std::string why_;
 };
 

@@ -1,5 +1,8 @@
 #include "graven/kernels/matmul_pieces.h"
 
+#include <algorithm>
+#include <memory>
+
 namespace graven::engine {
 namespace {
 
@@ -76,7 +79,8 @@ ProductPieces cut_product(int64_t m, int64_t n, int64_t k, int64_t batch,
         std::clamp<int64_t>(static_cast<int64_t>(kWorthCutting / whole), 1, batch);
     return one;
   }
-  thread_local KnownGrid known[kKnownGrids];
+  // Not in the thread's static block: libraries that are opened later need what is left of it.
+  thread_local const auto known = std::make_unique<KnownGrid[]>(kKnownGrids);
   KnownGrid& place = known[static_cast<size_t>(m * 5 + n * 3 + k) / 16 % kKnownGrids];
   if (place.m != m || place.n != n || place.k != k || place.batch != batch ||
       !(place.costs == costs)) {

@@ -1,5 +1,7 @@
 #include "graven/kernels/onednn.h"
 
+#include <cstdio>
+
 #include "graven/kernels/onednn/plugin.h"
 #include "graven/kernels/open_plugin.h"
 
@@ -14,6 +16,10 @@ struct Opened {
     OpenedPlugin plugin = open_plugin("libgraven_onednn.so", kOneDnnFactoryName);
     if (plugin.factory) library = reinterpret_cast<OneDnnFactory*>(plugin.factory)();
     reason = std::move(plugin.reason);
+    if (!library) {
+      std::fprintf(stderr, "graven: convolutions and matrix products go without oneDNN: %s\n",
+                   reason.c_str());
+    }
   }
 };
 

@@ -32,6 +32,9 @@ struct WatchListObject {
 namespace {
 
 constexpr int kRetracesToReport = 8;
+// Retraces of one trace that come out equal, after which it does not watch any more what traces
+// themselves change: m.training in a step that sets it.
+constexpr int kEqualGraphs = 2;
 
 PyTypeObject* list_type = nullptr;
 constinit thread_local WatchScope* t_scope = nullptr;
@@ -216,7 +219,10 @@ void PythonWatches::begin_retrace() {
     WatchListObject* list = this->list();
     if (!list) return;
     std::vector<std::vector<Object>> before;
-    for (const WatchedPlace& place : list->places) before.push_back(place.values());
+    for (WatchedPlace& place : list->places) {
+      before.push_back(place.values());
+      place.note_changes();
+    }
     std::swap(list->before, before);
   });
 }
@@ -242,6 +248,11 @@ void PythonWatches::adopt(engine::Watches& fresh) {
     auto& other = static_cast<PythonWatches&>(fresh);
     WatchListObject *mine = list(), *theirs = other.list();
     if (!mine || !theirs) return;
+    const bool are_alike = mine->places.size() == theirs->places.size();
+    const bool is_enough = ++num_adopted_ >= kEqualGraphs;
+    for (size_t i = 0; are_alike && i < mine->places.size(); ++i) {
+      theirs->places[i].leave_out(mine->places[i], /*with_noted=*/is_enough);
+    }
     num_retraces_ = other.num_retraces_;
     milliseconds_ = other.milliseconds_;
     report_ = std::exchange(other.report_, {});

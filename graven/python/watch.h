@@ -56,6 +56,7 @@ class PythonWatches final : public engine::Watches, public engine::HasWatchedVal
   std::string report_;       // to be logged at the next call
   bool is_of_cost_ = false;  // the report is about a value that changes again and again
   int num_retraces_ = 0;     // that changes have caused before this trace
+  int num_adopted_ = 0;      // retraces of this trace that made an equal graph
   double milliseconds_ = 0;  // what they have taken
 };
 

@@ -200,7 +200,8 @@ bool WatchedPlace::hold() {
     if (!has_containers_) return true;
     for (Item& item : items_) {
       if (item.is_looked_up) item.current = find(owner, item);
-      if ((item.is_looked_up || item.value.is_container()) && !item.value.is(item.current)) {
+      if ((item.is_looked_up || item.value.is_container()) && !item.is_left_out &&
+          !item.value.is(item.current)) {
         return false;
       }
     }
@@ -208,7 +209,7 @@ bool WatchedPlace::hold() {
   }
   for (Item& item : items_) {
     item.current = find(owner, item);
-    if (!item.value.is(item.current)) {
+    if (!item.is_left_out && !item.value.is(item.current)) {
       dict_tag_ = 0, type_tag_ = 0;  // `current` of the rest is old
       return false;
     }
@@ -222,7 +223,7 @@ std::string WatchedPlace::change() {
   if (!owner) return "";
   for (Item& item : items_) {
     PyObject* now = find(owner, item);
-    if (item.value.is(now)) continue;
+    if (item.is_left_out || item.value.is(now)) continue;
     const WatchedValue::Change change = item.value.change(now);
     PyObject *name, *place;
     if (!PyArg_ParseTuple(item.label.get(), "UU", &name, &place)) {
@@ -236,9 +237,8 @@ std::string WatchedPlace::change() {
 }
 
 void WatchedPlace::describe(std::vector<std::string>& lines) const {
-  PyObject* owner = this->owner();
-  if (!owner) return;
   for (const Item& item : items_) {
+    if (item.is_left_out) continue;
     PyObject *name, *place;
     const bool has_label = PyArg_ParseTuple(item.label.get(), "UU", &name, &place);
     const char* text = has_label ? PyUnicode_AsUTF8(name) : nullptr;
@@ -247,8 +247,28 @@ void WatchedPlace::describe(std::vector<std::string>& lines) const {
       PyErr_Clear();
       continue;
     }
-    PyObject* now = find(owner, const_cast<Item&>(item));  // which notes where it was found
-    lines.push_back(engine::str_cat(text, " = ", watched_text(now), ", read ", where));
+    lines.push_back(engine::str_cat(text, " = ", item.value.text(), ", read ", where));
+  }
+}
+
+void WatchedPlace::note_changes() {
+  PyObject* owner = this->owner();
+  for (Item& item : items_) {
+    PyObject* now = owner ? find(owner, item) : nullptr;
+    item.is_noted = owner && !item.value.is(now);
+    item.noted = item.is_noted ? Object::borrow(now) : Object();
+  }
+}
+
+void WatchedPlace::leave_out(WatchedPlace& before, bool with_noted) {
+  PyObject* owner = before.owner();
+  if (before.items_.size() != items_.size()) return;
+  for (size_t i = 0; i < items_.size(); ++i) {
+    Item& item = before.items_[i];
+    items_[i].is_left_out |= item.is_left_out;
+    if (with_noted && item.is_noted && owner) {
+      items_[i].is_left_out |= before.find(owner, item) != item.noted.get();
+    }
   }
 }
 
@@ -314,6 +334,7 @@ int WatchedPlace::traverse(visitproc visit, void* arg) const {
   for (const Item& item : items_) {
     Py_VISIT(item.name.get());
     Py_VISIT(item.label.get());
+    Py_VISIT(item.noted.get());
     if (const int stop = item.value.traverse(visit, arg)) return stop;
   }
   return 0;

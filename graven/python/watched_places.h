@@ -41,6 +41,11 @@ class WatchedPlace {
   std::string change();
   // Adds a line for each name: "rate = 0.5, read at f.py:3".
   void describe(std::vector<std::string>& lines) const;
+  // Notes which names have changed, and their values.
+  void note_changes();
+  // Does not watch any more what `before`, of the same names, does not, nor, with_noted, what was
+  // noted there and has changed again since: the trace itself has changed it.
+  void leave_out(WatchedPlace& before, bool with_noted);
   // Takes the values that there are now; gives the ones before away.
   void renew(std::vector<WatchedValue>& old);
   // The values that there are now, to put back later; null for what cannot be put back.
@@ -62,6 +67,9 @@ class WatchedPlace {
     Py_ssize_t hint = 0;          // position in the dict
     PyObject* current = nullptr;  // as long as the place has not changed
     bool is_looked_up = false;    // may change without a change of the place's tags
+    bool is_left_out = false;     // not watched any more
+    bool is_noted = false;        // had changed when the last retrace began,
+    Object noted = {};            // to this
   };
   PyObject* owner() const;  // borrowed; null if it is gone
   PyObject* find(PyObject* owner, Item& item) const;

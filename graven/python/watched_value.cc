@@ -81,6 +81,8 @@ bool for_each_item(PyObject* container, Visit&& visit) {
     return true;
   }
   if (!PyList_Check(container) && !PyTuple_Check(container)) {
+    // Making the iterator may collect garbage, and so run code that lets the container go.
+    const Object owned = Object::borrow(container);
     // A subclass of set may have its own.
     auto* iterate = PyAnySet_Check(container) ? PySet_Type.tp_iter : Py_TYPE(container)->tp_iter;
     Object iterator = Object::take(iterate(container));

@@ -46,13 +46,13 @@ class WatchedValue {
   WatchedValue(WatchedValue&&) noexcept;
   WatchedValue& operator=(WatchedValue&&) noexcept;
   ~WatchedValue();
+  std::string text() const;  // of the value that was read
 
  private:
   enum class Kind : uint8_t { kPlain, kSame, kAbsent, kWeak, kContainer };
   static WatchedValue of_leaf(PyObject* value);
   bool is_otherwise(PyObject* now);
   bool are_items_of(PyObject* now);
-  std::string text() const;
 
   Kind kind_ = Kind::kAbsent;
   Object object_;  // itself; a weak reference to it; the type of a container

@@ -218,7 +218,7 @@ def test_advice_has_a_spec_that_can_be_used(calls: list[Any], advice: str) -> No
 
 
 def test_following_the_advice_of_a_signature_leaves_one_trace() -> None:
-    f = tf.function(lambda x, y: x * 2.0)
+    f = function(lambda x, y: x * 2.0, reduce_retracing=False)
     for n in (1, 2):
         f(tf.ones([n, 2]), tf.ones([1]))
     advice = only(f.explain())["traces"][1]["why"]["advice"]
@@ -227,6 +227,16 @@ def test_following_the_advice_of_a_signature_leaves_one_trace() -> None:
     for n in range(1, 6):
         g(tf.ones([n, 2]), tf.ones([1]))
     assert g.experimental_get_tracing_count() == 1
+
+
+def test_sizes_that_are_left_open_need_no_advice_and_those_that_are_read_tf_shape() -> None:
+    f = tf.function(lambda x: x * 2.0)
+    g = tf.function(lambda x: x * x.shape[0])
+    for n in (1, 2):
+        f(tf.ones([n]))
+        g(tf.ones([n]))
+    assert only(f.explain())["traces"][1]["why"]["advice"] == ""
+    assert "tf.shape(x)" in only(g.explain())["traces"][1]["why"]["advice"]
 
 
 # --- What a call would do

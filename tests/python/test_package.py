@@ -180,3 +180,14 @@ def test_importing_takes_little_memory() -> None:
 def test_strings_cannot_be_cast() -> None:
     with pytest.raises(tf.errors.UnimplementedError, match="Cast string to int32"):
         tf.cast("1", tf.int32)
+
+
+def test_a_process_of_python_finds_room_for_onednn() -> None:
+    """Little room is left for thread-local variables of a library that is opened late."""
+    program = (
+        "import graven as tf\n"
+        "tf.nn.conv2d(tf.ones([8, 8, 8, 32]), tf.ones([3, 3, 32, 32]), 1, 'SAME')\n"
+        "print('libdnnl' in open('/proc/self/maps').read())\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (ended.stdout, ended.stderr) == ("True\n", "")

@@ -40,6 +40,14 @@ _MAX_DEPTH = 24  # of calls
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
 _CONTAINERS = (list, tuple, dict, set, frozenset, deque)
+_ITEMS_OF: dict[type, Callable[[Any], Any]] = {
+    list: list.__iter__,
+    tuple: tuple.__iter__,
+    dict: lambda value: iter(dict.values(value)),
+    set: set.__iter__,
+    frozenset: frozenset.__iter__,
+    deque: deque.__iter__,
+}
 
 _known: WeakKeyDictionary[CodeType, Reads] = WeakKeyDictionary()
 
@@ -478,8 +486,9 @@ class Plan:
             return
         if spec is not None:
             spec.whole = True
-        items = list(value.values() if _is(value, dict) else value)
-        for i, item in enumerate(items[:_MAX_EACH]):
+        # A subclass may have an __iter__ of its own, which is the program's code.
+        items = next(items for base, items in _ITEMS_OF.items() if _is(value, base))
+        for i, item in enumerate(list(itertools.islice(items(value), _MAX_EACH))):
             yield item, None, f"{text}[{i}]"
 
     def _length(

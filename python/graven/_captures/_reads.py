@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import dis
 import inspect
-import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from types import CodeType
 from typing import Any
+
+from graven._captures._byte_code import Instruction, instructions
 
 Step = tuple[str, Any]
 Path = tuple[Step, ...]
@@ -156,73 +157,6 @@ def _is_plain(constant: Any) -> bool:
     return isinstance(constant, str | int | bytes)
 
 
-class _Instruction:
-    """What `dis` says of an instruction, as far as a _Reader asks; the object is used again."""
-
-    arg: int
-    argrepr: str
-    argval: Any
-    is_jump_target: bool
-    line_number: int
-    offset: int
-    opcode: int
-    opname: str
-    starts_line: int | bool | None
-
-
-def _instructions(code: CodeType) -> Iterator[Any]:
-    """The instructions of a code object; like `dis`, which takes three times as long."""
-    if sys.version_info[:2] != (3, 11):
-        yield from dis.get_instructions(code)
-        return
-    raw = code.co_code
-    lines = dict(dis.findlinestarts(code))
-    labels = frozenset(dis.findlabels(raw))  # type: ignore[arg-type]
-    made = _Instruction()
-    made.argrepr = ""
-    extended = 0
-    for offset in range(0, len(raw), 2):
-        opcode, arg = raw[offset], raw[offset + 1] | extended
-        if opcode == _CACHE:
-            continue
-        if opcode == dis.EXTENDED_ARG:
-            extended = arg << 8
-            continue
-        extended = 0
-        made.opcode, made.arg, made.offset = opcode, arg, offset
-        made.opname = dis.opname[opcode]
-        made.starts_line = lines.get(offset)
-        made.is_jump_target = offset in labels
-        kind = _OPERANDS.get(opcode)
-        made.argval = arg if kind is None else kind(code, arg, offset)
-        yield made
-
-
-def _jump_of(opname: str) -> Callable[[CodeType, int, int], int]:
-    sign = -2 if "JUMP_BACKWARD" in opname else 2
-    return lambda code, arg, offset: offset + 2 + sign * arg
-
-
-def _name_of(opname: str) -> Callable[[CodeType, int, int], str]:
-    shift = opname == "LOAD_GLOBAL"
-    return lambda code, arg, offset: code.co_names[arg >> shift]
-
-
-def _variable(code: CodeType, arg: int, offset: int) -> str:
-    name: str = code._varname_from_oparg(arg)  # type: ignore[attr-defined]
-    return name
-
-
-_CACHE = dis.opmap.get("CACHE", 0)
-# How to find what the number in an instruction means.
-_OPERANDS: dict[int, Callable[[CodeType, int, int], Any]] = {
-    **{op: _name_of(dis.opname[op]) for op in dis.hasname},
-    **{op: lambda code, arg, offset: code.co_consts[arg] for op in dis.hasconst},
-    **{op: _variable for op in (*dis.haslocal, *dis.hasfree)},
-    **{op: _jump_of(dis.opname[op]) for op in dis.hasjrel},
-}
-
-
 class _Reader:
     """Reads one code object, and those of the functions that it makes."""
 
@@ -235,6 +169,7 @@ class _Reader:
         self.at_label: dict[int, list[_Value]] = {}
         self.keyword_names: tuple[str, ...] = ()
         self.line = code.co_firstlineno
+        self.read_at: dict[Path, int] = {}  # the line where a value was loaded that is used later
         self.done: set[Any] = set()
         self.has_loop = False
         self.calls: dict[Any, Call] = {}  # by place, the same when the code is read again
@@ -249,12 +184,14 @@ class _Reader:
         return [self.pop() for _ in range(n)][::-1]
 
     def push(self, value: _Value) -> None:
+        for path in value.paths:
+            self.read_at.setdefault(path, self.line)
         self.stack.append(value)
 
     def use(self, *values: _Value) -> None:
         for value in values:
             for path in (*value.paths, *value.taints):
-                self.reads.used.setdefault(path, self.line)
+                self.reads.used.setdefault(path, self.read_at.get(path, self.line))
             for part in value.parts or ():
                 self.use(part)
             if value.code is not None:
@@ -309,7 +246,7 @@ class _Reader:
 
     def run_once(self) -> None:
         ends = False
-        for instruction in _instructions(self.code):
+        for instruction in instructions(self.code):
             if instruction.starts_line is not None:
                 self.note_line(instruction)
             if instruction.is_jump_target:
@@ -318,14 +255,14 @@ class _Reader:
                     self.stack = list(saved or ())
             ends = self.step(instruction)
 
-    def note_line(self, instruction: _Instruction) -> None:
+    def note_line(self, instruction: Instruction) -> None:
         line = instruction.starts_line
         if line is True:  # from 3.13 on
             line = instruction.line_number
         if isinstance(line, int) and not isinstance(line, bool):
             self.line = line
 
-    def step(self, instruction: _Instruction) -> bool:
+    def step(self, instruction: Instruction) -> bool:
         """Does what an instruction does; True if the next one does not follow it."""
         name = instruction.opname
         self.offset = instruction.offset
@@ -344,7 +281,7 @@ class _Reader:
         self.unknown(instruction)
         return False
 
-    def unknown(self, instruction: _Instruction) -> None:
+    def unknown(self, instruction: Instruction) -> None:
         """An instruction that takes what it likes: all that may be is used."""
         self.use_all()
         try:
@@ -354,7 +291,7 @@ class _Reader:
         size = max(0, len(self.stack) + effect)
         self.stack = [_NOTHING] * size
 
-    def conditional(self, instruction: _Instruction) -> bool:
+    def conditional(self, instruction: Instruction) -> bool:
         name = instruction.opname
         if name == "FOR_ITER":
             iterator = self.stack[-1] if self.stack else _NOTHING
@@ -373,7 +310,7 @@ class _Reader:
             self.at_label.setdefault(instruction.argval, list(self.stack))
         return False
 
-    def leave(self, instruction: _Instruction) -> bool:
+    def leave(self, instruction: Instruction) -> bool:
         if instruction.opname == "RETURN_GENERATOR":
             self.push(_NOTHING)
             return False
@@ -383,21 +320,21 @@ class _Reader:
         self.use_all()
         return True
 
-    def load_global(self, instruction: _Instruction) -> None:
+    def load_global(self, instruction: Instruction) -> None:
         if instruction.opname == "LOAD_GLOBAL" and (instruction.arg or 0) & 1:
             self.push(_NULL)
         self.push(_Value([((GLOBAL, instruction.argval),)]))
 
-    def load_local(self, instruction: _Instruction) -> None:
+    def load_local(self, instruction: Instruction) -> None:
         names = instruction.argval
         for name in names if isinstance(names, tuple) else (names,):
             self.push(self.scope.load(name))
 
-    def load_constant(self, instruction: _Instruction) -> None:
+    def load_constant(self, instruction: Instruction) -> None:
         value = instruction.argval
         self.push(_Value(constant=(value,)))
 
-    def load_attribute(self, instruction: _Instruction) -> None:
+    def load_attribute(self, instruction: Instruction) -> None:
         value = self.pop()
         is_method = instruction.opname == "LOAD_METHOD" or (
             dis.opmap.get("LOAD_METHOD", 256) > 255
@@ -408,25 +345,25 @@ class _Reader:
         if is_method:
             self.push(_SELF)
 
-    def load_closure(self, instruction: _Instruction) -> None:
+    def load_closure(self, instruction: Instruction) -> None:
         self.push(_NOTHING)  # cells are found by name
 
-    def push_null(self, instruction: _Instruction) -> None:
+    def push_null(self, instruction: Instruction) -> None:
         self.push(_NULL)
 
-    def nothing(self, instruction: _Instruction) -> None:
+    def nothing(self, instruction: Instruction) -> None:
         """Leaves the stack as it is."""
 
-    def pop_top(self, instruction: _Instruction) -> None:
+    def pop_top(self, instruction: Instruction) -> None:
         value = self.pop()
         if value.code is not None:
             self.use(value)
 
-    def copy(self, instruction: _Instruction) -> None:
+    def copy(self, instruction: Instruction) -> None:
         n = instruction.arg or 1
         self.push(self.stack[-n] if n <= len(self.stack) else _NOTHING)
 
-    def swap(self, instruction: _Instruction) -> None:
+    def swap(self, instruction: Instruction) -> None:
         n = instruction.arg or 1
         if n <= len(self.stack):
             self.stack[-1], self.stack[-n] = self.stack[-n], self.stack[-1]
@@ -447,7 +384,7 @@ class _Reader:
             if path not in target:
                 self.reads.used.setdefault(path, self.line)
 
-    def store_local(self, instruction: _Instruction) -> None:
+    def store_local(self, instruction: Instruction) -> None:
         names = instruction.argval
         for name in names[::-1] if isinstance(names, tuple) else (names,):
             value = self.pop()
@@ -459,20 +396,20 @@ class _Reader:
             else:
                 self.scope.store(name, value)
 
-    def store_and_load(self, instruction: _Instruction) -> None:
+    def store_and_load(self, instruction: Instruction) -> None:
         stored, loaded = instruction.argval
         self.scope.store(stored, self.pop())
         self.push(self.scope.load(loaded))
 
-    def store_global(self, instruction: _Instruction) -> None:
+    def store_global(self, instruction: Instruction) -> None:
         self.stored(self.pop(), frozenset([((GLOBAL, instruction.argval),)]))
 
-    def store_attribute(self, instruction: _Instruction) -> None:
+    def store_attribute(self, instruction: Instruction) -> None:
         owner = self.pop()
         target = _stepped(owner, (ATTRIBUTE, instruction.argval))
         self.stored(self.pop(), target.paths)
 
-    def store_item(self, instruction: _Instruction) -> None:
+    def store_item(self, instruction: Instruction) -> None:
         key, owner, value = self.pop(), self.pop(), self.pop()
         self.use(key)
         target: frozenset[Path] = frozenset()
@@ -482,21 +419,21 @@ class _Reader:
 
     # Computations.
 
-    def binary(self, instruction: _Instruction) -> None:
+    def binary(self, instruction: Instruction) -> None:
         if instruction.opname == "BINARY_OP" and instruction.argrepr in ("[]", "NB_SUBSCR"):
             self.item(instruction)
             return
         right, left = self.pop(), self.pop()
         self.push(self.made_of(left, right))
 
-    def unary(self, instruction: _Instruction) -> None:
+    def unary(self, instruction: Instruction) -> None:
         self.push(self.made_of(self.pop()))
 
-    def compare(self, instruction: _Instruction) -> None:
+    def compare(self, instruction: Instruction) -> None:
         right, left = self.pop(), self.pop()
         self.push(self.made_of(left, right))
 
-    def build(self, instruction: _Instruction) -> None:
+    def build(self, instruction: Instruction) -> None:
         name, n = instruction.opname, instruction.arg or 0
         if name == "BUILD_MAP":
             n *= 2
@@ -511,7 +448,7 @@ class _Reader:
         else:
             self.push(self.made_of(*parts))
 
-    def extend(self, instruction: _Instruction) -> None:
+    def extend(self, instruction: Instruction) -> None:
         value = self.pop()
         at = instruction.arg or 1
         if at <= len(self.stack):
@@ -519,17 +456,17 @@ class _Reader:
         else:
             self.use(value)
 
-    def map_add(self, instruction: _Instruction) -> None:
+    def map_add(self, instruction: Instruction) -> None:
         value = self.made_of(self.pop(), self.pop())
         self.push(value)
         self.extend(instruction)
 
-    def format(self, instruction: _Instruction) -> None:
+    def format(self, instruction: Instruction) -> None:
         if instruction.opname == "FORMAT_VALUE" and (instruction.arg or 0) & 4:
             self.pop()
         self.push(self.made_of(self.pop()))
 
-    def unpack(self, instruction: _Instruction) -> None:
+    def unpack(self, instruction: Instruction) -> None:
         value, n = self.pop(), instruction.arg or 0
         if value.parts is not None and len(value.parts) == n:
             parts = list(value.parts)
@@ -537,7 +474,7 @@ class _Reader:
             parts = [_Value((*_stepped(value, (ITEM, i)).paths,), value.taints) for i in range(n)]
         self.stack += parts[::-1]
 
-    def item(self, instruction: _Instruction) -> None:
+    def item(self, instruction: Instruction) -> None:
         key, owner = self.pop(), self.pop()
         if key.constant is not None and _is_plain(key.constant[0]):
             index = key.constant[0]
@@ -551,19 +488,19 @@ class _Reader:
         self.use(key, owner)
         self.push(_stepped(owner, (EACH, None)))
 
-    def slice(self, instruction: _Instruction) -> None:
+    def slice(self, instruction: Instruction) -> None:
         end, start, owner = self.pop(), self.pop(), self.pop()
         self.use(end, start, owner)
         item = _stepped(owner, (EACH, None))
         self.push(_Value((), owner.taints, item))
 
-    def iterate(self, instruction: _Instruction) -> None:
+    def iterate(self, instruction: Instruction) -> None:
         value = self.pop()
         self.use(value)
         item = value.item or _stepped(value, (EACH, None))
         self.push(_Value((), (), item))
 
-    def make_function(self, instruction: _Instruction) -> None:
+    def make_function(self, instruction: Instruction) -> None:
         flags = instruction.arg or 0
         code = self.pop()
         if (
@@ -576,18 +513,18 @@ class _Reader:
         else:
             self.push(_NOTHING)
 
-    def set_function_attribute(self, instruction: _Instruction) -> None:
+    def set_function_attribute(self, instruction: Instruction) -> None:
         function, value = self.pop(), self.pop()
         self.use(value)
         self.push(function)
 
-    def note_keyword_names(self, instruction: _Instruction) -> None:
+    def note_keyword_names(self, instruction: Instruction) -> None:
         names = instruction.argval
         if not isinstance(names, tuple):
             names = self.code.co_consts[instruction.arg or 0]
         self.keyword_names = names
 
-    def call(self, instruction: _Instruction) -> None:
+    def call(self, instruction: Instruction) -> None:
         names, self.keyword_names = self.keyword_names, ()
         if instruction.opname == "CALL_KW":
             constant = self.pop().constant
@@ -601,7 +538,7 @@ class _Reader:
         split = len(args) - len(names)
         self.push(self.called(callee, args[:split], dict(zip(names, args[split:], strict=True))))
 
-    def call_with_lists(self, instruction: _Instruction) -> None:
+    def call_with_lists(self, instruction: Instruction) -> None:
         if (instruction.arg or 0) & 1 or instruction.opname == "CALL_KW_FUNCTION_EX":
             self.use(self.pop())
         args = self.pop()
