@@ -76,9 +76,9 @@ def note_trace(function: Any) -> None:
     _logging.warn(
         f"{traces} out of the last {calls} calls to {python_function!r} triggered tf.function "
         "retracing. A trace costs hundreds of times what a call costs. It usually comes from a "
-        "Function that is made anew in a loop (make it once, before the loop), from sizes of "
-        "tensors that it reads as Python numbers (tf.shape(x) has them as a tensor), from globals "
-        "or attributes that it reads and that change (pass them as tensors), or from Python "
-        "objects where tensors would do (each new value is a trace of its own). See "
-        "docs/errors/retracing.md"
+        "Function that is made anew in a loop (make it once, before the loop), from tensors of "
+        "ever new shapes whose sizes it reads as Python numbers (tf.shape(x) has them as a tensor; "
+        "without such reads reduce_retracing=True keeps one trace), from globals or attributes "
+        "that it reads and that change (pass them as tensors), or from Python objects where "
+        "tensors would do (each new value is a trace of its own). See docs/errors/retracing.md"
     )

@@ -1,4 +1,4 @@
-// Explanations, logs and trace locks, from C++.
+// Explanations and trace locks, from C++.
 #include <doctest/doctest.h>
 #include <graven/graven.h>
 #include <unistd.h>
@@ -8,8 +8,6 @@
 #include <iterator>
 #include <string>
 #include <vector>
-
-#include "graven/function/logs.h"
 
 using graven::Tensor;
 
@@ -28,11 +26,6 @@ std::string temporary(const std::string& name) {
 std::string content(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-std::vector<std::string>& logged() {
-  static std::vector<std::string> lines;
-  return lines;
 }
 
 }  // namespace
@@ -105,27 +98,6 @@ TEST_CASE("all functions are explained together, as a page too") {
   CHECK_THROWS_WITH_AS(graven::write_html(f.explain(), "/no/such/folder/f.html"),
                        doctest::Contains("cannot write /no/such/folder/f.html: No such file"),
                        graven::Error);
-}
-
-TEST_CASE("logs name the trace and its reason") {
-  logged().clear();
-  graven::engine::set_log_sink(
-      [](graven::engine::Topic, const std::string& line) { logged().push_back(line); });
-  graven::logging::set_logs("trace, captures,cache");
-  CHECK(graven::logging::get_logs() == "trace,cache,captures");
-  auto f = graven::function([](const Tensor& x) { return x; }, {.name = "logged"});
-  f(ones(1));
-  f.clear_cache();
-  graven::logging::set_logs("");
-  graven::engine::set_log_sink(nullptr);
-  f(ones(1));
-  REQUIRE(logged().size() == 3);
-  CHECK(logged()[0].starts_with("logged#1: traced (x0: float32[1]) in "));
-  CHECK(logged()[1] == "logged#1: captures nothing");
-  CHECK(logged()[2].starts_with("logged#1: went: cleared. It had 0 hits and took "));
-  CHECK_THROWS_WITH_AS(
-      graven::logging::set_logs("all"),
-      doctest::Contains("There is no log of all: there are trace, cache, captures"), graven::Error);
 }
 
 TEST_CASE("a trace lock records, and refuses what it has not") {

@@ -144,7 +144,7 @@ class TestRun:
           profile: "tensorflow", or "default" for Graven's own defaults.
         """
         self.say(f"conformance suite, profile {profile}")
-        words = ["tools/run_conformance.py", "--profile", profile, *paths]
+        words = ["tools/run_conformance.py", f"--profile={profile}", *paths]
         report = "conformance" if profile == PROFILES[0] else f"conformance-{profile}"
         self._pytest(report, PROJECT, words)
 
