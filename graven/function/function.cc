@@ -401,7 +401,7 @@ Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
       traced_now_.push_back(tracing);
       ++version_;
     }
-    Retrace retrace(index_.related(skeleton), type, plan.type, context_of(scope));
+    Retrace retrace(stale_candidates(skeleton, scope, row), type, plan.type, context_of(scope));
     auto entry = trace(plan, scope, created);
     if (!entry.ok() && prepare_exact(plan, type, entry.status(), created)) {
       entry = trace(plan, scope, created);
@@ -424,6 +424,18 @@ Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
     }
     return Resolved{*entry, true};
   }
+}
+
+std::vector<Ref<Entry>> Function::stale_candidates(std::optional<uint64_t> skeleton,
+                                                   VariableCreation::Policy scope,
+                                                   const CallRow& row) const {
+  std::vector<Ref<Entry>> entries = index_.related_without_row(skeleton);
+  if (row.is_trusted()) {
+    for (Ref<Entry>& entry : index_.serving(context_of(scope), row.words)) {
+      entries.push_back(std::move(entry));
+    }
+  }
+  return entries;
 }
 
 uint64_t Function::key_of_arguments(const FunctionType& type, std::optional<uint64_t> skeleton,
@@ -494,7 +506,7 @@ Result<ExplainedCall> Function::explain_call(FunctionType type, std::span<const 
   }
   const uint64_t key = key_of_arguments(type, skeleton, scope, row);
   call.miss = miss_of(type, scope, key, cache_->traces.load() + 1);
-  for (const Ref<Entry>& stale : index_.related(skeleton)) {
+  for (const Ref<Entry>& stale : stale_candidates(skeleton, scope, row)) {
     if (stale->scope_ != scope || stale->holds() || !type.is_subtype_of(stale->type())) continue;
     const std::string change = stale->watches()->change();
     if (!change.empty()) call.miss = Miss{.text = change, .nearest = stale->number()};
@@ -572,9 +584,7 @@ __attribute__((noinline)) Function::Plan Function::plan(const FunctionType& type
   FunctionType base = in_caller.empty() ? type : type.with_shapes(shapes);
   if (may_choose) {
     std::vector<std::vector<Shape>> traced;
-    const std::vector<Ref<Entry>> related = index_.related(skeleton);
-    const size_t first = related.size() - std::min(related.size(), kMaxCompared);
-    for (const Ref<Entry>& entry : std::span(related).subspan(first)) {
+    for (const Ref<Entry>& entry : index_.last_related(*skeleton, kMaxCompared)) {
       if (entry->scope_ != scope) continue;
       std::vector<Shape> other = entry->type_.shapes();
       if (shapes == other || !differ_in_sizes(shapes, other, shaped)) continue;

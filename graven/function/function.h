@@ -393,6 +393,10 @@ class GRAVEN_API Function : public RefCounted {
   // Notes why an entry was made, and for which arguments.
   void account_for(Entry& made, const FunctionType& type, std::optional<uint64_t> skeleton,
                    const CallRow& row) const;
+  // The entries that may serve a call of this row, if what they watch had not changed.
+  std::vector<Ref<Entry>> stale_candidates(std::optional<uint64_t> skeleton,
+                                           VariableCreation::Policy scope,
+                                           const CallRow& row) const;
   // A hash of the arguments; 0 if there is none that costs little.
   uint64_t key_of_arguments(const FunctionType& type, std::optional<uint64_t> skeleton,
                             VariableCreation::Policy scope, const CallRow& row) const;

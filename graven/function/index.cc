@@ -146,24 +146,32 @@ EntryInUse Index::find(uint64_t context, std::span<const uint64_t> words) const 
   return entry ? reading.use(entry) : EntryInUse();
 }
 
-Entry* Index::look_up(uint64_t context, std::span<const uint64_t> words) const {
+template <typename Visit>
+void Index::for_each_row(uint64_t context, std::span<const uint64_t> words, Visit visit) const {
   const Table* table = table_.load(std::memory_order_seq_cst);
-  if (const Row* exact = table->find(hash_row(context, words), context, words)) {
-    if (Entry* entry = exact->first_that_holds()) return entry;
-  }
+  const Row* exact = table->find(hash_row(context, words), context, words);
+  if (exact && visit(*exact, /*is_exact=*/true)) return;
   const Groups* groups = groups_.load(std::memory_order_seq_cst);
-  struct Found {
-    const Row* row;
-    Entry* entry;
-  };
-  InlineVector<Found, 16> found;
   for (const Wildcards& group : groups->list) {
     KeyWords with_wildcards;
     if (!group.apply(words, with_wildcards)) continue;
     std::span<const uint64_t> wide(with_wildcards.data(), with_wildcards.size());
     const Row* row = table->find(hash_row(context, wide), context, wide);
-    if (Entry* entry = row ? row->first_that_holds() : nullptr) found.push_back({row, entry});
+    if (row && visit(*row, /*is_exact=*/false)) return;
   }
+}
+
+Entry* Index::look_up(uint64_t context, std::span<const uint64_t> words) const {
+  struct Found {
+    const Row* row;
+    Entry* entry;
+  };
+  InlineVector<Found, 16> found;
+  for_each_row(context, words, [&](const Row& row, bool is_exact) {
+    Entry* entry = row.first_that_holds();
+    if (entry) found.push_back({&row, entry});
+    return entry && is_exact;
+  });
   if (found.empty()) return nullptr;
   // In the order of making, the most specific one.
   std::ranges::sort(found, {}, [](const Found& each) { return each.row->serial; });
@@ -172,6 +180,16 @@ Entry* Index::look_up(uint64_t context, std::span<const uint64_t> words) const {
     if (each.row->wildcards.is_within(best.row->wildcards)) best = each;
   }
   return best.entry;
+}
+
+std::vector<Ref<Entry>> Index::serving(uint64_t context, std::span<const uint64_t> words) const {
+  MutexLock lock(mutex_);
+  std::vector<Ref<Entry>> entries;
+  for_each_row(context, words, [&](const Row& row, bool) {
+    for (const Entry* entry : row.entries) entries.push_back(records_.at(entry->serial_).entry);
+    return false;
+  });
+  return entries;
 }
 
 bool Index::insert(Ref<Entry> entry, Key key) {
@@ -360,14 +378,19 @@ std::vector<Ref<Entry>> Index::related(std::optional<uint64_t> skeleton) const {
   return entries;
 }
 
-std::vector<Ref<Entry>> Index::same_key(const Key& key) const {
-  if (!key.row) return related_without_row(key.skeleton);
+std::vector<Ref<Entry>> Index::last_related(uint64_t skeleton, size_t number) const {
   MutexLock lock(mutex_);
-  const Row* row = table_.load()->find(hash_row(key.context, *key.row), key.context, *key.row);
+  std::vector<uint64_t> serials;
+  auto add_last = [&](const auto& from) {
+    auto at = from.rbegin();
+    for (size_t i = 0; i < number && at != from.rend(); ++i, ++at) serials.push_back(*at);
+  };
+  add_last(without_skeleton_);
+  if (auto same = by_skeleton_.find(skeleton); same != by_skeleton_.end()) add_last(same->second);
+  std::ranges::sort(serials);
   std::vector<Ref<Entry>> entries;
-  for (const Entry* entry :
-       row ? std::span(row->entries.data(), row->entries.size()) : std::span<Entry* const>()) {
-    entries.push_back(records_.at(entry->serial_).entry);
+  for (size_t i = serials.size() - std::min(serials.size(), number); i < serials.size(); ++i) {
+    entries.push_back(records_.at(serials[i]).entry);
   }
   return entries;
 }

@@ -127,8 +127,10 @@ class GRAVEN_API Index {
   // The entries that a type of this skeleton may be related to, in the order of making; all entries
   // if there is no skeleton.
   std::vector<Ref<Entry>> related(std::optional<uint64_t> skeleton) const;
-  // The entries of the key's row, or, if it has none, those of the skeleton without a row.
-  std::vector<Ref<Entry>> same_key(const Key& key) const;
+  // At most so many of them, the last ones.
+  std::vector<Ref<Entry>> last_related(uint64_t skeleton, size_t number) const;
+  // The entries of all rows that fit a call's, also those whose watched values have changed.
+  std::vector<Ref<Entry>> serving(uint64_t context, std::span<const uint64_t> row) const;
   // Those that a type of this skeleton may be related to, but only entries that have no row.
   std::vector<Ref<Entry>> related_without_row(std::optional<uint64_t> skeleton) const;
   // True if the entry is the only one without a row of its own.
@@ -163,6 +165,9 @@ class GRAVEN_API Index {
     std::vector<Ref<Entry>> entries;
     ~Unused();
   };
+  // visit(row, is_exact) for the rows that fit a call's, the exact one first, until it is true.
+  template <typename Visit>
+  void for_each_row(uint64_t context, std::span<const uint64_t> row, Visit visit) const;
   Entry* look_up(uint64_t context, std::span<const uint64_t> row) const;
   int64_t bytes_of_tables() const REQUIRES(mutex_);
 
