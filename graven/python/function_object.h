@@ -61,6 +61,13 @@ struct FunctionObject {
 
 extern PyTypeObject* function_type;
 
+// Function(python_function, name, parameters, reduce_retracing, literals_equal_as_numbers,
+// automatic_control_dependencies, instance, is_pure, max_traces, max_bytes, stale, qualified_name):
+// parameters are tuples of (name, kind number, has_default, default, constraint or None);
+// reduce_retracing is a bool or None; instance is None or a weak reference; a budget of 0 is none;
+// stale is the number of a Stale.
+int init_function(PyObject* object, PyObject* args, PyObject* keywords);
+
 // Makes the Function that this thread traces, if there is one, own an object, where Python's cycle
 // collector sees it: a graph that owned it could never die, because the object may hold tensors of
 // that graph (graven/ir/custom_gradient.h). False with an exception set if it fails.

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gc
-import importlib.util
 import logging
-import sys
 import textwrap
 import weakref
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 
 import graven as tf
 import pytest
+from python.captures.as_module import run_as_module
 
 ONE = tf.constant(1.0)
 k: Any = 2.0
@@ -37,14 +36,21 @@ class Box:
 
 
 def _module(name: str, source: str, folder: Path) -> Any:
-    path = folder / f"{name}.py"
-    path.write_text("import graven as tf\n" + textwrap.dedent(source))
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+    return run_as_module("import graven as tf\n" + textwrap.dedent(source), folder, name)
+
+
+class Lazy(tf.Module):
+    """Makes its variable when it is first called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.w: Any = None
+
+    @tf.function(stale="retrace")
+    def __call__(self, x: Any) -> Any:
+        if self.w is None:
+            self.w = tf.Variable(2.0)
+        return x * self.w
 
 
 def _entries(f: Any) -> int:
@@ -210,18 +216,7 @@ def test_counters_and_what_is_only_printed_cause_nothing(capsys: Any) -> None:
 
 
 def test_a_value_made_while_tracing_causes_nothing() -> None:
-    class M(tf.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.w: Any = None
-
-        @tf.function(stale="retrace")
-        def __call__(self, x: Any) -> Any:
-            if self.w is None:
-                self.w = tf.Variable(2.0)
-            return x * self.w
-
-    m = M()
+    m = Lazy()
     for _ in range(3):
         assert m(ONE) == 2.0
     assert m.__call__.experimental_get_tracing_count() == 2
@@ -302,18 +297,7 @@ def test_a_retrace_that_fails_runs_the_old_trace(caplog: pytest.LogCaptureFixtur
 
 
 def test_a_retrace_that_would_create_variables_leaves_the_object_as_it_was() -> None:
-    class M(tf.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.w: Any = None
-
-        @tf.function(stale="retrace")
-        def __call__(self, x: Any) -> Any:
-            if self.w is None:
-                self.w = tf.Variable(2.0)
-            return x * self.w
-
-    m = M()
+    m = Lazy()
     assert m(ONE) == 2.0
     variable, m.w = m.w, None
     assert m(ONE) == 2.0, "as TensorFlow: the old trace and its variable"
