@@ -50,66 +50,6 @@ Ref<Entry> dispatch(std::span<const Ref<Entry>> entries, const FunctionType& typ
   return best;
 }
 
-// The tensors and variables of a value, in the order of TraceType::add_shapes.
-void add_shaped(const Value& value, std::vector<const Value*>& shaped) {
-  if (value.kind == Value::Kind::kTensor || value.kind == Value::Kind::kVariable) {
-    shaped.push_back(&value);
-  } else if (value.kind == Value::Kind::kContainer) {
-    for (size_t i = 0; i < value.items.size(); ++i) {
-      add_shaped(value.items[value.container->position(i)], shaped);
-    }
-  }
-}
-
-std::vector<const Value*> shaped_values(std::span<const Value> arguments) {
-  std::vector<const Value*> shaped;
-  for (const Value& argument : arguments) add_shaped(argument, shaped);
-  return shaped;
-}
-
-// Whether types of these shapes differ in sizes of tensors only, given that they have a type in
-// common.
-bool differ_in_sizes(std::span<const Shape> shapes, std::span<const Shape> other,
-                     std::span<const Value* const> shaped) {
-  if (shapes.size() != other.size()) return false;
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    const Shape &a = shapes[i], &b = other[i];
-    if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return false;
-    if (shaped[i]->kind == Value::Kind::kVariable && !(a == b)) return false;
-  }
-  return true;
-}
-
-// True for errors that trying again would not help: interrupts, recursion without end.
-bool must_not_repeat(const Status& status) {
-  return status.code() == Code::kCancelled || status.code() == Code::kResourceExhausted;
-}
-
-// "x.shape[0], y.shape[1]": sizes of arguments of this type.
-std::string sizes_text(const FunctionType& type, std::span<const ArgumentSize> sizes) {
-  std::string text;
-  uint32_t first = 0;  // tensor of the parameter
-  for (const Parameter& parameter : type.parameters) {
-    std::vector<Shape> shapes;
-    parameter.type->add_shapes(shapes);
-    const auto end = first + static_cast<uint32_t>(shapes.size());
-    for (ArgumentSize at : sizes) {
-      if (at.tensor < first || at.tensor >= end) continue;
-      const std::string part =
-          shapes.size() == 1 ? "" : str_cat("'s tensor ", at.tensor - first, ": ");
-      text += str_cat(text.empty() ? "" : ", ", parameter.name, part, ".shape[", at.dimension, "]");
-    }
-    first = end;
-  }
-  return text;
-}
-
-// A pinned size is a fact of the Function, for its explanation.
-void note_pinned(Cache& cache, const FunctionType& type, ArgumentSize size, std::string_view why) {
-  cache.add_fact(str_cat("pinned: ", sizes_text(type, std::span(&size, 1)), ", because ", why,
-                         ": each number of it is a trace of its own"));
-}
-
 // Writes the row of a call from an open trace anew, in which sizes may have been read meanwhile.
 void renumber(CallRow& row, const FunctionType& type, std::vector<uint64_t>& words) {
   if (!row.is_known) return;
@@ -175,22 +115,6 @@ Result<Function::State> Function::enter() {
     if (is_over) continue;
     MutexLock lock(mutex_);
     if (first_caller_) return recursive(state_);
-  }
-}
-
-__attribute__((noinline)) void Function::bring_up_to_date(std::span<const Value> arguments) const {
-  const std::vector<const Value*> shaped = shaped_values(arguments);
-  const auto pinned = options_.reduce_retracing ? std::vector<ArgumentSize>() : pinned_sizes();
-  for (ArgumentSize at : pinned) {
-    if (at.tensor >= shaped.size()) break;
-    const Value& value = *shaped[at.tensor];
-    const auto axis = static_cast<int>(at.dimension);
-    if (value.kind == Value::Kind::kTensor && value.tensor && axis < value.tensor.rank()) {
-      CallSizes::read(value.tensor, axis);
-    }
-  }
-  for (const Value* value : shaped) {
-    if (value->tensor) CallSizes::refresh(value->tensor);
   }
 }
 
@@ -530,120 +454,12 @@ FunctionType Function::generalized(std::span<const Ref<Entry>> entries, const Fu
   return running;
 }
 
-// Out of line, as the next ones: their frames must not stay on the stack while the body is traced,
-// which may trace other functions, a thousand deep.
-__attribute__((noinline)) FunctionType Function::Plan::closed() const {
-  std::vector<Shape> shapes = type.shapes();
-  bool is_any_read = false;
-  for (size_t i = 0; i < open.size(); ++i) {
-    if (!sizes[i].is_read) continue;
-    is_any_read = true;
-    shapes[open[i].tensor].set(static_cast<int>(open[i].dimension), Dim(sizes[i].number));
-  }
-  return is_any_read ? type.with_shapes(shapes) : type;
-}
-
-__attribute__((noinline)) Function::Plan Function::plan(const FunctionType& type,
-                                                        std::optional<uint64_t> skeleton,
-                                                        VariableCreation::Policy scope,
-                                                        const Call& call) {
-  const std::optional<bool>& reduce = options_.reduce_retracing;
-  const bool may_choose = !reduce && call.purpose == Purpose::kCall;
-  const bool is_in_open_trace = CallSizes::any();
-  const bool is_wide = reduce.value_or(false);
-  auto widest = [&](const FunctionType& of) {
-    return is_wide ? generalized(index_.related(skeleton), of, scope) : of;
-  };
-  if (!skeleton || (!may_choose && !is_in_open_trace)) return {widest(type), {}, {}};
-  const std::vector<const Value*> shaped = shaped_values(call.arguments);
-  std::vector<Shape> shapes = type.shapes();
-  if (shapes.size() != shaped.size()) return {widest(type), {}, {}};
-
-  // The sizes that the caller's graph leaves open, with the call's numbers in their place.
-  std::vector<ArgumentSize> in_caller;
-  if (is_in_open_trace) {
-    std::vector<bool> is_constrained;
-    for (size_t i = 0; i < call.arguments.size(); ++i) {
-      std::vector<const Value*> of_one;
-      add_shaped(call.arguments[i], of_one);
-      is_constrained.insert(is_constrained.end(), of_one.size(), call.is_constrained[i]);
-    }
-    for (uint32_t t = 0; t < shapes.size(); ++t) {
-      if (is_constrained[t] || shaped[t]->kind != Value::Kind::kTensor || !shaped[t]->tensor)
-        continue;
-      for (int d = 0; d < shapes[t].rank(); ++d) {
-        if (shapes[t][d].is_number()) continue;
-        const auto number = CallSizes::number(shaped[t]->tensor, d);
-        if (!number) continue;
-        shapes[t].set(d, Dim(*number));
-        in_caller.push_back({t, static_cast<uint32_t>(d)});
-      }
-    }
-  }
-  std::vector<ArgumentSize> open;
-  FunctionType base = in_caller.empty() ? type : type.with_shapes(shapes);
-  if (may_choose) {
-    std::vector<std::vector<Shape>> traced;
-    for (const Ref<Entry>& entry : index_.last_related(*skeleton, kMaxCompared)) {
-      if (entry->scope_ != scope) continue;
-      std::vector<Shape> other = entry->type_.shapes();
-      if (shapes == other || !differ_in_sizes(shapes, other, shaped)) continue;
-      if (base.common_supertype(entry->type_)) traced.push_back(std::move(other));
-    }
-    open = generalizer_.choose(shapes, traced);
-    std::erase_if(open, [&](ArgumentSize at) {
-      return shaped[at.tensor]->kind == Value::Kind::kVariable ||
-             !shapes[at.tensor][static_cast<int>(at.dimension)].is_number();
-    });
-  }
-  base = widest(base);
-  Plan plan{{}, std::move(open), {}, !in_caller.empty()};
-  std::vector<Shape> wide = base.shapes();
-  for (ArgumentSize at : in_caller) {
-    // A size that is wide anyway is unknown to the body, as in TensorFlow.
-    const bool is_known =
-        wide[at.tensor].has_rank() && wide[at.tensor][static_cast<int>(at.dimension)].is_number();
-    if (is_known && std::ranges::find(plan.open, at) == plan.open.end()) plan.open.push_back(at);
-  }
-  for (ArgumentSize at : plan.open) {
-    const auto d = static_cast<int>(at.dimension);
-    OpenSize size{.number = shapes[at.tensor][d].number()};
-    if (std::ranges::find(in_caller, at) != in_caller.end()) {
-      const Tensor& tensor = shaped[at.tensor]->tensor;
-      size.caller = symbolic(tensor).graph().get();
-      size.in_caller = tensor.shape()[d];
-    }
-    plan.sizes.push_back(size);
-    wide[at.tensor].set(d, Dim::unknown());
-  }
-  plan.type = plan.open.empty() ? std::move(base) : base.with_shapes(wide);
-  return plan;
-}
-
-bool Function::prepare_exact(Plan& plan, const FunctionType& exact, const Status& failed,
-                             std::vector<CreatedVariable>& created) {
-  // A variable that was made, or an effect that happened at once, must not come about twice. What
-  // happens around the trace decides where sizes are those of a graph around it.
-  const bool may_repeat = plan.is_open() && !plan.is_in_caller &&
-                          VariableCreation::num_recorded() == plan.variables_before &&
-                          num_eager_effects() == plan.effects_before;
-  if (!may_repeat || must_not_repeat(failed)) return false;
-  for (ArgumentSize at : plan.open) {
-    generalizer_.pin(at);
-    note_pinned(*cache_, exact, at, "a trace that left it open failed");
-  }
-  plan = {exact, {}, {}};
-  created.clear();
-  return true;
-}
-
 void Function::publish(const Ref<Entry>& entry, const Plan& plan, const FunctionType& type,
                        std::optional<uint64_t> skeleton, const CallRow& row,
                        const Retrace& retrace) {
   for (size_t i = 0; i < plan.open.size(); ++i) {
     if (!plan.sizes[i].is_read) continue;
-    generalizer_.pin(plan.open[i]);
-    note_pinned(*cache_, type, plan.open[i], "the body reads it");
+    pin(plan.open[i], type, "the body reads it");
   }
   account_for(*entry, type, skeleton, row);
   if (retrace.is_one()) {
@@ -679,13 +495,7 @@ Result<Ref<Entry>> Function::trace(Plan& plan, VariableCreation::Policy scope,
       ASSIGN_OR_RETURN(Value argument, parameter.type->placeholder(context));
       arguments.push_back(std::move(argument));
     }
-    if (plan.open.empty()) return arguments;
-    const std::vector<const Value*> shaped = shaped_values(arguments);
-    for (size_t i = 0; i < plan.open.size(); ++i) {
-      const Tensor& tensor = shaped[plan.open[i].tensor]->tensor;
-      CallSizes::current()->open(tensor.shape()[static_cast<int>(plan.open[i].dimension)],
-                                 plan.sizes[i]);
-    }
+    plan.leave_open(arguments);
     return arguments;
   };
   auto run_tracer = [&](std::span<const Value> arguments) {

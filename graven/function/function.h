@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -335,6 +336,8 @@ class GRAVEN_API Function : public RefCounted {
     }
     // The type of the trace, when it is done: without the sizes that were read.
     FunctionType closed() const;
+    // Tells the graph that is built now the numbers of the open sizes of its placeholders.
+    void leave_open(std::span<const Value> placeholders);
   };
   // One thread traces a type; others that want the same type wait for it, by the address of this.
   struct Tracing {
@@ -376,6 +379,11 @@ class GRAVEN_API Function : public RefCounted {
                            VariableCreation::Policy scope, const CallRow& row);
   static FunctionType generalized(std::span<const Ref<Entry>> entries, const FunctionType& type,
                                   VariableCreation::Policy scope);
+  // Pins a size, and says so in the Function's explanation.
+  void pin(ArgumentSize size, const FunctionType& type, std::string_view why);
+  std::vector<ArgumentSize> choose_open(const FunctionType& type, std::span<const Shape> shapes,
+                                        std::span<const Value* const> shaped, uint64_t skeleton,
+                                        VariableCreation::Policy scope);
   Plan plan(const FunctionType& type, std::optional<uint64_t> skeleton,
             VariableCreation::Policy scope, const Call& call);
   // If a trace with sizes open failed, it has not happened: prepares the plan for another one with

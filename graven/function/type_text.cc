@@ -167,4 +167,22 @@ Leaves leaves_of(const FunctionType& type) {
   return leaves;
 }
 
+std::string sizes_text(const FunctionType& type, std::span<const ArgumentSize> sizes) {
+  std::string text;
+  uint32_t first = 0;  // tensor of the parameter
+  for (const Parameter& parameter : type.parameters) {
+    std::vector<Shape> shapes;
+    parameter.type->add_shapes(shapes);
+    const auto end = first + static_cast<uint32_t>(shapes.size());
+    for (ArgumentSize at : sizes) {
+      if (at.tensor < first || at.tensor >= end) continue;
+      const std::string part =
+          shapes.size() == 1 ? "" : str_cat("'s tensor ", at.tensor - first, ": ");
+      text += str_cat(text.empty() ? "" : ", ", parameter.name, part, ".shape[", at.dimension, "]");
+    }
+    first = end;
+  }
+  return text;
+}
+
 }  // namespace graven::engine

@@ -1,10 +1,12 @@
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "graven/base/export.h"
+#include "graven/function/generalizer.h"
 #include "graven/function/trace_type.h"
 
 // Types of arguments, in words. Nothing here compares or prints an object of the program: it is
@@ -26,6 +28,9 @@ GRAVEN_API std::string type_text(const TraceType& type);
 
 // The parameters, with what containers hold: "(x: float32[2, None], n: [3, {'k': None}])".
 GRAVEN_API std::string signature_text(const FunctionType& type);
+
+// "x.shape[0], y.shape[1]": sizes of arguments of this type.
+std::string sizes_text(const FunctionType& type, std::span<const ArgumentSize> sizes);
 
 // The paths of all leaves and containers of the arguments and their type_text, in order.
 using Leaves = std::vector<std::pair<std::string, std::string>>;

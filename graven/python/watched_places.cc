@@ -256,7 +256,7 @@ void WatchedPlace::note_changes() {
   for (Item& item : items_) {
     PyObject* now = owner ? find(owner, item) : nullptr;
     item.is_noted = owner && !item.value.is(now);
-    item.noted = item.is_noted ? Object::borrow(now) : Object();
+    item.noted = now;
   }
 }
 
@@ -267,7 +267,7 @@ void WatchedPlace::leave_out(WatchedPlace& before, bool with_noted) {
     Item& item = before.items_[i];
     items_[i].is_left_out |= item.is_left_out;
     if (with_noted && item.is_noted && owner) {
-      items_[i].is_left_out |= before.find(owner, item) != item.noted.get();
+      items_[i].is_left_out |= before.find(owner, item) != item.noted;
     }
   }
 }
@@ -334,7 +334,6 @@ int WatchedPlace::traverse(visitproc visit, void* arg) const {
   for (const Item& item : items_) {
     Py_VISIT(item.name.get());
     Py_VISIT(item.label.get());
-    Py_VISIT(item.noted.get());
     if (const int stop = item.value.traverse(visit, arg)) return stop;
   }
   return 0;

@@ -69,7 +69,7 @@ class WatchedPlace {
     bool is_looked_up = false;    // may change without a change of the place's tags
     bool is_left_out = false;     // not watched any more
     bool is_noted = false;        // had changed when the last retrace began,
-    Object noted = {};            // to this
+    const void* noted = nullptr;  // to this, which may be gone
   };
   PyObject* owner() const;  // borrowed; null if it is gone
   PyObject* find(PyObject* owner, Item& item) const;
