@@ -203,6 +203,15 @@ std::optional<SymbolicValue> CallSizes::elements(const Node& node, int output, W
   return sizes;
 }
 
+void CallSizes::add_sources_of_elements(const Node& node, int output,
+                                        std::vector<OpenSize*>& from) const {
+  if (auto at = elements_.find({node.name(), output}); at != elements_.end()) {
+    unite(from, at->second.from);
+    return;
+  }
+  for (Dim dim : *node.output(output).sizes) add_sources(dim, from);
+}
+
 Tensor CallSizes::value(const Tensor& x, std::vector<OpenSize*>& from) {
   if (!any() || !x.is_symbolic()) return {};
   const CallSizes* sizes = of(symbolic(x).graph().get());
@@ -211,11 +220,7 @@ Tensor CallSizes::value(const Tensor& x, std::vector<OpenSize*>& from) {
   const int output = symbolic(x).output().index;
   const auto known = sizes->elements(node, output, Which::kCall);
   if (!known || !all_numbers(*known)) return {};
-  if (auto at = sizes->elements_.find({node.name(), output}); at != sizes->elements_.end()) {
-    unite(from, at->second.from);
-  } else {
-    for (Dim dim : *node.output(output).sizes) sizes->add_sources(dim, from);
-  }
+  sizes->add_sources_of_elements(node, output, from);
   return vector_of(*known, x.dtype(), x.shape());
 }
 
@@ -361,11 +366,7 @@ CallSizes::Numbered CallSizes::numbered(std::span<const Tensor> inputs, Which wh
     output[0].dtype = type.dtype;
     output[0].shape = shape_of(input.shape());
     if (auto elements = this->elements(node, index, which)) {
-      if (auto at = elements_.find({node.name(), index}); at != elements_.end()) {
-        unite(made.from, at->second.from);
-      } else {
-        for (Dim dim : *type.sizes) add_sources(dim, made.from);
-      }
+      add_sources_of_elements(node, index, made.from);
       for (Dim& dim : *elements) dim = size_of(dim);
       output[0].sizes = std::make_unique<SymbolicValue>(*elements);
     }

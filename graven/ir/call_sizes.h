@@ -107,6 +107,8 @@ class GRAVEN_API CallSizes {
   // What a Dim is in the outermost graph that knows it.
   static std::pair<const Graph*, Dim> outermost(const Graph* graph, Dim dim);
   std::optional<SymbolicValue> elements(const Node& node, int output, Which which) const;
+  // Of an output that has elements.
+  void add_sources_of_elements(const Node& node, int output, std::vector<OpenSize*>& from) const;
 
   const Ref<Graph> graph_;
   CallSizes* const outer_;
