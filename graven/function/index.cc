@@ -167,11 +167,18 @@ Entry* Index::look_up(uint64_t context, std::span<const uint64_t> words) const {
     Entry* entry;
   };
   InlineVector<Found, 16> found;
+  Entry* exact = nullptr;  // nothing is more specific
   for_each_row(context, words, [&](const Row& row, bool is_exact) {
     Entry* entry = row.first_that_holds();
-    if (entry) found.push_back({&row, entry});
-    return entry && is_exact;
+    if (!entry) return false;
+    if (is_exact) {
+      exact = entry;
+    } else {
+      found.push_back({&row, entry});
+    }
+    return is_exact;
   });
+  if (exact) return exact;
   if (found.empty()) return nullptr;
   // In the order of making, the most specific one.
   std::ranges::sort(found, {}, [](const Found& each) { return each.row->serial; });

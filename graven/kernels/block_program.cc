@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "graven/base/heap_bytes.h"
@@ -12,6 +13,7 @@
 #include "graven/ir/fusion.h"
 #include "graven/kernels/block_functions.h"
 #include "graven/kernels/constant_blocks.h"
+#include "graven/kernels/one_element.h"
 #include "graven/kernels/trap_notes.h"
 
 namespace graven::engine {
@@ -63,6 +65,7 @@ struct BlockProgram::Rep {
   std::vector<size_t> register_offsets;
   size_t row_values_offset = 0;  // where an input's elements for the rows of a block are loaded
   std::vector<ConstantBlock> constants;
+  std::optional<OneElement> of_one;
   int64_t row_block = kBlockElements;  // elements of a block of a row
   size_t scratch_bytes = 0;
   double cost = 0;
@@ -198,6 +201,7 @@ BlockFunction function_of_halves(const Expression& expression,
 BlockProgram::BlockProgram(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
 BlockProgram::~BlockProgram() = default;
 const Expression& BlockProgram::expression() const { return rep_->expression; }
+const OneElement* BlockProgram::of_one() const { return rep_->of_one ? &*rep_->of_one : nullptr; }
 size_t BlockProgram::scratch_bytes() const { return rep_->scratch_bytes; }
 double BlockProgram::cost() const { return rep_->cost; }
 
@@ -205,12 +209,14 @@ int64_t BlockProgram::bytes() const {
   const Rep& rep = *rep_;
   return bytes_of_object<BlockProgram>() + bytes_of_block(kBytesOfCounts) + bytes_of_object<Rep>() +
          heap_bytes_of(rep.expression) + heap_bytes(rep.inputs) + heap_bytes(rep.steps) +
-         heap_bytes(rep.outputs) + heap_bytes(rep.register_offsets) + heap_bytes(rep.constants);
+         heap_bytes(rep.outputs) + heap_bytes(rep.register_offsets) + heap_bytes(rep.constants) +
+         (rep.of_one ? rep.of_one->bytes() : 0);
 }
 
 Result<std::shared_ptr<const BlockProgram>> BlockProgram::compile(const Expression& expression) {
   auto rep = std::make_unique<Rep>();
   rep->expression = expression;
+  rep->of_one = OneElement::compile(expression);
   rep->cost = expression.cost();
   auto nodes = expression.nodes();
   std::vector<Expression::Output> outputs(expression.outputs().begin(), expression.outputs().end());

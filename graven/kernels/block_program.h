@@ -12,6 +12,7 @@
 
 namespace graven::engine {
 
+class OneElement;
 class TrapNotes;
 
 // Elements that one block instruction handles at a time. Rows use twice as many, in programs whose
@@ -75,6 +76,8 @@ class GRAVEN_API BlockProgram {
       FunctionRef<void(int64_t row)> before_row = [](int64_t) {}) const;
   // The same as `run` over short rows, with inputs of one element for each row.
   void run_short_rows(const ShortRows& rows, void* scratch, TrapNotes* traps = nullptr) const;
+  // The same for n of 1, without scratch; null where `run` does it as well.
+  const OneElement* of_one() const;
   size_t scratch_bytes() const;
   // Expression::cost(), computed once.
   double cost() const;

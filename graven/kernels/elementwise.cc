@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graven/kernels/one_element.h"
 #include "graven/kernels/scratch.h"
 #include "graven/kernels/streams.h"
 
@@ -75,12 +76,24 @@ Status run_by_panels(const BlockProgram& program, const Iteration& iteration,
   });
 }
 
+void run_one(const BlockProgram& program, const OneElement& one,
+             std::span<const StridedInput> inputs, void* const* outputs, TrapNotes* traps) {
+  InlineVector<const void*, 8> from;
+  for (const StridedInput& input : inputs) from.push_back(input.data);
+  const FlushDenormals flush;
+  one.run(program.expression(), from.data(), outputs, traps);
+}
+
 }  // namespace
 
 Status run_elementwise(const BlockProgram& program, std::span<const StridedInput> inputs,
                        const Shape& shape, std::span<void* const> outputs, TrapNotes* traps) {
   int64_t n = shape.num_elements();
   if (n == 0) return {};
+  if (const OneElement* one = n == 1 ? program.of_one() : nullptr) {
+    run_one(program, *one, inputs, outputs.data(), traps);
+    return {};
+  }
   const Expression& expression = program.expression();
   int64_t chunk = elements_per_chunk(program.cost());
 

@@ -8,7 +8,7 @@
 
 #include "graven/base/export.h"
 #include "graven/expr/expression.h"
-#include "graven/kernels/block_functions.h"
+#include "graven/kernels/scalar_steps.h"
 
 namespace graven::engine {
 
@@ -29,7 +29,7 @@ class GRAVEN_API ScalarLoop {
                                            std::span<const int> changed);
 
   // How many cells a run needs. The first hold the variables.
-  size_t num_cells() const { return num_cells_; }
+  size_t num_cells() const { return cells_.count; }
   // Puts constants into the cells; called once before `run`.
   void prepare(std::span<Cell> cells) const;
 
@@ -40,20 +40,11 @@ class GRAVEN_API ScalarLoop {
   int64_t bytes() const;
 
  private:
-  struct Step {
-    BlockFunction function;
-    uint32_t out, a, b, c;  // cells
-    bool reads(uint32_t cell) const { return a == cell || b == cell || c == cell; }
-  };
-  struct Part {
+  struct Part : ScalarSteps {
     Expression expression;
-    std::vector<Step> steps;        // of the nodes that outputs and traps depend on
-    std::vector<uint32_t> cell_of;  // by node
   };
-  ScalarLoop() = default;
-  bool add(const Expression& expression, Part& part);
-  bool add_step(const Expression& expression, const ExprNode& node, Part& part);
-  uint32_t constant(uint64_t bits);
+  ScalarLoop(ScalarCells cells, Part condition, Part body)
+      : cells_(std::move(cells)), condition_(std::move(condition)), body_(std::move(body)) {}
   // Gives the variables their next values: by the steps that compute these, where no later one
   // reads the old value, else by copies.
   void add_moves(std::span<const int> changed);
@@ -63,8 +54,8 @@ class GRAVEN_API ScalarLoop {
   // are such ones. False if its result is needed before.
   bool goes_behind_readers(uint32_t cell, uint32_t variable);
   bool is_variable(uint32_t cell) const { return cell < condition_.expression.inputs().size(); }
-  static void run(std::span<const Step> steps, Cell* cells) {
-    for (const Step& step : steps) {
+  static void run(std::span<const ScalarStep> steps, Cell* cells) {
+    for (const ScalarStep& step : steps) {
       step.function(cells + step.out, cells + step.a, cells + step.b, cells + step.c, 1);
     }
   }
@@ -75,10 +66,9 @@ class GRAVEN_API ScalarLoop {
     return nullptr;
   }
 
+  ScalarCells cells_;
   Part condition_, body_;
-  std::vector<Step> moves_;  // copies after the body
-  std::vector<std::pair<uint32_t, uint64_t>> constants_;
-  size_t num_cells_ = 0;
+  std::vector<ScalarStep> moves_;  // copies after the body
 };
 
 }  // namespace graven::engine
