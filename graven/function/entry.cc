@@ -158,8 +158,13 @@ Status Entry::run_unnamed(std::span<const Tensor> arguments, Tensors& outputs, b
     if (frame.listeners.empty()) {
       if (body_->effects().stateful && CallSizes::any()) note_eager_effect();
       if (any_shapes || captures_were_set) return run_body(body_, inputs, outputs);
-      ASSIGN_OR_RETURN(Ref<Program> program, program_of(body_));
-      if (!has_program_.load(std::memory_order_relaxed)) has_program_.store(true);
+      // Without a reference of its own, which threads that call at once would all count.
+      const Program* program = program_.load(std::memory_order_acquire);
+      if (!program) {
+        ASSIGN_OR_RETURN(Ref<Program> made, program_of(body_));
+        program_.store(made.get(), std::memory_order_release);
+        program = made.get();
+      }
       if (!program->accepts(inputs)) return run_body(body_, inputs, outputs);
       return program->run(inputs, outputs);
     }
@@ -223,15 +228,12 @@ bool Entry::is_long() const {
     return body_->effects().may_block ||
            taped_nanoseconds_.load(std::memory_order_relaxed) > kLongNanoseconds;
   }
-  if (!has_program_.load(std::memory_order_acquire)) return true;
-  auto program = program_of(body_);
-  return program.ok() && ((*program)->cost() > kLongNanoseconds || (*program)->may_block());
+  const Program* program = program_.load(std::memory_order_acquire);
+  return !program || program->cost() > kLongNanoseconds || program->may_block();
 }
 
 Ref<Program> Entry::program_if_made() const {
-  if (!has_program_.load(std::memory_order_acquire)) return nullptr;
-  auto program = program_of(body_);
-  return program.ok() ? *program : Ref<Program>();
+  return Ref<Program>(program_.load(std::memory_order_acquire));
 }
 
 Value Entry::pack(const Tensors& outputs) const {

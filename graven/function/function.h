@@ -189,7 +189,7 @@ class GRAVEN_API Entry : public RefCounted {
   std::vector<Tensor> created_handles_;          // variables that must be initialised first
   Ref<Entry> initializing_;                      // runs instead while one of them is not
   std::atomic<double> taped_nanoseconds_{1e18};  // the quickest run that a tape recorded
-  std::atomic<bool> has_program_{false};         // is_long need not wait for its making
+  std::atomic<Program*> program_{nullptr};       // the body's, which keeps it, once it is made
   std::atomic<bool> initialized_{false};         // all of created_handles_ have a value
   std::atomic<bool> may_initialize_{false};      // those two are set
   double trace_milliseconds_ = 0;
