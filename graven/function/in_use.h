@@ -63,16 +63,21 @@ class GRAVEN_API EntryInUse {
 };
 
 // Marks a look-up of this thread: all objects that it reaches stay while this lives. A handful of
-// instructions long; not nested.
+// instructions long, but where a look at watched values runs the program's code (a finalizer, that
+// Python's collector calls). Such code may look up again: the outermost announces.
 class GRAVEN_API Reading {
  public:
   Reading() : slot_(ReaderSlot::own()) {
-    announcement_ = slot_.announcements.load(std::memory_order_relaxed) + 1;
+    const uint64_t before = slot_.announcements.load(std::memory_order_relaxed);
+    if (before % 2) return;
+    announcement_ = before + 1;
     // In one order with the writer's change and its read of this slot: either the writer sees the
     // announcement, or all later reads of this thread see the change.
     slot_.announcements.store(announcement_, std::memory_order_seq_cst);
   }
-  ~Reading() { slot_.announcements.store(announcement_ + 1, std::memory_order_release); }
+  ~Reading() {
+    if (announcement_) slot_.announcements.store(announcement_ + 1, std::memory_order_release);
+  }
   Reading(const Reading&) = delete;
 
   // Keeps an entry that was reached beyond the end of the look-up.
@@ -80,7 +85,7 @@ class GRAVEN_API Reading {
 
  private:
   ReaderSlot& slot_;
-  uint64_t announcement_;
+  uint64_t announcement_ = 0;  // 0: that of a look-up around this one
 };
 
 // --- For writers. No lock may be held: destroying an object may run a front end's code, which

@@ -10,8 +10,9 @@
 namespace graven::engine {
 
 // The door to the values of the front end's language that a trace read and froze: globals,
-// attributes, items of containers. An entry has one, or none. Nothing here runs code of the user's,
-// and all of it may be called on any thread, with no lock held.
+// attributes, items of containers. An entry has one, or none. Nothing here calls the user's code,
+// but the front end's collector may run some, which may call the Function. So all of it may be
+// called on any thread, also within itself, with no lock held.
 class GRAVEN_API Watches : public RefCounted {
  public:
   // True if calls may run the trace: no value has changed since it was made, or changes are not to

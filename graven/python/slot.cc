@@ -120,6 +120,13 @@ Object HeldObject::hand_over() {
   return Object::take(reinterpret_cast<PyObject*>(slot));
 }
 
+Object HeldObject::exchange(Object object) {
+  if (!object_) return object;
+  PyObject* before = std::exchange(object_, object.release());
+  if (slot_) slot_->object = object_;
+  return Object::take(before);
+}
+
 bool HeldObject::keep(PyObject* object) const {
   if (!slot_) return true;
   if (!slot_->kept) slot_->kept = PyList_New(0);

@@ -24,6 +24,9 @@ class HeldObject {
 
   // Borrowed; null if the object's slot is gone.
   PyObject* get() const { return object_; }
+  // Refers to another object from now on, in the same slot; returns the one before. If the slot is
+  // gone nothing changes, and `object` comes back.
+  Object exchange(Object object);
   // The object's slot, made now if it has none. Empty without an exception if the object cannot be
   // part of a cycle, and with one if memory is gone.
   Object hand_over();

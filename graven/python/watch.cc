@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "graven/base/heap_bytes.h"
@@ -21,12 +22,27 @@ namespace graven::python {
 
 using engine::Ref;
 
-// Made by graven._captures at the end of a trace: places in the order in which they were read.
+// Made by graven._captures at the end of a trace: places in the order in which they were read. Once
+// watches have a list it stays as it is, because other threads may go on while one looks at it
+// (watched_places.h): watches are given another list instead.
 struct WatchListObject {
   PyObject_HEAD std::vector<WatchedPlace> places;
   size_t num_of_trace;                      // the places behind these were read by custom gradients
   std::vector<std::vector<Object>> before;  // the values of the places when a retrace began
   std::vector<Ref<PythonWatches>> inner;    // of traces that ran within
+};
+
+// A list that the thread owns while it looks at it.
+class WatchList {
+ public:
+  explicit WatchList(PyObject* list) : list_(Object::borrow(list)) {}
+  explicit WatchList(Object list) : list_(std::move(list)) {}
+  explicit operator bool() const { return static_cast<bool>(list_); }
+  WatchListObject* operator->() const { return reinterpret_cast<WatchListObject*>(list_.get()); }
+  const Object& object() const { return list_; }
+
+ private:
+  Object list_;
 };
 
 namespace {
@@ -78,6 +94,13 @@ PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
   return object;
 }
 
+// Empty, with no exception set, if memory is gone.
+WatchList new_list() {
+  WatchList made(Object::take(make(list_type, nullptr, nullptr)));
+  if (!made) PyErr_Clear();
+  return made;
+}
+
 // add(kind, owner, [(name, reads, (what, where)), ...], of_gradient): one place; those that custom
 // gradients read come last.
 PyObject* add(PyObject* object, PyObject* args) {
@@ -127,6 +150,10 @@ auto with_gil(Work&& work) {
   return work();
 }
 
+void append_renewed(std::span<const WatchedPlace> places, std::vector<WatchedPlace>& renewed) {
+  for (const WatchedPlace& place : places) renewed.push_back(place.renewed());
+}
+
 std::string text_of_exception(const engine::Status& error, bool& is_ordinary) {
   raise(error);
   PyObject *type, *value, *traceback;
@@ -153,13 +180,10 @@ void log(const std::string& text, const std::string& matter = "") {
 
 PythonWatches::PythonWatches(PyObject* list, Stale stale) : held_(list), stale_(stale) {}
 
-WatchListObject* PythonWatches::list() const {
-  PyObject* object = held_.get();
-  return object ? self_of(object) : nullptr;
-}
+WatchList PythonWatches::list() const { return WatchList(held_.get()); }
 
 bool PythonWatches::are_unchanged() {
-  WatchListObject* list = this->list();
+  const WatchList list = this->list();
   if (!list) return true;  // only garbage still holds the trace
   for (WatchedPlace& place : list->places) {
     if (!place.hold()) return false;
@@ -177,7 +201,7 @@ bool PythonWatches::hold() {
 
 std::string PythonWatches::change() {
   return with_gil([&]() -> std::string {
-    WatchListObject* list = this->list();
+    const WatchList list = this->list();
     if (!list) return "";
     for (WatchedPlace& place : list->places) {
       if (std::string text = place.change(); !text.empty()) return text;
@@ -192,7 +216,7 @@ std::string PythonWatches::change() {
 std::vector<std::string> PythonWatches::watched_values() const {
   return with_gil([&] {
     std::vector<std::string> values;
-    const WatchListObject* list = this->list();
+    const WatchList list = this->list();
     if (!list) return values;
     for (const WatchedPlace& place : list->places) place.describe(values);
     for (const auto& inner : list->inner) {
@@ -204,7 +228,7 @@ std::vector<std::string> PythonWatches::watched_values() const {
 
 bool PythonWatches::gradients_hold() {
   return with_gil([&] {
-    WatchListObject* list = this->list();
+    const WatchList list = this->list();
     if (!list) return true;
     for (size_t i = list->num_of_trace; i < list->places.size(); ++i) {
       if (!list->places[i].hold()) return false;
@@ -216,7 +240,7 @@ bool PythonWatches::gradients_hold() {
 
 void PythonWatches::begin_retrace() {
   with_gil([&] {
-    WatchListObject* list = this->list();
+    const WatchList list = this->list();
     if (!list) return;
     std::vector<std::vector<Object>> before;
     for (WatchedPlace& place : list->places) {
@@ -246,7 +270,7 @@ void PythonWatches::count(PythonWatches& fresh, double milliseconds) {
 void PythonWatches::adopt(engine::Watches& fresh) {
   with_gil([&] {
     auto& other = static_cast<PythonWatches&>(fresh);
-    WatchListObject *mine = list(), *theirs = other.list();
+    const WatchList mine = list(), theirs = other.list();
     if (!mine || !theirs) return;
     const bool are_alike = mine->places.size() == theirs->places.size();
     const bool is_enough = ++num_adopted_ >= kEqualGraphs;
@@ -258,30 +282,27 @@ void PythonWatches::adopt(engine::Watches& fresh) {
     report_ = std::exchange(other.report_, {});
     is_of_cost_ = other.is_of_cost_;
     if (!report_.empty()) has_news_ = true;
-    std::swap(mine->places, theirs->places);
-    std::swap(mine->inner, theirs->inner);
-    std::swap(mine->num_of_trace, theirs->num_of_trace);
     auto before = std::exchange(mine->before, {});
+    other.held_.exchange(held_.exchange(theirs.object()));
   });
 }
 
 void PythonWatches::precede(engine::Watches& fresh, double milliseconds) {
   with_gil([&] {
     count(static_cast<PythonWatches&>(fresh), milliseconds);
-    WatchListObject* list = this->list();
+    const WatchList list = this->list();
     if (list) auto before = std::exchange(list->before, {});
   });
 }
 
 bool PythonWatches::revert(const engine::Status& error) {
   return with_gil([&] {
-    WatchListObject* list = this->list();
+    const WatchList list = this->list();
     if (!list) return false;
     bool is_ordinary = false;
     const std::string text = text_of_exception(error, is_ordinary);
     const auto before = std::exchange(list->before, {});
     std::vector<Object> replaced;  // objects go after all is done, as users' code may run then
-    std::vector<WatchedValue> old;
     for (size_t i = 0; i < before.size() && i < list->places.size(); ++i) {
       list->places[i].put_back(before[i], replaced);
     }
@@ -291,16 +312,35 @@ bool PythonWatches::revert(const engine::Status& error) {
                               "), so calls go on with the trace of the old value, as TensorFlow's "
                               "would, until a value changes again. See docs/captures.md");
     has_news_ = true;
-    for (WatchedPlace& place : list->places) place.renew(old);
-    list->inner.clear();  // their own calls go on watching
+    // What traces within watch is looked at here from now on: they themselves have changed.
+    if (WatchList renewed = new_list()) {
+      append_renewed_of_traces(renewed->places);
+      renewed->num_of_trace = renewed->places.size();
+      append_renewed_of_gradients(renewed->places);
+      held_.exchange(renewed.object());
+    }
     return true;
   });
+}
+
+void PythonWatches::append_renewed_of_traces(std::vector<WatchedPlace>& renewed) const {
+  const WatchList list = this->list();
+  if (!list) return;
+  append_renewed(std::span(list->places).first(list->num_of_trace), renewed);
+  for (const auto& inner : list->inner) inner->append_renewed_of_traces(renewed);
+}
+
+void PythonWatches::append_renewed_of_gradients(std::vector<WatchedPlace>& renewed) const {
+  const WatchList list = this->list();
+  if (!list) return;
+  append_renewed(std::span(list->places).subspan(list->num_of_trace), renewed);
+  for (const auto& inner : list->inner) inner->append_renewed_of_gradients(renewed);
 }
 
 int64_t PythonWatches::bytes() const {
   return with_gil([&]() -> int64_t {
     int64_t total = engine::bytes_of_object<PythonWatches>() + engine::heap_bytes(report_);
-    const WatchListObject* list = this->list();
+    const WatchList list = this->list();
     if (!list) return total;
     total += engine::bytes_of_object<WatchListObject>() + engine::heap_bytes(list->places) +
              engine::heap_bytes(list->inner);
@@ -327,10 +367,13 @@ bool PythonWatches::tell(bool is_concrete, const std::string& name) {
     return false;
   }
   has_told_ |= is_concrete;
-  std::vector<WatchedValue> old;
-  WatchListObject* list = is_concrete ? nullptr : this->list();
-  for (size_t i = 0; list && i < list->places.size(); ++i) list->places[i].renew(old);
-  // What traces within watch is theirs, and stays changed.
+  const WatchList list = this->list();
+  if (WatchList renewed = list && !is_concrete ? new_list() : WatchList(nullptr)) {
+    append_renewed(list->places, renewed->places);
+    renewed->num_of_trace = list->num_of_trace;
+    renewed->inner = list->inner;  // what traces within watch is theirs, and stays changed
+    held_.exchange(renewed.object());
+  }
   if (std::exchange(told_, text) != text) log(text);
   return true;
 }
@@ -349,11 +392,8 @@ void WatchScope::add(const engine::Watches* inner) {
 Ref<PythonWatches> WatchScope::finish(Stale stale) {
   if (stale == Stale::kIgnore) return nullptr;
   if (!list_ && inner_.empty()) return nullptr;
-  if (!list_) list_ = Object::take(make(list_type, nullptr, nullptr));
-  if (!list_) {
-    PyErr_Clear();
-    return nullptr;
-  }
+  if (!list_) list_ = new_list().object();
+  if (!list_) return nullptr;
   WatchListObject* list = self_of(list_.get());
   list->inner = std::move(inner_);
   if (list->places.empty() && list->inner.empty()) return nullptr;

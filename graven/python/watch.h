@@ -16,13 +16,13 @@ class Entry;
 
 namespace graven::python {
 
-struct WatchListObject;
+class WatchList;
 
 // What a Function does about a watched value that has changed (tf.function's `stale`).
 enum class Stale : char { kIgnore, kRetrace, kWarn, kError };
 
 // The watches of a trace of Python's. They lie in a Python object, the list, that the Functions
-// whose traces reach it own: it holds Python objects.
+// whose traces reach it own: it holds Python objects. Under the GIL.
 class PythonWatches final : public engine::Watches, public engine::HasWatchedValues {
  public:
   PythonWatches(PyObject* list, Stale stale);
@@ -46,7 +46,10 @@ class PythonWatches final : public engine::Watches, public engine::HasWatchedVal
   bool tell(bool is_concrete, const std::string& name);
 
  private:
-  WatchListObject* list() const;
+  WatchList list() const;  // empty if only garbage still holds the trace
+  // Appends the places with the values that there are now, those of traces within too.
+  void append_renewed_of_traces(std::vector<WatchedPlace>& renewed) const;
+  void append_renewed_of_gradients(std::vector<WatchedPlace>& renewed) const;
   void count(PythonWatches& fresh, double milliseconds);
 
   HeldObject held_;

@@ -67,7 +67,7 @@ PyObject* find_in_dict(PyObject* dict, PyObject* name, Py_ssize_t& hint) {
   Py_ssize_t at = hint;
   PyObject *key, *value;
   if (PyDict_Next(dict, &at, &key, &value) && key == name) return value;
-  PyObject* found = PyDict_GetItemWithError(dict, name);
+  PyObject* found = run_python<PyDict_GetItemWithError>(dict, name);
   if (!found) {
     PyErr_Clear();
     return nullptr;
@@ -112,7 +112,7 @@ RawAttribute raw_attribute(PyObject* object, PyObject* name) {
     return found;
   }
   if (PyObject* dict = dict_of(object)) {
-    found.value = PyDict_GetItemWithError(dict, name);
+    found.value = run_python<PyDict_GetItemWithError>(dict, name);
     if (!found.value) PyErr_Clear();
     found.is_of_instance = found.value != nullptr;
   }
@@ -164,67 +164,73 @@ void WatchedPlace::add(PyObject* name, PyObject* reads, PyObject* label) {
   Item item;
   item.name = Object::borrow(name);
   item.label = Object::borrow(label);
+  if (items_.empty()) tags_ = tags_of(owner);  // before any look at values
   item.current = find(owner, item);
   item.value = WatchedValue::of(item.current, reads);
   const bool is_slot = kind_ == Kind::kObject && raw_attribute(owner, name).is_slot;
   item.is_looked_up = is_slot || kind_ == Kind::kCell || kind_ == Kind::kFunction;
   has_containers_ |= item.is_looked_up || item.value.is_container();
   items_.push_back(std::move(item));
-  note_tags(owner);
 }
 
 bool WatchedPlace::is_untouched(PyObject* owner) const {
   if (!has_tags()) return false;
   switch (kind_) {
     case Kind::kDict:
-      return dict_tag_ == tag_of_dict(owner);
+      return tags_.dict == tag_of_dict(owner);
     case Kind::kObject:
-      return type_tag_ != 0 && type_tag_ == tag_of_type(type_of(owner)) &&
-             (PyType_Check(owner) || dict_tag_ == tag_of_dict(dict_of(owner)));
+      return tags_.type != 0 && tags_.type == tag_of_type(type_of(owner)) &&
+             (PyType_Check(owner) || tags_.dict == tag_of_dict(dict_of(owner)));
     default:
       return false;
   }
 }
 
-void WatchedPlace::note_tags(PyObject* owner) {
-  if (kind_ == Kind::kDict) dict_tag_ = tag_of_dict(owner);
-  if (kind_ != Kind::kObject) return;
-  type_tag_ = tag_of_type(type_of(owner));
-  if (!PyType_Check(owner)) dict_tag_ = tag_of_dict(dict_of(owner));
+WatchedPlace::Tags WatchedPlace::tags_of(PyObject* owner) const {
+  if (kind_ == Kind::kDict) return {.dict = tag_of_dict(owner)};
+  if (kind_ != Kind::kObject) return {};
+  const unsigned type = tag_of_type(type_of(owner));
+  return {.dict = PyType_Check(owner) ? 0 : tag_of_dict(dict_of(owner)), .type = type};
 }
 
 bool WatchedPlace::hold() {
   PyObject* owner = this->owner();
   if (!owner) return true;
-  if (is_untouched(owner)) {
-    if (!has_containers_) return true;
-    for (Item& item : items_) {
-      if (item.is_looked_up) item.current = find(owner, item);
-      if ((item.is_looked_up || item.value.is_container()) && !item.is_left_out &&
-          !item.value.is(item.current)) {
-        return false;
-      }
+  const bool is_untouched = this->is_untouched(owner);
+  if (is_untouched && !has_containers_) return true;
+  const Object owned = Object::borrow(owner);
+  if (!is_untouched) return holds_touched(owner);
+  for (Item& item : items_) {
+    if (item.is_left_out || !(item.is_looked_up || item.value.is_container())) continue;
+    if (item.is_looked_up) {
+      if (!item.value.is(find(owner, item))) return false;
+      continue;
     }
-    return true;
+    if (!this->is_untouched(owner)) return holds_touched(owner);  // by the comparison before
+    if (!item.value.is(item.current)) return false;
   }
+  return true;
+}
+
+bool WatchedPlace::holds_touched(PyObject* owner) {
+  tags_ = {};  // `current` is partly old meanwhile
+  const Tags tags = tags_of(owner);
   for (Item& item : items_) {
     item.current = find(owner, item);
-    if (!item.is_left_out && !item.value.is(item.current)) {
-      dict_tag_ = 0, type_tag_ = 0;  // `current` of the rest is old
-      return false;
-    }
+    if (!item.is_left_out && !item.value.is(item.current)) return false;
   }
-  note_tags(owner);
+  tags_ = tags;
   return true;
 }
 
 std::string WatchedPlace::change() {
   PyObject* owner = this->owner();
   if (!owner) return "";
+  const Object owned = Object::borrow(owner);
   for (Item& item : items_) {
-    PyObject* now = find(owner, item);
-    if (item.is_left_out || item.value.is(now)) continue;
-    const WatchedValue::Change change = item.value.change(now);
+    const Object now = Object::borrow(find(owner, item));
+    if (item.is_left_out || item.value.is(now.get())) continue;
+    const WatchedValue::Change change = item.value.change(now.get());
     PyObject *name, *place;
     if (!PyArg_ParseTuple(item.label.get(), "UU", &name, &place)) {
       PyErr_Clear();
@@ -253,6 +259,7 @@ void WatchedPlace::describe(std::vector<std::string>& lines) const {
 
 void WatchedPlace::note_changes() {
   PyObject* owner = this->owner();
+  const Object owned = Object::borrow(owner);
   for (Item& item : items_) {
     PyObject* now = owner ? find(owner, item) : nullptr;
     item.is_noted = owner && !item.value.is(now);
@@ -262,6 +269,7 @@ void WatchedPlace::note_changes() {
 
 void WatchedPlace::leave_out(WatchedPlace& before, bool with_noted) {
   PyObject* owner = before.owner();
+  const Object owned = Object::borrow(owner);
   if (before.items_.size() != items_.size()) return;
   for (size_t i = 0; i < items_.size(); ++i) {
     Item& item = before.items_[i];
@@ -272,22 +280,30 @@ void WatchedPlace::leave_out(WatchedPlace& before, bool with_noted) {
   }
 }
 
-void WatchedPlace::renew(std::vector<WatchedValue>& old) {
-  PyObject* owner = this->owner();
-  if (!owner) return;
-  has_containers_ = false;
-  for (Item& item : items_) {
-    item.current = find(owner, item);
-    old.push_back(std::exchange(item.value, item.value.renewed(item.current)));
-    has_containers_ |= item.is_looked_up || item.value.is_container();
+WatchedPlace WatchedPlace::renewed() const {
+  WatchedPlace place(kind_, is_weak_, owner_);
+  const Object owner = Object::borrow(this->owner());
+  if (owner) place.tags_ = tags_of(owner.get());  // before any look at values
+  for (const Item& item : items_) {
+    Item renewed;
+    renewed.name = item.name;
+    renewed.label = item.label;
+    renewed.hint = item.hint;
+    renewed.is_looked_up = item.is_looked_up;
+    renewed.is_left_out = item.is_left_out;
+    renewed.current = owner ? find(owner.get(), renewed) : nullptr;
+    renewed.value = item.value.renewed(renewed.current);
+    place.has_containers_ |= item.is_looked_up || renewed.value.is_container();
+    place.items_.push_back(std::move(renewed));
   }
-  note_tags(owner);
+  return place;
 }
 
 std::vector<Object> WatchedPlace::values() const {
   std::vector<Object> values;
   PyObject* owner = this->owner();
   if (!owner) return values;
+  const Object owned = Object::borrow(owner);
   for (const Item& item : items_) {
     PyObject* value = nullptr;
     if (kind_ == Kind::kObject) {

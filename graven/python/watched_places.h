@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graven/python/object.h"
@@ -25,6 +26,9 @@ RawAttribute raw_attribute(PyObject* object, PyObject* name);
 // function. A place that has not changed is told by its version tag (Python 3.11): two loads for
 // any number of names. Without tags, or where something else in it has changed (the globals of a
 // script change at each step of its loop), each name costs one look at its entry of the dict.
+//
+// Looking may run code of the program's (watched_value.h), which may look too. So once all names
+// are added, only notes change (tags, hints, what is left out): never the names and their values.
 class WatchedPlace {
  public:
   // kDict: the owner is a dict, held. kObject: an object or class, weakly held if it can be. kCell:
@@ -46,8 +50,8 @@ class WatchedPlace {
   // Does not watch any more what `before`, of the same names, does not, nor, with_noted, what was
   // noted there and has changed again since: the trace itself has changed it.
   void leave_out(WatchedPlace& before, bool with_noted);
-  // Takes the values that there are now; gives the ones before away.
-  void renew(std::vector<WatchedValue>& old);
+  // A place of the same names with the values that there are now.
+  WatchedPlace renewed() const;
   // The values that there are now, to put back later; null for what cannot be put back.
   std::vector<Object> values() const;
   void put_back(const std::vector<Object>& values, std::vector<Object>& replaced) const;
@@ -60,12 +64,14 @@ class WatchedPlace {
   static void use_tags(bool use);
 
  private:
+  WatchedPlace(Kind kind, bool is_weak, Object owner)
+      : kind_(kind), is_weak_(is_weak), owner_(std::move(owner)) {}
   struct Item {
     Object name;
     Object label;
     WatchedValue value;
     Py_ssize_t hint = 0;          // position in the dict
-    PyObject* current = nullptr;  // as long as the place has not changed
+    PyObject* current = nullptr;  // as long as the place is untouched
     bool is_looked_up = false;    // may change without a change of the place's tags
     bool is_left_out = false;     // not watched any more
     bool is_noted = false;        // had changed when the last retrace began,
@@ -73,14 +79,18 @@ class WatchedPlace {
   };
   PyObject* owner() const;  // borrowed; null if it is gone
   PyObject* find(PyObject* owner, Item& item) const;
+  bool holds_touched(PyObject* owner);
   bool is_untouched(PyObject* owner) const;
-  void note_tags(PyObject* owner);
+  struct Tags {
+    uint64_t dict = 0;
+    unsigned type = 0;
+  };
+  Tags tags_of(PyObject* owner) const;
 
   Kind kind_;
   bool is_weak_ = false;
   bool has_containers_ = false;
-  uint64_t dict_tag_ = 0;
-  unsigned type_tag_ = 0;
+  Tags tags_;
   Object owner_;
   std::vector<Item> items_;
 };

@@ -68,7 +68,15 @@ Py_ssize_t length_of(PyObject* container) {
   return Py_TYPE(container)->tp_as_sequence->sq_length(container);
 }
 
-// Calls visit(key or null, value) with the first items, all borrowed. False if a visit was.
+// Of a list or tuple; borrowed, null beyond its end.
+PyObject* item_at(PyObject* container, Py_ssize_t index) {
+  if (index < 0 || index >= length_of(container)) return nullptr;
+  return PyList_Check(container) ? PyList_GET_ITEM(container, index)
+                                 : PyTuple_GET_ITEM(container, index);
+}
+
+// Calls visit(key or null, value) with the first items, all borrowed. False if a visit was, or if
+// the container changes meanwhile. The caller owns it.
 template <typename Visit>
 bool for_each_item(PyObject* container, Visit&& visit) {
   const Py_ssize_t n = std::min(length_of(container), kMaxItems);
@@ -81,23 +89,21 @@ bool for_each_item(PyObject* container, Visit&& visit) {
     return true;
   }
   if (!PyList_Check(container) && !PyTuple_Check(container)) {
-    // Making the iterator may collect garbage, and so run code that lets the container go.
-    const Object owned = Object::borrow(container);
-    // A subclass of set may have its own.
+    // A subclass of set may have its own. Making the iterator may collect garbage.
     auto* iterate = PyAnySet_Check(container) ? PySet_Type.tp_iter : Py_TYPE(container)->tp_iter;
-    Object iterator = Object::take(iterate(container));
+    Object iterator = Object::take(take_gil([&] { return iterate(container); }));
     for (Py_ssize_t i = 0; iterator && i < n; ++i) {
-      Object item = Object::take(PyIter_Next(iterator.get()));
+      Object item = Object::take(run_python<PyIter_Next>(iterator.get()));
       if (!item) break;
       if (!visit(static_cast<PyObject*>(nullptr), item.get())) return false;
     }
+    const bool is_whole = !PyErr_Occurred();
     PyErr_Clear();
-    return true;
+    return is_whole;
   }
   for (Py_ssize_t i = 0; i < n; ++i) {
-    PyObject* item =
-        PyList_Check(container) ? PyList_GET_ITEM(container, i) : PyTuple_GET_ITEM(container, i);
-    if (!visit(static_cast<PyObject*>(nullptr), item)) return false;
+    PyObject* item = item_at(container, i);
+    if (!item || !visit(static_cast<PyObject*>(nullptr), item)) return false;
   }
   return true;
 }
@@ -105,18 +111,14 @@ bool for_each_item(PyObject* container, Visit&& visit) {
 // An item by index or plain key, borrowed; null if it is not there.
 PyObject* item_of(PyObject* container, PyObject* key) {
   if (PyDict_Check(container)) {
-    PyObject* found = PyDict_GetItemWithError(container, key);
+    PyObject* found = run_python<PyDict_GetItemWithError>(container, key);
     if (!found) PyErr_Clear();
     return found;
   }
   if (PyAnySet_Check(container) || is_deque(container) || !PyLong_CheckExact(key)) return nullptr;
   Py_ssize_t index = PyLong_AsSsize_t(key);
   if (index == -1 && PyErr_Occurred()) PyErr_Clear();
-  const Py_ssize_t n = length_of(container);
-  if (index < 0) index += n;
-  if (index < 0 || index >= n) return nullptr;
-  return PyList_Check(container) ? PyList_GET_ITEM(container, index)
-                                 : PyTuple_GET_ITEM(container, index);
+  return item_at(container, index < 0 ? index + length_of(container) : index);
 }
 
 // The keys of a list or tuple as numbers; none if one is none.
@@ -195,6 +197,7 @@ WatchedValue WatchedValue::of_leaf(PyObject* value) {
 }
 
 WatchedValue WatchedValue::of(PyObject* value, PyObject* reads) {
+  const Object owned = Object::borrow(value);
   if (!value || !python::is_container(value)) return of_leaf(value);
   const RecursionLevel level(" while watching a container");
   if (!level.ok()) {
@@ -246,15 +249,16 @@ bool WatchedValue::is_otherwise(PyObject* now) {
 }
 
 bool WatchedValue::are_items_of(PyObject* now) {
+  const Object owned = Object::borrow(now);
   WatchedItems& items = *items_;
   if (items.has_length && length_of(now) != items.length) return false;
   const size_t n = items.values.size();
   if (!items.indices.empty()) {
-    PyObject* const* list = PySequence_Fast_ITEMS(now);
-    const Py_ssize_t length = length_of(now);
     for (size_t i = 0; i < n; ++i) {
-      const Py_ssize_t index = items.indices[i] < 0 ? items.indices[i] + length : items.indices[i];
-      if (!items.values[i].is(index >= 0 && index < length ? list[index] : nullptr)) return false;
+      const Py_ssize_t index = items.indices[i];
+      if (!items.values[i].is(item_at(now, index < 0 ? index + length_of(now) : index))) {
+        return false;
+      }
     }
     return true;
   }
@@ -288,6 +292,7 @@ std::string WatchedValue::text() const {
 }
 
 WatchedValue::Change WatchedValue::change(PyObject* now) const {
+  const Object owned = Object::borrow(now);
   Change change{"", text(), watched_text(now)};
   if (kind_ == Kind::kWeak && change.before == change.after) {
     change.after.replace(0, change.after.find(' '), "another");
@@ -298,6 +303,7 @@ WatchedValue::Change WatchedValue::change(PyObject* now) const {
     return change;
   }
   auto within = [&](const std::string& key, size_t i, PyObject* item) {
+    const Object owned_item = Object::borrow(item);
     // `is` remembers equal values, which makes no difference here.
     if (const_cast<WatchedValue&>(items_->values[i]).is(item)) return true;
     change = items_->values[i].change(item);
@@ -327,6 +333,7 @@ WatchedValue::Change WatchedValue::change(PyObject* now) const {
 }
 
 WatchedValue WatchedValue::renewed(PyObject* now) const {
+  const Object owned = Object::borrow(now);
   if (kind_ != Kind::kContainer || items_->all || !now || !python::is_container(now)) {
     return of(now, nullptr);
   }

@@ -14,7 +14,10 @@ struct WatchedItems;
 
 // What a value that a trace read was. Plain data (None, numbers, strings, bytes) is compared by
 // identity, then type and value; a list, dict, set or tuple by its type and by what was read of it;
-// all else by identity, weakly held where Python can. No code of the user's runs in comparisons.
+// all else by identity, weakly held where Python can. No code of the user's is called by
+// comparisons, but Python's collector, or a dict with keys of the user's, may run some. Then other
+// threads go on: what is compared is owned meanwhile, and this changes in nothing but the object
+// that it remembers of equal plain ones.
 //
 // The owner lets Python's cycle collector see what it holds (traverse). Under the GIL.
 class WatchedValue {

@@ -1,5 +1,7 @@
 """Values that traces watch change while 16 threads call."""
 
+import subprocess
+import sys
 from typing import Any
 
 import graven as tf
@@ -71,3 +73,86 @@ def test_errors_are_raised_on_the_threads_that_call() -> None:
         return str(raised.value)
 
     assert all("changed from 2.0 to 3.0" in text for text in in_threads(work))
+
+
+# Python's collector runs whenever something is made, and finalizers within it let other threads go
+# on, or call the Function themselves, while a call looks at what its trace watches.
+COLLECTED = """
+import gc
+import logging
+import threading
+import time
+
+import graven as tf
+
+logging.disable(logging.CRITICAL)
+CALLS = {calls}
+
+
+class Box:
+    pass
+
+
+box = Box()
+box.names = {{1.0, 2.0}}
+box.note = 0
+one = tf.constant(1.0)
+depth = threading.local()
+
+
+class Garbage:
+    def __init__(self):
+        self.me = self
+
+    def __del__(self):
+        {finalizer}
+
+
+def from_within():
+    if getattr(depth, "number", 0):
+        return
+    depth.number = 1
+    box.note += 1  # makes an equal graph
+    f(one)
+    depth.number = 0
+
+
+@tf.function
+def f(x):
+    total = 0.0
+    for each in box.names:
+        total += each
+    if box.note < 0:
+        return -x
+    return x * total
+
+
+def work():
+    for i in range(CALLS):
+        box.names = {{1.0, 2.0}}
+        if i % 50 == 0:
+            box.note += 1
+        Garbage()
+        assert f(one) == 3.0
+
+
+f(one)
+gc.set_threshold(1)
+threads = [threading.Thread(target=work) for _ in range({threads})]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print("done")
+"""
+
+
+@pytest.mark.parametrize(
+    ("finalizer", "threads", "calls"),
+    [("time.sleep(0)", 4, 3000), ("from_within()", 1, 300)],
+    ids=["other threads", "the same thread"],
+)
+def test_what_is_watched_may_change_while_a_call_looks_at_it(
+    finalizer: str, threads: int, calls: int
+) -> None:
+    code = COLLECTED.format(finalizer=finalizer, threads=threads, calls=calls)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (0, "done\n"), ran.stderr[-2000:]
