@@ -70,9 +70,9 @@ class CppWatches final : public engine::Watches, public engine::HasWatchedValues
   }
 
   bool gradients_hold() override { return true; }
-  void begin_retrace() override {}
+  std::unique_ptr<Retracing> begin_retrace() override { return nullptr; }
 
-  void adopt(engine::Watches& fresh) override {
+  void adopt(engine::Watches& fresh, Retracing*) override {
     auto& other = static_cast<CppWatches&>(fresh);
     std::vector<WatchScope::Watch> watches;
     {
@@ -91,7 +91,7 @@ class CppWatches final : public engine::Watches, public engine::HasWatchedValues
 
   void precede(engine::Watches&, double) override {}
   // The program has said itself what the function reads: it hears of the error.
-  bool revert(const engine::Status&) override { return false; }
+  bool revert(const engine::Status&, Retracing*) override { return false; }
 
   int64_t bytes() const override {
     return engine::bytes_of_object<CppWatches>() +

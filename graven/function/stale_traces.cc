@@ -54,8 +54,10 @@ Retrace::Retrace(std::span<const Ref<Entry>> related, const FunctionType& call,
   }
   if (!old_) return;
   why_ = old_->watches()->change();
-  old_->watches()->begin_retrace();
+  noted_ = old_->watches()->begin_retrace();
 }
+
+Watches* Retrace::watches() const { return old_ ? old_->watches() : nullptr; }
 
 Ref<Entry> Retrace::end(const Result<Ref<Entry>>& traced, std::vector<CreatedVariable>& created) {
   if (!old_) return nullptr;
@@ -64,7 +66,7 @@ Ref<Entry> Retrace::end(const Result<Ref<Entry>>& traced, std::vector<CreatedVar
     const Status error = traced.ok()
                              ? value_error("it creates variables, and is not the first call")
                              : traced.status();
-    if (!watches.revert(error)) return nullptr;
+    if (!watches.revert(error, noted_.get())) return nullptr;
     created.clear();
     return old_;
   }
@@ -73,7 +75,7 @@ Ref<Entry> Retrace::end(const Result<Ref<Entry>>& traced, std::vector<CreatedVar
   const bool is_same = is_of_same_type_ && watches.gradients_hold() && same_trace(*old_, **traced);
   watches.precede(*fresh, (*traced)->trace_milliseconds());
   if (!is_same) return nullptr;
-  watches.adopt(*fresh);
+  watches.adopt(*fresh, noted_.get());
   return old_;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "graven/base/ref.h"
 #include "graven/base/status.h"
 #include "graven/function/trace_type.h"
+#include "graven/function/watch.h"
 
 namespace graven::engine {
 
@@ -35,10 +37,13 @@ class GRAVEN_API Retrace {
   Ref<Entry> end(const Result<Ref<Entry>>& traced, std::vector<CreatedVariable>& created);
   bool is_one() const { return static_cast<bool>(old_); }
   const std::string& why() const { return why_; }  // what has changed
+  // What the old entry watches; null if this is no retrace.
+  Watches* watches() const;
 
  private:
   friend class StaleTraces;
   Ref<Entry> old_;  // the last one, of the same type if there is one; null if this is no retrace
+  std::unique_ptr<Watches::Retracing> noted_;
   bool is_of_same_type_ = false;
   std::string why_;
 };

@@ -1,6 +1,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "graven/base/export.h"
@@ -27,16 +28,21 @@ class GRAVEN_API Watches : public RefCounted {
 
   // --- A trace of the same type that is made because of a change.
 
-  // It begins. Notes the values that there are, for revert.
-  virtual void begin_retrace() = 0;
+  // What the front end notes of it. Lives on the thread of the trace until that has ended.
+  class Retracing {
+   public:
+    virtual ~Retracing() = default;
+  };
+  // It begins. Notes the values that there are. May be null.
+  virtual std::unique_ptr<Retracing> begin_retrace() = 0;
   // It has made a graph, which took so long; `fresh` belongs to it.
   virtual void precede(Watches& fresh, double milliseconds) = 0;
   // The graph is equal to this trace's, which goes on with the values of `fresh`. After precede.
-  virtual void adopt(Watches& fresh) = 0;
+  virtual void adopt(Watches& fresh, Retracing* noted) = 0;
   // It failed, where a system that watches nothing would have run this trace. Puts back what it
-  // has changed of the values that are watched, and lets calls run this trace as long as they stay.
-  // False if the error must be told instead (the user has pressed Ctrl-C).
-  virtual bool revert(const Status& error) = 0;
+  // has changed itself of the values that are watched, and lets calls run this trace as long as
+  // they stay. False if the error must be told instead (the user has pressed Ctrl-C).
+  virtual bool revert(const Status& error, Retracing* noted) = 0;
 
   virtual int64_t bytes() const = 0;
 

@@ -15,6 +15,7 @@
 #include "graven/ir/frame.h"
 #include "graven/python/bind.h"
 #include "graven/python/errors.h"
+#include "graven/python/retracing.h"
 
 namespace nb = nanobind;
 
@@ -27,9 +28,8 @@ using engine::Ref;
 // (watched_places.h): watches are given another list instead.
 struct WatchListObject {
   PyObject_HEAD std::vector<WatchedPlace> places;
-  size_t num_of_trace;                      // the places behind these were read by custom gradients
-  std::vector<std::vector<Object>> before;  // the values of the places when a retrace began
-  std::vector<Ref<PythonWatches>> inner;    // of traces that ran within
+  size_t num_of_trace;                    // the places behind these were read by custom gradients
+  std::vector<Ref<PythonWatches>> inner;  // of traces that ran within
 };
 
 // A list that the thread owns while it looks at it.
@@ -62,15 +62,11 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   for (const WatchedPlace& place : self_of(object)->places) {
     if (const int stop = place.traverse(visit, arg)) return stop;
   }
-  for (const auto& values : self_of(object)->before) {
-    for (const Object& value : values) Py_VISIT(value.get());
-  }
   return 0;
 }
 
 int clear(PyObject* object) {
   auto places = std::exchange(self_of(object)->places, {});
-  auto before = std::exchange(self_of(object)->before, {});
   return 0;
 }
 
@@ -78,7 +74,6 @@ void dealloc(PyObject* object) {
   PyObject_GC_UnTrack(object);
   clear(object);
   self_of(object)->places.~vector();
-  self_of(object)->before.~vector();
   self_of(object)->inner.~vector();
   PyTypeObject* type = Py_TYPE(object);
   type->tp_free(object);
@@ -89,7 +84,6 @@ PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
   PyObject* object = type->tp_alloc(type, 0);
   if (!object) return nullptr;
   new (&self_of(object)->places) std::vector<WatchedPlace>();
-  new (&self_of(object)->before) std::vector<std::vector<Object>>();
   new (&self_of(object)->inner) std::vector<Ref<PythonWatches>>();
   return object;
 }
@@ -238,17 +232,19 @@ bool PythonWatches::gradients_hold() {
   });
 }
 
-void PythonWatches::begin_retrace() {
-  with_gil([&] {
-    const WatchList list = this->list();
-    if (!list) return;
-    std::vector<std::vector<Object>> before;
-    for (WatchedPlace& place : list->places) {
-      before.push_back(place.values());
-      place.note_changes();
-    }
-    std::swap(list->before, before);
+std::unique_ptr<engine::Watches::Retracing> PythonWatches::begin_retrace() {
+  return with_gil([&] {
+    auto noted = std::make_unique<PythonRetracing>();
+    note(*noted);
+    return noted;
   });
+}
+
+void PythonWatches::note(PythonRetracing& noted) const {
+  const WatchList list = this->list();
+  if (!list) return;
+  noted.note(list->places);
+  for (const auto& inner : list->inner) inner->note(noted);
 }
 
 void PythonWatches::count(PythonWatches& fresh, double milliseconds) {
@@ -267,45 +263,42 @@ void PythonWatches::count(PythonWatches& fresh, double milliseconds) {
   fresh.is_of_cost_ = true;
 }
 
-void PythonWatches::adopt(engine::Watches& fresh) {
+void PythonWatches::adopt(engine::Watches& fresh, Retracing* noted) {
   with_gil([&] {
     auto& other = static_cast<PythonWatches&>(fresh);
     const WatchList mine = list(), theirs = other.list();
     if (!mine || !theirs) return;
-    const bool are_alike = mine->places.size() == theirs->places.size();
     const bool is_enough = ++num_adopted_ >= kEqualGraphs;
-    for (size_t i = 0; are_alike && i < mine->places.size(); ++i) {
-      theirs->places[i].leave_out(mine->places[i], /*with_noted=*/is_enough);
-    }
+    const auto& before = static_cast<const PythonRetracing&>(*noted);
+    // What was not watched before, and in the end what had changed when the retrace began and has
+    // changed again since: the trace itself has changed it.
+    auto is_left_out = [&](WatchedPlace::Kind kind, PyObject* owner, PyObject* name,
+                           PyObject* now) {
+      const WatchedName* was = before.find(kind, owner, name);
+      return was &&
+             (was->is_left_out || (is_enough && was->has_changed && now != was->found.get()));
+    };
+    for (WatchedPlace& place : theirs->places) place.leave_out(is_left_out);
     num_retraces_ = other.num_retraces_;
     milliseconds_ = other.milliseconds_;
     report_ = std::exchange(other.report_, {});
     is_of_cost_ = other.is_of_cost_;
     if (!report_.empty()) has_news_ = true;
-    auto before = std::exchange(mine->before, {});
     other.held_.exchange(held_.exchange(theirs.object()));
   });
 }
 
 void PythonWatches::precede(engine::Watches& fresh, double milliseconds) {
-  with_gil([&] {
-    count(static_cast<PythonWatches&>(fresh), milliseconds);
-    const WatchList list = this->list();
-    if (list) auto before = std::exchange(list->before, {});
-  });
+  with_gil([&] { count(static_cast<PythonWatches&>(fresh), milliseconds); });
 }
 
-bool PythonWatches::revert(const engine::Status& error) {
+bool PythonWatches::revert(const engine::Status& error, Retracing* noted) {
   return with_gil([&] {
     const WatchList list = this->list();
     if (!list) return false;
     bool is_ordinary = false;
     const std::string text = text_of_exception(error, is_ordinary);
-    const auto before = std::exchange(list->before, {});
-    std::vector<Object> replaced;  // objects go after all is done, as users' code may run then
-    for (size_t i = 0; i < before.size() && i < list->places.size(); ++i) {
-      list->places[i].put_back(before[i], replaced);
-    }
+    static_cast<const PythonRetracing*>(noted)->put_back();
     if (!is_ordinary) return false;
     is_of_cost_ = false;
     report_ = engine::str_cat(change(), ". The trace that this asks for failed (", text,
@@ -423,6 +416,17 @@ void bind_watches(nb::module_& m) {
   m.def("set_watch_list", [](nb::object list) {
     if (t_scope) t_scope->set_list(Object::borrow(list.ptr()));
   });
+  m.def("is_retracing", [] { return PythonRetracing::current() != nullptr; });
+  m.def(
+      "note_changed",
+      [](nb::list names, nb::list containers) {
+        PythonRetracing* current = PythonRetracing::current();
+        if (current && !current->note_changed(names.ptr(), containers.ptr())) {
+          throw nb::python_error();
+        }
+      },
+      "Says what the code of a retrace changes, when that ends: names, as (kind, owner, name), and "
+      "lists and dicts.");
   m.def(
       "raw_attribute",
       [](nb::handle object, nb::str name) {

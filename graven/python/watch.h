@@ -1,6 +1,7 @@
 #pragma once
 #include <Python.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ class Entry;
 
 namespace graven::python {
 
+class PythonRetracing;
 class WatchList;
 
 // What a Function does about a watched value that has changed (tf.function's `stale`).
@@ -30,10 +32,10 @@ class PythonWatches final : public engine::Watches, public engine::HasWatchedVal
   bool hold() override;
   std::string change() override;
   bool gradients_hold() override;
-  void begin_retrace() override;
-  void adopt(engine::Watches& fresh) override;
+  std::unique_ptr<Retracing> begin_retrace() override;
+  void adopt(engine::Watches& fresh, Retracing* noted) override;
   void precede(engine::Watches& fresh, double milliseconds) override;
-  bool revert(const engine::Status& error) override;
+  bool revert(const engine::Status& error, Retracing* noted) override;
   int64_t bytes() const override;
   std::vector<std::string> watched_values() const override;
 
@@ -50,6 +52,7 @@ class PythonWatches final : public engine::Watches, public engine::HasWatchedVal
   // Appends the places with the values that there are now, those of traces within too.
   void append_renewed_of_traces(std::vector<WatchedPlace>& renewed) const;
   void append_renewed_of_gradients(std::vector<WatchedPlace>& renewed) const;
+  void note(PythonRetracing& noted) const;
   void count(PythonWatches& fresh, double milliseconds);
 
   HeldObject held_;

@@ -87,6 +87,10 @@ bool is_data_descriptor(PyObject* descriptor) {
   return Py_TYPE(descriptor)->tp_descr_set != nullptr;
 }
 
+int type_setattr(PyObject* type, PyObject* name, PyObject* value) {
+  return PyType_Type.tp_setattro(type, name, value);
+}
+
 // The value in a slot of __slots__; none of other members.
 bool slot_value(PyObject* object, PyObject* descriptor, PyObject*& value) {
   if (!Py_IS_TYPE(descriptor, &PyMemberDescr_Type)) return false;
@@ -257,26 +261,24 @@ void WatchedPlace::describe(std::vector<std::string>& lines) const {
   }
 }
 
-void WatchedPlace::note_changes() {
-  PyObject* owner = this->owner();
-  const Object owned = Object::borrow(owner);
+void WatchedPlace::append_names(std::vector<WatchedName>& names, std::vector<Object>& containers) {
+  const Object owner = Object::borrow(this->owner());
+  if (!owner) return;
   for (Item& item : items_) {
-    PyObject* now = owner ? find(owner, item) : nullptr;
-    item.is_noted = owner && !item.value.is(now);
-    item.noted = now;
+    const Object found = Object::borrow(find(owner.get(), item));
+    const Object own = Object::borrow(WatchedName::own_value(kind_, owner.get(), item.name.get()));
+    const bool has_changed = !item.value.is(found.get());
+    item.value.append_containers(found.get(), containers);
+    names.push_back({kind_, owner, item.name, own, found, has_changed, item.is_left_out});
   }
 }
 
-void WatchedPlace::leave_out(WatchedPlace& before, bool with_noted) {
-  PyObject* owner = before.owner();
-  const Object owned = Object::borrow(owner);
-  if (before.items_.size() != items_.size()) return;
-  for (size_t i = 0; i < items_.size(); ++i) {
-    Item& item = before.items_[i];
-    items_[i].is_left_out |= item.is_left_out;
-    if (with_noted && item.is_noted && owner) {
-      items_[i].is_left_out |= before.find(owner, item) != item.noted;
-    }
+void WatchedPlace::leave_out(IsLeftOut is_left_out) {
+  const Object owner = Object::borrow(this->owner());
+  if (!owner) return;
+  for (Item& item : items_) {
+    PyObject* now = find(owner.get(), item);
+    item.is_left_out |= is_left_out(kind_, owner.get(), item.name.get(), now);
   }
 }
 
@@ -299,50 +301,49 @@ WatchedPlace WatchedPlace::renewed() const {
   return place;
 }
 
-std::vector<Object> WatchedPlace::values() const {
-  std::vector<Object> values;
-  PyObject* owner = this->owner();
-  if (!owner) return values;
-  const Object owned = Object::borrow(owner);
-  for (const Item& item : items_) {
-    PyObject* value = nullptr;
-    if (kind_ == Kind::kObject) {
-      const RawAttribute found = raw_attribute(owner, item.name.get());
-      value = found.is_of_instance ? found.value : nullptr;
-    } else if (kind_ != Kind::kFunction) {
-      value = find(owner, const_cast<Item&>(item));
-    }
-    values.push_back(Object::borrow(value));
+PyObject* WatchedName::own_value(WatchedPlace::Kind kind, PyObject* owner, PyObject* name) {
+  Py_ssize_t hint = 0;
+  switch (kind) {
+    case WatchedPlace::Kind::kDict:
+      return find_in_dict(owner, name, hint);
+    case WatchedPlace::Kind::kCell:
+      return PyCell_GET(owner);
+    case WatchedPlace::Kind::kFunction:
+      return nullptr;
+    case WatchedPlace::Kind::kObject:
+      break;
   }
-  return values;
+  if (PyType_Check(owner)) {
+    return find_in_dict(reinterpret_cast<PyTypeObject*>(owner)->tp_dict, name, hint);
+  }
+  const RawAttribute found = raw_attribute(owner, name);
+  return found.is_of_instance ? found.value : nullptr;
 }
 
-void WatchedPlace::put_back(const std::vector<Object>& values,
-                            std::vector<Object>& replaced) const {
-  PyObject* owner = this->owner();
-  if (!owner || values.size() != items_.size()) return;
-  for (size_t i = 0; i < items_.size(); ++i) {
-    PyObject* name = items_[i].name.get();
-    PyObject* before = values[i].get();
-    if (kind_ == Kind::kCell) {
-      replaced.push_back(Object::borrow(PyCell_GET(owner)));
-      if (PyCell_GET(owner) != before) PyCell_Set(owner, before);
-      continue;
+void WatchedName::set_own_value(WatchedPlace::Kind kind, PyObject* owner, PyObject* name,
+                                PyObject* value) {
+  auto set_in_dict = [&](PyObject* dict) {
+    return value ? run_python<PyDict_SetItem>(dict, name, value)
+                 : run_python<PyDict_DelItem>(dict, name);
+  };
+  int done = 0;
+  if (kind == WatchedPlace::Kind::kCell) {
+    done = run_python<PyCell_Set>(owner, value);
+  } else if (kind == WatchedPlace::Kind::kDict) {
+    done = set_in_dict(owner);
+  } else if (kind == WatchedPlace::Kind::kObject && PyType_Check(owner)) {
+    done = run_python<type_setattr>(owner, name, value);  // which knows that the class changes
+  } else if (kind == WatchedPlace::Kind::kObject) {
+    PyObject* of_type = _PyType_Lookup(Py_TYPE(owner), name);
+    PyObject* slot = nullptr;
+    if (of_type && slot_value(owner, of_type, slot)) {
+      const Object owned = Object::borrow(of_type);
+      done = take_gil([&] { return Py_TYPE(of_type)->tp_descr_set(of_type, owner, value); });
+    } else if (PyObject* dict = dict_of(owner)) {
+      done = set_in_dict(dict);
     }
-    PyObject* dict = kind_ == Kind::kDict ? owner : nullptr;
-    if (kind_ == Kind::kObject && !PyType_Check(owner)) {
-      const RawAttribute now = raw_attribute(owner, name);
-      if (!now.is_slot && (before || now.is_of_instance)) dict = dict_of(owner);
-    }
-    if (!dict) continue;
-    Py_ssize_t hint = 0;
-    PyObject* now = find_in_dict(dict, name, hint);
-    if (now == before) continue;
-    replaced.push_back(Object::borrow(now));
-    const int done =
-        before ? PyDict_SetItem(dict, name, before) : run_python<PyDict_DelItem>(dict, name);
-    if (done < 0) PyErr_Clear();
   }
+  if (done < 0) PyErr_Clear();
 }
 
 int WatchedPlace::traverse(visitproc visit, void* arg) const {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "graven/base/function_ref.h"
 #include "graven/python/object.h"
 #include "graven/python/watched_value.h"
 
@@ -21,6 +22,8 @@ struct RawAttribute {
   bool is_slot = false;         // of __slots__
 };
 RawAttribute raw_attribute(PyObject* object, PyObject* name);
+
+struct WatchedName;
 
 // Names in one place that a trace has read: in a dict of globals, in an object, in a cell, of a
 // function. A place that has not changed is told by its version tag (Python 3.11): two loads for
@@ -45,17 +48,14 @@ class WatchedPlace {
   std::string change();
   // Adds a line for each name: "rate = 0.5, read at f.py:3".
   void describe(std::vector<std::string>& lines) const;
-  // Notes which names have changed, and their values.
-  void note_changes();
-  // Does not watch any more what `before`, of the same names, does not, nor, with_noted, what was
-  // noted there and has changed again since: the trace itself has changed it.
-  void leave_out(WatchedPlace& before, bool with_noted);
+  // Appends its names with the values that there are now, and the containers among these of which
+  // something was read. None if the owner is gone.
+  void append_names(std::vector<WatchedName>& names, std::vector<Object>& containers);
+  // Does not watch the names any more of which is_left_out(kind, owner, name, value) says so.
+  using IsLeftOut = engine::FunctionRef<bool(Kind, PyObject*, PyObject*, PyObject*)>;
+  void leave_out(IsLeftOut is_left_out);
   // A place of the same names with the values that there are now.
   WatchedPlace renewed() const;
-  // The values that there are now, to put back later; null for what cannot be put back.
-  std::vector<Object> values() const;
-  void put_back(const std::vector<Object>& values, std::vector<Object>& replaced) const;
-
   int traverse(visitproc visit, void* arg) const;
   int64_t bytes() const;
 
@@ -74,8 +74,6 @@ class WatchedPlace {
     PyObject* current = nullptr;  // as long as the place is untouched
     bool is_looked_up = false;    // may change without a change of the place's tags
     bool is_left_out = false;     // not watched any more
-    bool is_noted = false;        // had changed when the last retrace began,
-    const void* noted = nullptr;  // to this, which may be gone
   };
   PyObject* owner() const;  // borrowed; null if it is gone
   PyObject* find(PyObject* owner, Item& item) const;
@@ -93,6 +91,22 @@ class WatchedPlace {
   Tags tags_;
   Object owner_;
   std::vector<Item> items_;
+};
+
+// A name in a place, and what was there at a time.
+struct WatchedName {
+  WatchedPlace::Kind kind;
+  Object owner, name;
+  Object own;        // what the owner itself had there; null if nothing
+  Object found;      // what a read gave: this, or what the class has
+  bool has_changed;  // since it was watched
+  bool is_left_out;  // not watched any more
+
+  // What the owner itself has, borrowed; null if nothing.
+  static PyObject* own_value(WatchedPlace::Kind kind, PyObject* owner, PyObject* name);
+  // Sets it, or with null deletes it, without calling code of the user's; or leaves it.
+  static void set_own_value(WatchedPlace::Kind kind, PyObject* owner, PyObject* name,
+                            PyObject* value);
 };
 
 }  // namespace graven::python

@@ -56,10 +56,6 @@ bool are_equal(PyObject* a, PyObject* b) {
   return equal > 0;
 }
 
-bool is_same_key(PyObject* a, PyObject* b) {
-  return a == b || (is_plain(a) && is_plain(b) && are_equal(a, b));
-}
-
 Py_ssize_t length_of(PyObject* container) {
   if (PyList_Check(container)) return PyList_GET_SIZE(container);
   if (PyTuple_Check(container)) return PyTuple_GET_SIZE(container);
@@ -159,6 +155,10 @@ WatchedValue::WatchedValue() = default;
 WatchedValue::WatchedValue(WatchedValue&&) noexcept = default;
 WatchedValue& WatchedValue::operator=(WatchedValue&&) noexcept = default;
 WatchedValue::~WatchedValue() = default;
+
+bool is_same_key(PyObject* a, PyObject* b) {
+  return a == b || (is_plain(a) && is_plain(b) && are_equal(a, b));
+}
 
 std::string watched_text(PyObject* value) {
   if (!value) return "nothing";
@@ -330,6 +330,24 @@ WatchedValue::Change WatchedValue::change(PyObject* now) const {
     return within(path, i++, item);
   });
   return change;
+}
+
+void WatchedValue::append_containers(PyObject* now, std::vector<Object>& containers) const {
+  if (!items_ || !now || reinterpret_cast<PyObject*>(Py_TYPE(now)) != object_.get()) return;
+  if (!items_->has_length && items_->values.empty()) return;
+  const Object owned = Object::borrow(now);
+  containers.push_back(owned);
+  size_t i = 0;
+  if (!items_->all) {
+    for (; i < items_->values.size(); ++i) {
+      items_->values[i].append_containers(item_of(now, items_->keys[i].get()), containers);
+    }
+    return;
+  }
+  for_each_item(now, [&](PyObject*, PyObject* item) {
+    if (i < items_->values.size()) items_->values[i++].append_containers(item, containers);
+    return true;
+  });
 }
 
 WatchedValue WatchedValue::renewed(PyObject* now) const {

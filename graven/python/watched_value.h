@@ -39,6 +39,8 @@ class WatchedValue {
   Change change(PyObject* now) const;
   // True for what can change without a change of the place that it is in: containers.
   bool is_container() const { return items_ != nullptr; }
+  // Appends the containers, of the value as it is now, of which something was read; with doubles.
+  void append_containers(PyObject* now, std::vector<Object>& containers) const;
   // Takes `now` for the value, with the same reads.
   WatchedValue renewed(PyObject* now) const;
 
@@ -61,6 +63,9 @@ class WatchedValue {
   Object object_;  // itself; a weak reference to it; the type of a container
   std::unique_ptr<WatchedItems> items_;
 };
+
+// True for keys that are one object, or equal plain data. Runs no code of the program's.
+bool is_same_key(PyObject* a, PyObject* b);
 
 // A value for a message: plain data as Python writes it, short; of all else the class.
 std::string watched_text(PyObject* value);

@@ -19,10 +19,12 @@ class ValueWatches final : public Watches {
   bool hold() override { return expected_ == g_value; }
   std::string change() override { return hold() ? "" : "the value changed"; }
   bool gradients_hold() override { return true; }
-  void begin_retrace() override {}
+  std::unique_ptr<Retracing> begin_retrace() override { return nullptr; }
   void precede(Watches&, double) override {}
-  void adopt(Watches& fresh) override { expected_ = static_cast<ValueWatches&>(fresh).expected_; }
-  bool revert(const Status& error) override {
+  void adopt(Watches& fresh, Retracing*) override {
+    expected_ = static_cast<ValueWatches&>(fresh).expected_;
+  }
+  bool revert(const Status& error, Retracing*) override {
     if (error.message() == "told") return false;
     expected_ = g_value;
     return true;

@@ -7,6 +7,8 @@ At the end of the trace their byte code tells what they read (`_reads`), and whe
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 from graven import _engine, _logging
@@ -32,19 +34,25 @@ class Recorder:
 
     def finish(self) -> None:
         """Gives the engine what the calls have read."""
-        try:
+        with _telling():
             self._finish()
-        except Exception as error:  # a trace is not to fail for what it could not watch
-            _logging.warn_once(
-                f"What a trace has read could not be found, so changes of it are not noticed: "
-                f"{error!r}. Please report this. See docs/captures.md",
-                matter="captures",
-            )
 
-    def _finish(self) -> None:
+    def fail(self) -> None:
+        """Tells the engine what the calls have changed: the trace has raised."""
+        if _engine.is_retracing():
+            with _telling():
+                _engine.note_changed(*self._plan().changed())
+
+    def _plan(self) -> Plan:
         plan = Plan()
         for function, args, kwargs in self._calls:
             plan.add(function, args, kwargs)
+        return plan
+
+    def _finish(self) -> None:
+        plan = self._plan()
+        if _engine.is_retracing():
+            _engine.note_changed(*plan.changed())
         _report(plan.impure)
         for what, where in plan.effects:
             _logging.inform_once(
@@ -57,6 +65,18 @@ class Recorder:
         watched = plan.watch_list()
         if watched is not None:
             _engine.set_watch_list(watched)
+
+
+@contextlib.contextmanager
+def _telling() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # a trace is not to fail for what it could not watch
+        _logging.warn_once(
+            f"What a trace has read could not be found, so changes of it are not noticed: "
+            f"{error!r}. Please report this. See docs/captures.md",
+            matter="captures",
+        )
 
 
 def _report(impure: list[tuple[str, str, str]]) -> None:

@@ -11,7 +11,7 @@ import itertools
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -22,6 +22,7 @@ from graven._captures._reads import (
     ARGUMENT,
     ATTRIBUTE,
     CALLED,
+    CELL,
     EACH,
     GLOBAL,
     ITEM,
@@ -127,6 +128,7 @@ class Plan:
         self._done: dict[Any, bool] = {}
         self._steps = 0
         self._looks = False  # without watching
+        self._changing: list[tuple[_Activation, Iterable[Path], int]] = []
         # What calls were found to run, and what keeps the ids of the key.
         self._calls: dict[tuple[int, int, int, bool], tuple[Any, Any, Any]] = {}
         self._kept: list[Any] = []  # so that ids stay theirs
@@ -142,6 +144,32 @@ class Plan:
             number = code.co_argcount + code.co_kwonlyargcount
             arguments[code.co_varnames[number]] = tuple(args[code.co_argcount :])
         self._add(function, arguments, 0)
+
+    def changed(self) -> tuple[list[tuple[int, Any, Any]], list[Any]]:
+        """What the code that was added assigns to: names, as (kind, owner, name); and containers."""
+        names: list[tuple[int, Any, Any]] = []
+        containers: list[Any] = []
+        for activation, paths, depth in self._changing:
+            for path in paths:
+                # An item, or the contents of what the path leads to.
+                for value in self._values(activation, frozenset([path]), depth):
+                    if _is(value, list | dict):
+                        containers.append(value)
+                kind, name = path[-1]
+                if kind == GLOBAL:
+                    names.append((_DICT, activation.function.__globals__, name))
+                elif kind == CELL and name in activation.cells:
+                    names.append((_CELL, activation.cells[name], name))
+                if len(path) == 1:
+                    continue
+                for owner in self._values(activation, frozenset([path[:-1]]), depth):
+                    if kind == ITEM and _is(owner, list | dict):
+                        containers.append(owner)
+                    elif kind == ATTRIBUTE and _is(owner, ModuleType):
+                        names.append((_DICT, vars(owner), name))
+                    elif kind == ATTRIBUTE and not _is_opaque(owner):
+                        names.append((_OBJECT, owner, name))
+        return names, containers
 
     def watch_list(self) -> Any:
         """Returns the list for the engine; None if nothing was read."""
@@ -179,6 +207,8 @@ class Plan:
         self.effects += [
             _label((activation, line), _text(path)) for path, line in reads.changed.items()
         ]
+        if reads.changed:
+            self._changing.append((activation, reads.changed, depth))
         used = dict(reads.used)
         for path, sites in reads.passed.items():
             for line, call, which in () if path in used else sites:

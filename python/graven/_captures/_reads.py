@@ -412,10 +412,12 @@ class _Reader:
     def store_item(self, instruction: Instruction) -> None:
         key, owner, value = self.pop(), self.pop(), self.pop()
         self.use(key)
-        target: frozenset[Path] = frozenset()
         if key.constant is not None and _is_plain(key.constant[0]):
-            target = _stepped(owner, (ITEM, key.constant[0])).paths
-        self.stored(value, target)
+            self.stored(value, _stepped(owner, (ITEM, key.constant[0])).paths)
+            return
+        self.stored(value, frozenset())
+        for path in owner.paths:
+            self.reads.changed.setdefault(path, self.line)
 
     # Computations.
 

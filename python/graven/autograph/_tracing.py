@@ -54,6 +54,10 @@ def call(
                 result = attempts.call(
                     lambda: converted_call(python_function, args, kwargs, None, options)
                 )
+    except BaseException:
+        if recorder is not None:
+            recorder.fail()
+        raise
     finally:
         state.recorder = outer
     if recorder is not None:

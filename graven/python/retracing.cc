@@ -1,0 +1,142 @@
+#include "graven/python/retracing.h"
+
+#include <utility>
+
+namespace graven::python {
+namespace {
+
+constexpr Py_ssize_t kMaxItems = 4096;  // of a container that is copied
+
+constinit thread_local PythonRetracing* t_current = nullptr;
+
+bool is_copied(PyObject* value) {
+  if (!value) return false;
+  if (PyList_CheckExact(value)) return PyList_GET_SIZE(value) <= kMaxItems;
+  return PyDict_CheckExact(value) && PyDict_GET_SIZE(value) <= kMaxItems;
+}
+
+// Empty, with no exception set, if memory is gone.
+Object copy_of(PyObject* container) {
+  Object copy = Object::take(PyList_CheckExact(container)
+                                 ? PyList_GetSlice(container, 0, PyList_GET_SIZE(container))
+                                 : run_python<PyDict_Copy>(container));
+  if (!copy) PyErr_Clear();
+  return copy;
+}
+
+// By identity, in order. Runs no code.
+bool has_same_items(PyObject* container, PyObject* copy) {
+  if (PyList_CheckExact(container)) {
+    const Py_ssize_t n = PyList_GET_SIZE(container);
+    if (n != PyList_GET_SIZE(copy)) return false;
+    for (Py_ssize_t i = 0; i < n; ++i) {
+      if (PyList_GET_ITEM(container, i) != PyList_GET_ITEM(copy, i)) return false;
+    }
+    return true;
+  }
+  if (PyDict_GET_SIZE(container) != PyDict_GET_SIZE(copy)) return false;
+  Py_ssize_t at = 0, at_copy = 0;
+  PyObject *key, *value, *key_of_copy, *value_of_copy;
+  while (PyDict_Next(container, &at, &key, &value)) {
+    if (!PyDict_Next(copy, &at_copy, &key_of_copy, &value_of_copy)) return false;
+    if (key != key_of_copy || value != value_of_copy) return false;
+  }
+  return true;
+}
+
+void set_items(PyObject* container, PyObject* copy) {
+  int done = 0;
+  if (PyList_CheckExact(container)) {
+    done = run_python<PyList_SetSlice>(container, static_cast<Py_ssize_t>(0),
+                                       PyList_GET_SIZE(container), copy);
+  } else {
+    run_python<PyDict_Clear>(container);
+    done = run_python<PyDict_Update>(container, copy);
+  }
+  if (done < 0) PyErr_Clear();
+}
+
+}  // namespace
+
+PythonRetracing::PythonRetracing() : outer_(std::exchange(t_current, this)) {}
+
+PythonRetracing::~PythonRetracing() {
+  HoldGil gil;
+  t_current = outer_;
+  // Part of a trace around, which may fail yet.
+  if (outer_) {
+    for (Changed& changed : changed_) outer_->changed_.push_back(std::move(changed));
+    for (Container& changed : changed_containers_) {
+      outer_->changed_containers_.push_back(std::move(changed));
+    }
+  }
+  // Before the GIL is given back.
+  const auto names = std::exchange(names_, {});
+  const auto containers = std::exchange(containers_, {});
+  const auto changed = std::exchange(changed_, {});
+  const auto changed_containers = std::exchange(changed_containers_, {});
+}
+
+PythonRetracing* PythonRetracing::current() { return t_current; }
+
+void PythonRetracing::note(std::span<WatchedPlace> places) {
+  std::vector<Object> containers;
+  const size_t first = names_.size();
+  for (WatchedPlace& place : places) place.append_names(names_, containers);
+  for (size_t i = first; i < names_.size(); ++i) by_owner_.emplace(names_[i].owner.get(), i);
+  for (const Object& container : containers) {
+    if (!is_copied(container.get()) || containers_.contains(container.get())) continue;
+    if (Object copy = copy_of(container.get())) {
+      containers_.emplace(container.get(), Container{container, std::move(copy)});
+    }
+  }
+}
+
+bool PythonRetracing::note_changed(PyObject* names, PyObject* containers) {
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(names); ++i) {
+    int kind;
+    PyObject *owner, *name;
+    if (!PyArg_ParseTuple(PyList_GET_ITEM(names, i), "iOO", &kind, &owner, &name)) return false;
+    const auto place = static_cast<WatchedPlace::Kind>(kind);
+    if (!find(place, owner, name)) continue;
+    changed_.push_back({place, Object::borrow(owner), Object::borrow(name),
+                        Object::borrow(WatchedName::own_value(place, owner, name))});
+  }
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(containers); ++i) {
+    PyObject* container = PyList_GET_ITEM(containers, i);
+    if (!containers_.contains(container) || !is_copied(container)) continue;
+    if (Object left = copy_of(container)) {
+      changed_containers_.push_back({Object::borrow(container), std::move(left)});
+    }
+  }
+  return true;
+}
+
+const WatchedName* PythonRetracing::find(WatchedPlace::Kind kind, PyObject* owner,
+                                         PyObject* name) const {
+  const auto [begin, end] = by_owner_.equal_range(owner);
+  for (auto at = begin; at != end; ++at) {
+    const WatchedName& found = names_[at->second];
+    if (found.kind == kind && is_same_key(found.name.get(), name)) return &found;
+  }
+  return nullptr;
+}
+
+void PythonRetracing::put_back() const {
+  for (const Changed& changed : changed_) {
+    PyObject *owner = changed.owner.get(), *name = changed.name.get();
+    const WatchedName* before = find(changed.kind, owner, name);
+    // The object stays until all is done, as its end may run users' code.
+    const Object now = Object::borrow(WatchedName::own_value(changed.kind, owner, name));
+    if (now.get() != changed.left.get() || now.get() == before->own.get()) continue;
+    WatchedName::set_own_value(changed.kind, owner, name, before->own.get());
+  }
+  for (const Container& changed : changed_containers_) {
+    PyObject* container = changed.container.get();
+    PyObject* before = containers_.at(container).items.get();
+    if (!has_same_items(container, changed.items.get())) continue;
+    if (!has_same_items(container, before)) set_items(container, before);
+  }
+}
+
+}  // namespace graven::python
