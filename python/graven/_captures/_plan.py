@@ -28,6 +28,7 @@ from graven._captures._reads import (
     ITEM,
     LENGTH,
     Call,
+    Node,
     Path,
     Reads,
     reads_of,
@@ -40,6 +41,9 @@ _MAX_WALKS = 20_000  # steps of one trace
 _MAX_DEPTH = 24  # of calls
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
+_PLAIN_KINDS = frozenset(_PLAIN)
+_TENSOR = _engine.Tensor
+_SPECIAL = frozenset({"__class__", "__dict__"})
 _CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 _ITEMS_OF: dict[type, Callable[[Any], Any]] = {
     list: list.__iter__,
@@ -76,12 +80,13 @@ class _Spec:
         self.label = label
         self.whole = False
         self.length = False
-        self.items: dict[Any, _Spec] = {}
+        self.items: dict[Any, _Spec] | None = None
 
     def reads(self) -> Any:
         if self.whole:
             return None
-        return self.length, {key: spec.reads() for key, spec in self.items.items()}
+        items = self.items or {}
+        return self.length, {key: spec.reads() for key, spec in items.items()}
 
 
 class _Namespace:
@@ -94,15 +99,46 @@ class _Namespace:
 class _Activation:
     """A function as it was called."""
 
+    __slots__ = ("arguments", "cells", "code", "function", "reads")
+
     def __init__(
         self,
         function: FunctionType,
+        reads: Reads,
         arguments: dict[str, Any],
     ) -> None:
         self.function = function
         self.code = function.__code__
+        self.reads = reads
         self.arguments = arguments
-        self.cells = dict(zip(self.code.co_freevars, function.__closure__ or (), strict=False))
+        names = self.code.co_freevars
+        cells = zip(names, function.__closure__ or (), strict=False) if names else ()
+        self.cells: dict[str, CellType] = dict(cells)
+
+
+class _Kind:
+    """What there is to know of a class to read attributes of its objects."""
+
+    def __init__(self, kind: type) -> None:
+        self.is_opaque = _is_opaque_kind(kind)
+        self.is_random = _is_foreign_name(kind.__module__, _RANDOM)
+        self.is_metaclass = issubclass(kind, type) and kind is not type
+        self.fields = getattr(kind, "_fields", ()) if issubclass(kind, tuple) else ()
+        getter, has_getter, _ = _engine.raw_attribute(kind, "__getattribute__")
+        self.getter = getter if has_getter and _is(getter, FunctionType) else None
+        self.is_simple = not (
+            self.is_opaque
+            or self.is_random
+            or self.getter
+            or issubclass(kind, (ModuleType, type, *_CONTAINERS))
+        )
+        self.operators: list[FunctionType] = []
+        if self.is_opaque or issubclass(kind, (ModuleType, type, FunctionType, MethodType)):
+            return
+        for name in _operators_of(kind):
+            operator, is_there, _ = _engine.raw_attribute(kind, name)
+            if is_there and _is(operator, FunctionType):
+                self.operators.append(operator)
 
 
 _Where = tuple[_Activation, int]  # and the line
@@ -131,7 +167,12 @@ class Plan:
         self._changing: list[tuple[_Activation, Iterable[Path], int]] = []
         # What calls were found to run, and what keeps the ids of the key.
         self._calls: dict[tuple[int, int, int, bool], tuple[Any, Any, Any]] = {}
-        self._kept: list[Any] = []  # so that ids stay theirs
+        # The same for what they get and return, by the ids of activations and calls.
+        self._activations: dict[Any, _Activation] = {}
+        self._given: dict[tuple[int, int], tuple[list[Any], dict[str, Any]]] = {}
+        self._results: dict[tuple[int, bool], list[tuple[Any, _Spec | None]]] = {}
+        self._callees: dict[tuple[int, int], list[Any]] = {}
+        self._kinds: dict[type, _Kind] = {}
 
     def add(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Adds what a function reads that ran with these arguments."""
@@ -146,7 +187,7 @@ class Plan:
         self._add(function, arguments, 0)
 
     def changed(self) -> tuple[list[tuple[int, Any, Any]], list[Any]]:
-        """What the code that was added assigns to: names, as (kind, owner, name); and containers."""
+        """What the added code assigns to: names, as (kind, owner, name), and containers."""
         names: list[tuple[int, Any, Any]] = []
         containers: list[Any] = []
         for activation, paths, depth in self._changing:
@@ -194,14 +235,12 @@ class Plan:
         is_left_out = _is_of_ours(function) if is_of_object else not _is_users(function)
         if depth > _MAX_DEPTH or is_left_out:
             return
-        named = {n: v for n, v in arguments.items() if not _is(v, _engine.Tensor)}
-        key = (self.of_gradient, id(function), tuple(sorted((n, id(v)) for n, v in named.items())))
+        activation = self._activation(function, arguments)
+        key = (self.of_gradient, id(activation))
         if key in self._done:
             return
         self._done[key] = True
-        self._kept.append((function, named))
-        activation = _Activation(function, named)
-        reads = _reads(activation.code)
+        reads = activation.reads
         if function.__defaults__:
             self._place(_FUNCTION, function, "__defaults__", (activation, 0), function).whole = True
         self.effects += [
@@ -209,36 +248,96 @@ class Plan:
         ]
         if reads.changed:
             self._changing.append((activation, reads.changed, depth))
-        used = dict(reads.used)
-        for path, sites in reads.passed.items():
-            for line, call, which in () if path in used else sites:
-                if self._goes_on(activation, call, which, depth):
-                    used[path] = line
-                    break
-        for path, line in used.items():
-            for value, spec in self._walk(activation, path, line, depth):
-                if spec is not None:
-                    spec.whole = True
-                self._add_operators(value, depth)
-        for call in reads.calls:
-            for callee in call.callee:
-                for value, _ in self._walk(activation, callee, 0, depth):
-                    self._call(activation, value, call, depth)
+        calls: list[tuple[Any, Call]] = []
+        for (kind, name), node in reads.roots():
+            if not node.is_read and not self._is_read(activation, node, depth):
+                continue
+            where = (activation, node.line or activation.code.co_firstlineno)
+            for value, spec in self._root(activation, kind, name, where):
+                self._visit(activation, node, value, spec, str(name), depth, calls)
+        for value, call in calls:
+            self._call(activation, value, call, depth)
+
+    def _visit(
+        self,
+        activation: _Activation,
+        node: Node,
+        value: Any,
+        spec: _Spec | None,
+        text: str,
+        depth: int,
+        calls: list[tuple[Any, Call]],
+    ) -> None:
+        """Adds what the code reads of a value, and appends the calls of it."""
+        self._steps += 1
+        if self._steps > _MAX_WALKS:
+            return
+        if node.is_used or (node.passed and self._goes_on(activation, node.passed, depth)):
+            if spec is not None:
+                spec.whole = True
+            self._add_operators(value, depth)
+        if value is _MISSING or type(value) in _PLAIN_KINDS:
+            return
+        for call in node.calls:
+            calls.append((value, call))
+        if not node.steps:
+            return
+        of_kind = self._kind_of(type(value))
+        for kind, what, child in node.steps:
+            if not child.is_read and not self._is_read(activation, child, depth):
+                continue
+            if kind == ATTRIBUTE and of_kind.is_simple and what not in _SPECIAL:
+                # Most steps are this one, which _attribute does too.
+                found, _, is_own = _engine.raw_attribute(value, what)
+                if is_own:
+                    inner_text = f"{text}.{what}"
+                    inner = self._place(_OBJECT, value, what, (activation, child.line), inner_text)
+                    self._visit(activation, child, found, inner, inner_text, depth, calls)
+                    continue
+            where = (activation, child.line or activation.code.co_firstlineno)
+            if kind == CALLED and not child.steps:
+                # What it returns the function that is called has used itself.
+                self._entered(value, what, where, text, depth)
+                continue
+            for following, inner, inner_text in _STEPS[kind](
+                self, value, spec, what, where, text, depth
+            ):
+                self._visit(activation, child, following, inner, inner_text, depth, calls)
 
     def _add_operators(self, value: Any, depth: int) -> None:
         """Adds what operators read that Python may call where an object of the user's is used."""
-        if _is_opaque(value) or _is(value, (ModuleType, type, FunctionType, MethodType)):
+        if type(value) in _PLAIN_KINDS:
             return
-        for name in _operators_of(type(value)):
-            operator, is_there, _ = _engine.raw_attribute(type(value), name)
-            if is_there and _is(operator, FunctionType):
-                names = operator.__code__.co_varnames[:1]
-                self._add(operator, dict(zip(names, (value,), strict=False)), depth + 1)
+        for operator in self._kind_of(type(value)).operators:
+            names = operator.__code__.co_varnames[:1]
+            self._add(operator, dict(zip(names, (value,), strict=False)), depth + 1)
 
-    def _goes_on(self, activation: _Activation, call: Call, which: int | str, depth: int) -> bool:
-        """Whether a value that a call gets is used, and not only logged."""
-        callees = self._values(activation, call.callee, depth)
-        return not callees or any(_uses(callee, which) for callee in callees)
+    def _kind_of(self, kind: type) -> _Kind:
+        found = self._kinds.get(kind)
+        if found is None:
+            found = self._kinds[kind] = _Kind(kind)
+        return found
+
+    def _is_read(self, activation: _Activation, node: Node, depth: int) -> bool:
+        """Whether a value, or what steps from it lead to, is used by a call that gets it."""
+        return self._goes_on(activation, node.passed, depth) or any(
+            child.is_read or self._is_read(activation, child, depth) for _, _, child in node.steps
+        )
+
+    def _goes_on(
+        self, activation: _Activation, sites: list[tuple[Call, int | str]], depth: int
+    ) -> bool:
+        """Whether a value that calls get is used, and not only logged."""
+        for call, which in sites:
+            key = (id(activation), id(call))
+            callees = self._callees.get(key)
+            if callees is None:
+                callees = self._values(activation, call.callee, depth)
+                by_code = {_code_of(callee) or id(callee): callee for callee in callees}
+                callees = self._callees[key] = list(by_code.values())
+            if not callees or any(_uses(callee, which) for callee in callees):
+                return True
+        return False
 
     def _call(self, activation: _Activation, callee: Any, call: Call, depth: int) -> Any:
         """Adds what a call reads; returns the function and its arguments, or None."""
@@ -277,14 +376,45 @@ class Plan:
         if first is not _MISSING and names:
             arguments[names[0]] = first
             start = 1
-        given = [*zip(names[start:], call.args, strict=False), *call.kwargs.items()]
-        for name, paths in given:
+        args, kwargs = self._given_to(activation, call, depth)
+        for name, value in (*zip(names[start:], args, strict=False), *kwargs.items()):
             arguments.pop(name, None)
-            for value in self._values(activation, paths, depth, most=1):
+            if value is not _MISSING:
                 arguments[name] = value
         if not self._looks:
             self._add(function, arguments, depth + 1)
         return function, arguments
+
+    def _given_to(
+        self, activation: _Activation, call: Call, depth: int
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments of a call, _MISSING where they are not found."""
+        key = (id(activation), id(call))
+        found = self._given.get(key)
+        if found is None:
+            self._given[key] = [], {}  # a loop may give a call what it has returned before
+
+            def first(paths: frozenset[Path]) -> Any:
+                return next(iter(self._values(activation, paths, depth, most=1)), _MISSING)
+
+            args = [first(paths) for paths in call.args]
+            found = args, {name: first(paths) for name, paths in call.kwargs.items()}
+            self._given[key] = found
+        return found
+
+    def _activation(self, function: FunctionType, arguments: dict[str, Any]) -> _Activation:
+        reads = _reads(function.__code__)
+        values = [arguments.get(name, _MISSING) for name in reads.arguments]
+        key = (id(function), *[0 if issubclass(type(v), _TENSOR) else id(v) for v in values])
+        found = self._activations.get(key)
+        if found is None:
+            named = {
+                name: value
+                for name, value in zip(reads.arguments, values, strict=True)
+                if value is not _MISSING and not issubclass(type(value), _TENSOR)
+            }
+            found = self._activations[key] = _Activation(function, reads, named)
+        return found
 
     def _add_getattr(self, activation: _Activation, call: Call, depth: int) -> None:
         owners, names = (self._values(activation, paths, depth) for paths in call.args[:2])
@@ -300,11 +430,15 @@ class Plan:
     def _returned(self, called: Any, depth: int) -> Iterator[tuple[Any, _Spec | None]]:
         if called is None or depth > _MAX_DEPTH:
             return
-        function, arguments = called
-        named = {n: v for n, v in arguments.items() if not _is(v, _engine.Tensor)}
-        inner = _Activation(function, named)
-        for path in _reads(inner.code).returned:
-            yield from self._walk(inner, path, function.__code__.co_firstlineno, depth + 1)
+        inner = self._activation(*called)
+        key = (id(inner), self._looks)
+        found = self._results.get(key)
+        if found is None:
+            self._results[key] = []  # a recursive call
+            line = inner.code.co_firstlineno
+            walks = (self._walk(inner, path, line, depth + 1) for path in inner.reads.returned)
+            found = self._results[key] = list(itertools.chain.from_iterable(walks))
+        yield from found
 
     # --- Paths.
 
@@ -337,8 +471,15 @@ class Plan:
     ) -> Iterator[tuple[Any, _Spec | None]]:
         """Yields the values that a path leads to, and what watches each; None if nothing does."""
         kind, name = path[0]
-        spec: _Spec | None = None
         where = (activation, line or activation.code.co_firstlineno)
+        for value, spec in self._root(activation, kind, name, where):
+            yield from self._follow(value, spec, path, 1, where, str(name), depth)
+
+    def _root(
+        self, activation: _Activation, kind: str, name: str, where: _Where
+    ) -> Iterable[tuple[Any, _Spec | None]]:
+        """The value of a variable, if it has one."""
+        spec: _Spec | None = None
         if kind == GLOBAL:
             names = activation.function.__globals__
             value = names.get(name, _MISSING)
@@ -348,7 +489,7 @@ class Plan:
                     builtins = vars(builtins)
                 if name not in builtins:
                     self._place(_DICT, names, name, where, name)
-                    return
+                    return ()
                 value = builtins[name]
             elif not _is_foreign_module(value):
                 spec = self._place(_DICT, names, name, where, name)
@@ -357,12 +498,12 @@ class Plan:
         else:
             cell = activation.cells.get(name)
             if cell is None:
-                return
+                return ()
             value = _contents(cell)
             if _is(value, _engine.Tensor) and not _is(value, _engine.EagerTensor):
-                return  # a variable of a function that ran in the trace
+                return ()  # a variable of a function that ran in the trace
             spec = self._place(_CELL, cell, name, where, name)
-        yield from self._follow(value, spec, path, 1, where, str(name), depth)
+        return ((value, spec),)
 
     def _follow(
         self,
@@ -403,10 +544,11 @@ class Plan:
                     text,
                 )
             return
-        if _is_foreign_name(type(value).__module__, _RANDOM):
+        of_kind = self._kind_of(type(value))
+        if of_kind.is_random:
             yield getattr(value, name, _MISSING), None, text
             return
-        if _is_opaque(value):
+        if of_kind.is_opaque:
             return
         if name == "__class__":
             yield type(value), None, text
@@ -414,18 +556,16 @@ class Plan:
         if name == "__dict__":
             yield _Namespace(value), None, text
             return
-        getter, has_getter, _ = _engine.raw_attribute(type(value), "__getattribute__")
-        if has_getter and _is(getter, FunctionType):
-            yield from self._from_call(getter, value, text, depth, name)
+        if of_kind.getter is not None:
+            yield from self._from_call(of_kind.getter, value, text, depth, name)
             return
-        if _is(value, type) and type(value) is not type:
+        if of_kind.is_metaclass and type(value) is not type:
             found, is_there, _ = _engine.raw_attribute(type(value), name)
             if is_there and _is(found, property) and _is(found.fget, FunctionType):
                 yield from self._from_call(found.fget, value, text, depth)
                 return
-        fields = getattr(type(value), "_fields", ()) if _is(value, tuple) else ()
-        if name in fields:
-            yield from self._item(value, spec, fields.index(name), where, text, depth)
+        if name in of_kind.fields:
+            yield from self._item(value, spec, of_kind.fields.index(name), where, text, depth)
             return
         if type(value) in _CONTAINERS:
             return
@@ -498,6 +638,8 @@ class Plan:
         if _is(value, _CONTAINERS):
             of_item: _Spec | None = None
             if spec is not None:
+                if spec.items is None:
+                    spec.items = {}
                 of_item = spec.items.get(key)
                 if of_item is None:
                     of_item = spec.items[key] = _Spec(_label(where, text))
@@ -536,8 +678,8 @@ class Plan:
     def _called(
         self, value: Any, spec: Any, call: Call, where: Any, text: str, depth: int
     ) -> Iterator[tuple[Any, Any, str]]:
+        called = self._entered(value, call, where, text, depth)
         text += "()"
-        instead = replacement(value)
         if value is globals:
             yield _Namespace(where[0].function.__globals__), None, text
             return
@@ -545,14 +687,16 @@ class Plan:
             for owner in self._values(where[0], call.args[0], depth):
                 yield _Namespace(owner), None, text
             return
-        if instead is not None:
-            self.impure.append((*_label(where, text), instead))
-            return
-        if depth > _MAX_DEPTH:
-            return
-        called = self._call(where[0], value, call, depth + 1)
         for result, inner in self._returned(called, depth + 1):
             yield result, inner, text
+
+    def _entered(self, value: Any, call: Call, where: Any, text: str, depth: int) -> Any:
+        """Adds a call; returns what _call does."""
+        instead = replacement(value)
+        if instead is not None:
+            self.impure.append((*_label(where, text + "()"), instead))
+            return None
+        return self._call(where[0], value, call, depth + 1) if depth <= _MAX_DEPTH else None
 
 
 _STEPS: dict[str, Callable[..., Iterator[tuple[Any, Any, str]]]] = {
@@ -566,9 +710,14 @@ _STEPS: dict[str, Callable[..., Iterator[tuple[Any, Any, str]]]] = {
 
 def _label(where: _Where, what: Any) -> tuple[str, str]:
     activation, line = where
-    code = activation.code
+    places = activation.reads.places
+    place = places.get(line)
+    if place is None:
+        code = activation.code
+        place = f"at {code.co_filename}:{line or code.co_firstlineno} in {code.co_name}"
+        places[line] = place
     name = what.__qualname__ + ".__defaults__" if _is(what, FunctionType) else str(what)
-    return name, f"at {code.co_filename}:{line or code.co_firstlineno} in {code.co_name}"
+    return name, place
 
 
 def _text(path: Path) -> str:
@@ -613,6 +762,11 @@ def _function_of(callee: Any) -> tuple[FunctionType | None, Any]:
         return None, None
     call, is_there, _ = _engine.raw_attribute(type(callee), "__call__")
     return (call, callee) if is_there and _is(call, FunctionType) else (None, None)
+
+
+def _code_of(callee: Any) -> CodeType | None:
+    function, _ = _function_of(callee)
+    return None if function is None else function.__code__
 
 
 def _uses(callee: Any, which: int | str) -> bool:
@@ -704,9 +858,11 @@ def _is(value: Any, kinds: Any) -> bool:
 
 def _is_opaque(value: Any) -> bool:
     """Whether nothing is read within a value: plain data, tensors, objects of Graven's."""
-    if _is(value, _PLAIN):
-        return True
-    return _is_foreign_name(type(value).__module__, _OURS)
+    return _is_opaque_kind(type(value))
+
+
+def _is_opaque_kind(kind: type) -> bool:
+    return issubclass(kind, _PLAIN) or _is_foreign_name(kind.__module__, _OURS)
 
 
 _RANDOM = frozenset({"numpy.random"})
@@ -735,9 +891,12 @@ def _is_of_ours(function: FunctionType) -> bool:
 
 
 def _is_users(function: FunctionType) -> bool:
+    module = function.__globals__.get("__name__")
+    return not _is(module, str) or not _is_library(module)
+
+
+@functools.cache
+def _is_library(module: str) -> bool:
     from graven.autograph._operators.allow_list import is_listed
 
-    module = function.__globals__.get("__name__")
-    if not _is(module, str):
-        return True
-    return not _is_foreign_name(module, _LIBRARIES) and not is_listed(module)
+    return _is_foreign_name(module, _LIBRARIES) or is_listed(module)
