@@ -109,6 +109,17 @@ class CppWatches final : public engine::Watches, public engine::HasWatchedValues
     return lines;
   }
 
+  std::vector<std::pair<std::string, std::string>> plain_values(bool now) const override {
+    std::vector<std::pair<std::string, std::string>> values;
+    for (const WatchScope::Watch& watch : watches()) {
+      const auto version = now ? watch.cell->now() : watch.version;
+      values.emplace_back(engine::str_cat("the watched value of ", watch.cell->place()),
+                          version->text());
+    }
+    std::ranges::sort(values);
+    return values;
+  }
+
   // The change, if it was not told yet; empty otherwise.
   std::string news() {
     has_news_ = false;

@@ -10,6 +10,7 @@
 #include "graven/function/trace_chain.h"
 #include "graven/function/trace_lock.h"
 #include "graven/function/type_text.h"
+#include "graven/function/watched_values.h"
 #include "graven/ir/call_sizes.h"
 #include "graven/ir/frame.h"
 
@@ -48,6 +49,26 @@ Ref<Entry> dispatch(std::span<const Ref<Entry>> entries, const FunctionType& typ
     if (!best || entry->type().is_subtype_of(best->type())) best = entry;
   }
   return best;
+}
+
+// Of what a trace watches, which may be nothing; as of HasWatchedValues.
+Leaves plain_values(const Watches* watches, bool now) {
+  const auto* values = dynamic_cast<const HasWatchedValues*>(watches);
+  return values ? values->plain_values(now) : Leaves();
+}
+
+// Before the trace of a plan. Where a lock lists the sizes of a call, and not the trace of any that
+// is planned, it is traced with these.
+template <typename Plan>
+Status hold_to_trace_lock(Plan& plan, const FunctionType& exact, const std::string& function,
+                          const Retrace& retrace) {
+  if (!has_trace_lock()) return {};
+  const Leaves now = plain_values(retrace.watches(), /*now=*/true);
+  Status held = check_trace_lock(function, plan.type, now);
+  if (held.ok() || !plan.is_open() || plan.is_in_caller) return held;
+  held = check_trace_lock(function, exact, now);
+  if (held.ok()) plan = {exact, {}, {}};
+  return held;
 }
 
 // Writes the row of a call from an open trace anew, in which sizes may have been read meanwhile.
@@ -326,11 +347,12 @@ Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
       ++version_;
     }
     Retrace retrace(stale_candidates(skeleton, scope, row), type, plan.type, context_of(scope));
-    auto entry = trace(plan, scope, created);
-    if (!entry.ok() && prepare_exact(plan, type, entry.status(), created)) {
+    const Status held = hold_to_trace_lock(plan, type, options_.qualified_name, retrace);
+    auto entry = held.ok() ? trace(plan, scope, created) : Result<Ref<Entry>>(held);
+    if (held.ok() && !entry.ok() && prepare_exact(plan, type, entry.status(), created)) {
       entry = trace(plan, scope, created);
     }
-    if (Ref<Entry> kept = retrace.end(entry, created)) {
+    if (Ref<Entry> kept = held.ok() ? retrace.end(entry, created) : nullptr) {
       // A trace was made, and is dropped.
       if (entry.ok()) cache_->traces.fetch_add(1, std::memory_order_relaxed);
       entry = std::move(kept);
@@ -484,7 +506,7 @@ Result<Ref<Entry>> Function::trace(Plan& plan, VariableCreation::Policy scope,
   const FunctionType& type = plan.type;
   const TraceLink link(this, options_.name, type);
   RETURN_IF_ERROR(link.check());
-  RETURN_IF_ERROR(check_trace_lock(options_.qualified_name, type));
+  const TraceLockScope locking(options_.qualified_name, type);
   auto start = std::chrono::steady_clock::now();
   auto entry = make_ref<Entry>();
   auto placeholders = [&](GraphBuilder& builder) -> Result<std::vector<Value>> {
@@ -530,7 +552,13 @@ Result<Ref<Entry>> Function::trace(Plan& plan, VariableCreation::Policy scope,
   entry->watches_ = tracer_->take_watches();
   entry->trace_milliseconds_ =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  record_in_trace_lock(options_.qualified_name, type);
+  if (has_trace_lock()) {
+    const Leaves watched = plain_values(entry->watches(), /*now=*/false);
+    // Of what the front end did not know before.
+    RETURN_IF_ERROR(check_trace_lock(options_.qualified_name, type,
+                                     plain_values(entry->watches(), /*now=*/true)));
+    record_in_trace_lock(options_.qualified_name, closed, watched);
+  }
   return entry;
 }
 

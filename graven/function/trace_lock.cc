@@ -2,12 +2,15 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <compare>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "graven/base/files.h"
 #include "graven/base/json.h"
@@ -22,11 +25,17 @@ constexpr int64_t kVersion = 1;
 constexpr const char* kVersionKey = "graven_trace_lock";
 constexpr size_t kMaxListed = 8;  // types in a message
 
+struct Trace {
+  Leaves arguments;
+  Leaves watched;
+  auto operator<=>(const Trace&) const = default;
+};
+
 struct Lock {
   std::string path;
   TraceLockMode mode;
-  pid_t process = ::getpid();                      // a child made by fork writes nothing
-  std::map<std::string, std::set<Leaves>> traces;  // by Function
+  pid_t process = ::getpid();                     // a child made by fork writes nothing
+  std::map<std::string, std::set<Trace>> traces;  // by Function
 };
 
 // Locks are there for the few programs that ask: the rest read one word for each trace.
@@ -48,16 +57,22 @@ std::string text_of(const Leaves& leaves) {
   return str_cat("(", str_join(parts, ", "), ")");
 }
 
-std::string line_of(const std::string& function, const Leaves& leaves) {
-  Json::Object arguments;
-  for (const auto& [path, type] : leaves) arguments.emplace_back(path, type);
-  return Json(Json::Object{{"function", function}, {"arguments", std::move(arguments)}}).to_text();
+Json::Object object_of(const Leaves& leaves) {
+  Json::Object object;
+  for (const auto& [path, text] : leaves) object.emplace_back(path, text);
+  return object;
+}
+
+std::string line_of(const std::string& function, const Trace& trace) {
+  Json::Object line{{"function", function}, {"arguments", object_of(trace.arguments)}};
+  if (!trace.watched.empty()) line.emplace_back("watched", object_of(trace.watched));
+  return Json(std::move(line)).to_text();
 }
 
 std::string content_of(const Lock& lock) {
   std::set<std::string> lines;
   for (const auto& [function, types] : lock.traces) {
-    for (const Leaves& leaves : types) lines.insert(line_of(function, leaves));
+    for (const Trace& trace : types) lines.insert(line_of(function, trace));
   }
   std::string content = Json(Json::Object{{kVersionKey, kVersion}}).to_text() + "\n";
   for (const std::string& line : lines) content += line + "\n";
@@ -69,18 +84,28 @@ Status damaged(const std::string& path, size_t line, const std::string& why) {
                                          ": ", why, ". Record it again with mode=\"record\""));
 }
 
-Result<std::pair<std::string, Leaves>> parse_line(std::string_view text) {
+Result<Leaves> parse_leaves(const Json::Object& object) {
+  Leaves leaves;
+  for (const auto& [path, type] : object) {
+    if (!type.text()) return invalid_argument("the type of ", path, " is no text");
+    leaves.emplace_back(path, *type.text());
+  }
+  return leaves;
+}
+
+Result<std::pair<std::string, Trace>> parse_line(std::string_view text) {
   ASSIGN_OR_RETURN(Json line, Json::parse(text));
   const Json *function = line.find("function"), *arguments = line.find("arguments");
   if (!function || !function->text() || !arguments || !arguments->object()) {
     return invalid_argument("a trace has a \"function\", a text, and \"arguments\", an object");
   }
-  std::pair<std::string, Leaves> trace{*function->text(), {}};
-  for (const auto& [path, type] : *arguments->object()) {
-    if (!type.text()) return invalid_argument("the type of ", path, " is no text");
-    trace.second.emplace_back(path, *type.text());
+  Trace trace;
+  ASSIGN_OR_RETURN(trace.arguments, parse_leaves(*arguments->object()));
+  if (const Json* watched = line.find("watched")) {
+    if (!watched->object()) return invalid_argument("\"watched\" is an object");
+    ASSIGN_OR_RETURN(trace.watched, parse_leaves(*watched->object()));
   }
-  return trace;
+  return std::pair(*function->text(), std::move(trace));
 }
 
 Status check_version(const std::string& path, std::string_view line) {
@@ -179,12 +204,56 @@ Global& ready() {
   return global;
 }
 
+// "float32[None, 2]" covers "float32[3, 2]".
+bool covers(std::string_view listed, std::string_view type) {
+  if (listed == type) return true;
+  const size_t begin = listed.find('[');
+  constexpr std::string_view kOfDTypes = "abcdefghijklmnopqrstuvwxyz0123456789 ";
+  if (begin == listed.npos || listed.substr(0, begin + 1) != type.substr(0, begin + 1)) {
+    return false;
+  }
+  if (listed.find_first_not_of(kOfDTypes) != begin || !listed.ends_with(']') ||
+      !type.ends_with(']')) {
+    return false;
+  }
+  listed = listed.substr(begin + 1, listed.size() - begin - 2);
+  type = type.substr(begin + 1, type.size() - begin - 2);
+  for (;;) {
+    const size_t end = listed.find(", "), end_of_type = type.find(", ");
+    const std::string_view size = listed.substr(0, end);
+    if (size != type.substr(0, end_of_type) && size != "None") return false;
+    if (end == listed.npos || end_of_type == type.npos) return end == end_of_type;
+    listed.remove_prefix(end + 2);
+    type.remove_prefix(end_of_type + 2);
+  }
+}
+
+bool covers(const Leaves& listed, const Leaves& type) {
+  return std::ranges::equal(listed, type, [](const auto& a, const auto& b) {
+    return a.first == b.first && covers(a.second, b.second);
+  });
+}
+
+// The first watched value that is another one in a listed trace; empty if there is none. What only
+// one of them has read does not count: it depends on the others.
+std::string other_value(const Leaves& watched, const Leaves& listed) {
+  const std::map<std::string, std::string> theirs(listed.begin(), listed.end());
+  for (const auto& [name, value] : watched) {
+    const auto at = theirs.find(name);
+    if (at != theirs.end() && at->second != value) {
+      return str_cat(name, " is ", value, ", locked is ", at->second);
+    }
+  }
+  return "";
+}
+
 // The listed type that differs from this one in the fewest leaves, and the first such leaf.
-std::string difference(const Leaves& leaves, const std::set<Leaves>& listed) {
-  const Leaves* nearest = nullptr;
+std::string difference(const Leaves& leaves, const std::set<Trace>& listed) {
+  const Trace* nearest = nullptr;
   size_t fewest = 0;
   std::string first;
-  for (const Leaves& other : listed) {
+  for (const Trace& trace : listed) {
+    const Leaves& other = trace.arguments;
     std::map<std::string, std::string> theirs(other.begin(), other.end());
     std::string text;
     size_t number = 0;
@@ -202,12 +271,19 @@ std::string difference(const Leaves& leaves, const std::set<Leaves>& listed) {
       text = str_cat(theirs.begin()->first, " is missing, locked is ", theirs.begin()->second);
     }
     if (nearest && number >= fewest) continue;
-    nearest = &other;
+    nearest = &trace;
     fewest = number;
     first = std::move(text);
   }
   if (fewest > 1) first += str_cat(" (and ", fewest - 1, " more)");
   return first;
+}
+
+Status refused(std::string text) {
+  text +=
+      "\nIf the trace is meant, record the lock again with mode=\"record\". See docs/explain.md";
+  return Status(Code::kFailedPrecondition, std::move(text))
+      .with_payload(make_ref<TraceLockRefusal>());
 }
 
 Status refusal(const Lock& lock, const std::string& function, const Leaves& leaves) {
@@ -220,17 +296,22 @@ Status refusal(const Lock& lock, const std::string& function, const Leaves& leav
     text += str_cat("Nearest: ", difference(leaves, at->second), ". It has ", at->second.size(),
                     at->second.size() == 1 ? " trace" : " traces", " of this function:");
     size_t listed = 0;
-    for (const Leaves& other : at->second) {
+    for (const Trace& other : at->second) {
       if (++listed > kMaxListed) break;
-      text += str_cat("\n  ", text_of(other));
+      text += str_cat("\n  ", text_of(other.arguments));
     }
     if (at->second.size() > kMaxListed) text += "\n  ...";
   }
-  text +=
-      "\nIf the trace is meant, record the lock again with mode=\"record\". See docs/explain.md";
-  return Status(Code::kFailedPrecondition, std::move(text))
-      .with_payload(make_ref<TraceLockRefusal>());
+  return refused(std::move(text));
 }
+
+Status refusal_of_value(const Lock& lock, const std::string& function, const Leaves& leaves,
+                        const std::string& difference) {
+  return refused(str_cat("The trace lock ", lock.path, " has no trace ", function, text_of(leaves),
+                         " of this value: ", difference));
+}
+
+constinit thread_local TraceLockScope* t_scope = nullptr;
 
 }  // namespace
 
@@ -251,7 +332,8 @@ Status end_trace_lock() {
   return ended ? write(*ended) : Status();
 }
 
-Status check_trace_lock(const std::string& function, const FunctionType& type) {
+Status check_trace_lock(const std::string& function, const FunctionType& type,
+                        const Leaves& watched) {
   Global& global = ready();
   if (!global.is_on.load(std::memory_order_acquire) || function.empty()) return {};
   const Leaves leaves = leaves_of(type);  // may run code of the program, so before the lock
@@ -259,18 +341,38 @@ Status check_trace_lock(const std::string& function, const FunctionType& type) {
   if (!global.broken.ok()) return global.broken;
   if (!global.lock || global.lock->mode != TraceLockMode::kLocked) return {};
   const auto at = global.lock->traces.find(function);
-  if (at != global.lock->traces.end() && at->second.contains(leaves)) return {};
-  return refusal(*global.lock, function, leaves);
+  if (at == global.lock->traces.end()) return refusal(*global.lock, function, leaves);
+  std::string difference;
+  for (const Trace& trace : at->second) {
+    if (!covers(trace.arguments, leaves)) continue;
+    const std::string other = other_value(watched, trace.watched);
+    if (other.empty()) return {};
+    if (difference.empty()) difference = other;
+  }
+  return difference.empty() ? refusal(*global.lock, function, leaves)
+                            : refusal_of_value(*global.lock, function, leaves, difference);
 }
 
-void record_in_trace_lock(const std::string& function, const FunctionType& type) {
+void record_in_trace_lock(const std::string& function, const FunctionType& type,
+                          const Leaves& watched) {
   Global& global = Global::get();
   if (!global.is_on.load(std::memory_order_acquire) || function.empty()) return;
   Leaves leaves = leaves_of(type);
   MutexLock lock(global.mutex);
   if (global.lock && global.lock->mode == TraceLockMode::kRecord) {
-    global.lock->traces[function].insert(std::move(leaves));
+    global.lock->traces[function].insert({std::move(leaves), watched});
   }
+}
+
+bool has_trace_lock() { return ready().is_on.load(std::memory_order_acquire); }
+
+TraceLockScope::TraceLockScope(const std::string& function, const FunctionType& type)
+    : function_(function), type_(type), outer_(std::exchange(t_scope, this)) {}
+
+TraceLockScope::~TraceLockScope() { t_scope = outer_; }
+
+Status TraceLockScope::check(const Leaves& watched) {
+  return t_scope ? check_trace_lock(t_scope->function_, t_scope->type_, watched) : Status();
 }
 
 }  // namespace graven::engine

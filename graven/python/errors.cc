@@ -122,6 +122,12 @@ std::string execution_message(const ExecutionError& error, const std::string& me
 
 }  // namespace
 
+bool is_trace_lock_error(PyObject* type) {
+  static constinit Imported klass("graven.errors", "TraceLockError");
+  if (!klass.get()) PyErr_Clear();
+  return klass.get() && PyErr_GivenExceptionMatches(type, klass.get());
+}
+
 PyObject* raise(const Status& status) {
   if (const auto* exception = dynamic_cast<const PythonException*>(status.payload().get())) {
     exception->restore();
@@ -161,9 +167,10 @@ Status pending_exception() {
     if (utf8) message = utf8;
     PyErr_Clear();
   }
-  // Says to code that might try again that it must not: interrupts, and too little of the stack.
+  // Says to code that might try again that it must not: interrupts, refusals by a trace lock, and
+  // too little of the stack.
   const bool is_interrupt = !PyErr_GivenExceptionMatches(type, PyExc_Exception);
-  const Code code = is_interrupt ? Code::kCancelled
+  const Code code = is_interrupt || is_trace_lock_error(type) ? Code::kCancelled
                     : PyErr_GivenExceptionMatches(type, PyExc_RecursionError)
                         ? Code::kResourceExhausted
                         : Code::kUnknown;

@@ -11,6 +11,9 @@ namespace graven::python {
 // user's lines. Returns null, for `return raise(status);`.
 PyObject* raise(const engine::Status& status);
 
+// True for the class of errors of a trace lock, which are told and not tried again.
+bool is_trace_lock_error(PyObject* type);
+
 // Clears the pending Python exception and returns a Status that carries it. Call it after a Python
 // C function has failed.
 engine::Status pending_exception();

@@ -12,6 +12,7 @@
 #include "graven/base/heap_bytes.h"
 #include "graven/base/strings.h"
 #include "graven/function/function.h"
+#include "graven/function/trace_lock.h"
 #include "graven/ir/frame.h"
 #include "graven/python/bind.h"
 #include "graven/python/errors.h"
@@ -151,8 +152,8 @@ void append_renewed(std::span<const WatchedPlace> places, std::vector<WatchedPla
 std::string text_of_exception(const engine::Status& error, bool& is_ordinary) {
   raise(error);
   PyObject *type, *value, *traceback;
-  is_ordinary = PyErr_ExceptionMatches(PyExc_Exception);
   PyErr_Fetch(&type, &value, &traceback);
+  is_ordinary = PyErr_GivenExceptionMatches(type, PyExc_Exception) && !is_trace_lock_error(type);
   Object owned[] = {Object::take(type), Object::take(value), Object::take(traceback)};
   return type ? engine::str_cat(reinterpret_cast<PyTypeObject*>(type)->tp_name, ": ",
                                 error.message().substr(0, 300))
@@ -218,6 +219,30 @@ std::vector<std::string> PythonWatches::watched_values() const {
     }
     return values;
   });
+}
+
+std::vector<std::pair<std::string, std::string>> PythonWatches::plain_values(bool now) const {
+  return with_gil([&] {
+    WatchedValue::Texts texts;
+    append_plain(now, texts);
+    std::ranges::stable_sort(texts, {}, &WatchedValue::Texts::value_type::first);
+    const auto doubles = std::ranges::unique(texts);
+    texts.erase(doubles.begin(), doubles.end());
+    // Values of one name, in two modules, say.
+    for (size_t i = 1, number = 1; i < texts.size(); ++i) {
+      const bool is_same = texts[i].first == texts[i - number].first;
+      number = is_same ? number + 1 : 1;
+      if (is_same) texts[i].first += engine::str_cat(" (", number, ")");
+    }
+    return texts;
+  });
+}
+
+void PythonWatches::append_plain(bool now, WatchedValue::Texts& texts) const {
+  const WatchList list = this->list();
+  if (!list) return;
+  for (const WatchedPlace& place : list->places) place.append_plain(now, texts);
+  for (const auto& inner : list->inner) inner->append_plain(now, texts);
 }
 
 bool PythonWatches::gradients_hold() {
@@ -416,6 +441,18 @@ void bind_watches(nb::module_& m) {
   m.def("set_watch_list", [](nb::object list) {
     if (t_scope) t_scope->set_list(Object::borrow(list.ptr()));
   });
+  m.def("has_trace_lock", engine::has_trace_lock);
+  m.def(
+      "check_trace_lock",
+      [](nb::object list) {
+        const auto watches = engine::make_ref<PythonWatches>(list.ptr(), Stale::kRetrace);
+        const auto held = engine::TraceLockScope::check(watches->plain_values(/*now=*/true));
+        if (!held.ok()) {
+          raise(held);
+          throw nb::python_error();
+        }
+      },
+      "An error if the trace lock refuses the trace that begins, for what it will read.");
   m.def("is_retracing", [] { return PythonRetracing::current() != nullptr; });
   m.def(
       "note_changed",

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graven/function/watch.h"
@@ -38,6 +39,7 @@ class PythonWatches final : public engine::Watches, public engine::HasWatchedVal
   bool revert(const engine::Status& error, Retracing* noted) override;
   int64_t bytes() const override;
   std::vector<std::string> watched_values() const override;
+  std::vector<std::pair<std::string, std::string>> plain_values(bool now) const override;
 
   HeldObject& held() { return held_; }
   // Whether any value has changed, whatever is done about it.
@@ -53,6 +55,7 @@ class PythonWatches final : public engine::Watches, public engine::HasWatchedVal
   void append_renewed_of_traces(std::vector<WatchedPlace>& renewed) const;
   void append_renewed_of_gradients(std::vector<WatchedPlace>& renewed) const;
   void note(PythonRetracing& noted) const;
+  void append_plain(bool now, WatchedValue::Texts& texts) const;
   void count(PythonWatches& fresh, double milliseconds);
 
   HeldObject held_;

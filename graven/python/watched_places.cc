@@ -148,10 +148,10 @@ PyObject* WatchedPlace::owner() const {
   return object == Py_None ? nullptr : object;
 }
 
-PyObject* WatchedPlace::find(PyObject* owner, Item& item) const {
+PyObject* WatchedPlace::find(PyObject* owner, PyObject* name, Py_ssize_t& hint) const {
   switch (kind_) {
     case Kind::kDict:
-      return find_in_dict(owner, item.name.get(), item.hint);
+      return find_in_dict(owner, name, hint);
     case Kind::kObject:
       break;
     case Kind::kCell:
@@ -159,7 +159,7 @@ PyObject* WatchedPlace::find(PyObject* owner, Item& item) const {
     case Kind::kFunction:
       return reinterpret_cast<PyFunctionObject*>(owner)->func_defaults;
   }
-  return raw_attribute(owner, item.name.get()).value;
+  return raw_attribute(owner, name).value;
 }
 
 void WatchedPlace::add(PyObject* name, PyObject* reads, PyObject* label) {
@@ -258,6 +258,23 @@ void WatchedPlace::describe(std::vector<std::string>& lines) const {
       continue;
     }
     lines.push_back(engine::str_cat(text, " = ", item.value.text(), ", read ", where));
+  }
+}
+
+void WatchedPlace::append_plain(bool now, WatchedValue::Texts& texts) const {
+  const Object owner = Object::borrow(this->owner());
+  for (const Item& item : items_) {
+    PyObject *name, *place;
+    const bool has_label = PyArg_ParseTuple(item.label.get(), "UU", &name, &place);
+    const char* text = has_label ? PyUnicode_AsUTF8(name) : nullptr;
+    if (!text) PyErr_Clear();
+    if (item.is_left_out || !text) continue;
+    if (!now || !owner) {
+      item.value.append_plain(text, now, texts);
+    } else {
+      Py_ssize_t hint = item.hint;
+      item.value.renewed(find(owner.get(), item.name.get(), hint)).append_plain(text, now, texts);
+    }
   }
 }
 

@@ -48,6 +48,8 @@ class WatchedPlace {
   std::string change();
   // Adds a line for each name: "rate = 0.5, read at f.py:3".
   void describe(std::vector<std::string>& lines) const;
+  // As of WatchedValue::append_plain: of what was read, or of what is there now.
+  void append_plain(bool now, WatchedValue::Texts& texts) const;
   // Appends its names with the values that there are now, and the containers among these of which
   // something was read. None if the owner is gone.
   void append_names(std::vector<WatchedName>& names, std::vector<Object>& containers);
@@ -76,7 +78,10 @@ class WatchedPlace {
     bool is_left_out = false;     // not watched any more
   };
   PyObject* owner() const;  // borrowed; null if it is gone
-  PyObject* find(PyObject* owner, Item& item) const;
+  PyObject* find(PyObject* owner, PyObject* name, Py_ssize_t& hint) const;
+  PyObject* find(PyObject* owner, Item& item) const {
+    return find(owner, item.name.get(), item.hint);
+  }
   bool holds_touched(PyObject* owner);
   bool is_untouched(PyObject* owner) const;
   struct Tags {

@@ -291,6 +291,22 @@ std::string WatchedValue::text() const {
   }
 }
 
+void WatchedValue::append_plain(const std::string& name, bool all, Texts& texts) const {
+  if (kind_ != Kind::kContainer) {
+    if (all || kind_ == Kind::kPlain) texts.emplace_back(name, text());
+    return;
+  }
+  if (items_->has_length) texts.emplace_back(name, text());
+  auto* type = reinterpret_cast<PyTypeObject*>(object_.get());
+  // The order of a set is another one in each run.
+  if (PyType_IsSubtype(type, &PySet_Type) || PyType_IsSubtype(type, &PyFrozenSet_Type)) return;
+  for (size_t i = 0; i < items_->values.size(); ++i) {
+    const std::string key =
+        items_->keys.empty() ? engine::str_cat("[", i, "]") : key_text(items_->keys[i].get());
+    items_->values[i].append_plain(name + key, all, texts);
+  }
+}
+
 WatchedValue::Change WatchedValue::change(PyObject* now) const {
   const Object owned = Object::borrow(now);
   Change change{"", text(), watched_text(now)};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graven/python/object.h"
@@ -52,6 +53,10 @@ class WatchedValue {
   WatchedValue& operator=(WatchedValue&&) noexcept;
   ~WatchedValue();
   std::string text() const;  // of the value that was read
+  // Appends the plain values in it, and lengths of containers, by their paths from `name`; all
+  // else only with `all`, as its class.
+  using Texts = std::vector<std::pair<std::string, std::string>>;
+  void append_plain(const std::string& name, bool all, Texts& texts) const;
 
  private:
   enum class Kind : uint8_t { kPlain, kSame, kAbsent, kWeak, kContainer };

@@ -263,3 +263,161 @@ def test_a_child_process_writes_no_record(tmp_path: Path) -> None:
     script = SCRIPT + "import os, sys\nif os.fork() == 0:\n    f(1)\n    sys.exit()\nos.wait()\n"
     assert run(f"record:{path}", 2, script).returncode == 0
     assert len(recorded(path)) == 2
+
+
+rate: Any = 0.1
+other: Any = 1.0
+
+
+def scaled() -> tuple[Any, list[Any]]:
+    runs: list[Any] = []
+
+    def helper(x: Any) -> Any:
+        return x * rate
+
+    def body(x: Any) -> Any:
+        runs.append(x)
+        return helper(x)
+
+    return tf.function(body), runs
+
+
+def test_watched_values_are_recorded_and_held(tmp_path: Path) -> None:
+    global rate
+    rate = 0.1
+    with tf.trace_lock(tmp_path / "lock"):
+        scaled()[0](tf.ones([2]))
+    (line,) = recorded(tmp_path / "lock")[1:]
+    assert line["watched"] == {"rate": "0.1"}
+    with tf.trace_lock(tmp_path / "lock", mode="locked"):
+        f, runs = scaled()
+        f(tf.ones([2]))
+        rate = 0.5
+        with pytest.raises(tf.errors.TraceLockError) as raised:
+            f(tf.ones([2]))
+        assert len(runs) == 1, "before the body runs"
+        rate = 0.1
+        f(tf.ones([2]))
+    message = str(raised.value)
+    assert "(x: float32[2]) of this value: rate is 0.5, locked is 0.1" in message
+    assert 'record the lock again with mode="record"' in message
+
+
+def test_a_value_that_has_changed_since_the_record_is_refused_before_the_body_runs(
+    tmp_path: Path,
+) -> None:
+    global rate
+    rate = 0.1
+    with tf.trace_lock(tmp_path / "lock"):
+        scaled()[0](tf.ones([2]))
+    rate = 0.5
+    f, runs = scaled()
+    with tf.trace_lock(tmp_path / "lock", mode="locked"):
+        with pytest.raises(tf.errors.TraceLockError, match=r"rate is 0\.5, locked is 0\.1"):
+            f(tf.ones([2]))
+        assert runs == []
+        rate = 0.1
+        f(tf.ones([2]))
+    assert len(runs) == 1
+
+
+def test_each_value_that_was_recorded_is_allowed(tmp_path: Path) -> None:
+    global rate
+
+    def run() -> None:
+        global rate
+        f, _ = scaled()
+        for rate in (0.1, 0.5, 0.1):  # noqa: B007 (a global)
+            f(tf.ones([2]))
+
+    with tf.trace_lock(tmp_path / "lock"):
+        run()
+    assert [line["watched"] for line in recorded(tmp_path / "lock")[1:]] == [
+        {"rate": "0.1"},
+        {"rate": "0.5"},
+    ]
+    with tf.trace_lock(tmp_path / "lock", mode="locked"):
+        run()
+
+
+def test_items_and_lengths_are_recorded(tmp_path: Path) -> None:
+    sizes = [3, 4]
+    names = {"a": 1}
+
+    def body(x: Any) -> Any:
+        for size in sizes:
+            x = x * size
+        return x * names["a"]
+
+    with tf.trace_lock(tmp_path / "lock"):
+        tf.function(body)(tf.ones([2]))
+    (line,) = recorded(tmp_path / "lock")[1:]
+    assert line["watched"] == {
+        "names['a']": "1",
+        "sizes": "a list of 2 items",
+        "sizes[0]": "3",
+        "sizes[1]": "4",
+    }
+    sizes[1] = 5
+    with tf.trace_lock(tmp_path / "lock", mode="locked"):
+        with pytest.raises(tf.errors.TraceLockError, match=r"sizes\[1\] is 5, locked is 4"):
+            tf.function(body)(tf.ones([2]))
+
+
+def test_a_value_of_a_function_within_is_told_and_no_old_trace_runs(tmp_path: Path) -> None:
+    global rate, other
+    rate = other = 1.0
+
+    @function
+    def inner(x: Any) -> Any:
+        return x * rate
+
+    @function
+    def outer(x: Any) -> Any:
+        return inner(x) * other
+
+    with tf.trace_lock(tmp_path / "lock"):
+        outer(tf.ones([2]))
+    with tf.trace_lock(tmp_path / "lock", mode="locked"):
+        outer(tf.ones([2]))
+        rate = 2.0
+        with pytest.raises(tf.errors.TraceLockError, match=r"rate is 2\.0, locked is 1\.0"):
+            outer(tf.ones([2]))
+
+
+def by_sizes(read: bool) -> Any:
+    return tf.function(lambda x: x * (x.shape[0] if read else 1.0))
+
+
+@pytest.mark.parametrize("read", [False, True])
+def test_the_record_says_which_types_traces_serve(read: bool, tmp_path: Path) -> None:
+    with tf.trace_lock(tmp_path / "lock"):
+        f = by_sizes(read)
+        for n in (2, 3, 4):
+            f(tf.ones([n]))
+    types = [line["arguments"]["x"] for line in recorded(tmp_path / "lock")[1:]]
+    expected = (
+        ["float32[2]", "float32[3]", "float32[4]"] if read else ["float32[2]", "float32[None]"]
+    )
+    assert sorted(types) == sorted(expected)
+
+
+@pytest.mark.parametrize("read", [False, True])
+def test_the_order_of_sizes_may_be_another_one_when_it_is_locked(
+    read: bool, tmp_path: Path
+) -> None:
+    with tf.trace_lock(tmp_path / "lock"):
+        f = by_sizes(read)
+        for n in (2, 3, 4):
+            f(tf.ones([n]))
+    with tf.trace_lock(tmp_path / "lock", mode="locked"):
+        f = by_sizes(read)
+        for n in (4, 2, 3, 2):
+            assert f(tf.ones([n])).shape == (n,)
+        if read:
+            with pytest.raises(tf.errors.TraceLockError, match=r"x: float32\[5\], locked is"):
+                f(tf.ones([5]))
+        else:
+            f(tf.ones([5]))
+            with pytest.raises(tf.errors.TraceLockError):
+                f(tf.ones([5, 1]))

@@ -37,6 +37,18 @@ class Recorder:
         with _telling():
             self._finish()
 
+    def check_trace_lock(self) -> None:
+        """Raises TraceLockError if the lock lists other values than those that are there now.
+
+        Call it before the function runs: what it will read is found without that, but for values
+        that only running leads to.
+        """
+        watched = None
+        with _telling():
+            watched = self._plan().watch_list()
+        if watched is not None:
+            _engine.check_trace_lock(watched)
+
     def fail(self) -> None:
         """Tells the engine what the calls have changed: the trace has raised."""
         if _engine.is_retracing():
@@ -45,8 +57,8 @@ class Recorder:
 
     def _plan(self) -> Plan:
         plan = Plan()
-        for function, args, kwargs in self._calls:
-            plan.add(function, args, kwargs)
+        for i, (function, args, kwargs) in enumerate(self._calls):
+            plan.add(function, args, kwargs, is_traced=i == 0)
         return plan
 
     def _finish(self) -> None:

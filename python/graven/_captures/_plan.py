@@ -174,8 +174,21 @@ class Plan:
         self._callees: dict[tuple[int, int], list[Any]] = {}
         self._kinds: dict[type, _Kind] = {}
 
-    def add(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Adds what a function reads that ran with these arguments."""
+    def add(
+        self,
+        function: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        is_traced: bool = False,
+    ) -> None:
+        """Adds what a function reads that ran with these arguments.
+
+        Args:
+          function: The function.
+          args: Its positional arguments.
+          kwargs: Its keyword arguments.
+          is_traced: Whether it is a Function's own, which has bound the default arguments.
+        """
         if not _is(function, FunctionType):
             return
         code = function.__code__
@@ -184,7 +197,7 @@ class Plan:
         if code.co_flags & 4:  # *args
             number = code.co_argcount + code.co_kwonlyargcount
             arguments[code.co_varnames[number]] = tuple(args[code.co_argcount :])
-        self._add(function, arguments, 0)
+        self._add(function, arguments, 0, is_traced=is_traced)
 
     def changed(self) -> tuple[list[tuple[int, Any, Any]], list[Any]]:
         """What the added code assigns to: names, as (kind, owner, name), and containers."""
@@ -230,6 +243,7 @@ class Plan:
         arguments: dict[str, Any],
         depth: int,
         is_of_object: bool = False,
+        is_traced: bool = False,
     ) -> None:
         """Adds what a function reads; one of a library only if it makes an attribute or item."""
         is_left_out = _is_of_ours(function) if is_of_object else not _is_users(function)
@@ -241,7 +255,7 @@ class Plan:
             return
         self._done[key] = True
         reads = activation.reads
-        if function.__defaults__:
+        if function.__defaults__ and not is_traced:
             self._place(_FUNCTION, function, "__defaults__", (activation, 0), function).whole = True
         self.effects += [
             _label((activation, line), _text(path)) for path, line in reads.changed.items()

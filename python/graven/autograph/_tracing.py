@@ -6,6 +6,7 @@ import functools
 from types import FunctionType, MethodType
 from typing import Any
 
+from graven import _engine
 from graven.autograph import _replay
 from graven.autograph._errors import rewriting_errors
 from graven.autograph._operators import attempts, converted_call
@@ -35,6 +36,8 @@ def call(
     outer, recorder = state.recorder, None
     if watches:
         recorder = _recorder(python_function, args, kwargs)
+        if _engine.has_trace_lock():
+            recorder.check_trace_lock()
     state.recorder = recorder
     try:
         # All in one frame: traces in traces come close to Python's limit of recursion.
