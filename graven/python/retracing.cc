@@ -71,15 +71,20 @@ PythonRetracing::~PythonRetracing() {
     }
   }
   // Before the GIL is given back.
-  const auto names = std::exchange(names_, {});
-  const auto containers = std::exchange(containers_, {});
-  const auto changed = std::exchange(changed_, {});
-  const auto changed_containers = std::exchange(changed_containers_, {});
+  names_.clear();
+  containers_.clear();
+  changed_.clear();
+  changed_containers_.clear();
+  for (const Noted& noted : noted_) {
+    for (WatchedPlace& place : noted.places) place.let_go();
+  }
+  noted_.clear();
 }
 
 PythonRetracing* PythonRetracing::current() { return t_current; }
 
-void PythonRetracing::note(std::span<WatchedPlace> places) {
+void PythonRetracing::note(std::span<WatchedPlace> places, const Object& list) {
+  noted_.push_back({places, list});
   std::vector<Object> containers;
   const size_t first = names_.size();
   for (WatchedPlace& place : places) place.append_names(names_, containers);

@@ -17,6 +17,9 @@ namespace graven::python {
 // code of the trace assigns to or changes is put back, as graven._captures finds it when the trace
 // ends, and only if nothing has changed it since: other threads may have written meanwhile.
 //
+// At its end it lets variables of functions go that only the old trace still refers to, so that
+// traces of values that are gone do not keep what these functions held.
+//
 // Belongs to a thread; the innermost is current. Under the GIL, but for its end.
 class PythonRetracing final : public engine::Watches::Retracing {
  public:
@@ -25,7 +28,8 @@ class PythonRetracing final : public engine::Watches::Retracing {
   PythonRetracing(const PythonRetracing&) = delete;
   static PythonRetracing* current();
 
-  void note(std::span<WatchedPlace> places);
+  // The places are those of `list`, which is kept.
+  void note(std::span<WatchedPlace> places, const Object& list);
   // What the code of a trace that has ended changes: [(kind, owner, name), ...] and containers. A
   // TypeError if it is anything else. Notes what is there now.
   bool note_changed(PyObject* names, PyObject* containers);
@@ -43,6 +47,11 @@ class PythonRetracing final : public engine::Watches::Retracing {
     Object container, items;  // and a copy of it
   };
   PythonRetracing* const outer_;
+  struct Noted {
+    std::span<WatchedPlace> places;
+    Object list;
+  };
+  std::vector<Noted> noted_;
   std::vector<WatchedName> names_;
   std::unordered_multimap<const PyObject*, size_t> by_owner_;
   std::unordered_map<const PyObject*, Container> containers_;

@@ -268,7 +268,7 @@ std::unique_ptr<engine::Watches::Retracing> PythonWatches::begin_retrace() {
 void PythonWatches::note(PythonRetracing& noted) const {
   const WatchList list = this->list();
   if (!list) return;
-  noted.note(list->places);
+  noted.note(list->places, list.object());
   for (const auto& inner : list->inner) inner->note(noted);
 }
 

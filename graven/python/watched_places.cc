@@ -261,6 +261,11 @@ void WatchedPlace::describe(std::vector<std::string>& lines) const {
   }
 }
 
+void WatchedPlace::let_go() {
+  if (kind_ != Kind::kCell || !owner_ || Py_REFCNT(owner_.get()) > 1) return;
+  const Object gone = std::exchange(owner_, {});
+}
+
 void WatchedPlace::append_plain(bool now, WatchedValue::Texts& texts) const {
   const Object owner = Object::borrow(this->owner());
   for (const Item& item : items_) {

@@ -48,6 +48,8 @@ class WatchedPlace {
   std::string change();
   // Adds a line for each name: "rate = 0.5, read at f.py:3".
   void describe(std::vector<std::string>& lines) const;
+  // Lets a cell go that nothing else refers to any more: it cannot change.
+  void let_go();
   // As of WatchedValue::append_plain: of what was read, or of what is there now.
   void append_plain(bool now, WatchedValue::Texts& texts) const;
   // Appends its names with the values that there are now, and the containers among these of which

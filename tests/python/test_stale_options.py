@@ -608,3 +608,29 @@ def test_traces_of_old_values_are_not_taken_for_those_that_a_budget_drops(
             f(ONE)
     assert not [r for r in caplog.records if "made again" in r.message]
     assert "read at" in f.cache_info().gone[-1].why
+
+
+scale: Any = None
+
+
+def test_what_closures_held_that_are_gone_is_freed() -> None:
+    global scale
+
+    class Held:
+        rate = 2.0
+
+    def closure(number: float) -> Any:
+        held = Held()
+        gone.append(weakref.ref(held))
+        return lambda x: x * number * held.rate
+
+    @tf.function
+    def f(x: Any) -> Any:
+        return scale(x)
+
+    gone: list[Any] = []
+    for i in range(8):
+        scale = closure(float(i))
+        assert f(ONE) == 2.0 * i
+    gc.collect()
+    assert [held() is None for held in gone] == [True] * 7 + [False]
