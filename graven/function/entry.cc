@@ -12,6 +12,7 @@
 #include "graven/ir/frame.h"
 #include "graven/ir/out_of_scope.h"
 #include "graven/runtime/eager_builder.h"
+#include "graven/runtime/open_run.h"
 #include "graven/runtime/program.h"
 #include "graven/runtime/run_body.h"
 #include "graven/runtime/run_op.h"
@@ -104,6 +105,7 @@ Result<std::vector<Tensor>> Entry::current_captured_inputs() const {
 }
 
 Status Entry::run(std::span<const Tensor> arguments, Tensors& outputs, bool any_shapes) {
+  const OpenRun open_run(has_open_sizes_ ? arguments : std::span<const Tensor>());
   Status status = run_unnamed(arguments, outputs, any_shapes);
   if (status.ok()) return status;
   if (auto* error = dynamic_cast<ExecutionError*>(status.payload().get())) {

@@ -7,6 +7,7 @@
 
 #include "graven/base/hash.h"
 #include "graven/base/mutex.h"
+#include "graven/runtime/open_run.h"
 
 namespace graven::engine {
 namespace {
@@ -15,26 +16,35 @@ namespace {
 // own, so that the oldest are of no more use.
 constexpr size_t kMaxEagerStreams = 4096;
 
+// How many sizes of a trace that leaves them open have a stream of their own; the streams of others
+// begin anew each time that one of these sizes comes again.
+constexpr size_t kMaxSizes = 4096;
+
 std::atomic<uint64_t> g_restarts{0};
 
 class Stream : public RefCounted {
  public:
-  PhiloxStream take(uint64_t seed, uint64_t seed2, uint64_t groups) {
+  PhiloxStream take(uint64_t seed, uint64_t seed2, uint64_t groups, uint64_t sizes) {
     MutexLock lock(mutex_);
-    uint64_t restarts = g_restarts.load(std::memory_order_acquire);
-    if (restarts_ != restarts) {
-      restarts_ = restarts;
-      at_ = {0, seed2, seed};
+    const uint64_t restarts = g_restarts.load(std::memory_order_acquire);
+    if (sizes && !of_sizes_.contains(sizes) && of_sizes_.size() >= kMaxSizes) {
+      of_sizes_.erase(of_sizes_.begin());
     }
-    PhiloxStream taken = at_;
-    at_ = at_.skipped(groups);
+    Place& place = sizes ? of_sizes_[sizes] : place_;
+    if (place.restarts != restarts) place = {{0, seed2, seed}, restarts};
+    PhiloxStream taken = place.at;
+    place.at = place.at.skipped(groups);
     return taken;
   }
 
  private:
+  struct Place {
+    PhiloxStream at;
+    uint64_t restarts = ~uint64_t{0};
+  };
   Mutex mutex_;
-  PhiloxStream at_ GUARDED_BY(mutex_);
-  uint64_t restarts_ GUARDED_BY(mutex_) = ~uint64_t{0};
+  Place place_ GUARDED_BY(mutex_);
+  std::unordered_map<uint64_t, Place> of_sizes_ GUARDED_BY(mutex_);
 };
 
 // The streams of eager calls, the least recently used forgotten first.
@@ -94,7 +104,8 @@ PhiloxStream take_from_stream(const Op& op, AttrsRef attrs, uint64_t dtypes, int
   Ref<RefCounted>& state = node_state ? *node_state : eager;
   if (!state) state = make_ref<Stream>();
   return static_cast<Stream&>(*state).take(static_cast<uint64_t>(seed),
-                                           static_cast<uint64_t>(seed2), groups);
+                                           static_cast<uint64_t>(seed2), groups,
+                                           node_state ? OpenRun::hash_of_shapes() : 0);
 }
 
 void restart_random_streams() { g_restarts.fetch_add(1, std::memory_order_acq_rel); }

@@ -10,7 +10,8 @@
 namespace graven::engine {
 
 // The streams of the stateful random ops. An op with seeds starts at the counter (0, seed2) with
-// the key seed, and goes on from call to call. In a Program each node has a stream of its own,
+// the key seed, and goes on from call to call. In a Program each node has a stream of its own, and
+// one for each size of the call where a trace leaves sizes open, as traces of these sizes would;
 // eagerly each combination of op, attributes and dtypes. Seeds of 0 and 0 mean unpredictable
 // numbers.
 

@@ -657,3 +657,25 @@ def test_programs_over_changing_shapes_give_the_same(name: str, wrapper: Any) ->
     theirs = results(tensorflow, wrapper, BODIES[name])
     for rows, mine, wanted in zip(ROWS, ours, theirs, strict=True):
         assert close(mine, wanted), (rows, mine, wanted)
+
+
+def _seeded(tf: Any) -> Any:
+    @tf.function
+    def inner(x: Any) -> Any:
+        return tf.random.uniform([2]) + 0.0 * tf.reduce_sum(x)
+
+    @tf.function
+    def f(x: Any) -> Any:
+        drawn = inner(x) + tf.random.uniform([2]) + tf.random.uniform([2], seed=7)
+        return drawn, tf.nn.dropout(x, 0.5)
+
+    results = []
+    for seed in (1, 2):
+        tf.random.set_seed(seed)
+        for rows in (2, 3, 4, 5, 2, 4, 3, 4):
+            results.append([part.numpy().tolist() for part in f(tf.ones([rows, 3]))])
+    return results
+
+
+def test_seeded_numbers_begin_anew_with_each_size() -> None:
+    assert _seeded(graven) == _seeded(tensorflow)

@@ -437,3 +437,32 @@ def test_as_many_sizes_as_one_likes_leave_no_traces_behind() -> None:
         f(tf.ones([n]))
     info = f.cache_info()
     assert info.traces == info.entries == 2 and info.hits == 397
+
+
+def test_seeded_numbers_are_those_of_a_trace_for_each_size() -> None:
+    """One trace served all sizes with one stream, which went on from size to size."""
+
+    def body(x: Any) -> Any:
+        return tf.nn.dropout(x, 0.5) + tf.random.uniform(tf.shape(x), seed=7)
+
+    @function
+    def inner(x: Any) -> Any:
+        return body(x) * 2.0
+
+    def numbers(f: Any) -> list[Any]:
+        tf.random.set_seed(1)
+        results = []
+        for rows in (2, 3, 4, 5, 2, 4, 3, 4):
+            with tf.GradientTape() as tape:
+                x = tf.ones([rows, 2])
+                if rows == 5:
+                    tape.watch(x)
+                results.append(f(x).numpy().tolist())
+        tf.random.set_seed(1)
+        results += [f(tf.ones([rows, 2])).numpy().tolist() for rows in (4, 3, 4)]
+        return results
+
+    for each in (body, lambda x: inner(x) + body(x)):
+        general, exact = function(each), tf.function(each, reduce_retracing=False)
+        assert numbers(general) == numbers(exact)
+        assert is_any_open(general)
