@@ -127,6 +127,11 @@ const WatchedName* PythonRetracing::find(WatchedPlace::Kind kind, PyObject* owne
   return nullptr;
 }
 
+bool PythonRetracing::has_changed(PyObject* container) const {
+  const auto at = containers_.find(container);
+  return at != containers_.end() && !has_same_items(container, at->second.items.get());
+}
+
 void PythonRetracing::put_back() const {
   for (const Changed& changed : changed_) {
     PyObject *owner = changed.owner.get(), *name = changed.name.get();

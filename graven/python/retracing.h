@@ -36,6 +36,8 @@ class PythonRetracing final : public engine::Watches::Retracing {
 
   // Null if it is not among the places.
   const WatchedName* find(WatchedPlace::Kind kind, PyObject* owner, PyObject* name) const;
+  // Whether a list or dict that was noted has other items by now.
+  bool has_changed(PyObject* container) const;
   void put_back() const;
 
  private:

@@ -52,6 +52,13 @@ constexpr int kRetracesToReport = 8;
 // Retraces of one trace that come out equal, after which it does not watch any more what traces
 // themselves change: m.training in a step that sets it.
 constexpr int kEqualGraphs = 2;
+// Changes of a value that have made equal graphs, and the share of the time that these traces have
+// taken, after which it is not watched any more: a counter that decides a branch.
+constexpr int kCostlyChanges = 100;
+constexpr double kCostlyShare = 0.2;
+// So many lists a trace has: the last, and those before that made equal graphs. A value that is
+// back is found there.
+constexpr Py_ssize_t kMaxLists = 4;
 
 PyTypeObject* list_type = nullptr;
 constinit thread_local WatchScope* t_scope = nullptr;
@@ -149,6 +156,13 @@ void append_renewed(std::span<const WatchedPlace> places, std::vector<WatchedPla
   for (const WatchedPlace& place : places) renewed.push_back(place.renewed());
 }
 
+bool is_unchanged(WatchListObject& list) {
+  for (WatchedPlace& place : list.places) {
+    if (!place.hold()) return false;
+  }
+  return std::ranges::all_of(list.inner, [](const auto& inner) { return inner->are_unchanged(); });
+}
+
 std::string text_of_exception(const engine::Status& error, bool& is_ordinary) {
   raise(error);
   PyObject *type, *value, *traceback;
@@ -173,17 +187,48 @@ void log(const std::string& text, const std::string& matter = "") {
 
 }  // namespace
 
-PythonWatches::PythonWatches(PyObject* list, Stale stale) : held_(list), stale_(stale) {}
+PythonWatches::PythonWatches(PyObject* lists, Stale stale) : held_(lists), stale_(stale) {}
 
-WatchList PythonWatches::list() const { return WatchList(held_.get()); }
+Ref<PythonWatches> PythonWatches::create(PyObject* list, Stale stale) {
+  Object lists = Object::take(PyTuple_Pack(1, list));
+  if (!lists) PyErr_Clear();
+  return lists ? engine::make_ref<PythonWatches>(lists.get(), stale) : nullptr;
+}
+
+WatchList PythonWatches::list() const {
+  PyObject* lists = held_.get();
+  return WatchList(lists ? PyTuple_GET_ITEM(lists, 0) : nullptr);
+}
+
+Object PythonWatches::put_in_front(const Object& list) {
+  const Object lists = Object::borrow(held_.get());
+  if (!lists) return {};
+  std::vector<PyObject*> order = {list.get()};
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(lists.get()); ++i) {
+    PyObject* other = PyTuple_GET_ITEM(lists.get(), i);
+    if (other != list.get() && std::ssize(order) < kMaxLists) order.push_back(other);
+  }
+  Object made = Object::take(PyTuple_New(std::ssize(order)));
+  if (!made) {
+    PyErr_Clear();
+    return {};
+  }
+  for (size_t i = 0; i < order.size(); ++i) {
+    PyTuple_SET_ITEM(made.get(), static_cast<Py_ssize_t>(i), Object::borrow(order[i]).release());
+  }
+  return held_.exchange(std::move(made));
+}
 
 bool PythonWatches::are_unchanged() {
-  const WatchList list = this->list();
-  if (!list) return true;  // only garbage still holds the trace
-  for (WatchedPlace& place : list->places) {
-    if (!place.hold()) return false;
+  const Object lists = Object::borrow(held_.get());
+  if (!lists) return true;  // only garbage still holds the trace
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(lists.get()); ++i) {
+    PyObject* list = PyTuple_GET_ITEM(lists.get(), i);
+    if (!is_unchanged(*self_of(list))) continue;
+    if (i > 0) put_in_front(Object::borrow(list));
+    return true;
   }
-  return std::ranges::all_of(list->inner, [](const auto& inner) { return inner->are_unchanged(); });
+  return false;
 }
 
 bool PythonWatches::hold() {
@@ -293,23 +338,50 @@ void PythonWatches::adopt(engine::Watches& fresh, Retracing* noted) {
     auto& other = static_cast<PythonWatches&>(fresh);
     const WatchList mine = list(), theirs = other.list();
     if (!mine || !theirs) return;
-    const bool is_enough = ++num_adopted_ >= kEqualGraphs;
+    const std::string changed = change();
     const auto& before = static_cast<const PythonRetracing&>(*noted);
-    // What was not watched before, and in the end what had changed when the retrace began and has
-    // changed again since: the trace itself has changed it.
-    auto is_left_out = [&](WatchedPlace::Kind kind, PyObject* owner, PyObject* name,
-                           PyObject* now) {
+    if (num_adopted_++ == 0) adopting_since_ = std::chrono::steady_clock::now();
+    adopting_milliseconds_ += other.milliseconds_ - milliseconds_;
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - adopting_since_;
+    const bool is_costly = adopting_milliseconds_ > kCostlyShare * elapsed.count();
+    int num_changes = 0;  // of what is left out for its cost
+    // What was not watched before is not now. Nor is, in the end, what had changed when the retrace
+    // began and has changed again since (the trace itself has changed it), or what changes always.
+    auto past = [&](WatchedPlace::Kind kind, PyObject* owner, PyObject* name, PyObject* now,
+                    std::span<const Object> containers) -> WatchedPlace::Past {
       const WatchedName* was = before.find(kind, owner, name);
-      return was &&
-             (was->is_left_out || (is_enough && was->has_changed && now != was->found.get()));
+      if (!was) return {};
+      WatchedPlace::Past past{was->is_left_out, was->num_changes + was->has_changed};
+      if (!was->has_changed || past.is_left_out) return past;
+      const bool is_of_trace =
+          now != was->found.get() || std::ranges::any_of(containers, [&](const Object& container) {
+            return before.has_changed(container.get());
+          });
+      past.is_left_out = is_of_trace && num_adopted_ >= kEqualGraphs;
+      if (!past.is_left_out && is_costly && past.num_changes >= kCostlyChanges) {
+        past.is_left_out = true;
+        num_changes = past.num_changes;
+      }
+      return past;
     };
-    for (WatchedPlace& place : theirs->places) place.leave_out(is_left_out);
+    for (WatchedPlace& place : theirs->places) place.follow(past);
     num_retraces_ = other.num_retraces_;
     milliseconds_ = other.milliseconds_;
     report_ = std::exchange(other.report_, {});
     is_of_cost_ = other.is_of_cost_;
+    if (num_changes > 0) {
+      report_ = engine::str_cat(
+          changed, ". It has changed ", num_changes,
+          " times, each change cost a trace, and the "
+          "graph was the same each time: so it is not watched any more, and calls run this trace "
+          "whatever it is. If it decides what the function does, pass it as an argument that is a "
+          "tensor, or keep it in a tf.Variable. See docs/captures.md");
+      is_of_cost_ = false;
+    }
     if (!report_.empty()) has_news_ = true;
-    other.held_.exchange(held_.exchange(theirs.object()));
+    const Object before_lists = put_in_front(theirs.object());
+    if (before_lists) other.held_.exchange(before_lists);
   });
 }
 
@@ -335,7 +407,7 @@ bool PythonWatches::revert(const engine::Status& error, Retracing* noted) {
       append_renewed_of_traces(renewed->places);
       renewed->num_of_trace = renewed->places.size();
       append_renewed_of_gradients(renewed->places);
-      held_.exchange(renewed.object());
+      put_in_front(renewed.object());
     }
     return true;
   });
@@ -358,11 +430,13 @@ void PythonWatches::append_renewed_of_gradients(std::vector<WatchedPlace>& renew
 int64_t PythonWatches::bytes() const {
   return with_gil([&]() -> int64_t {
     int64_t total = engine::bytes_of_object<PythonWatches>() + engine::heap_bytes(report_);
-    const WatchList list = this->list();
-    if (!list) return total;
-    total += engine::bytes_of_object<WatchListObject>() + engine::heap_bytes(list->places) +
-             engine::heap_bytes(list->inner);
-    for (const WatchedPlace& place : list->places) total += place.bytes();
+    const Object lists = Object::borrow(held_.get());
+    for (Py_ssize_t i = 0; lists && i < PyTuple_GET_SIZE(lists.get()); ++i) {
+      const WatchListObject& list = *self_of(PyTuple_GET_ITEM(lists.get(), i));
+      total += engine::bytes_of_object<WatchListObject>() + engine::heap_bytes(list.places) +
+               engine::heap_bytes(list.inner);
+      for (const WatchedPlace& place : list.places) total += place.bytes();
+    }
     return total;
   });
 }
@@ -390,7 +464,7 @@ bool PythonWatches::tell(bool is_concrete, const std::string& name) {
     append_renewed(list->places, renewed->places);
     renewed->num_of_trace = list->num_of_trace;
     renewed->inner = list->inner;  // what traces within watch is theirs, and stays changed
-    held_.exchange(renewed.object());
+    put_in_front(renewed.object());
   }
   if (std::exchange(told_, text) != text) log(text);
   return true;
@@ -415,7 +489,7 @@ Ref<PythonWatches> WatchScope::finish(Stale stale) {
   WatchListObject* list = self_of(list_.get());
   list->inner = std::move(inner_);
   if (list->places.empty() && list->inner.empty()) return nullptr;
-  return engine::make_ref<PythonWatches>(list_.get(), stale);
+  return PythonWatches::create(list_.get(), stale);
 }
 
 bool note_watches(const engine::Entry& entry, const std::string& name) {
@@ -445,7 +519,8 @@ void bind_watches(nb::module_& m) {
   m.def(
       "check_trace_lock",
       [](nb::object list) {
-        const auto watches = engine::make_ref<PythonWatches>(list.ptr(), Stale::kRetrace);
+        const auto watches = PythonWatches::create(list.ptr(), Stale::kRetrace);
+        if (!watches) return;
         const auto held = engine::TraceLockScope::check(watches->plain_values(/*now=*/true));
         if (!held.ok()) {
           raise(held);

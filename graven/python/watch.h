@@ -1,6 +1,7 @@
 #pragma once
 #include <Python.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -28,7 +29,9 @@ enum class Stale : char { kIgnore, kRetrace, kWarn, kError };
 // whose traces reach it own: it holds Python objects. Under the GIL.
 class PythonWatches final : public engine::Watches, public engine::HasWatchedValues {
  public:
-  PythonWatches(PyObject* list, Stale stale);
+  // Null if memory is gone.
+  static engine::Ref<PythonWatches> create(PyObject* list, Stale stale);
+  PythonWatches(PyObject* lists, Stale stale);
 
   bool hold() override;
   std::string change() override;
@@ -50,7 +53,9 @@ class PythonWatches final : public engine::Watches, public engine::HasWatchedVal
   bool tell(bool is_concrete, const std::string& name);
 
  private:
-  WatchList list() const;  // empty if only garbage still holds the trace
+  WatchList list() const;  // the first; empty if only garbage still holds the trace
+  // Replaces the tuple, and returns it; empty if that fails.
+  Object put_in_front(const Object& list);
   // Appends the places with the values that there are now, those of traces within too.
   void append_renewed_of_traces(std::vector<WatchedPlace>& renewed) const;
   void append_renewed_of_gradients(std::vector<WatchedPlace>& renewed) const;
@@ -58,15 +63,17 @@ class PythonWatches final : public engine::Watches, public engine::HasWatchedVal
   void append_plain(bool now, WatchedValue::Texts& texts) const;
   void count(PythonWatches& fresh, double milliseconds);
 
-  HeldObject held_;
+  HeldObject held_;  // a tuple of lists: the trace is right as long as one of them holds
   const Stale stale_;
   std::string told_;         // the last warning
   bool has_told_ = false;    // for a ConcreteFunction
   std::string report_;       // to be logged at the next call
   bool is_of_cost_ = false;  // the report is about a value that changes again and again
   int num_retraces_ = 0;     // that changes have caused before this trace
-  int num_adopted_ = 0;      // retraces of this trace that made an equal graph
-  double milliseconds_ = 0;  // what they have taken
+  int num_adopted_ = 0;      // retraces of this trace that made an equal graph,
+  std::chrono::steady_clock::time_point adopting_since_;
+  double adopting_milliseconds_ = 0;  // that took so long
+  double milliseconds_ = 0;           // what they have taken
 };
 
 // Collects what a trace reads, as long as it lives; they nest. Belongs to a thread.

@@ -291,16 +291,21 @@ void WatchedPlace::append_names(std::vector<WatchedName>& names, std::vector<Obj
     const Object own = Object::borrow(WatchedName::own_value(kind_, owner.get(), item.name.get()));
     const bool has_changed = !item.value.is(found.get());
     item.value.append_containers(found.get(), containers);
-    names.push_back({kind_, owner, item.name, own, found, has_changed, item.is_left_out});
+    names.push_back(
+        {kind_, owner, item.name, own, found, has_changed, item.num_changes, item.is_left_out});
   }
 }
 
-void WatchedPlace::leave_out(IsLeftOut is_left_out) {
+void WatchedPlace::follow(FindPast past) {
   const Object owner = Object::borrow(this->owner());
   if (!owner) return;
   for (Item& item : items_) {
-    PyObject* now = find(owner.get(), item);
-    item.is_left_out |= is_left_out(kind_, owner.get(), item.name.get(), now);
+    const Object now = Object::borrow(find(owner.get(), item));
+    std::vector<Object> containers;
+    item.value.append_containers(now.get(), containers);
+    const Past found = past(kind_, owner.get(), item.name.get(), now.get(), containers);
+    item.is_left_out |= found.is_left_out;
+    item.num_changes = found.num_changes;
   }
 }
 
@@ -315,6 +320,7 @@ WatchedPlace WatchedPlace::renewed() const {
     renewed.hint = item.hint;
     renewed.is_looked_up = item.is_looked_up;
     renewed.is_left_out = item.is_left_out;
+    renewed.num_changes = item.num_changes;
     renewed.current = owner ? find(owner.get(), renewed) : nullptr;
     renewed.value = item.value.renewed(renewed.current);
     place.has_containers_ |= item.is_looked_up || renewed.value.is_container();

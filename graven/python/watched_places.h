@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,9 +56,16 @@ class WatchedPlace {
   // Appends its names with the values that there are now, and the containers among these of which
   // something was read. None if the owner is gone.
   void append_names(std::vector<WatchedName>& names, std::vector<Object>& containers);
-  // Does not watch the names any more of which is_left_out(kind, owner, name, value) says so.
-  using IsLeftOut = engine::FunctionRef<bool(Kind, PyObject*, PyObject*, PyObject*)>;
-  void leave_out(IsLeftOut is_left_out);
+  // What is known of a name before it is watched in this place.
+  struct Past {
+    bool is_left_out = false;  // it is not watched any more
+    int num_changes = 0;
+  };
+  // Asks for the past of each name: past(kind, owner, name, value, containers), where these are the
+  // containers of the value of which something was read.
+  using FindPast =
+      engine::FunctionRef<Past(Kind, PyObject*, PyObject*, PyObject*, std::span<const Object>)>;
+  void follow(FindPast past);
   // A place of the same names with the values that there are now.
   WatchedPlace renewed() const;
   int traverse(visitproc visit, void* arg) const;
@@ -78,6 +86,7 @@ class WatchedPlace {
     PyObject* current = nullptr;  // as long as the place is untouched
     bool is_looked_up = false;    // may change without a change of the place's tags
     bool is_left_out = false;     // not watched any more
+    int num_changes = 0;          // that have made an equal graph
   };
   PyObject* owner() const;  // borrowed; null if it is gone
   PyObject* find(PyObject* owner, PyObject* name, Py_ssize_t& hint) const;
@@ -107,6 +116,7 @@ struct WatchedName {
   Object own;        // what the owner itself had there; null if nothing
   Object found;      // what a read gave: this, or what the class has
   bool has_changed;  // since it was watched
+  int num_changes;   // that have made an equal graph
   bool is_left_out;  // not watched any more
 
   // What the owner itself has, borrowed; null if nothing.
