@@ -175,6 +175,24 @@ std::string advice_for_read_sizes(Language language) {
                  " has the sizes as a tensor, which serves all of them.");
 }
 
+std::string advice_for_open_sizes() {
+  return "None needed: the trace would leave the sizes open that differ, and serve others too, "
+         "unless the body reads them.";
+}
+
+std::string advice_beside_open_sizes(int64_t number) {
+  return str_cat("None needed for calls: trace #", number,
+                 " leaves these sizes open, and serves them all. get_concrete_function does not "
+                 "give it, and a spec of unknown sizes would make one trace more.");
+}
+
+std::string advice_for_watched(Language language) {
+  return language == Language::kPython
+             ? "A value that changes often is better an argument that is a tensor, or a "
+               "tf.Variable."
+             : "A value that changes often is better an argument that is a tensor, or a Variable.";
+}
+
 std::string advice_for_objects(Language language) {
   return language == Language::kPython
              ? "An object is known by identity unless its class defines __eq__ and __hash__: make "

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 #include <unordered_map>
 
 #include "graven/base/files.h"
 #include "graven/base/heap_bytes.h"
 #include "graven/base/strings.h"
+#include "graven/function/advice.h"
 #include "graven/function/cache.h"
 #include "graven/function/function.h"
 #include "graven/function/process_budget.h"
@@ -114,6 +116,18 @@ ExplainedTrace explain_entry(const Entry& entry, bool with_graph) {
   return trace;
 }
 
+// The advice for a trace of sizes of its own changes once calls are served by a trace that leaves
+// these open. Runs no code of the program: types that such code compares have no skeleton.
+void advise_beside(std::span<const Ref<Entry>> entries, const Entry& entry, Miss& miss) {
+  if (!miss.is_of_sizes || entry.has_open_sizes() || !entry.type().skeleton()) return;
+  for (const Ref<Entry>& other : entries) {
+    if (!other->has_open_sizes() || !other->type().skeleton()) continue;
+    if (entry.type().is_subtype_of(other->type())) {
+      miss.advice = advice_beside_open_sizes(other->number());
+    }
+  }
+}
+
 // `graphs`: of so many traces, the last ones, the graphs may be shown.
 ExplainedFunction explain_with(Cache& cache, size_t graphs) {
   const CacheInfo info = cache.info();
@@ -134,6 +148,7 @@ ExplainedFunction explain_with(Cache& cache, size_t graphs) {
   for (const Ref<Entry>& entry : entries) {
     const size_t later = entries.size() - function.entries.size();
     ExplainedTrace trace = explain_entry(*entry, /*with_graph=*/later <= graphs);
+    advise_beside(entries, *entry, trace.miss);
     trace.captured_bytes = entry->captured_bytes();
     trace.bytes = trace.captured_bytes + entry->bytes();
     function.trace_ms += trace.trace_ms;

@@ -17,9 +17,9 @@ Json to_json(const std::vector<std::string>& texts) {
 }
 
 Json to_json(Miss::Cause cause) {
-  constexpr const char* kNames[] = {"first",      "differs",    "object",
-                                    "parameters", "variables",  "made again",
-                                    "all gone",   "unfinished", "other"};
+  constexpr const char* kNames[] = {"first",     "differs",    "object",   "parameters",
+                                    "variables", "made again", "all gone", "unfinished",
+                                    "watched",   "other"};
   return kNames[static_cast<size_t>(cause)];
 }
 

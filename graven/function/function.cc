@@ -80,6 +80,13 @@ void renumber(CallRow& row, const FunctionType& type, std::vector<uint64_t>& wor
   row.words = words;
 }
 
+Miss miss_of_watched(const std::string& change, const Entry& stale, Language language) {
+  return {.cause = Miss::Cause::kWatched,
+          .text = change,
+          .nearest = stale.number(),
+          .advice = advice_for_watched(language)};
+}
+
 constexpr size_t kMaxCompared = 32;  // entries that a new one is compared with, for its reason
 
 uint64_t hash_words(std::span<const uint64_t> words) {
@@ -452,10 +459,15 @@ Result<ExplainedCall> Function::explain_call(FunctionType type, std::span<const 
   }
   const uint64_t key = key_of_arguments(type, skeleton, scope, row);
   call.miss = miss_of(type, scope, key, cache_->traces.load() + 1);
+  if (!options_.reduce_retracing && call.miss->is_of_sizes) {
+    const bool is_any_read = !sizes_text(type, generalizer_.pinned()).empty();
+    call.miss->advice =
+        is_any_read ? advice_for_read_sizes(options_.language) : advice_for_open_sizes();
+  }
   for (const Ref<Entry>& stale : stale_candidates(skeleton, scope, row)) {
     if (stale->scope_ != scope || stale->holds() || !type.is_subtype_of(stale->type())) continue;
     const std::string change = stale->watches()->change();
-    if (!change.empty()) call.miss = Miss{.text = change, .nearest = stale->number()};
+    if (!change.empty()) call.miss = miss_of_watched(change, *stale, options_.language);
   }
   for (const Ref<Entry>& other : index_.entries()) {
     if (other->number() != call.miss->nearest) continue;
@@ -485,7 +497,7 @@ void Function::publish(const Ref<Entry>& entry, const Plan& plan, const Function
   }
   account_for(*entry, type, skeleton, row);
   if (retrace.is_one()) {
-    entry->account_.miss = {.text = retrace.why()};
+    entry->account_.miss = miss_of_watched(retrace.why(), *retrace.old(), options_.language);
     entry->account_.key = 0;  // the arguments alone do not say which trace it is
   }
   cache_->note_traced(*entry);

@@ -204,6 +204,8 @@ class GRAVEN_API Entry : public RefCounted {
 
 struct FunctionOptions {
   std::string name = "function";
+  // In tables, explanations, logs and reports, such as "Model.__call__"; empty: the name.
+  std::string shown_name = "";
   // For trace locks: with its module, where the language has such. Empty for the engine's own.
   std::string qualified_name = "";
   // The front end's language, and the lines of its calls.
@@ -249,10 +251,13 @@ class GRAVEN_API Function : public RefCounted {
   Function(FunctionOptions options, std::unique_ptr<Tracer> tracer)
       : options_(std::move(options)),
         tracer_(std::move(tracer)),
-        cache_(Cache::create(options_.name, options_.budget)),
+        cache_(Cache::create(shown_name(), options_.budget)),
         index_(cache_->index()) {}
 
   const FunctionOptions& options() const { return options_; }
+  const std::string& shown_name() const {
+    return options_.shown_name.empty() ? options_.name : options_.shown_name;
+  }
   Tracer& tracer() { return *tracer_; }
 
   // --- A call has two steps: find looks up the row of words; on a miss, resolve looks for an entry

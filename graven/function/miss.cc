@@ -21,9 +21,22 @@ std::string long_text(const TraceType& type) {
   return has_spec ? type.repr() : type_text(type);
 }
 
+bool are_tensors_of_one_dtype(const TraceType& a, const TraceType& b) {
+  return a.kind() == TraceType::Kind::kTensor && b.kind() == TraceType::Kind::kTensor &&
+         static_cast<const TensorType&>(a).dtype() == static_cast<const TensorType&>(b).dtype();
+}
+
+bool differ_in_sizes(const TraceType& a, const TraceType& b) {
+  if (!are_tensors_of_one_dtype(a, b)) return false;
+  const Shape &x = static_cast<const TensorType&>(a).shape(),
+              &y = static_cast<const TensorType&>(b).shape();
+  return x.has_rank() && y.has_rank() && x.rank() == y.rank();
+}
+
 // The leaves of a type that differ from another's.
 struct Differences {
   int number = 0;
+  bool is_of_sizes = true;  // all of them are
   // The first of those that surely differ.
   std::string path;
   const TraceType *now = nullptr, *before = nullptr;
@@ -32,6 +45,7 @@ struct Differences {
   const TraceType *object_now = nullptr, *object_before = nullptr;
 
   void add(const ArgumentPath& at, const TraceType& a, const TraceType& b) {
+    is_of_sizes = is_of_sizes && differ_in_sizes(a, b);
     if (++number > 1) return;
     path = at.text();
     now = &a;
@@ -76,11 +90,6 @@ std::optional<Differences> compare(const FunctionType& now, const FunctionType& 
   return differences;
 }
 
-bool are_tensors_of_one_dtype(const TraceType& a, const TraceType& b) {
-  return a.kind() == TraceType::Kind::kTensor && b.kind() == TraceType::Kind::kTensor &&
-         static_cast<const TensorType&>(a).dtype() == static_cast<const TensorType&>(b).dtype();
-}
-
 }  // namespace
 
 int64_t heap_bytes_of(const Miss& miss) {
@@ -114,6 +123,7 @@ Miss explain_miss(const FunctionType& type, std::span<const Ref<Entry>> entries,
     miss.path = nearest->path;
     miss.num_more = nearest->number - 1;
     miss.is_of_shapes = are_tensors_of_one_dtype(*nearest->now, *nearest->before);
+    miss.is_of_sizes = nearest->is_of_sizes && nearest->uncertain.empty();
     miss.text =
         str_cat(miss.path, ": ", long_text(*nearest->now), ", was ", long_text(*nearest->before));
     if (miss.num_more > 0) miss.text += str_cat(" (and ", miss.num_more, " more)");
@@ -134,7 +144,8 @@ Miss explain_miss(const FunctionType& type, std::span<const Ref<Entry>> entries,
   }
   if (entry->has_open_sizes()) {
     miss.text =
-        "sizes that its body knows for no call, where the trace there is knows those of each call";
+        "get_concrete_function makes a trace of the sizes that its arguments have; the one that "
+        "leaves sizes open is for calls";
     return miss;
   }
   miss.cause = Miss::Cause::kUnfinished;

@@ -26,6 +26,7 @@ struct Miss {
     kGone,        // the trace of these arguments went
     kAllGone,     // all traces went
     kUnfinished,  // equal arguments, but another trace of them was not done
+    kWatched,     // a value of the program's, which the trace had read, has changed
     kOther,       // `text` says it all
   };
   Cause cause = Cause::kOther;
@@ -36,6 +37,7 @@ struct Miss {
   std::string path = {}, now = {}, before = {};
   int64_t num_more = 0;
   bool is_of_shapes = false;  // the leaf is a tensor of the same dtype in both
+  bool is_of_sizes = false;   // all that differs is sizes of tensors
   std::string advice = {};    // with a ready TensorSpec or input_signature; may be empty
 };
 

@@ -36,6 +36,7 @@ class GRAVEN_API Retrace {
   // After the trace. Returns the old entry if it is kept; then nothing was created.
   Ref<Entry> end(const Result<Ref<Entry>>& traced, std::vector<CreatedVariable>& created);
   bool is_one() const { return static_cast<bool>(old_); }
+  const Ref<Entry>& old() const { return old_; }
   const std::string& why() const { return why_; }  // what has changed
   // What the old entry watches; null if this is no retrace.
   Watches* watches() const;

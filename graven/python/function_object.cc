@@ -176,7 +176,7 @@ PyObject* run(FunctionObject* self, Entry& entry, std::span<const Tensor> tensor
   engine::Tensors outputs;
   if (self->kept && PyList_GET_SIZE(self->kept) > 0 && !keep_for_trace(self->kept)) return nullptr;
   if (!check_variables(entry)) return nullptr;
-  if (entry.watches() && !note_watches(entry, self->function->options().name)) return nullptr;
+  if (entry.watches() && !note_watches(entry, self->function->shown_name())) return nullptr;
   Status status;
   if (entry.is_long()) {
     ReleaseGil release;

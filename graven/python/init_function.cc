@@ -76,16 +76,17 @@ int init_function(PyObject* object, PyObject* args, PyObject* keywords) {
                                 "max_bytes",
                                 "stale",
                                 "qualified_name",
+                                "shown_name",
                                 nullptr};
   PyObject *python_function, *parameters, *instance = Py_None;
-  const char *name, *qualified_name = "";
+  const char *name, *qualified_name = "", *shown_name = "";
   PyObject* reduce_retracing;
   int as_numbers, control_dependencies, is_pure = 0, stale = 0;
   long long max_traces = 0, max_bytes = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OsOOpp|OpLLis", const_cast<char**>(names),
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OsOOpp|OpLLiss", const_cast<char**>(names),
                                    &python_function, &name, &parameters, &reduce_retracing,
                                    &as_numbers, &control_dependencies, &instance, &is_pure,
-                                   &max_traces, &max_bytes, &stale, &qualified_name)) {
+                                   &max_traces, &max_bytes, &stale, &qualified_name, &shown_name)) {
     return -1;
   }
   std::unique_ptr<Signature> signature = signature_of(self, parameters);
@@ -98,6 +99,7 @@ int init_function(PyObject* object, PyObject* args, PyObject* keywords) {
   engine::FunctionOptions options;
   options.name = name;
   options.qualified_name = qualified_name;
+  options.shown_name = shown_name;
   options.language = engine::Language::kPython;
   options.locations = &location_source();
   options.may_capture = !is_pure;

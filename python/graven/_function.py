@@ -160,16 +160,28 @@ def _budget(name: str, given: Any) -> int | None:
     return number
 
 
+def _text(name: Any) -> str:
+    """A name as the engine takes it; "" for what is none, as objects answer anything."""
+    if not isinstance(name, str):
+        return ""
+    return name.encode("utf-8", "backslashreplace").replace(b"\0", b"").decode()
+
+
 def _name_of(python_function: Callable[..., Any]) -> str:
-    return getattr(python_function, "__name__", "function")
+    return _text(getattr(python_function, "__name__", None)) or "function"
+
+
+def _shown_name_of(python_function: Callable[..., Any]) -> str:
+    """The name in tables and logs: a method's with its class, "Model.__call__"."""
+    name = _text(getattr(python_function, "__qualname__", None)) or _name_of(python_function)
+    return name.rpartition("<locals>.")[2]
 
 
 def _qualified_name_of(python_function: Callable[..., Any]) -> str:
     """The name that tells a function from others in each run: module and qualified name."""
-    name = getattr(python_function, "__qualname__", _name_of(python_function))
-    module = getattr(python_function, "__module__", None)
-    text = f"{module}.{name}" if module else str(name)
-    return text.encode("utf-8", "backslashreplace").replace(b"\0", b"").decode()
+    name = _text(getattr(python_function, "__qualname__", None)) or _name_of(python_function)
+    module = _text(getattr(python_function, "__module__", None))
+    return f"{module}.{name}" if module else name
 
 
 def _make(
@@ -198,6 +210,7 @@ def _make(
         options.max_bytes or 0,
         STALE.index(options.stale),
         _qualified_name_of(python_function),
+        _shown_name_of(python_function),
     )
     functools.update_wrapper(made, python_function)
     made.__doc__ = getattr(python_function, "__doc__", None) or ""
@@ -409,8 +422,8 @@ class GoneInfo(NamedTuple):
       hits: Calls that found the trace.
       time: When it went, in seconds since 1970, as time.time() counts.
       why: "max_traces=10", "max_bytes=4096", "set_trace_cache_bytes(1000000)", "cleared",
-        "an object of it died": one of its arguments, which it held weakly; or which value that it
-        had read changed, long ago.
+        "an object of it died": one of its arguments, which it held weakly; which value that it had
+        read changed, long ago; or that it made the variables, and calls use the next trace.
     """
 
     signature: str
@@ -528,7 +541,7 @@ class _FunctionMethods:
         """
         counts, traces, gone, text = self._cache_info()
         entries, traced, num_bytes, hits, misses, evictions, captured_bytes = counts
-        name = self.__name__
+        name = _shown_name_of(self.python_function)
         return CacheInfo(
             entries,
             traced,

@@ -93,6 +93,23 @@ def all_gone() -> Any:
     return f
 
 
+def watched_value() -> Any:
+    k = 1
+    f = tf.function(lambda x: x * k)
+    f(1)
+    k = 2
+    f(1)
+    return f
+
+
+def beside_open_sizes() -> Any:
+    f = tf.function(lambda x: x * 2.0)
+    for n in (1, 2):
+        f(tf.ones([n]))
+    f.get_concrete_function(tf.ones([3]))
+    return f
+
+
 def unfinished() -> Any:
     inside: list[Any] = []
 
@@ -146,6 +163,12 @@ MISSES: dict[str, tuple[Callable[[], Any], str, str]] = {
     ),
     "made again": (made_again, "made again", "made again: trace "),
     "all gone": (all_gone, "all gone", "no trace was left: all went"),
+    "watched": (watched_value, "watched", "k, read at "),
+    "sizes of get_concrete_function": (
+        beside_open_sizes,
+        "other",
+        "get_concrete_function makes a trace of the sizes that its arguments have",
+    ),
 }
 
 
@@ -237,6 +260,76 @@ def test_sizes_that_are_left_open_need_no_advice_and_those_that_are_read_tf_shap
         g(tf.ones([n]))
     assert only(f.explain())["traces"][1]["why"]["advice"] == ""
     assert "tf.shape(x)" in only(g.explain())["traces"][1]["why"]["advice"]
+
+
+def test_a_call_whose_trace_would_leave_sizes_open_needs_no_advice() -> None:
+    # It said that reduce_retracing=True would leave one trace, which the default does by itself.
+    f = tf.function(lambda x, n: x * 2.0)
+    f(tf.ones([1]), 1)
+    call = only(f.explain(tf.ones([2]), 1))["call"]
+    assert call["why"]["advice"].startswith("None needed: the trace would leave the sizes open")
+    f(tf.ones([2]), 1)
+    assert only(f.explain(tf.ones([3]), 1))["call"]["is_hit"]
+
+
+def test_a_call_whose_sizes_are_read_is_advised_before_it_is_made() -> None:
+    f = tf.function(lambda x: x * x.shape[0])
+    for n in (1, 2):
+        f(tf.ones([n]))
+    assert "tf.shape(x)" in only(f.explain(tf.ones([3])))["call"]["why"]["advice"]
+
+
+def advices(f: Any) -> list[str]:
+    return [trace["why"]["advice"] for trace in only(f.explain())["traces"]]
+
+
+def test_a_concrete_function_beside_open_sizes_is_not_advised_to_make_one_more() -> None:
+    # Its advice was a signature of unknown sizes, which made a second trace of all of them.
+    f = tf.function(lambda x: x * 2.0)
+    for n in (1, 2):
+        f.get_concrete_function(tf.ones([n]))
+    assert "One trace serves all of these: " in advices(f)[1]
+    for n in (3, 4):
+        f(tf.ones([n]))
+    assert advices(f)[1] == (
+        "None needed for calls: trace #3 leaves these sizes open, and serves them all. "
+        "get_concrete_function does not give it, and a spec of unknown sizes would make one trace "
+        "more."
+    )
+    assert f.cache_info().traces == 3
+
+
+def test_functions_of_methods_go_by_class_and_name(tmp_path: Path) -> None:
+    # All of a program's modules were "__call__".
+    class Dense(tf.Module):
+        @tf.function
+        def __call__(self, x: Any) -> Any:
+            return x
+
+    class Model(tf.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.dense = Dense()
+
+        @tf.function
+        def __call__(self, x: Any) -> Any:
+            return self.dense(x)
+
+    model = Model()
+    model(tf.ones([1]))
+    explained = only(model.__call__.explain(tf.ones([1])))
+    assert explained["name"] == "Model.__call__"
+    text = str(model.__call__.explain(tf.ones([1])))
+    assert "A call Model.__call__(x: float32[1]) finds Model.__call__#1(x: float32[1])" in text
+    info = model.__call__.cache_info()
+    assert str(info).startswith("Model.__call__: 1 trace")
+    assert info.signatures[0].signature.startswith("Model.__call__(x: ")
+    names = [row.name for row in tf.config.trace_cache_info().functions]
+    assert {"Model.__call__", "Dense.__call__"} <= set(names) and "__call__" not in names
+    named = [made["name"] for made in tf.explain().to_dict()["functions"]]
+    assert {"Model.__call__", "Dense.__call__"} <= set(named)
+    (entry,) = model.__call__._entries()
+    assert entry.name.startswith("__inference___call___")  # in graphs as in TensorFlow
 
 
 # --- What a call would do
@@ -384,7 +477,8 @@ def test_values_that_a_trace_watches_are_listed() -> None:
     rate = 4.0
     f(1.0)
     why = only(f.explain())["traces"][-1]["why"]
-    assert why["cause"] == "other" and why["text"].startswith("rate, read ")
+    assert why["cause"] == "watched" and why["text"].startswith("rate, read ")
+    assert why["nearest"] == 1 and "tf.Variable" in why["advice"]
 
 
 def test_a_size_that_the_body_reads_is_a_fact_of_the_function() -> None:

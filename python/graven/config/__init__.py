@@ -127,7 +127,7 @@ class FunctionCacheInfo(_NamedTuple):
     """One Function in a TraceCacheInfo.
 
     Attributes:
-      name: The name of the Python function.
+      name: The name of the Python function, a method's with its class: "Model.step".
       entries: Live traces.
       traces: Traces ever made.
       bytes: Memory of the entries. What Functions share counts in the first of them.
