@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from graven import _engine
+
 if TYPE_CHECKING:
     import logging
 
@@ -31,10 +33,19 @@ def warn(message: str) -> None:
     logger.warning(message if logger.hasHandlers() else f"WARNING:{logger.name}:{message}")
 
 
-def inform_once(message: str) -> None:
-    """Logs for those who asked for level INFO, the first time that it is asked for."""
-    if message not in _seen:
-        _seen.add(message)
+def inform_once(message: str, topic: str) -> None:
+    """Logs for those who asked for level INFO or for the topic, the first time that it is told.
+
+    Args:
+      message: The text.
+      topic: One of those of graven.logging.set_logs.
+    """
+    if message in _seen:
+        return
+    _seen.add(message)
+    if topic in _engine.logs().split(","):
+        log(topic, message)
+    else:
         get_logger().info(message)
 
 

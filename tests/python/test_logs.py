@@ -29,10 +29,10 @@ def quiet_afterwards() -> Iterator[None]:
     tf.logging.set_logs("")
 
 
-def run(logs: str) -> list[str]:
+def run(logs: str, program: str = PROGRAM) -> list[str]:
     """The lines that a program's user sees."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-c", program],
         capture_output=True,
         text=True,
         check=True,
@@ -55,6 +55,16 @@ def test_the_environment_switches_logs_on() -> None:
     assert captures[0].startswith("graven.captures: f#1: captures w: variable float32[1], used at")
     went = [line for line in lines if line.startswith("graven.cache: ")]
     assert "went: max_traces=1. It had " in went[0] and "went: cleared" in went[-1]
+
+
+def test_what_a_trace_changes_is_logged_with_its_captures() -> None:
+    # It was said at level INFO only, which nobody sees who has not set up logging.
+    script = PROGRAM.replace("    return x * w", "    made.append(1)\n    return x * w")
+    script = script.replace("@tf.function", "made = []\n@tf.function")
+    assert not any("changed" in line for line in run("", script))
+    (line,) = [line for line in run("captures", script) if "changed" in line]
+    assert line.startswith("graven.captures: ") and "made" in line
+    assert "<string>:7 in f while it is traced, and not by calls that find the trace" in line
 
 
 def test_only_the_topics_that_were_asked_for_are_logged() -> None:

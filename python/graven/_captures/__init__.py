@@ -69,7 +69,8 @@ class Recorder:
         for what, where in plan.effects:
             _logging.inform_once(
                 f"{what} is changed {where} while it is traced, and not by calls that find the "
-                "trace. See docs/captures.md"
+                "trace. See docs/captures.md",
+                topic="captures",
             )
         plan.of_gradient = True
         for function in self._gradients:
