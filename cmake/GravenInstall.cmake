@@ -7,8 +7,8 @@ get_property(graven_plugins GLOBAL PROPERTY GRAVEN_PLUGINS)
 
 if(GRAVEN_WHEEL)
   install(TARGETS libgraven ${graven_plugins} LIBRARY DESTINATION graven COMPONENT wheel)
-  # Messages name their pages by this path, here relative to the package.
-  install(DIRECTORY docs/errors DESTINATION graven/docs COMPONENT wheel)
+  # Messages name pages by this path, here relative to the package; `python -m graven` prints them.
+  install(DIRECTORY docs DESTINATION graven COMPONENT wheel FILES_MATCHING PATTERN "*.md")
   # What these need beyond the C++ runtime lies beside them, each under the name it is asked for.
   # Not install(RUNTIME_DEPENDENCY_SET): its symbolic links become second copies in a wheel.
   set(graven_objects "$<TARGET_FILE:libgraven>")
@@ -43,8 +43,8 @@ if(GRAVEN_WHEEL)
   return()
 endif()
 
-# The pages that messages name as docs/errors/<page>.md.
-install(DIRECTORY docs/errors DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The pages that messages name as docs/<page>.md, and those that these lead to.
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
 
 include(CMakePackageConfigHelpers)
 set(graven_package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/Graven")

@@ -144,12 +144,14 @@ Tensor::operator bool() const {
   if (is_none())
     throw_error(engine::value_error("There is no tensor, so it has no truth"), nowhere);
   if (is_symbolic()) {
-    throw_error(engine::Status(
-                    Code::kInvalidArgument,
-                    engine::str_cat("Using a symbolic `tf.Tensor` as a C++ `bool` is "
-                                    "not allowed: ",
-                                    symbolic_text(*this), ". See docs/errors/symbolic-tensor.md"),
-                    ErrorKind::kOperatorNotAllowedInGraphError),
+    throw_error(engine::Status(Code::kInvalidArgument,
+                               engine::str_cat("Using a symbolic `tf.Tensor` as a C++ `bool` is "
+                                               "not allowed: ",
+                                               symbolic_text(*this),
+                                               " has no value while a function is traced. Ask "
+                                               "graven::staged(...), or choose between values with "
+                                               "graven::where. See docs/errors/symbolic-tensor.md"),
+                               ErrorKind::kOperatorNotAllowedInGraphError),
                 nowhere);
   }
   if (num_elements() != 1 || !engine::is_plain(dtype())) {

@@ -2,8 +2,8 @@
 
 `import graven as tf` runs programs that are written for tf.function.
 
-Messages end with the page that explains them, such as docs/errors/symbolic-tensor.md: it lies under
-that path in the folder of this package, and in a checkout of Graven.
+Messages end with the page that explains them, such as docs/errors/symbolic-tensor.md:
+`python -m graven docs/errors/symbolic-tensor.md` prints it, and `python -m graven` lists all pages.
 """
 
 from graven import __internal__ as __internal__

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from message_sources import sources
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "errors"
@@ -18,13 +19,6 @@ PROGRAMS = [
     for page in PAGES
     for number, found in enumerate(PROGRAM.finditer(page.read_text()))
 ]
-
-
-def sources() -> list[Path]:
-    """What may hold messages: the engine and the package."""
-    folders = ((ROOT / "graven", ("*.cc", "*.h")), (ROOT / "python" / "graven", ("*.py",)))
-    files = [file for folder, kinds in folders for kind in kinds for file in folder.rglob(kind)]
-    return [file for file in files if not file.stem.endswith("_test")]
 
 
 def words(output: str) -> list[str]:

@@ -41,11 +41,38 @@ def test_the_program_of_the_page_for_users_builds_outside_the_tree_and_prints_wh
     assert str(prefix / "lib" / "libgraven.so") in libraries and str(ROOT) not in libraries
 
 
+CPP_PROGRAM = re.compile(r"```cpp\n(.*?)```\n\n((?: {4}[^\n]*\n)+)", re.DOTALL)
+
+
+def test_the_cpp_programs_of_pages_about_messages_print_what_stands_below_them(
+    tmp_path: Path,
+) -> None:
+    build = ROOT / "build" / os.environ.get("GRAVEN_PRESET", "release")
+    prefix, user = tmp_path / "prefix", tmp_path / "user"
+    run("cmake", "--install", build, "--prefix", prefix, cwd=tmp_path)
+    pages = [page.read_text() for page in sorted((ROOT / "docs" / "errors").glob("*.md"))]
+    programs = [found for page in pages for found in CPP_PROGRAM.findall(page)]
+    assert len(programs) >= 2
+    user.mkdir()
+    lists = block("cmake").split("add_executable")[0]
+    for number, (program, _) in enumerate(programs):
+        (user / f"p{number}.cc").write_text(program)
+        lists += f"add_executable(p{number} p{number}.cc)\n"
+        lists += f"target_link_libraries(p{number} PRIVATE Graven::graven)\n"
+    (user / "CMakeLists.txt").write_text(lists)
+    run("cmake", "-G", "Ninja", "-B", "build", f"-DCMAKE_PREFIX_PATH={prefix}", cwd=user)
+    run("cmake", "--build", "build", cwd=user)
+    for number, (_, output) in enumerate(programs):
+        assert run(f"build/p{number}", cwd=user).split() == output.split()
+
+
 def test_the_pages_that_messages_name_are_installed(tmp_path: Path) -> None:
     build = ROOT / "build" / os.environ.get("GRAVEN_PRESET", "release")
     run("cmake", "--install", build, "--prefix", tmp_path, cwd=tmp_path)
-    pages = {page.name for page in (tmp_path / "share/doc/graven/errors").iterdir()}
-    assert pages == {page.name for page in (ROOT / "docs/errors").iterdir()}
+    docs, installed = ROOT / "docs", tmp_path / "share/doc/graven"
+    pages = {page.relative_to(installed) for page in installed.rglob("*.md")}
+    assert {Path("cache.md"), Path("errors/retracing.md")} <= pages
+    assert pages == {page.relative_to(docs) for page in docs.rglob("*.md")}
 
 
 def test_headers_of_tests_are_not_installed(tmp_path: Path) -> None:

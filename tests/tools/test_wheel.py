@@ -29,6 +29,12 @@ tf.linalg.inv(w)
 libraries = {line.split()[-1] for line in open("/proc/self/maps") if "libgraven" in line}
 print(*sorted(libraries | {tf.__file__}))
 """
+# What `python -m graven docs/cache.md` does.
+SHOW_PAGE = """
+import runpy
+sys.argv[1:] = ["docs/cache.md"]
+runpy.run_module("graven", run_name="__main__")
+"""
 
 
 @pytest.fixture(scope="module")
@@ -74,8 +80,9 @@ def test_a_wheel_holds_the_licenses_of_what_it_bundles(wheel: Path) -> None:
 
 
 def test_a_wheel_holds_the_pages_that_messages_name(wheel: Path) -> None:
-    pages = {f"graven/docs/errors/{page.name}" for page in (ROOT / "docs/errors").glob("*.md")}
-    assert pages and pages <= set(zipfile.ZipFile(wheel).namelist())
+    pages = {f"graven/{page.relative_to(ROOT)}" for page in (ROOT / "docs").rglob("*.md")}
+    assert {"graven/docs/cache.md", "graven/docs/errors/retracing.md"} <= pages
+    assert pages <= set(zipfile.ZipFile(wheel).namelist())
 
 
 def test_an_installed_wheel_trains_by_its_own_files_alone(wheel: Path, tmp_path: Path) -> None:
@@ -92,3 +99,6 @@ def test_an_installed_wheel_trains_by_its_own_files_alone(wheel: Path, tmp_path:
     numbers, files = done.stdout.splitlines()
     assert numbers == "5.0 [[0.800000011920929, 1.600000023841858], [3.0, 4.0]]"
     assert all(file.startswith(str(package)) for file in files.split())
+    code = f"import sys; sys.path[:0] = [{str(package)!r}, {str(packages)!r}]\n{SHOW_PAGE}"
+    shown = subprocess.run([*run[:-1], code], cwd=tmp_path, capture_output=True, text=True)
+    assert shown.stdout == (package / "graven/docs/cache.md").read_text(), shown.stderr
