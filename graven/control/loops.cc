@@ -89,9 +89,10 @@ Status add_invariants(const Value& value, const Value& invariants, std::vector<S
   if (value.kind == Value::Kind::kContainer) {
     for (size_t i = 0; i < value.items.size(); ++i) {
       const size_t position = value.container->position(i);
-      const auto at =
-          static_cast<size_t>(invariants.container->matching_position(*value.container, position));
-      RETURN_IF_ERROR(add_invariants(value.items[position], invariants.items[at], shapes));
+      const int at = invariants.container->matching_position(*value.container, position);
+      if (at < 0) return value_error("shape_invariants must have the keys of loop_vars");
+      RETURN_IF_ERROR(
+          add_invariants(value.items[position], invariants.items[static_cast<size_t>(at)], shapes));
     }
     return {};
   }

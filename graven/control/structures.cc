@@ -229,8 +229,10 @@ Value with_common_types(Value value, const Value& b) {
     value.type = own_type_of(value)->common_supertype(*own_type_of(b));
   } else if (value.kind == Value::Kind::kContainer) {
     for (size_t i = 0; i < value.items.size(); ++i) {
-      const auto at = static_cast<size_t>(b.container->matching_position(*value.container, i));
-      value.items[i] = with_common_types(std::move(value.items[i]), b.items[at]);
+      const int at = b.container->matching_position(*value.container, i);
+      if (at < 0) continue;  // a key whose == says something else each time
+      value.items[i] =
+          with_common_types(std::move(value.items[i]), b.items[static_cast<size_t>(at)]);
     }
   }
   return value;
@@ -244,8 +246,10 @@ Value with_types_learnt(Value value, const Value& after) {
     if (is_list && own_type_of(after)->is_subtype_of(*own_type_of(value))) value.type = after.type;
   } else if (value.kind == Value::Kind::kContainer && after.kind == Value::Kind::kContainer) {
     for (size_t i = 0; i < value.items.size(); ++i) {
-      const auto at = static_cast<size_t>(after.container->matching_position(*value.container, i));
-      value.items[i] = with_types_learnt(std::move(value.items[i]), after.items[at]);
+      const int at = after.container->matching_position(*value.container, i);
+      if (at < 0) continue;
+      value.items[i] =
+          with_types_learnt(std::move(value.items[i]), after.items[static_cast<size_t>(at)]);
     }
   }
   return value;

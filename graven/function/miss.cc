@@ -74,6 +74,7 @@ struct Differences {
     }
     for (size_t i = 0; i < mine.items().size(); ++i) {
       const int other = theirs.container()->matching_position(*mine.container(), i);
+      if (other < 0) return add(at, a, b);  // a key whose == says something else each time
       compare({&at, mine.container().get(), i}, *mine.items()[i], *theirs.items()[other]);
     }
   }
@@ -122,8 +123,8 @@ Miss explain_miss(const FunctionType& type, std::span<const Ref<Entry>> entries,
     miss.cause = Miss::Cause::kDiffers;
     miss.path = nearest->path;
     miss.num_more = nearest->number - 1;
-    miss.is_of_shapes = are_tensors_of_one_dtype(*nearest->now, *nearest->before);
     miss.is_of_sizes = nearest->is_of_sizes && nearest->uncertain.empty();
+    miss.is_of_shapes = are_tensors_of_one_dtype(*nearest->now, *nearest->before);
     miss.text =
         str_cat(miss.path, ": ", long_text(*nearest->now), ", was ", long_text(*nearest->before));
     if (miss.num_more > 0) miss.text += str_cat(" (and ", miss.num_more, " more)");

@@ -289,7 +289,9 @@ std::optional<std::vector<const TraceType*>> ContainerType::matching_items(
   if (items_.size() != c.items_.size() || !container_->is_like(*c.container_)) return std::nullopt;
   std::vector<const TraceType*> found;
   for (size_t i = 0; i < items_.size(); ++i) {
-    found.push_back(c.items_[c.container_->matching_position(*container_, i)].get());
+    const int at = c.container_->matching_position(*container_, i);
+    if (at < 0) return std::nullopt;  // a key whose == says something else each time
+    found.push_back(c.items_[at].get());
   }
   return found;
 }

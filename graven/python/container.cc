@@ -40,15 +40,20 @@ bool is_sorted_by_python(PyObject* keys) {
   return false;
 }
 
+constexpr const char* kNoPair = "items() of a mapping must give pairs of a key and an item";
+
 Result<ContainerParts> take_mapping_apart(PyObject* object) {
   Object pairs = Object::take(run_python<PyMapping_Items>(object));
   if (!pairs) return pending_exception();
   Object keys = Object::take(PyList_New(0));
   std::vector<Object> items;
   for (Py_ssize_t i = 0; keys && i < PyList_GET_SIZE(pairs.get()); ++i) {
-    PyObject* pair = PyList_GET_ITEM(pairs.get(), i);
-    if (PyList_Append(keys.get(), PyTuple_GET_ITEM(pair, 0)) < 0) return pending_exception();
-    items.push_back(Object::borrow(PyTuple_GET_ITEM(pair, 1)));
+    Object pair = Object::borrow(PyList_GET_ITEM(pairs.get(), i));
+    if (!PyTuple_CheckExact(pair.get())) pair = items_of(pair.get(), kNoPair);
+    if (!pair) return pending_exception();
+    if (PyTuple_GET_SIZE(pair.get()) != 2) return engine::type_error(kNoPair);
+    if (PyList_Append(keys.get(), PyTuple_GET_ITEM(pair.get(), 0)) < 0) return pending_exception();
+    items.push_back(Object::borrow(PyTuple_GET_ITEM(pair.get(), 1)));
   }
   if (!keys) return pending_exception();
   if (is_sorted_by_python(keys.get())) {

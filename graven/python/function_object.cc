@@ -302,11 +302,40 @@ Result<Described> describe(FunctionObject* self, const Arguments& bound, bool al
   return call;
 }
 
+bool has_foreign_part(const Value& value) {
+  return value.kind == Value::Kind::kTyped || std::ranges::any_of(value.items, has_foreign_part);
+}
+
+// What to_tensors of users' types gave must fit the placeholders that placeholder_value made.
+Status check_fed(const Entry& entry, std::span<const Tensor> tensors) {
+  const auto inputs = entry.graph()->inputs().first(static_cast<size_t>(entry.num_arguments()));
+  if (inputs.size() != tensors.size()) {
+    return engine::type_error(
+        "to_tensors of the arguments' TraceTypes must give a tensor for each "
+        "placeholder that placeholder_value made: there are ",
+        inputs.size(), " placeholders in all, and ", tensors.size(), " tensors");
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const engine::OutputType& made = inputs[i]->output(0);
+    if (tensors[i].dtype() == made.dtype &&
+        engine::are_compatible(tensors[i].shape(), made.shape)) {
+      continue;
+    }
+    return engine::type_error("to_tensors of an argument's TraceType gave ",
+                              engine::dtype_name(tensors[i].dtype()), " of shape ",
+                              tensors[i].shape().to_text(), " for the placeholder ",
+                              inputs[i]->name(), ", which placeholder_value made of ",
+                              engine::dtype_name(made.dtype), " and shape ", made.shape.to_text());
+  }
+  return {};
+}
+
 // Makes values and types of the arguments, and finds or traces the entry. An exception of Python's
 // may be pending when it fails with it.
 Result<Resolved> resolve(FunctionObject* self, const Arguments& bound, Purpose purpose) {
   const bool allow_specs = purpose != Purpose::kCall;
   Resolved resolved;
+  const TypeComparisons comparisons;
   ASSIGN_OR_RETURN(Described call, describe(self, bound, allow_specs));
   const std::vector<Value>& values = call.values;
   {
@@ -322,12 +351,16 @@ Result<Resolved> resolve(FunctionObject* self, const Arguments& bound, Purpose p
     resolved.entry = std::move(found.entry);
     resolved.has_traced = found.has_traced;
   }
+  RETURN_IF_ERROR(TypeComparisons::take());
   bool has_specs =
       std::any_of(values.begin(), values.end(), [](const Value& v) { return v.is_spec; });
   if (has_specs || allow_specs) return resolved;
   const auto& parameters = resolved.entry->type().parameters;
   for (size_t i = 0; i < values.size(); ++i) {
     RETURN_IF_ERROR(parameters[i].type->to_tensors(values[i], resolved.tensors));
+  }
+  if (std::ranges::any_of(values, has_foreign_part)) {
+    RETURN_IF_ERROR(check_fed(*resolved.entry, resolved.tensors));
   }
   return resolved;
 }
@@ -606,6 +639,7 @@ PyObject* method_explain(PyObject* object, PyObject* args) {
   if (PyTuple_GET_SIZE(args) > 0) {
     Given given;
     if (!given.bind_to(object, args)) return nullptr;
+    const TypeComparisons comparisons;
     auto described = describe(self, given.bound(), /*allow_specs=*/true);
     if (!described.ok()) return given.raise(described.status(), object);
     auto explained = [&] {
@@ -613,6 +647,7 @@ PyObject* method_explain(PyObject* object, PyObject* args) {
       return self->function->explain_call(described->type, described->values, described->row);
     }();
     if (!explained.ok()) return given.raise(explained.status(), object);
+    if (Status failed = TypeComparisons::take(); !failed.ok()) return raise(failed);
     call = std::move(*explained);
   }
   engine::Explanation explanation;

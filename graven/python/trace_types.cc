@@ -3,6 +3,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <utility>
+
 #include "graven/ir/call_sizes.h"
 #include "graven/ir/frame.h"
 #include "graven/python/bind.h"
@@ -76,7 +78,19 @@ class PythonType final : public engine::ForeignType, public engine::HasClassName
     Object common = Object::take(run_python<PyObject_CallMethod>(
         self.get(), "most_specific_common_supertype", "O", others.get()));
     if (!common) return complain(self);
-    return common.get() == Py_None ? TraceTypeRef() : trace_type_of_object(common.get());
+    if (common.get() == Py_None) return nullptr;
+    TraceTypeRef type = trace_type_of_object(common.get());
+    if (!type) {
+      run_python<PyErr_Format>(
+          PyExc_TypeError,
+          "most_specific_common_supertype of %R must return a TraceType or None, not %R",
+          self.get(), common.get());
+      return complain(self);
+    }
+    if (is_subtype_of(*type) && other.is_subtype_of(*type)) return type;
+    if (TypeComparisons::has_failed()) return nullptr;
+    warn_of_supertype(self.get(), that.get(), common.get());
+    return nullptr;
   }
   bool equals(const TraceType& other) const override {
     if (other.kind() != Kind::kForeign) return false;
@@ -90,7 +104,7 @@ class PythonType final : public engine::ForeignType, public engine::HasClassName
     Object self = object();
     if (!self) return 0;
     Py_hash_t hash = run_python<PyObject_Hash>(self.get());
-    if (hash == -1) complain(self);
+    if (hash == -1 && PyErr_Occurred()) complain(self);
     return static_cast<uint64_t>(hash);
   }
   std::string repr() const override {
@@ -129,10 +143,21 @@ class PythonType final : public engine::ForeignType, public engine::HasClassName
   }
 
  private:
-  // A user's method that fails cannot stop a comparison: it is reported, and counts as "no".
   static TraceTypeRef complain(const Object& self) {
-    run_python<PyErr_WriteUnraisable>(self.get());
+    TypeComparisons::fail(self.get());
     return nullptr;
+  }
+  // TensorFlow traces with such a type, and again at each call, as no call is covered by it.
+  static void warn_of_supertype(PyObject* a, PyObject* b, PyObject* common) {
+    static constinit Imported warn_once("graven._logging", "warn_once");
+    Object text = Object::take(run_python<PyUnicode_FromFormat>(
+        "most_specific_common_supertype gave %R for %R and %R, but is_subtype_of says that it does "
+        "not cover both: it is left out, and each of them has a trace of its own.",
+        common, a, b));
+    Object done = text && warn_once.get()
+                      ? Object::take(run_python<PyObject_CallOneArg>(warn_once.get(), text.get()))
+                      : Object();
+    if (!done) complain(Object::borrow(a));
   }
   static bool is_true(const Object& self, PyObject* result) {
     Object object = Object::take(result);
@@ -182,7 +207,33 @@ const TensorType& tensor_type_of(const TypeView& view) {
   return static_cast<const TensorType&>(*view.type);
 }
 
+constinit thread_local TypeComparisons* t_comparisons = nullptr;
+
 }  // namespace
+
+TypeComparisons::TypeComparisons() : outer_(std::exchange(t_comparisons, this)) {}
+
+TypeComparisons::~TypeComparisons() {
+  t_comparisons = outer_;
+  if (failure_.ok()) return;
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  raise(failure_);
+  run_python<PyErr_WriteUnraisable>(nullptr);
+  PyErr_Restore(type, value, traceback);
+}
+
+void TypeComparisons::fail(PyObject* type) {
+  if (!t_comparisons) return run_python<PyErr_WriteUnraisable>(type);
+  Status failure = pending_exception();
+  if (t_comparisons->failure_.ok()) t_comparisons->failure_ = std::move(failure);
+}
+
+bool TypeComparisons::has_failed() { return t_comparisons && !t_comparisons->failure_.ok(); }
+
+Status TypeComparisons::take() {
+  return t_comparisons ? std::exchange(t_comparisons->failure_, Status()) : Status();
+}
 
 TraceTypeRef trace_type_of_object(PyObject* object) {
   nb::handle handle(object);
@@ -399,7 +450,11 @@ void bind_trace_types(nb::module_& m) {
       nb::arg().none());
   m.def("add_placeholder", [](const TensorSpecView& spec, const std::string& name) {
     engine::GraphBuilder* builder = engine::Frame::current().graph_builder();
-    if (!builder) throw_status(engine::internal_error("A placeholder needs a graph being traced"));
+    if (!builder) {
+      throw_status(
+          engine::value_error("placeholder_value may be called only while a function is "
+                              "traced"));
+    }
     engine::PlaceholderContext context{*builder, name, {}};
     return steal(to_python(value_or_throw(spec.type->placeholder(context))));
   });

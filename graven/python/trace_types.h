@@ -16,6 +16,25 @@ engine::TraceTypeRef trace_type_of_object(PyObject* object);
 // The held Python object of a type that Python code defines; null for the engine's own types.
 HeldObject* held_object_of(const engine::TraceType& type);
 
+// The comparisons of types (is_subtype_of, __eq__, ...) that one call of a Function makes. An
+// exception of a user's method cannot stop them: it counts as "no", and while this lives the first
+// one of the thread is kept for the call to raise. Else it is reported as one that Python ignores.
+class TypeComparisons {
+ public:
+  TypeComparisons();
+  ~TypeComparisons();  // with the GIL
+  TypeComparisons(const TypeComparisons&) = delete;
+  // Keeps the exception that is set.
+  static void fail(PyObject* type);
+  static bool has_failed();
+  // The exception that was kept, once; ok if there is none.
+  static engine::Status take();
+
+ private:
+  TypeComparisons* outer_;
+  engine::Status failure_;
+};
+
 // The result of the object's __tf_tracing_type__; null if its class has none.
 engine::Result<engine::TraceTypeRef> own_trace_type(PyObject* object);
 

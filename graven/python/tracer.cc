@@ -5,6 +5,7 @@
 #include "graven/python/location.h"
 #include "graven/python/slot.h"
 #include "graven/python/tensor_object.h"
+#include "graven/python/trace_types.h"
 #include "graven/python/value.h"
 #include "graven/python/watch.h"
 
@@ -19,13 +20,18 @@ constinit thread_local FunctionObject* t_tracing = nullptr;
 thread_local engine::Ref<PythonWatches> t_watches;  // of the trace that has just ended
 
 // A copy of the containers of an argument, to see afterwards whether the body changed them: the
-// same leaves in lists and dicts of their own.
+// same leaves in lists and dicts of their own. Null with an exception set if that fails: what a
+// user's type made may have no end.
 Object copy_of_containers(PyObject* object) {
+  RecursionLevel level(" while the arguments of a function are copied");
+  if (!level.ok()) return {};
   if (PyList_CheckExact(object)) {
     Py_ssize_t n = PyList_GET_SIZE(object);
     Object copy = Object::take(PyList_New(n));
     for (Py_ssize_t i = 0; copy && i < n; ++i) {
-      PyList_SET_ITEM(copy.get(), i, copy_of_containers(PyList_GET_ITEM(object, i)).release());
+      Object part = copy_of_containers(PyList_GET_ITEM(object, i));
+      if (!part) return {};
+      PyList_SET_ITEM(copy.get(), i, part.release());
     }
     return copy;
   }
@@ -33,7 +39,9 @@ Object copy_of_containers(PyObject* object) {
     Py_ssize_t n = PyTuple_GET_SIZE(object);
     Object copy = Object::take(PyTuple_New(n));
     for (Py_ssize_t i = 0; copy && i < n; ++i) {
-      PyTuple_SET_ITEM(copy.get(), i, copy_of_containers(PyTuple_GET_ITEM(object, i)).release());
+      Object part = copy_of_containers(PyTuple_GET_ITEM(object, i));
+      if (!part) return {};
+      PyTuple_SET_ITEM(copy.get(), i, part.release());
     }
     return copy;
   }
@@ -102,6 +110,8 @@ TracingFunction::~TracingFunction() {
 Result<Value> PythonTracer::trace(const engine::FunctionType& type,
                                   std::span<const Value> arguments) {
   HoldGil gil;
+  RETURN_IF_ERROR(TypeComparisons::take());
+  const TypeComparisons comparisons;  // of the body's own
   TracingFunction tracing(owner_);
   WatchScope watching;
   for (const engine::Parameter& parameter : type.parameters) {
@@ -123,6 +133,7 @@ Result<Value> PythonTracer::trace(const engine::FunctionType& type,
     Object object = to_python(arguments[i]);
     if (!object) return pending_exception();
     copies.push_back(copy_of_containers(object.get()));
+    if (!copies.back()) return pending_exception();
     objects.push_back(object);
     const engine::Parameter& parameter = type.parameters[i];
     if (parameter.kind == ParameterKind::kKeywordOnly) {

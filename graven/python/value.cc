@@ -87,6 +87,32 @@ Value variable_to_value(PyObject* object) {
   return value;
 }
 
+// The error about a value whose hash has just failed, with that exception as its cause.
+engine::Status no_generic_type(PyObject* object) {
+  PyObject *type, *cause, *traceback;
+  PyErr_Fetch(&type, &cause, &traceback);
+  run_python<PyErr_NormalizeException>(&type, &cause, &traceback);
+  if (cause && traceback) PyException_SetTraceback(cause, traceback);
+  Py_XDECREF(type);
+  Py_XDECREF(traceback);
+  Object repr = Object::take(run_python<PyObject_Repr>(object));
+  if (!repr) {
+    PyErr_Clear();
+    repr = Object::take(PyUnicode_FromFormat("an object of class %s, whose repr() fails",
+                                             Py_TYPE(object)->tp_name));
+  }
+  raise(type_error("Could not generate a generic TraceType for ", utf8(repr.get()),
+                   ". Please verify that it is immutable/hashable. Otherwise, consider "
+                   "implementing the Python `tf.types.experimental.SupportsTracingProtocol` "
+                   "protocol."));
+  PyObject* error;
+  PyErr_Fetch(&type, &error, &traceback);
+  run_python<PyErr_NormalizeException>(&type, &error, &traceback);
+  PyException_SetCause(error, cause);  // takes it over
+  PyErr_Restore(type, error, traceback);
+  return pending_exception();
+}
+
 }  // namespace
 
 bool is_nested(PyObject* object) {
@@ -145,14 +171,7 @@ Result<Value> to_value(PyObject* object, bool allow_specs) {
                            [&](PyObject* item) { return to_value(item, allow_specs); });
   }
   bool is_weakly_referenceable = PyType_SUPPORTS_WEAKREFS(Py_TYPE(object));
-  if (run_python<PyObject_Hash>(object) == -1) {
-    PyErr_Clear();
-    return type_error("Could not generate a generic TraceType for ",
-                      utf8(Object::take(run_python<PyObject_Repr>(object)).get()),
-                      ". Please verify that it is immutable/hashable. Otherwise, consider "
-                      "implementing the Python `tf.types.experimental.SupportsTracingProtocol` "
-                      "protocol.");
-  }
+  if (run_python<PyObject_Hash>(object) == -1) return no_generic_type(object);
   if (is_weakly_referenceable) {
     Value value;
     value.kind = Value::Kind::kObject;

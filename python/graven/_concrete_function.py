@@ -103,13 +103,23 @@ class FunctionType:
         return f"({', '.join(parts)}){arrow}"
 
 
+def _text_of(value: Any) -> str:
+    """repr(), also of what cannot be printed."""
+    try:
+        return repr(value)
+    except Exception:
+        if isinstance(value, tuple):
+            return f"({', '.join(map(_text_of, value))})"
+        return f"<an object of class {type(value).__name__}, whose repr() fails>"
+
+
 def binding_error(
     signature: FunctionType, cause: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> TypeError:
     return TypeError(
         f"Binding inputs to tf.function failed due to `{cause}`. "
-        f"Received args: {args} and kwargs: {kwargs} for signature: {signature}. "
-        "See docs/errors/binding-inputs.md"
+        f"Received args: {_text_of(args)} and kwargs: {_text_of(kwargs)} for signature: "
+        f"{signature}. See docs/errors/binding-inputs.md"
     )
 
 

@@ -43,6 +43,19 @@ TEST_CASE("max_bytes bounds the bytes of a function") {
   CHECK(info.entries > 2);
 }
 
+TEST_CASE("a budget smaller than one trace runs each call and keeps none") {
+  auto f = double_within({.max_bytes = 1});
+  for (int round = 0; round < 2; ++round) {
+    for (int64_t n = 1; n <= 3; ++n) {
+      CHECK(f(ones(n)).to_vector<float>() == std::vector<float>(n, 2.0f));
+    }
+  }
+  const graven::CacheInfo info = f.cache_info();
+  CHECK(info.entries == 0);
+  CHECK(info.traces == 6);
+  CHECK(info.hits == 0);
+}
+
 TEST_CASE("a concrete function that the program holds stays in the cache") {
   auto f = double_within({.max_traces = 1});
   {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 using graven::Tensor;
@@ -130,4 +131,29 @@ TEST_CASE("a trace lock records, and refuses what it has not") {
   std::filesystem::remove(path);
   CHECK_THROWS_AS(graven::trace_lock(path, graven::TraceLockMode::kLocked), graven::Error);
   graven::end_trace_lock();
+}
+
+TEST_CASE("a file that is no trace lock is refused, and nothing is locked") {
+  const std::string path = temporary("graven_no_lock");
+  const std::string header = "{\"graven_trace_lock\": 1}\n";
+  const std::pair<std::string, std::string> table[] = {
+      {"", "damaged at line 1: its end is missing"},
+      {"no lock\n", "damaged at line 1: no JSON"},
+      {"{\"graven_trace_lock\": 2}\n", "has version 2, and this Graven reads version 1"},
+      {header + "{\"function\": \"f\"", "damaged at line 2: its end is missing"},
+      {header + "{\"function\": \"f\"}\n", "damaged at line 2: a trace has"},
+  };
+  auto f = graven::function([](const Tensor& x) { return x; }, {.name = "unlocked"});
+  f(ones(1));
+  const int64_t traces = f.cache_info().traces;
+  for (const auto& [text, message] : table) {
+    std::ofstream(path) << text;
+    CHECK_THROWS_WITH_AS(graven::trace_lock(path, graven::TraceLockMode::kLocked),
+                         doctest::Contains(message.c_str()), graven::Error);
+    f(ones(1));
+    CHECK(f.cache_info().traces == traces);
+  }
+  f(graven::ones({1, 1}));
+  CHECK(f.cache_info().traces == traces + 1);
+  std::filesystem::remove(path);
 }
