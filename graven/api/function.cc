@@ -52,6 +52,18 @@ FunctionBase::FunctionBase(FunctionOptions options, size_t num_parameters,
   type_ = std::make_shared<const engine::FunctionType>(std::move(type));
 }
 
+FunctionBase::FunctionBase(engine::Ref<engine::Function> function)
+    : function_(std::move(function)),
+      type_(std::make_shared<const engine::FunctionType>()),
+      told_(std::make_shared<const CaptureList>()) {}
+
+void FunctionBase::throw_foreign() const {
+  throw_error(engine::unimplemented(name(),
+                                    " is a function of another language: ask it there for "
+                                    "a concrete function"),
+              {});
+}
+
 void FunctionBase::check_arguments(std::span<const engine::Value> arguments,
                                    const std::source_location& location) const {
   engine::TypingContext context{false, {}};

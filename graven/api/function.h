@@ -86,6 +86,24 @@ class GRAVEN_API CaptureList {
   std::vector<engine::Ref<internal::WatchedCell>> cells_;  // of watched values
 };
 
+namespace internal {
+
+// A function of another language that a Function stands for (graven/python_api.h).
+template <typename R>
+class ForeignFunction {
+ public:
+  virtual ~ForeignFunction() = default;
+  // What holds its traces.
+  virtual const engine::Ref<engine::Function>& function() const = 0;
+  // The object of its language, with a reference for the caller.
+  virtual void* object() const = 0;
+  virtual R call(std::span<const engine::Value> arguments,
+                 const std::source_location& location) const = 0;
+  virtual Explanation explain(std::span<const engine::Value> arguments) const = 0;
+};
+
+}  // namespace internal
+
 // The common part of all functions, whatever their arguments are.
 class GRAVEN_API FunctionBase {
  public:
@@ -111,6 +129,8 @@ class GRAVEN_API FunctionBase {
   FunctionBase(FunctionOptions options, size_t num_parameters,
                std::unique_ptr<engine::Tracer> tracer, CaptureList captures,
                const std::source_location& location);
+  // Of another language's.
+  explicit FunctionBase(engine::Ref<engine::Function> function);
   // A trace that a call made. Its destructor, after all other references to it are gone, lets
   // traces over the budgets go; what there is to report it writes to standard error.
   class GRAVEN_API NewTrace {
@@ -134,6 +154,10 @@ class GRAVEN_API FunctionBase {
                                      NewTrace& new_trace) const;
   // The same with `call`: what a call with these arguments would do.
   Explanation explain_call(std::span<const engine::Value> arguments, const KeyWriter& key) const;
+  // An error of what a function of another language does not do here.
+  [[noreturn]] void throw_foreign() const;
+  // The names of the parameters, and what an input_signature says of them.
+  const engine::FunctionType& type() const { return *type_; }
   KeyWriter new_key() const { return KeyWriter(function_->options().literals_equal_as_numbers); }
 
   engine::Ref<engine::Function> function_;
@@ -160,13 +184,18 @@ class Function<R(Args...)> : public FunctionBase {
   using Body = std::function<R(Args...)>;
   Function(Body body, FunctionOptions options, std::source_location location,
            CaptureList captures = {});
+  // For graven/python_api.h.
+  explicit Function(std::shared_ptr<const internal::ForeignFunction<R>> foreign)
+      : FunctionBase(foreign->function()), foreign_(std::move(foreign)) {}
+  const auto& foreign() const { return foreign_; }
 
   // Runs the trace for the types of the arguments, which is made now if there is none. Throws
   // errors of ops, and the exceptions of the body while it is traced, as the same objects.
   R operator()(const std::remove_cvref_t<Args>&... arguments,
                std::source_location location = std::source_location::current()) const;
 
-  // The trace for arguments, or for TensorSpecs in place of tensors, also inside of vectors.
+  // The trace for arguments, or for TensorSpecs in place of tensors, also inside of vectors. An
+  // Unimplemented error for a function of Python's, which gives it there.
   template <typename... Given>
   requires(sizeof...(Given) == sizeof...(Args))
       ConcreteFunctionOf<R(Args...)> get_concrete_function(const Given&... arguments)
@@ -183,6 +212,10 @@ class Function<R(Args...)> : public FunctionBase {
 
  private:
   class Tracer;
+  // Not inline: calls of C++ functions are to be short.
+  [[gnu::noinline, gnu::cold]] R call_foreign(const std::remove_cvref_t<Args>&... arguments,
+                                              const std::source_location& location) const;
+  std::shared_ptr<const internal::ForeignFunction<R>> foreign_;  // else null
 };
 
 template <typename R, typename... Args>
@@ -319,6 +352,7 @@ Function<R(Args...)>::Function(Body body, FunctionOptions options, std::source_l
 template <typename R, typename... Args>
 R Function<R(Args...)>::operator()(const std::remove_cvref_t<Args>&... arguments,
                                    std::source_location location) const {
+  if (foreign_) return call_foreign(arguments..., location);
   KeyWriter key = new_key();
   (Convert<std::remove_cvref_t<Args>>::write_key(key, arguments), ...);
   internal::LocationScope scope(location);
@@ -337,11 +371,20 @@ R Function<R(Args...)>::operator()(const std::remove_cvref_t<Args>&... arguments
 }
 
 template <typename R, typename... Args>
+R Function<R(Args...)>::call_foreign(const std::remove_cvref_t<Args>&... arguments,
+                                     const std::source_location& location) const {
+  const engine::Value values[] = {Convert<std::remove_cvref_t<Args>>::to_value(arguments)...,
+                                  engine::Value()};
+  return foreign_->call(std::span(values, sizeof...(Args)), location);
+}
+
+template <typename R, typename... Args>
 template <typename... Given>
 requires(sizeof...(Given) == sizeof...(Args))
     ConcreteFunctionOf<R(Args...)> Function<R(Args...)>::get_concrete_function(
         const Given&... arguments)
 const {
+  if (foreign_) throw_foreign();
   KeyWriter key = new_key();
   (internal::write_key_of_given<std::remove_cvref_t<Args>>(key, arguments), ...);
   const engine::Value values[] = {internal::value_of_given<std::remove_cvref_t<Args>>(arguments)...,
@@ -361,6 +404,7 @@ const {
   (internal::write_key_of_given<std::remove_cvref_t<Args>>(key, arguments), ...);
   const engine::Value values[] = {internal::value_of_given<std::remove_cvref_t<Args>>(arguments)...,
                                   engine::Value()};
+  if (foreign_) return foreign_->explain(std::span(values, sizeof...(Args)));
   return explain_call(std::span(values, sizeof...(Args)), key);
 }
 

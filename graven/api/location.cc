@@ -13,6 +13,7 @@ namespace {
 
 constinit thread_local std::source_location t_location;
 constinit thread_local const std::source_location* t_line = nullptr;  // of the LineScope
+constinit thread_local engine::LocationSource* t_foreign = nullptr;   // of the ForeignLines
 
 // The texts of a source_location are literals of the program, so it is kept as it is.
 class CppLocation final : public engine::Location {
@@ -31,7 +32,7 @@ class CppLocations final : public engine::LocationSource {
  public:
   engine::Ref<engine::Location> current() override {
     const std::source_location location = t_location;
-    if (location.line() == 0) return nullptr;
+    if (location.line() == 0) return t_foreign ? t_foreign->current() : nullptr;
     engine::MutexLock lock(mutex_);
     auto& known = known_[{location.file_name(), location.line(), location.function_name()}];
     if (!known) known = engine::make_ref<CppLocation>(location);
@@ -69,6 +70,17 @@ LineScope::~LineScope() {
 UsersLines::UsersLines() : outer_(t_line) { t_line = nullptr; }
 
 UsersLines::~UsersLines() { t_line = outer_; }
+
+ForeignLines::ForeignLines(engine::LocationSource& lines)
+    : outer_location_(t_location), outer_(t_foreign) {
+  t_location = {};
+  t_foreign = &lines;
+}
+
+ForeignLines::~ForeignLines() {
+  t_location = outer_location_;
+  t_foreign = outer_;
+}
 
 const std::source_location& users_line(const std::source_location& given) {
   return t_line ? *t_line : given;

@@ -45,6 +45,19 @@ class GRAVEN_API UsersLines {
 // The line of the outermost LineScope; without one, the given line.
 GRAVEN_API const std::source_location& users_line(const std::source_location& given);
 
+// While it lives, functions of the program that this thread calls, where no line of C++ is known,
+// are called at lines of another language.
+class GRAVEN_API ForeignLines {
+ public:
+  explicit ForeignLines(engine::LocationSource& lines);
+  ~ForeignLines();
+  ForeignLines(const ForeignLines&) = delete;
+
+ private:
+  const std::source_location outer_location_;
+  engine::LocationSource* const outer_;
+};
+
 // Gives frames the line of the innermost LocationScope; for traces of C++ functions.
 GRAVEN_API engine::LocationSource& cpp_locations();
 

@@ -51,9 +51,10 @@ Variable::Variable(const Tensor& initial_value, VariableOptions options, Locatio
   }
 }
 
-Variable Variable::of_handle(engine::Tensor handle) {
+Variable Variable::of_handle(engine::Tensor handle, std::shared_ptr<const void> owner) {
   Variable variable;
   variable.handle_ = std::move(handle);
+  variable.owner_ = std::move(owner);
   return variable;
 }
 

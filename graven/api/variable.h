@@ -35,8 +35,9 @@ class GRAVEN_API Variable {
   Variable() = default;
   explicit Variable(const Tensor& initial_value, VariableOptions options = {},
                     std::source_location location = std::source_location::current());
-  // The variable that a scalar of dtype resource holds.
-  static Variable of_handle(engine::Tensor handle);
+  // The variable that a scalar of dtype resource holds. The handle and its copies keep `owner`
+  // alive: the object that another language has of the variable.
+  static Variable of_handle(engine::Tensor handle, std::shared_ptr<const void> owner = nullptr);
 
   // True if there is no variable; then all members but assignment give a ValueError.
   bool is_none() const { return !handle_.object(); }
@@ -125,6 +126,7 @@ class GRAVEN_API Variable {
                              const Operand& updates) const;
   Tensor handle_;
   std::shared_ptr<const std::function<Tensor(const Tensor&)>> constraint_;
+  std::shared_ptr<const void> owner_;
 };
 GRAVEN_API std::ostream& operator<<(std::ostream& out, const Variable& variable);
 

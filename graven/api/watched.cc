@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 
 #include "graven/api/error.h"
@@ -42,8 +43,13 @@ void WatchedCell::set(engine::Ref<WatchedVersion> version) {
 // The watches of a trace of C++'s.
 class CppWatches final : public engine::Watches, public engine::HasWatchedValues {
  public:
-  CppWatches(std::vector<WatchScope::Watch> watches, Stale stale)
-      : stale_(stale), num_watches_(watches.size()), watches_(std::move(watches)) {
+  CppWatches(std::vector<WatchScope::Watch> watches,
+             std::vector<engine::Ref<engine::Watches>> foreign, Stale stale)
+      : stale_(stale),
+        num_watches_(watches.size()),
+        has_foreign_(!foreign.empty()),
+        watches_(std::move(watches)),
+        foreign_(std::move(foreign)) {
     numbers_ = std::make_unique<std::atomic<uint64_t>[]>(num_watches_);
     for (size_t i = 0; i < num_watches_; ++i) {
       cells_.push_back(watches_[i].cell);
@@ -54,32 +60,38 @@ class CppWatches final : public engine::Watches, public engine::HasWatchedValues
   bool hold() override {
     if (stale_ == Stale::kIgnore || are_unchanged()) return true;
     if (stale_ == Stale::kRetrace) return false;
-    has_news_ = true;
+    // A trace around this one looks for news, too.
+    if (stale_ == Stale::kError || has_foreign_ || changes() != told_changes_) has_news_ = true;
     return true;
   }
 
   std::string change() override {
-    engine::MutexLock lock(mutex_);
-    for (const WatchScope::Watch& watch : watches_) {
-      const auto now = watch.cell->now();
-      if (now->equals(*watch.version)) continue;
-      return engine::str_cat("the watched value of ", watch.cell->place(), " changed from ",
-                             watch.version->text(), " to ", now->text());
+    {
+      engine::MutexLock lock(mutex_);
+      for (const WatchScope::Watch& watch : watches_) {
+        const auto now = watch.cell->now();
+        if (now->equals(*watch.version)) continue;
+        return engine::str_cat("the watched value of ", watch.cell->place(), " changed from ",
+                               watch.version->text(), " to ", now->text());
+      }
+    }
+    for (const auto& watches : foreign()) {
+      if (std::string text = watches->change(); !text.empty()) return text;
     }
     return "";
   }
 
-  bool gradients_hold() override { return true; }
+  bool gradients_hold() override {
+    return std::ranges::all_of(foreign(), [](const auto& w) { return w->gradients_hold(); });
+  }
   std::unique_ptr<Retracing> begin_retrace() override { return nullptr; }
 
   void adopt(engine::Watches& fresh, Retracing*) override {
     auto& other = static_cast<CppWatches&>(fresh);
-    std::vector<WatchScope::Watch> watches;
-    {
-      engine::MutexLock lock(other.mutex_);
-      watches = other.watches_;
-    }
+    std::vector<WatchScope::Watch> watches = other.watches();
+    std::vector<engine::Ref<engine::Watches>> others = other.foreign();
     engine::MutexLock lock(mutex_);
+    if (has_foreign_) std::swap(foreign_, others);  // the old ones go after the lock
     for (size_t i = 0; i < num_watches_; ++i) {
       for (const WatchScope::Watch& watch : watches) {
         if (watch.cell != cells_[i]) continue;
@@ -97,7 +109,8 @@ class CppWatches final : public engine::Watches, public engine::HasWatchedValues
     return engine::bytes_of_object<CppWatches>() +
            static_cast<int64_t>(num_watches_ *
                                 (sizeof(WatchScope::Watch) + sizeof(std::atomic<uint64_t>) +
-                                 sizeof(engine::Ref<WatchedCell>)));
+                                 sizeof(engine::Ref<WatchedCell>))) +
+           engine::heap_bytes(foreign());
   }
 
   std::vector<std::string> watched_values() const override {
@@ -105,6 +118,10 @@ class CppWatches final : public engine::Watches, public engine::HasWatchedValues
     for (const WatchScope::Watch& watch : watches()) {
       lines.push_back(engine::str_cat("the watched value of ", watch.cell->place(), " = ",
                                       watch.version->text()));
+    }
+    for (const auto& watches : foreign()) {
+      const auto* values = dynamic_cast<const engine::HasWatchedValues*>(watches.get());
+      if (values) std::ranges::move(values->watched_values(), std::back_inserter(lines));
     }
     return lines;
   }
@@ -116,6 +133,10 @@ class CppWatches final : public engine::Watches, public engine::HasWatchedValues
       values.emplace_back(engine::str_cat("the watched value of ", watch.cell->place()),
                           version->text());
     }
+    for (const auto& watches : foreign()) {
+      const auto* others = dynamic_cast<const engine::HasWatchedValues*>(watches.get());
+      if (others) std::ranges::move(others->plain_values(now), std::back_inserter(values));
+    }
     std::ranges::sort(values);
     return values;
   }
@@ -123,6 +144,7 @@ class CppWatches final : public engine::Watches, public engine::HasWatchedValues
   // The change, if it was not told yet; empty otherwise.
   std::string news() {
     has_news_ = false;
+    told_changes_ = changes();
     std::string now = change();
     engine::MutexLock lock(mutex_);
     if (now == told_) return "";
@@ -134,14 +156,28 @@ class CppWatches final : public engine::Watches, public engine::HasWatchedValues
     engine::MutexLock lock(mutex_);
     return watches_;
   }
+  std::vector<engine::Ref<engine::Watches>> foreign() const {
+    if (!has_foreign_) return {};
+    engine::MutexLock lock(mutex_);
+    return foreign_;
+  }
 
  private:
+  // How often the program has assigned the values.
+  uint64_t changes() const {
+    uint64_t sum = 0;
+    for (const auto& cell : cells_) sum += cell->number();
+    return sum;
+  }
   bool are_unchanged() {
     bool are_same = true;
     for (size_t i = 0; i < num_watches_; ++i) {
       are_same &= cells_[i]->number() == numbers_[i].load(std::memory_order_relaxed);
     }
-    return are_same || are_equal();
+    if (!are_same && !are_equal()) return false;
+    // With no lock: they may wait for one of their language.
+    return std::ranges::all_of(foreign(),
+                               [](const auto& w) { return w->hold() && !w->has_news(); });
   }
   // Values that were assigned anew may be equal.
   bool are_equal() {
@@ -158,8 +194,11 @@ class CppWatches final : public engine::Watches, public engine::HasWatchedValues
   const size_t num_watches_;
   std::vector<engine::Ref<WatchedCell>> cells_;
   std::unique_ptr<std::atomic<uint64_t>[]> numbers_;
+  std::atomic<uint64_t> told_changes_{0};
+  const bool has_foreign_;
   mutable engine::Mutex mutex_;
   std::vector<WatchScope::Watch> watches_ GUARDED_BY(mutex_);
+  std::vector<engine::Ref<engine::Watches>> foreign_ GUARDED_BY(mutex_);  // of other languages
   std::string told_ GUARDED_BY(mutex_);
 };
 
@@ -175,8 +214,11 @@ WatchScope::WatchScope(std::span<const engine::Ref<WatchedCell>> cells, Stale st
 WatchScope::~WatchScope() {
   t_scope = outer_;
   t_finished = nullptr;
-  if (!watches_.empty()) t_finished = engine::make_ref<CppWatches>(std::move(watches_), stale_);
+  if (watches_.empty() && foreign_.empty()) return;
+  t_finished = engine::make_ref<CppWatches>(std::move(watches_), std::move(foreign_), stale_);
 }
+
+WatchScope* WatchScope::current() { return t_scope; }
 
 engine::Ref<engine::Watches> take_watches() { return std::exchange(t_finished, nullptr); }
 
@@ -189,9 +231,13 @@ const engine::Ref<WatchedVersion>* WatchScope::find(const WatchedCell& cell) con
   return nullptr;
 }
 
-void WatchScope::add(const engine::Watches& inner) {
+void WatchScope::add(engine::Watches& inner) {
+  const auto add_foreign = [&](engine::Ref<engine::Watches> watches) {
+    if (std::ranges::find(foreign_, watches) == foreign_.end()) foreign_.push_back(watches);
+  };
   const auto* cpp = dynamic_cast<const CppWatches*>(&inner);
-  if (!cpp) return;
+  if (!cpp) return add_foreign(engine::Ref(&inner));
+  for (auto& watches : cpp->foreign()) add_foreign(std::move(watches));
   for (Watch& watch : cpp->watches()) {
     auto is_same = [&](const Watch& other) { return other.cell == watch.cell; };
     if (std::ranges::none_of(watches_, is_same)) watches_.push_back(std::move(watch));

@@ -59,9 +59,13 @@ class GRAVEN_API WatchScope {
   WatchScope(std::span<const engine::Ref<WatchedCell>> cells, Stale stale);
   ~WatchScope();
   WatchScope(const WatchScope&) = delete;
+  // The innermost of this thread, or null.
+  static WatchScope* current();
   // The version of a cell here or around; null if it is not watched.
   const engine::Ref<WatchedVersion>* find(const WatchedCell& cell) const;
-  void add(const engine::Watches& inner);
+  // A trace that runs within this one is part of it, with what it watches: that of another language
+  // as a whole.
+  void add(engine::Watches& inner);
 
  private:
   struct Watch {
@@ -73,6 +77,7 @@ class GRAVEN_API WatchScope {
   WatchScope* const outer_;
   const Stale stale_;
   std::vector<Watch> watches_;
+  std::vector<engine::Ref<engine::Watches>> foreign_;
 };
 // What the scope watched that ended last on this thread, once; null if nothing.
 GRAVEN_API engine::Ref<engine::Watches> take_watches();

@@ -20,7 +20,9 @@ void bind_explain(nanobind::module_& module);      // Explanation, logs, trace l
 void bind_function(nanobind::module_& module);     // Function, Slot
 void bind_random(nanobind::module_& module);       // restart_random_streams
 void bind_custom_gradient(nanobind::module_& module);
-void bind_config(nanobind::module_& module);   // memory and devices
-void bind_watches(nanobind::module_& module);  // values that traces read
+void bind_cpp_function(nanobind::module_& module);  // CppFunction, a Function of C++
+void bind_python_api(nanobind::module_& module);    // the capsule of graven/python_api.h
+void bind_config(nanobind::module_& module);        // memory and devices
+void bind_watches(nanobind::module_& module);       // values that traces read
 
 }  // namespace graven::python

@@ -131,7 +131,7 @@ bool check_variables(const Entry& entry) {
   engine::Frame& frame = engine::Frame::current();
   if (!frame.is_graph() && frame.listeners.empty()) return true;
   bool all_live = true;
-  for_each_variable(entry, [&](const Tensor& captured) { all_live &= !!find_variable(captured); });
+  for_each_variable(entry, [&](const Tensor& captured) { all_live &= !is_deleted(captured); });
   if (!all_live) PyErr_SetString(PyExc_AssertionError, kDeletedVariables);
   return all_live;
 }
@@ -242,12 +242,13 @@ void bind_entry(nb::module_& m) {
                    [](const EntryView& self) {
                      nb::list list;
                      for_each_variable(*self.entry, [&](const Tensor& captured) {
-                       PyObject* variable = find_variable(captured);
-                       if (!variable) {
+                       if (is_deleted(captured)) {
                          PyErr_SetString(PyExc_AssertionError, kDeletedVariables);
                          throw nb::python_error();
                        }
-                       list.append(nb::borrow(variable));
+                       PyObject* variable = variable_object(captured);
+                       if (!variable) throw nb::python_error();
+                       list.append(nb::steal(variable));
                      });
                      return list;
                    })

@@ -1,10 +1,15 @@
 #include "graven/python/errors.h"
 
+#include <new>
+#include <optional>
+#include <stdexcept>
 #include <string>
 
+#include "graven/api/error.h"
 #include "graven/function/trace_lock.h"
 #include "graven/ir/location.h"
 #include "graven/python/object.h"
+#include "graven/python/opaque.h"
 #include "graven/runtime/program.h"
 
 namespace graven::python {
@@ -177,6 +182,109 @@ Status pending_exception() {
   Ref<engine::Payload> exception(new PythonException(type, value, traceback));
   return Status(code, std::move(message), ErrorKind::kUserException)
       .with_payload(std::move(exception));
+}
+
+namespace {
+
+struct Class {
+  ErrorKind kind;
+  Code code;
+};
+
+bool is_of(PyObject* error, const char* name) {
+  Object klass = from_errors_module(name);
+  const bool is = klass && PyErr_GivenExceptionMatches(error, klass.get());
+  PyErr_Clear();
+  return is;
+}
+
+// What C++ calls the class of a Python exception; none for a class of the user's.
+std::optional<Class> class_of(PyObject* error) {
+  if (is_of(error, "OpError")) {
+    Object code = Object::take(run_python<PyObject_GetAttrString>(error, "error_code"));
+    const long number = code && PyLong_Check(code.get()) ? PyLong_AsLong(code.get()) : -1;
+    PyErr_Clear();
+    const bool is_known = number > 0 && number <= static_cast<long>(Code::kUnauthenticated);
+    return Class{ErrorKind::kOpError, is_known ? static_cast<Code>(number) : Code::kUnknown};
+  }
+  if (is_of(error, "OperatorNotAllowedInGraphError")) {
+    return Class{ErrorKind::kOperatorNotAllowedInGraphError, Code::kInvalidArgument};
+  }
+  if (is_of(error, "InaccessibleTensorError")) {
+    return Class{ErrorKind::kInaccessibleTensorError, Code::kInvalidArgument};
+  }
+  struct Builtin {
+    PyObject* klass;
+    Class as;
+  };
+  const Builtin builtins[] = {
+      // derived classes first
+      {PyExc_KeyboardInterrupt, {ErrorKind::kKeyboardInterrupt, Code::kCancelled}},
+      {PyExc_IndexError, {ErrorKind::kIndexError, Code::kOutOfRange}},
+      {PyExc_KeyError, {ErrorKind::kKeyError, Code::kNotFound}},
+      {PyExc_LookupError, {ErrorKind::kLookupError, Code::kNotFound}},
+      {PyExc_OverflowError, {ErrorKind::kOverflowError, Code::kInvalidArgument}},
+      {PyExc_RecursionError, {ErrorKind::kRecursionError, Code::kResourceExhausted}},
+      {PyExc_NotImplementedError, {ErrorKind::kNotImplementedError, Code::kUnimplemented}},
+      {PyExc_RuntimeError, {ErrorKind::kRuntimeError, Code::kUnknown}},
+      {PyExc_AttributeError, {ErrorKind::kAttributeError, Code::kNotFound}},
+      {PyExc_AssertionError, {ErrorKind::kAssertionError, Code::kInternal}},
+      {PyExc_TypeError, {ErrorKind::kTypeError, Code::kInvalidArgument}},
+      {PyExc_ValueError, {ErrorKind::kValueError, Code::kInvalidArgument}}};
+  for (const Builtin& builtin : builtins) {
+    if (PyErr_GivenExceptionMatches(error, builtin.klass)) return builtin.as;
+  }
+  return std::nullopt;
+}
+
+// An Error's status with its line of C++ in front, which no traceback of Python's shows. The text
+// of an error of a run has its lines already.
+Status with_line(const Error& error) {
+  const auto* payload = error.status().payload().get();
+  const std::source_location& where = error.where();
+  if (where.line() == 0 || dynamic_cast<const ExecutionError*>(payload)) return error.status();
+  return error.status().with_prefix(
+      engine::str_cat(where.file_name(), ":", where.line(), ": in ", where.function_name(), ": "));
+}
+
+}  // namespace
+
+Status pending_error() {
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  if (!type) return pending_exception();
+  run_python<PyErr_NormalizeException>(&type, &value, &traceback);
+  const std::optional<Class> known = class_of(value);
+  const bool is_refusal = is_of(value, "TraceLockError");
+  std::string prefix;
+  if (!known) prefix = engine::str_cat(full_class_name(value), ": ");
+  PyErr_Restore(type, value, traceback);
+  const Status status = pending_exception().with_prefix(prefix);
+  if (!known) return status;
+  const Status made(known->code, status.message(), known->kind);
+  // The refusal is known by its payload, and made anew in Python.
+  if (is_refusal) return made.with_payload(engine::make_ref<engine::TraceLockRefusal>());
+  return made.with_payload(status.payload());
+}
+
+void raise(std::exception_ptr exception) {
+  try {
+    std::rethrow_exception(std::move(exception));
+  } catch (const Error& error) {
+    raise(with_line(error));
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::out_of_range& error) {
+    PyErr_SetString(PyExc_IndexError, error.what());
+  } catch (const std::overflow_error& error) {
+    PyErr_SetString(PyExc_OverflowError, error.what());
+  } catch (const std::logic_error& error) {  // invalid_argument, domain_error, length_error
+    PyErr_SetString(PyExc_ValueError, error.what());
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  } catch (...) {
+    PyErr_SetString(PyExc_RuntimeError, "an exception of C++ that is no std::exception");
+  }
 }
 
 }  // namespace graven::python

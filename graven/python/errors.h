@@ -1,6 +1,8 @@
 #pragma once
 #include <Python.h>
 
+#include <exception>
+
 #include "graven/base/status.h"
 
 namespace graven::python {
@@ -17,5 +19,10 @@ bool is_trace_lock_error(PyObject* type);
 // Clears the pending Python exception and returns a Status that carries it. Call it after a Python
 // C function has failed.
 engine::Status pending_exception();
+// The same for C++ programs: with the kind and the code of the exception's class, where there is
+// one; else the message begins with the class's name.
+engine::Status pending_error();
+// Sets the Python exception for one of C++: a graven::Error's by its status, its line in front.
+void raise(std::exception_ptr exception);
 
 }  // namespace graven::python

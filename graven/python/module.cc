@@ -67,6 +67,8 @@ NB_MODULE(_engine, m) {
   bind_replay(m);
   bind_config(m);
   bind_watches(m);
+  bind_cpp_function(m);
+  bind_python_api(m);
 }
 
 }  // namespace graven::python

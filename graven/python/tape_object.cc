@@ -133,7 +133,10 @@ void bind_tape(nb::module_& m) {
            [](Tape& self) {
              nb::list list;
              for (const Tensor& handle : self.watched_variables()) {
-               if (PyObject* variable = find_variable(handle)) list.append(nb::borrow(variable));
+               if (is_deleted(handle)) continue;
+               PyObject* variable = variable_object(handle);
+               if (!variable) throw nb::python_error();
+               list.append(nb::steal(variable));
              }
              return list;
            })

@@ -245,6 +245,8 @@ Object to_python(const Value& value) {
     case Value::Kind::kLiteral:
       return value.object ? object_or_error(*value.object) : literal_to_python(value.literal);
     case Value::Kind::kVariable:
+      if (!value.object) return Object::take(variable_object(value.tensor));  // of C++
+      [[fallthrough]];
     case Value::Kind::kObject: {
       Object object = object_of(*value.object);
       return object ? object : Object::borrow(Py_None);

@@ -161,6 +161,19 @@ PyObject* find_variable(const Tensor& handle) {
   return at == variables().end() ? nullptr : at->second;
 }
 
+PyObject* variable_object(const Tensor& handle) {
+  if (PyObject* known = find_variable(handle)) return Py_NewRef(known);
+  static constinit Imported of_handle("graven._variable", "_of_handle");
+  Object tensor = Object::take(wrap(handle));
+  if (!tensor || !of_handle.get()) return nullptr;
+  return run_python<PyObject_CallOneArg>(of_handle.get(), tensor.get());
+}
+
+bool is_deleted(const Tensor& handle) {
+  const auto* variable = dynamic_cast<const engine::Variable*>(handle.resource().get());
+  return variable && variable->has_owner() && !find_variable(handle);
+}
+
 void note_variable(const VariableObject* variable) {
   auto listeners = engine::Frame::current().listeners;
   for (engine::Listener* listener : listeners) listener->on_variable(variable->handle);
@@ -207,7 +220,8 @@ void bind_variable(nb::module_& m) {
         auto engine_shape = to_shape(shape.ptr());
         throw_if_error(engine_shape.status());
         auto resource =
-            engine::make_ref<engine::Variable>(*engine_dtype, *engine_shape, name, trainable);
+            engine::make_ref<engine::Variable>(*engine_dtype, *engine_shape, name, trainable,
+                                               /*has_owner=*/true);
         variables()[resource.get()] = object.ptr();
         self->handle = Tensor::of_resource(resource);
         return g_next_number++;
@@ -219,6 +233,16 @@ void bind_variable(nb::module_& m) {
         variable_argument(view)->handle = variable_argument(object)->handle;
       },
       "Makes a VariableBase a view of another one.");
+  m.def(
+      "adopt_variable",
+      [](nb::handle object, nb::handle handle) {
+        VariableObject* self = variable_argument(object);
+        self->handle = tensor_of(handle.ptr());
+        variables()[self->variable()] = object.ptr();
+        return nb::make_tuple(self->variable()->name(), g_next_number++);
+      },
+      "Makes a new VariableBase the object of a variable that has none; returns its name and its "
+      "number.");
   m.def("initialize_variable", [](nb::handle object, nb::handle value) {
     throw_if_error(variable_argument(object)->variable()->assign(tensor_of(value.ptr())));
   });

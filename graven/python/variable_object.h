@@ -27,6 +27,10 @@ inline VariableObject* variable_of(PyObject* object) {
 }
 // The live Python variable of a handle, borrowed; null if it is gone.
 PyObject* find_variable(const engine::Tensor& handle);
+// The same, or one made now for a variable of C++: a new reference; null with an exception set.
+PyObject* variable_object(const engine::Tensor& handle);
+// True for a variable of Python's whose object is gone.
+bool is_deleted(const engine::Tensor& handle);
 // Tells tapes that the variable is used.
 void note_variable(const VariableObject* variable);
 // Reads it as an op does: tapes record the read, a node is added in a graph.

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <new>
 #include <span>
 #include <utility>
 
+#include "graven/api/watched.h"
 #include "graven/base/heap_bytes.h"
 #include "graven/base/strings.h"
 #include "graven/function/function.h"
@@ -27,10 +29,21 @@ using engine::Ref;
 // Made by graven._captures at the end of a trace: places in the order in which they were read. Once
 // watches have a list it stays as it is, because other threads may go on while one looks at it
 // (watched_places.h): watches are given another list instead.
+// What a trace of C++ watches that ran within one of Python.
+struct ForeignWatches {
+  Ref<engine::Watches> watches;
+  std::string accepted;  // the change that calls may run the trace with
+  bool are_unchanged() const {
+    if (watches->hold() && !watches->has_news()) return true;
+    return !accepted.empty() && watches->change() == accepted;
+  }
+};
+
 struct WatchListObject {
   PyObject_HEAD std::vector<WatchedPlace> places;
   size_t num_of_trace;                    // the places behind these were read by custom gradients
   std::vector<Ref<PythonWatches>> inner;  // of traces that ran within
+  std::vector<ForeignWatches> foreign;    // of those of C++
 };
 
 // A list that the thread owns while it looks at it.
@@ -83,6 +96,7 @@ void dealloc(PyObject* object) {
   clear(object);
   self_of(object)->places.~vector();
   self_of(object)->inner.~vector();
+  self_of(object)->foreign.~vector();
   PyTypeObject* type = Py_TYPE(object);
   type->tp_free(object);
   Py_DECREF(type);
@@ -93,6 +107,7 @@ PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
   if (!object) return nullptr;
   new (&self_of(object)->places) std::vector<WatchedPlace>();
   new (&self_of(object)->inner) std::vector<Ref<PythonWatches>>();
+  new (&self_of(object)->foreign) std::vector<ForeignWatches>();
   return object;
 }
 
@@ -160,7 +175,8 @@ bool is_unchanged(WatchListObject& list) {
   for (WatchedPlace& place : list.places) {
     if (!place.hold()) return false;
   }
-  return std::ranges::all_of(list.inner, [](const auto& inner) { return inner->are_unchanged(); });
+  return std::ranges::all_of(list.inner, [](const auto& w) { return w->are_unchanged(); }) &&
+         std::ranges::all_of(list.foreign, &ForeignWatches::are_unchanged);
 }
 
 std::string text_of_exception(const engine::Status& error, bool& is_ordinary) {
@@ -249,6 +265,10 @@ std::string PythonWatches::change() {
     for (const auto& inner : list->inner) {
       if (std::string text = inner->change(); !text.empty()) return text;
     }
+    for (const auto& foreign : list->foreign) {
+      std::string text = foreign.watches->change();
+      if (!text.empty() && text != foreign.accepted) return text;
+    }
     return "";
   });
 }
@@ -261,6 +281,10 @@ std::vector<std::string> PythonWatches::watched_values() const {
     for (const WatchedPlace& place : list->places) place.describe(values);
     for (const auto& inner : list->inner) {
       for (std::string& value : inner->watched_values()) values.push_back(std::move(value));
+    }
+    for (const auto& foreign : list->foreign) {
+      const auto* watched = dynamic_cast<const engine::HasWatchedValues*>(foreign.watches.get());
+      if (watched) std::ranges::move(watched->watched_values(), std::back_inserter(values));
     }
     return values;
   });
@@ -288,6 +312,10 @@ void PythonWatches::append_plain(bool now, WatchedValue::Texts& texts) const {
   if (!list) return;
   for (const WatchedPlace& place : list->places) place.append_plain(now, texts);
   for (const auto& inner : list->inner) inner->append_plain(now, texts);
+  for (const auto& foreign : list->foreign) {
+    const auto* watched = dynamic_cast<const engine::HasWatchedValues*>(foreign.watches.get());
+    if (watched) std::ranges::move(watched->plain_values(now), std::back_inserter(texts));
+  }
 }
 
 bool PythonWatches::gradients_hold() {
@@ -297,8 +325,9 @@ bool PythonWatches::gradients_hold() {
     for (size_t i = list->num_of_trace; i < list->places.size(); ++i) {
       if (!list->places[i].hold()) return false;
     }
-    return std::ranges::all_of(list->inner,
-                               [](const auto& inner) { return inner->gradients_hold(); });
+    return std::ranges::all_of(list->inner, [](const auto& w) { return w->gradients_hold(); }) &&
+           std::ranges::all_of(list->foreign,
+                               [](const auto& w) { return w.watches->gradients_hold(); });
   });
 }
 
@@ -407,6 +436,9 @@ bool PythonWatches::revert(const engine::Status& error, Retracing* noted) {
       append_renewed_of_traces(renewed->places);
       renewed->num_of_trace = renewed->places.size();
       append_renewed_of_gradients(renewed->places);
+      for (const ForeignWatches& foreign : list->foreign) {
+        renewed->foreign.push_back({foreign.watches, foreign.watches->change()});
+      }
       put_in_front(renewed.object());
     }
     return true;
@@ -434,7 +466,7 @@ int64_t PythonWatches::bytes() const {
     for (Py_ssize_t i = 0; lists && i < PyTuple_GET_SIZE(lists.get()); ++i) {
       const WatchListObject& list = *self_of(PyTuple_GET_ITEM(lists.get(), i));
       total += engine::bytes_of_object<WatchListObject>() + engine::heap_bytes(list.places) +
-               engine::heap_bytes(list.inner);
+               engine::heap_bytes(list.inner) + engine::heap_bytes(list.foreign);
       for (const WatchedPlace& place : list.places) total += place.bytes();
     }
     return total;
@@ -464,6 +496,7 @@ bool PythonWatches::tell(bool is_concrete, const std::string& name) {
     append_renewed(list->places, renewed->places);
     renewed->num_of_trace = list->num_of_trace;
     renewed->inner = list->inner;  // what traces within watch is theirs, and stays changed
+    renewed->foreign = list->foreign;
     put_in_front(renewed.object());
   }
   if (std::exchange(told_, text) != text) log(text);
@@ -474,21 +507,23 @@ WatchScope::WatchScope() : outer_(t_scope) { t_scope = this; }
 WatchScope::~WatchScope() { t_scope = outer_; }
 WatchScope* WatchScope::current() { return t_scope; }
 
-void WatchScope::add(const engine::Watches* inner) {
-  const auto* watches = dynamic_cast<const PythonWatches*>(inner);
-  if (!watches) return;
-  Ref<PythonWatches> ref(const_cast<PythonWatches*>(watches));
-  if (std::ranges::find(inner_, ref) == inner_.end()) inner_.push_back(std::move(ref));
+void WatchScope::add(engine::Watches* inner) {
+  const auto add_to = [](auto& list, auto ref) {
+    if (std::ranges::find(list, ref) == list.end()) list.push_back(std::move(ref));
+  };
+  auto* mine = dynamic_cast<PythonWatches*>(inner);
+  mine ? add_to(inner_, Ref(mine)) : add_to(foreign_, Ref(inner));
 }
 
 Ref<PythonWatches> WatchScope::finish(Stale stale) {
   if (stale == Stale::kIgnore) return nullptr;
-  if (!list_ && inner_.empty()) return nullptr;
+  if (!list_ && inner_.empty() && foreign_.empty()) return nullptr;
   if (!list_) list_ = new_list().object();
   if (!list_) return nullptr;
   WatchListObject* list = self_of(list_.get());
   list->inner = std::move(inner_);
-  if (list->places.empty() && list->inner.empty()) return nullptr;
+  for (auto& watches : foreign_) list->foreign.push_back({std::move(watches), ""});
+  if (list->places.empty() && list->inner.empty() && list->foreign.empty()) return nullptr;
   return PythonWatches::create(list_.get(), stale);
 }
 
@@ -498,9 +533,14 @@ bool note_watches(const engine::Entry& entry, const std::string& name) {
     auto* mine = dynamic_cast<PythonWatches*>(&watches);
     if (mine && !mine->tell(/*is_concrete=*/false, name)) return false;
   }
-  WatchScope* scope = WatchScope::current();
-  if (scope && engine::Frame::current().is_graph()) scope->add(&watches);
+  note_watches_of_part(watches);
   return true;
+}
+
+void note_watches_of_part(engine::Watches& watches) {
+  if (!engine::Frame::current().is_graph()) return;
+  if (WatchScope* scope = WatchScope::current()) scope->add(&watches);
+  if (auto* scope = internal::WatchScope::current()) scope->add(watches);
 }
 
 bool note_concrete_call(const engine::Entry& entry) {

@@ -86,7 +86,7 @@ class WatchScope {
   static WatchScope* current();
 
   // A trace that runs within this one is part of it, with what it watches.
-  void add(const engine::Watches* inner);
+  void add(engine::Watches* inner);
   // The list that Python's side has made of this trace, or null.
   void set_list(Object list) { list_ = std::move(list); }
   // The watches of the trace that ends; null if it has read nothing that can be watched.
@@ -96,11 +96,14 @@ class WatchScope {
   WatchScope* const outer_;
   Object list_;
   std::vector<engine::Ref<PythonWatches>> inner_;
+  std::vector<engine::Ref<engine::Watches>> foreign_;  // of C++
 };
 
 // Before a call that found this entry, which watches something, runs it: tells the news, and makes
 // what it watches part of the trace that goes on around the call, if any. False as of tell.
 bool note_watches(const engine::Entry& entry, const std::string& name);
+// The second half of that: makes watches part of the traces that go on around, of either language.
+void note_watches_of_part(engine::Watches& watches);
 // The same for a ConcreteFunction, which runs the entry whatever has changed.
 bool note_concrete_call(const engine::Entry& entry);
 

@@ -19,8 +19,13 @@ class Op;
 class GRAVEN_API Variable final : public Resource {
  public:
   // The declared shape may be more general than that of any value.
-  Variable(DType dtype, Shape shape, std::string name, bool trainable = true)
-      : dtype_(dtype), shape_(std::move(shape)), name_(std::move(name)), trainable_(trainable) {}
+  Variable(DType dtype, Shape shape, std::string name, bool trainable = true,
+           bool has_owner = false)
+      : dtype_(dtype),
+        shape_(std::move(shape)),
+        name_(std::move(name)),
+        trainable_(trainable),
+        has_owner_(has_owner) {}
 
   std::string_view kind() const override { return "Variable"; }
   std::optional<std::pair<DType, Shape>> value_type() const override {
@@ -30,6 +35,9 @@ class GRAVEN_API Variable final : public Resource {
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   const std::string& name() const { return name_; }  // without ":0"
+  // True for a variable that is an object of the front end's, with which it ends for the program,
+  // though graphs may still hold it: Python's. Handles of C++ are all alike.
+  bool has_owner() const { return has_owner_; }
 
   bool is_initialized() const;
   // kFailedPrecondition, naming the variable, if it holds no value.
@@ -51,6 +59,7 @@ class GRAVEN_API Variable final : public Resource {
   const Shape shape_;
   const std::string name_;
   const bool trainable_;
+  const bool has_owner_;
   // Whether the variable can hold the value.
   Status check_fits(const Tensor& value) const;
   mutable Mutex mutex_;

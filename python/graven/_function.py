@@ -541,7 +541,7 @@ class _FunctionMethods:
         """
         counts, traces, gone, text = self._cache_info()
         entries, traced, num_bytes, hits, misses, evictions, captured_bytes = counts
-        name = _shown_name_of(self.python_function)
+        name = _shown_name_of(getattr(self, "python_function", self))  # one of C++ has none
         return CacheInfo(
             entries,
             traced,

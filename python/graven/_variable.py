@@ -758,6 +758,16 @@ def _unpickled(value: Any, name: str, trainable: bool, dtype: str) -> Variable:
     return Variable(value, name=name, trainable=trainable, dtype=dtype)
 
 
+def _of_handle(handle: Any) -> Variable:
+    """The object of a variable that was made in C++; the engine calls this."""
+    made = Variable.__new__(Variable)
+    made._full_name, made._number = _engine.adopt_variable(made, handle)
+    made._constraint = None
+    made._synchronization = VariableSynchronization.AUTO
+    made._aggregation = VariableAggregation.NONE
+    return made
+
+
 class _UnreadVariable(Variable):
     """The result of an assignment: the same variable, read when it is used."""
 

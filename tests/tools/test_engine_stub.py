@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graven import _engine, _function, _trace_types
+from graven import _cpp_function, _engine, _function, _trace_types
 
 STUB = Path(__file__).resolve().parents[2] / "python" / "graven" / "_engine.pyi"
 TREE = ast.parse(STUB.read_text())
@@ -52,7 +52,11 @@ def lineage(name: str) -> set[str]:
 def built_members(name: str) -> set[str]:
     """What the built class has of its own."""
     names = set(vars(getattr(_engine, name))) - OF_EVERY_CLASS
-    added = {"Function": _function._FunctionMethods, "TensorSpec": _trace_types._TensorSpecMethods}
+    added: dict[str, type] = {
+        "CppFunction": _cpp_function._CppFunctionMethods,
+        "Function": _function._FunctionMethods,
+        "TensorSpec": _trace_types._TensorSpecMethods,
+    }
     if name in added:
         names -= set(vars(added[name]))
     return {name for name in names if not name.endswith("offset__")}

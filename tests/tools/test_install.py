@@ -12,9 +12,12 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "cpp.md").read_text()
 
 
-def block(language: str) -> str:
-    """The one block of docs/cpp.md in a language."""
-    (found,) = re.findall(rf"```{language}\n(.*?)```\n", PAGE, re.DOTALL)
+MODULES = (ROOT / "docs" / "extension-modules.md").read_text()
+
+
+def block(language: str, page: str = PAGE) -> str:
+    """The one block of a page in a language."""
+    (found,) = re.findall(rf"```{language}\n(.*?)```\n", page, re.DOTALL)
     return str(found)
 
 
@@ -64,6 +67,42 @@ def test_the_cpp_programs_of_pages_about_messages_print_what_stands_below_them(
     run("cmake", "--build", "build", cwd=user)
     for number, (_, output) in enumerate(programs):
         assert run(f"build/p{number}", cwd=user).split() == output.split()
+
+
+def test_the_extension_module_of_the_page_builds_outside_the_tree_and_prints_what_it_says(
+    tmp_path: Path,
+) -> None:
+    build = ROOT / "build" / os.environ.get("GRAVEN_PRESET", "release")
+    prefix, user = tmp_path / "prefix", tmp_path / "user"
+    run("cmake", "--install", build, "--prefix", prefix, cwd=tmp_path)
+    user.mkdir()
+    (user / "CMakeLists.txt").write_text(block("cmake", MODULES))
+    (user / "descent.cc").write_text(block("cpp", MODULES))
+    where = f"-DCMAKE_PREFIX_PATH={prefix}", f"-DPython_EXECUTABLE={sys.executable}"
+    run("cmake", "-G", "Ninja", "-B", "build", *where, cwd=user)
+    run("cmake", "--build", "build", cwd=user)
+    (module,) = (user / "build").glob("descent.*.so")
+    shutil.move(module, user)
+    (user / "program.py").write_text(block("python", MODULES))
+    printed = run(sys.executable, "program.py", cwd=user)
+    assert f"this program prints\n\n{textwrap.indent(printed, '    ')}\n" in MODULES
+
+
+def test_the_component_python_says_why_it_is_not_there(tmp_path: Path) -> None:
+    build = ROOT / "build" / os.environ.get("GRAVEN_PRESET", "release")
+    run("cmake", "--install", build, "--prefix", tmp_path / "prefix", cwd=tmp_path)
+    run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare", cwd=tmp_path)
+    (tmp_path / "CMakeLists.txt").write_text(block("cmake", MODULES))
+    (tmp_path / "descent.cc").write_text("")
+    where = (
+        f"-DCMAKE_PREFIX_PATH={tmp_path / 'prefix'}",
+        f"-DPython_EXECUTABLE={tmp_path / 'bare' / 'bin' / 'python'}",
+    )
+    command = ["cmake", "-G", "Ninja", "-B", "build", *where]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    message = " ".join(done.stderr.split())
+    assert done.returncode != 0 and "cannot import graven" in message
+    assert "No module named 'graven'" in message
 
 
 def test_the_pages_that_messages_name_are_installed(tmp_path: Path) -> None:

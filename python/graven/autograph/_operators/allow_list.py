@@ -47,6 +47,7 @@ _MODULES = frozenset(
 # Callables of these types have no code of Python's, or convert it themselves.
 AS_THEY_ARE: frozenset[type] = frozenset(
     {
+        _engine.CppFunction,
         _engine.Function,
         _engine.PublicFunction,
         functools._lru_cache_wrapper,

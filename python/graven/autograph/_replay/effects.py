@@ -29,7 +29,8 @@ MAX_OBJECTS = 100_000
 _OPAQUE = (
     *(bool, int, float, complex, str, bytes, type(None), type(Ellipsis)),
     *(types.ModuleType, types.CodeType, types.BuiltinFunctionType, range),
-    *(_engine.Tensor, _engine.VariableBase, _engine.Function, _engine.PublicFunction),
+    *(_engine.Tensor, _engine.VariableBase, _engine.PublicFunction),
+    *(_engine.CppFunction, _engine.Function),
 )
 # Packages whose objects keep nothing that a function's result depends on.
 _OF_LIBRARIES = ("graven", "numpy", "logging", "threading", "_thread", "weakref")
