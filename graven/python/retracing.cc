@@ -11,13 +11,18 @@ constinit thread_local PythonRetracing* t_current = nullptr;
 
 bool is_copied(PyObject* value) {
   if (!value) return false;
-  if (PyList_CheckExact(value)) return PyList_GET_SIZE(value) <= kMaxItems;
-  return PyDict_CheckExact(value) && PyDict_GET_SIZE(value) <= kMaxItems;
+  if (PyList_Check(value)) return PyList_GET_SIZE(value) <= kMaxItems;
+  return PyDict_Check(value) && PyDict_GET_SIZE(value) <= kMaxItems;
+}
+
+// A class of the program's may keep more beside the items: OrderedDict its order.
+bool may_be_put_back(PyObject* value) {
+  return is_copied(value) && (PyList_CheckExact(value) || PyDict_CheckExact(value));
 }
 
 // Empty, with no exception set, if memory is gone.
 Object copy_of(PyObject* container) {
-  Object copy = Object::take(PyList_CheckExact(container)
+  Object copy = Object::take(PyList_Check(container)
                                  ? PyList_GetSlice(container, 0, PyList_GET_SIZE(container))
                                  : run_python<PyDict_Copy>(container));
   if (!copy) PyErr_Clear();
@@ -26,7 +31,7 @@ Object copy_of(PyObject* container) {
 
 // By identity, in order. Runs no code.
 bool has_same_items(PyObject* container, PyObject* copy) {
-  if (PyList_CheckExact(container)) {
+  if (PyList_Check(container)) {
     const Py_ssize_t n = PyList_GET_SIZE(container);
     if (n != PyList_GET_SIZE(copy)) return false;
     for (Py_ssize_t i = 0; i < n; ++i) {
@@ -46,7 +51,7 @@ bool has_same_items(PyObject* container, PyObject* copy) {
 
 void set_items(PyObject* container, PyObject* copy) {
   int done = 0;
-  if (PyList_CheckExact(container)) {
+  if (PyList_Check(container)) {
     done = run_python<PyList_SetSlice>(container, static_cast<Py_ssize_t>(0),
                                        PyList_GET_SIZE(container), copy);
   } else {
@@ -109,7 +114,7 @@ bool PythonRetracing::note_changed(PyObject* names, PyObject* containers) {
   }
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(containers); ++i) {
     PyObject* container = PyList_GET_ITEM(containers, i);
-    if (!containers_.contains(container) || !is_copied(container)) continue;
+    if (!containers_.contains(container) || !may_be_put_back(container)) continue;
     if (Object left = copy_of(container)) {
       changed_containers_.push_back({Object::borrow(container), std::move(left)});
     }

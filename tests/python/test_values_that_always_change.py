@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import OrderedDict
 from typing import Any
 
 import graven as tf
@@ -70,6 +71,25 @@ def test_a_list_that_the_trace_itself_fills_causes_nothing_in_the_end() -> None:
         model.losses.clear()
         assert f(ONE) == 1.0
     assert _traces(f) <= 3
+
+
+def test_a_cache_of_the_least_recently_used_causes_nothing_in_the_end() -> None:
+    cache: OrderedDict[int, float] = OrderedDict()
+
+    def cached(k: int) -> float:
+        if k not in cache:
+            cache[k] = 2.0 * k
+            if len(cache) > 2:
+                cache.popitem(last=False)
+        return cache[k]
+
+    @tf.function
+    def f(x: Any, k: int) -> Any:
+        return x * cached(k)
+
+    for i in range(30):
+        assert f(ONE, i % 3) == 2.0 * (i % 3)
+    assert _traces(f) <= 15
 
 
 def test_a_counter_that_decides_a_branch_costs_a_bounded_number_of_traces(
