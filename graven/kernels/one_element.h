@@ -13,7 +13,7 @@ namespace graven::engine {
 class TrapNotes;
 
 // A short expression for one element, where the preparations for blocks would take several times as
-// long as the work. Same results as the BlockProgram's, to the bit.
+// long as the work. Same results as the BlockProgram's to the bit, but for which NaN a NaN is.
 class OneElement {
  public:
   // None if the expression is long, or not one of ScalarSteps.

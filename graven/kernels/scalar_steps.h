@@ -28,7 +28,7 @@ struct ScalarCells {
 };
 
 // An expression for one element, as steps that run one after the other: what its outputs and traps
-// depend on. Same results as a BlockProgram's, to the bit.
+// depend on. Same results as a BlockProgram's to the bit, but for which NaN a NaN is.
 struct ScalarSteps {
   // None if an instruction does not exist for its type, or a dtype is not computed as itself (half,
   // complex).

@@ -42,7 +42,10 @@ def bits(result: Any) -> Any:
     if isinstance(result, list):
         return [bits(part) for part in result]
     if isinstance(result, np.ndarray | np.generic):
-        array = np.asarray(result)
+        array = np.array(result, order="C")
+        if array.dtype.kind in "fcV":  # which NaN it is, is not said (docs/numerics.md)
+            parts = np.atleast_1d(array).view(array.real.dtype)
+            parts[parts != parts] = np.nan
         return array.dtype, array.shape, array.tobytes() if array.dtype != object else str(array)
     return result
 
