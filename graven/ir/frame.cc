@@ -47,7 +47,15 @@ Frame::Frame(GraphBuilder* builder) : builder_(builder), below_(&current()) {
 Frame::~Frame() {
   auto remaining = listeners;
   for (Listener* listener : remaining) listener->on_frame_end();
-  if (find(id_)) t_current = below_;  // the bottom frame dies with its thread
+  if (!find(id_)) return;  // the bottom frame dies with its thread
+  // Graphs are built by frames on the C++ stack, so one with such a frame above it is not there: an
+  // init_scope that a generator held open, closed while something is traced. The trace goes on.
+  Frame* above = nullptr;
+  for (Frame* frame = t_current; frame != this; frame = frame->below_) {
+    if (frame->is_graph()) above = frame;
+    if (above && frame->below_ == this) above = frame;
+  }
+  (above ? above->below_ : t_current) = below_;
 }
 
 uint64_t Frame::next_id() {

@@ -63,6 +63,21 @@ def test_a_scope_may_be_left_after_its_trace(scope: Any) -> None:
     check_that_all_works()
 
 
+def test_init_scope_may_be_left_while_a_later_trace_goes_on() -> None:
+    generator = hold(tf.init_scope)
+    next(generator)
+
+    @tf.function
+    def leave(x: Any) -> Any:
+        y = x + 1.0
+        generator.close()  # type: ignore[attr-defined]
+        assert not tf.executing_eagerly()
+        return y * 2.0
+
+    assert leave(tf.constant(1.0)).numpy() == 4.0
+    check_that_all_works()
+
+
 def test_control_dependencies_made_in_a_trace_may_be_entered_after_it() -> None:
     held = []
 
