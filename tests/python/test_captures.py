@@ -8,6 +8,7 @@ unless it has other numbers as EXPECTED.
 
 from __future__ import annotations
 
+import gc
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +42,14 @@ def _tags(request: pytest.FixtureRequest) -> Iterator[None]:
     _engine.use_version_tags(request.param)
     yield
     _engine.use_version_tags(before)
+
+
+@pytest.fixture(autouse=True)
+def _no_garbage_goes() -> Iterator[None]:
+    """Traces are counted of the Functions that live."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 def _run(source: str, folder: Path, stale: str = "retrace") -> Any:

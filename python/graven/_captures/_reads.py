@@ -623,6 +623,7 @@ class _Reader:
         if known == "log":
             return _NOTHING
         if known is not None:
+            self.use(*kwargs.values())
             handled = self.builtin(known, callee, args)
             if handled is not None:
                 if known == "get" or known in _WHOLE_VIEWS:  # or a method of the user's

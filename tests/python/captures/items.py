@@ -23,6 +23,25 @@ CASES = {
             return x * ks[i]
         def change(): ks[1] = 5.0
         """,
+    "arguments by name of a function of containers": """
+        ks = [5.0, 2.0]
+        class Config: reverse = False
+        config = Config()
+        @FUNCTION
+        def f(x): return x * sorted(ks, reverse=config.reverse)[0]
+        def change(): config.reverse = True
+        def back(): config.reverse = False
+        """,
+    "first number of an enumeration": """
+        start = 2
+        @FUNCTION
+        def f(x):
+            for i, _ in enumerate("a", start=start): x = x * i
+            return x
+        def change():
+            global start
+            start = 5
+        """,
     "list that is iterated over": """
         ks = [1.0, 2.0]
         @FUNCTION
