@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 
 #include <array>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <exception>
@@ -64,7 +65,8 @@ inline PyObject* to_python(const Variable& variable);
 template <typename R, typename... Args>
 PyObject* to_python(const Function<R(Args...)>& function);
 
-// --- From Python. An object that does not fit is a graven::Error, in general a TypeError.
+// --- From Python. An object that does not fit is a graven::Error, in general a TypeError. Null is
+// the exception that Python has set, or a TypeError.
 
 // T is one of:
 //
@@ -146,7 +148,7 @@ struct PythonApi {
 
   engine::Status (*take_exception)();
   void (*set_exception)(std::exception_ptr exception);
-  void* (*take_gil)();
+  void* (*take_gil)();  // null where Python has ended
   void (*give_gil)(void* taken);
   // A reference to an object beyond the call, as a handle that any thread may give back. Python's
   // end takes all of these objects away, as its cycle collector cannot know what C++ holds; then
@@ -226,7 +228,14 @@ class PythonReference {
 
 class PythonGil {
  public:
-  explicit PythonGil(const PythonApi& api) : api_(api), taken_(api.take_gil()) {}
+  // Throws where there is no Python any more, as in destructors of static objects.
+  explicit PythonGil(const PythonApi& api) : api_(api), taken_(api.take_gil()) {
+    if (taken_) return;
+    throw_error(engine::Status(engine::Code::kFailedPrecondition,
+                               "Python has ended, and with it the functions that it has made",
+                               engine::ErrorKind::kRuntimeError),
+                {});
+  }
   ~PythonGil() { api_.give_gil(taken_); }
   PythonGil(const PythonGil&) = delete;
 
@@ -268,10 +277,15 @@ struct FromPython<bool> {
   }
 };
 
+// Of these it is the value that would become a number, which a trace and a tape do not see.
+inline bool is_tensor_or_variable(PyObject* object) {
+  return python_api().is_tensor(object) || python_api().variable_handle(object);
+}
+
 template <std::integral T>
 struct FromPython<T> {
   static T convert(PyObject* object) {
-    if (!PyIndex_Check(object) || PyBool_Check(object) || python_api().is_tensor(object)) {
+    if (!PyIndex_Check(object) || PyBool_Check(object) || is_tensor_or_variable(object)) {
       throw_misfit("an int", object);
     }
     PythonReference number(PyNumber_Index(object));
@@ -296,12 +310,20 @@ struct FromPython<T> {
   static T convert(PyObject* object) {
     const PyNumberMethods* numbers = Py_TYPE(object)->tp_as_number;
     const bool is_number = numbers && (numbers->nb_float || numbers->nb_index);
-    if (!is_number || PyBool_Check(object) || python_api().is_tensor(object)) {
+    if (!is_number || PyBool_Check(object) || is_tensor_or_variable(object)) {
       throw_misfit("a number", object);
     }
     const double value = PyFloat_AsDouble(object);
     if (value == -1 && PyErr_Occurred()) throw_python_exception();
-    return static_cast<T>(value);
+    const T number = static_cast<T>(value);
+    if (std::isinf(number) && !std::isinf(value)) {
+      throw_error(engine::Status(engine::Code::kInvalidArgument,
+                                 engine::str_cat(" must be a number of at most ",
+                                                 std::numeric_limits<T>::max(), ", not ", value),
+                                 engine::ErrorKind::kOverflowError),
+                  {});
+    }
+    return number;
   }
 };
 
@@ -567,6 +589,10 @@ PyObject* to_python(const Function<R(Args...)>& function) {
 
 template <typename T>
 T from_python(PyObject* object) {
+  if (!object) {
+    if (PyErr_Occurred()) throw_python_exception();
+    throw_error(engine::type_error("There is no Python object: it is null"), {});
+  }
   return internal::convert_part([&] { return internal::FromPython<T>::convert(object); },
                                 [] { return "The object"; });
 }

@@ -1,5 +1,6 @@
 #include "graven/python/errors.h"
 
+#include <cstring>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -267,6 +268,17 @@ Status pending_error() {
   return made.with_payload(status.payload());
 }
 
+namespace {
+
+// The texts of C++ exceptions may be in any encoding.
+void set_exception(PyObject* type, const char* text) {
+  const auto size = static_cast<Py_ssize_t>(std::strlen(text));
+  Object message = Object::take(PyUnicode_DecodeUTF8(text, size, "replace"));
+  if (message) PyErr_SetObject(type, message.get());
+}
+
+}  // namespace
+
 void raise(std::exception_ptr exception) {
   try {
     std::rethrow_exception(std::move(exception));
@@ -275,13 +287,13 @@ void raise(std::exception_ptr exception) {
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::out_of_range& error) {
-    PyErr_SetString(PyExc_IndexError, error.what());
+    set_exception(PyExc_IndexError, error.what());
   } catch (const std::overflow_error& error) {
-    PyErr_SetString(PyExc_OverflowError, error.what());
+    set_exception(PyExc_OverflowError, error.what());
   } catch (const std::logic_error& error) {  // invalid_argument, domain_error, length_error
-    PyErr_SetString(PyExc_ValueError, error.what());
+    set_exception(PyExc_ValueError, error.what());
   } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
+    set_exception(PyExc_RuntimeError, error.what());
   } catch (...) {
     PyErr_SetString(PyExc_RuntimeError, "an exception of C++ that is no std::exception");
   }

@@ -69,6 +69,7 @@ class PythonLocation final : public Location {
   }
 
   std::vector<SourceFrame> frames() const override {
+    if (!Py_IsInitialized()) return {};  // asked by a program of C++ that has gone on
     HoldGil gil;
     std::vector<SourceFrame> frames;
     Object linecache = Object::take(run_python<PyImport_ImportModule>("linecache"));

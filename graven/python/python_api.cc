@@ -152,7 +152,7 @@ const internal::PythonApi& python_api() {
       .explain = explain,
       .take_exception = pending_error,
       .set_exception = [](std::exception_ptr exception) { raise(std::move(exception)); },
-      .take_gil = [] { return static_cast<void*>(new HoldGil()); },
+      .take_gil = []() -> void* { return Py_IsInitialized() ? new HoldGil() : nullptr; },
       .give_gil = [](void* taken) { delete static_cast<HoldGil*>(taken); },
       .hold = hold,
       .held = held,

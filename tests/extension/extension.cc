@@ -3,6 +3,7 @@
 #include <graven/python_api.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
@@ -112,6 +113,12 @@ PyObject* make_twice(PyObject*, PyObject* inner) {
     auto f = from_python<OfTensor>(inner);
     return to_python(
         graven::function([f](const Tensor& x) { return f(x) * 2; }, {.name = "twice"}));
+  });
+}
+
+PyObject* make_identity(PyObject*, PyObject*) {
+  return python_guard([] {
+    return to_python(graven::function([](const Tensor& x) { return x; }, {.name = "identity"}));
   });
 }
 
@@ -276,6 +283,33 @@ PyObject* keep(PyObject*, PyObject* function) {
   });
 }
 
+// Uses it in the destructor of a static object, when Python has ended.
+struct AtEnd {
+  ~AtEnd() {
+    if (!is_asked) return;
+    try {
+      std::printf("%g\n", (*kept)(Tensor(1.0f)).item<float>());
+      kept->explain();
+      std::puts("explained");
+    } catch (const graven::Error& error) {
+      std::puts(error.status().message().c_str());
+    }
+  }
+  bool is_asked = false;
+} at_end;
+
+PyObject* use_kept_at_end(PyObject*, PyObject*) {
+  at_end.is_asked = true;
+  return Py_NewRef(Py_None);
+}
+
+PyObject* from_null(PyObject*, PyObject* function) {
+  return python_guard([&] {
+    return to_python(
+        from_python<Tensor>(function == Py_None ? nullptr : PyObject_CallNoArgs(function)));
+  });
+}
+
 PyObject* call_kept(PyObject*, PyObject* x) {
   return python_guard([&] { return to_python((*kept)(from_python<Tensor>(x))); });
 }
@@ -374,6 +408,7 @@ PyMethodDef methods[] = {{"make_step", make_step, METH_NOARGS, nullptr},
                          {"make_rated", make_rated, METH_O, nullptr},
                          {"set_rate", set_rate, METH_O, nullptr},
                          {"make_twice", make_twice, METH_O, nullptr},
+                         {"make_identity", make_identity, METH_NOARGS, nullptr},
                          {"make_failing", make_failing, METH_O, nullptr},
                          {"make_nothing", make_nothing, METH_NOARGS, nullptr},
                          {"make_owner", make_owner, METH_O, nullptr},
@@ -388,6 +423,8 @@ PyMethodDef methods[] = {{"make_step", make_step, METH_NOARGS, nullptr},
                          {"error_of", error_of, METH_VARARGS, nullptr},
                          {"call_on_threads", call_on_threads, METH_VARARGS, nullptr},
                          {"keep", keep, METH_O, nullptr},
+                         {"use_kept_at_end", use_kept_at_end, METH_NOARGS, nullptr},
+                         {"from_null", from_null, METH_O, nullptr},
                          {"call_kept", call_kept, METH_O, nullptr},
                          {"drop_kept_elsewhere", drop_kept_elsewhere, METH_NOARGS, nullptr},
                          {"keep_variable", keep_variable, METH_O, nullptr},

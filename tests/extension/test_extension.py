@@ -506,7 +506,45 @@ extension.keep(f)
     assert done.stdout == "4.0\nthe globals are cleared\n"
 
 
+@pytest.mark.parametrize(
+    ("function", "printed"),
+    [
+        ("tf.function(lambda x: x * 2)", "Python has ended, and with it the functions that"),
+        ("extension.make_identity()", "1\nexplained\n"),
+    ],
+)
+def test_a_handle_may_be_used_when_python_has_ended(function: str, printed: str) -> None:
+    done = run_program(
+        f"""
+import extension, graven as tf
+f = {function}
+f(tf.constant(1.0))
+extension.keep(f)
+extension.use_kept_at_end()
+"""
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert printed in done.stdout
+
+
 # --- Errors.
+
+
+def test_null_is_the_exception_that_is_set() -> None:
+    with pytest.raises(ZeroDivisionError):
+        ext.from_null(lambda: 1 // 0)
+    with pytest.raises(TypeError, match="There is no Python object"):
+        ext.from_null(None)
+
+
+def test_a_number_that_a_float_cannot_hold_is_refused() -> None:
+    with pytest.raises(OverflowError, match=r"must be a number of at most 3.4.*, not 1e\+?300"):
+        ext.make_pair()(1.0, 1e300)
+
+
+def test_a_variable_is_no_number() -> None:
+    with pytest.raises(TypeError, match="argument factor must be a number, not Variable"):
+        ext.make_scale()(1.0, tf.Variable(2.0))
 
 
 class OwnError(Exception):
