@@ -68,13 +68,7 @@ PythonRetracing::PythonRetracing() : outer_(std::exchange(t_current, this)) {}
 PythonRetracing::~PythonRetracing() {
   HoldGil gil;
   t_current = outer_;
-  // Part of a trace around, which may fail yet.
-  if (outer_) {
-    for (Changed& changed : changed_) outer_->changed_.push_back(std::move(changed));
-    for (Container& changed : changed_containers_) {
-      outer_->changed_containers_.push_back(std::move(changed));
-    }
-  }
+  if (outer_) hand_over();
   // Before the GIL is given back.
   names_.clear();
   containers_.clear();
@@ -87,6 +81,21 @@ PythonRetracing::~PythonRetracing() {
 }
 
 PythonRetracing* PythonRetracing::current() { return t_current; }
+
+void PythonRetracing::hand_over() {
+  for (Changed& changed : changed_) {
+    if (!outer_->find(changed.kind, changed.owner.get(), changed.name.get())) {
+      outer_->by_owner_.emplace(changed.owner.get(), outer_->names_.size());
+      outer_->names_.push_back(*find(changed.kind, changed.owner.get(), changed.name.get()));
+    }
+    outer_->changed_.push_back(std::move(changed));
+  }
+  for (Container& changed : changed_containers_) {
+    const PyObject* container = changed.container.get();
+    outer_->containers_.emplace(container, containers_.at(container));
+    outer_->changed_containers_.push_back(std::move(changed));
+  }
+}
 
 void PythonRetracing::note(std::span<WatchedPlace> places, const Object& list) {
   noted_.push_back({places, list});

@@ -41,6 +41,9 @@ class PythonRetracing final : public engine::Watches::Retracing {
   void put_back() const;
 
  private:
+  // Gives what has changed, and what was there before, to the retrace around, of which it is a part
+  // and which may fail yet.
+  void hand_over();
   struct Changed {
     WatchedPlace::Kind kind;
     Object owner, name, left;

@@ -185,3 +185,28 @@ def test_what_a_function_within_has_changed_is_put_back() -> None:
     box.k = 5.0
     assert f(ONE) == 2.0
     assert box.other == "old"
+
+
+def test_what_a_function_has_changed_that_only_the_new_trace_calls_is_put_back() -> None:
+    box = Box(made=False, k=1.0, other=2.0, values=[3.0])
+
+    @tf.function
+    def inner(x: Any) -> Any:
+        y = x * box.k * box.other * box.values[0]
+        box.other = box.k
+        box.values[0] = box.k
+        return y
+
+    @tf.function
+    def outer(x: Any) -> Any:
+        if box.made:
+            inner(x)
+            raise ValueError("after the function within")
+        return x
+
+    assert float(inner(ONE)) == 6.0
+    assert float(outer(ONE)) == 1.0
+    box.other, box.values[0] = 5.0, 6.0
+    box.made, box.k = True, 4.0
+    assert float(outer(ONE)) == 1.0
+    assert (box.other, box.values) == (5.0, [6.0])
