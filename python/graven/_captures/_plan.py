@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import itertools
 import os
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
@@ -18,7 +17,25 @@ from weakref import WeakKeyDictionary
 
 from graven import _engine
 from graven._captures._impure import replacement
-from graven._captures._reads import (
+from graven._captures._objects import (
+    MISSING,
+    PLAIN,
+    RANDOM,
+    code_of,
+    contents,
+    function_of,
+    is_a,
+    is_foreign_module,
+    is_foreign_name,
+    is_of_ours,
+    is_opaque,
+    is_opaque_kind,
+    is_users,
+    item_of,
+    operators_of,
+    python_method,
+)
+from graven._captures._paths import (
     ARGUMENT,
     ATTRIBUTE,
     CALLED,
@@ -31,8 +48,8 @@ from graven._captures._reads import (
     Node,
     Path,
     Reads,
-    reads_of,
 )
+from graven._captures._reads import reads_of
 
 _DICT, _OBJECT, _CELL, _FUNCTION = range(4)  # WatchedPlace::Kind
 
@@ -40,8 +57,7 @@ _MAX_EACH = 64  # items of a container whose attributes are watched
 _MAX_WALKS = 20_000  # steps of one trace
 _MAX_DEPTH = 24  # of calls
 
-_PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
-_PLAIN_KINDS = frozenset(_PLAIN)
+_PLAIN_KINDS = frozenset(PLAIN)
 _TENSOR = _engine.Tensor
 _SPECIAL = frozenset({"__class__", "__dict__"})
 _CONTAINERS = (list, tuple, dict, set, frozenset, deque)
@@ -120,12 +136,12 @@ class _Kind:
     """What there is to know of a class to read attributes of its objects."""
 
     def __init__(self, kind: type) -> None:
-        self.is_opaque = _is_opaque_kind(kind)
-        self.is_random = _is_foreign_name(kind.__module__, _RANDOM)
+        self.is_opaque = is_opaque_kind(kind)
+        self.is_random = is_foreign_name(kind.__module__, RANDOM)
         self.is_metaclass = issubclass(kind, type) and kind is not type
         self.fields = getattr(kind, "_fields", ()) if issubclass(kind, tuple) else ()
         getter, has_getter, _ = _engine.raw_attribute(kind, "__getattribute__")
-        self.getter = getter if has_getter and _is(getter, FunctionType) else None
+        self.getter = getter if has_getter and is_a(getter, FunctionType) else None
         self.is_simple = not (
             self.is_opaque
             or self.is_random
@@ -135,14 +151,13 @@ class _Kind:
         self.operators: list[FunctionType] = []
         if self.is_opaque or issubclass(kind, (ModuleType, type, FunctionType, MethodType)):
             return
-        for name in _operators_of(kind):
+        for name in operators_of(kind):
             operator, is_there, _ = _engine.raw_attribute(kind, name)
-            if is_there and _is(operator, FunctionType):
+            if is_there and is_a(operator, FunctionType):
                 self.operators.append(operator)
 
 
 _Where = tuple[_Activation, int]  # and the line
-_MISSING = object()
 
 
 class Plan:
@@ -189,7 +204,7 @@ class Plan:
           kwargs: Its keyword arguments.
           is_traced: Whether it is a Function's own, which has bound the default arguments.
         """
-        if not _is(function, FunctionType):
+        if not is_a(function, FunctionType):
             return
         code = function.__code__
         arguments = dict(zip(code.co_varnames[: code.co_argcount], args, strict=False))
@@ -207,7 +222,7 @@ class Plan:
             for path in paths:
                 # An item, or the contents of what the path leads to.
                 for value in self._values(activation, frozenset([path]), depth):
-                    if _is(value, list | dict):
+                    if is_a(value, list | dict):
                         containers.append(value)
                 kind, name = path[-1]
                 if kind == GLOBAL:
@@ -217,11 +232,11 @@ class Plan:
                 if len(path) == 1:
                     continue
                 for owner in self._values(activation, frozenset([path[:-1]]), depth):
-                    if kind == ITEM and _is(owner, list | dict):
+                    if kind == ITEM and is_a(owner, list | dict):
                         containers.append(owner)
-                    elif kind == ATTRIBUTE and _is(owner, ModuleType):
+                    elif kind == ATTRIBUTE and is_a(owner, ModuleType):
                         names.append((_DICT, vars(owner), name))
-                    elif kind == ATTRIBUTE and not _is_opaque(owner):
+                    elif kind == ATTRIBUTE and not is_opaque(owner):
                         names.append((_OBJECT, owner, name))
         return names, containers
 
@@ -246,7 +261,7 @@ class Plan:
         is_traced: bool = False,
     ) -> None:
         """Adds what a function reads; one of a library only if it makes an attribute or item."""
-        is_left_out = _is_of_ours(function) if is_of_object else not _is_users(function)
+        is_left_out = is_of_ours(function) if is_of_object else not is_users(function)
         if depth > _MAX_DEPTH or is_left_out:
             return
         activation = self._activation(function, arguments)
@@ -290,7 +305,7 @@ class Plan:
             if spec is not None:
                 spec.whole = True
             self._add_operators(value, depth)
-        if value is _MISSING or type(value) in _PLAIN_KINDS:
+        if value is MISSING or type(value) in _PLAIN_KINDS:
             return
         for call in node.calls:
             calls.append((value, call))
@@ -347,7 +362,7 @@ class Plan:
             callees = self._callees.get(key)
             if callees is None:
                 callees = self._values(activation, call.callee, depth)
-                by_code = {_code_of(callee) or id(callee): callee for callee in callees}
+                by_code = {code_of(callee) or id(callee): callee for callee in callees}
                 callees = self._callees[key] = list(by_code.values())
             if not callees or any(_uses(callee, which) for callee in callees):
                 return True
@@ -375,8 +390,8 @@ class Plan:
         if callee is getattr or callee is hasattr:
             self._add_getattr(activation, call, depth)
             return None
-        function, first = _function_of(callee)
-        if function is None or not _is_users(function):
+        function, first = function_of(callee)
+        if function is None or not is_users(function):
             return None
         code = function.__code__
         arguments: dict[str, Any] = {}
@@ -387,13 +402,13 @@ class Plan:
             )
         arguments.update(function.__kwdefaults__ or {})
         start = 0
-        if first is not _MISSING and names:
+        if first is not MISSING and names:
             arguments[names[0]] = first
             start = 1
         args, kwargs = self._given_to(activation, call, depth)
         for name, value in (*zip(names[start:], args, strict=False), *kwargs.items()):
             arguments.pop(name, None)
-            if value is not _MISSING:
+            if value is not MISSING:
                 arguments[name] = value
         if not self._looks:
             self._add(function, arguments, depth + 1)
@@ -402,14 +417,14 @@ class Plan:
     def _given_to(
         self, activation: _Activation, call: Call, depth: int
     ) -> tuple[list[Any], dict[str, Any]]:
-        """The arguments of a call, _MISSING where they are not found."""
+        """The arguments of a call, MISSING where they are not found."""
         key = (id(activation), id(call))
         found = self._given.get(key)
         if found is None:
             self._given[key] = [], {}  # a loop may give a call what it has returned before
 
             def first(paths: frozenset[Path]) -> Any:
-                return next(iter(self._values(activation, paths, depth, most=1)), _MISSING)
+                return next(iter(self._values(activation, paths, depth, most=1)), MISSING)
 
             args = [first(paths) for paths in call.args]
             found = args, {name: first(paths) for name, paths in call.kwargs.items()}
@@ -418,14 +433,14 @@ class Plan:
 
     def _activation(self, function: FunctionType, arguments: dict[str, Any]) -> _Activation:
         reads = _reads(function.__code__)
-        values = [arguments.get(name, _MISSING) for name in reads.arguments]
+        values = [arguments.get(name, MISSING) for name in reads.arguments]
         key = (id(function), *[0 if issubclass(type(v), _TENSOR) else id(v) for v in values])
         found = self._activations.get(key)
         if found is None:
             named = {
                 name: value
                 for name, value in zip(reads.arguments, values, strict=True)
-                if value is not _MISSING and not issubclass(type(value), _TENSOR)
+                if value is not MISSING and not issubclass(type(value), _TENSOR)
             }
             found = self._activations[key] = _Activation(function, reads, named)
         return found
@@ -433,7 +448,7 @@ class Plan:
     def _add_getattr(self, activation: _Activation, call: Call, depth: int) -> None:
         owners, names = (self._values(activation, paths, depth) for paths in call.args[:2])
         for owner, name in itertools.product(owners, names):
-            if type(name) is not str or owner is _MISSING:
+            if type(name) is not str or owner is MISSING:
                 continue
             found = self._attribute(owner, None, name, (activation, 0), "getattr()", depth)
             for value, spec, _ in found:
@@ -496,25 +511,25 @@ class Plan:
         spec: _Spec | None = None
         if kind == GLOBAL:
             names = activation.function.__globals__
-            value = names.get(name, _MISSING)
-            if value is _MISSING:
+            value = names.get(name, MISSING)
+            if value is MISSING:
                 builtins = names.get("__builtins__", {})
-                if _is(builtins, ModuleType):
+                if is_a(builtins, ModuleType):
                     builtins = vars(builtins)
                 if name not in builtins:
                     self._place(_DICT, names, name, where, name)
                     return ()
                 value = builtins[name]
-            elif not _is_foreign_module(value):
+            elif not is_foreign_module(value):
                 spec = self._place(_DICT, names, name, where, name)
         elif kind == ARGUMENT:
-            value = activation.arguments.get(name, _MISSING)
+            value = activation.arguments.get(name, MISSING)
         else:
             cell = activation.cells.get(name)
             if cell is None:
                 return ()
-            value = _contents(cell)
-            if _is(value, _engine.Tensor) and not _is(value, _engine.EagerTensor):
+            value = contents(cell)
+            if is_a(value, _engine.Tensor) and not is_a(value, _engine.EagerTensor):
                 return ()  # a variable of a function that ran in the trace
             spec = self._place(_CELL, cell, name, where, name)
         return ((value, spec),)
@@ -535,7 +550,7 @@ class Plan:
         if at == len(path):
             yield value, spec
             return
-        if value is _MISSING:
+        if value is MISSING:
             return
         kind, what = path[at]
         for following, inner, inner_text in _STEPS[kind](
@@ -547,20 +562,20 @@ class Plan:
         self, value: Any, spec: Any, name: str, where: Any, text: str, depth: int
     ) -> Iterator[tuple[Any, Any, str]]:
         text = f"{text}.{name}"
-        if _is(value, ModuleType):
-            if _is_foreign_module(value):
+        if is_a(value, ModuleType):
+            if is_foreign_module(value):
                 # What it holds is not watched, but what lies behind it may be: os.environ.
-                yield vars(value).get(name, _MISSING), None, text
+                yield vars(value).get(name, MISSING), None, text
             else:
                 yield (
-                    vars(value).get(name, _MISSING),
+                    vars(value).get(name, MISSING),
                     self._place(_DICT, vars(value), name, where, text),
                     text,
                 )
             return
         of_kind = self._kind_of(type(value))
         if of_kind.is_random:
-            yield getattr(value, name, _MISSING), None, text
+            yield getattr(value, name, MISSING), None, text
             return
         if of_kind.is_opaque:
             return
@@ -575,7 +590,7 @@ class Plan:
             return
         if of_kind.is_metaclass and type(value) is not type:
             found, is_there, _ = _engine.raw_attribute(type(value), name)
-            if is_there and _is(found, property) and _is(found.fget, FunctionType):
+            if is_there and is_a(found, property) and is_a(found.fget, FunctionType):
                 yield from self._from_call(found.fget, value, text, depth)
                 return
         if name in of_kind.fields:
@@ -585,28 +600,28 @@ class Plan:
             return
         found, is_there, is_own = _engine.raw_attribute(value, name)
         if not is_there:
-            yield _MISSING, self._place(_OBJECT, value, name, where, text), text
+            yield MISSING, self._place(_OBJECT, value, name, where, text), text
             fallback, has_fallback, _ = _engine.raw_attribute(type(value), "__getattr__")
-            if has_fallback and _is(fallback, FunctionType):
+            if has_fallback and is_a(fallback, FunctionType):
                 yield from self._from_call(fallback, value, text, depth, name)
             return
         inner = self._place(_OBJECT, value, name, where, text)
-        if is_own or (_is(value, type) and _is(found, type)):
+        if is_own or (is_a(value, type) and is_a(found, type)):
             yield found, inner, text
-        elif _is(found, property):
-            if _is(found.fget, FunctionType):
+        elif is_a(found, property):
+            if is_a(found.fget, FunctionType):
                 yield from self._from_call(found.fget, value, text, depth)
-        elif (own_get := _python_method(found, "__get__")) is not None:
+        elif (own_get := python_method(found, "__get__")) is not None:
             yield from self._from_call(own_get, found, text, depth, value, type(value))
-        elif _is(found, functools.cached_property):
-            if _is(found.func, FunctionType):
+        elif is_a(found, functools.cached_property):
+            if is_a(found.func, FunctionType):
                 yield from self._from_call(found.func, value, text, depth)
-        elif _is(found, FunctionType):
-            yield (found if _is(value, type) else MethodType(found, value)), inner, text
-        elif _is(found, staticmethod):
+        elif is_a(found, FunctionType):
+            yield (found if is_a(value, type) else MethodType(found, value)), inner, text
+        elif is_a(found, staticmethod):
             yield found.__func__, inner, text
-        elif _is(found, classmethod):
-            owner = value if _is(value, type) else type(value)
+        elif is_a(found, classmethod):
+            owner = value if is_a(value, type) else type(value)
             yield MethodType(found.__func__, owner), inner, text
         else:
             yield found, inner, text
@@ -617,7 +632,7 @@ class Plan:
         """The results of a property, or of `__getattr__`."""
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
         arguments = dict(zip(names, (instance, *more), strict=False))
-        if _is_of_ours(function) or depth > _MAX_DEPTH:
+        if is_of_ours(function) or depth > _MAX_DEPTH:
             return
         if not self._looks:
             self._add(function, arguments, depth + 1, is_of_object=True)
@@ -629,27 +644,27 @@ class Plan:
     ) -> Iterator[tuple[Any, Any, str]]:
         text = f"{text}[{key!r}]"
         if value is os.environ:
-            if _is(key, str):
+            if is_a(key, str):
                 # Where os.environ keeps it, in the encoding of the system.
                 data = os.environ._data
                 encoded = os.environ.encodekey(key)
                 yield (
-                    data.get(encoded, _MISSING),
+                    data.get(encoded, MISSING),
                     self._place(_DICT, data, encoded, where, text),
                     text,
                 )
             return
-        if _is(value, _Namespace):
-            if _is(value.owner, dict):
+        if is_a(value, _Namespace):
+            if is_a(value.owner, dict):
                 inner = self._place(_DICT, value.owner, key, where, text)
-                yield value.owner.get(key, _MISSING), inner, text
+                yield value.owner.get(key, MISSING), inner, text
             elif type(key) is str:
                 yield from self._attribute(value.owner, spec, key, where, text, depth)
             return
-        if _is(value, deque):
+        if is_a(value, deque):
             yield from self._each(value, spec, None, where, text, depth)
             return
-        if _is(value, _CONTAINERS):
+        if is_a(value, _CONTAINERS):
             of_item: _Spec | None = None
             if spec is not None:
                 if spec.items is None:
@@ -657,36 +672,36 @@ class Plan:
                 of_item = spec.items.get(key)
                 if of_item is None:
                     of_item = spec.items[key] = _Spec(_label(where, text))
-            yield _item_of(value, key), of_item, text
+            yield item_of(value, key), of_item, text
             return
-        if _is_opaque(value) or _is(value, ModuleType | type):
+        if is_opaque(value) or is_a(value, ModuleType | type):
             return
         getter, is_there, _ = _engine.raw_attribute(type(value), "__getitem__")
-        if is_there and _is(getter, FunctionType):
+        if is_there and is_a(getter, FunctionType):
             yield from self._from_call(getter, value, text, depth, key)
 
     def _each(
         self, value: Any, spec: Any, what: Any, where: Any, text: str, depth: int
     ) -> Iterator[tuple[Any, Any, str]]:
-        if not _is(value, _CONTAINERS):
+        if not is_a(value, _CONTAINERS):
             return
         if spec is not None:
             spec.whole = True
         # A subclass may have an __iter__ of its own, which is the program's code.
-        items = next(items for base, items in _ITEMS_OF.items() if _is(value, base))
+        items = next(items for base, items in _ITEMS_OF.items() if is_a(value, base))
         for i, item in enumerate(list(itertools.islice(items(value), _MAX_EACH))):
             yield item, None, f"{text}[{i}]"
 
     def _length(
         self, value: Any, spec: Any, what: Any, where: Any, text: str, depth: int
     ) -> Iterator[tuple[Any, Any, str]]:
-        if _is(value, _CONTAINERS):
+        if is_a(value, _CONTAINERS):
             if spec is not None:
                 spec.length = True
             return
-        if not _is_opaque(value) and not _is(value, ModuleType | type):
+        if not is_opaque(value) and not is_a(value, ModuleType | type):
             getter, is_there, _ = _engine.raw_attribute(type(value), "__len__")
-            if is_there and _is(getter, FunctionType):
+            if is_there and is_a(getter, FunctionType):
                 yield from self._from_call(getter, value, text, depth)
 
     def _called(
@@ -730,7 +745,7 @@ def _label(where: _Where, what: Any) -> tuple[str, str]:
         code = activation.code
         place = f"at {code.co_filename}:{line or code.co_firstlineno} in {code.co_name}"
         places[line] = place
-    name = what.__qualname__ + ".__defaults__" if _is(what, FunctionType) else str(what)
+    name = what.__qualname__ + ".__defaults__" if is_a(what, FunctionType) else str(what)
     return name, place
 
 
@@ -741,57 +756,15 @@ def _text(path: Path) -> str:
     return "".join(parts)
 
 
-def _contents(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return _MISSING
-
-
-def _item_of(value: Any, key: Any) -> Any:
-    if _is(value, dict):
-        return dict.get(value, key, _MISSING)
-    if not _is(value, list | tuple) or not _is(key, int):
-        return _MISSING
-    if not -len(value) <= key < len(value):
-        return _MISSING
-    if _is(value, list):
-        return list.__getitem__(value, key)
-    return tuple.__getitem__(value, key)
-
-
-def _function_of(callee: Any) -> tuple[FunctionType | None, Any]:
-    """The Python function that a call runs, and its first argument."""
-    if _is(callee, FunctionType):
-        return callee, _MISSING
-    if _is(callee, MethodType):
-        inner = callee.__func__
-        return (inner, callee.__self__) if _is(inner, FunctionType) else (None, None)
-    if _is_opaque(callee) or _is(callee, ModuleType):
-        return None, None
-    if _is(callee, type):
-        init, is_there, _ = _engine.raw_attribute(callee, "__init__")
-        if is_there and _is(init, FunctionType):
-            return init, None
-        return None, None
-    call, is_there, _ = _engine.raw_attribute(type(callee), "__call__")
-    return (call, callee) if is_there and _is(call, FunctionType) else (None, None)
-
-
-def _code_of(callee: Any) -> CodeType | None:
-    function, _ = _function_of(callee)
-    return None if function is None else function.__code__
-
-
 def _uses(callee: Any, which: int | str) -> bool:
     """Whether a function does more with an argument than to log it; if in doubt, it does."""
-    function, first = _function_of(callee)
-    if function is None or not _is_users(function):
+    function, first = function_of(callee)
+    if function is None or not is_users(function):
         return True
     code = function.__code__
     name = which
     if isinstance(which, int):
-        index = which + (first is not _MISSING)
+        index = which + (first is not MISSING)
         if index >= code.co_argcount:
             return True
         name = code.co_varnames[index]
@@ -799,118 +772,3 @@ def _uses(callee: Any, which: int | str) -> bool:
         return True
     reads = _reads(code)
     return any(path[0] == (ARGUMENT, name) for path in (*reads.used, *reads.passed))
-
-
-_UNARY = frozenset(
-    {
-        "iter",
-        "next",
-        "len",
-        "bool",
-        "contains",
-        "getitem",
-        "enter",
-        "exit",
-        "index",
-        "int",
-        "float",
-        "neg",
-        "pos",
-        "abs",
-        "invert",
-        "array",
-        "tf_tensor",
-        "eq",
-        "ne",
-        "lt",
-        "le",
-        "gt",
-        "ge",
-    }
-)
-_BINARY = frozenset(
-    {
-        "add",
-        "sub",
-        "mul",
-        "matmul",
-        "truediv",
-        "floordiv",
-        "mod",
-        "pow",
-        "and",
-        "or",
-        "xor",
-        "lshift",
-        "rshift",
-    }
-)
-_OPERATORS = frozenset(
-    [f"__{name}__" for name in _UNARY | _BINARY] + [f"__r{name}__" for name in _BINARY]
-)
-
-
-def _operators_of(kind: type) -> set[str]:
-    """The operators that a class of the user's defines in Python, by name."""
-    found: set[str] = set()
-    for base in kind.__mro__[:-1]:
-        found |= _OPERATORS & base.__dict__.keys()
-    return found
-
-
-def _python_method(value: Any, name: str) -> FunctionType | None:
-    """A method of the class of a value, if it is a Python function that is not a library's."""
-    found, is_there, _ = _engine.raw_attribute(type(value), name)
-    is_function = is_there and _is(found, FunctionType)
-    return found if is_function and _is_users(found) else None
-
-
-def _is(value: Any, kinds: Any) -> bool:
-    """Like isinstance, which may run code of the user's."""
-    return issubclass(type(value), kinds)
-
-
-def _is_opaque(value: Any) -> bool:
-    """Whether nothing is read within a value: plain data, tensors, objects of Graven's."""
-    return _is_opaque_kind(type(value))
-
-
-def _is_opaque_kind(kind: type) -> bool:
-    return issubclass(kind, _PLAIN) or _is_foreign_name(kind.__module__, _OURS)
-
-
-_RANDOM = frozenset({"numpy.random"})
-_OURS = frozenset({"graven", "numpy", "tensorflow", "keras"})
-
-
-@functools.cache
-def _is_foreign_name(module: Any, of: frozenset[str]) -> bool:
-    if not _is(module, str):
-        return False
-    return module.partition(".")[0] in of or any(module.startswith(name + ".") for name in of)
-
-
-_LIBRARIES = _OURS | frozenset(sys.stdlib_module_names) - {"__main__"}
-
-
-def _is_foreign_module(value: Any) -> bool:
-    """Whether a value is a module whose contents are not the user's."""
-    if not _is(value, ModuleType):
-        return False
-    return _is_foreign_name(value.__name__, _LIBRARIES)
-
-
-def _is_of_ours(function: FunctionType) -> bool:
-    return _is_foreign_name(function.__globals__.get("__name__"), _OURS)
-
-
-def _is_users(function: FunctionType) -> bool:
-    module = function.__globals__.get("__name__")
-    return not _is(module, str) or not _is_library(module)
-
-
-@functools.cache
-def _is_library(module: str) -> bool:
-    from graven.autograph._operators.allow_list import is_listed
-
-    return _is_foreign_name(module, _LIBRARIES) or is_listed(module)
