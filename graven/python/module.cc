@@ -1,9 +1,11 @@
 #include <nanobind/nanobind.h>
 
+#include <cstdlib>
 #include <stdexcept>
 
 #include "graven/base/interrupt.h"
 #include "graven/base/waiting_lock.h"
+#include "graven/kernels/open_plugin.h"
 #include "graven/python/bind.h"
 #include "graven/python/errors.h"
 #include "graven/python/object.h"
@@ -27,6 +29,12 @@ engine::Status check_signals() {
 void* pause_python() { return Py_IsInitialized() && has_gil() ? PyEval_SaveThread() : nullptr; }
 void resume_python(void* paused) { restore_thread(static_cast<PyThreadState*>(paused)); }
 
+// Daemon threads may compute until the process is gone. What Python has at its own end is called
+// before exit() begins, so the handler that is set there is the first of exit().
+void end_plugin_calls_at_exit() {
+  Py_AtExit([] { std::atexit(engine::end_plugin_calls); });
+}
+
 // The engine's classes and its hooks are one for the process, and belong to one interpreter.
 void refuse_sub_interpreters() {
   static nanobind::detail::nb_internals* internals_of_main = nullptr;
@@ -48,6 +56,7 @@ NB_MODULE(_engine, m) {
   m.doc() = "The engine of graven. Private: import graven instead.";
   engine::set_interrupt_check(check_signals);
   engine::set_wait_hooks({pause_python, resume_python});
+  end_plugin_calls_at_exit();
   bind_types(m);
   bind_tensor(m);
   bind_convert(m);

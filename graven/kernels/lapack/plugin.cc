@@ -1,5 +1,7 @@
 #include "graven/kernels/lapack/plugin.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -8,6 +10,7 @@
 #include <limits>
 #include <memory>
 
+#include "graven/base/calls_until_exit.h"
 #include "graven/kernels/lapack/fortran.h"
 #include "graven/kernels/lapack/working_memory.h"
 
@@ -223,12 +226,39 @@ int schur(int n, T* a, T* q) {
   });
 }
 
+// OpenBLAS forgets at exit which kernels suit the processor.
+CallsUntilExit calls;
+
+struct Call {
+  Call() { calls.enter(); }
+  ~Call() { calls.leave(); }
+  Call(const Call&) = delete;
+};
+
+template <auto kRoutine>
+struct Counted;
+template <typename R, typename... Arguments, R (*kRoutine)(Arguments...)>
+struct Counted<kRoutine> {
+  static R run(Arguments... arguments) {
+    Call call;
+    return kRoutine(arguments...);
+  }
+};
+
 template <typename T>
 LapackRoutines<T> routines() {
-  LapackRoutines<T> all = {
-      multiply<T>, lu<T>,  solve_lu<T>, invert_lu<T>, cholesky<T>, solve_triangular<T>,
-      qr<T>,       svd<T>, eigh<T>,     eig<T>,       nullptr};
-  if constexpr (kIsComplex<T>) all.schur = schur<T>;
+  LapackRoutines<T> all = {Counted<multiply<T>>::run,
+                           Counted<lu<T>>::run,
+                           Counted<solve_lu<T>>::run,
+                           Counted<invert_lu<T>>::run,
+                           Counted<cholesky<T>>::run,
+                           Counted<solve_triangular<T>>::run,
+                           Counted<qr<T>>::run,
+                           Counted<svd<T>>::run,
+                           Counted<eigh<T>>::run,
+                           Counted<eig<T>>::run,
+                           nullptr};
+  if constexpr (kIsComplex<T>) all.schur = Counted<schur<T>>::run;
   return all;
 }
 
@@ -237,10 +267,15 @@ LapackRoutines<T> routines() {
 extern "C" {
 
 __attribute__((visibility("default"))) const Lapack* graven_lapack() {
-  static const Lapack all = {prepare_working_memory, routines<float>(), routines<double>(),
-                             routines<std::complex<float>>(), routines<std::complex<double>>()};
-  return &all;
+  static const Lapack* all = [] {
+    pthread_atfork(nullptr, nullptr, [] { calls.forget(); });
+    return new Lapack{prepare_working_memory, routines<float>(), routines<double>(),
+                      routines<std::complex<float>>(), routines<std::complex<double>>()};
+  }();
+  return all;
 }
+
+__attribute__((visibility("default"))) void graven_end_calls() { calls.end(); }
 
 // LAPACK reports arguments that it refuses by this routine, which may end the program. Those that
 // it gets from here are checked before.

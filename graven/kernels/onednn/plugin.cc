@@ -1,6 +1,7 @@
 #include "graven/kernels/onednn/plugin.h"
 
 #include <dnnl.h>
+#include <pthread.h>
 
 #include <cstdlib>
 
@@ -56,12 +57,19 @@ void let_malloc_keep_working_memory() {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const OneDnn* graven_onednn() {
+extern "C" {
+
+__attribute__((visibility("default"))) const OneDnn* graven_onednn() {
   static const Plugin* plugin = [] {
     let_malloc_keep_working_memory();
+    pthread_atfork(nullptr, nullptr, [] { LibraryCall::calls().forget(); });
     return new Plugin();
   }();
   return plugin;
 }
+
+__attribute__((visibility("default"))) void graven_end_calls() { LibraryCall::calls().end(); }
+
+}  // extern "C"
 
 }  // namespace graven::engine
